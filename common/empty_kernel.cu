@@ -1,0 +1,13 @@
+// Nothing here is worth studying: the launch floor, a kernel that does nothing.
+#include "common/bench.h"
+
+namespace {
+
+__global__ void empty_kernel() {}
+
+}  // namespace
+
+void launch_empty_kernel(cudaStream_t stream) {
+  empty_kernel<<<1, 32, 0, stream>>>();
+  CUDA_CHECK(cudaGetLastError());
+}
