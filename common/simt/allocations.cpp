@@ -1,0 +1,275 @@
+#include "common/simt/allocations.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <sstream>
+
+#include "common/simt/device.h"
+
+namespace simt {
+namespace {
+
+constexpr uint64_t kMiB = 1ull << 20;
+constexpr uint64_t kGiB = 1ull << 30;
+constexpr uint64_t kAlignment = 256;  // what cudaMalloc promises
+
+// Far from where programs, libraries and sanitizers live.
+constexpr uint64_t kArenaAddress = 0x3000'0000'0000;
+constexpr uint64_t kArenaBytes = 1ull << 40;
+constexpr uint64_t kSmallestArena = 4 * kGiB;
+
+// Freed memory is given back to the machine at once; what quarantine holds is
+// addresses, so it can afford to be long.
+constexpr uint64_t kQuarantineBytes = 16 * kGiB;
+constexpr size_t kQuarantineBlocks = 1 << 16;
+
+// Fresh memory is filled with 0xff, a NaN in every float format, so that an
+// element nobody wrote does not pass for a lucky zero. Filling costs time and
+// commits pages; what kernels forget is nearly always at one of the two ends,
+// so only that much of each end is filled.
+constexpr int kPoison = 0xff;
+constexpr uint64_t kPoisonedEnd = 8 * kMiB;
+
+uint64_t round_up(uint64_t value, uint64_t to) {
+  return (value + to - 1) / to * to;
+}
+
+uint64_t round_down(uint64_t value, uint64_t to) { return value / to * to; }
+
+uint64_t page_bytes() {
+  static const uint64_t bytes = sysconf(_SC_PAGESIZE);
+  return bytes;
+}
+
+void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
+
+// A wrong stride leaves a large array by more than a small one.
+uint64_t red_zone(uint64_t bytes) {
+  return round_up(std::clamp(bytes / 4, kAlignment, kMiB), kAlignment);
+}
+
+// Reserves addresses, not memory. A machine that limits addresses gets a
+// smaller arena.
+uint64_t reserve(uint64_t& bytes) {
+  for (; bytes >= kSmallestArena; bytes /= 2) {
+    void* arena =
+        mmap(pointer(kArenaAddress), bytes, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (arena != MAP_FAILED) return reinterpret_cast<uint64_t>(arena);
+  }
+  throw std::bad_alloc();
+}
+
+bool make_usable(uint64_t begin, uint64_t end) {
+  begin = round_down(begin, page_bytes());
+  end = round_up(end, page_bytes());
+  return mprotect(pointer(begin), end - begin, PROT_READ | PROT_WRITE) == 0;
+}
+
+// Whole pages only: the first and the last may be shared with a neighbour.
+void drop_pages(uint64_t begin, uint64_t end) {
+  begin = round_up(begin, page_bytes());
+  end = round_down(end, page_bytes());
+  if (begin < end) madvise(pointer(begin), end - begin, MADV_DONTNEED);
+}
+
+void poison(uint64_t begin, uint64_t end) {
+  const uint64_t head = std::min(end, begin + kPoisonedEnd);
+  const uint64_t tail = std::max(head, end - std::min(end, kPoisonedEnd));
+  std::memset(pointer(begin), kPoison, head - begin);
+  std::memset(pointer(tail), kPoison, end - tail);
+}
+
+bool is_mapped(uint64_t address) {
+  unsigned char resident;
+  return mincore(pointer(round_down(address, page_bytes())), 1, &resident) == 0;
+}
+
+std::string name_of(const Allocation& a) {
+  std::ostringstream out;
+  if (a.memory == Memory::kVariable) {
+    out << "the " << a.bytes() << "-byte variable " << a.name;
+  } else {
+    out << "the " << a.bytes() << "-byte array from " << a.name
+        << " (allocation " << a.number << ")";
+  }
+  return out.str();
+}
+
+}  // namespace
+
+Allocations::Allocations(uint64_t device_bytes) : device_bytes_(device_bytes) {
+  uint64_t bytes = kArenaBytes;
+  arena_begin_ = reserve(bytes);
+  arena_end_ = arena_begin_ + bytes;
+  holes_[arena_begin_ + kMiB] = arena_end_;  // a red zone before the first
+}
+
+uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
+                               const char* name) {
+  const std::unique_lock lock(mutex_);
+  const bool counts = memory != Memory::kPinned;
+  if (counts && bytes > device_bytes_ - in_use_) return 0;
+  if (bytes > arena_end_ - arena_begin_) return 0;
+  const uint64_t whole = round_up(bytes, kAlignment) + red_zone(bytes);
+  const uint64_t begin = take(whole);
+  if (begin == 0) return 0;
+  const uint64_t end = begin + bytes;
+  if (!make_usable(begin, end)) {
+    give_back(begin, begin + whole);
+    return 0;
+  }
+  poison(begin, end);
+  if (counts) in_use_ += bytes;
+  blocks_[begin] = {{begin, end, memory, false, ++count_, name},
+                    begin + whole, false};
+  return begin;
+}
+
+bool Allocations::release(uint64_t address) {
+  const std::unique_lock lock(mutex_);
+  const auto found = blocks_.find(address);
+  if (found == blocks_.end()) return false;
+  Block& block = found->second;
+  if (block.freed || block.adopted) return false;
+  if (block.memory != Memory::kPinned) in_use_ -= block.bytes();
+  block.freed = true;
+  drop_pages(block.begin, block.end);
+  quarantine(block);
+  ++version_;
+  return true;
+}
+
+bool Allocations::adopt(uint64_t begin, uint64_t bytes, const char* name) {
+  const std::unique_lock lock(mutex_);
+  const auto next = blocks_.upper_bound(begin + bytes - 1);
+  if (next != blocks_.begin() && std::prev(next)->second.end > begin) {
+    return false;
+  }
+  const uint64_t end = begin + bytes;
+  blocks_[begin] = {{begin, end, Memory::kPinned, false, ++count_, name},
+                    end, true};
+  return true;
+}
+
+bool Allocations::disown(uint64_t begin) {
+  const std::unique_lock lock(mutex_);
+  const auto found = blocks_.find(begin);
+  if (found == blocks_.end() || !found->second.adopted) return false;
+  blocks_.erase(found);
+  ++version_;
+  return true;
+}
+
+std::optional<Allocation> Allocations::find(uint64_t address) const {
+  const std::shared_lock lock(mutex_);
+  const Block* block = at(address);
+  if (block == nullptr) return std::nullopt;
+  return *block;
+}
+
+bool Allocations::in_arena(uint64_t address) const {
+  return address >= arena_begin_ && address < arena_end_;
+}
+
+uint64_t Allocations::device_bytes_in_use() const {
+  const std::shared_lock lock(mutex_);
+  return in_use_;
+}
+
+std::string Allocations::describe(uint64_t address) const {
+  if (address < page_bytes()) return address ? "almost null" : "null";
+  const std::shared_lock lock(mutex_);
+  if (const Block* block = at(address)) {
+    std::ostringstream out;
+    out << "byte " << address - block->begin << " of " << name_of(*block)
+        << (block->freed ? ", which was freed" : "");
+    return out.str();
+  }
+  if (in_arena(address)) return describe_gap(address);
+  return is_mapped(address) ? "memory of the host program"
+                            : "no memory at all";
+}
+
+// Between allocations: the nearer neighbour is the one that was left.
+std::string Allocations::describe_gap(uint64_t address) const {
+  std::ostringstream out;
+  const auto next = blocks_.upper_bound(address);
+  const Block* after =
+      next != blocks_.end() && in_arena(next->first) ? &next->second : nullptr;
+  const Block* before =
+      next != blocks_.begin() && in_arena(std::prev(next)->first)
+          ? &std::prev(next)->second
+          : nullptr;
+  if (before && (!after || address - before->end <= after->begin - address)) {
+    out << address - before->end << " bytes behind the end of "
+        << name_of(*before) << (before->freed ? ", which was freed" : "");
+  } else if (after) {
+    out << after->begin - address << " bytes before " << name_of(*after)
+        << (after->freed ? ", which was freed" : "");
+  } else {
+    out << "device memory that was never allocated";
+  }
+  return out.str();
+}
+
+const Allocations::Block* Allocations::at(uint64_t address) const {
+  const auto next = blocks_.upper_bound(address);
+  if (next == blocks_.begin()) return nullptr;
+  const Block& block = std::prev(next)->second;
+  return block.contains(address) ? &block : nullptr;
+}
+
+// First fit: what the program frees is used again from the lowest address on.
+uint64_t Allocations::take(uint64_t bytes) {
+  for (auto hole = holes_.begin(); hole != holes_.end(); ++hole) {
+    const auto [begin, end] = *hole;
+    if (end - begin < bytes) continue;
+    holes_.erase(hole);
+    if (begin + bytes < end) holes_[begin + bytes] = end;
+    return begin;
+  }
+  return 0;
+}
+
+void Allocations::give_back(uint64_t begin, uint64_t end) {
+  auto next = holes_.lower_bound(begin);
+  if (next != holes_.end() && next->first == end) {
+    end = next->second;
+    next = holes_.erase(next);
+  }
+  if (next != holes_.begin() && std::prev(next)->second == begin) {
+    std::prev(next)->second = end;
+  } else {
+    holes_[begin] = end;
+  }
+}
+
+// The block just freed always stays, however large it is.
+void Allocations::quarantine(Block& block) {
+  quarantined_.push_back(block.begin);
+  quarantined_bytes_ += block.reserved_end - block.begin;
+  while (quarantined_.size() > 1 &&
+         (quarantined_bytes_ > kQuarantineBytes ||
+          quarantined_.size() > kQuarantineBlocks)) {
+    const auto oldest = blocks_.find(quarantined_.front());
+    quarantined_.pop_front();
+    const uint64_t begin = oldest->first;
+    const uint64_t end = oldest->second.reserved_end;
+    quarantined_bytes_ -= end - begin;
+    blocks_.erase(oldest);
+    give_back(begin, end);
+  }
+}
+
+Allocations& allocations() {
+  static auto* all = new Allocations(model_device().global_bytes);
+  return *all;
+}
+
+}  // namespace simt
