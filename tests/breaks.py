@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Replay the "Break it" items: plant each bug and see the named check fail.
+
+    <!-- break FILE: 'old' -> 'new'; red: TEST CASE OR FINDING -->
+
+`old` occurs exactly once in FILE. The mutant must compile and link with its
+contract's suite, and its run must fail: by the doctest case whose name begins
+with the text after `red:`, or with that text among the executor's findings.
+The unmodified file must pass. Quoted texts know \\', \\\\, \\n and \\> (for a
+comment's end), and adjacent ones are joined, as in C++.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import hashlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
+
+import pages  # noqa: E402
+from pages import Problem  # noqa: E402
+
+BACKEND = os.environ.get("BACKEND", "cpu")
+SECONDS = 60  # A chapter's run takes five; a mutant that hangs takes for ever.
+CORES = len(os.sched_getaffinity(0))
+
+QUOTED = r"'(?:[^'\\\n]|\\.)*'"
+ITEM = re.compile(
+    rf"(?P<file>\S+):\s+(?P<old>{QUOTED}(?:\s+{QUOTED})*)\s*->\s*"
+    rf"(?P<new>{QUOTED}(?:\s+{QUOTED})*)\s*;\s*red:\s*(?P<red>\S.*)",
+    re.S,
+)
+ESCAPES = {"n": "\n", "'": "'", "\\": "\\", ">": ">"}
+FAILED_CASE = re.compile(r"^TEST CASE: +(.*?) *$", re.M)
+
+
+@dataclasses.dataclass(frozen=True)
+class Break:
+    where: str
+    source: pathlib.Path
+    old: str
+    new: str
+    red: str
+
+    def __str__(self):
+        return f"{self.where}: {self.source.name}: '{self.old}' -> '{self.new}'"
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """What became of a program: built or not, its exit status, its output."""
+
+    built: bool
+    status: int | None  # None: it did not end in time.
+    output: str
+
+    @property
+    def passed(self):
+        return self.built and self.status == 0
+
+
+def parse(directive, page):
+    item = ITEM.fullmatch(directive.args)
+    if not item:
+        raise Problem("write: break FILE: 'old' -> 'new'; red: TEST CASE OR FINDING")
+    source = pages.relative_file(page, item["file"])
+    if source.suffix != ".cu":
+        raise Problem(f"{source.name} is no .cu that fulfils a contract")
+    old, new = _unquote(item["old"]), _unquote(item["new"])
+    matches = source.read_text().count(old) if old else 0
+    if matches != 1:
+        raise Problem(f"'{old}' occurs {matches} times in {source.name}, need exactly 1")
+    if old == new:
+        raise Problem("'old' and 'new' are equal, so nothing is broken")
+    return Break(directive.where, source, old, new, " ".join(item["red"].split()))
+
+
+def judge(item, mutant, original):
+    """Why this item does not hold, or None."""
+    if not original.passed:
+        return f"the unmodified {item.source.name} does not pass:\n{_tail(original)}"
+    if item.red in original.output:
+        return f"'{item.red}' is in the output of the unmodified file too: name the check exactly"
+    if not mutant.built:
+        return f"the mutant does not compile and link:\n{_tail(mutant)}"
+    if mutant.status is None:
+        return f"the mutant hung for {SECONDS} s:\n{_tail(mutant)}"
+    if mutant.status == 0:
+        return "the mutant passes: no check noticed the bug"
+    cases = FAILED_CASE.findall(mutant.output)
+    findings = FAILED_CASE.sub("", mutant.output)
+    if any(case.startswith(item.red) for case in cases) or item.red in findings:
+        return None
+    return f"the mutant fails, but not by '{item.red}'; failed: {_list(cases)}\n{_tail(mutant)}"
+
+
+class Workshop:
+    """Builds sources through the Makefile and runs them."""
+
+    def __init__(self, root):
+        self.root = root
+        self.mutants = root / "build" / "breaks"
+
+    def plant(self, source, text):
+        """Write a changed copy of a source where the Makefile can build it."""
+        op = source.name.split(".")[0]
+        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+        folder = self.mutants / source.parent.relative_to(self.root)
+        copy = folder / f"{op}.{digest}.cu"
+        folder.mkdir(parents=True, exist_ok=True)
+        if not copy.is_file() or copy.read_text() != text:
+            copy.write_text(text)
+        return copy
+
+    def run(self, copies):
+        """Build and run every copy: copy -> Run."""
+        if copies:
+            self._make(["-k", f"-j{CORES}", *map(self._program, copies)])
+        with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
+            return dict(zip(copies, pool.map(self._run, copies)))
+
+    def _program(self, copy):
+        """The Makefile's name for the program made of a source."""
+        return f"build/{BACKEND}/{copy.relative_to(self.root).with_suffix('.run')}"
+
+    def _make(self, arguments):
+        command = ["make", "--no-print-directory", f"BACKEND={BACKEND}", *arguments]
+        environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")}
+        return subprocess.run(
+            command, cwd=self.root, env=environment, text=True, errors="replace",
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )
+
+    def _run(self, copy):
+        program = self._program(copy)
+        build = self._make([program])  # Made above, unless it cannot be made.
+        if build.returncode:
+            return Run(False, None, build.stdout)
+        try:
+            run = subprocess.run(
+                [self.root / program], cwd=self.root, timeout=SECONDS, text=True,
+                errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )
+        except subprocess.TimeoutExpired as late:
+            return Run(True, None, (late.stdout or b"").decode(errors="replace"))
+        return Run(True, run.returncode, run.stdout)
+
+
+def collect(root, tally):
+    """Every break item of every page that can be read."""
+    for path in pages.find(root):
+        try:
+            page = pages.Page(path, root)
+        except Problem as problem:
+            tally.fail(str(problem))
+            continue
+        for directive in page.directives:
+            if directive.word == "break":
+                try:
+                    yield parse(directive, page)
+                except Problem as problem:
+                    tally.fail(f"{directive.where}: {problem}")
+
+
+def run(root):
+    tally, workshop = pages.Tally(), Workshop(root)
+    items = list(collect(root, tally))
+    originals, mutants = {}, {}
+    for item in items:
+        text = item.source.read_text()
+        originals[item] = workshop.plant(item.source, text)
+        mutants[item] = workshop.plant(item.source, text.replace(item.old, item.new))
+    runs = workshop.run(sorted({*originals.values(), *mutants.values()}))
+    for item in items:
+        trouble = judge(item, runs[mutants[item]], runs[originals[item]])
+        if trouble:
+            tally.fail(f"{item}: {trouble}")
+        else:
+            tally.ok(f"{item}; red: {item.red}")
+    return tally.close("break item")
+
+
+def _unquote(literals):
+    texts = re.findall(QUOTED, literals)
+    return "".join(re.sub(r"\\(.)", _unescape, text[1:-1]) for text in texts)
+
+
+def _unescape(match):
+    if match[1] not in ESCAPES:
+        raise Problem(f"'\\{match[1]}' is no escape; there are {' '.join(chr(92) + c for c in ESCAPES)}")
+    return ESCAPES[match[1]]
+
+
+def _list(names):
+    return ", ".join(f"'{n}'" for n in names) or "no test case"
+
+
+def _tail(run, lines=12):
+    return "\n".join("        " + s for s in run.output.rstrip().splitlines()[-lines:])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("root", nargs="?", type=pathlib.Path, default=pages.ROOT)
+    try:
+        return run(parser.parse_args().root.resolve())
+    except Problem as problem:
+        sys.exit(f"breaks: {problem}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
