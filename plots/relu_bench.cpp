@@ -52,6 +52,6 @@ void add_benchmarks() {
     add_relu("relu", n, 0);
   }
   for (const int64_t n : sizes) {
-    if (n >= 1 << 20) add_relu("relu, x and y one float off alignment", n, 1);
+    if (n >= 1 << 20) add_relu("relu misaligned by one element", n, 1);
   }
 }

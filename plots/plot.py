@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Draws every figure from plots/data/ into plots/figures/.
+
+    plots/plot.py              draw
+    plots/plot.py --check      change nothing; exit 1 unless every figure was
+                               drawn from these data by this script
+    plots/plot.py --png DIR    PNGs for looking at, not for committing
+
+Each SVG ends with a comment that holds two hashes: of what it was drawn from,
+and of the drawing. The check compares those, so it needs no matplotlib.
+"""
+
+import argparse
+import hashlib
+import io
+import pathlib
+import re
+import sys
+
+import records
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SCRIPTS = [pathlib.Path(__file__).resolve(), pathlib.Path(records.__file__)]
+
+SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
+
+# Okabe and Ito's palette; told apart in grey and by the colour-blind.
+BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#8C8C8C", "#333333"
+FAMILY = [BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+HEADLINE = 1 << 28
+
+
+class Figure:
+    """A name, the records it shows, and the function that draws them."""
+
+    def __init__(self, name, shown, draw):
+        self.name, self.shown, self._draw = name, shown, draw
+
+    def inputs(self):
+        """The hash of the data and of the scripts."""
+        whole = hashlib.sha256()
+        for path in [*(record.path for record in self.shown), *SCRIPTS]:
+            whole.update(path.read_bytes())
+        return whole.hexdigest()
+
+    def draw(self):
+        return self._draw(self.shown)
+
+    def svg(self):
+        file = io.StringIO()
+        self.draw().savefig(file, format="svg",
+                            metadata={"Date": None, "Creator": None})
+        text = file.getvalue()
+        return text + SEAL.format(inputs=self.inputs(), drawing=digest(text))
+
+
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def figures(root):
+    """Every figure that the data call for."""
+    sources = records.main_sources(root)
+    recorded = {s: records.of_source(root, s) for s in sources}
+    found = [Figure("ladder.svg", list(recorded.values()), draw_ladder)]
+    for source in sources:
+        before = records.previous(root, source)
+        shown = [recorded[s] for s in (before, source) if s]
+        found.append(Figure(f"by_size_{source.parent.name}.svg", shown,
+                            draw_by_size))
+    return found
+
+
+def new_figure(width, height):
+    import matplotlib
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+    pyplot.close("all")
+    matplotlib.rcdefaults()
+    matplotlib.rcParams.update({
+        "svg.hashsalt": "kernel ladder", "svg.fonttype": "none",
+        "font.family": "DejaVu Sans", "font.size": 10,
+        "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK,
+        "xtick.color": INK, "ytick.color": INK,
+        "axes.spines.top": False, "axes.spines.right": False})
+    return pyplot.subplots(figsize=(width, height), layout="constrained")
+
+
+def draw_ladder(shown):
+    """How much of a plain copy's bandwidth does each chapter reach?"""
+    figure, axes = new_figure(7.2, 1.3 + 0.42 * len(shown))
+    ops = list(dict.fromkeys(record.op for record in shown))
+    for i, record in enumerate(shown):
+        n = max(n for n in record.sizes(record.op) if n <= HEADLINE)
+        row = record.row(record.op, n)
+        percent = record.percent_of_copy(row)
+        axes.barh(i, percent, height=0.62, color=FAMILY[ops.index(record.op)])
+        inside = percent > 45
+        axes.text(percent + (-1.5 if inside else 1.5), i,
+                  f"{row.gbps:,.0f} GB/s  ·  {percent:.1f} %", va="center",
+                  ha="right" if inside else "left",
+                  color="white" if inside else INK)
+    axes.axvline(100, color=INK, linewidth=1.2)
+    axes.text(100, -0.75, "a plain copy", ha="right", va="bottom")
+    axes.set_yticks(range(len(shown)), [title(record) for record in shown])
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlim(0, max(105, 1.02 * axes.dataLim.xmax))
+    axes.set_ylim(len(shown) - 0.5, -0.8)
+    axes.set_xlabel("bandwidth in percent of a copy of as many bytes, "
+                    "same process")
+    return figure
+
+
+def draw_by_size(shown):
+    """From which size on does the kernel decide, and not the launch?"""
+    figure, axes = new_figure(7.2, 4.2)
+    this = shown[-1]
+    rows = curve(this, this.op)
+    sizes = [row.n for row in rows]
+    copies = [this.copy_of(row) for row in rows]
+    top = 1.18 * max(row.gbps for row in [*rows, *copies])
+
+    lines = [("a plain copy", sizes, copies, GREY, 1.4, "s")]
+    for record, color, width in zip(reversed(shown), (BLUE, ORANGE), (2.4, 1.6)):
+        found = curve(record, record.op)
+        lines.append((title(record), [r.n for r in found], found, color, width,
+                      "o" if record is this else "^"))
+    for _, xs, ys, color, width, marker in lines:
+        axes.fill_between(xs, [y.bytes / y.us_p90 * 1e-3 for y in ys],
+                          [y.bytes / y.us_p10 * 1e-3 for y in ys],
+                          color=color, alpha=0.2, linewidth=0)
+        axes.plot(xs, [y.gbps for y in ys], color=color, linewidth=width,
+                  marker=marker, markersize=3.5)
+    label_ends(axes, lines, top)
+
+    mark_launch_floor(axes, this, rows, top)
+    per_element = rows[-1].bytes / rows[-1].n
+    l2 = this.l2_bytes / per_element
+    axes.axvline(l2, color=INK, linewidth=0.8, linestyle=":")
+    axes.text(l2, top, f" more than the L2 cache\n "
+              f"holds ({this.l2_bytes / 2**20:.0f} MiB)", va="top", fontsize=9)
+
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(sizes[0], sizes[-1] * 1.15)
+    axes.set_ylim(0, top)
+    axes.set_xlabel(f"n, elements ({per_element:g} bytes to move for each)")
+    axes.set_ylabel("GB/s, cold L2")
+    return figure
+
+
+def curve(record, series):
+    return [record.row(series, n) for n in record.sizes(series)]
+
+
+def mark_launch_floor(axes, record, rows, top):
+    """No call that is launched alone can lie above this line."""
+    per_element = rows[-1].bytes / rows[-1].n
+    last = 2e3 * top * record.floor_us / per_element
+    sizes = [rows[0].n * (last / rows[0].n) ** (i / 63) for i in range(64)]
+    floor = [n * per_element / record.floor_us * 1e-3 for n in sizes]
+    axes.fill_between(sizes, floor, 2 * top, color=GREY, alpha=0.18, linewidth=0)
+    axes.text(rows[0].n * 1.4, top * 0.97, "out of reach: launching an empty\n"
+              f"kernel alone takes {record.floor_us:.1f} µs", va="top",
+              fontsize=9)
+
+
+def label_ends(axes, lines, top):
+    """Names each line at its right end, apart from each other."""
+    ends = sorted((ys[-1].gbps, name, color) for name, _, ys, color, _, _ in lines)
+    y = 0.0
+    for gbps, name, color in ends:
+        y = max(gbps, y + 0.055 * top)
+        axes.annotate(name, (1.01, y), xycoords=("axes fraction", "data"),
+                      color=color, va="center", annotation_clip=False)
+
+
+def title(record):
+    """03_pack -> 03 pack"""
+    return pathlib.Path(record.context["source"]).parent.name.replace("_", " ")
+
+
+def seal_of(text):
+    """(drawing, inputs hash, drawing hash) of an SVG that we drew."""
+    match = re.fullmatch(r"(.*)<!-- drawn from (\w+); drawing (\w+) -->\n",
+                         text, re.S)
+    return match.groups() if match else (text, "", "")
+
+
+def problem_of(path, figure):
+    """What is wrong with a committed figure, or None."""
+    if not path.is_file():
+        return "is missing"
+    drawing, inputs, drawn = seal_of(path.read_text())
+    if digest(drawing) != drawn:
+        return "was changed by hand"
+    if inputs != figure.inputs():
+        return "was drawn from other data or by another script"
+    return None
+
+
+def check(root, wanted):
+    folder = root / "plots" / "figures"
+    names = {figure.name for figure in wanted}
+    problems = {path.name: "belongs to no chapter: delete it"
+                for path in sorted(folder.glob("*.svg"))
+                if path.name not in names}
+    for figure in wanted:
+        problem = problem_of(folder / figure.name, figure)
+        if problem:
+            problems[figure.name] = f"{problem}: run `make plots`"
+    for name, problem in problems.items():
+        print(f"FAIL plots/figures/{name} {problem}")
+    passed = len(names - problems.keys())
+    print(f"{passed} passed, {len(problems)} failed")
+    return 1 if problems else 0
+
+
+def draw(root, wanted):
+    folder = root / "plots" / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    for figure in wanted:
+        (folder / figure.name).write_text(figure.svg())
+        print(f"drew plots/figures/{figure.name}")
+
+
+def draw_png(folder, wanted):
+    folder.mkdir(parents=True, exist_ok=True)
+    for figure in wanted:
+        path = (folder / figure.name).with_suffix(".png")
+        figure.draw().savefig(path, dpi=110)
+        print(f"drew {path}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true",
+                        help="change nothing; fail if a figure is stale")
+    parser.add_argument("--png", type=pathlib.Path, metavar="DIR",
+                        help="draw PNGs into DIR instead")
+    parser.add_argument("--root", type=pathlib.Path, default=ROOT,
+                        help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    wanted = figures(options.root)
+    if options.check:
+        return check(options.root, wanted)
+    if options.png:
+        return draw_png(options.png, wanted)
+    return draw(options.root, wanted)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except records.RecordError as error:
+        sys.exit(f"plot: {error}")

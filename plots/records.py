@@ -1,0 +1,198 @@
+"""What was measured: finds, reads and checks the files in plots/data/.
+
+plots/data/<gpu>/<date>/<chapter folder>.<file stem>.json holds Google
+Benchmark's own JSON and, in its context, where and from what it was measured.
+"""
+
+import dataclasses
+import hashlib
+import json
+import pathlib
+import re
+
+# The GPU whose numbers the text states; others stand beside it.
+REFERENCE_GPU = "nvidia-h200"
+
+CONTEXT = ("gpu", "driver", "cuda", "l2_bytes", "datasheet_gbps", "date",
+           "clocks_before", "clocks_after", "commit", "dirty", "command",
+           "source", "source_sha256")
+
+FLOOR, COPY = "empty kernel", "copy"
+MISALIGNED = " misaligned by one element"  # Ends a series' name.
+
+
+class RecordError(ValueError):
+    """A data file is missing, malformed or out of date."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One series at one size; times are medians in microseconds."""
+    series: str
+    n: int
+    bytes: int
+    us: float
+    us_p10: float
+    us_p90: float
+    warm_us: float | None
+    graph_us: float | None
+    throttled: bool
+
+    @property
+    def gbps(self):
+        return self.bytes / self.us * 1e-3
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """One run of one chapter file on one GPU."""
+    path: pathlib.Path
+    context: dict
+    rows: dict  # (series, n) -> Row
+
+    @property
+    def date(self):
+        return self.context["date"][:10]
+
+    @property
+    def op(self):
+        return op_of(pathlib.Path(self.context["source"]))
+
+    @property
+    def l2_bytes(self):
+        return int(self.context["l2_bytes"])
+
+    @property
+    def floor_us(self):
+        return self.row(FLOOR, 0).us
+
+    def row(self, series, n):
+        if (series, n) not in self.rows:
+            raise RecordError(f"{self.path} has no '{series}' for n = {n:,}; "
+                              f"it has n = {self.sizes(series)}")
+        return self.rows[series, n]
+
+    def sizes(self, series):
+        return sorted(n for name, n in self.rows if name == series)
+
+    def copy_of(self, row):
+        """The plain copy of as many bytes, from the same process."""
+        same = [r for r in self.rows.values()
+                if r.series == COPY and r.bytes == row.bytes]
+        if not same:
+            raise RecordError(f"{self.path} has no copy of {row.bytes:,} bytes")
+        return same[0]
+
+    def percent_of_copy(self, row):
+        return 100 * self.copy_of(row).us / row.us
+
+
+def op_of(source):
+    """relu.four.cu -> relu: the contract that a file fulfils."""
+    return source.name.split(".")[0]
+
+
+def is_variant(source):
+    return source.name.count(".") > 1
+
+
+def gpu_folder(name):
+    """NVIDIA H200 -> nvidia-h200"""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def file_name(source):
+    """chapters/03_pack/relu.four.cu -> 03_pack.relu.four.json"""
+    return f"{source.parent.name}.{source.stem}.json"
+
+
+def sha256(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def root_of(page):
+    """The root of the repository that a page belongs to."""
+    for folder in page.resolve().parents:
+        if (folder / "chapters").is_dir():
+            return folder
+    raise RecordError(f"{page} is in no folder that has chapters/")
+
+
+def chapter_folders(root):
+    folders = sorted(root.glob("chapters/[0-9][0-9]_*/"))
+    if not folders:
+        raise RecordError(f"{root}/chapters holds no chapter")
+    return folders
+
+
+def main_sources(root):
+    """The chapters' own files, without variants, in order."""
+    return [source for folder in chapter_folders(root)
+            for source in sorted(folder.glob("*.cu"))
+            if not is_variant(source)]
+
+
+def previous(root, source):
+    """The file of the same contract in the chapter before, or None."""
+    before = [s for s in main_sources(root) if op_of(s) == op_of(source)
+              and s.parent.name < source.parent.name]
+    return before[-1] if before else None
+
+
+def load(path):
+    """Reads one data file; raises RecordError for anything that is amiss."""
+    try:
+        data = json.loads(path.read_text())
+        context, benchmarks = data["context"], data["benchmarks"]
+        missing = [key for key in CONTEXT if key not in context]
+        rows = [_row(benchmark) for benchmark in benchmarks]
+    except (OSError, ValueError) as error:
+        raise RecordError(f"{path}: {error}") from error
+    except (KeyError, TypeError) as error:
+        raise RecordError(f"{path} is not a file that `make bench` writes: "
+                          f"{error!r}") from error
+    if missing:
+        raise RecordError(f"{path}: its context lacks {', '.join(missing)}; "
+                          "record it with `make bench`")
+    by_key = {(row.series, row.n): row for row in rows}
+    if len(by_key) != len(rows):
+        raise RecordError(f"{path} measures the same series and size twice")
+    if (FLOOR, 0) not in by_key or not any(s == COPY for s, _ in by_key):
+        raise RecordError(f"{path} lacks the empty kernel or the copy")
+    return Record(path, context, by_key)
+
+
+def _row(benchmark):
+    def positive(key):
+        value = float(benchmark[key])
+        if not 0 < value < float("inf"):
+            raise ValueError(f"{benchmark['name']}: {key} is {value}")
+        return value
+
+    def optional(key):
+        return positive(key) if key in benchmark else None
+
+    if benchmark.get("error_occurred") or benchmark.get("skipped"):
+        raise ValueError(f"{benchmark['name']} was not measured")
+    return Row(series=benchmark["name"].split("/")[0], n=int(benchmark["n"]),
+               bytes=int(benchmark["bytes"]), us=positive("p50_us"),
+               us_p10=positive("p10_us"), us_p90=positive("p90_us"),
+               warm_us=optional("warm_p50_us"),
+               graph_us=optional("graph_p50_us"),
+               throttled=bool(benchmark.get("throttled", 0)))
+
+
+def of_source(root, source, gpu=REFERENCE_GPU):
+    """The newest record of a .cu file; refuses one of another version."""
+    name = source.relative_to(root)
+    found = sorted(root.glob(f"plots/data/{gpu}/*/{file_name(source)}"))
+    chapter = source.parent.name[:2]
+    if not found:
+        raise RecordError(f"{name} was never measured on {gpu}: "
+                          f"run `make bench{chapter}` there")
+    record = load(found[-1])
+    if record.context["source_sha256"] != sha256(source):
+        raise RecordError(f"{record.path.relative_to(root)} was measured from "
+                          f"another version of {name}: run "
+                          f"`make bench{chapter}` on {gpu} again")
+    return record

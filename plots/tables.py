@@ -1,0 +1,323 @@
+"""The tables, figures and single values that docs/weave.py puts into pages.
+
+    table chapter [N...]      this chapter beside the one before and the copy
+    table variants [N...]     the files of this chapter beside each other
+    table misaligned [N...]   aligned and one element off, same process
+    table launch [N...]       small sizes: cold, warm, and in a CUDA graph
+    table ladder              every chapter: its idea and its bandwidth
+    table provenance          every data file and where it comes from
+    figure ladder             what plot.py drew, with its caption
+    figure by_size            the same, for this chapter
+    value gbps FILE N         4271
+    value percent FILE N      99.8 %   of the copy in the same process
+    value us FILE N           2011     and misaligned_percent, likewise
+    value copy_gbps FILE N    4277     value floor_us FILE: the launch floor
+
+N is 150528 or 2^28, FILE a .cu beside the page. Everything raises ValueError
+with what to do when data are missing or older than the .cu.
+"""
+
+import os
+import re
+
+import records
+
+MEDIAN = "median of 50 calls, arrays out of the L2 cache"
+LARGE = [1 << 26, 1 << 28, 1 << 30]
+SIZES = [150_528, 1 << 20, 6_422_528, 1 << 24, *LARGE]
+SMALL = [1 << 10, 1 << 14, 150_528, 1 << 20]
+HEADLINE = 1 << 28
+
+
+def render(kind, name, args, page):
+    """The Markdown lines of one woven block."""
+    renderers = {key[1]: function for key, function in RENDERERS.items()
+                 if key[0] == kind}
+    if name not in renderers:
+        raise ValueError(f"there is no {kind} '{name}'; there are "
+                         f"{', '.join(sorted(renderers))}")
+    return renderers[name](args, page.resolve())
+
+
+def chapter(args, page):
+    root, source = records.root_of(page), _source(page)
+    before = records.previous(root, source)
+    shown = [records.of_source(root, s) for s in (before, source) if s]
+    this = shown[-1]
+    header = ["n", "copy µs"]
+    for record in shown:
+        header += [f"{_folder(record)} µs", "of the copy"]
+    rows = []
+    for n in _sizes(args, this, SIZES):
+        cells = [f"{n:,}", _us(this.copy_of(this.row(this.op, n)))]
+        for record in shown:
+            row = record.row(record.op, n)
+            cells += [_us(row), _percent(record, row)]
+        rows.append([*cells, f"{this.row(this.op, n).gbps:,.0f}"])
+    return [*_table([*header, f"{_folder(this)} GB/s"], rows), "",
+            caption(shown, "each chapter beside the copy of its own run")]
+
+
+def variants(args, page):
+    root, folder = records.root_of(page), page.parent
+    shown = [records.of_source(root, s) for s in sorted(folder.glob("*.cu"))]
+    if not shown:
+        raise ValueError(f"{folder.name} has no .cu file")
+    sizes = _sizes(args, shown[0], LARGE)
+    header = ["file"]
+    for n in sizes:
+        header += [f"{_power(n)}: GB/s", "of the copy"]
+    rows = []
+    for record in shown:
+        cells = [f"`{os.path.basename(record.context['source'])}`"]
+        for n in sizes:
+            row = record.row(record.op, n)
+            cells += [f"{row.gbps:,.0f}", _percent(record, row)]
+        rows.append(cells)
+    return [*_table(header, rows), "",
+            caption(shown, "each file beside the copy of its own run")]
+
+
+def misaligned(args, page):
+    record = records.of_source(records.root_of(page), _source(page))
+    off = record.op + records.MISALIGNED
+    header = ["n", "aligned µs", "of the copy", "one element off µs",
+              "of the copy", "takes"]
+    rows = []
+    for n in _sizes(args, record, SIZES, off):
+        good, bad = record.row(record.op, n), record.row(off, n)
+        rows.append([f"{n:,}", _us(good), _percent(record, good), _us(bad),
+                     _percent(record, bad), f"{bad.us / good.us:.2f} x"])
+    return [*_table(header, rows), "",
+            caption([record], "every array starts one element too far")]
+
+
+def launch(args, page):
+    record = records.of_source(records.root_of(page), _source(page))
+    floor = record.row(records.FLOOR, 0)
+    rows = [["an empty kernel", "", _us(floor), _time(floor.graph_us)]]
+    for n in _sizes(args, record, SMALL):
+        row = record.row(record.op, n)
+        rows.append([f"{n:,}", _us(row), _time(row.warm_us),
+                     _time(row.graph_us)])
+    return [*_table(["n", "cold µs", "warm µs", "in a CUDA graph µs"], rows),
+            "", caption([record], "warm: the same arrays again; in a graph: "
+                        "warm, per call of 64 that the GPU launches itself")]
+
+
+def ladder(args, page):
+    root = records.root_of(page)
+    rows, shown = [], []
+    for source in records.main_sources(root):
+        record = records.of_source(root, source)
+        n = headline_size(record)
+        row = record.row(record.op, n)
+        link = os.path.relpath(source.parent, page.parent)
+        number, _, title = source.parent.name.partition("_")
+        rows.append([number, f"[{title.replace('_', ' ')}]({link}/)",
+                     idea(source.parent / "README.md"), _power(n),
+                     f"{row.gbps:,.0f}", _percent(record, row)])
+        shown.append(record)
+    header = ["", "chapter", "idea", "n", "GB/s", "of the copy"]
+    return [*_table(header, rows, "rllrrr"), "",
+            caption(shown, "each chapter beside the copy of its own run")]
+
+
+def provenance(args, page):
+    root = records.root_of(page)
+    rows = []
+    for folder in records.chapter_folders(root):
+        for source in sorted(folder.glob("*.cu")):
+            record = records.of_source(root, source)
+            c = record.context
+            rows.append([f"`{c['source']}`", c["gpu"], record.date,
+                         _commit(record), c["driver"], c["cuda"],
+                         c["clocks_before"], c["clocks_after"]])
+    header = ["file", "GPU", "date", "commit", "driver", "CUDA",
+              "clocks before", "clocks after"]
+    return _table(header, rows, "l" * len(header))
+
+
+def ladder_figure(args, page):
+    root = records.root_of(page)
+    shown = [records.of_source(root, s) for s in records.main_sources(root)]
+    return _figure(root, page, "ladder.svg", "Bars: each chapter's bandwidth "
+                   "as a part of what a plain copy reaches", shown,
+                   f"n = {_power(headline_size(shown[-1]))}")
+
+
+def by_size_figure(args, page):
+    root, source = records.root_of(page), _source(page)
+    before = records.previous(root, source)
+    shown = [records.of_source(root, s) for s in (before, source) if s]
+    return _figure(root, page, f"by_size_{source.parent.name}.svg",
+                   "Lines: bandwidth against the number of elements, for this "
+                   "chapter, the one before and a plain copy", shown)
+
+
+def gbps(record, n):
+    return f"{record.row(record.op, n).gbps:,.0f}"
+
+
+def percent(record, n):
+    return _percent(record, record.row(record.op, n))
+
+
+def misaligned_percent(record, n):
+    row = record.row(record.op + records.MISALIGNED, n)
+    return _percent(record, row)
+
+
+def us(record, n):
+    return _time(record.row(record.op, n).us)
+
+
+def copy_gbps(record, n):
+    return f"{record.copy_of(record.row(record.op, n)).gbps:,.0f}"
+
+
+def floor_us(record):
+    return _time(record.floor_us)
+
+
+def _value(function, arguments):
+    def rendered(args, page):
+        if len(args) != arguments or not args[0].endswith(".cu"):
+            raise ValueError(f"write: value {function.__name__} FILE.cu"
+                             + " N" * (arguments - 1))
+        source = (page.parent / args[0]).resolve()
+        if not source.is_file():
+            raise ValueError(f"no file {args[0]} beside {page.name}")
+        record = records.of_source(records.root_of(page), source)
+        return [function(record, *map(parse_size, args[1:]))]
+    return rendered
+
+
+RENDERERS = {
+    ("table", "chapter"): chapter,
+    ("table", "variants"): variants,
+    ("table", "misaligned"): misaligned,
+    ("table", "launch"): launch,
+    ("table", "ladder"): ladder,
+    ("table", "provenance"): provenance,
+    ("figure", "ladder"): ladder_figure,
+    ("figure", "by_size"): by_size_figure,
+    ("value", "gbps"): _value(gbps, 2),
+    ("value", "percent"): _value(percent, 2),
+    ("value", "misaligned_percent"): _value(misaligned_percent, 2),
+    ("value", "us"): _value(us, 2),
+    ("value", "copy_gbps"): _value(copy_gbps, 2),
+    ("value", "floor_us"): _value(floor_us, 1),
+}
+
+
+def parse_size(text):
+    """2^28, 150528 or 150,528 -> int"""
+    match = re.fullmatch(r"(\d+)\^(\d+)", text)
+    if match:
+        return int(match[1]) ** int(match[2])
+    if not re.fullmatch(r"[\d,]+", text):
+        raise ValueError(f"'{text}' is no size: write 150528 or 2^28")
+    return int(text.replace(",", ""))
+
+
+def headline_size(record):
+    """2^28, or the largest that the GPU had room for."""
+    return max(n for n in record.sizes(record.op) if n <= HEADLINE)
+
+
+def idea(page):
+    """A chapter's idea: the first sentence of its page."""
+    paragraphs = page.read_text().split("\n\n") if page.is_file() else []
+    for paragraph in paragraphs:
+        text = " ".join(paragraph.split())
+        if text and not text.startswith(("#", "<!--", "```", "![")):
+            return re.split(r"(?<=[.!?])\s", text)[0].replace("|", "\\|")
+    raise ValueError(f"{page} has no first sentence to give the idea")
+
+
+def caption(shown, note=None):
+    """Where the numbers come from: GPU, driver, CUDA, date, commit."""
+    def unique(texts):
+        return ", ".join(dict.fromkeys(texts))
+
+    contexts = [record.context for record in shown]
+    parts = [unique(c["gpu"] for c in contexts),
+             "driver " + unique(c["driver"] for c in contexts),
+             "CUDA " + unique(c["cuda"] for c in contexts),
+             unique(record.date for record in shown),
+             "commit " + unique(_commit(record) for record in shown)]
+    text = ", ".join(parts) + "; " + MEDIAN
+    if note:
+        text += "; " + note
+    if any(row.throttled for record in shown for row in record.rows.values()):
+        text += "; \\* the GPU throttled meanwhile"
+    return f"*{text}.*"
+
+
+def _commit(record):
+    dirty = record.context["dirty"] == "yes"
+    return record.context["commit"] + (" with local changes" if dirty else "")
+
+
+def _figure(root, page, name, alt, shown, note=None):
+    path = root / "plots" / "figures" / name
+    if not path.is_file():
+        raise ValueError(f"plots/figures/{name} is not there: run `make plots`")
+    return [f"![{alt}]({os.path.relpath(path, page.parent)})", "",
+            caption(shown, note)]
+
+
+def _source(page):
+    """The chapter's own file, beside its page."""
+    found = [s for s in sorted(page.parent.glob("*.cu"))
+             if not records.is_variant(s)]
+    if len(found) != 1:
+        raise ValueError(f"{page.parent.name} has {len(found)} files "
+                         "<op>.cu, where one was expected")
+    return found[0]
+
+
+def _sizes(args, record, default, series=None):
+    """The sizes that the page asks for, or those of the default at hand."""
+    if args:
+        return [parse_size(arg) for arg in args]
+    measured = record.sizes(series or record.op)
+    sizes = [n for n in default if n in measured]
+    if not sizes:
+        raise ValueError(f"{record.path} holds none of n = {default}")
+    return sizes
+
+
+def _table(header, rows, align=None):
+    align = align or "l" + "r" * (len(header) - 1)
+    rule = [{"l": "---", "r": "---:"}[a] for a in align]
+    return ["| " + " | ".join(cells) + " |" for cells in (header, rule, *rows)]
+
+
+def _folder(record):
+    return os.path.basename(os.path.dirname(record.context["source"]))
+
+
+def _power(n):
+    """268435456 -> 2^28 with a raised exponent; other sizes with commas."""
+    if n & (n - 1):
+        return f"{n:,}"
+    digits = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+    return "2" + str(n.bit_length() - 1).translate(digits)
+
+
+def _time(microseconds):
+    """Three significant digits, all digits from 100 up."""
+    if microseconds is None:
+        return ""
+    decimals = 0 if microseconds >= 100 else 1 if microseconds >= 10 else 2
+    return f"{microseconds:,.{decimals}f}"
+
+
+def _us(row):
+    return _time(row.us) + ("\\*" if row.throttled else "")
+
+
+def _percent(record, row):
+    return f"{record.percent_of_copy(row):.1f} %"

@@ -1,0 +1,63 @@
+"""A small repository with made-up measurements, for the tests of plots/."""
+
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "plots"))
+
+import records
+
+SIZES = (1024, 150_528, 1 << 20, 1 << 26, 1 << 28)
+L2_BYTES = 60 << 20
+CHAPTERS = {"01_one_thread_each/relu.cu": 2500, "03_pack/relu.cu": 4000,
+            "03_pack/relu.four.cu": 3900}
+
+
+def benchmark(series, n, gbps, **more):
+    us = 2.5 + 8 * n / gbps * 1e-3
+    return {"name": f"{series}/n:{n}/iterations:50/manual_time", "n": float(n),
+            "bytes": 8.0 * n, "p10_us": us * 0.99, "p50_us": us,
+            "p90_us": us * 1.01, "warm_p50_us": us * 0.8,
+            "graph_p50_us": us * 0.5, "throttled": 0.0, **more}
+
+
+def record(root, source, gbps):
+    """What `make bench` would have written for `source`."""
+    benchmarks = [benchmark("empty kernel", 0, gbps)]
+    for n in SIZES:
+        benchmarks += [benchmark("copy", n, 4000), benchmark("relu", n, gbps)]
+        if n >= 1 << 20:
+            name = "relu" + records.MISALIGNED
+            benchmarks.append(benchmark(name, n, gbps / 2))
+    context = dict.fromkeys(records.CONTEXT, "made up") | {
+        "gpu": "NVIDIA H200", "driver": "580.1", "cuda": "13.0",
+        "l2_bytes": str(L2_BYTES), "date": "2026-01-02T03:04:05+00:00",
+        "commit": "0123456789ab", "dirty": "no",
+        "source": str(source.relative_to(root)),
+        "source_sha256": records.sha256(source)}
+    return {"context": context, "benchmarks": benchmarks}
+
+
+def data_path(root, source, date="2026-01-02"):
+    return (root / "plots/data" / records.REFERENCE_GPU / date
+            / records.file_name(source))
+
+
+def write(path, data):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(data))
+
+
+def repository(root):
+    """Chapters, pages and a record for each; returns the root, resolved."""
+    root = pathlib.Path(root).resolve()
+    for name, gbps in CHAPTERS.items():
+        source = root / "chapters" / name
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text(f"// {name}\n")
+        page = source.parent / "README.md"
+        page.write_text(f"# A title\n\nThe idea of {source.parent.name}\n"
+                        "in a sentence. A second one.\n")
+        write(data_path(root, source), record(root, source, gbps))
+    return root

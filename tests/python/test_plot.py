@@ -1,0 +1,83 @@
+"""Figures: the same bytes for the same data, and no stale one passes."""
+
+import contextlib
+import importlib.util
+import io
+import tempfile
+import unittest
+
+import made_up
+import plot
+
+needs_matplotlib = unittest.skipUnless(
+    importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
+
+
+@needs_matplotlib
+class Figures(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = made_up.repository(folder.name)
+        self.svg = self.root / "plots/figures/by_size_03_pack.svg"
+        self.quietly(plot.draw)
+
+    def quietly(self, function):
+        """Its result and what it printed."""
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            result = function(self.root, plot.figures(self.root))
+        return result, said.getvalue()
+
+    def check_fails(self, message):
+        status, said = self.quietly(plot.check)
+        self.assertEqual(status, 1)
+        self.assertIn(message, said)
+
+    def test_one_ladder_and_a_figure_for_each_chapter(self):
+        names = sorted(p.name for p in self.svg.parent.iterdir())
+        self.assertEqual(names, ["by_size_01_one_thread_each.svg",
+                                 "by_size_03_pack.svg", "ladder.svg"])
+
+    def test_fresh_figures_pass(self):
+        self.assertEqual(self.quietly(plot.check), (0, "3 passed, 0 failed\n"))
+
+    def test_same_data_same_bytes(self):
+        before = {p: p.read_bytes() for p in self.svg.parent.iterdir()}
+        self.quietly(plot.draw)
+        self.assertEqual(before, {p: p.read_bytes() for p in before})
+
+    def test_text_is_text_and_no_date_is_kept(self):
+        text = self.svg.read_text()
+        self.assertIn(">03 pack<", text)
+        self.assertNotIn("<dc:date>", text)
+
+    def test_a_figure_changed_by_hand_is_caught(self):
+        self.svg.write_text(self.svg.read_text().replace(">03 pack<", ">04 pack<"))
+        self.check_fails("by_size_03_pack.svg was changed by hand")
+
+    def test_a_figure_without_its_seal_is_caught(self):
+        self.svg.write_text(self.svg.read_text().rsplit("<!--", 1)[0])
+        self.check_fails("by_size_03_pack.svg was changed by hand")
+
+    def test_other_data_are_caught(self):
+        source = self.root / "chapters/03_pack/relu.cu"
+        made_up.write(made_up.data_path(self.root, source),
+                      made_up.record(self.root, source, 3999))
+        self.check_fails("by_size_03_pack.svg was drawn from other data")
+
+    def test_a_missing_figure_is_caught(self):
+        self.svg.unlink()
+        self.check_fails("by_size_03_pack.svg is missing")
+
+    def test_a_figure_of_no_chapter_is_caught(self):
+        (self.svg.parent / "by_size_99_old.svg").write_text("")
+        self.check_fails("by_size_99_old.svg belongs to no chapter")
+
+    def test_stale_data_are_not_drawn(self):
+        (self.root / "chapters/03_pack/relu.cu").write_text("// edited\n")
+        with self.assertRaisesRegex(ValueError, "another version"):
+            plot.figures(self.root)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,115 @@
+"""Data files are found, checked, and refused when they are out of date."""
+
+import json
+import tempfile
+import unittest
+
+import made_up
+import records
+
+
+class Records(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = made_up.repository(folder.name)
+        self.source = self.root / "chapters/03_pack/relu.cu"
+        self.path = made_up.data_path(self.root, self.source)
+
+    def refuses(self, message):
+        return self.assertRaisesRegex(records.RecordError, message)
+
+    def rewrite(self, change):
+        data = json.loads(self.path.read_text())
+        change(data)
+        made_up.write(self.path, data)
+
+    def test_reads_what_was_recorded(self):
+        record = records.of_source(self.root, self.source)
+        row = record.row("relu", 1 << 28)
+        self.assertEqual(row.bytes, 8 << 28)
+        self.assertAlmostEqual(row.gbps, 4000, delta=30)
+        self.assertAlmostEqual(record.percent_of_copy(row), 100)
+        self.assertAlmostEqual(record.floor_us, 2.5)
+        self.assertEqual(record.l2_bytes, made_up.L2_BYTES)
+
+    def test_refuses_a_record_of_another_version_of_the_source(self):
+        self.source.write_text("// a thread moves five floats\n")
+        with self.refuses("another version of chapters/03_pack/relu.cu.*bench03"):
+            records.of_source(self.root, self.source)
+
+    def test_refuses_what_was_never_measured(self):
+        self.path.unlink()
+        with self.refuses("never measured on nvidia-h200.*make bench03"):
+            records.of_source(self.root, self.source)
+
+    def test_takes_the_newest(self):
+        data = made_up.record(self.root, self.source, 1000)
+        made_up.write(made_up.data_path(self.root, self.source, "2026-02-01"), data)
+        record = records.of_source(self.root, self.source)
+        self.assertAlmostEqual(record.row("relu", 1 << 28).gbps, 1000, delta=30)
+
+    def test_refuses_what_is_no_json(self):
+        self.path.write_text(self.path.read_text()[:-10])
+        with self.refuses("03_pack.relu.json: .*line 1 column"):
+            records.load(self.path)
+
+    def test_refuses_another_shape_of_json(self):
+        for data in ([], {}, {"context": {}, "benchmarks": [{}]}, {"context": 3}):
+            made_up.write(self.path, data)
+            with self.refuses("is not a file that `make bench` writes"):
+                records.load(self.path)
+
+    def test_refuses_a_missing_context(self):
+        for key in records.CONTEXT:
+            with self.subTest(key):
+                data = made_up.record(self.root, self.source, 1000)
+                del data["context"][key]
+                made_up.write(self.path, data)
+                with self.refuses(f"lacks {key}"):
+                    records.load(self.path)
+
+    def test_refuses_impossible_times(self):
+        for us in (0, -1, float("nan"), float("inf"), "fast"):
+            with self.subTest(us):
+                self.rewrite(lambda data: data["benchmarks"][1].update(p50_us=us))
+                with self.refuses("03_pack.relu.json"):
+                    records.load(self.path)
+
+    def test_refuses_what_google_benchmark_skipped(self):
+        self.rewrite(lambda data: data["benchmarks"][1].update(error_occurred=True))
+        with self.refuses("was not measured"):
+            records.load(self.path)
+
+    def test_refuses_a_series_without_its_copy(self):
+        self.rewrite(lambda data: data.update(benchmarks=[
+            b for b in data["benchmarks"] if not b["name"].startswith("copy")]))
+        with self.refuses("lacks the empty kernel or the copy"):
+            records.load(self.path)
+
+    def test_refuses_a_size_measured_twice(self):
+        self.rewrite(lambda data: data["benchmarks"].append(data["benchmarks"][1]))
+        with self.refuses("twice"):
+            records.load(self.path)
+
+    def test_names_the_sizes_it_has(self):
+        with self.refuses("no 'relu' for n = 7; it has"):
+            records.of_source(self.root, self.source).row("relu", 7)
+
+    def test_a_tree_without_chapters_is_an_error(self):
+        with self.refuses("holds no chapter"):
+            records.main_sources(self.root / "plots")
+
+    def test_variants_are_no_chapters(self):
+        names = [str(s.relative_to(self.root / "chapters"))
+                 for s in records.main_sources(self.root)]
+        self.assertEqual(names, ["01_one_thread_each/relu.cu", "03_pack/relu.cu"])
+
+    def test_previous_chapter(self):
+        first = self.root / "chapters/01_one_thread_each/relu.cu"
+        self.assertEqual(records.previous(self.root, self.source), first)
+        self.assertIsNone(records.previous(self.root, first))
+
+
+if __name__ == "__main__":
+    unittest.main()
