@@ -1,0 +1,270 @@
+# Kernel Ladder: build, check, measure and compare the chapters' kernels.
+# `make` alone prints what it can do.
+#
+# There is no list of chapters or contracts in here. A chapter is a file
+# chapters/NN_name/<op>.cu; it is linked with whatever else is named after its
+# op: tests/<op>_test.cpp, plots/<op>_bench.cpp.
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+SHELL := /bin/bash
+CXX := $(if $(filter default,$(origin CXX)),g++,$(CXX))
+PYTHON ?= python3
+GOALS := $(or $(MAKECMDGOALS),help)
+
+.SECONDARY:        # Objects are kept.
+.DELETE_ON_ERROR:
+.SECONDEXPANSION:  # In rules below the line that says so.
+
+# ---- What there is ----------------------------------------------------------
+
+SOURCES := $(sort $(wildcard chapters/[0-9][0-9]_*/*.cu))
+
+# chapters/03_pack/relu.four.cu -> 03, relu.four, relu, .four
+number  = $(firstword $(subst _, ,$(word 2,$(subst /, ,$1))))
+stem    = $(basename $(notdir $1))
+op      = $(firstword $(subst ., ,$(notdir $1)))
+variant = $(patsubst $(call op,$1)%,%,$(call stem,$1))
+name    = $(call number,$1)$(call variant,$1)
+
+NAMES   := $(foreach s,$(SOURCES),$(call name,$s))
+NUMBERS := $(sort $(foreach s,$(SOURCES),$(call number,$s)))
+OPS     := $(sort $(foreach s,$(SOURCES),$(call op,$s)))
+
+# The sources of chapter $1: all, or without the variants.
+sources = $(filter chapters/$1_%,$(SOURCES))
+plain   = $(foreach s,$(call sources,$1),$(if $(call variant,$s),,$s))
+
+define newline
+
+
+endef
+in_lines = $(subst $() ,$(newline)    ,    $(strip $1))
+listing := $(call in_lines,$(foreach s,$(SOURCES),chapter$(call name,$s)))
+
+UNKNOWN := $(filter chapter% diff% ptx% bench%,$(filter-out bench \
+  $(NAMES:%=chapter%) $(NUMBERS:%=diff%) $(NAMES:%=ptx%) $(NUMBERS:%=bench%),\
+  $(GOALS)))
+ifneq ($(UNKNOWN),)
+$(error There is no $(UNKNOWN).$(newline)The chapters are$(newline)$(listing)$(newline)\
+and for each number diffNN, ptxNN, benchNN)
+endif
+
+# ---- What it runs on --------------------------------------------------------
+
+FOUND := $(shell common/setup/backend.sh)
+WHY   := $(if $(BACKEND),BACKEND=$(BACKEND) says so,$(wordlist 2,99,$(FOUND)))
+BACKEND := $(or $(BACKEND),$(firstword $(FOUND)))
+ifeq ($(filter gpu cpu,$(BACKEND)),)
+$(error BACKEND=$(BACKEND) is neither gpu nor cpu)
+endif
+
+NEEDS_NOTHING := help clean doctor diff% plots weave \
+  $(if $(filter cpu,$(BACKEND)),bench%)
+NEEDS_FIGURES := test plots weave
+
+ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
+ifeq ($(MAKE_RESTARTS)$(MAKELEVEL),0)
+$(info Backend: $(BACKEND), because $(WHY).)
+endif
+include .toolchain/$(BACKEND).mk
+endif
+ifneq ($(filter $(NEEDS_FIGURES),$(GOALS)),)
+include .toolchain/figures.mk
+endif
+
+# The set-up writes these files, once; make then starts anew and reads them.
+.toolchain/%.mk: always
+	@common/setup/ensure.sh $*
+
+# ---- How it is compiled and linked ------------------------------------------
+
+B := build/$(BACKEND)
+
+ifeq ($(BACKEND),gpu)
+ARCH     ?= $(if $(filter gpu,$(firstword $(FOUND))),native,all)
+TARGET   := -arch=$(ARCH) -lineinfo
+RUNTIME  :=
+LDLIBS   := -L$(CUDA)/lib64 -Wl,-rpath,$(CUDA)/lib64 -lcudart -lpthread
+BENCH    := $(B)/common/bench.o $(B)/common/empty_kernel.o
+measure   = $(B)/plots/$1_bench.o $(BENCH)
+else
+# PTX and no machine code; common/simt stands in for NVIDIA's runtime library.
+TARGET   := -gencode arch=compute_90,code=compute_90 --no-compress \
+  -cudart none -lineinfo
+RUNTIME  := $(B)/libsimt.a
+LDLIBS   := -pthread
+measure   = $(B)/common/counters.o
+endif
+NVFLAGS  := -std=c++20 -O3 -ccbin $(CXX) -I. $(CPPFLAGS)
+CXXFLAGS := -std=c++20 -O2 -Wall -Wextra -I. $(CPPFLAGS) \
+  -isystem $(CUDA)/include
+SIMTFLAGS := -O3 -march=native -ffp-contract=off -fno-math-errno -pthread
+
+# Every object depends on this file, which changes when a flag, a tool or the
+# machine that `native` means does.
+MACHINE := $(shell grep -h -m 1 -i -E '^(model name|cpu part|model:)' \
+  /proc/cpuinfo /proc/driver/nvidia/gpus/*/information 2>/dev/null)
+SETTINGS := $(NVCC) $(NVFLAGS) $(TARGET) $(CXX) $(CXXFLAGS) $(SIMTFLAGS) $(LDFLAGS) \
+  $(LDLIBS) $(TOOLS) $(MACHINE)
+$(B)/settings: always
+	@mkdir -p $(@D)
+	@echo '$(SETTINGS)' | cmp -s - $@ || echo '$(SETTINGS)' > $@
+
+define compile_cu
+@echo "nvcc  $<"
+@mkdir -p $(@D)
+@$(NVCC) $(NVFLAGS) $(TARGET) -MMD -MP -c $< -o $@
+endef
+define compile_cpp
+@echo "g++   $<"
+@mkdir -p $(@D)
+@$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
+endef
+define link
+@echo "link  $@"
+@$(CXX) $(filter %.o %.a,$^) $(LDFLAGS) $(LDLIBS) -o $@
+endef
+
+$(B)/%.o: %.cu $(B)/settings
+	$(compile_cu)
+$(B)/%.o: %.cpp $(B)/settings
+	$(compile_cpp)
+
+$(B)/common/simt/%.o: CXXFLAGS += $(SIMTFLAGS)
+# The folder is newer than the library when a file was added or removed.
+SIMT := $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/*.cpp))
+$(B)/libsimt.a: $(SIMT) common/simt
+	@rm -f $@
+	@ar rcs $@ $(SIMT)
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+
+# From here on $$ in a rule's prerequisites is expanded once its target is
+# known. Three kinds of program:
+# - what fulfils a contract, with the contract's checks and benchmark
+$(B)/%.run: $(B)/%.o $(B)/tests/$$(call op,$$*)_test.o $(B)/common/main.o \
+    $$(call measure,$$(call op,$$*)) $(RUNTIME)
+	$(link)
+# - what has its own main
+$(B)/%.program: $(B)/%.o $(RUNTIME)
+	$(link)
+# - checks of something that is no contract
+$(B)/%.checks: $(B)/%.o $(B)/common/main.o $(B)/common/counters.o $(RUNTIME)
+	$(link)
+
+# point_run_at <program>
+point_run_at = @ln -sfn $1 run && echo "./run is $1"
+
+
+# point_run_at <program>
+point_run_at = @ln -sfn $1 run && echo "./run is $1"
+
+# ---- Targets ----------------------------------------------------------------
+
+.PHONY: always help run program test bench plots weave doctor clean
+always:
+
+define HELP
+make chapter03       build chapter 03 and point ./run at it; then ./run
+make chapter03.four  the same for its variant, relu.four.cu
+make run SRC=a/relu.mine.cu   the same for any file that fulfils a contract
+make program SRC=a/b.cu       the same for a program with a main of its own
+
+make diff03          what chapter 03 changed
+make ptx03           what the compiler made of it
+
+make test            run every check
+make bench           measure every chapter and variant, and record the results
+make bench03         measure those of chapter 03
+make plots           draw the figures from what is recorded
+make weave           bring code, tables and figures in the pages up to date
+
+make doctor          what is there, what is missing, and how to mend it
+make clean           remove what was built (what was installed stays)
+
+BACKEND=gpu|cpu chooses; unset, it is the GPU where there is one. Here: $(FOUND).
+
+The chapters:
+    $(listing)
+endef
+help:
+	$(info $(HELP))
+	@:
+
+define chapter_rules
+.PHONY: chapter$(call name,$1) ptx$(call name,$1)
+chapter$(call name,$1): $(B)/$(basename $1).run
+	$$(call point_run_at,$$<)
+ptx$(call name,$1):
+	@$$(NVCC) $$(NVFLAGS) -arch=compute_90 -ptx $1 -o - | c++filt
+endef
+$(foreach s,$(SOURCES),$(eval $(call chapter_rules,$s)))
+
+# What a chapter changed: against the chapter before that has the same file.
+.PHONY: $(NUMBERS:%=diff%)
+$(NUMBERS:%=diff%): diff%:
+	@for new in $(call plain,$*); do \
+	  old=$$(ls chapters/*/$${new##*/} | grep -x -B 1 $$new | head -n 1); \
+	  if [[ $$old == $$new ]]; then \
+	    echo "$$new is the first $${new##*/}: there is none to compare it with."; \
+	  else git --no-pager diff --no-index $$old $$new; (($$? < 2)); fi \
+	done
+
+# Any other file. Its object's path has no `..` and is not absolute.
+object = $(B)/$(basename $(subst ..,up,$(patsubst /%,root/%,$(SRC:./%=%))))
+ifneq ($(filter run program,$(GOALS)),)
+ifneq ($(words $(SRC)),1)
+$(error Say which file: make $(firstword $(GOALS)) SRC=path/to/file.cu (no spaces))
+endif
+ifeq ($(wildcard $(SRC)),)
+$(error SRC=$(SRC): there is no such file)
+endif
+ifneq ($(suffix $(SRC)),.cu)
+$(error SRC=$(SRC) is no .cu file)
+endif
+ifeq ($(filter program,$(GOALS))$(filter $(OPS),$(call op,$(SRC))),)
+$(error $(SRC) would fulfil the contract '$(call op,$(SRC))' (the file name up to \
+the first dot), which does not exist.$(newline)The contracts are: $(OPS).$(newline)\
+For a program with its own main: make program SRC=$(SRC))
+endif
+$(object).o: $(SRC) $(B)/settings
+	$(compile_cu)
+run: $(object).run
+	$(call point_run_at,$<)
+program: $(object).program
+	$(call point_run_at,$<)
+endif
+
+test: export NVCC := $(NVCC)
+test: export CUDA := $(CUDA)
+test:
+	@BACKEND=$(BACKEND) MAKE="$(MAKE)" $(FIGURE_PYTHON) tests/run
+
+ifeq ($(BACKEND),gpu)
+# bench_rules <target> <sources>
+define bench_rules
+$1: $(patsubst %.cu,$(B)/%.run,$2)
+	@$(PYTHON) plots/bench.py $(foreach s,$2,$s=$(B)/$(basename $s).run)
+endef
+$(eval $(call bench_rules,bench,$(SOURCES)))
+$(foreach n,$(NUMBERS),$(eval $(call bench_rules,bench$n,$(call sources,$n))))
+else
+.PHONY: $(NUMBERS:%=bench%)
+bench $(NUMBERS:%=bench%):
+	@echo "Nothing is measured here: there is no time without a GPU, and the"
+	@echo "CPU would time itself. What it can say of a kernel, ./run prints."
+	@echo "'make plots' redraws the results that are recorded in plots/data."
+endif
+
+plots:
+	@$(FIGURE_PYTHON) plots/plot.py
+weave:
+	@$(FIGURE_PYTHON) docs/weave.py
+
+doctor:
+	@type -P $(PYTHON) >/dev/null || { echo "The doctor needs Python 3:" \
+	  "sudo apt-get install -y python3"; exit 1; }
+	@$(PYTHON) common/setup/doctor.py
+
+clean:
+	@rm -rf build run

@@ -1,0 +1,309 @@
+#!/usr/bin/env bash
+# Makes sure that what the build needs is there, and installs what is not:
+#
+#   ensure.sh cpu|gpu    compiler, headers, CUDA toolkit -> .toolchain/cpu.mk
+#   ensure.sh figures    Python that can draw figures -> .toolchain/figures.mk
+#
+# make includes the file that this writes. It ends with all that was found, so
+# that the next call has only to look whether it is still the same.
+set -u -o pipefail
+cd "$(dirname "$0")/../.."
+
+readonly GOAL=$1
+readonly RESULT=.toolchain/$GOAL.mk
+readonly LOG=.toolchain/setup.log
+readonly CXX=${CXX:-g++}
+readonly PYTHON=${PYTHON:-python3}
+readonly OWN_CUDA=.toolchain/cuda
+readonly VENV=.toolchain/venv
+
+fail() {
+  printf '\n%s\n' "$*" >&2
+  exit 1
+}
+
+# ---- Has anything changed since the last call? ------------------------------
+
+# Whatever decides which tools are taken.
+choices() {
+  echo "CXX=$CXX $(type -P "$CXX") PYTHON=$(type -P "$PYTHON")" \
+    "NVCC=${NVCC-} CUDA=${CUDA-} $(type -P nvcc)" "$(compgen -G /usr/local/cuda/bin/nvcc)" \
+    "CPPFLAGS=${CPPFLAGS-} LDFLAGS=${LDFLAGS-} CPATH=${CPATH-}"
+}
+
+states() { stat -L -c 'found %s %Y %n' "$@" 2>/dev/null; }
+
+is_done() {
+  [[ -f $RESULT ]] || return
+  local lines files
+  mapfile -t lines < <(sed -n 's/^# \(chosen\|found\) /\1 /p' "$RESULT")
+  [[ ${lines[0]-} == "chosen $(choices)" ]] || return
+  mapfile -t files < <(printf '%s\n' "${lines[@]:1}" | cut -d ' ' -f 4-)
+  [[ "$(printf '%s\n' "${lines[@]:1}")" == "$(states "${files[@]}")" ]]
+}
+
+# finish <variables> <files that were found>
+finish() {
+  local variables=$1
+  shift
+  {
+    echo "$variables"
+    echo "# chosen $(choices)"
+    states "$0" "$@" | sed 's/^/# /'
+  } >"$RESULT.new"
+  mv "$RESULT.new" "$RESULT"
+}
+
+# ---- Probes: try, do not ask the package manager ----------------------------
+
+# compiles <flags...> < source: does g++ make a program of it?
+compiles() {
+  # shellcheck disable=SC2086
+  "$CXX" ${CPPFLAGS-} -std=c++20 -x c++ - -x none ${LDFLAGS-} "$@" \
+    -o "$SCRATCH/probe" >>"$LOG" 2>&1
+}
+
+has_compiler() {
+  compiles <<<'#include <bit>
+    #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 11
+    #error older than g++ 11
+    #endif
+    int main() {}'
+}
+has_doctest() {
+  compiles <<<'#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+    #include <doctest/doctest.h>'
+}
+has_benchmark() {
+  compiles -lbenchmark -pthread <<<'#include <benchmark/benchmark.h>
+    BENCHMARK_MAIN();'
+}
+has_python() {
+  "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
+    >>"$LOG" 2>&1
+}
+has_venv() { "$PYTHON" -c 'import ensurepip, venv' >>"$LOG" 2>&1; }
+
+# works <nvcc>: does it, with the compiler here, make an object?
+works() {
+  local probe=$SCRATCH/probe
+  cat >"$probe.cu" <<<'#include <cuda_fp16.h>
+    #if __CUDACC_VER_MAJOR__ < 12
+    #error CUDA 12 or newer is needed
+    #endif
+    __global__ void twice(__half* x) { *x = __hadd(*x, *x); }'
+  "$1" -ccbin "$CXX" -std=c++20 -gencode arch=compute_90,code=compute_90 \
+    -c "$probe.cu" -o "$probe.o" >"$probe.log" 2>&1 && return
+  cat "$probe.log" >>"$LOG"
+  return 1
+}
+
+# ---- System packages --------------------------------------------------------
+
+# may_install: sets AS_ROOT to what must stand before apt-get.
+may_install() {
+  type -P apt-get >/dev/null || return
+  AS_ROOT=()
+  ((EUID == 0)) && return
+  type -P sudo >/dev/null || return
+  AS_ROOT=(sudo)
+  [[ -t 0 ]] || sudo -n true 2>/dev/null
+}
+
+# install_packages <package...>
+install_packages() {
+  (($#)) || return 0
+  may_install || fail "These system packages are missing, and neither root nor \
+sudo is here to install them:
+
+    sudo apt-get install -y $*
+
+Run that (or what installs the same on this system), then make again."
+
+  echo "Set-up installs system packages with apt: $*"
+  local apt=("${AS_ROOT[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q)
+  { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "$@"; } \
+    >>"$LOG" 2>&1 && return
+  tail -n 5 "$LOG" >&2
+  fail "apt could not install them. Is the network there? On Ubuntu, is the \
+component 'universe' enabled? To try by hand:
+
+    sudo apt-get update && sudo apt-get install -y $*
+
+The whole log is in $LOG."
+}
+
+# need <probe> <package>: adds to MISSING what the probe does not find.
+need() { "$1" || MISSING+=("$2"); }
+
+# must <probe> <message>: after the installation.
+must() { "$1" || fail "$2 The log of the attempt is in $LOG."; }
+
+# ---- Python packages --------------------------------------------------------
+
+# pip_install <what it is for> <pip's arguments...>
+pip_install() {
+  local purpose=$1
+  shift
+  "$VENV/bin/python" -m pip install -q --disable-pip-version-check \
+    --only-binary :all: --no-deps "$@" >>"$LOG" 2>&1 && return
+  tail -n 5 "$LOG" >&2
+  fail "pip could not install $purpose. Is the network there? Behind a proxy, \
+set https_proxy. Then make again; the whole log is in $LOG."
+}
+
+make_venv() {
+  "$VENV/bin/python" -m pip --version >>"$LOG" 2>&1 && return
+  "$PYTHON" -m venv --clear "$VENV" >>"$LOG" 2>&1 ||
+    fail "$PYTHON -m venv failed: see $LOG."
+}
+
+# ---- The CUDA toolkit -------------------------------------------------------
+
+candidates() {
+  if [[ -n ${NVCC-} ]]; then
+    type -P "$NVCC" || fail "NVCC=$NVCC is not there."
+  elif [[ -n ${CUDA-} ]]; then
+    echo "$CUDA/bin/nvcc"
+  else
+    type -aP nvcc
+    [[ ! -x /usr/local/cuda/bin/nvcc ]] || echo /usr/local/cuda/bin/nvcc
+  fi | awk '!seen[$0]++'
+}
+
+# Takes the first nvcc that works; empty if there is none.
+choose_nvcc() {
+  local nvcc
+  while read -r nvcc; do
+    works "$nvcc" && echo "$nvcc" && return
+    echo "Set-up passes over $nvcc, which does not compile a small kernel:" >&2
+    grep -m 1 -i 'error' "$SCRATCH/probe.log" >&2 ||
+      tail -n 1 "$SCRATCH/probe.log" >&2
+  done < <(candidates)
+}
+
+cuda_root() {
+  local top
+  top=$("$1" --dryrun -c x.cu 2>&1 | sed -n 's/^#\$ TOP=//p')
+  readlink -f "${top:-$(dirname "$(dirname "$(readlink -f "$1")")")}"
+}
+
+install_cuda() {
+  echo "Set-up installs NVIDIA's CUDA compiler and headers, which are not" \
+    "here, into $OWN_CUDA (100 MB to fetch, 280 MB on disk):"
+  sed -n 's/^nvidia/    nvidia/p' common/setup/cuda.txt
+  make_venv
+  rm -rf "$OWN_CUDA" "$OWN_CUDA.part"
+  pip_install "the CUDA compiler" --target "$OWN_CUDA.part" \
+    -r common/setup/cuda.txt
+  # A toolkit that was installed the usual way has these names too.
+  ln -s lib "$OWN_CUDA.part/nvidia/cu13/lib64"
+  ln -s libcudart.so.13 "$OWN_CUDA.part/nvidia/cu13/lib/libcudart.so"
+  cp common/setup/cuda.txt "$OWN_CUDA.part/"
+  mv "$OWN_CUDA.part" "$OWN_CUDA"
+}
+
+# ---- Goals ------------------------------------------------------------------
+
+ensure_build() {
+  local nvcc root
+  MISSING=()
+  need has_compiler g++
+  if ((!${#MISSING[@]})); then
+    need has_doctest doctest-dev
+    [[ $GOAL == cpu ]] || need has_benchmark libbenchmark-dev
+  else
+    MISSING+=(doctest-dev)
+    [[ $GOAL == cpu ]] || MISSING+=(libbenchmark-dev)
+  fi
+  [[ -n $(candidates) ]] || need has_venv python3-venv
+  install_packages "${MISSING[@]}"
+  must has_compiler "$CXX is no C++20 compiler: g++ 11 or newer is needed \
+(make CXX=g++-12 takes another)."
+  must has_doctest "The header doctest/doctest.h is not found (CPPFLAGS=-I... \
+tells where)."
+  [[ $GOAL == cpu ]] || must has_benchmark "Google Benchmark is not found \
+(CPPFLAGS=-I... and LDFLAGS=-L... tell where)."
+
+  nvcc=$(choose_nvcc)
+  if [[ -z $nvcc ]]; then
+    [[ -z ${NVCC-}${CUDA-} ]] || fail "NVCC=${NVCC-} CUDA=${CUDA-} names no \
+nvcc that works with $CXX. Leave both unset, and make finds or installs one."
+    has_venv || install_packages python3-venv
+    nvcc=$OWN_CUDA/nvidia/cu13/bin/nvcc
+    cmp -s common/setup/cuda.txt "$OWN_CUDA/cuda.txt" || install_cuda
+    works "$nvcc" || fail "$(head -n 5 "$SCRATCH/probe.log")
+
+The CUDA compiler in $OWN_CUDA does not work with $CXX. 'make doctor' says \
+more; to install it anew, remove .toolchain and make again."
+    root=$OWN_CUDA/nvidia/cu13
+  else
+    root=$(cuda_root "$nvcc")
+  fi
+
+  finish "NVCC ?= $nvcc
+CUDA ?= $root
+TOOLS := $("$CXX" --version | head -n 1); $("$nvcc" --version | tail -n 1)" \
+    "$(type -P "$CXX")" "$nvcc" "$root/include/cuda_runtime_api.h" \
+    $(headers)
+}
+
+# Where the headers were found, to notice that they are gone.
+headers() {
+  local code='#include <doctest/doctest.h>'
+  [[ $GOAL == cpu ]] || code+=$'\n#include <benchmark/benchmark.h>'
+  # shellcheck disable=SC2086
+  "$CXX" ${CPPFLAGS-} -std=c++20 -x c++ -M - <<<"$code" | tr ' ' '\n' |
+    grep -E '/(doctest|benchmark)\.h$'
+}
+
+# can_draw <python>: is it the pinned matplotlib, and does it draw?
+can_draw() {
+  MPLBACKEND=svg "$1" - common/setup/figures.txt >>"$LOG" 2>&1 <<'PYTHON'
+import importlib.metadata, io, sys
+from matplotlib import pyplot
+wanted = [line.strip() for line in open(sys.argv[1]) if "==" in line]
+for pin in wanted[:1]:
+    name, version = pin.split("==")
+    assert importlib.metadata.version(name) == version, pin
+pyplot.plot([0, 1])
+pyplot.savefig(io.BytesIO(), format="svg")
+PYTHON
+}
+
+ensure_figures() {
+  local python
+  MISSING=()
+  need has_python python3
+  python=$VENV/bin/python
+  if ! can_draw "$PYTHON" && ! can_draw "$python"; then
+    need has_venv python3-venv
+    install_packages "${MISSING[@]}"
+    must has_python "$PYTHON is not Python 3.10 or newer (make \
+PYTHON=python3.12 takes another)."
+    echo "Set-up installs what draws the figures into $VENV (30 MB to fetch):"
+    sed -n 's/^\([a-z].*\)/    \1/p' common/setup/figures.txt
+    make_venv
+    pip_install "what draws the figures (for Python 3.10 to 3.13; here is \
+$("$PYTHON" --version))" -r common/setup/figures.txt
+    can_draw "$python" || fail "What draws the figures was installed, but does \
+not work: see the end of $LOG. To begin anew: rm -rf .toolchain"
+  elif can_draw "$PYTHON"; then
+    python=$PYTHON
+  fi
+  finish "FIGURE_PYTHON := $python" "$(type -P "$python")" \
+    common/setup/figures.txt
+}
+
+is_done && exit
+mkdir -p .toolchain
+exec 9>.toolchain/lock
+flock 9 # Two builds at once: one sets up, the other waits for it.
+is_done && exit
+SCRATCH=$(mktemp -d)
+trap 'rm -rf "$SCRATCH"' EXIT
+: >"$LOG"
+case $GOAL in
+  cpu | gpu) ensure_build ;;
+  figures) ensure_figures ;;
+esac
