@@ -1,0 +1,113 @@
+// A block: its warps take turns, and meet at barriers.
+#include <algorithm>
+
+#include "common/simt/grid.h"
+
+namespace simt {
+
+Block::Block(Grid& grid) : grid(&grid), shared(grid.shared_bytes()) {
+  // Shared memory begins undefined; make that visible.
+  std::fill_n(shared.data(), shared.size(), uint8_t{0xff});
+  const uint32_t threads = grid.threads_per_block;
+  for (uint32_t first = 0; first < threads; first += kLanes) {
+    const uint32_t left = threads - first;
+    const uint32_t mask = left >= kLanes ? kAllLanes : (1u << left) - 1;
+    warps.push_back(std::make_unique<Warp>(*this, first / kLanes, mask));
+  }
+}
+
+void Block::start(uint64_t block_number) {
+  number = block_number;
+  const unsigned* size = grid->shape.grid;
+  id[0] = number % size[0];
+  id[1] = number / size[0] % size[1];
+  id[2] = number / size[0] / size[1];
+  std::fill(std::begin(barriers), std::end(barriers), Barrier{});
+  for (auto& warp : warps) warp->start();
+}
+
+Block::End Block::run() {
+  for (;;) {
+    bool ran = false, progress = false;
+    for (auto& warp : warps) {
+      if (!warp->ready()) continue;
+      ran = true;
+      progress |= warp->run();
+    }
+    if (live_threads() == 0) return End::kFinished;
+    if (progress) grid->progress.fetch_add(1, std::memory_order_relaxed);
+    if (ran && progress) {
+      wake();
+      continue;
+    }
+    if (std::any_of(warps.begin(), warps.end(),
+                    [](const auto& w) { return w->ready(); }))
+      continue;
+    const bool spins = std::any_of(warps.begin(), warps.end(),
+                                   [](const auto& w) { return w->spins(); });
+    if (!spins) deadlock();
+    bool released = false;
+    for (auto& warp : warps)
+      if (warp->spins()) released |= warp->release_join_waiters();
+    if (!released) return End::kSpinning;
+    wake();
+  }
+}
+
+bool Block::wake() {
+  bool any = false;
+  for (auto& warp : warps) any |= warp->wake();
+  return any;
+}
+
+uint32_t Block::live_threads() const {
+  uint32_t live = 0;
+  for (const auto& warp : warps) live += std::popcount(warp->live());
+  return live;
+}
+
+// Threads that have come to a barrier. One with a thread count counts in whole
+// warps, as the hardware does: a ragged last warp stands for 32.
+uint32_t Block::arrivals(uint32_t barrier) const {
+  const Barrier& b = barriers[barrier];
+  uint32_t sum = b.arrived_only;
+  for (const auto& warp : warps) {
+    const uint32_t mask = warp->waiting_at(barrier);
+    const bool whole = b.expected && mask && mask == warp->live();
+    sum += whole ? kLanes : std::popcount(mask);
+  }
+  return sum;
+}
+
+void Block::check_barriers() {
+  for (uint32_t k = 0; k < kBarriers; ++k) {
+    Barrier& b = barriers[k];
+    if (!b.pending) continue;
+    const uint32_t needed = b.expected ? b.expected : live_threads();
+    if (arrivals(k) < needed) continue;
+    results_count = b.count;
+    results_lanes = b.lanes;
+    b = Barrier{};
+    for (auto& warp : warps) warp->release(k);
+  }
+}
+
+std::string Block::describe_waiting() const {
+  std::string text;
+  int lines = 0;
+  for (const auto& warp : warps) {
+    const std::string one = warp->describe_waiting();
+    if (!one.empty() && lines++ == 8) return text + "\n  ... and more";
+    text += one;
+  }
+  return text;
+}
+
+void Block::deadlock() {
+  throw KernelFault(
+      719, "deadlock: in block (" + std::to_string(id[0]) + "," +
+               std::to_string(id[1]) + "," + std::to_string(id[2]) + ") of " +
+               grid->kernel.name + " nobody can go on:" + describe_waiting());
+}
+
+}  // namespace simt

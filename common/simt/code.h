@@ -1,0 +1,118 @@
+// Decoded code: what the warps run. One Instruction is one PTX statement with
+// its operands resolved to places that hold 32 lanes side by side.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/simt/ptx.h"
+
+namespace simt {
+
+class Warp;
+struct Function;
+struct Instruction;
+
+// Executes one instruction for the lanes set in `mask` (never 0).
+using Handler = void (*)(Warp& warp, const Instruction& ins, uint32_t mask);
+
+// Where an operand's 32 lanes are: a bank in the top two bits, a byte offset
+// below. Lane l of a T is at offset + l * sizeof(T); a predicate is one
+// uint32_t, a bit for each lane.
+using Place = uint32_t;
+constexpr Place kNowhere = ~0u;
+enum Bank : uint32_t {
+  kRegisterBank = 0u << 30,  // this call's registers
+  kConstantBank = 1u << 30,  // immediates, addresses, kernel parameters
+  kSpecialBank = 2u << 30,   // %tid and its kin
+};
+constexpr uint32_t kOffsetMask = (1u << 30) - 1;
+
+// How the warp must treat an instruction.
+enum class Kind : uint8_t {
+  kPlain,       // run(...) and go on
+  kPoll,        // the same, and a memory access that a spin may consist of
+  kBranch,      // bra
+  kTable,       // brx.idx
+  kCall,        // call, direct
+  kIndirect,    // call through a register
+  kReturn,      // ret
+  kExit,        // exit
+  kBarrier,     // bar.sync, bar.red, bar.arrive
+  kCollective,  // shfl, vote, match, redux, bar.warp: waits for its members
+};
+
+enum class Space : uint8_t {
+  kGeneric,
+  kGlobal,
+  kShared,
+  kLocal,
+  kParam,
+  kConst
+};
+
+struct Instruction {
+  Handler run = nullptr;
+  Kind kind = Kind::kPlain;
+  uint8_t mode = 0;       // a handler's own variants: rounding, operator
+  uint8_t flags = 0;      // a handler's own switches: ftz, saturate, ...
+  uint8_t lut = 0;        // lop3's truth table
+  uint8_t dst_bytes = 0;  // widths of the registers named, where a type
+  uint8_t src_bytes = 0;  //   may be narrower than its register
+  Place dst = kNowhere, dst2 = kNowhere;  // dst2: the predicate behind '|'
+  Place a = kNowhere, b = kNowhere, c = kNowhere, d = kNowhere;
+  Place guard = kNowhere;  // predicate before the instruction
+  bool guard_negated = false;
+  bool c_negated = false;  // a predicate operand is taken negated
+  Place vote = kNowhere;   // collectives: the predicate voted on
+
+  // Memory.
+  Space space = Space::kGeneric;
+  uint8_t size = 0;   // bytes of one element
+  uint8_t count = 1;  // elements a lane: 1, 2, 4 or 8
+  uint8_t address_bytes = 8;
+  int64_t offset = 0;
+  std::vector<Place> elements;  // registers of a vector access, mov or call
+
+  // Control flow; indices into Function::code.
+  uint32_t target = 0;
+  uint32_t reconverge = ~0u;  // immediate post-dominator; ~0: none
+  std::vector<uint32_t> targets;
+  struct Call* call = nullptr;
+
+  uint32_t site = 0;  // number within the program, for caches
+  SourceLine where;
+  const Statement* statement = nullptr;
+};
+
+// Moves arguments and results between frames: (from, to, bytes) in lane stacks.
+struct Copy {
+  uint32_t from, to, bytes;
+};
+struct Call {
+  const Function* callee = nullptr;          // null: indirect, or a system call
+  Handler system = nullptr;                  // vprintf, malloc, ...
+  std::vector<uint32_t> arguments, results;  // offsets in the caller's frame
+};
+
+struct Function {
+  std::string name;  // as in PTX
+  const FunctionText* text = nullptr;
+  std::vector<Instruction> code;  // ends with a return
+  uint32_t register_bytes = 0;    // all lanes
+  uint32_t stack_bytes = 0;       // one lane: locals, call parameters
+  struct Slot {
+    uint32_t offset, bytes;
+  };
+  std::vector<Slot> params, results;  // in this function's stack frame
+  std::deque<Call> calls;
+};
+
+// The 32 lanes of an operand. Handlers reach registers through this alone.
+template <class T>
+T* lanes(Warp& warp, Place place);
+
+}  // namespace simt

@@ -1,0 +1,121 @@
+// Where diverged lanes meet again: the immediate post-dominator of a branch,
+// the first instruction that every way from the branch to the end must pass.
+//
+// Post-dominators by the iteration of Cooper, Harvey and Kennedy ("A simple,
+// fast dominance algorithm", 2001), on the reversed control flow.
+#include <algorithm>
+
+#include "common/simt/program.h"
+
+namespace simt {
+namespace {
+
+constexpr int kUnknown = -1;
+
+struct Flow {
+  std::vector<uint32_t> first;         // first instruction of each basic block
+  std::vector<std::vector<int>> next;  // successors; the last block is the end
+};
+
+bool ends_block(const Instruction& ins) {
+  return ins.kind == Kind::kBranch || ins.kind == Kind::kTable ||
+         ins.kind == Kind::kReturn || ins.kind == Kind::kExit;
+}
+
+Flow flow_of(const std::vector<Instruction>& code) {
+  std::vector<bool> leads(code.size() + 1, false);
+  leads[0] = true;
+  for (size_t pc = 0; pc < code.size(); ++pc) {
+    if (!ends_block(code[pc])) continue;
+    leads[pc + 1] = true;
+    if (code[pc].kind == Kind::kBranch) leads[code[pc].target] = true;
+    for (uint32_t target : code[pc].targets) leads[target] = true;
+  }
+  Flow flow;
+  std::vector<int> block_at(code.size() + 1, 0);
+  for (size_t pc = 0; pc < code.size(); ++pc) {
+    if (leads[pc]) flow.first.push_back(pc);
+    block_at[pc] = static_cast<int>(flow.first.size()) - 1;
+  }
+  const int end = static_cast<int>(flow.first.size());
+  block_at[code.size()] = end;
+  flow.next.resize(end + 1);
+  for (int b = 0; b < end; ++b) {
+    const uint32_t last = (b + 1 < end ? flow.first[b + 1] : code.size()) - 1;
+    const Instruction& ins = code[last];
+    auto& next = flow.next[b];
+    if (ins.kind == Kind::kBranch) next.push_back(block_at[ins.target]);
+    for (uint32_t target : ins.targets) next.push_back(block_at[target]);
+    const bool leaves = ins.kind == Kind::kReturn || ins.kind == Kind::kExit;
+    if (leaves) next.push_back(end);
+    if (!ends_block(ins) || ins.guard != kNowhere)
+      next.push_back(block_at[last + 1]);
+  }
+  return flow;
+}
+
+// Blocks from which the end can be reached, in postorder of the reversed flow.
+std::vector<int> order_from_end(const Flow& flow) {
+  const int blocks = static_cast<int>(flow.next.size());
+  std::vector<std::vector<int>> before(blocks);
+  for (int b = 0; b < blocks; ++b)
+    for (int s : flow.next[b]) before[s].push_back(b);
+  std::vector<int> order;
+  std::vector<bool> seen(blocks, false);
+  std::vector<std::pair<int, size_t>> stack{{blocks - 1, 0}};
+  seen[blocks - 1] = true;
+  while (!stack.empty()) {
+    auto& [b, k] = stack.back();
+    if (k == before[b].size()) {
+      order.push_back(b);
+      stack.pop_back();
+    } else if (const int p = before[b][k++]; !seen[p]) {
+      seen[p] = true;
+      stack.push_back({p, 0});
+    }
+  }
+  return order;
+}
+
+std::vector<int> post_dominators(const Flow& flow) {
+  const std::vector<int> order = order_from_end(flow);
+  std::vector<int> rank(flow.next.size(), kUnknown);
+  for (size_t k = 0; k < order.size(); ++k)
+    rank[order[k]] = static_cast<int>(k);
+  std::vector<int> dominator(flow.next.size(), kUnknown);
+  const int end = order.back();
+  dominator[end] = end;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto b = order.rbegin() + 1; b != order.rend(); ++b) {
+      int meet = kUnknown;
+      for (int s : flow.next[*b]) {
+        if (dominator[s] == kUnknown) continue;
+        if (meet == kUnknown) meet = s;
+        for (int other = s; meet != other;) {
+          while (rank[meet] < rank[other]) meet = dominator[meet];
+          while (rank[other] < rank[meet]) other = dominator[other];
+        }
+      }
+      changed |= dominator[*b] != meet;
+      dominator[*b] = meet;
+    }
+  }
+  return dominator;
+}
+
+}  // namespace
+
+void find_reconvergence(Function& function) {
+  auto& code = function.code;
+  const Flow flow = flow_of(code);
+  const std::vector<int> dominator = post_dominators(flow);
+  const int end = static_cast<int>(flow.first.size());
+  for (int b = 0; b < end; ++b) {
+    const uint32_t last = (b + 1 < end ? flow.first[b + 1] : code.size()) - 1;
+    const bool meets = dominator[b] != kUnknown && dominator[b] != end;
+    code[last].reconverge = meets ? flow.first[dominator[b]] : ~0u;
+  }
+}
+
+}  // namespace simt

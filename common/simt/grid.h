@@ -1,0 +1,106 @@
+// A launch: its grid, and the blocks that are being run.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/simt/launch.h"
+#include "common/simt/program.h"
+#include "common/simt/warp.h"
+
+namespace simt {
+
+// Bytes that begin at a multiple of 128, as shared memory does.
+class AlignedBytes {
+ public:
+  explicit AlignedBytes(size_t n) : lines_((n + 127) / 128), size_(n) {}
+  uint8_t* data() { return reinterpret_cast<uint8_t*>(lines_.data()); }
+  const uint8_t* data() const {
+    return reinterpret_cast<const uint8_t*>(lines_.data());
+  }
+  size_t size() const { return size_; }
+
+ private:
+  struct alignas(128) Line {
+    uint8_t bytes[128];
+  };
+  std::vector<Line> lines_;
+  size_t size_;
+};
+
+// What all blocks of a launch share.
+struct Grid {
+  Grid(Kernel& kernel, const LaunchShape& shape, void** args);
+
+  Kernel& kernel;
+  const Program& program;
+  const LaunchShape shape;
+  const uint32_t threads_per_block;
+  const uint64_t blocks;
+  int threads = 1;  // of the host
+  uint32_t multiprocessors = 1;
+  AlignedBytes constants;   // the program's, with the launch's parameters
+  AlignedBytes parameters;  // as the caller passed them
+  AlignedBytes workspace;   // of a grid-wide barrier
+  // Counts whatever may end somebody's wait.
+  std::atomic<uint64_t> progress{0};
+
+  size_t shared_bytes() const;
+};
+
+// The allocation that each memory instruction touched last.
+class AllocationCache {
+ public:
+  struct Range {
+    uint64_t begin = 1, end = 0;
+  };
+  Range& of(uint32_t site) { return ranges_[site % kSlots]; }
+  void clear() { ranges_.fill({}); }
+
+ private:
+  static constexpr int kSlots = 64;
+  std::array<Range, kSlots> ranges_;
+};
+
+struct Barrier {
+  bool pending = false;       // somebody has come
+  uint32_t expected = 0;      // threads; 0: all of the block
+  uint32_t arrived_only = 0;  // bar.arrive: threads that do not wait
+  uint32_t count = 0;         // bar.red: lanes whose predicate was true,
+  uint32_t lanes = 0;         //   of so many
+};
+
+struct Block {
+  explicit Block(Grid& grid);
+
+  enum class End { kFinished, kSpinning };
+  void start(uint64_t number);
+  // Until the block has ended or does nothing but spin. Throws KernelFault
+  // when it can never end.
+  End run();
+  bool wake();
+  std::string describe_waiting() const;
+
+  // A path has reached barrier `number`, or lanes have left.
+  void check_barriers();
+
+  Grid* const grid;
+  uint64_t number = 0;  // in launch order
+  uint32_t id[3] = {};
+  AlignedBytes shared;
+  AllocationCache ranges;
+  static constexpr int kBarriers = 16;
+  Barrier barriers[kBarriers];
+  uint32_t results_count = 0, results_lanes = 0;  // of the last bar.red
+  std::vector<std::unique_ptr<Warp>> warps;
+
+ private:
+  [[noreturn]] void deadlock();
+  uint32_t arrivals(uint32_t barrier) const;
+  uint32_t live_threads() const;
+};
+
+}  // namespace simt

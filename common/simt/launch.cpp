@@ -1,0 +1,255 @@
+#include "common/simt/launch.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "common/simt/allocations.h"
+#include "common/simt/device.h"
+#include "common/simt/grid.h"
+
+namespace simt {
+namespace {
+
+// Blocks that may be unfinished at the same time, waiting for one another.
+constexpr size_t kResident = 4096;
+// So many rounds in which everybody only spins, and nothing will ever change.
+constexpr int kPatience = 100'000;
+
+// "void sum_kernel<4>(float const*, int)" -> "sum_kernel<4>"
+std::string demangled(const std::string& mangled) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
+  std::string name = status == 0 ? text : mangled;
+  std::free(text);
+  const std::string anonymous = "(anonymous namespace)::";
+  for (size_t at; (at = name.find(anonymous)) != name.npos;)
+    name.erase(at, anonymous.size());
+  int depth = 0;
+  size_t begin = 0, end = 0;
+  for (; end < name.size(); ++end) {
+    const char c = name[end];
+    depth += (c == '<') - (c == '>');
+    if (depth == 0 && c == ' ') begin = end + 1;
+    if (depth == 0 && c == '(') break;
+  }
+  return name.substr(begin, end - begin);
+}
+
+int host_threads() {
+  const char* text = std::getenv("SIMT_THREADS");
+  if (!text) return 1;
+  char* end = nullptr;
+  const long n = std::strtol(text, &end, 10);
+  if (*text == 0 || *end || n < 1 || n > 1024)
+    throw Error("SIMT_THREADS=" + std::string(text) +
+                ": give a number of host threads from 1 to 1024");
+  return static_cast<int>(n);
+}
+
+void initialise(Module& module, const Declaration& d) {
+  const Variable& v = module.variables.at(d.name);
+  auto* to = reinterpret_cast<uint8_t*>(v.address);
+  for (const Declaration::Initial& e : d.initial) {
+    uint64_t value = e.value;
+    if (!e.symbol.empty()) {
+      const auto known = module.variables.find(e.symbol);
+      value += known != module.variables.end()
+                   ? known->second.address
+                   : module.function_address(e.symbol);
+    }
+    if (e.mask) value = (value & e.mask) >> std::countr_zero(e.mask);
+    std::memcpy(to, &value, d.type.bytes);
+    to += d.type.bytes;
+  }
+}
+
+// Runs the blocks of a grid, in order; each host thread has its own.
+class Workers {
+ public:
+  explicit Workers(Grid& grid) : grid_(grid) {}
+
+  void run() {
+    std::vector<std::thread> helpers;
+    for (int k = 1; k < grid_.threads; ++k)
+      helpers.emplace_back([this] { work(); });
+    work();
+    for (std::thread& t : helpers) t.join();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void work() {
+    try {
+      blocks();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+      stop_ = true;
+    }
+  }
+
+  void blocks() {
+    std::vector<std::unique_ptr<Block>> idle;
+    std::deque<std::unique_ptr<Block>> waiting;
+    int patience = kPatience;
+    while (!stop_) {
+      const uint64_t before = grid_.progress;
+      std::optional<uint64_t> number;
+      if (waiting.size() < kResident) number = take();
+      if (number) {
+        if (idle.empty()) idle.push_back(std::make_unique<Block>(grid_));
+        std::unique_ptr<Block> block = std::move(idle.back());
+        idle.pop_back();
+        block->start(*number);
+        (block->run() == Block::End::kFinished ? idle.emplace_back()
+                                               : waiting.emplace_back()) =
+            std::move(block);
+        continue;
+      }
+      if (waiting.empty()) return;
+      for (size_t k = waiting.size(); k > 0; --k) {
+        std::unique_ptr<Block> block = std::move(waiting.front());
+        waiting.pop_front();
+        block->wake();
+        if (block->run() == Block::End::kFinished) {
+          idle.push_back(std::move(block));
+          grid_.progress++;
+        } else {
+          waiting.push_back(std::move(block));
+        }
+      }
+      if (grid_.progress != before) {
+        patience = kPatience;
+      } else if (--patience == 0) {
+        throw KernelFault(
+            719, "livelock: every thread of " + grid_.kernel.name +
+                     " that is left waits for memory which nobody changes:" +
+                     waiting.front()->describe_waiting());
+      } else if (grid_.threads > 1) {
+        std::this_thread::yield();
+      }
+    }
+  }
+
+  std::optional<uint64_t> take() {
+    const uint64_t number = next_++;
+    if (number >= grid_.blocks) return std::nullopt;
+    return number;
+  }
+
+  Grid& grid_;
+  std::atomic<uint64_t> next_{0};
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+Grid::Grid(Kernel& kernel, const LaunchShape& shape, void** args)
+    : kernel(kernel),
+      program(kernel.program()),
+      shape(shape),
+      threads_per_block(shape.block[0] * shape.block[1] * shape.block[2]),
+      blocks(uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2]),
+      threads(host_threads()),
+      multiprocessors(model_device().multiprocessors),
+      constants(program.constants.size()),
+      parameters(program.parameter_bytes),
+      workspace(shape.cooperative ? 4096 : 0) {
+  std::memcpy(constants.data(), program.constants.data(),
+              program.constants.size());
+  for (size_t k = 0; k < program.parameter_offsets.size(); ++k)
+    std::memcpy(parameters.data() + program.parameter_offsets[k], args[k],
+                program.parameter_sizes[k]);
+  const auto spread = [&](uint32_t at, int bytes, uint64_t value) {
+    for (int l = 0; l < kLanes; ++l)
+      std::memcpy(constants.data() + at + l * bytes, &value, bytes);
+  };
+  for (const Program::Parameter& p : program.parameters) {
+    uint64_t value = 0;
+    std::memcpy(&value, parameters.data() + p.offset, p.bytes);
+    if (p.is_signed && p.bytes < 8) {
+      const int unused = 64 - 8 * p.bytes;
+      value = static_cast<uint64_t>(static_cast<int64_t>(value << unused) >>
+                                    unused);
+    }
+    spread(p.at, p.register_bytes, value);
+  }
+  for (const Program::Address& a : program.parameter_addresses)
+    spread(a.at, a.bytes,
+           reinterpret_cast<uint64_t>(parameters.data()) + a.offset);
+  const uint32_t dynamic = (program.static_shared + 15) / 16 * 16;
+  for (const Program::Address& a : program.dynamic_shared)
+    spread(a.at, a.bytes, dynamic + a.offset);
+}
+
+size_t Grid::shared_bytes() const {
+  if (shape.dynamic_shared == 0) return program.static_shared;
+  return (program.static_shared + 15) / 16 * 16 + shape.dynamic_shared;
+}
+
+Module* load_module(std::string ptx) {
+  auto module = std::make_unique<Module>();
+  module->text = parse_ptx(ptx);
+  for (const auto& [name, function] : module->text.functions) {
+    module->function_names.push_back(name);
+    if (!function.entry || !function.defined) continue;
+    auto kernel = std::make_unique<Kernel>();
+    kernel->module = module.get();
+    kernel->text = &function;
+    kernel->name = demangled(name);
+    module->kernels[name] = std::move(kernel);
+  }
+  for (const Declaration& d : module->text.variables) {
+    if (d.space == "shared") continue;
+    const uint64_t at =
+        allocations().allocate(d.bytes, Memory::kVariable, d.name.c_str());
+    if (at == 0) throw Error("no memory is left for the variable " + d.name);
+    std::memset(reinterpret_cast<void*>(at), 0, d.bytes);
+    module->variables[d.name] = {Space::kGlobal, at, d.bytes, false,
+                                 d.space == "const"};
+  }
+  for (const Declaration& d : module->text.variables)
+    if (!d.initial.empty()) initialise(*module, d);
+  return module.release();
+}
+
+Kernel* find_kernel(Module* module, const std::string& mangled) {
+  const auto it = module->kernels.find(mangled);
+  return it == module->kernels.end() ? nullptr : it->second.get();
+}
+
+KernelInfo info(Kernel* kernel) {
+  const Program& program = kernel->program();
+  KernelInfo info;
+  info.name = kernel->name;
+  info.static_shared = program.static_shared;
+  info.local_bytes = program.entry->stack_bytes;
+  for (const auto& [name, v] : kernel->module->variables)
+    if (v.constant) info.const_bytes += v.bytes;
+  if (kernel->text->max_threads) info.max_threads = kernel->text->max_threads;
+  return info;
+}
+
+DeviceVariable find_variable(Module* module, const std::string& name) {
+  const auto it = module->variables.find(name);
+  if (it == module->variables.end()) return {};
+  const Variable& v = it->second;
+  return {reinterpret_cast<void*>(v.address), v.bytes, v.constant};
+}
+
+void run_kernel(Kernel* kernel, const LaunchShape& shape, void** args) {
+  Grid grid(*kernel, shape, args);
+  Workers(grid).run();
+}
+
+}  // namespace simt

@@ -1,0 +1,168 @@
+// A warp: 32 lanes that share instructions, and the paths they are on.
+//
+// Each lane has its own program counter. Lanes that run together form a Path;
+// a branch that divides them makes two, and a Join at the branch's immediate
+// post-dominator, where those who arrive first wait for the others. This is
+// what the convergence barriers of a GPU since Volta do. A path that only
+// spins, reading the same value again and again, gives way to those it may be
+// waiting for, even to lanes that wait at a join.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/simt/program.h"
+
+namespace simt {
+
+constexpr int kLanes = 32;
+constexpr uint32_t kAllLanes = ~0u;
+
+struct Block;
+struct Join;
+
+// One call of a function by some lanes: its registers and where it returns.
+struct Frame {
+  const Function* function = nullptr;
+  Frame* caller = nullptr;
+  const Instruction* call = nullptr;  // the call, in the caller's code
+  uint32_t return_pc = 0;
+  uint32_t stack_base = 0;  // of this frame in the lanes' stacks
+  Join* returned = nullptr;
+  std::unique_ptr<uint8_t[]> storage;
+  uint8_t* registers = nullptr;
+};
+
+struct Join {
+  static constexpr uint32_t kReturn = ~1u;  // as pc: the end of a call
+  uint32_t pc = 0;
+  Frame* frame = nullptr;
+  uint32_t expected = 0, arrived = 0;
+  Join* parent = nullptr;
+};
+
+// Lanes that run together: same frame, same program counter.
+struct Path {
+  enum State : uint8_t { kReady, kSpinning, kAtBarrier, kAtCollective };
+  uint32_t mask = 0;
+  uint32_t pc = 0;
+  Frame* frame = nullptr;
+  Join* join = nullptr;
+  State state = kReady;
+  uint32_t members = 0;  // kAtCollective: the lanes it waits for
+  uint32_t barrier = 0;  // kAtBarrier: its number
+  // A spin: how often in a row a poll read what it had read before.
+  uint32_t polls = 0;
+  uint64_t seen[4] = {};
+
+  bool same_place(const Path& other) const {
+    return pc == other.pc && frame == other.frame && join == other.join;
+  }
+};
+
+// What lanes hand to one another in a shuffle, vote, match or reduction.
+struct Exchange {
+  uint64_t a[kLanes];
+  uint32_t b[kLanes], c[kLanes];
+  uint32_t predicate = 0;
+  uint32_t members = 0;
+};
+
+class Warp {
+ public:
+  Warp(Block& block, uint32_t index, uint32_t mask);
+
+  // For handlers.
+  uint8_t* bank[3] = {};  // by Bank; bank[0] is the running path's frame
+  uint32_t carry = 0;     // the condition code register CC.CF, a bit a lane
+  Block* const block;
+  const uint32_t index;     // within its block
+  uint32_t stack_base = 0;  // local memory of the running call: from here
+  uint32_t stack_end = 0;   //   to here, in each lane's stack
+  Exchange exchange;
+
+  // A byte of a lane's local memory. 16 neighbouring bytes stay together.
+  uint8_t* stack(int lane, uint64_t offset) {
+    return &stack_[((offset >> 4) * kLanes + lane) * 16 + (offset & 15)];
+  }
+  bool in_function() const { return current_->frame->caller != nullptr; }
+  uint64_t clock() const { return issued_; }
+  // After a read that may be part of a spin; `value` identifies its outcome.
+  void poll(uint64_t value);
+  // Ends the kernel with a message that names line, block and thread.
+  [[noreturn]] void fault(const Instruction& ins, int lane,
+                          const std::string& kind, const std::string& what,
+                          int code) const;
+
+  // For the block.
+  void start();  // at the kernel's first instruction, all lanes together
+  bool ready() const { return !ready_.empty(); }
+  bool spins() const;
+  uint32_t live() const { return live_; }
+  // Runs until every path has ended or waits. Returns whether any of them did
+  // anything but spin.
+  bool run();
+  // Makes spinning paths ready; returns whether there were any.
+  bool wake();
+  // Lets lanes go on that wait at a join for others that spin: one of them may
+  // hold the lock that the others want. Returns whether there were any.
+  bool release_join_waiters();
+  void release(uint32_t barrier);
+  uint32_t waiting_at(uint32_t barrier) const;
+  std::string describe_waiting() const;
+
+ private:
+  void run_path(Path path);
+  void enter(const Path& path);
+  void diverge(Path& path, uint32_t taken, uint32_t target, uint32_t join_pc);
+  Join* join_at(Path& path, uint32_t pc);
+  bool at_join(const Path& path) const {
+    return path.join && path.join->frame == path.frame &&
+           path.join->pc == path.pc;
+  }
+  void resume(const Path& path);
+  void arrive(const Path& path);
+  void settle(Join* join);
+  void leave(Join* innermost, const Join* outermost, uint32_t mask);
+  void exit_lanes(Path& path, uint32_t mask);
+  void call(Path& path, const Function& callee, const Instruction& ins);
+  void call_indirect(Path& path, uint32_t mask, const Instruction& ins);
+  void jump_by_table(Path& path, uint32_t mask, const Instruction& ins);
+  void return_lanes(Path& path, uint32_t mask);
+  void finish_call(const Join& join);
+  void copy_stack(uint32_t mask, uint32_t from, uint32_t to, uint32_t bytes);
+  void wait_at_barrier(Path path, uint32_t mask, const Instruction& ins);
+  bool collective(Path& path, uint32_t mask, const Instruction& ins);
+  void publish(const Instruction& ins, uint32_t mask);
+  void complete_collectives();
+  bool complete_collective(const Path& one);
+  void set_special(Special special, uint32_t at);
+  void set_block_specials();
+  Frame* new_frame(const Function& function);
+  std::string thread_name(int lane) const;
+
+  std::vector<Path> ready_, waiting_;
+  std::vector<std::unique_ptr<Join>> joins_;
+  std::vector<Join*> free_joins_;
+  std::vector<std::unique_ptr<Frame>> frames_;
+  std::vector<Frame*> free_frames_;
+  std::vector<uint8_t> stack_;
+  std::vector<uint8_t> specials_;
+  Frame* entry_ = nullptr;
+  const uint32_t all_;  // the lanes that have a thread
+  uint32_t live_ = 0;
+  Path* current_ = nullptr;
+  bool progress_ = false;
+  uint64_t issued_ = 0;
+};
+
+std::string hex_mask(uint32_t mask);
+
+template <class T>
+inline T* lanes(Warp& warp, Place place) {
+  return reinterpret_cast<T*>(warp.bank[place >> 30] + (place & kOffsetMask));
+}
+
+}  // namespace simt
