@@ -57,9 +57,8 @@ uint64_t red_zone(uint64_t bytes) {
 // smaller arena.
 uint64_t reserve(uint64_t& bytes) {
   for (; bytes >= kSmallestArena; bytes /= 2) {
-    void* arena =
-        mmap(pointer(kArenaAddress), bytes, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* arena = mmap(pointer(kArenaAddress), bytes, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (arena != MAP_FAILED) return reinterpret_cast<uint64_t>(arena);
   }
   throw std::bad_alloc();
@@ -80,7 +79,7 @@ void drop_pages(uint64_t begin, uint64_t end) {
 
 void poison(uint64_t begin, uint64_t end) {
   const uint64_t head = std::min(end, begin + kPoisonedEnd);
-  const uint64_t tail = std::max(head, end - std::min(end, kPoisonedEnd));
+  const uint64_t tail = std::max(head, end - kPoisonedEnd);
   std::memset(pointer(begin), kPoison, head - begin);
   std::memset(pointer(tail), kPoison, end - tail);
 }
@@ -92,7 +91,7 @@ bool is_mapped(uint64_t address) {
 
 std::string name_of(const Allocation& a) {
   std::ostringstream out;
-  if (a.memory == Memory::kVariable) {
+  if (a.is_variable()) {
     out << "the " << a.bytes() << "-byte variable " << a.name;
   } else {
     out << "the " << a.bytes() << "-byte array from " << a.name
@@ -126,8 +125,8 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
   }
   poison(begin, end);
   if (counts) in_use_ += bytes;
-  blocks_[begin] = {{begin, end, memory, false, ++count_, name},
-                    begin + whole, false};
+  blocks_[begin] = {
+      {begin, end, memory, false, ++count_, name}, begin + whole, false};
   return begin;
 }
 
@@ -145,6 +144,12 @@ bool Allocations::release(uint64_t address) {
   return true;
 }
 
+void Allocations::make_managed(uint64_t begin) {
+  const std::unique_lock lock(mutex_);
+  const auto found = blocks_.find(begin);
+  if (found != blocks_.end()) found->second.memory = Memory::kManagedVariable;
+}
+
 bool Allocations::adopt(uint64_t begin, uint64_t bytes, const char* name) {
   const std::unique_lock lock(mutex_);
   const auto next = blocks_.upper_bound(begin + bytes - 1);
@@ -152,8 +157,8 @@ bool Allocations::adopt(uint64_t begin, uint64_t bytes, const char* name) {
     return false;
   }
   const uint64_t end = begin + bytes;
-  blocks_[begin] = {{begin, end, Memory::kPinned, false, ++count_, name},
-                    end, true};
+  blocks_[begin] = {
+      {begin, end, Memory::kPinned, false, ++count_, name}, end, true};
   return true;
 }
 
@@ -192,8 +197,7 @@ std::string Allocations::describe(uint64_t address) const {
     return out.str();
   }
   if (in_arena(address)) return describe_gap(address);
-  return is_mapped(address) ? "memory of the host program"
-                            : "no memory at all";
+  return is_mapped(address) ? "memory of the host program" : "no memory at all";
 }
 
 // Between allocations: the nearer neighbour is the one that was left.
@@ -254,9 +258,8 @@ void Allocations::give_back(uint64_t begin, uint64_t end) {
 void Allocations::quarantine(Block& block) {
   quarantined_.push_back(block.begin);
   quarantined_bytes_ += block.reserved_end - block.begin;
-  while (quarantined_.size() > 1 &&
-         (quarantined_bytes_ > kQuarantineBytes ||
-          quarantined_.size() > kQuarantineBlocks)) {
+  while (quarantined_.size() > 1 && (quarantined_bytes_ > kQuarantineBytes ||
+                                     quarantined_.size() > kQuarantineBlocks)) {
     const auto oldest = blocks_.find(quarantined_.front());
     quarantined_.pop_front();
     const uint64_t begin = oldest->first;

@@ -17,7 +17,13 @@
 
 namespace simt {
 
-enum class Memory : uint8_t { kDevice, kManaged, kPinned, kVariable };
+enum class Memory : uint8_t {
+  kDevice,
+  kManaged,
+  kPinned,  // of the host, page-locked
+  kVariable,
+  kManagedVariable
+};
 
 struct Allocation {
   uint64_t begin = 0, end = 0;  // end is one past the last byte asked for
@@ -30,7 +36,13 @@ struct Allocation {
   bool contains(uint64_t address) const {
     return address >= begin && address < end;
   }
-  bool on_device() const {
+  bool is_variable() const {
+    return memory == Memory::kVariable || memory == Memory::kManagedVariable;
+  }
+  bool is_managed() const {
+    return memory == Memory::kManaged || memory == Memory::kManagedVariable;
+  }
+  bool is_device_only() const {
     return memory == Memory::kDevice || memory == Memory::kVariable;
   }
 };
@@ -47,6 +59,9 @@ class Allocations {
 
   // False if no live allocation begins at `address`.
   bool release(uint64_t address);
+
+  // The variable at `begin` is __managed__: the host uses it too.
+  void make_managed(uint64_t begin);
 
   // Memory of the host program that kernels may touch as well.
   bool adopt(uint64_t begin, uint64_t bytes, const char* name);
@@ -83,9 +98,9 @@ class Allocations {
   const uint64_t device_bytes_;
   uint64_t arena_begin_ = 0, arena_end_ = 0;
   mutable std::shared_mutex mutex_;
-  std::map<uint64_t, Block> blocks_;     // by begin, live and quarantined
-  std::map<uint64_t, uint64_t> holes_;   // begin -> end, never adjacent
-  std::deque<uint64_t> quarantined_;     // begins, oldest first
+  std::map<uint64_t, Block> blocks_;    // by begin, live and quarantined
+  std::map<uint64_t, uint64_t> holes_;  // begin -> end, never adjacent
+  std::deque<uint64_t> quarantined_;    // begins, oldest first
   uint64_t quarantined_bytes_ = 0;
   uint64_t in_use_ = 0;
   uint64_t count_ = 0;
