@@ -71,12 +71,17 @@ class Page:
         return f"{self.name}:{self.text.count(chr(10), 0, position) + 1}"
 
     def prose(self):
-        """The text with directives, woven spans and fences blanked out."""
-        spans = [(b.start, b.end) for b in self.blocks] + self.fences
-        spans += [(d.start, d.end) for d in self.directives]
+        """What people typed: directives, woven text and fences blanked out."""
+        text = self.visible()
+        for block in self.blocks:
+            text = _blank(text, block.start, block.end)
+        return text
+
+    def visible(self):
+        """Prose and woven text: directives and fences blanked out."""
         text = self.text
-        for start, end in spans:
-            text = text[:start] + _blank(text[start:end]) + text[end:]
+        for start, end in self.fences + [(d.start, d.end) for d in self.directives]:
+            text = _blank(text, start, end)
         return text
 
     def _take(self, token):
@@ -212,5 +217,6 @@ def _unclosed(d):
     return f"{d.where}: '{d}' is never closed: add <!-- end --> behind it"
 
 
-def _blank(text):
-    return re.sub(r"[^\n]", " ", text)
+def _blank(text, start, end):
+    """The same text, same length and lines, with spaces in a span."""
+    return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]

@@ -148,7 +148,7 @@ def _name(text):
     """The name a declaration introduces, and whether it is a function."""
     if macro := MACRO.match(text):
         return macro[1], False
-    if text.startswith("#"):
+    if text.startswith(("#", "static_assert")):
         return "", False
     plain = _plain(text)
     if "(" not in plain.split("{")[0] and (type_ := TYPE.match(plain)):

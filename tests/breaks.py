@@ -23,6 +23,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
 import pages  # noqa: E402
+import toolchain  # noqa: E402
 from pages import Problem  # noqa: E402
 
 BACKEND = os.environ.get("BACKEND", "cpu")
@@ -120,7 +121,7 @@ class Workshop:
     def run(self, copies):
         """Build and run every copy: copy -> Run."""
         if copies:
-            self._make(["-k", f"-j{CORES}", *map(self._program, copies)])
+            toolchain.make(self.root, BACKEND, "-k", f"-j{CORES}", *map(self._program, copies))
         with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
             return dict(zip(copies, pool.map(self._run, copies)))
 
@@ -128,17 +129,9 @@ class Workshop:
         """The Makefile's name for the program made of a source."""
         return f"build/{BACKEND}/{copy.relative_to(self.root).with_suffix('.run')}"
 
-    def _make(self, arguments):
-        command = ["make", "--no-print-directory", f"BACKEND={BACKEND}", *arguments]
-        environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")}
-        return subprocess.run(
-            command, cwd=self.root, env=environment, text=True, errors="replace",
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )
-
     def _run(self, copy):
         program = self._program(copy)
-        build = self._make([program])  # Made above, unless it cannot be made.
+        build = toolchain.make(self.root, BACKEND, program)  # Made above, unless it cannot be made.
         if build.returncode:
             return Run(False, None, build.stdout)
         try:

@@ -22,13 +22,13 @@ import hashlib
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
 import pages  # noqa: E402
+import toolchain  # noqa: E402
 from pages import Problem  # noqa: E402
 
 FLAGS = ["-std=c++20", "-O3", "-lineinfo", "-arch=compute_90", "-ptx"]
@@ -286,7 +286,7 @@ class Compiler:
         return digest.hexdigest()[:32]
 
     def _command(self):
-        return [nvcc(), *FLAGS, f"-I{self.root}"]
+        return [toolchain.nvcc(self.root), *FLAGS, f"-I{self.root}"]
 
     def _compile(self, path, ptx):
         self.cache.mkdir(parents=True, exist_ok=True)
@@ -295,15 +295,6 @@ class Compiler:
         if run.returncode:
             raise Problem(f"{path.name} does not compile:\n{run.stderr.strip()}")
         part.replace(ptx)
-
-
-def nvcc():
-    """The compiler the Makefile would use."""
-    cuda = pathlib.Path(os.environ.get("CUDA", "/usr/local/cuda"))
-    for candidate in (os.environ.get("NVCC"), str(cuda / "bin" / "nvcc"), "nvcc"):
-        if candidate and (found := shutil.which(candidate)):
-            return found
-    raise Problem("no nvcc: run make doctor, or set NVCC to its path")
 
 
 def check_directive(directive, page, compiler, tally):
