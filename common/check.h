@@ -1,4 +1,5 @@
-// CUDA_CHECK(call) stops the program with the place, the call and its error.
+// Nothing here is worth studying: CUDA_CHECK(call) stops the program when a
+// CUDA call fails, and prints the place, the call and the error.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -3,8 +3,8 @@
 // New:   a thread takes every step-th element, so any grid fits any n.
 // Why:   the grid can be as large as the GPU can use, and no larger; what a
 //        thread works out before its loop serves all of its elements.
-// Price: an add, a compare and a branch an element, and a question to the
-//        driver about the GPU before each launch.
+// Price: the loop's own instructions, a division to count its rounds among
+//        them, and a question to the driver before each launch.
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 //
 // New:   the packs are shared out over a grid that is capped at 32 waves.
 // Why:   to see, beside relu.cu, what the cap and the loop cost.
-// Price: a thread stores one pack before it asks for the next, so in a long
-//        array it waits for memory once an iteration.
+// Price: the work is dealt out in large shares: a block that starts late is
+//        late with all of its packs, and no other block takes one over.
 
 #include "common/check.h"
 #include "common/grid.h"
