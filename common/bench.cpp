@@ -43,6 +43,12 @@ int64_t l2_bytes() {
   return bytes;
 }
 
+// Two transfers a clock; the attributes are in kHz and bits.
+double datasheet_gbps() {
+  return 2e-6 * attribute(cudaDevAttrMemoryClockRate) *
+         attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;
+}
+
 // All that one benchmark may allocate.
 int64_t memory_limit() {
   static const int64_t limit = [] {
@@ -256,6 +262,11 @@ double counter(const benchmark::BenchmarkReporter::Run& run, const char* name) {
   return found == run.counters.end() ? 0.0 : found->second.value;
 }
 
+double gbps(const benchmark::BenchmarkReporter::Run& run) {
+  const double us = counter(run, "p50_us");
+  return us > 0 ? counter(run, "bytes") / us * 1e-3 : 0;
+}
+
 std::string grouped(int64_t n) {  // 1073741824 -> 1,073,741,824
   std::string digits = std::to_string(n);
   for (auto i = static_cast<int64_t>(digits.size()) - 3; i > 0; i -= 3) {
@@ -276,6 +287,7 @@ class Table : public benchmark::BenchmarkReporter {
       if (series == kFloor) {
         print_floor(run);
       } else if (series == kCopy) {
+        roof_ = run;
         copy_us_[counter(run, "bytes")] = counter(run, "p50_us");
       } else {
         if (series != series_) print_header(series);
@@ -285,6 +297,13 @@ class Table : public benchmark::BenchmarkReporter {
   }
 
   void print_footer() const {
+    const double roof = gbps(roof_), datasheet = datasheet_gbps();
+    if (roof > 0 && datasheet > 0) {
+      std::printf("\nRoof: a copy of the largest size reached %.0f GB/s, ",
+                  roof);
+      std::printf("%.0f %% of the datasheet's %.0f.", 100 * roof / datasheet,
+                  datasheet);
+    }
     std::printf("\nus: median of %d calls, arrays out of the L2 cache",
                 kSamples);
     std::printf(" (%s bytes); warm: in it,\n", grouped(l2_bytes()).c_str());
@@ -313,11 +332,11 @@ class Table : public benchmark::BenchmarkReporter {
   }
 
   void print_row(const Run& run) {
-    const double us = counter(run, "p50_us"), bytes = counter(run, "bytes");
-    const auto copy = copy_us_.find(bytes);
+    const double us = counter(run, "p50_us");
+    const auto copy = copy_us_.find(counter(run, "bytes"));
     std::printf("%13s %10.2f %8.1f %9s %9s %9s%s\n",
                 grouped(static_cast<int64_t>(counter(run, "n"))).c_str(), us,
-                bytes / us * 1e-3,
+                gbps(run),
                 copy == copy_us_.end()
                     ? "-"
                     : formatted("%.1f", 100 * copy->second / us).c_str(),
@@ -344,6 +363,7 @@ class Table : public benchmark::BenchmarkReporter {
   }
 
   std::string series_;
+  Run roof_;                          // The last copy, which is the largest.
   std::map<double, double> copy_us_;  // By bytes.
   std::vector<Run> runs_;
   bool throttled_ = false;
@@ -361,9 +381,6 @@ void describe_machine() {
   CUDA_CHECK(cudaGetDeviceProperties(&gpu, device));
   CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
 
-  // Two transfers a clock; the attributes are in kHz and bits.
-  const double datasheet = 2e3 * attribute(cudaDevAttrMemoryClockRate) *
-                           attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;
   const auto add = benchmark::AddCustomContext;
   add("gpu", gpu.name);
   add("compute_capability",
@@ -371,7 +388,7 @@ void describe_machine() {
   add("sms", std::to_string(gpu.multiProcessorCount));
   add("l2_bytes", std::to_string(l2_bytes()));
   add("memory_limit_bytes", std::to_string(memory_limit()));
-  add("datasheet_gbps", std::to_string(std::lround(datasheet * 1e-9)));
+  add("datasheet_gbps", std::to_string(std::lround(datasheet_gbps())));
   add("driver", timer().reader().driver());
   add("cuda", version(runtime));
   add("clocks_before", timer().reader().read().text());
@@ -414,14 +431,16 @@ bool take_option(std::string_view argument) {
 bool take_options(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if (argument.starts_with("--dt-")) continue;  // The checks' business.
+    const bool for_checks = argument.starts_with("--dt-") ||
+                            argument == "--no-skip" || argument == "-ns";
+    if (for_checks) continue;
     if (take_option(argument)) continue;
     std::fprintf(stderr,
                  "./run does not understand %s. It takes\n"
                  "  --record=FILE         measure more sizes, write FILE\n"
                  "  --free-memory=BYTES   as if the GPU had so much (1e9)\n"
                  "  --benchmark_...       Google Benchmark's options\n"
-                 "  --dt-...              doctest's options\n",
+                 "  --no-skip, --dt-...   doctest's options\n",
                  argv[i]);
     return false;
   }

@@ -237,15 +237,13 @@ def main():
                         help="change nothing; fail if a figure is stale")
     parser.add_argument("--png", type=pathlib.Path, metavar="DIR",
                         help="draw PNGs into DIR instead")
-    parser.add_argument("--root", type=pathlib.Path, default=ROOT,
-                        help=argparse.SUPPRESS)
     options = parser.parse_args()
-    wanted = figures(options.root)
+    wanted = figures(ROOT)
     if options.check:
-        return check(options.root, wanted)
+        return check(ROOT, wanted)
     if options.png:
         return draw_png(options.png, wanted)
-    return draw(options.root, wanted)
+    return draw(ROOT, wanted)
 
 
 if __name__ == "__main__":

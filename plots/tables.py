@@ -116,10 +116,12 @@ def ladder(args, page):
         number, _, title = source.parent.name.partition("_")
         rows.append([number, f"[{title.replace('_', ' ')}]({link}/)",
                      idea(source.parent / "README.md"), _power(n),
-                     f"{row.gbps:,.0f}", _percent(record, row)])
+                     f"{row.gbps:,.0f}", _percent(record, row),
+                     _datasheet_percent(record, row)])
         shown.append(record)
-    header = ["", "chapter", "idea", "n", "GB/s", "of the copy"]
-    return [*_table(header, rows, "rllrrr"), "",
+    header = ["", "chapter", "idea", "n", "GB/s", "of the copy",
+              "of the datasheet"]
+    return [*_table(header, rows, "rllrrrr"), "",
             caption(shown, "each chapter beside the copy of its own run")]
 
 
@@ -321,3 +323,9 @@ def _us(row):
 
 def _percent(record, row):
     return f"{record.percent_of_copy(row):.1f} %"
+
+
+def _datasheet_percent(record, row):
+    """Empty where the driver does not know the memory's clock."""
+    datasheet = float(record.context["datasheet_gbps"])
+    return f"{100 * row.gbps / datasheet:.0f} %" if datasheet else ""

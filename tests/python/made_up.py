@@ -32,7 +32,8 @@ def record(root, source, gbps):
             benchmarks.append(benchmark(name, n, gbps / 2))
     context = dict.fromkeys(records.CONTEXT, "made up") | {
         "gpu": "NVIDIA H200", "driver": "580.1", "cuda": "13.0",
-        "l2_bytes": str(L2_BYTES), "date": "2026-01-02T03:04:05+00:00",
+        "l2_bytes": str(L2_BYTES), "datasheet_gbps": "4800",
+        "date": "2026-01-02T03:04:05+00:00",
         "commit": "0123456789ab", "dirty": "no",
         "source": str(source.relative_to(root)),
         "source_sha256": records.sha256(source)}

@@ -45,10 +45,12 @@ class Bench(unittest.TestCase):
             self.patch(mock.patch.object(bench, name, value))
         self.patch(mock.patch.object(bench, "this_gpu", lambda: "nvidia-h200"))
         self.patch(mock.patch.dict(os.environ, COMMIT="abc"))
-        self.patch(contextlib.chdir(self.root))
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.root)
 
     def patch(self, patcher):
-        self.enterContext(patcher)
+        patcher.start()
+        self.addCleanup(patcher.stop)
 
     def bench(self, *pairs):
         with contextlib.redirect_stdout(io.StringIO()) as said:
