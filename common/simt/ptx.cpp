@@ -81,7 +81,7 @@ class Lexer {
       rest_of_line();
     } else if (starts("/*")) {
       at_ = std::min(text_.find("*/", at_), text_.size() - 2) + 2;
-    } else if (starts(".loc")) {
+    } else if (starts(".loc\t") || starts(".loc ")) {
       location(rest_of_line());
     } else if (starts(".file") || starts(".version") || starts(".target") ||
                starts(".address_size") || starts(".pragma")) {
