@@ -1,0 +1,203 @@
+"""tests/claims.py has been seen to fail on every kind of false claim."""
+
+import unittest
+
+from tree import TreeTest
+
+import claims
+
+SOURCE = """\
+namespace {
+
+struct alignas(16) Pack {
+  float v[4];
+};
+
+__device__ float rectify(float x) { return x <= 0.f ? 0.f : x; }
+
+__global__ void relu_kernel(const float* __restrict__ x, float* __restrict__ y,
+                            long packs, long n) {
+  const long first = threadIdx.x;
+  for (long i = first; i < packs; i += blockDim.x)
+    reinterpret_cast<Pack*>(y)[i] = reinterpret_cast<const Pack*>(x)[i];
+  y[n] = rectify(x[n]);
+}
+
+__global__ void plain_kernel(float* y) { y[threadIdx.x] = 0.f; }
+
+template <int kTimes>
+__global__ void twice_kernel(float* y) {
+  for (int i = 0; i < kTimes; ++i) y[i * 32 + threadIdx.x] = 1.f;
+}
+
+}  // namespace
+
+void relu(const float* x, float* y) {
+  relu_kernel<<<1, 32>>>(x, y, 1, 4);
+  plain_kernel<<<1, 32>>>(y);
+  twice_kernel<2><<<1, 32>>>(y);
+  twice_kernel<3><<<1, 32>>>(y);
+}
+"""
+
+HERE = "chapters/03_pack/README.md"
+LOAD = "ld.global.nc.v4.*32"
+
+
+class Claims(TreeTest):
+    tool = "tests/claims.py"
+
+    def setUp(self):
+        super().setUp()
+        self.write("chapters/03_pack/relu.cu", SOURCE)
+
+    def claim(self, text):
+        self.write(HERE, f"# Page\n\nA sentence. <!-- {text} -->\n")
+
+    def green(self, text):
+        self.claim(text)
+        self.assert_green()
+
+    def red(self, text, *messages):
+        self.claim(text)
+        self.assert_red(f"{HERE}:3: ", *messages)
+
+    def test_counts(self):
+        self.green("ptx relu.cu plain_kernel: 1 x st.global.*32, 0 x ld.global.f32, 0 x st.*.v4.f32")
+        self.red("ptx relu.cu plain_kernel: 2 x st.global.*32", "found 1; there: 1 x st.global.")
+        self.red("ptx relu.cu plain_kernel: 0 x st.*", "found 1")
+        self.red("ptx relu.cu plain_kernel: 1 x atom.global.*", "found 0; there: no atom at all")
+
+    def test_each_part_is_judged(self):
+        self.claim("ptx relu.cu plain_kernel: 1 x st.global.*32, 5 x ret")
+        self.assert_red("ok    ", "FAIL  ", "1 passed, 1 failed")
+
+    def test_the_opcode_is_meant_in_full(self):
+        self.red("ptx relu.cu plain_kernel: 1 x st.global", "found 0; there: 1 x st.global.")
+
+    def test_a_kernel_that_changed(self):
+        self.green(f"ptx relu.cu relu_kernel: 1 x {LOAD}")
+        self.edit("chapters/03_pack/relu.cu", "alignas(16) ", "")
+        self.assert_red("found 0; there: ")
+
+    def test_a_header_that_changed(self):
+        self.edit("chapters/03_pack/relu.cu", "namespace {", '#include "common/pack.h"\nnamespace {')
+        self.edit("chapters/03_pack/relu.cu", "alignas(16)", "alignas(kPackBytes)")
+        self.write("common/pack.h", "constexpr int kPackBytes = 16;\n")
+        self.green(f"ptx relu.cu relu_kernel: 1 x {LOAD}")
+        self.write("common/pack.h", "constexpr int kPackBytes = 4;\n")
+        self.assert_red("found 0; there: ")
+
+    def test_in_loop(self):
+        self.green(f"ptx relu.cu relu_kernel: 1 x {LOAD} in loop, 0 x ld.global.nc.f32 in loop")
+        self.red("ptx relu.cu relu_kernel: 1 x ld.global.nc.*32 in loop", "found 0; there: 1 x ld.global.nc.v4")
+        self.red("ptx relu.cu plain_kernel: 0 x ld.global.f32 in loop", "has no loop")
+
+    def test_in_the_loop_of_a_line(self):
+        self.green(f"ptx relu.cu relu_kernel: 1 x {LOAD} in loop 'i < packs'")
+        self.red("ptx relu.cu relu_kernel: 0 x st.global.v4.f32 in loop 'y[n] ='", "no loop of the PTX", "line 14")
+        self.red("ptx relu.cu relu_kernel: 0 x ret in loop 'no such text'", "0 lines of relu.cu contain")
+
+    def test_at_a_line(self):
+        self.green("ptx relu.cu relu_kernel: 1 x ld.global.nc.*32 at 'y[n] =', 0 x ld.global.nc.v4.f32 at 'y[n] ='")
+        self.green("ptx relu.cu relu_kernel: 1 x setp.*.f32 at 'rectify(x[n])'")
+        self.red("ptx relu.cu relu_kernel: 2 x ld.global.nc.*32 at 'y[n] ='", "found 1")
+        self.red("ptx relu.cu relu_kernel: 1 x ret at 'x'", "lines of relu.cu contain 'x', need exactly 1")
+        self.red("ptx relu.cu relu_kernel: 0 x ret at 'plain_kernel<<<1'", "no instruction of the PTX")
+
+    def test_templates_are_named_with_their_arguments(self):
+        self.green("ptx relu.cu twice_kernel<2>: 2 x st.global.*32")
+        self.green("ptx relu.cu twice_kernel<3>: 3 x st.global.*32")
+        self.red("ptx relu.cu twice_kernel: 2 x st.global.*32", "2 functions in the PTX answer to 'twice_kernel'")
+
+    def test_names(self):
+        self.red("ptx relu.cu kernel: 1 x ret", "0 functions in the PTX answer to 'kernel'")
+        self.red("ptx gone.cu relu_kernel: 1 x ret", "no file gone.cu")
+
+    def test_grammar(self):
+        for text, message in [
+            ("ptx relu.cu: 1 x ret", "write: ptx FILE KERNEL:"),
+            ("ptx relu.cu relu_kernel: ret", "cannot read 'ret'"),
+            ("ptx relu.cu relu_kernel: 1 x ret in the pack loop", "cannot read '1 x ret in the pack loop'"),
+            ("ptx relu.cu relu_kernel: 1 x ret at line", "cannot read"),
+            ("ptx relu.cu relu_kernel: 0 x ld.globl.f32", "no PTX instruction has a part 'globl'"),
+            ("ptx relu.cu relu_kernel: 0 x ld.glo*l.q*", "no PTX instruction has a part 'q*'"),
+            ("count relu.cu: 16 sectors a request", "'count' is not supported yet"),
+            ("ptxx relu.cu relu_kernel: 1 x ret", "'ptxx' is no directive"),
+        ]:
+            with self.subTest(text):
+                self.red(text, message)
+
+    def test_a_file_that_does_not_compile(self):
+        self.edit("chapters/03_pack/relu.cu", "y[n] =", "y[m] =")
+        self.red("ptx relu.cu relu_kernel: 1 x ret", "relu.cu does not compile", '"m" is undefined')
+
+    def test_no_claim(self):
+        self.write(HERE, "# Page\n\n`<!-- ptx relu.cu relu_kernel: 1 x ret -->`\n")
+        self.assert_red("no ptx claim found")
+
+    def test_a_file_is_compiled_once(self):
+        self.green("ptx relu.cu plain_kernel: 1 x ret")
+        self.green("ptx relu.cu relu_kernel: 1 x ret")
+        self.assertEqual(len(list((self.root / "build/claims").iterdir())), 1)
+
+
+NESTED = """
+  .loc 1 10 1
+  mov.u32 %r1, 0;
+$outer:
+  .loc 1 11 1
+  add.s32 %r1, %r1, 1;
+  .loc 1 20 1
+$inner:
+  ld.global.f32 %f1, [%rd1];
+  .loc 1 30 5, function_name $name, inlined_at 1 21 3
+  mul.f32 %f1, %f1, %f1;
+  .loc 1 20 1
+  @%p1 bra $inner;
+  .loc 1 11 1
+  st.global.f32 [%rd1], %f1;
+  @!%p2 bra $done;
+  bra.uni $outer;
+$done:
+  {
+  call.uni (retval0),
+  vprintf,
+  (param0, param1);
+  }
+  ret;
+"""
+
+SWITCH = """
+$again:
+  add.s32 %r1, %r1, 1;
+$table: .branchtargets $again,
+  $done;
+  brx.idx %r1, $table;
+$done:
+  ret;
+"""
+
+
+class Loops(unittest.TestCase):
+    def setUp(self):
+        self.kernel = claims.Kernel(NESTED)
+
+    def opcodes(self, indices):
+        return sorted(self.kernel.instructions[i].opcode for i in indices)
+
+    def test_the_inner_loop_is_inside_the_outer_but_not_the_other_way(self):
+        self.assertEqual(self.opcodes(self.kernel.in_loops_of((1, 20))), ["bra", "ld.global.f32", "mul.f32"])
+        self.assertIn("st.global.f32", self.opcodes(self.kernel.in_loops_of((1, 11))))
+        self.assertIn("ld.global.f32", self.opcodes(self.kernel.in_loops_of((1, 11))))
+
+    def test_what_runs_once_is_on_no_cycle(self):
+        self.assertNotIn("mov.u32", self.opcodes(self.kernel.on_cycles()))
+
+    def test_a_jump_table_leads_back(self):
+        switch = claims.Kernel(SWITCH)
+        self.assertEqual(sorted(switch.on_cycles()), [0, 1])
+
+    def test_inlined_code_stems_from_its_caller_too(self):
+        self.assertEqual(self.opcodes(self.kernel.of_line((1, 21))), ["mul.f32"])
+        self.assertEqual(self.opcodes(self.kernel.of_line((1, 30))), ["mul.f32"])

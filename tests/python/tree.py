@@ -1,0 +1,51 @@
+"""A small repository in a temporary folder, in which tests plant drift."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(REPOSITORY / "docs"), str(REPOSITORY / "tests")]
+
+
+class TreeTest(unittest.TestCase):
+    """Runs one tool of the repository on a tree; subclasses say which."""
+
+    tool = ""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name).resolve()
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def read(self, name):
+        return (self.root / name).read_text()
+
+    def edit(self, name, old, new):
+        text = self.read(name)
+        self.assertEqual(text.count(old), 1, f"'{old}' in {name}")
+        self.write(name, text.replace(old, new))
+
+    def run_tool(self, *arguments):
+        command = [sys.executable, REPOSITORY / self.tool, *arguments, self.root]
+        run = subprocess.run(command, capture_output=True, text=True)
+        self.assertNotIn("Traceback", run.stderr)
+        return run.returncode, run.stdout + run.stderr
+
+    def assert_green(self, *arguments):
+        status, output = self.run_tool(*arguments)
+        self.assertEqual(status, 0, output)
+        self.assertRegex(output, r"(?m)^[1-9]\d* passed, 0 failed\n\Z")
+
+    def assert_red(self, *messages, arguments=()):
+        status, output = self.run_tool(*arguments)
+        self.assertEqual(status, 1, output)
+        for message in messages:
+            self.assertIn(message, output)
