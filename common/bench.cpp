@@ -25,8 +25,8 @@ constexpr int kGraphLaunches = 64;
 constexpr auto kGateLimit = std::chrono::milliseconds(100);
 
 struct Options {
-  std::string record;       // The file to write, or empty.
-  int64_t free_memory = 0;  // What to take for the GPU's free memory; 0: ask.
+  std::string record;      // The file to write, or empty.
+  size_t free_memory = 0;  // What to take for the GPU's free memory; 0: ask.
 };
 
 Options options;
@@ -54,9 +54,8 @@ int64_t memory_limit() {
   static const int64_t limit = [] {
     size_t free = 0, total = 0;
     CUDA_CHECK(cudaMemGetInfo(&free, &total));
-    return (options.free_memory ? options.free_memory
-                                : static_cast<int64_t>(free)) /
-           4;
+    if (options.free_memory != 0) free = options.free_memory;
+    return static_cast<int64_t>(free / 4);
   }();
   return limit;
 }
@@ -144,12 +143,16 @@ void warm_up(Work& work, int64_t slots) {
   timer().finish();
 }
 
+void poison(Work& work) {
+  work.poison();
+  CUDA_CHECK(cudaDeviceSynchronize());
+}
+
 // Each call on arrays that have left the cache. The rotation goes on where
 // the warm-up stopped.
 std::vector<double> cold_seconds(Work& work, int64_t slots) {
   warm_up(work, slots);
-  work.poison();
-  CUDA_CHECK(cudaDeviceSynchronize());
+  poison(work);
   std::set<int64_t> used;
   const auto seconds = timer().seconds([&](int i) {
     const int64_t slot = (kWarmUp + i) % slots;
@@ -162,6 +165,7 @@ std::vector<double> cold_seconds(Work& work, int64_t slots) {
 
 // Each call on the arrays of the call before it.
 std::vector<double> warm_seconds(Work& work) {
+  poison(work);
   warm_up(work, 1);
   const auto seconds =
       timer().seconds([&](int) { work.call(0, timer().stream()); });
@@ -178,11 +182,10 @@ std::vector<double> graph_seconds(Work& work) {
   for (int i = 0; i < kGraphLaunches; ++i) work.call(0, stream);
   CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
   CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
+
+  poison(work);
   CUDA_CHECK(cudaGraphLaunch(replay, stream));
   timer().finish();
-
-  work.poison();
-  CUDA_CHECK(cudaDeviceSynchronize());
   auto seconds = timer().seconds(
       [&](int) { CUDA_CHECK(cudaGraphLaunch(replay, stream)); });
   for (double& s : seconds) s /= kGraphLaunches;
@@ -423,7 +426,7 @@ bool take_option(std::string_view argument) {
     char* end = nullptr;
     const double bytes = std::strtod(memory.c_str(), &end);
     if (*end != '\0' || bytes < 1e6) return false;
-    options.free_memory = static_cast<int64_t>(bytes);
+    options.free_memory = static_cast<size_t>(bytes);
   }
   return !record.empty() || !memory.empty();
 }

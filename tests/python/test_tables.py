@@ -83,9 +83,9 @@ class Tables(unittest.TestCase):
                     self.render(kind, name, *args)
 
     def test_values(self):
-        for name, expected in {"gbps": "3,981", "percent": "100.0 %", "us": "539",
-                               "misaligned_percent": "50.1 %",
-                               "copy_gbps": "3,981"}.items():
+        at_2_28 = {"gbps": "3,981", "percent": "100.0 %", "us": "539",
+                   "misaligned_percent": "50.1 %", "copy_gbps": "3,981"}
+        for name, expected in at_2_28.items():
             with self.subTest(name):
                 self.assertEqual(
                     self.render("value", name, "relu.cu", "2^28"), [expected])
