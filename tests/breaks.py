@@ -27,6 +27,7 @@ import toolchain  # noqa: E402
 from pages import Problem  # noqa: E402
 
 BACKEND = os.environ.get("BACKEND", "cpu")
+CHECKS_ONLY = "--dt-exit"  # For doctest: on a GPU ./run would go on to measure.
 SECONDS = 60  # A chapter's run takes five; a mutant that hangs takes for ever.
 CORES = len(os.sched_getaffinity(0))
 
@@ -136,7 +137,7 @@ class Workshop:
             return Run(False, None, build.stdout)
         try:
             run = subprocess.run(
-                [self.root / program], cwd=self.root, timeout=SECONDS, text=True,
+                [self.root / program, CHECKS_ONLY], cwd=self.root, timeout=SECONDS, text=True,
                 errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             )
         except subprocess.TimeoutExpired as late:

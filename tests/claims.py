@@ -3,7 +3,7 @@
 
     <!-- ptx FILE KERNEL: COUNT x INSTRUCTION [SCOPE], ... -->
 
-INSTRUCTION is an opcode in full; * stands for any part of it. SCOPE narrows
+INSTRUCTION is an opcode in full; * stands for anything. SCOPE narrows
 the count to the instructions
 
     in loop           that run again and again: on a cycle of the control flow

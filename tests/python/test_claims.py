@@ -90,7 +90,7 @@ class Claims(TreeTest):
 
     def test_in_loop(self):
         self.green(f"ptx relu.cu relu_kernel: 1 x {LOAD} in loop, 0 x ld.global.nc.f32 in loop")
-        self.red("ptx relu.cu relu_kernel: 1 x ld.global.nc.*32 in loop", "found 0; there: 1 x ld.global.nc.v4")
+        self.red("ptx relu.cu relu_kernel: 1 x ld.global.nc.f32 in loop", "found 0; there: 1 x ld.global.nc.v4")
         self.red("ptx relu.cu plain_kernel: 0 x ld.global.f32 in loop", "has no loop")
 
     def test_in_the_loop_of_a_line(self):
