@@ -9,11 +9,11 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 SHELL := /bin/bash
 CXX := $(if $(filter default,$(origin CXX)),g++,$(CXX))
 PYTHON ?= python3
+.DEFAULT_GOAL := help
 GOALS := $(or $(MAKECMDGOALS),help)
 
-.SECONDARY:        # Objects are kept.
+.SECONDARY:  # Objects are kept.
 .DELETE_ON_ERROR:
-.SECONDEXPANSION:  # In rules below the line that says so.
 
 # ---- What there is ----------------------------------------------------------
 
@@ -38,15 +38,28 @@ define newline
 
 
 endef
-in_lines = $(subst $() ,$(newline)    ,    $(strip $1))
-listing := $(call in_lines,$(foreach s,$(SOURCES),chapter$(call name,$s)))
+LISTING := $(foreach n,$(NAMES),$(newline)    chapter$n)
 
 UNKNOWN := $(filter chapter% diff% ptx% bench%,$(filter-out bench \
   $(NAMES:%=chapter%) $(NUMBERS:%=diff%) $(NAMES:%=ptx%) $(NUMBERS:%=bench%),\
   $(GOALS)))
 ifneq ($(UNKNOWN),)
-$(error There is no $(UNKNOWN).$(newline)The chapters are$(newline)$(listing)$(newline)\
-and for each number diffNN, ptxNN, benchNN)
+$(error There is no $(UNKNOWN).$(newline)The chapters are$(LISTING)$(newline)\
+There are diffNN, ptxNN and benchNN for each number, too)
+endif
+
+ifneq ($(filter run program,$(GOALS)),)
+ifneq ($(words $(SRC)),1)
+$(error Say which file, without spaces: make $(GOALS) SRC=path/to/file.cu)
+endif
+ifeq ($(and $(filter %.cu,$(SRC)),$(wildcard $(SRC))),)
+$(error SRC=$(SRC): there is no such .cu file)
+endif
+ifeq ($(filter program,$(GOALS))$(filter $(OPS),$(call op,$(SRC))),)
+$(error $(SRC) would fulfil a contract '$(call op,$(SRC))', the file's name up \
+to the first dot, and there is none.$(newline)The contracts are: $(OPS).$(newline)\
+If it has its own main: make program SRC=$(SRC))
+endif
 endif
 
 # ---- What it runs on --------------------------------------------------------
@@ -87,6 +100,7 @@ RUNTIME  :=
 LDLIBS   := -L$(CUDA)/lib64 -Wl,-rpath,$(CUDA)/lib64 -lcudart -lpthread
 BENCH    := $(B)/common/bench.o $(B)/common/empty_kernel.o
 measure   = $(B)/plots/$1_bench.o $(BENCH)
+$(B)/%.run: LDLIBS := -lbenchmark $(LDLIBS)
 else
 # PTX and no machine code; common/simt stands in for NVIDIA's runtime library.
 TARGET   := -gencode arch=compute_90,code=compute_90 --no-compress \
@@ -137,10 +151,17 @@ $(B)/libsimt.a: $(SIMT) common/simt
 	@rm -f $@
 	@ar rcs $@ $(SIMT)
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+# Compiled, and assembled by ptxas, for every architecture the toolkit knows.
+build/all/%.o: %.cu $(B)/settings
+	@echo "nvcc  $<, for every architecture"
+	@mkdir -p $(@D)
+	@$(NVCC) $(NVFLAGS) -arch=all -MMD -MP -c $< -o $@
+
+-include $(shell find $(B) build/all -name '*.d' 2>/dev/null)
 
 # From here on $$ in a rule's prerequisites is expanded once its target is
-# known. Three kinds of program:
+# known. There are three kinds of program:
+.SECONDEXPANSION:
 # - what fulfils a contract, with the contract's checks and benchmark
 $(B)/%.run: $(B)/%.o $(B)/tests/$$(call op,$$*)_test.o $(B)/common/main.o \
     $$(call measure,$$(call op,$$*)) $(RUNTIME)
@@ -182,10 +203,10 @@ make weave           bring code, tables and figures in the pages up to date
 make doctor          what is there, what is missing, and how to mend it
 make clean           remove what was built (what was installed stays)
 
-BACKEND=gpu|cpu chooses; unset, it is the GPU where there is one. Here: $(FOUND).
+BACKEND=gpu|cpu chooses; unset, it is the GPU where there is one. Here: $(BACKEND), because
+$(WHY).
 
-The chapters:
-    $(listing)
+The chapters:$(LISTING)
 endef
 help:
 	$(info $(HELP))
@@ -213,20 +234,6 @@ $(NUMBERS:%=diff%): diff%:
 # Any other file. Its object's path has no `..` and is not absolute.
 object = $(B)/$(basename $(subst ..,up,$(patsubst /%,root/%,$(SRC:./%=%))))
 ifneq ($(filter run program,$(GOALS)),)
-ifneq ($(words $(SRC)),1)
-$(error Say which file: make $(firstword $(GOALS)) SRC=path/to/file.cu (no spaces))
-endif
-ifeq ($(wildcard $(SRC)),)
-$(error SRC=$(SRC): there is no such file)
-endif
-ifneq ($(suffix $(SRC)),.cu)
-$(error SRC=$(SRC) is no .cu file)
-endif
-ifeq ($(filter program,$(GOALS))$(filter $(OPS),$(call op,$(SRC))),)
-$(error $(SRC) would fulfil the contract '$(call op,$(SRC))' (the file name up to \
-the first dot), which does not exist.$(newline)The contracts are: $(OPS).$(newline)\
-For a program with its own main: make program SRC=$(SRC))
-endif
 $(object).o: $(SRC) $(B)/settings
 	$(compile_cu)
 run: $(object).run
