@@ -1,0 +1,200 @@
+// Launches that CUDA refuses, the codes it refuses them with, and what the
+// program can ask about a kernel beforehand.
+
+#include <algorithm>
+
+#include "tests/simt/expect.h"
+
+namespace {
+
+using expect::equal;
+using expect::is_true;
+using expect::ok;
+
+__global__ void count_kernel(unsigned* count) { atomicAdd(count, 1); }
+
+__global__ void __launch_bounds__(64) bounded_kernel(unsigned* count) {
+  atomicAdd(count, 1);
+}
+
+__global__ void shared_kernel(int* out) {
+  __shared__ int fixed[1024];  // 4096 bytes
+  extern __shared__ int dynamic[];
+  fixed[threadIdx.x] = 1;
+  dynamic[threadIdx.x] = 2;
+  __syncthreads();
+  out[threadIdx.x] = fixed[threadIdx.x] + dynamic[threadIdx.x];
+}
+
+template <typename T>
+__global__ void typed_kernel(T* out) {
+  *out = T(5);
+}
+
+void not_a_kernel() {}
+
+cudaError_t launched(dim3 grid, dim3 block, size_t shared = 0) {
+  static unsigned* count = nullptr;
+  if (count == nullptr) ok(cudaMalloc(&count, sizeof *count));
+  count_kernel<<<grid, block, shared>>>(count);
+  const cudaError_t error = cudaGetLastError();
+  ok(cudaDeviceSynchronize());
+  return error;
+}
+
+void shapes() {
+  equal(launched(1, 1), cudaSuccess);
+  equal(launched(0, 1), cudaErrorInvalidConfiguration);
+  equal(launched(1, 0), cudaErrorInvalidConfiguration);
+  equal(launched(dim3(1, 0, 1), 1), cudaErrorInvalidConfiguration);
+  equal(launched(1, dim3(1, 1, 0)), cudaErrorInvalidConfiguration);
+  equal(launched(1, 1024), cudaSuccess);
+  equal(launched(1, 1025), cudaErrorInvalidConfiguration);
+  equal(launched(1, dim3(32, 33)), cudaErrorInvalidConfiguration);
+  equal(launched(1, dim3(1, 1, 64)), cudaSuccess);
+  equal(launched(1, dim3(1, 1, 65)), cudaErrorInvalidConfiguration);
+  equal(launched(dim3(1, 65536), 1), cudaErrorInvalidConfiguration);
+  equal(launched(dim3(1, 1, 65536), 1), cudaErrorInvalidConfiguration);
+  equal(launched(1, 1), cudaSuccess);
+}
+
+void bounds() {
+  unsigned* count = nullptr;
+  ok(cudaMalloc(&count, sizeof *count));
+  ok(cudaMemset(count, 0, sizeof *count));
+  bounded_kernel<<<1, 65>>>(count);
+  equal(cudaGetLastError(), cudaErrorInvalidValue);
+  bounded_kernel<<<1, 64>>>(count);
+  equal(cudaGetLastError(), cudaSuccess);
+  unsigned got = 0;
+  ok(cudaMemcpy(&got, count, sizeof got, cudaMemcpyDeviceToHost));
+  equal(got, 64);
+  ok(cudaFree(count));
+}
+
+void shared_memory() {
+  equal(launched(1, 1, 48 * 1024), cudaSuccess);
+  equal(launched(1, 1, 48 * 1024 + 1), cudaErrorInvalidValue);
+  int* out = nullptr;
+  ok(cudaMalloc(&out, 1024 * sizeof(int)));
+  shared_kernel<<<1, 1024, 44 * 1024>>>(out);
+  equal(cudaGetLastError(), cudaSuccess);
+  shared_kernel<<<1, 1024, 44 * 1024 + 1>>>(out);
+  equal(cudaGetLastError(), cudaErrorInvalidValue);
+
+  int most = 0;
+  ok(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  const int beside = most - 4096;
+  equal(cudaFuncSetAttribute(
+            shared_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, beside),
+        cudaSuccess);
+  equal(cudaFuncSetAttribute(shared_kernel,
+                             cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             beside + 1),
+        cudaErrorInvalidValue);
+  cudaGetLastError();
+  shared_kernel<<<1, 1024, beside>>>(out);
+  equal(cudaGetLastError(), cudaSuccess);
+  std::vector<int> got(1024);
+  ok(cudaMemcpy(got.data(), out, 4096, cudaMemcpyDeviceToHost));
+  expect::each(got, [](int) { return 3; });
+
+  cudaFuncAttributes attributes = {};
+  ok(cudaFuncGetAttributes(&attributes, shared_kernel));
+  equal(attributes.sharedSizeBytes, 4096);
+  equal(attributes.maxThreadsPerBlock, 1024);
+  equal(attributes.maxDynamicSharedSizeBytes, beside);
+  ok(cudaFuncGetAttributes(&attributes, bounded_kernel));
+  equal(attributes.maxThreadsPerBlock, 64);
+  ok(cudaFree(out));
+}
+
+void by_hand() {
+  float* out = nullptr;
+  ok(cudaMalloc(&out, sizeof *out));
+  void* arguments[] = {&out};
+  equal(cudaLaunchKernel(typed_kernel<float>, 1, 1, arguments, 0, 0),
+        cudaSuccess);
+  float got = 0;
+  ok(cudaMemcpy(&got, out, sizeof got, cudaMemcpyDeviceToHost));
+  equal(got, 5.0f);
+  equal(cudaLaunchKernel(reinterpret_cast<const void*>(not_a_kernel), 1, 1,
+                         arguments, 0, 0),
+        cudaErrorInvalidDeviceFunction);
+  equal(cudaGetLastError(), cudaErrorInvalidDeviceFunction);
+
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 1;
+  config.blockDim = 1;
+  ok(cudaMemset(out, 0, sizeof *out));
+  equal(cudaLaunchKernelEx(&config, typed_kernel<float>, out), cudaSuccess);
+  ok(cudaMemcpy(&got, out, sizeof got, cudaMemcpyDeviceToHost));
+  equal(got, 5.0f);
+  ok(cudaFree(out));
+}
+
+void cooperative() {
+  unsigned* count = nullptr;
+  ok(cudaMalloc(&count, sizeof *count));
+  void* arguments[] = {&count};
+  int processors = 0, resident = 0;
+  ok(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
+  ok(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, count_kernel, 128,
+                                                   0));
+  is_true(resident > 0, "a small block fits");
+  const unsigned most = processors * resident;
+  equal(cudaLaunchCooperativeKernel(count_kernel, most, 128, arguments, 0, 0),
+        cudaSuccess);
+  ok(cudaDeviceSynchronize());
+  equal(
+      cudaLaunchCooperativeKernel(count_kernel, most + 1, 128, arguments, 0, 0),
+      cudaErrorCooperativeLaunchTooLarge);
+  cudaGetLastError();
+  ok(cudaFree(count));
+}
+
+// This kernel needs so few registers that they are nowhere the limit.
+void occupancy() {
+  int threads = 0, processors_most = 0, blocks_most = 0, shared_most = 0;
+  ok(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor,
+                            0));
+  ok(cudaDeviceGetAttribute(&blocks_most, cudaDevAttrMaxBlocksPerMultiprocessor,
+                            0));
+  ok(cudaDeviceGetAttribute(&shared_most,
+                            cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0));
+  for (const int block : {1, 32, 33, 64, 256, 1024}) {
+    int blocks = 0;
+    ok(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, count_kernel,
+                                                     block, 0));
+    const int warps = (block + 31) / 32;
+    equal(blocks, std::min(blocks_most, threads / 32 / warps));
+  }
+  int blocks = 0;
+  ok(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, count_kernel, 32,
+                                                   48 * 1024));
+  int reserved = 0;
+  ok(cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock,
+                            0));
+  equal(blocks, shared_most / (48 * 1024 + reserved));
+  equal(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, count_kernel, 0,
+                                                      0),
+        cudaErrorInvalidValue);
+  cudaGetLastError();
+  int grid = 0, block = 0;
+  ok(cudaOccupancyMaxPotentialBlockSize(&grid, &block, count_kernel, 0, 0));
+  ok(cudaDeviceGetAttribute(&processors_most, cudaDevAttrMultiProcessorCount,
+                            0));
+  equal(grid * block, processors_most * threads);
+}
+
+}  // namespace
+
+int main() {
+  shapes();
+  bounds();
+  shared_memory();
+  by_hand();
+  cooperative();
+  occupancy();
+  return expect::report();
+}

@@ -1,0 +1,202 @@
+// The memory half of the runtime: what copies, fills and frees accept, and with
+// which of CUDA's codes they refuse the rest.
+
+#include <cstdint>
+
+#include "tests/simt/expect.h"
+
+namespace {
+
+using expect::equal;
+using expect::is_true;
+using expect::ok;
+
+__device__ int counter = 7;
+__device__ int table[4] = {1, 2, 3, 4};
+__constant__ float scale[2] = {0.5f, 2.0f};
+__managed__ int managed = 3;
+
+__global__ void use_variables(float* out) {
+  counter += 1;
+  managed += table[3];
+  out[0] = scale[0] + scale[1];
+}
+
+__global__ void fill_kernel(int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = i;
+}
+
+void allocating() {
+  void* p = nullptr;
+  ok(cudaMalloc(&p, 1));
+  equal(reinterpret_cast<uintptr_t>(p) % 256, 0);
+  equal(cudaFree(p), cudaSuccess);
+  equal(cudaFree(p), cudaErrorInvalidValue);
+  equal(cudaFree(nullptr), cudaSuccess);
+
+  ok(cudaMalloc(&p, 100));
+  equal(cudaFree(static_cast<char*>(p) + 4), cudaErrorInvalidValue);
+  equal(cudaFreeHost(p), cudaErrorInvalidValue);
+  ok(cudaFree(p));
+  int local = 0;
+  equal(cudaFree(&local), cudaErrorInvalidValue);
+
+  equal(cudaMalloc(&p, 0), cudaSuccess);
+  is_true(p == nullptr, "no bytes are at no address");
+  equal(cudaMallocManaged(&p, 0), cudaErrorInvalidValue);
+  equal(cudaMalloc(&p, size_t{1} << 50), cudaErrorMemoryAllocation);
+  equal(cudaGetLastError(), cudaErrorMemoryAllocation);
+
+  size_t free_bytes = 0, total = 0;
+  ok(cudaMemGetInfo(&free_bytes, &total));
+  is_true(free_bytes <= total && total > 0, "0 < total, free <= total");
+}
+
+void copying() {
+  constexpr int n = 1000;
+  std::vector<int> host(n), back(n);
+  for (int i = 0; i < n; ++i) host[i] = i * 3;
+  int *a = nullptr, *b = nullptr;
+  const size_t bytes = n * sizeof(int);
+  ok(cudaMalloc(&a, bytes));
+  ok(cudaMalloc(&b, bytes));
+  ok(cudaMemcpy(a, host.data(), bytes, cudaMemcpyHostToDevice));
+  ok(cudaMemcpy(b, a, bytes, cudaMemcpyDeviceToDevice));
+  ok(cudaMemcpy(back.data(), b, bytes, cudaMemcpyDefault));
+  expect::each(back, [](int i) { return i * 3; });
+
+  // Inside an array, at its very end, and one element too far.
+  equal(cudaMemcpy(a + n - 1, host.data(), sizeof(int), cudaMemcpyDefault),
+        cudaSuccess);
+  equal(cudaMemcpy(a, host.data(), 0, cudaMemcpyHostToDevice), cudaSuccess);
+  equal(cudaMemcpy(nullptr, host.data(), 4, cudaMemcpyHostToDevice),
+        cudaErrorInvalidValue);
+  equal(cudaMemcpy(a, host.data(), 4, static_cast<cudaMemcpyKind>(9)),
+        cudaErrorInvalidMemcpyDirection);
+  // The kind must be what the pointers are.
+  equal(cudaMemcpy(host.data(), a, 4, cudaMemcpyHostToDevice),
+        cudaErrorInvalidValue);
+  equal(cudaMemcpy(back.data(), host.data(), 4, cudaMemcpyDeviceToHost),
+        cudaErrorInvalidValue);
+  equal(cudaGetLastError(), cudaErrorInvalidValue);
+  equal(cudaGetLastError(), cudaSuccess);
+
+  ok(cudaMemset(a, 0x01, bytes));
+  ok(cudaMemcpy(back.data(), a, bytes, cudaMemcpyDeviceToHost));
+  expect::each(back, [](int) { return 0x01010101; });
+  equal(cudaMemset(host.data(), 0, 4), cudaErrorInvalidValue);
+  ok(cudaFree(a));
+  ok(cudaFree(b));
+  cudaGetLastError();
+}
+
+void pitched() {
+  constexpr size_t width = 10, height = 4;
+  uint8_t* p = nullptr;
+  size_t pitch = 0;
+  ok(cudaMallocPitch(&p, &pitch, width, height));
+  is_true(pitch >= width && pitch % 32 == 0, "rows begin at sectors");
+  std::vector<uint8_t> host(width * height), back(width * height);
+  for (size_t i = 0; i < host.size(); ++i) host[i] = static_cast<uint8_t>(i);
+  ok(cudaMemcpy2D(p, pitch, host.data(), width, width, height,
+                  cudaMemcpyHostToDevice));
+  ok(cudaMemset2D(p + pitch, pitch, 9, width, 1));
+  ok(cudaMemcpy2D(back.data(), width, p, pitch, width, height,
+                  cudaMemcpyDeviceToHost));
+  expect::each(back, [](int i) { return i / 10 == 1 ? 9 : i; });
+  equal(cudaMemcpy2D(p, width - 1, host.data(), width, width, height,
+                     cudaMemcpyHostToDevice),
+        cudaErrorInvalidPitchValue);
+  ok(cudaFree(p));
+  cudaGetLastError();
+}
+
+void symbols() {
+  float* out = nullptr;
+  ok(cudaMalloc(&out, sizeof(float)));
+  const int ten[2] = {10, 20};
+  ok(cudaMemcpyToSymbol(table, ten, sizeof ten, 2 * sizeof(int)));
+  managed = 100;
+  use_variables<<<1, 1>>>(out);
+  ok(cudaDeviceSynchronize());
+  int got = 0, all[4] = {};
+  ok(cudaMemcpyFromSymbol(&got, counter, sizeof got));
+  equal(got, 8);
+  ok(cudaMemcpyFromSymbol(all, table, sizeof all));
+  equal(all[1], 2);
+  equal(all[3], 20);
+  equal(managed, 120);
+  float sum = 0;
+  ok(cudaMemcpy(&sum, out, sizeof sum, cudaMemcpyDeviceToHost));
+  equal(sum, 2.5f);
+
+  void* address = nullptr;
+  size_t bytes = 0;
+  ok(cudaGetSymbolSize(&bytes, scale));
+  equal(bytes, sizeof scale);
+  ok(cudaGetSymbolAddress(&address, counter));
+  ok(cudaMemset(address, 0, sizeof(int)));
+  ok(cudaMemcpyFromSymbol(&got, counter, sizeof got));
+  equal(got, 0);
+
+  equal(cudaMemcpyToSymbol(counter, &got, 8), cudaErrorInvalidValue);
+  equal(cudaMemcpyToSymbol(got, &got, 4), cudaErrorInvalidSymbol);
+  equal(cudaGetSymbolAddress(&address, got), cudaErrorInvalidSymbol);
+  ok(cudaFree(out));
+  cudaGetLastError();
+}
+
+void host_memory() {
+  int *pinned = nullptr, *both = nullptr;
+  ok(cudaMallocHost(&pinned, 400));
+  ok(cudaMallocManaged(&both, 400));
+  fill_kernel<<<1, 128>>>(both, 100);
+  ok(cudaDeviceSynchronize());
+  equal(both[99], 99);
+  fill_kernel<<<1, 128>>>(pinned, 100);
+  ok(cudaDeviceSynchronize());
+  equal(pinned[42], 42);
+  equal(cudaFree(pinned), cudaErrorInvalidValue);
+
+  cudaPointerAttributes what = {};
+  ok(cudaPointerGetAttributes(&what, pinned + 1));
+  equal(what.type, cudaMemoryTypeHost);
+  ok(cudaPointerGetAttributes(&what, both));
+  equal(what.type, cudaMemoryTypeManaged);
+  ok(cudaPointerGetAttributes(&what, &pinned));
+  equal(what.type, cudaMemoryTypeUnregistered);
+  int* device = nullptr;
+  ok(cudaMalloc(&device, 4));
+  ok(cudaPointerGetAttributes(&what, device));
+  equal(what.type, cudaMemoryTypeDevice);
+  is_true(what.devicePointer == device, "the device's own address");
+
+  ok(cudaFree(device));
+  ok(cudaFree(both));
+  ok(cudaFreeHost(pinned));
+  equal(cudaFreeHost(pinned), cudaErrorInvalidValue);
+
+  std::vector<int> own(1000);
+  ok(cudaHostRegister(own.data(), own.size() * sizeof(int),
+                      cudaHostRegisterDefault));
+  void* seen = nullptr;
+  ok(cudaHostGetDevicePointer(&seen, own.data(), 0));
+  fill_kernel<<<8, 128>>>(static_cast<int*>(seen), 1000);
+  ok(cudaDeviceSynchronize());
+  expect::each(own, [](int i) { return i; });
+  ok(cudaHostUnregister(own.data()));
+  equal(cudaHostUnregister(own.data()), cudaErrorHostMemoryNotRegistered);
+  cudaGetLastError();
+}
+
+}  // namespace
+
+int main() {
+  allocating();
+  copying();
+  pitched();
+  symbols();
+  host_memory();
+  return expect::report();
+}

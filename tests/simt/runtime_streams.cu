@@ -1,0 +1,155 @@
+// Streams and events: order, handles, callbacks. Where the executor refuses
+// what only a GPU can answer, it is asked for the refusal.
+
+#include <cstring>
+
+#include "tests/simt/expect.h"
+
+namespace {
+
+using expect::equal;
+using expect::is_true;
+using expect::ok;
+
+bool on_executor() {
+  cudaDeviceProp device = {};
+  ok(cudaGetDeviceProperties(&device, 0));
+  return std::strstr(device.name, "CPU executor") != nullptr;
+}
+
+__global__ void add_kernel(int* x, int value) { *x += value; }
+
+void order() {
+  cudaStream_t first = nullptr, second = nullptr;
+  cudaEvent_t done = nullptr;
+  ok(cudaStreamCreate(&first));
+  ok(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
+  ok(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
+  int* x = nullptr;
+  ok(cudaMallocAsync(&x, sizeof(int), first));
+  ok(cudaMemsetAsync(x, 0, sizeof(int), first));
+  add_kernel<<<1, 1, 0, first>>>(x, 1);
+  ok(cudaEventRecord(done, first));
+  ok(cudaStreamWaitEvent(second, done, 0));
+  add_kernel<<<1, 1, 0, second>>>(x, 2);
+  int got = 0;
+  ok(cudaMemcpyAsync(&got, x, sizeof got, cudaMemcpyDeviceToHost, second));
+  ok(cudaStreamSynchronize(second));
+  equal(got, 3);
+  equal(cudaEventSynchronize(done), cudaSuccess);
+  equal(cudaEventQuery(done), cudaSuccess);
+  equal(cudaStreamQuery(first), cudaSuccess);
+  ok(cudaFreeAsync(x, second));
+  ok(cudaEventDestroy(done));
+  ok(cudaStreamDestroy(first));
+  ok(cudaStreamDestroy(second));
+}
+
+void default_streams() {
+  int* x = nullptr;
+  ok(cudaMalloc(&x, sizeof(int)));
+  ok(cudaMemset(x, 0, sizeof(int)));
+  add_kernel<<<1, 1, 0, cudaStreamLegacy>>>(x, 1);
+  ok(cudaStreamSynchronize(cudaStreamLegacy));
+  add_kernel<<<1, 1, 0, cudaStreamPerThread>>>(x, 1);
+  ok(cudaStreamSynchronize(cudaStreamPerThread));
+  add_kernel<<<1, 1>>>(x, 1);
+  ok(cudaStreamSynchronize(nullptr));
+  int got = 0;
+  ok(cudaMemcpy(&got, x, sizeof got, cudaMemcpyDeviceToHost));
+  equal(got, 3);
+  equal(cudaStreamDestroy(nullptr), cudaErrorInvalidResourceHandle);
+  cudaGetLastError();
+  ok(cudaFree(x));
+}
+
+void properties() {
+  cudaStream_t stream = nullptr;
+  int least = 1, greatest = 1, priority = 1;
+  ok(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  is_true(greatest <= least, "smaller numbers are more urgent");
+  ok(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, -1000));
+  ok(cudaStreamGetPriority(stream, &priority));
+  equal(priority, greatest);
+  unsigned flags = 0;
+  ok(cudaStreamGetFlags(stream, &flags));
+  equal(flags, cudaStreamNonBlocking);
+  ok(cudaStreamDestroy(stream));
+  equal(cudaStreamCreateWithFlags(&stream, 77), cudaErrorInvalidValue);
+  cudaEvent_t event = nullptr;
+  equal(cudaEventCreateWithFlags(&event, 0x80), cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+void callbacks() {
+  int calls = 0;
+  const auto count = [](void* data) { ++*static_cast<int*>(data); };
+  ok(cudaLaunchHostFunc(nullptr, count, &calls));
+  const auto counted = [](cudaStream_t, cudaError_t error, void* data) {
+    *static_cast<int*>(data) += error == cudaSuccess ? 10 : 0;
+  };
+  ok(cudaStreamAddCallback(nullptr, counted, &calls, 0));
+  ok(cudaDeviceSynchronize());
+  equal(calls, 11);
+}
+
+void timing() {
+  cudaEvent_t start = nullptr, stop = nullptr, untimed = nullptr;
+  ok(cudaEventCreate(&start));
+  ok(cudaEventCreate(&stop));
+  ok(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
+  float ms = -1;
+  equal(cudaEventElapsedTime(&ms, start, stop), cudaErrorInvalidResourceHandle);
+  ok(cudaEventRecord(start));
+  ok(cudaEventRecord(untimed));
+  ok(cudaEventRecord(stop));
+  ok(cudaEventSynchronize(stop));
+  equal(cudaEventElapsedTime(&ms, start, untimed),
+        cudaErrorInvalidResourceHandle);
+  cudaGetLastError();
+  const cudaError_t told = cudaEventElapsedTime(&ms, start, stop);
+  if (on_executor()) {
+    equal(told, cudaErrorNotSupported);
+    equal(ms, -1.0f);
+    equal(cudaStreamBeginCapture(cudaStreamPerThread,
+                                 cudaStreamCaptureModeGlobal),
+          cudaErrorNotSupported);
+    cudaGetLastError();
+  } else {
+    equal(told, cudaSuccess);
+    is_true(ms >= 0, "time passes forwards");
+  }
+  ok(cudaEventDestroy(start));
+  ok(cudaEventDestroy(stop));
+  ok(cudaEventDestroy(untimed));
+}
+
+// A GPU's driver may crash on these; the executor recognises them.
+void stale_handles() {
+  if (!on_executor()) return;
+  cudaStream_t stream = nullptr, other = nullptr;
+  ok(cudaStreamCreate(&stream));
+  ok(cudaStreamDestroy(stream));
+  ok(cudaStreamCreate(&other));
+  is_true(stream != other, "no handle is used twice");
+  equal(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle);
+  equal(cudaStreamDestroy(stream), cudaErrorInvalidResourceHandle);
+  add_kernel<<<1, 1, 0, stream>>>(nullptr, 1);
+  equal(cudaGetLastError(), cudaErrorInvalidResourceHandle);
+  equal(cudaEventRecord(reinterpret_cast<cudaEvent_t>(0x1234)),
+        cudaErrorInvalidResourceHandle);
+  cudaGetLastError();
+  ok(cudaStreamDestroy(other));
+}
+
+}  // namespace
+
+int main() {
+  order();
+  default_streams();
+  properties();
+  callbacks();
+  timing();
+  stale_handles();
+  return expect::report();
+}
