@@ -1,9 +1,11 @@
 #include "common/simt/allocations.h"
 
+#include <cxxabi.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -89,10 +91,20 @@ bool is_mapped(uint64_t address) {
   return mincore(pointer(round_down(address, page_bytes())), 1, &resident) == 0;
 }
 
+// "_ZN12_GLOBAL__N_17counterE" -> "counter"
+std::string variable_name(const char* mangled) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  std::string name = status == 0 ? text : mangled;
+  std::free(text);
+  const size_t scope = name.rfind("::");
+  return scope == name.npos ? name : name.substr(scope + 2);
+}
+
 std::string name_of(const Allocation& a) {
   std::ostringstream out;
   if (a.is_variable()) {
-    out << "the " << a.bytes() << "-byte variable " << a.name;
+    out << "the " << a.bytes() << "-byte variable " << variable_name(a.name);
   } else {
     out << "the " << a.bytes() << "-byte array from " << a.name
         << " (allocation " << a.number << ")";

@@ -216,6 +216,8 @@ class Parser {
       const std::string word = next();
       if (word == ".align")
         d.align = number(next());
+      else if (word == ".attribute")  // (.managed)
+        while (next() != ")") continue;
       else if (const Type t = parse_type(word.substr(1)); t.kind)
         d.type = t;  // The rest, .ptr .global and so on, are only hints.
     }
