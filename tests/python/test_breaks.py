@@ -1,0 +1,142 @@
+"""tests/breaks.py has been seen to fail on every item that does not hold.
+
+A fake build makes a fake suite, so that only the judging is on trial here.
+"""
+
+import unittest.mock
+
+from tree import TreeTest
+
+import breaks
+
+MAKEFILE = """\
+.DELETE_ON_ERROR:
+build/cpu/%.run: %.cu
+	@! grep -n syntax_error $< || { echo "$<: does not compile"; exit 1; }
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\\nexec sh suite.sh %s $$*\\n' $< > $@
+	@chmod +x $@
+"""
+
+SUITE = """\
+[ "$2" = --dt-exit ] || { echo "checks only, please"; exit 1; }
+case "$(cat "$1")" in
+*drop_tail*) echo 'TEST CASE:  relu handles every length'; exit 1 ;;
+*overrun*) echo 'relu_kernel, block 0, thread 3: out of bounds'; kill -ABRT $$ ;;
+*sleep*) exec sleep 60 ;;
+*) echo 'all checks passed' ;;
+esac
+"""
+
+SOURCE = """\
+void relu() {
+  if (i < n) keep_tail("it's \\\\ so");
+  for (;;) stay();
+}
+"""
+
+HERE = "chapters/03_pack/README.md"
+
+
+class Breaks(TreeTest):
+    tool = "tests/breaks.py"
+
+    def setUp(self):
+        super().setUp()
+        self.write("Makefile", MAKEFILE)
+        self.write("suite.sh", SUITE)
+        self.write("chapters/03_pack/relu.cu", SOURCE)
+
+    def items(self, *texts):
+        lines = [f"- Item.\n  <!-- {text} -->\n" for text in texts]
+        self.write(HERE, "## Break it\n\n" + "".join(lines))
+
+    def green(self, *texts):
+        self.items(*texts)
+        self.assert_green()
+
+    def red(self, text, *messages):
+        self.items(text)
+        self.assert_red(f"{HERE}:4: ", *messages)
+
+    def test_the_named_test_case_fails(self):
+        self.green("break relu.cu: 'keep_tail' -> 'drop_tail'; red: relu handles every length")
+        self.green("break relu.cu: 'keep_tail' -> 'drop_tail'; red: relu handles")
+
+    def test_the_executor_finds_it(self):
+        self.green("break relu.cu: 'stay' -> 'overrun'; red: out of bounds")
+
+    def test_several_items_and_long_ones(self):
+        self.green(
+            "break relu.cu: 'keep_tail' -> 'drop_tail'; red: relu handles",
+            "break relu.cu: 'n) keep_tail(\"it\\'s \\\\\\\\ so\");\\n'\n    '  for'\n"
+            "    -> 'n) drop_tail();\\n'\n    '  for'; red: relu\n    handles",
+            "break relu.cu: 'stay()' -> 'overrun(), i--\\>0'; red: out of bounds",
+        )
+
+    def test_nothing_noticed(self):
+        self.red("break relu.cu: 'stay' -> 'go'; red: relu handles", "the mutant passes: no check noticed")
+
+    def test_another_check_noticed(self):
+        self.red(
+            "break relu.cu: 'keep_tail' -> 'drop_tail'; red: relu passes NaN",
+            "not by 'relu passes NaN'; failed: 'relu handles every length'",
+        )
+        self.red("break relu.cu: 'keep_tail' -> 'drop_tail'; red: every length", "failed: 'relu handles")
+        self.red("break relu.cu: 'stay' -> 'overrun'; red: relu handles", "failed: no test case", "out of bounds")
+
+    def test_the_mutant_does_not_compile(self):
+        self.red("break relu.cu: 'stay' -> 'syntax_error'; red: x", "does not compile and link", "syntax_error")
+
+    def test_a_mutant_that_no_longer_compiles(self):
+        self.green("break relu.cu: 'stay' -> 'overrun'; red: out of bounds")
+        self.edit("Makefile", "syntax_error", "overrun")
+        self.run_tool()
+        for program in (self.root / "build/cpu/build/breaks/chapters/03_pack").iterdir():
+            program.unlink()
+        self.assert_red("does not compile and link")
+
+    def test_old_matches_once(self):
+        self.red("break relu.cu: 'gone' -> 'x'; red: x", "'gone' occurs 0 times in relu.cu")
+        self.red("break relu.cu: '()' -> 'x'; red: x", "'()' occurs 2 times in relu.cu")
+        self.red("break relu.cu: 'stay' -> 'stay'; red: x", "nothing is broken")
+        self.red("break relu.cu: '' -> 'stay'; red: x", "occurs 0 times")
+
+    def test_the_source_changed_under_the_page(self):
+        self.green("break relu.cu: 'keep_tail' -> 'drop_tail'; red: relu handles")
+        self.edit("chapters/03_pack/relu.cu", "keep_tail", "mind_tail")
+        self.assert_red("'keep_tail' occurs 0 times in relu.cu")
+
+    def test_the_unmodified_file_must_pass(self):
+        self.edit("chapters/03_pack/relu.cu", "keep_tail", "drop_tail")
+        self.red("break relu.cu: 'stay' -> 'overrun'; red: out of bounds", "unmodified relu.cu does not pass")
+
+    def test_the_unmodified_file_does_not_say_it_too(self):
+        self.red("break relu.cu: 'stay' -> 'overrun'; red: all checks", "in the output of the unmodified file too")
+
+    def test_grammar(self):
+        for text, message in [
+            ("break relu.cu: keep -> drop; red: x", "write: break FILE:"),
+            ("break relu.cu: 'stay' -> 'go'", "write: break FILE:"),
+            ("break relu.cu: 'stay' -> 'go'; red:", "write: break FILE:"),
+            ("break relu.cu 'stay' -> 'go'; red: x", "write: break FILE:"),
+            ("break relu.cu: 'st\\ay' -> 'go'; red: x", "'\\a' is no escape"),
+            ("break gone.cu: 'stay' -> 'go'; red: x", "no file gone.cu"),
+            ("break README.md: 'stay' -> 'go'; red: x", "README.md is no .cu"),
+            ("breaks relu.cu: 'stay' -> 'go'; red: x", "'breaks' is no directive"),
+        ]:
+            with self.subTest(text):
+                self.red(text, message)
+
+    def test_no_item(self):
+        self.write(HERE, "# Page\n")
+        self.assert_red("no break item found")
+
+    def test_a_mutant_that_hangs(self):
+        workshop = breaks.Workshop(self.root)
+        source = self.root / "chapters/03_pack/relu.cu"
+        copy = workshop.plant(source, SOURCE.replace("stay", "sleep"))
+        with unittest.mock.patch.object(breaks, "SECONDS", 0.2):
+            mutant = workshop.run([copy])[copy]
+        item = breaks.Break("page:1", source, "stay", "sleep", "relu handles")
+        self.assertIn("hung for", breaks.judge(item, mutant, breaks.Run(True, 0, "")))
