@@ -93,8 +93,8 @@ def this_gpu():
 def measure(source, binary, commit, dirty):
     """Runs one binary and files what it wrote; its output only on failure."""
     DATA.mkdir(parents=True, exist_ok=True)
-    command = [str(binary), f"--record={SCRATCH.relative_to(ROOT)}"]
-    run = subprocess.run([ROOT / binary, *command[1:]], cwd=ROOT, text=True,
+    command = [f"./{binary}", f"--record={SCRATCH.relative_to(ROOT)}"]
+    run = subprocess.run(command, cwd=ROOT, text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if run.returncode:
         SCRATCH.unlink(missing_ok=True)

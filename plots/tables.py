@@ -235,7 +235,8 @@ def idea(page):
         text = " ".join(paragraph.split())
         if text and not text.startswith(("#", "<!--", "```", "![")):
             return re.split(r"(?<=[.!?])\s", text)[0].replace("|", "\\|")
-    raise ValueError(f"{page} has no first sentence to give the idea")
+    raise ValueError(f"{page.parent.name}/README.md has no first sentence to "
+                     "give the idea")
 
 
 def caption(shown, note=None):

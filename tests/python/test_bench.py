@@ -68,7 +68,7 @@ class Bench(unittest.TestCase):
         self.assertIn("3,981 GB/s, 100.0 % of the copy", said)
         context = records.of_source(self.root, self.root / self.source).context
         self.assertEqual((context["commit"], context["dirty"]), ("abc", "no"))
-        self.assertEqual(context["command"], "run --record=plots/data/recording.json")
+        self.assertEqual(context["command"], "./run --record=plots/data/recording.json")
         self.assertFalse(bench.SCRATCH.exists())
 
     def test_goes_on_where_it_stopped(self):
@@ -89,7 +89,7 @@ class Bench(unittest.TestCase):
 
     def test_a_failing_binary_records_nothing_and_shows_its_output(self):
         (self.root / "status").write_text("3")
-        self.fails("checked\n\nbench: run --record.* failed with status 3")
+        self.fails("checked\n\nbench: ./run --record.* failed with status 3")
 
     def test_what_is_missing_is_named(self):
         self.fails("there is no other", f"{self.source}=other")
