@@ -25,7 +25,7 @@ SCRIPTS = [pathlib.Path(__file__).resolve(), pathlib.Path(records.__file__)]
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
 
 # Okabe and Ito's palette; told apart in grey and by the colour-blind.
-BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#8C8C8C", "#333333"
+BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#6E6E6E", "#333333"
 FAMILY = [BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 HEADLINE = 1 << 28
 
