@@ -242,8 +242,6 @@ program: $(object).program
 	$(call point_run_at,$<)
 endif
 
-test: export NVCC := $(NVCC)
-test: export CUDA := $(CUDA)
 test:
 	@BACKEND=$(BACKEND) MAKE="$(MAKE)" $(FIGURE_PYTHON) tests/run
 
