@@ -67,8 +67,11 @@ class Page:
             self._take(token)
         self.blocks = self._pair()
 
+    def line(self, position):
+        return self.text.count("\n", 0, position) + 1
+
     def where(self, position):
-        return f"{self.name}:{self.text.count(chr(10), 0, position) + 1}"
+        return f"{self.name}:{self.line(position)}"
 
     def prose(self):
         """What people typed: directives, woven text and fences blanked out."""

@@ -306,7 +306,7 @@ def break_items(root, path):
     breaks = [d.start for d in page.directives if d.word == "break"]
     for item, following in zip(items, [*items[1:], end]):
         if not any(item <= b < following for b in breaks):
-            yield f"{page.where(item)}: this item has no break directive"
+            yield f"line {page.line(item)}: this item has no break directive"
 
 
 def links(root, path):
@@ -318,9 +318,9 @@ def links(root, path):
             continue
         there = (path.parent / file).resolve() if file else path
         if not there.exists() or not there.is_relative_to(root):
-            yield f"{page.where(match.start())}: there is no {target}"
+            yield f"line {page.line(match.start())}: there is no {target}"
         elif anchor and anchor not in anchors(there, root):
-            yield f"{page.where(match.start())}: {there.name} has no heading for #{anchor}"
+            yield f"line {page.line(match.start())}: {there.name} has no heading for #{anchor}"
 
 
 def anchors(path, root):
@@ -335,7 +335,7 @@ def typed_numbers(root, path):
     page = pages.Page(path, root)
     for match in TYPED_NUMBER.finditer(page.prose()):
         number = " ".join(match[0].split())
-        yield f"{page.where(match.start())}: '{number}' is a measurement typed by hand: weave it with 'value' or 'table'"
+        yield f"line {page.line(match.start())}: '{number}' is a measurement typed by hand: weave it with 'value' or 'table'"
 
 
 def terms(root, _):
