@@ -59,7 +59,8 @@ struct Instruction {
   Kind kind = Kind::kPlain;
   uint8_t mode = 0;       // a handler's own variants: rounding, operator
   uint8_t flags = 0;      // a handler's own switches: ftz, saturate, ...
-  uint8_t lut = 0;        // lop3's truth table
+  uint8_t lut = 0;        // lop3's truth table, setp's operator
+  Type to, from;          // of a conversion
   uint8_t dst_bytes = 0;  // widths of the registers named, where a type
   uint8_t src_bytes = 0;  //   may be narrower than its register
   Place dst = kNowhere, dst2 = kNowhere;  // dst2: the predicate behind '|'

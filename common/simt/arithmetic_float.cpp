@@ -1,0 +1,314 @@
+// f32 and f64 arithmetic that IEEE 754 defines to the last bit.
+#include "common/simt/arithmetic_float.h"
+
+namespace simt {
+namespace {
+
+struct Add {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+
+struct Subtract {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a - b;
+  }
+};
+
+struct Multiply {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a * b;
+  }
+};
+
+struct MultiplyAdd {
+  template <class T>
+  T operator()(T a, T b, T c) const {
+    return std::fma(a, b, c);
+  }
+};
+
+struct Divide {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a / b;
+  }
+};
+
+struct Reciprocal {
+  template <class T>
+  T operator()(T a) const {
+    return 1 / a;
+  }
+};
+
+struct SquareRoot {
+  template <class T>
+  T operator()(T a) const {
+    return std::sqrt(a);
+  }
+};
+
+struct Negate {
+  template <class T>
+  T operator()(T a) const {
+    return -a;
+  }
+};
+
+struct Absolute {
+  template <class T>
+  T operator()(T a) const {
+    return std::fabs(a);
+  }
+};
+
+// Which NaN comes out. Single precision knows one. Double keeps the payload
+// of the first operand that is NaN and makes it quiet; an invalid operation
+// makes 0xfff8000000000000. We choose, rather than let the host: its choice
+// depends on how the compiler ordered the operands.
+constexpr uint64_t kQuietBit = uint64_t{1} << 51;
+constexpr uint64_t kInvalid64 = 0xfff8000000000000;
+
+inline double quiet(double x) { return double_of(bits_of(x) | kQuietBit); }
+
+template <class... In>
+inline float settle_nan(float result, In...) {
+  return canonical(result);
+}
+
+inline double settle_nan(double result, double a, double b, double c) {
+  const double invalid = double_of(kInvalid64);
+  const double nan = a != a   ? quiet(a)
+                     : b != b ? quiet(b)
+                     : c != c ? quiet(c)
+                              : invalid;
+  return result != result ? nan : result;
+}
+inline double settle_nan(double result, double a, double b) {
+  return settle_nan(result, a, b, 0.0);
+}
+inline double settle_nan(double result, double a) {
+  return settle_nan(result, a, 0.0, 0.0);
+}
+
+// d = Op(operands): the common case in a loop of its own, flags in another.
+template <class Op, class T, class... In>
+void compute(uint8_t flags, uint32_t mask, T* out, const In*... in) {
+  if (flags == 0) {
+    map_lanes(
+        mask, out, [](In... x) { return settle_nan(Op{}(x...), x...); }, in...);
+    return;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    const bool ftz = flags & kFlush, sat = flags & kSaturate;
+    map_lanes(
+        mask, out,
+        [=](In... x) {
+          float result = canonical(Op{}((ftz ? flush(x) : x)...));
+          if (ftz) result = flush(result);
+          return sat ? saturate(result) : result;
+        },
+        in...);
+  }
+}
+
+template <class Op, class T>
+void float_unary(Warp& w, const Instruction& i, uint32_t mask) {
+  compute<Op>(i.flags, mask, lanes<T>(w, i.dst),
+              static_cast<const T*>(lanes<T>(w, i.a)));
+}
+
+template <class Op, class T>
+void float_binary(Warp& w, const Instruction& i, uint32_t mask) {
+  compute<Op>(i.flags, mask, lanes<T>(w, i.dst),
+              static_cast<const T*>(lanes<T>(w, i.a)),
+              static_cast<const T*>(lanes<T>(w, i.b)));
+}
+
+template <class Op, class T>
+void float_ternary(Warp& w, const Instruction& i, uint32_t mask) {
+  compute<Op>(i.flags, mask, lanes<T>(w, i.dst),
+              static_cast<const T*>(lanes<T>(w, i.a)),
+              static_cast<const T*>(lanes<T>(w, i.b)),
+              static_cast<const T*>(lanes<T>(w, i.c)));
+}
+
+// Handlers for f32 and f64, as rounded by the host and under RoundingScope.
+struct Handlers {
+  Handler nearest[2], directed[2];
+};
+template <template <class, class> class Shape, class Op>
+constexpr Handlers handlers() {
+  return {{Shape<Op, float>::run, Shape<Op, double>::run},
+          {rounded<Shape<Op, float>::run>, rounded<Shape<Op, double>::run>}};
+}
+
+// Everything that takes a rounding: operands, and which flags it may have.
+struct Arithmetic {
+  int operands;
+  uint8_t flags;
+  Handlers handlers;
+};
+template <class Op, class T>
+struct Unary {
+  static constexpr Handler run = float_unary<Op, T>;
+};
+template <class Op, class T>
+struct Binary {
+  static constexpr Handler run = float_binary<Op, T>;
+};
+template <class Op, class T>
+struct Ternary {
+  static constexpr Handler run = float_ternary<Op, T>;
+};
+
+constexpr Arithmetic kAdd = {2, kFlush | kSaturate, handlers<Binary, Add>()};
+constexpr Arithmetic kSubtract = {2, kFlush | kSaturate,
+                                  handlers<Binary, Subtract>()};
+constexpr Arithmetic kMultiply = {2, kFlush | kSaturate,
+                                  handlers<Binary, Multiply>()};
+constexpr Arithmetic kMultiplyAdd = {3, kFlush | kSaturate,
+                                     handlers<Ternary, MultiplyAdd>()};
+constexpr Arithmetic kDivide = {2, kFlush, handlers<Binary, Divide>()};
+constexpr Arithmetic kReciprocal = {1, kFlush, handlers<Unary, Reciprocal>()};
+constexpr Arithmetic kSquareRoot = {1, kFlush, handlers<Unary, SquareRoot>()};
+
+void bind_alike(Decoding& d, int count) {
+  const int n = d.type.bytes;
+  d.bind(n, count > 1 ? n : 0, count > 2 ? n : 0);
+}
+
+// Double precision takes neither .ftz nor .sat.
+void take_float_flags(Decoding& d, uint8_t allowed) {
+  d.ins.flags = take_flags(d);
+  if (d.type.bytes == 8) allowed = 0;
+  if (d.ins.flags & ~allowed) d.unsupported();
+}
+
+int width_index(Decoding& d) {
+  if (d.type.bytes != 4 && d.type.bytes != 8) d.unsupported();
+  return d.type.bytes == 8;
+}
+
+template <const Arithmetic& arithmetic>
+void decode(Decoding& d) {
+  d.ins.mode = take_rounding(d);
+  take_float_flags(d, arithmetic.flags);
+  bind_alike(d, arithmetic.operands);
+  const Handlers& h = arithmetic.handlers;
+  d.ins.run = (d.ins.mode ? h.directed : h.nearest)[width_index(d)];
+}
+
+// rcp, sqrt and div exist rounded (here) and approximate (another file). The
+// rounding is mandatory, but for the approximate ones.
+template <const Arithmetic& arithmetic>
+void decode_or_approximate(Decoding& d) {
+  if (d.s.has("approx") || d.s.has("full"))
+    return approximate_family().rules.at(d.s.name())(d);
+  decode<arithmetic>(d);
+}
+
+// Sign operations are additions to the hardware: a single-precision NaN comes
+// out canonical.
+template <class Op>
+void decode_sign(Decoding& d) {
+  take_float_flags(d, kFlush);
+  bind_alike(d, 1);
+  d.ins.run = width_index(d) ? float_unary<Op, double> : float_unary<Op, float>;
+}
+
+// min and max. One NaN loses against a number, unless .NaN is asked for; -0 is
+// less than +0. Of two double NaNs the second comes out, quiet.
+template <bool kMax, bool kPropagate>
+struct Extreme {
+  template <class T>
+  T operator()(T a, T b) const {
+    const bool a_is_less = a < b || (a == b && std::signbit(a));
+    const T chosen = a_is_less != kMax ? a : b;
+    if (kPropagate && sizeof(T) == 4) return a != a ? a : b != b ? b : chosen;
+    return a != a ? b : b != b ? a : chosen;
+  }
+};
+
+template <bool kMax, bool kPropagate, class T>
+void extreme(Warp& w, const Instruction& i, uint32_t mask) {
+  const bool ftz = i.flags & kFlush;
+  const bool by_magnitude = i.mode;
+  map_lanes(
+      mask, lanes<T>(w, i.dst),
+      [=](T a, T b) {
+        if constexpr (sizeof(T) == 8) {
+          const T result = Extreme<kMax, kPropagate>{}(a, b);
+          return result != result ? quiet(result) : result;
+        } else {
+          a = ftz ? flush(a) : a;
+          b = ftz ? flush(b) : b;
+          // .xorsign.abs compares magnitudes; the signs multiply.
+          const uint32_t sign = (bits_of(a) ^ bits_of(b)) & 0x80000000;
+          const T result = canonical(
+              Extreme<kMax, kPropagate>{}(by_magnitude ? std::fabs(a) : a,
+                                          by_magnitude ? std::fabs(b) : b));
+          const bool add_sign = by_magnitude && result == result;
+          return add_sign ? float_of(bits_of(result) | sign) : result;
+        }
+      },
+      static_cast<const T*>(lanes<T>(w, i.a)),
+      static_cast<const T*>(lanes<T>(w, i.b)));
+}
+
+template <bool kMax>
+void decode_extreme(Decoding& d) {
+  take_float_flags(d, kFlush);
+  const bool is_double = width_index(d);
+  const bool propagate = d.take("NaN");
+  const bool xorsign = d.take("xorsign"), abs = d.take("abs");
+  if (xorsign != abs || (is_double && (propagate || xorsign))) d.unsupported();
+  d.ins.mode = xorsign;
+  bind_alike(d, 2);
+  d.ins.run = is_double   ? extreme<kMax, false, double>
+              : propagate ? extreme<kMax, true, float>
+                          : extreme<kMax, false, float>;
+}
+
+// The magnitude of b with the sign of a. Bits are moved, nothing computed: a
+// NaN keeps its payload.
+struct CopySign {
+  template <class T>
+  T operator()(T a, T b) const {
+    return std::copysign(b, a);
+  }
+};
+
+void decode_copysign(Decoding& d) {
+  bind_alike(d, 2);
+  d.ins.run =
+      width_index(d) ? binary<CopySign, double> : binary<CopySign, float>;
+}
+
+}  // namespace
+
+const Family& float_family() {
+  static const Family family = {
+      "f",
+      {{"add", decode<kAdd>},
+       {"sub", decode<kSubtract>},
+       {"mul", decode<kMultiply>},
+       {"fma", decode<kMultiplyAdd>},
+       {"mad", decode<kMultiplyAdd>},  // fused on every GPU since Fermi
+       {"div", decode_or_approximate<kDivide>},
+       {"rcp", decode_or_approximate<kReciprocal>},
+       {"sqrt", decode_or_approximate<kSquareRoot>},
+       {"neg", decode_sign<Negate>},
+       {"abs", decode_sign<Absolute>},
+       {"min", decode_extreme<false>},
+       {"max", decode_extreme<true>},
+       {"copysign", decode_copysign}}};
+  return family;
+}
+
+}  // namespace simt

@@ -1,0 +1,111 @@
+// Loops over the lanes of a warp, written so that the compiler makes vector
+// code of them.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "common/simt/warp.h"
+
+namespace simt {
+
+// An unsigned integer as wide as T.
+template <size_t kBytes>
+struct UnsignedOf;
+template <>
+struct UnsignedOf<1> {
+  using type = uint8_t;
+};
+template <>
+struct UnsignedOf<2> {
+  using type = uint16_t;
+};
+template <>
+struct UnsignedOf<4> {
+  using type = uint32_t;
+};
+template <>
+struct UnsignedOf<8> {
+  using type = uint64_t;
+};
+template <>
+struct UnsignedOf<16> {
+  using type = unsigned __int128;
+};
+template <class T>
+using Unsigned = typename UnsignedOf<sizeof(T)>::type;
+
+// to[l] = from[l] for the lanes in `mask`.
+template <class T>
+inline void blend_lanes(T* to, const T* from, uint32_t mask) {
+#pragma GCC ivdep
+  for (int l = 0; l < kLanes; ++l) to[l] = (mask >> l & 1) ? from[l] : to[l];
+}
+
+// out[l] = f(in[l]...) for the lanes in `mask`. Each lane is made of kParts
+// values side by side: two for f16x2 and its kin.
+//
+// All lanes are computed, whatever the mask, because a vector of eight costs
+// no more than one: f must be harmless on leftovers. `out` may be one of `in`,
+// but never overlaps it shifted: registers do not overlap, hence ivdep.
+template <int kParts = 1, class F, class Out, class... In>
+inline void map_lanes(uint32_t mask, Out* out, F f, const In*... in) {
+  constexpr int kValues = kParts * kLanes;
+  alignas(64) Out scratch[kValues];
+  Out* to = mask == kAllLanes ? out : scratch;
+#pragma GCC ivdep
+  for (int i = 0; i < kValues; ++i) to[i] = f(in[i]...);
+  if (to == out) return;
+  using Lane = typename UnsignedOf<kParts * sizeof(Out)>::type;
+  blend_lanes(reinterpret_cast<Lane*>(out),
+              reinterpret_cast<const Lane*>(scratch), mask);
+}
+
+// The same lane by lane, for what is too dear to compute in vain.
+template <class F, class Out, class... In>
+inline void each_lane(uint32_t mask, Out* out, F f, const In*... in) {
+  for (; mask; mask &= mask - 1) {
+    const int l = std::countr_zero(mask);
+    out[l] = f(in[l]...);
+  }
+}
+
+// A bit for each lane for which f(in[l]...) is true.
+template <class F, class... In>
+inline uint32_t lanes_where(F f, const In*... in) {
+  uint32_t bits = 0;
+  for (int l = 0; l < kLanes; ++l) bits |= uint32_t{f(in[l]...)} << l;
+  return bits;
+}
+
+// Predicates: 32 lanes in one word.
+inline uint32_t read_predicate(Warp& warp, Place place, bool negated) {
+  const uint32_t bits = *lanes<uint32_t>(warp, place);
+  return negated ? ~bits : bits;
+}
+
+inline void write_predicate(Warp& warp, Place place, uint32_t bits,
+                            uint32_t mask) {
+  if (place == kNowhere) return;
+  uint32_t* to = lanes<uint32_t>(warp, place);
+  *to = (*to & ~mask) | (bits & mask);
+}
+
+// Handlers made of a functor: result type D, operand types A, B, C.
+template <class Op, class D, class A = D>
+void unary(Warp& w, const Instruction& i, uint32_t mask) {
+  map_lanes(mask, lanes<D>(w, i.dst), Op{}, lanes<A>(w, i.a));
+}
+
+template <class Op, class D, class A = D, class B = A>
+void binary(Warp& w, const Instruction& i, uint32_t mask) {
+  map_lanes(mask, lanes<D>(w, i.dst), Op{}, lanes<A>(w, i.a), lanes<B>(w, i.b));
+}
+
+template <class Op, class D, class A = D, class B = A, class C = D>
+void ternary(Warp& w, const Instruction& i, uint32_t mask) {
+  map_lanes(mask, lanes<D>(w, i.dst), Op{}, lanes<A>(w, i.a), lanes<B>(w, i.b),
+            lanes<C>(w, i.c));
+}
+
+}  // namespace simt
