@@ -55,7 +55,7 @@ struct Grid {
 class AllocationCache {
  public:
   struct Range {
-    uint64_t begin = 1, end = 0;
+    uint64_t begin = 0, end = 0;  // holds no access
   };
   Range& of(uint32_t site) { return ranges_[site % kSlots]; }
   void clear() { ranges_.fill({}); }
