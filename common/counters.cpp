@@ -13,7 +13,7 @@ int measure(int argc, char** argv) {
     return EXIT_FAILURE;
   }
   std::puts(
-      "Checked, not measured: a CPU cannot time a GPU. Counters of the memory "
-      "accesses arrive with the executor's next step.");
+      "Checked, not measured. The counters of a run without a GPU arrive with "
+      "the executor's next step.");
   return EXIT_SUCCESS;
 }
