@@ -38,7 +38,8 @@ ITEM = re.compile(
     re.S,
 )
 ESCAPES = {"n": "\n", "'": "'", "\\": "\\", ">": ">"}
-FAILED_CASE = re.compile(r"^TEST CASE: +(.*?) *$", re.M)
+RULER = re.compile(r"^={20,}$", re.M)  # Between the reports of doctest.
+CASE = re.compile(r"^TEST CASE: +(.*?) *$", re.M)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,6 +66,14 @@ class Run:
     def passed(self):
         return self.built and self.status == 0
 
+    def failed_cases(self):
+        """doctest names a case that has something to say, failed or not."""
+        reports = [r for r in RULER.split(self.output) if "ERROR: " in r]
+        return [name for report in reports for name in CASE.findall(report)]
+
+    def says(self, text):
+        return text in CASE.sub("", self.output)
+
 
 def parse(directive, page):
     item = ITEM.fullmatch(directive.args)
@@ -86,7 +95,7 @@ def judge(item, mutant, original):
     """Why this item does not hold, or None."""
     if not original.passed:
         return f"the unmodified {item.source.name} does not pass:\n{_tail(original)}"
-    if item.red in original.output:
+    if original.says(item.red):
         return f"'{item.red}' is in the output of the unmodified file too: name the check exactly"
     if not mutant.built:
         return f"the mutant does not compile and link:\n{_tail(mutant)}"
@@ -94,9 +103,8 @@ def judge(item, mutant, original):
         return f"the mutant hung for {SECONDS} s:\n{_tail(mutant)}"
     if mutant.status == 0:
         return "the mutant passes: no check noticed the bug"
-    cases = FAILED_CASE.findall(mutant.output)
-    findings = FAILED_CASE.sub("", mutant.output)
-    if any(case.startswith(item.red) for case in cases) or item.red in findings:
+    cases = mutant.failed_cases()
+    if any(case.startswith(item.red) for case in cases) or mutant.says(item.red):
         return None
     return f"the mutant fails, but not by '{item.red}'; failed: {_list(cases)}\n{_tail(mutant)}"
 

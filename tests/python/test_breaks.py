@@ -21,7 +21,14 @@ build/cpu/%.run: %.cu
 SUITE = """\
 [ "$2" = --dt-exit ] || { echo "checks only, please"; exit 1; }
 case "$(cat "$1")" in
-*drop_tail*) echo 'TEST CASE:  relu handles every length'; exit 1 ;;
+*drop_tail*)
+  echo ====================
+  echo 'TEST CASE:  relu handles every length'
+  echo 'relu_test.cpp:1: ERROR: CHECK( right ) is NOT correct!'
+  echo ====================
+  echo 'TEST CASE:  relu queues its work'
+  echo 'relu_test.cpp:2: MESSAGE: cannot be seen'
+  exit 1 ;;
 *overrun*) echo 'relu_kernel, block 0, thread 3: out of bounds'; kill -ABRT $$ ;;
 *sleep*) exec sleep 60 ;;
 *) echo 'all checks passed' ;;
@@ -83,6 +90,7 @@ class Breaks(TreeTest):
             "not by 'relu passes NaN'; failed: 'relu handles every length'",
         )
         self.red("break relu.cu: 'keep_tail' -> 'drop_tail'; red: every length", "failed: 'relu handles")
+        self.red("break relu.cu: 'keep_tail' -> 'drop_tail'; red: relu queues", "failed: 'relu handles every length'\n")
         self.red("break relu.cu: 'stay' -> 'overrun'; red: relu handles", "failed: no test case", "out of bounds")
 
     def test_the_mutant_does_not_compile(self):
