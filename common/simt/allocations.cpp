@@ -91,6 +91,10 @@ bool is_mapped(uint64_t address) {
   return mincore(pointer(round_down(address, page_bytes())), 1, &resident) == 0;
 }
 
+std::string text_of(uint64_t bytes) {
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
 // "_ZN12_GLOBAL__N_17counterE" -> "counter"
 std::string variable_name(const char* mangled) {
   int status = 0;
@@ -223,10 +227,11 @@ std::string Allocations::describe_gap(uint64_t address) const {
           ? &std::prev(next)->second
           : nullptr;
   if (before && (!after || address - before->end <= after->begin - address)) {
-    out << address - before->end << " bytes behind the end of "
+    const uint64_t behind = address - before->end;
+    out << (behind == 0 ? "right" : text_of(behind)) << " behind the end of "
         << name_of(*before) << (before->freed ? ", which was freed" : "");
   } else if (after) {
-    out << after->begin - address << " bytes before " << name_of(*after)
+    out << text_of(after->begin - address) << " before " << name_of(*after)
         << (after->freed ? ", which was freed" : "");
   } else {
     out << "device memory that was never allocated";

@@ -44,7 +44,4 @@ std::optional<int> attribute(const ModelDevice& device, cudaDeviceAttr which);
 
 cudaDeviceProp properties(const ModelDevice& device);
 
-// What cudaDeviceSetLimit set: stack, printf buffer or malloc heap, in bytes.
-size_t device_limit(cudaLimit which);
-
 }  // namespace simt

@@ -10,7 +10,8 @@ void require_device(int device) {
           "; the CPU executor is one device, 0");
 }
 
-// CUDA's defaults, until the program sets others.
+// CUDA's defaults, until the program sets others. Remembered, not enforced: the
+// executor's stacks, printf and device heap grow as they need to.
 std::map<cudaLimit, size_t>& limits() {
   static auto* all =
       new std::map<cudaLimit, size_t>{{cudaLimitStackSize, 1024},
@@ -27,8 +28,6 @@ size_t& limit(cudaLimit which) {
 }
 
 }  // namespace
-
-size_t device_limit(cudaLimit which) { return limits().at(which); }
 
 }  // namespace simt
 
