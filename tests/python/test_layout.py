@@ -184,7 +184,7 @@ class Layout(TreeTest):
         self.write(CU, text.replace("relu_kernel", "fast_kernel"))
         self.assert_red("kernel 'fast_kernel' is named relu_kernel")
 
-    @unittest.skipUnless(shutil.which("clang-format"), "no clang-format here")
+    @unittest.skipUnless(layout.clang_format(), "no clang-format of the version that judges")
     def test_formatting(self):
         self.red_after(CU, "constexpr int kBlock", "constexpr  int kBlock", f"{CU}: formatting: line 12 ")
 
