@@ -31,7 +31,7 @@ void asked() {
 
 // Runs when the program has ended, after its own destructors.
 void at_exit(int status, void*) {
-  if (launches_unasked > 0) {
+  if (launches_unasked > 0 && !findings) {
     say("the program never asked whether its launch succeeded; call "
         "cudaGetLastError() after <<<...>>>");
     note_finding();

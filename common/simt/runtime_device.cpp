@@ -28,7 +28,6 @@ size_t& limit(cudaLimit which) {
 }
 
 }  // namespace
-
 }  // namespace simt
 
 using namespace simt;
