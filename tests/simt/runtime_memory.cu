@@ -141,6 +141,9 @@ void symbols() {
   equal(got, 0);
 
   equal(cudaMemcpyToSymbol(counter, &got, 8), cudaErrorInvalidValue);
+  equal(cudaMemcpyToSymbol(counter, &got, 4, 4), cudaErrorInvalidValue);
+  // Not even where another variable may be.
+  equal(cudaMemcpyToSymbol(counter, &got, 4, 512), cudaErrorInvalidValue);
   equal(cudaMemcpyToSymbol(got, &got, 4), cudaErrorInvalidSymbol);
   equal(cudaGetSymbolAddress(&address, got), cudaErrorInvalidSymbol);
   ok(cudaFree(out));
