@@ -73,7 +73,7 @@ endif
 
 NEEDS_NOTHING := help clean doctor diff% plots weave \
   $(if $(filter cpu,$(BACKEND)),bench%)
-NEEDS_FIGURES := test plots weave
+NEEDS_PYTHON := test plots weave
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
 ifeq ($(MAKE_RESTARTS)$(MAKELEVEL),0)
@@ -81,8 +81,8 @@ $(info Backend: $(BACKEND), because $(WHY).)
 endif
 include .toolchain/$(BACKEND).mk
 endif
-ifneq ($(filter $(NEEDS_FIGURES),$(GOALS)),)
-include .toolchain/figures.mk
+ifneq ($(filter $(NEEDS_PYTHON),$(GOALS)),)
+include .toolchain/python.mk
 endif
 
 # The set-up writes these files, once; make then starts anew and reads them.
@@ -243,7 +243,7 @@ program: $(object).program
 endif
 
 test:
-	@BACKEND=$(BACKEND) MAKE="$(MAKE)" $(FIGURE_PYTHON) tests/run
+	@BACKEND=$(BACKEND) $(CHECK_PYTHON) tests/run
 
 ifeq ($(BACKEND),gpu)
 # bench_rules <target> <sources>
@@ -262,9 +262,9 @@ bench $(NUMBERS:%=bench%):
 endif
 
 plots:
-	@$(FIGURE_PYTHON) plots/plot.py
+	@$(CHECK_PYTHON) plots/plot.py
 weave:
-	@$(FIGURE_PYTHON) docs/weave.py
+	@$(CHECK_PYTHON) docs/weave.py
 
 doctor:
 	@type -P $(PYTHON) >/dev/null || { echo "The doctor needs Python 3:" \

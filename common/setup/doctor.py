@@ -113,7 +113,8 @@ def python(system):
 
 
 def figures(system):
-    pin = re.search(r"^matplotlib==(\S+)", system.read(ROOT / "common/setup/figures.txt"), re.M)[1]
+    pins = system.read(ROOT / "common/setup/python.txt")
+    pin = re.search(r"^matplotlib==(\S+)", pins, re.M)[1]
     probe = "import matplotlib; print(matplotlib.__version__)"
     for path in (sys.executable, str(VENV_PYTHON)):
         answer = system.run(path, "-c", probe)

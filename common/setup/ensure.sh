@@ -2,7 +2,7 @@
 # Makes sure that what the build needs is there, and installs what is not:
 #
 #   ensure.sh cpu|gpu    compiler, headers, CUDA toolkit -> .toolchain/cpu.mk
-#   ensure.sh figures    Python that can draw figures -> .toolchain/figures.mk
+#   ensure.sh python     Python with what draws figures -> .toolchain/python.mk
 #
 # make includes the file that this writes. It ends with all that was found, so
 # that the next call has only to look whether it is still the same.
@@ -16,6 +16,7 @@ readonly CXX=${CXX:-g++}
 readonly PYTHON=${PYTHON:-python3}
 readonly OWN_CUDA=.toolchain/cuda
 readonly VENV=.toolchain/venv
+readonly PINS=common/setup/python.txt
 
 fail() {
   printf '\n%s\n' "$*" >&2
@@ -257,42 +258,42 @@ headers() {
     grep -E '/(doctest|benchmark)\.h$'
 }
 
-# can_draw <python>: is it the pinned matplotlib, and does it draw?
-can_draw() {
-  MPLBACKEND=svg "$1" - common/setup/figures.txt >>"$LOG" 2>&1 <<'PYTHON'
+# complete <python>: has it the pinned packages that we call, and do they work?
+complete() {
+  MPLBACKEND=svg "$1" - "$PINS" >>"$LOG" 2>&1 <<'CODE'
 import importlib.metadata, io, sys
 from matplotlib import pyplot
-wanted = [line.strip() for line in open(sys.argv[1]) if "==" in line]
-for pin in wanted[:1]:
-    name, version = pin.split("==")
-    assert importlib.metadata.version(name) == version, pin
+pins = dict(line.strip().split("==") for line in open(sys.argv[1]) if "==" in line)
+for name in ("matplotlib", "clang-format"):
+    assert importlib.metadata.version(name) == pins[name], name
 pyplot.plot([0, 1])
 pyplot.savefig(io.BytesIO(), format="svg")
-PYTHON
+CODE
 }
 
-ensure_figures() {
-  local python
-  MISSING=()
-  need has_python python3
-  python=$VENV/bin/python
-  if ! can_draw "$PYTHON" && ! can_draw "$python"; then
-    need has_venv python3-venv
-    install_packages "${MISSING[@]}"
-    must has_python "$PYTHON is not Python 3.10 or newer (make \
-PYTHON=python3.12 takes another)."
-    echo "Set-up installs what draws the figures into $VENV (30 MB to fetch):"
-    sed -n 's/^\([a-z].*\)/    \1/p' common/setup/figures.txt
-    make_venv
-    pip_install "what draws the figures (for Python 3.10 to 3.13; here is \
-$("$PYTHON" --version))" -r common/setup/figures.txt
-    can_draw "$python" || fail "What draws the figures was installed, but does \
-not work: see the end of $LOG. To begin anew: rm -rf .toolchain"
-  elif can_draw "$PYTHON"; then
-    python=$PYTHON
+ensure_python() {
+  local python=$PYTHON
+  if ! complete "$PYTHON"; then
+    python=$VENV/bin/python
+    complete "$python" || install_python_packages
   fi
-  finish "FIGURE_PYTHON := $python" "$(type -P "$python")" \
-    common/setup/figures.txt
+  finish "CHECK_PYTHON := $python" "$(type -P "$python")" "$PINS"
+}
+
+install_python_packages() {
+  MISSING=()
+  need has_venv python3-venv
+  install_packages "${MISSING[@]}"
+  must has_python "$PYTHON is not Python 3.10 or newer (make PYTHON=python3.12 \
+takes another)."
+  echo "Set-up installs what draws the figures and judges the code's format" \
+    "into $VENV (30 MB to fetch):"
+  grep '==' "$PINS" | sed 's/^/    /'
+  make_venv
+  pip_install "what draws the figures (for Python 3.10 to 3.13; here is \
+$("$PYTHON" --version))" -r "$PINS"
+  complete "$VENV/bin/python" || fail "What draws the figures was installed, \
+but does not work: see the end of $LOG. To begin anew: rm -rf .toolchain"
 }
 
 is_done && exit
@@ -305,5 +306,5 @@ trap 'rm -rf "$SCRATCH"' EXIT
 : >"$LOG"
 case $GOAL in
   cpu | gpu) ensure_build ;;
-  figures) ensure_figures ;;
+  python) ensure_python ;;
 esac
