@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "common/check.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 unsigned checks_run = 0;
 bool some_left_out = false;  // By the reader; a check may also skip itself.
+const char* running = nullptr;
 
 struct Census : doctest::IReporter {
   explicit Census(const doctest::ContextOptions&) {}
@@ -24,15 +26,19 @@ struct Census : doctest::IReporter {
   void test_case_skipped(const doctest::TestCaseData& check) override {
     some_left_out |= !check.m_skip;
   }
+  void test_case_start(const doctest::TestCaseData& check) override {
+    running = check.m_name;
+  }
+  void test_case_end(const doctest::CurrentTestCaseStats&) override {
+    running = nullptr;
+  }
   void test_run_end(const doctest::TestRunStats& run) override {
     checks_run = run.numTestCasesPassingFilters;
   }
 
   void report_query(const doctest::QueryData&) override {}
   void test_run_start() override {}
-  void test_case_start(const doctest::TestCaseData&) override {}
   void test_case_reenter(const doctest::TestCaseData&) override {}
-  void test_case_end(const doctest::CurrentTestCaseStats&) override {}
   void test_case_exception(const doctest::TestCaseException&) override {}
   void subcase_start(const doctest::SubcaseSignature&) override {}
   void subcase_end() override {}
@@ -40,6 +46,15 @@ struct Census : doctest::IReporter {
   void log_message(const doctest::MessageData&) override {}
 };
 REGISTER_LISTENER("census", 0, Census);
+
+// CUDA_CHECK ends the program: say, as doctest would, within which check.
+void name_interrupted_check() {
+  if (!running) return;
+  std::fprintf(stderr,
+               "%s\nTEST CASE:  %s\n\n"
+               "ERROR: it ended here, because no CUDA error can be mended.\n",
+               std::string(79, '=').c_str(), running);
+}
 
 void print_device() {
   int devices = 0;
@@ -65,6 +80,7 @@ void print_device() {
 int main(int argc, char** argv) {
   print_device();
 
+  std::atexit(name_interrupted_check);
   doctest::Context checks(argc, argv);
   const int failed = checks.run();
   if (failed || checks.shouldExit()) return failed;

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""See that each kernel in tests/wrong is rejected, and by what it should be.
+
+tests/wrong/expected.txt says what that is. A kernel that is missing there, or
+there and not in the folder, is a failure too.
+"""
+
+import dataclasses
+import re
+import sys
+
+from breaks import BACKEND, Workshop, pages
+
+FOLDER = pages.ROOT / "tests" / "wrong"
+FINDING = re.compile(r"^simt: (.*)", re.M)
+
+
+@dataclasses.dataclass(frozen=True)
+class Expected:
+    check: str  # The first that fails.
+    finding: str  # What the executor says before, '-' or 'passes'.
+
+
+def read_table(text):
+    """File name -> Expected."""
+    table = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        fields = [field.strip() for field in line.split("|")]
+        if len(fields) != 3 or not all(fields):
+            raise pages.Problem(f"expected.txt:{number}: write: file | check | finding")
+        if fields[0] in table:
+            raise pages.Problem(f"expected.txt:{number}: {fields[0]} is there twice")
+        table[fields[0]] = Expected(*fields[1:])
+    return table
+
+
+def judge(expected, run):
+    """Why the kernel was not rejected as it should be, or None."""
+    if not run.built:
+        return "it does not compile and link"
+    if run.status is None:
+        return "it hung"
+    if BACKEND == "cpu" and expected.finding == "passes":
+        return None if run.passed else "it was rejected without a GPU: say in the table by what"
+    if run.status == 0:
+        return "nothing rejected it"
+    rejected = next(iter(run.failed_cases()), "no check")
+    if rejected != expected.check:
+        return f"'{rejected}' rejected it, not '{expected.check}'"
+    if BACKEND == "cpu":
+        return misses(expected.finding, FINDING.findall(run.output))
+    return None
+
+
+def misses(expected, findings):
+    found = findings[0] if findings else "-"
+    if found == expected if expected == "-" else found.startswith(expected):
+        return None
+    return f"the executor said '{found}', not '{expected}'"
+
+
+def main():
+    tally = pages.Tally()
+    try:
+        table = read_table((FOLDER / "expected.txt").read_text())
+    except pages.Problem as problem:
+        sys.exit(f"wrong: {problem}")
+    kernels = {path.name: path for path in sorted(FOLDER.glob("*.cu"))}
+    for name in sorted(table.keys() - kernels.keys()):
+        tally.fail(f"{name} is in expected.txt and not in tests/wrong")
+    for name in sorted(kernels.keys() - table.keys()):
+        tally.fail(f"{name} has no line in expected.txt")
+
+    known = [name for name in kernels if name in table]
+    runs = Workshop(pages.ROOT).run([kernels[name] for name in known])
+    for name in known:
+        run, expected = runs[kernels[name]], table[name]
+        if trouble := judge(expected, run):
+            tally.fail(f"{name}: {trouble}\n{run.output[-2000:]}")
+        elif BACKEND == "cpu" and expected.finding == "passes":
+            tally.ok(f"{name}: passes here; on a GPU '{expected.check}' is red")
+        else:
+            tally.ok(f"{name}: {expected.check}")
+    return tally.close("wrong kernel")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
