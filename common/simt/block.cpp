@@ -23,6 +23,7 @@ void Block::start(uint64_t block_number) {
   id[1] = number / size[0] % size[1];
   id[2] = number / size[0] / size[1];
   std::fill(std::begin(barriers), std::end(barriers), Barrier{});
+  live = grid->threads_per_block;
   for (auto& warp : warps) warp->start();
 }
 
@@ -34,7 +35,7 @@ Block::End Block::run() {
       ran = true;
       progress |= warp->run();
     }
-    if (live_threads() == 0) return End::kFinished;
+    if (live == 0) return End::kFinished;
     if (progress) grid->progress.fetch_add(1, std::memory_order_relaxed);
     if (ran && progress) {
       wake();
@@ -60,36 +61,17 @@ bool Block::wake() {
   return any;
 }
 
-uint32_t Block::live_threads() const {
-  uint32_t live = 0;
-  for (const auto& warp : warps) live += std::popcount(warp->live());
-  return live;
-}
-
-// Threads that have come to a barrier. One with a thread count counts in whole
-// warps, as the hardware does: a ragged last warp stands for 32.
-uint32_t Block::arrivals(uint32_t barrier) const {
-  const Barrier& b = barriers[barrier];
-  uint32_t sum = b.arrived_only;
-  for (const auto& warp : warps) {
-    const uint32_t mask = warp->waiting_at(barrier);
-    const bool whole = b.expected && mask && mask == warp->live();
-    sum += whole ? kLanes : std::popcount(mask);
-  }
-  return sum;
+void Block::check_barrier(uint32_t k) {
+  Barrier& b = barriers[k];
+  if (b.arrived == 0 || b.arrived < (b.expected ? b.expected : live)) return;
+  results_count = b.count;
+  results_lanes = b.lanes;
+  b = Barrier{};
+  for (auto& warp : warps) warp->release(k);
 }
 
 void Block::check_barriers() {
-  for (uint32_t k = 0; k < kBarriers; ++k) {
-    Barrier& b = barriers[k];
-    if (!b.pending) continue;
-    const uint32_t needed = b.expected ? b.expected : live_threads();
-    if (arrivals(k) < needed) continue;
-    results_count = b.count;
-    results_lanes = b.lanes;
-    b = Barrier{};
-    for (auto& warp : warps) warp->release(k);
-  }
+  for (uint32_t k = 0; k < kBarriers; ++k) check_barrier(k);
 }
 
 std::string Block::describe_waiting() const {

@@ -53,6 +53,7 @@ void shuffle(Warp& warp, const Instruction& ins, uint32_t mask) {
       in_range = from <= most;
     }
     if (!in_range) from = lane;
+    if (!(in.members >> from & 1)) warp.missing_source(ins, lane, from);
     valid |= uint32_t{in_range} << lane;
     to[lane] = static_cast<uint32_t>(in.a[from]);
   }

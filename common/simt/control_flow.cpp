@@ -111,10 +111,19 @@ void find_reconvergence(Function& function) {
   const Flow flow = flow_of(code);
   const std::vector<int> dominator = post_dominators(flow);
   const int end = static_cast<int>(flow.first.size());
+  // Lanes that only meet to end the kernel need not: ptxas lets each of them
+  // exit on its own, so that nobody waits for a thread that returned early.
+  const auto worth_it = [&](int block) {
+    const Instruction& ins = code[flow.first[block]];
+    const bool ends = ins.kind == Kind::kExit ||
+                      (ins.kind == Kind::kReturn && function.text->entry);
+    return !ends || ins.guard != kNowhere;
+  };
   for (int b = 0; b < end; ++b) {
     const uint32_t last = (b + 1 < end ? flow.first[b + 1] : code.size()) - 1;
-    const bool meets = dominator[b] != kUnknown && dominator[b] != end;
-    code[last].reconverge = meets ? flow.first[dominator[b]] : ~0u;
+    const int meet = dominator[b];
+    const bool meets = meet != kUnknown && meet != end && worth_it(meet);
+    code[last].reconverge = meets ? flow.first[meet] : ~0u;
   }
 }
 

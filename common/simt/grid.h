@@ -66,11 +66,10 @@ class AllocationCache {
 };
 
 struct Barrier {
-  bool pending = false;       // somebody has come
-  uint32_t expected = 0;      // threads; 0: all of the block
-  uint32_t arrived_only = 0;  // bar.arrive: threads that do not wait
-  uint32_t count = 0;         // bar.red: lanes whose predicate was true,
-  uint32_t lanes = 0;         //   of so many
+  uint32_t arrived = 0;   // threads that wait here, or were counted
+  uint32_t expected = 0;  // so many are needed; 0: all that have not exited
+  uint32_t count = 0;     // bar.red: lanes whose predicate was true,
+  uint32_t lanes = 0;     //   of so many
 };
 
 struct Block {
@@ -84,7 +83,8 @@ struct Block {
   bool wake();
   std::string describe_waiting() const;
 
-  // A path has reached barrier `number`, or lanes have left.
+  // Opens a barrier if everybody has come: when somebody came, or exited.
+  void check_barrier(uint32_t number);
   void check_barriers();
 
   Grid* const grid;
@@ -94,13 +94,12 @@ struct Block {
   AllocationCache ranges;
   static constexpr int kBarriers = 16;
   Barrier barriers[kBarriers];
+  uint32_t live = 0;  // threads that have not exited
   uint32_t results_count = 0, results_lanes = 0;  // of the last bar.red
   std::vector<std::unique_ptr<Warp>> warps;
 
  private:
   [[noreturn]] void deadlock();
-  uint32_t arrivals(uint32_t barrier) const;
-  uint32_t live_threads() const;
 };
 
 }  // namespace simt

@@ -24,14 +24,19 @@ const char* verb(Use use) {
 int first_lane(uint32_t mask) { return std::countr_zero(mask); }
 
 // Where the lanes of one memory instruction go. `dense`: all 32 lanes, one
-// behind the other in the host's memory, from host[0] on.
+// behind the other, from address[0] on.
 struct Access {
   uint64_t address[kLanes];
-  uint8_t* host[kLanes];
+  uint8_t* base = nullptr;  // of the space, in the host's memory
   uint32_t mask = 0;
   uint32_t bytes = 0;  // a lane's
   Space space = Space::kGlobal;
   bool dense = false;
+
+  template <class T>
+  T* at(int lane) const {
+    return reinterpret_cast<T*>(base + address[lane]);
+  }
 };
 
 std::string hex(uint64_t value) {
@@ -91,9 +96,6 @@ void choose_space(const Instruction& ins, Access& a) {
 
 void check_alignment(Warp& warp, const Instruction& ins, const Access& a,
                      Use use) {
-  uint64_t low = 0;
-  for (uint64_t address : a.address) low |= address;
-  if ((low & (a.bytes - 1)) == 0) return;
   for (int l = 0; l < kLanes; ++l)
     if ((a.mask >> l & 1) && a.address[l] % a.bytes)
       report(warp, ins, a, l, use, "misaligned access", kMisalignedAddress,
@@ -102,51 +104,48 @@ void check_alignment(Warp& warp, const Instruction& ins, const Access& a,
 
 // All lanes within [begin, end)?
 bool within(const Access& a, uint64_t begin, uint64_t end) {
+  if (end - begin < a.bytes || end < begin) return false;
   const uint64_t last = end - a.bytes;
-  if (end - begin < a.bytes) return false;
   if (a.dense) return a.address[0] >= begin && a.address[kLanes - 1] <= last;
-  uint32_t inside = 1;
-  for (uint64_t address : a.address)
-    inside &= static_cast<uint32_t>((address >= begin) & (address <= last));
-  return inside;
+  uint64_t outside = 0;
+  for (uint64_t address : a.address) outside |= address - begin > last - begin;
+  return outside == 0;
 }
 
 void place_global(Warp& warp, const Instruction& ins, Access& a, Use use) {
+  a.base = nullptr;
   AllocationCache::Range& known = warp.block->ranges.of(ins.site);
-  if (!within(a, known.begin, known.end)) {
-    for (int l = 0; l < kLanes; ++l) {
-      if (!(a.mask >> l & 1)) continue;
-      const uint64_t from = a.address[l];
-      if (from >= known.begin && from + a.bytes <= known.end) continue;
-      const std::optional<Allocation> found = allocations().find(from);
-      if (found && found->freed)
-        report(warp, ins, a, l, use, "use after free", kIllegalAddress,
-               ": " + allocations().describe(from));
-      if (!found || from + a.bytes > found->end)
-        report(warp, ins, a, l, use, "out of bounds", kIllegalAddress,
-               ": " + allocations().describe(from));
-      known = {found->begin, found->end};
-    }
+  if (within(a, known.begin, known.end)) return;
+  for (int l = 0; l < kLanes; ++l) {
+    if (!(a.mask >> l & 1)) continue;
+    const uint64_t from = a.address[l];
+    if (from >= known.begin && from + a.bytes <= known.end) continue;
+    const std::optional<Allocation> found = allocations().find(from);
+    if (found && found->freed)
+      report(warp, ins, a, l, use, "use after free", kIllegalAddress,
+             ": " + allocations().describe(from));
+    if (!found || from + a.bytes > found->end)
+      report(warp, ins, a, l, use, "out of bounds", kIllegalAddress,
+             ": " + allocations().describe(from));
+    known = {found->begin, found->end};
   }
-  for (int l = 0; l < kLanes; ++l)
-    a.host[l] = reinterpret_cast<uint8_t*>(a.address[l]);
 }
 
 void place_shared(Warp& warp, const Instruction& ins, Access& a, Use use) {
-  const Block& block = *warp.block;
-  if (!within(a, 0, block.shared.size())) {
-    for (int l = 0; l < kLanes; ++l)
-      if ((a.mask >> l & 1) && a.address[l] + a.bytes > block.shared.size())
-        report(warp, ins, a, l, use, "out of bounds", kIllegalAddress,
-               ": the block has " + std::to_string(block.shared.size()) +
-                   " bytes of shared memory");
-  }
+  AlignedBytes& shared = warp.block->shared;
+  a.base = shared.data();
+  if (within(a, 0, shared.size())) return;
   for (int l = 0; l < kLanes; ++l)
-    a.host[l] = warp.block->shared.data() + a.address[l];
+    if ((a.mask >> l & 1) && a.address[l] + a.bytes > shared.size())
+      report(warp, ins, a, l, use, "out of bounds", kIllegalAddress,
+             ": the block has " + std::to_string(shared.size()) +
+                 " bytes of shared memory");
 }
 
+// Lanes' stacks are interleaved: addresses become offsets in the warp's.
 void place_local(Warp& warp, const Instruction& ins, Access& a, Use use) {
   a.dense = false;
+  a.base = warp.stack(0, 0);
   const bool relative = ins.a == kNowhere;  // to the current call's frame
   for (int l = 0; l < kLanes; ++l) {
     if (!(a.mask >> l & 1)) continue;
@@ -155,7 +154,7 @@ void place_local(Warp& warp, const Instruction& ins, Access& a, Use use) {
       report(warp, ins, a, l, use, "out of bounds", kIllegalAddress,
              ": the thread has " + std::to_string(warp.stack_end) +
                  " bytes of local memory");
-    a.host[l] = warp.stack(l, a.address[l]);
+    a.address[l] = warp.stack(l, a.address[l]) - a.base;
   }
 }
 
@@ -163,43 +162,41 @@ void place_local(Warp& warp, const Instruction& ins, Access& a, Use use) {
 void place_parameter(Warp& warp, const Instruction& ins, Access& a, Use use) {
   if (ins.a == kNowhere || warp.in_function())
     return place_local(warp, ins, a, use);
+  a.base = nullptr;
   const auto& bytes = warp.block->grid->parameters;
   const auto begin = reinterpret_cast<uint64_t>(bytes.data());
-  for (int l = 0; l < kLanes; ++l) {
-    if (!(a.mask >> l & 1)) continue;
-    if (a.address[l] < begin || a.address[l] + a.bytes > begin + bytes.size())
+  for (int l = 0; l < kLanes; ++l)
+    if ((a.mask >> l & 1) &&
+        (a.address[l] < begin || a.address[l] + a.bytes > begin + bytes.size()))
       report(warp, ins, a, l, use, "out of bounds", kIllegalAddress,
              ": the kernel has " + std::to_string(bytes.size()) +
                  " bytes of parameters");
-    a.host[l] = reinterpret_cast<uint8_t*>(a.address[l]);
-  }
 }
 
-// Finds the host's places for lanes of `mask`; returns those it did.
-uint32_t resolve(Warp& warp, const Instruction& ins, uint32_t mask,
-                 uint32_t bytes, Use use, Access& a) {
+// Finds the places for lanes of `mask`, or for those of them (a.mask) that
+// mean the same space as the first.
+void resolve(Warp& warp, const Instruction& ins, uint32_t mask, uint32_t bytes,
+             Use use, Access& a) {
   a.bytes = bytes;
   read_addresses(warp, ins, mask, a);
   choose_space(ins, a);
-  check_alignment(warp, ins, a, use);
-  uint64_t gaps = 0;
-  for (int l = 0; l < kLanes; ++l)
+  uint64_t gaps = 0, low = 0;
+  for (int l = 0; l < kLanes; ++l) {
+    low |= a.address[l];
     gaps |= (a.address[l] - a.address[0]) ^ (uint64_t{bytes} * l);
+  }
+  if (low & (bytes - 1)) check_alignment(warp, ins, a, use);
   a.dense = a.mask == kAllLanes && gaps == 0;
   switch (a.space) {
     case Space::kShared:
-      place_shared(warp, ins, a, use);
-      break;
+      return place_shared(warp, ins, a, use);
     case Space::kLocal:
-      place_local(warp, ins, a, use);
-      break;
+      return place_local(warp, ins, a, use);
     case Space::kParam:
-      place_parameter(warp, ins, a, use);
-      break;
+      return place_parameter(warp, ins, a, use);
     default:
-      place_global(warp, ins, a, use);
+      return place_global(warp, ins, a, use);
   }
-  return a.mask;
 }
 
 // A number that is the same when the same lanes read the same again.
@@ -222,7 +219,7 @@ void load(Warp& warp, const Instruction& ins, uint32_t mask) {
       if (ins.elements[k] == kNowhere) continue;
       Register* to = lanes<Register>(warp, ins.elements[k]);
       if (a.dense) {
-        const auto* from = reinterpret_cast<const Memory*>(a.host[0]) + k;
+        const Memory* from = a.at<const Memory>(0) + k;
         const int step = ins.count;
         if (step == 1)
           for (int l = 0; l < kLanes; ++l) to[l] = Register(from[l]);
@@ -232,7 +229,7 @@ void load(Warp& warp, const Instruction& ins, uint32_t mask) {
       }
       for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
         const int l = first_lane(rest);
-        to[l] = Register(reinterpret_cast<const Memory*>(a.host[l])[k]);
+        to[l] = Register(a.at<const Memory>(l)[k]);
       }
     }
     if (ins.kind == Kind::kPoll && ins.elements[0] != kNowhere)
@@ -247,7 +244,7 @@ void store(Warp& warp, const Instruction& ins, uint32_t mask) {
     for (int k = 0; k < ins.count; ++k) {
       const Register* from = lanes<Register>(warp, ins.elements[k]);
       if (a.dense) {
-        auto* to = reinterpret_cast<Memory*>(a.host[0]) + k;
+        Memory* to = a.at<Memory>(0) + k;
         const int step = ins.count;
         if (step == 1)
           for (int l = 0; l < kLanes; ++l) to[l] = Memory(from[l]);
@@ -257,7 +254,7 @@ void store(Warp& warp, const Instruction& ins, uint32_t mask) {
       }
       for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
         const int l = first_lane(rest);
-        reinterpret_cast<Memory*>(a.host[l])[k] = Memory(from[l]);
+        a.at<Memory>(l)[k] = Memory(from[l]);
       }
     }
   }
@@ -463,10 +460,10 @@ void atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
     bool changed = false;
     for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
       const int l = first_lane(rest);
-      const T old = update<T>(a.host[l], ins.mode, b[l], c[l], a.space,
+      const T old = update<T>(a.at<uint8_t>(l), ins.mode, b[l], c[l], a.space,
                               threads && a.space == Space::kGlobal);
       before[l] = std::bit_cast<Bits<T>>(old);
-      changed |= before[l] != *reinterpret_cast<Bits<T>*>(a.host[l]);
+      changed |= before[l] != *a.at<Bits<T>>(l);
     }
     if (!changed) warp.poll(fingerprint(a, before));
     if (ins.dst == kNowhere) continue;

@@ -135,92 +135,102 @@ void Warp::enter(const Path& path) {
   stack_end = stack_base + path.frame->function->stack_bytes;
 }
 
-// The lanes of `path` until they end, wait, or join others.
+// The lanes of `path` until they end, wait, or join others. Between events
+// that concern more than their registers, all there is to know is in three
+// local variables: that is where the executor spends its time.
 void Warp::run_path(Path path) {
   current_ = &path;
   enter(path);
-  const Instruction* code = path.frame->function->code.data();
-  uint32_t turn = 0;
   for (;;) {
-    if (at_join(path)) return arrive(path);
-    const Instruction& ins = code[path.pc];
-    uint32_t mask = path.mask;
-    if (ins.guard != kNowhere) {
-      const uint32_t holds = *lanes<uint32_t>(*this, ins.guard);
-      mask &= ins.guard_negated ? ~holds : holds;
-    }
-    ++issued_;
-    switch (ins.kind) {
-      case Kind::kPlain:
-        if (mask) ins.run(*this, ins, mask);
-        ++path.pc;
-        continue;
-      case Kind::kPoll:
-        if (mask) ins.run(*this, ins, mask);
-        ++path.pc;
-        if (path.polls < kSpin) continue;
-        path.polls = 0;
-        path.state = Path::kSpinning;
-        waiting_.push_back(path);
-        return;
-      case Kind::kBranch: {
-        const bool back = ins.target <= path.pc;
-        if (mask == path.mask) {
-          path.pc = ins.target;
-        } else if (mask == 0) {
-          ++path.pc;
-        } else {
-          diverge(path, mask, ins.target, ins.reconverge);
-        }
-        if (!back || ++turn < kTurn) continue;
-        progress_ = true;
-        path.state = Path::kSpinning;
-        waiting_.push_back(path);
-        return;
+    const Instruction* const code = path.frame->function->code.data();
+    const uint32_t join =
+        path.join && path.join->frame == path.frame ? path.join->pc : ~0u;
+    uint32_t pc = path.pc;
+    const Instruction* ins = nullptr;
+    uint32_t mask = 0;
+    for (;; ++pc) {
+      if (pc == join) {
+        path.pc = pc;
+        return arrive(path);
       }
-      case Kind::kTable:
-        jump_by_table(path, mask, ins);
+      ins = &code[pc];
+      mask = path.mask;
+      if (ins->guard != kNowhere) {
+        const uint32_t holds = *lanes<uint32_t>(*this, ins->guard);
+        mask &= ins->guard_negated ? ~holds : holds;
+      }
+      ++issued_;
+      if (ins->kind == Kind::kPlain) {
+        if (mask) ins->run(*this, *ins, mask);
+      } else if (ins->kind == Kind::kBranch && ins->target > pc &&
+                 (mask == 0 || mask == path.mask)) {
+        if (mask) pc = ins->target - 1;
+      } else {
         break;
-      case Kind::kCall:
-      case Kind::kIndirect:
-        if (mask == 0) {
-          ++path.pc;
-          continue;
-        }
-        // Lanes whose guard fails wait behind the call.
-        if (mask != path.mask) {
-          Path rest = path;
-          rest.mask &= ~mask;
-          ++rest.pc;
-          rest.join = path.join = join_at(path, path.pc + 1);
-          path.mask = mask;
-          resume(rest);
-        }
-        if (ins.kind == Kind::kIndirect) return call_indirect(path, mask, ins);
-        call(path, *ins.call->callee, ins);
-        code = path.frame->function->code.data();
-        continue;
-      case Kind::kReturn:
-        if (path.frame->caller) {
-          return_lanes(path, mask);
-          break;
-        }
-        [[fallthrough]];
-      case Kind::kExit:
-        exit_lanes(path, mask);
-        break;
-      case Kind::kBarrier:
-        if (mask) wait_at_barrier(path, mask, ins);
-        path.mask &= ~mask;
-        ++path.pc;
-        break;
-      case Kind::kCollective:
-        if (mask && !collective(path, mask, ins)) return;
-        ++path.pc;
-        continue;
+      }
     }
-    if (path.mask == 0) return;
+    path.pc = pc;
+    if (!control(path, mask, *ins)) return;
   }
+}
+
+// Executes what is more than plain; returns whether `path` goes on.
+bool Warp::control(Path& path, uint32_t mask, const Instruction& ins) {
+  switch (ins.kind) {
+    case Kind::kPlain:
+      break;
+    case Kind::kPoll:
+      if (mask) ins.run(*this, ins, mask);
+      ++path.pc;
+      if (path.polls < kSpin) return true;
+      path.polls = 0;
+      return give_way(path);
+    case Kind::kBranch: {
+      const bool back = ins.target <= path.pc;
+      if (mask == path.mask)
+        path.pc = ins.target;
+      else if (mask == 0)
+        ++path.pc;
+      else
+        diverge(path, mask, ins.target, ins.reconverge);
+      if (!back || ++path.turns < kTurn) return true;
+      path.turns = 0;
+      progress_ = true;
+      return give_way(path);
+    }
+    case Kind::kTable:
+      jump_by_table(path, mask, ins);
+      break;
+    case Kind::kCall:
+    case Kind::kIndirect:
+      return call_some(path, mask, ins);
+    case Kind::kReturn:
+      if (path.frame->caller)
+        return_lanes(path, mask);
+      else
+        exit_lanes(path, mask);
+      break;
+    case Kind::kExit:
+      exit_lanes(path, mask);
+      break;
+    case Kind::kBarrier:
+      if (mask) wait_at_barrier(path, mask, ins);
+      path.mask &= ~mask;
+      ++path.pc;
+      break;
+    case Kind::kCollective:
+      if (mask && !collective(path, mask, ins)) return false;
+      ++path.pc;
+      break;
+  }
+  return path.mask != 0;
+}
+
+// Lets others run first.
+bool Warp::give_way(Path& path) {
+  path.state = Path::kSpinning;
+  waiting_.push_back(path);
+  return false;
 }
 
 // ---- Divergence ----------------------------------------------------------
@@ -295,12 +305,13 @@ void Warp::leave(Join* innermost, const Join* outermost, uint32_t mask) {
 
 void Warp::exit_lanes(Path& path, uint32_t mask) {
   live_ &= ~mask;
+  block->live -= bits(mask);
   progress_ = true;
   leave(path.join, nullptr, mask);
   path.mask &= ~mask;
   ++path.pc;
   if (path.mask == 0 && path.join) settle(path.join);
-  complete_collectives();
+  if (!waiting_.empty()) complete_collectives();
   block->check_barriers();
   if (path.mask) enter(path);
 }
@@ -345,6 +356,28 @@ Frame* Warp::new_frame(const Function& function) {
     frame->registers = frame->storage.get() + (64 - at % 64) % 64;
   }
   return frame;
+}
+
+// Calls for the lanes of `mask`; the others of `path` wait behind the call.
+bool Warp::call_some(Path& path, uint32_t mask, const Instruction& ins) {
+  if (mask == 0) {
+    ++path.pc;
+    return true;
+  }
+  if (mask != path.mask) {
+    Path rest = path;
+    rest.mask &= ~mask;
+    ++rest.pc;
+    rest.join = path.join = join_at(path, path.pc + 1);
+    path.mask = mask;
+    resume(rest);
+  }
+  if (ins.kind == Kind::kIndirect) {
+    call_indirect(path, mask, ins);
+    return false;
+  }
+  call(path, *ins.call->callee, ins);
+  return true;
 }
 
 void Warp::call(Path& path, const Function& callee, const Instruction& ins) {
@@ -502,7 +535,6 @@ void Warp::wait_at_barrier(Path path, uint32_t mask, const Instruction& ins) {
     fault(ins, first_lane(mask), "bad barrier",
           "there are barriers 0 to 15, not " + std::to_string(number), 719);
   Barrier& barrier = block->barriers[number];
-  barrier.pending = true;
   barrier.expected = ins.b == kNowhere ? 0 : *lanes<uint32_t>(*this, ins.b);
   if (ins.c != kNowhere) {
     uint32_t holds = *lanes<uint32_t>(*this, ins.c);
@@ -510,23 +542,17 @@ void Warp::wait_at_barrier(Path path, uint32_t mask, const Instruction& ins) {
     barrier.count += bits(holds & mask);
     barrier.lanes += bits(mask);
   }
-  if (ins.flags) {  // bar.arrive
-    barrier.arrived_only += mask == live_ ? kLanes : bits(mask);
-  } else {
+  // With a thread count, warps count as a whole: a ragged one stands for 32.
+  const bool whole = barrier.expected && mask == live_;
+  barrier.arrived += whole ? kLanes : bits(mask);
+  if (!ins.flags) {  // not bar.arrive
     path.mask = mask;
     path.state = Path::kAtBarrier;
     path.barrier = number;
     waiting_.push_back(path);
   }
-  block->check_barriers();
+  block->check_barrier(number);
   enter(path);
-}
-
-uint32_t Warp::waiting_at(uint32_t barrier) const {
-  uint32_t mask = 0;
-  for (const Path& p : waiting_)
-    if (p.state == Path::kAtBarrier && p.barrier == barrier) mask |= p.mask;
-  return mask;
 }
 
 void Warp::release(uint32_t barrier) {
@@ -679,6 +705,16 @@ void Warp::fault(const Instruction& ins, int lane, const std::string& kind,
                 (at.empty() ? "" : " at " + at) + ", block (" +
                 std::to_string(id[0]) + "," + std::to_string(id[1]) + "," +
                 std::to_string(id[2]) + "), thread " + thread_name(lane));
+}
+
+void Warp::missing_source(const Instruction& ins, int lane, int source) const {
+  if (!(all_ >> source & 1)) return;
+  fault(ins, lane, "missing lane",
+        "lane " + std::to_string(lane) + " shuffles with lane " +
+            std::to_string(source) +
+            (live_ >> source & 1 ? ", which the mask leaves out"
+                                 : ", which has exited"),
+        719);
 }
 
 // "threads (0,0,0) to (15,0,0) of warp 0 wait at the barrier at a.cu:12"

@@ -55,6 +55,7 @@ struct Path {
   uint32_t barrier = 0;  // kAtBarrier: its number
   // A spin: how often in a row a poll read what it had read before.
   uint32_t polls = 0;
+  uint32_t turns = 0;  // backward branches since it last gave way
   uint64_t seen[4] = {};
 
   bool same_place(const Path& other) const {
@@ -95,6 +96,10 @@ class Warp {
   [[noreturn]] void fault(const Instruction& ins, int lane,
                           const std::string& kind, const std::string& what,
                           int code) const;
+  // `lane` wants a value from `source`, who does not take part. One that never
+  // had a thread is forgiven: a ragged last warp asks it and ignores the
+  // answer.
+  void missing_source(const Instruction& ins, int lane, int source) const;
 
   // For the block.
   void start();  // at the kernel's first instruction, all lanes together
@@ -110,11 +115,13 @@ class Warp {
   // hold the lock that the others want. Returns whether there were any.
   bool release_join_waiters();
   void release(uint32_t barrier);
-  uint32_t waiting_at(uint32_t barrier) const;
   std::string describe_waiting() const;
 
  private:
   void run_path(Path path);
+  bool control(Path& path, uint32_t mask, const Instruction& ins);
+  bool give_way(Path& path);
+  bool call_some(Path& path, uint32_t mask, const Instruction& ins);
   void enter(const Path& path);
   void diverge(Path& path, uint32_t taken, uint32_t target, uint32_t join_pc);
   Join* join_at(Path& path, uint32_t pc);

@@ -1,0 +1,179 @@
+// One warp touches shared and global memory in every way we could think of,
+// with every width: what the counters of each access must be.
+//
+// Run under ncu on a GPU, and on the executor; the launches come in the same
+// order. Arguments: none.
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+namespace {
+
+constexpr int kLanes = 32;
+constexpr int kElements = 1024;  // of each array; an index is below it
+
+struct Pattern {
+  int index[kLanes];
+  uint32_t active = ~0u;
+};
+
+template <class T>
+struct Access;  // volatile, of exactly one instruction
+
+#define ACCESS(T, suffix, constraint, cast)                                \
+  template <>                                                              \
+  struct Access<T> {                                                       \
+    static __device__ uint32_t load_shared(uint32_t at) {                  \
+      cast v;                                                              \
+      asm volatile("ld.shared." suffix " %0, [%1];"                        \
+                   : "=" constraint(v) : "r"(at));                         \
+      return static_cast<uint32_t>(v);                                     \
+    }                                                                      \
+    static __device__ void store_shared(uint32_t at, uint32_t x) {         \
+      asm volatile("st.shared." suffix " [%0], %1;" ::"r"(at),             \
+                   constraint(static_cast<cast>(x)));                      \
+    }                                                                      \
+    static __device__ uint32_t load_global(const T* p) {                   \
+      cast v;                                                              \
+      asm volatile("ld.global." suffix " %0, [%1];"                        \
+                   : "=" constraint(v) : "l"(p));                          \
+      return static_cast<uint32_t>(v);                                     \
+    }                                                                      \
+    static __device__ void store_global(T* p, uint32_t x) {                \
+      asm volatile("st.global." suffix " [%0], %1;" ::"l"(p),              \
+                   constraint(static_cast<cast>(x)));                      \
+    }                                                                      \
+  };
+ACCESS(uint8_t, "u8", "r", uint32_t)
+ACCESS(uint16_t, "u16", "h", uint16_t)
+ACCESS(uint32_t, "u32", "r", uint32_t)
+ACCESS(uint64_t, "u64", "l", uint64_t)
+#undef ACCESS
+
+template <>
+struct Access<uint4> {
+  static __device__ uint32_t load_shared(uint32_t at) {
+    uint4 v;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(at));
+    return v.x + v.y + v.z + v.w;
+  }
+  static __device__ void store_shared(uint32_t at, uint32_t x) {
+    asm volatile("st.shared.v4.u32 [%0], {%1, %1, %1, %1};" ::"r"(at), "r"(x));
+  }
+  static __device__ uint32_t load_global(const uint4* p) {
+    uint4 v;
+    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+    return v.x + v.y + v.z + v.w;
+  }
+  static __device__ void store_global(uint4* p, uint32_t x) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(p), "r"(x));
+  }
+};
+
+template <class T>
+__global__ void load_shared(Pattern pattern, uint32_t* out) {
+  __shared__ uint4 words[kElements];
+  const uint32_t base = static_cast<uint32_t>(__cvta_generic_to_shared(words));
+  const int lane = threadIdx.x;
+  uint32_t v = 0;
+  if (pattern.active >> lane & 1)
+    v = Access<T>::load_shared(base + pattern.index[lane] * sizeof(T));
+  if (v == 0x12345678) out[lane] = v;
+}
+
+template <class T>
+__global__ void store_shared(Pattern pattern, uint32_t* out) {
+  __shared__ uint4 words[kElements];
+  const uint32_t base = static_cast<uint32_t>(__cvta_generic_to_shared(words));
+  const int lane = threadIdx.x;
+  if (pattern.active >> lane & 1)
+    Access<T>::store_shared(base + pattern.index[lane] * sizeof(T), lane);
+  if (out == nullptr) printf("%u", words[lane].x);
+}
+
+template <class T>
+__global__ void load_global(Pattern pattern, const T* x, uint32_t* out) {
+  const int lane = threadIdx.x;
+  uint32_t v = 0;
+  if (pattern.active >> lane & 1)
+    v = Access<T>::load_global(x + pattern.index[lane]);
+  if (v == 0x12345678) out[lane] = v;
+}
+
+template <class T>
+__global__ void store_global(Pattern pattern, T* x) {
+  const int lane = threadIdx.x;
+  if (pattern.active >> lane & 1)
+    Access<T>::store_global(x + pattern.index[lane], lane);
+}
+
+std::vector<Pattern> patterns() {
+  std::vector<Pattern> all;
+  const auto add = [&](auto index, uint32_t active = ~0u) {
+    Pattern p;
+    for (int l = 0; l < kLanes; ++l) p.index[l] = index(l) % kElements;
+    p.active = active;
+    all.push_back(p);
+  };
+  for (int stride : {0, 1, 2, 3, 4, 5, 8, 16, 17, 31, 32, 33, 64})
+    add([=](int l) { return l * stride; });
+  add([](int l) { return l + 1; });
+  add([](int l) { return 31 - l; });
+  for (int group : {2, 4, 8, 16}) {
+    add([=](int l) { return l / group; });
+    add([=](int l) { return l % group; });
+    add([=](int l) { return l / group * 32 + l % group; });
+    add([=](int l) { return l % group * 32 + l / group; });
+  }
+  for (int x : {1, 2, 4, 8, 16, 21}) add([=](int l) { return l ^ x; });
+  for (uint32_t active : {0x0000ffffu, 0xffff0000u, 0x55555555u, 0x00ff00ffu,
+                          0x0000000fu, 0x80000001u, 0x11111111u, 0x1u})
+    for (int stride : {1, 2, 32}) add([=](int l) { return l * stride; }, active);
+  std::mt19937 random(20261121);  // The same numbers everywhere.
+  for (int most : {4, 8, 16, 32, 64, 128, 1024})
+    for (int k = 0; k < 4; ++k)
+      add([&](int) { return static_cast<int>(random() % most); },
+          k < 2 ? ~0u : static_cast<uint32_t>(random()) | 1u);
+  return all;
+}
+
+#define CHECK(call)                                                       \
+  if (const cudaError_t e = (call); e != cudaSuccess) {                   \
+    std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(e));       \
+    return 1;                                                             \
+  }
+
+template <class T>
+void launch(const Pattern& p, void* x, uint32_t* out) {
+  load_shared<T><<<1, kLanes>>>(p, out);
+  store_shared<T><<<1, kLanes>>>(p, out);
+  load_global<T><<<1, kLanes>>>(p, static_cast<const T*>(x), out);
+  store_global<T><<<1, kLanes>>>(p, static_cast<T*>(x));
+}
+
+}  // namespace
+
+int main() {
+  void* x = nullptr;
+  uint32_t* out = nullptr;
+  CHECK(cudaMalloc(&x, kElements * sizeof(uint4)));
+  CHECK(cudaMalloc(&out, kLanes * sizeof *out));
+  CHECK(cudaMemset(x, 0, kElements * sizeof(uint4)));
+  const std::vector<Pattern> all = patterns();
+  for (const Pattern& p : all) {
+    launch<uint8_t>(p, x, out);
+    launch<uint16_t>(p, x, out);
+    launch<uint32_t>(p, x, out);
+    launch<uint64_t>(p, x, out);
+    launch<uint4>(p, x, out);
+  }
+  CHECK(cudaGetLastError());
+  CHECK(cudaDeviceSynchronize());
+  std::printf("%zu patterns, %zu launches\n", all.size(), all.size() * 20);
+}
