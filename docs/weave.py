@@ -130,14 +130,18 @@ def weave(page, weaver):
         except Problem as problem:
             troubles.append((False, f"{title}: {problem}"))
         if new != now:
-            troubles.append((True, f"{title} is stale: run docs/weave.py\n{_shown(now, new)}"))
+            troubles.append(
+                (True, f"{title} is stale: run docs/weave.py\n{_shown(now, new)}")
+            )
         text += [page.text[at : block.start], new]
         at = block.end
     return "".join(text) + page.text[at:], troubles
 
 
 def _shown(now, new):
-    lines = list(difflib.unified_diff(now.splitlines(), new.splitlines(), lineterm="", n=1))[2:]
+    lines = list(
+        difflib.unified_diff(now.splitlines(), new.splitlines(), lineterm="", n=1)
+    )[2:]
     more = len(lines) - SHOWN_DIFF_LINES
     lines[SHOWN_DIFF_LINES:] = [f"... and {more} more lines"] if more > 0 else []
     return "\n".join("        " + line for line in lines)

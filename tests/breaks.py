@@ -96,7 +96,7 @@ def judge(item, mutant, original):
     if not original.passed:
         return f"the unmodified {item.source.name} does not pass:\n{_tail(original)}"
     if original.says(item.red):
-        return f"'{item.red}' is in the output of the unmodified file too: name the check exactly"
+        return f"the unmodified file says '{item.red}' too: name the check exactly"
     if not mutant.built:
         return f"the mutant does not compile and link:\n{_tail(mutant)}"
     if mutant.status is None:
@@ -106,7 +106,8 @@ def judge(item, mutant, original):
     cases = mutant.failed_cases()
     if any(case.startswith(item.red) for case in cases) or mutant.says(item.red):
         return None
-    return f"the mutant fails, but not by '{item.red}'; failed: {_list(cases)}\n{_tail(mutant)}"
+    failed = ", ".join(f"'{name}'" for name in cases) or "no test case"
+    return f"the mutant fails, but not by '{item.red}'; failed: {failed}\n{_tail(mutant)}"
 
 
 class Workshop:
@@ -130,7 +131,9 @@ class Workshop:
     def run(self, copies):
         """Build and run every copy: copy -> Run."""
         if copies:
-            toolchain.make(self.root, BACKEND, "-k", f"-j{CORES}", *map(self._program, copies))
+            toolchain.make(
+                self.root, BACKEND, "-k", f"-j{CORES}", *map(self._program, copies)
+            )
         with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
             return dict(zip(copies, pool.map(self._run, copies)))
 
@@ -140,13 +143,20 @@ class Workshop:
 
     def _run(self, copy):
         program = self._program(copy)
-        build = toolchain.make(self.root, BACKEND, program)  # Made above, unless it cannot be made.
+        build = toolchain.make(
+            self.root, BACKEND, program
+        )  # Made above, unless it cannot be made.
         if build.returncode:
             return Run(False, None, build.stdout)
         try:
             run = subprocess.run(
-                [self.root / program, CHECKS_ONLY], cwd=self.root, timeout=SECONDS, text=True,
-                errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                [self.root / program, CHECKS_ONLY],
+                cwd=self.root,
+                timeout=SECONDS,
+                text=True,
+                errors="replace",
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
             )
         except subprocess.TimeoutExpired as late:
             return Run(True, None, (late.stdout or b"").decode(errors="replace"))
@@ -194,12 +204,9 @@ def _unquote(literals):
 
 def _unescape(match):
     if match[1] not in ESCAPES:
-        raise Problem(f"'\\{match[1]}' is no escape; there are {' '.join(chr(92) + c for c in ESCAPES)}")
+        known = " ".join(rf"\{c}" for c in ESCAPES)
+        raise Problem(f"'{match[0]}' is no escape; there are {known}")
     return ESCAPES[match[1]]
-
-
-def _list(names):
-    return ", ".join(f"'{n}'" for n in names) or "no test case"
 
 
 def _tail(run, lines=12):

@@ -28,6 +28,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
 import pages  # noqa: E402
+import ptx  # noqa: E402
 import toolchain  # noqa: E402
 from pages import Problem  # noqa: E402
 
@@ -42,8 +43,7 @@ PART = re.compile(
 )
 
 # What opcodes are made of: "0 x ld.globl" must not pass for want of a letter.
-OPCODE_WORDS = set(
-    """
+OPCODE_WORDS = set("""
     abs activemask add addc and atom bar barrier bfe bfi bfind bra brev brx call clz
     cnot copysign cos cp createpolicy cvt cvta discard div dp2a dp4a ex2 exit fence fma
     fns getctarank griddepcontrol isspacep istypep ld ldmatrix ldu lg2 lop3 mad mad24
@@ -59,16 +59,7 @@ OPCODE_WORDS = set(
     cas arrive async aligned ca cg cs lu cv wb wt L1 L2 64B 128B 256B evict_first
     evict_last evict_normal no_allocate unchanged sc aligned row col m8n8k4 m16n8k8
     m16n8k16 trans l r clamp wrap bulk tensor commit_group wait_group wait_all
-    """.split()
-)
-
-FUNCTION = re.compile(r"^[ \t]*(?:\.\w+[ \t]+)*\.(?:entry|func)\b\s*(?:\([^)]*\)\s*)?(?P<name>[\w$]+)", re.M)
-FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.M)
-STATEMENT = re.compile(
-    r"\s*(?:(?P<loc>\.loc[^\n]*)|(?P<label>[\w$%]+):(?!:)|[{}]|(?P<text>[^;]+);)"
-)
-LOCATION = re.compile(r"\.loc\s+(\d+\s+\d+\s+\d+)(?:.*inlined_at\s+(\d+\s+\d+\s+\d+))?")
-INSTRUCTION = re.compile(r"(?P<guard>@!?%\w+\s+)?(?P<opcode>[a-z][\w.:]*)\s*(?P<operands>.*)", re.S)
+    """.split())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,138 +73,9 @@ class Part:
 
     def __str__(self):
         where = " in loop" if self.loop else " at" if self.text else ""
-        return f"{self.count} x {self.opcode}{where}" + (f" '{self.text}'" if self.text else "")
-
-
-@dataclasses.dataclass(frozen=True)
-class Instruction:
-    opcode: str
-    guarded: bool
-    operands: str
-    lines: frozenset  # (file number, line) it stems from, callers included.
-
-
-class Kernel:
-    """One function of a PTX module: its instructions and its loops."""
-
-    def __init__(self, body):
-        self.instructions = []
-        self.labels = {}
-        self.branch_tables = {}
-        self._parse(body)
-        self.successors = [self._next(i) for i in range(len(self.instructions))]
-        self.predecessors = [[] for _ in self.instructions]
-        for i, successors in enumerate(self.successors):
-            for s in successors:
-                self.predecessors[s].append(i)
-
-    def _parse(self, body):
-        at_location, lines, label = {}, frozenset(), None
-        for statement in STATEMENT.finditer(body):
-            if statement["loc"]:
-                own, caller = LOCATION.match(statement["loc"]).groups()
-                lines = frozenset([_file_and_line(own)])
-                if caller:
-                    lines |= at_location.get(_key(caller), {_file_and_line(caller)})
-                at_location[_key(own)] = lines
-            elif statement["label"]:
-                label = statement["label"]
-                self.labels[label] = len(self.instructions)
-            elif (text := (statement["text"] or "").strip()).startswith(".branchtargets"):
-                self.branch_tables[label] = re.findall(r"[\w$]+", text)[1:]
-            elif text and not text.startswith("."):
-                self._add(text, lines)
-
-    def _add(self, text, lines):
-        found = INSTRUCTION.fullmatch(text)
-        if not found:
-            raise Problem(f"cannot read this PTX: {text}")
-        self.instructions.append(
-            Instruction(found["opcode"], bool(found["guard"]), found["operands"], lines)
+        return f"{self.count} x {self.opcode}{where}" + (
+            f" '{self.text}'" if self.text else ""
         )
-
-    def _next(self, i):
-        """The indices of the instructions that may run after instruction i."""
-        x = self.instructions[i]
-        kind = x.opcode.split(".")[0]
-        targets = []
-        if kind == "bra":
-            targets = [x.operands.strip()]
-        elif kind == "brx":
-            targets = self.branch_tables[x.operands.split(",")[-1].strip()]
-        after = {self.labels[t] for t in targets}
-        if x.guarded or kind not in ("bra", "brx", "ret", "exit", "trap"):
-            after.add(i + 1)
-        return sorted(s for s in after if s < len(self.instructions))
-
-    def on_cycles(self):
-        """The instructions that can run again after they ran."""
-        everything = range(len(self.instructions))
-        return {i for i in everything if i in self._reachable(self.successors[i])}
-
-    def in_loops_of(self, line):
-        """The instructions of every loop that a branch of this line leaves."""
-        inside = set()
-        for loop in self._loops():
-            exits = [i for i in loop if not loop.issuperset(self.successors[i])]
-            if any(line in self.instructions[i].lines for i in exits):
-                inside |= loop
-        return inside
-
-    def of_line(self, line):
-        return {i for i, x in enumerate(self.instructions) if line in x.lines}
-
-    def _loops(self):
-        """The natural loops: for each edge back to a head that dominates it,
-        what lies between the two. Loops that share a head are one loop."""
-        loops = collections.defaultdict(set)
-        for latch, successors in enumerate(self.successors):
-            for head in successors:
-                if len(self.predecessors[head]) > 1 and self._dominates(head, latch):
-                    loops[head] |= self._between(head, latch)
-        return loops.values()
-
-    def _dominates(self, head, i):
-        return i == head or i not in self._reachable([0], without=head)
-
-    def _between(self, head, latch):
-        loop, todo = {head}, [latch]
-        while todo:
-            i = todo.pop()
-            if i not in loop:
-                loop.add(i)
-                todo += self.predecessors[i]
-        return loop
-
-    def _reachable(self, starts, without=None):
-        reached, todo = set(), list(starts)
-        while todo:
-            i = todo.pop()
-            if i not in reached and i != without:
-                reached.add(i)
-                todo += self.successors[i]
-        return reached
-
-
-class Module:
-    """The PTX of one source file."""
-
-    def __init__(self, text):
-        text = re.sub(r"//[^\n]*", "", re.sub(r"/\*.*?\*/", "", text, flags=re.S))
-        self.files = {pathlib.Path(path).resolve(): n for n, path in _files(text)}
-        mangled = dict(_functions(text))
-        demangled = _demangle(list(mangled))
-        self.bodies = {plain: mangled[name] for name, plain in demangled.items()}
-
-    def kernel(self, wanted):
-        """The one function called `wanted`, template arguments and all."""
-        found = {n: b for n, b in self.bodies.items() if _same_name(n, wanted)}
-        if len(found) != 1:
-            raise Problem(
-                f"{len(found)} functions in the PTX answer to '{wanted}', need exactly 1; "
-                f"there are: {', '.join(sorted(self.bodies)) or 'none'}"
-            )
-        return Kernel(*found.values())
 
 
 def parse(directive):
@@ -270,10 +132,10 @@ class Compiler:
 
     def module(self, path):
         if path not in self.modules:
-            ptx = self.cache / f"{self._key(path)}.ptx"
-            if not ptx.is_file():
-                self._compile(path, ptx)
-            self.modules[path] = Module(ptx.read_text())
+            compiled = self.cache / f"{self._key(path)}.ptx"
+            if not compiled.is_file():
+                self._compile(path, compiled)
+            self.modules[path] = ptx.Module(compiled.read_text())
         return self.modules[path]
 
     def _key(self, path):
@@ -288,13 +150,14 @@ class Compiler:
     def _command(self):
         return [toolchain.nvcc(self.root), *FLAGS, f"-I{self.root}"]
 
-    def _compile(self, path, ptx):
+    def _compile(self, path, compiled):
         self.cache.mkdir(parents=True, exist_ok=True)
-        part = ptx.with_suffix(f".{os.getpid()}.part")
-        run = subprocess.run([*self._command(), str(path), "-o", str(part)], capture_output=True, text=True)
+        part = compiled.with_suffix(f".{os.getpid()}.part")
+        command = [*self._command(), str(path), "-o", str(part)]
+        run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode:
             raise Problem(f"{path.name} does not compile:\n{run.stderr.strip()}")
-        part.replace(ptx)
+        part.replace(compiled)
 
 
 def check_directive(directive, page, compiler, tally):
@@ -344,7 +207,11 @@ def _known(opcode):
 def _kin(part, opcodes):
     """What was found instead: the opcodes of the same kind."""
     kind = part.opcode.split(".")[0]
-    kin = [f"{n} x {o}" for o, n in sorted(opcodes.items()) if fnmatch.fnmatchcase(o.split(".")[0], kind)]
+    kin = [
+        f"{n} x {o}"
+        for o, n in sorted(opcodes.items())
+        if fnmatch.fnmatchcase(o.split(".")[0], kind)
+    ]
     return "there: " + (", ".join(kin) if kin else f"no {kind} at all")
 
 
@@ -353,50 +220,6 @@ def _line_of(path, text):
     if len(lines) != 1:
         raise Problem(f"{len(lines)} lines of {path.name} contain '{text}', need exactly 1")
     return lines[0]
-
-
-def _key(location):
-    return tuple(location.split())
-
-
-def _file_and_line(location):
-    return tuple(int(word) for word in location.split()[:2])
-
-
-def _files(text):
-    return [(int(n), path) for n, path in FILE.findall(text)]
-
-
-def _functions(text):
-    """Mangled name and body of every function that has one."""
-    for function in FUNCTION.finditer(text):
-        opening = re.compile(r"[{;]").search(text, function.end())
-        if opening and opening[0] == "{":
-            yield function["name"], text[opening.end() : _closing(text, opening.start())]
-
-
-def _closing(text, at):
-    depth = 0
-    for brace in re.compile(r"[{}]").finditer(text, at):
-        depth += 1 if brace[0] == "{" else -1
-        if depth == 0:
-            return brace.start()
-    raise Problem("the PTX ends inside a function")
-
-
-def _demangle(names):
-    """Mangled name -> demangled name."""
-    run = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True)
-    return dict(zip(names, run.stdout.splitlines()))
-
-
-def _same_name(demangled, wanted):
-    """Does 'void (anonymous namespace)::f<4>(int)' answer to 'f<4>' or 'f'?
-
-    A template answers to its bare name too, as long as it is the only one."""
-    plain = re.sub(r"\(anonymous namespace\)::|\s|\((?:int|bool|unsigned int|long)\)", "", demangled)
-    pattern = re.escape(re.sub(r"\s", "", wanted)) + ("" if "<" in wanted else "(?:<.*>)?")
-    return re.search(rf"(?:^|void|::|\W){pattern}(?:\(|$)", plain) is not None
 
 
 def main():

@@ -25,7 +25,11 @@ def make(root, backend, *arguments):
 def nvcc(root):
     """The compiler that the build uses."""
     chosen = root / ".toolchain" / "cpu.mk"
-    found = re.search(r"^NVCC \?= (.+)$", chosen.read_text(), re.M) if chosen.is_file() else None
+    found = (
+        re.search(r"^NVCC \?= (.+)$", chosen.read_text(), re.M)
+        if chosen.is_file()
+        else None
+    )
     for candidate in (os.environ.get("NVCC"), found and str(root / found[1]), "nvcc"):
         if candidate and shutil.which(candidate):
             return shutil.which(candidate)

@@ -4,7 +4,7 @@ import unittest
 
 from tree import TreeTest
 
-import claims
+import ptx
 
 SOURCE = """\
 namespace {
@@ -63,17 +63,25 @@ class Claims(TreeTest):
         self.assert_red(f"{HERE}:3: ", *messages)
 
     def test_counts(self):
-        self.green("ptx relu.cu plain_kernel: 1 x st.global.*32, 0 x ld.global.f32, 0 x st.*.v4.f32")
-        self.red("ptx relu.cu plain_kernel: 2 x st.global.*32", "found 1; there: 1 x st.global.")
+        self.green(
+            "ptx relu.cu plain_kernel: 1 x st.global.*32, 0 x ld.global.f32, 0 x st.*.v4.f32"
+        )
+        self.red(
+            "ptx relu.cu plain_kernel: 2 x st.global.*32", "found 1; there: 1 x st.global."
+        )
         self.red("ptx relu.cu plain_kernel: 0 x st.*", "found 1")
-        self.red("ptx relu.cu plain_kernel: 1 x atom.global.*", "found 0; there: no atom at all")
+        self.red(
+            "ptx relu.cu plain_kernel: 1 x atom.global.*", "found 0; there: no atom at all"
+        )
 
     def test_each_part_is_judged(self):
         self.claim("ptx relu.cu plain_kernel: 1 x st.global.*32, 5 x ret")
         self.assert_red("ok    ", "FAIL  ", "1 passed, 1 failed")
 
     def test_the_opcode_is_meant_in_full(self):
-        self.red("ptx relu.cu plain_kernel: 1 x st.global", "found 0; there: 1 x st.global.")
+        self.red(
+            "ptx relu.cu plain_kernel: 1 x st.global", "found 0; there: 1 x st.global."
+        )
 
     def test_a_kernel_that_changed(self):
         self.green(f"ptx relu.cu relu_kernel: 1 x {LOAD}")
@@ -81,7 +89,11 @@ class Claims(TreeTest):
         self.assert_red("found 0; there: ")
 
     def test_a_header_that_changed(self):
-        self.edit("chapters/03_pack/relu.cu", "namespace {", '#include "common/pack.h"\nnamespace {')
+        self.edit(
+            "chapters/03_pack/relu.cu",
+            "namespace {",
+            '#include "common/pack.h"\nnamespace {',
+        )
         self.edit("chapters/03_pack/relu.cu", "alignas(16)", "alignas(kPackBytes)")
         self.write("common/pack.h", "constexpr int kPackBytes = 16;\n")
         self.green(f"ptx relu.cu relu_kernel: 1 x {LOAD}")
@@ -89,26 +101,49 @@ class Claims(TreeTest):
         self.assert_red("found 0; there: ")
 
     def test_in_loop(self):
-        self.green(f"ptx relu.cu relu_kernel: 1 x {LOAD} in loop, 0 x ld.global.nc.f32 in loop")
-        self.red("ptx relu.cu relu_kernel: 1 x ld.global.nc.f32 in loop", "found 0; there: 1 x ld.global.nc.v4")
+        self.green(
+            f"ptx relu.cu relu_kernel: 1 x {LOAD} in loop, 0 x ld.global.nc.f32 in loop"
+        )
+        self.red(
+            "ptx relu.cu relu_kernel: 1 x ld.global.nc.f32 in loop",
+            "found 0; there: 1 x ld.global.nc.v4",
+        )
         self.red("ptx relu.cu plain_kernel: 0 x ld.global.f32 in loop", "has no loop")
 
     def test_in_the_loop_of_a_line(self):
         self.green(f"ptx relu.cu relu_kernel: 1 x {LOAD} in loop 'i < packs'")
-        self.red("ptx relu.cu relu_kernel: 0 x st.global.v4.f32 in loop 'y[n] ='", "no loop of the PTX", "line 14")
-        self.red("ptx relu.cu relu_kernel: 0 x ret in loop 'no such text'", "0 lines of relu.cu contain")
+        self.red(
+            "ptx relu.cu relu_kernel: 0 x st.global.v4.f32 in loop 'y[n] ='",
+            "no loop of the PTX",
+            "line 14",
+        )
+        self.red(
+            "ptx relu.cu relu_kernel: 0 x ret in loop 'no such text'",
+            "0 lines of relu.cu contain",
+        )
 
     def test_at_a_line(self):
-        self.green("ptx relu.cu relu_kernel: 1 x ld.global.nc.*32 at 'y[n] =', 0 x ld.global.nc.v4.f32 at 'y[n] ='")
+        self.green(
+            "ptx relu.cu relu_kernel: 1 x ld.global.nc.*32 at 'y[n] =', 0 x ld.global.nc.v4.f32 at 'y[n] ='"
+        )
         self.green("ptx relu.cu relu_kernel: 1 x setp.*.f32 at 'rectify(x[n])'")
         self.red("ptx relu.cu relu_kernel: 2 x ld.global.nc.*32 at 'y[n] ='", "found 1")
-        self.red("ptx relu.cu relu_kernel: 1 x ret at 'x'", "lines of relu.cu contain 'x', need exactly 1")
-        self.red("ptx relu.cu relu_kernel: 0 x ret at 'plain_kernel<<<1'", "no instruction of the PTX")
+        self.red(
+            "ptx relu.cu relu_kernel: 1 x ret at 'x'",
+            "lines of relu.cu contain 'x', need exactly 1",
+        )
+        self.red(
+            "ptx relu.cu relu_kernel: 0 x ret at 'plain_kernel<<<1'",
+            "no instruction of the PTX",
+        )
 
     def test_templates_are_named_with_their_arguments(self):
         self.green("ptx relu.cu twice_kernel<2>: 2 x st.global.*32")
         self.green("ptx relu.cu twice_kernel<3>: 3 x st.global.*32")
-        self.red("ptx relu.cu twice_kernel: 2 x st.global.*32", "2 functions in the PTX answer to 'twice_kernel'")
+        self.red(
+            "ptx relu.cu twice_kernel: 2 x st.global.*32",
+            "2 functions in the PTX answer to 'twice_kernel'",
+        )
 
     def test_names(self):
         self.red("ptx relu.cu kernel: 1 x ret", "0 functions in the PTX answer to 'kernel'")
@@ -118,10 +153,19 @@ class Claims(TreeTest):
         for text, message in [
             ("ptx relu.cu: 1 x ret", "write: ptx FILE KERNEL:"),
             ("ptx relu.cu relu_kernel: ret", "cannot read 'ret'"),
-            ("ptx relu.cu relu_kernel: 1 x ret in the pack loop", "cannot read '1 x ret in the pack loop'"),
+            (
+                "ptx relu.cu relu_kernel: 1 x ret in the pack loop",
+                "cannot read '1 x ret in the pack loop'",
+            ),
             ("ptx relu.cu relu_kernel: 1 x ret at line", "cannot read"),
-            ("ptx relu.cu relu_kernel: 0 x ld.globl.f32", "no PTX instruction has a part 'globl'"),
-            ("ptx relu.cu relu_kernel: 0 x ld.glo*l.q*", "no PTX instruction has a part 'q*'"),
+            (
+                "ptx relu.cu relu_kernel: 0 x ld.globl.f32",
+                "no PTX instruction has a part 'globl'",
+            ),
+            (
+                "ptx relu.cu relu_kernel: 0 x ld.glo*l.q*",
+                "no PTX instruction has a part 'q*'",
+            ),
             ("count relu.cu: 16 sectors a request", "'count' is not supported yet"),
             ("ptxx relu.cu relu_kernel: 1 x ret", "'ptxx' is no directive"),
         ]:
@@ -130,7 +174,11 @@ class Claims(TreeTest):
 
     def test_a_file_that_does_not_compile(self):
         self.edit("chapters/03_pack/relu.cu", "y[n] =", "y[m] =")
-        self.red("ptx relu.cu relu_kernel: 1 x ret", "relu.cu does not compile", '"m" is undefined')
+        self.red(
+            "ptx relu.cu relu_kernel: 1 x ret",
+            "relu.cu does not compile",
+            '"m" is undefined',
+        )
 
     def test_no_claim(self):
         self.write(HERE, "# Page\n\n`<!-- ptx relu.cu relu_kernel: 1 x ret -->`\n")
@@ -181,13 +229,16 @@ $done:
 
 class Loops(unittest.TestCase):
     def setUp(self):
-        self.kernel = claims.Kernel(NESTED)
+        self.kernel = ptx.Kernel(NESTED)
 
     def opcodes(self, indices):
         return sorted(self.kernel.instructions[i].opcode for i in indices)
 
     def test_the_inner_loop_is_inside_the_outer_but_not_the_other_way(self):
-        self.assertEqual(self.opcodes(self.kernel.in_loops_of((1, 20))), ["bra", "ld.global.f32", "mul.f32"])
+        self.assertEqual(
+            self.opcodes(self.kernel.in_loops_of((1, 20))),
+            ["bra", "ld.global.f32", "mul.f32"],
+        )
         self.assertIn("st.global.f32", self.opcodes(self.kernel.in_loops_of((1, 11))))
         self.assertIn("ld.global.f32", self.opcodes(self.kernel.in_loops_of((1, 11))))
 
@@ -195,7 +246,7 @@ class Loops(unittest.TestCase):
         self.assertNotIn("mov.u32", self.opcodes(self.kernel.on_cycles()))
 
     def test_a_jump_table_leads_back(self):
-        switch = claims.Kernel(SWITCH)
+        switch = ptx.Kernel(SWITCH)
         self.assertEqual(sorted(switch.on_cycles()), [0, 1])
 
     def test_inlined_code_stems_from_its_caller_too(self):

@@ -97,14 +97,20 @@ class Weave(TreeTest):
         self.assertIn("-__device__ float helper(float x) { return 0; }\n+__device__", page)
         self.assertIn(" // Why this helper is here.\n", page)
         self.assertIn("moves <!-- value copy 2 -->4.2 TB/s<!-- end --> here", page)
-        self.assertIn("<!-- table sizes a b -->\ntable sizes a b README.md\n<!-- end -->", page)
-        self.assertIn("  <!-- figure ladder -->\n  figure ladder  README.md\n  <!-- end -->", page)
+        self.assertIn(
+            "<!-- table sizes a b -->\ntable sizes a b README.md\n<!-- end -->", page
+        )
+        self.assertIn(
+            "  <!-- figure ladder -->\n  figure ladder  README.md\n  <!-- end -->", page
+        )
         self.assertIn("```markdown\n<!-- code nothing.cu nowhere -->\n```", page)
         self.assert_green("--check")
 
     def test_code_that_changed(self):
         self.edit("chapters/02_two/relu.cu", "y[0] = helper", "y[1] = helper")
-        self.check_red(f"{HERE}:3: 'code relu.cu relu_kernel' is stale", "+    y[1] = helper")
+        self.check_red(
+            f"{HERE}:3: 'code relu.cu relu_kernel' is stale", "+    y[1] = helper"
+        )
         self.assert_green()
         self.assert_green("--check")
 
@@ -131,7 +137,11 @@ class Weave(TreeTest):
     def test_missing_pieces(self):
         for old, new, message in [
             ("relu.cu relu_kernel", "gone.cu relu_kernel", "no file gone.cu"),
-            ("relu.cu relu_kernel", "relu.cu gone_kernel", "0 definitions of 'gone_kernel'"),
+            (
+                "relu.cu relu_kernel",
+                "relu.cu gone_kernel",
+                "0 definitions of 'gone_kernel'",
+            ),
             ("../01_one relu.cu", "../01_gone relu.cu", "no file ../01_gone"),
             ("<!-- table sizes", "<!-- table absent", "no data for it: run make bench"),
             ("<!-- table sizes a b -->", "<!-- table -->", "say which: table NAME"),
@@ -146,7 +156,11 @@ class Weave(TreeTest):
                 self.write(HERE, page)
 
     def test_two_functions_of_a_name(self):
-        self.edit("chapters/02_two/relu.cu", "}  // namespace", "float helper(int);\nfloat helper(int) {}\n}  // namespace")
+        self.edit(
+            "chapters/02_two/relu.cu",
+            "}  // namespace",
+            "float helper(int);\nfloat helper(int) {}\n}  // namespace",
+        )
         self.check_red("2 definitions of 'helper', need exactly 1 (lines 16, 30)")
 
     def test_pages_that_cannot_be_read(self):
@@ -154,12 +168,28 @@ class Weave(TreeTest):
             ("<!-- code relu", "<!-- coed relu", "'coed' is no directive"),
             ("<!-- code relu", "<!- code relu", "half a comment"),
             ("<!-- code relu", "<-- code relu", "half a comment"),
-            ("```\n<!-- end -->\n\n<!-- diff", "```\n\n<!-- diff", "'code relu.cu relu_kernel' is never closed"),
+            (
+                "```\n<!-- end -->\n\n<!-- diff",
+                "```\n\n<!-- diff",
+                "'code relu.cu relu_kernel' is never closed",
+            ),
             ("# Page\n", "# Page\n<!-- end -->\n", "closes nothing"),
-            ("```markdown\n<!-- code nothing.cu nowhere -->\n```", "```markdown\n", "never closed"),
+            (
+                "```markdown\n<!-- code nothing.cu nowhere -->\n```",
+                "```markdown\n",
+                "never closed",
+            ),
             ("The copy moves <!--", "<!--", "a line may not begin with 'value'"),
-            ("# Page\n", "# Page\n<!-- ptx a b: 1 x ld --> text\n", "is not rendered as Markdown"),
-            ("# Page\n", "# Page\nA <!-- break a: 'i--' -> 'i'; red: x -->\n", "may not contain '--'"),
+            (
+                "# Page\n",
+                "# Page\n<!-- ptx a b: 1 x ld --> text\n",
+                "is not rendered as Markdown",
+            ),
+            (
+                "# Page\n",
+                "# Page\nA <!-- break a: 'i--' -> 'i'; red: x -->\n",
+                "may not contain '--'",
+            ),
             ("TB/s<!-- end -->", "TB/s\n<!-- end -->", "on one line"),
         ]:
             with self.subTest(new):
@@ -191,7 +221,9 @@ class Weave(TreeTest):
         self.assert_red("no chapter defines a **term**")
         self.edit(HERE, "An item.", "A **two\n  words** item.")
         self.assert_green()
-        self.assertIn("- two words: [02](../chapters/02_two/README.md)\n", self.read("docs/style.md"))
+        self.assertIn(
+            "- two words: [02](../chapters/02_two/README.md)\n", self.read("docs/style.md")
+        )
         self.edit(HERE, "**two\n", "**three\n")
         self.assert_red("docs/style.md:1: 'terms' is stale", arguments=["--check"])
 
@@ -206,9 +238,17 @@ class Cut(TreeTest):
             ("TWICE", "#define TWICE(x) \\", "  ((x) + (x))"),
             ("kBlock", "constexpr int kBlock = 256;  // A unit.", None),
             ("Pack", "struct alignas(16) Pack {", "};"),
-            ("helper", "// Why this helper is here.", "__device__ float helper(float x) { return x; }"),
+            (
+                "helper",
+                "// Why this helper is here.",
+                "__device__ float helper(float x) { return x; }",
+            ),
             ("relu_kernel", "template <int kWidth, typename T = float>", "}"),
-            ("relu", "void relu(const float* x, float* y) { relu_kernel<4><<<1, 1>>>(x, y); }", None),
+            (
+                "relu",
+                "void relu(const float* x, float* y) { relu_kernel<4><<<1, 1>>>(x, y); }",
+                None,
+            ),
         ]:
             with self.subTest(name):
                 lines = self.cut(name)
@@ -216,7 +256,9 @@ class Cut(TreeTest):
 
     def test_a_declaration_counts_where_there_is_no_definition(self):
         self.write("a.h", "#pragma once\n\n// Adds.\nvoid sum(int n);\n")
-        self.assertEqual(source.cut(self.root / "a.h", "sum"), ["// Adds.", "void sum(int n);"])
+        self.assertEqual(
+            source.cut(self.root / "a.h", "sum"), ["// Adds.", "void sum(int n);"]
+        )
 
     def test_every_source_of_the_repository_can_be_split(self):
         root = pathlib.Path(source.__file__).parent.parent

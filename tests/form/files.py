@@ -1,0 +1,75 @@
+"""What there is to look at, and what contracts the files fulfil."""
+
+import functools
+import re
+import subprocess
+
+import source
+
+
+@functools.cache
+def tracked(root):
+    """Every file that belongs to the repository, new ones included."""
+    if (root / ".git").exists():
+        listing = subprocess.run(
+            ["git", "-C", root, "ls-files", "-z", *"-c -o --exclude-standard".split()],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        names = set(listing.stdout.split("\0"))
+        return sorted(root / n for n in names if n and (root / n).is_file())
+    ignored = ("build", "run")
+    return sorted(
+        p
+        for p in root.rglob("*")
+        if p.is_file() and p.relative_to(root).parts[0] not in ignored
+    )
+
+
+def matching(pattern):
+    return lambda root: [
+        p for p in tracked(root) if re.fullmatch(pattern, str(p.relative_to(root)))
+    ]
+
+
+whole = lambda root: [root]
+everything = matching(r".*")
+chapter_sources = matching(r"chapters/[^/]*/[^/]*\.cu")
+wrong_kernels = matching(r"tests/wrong/[^/]*\.cu")
+chapter_pages = matching(r"chapters/[^/]*/README\.md")
+shared_code = matching(r"common/[^/]*\.(?:h|cuh|cpp|cu)")
+formatted = matching(r"(?:chapters|common|tests|plots)/.*\.(?:h|cuh|cpp|cu)")
+
+
+def chapters(root):
+    return sorted(
+        {p.relative_to(root).parts[1] for p in tracked(root) if p.match("chapters/*/*")}
+    )
+
+
+def chapter_folders(root):
+    return [root / "chapters" / name for name in chapters(root)]
+
+
+def later_chapters(root):
+    """Chapter files whose contract an earlier chapter fulfils too: pairs."""
+    latest, pairs = {}, []
+    for path in chapter_sources(root):
+        if path.name.count(".") == 1:
+            if path.name in latest:
+                pairs.append((latest[path.name], path))
+            latest[path.name] = path
+    return pairs
+
+
+def operation(path):
+    """relu.four.cu fulfils the contract relu."""
+    return path.name.split(".")[0]
+
+
+def contract_functions(root, path):
+    header = root / "common" / f"{operation(path)}.h"
+    if not header.is_file():
+        return set()
+    return {u.name for u in source.units(header.read_text()) if u.is_function}

@@ -1,0 +1,171 @@
+"""The form of the sources."""
+
+import difflib
+import functools
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import source
+import toolchain
+
+from form.files import chapter_sources, chapters, contract_functions, operation
+from form.writing import TYPED_NUMBER
+
+FORMATTER = 14  # The major version of clang-format.
+MOST_LINES, MOST_COLUMNS = 80, 80
+AIM_OF_CHANGE, MOST_CHANGE = 25, 40
+
+LABEL = re.compile(r"^// ([A-Z]\w*): +(.*(?:\n//  +.*)*)", re.M)
+FOREIGN_NAMES = re.compile(r"\b(?:tid|idx|g_idata|sdata)\b")
+MARK = re.compile(r"\bBuilt in chapter (\d\d)\.|\bNothing here is worth studying\b")
+
+
+def size(root, path):
+    lines = path.read_text().splitlines()
+    if len(lines) > MOST_LINES:
+        yield f"{len(lines)} lines, at most {MOST_LINES}"
+    for number, line in enumerate(lines, 1):
+        if len(line) > MOST_COLUMNS:
+            yield f"line {number} has {len(line)} columns, at most {MOST_COLUMNS}"
+
+
+def header(root, path):
+    comment = re.match(r"(?://.*\n)*", path.read_text())[0]
+    number = path.parent.name[:2]
+    if not comment.startswith(f"// Chapter {number}"):
+        yield f"the header comment begins '// Chapter {number}'"
+    labels = LABEL.findall(comment)
+    if [name for name, _ in labels] != ["New", "Why", "Price"]:
+        found = ", ".join(name for name, _ in labels) or "none"
+        yield f"the header's labels are New, Why, Price; found {found}"
+    for name, text in labels:
+        if name == "New" and len(re.findall(r"\.(?=\s|$)", text)) != 1:
+            yield "New is one sentence"
+    if number := TYPED_NUMBER.search(comment):
+        yield f"'{number[0]}' is a measurement: a header gives mechanisms"
+
+
+def vocabulary(root, path):
+    for number, line in enumerate(
+        source.without_comments(path.read_text()).splitlines(), 1
+    ):
+        for name in FOREIGN_NAMES.findall(line):
+            yield f"line {number}: '{name}' is not in the vocabulary of docs/style.md"
+
+
+def symbols(root, path):
+    """By source: what stands outside the anonymous namespace, and kernels."""
+    functions = contract_functions(root, path)
+    text = path.read_text()
+    units = [u for u in source.units(text) if u.name]
+    for unit in units:
+        if not unit.is_anonymous and unit.name not in functions:
+            yield f"line {unit.first + 1}: '{unit.name}' belongs in the anonymous namespace"
+    for name in sorted(functions):
+        if sum(u.defines and not u.is_anonymous for u in units if u.name == name) != 1:
+            yield f"defines {name} not exactly once"
+    kernels = {f"{name}_kernel" for name in functions | {operation(path)}}
+    for unit in units:
+        lines = text.splitlines()[unit.first : unit.last + 1]
+        if (
+            unit.is_function
+            and "__global__" in "\n".join(lines)
+            and unit.name not in kernels
+        ):
+            wanted = " or ".join(sorted(kernels))
+            yield f"line {unit.first + 1}: kernel '{unit.name}' is named {wanted}"
+
+
+def linked_symbols(root, path):
+    """By nm: what the object that is linked offers to others.
+
+    nvcc gives the names of an anonymous namespace a unique part instead of
+    internal linkage; weak symbols are the inline functions of headers."""
+    made = f"build/cpu/{path.relative_to(root).with_suffix('.o')}"
+    build = toolchain.make(root, "cpu", made)
+    if build.returncode:
+        yield f"{made} cannot be made:\n{build.stdout.strip()}"
+        return
+    listing = output("nm", "--defined-only", "--extern-only", "--format=posix", root / made)
+    strong = [
+        line.split()[0] for line in listing.splitlines() if line.split()[1] not in "VWuvw"
+    ]
+    names = (
+        output("c++filt", *[s for s in strong if "_GLOBAL__N_" not in s]).split("\n")
+        if strong
+        else []
+    )
+    exported = {name.partition("(")[0] for name in names if name}
+    functions = contract_functions(root, path)
+    if exported != functions:
+        found = ", ".join(sorted(exported)) or "nothing"
+        yield f"exports {found}; its contract is {', '.join(sorted(functions))}"
+
+
+def output(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def formatting(root, path):
+    command = [clang_format(), "--dry-run", "--Werror", path]
+    run = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    if run.returncode:
+        first = re.search(r":(\d+):\d+: error", run.stderr)
+        line = first[1] if first else "?"
+        yield f"line {line} is not as clang-format {FORMATTER} has it: run clang-format -i"
+
+
+@functools.cache
+def clang_format():
+    """The one version that judges: versions differ about the same style."""
+    beside = pathlib.Path(sys.executable).parent / "clang-format"
+    for name in (beside, f"clang-format-{FORMATTER}", "clang-format"):
+        found = shutil.which(name)
+        if found and f"version {FORMATTER}." in output(found, "--version"):
+            return found
+    return None
+
+
+def marking(root, path):
+    """common/ holds contracts, promoted code and harness, and says which."""
+    operations = {operation(p) for p in chapter_sources(root)}
+    if path.suffix == ".h" and path.stem in (*operations, "check"):
+        return  # A contract, or the one macro that every chapter uses.
+    mark = MARK.search(path.read_text().split("\n", 1)[0])
+    if not mark:
+        wanted = "'Built in chapter NN.' or 'Nothing here is worth studying.'"
+        yield f"the first line says {wanted}"
+    elif mark[1] and not any(name.startswith(mark[1]) for name in chapters(root)):
+        yield f"says it was built in chapter {mark[1]}, which does not exist"
+
+
+def wrong_kernel(root, path):
+    if not re.fullmatch(r"\w+\.\w+\.cu", path.name):
+        yield "name it <op>.<bug>.cu"
+    elif not contract_functions(root, path):
+        yield f"there is no contract common/{operation(path)}.h"
+
+
+def change(root, pair):
+    before, after = (source.code_lines(p.read_text()) for p in pair)
+    count = f"{changed_lines(before, after)} changed code lines"
+    if changed_lines(before, after) > MOST_CHANGE:
+        yield f"{count} against {pair[0].parent.name}, at most {MOST_CHANGE}"
+    elif changed_lines(before, after) > AIM_OF_CHANGE:
+        print(f"note  {pair[1].relative_to(root)}: {count}, aim for {AIM_OF_CHANGE}")
+
+
+def changed_lines(before, after):
+    """Lines of code added or removed; a line replaced counts once."""
+    before, after = map(_code_only, (before, after))
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    changes = [c for c in matcher.get_opcodes() if c[0] != "equal"]
+    return sum(max(b - a, d - c) for _, a, b, c, d in changes)
+
+
+def _code_only(lines):
+    bare = source.without_comments("\n".join(lines)).split("\n")
+    return [line for line, code in zip(lines, bare) if code.strip()]

@@ -1,0 +1,147 @@
+"""The form of the pages."""
+
+import re
+
+import pages
+
+from form.files import chapter_pages, later_chapters
+
+HEADINGS = [
+    "The change",
+    "Why it works",
+    "What it costs",
+    "What happened",
+    "Break it",
+    "Read along",
+]
+MOST_LINES = 150
+
+UNIT = r"(?:[kKMGT]i?B/s|us|µs|μs|ms|ns|(?:micro|milli|nano)seconds?|[MG]Hz|[GT]FLOPS?)"
+ROOF = r"(?:an?\s+|the\s+)?(?:plain\s+)?(?:copy|roof|datasheet|peak)"
+TYPED_NUMBER = re.compile(
+    rf"(?<![\w.])\d[\d,.]*\s*(?:{UNIT}(?![\w/])"
+    rf"|(?:%|percent)\s+(?:of\s+{ROOF}|faster|slower)"
+    rf"|(?:x|×|times)\s+(?:{ROOF}|faster|slower|as\s+fast))"
+)
+LINK = re.compile(
+    r"\]\(\s*<?([^)\s>]+)>?[^)]*\)|\b(?:src|href)=[\"']([^\"']+)|^\s*\[[^\]]+\]:\s*(\S+)",
+    re.M,
+)
+
+
+def headings(root, path):
+    page = pages.Page(path, root)
+    number = path.parent.name[:2]
+    titles = re.findall(r"^(#{1,2}) +(.*?) *$", page.prose(), re.M)
+    if (
+        not titles
+        or not re.fullmatch(rf"{number} · \S.*", titles[0][1])
+        or titles[0][0] != "#"
+    ):
+        yield f"the first heading is '# {number} · Title'"
+    if [t for level, t in titles[1:]] != HEADINGS or any(
+        level == "#" for level, _ in titles[1:]
+    ):
+        found = ", ".join(title for _, title in titles[1:]) or "none"
+        yield f"the headings are {', '.join(HEADINGS)}; found {found}"
+
+
+def page_size(root, path):
+    lines = len(path.read_text().splitlines())
+    if lines > MOST_LINES:
+        yield f"{lines} lines, at most {MOST_LINES}"
+
+
+def command(root, path):
+    opening = pages.Page(path, root).text.split("\n## ")[0]
+    wanted = f"make chapter{path.parent.name[:2]} && ./run"
+    if wanted not in opening:
+        yield f"does not open with its command, {wanted}"
+
+
+def change_is_woven(root, path):
+    words = [d.word for d in section(pages.Page(path, root), "The change")]
+    follows = any(after.parent == path.parent for _, after in later_chapters(root))
+    wanted = ("diff",) if follows else ("diff", "code")
+    if not set(wanted) & set(words):
+        yield f"'The change' holds no woven {' or '.join(wanted)}"
+
+
+def results_are_woven(root, path):
+    words = {d.word for d in section(pages.Page(path, root), "What happened")}
+    for wanted in ("table", "figure"):
+        if wanted not in words:
+            yield f"'What happened' holds no woven {wanted}"
+
+
+def break_items(root, path):
+    page = pages.Page(path, root)
+    start, end = span(page, "Break it")
+    items = [
+        start + m.start()
+        for m in re.finditer(r"^(?:[-*+]|\d+\.) ", page.prose()[start:end], re.M)
+    ]
+    if not items:
+        yield "'Break it' has no list items"
+    breaks = [d.start for d in page.directives if d.word == "break"]
+    for item, following in zip(items, [*items[1:], end]):
+        if not any(item <= b < following for b in breaks):
+            yield f"line {page.line(item)}: this item has no break directive"
+
+
+def links(root, path):
+    page = pages.Page(path, root)
+    for match in LINK.finditer(page.visible()):
+        target = next(t for t in match.groups() if t)
+        file, _, anchor = target.partition("#")
+        if re.match(r"\w+:", target):
+            continue
+        line = page.line(match.start())
+        there = (path.parent / file).resolve() if file else path
+        if not there.exists() or not there.is_relative_to(root):
+            yield f"line {line}: there is no {target}"
+        elif anchor and anchor not in anchors(there, root):
+            yield f"line {line}: {there.name} has no heading for #{anchor}"
+
+
+def anchors(path, root):
+    """The anchors that GitHub gives a page's headings."""
+    if path.suffix != ".md":
+        return set()
+    titles = re.findall(r"^#{1,6} +(.*?) *$", pages.Page(path, root).visible(), re.M)
+    return {re.sub(r"[^\w\- ]", "", t.lower()).replace(" ", "-") for t in titles}
+
+
+def typed_numbers(root, path):
+    page = pages.Page(path, root)
+    for match in TYPED_NUMBER.finditer(page.prose()):
+        number = " ".join(match[0].split())
+        line = page.line(match.start())
+        yield f"line {line}: '{number}' is a measurement typed by hand: weave it as a 'value'"
+
+
+def terms(root, _):
+    """A term is bold once, where it is defined."""
+    seen = {}
+    for path in chapter_pages(root):
+        page = pages.Page(path, root)
+        for match in re.finditer(r"\*\*([^*]+)\*\*", page.prose()):
+            term, where = " ".join(match[1].lower().split()), page.where(match.start())
+            if term in seen:
+                yield f"{where}: '{term}' is bold already in {seen[term]}"
+            seen.setdefault(term, where)
+    if not seen:
+        yield "no chapter defines a **term**"
+
+
+def section(page, title):
+    """The directives below a heading."""
+    start, end = span(page, title)
+    return [d for d in page.directives if start <= d.start < end]
+
+
+def span(page, title):
+    found = re.search(
+        rf"^## +{re.escape(title)} *$(.*?)(?=^##? |\Z)", page.prose(), re.M | re.S
+    )
+    return found.span(1) if found else (0, 0)
