@@ -175,13 +175,12 @@ class Page:
 
 
 def find(root):
-    """Every page below the root; none at all is an error."""
-    tops = [root, *(root / f for f in FOLDERS)]
-    paths = {p for p in root.glob("*.md")}
-    paths |= {p for top in tops[1:] for p in top.rglob("*.md")}
+    """Every page of the repository; none at all is an error."""
+    below = [path for folder in FOLDERS for path in (root / folder).rglob("*.md")]
+    paths = sorted([*root.glob("*.md"), *below])
     if not paths:
         raise Problem(f"{root}: no page (*.md) found: is this the repository's root?")
-    return sorted(paths)
+    return paths
 
 
 def relative_file(page, name):

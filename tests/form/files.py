@@ -27,13 +27,22 @@ def tracked(root):
     )
 
 
+def is_tracked(root, path):
+    """A file of the repository, or a folder in it that holds one."""
+    inside = path.is_relative_to(root)
+    return inside and any(path == p or path in p.parents for p in tracked(root))
+
+
 def matching(pattern):
     return lambda root: [
         p for p in tracked(root) if re.fullmatch(pattern, str(p.relative_to(root)))
     ]
 
 
-whole = lambda root: [root]
+def whole(root):
+    return [root]
+
+
 everything = matching(r".*")
 chapter_sources = matching(r"chapters/[^/]*/[^/]*\.cu")
 wrong_kernels = matching(r"tests/wrong/[^/]*\.cu")

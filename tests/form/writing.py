@@ -4,7 +4,7 @@ import re
 
 import pages
 
-from form.files import chapter_pages, later_chapters
+from form.files import chapter_pages, is_tracked, later_chapters
 
 HEADINGS = [
     "The change",
@@ -30,19 +30,12 @@ LINK = re.compile(
 
 
 def headings(root, path):
-    page = pages.Page(path, root)
+    titles = re.findall(r"^##? .*?(?= *$)", pages.Page(path, root).prose(), re.M)
     number = path.parent.name[:2]
-    titles = re.findall(r"^(#{1,2}) +(.*?) *$", page.prose(), re.M)
-    if (
-        not titles
-        or not re.fullmatch(rf"{number} · \S.*", titles[0][1])
-        or titles[0][0] != "#"
-    ):
+    if not titles or not re.fullmatch(rf"# {number} · \S.*", titles[0]):
         yield f"the first heading is '# {number} · Title'"
-    if [t for level, t in titles[1:]] != HEADINGS or any(
-        level == "#" for level, _ in titles[1:]
-    ):
-        found = ", ".join(title for _, title in titles[1:]) or "none"
+    if titles[1:] != [f"## {title}" for title in HEADINGS]:
+        found = ", ".join(titles[1:]) or "none"
         yield f"the headings are {', '.join(HEADINGS)}; found {found}"
 
 
@@ -98,7 +91,7 @@ def links(root, path):
             continue
         line = page.line(match.start())
         there = (path.parent / file).resolve() if file else path
-        if not there.exists() or not there.is_relative_to(root):
+        if not is_tracked(root, there):
             yield f"line {line}: there is no {target}"
         elif anchor and anchor not in anchors(there, root):
             yield f"line {line}: {there.name} has no heading for #{anchor}"

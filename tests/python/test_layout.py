@@ -320,6 +320,13 @@ class Layout(TreeTest):
         ]:
             with self.subTest(new):
                 self.red_after(HERE, old, new, f"{HERE}: links: ", message)
+        self.write("build/made.md", "x\n")
+        self.red_after(
+            HERE,
+            "docs/style.md#one-word",
+            "build/made.md",
+            "there is no ../../build/made.md",
+        )
         self.red_after(
             "README.md",
             "# Readme",
