@@ -52,7 +52,7 @@ void Decoding::finish() const {
 
 void Decoding::unsupported() const {
   std::string names = s.name();
-  for (size_t k = 1; k < s.op.size(); ++k) names += "." + s.op[k];
+  for (size_t k = 1; k < s.op.size(); ++k) names.append(1, '.').append(s.op[k]);
   throw Error("the executor does not know this form of " + s.name() + ", " +
               names + ": " + s.text);
 }

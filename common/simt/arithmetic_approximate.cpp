@@ -29,7 +29,7 @@ struct Cosine {
 // cancel, two terms of the series are exact to 2^-40.
 struct HyperbolicTangent {
   double operator()(double x) const {
-    const double series = x - x * x * x / 3;
+    const double series = x * (1 - x * x / 3);
     const double quotient = 1 - 2 / (std::exp(2 * x) + 1);
     return std::fabs(x) < 0x1p-10 ? series : quotient;
   }

@@ -299,7 +299,8 @@ void selp(Warp& w, const Instruction& i, uint32_t mask) {
   const T* a = lanes<T>(w, i.a);
   const T* b = lanes<T>(w, i.b);
   // As wide as T, so that lanes and bits fill vectors alike.
-  const Unsigned<T> c = read_predicate(w, i.c, i.c_negated);
+  using Bits = Unsigned<std::common_type_t<T, uint32_t>>;
+  const Bits c = read_predicate(w, i.c, i.c_negated);
   T result[kLanes];
   for (int l = 0; l < kLanes; ++l) result[l] = (c >> l & 1) ? a[l] : b[l];
   blend_lanes(lanes<T>(w, i.dst), result, mask);
