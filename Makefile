@@ -6,6 +6,9 @@
 # op: tests/<op>_test.cpp, plots/<op>_bench.cpp.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
+ifeq ($(filter clean,$(MAKECMDGOALS))$(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
 SHELL := /bin/bash
 CXX := $(if $(filter default,$(origin CXX)),g++,$(CXX))
 PYTHON ?= python3
@@ -112,7 +115,9 @@ endif
 NVFLAGS  := -std=c++20 -O3 -ccbin $(CXX) -I. $(CPPFLAGS)
 CXXFLAGS := -std=c++20 -O2 -Wall -Wextra -I. $(CPPFLAGS) \
   -isystem $(CUDA)/include
-SIMTFLAGS := -O3 -march=native -ffp-contract=off -fno-math-errno -pthread
+# g++ 12 warns where strings are added, wrongly: its bug 105329.
+SIMTFLAGS := -O3 -march=native -ffp-contract=off -fno-math-errno -pthread \
+  -Wno-restrict
 
 # Every object depends on this file, which changes when a flag, a tool or the
 # machine that `native` means does.
