@@ -45,7 +45,7 @@ CHECKS = [
 
 
 def run(root):
-    tally = pages.Tally()
+    tally, unreadable = pages.Tally(), set()
     for check, items in CHECKS:
         if check is sources.formatting and not sources.clang_format():
             print(f"note  no clang-format {sources.FORMATTER}: formatting was not checked")
@@ -55,19 +55,23 @@ def run(root):
         if not things:
             tally.fail(f"{title}: found nothing to look at")
         for thing in things:
-            report(root, title, check, thing, tally)
+            try:
+                report(f"{named(root, thing)}{title}", list(check(root, thing)), tally)
+            except Problem as problem:
+                unreadable.add(str(problem))
+    for problem in sorted(unreadable):  # Once, not once a check.
+        tally.fail(problem)
     return tally.close("check")
 
 
-def report(root, title, check, thing, tally):
+def named(root, thing):
     path = thing[-1] if isinstance(thing, tuple) else thing
-    name = "" if path == root else f"{path.relative_to(root)}: "
-    try:
-        problems = list(check(root, thing))
-    except Problem as problem:
-        problems = [str(problem)]
+    return "" if path == root else f"{path.relative_to(root)}: "
+
+
+def report(title, problems, tally):
     for problem in problems:
-        tally.fail(f"{name}{title}: {problem}")
+        tally.fail(f"{title}: {problem}")
     if not problems:
         tally.ok()
 

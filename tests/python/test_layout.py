@@ -294,6 +294,10 @@ class Layout(TreeTest):
             HERE, "<!-- figure a -->", "<!-- table b -->", "holds no woven figure"
         )
 
+    def test_a_page_that_cannot_be_read_is_reported_once(self):
+        self.edit(HERE, "<!-- figure a -->", "<!-- figrue a -->")
+        self.assert_red("'figrue' is no directive", "passed, 1 failed")
+
     def test_break_items(self):
         self.red_after(
             HERE,
