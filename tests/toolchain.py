@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 
-from pages import Problem
+import pages
 
 
 def make(root, backend, *arguments):
@@ -23,14 +23,17 @@ def make(root, backend, *arguments):
 
 
 def nvcc(root):
-    """The compiler that the build uses."""
-    chosen = root / ".toolchain" / "cpu.mk"
-    found = (
-        re.search(r"^NVCC \?= (.+)$", chosen.read_text(), re.M)
-        if chosen.is_file()
-        else None
-    )
-    for candidate in (os.environ.get("NVCC"), found and str(root / found[1]), "nvcc"):
-        if candidate and shutil.which(candidate):
-            return shutil.which(candidate)
-    raise Problem("no nvcc: 'make doctor' says how to get one, or set NVCC to its path")
+    """The compiler that the build uses; of a made-up tree too, ours is it."""
+    candidates = [os.environ.get("NVCC"), *chosen(root), *chosen(pages.ROOT), "nvcc"]
+    for candidate in filter(None, candidates):
+        if found := shutil.which(candidate):
+            return found
+    raise pages.Problem("no nvcc: 'make doctor' says how to get one, or set NVCC to its path")
+
+
+def chosen(root):
+    """What the set-up of a tree has found, or nothing."""
+    for written in root.glob(".toolchain/[cg]pu.mk"):
+        found = re.search(r"^NVCC \?= (.+)$", written.read_text(), re.M)
+        if found:
+            yield str(root / found[1])
