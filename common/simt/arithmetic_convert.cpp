@@ -200,16 +200,16 @@ D to_integer(V x, D nan) {
   constexpr int kBits = 8 * sizeof(D) - std::is_signed_v<D>;
   const V low = std::is_signed_v<D> ? V(std::numeric_limits<D>::min()) : V(0);
   const V high = V(uint64_t{1} << (kBits - 1)) * 2;  // one too many
-  const bool inside = x >= low && x < high;
-  const V safe = inside ? x : V(0);
+  const bool below = x < low, above = x >= high, is_nan = x != x;
+  const V safe = below | above | is_nan ? V(0) : x;
   D result;
   if constexpr (std::is_same_v<D, uint32_t>)
-    result = static_cast<uint32_t>(static_cast<int64_t>(safe));
+    result = static_cast<int64_t>(safe);
   else
     result = static_cast<D>(safe);
-  const D outside =
-      x < low ? std::numeric_limits<D>::min() : std::numeric_limits<D>::max();
-  return x != x ? nan : inside ? result : outside;
+  result = below ? std::numeric_limits<D>::min() : result;
+  result = above ? std::numeric_limits<D>::max() : result;
+  return is_nan ? nan : result;
 }
 
 bool nan_sets_top_bit(const Instruction& i) {
@@ -312,7 +312,7 @@ void decode_special(Decoding& d, Type to) {
   d.ins.mode = take_rounding(d);
   if (d.ins.mode > kToZero || !(d.take_type() == Type{'f', 4})) d.unsupported();
   d.bind(4, 4);
-  d.ins.run = convert_pair(to);
+  d.ins.run = convert_pair(to, !d.ins.mode && !d.ins.flags);
 }
 
 // cvt.pack.sat.s16.s32 d, a, b: a becomes the upper half. With 8 bits a third

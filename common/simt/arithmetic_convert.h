@@ -78,7 +78,7 @@ uint16_t narrow_to(float x, uint8_t rounding) {
 
 // Between floating formats (arithmetic_narrow.cpp).
 Handler convert_float(Type to, Type from, uint8_t mode, uint8_t flags);
-Handler convert_pair(Type to);
+Handler convert_pair(Type to, bool plain);  // no flags, to nearest
 Handler convert_tf32(bool away);
 
 }  // namespace simt

@@ -59,6 +59,7 @@ const Family& logic_family();        // and or xor shl shr lop3 ...
 const Family& float_family();        // add fma div sqrt ... on f32 and f64
 const Family& approximate_family();  // ex2 sin rcp.approx ...
 const Family& half_family();         // f16, bf16 and pairs of them
+const Family& extreme_family();      // min max of any floating format
 const Family& select_family();       // setp selp slct testp
 const Family& move_family();         // mov
 const Family& convert_family();      // cvt

@@ -222,59 +222,6 @@ void decode_sign(Decoding& d) {
   d.ins.run = width_index(d) ? float_unary<Op, double> : float_unary<Op, float>;
 }
 
-// min and max. One NaN loses against a number, unless .NaN is asked for; -0 is
-// less than +0. Of two double NaNs the second comes out, quiet.
-template <bool kMax, bool kPropagate>
-struct Extreme {
-  template <class T>
-  T operator()(T a, T b) const {
-    const bool a_is_less = a < b || (a == b && std::signbit(a));
-    const T chosen = a_is_less != kMax ? a : b;
-    if (kPropagate && sizeof(T) == 4) return a != a ? a : b != b ? b : chosen;
-    return a != a ? b : b != b ? a : chosen;
-  }
-};
-
-template <bool kMax, bool kPropagate, class T>
-void extreme(Warp& w, const Instruction& i, uint32_t mask) {
-  const bool ftz = i.flags & kFlush;
-  const bool by_magnitude = i.mode;
-  map_lanes(
-      mask, lanes<T>(w, i.dst),
-      [=](T a, T b) {
-        if constexpr (sizeof(T) == 8) {
-          const T result = Extreme<kMax, kPropagate>{}(a, b);
-          return result != result ? quiet(result) : result;
-        } else {
-          a = ftz ? flush(a) : a;
-          b = ftz ? flush(b) : b;
-          // .xorsign.abs compares magnitudes; the signs multiply.
-          const uint32_t sign = (bits_of(a) ^ bits_of(b)) & 0x80000000;
-          const T result = canonical(
-              Extreme<kMax, kPropagate>{}(by_magnitude ? std::fabs(a) : a,
-                                          by_magnitude ? std::fabs(b) : b));
-          const bool add_sign = by_magnitude && result == result;
-          return add_sign ? float_of(bits_of(result) | sign) : result;
-        }
-      },
-      static_cast<const T*>(lanes<T>(w, i.a)),
-      static_cast<const T*>(lanes<T>(w, i.b)));
-}
-
-template <bool kMax>
-void decode_extreme(Decoding& d) {
-  take_float_flags(d, kFlush);
-  const bool is_double = width_index(d);
-  const bool propagate = d.take("NaN");
-  const bool xorsign = d.take("xorsign"), abs = d.take("abs");
-  if (xorsign != abs || (is_double && (propagate || xorsign))) d.unsupported();
-  d.ins.mode = xorsign;
-  bind_alike(d, 2);
-  d.ins.run = is_double   ? extreme<kMax, false, double>
-              : propagate ? extreme<kMax, true, float>
-                          : extreme<kMax, false, float>;
-}
-
 // The magnitude of b with the sign of a. Bits are moved, nothing computed: a
 // NaN keeps its payload.
 struct CopySign {
@@ -305,8 +252,6 @@ const Family& float_family() {
        {"sqrt", decode_or_approximate<kSquareRoot>},
        {"neg", decode_sign<Negate>},
        {"abs", decode_sign<Absolute>},
-       {"min", decode_extreme<false>},
-       {"max", decode_extreme<true>},
        {"copysign", decode_copysign}}};
   return family;
 }

@@ -55,13 +55,17 @@ inline uint8_t take_flags(Decoding& d) {
   return flags;
 }
 
-template <class T>
-constexpr T kSmallestNormal = sizeof(T) == 4 ? T(0x1p-126) : T(0x1p-1022);
+// Subnormals become 0 of the same sign. On bits, because comparing floats may
+// trap in theory, and the compiler will not make vectors of what may trap.
+inline float flush(float x) {
+  const uint32_t bits = bits_of(x);
+  return float_of(bits & 0x7f800000 ? bits : bits & 0x80000000);
+}
 
-// Subnormals become 0 of the same sign.
-template <class T>
-inline T flush(T x) {
-  return std::fabs(x) < kSmallestNormal<T> ? std::copysign(T(0), x) : x;
+inline double flush(double x) {
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  const uint64_t bits = bits_of(x);
+  return double_of(bits & 0x7ff0000000000000 ? bits : bits & kSign);
 }
 
 // A single-precision NaN loses sign and payload in any computation.
@@ -73,5 +77,20 @@ inline T saturate(T x) {
   const T positive = x > 0 ? x : T(0);
   return positive < 1 ? positive : T(1);
 }
+
+// What f32 and the 16-bit formats approximate.
+struct Exp2 {
+  double operator()(double x) const { return std::exp2(x); }
+};
+
+// Through exp, three times as fast as tanh. Near 0, where the quotient would
+// cancel, two terms of the series are exact to 2^-40.
+struct HyperbolicTangent {
+  double operator()(double x) const {
+    const double series = x * (1 - x * x / 3);
+    const double quotient = 1 - 2 / (std::exp(2 * x) + 1);
+    return std::fabs(x) < 0x1p-10 ? series : quotient;
+  }
+};
 
 }  // namespace simt

@@ -43,20 +43,12 @@ struct Absolute {
   float operator()(float a) const { return std::fabs(a); }
 };
 
-// A NaN loses against a number; -0 is less than +0.
-template <bool kMax>
-struct Extreme {
-  float operator()(float a, float b) const {
-    const bool a_is_less = a < b || (a == b && std::signbit(a));
-    const float chosen = a_is_less != kMax ? a : b;
-    return a != a ? b : b != b ? a : chosen;
-  }
-};
-
 template <class Format>
 float flush_operand(float x) {
-  const bool subnormal = std::fabs(x) < Format::kSmallestNormal;
-  return subnormal ? std::copysign(0.0f, x) : x;
+  constexpr uint32_t kSmallest =
+      std::bit_cast<uint32_t>(Format::kSmallestNormal);
+  const uint32_t bits = bits_of(x);
+  return float_of((bits & 0x7fffffff) < kSmallest ? bits & 0x80000000 : bits);
 }
 
 template <class Format>
@@ -117,39 +109,8 @@ void half_ternary(Warp& w, const Instruction& i, uint32_t mask) {
                               halves(w, i.a), halves(w, i.b), halves(w, i.c));
 }
 
-// min and max with their modifiers. mode: bit 0 .NaN, bit 1 .xorsign.abs.
-template <class Format, int kParts, class Op>
-void half_extreme(Warp& w, const Instruction& i, uint32_t mask) {
-  const bool ftz = i.flags & kFlush;
-  const bool propagate = i.mode & 1, by_magnitude = i.mode & 2;
-  map_lanes<kParts>(
-      mask, lanes<uint16_t>(w, i.dst),
-      [=](uint16_t a, uint16_t b) {
-        float x = Format::widen(a), y = Format::widen(b);
-        const uint32_t sign = (bits_of(x) ^ bits_of(y)) & 0x80000000;
-        x = ftz ? flush_operand<Format>(x) : x;
-        y = ftz ? flush_operand<Format>(y) : y;
-        x = by_magnitude ? std::fabs(x) : x;
-        y = by_magnitude ? std::fabs(y) : y;
-        const float chosen = Op{}(x, y);
-        const float signed_choice =
-            by_magnitude ? float_of(bits_of(chosen) | sign) : chosen;
-        const bool is_nan = propagate && (x != x || y != y);
-        return is_nan ? kNaN16 : Format::narrow(signed_choice);
-      },
-      halves(w, i.a), halves(w, i.b));
-}
-
 // Approximate functions, computed in double: a library call for each value of
 // the lanes that are on.
-struct Exp2 {
-  double operator()(double x) const { return std::exp2(x); }
-};
-
-struct HyperbolicTangent {
-  double operator()(double x) const { return std::tanh(x); }
-};
-
 template <class Format, int kParts, class Op>
 void half_function(Warp& w, const Instruction& i, uint32_t mask) {
   const uint16_t* a = halves(w, i.a);
@@ -199,11 +160,6 @@ constexpr Handlers kTernary = {
     half_ternary<BFloat, 1, Op<BFloat>>, half_ternary<BFloat, 2, Op<BFloat>>};
 
 template <class Op>
-constexpr Handlers kExtreme = {
-    half_extreme<Half, 1, Op>, half_extreme<Half, 2, Op>,
-    half_extreme<BFloat, 1, Op>, half_extreme<BFloat, 2, Op>};
-
-template <class Op>
 constexpr Handlers kFunction = {
     half_function<Half, 1, Op>, half_function<Half, 2, Op>,
     half_function<BFloat, 1, Op>, half_function<BFloat, 2, Op>};
@@ -238,16 +194,6 @@ void decode_sign(Decoding& d) {
   d.ins.run = handlers.of(d.type);
 }
 
-template <bool kMax>
-void decode_extreme(Decoding& d) {
-  const bool propagate = d.take("NaN");
-  const bool xorsign = d.take("xorsign"), abs = d.take("abs");
-  if (xorsign != abs) d.unsupported();
-  d.ins.mode = propagate | xorsign << 1;
-  decode_operands(d, 2, kFlush);
-  d.ins.run = kExtreme<Extreme<kMax>>.of(d.type);
-}
-
 // Of the functions, ex2.approx.ftz.bf16 alone flushes, and must.
 template <class Op>
 void decode_function(Decoding& d) {
@@ -268,8 +214,6 @@ const Family& half_family() {
        {"fma", decode_fma},
        {"neg", decode_sign<kUnary<Negate>>},
        {"abs", decode_sign<kUnary<Absolute>>},
-       {"min", decode_extreme<false>},
-       {"max", decode_extreme<true>},
        {"ex2", decode_function<Exp2>},
        {"tanh", decode_function<HyperbolicTangent>}}};
   return family;

@@ -22,13 +22,12 @@ void pack(Warp& w, const Instruction& i, uint32_t mask) {
   constexpr int kParts = sizeof(Whole) / sizeof(Part);
   const Part* part[kParts];
   for (int k = 0; k < kParts; ++k) part[k] = lanes<Part>(w, i.elements[k]);
-  Whole whole[kLanes];
-  for (int l = 0; l < kLanes; ++l) {
-    whole[l] = 0;
+  map_indices(mask, lanes<Whole>(w, i.dst), [=](int l) {
+    Whole whole = 0;
     for (int k = 0; k < kParts; ++k)
-      whole[l] |= Whole{part[k][l]} << (8 * sizeof(Part) * k);
-  }
-  blend_lanes(lanes<Whole>(w, i.dst), whole, mask);
+      whole |= Whole{part[k][l]} << (8 * sizeof(Part) * k);
+    return whole;
+  });
 }
 
 // mov.b64 {%r1, _}, %rd
@@ -114,11 +113,11 @@ void decode_mov(Decoding& d) {
 // prmt: each nibble of the selector picks one of the eight bytes of b:a; its
 // top bit picks that byte's sign instead, eight times.
 uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
-  const uint64_t bytes = uint64_t{b} << 32 | a;
   uint32_t result = 0;
   for (int k = 0; k < 4; ++k) {
     const uint32_t pick = selector >> (4 * k);
-    const uint32_t byte = bytes >> (8 * (pick & 7)) & 255;
+    const uint32_t word = pick & 4 ? b : a;
+    const uint32_t byte = word >> (8 * (pick & 3)) & 255;
     const uint32_t sign = byte & 128 ? 255 : 0;
     result |= (pick & 8 ? sign : byte) << (8 * k);
   }

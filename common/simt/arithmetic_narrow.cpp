@@ -152,6 +152,18 @@ void pair_of_singles(Warp& w, const Instruction& i, uint32_t mask) {
       static_cast<const float*>(lanes<float>(w, i.b)));
 }
 
+// The same without flags, to nearest.
+template <class Format>
+void nearest_pair_of_singles(Warp& w, const Instruction& i, uint32_t mask) {
+  map_lanes(
+      mask, lanes<uint32_t>(w, i.dst),
+      [](float a, float b) {
+        return uint32_t{Format::narrow(a)} << 16 | Format::narrow(b);
+      },
+      static_cast<const float*>(lanes<float>(w, i.a)),
+      static_cast<const float*>(lanes<float>(w, i.b)));
+}
+
 // tf32 is a float whose last 13 bits are 0. kAway: ties away from zero, as
 // ptxas does it, with an addition that leaves infinity and NaN alone (and cuts
 // a NaN's payload like any other mantissa).
@@ -195,7 +207,10 @@ Handler convert_float(Type to, Type from, uint8_t mode, uint8_t flags) {
   return nullptr;
 }
 
-Handler convert_pair(Type to) {
+Handler convert_pair(Type to, bool plain) {
+  if (plain)
+    return to.is('x') ? nearest_pair_of_singles<Half>
+                      : nearest_pair_of_singles<BFloat>;
   return to.is('x') ? pair_of_singles<Half> : pair_of_singles<BFloat>;
 }
 

@@ -2,8 +2,7 @@
 #include <array>
 #include <type_traits>
 
-#include "common/simt/arithmetic_decode.h"
-#include "common/simt/half.h"
+#include "common/simt/arithmetic_float.h"
 
 namespace simt {
 namespace {
@@ -89,14 +88,6 @@ constexpr auto kComparisons = comparisons<T>(
     std::make_index_sequence<std::is_integral_v<T> ? kOrderedOperators
                                                    : kOperators>{});
 
-enum Flags : uint8_t { kFlush = 1 };  // .ftz
-
-template <class T>
-T flush_subnormal(T x) {
-  constexpr T kSmallest = sizeof(T) == 4 ? T(0x1p-126) : T(0x1p-1022);
-  return std::fabs(x) < kSmallest ? std::copysign(T(0), x) : x;
-}
-
 // lut: the operator.
 template <class T>
 uint32_t compare_lanes(Warp& w, const Instruction& i) {
@@ -104,9 +95,10 @@ uint32_t compare_lanes(Warp& w, const Instruction& i) {
   const T* b = lanes<T>(w, i.b);
   if constexpr (std::is_same_v<T, float>) {
     if (i.flags & kFlush) {
+      const auto flushed = [](float x) { return flush(x); };
       float flushed_a[kLanes], flushed_b[kLanes];
-      map_lanes(kAllLanes, flushed_a, flush_subnormal<float>, a);
-      map_lanes(kAllLanes, flushed_b, flush_subnormal<float>, b);
+      map_lanes(kAllLanes, flushed_a, flushed, a);
+      map_lanes(kAllLanes, flushed_b, flushed, b);
       return kComparisons<float>[i.lut](flushed_a, flushed_b);
     }
   }
@@ -298,12 +290,9 @@ template <class T>
 void selp(Warp& w, const Instruction& i, uint32_t mask) {
   const T* a = lanes<T>(w, i.a);
   const T* b = lanes<T>(w, i.b);
-  // As wide as T, so that lanes and bits fill vectors alike.
-  using Bits = Unsigned<std::common_type_t<T, uint32_t>>;
-  const Bits c = read_predicate(w, i.c, i.c_negated);
-  T result[kLanes];
-  for (int l = 0; l < kLanes; ++l) result[l] = (c >> l & 1) ? a[l] : b[l];
-  blend_lanes(lanes<T>(w, i.dst), result, mask);
+  const uint32_t c = read_predicate(w, i.c, i.c_negated);
+  map_indices(mask, lanes<T>(w, i.dst),
+              [=](int l) { return (c >> l & 1) ? a[l] : b[l]; });
 }
 
 void decode_selp(Decoding& d) {

@@ -42,23 +42,29 @@ inline void blend_lanes(T* to, const T* from, uint32_t mask) {
   for (int l = 0; l < kLanes; ++l) to[l] = (mask >> l & 1) ? from[l] : to[l];
 }
 
-// out[l] = f(in[l]...) for the lanes in `mask`. Each lane is made of kParts
-// values side by side: two for f16x2 and its kin.
+// out[i] = f(i) for the lanes in `mask`. Each lane is made of kParts values
+// side by side: two for f16x2 and its kin.
 //
 // All lanes are computed, whatever the mask, because a vector of eight costs
-// no more than one: f must be harmless on leftovers. `out` may be one of `in`,
-// but never overlaps it shifted: registers do not overlap, hence ivdep.
-template <int kParts = 1, class F, class Out, class... In>
-inline void map_lanes(uint32_t mask, Out* out, F f, const In*... in) {
+// no more than one: f must be harmless on leftovers. f may read `out` at the
+// same index, never at another: registers do not overlap, hence ivdep.
+template <int kParts = 1, class F, class Out>
+inline void map_indices(uint32_t mask, Out* out, F f) {
   constexpr int kValues = kParts * kLanes;
   alignas(64) Out scratch[kValues];
   Out* to = mask == kAllLanes ? out : scratch;
 #pragma GCC ivdep
-  for (int i = 0; i < kValues; ++i) to[i] = f(in[i]...);
+  for (int i = 0; i < kValues; ++i) to[i] = f(i);
   if (to == out) return;
   using Lane = typename UnsignedOf<kParts * sizeof(Out)>::type;
   blend_lanes(reinterpret_cast<Lane*>(out),
               reinterpret_cast<const Lane*>(scratch), mask);
+}
+
+// out[i] = f(in[i]...) likewise.
+template <int kParts = 1, class F, class Out, class... In>
+inline void map_lanes(uint32_t mask, Out* out, F f, const In*... in) {
+  map_indices<kParts>(mask, out, [=](int i) { return f(in[i]...); });
 }
 
 // The same lane by lane, for what is too dear to compute in vain.
