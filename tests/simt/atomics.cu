@@ -1,0 +1,387 @@
+// Atomics of every type and operation, in global and in shared memory, from
+// many blocks at once. Sums of floats are of numbers that add exactly.
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+
+#include "tests/simt/expect.h"
+
+namespace {
+
+constexpr int kBlocks = 6;
+constexpr int kThreads = 72;
+constexpr int kAll = kBlocks * kThreads;
+
+// A value for each thread, the same on the host: spread, odd and even, some
+// of them negative when the type has a sign.
+template <typename T>
+__host__ __device__ T value_of(int i) {
+  return static_cast<T>((i * 7919 % 1009 - 504) * (sizeof(T) == 8 ? 65539ll : 1ll));
+}
+
+enum Operation { kAdd, kSub, kMin, kMax, kAnd, kOr, kXor, kInc, kDec, kExch };
+
+template <Operation kOperation, typename T>
+__device__ T apply(T* at, T value) {
+  if constexpr (kOperation == kAdd) return atomicAdd(at, value);
+  if constexpr (kOperation == kSub) return atomicSub(at, value);
+  if constexpr (kOperation == kMin) return atomicMin(at, value);
+  if constexpr (kOperation == kMax) return atomicMax(at, value);
+  if constexpr (kOperation == kAnd) return atomicAnd(at, value);
+  if constexpr (kOperation == kOr) return atomicOr(at, value);
+  if constexpr (kOperation == kXor) return atomicXor(at, value);
+  if constexpr (kOperation == kInc) return atomicInc(at, value);
+  if constexpr (kOperation == kDec) return atomicDec(at, value);
+  return atomicExch(at, value);
+}
+
+template <Operation kOperation, typename T>
+T expected(T start) {
+  T result = start;
+  for (int i = 0; i < kAll; ++i) {
+    const T value = value_of<T>(i);
+    if constexpr (kOperation == kAdd) result = result + value;
+    if constexpr (kOperation == kSub) result = result - value;
+    if constexpr (kOperation == kMin) result = std::min(result, value);
+    if constexpr (kOperation == kMax) result = std::max(result, value);
+    if constexpr (kOperation == kAnd) result = result & value;
+    if constexpr (kOperation == kOr) result = result | value;
+    if constexpr (kOperation == kXor) result = result ^ value;
+  }
+  return result;
+}
+
+// The first cell is met by all threads, the next ones by every 16th; the
+// result unused (a reduction) there, used in the first.
+template <Operation kOperation, typename T>
+__global__ void global_kernel(T* cells, T start) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const T old = apply<kOperation>(cells, value_of<T>(i));
+  if (old != old) cells[1] = old;  // Never: it keeps the result in use.
+  apply<kOperation>(cells + 2, value_of<T>(i));
+}
+
+// Each block works in shared memory; thread 0 then hands the block's result
+// to the cell of its block.
+template <Operation kOperation, typename T>
+__global__ void shared_kernel(T* cells, T start) {
+  __shared__ T cell;
+  if (threadIdx.x == 0) cell = start;
+  __syncthreads();
+  apply<kOperation>(&cell, value_of<T>(threadIdx.x));
+  __syncthreads();
+  if (threadIdx.x == 0) cells[blockIdx.x] = cell;
+}
+
+template <typename T>
+__global__ void fill_kernel(T* cells, int n, T value) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) cells[i] = value;
+}
+
+template <Operation kOperation, typename T>
+void check(T start, expect::Where where = expect::Where::current()) {
+  const auto global = expect::results<T>(3, [&](T* cells) {
+    fill_kernel<<<1, 32>>>(cells, 3, start);
+    global_kernel<kOperation><<<kBlocks, kThreads>>>(cells, start);
+  });
+  const T want = expected<kOperation>(start);
+  expect::each(global, [&](int i) { return i == 1 ? start : want; }, where);
+
+  const auto shared = expect::results<T>(kBlocks, [&](T* cells) {
+    shared_kernel<kOperation><<<kBlocks, kThreads>>>(cells, start);
+  });
+  T block = start;
+  for (int i = 0; i < kThreads; ++i) {
+    const T value = value_of<T>(i);
+    if constexpr (kOperation == kAdd) block = block + value;
+    if constexpr (kOperation == kSub) block = block - value;
+    if constexpr (kOperation == kMin) block = std::min(block, value);
+    if constexpr (kOperation == kMax) block = std::max(block, value);
+    if constexpr (kOperation == kAnd) block = block & value;
+    if constexpr (kOperation == kOr) block = block | value;
+    if constexpr (kOperation == kXor) block = block ^ value;
+  }
+  expect::each(shared, [&](int) { return block; }, where);
+}
+
+template <typename T>
+void check_integers() {
+  check<kAdd, T>(5);
+  check<kMin, T>(3);
+  check<kMax, T>(3);
+  check<kAnd, T>(static_cast<T>(-1));
+  check<kOr, T>(0);
+  check<kXor, T>(0x55);
+}
+
+// Every thread draws a ticket: the old values are all different, and they are
+// 0 .. n-1 in some order.
+template <typename T>
+__global__ void ticket_kernel(T* tickets, T* counter) {
+  tickets[blockIdx.x * blockDim.x + threadIdx.x] = atomicAdd(counter, T(1));
+}
+
+template <typename T>
+void check_tickets(expect::Where where = expect::Where::current()) {
+  auto got = expect::results<T>(kAll + 1, [](T* cells) {
+    ticket_kernel<<<kBlocks, kThreads>>>(cells, cells + kAll);
+  });
+  std::sort(got.begin(), got.end());
+  expect::each(got, [](int i) { return i; }, where);
+}
+
+// inc wraps to 0 past the limit, dec to the limit past 0.
+template <Operation kOperation>
+__global__ void wrap_kernel(unsigned* cells, unsigned limit) {
+  apply<kOperation>(cells, limit);
+  __shared__ unsigned cell;
+  if (threadIdx.x == 0) cell = 0;
+  __syncthreads();
+  apply<kOperation>(&cell, limit);
+  __syncthreads();
+  if (threadIdx.x == 0) cells[1 + blockIdx.x] = cell;
+}
+
+void check_wrapping() {
+  for (unsigned limit : {0u, 1u, 9u, 100u, 0xffffffffu}) {
+    const uint64_t period = uint64_t{limit} + 1;
+    auto got = expect::results<unsigned>(1 + kBlocks, [&](unsigned* cells) {
+      wrap_kernel<kInc><<<kBlocks, kThreads>>>(cells, limit);
+    });
+    expect::each(got, [&](int i) { return (i == 0 ? kAll : kThreads) % period; });
+    got = expect::results<unsigned>(1 + kBlocks, [&](unsigned* cells) {
+      wrap_kernel<kDec><<<kBlocks, kThreads>>>(cells, limit);
+    });
+    expect::each(got, [&](int i) {
+      const uint64_t steps = (i == 0 ? kAll : kThreads) % period;
+      return steps == 0 ? 0 : period - steps;
+    });
+  }
+  // A value already past the limit also wraps.
+  auto got = expect::results<unsigned>(1 + kBlocks, [](unsigned* cells) {
+    fill_kernel<<<1, 32>>>(cells, 1, 1000u);
+    wrap_kernel<kInc><<<1, 1>>>(cells, 9u);
+  });
+  expect::equal(got[0], 0u);
+  got = expect::results<unsigned>(1 + kBlocks, [](unsigned* cells) {
+    fill_kernel<<<1, 32>>>(cells, 1, 1000u);
+    wrap_kernel<kDec><<<1, 1>>>(cells, 9u);
+  });
+  expect::equal(got[0], 9u);
+}
+
+// Exchanged values form a chain: what was put in comes out exactly once.
+template <typename T>
+__global__ void exchange_kernel(T* out, T* cell) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = atomicExch(cell, static_cast<T>(i + 1));
+}
+
+template <typename T>
+void check_exchange(expect::Where where = expect::Where::current()) {
+  auto got = expect::results<T>(kAll + 1, [](T* out) {
+    exchange_kernel<<<kBlocks, kThreads>>>(out, out + kAll);
+  });
+  std::sort(got.begin(), got.end());
+  expect::each(got, [](int i) { return i; }, where);
+}
+
+// A sum built on compare-and-swap alone.
+template <typename T>
+__global__ void cas_kernel(T* cell) {
+  const T mine = static_cast<T>(blockIdx.x * blockDim.x + threadIdx.x);
+  T seen = *static_cast<volatile T*>(cell);
+  T assumed;
+  do {
+    assumed = seen;
+    seen = atomicCAS(cell, assumed, static_cast<T>(assumed + mine));
+  } while (seen != assumed);
+}
+
+template <typename T>
+void check_cas(expect::Where where = expect::Where::current()) {
+  // A neighbour on either side shows that only the named bits change.
+  const auto got = expect::results<T>(4, [](T* cells) {
+    cas_kernel<<<kBlocks, kThreads>>>(cells + 1);
+    cas_kernel<<<1, 32>>>(cells + 2);
+  });
+  expect::equal(got[0], T{0}, where);
+  expect::equal(got[1], static_cast<T>(kAll * (kAll - 1) / 2), where);
+  expect::equal(got[2], static_cast<T>(496), where);
+  expect::equal(got[3], T{0}, where);
+}
+
+// 16-byte compare-and-swap, from sm_90 on.
+__global__ void cas128_kernel(unsigned long long* out) {
+#if __CUDA_ARCH__ >= 900
+  using Pair = struct alignas(16) {
+    unsigned long long low, high;
+  };
+  Pair* cell = reinterpret_cast<Pair*>(out);
+  Pair seen = {0, 0};
+  Pair assumed;
+  do {
+    assumed = seen;
+    const Pair next = {assumed.low + 1, assumed.high + threadIdx.x};
+    seen = atomicCAS(cell, assumed, next);
+  } while (seen.low != assumed.low || seen.high != assumed.high);
+#endif
+}
+
+template <typename T>
+__global__ void float_kernel(T* cells) {
+  __shared__ T cell;
+  if (threadIdx.x == 0) cell = 0;
+  __syncthreads();
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicAdd(cells, static_cast<T>((i - 200) * 0.25));
+  atomicAdd(&cell, static_cast<T>(i * 0.5));
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(cells + 1, cell);
+  if constexpr (sizeof(T) == 4) atomicExch(cells + 2, 2.5f);
+}
+
+template <typename T>
+void check_float(expect::Where where = expect::Where::current()) {
+  const auto got = expect::results<T>(
+      3, [](T* cells) { float_kernel<<<kBlocks, kThreads>>>(cells); });
+  const double sum = kAll * (kAll - 1) / 2;
+  expect::equal(got[0], static_cast<T>((sum - 200.0 * kAll) * 0.25), where);
+  expect::equal(got[1], static_cast<T>(sum * 0.5), where);
+  expect::equal(got[2], static_cast<T>(sizeof(T) == 4 ? 2.5 : 0), where);
+}
+
+// The old value an atomicAdd of floats returns is one of the partial sums.
+__global__ void float_tickets_kernel(float* out, float* cell) {
+  out[blockIdx.x * blockDim.x + threadIdx.x] = atomicAdd(cell, 1.0f);
+}
+
+void check_float_tickets() {
+  auto got = expect::results<float>(kAll + 1, [](float* out) {
+    float_tickets_kernel<<<kBlocks, kThreads>>>(out, out + kAll);
+  });
+  std::sort(got.begin(), got.end());
+  expect::each(got, [](int i) { return static_cast<float>(i); });
+}
+
+// 64 threads add numbers that stay exact in 16 bits; the second element of
+// the array has another sum, so that halves cannot be swapped.
+__global__ void half_kernel(float* out) {
+  __shared__ __half2 pair;
+  __shared__ __half single[2];
+  if (threadIdx.x == 0) {
+    pair = __floats2half2_rn(0, 0);
+    single[0] = single[1] = __float2half(0);
+  }
+  __syncthreads();
+  atomicAdd(&pair, __floats2half2_rn(1, threadIdx.x % 4));
+  atomicAdd(&single[threadIdx.x % 2], __float2half(0.5f));
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  out[0] = __low2float(pair);
+  out[1] = __high2float(pair);
+  out[2] = __half2float(single[0]);
+  out[3] = __half2float(single[1]);
+}
+
+__global__ void half_global_kernel(__half* cells) {
+  atomicAdd(&cells[blockIdx.x % 2], __float2half(0.25f));
+  atomicAdd(reinterpret_cast<__half2*>(cells + 2),
+            __floats2half2_rn(1, -0.5f));
+}
+
+__global__ void bfloat_kernel(__nv_bfloat16* cells) {
+  atomicAdd(&cells[threadIdx.x % 2], __float2bfloat16(0.5f));
+  atomicAdd(reinterpret_cast<__nv_bfloat162*>(cells + 2),
+            __floats2bfloat162_rn(1, -2));
+}
+
+void check_halves() {
+  const auto shared = expect::results<float>(
+      4, [](float* out) { half_kernel<<<1, 64>>>(out); });
+  const float in_shared[] = {64, 96, 16, 16};
+  expect::each(shared, [&](int i) { return in_shared[i]; });
+
+  const auto global = expect::results<uint16_t>(4, [](uint16_t* cells) {
+    half_global_kernel<<<4, 48>>>(reinterpret_cast<__half*>(cells));
+  });
+  // 24, 24, 192 and -96 as half.
+  const uint16_t in_global[] = {0x4e00, 0x4e00, 0x5a00, 0xd600};
+  expect::each(global, [&](int i) { return in_global[i]; });
+
+  const auto bfloat = expect::results<uint16_t>(4, [](uint16_t* cells) {
+    bfloat_kernel<<<2, 32>>>(reinterpret_cast<__nv_bfloat16*>(cells));
+  });
+  // 16, 16, 64 and -128 as bfloat16.
+  const uint16_t in_bfloat[] = {0x4180, 0x4180, 0x4280, 0xc300};
+  expect::each(bfloat, [&](int i) { return in_bfloat[i]; });
+}
+
+// The scoped forms, and a generic pointer that is shared in one half of the
+// block and global in the other.
+__global__ void scopes_kernel(int* cells) {
+  __shared__ int cell;
+  if (threadIdx.x == 0) cell = 0;
+  __syncthreads();
+  atomicAdd_block(&cell, 1);
+  atomicAdd_system(cells, 1);
+  atomicMax_block(cells + 1, static_cast<int>(threadIdx.x));
+  int* either = threadIdx.x % 2 == 0 ? &cell : cells + 2;
+  atomicAdd(either, 10);
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(cells + 3, cell);
+}
+
+void check_scopes() {
+  const auto got = expect::results<int>(
+      4, [](int* cells) { scopes_kernel<<<4, 64>>>(cells); });
+  const int want[] = {256, 63, 1280, 4 * (64 + 320)};
+  expect::each(got, [&](int i) { return want[i]; });
+}
+
+void check_cas128() {
+  int major = 0;
+  expect::ok(
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  if (major < 9) {
+    std::cout << "no 16-byte compare-and-swap before sm_90: left out\n";
+    return;
+  }
+  const auto got = expect::results<unsigned long long>(
+      2, [](unsigned long long* out) { cas128_kernel<<<3, 40>>>(out); });
+  expect::equal(got[0], 120ull);
+  expect::equal(got[1], 3ull * 780);
+}
+
+}  // namespace
+
+int main() {
+  check_integers<int>();
+  check_integers<unsigned>();
+  check_integers<unsigned long long>();
+  check<kMin, long long>(3);
+  check<kMax, long long>(3);
+  check<kSub, int>(5);
+  check<kSub, unsigned>(5);
+  check_tickets<int>();
+  check_tickets<unsigned>();
+  check_tickets<unsigned long long>();
+  check_wrapping();
+  check_exchange<int>();
+  check_exchange<unsigned>();
+  check_exchange<unsigned long long>();
+  check_exchange<float>();
+  check_cas<int>();
+  check_cas<unsigned>();
+  check_cas<unsigned long long>();
+  check_cas<unsigned short>();
+  check_cas128();
+  check_float<float>();
+  check_float<double>();
+  check_float_tickets();
+  check_halves();
+  check_scopes();
+  return expect::report();
+}
