@@ -1,15 +1,16 @@
 // Nothing here is worth studying.
 //
 // PTX instructions, one after the other, on edge and random operands. A
-// program is a table of instructions; it prints one line each:
+// program is a table of instructions. It compares with what an H200 answered,
+// <program>.h200.txt beside its source, one line an instruction:
 //
 //   add.rn.f32 f32 9bb1c4a00f5d21e7       a hash of the results' bits
 //   add.rn.f32 f32.nan 5c0a61d8ee21f05a   the same of those that are NaN, whose
 //                                         payload PTX leaves to the machine
 //
-// What an H200 printed is committed as arithmetic/<program>.h200.txt. To find
-// where two machines differ:
+// To record such a file, and to find where two machines differ:
 //
+//   program --hashes            prints those lines instead
 //   program add.rn.f32          prints operands and results of one instruction
 //   program --bits FILE         writes the bits of all results
 //   program --against FILE      names the first results that differ from them
@@ -20,7 +21,11 @@
 #include <functional>
 #include <iomanip>
 #include <map>
+#include <set>
+#include <sstream>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "tests/simt/expect.h"
 
@@ -39,11 +44,11 @@ struct Float {
   static constexpr int mantissa = kMantissa;
 };
 
-#define FORMAT(NAME, WORD, LANES, ...)                 \
-  struct NAME : __VA_ARGS__ {                          \
-    using Word = WORD;                                 \
-    static constexpr int lanes = LANES;                \
-    static constexpr const char* name = #NAME;         \
+#define FORMAT(NAME, WORD, LANES, ...)         \
+  struct NAME : __VA_ARGS__ {                  \
+    using Word = WORD;                         \
+    static constexpr int lanes = LANES;        \
+    static constexpr const char* name = #NAME; \
   };
 
 FORMAT(u8, uint32_t, 1, Integer<8>)
@@ -98,47 +103,46 @@ FORMAT(bf16x2, uint32_t, 2, Float<8, 7>)
 
 // One row of a table: first architecture, result, operands, instruction. C++
 // has no other way to paste a type's letter into an assembly string.
-#define ROW_(ARCH, NAME, LINE, R, A, B, C, ...)                               \
-  struct Row##LINE {                                                          \
-    static constexpr const char* name = NAME;                                 \
-    static constexpr int arch = ARCH;                                         \
-    using Result = R;                                                         \
-    using Operands = std::tuple<A, B, C>;                                     \
-    static __device__ uint64_t run(uint64_t x, uint64_t y, uint64_t z) {      \
-      const auto a = static_cast<A::Word>(x);                                 \
-      const auto b = static_cast<B::Word>(y);                                 \
-      const auto c = static_cast<C::Word>(z);                                 \
-      R::Word result = 0;                                                     \
-      (void)a, (void)b, (void)c;                                              \
-      __VA_ARGS__;                                                            \
-      return result;                                                          \
-    }                                                                         \
-  };                                                                          \
+#define ROW_(ARCH, NAME, LINE, R, A, B, C, ...)                          \
+  struct Row##LINE {                                                     \
+    static constexpr const char* name = NAME;                            \
+    static constexpr int arch = ARCH;                                    \
+    using Result = R;                                                    \
+    using Operands = std::tuple<A, B, C>;                                \
+    static __device__ uint64_t run(uint64_t x, uint64_t y, uint64_t z) { \
+      const auto a = static_cast<A::Word>(x);                            \
+      const auto b = static_cast<B::Word>(y);                            \
+      const auto c = static_cast<C::Word>(z);                            \
+      R::Word result = 0;                                                \
+      (void)a, (void)b, (void)c;                                         \
+      __VA_ARGS__;                                                       \
+      return result;                                                     \
+    }                                                                    \
+  };                                                                     \
   const arithmetic::Entry<Row##LINE> entry##LINE;
 #define ROW(ARCH, NAME, LINE, R, A, B, C, ...) \
   ROW_(ARCH, NAME, LINE, R, A, B, C, __VA_ARGS__)
 
-#define UNARY(ARCH, R, A, TEXT)                              \
-  ROW(ARCH, TEXT, __LINE__, R, A, None, None,                \
-      ASM_##ARCH(TEXT " %0, %1;"                             \
-                 : "=" LETTER_##R(result)                    \
+#define UNARY(ARCH, R, A, TEXT)               \
+  ROW(ARCH, TEXT, __LINE__, R, A, None, None, \
+      ASM_##ARCH(TEXT " %0, %1;"              \
+                 : "=" LETTER_##R(result)     \
                  : LETTER_##A(a)))
-#define BINARY(ARCH, R, A, B, TEXT)                          \
-  ROW(ARCH, TEXT, __LINE__, R, A, B, None,                   \
-      ASM_##ARCH(TEXT " %0, %1, %2;"                         \
-                 : "=" LETTER_##R(result)                    \
+#define BINARY(ARCH, R, A, B, TEXT)        \
+  ROW(ARCH, TEXT, __LINE__, R, A, B, None, \
+      ASM_##ARCH(TEXT " %0, %1, %2;"       \
+                 : "=" LETTER_##R(result)  \
                  : LETTER_##A(a), LETTER_##B(b)))
-#define TERNARY(ARCH, R, A, B, C, TEXT)                      \
-  ROW(ARCH, TEXT, __LINE__, R, A, B, C,                      \
-      ASM_##ARCH(TEXT " %0, %1, %2, %3;"                     \
-                 : "=" LETTER_##R(result)                    \
+#define TERNARY(ARCH, R, A, B, C, TEXT)   \
+  ROW(ARCH, TEXT, __LINE__, R, A, B, C,   \
+      ASM_##ARCH(TEXT " %0, %1, %2, %3;"  \
+                 : "=" LETTER_##R(result) \
                  : LETTER_##A(a), LETTER_##B(b), LETTER_##C(c)))
 // A comparison: 1 or 0.
-#define COMPARE(ARCH, A, TEXT)                                      \
-  ROW(ARCH, TEXT, __LINE__, pred, A, A, None,                       \
-      ASM_##ARCH("{.reg .pred p; " TEXT                             \
-                 " p, %1, %2; selp.u32 %0, 1, 0, p;}"               \
-                 : "=r"(result)                                     \
+#define COMPARE(ARCH, A, TEXT)                                               \
+  ROW(ARCH, TEXT, __LINE__, pred, A, A, None,                                \
+      ASM_##ARCH("{.reg .pred p; " TEXT " p, %1, %2; selp.u32 %0, 1, 0, p;}" \
+                 : "=r"(result)                                              \
                  : LETTER_##A(a), LETTER_##A(b)))
 // A name and statements that set `result` from `a`, `b` and `c`.
 #define CODE(NAME, R, A, B, C, ...) \
@@ -157,13 +161,19 @@ using Words = std::vector<uint64_t>;
 struct Instruction {
   std::string name;
   std::string type;
-  int arch, bits, exponent, mantissa, lanes;
+  int bits, exponent, mantissa, lanes;
   std::vector<Words> operands;
   Words results;
 };
 
-inline std::vector<std::function<Instruction()>>& table() {
-  static std::vector<std::function<Instruction()>> rows;
+struct Planned {
+  std::string name;
+  int arch;
+  std::function<Instruction()> run;
+};
+
+inline std::vector<Planned>& table() {
+  static std::vector<Planned> rows;
   return rows;
 }
 
@@ -210,21 +220,21 @@ inline Words float_edges(const Shape& f, bool few) {
   const uint64_t one = f.bias();
   const uint64_t ones = (1ull << f.mantissa) - 1;
   const uint64_t half = 1ull << (f.mantissa - 1);
-  Words edges = {f.field(0, 0, 0),          f.field(0, 0, 1),
-                 f.field(0, 1, 0),          f.field(0, one, 0),
-                 f.field(0, one, 1),        f.field(0, f.top() - 1, ones),
-                 f.field(0, f.top(), 0),    f.field(0, f.top(), half | 5)};
+  Words edges = {f.field(0, 0, 0),       f.field(0, 0, 1),
+                 f.field(0, 1, 0),       f.field(0, one, 0),
+                 f.field(0, one, 1),     f.field(0, f.top() - 1, ones),
+                 f.field(0, f.top(), 0), f.field(0, f.top(), half | 5)};
   if (!few) {
     const Words more = {
-        f.field(0, 0, ones),           f.field(0, 0, half),
-        f.field(0, 1, 1),              f.field(0, one - 1, ones),
-        f.field(0, one - 1, 0),        f.field(0, one - 2, ones),
-        f.field(0, one, half),         f.field(0, one + 1, half / 2),
-        f.field(0, one + 1, half),     f.field(0, one + 7, 0),
-        f.field(0, one + 6, ones),     f.field(0, one + 15, 0),
-        f.field(0, one + 14, ones),    f.field(0, f.top() - 1, 0),
-        f.field(0, f.top(), half),     f.field(0, f.top(), ones),
-        f.field(0, f.top(), 1),        f.field(0, f.top(), half - 1)};
+        f.field(0, 0, ones),        f.field(0, 0, half),
+        f.field(0, 1, 1),           f.field(0, one - 1, ones),
+        f.field(0, one - 1, 0),     f.field(0, one - 2, ones),
+        f.field(0, one, half),      f.field(0, one + 1, half / 2),
+        f.field(0, one + 1, half),  f.field(0, one + 7, 0),
+        f.field(0, one + 6, ones),  f.field(0, one + 15, 0),
+        f.field(0, one + 14, ones), f.field(0, f.top() - 1, 0),
+        f.field(0, f.top(), half),  f.field(0, f.top(), ones),
+        f.field(0, f.top(), 1),     f.field(0, f.top(), half - 1)};
     edges.insert(edges.end(), more.begin(), more.end());
     for (uint64_t power : {8, 16, 31, 32, 63, 64}) {
       if (one + power >= f.top()) continue;
@@ -240,12 +250,22 @@ inline Words float_edges(const Shape& f, bool few) {
 }
 
 inline Words integer_edges(const Shape& f, bool few) {
-  Words edges = {0, 1, 2, 7, f.mask(), f.mask() - 1, f.mask() >> 1,
-                 (f.mask() >> 1) + 1, 0x5555555555555555, 31, 32, 255};
+  Words edges = {0,
+                 1,
+                 2,
+                 7,
+                 f.mask(),
+                 f.mask() - 1,
+                 f.mask() >> 1,
+                 (f.mask() >> 1) + 1,
+                 0x5555555555555555,
+                 31,
+                 32,
+                 255};
   if (!few) {
-    for (uint64_t value : {3,   5,   8,   10,  15,    16,    17,    24,
-                           33,  63,  64,  65,  100,   127,   128,   256,
-                           257, 640, 641, 127, 32767, 32768, 65535, 65536}) {
+    for (uint64_t value :
+         {3,   5,   8,   10,  15,  16,  17,  24,  33,    63,    64,    65,
+          100, 127, 128, 256, 257, 640, 641, 127, 32767, 32768, 65535, 65536}) {
       edges.push_back(value);
       edges.push_back(~value);
     }
@@ -343,9 +363,8 @@ Instruction run_row() {
   const int arity = 1 + (B::lanes > 0) + (C::lanes > 0);
   const std::vector<Row3> rows = combinations(shapes, arity);
   const size_t n = rows.size();
-  Instruction it{Row::name,   R::name,     Row::arch, R::bits,
-                 R::exponent, R::mantissa, R::lanes,  {},
-                 Words(n)};
+  Instruction it{Row::name,   R::name,  R::bits, R::exponent,
+                 R::mantissa, R::lanes, {},      Words(n)};
   it.operands.assign(arity, Words(n));
   Words flat(3 * n);
   for (size_t i = 0; i < n; ++i) {
@@ -365,7 +384,7 @@ Instruction run_row() {
 
 template <typename Row>
 struct Entry {
-  Entry() { table().push_back(run_row<Row>); }
+  Entry() { table().push_back({Row::name, Row::arch, run_row<Row>}); }
 };
 
 inline bool is_nan(const Instruction& it, uint64_t bits) {
@@ -389,13 +408,16 @@ class Hash {
   uint64_t state_ = 0xcbf29ce484222325;
 };
 
-inline void print_hash(const std::string& name, const std::string& type,
-                       const Hash& hash) {
-  std::cout << name << ' ' << type << ' ' << std::hex << std::setfill('0')
-            << std::setw(16) << hash.value() << std::dec << '\n';
+// "add.rn.f32 f32" -> hash.
+using Hashes = std::vector<std::pair<std::string, std::string>>;
+
+inline std::string hex(uint64_t value) {
+  std::ostringstream text;
+  text << std::hex << std::setfill('0') << std::setw(16) << value;
+  return text.str();
 }
 
-inline void summarize(const Instruction& it) {
+inline void hash_results(const Instruction& it, Hashes& hashes) {
   Hash numbers, nans;
   bool any_nan = false;
   const uint64_t lane_mask = it.bits == 64 ? ~0ull : (1ull << it.bits) - 1;
@@ -410,8 +432,41 @@ inline void summarize(const Instruction& it) {
       if (nan) nans.add(i), nans.add(bits);
     }
   }
-  print_hash(it.name, it.type, numbers);
-  if (any_nan) print_hash(it.name, it.type + ".nan", nans);
+  const std::string name = it.name + ' ' + it.type;
+  hashes.emplace_back(name, hex(numbers.value()));
+  if (any_nan) hashes.emplace_back(name + ".nan", hex(nans.value()));
+}
+
+// Each line of the recorded file is a check, and so is each line too many.
+inline int compare(const Hashes& hashes, const std::string& source,
+                   const std::set<std::string>& left_out) {
+  const std::string path = source.substr(0, source.rfind('.')) + ".h200.txt";
+  std::ifstream file(path);
+  std::map<std::string, std::string> recorded;
+  for (std::string name, type, hash; file >> name >> type >> hash;) {
+    if (!left_out.contains(name)) recorded[name + ' ' + type] = hash;
+  }
+  if (recorded.empty()) {
+    std::cout << path << ": no recorded results. Run from the repository's "
+              << "root; tests/simt/record.sh records them on a GPU.\n"
+              << "0 passed, 1 failed\n";
+    return 1;
+  }
+  if (!left_out.empty()) {
+    std::cout << left_out.size() << " instructions that this device does not "
+              << "have are left out\n";
+  }
+  for (const auto& [name, hash] : hashes) {
+    const bool same = recorded.contains(name) && recorded[name] == hash;
+    expect::count(same);
+    if (!same) std::cout << name << ": not the bits of the H200\n";
+    recorded.erase(name);
+  }
+  for (const auto& [name, hash] : recorded) {
+    expect::count(false);
+    std::cout << name << ": recorded on the H200, not produced here\n";
+  }
+  return expect::report();
 }
 
 inline void print_row(const Instruction& it, size_t i) {
@@ -422,6 +477,12 @@ inline void print_row(const Instruction& it, size_t i) {
 
 inline size_t word_bytes(const Instruction& it) {
   return std::max(4, it.bits * it.lanes / 8);
+}
+
+inline void write_bits(const Instruction& it, std::ostream& file) {
+  for (const uint64_t word : it.results) {
+    file.write(reinterpret_cast<const char*>(&word), word_bytes(it));
+  }
 }
 
 // Compares with the bits of another machine; true when they are the same.
@@ -454,44 +515,49 @@ inline int architecture() {
   return 10 * major + minor;
 }
 
-inline int run_table(int argc, char** argv) {
+inline void print_all(const Instruction& it) {
+  for (size_t i = 0; i < it.results.size(); ++i) {
+    print_row(it, i);
+    std::cout << '\n';
+  }
+}
+
+inline int run_table(int argc, char** argv,
+                     expect::Where where = expect::Where::current()) {
   const std::string command = argc > 1 ? argv[1] : "";
   const std::string path = argc > 2 ? argv[2] : "";
-  std::ofstream out;
-  std::ifstream in;
-  if (command == "--bits") out.open(path, std::ios::binary);
-  if (command == "--against") in.open(path, std::ios::binary);
-  if (!out || !in || (command.starts_with("--") && path.empty())) {
+  const bool writing = command == "--bits", reading = command == "--against";
+  std::fstream file;
+  if (writing) file.open(path, std::ios::out | std::ios::binary);
+  if (reading) file.open(path, std::ios::in | std::ios::binary);
+  if ((writing || reading) && !file.is_open()) {
     std::cerr << "cannot open '" << path << "'\n";
     return 2;
   }
+  const bool hashing = command.empty() || command == "--hashes";
   const int device = architecture();
-  int shown = 0;
-  bool same = true;
+  Hashes hashes;
+  std::set<std::string> left_out;
+  bool found = false, same = true;
   for (const auto& row : table()) {
-    const Instruction it = row();
-    if (it.arch > device) continue;
-    if (command.empty()) {
-      summarize(it);
-    } else if (command == "--bits") {
-      for (const uint64_t word : it.results) {
-        out.write(reinterpret_cast<const char*>(&word), word_bytes(it));
-      }
-    } else if (command == "--against") {
-      same &= same_as(it, in);
-    } else if (it.name == command) {
-      for (size_t i = 0; i < it.results.size(); ++i) {
-        print_row(it, i);
-        std::cout << '\n';
-      }
-    } else {
-      continue;
-    }
-    ++shown;
+    if (row.arch > device) left_out.insert(row.name);
+    if (row.arch > device) continue;
+    const bool every = hashing || writing || reading;
+    if (!every && command != row.name) continue;
+    const Instruction it = row.run();
+    found = true;
+    if (hashing) hash_results(it, hashes);
+    if (writing) write_bits(it, file);
+    if (reading) same &= same_as(it, file);
+    if (!every) print_all(it);
   }
-  if (shown == 0) {
+  if (!found) {
     std::cerr << "no instruction is called '" << command << "'\n";
     return 2;
+  }
+  if (command.empty()) return compare(hashes, where.file_name(), left_out);
+  for (const auto& [name, hash] : hashes) {
+    std::cout << name << ' ' << hash << '\n';
   }
   return same ? 0 : 1;
 }

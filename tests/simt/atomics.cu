@@ -18,10 +18,11 @@ constexpr int kAll = kBlocks * kThreads;
 // of them negative when the type has a sign.
 template <typename T>
 __host__ __device__ T value_of(int i) {
-  return static_cast<T>((i * 7919 % 1009 - 504) * (sizeof(T) == 8 ? 65539ll : 1ll));
+  return static_cast<T>((i * 7919 % 1009 - 504) *
+                        (sizeof(T) == 8 ? 65539ll : 1ll));
 }
 
-enum Operation { kAdd, kSub, kMin, kMax, kAnd, kOr, kXor, kInc, kDec, kExch };
+enum Operation { kAdd, kSub, kMin, kMax, kAnd, kOr, kXor, kInc, kDec };
 
 template <Operation kOperation, typename T>
 __device__ T apply(T* at, T value) {
@@ -34,7 +35,6 @@ __device__ T apply(T* at, T value) {
   if constexpr (kOperation == kXor) return atomicXor(at, value);
   if constexpr (kOperation == kInc) return atomicInc(at, value);
   if constexpr (kOperation == kDec) return atomicDec(at, value);
-  return atomicExch(at, value);
 }
 
 template <Operation kOperation, typename T>
@@ -87,7 +87,8 @@ void check(T start, expect::Where where = expect::Where::current()) {
     global_kernel<kOperation><<<kBlocks, kThreads>>>(cells, start);
   });
   const T want = expected<kOperation>(start);
-  expect::each(global, [&](int i) { return i == 1 ? start : want; }, where);
+  expect::each(
+      global, [&](int i) { return i == 1 ? start : want; }, where);
 
   const auto shared = expect::results<T>(kBlocks, [&](T* cells) {
     shared_kernel<kOperation><<<kBlocks, kThreads>>>(cells, start);
@@ -103,7 +104,8 @@ void check(T start, expect::Where where = expect::Where::current()) {
     if constexpr (kOperation == kOr) block = block | value;
     if constexpr (kOperation == kXor) block = block ^ value;
   }
-  expect::each(shared, [&](int) { return block; }, where);
+  expect::each(
+      shared, [&](int) { return block; }, where);
 }
 
 template <typename T>
@@ -129,7 +131,8 @@ void check_tickets(expect::Where where = expect::Where::current()) {
     ticket_kernel<<<kBlocks, kThreads>>>(cells, cells + kAll);
   });
   std::sort(got.begin(), got.end());
-  expect::each(got, [](int i) { return i; }, where);
+  expect::each(
+      got, [](int i) { return i; }, where);
 }
 
 // inc wraps to 0 past the limit, dec to the limit past 0.
@@ -150,7 +153,8 @@ void check_wrapping() {
     auto got = expect::results<unsigned>(1 + kBlocks, [&](unsigned* cells) {
       wrap_kernel<kInc><<<kBlocks, kThreads>>>(cells, limit);
     });
-    expect::each(got, [&](int i) { return (i == 0 ? kAll : kThreads) % period; });
+    expect::each(got,
+                 [&](int i) { return (i == 0 ? kAll : kThreads) % period; });
     got = expect::results<unsigned>(1 + kBlocks, [&](unsigned* cells) {
       wrap_kernel<kDec><<<kBlocks, kThreads>>>(cells, limit);
     });
@@ -185,7 +189,8 @@ void check_exchange(expect::Where where = expect::Where::current()) {
     exchange_kernel<<<kBlocks, kThreads>>>(out, out + kAll);
   });
   std::sort(got.begin(), got.end());
-  expect::each(got, [](int i) { return i; }, where);
+  expect::each(
+      got, [](int i) { return i; }, where);
 }
 
 // A sum built on compare-and-swap alone.
@@ -211,23 +216,6 @@ void check_cas(expect::Where where = expect::Where::current()) {
   expect::equal(got[1], static_cast<T>(kAll * (kAll - 1) / 2), where);
   expect::equal(got[2], static_cast<T>(496), where);
   expect::equal(got[3], T{0}, where);
-}
-
-// 16-byte compare-and-swap, from sm_90 on.
-__global__ void cas128_kernel(unsigned long long* out) {
-#if __CUDA_ARCH__ >= 900
-  using Pair = struct alignas(16) {
-    unsigned long long low, high;
-  };
-  Pair* cell = reinterpret_cast<Pair*>(out);
-  Pair seen = {0, 0};
-  Pair assumed;
-  do {
-    assumed = seen;
-    const Pair next = {assumed.low + 1, assumed.high + threadIdx.x};
-    seen = atomicCAS(cell, assumed, next);
-  } while (seen.low != assumed.low || seen.high != assumed.high);
-#endif
 }
 
 template <typename T>
@@ -288,8 +276,7 @@ __global__ void half_kernel(float* out) {
 
 __global__ void half_global_kernel(__half* cells) {
   atomicAdd(&cells[blockIdx.x % 2], __float2half(0.25f));
-  atomicAdd(reinterpret_cast<__half2*>(cells + 2),
-            __floats2half2_rn(1, -0.5f));
+  atomicAdd(reinterpret_cast<__half2*>(cells + 2), __floats2half2_rn(1, -0.5f));
 }
 
 __global__ void bfloat_kernel(__nv_bfloat16* cells) {
@@ -341,20 +328,6 @@ void check_scopes() {
   expect::each(got, [&](int i) { return want[i]; });
 }
 
-void check_cas128() {
-  int major = 0;
-  expect::ok(
-      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
-  if (major < 9) {
-    std::cout << "no 16-byte compare-and-swap before sm_90: left out\n";
-    return;
-  }
-  const auto got = expect::results<unsigned long long>(
-      2, [](unsigned long long* out) { cas128_kernel<<<3, 40>>>(out); });
-  expect::equal(got[0], 120ull);
-  expect::equal(got[1], 3ull * 780);
-}
-
 }  // namespace
 
 int main() {
@@ -377,7 +350,6 @@ int main() {
   check_cas<unsigned>();
   check_cas<unsigned long long>();
   check_cas<unsigned short>();
-  check_cas128();
   check_float<float>();
   check_float<double>();
   check_float_tickets();

@@ -135,9 +135,8 @@ void check_reduce() {
                                 odd,
                                 static_cast<unsigned>(lowest),
                                 static_cast<unsigned>(highest)};
-    expect::each(got, [&](int i) {
-      return mask >> i / 8 & 1 ? answers[i % 8] : 0u;
-    });
+    expect::each(
+        got, [&](int i) { return mask >> i / 8 & 1 ? answers[i % 8] : 0u; });
   }
 }
 
@@ -163,8 +162,8 @@ void check_lane_registers() {
     const unsigned less = equal - 1;
     // The second warp of a block of 40 threads has eight lanes.
     const unsigned active = thread < 32 ? kAll : 0xffu;
-    const unsigned answers[] = {lane,           equal,  less,   less | equal,
-                                ~(less | equal), ~less, active, 32};
+    const unsigned answers[] = {
+        lane, equal, less, less | equal, ~(less | equal), ~less, active, 32};
     return answers[i % 8];
   });
 }

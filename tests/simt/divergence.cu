@@ -59,8 +59,8 @@ __global__ void groups_kernel(int* out) {
 }
 
 void check_groups() {
-  const auto got = expect::results<int>(
-      96, [](int* out) { groups_kernel<<<1, 32>>>(out); });
+  const auto got =
+      expect::results<int>(96, [](int* out) { groups_kernel<<<1, 32>>>(out); });
   expect::each(got, [](int i) {
     const int lane = i / 3;
     int sum = 0, leader = -1;
@@ -83,7 +83,8 @@ __global__ void leaving_kernel(unsigned* out) {
   unsigned active = kAll;
   unsigned rounds = 0;
   while (true) {
-    const unsigned staying = __ballot_sync(active, lane > static_cast<int>(rounds));
+    const unsigned staying =
+        __ballot_sync(active, lane > static_cast<int>(rounds));
     if ((staying >> lane & 1) == 0) break;
     active = staying;
     ++rounds;
@@ -129,8 +130,8 @@ __global__ void switch_kernel(int* out) {
 }
 
 void check_switch() {
-  const auto got = expect::results<int>(
-      64, [](int* out) { switch_kernel<<<1, 32>>>(out); });
+  const auto got =
+      expect::results<int>(64, [](int* out) { switch_kernel<<<1, 32>>>(out); });
   int value[32], total = 0;
   for (int lane = 0; lane < 32; ++lane) {
     int sum = 0;
@@ -173,8 +174,8 @@ int nested_steps(int lane) {
 }
 
 void check_nested() {
-  const auto got = expect::results<int>(
-      64, [](int* out) { nested_kernel<<<1, 32>>>(out); });
+  const auto got =
+      expect::results<int>(64, [](int* out) { nested_kernel<<<1, 32>>>(out); });
   expect::each(got, [](int i) {
     return nested_steps(i % 2 == 0 ? i / 2 : std::min(31, i / 2 + 1));
   });

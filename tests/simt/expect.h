@@ -87,7 +87,8 @@ void each(const std::vector<T>& got, Expected expected,
 
 // Gives `launch` an array of n zeros on the device and returns what it left.
 template <typename T, typename Launch>
-std::vector<T> results(size_t n, Launch launch, Where where = Where::current()) {
+std::vector<T> results(size_t n, Launch launch,
+                       Where where = Where::current()) {
   T* device = nullptr;
   ok(cudaMalloc(&device, n * sizeof(T)), where);
   ok(cudaMemset(device, 0, n * sizeof(T)), where);

@@ -121,9 +121,8 @@ void check_predicates() {
     // Also clamps that no __shfl would build: a segment cut short.
     for (unsigned c : {0x001fu, 0x0000u, 0x181fu, 0x1800u, 0x1c1fu, 0x1e1fu,
                        0x1f1fu, 0x101fu, 0x000au, 0x1005u, 0x1c03u}) {
-      const auto got = expect::results<int>(64, [&](int* out) {
-        predicate_kernel<kKind><<<1, 32>>>(out, b, c);
-      });
+      const auto got = expect::results<int>(
+          64, [&](int* out) { predicate_kernel<kKind><<<1, 32>>>(out, b, c); });
       expect::each(got, [&](int i) {
         const Source source = source_of(kKind, i / 2, b, c);
         return i % 2 == 0 ? source.lane : source.in_range;
@@ -147,9 +146,8 @@ void check_widths() {
       });
       got = expect::results<int>(
           32, [&](int* out) { up_kernel<<<1, 32>>>(out, by, width); });
-      expect::each(got, [&](int lane) {
-        return lane % width >= by ? lane - by : lane;
-      });
+      expect::each(
+          got, [&](int lane) { return lane % width >= by ? lane - by : lane; });
       got = expect::results<int>(
           32, [&](int* out) { down_kernel<<<1, 32>>>(out, by, width); });
       expect::each(got, [&](int lane) {
@@ -180,9 +178,8 @@ void check_partial_masks() {
     const int source = 31 - __builtin_clz(mask);
     const auto got = expect::results<int>(
         32, [&](int* out) { partial_kernel<<<1, 32>>>(out, mask, source); });
-    expect::each(got, [&](int lane) {
-      return mask >> lane & 1 ? source + 100 : 0;
-    });
+    expect::each(got,
+                 [&](int lane) { return mask >> lane & 1 ? source + 100 : 0; });
   }
 }
 

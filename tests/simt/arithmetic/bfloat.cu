@@ -1,7 +1,5 @@
 // Arithmetic of bfloat16, single and in pairs.
 
-#include <tuple>
-
 #include "tests/simt/arithmetic.h"
 
 namespace {

@@ -1,7 +1,5 @@
 // Conversions between every pair of types.
 
-#include <tuple>
-
 #include "tests/simt/arithmetic.h"
 
 namespace {

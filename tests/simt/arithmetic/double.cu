@@ -1,7 +1,5 @@
 // Arithmetic of double.
 
-#include <tuple>
-
 #include "tests/simt/arithmetic.h"
 
 namespace {

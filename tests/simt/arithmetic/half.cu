@@ -1,7 +1,5 @@
 // Arithmetic of half and half2.
 
-#include <tuple>
-
 #include "tests/simt/arithmetic.h"
 
 namespace {

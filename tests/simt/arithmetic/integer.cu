@@ -1,7 +1,5 @@
 // Arithmetic of integers.
 
-#include <tuple>
-
 #include "tests/simt/arithmetic.h"
 
 namespace {

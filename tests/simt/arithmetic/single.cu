@@ -1,7 +1,5 @@
 // Arithmetic of float.
 
-#include <tuple>
-
 #include "tests/simt/arithmetic.h"
 
 namespace {
