@@ -5,7 +5,8 @@
 
 namespace simt {
 
-Block::Block(Grid& grid) : grid(&grid), shared(grid.shared_bytes()) {
+Block::Block(Grid& grid, Observers observers)
+    : grid(&grid), shared(grid.shared_bytes()), observers(observers) {
   // Shared memory begins undefined; make that visible.
   std::fill_n(shared.data(), shared.size(), uint8_t{0xff});
   const uint32_t threads = grid.threads_per_block;
@@ -86,10 +87,12 @@ std::string Block::describe_waiting() const {
 }
 
 void Block::deadlock() {
-  throw KernelFault(
-      719, "deadlock: in block (" + std::to_string(id[0]) + "," +
-               std::to_string(id[1]) + "," + std::to_string(id[2]) + ") of " +
-               grid->kernel.name + " nobody can go on:" + describe_waiting());
+  Finding f;
+  f.kind = "deadlock";
+  f.message = "nobody in the block can go on:" + describe_waiting();
+  f.kernel = grid->kernel.name;
+  f.block = {id[0], id[1], id[2]};
+  throw PlacedFault(719, f);
 }
 
 }  // namespace simt

@@ -76,6 +76,7 @@ struct Instruction {
   uint8_t count = 1;  // elements a lane: 1, 2, 4 or 8
   uint8_t address_bytes = 8;
   int64_t offset = 0;
+  bool unread = false;          // an atomic whose result nobody reads
   std::vector<Place> elements;  // registers of a vector access, mov or call
 
   // Control flow; indices into Function::code.

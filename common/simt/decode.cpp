@@ -152,6 +152,22 @@ bool parse_number(const std::string& text, int bytes, uint64_t& value) {
   return true;
 }
 
+// An atomic whose result is never read is a reduction: ptxas issues RED, which
+// answers nothing. Exchange and compare-and-swap have no such form.
+void find_unread_atomics(Function& function) {
+  std::set<Place> read;
+  for (const Instruction& ins : function.code) {
+    for (Place p : {ins.a, ins.b, ins.c, ins.d, ins.vote, ins.guard})
+      read.insert(p);
+    if (!ins.statement || ins.statement->name() != "ld")
+      read.insert(ins.elements.begin(), ins.elements.end());
+  }
+  for (Instruction& ins : function.code)
+    ins.unread = ins.statement && ins.statement->name() == "atom" &&
+                 !ins.statement->has("exch") && !ins.statement->has("cas") &&
+                 !read.contains(ins.dst);
+}
+
 // Turns the statements of one kernel, and of the functions it calls, into
 // instructions.
 class Decoder : public OperandReader {
@@ -265,6 +281,7 @@ class Decoder : public OperandReader {
     resolve_jumps();
     function.stack_bytes = align_up(function.stack_bytes, 16);
     find_reconvergence(function);
+    find_unread_atomics(function);
     context_ = std::move(outer);
     return &function;
   }

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "common/simt/launch.h"
+#include "common/simt/observers.h"
 #include "common/simt/program.h"
+#include "common/simt/report.h"
 #include "common/simt/warp.h"
 
 namespace simt {
@@ -49,6 +51,14 @@ struct Grid {
   std::atomic<uint64_t> progress{0};
 
   size_t shared_bytes() const;
+  uint32_t warps() const { return (threads_per_block + kLanes - 1) / kLanes; }
+};
+
+// A fault with its place, for the report.
+struct PlacedFault : KernelFault {
+  PlacedFault(int code, const Finding& finding)
+      : KernelFault(code, finding.text()), finding(finding) {}
+  Finding finding;
 };
 
 // The allocation that each memory instruction touched last.
@@ -73,7 +83,7 @@ struct Barrier {
 };
 
 struct Block {
-  explicit Block(Grid& grid);
+  Block(Grid& grid, Observers observers);
 
   enum class End { kFinished, kSpinning };
   void start(uint64_t number);
@@ -92,6 +102,7 @@ struct Block {
   uint32_t id[3] = {};
   AlignedBytes shared;
   AllocationCache ranges;
+  Observers observers;
   static constexpr int kBarriers = 16;
   Barrier barriers[kBarriers];
   uint32_t live = 0;  // threads that have not exited

@@ -54,6 +54,14 @@ int host_threads() {
   return static_cast<int>(n);
 }
 
+// A switch of the environment: on unless it is "off".
+bool enabled(const char* name) {
+  const char* value = std::getenv(name);
+  if (!value || std::strcmp(value, "on") == 0) return true;
+  if (std::strcmp(value, "off") == 0) return false;
+  throw Error(std::string(name) + "=" + value + ": it is on or off");
+}
+
 void initialise(Module& module, const Declaration& d) {
   const Variable& v = module.variables.at(d.name);
   auto* to = reinterpret_cast<uint8_t*>(v.address);
@@ -74,7 +82,13 @@ void initialise(Module& module, const Declaration& d) {
 // Runs the blocks of a grid, in order; each host thread has its own.
 class Workers {
  public:
-  explicit Workers(Grid& grid) : grid_(grid) {}
+  explicit Workers(Grid& grid) : grid_(grid) {
+    if (!enabled("SIMT_COUNTERS")) return;
+    counters_ = std::make_unique<Counters>(grid.program.sites);
+  }
+
+  // The counts of all blocks; null if none were kept.
+  const Counters* counters() const { return counters_.get(); }
 
   void run() {
     std::vector<std::thread> helpers;
@@ -87,16 +101,23 @@ class Workers {
 
  private:
   void work() {
+    std::unique_ptr<Counters> counters;
+    if (counters_) counters = std::make_unique<Counters>(grid_.program.sites);
+    std::exception_ptr error;
     try {
-      blocks();
+      blocks({counters.get()});
     } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!error_) error_ = std::current_exception();
+      error = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    if (counters) counters_->add(*counters);
+    if (error) {
+      if (!error_) error_ = error;
       stop_ = true;
     }
   }
 
-  void blocks() {
+  void blocks(Observers observers) {
     std::vector<std::unique_ptr<Block>> idle;
     std::deque<std::unique_ptr<Block>> waiting;
     int patience = kPatience;
@@ -105,7 +126,8 @@ class Workers {
       std::optional<uint64_t> number;
       if (waiting.size() < kResident) number = take();
       if (number) {
-        if (idle.empty()) idle.push_back(std::make_unique<Block>(grid_));
+        if (idle.empty())
+          idle.push_back(std::make_unique<Block>(grid_, observers));
         std::unique_ptr<Block> block = std::move(idle.back());
         idle.pop_back();
         block->start(*number);
@@ -129,14 +151,22 @@ class Workers {
       if (grid_.progress != before) {
         patience = kPatience;
       } else if (--patience == 0) {
-        throw KernelFault(
-            719, "livelock: every thread of " + grid_.kernel.name +
-                     " that is left waits for memory which nobody changes:" +
-                     waiting.front()->describe_waiting());
+        livelock(*waiting.front());
       } else if (grid_.threads > 1) {
         std::this_thread::yield();
       }
     }
+  }
+
+  [[noreturn]] void livelock(const Block& block) {
+    Finding f;
+    f.kind = "livelock";
+    f.message =
+        "every thread that is left waits for memory which nobody changes:" +
+        block.describe_waiting();
+    f.kernel = grid_.kernel.name;
+    f.block = {block.id[0], block.id[1], block.id[2]};
+    throw PlacedFault(719, f);
   }
 
   std::optional<uint64_t> take() {
@@ -149,6 +179,7 @@ class Workers {
   std::atomic<uint64_t> next_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
+  std::unique_ptr<Counters> counters_;
   std::exception_ptr error_;
 };
 
@@ -249,7 +280,14 @@ DeviceVariable find_variable(Module* module, const std::string& name) {
 
 void run_kernel(Kernel* kernel, const LaunchShape& shape, void** args) {
   Grid grid(*kernel, shape, args);
-  Workers(grid).run();
+  Workers workers(grid);
+  try {
+    workers.run();
+  } catch (const PlacedFault& fault) {
+    add_report(grid, workers.counters(), {fault.finding});
+    throw;
+  }
+  add_report(grid, workers.counters(), {});
 }
 
 }  // namespace simt

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "common/simt/access.h"
 #include "common/simt/allocations.h"
 #include "common/simt/grid.h"
 #include "common/simt/warp.h"
@@ -16,28 +17,11 @@ namespace {
 constexpr int kIllegalAddress = 700;     // cudaErrorIllegalAddress
 constexpr int kMisalignedAddress = 716;  // cudaErrorMisalignedAddress
 
-enum class Use { kLoad, kStore, kAtomic };
 const char* verb(Use use) {
   return use == Use::kLoad ? "read" : use == Use::kStore ? "write" : "atomic";
 }
 
 int first_lane(uint32_t mask) { return std::countr_zero(mask); }
-
-// Where the lanes of one memory instruction go. `dense`: all 32 lanes, one
-// behind the other, from address[0] on.
-struct Access {
-  uint64_t address[kLanes];
-  uint8_t* base = nullptr;  // of the space, in the host's memory
-  uint32_t mask = 0;
-  uint32_t bytes = 0;  // a lane's
-  Space space = Space::kGlobal;
-  bool dense = false;
-
-  template <class T>
-  T* at(int lane) const {
-    return reinterpret_cast<T*>(base + address[lane]);
-  }
-};
 
 std::string hex(uint64_t value) {
   char text[20];
@@ -47,12 +31,12 @@ std::string hex(uint64_t value) {
 }
 
 [[noreturn]] void report(Warp& warp, const Instruction& ins, const Access& a,
-                         int lane, Use use, const std::string& kind, int code,
+                         int lane, const std::string& kind, int code,
                          const std::string& more) {
   const char* spaces[] = {"generic", "global",    "shared",
                           "local",   "parameter", "constant"};
   warp.fault(ins, lane, kind,
-             std::string(verb(use)) + " of " + std::to_string(a.bytes) +
+             std::string(verb(a.use)) + " of " + std::to_string(a.bytes) +
                  " bytes at " + spaces[static_cast<int>(a.space)] +
                  " address " + hex(a.address[lane]) + more,
              code);
@@ -94,11 +78,10 @@ void choose_space(const Instruction& ins, Access& a) {
   for (uint64_t& address : a.address) address &= ~kWindowMask;
 }
 
-void check_alignment(Warp& warp, const Instruction& ins, const Access& a,
-                     Use use) {
+void check_alignment(Warp& warp, const Instruction& ins, const Access& a) {
   for (int l = 0; l < kLanes; ++l)
     if ((a.mask >> l & 1) && a.address[l] % a.bytes)
-      report(warp, ins, a, l, use, "misaligned access", kMisalignedAddress,
+      report(warp, ins, a, l, "misaligned access", kMisalignedAddress,
              ": the address is no multiple of " + std::to_string(a.bytes));
 }
 
@@ -112,7 +95,7 @@ bool within(const Access& a, uint64_t begin, uint64_t end) {
   return outside == 0;
 }
 
-void place_global(Warp& warp, const Instruction& ins, Access& a, Use use) {
+void place_global(Warp& warp, const Instruction& ins, Access& a) {
   a.base = nullptr;
   AllocationCache::Range& known = warp.block->ranges.of(ins.site);
   if (within(a, known.begin, known.end)) return;
@@ -122,28 +105,28 @@ void place_global(Warp& warp, const Instruction& ins, Access& a, Use use) {
     if (from >= known.begin && from + a.bytes <= known.end) continue;
     const std::optional<Allocation> found = allocations().find(from);
     if (found && found->freed)
-      report(warp, ins, a, l, use, "use after free", kIllegalAddress,
+      report(warp, ins, a, l, "use after free", kIllegalAddress,
              ": " + allocations().describe(from));
     if (!found || from + a.bytes > found->end)
-      report(warp, ins, a, l, use, "out of bounds", kIllegalAddress,
+      report(warp, ins, a, l, "out of bounds", kIllegalAddress,
              ": " + allocations().describe(from));
     known = {found->begin, found->end};
   }
 }
 
-void place_shared(Warp& warp, const Instruction& ins, Access& a, Use use) {
+void place_shared(Warp& warp, const Instruction& ins, Access& a) {
   AlignedBytes& shared = warp.block->shared;
   a.base = shared.data();
   if (within(a, 0, shared.size())) return;
   for (int l = 0; l < kLanes; ++l)
     if ((a.mask >> l & 1) && a.address[l] + a.bytes > shared.size())
-      report(warp, ins, a, l, use, "out of bounds", kIllegalAddress,
+      report(warp, ins, a, l, "out of bounds", kIllegalAddress,
              ": the block has " + std::to_string(shared.size()) +
                  " bytes of shared memory");
 }
 
 // Lanes' stacks are interleaved: addresses become offsets in the warp's.
-void place_local(Warp& warp, const Instruction& ins, Access& a, Use use) {
+void place_local(Warp& warp, const Instruction& ins, Access& a) {
   a.dense = false;
   a.base = warp.stack(0, 0);
   const bool relative = ins.a == kNowhere;  // to the current call's frame
@@ -151,7 +134,7 @@ void place_local(Warp& warp, const Instruction& ins, Access& a, Use use) {
     if (!(a.mask >> l & 1)) continue;
     if (relative) a.address[l] += warp.stack_base;
     if (a.address[l] + a.bytes > warp.stack_end)
-      report(warp, ins, a, l, use, "out of bounds", kIllegalAddress,
+      report(warp, ins, a, l, "out of bounds", kIllegalAddress,
              ": the thread has " + std::to_string(warp.stack_end) +
                  " bytes of local memory");
     a.address[l] = warp.stack(l, a.address[l]) - a.base;
@@ -159,16 +142,15 @@ void place_local(Warp& warp, const Instruction& ins, Access& a, Use use) {
 }
 
 // An address taken of a kernel's parameter points into the launch's copy.
-void place_parameter(Warp& warp, const Instruction& ins, Access& a, Use use) {
-  if (ins.a == kNowhere || warp.in_function())
-    return place_local(warp, ins, a, use);
+void place_parameter(Warp& warp, const Instruction& ins, Access& a) {
+  if (ins.a == kNowhere || warp.in_function()) return place_local(warp, ins, a);
   a.base = nullptr;
   const auto& bytes = warp.block->grid->parameters;
   const auto begin = reinterpret_cast<uint64_t>(bytes.data());
   for (int l = 0; l < kLanes; ++l)
     if ((a.mask >> l & 1) &&
         (a.address[l] < begin || a.address[l] + a.bytes > begin + bytes.size()))
-      report(warp, ins, a, l, use, "out of bounds", kIllegalAddress,
+      report(warp, ins, a, l, "out of bounds", kIllegalAddress,
              ": the kernel has " + std::to_string(bytes.size()) +
                  " bytes of parameters");
 }
@@ -178,6 +160,7 @@ void place_parameter(Warp& warp, const Instruction& ins, Access& a, Use use) {
 void resolve(Warp& warp, const Instruction& ins, uint32_t mask, uint32_t bytes,
              Use use, Access& a) {
   a.bytes = bytes;
+  a.use = use;
   read_addresses(warp, ins, mask, a);
   choose_space(ins, a);
   uint64_t gaps = 0, low = 0;
@@ -185,18 +168,22 @@ void resolve(Warp& warp, const Instruction& ins, uint32_t mask, uint32_t bytes,
     low |= a.address[l];
     gaps |= (a.address[l] - a.address[0]) ^ (uint64_t{bytes} * l);
   }
-  if (low & (bytes - 1)) check_alignment(warp, ins, a, use);
+  if (low & (bytes - 1)) check_alignment(warp, ins, a);
   a.dense = a.mask == kAllLanes && gaps == 0;
   switch (a.space) {
     case Space::kShared:
-      return place_shared(warp, ins, a, use);
+      place_shared(warp, ins, a);
+      break;
     case Space::kLocal:
-      return place_local(warp, ins, a, use);
+      return place_local(warp, ins, a);
     case Space::kParam:
-      return place_parameter(warp, ins, a, use);
+      return place_parameter(warp, ins, a);
+    case Space::kConst:
+      return place_global(warp, ins, a);
     default:
-      return place_global(warp, ins, a, use);
+      place_global(warp, ins, a);
   }
+  warp.block->observers.access(warp, ins, a);
 }
 
 // A number that is the same when the same lanes read the same again.

@@ -61,10 +61,10 @@ class Lexer {
  private:
   // .file directives come last; the lines that refer to them come first.
   void scan_files() {
-    for (size_t at = text_.find("\t.file\t"); at != text_.npos;
-         at = text_.find("\t.file\t", at + 1)) {
+    for (size_t at = text_.find(".file\t"); at != text_.npos;
+         at = text_.find(".file\t", at + 1)) {
       char* rest = nullptr;
-      const size_t number = std::strtoul(&text_[at + 7], &rest, 10);
+      const size_t number = std::strtoul(&text_[at + 6], &rest, 10);
       const size_t open = text_.find('"', rest - text_.data());
       const size_t close = text_.find('"', open + 1);
       if (close == text_.npos) return;

@@ -140,6 +140,7 @@ void Warp::enter(const Path& path) {
 // local variables: that is where the executor spends its time.
 void Warp::run_path(Path path) {
   current_ = &path;
+  Observers observers = block->observers;
   enter(path);
   for (;;) {
     const Instruction* const code = path.frame->function->code.data();
@@ -160,10 +161,12 @@ void Warp::run_path(Path path) {
         mask &= ins->guard_negated ? ~holds : holds;
       }
       ++issued_;
+      observers.issue(*ins, path.mask);
       if (ins->kind == Kind::kPlain) {
         if (mask) ins->run(*this, *ins, mask);
       } else if (ins->kind == Kind::kBranch && ins->target > pc &&
                  (mask == 0 || mask == path.mask)) {
+        if (ins->guard != kNowhere) observers.branch(*ins, path.mask, mask);
         if (mask) pc = ins->target - 1;
       } else {
         break;
@@ -187,6 +190,7 @@ bool Warp::control(Path& path, uint32_t mask, const Instruction& ins) {
       return give_way(path);
     case Kind::kBranch: {
       const bool back = ins.target <= path.pc;
+      if (ins.guard != kNowhere) block->observers.branch(ins, path.mask, mask);
       if (mask == path.mask)
         path.pc = ins.target;
       else if (mask == 0)
@@ -534,6 +538,7 @@ void Warp::wait_at_barrier(Path path, uint32_t mask, const Instruction& ins) {
   if (number >= Block::kBarriers)
     fault(ins, first_lane(mask), "bad barrier",
           "there are barriers 0 to 15, not " + std::to_string(number), 719);
+  block->observers.arrive(*this, ins, mask);
   Barrier& barrier = block->barriers[number];
   barrier.expected = ins.b == kNowhere ? 0 : *lanes<uint32_t>(*this, ins.b);
   if (ins.c != kNowhere) {
@@ -698,13 +703,25 @@ std::string Warp::thread_name(int lane) const {
 
 void Warp::fault(const Instruction& ins, int lane, const std::string& kind,
                  const std::string& what, int code) const {
-  const uint32_t* id = block->id;
-  const std::string at = block->grid->program.location(ins.where);
-  throw KernelFault(
-      code, kind + ": " + what + "\n  in " + block->grid->kernel.name +
-                (at.empty() ? "" : " at " + at) + ", block (" +
-                std::to_string(id[0]) + "," + std::to_string(id[1]) + "," +
-                std::to_string(id[2]) + "), thread " + thread_name(lane));
+  throw PlacedFault(code, finding(ins, lane, kind, what));
+}
+
+Finding Warp::finding(const Instruction& ins, int lane, const std::string& kind,
+                      const std::string& what) const {
+  const Grid& grid = *block->grid;
+  Finding f;
+  f.kind = kind;
+  f.message = what;
+  f.kernel = grid.kernel.name;
+  if (ins.where.line) {
+    f.file = grid.program.module->text.files.at(ins.where.file);
+    f.line = ins.where.line;
+  }
+  const uint32_t t = index * kLanes + lane;
+  const unsigned* size = grid.shape.block;
+  f.block = {block->id[0], block->id[1], block->id[2]};
+  f.thread = {t % size[0], t / size[0] % size[1], t / size[0] / size[1]};
+  return f;
 }
 
 void Warp::missing_source(const Instruction& ins, int lane, int source) const {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/simt/program.h"
+#include "common/simt/report.h"
 
 namespace simt {
 
@@ -21,6 +22,7 @@ constexpr int kLanes = 32;
 constexpr uint32_t kAllLanes = ~0u;
 
 struct Block;
+struct Finding;
 struct Join;
 
 // One call of a function by some lanes: its registers and where it returns.
@@ -96,6 +98,8 @@ class Warp {
   [[noreturn]] void fault(const Instruction& ins, int lane,
                           const std::string& kind, const std::string& what,
                           int code) const;
+  Finding finding(const Instruction& ins, int lane, const std::string& kind,
+                  const std::string& what) const;
   // `lane` wants a value from `source`, who does not take part. One that never
   // had a thread is forgiven: a ragged last warp asks it and ignores the
   // answer.

@@ -3,17 +3,18 @@
 //
 // Run under ncu on a GPU, and on the executor; the launches come in the same
 // order. Arguments: none.
+#include <cuda_runtime.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <random>
 #include <vector>
 
-#include <cuda_runtime.h>
-
 namespace {
 
 constexpr int kLanes = 32;
+constexpr uint32_t kNever = 0xabcd1234;
 constexpr int kElements = 1024;  // of each array; an index is below it
 
 struct Pattern {
@@ -21,32 +22,39 @@ struct Pattern {
   uint32_t active = ~0u;
 };
 
+// Uses every bit, lest ptxas load fewer of them.
+__device__ uint32_t fold(uint64_t v) {
+  return static_cast<uint32_t>(v) ^ static_cast<uint32_t>(v >> 32);
+}
+
 template <class T>
 struct Access;  // volatile, of exactly one instruction
 
-#define ACCESS(T, suffix, constraint, cast)                                \
-  template <>                                                              \
-  struct Access<T> {                                                       \
-    static __device__ uint32_t load_shared(uint32_t at) {                  \
-      cast v;                                                              \
-      asm volatile("ld.shared." suffix " %0, [%1];"                        \
-                   : "=" constraint(v) : "r"(at));                         \
-      return static_cast<uint32_t>(v);                                     \
-    }                                                                      \
-    static __device__ void store_shared(uint32_t at, uint32_t x) {         \
-      asm volatile("st.shared." suffix " [%0], %1;" ::"r"(at),             \
-                   constraint(static_cast<cast>(x)));                      \
-    }                                                                      \
-    static __device__ uint32_t load_global(const T* p) {                   \
-      cast v;                                                              \
-      asm volatile("ld.global." suffix " %0, [%1];"                        \
-                   : "=" constraint(v) : "l"(p));                          \
-      return static_cast<uint32_t>(v);                                     \
-    }                                                                      \
-    static __device__ void store_global(T* p, uint32_t x) {                \
-      asm volatile("st.global." suffix " [%0], %1;" ::"l"(p),              \
-                   constraint(static_cast<cast>(x)));                      \
-    }                                                                      \
+#define ACCESS(T, suffix, constraint, cast)                        \
+  template <>                                                      \
+  struct Access<T> {                                               \
+    static __device__ uint32_t load_shared(uint32_t at) {          \
+      cast v;                                                      \
+      asm volatile("ld.shared." suffix " %0, [%1];"                \
+                   : "=" constraint(v)                             \
+                   : "r"(at));                                     \
+      return fold(v);                                              \
+    }                                                              \
+    static __device__ void store_shared(uint32_t at, uint32_t x) { \
+      asm volatile("st.shared." suffix " [%0], %1;" ::"r"(at),     \
+                   constraint(static_cast<cast>(x)));              \
+    }                                                              \
+    static __device__ uint32_t load_global(const T* p) {           \
+      cast v;                                                      \
+      asm volatile("ld.global." suffix " %0, [%1];"                \
+                   : "=" constraint(v)                             \
+                   : "l"(p));                                      \
+      return fold(v);                                              \
+    }                                                              \
+    static __device__ void store_global(T* p, uint32_t x) {        \
+      asm volatile("st.global." suffix " [%0], %1;" ::"l"(p),      \
+                   constraint(static_cast<cast>(x)));              \
+    }                                                              \
   };
 ACCESS(uint8_t, "u8", "r", uint32_t)
 ACCESS(uint16_t, "u16", "h", uint16_t)
@@ -59,7 +67,8 @@ struct Access<uint4> {
   static __device__ uint32_t load_shared(uint32_t at) {
     uint4 v;
     asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(at));
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(at));
     return v.x + v.y + v.z + v.w;
   }
   static __device__ void store_shared(uint32_t at, uint32_t x) {
@@ -68,7 +77,8 @@ struct Access<uint4> {
   static __device__ uint32_t load_global(const uint4* p) {
     uint4 v;
     asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(p));
     return v.x + v.y + v.z + v.w;
   }
   static __device__ void store_global(uint4* p, uint32_t x) {
@@ -77,14 +87,14 @@ struct Access<uint4> {
 };
 
 template <class T>
-__global__ void load_shared(Pattern pattern, uint32_t* out) {
+__global__ void load_shared(Pattern pattern, uint32_t never, uint32_t* out) {
   __shared__ uint4 words[kElements];
   const uint32_t base = static_cast<uint32_t>(__cvta_generic_to_shared(words));
   const int lane = threadIdx.x;
   uint32_t v = 0;
   if (pattern.active >> lane & 1)
     v = Access<T>::load_shared(base + pattern.index[lane] * sizeof(T));
-  if (v == 0x12345678) out[lane] = v;
+  if (v == never) out[lane] = v;
 }
 
 template <class T>
@@ -98,12 +108,13 @@ __global__ void store_shared(Pattern pattern, uint32_t* out) {
 }
 
 template <class T>
-__global__ void load_global(Pattern pattern, const T* x, uint32_t* out) {
+__global__ void load_global(Pattern pattern, const T* x, uint32_t never,
+                            uint32_t* out) {
   const int lane = threadIdx.x;
   uint32_t v = 0;
   if (pattern.active >> lane & 1)
     v = Access<T>::load_global(x + pattern.index[lane]);
-  if (v == 0x12345678) out[lane] = v;
+  if (v == never) out[lane] = v;
 }
 
 template <class T>
@@ -134,7 +145,18 @@ std::vector<Pattern> patterns() {
   for (int x : {1, 2, 4, 8, 16, 21}) add([=](int l) { return l ^ x; });
   for (uint32_t active : {0x0000ffffu, 0xffff0000u, 0x55555555u, 0x00ff00ffu,
                           0x0000000fu, 0x80000001u, 0x11111111u, 0x1u})
-    for (int stride : {1, 2, 32}) add([=](int l) { return l * stride; }, active);
+    for (int stride : {1, 2, 32})
+      add([=](int l) { return l * stride; }, active);
+  // Neighbours that coincide: in all of the warp, or in a part of it.
+  for (int stride : {2, 4, 32}) add([=](int l) { return l / 2 * stride; });
+  for (int from : {0, 8, 16, 24})
+    add([=](int l) { return l / 8 * 8 == from ? l : l / 2 * 2; });
+  for (int half : {0, 16}) {
+    add([=](int l) { return l / 16 * 16 == half ? l : l / 2 * 2; });
+    add([=](int l) { return l / 16 * 16 == half ? 2 * l : l / 2 * 4; });
+  }
+  add([](int l) { return l % 2; });
+  add([](int l) { return (l ^ (l >> 1 & 1)) / 2 * 2; });
   std::mt19937 random(20261121);  // The same numbers everywhere.
   for (int most : {4, 8, 16, 32, 64, 128, 1024})
     for (int k = 0; k < 4; ++k)
@@ -143,17 +165,17 @@ std::vector<Pattern> patterns() {
   return all;
 }
 
-#define CHECK(call)                                                       \
-  if (const cudaError_t e = (call); e != cudaSuccess) {                   \
-    std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(e));       \
-    return 1;                                                             \
+#define CHECK(call)                                                 \
+  if (const cudaError_t e = (call); e != cudaSuccess) {             \
+    std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(e)); \
+    return 1;                                                       \
   }
 
 template <class T>
 void launch(const Pattern& p, void* x, uint32_t* out) {
-  load_shared<T><<<1, kLanes>>>(p, out);
+  load_shared<T><<<1, kLanes>>>(p, kNever, out);
   store_shared<T><<<1, kLanes>>>(p, out);
-  load_global<T><<<1, kLanes>>>(p, static_cast<const T*>(x), out);
+  load_global<T><<<1, kLanes>>>(p, static_cast<const T*>(x), kNever, out);
   store_global<T><<<1, kLanes>>>(p, static_cast<T*>(x));
 }
 

@@ -3,12 +3,12 @@
 // the machine disturbed least.
 //
 // Prints one line a kernel: name, threads, nanoseconds a thread.
+#include <cuda_runtime.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <limits>
-
-#include <cuda_runtime.h>
 
 namespace {
 
@@ -83,8 +83,8 @@ void measure(const char* name, void (*kernel)(const X*, X*, int), int threads,
   double best = std::numeric_limits<double>::infinity();
   for (int k = 0; k <= repeats; ++k) {
     const double start = nanoseconds();
-    kernel<<<threads / kBlock, kBlock>>>(static_cast<X*>(x),
-                                         static_cast<X*>(y), threads);
+    kernel<<<threads / kBlock, kBlock>>>(static_cast<X*>(x), static_cast<X*>(y),
+                                         threads);
     CHECK(cudaGetLastError());
     CHECK(cudaDeviceSynchronize());
     const double took = nanoseconds() - start;

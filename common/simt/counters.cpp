@@ -1,0 +1,158 @@
+#include "common/simt/counters.h"
+
+#include <algorithm>
+
+namespace simt {
+namespace {
+
+constexpr int kBanks = 32;  // of 4 bytes
+
+int first_lane(uint32_t mask) { return std::countr_zero(mask); }
+
+// The distinct values of the lanes in `mask`, in order.
+struct Distinct {
+  uint64_t value[kLanes];
+  int count = 0;
+
+  template <class F>
+  Distinct(uint32_t mask, F value_of) {
+    bool sorted = true;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+      value[count] = value_of(first_lane(rest));
+      sorted &= count == 0 || value[count - 1] <= value[count];
+      ++count;
+    }
+    if (!sorted) std::sort(value, value + count);
+    count = static_cast<int>(std::unique(value, value + count) - value);
+  }
+};
+
+// A lane's access is aligned to its size of at most 32 bytes: it lies within
+// one sector, and two lanes' bytes are the same or apart.
+void count_global(const Access& a, MemoryCounts& c) {
+  ++c.requests;
+  if (a.dense) {
+    const uint64_t bytes = uint64_t{a.bytes} * kLanes;
+    c.sectors += (a.address[0] + bytes - 1) / 32 - a.address[0] / 32 + 1;
+    c.used_bytes += bytes;
+    return;
+  }
+  const Distinct places(a.mask, [&](int l) { return a.address[l]; });
+  c.used_bytes += uint64_t{a.bytes} * places.count;
+  uint64_t last = ~0ull;
+  for (int k = 0; k < places.count; ++k) {
+    c.sectors += places.value[k] / 32 != last;
+    last = places.value[k] / 32;
+  }
+}
+
+// Each bank delivers one of its words a pass; lanes that want the same word
+// share it. So many passes do the lanes of one phase need.
+int passes(const Access& a, uint32_t mask) {
+  const Distinct words(mask, [&](int l) { return a.address[l] / 4; });
+  const int width = std::max<int>(1, a.bytes / 4);
+  uint8_t in_bank[kBanks] = {};
+  int most = 0;
+  for (int k = 0; k < words.count; ++k)
+    for (int w = 0; w < width; ++w)
+      most = std::max<int>(most, ++in_bank[(words.value[k] + w) % kBanks]);
+  return most;
+}
+
+// Do lanes 2k and 2k + 1 want the same, wherever both are active?
+bool pairs_coincide(const Access& a) {
+  for (int l = 0; l < kLanes; l += 2)
+    if ((a.mask >> l & 3) == 3 && a.address[l] != a.address[l + 1])
+      return false;
+  return true;
+}
+
+// Lanes that are served together. 8 bytes a lane take two phases of half a
+// warp, 16 bytes four of a quarter; a load whose neighbours coincide in pairs
+// needs only half of them.
+int lanes_in_phase(const Access& a) {
+  if (a.bytes <= 4) return kLanes;
+  const int lanes = a.bytes == 8 ? kLanes / 2 : kLanes / 4;
+  return a.use == Use::kLoad && pairs_coincide(a) ? 2 * lanes : lanes;
+}
+
+void count_shared(const Access& a, MemoryCounts& c) {
+  ++c.requests;
+  if (a.dense) {  // Without conflicts, whatever the width.
+    c.wavefronts += std::max<int>(1, a.bytes / 4);
+    return;
+  }
+  const int lanes = lanes_in_phase(a);
+  const uint32_t phase = lanes == kLanes ? kAllLanes : (1u << lanes) - 1;
+  for (int first = 0; first < kLanes; first += lanes) {
+    const uint32_t mask = a.mask & phase << first;
+    if (mask == 0) continue;
+    const int n = passes(a, mask);
+    c.wavefronts += n;
+    c.conflicts += n - 1;
+  }
+}
+
+}  // namespace
+
+void MemoryCounts::add(const MemoryCounts& other) {
+  requests += other.requests;
+  sectors += other.sectors;
+  used_bytes += other.used_bytes;
+  wavefronts += other.wavefronts;
+  conflicts += other.conflicts;
+}
+
+void InstructionCounts::add(const InstructionCounts& other) {
+  issued += other.issued;
+  lanes += other.lanes;
+  branches += other.branches;
+  divergent += other.divergent;
+  barriers += other.barriers;
+  global.add(other.global);
+  shared.add(other.shared);
+}
+
+void Counters::access(const Instruction& ins, const Access& access) {
+  InstructionCounts& c = sites_[ins.site];
+  if (access.space == Space::kShared) return count_shared(access, c.shared);
+  count_global(access, c.global);
+  if (access.dense) {
+    const uint64_t bytes = uint64_t{access.bytes} * kLanes;
+    return touch(access.address[0] / 32, (access.address[0] + bytes - 1) / 32);
+  }
+  uint64_t last = ~0ull;
+  for (uint32_t rest = access.mask; rest; rest &= rest - 1) {
+    const uint64_t sector = access.address[first_lane(rest)] / 32;
+    if (sector != last) touch(sector, sector);
+    last = sector;
+  }
+}
+
+void Counters::touch(uint64_t first, uint64_t last) {
+  for (uint64_t s = first; s <= last; ++s) {
+    if (s / kPageSectors != page_number_) {
+      page_number_ = s / kPageSectors;
+      page_ = &touched_[page_number_];
+    }
+    const uint64_t bit = s % kPageSectors;
+    (*page_)[bit / 64] |= 1ull << bit % 64;
+  }
+}
+
+uint64_t Counters::sectors() const {
+  uint64_t sum = 0;
+  for (const auto& [number, page] : touched_)
+    for (const uint64_t word : page) sum += std::popcount(word);
+  return sum;
+}
+
+void Counters::add(const Counters& other) {
+  for (size_t k = 0; k < sites_.size(); ++k) sites_[k].add(other.sites_[k]);
+  for (const auto& [number, page] : other.touched_) {
+    Page& mine = touched_[number];
+    for (size_t k = 0; k < page.size(); ++k) mine[k] |= page[k];
+  }
+}
+
+}  // namespace simt

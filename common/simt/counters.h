@@ -1,0 +1,74 @@
+// Counts what Nsight Compute counts, instruction by instruction.
+//
+// The definitions are the hardware's, as an H200 answered them for the kernels
+// in tests/parity. What ptxas does after us (it joins, predicates and hoists
+// instructions) is not in the PTX; docs/executor.md says where that shows.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "common/simt/access.h"
+#include "common/simt/code.h"
+
+namespace simt {
+
+// What an instruction did to one kind of memory.
+struct MemoryCounts {
+  uint64_t requests = 0;    // one a warp and instruction
+  uint64_t sectors = 0;     // global: 32-byte blocks touched
+  uint64_t used_bytes = 0;  // global: distinct bytes asked for
+  uint64_t wavefronts = 0;  // shared: passes through the 32 banks
+  uint64_t conflicts = 0;   // shared: those that better addresses would save
+
+  void add(const MemoryCounts& other);
+};
+
+struct InstructionCounts {
+  uint64_t issued = 0;  // by a warp
+  uint64_t lanes = 0;   // that were active in them
+  uint64_t branches = 0, divergent = 0;
+  uint64_t barriers = 0;  // warps that came to one
+  MemoryCounts global, shared;
+
+  void add(const InstructionCounts& other);
+};
+
+// One host thread's counts of a launch, by Instruction::site.
+class Counters {
+ public:
+  explicit Counters(size_t sites) : sites_(sites) {}
+
+  void issue(const Instruction& ins, uint32_t active) {
+    InstructionCounts& c = sites_[ins.site];
+    ++c.issued;
+    c.lanes += std::popcount(active);
+  }
+  void branch(const Instruction& ins, uint32_t active, uint32_t taken) {
+    InstructionCounts& c = sites_[ins.site];
+    ++c.branches;
+    c.divergent += taken != 0 && taken != active;
+  }
+  void barrier(const Instruction& ins) { ++sites_[ins.site].barriers; }
+  void access(const Instruction& ins, const Access& access);
+
+  void add(const Counters& other);
+  const std::vector<InstructionCounts>& sites() const { return sites_; }
+  // Distinct 32-byte sectors of global memory that were touched at all.
+  uint64_t sectors() const;
+
+ private:
+  // A bit for each sector of 128 KiB; pages exist where memory was touched.
+  static constexpr int kPageSectors = 4096;
+  using Page = std::array<uint64_t, kPageSectors / 64>;
+
+  void touch(uint64_t first, uint64_t last);
+
+  std::vector<InstructionCounts> sites_;
+  std::unordered_map<uint64_t, Page> touched_;
+  uint64_t page_number_ = ~0ull;
+  Page* page_ = nullptr;
+};
+
+}  // namespace simt

@@ -1,0 +1,51 @@
+// What became of the launches: counters by ncu's names, whole and by source
+// line, and findings. SIMT_REPORT=file.json writes them when the program ends.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace simt {
+
+struct Grid;
+class Counters;
+
+// Something wrong that a kernel did, with the place where it did it.
+struct Finding {
+  std::string kind;     // "out of bounds", "race", ...
+  std::string message;  // the rest of the sentence
+  std::string kernel;
+  std::string file;  // empty: the compiler did not say
+  uint32_t line = 0;
+  std::array<uint32_t, 3> block = {}, thread = {};
+  bool note = false;  // worth knowing, but no error
+
+  std::string text() const;  // for people
+};
+
+using Metrics = std::map<std::string, double>;
+
+struct LaunchReport {
+  std::string kernel;
+  std::array<uint32_t, 3> grid = {}, block = {};
+  uint64_t shared_bytes = 0;
+  Metrics metrics;  // empty: SIMT_COUNTERS=off
+  struct Line {
+    std::string file;
+    uint32_t line = 0;
+    Metrics metrics;
+  };
+  std::vector<Line> lines;  // by file and line
+  std::vector<Finding> findings;
+};
+
+// All launches of this program so far, in order.
+const std::vector<LaunchReport>& launch_reports();
+
+// For the launch itself: adds a report, with `counters` if they were kept.
+void add_report(const Grid& grid, const Counters* counters,
+                std::vector<Finding> findings);
+
+}  // namespace simt
