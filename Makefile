@@ -100,7 +100,7 @@ ifeq ($(BACKEND),gpu)
 ARCH     ?= $(if $(filter gpu,$(firstword $(FOUND))),native,all)
 TARGET   := -arch=$(ARCH) -lineinfo
 RUNTIME  :=
-LDLIBS   := -L$(CUDA)/lib64 -Wl,-rpath,$(CUDA)/lib64 -lcudart -lpthread
+LDLIBS   := -L$(CUDA)/lib64 -Wl,-rpath,$(realpath $(CUDA)/lib64) -lcudart -lpthread
 BENCH    := $(B)/common/bench.o $(B)/common/empty_kernel.o
 measure   = $(B)/plots/$1_bench.o $(BENCH)
 $(B)/%.run: LDLIBS := -lbenchmark $(LDLIBS)
@@ -156,11 +156,13 @@ $(B)/libsimt.a: $(SIMT) common/simt
 	@rm -f $@
 	@ar rcs $@ $(SIMT)
 
-# Compiled, and assembled by ptxas, for every architecture the toolkit knows.
+# Compiled, and assembled by ptxas, for every architecture the toolkit knows;
+# the tests, which are many, for every generation.
 build/all/%.o: %.cu $(B)/settings
-	@echo "nvcc  $<, for every architecture"
+	@echo "nvcc  $<, for $(if $(filter tests/%,$<),all-major,all) architectures"
 	@mkdir -p $(@D)
-	@$(NVCC) $(NVFLAGS) -arch=all -MMD -MP -c $< -o $@
+	@$(NVCC) $(NVFLAGS) -arch=$(if $(filter tests/%,$<),all-major,all) \
+	  -MMD -MP -c $< -o $@
 
 -include $(shell find $(B) build/all -name '*.d' 2>/dev/null)
 
