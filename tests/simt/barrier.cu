@@ -1,0 +1,265 @@
+// Barriers of a block: in loops and functions, with counts and votes, named,
+// after early returns, in blocks of every shape.
+
+#include <algorithm>
+
+#include "tests/simt/expect.h"
+
+namespace {
+
+// Each round rotates the array by one: a barrier too few shows.
+__global__ void loop_kernel(int* out, int rounds) {
+  extern __shared__ int ring[];
+  const int i = threadIdx.x;
+  const int n = blockDim.x;
+  ring[i] = i;
+  __syncthreads();
+  for (int round = 0; round < rounds; ++round) {
+    const int next = ring[(i + 1) % n];
+    __syncthreads();
+    ring[i] = next;
+    __syncthreads();
+  }
+  out[blockIdx.x * n + i] = ring[i];
+}
+
+void check_loop() {
+  for (int n : {1, 2, 31, 32, 33, 63, 65, 100, 256, 1000, 1024}) {
+    const auto got = expect::results<int>(2 * n, [&](int* out) {
+      loop_kernel<<<2, n, n * sizeof(int)>>>(out, 7);
+    });
+    expect::each(got, [&](int i) { return (i % n + 7) % n; });
+  }
+}
+
+__device__ __noinline__ int broadcast(int value, int from) {
+  __shared__ int box;
+  if (threadIdx.x == from) box = value;
+  __syncthreads();
+  const int received = box;
+  __syncthreads();
+  return received;
+}
+
+// The same function, hence the same barriers, called from several places.
+__global__ void function_kernel(int* out) {
+  const int i = threadIdx.x;
+  int sum = broadcast(i * 3, 5);
+  for (int from = 40; from < 50; ++from) sum += broadcast(i + sum, from);
+  if (blockIdx.x == 1) sum += broadcast(1000, 0);
+  out[blockIdx.x * blockDim.x + i] = sum;
+}
+
+void check_function() {
+  const auto got = expect::results<int>(
+      2 * 50, [](int* out) { function_kernel<<<2, 50>>>(out); });
+  int sum = 15;
+  for (int from = 40; from < 50; ++from) sum += from + sum;
+  expect::each(got, [&](int i) { return i < 50 ? sum : sum + 1000; });
+}
+
+__device__ __noinline__ int recursive_sum(int depth) {
+  if (depth == 0) return 0;
+  const int here = __syncthreads_count(static_cast<int>(threadIdx.x) < depth);
+  return here + recursive_sum(depth - 1);
+}
+
+__global__ void recursion_kernel(int* out) {
+  out[threadIdx.x] = recursive_sum(20);
+}
+
+void check_recursion() {
+  const auto got = expect::results<int>(
+      70, [](int* out) { recursion_kernel<<<1, 70>>>(out); });
+  expect::each(got, [](int) { return 210; });
+}
+
+__global__ void votes_kernel(int* out, int limit) {
+  const int i = threadIdx.x;
+  int* mine = out + 3 * i;
+  mine[0] = __syncthreads_count(i % 3 == 0 && i < limit);
+  mine[1] = __syncthreads_and(i < limit);
+  mine[2] = __syncthreads_or(i >= limit);
+}
+
+void check_votes() {
+  for (int n : {1, 32, 50, 96, 129}) {
+    for (int limit : {0, 1, 33, n}) {
+      const auto got = expect::results<int>(
+          3 * n, [&](int* out) { votes_kernel<<<1, n>>>(out, limit); });
+      expect::each(got, [&](int i) {
+        const int below = std::min(n, limit);
+        const int answers[] = {(below + 2) / 3, limit >= n, limit < n};
+        return answers[i % 3];
+      });
+    }
+  }
+}
+
+// Threads past the end of the data return before any barrier; those that
+// stay meet at theirs, as every NVIDIA GPU since Volta lets them.
+__global__ void early_kernel(int* out, int n) {
+  const int i = threadIdx.x;
+  if (i >= n) return;
+  __shared__ int box[128];
+  box[i] = i * i;
+  __syncthreads();
+  const int other = box[n - 1 - i];
+  if (i % 2 == 1) return;
+  __syncthreads();
+  box[i] = other;
+  __syncthreads();
+  out[i] = i + 2 < n ? box[i + 2] : -1;
+}
+
+void check_early() {
+  for (int n : {1, 32, 40, 64, 100}) {
+    const auto got = expect::results<int>(
+        128, [&](int* out) { early_kernel<<<1, 128>>>(out, n); });
+    expect::each(got, [&](int i) {
+      if (i >= n || i % 2 == 1) return 0;
+      if (i + 2 >= n) return -1;
+      const int mirror = n - 3 - i;
+      return mirror * mirror;
+    });
+  }
+}
+
+// The two halves of a block meet among themselves, on barriers of their own.
+__global__ void halves_kernel(int* out) {
+  __shared__ int box[128];
+  const int i = threadIdx.x;
+  box[i] = 0;
+  __syncthreads();
+  if (i < 64) {
+    for (int round = 1; round <= 3; ++round) {
+      box[i] = round * 100 + i;
+      asm volatile("bar.sync 1, 64;" ::: "memory");
+      out[i] += box[63 - i];
+      asm volatile("bar.sync 1, 64;" ::: "memory");
+    }
+  } else {
+    box[i] = i;
+    asm volatile("barrier.sync 2, 64;" ::: "memory");
+    out[i] = box[191 - i];
+  }
+}
+
+void check_halves() {
+  const auto got = expect::results<int>(
+      128, [](int* out) { halves_kernel<<<1, 128>>>(out); });
+  expect::each(got,
+               [](int i) { return i < 64 ? 600 + 3 * (63 - i) : 191 - i; });
+}
+
+// A producer arrives and goes on; a consumer waits for it.
+__global__ void arrive_kernel(int* out) {
+  __shared__ int box[32];
+  const int lane = threadIdx.x % 32;
+  if (threadIdx.x < 32) {
+    for (int round = 0; round < 4; ++round) {
+      box[lane] = round * lane;
+      __threadfence_block();
+      asm volatile("bar.arrive 3, 64;" ::: "memory");
+      asm volatile("bar.sync 4, 64;" ::: "memory");
+    }
+  } else {
+    int sum = 0;
+    for (int round = 0; round < 4; ++round) {
+      asm volatile("bar.sync 3, 64;" ::: "memory");
+      sum += box[31 - lane];
+      asm volatile("bar.arrive 4, 64;" ::: "memory");
+    }
+    out[lane] = sum;
+  }
+}
+
+void check_arrive() {
+  const auto got =
+      expect::results<int>(32, [](int* out) { arrive_kernel<<<1, 64>>>(out); });
+  expect::each(got, [](int lane) { return 6 * (31 - lane); });
+}
+
+// bar.red on a named barrier counts the threads that met there.
+__global__ void named_votes_kernel(int* out) {
+  const int i = threadIdx.x;
+  if (i >= 64) return;
+  int count, all, any;
+  asm volatile(
+      "{.reg .pred p, q; setp.lt.s32 p, %3, 40;"
+      " bar.red.popc.u32 %0, 5, 64, p;"
+      " bar.red.and.pred q, 5, 64, p; selp.s32 %1, 1, 0, q;"
+      " bar.red.or.pred q, 5, 64, p; selp.s32 %2, 1, 0, q;}"
+      : "=r"(count), "=r"(all), "=r"(any)
+      : "r"(i)
+      : "memory");
+  out[i] = count * 100 + all * 10 + any;
+}
+
+void check_named_votes() {
+  const auto got = expect::results<int>(
+      64, [](int* out) { named_votes_kernel<<<1, 96>>>(out); });
+  expect::each(got, [](int) { return 4001; });
+}
+
+// Grids and blocks of one, two and three dimensions.
+__global__ void shape_kernel(int* out) {
+  const int thread =
+      threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  const int block =
+      blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  const int size = blockDim.x * blockDim.y * blockDim.z;
+  __shared__ int last;
+  if (thread == size - 1) last = block;
+  __syncthreads();
+  int lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  const bool right = lane == thread % 32 && last == block;
+  out[block * size + thread] = right ? block * 10000 + thread : -1;
+}
+
+void check_shapes() {
+  const dim3 grids[] = {{5}, {3, 2}, {2, 2, 3}, {1, 7, 1}, {1, 1, 4}};
+  const dim3 blocks[] = {{1},        {48},       {7, 5},     {4, 4, 4},
+                         {1, 1, 33}, {33, 3, 2}, {1, 64, 1}, {16, 16, 4}};
+  for (const dim3& grid : grids) {
+    for (const dim3& block : blocks) {
+      const int size = block.x * block.y * block.z;
+      const int n = grid.x * grid.y * grid.z * size;
+      const auto got = expect::results<int>(
+          n, [&](int* out) { shape_kernel<<<grid, block>>>(out); });
+      expect::each(got, [&](int i) { return i / size * 10000 + i % size; });
+    }
+  }
+}
+
+// Warps leave between two barriers; those that stay go on meeting.
+__global__ void shrinking_kernel(int* out) {
+  const int i = threadIdx.x;
+  int met = 0;
+  for (int round = 0; round <= i / 32; ++round) met += __syncthreads_count(1);
+  out[i] = met;
+}
+
+void check_shrinking() {
+  const auto got = expect::results<int>(
+      90, [](int* out) { shrinking_kernel<<<1, 90>>>(out); });
+  const int met[] = {90, 90 + 58, 90 + 58 + 26};
+  expect::each(got, [&](int i) { return met[i / 32]; });
+}
+
+}  // namespace
+
+int main() {
+  check_loop();
+  check_function();
+  check_recursion();
+  check_votes();
+  check_early();
+  check_halves();
+  check_arrive();
+  check_named_votes();
+  check_shapes();
+  check_shrinking();
+  return expect::report();
+}
