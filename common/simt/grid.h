@@ -36,6 +36,9 @@ class AlignedBytes {
 // What all blocks of a launch share.
 struct Grid {
   Grid(Kernel& kernel, const LaunchShape& shape, void** args);
+  ~Grid();
+  Grid(const Grid&) = delete;
+  Grid& operator=(const Grid&) = delete;
 
   Kernel& kernel;
   const Program& program;
@@ -46,7 +49,7 @@ struct Grid {
   uint32_t multiprocessors = 1;
   AlignedBytes constants;   // the program's, with the launch's parameters
   AlignedBytes parameters;  // as the caller passed them
-  AlignedBytes workspace;   // of a grid-wide barrier
+  uint64_t workspace = 0;   // of a grid-wide barrier; 0: none
   // Counts whatever may end somebody's wait.
   std::atomic<uint64_t> progress{0};
 

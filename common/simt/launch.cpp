@@ -20,6 +20,7 @@ namespace {
 
 // Blocks that may be unfinished at the same time, waiting for one another.
 constexpr size_t kResident = 4096;
+constexpr uint64_t kWorkspace = 4096;  // bytes, more than any barrier needs
 // So many rounds in which everybody only spins, and nothing will ever change.
 constexpr int kPatience = 100'000;
 
@@ -194,8 +195,13 @@ Grid::Grid(Kernel& kernel, const LaunchShape& shape, void** args)
       threads(host_threads()),
       multiprocessors(model_device().multiprocessors),
       constants(program.constants.size()),
-      parameters(program.parameter_bytes),
-      workspace(shape.cooperative ? 4096 : 0) {
+      parameters(program.parameter_bytes) {
+  if (shape.cooperative) {
+    workspace = allocations().allocate(kWorkspace, Memory::kManaged,
+                                       "the grid's barrier");
+    if (workspace == 0) throw Error("no memory is left for a grid barrier");
+    std::memset(reinterpret_cast<void*>(workspace), 0, kWorkspace);
+  }
   std::memcpy(constants.data(), program.constants.data(),
               program.constants.size());
   for (size_t k = 0; k < program.parameter_offsets.size(); ++k)
@@ -221,6 +227,10 @@ Grid::Grid(Kernel& kernel, const LaunchShape& shape, void** args)
   const uint32_t dynamic = (program.static_shared + 15) / 16 * 16;
   for (const Program::Address& a : program.dynamic_shared)
     spread(a.at, a.bytes, dynamic + a.offset);
+}
+
+Grid::~Grid() {
+  if (workspace) allocations().release(workspace);
 }
 
 size_t Grid::shared_bytes() const {

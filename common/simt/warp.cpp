@@ -35,8 +35,7 @@ Warp::Warp(Block& block, uint32_t index, uint32_t mask)
 void Warp::set_special(Special special, uint32_t at) {
   const LaunchShape& shape = block->grid->shape;
   const uint32_t threads = block->grid->threads_per_block;
-  const auto workspace =
-      reinterpret_cast<uint64_t>(block->grid->workspace.data());
+  const uint64_t workspace = block->grid->workspace;
   uint32_t* value = lanes<uint32_t>(*this, kSpecialBank | at);
   for (uint32_t l = 0; l < kLanes; ++l) {
     const uint32_t t = index * kLanes + l;
