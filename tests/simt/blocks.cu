@@ -1,0 +1,310 @@
+// Blocks that need each other: cooperative groups, a barrier of the whole
+// grid, look-back, the last block, locks.
+
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "tests/simt/expect.h"
+
+namespace cg = cooperative_groups;
+
+namespace {
+
+__global__ void block_group_kernel(int* out) {
+  const cg::thread_block block = cg::this_thread_block();
+  __shared__ int box[256];
+  const int rank = block.thread_rank();
+  box[rank] = rank;
+  block.sync();
+  const int other = box[block.size() - 1 - rank];
+  cg::sync(block);
+  const dim3 at = block.thread_index();
+  const bool right = at.x == threadIdx.x && at.y == threadIdx.y &&
+                     block.group_index().x == blockIdx.x;
+  out[blockIdx.x * block.size() + rank] = right ? other : -1;
+}
+
+void check_block_group() {
+  const auto got = expect::results<int>(
+      3 * 60, [](int* out) { block_group_kernel<<<3, dim3(20, 3)>>>(out); });
+  expect::each(got, [](int i) { return 59 - i % 60; });
+}
+
+template <int kSize>
+__global__ void tile_kernel(int* out) {
+  const auto tile = cg::tiled_partition<kSize>(cg::this_thread_block());
+  const int i = threadIdx.x;
+  const int rank = tile.thread_rank();
+  int* mine = out + 8 * i;
+  mine[0] = rank + 100 * tile.meta_group_rank();
+  mine[1] = tile.shfl(i, 0);
+  mine[2] = tile.shfl_xor(i, kSize / 2);
+  mine[3] = tile.ballot(rank % 2 == 1);
+  mine[4] = tile.any(rank == kSize - 1) * 10 + tile.all(rank < kSize);
+  mine[5] = cg::reduce(tile, i, cg::plus<int>());
+  mine[6] = cg::reduce(tile, i ^ 5, cg::greater<int>());
+  mine[7] = cg::inclusive_scan(tile, i, cg::plus<int>());
+  tile.sync();
+}
+
+template <int kSize>
+void check_tile(expect::Where where = expect::Where::current()) {
+  const auto got = expect::results<int>(
+      8 * 96, [](int* out) { tile_kernel<kSize><<<1, 96>>>(out); });
+  expect::each(
+      got,
+      [](int k) {
+        const int i = k / 8, rank = i % kSize, first = i - rank;
+        unsigned odd = 0;
+        int sum = 0, largest = 0, prefix = 0;
+        for (int r = 0; r < kSize; ++r) {
+          odd |= static_cast<unsigned>(r % 2) << r;
+          sum += first + r;
+          largest = std::max(largest, (first + r) ^ 5);
+          if (r <= rank) prefix += first + r;
+        }
+        const int other = kSize == 1 ? i : i ^ kSize / 2;
+        const int answers[] = {rank + 100 * (i / kSize),
+                               first,
+                               other,
+                               static_cast<int>(odd),
+                               11,
+                               sum,
+                               largest,
+                               prefix};
+        return answers[k % 8];
+      },
+      where);
+}
+
+// Whichever lanes are here form a group.
+__global__ void coalesced_kernel(int* out) {
+  const int i = threadIdx.x;
+  if (i % 3 != 0) return;
+  const cg::coalesced_group active = cg::coalesced_threads();
+  out[2 * i] = active.shfl(i, 0) + 1000 * active.size();
+  out[2 * i + 1] = cg::reduce(active, i, cg::plus<int>());
+}
+
+void check_coalesced() {
+  const auto got = expect::results<int>(
+      64, [](int* out) { coalesced_kernel<<<1, 32>>>(out); });
+  // Which lanes are together is the hardware's choice: here, all that stay.
+  expect::each(got, [](int k) {
+    if (k / 2 % 3 != 0) return 0;
+    return k % 2 == 0 ? 11000 : 165;
+  });
+}
+
+// Groups that share a label.
+__global__ void labeled_kernel(int* out) {
+  const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+  const int i = threadIdx.x;
+  const auto group = cg::labeled_partition(warp, i * i % 5);
+  out[i] = cg::reduce(group, i, cg::plus<int>());
+  const auto halves = cg::binary_partition(warp, i % 4 == 1);
+  out[32 + i] = halves.size() * 100 + halves.thread_rank();
+}
+
+void check_labeled() {
+  const auto got = expect::results<int>(
+      64, [](int* out) { labeled_kernel<<<1, 32>>>(out); });
+  expect::each(got, [](int k) {
+    const int i = k % 32;
+    int sum = 0, same = 0, before = 0;
+    for (int j = 0; j < 32; ++j) {
+      if (j * j % 5 == i * i % 5) sum += j;
+      const bool alike = (j % 4 == 1) == (i % 4 == 1);
+      same += alike;
+      before += alike && j < i;
+    }
+    return k < 32 ? sum : same * 100 + before;
+  });
+}
+
+// All blocks meet: each round reads what other blocks wrote in the last.
+__global__ void grid_kernel(int* values, int* out, int rounds) {
+  const cg::grid_group grid = cg::this_grid();
+  const int i = static_cast<int>(grid.thread_rank());
+  const int n = static_cast<int>(grid.size());
+  values[i] = i;
+  for (int round = 0; round < rounds; ++round) {
+    grid.sync();
+    const int other = values[(i + 97) % n];
+    grid.sync();
+    values[i] = other;
+  }
+  grid.sync();
+  out[i] = values[n - 1 - i];
+}
+
+void check_grid() {
+  constexpr int kBlocks = 7, kThreads = 50, kN = kBlocks * kThreads;
+  const auto got = expect::results<int>(2 * kN, [](int* values) {
+    int* out = values + kN;
+    int rounds = 5;
+    void* arguments[] = {&values, &out, &rounds};
+    expect::ok(cudaLaunchCooperativeKernel(grid_kernel, kBlocks, kThreads,
+                                           arguments, 0, nullptr));
+  });
+  expect::each(std::vector<int>(got.begin() + kN, got.end()),
+               [](int i) { return (kN - 1 - i + 5 * 97) % kN; });
+}
+
+// The last block to finish adds up what all of them left.
+__global__ void last_block_kernel(int* partial, unsigned* tickets, int* out) {
+  __shared__ bool last;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int sum = __syncthreads_count(i % 3 == 0);
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = sum;
+    __threadfence();
+    last = atomicInc(tickets, gridDim.x - 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last || threadIdx.x != 0) return;
+  int total = 0;
+  for (unsigned block = 0; block < gridDim.x; ++block) {
+    total += static_cast<volatile int*>(partial)[block];
+  }
+  *out = total;
+}
+
+void check_last_block() {
+  const auto got = expect::results<int>(42, [](int* all) {
+    unsigned* tickets = reinterpret_cast<unsigned*>(all + 40);
+    for (int run = 0; run < 3; ++run) {
+      last_block_kernel<<<40, 100>>>(all, tickets, all + 41);
+    }
+  });
+  expect::equal(got[40], 0);
+  expect::equal(got[41], 4000 / 3 + 1);
+}
+
+// Decoupled look-back: a block takes the next number, publishes its sum, and
+// adds up the blocks before it, waiting for those that are not ready.
+__global__ void look_back_kernel(const int* in, int* out, unsigned* next,
+                                 unsigned long long* states) {
+  __shared__ unsigned mine;
+  __shared__ int scan[64];
+  __shared__ int before;
+  if (threadIdx.x == 0) mine = atomicAdd(next, 1);
+  __syncthreads();
+  const unsigned block = mine;
+  const int i = block * blockDim.x + threadIdx.x;
+  scan[threadIdx.x] = in[i];
+  for (unsigned step = 1; step < blockDim.x; step *= 2) {
+    __syncthreads();
+    const int add = threadIdx.x >= step ? scan[threadIdx.x - step] : 0;
+    __syncthreads();
+    scan[threadIdx.x] += add;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    // State: 1 = the block's own sum, 2 = with all before it.
+    const unsigned long long own = static_cast<unsigned>(scan[blockDim.x - 1]);
+    atomicExch(states + block, (block == 0 ? 2ull : 1ull) << 32 | own);
+    int sum = 0;
+    for (int other = static_cast<int>(block) - 1; other >= 0;) {
+      const unsigned long long state = atomicAdd(states + other, 0ull);
+      if (state >> 32 == 0) continue;
+      sum += static_cast<int>(state);
+      if (state >> 32 == 2) break;
+      --other;
+    }
+    if (block > 0) {
+      atomicExch(states + block, 2ull << 32 | static_cast<unsigned>(
+                                                  sum + static_cast<int>(own)));
+    }
+    before = sum;
+  }
+  __syncthreads();
+  out[i] = scan[threadIdx.x] + before;
+}
+
+void check_look_back() {
+  constexpr int kBlocks = 30, kThreads = 64, kN = kBlocks * kThreads;
+  std::vector<int> in(kN);
+  for (int i = 0; i < kN; ++i) in[i] = i * 13 % 17 - 5;
+  const expect::Copy<int> device(in);
+  unsigned long long* states = nullptr;
+  expect::ok(cudaMalloc(&states, (kBlocks + 1) * sizeof *states));
+  expect::ok(cudaMemset(states, 0, (kBlocks + 1) * sizeof *states));
+  const auto got = expect::results<int>(kN, [&](int* out) {
+    look_back_kernel<<<kBlocks, kThreads>>>(
+        device, out, reinterpret_cast<unsigned*>(states + kBlocks), states);
+  });
+  expect::ok(cudaFree(states));
+  std::vector<int> want(kN);
+  std::partial_sum(in.begin(), in.end(), want.begin());
+  expect::each(got, [&](int i) { return want[i]; });
+}
+
+// A block that waits for a later one, which must get its turn.
+__global__ void waiting_kernel(int* flag, int* out) {
+  if (blockIdx.x == 0) {
+    if (threadIdx.x == 0) {
+      while (atomicAdd(flag, 0) == 0) {
+      }
+    }
+    __syncthreads();
+    out[threadIdx.x] = static_cast<volatile int*>(flag)[0];
+  } else if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) {
+    __threadfence();
+    atomicExch(flag, 9);
+  }
+}
+
+void check_waiting() {
+  const auto got = expect::results<int>(
+      33, [](int* all) { waiting_kernel<<<4, 32>>>(all + 32, all); });
+  expect::each(got, [](int) { return 9; });
+}
+
+// A lock between blocks, and a critical section that no atomic could do.
+__global__ void lock_kernel(int* lock, int* list, int* length) {
+  if (threadIdx.x % 16 == 0) {
+    while (atomicCAS(lock, 0, 1) != 0) {
+    }
+    __threadfence();
+    volatile int* end = length;
+    static_cast<volatile int*>(list)[*end] = blockIdx.x * 100 + threadIdx.x;
+    *end = *end + 1;
+    __threadfence();
+    atomicExch(lock, 0);
+  }
+}
+
+void check_lock() {
+  auto got = expect::results<int>(
+      42, [](int* all) { lock_kernel<<<10, 64>>>(all, all + 2, all + 1); });
+  expect::equal(got[0], 0);
+  expect::equal(got[1], 40);
+  std::vector<int> list(got.begin() + 2, got.end());
+  std::sort(list.begin(), list.end());
+  expect::each(list, [](int i) { return i / 4 * 100 + i % 4 * 16; });
+}
+
+}  // namespace
+
+int main() {
+  check_block_group();
+  check_tile<1>();
+  check_tile<2>();
+  check_tile<4>();
+  check_tile<8>();
+  check_tile<16>();
+  check_tile<32>();
+  check_coalesced();
+  check_labeled();
+  check_grid();
+  check_last_block();
+  check_look_back();
+  check_waiting();
+  check_lock();
+  return expect::report();
+}

@@ -1,0 +1,335 @@
+// Control flow: recursion, function pointers, virtual functions, jump tables,
+// goto, and loops that the lanes of a warp leave one by one.
+
+#include <algorithm>
+
+#include "tests/simt/expect.h"
+
+namespace {
+
+__host__ __device__ __noinline__ int fibonacci(int n) {
+  return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
+
+__host__ __device__ __noinline__ int ackermann(int m, int n) {
+  if (m == 0) return n + 1;
+  if (n == 0) return ackermann(m - 1, 1);
+  return ackermann(m - 1, ackermann(m, n - 1));
+}
+
+__host__ __device__ __noinline__ bool is_odd(int n);
+__host__ __device__ __noinline__ bool is_even(int n) {
+  return n == 0 || is_odd(n - 1);
+}
+__host__ __device__ __noinline__ bool is_odd(int n) {
+  return n != 0 && is_even(n - 1);
+}
+
+// A frame with an array of its own at each level.
+__host__ __device__ __noinline__ int digits(int n, int* above) {
+  int mine[3] = {n % 10, n / 10, above == nullptr ? 1 : above[0]};
+  if (n == 0) return mine[2];
+  return digits(n / 10, mine) * 3 + mine[0] + mine[2];
+}
+
+__global__ void recursion_kernel(int* out) {
+  const int i = threadIdx.x;
+  int* mine = out + 4 * i;
+  mine[0] = fibonacci(i % 13);
+  mine[1] = ackermann(i % 3, i % 5);
+  mine[2] = is_even(i);
+  mine[3] = digits(i * 7919, nullptr);
+}
+
+void check_recursion() {
+  const auto got = expect::results<int>(
+      4 * 64, [](int* out) { recursion_kernel<<<1, 64>>>(out); });
+  expect::each(got, [](int k) {
+    const int i = k / 4;
+    const int answers[] = {fibonacci(i % 13), ackermann(i % 3, i % 5),
+                           i % 2 == 0, digits(i * 7919, nullptr)};
+    return answers[k % 4];
+  });
+}
+
+// Every lane recurses to a depth of its own; the warp comes back whole.
+__device__ __noinline__ int descend(int depth) {
+  if (depth == 0) return 1;
+  const int below = descend(depth - 1);
+  return below + depth % 2;
+}
+
+__global__ void depth_kernel(int* out) {
+  const int lane = threadIdx.x;
+  const int value = descend(lane * 5 % 32);
+  out[lane] = __shfl_down_sync(0xffffffff, value, 1);
+}
+
+void check_depth() {
+  const auto got =
+      expect::results<int>(32, [](int* out) { depth_kernel<<<1, 32>>>(out); });
+  expect::each(got, [](int lane) {
+    const int from = std::min(lane + 1, 31);
+    return 1 + (from * 5 % 32 + 1) / 2;
+  });
+}
+
+using Function = int (*)(int, int);
+__device__ __noinline__ int plus(int a, int b) { return a + b; }
+__device__ __noinline__ int minus(int a, int b) { return a - b; }
+__device__ __noinline__ int times(int a, int b) { return a * b; }
+__device__ Function operations[3] = {plus, minus, times};
+
+// An indirect call through a table in memory, different in every lane, and
+// one through a pointer computed on the spot.
+__global__ void pointer_kernel(int* out) {
+  const int i = threadIdx.x;
+  Function chosen = i % 2 == 0 ? minus : times;
+  out[i] = operations[i % 3](i, 3) * 1000 + chosen(i, 2);
+}
+
+// A pointer that the host passes on, after it fetched it from the device.
+__global__ void passed_kernel(int* out, Function function) {
+  out[threadIdx.x] = function(threadIdx.x, 10);
+}
+
+void check_pointers() {
+  auto got = expect::results<int>(
+      48, [](int* out) { pointer_kernel<<<1, 48>>>(out); });
+  expect::each(got, [](int i) {
+    const int first[] = {i + 3, i - 3, i * 3};
+    return first[i % 3] * 1000 + (i % 2 == 0 ? i - 2 : i * 2);
+  });
+  Function table[3];
+  expect::ok(cudaMemcpyFromSymbol(table, operations, sizeof table));
+  got = expect::results<int>(
+      48, [&](int* out) { passed_kernel<<<1, 48>>>(out, table[2]); });
+  expect::each(got, [](int i) { return i * 10; });
+}
+
+struct Shape {
+  __device__ virtual ~Shape() {}
+  __device__ virtual int area() const = 0;
+  __device__ virtual int corners() const { return 0; }
+};
+
+struct Square : Shape {
+  int side;
+  __device__ explicit Square(int side) : side(side) {}
+  __device__ int area() const override { return side * side; }
+  __device__ int corners() const override { return 4; }
+};
+
+struct Strip : Square {
+  __device__ explicit Strip(int length) : Square(length) {}
+  __device__ int area() const override { return side; }
+};
+
+struct Dot : Shape {
+  __device__ int area() const override { return 1; }
+};
+
+__global__ void virtual_kernel(int* out) {
+  const int i = threadIdx.x;
+  Square square(i);
+  Strip strip(i + 1);
+  Dot dot;
+  const Shape* shapes[] = {&square, &strip, &dot};
+  int sum = 0;
+  for (int k = 0; k <= i % 3; ++k) {
+    const Shape* shape = shapes[(i + k) % 3];
+    sum = sum * 10 + shape->area() + shape->corners();
+  }
+  out[i] = sum;
+}
+
+void check_virtual() {
+  const auto got = expect::results<int>(
+      40, [](int* out) { virtual_kernel<<<1, 40>>>(out); });
+  expect::each(got, [](int i) {
+    const int values[] = {i * i + 4, i + 1 + 4, 1};
+    int sum = 0;
+    for (int k = 0; k <= i % 3; ++k) sum = sum * 10 + values[(i + k) % 3];
+    return sum;
+  });
+}
+
+// Dense cases become a jump table (brx.idx).
+__host__ __device__ int jump(int kind, int x) {
+  switch (kind) {
+    case 0:
+      return x * 3;
+    case 1:
+      x += 7;
+      break;
+    case 2:
+      return x ^ 0x55;
+    case 3:
+      x -= 1;
+      [[fallthrough]];
+    case 4:
+      x *= x;
+      break;
+    case 5:
+      for (int k = 0; k < x % 5; ++k) x += k;
+      break;
+    case 6:
+      return -x;
+    case 7:
+      return x << 3;
+    case 8:
+      return x / 3;
+    case 9:
+      return x % 7;
+    case 11:
+      x = ~x;
+      break;
+    case 12:
+      x = x * 31 + 17;
+      break;
+    default:
+      return -1;
+  }
+  return x + 1000;
+}
+
+__global__ void jump_kernel(int* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = jump(i % 15 - 1, i);
+}
+
+void check_jump() {
+  const auto got =
+      expect::results<int>(200, [](int* out) { jump_kernel<<<4, 50>>>(out); });
+  expect::each(got, [](int i) { return jump(i % 15 - 1, i); });
+}
+
+// Loops with every kind of exit.
+__host__ __device__ int collatz(int n, int limit) {
+  int steps = 0;
+  while (true) {
+    if (n == 1) break;
+    n = n % 2 == 0 ? n / 2 : 3 * n + 1;
+    if (++steps >= limit) return -steps;
+  }
+  return steps;
+}
+
+__host__ __device__ int nested(int i) {
+  int sum = 0;
+  for (int a = 0; a < 8; ++a) {
+    if ((a ^ i) % 3 == 0) continue;
+    for (int b = a; b < 12; ++b) {
+      if (b % 5 == i % 5) break;
+      int c = b;
+      do {
+        sum += c;
+        if (sum % 11 == 10) goto next;
+        --c;
+      } while (c > i % 4);
+    }
+    sum += 1;
+  next:
+    if (sum > 400) return sum;
+  }
+  return -sum;
+}
+
+// Two loops that jump into each other: no compiler can untangle them into
+// nested ones.
+__host__ __device__ int tangled(int n) {
+  int count = 0;
+  if (n % 2 == 0) goto second;
+first:
+  count += 3;
+  n -= 2;
+  if (n < 0) return count;
+second:
+  count *= 2;
+  n -= 1;
+  if (n % 3 == 0 && n > 0) goto second;
+  if (n > 0) goto first;
+  return count + 1;
+}
+
+__global__ void loops_kernel(int* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[3 * i] = collatz(i + 1, 60);
+  out[3 * i + 1] = nested(i);
+  out[3 * i + 2] = tangled(i);
+}
+
+void check_loops() {
+  const auto got = expect::results<int>(
+      3 * 150, [](int* out) { loops_kernel<<<3, 50>>>(out); });
+  expect::each(got, [](int k) {
+    const int i = k / 3;
+    const int answers[] = {collatz(i + 1, 60), nested(i), tangled(i)};
+    return answers[k % 3];
+  });
+}
+
+// Arguments and results of many sizes through calls that stay calls.
+struct Bundle {
+  double weight;
+  int values[5];
+  char letter;
+};
+
+__host__ __device__ __noinline__ Bundle transform(Bundle in, short add,
+                                                  float scale, long long big) {
+  Bundle result = in;
+  result.weight = in.weight * scale + static_cast<double>(big);
+  for (int k = 0; k < 5; ++k) result.values[k] = in.values[4 - k] + add;
+  result.letter = static_cast<char>(in.letter + 1);
+  return result;
+}
+
+__host__ __device__ double through(int i) {
+  Bundle bundle = {i * 0.5, {i, i + 1, i + 2, i + 3, i * i}, 'a'};
+  bundle = transform(bundle, static_cast<short>(-i), 2.0f, 1ll << 33);
+  bundle = transform(bundle, 5, 0.5f, -i);
+  return bundle.weight + bundle.values[i % 5] * 3 + bundle.letter;
+}
+
+__global__ void bundle_kernel(double* out) {
+  out[threadIdx.x] = through(threadIdx.x);
+}
+
+void check_bundles() {
+  const auto got = expect::results<double>(
+      40, [](double* out) { bundle_kernel<<<1, 40>>>(out); });
+  expect::each(got, [](int i) { return through(i); });
+}
+
+// Lambdas and templates passed down to the device.
+template <typename F>
+__device__ int twice(F f, int x) {
+  return f(f(x));
+}
+
+__global__ void lambda_kernel(int* out, int add) {
+  const int i = threadIdx.x;
+  const auto shift = [=](int x) { return x + add * i; };
+  out[i] = twice(shift, i) + twice([](int x) { return x * 3; }, 1);
+}
+
+void check_lambdas() {
+  const auto got = expect::results<int>(
+      33, [](int* out) { lambda_kernel<<<1, 33>>>(out, 4); });
+  expect::each(got, [](int i) { return i + 8 * i + 9; });
+}
+
+}  // namespace
+
+int main() {
+  check_recursion();
+  check_depth();
+  check_pointers();
+  check_virtual();
+  check_jump();
+  check_loops();
+  check_bundles();
+  check_lambdas();
+  return expect::report();
+}
