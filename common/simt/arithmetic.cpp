@@ -89,10 +89,10 @@ void Decoding::bind(int a, int b, int c, int d) {
 bool decode_arithmetic(const Statement& s, OperandReader& operands,
                        Instruction& ins) {
   static const Family* const kFamilies[] = {
-      &move_family(),    &integer_family(), &logic_family(),
-      &float_family(),   &select_family(),  &convert_family(),
-      &extreme_family(), &bits_family(),    &approximate_family(),
-      &half_family()};
+      &move_family(),        &integer_family(), &logic_family(),
+      &float_family(),       &select_family(),  &convert_family(),
+      &extreme_family(),     &bits_family(),    &video_family(),
+      &approximate_family(), &half_family()};
   bool known = false;
   for (const Family* family : kFamilies) {
     const auto rule = family->rules.find(s.name());

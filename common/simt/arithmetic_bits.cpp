@@ -51,16 +51,22 @@ struct Reverse {
   }
 };
 
-// bfe: `length` bits from bit `start` on, extended by their highest. Bits
-// past the end of a signed number are its sign. Only the low bytes of start
-// and length count.
+// Bit fields. With 32 bits, only the low bytes of start and length count. With
+// 64 bits ptxas writes shifts in their place, which look at all of them.
+template <class T>
+uint32_t field_bound(uint32_t x) {
+  return sizeof(T) == 4 ? x & 255 : x;
+}
+
+// bfe: `length` bits from bit `start` on, extended by their highest. Bits past
+// the end of a signed number are its sign.
 struct ExtractField {
   template <class T>
   T operator()(T a, uint32_t start, uint32_t length) const {
     constexpr uint32_t kBits = 8 * sizeof(T);
     using U = Unsigned<T>;
-    start &= 255;
-    length &= 255;
+    start = field_bound<T>(start);
+    length = field_bound<T>(length);
     const bool past = start >= kBits;
     T field = a >> (past ? kBits - 1 : start);
     if (past && T(-1) > T(0)) field = 0;
@@ -82,8 +88,8 @@ struct InsertField {  // bfi
   template <class T>
   T operator()(T a, T b, uint32_t start, uint32_t length) const {
     constexpr uint32_t kBits = 8 * sizeof(T);
-    start &= 255;
-    const T field = low_bits<T>(length & 255);
+    start = field_bound<T>(start);
+    const T field = low_bits<T>(field_bound<T>(length));
     const uint32_t by = start & (kBits - 1);
     const T inserted = (b & ~T(field << by)) | T((a & field) << by);
     return start < kBits ? inserted : b;
@@ -150,6 +156,26 @@ struct DotOfHalves {  // dp2a: the low or high two bytes of b
     for (int k = 0; k < 2; ++k)
       c += element<A>(a, k) * element<B>(b, k + kFirst);
     return c;
+  }
+};
+
+// vabsdiff2 and vabsdiff4, of unsigned elements: side by side, or (.add) their
+// sum and c.
+template <class Element>
+uint32_t difference(uint32_t a, uint32_t b, int k) {
+  const int32_t d = element<Element>(a, k) - element<Element>(b, k);
+  return d < 0 ? -d : d;
+}
+
+template <class Element, bool kAdd>
+struct Differences {
+  uint32_t operator()(uint32_t a, uint32_t b, uint32_t c) const {
+    constexpr int kElements = 4 / sizeof(Element);
+    uint32_t result = kAdd ? c : 0;
+    for (int k = 0; k < kElements; ++k)
+      result += difference<Element>(a, b, k)
+                << (kAdd ? 0 : 8 * sizeof(Element) * k);
+    return result;
   }
 };
 
@@ -279,7 +305,24 @@ void decode_dp2a(Decoding& d) {
   if (d.take("hi")) d.ins.run = dot_of_halves<2>(a, d.type);
 }
 
+// CUDA's __vsadu4 and its kin need no more: three times .u32, no selections.
+template <class Element>
+void decode_vabsdiff(Decoding& d) {
+  for (int k = 0; k < 3; ++k)
+    if (!(d.take_type() == Type{'u', 4})) d.unsupported();
+  d.bind(4, 4, 4);
+  d.ins.run = d.take("add") ? ternary<Differences<Element, true>, uint32_t>
+                            : ternary<Differences<Element, false>, uint32_t>;
+}
+
 }  // namespace
+
+const Family& video_family() {
+  static const Family family = {"",
+                                {{"vabsdiff2", decode_vabsdiff<uint16_t>},
+                                 {"vabsdiff4", decode_vabsdiff<uint8_t>}}};
+  return family;
+}
 
 const Family& bits_family() {
   static const Family family = {"usb",

@@ -44,14 +44,15 @@ void round_to_integral(T* x, uint8_t rounding) {
   }
 }
 
-// The source operand of a conversion, widened; .ftz applies to f32 alone.
+// The source operand of a conversion, widened. .ftz applies to f32 alone, and
+// is a multiplication by 1 to the hardware: NaN comes out canonical.
 template <class From>
 void read_values(Warp& w, const Instruction& i, typename From::Value* x) {
   const typename From::Stored* a = lanes<typename From::Stored>(w, i.a);
   for (int l = 0; l < kLanes; ++l) x[l] = From::widen(a[l]);
   if constexpr (std::is_same_v<From, Single>)
     if (i.flags & kFlush)
-      for (int l = 0; l < kLanes; ++l) x[l] = flush(x[l]);
+      for (int l = 0; l < kLanes; ++l) x[l] = canonical(flush(x[l]));
 }
 
 // The 16-bit number on the right side of x: `nearest`, or its neighbour. Only

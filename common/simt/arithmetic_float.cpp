@@ -68,53 +68,71 @@ struct Absolute {
 };
 
 // Which NaN comes out. Single precision knows one. Double keeps the payload
-// of the first operand that is NaN and makes it quiet; an invalid operation
-// makes 0xfff8000000000000. We choose, rather than let the host: its choice
-// depends on how the compiler ordered the operands.
+// of an operand and makes it quiet; of several NaNs the hardware takes b, then
+// c, then a, but division, which is software, takes a first. An invalid
+// operation makes 0xfff8000000000000. All this as seen on an H200. The host
+// must not choose: its choice depends on how the compiler ordered operands.
 constexpr uint64_t kQuietBit = uint64_t{1} << 51;
 constexpr uint64_t kInvalid64 = 0xfff8000000000000;
 
-inline double quiet(double x) { return double_of(bits_of(x) | kQuietBit); }
+double first_nan(double result, double x, double y = 0, double z = 0) {
+  const uint64_t nan = x != x   ? bits_of(x) | kQuietBit
+                       : y != y ? bits_of(y) | kQuietBit
+                       : z != z ? bits_of(z) | kQuietBit
+                                : kInvalid64;
+  return result != result ? double_of(nan) : result;
+}
 
-template <class... In>
-inline float settle_nan(float result, In...) {
+template <class Op, class... In>
+float settle_nan(float result, In...) {
   return canonical(result);
 }
-
-inline double settle_nan(double result, double a, double b, double c) {
-  const double invalid = double_of(kInvalid64);
-  const double nan = a != a   ? quiet(a)
-                     : b != b ? quiet(b)
-                     : c != c ? quiet(c)
-                              : invalid;
-  return result != result ? nan : result;
+template <class Op>
+double settle_nan(double result, double a) {
+  return first_nan(result, a);
 }
-inline double settle_nan(double result, double a, double b) {
-  return settle_nan(result, a, b, 0.0);
+template <class Op>
+double settle_nan(double result, double a, double b) {
+  constexpr bool kSoftware = std::is_same_v<Op, Divide>;
+  return kSoftware ? first_nan(result, a, b) : first_nan(result, b, a);
 }
-inline double settle_nan(double result, double a) {
-  return settle_nan(result, a, 0.0, 0.0);
+template <class Op>
+double settle_nan(double result, double a, double b, double c) {
+  return first_nan(result, b, c, a);
 }
 
-// d = Op(operands): the common case in a loop of its own, flags in another.
+// Whether .ftz flushes the result of Op. It does if the result, rounded to 24
+// bits as though exponents had no lower end, is below the normal numbers: one
+// that only reaches 2^-126 by rounding to subnormal steps is flushed. (Seen on
+// an H200, too.) So it is rounded again where there is room below.
+template <class Op, class... In>
+bool is_tiny(In... x) {
+  const double wide = Op{}(static_cast<double>(x)...);
+  return std::fabs(static_cast<float>(wide * 0x1p64)) < 0x1p-62f;
+}
+
+// d = Op(operands): the common cases in loops of their own.
 template <class Op, class T, class... In>
 void compute(uint8_t flags, uint32_t mask, T* out, const In*... in) {
-  if (flags == 0) {
-    map_lanes(
-        mask, out, [](In... x) { return settle_nan(Op{}(x...), x...); }, in...);
-    return;
-  }
   if constexpr (std::is_same_v<T, float>) {
-    const bool ftz = flags & kFlush, sat = flags & kSaturate;
-    map_lanes(
-        mask, out,
-        [=](In... x) {
-          float result = canonical(Op{}((ftz ? flush(x) : x)...));
-          if (ftz) result = flush(result);
-          return sat ? saturate(result) : result;
-        },
-        in...);
+    const bool sat = flags & kSaturate;
+    if (flags & kFlush)
+      return map_lanes(
+          mask, out,
+          [=](In... x) {
+            const float result = canonical(Op{}(flush(x)...));
+            const bool tiny = is_tiny<Op>(flush(x)...);
+            const float flushed = tiny ? std::copysign(0.0f, result) : result;
+            return sat ? saturate(flushed) : flushed;
+          },
+          in...);
+    if (sat)
+      return map_lanes(
+          mask, out, [](In... x) { return saturate(Op{}(x...)); }, in...);
   }
+  map_lanes(
+      mask, out, [](In... x) { return settle_nan<Op>(Op{}(x...), x...); },
+      in...);
 }
 
 template <class Op, class T>

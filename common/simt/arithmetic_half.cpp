@@ -51,9 +51,11 @@ float flush_operand(float x) {
   return float_of((bits & 0x7fffffff) < kSmallest ? bits & 0x80000000 : bits);
 }
 
+// Whether .ftz flushes: as for f32, rounded as though there were room below.
 template <class Format>
-uint16_t flush_result(uint16_t h) {
-  return h & Format::kInfinity ? h : h & 0x8000;
+bool is_tiny(float result) {
+  const float rounded = Format::widen(Format::narrow(result * 0x1p8f));
+  return std::fabs(rounded) < Format::kSmallestNormal * 0x1p8f;
 }
 
 template <class Format>
@@ -62,7 +64,7 @@ uint16_t finish(float result, uint8_t flags) {
   // Not fmax: NaN stays.
   if (flags & kRelu) result = result <= 0 ? 0.0f : result;
   const uint16_t narrow = Format::narrow(result);
-  return flags & kFlush ? flush_result<Format>(narrow) : narrow;
+  return flags & kFlush && is_tiny<Format>(result) ? narrow & 0x8000 : narrow;
 }
 
 // d = Op(operands), 32 or 64 values: the common case in a loop of its own.

@@ -20,11 +20,18 @@ float finish_single(float x, uint8_t flags) {
   return flags & kSaturate ? saturate(x) : x;
 }
 
-// A NaN made double keeps its payload, and becomes quiet.
+// A NaN made double, or made of a double, keeps its sign and as much of its
+// payload as there is room for, and becomes quiet.
 double finish_double(double x, uint8_t flags) {
   const double quiet = double_of(bits_of(x) | uint64_t{1} << 51);
   x = x != x ? quiet : x;
   return flags & kSaturate ? saturate(x) : x;
+}
+
+uint32_t nan_of_double(double x) {
+  const uint32_t sign = bits_of(x) >> 32 & 0x80000000;
+  const uint32_t payload = bits_of(x) >> 29 & 0x7fffff;
+  return sign | 0x7fc00000 | payload;
 }
 
 // A value as the destination stores it.
@@ -51,7 +58,11 @@ struct NarrowTo16 {
     return finish<Format>(x, rounding, flags);
   }
   static uint16_t from(double x, uint8_t rounding, uint8_t flags) {
-    return finish<Format>(narrow_to_odd(x), rounding, flags);
+    const uint16_t result = finish<Format>(narrow_to_odd(x), rounding, flags);
+    const uint32_t nan = nan_of_double(x);
+    const uint32_t mantissa = (nan & 0x7fffff) >> (23 - Format::kMantissaBits);
+    const uint16_t nan16 = (nan >> 16 & 0x8000) | Format::kInfinity | mantissa;
+    return x != x && !(flags & kSaturate) ? nan16 : result;
   }
 };
 template <>
@@ -82,7 +93,11 @@ void double_to_single(Warp& w, const Instruction& i, uint32_t mask) {
   const uint8_t flags = i.flags;
   map_lanes(
       mask, lanes<float>(w, i.dst),
-      [=](double x) { return finish_single(static_cast<float>(x), flags); },
+      [=](double x) {
+        const float result = finish_single(static_cast<float>(x), flags);
+        const bool keeps_nan = x != x && !(flags & kSaturate);
+        return keeps_nan ? float_of(nan_of_double(x)) : result;
+      },
       static_cast<const double*>(lanes<double>(w, i.a)));
 }
 
@@ -183,7 +198,7 @@ void to_tf32(Warp& w, const Instruction& i, uint32_t mask) {
         if (flags & kRelu) x = x <= 0 ? 0.0f : x;
         const uint32_t bits = bits_of(x);
         const uint32_t half_ulp = nearest ? 0xfff + (bits >> 13 & 1) : 0;
-        return x != x ? kNaN32 : (bits + half_ulp) & 0xffffe000;
+        return (x != x ? kNaN32 : bits + half_ulp) & 0xffffe000;
       },
       static_cast<const float*>(lanes<float>(w, i.a)));
 }

@@ -353,7 +353,7 @@ void decode_slct(Decoding& d) {
                     : slct_of_width<SelectBySign<float>, float>(value);
 }
 
-// testp. mode: the property, in the order of kProperties.
+// testp. mode: the property, in the order of decode_testp. 0 counts as normal.
 template <class T>
 bool has_property(uint8_t property, T x) {
   constexpr T kSmallest = sizeof(T) == 4 ? T(0x1p-126) : T(0x1p-1022);
@@ -369,7 +369,7 @@ bool has_property(uint8_t property, T x) {
     case 3:
       return x != x;
     case 4:
-      return finite && magnitude >= kSmallest;
+      return finite && !(magnitude > 0 && magnitude < kSmallest);
     default:
       return magnitude > 0 && magnitude < kSmallest;
   }

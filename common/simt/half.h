@@ -66,6 +66,7 @@ inline float narrow_to_odd(double x) {
 struct Half {  // f16: 5 bits of exponent, 10 of mantissa
   using Stored = uint16_t;
   using Value = float;
+  static constexpr int kMantissaBits = 10;
   static constexpr float kSmallestNormal = 0x1p-14f;
   static constexpr uint16_t kInfinity = 0x7c00;
   static constexpr uint16_t kOne = 0x3c00;
@@ -107,6 +108,7 @@ struct Half {  // f16: 5 bits of exponent, 10 of mantissa
 struct BFloat {  // bf16: the upper half of a float
   using Stored = uint16_t;
   using Value = float;
+  static constexpr int kMantissaBits = 7;
   static constexpr float kSmallestNormal = 0x1p-126f;
   static constexpr uint16_t kInfinity = 0x7f80;
   static constexpr uint16_t kOne = 0x3f80;
