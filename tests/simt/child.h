@@ -1,0 +1,40 @@
+// Nothing here is worth studying.
+//
+// A program that runs itself again, to see what a kernel prints and how a run
+// that has to fail ends.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "tests/simt/expect.h"
+
+struct Ended {
+  int status;  // Of exit; -1 when a signal ended it.
+  std::string output;
+};
+
+// Runs this program with one argument, its two outputs joined. A child that
+// is not done after 20 seconds hangs, and ends with status 124.
+inline Ended run_self(const std::string& argument) {
+  char path[4096] = {};
+  if (readlink("/proc/self/exe", path, sizeof path - 1) < 0) return {-1, ""};
+  const std::string command =
+      "timeout 20 '" + std::string(path) + "' '" + argument + "' 2>&1";
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return {-1, ""};
+  std::string output;
+  char part[4096];
+  while (size_t n = fread(part, 1, sizeof part, pipe)) output.append(part, n);
+  const int status = pclose(pipe);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
+}
+
+inline bool on_executor() {
+  cudaDeviceProp device = {};
+  expect::ok(cudaGetDeviceProperties(&device, 0));
+  return std::strstr(device.name, "CPU executor") != nullptr;
+}

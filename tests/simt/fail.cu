@@ -1,0 +1,269 @@
+// Programs that must fail: each is a run of this one, which has to end with a
+// CUDA error and never hang. On the executor the message must name the kernel,
+// the block, a thread and the source line; some mistakes only it can see, for
+// a GPU runs on or waits forever.
+
+#include <cassert>
+
+#include "tests/simt/child.h"
+#include "tests/simt/expect.h"
+
+namespace {
+
+constexpr bool kAnywhere = true;
+constexpr bool kExecutorOnly = false;
+
+struct Case {
+  const char* name;
+  void (*launch)(int* p);
+  bool anywhere;
+  std::vector<std::string> expected;
+};
+
+// "fail.cu:<line>": the line of a mistake, some lines below this call.
+std::string line(int number) { return "fail.cu:" + std::to_string(number); }
+
+constexpr int kAssertLine = __LINE__ + 2;
+__global__ void assert_kernel(int* p) {
+  assert(threadIdx.x + 10 * blockIdx.x < 13 && "thirteen");
+  p[threadIdx.x] = 1;
+}
+
+constexpr int kTrapLine = __LINE__ + 2;
+__global__ void trap_kernel(int* p) {
+  if (p[threadIdx.x] == 0 && threadIdx.x == 33) __trap();
+}
+
+constexpr int kNullLine = __LINE__ + 2;
+__global__ void null_kernel(int* p, const int* null) {
+  if (threadIdx.x == 7) p[0] = *null;
+}
+
+constexpr int kMisalignedLine = __LINE__ + 2;
+__global__ void misaligned_kernel(char* p) {
+  if (threadIdx.x == 3) *reinterpret_cast<int*>(p + threadIdx.x) = 1;
+}
+
+constexpr int kMisalignedVectorLine = __LINE__ + 2;
+__global__ void misaligned_vector_kernel(float* p) {
+  reinterpret_cast<float4*>(p + 1)[threadIdx.x] = float4{1, 2, 3, 4};
+}
+
+constexpr int kFarLine = __LINE__ + 2;
+__global__ void far_kernel(int* p) { p[(1ll << 40) + threadIdx.x] = 1; }
+
+constexpr int kBehindLine = __LINE__ + 2;
+__global__ void behind_kernel(int* p, int n) {
+  if (threadIdx.x <= n) p[threadIdx.x] = 1;
+}
+
+constexpr int kBeforeLine = __LINE__ + 2;
+__global__ void before_kernel(int* p) {
+  p[threadIdx.x + 1] = p[static_cast<int>(threadIdx.x) - 1];
+}
+
+constexpr int kFreedLine = __LINE__ + 2;
+__global__ void freed_kernel(int* p) { p[threadIdx.x] += 1; }
+
+constexpr int kHostLine = __LINE__ + 2;
+__global__ void host_kernel(int* p, const int* host) {
+  p[threadIdx.x] = host[threadIdx.x];
+}
+
+constexpr int kSharedLine = __LINE__ + 4;
+__global__ void shared_kernel(int* p, int n) {
+  extern __shared__ int box[];
+  for (int i = 0; i <= n; ++i) {
+    box[i * blockDim.x + threadIdx.x] = i;
+  }
+  p[threadIdx.x] = box[threadIdx.x];
+}
+
+constexpr int kBarrierLine = __LINE__ + 4;
+__global__ void barrier_kernel(volatile int* p) {
+  // A warp waits at the barrier, the other for a word from behind it.
+  if (threadIdx.x < 32) {
+    __syncthreads();
+    p[0] = 1;
+  } else {
+    while (p[0] == 0) {
+    }
+  }
+}
+
+constexpr int kTwoBarriersLine = __LINE__ + 3;
+__global__ void two_barriers_kernel(int* p) {
+  if (threadIdx.x < 32) {
+    asm volatile("barrier.sync 1, 64;" ::: "memory");
+  } else {
+    asm volatile("barrier.sync 2, 64;" ::: "memory");
+  }
+  p[threadIdx.x] = 1;
+}
+
+constexpr int kAbsentLine = __LINE__ + 4;
+__global__ void absent_kernel(volatile int* p) {
+  // Half the warp shuffles with all, the other half waits for its result.
+  if (threadIdx.x % 32 < 16) {
+    p[1] = __shfl_sync(0xffffffff, static_cast<int>(threadIdx.x), 0);
+    p[0] = 1;
+  } else {
+    while (p[0] == 0) {
+    }
+  }
+}
+
+constexpr int kGoneLine = __LINE__ + 3;
+__global__ void gone_kernel(int* p) {
+  if (threadIdx.x >= 20) return;
+  p[threadIdx.x] = __shfl_down_sync(0xffffffff, p[threadIdx.x], 1);
+}
+
+constexpr int kExcludedLine = __LINE__ + 2;
+__global__ void excluded_kernel(unsigned* p) {
+  p[threadIdx.x] = __ballot_sync(0x0000ffff, p[threadIdx.x] == 0);
+}
+
+constexpr int kEndlessLine = __LINE__ + 3;
+__global__ void endless_kernel(volatile int* p) {
+  // Nobody will ever change it.
+  while (p[threadIdx.x] == 0) {
+  }
+}
+
+__global__ void plain_kernel(int* p) { p[0] = 1; }
+
+const int host_memory[64] = {};
+
+const Case cases[] = {
+    {"assert",
+     [](int* p) { assert_kernel<<<2, 64>>>(p); },
+     kAnywhere,
+     {"thirteen", line(kAssertLine), "assert_kernel"}},
+    {"trap",
+     [](int* p) { trap_kernel<<<1, 64>>>(p); },
+     kAnywhere,
+     {"trap_kernel", "thread (33,0,0)", line(kTrapLine)}},
+    {"null",
+     [](int* p) { null_kernel<<<1, 64>>>(p, nullptr); },
+     kAnywhere,
+     {"null_kernel", "thread (7,0,0)", line(kNullLine)}},
+    {"misaligned",
+     [](int* p) { misaligned_kernel<<<1, 64>>>(reinterpret_cast<char*>(p)); },
+     kAnywhere,
+     {"misaligned", "misaligned_kernel", "thread (3,0,0)",
+      line(kMisalignedLine)}},
+    {"misaligned vector",
+     [](int* p) {
+       misaligned_vector_kernel<<<1, 4>>>(reinterpret_cast<float*>(p));
+     },
+     kAnywhere,
+     {"misaligned", "16", line(kMisalignedVectorLine)}},
+    {"far",
+     [](int* p) { far_kernel<<<1, 64>>>(p); },
+     kAnywhere,
+     {"far_kernel", "thread (0,0,0)", line(kFarLine)}},
+    {"block too large",
+     [](int* p) { plain_kernel<<<1, 1025>>>(p); },
+     kAnywhere,
+     {"cudaErrorInvalidConfiguration"}},
+    {"empty grid",
+     [](int* p) { plain_kernel<<<0, 32>>>(p); },
+     kAnywhere,
+     {"cudaErrorInvalidConfiguration"}},
+    {"too much shared memory",
+     [](int* p) { plain_kernel<<<1, 32, 1 << 20>>>(p); },
+     kAnywhere,
+     {"cudaErrorInvalidValue"}},
+    {"behind",
+     [](int* p) { behind_kernel<<<1, 128>>>(p, 64); },
+     kExecutorOnly,
+     {"out of bounds", "behind_kernel", "thread (64,0,0)", "256-byte array",
+      line(kBehindLine)}},
+    {"before",
+     [](int* p) { before_kernel<<<1, 16>>>(p); },
+     kExecutorOnly,
+     {"out of bounds", "before_kernel", "thread (0,0,0)", line(kBeforeLine)}},
+    {"freed",
+     [](int* p) {
+       expect::ok(cudaFree(p));
+       freed_kernel<<<1, 16>>>(p);
+     },
+     kExecutorOnly,
+     {"freed_kernel", "thread (0,0,0)", line(kFreedLine)}},
+    {"host pointer",
+     [](int* p) { host_kernel<<<1, 32>>>(p, host_memory); },
+     kExecutorOnly,
+     {"host", "host_kernel", "thread (0,0,0)", line(kHostLine)}},
+    {"shared memory",
+     [](int* p) { shared_kernel<<<1, 64, 1024>>>(p, 4); },
+     kExecutorOnly,
+     {"out of bounds", "shared_kernel", "thread (0,0,0)", line(kSharedLine)}},
+    {"part of a block at a barrier",
+     [](int* p) { barrier_kernel<<<1, 64>>>(p); },
+     kExecutorOnly,
+     {"barrier_kernel", "(0,0,0) to (31,0,0)", line(kBarrierLine)}},
+    {"two barriers",
+     [](int* p) { two_barriers_kernel<<<1, 64>>>(p); },
+     kExecutorOnly,
+     {"deadlock", "two_barriers_kernel", line(kTwoBarriersLine),
+      line(kTwoBarriersLine + 2)}},
+    {"lanes that wait elsewhere",
+     [](int* p) { absent_kernel<<<1, 32>>>(p); },
+     kExecutorOnly,
+     {"absent_kernel", line(kAbsentLine)}},
+    {"lanes that are gone",
+     [](int* p) { gone_kernel<<<1, 32>>>(p); },
+     kExecutorOnly,
+     {"gone_kernel", line(kGoneLine)}},
+    {"mask without the caller",
+     [](int* p) { excluded_kernel<<<1, 32>>>(reinterpret_cast<unsigned*>(p)); },
+     kExecutorOnly,
+     {"excluded_kernel", "thread (16,0,0)", line(kExcludedLine)}},
+    {"endless loop",
+     [](int* p) { endless_kernel<<<1, 32>>>(p); },
+     kExecutorOnly,
+     {"endless_kernel", line(kEndlessLine)}},
+};
+
+int child(const std::string& name) {
+  for (const Case& it : cases) {
+    if (it.name != name) continue;
+    int* p = nullptr;
+    expect::ok(cudaMalloc(&p, 64 * sizeof(int)));
+    expect::ok(cudaMemset(p, 0, 64 * sizeof(int)));
+    it.launch(p);
+    cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess) error = cudaDeviceSynchronize();
+    std::cout << cudaGetErrorName(error) << std::endl;
+    return error != cudaSuccess;
+  }
+  return 2;
+}
+
+void check(const Case& it, bool executor) {
+  const Ended ended = run_self(it.name);
+  bool good = ended.status == 1;
+  if (!good) {
+    std::cout << it.name << ": status " << ended.status << ", not 1\n";
+  }
+  for (const std::string& text : it.expected) {
+    const bool there = ended.output.find(text) != std::string::npos;
+    if (there || !executor) continue;
+    good = false;
+    std::cout << it.name << ": the message lacks '" << text << "'\n";
+  }
+  if (!good) std::cout << "  it was:\n" << ended.output;
+  expect::count(good);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1) return child(argv[1]);
+  const bool executor = on_executor();
+  for (const Case& it : cases) {
+    if (executor || it.anywhere) check(it, executor);
+  }
+  return expect::report();
+}
