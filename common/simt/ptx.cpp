@@ -91,8 +91,10 @@ class Lexer {
     } else if (c == '"') {
       emit(text_.find('"', at_ + 1) + 1);
     } else if (is_name_char(c)) {
-      size_t end = at_;
-      while (end < text_.size() &&
+      // Directives may touch: ".reg.b32 f" in the half headers' assembly.
+      const bool directive = c == '.';
+      size_t end = at_ + 1;
+      while (end < text_.size() && !(directive && text_[end] == '.') &&
              (is_name_char(text_[end]) || colons(end) || colons(end - 1)))
         ++end;
       emit(end);
