@@ -196,7 +196,7 @@ void decode_sign(Decoding& d) {
   d.ins.run = handlers.of(d.type);
 }
 
-// Of the functions, ex2.approx.ftz.bf16 alone flushes, and must.
+// Of the functions, ex2.approx.ftz.bf16 alone flushes.
 template <class Op>
 void decode_function(Decoding& d) {
   if (!d.take("approx")) d.unsupported();

@@ -75,8 +75,6 @@ void convert(Warp& w, const Instruction& i, uint32_t mask) {
   typename From::Value x[kLanes];
   read_values<From>(w, i, x);
   const uint8_t rounding = i.mode & kRoundingMask;
-  // Whole numbers need no second rounding, except that a large bf16 or f16
-  // is one already.
   if (i.mode & kIntegral) round_to_integral(x, rounding);
   const uint8_t flags = i.flags;
   map_lanes(
@@ -179,9 +177,9 @@ void nearest_pair_of_singles(Warp& w, const Instruction& i, uint32_t mask) {
       static_cast<const float*>(lanes<float>(w, i.b)));
 }
 
-// tf32 is a float whose last 13 bits are 0. kAway: ties away from zero, as
-// ptxas does it, with an addition that leaves infinity and NaN alone (and cuts
-// a NaN's payload like any other mantissa).
+// tf32 is a float whose last 13 bits are 0. Ties away from zero are an addition
+// to ptxas, which leaves infinity and NaN alone, and cuts a NaN's payload like
+// any other mantissa.
 struct AwayToTf32 {
   uint32_t operator()(uint32_t bits) const {
     const bool finite = (bits & 0x7fffffff) < 0x7f800000;
