@@ -62,6 +62,11 @@ bool Block::wake() {
   return any;
 }
 
+bool Block::stuck() const {
+  return std::any_of(warps.begin(), warps.end(),
+                     [](const auto& warp) { return warp->stuck(); });
+}
+
 void Block::check_barrier(uint32_t k) {
   Barrier& b = barriers[k];
   if (b.arrived == 0 || b.arrived < (b.expected ? b.expected : live)) return;

@@ -94,6 +94,7 @@ struct Block {
   // when it can never end.
   End run();
   bool wake();
+  bool stuck() const;
   std::string describe_waiting() const;
 
   // Opens a barrier if everybody has come: when somebody came, or exited.

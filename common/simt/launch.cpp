@@ -55,7 +55,6 @@ int host_threads() {
   return static_cast<int>(n);
 }
 
-// A switch of the environment: on unless it is "off".
 bool enabled(const char* name) {
   const char* value = std::getenv(name);
   if (!value || std::strcmp(value, "on") == 0) return true;
@@ -151,12 +150,21 @@ class Workers {
       }
       if (grid_.progress != before) {
         patience = kPatience;
-      } else if (--patience == 0) {
+      } else if ((patience -= rounds(waiting)) <= 0) {
         livelock(*waiting.front());
       } else if (grid_.threads > 1) {
         std::this_thread::yield();
       }
     }
+  }
+
+  // How much of the patience a round without progress costs. A path that is
+  // stuck in a long loop has been through a million turns of it.
+  static int rounds(const std::deque<std::unique_ptr<Block>>& waiting) {
+    const bool stuck =
+        std::any_of(waiting.begin(), waiting.end(),
+                    [](const auto& block) { return block->stuck(); });
+    return stuck ? kPatience / 4 : 1;
   }
 
   [[noreturn]] void livelock(const Block& block) {

@@ -198,8 +198,7 @@ bool Warp::control(Path& path, uint32_t mask, const Instruction& ins) {
         diverge(path, mask, ins.target, ins.reconverge);
       if (!back || ++path.turns < kTurn) return true;
       path.turns = 0;
-      progress_ = true;
-      return give_way(path);
+      return give_way_in_loop(path);
     }
     case Kind::kTable:
       jump_by_table(path, mask, ins);
@@ -227,6 +226,19 @@ bool Warp::control(Path& path, uint32_t mask, const Instruction& ins) {
       break;
   }
   return path.mask != 0;
+}
+
+// In a loop that has gone on for long. If not even a register has changed since
+// the last time, it goes on for ever, unless somebody changes what it reads.
+bool Warp::give_way_in_loop(Path& path) {
+  uint64_t state = path.mask;
+  const auto* word = reinterpret_cast<const uint32_t*>(path.frame->registers);
+  for (uint32_t k = 0; k < path.frame->function->register_bytes / 4; ++k)
+    state = (state ^ word[k]) * 0x9e3779b97f4a7c15;
+  path.stuck = state == path.state_hash;
+  path.state_hash = state;
+  progress_ |= !path.stuck;
+  return give_way(path);
 }
 
 // Lets others run first.
@@ -508,6 +520,11 @@ bool Warp::wake() {
 bool Warp::spins() const {
   return std::any_of(waiting_.begin(), waiting_.end(),
                      [](const Path& p) { return p.state == Path::kSpinning; });
+}
+
+bool Warp::stuck() const {
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [](const Path& p) { return p.stuck; });
 }
 
 bool Warp::release_join_waiters() {

@@ -59,6 +59,8 @@ struct Path {
   uint32_t polls = 0;
   uint32_t turns = 0;  // backward branches since it last gave way
   uint64_t seen[4] = {};
+  bool stuck = false;
+  uint64_t state_hash = 0;  // of the registers, when it last gave way
 
   bool same_place(const Path& other) const {
     return pc == other.pc && frame == other.frame && join == other.join;
@@ -109,6 +111,7 @@ class Warp {
   void start();  // at the kernel's first instruction, all lanes together
   bool ready() const { return !ready_.empty(); }
   bool spins() const;
+  bool stuck() const;  // in a loop that changes not even a register
   uint32_t live() const { return live_; }
   // Runs until every path has ended or waits. Returns whether any of them did
   // anything but spin.
@@ -125,6 +128,7 @@ class Warp {
   void run_path(Path path);
   bool control(Path& path, uint32_t mask, const Instruction& ins);
   bool give_way(Path& path);
+  bool give_way_in_loop(Path& path);
   bool call_some(Path& path, uint32_t mask, const Instruction& ins);
   void enter(const Path& path);
   void diverge(Path& path, uint32_t taken, uint32_t target, uint32_t join_pc);
