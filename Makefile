@@ -37,18 +37,25 @@ OPS     := $(sort $(foreach s,$(SOURCES),$(call op,$s)))
 sources = $(filter chapters/$1_%,$(SOURCES))
 plain   = $(foreach s,$(call sources,$1),$(if $(call variant,$s),,$s))
 
+# What a file is compared with: the chapter before that fulfils the same
+# contract; for a variant, its chapter's own file.
+$(foreach s,$(SOURCES),$(if $(call variant,$s),,\
+  $(eval BEFORE.$s := $(NEWEST.$(call op,$s)))\
+  $(eval NEWEST.$(call op,$s) := $s)))
+before = $(if $(call variant,$1),$(wildcard $(dir $1)$(call op,$1).cu),$(BEFORE.$1))
+
 define newline
 
 
 endef
 LISTING := $(foreach n,$(NAMES),$(newline)    chapter$n)
 
-UNKNOWN := $(filter chapter% diff% ptx% bench%,$(filter-out bench \
-  $(NAMES:%=chapter%) $(NUMBERS:%=diff%) $(NAMES:%=ptx%) $(NUMBERS:%=bench%),\
-  $(GOALS)))
+UNKNOWN := $(filter chapter% diff% ptx% bench% profile%,$(filter-out bench \
+  $(NAMES:%=chapter%) $(NUMBERS:%=diff%) $(NAMES:%=ptx%) $(NUMBERS:%=bench%) \
+  $(NAMES:%=profile%),$(GOALS)))
 ifneq ($(UNKNOWN),)
 $(error There is no $(UNKNOWN).$(newline)The chapters are$(LISTING)$(newline)\
-There are diffNN, ptxNN and benchNN for each number, too)
+There are diffNN, ptxNN, profileNN and benchNN for each number, too)
 endif
 
 ifneq ($(filter run program,$(GOALS)),)
@@ -110,8 +117,10 @@ TARGET   := -gencode arch=compute_90,code=compute_90 --no-compress \
   -cudart none -lineinfo
 RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
-measure   = $(B)/common/counters.o
+measure   = $(B)/plots/$1_count.o $(B)/common/counters.o \
+  $(B)/common/show_profile.o $(SHOW)
 endif
+SHOW     := $(addprefix $(B)/common/show_,file.o rows.o table.o)
 NVFLAGS  := -std=c++20 -O3 -ccbin $(CXX) -I. $(CPPFLAGS)
 CXXFLAGS := -std=c++20 -O2 -Wall -Wextra -I. $(CPPFLAGS) \
   -isystem $(CUDA)/include
@@ -178,20 +187,31 @@ $(B)/%.run: $(B)/%.o $(B)/tests/$$(call op,$$*)_test.o $(B)/common/main.o \
 # - what has its own main
 $(B)/%.program: $(B)/%.o $(RUNTIME)
 	$(link)
+# - the same for the chapters that `make parity` counts
+$(B)/%.counted: $(B)/%.o $(B)/plots/$$(call op,$$*)_count.o \
+    $(B)/tests/parity/counted.o $(RUNTIME)
+	$(link)
 # - checks of something that is no contract
-$(B)/%.checks: $(B)/%.o $(B)/common/main.o $(B)/common/counters.o $(RUNTIME)
+$(B)/%.checks: $(B)/%.o $(B)/common/main.o $(B)/common/unmeasured.o $(RUNTIME)
+	$(link)
+# - what ncu watches, on a GPU
+$(B)/%.profiled: $(B)/%.o $(B)/plots/$$(call op,$$*)_count.o \
+    $(B)/common/profiled.o $(SHOW)
 	$(link)
 
-# point_run_at <program>
-point_run_at = @ln -sfn $1 run && echo "./run is $1"
-
+# What ./run counts without a GPU, for the next chapter's table and the pages.
+# Empty when the checks fail: then there is nothing to compare with.
+$(B)/%.counts: $(B)/%.run
+	@echo "count $<"
+	@./$< --record=$@.new > $@.log 2>&1 || : > $@.new
+	@mv $@.new $@
 
 # point_run_at <program>
 point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program test bench plots weave doctor clean
+.PHONY: always help run program test bench parity plots weave doctor clean
 always:
 
 define HELP
@@ -202,10 +222,12 @@ make program SRC=a/b.cu       the same for a program with a main of its own
 
 make diff03          what chapter 03 changed
 make ptx03           what the compiler made of it
+make profile03       what each of its lines costs; PTX=1: each instruction, too
 
 make test            run every check
 make bench           measure every chapter and variant, and record the results
 make bench03         measure those of chapter 03
+make parity          compare the executor's counters with Nsight Compute's
 make plots           draw the figures from what is recorded
 make weave           bring code, tables and figures in the pages up to date
 
@@ -221,10 +243,29 @@ help:
 	$(info $(HELP))
 	@:
 
+ifeq ($(BACKEND),gpu)
+# ncu counts whole launches: the table that ./run prints without a GPU.
+profiled = $(foreach s,$1,$(B)/$(basename $s).profiled)
+define profile_rule
+profile$(call name,$1): $(call profiled,$1 $2)
+	@$(PYTHON) docs/profile.py $$^
+endef
+else
+# compared <source>: beside its program, the counts of what it is compared with
+compared = $(if $(call before,$1),$(B)/$(basename $1).before)
+define profile_rule
+profile$(call name,$1): $(B)/$(basename $1).run
+	@./$$< $(if $(PTX),--ptx,--profile)
+$(if $2,$(call compared,$1): $(B)/$(basename $2).counts
+	@cp $$< $$@)
+endef
+endif
+
 define chapter_rules
-.PHONY: chapter$(call name,$1) ptx$(call name,$1)
-chapter$(call name,$1): $(B)/$(basename $1).run
+.PHONY: chapter$(call name,$1) ptx$(call name,$1) profile$(call name,$1)
+chapter$(call name,$1): $(B)/$(basename $1).run $(call compared,$1)
 	$$(call point_run_at,$$<)
+$(call profile_rule,$1,$(call before,$1))
 ptx$(call name,$1):
 	@$$(NVCC) $$(NVFLAGS) -arch=compute_90 -ptx $1 -o - | c++filt
 endef
@@ -270,6 +311,8 @@ bench $(NUMBERS:%=bench%):
 	@echo "'make plots' redraws the results that are recorded in plots/data."
 endif
 
+parity:
+	@$(PYTHON) plots/parity.py
 plots:
 	@$(CHECK_PYTHON) plots/plot.py
 weave:

@@ -1,19 +1,168 @@
 // Nothing here is worth studying: what ./run reports where there is no GPU.
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
 
-int measure(int argc, char** argv) {
+#include "common/count.h"
+#include "common/show.h"
+#include "common/show_profile.h"
+#include "common/simt/report.h"
+
+namespace {
+
+struct Options {
+  std::string record;       // a file for the counts
+  std::optional<Case> one;  // instead of the usual cases
+  bool profile = false, ptx = false;
+};
+
+bool read_number(std::string_view argument, std::string_view name,
+                 int64_t& number) {
+  if (!argument.starts_with(name)) return false;
+  argument.remove_prefix(name.size());
+  const char* end = argument.data() + argument.size();
+  const auto read = std::from_chars(argument.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end && number >= 0;
+}
+
+bool take_option(std::string_view argument, Options& options) {
+  if (argument == "--no-skip" || argument == "-ns") return true;
+  if (argument.starts_with("--dt-")) return true;
+  if (argument.starts_with("--record=")) {
+    options.record = argument.substr(9);
+    return !options.record.empty();
+  }
+  if (argument == "--profile") return options.profile = true;
+  if (argument == "--ptx") return options.profile = options.ptx = true;
+  Case one = options.one.value_or(Case{});
+  if (!read_number(argument, "--n=", one.n) &&
+      !read_number(argument, "--offset=", one.offset))
+    return false;
+  options.one = one;
+  return true;
+}
+
+bool take_options(int argc, char** argv, Options& options) {
   for (int i = 1; i < argc; ++i) {
-    if (std::strncmp(argv[i], "--dt-", 5) == 0) continue;  // doctest's.
+    if (take_option(argv[i], options)) continue;
     std::fprintf(stderr,
                  "./run does not understand %s. Without a GPU it takes\n"
-                 "  --dt-...    doctest's options\n",
+                 "  --n=N, --offset=K   count one call: n elements, arrays K "
+                 "elements off\n"
+                 "  --profile, --ptx    the counters beside the source, and "
+                 "PTX below it\n"
+                 "  --record=FILE       write the counts into FILE\n"
+                 "  --no-skip, --dt-... doctest's options\n",
                  argv[i]);
-    return EXIT_FAILURE;
+    return false;
   }
+  return true;
+}
+
+// build/cpu/chapters/03_pack/relu.run is 03_pack, any other its own stem.
+std::string name_of(const std::filesystem::path& program) {
+  const std::filesystem::path folder = program.parent_path();
+  const std::string stem = program.stem();
+  const bool is_chapter = folder.parent_path().filename() == "chapters" &&
+                          stem.find('.') == std::string::npos;
+  return is_chapter ? folder.filename().string() : stem;
+}
+
+show::Launch shown(const simt::LaunchReport& report) {
+  const auto volume = [](const auto& v) {
+    return uint64_t{v[0]} * v[1] * v[2];
+  };
+  return {report.kernel, volume(report.grid), volume(report.block),
+          report.metrics};
+}
+
+// Everything that was found so far, each once. Returns whether any is wrong.
+bool print_findings() {
+  std::set<std::string> seen;
+  int wrong = 0;
+  for (const simt::LaunchReport& launch : simt::launch_reports())
+    for (const simt::Finding& finding : launch.findings)
+      if (seen.insert(finding.kind + finding.file + ":" +
+                      std::to_string(finding.line))
+              .second) {
+        std::printf("%s\n", finding.text().c_str());
+        wrong += !finding.note;
+      }
+  if (wrong)
+    std::printf("The executor found %d %s in this code; it says where.\n",
+                wrong, wrong == 1 ? "fault" : "faults");
+  return wrong > 0;
+}
+
+void print_footer() {
   std::puts(
-      "Checked, not measured. The counters of a run without a GPU arrive with "
-      "the executor's next step.");
+      "\nBelow a name stands what Nsight Compute (ncu) calls it. 'ideal' is "
+      "the "
+      "same work with\nwhole sectors, without bank conflicts and without idle "
+      "threads.\n"
+      "* counted in PTX: ptxas, which makes the machine code, still turns "
+      "short branches into\n  predicates, and joins and moves instructions.");
+}
+
+show::Counts count(const std::string& name, const std::vector<Case>& cases) {
+  show::Counts counts = {name, {}};
+  const std::vector<simt::LaunchReport>& reports = simt::launch_reports();
+  for (const Case& one : cases) {
+    const size_t first = reports.size();
+    counted_call(one);
+    counts.cases.push_back({one, {}});
+    for (size_t k = first; k < reports.size(); ++k)
+      counts.cases.back().launches.push_back(shown(reports[k]));
+  }
+  return counts;
+}
+
+// The usual cases, or the one that was asked for. The counts of lines are those
+// of one case, too.
+std::vector<Case> cases_of(const Options& options) {
+  if (options.one) return {*options.one};
+  std::vector<Case> cases = counted_cases();
+  if (options.profile) cases.resize(1);
+  return cases;
+}
+
+void print_counts(const show::Counts& counts, std::filesystem::path program) {
+  const auto path = program.replace_extension(".before");
+  const std::optional<show::Counts> before = show::read_file(path);
+  show::print_table(counts, before ? &*before : nullptr);
+  print_footer();
+  if (before && before->cases.empty())
+    std::puts("The file to compare with does not pass its checks.");
+}
+
+}  // namespace
+
+int measure(int argc, char** argv) {
+  Options options;
+  if (!take_options(argc, argv, options)) return EXIT_FAILURE;
+  if (print_findings()) return EXIT_FAILURE;
+
+  const auto program = std::filesystem::read_symlink("/proc/self/exe");
+  const size_t checks = simt::launch_reports().size();
+  simt::keep_instructions(options.ptx);
+  const show::Counts counts = count(name_of(program), cases_of(options));
+  if (print_findings()) return EXIT_FAILURE;
+
+  const std::vector<simt::LaunchReport>& reports = simt::launch_reports();
+  if (reports.size() > checks && reports.back().metrics.empty()) {
+    std::puts("Nothing was counted: SIMT_COUNTERS=off says so.");
+    return options.record.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
+  if (!options.record.empty()) show::write_file(counts, options.record);
+  if (options.profile) {
+    std::printf("\n%s\n", show::title(counts.cases[0].which).c_str());
+    show::print_profile({reports.begin() + checks, reports.end()});
+  } else {
+    print_counts(counts, program);
+  }
   return EXIT_SUCCESS;
 }

@@ -18,6 +18,8 @@ std::vector<LaunchReport>& reports() {
   return *all;
 }
 
+bool instructions_kept = false;
+
 // The counts of some instructions, by what they do to memory.
 struct Totals {
   InstructionCounts all;
@@ -91,24 +93,38 @@ void for_each_instruction(const Program& program, F f) {
     for (const Instruction& ins : function.code) f(ins);
 }
 
+std::string guarded_text(const Statement& s) {
+  if (s.guard.empty()) return s.text;
+  return (s.guard_negated ? "@!" : "@") + s.guard + " " + s.text;
+}
+
 void fill_metrics(LaunchReport& report, const Grid& grid,
                   const Counters& counters) {
   Totals whole;
-  std::map<std::pair<std::string, uint32_t>, Totals> by_line;
+  struct OfLine {
+    Totals totals;
+    std::vector<LaunchReport::Line::Instruction> instructions;
+  };
+  std::map<std::pair<std::string, uint32_t>, OfLine> by_line;
   for_each_instruction(grid.program, [&](const Instruction& ins) {
     const InstructionCounts& c = counters.sites()[ins.site];
     if (c.issued == 0) return;
     whole.add(ins, c);
     if (ins.where.line == 0) return;
     const auto& files = grid.program.module->text.files;
-    by_line[{files.at(ins.where.file), ins.where.line}].add(ins, c);
+    OfLine& line = by_line[{files.at(ins.where.file), ins.where.line}];
+    line.totals.add(ins, c);
+    if (instructions_kept && ins.statement)
+      line.instructions.push_back(
+          {guarded_text(*ins.statement), c.issued, c.lanes});
   });
   report.metrics = metrics_of(whole);
   report.metrics["simt__compulsory_bytes.sum"] = 32. * counters.sectors();
   report.metrics["simt__barriers_per_block.ratio"] =
       double(whole.all.barriers) / grid.warps() / grid.blocks;
-  for (const auto& [place, totals] : by_line)
-    report.lines.push_back({place.first, place.second, metrics_of(totals)});
+  for (auto& [place, line] : by_line)
+    report.lines.push_back({place.first, place.second, metrics_of(line.totals),
+                            std::move(line.instructions)});
 }
 
 // ---- JSON ------------------------------------------------------------------
@@ -212,6 +228,8 @@ std::string Finding::text() const {
 }
 
 const std::vector<LaunchReport>& launch_reports() { return reports(); }
+
+void keep_instructions(bool keep) { instructions_kept = keep; }
 
 void add_report(const Grid& grid, const Counters* counters,
                 std::vector<Finding> findings) {

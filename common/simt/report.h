@@ -36,6 +36,11 @@ struct LaunchReport {
     std::string file;
     uint32_t line = 0;
     Metrics metrics;
+    struct Instruction {
+      std::string text;  // PTX
+      uint64_t issued = 0, lanes = 0;
+    };
+    std::vector<Instruction> instructions;  // empty: see keep_instructions
   };
   std::vector<Line> lines;  // by file and line
   std::vector<Finding> findings;
@@ -43,6 +48,10 @@ struct LaunchReport {
 
 // All launches of this program so far, in order.
 const std::vector<LaunchReport>& launch_reports();
+
+// Whether the reports of later launches hold each line's instructions; at first
+// they do not.
+void keep_instructions(bool keep);
 
 // For the launch itself: adds a report, with `counters` if they were kept.
 void add_report(const Grid& grid, const Counters* counters,

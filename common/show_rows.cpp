@@ -1,0 +1,287 @@
+// Nothing here is worth studying: which counters a table shows, what their
+// ideal is, and what to say of one that is far from it.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "common/show.h"
+
+namespace show {
+namespace {
+
+constexpr double kLanes = 32;
+constexpr double kSectorBytes = 32;
+
+const std::string kInstructions = "smsp__inst_executed.sum";
+const std::string kThreadInstructions = "smsp__thread_inst_executed.sum";
+const std::string kActive =
+    "smsp__thread_inst_executed_per_inst_executed.ratio";
+const std::string kBranches = "smsp__sass_branch_targets.sum";
+const std::string kUniform = "smsp__sass_branch_targets_threads_uniform.sum";
+const std::string kEfficiency =
+    "smsp__sass_average_branch_targets_threads_uniform.pct";
+const std::string kSharedAtomics = "smsp__inst_executed_op_shared_atom.sum";
+const std::string kCompulsory = "simt__compulsory_bytes.sum";
+const std::string kBlocks = "simt__blocks.sum";
+const std::string kBarriers = "simt__barriers.sum";
+
+// `op` is ld, st, red or atom.
+std::string requests(const std::string& op) {
+  return "l1tex__t_requests_pipe_lsu_mem_global_op_" + op + ".sum";
+}
+std::string sectors(const std::string& op) {
+  return "l1tex__t_sectors_pipe_lsu_mem_global_op_" + op + ".sum";
+}
+std::string used(const std::string& op) {
+  return "smsp__sass_average_data_bytes_per_sector_mem_global_op_" + op +
+         ".pct";
+}
+std::string shared_requests(const std::string& op) {
+  return "smsp__sass_inst_executed_op_shared_" + op + ".sum";
+}
+std::string wavefronts(const std::string& op) {
+  return "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" + op + ".sum";
+}
+std::string conflicts(const std::string& op) {
+  return "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" + op + ".sum";
+}
+
+double value(const Metrics& m, const std::string& name) {
+  const auto found = m.find(name);
+  return found == m.end() ? 0 : found->second;
+}
+
+double ratio(double part, double whole, double otherwise = 0) {
+  return whole ? part / whole : otherwise;
+}
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() &&
+         text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+std::string formatted(const char* format, double a, double b = 0) {
+  char text[160];
+  std::snprintf(text, sizeof text, format, a, b);
+  return text;
+}
+
+// Bytes that lanes asked for, in sectors: as few would hold them.
+double used_sectors(const Metrics& m, const std::string& op) {
+  return value(m, used(op)) / 100 * value(m, sectors(op));
+}
+
+std::string sector_note(double per_request, double ideal) {
+  if (per_request < 1.1 * ideal) return "";
+  const double times = per_request / ideal;
+  if (per_request > 0.9 * kLanes && times > 2)
+    return formatted(
+        "each lane touches a sector of its own: %.3g times the "
+        "bytes it needs",
+        times);
+  if (per_request - ideal < 1.5)
+    return "a warp's bytes do not begin with a sector, so they reach into one "
+           "more";
+  return formatted(
+      "a warp's bytes lie scattered: %.3g times as many sectors "
+      "as would hold them",
+      times);
+}
+
+void add_global(std::vector<Row>& rows, const Metrics& m, const std::string& op,
+                const std::string& name, const std::string& past) {
+  const double n = value(m, requests(op)), all = value(m, sectors(op));
+  const bool relevant = n > 0;
+  const double ideal = ratio(used_sectors(m, op), n);
+  rows.push_back({.name = name + " requests",
+                  .metric = requests(op),
+                  .value = n,
+                  .relevant = relevant});
+  rows.push_back({.name = "sectors a " + name + " request",
+                  .metric = sectors(op) + " / requests",
+                  .form = Row::kRatio,
+                  .value = ratio(all, n),
+                  .ideal = ideal,
+                  .relevant = relevant,
+                  .note = relevant ? sector_note(all / n, ideal) : "",
+                  .cost = all - n * ideal});
+  rows.push_back({.name = past + " bytes that are used",
+                  .metric = used(op),
+                  .form = Row::kPercent,
+                  .value = value(m, used(op)),
+                  .ideal = 100,
+                  .relevant = relevant});
+}
+
+std::string conflict_note(double passes, double lost) {
+  if (lost < 0.05 * passes) return "";
+  return formatted(
+      "lanes want different words of one bank and take turns: "
+      "%.3g passes where 1 would do",
+      passes / (passes - lost));
+}
+
+void add_shared(std::vector<Row>& rows, const Metrics& m, const std::string& op,
+                const std::string& name) {
+  const double n = value(m, shared_requests(op));
+  const double passes = value(m, wavefronts(op));
+  const double lost = value(m, conflicts(op));
+  rows.push_back({.name = "shared " + name,
+                  .metric = shared_requests(op),
+                  .value = n,
+                  .relevant = n > 0});
+  rows.push_back({.name = "wavefronts of shared " + name,
+                  .metric = wavefronts(op),
+                  .value = passes,
+                  .ideal = passes - lost,
+                  .relevant = n > 0});
+  rows.push_back({.name = "bank conflicts of shared " + name,
+                  .metric = conflicts(op),
+                  .value = lost,
+                  .ideal = 0,
+                  .relevant = n > 0,
+                  .note = conflict_note(passes, lost),
+                  .cost = lost});
+}
+
+void add_execution(std::vector<Row>& rows, const Metrics& m) {
+  const double branches = value(m, kBranches);
+  const double agree = 100 * ratio(value(m, kUniform), branches, 1);
+  const double active = value(m, kActive);
+  const bool of_ptx = is_executor(m);
+  rows.push_back(
+      {.name = "branch efficiency",
+       .metric = kEfficiency,
+       .form = Row::kPercent,
+       .value = agree,
+       .ideal = 100,
+       .of_ptx = of_ptx,
+       .note = agree > 95 ? ""
+                          : formatted("at %.3g %% of the branches the lanes of "
+                                      "a warp part, and each way takes its "
+                                      "turn",
+                                      100 - agree),
+       .cost = branches - value(m, kUniform)});
+  rows.push_back(
+      {.name = "active threads a warp instruction",
+       .metric = kActive,
+       .form = Row::kRatio,
+       .value = active,
+       .ideal = kLanes,
+       .of_ptx = of_ptx,
+       .note = active > 30 || active == 0
+                   ? ""
+                   : formatted("on average %.3g of a warp's 32 lanes have "
+                               "nothing to do",
+                               kLanes - active),
+       .cost = value(m, kInstructions) * (1 - active / kLanes)});
+  rows.push_back({.name = "warp instructions",
+                  .metric = kInstructions,
+                  .value = value(m, kInstructions),
+                  .of_ptx = of_ptx});
+}
+
+void add_bytes(std::vector<Row>& rows, const Metrics& m) {
+  double moved = 0;
+  for (const char* op : {"ld", "st", "red", "atom"})
+    moved += kSectorBytes * value(m, sectors(op));
+  const double floor = value(m, kCompulsory);
+  rows.push_back({.name = "compulsory bytes",
+                  .metric = "none (a floor for dram__bytes.sum)",
+                  .value = floor,
+                  .relevant = floor > 0});
+  rows.push_back(
+      {.name = "bytes moved by all requests",
+       .metric = "32 x l1tex__t_sectors_pipe_lsu_mem_global_op_*.sum",
+       .value = moved,
+       .ideal = floor,
+       .relevant = moved > 0,
+       .note = moved < 1.1 * floor
+                   ? ""
+                   : formatted("each sector is asked for %.3g times on "
+                               "average; only a cache can save the rest",
+                               ratio(moved, floor)),
+       .cost = (moved - floor) / kSectorBytes});
+}
+
+}  // namespace
+
+bool is_executor(const Metrics& metrics) {
+  return metrics.contains(kCompulsory);
+}
+
+std::vector<std::string> ncu_metrics() {
+  std::vector<std::string> names = {
+      kInstructions, kThreadInstructions, kActive,       kBranches,
+      kUniform,      kEfficiency,         kSharedAtomics};
+  for (const char* op : {"ld", "st", "red", "atom"}) {
+    names.push_back(requests(op));
+    names.push_back(sectors(op));
+  }
+  for (const char* op : {"ld", "st"}) {
+    for (const auto& name :
+         {used(op), shared_requests(op), wavefronts(op), conflicts(op)})
+      names.push_back(name);
+  }
+  return names;
+}
+
+Metrics total(const std::vector<Metrics>& parts) {
+  Metrics sum;
+  std::map<std::string, double> used_by;
+  for (const Metrics& part : parts) {
+    for (const auto& [name, number] : part)
+      if (ends_with(name, ".sum")) sum[name] += number;
+    for (const char* op : {"ld", "st"}) used_by[op] += used_sectors(part, op);
+  }
+  for (const auto& [op, sectors_used] : used_by)
+    sum[used(op)] = 100 * ratio(sectors_used, value(sum, sectors(op)));
+  sum[kEfficiency] =
+      100 * ratio(value(sum, kUniform), value(sum, kBranches), 1);
+  sum[kActive] =
+      ratio(value(sum, kThreadInstructions), value(sum, kInstructions));
+  return sum;
+}
+
+Metrics total(const CountedCase& counted) {
+  std::vector<Metrics> parts;
+  for (const Launch& launch : counted.launches) {
+    parts.push_back(launch.metrics);
+    parts.back()[kBlocks] = launch.blocks;
+    const auto barriers = launch.metrics.find("simt__barriers_per_block.ratio");
+    if (barriers != launch.metrics.end())
+      parts.back()[kBarriers] = barriers->second * launch.blocks;
+  }
+  return total(parts);
+}
+
+std::vector<Row> rows_of(const Metrics& m) {
+  std::vector<Row> rows;
+  add_global(rows, m, "ld", "load", "loaded");
+  add_global(rows, m, "st", "store", "stored");
+  for (const auto& [op, name] : {std::pair("red", "reduction requests"),
+                                 std::pair("atom", "atomic requests")}) {
+    const double n = value(m, requests(op));
+    rows.push_back(
+        {.name = name, .metric = requests(op), .value = n, .relevant = n > 0});
+  }
+  add_shared(rows, m, "ld", "loads");
+  add_shared(rows, m, "st", "stores");
+  const double atomics = value(m, kSharedAtomics);
+  rows.push_back({.name = "shared atomics",
+                  .metric = kSharedAtomics,
+                  .value = atomics,
+                  .relevant = atomics > 0});
+  const double barriers = value(m, kBarriers);
+  if (is_executor(m))
+    rows.push_back({.name = "barriers a block",
+                    .metric = "none",
+                    .form = Row::kRatio,
+                    .value = ratio(barriers, value(m, kBlocks)),
+                    .relevant = barriers > 0});
+  add_execution(rows, m);
+  if (is_executor(m)) add_bytes(rows, m);
+  return rows;
+}
+
+}  // namespace show
