@@ -1,15 +1,13 @@
 // One warp touches shared and global memory in every way we could think of,
-// with every width: what the counters of each access must be.
-//
-// Run under ncu on a GPU, and on the executor; the launches come in the same
-// order. Arguments: none.
+// with every width. Written in PTX, so that ptxas has nothing to decide: what
+// differs here is a wrong definition of a counter.
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
 #include <random>
 #include <vector>
+
+#include "common/device_array.h"
 
 namespace {
 
@@ -86,42 +84,24 @@ struct Access<uint4> {
   }
 };
 
+// All four kinds of access at the places of one pattern.
 template <class T>
-__global__ void load_shared(Pattern pattern, uint32_t never, uint32_t* out) {
+__global__ void touch(Pattern pattern, uint32_t never, T* x, uint32_t* out) {
   __shared__ uint4 words[kElements];
   const uint32_t base = static_cast<uint32_t>(__cvta_generic_to_shared(words));
   const int lane = threadIdx.x;
+  const bool active = pattern.active >> lane & 1;
+  const int i = pattern.index[lane];
   uint32_t v = 0;
-  if (pattern.active >> lane & 1)
-    v = Access<T>::load_shared(base + pattern.index[lane] * sizeof(T));
-  if (v == never) out[lane] = v;
-}
-
-template <class T>
-__global__ void store_shared(Pattern pattern, uint32_t* out) {
-  __shared__ uint4 words[kElements];
-  const uint32_t base = static_cast<uint32_t>(__cvta_generic_to_shared(words));
-  const int lane = threadIdx.x;
-  if (pattern.active >> lane & 1)
-    Access<T>::store_shared(base + pattern.index[lane] * sizeof(T), lane);
-  if (out == nullptr) printf("%u", words[lane].x);
-}
-
-template <class T>
-__global__ void load_global(Pattern pattern, const T* x, uint32_t never,
-                            uint32_t* out) {
-  const int lane = threadIdx.x;
-  uint32_t v = 0;
-  if (pattern.active >> lane & 1)
-    v = Access<T>::load_global(x + pattern.index[lane]);
-  if (v == never) out[lane] = v;
-}
-
-template <class T>
-__global__ void store_global(Pattern pattern, T* x) {
-  const int lane = threadIdx.x;
-  if (pattern.active >> lane & 1)
-    Access<T>::store_global(x + pattern.index[lane], lane);
+  if (active) {
+    Access<T>::store_shared(base + i * sizeof(T), never);
+    Access<T>::store_global(x + i, never);
+  }
+  __syncthreads();  // Or ptxas would know what is loaded.
+  if (active)
+    v = Access<T>::load_shared(base + i * sizeof(T)) ^
+        Access<T>::load_global(x + i) ^ i;
+  if (v == never) out[lane] = words[lane].x;
 }
 
 std::vector<Pattern> patterns() {
@@ -155,8 +135,17 @@ std::vector<Pattern> patterns() {
     add([=](int l) { return l / 16 * 16 == half ? l : l / 2 * 2; });
     add([=](int l) { return l / 16 * 16 == half ? 2 * l : l / 2 * 4; });
   }
-  add([](int l) { return l % 2; });
   add([](int l) { return (l ^ (l >> 1 & 1)) / 2 * 2; });
+  // The same, where lanes two apart coincide, or four, or eight.
+  for (int apart : {2, 4, 8, 16}) {
+    add([=](int l) { return (l & ~apart) * 2; });
+    for (int half : {0, 16})
+      add([=](int l) { return (l & 16) == half ? l : (l & ~apart); });
+    add([=](int l) { return l & (l < 16 ? ~apart : ~1); });
+    add([=](int l) { return l; }, apart == 16 ? 0xffffu : 0x33333333u * apart);
+    add([=](int l) { return l & ~apart; }, 0xfffffffeu);
+    add([=](int l) { return l & ~apart; }, 0x0000ffffu);
+  }
   std::mt19937 random(20261121);  // The same numbers everywhere.
   for (int most : {4, 8, 16, 32, 64, 128, 1024})
     for (int k = 0; k < 4; ++k)
@@ -165,37 +154,24 @@ std::vector<Pattern> patterns() {
   return all;
 }
 
-#define CHECK(call)                                                 \
-  if (const cudaError_t e = (call); e != cudaSuccess) {             \
-    std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(e)); \
-    return 1;                                                       \
-  }
-
 template <class T>
 void launch(const Pattern& p, void* x, uint32_t* out) {
-  load_shared<T><<<1, kLanes>>>(p, kNever, out);
-  store_shared<T><<<1, kLanes>>>(p, out);
-  load_global<T><<<1, kLanes>>>(p, static_cast<const T*>(x), kNever, out);
-  store_global<T><<<1, kLanes>>>(p, static_cast<T*>(x));
+  touch<T><<<1, kLanes>>>(p, kNever, static_cast<T*>(x), out);
 }
 
 }  // namespace
 
 int main() {
-  void* x = nullptr;
-  uint32_t* out = nullptr;
-  CHECK(cudaMalloc(&x, kElements * sizeof(uint4)));
-  CHECK(cudaMalloc(&out, kLanes * sizeof *out));
-  CHECK(cudaMemset(x, 0, kElements * sizeof(uint4)));
-  const std::vector<Pattern> all = patterns();
-  for (const Pattern& p : all) {
-    launch<uint8_t>(p, x, out);
-    launch<uint16_t>(p, x, out);
-    launch<uint32_t>(p, x, out);
-    launch<uint64_t>(p, x, out);
-    launch<uint4>(p, x, out);
+  const DeviceArray<uint4> x(kElements);
+  const DeviceArray<uint32_t> out(kLanes);
+  CUDA_CHECK(cudaMemset(x.data(), 0, kElements * sizeof(uint4)));
+  for (const Pattern& p : patterns()) {
+    launch<uint8_t>(p, x.data(), out.data());
+    launch<uint16_t>(p, x.data(), out.data());
+    launch<uint32_t>(p, x.data(), out.data());
+    launch<uint64_t>(p, x.data(), out.data());
+    launch<uint4>(p, x.data(), out.data());
   }
-  CHECK(cudaGetLastError());
-  CHECK(cudaDeviceSynchronize());
-  std::printf("%zu patterns, %zu launches\n", all.size(), all.size() * 20);
+  CUDA_CHECK(cudaGetLastError());
+  CUDA_CHECK(cudaDeviceSynchronize());
 }

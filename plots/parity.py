@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Counts every chapter, variant and test kernel with ncu and with the executor.
+
+    plots/parity.py       `make parity` calls it so
+
+Needs a GPU and Nsight Compute, and writes plots/data/<gpu>/<date>/parity.json.
+Without a GPU it counts the executor's side of the newest such file again.
+"""
+
+import csv
+import dataclasses
+import datetime
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "docs"))
+sys.path.insert(0, str(ROOT / "tests"))
+
+import bench  # noqa: E402
+import parity_data  # noqa: E402
+import records  # noqa: E402
+import toolchain  # noqa: E402
+from parity_data import METRICS, Launch, Parity  # noqa: E402
+from records import RecordError  # noqa: E402
+
+# ncu leaves clocks and caches alone: counters do not depend on them.
+NCU = ["ncu", "--clock-control", "none", "--cache-control", "none", "--csv",
+       "--page", "raw", "--print-units", "base", "--metrics", ",".join(METRICS)]
+
+
+def programs():
+    """Every source that is compared, in order."""
+    kernels = sorted(ROOT.glob("tests/parity/*.cu"))
+    chapters = [source for folder in records.chapter_folders(ROOT)
+                for source in sorted(folder.glob("*.cu"))]
+    if not kernels:
+        raise RecordError("tests/parity holds no .cu file")
+    return [str(path.relative_to(ROOT)) for path in kernels + chapters]
+
+
+def binary(backend, program):
+    kind = "counted" if program.startswith("chapters/") else "program"
+    return f"build/{backend}/{pathlib.Path(program).with_suffix('')}.{kind}"
+
+
+def build(backend, wanted):
+    targets = [binary(backend, program) for program in wanted]
+    built = toolchain.make(ROOT, backend, f"-j{os.cpu_count()}", *targets)
+    if built.returncode:
+        raise RecordError(f"the build failed:\n{built.stdout}")
+
+
+# ---- The executor ------------------------------------------------------------
+
+
+def count_by_executor(program):
+    """[Launch] with an empty ncu side."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as report:
+        # The checks would tell what they find; here only numbers matter.
+        run_or_raise([binary("cpu", program)],
+                     SIMT_REPORT=report.name, SIMT_CHECKS="off")
+        launches = json.load(report)["launches"]
+    return [Launch(spelled(one["kernel"]), one["grid"], one["block"], {},
+                   {m: one["metrics"][m] for m in METRICS})
+            for one in launches]
+
+
+def run_or_raise(command, **environment):
+    run = subprocess.run(command, cwd=ROOT, text=True, capture_output=True,
+                         env=os.environ | environment)
+    if run.returncode:
+        raise RecordError(f"{' '.join(command)} ended with status "
+                          f"{run.returncode}:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
+    return run.stdout
+
+
+def spelled(kernel):
+    """A kernel's name without namespaces, parameters and 'void'."""
+    name = kernel.removeprefix("void ")
+    name = re.sub(r"<unnamed>::|\(anonymous namespace\)::", "", name)
+    name = re.sub(r"\((int|unsigned int|bool)\)", "", name)  # <(int)4> is <4>
+    return name.partition("(")[0]
+
+
+# ---- ncu ---------------------------------------------------------------------
+
+
+def count_by_ncu(program):
+    """[Launch] with an empty executor side."""
+    return read_ncu(run_or_raise([*NCU, binary("gpu", program)]))
+
+
+def read_ncu(output):
+    """ncu's CSV starts with the header; units follow, then a row a launch."""
+    start = output.find('"ID",')
+    if start < 0:
+        raise RecordError(f"ncu told of no launch:\n{output[-2000:]}")
+    rows = list(csv.reader(io.StringIO(output[start:])))
+    header, launches = rows[0], []
+    for row in rows[2:]:
+        cell = dict(zip(header, row, strict=True))
+        launches.append(Launch(
+            spelled(cell["Kernel Name"]), triple(cell["Grid Size"]),
+            triple(cell["Block Size"]), {m: number(cell[m]) for m in METRICS}, {}))
+        complete(launches[-1].ncu)
+    return launches
+
+
+def triple(text):
+    return [int(n) for n in re.findall(r"\d+", text)]
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
+def complete(ncu):
+    """A kernel without branches is uniform: ncu prints 0 % there."""
+    if ncu["smsp__sass_branch_targets.sum"] == 0:
+        ncu["smsp__sass_average_branch_targets_threads_uniform.pct"] = 100.
+
+
+# ---- Both --------------------------------------------------------------------
+
+
+def together(program, ncu, ours):
+    """Launches of both sides, matched in order."""
+    if len(ncu) != len(ours):
+        raise RecordError(f"{program}: ncu saw {len(ncu)} launches, the executor "
+                          f"{len(ours)}")
+    joined = []
+    for k, (a, b) in enumerate(zip(ncu, ours)):
+        if not a.same_launch(b):
+            raise RecordError(f"{program}: launch {k} is {a.kernel} {a.grid} x "
+                              f"{a.block} to ncu, {b.kernel} {b.grid} x "
+                              f"{b.block} to the executor")
+        joined.append(dataclasses.replace(b, ncu=a.ncu))
+    return joined
+
+
+def context():
+    commit, dirty = bench.checkout()
+    gpu, driver = run_or_raise(
+        ["nvidia-smi", "--query-gpu=name,driver_version",
+         "--format=csv,noheader"]).splitlines()[0].split(", ")
+    cuda = run_or_raise([toolchain.nvcc(ROOT), "--version"])
+    return {"gpu": gpu, "driver": driver,
+            "cuda": re.search(r"release ([\d.]+)", cuda)[1],
+            "ncu": re.search(r"Version (\S+)", run_or_raise(["ncu", "--version"]))[1],
+            "date": datetime.date.today().isoformat(),
+            "commit": commit, "dirty": dirty, "command": "make parity"}
+
+
+def record_both():
+    wanted, told = programs(), context()
+    for backend in ("gpu", "cpu"):
+        build(backend, wanted)
+    counted = {}
+    for program in wanted:
+        print(f"{program} ...", flush=True)
+        counted[program] = together(program, count_by_ncu(program),
+                                    count_by_executor(program))
+    path = bench.DATA / records.gpu_folder(told["gpu"]) / told["date"] / "parity.json"
+    return path, Parity(told, counted)
+
+
+def count_executor_again(known, wanted):
+    """ncu's side as it is known, beside what the executor counts now."""
+    counted = [program for program in wanted if program in known.programs]
+    build("cpu", counted)
+    return Parity(known.context, {
+        program: together(program, known.programs[program],
+                          count_by_executor(program))
+        for program in counted})
+
+
+def summary(parity):
+    """How many launches of each program agree, quantity by quantity."""
+    width = max(map(len, parity.programs))
+    lines = [" " * width + "".join(f"{q:>21}" for q in parity_data.QUANTITIES)]
+    for program, launches in parity.programs.items():
+        line = f"{program:{width}}"
+        for quantity in parity_data.QUANTITIES:
+            equal = sum(not parity_data.differs(program, launch, quantity)
+                        for launch in launches)
+            line += f"{f'{equal} of {len(launches)}':>21}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def main():
+    if bench.this_gpu() == "unknown":
+        path = parity_data.newest(ROOT)
+        print(f"No GPU here: only the executor counts; ncu's side is that of "
+              f"{path.relative_to(ROOT)}.")
+        parity = count_executor_again(parity_data.load(path, ROOT), programs())
+    else:
+        path, parity = record_both()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(parity_data.text_of(parity, ROOT))
+    print(f"\nLaunches that agree:\n{summary(parity)}\n")
+    exceptions = parity_data.read_exceptions(
+        (ROOT / parity_data.EXCEPTIONS).read_text())
+    troubles = [f"{program}: {quantity}: {trouble}"
+                for program, quantity, _, found in
+                parity_data.judge(parity, exceptions) for trouble in found]
+    print("\n".join(troubles))
+    print(f"{path.relative_to(ROOT)}: {len(troubles)} differences that "
+          f"{parity_data.EXCEPTIONS} does not explain.")
+    return 1 if troubles else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except RecordError as error:
+        sys.exit(f"parity: {error}")

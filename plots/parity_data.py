@@ -1,0 +1,229 @@
+"""What ncu counted and what the executor counts, launch by launch.
+
+plots/data/<gpu>/<date>/parity.json holds both; tests/parity/exceptions.txt
+holds what is known to differ, and why.
+"""
+
+import dataclasses
+import hashlib
+import json
+import pathlib
+import re
+
+import records
+
+EXCEPTIONS = pathlib.Path("tests/parity/exceptions.txt")
+# Loops that lanes leave one by one: here the two sides may differ by more.
+LEAVING = "tests/parity/leaving.cu"
+
+_L1 = "l1tex__{}_pipe_lsu_mem_global_op_{}.sum"
+_BANKS = "l1tex__data_{}_mem_shared_op_{}.sum"
+_PER_SECTOR = "smsp__sass_average_data_bytes_per_sector_mem_global_op_{}.pct"
+_TARGETS = "smsp__sass_branch_targets{}.sum"
+_UNIFORM = "smsp__sass_average_branch_targets_threads_uniform.pct"
+_LANES = "smsp__thread_inst_executed_per_inst_executed.ratio"
+
+
+def _each(pattern, name, ops):
+    return [pattern.format(name, op) for op in ops]
+
+
+# What is compared, by the word that tables and exceptions.txt use.
+QUANTITIES = {
+    "requests": _each(_L1, "t_requests", ("ld", "st", "red", "atom")),
+    "sectors": _each(_L1, "t_sectors", ("ld", "st", "red", "atom")),
+    "bytes per sector": [_PER_SECTOR.format(op) for op in ("ld", "st")],
+    "shared instructions": [
+        *(f"smsp__sass_inst_executed_op_shared_{op}.sum" for op in ("ld", "st")),
+        "smsp__inst_executed_op_shared_atom.sum"],
+    "wavefronts": _each(_BANKS, "pipe_lsu_wavefronts", ("ld", "st")),
+    "bank conflicts": _each(_BANKS, "bank_conflicts_pipe_lsu", ("ld", "st")),
+    "uniform branches": [_UNIFORM],
+    "active lanes": [_LANES],
+}
+EXACT = tuple(QUANTITIES)[:6]
+# Not compared, but needed to understand.
+BACKGROUND = [_TARGETS.format(kind)
+              for kind in ("", "_threads_uniform", "_threads_divergent")]
+METRICS = [m for metrics in QUANTITIES.values() for m in metrics] + BACKGROUND
+
+ROUNDING = 0.0051  # ncu prints two decimals.
+POINTS = 2  # Of a hundred branches, or of a hundred lanes.
+RELATIVE = 0.10  # For loops that lanes leave one by one.
+
+
+@dataclasses.dataclass(frozen=True)
+class Launch:
+    kernel: str  # Without namespaces and parameters, with template arguments.
+    grid: list
+    block: list
+    ncu: dict  # metric -> number
+    executor: dict
+
+    def same_launch(self, other):
+        """ncu and we spell template arguments differently."""
+        return (base(self.kernel), self.grid, self.block) == (
+            base(other.kernel), other.grid, other.block)
+
+
+@dataclasses.dataclass(frozen=True)
+class Parity:
+    context: dict
+    programs: dict  # source -> [Launch]
+
+
+@dataclasses.dataclass(frozen=True)
+class Exception_:
+    """A difference that is known: a kernel of a program, and a quantity."""
+    program: str
+    kernel: str
+    quantity: str
+    cause: str
+
+    def covers(self, program, launch, quantity):
+        return (self.program in (program, pathlib.Path(program).name)
+                and self.kernel in (launch.kernel, base(launch.kernel))
+                and self.quantity == quantity)
+
+
+def base(kernel):
+    return kernel.partition("<")[0]
+
+
+# ---- Comparing ---------------------------------------------------------------
+
+
+def differs(program, launch, quantity):
+    """The metrics of a quantity that differ by more than they may."""
+    return [metric for metric in QUANTITIES[quantity]
+            if not _agree(program, quantity, launch.ncu[metric],
+                          launch.executor[metric])]
+
+
+def _agree(program, quantity, ncu, ours):
+    if quantity in EXACT:
+        return abs(ncu - ours) < ROUNDING
+    if program == LEAVING:
+        return abs(ncu - ours) <= RELATIVE * ncu
+    whole = 32 if quantity == "active lanes" else 100
+    return abs(ncu - ours) / whole <= POINTS / 100
+
+
+def judge(parity, exceptions):
+    """Yields (program, quantity, launches compared, what is wrong)."""
+    used = set()
+    for program, launches in parity.programs.items():
+        for quantity in QUANTITIES:
+            troubles = []
+            for number, launch in enumerate(launches):
+                metrics = differs(program, launch, quantity)
+                known = [e for e in exceptions
+                         if e.covers(program, launch, quantity)]
+                if metrics:
+                    used.update(known)
+                if metrics and not known:
+                    troubles += [difference(number, launch, m) for m in metrics]
+            yield program, quantity, len(launches), troubles
+    for exception in exceptions:
+        if exception not in used:
+            yield (exception.program, exception.quantity, 1,
+                   [f"{exception.kernel} no longer differs: delete its line in "
+                    f"{EXCEPTIONS}"])
+
+
+def difference(number, launch, metric):
+    return (f"launch {number}, {launch.kernel}: {metric}: ncu "
+            f"{launch.ncu[metric]:,.10g}, the executor "
+            f"{launch.executor[metric]:,.10g}")
+
+
+def read_exceptions(text):
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        fields = [field.strip() for field in line.split("|")]
+        if len(fields) != 4 or not all(fields):
+            raise records.RecordError(
+                f"{EXCEPTIONS}:{number}: write: program | kernel | quantity | cause")
+        if fields[2] not in QUANTITIES:
+            raise records.RecordError(
+                f"{EXCEPTIONS}:{number}: '{fields[2]}' is none of "
+                f"{', '.join(QUANTITIES)}")
+        found.append(Exception_(*fields))
+    return found
+
+
+# ---- The file ----------------------------------------------------------------
+
+
+def newest(root, gpu=records.REFERENCE_GPU):
+    found = sorted(root.glob(f"plots/data/{gpu}/*/parity.json"))
+    if not found:
+        raise records.RecordError(f"there is no parity.json of {gpu}: run "
+                                  "`make parity` there")
+    return found[-1]
+
+
+def load(path, root):
+    """Refuses data that were recorded for other sources."""
+    try:
+        data = json.loads(path.read_text())
+        metrics, programs = data["metrics"], {}
+        for program, one in data["programs"].items():
+            programs[program] = [
+                Launch(name, grid, block, dict(zip(metrics, ncu, strict=True)),
+                       dict(zip(metrics, ours, strict=True)))
+                for name, grid, block, ncu, ours in one["launches"]]
+            if one["sources"] != sources(root, program):
+                raise records.RecordError(
+                    f"{path}: {program}, or what it includes, has changed: run "
+                    "`make parity` on a machine with a GPU again")
+        return Parity(data["context"], programs)
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, records.RecordError):
+            raise
+        raise records.RecordError(f"{path}: {error!r}") from error
+
+
+def text_of(parity, root):
+    """One launch a line, so that a diff shows what changed."""
+    programs = []
+    for program, launches in parity.programs.items():
+        lines = ",\n    ".join(
+            json.dumps([one.kernel, one.grid, one.block,
+                        *([_short(side[m]) for m in METRICS]
+                          for side in (one.ncu, one.executor))])
+            for one in launches)
+        programs.append(f'  {json.dumps(program)}: {{\n   "sources": '
+                        f"{json.dumps(sources(root, program))},\n"
+                        f'   "launches": [\n    {lines}]}}')
+    return (f'{{"context": {json.dumps(parity.context, indent=1)},\n'
+            f' "metrics": {json.dumps(METRICS, indent=1)},\n'
+            ' "programs": {\n' + ",\n".join(programs) + "}}\n")
+
+
+def _short(number):
+    return int(number) if number == int(number) else round(number, 4)
+
+
+def workload(program):
+    """plots/relu_count.cpp, which calls what chapters/03_pack/relu.cu defines."""
+    source = pathlib.Path(program)
+    if source.parts[0] != "chapters":
+        return None
+    return pathlib.Path("plots") / f"{records.op_of(source)}_count.cpp"
+
+
+def sources(root, program):
+    """path -> SHA-256 of all that decides what a program launches."""
+    found, todo = {}, [pathlib.Path(program), workload(program)]
+    while todo:
+        path = todo.pop()
+        if path is None or str(path) in found:
+            continue
+        text = (root / path).read_text()
+        found[str(path)] = hashlib.sha256(text.encode()).hexdigest()[:16]
+        todo += [pathlib.Path(name) for name in
+                 re.findall(r'^#include "(.+)"', text, re.M)]
+    return dict(sorted(found.items()))

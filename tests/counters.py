@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""See that the executor counts what Nsight Compute counted on a GPU.
+
+`make parity` recorded ncu's side; this runs the same programs on the executor
+and compares. tests/parity/exceptions.txt explains what differs.
+"""
+
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "plots"))
+sys.path.insert(0, str(ROOT / "docs"))
+
+import pages  # noqa: E402
+import parity  # noqa: E402
+import parity_data  # noqa: E402
+from records import RecordError  # noqa: E402
+
+SHOWN = 5
+
+
+def check_programs(recorded, wanted, tally):
+    """A program that was never on a GPU, or is no longer there."""
+    for program in sorted(set(wanted) ^ set(recorded.programs)):
+        where = "is not in parity.json" if program in wanted else "is gone"
+        tally.fail(f"{program} {where}: run `make parity` on a machine with a GPU")
+
+
+def check_recorded(recorded, counted, tally):
+    """What parity.json says of the executor must be what it counts now."""
+    for program, launches in counted.programs.items():
+        if launches == recorded.programs[program]:
+            tally.ok()
+        else:
+            tally.fail(f"{program}: parity.json holds other counts of the executor: "
+                       "`make parity BACKEND=cpu` brings them up to date")
+
+
+def main():
+    tally = pages.Tally()
+    try:
+        recorded = parity_data.load(parity_data.newest(ROOT), ROOT)
+        wanted = parity.programs()
+        check_programs(recorded, wanted, tally)
+        counted = parity.count_executor_again(recorded, wanted)
+        exceptions = parity_data.read_exceptions(
+            (ROOT / parity_data.EXCEPTIONS).read_text())
+    except (RecordError, OSError) as error:
+        sys.exit(f"counters: {error}")
+    check_recorded(recorded, counted, tally)
+    for program, quantity, launches, troubles in parity_data.judge(counted, exceptions):
+        title = f"{program}: {quantity}"
+        if troubles:
+            more = len(troubles) - SHOWN
+            shown = troubles[:SHOWN] + ([f"and {more} more"] if more > 0 else [])
+            tally.fail(f"{title}:\n      " + "\n      ".join(shown))
+        else:
+            tally.ok(f"{title}: {launches} launches")
+    return tally.close("program")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
