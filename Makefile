@@ -168,12 +168,15 @@ $(B)/libsimt.a: $(SIMT) common/simt
 	@ar rcs $@ $(SIMT)
 
 # Compiled, and assembled by ptxas, for every architecture the toolkit knows;
-# the tests, which are many, for every generation.
+# the tests, which are many, for the oldest and the newest.
+ends = $(foreach a,$(firstword $1) $(lastword $1),\
+  -gencode arch=$a,code=$(a:compute_%=sm_%))
+build/all/tests/%.o: ARCHITECTURES = $(call ends,$(shell $(NVCC) --list-gpu-arch))
+build/all/%.o: ARCHITECTURES = -arch=all
 build/all/%.o: %.cu $(B)/settings
-	@echo "nvcc  $<, for $(if $(filter tests/%,$<),all-major,all) architectures"
+	@echo "nvcc  $<, $(ARCHITECTURES)"
 	@mkdir -p $(@D)
-	@$(NVCC) $(NVFLAGS) -arch=$(if $(filter tests/%,$<),all-major,all) \
-	  -MMD -MP -c $< -o $@
+	@$(NVCC) $(NVFLAGS) $(ARCHITECTURES) -MMD -MP -c $< -o $@
 
 -include $(shell find $(B) build/all -name '*.d' 2>/dev/null)
 
