@@ -3,6 +3,7 @@
     table chapter [N...]      this chapter beside the one before and the copy
     table variants [N...]     the files of this chapter beside each other
     table misaligned [N...]   aligned and one element off, same process
+    table counters CASE [ROW, ROW...]   counters, this chapter beside the one before
     table launch [N...]       small sizes: cold, warm, and in a CUDA graph
     table ladder              every chapter: its idea and its bandwidth
     table provenance          every data file and where it comes from
@@ -13,14 +14,27 @@
     value us FILE N           2011     and misaligned_percent, likewise
     value copy_gbps FILE N    4277     value floor_us FILE: the launch floor
 
+    value counter FILE CASE ROW   16.00
+
+CASE is n=1048576 or n=2^20, then offset=1 if arrays start one element too far.
+ROW is a row of the table that ./run prints without a GPU; without any, all that
+matter are woven. Counters come from the executor when they are woven. The rest:
+
 N is 150528 or 2^28, FILE a .cu beside the page. Everything raises ValueError
 with what to do when data are missing or older than the .cu.
 """
 
 import os
+import pathlib
 import re
+import sys
 
 import records
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
+
+import counts  # noqa: E402
+from pages import Problem  # noqa: E402
 
 MEDIAN = "median of 50 calls, arrays out of the L2 cache"
 LARGE = [1 << 26, 1 << 28, 1 << 30]
@@ -36,7 +50,10 @@ def render(kind, name, args, page):
     if name not in renderers:
         raise ValueError(f"there is no {kind} '{name}'; there are "
                          f"{', '.join(sorted(renderers))}")
-    return renderers[name](args, page.resolve())
+    try:
+        return renderers[name](args, page.resolve())
+    except Problem as problem:
+        raise ValueError(str(problem)) from problem
 
 
 def chapter(args, page):
@@ -90,6 +107,31 @@ def misaligned(args, page):
                      _percent(record, bad), f"{bad.us / good.us:.2f} x"])
     return [*_table(header, rows), "",
             caption([record], "every array starts one element too far")]
+
+
+def counters(args, page):
+    root, source = records.root_of(page), _source(page)
+    case, names = _case_and_rest(args)
+    before = records.previous(root, source)
+    shown = [(s.parent.name, counts.of_source(root, s, case)) for s in (before, source) if s]
+    this = shown[-1][1]
+    names = names or [row.name for row in this.rows.values() if row.relevant]
+    rows = [[name, *(counted.row(name).text for _, counted in shown),
+             this.row(name).ideal] for name in names]
+    header = ["counter", *(folder for folder, _ in shown), "ideal"]
+    return [*_table(header, rows), "",
+            f"*{case}; counted without a GPU, the same on every machine.*"]
+
+
+def counter(args, page):
+    if len(args) < 3:
+        raise ValueError("write: value counter FILE.cu n=2^20 ROW")
+    case, names = _case_and_rest(args[1:])
+    if len(names) != 1:
+        raise ValueError("write one row: value counter FILE.cu n=2^20 ROW")
+    source = _beside(page, args[0])
+    return [counts.of_source(records.root_of(page), source, case)
+            .row(names[0]).text]
 
 
 def launch(args, page):
@@ -187,12 +229,23 @@ def _value(function, arguments):
         if len(args) != arguments or not args[0].endswith(".cu"):
             raise ValueError(f"write: value {function.__name__} FILE.cu"
                              + " N" * (arguments - 1))
-        source = (page.parent / args[0]).resolve()
-        if not source.is_file():
-            raise ValueError(f"no file {args[0]} beside {page.name}")
-        record = records.of_source(records.root_of(page), source)
+        record = records.of_source(records.root_of(page), _beside(page, args[0]))
         return [function(record, *map(parse_size, args[1:]))]
     return rendered
+
+
+def _beside(page, name):
+    source = (page.parent / name).resolve()
+    if not source.is_file():
+        raise ValueError(f"no file {name} beside {page.name}")
+    return source
+
+
+def _case_and_rest(args):
+    """['n=2^20', 'load', 'requests,', ...] -> Case, ['load requests', ...]"""
+    words = [arg for arg in args if "=" in arg]
+    rest = " ".join(arg for arg in args if "=" not in arg)
+    return counts.parse_case(words), rest.split(", ") if rest else []
 
 
 RENDERERS = {
@@ -200,10 +253,12 @@ RENDERERS = {
     ("table", "variants"): variants,
     ("table", "misaligned"): misaligned,
     ("table", "launch"): launch,
+    ("table", "counters"): counters,
     ("table", "ladder"): ladder,
     ("table", "provenance"): provenance,
     ("figure", "ladder"): ladder_figure,
     ("figure", "by_size"): by_size_figure,
+    ("value", "counter"): counter,
     ("value", "gbps"): _value(gbps, 2),
     ("value", "percent"): _value(percent, 2),
     ("value", "misaligned_percent"): _value(misaligned_percent, 2),

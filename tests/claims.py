@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Check what the pages claim about instructions, in the PTX that nvcc makes.
+"""Check what the pages claim about instructions and about counters.
 
     <!-- ptx FILE KERNEL: COUNT x INSTRUCTION [SCOPE], ... -->
 
@@ -11,7 +11,14 @@ the count to the instructions
     at 'TEXT'         that stem from the line of FILE that contains TEXT,
                       inlined functions included
 
-A kernel template is named with its arguments: pack_kernel<4>.
+A kernel template is named with its arguments: pack_kernel<4>. The instructions
+are those of the PTX that nvcc makes.
+
+    <!-- count FILE n=N [offset=K] [grid=G] [block=B]: VALUE ROW, ... -->
+
+ROW is a row of the table that ./run prints without a GPU, for a call on N
+elements in arrays that start K elements too far; with grid or block, the call
+launches one kernel, so. A whole VALUE is meant exactly, 31.97 to its digits.
 """
 
 import argparse
@@ -27,6 +34,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
+import counts  # noqa: E402
 import pages  # noqa: E402
 import ptx  # noqa: E402
 import toolchain  # noqa: E402
@@ -41,6 +49,11 @@ PART = re.compile(
     rf"(?:\s+(?:(?P<loop>in\s+loop)(?:\s+(?P<loop_text>{TEXT}))?|at\s+(?P<at_text>{TEXT})))?"
     r"\s*(?:,|$)"
 )
+
+COUNT = re.compile(
+    r"(?P<file>\S+)\s+(?P<words>n=[^:]*?)\s*:\s+(?P<parts>.+)", re.S
+)
+EXPECTED = re.compile(r"(?P<value>\d[\d,]*(?:\.\d+)?)(?:\s+%)?\s+(?P<row>\S.*)")
 
 # What opcodes are made of: "0 x ld.globl" must not pass for want of a letter.
 OPCODE_WORDS = set("""
@@ -175,6 +188,45 @@ def check_directive(directive, page, compiler, tally):
             tally.fail(f"{title}: found {found}; {_kin(part, opcodes)}")
 
 
+def check_count(directive, page, tally):
+    claim = COUNT.fullmatch(directive.args)
+    if not claim:
+        raise Problem("write: count FILE n=N [offset=K] [grid=G] [block=B]: VALUE ROW, ...")
+    words = claim["words"].split()
+    launch = [word for word in words if word.startswith(("grid=", "block="))]
+    case = counts.parse_case([word for word in words if word not in launch])
+    path = pages.relative_file(page, claim["file"])
+    counted = counts.of_source(page.root, path, case)
+    title = f"{directive.where}: {claim['file']} {claim['words']}"
+    for word in launch:
+        check_launch(word, counted.launches, title, tally)
+    for part in re.split(r",\s+", " ".join(claim["parts"].split())):
+        expected = EXPECTED.fullmatch(part)
+        if not expected:
+            raise Problem(f"cannot read '{part}': write VALUE ROW, as in '4 sectors a load request'")
+        row = counted.row(expected["row"])
+        if equals(row.value, expected["value"].replace(",", "")):
+            tally.ok(f"{title}: {part}")
+        else:
+            tally.fail(f"{title}: {part}: counted {row.text}")
+
+
+def check_launch(word, launches, title, tally):
+    """grid=4096 or block=256, for the one launch that there is."""
+    name, _, value = word.partition("=")
+    found = [blocks if name == "grid" else threads for _, blocks, threads in launches]
+    if value.replace(",", "") == ",".join(map(str, found)):
+        tally.ok(f"{title}: {word}")
+    else:
+        tally.fail(f"{title}: {word}: launched with {name} {', '.join(map(str, found)) or 'none'}")
+
+
+def equals(value, claimed):
+    """Whole numbers exactly; others to the digits that are claimed."""
+    digits = len(claimed.partition(".")[2])
+    return f"{value:.{digits}f}" == claimed if digits else value == int(claimed)
+
+
 def run(root):
     tally, compiler = pages.Tally(), Compiler(root)
     for path in pages.find(root):
@@ -186,15 +238,12 @@ def run(root):
         for directive in page.directives:
             try:
                 if directive.word == "count":
-                    raise Problem(
-                        "'count' is not supported yet, the executor counts nothing so far: "
-                        "claim instructions with ptx, or take the sentence out"
-                    )
+                    check_count(directive, page, tally)
                 if directive.word == "ptx":
                     check_directive(directive, page, compiler, tally)
             except Problem as problem:
                 tally.fail(f"{directive.where}: '{directive}': {problem}")
-    return tally.close("ptx claim")
+    return tally.close("ptx or count claim")
 
 
 def _known(opcode):

@@ -1,0 +1,145 @@
+"""What the executor counts of a chapter's file, for the pages' tables and claims.
+
+The numbers come from the program itself, built without a GPU; make knows when
+they are out of date. They are the same on every machine.
+"""
+
+import contextlib
+import dataclasses
+import fcntl
+import functools
+import re
+import subprocess
+
+import toolchain
+from pages import Problem
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A call on n elements, in arrays that start `offset` elements too far."""
+
+    n: int
+    offset: int = 0
+
+    def __str__(self):
+        off = {0: "", 1: ", one element off"}
+        return f"n = {self.n:,}" + off.get(self.offset, f", {self.offset} elements off")
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A row of the table that ./run prints."""
+
+    name: str
+    metric: str
+    value: float
+    text: str
+    ideal: str
+    relevant: bool
+
+
+@dataclasses.dataclass
+class Counted:
+    launches: list  # (kernel, blocks, threads of each)
+    rows: dict  # name -> Row
+
+    def row(self, name):
+        if name not in self.rows:
+            raise Problem(f"nothing is counted as '{name}'; there are {', '.join(self.rows)}")
+        return self.rows[name]
+
+
+def parse_case(words):
+    """['n=2^20', 'offset=1'] -> Case"""
+    found = {}
+    for word in words:
+        match = re.fullmatch(r"(n|offset)=(?:(\d+)\^(\d+)|([\d,]+))", word)
+        if not match or match[1] in found:
+            raise Problem(f"'{word}' is no size: write n=1048576 or n=2^20, then offset=1 if need be")
+        number = int(match[2]) ** int(match[3]) if match[2] else int(match[4].replace(",", ""))
+        found[match[1]] = number
+    if "n" not in found:
+        raise Problem("say for how many elements: n=1048576 or n=2^20")
+    return Case(**found)
+
+
+def of_source(root, source, case):
+    """What is counted when the program of a .cu file makes one call."""
+    usual = _usual(root, source)
+    return usual[case] if case in usual else _asked_for(root, source, case)
+
+
+def read(path):
+    """A file of counts: Case -> Counted."""
+    cases = {}
+    for line in path.read_text().splitlines():
+        word, *rest = line.split("\t")
+        if word == "case":
+            counted = cases[Case(int(rest[0]), int(rest[1]))] = Counted([], {})
+        elif word == "launch":
+            counted.launches.append((rest[0], int(rest[1]), int(rest[2])))
+        elif word == "row":
+            name, metric, value, text, ideal, relevant = rest
+            counted.rows[name] = Row(name, metric, float(value), text, ideal, relevant == "1")
+    return cases
+
+
+@functools.cache
+def _usual(root, source):
+    """The cases that ./run shows."""
+    path = _built(root, source, ".counts")
+    cases = read(path)
+    if not cases:
+        raise Problem(f"{source.name} does not pass its checks, so nothing is counted: "
+                      f"see {path.relative_to(root)}.log")
+    return cases
+
+
+@functools.cache
+def _asked_for(root, source, case):
+    program = _built(root, source, ".run")
+    path = program.with_suffix(f".{case.n}.{case.offset}.counts")
+    if not path.is_file() or path.stat().st_mtime < program.stat().st_mtime:
+        part = path.with_suffix(".part")
+        command = [program, f"--n={case.n}", f"--offset={case.offset}", f"--record={part}"]
+        run = subprocess.run(command, cwd=root, capture_output=True, text=True)
+        if run.returncode:
+            raise Problem(f"{source.name} cannot be counted:\n{run.stdout}{run.stderr}")
+        part.replace(path)
+    return read(path)[case]
+
+
+def _built(root, source, suffix):
+    """What make makes of a .cu file, up to date."""
+    target = _target(root, source, suffix)
+    if _make_all(root, suffix) and (failed := _make(root, target)):
+        raise Problem(f"{source.name} cannot be counted:\n{failed}")
+    return root / target
+
+
+def _target(root, source, suffix):
+    return f"build/cpu/{source.relative_to(root).with_suffix(suffix)}"
+
+
+@functools.cache
+def _make_all(root, suffix):
+    """All at once is quicker. What make says if any cannot be made."""
+    sources = sorted(root.glob("chapters/*/*.cu"))
+    return _make(root, "-k", *(_target(root, s, suffix) for s in sources))
+
+
+def _make(root, *arguments):
+    with _alone(root):
+        made = toolchain.make(root, "cpu", *arguments)
+    return made.stdout or "make failed" if made.returncode else None
+
+
+@contextlib.contextmanager
+def _alone(root):
+    """Tests run side by side, and two makes would write the same files."""
+    lock = root / "build" / "counts.lock"
+    lock.parent.mkdir(exist_ok=True)
+    with open(lock, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
