@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "common/simt/device.h"
+#include "common/simt/launch.h"
 
 namespace simt {
 namespace {
@@ -64,6 +65,15 @@ uint64_t reserve(uint64_t& bytes) {
     if (arena != MAP_FAILED) return reinterpret_cast<uint64_t>(arena);
   }
   throw std::bad_alloc();
+}
+
+// A bit for each byte; like the arena, it costs nothing until it is touched.
+uint64_t* bits_for(uint64_t bytes) {
+  void* bits = mmap(nullptr, bytes / 8, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (bits == MAP_FAILED)
+    throw Error("no room for the checks of memory; SIMT_CHECKS=off runs without");
+  return static_cast<uint64_t*>(bits);
 }
 
 bool make_usable(uint64_t begin, uint64_t end) {
@@ -123,6 +133,8 @@ Allocations::Allocations(uint64_t device_bytes) : device_bytes_(device_bytes) {
   arena_begin_ = reserve(bytes);
   arena_end_ = arena_begin_ + bytes;
   holes_[arena_begin_ + kMiB] = arena_end_;  // a red zone before the first
+  checks_ = enabled("SIMT_CHECKS");
+  if (checks_) written_ = ByteSet(bits_for(bytes));
 }
 
 uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
@@ -140,6 +152,10 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
     return 0;
   }
   poison(begin, end);
+  if (checks_ && memory == Memory::kDevice)
+    written_.erase(begin - arena_begin_, end - arena_begin_);
+  else
+    note_written(begin, bytes);
   if (counts) in_use_ += bytes;
   blocks_[begin] = {
       {begin, end, memory, false, ++count_, name}, begin + whole, false};
@@ -194,8 +210,24 @@ std::optional<Allocation> Allocations::find(uint64_t address) const {
   return *block;
 }
 
-bool Allocations::in_arena(uint64_t address) const {
-  return address >= arena_begin_ && address < arena_end_;
+// A copy of what nobody has written is no more written than that.
+void Allocations::note_copied(uint64_t to, uint64_t from, uint64_t bytes) {
+  if (!checks_ || !in_arena(to)) return;
+  const uint64_t begin = to - arena_begin_, source = from - arena_begin_;
+  if (!in_arena(from) || written_.contains(source, source + bytes))
+    return written_.insert(begin, begin + bytes);
+  for (uint64_t k = 0; k < bytes; ++k) {
+    const uint64_t at = from < to ? bytes - 1 - k : k;  // as memmove does
+    if (written_.contains(source + at))
+      written_.insert(begin + at, begin + at + 1);
+    else
+      written_.erase(begin + at, begin + at + 1);
+  }
+}
+
+void Allocations::note_written(uint64_t begin, uint64_t bytes) {
+  if (!checks_ || !in_arena(begin)) return;
+  written_.insert(begin - arena_begin_, begin - arena_begin_ + bytes);
 }
 
 uint64_t Allocations::device_bytes_in_use() const {

@@ -15,6 +15,8 @@
 #include <shared_mutex>
 #include <string>
 
+#include "common/simt/byte_set.h"
+
 namespace simt {
 
 enum class Memory : uint8_t {
@@ -74,7 +76,17 @@ class Allocations {
   uint64_t version() const { return version_; }
 
   // Whether `address` is device memory's, allocated or not.
-  bool in_arena(uint64_t address) const;
+  bool in_arena(uint64_t address) const {
+    return address >= arena_begin_ && address < arena_end_;
+  }
+  uint64_t arena_begin() const { return arena_begin_; }
+
+  // The bytes of the arena that somebody has written, by their offset in it;
+  // memory that the host may write unseen counts as written. For the checker:
+  // nothing is kept if SIMT_CHECKS is off.
+  ByteSet& written() { return written_; }
+  void note_written(uint64_t begin, uint64_t bytes);
+  void note_copied(uint64_t to, uint64_t from, uint64_t bytes);
 
   // What `address` is, for people: "byte 40 of the 400-byte array from
   // cudaMalloc (allocation 3)", "4 bytes behind the end of ...".
@@ -97,6 +109,8 @@ class Allocations {
 
   const uint64_t device_bytes_;
   uint64_t arena_begin_ = 0, arena_end_ = 0;
+  bool checks_ = false;
+  ByteSet written_;
   mutable std::shared_mutex mutex_;
   std::map<uint64_t, Block> blocks_;    // by begin, live and quarantined
   std::map<uint64_t, uint64_t> holes_;  // begin -> end, never adjacent

@@ -10,6 +10,8 @@ Block::Block(Grid& grid, Observers observers)
   // Shared memory begins undefined; make that visible.
   std::fill_n(shared.data(), shared.size(), uint8_t{0xff});
   const uint32_t threads = grid.threads_per_block;
+  if (observers.checker)
+    checks = std::make_unique<BlockChecks>(shared.size(), threads);
   for (uint32_t first = 0; first < threads; first += kLanes) {
     const uint32_t left = threads - first;
     const uint32_t mask = left >= kLanes ? kAllLanes : (1u << left) - 1;
@@ -26,6 +28,7 @@ void Block::start(uint64_t block_number) {
   std::fill(std::begin(barriers), std::end(barriers), Barrier{});
   live = grid->threads_per_block;
   for (auto& warp : warps) warp->start();
+  observers.start(*this);
 }
 
 Block::End Block::run() {
@@ -72,6 +75,7 @@ void Block::check_barrier(uint32_t k) {
   if (b.arrived == 0 || b.arrived < (b.expected ? b.expected : live)) return;
   results_count = b.count;
   results_lanes = b.lanes;
+  observers.release(*this, k, b.expected != 0);
   b = Barrier{};
   for (auto& warp : warps) warp->release(k);
 }

@@ -54,6 +54,13 @@ enum class Space : uint8_t {
   kConst
 };
 
+// How a memory access takes part in the order of memory between threads.
+enum class Strength : uint8_t {
+  kWeak,      // races with whatever is not ordered
+  kVolatile,  // may meet others of its kind, but hands nothing over
+  kStrong,    // atomics, ld.acquire, a volatile load that waits
+};
+
 struct Instruction {
   Handler run = nullptr;
   Kind kind = Kind::kPlain;
@@ -76,6 +83,10 @@ struct Instruction {
   uint8_t count = 1;  // elements a lane: 1, 2, 4 or 8
   uint8_t address_bytes = 8;
   int64_t offset = 0;
+  Strength strength = Strength::kWeak;
+  bool releases = false;        // st.release and its kin: fence, then store
+  int16_t array = -1;           // the shared array the address is made of
+  bool mask_is_active = false;  // a collective's mask came from activemask
   bool unread = false;          // an atomic whose result nobody reads
   std::vector<Place> elements;  // registers of a vector access, mov or call
 

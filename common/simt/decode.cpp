@@ -282,6 +282,7 @@ class Decoder : public OperandReader {
     function.stack_bytes = align_up(function.stack_bytes, 16);
     find_reconvergence(function);
     find_unread_atomics(function);
+    find_origins(function, program_);
     context_ = std::move(outer);
     return &function;
   }
@@ -317,10 +318,15 @@ class Decoder : public OperandReader {
 
   // Arrays are aligned for the widest access, as ptxas does.
   Variable shared_variable(const Declaration& d) {
-    if (d.bytes == 0) return {Space::kShared, 0, 0, true};
+    if (d.bytes == 0) {
+      program_.shared_arrays.push_back({d.name, 0, 0, true});
+      return {Space::kShared, 0, 0, true};
+    }
     const uint32_t align = d.bytes >= 16 ? std::max(d.align, 16u) : d.align;
     program_.static_shared = align_up(program_.static_shared, align);
     const Variable v{Space::kShared, program_.static_shared, d.bytes};
+    program_.shared_arrays.push_back(
+        {d.name, program_.static_shared, static_cast<uint32_t>(d.bytes)});
     program_.static_shared += d.bytes;
     return v;
   }

@@ -107,6 +107,7 @@ struct Block {
   AlignedBytes shared;
   AllocationCache ranges;
   Observers observers;
+  std::unique_ptr<BlockChecks> checks;  // null: nobody checks
   static constexpr int kBarriers = 16;
   Barrier barriers[kBarriers];
   uint32_t live = 0;  // threads that have not exited

@@ -54,14 +54,6 @@ int host_threads() {
                 ": give a number of host threads from 1 to 1024");
   return static_cast<int>(n);
 }
-
-bool enabled(const char* name) {
-  const char* value = std::getenv(name);
-  if (!value || std::strcmp(value, "on") == 0) return true;
-  if (std::strcmp(value, "off") == 0) return false;
-  throw Error(std::string(name) + "=" + value + ": it is on or off");
-}
-
 void initialise(Module& module, const Declaration& d) {
   const Variable& v = module.variables.at(d.name);
   auto* to = reinterpret_cast<uint8_t*>(v.address);
@@ -83,12 +75,16 @@ void initialise(Module& module, const Declaration& d) {
 class Workers {
  public:
   explicit Workers(Grid& grid) : grid_(grid) {
-    if (!enabled("SIMT_COUNTERS")) return;
-    counters_ = std::make_unique<Counters>(grid.program.sites);
+    if (enabled("SIMT_COUNTERS"))
+      counters_ = std::make_unique<Counters>(grid.program.sites);
+    if (checks_enabled()) checker_ = std::make_unique<Checker>(grid);
   }
 
   // The counts of all blocks; null if none were kept.
   const Counters* counters() const { return counters_.get(); }
+  std::vector<Finding> findings() const {
+    return checker_ ? checker_->findings() : std::vector<Finding>{};
+  }
 
   void run() {
     std::vector<std::thread> helpers;
@@ -103,14 +99,17 @@ class Workers {
   void work() {
     std::unique_ptr<Counters> counters;
     if (counters_) counters = std::make_unique<Counters>(grid_.program.sites);
+    std::unique_ptr<Checker> checker;
+    if (checker_) checker = std::make_unique<Checker>(grid_);
     std::exception_ptr error;
     try {
-      blocks({counters.get()});
+      blocks({counters.get(), checker.get()});
     } catch (...) {
       error = std::current_exception();
     }
     const std::lock_guard lock(mutex_);
     if (counters) counters_->add(*counters);
+    if (checker) checker_->add(*checker);
     if (error) {
       if (!error_) error_ = error;
       stop_ = true;
@@ -189,6 +188,7 @@ class Workers {
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::unique_ptr<Counters> counters_;
+  std::unique_ptr<Checker> checker_;
   std::exception_ptr error_;
 };
 
@@ -244,6 +244,13 @@ Grid::~Grid() {
 size_t Grid::shared_bytes() const {
   if (shape.dynamic_shared == 0) return program.static_shared;
   return (program.static_shared + 15) / 16 * 16 + shape.dynamic_shared;
+}
+
+bool enabled(const char* name) {
+  const char* value = std::getenv(name);
+  if (!value || std::strcmp(value, "on") == 0) return true;
+  if (std::strcmp(value, "off") == 0) return false;
+  throw Error(std::string(name) + "=" + value + ": it is on or off");
 }
 
 Module* load_module(std::string ptx) {
@@ -302,10 +309,12 @@ void run_kernel(Kernel* kernel, const LaunchShape& shape, void** args) {
   try {
     workers.run();
   } catch (const PlacedFault& fault) {
-    add_report(grid, workers.counters(), {fault.finding});
+    std::vector<Finding> findings = workers.findings();
+    findings.push_back(fault.finding);
+    add_report(grid, workers.counters(), std::move(findings));
     throw;
   }
-  add_report(grid, workers.counters(), {});
+  add_report(grid, workers.counters(), workers.findings());
 }
 
 }  // namespace simt

@@ -13,6 +13,9 @@ namespace simt {
 struct Module;
 struct Kernel;
 
+// A switch of the environment: on unless it is "off".
+bool enabled(const char* name);
+
 // Loads the PTX of one fat binary. Throws Error for text it cannot read.
 Module* load_module(std::string ptx);
 

@@ -299,6 +299,13 @@ Space space_of(const Statement& s) {
   return Space::kGeneric;
 }
 
+Strength strength_of(const Statement& s) {
+  if (s.has("relaxed") || s.has("acquire") || s.has("release") || s.has("mmio"))
+    return Strength::kStrong;
+  return s.has("volatile") || s.has("cv") ? Strength::kVolatile
+                                          : Strength::kWeak;
+}
+
 void decode_access(const Statement& s, OperandReader& operands,
                    Instruction& ins) {
   const bool is_store = s.name() == "st";
@@ -307,6 +314,8 @@ void decode_access(const Statement& s, OperandReader& operands,
   ins.space = space_of(s);
   ins.size = type.bytes;
   ins.count = s.has("v8") ? 8 : s.has("v4") ? 4 : s.has("v2") ? 2 : 1;
+  ins.strength = strength_of(s);
+  ins.releases = s.has("release");
   const bool rereads = s.has("volatile") || s.has("relaxed") ||
                        s.has("acquire") || s.has("mmio");
   if (rereads && !is_store) ins.kind = Kind::kPoll;
@@ -321,6 +330,7 @@ void decode_access(const Statement& s, OperandReader& operands,
     ins.elements.push_back(is_store ? operands.source(one, width)
                                     : operands.destination(one));
   }
+  ins.src_bytes = static_cast<uint8_t>(width);
   ins.run = is_store ? access_handler<Store>(type, width)
                      : access_handler<Load>(type, width);
 }
@@ -504,6 +514,8 @@ void decode_atomic(const Statement& s, OperandReader& operands,
   const bool result = s.name() == "atom";
   ins.space = space_of(s);
   ins.size = type.bytes;
+  ins.strength = Strength::kStrong;
+  ins.releases = s.has("release") || s.has("acq_rel");
   ins.kind = Kind::kPoll;
   if (result) ins.dst = operands.destination(s.operands.at(0));
   ins.b = operands.source(s.operands.at(1 + result), type.bytes);
@@ -543,6 +555,11 @@ void is_in_space(Warp& warp, const Instruction& ins, uint32_t mask) {
 
 void nothing(Warp&, const Instruction&, uint32_t) {}
 
+// What it orders is ordered anyway; the checker must know that it was there.
+void fence(Warp& warp, const Instruction&, uint32_t) {
+  warp.block->observers.fence(warp);
+}
+
 }  // namespace
 
 bool decode_memory(const Statement& s, OperandReader& operands,
@@ -564,11 +581,13 @@ bool decode_memory(const Statement& s, OperandReader& operands,
     ins.dst = operands.predicate(s.operands.at(0).text);
     ins.a = operands.source(s.operands.at(1), 8);
     ins.run = is_in_space;
-  } else if (op == "membar" || op == "fence" || op == "prefetch" ||
+  } else if (op == "membar" || op == "fence") {
+    ins.run = fence;
+  } else if (op == "prefetch" ||
              op == "prefetchu" || op == "nanosleep" || op == "discard" ||
              op == "applypriority" || op == "griddepcontrol" ||
              op == "setmaxnreg") {
-    ins.run = nothing;  // Hints, and an order that we keep anyway.
+    ins.run = nothing;  // Hints.
   } else {
     return false;
   }

@@ -95,6 +95,12 @@ struct Program {
   std::vector<uint32_t> parameter_offsets, parameter_sizes;
   uint32_t parameter_bytes = 0;
   uint32_t static_shared = 0;
+  struct SharedArray {
+    std::string name;
+    uint32_t begin = 0, bytes = 0;
+    bool dynamic = false;  // behind the static ones, as large as the launch says
+  };
+  std::vector<SharedArray> shared_arrays;
   uint32_t sites = 0;
 
   std::string location(SourceLine where) const;  // "relu.cu:23", or ""
@@ -118,5 +124,9 @@ std::unique_ptr<Program> decode(Module& module, const FunctionText& kernel);
 // Fills in Instruction::reconverge: the immediate post-dominator of each
 // branch, where the hardware's convergence barriers join its two sides.
 void find_reconvergence(Function& function);
+
+// Fills in what the checker wants to know before the kernel runs:
+// Instruction::array, mask_is_active, and the strength of loads that wait.
+void find_origins(Function& function, const Program& program);
 
 }  // namespace simt

@@ -1,5 +1,6 @@
 #include "common/simt/report.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -171,7 +172,15 @@ std::string json(const Finding& f) {
          ", \"file\": " + quoted(f.file) +
          ", \"line\": " + std::to_string(f.line) +
          ", \"block\": " + triple(f.block) +
-         ", \"thread\": " + triple(f.thread) + "}";
+         ", \"thread\": " + triple(f.thread) +
+         ", \"count\": " + std::to_string(std::max<uint64_t>(f.count, 1)) +
+         ", \"address\": " + std::to_string(f.address) +
+         (f.has_other ? ", \"other\": {\"file\": " + quoted(f.other_file) +
+                            ", \"line\": " + std::to_string(f.other_line) +
+                            ", \"block\": " + triple(f.other_block) +
+                            ", \"thread\": " + triple(f.other_thread) + "}"
+                      : "") +
+         "}";
 }
 
 template <class List, class F>
@@ -224,7 +233,9 @@ std::string Finding::text() const {
     return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," +
            std::to_string(v[2]) + ")";
   };
-  return out + ", block " + place(block) + ", thread " + place(thread);
+  out += ", block " + place(block) + ", thread " + place(thread);
+  if (count > 1) out += ", " + std::to_string(count) + " times";
+  return out;
 }
 
 const std::vector<LaunchReport>& launch_reports() { return reports(); }

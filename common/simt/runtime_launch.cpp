@@ -1,8 +1,10 @@
 // Launching kernels: the checks CUDA makes, each with the reason it keeps to
 // itself, and what becomes of a kernel that fails.
+#include <set>
 #include <vector>
 
 #include "common/simt/device.h"
+#include "common/simt/report.h"
 #include "common/simt/runtime.h"
 
 namespace simt {
@@ -72,6 +74,15 @@ LaunchShape shape_of(const Configuration& c) {
           c.cooperative};
 }
 
+// Each mistake once a process, however many launches make it.
+void tell(const Finding& f) {
+  static auto* said = new std::set<std::string>;
+  if (!f.note) note_finding();
+  const std::string what =
+      text(f.kind, f.kernel, f.file, f.line, ' ', f.other_file, f.other_line);
+  if (f.line == 0 || said->insert(what).second) say(f.text());
+}
+
 // As on a GPU, where launches are asynchronous: the launch itself succeeds, and
 // every later call reports the failure.
 void run(Kernel* kernel, const Configuration& c, void** arguments) {
@@ -80,10 +91,9 @@ void run(Kernel* kernel, const Configuration& c, void** arguments) {
   try {
     run_kernel(kernel, shape_of(c), arguments);
   } catch (const KernelFault& fault) {
-    say(fault.what());
-    note_finding();
     set_sticky_error(static_cast<cudaError_t>(fault.code));
   }
+  for (const Finding& finding : launch_reports().back().findings) tell(finding);
 }
 
 void launch(Entry& entry, const Configuration& c, void** arguments) {

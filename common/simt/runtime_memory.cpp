@@ -70,6 +70,7 @@ void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   require_range("dst", to, bytes, sides.to);
   require_range("src", from, bytes, sides.from);
   std::memmove(to, from, bytes);
+  allocations().note_copied(address_of(to), address_of(from), bytes);
 }
 
 // Rows of `width` bytes, `pitch` bytes apart.
@@ -87,8 +88,11 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
   require_range("dst", to, extent(to_pitch, width, height), sides.to);
   require_range("src", from, extent(from_pitch, width, height), sides.from);
   for (size_t row = 0; row < height; ++row) {
-    std::memmove(static_cast<char*>(to) + row * to_pitch,
-                 static_cast<const char*>(from) + row * from_pitch, width);
+    char* const row_to = static_cast<char*>(to) + row * to_pitch;
+    const char* const row_from =
+        static_cast<const char*>(from) + row * from_pitch;
+    std::memmove(row_to, row_from, width);
+    allocations().note_copied(address_of(row_to), address_of(row_from), width);
   }
 }
 
@@ -96,6 +100,7 @@ void fill(void* to, int value, size_t bytes) {
   if (bytes == 0) return;
   require_range("devPtr", to, bytes, Side::kDevice);
   std::memset(to, value, bytes);
+  allocations().note_written(address_of(to), bytes);
 }
 
 void fill_2d(void* to, size_t pitch, int value, size_t width, size_t height) {
@@ -104,7 +109,9 @@ void fill_2d(void* to, size_t pitch, int value, size_t width, size_t height) {
   if (width == 0 || height == 0) return;
   require_range("devPtr", to, extent(pitch, width, height), Side::kDevice);
   for (size_t row = 0; row < height; ++row) {
-    std::memset(static_cast<char*>(to) + row * pitch, value, width);
+    char* const row_to = static_cast<char*>(to) + row * pitch;
+    std::memset(row_to, value, width);
+    allocations().note_written(address_of(row_to), width);
   }
 }
 

@@ -517,6 +517,12 @@ bool Warp::wake() {
   return any;
 }
 
+bool Warp::waits_at(uint32_t barrier) const {
+  return std::any_of(waiting_.begin(), waiting_.end(), [&](const Path& p) {
+    return p.state == Path::kAtBarrier && p.barrier == barrier;
+  });
+}
+
 bool Warp::spins() const {
   return std::any_of(waiting_.begin(), waiting_.end(),
                      [](const Path& p) { return p.state == Path::kSpinning; });
@@ -639,6 +645,7 @@ bool Warp::collective(Path& path, uint32_t mask, const Instruction& ins) {
     if (member[first_lane(rest)] == all) same |= rest & -rest;
   if (same == mask && (all & live_) == mask && mask == path.mask) {
     exchange.members = mask;
+    block->observers.collective(*this, ins, mask, all);
     ins.run(*this, ins, mask);
     return true;
   }
@@ -694,6 +701,7 @@ bool Warp::complete_collective(const Path& one) {
   for (Path& p : together) {
     const Instruction& ins = p.frame->function->code[p.pc];
     enter(p);
+    block->observers.collective(*this, ins, p.mask, one.members);
     ins.run(*this, ins, p.mask);
     ++p.pc;
     resume(p);
