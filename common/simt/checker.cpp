@@ -690,8 +690,9 @@ std::vector<Finding> Checker::findings() const {
              f.other_file == one->finding.other_file &&
              f.other_line == one->finding.other_line;
     });
-    if (same == out.end()) out.push_back(one->finding);
-    (same == out.end() ? out.back() : *same).count += one->count;
+    Finding& f =
+        same == out.end() ? out.emplace_back(one->finding) : *same;
+    f.count += one->count;
   }
   // Who reads too early finds nothing written, or races: a race says more.
   const auto explained = [&](const Finding& f) {
