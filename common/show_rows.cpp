@@ -149,6 +149,7 @@ void add_execution(std::vector<Row>& rows, const Metrics& m) {
   const double agree = 100 * ratio(value(m, kUniform), branches, 1);
   const double active = value(m, kActive);
   const bool of_ptx = is_executor(m);
+  const bool relevant = value(m, kInstructions) > 0;
   rows.push_back(
       {.name = "branch efficiency",
        .metric = kEfficiency,
@@ -156,6 +157,7 @@ void add_execution(std::vector<Row>& rows, const Metrics& m) {
        .value = agree,
        .ideal = 100,
        .of_ptx = of_ptx,
+       .relevant = relevant,
        .note = agree > 95 ? ""
                           : formatted("at %.3g %% of the branches the lanes of "
                                       "a warp part, and each way takes its "
@@ -169,7 +171,8 @@ void add_execution(std::vector<Row>& rows, const Metrics& m) {
        .value = active,
        .ideal = kLanes,
        .of_ptx = of_ptx,
-       .note = active > 30 || active == 0
+       .relevant = relevant,
+       .note = active > 30
                    ? ""
                    : formatted("on average %.3g of a warp's 32 lanes have "
                                "nothing to do",
@@ -178,7 +181,8 @@ void add_execution(std::vector<Row>& rows, const Metrics& m) {
   rows.push_back({.name = "warp instructions",
                   .metric = kInstructions,
                   .value = value(m, kInstructions),
-                  .of_ptx = of_ptx});
+                  .of_ptx = of_ptx,
+                  .relevant = relevant});
 }
 
 void add_bytes(std::vector<Row>& rows, const Metrics& m) {

@@ -113,14 +113,16 @@ def counters(args, page):
     root, source = records.root_of(page), _source(page)
     case, names = _case_and_rest(args)
     before = records.previous(root, source)
-    shown = [(s.parent.name, counts.of_source(root, s, case)) for s in (before, source) if s]
+    shown = [(s.parent.name, counts.of_source(root, s, case))
+             for s in (before, source) if s]
     this = shown[-1][1]
     names = names or [row.name for row in this.rows.values() if row.relevant]
     rows = [[name, *(counted.row(name).text for _, counted in shown),
              this.row(name).ideal] for name in names]
     header = ["counter", *(folder for folder, _ in shown), "ideal"]
     return [*_table(header, rows), "",
-            f"*{case}; counted without a GPU, the same on every machine.*"]
+            f"*{case}; counted without a GPU, the same on every machine; "
+            "instructions are PTX's.*"]
 
 
 def counter(args, page):
@@ -130,8 +132,8 @@ def counter(args, page):
     if len(names) != 1:
         raise ValueError("write one row: value counter FILE.cu n=2^20 ROW")
     source = _beside(page, args[0])
-    return [counts.of_source(records.root_of(page), source, case)
-            .row(names[0]).text]
+    counted = counts.of_source(records.root_of(page), source, case)
+    return [counted.row(names[0]).text]
 
 
 def launch(args, page):
