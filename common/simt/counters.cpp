@@ -9,13 +9,13 @@ constexpr int kBanks = 32;  // of 4 bytes
 
 int first_lane(uint32_t mask) { return std::countr_zero(mask); }
 
-// The distinct values of the lanes in `mask`, in order.
-struct Distinct {
+// The values of the lanes in `mask`, in order.
+struct Sorted {
   uint64_t value[kLanes];
   int count = 0;
 
   template <class F>
-  Distinct(uint32_t mask, F value_of) {
+  Sorted(uint32_t mask, F value_of) {
     bool sorted = true;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
       value[count] = value_of(first_lane(rest));
@@ -23,9 +23,32 @@ struct Distinct {
       ++count;
     }
     if (!sorted) std::sort(value, value + count);
+  }
+};
+
+struct Distinct : Sorted {
+  template <class F>
+  Distinct(uint32_t mask, F value_of) : Sorted(mask, value_of) {
     count = static_cast<int>(std::unique(value, value + count) - value);
   }
 };
+
+// Lanes that change the same place take turns, and each turn counts the sectors
+// it touches: a sector as often as the most wanted of its places.
+uint64_t atomic_sectors(const Access& a) {
+  const Sorted places(a.mask, [&](int l) { return a.address[l]; });
+  uint64_t sum = 0;
+  for (int k = 0, turns = 0, most = 0; k < places.count; ++k) {
+    const bool first = k == 0;
+    if (first || places.value[k] != places.value[k - 1]) turns = 0;
+    if (first || places.value[k] / 32 != places.value[k - 1] / 32) most = 0;
+    if (++turns > most) {
+      ++most;
+      ++sum;
+    }
+  }
+  return sum;
+}
 
 // A lane's access is aligned to its size of at most 32 bytes: it lies within
 // one sector, and two lanes' bytes are the same or apart.
@@ -39,6 +62,10 @@ void count_global(const Access& a, MemoryCounts& c) {
   }
   const Distinct places(a.mask, [&](int l) { return a.address[l]; });
   c.used_bytes += uint64_t{a.bytes} * places.count;
+  if (a.use == Use::kAtomic) {
+    c.sectors += atomic_sectors(a);
+    return;
+  }
   uint64_t last = ~0ull;
   for (int k = 0; k < places.count; ++k) {
     c.sectors += places.value[k] / 32 != last;
@@ -59,21 +86,27 @@ int passes(const Access& a, uint32_t mask) {
   return most;
 }
 
-// Do lanes 2k and 2k + 1 want the same, wherever both are active?
-bool pairs_coincide(const Access& a) {
-  for (int l = 0; l < kLanes; l += 2)
-    if ((a.mask >> l & 3) == 3 && a.address[l] != a.address[l + 1])
+// Do lanes that are `apart` (a power of two) want the same, wherever both are
+// active?
+bool neighbours_coincide(const Access& a, int apart) {
+  for (int l = 0; l < kLanes; ++l) {
+    const int other = l ^ apart;
+    if (l < other && a.mask >> l & a.mask >> other & 1 &&
+        a.address[l] != a.address[other])
       return false;
+  }
   return true;
 }
 
 // Lanes that are served together. 8 bytes a lane take two phases of half a
-// warp, 16 bytes four of a quarter; a load whose neighbours coincide in pairs
-// needs only half of them.
+// warp, 16 bytes four of a quarter; a load needs only half of them where each
+// lane wants what its neighbour wants, or its neighbour but one.
 int lanes_in_phase(const Access& a) {
   if (a.bytes <= 4) return kLanes;
   const int lanes = a.bytes == 8 ? kLanes / 2 : kLanes / 4;
-  return a.use == Use::kLoad && pairs_coincide(a) ? 2 * lanes : lanes;
+  const bool halved = a.use == Use::kLoad &&
+                      (neighbours_coincide(a, 1) || neighbours_coincide(a, 2));
+  return halved ? 2 * lanes : lanes;
 }
 
 void count_shared(const Access& a, MemoryCounts& c) {
