@@ -18,7 +18,6 @@
 
 #include <array>
 #include <fstream>
-#include <functional>
 #include <iomanip>
 #include <map>
 #include <set>
@@ -158,33 +157,6 @@ namespace arithmetic {
 
 using Words = std::vector<uint64_t>;
 
-struct Instruction {
-  std::string name;
-  std::string type;
-  int bits, exponent, mantissa, lanes;
-  std::vector<Words> operands;
-  Words results;
-};
-
-struct Planned {
-  std::string name;
-  int arch;
-  std::function<Instruction()> run;
-};
-
-inline std::vector<Planned>& table() {
-  static std::vector<Planned> rows;
-  return rows;
-}
-
-template <typename Row>
-__global__ void row_kernel(const uint64_t* operands, uint64_t* results, int n) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) {
-    results[i] = Row::run(operands[i], operands[n + i], operands[2 * n + i]);
-  }
-}
-
 // splitmix64: the same operands on every machine.
 class Random {
  public:
@@ -211,10 +183,63 @@ struct Shape {
   }
 };
 
+// A row that was run.
+struct Instruction {
+  std::string name;
+  std::string type;
+  Shape shape;
+  std::vector<Words> operands;
+  Words results;
+};
+
+// A row of the table without its types: they would cost the compiler half a
+// minute.
+struct Planned {
+  const char* name;
+  int arch;
+  const char* type;
+  Shape result;
+  std::array<Shape, 3> operands;
+  void (*kernel)(const uint64_t* operands, uint64_t* results, int n);
+};
+
+inline std::vector<Planned>& table() {
+  static std::vector<Planned> rows;
+  return rows;
+}
+
+[[gnu::noinline]] inline void add(const Planned& row) {
+  table().push_back(row);
+}
+
+template <typename Row>
+__global__ void row_kernel(const uint64_t* operands, uint64_t* results, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    results[i] = Row::run(operands[i], operands[n + i], operands[2 * n + i]);
+  }
+}
+
 template <typename F>
 constexpr Shape shape_of() {
   return {F::bits, F::exponent, F::mantissa, F::lanes};
 }
+
+template <typename Row>
+struct Entry {
+  template <int kOperand>
+  using Operand = std::tuple_element_t<kOperand, typename Row::Operands>;
+
+  static constexpr Planned row = {
+      Row::name,
+      Row::arch,
+      Row::Result::name,
+      shape_of<typename Row::Result>(),
+      {shape_of<Operand<0>>(), shape_of<Operand<1>>(), shape_of<Operand<2>>()},
+      row_kernel<Row>};
+
+  Entry() { add(row); }
+};
 
 inline Words float_edges(const Shape& f, bool few) {
   const uint64_t one = f.bias();
@@ -352,19 +377,12 @@ inline std::vector<Row3> combinations(const std::array<Shape, 3>& shapes,
   return rows;
 }
 
-template <typename Row>
-Instruction run_row() {
-  using A = std::tuple_element_t<0, typename Row::Operands>;
-  using B = std::tuple_element_t<1, typename Row::Operands>;
-  using C = std::tuple_element_t<2, typename Row::Operands>;
-  using R = typename Row::Result;
-  const std::array<Shape, 3> shapes = {shape_of<A>(), shape_of<B>(),
-                                       shape_of<C>()};
-  const int arity = 1 + (B::lanes > 0) + (C::lanes > 0);
+inline Instruction run_row(const Planned& row) {
+  const auto& shapes = row.operands;
+  const int arity = 1 + (shapes[1].lanes > 0) + (shapes[2].lanes > 0);
   const std::vector<Row3> rows = combinations(shapes, arity);
   const size_t n = rows.size();
-  Instruction it{Row::name,   R::name,  R::bits, R::exponent,
-                 R::mantissa, R::lanes, {},      Words(n)};
+  Instruction it{row.name, row.type, row.result, {}, Words(n)};
   it.operands.assign(arity, Words(n));
   Words flat(3 * n);
   for (size_t i = 0; i < n; ++i) {
@@ -377,20 +395,16 @@ Instruction run_row() {
   }
   const expect::Copy<uint64_t> operands(flat);
   it.results = expect::results<uint64_t>(n, [&](uint64_t* results) {
-    row_kernel<Row><<<(n + 127) / 128, 128>>>(operands, results, n);
+    row.kernel<<<(n + 127) / 128, 128>>>(operands, results, n);
   });
   return it;
 }
 
-template <typename Row>
-struct Entry {
-  Entry() { table().push_back({Row::name, Row::arch, run_row<Row>}); }
-};
-
 inline bool is_nan(const Instruction& it, uint64_t bits) {
-  if (it.exponent == 0) return false;
-  const uint64_t infinity = ((1ull << it.exponent) - 1) << it.mantissa;
-  const uint64_t magnitude = bits & ((1ull << (it.bits - 1)) - 1);
+  if (it.shape.exponent == 0) return false;
+  const uint64_t infinity = ((1ull << it.shape.exponent) - 1)
+                            << it.shape.mantissa;
+  const uint64_t magnitude = bits & ((1ull << (it.shape.bits - 1)) - 1);
   return magnitude > infinity;
 }
 
@@ -420,12 +434,14 @@ inline std::string hex(uint64_t value) {
 inline void hash_results(const Instruction& it, Hashes& hashes) {
   Hash numbers, nans;
   bool any_nan = false;
-  const uint64_t lane_mask = it.bits == 64 ? ~0ull : (1ull << it.bits) - 1;
+  const uint64_t lane_mask =
+      it.shape.bits == 64 ? ~0ull : (1ull << it.shape.bits) - 1;
   for (size_t i = 0; i < it.results.size(); ++i) {
-    for (int lane = 0; lane < it.lanes; ++lane) {
-      const uint64_t bits = it.lanes == 1
-                                ? it.results[i]
-                                : it.results[i] >> lane * it.bits & lane_mask;
+    for (int lane = 0; lane < it.shape.lanes; ++lane) {
+      const uint64_t bits =
+          it.shape.lanes == 1
+              ? it.results[i]
+              : it.results[i] >> lane * it.shape.bits & lane_mask;
       const bool nan = is_nan(it, bits);
       numbers.add(nan ? ~0ull : bits);
       any_nan |= nan;
@@ -476,7 +492,7 @@ inline void print_row(const Instruction& it, size_t i) {
 }
 
 inline size_t word_bytes(const Instruction& it) {
-  return std::max(4, it.bits * it.lanes / 8);
+  return std::max(4, it.shape.bits * it.shape.lanes / 8);
 }
 
 inline void write_bits(const Instruction& it, std::ostream& file) {
@@ -544,7 +560,7 @@ inline int run_table(int argc, char** argv,
     if (row.arch > device) continue;
     const bool every = hashing || writing || reading;
     if (!every && command != row.name) continue;
-    const Instruction it = row.run();
+    const Instruction it = run_row(row);
     found = true;
     if (hashing) hash_results(it, hashes);
     if (writing) write_bits(it, file);

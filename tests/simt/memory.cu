@@ -196,6 +196,7 @@ __global__ void variables_kernel(float* out) {
   if (i == 4) out[4] = mixed.first + mixed.second + mixed.bytes[2];
   if (i == 5) out[5] = static_cast<float>(wide / 1000000000);
   if (i == 6) out[6] = static_cast<float>(matrix[1][i % 4]);
+  __syncwarp();
   if (i == 7) atomicAdd(&counter, 3);
   if (i == 8) pointer_to_counter = &zeroed[5];
 }

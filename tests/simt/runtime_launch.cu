@@ -35,7 +35,10 @@ void not_a_kernel() {}
 
 cudaError_t launched(dim3 grid, dim3 block, size_t shared = 0) {
   static unsigned* count = nullptr;
-  if (count == nullptr) ok(cudaMalloc(&count, sizeof *count));
+  if (count == nullptr) {
+    ok(cudaMalloc(&count, sizeof *count));
+    ok(cudaMemset(count, 0, sizeof *count));
+  }
   count_kernel<<<grid, block, shared>>>(count);
   const cudaError_t error = cudaGetLastError();
   ok(cudaDeviceSynchronize());
@@ -136,6 +139,7 @@ void by_hand() {
 void cooperative() {
   unsigned* count = nullptr;
   ok(cudaMalloc(&count, sizeof *count));
+  ok(cudaMemset(count, 0, sizeof *count));
   void* arguments[] = {&count};
   int processors = 0, resident = 0;
   ok(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
