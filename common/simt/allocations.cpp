@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,7 @@ constexpr uint64_t kAlignment = 256;  // what cudaMalloc promises
 
 // Far from where programs, libraries and sanitizers live.
 constexpr uint64_t kArenaAddress = 0x3000'0000'0000;
+constexpr uint64_t kOpenAddress = 0x3800'0000'0000;  // the executor's mapping
 constexpr uint64_t kArenaBytes = 1ull << 40;
 constexpr uint64_t kSmallestArena = 4 * kGiB;
 
@@ -56,15 +58,21 @@ uint64_t red_zone(uint64_t bytes) {
   return round_up(std::clamp(bytes / 4, kAlignment, kMiB), kAlignment);
 }
 
-// Reserves addresses, not memory. A machine that limits addresses gets a
-// smaller arena.
-uint64_t reserve(uint64_t& bytes) {
-  for (; bytes >= kSmallestArena; bytes /= 2) {
-    void* arena = mmap(pointer(kArenaAddress), bytes, PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (arena != MAP_FAILED) return reinterpret_cast<uint64_t>(arena);
-  }
-  throw std::bad_alloc();
+// An arena of addresses; memory comes when they are touched.
+struct Reserved {
+  uint64_t begin = 0;  // 0: the machine has no room for so many addresses
+  uint64_t open = 0;   // where the executor finds the same memory
+};
+
+// A file in memory that nobody else sees, or -1 where files are kept small.
+int memory_file(uint64_t bytes) {
+  rlimit limit = {};
+  getrlimit(RLIMIT_FSIZE, &limit);  // To exceed it would be a signal.
+  if (limit.rlim_cur < bytes) return -1;
+  const int file = memfd_create("simt device memory", MFD_CLOEXEC);
+  if (file >= 0 && ftruncate(file, bytes) == 0) return file;
+  if (file >= 0) close(file);
+  return -1;
 }
 
 // A bit for each byte; like the arena, it costs nothing until it is touched.
@@ -76,24 +84,31 @@ uint64_t* bits_for(uint64_t bytes) {
   return static_cast<uint64_t*>(bits);
 }
 
-bool make_usable(uint64_t begin, uint64_t end) {
-  begin = round_down(begin, page_bytes());
-  end = round_up(end, page_bytes());
-  return mprotect(pointer(begin), end - begin, PROT_READ | PROT_WRITE) == 0;
+uint64_t map(uint64_t wish, uint64_t bytes, int protection, int flags,
+             int file) {
+  void* at =
+      mmap(pointer(wish), bytes, protection, flags | MAP_NORESERVE, file, 0);
+  if (at == MAP_FAILED) return 0;
+  madvise(at, bytes, MADV_DONTDUMP);  // A core file would be a terabyte.
+  return reinterpret_cast<uint64_t>(at);
 }
 
-// Whole pages only: the first and the last may be shared with a neighbour.
-void drop_pages(uint64_t begin, uint64_t end) {
-  begin = round_up(begin, page_bytes());
-  end = round_down(end, page_bytes());
-  if (begin < end) madvise(pointer(begin), end - begin, MADV_DONTNEED);
-}
-
-void poison(uint64_t begin, uint64_t end) {
-  const uint64_t head = std::min(end, begin + kPoisonedEnd);
-  const uint64_t tail = std::max(head, end - kPoisonedEnd);
-  std::memset(pointer(begin), kPoison, head - begin);
-  std::memset(pointer(tail), kPoison, end - tail);
+// One mapping, open to everybody, is what remains without a file.
+Reserved reserve(uint64_t bytes) {
+  constexpr int open = PROT_READ | PROT_WRITE;
+  const int file = memory_file(bytes);
+  if (file < 0) {
+    const uint64_t begin =
+        map(kArenaAddress, bytes, open, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    return {begin, begin};
+  }
+  Reserved two = {map(kArenaAddress, bytes, PROT_NONE, MAP_SHARED, file),
+                  map(kOpenAddress, bytes, open, MAP_SHARED, file)};
+  close(file);
+  if (two.begin && two.open) return two;
+  if (two.begin) munmap(pointer(two.begin), bytes);
+  if (two.open) munmap(pointer(two.open), bytes);
+  return {};
 }
 
 bool is_mapped(uint64_t address) {
@@ -115,6 +130,8 @@ std::string variable_name(const char* mangled) {
   return scope == name.npos ? name : name.substr(scope + 2);
 }
 
+}  // namespace
+
 std::string name_of(const Allocation& a) {
   std::ostringstream out;
   if (a.is_variable()) {
@@ -126,13 +143,19 @@ std::string name_of(const Allocation& a) {
   return out.str();
 }
 
-}  // namespace
-
 Allocations::Allocations(uint64_t device_bytes) : device_bytes_(device_bytes) {
-  uint64_t bytes = kArenaBytes;
-  arena_begin_ = reserve(bytes);
+  // A machine that limits addresses gets a smaller arena.
+  Reserved arena;
+  uint64_t bytes = 2 * kArenaBytes;
+  while (arena.begin == 0 && (bytes /= 2) >= kSmallestArena) {
+    arena = reserve(bytes);
+  }
+  if (arena.begin == 0) throw std::bad_alloc();
+  arena_begin_ = arena.begin;
   arena_end_ = arena_begin_ + bytes;
-  holes_[arena_begin_ + kMiB] = arena_end_;  // a red zone before the first
+  distance_ = arena.open - arena.begin;
+  // A red zone before the first.
+  holes_[arena_begin_ + kMiB] = arena_end_;
   checks_ = enabled("SIMT_CHECKS");
   if (checks_) written_ = ByteSet(bits_for(bytes));
 }
@@ -143,11 +166,16 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
   const bool counts = memory != Memory::kPinned;
   if (counts && bytes > device_bytes_ - in_use_) return 0;
   if (bytes > arena_end_ - arena_begin_) return 0;
-  const uint64_t whole = round_up(bytes, kAlignment) + red_zone(bytes);
-  const uint64_t begin = take(whole);
+  const bool shared = memory == Memory::kManaged || memory == Memory::kPinned;
+  // What the host may touch has its pages to itself, and so has a variable,
+  // because it may turn out to be managed.
+  const uint64_t alignment =
+      memory == Memory::kDevice ? kAlignment : page_bytes();
+  const uint64_t whole = round_up(bytes + red_zone(bytes), alignment);
+  const uint64_t begin = take(whole, alignment);
   if (begin == 0) return 0;
   const uint64_t end = begin + bytes;
-  if (!make_usable(begin, end)) {
+  if (shared && !let_host_in(begin, end, true)) {
     give_back(begin, begin + whole);
     return 0;
   }
@@ -157,8 +185,8 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
   else
     note_written(begin, bytes);
   if (counts) in_use_ += bytes;
-  blocks_[begin] = {
-      {begin, end, memory, false, ++count_, name}, begin + whole, false};
+  blocks_[begin] = {{begin, end, memory, false, false, ++count_, name},
+                    begin + whole};
   return begin;
 }
 
@@ -170,16 +198,23 @@ bool Allocations::release(uint64_t address) {
   if (block.freed || block.adopted) return false;
   if (block.memory != Memory::kPinned) in_use_ -= block.bytes();
   block.freed = true;
+  if (!block.is_device_only()) let_host_in(block.begin, block.end, false);
   drop_pages(block.begin, block.end);
   quarantine(block);
   ++version_;
   return true;
 }
 
+void Allocations::release_all() {
+  for (const Allocation& one : unfreed()) release(one.begin);
+}
+
 void Allocations::make_managed(uint64_t begin) {
   const std::unique_lock lock(mutex_);
   const auto found = blocks_.find(begin);
-  if (found != blocks_.end()) found->second.memory = Memory::kManagedVariable;
+  if (found == blocks_.end()) return;
+  found->second.memory = Memory::kManagedVariable;
+  let_host_in(begin, found->second.end, true);
 }
 
 bool Allocations::adopt(uint64_t begin, uint64_t bytes, const char* name) {
@@ -189,8 +224,8 @@ bool Allocations::adopt(uint64_t begin, uint64_t bytes, const char* name) {
     return false;
   }
   const uint64_t end = begin + bytes;
-  blocks_[begin] = {
-      {begin, end, Memory::kPinned, false, ++count_, name}, end, true};
+  blocks_[begin] = {{begin, end, Memory::kPinned, false, true, ++count_, name},
+                    end};
   return true;
 }
 
@@ -228,6 +263,16 @@ void Allocations::note_copied(uint64_t to, uint64_t from, uint64_t bytes) {
 void Allocations::note_written(uint64_t begin, uint64_t bytes) {
   if (!checks_ || !in_arena(begin)) return;
   written_.insert(begin - arena_begin_, begin - arena_begin_ + bytes);
+}
+
+std::vector<Allocation> Allocations::unfreed() const {
+  const std::shared_lock lock(mutex_);
+  std::vector<Allocation> found;
+  for (const auto& [begin, block] : blocks_) {
+    if (!block.freed && block.is_from_api()) found.push_back(block);
+  }
+  std::ranges::sort(found, {}, &Allocation::number);
+  return found;
 }
 
 uint64_t Allocations::device_bytes_in_use() const {
@@ -279,15 +324,41 @@ const Allocations::Block* Allocations::at(uint64_t address) const {
 }
 
 // First fit: what the program frees is used again from the lowest address on.
-uint64_t Allocations::take(uint64_t bytes) {
+uint64_t Allocations::take(uint64_t bytes, uint64_t alignment) {
   for (auto hole = holes_.begin(); hole != holes_.end(); ++hole) {
     const auto [begin, end] = *hole;
-    if (end - begin < bytes) continue;
+    const uint64_t from = round_up(begin, alignment);
+    if (from > end || end - from < bytes) continue;
     holes_.erase(hole);
-    if (begin + bytes < end) holes_[begin + bytes] = end;
-    return begin;
+    if (begin < from) holes_[begin] = from;
+    if (from + bytes < end) holes_[from + bytes] = end;
+    return from;
   }
   return 0;
+}
+
+// Opens or closes the addresses that the program sees, by whole pages.
+bool Allocations::let_host_in(uint64_t begin, uint64_t end, bool in) {
+  if (distance_ == 0) return true;
+  begin = round_down(begin, page_bytes());
+  end = round_up(end, page_bytes());
+  return mprotect(pointer(begin), end - begin,
+                  in ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
+}
+
+void Allocations::poison(uint64_t begin, uint64_t end) {
+  const uint64_t head = std::min(end, begin + kPoisonedEnd);
+  const uint64_t tail = std::max(head, end - kPoisonedEnd);
+  std::memset(open(begin), kPoison, head - begin);
+  std::memset(open(tail), kPoison, end - tail);
+}
+
+// Whole pages only: the first and the last may be shared with a neighbour.
+void Allocations::drop_pages(uint64_t begin, uint64_t end) {
+  begin = round_up(begin, page_bytes());
+  end = round_down(end, page_bytes());
+  if (begin >= end) return;
+  madvise(open(begin), end - begin, distance_ ? MADV_REMOVE : MADV_DONTNEED);
 }
 
 void Allocations::give_back(uint64_t begin, uint64_t end) {
@@ -320,7 +391,10 @@ void Allocations::quarantine(Block& block) {
 }
 
 Allocations& allocations() {
-  static auto* all = new Allocations(model_device().global_bytes);
+  static auto* all = [] {
+    watch_host();
+    return new Allocations(model_device().global_bytes);
+  }();
   return *all;
 }
 

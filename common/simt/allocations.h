@@ -2,10 +2,12 @@
 //
 // All of it lies in one arena of reserved addresses, at the same place in every
 // run, so that printed pointers, alignment and counters repeat. The arena costs
-// nothing until it is touched. Each array is followed by a red zone that
-// belongs to nobody, and a freed one is not handed out again for a while, so
-// that a kernel which leaves its array, or uses it too late, can be told what
-// it hit.
+// nothing until it is touched. It is mapped twice: at the addresses that the
+// program sees it is closed to host code, whose mistakes would work here and
+// crash on a GPU, and open where the executor uses it. Each array is followed
+// by a red zone that belongs to nobody, and a freed one is not handed out again
+// for a while, so that a kernel which leaves its array, or uses it too late,
+// can be told what it hit.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -14,6 +16,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <string>
+#include <vector>
 
 #include "common/simt/byte_set.h"
 
@@ -31,6 +34,7 @@ struct Allocation {
   uint64_t begin = 0, end = 0;  // end is one past the last byte asked for
   Memory memory = Memory::kDevice;
   bool freed = false;
+  bool adopted = false;        // the host program's own memory
   uint64_t number = 0;         // 1 for the first of the program
   const char* name = nullptr;  // "cudaMalloc", or the variable's name
 
@@ -44,6 +48,7 @@ struct Allocation {
   bool is_managed() const {
     return memory == Memory::kManaged || memory == Memory::kManagedVariable;
   }
+  bool is_from_api() const { return !is_variable() && !adopted; }
   bool is_device_only() const {
     return memory == Memory::kDevice || memory == Memory::kVariable;
   }
@@ -61,6 +66,9 @@ class Allocations {
 
   // False if no live allocation begins at `address`.
   bool release(uint64_t address);
+
+  // Everything the program got, as if it freed it. Variables stay.
+  void release_all();
 
   // The variable at `begin` is __managed__: the host uses it too.
   void make_managed(uint64_t begin);
@@ -88,9 +96,21 @@ class Allocations {
   void note_written(uint64_t begin, uint64_t bytes);
   void note_copied(uint64_t to, uint64_t from, uint64_t bytes);
 
+  // From an address to the same byte as the executor sees it; 0 outside the
+  // arena.
+  uint64_t distance(uint64_t address) const {
+    return in_arena(address) ? distance_ : 0;
+  }
+  void* open(uint64_t address) const {
+    return reinterpret_cast<void*>(address + distance(address));
+  }
+
   // What `address` is, for people: "byte 40 of the 400-byte array from
   // cudaMalloc (allocation 3)", "4 bytes behind the end of ...".
   std::string describe(uint64_t address) const;
+
+  // What the program got and has not freed, in order.
+  std::vector<Allocation> unfreed() const;
 
   uint64_t device_bytes_in_use() const;
   uint64_t device_bytes() const { return device_bytes_; }
@@ -98,10 +118,12 @@ class Allocations {
  private:
   struct Block : Allocation {
     uint64_t reserved_end = 0;  // end of its red zone
-    bool adopted = false;
   };
 
-  uint64_t take(uint64_t bytes);
+  uint64_t take(uint64_t bytes, uint64_t alignment);
+  bool let_host_in(uint64_t begin, uint64_t end, bool in);
+  void poison(uint64_t begin, uint64_t end);
+  void drop_pages(uint64_t begin, uint64_t end);
   void give_back(uint64_t begin, uint64_t end);
   void quarantine(Block& block);
   const Block* at(uint64_t address) const;
@@ -111,6 +133,7 @@ class Allocations {
   uint64_t arena_begin_ = 0, arena_end_ = 0;
   bool checks_ = false;
   ByteSet written_;
+  uint64_t distance_ = 0;  // to the executor's mapping; 0: there is only one
   mutable std::shared_mutex mutex_;
   std::map<uint64_t, Block> blocks_;    // by begin, live and quarantined
   std::map<uint64_t, uint64_t> holes_;  // begin -> end, never adjacent
@@ -121,7 +144,14 @@ class Allocations {
   std::atomic<uint64_t> version_{0};
 };
 
+// "the 400-byte array from cudaMalloc (allocation 3)"
+std::string name_of(const Allocation& allocation);
+
 // The one of this process; never destroyed, for destructors that run late.
 Allocations& allocations();
+
+// From now on host code that touches device memory ends the program with a
+// message that says so.
+void watch_host();
 
 }  // namespace simt

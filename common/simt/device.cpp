@@ -8,11 +8,61 @@
 namespace simt {
 namespace {
 
-constexpr uint64_t kGB = 1'000'000'000;
+// What an H200 answered (driver 580, CUDA 13.0) beyond the fields of
+// ModelDevice. Left out is what belongs to one card in one machine, such as its
+// place on the PCI bus.
+constexpr MeasuredAttribute kH200[] = {
+    {cudaDevAttrMaxTexture1DWidth, 131072},
+    {cudaDevAttrMaxTexture2DWidth, 131072},
+    {cudaDevAttrMaxTexture2DHeight, 65536},
+    {cudaDevAttrMaxTexture3DWidth, 16384},
+    {cudaDevAttrMaxTexture3DHeight, 16384},
+    {cudaDevAttrMaxTexture3DDepth, 16384},
+    {cudaDevAttrMaxTexture2DLayeredWidth, 32768},
+    {cudaDevAttrMaxTexture2DLayeredHeight, 32768},
+    {cudaDevAttrMaxTexture2DLayeredLayers, 2048},
+    {cudaDevAttrEccEnabled, 1},
+    {cudaDevAttrMaxTexture1DLayeredWidth, 32768},
+    {cudaDevAttrMaxTexture1DLayeredLayers, 2048},
+    {cudaDevAttrMaxTexture2DGatherWidth, 32768},
+    {cudaDevAttrMaxTexture2DGatherHeight, 32768},
+    {cudaDevAttrMaxTexture3DWidthAlt, 8192},
+    {cudaDevAttrMaxTexture3DHeightAlt, 8192},
+    {cudaDevAttrMaxTexture3DDepthAlt, 32768},
+    {cudaDevAttrMaxTextureCubemapWidth, 32768},
+    {cudaDevAttrMaxTextureCubemapLayeredWidth, 32768},
+    {cudaDevAttrMaxTextureCubemapLayeredLayers, 2046},
+    {cudaDevAttrMaxSurface1DWidth, 32768},
+    {cudaDevAttrMaxSurface2DWidth, 131072},
+    {cudaDevAttrMaxSurface2DHeight, 65536},
+    {cudaDevAttrMaxSurface3DWidth, 16384},
+    {cudaDevAttrMaxSurface3DHeight, 16384},
+    {cudaDevAttrMaxSurface3DDepth, 16384},
+    {cudaDevAttrMaxSurface1DLayeredWidth, 32768},
+    {cudaDevAttrMaxSurface1DLayeredLayers, 2048},
+    {cudaDevAttrMaxSurface2DLayeredWidth, 32768},
+    {cudaDevAttrMaxSurface2DLayeredHeight, 32768},
+    {cudaDevAttrMaxSurface2DLayeredLayers, 2048},
+    {cudaDevAttrMaxSurfaceCubemapWidth, 32768},
+    {cudaDevAttrMaxSurfaceCubemapLayeredWidth, 32768},
+    {cudaDevAttrMaxSurfaceCubemapLayeredLayers, 2046},
+    {cudaDevAttrMaxTexture1DLinearWidth, 268435456},
+    {cudaDevAttrMaxTexture2DLinearWidth, 131072},
+    {cudaDevAttrMaxTexture2DLinearHeight, 65000},
+    {cudaDevAttrMaxTexture2DLinearPitch, 2097120},
+    {cudaDevAttrMaxTexture2DMipmappedWidth, 32768},
+    {cudaDevAttrMaxTexture2DMipmappedHeight, 32768},
+    {cudaDevAttrMaxTexture1DMipmappedWidth, 32768},
+    {cudaDevAttrMultiGpuBoardGroupID, 0},
+    {cudaDevAttrCanFlushRemoteWrites, 0},
+    {cudaDevAttrMaxPersistingL2CacheSize, 39321600},
+    {cudaDevAttrMaxAccessPolicyWindowSize, 134217728},
+    {126, 4},  // cudaDevAttrMemSyncDomainCount
+};
 
 // Sources: NVIDIA's data sheets and the CUDA programming guide's table of
-// compute capabilities. global_bytes is what deviceQuery prints for A100-40GB
-// and T4, and the published 141 GB for H200.
+// compute capabilities; for A100-40GB and T4 what deviceQuery prints, for H200
+// what one answered (driver 580, CUDA 13.0).
 constexpr ModelDevice kModels[] = {
     {.key = "h200",
      .name = "CPU executor (models NVIDIA H200)",
@@ -25,12 +75,13 @@ constexpr ModelDevice kModels[] = {
      .shared_opt_in = 227 * 1024,
      .shared_reserved = 1024,
      .shared_unit = 128,
-     .global_bytes = 141 * kGB,
+     .global_bytes = 150109880320,
      .l2_bytes = 60 * 1024 * 1024,
      .clock_khz = 1980000,
-     .memory_clock_khz = 0,
-     .memory_bus_bits = 6144,
-     .single_to_double = 2},
+     .memory_clock_khz = 3201000,
+     .memory_bus_bits = 6016,
+     .single_to_double = 2,
+     .measured = kH200},
     {.key = "a100",
      .name = "CPU executor (models NVIDIA A100-40GB)",
      .major = 8,
@@ -47,7 +98,8 @@ constexpr ModelDevice kModels[] = {
      .clock_khz = 1410000,
      .memory_clock_khz = 1215000,
      .memory_bus_bits = 5120,
-     .single_to_double = 2},
+     .single_to_double = 2,
+     .measured = {}},
     {.key = "t4",
      .name = "CPU executor (models NVIDIA T4)",
      .major = 7,
@@ -64,7 +116,8 @@ constexpr ModelDevice kModels[] = {
      .clock_khz = 1590000,
      .memory_clock_khz = 5001000,
      .memory_bus_bits = 256,
-     .single_to_double = 32},
+     .single_to_double = 32,
+     .measured = {}},
 };
 
 const ModelDevice& find_model() {
@@ -81,8 +134,11 @@ const ModelDevice& find_model() {
   std::_Exit(1);
 }
 
-std::optional<int> if_known(int value) {
-  return value == 0 ? std::nullopt : std::optional(value);
+std::optional<int> measured(const ModelDevice& device, int which) {
+  for (const MeasuredAttribute& one : device.measured) {
+    if (one.which == which) return one.value;
+  }
+  return std::nullopt;
 }
 
 int value(const ModelDevice& device, cudaDeviceAttr which) {
@@ -169,6 +225,7 @@ std::optional<int> attribute(const ModelDevice& d, cudaDeviceAttr which) {
     case cudaDevAttrCanUseHostPointerForRegisteredMem:
     case cudaDevAttrCooperativeLaunch:
     case cudaDevAttrHostRegisterSupported:
+    case cudaDevAttrHostRegisterReadOnlySupported:
     case cudaDevAttrMemoryPoolsSupported:
       return 1;
 
@@ -192,24 +249,30 @@ std::optional<int> attribute(const ModelDevice& d, cudaDeviceAttr which) {
     case cudaDevAttrL2CacheSize:
       return d.l2_bytes;
     case cudaDevAttrClockRate:
-      return if_known(d.clock_khz);
+      return d.clock_khz;
     case cudaDevAttrMemoryClockRate:
-      return if_known(d.memory_clock_khz);
+      return d.memory_clock_khz;
     case cudaDevAttrGlobalMemoryBusWidth:
       return d.memory_bus_bits;
     case cudaDevAttrSingleToDoublePrecisionPerfRatio:
       return d.single_to_double;
 
     // What the executor does, whatever the model could: kernels reach only
-    // memory that CUDA handed out, and run without clusters.
+    // memory that CUDA handed out, and run without clusters; there are no CUDA
+    // arrays, and nothing is shared with other processes or devices.
     case cudaDevAttrHostNativeAtomicSupported:
     case cudaDevAttrPageableMemoryAccess:
     case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
     case cudaDevAttrDirectManagedMemAccessFromHost:
     case cudaDevAttrClusterLaunch:
+    case cudaDevAttrSparseCudaArraySupported:
+    case cudaDevAttrDeferredMappingCudaArraySupported:
+    case cudaDevAttrTimelineSemaphoreInteropSupported:
+    case cudaDevAttrGPUDirectRDMASupported:
+    case cudaDevAttrMemoryPoolSupportedHandleTypes:
       return 0;
     default:
-      return std::nullopt;
+      return measured(d, which);
   }
 }
 
@@ -256,6 +319,20 @@ cudaDeviceProp properties(const ModelDevice& d) {
   p.reservedSharedMemPerBlock = of(cudaDevAttrReservedSharedMemoryPerBlock);
   p.hostRegisterSupported = of(cudaDevAttrHostRegisterSupported);
   p.memoryPoolsSupported = of(cudaDevAttrMemoryPoolsSupported);
+  p.ECCEnabled = of(cudaDevAttrEccEnabled);
+  p.persistingL2CacheMaxSize = of(cudaDevAttrMaxPersistingL2CacheSize);
+  p.accessPolicyMaxWindowSize = of(cudaDevAttrMaxAccessPolicyWindowSize);
+  p.maxTexture1D = of(cudaDevAttrMaxTexture1DWidth);
+  p.maxTexture2D[0] = of(cudaDevAttrMaxTexture2DWidth);
+  p.maxTexture2D[1] = of(cudaDevAttrMaxTexture2DHeight);
+  p.maxTexture3D[0] = of(cudaDevAttrMaxTexture3DWidth);
+  p.maxTexture3D[1] = of(cudaDevAttrMaxTexture3DHeight);
+  p.maxTexture3D[2] = of(cudaDevAttrMaxTexture3DDepth);
+  p.maxTexture1DLayered[0] = of(cudaDevAttrMaxTexture1DLayeredWidth);
+  p.maxTexture1DLayered[1] = of(cudaDevAttrMaxTexture1DLayeredLayers);
+  p.maxTexture2DLayered[0] = of(cudaDevAttrMaxTexture2DLayeredWidth);
+  p.maxTexture2DLayered[1] = of(cudaDevAttrMaxTexture2DLayeredHeight);
+  p.maxTexture2DLayered[2] = of(cudaDevAttrMaxTexture2DLayeredLayers);
   set_older_fields(p, d);
   return p;
 }

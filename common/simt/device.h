@@ -5,11 +5,17 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace simt {
 
+// By number, because older toolkits lack some of the names.
+struct MeasuredAttribute {
+  int which, value;
+};
+
 // Everything NVIDIA publishes about a model, or its driver reports, that a
-// program can ask for. 0 in a field means: not known.
+// program can ask for.
 struct ModelDevice {
   const char* key;   // as in SIMT_DEVICE
   const char* name;  // says that this is no GPU
@@ -26,6 +32,7 @@ struct ModelDevice {
   int clock_khz, memory_clock_khz;
   int memory_bus_bits;
   int single_to_double;  // FP32 operations for one of FP64
+  std::span<const MeasuredAttribute> measured;  // what else one answered
 };
 
 // What all of them have in common.

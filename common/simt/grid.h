@@ -69,6 +69,7 @@ class AllocationCache {
  public:
   struct Range {
     uint64_t begin = 0, end = 0;  // holds no access
+    uint64_t distance = 0;        // to where the executor finds it
   };
   Range& of(uint32_t site) { return ranges_[site % kSlots]; }
   void clear() { ranges_.fill({}); }

@@ -56,7 +56,7 @@ int host_threads() {
 }
 void initialise(Module& module, const Declaration& d) {
   const Variable& v = module.variables.at(d.name);
-  auto* to = reinterpret_cast<uint8_t*>(v.address);
+  auto* to = static_cast<uint8_t*>(allocations().open(v.address));
   for (const Declaration::Initial& e : d.initial) {
     uint64_t value = e.value;
     if (!e.symbol.empty()) {
@@ -270,7 +270,7 @@ Module* load_module(std::string ptx) {
     const uint64_t at =
         allocations().allocate(d.bytes, Memory::kVariable, d.name.c_str());
     if (at == 0) throw Error("no memory is left for the variable " + d.name);
-    std::memset(reinterpret_cast<void*>(at), 0, d.bytes);
+    std::memset(allocations().open(at), 0, d.bytes);
     module->variables[d.name] = {Space::kGlobal, at, d.bytes, false,
                                  d.space == "const"};
   }

@@ -95,23 +95,35 @@ bool within(const Access& a, uint64_t begin, uint64_t end) {
   return outside == 0;
 }
 
-void place_global(Warp& warp, const Instruction& ins, Access& a) {
-  a.base = nullptr;
-  AllocationCache::Range& known = warp.block->ranges.of(ins.site);
-  if (within(a, known.begin, known.end)) return;
+// Lanes in memory at another distance than the first's wait for the next round.
+void find_allocations(Warp& warp, const Instruction& ins, Access& a,
+                      AllocationCache::Range& known) {
+  const Allocations& all = allocations();
+  const uint64_t distance = all.distance(a.address[first_lane(a.mask)]);
   for (int l = 0; l < kLanes; ++l) {
     if (!(a.mask >> l & 1)) continue;
     const uint64_t from = a.address[l];
+    if (all.distance(from) != distance) {
+      a.mask &= ~(1u << l);
+      a.dense = false;
+      continue;
+    }
     if (from >= known.begin && from + a.bytes <= known.end) continue;
-    const std::optional<Allocation> found = allocations().find(from);
+    const std::optional<Allocation> found = all.find(from);
     if (found && found->freed)
       report(warp, ins, a, l, "use after free", kIllegalAddress,
-             ": " + allocations().describe(from));
+             ": " + all.describe(from));
     if (!found || from + a.bytes > found->end)
       report(warp, ins, a, l, "out of bounds", kIllegalAddress,
-             ": " + allocations().describe(from));
-    known = {found->begin, found->end};
+             ": " + all.describe(from));
+    known = {found->begin, found->end, distance};
   }
+}
+
+void place_global(Warp& warp, const Instruction& ins, Access& a) {
+  AllocationCache::Range& known = warp.block->ranges.of(ins.site);
+  if (!within(a, known.begin, known.end)) find_allocations(warp, ins, a, known);
+  a.base = reinterpret_cast<uint8_t*>(known.distance);
 }
 
 void place_shared(Warp& warp, const Instruction& ins, Access& a) {

@@ -12,6 +12,8 @@
 #include <iostream>
 #include <set>
 
+#include "common/simt/allocations.h"
+
 namespace simt {
 namespace {
 
@@ -29,6 +31,18 @@ void asked() {
   --launches_unasked;
 }
 
+// SIMT_LEAKS=1 asks for them.
+bool leaks_matter() {
+  const char* wish = std::getenv("SIMT_LEAKS");
+  const std::string value = wish == nullptr ? "" : wish;
+  if (value == "1") return true;
+  if (value.empty() || value == "0") return false;
+  say("SIMT_LEAKS=" + value +
+      " is neither 1, to list memory that was never freed, nor 0");
+  note_finding();
+  return false;
+}
+
 // Runs when the program has ended, after its own destructors.
 void at_exit(int status, void*) {
   if (launches_unasked > 0 && !findings) {
@@ -36,15 +50,17 @@ void at_exit(int status, void*) {
         "cudaGetLastError() after <<<...>>>");
     note_finding();
   }
+  report_leaks();
   if (status != 0 || !findings) return;
   std::cout.flush();
   std::fflush(nullptr);
   _exit(EXIT_FAILURE);
 }
 
-void watch_exit() {
-  static const int watching = on_exit(at_exit, nullptr);
-  (void)watching;
+// Before the program's own constructors, so that what it frees in destructors
+// is freed when we look.
+__attribute__((constructor(101))) void watch_exit() {
+  on_exit(at_exit, nullptr);
 }
 
 }  // namespace
@@ -76,15 +92,24 @@ cudaError_t take_last_error() {
 }
 
 void remember_failed_launch() {
-  watch_exit();
   if (launch_unasked) return;
   launch_unasked = true;
   ++launches_unasked;
 }
 
-void note_finding() {
-  watch_exit();
-  findings = true;
+void note_finding() { findings = true; }
+
+void report_leaks() {
+  if (!leaks_matter()) return;
+  constexpr size_t kShown = 20;
+  const auto leaked = allocations().unfreed();
+  for (size_t i = 0; i < leaked.size() && i < kShown; ++i) {
+    say("never freed: " + name_of(leaked[i]));
+  }
+  if (leaked.size() > kShown) {
+    say(text("never freed: ", leaked.size() - kShown, " more"));
+  }
+  if (!leaked.empty()) note_finding();
 }
 
 }  // namespace simt

@@ -58,6 +58,9 @@ void remember_failed_launch();
 // The process will not exit with 0.
 void note_finding();
 
+// Lists what the program never freed, if SIMT_LEAKS=1 asks for it.
+void report_leaks();
+
 // Runs the body of an API call and turns what it throws into CUDA's answer.
 // `call` is the caller's own name.
 template <class Body>
@@ -150,8 +153,10 @@ struct Entry {
   int ptx_version() const;  // 90 for compute_90
 };
 
-// `function` is the address of the host's stub, or a cudaKernel_t.
-Entry& find_entry(const void* function);
+// `function` is the address of the host's stub, or a cudaKernel_t; `otherwise`
+// is what to refuse anything else with.
+Entry& find_entry(const void* function,
+                  cudaError_t otherwise = cudaErrorInvalidDeviceFunction);
 
 // `symbol` is the address of the host's shadow of a device variable.
 DeviceVariable find_symbol(const void* symbol);

@@ -1,4 +1,5 @@
 // The device: there is one, a model of a GPU, and it is always current.
+#include "common/simt/allocations.h"
 #include "common/simt/device.h"
 #include "common/simt/runtime.h"
 
@@ -10,12 +11,12 @@ void require_device(int device) {
           "; the CPU executor is one device, 0");
 }
 
-// CUDA's defaults, until the program sets others. Remembered, not enforced: the
-// executor's stacks, printf and device heap grow as they need to.
+// What an H200 answers, until the program sets others. Remembered, not
+// enforced: the executor's stacks, printf and device heap grow as they need to.
 std::map<cudaLimit, size_t>& limits() {
   static auto* all =
       new std::map<cudaLimit, size_t>{{cudaLimitStackSize, 1024},
-                                      {cudaLimitPrintfFifoSize, 1 << 20},
+                                      {cudaLimitPrintfFifoSize, 8650752},
                                       {cudaLimitMallocHeapSize, 8 << 20}};
   return *all;
 }
@@ -64,10 +65,13 @@ cudaError_t cudaDeviceSynchronize() {
   return answer([] {});
 }
 
-// Forgets no allocation: what a program frees later than this is no mistake
-// worth reporting.
+// Frees all memory, which must have been freed by now to count as such. What
+// variables, streams and events there are stays usable.
 cudaError_t cudaDeviceReset() {
-  return answer([] {});
+  return answer([] {
+    report_leaks();
+    allocations().release_all();
+  });
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which,
@@ -130,13 +134,15 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
   return answer([&] {
-    require(false, cudaErrorInvalidDevice, "device ", peer, " is no peer");
+    throw Refused{cudaErrorPeerAccessUnsupported,
+                  text("device ", peer, " is no peer")};
   });
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   return answer([&] {
-    require(false, cudaErrorInvalidDevice, "device ", peer, " is no peer");
+    throw Refused{cudaErrorPeerAccessNotEnabled,
+                  text("device ", peer, " is no peer")};
   });
 }
 

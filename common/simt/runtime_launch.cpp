@@ -10,6 +10,14 @@
 namespace simt {
 namespace {
 
+// CUDA 13 refuses with other codes than its documents name and CUDA 11 and 12
+// use (measured on an H200: CUDA 13.0, driver 580).
+constexpr bool kCuda13 = CUDART_VERSION >= 13000;
+constexpr cudaError_t kBadShape =
+    kCuda13 ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
+constexpr cudaError_t kNoKernel =
+    kCuda13 ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction;
+
 struct Configuration {
   dim3 grid, block;
   size_t dynamic_shared = 0;
@@ -26,11 +34,9 @@ std::string shape(dim3 d) { return text('(', d.x, ", ", d.y, ", ", d.z, ')'); }
 void require_shape(const char* what, dim3 d, const int (&most)[3]) {
   const uint64_t size[3] = {d.x, d.y, d.z};
   for (int i = 0; i < 3; ++i) {
-    require(size[i] != 0, cudaErrorInvalidConfiguration, "a ", what, " of ",
-            shape(d), " is empty");
-    require(size[i] <= uint64_t(most[i]), cudaErrorInvalidConfiguration, "a ",
-            what, " of ", shape(d), " exceeds (", most[0], ", ", most[1], ", ",
-            most[2], ')');
+    require(size[i] != 0, kBadShape, "a ", what, " of ", shape(d), " is empty");
+    require(size[i] <= uint64_t(most[i]), kBadShape, "a ", what, " of ",
+            shape(d), " exceeds (", most[0], ", ", most[1], ", ", most[2], ')');
   }
 }
 
@@ -38,9 +44,9 @@ uint64_t volume(dim3 d) { return uint64_t(d.x) * d.y * d.z; }
 
 void require_threads(const Configuration& c, const KernelInfo& kernel) {
   const uint64_t threads = volume(c.block);
-  require(threads <= uint64_t(kMaxThreads), cudaErrorInvalidConfiguration,
-          "a block of ", shape(c.block), " has ", threads,
-          " threads; the device allows ", kMaxThreads);
+  require(threads <= uint64_t(kMaxThreads), kBadShape, "a block of ",
+          shape(c.block), " has ", threads, " threads; the device allows ",
+          kMaxThreads);
   require(threads <= kernel.max_threads, cudaErrorInvalidValue, "a block of ",
           threads, " threads exceeds the kernel's __launch_bounds__(",
           kernel.max_threads, ')');
@@ -116,8 +122,8 @@ cudaError_t launch(const void* function, const Configuration& c,
                    void** arguments, const char* call) {
   const bool unanswered = from_syntax;  // <<<...>>> drops what we return
   from_syntax = false;
-  const cudaError_t error =
-      answer([&] { launch(find_entry(function), c, arguments); }, call);
+  const cudaError_t error = answer(
+      [&] { launch(find_entry(function, kNoKernel), c, arguments); }, call);
   if (error != cudaSuccess && unanswered) remember_failed_launch();
   return error;
 }

@@ -18,6 +18,14 @@ uint64_t address_of(const void* pointer) {
   return reinterpret_cast<uint64_t>(pointer);
 }
 
+// Device memory is closed to us too, but for these ways in.
+char* open(void* pointer) {
+  return static_cast<char*>(allocations().open(address_of(pointer)));
+}
+const char* open(const void* pointer) {
+  return open(const_cast<void*>(pointer));
+}
+
 // [pointer, pointer + bytes) is one side's memory and inside one allocation.
 // Host memory that CUDA did not hand out has no known end.
 void require_range(const char* name, const void* pointer, size_t bytes,
@@ -69,7 +77,7 @@ void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   if (bytes == 0) return;
   require_range("dst", to, bytes, sides.to);
   require_range("src", from, bytes, sides.from);
-  std::memmove(to, from, bytes);
+  std::memmove(open(to), open(from), bytes);
   allocations().note_copied(address_of(to), address_of(from), bytes);
 }
 
@@ -91,7 +99,7 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
     char* const row_to = static_cast<char*>(to) + row * to_pitch;
     const char* const row_from =
         static_cast<const char*>(from) + row * from_pitch;
-    std::memmove(row_to, row_from, width);
+    std::memmove(open(row_to), open(row_from), width);
     allocations().note_copied(address_of(row_to), address_of(row_from), width);
   }
 }
@@ -99,7 +107,7 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
 void fill(void* to, int value, size_t bytes) {
   if (bytes == 0) return;
   require_range("devPtr", to, bytes, Side::kDevice);
-  std::memset(to, value, bytes);
+  std::memset(open(to), value, bytes);
   allocations().note_written(address_of(to), bytes);
 }
 
@@ -110,7 +118,7 @@ void fill_2d(void* to, size_t pitch, int value, size_t width, size_t height) {
   require_range("devPtr", to, extent(pitch, width, height), Side::kDevice);
   for (size_t row = 0; row < height; ++row) {
     char* const row_to = static_cast<char*>(to) + row * pitch;
-    std::memset(row_to, value, width);
+    std::memset(open(row_to), value, width);
     allocations().note_written(address_of(row_to), width);
   }
 }
@@ -210,7 +218,6 @@ cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
   return answer([&] {
     require_result(pointer);
-    require(bytes != 0, cudaErrorInvalidValue, "0 bytes");
     require(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost,
             cudaErrorInvalidValue, "unknown flags ", flags);
     *pointer = allocate(bytes, Memory::kManaged, "cudaMallocManaged");

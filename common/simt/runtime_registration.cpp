@@ -141,14 +141,14 @@ Kernel* Entry::kernel() {
 
 int Entry::ptx_version() const { return binary->ptx_version; }
 
-Entry& find_entry(const void* function) {
+Entry& find_entry(const void* function, cudaError_t otherwise) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   if (all.kernels.contains(function)) {
     return *const_cast<Entry*>(static_cast<const Entry*>(function));
   }
   const auto found = all.entries.find(function);
-  require(found != all.entries.end(), cudaErrorInvalidDeviceFunction,
+  require(found != all.entries.end(), otherwise,
           "this is no __global__ function of the program");
   return found->second;
 }

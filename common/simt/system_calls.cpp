@@ -36,10 +36,10 @@ class Lane {
     if ((address & kWindowMask) == kLocalWindow)
       return from_stack<T>(address & ~kWindowMask);
     T value;
-    const uint8_t* from =
+    const void* from =
         (address & kWindowMask) == kSharedWindow
             ? warp_.block->shared.data() + (address & ~kWindowMask)
-            : reinterpret_cast<const uint8_t*>(address);
+            : global(address);
     std::memcpy(&value, from, sizeof value);
     return value;
   }
@@ -51,6 +51,17 @@ class Lane {
   }
 
  private:
+  const void* global(uint64_t address) const {
+    if (!known_.contains(address)) {
+      const auto found = allocations().find(address);
+      if (!found || found->freed)
+        warp_.fault(ins_, lane_, found ? "use after free" : "out of bounds",
+                    "a call reads " + allocations().describe(address), 700);
+      known_ = *found;
+    }
+    return allocations().open(address);
+  }
+
   template <class T>
   T from_stack(uint64_t offset) const {
     T value;
@@ -64,6 +75,7 @@ class Lane {
   Warp& warp_;
   const Instruction& ins_;
   const int lane_;
+  mutable Allocation known_;  // read last
 };
 
 // What printf promotes its arguments to lies one after the other, each at a
