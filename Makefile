@@ -195,7 +195,8 @@ $(B)/%.counted: $(B)/%.o $(B)/plots/$$(call op,$$*)_count.o \
     $(B)/tests/parity/counted.o $(RUNTIME)
 	$(link)
 # - checks of something that is no contract
-$(B)/%.checks: $(B)/%.o $(B)/common/main.o $(B)/common/unmeasured.o $(RUNTIME)
+$(B)/%.checks: $(B)/%.o $(B)/common/main.o $(B)/common/unmeasured.o \
+    $(SHOW) $(RUNTIME)
 	$(link)
 # - what ncu watches, on a GPU
 $(B)/%.profiled: $(B)/%.o $(B)/plots/$$(call op,$$*)_count.o \

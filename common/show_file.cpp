@@ -25,7 +25,7 @@ namespace {
 
 std::string number(double value) {
   char digits[32];
-  std::snprintf(digits, sizeof digits, "%.15g", value);
+  std::snprintf(digits, sizeof digits, "%.17g", value);
   return digits;
 }
 

@@ -34,7 +34,8 @@ def read(output, metrics):
         raise Problem(f"ncu told of no launch:\n{output[-2000:].strip()}")
     # Units stand in the second row, launches from the third on.
     header, _, *rows = csv.reader(io.StringIO(output[start:]))
-    return [_launch(dict(zip(header, row)), metrics) for row in rows if row]
+    return [_launch(dict(zip(header, row)), metrics) for row in rows
+            if len(row) == len(header)]  # The program may have said something, too.
 
 
 def _launch(cell, metrics):

@@ -2,6 +2,7 @@
 
 import unittest
 
+import counted
 from tree import TreeTest
 
 import ptx
@@ -44,7 +45,7 @@ HERE = "chapters/03_pack/README.md"
 LOAD = "ld.global.nc.v4.*32"
 
 
-class Claims(TreeTest):
+class ClaimTest(TreeTest):
     tool = "tests/claims.py"
 
     def setUp(self):
@@ -62,6 +63,8 @@ class Claims(TreeTest):
         self.claim(text)
         self.assert_red(f"{HERE}:3: ", *messages)
 
+
+class Instructions(ClaimTest):
     def test_counts(self):
         self.green(
             "ptx relu.cu plain_kernel: 1 x st.global.*32, 0 x ld.global.f32, 0 x st.*.v4.f32"
@@ -166,7 +169,7 @@ class Claims(TreeTest):
                 "ptx relu.cu relu_kernel: 0 x ld.glo*l.q*",
                 "no PTX instruction has a part 'q*'",
             ),
-            ("count relu.cu: 16 sectors a request", "'count' is not supported yet"),
+            ("count relu.cu: 16 sectors a request", "write: count FILE n=N"),
             ("ptxx relu.cu relu_kernel: 1 x ret", "'ptxx' is no directive"),
         ]:
             with self.subTest(text):
@@ -182,12 +185,75 @@ class Claims(TreeTest):
 
     def test_no_claim(self):
         self.write(HERE, "# Page\n\n`<!-- ptx relu.cu relu_kernel: 1 x ret -->`\n")
-        self.assert_red("no ptx claim found")
+        self.assert_red("no ptx or count claim found")
 
     def test_a_file_is_compiled_once(self):
         self.green("ptx relu.cu plain_kernel: 1 x ret")
         self.green("ptx relu.cu relu_kernel: 1 x ret")
         self.assertEqual(len(list((self.root / "build/claims").iterdir())), 1)
+
+
+class Counts(ClaimTest):
+    """Counting claims, judged by what the program says that it counted."""
+
+    def setUp(self):
+        super().setUp()
+        counted.plant(self.write, "chapters/03_pack/relu.cu")
+
+    def test_counts(self):
+        self.green("count relu.cu n=1024: 4 sectors a load request, 32 load requests")
+        self.red("count relu.cu n=1024: 16 sectors a load request", "counted 4.00")
+        self.claim("count relu.cu n=1024: 4 sectors a load request, 33 load requests")
+        self.assert_red("1 passed, 1 failed", "33 load requests: counted 32")
+
+    def test_any_size_and_offset_can_be_asked_for(self):
+        self.green("count relu.cu n=2^20: 32,768 load requests")
+        self.green("count relu.cu n=2,048 offset=1: 5 sectors a load request")
+        self.red("count relu.cu n=2048 offset=1: 4 sectors a load request", "counted 5.00")
+
+    def test_a_program_that_changed(self):
+        self.green("count relu.cu n=1024: 4 sectors a load request")
+        self.edit("chapters/03_pack/relu.sh", "$((4 + offset))", "$((32 + offset))")
+        self.assert_red("counted 32.00")
+
+    def test_a_program_that_changed_at_another_size(self):
+        self.green("count relu.cu n=4096: 4 sectors a load request")
+        self.edit("chapters/03_pack/relu.sh", "$((4 + offset))", "$((32 + offset))")
+        self.assert_red("counted 32.00")
+
+    def test_a_whole_number_is_meant_exactly(self):
+        self.green("count relu.cu n=1024: 31.97 active threads")
+        self.green("count relu.cu n=1024: 31.969 active threads")
+        self.red("count relu.cu n=1024: 32 active threads", "counted 31.97")
+        self.red("count relu.cu n=1024: 31.98 active threads", "counted 31.97")
+
+    def test_the_launch(self):
+        self.green("count relu.cu n=2^20 grid=4,096 block=256: 32768 load requests")
+        self.red("count relu.cu n=2^20 grid=4095: 32768 load requests", "launched with grid 4096")
+        self.red("count relu.cu n=2^20 block=128: 32768 load requests", "launched with block 256")
+
+    def test_names_and_grammar(self):
+        self.red("count relu.cu n=1024: 4 sectors a request",
+                 "nothing is counted as 'sectors a request'; there are load requests, ")
+        self.red("count gone.cu n=1024: 4 sectors a load request", "no file gone.cu")
+        self.red("count relu.cu n=many: 4 load requests", "'n=many' is no size")
+        self.red("count relu.cu n=1 n=2: 4 load requests", "'n=2' is no size")
+        self.red("count relu.cu n=1024: four sectors", "cannot read 'four sectors'")
+
+    def test_wrong_code_is_not_counted(self):
+        self.write("chapters/03_pack/relu.sh", counted.FAILING)
+        self.red("count relu.cu n=1024: 32 load requests", "does not pass its checks")
+        self.red("count relu.cu n=2048: 64 load requests", "does not pass its checks")
+
+    def test_a_program_that_cannot_be_built(self):
+        self.write("Makefile", "%:\n\t@echo no compiler; exit 1\n")
+        self.red("count relu.cu n=1024: 32 load requests", "cannot be counted", "no compiler")
+
+    def test_it_runs_once_for_each_size(self):
+        for _ in range(2):
+            self.green("count relu.cu n=1024: 32 load requests")
+            self.green("count relu.cu n=2048: 64 load requests")
+        self.assertEqual(self.read("calls").split("\n"), ["1024 0", "2048 0", ""])
 
 
 NESTED = """

@@ -3,6 +3,7 @@
 import tempfile
 import unittest
 
+import counted
 import made_up
 import tables
 
@@ -75,6 +76,8 @@ class Tables(unittest.TestCase):
     def test_stale_data_are_refused_everywhere(self):
         self.source.write_text("// edited\n")
         for kind, name in tables.RENDERERS:
+            if name.startswith("counter"):  # Counted anew each time.
+                continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
             if name == "floor_us":
                 args = ["relu.cu"]
@@ -90,6 +93,49 @@ class Tables(unittest.TestCase):
                 self.assertEqual(
                     self.render("value", name, "relu.cu", "2^28"), [expected])
         self.assertEqual(self.render("value", "floor_us", "relu.cu"), ["2.50"])
+
+    def write(self, name, text):
+        (self.root / name).write_text(text)
+
+    def test_counters_stand_beside_those_of_the_chapter_before(self):
+        for name in made_up.CHAPTERS:
+            counted.plant(self.write, f"chapters/{name}")
+        lines = self.render("table", "counters", "n=2^20")
+        self.assertEqual(lines[0], "| counter | 01_one_thread_each | 03_pack | ideal |")
+        self.assertEqual(lines[2], "| load requests | 32768 | 32768 |  |")
+        self.assertEqual(lines[3], "| sectors a load request | 4.00 | 4.00 | 4.00 |")
+        self.assertNotIn("shared loads", "".join(lines))  # There are none.
+        self.assertIn("*n = 1,048,576; counted without a GPU", lines[-1])
+        words = "n=1024 offset=1 sectors a load request, shared loads".split()
+        lines = self.render("table", "counters", *words)
+        self.assertEqual(lines[2], "| sectors a load request | 5.00 | 5.00 | 4.00 |")
+        self.assertEqual(lines[3], "| shared loads | 0 | 0 |  |")
+        self.assertIn("one element off", lines[-1])
+
+    def test_counter_values(self):
+        for name in made_up.CHAPTERS:
+            counted.plant(self.write, f"chapters/{name}")
+        words = "relu.four.cu n=1024 offset=1 sectors a load request".split()
+        self.assertEqual(self.render("value", "counter", *words), ["5.00"])
+
+    def test_counters_that_cannot_be_told(self):
+        for name in made_up.CHAPTERS:
+            counted.plant(self.write, f"chapters/{name}")
+        for message, request in {
+                "say for how many elements": ("table", "counters"),
+                "'n=big' is no size": ("table", "counters", "n=big"),
+                "nothing is counted as 'sectors'": ("table", "counters", "n=1", "sectors"),
+                "write one row": ("value", "counter", "relu.cu", "n=1", "a,", "b"),
+                "no file relu.mine.cu": ("value", "counter", "relu.mine.cu", "n=1", "a"),
+        }.items():
+            with self.subTest(message):
+                with self.assertRaisesRegex(ValueError, message):
+                    self.render(*request)
+
+    def test_a_program_that_cannot_be_built_is_not_counted(self):
+        self.write("Makefile", "%:\n\t@echo no compiler; exit 1\n")
+        with self.assertRaisesRegex(ValueError, "cannot be counted:\n.*no compiler"):
+            self.render("table", "counters", "n=4096")
 
     def test_figure_block(self):
         with self.assertRaisesRegex(ValueError, "make plots"):

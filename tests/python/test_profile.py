@@ -1,0 +1,151 @@
+"""docs/profile.py and docs/ncu.py, on what ncu said of an H200."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import tree
+from pages import Problem
+
+import ncu
+
+SAID = pathlib.Path(__file__).with_name("ncu_h200.csv")
+L1 = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
+METRICS = [L1.format("requests", "ld"), L1.format("sectors", "ld"),
+           L1.format("sectors", "st"),
+           "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
+           "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"]
+
+# Stands for what the Makefile builds; `show` prints its files.
+PROGRAM = """\
+#!/bin/sh
+case $1 in
+  cases) printf '1024 0\\n1024 1\\n' ;;
+  metrics) printf '%s\\n' METRICS ;;
+  show) shift; cat "$@" ;;
+  *) echo "called without ncu"; exit 1 ;;
+esac
+"""
+NCU = """\
+#!/bin/sh
+echo "$@" >> CALLS
+cat SAID
+"""
+
+
+class Reading(unittest.TestCase):
+    def setUp(self):
+        self.launches = ncu.read(SAID.read_text(), METRICS)
+
+    def test_launches_in_order(self):
+        self.assertEqual([kernel for kernel, *_ in self.launches], [
+            "load_global<unsigned int>", "load_global<uint4>",
+            "load_global<unsigned int>", "store_global<unsigned int>",
+            "load_shared<unsigned int>"])
+        self.assertEqual({(blocks, threads) for _, blocks, threads, _ in self.launches},
+                         {(1, 32)})
+
+    def test_metrics(self):
+        dense, wide, scattered, store, shared = (m for *_, m in self.launches)
+        self.assertEqual([m[METRICS[1]] for m in (dense, wide, scattered)], [4, 16, 32])
+        self.assertEqual(scattered[METRICS[3]], 12.5)
+        self.assertEqual(store[METRICS[2]], 32)
+        self.assertEqual(shared[METRICS[4]], 31)
+
+    def test_thousands_are_grouped(self):
+        name = "launch__persisting_l2_cache_size"
+        (_, _, _, metrics), *_ = ncu.read(SAID.read_text(), [name])
+        self.assertEqual(metrics, {name: 11_796_480})
+
+    def test_a_metric_that_the_gpu_lacks_is_left_out(self):
+        text = SAID.read_text().replace('"12.50"', '"n/a"')
+        *_, scattered = ncu.read(text, METRICS)[2]
+        self.assertNotIn(METRICS[3], scattered)
+        self.assertNotIn("none.sum", ncu.read(text, ["none.sum"])[0][3])
+
+    def test_names(self):
+        for said, short in {
+                "void <unnamed>::f<(int)4>(float *)": "f<4>",
+                "void (anonymous namespace)::f(const float *, long)": "f",
+                "f<unsigned char, (bool)1>(T1)": "f<unsigned char, 1>",
+                "relu_kernel(const float *, float *, long)": "relu_kernel"}.items():
+            self.assertEqual(ncu.short_name(said), short)
+
+    def test_what_is_no_table(self):
+        self.assertEqual(ncu.read("==WARNING== No kernels were profiled.\n", METRICS), [])
+        for text, message in {
+                "==ERROR== ERR_NVGPUCTRPERM - The user does not have": "run it as root",
+                "==ERROR== Failed to find metric": "told of no launch.*Failed to find",
+                '"ID","Kernel Name"\n"",""\n"0","f()"\n': "no column Block Size, Grid Size",
+        }.items():
+            with self.subTest(text), self.assertRaisesRegex(Problem, f"(?is){message}"):
+                ncu.read(text, METRICS)
+
+
+class Profiling(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        for chapter in ("02_grid_stride", "03_pack"):
+            self.script(f"chapters/{chapter}/relu.profiled",
+                        PROGRAM.replace("METRICS", " ".join(METRICS)))
+        self.said = self.root / "said.csv"
+        self.said.write_text(SAID.read_text())
+        self.ncu = self.script("ncu", NCU.replace("SAID", str(self.said))
+                               .replace("CALLS", str(self.root / "calls")))
+
+    def script(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+        return path
+
+    def run_profile(self, *chapters, ncu=None):
+        programs = [self.root / f"chapters/{c}/relu.profiled" for c in chapters]
+        run = subprocess.run(
+            [sys.executable, tree.REPOSITORY / "docs/profile.py", *programs],
+            env=os.environ | {"NCU": str(ncu or self.ncu)}, capture_output=True, text=True)
+        self.assertNotIn("Traceback", run.stderr)
+        return run
+
+    def test_each_case_of_both_chapters_is_measured_and_shown(self):
+        run = self.run_profile("03_pack", "02_grid_stride")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        this, before = run.stdout.split("name\t")[1:]
+        self.assertTrue(this.startswith("03_pack\ncase\t1024\t0\nlaunch\tload_global"))
+        self.assertTrue(before.startswith("02_grid_stride\n"))
+        self.assertEqual(this.count("\nlaunch\t"), 10)
+        self.assertIn(f"\nmetric\t{METRICS[1]}\t32\n", this)
+        calls = (self.root / "calls").read_text().splitlines()
+        self.assertEqual(len(calls), 4)
+        self.assertIn("--clock-control none", calls[0])
+        self.assertTrue(calls[1].endswith("relu.profiled call 1024 1"))
+
+    def test_there_is_no_ncu(self):
+        run = self.run_profile("03_pack", ncu="no-such-tool")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("there is no ncu", run.stderr)
+
+    def test_counters_are_not_permitted(self):
+        self.said.write_text("==ERROR== ERR_NVGPUCTRPERM - see the web page\n")
+        run = self.run_profile("03_pack")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("NVreg_RestrictProfilingToAdminUsers=0", run.stderr)
+
+    def test_the_program_fails_under_ncu(self):
+        self.script("ncu", f"#!/bin/sh\ncat {self.said}\necho a CUDA error\nexit 9\n")
+        run = self.run_profile("03_pack")
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stderr, "(?s)ncu ended with status 9:.*a CUDA error")
+
+    def test_no_program(self):
+        self.assertIn("say which program", self.run_profile().stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
