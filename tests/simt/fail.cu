@@ -131,6 +131,32 @@ __global__ void endless_kernel(volatile int* p) {
   }
 }
 
+constexpr int kLocalLine = __LINE__ + 4;
+__global__ void local_kernel(int* p, int n) {
+  int mine[4] = {p[0], p[1], p[2], p[3]};
+  for (int i = 0; i <= n; ++i) {
+    mine[i] += i;
+  }
+  p[threadIdx.x] = mine[p[0]];
+}
+
+constexpr int kDeepLine = __LINE__ + 3;
+__device__ __noinline__ int deep(volatile int* p, int n) {
+  const int kept = p[n & 63];
+  return deep(p, n + 1) * kept + p[0];
+}
+__global__ void deep_kernel(int* p) { p[0] = deep(p, threadIdx.x); }
+
+constexpr int kLoopLine = __LINE__ + 4;
+__global__ void loop_kernel(unsigned* p) {
+  // Lanes leave the loop one by one, and the mask still names them all.
+  for (unsigned i = 0; i < threadIdx.x; ++i) {
+    p[threadIdx.x] += __ballot_sync(0xffffffff, p[i] == 0);
+  }
+  __syncthreads();
+  p[threadIdx.x] += p[threadIdx.x ^ 1];
+}
+
 __global__ void plain_kernel(int* p) { p[0] = 1; }
 
 const int host_memory[64] = {};
@@ -220,6 +246,18 @@ const Case cases[] = {
      [](int* p) { excluded_kernel<<<1, 32>>>(reinterpret_cast<unsigned*>(p)); },
      kExecutorOnly,
      {"excluded_kernel", "thread (16,0,0)", line(kExcludedLine)}},
+    {"local memory",
+     [](int* p) { local_kernel<<<1, 32>>>(p, 1 << 20); },
+     kExecutorOnly,
+     {"out of bounds", "local_kernel", "local", line(kLocalLine)}},
+    {"endless recursion",
+     [](int* p) { deep_kernel<<<1, 32>>>(p); },
+     kExecutorOnly,
+     {"stack overflow", "deep_kernel", line(kDeepLine)}},
+    {"lanes that left a loop",
+     [](int* p) { loop_kernel<<<1, 32>>>(reinterpret_cast<unsigned*>(p)); },
+     kExecutorOnly,
+     {"deadlock", "loop_kernel", line(kLoopLine)}},
     {"endless loop",
      [](int* p) { endless_kernel<<<1, 32>>>(p); },
      kExecutorOnly,
