@@ -17,6 +17,8 @@ readonly PYTHON=${PYTHON:-python3}
 readonly OWN_CUDA=.toolchain/cuda
 readonly VENV=.toolchain/venv
 readonly PINS=common/setup/python.txt
+readonly NO_COMPILER="$CXX is no C++20 compiler: g++ 11 or newer is needed \
+(make CXX=g++-12 takes another)."
 
 fail() {
   printf '\n%s\n' "$*" >&2
@@ -93,8 +95,8 @@ works() {
     #error CUDA 12 or newer is needed
     #endif
     __global__ void twice(__half* x) { *x = __hadd(*x, *x); }'
-  "$1" -ccbin "$CXX" -std=c++20 -gencode arch=compute_90,code=compute_90 \
-    -c "$probe.cu" -o "$probe.o" >"$probe.log" 2>&1 && return
+  { "$1" -ccbin "$CXX" -std=c++20 -gencode arch=compute_90,code=compute_90 \
+    -c "$probe.cu" -o "$probe.o"; } >"$probe.log" 2>&1 && return
   cat "$probe.log" >>"$LOG"
   return 1
 }
@@ -163,7 +165,7 @@ make_venv() {
 
 candidates() {
   if [[ -n ${NVCC-} ]]; then
-    type -P "$NVCC" || fail "NVCC=$NVCC is not there."
+    echo "$NVCC"
   elif [[ -n ${CUDA-} ]]; then
     echo "$CUDA/bin/nvcc"
   else
@@ -209,18 +211,14 @@ install_cuda() {
 ensure_build() {
   local nvcc root
   MISSING=()
+  # Only the usual compiler is installed; one that was asked for is there.
+  [[ $CXX == g++ ]] || must has_compiler "$NO_COMPILER"
   need has_compiler g++
-  if ((!${#MISSING[@]})); then
-    need has_doctest doctest-dev
-    [[ $GOAL == cpu ]] || need has_benchmark libbenchmark-dev
-  else
-    MISSING+=(doctest-dev)
-    [[ $GOAL == cpu ]] || MISSING+=(libbenchmark-dev)
-  fi
+  need has_doctest doctest-dev # Not found either where there is no compiler.
+  [[ $GOAL == cpu ]] || need has_benchmark libbenchmark-dev
   [[ -n $(candidates) ]] || need has_venv python3-venv
   install_packages "${MISSING[@]}"
-  must has_compiler "$CXX is no C++20 compiler: g++ 11 or newer is needed \
-(make CXX=g++-12 takes another)."
+  must has_compiler "$NO_COMPILER"
   must has_doctest "The header doctest/doctest.h is not found (CPPFLAGS=-I... \
 tells where)."
   [[ $GOAL == cpu ]] || must has_benchmark "Google Benchmark is not found \
