@@ -76,26 +76,45 @@ double sum(const Metrics& m, std::string name,
   return all;
 }
 
-// What the margin holds. Numbers that are 0 are left blank.
+// What the margin holds of a line. Numbers that are 0 are left blank.
 struct Margin {
-  double instructions, active, requests, sectors, passes, conflicts, parted;
+  double instructions, lanes, requests, sectors, accesses, wavefronts, parted;
 
   explicit Margin(const Metrics& m)
       : instructions(value(m, "smsp__inst_executed.sum")),
-        active(value(m, "smsp__thread_inst_executed_per_inst_executed.ratio")),
+        lanes(value(m, "smsp__thread_inst_executed_per_inst_executed.ratio")),
         requests(sum(m, "l1tex__t_requests_pipe_lsu_mem_global_op_*.sum",
                      {"ld", "st", "red", "atom"})),
         sectors(sum(m, "l1tex__t_sectors_pipe_lsu_mem_global_op_*.sum",
                     {"ld", "st", "red", "atom"})),
-        passes(sum(m, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*.sum",
-                   {"ld", "st"})),
-        conflicts(sum(m,
-                      "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_*.sum",
-                      {"ld", "st"})),
+        accesses(
+            sum(m, "smsp__sass_inst_executed_op_shared_*.sum", {"ld", "st"})),
+        wavefronts(sum(m, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*.sum",
+                       {"ld", "st"})),
         parted(value(m, "smsp__sass_branch_targets_threads_divergent.sum")) {}
 };
 
-// The margin's columns: those that are nowhere blank, and no others.
+// Narrow, and right-aligned: 999,999, then 1.00M.
+std::string cell(const std::string& text, int width) {
+  const int spaces = std::max<int>(1, width - static_cast<int>(text.size()));
+  return std::string(spaces, ' ') + text;
+}
+std::string count(double value, int width) {
+  if (value == 0) return cell("", width);
+  if (value < 1e6) return cell(grouped(value), width);
+  char text[32];
+  std::snprintf(text, sizeof text, value < 1e9 ? "%.2fM" : "%.2fG",
+                value / (value < 1e9 ? 1e6 : 1e9));
+  return cell(text, width);
+}
+std::string ratio(double part, double whole, int width, int digits) {
+  if (part == 0 || whole == 0) return cell("", width);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, part / whole);
+  return cell(text, width);
+}
+
+// The margin's columns: those in which some line has a number.
 class Columns {
  public:
   explicit Columns(const std::map<std::string, SourceFile>& files) {
@@ -103,62 +122,60 @@ class Columns {
       for (const auto& [number, line] : file) {
         const Margin m(total(line.parts));
         global_ |= m.requests > 0;
-        shared_ |= m.passes > 0;
+        shared_ |= m.accesses > 0;
         parted_ |= m.parted > 0;
       }
   }
 
   std::string heading() const {
-    std::string out = cell("warp instr", 11) + cell("threads", 8);
-    if (global_) out += cell("requests", 10) + cell("sectors/r", 10);
-    if (shared_) out += cell("passes", 10) + cell("conflicts", 10);
-    if (parted_) out += cell("parted", 8);
-    return out;
+    return cell("instr", kCount) + cell("lanes", kLanes) +
+           (global_ ? cell("requests", kCount) + cell("sectors", kRatio) : "") +
+           (shared_ ? cell("shared", kCount) + cell("waves", kRatio) : "") +
+           (parted_ ? cell("parted", kCount) : "");
   }
 
   std::string margin(const Metrics& metrics) const {
     const Margin m(metrics);
-    std::string out = count(m.instructions, 11) + ratio(m.active, 8, 1);
-    if (global_)
-      out += count(m.requests, 10) +
-             ratio(m.requests ? m.sectors / m.requests : 0, 10, 2);
-    if (shared_)
-      out += count(m.passes, 10) +
-             (m.passes ? cell(grouped(m.conflicts), 10) : cell("", 10));
-    if (parted_) out += count(m.parted, 8);
-    return out;
+    return execution(m.instructions, m.instructions * m.lanes) +
+           (global_ ? count(m.requests, kCount) +
+                          ratio(m.sectors, m.requests, kRatio, 2)
+                    : "") +
+           (shared_ ? count(m.accesses, kCount) +
+                          ratio(m.wavefronts, m.accesses, kRatio, 2)
+                    : "") +
+           (parted_ ? count(m.parted, kCount) : "");
   }
 
-  std::string legend() const {
-    std::string out;
-    if (global_)
-      out +=
-          "requests: to global memory; sectors/r: sectors of 32 bytes in "
-          "each request;\n";
-    if (shared_)
-      out +=
-          "passes: wavefronts of shared memory; conflicts: those that other "
-          "addresses save;\n";
-    if (parted_) out += "parted: branches at which a warp's threads part.\n";
-    return out;
+  std::string margin(const Instructions::value_type& ins) const {
+    const std::string begin = execution(ins.issued, ins.lanes);
+    return begin + std::string(heading().size() - begin.size(), ' ');
   }
 
   std::string blank() const { return std::string(heading().size(), ' '); }
 
-  static std::string cell(const std::string& text, int width) {
-    const int spaces = std::max<int>(1, width - static_cast<int>(text.size()));
-    return std::string(spaces, ' ') + text;
-  }
-  static std::string count(double value, int width) {
-    return cell(value ? grouped(value) : "", width);
-  }
-  static std::string ratio(double value, int width, int digits) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.*f", digits, value);
-    return cell(value ? text : "", width);
+  std::string legend() const {
+    std::string out =
+        "instr: PTX instructions that warps issued; lanes: active in each, of "
+        "32.\n";
+    if (global_)
+      out +=
+          "requests: loads and stores of global memory; sectors: of 32 "
+          "bytes, in each.\n";
+    if (shared_)
+      out +=
+          "shared: loads and stores of shared memory; waves: passes that "
+          "each takes.\n";
+    if (parted_) out += "parted: branches at which a warp's lanes part.\n";
+    return out;
   }
 
  private:
+  static constexpr int kCount = 9, kLanes = 6, kRatio = 8;
+
+  static std::string execution(double issued, double lanes) {
+    return count(issued, kCount) + ratio(lanes, issued, kLanes, 1);
+  }
+
   bool global_ = false, shared_ = false, parted_ = false;
 };
 
@@ -182,6 +199,13 @@ std::vector<std::string> lines_of(const std::string& file) {
   return lines;
 }
 
+// "sectors a store request: 16.00, ideally 2.00" and, below it, why.
+std::string note_text(const Row& row) {
+  std::string out = row.name + ": " + text(row.value, row.form);
+  if (row.ideal) out += ", ideally " + text(*row.ideal, row.form);
+  return out + "\n    > " + row.note;
+}
+
 // What is far from its ideal and costs something, the worst first.
 std::vector<Note> notes_of(const std::map<std::string, SourceFile>& files,
                            double instructions) {
@@ -191,7 +215,7 @@ std::vector<Note> notes_of(const std::map<std::string, SourceFile>& files,
       for (const Row& row : rows_of(total(line.parts)))
         if (row.relevant && !row.note.empty() &&
             row.cost > kWorthNoting * instructions)
-          notes.push_back({name, number, row.note, row.cost});
+          notes.push_back({name, number, note_text(row), row.cost});
   std::stable_sort(
       notes.begin(), notes.end(),
       [](const Note& a, const Note& b) { return a.cost > b.cost; });
@@ -199,43 +223,44 @@ std::vector<Note> notes_of(const std::map<std::string, SourceFile>& files,
   return notes;
 }
 
+// Is this line, or one next to it, among those that ran?
+bool is_shown(const SourceFile& file, uint32_t number) {
+  const auto next = file.lower_bound(number > kContext ? number - kContext : 0);
+  return next != file.end() && next->first <= number + kContext;
+}
+
+void print_line(const SourceLine* ran, const Columns& columns, char mark,
+                uint32_t number, const std::string& source) {
+  const std::string margin =
+      ran ? columns.margin(total(ran->parts)) : columns.blank();
+  std::printf("%s %c%4u%s%s\n", margin.c_str(), mark, number,
+              source.empty() ? "" : "  ", source.c_str());
+  if (!ran) return;
+  for (const auto& ins : ran->instructions)
+    std::printf("%s       | %s\n", columns.margin(ins).c_str(),
+                short_ptx(ins.text).c_str());
+}
+
 void print_file(const std::string& name, const SourceFile& file,
                 const Columns& columns, const std::vector<Note>& notes) {
   const std::vector<std::string> lines = lines_of(name);
-  std::printf("\n%s  %s%s\n", columns.heading().c_str(),
+  std::printf("\n%s       %s%s\n", columns.heading().c_str(),
               short_path(name).c_str(),
               lines.empty() ? " (which cannot be read)" : "");
-  const auto near = [&](uint32_t number) {
-    const auto next =
-        file.lower_bound(number > kContext ? number - kContext : 0);
-    return next != file.end() && next->first <= number + kContext;
-  };
+  uint32_t printed = 0;
   const auto last = std::max<uint32_t>(lines.size(), file.rbegin()->first);
-  bool gap = false;
   for (uint32_t number = 1; number <= last; ++number) {
-    if (!near(number)) {
-      gap = true;
-      continue;
-    }
-    if (gap) std::printf("%s    ...\n", columns.blank().c_str());
-    gap = false;
-    const auto counted = file.find(number);
-    const bool ran = counted != file.end();
+    if (!is_shown(file, number)) continue;
+    if (number != printed + 1)
+      std::printf("%s   ...\n", columns.blank().c_str());
+    printed = number;
+    const auto ran = file.find(number);
     const bool bad = std::any_of(
         notes.begin(), notes.end(),
         [&](const Note& n) { return n.file == name && n.line == number; });
-    std::printf(
-        "%s %c%4u  %s\n",
-        (ran ? columns.margin(total(counted->second.parts)) : columns.blank())
-            .c_str(),
-        bad ? '!' : ' ', number,
-        number <= lines.size() ? lines[number - 1].c_str() : "");
-    if (!ran) continue;
-    for (const auto& ins : counted->second.instructions)
-      std::printf("%s%s%s      | %s\n", Columns::count(ins.issued, 11).c_str(),
-                  Columns::ratio(double(ins.lanes) / ins.issued, 8, 1).c_str(),
-                  columns.blank().substr(19).c_str(),
-                  short_ptx(ins.text).c_str());
+    print_line(ran == file.end() ? nullptr : &ran->second, columns,
+               bad ? '!' : ' ', number,
+               number <= lines.size() ? lines[number - 1] : "");
   }
 }
 
@@ -250,13 +275,10 @@ void print_profile(const std::vector<simt::LaunchReport>& launches) {
   const std::vector<Note> notes = notes_of(files, instructions);
 
   for (const auto& [name, file] : files) print_file(name, file, columns, notes);
-  std::printf(
-      "\nwarp instr: PTX instructions that warps issued; threads: active in "
-      "each, of 32;\n%s",
-      columns.legend().c_str());
-  std::puts(notes.empty() ? "No line is far from its ideal." : "");
+  std::printf("\n%s\n", columns.legend().c_str());
+  if (notes.empty()) std::puts("No line is far from its ideal.");
   for (const Note& note : notes)
-    std::printf("! %s:%u: %s.\n", short_path(note.file).c_str(), note.line,
+    std::printf("! %s:%u: %s\n", short_path(note.file).c_str(), note.line,
                 note.text.c_str());
 }
 

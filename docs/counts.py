@@ -88,7 +88,7 @@ def read(path):
 @functools.cache
 def _usual(root, source):
     """The cases that ./run shows."""
-    path = _built(root, source, ".counts")
+    path = built(root, source, ".counts")
     cases = read(path)
     if not cases:
         raise Problem(f"{source.name} does not pass its checks, so nothing is counted: "
@@ -98,7 +98,7 @@ def _usual(root, source):
 
 @functools.cache
 def _asked_for(root, source, case):
-    program = _built(root, source, ".run")
+    program = built(root, source, ".run")
     path = program.with_suffix(f".{case.n}.{case.offset}.counts")
     if not path.is_file() or path.stat().st_mtime < program.stat().st_mtime:
         part = path.with_suffix(".part")
@@ -110,7 +110,7 @@ def _asked_for(root, source, case):
     return read(path)[case]
 
 
-def _built(root, source, suffix):
+def built(root, source, suffix):
     """What make makes of a .cu file, up to date."""
     target = _target(root, source, suffix)
     if _make_all(root, suffix) and (failed := _make(root, target)):
