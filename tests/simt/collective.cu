@@ -79,8 +79,9 @@ void check_match(T high) {
   }
 }
 
-__device__ unsigned value_of(int lane) { return lane * 2654435761u ^ 0x5a5a; }
-unsigned host_value_of(int lane) { return lane * 2654435761u ^ 0x5a5a; }
+__host__ __device__ unsigned value_of(int lane) {
+  return lane * 2654435761u ^ 0x5a5a;
+}
 
 // The instructions exist from sm_80 on; elsewhere the checks are left out.
 __global__ void reduce_kernel(unsigned* out, unsigned mask) {
@@ -116,7 +117,7 @@ void check_reduce() {
     int lowest = INT32_MAX, highest = INT32_MIN;
     for (int lane = 0; lane < 32; ++lane) {
       if ((mask >> lane & 1) == 0) continue;
-      const unsigned value = host_value_of(lane);
+      const unsigned value = value_of(lane);
       const int number = static_cast<int>(value);
       sum += value;
       low = std::min(low, value);
