@@ -95,13 +95,38 @@ std::string Block::describe_waiting() const {
   return text;
 }
 
+bool Block::any_waits(Path::State state) const {
+  return std::any_of(warps.begin(), warps.end(), [&](const auto& w) {
+    return w->waiting(state) != nullptr;
+  });
+}
+
+Finding Block::stuck(Path::State state, const std::string& kind,
+                     const std::string& what) const {
+  // A warp that is divided tells more than one that waits as a whole.
+  for (const bool divided : {true, false})
+    for (const auto& warp : warps)
+      if (const Path* path = warp->waiting(state);
+          path && (path->mask != warp->live()) == divided)
+        return warp->finding(*path, kind, what + describe_waiting());
+  throw Error("a block stands still and nobody waits: a bug of the executor");
+}
+
 void Block::deadlock() {
-  Finding f;
-  f.kind = "deadlock";
-  f.message = "nobody in the block can go on:" + describe_waiting();
-  f.kernel = grid->kernel.name;
-  f.block = {id[0], id[1], id[2]};
-  throw PlacedFault(719, f);
+  const bool at_barrier = any_waits(Path::kAtBarrier);
+  const bool in_collective = any_waits(Path::kAtCollective);
+  if (at_barrier && in_collective)
+    throw PlacedFault(719, stuck(Path::kAtBarrier, "deadlock",
+                                 "some threads of the block wait at a barrier "
+                                 "and others in a warp collective, for one "
+                                 "another:"));
+  if (at_barrier)
+    throw PlacedFault(719, stuck(Path::kAtBarrier, "partial barrier",
+                                 "part of the block waits at a barrier that "
+                                 "the others do not come to:"));
+  throw PlacedFault(719, stuck(Path::kAtCollective, "missing lanes",
+                               "a warp collective waits for lanes that its "
+                               "mask names and that do not come:"));
 }
 
 }  // namespace simt

@@ -289,7 +289,7 @@ void Checker::release(Block& block, uint32_t number, bool counted) {
 }
 
 void Checker::note_absent(Block& block, const Instruction& ins) {
-  if (Seen* before = seen("barrier without all", ins.site, 0))
+  if (Seen* before = seen("barrier without all", 0, 0))
     return void(++before->count);
   for (const auto& warp : block.warps) {
     const uint32_t gone =
@@ -304,7 +304,7 @@ void Checker::note_absent(Block& block, const Instruction& ins) {
             "soon as such a thread is needed behind the barrier, or leaves "
             "the branch without ending. Let all threads reach it");
     f.note = true;
-    return report("barrier without all", ins.site, 0, std::move(f));
+    return report("barrier without all", 0, 0, std::move(f));
   }
 }
 

@@ -96,7 +96,9 @@ struct Block {
   End run();
   bool wake();
   bool stuck() const;
-  std::string describe_waiting() const;
+  // That nobody can go on, by the place where the first of those waits.
+  Finding stuck(Path::State state, const std::string& kind,
+                const std::string& what) const;
 
   // Opens a barrier if everybody has come: when somebody came, or exited.
   void check_barrier(uint32_t number);
@@ -117,6 +119,8 @@ struct Block {
 
  private:
   [[noreturn]] void deadlock();
+  bool any_waits(Path::State state) const;
+  std::string describe_waiting() const;
 };
 
 }  // namespace simt

@@ -167,14 +167,10 @@ class Workers {
   }
 
   [[noreturn]] void livelock(const Block& block) {
-    Finding f;
-    f.kind = "livelock";
-    f.message =
-        "every thread that is left waits for memory which nobody changes:" +
-        block.describe_waiting();
-    f.kernel = grid_.kernel.name;
-    f.block = {block.id[0], block.id[1], block.id[2]};
-    throw PlacedFault(719, f);
+    throw PlacedFault(
+        719, block.stuck(Path::kSpinning, "livelock",
+                         "every thread that is left waits for memory which "
+                         "nobody changes:"));
   }
 
   std::optional<uint64_t> take() {

@@ -31,10 +31,17 @@ class Origins {
   Origins(const FunctionText& text, const Program& program) {
     for (size_t k = 0; k < program.shared_arrays.size(); ++k)
       arrays_[program.shared_arrays[k].name] = static_cast<int>(k);
+    std::vector<const Statement*> statements;
+    for (const Statement& s : text.body)
+      if (s.label.empty() && s.scope == 0 && writes_register(s))
+        statements.push_back(&s);
+    for (const Statement* s : statements) {
+      registers_[s->operands[0].text];
+      for (const std::string& one : s->operands[0].list) registers_[one];
+    }
     do {
       changed_ = false;
-      for (const Statement& s : text.body)
-        if (s.label.empty() && s.scope == 0 && !s.op.empty()) visit(s);
+      for (const Statement* s : statements) visit(*s);
     } while (changed_);
   }
 
@@ -51,16 +58,18 @@ class Origins {
   Origin of(const std::string& name) const {
     if (const auto a = arrays_.find(name); a != arrays_.end())
       return {Origin::kArray, a->second};
-    if (name.empty() || name[0] != '%') return {Origin::kNumber};
     const auto known = registers_.find(name);
-    return known == registers_.end() ? Origin{} : known->second;
+    if (known != registers_.end()) return known->second;
+    return {Origin::kNumber};  // a literal, or a special register
+  }
+
+  static bool writes_register(const Statement& s) {
+    static const std::set<std::string> kNone = {"st",  "red",  "bra", "brx",
+                                                "ret", "exit", "call"};
+    return !s.op.empty() && !s.operands.empty() && !kNone.contains(s.name());
   }
 
   void visit(const Statement& s) {
-    const std::string& op = s.name();
-    if (op == "st" || op == "bra" || op == "brx" || op == "ret" ||
-        op == "exit" || op == "bar" || op == "call" || s.operands.empty())
-      return;
     const Operand& to = s.operands[0];
     const Origin value = result(s);
     define(to.text, value);
@@ -114,8 +123,7 @@ class Origins {
   bool passes_mask(const Statement& s) const {
     static const std::set<std::string> kPass = {"mov", "and",  "or", "xor",
                                                 "not", "selp", "cvt", "lop3"};
-    if (s.name() == "activemask")
-      return true;  // Cooperative groups know what they do.
+    if (s.name() == "activemask") return true;
     return kPass.contains(s.name()) &&
            std::any_of(s.operands.begin() + 1, s.operands.end(),
                        [&](const Operand& o) { return from_activemask(o); });

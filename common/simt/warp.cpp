@@ -217,7 +217,7 @@ bool Warp::control(Path& path, uint32_t mask, const Instruction& ins) {
       break;
     case Kind::kBarrier:
       if (mask) wait_at_barrier(path, mask, ins);
-      path.mask &= ~mask;
+      if (!ins.flags) path.mask &= ~mask;  // bar.arrive goes on
       ++path.pc;
       break;
     case Kind::kCollective:
@@ -523,10 +523,14 @@ bool Warp::waits_at(uint32_t barrier) const {
   });
 }
 
-bool Warp::spins() const {
-  return std::any_of(waiting_.begin(), waiting_.end(),
-                     [](const Path& p) { return p.state == Path::kSpinning; });
+const Path* Warp::waiting(Path::State state) const {
+  const auto found =
+      std::find_if(waiting_.begin(), waiting_.end(),
+                   [&](const Path& p) { return p.state == state; });
+  return found == waiting_.end() ? nullptr : &*found;
 }
+
+bool Warp::spins() const { return waiting(Path::kSpinning) != nullptr; }
 
 bool Warp::stuck() const {
   return std::any_of(waiting_.begin(), waiting_.end(),
@@ -746,6 +750,12 @@ Finding Warp::finding(const Instruction& ins, int lane, const std::string& kind,
   f.block = {block->id[0], block->id[1], block->id[2]};
   f.thread = {t % size[0], t / size[0] % size[1], t / size[0] / size[1]};
   return f;
+}
+
+Finding Warp::finding(const Path& path, const std::string& kind,
+                      const std::string& what) const {
+  return finding(path.frame->function->code[path.pc], first_lane(path.mask),
+                 kind, what);
 }
 
 void Warp::missing_source(const Instruction& ins, int lane, int source) const {

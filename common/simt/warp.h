@@ -124,6 +124,10 @@ class Warp {
   bool release_join_waiters();
   void release(uint32_t barrier);
   std::string describe_waiting() const;
+  // The first lanes that wait in this way; null if there are none.
+  const Path* waiting(Path::State state) const;
+  Finding finding(const Path& path, const std::string& kind,
+                  const std::string& what) const;
 
  private:
   void run_path(Path path);

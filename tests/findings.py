@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""See that the executor finds what is wrong with each tests/wrong/programs/*.cu.
+
+The first line of a program says what must be found in its report:
+
+    // finds: race, block (0,0,0), thread (31,0,0), says TEXT
+
+the kind; then block and thread, where they are certain; then a part of the
+message. `note` before the kind: it is no error, and the program ends with 0.
+The kind `error`: a call is refused, and stderr says TEXT. The finding's line
+ends with `// <- here`, that of the other access with `// <- other`; of a race
+either may be named first. <kind>.fixed.cu is the corrected twin: it finds
+`nothing`, and not a word is said.
+"""
+
+import concurrent.futures
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
+
+import pages  # noqa: E402
+import toolchain  # noqa: E402
+
+FOLDER = pages.ROOT / "tests" / "wrong" / "programs"
+AT_ONCE = 2
+SECONDS = 60
+FIRST = re.compile(
+    r"// finds: (?P<note>note )?(?P<kind>[a-z ]+?)"
+    r"(?:, block (?P<block>\([\d,]+\)))?(?:, thread (?P<thread>\([\d,]+\)))?"
+    r"(?:, says (?P<says>.+))?\n"
+)
+EXTENT = ("block", "thread")
+
+
+@dataclasses.dataclass(frozen=True)
+class Expected:
+    kind: str
+    note: bool
+    places: dict  # "block" and "thread", where they are certain.
+    says: str
+    lines: dict  # "here" and "other", where they are marked.
+
+
+def read(source):
+    text = source.read_text()
+    first = FIRST.match(text)
+    if not first:
+        raise pages.Problem(f"{source.name}: the first line must be '// finds: KIND, ...'")
+    lines = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        for mark in ("here", "other"):
+            if line.endswith(f"// <- {mark}"):
+                if mark in lines:
+                    raise pages.Problem(f"{source.name}:{number}: a second '<- {mark}'")
+                lines[mark] = number
+    kind, fixed = first["kind"], source.name.endswith(".fixed.cu")
+    if fixed != (kind == "nothing"):
+        raise pages.Problem(f"{source.name}: a twin finds nothing, and only a twin")
+    if ("here" in lines) != (kind not in ("nothing", "error")):
+        raise pages.Problem(f"{source.name}: mark the line that is found with '// <- here'")
+    places = {name: json.loads("[%s]" % first[name][1:-1]) for name in EXTENT if first[name]}
+    return Expected(kind, bool(first["note"]), places, first["says"] or "", lines)
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    status: int | None  # None: it hung.
+    said: str
+    findings: list
+
+
+def run(program):
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.json"
+        try:
+            done = subprocess.run(
+                [program], timeout=SECONDS, text=True, errors="replace", cwd=folder,
+                env=os.environ | {"SIMT_REPORT": str(report)},
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            )
+        except subprocess.TimeoutExpired:
+            return Outcome(None, "", [])
+        launches = json.loads(report.read_text())["launches"] if report.is_file() else []
+    return Outcome(done.returncode, done.stderr, [f for one in launches for f in one["findings"]])
+
+
+def fits(expected, finding, source):
+    """Why this is not the finding that is expected, or None."""
+    if finding["note"] != expected.note:
+        return "it is a note" if finding["note"] else "it is no note"
+    if pathlib.Path(finding["file"]).name != source.name:
+        return f"its file is '{finding['file']}'"
+    found = {"here": finding["line"]}
+    if "other" in expected.lines:
+        found["other"] = finding.get("other", {}).get("line")
+    if found != expected.lines and sorted(map(str, found.values())) != sorted(
+        map(str, expected.lines.values())
+    ):
+        return f"its lines are {found}, not {expected.lines}"
+    for name, place in expected.places.items():
+        if finding[name] != place:
+            return f"its {name} is {finding[name]}, not {place}"
+    if expected.says not in finding["message"]:
+        return f"it does not say '{expected.says}': {finding['message']}"
+    return None
+
+
+def judge(expected, outcome, source):
+    """Why the program was not judged as it should be, or None."""
+    if outcome.status is None:
+        return f"it hung for {SECONDS} s"
+    if expected.kind == "nothing":
+        clean = outcome.status == 0 and not outcome.said and not outcome.findings
+        return None if clean else "it must be silent and end with 0"
+    if (outcome.status == 0) != expected.note:
+        return f"it ended with status {outcome.status}"
+    if expected.kind == "error":
+        return None if expected.says in outcome.said else f"nobody said '{expected.says}'"
+    others = sorted({f["kind"] for f in outcome.findings if f["kind"] != expected.kind and not f["note"]})
+    if others:
+        return f"there is also: {', '.join(others)}"
+    near = [f for f in outcome.findings if f["kind"] == expected.kind]
+    if not near:
+        return f"there is no '{expected.kind}'"
+    why = [fits(expected, f, source) for f in near]
+    if None not in why:
+        return "; ".join(why)
+    if f"{source.name}:{near[why.index(None)]['line']}" not in outcome.said:
+        return "it is in the report, and nobody said so"
+    return None
+
+
+def twin(name):
+    stem = name.removesuffix(".cu")
+    return f"{stem.removesuffix('.fixed')}.cu" if stem.endswith(".fixed") else f"{stem}.fixed.cu"
+
+
+def collect(tally):
+    """Every program, with what must be found in it."""
+    sources = sorted(FOLDER.glob("*.cu"))
+    expectations = {}
+    for source in sources:
+        if not source.with_name(twin(source.name)).is_file():
+            tally.fail(f"{source.name} has no twin {twin(source.name)}")
+        try:
+            expectations[source] = read(source)
+        except pages.Problem as problem:
+            tally.fail(str(problem))
+    return expectations
+
+
+def main():
+    tally = pages.Tally()
+    expectations = collect(tally)
+    target = {s: f"build/cpu/{s.relative_to(pages.ROOT).with_suffix('.program')}" for s in expectations}
+    built = toolchain.make(pages.ROOT, "cpu", "-k", f"-j{AT_ONCE}", *target.values()) if target else None
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        programs = {s: pages.ROOT / t for s, t in target.items()}
+        outcomes = pool.map(lambda p: run(p) if p.is_file() else None, programs.values())
+        for source, outcome in zip(programs, outcomes):
+            expected = expectations[source]
+            if outcome is None:
+                tally.fail(f"{source.name} does not compile and link:\n{built.stdout[-2000:]}")
+            elif trouble := judge(expected, outcome, source):
+                tally.fail(f"{source.name}: {trouble}\n{outcome.said[-2000:]}")
+            else:
+                tally.ok(f"{source.name}: {expected.kind}")
+    return tally.close("program with a finding")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+// finds: assertion failed, block (0,0,0), thread (10,0,0)
+//
+// An assertion of the kernel does not hold.
+#include <cuda_runtime.h>
+
+#include <cassert>
+
+__global__ void root_kernel(float* x) {
+  assert(x[threadIdx.x] >= 0);  // <- here
+  x[threadIdx.x] = sqrtf(x[threadIdx.x]);
+}
+
+int main() {
+  float host[32] = {};
+  host[10] = -1;
+  float* x = nullptr;
+  cudaMalloc(&x, sizeof host);
+  cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
+  root_kernel<<<1, 32>>>(x);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}

@@ -1,0 +1,26 @@
+// finds: different barriers, block (0,0,0), thread (32,0,0)
+//
+// Two halves of the block wait at two barriers, which open each other.
+#include <cuda_runtime.h>
+
+__global__ void halves_kernel(float* y) {
+  if (threadIdx.x < 32) {
+    y[threadIdx.x] = 1;
+    __syncthreads();  // <- other
+  } else {
+    y[threadIdx.x] = 2;
+    __syncthreads();  // <- here
+  }
+  y[63 - threadIdx.x] += 1;
+}
+
+int main() {
+  const int n = 256;
+  float *x = nullptr, *y = nullptr;
+  cudaMalloc(&x, n * sizeof *x);
+  cudaMalloc(&y, n * sizeof *y);
+  cudaMemset(x, 0, n * sizeof *x);
+  cudaMemset(y, 0, n * sizeof *y);
+  halves_kernel<<<1, 64>>>(y);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}

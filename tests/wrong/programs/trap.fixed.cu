@@ -1,0 +1,18 @@
+// finds: nothing
+//
+// It has no reason to.
+#include <cuda_runtime.h>
+
+__global__ void check_kernel(const float* x) {
+  if (x[threadIdx.x] != 0) __trap();
+}
+
+int main() {
+  float host[32] = {};
+  host[3] = 0;
+  float* x = nullptr;
+  cudaMalloc(&x, sizeof host);
+  cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
+  check_kernel<<<1, 32>>>(x);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}

@@ -1,0 +1,23 @@
+// finds: uninitialised read, block (0,0,0), thread (250,0,0)
+//
+// Threads without an element leave their place in the tile as it was.
+#include <cuda_runtime.h>
+
+__global__ void reverse_kernel(const float* x, float* y, int n) {
+  __shared__ float tile[256];
+  const int i = threadIdx.x;
+  if (i < n) tile[i] = x[i];
+  __syncthreads();
+  y[i] = tile[i];  // <- here
+}
+
+int main() {
+  const int n = 256;
+  float *x = nullptr, *y = nullptr;
+  cudaMalloc(&x, n * sizeof *x);
+  cudaMalloc(&y, n * sizeof *y);
+  cudaMemset(x, 0, n * sizeof *x);
+  cudaMemset(y, 0, n * sizeof *y);
+  reverse_kernel<<<1, 256>>>(x, y, 250);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
