@@ -1,11 +1,14 @@
 """A small repository in a temporary folder, in which tests plant drift."""
 
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
+# The made-up trees build for the CPU, whatever the real one is tested for.
+os.environ["BACKEND"] = "cpu"
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(REPOSITORY / "docs"), str(REPOSITORY / "tests")]
 

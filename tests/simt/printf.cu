@@ -10,20 +10,20 @@
 namespace {
 
 // The same source prints on the device, and on the host as the reference.
+// (Left out is what an H200's printf does not know: %hhd and a precision of *.)
 #define PRINT_FORMATS(p)                                                       \
   printf("int %d %i %5d|%-5d|%05d|%+d|% d\n", 1, -2, 3, 4, 5, 6, 7);           \
   printf("unsigned %u %x %X %o %#x %#o %08x\n", 4000000000u, 0xbeef, 0xBEEF,   \
          8, 255, 8, 0xabc);                                                    \
   printf("long %ld %lu %lld %llu %llx\n", -5000000000l, 5000000000ul,          \
          -9000000000000000000ll, 18000000000000000000ull, 0xfeedfacecafell);   \
-  printf("short %hd %hu %hhd\n", short(-7), (unsigned short)(65535),           \
-         (signed char)(-3));                                                   \
+  printf("short %hd %hu\n", short(-7), (unsigned short)(65535));               \
   printf("float %f %.2f %10.3f|%-10.1f|%e %.1e %g %g\n", 3.14159f, 2.0 / 3,    \
          -1.5, 1e3, 12345.678, 1e-10, 1e-10, 100000.0);                        \
   printf("odd %f %f %g %+.3f %G\n", 1.0 / zero, -1.0 / zero, -0.0, 0.5, 1e20); \
   printf("text %s %10s|%-10s|%.3s %c%c%%\n", "plain", "right", "left",         \
          "cut short", 'a', 66);                                                \
-  printf("star %*d %.*f\n", 6, 42, 3, 2.718281828);                            \
+  printf("star %*d\n", 6, 42);                                                 \
   printf("nothing\n");                                                         \
   printf("pointer %p\n", p);                                                   \
   printf("many %d %d %d %d %d %d %d %d %d %d %d %d\n", 1, 2, 3, 4, 5, 6, 7, 8, \
