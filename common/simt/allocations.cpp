@@ -80,7 +80,8 @@ uint64_t* bits_for(uint64_t bytes) {
   void* bits = mmap(nullptr, bytes / 8, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (bits == MAP_FAILED)
-    throw Error("no room for the checks of memory; SIMT_CHECKS=off runs without");
+    throw Error(
+        "no room for the checks of memory; SIMT_CHECKS=off runs without");
   return static_cast<uint64_t*>(bits);
 }
 
