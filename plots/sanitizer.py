@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Who finds what: compute-sanitizer's four tools on the kernels that are wrong.
+
+    plots/sanitizer.py FILE.json
+
+Builds every tests/wrong/programs/*.cu for the GPU at hand and every contract's
+wrong kernel with its suite, runs each under each tool, and writes what was
+found. Needs a GPU and compute-sanitizer.
+"""
+
+import concurrent.futures
+import datetime
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+# Everything ends within seconds but what never ends.
+PATIENCE = 60
+SUMMARY = re.compile(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard")
+MESSAGE = re.compile(r"^=========\s+(?:Error: |Warning: )?(.+)$", re.M)
+
+
+def make(*arguments):
+    done = subprocess.run(["make", "--silent", "BACKEND=gpu", *arguments],
+                          cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"make {' '.join(arguments)} failed:\n{done.stderr}")
+
+
+def verdict(tool, command):
+    """What `tool` says of a program: its first message, "" if it is silent."""
+    try:
+        done = subprocess.run(
+            ["compute-sanitizer", "--tool", tool, "--print-limit", "1", *command],
+            cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return "never ends"
+    counts = [int(a or b) for a, b in SUMMARY.findall(done.stdout)]
+    if not counts:
+        raise SystemExit(f"{tool} on {command[0]} gave no summary:\n{done.stdout}"
+                         f"{done.stderr}")
+    if not any(counts):
+        return ""
+    lines = [m for m in MESSAGE.findall(done.stdout)
+             if not m.startswith(("COMPUTE-SANITIZER", "ERROR SUMMARY"))]
+    return lines[0].strip() if lines else "found"
+
+
+def commands():
+    """Name of each wrong source -> how to run it."""
+    programs = sorted(p for p in (ROOT / "tests/wrong/programs").glob("*.cu")
+                      if not p.name.endswith(".fixed.cu"))
+    kernels = sorted((ROOT / "tests/wrong").glob("*.cu"))
+    if not programs or not kernels:
+        raise SystemExit("tests/wrong has no programs, or no kernels: nothing to run")
+    binaries = {}
+    for path in programs + kernels:
+        ending = ".program" if path.parent.name == "programs" else ".run"
+        target = "build/gpu" / path.relative_to(ROOT).with_suffix(ending)
+        binaries[path.relative_to(ROOT).as_posix()] = (
+            [str(target)] + ([] if ending == ".program" else ["--exit"]))
+    make("-j8", *(command[0] for command in binaries.values()))
+    return binaries
+
+
+def main():
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    if not shutil.which("compute-sanitizer"):
+        raise SystemExit("compute-sanitizer is not on the PATH; it comes with the "
+                         "CUDA Toolkit")
+    runs = [(name, tool, command) for name, command in commands().items()
+            for tool in TOOLS]
+    found = {}
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        jobs = {pool.submit(verdict, tool, command): (name, tool)
+                for name, tool, command in runs}
+        for job in concurrent.futures.as_completed(jobs):
+            name, tool = jobs[job]
+            found.setdefault(name, {})[tool] = job.result()
+    version = subprocess.run(["compute-sanitizer", "--version"],
+                             capture_output=True, text=True).stdout
+    report = {
+        "date": datetime.date.today().isoformat(),
+        "commit": os.environ.get("COMMIT", "unknown"),
+        "tool": version.strip().splitlines()[-1],
+        "gpu": subprocess.run(
+            ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
+            capture_output=True, text=True).stdout.strip(),
+        "programs": {name: found[name] for name in sorted(found)},
+    }
+    path = pathlib.Path(sys.argv[1])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(report, indent=1) + "\n")
+    print(f"{len(found)} programs under {len(TOOLS)} tools: {path}")
+
+
+if __name__ == "__main__":
+    main()
