@@ -141,6 +141,7 @@ void InstructionCounts::add(const InstructionCounts& other) {
   lanes += other.lanes;
   branches += other.branches;
   divergent += other.divergent;
+  predicated += other.predicated;
   barriers += other.barriers;
   global.add(other.global);
   shared.add(other.shared);

@@ -29,7 +29,8 @@ struct InstructionCounts {
   uint64_t issued = 0;  // by a warp
   uint64_t lanes = 0;   // that were active in them
   uint64_t branches = 0, divergent = 0;
-  uint64_t barriers = 0;  // warps that came to one
+  uint64_t predicated = 0;  // branches that ptxas makes none
+  uint64_t barriers = 0;    // warps that came to one
   MemoryCounts global, shared;
 
   void add(const InstructionCounts& other);
@@ -47,6 +48,7 @@ class Counters {
   }
   void branch(const Instruction& ins, uint32_t active, uint32_t taken) {
     InstructionCounts& c = sites_[ins.site];
+    if (ins.predicated) return predicate(ins, active, taken, c);
     ++c.branches;
     c.divergent += taken != 0 && taken != active;
   }
@@ -59,6 +61,17 @@ class Counters {
   uint64_t sectors() const;
 
  private:
+  // All of the warp goes through both sides; a side that here nobody goes
+  // through is issued there all the same.
+  static void predicate(const Instruction& ins, uint32_t active, uint32_t taken,
+                        InstructionCounts& c) {
+    ++c.predicated;
+    c.issued += (taken == active) * ins.skips_if_taken;
+    c.issued += (taken == 0) * ins.skips_if_not;
+    c.lanes += std::popcount(taken) * ins.skips_if_taken;
+    c.lanes += std::popcount(active & ~taken) * ins.skips_if_not;
+  }
+
   // A bit for each sector of 128 KiB; pages exist where memory was touched.
   static constexpr int kPageSectors = 4096;
   using Page = std::array<uint64_t, kPageSectors / 64>;

@@ -281,6 +281,7 @@ class Decoder : public OperandReader {
     resolve_jumps();
     function.stack_bytes = align_up(function.stack_bytes, 16);
     find_reconvergence(function);
+    find_predicated(function);
     find_unread_atomics(function);
     find_origins(function, program_);
     context_ = std::move(outer);

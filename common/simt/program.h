@@ -125,6 +125,10 @@ std::unique_ptr<Program> decode(Module& module, const FunctionText& kernel);
 // branch, where the hardware's convergence barriers join its two sides.
 void find_reconvergence(Function& function);
 
+// Fills in Instruction::predicated, with what the branch skips. Needs
+// Instruction::reconverge.
+void find_predicated(Function& function);
+
 // Fills in what the checker wants to know before the kernel runs:
 // Instruction::array, mask_is_active, and the strength of loads that wait.
 void find_origins(Function& function, const Program& program);

@@ -30,6 +30,7 @@ struct Totals {
 
   void add(const Instruction& ins, const InstructionCounts& c) {
     all.add(c);
+    if (ins.jumps) all.branches += c.issued;
     const std::string& op = ins.statement ? ins.statement->name() : "";
     if (op == "atom" || op == "red") {
       (op == "red" || ins.unread ? global_reduction : global_atomic)
@@ -80,6 +81,7 @@ Metrics metrics_of(const Totals& t) {
       t.all.branches - t.all.divergent;
   m["smsp__sass_average_branch_targets_threads_uniform.pct"] =
       percent(t.all.branches - t.all.divergent, t.all.branches, 100);
+  m["simt__branches_predicated.sum"] = t.all.predicated;
   m["smsp__inst_executed.sum"] = t.all.issued;
   m["smsp__thread_inst_executed.sum"] = t.all.lanes;
   m["smsp__thread_inst_executed_per_inst_executed.ratio"] =

@@ -1,0 +1,127 @@
+// Which branches ptxas writes without a branch, so that the counters can tell
+// what the hardware sees. A guess from the outside: fitted to half of the
+// programs in tests/parity and tried on the other half; docs/executor.md says
+// how often it is right. SIMT_PTXAS=off counts the branches of the PTX.
+#include "common/simt/launch.h"
+#include "common/simt/program.h"
+
+namespace simt {
+namespace {
+
+// A longer side is jumped over. One that waits for global memory is so sooner.
+constexpr int kMost = 12;
+constexpr int kMostWithGlobalLoad = 6;
+constexpr int kTooMany = kMost + 1;
+
+bool reaches_shared_only(const Statement& s) {
+  return s.has("shared") || s.has("local") || s.has("param");
+}
+
+// It becomes a dozen instructions, and a branch to code for extreme operands.
+bool checks_operands(const Statement& s) {
+  return (s.name() == "div" || s.name() == "sqrt") && s.has("rn") &&
+         s.has("f32");
+}
+
+// What ptxas would rather jump over than execute under a predicate: stores to
+// global memory, atomics, fences, and whatever sets predicates of its own.
+bool needs_branch(const Instruction& ins) {
+  if (ins.kind != Kind::kPlain && ins.kind != Kind::kPoll) return true;
+  if (!ins.statement) return false;
+  const Statement& s = *ins.statement;
+  const std::string& op = s.name();
+  return op == "setp" || op == "atom" || op == "red" || op == "membar" ||
+         op == "fence" || op == "activemask" || checks_operands(s) ||
+         (op == "st" && !reaches_shared_only(s));
+}
+
+bool loads_global(const Instruction& ins) {
+  return ins.statement && ins.statement->name() == "ld" &&
+         !reaches_shared_only(*ins.statement) && !ins.statement->has("const");
+}
+
+bool is_jump(const Instruction& ins) {
+  return ins.kind == Kind::kBranch && ins.guard == kNowhere;
+}
+
+bool jumps_ahead(const std::vector<Instruction>& code, uint32_t pc) {
+  return is_jump(code[pc]) && code[pc].target > pc;
+}
+
+// How many instructions lie between `pc` and `end`, where the sides of a branch
+// meet; kTooMany for a side that needs the branch.
+int length_of_side(const std::vector<Instruction>& code, uint32_t pc,
+                   uint32_t end) {
+  int length = 0, most = kMost;
+  while (pc != end) {
+    if (jumps_ahead(code, pc)) {
+      pc = code[pc].target;
+      continue;
+    }
+    if (needs_branch(code[pc])) return kTooMany;
+    if (loads_global(code[pc])) most = kMostWithGlobalLoad;
+    if (++length > most) return kTooMany;
+    ++pc;
+  }
+  return length;
+}
+
+bool ends_kernel(const std::vector<Instruction>& code, uint32_t pc) {
+  while (jumps_ahead(code, pc)) pc = code[pc].target;
+  const Kind kind = code[pc].kind;
+  return (kind == Kind::kReturn || kind == Kind::kExit) &&
+         code[pc].guard == kNowhere;
+}
+
+// Jumps at the end of a side that is no longer jumped over.
+void drop_jumps(std::vector<Instruction>& code, uint32_t pc, uint32_t end) {
+  while (pc != end) {
+    const bool ahead = jumps_ahead(code, pc);
+    if (ahead) code[pc].jumps = false;
+    pc = ahead ? code[pc].target : pc + 1;
+  }
+}
+
+// Calls, returns and jumps are branches, too, that never part lanes. "@p bra
+// over; bra there; over:" is one branch, with the condition reversed.
+void find_jumps(const Function& function, std::vector<Instruction>& code) {
+  for (uint32_t pc = 0; pc < code.size(); ++pc) {
+    Instruction& ins = code[pc];
+    const bool reversed = pc > 0 && code[pc - 1].kind == Kind::kBranch &&
+                          code[pc - 1].guard != kNowhere &&
+                          code[pc - 1].target == pc + 1;
+    ins.jumps = ins.kind == Kind::kCall || ins.kind == Kind::kIndirect ||
+                (ins.kind == Kind::kReturn && !function.text->entry) ||
+                (ins.statement && checks_operands(*ins.statement)) ||
+                (is_jump(ins) && ins.target != pc + 1 && !reversed &&
+                 !(function.text->entry && ends_kernel(code, pc)));
+  }
+}
+
+}  // namespace
+
+void find_predicated(Function& function) {
+  if (!enabled("SIMT_PTXAS")) return;
+  auto& code = function.code;
+  find_jumps(function, code);
+  for (uint32_t pc = 0; pc < code.size(); ++pc) {
+    Instruction& ins = code[pc];
+    if (ins.kind != Kind::kBranch || ins.guard == kNowhere || ins.target <= pc)
+      continue;
+    if (function.text->entry &&
+        (ends_kernel(code, ins.target) || ends_kernel(code, pc + 1))) {
+      ins.predicated = true;  // @P EXIT
+    } else if (ins.reconverge != ~0u) {
+      const int taken = length_of_side(code, ins.target, ins.reconverge);
+      const int other = length_of_side(code, pc + 1, ins.reconverge);
+      if (taken + other > kMost) continue;
+      ins.predicated = true;
+      ins.skips_if_taken = static_cast<uint8_t>(other);
+      ins.skips_if_not = static_cast<uint8_t>(taken);
+      drop_jumps(code, ins.target, ins.reconverge);
+      drop_jumps(code, pc + 1, ins.reconverge);
+    }
+  }
+}
+
+}  // namespace simt
