@@ -80,22 +80,19 @@ show::Launch shown(const simt::LaunchReport& report) {
           report.metrics};
 }
 
-// Everything that was found so far, each once. Returns whether any is wrong.
+// Names what the executor found so far, which it told as it found it. Returns
+// whether any of it is wrong, not only worth knowing.
 bool print_findings() {
-  std::set<std::string> seen;
-  int wrong = 0;
+  std::set<std::string> wrong;
   for (const simt::LaunchReport& launch : simt::launch_reports())
     for (const simt::Finding& finding : launch.findings)
-      if (seen.insert(finding.kind + finding.file + ":" +
-                      std::to_string(finding.line))
-              .second) {
-        std::printf("%s\n", finding.text().c_str());
-        wrong += !finding.note;
-      }
-  if (wrong)
-    std::printf("The executor found %d %s in this code; it says where.\n",
-                wrong, wrong == 1 ? "fault" : "faults");
-  return wrong > 0;
+      if (!finding.note)
+        wrong.insert(finding.kind + " at " + finding.file + ":" +
+                     std::to_string(finding.line));
+  if (wrong.empty()) return false;
+  std::puts("\nNothing is counted of wrong code. The executor found:");
+  for (const std::string& one : wrong) std::printf("  %s\n", one.c_str());
+  return true;
 }
 
 void print_footer() {
@@ -150,7 +147,7 @@ int measure(int argc, char** argv) {
   const size_t checks = simt::launch_reports().size();
   simt::keep_instructions(options.ptx);
   const show::Counts counts = count(name_of(program), cases_of(options));
-  if (print_findings()) return EXIT_FAILURE;
+  if (print_findings()) return EXIT_FAILURE;  // Of these calls, too.
 
   const std::vector<simt::LaunchReport>& reports = simt::launch_reports();
   if (reports.size() > checks && reports.back().metrics.empty()) {

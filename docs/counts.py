@@ -113,7 +113,8 @@ def _asked_for(root, source, case):
 def built(root, source, suffix):
     """What make makes of a .cu file, up to date."""
     target = _target(root, source, suffix)
-    if _make_all(root, suffix) and (failed := _make(root, target)):
+    together = source in _chapter_sources(root) and not _make_all(root, suffix)
+    if not together and (failed := _make(root, target)):
         raise Problem(f"{source.name} cannot be counted:\n{failed}")
     return root / target
 
@@ -125,8 +126,12 @@ def _target(root, source, suffix):
 @functools.cache
 def _make_all(root, suffix):
     """All at once is quicker. What make says if any cannot be made."""
-    sources = sorted(root.glob("chapters/*/*.cu"))
-    return _make(root, "-k", *(_target(root, s, suffix) for s in sources))
+    targets = [_target(root, source, suffix) for source in _chapter_sources(root)]
+    return _make(root, "-k", *targets)
+
+
+def _chapter_sources(root):
+    return sorted(root.glob("chapters/*/*.cu"))
 
 
 def _make(root, *arguments):

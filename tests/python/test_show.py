@@ -11,6 +11,24 @@ import counts
 
 SOURCE = tree.REPOSITORY / "chapters/03_pack/relu.cu"
 
+RACE = """\
+#include "common/check.h"
+#include "common/relu.h"
+
+__global__ void relu_kernel(const float* x, float* y, int64_t n) {
+  __shared__ volatile float last;
+  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  last = x[i];  // Of many threads, without order.
+  y[i] = x[i] <= 0.f ? 0.f : x[i];
+}
+
+void relu(const float* x, float* y, int64_t n, cudaStream_t stream) {
+  if (n > 0) relu_kernel<<<(n + 255) / 256, 256, 0, stream>>>(x, y, n);
+  CUDA_CHECK(cudaGetLastError());
+}
+"""
+
 
 class Show(unittest.TestCase):
     @classmethod
@@ -67,6 +85,17 @@ class Show(unittest.TestCase):
         self.assertRegex(output, r"8,192  32.0 +\| ld.global.nc.v4.f32 \{")
         self.assertRegex(output, r"\| @%p\d+ bra ")
         self.assertIn("[param_0]", output)
+
+    def test_wrong_code_is_not_counted(self):
+        source = tree.REPOSITORY / "build/show/relu.race.cu"
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text(RACE)
+        program = counts.built(tree.REPOSITORY, source, ".run")
+        run = subprocess.run([program], cwd=tree.REPOSITORY, text=True, capture_output=True)
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stdout, r"\| 0 failed \|(?s:.*)Nothing is counted of wrong code. "
+                                     r"The executor found:\n  race at \S*relu.race.cu:8\n")
+        self.assertNotIn("load requests", run.stdout)
 
     def test_what_it_does_not_understand(self):
         for argument in ("--n=12x", "--n=-1", "--n=", "--record=", "--benchmark_filter=x"):
