@@ -23,8 +23,14 @@ bool checks_operands(const Statement& s) {
          s.has("f32");
 }
 
+bool divides_exactly(const Statement& s) {
+  return (s.name() == "div" || s.name() == "rem") && !s.has("approx") &&
+         !s.has("full");
+}
+
 // What ptxas would rather jump over than execute under a predicate: stores to
-// global memory, atomics, fences, and whatever sets predicates of its own.
+// global memory, atomics, fences, whatever sets predicates of its own, and
+// divisions, which become many instructions.
 bool needs_branch(const Instruction& ins) {
   if (ins.kind != Kind::kPlain && ins.kind != Kind::kPoll) return true;
   if (!ins.statement) return false;
@@ -32,7 +38,7 @@ bool needs_branch(const Instruction& ins) {
   const std::string& op = s.name();
   return op == "setp" || op == "atom" || op == "red" || op == "membar" ||
          op == "fence" || op == "activemask" || checks_operands(s) ||
-         (op == "st" && !reaches_shared_only(s));
+         divides_exactly(s) || (op == "st" && !reaches_shared_only(s));
 }
 
 bool loads_global(const Instruction& ins) {
@@ -54,14 +60,11 @@ int length_of_side(const std::vector<Instruction>& code, uint32_t pc,
                    uint32_t end) {
   int length = 0, most = kMost;
   while (pc != end) {
-    if (jumps_ahead(code, pc)) {
-      pc = code[pc].target;
-      continue;
-    }
-    if (needs_branch(code[pc])) return kTooMany;
+    const bool ahead = jumps_ahead(code, pc);
+    if (!ahead && needs_branch(code[pc])) return kTooMany;
     if (loads_global(code[pc])) most = kMostWithGlobalLoad;
     if (++length > most) return kTooMany;
-    ++pc;
+    pc = ahead ? code[pc].target : pc + 1;
   }
   return length;
 }
