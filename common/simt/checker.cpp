@@ -155,8 +155,8 @@ void Checker::check_origin(Warp& warp, const Instruction& ins,
   const Extent e = extent(grid_, array);
   uint32_t outside = 0;
   for (int l = 0; l < kLanes; ++l)
-    outside |= uint32_t{a.address[l] < e.begin || a.address[l] + a.bytes > e.end}
-               << l;
+    outside |=
+        uint32_t{a.address[l] < e.begin || a.address[l] + a.bytes > e.end} << l;
   outside &= a.mask;
   if (!outside) return;
   if (Seen* before = seen("array overrun", ins.site, 0))
@@ -184,8 +184,8 @@ void Checker::check_written(Warp& warp, const Instruction& ins,
     origin = allocations().arena_begin();
   }
   // What an exchange finds there matters only to who looks at it.
-  const bool reads = a.use == Use::kLoad ||
-                     (a.use == Use::kAtomic && !(ins.dst == kNowhere));
+  const bool reads =
+      a.use == Use::kLoad || (a.use == Use::kAtomic && !(ins.dst == kNowhere));
   const bool writes = a.use != Use::kLoad;
   if (a.dense) {
     const uint64_t begin = a.address[0] - origin;
@@ -210,11 +210,11 @@ void Checker::unwritten(Warp& warp, const Instruction& ins, const Access& a,
                         int lane, uint64_t address) {
   if (Seen* before = seen("uninitialised read", ins.site, 0))
     return void(++before->count);
-  Finding f = warp.finding(ins, lane, "uninitialised read",
-                           std::string(verb(a.use)) + " of " +
-                               std::to_string(a.bytes) +
-                               " bytes that nobody has written: " +
-                               text_of_place(grid_, a.space, address));
+  Finding f =
+      warp.finding(ins, lane, "uninitialised read",
+                   std::string(verb(a.use)) + " of " + std::to_string(a.bytes) +
+                       " bytes that nobody has written: " +
+                       text_of_place(grid_, a.space, address));
   f.address = address;
   report("uninitialised read", ins.site, 0, std::move(f));
 }
@@ -223,8 +223,7 @@ void Checker::unwritten(Warp& warp, const Instruction& ins, const Access& a,
 
 void Checker::collective(Warp& warp, const Instruction& ins, uint32_t mask,
                          uint32_t members) {
-  warp.block->checks->order.warps[warp.index].meet(members,
-                                                   tables_->log.now());
+  warp.block->checks->order.warps[warp.index].meet(members, tables_->log.now());
   if (!ins.mask_is_active) return;
   if (Seen* before = seen("activemask", ins.site, 0))
     return void(++before->count);
@@ -235,8 +234,6 @@ void Checker::collective(Warp& warp, const Instruction& ins, uint32_t mask,
       "join them as it likes, so lanes that the algorithm needs can be "
       "missing. Compute the mask from the condition, before the branch: "
       "__ballot_sync(mask, condition)");
-  // Its coalesced groups promise no more than activemask does.
-  if (f.file.find("cooperative_groups") != f.file.npos) return;
   f.note = true;
   report("activemask", ins.site, 0, std::move(f));
 }
@@ -260,8 +257,7 @@ void Checker::arrive(Warp& warp, const Instruction& ins, uint32_t mask) {
     return;
   }
   if (counted || barrier.first == &ins) return;
-  if (Seen* before =
-          seen("different barriers", ins.site, barrier.first->site))
+  if (Seen* before = seen("different barriers", ins.site, barrier.first->site))
     return void(++before->count);
   Finding f = warp.finding(ins, first_lane(mask), "different barriers", "");
   place_other(f, *barrier.first, block.number,
@@ -308,8 +304,8 @@ void Checker::note_absent(Block& block, const Instruction& ins) {
   }
 }
 
-bool Checker::ordered(const Mine& mine, const Event& event, Time time,
-                      int lane, int other) const {
+bool Checker::ordered(const Mine& mine, const Event& event, Time time, int lane,
+                      int other) const {
   if (event.block == mine.block.number) {
     if (time < mine.block.met) return true;
     if (event.warp == mine.warp.index) {
@@ -454,8 +450,8 @@ bool Checker::may_meet(const Mine& mine, const Event& event) const {
   if (weak == Strength::kWeak) return false;
   if (strong == Strength::kStrong) return true;
   // Volatile data that nobody waits for: the old warp-synchronous style.
-  const bool same_warp = event.block == mine.block.number &&
-                         event.warp == mine.warp.index;
+  const bool same_warp =
+      event.block == mine.block.number && event.warp == mine.warp.index;
   return mine.access.space == Space::kGlobal && !same_warp;
 }
 
@@ -470,7 +466,8 @@ void Checker::against_run(Mine& mine, Time time, const Event& run,
   if (other->block == run.block) {
     if (time < mine.block.met) return;
     if (other->warp == run.warp &&
-        (time < mine.order.synced || other->lane_at(begin) == run.lane_at(begin)) &&
+        (time < mine.order.synced ||
+         other->lane_at(begin) == run.lane_at(begin)) &&
         other->log_bytes == run.log_bytes)
       return;
   }
@@ -508,8 +505,8 @@ void Checker::against_word(Mine& mine, const Word& word, const Touch& touch) {
     if (!event || may_meet(mine, *event)) return;
     if (waited(mine, word, touch.lane, *event, other.time)) return;
     Conflict conflict;
-    const uint64_t address =
-        word.address * 4 + std::countr_zero<unsigned>(other.bytes & touch.bytes);
+    const uint64_t address = word.address * 4 + std::countr_zero<unsigned>(
+                                                    other.bytes & touch.bytes);
     compare(mine, conflict, *event, other.time, touch.lane, other.lane,
             address);
     if (conflict.found) race(mine, conflict, *event);
@@ -539,9 +536,10 @@ void Checker::compare(Mine& mine, Conflict& conflict, const Event& event,
   if (ordered(mine, event, time, lane, other)) return;
   const bool same_instruction = time >= mine.first_event;
   const bool both_store = mine.access.use == Use::kStore && event.stores;
-  const bool same = both_store &&
-                    static_cast<Strength>(event.strength) != Strength::kStrong &&
-                    stores_same(mine, lane, same_instruction ? other : -1);
+  const bool same =
+      both_store &&
+      static_cast<Strength>(event.strength) != Strength::kStrong &&
+      stores_same(mine, lane, same_instruction ? other : -1);
   if (conflict.found && same) return;
   conflict = {lane, other, address, same, true};
 }
@@ -563,24 +561,22 @@ bool Checker::stores_same(const Mine& mine, int lane, int other) const {
 }
 
 // Puts a run in place of one that it makes superfluous, or of an old one.
-void Checker::enter_run(Mine& mine, Time (&slots)[2], Time time,
-                        uint64_t begin, uint64_t end) {
+void Checker::enter_run(Mine& mine, Time (&slots)[2], Time time, uint64_t begin,
+                        uint64_t end) {
   const uint64_t line = begin / Shadow::kLineBytes * Shadow::kLineBytes;
   const auto superfluous = [&](Time t) {
     if (t < mine.horizon) return true;
     const Event* e = tables_->log.find(t);
     if (!e) return true;
-    const bool covered =
-        std::max(line, e->begin()) >= begin &&
-        std::min(line + Shadow::kLineBytes, e->end()) <= end;
+    const bool covered = std::max(line, e->begin()) >= begin &&
+                         std::min(line + Shadow::kLineBytes, e->end()) <= end;
     return covered && (mine.stores || (e->block == mine.block.number &&
                                        e->warp == mine.warp.index));
   };
   for (Time& t : slots)
     if (superfluous(t)) return void(t = time);
   // The oldest load stays: it is the one least likely to be ordered.
-  Time& loser =
-      mine.stores && slots[0] < slots[1] ? slots[0] : slots[1];
+  Time& loser = mine.stores && slots[0] < slots[1] ? slots[0] : slots[1];
   loser = time;
 }
 
@@ -626,9 +622,12 @@ void Checker::race(const Mine& mine, const Conflict& c, const Event& event) {
             ? "Lanes of a warp need __syncwarp() in between, too"
             : "Threads of a block need __syncthreads() in between";
     f.message = std::string(verb(mine.access.use)) + " of " +
-                std::to_string(mine.access.bytes) + " bytes, and nothing "
+                std::to_string(mine.access.bytes) +
+                " bytes, and nothing "
                 "orders it and the " +
-                (op == "st" ? "write" : event.stores ? "atomic" : "read") +
+                (op == "st"     ? "write"
+                 : event.stores ? "atomic"
+                                : "read") +
                 " by " + other + ", of " + place + ". " + remedy;
   }
   report(kind, ins.site, event.site, std::move(f));
@@ -678,9 +677,8 @@ void Checker::add(const Checker& other) {
 std::vector<Finding> Checker::findings() const {
   std::vector<const Seen*> all;
   for (const auto& [key, seen] : seen_) all.push_back(&seen);
-  std::sort(all.begin(), all.end(), [](const Seen* a, const Seen* b) {
-    return a->number < b->number;
-  });
+  std::sort(all.begin(), all.end(),
+            [](const Seen* a, const Seen* b) { return a->number < b->number; });
   std::vector<Finding> out;
   for (const Seen* one : all) {
     // Several instructions of one line are one finding.
@@ -690,8 +688,7 @@ std::vector<Finding> Checker::findings() const {
              f.other_file == one->finding.other_file &&
              f.other_line == one->finding.other_line;
     });
-    Finding& f =
-        same == out.end() ? out.emplace_back(one->finding) : *same;
+    Finding& f = same == out.end() ? out.emplace_back(one->finding) : *same;
     f.count += one->count;
   }
   // Who reads too early finds nothing written, or races: a race says more.

@@ -34,7 +34,7 @@ struct BlockChecks {
 
 // The memory of a checker; kept from launch to launch, for it is large.
 struct CheckerTables {
-  // 16 MiB of lines, 1 MiB of words that single lanes touched.
+  // Of the last 16 MiB by lines and 1 MiB by words; 16 MiB in all.
   CheckerTables() : global(1 << 17, 1 << 18) {}
   EventLog log;
   Shadow global;
@@ -123,8 +123,8 @@ class Checker {
 
   const Grid& grid_;
   std::unique_ptr<CheckerTables> tables_;
-  const Time begin_;  // of the launch
-  const bool alone_;  // the only host thread
+  const Time begin_;                              // of the launch
+  const bool alone_;                              // the only host thread
   std::vector<const Instruction*> instructions_;  // by site, once needed
   using Key = std::tuple<std::string_view, uint32_t, uint32_t>;
   std::map<Key, Seen> seen_;

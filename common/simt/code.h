@@ -97,7 +97,8 @@ struct Instruction {
   // A branch that ptxas makes none, and the instructions it jumps over here.
   bool predicated = false;
   uint8_t skips_if_taken = 0, skips_if_not = 0;
-  bool jumps = false;  // no condition, and a branch to the hardware all the same
+  bool jumps =
+      false;  // no condition, and a branch to the hardware all the same
   struct Call* call = nullptr;
 
   uint32_t site = 0;  // number within the program, for caches

@@ -595,10 +595,9 @@ bool decode_memory(const Statement& s, OperandReader& operands,
     ins.run = is_in_space;
   } else if (op == "membar" || op == "fence") {
     ins.run = fence;
-  } else if (op == "prefetch" ||
-             op == "prefetchu" || op == "nanosleep" || op == "discard" ||
-             op == "applypriority" || op == "griddepcontrol" ||
-             op == "setmaxnreg") {
+  } else if (op == "prefetch" || op == "prefetchu" || op == "nanosleep" ||
+             op == "discard" || op == "applypriority" ||
+             op == "griddepcontrol" || op == "setmaxnreg") {
     ins.run = nothing;  // Hints.
   } else {
     return false;

@@ -89,8 +89,8 @@ void Releases::clear() {
   covers_.assign(kCovers, {});
 }
 
-void Releases::release(const BlockOrder& block, uint32_t warp,
-                       uint64_t address, Time now) {
+void Releases::release(const BlockOrder& block, uint32_t warp, uint64_t address,
+                       Time now) {
   any_ = true;
   Flag& f = flag(address);
   if (f.time && f.address != address) f.replaced = true;

@@ -74,8 +74,8 @@ class Origins {
     const Origin value = result(s);
     define(to.text, value);
     for (const std::string& one : to.list)
-      define(one, value.kind == Origin::kArray ? Origin{Origin::kUnknown}
-                                               : value);
+      define(one,
+             value.kind == Origin::kArray ? Origin{Origin::kUnknown} : value);
     if (passes_mask(s)) taint(to.text);
   }
 
@@ -114,16 +114,16 @@ class Origins {
   }
   static Origin product(Origin a, Origin b) {
     if (a.kind == Origin::kNothing || b.kind == Origin::kNothing) return {};
-    const bool numbers =
-        a.kind == Origin::kNumber && b.kind == Origin::kNumber;
+    const bool numbers = a.kind == Origin::kNumber && b.kind == Origin::kNumber;
     return {numbers ? Origin::kNumber : Origin::kUnknown};
   }
 
   // Does the statement hand on a mask, or part of one?
   bool passes_mask(const Statement& s) const {
-    static const std::set<std::string> kPass = {"mov", "and",  "or", "xor",
+    static const std::set<std::string> kPass = {"mov", "and",  "or",  "xor",
                                                 "not", "selp", "cvt", "lop3"};
-    if (s.name() == "activemask") return true;
+    // A coalesced group promises no more than activemask does.
+    if (s.name() == "activemask") return !s.where.of_groups;
     return kPass.contains(s.name()) &&
            std::any_of(s.operands.begin() + 1, s.operands.end(),
                        [&](const Operand& o) { return from_activemask(o); });

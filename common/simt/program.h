@@ -98,7 +98,8 @@ struct Program {
   struct SharedArray {
     std::string name;
     uint32_t begin = 0, bytes = 0;
-    bool dynamic = false;  // behind the static ones, as large as the launch says
+    bool dynamic =
+        false;  // behind the static ones, as large as the launch says
   };
   std::vector<SharedArray> shared_arrays;
   uint32_t sites = 0;

@@ -131,14 +131,17 @@ class Lexer {
       std::sscanf(&line[inlined], "inlined_at %u %u %u", &of, &ol, &oc);
     }
     if (l == 0) return;  // The compiler does not say: still the line before.
+    const auto known = resolved_.find(outer);
     if (is_system(f) && inlined != line.npos) {
-      const auto known = resolved_.find(outer);
       where_ = known != resolved_.end()
                    ? known->second
                    : SourceLine{std::get<0>(outer), std::get<1>(outer)};
     } else {
       where_ = {f, l};
     }
+    where_.of_groups |=
+        f < files_.size() &&
+        files_[f].find("/cooperative_groups") != std::string::npos;
     resolved_[here] = where_;
   }
   bool is_system(uint32_t file) const {

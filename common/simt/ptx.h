@@ -18,6 +18,7 @@ struct Error : std::runtime_error {
 struct SourceLine {
   uint32_t file = 0;
   uint32_t line = 0;
+  bool of_groups = false;  // cooperative groups' code, inlined here
 };
 
 // A PTX fundamental type. kind is one of u s b f (numbers and untyped bits),
