@@ -10,6 +10,7 @@ found. Needs a GPU and compute-sanitizer.
 
 import concurrent.futures
 import datetime
+import hashlib
 import json
 import os
 import pathlib
@@ -69,6 +70,48 @@ def commands():
     return binaries
 
 
+def _hash(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+# ---- The table in docs/executor.md -------------------------------------------
+
+FINDS = re.compile(r"^// finds: (?:error, says )?(.+?)(?:, (?:block|count).*)?$", re.M)
+
+
+def newest(root):
+    files = sorted(root.glob("plots/data/*/*/sanitizer.json"),
+                   key=lambda p: p.parent.name)
+    if not files:
+        raise ValueError("plots/data has no sanitizer.json: run "
+                         "plots/sanitizer.py on a machine with a GPU")
+    return json.loads(files[-1].read_text())
+
+
+def who_finds_what(root):
+    """Header and rows: each wrong program, the executor's word, the tools'."""
+    report = newest(root)
+    rows = []
+    for path in sorted((root / "tests/wrong/programs").glob("*.cu")):
+        if path.name.endswith(".fixed.cu"):
+            continue
+        name = path.relative_to(root).as_posix()
+        seen = report["programs"].get(name)
+        if not seen or seen["sha256"] != _hash(path):
+            raise ValueError(f"{name} is not what compute-sanitizer was run on: run "
+                             "plots/sanitizer.py again on a machine with a GPU")
+        finds = FINDS.search(path.read_text())
+        if not finds:
+            raise ValueError(f"{name} does not say '// finds: ...'")
+        tools = [t for t in TOOLS if seen[t] and seen[t] != "never ends"]
+        ends = any(seen[t] == "never ends" for t in TOOLS)
+        rows.append([f"`{path.stem}`", finds[1],
+                     ", ".join(tools) or ("(never ends)" if ends else "-")])
+    caption = (f"*{report['gpu']}, {report['tool']}, {report['date']}, commit "
+               f"{report['commit']}.*")
+    return ["program", "the executor says", "compute-sanitizer's tools"], rows, caption
+
+
 def main():
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
@@ -89,11 +132,14 @@ def main():
     report = {
         "date": datetime.date.today().isoformat(),
         "commit": os.environ.get("COMMIT", "unknown"),
-        "tool": version.strip().splitlines()[-1],
+        "tool": "compute-sanitizer " + re.search(r"Version ([\d.]+\d)", version)[1],
         "gpu": subprocess.run(
             ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
             capture_output=True, text=True).stdout.strip(),
-        "programs": {name: found[name] for name in sorted(found)},
+        "programs": {
+            name: {"sha256": _hash(ROOT / name), **{t: found[name][t] for t in TOOLS}}
+            for name in sorted(found)
+        },
     }
     path = pathlib.Path(sys.argv[1])
     path.parent.mkdir(parents=True, exist_ok=True)

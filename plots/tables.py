@@ -7,6 +7,7 @@
     table launch [N...]       small sizes: cold, warm, and in a CUDA graph
     table ladder              every chapter: its idea and its bandwidth
     table provenance          every data file and where it comes from
+    table findings            wrong programs: what the executor and the sanitizer find
     figure ladder             what plot.py drew, with its caption
     figure by_size            the same, for this chapter
     value gbps FILE N         4271
@@ -30,6 +31,7 @@ import re
 import sys
 
 import records
+import sanitizer
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
@@ -184,6 +186,11 @@ def provenance(args, page):
     return _table(header, rows, "l" * len(header))
 
 
+def findings(args, page):
+    header, rows, caption = sanitizer.who_finds_what(records.root_of(page))
+    return _table(header, rows, "l" * len(header)) + ["", caption]
+
+
 def ladder_figure(args, page):
     root = records.root_of(page)
     shown = [records.of_source(root, s) for s in records.main_sources(root)]
@@ -258,6 +265,7 @@ RENDERERS = {
     ("table", "counters"): counters,
     ("table", "ladder"): ladder,
     ("table", "provenance"): provenance,
+    ("table", "findings"): findings,
     ("figure", "ladder"): ladder_figure,
     ("figure", "by_size"): by_size_figure,
     ("value", "counter"): counter,
