@@ -113,14 +113,16 @@ Finding Block::stuck(Path::State state, const std::string& kind,
 }
 
 void Block::deadlock() {
-  const bool at_barrier = any_waits(Path::kAtBarrier);
+  int barriers = 0;
+  for (uint32_t k = 0; k < kBarriers; ++k)
+    barriers += std::any_of(warps.begin(), warps.end(),
+                            [&](const auto& w) { return w->waits_at(k); });
   const bool in_collective = any_waits(Path::kAtCollective);
-  if (at_barrier && in_collective)
+  if (barriers + in_collective > 1)
     throw PlacedFault(719, stuck(Path::kAtBarrier, "deadlock",
-                                 "some threads of the block wait at a barrier "
-                                 "and others in a warp collective, for one "
-                                 "another:"));
-  if (at_barrier)
+                                 "threads of the block wait for one another "
+                                 "in different places:"));
+  if (barriers)
     throw PlacedFault(719, stuck(Path::kAtBarrier, "partial barrier",
                                  "part of the block waits at a barrier that "
                                  "the others do not come to:"));

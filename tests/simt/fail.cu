@@ -257,7 +257,7 @@ const Case cases[] = {
     {"lanes that left a loop",
      [](int* p) { loop_kernel<<<1, 32>>>(reinterpret_cast<unsigned*>(p)); },
      kExecutorOnly,
-     {"deadlock", "loop_kernel", line(kLoopLine)}},
+     {"missing lanes", "loop_kernel", line(kLoopLine)}},
     {"endless loop",
      [](int* p) { endless_kernel<<<1, 32>>>(p); },
      kExecutorOnly,
