@@ -135,13 +135,13 @@ def _chapter_sources(root):
 
 
 def _make(root, *arguments):
-    with _alone(root):
+    with alone(root):
         made = toolchain.make(root, "cpu", *arguments)
     return made.stdout or "make failed" if made.returncode else None
 
 
 @contextlib.contextmanager
-def _alone(root):
+def alone(root):
     """Tests run side by side, and two makes would write the same files."""
     lock = root / "build" / "counts.lock"
     lock.parent.mkdir(exist_ok=True)

@@ -24,6 +24,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 sys.path.insert(0, str(ROOT / "tests"))
 
 import bench  # noqa: E402
+import counts  # noqa: E402
 import parity_data  # noqa: E402
 import records  # noqa: E402
 import toolchain  # noqa: E402
@@ -52,7 +53,8 @@ def binary(backend, program):
 
 def build(backend, wanted):
     targets = [binary(backend, program) for program in wanted]
-    built = toolchain.make(ROOT, backend, f"-j{os.cpu_count()}", *targets)
+    with counts.alone(ROOT):
+        built = toolchain.make(ROOT, backend, f"-j{os.cpu_count()}", *targets)
     if built.returncode:
         raise RecordError(f"the build failed:\n{built.stdout}")
 
@@ -68,7 +70,7 @@ def count_by_executor(program):
                      SIMT_REPORT=report.name, SIMT_CHECKS="off")
         launches = json.load(report)["launches"]
     return [Launch(spelled(one["kernel"]), one["grid"], one["block"], {},
-                   {m: one["metrics"][m] for m in METRICS})
+                   {m: parity_data.short(one["metrics"][m]) for m in METRICS})
             for one in launches]
 
 

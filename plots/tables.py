@@ -7,6 +7,8 @@
     table launch [N...]       small sizes: cold, warm, and in a CUDA graph
     table ladder              every chapter: its idea and its bandwidth
     table provenance          every data file and where it comes from
+    table parity programs     how often the executor counts what ncu counts
+    table parity differences  where it does not, and why
     table findings            wrong programs: what the executor and the sanitizer find
     figure ladder             what plot.py drew, with its caption
     figure by_size            the same, for this chapter
@@ -30,6 +32,7 @@ import pathlib
 import re
 import sys
 
+import parity_data
 import records
 import sanitizer
 
@@ -191,6 +194,60 @@ def findings(args, page):
     return _table(header, rows, "l" * len(header)) + ["", caption]
 
 
+def parity(args, page):
+    views = {"programs": _parity_programs, "differences": _parity_differences}
+    if len(args) != 1 or args[0] not in views:
+        raise ValueError(f"write: table parity {' or '.join(views)}")
+    return views[args[0]](records.root_of(page), page)
+
+
+def _parity_programs(root, page):
+    compared = parity_data.load(parity_data.newest(root), root)
+    rows = []
+    for title, programs in _parity_groups(root, page, compared):
+        cells = [title, f"{sum(len(compared.programs[p]) for p in programs):,}"]
+        for quantity in parity_data.QUANTITIES:
+            differing = sum(bool(parity_data.differs(program, one, quantity))
+                            for program in programs
+                            for one in compared.programs[program])
+            cells.append(f"{differing}" if differing else "")
+        rows.append(cells)
+    c = compared.context
+    return [*_table(["launches that differ in", "of", *parity_data.QUANTITIES],
+                    rows), "",
+            f"*{c['gpu']}, driver {c['driver']}, CUDA {c['cuda']}, Nsight "
+            f"Compute {c['ncu']}, {c['date']}, commit {c['commit']}; empty: "
+            "none. Branches and lanes may differ by "
+            f"{parity_data.POINTS} of a hundred, in leaving.cu by "
+            f"{100 * parity_data.RELATIVE:.0f} %; all else is exact.*"]
+
+
+def _parity_groups(root, page, compared):
+    """(title, programs): each test program by itself, the chapters together."""
+    chapters = [p for p in compared.programs if p.startswith("chapters/")]
+    for program in compared.programs:
+        if program not in chapters:
+            yield _link(root / program, page), [program]
+    yield "all chapters and variants", chapters
+
+
+def _parity_differences(root, page):
+    text = (root / parity_data.EXCEPTIONS).read_text()
+    found = parity_data.read_exceptions(text)
+    rows = []
+    for cause in dict.fromkeys(e.cause for e in found):
+        mine = [e for e in found if e.cause == cause]
+        quantities = [q for q in parity_data.QUANTITIES
+                      if any(q in e.quantities for e in mine)]
+        kernels = ", ".join(f"`{e.kernel}`" for e in mine)
+        rows.append([cause, ", ".join(quantities), kernels])
+    return _table(["cause", "shows in", "kernels"], rows, "lll")
+
+
+def _link(path, page):
+    return f"[{path.name}]({os.path.relpath(path, page.parent)})"
+
+
 def ladder_figure(args, page):
     root = records.root_of(page)
     shown = [records.of_source(root, s) for s in records.main_sources(root)]
@@ -265,6 +322,7 @@ RENDERERS = {
     ("table", "counters"): counters,
     ("table", "ladder"): ladder,
     ("table", "provenance"): provenance,
+    ("table", "parity"): parity,
     ("table", "findings"): findings,
     ("figure", "ladder"): ladder_figure,
     ("figure", "by_size"): by_size_figure,

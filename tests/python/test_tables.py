@@ -78,6 +78,8 @@ class Tables(unittest.TestCase):
         for kind, name in tables.RENDERERS:
             if name.startswith("counter"):  # Counted anew each time.
                 continue
+            if name in ("parity", "findings"):  # Of no chapter's record.
+                continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
             if name == "floor_us":
                 args = ["relu.cu"]

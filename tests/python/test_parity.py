@@ -1,0 +1,142 @@
+"""ncu's counts and the executor's: what agrees, what may differ, what is told."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "plots"))
+
+import parity  # noqa: E402
+import parity_data  # noqa: E402
+import records  # noqa: E402
+import tables  # noqa: E402
+from parity_data import METRICS, Launch, Parity  # noqa: E402
+from records import RecordError  # noqa: E402
+
+SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+UNIFORM = "smsp__sass_average_branch_targets_threads_uniform.pct"
+LANES = "smsp__thread_inst_executed_per_inst_executed.ratio"
+PROGRAM = "tests/parity/global.cu"
+CHAPTER = "chapters/03_pack/relu.cu"
+KNOWN = "lanes take turns\n  global.cu copy<float>: sectors\n"
+
+
+def launch(ncu=None, executor=None, kernel="copy<float>"):
+    zero = dict.fromkeys(METRICS, 0)
+    return Launch(kernel, [1, 1, 1], [32, 1, 1], zero | (ncu or {}),
+                  zero | (executor or {}))
+
+
+def troubles(*launches, program=PROGRAM, exceptions=""):
+    judged = parity_data.judge(Parity({}, {program: list(launches)}),
+                               parity_data.read_exceptions(exceptions))
+    return [trouble for _, _, _, found in judged for trouble in found]
+
+
+class Judging(unittest.TestCase):
+    def test_memory_counters_are_exact(self):
+        self.assertEqual(troubles(launch({SECTORS: 8}, {SECTORS: 8})), [])
+        found = troubles(launch({SECTORS: 8}, {SECTORS: 9}))
+        self.assertEqual(found, [f"launch 0, copy<float>: {SECTORS}: ncu 8, "
+                                 "the executor 9"])
+
+    def test_branches_and_lanes_may_differ_by_two_of_a_hundred(self):
+        self.assertEqual(troubles(launch({UNIFORM: 90, LANES: 32},
+                                         {UNIFORM: 91.9, LANES: 31.4})), [])
+        self.assertEqual(len(troubles(launch({UNIFORM: 90, LANES: 32},
+                                             {UNIFORM: 92.1, LANES: 31.3}))), 2)
+
+    def test_loops_that_lanes_leave_may_differ_by_a_tenth(self):
+        near, far = (launch({UNIFORM: 50}, {UNIFORM: u}) for u in (54, 56))
+        self.assertEqual(troubles(near, program=parity_data.LEAVING), [])
+        self.assertEqual(len(troubles(far, program=parity_data.LEAVING)), 1)
+
+    def test_a_known_difference_is_none(self):
+        other = launch({SECTORS: 8}, {SECTORS: 9})
+        self.assertEqual(troubles(other, exceptions=KNOWN), [])
+
+    def test_a_known_difference_that_is_gone_is_told(self):
+        found = troubles(launch(), exceptions=KNOWN)
+        self.assertEqual(len(found), 1)
+        self.assertIn("copy<float> no longer differs", found[0])
+
+    def test_a_chapter_has_no_exceptions(self):
+        found = troubles(launch({SECTORS: 8}, {SECTORS: 9}), program=CHAPTER,
+                         exceptions=KNOWN.replace("global.cu", "relu.cu"))
+        self.assertIn("ncu 8, the executor 9", found[0])
+
+    def test_exceptions_that_cannot_be_read(self):
+        for text, says in (("  global.cu copy: sectors\n", "write a cause"),
+                           ("cause\n  global.cu sectors\n", "indented lines"),
+                           ("cause\n  global.cu copy: time\n", "'time' is none")):
+            with self.subTest(text), self.assertRaisesRegex(RecordError, says):
+                parity_data.read_exceptions(text)
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.source = self.root / PROGRAM
+        self.source.parent.mkdir(parents=True)
+        self.source.write_text("// A kernel.\n")
+        self.recorded = Parity({"gpu": "made up"}, {PROGRAM: [
+            launch({SECTORS: 8}, {SECTORS: 2.5})]})
+        self.path = self.root / "parity.json"
+        self.path.write_text(parity_data.text_of(self.recorded, self.root))
+
+    def test_what_was_written_is_read(self):
+        self.assertEqual(parity_data.load(self.path, self.root), self.recorded)
+
+    def test_other_sources_are_refused(self):
+        self.source.write_text("// Another.\n")
+        with self.assertRaisesRegex(RecordError, "has changed"):
+            parity_data.load(self.path, self.root)
+
+    def test_tables_show_what_differs(self):
+        data = self.root / f"plots/data/{records.REFERENCE_GPU}/2026-01-02"
+        data.mkdir(parents=True)
+        context = dict.fromkeys(("gpu", "driver", "cuda", "ncu", "date", "commit"), "x")
+        (data / "parity.json").write_text(parity_data.text_of(
+            Parity(context, self.recorded.programs), self.root))
+        (self.root / parity_data.EXCEPTIONS).write_text(KNOWN)
+        (self.root / "chapters").mkdir()
+        page = self.root / "chapters/page.md"
+        lines = tables.render("table", "parity", ["programs"], page)
+        self.assertEqual(lines[2], "| [global.cu](../tests/parity/global.cu) | 1 |"
+                         "  | 1 |  |  |  |  |  |  |")
+        lines = tables.render("table", "parity", ["differences"], page)
+        self.assertEqual(lines[2], "| lanes take turns | sectors | `copy<float>` |")
+        self.source.write_text("// Another.\n")
+        with self.assertRaisesRegex(ValueError, "has changed"):
+            tables.render("table", "parity", ["programs"], page)
+
+    def test_launches_must_match(self):
+        other = [launch(kernel="other")]
+        for ncu, ours in (([launch()], []), ([launch()], other)):
+            with self.assertRaises(RecordError):
+                parity.together(PROGRAM, ncu, ours)
+
+
+class Ncu(unittest.TestCase):
+    def test_its_csv(self):
+        header = ["ID", "Kernel Name", "Block Size", "Grid Size", *METRICS]
+        row = ["0", "void (anonymous namespace)::copy<(int)4>(float *)",
+               "(32, 1, 1)", "(2, 1, 1)", *["1,024"] * len(METRICS)]
+        text = "==PROF== noise\n" + "\n".join(
+            ",".join(f'"{cell}"' for cell in line)
+            for line in (header, [""] * len(header), row))
+        (one,) = parity.read_ncu(text)
+        self.assertEqual((one.kernel, one.grid, one.block),
+                         ("copy<4>", [2, 1, 1], [32, 1, 1]))
+        self.assertEqual(one.ncu[SECTORS], 1024)
+
+    def test_no_launch_is_an_error(self):
+        with self.assertRaisesRegex(RecordError, "told of no launch"):
+            parity.read_ncu("==ERROR== no permission\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
