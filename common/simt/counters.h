@@ -1,8 +1,9 @@
 // Counts what Nsight Compute counts, instruction by instruction.
 //
 // The definitions are the hardware's, as an H200 answered them for the kernels
-// in tests/parity. What ptxas does after us (it joins, predicates and hoists
-// instructions) is not in the PTX; docs/executor.md says where that shows.
+// in tests/parity. What ptxas does after us is not in the PTX: predication.cpp
+// guesses which branches it saves; what else it joins, unrolls or moves differs,
+// as tests/parity/exceptions.txt lists.
 #pragma once
 #include <array>
 #include <cstdint>
