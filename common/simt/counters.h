@@ -2,8 +2,8 @@
 //
 // The definitions are the hardware's, as an H200 answered them for the kernels
 // in tests/parity. What ptxas does after us is not in the PTX: predication.cpp
-// guesses which branches it saves; what else it joins, unrolls or moves differs,
-// as tests/parity/exceptions.txt lists.
+// guesses which branches it saves; what else it joins, unrolls or moves
+// differs, as tests/parity/exceptions.txt lists.
 #pragma once
 #include <array>
 #include <cstdint>
