@@ -215,7 +215,7 @@ point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program test bench parity plots weave doctor clean
+.PHONY: always help run program test bench parity speed plots weave doctor clean
 always:
 
 define HELP
@@ -232,6 +232,7 @@ make test            run every check
 make bench           measure every chapter and variant, and record the results
 make bench03         measure those of chapter 03
 make parity          compare the executor's counters with Nsight Compute's
+make speed           time the executor itself, beside numba's CUDA simulator
 make plots           draw the figures from what is recorded
 make weave           bring code, tables and figures in the pages up to date
 
@@ -317,6 +318,8 @@ endif
 
 parity:
 	@$(PYTHON) plots/parity.py
+speed:
+	@$(PYTHON) plots/speed.py
 plots:
 	@$(CHECK_PYTHON) plots/plot.py
 weave:

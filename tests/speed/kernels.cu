@@ -1,18 +1,22 @@
-// How long the executor takes for a thread of six kernels. Each is launched
-// once to load it, then `repeats` times; the fastest counts, being the one that
-// the machine disturbed least.
+// How long the executor takes for a thread of six kernels, and how much memory.
+// Each kernel is launched once to load it, then kRepeats times.
 //
-// Prints one line a kernel: name, threads, nanoseconds a thread.
+//   kernels [elements [kernel]]   2^20 elements and every kernel, if not told
+//
+// Prints one line a kernel: name, threads, nanoseconds of CPU time a thread,
+// one each time; then the arrays' bytes and the most memory that was in use.
 #include <cuda_runtime.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
-#include <limits>
 
 namespace {
 
 constexpr int kBlock = 256;
+constexpr int kRepeats = 5;
+constexpr int kSmallest = 8 * kBlock;  // A block for each kernel.
 
 __global__ void copy(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -77,39 +81,67 @@ double nanoseconds() {
   return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
+// The most bytes that were ever in use. Of this program alone: getrusage would
+// count those of the process that started it, too.
+long peak_bytes() {
+  long kib = 0;
+  char line[256];
+  std::FILE* status = std::fopen("/proc/self/status", "r");
+  while (status && std::fgets(line, sizeof line, status))
+    if (std::sscanf(line, "VmHWM: %ld kB", &kib) == 1) break;
+  if (status) std::fclose(status);
+  return 1024 * kib;
+}
+
+struct Arrays {
+  void *x, *y;
+  const char* wanted;  // The only kernel to run; null: all.
+  bool any = false;    // Has been run.
+};
+
 template <class X>
 void measure(const char* name, void (*kernel)(const X*, X*, int), int threads,
-             int repeats, void* x, void* y) {
-  double best = std::numeric_limits<double>::infinity();
-  for (int k = 0; k <= repeats; ++k) {
+             Arrays& arrays) {
+  if (arrays.wanted && std::strcmp(arrays.wanted, name) != 0) return;
+  arrays.any = true;
+  std::printf("%-10s %9d threads, ns a thread:", name, threads);
+  for (int k = 0; k <= kRepeats; ++k) {
     const double start = nanoseconds();
-    kernel<<<threads / kBlock, kBlock>>>(static_cast<X*>(x), static_cast<X*>(y),
-                                         threads);
+    kernel<<<threads / kBlock, kBlock>>>(static_cast<X*>(arrays.x),
+                                         static_cast<X*>(arrays.y), threads);
     CHECK(cudaGetLastError());
     CHECK(cudaDeviceSynchronize());
-    const double took = nanoseconds() - start;
-    if (k > 0 && took < best) best = took;
+    if (k > 0) std::printf(" %.2f", (nanoseconds() - start) / threads);
   }
-  std::printf("%-10s %9d threads %8.2f ns a thread\n", name, threads,
-              best / threads);
+  std::printf("\n");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int n = 1 << 20;
-  const int repeats = argc > 1 ? std::atoi(argv[1]) : 5;
-  void *x = nullptr, *y = nullptr;
-  CHECK(cudaMalloc(&x, n * sizeof(float)));
-  CHECK(cudaMalloc(&y, n * sizeof(float)));
-  CHECK(cudaMemset(x, 0, n * sizeof(float)));
-  CHECK(cudaMemset(y, 0, n * sizeof(float)));
-  measure<float>("copy", copy, n, repeats, x, y);
-  measure<float4>("pack", pack, n / 4, repeats, x, y);
-  measure<float>("saxpy", saxpy, n, repeats, x, y);
-  measure<float>("block_sum", block_sum, n, repeats, x, y);
-  measure<float>("collatz", collatz, n / 8, repeats, x, y);
-  measure<float>("histogram", histogram, n, repeats, x, y);
-  CHECK(cudaFree(x));
-  CHECK(cudaFree(y));
+  const int n = argc > 1 ? std::atoi(argv[1]) : 1 << 20;
+  if (n < kSmallest || n % kSmallest) {
+    std::fprintf(stderr, "%s elements: give a multiple of %d\n", argv[1],
+                 kSmallest);
+    return 1;
+  }
+  Arrays arrays = {nullptr, nullptr, argc > 2 ? argv[2] : nullptr};
+  CHECK(cudaMalloc(&arrays.x, n * sizeof(float)));
+  CHECK(cudaMalloc(&arrays.y, n * sizeof(float)));
+  CHECK(cudaMemset(arrays.x, 0, n * sizeof(float)));
+  CHECK(cudaMemset(arrays.y, 0, n * sizeof(float)));
+  measure<float>("copy", copy, n, arrays);
+  measure<float4>("pack", pack, n / 4, arrays);
+  measure<float>("saxpy", saxpy, n, arrays);
+  measure<float>("block_sum", block_sum, n, arrays);
+  measure<float>("collatz", collatz, n / 8, arrays);
+  measure<float>("histogram", histogram, n, arrays);
+  CHECK(cudaFree(arrays.x));
+  CHECK(cudaFree(arrays.y));
+  if (!arrays.any) {
+    std::fprintf(stderr, "there is no kernel '%s'\n", arrays.wanted);
+    return 1;
+  }
+  std::printf("memory: %zu bytes of arrays, %ld bytes at most\n",
+              2 * n * sizeof(float), peak_bytes());
 }
