@@ -6,6 +6,9 @@
 # op: tests/<op>_test.cpp, plots/<op>_bench.cpp.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)  # The first build is the long one.
+endif
 ifeq ($(filter clean,$(MAKECMDGOALS))$(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
 endif
@@ -81,9 +84,9 @@ ifeq ($(filter gpu cpu,$(BACKEND)),)
 $(error BACKEND=$(BACKEND) is neither gpu nor cpu)
 endif
 
-NEEDS_NOTHING := help clean doctor diff% plots weave \
+NEEDS_NOTHING := help clean doctor diff% plots figures weave \
   $(if $(filter cpu,$(BACKEND)),bench%)
-NEEDS_PYTHON := test plots weave
+NEEDS_PYTHON := test plots figures weave
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
 ifeq ($(MAKE_RESTARTS)$(MAKELEVEL),0)
@@ -234,6 +237,7 @@ make bench03         measure those of chapter 03
 make parity          compare the executor's counters with Nsight Compute's
 make speed           time the executor itself, beside numba's CUDA simulator
 make plots           draw the figures from what is recorded
+make figures         the same, after tracing the chapters' loads anew
 make weave           bring code, tables and figures in the pages up to date
 
 make doctor          what is there, what is missing, and how to mend it
@@ -321,6 +325,9 @@ parity:
 speed:
 	@$(PYTHON) plots/speed.py
 plots:
+	@$(CHECK_PYTHON) plots/plot.py
+figures:
+	@$(CHECK_PYTHON) plots/traces.py
 	@$(CHECK_PYTHON) plots/plot.py
 weave:
 	@$(CHECK_PYTHON) docs/weave.py
