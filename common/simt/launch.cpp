@@ -103,7 +103,7 @@ class Workers {
     if (checker_) checker = std::make_unique<Checker>(grid_);
     std::exception_ptr error;
     try {
-      blocks({counters.get(), checker.get()});
+      blocks({counters.get(), checker.get(), Trace::wanted()});
     } catch (...) {
       error = std::current_exception();
     }

@@ -3,12 +3,14 @@
 #pragma once
 #include "common/simt/checker.h"
 #include "common/simt/counters.h"
+#include "common/simt/trace.h"
 
 namespace simt {
 
 struct Observers {
   Counters* counters = nullptr;  // null: SIMT_COUNTERS=off
   Checker* checker = nullptr;    // null: SIMT_CHECKS=off
+  Trace* trace = nullptr;        // null: no SIMT_TRACE
 
   // A block begins.
   void start(Block& block) {
@@ -25,6 +27,7 @@ struct Observers {
   void access(Warp& warp, const Instruction& ins, const Access& access) {
     if (counters) counters->access(ins, access);
     if (checker) checker->access(warp, ins, access);
+    if (trace) trace->access(warp, ins, access);
   }
   void fence(Warp& warp) {
     if (checker) checker->fence(warp);
