@@ -10,6 +10,8 @@
     table parity programs     how often the executor counts what ncu counts
     table parity differences  where it does not, and why
     table findings            wrong programs: what the executor and the sanitizer find
+    table speed               the executor's own time a thread, and numba's simulator's
+    table memory              the executor's own memory
     figure ladder             what plot.py drew, with its caption
     figure by_size            the same, for this chapter
     value gbps FILE N         4271
@@ -35,6 +37,7 @@ import sys
 import parity_data
 import records
 import sanitizer
+import speed
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
@@ -194,6 +197,16 @@ def findings(args, page):
     return _table(header, rows, "l" * len(header)) + ["", caption]
 
 
+def speed_of_threads(args, page):
+    header, rows, caption = speed.time_table(records.root_of(page))
+    return [*_table(header, rows), "", caption]
+
+
+def memory(args, page):
+    header, rows, caption = speed.memory_table(records.root_of(page))
+    return [*_table(header, rows), "", caption]
+
+
 def parity(args, page):
     views = {"programs": _parity_programs, "differences": _parity_differences}
     if len(args) != 1 or args[0] not in views:
@@ -324,6 +337,8 @@ RENDERERS = {
     ("table", "provenance"): provenance,
     ("table", "parity"): parity,
     ("table", "findings"): findings,
+    ("table", "speed"): speed_of_threads,
+    ("table", "memory"): memory,
     ("figure", "ladder"): ladder_figure,
     ("figure", "by_size"): by_size_figure,
     ("value", "counter"): counter,

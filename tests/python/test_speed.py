@@ -1,0 +1,96 @@
+"""Times and memory of the executor are read, tabled, and refused when stale."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "plots"))
+
+import made_up  # noqa: E402
+import speed  # noqa: E402
+import tables  # noqa: E402
+
+OUTPUT = """\
+copy            2048 threads, ns a thread: 5.84 5.50 6.00
+block_sum       2048 threads, ns a thread: 33.00 32.00
+memory: 2097152 bytes of arrays, 6967296 bytes at most
+"""
+
+
+class Reading(unittest.TestCase):
+    def test_every_sample_of_every_kernel(self):
+        times = speed.read_times(OUTPUT)
+        self.assertEqual(list(times), ["copy", "block_sum"])
+        self.assertEqual(times["copy"], speed.Timed(2048, [5.84, 5.5, 6.0]))
+        self.assertEqual(times["copy"].best, 5.5)
+
+    def test_memory(self):
+        self.assertEqual(speed.read_memory(OUTPUT), {"arrays": 2097152, "peak": 6967296})
+
+    def test_silence_is_refused(self):
+        for read in (speed.read_times, speed.read_memory):
+            with self.assertRaises(speed.Problem):
+                read("simt: out of bounds\n")
+
+
+class Tables(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = made_up.repository(folder.name)
+        self.page = self.root / "docs/executor.md"
+        self.source = self.root / speed.SOURCE
+        self.source.parent.mkdir(parents=True)
+        self.source.write_text("// six kernels\n")
+        self.report = {
+            "context": {"date": "2026-01-02", "commit": "0123456789ab", "dirty": "no",
+                        "cpu": "a CPU", "compiler": "g++ 12", "python": "3.11",
+                        "numba": "0.68", "source_sha256": speed.sha256(self.root)},
+            "times": {name: {"copy": {"threads": 2048, "ns": [ns + 1, ns]}}
+                      for name, ns in (("off", 4), ("counters", 6), ("everything", 8),
+                                       ("numba", 60000))},
+            "memory": {name: [{"elements": 1 << 18, "arrays": 2 << 20,
+                               "peak": (2 << 20) + own}]
+                       for name, own in (("off", 4_000_000), ("counters", 5_000_000),
+                                         ("everything", 9_000_000))}}
+
+    def render(self, name):
+        made_up.write(self.root / speed.DATA, self.report)
+        return tables.render("table", name, [], self.page)
+
+    def test_times_beside_the_simulator(self):
+        lines = self.render("speed")
+        self.assertEqual(lines[2], "| `copy` | 4.0 | 6.0 | 8.0 | 60,000 | 7,500 x |")
+        self.assertEqual(lines[-1], "*a CPU, g++ 12, numba 0.68 on Python 3.11, "
+                         "2026-01-02, commit 0123456789ab; CPU time on one core, "
+                         "fastest of 2.*")
+
+    def test_without_the_simulator_its_columns_are_left_out(self):
+        del self.report["times"]["numba"]
+        self.report["context"]["numba"] = None
+        lines = self.render("speed")
+        self.assertEqual(lines[2], "| `copy` | 4.0 | 6.0 | 8.0 |")
+        self.assertNotIn("numba", "".join(lines))
+
+    def test_memory_is_told_without_the_arrays(self):
+        self.assertEqual(self.render("memory")[2], "| 262,144 | 2.1 | 4.0 | 5.0 | 9.0 |")
+
+    def test_local_changes_are_told(self):
+        self.report["context"]["dirty"] = "yes"
+        self.assertIn("0123456789ab with local changes", self.render("memory")[-1])
+
+    def test_another_version_of_the_kernels_is_refused(self):
+        self.render("speed")
+        self.source.write_text("// seven kernels\n")
+        for name in ("speed", "memory"):
+            with self.assertRaisesRegex(ValueError, "another version"):
+                tables.render("table", name, [], self.page)
+
+    def test_nothing_measured_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "run `make speed`"):
+            tables.render("table", "speed", [], self.page)
+
+
+if __name__ == "__main__":
+    unittest.main()
