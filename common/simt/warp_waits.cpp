@@ -1,0 +1,241 @@
+// Where lanes wait: in a spin, at a barrier of the block, in a collective of
+// the warp.
+#include <algorithm>
+
+#include "common/simt/grid.h"
+#include "common/simt/warp.h"
+
+namespace simt {
+namespace {
+
+int first_lane(uint32_t mask) { return std::countr_zero(mask); }
+
+uint32_t bits(uint32_t mask) { return std::popcount(mask); }
+
+}  // namespace
+
+// ---- Spins ---------------------------------------------------------------
+
+void Warp::poll(uint64_t value) {
+  uint64_t& seen = current_->seen[current_->pc % 4];
+  if (seen == value) {
+    ++current_->polls;
+    return;
+  }
+  seen = value;
+  current_->polls = 0;
+  progress_ = true;
+}
+
+bool Warp::wake() {
+  bool any = false;
+  for (size_t k = 0; k < waiting_.size();) {
+    if (waiting_[k].state != Path::kSpinning) {
+      ++k;
+      continue;
+    }
+    const Path path = waiting_[k];
+    waiting_.erase(waiting_.begin() + k);
+    resume(path);
+    any = true;
+  }
+  return any;
+}
+
+bool Warp::waits_at(uint32_t barrier) const {
+  return std::any_of(waiting_.begin(), waiting_.end(), [&](const Path& p) {
+    return p.state == Path::kAtBarrier && p.barrier == barrier;
+  });
+}
+
+const Path* Warp::waiting(Path::State state) const {
+  const auto found =
+      std::find_if(waiting_.begin(), waiting_.end(),
+                   [&](const Path& p) { return p.state == state; });
+  return found == waiting_.end() ? nullptr : &*found;
+}
+
+bool Warp::spins() const { return waiting(Path::kSpinning) != nullptr; }
+
+bool Warp::stuck() const {
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [](const Path& p) { return p.stuck; });
+}
+
+bool Warp::release_join_waiters() {
+  bool any = false;
+  for (const auto& join : joins_) {
+    if (join->arrived == 0 || join->pc == Join::kReturn ||
+        join->arrived == join->expected)
+      continue;
+    Path path;
+    path.mask = join->arrived;
+    path.pc = join->pc;
+    path.frame = join->frame;
+    path.join = join->parent;
+    join->expected &= ~join->arrived;
+    join->arrived = 0;
+    resume(path);
+    any = true;
+  }
+  return any;
+}
+
+// ---- Barriers ------------------------------------------------------------
+
+void Warp::wait_at_barrier(Path path, uint32_t mask, const Instruction& ins) {
+  progress_ = true;
+  const uint32_t number = *lanes<uint32_t>(*this, ins.a);
+  if (number >= Block::kBarriers)
+    fault(ins, first_lane(mask), "bad barrier",
+          "there are barriers 0 to 15, not " + std::to_string(number), 719);
+  block->observers.arrive(*this, ins, mask);
+  Barrier& barrier = block->barriers[number];
+  barrier.expected = ins.b == kNowhere ? 0 : *lanes<uint32_t>(*this, ins.b);
+  if (ins.c != kNowhere) {
+    uint32_t holds = *lanes<uint32_t>(*this, ins.c);
+    if (ins.c_negated) holds = ~holds;
+    barrier.count += bits(holds & mask);
+    barrier.lanes += bits(mask);
+  }
+  // With a thread count, warps count as a whole: a ragged one stands for 32.
+  const bool whole = barrier.expected && mask == live_;
+  barrier.arrived += whole ? kLanes : bits(mask);
+  if (!ins.flags) {  // not bar.arrive
+    path.mask = mask;
+    path.state = Path::kAtBarrier;
+    path.barrier = number;
+    waiting_.push_back(path);
+  }
+  block->check_barrier(number);
+  enter(path);
+}
+
+void Warp::release(uint32_t barrier) {
+  for (size_t k = 0; k < waiting_.size();) {
+    if (waiting_[k].state != Path::kAtBarrier ||
+        waiting_[k].barrier != barrier) {
+      ++k;
+      continue;
+    }
+    Path path = waiting_[k];
+    waiting_.erase(waiting_.begin() + k);
+    const Instruction& ins = path.frame->function->code[path.pc];
+    enter(path);
+    if (ins.run) ins.run(*this, ins, path.mask);
+    ++path.pc;
+    resume(path);
+  }
+}
+
+// ---- Collectives ---------------------------------------------------------
+
+namespace {
+
+bool same_collective(const Path& p, const Path& q) {
+  const Instruction& a = p.frame->function->code[p.pc];
+  const Instruction& b = q.frame->function->code[q.pc];
+  return a.run == b.run && a.mode == b.mode && p.members == q.members;
+}
+
+}  // namespace
+
+// Lays out the operands of `mask` for the other members to read.
+void Warp::publish(const Instruction& ins, uint32_t mask) {
+  const auto copy = [&](auto* to, const auto* from) {
+    if (mask == kAllLanes) {
+      for (int l = 0; l < kLanes; ++l) to[l] = from[l];
+      return;
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+      to[first_lane(rest)] = from[first_lane(rest)];
+  };
+  if (ins.a != kNowhere && ins.size == 8)
+    copy(exchange.a, lanes<uint64_t>(*this, ins.a));
+  else if (ins.a != kNowhere)
+    copy(exchange.a, lanes<uint32_t>(*this, ins.a));
+  if (ins.b != kNowhere) copy(exchange.b, lanes<uint32_t>(*this, ins.b));
+  if (ins.vote != kNowhere) {
+    uint32_t holds = *lanes<uint32_t>(*this, ins.vote);
+    if (ins.c_negated) holds = ~holds;
+    exchange.predicate = (exchange.predicate & ~mask) | (holds & mask);
+  }
+  if (ins.c != kNowhere) copy(exchange.c, lanes<uint32_t>(*this, ins.c));
+}
+
+// Runs a collective if all its members are here; otherwise its lanes wait.
+// Returns whether `path` goes on, with all of its lanes.
+bool Warp::collective(Path& path, uint32_t mask, const Instruction& ins) {
+  const uint32_t* member = lanes<uint32_t>(*this, ins.d);
+  publish(ins, mask);
+  const uint32_t all = member[first_lane(mask)];
+  uint32_t same = 0;
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    if (member[first_lane(rest)] == all) same |= rest & -rest;
+  if (same == mask && (all & live_) == mask && mask == path.mask) {
+    exchange.members = mask;
+    block->observers.collective(*this, ins, mask, all);
+    ins.run(*this, ins, mask);
+    return true;
+  }
+  Path rest = path;
+  rest.mask &= ~mask;
+  ++rest.pc;
+  if (rest.mask) resume(rest);
+  for (uint32_t left = mask; left;) {
+    const uint32_t members = member[first_lane(left)];
+    Path group = path;
+    group.mask = 0;
+    for (uint32_t r = left; r; r &= r - 1)
+      if (member[first_lane(r)] == members) group.mask |= r & -r;
+    left &= ~group.mask;
+    if (const uint32_t outside = group.mask & ~members)
+      fault(ins, first_lane(outside), "bad member mask",
+            "the mask " + hex_mask(members) +
+                " of a warp collective excludes the lane that calls it",
+            719);
+    group.state = Path::kAtCollective;
+    group.members = members;
+    waiting_.push_back(group);
+  }
+  progress_ = true;
+  complete_collectives();
+  return false;
+}
+
+// Completes every collective whose members have all come or gone.
+void Warp::complete_collectives() {
+  for (size_t k = 0; k < waiting_.size();) {
+    const Path path = waiting_[k];
+    if (path.state == Path::kAtCollective && complete_collective(path))
+      k = 0;
+    else
+      ++k;
+  }
+}
+
+bool Warp::complete_collective(const Path& one) {
+  const auto with_it = [&](const Path& p) {
+    return p.state == Path::kAtCollective && same_collective(p, one);
+  };
+  uint32_t here = 0;
+  for (const Path& p : waiting_)
+    if (with_it(p)) here |= p.mask;
+  if ((one.members & live_) != here) return false;
+  std::vector<Path> together;
+  std::copy_if(waiting_.begin(), waiting_.end(), std::back_inserter(together),
+               with_it);
+  std::erase_if(waiting_, with_it);
+  exchange.members = here;
+  for (Path& p : together) {
+    const Instruction& ins = p.frame->function->code[p.pc];
+    enter(p);
+    block->observers.collective(*this, ins, p.mask, one.members);
+    ins.run(*this, ins, p.mask);
+    ++p.pc;
+    resume(p);
+  }
+  return true;
+}
+
+}  // namespace simt
