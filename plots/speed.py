@@ -187,9 +187,12 @@ def time_table(root):
         rows.append(cells)
     header = ["ns a thread", "observers off", "counters", "everything"]
     if "numba" in times:
-        header += ["numba's simulator", "of everything"]
+        header += ["numba's simulator", "beside everything"]
     samples = len(next(iter(times["everything"].values())).ns)
-    return header, rows, _caption(report, f"CPU time on one core, fastest of {samples}")
+    note = f"CPU time on one core, fastest of {samples}"
+    if "numba" in times:
+        note += "; numba {numba} on Python {python}".format(**report["context"])
+    return header, rows, _caption(report, note)
 
 
 def memory_table(root):
@@ -212,10 +215,8 @@ def _megabytes(count):
 def _caption(report, note):
     c = report["context"]
     dirty = " with local changes" if c["dirty"] == "yes" else ""
-    parts = [c["cpu"], c["compiler"]]
-    if c["numba"]:
-        parts.append(f"numba {c['numba']} on Python {c['python']}")
-    return f"*{', '.join([*parts, c['date']])}, commit {c['commit']}{dirty}; {note}.*"
+    return (f"*{c['cpu']}, {c['compiler']}, {c['date']}, commit {c['commit']}{dirty}; "
+            f"{note}.*")
 
 
 if __name__ == "__main__":

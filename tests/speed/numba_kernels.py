@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The kernels of kernels.cu in numba's CUDA simulator, as it is used: Python.
 
-Each runs once to load it, then REPEATS times. A simulated thread costs a
-thousand times what the executor needs, so there are but few of them.
+Each runs once to load it, then REPEATS times. A simulated thread costs so much
+more than one of the executor that there are but few of them.
 
 Prints one line a kernel, as kernels.cu does: name, threads, nanoseconds of CPU
 time a thread, one each time.
