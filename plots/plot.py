@@ -18,9 +18,11 @@ import re
 import sys
 
 import records
+import traces
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SCRIPTS = [pathlib.Path(__file__).resolve(), pathlib.Path(records.__file__)]
+SCRIPTS = [pathlib.Path(module.__file__).resolve()
+           for module in (sys.modules[__name__], records, traces)]
 
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
 
@@ -31,7 +33,7 @@ HEADLINE = 1 << 28
 
 
 class Figure:
-    """A name, the records it shows, and the function that draws them."""
+    """A name, the records or traces it shows, and what draws them."""
 
     def __init__(self, name, shown, draw):
         self.name, self.shown, self._draw = name, shown, draw
@@ -68,10 +70,13 @@ def figures(root):
         shown = [recorded[s] for s in (before, source) if s]
         found.append(Figure(f"by_size_{source.parent.name}.svg", shown,
                             draw_by_size))
+    for trace in traces.every(root):
+        folder = pathlib.Path(trace.source).parent.name
+        found.append(Figure(f"lanes_{folder}.svg", [trace], draw_lanes))
     return found
 
 
-def new_figure(width, height):
+def new_figure(width, height, panels=1, **layout):
     import matplotlib
     matplotlib.use("svg")
     from matplotlib import pyplot
@@ -83,7 +88,8 @@ def new_figure(width, height):
         "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK,
         "xtick.color": INK, "ytick.color": INK,
         "axes.spines.top": False, "axes.spines.right": False})
-    return pyplot.subplots(figsize=(width, height), layout="constrained")
+    return pyplot.subplots(panels, figsize=(width, height),
+                           layout="constrained", **layout)
 
 
 def draw_ladder(shown):
@@ -172,6 +178,45 @@ def label_ends(axes, lines, top):
         y = max(gbps, y + 0.055 * top)
         axes.annotate(name, (1.01, y), xycoords=("axes fraction", "data"),
                       color=color, va="center", annotation_clip=False)
+
+
+def draw_lanes(shown):
+    """Which lanes of a warp touch which sectors?"""
+    accesses = shown[0].accesses
+    rows = [len(access.touched()) for access in accesses]
+    figure, panels = new_figure(
+        7.2, 0.2 + sum(0.6 + 0.24 * r for r in rows), len(rows),
+        squeeze=False, height_ratios=rows)
+    for axes, access in zip(panels.flat, accesses):
+        draw_access(axes, access)
+    panels.flat[-1].set_xlabel("lane of the warp", fontsize=9)
+    figure.align_ylabels()
+    return figure
+
+
+def draw_access(axes, access):
+    """A row a sector, a column a lane; filled where the lane wants its bytes."""
+    touched = access.touched()
+    for y, (sector, lanes) in enumerate(touched.items()):
+        axes.barh([y] * 32, 0.9, left=[lane - 0.45 for lane in range(32)],
+                  height=0.84, color="#EDEDED")
+        axes.barh([y] * len(lanes), 0.9, left=[lane - 0.45 for lane in lanes],
+                  height=0.84, color=BLUE)
+        wanted = sum(lanes.values())
+        axes.text(32, y, f"{wanted} of 32 bytes", va="center", fontsize=9,
+                  color=INK if wanted == 32 else ORANGE,
+                  weight="normal" if wanted == 32 else "bold")
+    axes.set_title(f"{access.title}: {len(access.first)} lanes × {access.bytes} "
+                   f"bytes in {len(touched)} sectors", loc="left", fontsize=10)
+    axes.set_yticks(range(len(touched)),
+                    [f"{s * 32:,} to {s * 32 + 31:,}" for s in touched],
+                    fontsize=9)
+    axes.set_ylabel("bytes of x", fontsize=9)
+    axes.set_xticks(range(32), range(32), fontsize=7)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_xlim(-0.6, 36.5)
+    axes.set_ylim(len(touched) - 0.5, -0.5)
 
 
 def title(record):

@@ -14,6 +14,7 @@
     table memory              the executor's own memory
     figure ladder             what plot.py drew, with its caption
     figure by_size            the same, for this chapter
+    figure lanes              which sectors a warp's lanes load, for this chapter
     value gbps FILE N         4271
     value percent FILE N      99.8 %   of the copy in the same process
     value us FILE N           2011     and misaligned_percent, likewise
@@ -38,6 +39,7 @@ import parity_data
 import records
 import sanitizer
 import speed
+import traces
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
@@ -278,6 +280,16 @@ def by_size_figure(args, page):
                    "chapter, the one before and a plain copy", shown)
 
 
+def lanes_figure(args, page):
+    root, source = records.root_of(page), _source(page)
+    accesses = traces.of_source(root, source).accesses
+    sizes = dict.fromkeys(f"{access.n:,}" for access in accesses)
+    return [_picture(root, page, f"lanes_{source.parent.name}.svg",
+                     "Grid, a column a lane of the first warp, a row a "
+                     "sector: which lane loads from which; traced by the executor, "
+                     f"n = {', '.join(sizes)}")]
+
+
 def gbps(record, n):
     return f"{record.row(record.op, n).gbps:,.0f}"
 
@@ -341,6 +353,7 @@ RENDERERS = {
     ("table", "memory"): memory,
     ("figure", "ladder"): ladder_figure,
     ("figure", "by_size"): by_size_figure,
+    ("figure", "lanes"): lanes_figure,
     ("value", "counter"): counter,
     ("value", "gbps"): _value(gbps, 2),
     ("value", "percent"): _value(percent, 2),
@@ -402,11 +415,14 @@ def _commit(record):
 
 
 def _figure(root, page, name, alt, shown, note=None):
+    return [_picture(root, page, name, alt), "", caption(shown, note)]
+
+
+def _picture(root, page, name, alt):
     path = root / "plots" / "figures" / name
     if not path.is_file():
         raise ValueError(f"plots/figures/{name} is not there: run `make plots`")
-    return [f"![{alt}]({os.path.relpath(path, page.parent)})", "",
-            caption(shown, note)]
+    return f"![{alt}]({os.path.relpath(path, page.parent)})"
 
 
 def _source(page):

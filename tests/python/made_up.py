@@ -7,6 +7,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "plots"))
 
 import records
+import traces
 
 SIZES = (1024, 150_528, 1 << 20, 1 << 26, 1 << 28)
 L2_BYTES = 60 << 20
@@ -48,6 +49,15 @@ def data_path(root, source, date="2026-01-02"):
 def write(path, data):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(data))
+
+
+def plant_trace(root, source, first=0):
+    """What `make figures` would trace: 32 floats from byte `first` on."""
+    write(traces.path_of(root, source), {
+        "source": str(source.relative_to(root)),
+        "source_sha256": records.sha256(source),
+        "accesses": [{"title": "made up", "n": 1024, "bytes": 4,
+                      "first": {str(k): first + 4 * k for k in range(32)}}]})
 
 
 def repository(root):
