@@ -198,14 +198,15 @@ def draw_access(axes, access):
     """A row a sector, a column a lane; filled where the lane wants its bytes."""
     touched = access.touched()
     for y, (sector, lanes) in enumerate(touched.items()):
-        axes.barh([y] * 32, 0.9, left=[lane - 0.45 for lane in range(32)],
-                  height=0.84, color="#EDEDED")
-        axes.barh([y] * len(lanes), 0.9, left=[lane - 0.45 for lane in lanes],
+        axes.barh(y, 32, left=-0.5, height=0.84, color="#EDEDED")
+        axes.barh([y] * len(lanes), 1, left=[lane - 0.5 for lane in lanes],
                   height=0.84, color=BLUE)
         wanted = sum(lanes.values())
         axes.text(32, y, f"{wanted} of 32 bytes", va="center", fontsize=9,
                   color=INK if wanted == 32 else ORANGE,
                   weight="normal" if wanted == 32 else "bold")
+    axes.vlines([lane - 0.5 for lane in range(1, 32)], -0.5, len(touched) - 0.5,
+                color="white", linewidth=1.2)
     axes.set_title(f"{access.title}: {len(access.first)} lanes × {access.bytes} "
                    f"bytes in {len(touched)} sectors", loc="left", fontsize=10)
     axes.set_yticks(range(len(touched)),
