@@ -1,5 +1,6 @@
 #include "common/simt/trace.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
