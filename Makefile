@@ -171,7 +171,8 @@ $(B)/libsimt.a: $(SIMT) common/simt
 	@ar rcs $@ $(SIMT)
 
 # Compiled, and assembled by ptxas, for every architecture the toolkit knows;
-# the tests, which are many, for the oldest and the newest.
+# the tests, which are many, for the oldest and the newest. Only what runs on a
+# GPU: the host's part is the same in every other build.
 ends = $(foreach a,$(firstword $1) $(lastword $1),\
   -gencode arch=$a,code=$(a:compute_%=sm_%))
 build/all/tests/%.o: ARCHITECTURES = $(call ends,$(shell $(NVCC) --list-gpu-arch))
@@ -179,7 +180,7 @@ build/all/%.o: ARCHITECTURES = -arch=all
 build/all/%.o: %.cu $(B)/settings
 	@echo "nvcc  $<, $(ARCHITECTURES)"
 	@mkdir -p $(@D)
-	@$(NVCC) $(NVFLAGS) $(ARCHITECTURES) -MMD -MP -c $< -o $@
+	@$(NVCC) $(NVFLAGS) $(ARCHITECTURES) -MMD -MP -fatbin $< -o $@
 
 -include $(shell find $(B) build/all -name '*.d' 2>/dev/null)
 
