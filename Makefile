@@ -171,11 +171,10 @@ $(B)/libsimt.a: $(SIMT) common/simt
 	@ar rcs $@ $(SIMT)
 
 # Compiled, and assembled by ptxas, for every architecture the toolkit knows;
-# the tests, which are many, for the oldest and the newest. Only what runs on a
-# GPU: the host's part is the same in every other build.
-ends = $(foreach a,$(firstword $1) $(lastword $1),\
-  -gencode arch=$a,code=$(a:compute_%=sm_%))
-build/all/tests/%.o: ARCHITECTURES = $(call ends,$(shell $(NVCC) --list-gpu-arch))
+# the tests, which are many, for the oldest, beside the one of the executor. Only
+# what runs on a GPU: the host's part is the same in every other build.
+oldest = $(patsubst compute_%,sm_%,$(firstword $(shell $(NVCC) --list-gpu-arch)))
+build/all/tests/%.o: ARCHITECTURES = -arch=$(oldest)
 build/all/%.o: ARCHITECTURES = -arch=all
 build/all/%.o: %.cu $(B)/settings
 	@echo "nvcc  $<, $(ARCHITECTURES)"
