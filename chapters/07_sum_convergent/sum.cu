@@ -57,5 +57,5 @@ int64_t sum_scratch_floats(int64_t n) {
 SumPromise sum_promise(int64_t n) {
   int64_t depth = 0;
   while (int64_t{1} << depth < n) ++depth;
-  return {.depth = depth, .same_bits = true};
+  return {.depth = depth, .same_bits = true, .denormals = true};
 }

@@ -1,11 +1,11 @@
 // Chapter 08: the tree in shared memory.
 //
-// New:   an array that lies in the SM itself and that the block's threads
-// share. Why:   the steps of the tree read and write it in place of global
-// memory,
-//        which is far; that is left with one read of each number.
-// Price: shared memory that no other block on the SM can have meanwhile. Half
-//        of the threads do nothing after their first addition.
+// New:   an array in shared memory, which lies in the SM itself and belongs to
+//        the block.
+// Why:   the tree's steps read and write there what they had in global memory,
+//        which is far away and now only read, each number once.
+// Price: shared memory, of which an SM has little. Half of the threads have
+//        nothing to do after their first addition.
 
 #include <algorithm>
 #include <bit>
@@ -60,5 +60,5 @@ int64_t sum_scratch_floats(int64_t n) {
 SumPromise sum_promise(int64_t n) {
   int64_t depth = 0;
   while (int64_t{1} << depth < n) ++depth;
-  return {.depth = depth, .same_bits = true};
+  return {.depth = depth, .same_bits = true, .denormals = true};
 }

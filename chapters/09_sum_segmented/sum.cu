@@ -50,8 +50,10 @@ void sum(const float* x, float* out, int64_t n, float*, cudaStream_t stream) {
 
 int64_t sum_scratch_floats(int64_t) { return 0; }
 
-// The tree, and then the other blocks one after the other.
+// The tree, and then the other blocks one after the other. What is denormal
+// counts as 0 where atomicAdd() adds in global memory.
 SumPromise sum_promise(int64_t n) {
   constexpr int kTree = std::bit_width(unsigned{kTile - 1});
-  return {.depth = kTree + grid_for(n) - 1, .same_bits = false};
+  return {
+      .depth = kTree + grid_for(n) - 1, .same_bits = false, .denormals = false};
 }

@@ -52,8 +52,11 @@ void sum(const float* x, float* out, int64_t n, float*, cudaStream_t stream) {
 
 int64_t sum_scratch_floats(int64_t) { return 0; }
 
-// A thread's own numbers, the tree, and then the other blocks.
+// A thread's own numbers, the tree, and then the other blocks. What is denormal
+// counts as 0 where atomicAdd() adds in global memory.
 SumPromise sum_promise(int64_t n) {
   constexpr int kTree = std::bit_width(unsigned{kBlock - 1});
-  return {.depth = kCoarse - 1 + kTree + grid_for(n) - 1, .same_bits = false};
+  return {.depth = kCoarse - 1 + kTree + grid_for(n) - 1,
+          .same_bits = false,
+          .denormals = false};
 }
