@@ -192,11 +192,11 @@ class Sum(Work):
         return self.torch.sum(x).expand(1)
 
     def arguments(self, slot, library):
-        bytes_of = library._Z17sum_scratch_bytesl
-        bytes_of.restype = ctypes.c_int64
-        needed = bytes_of(ctypes.c_int64(self.n))
+        floats = library._Z18sum_scratch_floatsl
+        floats.restype = ctypes.c_int64
+        needed = floats(ctypes.c_int64(self.n))
         if self.scratch is None or self.scratch.numel() < needed:
-            self.scratch = self.torch.empty(needed, dtype=self.torch.uint8, device="cuda")
+            self.scratch = self.torch.empty(needed, device="cuda")
         return (pointer(self.x[slot]), pointer(self.y[slot]), ctypes.c_int64(self.n),
                 pointer(self.scratch))
 
