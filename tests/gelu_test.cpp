@@ -76,7 +76,7 @@ std::string line_of(int64_t i, __half x, __half got) {
   return line;
 }
 
-// The first results that are wrong, each with what it should be.
+// The first results that are wrong, each with what it should be, or nothing.
 std::string first_wrong(const Halves& x, const Halves& y) {
   std::string lines;
   int64_t wrong = 0;
@@ -84,7 +84,7 @@ std::string first_wrong(const Halves& x, const Halves& y) {
     if (keeps_promise(reference(x[i]), y[i]) || ++wrong > kShown) continue;
     lines += line_of(i, x[i], y[i]);
   }
-  return std::to_string(wrong) + " wrong results" + lines;
+  return wrong ? std::to_string(wrong) + " wrong" + lines : "";
 }
 
 // Where GELU is neither 0 nor x itself.
@@ -134,9 +134,10 @@ class Calls {
                                     [](const auto& t) { return !t.empty(); });
     if (wrong == trouble.end()) return;
     const Call& call = calls_[wrong - trouble.begin()];
+    const std::string results = first_wrong(call.x, result(call));
     FAIL_CHECK("n = ", size(call), ", x at offset ", call.x_offset,
-               ", y at offset ", call.y_offset, ": ", *wrong, "\nof them ",
-               first_wrong(call.x, result(call)));
+               ", y at offset ", call.y_offset, ": ",
+               results.empty() ? *wrong : results);
   }
 
  private:
