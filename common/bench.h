@@ -112,6 +112,16 @@ class Slots {
   // Stops the program unless slot holds, bit for bit, what fill(period) would
   // have put there.
   void check(int64_t slot, const std::vector<T>& period) const {
+    check(slot, period, [](const T* got, const T* expected, int64_t count) {
+      return std::memcmp(got, expected, count * sizeof(T)) == 0;
+    });
+  }
+
+  // The same for results that need not be equal in every bit: stops the program
+  // unless right(got, expected, count), where `expected` repeats, too.
+  template <class Expected, class Right>
+  void check(int64_t slot, const std::vector<Expected>& period,
+             Right right) const {
     const auto length = static_cast<int64_t>(period.size());
     void* p = nullptr;
     CUDA_CHECK(cudaMallocHost(&p, std::min(n_, length) * sizeof(T)));
@@ -121,7 +131,7 @@ class Slots {
       const int64_t part = std::min(n_ - i, length - phase);
       CUDA_CHECK(cudaMemcpy(got.get(), (*this)[slot] + i, part * sizeof(T),
                             cudaMemcpyDeviceToHost));
-      if (std::memcmp(got.get(), &period[phase], part * sizeof(T)) != 0) {
+      if (!right(got.get(), &period[phase], part)) {
         std::fprintf(stderr,
                      "Wrong while measuring: n = %lld, somewhere in elements "
                      "%lld to %lld. Nothing is timed that is wrong.\n",
