@@ -41,8 +41,9 @@ void add_benchmark(const std::string& series, int64_t n, int64_t bytes,
                    WorkMaker make);
 
 // Times a device-to-device copy that reads and writes `bytes` together: the
-// roof that later benchmarks of as many bytes are compared with.
-void add_copy(int64_t n, int64_t bytes);
+// roof that later benchmarks of as many bytes are compared with. Under another
+// name it is a series of its own.
+void add_copy(int64_t n, int64_t bytes, const std::string& series = "copy");
 
 // The numbers of elements to measure, up to a quarter of the free memory.
 std::vector<int64_t> bench_sizes(int64_t bytes_per_element);
@@ -98,15 +99,22 @@ class Slots {
 
   void poison() { CUDA_CHECK(cudaMemset(data_.get(), 0xff, bytes_)); }
 
+  // How far into what fill() repeats a slot begins.
+  int64_t start(int64_t slot) const { return slot * stride_ + offset_; }
+
   // Stops the program unless slot holds, bit for bit, what fill(period) would
   // have put there.
   void check(int64_t slot, const std::vector<T>& period) const {
+    check(slot, period, start(slot));
+  }
+  // The same for a period that is at its element `first` where slot begins.
+  void check(int64_t slot, const std::vector<T>& period, int64_t first) const {
     const auto length = static_cast<int64_t>(period.size());
     void* p = nullptr;
     CUDA_CHECK(cudaMallocHost(&p, std::min(n_, length) * sizeof(T)));
     const std::unique_ptr<T, PinnedFree> got(static_cast<T*>(p));
     for (int64_t i = 0; i < n_;) {
-      const int64_t phase = (start(slot) + i) % length;
+      const int64_t phase = (first + i) % length;
       const int64_t part = std::min(n_ - i, length - phase);
       CUDA_CHECK(cudaMemcpy(got.get(), (*this)[slot] + i, part * sizeof(T),
                             cudaMemcpyDeviceToHost));
@@ -127,7 +135,6 @@ class Slots {
     constexpr int64_t kLine = 256 / sizeof(T);
     return (n + kLine - 1) / kLine * kLine;
   }
-  int64_t start(int64_t slot) const { return slot * stride_ + offset_; }
 
   int64_t n_, offset_, stride_;
   size_t bytes_;
