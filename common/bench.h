@@ -111,7 +111,6 @@ class Slots {
   void poison() { CUDA_CHECK(cudaMemset(data_.get(), 0xff, bytes_)); }
 
   // How far into what fill() repeats a slot begins.
-  int64_t start(int64_t slot) const { return slot * stride_ + offset_; }
 
   // Stops the program unless slot holds, bit for bit, what fill(period) would
   // have put there; or, where the period is at its element `first` there.
