@@ -204,7 +204,7 @@ int64_t roundings(int64_t n, int64_t i) {
 // One sum() of numbers that the host never holds whole: `period` repeated.
 void check_large(const Floats& period, int64_t n, int64_t offset) {
   const DeviceArray<float> x(offset + n), out(Floats{kPoison});
-  const DeviceArray<float> scratch(sum_scratch_floats(n));
+  const DeviceArray<float> scratch(sum_scratch_floats(n) + 1);  // Never none.
   fill(x.data() + offset, n, period);
   CUDA_CHECK(cudaMemset(scratch.data(), 0xff, scratch.size() * sizeof(float)));
   sum(x.data() + offset, out.data(), n, scratch.data(), nullptr);
@@ -303,9 +303,11 @@ TEST_CASE("sum rounds as often as it promises") {
                   " are promised");
     most = std::max(most, found);
   }
-  // Where the order may change, a run can show fewer than another.
+  // More may be promised: a part of a tile may count as a tile. How much more
+  // is unknown where the order may change and a run show fewer than another.
+  constexpr int64_t kMore = 256;
   if (promise.same_bits || work_is_done_when_queued()) {
-    CHECK_MESSAGE(promise.depth <= 2 * most, promise.depth,
+    CHECK_MESSAGE(promise.depth <= 2 * most + kMore, promise.depth,
                   " roundings are promised, and at most ", most, " found");
   }
 }

@@ -5,7 +5,7 @@
 // Why:   a second launch, which waits for the last block of the first, is not
 //        needed, and neither is scratch.
 // Price: blocks come in any order, so the last bits change from run to run.
-//        They queue at one address, and so does the rounding.
+//        They queue at one address, and each rounds the result once more.
 
 #include <algorithm>
 #include <bit>
