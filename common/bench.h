@@ -110,8 +110,6 @@ class Slots {
 
   void poison() { CUDA_CHECK(cudaMemset(data_.get(), 0xff, bytes_)); }
 
-  // How far into what fill() repeats a slot begins.
-
   // Stops the program unless slot holds, bit for bit, what fill(period) would
   // have put there; or, where the period is at its element `first` there.
   void check(int64_t slot, const std::vector<T>& period) const {
