@@ -17,18 +17,18 @@ import pathlib
 import re
 import sys
 
+import canvas
 import records
+import trace_figures
 import traces
+from canvas import BLUE, FAMILY, GREY, INK, ORANGE, new_figure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPTS = [pathlib.Path(module.__file__).resolve()
-           for module in (sys.modules[__name__], records, traces)]
+           for module in (sys.modules[__name__], canvas, records, trace_figures,
+                          traces)]
 
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
-
-# Okabe and Ito's palette; told apart in grey and by the colour-blind.
-BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#6E6E6E", "#333333"
-FAMILY = [BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 HEADLINE = 1 << 28
 
 
@@ -71,25 +71,13 @@ def figures(root):
         found.append(Figure(f"by_size_{source.parent.name}.svg", shown,
                             draw_by_size))
     for trace in traces.every(root):
-        folder = pathlib.Path(trace.source).parent.name
-        found.append(Figure(f"lanes_{folder}.svg", [trace], draw_lanes))
+        for kind in trace.views:
+            found.append(Figure(trace.figure(kind), [trace], draw_trace(kind)))
     return found
 
 
-def new_figure(width, height, panels=1, **layout):
-    import matplotlib
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-    pyplot.close("all")
-    matplotlib.rcdefaults()
-    matplotlib.rcParams.update({
-        "svg.hashsalt": "kernel ladder", "svg.fonttype": "none",
-        "font.family": "DejaVu Sans", "font.size": 10,
-        "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK,
-        "xtick.color": INK, "ytick.color": INK,
-        "axes.spines.top": False, "axes.spines.right": False})
-    return pyplot.subplots(panels, figsize=(width, height),
-                           layout="constrained", **layout)
+def draw_trace(kind):
+    return lambda shown: trace_figures.DRAW[kind](shown[0].views[kind])
 
 
 def draw_ladder(shown):
@@ -178,46 +166,6 @@ def label_ends(axes, lines, top):
         y = max(gbps, y + 0.055 * top)
         axes.annotate(name, (1.01, y), xycoords=("axes fraction", "data"),
                       color=color, va="center", annotation_clip=False)
-
-
-def draw_lanes(shown):
-    """Which lanes of a warp touch which sectors?"""
-    accesses = shown[0].accesses
-    rows = [len(access.touched()) for access in accesses]
-    figure, panels = new_figure(
-        7.2, 0.2 + sum(0.6 + 0.24 * r for r in rows), len(rows),
-        squeeze=False, height_ratios=rows)
-    for axes, access in zip(panels.flat, accesses):
-        draw_access(axes, access)
-    panels.flat[-1].set_xlabel("lane of the warp", fontsize=9)
-    figure.align_ylabels()
-    return figure
-
-
-def draw_access(axes, access):
-    """A row a sector, a column a lane; filled where the lane wants its bytes."""
-    touched = access.touched()
-    for y, (sector, lanes) in enumerate(touched.items()):
-        axes.barh(y, 32, left=-0.5, height=0.84, color="#EDEDED")
-        axes.barh([y] * len(lanes), 1, left=[lane - 0.5 for lane in lanes],
-                  height=0.84, color=BLUE)
-        wanted = sum(lanes.values())
-        axes.text(32, y, f"{wanted} of 32 bytes", va="center", fontsize=9,
-                  color=INK if wanted == 32 else ORANGE,
-                  weight="normal" if wanted == 32 else "bold")
-    axes.vlines([lane - 0.5 for lane in range(1, 32)], -0.5, len(touched) - 0.5,
-                color="white", linewidth=1.2)
-    axes.set_title(f"{access.title}: {len(access.first)} lanes × {access.bytes} "
-                   f"bytes in {len(touched)} sectors", loc="left", fontsize=10)
-    axes.set_yticks(range(len(touched)),
-                    [f"{s * 32:,} to {s * 32 + 31:,}" for s in touched],
-                    fontsize=9)
-    axes.set_ylabel("bytes of x", fontsize=9)
-    axes.set_xticks(range(32), range(32), fontsize=7)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    axes.set_xlim(-0.6, 36.5)
-    axes.set_ylim(len(touched) - 0.5, -0.5)
 
 
 def title(record):

@@ -52,12 +52,19 @@ def write(path, data):
 
 
 def plant_trace(root, source, first=0):
-    """What `make figures` would trace: 32 floats from byte `first` on."""
+    """What `make figures` would trace: 32 floats from byte `first` on, every
+    second of 64 words in shared memory, and two steps of two warps."""
+    def load(first, step):
+        return {"title": "made up", "n": 1024, "array": "x", "bytes": 4,
+                "first": {str(k): first + step * k for k in range(32)}}
+
+    steps = {"title": "made up", "n": 1024,
+             "masks": ["ffffffff ffffffff", "55555555 00000000"]}
     write(traces.path_of(root, source), {
         "source": str(source.relative_to(root)),
         "source_sha256": records.sha256(source),
-        "accesses": [{"title": "made up", "n": 1024, "bytes": 4,
-                      "first": {str(k): first + 4 * k for k in range(32)}}]})
+        "views": {"lanes": [load(first, 4)], "banks": [load(0, 8)],
+                  "active": [steps]}})
 
 
 def repository(root):
