@@ -2,7 +2,6 @@
 
 # Okabe and Ito's palette; told apart in grey and by the colour-blind.
 BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#6E6E6E", "#333333"
-FAMILY = [BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 PALE = "#EDEDED"
 
 

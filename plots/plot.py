@@ -21,7 +21,7 @@ import canvas
 import records
 import trace_figures
 import traces
-from canvas import BLUE, FAMILY, GREY, INK, ORANGE, new_figure
+from canvas import BLUE, GREY, INK, ORANGE, new_figure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPTS = [pathlib.Path(module.__file__).resolve()
@@ -82,27 +82,45 @@ def draw_trace(kind):
 
 def draw_ladder(shown):
     """How much of a plain copy's bandwidth does each chapter reach?"""
-    figure, axes = new_figure(7.2, 1.3 + 0.42 * len(shown))
-    ops = list(dict.fromkeys(record.op for record in shown))
-    for i, record in enumerate(shown):
-        n = max(n for n in record.sizes(record.op) if n <= HEADLINE)
-        row = record.row(record.op, n)
-        percent = record.percent_of_copy(row)
-        axes.barh(i, percent, height=0.62, color=FAMILY[ops.index(record.op)])
-        inside = percent > 45
-        axes.text(percent + (-1.5 if inside else 1.5), i,
-                  f"{row.gbps:,.0f} GB/s  ·  {percent:.1f} %", va="center",
-                  ha="right" if inside else "left",
-                  color="white" if inside else INK)
+    families = {}
+    for record in shown:
+        families.setdefault(record.op, []).append(record)
+    rows = len(shown) + 1.1 * len(families)
+    figure, axes = new_figure(7.2, 1.1 + 0.4 * rows)
+    ticks, y = {}, 0.6
+    for op, family in families.items():
+        row = headline(family[0])
+        axes.text(1.5, y, f"{op}: {row.bytes / row.n:.4g} bytes to move for "
+                  "each element", fontsize=9, va="center")
+        for k, record in enumerate(family):
+            draw_bar(axes, y + 0.8 + k, record)
+            ticks[y + 0.8 + k] = title(record)
+        y += len(family) + 1.1
     axes.axvline(100, color=INK, linewidth=1.2)
-    axes.text(100, -0.75, "a plain copy", ha="right", va="bottom")
-    axes.set_yticks(range(len(shown)), [title(record) for record in shown])
+    axes.text(100, 0, "a plain copy", ha="right", va="bottom")
+    axes.set_yticks(list(ticks), ticks.values())
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, max(105, 1.02 * axes.dataLim.xmax))
-    axes.set_ylim(len(shown) - 0.5, -0.8)
+    axes.set_ylim(rows, 0)
     axes.set_xlabel("bandwidth in percent of a copy of as many bytes, "
                     "same process")
     return figure
+
+
+def draw_bar(axes, y, record):
+    row = headline(record)
+    percent = record.percent_of_copy(row)
+    axes.barh(y, percent, height=0.62, color=BLUE)
+    inside = percent > 45
+    axes.text(1.5 + (0 if inside else percent), y,
+              f"{row.gbps:,.0f} GB/s  ·  {percent:.1f} %", va="center",
+              color="white" if inside else INK)
+
+
+def headline(record):
+    """The row at 2^28, or at the largest size that the GPU had room for."""
+    n = max(n for n in record.sizes(record.op) if n <= HEADLINE)
+    return record.row(record.op, n)
 
 
 def draw_by_size(shown):

@@ -268,9 +268,10 @@ def _link(path, page):
 def ladder_figure(args, page):
     root = records.root_of(page)
     shown = [records.of_source(root, s) for s in records.main_sources(root)]
+    sizes = dict.fromkeys(_power(headline_size(record)) for record in shown)
     return _figure(root, page, "ladder.svg", "Bars: each chapter's bandwidth "
                    "as a part of what a plain copy reaches", shown,
-                   f"n = {_power(headline_size(shown[-1]))}")
+                   f"n = {', '.join(sizes)}")
 
 
 def by_size_figure(args, page):

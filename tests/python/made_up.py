@@ -15,22 +15,23 @@ CHAPTERS = {"01_one_thread_each/relu.cu": 2500, "03_pack/relu.cu": 4000,
             "03_pack/relu.four.cu": 3900}
 
 
-def benchmark(series, n, gbps, **more):
-    us = 2.5 + 8 * n / gbps * 1e-3
+def benchmark(series, n, gbps, bytes_=8, **more):
+    us = 2.5 + bytes_ * n / gbps * 1e-3
     return {"name": f"{series}/n:{n}/iterations:50/manual_time", "n": float(n),
-            "bytes": 8.0 * n, "p10_us": us * 0.99, "p50_us": us,
+            "bytes": float(bytes_ * n), "p10_us": us * 0.99, "p50_us": us,
             "p90_us": us * 1.01, "warm_p50_us": us * 0.8,
             "graph_p50_us": us * 0.5, "throttled": 0.0, **more}
 
 
-def record(root, source, gbps):
+def record(root, source, gbps, bytes_=8):
     """What `make bench` would have written for `source`."""
+    op = records.op_of(source)
     benchmarks = [benchmark("empty kernel", 0, gbps)]
     for n in SIZES:
-        benchmarks += [benchmark("copy", n, 4000), benchmark("relu", n, gbps)]
+        benchmarks += [benchmark("copy", n, 4000, bytes_),
+                       benchmark(op, n, gbps, bytes_)]
         if n >= 1 << 20:
-            name = "relu" + records.MISALIGNED
-            benchmarks.append(benchmark(name, n, gbps / 2))
+            benchmarks.append(benchmark(op + records.MISALIGNED, n, gbps / 2, bytes_))
     context = dict.fromkeys(records.CONTEXT, "made up") | {
         "gpu": "NVIDIA H200", "driver": "580.1", "cuda": "13.0",
         "l2_bytes": str(L2_BYTES), "datasheet_gbps": "4800",

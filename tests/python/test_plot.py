@@ -38,6 +38,22 @@ class Figures(unittest.TestCase):
         self.assertEqual(names, ["by_size_01_one_thread_each.svg",
                                  "by_size_03_pack.svg", "ladder.svg"])
 
+    def test_the_ladder_groups_chapters_by_contract(self):
+        for name, gbps, bytes_ in (("05_bitmask/relu_mask.cu", 3900, 8.125),
+                                   ("06_sum/sum.cu", 4400, 4)):
+            source = self.root / "chapters" / name
+            source.parent.mkdir()
+            source.write_text(f"// {name}\n")
+            made_up.write(made_up.data_path(self.root, source),
+                          made_up.record(self.root, source, gbps, bytes_))
+        self.quietly(plot.draw)
+        text = self.svg.with_name("ladder.svg").read_text()
+        found = [text.index(f">{words}<") for words in (
+            "relu: 8 bytes to move for each element", "2,493 GB/s  ·  62.6 %",
+            "relu_mask: 8.125 bytes to move for each element",
+            "sum: 4 bytes to move for each element", "4,355 GB/s  ·  109.9 %")]
+        self.assertEqual(found, sorted(found))
+
     def test_fresh_figures_pass(self):
         self.assertEqual(self.quietly(plot.check), (0, "3 passed, 0 failed\n"))
 
