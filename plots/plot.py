@@ -18,6 +18,7 @@ import re
 import sys
 
 import canvas
+import error_figure
 import records
 import trace_figures
 import traces
@@ -25,8 +26,8 @@ from canvas import BLUE, GREY, INK, ORANGE, new_figure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPTS = [pathlib.Path(module.__file__).resolve()
-           for module in (sys.modules[__name__], canvas, records, trace_figures,
-                          traces)]
+           for module in (sys.modules[__name__], canvas, error_figure, records,
+                          trace_figures, traces)]
 
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
 HEADLINE = 1 << 28
@@ -73,6 +74,10 @@ def figures(root):
     for trace in traces.every(root):
         for kind in trace.views:
             found.append(Figure(trace.figure(kind), [trace], draw_trace(kind)))
+    computed = root / error_figure.FILE
+    if computed.is_file():
+        found.append(Figure("error.svg", [error_figure.load(computed)],
+                            lambda shown: error_figure.draw_error(shown[0])))
     return found
 
 

@@ -17,6 +17,7 @@
     figure lanes [FILE]       which sectors a warp's lanes load from
     figure banks [FILE]       which banks of shared memory, likewise
     figure active [FILE]      which threads of a block work at each step
+    figure error              how the error of a sum grows
     value gbps FILE N         4271
     value percent FILE N      99.8 %   of the copy in the same process
     value us FILE N           2011     and misaligned_percent, likewise
@@ -300,6 +301,13 @@ def _trace_figure(kind, shows):
     return rendered
 
 
+def error(args, page):
+    return [_picture(records.root_of(page), page, "error.svg",
+                     "Lines: the error of a sum of n floats, one by one, by a "
+                     "tree, and by a tree a block, each below the most that it "
+                     "can be")]
+
+
 def gbps(record, n):
     return f"{record.row(record.op, n).gbps:,.0f}"
 
@@ -372,6 +380,7 @@ RENDERERS = {
     ("figure", "active"): _trace_figure(
         "active", "Grid, a box a warp of the first block, a row a step: which "
         "threads add, and how many warps have work"),
+    ("figure", "error"): error,
     ("value", "counter"): counter,
     ("value", "gbps"): _value(gbps, 2),
     ("value", "percent"): _value(percent, 2),
