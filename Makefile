@@ -170,14 +170,18 @@ $(B)/libsimt.a: $(SIMT) common/simt
 	@rm -f $@
 	@ar rcs $@ $(SIMT)
 
-# Compiled, and assembled by ptxas, for every architecture the toolkit knows;
-# the tests, which are many, for the oldest, beside the one of the executor. Only
-# what runs on a GPU: the host's part is the same in every other build.
-oldest = $(patsubst compute_%,sm_%,$(firstword $(shell $(NVCC) --list-gpu-arch)))
-build/all/tests/%.o: ARCHITECTURES = -arch=$(oldest)
+# Compiled, and assembled by ptxas, for every architecture the toolkit knows. The
+# tests, which are many, are compiled once, to the oldest PTX, and that is
+# assembled for every architecture; the executor's build compiles the newer PTX.
+# Only what runs on a GPU: the host's part is the same in every other build.
+oldest = $(firstword $(shell $(NVCC) --list-gpu-arch))
+comma := ,
+space := $(subst ,, )
+every = $(subst $(space),$(comma),$(filter sm_%,$(shell $(NVCC) --list-gpu-code)))
+build/all/tests/%.o: ARCHITECTURES = -gencode arch=$(oldest),code=[$(every)]
 build/all/%.o: ARCHITECTURES = -arch=all
 build/all/%.o: %.cu $(B)/settings
-	@echo "nvcc  $<, $(ARCHITECTURES)"
+	@echo "nvcc  $<, every architecture"
 	@mkdir -p $(@D)
 	@$(NVCC) $(NVFLAGS) $(ARCHITECTURES) -MMD -MP -fatbin $< -o $@
 
