@@ -111,7 +111,7 @@ ARCH     ?= $(if $(filter gpu,$(firstword $(FOUND))),native,all)
 TARGET   := -arch=$(ARCH) -lineinfo
 RUNTIME  :=
 LDLIBS   := -L$(CUDA)/lib64 -Wl,-rpath,$(realpath $(CUDA)/lib64) -lcudart -lpthread
-BENCH    := $(B)/common/bench.o $(B)/common/empty_kernel.o
+BENCH    := $(addprefix $(B)/common/,bench.o empty_kernel.o read_kernel.o)
 measure   = $(B)/plots/$1_bench.o $(BENCH)
 $(B)/%.run: LDLIBS := -lbenchmark $(LDLIBS)
 else

@@ -44,6 +44,9 @@ void add_benchmark(const std::string& series, int64_t n, int64_t bytes,
 // roof that later benchmarks of as many bytes are compared with.
 void add_copy(int64_t n, int64_t bytes);
 
+// Times reading as many bytes and writing none: the roof of what only reads.
+void add_read(int64_t n, int64_t bytes);
+
 // The numbers of elements to measure, up to a quarter of the free memory.
 std::vector<int64_t> bench_sizes(int64_t bytes_per_element);
 
@@ -52,6 +55,11 @@ void add_benchmarks();
 
 // Defined by common/empty_kernel.cu: the least that a launch can cost.
 void launch_empty_kernel(cudaStream_t stream);
+
+// Defined by common/read_kernel.cu: reads n floats of random_floats(), aligned,
+// but for the last n % 4. It never writes to *never.
+void launch_read_kernel(const float* x, int64_t n, float* never,
+                        cudaStream_t stream);
 
 // Runs the benchmarks, prints their table; common/main.cpp calls it when every
 // check has passed. Returns the exit status.
@@ -83,6 +91,9 @@ class Slots {
   }
 
   T* operator[](int64_t slot) const { return data_.get() + start(slot); }
+
+  // Where slot begins in the allocation, which fill() fills from its beginning.
+  int64_t start(int64_t slot) const { return slot * stride_ + offset_; }
 
   // Repeats `period` over the whole allocation.
   void fill(const std::vector<T>& period) {
@@ -127,7 +138,6 @@ class Slots {
     constexpr int64_t kLine = 256 / sizeof(T);
     return (n + kLine - 1) / kLine * kLine;
   }
-  int64_t start(int64_t slot) const { return slot * stride_ + offset_; }
 
   int64_t n_, offset_, stride_;
   size_t bytes_;
