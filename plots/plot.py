@@ -100,6 +100,9 @@ def draw_ladder(shown):
         for k, record in enumerate(family):
             draw_bar(axes, y + 0.8 + k, record)
             ticks[y + 0.8 + k] = title(record)
+        if reads(family[0]):
+            read = mark_reads(axes, y + 0.8, family)
+            axes.text(read, y, "a read", ha="right", va="center", fontsize=9)
         y += len(family) + 1.1
     axes.axvline(100, color=INK, linewidth=1.2)
     axes.text(100, 0, "a plain copy", ha="right", va="bottom")
@@ -122,6 +125,20 @@ def draw_bar(axes, y, record):
               color="white" if inside else INK)
 
 
+def mark_reads(axes, y, family):
+    """A read alone is faster than a copy: the roof of what writes nothing."""
+    for k, record in enumerate(family):
+        row = headline(record)
+        read = 100 * record.copy_of(row).us / record.read_of(row).us
+        axes.vlines(read, y + k - 0.42, y + k + 0.42, color=INK, linewidth=1.2,
+                    linestyle=(0, (2, 1)))
+    return read
+
+
+def reads(record):
+    return record.sizes(records.READ)
+
+
 def headline(record):
     """The row at 2^28, or at the largest size that the GPU had room for."""
     n = max(n for n in record.sizes(record.op) if n <= HEADLINE)
@@ -135,13 +152,16 @@ def draw_by_size(shown):
     rows = curve(this, this.op)
     sizes = [row.n for row in rows]
     copies = [this.copy_of(row) for row in rows]
-    top = 1.18 * max(row.gbps for row in [*rows, *copies])
 
     lines = [("a plain copy", sizes, copies, GREY, 1.4, "s")]
+    if reads(this):
+        lines.append(("a plain read", sizes, [this.read_of(row) for row in rows],
+                      INK, 1.4, "D"))
     for record, color, width in zip(reversed(shown), (BLUE, ORANGE), (2.4, 1.6)):
         found = curve(record, record.op)
         lines.append((title(record), [r.n for r in found], found, color, width,
                       "o" if record is this else "^"))
+    top = 1.18 * max(row.gbps for _, _, ys, *_ in lines for row in ys)
     for _, xs, ys, color, width, marker in lines:
         axes.fill_between(xs, [y.bytes / y.us_p90 * 1e-3 for y in ys],
                           [y.bytes / y.us_p10 * 1e-3 for y in ys],

@@ -58,6 +58,17 @@ VIEWS = {
         "lanes": [
             View(["aligned, one pack a lane"], "const Pack*>(x)[first]"),
             View(["one element off, one float a lane"], "rectify(x[i])", offset=1)]},
+    "chapters/06_sum_simple/sum.cu": {
+        "active": [View(["threadIdx.x % stride == 0"], "x[i] += x[i + stride]", n=2048)],
+        "lanes": [View(["step 1, x[i]", "", "", "", "step 3, x[i]", *[""] * 17],
+                       "x[i] += x[i + stride]", n=2048)]},
+    "chapters/07_sum_convergent/sum.cu": {
+        "active": [View(["threadIdx.x < stride"], "x[i] += x[i + stride]", n=2048)],
+        "lanes": [View(["step 1, x[i]", *[""] * 21], "x[i] += x[i + stride]", n=2048)]},
+    "chapters/08_sum_shared/sum.cu": {
+        "banks": [View(["step 1, tile[threadIdx.x]",
+                        "step 1, tile[threadIdx.x + stride]", *[""] * 18],
+                       "tile[threadIdx.x] += tile", n=2048)]},
 }
 
 

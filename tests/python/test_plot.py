@@ -45,14 +45,18 @@ class Figures(unittest.TestCase):
             source = self.root / "chapters" / name
             source.parent.mkdir()
             source.write_text(f"// {name}\n")
-            made_up.write(made_up.data_path(self.root, source),
-                          made_up.record(self.root, source, gbps, bytes_))
+            data = made_up.record(self.root, source, gbps, bytes_)
+            if bytes_ == 4:
+                made_up.add_reads(data, 4600, bytes_)
+            made_up.write(made_up.data_path(self.root, source), data)
         self.quietly(plot.draw)
+        self.assertIn(">a plain read<", self.svg.with_name("by_size_06_sum.svg").read_text())
         text = self.svg.with_name("ladder.svg").read_text()
         found = [text.index(f">{words}<") for words in (
             "relu: 8 bytes to move for each element", "2,493 GB/s  ·  62.6 %",
             "relu_mask: 8.125 bytes to move for each element",
-            "sum: 4 bytes to move for each element", "4,355 GB/s  ·  109.9 %")]
+            "sum: 4 bytes to move for each element", "4,355 GB/s  ·  109.9 %",
+            "a read", "a plain copy")]
         self.assertEqual(found, sorted(found))
 
     def test_the_error_of_sums_is_drawn_from_what_the_program_printed(self):
