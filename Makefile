@@ -85,7 +85,7 @@ $(error BACKEND=$(BACKEND) is neither gpu nor cpu)
 endif
 
 NEEDS_NOTHING := help clean doctor diff% plots figures weave \
-  $(if $(filter cpu,$(BACKEND)),bench%)
+  $(if $(filter cpu,$(BACKEND)),bench% peers pitfalls)
 NEEDS_PYTHON := test plots figures weave
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
@@ -210,6 +210,12 @@ $(B)/%.profiled: $(B)/%.o $(B)/plots/$$(call op,$$*)_count.o \
     $(B)/common/profiled.o $(SHOW)
 	$(link)
 
+# - what PyTorch's process can load: a chapter's file alone
+$(B)/%.so: %.cu $(B)/settings
+	@echo "nvcc  $<, to be loaded"
+	@mkdir -p $(@D)
+	@$(NVCC) $(NVFLAGS) $(TARGET) -MMD -MP -shared -Xcompiler -fPIC $< -o $@
+
 # What ./run counts without a GPU, for the next chapter's table and the pages.
 # Empty when the checks fail: then there is nothing to compare with.
 $(B)/%.counts: $(B)/%.run
@@ -222,7 +228,7 @@ point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program test bench parity speed plots weave doctor clean
+.PHONY: always help run program test bench peers pitfalls parity speed plots weave doctor clean
 always:
 
 define HELP
@@ -238,6 +244,8 @@ make profile03       what each of its lines costs; PTX=1: each instruction, too
 make test            run every check
 make bench           measure every chapter and variant, and record the results
 make bench03         measure those of chapter 03
+make peers           time them beside PyTorch and Triton, in one process
+make pitfalls        measure wrongly, on purpose
 make parity          compare the executor's counters with Nsight Compute's
 make speed           time the executor itself, beside numba's CUDA simulator
 make plots           draw the figures from what is recorded
@@ -315,10 +323,14 @@ $1: $(patsubst %.cu,$(B)/%.run,$2)
 	@$(PYTHON) plots/bench.py $(foreach s,$2,$s=$(B)/$(basename $s).run)
 endef
 $(eval $(call bench_rules,bench,$(SOURCES)))
+pitfalls: $(B)/plots/pitfalls.program
+	@$(PYTHON) plots/pitfalls.py ./$<
+peers: $(patsubst %.cu,$(B)/%.so,$(SOURCES))
+	@$(PYTHON) plots/peers.py $(foreach s,$(SOURCES),$s=$(B)/$(basename $s).so)
 $(foreach n,$(NUMBERS),$(eval $(call bench_rules,bench$n,$(call sources,$n))))
 else
 .PHONY: $(NUMBERS:%=bench%)
-bench $(NUMBERS:%=bench%):
+bench peers pitfalls $(NUMBERS:%=bench%):
 	@echo "Nothing is measured here: there is no time without a GPU, and the"
 	@echo "CPU would time itself. What it can say of a kernel, ./run prints."
 	@echo "'make plots' redraws the results that are recorded in plots/data."
