@@ -14,7 +14,10 @@
     table memory              the executor's own memory
     figure ladder             what plot.py drew, with its caption
     figure by_size            the same, for this chapter
-    figure lanes              which sectors a warp's lanes load, for this chapter
+    figure lanes [FILE]       which sectors a warp's lanes load from
+    figure banks [FILE]       which banks of shared memory, likewise
+    figure active [FILE]      which threads of a block work at each step
+    figure error              how the error of a sum grows
     value gbps FILE N         4271
     value percent FILE N      99.8 %   of the copy in the same process
     value us FILE N           2011     and misaligned_percent, likewise
@@ -266,9 +269,10 @@ def _link(path, page):
 def ladder_figure(args, page):
     root = records.root_of(page)
     shown = [records.of_source(root, s) for s in records.main_sources(root)]
+    sizes = dict.fromkeys(_power(headline_size(record)) for record in shown)
     return _figure(root, page, "ladder.svg", "Bars: each chapter's bandwidth "
                    "as a part of what a plain copy reaches", shown,
-                   f"n = {_power(headline_size(shown[-1]))}")
+                   f"n = {', '.join(sizes)}")
 
 
 def by_size_figure(args, page):
@@ -280,14 +284,28 @@ def by_size_figure(args, page):
                    "chapter, the one before and a plain copy", shown)
 
 
-def lanes_figure(args, page):
-    root, source = records.root_of(page), _source(page)
-    accesses = traces.of_source(root, source).accesses
-    sizes = dict.fromkeys(f"{access.n:,}" for access in accesses)
-    return [_picture(root, page, f"lanes_{source.parent.name}.svg",
-                     "Grid, a column a lane of the first warp, a row a "
-                     "sector: which lane loads from which; traced by the executor, "
-                     f"n = {', '.join(sizes)}")]
+def _trace_figure(kind, shows):
+    def rendered(args, page):
+        if len(args) > 1:
+            raise ValueError(f"write: figure {kind} [FILE.cu]")
+        root = records.root_of(page)
+        source = _beside(page, args[0]) if args else _source(page)
+        trace = traces.of_source(root, source)
+        if kind not in trace.views:
+            raise ValueError(f"plots/traces.py has no view of {kind} for "
+                             f"{trace.source}: add one to VIEWS, and run "
+                             "`make figures`")
+        sizes = dict.fromkeys(f"{one.n:,}" for one in trace.views[kind])
+        return [_picture(root, page, trace.figure(kind),
+                         f"{shows}; traced by the executor, n = {', '.join(sizes)}")]
+    return rendered
+
+
+def error(args, page):
+    return [_picture(records.root_of(page), page, "error.svg",
+                     "Lines: the error of a sum of n floats, one by one, by a "
+                     "tree, and by a tree a block, each below the most that it "
+                     "can be")]
 
 
 def gbps(record, n):
@@ -353,7 +371,16 @@ RENDERERS = {
     ("table", "memory"): memory,
     ("figure", "ladder"): ladder_figure,
     ("figure", "by_size"): by_size_figure,
-    ("figure", "lanes"): lanes_figure,
+    ("figure", "lanes"): _trace_figure(
+        "lanes", "Grid, a column a lane of the first warp, a row a sector: "
+        "which lane loads from which"),
+    ("figure", "banks"): _trace_figure(
+        "banks", "Grid, a column a lane of the first warp, a row a bank of "
+        "shared memory: which lane loads from which"),
+    ("figure", "active"): _trace_figure(
+        "active", "Grid, a box a warp of the first block, a row a step: which "
+        "threads add, and how many warps have work"),
+    ("figure", "error"): error,
     ("value", "counter"): counter,
     ("value", "gbps"): _value(gbps, 2),
     ("value", "percent"): _value(percent, 2),
