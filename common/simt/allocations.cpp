@@ -121,17 +121,16 @@ std::string text_of(uint64_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
-// "_ZN12_GLOBAL__N_17counterE" -> "counter"
-std::string variable_name(const char* mangled) {
+}  // namespace
+
+std::string variable_name(const std::string& mangled) {
   int status = 0;
-  char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
   std::string name = status == 0 ? text : mangled;
   std::free(text);
   const size_t scope = name.rfind("::");
   return scope == name.npos ? name : name.substr(scope + 2);
 }
-
-}  // namespace
 
 std::string name_of(const Allocation& a) {
   std::ostringstream out;

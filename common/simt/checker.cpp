@@ -1,7 +1,5 @@
 #include "common/simt/checker.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -15,8 +13,6 @@ namespace {
 
 // A run of lanes is remembered as one if it covers half a line.
 constexpr uint32_t kRunBytes = 64;
-
-int first_lane(uint32_t mask) { return std::countr_zero(mask); }
 
 // Tables outlive launches: their pages are touched only once.
 std::mutex& tables_mutex() {
@@ -43,30 +39,9 @@ size_t entries(size_t bytes, size_t unit) {
   return std::bit_ceil(bytes / unit + 1);
 }
 
-const char* verb(Use use) {
-  return use == Use::kLoad ? "read" : use == Use::kStore ? "write" : "atomic";
-}
-
-std::string hex(uint64_t value) {
-  char text[20];
-  std::snprintf(text, sizeof text, "0x%llx",
-                static_cast<unsigned long long>(value));
-  return text;
-}
-
 std::string triple(const std::array<uint32_t, 3>& v) {
   return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," +
          std::to_string(v[2]) + ")";
-}
-
-// "_ZZ6kernelPfE7partial" -> "partial"
-std::string array_name(const std::string& mangled) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-  std::string name = status == 0 ? text : mangled;
-  std::free(text);
-  const size_t scope = name.rfind("::");
-  return scope == name.npos ? name : name.substr(scope + 2);
 }
 
 struct Extent {
@@ -88,7 +63,7 @@ std::string text_of_place(const Grid& grid, Space space, uint64_t address) {
     const Extent e = extent(grid, array);
     if (address >= e.begin && address < e.end)
       return text + " (byte " + std::to_string(address - e.begin) + " of " +
-             array_name(array.name) + ")";
+             variable_name(array.name) + ")";
   }
   return text;
 }
@@ -166,7 +141,7 @@ void Checker::check_origin(Warp& warp, const Instruction& ins,
       ins, lane, "array overrun",
       std::string(verb(a.use)) + " of " + std::to_string(a.bytes) +
           " bytes that leaves the " + std::to_string(e.end - e.begin) +
-          "-byte shared array " + array_name(array.name) + " and meets " +
+          "-byte shared array " + variable_name(array.name) + " and meets " +
           text_of_place(grid_, Space::kShared, a.address[lane]));
   f.address = a.address[lane];
   report("array overrun", ins.site, 0, std::move(f));

@@ -7,8 +7,6 @@ namespace {
 
 constexpr int kBanks = 32;  // of 4 bytes
 
-int first_lane(uint32_t mask) { return std::countr_zero(mask); }
-
 // The values of the lanes in `mask`, in order.
 struct Sorted {
   uint64_t value[kLanes];

@@ -17,19 +17,6 @@ namespace {
 constexpr int kIllegalAddress = 700;     // cudaErrorIllegalAddress
 constexpr int kMisalignedAddress = 716;  // cudaErrorMisalignedAddress
 
-const char* verb(Use use) {
-  return use == Use::kLoad ? "read" : use == Use::kStore ? "write" : "atomic";
-}
-
-int first_lane(uint32_t mask) { return std::countr_zero(mask); }
-
-std::string hex(uint64_t value) {
-  char text[20];
-  std::snprintf(text, sizeof text, "0x%llx",
-                static_cast<unsigned long long>(value));
-  return text;
-}
-
 [[noreturn]] void report(Warp& warp, const Instruction& ins, const Access& a,
                          int lane, const std::string& kind, int code,
                          const std::string& more) {

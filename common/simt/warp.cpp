@@ -11,10 +11,6 @@ namespace {
 constexpr uint32_t kSpin = 64;
 // So many backward branches, and a path lets others run in between.
 constexpr uint32_t kTurn = 1u << 20;
-int first_lane(uint32_t mask) { return std::countr_zero(mask); }
-
-uint32_t bits(uint32_t mask) { return std::popcount(mask); }
-
 }  // namespace
 
 Warp::Warp(Block& block, uint32_t index, uint32_t mask)
@@ -317,7 +313,7 @@ void Warp::leave(Join* innermost, const Join* outermost, uint32_t mask) {
 
 void Warp::exit_lanes(Path& path, uint32_t mask) {
   live_ &= ~mask;
-  block->live -= bits(mask);
+  block->live -= lane_count(mask);
   progress_ = true;
   leave(path.join, nullptr, mask);
   path.mask &= ~mask;
@@ -333,9 +329,7 @@ void Warp::jump_by_table(Path& path, uint32_t mask, const Instruction& ins) {
   path.join = join_at(path, ins.reconverge);
   for (uint32_t rest = mask; rest;) {
     const uint32_t k = which[first_lane(rest)];
-    uint32_t same = 0;
-    for (uint32_t r = rest; r; r &= r - 1)
-      if (which[first_lane(r)] == k) same |= r & -r;
+    const uint32_t same = lanes_with(k, which, rest);
     if (k >= ins.targets.size())
       fault(ins, first_lane(rest), "illegal instruction",
             "a jump table has no entry " + std::to_string(k), 715);

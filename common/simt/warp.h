@@ -21,6 +21,19 @@ namespace simt {
 constexpr int kLanes = 32;
 constexpr uint32_t kAllLanes = ~0u;
 
+// Of a mask, that has a bit for each lane.
+inline int first_lane(uint32_t mask) { return std::countr_zero(mask); }
+inline uint32_t lane_count(uint32_t mask) { return std::popcount(mask); }
+
+// The lanes of `mask` whose value is this.
+template <class T>
+inline uint32_t lanes_with(T value, const T* values, uint32_t mask) {
+  uint32_t same = 0;
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    if (values[first_lane(rest)] == value) same |= rest & -rest;
+  return same;
+}
+
 struct Block;
 struct Finding;
 struct Join;

@@ -6,14 +6,6 @@
 #include "common/simt/warp.h"
 
 namespace simt {
-namespace {
-
-int first_lane(uint32_t mask) { return std::countr_zero(mask); }
-
-uint32_t bits(uint32_t mask) { return std::popcount(mask); }
-
-}  // namespace
-
 // ---- Spins ---------------------------------------------------------------
 
 void Warp::poll(uint64_t value) {
@@ -95,12 +87,12 @@ void Warp::wait_at_barrier(Path path, uint32_t mask, const Instruction& ins) {
   if (ins.c != kNowhere) {
     uint32_t holds = *lanes<uint32_t>(*this, ins.c);
     if (ins.c_negated) holds = ~holds;
-    barrier.count += bits(holds & mask);
-    barrier.lanes += bits(mask);
+    barrier.count += lane_count(holds & mask);
+    barrier.lanes += lane_count(mask);
   }
   // With a thread count, warps count as a whole: a ragged one stands for 32.
   const bool whole = barrier.expected && mask == live_;
-  barrier.arrived += whole ? kLanes : bits(mask);
+  barrier.arrived += whole ? kLanes : lane_count(mask);
   if (!ins.flags) {  // not bar.arrive
     path.mask = mask;
     path.state = Path::kAtBarrier;
@@ -169,9 +161,7 @@ bool Warp::collective(Path& path, uint32_t mask, const Instruction& ins) {
   const uint32_t* member = lanes<uint32_t>(*this, ins.d);
   publish(ins, mask);
   const uint32_t all = member[first_lane(mask)];
-  uint32_t same = 0;
-  for (uint32_t rest = mask; rest; rest &= rest - 1)
-    if (member[first_lane(rest)] == all) same |= rest & -rest;
+  const uint32_t same = lanes_with(all, member, mask);
   if (same == mask && (all & live_) == mask && mask == path.mask) {
     exchange.members = mask;
     block->observers.collective(*this, ins, mask, all);
@@ -185,9 +175,7 @@ bool Warp::collective(Path& path, uint32_t mask, const Instruction& ins) {
   for (uint32_t left = mask; left;) {
     const uint32_t members = member[first_lane(left)];
     Path group = path;
-    group.mask = 0;
-    for (uint32_t r = left; r; r &= r - 1)
-      if (member[first_lane(r)] == members) group.mask |= r & -r;
+    group.mask = lanes_with(members, member, left);
     left &= ~group.mask;
     if (const uint32_t outside = group.mask & ~members)
       fault(ins, first_lane(outside), "bad member mask",
