@@ -172,6 +172,16 @@ void Counters::touch(uint64_t first, uint64_t last) {
   }
 }
 
+void Counters::spread_runs(const Program& program) {
+  for (const auto& [name, function] : program.functions)
+    for (const Instruction& first : function.code)
+      for (int k = 1; k < first.run_length; ++k) {
+        InstructionCounts& other = sites_[(&first)[k].site];
+        other.issued += sites_[first.site].issued;
+        other.lanes += sites_[first.site].lanes;
+      }
+}
+
 uint64_t Counters::sectors() const {
   uint64_t sum = 0;
   for (const auto& [number, page] : touched_)

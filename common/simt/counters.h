@@ -15,6 +15,8 @@
 
 namespace simt {
 
+struct Program;
+
 // What an instruction did to one kind of memory.
 struct MemoryCounts {
   uint64_t requests = 0;    // one a warp and instruction
@@ -58,6 +60,8 @@ class Counters {
 
   void add(const Counters& other);
   const std::vector<InstructionCounts>& sites() const { return sites_; }
+  // Of each run of instructions only the first was counted: counts the others.
+  void spread_runs(const Program& program);
   // Distinct 32-byte sectors of global memory that were touched at all.
   uint64_t sectors() const;
 

@@ -284,6 +284,7 @@ class Decoder : public OperandReader {
     find_predicated(function);
     find_unread_atomics(function);
     find_origins(function, program_);
+    find_runs(function);
     context_ = std::move(outer);
     return &function;
   }
@@ -480,8 +481,10 @@ class Decoder : public OperandReader {
     } else if (op == "call") {
       call(s, ins);
     } else if ((op == "ld" || op == "ldu") && parameter_load(s, ins)) {
-    } else if (memory(s, ins) || decode_collective(s, *this, ins) ||
-               decode_arithmetic(s, *this, ins)) {
+    } else if (memory(s, ins) || decode_collective(s, *this, ins)) {
+      emit(ins);
+    } else if (decode_arithmetic(s, *this, ins)) {
+      ins.pure = true;
       emit(ins);
     } else {
       throw Error("this instruction is not known to the executor");
@@ -526,6 +529,7 @@ class Decoder : public OperandReader {
       const uint32_t offset = p->second + from.offset + k * type.bytes;
       const uint32_t at = parameter_constant(offset, type, bytes);
       Instruction ins = guard;
+      ins.pure = true;
       ins.dst = r->place;
       ins.a = kConstantBank | at;
       ins.run = copy_handler(bytes);

@@ -92,6 +92,7 @@ class Workers {
       helpers.emplace_back([this] { work(); });
     work();
     for (std::thread& t : helpers) t.join();
+    if (counters_) counters_->spread_runs(grid_.program);
     if (error_) std::rethrow_exception(error_);
   }
 

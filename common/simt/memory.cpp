@@ -573,6 +573,7 @@ bool decode_memory(const Statement& s, OperandReader& operands,
     ins.mode = s.has("to");
     ins.dst = operands.destination(s.operands.at(0));
     ins.a = operands.source(s.operands.at(1), s.type().bytes);
+    ins.pure = true;
     ins.run = s.type().bytes == 8 ? convert_address<uint64_t>
                                   : convert_address<uint32_t>;
   } else if (op == "isspacep") {

@@ -93,8 +93,10 @@ class Warp {
   Warp(Block& block, uint32_t index, uint32_t mask);
 
   // For handlers.
-  uint8_t* bank[3] = {};  // by Bank; bank[0] is the running path's frame
-  uint32_t carry = 0;     // the condition code register CC.CF, a bit a lane
+  // By Bank, each as many bytes before its first lane as a Place exceeds its
+  // offset; that of the registers is the running path's frame.
+  uint8_t* bank[3] = {};
+  uint32_t carry = 0;  // the condition code register CC.CF, a bit a lane
   Block* const block;
   const uint32_t index;     // within its block
   uint32_t stack_base = 0;  // local memory of the running call: from here
@@ -155,6 +157,7 @@ class Warp {
     return path.join && path.join->frame == path.frame &&
            path.join->pc == path.pc;
   }
+  bool merge(const Path& path);
   void resume(const Path& path);
   void arrive(const Path& path);
   void settle(Join* join);
@@ -195,7 +198,7 @@ std::string hex_mask(uint32_t mask);
 
 template <class T>
 inline T* lanes(Warp& warp, Place place) {
-  return reinterpret_cast<T*>(warp.bank[place >> 30] + (place & kOffsetMask));
+  return reinterpret_cast<T*>(warp.bank[place & kBankMask] + place);
 }
 
 }  // namespace simt
