@@ -213,10 +213,9 @@ void Checker::collective(Warp& warp, const Instruction& ins, uint32_t mask,
   report("activemask", ins.site, 0, std::move(f));
 }
 
-void Checker::fence(Warp& warp) {
-  BlockOrder& block = warp.block->checks->order;
-  block.warps[warp.index].fenced = tables_->log.now();
-  block.warps[warp.index].fenced_block = block.met;
+void Checker::fence(Warp& warp, const Instruction& ins) {
+  warp.block->checks->order.fence(warp.index, !ins.for_block,
+                                  tables_->log.now());
 }
 
 void Checker::arrive(Warp& warp, const Instruction& ins, uint32_t mask) {
@@ -291,15 +290,17 @@ bool Checker::ordered(const Mine& mine, const Event& event, Time time, int lane,
       return true;
     }
   }
-  return time < mine.order.acquired[lane] &&
-         tables_->releases.covers(event.block, event.warp, time);
+  if (time >= mine.order.acquired[lane]) return false;
+  return event.block == mine.block.number
+             ? time < mine.block.released[event.warp]
+             : tables_->releases.covers(event.block, event.warp, time);
 }
 
 // Hands over what a fence has covered, takes over what others have.
 void Checker::synchronise(Mine& mine) {
   const Access& a = mine.access;
   const Time now = tables_->log.now();
-  if (mine.ins.releases) fence(mine.warp);
+  if (mine.ins.releases) fence(mine.warp, mine.ins);
   uint64_t last = ~0ull;
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
@@ -309,7 +310,7 @@ void Checker::synchronise(Mine& mine) {
           alone_ ? tables_->releases.acquired_at(a.address[l], now) : now;
       if (released) mine.order.acquire(l, released);
     }
-    if (mine.stores && mine.order.fenced && a.address[l] != last)
+    if (mine.stores && mine.order.block_fence.at && a.address[l] != last)
       tables_->releases.release(mine.block, mine.warp.index, a.address[l],
                                 now + 1);
     last = a.address[l];

@@ -51,7 +51,7 @@ class Checker {
   void access(Warp& warp, const Instruction& ins, const Access& access);
   void collective(Warp& warp, const Instruction& ins, uint32_t mask,
                   uint32_t members);
-  void fence(Warp& warp);
+  void fence(Warp& warp, const Instruction& ins);
   void arrive(Warp& warp, const Instruction& ins, uint32_t mask);
   // A barrier of the block opens; `counted`: not for all of its threads.
   void release(Block& block, uint32_t barrier, bool counted);

@@ -305,6 +305,11 @@ Strength strength_of(const Statement& s) {
                                           : Strength::kWeak;
 }
 
+// A cluster here is one block.
+bool is_for_block(const Statement& s) {
+  return s.has("cta") || s.has("cluster");
+}
+
 void decode_access(const Statement& s, OperandReader& operands,
                    Instruction& ins) {
   const bool is_store = s.name() == "st";
@@ -315,6 +320,7 @@ void decode_access(const Statement& s, OperandReader& operands,
   ins.count = s.has("v8") ? 8 : s.has("v4") ? 4 : s.has("v2") ? 2 : 1;
   ins.strength = strength_of(s);
   ins.releases = s.has("release");
+  ins.for_block = is_for_block(s);
   const bool rereads = s.has("volatile") || s.has("relaxed") ||
                        s.has("acquire") || s.has("mmio");
   if (rereads && !is_store) ins.kind = Kind::kPoll;
@@ -515,6 +521,7 @@ void decode_atomic(const Statement& s, OperandReader& operands,
   ins.size = type.bytes;
   ins.strength = Strength::kStrong;
   ins.releases = s.has("release") || s.has("acq_rel");
+  ins.for_block = is_for_block(s);
   ins.kind = Kind::kPoll;
   if (result) ins.dst = operands.destination(s.operands.at(0));
   ins.b = operands.source(s.operands.at(1 + result), type.bytes);
@@ -555,8 +562,8 @@ void is_in_space(Warp& warp, const Instruction& ins, uint32_t mask) {
 void nothing(Warp&, const Instruction&, uint32_t) {}
 
 // What it orders is ordered anyway; the checker must know that it was there.
-void fence(Warp& warp, const Instruction&, uint32_t) {
-  warp.block->observers.fence(warp);
+void fence(Warp& warp, const Instruction& ins, uint32_t) {
+  warp.block->observers.fence(warp, ins);
 }
 
 }  // namespace
@@ -582,6 +589,7 @@ bool decode_memory(const Statement& s, OperandReader& operands,
     ins.a = operands.source(s.operands.at(1), 8);
     ins.run = is_in_space;
   } else if (op == "membar" || op == "fence") {
+    ins.for_block = is_for_block(s);
     ins.run = fence;
   } else if (op == "prefetch" || op == "prefetchu" || op == "nanosleep" ||
              op == "discard" || op == "applypriority" ||
