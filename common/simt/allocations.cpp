@@ -75,16 +75,6 @@ int memory_file(uint64_t bytes) {
   return -1;
 }
 
-// A bit for each byte; like the arena, it costs nothing until it is touched.
-uint64_t* bits_for(uint64_t bytes) {
-  void* bits = mmap(nullptr, bytes / 8, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (bits == MAP_FAILED)
-    throw Error(
-        "no room for the checks of memory; SIMT_CHECKS=off runs without");
-  return static_cast<uint64_t*>(bits);
-}
-
 uint64_t map(uint64_t wish, uint64_t bytes, int protection, int flags,
              int file) {
   void* at =
@@ -157,7 +147,7 @@ Allocations::Allocations(uint64_t device_bytes) : device_bytes_(device_bytes) {
   // A red zone before the first.
   holes_[arena_begin_ + kMiB] = arena_end_;
   checks_ = enabled("SIMT_CHECKS");
-  if (checks_) written_ = ByteSet(bits_for(bytes));
+  if (checks_) written_ = WrittenBytes(bytes);
 }
 
 uint64_t Allocations::allocate(uint64_t bytes, Memory memory,

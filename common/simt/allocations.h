@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "common/simt/byte_set.h"
+#include "common/simt/written_bytes.h"
 
 namespace simt {
 
@@ -92,7 +92,7 @@ class Allocations {
   // The bytes of the arena that somebody has written, by their offset in it;
   // memory that the host may write unseen counts as written. For the checker:
   // nothing is kept if SIMT_CHECKS is off.
-  ByteSet& written() { return written_; }
+  WrittenBytes& written() { return written_; }
   void note_written(uint64_t begin, uint64_t bytes);
   void note_copied(uint64_t to, uint64_t from, uint64_t bytes);
 
@@ -132,7 +132,7 @@ class Allocations {
   const uint64_t device_bytes_;
   uint64_t arena_begin_ = 0, arena_end_ = 0;
   bool checks_ = false;
-  ByteSet written_;
+  WrittenBytes written_;
   uint64_t distance_ = 0;  // to the executor's mapping; 0: there is only one
   mutable std::shared_mutex mutex_;
   std::map<uint64_t, Block> blocks_;    // by begin, live and quarantined

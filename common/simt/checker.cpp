@@ -151,13 +151,17 @@ void Checker::check_origin(Warp& warp, const Instruction& ins,
 
 void Checker::check_written(Warp& warp, const Instruction& ins,
                             const Access& a) {
-  uint64_t origin = 0;
-  ByteSet* written = &warp.block->checks->written;
-  if (a.space == Space::kGlobal) {
-    if (!allocations().in_arena(a.address[first_lane(a.mask)])) return;
-    written = &allocations().written();
-    origin = allocations().arena_begin();
-  }
+  Allocations& all = allocations();
+  if (a.space != Space::kGlobal)
+    check_written(warp, ins, a, warp.block->checks->written, 0);
+  else if (all.in_arena(a.address[first_lane(a.mask)]))
+    check_written(warp, ins, a, all.written(), all.arena_begin());
+}
+
+// `written` holds bytes by their distance from `origin`.
+template <class Set>
+void Checker::check_written(Warp& warp, const Instruction& ins, const Access& a,
+                            Set& written, uint64_t origin) {
   // What an exchange finds there matters only to who looks at it.
   const bool reads =
       a.use == Use::kLoad || (a.use == Use::kAtomic && !(ins.dst == kNowhere));
@@ -165,19 +169,19 @@ void Checker::check_written(Warp& warp, const Instruction& ins,
   if (a.dense) {
     const uint64_t begin = a.address[0] - origin;
     const uint64_t end = begin + uint64_t{a.bytes} * kLanes;
-    if (a.use == Use::kStore) return written->insert(begin, end);
-    if (written->contains(begin, end)) return;
+    if (a.use == Use::kStore) return void(written.insert(begin, end));
+    if (written.contains(begin, end)) return;
   }
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const uint64_t begin = a.address[lane] - origin;
     const uint64_t end = begin + a.bytes;
-    if ((reads || a.use == Use::kAtomic) && !written->contains(begin, end)) {
+    if ((reads || a.use == Use::kAtomic) && !written.contains(begin, end)) {
       uint64_t missing = begin;
-      while (written->contains(missing)) ++missing;
+      while (written.contains(missing)) ++missing;
       unwritten(warp, ins, a, lane, missing + origin);
     }
-    if (writes) written->insert(begin, end);
+    if (writes) written.insert(begin, end);
   }
 }
 

@@ -83,6 +83,9 @@ class Checker {
 
   void check_origin(Warp& warp, const Instruction& ins, const Access& a);
   void check_written(Warp& warp, const Instruction& ins, const Access& a);
+  template <class Set>
+  void check_written(Warp& warp, const Instruction& ins, const Access& a,
+                     Set& written, uint64_t origin);
   void unwritten(Warp& warp, const Instruction& ins, const Access& a, int lane,
                  uint64_t address);
   void note_absent(Block& block, const Instruction& ins);

@@ -109,7 +109,7 @@ class Workers {
       error = std::current_exception();
     }
     const std::lock_guard lock(mutex_);
-    if (counters) counters_->add(*counters);
+    if (counters) counters_->add(std::move(*counters));
     if (checker) checker_->add(*checker);
     if (error) {
       if (!error_) error_ = error;
