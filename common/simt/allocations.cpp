@@ -159,8 +159,8 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
   const bool shared = memory == Memory::kManaged || memory == Memory::kPinned;
   // What the host may touch has its pages to itself, and so has a variable,
   // because it may turn out to be managed.
-  const uint64_t alignment =
-      memory == Memory::kDevice ? kAlignment : page_bytes();
+  const bool fresh = memory == Memory::kDevice || memory == Memory::kHeap;
+  const uint64_t alignment = fresh ? kAlignment : page_bytes();
   const uint64_t whole = round_up(bytes + red_zone(bytes), alignment);
   const uint64_t begin = take(whole, alignment);
   if (begin == 0) return 0;
@@ -170,7 +170,7 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
     return 0;
   }
   poison(begin, end);
-  if (checks_ && memory == Memory::kDevice)
+  if (checks_ && fresh)
     written_.erase(begin - arena_begin_, end - arena_begin_);
   else
     note_written(begin, bytes);

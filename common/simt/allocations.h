@@ -24,6 +24,7 @@ namespace simt {
 
 enum class Memory : uint8_t {
   kDevice,
+  kHeap,  // a kernel's own malloc
   kManaged,
   kPinned,  // of the host, page-locked
   kVariable,
@@ -50,7 +51,8 @@ struct Allocation {
   }
   bool is_from_api() const { return !is_variable() && !adopted; }
   bool is_device_only() const {
-    return memory == Memory::kDevice || memory == Memory::kVariable;
+    return memory == Memory::kDevice || memory == Memory::kHeap ||
+           memory == Memory::kVariable;
   }
 };
 

@@ -31,6 +31,8 @@ const Program& Kernel::program() {
 
 namespace {
 
+constexpr uint32_t kReturnBytes = 8;  // the address to which a call returns
+
 constexpr uint32_t align_up(uint32_t n, uint32_t to) {
   return (n + to - 1) / to * to;
 }
@@ -279,6 +281,8 @@ class Decoder : public OperandReader {
     end.kind = Kind::kReturn;
     emit(end);
     resolve_jumps();
+    // A call takes some of the stack even if it keeps nothing there.
+    if (!text.entry) function.stack_bytes += kReturnBytes;
     function.stack_bytes = align_up(function.stack_bytes, 16);
     find_reconvergence(function);
     find_predicated(function);

@@ -195,7 +195,7 @@ void allocate(Warp& warp, const Instruction& ins, uint32_t mask) {
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const Lane lane(warp, ins, first_lane(rest));
     lane.result<uint64_t>(allocations().allocate(
-        lane.argument<uint64_t>(0), Memory::kDevice, "malloc in a kernel"));
+        lane.argument<uint64_t>(0), Memory::kHeap, "malloc in a kernel"));
   }
 }
 
@@ -203,7 +203,10 @@ void release(Warp& warp, const Instruction& ins, uint32_t mask) {
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
     const auto address = Lane(warp, ins, l).argument<uint64_t>(0);
-    if (address && !allocations().release(address))
+    if (address == 0) continue;
+    const auto found = allocations().find(address);
+    if (!found || found->memory != Memory::kHeap ||
+        !allocations().release(address))
       warp.fault(ins, l, "bad free",
                  "free of " + allocations().describe(address), 719);
   }

@@ -170,6 +170,8 @@ class Warp {
   void finish_call(const Join& join);
   void copy_stack(uint32_t mask, uint32_t from, uint32_t to, uint32_t bytes);
   void wait_at_barrier(Path path, uint32_t mask, const Instruction& ins);
+  void check_barrier_count(const Instruction& ins, uint32_t mask,
+                           uint32_t count) const;
   bool collective(Path& path, uint32_t mask, const Instruction& ins);
   void publish(const Instruction& ins, uint32_t mask);
   void complete_collectives();

@@ -81,9 +81,12 @@ void Warp::wait_at_barrier(Path path, uint32_t mask, const Instruction& ins) {
   if (number >= Block::kBarriers)
     fault(ins, first_lane(mask), "bad barrier",
           "there are barriers 0 to 15, not " + std::to_string(number), 719);
+  const uint32_t expected =
+      ins.b == kNowhere ? 0 : *lanes<uint32_t>(*this, ins.b);
+  if (ins.b != kNowhere) check_barrier_count(ins, mask, expected);
   block->observers.arrive(*this, ins, mask);
   Barrier& barrier = block->barriers[number];
-  barrier.expected = ins.b == kNowhere ? 0 : *lanes<uint32_t>(*this, ins.b);
+  barrier.expected = expected;
   if (ins.c != kNowhere) {
     uint32_t holds = *lanes<uint32_t>(*this, ins.c);
     if (ins.c_negated) holds = ~holds;
@@ -101,6 +104,20 @@ void Warp::wait_at_barrier(Path path, uint32_t mask, const Instruction& ins) {
   }
   block->check_barrier(number);
   enter(path);
+}
+
+// Threads come to a barrier by whole warps, and there are only so many.
+void Warp::check_barrier_count(const Instruction& ins, uint32_t mask,
+                               uint32_t count) const {
+  const uint32_t most = block->grid->warps() * kLanes;
+  if (count != 0 && count <= most && count % kLanes == 0) return;
+  fault(
+      ins, first_lane(mask), "bad barrier",
+      "it waits for " + std::to_string(count) + " threads" +
+          (count > most ? ", and the block has " +
+                              std::to_string(block->grid->threads_per_block)
+                        : ": that is no multiple of 32, by which threads come"),
+      719);
 }
 
 void Warp::release(uint32_t barrier) {
