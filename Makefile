@@ -85,7 +85,7 @@ $(error BACKEND=$(BACKEND) is neither gpu nor cpu)
 endif
 
 NEEDS_NOTHING := help clean doctor diff% plots figures weave \
-  $(if $(filter cpu,$(BACKEND)),bench%)
+  $(if $(filter cpu,$(BACKEND)),bench% peers pitfalls)
 NEEDS_PYTHON := test plots figures weave
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
@@ -111,7 +111,7 @@ ARCH     ?= $(if $(filter gpu,$(firstword $(FOUND))),native,all)
 TARGET   := -arch=$(ARCH) -lineinfo
 RUNTIME  :=
 LDLIBS   := -L$(CUDA)/lib64 -Wl,-rpath,$(realpath $(CUDA)/lib64) -lcudart -lpthread
-BENCH    := $(B)/common/bench.o $(B)/common/empty_kernel.o
+BENCH    := $(addprefix $(B)/common/,bench.o empty_kernel.o read_kernel.o)
 measure   = $(B)/plots/$1_bench.o $(BENCH)
 $(B)/%.run: LDLIBS := -lbenchmark $(LDLIBS)
 else
@@ -170,14 +170,18 @@ $(B)/libsimt.a: $(SIMT) common/simt
 	@rm -f $@
 	@ar rcs $@ $(SIMT)
 
-# Compiled, and assembled by ptxas, for every architecture the toolkit knows;
-# the tests, which are many, for the oldest, beside the one of the executor. Only
-# what runs on a GPU: the host's part is the same in every other build.
-oldest = $(patsubst compute_%,sm_%,$(firstword $(shell $(NVCC) --list-gpu-arch)))
-build/all/tests/%.o: ARCHITECTURES = -arch=$(oldest)
+# Compiled, and assembled by ptxas, for every architecture the toolkit knows. The
+# tests and peers, which are many, are compiled once, to the oldest PTX, and that is
+# assembled for every architecture; the executor's build compiles the newer PTX.
+# Only what runs on a GPU: the host's part is the same in every other build.
+oldest = $(firstword $(shell $(NVCC) --list-gpu-arch))
+comma := ,
+space := $(subst ,, )
+every = $(subst $(space),$(comma),$(filter sm_%,$(shell $(NVCC) --list-gpu-code)))
+build/all/tests/%.o build/all/plots/%.o: ARCHITECTURES = -gencode arch=$(oldest),code=[$(every)]
 build/all/%.o: ARCHITECTURES = -arch=all
 build/all/%.o: %.cu $(B)/settings
-	@echo "nvcc  $<, $(ARCHITECTURES)"
+	@echo "nvcc  $<, every architecture"
 	@mkdir -p $(@D)
 	@$(NVCC) $(NVFLAGS) $(ARCHITECTURES) -MMD -MP -fatbin $< -o $@
 
@@ -206,6 +210,12 @@ $(B)/%.profiled: $(B)/%.o $(B)/plots/$$(call op,$$*)_count.o \
     $(B)/common/profiled.o $(SHOW)
 	$(link)
 
+# - what PyTorch's process can load: a chapter's file alone
+$(B)/%.so: %.cu $(B)/settings
+	@echo "nvcc  $<, to be loaded"
+	@mkdir -p $(@D)
+	@$(NVCC) $(NVFLAGS) $(TARGET) -MMD -MP -shared -Xcompiler -fPIC $< -o $@
+
 # What ./run counts without a GPU, for the next chapter's table and the pages.
 # Empty when the checks fail: then there is nothing to compare with.
 $(B)/%.counts: $(B)/%.run
@@ -218,7 +228,7 @@ point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program test bench parity speed plots weave doctor clean
+.PHONY: always help run program test bench peers pitfalls parity speed plots weave doctor clean
 always:
 
 define HELP
@@ -234,10 +244,12 @@ make profile03       what each of its lines costs; PTX=1: each instruction, too
 make test            run every check
 make bench           measure every chapter and variant, and record the results
 make bench03         measure those of chapter 03
+make peers           time them beside CUB, PyTorch and Triton, in one process
+make pitfalls        measure wrongly, on purpose
 make parity          compare the executor's counters with Nsight Compute's
 make speed           time the executor itself, beside numba's CUDA simulator
 make plots           draw the figures from what is recorded
-make figures         the same, after tracing the chapters' loads anew
+make figures         the same, after tracing the chapters' kernels anew
 make weave           bring code, tables and figures in the pages up to date
 
 make doctor          what is there, what is missing, and how to mend it
@@ -311,10 +323,15 @@ $1: $(patsubst %.cu,$(B)/%.run,$2)
 	@$(PYTHON) plots/bench.py $(foreach s,$2,$s=$(B)/$(basename $s).run)
 endef
 $(eval $(call bench_rules,bench,$(SOURCES)))
+pitfalls: $(B)/plots/pitfalls.program
+	@$(PYTHON) plots/pitfalls.py ./$<
+PEERS := $(SOURCES) $(wildcard plots/peers/*.cu)
+peers: $(patsubst %.cu,$(B)/%.so,$(PEERS))
+	@$(PYTHON) plots/peers.py $(foreach s,$(PEERS),$s=$(B)/$(basename $s).so)
 $(foreach n,$(NUMBERS),$(eval $(call bench_rules,bench$n,$(call sources,$n))))
 else
 .PHONY: $(NUMBERS:%=bench%)
-bench $(NUMBERS:%=bench%):
+bench peers pitfalls $(NUMBERS:%=bench%):
 	@echo "Nothing is measured here: there is no time without a GPU, and the"
 	@echo "CPU would time itself. What it can say of a kernel, ./run prints."
 	@echo "'make plots' redraws the results that are recorded in plots/data."

@@ -260,6 +260,21 @@ class Copy : public Work {
   Slots<float> x_, y_;
 };
 
+class Read : public Work {
+ public:
+  Read(int64_t bytes, int64_t slots)
+      : n_(bytes / sizeof(float)), x_(n_, slots), never_(1, 1) {
+    x_.fill(random_floats());
+  }
+  void call(int64_t slot, cudaStream_t stream) override {
+    launch_read_kernel(x_[slot], n_, never_[0], stream);
+  }
+
+ private:
+  int64_t n_;
+  Slots<float> x_, never_;
+};
+
 double counter(const benchmark::BenchmarkReporter::Run& run, const char* name) {
   const auto found = run.counters.find(name);
   return found == run.counters.end() ? 0.0 : found->second.value;
@@ -290,8 +305,9 @@ class Table : public benchmark::BenchmarkReporter {
       if (series == kFloor) {
         print_floor(run);
       } else if (series == kCopy) {
-        roof_ = run;
-        copy_us_[counter(run, "bytes")] = counter(run, "p50_us");
+        copies_[counter(run, "bytes")] = run;
+      } else if (series == kRead) {
+        reads_[counter(run, "bytes")] = run;
       } else {
         if (series != series_) print_header(series);
         print_row(run);
@@ -300,19 +316,17 @@ class Table : public benchmark::BenchmarkReporter {
   }
 
   void print_footer() const {
-    const double roof = gbps(roof_), datasheet = datasheet_gbps();
-    if (roof > 0 && datasheet > 0) {
-      std::printf("\nRoof: a copy of the largest size reached %.0f GB/s, ",
-                  roof);
-      std::printf("%.0f %% of the datasheet's %.0f.", 100 * roof / datasheet,
-                  datasheet);
-    }
-    std::printf("\nus: median of %d calls, arrays out of the L2 cache",
-                kSamples);
+    std::printf("\n");
+    print_roof("a copy", copies_);
+    print_roof("a read", reads_);
+    std::printf("us: median of %d calls, arrays out of the L2 cache", kSamples);
     std::printf(" (%s bytes); warm: in it,\n", grouped(l2_bytes()).c_str());
     std::printf(
         "as far as they fit; graph: warm, launched from a CUDA graph.\n");
     std::printf("copy: a plain device-to-device copy of as many bytes.\n");
+    if (!reads_.empty()) {
+      std::printf("read: as many bytes read, and nothing written.\n");
+    }
     if (throttled_) std::printf("*: the GPU throttled meanwhile.\n");
   }
 
@@ -320,8 +334,21 @@ class Table : public benchmark::BenchmarkReporter {
 
   static constexpr const char* kFloor = "empty kernel";
   static constexpr const char* kCopy = "copy";
+  static constexpr const char* kRead = "read";
 
  private:
+  using Roofs = std::map<double, Run>;  // By bytes.
+
+  static void print_roof(const char* name, const Roofs& roofs) {
+    if (roofs.empty()) return;
+    const double roof = gbps(roofs.rbegin()->second);
+    const double datasheet = datasheet_gbps();
+    if (roof == 0 || datasheet == 0) return;
+    std::printf("Roof: %s of the largest size reached %.0f GB/s, ", name, roof);
+    std::printf("%.0f %% of the datasheet's %.0f.\n", 100 * roof / datasheet,
+                datasheet);
+  }
+
   static void print_floor(const Run& run) {
     std::printf("Launch floor: an empty kernel takes %.2f us,",
                 counter(run, "p50_us"));
@@ -330,22 +357,28 @@ class Table : public benchmark::BenchmarkReporter {
 
   void print_header(const std::string& series) {
     series_ = series;
-    std::printf("\n%s\n%13s %10s %8s %9s %9s %9s\n", series.c_str(), "n", "us",
-                "GB/s", "% of copy", "warm us", "graph us");
+    std::printf("\n%s\n%13s %10s %8s %9s", series.c_str(), "n", "us", "GB/s",
+                "% of copy");
+    if (!reads_.empty()) std::printf(" %9s", "% of read");
+    std::printf(" %9s %9s\n", "warm us", "graph us");
   }
 
   void print_row(const Run& run) {
-    const double us = counter(run, "p50_us");
-    const auto copy = copy_us_.find(counter(run, "bytes"));
-    std::printf("%13s %10.2f %8.1f %9s %9s %9s%s\n",
-                grouped(static_cast<int64_t>(counter(run, "n"))).c_str(), us,
-                gbps(run),
-                copy == copy_us_.end()
-                    ? "-"
-                    : formatted("%.1f", 100 * copy->second / us).c_str(),
-                microseconds(run, "warm_p50_us").c_str(),
+    std::printf("%13s %10.2f %8.1f %9s",
+                grouped(static_cast<int64_t>(counter(run, "n"))).c_str(),
+                counter(run, "p50_us"), gbps(run),
+                percent_of(copies_, run).c_str());
+    if (!reads_.empty()) std::printf(" %9s", percent_of(reads_, run).c_str());
+    std::printf(" %9s %9s%s\n", microseconds(run, "warm_p50_us").c_str(),
                 microseconds(run, "graph_p50_us").c_str(), star(run));
     std::fflush(stdout);
+  }
+
+  static std::string percent_of(const Roofs& roofs, const Run& run) {
+    const auto roof = roofs.find(counter(run, "bytes"));
+    if (roof == roofs.end()) return "-";
+    return formatted(
+        "%.1f", 100 * counter(roof->second, "p50_us") / counter(run, "p50_us"));
   }
 
   const char* star(const Run& run) {
@@ -366,8 +399,7 @@ class Table : public benchmark::BenchmarkReporter {
   }
 
   std::string series_;
-  Run roof_;                          // The last copy, which is the largest.
-  std::map<double, double> copy_us_;  // By bytes.
+  Roofs copies_, reads_;
   std::vector<Run> runs_;
   bool throttled_ = false;
 };
@@ -495,9 +527,15 @@ void add_benchmark(const std::string& series, int64_t n, int64_t bytes,
       ->Unit(benchmark::kMicrosecond);
 }
 
-void add_copy(int64_t n, int64_t bytes) {
-  add_benchmark(Table::kCopy, n, bytes, [bytes](int64_t slots) {
+void add_copy(int64_t n, int64_t bytes, const std::string& series) {
+  add_benchmark(series, n, bytes, [bytes](int64_t slots) {
     return std::make_unique<Copy>(bytes, slots);
+  });
+}
+
+void add_read(int64_t n, int64_t bytes) {
+  add_benchmark(Table::kRead, n, bytes, [bytes](int64_t slots) {
+    return std::make_unique<Read>(bytes, slots);
   });
 }
 

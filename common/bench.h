@@ -41,8 +41,12 @@ void add_benchmark(const std::string& series, int64_t n, int64_t bytes,
                    WorkMaker make);
 
 // Times a device-to-device copy that reads and writes `bytes` together: the
-// roof that later benchmarks of as many bytes are compared with.
-void add_copy(int64_t n, int64_t bytes);
+// roof that later benchmarks of as many bytes are compared with. Under another
+// name it is a series of its own.
+void add_copy(int64_t n, int64_t bytes, const std::string& series = "copy");
+
+// Times reading as many bytes and writing none: the roof of what only reads.
+void add_read(int64_t n, int64_t bytes);
 
 // The numbers of elements to measure, up to a quarter of the free memory.
 std::vector<int64_t> bench_sizes(int64_t bytes_per_element);
@@ -52,6 +56,11 @@ void add_benchmarks();
 
 // Defined by common/empty_kernel.cu: the least that a launch can cost.
 void launch_empty_kernel(cudaStream_t stream);
+
+// Defined by common/read_kernel.cu: reads n floats of random_floats(), aligned,
+// but for the last n % 4. It never writes to *never.
+void launch_read_kernel(const float* x, int64_t n, float* never,
+                        cudaStream_t stream);
 
 // Runs the benchmarks, prints their table; common/main.cpp calls it when every
 // check has passed. Returns the exit status.
@@ -84,6 +93,9 @@ class Slots {
 
   T* operator[](int64_t slot) const { return data_.get() + start(slot); }
 
+  // Where slot begins in the allocation, which fill() fills from its beginning.
+  int64_t start(int64_t slot) const { return slot * stride_ + offset_; }
+
   // Repeats `period` over the whole allocation.
   void fill(const std::vector<T>& period) {
     size_t done = std::min(bytes_, period.size() * sizeof(T));
@@ -99,18 +111,32 @@ class Slots {
   void poison() { CUDA_CHECK(cudaMemset(data_.get(), 0xff, bytes_)); }
 
   // Stops the program unless slot holds, bit for bit, what fill(period) would
-  // have put there.
+  // have put there; or, where the period is at its element `first` there.
   void check(int64_t slot, const std::vector<T>& period) const {
+    check(slot, period, start(slot));
+  }
+  void check(int64_t slot, const std::vector<T>& period, int64_t first) const {
+    const auto same = [](const T* got, const T* expected, int64_t count) {
+      return std::memcmp(got, expected, count * sizeof(T)) == 0;
+    };
+    check(slot, period, first, same);
+  }
+
+  // The same for results that need not be equal in every bit: stops the program
+  // unless right(got, expected, count), where `expected` repeats, too.
+  template <class Expected, class Right>
+  void check(int64_t slot, const std::vector<Expected>& period, int64_t first,
+             Right right) const {
     const auto length = static_cast<int64_t>(period.size());
     void* p = nullptr;
     CUDA_CHECK(cudaMallocHost(&p, std::min(n_, length) * sizeof(T)));
     const std::unique_ptr<T, PinnedFree> got(static_cast<T*>(p));
     for (int64_t i = 0; i < n_;) {
-      const int64_t phase = (start(slot) + i) % length;
+      const int64_t phase = (first + i) % length;
       const int64_t part = std::min(n_ - i, length - phase);
       CUDA_CHECK(cudaMemcpy(got.get(), (*this)[slot] + i, part * sizeof(T),
                             cudaMemcpyDeviceToHost));
-      if (std::memcmp(got.get(), &period[phase], part * sizeof(T)) != 0) {
+      if (!right(got.get(), &period[phase], part)) {
         std::fprintf(stderr,
                      "Wrong while measuring: n = %lld, somewhere in elements "
                      "%lld to %lld. Nothing is timed that is wrong.\n",
@@ -127,7 +153,6 @@ class Slots {
     constexpr int64_t kLine = 256 / sizeof(T);
     return (n + kLine - 1) / kLine * kLine;
   }
-  int64_t start(int64_t slot) const { return slot * stride_ + offset_; }
 
   int64_t n_, offset_, stride_;
   size_t bytes_;

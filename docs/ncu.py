@@ -18,7 +18,7 @@ def arguments(metrics):
 
 
 def read(output, metrics):
-    """[(kernel, blocks, threads of each, {metric: number})], launch by launch.
+    """[(kernel, grid, block, {metric: number})], launch by launch.
 
     A metric that this GPU does not have is left out."""
     if NO_PERMISSION in output:
@@ -43,8 +43,8 @@ def _launch(cell, metrics):
     if lacking:
         raise Problem(f"ncu's table has no column {', '.join(sorted(lacking))}")
     numbers = {m: _number(cell[m]) for m in metrics if m in cell}
-    return (short_name(cell["Kernel Name"]), _volume(cell["Grid Size"]),
-            _volume(cell["Block Size"]),
+    return (short_name(cell["Kernel Name"]), _extent(cell["Grid Size"]),
+            _extent(cell["Block Size"]),
             {m: number for m, number in numbers.items() if number is not None})
 
 
@@ -56,10 +56,9 @@ def short_name(kernel):
     return name.partition("(")[0]
 
 
-def _volume(text):
-    """(4096, 1, 1) -> 4096"""
-    x, y, z = map(int, re.findall(r"\d+", text))
-    return x * y * z
+def _extent(text):
+    """(4096, 1, 1) -> [4096, 1, 1]"""
+    return [int(n) for n in re.findall(r"\d+", text)]
 
 
 def _number(text):

@@ -6,6 +6,7 @@
 The programs are those that the Makefile builds for a GPU, *.profiled.
 """
 
+import math
 import os
 import pathlib
 import shutil
@@ -58,8 +59,8 @@ def count(tool, program):
     lines = [f"name\t{name_of(program)}"]
     for case in map(str.split, told(program, "cases").splitlines()):
         lines.append("\t".join(["case", *case]))
-        for kernel, blocks, threads, numbers in profiled(tool, program, case, metrics):
-            lines.append(f"launch\t{kernel}\t{blocks}\t{threads}")
+        for kernel, grid, block, numbers in profiled(tool, program, case, metrics):
+            lines.append(f"launch\t{kernel}\t{math.prod(grid)}\t{math.prod(block)}")
             lines += [f"metric\t{name}\t{number:.15g}" for name, number in numbers.items()]
     path = program.with_suffix(".ncu")
     path.write_text("\n".join(lines) + "\n")

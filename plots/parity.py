@@ -7,10 +7,8 @@ Needs a GPU and Nsight Compute, and writes plots/data/<gpu>/<date>/parity.json.
 Without a GPU it counts the executor's side of the newest such file again.
 """
 
-import csv
 import dataclasses
 import datetime
-import io
 import json
 import os
 import pathlib
@@ -25,15 +23,12 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import bench  # noqa: E402
 import counts  # noqa: E402
+import ncu  # noqa: E402
 import parity_data  # noqa: E402
 import records  # noqa: E402
 import toolchain  # noqa: E402
 from parity_data import METRICS, Launch, Parity  # noqa: E402
 from records import RecordError  # noqa: E402
-
-# ncu leaves clocks and caches alone: counters do not depend on them.
-NCU = ["ncu", "--clock-control", "none", "--cache-control", "none", "--csv",
-       "--page", "raw", "--print-units", "base", "--metrics", ",".join(METRICS)]
 
 
 def programs():
@@ -69,7 +64,7 @@ def count_by_executor(program):
         run_or_raise([binary("cpu", program)],
                      SIMT_REPORT=report.name, SIMT_CHECKS="off")
         launches = json.load(report)["launches"]
-    return [Launch(spelled(one["kernel"]), one["grid"], one["block"], {},
+    return [Launch(ncu.short_name(one["kernel"]), one["grid"], one["block"], {},
                    {m: parity_data.short(one["metrics"][m]) for m in METRICS})
             for one in launches]
 
@@ -83,62 +78,42 @@ def run_or_raise(command, **environment):
     return run.stdout
 
 
-def spelled(kernel):
-    """A kernel's name without namespaces, parameters and 'void'."""
-    name = kernel.removeprefix("void ")
-    name = re.sub(r"<unnamed>::|\(anonymous namespace\)::", "", name)
-    name = re.sub(r"\((int|unsigned int|bool)\)", "", name)  # <(int)4> is <4>
-    return name.partition("(")[0]
-
-
 # ---- ncu ---------------------------------------------------------------------
 
 
 def count_by_ncu(program):
     """[Launch] with an empty executor side."""
-    return read_ncu(run_or_raise([*NCU, binary("gpu", program)]))
+    command = ["ncu", *ncu.arguments(METRICS), binary("gpu", program)]
+    return launches_of(ncu.read(run_or_raise(command), METRICS))
 
 
-def read_ncu(output):
-    """ncu's CSV starts with the header; units follow, then a row a launch."""
-    start = output.find('"ID",')
-    if start < 0:
-        raise RecordError(f"ncu told of no launch:\n{output[-2000:]}")
-    rows = list(csv.reader(io.StringIO(output[start:])))
-    header, launches = rows[0], []
-    for row in rows[2:]:
-        cell = dict(zip(header, row, strict=True))
-        launches.append(Launch(
-            spelled(cell["Kernel Name"]), triple(cell["Grid Size"]),
-            triple(cell["Block Size"]), {m: number(cell[m]) for m in METRICS}, {}))
-        complete(launches[-1].ncu)
+def launches_of(told):
+    """What ncu told, every metric of which must be there."""
+    launches = []
+    for kernel, grid, block, numbers in told:
+        if lacking := set(METRICS) - numbers.keys():
+            raise RecordError(f"ncu has no {', '.join(sorted(lacking))} of {kernel}")
+        complete(numbers)
+        launches.append(Launch(kernel, grid, block, numbers, {}))
     return launches
 
 
-def triple(text):
-    return [int(n) for n in re.findall(r"\d+", text)]
-
-
-def number(text):
-    return float(text.replace(",", ""))
-
-
-def complete(ncu):
+def complete(numbers):
     """A kernel without branches is uniform: ncu prints 0 % there."""
-    if ncu["smsp__sass_branch_targets.sum"] == 0:
-        ncu["smsp__sass_average_branch_targets_threads_uniform.pct"] = 100.
+    if numbers["smsp__sass_branch_targets.sum"] == 0:
+        numbers["smsp__sass_average_branch_targets_threads_uniform.pct"] = 100.
 
 
 # ---- Both --------------------------------------------------------------------
 
 
-def together(program, ncu, ours):
+def together(program, theirs, ours):
     """Launches of both sides, matched in order."""
-    if len(ncu) != len(ours):
-        raise RecordError(f"{program}: ncu saw {len(ncu)} launches, the executor "
+    if len(theirs) != len(ours):
+        raise RecordError(f"{program}: ncu saw {len(theirs)} launches, the executor "
                           f"{len(ours)}")
     joined = []
-    for k, (a, b) in enumerate(zip(ncu, ours)):
+    for k, (a, b) in enumerate(zip(theirs, ours)):
         if not a.same_launch(b):
             raise RecordError(f"{program}: launch {k} is {a.kernel} {a.grid} x "
                               f"{a.block} to ncu, {b.kernel} {b.grid} x "

@@ -17,7 +17,7 @@ CONTEXT = ("gpu", "driver", "cuda", "l2_bytes", "datasheet_gbps", "date",
            "clocks_before", "clocks_after", "commit", "dirty", "command",
            "source", "source_sha256")
 
-FLOOR, COPY = "empty kernel", "copy"
+FLOOR, COPY, READ = "empty kernel", "copy", "read"
 MISALIGNED = " misaligned by one element"  # Ends a series' name.
 
 
@@ -77,14 +77,24 @@ class Record:
 
     def copy_of(self, row):
         """The plain copy of as many bytes, from the same process."""
+        return self._roof_of(row, COPY)
+
+    def read_of(self, row):
+        """The plain read of as many bytes, from the same process."""
+        return self._roof_of(row, READ)
+
+    def _roof_of(self, row, roof):
         same = [r for r in self.rows.values()
-                if r.series == COPY and r.bytes == row.bytes]
+                if r.series == roof and r.bytes == row.bytes]
         if not same:
-            raise RecordError(f"{self.path} has no copy of {row.bytes:,} bytes")
+            raise RecordError(f"{self.path} has no {roof} of {row.bytes:,} bytes")
         return same[0]
 
     def percent_of_copy(self, row):
         return 100 * self.copy_of(row).us / row.us
+
+    def percent_of_read(self, row):
+        return 100 * self.read_of(row).us / row.us
 
 
 def op_of(source):

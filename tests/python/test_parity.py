@@ -11,6 +11,7 @@ import parity  # noqa: E402
 import parity_data  # noqa: E402
 import records  # noqa: E402
 import tables  # noqa: E402
+from parity import ncu  # noqa: E402
 from parity_data import METRICS, Launch, Parity  # noqa: E402
 from records import RecordError  # noqa: E402
 
@@ -22,9 +23,9 @@ CHAPTER = "chapters/03_pack/relu.cu"
 KNOWN = "lanes take turns\n  global.cu copy<float>: sectors\n"
 
 
-def launch(ncu=None, executor=None, kernel="copy<float>"):
+def launch(theirs=None, executor=None, kernel="copy<float>"):
     zero = dict.fromkeys(METRICS, 0)
-    return Launch(kernel, [1, 1, 1], [32, 1, 1], zero | (ncu or {}),
+    return Launch(kernel, [1, 1, 1], [32, 1, 1], zero | (theirs or {}),
                   zero | (executor or {}))
 
 
@@ -115,9 +116,9 @@ class Files(unittest.TestCase):
 
     def test_launches_must_match(self):
         other = [launch(kernel="other")]
-        for ncu, ours in (([launch()], []), ([launch()], other)):
+        for theirs, ours in (([launch()], []), ([launch()], other)):
             with self.assertRaises(RecordError):
-                parity.together(PROGRAM, ncu, ours)
+                parity.together(PROGRAM, theirs, ours)
 
 
 class Ncu(unittest.TestCase):
@@ -128,14 +129,15 @@ class Ncu(unittest.TestCase):
         text = "==PROF== noise\n" + "\n".join(
             ",".join(f'"{cell}"' for cell in line)
             for line in (header, [""] * len(header), row))
-        (one,) = parity.read_ncu(text)
+        (one,) = parity.launches_of(ncu.read(text, METRICS))
         self.assertEqual((one.kernel, one.grid, one.block),
                          ("copy<4>", [2, 1, 1], [32, 1, 1]))
         self.assertEqual(one.ncu[SECTORS], 1024)
 
-    def test_no_launch_is_an_error(self):
-        with self.assertRaisesRegex(RecordError, "told of no launch"):
-            parity.read_ncu("==ERROR== no permission\n")
+    def test_a_lacking_metric_is_an_error(self):
+        with self.assertRaisesRegex(RecordError, f"no {SECTORS} of copy"):
+            lacking = {m: 1 for m in METRICS if m != SECTORS}
+            parity.launches_of([("copy", [1, 1, 1], [32, 1, 1], lacking)])
 
 
 if __name__ == "__main__":

@@ -33,6 +33,18 @@ class Records(unittest.TestCase):
         self.assertAlmostEqual(record.floor_us, 2.5)
         self.assertEqual(record.l2_bytes, made_up.L2_BYTES)
 
+    def test_a_read_of_as_many_bytes_is_another_roof(self):
+        def add_read(data):
+            relu = next(b for b in data["benchmarks"] if b["name"].startswith("relu/"))
+            data["benchmarks"].append(relu | {"name": "read/1", "p50_us": relu["p50_us"] / 2})
+            self.n = int(relu["n"])
+
+        self.rewrite(add_read)
+        record = records.of_source(self.root, self.source)
+        self.assertAlmostEqual(record.percent_of_read(record.row("relu", self.n)), 50)
+        with self.refuses("has no read of"):
+            record.percent_of_read(record.row("relu", max(record.sizes("relu"))))
+
     def test_refuses_a_record_of_another_version_of_the_source(self):
         self.source.write_text("// a thread moves five floats\n")
         with self.refuses("another version of chapters/03_pack/relu.cu.*bench03"):

@@ -1,0 +1,33 @@
+// The contract every sum chapter fulfils.
+//
+//   *out = x[0] + x[1] + ... + x[n - 1]
+//
+// The additions are float's, in an order that is the file's own affair, but
+// sum_promise() has to own up to how exact it is. As long as no sum on the way
+// overflows,
+//
+//   |*out - exact sum| <= depth * 2^-24 * (|x[0]| + ... + |x[n - 1]|).
+//
+// A NaN, or infinities of both signs, give NaN. n may be 0 and gives +0. *out
+// is written, not added to; x is never changed. scratch is memory that the
+// caller lends, sum_scratch_floats(n) floats, and what is in it means nothing,
+// before or after. x, out and scratch are on the device, do not overlap, and
+// may start at any float. The work is queued on `stream`; nothing waits for it.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+struct SumPromise {
+  int64_t depth;   // The most roundings between an element and *out.
+  bool same_bits;  // Whether the same x gives the same bits in every run.
+  bool denormals;  // If not, what is nearer to 0 than 2^-126 may count as 0.
+};
+
+SumPromise sum_promise(int64_t n);
+
+int64_t sum_scratch_floats(int64_t n);
+
+void sum(const float* x, float* out, int64_t n, float* scratch,
+         cudaStream_t stream);

@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+"""Times chapters beside CUB, PyTorch and Triton, in one process, on this GPU.
+
+    plots/peers.py SOURCE=LIBRARY...     `make peers` calls it so
+
+A library is a chapter's file built to be loaded, or one in plots/peers/ that fulfils
+a contract by the CUDA Toolkit's own means. Writes
+plots/data/<gpu>/<date>/peers.json: for each operation and size, the time of
+each chapter, of its peers and of a plain copy of as many bytes. Every result is
+compared with PyTorch's first. What is absent is left out, aloud.
+
+All 50 calls are queued while the GPU is held back, so that no time of Python is
+in any of them; each works on arrays that have left the L2 cache.
+"""
+
+import ctypes
+import dataclasses
+import datetime
+import json
+import pathlib
+import statistics
+import sys
+
+import bench
+import records
+
+ROOT = bench.ROOT
+NAME = "peers.json"
+SIZES = [1 << 20, 1 << 24, 1 << 26, 1 << 28]
+CALLS, WARM_UP = 50, 5
+COPY, ABSENT = "copy", "absent"
+
+
+@dataclasses.dataclass(frozen=True)
+class Time:
+    """One way to do an operation at one size; times in microseconds."""
+    op: str
+    by: str  # A source of ours, COPY or a peer.
+    n: int
+    bytes: int
+    p10_us: float
+    p50_us: float
+    p90_us: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Peers:
+    """One run on one GPU."""
+    path: pathlib.Path
+    context: dict
+    times: dict  # (op, by, n) -> Time
+
+    def time(self, op, by, n):
+        if (op, by, n) not in self.times:
+            raise records.RecordError(f"{self.path} has no {by} of {op} for n = {n:,}")
+        return self.times[op, by, n]
+
+    def by(self, op, n):
+        """Who was timed, in the order of the file."""
+        return [b for o, b, m in self.times if (o, m) == (op, n)]
+
+
+def newest(root, gpu=records.REFERENCE_GPU):
+    """The newest run; refuses one of another version of any source in it."""
+    found = sorted(root.glob(f"plots/data/{gpu}/*/{NAME}"))
+    if not found:
+        raise records.RecordError(f"no peer was measured on {gpu}: run `make peers` there")
+    return load(found[-1], root)
+
+
+def load(path, root):
+    try:
+        data = json.loads(path.read_text())
+        times = [Time(**time) for time in data["times"]]
+        sources = data["context"]["sources"]
+        stale = [s for s, digest in sources.items() if records.sha256(root / s) != digest]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise records.RecordError(f"{path}: {error!r}: run `make peers` again") from error
+    if stale:
+        raise records.RecordError(f"{path} was measured from another version of "
+                                  f"{', '.join(stale)}: run `make peers` again")
+    return Peers(path, data["context"], {(t.op, t.by, t.n): t for t in times})
+
+
+# ---- What is timed -----------------------------------------------------------
+
+
+class Work:
+    """The arrays of one operation at one size, `slots` times over.
+
+    Whatever can do it is a function of a slot that returns the result.
+    """
+
+    bytes_per_element = 8  # What must move, each operand once.
+    kind = "float32"
+    allowed = 0  # How far a result may be off PyTorch's.
+
+    def __init__(self, torch, n, cache):
+        self.torch, self.n = torch, n
+        self.bytes = int(self.bytes_per_element * n)
+        self.slots = max(2, -(-4 * cache // self.bytes))
+        self.x = self.arrays(n)
+        self.y = [torch.empty_like(x) for x in self.x]
+        self.kept = [None] * self.slots  # Else PyTorch's next result would come to lie there.
+        words = self.bytes // 2 // self.x[0].element_size()
+        self.source, self.target = self.arrays(words), self.arrays(words)
+
+    def arrays(self, n):
+        kind = getattr(self.torch, self.kind)
+        return [self.torch.randn(n, dtype=kind, device="cuda") for _ in range(self.slots)]
+
+    def copy(self, slot):
+        return self.target[slot].copy_(self.source[slot])
+
+    def pytorch(self, slot):
+        self.kept[slot] = self.of(self.x[slot])
+        return self.kept[slot]
+
+    def chapter(self, library):
+        """A function of a slot that calls the chapter's."""
+        call = getattr(library, self.symbol)
+        call.restype = None
+        stream = ctypes.c_void_p(self.torch.cuda.current_stream().cuda_stream)
+
+        def called(slot):
+            call(*self.arguments(slot, library), stream)
+            return self.y[slot]
+        return called
+
+    def arguments(self, slot, _):
+        return pointer(self.x[slot]), pointer(self.y[slot]), ctypes.c_int64(self.n)
+
+    def check(self, by, got):
+        """Stops unless slot 0's result is PyTorch's, or as close as allowed."""
+        worst = (got.double() - self.pytorch(0).double()).abs().max().item()
+        if not worst <= self.allowed:
+            sys.exit(f"peers: {by} of {self.n:,} elements is off by {worst}; nothing "
+                     "is timed that is wrong")
+
+
+class Relu(Work):
+    symbol = "_Z4reluPKfPflP11CUstream_st"
+
+    def of(self, x):
+        return self.torch.relu(x)
+
+    def triton(self, slot):
+        import triton_relu
+        triton_relu.relu(self.x[slot], self.y[slot])
+        return self.y[slot]
+
+
+class Gelu(Work):
+    symbol = "_Z4geluPK6__halfPS_lP11CUstream_st"
+    bytes_per_element = 4
+    kind = "float16"
+    allowed = 2 ** -8  # A unit in the last place of 4 to 8.
+
+    def of(self, x):
+        return self.torch.nn.functional.gelu(x, approximate="tanh")
+
+
+class ReluMask(Work):
+    """The backward pass: PyTorch's reads x, ours a bit of it."""
+    symbol = "_Z18relu_mask_backwardPKfPKjPflP11CUstream_st"
+    bytes_per_element = 8.125
+
+    def __init__(self, torch, n, cache):
+        super().__init__(torch, n, cache)
+        self.dy = self.arrays(n)
+        place = torch.arange(32, device="cuda")
+        self.masks = [((x > 0).view(-1, 32).long() << place).sum(1).int() for x in self.x]
+
+    def pytorch(self, slot):
+        self.kept[slot] = self.torch.ops.aten.threshold_backward(self.dy[slot], self.x[slot], 0)
+        return self.kept[slot]
+
+    def arguments(self, slot, _):
+        return (pointer(self.dy[slot]), pointer(self.masks[slot]), pointer(self.y[slot]),
+                ctypes.c_int64(self.n))
+
+
+class Sum(Work):
+    symbol = "_Z3sumPKfPflS1_P11CUstream_st"
+    bytes_per_element = 4
+    scratch = None
+
+    @property
+    def allowed(self):
+        return 2 ** -20 * self.n  # Of n normally distributed numbers.
+
+    def of(self, x):
+        return self.torch.sum(x).expand(1)
+
+    def arguments(self, slot, library):
+        floats = library._Z18sum_scratch_floatsl
+        floats.restype = ctypes.c_int64
+        needed = floats(ctypes.c_int64(self.n))
+        if self.scratch is None or self.scratch.numel() < needed:
+            self.scratch = self.torch.empty(needed, device="cuda")
+        return (pointer(self.x[slot]), pointer(self.y[slot]), ctypes.c_int64(self.n),
+                pointer(self.scratch))
+
+    def chapter(self, library):
+        called = super().chapter(library)
+        return lambda slot: called(slot)[:1]
+
+
+WORK = {"relu": Relu, "gelu": Gelu, "relu_mask": ReluMask, "sum": Sum}
+
+
+def pointer(tensor):
+    return ctypes.c_void_p(tensor.data_ptr())
+
+
+def microseconds(torch, call, slots):
+    """(10th, 50th, 90th percentile) of CALLS calls."""
+    for i in range(WARM_UP):
+        call(i % slots)
+    torch.cuda.synchronize()
+    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(CALLS)]
+    torch.cuda._sleep(40_000_000)  # Clock cycles: about 20 ms.
+    for i, (start, stop) in enumerate(events):
+        start.record()
+        call((WARM_UP + i) % slots)
+        stop.record()
+    torch.cuda.synchronize()
+    tenths = statistics.quantiles([1e3 * a.elapsed_time(b) for a, b in events], n=10)
+    return tenths[0], tenths[4], tenths[8]
+
+
+def measure(torch, libraries):
+    cache = torch.cuda.get_device_properties(0).L2_cache_size
+    for op in dict.fromkeys(map(records.op_of, libraries)):
+        for n in SIZES:
+            work = WORK[op](torch, n, cache)
+            ways = {COPY: work.copy, "PyTorch": work.pytorch}
+            if hasattr(work, "triton") and version_of("triton") != ABSENT:
+                ways["Triton"] = work.triton
+            for source, library in libraries.items():
+                if records.op_of(source) == op:
+                    ways[str(source)] = work.chapter(library)
+            for by, call in ways.items():
+                if by != COPY:
+                    work.check(by, call(0))
+                times = [round(us, 3) for us in microseconds(torch, call, work.slots)]
+                yield Time(op, by, n, work.bytes, *times)
+            del work, ways, call
+            torch.cuda.empty_cache()
+
+
+def main(pairs):
+    if not pairs or not all(pair.count("=") == 1 for pair in pairs):
+        sys.exit(__doc__)
+    try:
+        import torch
+    except ImportError as error:
+        sys.exit(f"peers: PyTorch is absent ({error}), so nothing is compared with it.")
+    if version_of("triton") == ABSENT:
+        print("Triton is absent: it is left out.")
+    libraries = {pathlib.Path(source): ctypes.CDLL(ROOT / library)
+                 for source, library in (pair.split("=") for pair in pairs)}
+    commit, dirty = bench.checkout()
+    times = []
+    for time in measure(torch, libraries):
+        print(f"{time.op:10} {time.n:13,}  {time.by:40} {time.p50_us:9.2f} us", flush=True)
+        times.append(time)
+    context = {
+        "gpu": torch.cuda.get_device_name(), "torch": torch.__version__,
+        "cuda": torch.version.cuda, "triton": version_of("triton"), "commit": commit, "dirty": dirty,
+        "date": datetime.date.today().isoformat(),
+        "command": "make peers",
+        "sources": {str(s): records.sha256(ROOT / s) for s in libraries},
+    }
+    folder = bench.DATA / records.gpu_folder(context["gpu"]) / context["date"]
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"context": context, "times": [dataclasses.asdict(t) for t in times]},
+                      indent=1)
+    (folder / NAME).write_text(text + "\n")
+    print(f"Wrote {(folder / NAME).relative_to(ROOT)}.")
+
+
+def version_of(package):
+    try:
+        return __import__(package).__version__
+    except ImportError:
+        return ABSENT
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
