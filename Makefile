@@ -171,14 +171,14 @@ $(B)/libsimt.a: $(SIMT) common/simt
 	@ar rcs $@ $(SIMT)
 
 # Compiled, and assembled by ptxas, for every architecture the toolkit knows. The
-# tests, which are many, are compiled once, to the oldest PTX, and that is
+# tests and peers, which are many, are compiled once, to the oldest PTX, and that is
 # assembled for every architecture; the executor's build compiles the newer PTX.
 # Only what runs on a GPU: the host's part is the same in every other build.
 oldest = $(firstword $(shell $(NVCC) --list-gpu-arch))
 comma := ,
 space := $(subst ,, )
 every = $(subst $(space),$(comma),$(filter sm_%,$(shell $(NVCC) --list-gpu-code)))
-build/all/tests/%.o: ARCHITECTURES = -gencode arch=$(oldest),code=[$(every)]
+build/all/tests/%.o build/all/plots/%.o: ARCHITECTURES = -gencode arch=$(oldest),code=[$(every)]
 build/all/%.o: ARCHITECTURES = -arch=all
 build/all/%.o: %.cu $(B)/settings
 	@echo "nvcc  $<, every architecture"
@@ -244,12 +244,12 @@ make profile03       what each of its lines costs; PTX=1: each instruction, too
 make test            run every check
 make bench           measure every chapter and variant, and record the results
 make bench03         measure those of chapter 03
-make peers           time them beside PyTorch and Triton, in one process
+make peers           time them beside CUB, PyTorch and Triton, in one process
 make pitfalls        measure wrongly, on purpose
 make parity          compare the executor's counters with Nsight Compute's
 make speed           time the executor itself, beside numba's CUDA simulator
 make plots           draw the figures from what is recorded
-make figures         the same, after tracing the chapters' loads anew
+make figures         the same, after tracing the chapters' kernels anew
 make weave           bring code, tables and figures in the pages up to date
 
 make doctor          what is there, what is missing, and how to mend it
@@ -325,8 +325,9 @@ endef
 $(eval $(call bench_rules,bench,$(SOURCES)))
 pitfalls: $(B)/plots/pitfalls.program
 	@$(PYTHON) plots/pitfalls.py ./$<
-peers: $(patsubst %.cu,$(B)/%.so,$(SOURCES))
-	@$(PYTHON) plots/peers.py $(foreach s,$(SOURCES),$s=$(B)/$(basename $s).so)
+PEERS := $(SOURCES) $(wildcard plots/peers/*.cu)
+peers: $(patsubst %.cu,$(B)/%.so,$(PEERS))
+	@$(PYTHON) plots/peers.py $(foreach s,$(PEERS),$s=$(B)/$(basename $s).so)
 $(foreach n,$(NUMBERS),$(eval $(call bench_rules,bench$n,$(call sources,$n))))
 else
 .PHONY: $(NUMBERS:%=bench%)

@@ -527,8 +527,8 @@ void add_benchmark(const std::string& series, int64_t n, int64_t bytes,
       ->Unit(benchmark::kMicrosecond);
 }
 
-void add_copy(int64_t n, int64_t bytes) {
-  add_benchmark(Table::kCopy, n, bytes, [bytes](int64_t slots) {
+void add_copy(int64_t n, int64_t bytes, const std::string& series) {
+  add_benchmark(series, n, bytes, [bytes](int64_t slots) {
     return std::make_unique<Copy>(bytes, slots);
   });
 }

@@ -41,8 +41,9 @@ void add_benchmark(const std::string& series, int64_t n, int64_t bytes,
                    WorkMaker make);
 
 // Times a device-to-device copy that reads and writes `bytes` together: the
-// roof that later benchmarks of as many bytes are compared with.
-void add_copy(int64_t n, int64_t bytes);
+// roof that later benchmarks of as many bytes are compared with. Under another
+// name it is a series of its own.
+void add_copy(int64_t n, int64_t bytes, const std::string& series = "copy");
 
 // Times reading as many bytes and writing none: the roof of what only reads.
 void add_read(int64_t n, int64_t bytes);
@@ -110,18 +111,32 @@ class Slots {
   void poison() { CUDA_CHECK(cudaMemset(data_.get(), 0xff, bytes_)); }
 
   // Stops the program unless slot holds, bit for bit, what fill(period) would
-  // have put there.
+  // have put there; or, where the period is at its element `first` there.
   void check(int64_t slot, const std::vector<T>& period) const {
+    check(slot, period, start(slot));
+  }
+  void check(int64_t slot, const std::vector<T>& period, int64_t first) const {
+    const auto same = [](const T* got, const T* expected, int64_t count) {
+      return std::memcmp(got, expected, count * sizeof(T)) == 0;
+    };
+    check(slot, period, first, same);
+  }
+
+  // The same for results that need not be equal in every bit: stops the program
+  // unless right(got, expected, count), where `expected` repeats, too.
+  template <class Expected, class Right>
+  void check(int64_t slot, const std::vector<Expected>& period, int64_t first,
+             Right right) const {
     const auto length = static_cast<int64_t>(period.size());
     void* p = nullptr;
     CUDA_CHECK(cudaMallocHost(&p, std::min(n_, length) * sizeof(T)));
     const std::unique_ptr<T, PinnedFree> got(static_cast<T*>(p));
     for (int64_t i = 0; i < n_;) {
-      const int64_t phase = (start(slot) + i) % length;
+      const int64_t phase = (first + i) % length;
       const int64_t part = std::min(n_ - i, length - phase);
       CUDA_CHECK(cudaMemcpy(got.get(), (*this)[slot] + i, part * sizeof(T),
                             cudaMemcpyDeviceToHost));
-      if (std::memcmp(got.get(), &period[phase], part * sizeof(T)) != 0) {
+      if (!right(got.get(), &period[phase], part)) {
         std::fprintf(stderr,
                      "Wrong while measuring: n = %lld, somewhere in elements "
                      "%lld to %lld. Nothing is timed that is wrong.\n",

@@ -4,6 +4,7 @@
 //   case    1048576  0                 n and offset; what follows belongs to it
 //   launch  relu_kernel  1024  256     blocks, and threads of each
 //   metric  smsp__inst_executed.sum  65536      of the launch, in full
+//   part    load requests  l1tex__...  8192  8,192  ...  of the launch alone
 //   row     load requests  l1tex__...  8192  8,192  ...  as the table shows it
 #include <cerrno>
 #include <cstdio>
@@ -29,6 +30,15 @@ std::string number(double value) {
   return digits;
 }
 
+void write_rows(const char* word, const CountedCase& counted,
+                std::ostream& out) {
+  for (const Row& row : rows_of(total(counted)))
+    out << word << "\t" << row.name << "\t" << row.metric << "\t"
+        << number(row.value) << "\t" << text(row.value, row.form) << "\t"
+        << (row.ideal ? text(*row.ideal, row.form) : "") << "\t" << row.relevant
+        << "\n";
+}
+
 void write_case(const CountedCase& one, std::ostream& out) {
   out << "case\t" << one.which.n << "\t" << one.which.offset << "\n";
   for (const Launch& launch : one.launches) {
@@ -36,12 +46,9 @@ void write_case(const CountedCase& one, std::ostream& out) {
         << launch.threads << "\n";
     for (const auto& [name, value] : launch.metrics)
       out << "metric\t" << name << "\t" << number(value) << "\n";
+    write_rows("part", {one.which, {launch}}, out);
   }
-  for (const Row& row : rows_of(total(one)))
-    out << "row\t" << row.name << "\t" << row.metric << "\t"
-        << number(row.value) << "\t" << text(row.value, row.form) << "\t"
-        << (row.ideal ? text(*row.ideal, row.form) : "") << "\t" << row.relevant
-        << "\n";
+  write_rows("row", one, out);
 }
 
 std::vector<std::string> words_of(const std::string& line) {
@@ -58,7 +65,7 @@ bool take(const std::vector<std::string>& words, Counts& counts) {
   };
   const auto integer = [&](size_t k) { return std::stoll(words[k]); };
   if (words.empty()) return false;
-  if (is("row", 7)) return true;
+  if (is("row", 7) || is("part", 7)) return true;
   if (is("name", 2)) {
     counts.name = words[1];
   } else if (is("case", 3)) {

@@ -17,14 +17,17 @@ from pages import Problem
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A call on n elements, in arrays that start `offset` elements too far."""
+    """A call on n elements, in arrays that start `offset` elements too far, or
+    only what one of its kernels does."""
 
     n: int
     offset: int = 0
+    kernel: str = ""
 
     def __str__(self):
         off = {0: "", 1: ", one element off"}
-        return f"n = {self.n:,}" + off.get(self.offset, f", {self.offset} elements off")
+        kernel = f", {self.kernel} alone" if self.kernel else ""
+        return f"n = {self.n:,}" + off.get(self.offset, f", {self.offset} elements off") + kernel
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +46,16 @@ class Row:
 class Counted:
     launches: list  # (kernel, blocks, threads of each)
     rows: dict  # name -> Row
+    parts: list = dataclasses.field(default_factory=list)  # the rows of each launch
+
+    def of(self, kernel):
+        """What one kernel does of it."""
+        found = [k for k, launch in enumerate(self.launches) if launch[0] == kernel]
+        if len(found) != 1:
+            names = ", ".join(launch[0] for launch in self.launches)
+            raise Problem(f"{kernel} is launched {len(found)} times, need exactly 1; "
+                          f"launched: {names or 'nothing'}")
+        return Counted([self.launches[found[0]]], self.parts[found[0]])
 
     def row(self, name):
         if name not in self.rows:
@@ -54,6 +67,9 @@ def parse_case(words):
     """['n=2^20', 'offset=1'] -> Case"""
     found = {}
     for word in words:
+        if word.startswith("kernel=") and "kernel" not in found:
+            found["kernel"] = word.removeprefix("kernel=")
+            continue
         match = re.fullmatch(r"(n|offset)=(?:(\d+)\^(\d+)|([\d,]+))", word)
         if not match or match[1] in found:
             raise Problem(f"'{word}' is no size: write n=1048576 or n=2^20, then offset=1 if need be")
@@ -66,8 +82,9 @@ def parse_case(words):
 
 def of_source(root, source, case):
     """What is counted when the program of a .cu file makes one call."""
-    usual = _usual(root, source)
-    return usual[case] if case in usual else _asked_for(root, source, case)
+    usual, call = _usual(root, source), dataclasses.replace(case, kernel="")
+    counted = usual[call] if call in usual else _asked_for(root, source, call)
+    return counted.of(case.kernel) if case.kernel else counted
 
 
 def read(path):
@@ -79,9 +96,11 @@ def read(path):
             counted = cases[Case(int(rest[0]), int(rest[1]))] = Counted([], {})
         elif word == "launch":
             counted.launches.append((rest[0], int(rest[1]), int(rest[2])))
-        elif word == "row":
+            counted.parts.append({})
+        elif word in ("part", "row"):
             name, metric, value, text, ideal, relevant = rest
-            counted.rows[name] = Row(name, metric, float(value), text, ideal, relevant == "1")
+            rows = counted.parts[-1] if word == "part" else counted.rows
+            rows[name] = Row(name, metric, float(value), text, ideal, relevant == "1")
     return cases
 
 

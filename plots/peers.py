@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Times chapters beside PyTorch and Triton, in one process, on this GPU.
+"""Times chapters beside CUB, PyTorch and Triton, in one process, on this GPU.
 
     plots/peers.py SOURCE=LIBRARY...     `make peers` calls it so
 
-A library is a chapter's file built to be loaded. Writes
+A library is a chapter's file built to be loaded, or one in plots/peers/ that fulfils
+a contract by the CUDA Toolkit's own means. Writes
 plots/data/<gpu>/<date>/peers.json: for each operation and size, the time of
 each chapter, of its peers and of a plain copy of as many bytes. Every result is
 compared with PyTorch's first. What is absent is left out, aloud.

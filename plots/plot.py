@@ -17,18 +17,19 @@ import pathlib
 import re
 import sys
 
+import canvas
+import error_figure
 import records
+import trace_figures
 import traces
+from canvas import BLUE, GREY, INK, ORANGE, new_figure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPTS = [pathlib.Path(module.__file__).resolve()
-           for module in (sys.modules[__name__], records, traces)]
+           for module in (sys.modules[__name__], canvas, error_figure, records,
+                          trace_figures, traces)]
 
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
-
-# Okabe and Ito's palette; told apart in grey and by the colour-blind.
-BLUE, ORANGE, GREY, INK = "#0072B2", "#D55E00", "#6E6E6E", "#333333"
-FAMILY = [BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 HEADLINE = 1 << 28
 
 
@@ -71,50 +72,77 @@ def figures(root):
         found.append(Figure(f"by_size_{source.parent.name}.svg", shown,
                             draw_by_size))
     for trace in traces.every(root):
-        folder = pathlib.Path(trace.source).parent.name
-        found.append(Figure(f"lanes_{folder}.svg", [trace], draw_lanes))
+        for kind in trace.views:
+            found.append(Figure(trace.figure(kind), [trace], draw_trace(kind)))
+    computed = root / error_figure.FILE
+    if computed.is_file():
+        found.append(Figure("error.svg", [error_figure.load(computed)],
+                            lambda shown: error_figure.draw_error(shown[0])))
     return found
 
 
-def new_figure(width, height, panels=1, **layout):
-    import matplotlib
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-    pyplot.close("all")
-    matplotlib.rcdefaults()
-    matplotlib.rcParams.update({
-        "svg.hashsalt": "kernel ladder", "svg.fonttype": "none",
-        "font.family": "DejaVu Sans", "font.size": 10,
-        "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK,
-        "xtick.color": INK, "ytick.color": INK,
-        "axes.spines.top": False, "axes.spines.right": False})
-    return pyplot.subplots(panels, figsize=(width, height),
-                           layout="constrained", **layout)
+def draw_trace(kind):
+    return lambda shown: trace_figures.DRAW[kind](shown[0].views[kind])
 
 
 def draw_ladder(shown):
     """How much of a plain copy's bandwidth does each chapter reach?"""
-    figure, axes = new_figure(7.2, 1.3 + 0.42 * len(shown))
-    ops = list(dict.fromkeys(record.op for record in shown))
-    for i, record in enumerate(shown):
-        n = max(n for n in record.sizes(record.op) if n <= HEADLINE)
-        row = record.row(record.op, n)
-        percent = record.percent_of_copy(row)
-        axes.barh(i, percent, height=0.62, color=FAMILY[ops.index(record.op)])
-        inside = percent > 45
-        axes.text(percent + (-1.5 if inside else 1.5), i,
-                  f"{row.gbps:,.0f} GB/s  ·  {percent:.1f} %", va="center",
-                  ha="right" if inside else "left",
-                  color="white" if inside else INK)
+    families = {}
+    for record in shown:
+        families.setdefault(record.op, []).append(record)
+    rows = len(shown) + 1.1 * len(families)
+    figure, axes = new_figure(7.2, 1.1 + 0.4 * rows)
+    ticks, y = {}, 0.6
+    for op, family in families.items():
+        row = headline(family[0])
+        axes.text(1.5, y, f"{op}: {row.bytes / row.n:.4g} bytes to move for "
+                  "each element", fontsize=9, va="center")
+        for k, record in enumerate(family):
+            draw_bar(axes, y + 0.8 + k, record)
+            ticks[y + 0.8 + k] = title(record)
+        if reads(family[0]):
+            read = mark_reads(axes, y + 0.8, family)
+            axes.text(read, y, "a read", ha="right", va="center", fontsize=9)
+        y += len(family) + 1.1
     axes.axvline(100, color=INK, linewidth=1.2)
-    axes.text(100, -0.75, "a plain copy", ha="right", va="bottom")
-    axes.set_yticks(range(len(shown)), [title(record) for record in shown])
+    axes.text(100, 0, "a plain copy", ha="right", va="bottom")
+    axes.set_yticks(list(ticks), ticks.values())
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, max(105, 1.02 * axes.dataLim.xmax))
-    axes.set_ylim(len(shown) - 0.5, -0.8)
+    axes.set_ylim(rows, 0)
     axes.set_xlabel("bandwidth in percent of a copy of as many bytes, "
                     "same process")
     return figure
+
+
+def draw_bar(axes, y, record):
+    row = headline(record)
+    percent = record.percent_of_copy(row)
+    axes.barh(y, percent, height=0.62, color=BLUE)
+    inside = percent > 45
+    axes.text(1.5 + (0 if inside else percent), y,
+              f"{row.gbps:,.0f} GB/s  ·  {percent:.1f} %", va="center",
+              color="white" if inside else INK)
+
+
+def mark_reads(axes, y, family):
+    """A read alone is faster than a copy: the roof of what writes nothing."""
+    for k, record in enumerate(family):
+        row = headline(record)
+        read = 100 * record.copy_of(row).us / record.read_of(row).us
+        axes.vlines(read, y + k - 0.42, y + k + 0.42, color=INK, linewidth=1.2,
+                    linestyle=(0, (2, 1)))
+    return read
+
+
+def reads(record):
+    return record.sizes(records.READ)
+
+
+def headline(record):
+    """The row at 2^28, or at the largest size that the GPU had room for."""
+    n = max(n for n in record.sizes(record.op) if n <= HEADLINE)
+    return record.row(record.op, n)
 
 
 def draw_by_size(shown):
@@ -124,13 +152,16 @@ def draw_by_size(shown):
     rows = curve(this, this.op)
     sizes = [row.n for row in rows]
     copies = [this.copy_of(row) for row in rows]
-    top = 1.18 * max(row.gbps for row in [*rows, *copies])
 
     lines = [("a plain copy", sizes, copies, GREY, 1.4, "s")]
+    if reads(this):
+        lines.append(("a plain read", sizes, [this.read_of(row) for row in rows],
+                      INK, 1.4, "D"))
     for record, color, width in zip(reversed(shown), (BLUE, ORANGE), (2.4, 1.6)):
         found = curve(record, record.op)
         lines.append((title(record), [r.n for r in found], found, color, width,
                       "o" if record is this else "^"))
+    top = 1.18 * max(row.gbps for _, _, ys, *_ in lines for row in ys)
     for _, xs, ys, color, width, marker in lines:
         axes.fill_between(xs, [y.bytes / y.us_p90 * 1e-3 for y in ys],
                           [y.bytes / y.us_p10 * 1e-3 for y in ys],
@@ -178,46 +209,6 @@ def label_ends(axes, lines, top):
         y = max(gbps, y + 0.055 * top)
         axes.annotate(name, (1.01, y), xycoords=("axes fraction", "data"),
                       color=color, va="center", annotation_clip=False)
-
-
-def draw_lanes(shown):
-    """Which lanes of a warp touch which sectors?"""
-    accesses = shown[0].accesses
-    rows = [len(access.touched()) for access in accesses]
-    figure, panels = new_figure(
-        7.2, 0.2 + sum(0.6 + 0.24 * r for r in rows), len(rows),
-        squeeze=False, height_ratios=rows)
-    for axes, access in zip(panels.flat, accesses):
-        draw_access(axes, access)
-    panels.flat[-1].set_xlabel("lane of the warp", fontsize=9)
-    figure.align_ylabels()
-    return figure
-
-
-def draw_access(axes, access):
-    """A row a sector, a column a lane; filled where the lane wants its bytes."""
-    touched = access.touched()
-    for y, (sector, lanes) in enumerate(touched.items()):
-        axes.barh(y, 32, left=-0.5, height=0.84, color="#EDEDED")
-        axes.barh([y] * len(lanes), 1, left=[lane - 0.5 for lane in lanes],
-                  height=0.84, color=BLUE)
-        wanted = sum(lanes.values())
-        axes.text(32, y, f"{wanted} of 32 bytes", va="center", fontsize=9,
-                  color=INK if wanted == 32 else ORANGE,
-                  weight="normal" if wanted == 32 else "bold")
-    axes.vlines([lane - 0.5 for lane in range(1, 32)], -0.5, len(touched) - 0.5,
-                color="white", linewidth=1.2)
-    axes.set_title(f"{access.title}: {len(access.first)} lanes × {access.bytes} "
-                   f"bytes in {len(touched)} sectors", loc="left", fontsize=10)
-    axes.set_yticks(range(len(touched)),
-                    [f"{s * 32:,} to {s * 32 + 31:,}" for s in touched],
-                    fontsize=9)
-    axes.set_ylabel("bytes of x", fontsize=9)
-    axes.set_xticks(range(32), range(32), fontsize=7)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    axes.set_xlim(-0.6, 36.5)
-    axes.set_ylim(len(touched) - 0.5, -0.5)
 
 
 def title(record):

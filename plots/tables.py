@@ -1,7 +1,7 @@
 """The tables, figures and single values that docs/weave.py puts into pages.
 
     table chapter [N...]      this chapter beside the one before and the copy
-    table variants [N...]     the files of this chapter beside each other
+    table variants [N...] [SERIES]   the files of this chapter beside each other
     table misaligned [N...]   aligned and one element off, same process
     table counters CASE [ROW, ROW...]   counters, this chapter beside the one before
     table launch [N...]       small sizes: cold, warm, and in a CUDA graph
@@ -14,15 +14,24 @@
     table memory              the executor's own memory
     figure ladder             what plot.py drew, with its caption
     figure by_size            the same, for this chapter
-    figure lanes              which sectors a warp's lanes load, for this chapter
+    figure lanes [FILE]       which sectors a warp's lanes load from
+    figure banks [FILE]       which banks of shared memory, likewise
+    figure active [FILE]      which threads of a block work at each step
+    figure error              how the error of a sum grows
     value gbps FILE N         4271
     value percent FILE N      99.8 %   of the copy in the same process
     value us FILE N           2011     and misaligned_percent, likewise
     value copy_gbps FILE N    4277     value floor_us FILE: the launch floor
+    value times FILE N SERIES / SERIES   1.45   so much longer takes the first
+
+SERIES is what a series is called behind the name of its op, `backward` for
+`relu_mask backward`; without it, the op's own is meant. These may end with it, too:
+gbps, percent, us, copy_gbps.
 
     value counter FILE CASE ROW   16.00
 
-CASE is n=1048576 or n=2^20, then offset=1 if arrays start one element too far.
+CASE is n=1048576 or n=2^20, then offset=1 if arrays start one element too far,
+and kernel=NAME for one kernel of several.
 ROW is a row of the table that ./run prints without a GPU; without any, all that
 matter are woven. Counters come from the executor when they are woven. The rest:
 
@@ -30,6 +39,7 @@ N is 150528 or 2^28, FILE a .cu beside the page. Everything raises ValueError
 with what to do when data are missing or older than the .cu.
 """
 
+import itertools
 import os
 import pathlib
 import re
@@ -90,7 +100,8 @@ def variants(args, page):
     shown = [records.of_source(root, s) for s in sorted(folder.glob("*.cu"))]
     if not shown:
         raise ValueError(f"{folder.name} has no .cu file")
-    sizes = _sizes(args, shown[0], LARGE)
+    sizes, series = _sizes_and_series(args, shown[0].op)
+    sizes = _sizes(sizes, shown[0], LARGE, series)
     header = ["file"]
     for n in sizes:
         header += [f"{_power(n)}: GB/s", "of the copy"]
@@ -98,7 +109,7 @@ def variants(args, page):
     for record in shown:
         cells = [f"`{os.path.basename(record.context['source'])}`"]
         for n in sizes:
-            row = record.row(record.op, n)
+            row = record.row(series, n)
             cells += [f"{row.gbps:,.0f}", _percent(record, row)]
         rows.append(cells)
     return [*_table(header, rows), "",
@@ -266,9 +277,10 @@ def _link(path, page):
 def ladder_figure(args, page):
     root = records.root_of(page)
     shown = [records.of_source(root, s) for s in records.main_sources(root)]
+    sizes = dict.fromkeys(_power(headline_size(record)) for record in shown)
     return _figure(root, page, "ladder.svg", "Bars: each chapter's bandwidth "
                    "as a part of what a plain copy reaches", shown,
-                   f"n = {_power(headline_size(shown[-1]))}")
+                   f"n = {', '.join(sizes)}")
 
 
 def by_size_figure(args, page):
@@ -280,49 +292,75 @@ def by_size_figure(args, page):
                    "chapter, the one before and a plain copy", shown)
 
 
-def lanes_figure(args, page):
-    root, source = records.root_of(page), _source(page)
-    accesses = traces.of_source(root, source).accesses
-    sizes = dict.fromkeys(f"{access.n:,}" for access in accesses)
-    return [_picture(root, page, f"lanes_{source.parent.name}.svg",
-                     "Grid, a column a lane of the first warp, a row a "
-                     "sector: which lane loads from which; traced by the executor, "
-                     f"n = {', '.join(sizes)}")]
+def _trace_figure(kind, shows):
+    def rendered(args, page):
+        if len(args) > 1:
+            raise ValueError(f"write: figure {kind} [FILE.cu]")
+        root = records.root_of(page)
+        source = _beside(page, args[0]) if args else _source(page)
+        trace = traces.of_source(root, source)
+        if kind not in trace.views:
+            raise ValueError(f"plots/traces.py has no view of {kind} for "
+                             f"{trace.source}: add one to VIEWS, and run "
+                             "`make figures`")
+        sizes = dict.fromkeys(f"{one.n:,}" for one in trace.views[kind])
+        return [_picture(root, page, trace.figure(kind),
+                         f"{shows}; traced by the executor, n = {', '.join(sizes)}")]
+    return rendered
 
 
-def gbps(record, n):
-    return f"{record.row(record.op, n).gbps:,.0f}"
+def error(args, page):
+    return [_picture(records.root_of(page), page, "error.svg",
+                     "Lines: the error of a sum of n floats, one by one, by a "
+                     "tree, and by a tree a block, each below the most that it "
+                     "can be")]
 
 
-def percent(record, n):
-    return _percent(record, record.row(record.op, n))
+def gbps(record, row):
+    return f"{row.gbps:,.0f}"
 
 
-def misaligned_percent(record, n):
-    row = record.row(record.op + records.MISALIGNED, n)
+def percent(record, row):
     return _percent(record, row)
 
 
-def us(record, n):
-    return _time(record.row(record.op, n).us)
+def us(record, row):
+    return _time(row.us)
 
 
-def copy_gbps(record, n):
-    return f"{record.copy_of(record.row(record.op, n)).gbps:,.0f}"
+def copy_gbps(record, row):
+    return f"{record.copy_of(row).gbps:,.0f}"
 
 
-def floor_us(record):
-    return _time(record.floor_us)
-
-
-def _value(function, arguments):
+def _value(function, suffix=""):
+    """Of a row of the op's series, or of the one that the page names."""
     def rendered(args, page):
-        if len(args) != arguments or not args[0].endswith(".cu"):
-            raise ValueError(f"write: value {function.__name__} FILE.cu"
-                             + " N" * (arguments - 1))
+        if len(args) < 2 or not args[0].endswith(".cu"):
+            raise ValueError(f"write: value {function.__name__} FILE.cu N [SERIES]")
         record = records.of_source(records.root_of(page), _beside(page, args[0]))
-        return [function(record, *map(parse_size, args[1:]))]
+        sizes, series = _sizes_and_series(args[1:], record.op)
+        if len(sizes) != 1:
+            raise ValueError(f"write one size: value {function.__name__} FILE.cu N [SERIES]")
+        row = record.row(series + suffix, parse_size(sizes[0]))
+        return [function(record, row)]
     return rendered
+
+
+def floor_us(args, page):
+    if len(args) != 1 or not args[0].endswith(".cu"):
+        raise ValueError("write: value floor_us FILE.cu")
+    record = records.of_source(records.root_of(page), _beside(page, args[0]))
+    return [_time(record.floor_us)]
+
+
+def times(args, page):
+    words = " ".join(args[2:]).split("/")
+    if len(words) != 2 or not args[0].endswith(".cu"):
+        raise ValueError("write: value times FILE.cu N SERIES / SERIES")
+    record = records.of_source(records.root_of(page), _beside(page, args[0]))
+    n = parse_size(args[1])
+    a, b = (record.row(" ".join([record.op, *series.split()]), n) for series in words)
+    return [f"{a.us / b.us:.2f}"]
 
 
 def _beside(page, name):
@@ -353,25 +391,36 @@ RENDERERS = {
     ("table", "memory"): memory,
     ("figure", "ladder"): ladder_figure,
     ("figure", "by_size"): by_size_figure,
-    ("figure", "lanes"): lanes_figure,
+    ("figure", "lanes"): _trace_figure(
+        "lanes", "Grid, a column a lane of the first warp, a row a sector: "
+        "which lane loads from which"),
+    ("figure", "banks"): _trace_figure(
+        "banks", "Grid, a column a lane of the first warp, a row a bank of "
+        "shared memory: which lane loads from which"),
+    ("figure", "active"): _trace_figure(
+        "active", "Grid, a box a warp of the first block, a row a step: which "
+        "threads add, and how many warps have work"),
+    ("figure", "error"): error,
     ("value", "counter"): counter,
-    ("value", "gbps"): _value(gbps, 2),
-    ("value", "percent"): _value(percent, 2),
-    ("value", "misaligned_percent"): _value(misaligned_percent, 2),
-    ("value", "us"): _value(us, 2),
-    ("value", "copy_gbps"): _value(copy_gbps, 2),
-    ("value", "floor_us"): _value(floor_us, 1),
+    ("value", "gbps"): _value(gbps),
+    ("value", "percent"): _value(percent),
+    ("value", "misaligned_percent"): _value(percent, records.MISALIGNED),
+    ("value", "us"): _value(us),
+    ("value", "copy_gbps"): _value(copy_gbps),
+    ("value", "times"): times,
+    ("value", "floor_us"): floor_us,
 }
+
+
+SIZE = re.compile(r"(\d+)\^(\d+)|[\d,]+")
 
 
 def parse_size(text):
     """2^28, 150528 or 150,528 -> int"""
-    match = re.fullmatch(r"(\d+)\^(\d+)", text)
-    if match:
-        return int(match[1]) ** int(match[2])
-    if not re.fullmatch(r"[\d,]+", text):
+    match = SIZE.fullmatch(text)
+    if not match:
         raise ValueError(f"'{text}' is no size: write 150528 or 2^28")
-    return int(text.replace(",", ""))
+    return int(match[1]) ** int(match[2]) if match[1] else int(text.replace(",", ""))
 
 
 def headline_size(record):
@@ -444,6 +493,12 @@ def _sizes(args, record, default, series=None):
     if not sizes:
         raise ValueError(f"{record.path} holds none of n = {default}")
     return sizes
+
+
+def _sizes_and_series(args, op):
+    """['6422528', '2^28', 'backward'] -> ['6422528', '2^28'], 'relu_mask backward'"""
+    words = list(itertools.dropwhile(lambda arg: SIZE.fullmatch(arg), args))
+    return args[:len(args) - len(words)], " ".join([op, *words])
 
 
 def _table(header, rows, align=None):

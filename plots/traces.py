@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Where the lanes of a warp go: traces chapters' loads with the executor.
+"""Where the threads of a block go: traces chapters' kernels with the executor.
 
     plots/traces.py        trace each view below into plots/data/traces/
 
-A file there holds, for one chapter, what the first warp of a launch loads at a
-line of its source. plot.py draws it. No GPU is needed, and every machine gets
+A file there holds, for one .cu file, what happens at a line of it in the first
+block of a launch. plot.py draws it. No GPU is needed, and every machine gets
 the same. A file whose .cu has changed since is refused.
 """
 
@@ -25,26 +25,50 @@ import counts  # noqa: E402
 from pages import Problem  # noqa: E402
 
 FOLDER = "plots/data/traces"
+LANES = 32
 SECTOR = 32  # bytes
+BANKS, BANK = 32, 4  # so many, each of so many bytes
+MOST_TRACED = 64  # Accesses of a warp: common/simt/trace.cpp stops there.
 
 
 @dataclasses.dataclass(frozen=True)
 class View:
-    """A load in a chapter's file that is worth a look, in one call."""
-    titles: list  # of its executions, so many
+    """A line of a file that is worth a look, in one call.
+
+    In a view of lanes or banks each load of the first warp has a title, and
+    one whose title is empty is not shown; a view of active threads has one.
+    """
+    titles: list
     code: str  # a part of the line, and of no other
     n: int = 1 << 20
     offset: int = 0
+    array: str = "x"  # that the line loads from
 
 
+# For a file: which figures, and what each shows.
+#   lanes    which lanes of a warp load from which sectors
+#   banks    which lanes of a warp load from which banks of shared memory
+#   active   which threads of a block store at each step, between two barriers
 VIEWS = {
-    "chapters/01_one_thread_each/relu.cu": [
-        View(["one float a lane"], "rectify(x[i])")],
-    "chapters/02_grid_stride/relu.cu": [
-        View(["first round", "second round"], "rectify(x[i])", n=9 << 20)],
-    "chapters/03_pack/relu.cu": [
-        View(["aligned, one pack a lane"], "const Pack*>(x)[first]"),
-        View(["one element off, one float a lane"], "rectify(x[i])", offset=1)],
+    "chapters/01_one_thread_each/relu.cu": {
+        "lanes": [View(["one float a lane"], "rectify(x[i])")]},
+    "chapters/02_grid_stride/relu.cu": {
+        "lanes": [View(["first round", "second round"], "rectify(x[i])", n=9 << 20)]},
+    "chapters/03_pack/relu.cu": {
+        "lanes": [
+            View(["aligned, one pack a lane"], "const Pack*>(x)[first]"),
+            View(["one element off, one float a lane"], "rectify(x[i])", offset=1)]},
+    "chapters/06_sum_simple/sum.cu": {
+        "active": [View(["threadIdx.x % stride == 0"], "x[i] += x[i + stride]", n=2048)],
+        "lanes": [View(["step 1, x[i]", "", "", "", "step 3, x[i]", *[""] * 17],
+                       "x[i] += x[i + stride]", n=2048)]},
+    "chapters/07_sum_convergent/sum.cu": {
+        "active": [View(["threadIdx.x < stride"], "x[i] += x[i + stride]", n=2048)],
+        "lanes": [View(["step 1, x[i]", *[""] * 21], "x[i] += x[i + stride]", n=2048)]},
+    "chapters/08_sum_shared/sum.cu": {
+        "banks": [View(["step 1, tile[threadIdx.x]",
+                        "step 1, tile[threadIdx.x + stride]", *[""] * 18],
+                       "tile[threadIdx.x] += tile", n=2048)]},
 }
 
 
@@ -53,8 +77,9 @@ class Access:
     """One load of a warp: the first byte that each lane wants, and how many."""
     title: str
     n: int
+    array: str
     bytes: int
-    first: dict  # lane -> offset in the array
+    first: dict  # lane -> offset in the array, or in the block's shared memory
 
     def touched(self):
         """{sector: {lane: bytes of it that the lane wants}}"""
@@ -65,13 +90,38 @@ class Access:
                 lanes[lane] = lanes.get(lane, 0) + 1
         return dict(sorted(found.items()))
 
+    def banks(self):
+        """{bank: {lane: word in shared memory that the lane wants of it}}"""
+        found = {}
+        for lane, first in self.first.items():
+            word = first // BANK
+            found.setdefault(word % BANKS, {})[lane] = word
+        return found
+
+    def wavefronts(self):
+        """A bank serves one word a wavefront, to all the lanes that want it."""
+        return max(len(set(words.values())) for words in self.banks().values())
+
+
+@dataclasses.dataclass(frozen=True)
+class Steps:
+    """Which threads of a block work at each step: a mask of lanes a warp."""
+    title: str
+    n: int
+    masks: list  # of a step: [mask of warp 0, mask of warp 1, ...]
+
 
 @dataclasses.dataclass(frozen=True)
 class Trace:
-    """What is recorded of one chapter's file."""
+    """What is recorded of one file."""
     path: pathlib.Path
     source: str
-    accesses: list
+    views: dict  # figure -> [Access or Steps]
+
+    def figure(self, kind):
+        """lanes, of 03_pack/relu.four.cu -> lanes_03_pack.four.svg"""
+        source = pathlib.Path(self.source)
+        return f"{kind}_{source.parent.name}{pathlib.Path(source.stem).suffix}.svg"
 
 
 def of_source(root, source):
@@ -93,28 +143,42 @@ def load(root, path):
     try:
         data = json.loads(path.read_text())
         source = root / data["source"]
-        accesses = [Access(**a | {"first": {int(k): v for k, v in a["first"].items()}})
-                    for a in data["accesses"]]
+        views = {figure: [READERS[figure](one) for one in shown]
+                 for figure, shown in data["views"].items()}
         same = data["source_sha256"] == records.sha256(source)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise records.RecordError(f"{name}: {error!r}: run `make figures`") from error
     if not same:
         raise records.RecordError(f"{name} was traced in another version of "
                                   f"{data['source']}: run `make figures`")
-    return Trace(path, data["source"], accesses)
+    return Trace(path, data["source"], views)
+
+
+def _read_access(data):
+    return Access(**data | {"first": {int(k): v for k, v in data["first"].items()}})
+
+
+def _read_steps(data):
+    masks = [[int(mask, 16) for mask in step.split()] for step in data["masks"]]
+    return Steps(**data | {"masks": masks})
+
+
+READERS = {"lanes": _read_access, "banks": _read_access, "active": _read_steps}
 
 
 def trace(root, source):
     """What a file of traces says about `source`, traced now."""
-    views = VIEWS[str(source.relative_to(root))]
     program = counts.built(root, source, ".counted")
+    views = {}
+    for figure, wanted in VIEWS[str(source.relative_to(root))].items():
+        views[figure] = [one for view in wanted
+                         for one in TRACERS[figure](view, events(program, source, view))]
     return {"source": str(source.relative_to(root)),
-            "source_sha256": records.sha256(source),
-            "accesses": [access for view in views
-                         for access in loads(program, source, view)]}
+            "source_sha256": records.sha256(source), "views": views}
 
 
-def loads(program, source, view):
+def events(program, source, view):
+    """What the executor saw at the view's line in the launch that first got there."""
     place = f"{source.name}:{line_of(source, view.code)}"
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "trace.json"
@@ -125,14 +189,12 @@ def loads(program, source, view):
                               "SIMT_COUNTERS": "off", "SIMT_CHECKS": "off"})
         if run.returncode:
             raise Problem(f"{source.name} cannot be traced:\n{run.stdout}{run.stderr}")
-        events = json.loads(path.read_text())
-    found = [e for e in events if e["use"] == "load" and e["space"] == "global"]
-    if len(found) != len(view.titles):
-        raise Problem(f"{place} loads {len(found)} times, where plots/traces.py "
-                      f"expects {', '.join(view.titles)}")
-    for title, event in zip(view.titles, found):
-        yield {"title": title, "n": view.n, "bytes": event["bytes"],
-               "first": {str(lane["lane"]): lane["offset"] for lane in event["lanes"]}}
+        found = json.loads(path.read_text())
+    first = [event for event in found if event["launch"] == found[0]["launch"]]
+    if sum(event["warp"] == 0 for event in first) >= MOST_TRACED:
+        raise Problem(f"{place} is executed more often than a trace holds: "
+                      "choose a smaller n in VIEWS in plots/traces.py")
+    return first
 
 
 def line_of(source, code):
@@ -142,6 +204,52 @@ def line_of(source, code):
         raise Problem(f"{source.name} has {len(lines)} lines with '{code}', "
                       "where one was expected: mend VIEWS in plots/traces.py")
     return lines[0]
+
+
+def sectors_loaded(view, events):
+    return _loads(view, events, "global")
+
+
+def banks_loaded(view, events):
+    if any(event["bytes"] > BANK for event in events):
+        raise Problem(f"'{view.code}' loads more than one bank's width a lane: "
+                      "that takes several phases, which no figure shows yet")
+    return _loads(view, events, "shared")
+
+
+def _loads(view, events, space):
+    found = [event for event in events if event["warp"] == 0
+             and event["use"] == "load" and event["space"] == space]
+    if len(found) != len(view.titles):
+        raise Problem(f"'{view.code}' loads {len(found)} times from {space} memory, "
+                      f"where plots/traces.py has {len(view.titles)} titles")
+    return [{"title": title, "n": view.n, "array": view.array,
+             "bytes": event["bytes"],
+             "first": {str(lane["lane"]): lane["offset"] for lane in event["lanes"]}}
+            for title, event in zip(view.titles, found) if title]
+
+
+def steps_taken(view, events):
+    """The stores; between two barriers a thread stores once at most."""
+    warps = -(-events[0]["block"] // LANES)
+    steps = {}
+    for event in events:
+        if event["use"] != "store":
+            continue
+        masks = steps.setdefault(event["barriers"], [0] * warps)
+        lanes = sum(1 << lane["lane"] for lane in event["lanes"])
+        if masks[event["warp"]] & lanes:
+            raise Problem(f"'{view.code}' stores twice between two barriers: "
+                          "there are no steps to tell apart")
+        masks[event["warp"]] |= lanes
+    if not steps:
+        raise Problem(f"'{view.code}' stores nothing")
+    return [{"title": title, "n": view.n,
+             "masks": [" ".join(f"{mask:08x}" for mask in masks)
+                       for masks in steps.values()]} for title in view.titles]
+
+
+TRACERS = {"lanes": sectors_loaded, "banks": banks_loaded, "active": steps_taken}
 
 
 def main():

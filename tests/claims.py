@@ -14,11 +14,11 @@ the count to the instructions
 A kernel template is named with its arguments: pack_kernel<4>. The instructions
 are those of the PTX that nvcc makes.
 
-    <!-- count FILE n=N [offset=K] [grid=G] [block=B]: VALUE ROW, ... -->
+    <!-- count FILE n=N [offset=K] [kernel=NAME] [grid=G] [block=B]: VALUE ROW, ... -->
 
 ROW is a row of the table that ./run prints without a GPU, for a call on N
 elements in arrays that start K elements too far; with grid or block, the call
-launches one kernel, so. A whole VALUE is meant exactly, 31.97 to its digits.
+launches one kernel, so. kernel=NAME picks one kernel of several. A whole VALUE is meant exactly, 31.97 to its digits.
 """
 
 import argparse

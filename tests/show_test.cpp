@@ -5,6 +5,8 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 namespace {
@@ -152,8 +154,12 @@ TEST_CASE("a file gives back what was written") {
       {"f<float, 4>", 4096, 256, loads(3, 4.25)});
   show::write_file(counts, path);
   const std::optional<show::Counts> again = show::read_file(path);
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::filesystem::remove(path);
 
+  CHECK(text.find("\npart\tload requests\t") < text.find("\nrow\tload"));
+  CHECK(text.find("\nrow\tload requests\t") != std::string::npos);
   REQUIRE(again);
   CHECK(again->name == "03_pack");
   const show::CountedCase* counted = again->find({1024, 1});

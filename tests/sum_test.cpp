@@ -204,7 +204,7 @@ int64_t roundings(int64_t n, int64_t i) {
 // One sum() of numbers that the host never holds whole: `period` repeated.
 void check_large(const Floats& period, int64_t n, int64_t offset) {
   const DeviceArray<float> x(offset + n), out(Floats{kPoison});
-  const DeviceArray<float> scratch(sum_scratch_floats(n));
+  const DeviceArray<float> scratch(sum_scratch_floats(n) + 1);  // Never none.
   fill(x.data() + offset, n, period);
   CUDA_CHECK(cudaMemset(scratch.data(), 0xff, scratch.size() * sizeof(float)));
   sum(x.data() + offset, out.data(), n, scratch.data(), nullptr);

@@ -1,6 +1,6 @@
 // Chapter 10, a variant: a thread's numbers come in packs.
 //
-// New:   a thread loads its sixteen numbers as four packs of 16 bytes. Packs
+// New:   a thread loads its sixteen numbers as four packs of 16 bytes, which
 //        begin at the first aligned address, wherever x begins.
 // Why:   to see, beside sum.cu, what wider loads are worth where as many bytes
 //        are in flight without them.

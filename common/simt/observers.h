@@ -46,6 +46,7 @@ struct Observers {
   // The barrier opens; `counted`: for a number of threads that was named.
   void release(Block& block, uint32_t barrier, bool counted) {
     if (checker) checker->release(block, barrier, counted);
+    if (trace) trace->release(block);
   }
 };
 

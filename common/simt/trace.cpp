@@ -11,8 +11,9 @@
 namespace simt {
 namespace {
 
-// Enough to see a loop's pattern; a launch may have millions of rounds.
-constexpr size_t kAccesses = 64;
+// Of each warp: enough to see a loop's pattern; a launch may have millions of
+// rounds.
+constexpr uint32_t kAccesses = 64;
 
 std::string lane_json(const Access& access, int lane) {
   const uint64_t address = access.address[lane];
@@ -25,21 +26,6 @@ std::string lane_json(const Access& access, int lane) {
   return "{\"lane\": " + std::to_string(lane) +
          ", \"allocation\": " + std::to_string(array) +
          ", \"offset\": " + std::to_string(offset) + "}";
-}
-
-std::string json(const Warp& warp, const Access& access) {
-  static const char* const uses[] = {"load", "store", "atomic"};
-  std::string lanes;
-  for (int l = 0; l < kLanes; ++l)
-    if (access.mask >> l & 1)
-      lanes += (lanes.empty() ? "" : ", ") + lane_json(access, l);
-  return "{\"launch\": " + std::to_string(launch_reports().size()) +
-         ", \"kernel\": \"" + warp.block->grid->kernel.name +
-         "\", \"space\": \"" +
-         (access.space == Space::kShared ? "shared" : "global") +
-         "\", \"use\": \"" + uses[static_cast<int>(access.use)] +
-         "\", \"bytes\": " + std::to_string(access.bytes) +
-         ",\n  \"lanes\": [" + lanes + "]}";
 }
 
 }  // namespace
@@ -70,7 +56,7 @@ Trace::Trace(std::string path, const std::string& place)
 }
 
 bool Trace::is_traced(const Warp& warp, const Instruction& ins) const {
-  if (ins.where.line != line_ || warp.index || warp.block->number) return false;
+  if (ins.where.line != line_ || warp.block->number) return false;
   const std::string& file =
       warp.block->grid->program.module->text.files.at(ins.where.file);
   return file == file_ || file.ends_with("/" + file_);
@@ -79,8 +65,28 @@ bool Trace::is_traced(const Warp& warp, const Instruction& ins) const {
 // Only the host thread that runs the launch's first block comes here.
 void Trace::access(const Warp& warp, const Instruction& ins,
                    const Access& access) {
-  if (is_traced(warp, ins) && accesses_.size() < kAccesses)
+  if (is_traced(warp, ins) && taken_[warp.index]++ < kAccesses)
     accesses_.push_back(json(warp, access));
+}
+
+void Trace::release(const Block& block) { barriers_ += block.number == 0; }
+
+std::string Trace::json(const Warp& warp, const Access& access) const {
+  static const char* const uses[] = {"load", "store", "atomic"};
+  std::string lanes;
+  for (int l = 0; l < kLanes; ++l)
+    if (access.mask >> l & 1)
+      lanes += (lanes.empty() ? "" : ", ") + lane_json(access, l);
+  return "{\"launch\": " + std::to_string(launch_reports().size()) +
+         ", \"kernel\": \"" + warp.block->grid->kernel.name +
+         "\", \"block\": " +
+         std::to_string(warp.block->grid->threads_per_block) +
+         ", \"warp\": " + std::to_string(warp.index) +
+         ", \"barriers\": " + std::to_string(barriers_) + ", \"space\": \"" +
+         (access.space == Space::kShared ? "shared" : "global") +
+         "\", \"use\": \"" + uses[static_cast<int>(access.use)] +
+         "\", \"bytes\": " + std::to_string(access.bytes) +
+         ",\n  \"lanes\": [" + lanes + "]}";
 }
 
 void Trace::write() const {
@@ -90,7 +96,7 @@ void Trace::write() const {
   std::FILE* file = nullptr;
   if (accesses_.empty())
     std::fprintf(stderr,
-                 "simt: no launch's first warp accesses memory at "
+                 "simt: no launch's first block accesses memory at "
                  "%s:%u; SIMT_TRACE_LINE names the line\n",
                  file_.c_str(), line_);
   else if (!(file = std::fopen(path_.c_str(), "w")) ||

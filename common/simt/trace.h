@@ -1,7 +1,8 @@
-// Where a warp goes: SIMT_TRACE=file.json writes which bytes the lanes of each
-// launch's first warp access at one line, SIMT_TRACE_LINE=relu.cu:28, for
+// Where a block goes: SIMT_TRACE=file.json writes which bytes the lanes of each
+// launch's first block access at one line, SIMT_TRACE_LINE=relu.cu:28, for
 // plots/traces.py to draw.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,14 +17,19 @@ class Trace {
   static Trace* wanted();
 
   void access(const Warp& warp, const Instruction& ins, const Access& access);
+  // A barrier of the block opens.
+  void release(const Block& block);
 
  private:
   Trace(std::string path, const std::string& place);
   bool is_traced(const Warp& warp, const Instruction& ins) const;
+  std::string json(const Warp& warp, const Access& access) const;
   void write() const;
 
   std::string path_, file_;
   uint32_t line_ = 0;
+  uint32_t barriers_ = 0;             // that have opened in first blocks so far
+  std::array<uint32_t, 32> taken_{};  // by the warps of a block
   std::vector<std::string> accesses_;  // JSON
 };
 

@@ -81,4 +81,5 @@ def contract_functions(root, path):
     header = root / "common" / f"{operation(path)}.h"
     if not header.is_file():
         return set()
-    return {u.name for u in source.units(header.read_text()) if u.is_function}
+    units = source.units(header.read_text())
+    return {u.name for u in units if u.is_function and not u.defines}

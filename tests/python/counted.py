@@ -26,6 +26,7 @@ sectors=$((4 + offset))
   printf 'case\\t%s\\t%s\\n' $n $offset
   printf 'launch\\trelu_kernel\\t%s\\t256\\n' $((n / 256))
   printf 'metric\\tsmsp__inst_executed.sum\\t7\\n'
+  printf 'part\\tload requests\\tl1tex\\t%s\\t%s\\t\\t1\\n' $((n / 64)) $((n / 64))
   printf 'row\\tload requests\\tl1tex\\t%s\\t%s\\t\\t1\\n' $((n / 32)) $((n / 32))
   printf 'row\\tsectors a load request\\tl1tex\\t%s\\t%s.00\\t4.00\\t1\\n' $sectors $sectors
   printf 'row\\tactive threads\\tsmsp\\t31.96875\\t31.97\\t32.00\\t1\\n'

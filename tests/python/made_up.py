@@ -15,22 +15,23 @@ CHAPTERS = {"01_one_thread_each/relu.cu": 2500, "03_pack/relu.cu": 4000,
             "03_pack/relu.four.cu": 3900}
 
 
-def benchmark(series, n, gbps, **more):
-    us = 2.5 + 8 * n / gbps * 1e-3
+def benchmark(series, n, gbps, bytes_=8, **more):
+    us = 2.5 + bytes_ * n / gbps * 1e-3
     return {"name": f"{series}/n:{n}/iterations:50/manual_time", "n": float(n),
-            "bytes": 8.0 * n, "p10_us": us * 0.99, "p50_us": us,
+            "bytes": float(bytes_ * n), "p10_us": us * 0.99, "p50_us": us,
             "p90_us": us * 1.01, "warm_p50_us": us * 0.8,
             "graph_p50_us": us * 0.5, "throttled": 0.0, **more}
 
 
-def record(root, source, gbps):
+def record(root, source, gbps, bytes_=8):
     """What `make bench` would have written for `source`."""
+    op = records.op_of(source)
     benchmarks = [benchmark("empty kernel", 0, gbps)]
     for n in SIZES:
-        benchmarks += [benchmark("copy", n, 4000), benchmark("relu", n, gbps)]
+        benchmarks += [benchmark("copy", n, 4000, bytes_),
+                       benchmark(op, n, gbps, bytes_)]
         if n >= 1 << 20:
-            name = "relu" + records.MISALIGNED
-            benchmarks.append(benchmark(name, n, gbps / 2))
+            benchmarks.append(benchmark(op + records.MISALIGNED, n, gbps / 2, bytes_))
     context = dict.fromkeys(records.CONTEXT, "made up") | {
         "gpu": "NVIDIA H200", "driver": "580.1", "cuda": "13.0",
         "l2_bytes": str(L2_BYTES), "datasheet_gbps": "4800",
@@ -39,6 +40,12 @@ def record(root, source, gbps):
         "source": str(source.relative_to(root)),
         "source_sha256": records.sha256(source)}
     return {"context": context, "benchmarks": benchmarks}
+
+
+def add_reads(data, gbps, bytes_):
+    """Beside the copies, the plain reads that a kernel may have for a roof."""
+    data["benchmarks"] += [benchmark(records.READ, n, gbps, bytes_) for n in SIZES]
+    return data
 
 
 def data_path(root, source, date="2026-01-02"):
@@ -52,12 +59,19 @@ def write(path, data):
 
 
 def plant_trace(root, source, first=0):
-    """What `make figures` would trace: 32 floats from byte `first` on."""
+    """What `make figures` would trace: 32 floats from byte `first` on, every
+    second of 64 words in shared memory, and two steps of two warps."""
+    def load(first, step):
+        return {"title": "made up", "n": 1024, "array": "x", "bytes": 4,
+                "first": {str(k): first + step * k for k in range(32)}}
+
+    steps = {"title": "made up", "n": 1024,
+             "masks": ["ffffffff ffffffff", "55555555 00000000"]}
     write(traces.path_of(root, source), {
         "source": str(source.relative_to(root)),
         "source_sha256": records.sha256(source),
-        "accesses": [{"title": "made up", "n": 1024, "bytes": 4,
-                      "first": {str(k): first + 4 * k for k in range(32)}}]})
+        "views": {"lanes": [load(first, 4)], "banks": [load(0, 8)],
+                  "active": [steps]}})
 
 
 def repository(root):

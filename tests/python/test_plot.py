@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import made_up
+import error_figure
 import plot
 
 needs_matplotlib = unittest.skipUnless(
@@ -37,6 +38,42 @@ class Figures(unittest.TestCase):
         names = sorted(p.name for p in self.svg.parent.iterdir())
         self.assertEqual(names, ["by_size_01_one_thread_each.svg",
                                  "by_size_03_pack.svg", "ladder.svg"])
+
+    def test_the_ladder_groups_chapters_by_contract(self):
+        for name, gbps, bytes_ in (("05_bitmask/relu_mask.cu", 3900, 8.125),
+                                   ("06_sum/sum.cu", 4400, 4)):
+            source = self.root / "chapters" / name
+            source.parent.mkdir()
+            source.write_text(f"// {name}\n")
+            data = made_up.record(self.root, source, gbps, bytes_)
+            if bytes_ == 4:
+                made_up.add_reads(data, 4600, bytes_)
+            made_up.write(made_up.data_path(self.root, source), data)
+        self.quietly(plot.draw)
+        self.assertIn(">a plain read<", self.svg.with_name("by_size_06_sum.svg").read_text())
+        text = self.svg.with_name("ladder.svg").read_text()
+        found = [text.index(f">{words}<") for words in (
+            "relu: 8 bytes to move for each element", "2,493 GB/s  ·  62.6 %",
+            "relu_mask: 8.125 bytes to move for each element",
+            "sum: 4 bytes to move for each element", "4,355 GB/s  ·  109.9 %",
+            "a read", "a plain copy")]
+        self.assertEqual(found, sorted(found))
+
+    def test_the_error_of_sums_is_drawn_from_what_the_program_printed(self):
+        table = self.root / error_figure.FILE
+        table.parent.mkdir(parents=True)
+        table.write_text("  n  one by one  a tree a block  a tree\n"
+                         " 256  3.8 of 255  0.7 of 8  0.7 of 8\n"
+                         "1024  6.7 of 1023  0.8 of 10  0.8 of 10\n")
+        self.assertEqual(error_figure.load(table).curves["one by one"],
+                         [(3.8, 255), (6.7, 1023)])
+        self.quietly(plot.draw)
+        self.assertEqual(self.quietly(plot.check), (0, "4 passed, 0 failed\n"))
+        table.write_text(table.read_text().replace("6.7", "7.6"))
+        self.check_fails("error.svg was drawn from other data")
+        table.write_text("nothing\n")
+        with self.assertRaisesRegex(ValueError, "holds no table of errors"):
+            plot.figures(self.root)
 
     def test_fresh_figures_pass(self):
         self.assertEqual(self.quietly(plot.check), (0, "3 passed, 0 failed\n"))

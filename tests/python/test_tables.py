@@ -79,11 +79,13 @@ class Tables(unittest.TestCase):
         for kind, name in tables.RENDERERS:
             if name.startswith("counter"):  # Counted anew each time.
                 continue
-            if name in ("parity", "findings", "speed", "memory"):  # Of no chapter's record.
+            if name in ("parity", "findings", "speed", "memory", "error"):  # Of no chapter's record.
                 continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
             if name == "floor_us":
                 args = ["relu.cu"]
+            if name == "times":
+                args += ["/"]
             with self.subTest(f"{kind} {name}"):
                 with self.assertRaisesRegex(ValueError, "another version"):
                     self.render(kind, name, *args)
@@ -96,6 +98,36 @@ class Tables(unittest.TestCase):
                 self.assertEqual(
                     self.render("value", name, "relu.cu", "2^28"), [expected])
         self.assertEqual(self.render("value", "floor_us", "relu.cu"), ["2.50"])
+
+    def test_a_series_is_named_behind_the_size(self):
+        data = made_up.record(self.root, self.source, 4000)
+        data["benchmarks"] += [made_up.benchmark("relu backward", 1 << 28, 2000),
+                               made_up.benchmark("relu copy of 12 bytes", 1 << 28, 1000)]
+        made_up.write(made_up.data_path(self.root, self.source), data)
+        for words, expected in {
+                "gbps relu.cu 2^28 backward": "1,995",
+                "percent relu.cu 2^28 backward": "50.1 %",
+                "us relu.cu 2^28 copy of 12 bytes": "2,150",
+                "misaligned_percent relu.cu 2^28": "50.1 %",
+                "times relu.cu 2^28 copy of 12 bytes / backward": "2.00",
+                "times relu.cu 2^28 backward /": "2.00"}.items():
+            with self.subTest(words):
+                self.assertEqual(self.render("value", *words.split()), [expected])
+        with self.assertRaisesRegex(ValueError, "no 'relu sideways' for n"):
+            self.render("value", "us", "relu.cu", "2^28", "sideways")
+        with self.assertRaisesRegex(ValueError, "write one size"):
+            self.render("value", "us", "relu.cu", "2^28", "2^26")
+        with self.assertRaisesRegex(ValueError, "SERIES / SERIES"):
+            self.render("value", "times", "relu.cu", "2^28", "backward")
+
+    def test_variants_of_a_series(self):
+        for name in ("relu.cu", "relu.four.cu"):
+            source = self.source.with_name(name)
+            data = made_up.record(self.root, source, 4000)
+            data["benchmarks"].append(made_up.benchmark("relu backward", 1 << 28, 2000))
+            made_up.write(made_up.data_path(self.root, source), data)
+        lines = self.render("table", "variants", "2^28", "backward")
+        self.assertEqual(lines[2], "| `relu.cu` | 1,995 | 50.1 % |")
 
     def write(self, name, text):
         (self.root / name).write_text(text)
@@ -121,12 +153,22 @@ class Tables(unittest.TestCase):
         words = "relu.four.cu n=1024 offset=1 sectors a load request".split()
         self.assertEqual(self.render("value", "counter", *words), ["5.00"])
 
+    def test_counters_of_one_kernel(self):
+        for name in made_up.CHAPTERS:
+            counted.plant(self.write, f"chapters/{name}")
+        words = "relu.cu n=1024 kernel=relu_kernel load requests".split()
+        self.assertEqual(self.render("value", "counter", *words), ["16"])
+        lines = self.render("table", "counters", "n=1024", "kernel=relu_kernel", "load", "requests")
+        self.assertIn("*n = 1,024, relu_kernel alone; counted", lines[-1])
+
     def test_counters_that_cannot_be_told(self):
         for name in made_up.CHAPTERS:
             counted.plant(self.write, f"chapters/{name}")
         for message, request in {
                 "say for how many elements": ("table", "counters"),
                 "'n=big' is no size": ("table", "counters", "n=big"),
+                "relu_ker is launched 0 times, need exactly 1; launched: relu_kernel":
+                    ("value", "counter", "relu.cu", "n=1", "kernel=relu_ker", "load", "requests"),
                 "nothing is counted as 'sectors'": ("table", "counters", "n=1", "sectors"),
                 "write one row": ("value", "counter", "relu.cu", "n=1", "a,", "b"),
                 "no file relu.mine.cu": ("value", "counter", "relu.mine.cu", "n=1", "a"),

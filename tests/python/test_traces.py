@@ -4,10 +4,14 @@ import contextlib
 import importlib.util
 import io
 import json
+import os
+import pathlib
+import subprocess
 import tempfile
 import unittest
 
 import made_up
+import counts
 import plot
 import tables
 import traces
@@ -19,7 +23,8 @@ needs_matplotlib = unittest.skipUnless(
 
 class Touched(unittest.TestCase):
     def sectors(self, bytes_, first):
-        touched = traces.Access("", 1, bytes_, dict(enumerate(first))).touched()
+        access = traces.Access("", 1, "x", bytes_, dict(enumerate(first)))
+        touched = access.touched()
         return {sector: sum(lanes.values()) for sector, lanes in touched.items()}
 
     def test_sectors_and_the_bytes_wanted_of_each(self):
@@ -30,8 +35,81 @@ class Touched(unittest.TestCase):
         self.assertEqual(len(self.sectors(4, range(0, 32 * 256, 256))), 32)
 
     def test_bytes_that_two_lanes_share_count_once_for_each_lane(self):
-        touched = traces.Access("", 1, 4, {0: 0, 1: 0}).touched()
+        touched = traces.Access("", 1, "x", 4, {0: 0, 1: 0}).touched()
         self.assertEqual(touched, {0: {0: 4, 1: 4}})
+
+
+class Banks(unittest.TestCase):
+    def access(self, words):
+        return traces.Access("", 1, "x", 4, {lane: 4 * w for lane, w in enumerate(words)})
+
+    def test_words_of_one_bank_take_turns_and_a_word_that_is_shared_does_not(self):
+        for stride, wavefronts in {0: 1, 1: 1, 2: 2, 3: 1, 8: 8, 32: 32, 33: 1}.items():
+            with self.subTest(stride=stride):
+                access = self.access(range(0, 32 * stride, stride) if stride else [7] * 32)
+                self.assertEqual(access.wavefronts(), wavefronts)
+        self.assertEqual(self.access([0, 33, 0, 64]).banks(),
+                         {0: {0: 0, 2: 0, 3: 64}, 1: {1: 33}})
+
+    def test_wavefronts_are_those_that_the_executor_counts(self):
+        root, line = traces.ROOT, "s[i * read % kElements]"
+        source = root / "tests/parity/shared.cu"
+        program = counts.built(root, source, ".program")
+        with tempfile.TemporaryDirectory() as folder:
+            trace, report = (pathlib.Path(folder) / name for name in ("trace", "report"))
+            number = traces.line_of(source, line)
+            subprocess.run([program], check=True, env=os.environ | {
+                "SIMT_TRACE": str(trace), "SIMT_REPORT": str(report),
+                "SIMT_TRACE_LINE": f"{source.name}:{number}", "SIMT_CHECKS": "off"})
+            launches = json.loads(report.read_text())["launches"]
+            seen = {}
+            for event in json.loads(trace.read_text()):
+                if event["space"] == "shared" and event["bytes"] <= traces.BANK:
+                    seen.setdefault(event["launch"], []).append(
+                        self.access(lane["offset"] // 4 for lane in event["lanes"]).wavefronts())
+        self.assertGreater(len({max(w) for w in seen.values()}), 3)
+        for launch, wavefronts in seen.items():
+            counted = [at["metrics"]["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"]
+                       for at in launches[launch]["lines"] if at["line"] == number]
+            self.assertEqual([sum(wavefronts)], counted)
+
+
+class Steps(unittest.TestCase):
+    """Of a block of 64 threads; each store is (barriers, warp, its lanes)."""
+
+    def steps(self, *stores, titles=("made up",)):
+        events = [{"block": 64, "use": use, "barriers": barriers, "warp": warp,
+                   "lanes": [{"lane": lane} for lane in lanes]}
+                  for barriers, warp, lanes in stores for use in ("load", "store")]
+        found = traces.steps_taken(traces.View(titles, "x[i] +="), events)
+        return traces.READERS["active"](found[0]).masks
+
+    def test_a_step_is_what_happens_between_two_barriers(self):
+        self.assertEqual(self.steps((5, 0, range(32)), (5, 1, range(32)), (7, 0, [0, 2])),
+                         [[0xffffffff, 0xffffffff], [5, 0]])
+
+    def test_both_sides_of_a_branch_are_one_step(self):
+        self.assertEqual(self.steps((0, 1, [0, 1]), (0, 1, [3])), [[0, 11]])
+
+    def test_what_has_no_steps_is_refused(self):
+        with self.assertRaisesRegex(Problem, "twice between two barriers"):
+            self.steps((0, 0, [0, 1]), (0, 0, [1]))
+
+    def test_a_reduction_in_the_executor(self):
+        """The counts are those of PMPP's exercise: 1,024 threads, and 32 warps
+        that work for ever fewer of them, until the stride exceeds a warp."""
+        warps, threads = [32] * 6 + [16, 8, 4, 2, 1], [1024 >> k for k in range(11)]
+        for name, code, warps in (
+                ("sum_simple", "data[at] +=", warps),
+                ("sum_convergent", "in[t] +=", [32, 16, 8, 4, 2] + [1] * 6)):
+            with self.subTest(name):
+                source = traces.ROOT / f"tests/programs/{name}.cu"
+                program = counts.built(traces.ROOT, source, ".program")
+                view = traces.View(["made up"], code)
+                found = traces.steps_taken(view, traces.events(program, source, view))
+                masks = traces.READERS["active"](found[0]).masks
+                self.assertEqual([sum(map(bool, step)) for step in masks], warps)
+                self.assertEqual([sum(m.bit_count() for m in step) for step in masks], threads)
 
 
 class Committed(unittest.TestCase):
@@ -47,6 +125,20 @@ class Committed(unittest.TestCase):
         source = traces.ROOT / next(iter(traces.VIEWS))
         with self.assertRaisesRegex(Problem, "0 lines with 'y = x'"):
             traces.line_of(source, "y = x")
+
+    def test_a_view_that_does_not_fit_is_refused(self):
+        load = {"warp": 0, "use": "load", "space": "shared", "bytes": 4, "lanes": []}
+        with self.assertRaisesRegex(Problem, "loads 2 times .* has 1 titles"):
+            traces.banks_loaded(traces.View(["one"], "s[i]"), [load, load])
+        with self.assertRaisesRegex(Problem, "loads 0 times from global memory"):
+            traces.sectors_loaded(traces.View(["one"], "s[i]"), [load])
+        with self.assertRaisesRegex(Problem, "more than one bank's width"):
+            traces.banks_loaded(traces.View(["one"], "s[i]"), [load | {"bytes": 8}])
+
+    def test_a_load_without_a_title_is_left_out(self):
+        load = {"warp": 0, "use": "load", "space": "shared", "bytes": 4, "lanes": []}
+        found = traces.banks_loaded(traces.View(["", "two"], "s[i]"), [load, load])
+        self.assertEqual([one["title"] for one in found], ["two"])
 
 
 class Figures(unittest.TestCase):
@@ -67,12 +159,18 @@ class Figures(unittest.TestCase):
     @needs_matplotlib
     def test_only_what_was_drawn_from_these_traces_passes(self):
         self.quietly(plot.draw)
-        self.assertEqual(self.quietly(plot.check), (0, "4 passed, 0 failed\n"))
+        self.assertEqual(self.quietly(plot.check), (0, "6 passed, 0 failed\n"))
         drawn = self.svg.read_text()
         self.assertIn("32 lanes × 4 bytes in 5 sectors", drawn)
         self.assertIn(">28 of 32 bytes<", drawn)
-        self.assertIn("lanes_03_pack.svg",
-                      tables.render("figure", "lanes", [], self.page)[0])
+        for kind in ("lanes", "banks", "active"):
+            self.assertIn(f"{kind}_03_pack.svg",
+                          tables.render("figure", kind, [], self.page)[0])
+        self.assertIn("32 lanes, 2 wavefronts",
+                      self.svg.with_name("banks_03_pack.svg").read_text())
+        drawn_steps = self.svg.with_name("active_03_pack.svg").read_text()
+        for count in (2, 64, 1, 16):  # Warps and threads, of each step.
+            self.assertIn(f">{count}<", drawn_steps)
 
         self.svg.write_text(drawn.replace(">28 of", ">32 of"))
         self.assertIn("lanes_03_pack.svg was changed by hand",
@@ -94,6 +192,22 @@ class Figures(unittest.TestCase):
         traces.path_of(self.root, self.source).unlink()
         with self.assertRaisesRegex(ValueError, "run `make figures`"):
             tables.render("figure", "lanes", [], self.page)
+
+    def test_a_view_that_nobody_asked_for_is_missed(self):
+        path = traces.path_of(self.root, self.source)
+        data = json.loads(path.read_text())
+        del data["views"]["banks"]
+        path.write_text(json.dumps(data))
+        with self.assertRaisesRegex(ValueError, "no view of banks"):
+            tables.render("figure", "banks", [], self.page)
+
+    @needs_matplotlib
+    def test_a_variant_has_figures_of_its_own(self):
+        variant = self.source.with_name("relu.four.cu")
+        made_up.plant_trace(self.root, variant)
+        self.quietly(plot.draw)
+        self.assertIn("banks_03_pack.four.svg",
+                      tables.render("figure", "banks", ["relu.four.cu"], self.page)[0])
 
 
 if __name__ == "__main__":

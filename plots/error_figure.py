@@ -1,0 +1,51 @@
+"""Draws what tests/programs/numerics_error.cu computed, of its .expected file."""
+
+import dataclasses
+import pathlib
+import re
+
+from canvas import BLUE, GREY, ORANGE, new_figure
+from records import RecordError
+
+FILE = "tests/programs/numerics_error.expected"
+# A column of the table each.
+ORDERS = {"one by one": (ORANGE, "^"),
+          "a tree a block,\nthen one by one": (GREY, "s"), "a tree": (BLUE, "o")}
+
+
+@dataclasses.dataclass(frozen=True)
+class Errors:
+    path: pathlib.Path
+    sizes: list
+    curves: dict  # order -> [(error, the most that it can be)]
+
+
+def load(path):
+    rows = [re.findall(r"[\d.]+", line) for line in path.read_text().splitlines()]
+    rows = [[float(number) for number in row] for row in rows if row[1:]]
+    if not rows or any(len(row) != 7 for row in rows):
+        raise RecordError(f"{path.name} holds no table of errors: see {path.stem}.cu")
+    return Errors(path, [row[0] for row in rows],
+                  {order: [(row[1 + 2 * k], row[2 + 2 * k]) for row in rows]
+                   for k, order in enumerate(ORDERS)})
+
+
+def draw_error(errors):
+    """How does the error of a sum grow, by the order of addition?"""
+    figure, axes = new_figure(7.2, 3.9)
+    for order, (color, marker) in ORDERS.items():
+        found, most = zip(*errors.curves[order])
+        axes.plot(errors.sizes, most, color=color, linewidth=1, linestyle=":")
+        axes.plot(errors.sizes, found, color=color, linewidth=2, marker=marker,
+                  markersize=4)
+        for y, words in ((found[-1], order), (most[-1], "at most")):
+            axes.annotate(words, (1.015, y), color=color, va="center",
+                          xycoords=("axes fraction", "data"), fontsize=9,
+                          annotation_clip=False)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlim(errors.sizes[0], errors.sizes[-1])
+    axes.set_xlabel("n, random floats between 0 and 1")
+    axes.set_ylabel("error in units of 2⁻²⁴ of the sum")
+    axes.grid(axis="y", color="#DDDDDD", linewidth=0.6)
+    return figure
