@@ -228,7 +228,7 @@ point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program test bench peers pitfalls parity speed compare plots weave doctor clean
+.PHONY: always help run program test bench peers sweep pitfalls parity speed compare plots weave doctor clean
 always:
 
 define HELP
@@ -246,6 +246,7 @@ make bench           measure every chapter and variant, and record the results
 make bench03         measure those of chapter 03
 make compare         your GPU's results beside those recorded; N=2^26: at that size
 make peers           time them beside CUB, PyTorch and Triton, in one process
+make sweep           try other constants in chapter 10: timed, or counted
 make pitfalls        measure wrongly, on purpose
 make parity          compare the executor's counters with Nsight Compute's
 make speed           time the executor itself, beside numba's CUDA simulator
@@ -338,6 +339,8 @@ bench peers pitfalls $(NUMBERS:%=bench%):
 	@echo "'make plots' redraws the results that are recorded in plots/data."
 endif
 
+sweep:
+	@$(PYTHON) plots/sweep.py $(BACKEND)
 parity:
 	@$(PYTHON) plots/parity.py
 speed:

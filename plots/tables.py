@@ -13,12 +13,16 @@
     table findings            wrong programs: what the executor and the sanitizer find
     table speed               the executor's own time a thread, and numba's simulator's
     table memory              the executor's own memory
+    table coarsening          chapter 10's kernel by its factor, counted
+    table sweep [N...]        the same, timed
     figure ladder             what plot.py drew, with its caption
     figure by_size            the same, for this chapter
     figure lanes [FILE]       which sectors a warp's lanes load from
     figure banks [FILE]       which banks of shared memory, likewise
     figure active [FILE]      which threads of a block work at each step
     figure error              how the error of a sum grows
+    figure sweep              chapter 10's kernel by its factor and its block
+    value fastest N           the best pair of those
     value gbps FILE N         4271
     value percent FILE N      99.8 %   of the copy in the same process
     value us FILE N           2011     and misaligned_percent, likewise
@@ -54,6 +58,7 @@ import pitfalls
 import records
 import sanitizer
 import speed
+import sweep
 import traces
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
@@ -266,6 +271,44 @@ def memory(args, page):
     return [*_table(header, rows), "", caption]
 
 
+def coarsening(args, page):
+    header, rows, caption = sweep.counters_table(records.root_of(page))
+    return [*_table(header, rows), "", caption]
+
+
+def by_factor(args, page):
+    """In blocks of the chapter's own size."""
+    root = records.root_of(page)
+    swept, block = sweep.timed(root), sweep.chapters_own(root).block
+    sizes = [parse_size(arg) for arg in args] or sweep.SIZES
+    header, rows = ["numbers a thread"], []
+    for n in sizes:
+        header += [f"{_power(n)}: µs", "of the read"]
+    for coarse in sweep.FACTORS:
+        record = swept.records[sweep.Pair(coarse, block)]
+        cells = [f"{coarse}"]
+        for n in sizes:
+            row = record.row("sum", n)
+            cells += [_us(row), f"{record.percent_of_read(row):.1f} %"]
+        rows.append(cells)
+    return [*_table(header, rows), "",
+            caption(swept.records.values(), f"blocks of {block} threads, each factor "
+                    "beside reading as many bytes in its own run")]
+
+
+def sweep_figure(args, page):
+    root = records.root_of(page)
+    return _figure(root, page, "sweep.svg", "Lines, one a size of block: time "
+                   "against the numbers that a thread adds up by itself",
+                   sweep.timed(root).records.values(), f"n = {_power(HEADLINE)}")
+
+
+def fastest(args, page):
+    if len(args) != 1:
+        raise ValueError("write one size: value fastest N")
+    return [str(sweep.fastest(sweep.timed(records.root_of(page)), parse_size(args[0])))]
+
+
 def parity(args, page):
     views = {"programs": _parity_programs, "differences": _parity_differences}
     if len(args) != 1 or args[0] not in views:
@@ -436,6 +479,8 @@ RENDERERS = {
     ("table", "findings"): findings,
     ("table", "speed"): speed_of_threads,
     ("table", "memory"): memory,
+    ("table", "coarsening"): coarsening,
+    ("table", "sweep"): by_factor,
     ("figure", "ladder"): ladder_figure,
     ("figure", "by_size"): by_size_figure,
     ("figure", "lanes"): _trace_figure(
@@ -448,6 +493,8 @@ RENDERERS = {
         "active", "Grid, a box a warp of the first block, a row a step: which "
         "threads add, and how many warps have work"),
     ("figure", "error"): error,
+    ("figure", "sweep"): sweep_figure,
+    ("value", "fastest"): fastest,
     ("value", "counter"): counter,
     ("value", "peer"): peer,
     ("value", "pitfall"): pitfall,
