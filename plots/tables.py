@@ -6,6 +6,7 @@
     table counters CASE [ROW, ROW...]   counters, this chapter beside the one before
     table launch [N...]       small sizes: cold, warm, and in a CUDA graph
     table ladder              every chapter: its idea and its bandwidth
+    table peers [N]           the chapters of this contract beside its peers
     table provenance          every data file and where it comes from
     table parity programs     how often the executor counts what ncu counts
     table parity differences  where it does not, and why
@@ -33,6 +34,8 @@ SERIES is what a series is called behind the name of its op, `backward` for
 gbps, percent, us, copy_gbps.
 
     value counter FILE CASE ROW   16.00
+    value peer FILE BY N      1.14 x   what BY (CUB, PyTorch, ...) takes, in times of FILE's
+    value pitfall wrong NAME  what docs/how-not-to-measure.md gets wrong, and `right`
 
 CASE is n=1048576 or n=2^20, then offset=1 if arrays start one element too far,
 and kernel=NAME for one kernel of several.
@@ -50,6 +53,8 @@ import re
 import sys
 
 import parity_data
+import peers
+import pitfalls
 import records
 import sanitizer
 import speed
@@ -208,6 +213,47 @@ def provenance(args, page):
     header = ["file", "GPU", "date", "commit", "driver", "CUDA",
               "clocks before", "clocks after"]
     return _table(header, rows, "l" * len(header))
+
+
+def peers_of_contract(args, page):
+    root, source = records.root_of(page), _source(page)
+    measured = peers.newest(root)
+    op, sizes = records.op_of(source), [parse_size(a) for a in args] or [HEADLINE]
+    header = [""]
+    for n in sizes:
+        header += [f"{_power(n)}: µs", "of the copy"]
+    rows = []
+    for by in measured.by(op, sizes[0]):
+        cells = [peers.label(by)]
+        for n in sizes:
+            time, copy = measured.time(op, by, n), measured.time(op, peers.COPY, n)
+            cells += [_time(time.p50_us), f"{100 * copy.p50_us / time.p50_us:.1f} %"]
+        rows.append(cells)
+    return [*_table(header, rows), "", peers.caption(measured)]
+
+
+def peer(args, page):
+    if len(args) != 3 or not args[0].endswith(".cu"):
+        raise ValueError("write: value peer FILE.cu BY N")
+    root, source, n = records.root_of(page), _beside(page, args[0]), parse_size(args[2])
+    measured, op = peers.newest(root), records.op_of(source)
+    names = {peers.label(by): by for by in measured.by(op, n)}
+    if args[1] not in names:
+        raise ValueError(f"{args[1]} was not timed; {', '.join(names)} were")
+    ours = measured.time(op, str(source.relative_to(root)), n)
+    return [f"{measured.time(op, names[args[1]], n).p50_us / ours.p50_us:.2f} x"]
+
+
+def pitfall(args, page):
+    told, _ = pitfalls.newest(records.root_of(page))
+    which, name = args[0] if args else "", " ".join(args[1:])
+    if which not in ("wrong", "right", "times") or name not in told:
+        raise ValueError("write: value pitfall wrong|right|times NAME; the names are "
+                         + "; ".join(told))
+    pair = told[name]
+    if which == "times":
+        return [f"{pair['wrong'] / pair['right']:,.3g} x"]
+    return [_time(pair[which]) if name.endswith("us") else f"{pair[which]:,.0f}"]
 
 
 def findings(args, page):
@@ -427,6 +473,7 @@ RENDERERS = {
     ("table", "launch"): launch,
     ("table", "counters"): counters,
     ("table", "ladder"): ladder,
+    ("table", "peers"): peers_of_contract,
     ("table", "provenance"): provenance,
     ("table", "parity"): parity,
     ("table", "findings"): findings,
@@ -449,6 +496,8 @@ RENDERERS = {
     ("figure", "sweep"): sweep_figure,
     ("value", "fastest"): fastest,
     ("value", "counter"): counter,
+    ("value", "peer"): peer,
+    ("value", "pitfall"): pitfall,
     ("value", "gbps"): _value(gbps),
     ("value", "percent"): _value(percent),
     ("value", "misaligned_percent"): _value(percent, records.MISALIGNED),
