@@ -149,6 +149,14 @@ class Timing(SweepTest):
         self.assertEqual(self.render("value", "fastest", "2^28"),
                          ["64 numbers a thread, blocks of 1024"])
 
+    def test_the_time_of_one_pair(self):
+        self.plant()
+        self.assertEqual(self.render("value", "tried", "1", "256", "2^28"), ["294"])
+        for wrong, message in ((("3", "256", "2^28"), "were not tried"),
+                               (("1", "256"), "write: value tried")):
+            with self.assertRaisesRegex(ValueError, message):
+                self.render("value", "tried", *wrong)
+
     def test_a_throttled_time_is_marked(self):
         slow = self.report["pairs"][sweep.PAIRS.index(OWN)]["benchmarks"][-1]
         slow["throttled"] = 1.0
