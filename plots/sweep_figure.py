@@ -22,7 +22,7 @@ def draw_sweep(swept, own):
                   linewidth=2.4 if block == own.block else 1.4)
     here = (own.coarse, swept.records[own].row("sum", N).us)
     axes.plot(*here, "o", markersize=13, markerfacecolor="none", markeredgecolor=INK)
-    axes.annotate("this chapter", here, xytext=(0, 11), textcoords="offset points",
+    axes.annotate("this chapter", here, xytext=(0, -17), textcoords="offset points",
                   ha="center", fontsize=9)
 
     roof = rows[0].bytes / sweep.read_gbps(swept, N) * 1e-3

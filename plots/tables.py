@@ -23,6 +23,7 @@
     figure error              how the error of a sum grows
     figure sweep              chapter 10's kernel by its factor and its block
     value fastest N           the best pair of those
+    value tried FACTOR BLOCK N   239, the time of one pair in µs
     value gbps FILE N         4271
     value percent FILE N      99.8 %   of the copy in the same process
     value us FILE N           2011     and misaligned_percent, likewise
@@ -309,6 +310,15 @@ def fastest(args, page):
     return [str(sweep.fastest(sweep.timed(records.root_of(page)), parse_size(args[0])))]
 
 
+def tried(args, page):
+    if len(args) != 3 or not all(arg.isdecimal() for arg in args[:2]):
+        raise ValueError("write: value tried FACTOR BLOCK N")
+    pair, swept = sweep.Pair(int(args[0]), int(args[1])), sweep.timed(records.root_of(page))
+    if pair not in swept.records:
+        raise ValueError(f"{pair} were not tried: see plots/sweep.py")
+    return [_time(swept.records[pair].row("sum", parse_size(args[2])).us)]
+
+
 def parity(args, page):
     views = {"programs": _parity_programs, "differences": _parity_differences}
     if len(args) != 1 or args[0] not in views:
@@ -495,6 +505,7 @@ RENDERERS = {
     ("figure", "error"): error,
     ("figure", "sweep"): sweep_figure,
     ("value", "fastest"): fastest,
+    ("value", "tried"): tried,
     ("value", "counter"): counter,
     ("value", "peer"): peer,
     ("value", "pitfall"): pitfall,

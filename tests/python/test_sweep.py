@@ -1,6 +1,8 @@
 """Chapter 10's constants: replaced, counted and timed; refused when stale."""
 
+import contextlib
 import importlib.util
+import io
 import pathlib
 import tempfile
 import unittest
@@ -147,6 +149,14 @@ class Timing(SweepTest):
         self.assertEqual(self.render("value", "fastest", "2^28"),
                          ["64 numbers a thread, blocks of 1024"])
 
+    def test_the_time_of_one_pair(self):
+        self.plant()
+        self.assertEqual(self.render("value", "tried", "1", "256", "2^28"), ["294"])
+        for wrong, message in ((("3", "256", "2^28"), "were not tried"),
+                               (("1", "256"), "write: value tried")):
+            with self.assertRaisesRegex(ValueError, message):
+                self.render("value", "tried", *wrong)
+
     def test_a_throttled_time_is_marked(self):
         slow = self.report["pairs"][sweep.PAIRS.index(OWN)]["benchmarks"][-1]
         slow["throttled"] = 1.0
@@ -194,6 +204,28 @@ class Measuring(SweepTest):
         self.assertEqual(found["filter"], "--benchmark_filter="
                          "^(read|sum)/n:(1048576|16777216|268435456)/")
         self.assertFalse(sweep.bench.SCRATCH.exists())
+
+    def test_what_is_written_can_be_read(self):
+        told = made_up.record(self.root, self.source, 1)["context"]
+        rows = [made_up.benchmark(series, n, 4000, 4)
+                for n in sweep.SIZES for series in (records.READ, "sum")]
+        made_up.write(self.root / "build/told.json",
+                      {"context": told, "benchmarks": rows})
+        self.write("build/it.run", '#!/bin/sh\ncp build/told.json "${1#--record=}"\n')
+        (self.root / "build/it.run").chmod(0o755)
+        data = self.root / "plots/data"
+        for module, name, value in (
+                (sweep, "build", lambda *_: {OWN: "build/it.run"}),
+                (sweep.bench, "checkout", lambda: ("89abcdef0123", "no")),
+                (sweep.bench, "DATA", data),
+                (sweep.bench, "SCRATCH", data / "recording.json")):
+            self.enterContext(mock.patch.object(module, name, value))
+        with contextlib.redirect_stdout(io.StringIO()):
+            sweep.time()
+        found = sweep.timed(self.root)
+        self.assertEqual(found.path, data / "nvidia-h200/2026-01-02/sweep.json")
+        self.assertEqual(found.context["commit"], "89abcdef0123")
+        self.assertAlmostEqual(found.records[OWN].row("sum", 1 << 20).us, rows[1]["p50_us"])
 
     def test_failing_checks_are_told_and_nothing_is_kept(self):
         with self.assertRaisesRegex(ValueError, "(?s)a check fails.*status 1"):
