@@ -17,8 +17,9 @@
 namespace {
 
 constexpr int kBlock = 256;
-constexpr int64_t kSmall = 1 << 20;  // Both arrays fit any L2 cache.
-constexpr int64_t kLarge = 1 << 28;  // And none.
+constexpr int64_t kSmall = 1 << 20;
+constexpr int64_t kSlice = 1 << 22;  // 32 MB to move: the L2 cache holds them.
+constexpr int64_t kLarge = 1 << 28;  // 2 GB: it does not.
 constexpr int kCalls = 50;
 
 __global__ void copy_kernel(const float4* __restrict__ x,
@@ -102,18 +103,19 @@ void print(const char* name, double wrong, double right,
               right, end);
 }
 
-// A hundred calls on as many slices of the large arrays against as many on the
-// first slice: the time between two events around them all.
-double slices_us(const DeviceArray<float>& x, const DeviceArray<float>& y,
-                 int64_t shift) {
-  constexpr int kSlices = 100;
+// Microseconds a call, of many between two events: on one slice of the arrays
+// after the other, or (shift 0) always on the first.
+double slice_us(const DeviceArray<float>& x, const DeviceArray<float>& y,
+                int64_t shift) {
+  constexpr int kSlices = kLarge / kSlice;
   const double us = event_us([&] {
     for (int k = 0; k < kSlices; ++k) {
-      copy_kernel<<<kSmall / 4 / kBlock, kBlock>>>(
+      copy_kernel<<<kSlice / 4 / kBlock, kBlock>>>(
           reinterpret_cast<const float4*>(x.data() + k * shift),
-          reinterpret_cast<float4*>(y.data() + k * shift), kSmall / 4);
+          reinterpret_cast<float4*>(y.data() + k * shift), kSlice / 4);
     }
   });
+  CUDA_CHECK(cudaGetLastError());
   return us / kSlices;
 }
 
@@ -140,9 +142,9 @@ int main(int argc, char**) {
   const double later = median_us([&] { copy(x, y, kSmall); });
   print("first launch, us", first, later);
 
-  for (int i = 0; i < 3; ++i) slices_us(x, y, kSmall);
-  print("in the cache, GB/s", gbps(kSmall, slices_us(x, y, 0)),
-        gbps(kSmall, slices_us(x, y, kSmall)));
+  for (int i = 0; i < 3; ++i) slice_us(x, y, kSlice);
+  print("in the cache, GB/s", gbps(kSlice, slice_us(x, y, 0)),
+        gbps(kSlice, slice_us(x, y, kSlice)));
 
   const double right = median_us([&] { copy(x, y, kLarge); });
   synchronise();

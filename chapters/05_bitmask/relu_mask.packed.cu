@@ -51,9 +51,10 @@ __global__ void relu_mask_backward_kernel(const float* __restrict__ dy,
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i * kPack >= n) return;
 
-  const uint32_t bits = mask[i / kLanes] >> (threadIdx.x % kLanes * kPack);
   Pack pack = {};
   move(pack.v, dy + i * kPack, i < packs, n - i * kPack);
+  // Behind the pack: to take the bits out, a thread waits for the word.
+  const uint32_t bits = mask[i / kLanes] >> (threadIdx.x % kLanes * kPack);
   for (int k = 0; k < kPack; ++k) pack.v[k] = bits >> k & 1 ? pack.v[k] : 0.f;
   move(dx + i * kPack, pack.v, i < packs, n - i * kPack);
 }

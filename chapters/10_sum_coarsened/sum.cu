@@ -15,7 +15,7 @@
 namespace {
 
 constexpr int kBlock = 256;
-constexpr int kCoarse = 16;  // Numbers that a thread adds up by itself.
+constexpr int kCoarse = 32;  // Numbers that a thread adds up by itself.
 constexpr int kTile = kCoarse * kBlock;  // A block adds up so many floats.
 static_assert(std::has_single_bit(unsigned{kBlock}));
 

@@ -1,6 +1,6 @@
 // Chapter 10, a variant: a thread's numbers come in packs.
 //
-// New:   a thread loads its sixteen numbers as four packs of 16 bytes, which
+// New:   a thread loads its 32 numbers as eight packs of 16 bytes, which
 //        begin at the first aligned address, wherever x begins.
 // Why:   to see, beside sum.cu, what wider loads are worth where as many bytes
 //        are in flight without them.
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kBlock = 256;
 constexpr int kPack = 4;
-constexpr int kCoarse = 4;               // Packs that a thread adds up.
+constexpr int kCoarse = 8;               // Packs that a thread adds up.
 constexpr int kTile = kCoarse * kBlock;  // A block adds up so many packs.
 static_assert(std::has_single_bit(unsigned{kBlock}));
 
