@@ -84,7 +84,7 @@ ifeq ($(filter gpu cpu,$(BACKEND)),)
 $(error BACKEND=$(BACKEND) is neither gpu nor cpu)
 endif
 
-NEEDS_NOTHING := help clean doctor diff% plots figures weave \
+NEEDS_NOTHING := help clean doctor diff% compare plots figures weave \
   $(if $(filter cpu,$(BACKEND)),bench% peers pitfalls)
 NEEDS_PYTHON := test plots figures weave
 
@@ -228,7 +228,7 @@ point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program test bench peers pitfalls parity speed plots weave doctor clean
+.PHONY: always help run program test bench peers sweep pitfalls parity speed compare plots weave doctor clean
 always:
 
 define HELP
@@ -244,7 +244,9 @@ make profile03       what each of its lines costs; PTX=1: each instruction, too
 make test            run every check
 make bench           measure every chapter and variant, and record the results
 make bench03         measure those of chapter 03
+make compare         your GPU's results beside those recorded; N=2^26: at that size
 make peers           time them beside CUB, PyTorch and Triton, in one process
+make sweep           try other constants in chapter 10: timed, or counted
 make pitfalls        measure wrongly, on purpose
 make parity          compare the executor's counters with Nsight Compute's
 make speed           time the executor itself, beside numba's CUDA simulator
@@ -337,10 +339,14 @@ bench peers pitfalls $(NUMBERS:%=bench%):
 	@echo "'make plots' redraws the results that are recorded in plots/data."
 endif
 
+sweep:
+	@$(PYTHON) plots/sweep.py $(BACKEND)
 parity:
 	@$(PYTHON) plots/parity.py
 speed:
 	@$(PYTHON) plots/speed.py
+compare:
+	@$(PYTHON) plots/compare.py $(N)
 plots:
 	@$(CHECK_PYTHON) plots/plot.py
 figures:

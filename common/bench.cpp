@@ -228,6 +228,9 @@ void run_benchmark(benchmark::State& state, int64_t bytes,
   set_quantiles(state, "", cold);
   if (slots > 1) set_quantiles(state, "warm_", warm_seconds(*work));
   if (bytes <= l2_bytes()) set_quantiles(state, "graph_", graph_seconds(*work));
+  if (work->worst_error() >= 0) {
+    state.counters["worst_error"] = work->worst_error();
+  }
   if (clocks.known) {
     state.counters["sm_mhz"] = clocks.sm_mhz;
     state.counters["memory_mhz"] = clocks.memory_mhz;

@@ -31,6 +31,10 @@ class Work {
 
   // Stops the program if the output of a call on `slot` is wrong.
   virtual void check(int64_t) {}
+
+  // How far the outputs checked so far were off at worst, in a unit of the
+  // contract's; negative where they have to be exact.
+  virtual double worst_error() const { return -1; }
 };
 
 using WorkMaker = std::function<std::unique_ptr<Work>(int64_t slots)>;

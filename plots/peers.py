@@ -82,6 +82,24 @@ def load(path, root):
     return Peers(path, data["context"], {(t.op, t.by, t.n): t for t in times})
 
 
+def label(by):
+    """plots/peers/sum.cub.cu -> CUB; chapters/03_pack/relu.four.cu -> 03_pack, four"""
+    path = pathlib.Path(by)
+    if path.suffix != ".cu":
+        return by
+    variant = path.stem.partition(".")[2]
+    if path.parent.name == "peers":
+        return {"cub": "CUB", "thrust": "Thrust"}[variant]
+    return path.parent.name + (f", {variant}" if variant else "")
+
+
+def caption(measured):
+    c = measured.context
+    return (f"*{c['gpu']}, CUDA {c['cuda']}, PyTorch {c['torch']}, Triton {c['triton']}, "
+            f"{c['date']}, commit {c['commit']}; all in one process, median of {CALLS} calls, "
+            "arrays out of the L2 cache.*")
+
+
 # ---- What is timed -----------------------------------------------------------
 
 

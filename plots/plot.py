@@ -20,6 +20,8 @@ import sys
 import canvas
 import error_figure
 import records
+import sweep
+import sweep_figure
 import trace_figures
 import traces
 from canvas import BLUE, GREY, INK, ORANGE, new_figure
@@ -27,7 +29,7 @@ from canvas import BLUE, GREY, INK, ORANGE, new_figure
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPTS = [pathlib.Path(module.__file__).resolve()
            for module in (sys.modules[__name__], canvas, error_figure, records,
-                          trace_figures, traces)]
+                          sweep, sweep_figure, trace_figures, traces)]
 
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
 HEADLINE = 1 << 28
@@ -78,6 +80,10 @@ def figures(root):
     if computed.is_file():
         found.append(Figure("error.svg", [error_figure.load(computed)],
                             lambda shown: error_figure.draw_error(shown[0])))
+    if (root / sweep.SOURCE).is_file():
+        own = sweep.chapters_own(root)
+        found.append(Figure("sweep.svg", [sweep.timed(root)],
+                            lambda shown: sweep_figure.draw_sweep(shown[0], own)))
     return found
 
 

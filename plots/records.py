@@ -155,7 +155,7 @@ def load(path):
         data = json.loads(path.read_text())
         context, benchmarks = data["context"], data["benchmarks"]
         missing = [key for key in CONTEXT if key not in context]
-        rows = [_row(benchmark) for benchmark in benchmarks]
+        by_key = rows_of(benchmarks)
     except (OSError, ValueError) as error:
         raise RecordError(f"{path}: {error}") from error
     except (KeyError, TypeError) as error:
@@ -164,12 +164,18 @@ def load(path):
     if missing:
         raise RecordError(f"{path}: its context lacks {', '.join(missing)}; "
                           "record it with `make bench`")
-    by_key = {(row.series, row.n): row for row in rows}
-    if len(by_key) != len(rows):
-        raise RecordError(f"{path} measures the same series and size twice")
     if (FLOOR, 0) not in by_key or not any(s == COPY for s, _ in by_key):
         raise RecordError(f"{path} lacks the empty kernel or the copy")
     return Record(path, context, by_key)
+
+
+def rows_of(benchmarks):
+    """(series, n) -> Row"""
+    rows = [_row(benchmark) for benchmark in benchmarks]
+    by_key = {(row.series, row.n): row for row in rows}
+    if len(by_key) != len(rows):
+        raise ValueError("the same series and size was measured twice")
+    return by_key
 
 
 def _row(benchmark):

@@ -40,7 +40,7 @@ OBSERVERS = {"off": {"SIMT_COUNTERS": "off", "SIMT_CHECKS": "off"},
              "everything": {}}
 # They take turns, so that what disturbs the machine disturbs them all.
 ROUNDS = 3
-ELEMENTS = (1 << 18, 1 << 22, 1 << 24)
+ELEMENTS = (1 << 18, 1 << 22, 1 << 24, 1 << 26)
 
 TIMES = re.compile(r"^(\w+) +(\d+) threads, ns a thread:((?: \d+\.\d+)+)$", re.M)
 MEMORY = re.compile(r"^memory: (\d+) bytes of arrays, (\d+) bytes at most$", re.M)

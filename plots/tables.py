@@ -6,18 +6,23 @@
     table counters CASE [ROW, ROW...]   counters, this chapter beside the one before
     table launch [N...]       small sizes: cold, warm, and in a CUDA graph
     table ladder              every chapter: its idea and its bandwidth
+    table peers [N]           the chapters of this contract beside its peers
     table provenance          every data file and where it comes from
     table parity programs     how often the executor counts what ncu counts
     table parity differences  where it does not, and why
     table findings            wrong programs: what the executor and the sanitizer find
     table speed               the executor's own time a thread, and numba's simulator's
     table memory              the executor's own memory
+    table coarsening          chapter 10's kernel by its factor, counted
+    table sweep [N...]        the same, timed
     figure ladder             what plot.py drew, with its caption
     figure by_size            the same, for this chapter
     figure lanes [FILE]       which sectors a warp's lanes load from
     figure banks [FILE]       which banks of shared memory, likewise
     figure active [FILE]      which threads of a block work at each step
     figure error              how the error of a sum grows
+    figure sweep              chapter 10's kernel by its factor and its block
+    value fastest N           the best pair of those
     value gbps FILE N         4271
     value percent FILE N      99.8 %   of the copy in the same process
     value us FILE N           2011     and misaligned_percent, likewise
@@ -29,6 +34,8 @@ SERIES is what a series is called behind the name of its op, `backward` for
 gbps, percent, us, copy_gbps.
 
     value counter FILE CASE ROW   16.00
+    value peer FILE BY N      1.14 x   what BY (CUB, PyTorch, ...) takes, in times of FILE's
+    value pitfall wrong NAME  what docs/how-not-to-measure.md gets wrong, and `right`
 
 CASE is n=1048576 or n=2^20, then offset=1 if arrays start one element too far,
 and kernel=NAME for one kernel of several.
@@ -46,9 +53,12 @@ import re
 import sys
 
 import parity_data
+import peers
+import pitfalls
 import records
 import sanitizer
 import speed
+import sweep
 import traces
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
@@ -205,6 +215,47 @@ def provenance(args, page):
     return _table(header, rows, "l" * len(header))
 
 
+def peers_of_contract(args, page):
+    root, source = records.root_of(page), _source(page)
+    measured = peers.newest(root)
+    op, sizes = records.op_of(source), [parse_size(a) for a in args] or [HEADLINE]
+    header = [""]
+    for n in sizes:
+        header += [f"{_power(n)}: µs", "of the copy"]
+    rows = []
+    for by in measured.by(op, sizes[0]):
+        cells = [peers.label(by)]
+        for n in sizes:
+            time, copy = measured.time(op, by, n), measured.time(op, peers.COPY, n)
+            cells += [_time(time.p50_us), f"{100 * copy.p50_us / time.p50_us:.1f} %"]
+        rows.append(cells)
+    return [*_table(header, rows), "", peers.caption(measured)]
+
+
+def peer(args, page):
+    if len(args) != 3 or not args[0].endswith(".cu"):
+        raise ValueError("write: value peer FILE.cu BY N")
+    root, source, n = records.root_of(page), _beside(page, args[0]), parse_size(args[2])
+    measured, op = peers.newest(root), records.op_of(source)
+    names = {peers.label(by): by for by in measured.by(op, n)}
+    if args[1] not in names:
+        raise ValueError(f"{args[1]} was not timed; {', '.join(names)} were")
+    ours = measured.time(op, str(source.relative_to(root)), n)
+    return [f"{measured.time(op, names[args[1]], n).p50_us / ours.p50_us:.2f} x"]
+
+
+def pitfall(args, page):
+    told, _ = pitfalls.newest(records.root_of(page))
+    which, name = args[0] if args else "", " ".join(args[1:])
+    if which not in ("wrong", "right", "times") or name not in told:
+        raise ValueError("write: value pitfall wrong|right|times NAME; the names are "
+                         + "; ".join(told))
+    pair = told[name]
+    if which == "times":
+        return [f"{pair['wrong'] / pair['right']:,.3g} x"]
+    return [_time(pair[which]) if name.endswith("us") else f"{pair[which]:,.0f}"]
+
+
 def findings(args, page):
     header, rows, caption = sanitizer.who_finds_what(records.root_of(page))
     return _table(header, rows, "l" * len(header)) + ["", caption]
@@ -218,6 +269,44 @@ def speed_of_threads(args, page):
 def memory(args, page):
     header, rows, caption = speed.memory_table(records.root_of(page))
     return [*_table(header, rows), "", caption]
+
+
+def coarsening(args, page):
+    header, rows, caption = sweep.counters_table(records.root_of(page))
+    return [*_table(header, rows), "", caption]
+
+
+def by_factor(args, page):
+    """In blocks of the chapter's own size."""
+    root = records.root_of(page)
+    swept, block = sweep.timed(root), sweep.chapters_own(root).block
+    sizes = [parse_size(arg) for arg in args] or sweep.SIZES
+    header, rows = ["numbers a thread"], []
+    for n in sizes:
+        header += [f"{_power(n)}: µs", "of the read"]
+    for coarse in sweep.FACTORS:
+        record = swept.records[sweep.Pair(coarse, block)]
+        cells = [f"{coarse}"]
+        for n in sizes:
+            row = record.row("sum", n)
+            cells += [_us(row), f"{record.percent_of_read(row):.1f} %"]
+        rows.append(cells)
+    return [*_table(header, rows), "",
+            caption(swept.records.values(), f"blocks of {block} threads, each factor "
+                    "beside reading as many bytes in its own run")]
+
+
+def sweep_figure(args, page):
+    root = records.root_of(page)
+    return _figure(root, page, "sweep.svg", "Lines, one a size of block: time "
+                   "against the numbers that a thread adds up by itself",
+                   sweep.timed(root).records.values(), f"n = {_power(HEADLINE)}")
+
+
+def fastest(args, page):
+    if len(args) != 1:
+        raise ValueError("write one size: value fastest N")
+    return [str(sweep.fastest(sweep.timed(records.root_of(page)), parse_size(args[0])))]
 
 
 def parity(args, page):
@@ -384,11 +473,14 @@ RENDERERS = {
     ("table", "launch"): launch,
     ("table", "counters"): counters,
     ("table", "ladder"): ladder,
+    ("table", "peers"): peers_of_contract,
     ("table", "provenance"): provenance,
     ("table", "parity"): parity,
     ("table", "findings"): findings,
     ("table", "speed"): speed_of_threads,
     ("table", "memory"): memory,
+    ("table", "coarsening"): coarsening,
+    ("table", "sweep"): by_factor,
     ("figure", "ladder"): ladder_figure,
     ("figure", "by_size"): by_size_figure,
     ("figure", "lanes"): _trace_figure(
@@ -401,7 +493,11 @@ RENDERERS = {
         "active", "Grid, a box a warp of the first block, a row a step: which "
         "threads add, and how many warps have work"),
     ("figure", "error"): error,
+    ("figure", "sweep"): sweep_figure,
+    ("value", "fastest"): fastest,
     ("value", "counter"): counter,
+    ("value", "peer"): peer,
+    ("value", "pitfall"): pitfall,
     ("value", "gbps"): _value(gbps),
     ("value", "percent"): _value(percent),
     ("value", "misaligned_percent"): _value(percent, records.MISALIGNED),

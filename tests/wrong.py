@@ -9,7 +9,7 @@ import dataclasses
 import re
 import sys
 
-from breaks import BACKEND, Workshop, pages
+from breaks import BACKEND, TO_THE_FIRST, Workshop, pages
 
 FOLDER = pages.ROOT / "tests" / "wrong"
 FINDING = re.compile(r"^simt: (.*)", re.M)
@@ -74,7 +74,11 @@ def main():
         tally.fail(f"{name} has no line in expected.txt")
 
     known = [name for name in kernels if name in table]
-    runs = Workshop(pages.ROOT).run([kernels[name] for name in known])
+    workshop = Workshop(pages.ROOT)
+    runs = workshop.run([kernels[name] for name in known], TO_THE_FIRST)
+    # What the table names may come to light in a later check.
+    unexpected = [name for name in known if judge(table[name], runs[kernels[name]])]
+    runs |= workshop.run([kernels[name] for name in unexpected])
     for name in known:
         run, expected = runs[kernels[name]], table[name]
         if trouble := judge(expected, run):

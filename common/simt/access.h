@@ -9,6 +9,10 @@ namespace simt {
 
 enum class Use : uint8_t { kLoad, kStore, kAtomic };
 
+inline const char* verb(Use use) {
+  return use == Use::kLoad ? "read" : use == Use::kStore ? "write" : "atomic";
+}
+
 struct Access {
   uint64_t address[kLanes];  // in its space; of lanes in `mask`
   uint8_t* base = nullptr;   // address 0 of the space, in the host's memory

@@ -75,16 +75,6 @@ int memory_file(uint64_t bytes) {
   return -1;
 }
 
-// A bit for each byte; like the arena, it costs nothing until it is touched.
-uint64_t* bits_for(uint64_t bytes) {
-  void* bits = mmap(nullptr, bytes / 8, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (bits == MAP_FAILED)
-    throw Error(
-        "no room for the checks of memory; SIMT_CHECKS=off runs without");
-  return static_cast<uint64_t*>(bits);
-}
-
 uint64_t map(uint64_t wish, uint64_t bytes, int protection, int flags,
              int file) {
   void* at =
@@ -121,17 +111,16 @@ std::string text_of(uint64_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
-// "_ZN12_GLOBAL__N_17counterE" -> "counter"
-std::string variable_name(const char* mangled) {
+}  // namespace
+
+std::string variable_name(const std::string& mangled) {
   int status = 0;
-  char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
   std::string name = status == 0 ? text : mangled;
   std::free(text);
   const size_t scope = name.rfind("::");
   return scope == name.npos ? name : name.substr(scope + 2);
 }
-
-}  // namespace
 
 std::string name_of(const Allocation& a) {
   std::ostringstream out;
@@ -158,7 +147,7 @@ Allocations::Allocations(uint64_t device_bytes) : device_bytes_(device_bytes) {
   // A red zone before the first.
   holes_[arena_begin_ + kMiB] = arena_end_;
   checks_ = enabled("SIMT_CHECKS");
-  if (checks_) written_ = ByteSet(bits_for(bytes));
+  if (checks_) written_ = WrittenBytes(bytes);
 }
 
 uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
@@ -170,8 +159,8 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
   const bool shared = memory == Memory::kManaged || memory == Memory::kPinned;
   // What the host may touch has its pages to itself, and so has a variable,
   // because it may turn out to be managed.
-  const uint64_t alignment =
-      memory == Memory::kDevice ? kAlignment : page_bytes();
+  const bool fresh = memory == Memory::kDevice || memory == Memory::kHeap;
+  const uint64_t alignment = fresh ? kAlignment : page_bytes();
   const uint64_t whole = round_up(bytes + red_zone(bytes), alignment);
   const uint64_t begin = take(whole, alignment);
   if (begin == 0) return 0;
@@ -181,7 +170,7 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
     return 0;
   }
   poison(begin, end);
-  if (checks_ && memory == Memory::kDevice)
+  if (checks_ && fresh)
     written_.erase(begin - arena_begin_, end - arena_begin_);
   else
     note_written(begin, bytes);

@@ -18,12 +18,13 @@
 #include <string>
 #include <vector>
 
-#include "common/simt/byte_set.h"
+#include "common/simt/written_bytes.h"
 
 namespace simt {
 
 enum class Memory : uint8_t {
   kDevice,
+  kHeap,  // a kernel's own malloc
   kManaged,
   kPinned,  // of the host, page-locked
   kVariable,
@@ -50,7 +51,8 @@ struct Allocation {
   }
   bool is_from_api() const { return !is_variable() && !adopted; }
   bool is_device_only() const {
-    return memory == Memory::kDevice || memory == Memory::kVariable;
+    return memory == Memory::kDevice || memory == Memory::kHeap ||
+           memory == Memory::kVariable;
   }
 };
 
@@ -92,7 +94,7 @@ class Allocations {
   // The bytes of the arena that somebody has written, by their offset in it;
   // memory that the host may write unseen counts as written. For the checker:
   // nothing is kept if SIMT_CHECKS is off.
-  ByteSet& written() { return written_; }
+  WrittenBytes& written() { return written_; }
   void note_written(uint64_t begin, uint64_t bytes);
   void note_copied(uint64_t to, uint64_t from, uint64_t bytes);
 
@@ -132,7 +134,7 @@ class Allocations {
   const uint64_t device_bytes_;
   uint64_t arena_begin_ = 0, arena_end_ = 0;
   bool checks_ = false;
-  ByteSet written_;
+  WrittenBytes written_;
   uint64_t distance_ = 0;  // to the executor's mapping; 0: there is only one
   mutable std::shared_mutex mutex_;
   std::map<uint64_t, Block> blocks_;    // by begin, live and quarantined
@@ -143,6 +145,9 @@ class Allocations {
   uint64_t count_ = 0;
   std::atomic<uint64_t> version_{0};
 };
+
+// "_ZN12_GLOBAL__N_17counterE" -> "counter"
+std::string variable_name(const std::string& mangled);
 
 // "the 400-byte array from cudaMalloc (allocation 3)"
 std::string name_of(const Allocation& allocation);

@@ -135,14 +135,34 @@ uint32_t combine(Warp& w, const Instruction& i, uint32_t bits) {
 
 using CompareLanes = uint32_t (*)(Warp&, const Instruction&);
 
-template <CompareLanes compare>
-void setp(Warp& w, const Instruction& i, uint32_t mask) {
-  const uint32_t bits = compare(w, i);
+void write_comparison(Warp& w, const Instruction& i, uint32_t bits,
+                      uint32_t mask) {
   // Both are combined before either is written: c may be one of them.
   const uint32_t holds = combine(w, i, bits), fails = combine(w, i, ~bits);
   write_predicate(w, i.dst, holds, mask);
   write_predicate(w, i.dst2, fails, mask);
 }
+
+template <CompareLanes compare>
+void setp(Warp& w, const Instruction& i, uint32_t mask) {
+  write_comparison(w, i, compare(w, i), mask);
+}
+
+// The same for one operator, without looking it up: loops do little else.
+template <class T, Operator kOperator>
+void setp_by(Warp& w, const Instruction& i, uint32_t mask) {
+  write_comparison(
+      w, i, compare<T, kOperator>(lanes<T>(w, i.a), lanes<T>(w, i.b)), mask);
+}
+
+template <class T, size_t... k>
+constexpr auto setps(std::index_sequence<k...>) {
+  return std::array<Handler, sizeof...(k)>{setp_by<T, Operator(k)>...};
+}
+
+// By Operator; for integers of 4 bytes.
+template <class T>
+constexpr auto kSetps = setps<T>(std::make_index_sequence<kOrderedOperators>{});
 
 // p|q of a pair are the comparisons of its two halves.
 template <class Format>
@@ -256,6 +276,9 @@ void decode_setp(Decoding& d) {
   d.ins.dst = d.operands.predicate(d.operand(0).text);
   d.ins.dst2 = d.operands.predicate(d.operand(0).second);
   d.ins.run = decode_comparison(d, type).setp;
+  if (type.bytes != 4) return;
+  if (type.is('s')) d.ins.run = kSetps<int32_t>[d.ins.lut];
+  if (type.is('u') || type.is('b')) d.ins.run = kSetps<uint32_t>[d.ins.lut];
 }
 
 void decode_set(Decoding& d) {
@@ -291,8 +314,10 @@ void selp(Warp& w, const Instruction& i, uint32_t mask) {
   const T* a = lanes<T>(w, i.a);
   const T* b = lanes<T>(w, i.b);
   const uint32_t c = read_predicate(w, i.c, i.c_negated);
-  map_indices(mask, lanes<T>(w, i.dst),
-              [=](int l) { return (c >> l & 1) ? a[l] : b[l]; });
+  map_indices(mask, lanes<T>(w, i.dst), [=](int l) {
+    const T if_true = a[l], if_false = b[l];
+    return c & kLaneBit[l] ? if_true : if_false;
+  });
 }
 
 void decode_selp(Decoding& d) {

@@ -1,6 +1,7 @@
 // A set of bytes, a bit each: which of them have been written.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 namespace simt {
@@ -12,18 +13,26 @@ class ByteSet {
   ByteSet() = default;
   explicit ByteSet(uint64_t* bits) : bits_(bits) {}
 
-  void insert(uint64_t begin, uint64_t end) {
-    each(begin, end, [](uint64_t& word, uint64_t mask) {
+  // Returns how many of them were not there before.
+  uint64_t insert(uint64_t begin, uint64_t end) {
+    uint64_t fresh = 0;
+    each(begin, end, [&](uint64_t& word, uint64_t mask) {
       if ((word & mask) != mask)
-        __atomic_fetch_or(&word, mask, __ATOMIC_RELAXED);
+        fresh += std::popcount(
+            mask & ~__atomic_fetch_or(&word, mask, __ATOMIC_RELAXED));
       return true;
     });
+    return fresh;
   }
-  void erase(uint64_t begin, uint64_t end) {
-    each(begin, end, [](uint64_t& word, uint64_t mask) {
-      __atomic_fetch_and(&word, ~mask, __ATOMIC_RELAXED);
+  // Returns how many of them were there.
+  uint64_t erase(uint64_t begin, uint64_t end) {
+    uint64_t gone = 0;
+    each(begin, end, [&](uint64_t& word, uint64_t mask) {
+      gone += std::popcount(mask &
+                            __atomic_fetch_and(&word, ~mask, __ATOMIC_RELAXED));
       return true;
     });
+    return gone;
   }
   bool contains(uint64_t begin, uint64_t end) const {
     bool all = true;

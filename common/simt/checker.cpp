@@ -1,7 +1,5 @@
 #include "common/simt/checker.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -15,8 +13,6 @@ namespace {
 
 // A run of lanes is remembered as one if it covers half a line.
 constexpr uint32_t kRunBytes = 64;
-
-int first_lane(uint32_t mask) { return std::countr_zero(mask); }
 
 // Tables outlive launches: their pages are touched only once.
 std::mutex& tables_mutex() {
@@ -43,30 +39,9 @@ size_t entries(size_t bytes, size_t unit) {
   return std::bit_ceil(bytes / unit + 1);
 }
 
-const char* verb(Use use) {
-  return use == Use::kLoad ? "read" : use == Use::kStore ? "write" : "atomic";
-}
-
-std::string hex(uint64_t value) {
-  char text[20];
-  std::snprintf(text, sizeof text, "0x%llx",
-                static_cast<unsigned long long>(value));
-  return text;
-}
-
 std::string triple(const std::array<uint32_t, 3>& v) {
   return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," +
          std::to_string(v[2]) + ")";
-}
-
-// "_ZZ6kernelPfE7partial" -> "partial"
-std::string array_name(const std::string& mangled) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-  std::string name = status == 0 ? text : mangled;
-  std::free(text);
-  const size_t scope = name.rfind("::");
-  return scope == name.npos ? name : name.substr(scope + 2);
 }
 
 struct Extent {
@@ -88,7 +63,7 @@ std::string text_of_place(const Grid& grid, Space space, uint64_t address) {
     const Extent e = extent(grid, array);
     if (address >= e.begin && address < e.end)
       return text + " (byte " + std::to_string(address - e.begin) + " of " +
-             array_name(array.name) + ")";
+             variable_name(array.name) + ")";
   }
   return text;
 }
@@ -166,7 +141,7 @@ void Checker::check_origin(Warp& warp, const Instruction& ins,
       ins, lane, "array overrun",
       std::string(verb(a.use)) + " of " + std::to_string(a.bytes) +
           " bytes that leaves the " + std::to_string(e.end - e.begin) +
-          "-byte shared array " + array_name(array.name) + " and meets " +
+          "-byte shared array " + variable_name(array.name) + " and meets " +
           text_of_place(grid_, Space::kShared, a.address[lane]));
   f.address = a.address[lane];
   report("array overrun", ins.site, 0, std::move(f));
@@ -176,13 +151,17 @@ void Checker::check_origin(Warp& warp, const Instruction& ins,
 
 void Checker::check_written(Warp& warp, const Instruction& ins,
                             const Access& a) {
-  uint64_t origin = 0;
-  ByteSet* written = &warp.block->checks->written;
-  if (a.space == Space::kGlobal) {
-    if (!allocations().in_arena(a.address[first_lane(a.mask)])) return;
-    written = &allocations().written();
-    origin = allocations().arena_begin();
-  }
+  Allocations& all = allocations();
+  if (a.space != Space::kGlobal)
+    check_written(warp, ins, a, warp.block->checks->written, 0);
+  else if (all.in_arena(a.address[first_lane(a.mask)]))
+    check_written(warp, ins, a, all.written(), all.arena_begin());
+}
+
+// `written` holds bytes by their distance from `origin`.
+template <class Set>
+void Checker::check_written(Warp& warp, const Instruction& ins, const Access& a,
+                            Set& written, uint64_t origin) {
   // What an exchange finds there matters only to who looks at it.
   const bool reads =
       a.use == Use::kLoad || (a.use == Use::kAtomic && !(ins.dst == kNowhere));
@@ -190,19 +169,19 @@ void Checker::check_written(Warp& warp, const Instruction& ins,
   if (a.dense) {
     const uint64_t begin = a.address[0] - origin;
     const uint64_t end = begin + uint64_t{a.bytes} * kLanes;
-    if (a.use == Use::kStore) return written->insert(begin, end);
-    if (written->contains(begin, end)) return;
+    if (a.use == Use::kStore) return void(written.insert(begin, end));
+    if (written.contains(begin, end)) return;
   }
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const uint64_t begin = a.address[lane] - origin;
     const uint64_t end = begin + a.bytes;
-    if ((reads || a.use == Use::kAtomic) && !written->contains(begin, end)) {
+    if ((reads || a.use == Use::kAtomic) && !written.contains(begin, end)) {
       uint64_t missing = begin;
-      while (written->contains(missing)) ++missing;
+      while (written.contains(missing)) ++missing;
       unwritten(warp, ins, a, lane, missing + origin);
     }
-    if (writes) written->insert(begin, end);
+    if (writes) written.insert(begin, end);
   }
 }
 
@@ -238,10 +217,9 @@ void Checker::collective(Warp& warp, const Instruction& ins, uint32_t mask,
   report("activemask", ins.site, 0, std::move(f));
 }
 
-void Checker::fence(Warp& warp) {
-  BlockOrder& block = warp.block->checks->order;
-  block.warps[warp.index].fenced = tables_->log.now();
-  block.warps[warp.index].fenced_block = block.met;
+void Checker::fence(Warp& warp, const Instruction& ins) {
+  warp.block->checks->order.fence(warp.index, !ins.for_block,
+                                  tables_->log.now());
 }
 
 void Checker::arrive(Warp& warp, const Instruction& ins, uint32_t mask) {
@@ -316,15 +294,17 @@ bool Checker::ordered(const Mine& mine, const Event& event, Time time, int lane,
       return true;
     }
   }
-  return time < mine.order.acquired[lane] &&
-         tables_->releases.covers(event.block, event.warp, time);
+  if (time >= mine.order.acquired[lane]) return false;
+  return event.block == mine.block.number
+             ? time < mine.block.released[event.warp]
+             : tables_->releases.covers(event.block, event.warp, time);
 }
 
 // Hands over what a fence has covered, takes over what others have.
 void Checker::synchronise(Mine& mine) {
   const Access& a = mine.access;
   const Time now = tables_->log.now();
-  if (mine.ins.releases) fence(mine.warp);
+  if (mine.ins.releases) fence(mine.warp, mine.ins);
   uint64_t last = ~0ull;
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
@@ -334,7 +314,7 @@ void Checker::synchronise(Mine& mine) {
           alone_ ? tables_->releases.acquired_at(a.address[l], now) : now;
       if (released) mine.order.acquire(l, released);
     }
-    if (mine.stores && mine.order.fenced && a.address[l] != last)
+    if (mine.stores && mine.order.block_fence.at && a.address[l] != last)
       tables_->releases.release(mine.block, mine.warp.index, a.address[l],
                                 now + 1);
     last = a.address[l];

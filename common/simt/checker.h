@@ -51,7 +51,7 @@ class Checker {
   void access(Warp& warp, const Instruction& ins, const Access& access);
   void collective(Warp& warp, const Instruction& ins, uint32_t mask,
                   uint32_t members);
-  void fence(Warp& warp);
+  void fence(Warp& warp, const Instruction& ins);
   void arrive(Warp& warp, const Instruction& ins, uint32_t mask);
   // A barrier of the block opens; `counted`: not for all of its threads.
   void release(Block& block, uint32_t barrier, bool counted);
@@ -83,6 +83,9 @@ class Checker {
 
   void check_origin(Warp& warp, const Instruction& ins, const Access& a);
   void check_written(Warp& warp, const Instruction& ins, const Access& a);
+  template <class Set>
+  void check_written(Warp& warp, const Instruction& ins, const Access& a,
+                     Set& written, uint64_t origin);
   void unwritten(Warp& warp, const Instruction& ins, const Access& a, int lane,
                  uint64_t address);
   void note_absent(Block& block, const Instruction& ins);

@@ -19,17 +19,17 @@ struct Instruction;
 // Executes one instruction for the lanes set in `mask` (never 0).
 using Handler = void (*)(Warp& warp, const Instruction& ins, uint32_t mask);
 
-// Where an operand's 32 lanes are: a bank in the top two bits, a byte offset
-// below. Lane l of a T is at offset + l * sizeof(T); a predicate is one
-// uint32_t, a bit for each lane.
+// Where an operand's 32 lanes are: the offset of its first byte, a multiple of
+// four, plus the bank it lies in. Lane l of a T is l * sizeof(T) behind; a
+// predicate is one uint32_t, a bit for each lane.
 using Place = uint32_t;
 constexpr Place kNowhere = ~0u;
 enum Bank : uint32_t {
-  kRegisterBank = 0u << 30,  // this call's registers
-  kConstantBank = 1u << 30,  // immediates, addresses, kernel parameters
-  kSpecialBank = 2u << 30,   // %tid and its kin
+  kRegisterBank,  // this call's registers
+  kConstantBank,  // immediates, addresses, kernel parameters
+  kSpecialBank,   // %tid and its kin
+  kBankMask
 };
-constexpr uint32_t kOffsetMask = (1u << 30) - 1;
 
 // How the warp must treat an instruction.
 enum class Kind : uint8_t {
@@ -85,9 +85,12 @@ struct Instruction {
   int64_t offset = 0;
   Strength strength = Strength::kWeak;
   bool releases = false;        // st.release and its kin: fence, then store
+  bool for_block = false;       // a fence that other blocks need not heed
   int16_t array = -1;           // the shared array the address is made of
   bool mask_is_active = false;  // a collective's mask came from activemask
   bool unread = false;          // an atomic whose result nobody reads
+  bool pure = false;            // computes registers from registers
+  uint16_t run_length = 0;      // how many pure ones run and count together
   std::vector<Place> elements;  // registers of a vector access, mov or call
 
   // Control flow; indices into Function::code.

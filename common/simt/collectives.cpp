@@ -9,8 +9,6 @@
 namespace simt {
 namespace {
 
-int first_lane(uint32_t mask) { return std::countr_zero(mask); }
-
 void set_predicate(Warp& warp, Place place, uint32_t mask, uint32_t value) {
   if (place == kNowhere) return;
   uint32_t& to = *lanes<uint32_t>(warp, place);
@@ -77,10 +75,8 @@ void vote(Warp& warp, const Instruction& ins, uint32_t mask) {
 
 // The members whose value is that of `lane`.
 uint32_t same_value(const Warp& warp, int lane) {
-  uint32_t same = 0;
-  for (uint32_t r = warp.exchange.members; r; r &= r - 1)
-    if (warp.exchange.a[first_lane(r)] == warp.exchange.a[lane]) same |= r & -r;
-  return same;
+  const Exchange& in = warp.exchange;
+  return lanes_with(in.a[lane], in.a, in.members);
 }
 
 void match_any(Warp& warp, const Instruction& ins, uint32_t mask) {

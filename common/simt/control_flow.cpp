@@ -127,4 +127,27 @@ void find_reconvergence(Function& function) {
   }
 }
 
+// Pure instructions without a condition, up to where lanes may come or go.
+void find_runs(Function& function) {
+  auto& code = function.code;
+  std::vector<bool> leads(code.size() + 1, false);
+  for (const Instruction& ins : code) {
+    if (ins.kind == Kind::kBranch) leads[ins.target] = true;
+    for (uint32_t target : ins.targets) leads[target] = true;
+    if (ins.reconverge != ~0u) leads[ins.reconverge] = true;
+  }
+  const auto joins_in = [](const Instruction& ins) {
+    return ins.pure && ins.guard == kNowhere;
+  };
+  for (size_t pc = 0; pc < code.size(); ++pc) {
+    Instruction& first = code[pc];
+    if (!joins_in(first)) continue;
+    const size_t most = pc + UINT16_MAX;
+    size_t end = pc + 1;
+    while (end < most && joins_in(code[end]) && !leads[end]) ++end;
+    first.run_length = static_cast<uint16_t>(end - pc);
+    pc = end - 1;
+  }
+}
+
 }  // namespace simt

@@ -7,8 +7,6 @@ namespace {
 
 constexpr int kBanks = 32;  // of 4 bytes
 
-int first_lane(uint32_t mask) { return std::countr_zero(mask); }
-
 // The values of the lanes in `mask`, in order.
 struct Sorted {
   uint64_t value[kLanes];
@@ -163,29 +161,51 @@ void Counters::access(const Instruction& ins, const Access& access) {
   }
 }
 
+void Counters::Page::touch(uint32_t word, uint64_t sectors) {
+  if (touched == kPageSectors) return;
+  if (!bits) bits = std::make_unique<decltype(bits)::element_type>();
+  uint64_t& known = (*bits)[word];
+  touched += std::popcount(sectors & ~known);
+  known |= sectors;
+  if (touched == kPageSectors) bits.reset();
+}
+
 void Counters::touch(uint64_t first, uint64_t last) {
-  for (uint64_t s = first; s <= last; ++s) {
+  for (uint64_t s = first; s <= last;) {
     if (s / kPageSectors != page_number_) {
       page_number_ = s / kPageSectors;
       page_ = &touched_[page_number_];
     }
-    const uint64_t bit = s % kPageSectors;
-    (*page_)[bit / 64] |= 1ull << bit % 64;
+    const uint64_t bit = s % 64, count = std::min(64 - bit, last - s + 1);
+    page_->touch(s % kPageSectors / 64, ~0ull >> (64 - count) << bit);
+    s += count;
   }
+}
+
+void Counters::spread_runs(const Program& program) {
+  for (const auto& [name, function] : program.functions)
+    for (const Instruction& first : function.code)
+      for (int k = 1; k < first.run_length; ++k) {
+        InstructionCounts& other = sites_[(&first)[k].site];
+        other.issued += sites_[first.site].issued;
+        other.lanes += sites_[first.site].lanes;
+      }
 }
 
 uint64_t Counters::sectors() const {
   uint64_t sum = 0;
-  for (const auto& [number, page] : touched_)
-    for (const uint64_t word : page) sum += std::popcount(word);
+  for (const auto& [number, page] : touched_) sum += page.touched;
   return sum;
 }
 
-void Counters::add(const Counters& other) {
+void Counters::add(Counters&& other) {
   for (size_t k = 0; k < sites_.size(); ++k) sites_[k].add(other.sites_[k]);
-  for (const auto& [number, page] : other.touched_) {
+  for (auto& [number, page] : other.touched_) {
     Page& mine = touched_[number];
-    for (size_t k = 0; k < page.size(); ++k) mine[k] |= page[k];
+    if (mine.touched < page.touched) std::swap(mine, page);
+    if (!page.bits) continue;  // None of them, or of mine all.
+    for (uint32_t k = 0; k < page.bits->size(); ++k)
+      mine.touch(k, (*page.bits)[k]);
   }
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "common/simt/code.h"
 
 namespace simt {
+
+struct Program;
 
 // What an instruction did to one kind of memory.
 struct MemoryCounts {
@@ -56,8 +59,10 @@ class Counters {
   void barrier(const Instruction& ins) { ++sites_[ins.site].barriers; }
   void access(const Instruction& ins, const Access& access);
 
-  void add(const Counters& other);
+  void add(Counters&& other);
   const std::vector<InstructionCounts>& sites() const { return sites_; }
+  // Of each run of instructions only the first was counted: counts the others.
+  void spread_runs(const Program& program);
   // Distinct 32-byte sectors of global memory that were touched at all.
   uint64_t sectors() const;
 
@@ -73,9 +78,14 @@ class Counters {
     c.lanes += std::popcount(active & ~taken) * ins.skips_if_not;
   }
 
-  // A bit for each sector of 128 KiB; pages exist where memory was touched.
-  static constexpr int kPageSectors = 4096;
-  using Page = std::array<uint64_t, kPageSectors / 64>;
+  // The sectors of 1 MiB: a bit for each, until all of them were touched.
+  static constexpr uint32_t kPageSectors = 32768;
+  struct Page {
+    uint32_t touched = 0;
+    std::unique_ptr<std::array<uint64_t, kPageSectors / 64>> bits;
+
+    void touch(uint32_t word, uint64_t sectors);
+  };
 
   void touch(uint64_t first, uint64_t last);
 

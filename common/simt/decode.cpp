@@ -31,6 +31,8 @@ const Program& Kernel::program() {
 
 namespace {
 
+constexpr uint32_t kReturnBytes = 8;  // the address to which a call returns
+
 constexpr uint32_t align_up(uint32_t n, uint32_t to) {
   return (n + to - 1) / to * to;
 }
@@ -279,11 +281,14 @@ class Decoder : public OperandReader {
     end.kind = Kind::kReturn;
     emit(end);
     resolve_jumps();
+    // A call takes some of the stack even if it keeps nothing there.
+    if (!text.entry) function.stack_bytes += kReturnBytes;
     function.stack_bytes = align_up(function.stack_bytes, 16);
     find_reconvergence(function);
     find_predicated(function);
     find_unread_atomics(function);
     find_origins(function, program_);
+    find_runs(function);
     context_ = std::move(outer);
     return &function;
   }
@@ -480,8 +485,10 @@ class Decoder : public OperandReader {
     } else if (op == "call") {
       call(s, ins);
     } else if ((op == "ld" || op == "ldu") && parameter_load(s, ins)) {
-    } else if (memory(s, ins) || decode_collective(s, *this, ins) ||
-               decode_arithmetic(s, *this, ins)) {
+    } else if (memory(s, ins) || decode_collective(s, *this, ins)) {
+      emit(ins);
+    } else if (decode_arithmetic(s, *this, ins)) {
+      ins.pure = true;
       emit(ins);
     } else {
       throw Error("this instruction is not known to the executor");
@@ -526,6 +533,7 @@ class Decoder : public OperandReader {
       const uint32_t offset = p->second + from.offset + k * type.bytes;
       const uint32_t at = parameter_constant(offset, type, bytes);
       Instruction ins = guard;
+      ins.pure = true;
       ins.dst = r->place;
       ins.a = kConstantBank | at;
       ins.run = copy_handler(bytes);

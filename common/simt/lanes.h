@@ -1,6 +1,7 @@
 // Loops over the lanes of a warp, written so that the compiler makes vector
 // code of them.
 #pragma once
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -35,11 +36,19 @@ struct UnsignedOf<16> {
 template <class T>
 using Unsigned = typename UnsignedOf<sizeof(T)>::type;
 
+// 1 << lane, from memory: a vector of masks is tested with it at once, where
+// shifts would be one more instruction each.
+constexpr std::array<uint32_t, kLanes> kLaneBit = [] {
+  std::array<uint32_t, kLanes> bit{};
+  for (int l = 0; l < kLanes; ++l) bit[l] = 1u << l;
+  return bit;
+}();
+
 // to[l] = from[l] for the lanes in `mask`.
 template <class T>
 inline void blend_lanes(T* to, const T* from, uint32_t mask) {
 #pragma GCC ivdep
-  for (int l = 0; l < kLanes; ++l) to[l] = (mask >> l & 1) ? from[l] : to[l];
+  for (int l = 0; l < kLanes; ++l) to[l] = mask & kLaneBit[l] ? from[l] : to[l];
 }
 
 // out[i] = f(i) for the lanes in `mask`. Each lane is made of kParts values
@@ -51,14 +60,16 @@ inline void blend_lanes(T* to, const T* from, uint32_t mask) {
 template <int kParts = 1, class F, class Out>
 inline void map_indices(uint32_t mask, Out* out, F f) {
   constexpr int kValues = kParts * kLanes;
-  alignas(64) Out scratch[kValues];
-  Out* to = mask == kAllLanes ? out : scratch;
+  if (mask == kAllLanes) {
 #pragma GCC ivdep
-  for (int i = 0; i < kValues; ++i) to[i] = f(i);
-  if (to == out) return;
-  using Lane = typename UnsignedOf<kParts * sizeof(Out)>::type;
-  blend_lanes(reinterpret_cast<Lane*>(out),
-              reinterpret_cast<const Lane*>(scratch), mask);
+    for (int i = 0; i < kValues; ++i) out[i] = f(i);
+    return;
+  }
+#pragma GCC ivdep
+  for (int i = 0; i < kValues; ++i) {
+    const Out value = f(i);
+    out[i] = mask & kLaneBit[i / kParts] ? value : out[i];
+  }
 }
 
 // out[i] = f(in[i]...) likewise.
@@ -80,7 +91,7 @@ inline void each_lane(uint32_t mask, Out* out, F f, const In*... in) {
 template <class F, class... In>
 inline uint32_t lanes_where(F f, const In*... in) {
   uint32_t bits = 0;
-  for (int l = 0; l < kLanes; ++l) bits |= uint32_t{f(in[l]...)} << l;
+  for (int l = 0; l < kLanes; ++l) bits |= f(in[l]...) ? kLaneBit[l] : 0;
   return bits;
 }
 

@@ -92,6 +92,7 @@ class Workers {
       helpers.emplace_back([this] { work(); });
     work();
     for (std::thread& t : helpers) t.join();
+    if (counters_) counters_->spread_runs(grid_.program);
     if (error_) std::rethrow_exception(error_);
   }
 
@@ -108,7 +109,7 @@ class Workers {
       error = std::current_exception();
     }
     const std::lock_guard lock(mutex_);
-    if (counters) counters_->add(*counters);
+    if (counters) counters_->add(std::move(*counters));
     if (checker) checker_->add(*checker);
     if (error) {
       if (!error_) error_ = error;

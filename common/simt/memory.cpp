@@ -17,19 +17,6 @@ namespace {
 constexpr int kIllegalAddress = 700;     // cudaErrorIllegalAddress
 constexpr int kMisalignedAddress = 716;  // cudaErrorMisalignedAddress
 
-const char* verb(Use use) {
-  return use == Use::kLoad ? "read" : use == Use::kStore ? "write" : "atomic";
-}
-
-int first_lane(uint32_t mask) { return std::countr_zero(mask); }
-
-std::string hex(uint64_t value) {
-  char text[20];
-  std::snprintf(text, sizeof text, "0x%llx",
-                static_cast<unsigned long long>(value));
-  return text;
-}
-
 [[noreturn]] void report(Warp& warp, const Instruction& ins, const Access& a,
                          int lane, const std::string& kind, int code,
                          const std::string& more) {
@@ -318,6 +305,11 @@ Strength strength_of(const Statement& s) {
                                           : Strength::kWeak;
 }
 
+// A cluster here is one block.
+bool is_for_block(const Statement& s) {
+  return s.has("cta") || s.has("cluster");
+}
+
 void decode_access(const Statement& s, OperandReader& operands,
                    Instruction& ins) {
   const bool is_store = s.name() == "st";
@@ -328,6 +320,7 @@ void decode_access(const Statement& s, OperandReader& operands,
   ins.count = s.has("v8") ? 8 : s.has("v4") ? 4 : s.has("v2") ? 2 : 1;
   ins.strength = strength_of(s);
   ins.releases = s.has("release");
+  ins.for_block = is_for_block(s);
   const bool rereads = s.has("volatile") || s.has("relaxed") ||
                        s.has("acquire") || s.has("mmio");
   if (rereads && !is_store) ins.kind = Kind::kPoll;
@@ -528,6 +521,7 @@ void decode_atomic(const Statement& s, OperandReader& operands,
   ins.size = type.bytes;
   ins.strength = Strength::kStrong;
   ins.releases = s.has("release") || s.has("acq_rel");
+  ins.for_block = is_for_block(s);
   ins.kind = Kind::kPoll;
   if (result) ins.dst = operands.destination(s.operands.at(0));
   ins.b = operands.source(s.operands.at(1 + result), type.bytes);
@@ -568,8 +562,8 @@ void is_in_space(Warp& warp, const Instruction& ins, uint32_t mask) {
 void nothing(Warp&, const Instruction&, uint32_t) {}
 
 // What it orders is ordered anyway; the checker must know that it was there.
-void fence(Warp& warp, const Instruction&, uint32_t) {
-  warp.block->observers.fence(warp);
+void fence(Warp& warp, const Instruction& ins, uint32_t) {
+  warp.block->observers.fence(warp, ins);
 }
 
 }  // namespace
@@ -586,6 +580,7 @@ bool decode_memory(const Statement& s, OperandReader& operands,
     ins.mode = s.has("to");
     ins.dst = operands.destination(s.operands.at(0));
     ins.a = operands.source(s.operands.at(1), s.type().bytes);
+    ins.pure = true;
     ins.run = s.type().bytes == 8 ? convert_address<uint64_t>
                                   : convert_address<uint32_t>;
   } else if (op == "isspacep") {
@@ -594,6 +589,7 @@ bool decode_memory(const Statement& s, OperandReader& operands,
     ins.a = operands.source(s.operands.at(1), 8);
     ins.run = is_in_space;
   } else if (op == "membar" || op == "fence") {
+    ins.for_block = is_for_block(s);
     ins.run = fence;
   } else if (op == "prefetch" || op == "prefetchu" || op == "nanosleep" ||
              op == "discard" || op == "applypriority" ||

@@ -29,8 +29,8 @@ struct Observers {
     if (checker) checker->access(warp, ins, access);
     if (trace) trace->access(warp, ins, access);
   }
-  void fence(Warp& warp) {
-    if (checker) checker->fence(warp);
+  void fence(Warp& warp, const Instruction& ins) {
+    if (checker) checker->fence(warp, ins);
   }
   // Lanes of a warp meet in a collective that names `members`; lanes of `mask`
   // came by this instruction.

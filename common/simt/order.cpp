@@ -42,13 +42,20 @@ void BlockOrder::start(uint32_t block, Time now) {
   number = block;
   met = now;
   across.clear();
+  released.assign(warps.size(), 0);
   for (BarrierOrder& b : barriers) b = {};
   for (WarpOrder& w : warps) {
-    w.synced = w.fenced = w.fenced_block = 0;
+    w.synced = 0;
+    w.block_fence = w.device_fence = {};
     w.partly = false;
     if (w.acquired_most) w.acquired.fill(0);
     w.acquired_most = 0;
   }
+}
+
+void BlockOrder::fence(uint32_t warp, bool for_device, Time now) {
+  warps[warp].block_fence = {now, met};
+  if (for_device) warps[warp].device_fence = {now, met};
 }
 
 void BlockOrder::meet(Time now) {
@@ -89,28 +96,40 @@ void Releases::clear() {
   covers_.assign(kCovers, {});
 }
 
-void Releases::release(const BlockOrder& block, uint32_t warp, uint64_t address,
+namespace {
+
+// What `v` did before this time, a fence of `warp` has handed out.
+Time fenced_of(const BlockOrder& block, uint32_t warp, size_t v,
+               Fence WarpOrder::*scope) {
+  const Fence& mine = block.warps[warp].*scope;
+  const Time known = std::max(mine.met, block.known_across(warp, v));
+  if (v == warp) return std::max(mine.at, known);
+  // Others' own fences count once a barrier has ordered them before us.
+  const Time theirs = (block.warps[v].*scope).at;
+  return theirs <= block.met ? std::max(theirs, known) : known;
+}
+
+}  // namespace
+
+void Releases::release(BlockOrder& block, uint32_t warp, uint64_t address,
                        Time now) {
   any_ = true;
   Flag& f = flag(address);
   if (f.time && f.address != address) f.replaced = true;
   f.address = address;
   f.time = now;
+  for (size_t v = 0; v < block.warps.size(); ++v)
+    block.released[v] = std::max(
+        block.released[v], fenced_of(block, warp, v, &WarpOrder::block_fence));
+  if (block.warps[warp].device_fence.at == 0) return;
   Cover& c = covers_[block.number % kCovers];
   if (c.used && c.block != block.number) c.replaced = true;
   if (c.block != block.number) c.until.fill(0);
   c.used = true;
   c.block = block.number;
-  const WarpOrder& mine = block.warps[warp];
-  for (size_t v = 0; v < block.warps.size(); ++v) {
-    // Others' own fences count once a barrier has ordered them before us.
-    const Time theirs = block.warps[v].fenced;
-    const Time until = v == warp ? mine.fenced
-                       : theirs <= block.met
-                           ? std::max(theirs, mine.fenced_block)
-                           : mine.fenced_block;
-    c.until[v] = std::max({c.until[v], until, block.known_across(warp, v)});
-  }
+  for (size_t v = 0; v < block.warps.size(); ++v)
+    c.until[v] = std::max(c.until[v],
+                          fenced_of(block, warp, v, &WarpOrder::device_fence));
 }
 
 Time Releases::acquired_at(uint64_t address, Time now) const {

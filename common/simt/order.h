@@ -14,14 +14,20 @@
 
 namespace simt {
 
+// The last fence of any lane of a warp.
+struct Fence {
+  Time at = 0;
+  Time met = 0;  // when the block had last met before it
+};
+
 struct WarpOrder {
   uint32_t lanes = 0;  // that have a thread
   Time synced = 0;     // when all lanes last met
   // Since then only some have met: known[l][m] is what lane l knows of m.
   bool partly = false;
   std::unique_ptr<std::array<std::array<Time, kLanes>, kLanes>> known;
-  Time fenced = 0;        // the last __threadfence of any lane
-  Time fenced_block = 0;  // when the block had last met before that fence
+  Fence block_fence;   // __threadfence_block, or
+  Fence device_fence;  //   __threadfence, which is both
   // What others released before this time, a lane has acquired.
   std::array<Time, kLanes> acquired{};
   Time acquired_most = 0;
@@ -42,9 +48,12 @@ struct BlockOrder {
   Time met = 0;  // when all its threads last met
   std::vector<WarpOrder> warps;
   std::vector<Time> across;  // [w * warps + v]: what w knows of v; or empty
+  // By warp: what it did before has been handed out, within the block.
+  std::vector<Time> released;
   std::array<BarrierOrder, 16> barriers;
 
   void start(uint32_t block, Time now);
+  void fence(uint32_t warp, bool for_device, Time now);
   void meet(Time now);  // at a barrier of all threads
   void come(uint32_t barrier, uint32_t warp, Time now);
   void go(uint32_t barrier, uint32_t warp);
@@ -54,17 +63,16 @@ struct BlockOrder {
 };
 
 // Which blocks have handed out what they had done, and where: a fence and then
-// an atomic or volatile store. Tables of a fixed size; what falls out of them
-// counts as handed out.
+// an atomic or volatile store. A fence for the block hands it to the block
+// alone. Tables of a fixed size; what falls out of them counts as handed out.
 class Releases {
  public:
   Releases();
   void clear();
-  void release(const BlockOrder& block, uint32_t warp, uint64_t address,
-               Time now);
+  void release(BlockOrder& block, uint32_t warp, uint64_t address, Time now);
   // What who reads this flag now learns of: all that was released until then.
   Time acquired_at(uint64_t address, Time now) const;
-  // Whether what a warp did at `time` has been released since.
+  // Whether what a warp did at `time` has been released to all blocks since.
   bool covers(uint32_t block, uint32_t warp, Time time) const;
 
  private:

@@ -126,6 +126,9 @@ std::unique_ptr<Program> decode(Module& module, const FunctionText& kernel);
 // branch, where the hardware's convergence barriers join its two sides.
 void find_reconvergence(Function& function);
 
+// Fills in Instruction::run_length. Needs Instruction::reconverge.
+void find_runs(Function& function);
+
 // Fills in Instruction::predicated, with what the branch skips. Needs
 // Instruction::reconverge.
 void find_predicated(Function& function);

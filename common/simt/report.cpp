@@ -227,6 +227,13 @@ void write_report() {
 
 }  // namespace
 
+std::string hex(uint64_t value) {
+  char text[20];
+  std::snprintf(text, sizeof text, "0x%llx",
+                static_cast<unsigned long long>(value));
+  return text;
+}
+
 std::string Finding::text() const {
   std::string out =
       (note ? "note: " : "") + kind + ": " + message + "\n  in " + kernel;

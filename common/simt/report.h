@@ -32,6 +32,8 @@ struct Finding {
   std::string text() const;  // for people
 };
 
+std::string hex(uint64_t value);
+
 using Metrics = std::map<std::string, double>;
 
 struct LaunchReport {

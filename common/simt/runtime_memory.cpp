@@ -144,7 +144,7 @@ void free(void* pointer, bool pinned) {
   const uint64_t address = address_of(pointer);
   const auto found = allocations().find(address);
   const bool ours = found && !found->freed && found->begin == address &&
-                    !found->is_variable() &&
+                    !found->is_variable() && found->memory != Memory::kHeap &&
                     (found->memory == Memory::kPinned) == pinned &&
                     allocations().release(address);
   require(ours, cudaErrorInvalidValue, pointer, " is not what ",

@@ -165,7 +165,7 @@ std::string convert(const std::string& format, size_t& at, const Lane& lane,
 
 void print(Warp& warp, const Instruction& ins, uint32_t mask) {
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
-    const Lane lane(warp, ins, std::countr_zero(rest));
+    const Lane lane(warp, ins, first_lane(rest));
     const std::string format = lane.text(lane.argument<uint64_t>(0));
     Arguments arguments(lane, lane.argument<uint64_t>(1));
     std::string text;
@@ -181,7 +181,7 @@ void print(Warp& warp, const Instruction& ins, uint32_t mask) {
 }
 
 void assert_failed(Warp& warp, const Instruction& ins, uint32_t mask) {
-  const int first = std::countr_zero(mask);
+  const int first = first_lane(mask);
   const Lane lane(warp, ins, first);
   warp.fault(ins, first, "assertion failed",
              "`" + lane.text(lane.argument<uint64_t>(0)) + "` in " +
@@ -193,17 +193,20 @@ void assert_failed(Warp& warp, const Instruction& ins, uint32_t mask) {
 
 void allocate(Warp& warp, const Instruction& ins, uint32_t mask) {
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
-    const Lane lane(warp, ins, std::countr_zero(rest));
+    const Lane lane(warp, ins, first_lane(rest));
     lane.result<uint64_t>(allocations().allocate(
-        lane.argument<uint64_t>(0), Memory::kDevice, "malloc in a kernel"));
+        lane.argument<uint64_t>(0), Memory::kHeap, "malloc in a kernel"));
   }
 }
 
 void release(Warp& warp, const Instruction& ins, uint32_t mask) {
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
-    const int l = std::countr_zero(rest);
+    const int l = first_lane(rest);
     const auto address = Lane(warp, ins, l).argument<uint64_t>(0);
-    if (address && !allocations().release(address))
+    if (address == 0) continue;
+    const auto found = allocations().find(address);
+    if (!found || found->memory != Memory::kHeap ||
+        !allocations().release(address))
       warp.fault(ins, l, "bad free",
                  "free of " + allocations().describe(address), 719);
   }

@@ -11,18 +11,14 @@ namespace {
 constexpr uint32_t kSpin = 64;
 // So many backward branches, and a path lets others run in between.
 constexpr uint32_t kTurn = 1u << 20;
-int first_lane(uint32_t mask) { return std::countr_zero(mask); }
-
-uint32_t bits(uint32_t mask) { return std::popcount(mask); }
-
 }  // namespace
 
 Warp::Warp(Block& block, uint32_t index, uint32_t mask)
     : block(&block), index(index), all_(mask) {
   const Program& program = block.grid->program;
-  bank[1] = block.grid->constants.data();
+  bank[kConstantBank] = block.grid->constants.data() - kConstantBank;
   specials_.resize(program.special_bytes);
-  bank[2] = specials_.data();
+  bank[kSpecialBank] = specials_.data() - kSpecialBank;
   entry_ = new_frame(*program.entry);
   stack_.resize(size_t{program.entry->stack_bytes} * kLanes);
   for (const auto& [special, at] : program.specials) set_special(special, at);
@@ -126,7 +122,7 @@ bool Warp::run() {
 }
 
 void Warp::enter(const Path& path) {
-  bank[0] = path.frame->registers;
+  bank[kRegisterBank] = path.frame->registers;
   stack_base = path.frame->stack_base;
   stack_end = stack_base + path.frame->function->stack_bytes;
 }
@@ -140,35 +136,40 @@ void Warp::run_path(Path path) {
   enter(path);
   for (;;) {
     const Instruction* const code = path.frame->function->code.data();
-    const uint32_t join =
-        path.join && path.join->frame == path.frame ? path.join->pc : ~0u;
-    uint32_t pc = path.pc;
-    const Instruction* ins = nullptr;
+    const bool joins = path.join && path.join->frame == path.frame;
+    const Instruction* const end = joins ? code + path.join->pc : nullptr;
+    const Instruction* ins = code + path.pc;
     uint32_t mask = 0;
-    for (;; ++pc) {
-      if (pc == join) {
-        path.pc = pc;
+    for (;; ++ins) {
+      if (ins == end) {
+        path.pc = path.join->pc;
         return arrive(path);
       }
-      ins = &code[pc];
       mask = path.mask;
+      observers.issue(*ins, mask);
+      if (const uint32_t length = ins->run_length) {
+        issued_ += length;
+        const Instruction* const last = ins + length - 1;
+        while (ins->run(*this, *ins, mask), ins != last) ++ins;
+        continue;
+      }
+      ++issued_;
       if (ins->guard != kNowhere) {
         const uint32_t holds = *lanes<uint32_t>(*this, ins->guard);
         mask &= ins->guard_negated ? ~holds : holds;
       }
-      ++issued_;
-      observers.issue(*ins, path.mask);
       if (ins->kind == Kind::kPlain) {
         if (mask) ins->run(*this, *ins, mask);
-      } else if (ins->kind == Kind::kBranch && ins->target > pc &&
-                 (mask == 0 || mask == path.mask)) {
+      } else if (ins->kind == Kind::kBranch &&
+                 (mask == 0 || mask == path.mask) &&
+                 (code + ins->target > ins || ++path.turns < kTurn)) {
         if (ins->guard != kNowhere) observers.branch(*ins, path.mask, mask);
-        if (mask) pc = ins->target - 1;
+        if (mask) ins = code + ins->target - 1;
       } else {
         break;
       }
     }
-    path.pc = pc;
+    path.pc = static_cast<uint32_t>(ins - code);
     if (!control(path, mask, *ins)) return;
   }
 }
@@ -272,17 +273,26 @@ void Warp::diverge(Path& path, uint32_t taken, uint32_t target,
   other.pc = target;
   path.mask &= ~taken;
   ++path.pc;
-  resume(other);
+  if (!at_join(path)) return resume(other);
+  if (merge(other)) return;
+  // Lanes that leave a loop wait behind it, and the others go straight on.
+  path.join->arrived |= path.mask;
+  path = other;
 }
 
-// Puts lanes that can go on with others at the same place, if there are any.
-void Warp::resume(const Path& path) {
-  if (at_join(path)) return arrive(path);
+// Puts lanes to others that are at the same place, if there are any.
+bool Warp::merge(const Path& path) {
   for (Path& other : ready_) {
     if (!other.same_place(path)) continue;
     other.mask |= path.mask;
-    return;
+    return true;
   }
+  return false;
+}
+
+void Warp::resume(const Path& path) {
+  if (at_join(path)) return arrive(path);
+  if (merge(path)) return;
   ready_.push_back(path);
   ready_.back().state = Path::kReady;
 }
@@ -317,7 +327,7 @@ void Warp::leave(Join* innermost, const Join* outermost, uint32_t mask) {
 
 void Warp::exit_lanes(Path& path, uint32_t mask) {
   live_ &= ~mask;
-  block->live -= bits(mask);
+  block->live -= lane_count(mask);
   progress_ = true;
   leave(path.join, nullptr, mask);
   path.mask &= ~mask;
@@ -333,9 +343,7 @@ void Warp::jump_by_table(Path& path, uint32_t mask, const Instruction& ins) {
   path.join = join_at(path, ins.reconverge);
   for (uint32_t rest = mask; rest;) {
     const uint32_t k = which[first_lane(rest)];
-    uint32_t same = 0;
-    for (uint32_t r = rest; r; r &= r - 1)
-      if (which[first_lane(r)] == k) same |= r & -r;
+    const uint32_t same = lanes_with(k, which, rest);
     if (k >= ins.targets.size())
       fault(ins, first_lane(rest), "illegal instruction",
             "a jump table has no entry " + std::to_string(k), 715);

@@ -21,6 +21,19 @@ namespace simt {
 constexpr int kLanes = 32;
 constexpr uint32_t kAllLanes = ~0u;
 
+// Of a mask, that has a bit for each lane.
+inline int first_lane(uint32_t mask) { return std::countr_zero(mask); }
+inline uint32_t lane_count(uint32_t mask) { return std::popcount(mask); }
+
+// The lanes of `mask` whose value is this.
+template <class T>
+inline uint32_t lanes_with(T value, const T* values, uint32_t mask) {
+  uint32_t same = 0;
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    if (values[first_lane(rest)] == value) same |= rest & -rest;
+  return same;
+}
+
 struct Block;
 struct Finding;
 struct Join;
@@ -80,8 +93,10 @@ class Warp {
   Warp(Block& block, uint32_t index, uint32_t mask);
 
   // For handlers.
-  uint8_t* bank[3] = {};  // by Bank; bank[0] is the running path's frame
-  uint32_t carry = 0;     // the condition code register CC.CF, a bit a lane
+  // By Bank, each as many bytes before its first lane as a Place exceeds its
+  // offset; that of the registers is the running path's frame.
+  uint8_t* bank[3] = {};
+  uint32_t carry = 0;  // the condition code register CC.CF, a bit a lane
   Block* const block;
   const uint32_t index;     // within its block
   uint32_t stack_base = 0;  // local memory of the running call: from here
@@ -142,6 +157,7 @@ class Warp {
     return path.join && path.join->frame == path.frame &&
            path.join->pc == path.pc;
   }
+  bool merge(const Path& path);
   void resume(const Path& path);
   void arrive(const Path& path);
   void settle(Join* join);
@@ -154,6 +170,8 @@ class Warp {
   void finish_call(const Join& join);
   void copy_stack(uint32_t mask, uint32_t from, uint32_t to, uint32_t bytes);
   void wait_at_barrier(Path path, uint32_t mask, const Instruction& ins);
+  void check_barrier_count(const Instruction& ins, uint32_t mask,
+                           uint32_t count) const;
   bool collective(Path& path, uint32_t mask, const Instruction& ins);
   void publish(const Instruction& ins, uint32_t mask);
   void complete_collectives();
@@ -182,7 +200,7 @@ std::string hex_mask(uint32_t mask);
 
 template <class T>
 inline T* lanes(Warp& warp, Place place) {
-  return reinterpret_cast<T*>(warp.bank[place >> 30] + (place & kOffsetMask));
+  return reinterpret_cast<T*>(warp.bank[place & kBankMask] + place);
 }
 
 }  // namespace simt

@@ -11,8 +11,6 @@ namespace {
 // A thread's local memory on every current GPU: 512 KiB.
 constexpr uint32_t kStackLimit = 512 << 10;
 
-int first_lane(uint32_t mask) { return std::countr_zero(mask); }
-
 }  // namespace
 
 Frame* Warp::new_frame(const Function& function) {
@@ -89,9 +87,7 @@ void Warp::call_indirect(Path& path, uint32_t mask, const Instruction& ins) {
   const Module& module = *block->grid->program.module;
   for (uint32_t rest = mask; rest;) {
     const uint64_t address = target[first_lane(rest)];
-    uint32_t same = 0;
-    for (uint32_t r = rest; r; r &= r - 1)
-      if (target[first_lane(r)] == address) same |= r & -r;
+    const uint32_t same = lanes_with(address, target, rest);
     rest &= ~same;
     const uint64_t number = address ^ kFunctionWindow;
     const auto& functions = block->grid->program.functions;

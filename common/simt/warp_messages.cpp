@@ -5,14 +5,6 @@
 #include "common/simt/warp.h"
 
 namespace simt {
-namespace {
-
-int first_lane(uint32_t mask) { return std::countr_zero(mask); }
-
-uint32_t bits(uint32_t mask) { return std::popcount(mask); }
-
-}  // namespace
-
 std::string hex_mask(uint32_t mask) {
   char text[16];
   std::snprintf(text, sizeof text, "0x%08x", mask);
@@ -74,7 +66,8 @@ std::string Warp::describe_waiting() const {
     const int first = first_lane(p.mask), last = 31 - std::countl_zero(p.mask);
     const std::string at = block->grid->program.location(ins.where);
     text += "\n  warp " + std::to_string(index) + ": " +
-            std::to_string(bits(p.mask)) + " thread(s), " + thread_name(first) +
+            std::to_string(lane_count(p.mask)) + " thread(s), " +
+            thread_name(first) +
             (first == last ? "" : " to " + thread_name(last)) + ", wait ";
     if (p.state == Path::kAtBarrier)
       text += "at the barrier";

@@ -6,14 +6,6 @@
 #include "common/simt/warp.h"
 
 namespace simt {
-namespace {
-
-int first_lane(uint32_t mask) { return std::countr_zero(mask); }
-
-uint32_t bits(uint32_t mask) { return std::popcount(mask); }
-
-}  // namespace
-
 // ---- Spins ---------------------------------------------------------------
 
 void Warp::poll(uint64_t value) {
@@ -89,18 +81,21 @@ void Warp::wait_at_barrier(Path path, uint32_t mask, const Instruction& ins) {
   if (number >= Block::kBarriers)
     fault(ins, first_lane(mask), "bad barrier",
           "there are barriers 0 to 15, not " + std::to_string(number), 719);
+  const uint32_t expected =
+      ins.b == kNowhere ? 0 : *lanes<uint32_t>(*this, ins.b);
+  if (ins.b != kNowhere) check_barrier_count(ins, mask, expected);
   block->observers.arrive(*this, ins, mask);
   Barrier& barrier = block->barriers[number];
-  barrier.expected = ins.b == kNowhere ? 0 : *lanes<uint32_t>(*this, ins.b);
+  barrier.expected = expected;
   if (ins.c != kNowhere) {
     uint32_t holds = *lanes<uint32_t>(*this, ins.c);
     if (ins.c_negated) holds = ~holds;
-    barrier.count += bits(holds & mask);
-    barrier.lanes += bits(mask);
+    barrier.count += lane_count(holds & mask);
+    barrier.lanes += lane_count(mask);
   }
   // With a thread count, warps count as a whole: a ragged one stands for 32.
   const bool whole = barrier.expected && mask == live_;
-  barrier.arrived += whole ? kLanes : bits(mask);
+  barrier.arrived += whole ? kLanes : lane_count(mask);
   if (!ins.flags) {  // not bar.arrive
     path.mask = mask;
     path.state = Path::kAtBarrier;
@@ -109,6 +104,20 @@ void Warp::wait_at_barrier(Path path, uint32_t mask, const Instruction& ins) {
   }
   block->check_barrier(number);
   enter(path);
+}
+
+// Threads come to a barrier by whole warps, and there are only so many.
+void Warp::check_barrier_count(const Instruction& ins, uint32_t mask,
+                               uint32_t count) const {
+  const uint32_t most = block->grid->warps() * kLanes;
+  if (count != 0 && count <= most && count % kLanes == 0) return;
+  fault(
+      ins, first_lane(mask), "bad barrier",
+      "it waits for " + std::to_string(count) + " threads" +
+          (count > most ? ", and the block has " +
+                              std::to_string(block->grid->threads_per_block)
+                        : ": that is no multiple of 32, by which threads come"),
+      719);
 }
 
 void Warp::release(uint32_t barrier) {
@@ -169,9 +178,7 @@ bool Warp::collective(Path& path, uint32_t mask, const Instruction& ins) {
   const uint32_t* member = lanes<uint32_t>(*this, ins.d);
   publish(ins, mask);
   const uint32_t all = member[first_lane(mask)];
-  uint32_t same = 0;
-  for (uint32_t rest = mask; rest; rest &= rest - 1)
-    if (member[first_lane(rest)] == all) same |= rest & -rest;
+  const uint32_t same = lanes_with(all, member, mask);
   if (same == mask && (all & live_) == mask && mask == path.mask) {
     exchange.members = mask;
     block->observers.collective(*this, ins, mask, all);
@@ -185,9 +192,7 @@ bool Warp::collective(Path& path, uint32_t mask, const Instruction& ins) {
   for (uint32_t left = mask; left;) {
     const uint32_t members = member[first_lane(left)];
     Path group = path;
-    group.mask = 0;
-    for (uint32_t r = left; r; r &= r - 1)
-      if (member[first_lane(r)] == members) group.mask |= r & -r;
+    group.mask = lanes_with(members, member, left);
     left &= ~group.mask;
     if (const uint32_t outside = group.mask & ~members)
       fault(ins, first_lane(outside), "bad member mask",

@@ -79,7 +79,8 @@ class Tables(unittest.TestCase):
         for kind, name in tables.RENDERERS:
             if name.startswith("counter"):  # Counted anew each time.
                 continue
-            if name in ("parity", "findings", "speed", "memory", "error"):  # Of no chapter's record.
+            if name in ("parity", "findings", "speed", "memory", "error",
+                        "coarsening", "sweep", "fastest"):  # Of no chapter's record.
                 continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
             if name == "floor_us":

@@ -1,0 +1,14 @@
+// finds: nothing
+//
+// A block has the barriers 0 to 15, and this one takes number 15.
+#include <cuda_runtime.h>
+
+__global__ void wait_kernel(int first) {
+  const int number = first + threadIdx.x / 32;
+  asm volatile("bar.sync %0, 32;" ::"r"(number) : "memory");
+}
+
+int main() {
+  wait_kernel<<<1, 32>>>(15);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
