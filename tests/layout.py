@@ -37,6 +37,7 @@ CHECKS = [
     (writing.results_are_woven, files.chapter_pages),
     (writing.break_items, files.chapter_pages),
     (writing.links, pages.find),
+    (writing.errata_rows, files.errata),
     (writing.typed_numbers, pages.find),
     (writing.terms, files.whole),
     (folders.machine, files.everything),

@@ -47,6 +47,7 @@ everything = matching(r".*")
 chapter_sources = matching(r"chapters/[^/]*/[^/]*\.cu")
 wrong_kernels = matching(r"tests/wrong/[^/]*\.cu")
 chapter_pages = matching(r"chapters/[^/]*/README\.md")
+errata = matching(r"docs/errata\.md")
 shared_code = matching(r"common/[^/]*\.(?:h|cuh|cpp|cu)")
 formatted = matching(r"(?:chapters|common|tests|plots)/.*\.(?:h|cuh|cpp|cu)")
 

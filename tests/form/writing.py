@@ -16,6 +16,9 @@ HEADINGS = [
 ]
 MOST_LINES = 150
 
+ERRATA = ["The text", "What is true", "Done right in", "Shown by"]
+NOT_SHOWN = "read, not shown"
+
 UNIT = r"(?:[kKMGT]i?B/s|us|µs|μs|ms|ns|(?:micro|milli|nano)seconds?|[MG]Hz|[GT]FLOPS?)"
 ROOF = r"(?:an?\s+|the\s+)?(?:plain\s+)?(?:copy|roof|datasheet|peak)"
 TYPED_NUMBER = re.compile(
@@ -103,6 +106,40 @@ def anchors(path, root):
         return set()
     titles = re.findall(r"^#{1,6} +(.*?) *$", pages.Page(path, root).visible(), re.M)
     return {re.sub(r"[^\w\- ]", "", t.lower()).replace(" ", "-") for t in titles}
+
+
+def errata_rows(root, path):
+    """Each row of the errata shows what it says, or owns up that it does not.
+
+    A link in the last column leads to code; where its words are `code`, they
+    are the file's name or stand in the file."""
+    page = pages.Page(path, root)
+    rows = [
+        (page.line(m.start()), [cell.strip() for cell in m[1].split("|")])
+        for m in re.finditer(r"^\|(.*)\|[ \t]*$", page.visible(), re.M)
+    ]
+    rows = [(line, cells) for line, cells in rows if set("".join(cells)) != {"-"}]
+    for line, cells in rows:
+        if len(cells) != len(ERRATA) or not all(cells):
+            yield f"line {line}: a row has {len(ERRATA)} cells: {', '.join(ERRATA)}"
+        elif cells != ERRATA and cells[-1] != NOT_SHOWN:
+            for problem in shown(path, cells[-1]):
+                yield f"line {line}: {problem}"
+    if all(cells == ERRATA for _, cells in rows):
+        yield "has no row"
+
+
+def shown(path, cell):
+    links = re.findall(r"\[([^\]]*)\]\(([^)\s]+)\)", cell)
+    if not links:
+        yield f"links nothing that shows it: link it, or say '{NOT_SHOWN}'"
+    for words, target in links:
+        file = path.parent / target
+        if file.suffix not in (".cu", ".cpp", ".py"):
+            yield f"{target} shows nothing: link a kernel, a check or a program"
+        elif (code := re.fullmatch(r"`(.+)`", words)) and file.is_file():
+            if code[1] != file.name and code[1] not in file.read_text():
+                yield f"'{code[1]}' does not stand in {target}"
 
 
 def typed_numbers(root, path):

@@ -79,6 +79,15 @@ It reaches <!-- value a -->4.2 TB/s<!-- end --> here.
 A book.
 """
 
+ERRATA = """\
+# Errata
+
+| The text | What is true | Done right in | Shown by |
+|---|---|---|---|
+| Any n. | Full tiles. | [02](../chapters/02_two/README.md) | [relu.tail.cu](../tests/wrong/relu.tail.cu), [`any n`](../tests/relu_test.cpp) |
+| Two GPUs. | The sum, twice. | nowhere | read, not shown |
+"""
+
 CU = "chapters/02_two/relu.cu"
 HERE = "chapters/02_two/README.md"
 
@@ -92,9 +101,10 @@ class Layout(TreeTest):
         self.write("LICENSE", "Free.\n")
         self.write("README.md", "# Readme\n")
         self.write("docs/style.md", "# Style\n\n## One word\n")
+        self.write("docs/errata.md", ERRATA)
         self.write("plots/figures/a.svg", "<svg/>\n")
         self.write("plots/relu_bench.cpp", "int bench;\n")
-        self.write("tests/relu_test.cpp", "int test;\n")
+        self.write("tests/relu_test.cpp", "int test;  // any n\n")
         self.write("tests/wrong/relu.tail.cu", "int wrong;\n")
         self.write(
             "common/relu.h", "// A contract.\nvoid relu(const float* x, float* y);\n"
@@ -341,6 +351,31 @@ class Layout(TreeTest):
             '# Readme\n<img src="plots/gone.svg">',
             "README.md: links: line 2: ",
         )
+
+    def test_errata(self):
+        page = "docs/errata.md"
+        for old, new, message in [
+            (
+                "| read, not shown |",
+                "| the book |",
+                "line 6: links nothing that shows it: link it, or say 'read, not shown'",
+            ),
+            ("not shown |", "not shown yet |", "line 6: links nothing that shows it"),
+            (
+                "../tests/wrong/relu.tail.cu",
+                "../chapters/02_two/README.md",
+                "line 5: ../chapters/02_two/README.md shows nothing",
+            ),
+            ("`any n`", "`every n`", "'every n' does not stand in ../tests/relu_test.cpp"),
+            ("Two GPUs. |", "Two GPUs, ", "line 6: a row has 4 cells"),
+            ("| nowhere |", "| |", "line 6: a row has 4 cells"),
+        ]:
+            with self.subTest(new):
+                self.red_after(page, old, new, f"{page}: errata rows: ", message)
+        self.write(page, "".join(ERRATA.splitlines(keepends=True)[:4]))
+        self.assert_red(f"{page}: errata rows: has no row")
+        (self.root / page).unlink()
+        self.assert_red("errata rows: found nothing to look at")
 
     def test_measured_numbers_typed_by_hand(self):
         for number in (
