@@ -253,8 +253,8 @@ void fill(T* x, int64_t n, const std::vector<T>& period) {
   }
 }
 
-// Gives see(i, v) n elements of device memory, one after the other, which the
-// host never holds whole.
+// Gives see(i, i % kPeriod, v) n elements of device memory, one after the
+// other, which the host never holds whole.
 template <class T, class See>
 void each(const T* y, int64_t n, See see) {
   std::vector<T> part(std::min(n, kPeriod));
@@ -262,7 +262,7 @@ void each(const T* y, int64_t n, See see) {
     const int64_t length = std::min(kPeriod, n - i);
     CUDA_CHECK(cudaMemcpy(part.data(), y + i, length * sizeof(T),
                           cudaMemcpyDeviceToHost));
-    for (int64_t j = 0; j < length; ++j) see(i + j, part[j]);
+    for (int64_t j = 0; j < length; ++j) see(i + j, j, part[j]);
   }
 }
 

@@ -296,7 +296,7 @@ class Poisoned : public DeviceArray<T> {
     CUDA_CHECK(cudaMemset(this->data(), 0xff, this->size() * sizeof(T)));
   }
   void check_guards(const std::string& what) const {
-    each(this->data() + n_, kGuards, [&](int64_t, T got) {
+    each(this->data() + n_, kGuards, [&](int64_t, int64_t, T got) {
       if (std::bit_cast<uint32_t>(got) != 0xffffffff) {
         FAIL(what, " wrote behind its output of ", n_);
       }
@@ -315,16 +315,18 @@ void check_large_forward(const Floats& period, int64_t n, int64_t offset) {
   fill(x.data() + offset, n, period);
   relu_mask(x.data() + offset, y.data() + offset, mask.data(), n, nullptr);
 
-  each(y.data() + offset, n, [&](int64_t i, float got) {
-    const float expected = rectified(period[i % kPeriod]);
+  each(y.data() + offset, n, [&](int64_t i, int64_t phase, float got) {
+    const float expected = rectified(period[phase]);
     if (same(expected, got)) return;
     FAIL("n = ", n, ", x and y at offset ", offset, ": y[", i, "] expected ",
          text(expected), ", got ", text(got));
   });
-  each(mask.data(), mask_words(n), [&](int64_t w, uint32_t got) {
+  each(mask.data(), mask_words(n), [&](int64_t w, int64_t, uint32_t got) {
     uint32_t expected = 0;
+    int64_t phase = 32 * w % kPeriod;
     for (int64_t i = 32 * w; i < std::min(32 * (w + 1), n); ++i) {
-      expected |= uint32_t{period[i % kPeriod] > 0.f} << (i % 32);
+      expected |= uint32_t{period[phase] > 0.f} << (i % 32);
+      if (++phase == kPeriod) phase = 0;
     }
     if (expected == got) return;
     FAIL("n = ", n, ", x and y at offset ", offset, ": mask[", w, "] expected ",
@@ -346,9 +348,9 @@ void check_large_backward(const Floats& period, int64_t n, int64_t offset) {
   relu_mask_backward(dy.data() + offset, mask.data(), dx.data() + offset, n,
                      nullptr);
 
-  each(dx.data() + offset, n, [&](int64_t i, float got) {
+  each(dx.data() + offset, n, [&](int64_t i, int64_t phase, float got) {
     const bool passes = bit(words, i % (32 * kWords));
-    const float expected = passes ? period[i % kPeriod] : 0.f;
+    const float expected = passes ? period[phase] : 0.f;
     if (identical(expected, got)) return;
     FAIL("n = ", n, ", dy and dx at offset ", offset, ": dx[", i, "] expected ",
          text(expected), ", got ", text(got));

@@ -103,13 +103,13 @@ void check_large(const Floats& period, int64_t n, int64_t offset) {
   CUDA_CHECK(cudaMemset(y.data(), 0xff, y.size() * sizeof(float)));
   relu(x.data() + offset, y.data() + offset, n, nullptr);
 
-  each(y.data() + offset, n, [&](int64_t i, float got) {
-    const float expected = reference(period[i % kPeriod]);
+  each(y.data() + offset, n, [&](int64_t i, int64_t phase, float got) {
+    const float expected = reference(period[phase]);
     if (same(expected, got)) return;
     FAIL("n = ", n, ", both at offset ", offset, ": y[", i, "] expected ",
          text(expected), ", got ", text(got));
   });
-  each(y.data() + offset + n, kGuards, [&](int64_t, float got) {
+  each(y.data() + offset + n, kGuards, [&](int64_t, int64_t, float got) {
     if (std::bit_cast<uint32_t>(got) != 0xffffffff)
       FAIL("relu() wrote behind y[n - 1], n = ", n);
   });
