@@ -4,8 +4,8 @@
     plots/sanitizer.py FILE.json
 
 Builds every tests/wrong/programs/*.cu for the GPU at hand and every contract's
-wrong kernel with its suite, runs each under each tool, and writes what was
-found. Needs a GPU and compute-sanitizer.
+wrong kernel with its suite, runs each under each tool, kernels to the first red
+check, and writes what was found. Needs a GPU and compute-sanitizer.
 """
 
 import concurrent.futures
@@ -65,8 +65,8 @@ def commands():
         ending = ".program" if path.parent.name == "programs" else ".run"
         target = "build/gpu" / path.relative_to(ROOT).with_suffix(ending)
         binaries[path.relative_to(ROOT).as_posix()] = (
-            [str(target)] + ([] if ending == ".program" else ["--exit"]))
-    make("-j8", *(command[0] for command in binaries.values()))
+            [str(target)] + ([] if ending == ".program" else ["--exit", "--abort-after=1"]))
+    make(f"-j{os.cpu_count()}", *(command[0] for command in binaries.values()))
     return binaries
 
 
@@ -121,7 +121,7 @@ def main():
     runs = [(name, tool, command) for name, command in commands().items()
             for tool in TOOLS]
     found = {}
-    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+    with concurrent.futures.ThreadPoolExecutor(max(1, os.cpu_count() - 2)) as pool:
         jobs = {pool.submit(verdict, tool, command): (name, tool)
                 for name, tool, command in runs}
         for job in concurrent.futures.as_completed(jobs):
