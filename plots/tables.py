@@ -6,7 +6,7 @@
     table counters CASE [ROW, ROW...]   counters, this chapter beside the one before
     table launch [N...]       small sizes: cold, warm, and in a CUDA graph
     table ladder              every chapter: its idea and its bandwidth
-    table peers [N]           the chapters of this contract beside its peers
+    table peers OP [N...]     the chapters of a contract beside its peers
     table provenance          every data file and where it comes from
     table parity programs     how often the executor counts what ncu counts
     table parity differences  where it does not, and why
@@ -217,9 +217,11 @@ def provenance(args, page):
 
 
 def peers_of_contract(args, page):
-    root, source = records.root_of(page), _source(page)
+    root = records.root_of(page)
     measured = peers.newest(root)
-    op, sizes = records.op_of(source), [parse_size(a) for a in args] or [HEADLINE]
+    if not args:
+        raise ValueError(f"write: table peers {'|'.join(peers.WORK)} [N...]")
+    op, sizes = args[0], [parse_size(a) for a in args[1:]] or [HEADLINE]
     header = [""]
     for n in sizes:
         header += [f"{_power(n)}: µs", "of the copy"]
