@@ -1,0 +1,126 @@
+"""Peers, pitfalls and other GPUs: what their tables say, and what they refuse."""
+
+import json
+import tempfile
+import unittest
+
+import made_up
+import tables
+
+from peers import label, load  # noqa: E402  (made_up has set the path)
+import compare  # noqa: E402
+import pitfalls  # noqa: E402
+import records  # noqa: E402
+
+FOLDER = "plots/data/nvidia-h200/2026-01-02"
+OURS = "chapters/03_pack/relu.cu"
+
+
+def time(by, us, n=1 << 28):
+    return {"op": "relu", "by": by, "n": n, "bytes": 8 * n,
+            "p10_us": us, "p50_us": us, "p90_us": us}
+
+
+class MadeUp(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = made_up.repository(folder.name)
+        self.source = self.root / OURS
+        self.page = self.source.parent / "README.md"
+
+    def write(self, name, data):
+        path = self.root / FOLDER / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(data))
+        return path
+
+    def render(self, kind, name, *args):
+        return tables.render(kind, name, list(args), self.page)
+
+
+class Peers(MadeUp):
+    def setUp(self):
+        super().setUp()
+        context = dict.fromkeys(("gpu", "cuda", "torch", "triton", "date", "commit"), "x")
+        self.path = self.write("peers.json", {
+            "context": context | {"sources": {OURS: records.sha256(self.source)}},
+            "times": [time("copy", 500), time("PyTorch", 600), time(OURS, 400)]})
+
+    def test_table_and_value(self):
+        lines = self.render("table", "peers", "relu", "2^28")
+        self.assertEqual(lines[3], "| PyTorch | 600 | 83.3 % |")
+        self.assertEqual(lines[4], "| 03_pack | 400 | 125.0 % |")
+        self.assertEqual(self.render("value", "peer", "relu.cu", "PyTorch", "2^28"), ["1.50 x"])
+
+    def test_what_was_not_timed_is_named(self):
+        for args in (("relu.cu", "CUB", "2^28"), ("relu.cu", "PyTorch", "2^20")):
+            with self.subTest(args), self.assertRaisesRegex(ValueError, "was not timed"):
+                self.render("value", "peer", *args)
+
+    def test_another_version_is_refused(self):
+        self.source.write_text("// edited\n")
+        with self.assertRaisesRegex(ValueError, "another version of chapters/03_pack"):
+            self.render("table", "peers", "relu")
+
+    def test_a_file_that_is_none(self):
+        self.path.write_text("{}")
+        with self.assertRaisesRegex(records.RecordError, "make peers"):
+            load(self.path, self.root)
+
+    def test_labels(self):
+        for by, name in {"PyTorch": "PyTorch", "plots/peers/sum.cub.cu": "CUB",
+                         "plots/peers/relu.thrust.cu": "Thrust",
+                         "chapters/03_pack/relu.four.cu": "03_pack, four"}.items():
+            self.assertEqual(label(by), name)
+
+
+class Pitfalls(MadeUp):
+    def setUp(self):
+        super().setUp()
+        source = self.root / pitfalls.SOURCE
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text("// measured\n")
+        self.write("pitfalls.json", {
+            "context": {"source_sha256": records.sha256(source)},
+            "pitfalls": {"all zeros, GB/s": {"wrong": 4400, "right": 4000}}})
+
+    def test_values(self):
+        for which, text in {"wrong": "4,400", "right": "4,000", "times": "1.1 x"}.items():
+            self.assertEqual(self.render("value", "pitfall", which, *"all zeros, GB/s".split()),
+                             [text])
+
+    def test_refused(self):
+        with self.assertRaisesRegex(ValueError, "the names are all zeros"):
+            self.render("value", "pitfall", "wrong", "nothing")
+        (self.root / pitfalls.SOURCE).write_text("// edited\n")
+        with self.assertRaisesRegex(ValueError, "another version"):
+            self.render("value", "pitfall", "wrong", *"all zeros, GB/s".split())
+
+
+class Compare(MadeUp):
+    def test_own_gpu_stands_first(self):
+        record = next((self.root / FOLDER).glob("03_pack.relu.json"))
+        for gpu in ("nvidia-a100", "tesla-t4"):
+            copy = self.root / f"plots/data/{gpu}/2026-01-02/{record.name}"
+            copy.parent.mkdir(parents=True)
+            copy.write_text(record.read_text())
+        head, *rows = compare.table(self.root, "tesla-t4", 1 << 28)
+        self.assertEqual(head.split()[4:], ["tesla-t4", "(here)", "nvidia-a100", "nvidia-h200"])
+        pack = next(row for row in rows if row.startswith("03_pack/relu.cu"))
+        self.assertEqual(pack.split()[1:], ["100.0", "%"] * 3)
+        first = next(row for row in rows if row.startswith("01_"))
+        self.assertEqual(first.split()[1:3], ["-", "-"])
+
+    def test_a_smaller_size_is_named(self):
+        lines = compare.table(self.root, "unknown", 1 << 60)
+        self.assertIn("% at ", next(line for line in lines if line.startswith("03_pack/relu.cu")))
+
+    def test_no_record(self):
+        with tempfile.TemporaryDirectory() as empty:
+            with self.assertRaisesRegex(records.RecordError, "make bench"):
+                compare.table(made_up.pathlib.Path(empty), "unknown", 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
