@@ -11,7 +11,7 @@ import sys
 import source
 import toolchain
 
-from form.files import chapter_sources, chapters, contract_functions, operation
+from form.files import chapter_sources, chapters, contract_functions, formatted, operation
 from form.writing import TYPED_NUMBER
 
 FORMATTER = 14  # The major version of clang-format.
@@ -110,12 +110,19 @@ def output(*command):
 
 
 def formatting(root, path):
-    command = [clang_format(), "--dry-run", "--Werror", path]
-    run = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    if run.returncode:
-        first = re.search(r":(\d+):\d+: error", run.stderr)
-        line = first[1] if first else "?"
+    if line := misformatted(root).get(path):
         yield f"line {line} is not as clang-format {FORMATTER} has it: run clang-format -i"
+
+
+@functools.cache
+def misformatted(root):
+    """{path: its first line that is amiss}, of all files by one clang-format."""
+    command = [clang_format(), "--dry-run", "--Werror", *formatted(root)]
+    run = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    found = re.findall(r"^(.+?):(\d+):\d+: error", run.stderr, re.M)
+    if run.returncode and not found:
+        raise SystemExit(f"layout: clang-format failed:\n{run.stderr}")
+    return {root / path: line for path, line in reversed(found)}
 
 
 @functools.cache
