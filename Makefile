@@ -170,19 +170,16 @@ $(B)/libsimt.a: $(SIMT) common/simt
 	@rm -f $@
 	@ar rcs $@ $(SIMT)
 
-# Compiled, and assembled by ptxas, for every architecture the toolkit knows. The
-# tests and peers, which are many, are compiled once, to the oldest PTX, and that is
-# assembled for every architecture; the executor's build compiles the newer PTX.
-# Only what runs on a GPU: the host's part is the same in every other build.
+# Compiled, and assembled by ptxas, for every architecture that the toolkit knows:
+# what tests/architectures.py has put together, from the source or from the oldest
+# PTX. The executor's build compiles the newer PTX.
 oldest = $(firstword $(shell $(NVCC) --list-gpu-arch))
 comma := ,
 space := $(subst ,, )
 every = $(subst $(space),$(comma),$(filter sm_%,$(shell $(NVCC) --list-gpu-code)))
-build/all/tests/%.o build/all/plots/%.o: ARCHITECTURES = -gencode arch=$(oldest),code=[$(every)]
-build/all/%.o: ARCHITECTURES = -arch=all
-build/all/%.o: %.cu $(B)/settings
-	@echo "nvcc  $<, every architecture"
-	@mkdir -p $(@D)
+build/all/source.%: ARCHITECTURES = -arch=all
+build/all/ptx.%: ARCHITECTURES = -gencode arch=$(oldest),code=[$(every)]
+build/all/%.fatbin: build/all/%.cu $(B)/settings
 	@$(NVCC) $(NVFLAGS) $(ARCHITECTURES) -MMD -MP -fatbin $< -o $@
 
 -include $(shell find $(B) build/all -name '*.d' 2>/dev/null)
