@@ -143,10 +143,14 @@ $(B)/settings: always
 	@mkdir -p $(@D)
 	@echo '$(SETTINGS)' | cmp -s - $@ || echo '$(SETTINGS)' > $@
 
+# nvcc names the toolkit's own headers too, hundreds of them, which change with
+# $(B)/settings at most; every later make would read their names.
+forget_toolkit = @sed -i -E '\:^ *(/|\.toolchain/):d' $(basename $@).d
 define compile_cu
 @echo "nvcc  $<"
 @mkdir -p $(@D)
 @$(NVCC) $(NVFLAGS) $(TARGET) -MMD -MP -c $< -o $@
+$(forget_toolkit)
 endef
 define compile_cpp
 @echo "g++   $<"
@@ -181,6 +185,7 @@ build/all/source.%: ARCHITECTURES = -arch=all
 build/all/ptx.%: ARCHITECTURES = -gencode arch=$(oldest),code=[$(every)]
 build/all/%.fatbin: build/all/%.cu $(B)/settings
 	@$(NVCC) $(NVFLAGS) $(ARCHITECTURES) -MMD -MP -fatbin $< -o $@
+	$(forget_toolkit)
 
 -include $(shell find $(B) build/all -name '*.d' 2>/dev/null)
 
@@ -212,6 +217,7 @@ $(B)/%.so: %.cu $(B)/settings
 	@echo "nvcc  $<, to be loaded"
 	@mkdir -p $(@D)
 	@$(NVCC) $(NVFLAGS) $(TARGET) -MMD -MP -shared -Xcompiler -fPIC $< -o $@
+	$(forget_toolkit)
 
 # What ./run counts without a GPU, for the next chapter's table and the pages.
 # Empty when the checks fail: then there is nothing to compare with.

@@ -184,7 +184,7 @@ def run(root):
     originals, mutants = {}, {}
     for item in items:
         text = item.source.read_text()
-        originals[item] = workshop.plant(item.source, text)
+        originals[item] = item.source
         mutants[item] = workshop.plant(item.source, text.replace(item.old, item.new))
     unbroken = workshop.run(sorted({*originals.values()}))
     broken = workshop.run(sorted({*mutants.values()}), TO_THE_FIRST)
