@@ -181,9 +181,10 @@ oldest = $(firstword $(shell $(NVCC) --list-gpu-arch))
 comma := ,
 space := $(subst ,, )
 every = $(subst $(space),$(comma),$(filter sm_%,$(shell $(NVCC) --list-gpu-code)))
-build/all/source.%: ARCHITECTURES = -arch=all
-build/all/ptx.%: ARCHITECTURES = -gencode arch=$(oldest),code=[$(every)]
-build/all/%.fatbin: build/all/%.cu $(B)/settings
+build/all/build/together/source.%: ARCHITECTURES = -arch=all
+build/all/build/together/ptx.%: ARCHITECTURES = -gencode arch=$(oldest),code=[$(every)]
+build/all/%.fatbin: %.cu $(B)/settings
+	@mkdir -p $(@D)
 	@$(NVCC) $(NVFLAGS) $(ARCHITECTURES) -MMD -MP -fatbin $< -o $@
 	$(forget_toolkit)
 

@@ -23,12 +23,12 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
 import pages  # noqa: E402
+import together  # noqa: E402
 import toolchain  # noqa: E402
 from pages import Problem  # noqa: E402
 
 BACKEND = os.environ.get("BACKEND", "cpu")
 CHECKS_ONLY = "--dt-exit"  # For doctest: on a GPU ./run would go on to measure.
-TO_THE_FIRST = "--dt-abort-after=1"  # Most bugs show at once; some checks take long.
 SECONDS = 60  # A chapter's run takes five; a mutant that hangs takes for ever.
 CORES = len(os.sched_getaffinity(0))
 
@@ -120,37 +120,28 @@ class Workshop:
 
     def plant(self, source, text):
         """Write a changed copy of a source where the Makefile can build it."""
-        op = source.name.split(".")[0]
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         folder = self.mutants / source.parent.relative_to(self.root)
-        copy = folder / f"{op}.{digest}.cu"
+        copy = folder / f"{together.op(source)}.{digest}.cu"
         folder.mkdir(parents=True, exist_ok=True)
         if not copy.is_file() or copy.read_text() != text:
             copy.write_text(text)
         return copy
 
-    def run(self, copies, *options):
-        """Build and run every copy: copy -> Run."""
-        built = not copies or toolchain.make(
-            self.root, BACKEND, "-k", f"-j{CORES}", *map(self._program, copies)
-        ).returncode == 0
-        with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
-            return dict(zip(copies, pool.map(lambda c: self._run(c, built, options), copies)))
+    def build(self, sources):
+        """Source -> the program that runs it, or what the compiler said."""
+        groups = together.gather(sorted(set(sources)), together.op)
+        return together.build(self.root, BACKEND, groups, ".run")
 
-    def _program(self, copy):
-        """The Makefile's name for the program made of a source."""
-        return f"build/{BACKEND}/{copy.relative_to(self.root).with_suffix('.run')}"
-
-    def _run(self, copy, built, options):
-        program = self._program(copy)
-        if not built:  # Some were not: this one?
-            build = toolchain.make(self.root, BACKEND, program)
-            if build.returncode:
-                return Run(False, None, build.stdout)
+    def run(self, program, source, options=()):
+        if isinstance(program, str):
+            return Run(False, None, program)
         try:
             run = subprocess.run(
-                [self.root / program, CHECKS_ONLY, *options],
+                [program, CHECKS_ONLY, *options],
                 cwd=self.root,
+                env=together.environment(self.root, source)
+                | {"SIMT_DEVICE": toolchain.SMALL_MODEL},
                 timeout=SECONDS,
                 text=True,
                 errors="replace",
@@ -159,7 +150,14 @@ class Workshop:
             )
         except subprocess.TimeoutExpired as late:
             return Run(True, None, (late.stdout or b"").decode(errors="replace"))
-        return Run(True, run.returncode, run.stdout)
+        return Run(True, run.returncode, together.plain(run.stdout))
+
+    def run_all(self, built, jobs):
+        """Jobs are a source, and options: job -> Run."""
+        jobs = sorted(set(jobs))
+        with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
+            runs = pool.map(lambda job: self.run(built[job[0]], job[0], job[1:]), jobs)
+            return dict(zip(jobs, runs))
 
 
 def collect(root, tally):
@@ -178,26 +176,35 @@ def collect(root, tally):
                     tally.fail(f"{directive.where}: {problem}")
 
 
+def only(name):
+    """doctest's option for the checks whose name begins so."""
+    return f"--dt-test-case={name.replace(',', '?')}*"
+
+
 def run(root):
     tally, workshop = pages.Tally(), Workshop(root)
     items = list(collect(root, tally))
-    originals, mutants = {}, {}
-    for item in items:
-        text = item.source.read_text()
-        originals[item] = item.source
-        mutants[item] = workshop.plant(item.source, text.replace(item.old, item.new))
-    unbroken = workshop.run(sorted({*originals.values()}))
-    broken = workshop.run(sorted({*mutants.values()}), TO_THE_FIRST)
+    mutants = {
+        item: workshop.plant(item.source, item.source.read_text().replace(item.old, item.new))
+        for item in items
+    }
+    built = workshop.build([*mutants.values(), *(item.source for item in items)])
 
-    def trouble_of(item):
-        return judge(item, broken[mutants[item]], unbroken[originals[item]])
+    def judge_all(some, options):
+        """Item -> why it does not hold, or None."""
+        runs = workshop.run_all(
+            built, [(s, *options(i)) for i in some for s in (mutants[i], i.source)]
+        )
+        return {
+            i: judge(i, runs[mutants[i], *options(i)], runs[i.source, *options(i)]) for i in some
+        }
 
-    # What another check found first may turn the named one red, too.
-    broken |= workshop.run([mutants[item] for item in items if trouble_of(item)])
+    # Most name a check, and need no other.
+    troubles = judge_all(items, lambda item: [only(item.red)])
+    troubles |= judge_all([item for item in items if troubles[item]], lambda _: [])
     for item in items:
-        trouble = trouble_of(item)
-        if trouble:
-            tally.fail(f"{item}: {trouble}")
+        if troubles[item]:
+            tally.fail(f"{item}: {troubles[item]}")
         else:
             tally.ok(f"{item}; red: {item.red}")
     return tally.close("break item")

@@ -242,6 +242,16 @@ inline bool has_memory(size_t needed) {
   return false;
 }
 
+// A size for which a grid of 32 waves, the most that a capped grid has, must
+// come back for more even if each thread handles `each` elements.
+inline int64_t more_than_a_grid(int64_t each) {
+  cudaDeviceProp gpu;
+  CUDA_CHECK(cudaGetDeviceProperties(&gpu, 0));
+  const int64_t threads =
+      int64_t{gpu.multiProcessorCount} * gpu.maxThreadsPerMultiProcessor;
+  return 32 * threads * each + 17;
+}
+
 // Repeats `period` over n elements of device memory.
 template <class T>
 void fill(T* x, int64_t n, const std::vector<T>& period) {

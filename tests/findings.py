@@ -16,7 +16,6 @@ either may be named first. <kind>.fixed.cu is the corrected twin: it finds
 import concurrent.futures
 import dataclasses
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -26,7 +25,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
 import pages  # noqa: E402
-import toolchain  # noqa: E402
+import together  # noqa: E402
 
 FOLDER = pages.ROOT / "tests" / "wrong" / "programs"
 AT_ONCE = 2
@@ -76,19 +75,19 @@ class Outcome:
     findings: list
 
 
-def run(program):
+def run(program, source):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         try:
             done = subprocess.run(
                 [program], timeout=SECONDS, text=True, errors="replace", cwd=folder,
-                env=os.environ | {"SIMT_REPORT": str(report)},
+                env=together.environment(pages.ROOT, source) | {"SIMT_REPORT": str(report)},
                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             )
         except subprocess.TimeoutExpired:
             return Outcome(None, "", [])
         launches = json.loads(report.read_text())["launches"] if report.is_file() else []
-    return Outcome(done.returncode, done.stderr, [f for one in launches for f in one["findings"]])
+    return Outcome(done.returncode, together.plain(done.stderr), [f for one in launches for f in one["findings"]])
 
 
 def fits(expected, finding, source):
@@ -159,15 +158,13 @@ def collect(tally):
 def main():
     tally = pages.Tally()
     expectations = collect(tally)
-    target = {s: f"build/cpu/{s.relative_to(pages.ROOT).with_suffix('.program')}" for s in expectations}
-    built = toolchain.make(pages.ROOT, "cpu", "-k", f"-j{AT_ONCE}", *target.values()) if target else None
+    groups = together.by_headers(pages.ROOT, expectations)
+    built = together.build(pages.ROOT, "cpu", groups, ".program")
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        programs = {s: pages.ROOT / t for s, t in target.items()}
-        outcomes = pool.map(lambda p: run(p) if p.is_file() else None, programs.values())
-        for source, outcome in zip(programs, outcomes):
-            expected = expectations[source]
+        outcomes = pool.map(lambda s: None if isinstance(built[s], str) else run(built[s], s), expectations)
+        for (source, expected), outcome in zip(expectations.items(), outcomes):
             if outcome is None:
-                tally.fail(f"{source.name} does not compile and link:\n{built.stdout[-2000:]}")
+                tally.fail(f"{source.name} does not compile and link:\n{built[source][-2000:]}")
             elif trouble := judge(expected, outcome, source):
                 tally.fail(f"{source.name}: {trouble}\n{outcome.said[-2000:]}")
             else:

@@ -20,6 +20,7 @@ constexpr int64_t kShort[] = {0,   1,    3,    4,    5,    31,   32,  33,
                               257, 1023, 1024, 1025, 4095, 4096, 4097};
 constexpr int64_t kLong = 1'000'003;
 constexpr int64_t kGuards = 64;
+constexpr int64_t kPack = 4;
 
 constexpr uint32_t kGuardWord = 0xdeadbeef;
 constexpr uint32_t kStrayWord = 0xffffffff;  // Around a mask that is read.
@@ -383,12 +384,10 @@ TEST_CASE("relu_mask handles offsets in a long array") {
   check_offsets_in_a_long_array<Forward>();
 }
 
-// More packs than 32 waves have threads on any GPU so far, so that a capped
-// grid has to come back for more.
 TEST_CASE("relu_mask handles more elements than a grid has threads") {
   const Floats period = random(kPeriod);
-  check_large_forward(period, 40'000'017, 0);
-  check_large_forward(period, 10'000'017, 1);
+  check_large_forward(period, more_than_a_grid(kPack), 0);
+  check_large_forward(period, more_than_a_grid(1), 1);
 }
 
 // What lies behind the end of x is positive, too: no bit may come from there.
@@ -440,8 +439,8 @@ TEST_CASE("relu_mask_backward handles offsets in a long array") {
 
 TEST_CASE("relu_mask_backward handles more elements than a grid has threads") {
   const Floats period = random(kPeriod);
-  check_large_backward(period, 40'000'017, 0);
-  check_large_backward(period, 10'000'017, 1);
+  check_large_backward(period, more_than_a_grid(kPack), 0);
+  check_large_backward(period, more_than_a_grid(1), 1);
 }
 
 TEST_CASE("relu_mask_backward obeys each bit") {

@@ -12,9 +12,10 @@ import breaks
 MAKEFILE = """\
 .DELETE_ON_ERROR:
 build/cpu/%.run: %.cu
-	@! grep -n syntax_error $< || { echo "$<: does not compile"; exit 1; }
+	@! grep -n syntax_error $< $$(sed -n 's/^#include "\\(.*cu\\)"/\\1/p' $<) || \\
+	  { echo "$<: does not compile"; exit 1; }
 	@mkdir -p $(@D)
-	@printf '#!/bin/sh\\nexec sh suite.sh %s $$*\\n' $< > $@
+	@printf '#!/bin/sh\\nexec sh suite.sh %s $$*\\n' '$$KERNEL' > $@
 	@chmod +x $@
 """
 
@@ -52,6 +53,7 @@ class Breaks(TreeTest):
         super().setUp()
         self.write("Makefile", MAKEFILE)
         self.write("suite.sh", SUITE)
+        self.write("common/relu.h", "void relu();\n")
         self.write("chapters/03_pack/relu.cu", SOURCE)
 
     def items(self, *texts):
@@ -119,7 +121,7 @@ class Breaks(TreeTest):
         self.green("break relu.cu: 'stay' -> 'overrun'; red: out of bounds")
         self.edit("Makefile", "syntax_error", "overrun")
         self.run_tool()
-        for program in (self.root / "build/cpu/build/breaks/chapters/03_pack").iterdir():
+        for program in (self.root / "build/cpu").rglob("*.run"):
             program.unlink()
         self.assert_red("does not compile and link")
 
@@ -170,6 +172,6 @@ class Breaks(TreeTest):
         source = self.root / "chapters/03_pack/relu.cu"
         copy = workshop.plant(source, SOURCE.replace("stay", "sleep"))
         with unittest.mock.patch.object(breaks, "SECONDS", 0.2):
-            mutant = workshop.run([copy])[copy]
+            mutant = workshop.run(workshop.build([copy])[copy], copy)
         item = breaks.Break("page:1", source, "stay", "sleep", "relu handles")
         self.assertIn("hung for", breaks.judge(item, mutant, breaks.Run(True, 0, "")))

@@ -1,14 +1,12 @@
-// Wrong on purpose: the grid is capped at 32 waves of an H200, and nothing
-// comes back for more.
-
-#include <algorithm>
+// Wrong on purpose: the grid is capped at 32 waves, and nothing comes back for
+// more.
 
 #include "common/check.h"
 #include "common/gelu.h"
+#include "common/grid.h"
 
 namespace {
 
-constexpr int kBlock = 256;
 constexpr int kPack = 8;
 
 // A __half2 has a copy constructor, and would be copied by itself, 4 bytes at a
@@ -60,9 +58,7 @@ void gelu(const __half* x, __half* y, int64_t n, cudaStream_t stream) {
 
   const int64_t packs = is_aligned(x) && is_aligned(y) ? n / kPack : 0;
   const int64_t threads = packs + (n - packs * kPack);
-  const int64_t grid =
-      std::min<int64_t>((threads + kBlock - 1) / kBlock, 33792);
-  gelu_kernel<<<grid, kBlock, 0, stream>>>(x, y, packs, n);
+  gelu_kernel<<<grid_for(threads), kBlock, 0, stream>>>(x, y, packs, n);
   CUDA_CHECK(cudaGetLastError());
 }
 
