@@ -7,10 +7,6 @@ import subprocess
 
 import pages
 
-# What the executor models. A kernel runs alike on each, but on the smaller GPU a
-# grid of as many blocks as fill it has less to do: its checks take a third.
-MODEL, SMALL_MODEL = "h200", "t4"
-
 
 def make(root, backend, *arguments):
     """Run make quietly, on its own even below another make."""

@@ -8,11 +8,17 @@ part is the same in every other build.
 """
 
 import os
+import pathlib
 import re
 import sys
 
-from breaks import BACKEND, pages, together, toolchain
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
+import pages  # noqa: E402
+import together  # noqa: E402
+import toolchain  # noqa: E402
+
+BACKEND = os.environ.get("BACKEND", "cpu")
 PLACES = ("chapters/**/*.cu", "common/**/*.cu", "plots/**/*.cu", "tests/**/*.cu")
 FROM_SOURCE = ("chapters", "common")
 ERROR = re.compile(r"^(?:\./)?(\S+\.cu)\(\d+\): error", re.M)

@@ -24,7 +24,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
 import pages  # noqa: E402
 import together  # noqa: E402
-import toolchain  # noqa: E402
 from pages import Problem  # noqa: E402
 
 BACKEND = os.environ.get("BACKEND", "cpu")
@@ -140,8 +139,7 @@ class Workshop:
             run = subprocess.run(
                 [program, CHECKS_ONLY, *options],
                 cwd=self.root,
-                env=together.environment(self.root, source)
-                | {"SIMT_DEVICE": toolchain.SMALL_MODEL},
+                env=together.environment(self.root, source),
                 timeout=SECONDS,
                 text=True,
                 errors="replace",

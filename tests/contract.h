@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <future>
@@ -242,15 +243,32 @@ inline bool has_memory(size_t needed) {
   return false;
 }
 
-// A size for which a grid of 32 waves, the most that a capped grid has, must
-// come back for more even if each thread handles `each` elements.
-inline int64_t more_than_a_grid(int64_t each) {
-  cudaDeviceProp gpu;
-  CUDA_CHECK(cudaGetDeviceProperties(&gpu, 0));
-  const int64_t threads =
-      int64_t{gpu.multiProcessorCount} * gpu.maxThreadsPerMultiProcessor;
-  return 32 * threads * each + 17;
-}
+// For a while, a GPU that fewer threads fill: where there is none, it is only
+// the executor that takes long.
+class SmallGpu {
+ public:
+  SmallGpu() {
+    if (!chosen_) setenv("SIMT_SMS", "16", 1);
+  }
+  ~SmallGpu() {
+    if (!chosen_) unsetenv("SIMT_SMS");
+  }
+  SmallGpu(const SmallGpu&) = delete;
+  SmallGpu& operator=(const SmallGpu&) = delete;
+
+  // For so many elements a grid of 32 waves, the most that a capped one has,
+  // must come back for more even if each of its threads handles `each`.
+  int64_t more_than_a_grid(int64_t each) const {
+    cudaDeviceProp gpu;
+    CUDA_CHECK(cudaGetDeviceProperties(&gpu, 0));
+    const int64_t threads =
+        int64_t{gpu.multiProcessorCount} * gpu.maxThreadsPerMultiProcessor;
+    return 32 * threads * each + 17;
+  }
+
+ private:
+  const bool chosen_ = std::getenv("SIMT_SMS") != nullptr;  // By the reader.
+};
 
 // Repeats `period` over n elements of device memory.
 template <class T>

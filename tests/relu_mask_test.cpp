@@ -385,9 +385,10 @@ TEST_CASE("relu_mask handles offsets in a long array") {
 }
 
 TEST_CASE("relu_mask handles more elements than a grid has threads") {
+  const SmallGpu gpu;
   const Floats period = random(kPeriod);
-  check_large_forward(period, more_than_a_grid(kPack), 0);
-  check_large_forward(period, more_than_a_grid(1), 1);
+  check_large_forward(period, gpu.more_than_a_grid(kPack), 0);
+  check_large_forward(period, gpu.more_than_a_grid(1), 1);
 }
 
 // What lies behind the end of x is positive, too: no bit may come from there.
@@ -438,9 +439,10 @@ TEST_CASE("relu_mask_backward handles offsets in a long array") {
 }
 
 TEST_CASE("relu_mask_backward handles more elements than a grid has threads") {
+  const SmallGpu gpu;
   const Floats period = random(kPeriod);
-  check_large_backward(period, more_than_a_grid(kPack), 0);
-  check_large_backward(period, more_than_a_grid(1), 1);
+  check_large_backward(period, gpu.more_than_a_grid(kPack), 0);
+  check_large_backward(period, gpu.more_than_a_grid(1), 1);
 }
 
 TEST_CASE("relu_mask_backward obeys each bit") {

@@ -165,6 +165,19 @@ const ModelDevice& model_device() {
   return model;
 }
 
+int model_multiprocessors() {
+  const char* text = std::getenv("SIMT_SMS");
+  if (text == nullptr || *text == '\0') return model_device().multiprocessors;
+  char* end = nullptr;
+  const long n = std::strtol(text, &end, 10);
+  if (*end == '\0' && n >= 1 && n <= 1024) return static_cast<int>(n);
+  std::fprintf(stderr,
+               "simt: SIMT_SMS=%s: give a number of multiprocessors from 1 to "
+               "1024\n",
+               text);
+  std::_Exit(1);
+}
+
 std::optional<int> attribute(const ModelDevice& d, cudaDeviceAttr which) {
   switch (which) {
     // What every device of compute capability 7.5 and later answers.
@@ -235,7 +248,7 @@ std::optional<int> attribute(const ModelDevice& d, cudaDeviceAttr which) {
     case cudaDevAttrComputeCapabilityMinor:
       return d.minor;
     case cudaDevAttrMultiProcessorCount:
-      return d.multiprocessors;
+      return model_multiprocessors();
     case cudaDevAttrMaxThreadsPerMultiProcessor:
       return d.threads_per_multiprocessor;
     case cudaDevAttrMaxBlocksPerMultiprocessor:

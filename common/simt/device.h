@@ -46,6 +46,9 @@ constexpr int kRegisters = 64 * 1024;       // of a block, of a multiprocessor
 // Ends the program with a list of the names if SIMT_DEVICE is none of them.
 const ModelDevice& model_device();
 
+// Those of the model, or as many as SIMT_SMS says at the moment.
+int model_multiprocessors();
+
 // Nothing for an attribute we do not know: no number is better than a guess.
 std::optional<int> attribute(const ModelDevice& device, cudaDeviceAttr which);
 

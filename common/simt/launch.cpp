@@ -198,7 +198,7 @@ Grid::Grid(Kernel& kernel, const LaunchShape& shape, void** args)
       threads_per_block(shape.block[0] * shape.block[1] * shape.block[2]),
       blocks(uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2]),
       threads(host_threads()),
-      multiprocessors(model_device().multiprocessors),
+      multiprocessors(model_multiprocessors()),
       constants(program.constants.size()),
       parameters(program.parameter_bytes) {
   if (shape.cooperative) {

@@ -66,7 +66,7 @@ void require_shared(const Configuration& c, const Entry& entry,
 // Blocks that wait for one another must all be on the device at once.
 void require_resident(const Configuration& c, const KernelInfo& kernel) {
   const uint64_t resident =
-      uint64_t(model_device().multiprocessors) *
+      uint64_t(model_multiprocessors()) *
       blocks_per_multiprocessor(kernel, volume(c.block), c.dynamic_shared);
   require(volume(c.grid) <= resident, cudaErrorCooperativeLaunchTooLarge,
           "a cooperative grid of ", volume(c.grid), " blocks; at most ",

@@ -8,9 +8,7 @@ import unittest
 import tree
 
 import counts
-import toolchain
 
-ENVIRONMENT = os.environ | {"SIMT_DEVICE": toolchain.SMALL_MODEL}
 SOURCE = tree.REPOSITORY / "chapters/03_pack/relu.cu"
 
 RACE = """\
@@ -40,7 +38,7 @@ class Show(unittest.TestCase):
 
     def run_program(self, *arguments, status=0, **environment):
         run = subprocess.run([self.program, *arguments], cwd=tree.REPOSITORY, text=True,
-                             env=ENVIRONMENT | environment, capture_output=True)
+                             env=os.environ | environment, capture_output=True)
         self.assertEqual(run.returncode, status, run.stdout + run.stderr)
         return run.stdout + run.stderr
 
@@ -93,8 +91,7 @@ class Show(unittest.TestCase):
         source.parent.mkdir(parents=True, exist_ok=True)
         source.write_text(RACE)
         program = counts.built(tree.REPOSITORY, source, ".run")
-        run = subprocess.run([program], cwd=tree.REPOSITORY, text=True, env=ENVIRONMENT,
-                             capture_output=True)
+        run = subprocess.run([program], cwd=tree.REPOSITORY, text=True, capture_output=True)
         self.assertEqual(run.returncode, 1)
         self.assertRegex(run.stdout, r"\| 0 failed \|(?s:.*)Nothing is counted of wrong code. "
                                      r"The executor found:\n  race at \S*relu.race.cu:8\n")
