@@ -185,7 +185,7 @@ build/all/build/together/source.%: ARCHITECTURES = -arch=all
 build/all/build/together/ptx.%: ARCHITECTURES = -gencode arch=$(oldest),code=[$(every)]
 build/all/%.fatbin: %.cu $(B)/settings
 	@mkdir -p $(@D)
-	@$(NVCC) $(NVFLAGS) $(ARCHITECTURES) -MMD -MP -fatbin $< -o $@
+	@$(NVCC) $(NVFLAGS) $(ARCHITECTURES) -Xptxas -O0 -MMD -MP -fatbin $< -o $@
 	$(forget_toolkit)
 
 -include $(shell find $(B) build/all -name '*.d' 2>/dev/null)
@@ -255,7 +255,7 @@ make pitfalls        measure wrongly, on purpose
 make parity          compare the executor's counters with Nsight Compute's
 make speed           time the executor itself, beside numba's CUDA simulator
 make plots           draw the figures from what is recorded
-make figures         the same, after tracing the chapters' kernels anew
+make figures         the same, after tracing and counting the chapters' kernels anew
 make weave           bring code, tables and figures in the pages up to date
 
 make doctor          what is there, what is missing, and how to mend it
@@ -355,6 +355,7 @@ plots:
 	@$(CHECK_PYTHON) plots/plot.py
 figures:
 	@$(CHECK_PYTHON) plots/traces.py
+	@$(CHECK_PYTHON) plots/counters_figure.py
 	@$(CHECK_PYTHON) plots/plot.py
 weave:
 	@$(CHECK_PYTHON) docs/weave.py

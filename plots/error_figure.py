@@ -1,4 +1,8 @@
-"""Draws what tests/programs/numerics_error.cu computed, of its .expected file."""
+"""Draws errors: by the order of a sum, and beside the time that a kernel takes.
+
+The first is what tests/programs/numerics_error.cu computed, of its .expected file;
+the second what the benchmarks recorded.
+"""
 
 import dataclasses
 import pathlib
@@ -49,3 +53,40 @@ def draw_error(errors):
     axes.set_ylabel("error in units of 2⁻²⁴ of the sum")
     axes.grid(axis="y", color="#DDDDDD", linewidth=0.6)
     return figure
+
+
+def draw_error_speed(gelus, sums, headline):
+    """Is the exact one the slow one?"""
+    figure, (left, right) = new_figure(8.4, 3.6, 1, 2)
+    for axes, measured, words in (
+            (left, gelus, "GELU: worst error in ulps of the half"),
+            (right, sums, "sum: worst error in units of 2⁻²⁴\nof the sum of magnitudes")):
+        points = [(headline(record).us, worst_error(record), record) for record in measured]
+        top = 1.3 * max(error for _, error, _ in points)
+        for us, error, record in points:
+            crowded = any(0 < other - error < top / 10 and abs(x - us) < us / 10
+                          for x, other, _ in points)
+            axes.plot(us, error, "o", color=BLUE, markersize=7)
+            axes.annotate(name(record), (us, error), xytext=(6, -13 if crowded else 5),
+                          textcoords="offset points", fontsize=9)
+        axes.set_ylim(0, top)
+        axes.set_xlim(0, 1.3 * max(us for us, _, _ in points))
+        axes.set_xlabel("µs for 2²⁸ numbers, cold L2")
+        axes.set_title(words, fontsize=10)
+        axes.grid(axis="y", color="#DDDDDD", linewidth=0.6)
+    return figure
+
+
+def worst_error(record):
+    """Of all sizes from 2^20 on: smaller ones are too few numbers to be wrong."""
+    errors = [row.worst_error for row in record.rows.values()
+              if row.series == record.op and row.n >= 1 << 20]
+    if None in errors:
+        raise RecordError(f"{record.path} holds no errors: run `make bench` again")
+    return max(errors)
+
+
+def name(record):
+    """04; of a variant 04.scalar, as make calls it"""
+    source = pathlib.Path(record.context["source"])
+    return source.parent.name[:2] + source.stem.removeprefix(record.op)

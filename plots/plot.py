@@ -18,6 +18,7 @@ import re
 import sys
 
 import canvas
+import counters_figure
 import error_figure
 import records
 import sweep
@@ -28,8 +29,8 @@ from canvas import BLUE, GREY, INK, ORANGE, new_figure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPTS = [pathlib.Path(module.__file__).resolve()
-           for module in (sys.modules[__name__], canvas, error_figure, records,
-                          sweep, sweep_figure, trace_figures, traces)]
+           for module in (sys.modules[__name__], canvas, counters_figure, error_figure,
+                          records, sweep, sweep_figure, trace_figures, traces)]
 
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
 HEADLINE = 1 << 28
@@ -76,6 +77,17 @@ def figures(root):
     for trace in traces.every(root):
         for kind in trace.views:
             found.append(Figure(trace.figure(kind), [trace], draw_trace(kind)))
+    if (root / counters_figure.FILE).is_file():
+        counted = counters_figure.load(root)
+        found.append(Figure("counters.svg", [counted, *recorded.values()],
+                            lambda shown: counters_figure.draw_counters(
+                                shown[0], shown[1:], title)))
+    exact = {op: [records.of_source(root, source) for source in records.all_sources(root)
+                  if records.op_of(source) == op] for op in ("gelu", "sum")}
+    if all(exact.values()):
+        found.append(Figure("error_speed.svg", sum(exact.values(), []),
+                            lambda _: error_figure.draw_error_speed(
+                                *exact.values(), headline)))
     computed = root / error_figure.FILE
     if computed.is_file():
         found.append(Figure("error.svg", [error_figure.load(computed)],

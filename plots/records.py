@@ -37,6 +37,7 @@ class Row:
     warm_us: float | None
     graph_us: float | None
     throttled: bool
+    worst_error: float | None  # In a unit of the contract's, where there is one.
 
     @property
     def gbps(self):
@@ -135,11 +136,15 @@ def chapter_folders(root):
     return folders
 
 
+def all_sources(root):
+    """The chapters' files, variants behind their chapter's own."""
+    return [source for folder in chapter_folders(root)
+            for source in sorted(folder.glob("*.cu"), key=lambda s: s.stem)]
+
+
 def main_sources(root):
     """The chapters' own files, without variants, in order."""
-    return [source for folder in chapter_folders(root)
-            for source in sorted(folder.glob("*.cu"))
-            if not is_variant(source)]
+    return [source for source in all_sources(root) if not is_variant(source)]
 
 
 def previous(root, source):
@@ -195,7 +200,8 @@ def _row(benchmark):
                us_p10=positive("p10_us"), us_p90=positive("p90_us"),
                warm_us=optional("warm_p50_us"),
                graph_us=optional("graph_p50_us"),
-               throttled=bool(benchmark.get("throttled", 0)))
+               throttled=bool(benchmark.get("throttled", 0)),
+               worst_error=benchmark.get("worst_error"))
 
 
 def of_source(root, source, gpu=REFERENCE_GPU):

@@ -21,6 +21,8 @@
     figure banks [FILE]       which banks of shared memory, likewise
     figure active [FILE]      which threads of a block work at each step
     figure error              how the error of a sum grows
+    figure error_speed        worst errors beside times, GELU and sums
+    figure counters           what the executor counts of each chapter, beside times
     figure sweep              chapter 10's kernel by its factor and its block
     value fastest N           the best pair of those
     value tried FACTOR BLOCK N   239, the time of one pair in µs
@@ -53,6 +55,7 @@ import pathlib
 import re
 import sys
 
+import counters_figure as counters_drawing
 import parity_data
 import peers
 import pitfalls
@@ -417,6 +420,24 @@ def error(args, page):
                      "can be")]
 
 
+def error_speed(args, page):
+    root = records.root_of(page)
+    shown = [records.of_source(root, source) for source in records.all_sources(root)
+             if records.op_of(source) in ("gelu", "sum")]
+    return _figure(root, page, "error_speed.svg", "Points, one a kernel: its worst error "
+                   "against its time, for GELU and for the sums", shown,
+                   f"time: n = {_power(HEADLINE)}; error: the worst of all sizes from 2²⁰ on")
+
+
+def counters_figure(args, page):
+    root = records.root_of(page)
+    shown = [records.of_source(root, source) for source in records.main_sources(root)]
+    return _figure(root, page, "counters.svg", "Bars, a row a chapter: bytes moved, "
+                   "requests and instructions an element as the executor counts them, "
+                   "and the time an element on a GPU", shown,
+                   f"n = {_power(counters_drawing.DRAWN)}")
+
+
 def gbps(record, row):
     return f"{row.gbps:,.0f}"
 
@@ -505,6 +526,8 @@ RENDERERS = {
         "active", "Grid, a box a warp of the first block, a row a step: which "
         "threads add, and how many warps have work"),
     ("figure", "error"): error,
+    ("figure", "error_speed"): error_speed,
+    ("figure", "counters"): counters_figure,
     ("figure", "sweep"): sweep_figure,
     ("value", "fastest"): fastest,
     ("value", "tried"): tried,

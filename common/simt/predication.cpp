@@ -13,6 +13,10 @@ constexpr int kMost = 12;
 constexpr int kMostWithGlobalLoad = 6;
 constexpr int kTooMany = kMost + 1;
 
+// What ptxas makes of a division of 32-bit integers, as chapter 06's active
+// lanes tell on an H200.
+constexpr int kDivision = 12;
+
 bool reaches_shared_only(const Statement& s) {
   return s.has("shared") || s.has("local") || s.has("param");
 }
@@ -26,6 +30,12 @@ bool checks_operands(const Statement& s) {
 bool divides_exactly(const Statement& s) {
   return (s.name() == "div" || s.name() == "rem") && !s.has("approx") &&
          !s.has("full");
+}
+
+// By a variable: a constant divisor is a multiplication in the PTX already.
+bool divides_integers(const Statement& s) {
+  return (s.name() == "div" || s.name() == "rem") &&
+         (s.has("u32") || s.has("s32"));
 }
 
 // What ptxas would rather jump over than execute under a predicate: stores to
@@ -102,6 +112,13 @@ void find_jumps(const Function& function, std::vector<Instruction>& code) {
 }
 
 }  // namespace
+
+int machine_instructions(const Instruction& ins) {
+  static const bool guessed = enabled("SIMT_PTXAS");
+  return guessed && ins.statement && divides_integers(*ins.statement)
+             ? kDivision
+             : 1;
+}
 
 void find_predicated(Function& function) {
   if (!enabled("SIMT_PTXAS")) return;

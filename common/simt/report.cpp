@@ -9,6 +9,7 @@
 #include "common/simt/counters.h"
 #include "common/simt/device.h"
 #include "common/simt/grid.h"
+#include "common/simt/program.h"
 
 namespace simt {
 namespace {
@@ -27,9 +28,13 @@ struct Totals {
   MemoryCounts global_load, global_store, global_reduction, global_atomic;
   MemoryCounts shared_load, shared_store;
   uint64_t shared_atomics = 0;
+  uint64_t machine_issued = 0, machine_lanes = 0;  // As far as we can guess.
 
   void add(const Instruction& ins, const InstructionCounts& c) {
     all.add(c);
+    const int weight = machine_instructions(ins);
+    machine_issued += weight * c.issued;
+    machine_lanes += weight * c.lanes;
     if (ins.jumps) all.branches += c.issued;
     const std::string& op = ins.statement ? ins.statement->name() : "";
     if (op == "atom" || op == "red") {
@@ -85,7 +90,7 @@ Metrics metrics_of(const Totals& t) {
   m["smsp__inst_executed.sum"] = t.all.issued;
   m["smsp__thread_inst_executed.sum"] = t.all.lanes;
   m["smsp__thread_inst_executed_per_inst_executed.ratio"] =
-      t.all.issued ? double(t.all.lanes) / t.all.issued : 0;
+      t.machine_issued ? double(t.machine_lanes) / t.machine_issued : 0;
   m["simt__barrier_arrivals.sum"] = t.all.barriers;
   return m;
 }

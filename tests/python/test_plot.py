@@ -3,12 +3,16 @@
 import contextlib
 import importlib.util
 import io
+import json
 import tempfile
 import unittest
 
 import made_up
+import counters_figure
 import error_figure
 import plot
+import records
+import tree
 
 needs_matplotlib = unittest.skipUnless(
     importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
@@ -75,6 +79,50 @@ class Figures(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "holds no table of errors"):
             plot.figures(self.root)
 
+    def plant(self, name, gbps, worst_error):
+        source = self.root / "chapters" / name
+        source.parent.mkdir(exist_ok=True)
+        source.write_text(f"// {name}\n")
+        data = made_up.record(self.root, source, gbps)
+        for benchmark in data["benchmarks"]:
+            if worst_error is not None and "copy" not in benchmark["name"]:
+                benchmark["worst_error"] = worst_error
+        made_up.write(made_up.data_path(self.root, source), data)
+
+    def test_errors_stand_beside_times(self):
+        self.plant("04_half2/gelu.cu", 4000, 1)
+        self.plant("04_half2/gelu.scalar.cu", 1000, 2)
+        self.plant("06_sum/sum.cu", 3000, 0.004)
+        self.quietly(plot.draw)
+        text = self.svg.with_name("error_speed.svg").read_text()
+        for words in (">04<", ">04.scalar<", ">06<", "worst error in ulps"):
+            self.assertIn(words, text)
+        self.plant("06_sum/sum.cu", 3000, 0.005)
+        self.check_fails("error_speed.svg was drawn from other data")
+        self.plant("06_sum/sum.cu", 3000, None)
+        with self.assertRaisesRegex(ValueError, "holds no errors: run `make bench` again"):
+            self.quietly(plot.draw)
+
+    def test_counters_stand_beside_times(self):
+        one = {"bytes": 8, "requests": 62.5, "slots": 13.5}
+        counted = {str(source.relative_to(self.root)): {
+            "source_sha256": records.sha256(source),
+            "counted": {str(counters_figure.DRAWN): one}}
+            for source in records.main_sources(self.root)}
+        file = self.root / counters_figure.FILE
+        made_up.write(file, counted)
+        self.quietly(plot.draw)
+        text = self.svg.with_name("counters.svg").read_text()
+        for words in (">62.5<", ">13.5<", ">01 one thread each<", ">memory requests<"):
+            self.assertIn(words, text)
+        one["slots"] = 14
+        made_up.write(file, counted)
+        self.check_fails("counters.svg was drawn from other data")
+        counted.popitem()
+        made_up.write(file, counted)
+        with self.assertRaisesRegex(ValueError, "was not counted from this .*: run `make figures`"):
+            plot.figures(self.root)
+
     def test_fresh_figures_pass(self):
         self.assertEqual(self.quietly(plot.check), (0, "3 passed, 0 failed\n"))
 
@@ -114,6 +162,17 @@ class Figures(unittest.TestCase):
         (self.root / "chapters/03_pack/relu.cu").write_text("// edited\n")
         with self.assertRaisesRegex(ValueError, "another version"):
             plot.figures(self.root)
+
+
+class Committed(unittest.TestCase):
+    def test_the_chapters_are_counted_as_they_were(self):
+        chapters = json.loads((tree.REPOSITORY / counters_figure.FILE).read_text())
+        for name, one in chapters.items():
+            with self.subTest(name):
+                self.assertEqual(
+                    one["counted"][str(counters_figure.QUICK)],
+                    counters_figure.count(tree.REPOSITORY, tree.REPOSITORY / name,
+                                          counters_figure.QUICK))
 
 
 if __name__ == "__main__":
