@@ -281,6 +281,25 @@ void fill(T* x, int64_t n, const std::vector<T>& period) {
   }
 }
 
+// The first of n elements of device memory whose bits are not those of
+// `period`, repeated; n if there is none.
+template <class T>
+int64_t first_difference(const T* y, int64_t n, const std::vector<T>& period) {
+  const auto length = static_cast<int64_t>(period.size());
+  std::vector<T> part(std::min(n, length));
+  for (int64_t i = 0; i < n; i += length) {
+    const int64_t count = std::min(length, n - i);
+    CUDA_CHECK(cudaMemcpy(part.data(), y + i, count * sizeof(T),
+                          cudaMemcpyDeviceToHost));
+    if (std::memcmp(part.data(), period.data(), count * sizeof(T)) == 0)
+      continue;
+    int64_t j = 0;
+    while (std::memcmp(&part[j], &period[j], sizeof(T)) == 0) ++j;
+    return i + j;
+  }
+  return n;
+}
+
 // Gives see(i, i % kPeriod, v) n elements of device memory, one after the
 // other, which the host never holds whole.
 template <class T, class See>

@@ -308,54 +308,72 @@ class Poisoned : public DeviceArray<T> {
   int64_t n_;
 };
 
+// Those of `period`, repeated n / kPeriod times or more: since 32 does not
+// divide kPeriod, the words are a period of as many words.
+Words masks_of(const Floats& period, int64_t n) {
+  Words mask(std::min(mask_words(n), kPeriod));
+  for (int64_t w = 0, phase = 0; w < std::ssize(mask); ++w) {
+    for (int64_t i = 32 * w; i < 32 * (w + 1); ++i) {
+      mask[w] |= uint32_t{period[phase] > 0.f} << (i % 32);
+      if (++phase == kPeriod) phase = 0;
+    }
+  }
+  return mask;
+}
+
+template <class T, class Text>
+void check_repeats(const std::string& name, const T* got, int64_t n,
+                   const std::vector<T>& period, Text text) {
+  const int64_t i = first_difference(got, n, period);
+  if (i == n) return;
+  T value;
+  CUDA_CHECK(cudaMemcpy(&value, got + i, sizeof(T), cudaMemcpyDeviceToHost));
+  FAIL(name, "[", i, "] expected ", text(period[i % std::ssize(period)]),
+       ", got ", text(value));
+}
+
+// The whole words of a mask, and what is left of the last.
+void check_mask(const uint32_t* mask, int64_t n, const Words& period) {
+  check_repeats("mask", mask, n / 32, period, hex);
+  if (n % 32 == 0) return;
+  const uint32_t last = period[n / 32 % std::ssize(period)];
+  check_repeats("mask of the last", mask + n / 32, 1,
+                Words{last & ((1u << (n % 32)) - 1)}, hex);
+}
+
 // One relu_mask() on arrays that the host never holds whole: `period` repeated.
 void check_large_forward(const Floats& period, int64_t n, int64_t offset) {
+  INFO("n = ", n, ", x and y at offset ", offset);
   const DeviceArray<float> x(offset + n);
   const Poisoned<float> y(offset + n);
   const Poisoned<uint32_t> mask(mask_words(n));
   fill(x.data() + offset, n, period);
   relu_mask(x.data() + offset, y.data() + offset, mask.data(), n, nullptr);
 
-  each(y.data() + offset, n, [&](int64_t i, int64_t phase, float got) {
-    const float expected = rectified(period[phase]);
-    if (same(expected, got)) return;
-    FAIL("n = ", n, ", x and y at offset ", offset, ": y[", i, "] expected ",
-         text(expected), ", got ", text(got));
-  });
-  each(mask.data(), mask_words(n), [&](int64_t w, int64_t, uint32_t got) {
-    uint32_t expected = 0;
-    int64_t phase = 32 * w % kPeriod;
-    for (int64_t i = 32 * w; i < std::min(32 * (w + 1), n); ++i) {
-      expected |= uint32_t{period[phase] > 0.f} << (i % 32);
-      if (++phase == kPeriod) phase = 0;
-    }
-    if (expected == got) return;
-    FAIL("n = ", n, ", x and y at offset ", offset, ": mask[", w, "] expected ",
-         hex(expected), ", got ", hex(got));
-  });
+  Floats expected;
+  for (const float v : period) expected.push_back(rectified(v));
+  check_repeats("y", y.data() + offset, n, expected, text);
+  check_mask(mask.data(), n, masks_of(period, n));
   y.check_guards("relu_mask()");
   mask.check_guards("relu_mask()");
 }
 
-// The same backward. The mask, too, is a period of prime length, repeated.
+// The same backward: the mask is that of `period`, dy a period of its own.
 void check_large_backward(const Floats& period, int64_t n, int64_t offset) {
-  constexpr int64_t kWords = 131'071;
-  static const Words words = random_mask(32 * kWords);
+  INFO("n = ", n, ", dy and dx at offset ", offset);
+  const Floats gradients = random(kPeriod);
   const DeviceArray<float> dy(offset + n);
   const DeviceArray<uint32_t> mask(mask_words(n));
   const Poisoned<float> dx(offset + n);
-  fill(dy.data() + offset, n, period);
-  fill(mask.data(), mask.size(), words);
+  fill(dy.data() + offset, n, gradients);
+  fill(mask.data(), mask.size(), masks_of(period, n));
   relu_mask_backward(dy.data() + offset, mask.data(), dx.data() + offset, n,
                      nullptr);
 
-  each(dx.data() + offset, n, [&](int64_t i, int64_t phase, float got) {
-    const bool passes = bit(words, i % (32 * kWords));
-    const float expected = passes ? period[phase] : 0.f;
-    if (identical(expected, got)) return;
-    FAIL("n = ", n, ", dy and dx at offset ", offset, ": dx[", i, "] expected ",
-         text(expected), ", got ", text(got));
-  });
+  Floats expected;
+  for (int64_t i = 0; i < kPeriod; ++i)
+    expected.push_back(period[i] > 0.f ? gradients[i] : 0.f);
+  check_repeats("dx", dx.data() + offset, n, expected, text);
   dx.check_guards("relu_mask_backward()");
 }
 
