@@ -13,8 +13,10 @@ AT_MOST = 30  # Files in one: several are compiled at once.
 FOLDER = "build/together"
 CHOICE = "KERNEL"  # The environment says with this which file a program is to run.
 NAMESPACE = re.compile(r"\bfile_\d+::")
-MAIN = "int main();"
+MAIN = [("int", "main", "")]
+MAIN_WITH_ARGUMENTS = [("int", "main", "int argc, char** argv")]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"][^>"]+[>"])', re.M)
+NAME = re.compile(r"(\w+)\s*(?:,|$)")  # Of a parameter.
 DECLARATION = re.compile(r"^([\w:]+) (\w+)\(([^)]*)\);", re.M)
 
 
@@ -42,7 +44,9 @@ def gather(files, key):
 def declarations(root, path):
     """(type, name, parameters) of each function that a file is there for."""
     header = root / "common" / f"{op(path)}.h"
-    return DECLARATION.findall(header.read_text() if header.is_file() else MAIN)
+    if header.is_file():
+        return DECLARATION.findall(header.read_text())
+    return MAIN_WITH_ARGUMENTS if "int main(int" in path.read_text() else MAIN
 
 
 def text(root, files):
@@ -64,12 +68,13 @@ def program(root, files):
     """The same for files of one kind; what runs is the one that $KERNEL names."""
     lines = ["#include <cstdlib>", "#include <string>",
              f'static const std::string chosen = std::getenv("{CHOICE}");']
-    for result, name, parameters in declarations(root, files[0]):
-        arguments = ", ".join(re.findall(r"(\w+)\s*(?:,|$)", parameters))
+    of_first = declarations(root, files[0])
+    for result, name, parameters in MAIN_WITH_ARGUMENTS if of_first == MAIN else of_first:
         lines += [f"{result} {name}({parameters}) {{"]
-        lines += [f'  if (chosen == "{path.relative_to(root)}")'
-                  f" return file_{number}::{name}_{number}({arguments});"
-                  for number, path in enumerate(files)]
+        for number, path in enumerate(files):
+            arguments = next(p for _, n, p in declarations(root, path) if n == name)
+            call = f"file_{number}::{name}_{number}({', '.join(NAME.findall(arguments))})"
+            lines += [f'  if (chosen == "{path.relative_to(root)}") return {call};']
         lines += ["  std::abort();", "}"]
     return text(root, files) + "\n".join(lines) + "\n"
 
