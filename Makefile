@@ -176,14 +176,19 @@ $(B)/libsimt.a: $(SIMT) common/simt
 	@rm -f $@
 	@ar rcs $@ $(SIMT)
 
-# Compiled, and assembled by ptxas, for every architecture that the toolkit knows:
-# what tests/architectures.py has put together, from the source or from the oldest
-# PTX. The executor's build compiles the newer PTX.
+# What tests/architectures.py has put together, compiled for every architecture that
+# the toolkit knows: from the source for the oldest of each generation (7.5, 8.0, ...),
+# or for the oldest of all. The others' machine code is made from that PTX.
+define GENERATIONS
+int($$1 / 10) != major { printf "%s-gencode arch=compute_%s,code=[", end, $$1; major = int($$1 / 10); comma = "" }
+{ printf "%ssm_%s", comma, $$1; comma = ","; end = "] " } END { print end }
+endef
+generations = $(shell $(NVCC) --list-gpu-code | sed -n 's/^sm_//p' | sort -n | awk '$(GENERATIONS)')
 oldest = $(firstword $(shell $(NVCC) --list-gpu-arch))
 comma := ,
 space := $(subst ,, )
 every = $(subst $(space),$(comma),$(filter sm_%,$(shell $(NVCC) --list-gpu-code)))
-build/all/build/together/source.%: ARCHITECTURES = -arch=all
+build/all/build/together/source.%: ARCHITECTURES = $(generations)
 build/all/build/together/ptx.%: ARCHITECTURES = -gencode arch=$(oldest),code=[$(every)]
 build/all/%.fatbin: %.cu $(B)/settings
 	@mkdir -p $(@D)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """See that every .cu compiles for every architecture that the toolkit knows.
 
-Files that include the same headers are compiled together. Chapters and common/ are
-compiled from their source for each architecture; the rest, which is much, once, to
-the oldest PTX, which is then assembled for each. Only what runs on a GPU: the host's
-part is the same in every other build.
+Files are compiled together. Chapters and common/ are compiled from their source for
+each generation of GPUs; the rest, which is much, once, to the oldest PTX. From PTX the
+machine code of each architecture is made. Only what runs on a GPU: the host's part is
+the same in every other build.
 """
 
 import os

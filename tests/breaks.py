@@ -139,7 +139,7 @@ class Workshop:
             run = subprocess.run(
                 [program, CHECKS_ONLY, *options],
                 cwd=self.root,
-                env=together.environment(self.root, source),
+                env=together.environment(self.root, source) | {"SIMT_COUNTERS": "off"},
                 timeout=SECONDS,
                 text=True,
                 errors="replace",
