@@ -158,8 +158,7 @@ def collect(tally):
 def main():
     tally = pages.Tally()
     expectations = collect(tally)
-    groups = together.by_headers(pages.ROOT, expectations)
-    built = together.build(pages.ROOT, "cpu", groups, ".program")
+    built = together.build(pages.ROOT, "cpu", together.gather(expectations), ".program")
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         outcomes = pool.map(lambda s: None if isinstance(built[s], str) else run(built[s], s), expectations)
         for (source, expected), outcome in zip(expectations.items(), outcomes):

@@ -29,12 +29,8 @@ def headers(root, path):
         yield header
 
 
-def by_headers(root, files):
-    """Lists of files that include the same."""
-    return gather(files, lambda path: frozenset(headers(root, path)))
-
-
-def gather(files, key):
+def gather(files, key=lambda _: ""):
+    """Lists of files of one key, none too long."""
     found = {}
     for path in files:
         found.setdefault(key(path), []).append(path)
