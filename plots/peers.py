@@ -26,6 +26,7 @@ import records
 
 ROOT = bench.ROOT
 NAME = "peers.json"
+FUNCTORS = pathlib.Path("plots/peers/functors.h")
 SIZES = [1 << 20, 1 << 24, 1 << 26, 1 << 28]
 CALLS, WARM_UP = 50, 5
 COPY, ABSENT = "copy", "absent"
@@ -112,6 +113,7 @@ class Work:
     bytes_per_element = 8  # What must move, each operand once.
     kind = "float32"
     allowed = 0  # How far a result may be off PyTorch's.
+    in_triton = None  # A function of triton_kernels.
 
     def __init__(self, torch, n, cache):
         self.torch, self.n = torch, n
@@ -133,6 +135,11 @@ class Work:
     def pytorch(self, slot):
         self.kept[slot] = self.of(self.x[slot])
         return self.kept[slot]
+
+    def triton(self, slot):
+        import triton_kernels
+        getattr(triton_kernels, self.in_triton)(self.x[slot], self.y[slot])
+        return self.y[slot]
 
     def chapter(self, library):
         """A function of a slot that calls the chapter's."""
@@ -158,29 +165,21 @@ class Work:
 
 class Relu(Work):
     symbol = "_Z4reluPKfPflP11CUstream_st"
+    in_triton = "relu"
 
     def of(self, x):
         return self.torch.relu(x)
 
-    def triton(self, slot):
-        import triton_kernels
-        triton_kernels.relu(self.x[slot], self.y[slot])
-        return self.y[slot]
-
 
 class Gelu(Work):
     symbol = "_Z4geluPK6__halfPS_lP11CUstream_st"
+    in_triton = "gelu"
     bytes_per_element = 4
     kind = "float16"
     allowed = 2 ** -8  # A unit in the last place of 4 to 8.
 
     def of(self, x):
         return self.torch.nn.functional.gelu(x, approximate="tanh")
-
-    def triton(self, slot):
-        import triton_kernels
-        triton_kernels.gelu(self.x[slot], self.y[slot])
-        return self.y[slot]
 
 
 class ReluMask(Work):
@@ -205,6 +204,7 @@ class ReluMask(Work):
 
 class Sum(Work):
     symbol = "_Z3sumPKfPflS1_P11CUstream_st"
+    in_triton = "total"
     bytes_per_element = 4
     scratch = None
 
@@ -216,9 +216,7 @@ class Sum(Work):
         return self.torch.sum(x).expand(1)
 
     def triton(self, slot):
-        import triton_kernels
-        triton_kernels.total(self.x[slot], self.y[slot])
-        return self.y[slot][:1]
+        return super().triton(slot)[:1]
 
     def arguments(self, slot, library):
         floats = library._Z18sum_scratch_floatsl
@@ -263,7 +261,7 @@ def measure(torch, libraries):
         for n in SIZES:
             work = WORK[op](torch, n, cache)
             ways = {COPY: work.copy, "PyTorch": work.pytorch}
-            if hasattr(work, "triton") and version_of("triton") != ABSENT:
+            if work.in_triton and version_of("triton") != ABSENT:
                 ways["Triton"] = work.triton
             for source, library in libraries.items():
                 if records.op_of(source) == op:
@@ -298,7 +296,7 @@ def main(pairs):
         "cuda": torch.version.cuda, "triton": version_of("triton"), "commit": commit, "dirty": dirty,
         "date": datetime.date.today().isoformat(),
         "command": "make peers",
-        "sources": {str(s): records.sha256(ROOT / s) for s in libraries},
+        "sources": {str(s): records.sha256(ROOT / s) for s in [*libraries, FUNCTORS]},
     }
     folder = bench.DATA / records.gpu_folder(context["gpu"]) / context["date"]
     folder.mkdir(parents=True, exist_ok=True)

@@ -3,14 +3,7 @@
 #include <thrust/transform.h>
 
 #include "common/relu.h"
-
-namespace {
-
-struct Rectify {
-  __device__ float operator()(float x) const { return x <= 0.f ? 0.f : x; }
-};
-
-}  // namespace
+#include "plots/peers/functors.h"
 
 void relu(const float* x, float* y, int64_t n, cudaStream_t stream) {
   thrust::transform(thrust::cuda::par_nosync.on(stream), x, x + n, y,
