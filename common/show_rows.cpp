@@ -13,7 +13,6 @@ constexpr double kLanes = 32;
 constexpr double kSectorBytes = 32;
 
 const std::string kInstructions = "smsp__inst_executed.sum";
-const std::string kThreadInstructions = "smsp__thread_inst_executed.sum";
 const std::string kActive =
     "smsp__thread_inst_executed_per_inst_executed.ratio";
 const std::string kBranches = "smsp__sass_branch_targets.sum";
@@ -215,9 +214,8 @@ bool is_executor(const Metrics& metrics) {
 }
 
 std::vector<std::string> ncu_metrics() {
-  std::vector<std::string> names = {
-      kInstructions, kThreadInstructions, kActive,       kBranches,
-      kUniform,      kEfficiency,         kSharedAtomics};
+  std::vector<std::string> names = {kInstructions, kActive,     kBranches,
+                                    kUniform,      kEfficiency, kSharedAtomics};
   for (const char* op : {"ld", "st", "red", "atom"}) {
     names.push_back(requests(op));
     names.push_back(sectors(op));
@@ -233,17 +231,18 @@ std::vector<std::string> ncu_metrics() {
 Metrics total(const std::vector<Metrics>& parts) {
   Metrics sum;
   std::map<std::string, double> used_by;
+  double active = 0;
   for (const Metrics& part : parts) {
     for (const auto& [name, number] : part)
       if (ends_with(name, ".sum")) sum[name] += number;
     for (const char* op : {"ld", "st"}) used_by[op] += used_sectors(part, op);
+    active += value(part, kActive) * value(part, kInstructions);
   }
   for (const auto& [op, sectors_used] : used_by)
     sum[used(op)] = 100 * ratio(sectors_used, value(sum, sectors(op)));
   sum[kEfficiency] =
       100 * ratio(value(sum, kUniform), value(sum, kBranches), 1);
-  sum[kActive] =
-      ratio(value(sum, kThreadInstructions), value(sum, kInstructions));
+  sum[kActive] = ratio(active, value(sum, kInstructions));
   return sum;
 }
 

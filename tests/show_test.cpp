@@ -97,7 +97,7 @@ TEST_CASE("branches and lanes") {
       {"smsp__sass_branch_targets.sum", 100},
       {"smsp__sass_branch_targets_threads_uniform.sum", 74},
       {"smsp__inst_executed.sum", 1000},
-      {"smsp__thread_inst_executed.sum", 16000},
+      {"smsp__thread_inst_executed_per_inst_executed.ratio", 16},
   };
   const Metrics whole = show::total(std::vector{metrics, metrics});
   const Row branches = row(whole, "branch efficiency");
@@ -120,6 +120,14 @@ TEST_CASE("a total weighs each part") {
   CHECK(row(both, "load requests").value == 400);
   CHECK(row(both, "sectors a load request").value == 11);
   CHECK(row(both, "sectors a load request").ideal == doctest::Approx(4));
+
+  const auto warps = [](double instructions, double active) {
+    return Metrics{
+        {"smsp__inst_executed.sum", instructions},
+        {"smsp__thread_inst_executed_per_inst_executed.ratio", active}};
+  };
+  const Metrics halves = show::total(std::vector{warps(30, 32), warps(10, 8)});
+  CHECK(row(halves, "active threads a warp instruction").value == 26);
 }
 
 TEST_CASE("bytes that are moved twice are told") {
