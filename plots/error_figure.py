@@ -8,6 +8,7 @@ import dataclasses
 import pathlib
 import re
 
+import records
 from canvas import BLUE, GREY, ORANGE, new_figure
 from records import RecordError
 
@@ -53,6 +54,12 @@ def draw_error(errors):
     axes.set_ylabel("error in units of 2⁻²⁴ of the sum")
     axes.grid(axis="y", color="#DDDDDD", linewidth=0.6)
     return figure
+
+
+def with_errors(root):
+    """The records of all files, variants too, of the contracts that may round."""
+    return {op: [records.of_source(root, source) for source in records.all_sources(root)
+                 if records.op_of(source) == op] for op in ("gelu", "sum")}
 
 
 def draw_error_speed(gelus, sums, headline):

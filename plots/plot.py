@@ -82,12 +82,11 @@ def figures(root):
         found.append(Figure("counters.svg", [counted, *recorded.values()],
                             lambda shown: counters_figure.draw_counters(
                                 shown[0], shown[1:], title)))
-    exact = {op: [records.of_source(root, source) for source in records.all_sources(root)
-                  if records.op_of(source) == op] for op in ("gelu", "sum")}
-    if all(exact.values()):
-        found.append(Figure("error_speed.svg", sum(exact.values(), []),
+    rounded = error_figure.with_errors(root)
+    if all(rounded.values()):
+        found.append(Figure("error_speed.svg", sum(rounded.values(), []),
                             lambda _: error_figure.draw_error_speed(
-                                *exact.values(), headline)))
+                                *rounded.values(), headline)))
     computed = root / error_figure.FILE
     if computed.is_file():
         found.append(Figure("error.svg", [error_figure.load(computed)],

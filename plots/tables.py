@@ -55,7 +55,8 @@ import pathlib
 import re
 import sys
 
-import counters_figure as counters_drawing
+import counters_figure
+import error_figure
 import parity_data
 import peers
 import pitfalls
@@ -422,20 +423,19 @@ def error(args, page):
 
 def error_speed(args, page):
     root = records.root_of(page)
-    shown = [records.of_source(root, source) for source in records.all_sources(root)
-             if records.op_of(source) in ("gelu", "sum")]
+    shown = sum(error_figure.with_errors(root).values(), [])
     return _figure(root, page, "error_speed.svg", "Points, one a kernel: its worst error "
                    "against its time, for GELU and for the sums", shown,
                    f"time: n = {_power(HEADLINE)}; error: the worst of all sizes from 2²⁰ on")
 
 
-def counters_figure(args, page):
+def beside_counters(args, page):
     root = records.root_of(page)
     shown = [records.of_source(root, source) for source in records.main_sources(root)]
     return _figure(root, page, "counters.svg", "Bars, a row a chapter: bytes moved, "
                    "requests and instructions an element as the executor counts them, "
                    "and the time an element on a GPU", shown,
-                   f"n = {_power(counters_drawing.DRAWN)}")
+                   f"n = {_power(counters_figure.DRAWN)}")
 
 
 def gbps(record, row):
@@ -527,7 +527,7 @@ RENDERERS = {
         "threads add, and how many warps have work"),
     ("figure", "error"): error,
     ("figure", "error_speed"): error_speed,
-    ("figure", "counters"): counters_figure,
+    ("figure", "counters"): beside_counters,
     ("figure", "sweep"): sweep_figure,
     ("value", "fastest"): fastest,
     ("value", "tried"): tried,

@@ -27,15 +27,17 @@ bool checks_operands(const Statement& s) {
          s.has("f32");
 }
 
+bool divides(const Statement& s) {
+  return s.name() == "div" || s.name() == "rem";
+}
+
 bool divides_exactly(const Statement& s) {
-  return (s.name() == "div" || s.name() == "rem") && !s.has("approx") &&
-         !s.has("full");
+  return divides(s) && !s.has("approx") && !s.has("full");
 }
 
 // By a variable: a constant divisor is a multiplication in the PTX already.
 bool divides_integers(const Statement& s) {
-  return (s.name() == "div" || s.name() == "rem") &&
-         (s.has("u32") || s.has("s32"));
+  return divides(s) && (s.has("u32") || s.has("s32"));
 }
 
 // What ptxas would rather jump over than execute under a predicate: stores to

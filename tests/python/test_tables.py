@@ -80,7 +80,8 @@ class Tables(unittest.TestCase):
             if name.startswith("counter"):  # Counted anew each time.
                 continue
             if name in ("parity", "findings", "speed", "memory", "error",
-                        "coarsening", "sweep", "error_speed", "fastest", "tried", "peers", "peer", "pitfall"):  # Of no chapter's record.
+                        "coarsening", "sweep", "error_speed", "fastest", "tried",
+                        "peers", "peer", "pitfall"):  # Of no chapter's record.
                 continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
             if name == "floor_us":
