@@ -326,22 +326,33 @@ program: $(object).program
 	$(call point_run_at,$<)
 endif
 
+# Several goals are reached one by one, as they were asked for: what is drawn has
+# been measured, and nothing disturbs what is being timed.
+last :=
+$(foreach g,$(filter-out build/%,$(GOALS)),$(if $(last),$(eval $g: | $(last)))$(eval last := $g))
+
 test:
 	@BACKEND=$(BACKEND) $(CHECK_PYTHON) tests/run
 
 ifeq ($(BACKEND),gpu)
-# bench_rules <target> <sources>
-define bench_rules
-$1: $(patsubst %.cu,$(B)/%.run,$2)
-	@$(PYTHON) plots/bench.py $(foreach s,$2,$s=$(B)/$(basename $s).run)
-endef
-$(eval $(call bench_rules,bench,$(SOURCES)))
+# What is built of sources for a script, and source=built, as it is told.
+built = $(patsubst %.cu,$(B)/%$1,$2)
+pairs = $(join $(addsuffix =,$2),$(call built,$1,$2))
+
+.PHONY: $(NUMBERS:%=bench%)
+$(NUMBERS:%=bench%): bench%: $$(call built,.run,$$(call sources,$$*))
+	@$(PYTHON) plots/bench.py $(call pairs,.run,$(call sources,$*))
+
+# The whole ladder is measured beside what people would use instead.
+MEASURED := $(SOURCES) $(wildcard plots/peers/*.cu)
+LOADED   := $(MEASURED) common/read_kernel.cu
+bench: $(call built,.run,$(MEASURED)) $(call built,.so,$(LOADED))
+	@$(PYTHON) plots/bench.py $(call pairs,.run,$(MEASURED))
+	@$(PYTHON) plots/peers.py $(call pairs,.so,$(LOADED))
+peers: $(call built,.so,$(LOADED))
+	@$(PYTHON) plots/peers.py $(call pairs,.so,$(LOADED))
 pitfalls: $(B)/plots/pitfalls.program
 	@$(PYTHON) plots/pitfalls.py ./$<
-PEERS := $(SOURCES) $(wildcard plots/peers/*.cu)
-peers: $(patsubst %.cu,$(B)/%.so,$(PEERS))
-	@$(PYTHON) plots/peers.py $(foreach s,$(PEERS),$s=$(B)/$(basename $s).so)
-$(foreach n,$(NUMBERS),$(eval $(call bench_rules,bench$n,$(call sources,$n))))
 else
 .PHONY: $(NUMBERS:%=bench%)
 bench peers pitfalls $(NUMBERS:%=bench%):

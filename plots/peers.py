@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Times chapters beside CUB, PyTorch and Triton, in one process, on this GPU.
 
-    plots/peers.py SOURCE=LIBRARY...     `make peers` calls it so
+    plots/peers.py SOURCE=LIBRARY...     `make peers` and `make bench` call it so
 
-A library is a chapter's file built to be loaded, or one in plots/peers/ that fulfils
-a contract by the CUDA Toolkit's own means. Writes
+A library is a chapter's file built to be loaded, one in plots/peers/ that fulfils
+a contract by the CUDA Toolkit's own means, or READER. Writes
 plots/data/<gpu>/<date>/peers.json: for each operation and size, the time of
-each chapter, of its peers and of a plain copy of as many bytes. Every result is
-compared with PyTorch's first. What is absent is left out, aloud.
+each chapter, of its peers, and of a plain copy and a plain read of as many bytes.
+Every result is compared with PyTorch's first. What is absent is left out, aloud;
+without PyTorch that is all of it.
 
 All 50 calls are queued while the GPU is held back, so that no time of Python is
 in any of them; each works on arrays that have left the L2 cache.
@@ -27,16 +28,18 @@ import records
 ROOT = bench.ROOT
 NAME = "peers.json"
 FUNCTORS = pathlib.Path("plots/peers/functors.h")
+READER = pathlib.Path("common/read_kernel.cu")
+ROOFS = (records.COPY, records.READ)
 SIZES = [1 << 20, 1 << 24, 1 << 26, 1 << 28]
 CALLS, WARM_UP = 50, 5
-COPY, ABSENT = "copy", "absent"
+ABSENT = "absent"
 
 
 @dataclasses.dataclass(frozen=True)
 class Time:
     """One way to do an operation at one size; times in microseconds."""
     op: str
-    by: str  # A source of ours, COPY or a peer.
+    by: str  # A source of ours, a peer, or one of ROOFS.
     n: int
     bytes: int
     p10_us: float
@@ -113,7 +116,7 @@ class Work:
     bytes_per_element = 8  # What must move, each operand once.
     kind = "float32"
     allowed = 0  # How far a result may be off PyTorch's.
-    in_triton = None  # A function of triton_kernels.
+    in_triton = ""  # A function of triton_kernels.
 
     def __init__(self, torch, n, cache):
         self.torch, self.n = torch, n
@@ -132,14 +135,29 @@ class Work:
     def copy(self, slot):
         return self.target[slot].copy_(self.source[slot])
 
+    def read(self, library):
+        """A function of a slot that reads as many bytes and writes none."""
+        floats = self.bytes // 4
+        arrays = [self.torch.zeros(floats, device="cuda") for _ in range(self.slots)]
+        stream = ctypes.c_void_p(self.torch.cuda.current_stream().cuda_stream)
+
+        def called(slot):
+            x = pointer(arrays[slot])
+            library._Z18launch_read_kernelPKflPfP11CUstream_st(
+                x, ctypes.c_int64(floats), x, stream)
+        return called
+
     def pytorch(self, slot):
         self.kept[slot] = self.of(self.x[slot])
         return self.kept[slot]
 
     def triton(self, slot):
         import triton_kernels
-        getattr(triton_kernels, self.in_triton)(self.x[slot], self.y[slot])
+        getattr(triton_kernels, self.in_triton)(*self.inputs(slot), self.y[slot])
         return self.y[slot]
+
+    def inputs(self, slot):
+        return (self.x[slot],)
 
     def chapter(self, library):
         """A function of a slot that calls the chapter's."""
@@ -183,8 +201,9 @@ class Gelu(Work):
 
 
 class ReluMask(Work):
-    """The backward pass: PyTorch's reads x, ours a bit of it."""
+    """The backward pass: PyTorch's reads x, the others a bit of it."""
     symbol = "_Z18relu_mask_backwardPKfPKjPflP11CUstream_st"
+    in_triton = "relu_mask_backward"
     bytes_per_element = 8.125
 
     def __init__(self, torch, n, cache):
@@ -197,8 +216,11 @@ class ReluMask(Work):
         self.kept[slot] = self.torch.ops.aten.threshold_backward(self.dy[slot], self.x[slot], 0)
         return self.kept[slot]
 
+    def inputs(self, slot):
+        return self.dy[slot], self.masks[slot]
+
     def arguments(self, slot, _):
-        return (pointer(self.dy[slot]), pointer(self.masks[slot]), pointer(self.y[slot]),
+        return (*map(pointer, self.inputs(slot)), pointer(self.y[slot]),
                 ctypes.c_int64(self.n))
 
 
@@ -257,17 +279,19 @@ def microseconds(torch, call, slots):
 
 def measure(torch, libraries):
     cache = torch.cuda.get_device_properties(0).L2_cache_size
+    reader = libraries.pop(READER)
     for op in dict.fromkeys(map(records.op_of, libraries)):
         for n in SIZES:
             work = WORK[op](torch, n, cache)
-            ways = {COPY: work.copy, "PyTorch": work.pytorch}
-            if work.in_triton and version_of("triton") != ABSENT:
+            ways = {records.COPY: work.copy, records.READ: work.read(reader),
+                    "PyTorch": work.pytorch}
+            if version_of("triton") != ABSENT:
                 ways["Triton"] = work.triton
             for source, library in libraries.items():
                 if records.op_of(source) == op:
                     ways[str(source)] = work.chapter(library)
             for by, call in ways.items():
-                if by != COPY:
+                if by not in ROOFS:
                     work.check(by, call(0))
                 times = [round(us, 3) for us in microseconds(torch, call, work.slots)]
                 yield Time(op, by, n, work.bytes, *times)
@@ -281,7 +305,9 @@ def main(pairs):
     try:
         import torch
     except ImportError as error:
-        sys.exit(f"peers: PyTorch is absent ({error}), so nothing is compared with it.")
+        print(f"PyTorch is absent ({error}): it and Triton are left out. CUB and Thrust "
+              "are measured by `make bench`, each in a process of its own.")
+        return
     if version_of("triton") == ABSENT:
         print("Triton is absent: it is left out.")
     libraries = {pathlib.Path(source): ctypes.CDLL(ROOT / library)
@@ -296,7 +322,7 @@ def main(pairs):
         "cuda": torch.version.cuda, "triton": version_of("triton"), "commit": commit, "dirty": dirty,
         "date": datetime.date.today().isoformat(),
         "command": "make peers",
-        "sources": {str(s): records.sha256(ROOT / s) for s in [*libraries, FUNCTORS]},
+        "sources": {str(s): records.sha256(ROOT / s) for s in [*libraries, READER, FUNCTORS]},
     }
     folder = bench.DATA / records.gpu_folder(context["gpu"]) / context["date"]
     folder.mkdir(parents=True, exist_ok=True)

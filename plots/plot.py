@@ -20,6 +20,7 @@ import sys
 import canvas
 import counters_figure
 import error_figure
+import peers
 import records
 import sweep
 import sweep_figure
@@ -30,7 +31,7 @@ from canvas import BLUE, GREY, INK, ORANGE, new_figure
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPTS = [pathlib.Path(module.__file__).resolve()
            for module in (sys.modules[__name__], canvas, counters_figure, error_figure,
-                          records, sweep, sweep_figure, trace_figures, traces)]
+                          peers, records, sweep, sweep_figure, trace_figures, traces)]
 
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
 HEADLINE = 1 << 28
@@ -68,7 +69,8 @@ def figures(root):
     """Every figure that the data call for."""
     sources = records.main_sources(root)
     recorded = {s: records.of_source(root, s) for s in sources}
-    found = [Figure("ladder.svg", list(recorded.values()), draw_ladder)]
+    toolkit = [records.of_source(root, s) for s in records.peer_sources(root, "cub")]
+    found = [Figure("ladder.svg", [*recorded.values(), *toolkit], draw_ladder)]
     for source in sources:
         before = records.previous(root, source)
         shown = [recorded[s] for s in (before, source) if s]
@@ -103,7 +105,7 @@ def draw_trace(kind):
 
 
 def draw_ladder(shown):
-    """How much of a plain copy's bandwidth does each chapter reach?"""
+    """How much of a plain copy's bandwidth does each chapter reach, and CUB?"""
     families = {}
     for record in shown:
         families.setdefault(record.op, []).append(record)
@@ -135,7 +137,7 @@ def draw_ladder(shown):
 def draw_bar(axes, y, record):
     row = headline(record)
     percent = record.percent_of_copy(row)
-    axes.barh(y, percent, height=0.62, color=BLUE)
+    axes.barh(y, percent, height=0.62, color=GREY if is_peer(record) else BLUE)
     inside = percent > 45
     axes.text(1.5 + (0 if inside else percent), y,
               f"{row.gbps:,.0f} GB/s  ·  {percent:.1f} %", va="center",
@@ -150,6 +152,10 @@ def mark_reads(axes, y, family):
         axes.vlines(read, y + k - 0.42, y + k + 0.42, color=INK, linewidth=1.2,
                     linestyle=(0, (2, 1)))
     return read
+
+
+def is_peer(record):
+    return pathlib.Path(record.context["source"]).parent.name == "peers"
 
 
 def reads(record):
@@ -229,8 +235,8 @@ def label_ends(axes, lines, top):
 
 
 def title(record):
-    """03_pack -> 03 pack"""
-    return pathlib.Path(record.context["source"]).parent.name.replace("_", " ")
+    """03 pack; of a peer, CUB"""
+    return peers.label(record.context["source"]).replace("_", " ")
 
 
 def seal_of(text):

@@ -147,6 +147,11 @@ def main_sources(root):
     return [source for source in all_sources(root) if not is_variant(source)]
 
 
+def peer_sources(root, by):
+    """What a library of the toolkit, "cub" or "thrust", has for the contracts."""
+    return sorted(root.glob(f"plots/peers/*.{by}.cu"))
+
+
 def previous(root, source):
     """The file of the same contract in the chapter before, or None."""
     before = [s for s in main_sources(root) if op_of(s) == op_of(source)
@@ -208,13 +213,13 @@ def of_source(root, source, gpu=REFERENCE_GPU):
     """The newest record of a .cu file; refuses one of another version."""
     name = source.relative_to(root)
     found = sorted(root.glob(f"plots/data/{gpu}/*/{file_name(source)}"))
-    chapter = source.parent.name[:2]
+    number = re.match(r"\d\d_|", source.parent.name)[0][:2]
     if not found:
         raise RecordError(f"{name} was never measured on {gpu}: "
-                          f"run `make bench{chapter}` there")
+                          f"run `make bench{number}` there")
     record = load(found[-1])
     if record.context["source_sha256"] != sha256(source):
         raise RecordError(f"{record.path.relative_to(root)} was measured from "
                           f"another version of {name}: run "
-                          f"`make bench{chapter}` on {gpu} again")
+                          f"`make bench{number}` on {gpu} again")
     return record

@@ -38,6 +38,7 @@ gbps, percent, us, copy_gbps.
 
     value counter FILE CASE ROW   16.00
     value peer FILE BY N      1.14 x   what BY (CUB, PyTorch, ...) takes, in times of FILE's
+    value arbitration FILE    0.5 %    what hardware adds to FILE's wavefronts of shared memory
     value pitfall wrong NAME  what docs/how-not-to-measure.md gets wrong, and `right`
 
 CASE is n=1048576 or n=2^20, then offset=1 if arrays start one element too far,
@@ -233,7 +234,7 @@ def peers_of_contract(args, page):
     for by in measured.by(op, sizes[0]):
         cells = [peers.label(by)]
         for n in sizes:
-            time, copy = measured.time(op, by, n), measured.time(op, peers.COPY, n)
+            time, copy = measured.time(op, by, n), measured.time(op, records.COPY, n)
             cells += [_time(time.p50_us), f"{100 * copy.p50_us / time.p50_us:.1f} %"]
         rows.append(cells)
     return [*_table(header, rows), "", peers.caption(measured)]
@@ -330,6 +331,16 @@ def parity(args, page):
     if len(args) != 1 or args[0] not in views:
         raise ValueError(f"write: table parity {' or '.join(views)}")
     return views[args[0]](records.root_of(page), page)
+
+
+def arbitration(args, page):
+    if len(args) != 1:
+        raise ValueError("write: value arbitration FILE.cu")
+    root, source = records.root_of(page), _beside(page, args[0])
+    known, program = parity_data.load(parity_data.newest(root), root), str(source.relative_to(root))
+    if program not in known.programs:
+        raise ValueError(f"{program} was not counted; {', '.join(known.programs)} were")
+    return [f"{max(map(parity_data.percent_by_arbitration, known.programs[program])):.2g} %"]
 
 
 def _parity_programs(root, page):
@@ -534,6 +545,7 @@ RENDERERS = {
     ("value", "counter"): counter,
     ("value", "peer"): peer,
     ("value", "pitfall"): pitfall,
+    ("value", "arbitration"): arbitration,
     ("value", "gbps"): _value(gbps),
     ("value", "percent"): _value(percent),
     ("value", "misaligned_percent"): _value(percent, records.MISALIGNED),

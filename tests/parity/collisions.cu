@@ -1,5 +1,8 @@
-// Reductions of one warp, in which some lanes add to the same places.
+// Reductions of one warp, in which some lanes add to the same places, or all add
+// anywhere.
 #include <cuda_runtime.h>
+
+#include <cstdint>
 
 #include "common/device_array.h"
 
@@ -25,6 +28,19 @@ void in_every_way(int* to) {
   collide<kPlaces, kEach, false, 32><<<1, 32>>>(to);
 }
 
+// Anywhere in kPlaces: 32 of them fill a 128-byte line.
+template <int kPlaces>
+__global__ void scatter(int* to, uint32_t seed) {
+  const uint32_t mixed = (threadIdx.x + 32 * seed) * 2654435761u;
+  atomicAdd(to + (mixed ^ mixed >> 15) * 2246822519u % kPlaces, 1);
+}
+
+template <int kPlaces>
+void scatter_often(int* to) {
+  for (uint32_t seed = 0; seed < 8; ++seed)
+    scatter<kPlaces><<<1, 32>>>(to, seed);
+}
+
 }  // namespace
 
 int main() {
@@ -43,6 +59,10 @@ int main() {
   in_every_way<8, 3>(to.data());
   in_every_way<3, 4>(to.data());
   in_every_way<4, 8>(to.data());
+  scatter_often<8>(to.data());
+  scatter_often<32>(to.data());
+  scatter_often<128>(to.data());
+  scatter_often<256>(to.data());
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
 }

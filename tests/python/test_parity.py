@@ -42,6 +42,16 @@ class Judging(unittest.TestCase):
         self.assertEqual(found, [f"launch 0, copy<float>: {SECTORS}: ncu 8, "
                                  "the executor 9"])
 
+    def test_arbitration_is_no_conflict_of_the_addresses(self):
+        hardware = {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": 107,
+                    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": 7}
+        counted = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+        executor = {counted: 100, list(hardware)[0]: 100}
+        self.assertEqual(troubles(launch(hardware | {counted: 100}, executor)), [])
+        self.assertEqual(len(troubles(launch(hardware | {counted: 107}, executor))), 2)
+        (found,) = troubles(launch(hardware | {counted: 100}, executor | {list(hardware)[1]: 7}))
+        self.assertIn("conflicts_pipe_lsu_mem_shared_op_ld.sum: ncu 0, the executor 7", found)
+
     def test_branches_and_lanes_may_differ_by_two_of_a_hundred(self):
         self.assertEqual(troubles(launch({UNIFORM: 90, LANES: 32},
                                          {UNIFORM: 91.9, LANES: 31.4})), [])
