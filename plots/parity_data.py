@@ -18,6 +18,7 @@ LEAVING = "tests/parity/leaving.cu"
 
 _L1 = "l1tex__{}_pipe_lsu_mem_global_op_{}.sum"
 _WAVEFRONTS = "{}_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+_HARDWARE, _INSTRUCTIONS = "l1tex_", "smsp__sass_l1tex"
 _CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 _PER_SECTOR = "smsp__sass_average_data_bytes_per_sector_mem_global_op_{}.pct"
 _TARGETS = "smsp__sass_branch_targets{}.sum"
@@ -37,7 +38,7 @@ QUANTITIES = {
     "shared instructions": [
         *(f"smsp__sass_inst_executed_op_shared_{op}.sum" for op in ("ld", "st")),
         "smsp__inst_executed_op_shared_atom.sum"],
-    "wavefronts": _each(_WAVEFRONTS, "smsp__sass_l1tex", ("ld", "st")),
+    "wavefronts": _each(_WAVEFRONTS, _HARDWARE, ("ld", "st")),
     "bank conflicts": [_CONFLICTS.format(op) for op in ("ld", "st")],
     "uniform branches": [_UNIFORM],
     "active lanes": [_LANES],
@@ -46,7 +47,7 @@ EXACT = tuple(QUANTITIES)[:6]
 # Not compared by themselves.
 BACKGROUND = [*(_TARGETS.format(kind)
                 for kind in ("", "_threads_uniform", "_threads_divergent")),
-              *_each(_WAVEFRONTS, "l1tex_", ("ld", "st"))]
+              *_each(_WAVEFRONTS, _INSTRUCTIONS, ("ld", "st"))]
 METRICS = [m for metrics in QUANTITIES.values() for m in metrics] + BACKGROUND
 
 ROUNDING = 0.0051  # ncu prints two decimals.
@@ -92,27 +93,31 @@ def base(kernel):
     return kernel.partition("<")[0]
 
 
-# Where blocks share an SM, the banks serve another client first now and then, such
-# as what a load brings. The hardware then counts a wavefront and a conflict more, of
-# the same launch another number each time. ncu's count by instruction does not.
-def arbitration(side, op):
-    """Wavefronts of shared loads or stores that no address asks for."""
-    return (side[_WAVEFRONTS.format("l1tex_", op)]
-            - side[_WAVEFRONTS.format("smsp__sass_l1tex", op)])
+# ncu counts wavefronts by hardware, and by instruction. Where blocks share an SM, the
+# banks serve another client first now and then, such as what a load brings, and the
+# hardware counts a wavefront and a conflict more, of the same launch another number
+# each time.
+def arbitration(launch, op):
+    """Of ncu's wavefronts, those that no address asks for: what the hardware has
+    beyond ncu's count by instruction, provided that the executor agrees with that."""
+    hardware, instructions = (_WAVEFRONTS.format(by, op) for by in (_HARDWARE, _INSTRUCTIONS))
+    if launch.ncu[instructions] != launch.executor[instructions]:
+        return 0
+    return max(0, launch.ncu[hardware] - launch.ncu[instructions])
 
 
 def percent_by_arbitration(launch):
-    """How many of ncu's wavefronts by instruction came on top of them."""
-    more = sum(arbitration(launch.ncu, op) for op in ("ld", "st"))
-    return 100 * more / (sum(launch.ncu[m] for m in QUANTITIES["wavefronts"]) or 1)
+    """Of ncu's wavefronts."""
+    return 100 * sum(arbitration(launch, op) for op in ("ld", "st")) / (
+        sum(launch.ncu[metric] for metric in QUANTITIES["wavefronts"]) or 1)
 
 
-def compared(side, metric):
-    """A side's number; of bank conflicts, those of the addresses."""
+def of_ncu(launch, metric):
+    """What ncu counted; of wavefronts and conflicts, those of the addresses."""
     for op in ("ld", "st"):
-        if metric == _CONFLICTS.format(op):
-            return side[metric] - arbitration(side, op)
-    return side[metric]
+        if metric in (_WAVEFRONTS.format(_HARDWARE, op), _CONFLICTS.format(op)):
+            return launch.ncu[metric] - arbitration(launch, op)
+    return launch.ncu[metric]
 
 
 # ---- Comparing ---------------------------------------------------------------
@@ -121,8 +126,8 @@ def compared(side, metric):
 def differs(program, launch, quantity):
     """The metrics of a quantity that differ by more than they may."""
     return [metric for metric in QUANTITIES[quantity]
-            if not _agree(program, quantity, compared(launch.ncu, metric),
-                          compared(launch.executor, metric))]
+            if not _agree(program, quantity, of_ncu(launch, metric),
+                          launch.executor[metric])]
 
 
 def _agree(program, quantity, ncu, ours):
@@ -159,8 +164,8 @@ def judge(parity, exceptions):
 
 def difference(number, launch, metric):
     return (f"launch {number}, {launch.kernel}: {metric}: ncu "
-            f"{compared(launch.ncu, metric):,.10g}, the executor "
-            f"{compared(launch.executor, metric):,.10g}")
+            f"{of_ncu(launch, metric):,.10g}, the executor "
+            f"{launch.executor[metric]:,.10g}")
 
 
 def read_exceptions(text):

@@ -64,12 +64,16 @@ class Peers:
         return [b for o, b, m in self.times if (o, m) == (op, n)]
 
 
+def found(root, gpu=records.REFERENCE_GPU):
+    """The files of a GPU, the newest last."""
+    return sorted(root.glob(f"plots/data/{gpu}/*/{NAME}"))
+
+
 def newest(root, gpu=records.REFERENCE_GPU):
     """The newest run; refuses one of another version of any source in it."""
-    found = sorted(root.glob(f"plots/data/{gpu}/*/{NAME}"))
-    if not found:
+    if not found(root, gpu):
         raise records.RecordError(f"no peer was measured on {gpu}: run `make peers` there")
-    return load(found[-1], root)
+    return load(found(root, gpu)[-1], root)
 
 
 def load(path, root):

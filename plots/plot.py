@@ -11,6 +11,7 @@ and of the drawing. The check compares those, so it needs no matplotlib.
 """
 
 import argparse
+import dataclasses
 import hashlib
 import io
 import pathlib
@@ -69,8 +70,9 @@ def figures(root):
     """Every figure that the data call for."""
     sources = records.main_sources(root)
     recorded = {s: records.of_source(root, s) for s in sources}
-    toolkit = [records.of_source(root, s) for s in records.peer_sources(root, "cub")]
-    found = [Figure("ladder.svg", [*recorded.values(), *toolkit], draw_ladder)]
+    beside = [peers.newest(root)] if peers.found(root) else []
+    found = [Figure("ladder.svg", [*recorded.values(), *beside],
+                    lambda _: draw_ladder(list(recorded.values()), beside))]
     for source in sources:
         before = records.previous(root, source)
         shown = [recorded[s] for s in (before, source) if s]
@@ -104,25 +106,27 @@ def draw_trace(kind):
     return lambda shown: trace_figures.DRAW[kind](shown[0].views[kind])
 
 
-def draw_ladder(shown):
-    """How much of a plain copy's bandwidth does each chapter reach, and CUB?"""
+def draw_ladder(shown, beside):
+    """How much of a plain copy's bandwidth does each chapter reach, and each peer?"""
     families = {}
     for record in shown:
         families.setdefault(record.op, []).append(record)
-    rows = len(shown) + 1.1 * len(families)
+    bars = {op: [*map(chapters_bar, family), *peers_bars(op, beside)]
+            for op, family in families.items()}
+    rows = sum(map(len, bars.values())) + 1.1 * len(families)
     figure, axes = new_figure(7.2, 1.1 + 0.4 * rows)
     ticks, y = {}, 0.6
     for op, family in families.items():
         row = headline(family[0])
         axes.text(1.5, y, f"{op}: {row.bytes / row.n:.4g} bytes to move for "
                   "each element", fontsize=9, va="center")
-        for k, record in enumerate(family):
-            draw_bar(axes, y + 0.8 + k, record)
-            ticks[y + 0.8 + k] = title(record)
+        for k, bar in enumerate(bars[op]):
+            draw_bar(axes, y + 0.8 + k, bar)
+            ticks[y + 0.8 + k] = bar.name
         if reads(family[0]):
             read = mark_reads(axes, y + 0.8, family)
             axes.text(read, y, "a read", ha="right", va="center", fontsize=9)
-        y += len(family) + 1.1
+        y += len(bars[op]) + 1.1
     axes.axvline(100, color=INK, linewidth=1.2)
     axes.text(100, 0, "a plain copy", ha="right", va="bottom")
     axes.set_yticks(list(ticks), ticks.values())
@@ -134,13 +138,36 @@ def draw_ladder(shown):
     return figure
 
 
-def draw_bar(axes, y, record):
+@dataclasses.dataclass(frozen=True)
+class Bar:
+    name: str
+    gbps: float
+    percent: float  # Of the copy in the same process.
+    color: str
+
+
+def chapters_bar(record):
     row = headline(record)
-    percent = record.percent_of_copy(row)
-    axes.barh(y, percent, height=0.62, color=GREY if is_peer(record) else BLUE)
-    inside = percent > 45
-    axes.text(1.5 + (0 if inside else percent), y,
-              f"{row.gbps:,.0f} GB/s  ·  {percent:.1f} %", va="center",
+    return Bar(title(record), row.gbps, record.percent_of_copy(row), BLUE)
+
+
+def peers_bars(op, beside):
+    """What one would call instead: beside the copy of their own process. Of the bit
+    mask it is the backward pass, and the ladder's is the forward one."""
+    for measured in [] if op == "relu_mask" else beside:
+        copy = measured.times.get((op, records.COPY, HEADLINE))
+        for by in measured.by(op, HEADLINE):
+            if peers.label(by) in ("PyTorch", "CUB"):
+                time = measured.time(op, by, HEADLINE)
+                yield Bar(peers.label(by), time.bytes / time.p50_us * 1e-3,
+                          100 * copy.p50_us / time.p50_us, GREY)
+
+
+def draw_bar(axes, y, bar):
+    axes.barh(y, bar.percent, height=0.62, color=bar.color)
+    inside = bar.percent > 45
+    axes.text(1.5 + (0 if inside else bar.percent), y,
+              f"{bar.gbps:,.0f} GB/s  ·  {bar.percent:.1f} %", va="center",
               color="white" if inside else INK)
 
 
@@ -152,10 +179,6 @@ def mark_reads(axes, y, family):
         axes.vlines(read, y + k - 0.42, y + k + 0.42, color=INK, linewidth=1.2,
                     linestyle=(0, (2, 1)))
     return read
-
-
-def is_peer(record):
-    return pathlib.Path(record.context["source"]).parent.name == "peers"
 
 
 def reads(record):
@@ -235,8 +258,8 @@ def label_ends(axes, lines, top):
 
 
 def title(record):
-    """03 pack; of a peer, CUB"""
-    return peers.label(record.context["source"]).replace("_", " ")
+    """03_pack -> 03 pack"""
+    return pathlib.Path(record.context["source"]).parent.name.replace("_", " ")
 
 
 def seal_of(text):

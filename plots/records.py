@@ -147,11 +147,6 @@ def main_sources(root):
     return [source for source in all_sources(root) if not is_variant(source)]
 
 
-def peer_sources(root, by):
-    """What a library of the toolkit, "cub" or "thrust", has for the contracts."""
-    return sorted(root.glob(f"plots/peers/*.{by}.cu"))
-
-
 def previous(root, source):
     """The file of the same contract in the chapter before, or None."""
     before = [s for s in main_sources(root) if op_of(s) == op_of(source)

@@ -395,8 +395,9 @@ def ladder_figure(args, page):
     shown = [records.of_source(root, s) for s in records.main_sources(root)]
     sizes = dict.fromkeys(_power(headline_size(record)) for record in shown)
     return _figure(root, page, "ladder.svg", "Bars: each chapter's bandwidth "
-                   "as a part of what a plain copy reaches", shown,
-                   f"n = {', '.join(sizes)}")
+                   "as a part of what a plain copy reaches; PyTorch's and CUB's", shown,
+                   f"n = {', '.join(sizes)}; grey: PyTorch and CUB, in a process of "
+                   "their own")
 
 
 def by_size_figure(args, page):

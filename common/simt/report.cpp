@@ -73,7 +73,7 @@ Metrics metrics_of(const Totals& t) {
     const std::string end = std::string("_pipe_lsu_mem_shared_op_") + op;
     m["smsp__sass_inst_executed_op_shared_" + std::string(op) + ".sum"] =
         c.requests;
-    // By instruction and, the same where no block shares an SM, by hardware.
+    // ncu counts them by instruction, and by hardware.
     m["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_" +
       std::string(op) + ".sum"] = c.wavefronts;
     m["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" + std::string(op) +

@@ -74,6 +74,20 @@ def plant_trace(root, source, first=0):
                   "active": [steps]}})
 
 
+def peer(by, us, n=1 << 28):
+    """One line of peers.json."""
+    return {"op": "relu", "by": by, "n": n, "bytes": 8 * n,
+            "p10_us": us, "p50_us": us, "p90_us": us}
+
+
+def plant_peers(root, times, **sources):
+    """What `make peers` would have written; sources by their path."""
+    context = dict.fromkeys(("gpu", "cuda", "torch", "triton", "date", "commit"), "x")
+    path = root / "plots/data" / records.REFERENCE_GPU / "2026-01-02/peers.json"
+    write(path, {"context": context | {"sources": sources}, "times": times})
+    return path
+
+
 def repository(root):
     """Chapters, pages and a record for each; returns the root, resolved."""
     root = pathlib.Path(root).resolve()

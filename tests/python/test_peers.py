@@ -16,11 +16,6 @@ FOLDER = "plots/data/nvidia-h200/2026-01-02"
 OURS = "chapters/03_pack/relu.cu"
 
 
-def time(by, us, n=1 << 28):
-    return {"op": "relu", "by": by, "n": n, "bytes": 8 * n,
-            "p10_us": us, "p50_us": us, "p90_us": us}
-
-
 class MadeUp(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -42,10 +37,9 @@ class MadeUp(unittest.TestCase):
 class Peers(MadeUp):
     def setUp(self):
         super().setUp()
-        context = dict.fromkeys(("gpu", "cuda", "torch", "triton", "date", "commit"), "x")
-        self.path = self.write("peers.json", {
-            "context": context | {"sources": {OURS: records.sha256(self.source)}},
-            "times": [time("copy", 500), time("PyTorch", 600), time(OURS, 400)]})
+        self.path = made_up.plant_peers(
+            self.root, [made_up.peer("copy", 500), made_up.peer("PyTorch", 600),
+                        made_up.peer(OURS, 400)], **{OURS: records.sha256(self.source)})
 
     def test_table_and_value(self):
         lines = self.render("table", "peers", "relu", "2^28")
