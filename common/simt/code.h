@@ -100,6 +100,7 @@ struct Instruction {
   // A branch that ptxas makes none, and the instructions it jumps over here.
   bool predicated = false;
   uint8_t skips_if_taken = 0, skips_if_not = 0;
+  uint8_t machine_if_taken = 0, machine_if_not = 0;  // As many of the machine's.
   bool jumps =
       false;  // no condition, and a branch to the hardware all the same
   struct Call* call = nullptr;

@@ -140,6 +140,8 @@ void InstructionCounts::add(const InstructionCounts& other) {
   branches += other.branches;
   divergent += other.divergent;
   predicated += other.predicated;
+  machine_issued += other.machine_issued;
+  machine_lanes += other.machine_lanes;
   barriers += other.barriers;
   global.add(other.global);
   shared.add(other.shared);

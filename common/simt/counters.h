@@ -34,6 +34,7 @@ struct InstructionCounts {
   uint64_t lanes = 0;   // that were active in them
   uint64_t branches = 0, divergent = 0;
   uint64_t predicated = 0;  // branches that ptxas makes none
+  uint64_t machine_issued = 0, machine_lanes = 0;  // what they skip here
   uint64_t barriers = 0;    // warps that came to one
   MemoryCounts global, shared;
 
@@ -76,6 +77,10 @@ class Counters {
     c.issued += (taken == 0) * ins.skips_if_not;
     c.lanes += std::popcount(taken) * ins.skips_if_taken;
     c.lanes += std::popcount(active & ~taken) * ins.skips_if_not;
+    c.machine_issued += (taken == active) * ins.machine_if_taken;
+    c.machine_issued += (taken == 0) * ins.machine_if_not;
+    c.machine_lanes += std::popcount(taken) * ins.machine_if_taken;
+    c.machine_lanes += std::popcount(active & ~taken) * ins.machine_if_not;
   }
 
   // The sectors of 1 MiB: a bit for each, until all of them were touched.

@@ -2,6 +2,8 @@
 // what the hardware sees. A guess from the outside: fitted to half of the
 // programs in tests/parity and tried on the other half; docs/executor.md says
 // how often it is right. SIMT_PTXAS=off counts the branches of the PTX.
+#include <set>
+
 #include "common/simt/launch.h"
 #include "common/simt/program.h"
 
@@ -38,6 +40,27 @@ bool divides_exactly(const Statement& s) {
 // By a variable: a constant divisor is a multiplication in the PTX already.
 bool divides_integers(const Statement& s) {
   return divides(s) && (s.has("u32") || s.has("s32"));
+}
+
+bool is_long(const Statement& s) {
+  return s.has("u64") || s.has("s64") || s.has("b64");
+}
+
+// The machine's registers have 32 bits.
+bool takes_two(const Statement& s) {
+  static const std::set<std::string> ops = {"add", "sub", "and", "or",
+                                            "xor", "not", "shr", "setp"};
+  return is_long(s) && ops.count(s.name());
+}
+
+// Parameters are operands from constant memory, registers are renamed, and a
+// shift of an index goes into the addition that makes it an address.
+bool takes_none(const Statement& s) {
+  const std::string& op = s.name();
+  const bool which_thread = s.text.find("%tid") != std::string::npos ||
+                            s.text.find("%ctaid") != std::string::npos;
+  return s.has("param") || op == "cvta" || (op == "mov" && !which_thread) ||
+         (is_long(s) && (op == "cvt" || op == "shl"));
 }
 
 // What ptxas would rather jump over than execute under a predicate: stores to
@@ -113,13 +136,29 @@ void find_jumps(const Function& function, std::vector<Instruction>& code) {
   }
 }
 
+// What ptxas makes of all between `pc` and `end`, where the sides of a branch
+// meet.
+uint8_t machine_side(const std::vector<Instruction>& code, uint32_t pc,
+                     uint32_t end) {
+  uint8_t n = 0;
+  while (pc != end) {
+    const bool ahead = jumps_ahead(code, pc);
+    if (!ahead) n += machine_instructions(code[pc]);
+    pc = ahead ? code[pc].target : pc + 1;
+  }
+  return n;
+}
+
 }  // namespace
 
 int machine_instructions(const Instruction& ins) {
   static const bool guessed = enabled("SIMT_PTXAS");
-  return guessed && ins.statement && divides_integers(*ins.statement)
-             ? kDivision
-             : 1;
+  if (!guessed || !ins.statement) return 1;
+  if (ins.predicated) return ins.skips_if_taken + ins.skips_if_not == 0;
+  if (is_jump(ins)) return ins.jumps;
+  const Statement& s = *ins.statement;
+  if (divides_integers(s)) return kDivision;
+  return takes_none(s) ? 0 : takes_two(s) ? 2 : 1;
 }
 
 void find_predicated(Function& function) {
@@ -140,6 +179,8 @@ void find_predicated(Function& function) {
       ins.predicated = true;
       ins.skips_if_taken = static_cast<uint8_t>(other);
       ins.skips_if_not = static_cast<uint8_t>(taken);
+      ins.machine_if_taken = machine_side(code, pc + 1, ins.reconverge);
+      ins.machine_if_not = machine_side(code, ins.target, ins.reconverge);
       drop_jumps(code, ins.target, ins.reconverge);
       drop_jumps(code, pc + 1, ins.reconverge);
     }

@@ -133,8 +133,8 @@ void find_runs(Function& function);
 // Instruction::reconverge.
 void find_predicated(Function& function);
 
-// How many instructions ptxas makes of one, where that is many: whole warps go
-// through them, so that they weigh in the average of active lanes.
+// How many instructions ptxas makes of one, as far as we can guess: so much it
+// weighs in the average of active lanes.
 int machine_instructions(const Instruction& ins);
 
 // Fills in what the checker wants to know before the kernel runs:

@@ -33,8 +33,8 @@ struct Totals {
   void add(const Instruction& ins, const InstructionCounts& c) {
     all.add(c);
     const int weight = machine_instructions(ins);
-    machine_issued += weight * c.issued;
-    machine_lanes += weight * c.lanes;
+    machine_issued += weight * c.issued + c.machine_issued;
+    machine_lanes += weight * c.lanes + c.machine_lanes;
     if (ins.jumps) all.branches += c.issued;
     const std::string& op = ins.statement ? ins.statement->name() : "";
     if (op == "atom" || op == "red") {
@@ -92,8 +92,12 @@ Metrics metrics_of(const Totals& t) {
   m["simt__branches_predicated.sum"] = t.all.predicated;
   m["smsp__inst_executed.sum"] = t.all.issued;
   m["smsp__thread_inst_executed.sum"] = t.all.lanes;
-  m["smsp__thread_inst_executed_per_inst_executed.ratio"] =
-      t.machine_issued ? double(t.machine_lanes) / t.machine_issued : 0;
+  // A line may have none that ptxas makes an instruction of.
+  const double active = t.machine_issued
+                            ? double(t.machine_lanes) / t.machine_issued
+                        : t.all.issued ? double(t.all.lanes) / t.all.issued
+                                       : 0;
+  m["smsp__thread_inst_executed_per_inst_executed.ratio"] = active;
   m["simt__barrier_arrivals.sum"] = t.all.barriers;
   return m;
 }
