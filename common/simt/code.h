@@ -97,10 +97,11 @@ struct Instruction {
   uint32_t target = 0;
   uint32_t reconverge = ~0u;  // immediate post-dominator; ~0: none
   std::vector<uint32_t> targets;
-  // A branch that ptxas makes none, and the instructions it jumps over here.
+  // A branch that ptxas makes none, and the instructions it jumps over here:
+  // the PTX's, and the machine's.
   bool predicated = false;
   uint8_t skips_if_taken = 0, skips_if_not = 0;
-  uint8_t machine_if_taken = 0, machine_if_not = 0;  // As many of the machine's.
+  uint8_t machine_if_taken = 0, machine_if_not = 0;
   bool jumps =
       false;  // no condition, and a branch to the hardware all the same
   struct Call* call = nullptr;

@@ -35,7 +35,7 @@ struct InstructionCounts {
   uint64_t branches = 0, divergent = 0;
   uint64_t predicated = 0;  // branches that ptxas makes none
   uint64_t machine_issued = 0, machine_lanes = 0;  // what they skip here
-  uint64_t barriers = 0;    // warps that came to one
+  uint64_t barriers = 0;                           // warps that came to one
   MemoryCounts global, shared;
 
   void add(const InstructionCounts& other);

@@ -1,5 +1,5 @@
-// Reductions of one warp, in which some lanes add to the same places, or all add
-// anywhere.
+// Reductions of one warp, in which some lanes add to the same places, or all
+// add anywhere.
 #include <cuda_runtime.h>
 
 #include <cstdint>
