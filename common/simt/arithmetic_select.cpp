@@ -151,8 +151,11 @@ void setp(Warp& w, const Instruction& i, uint32_t mask) {
 // The same for one operator, without looking it up: loops do little else.
 template <class T, Operator kOperator>
 void setp_by(Warp& w, const Instruction& i, uint32_t mask) {
-  write_comparison(
-      w, i, compare<T, kOperator>(lanes<T>(w, i.a), lanes<T>(w, i.b)), mask);
+  const uint32_t bits =
+      compare<T, kOperator>(lanes<T>(w, i.a), lanes<T>(w, i.b));
+  if (i.mode != kNone || i.dst2 != kNowhere)
+    return write_comparison(w, i, bits, mask);
+  write_predicate(w, i.dst, bits, mask);
 }
 
 template <class T, size_t... k>
