@@ -26,6 +26,7 @@ void Block::start(uint64_t block_number) {
   id[1] = number / size[0] % size[1];
   id[2] = number / size[0] / size[1];
   std::fill(std::begin(barriers), std::end(barriers), Barrier{});
+  awaited = 0;
   live = grid->threads_per_block;
   for (auto& warp : warps) warp->start();
   observers.start(*this);
@@ -77,11 +78,13 @@ void Block::check_barrier(uint32_t k) {
   results_lanes = b.lanes;
   observers.release(*this, k, b.expected != 0);
   b = Barrier{};
+  awaited &= ~(1u << k);
   for (auto& warp : warps) warp->release(k);
 }
 
-void Block::check_barriers() {
-  for (uint32_t k = 0; k < kBarriers; ++k) check_barrier(k);
+void Block::check_awaited() {
+  for (uint32_t rest = awaited; rest; rest &= rest - 1)
+    check_barrier(first_lane(rest));
 }
 
 std::string Block::describe_waiting() const {

@@ -19,17 +19,12 @@ struct Instruction;
 // Executes one instruction for the lanes set in `mask` (never 0).
 using Handler = void (*)(Warp& warp, const Instruction& ins, uint32_t mask);
 
-// Where an operand's 32 lanes are: the offset of its first byte, a multiple of
-// four, plus the bank it lies in. Lane l of a T is l * sizeof(T) behind; a
-// predicate is one uint32_t, a bit for each lane.
-using Place = uint32_t;
-constexpr Place kNowhere = ~0u;
-enum Bank : uint32_t {
-  kRegisterBank,  // this call's registers
-  kConstantBank,  // immediates, addresses, kernel parameters
-  kSpecialBank,   // %tid and its kin
-  kBankMask
-};
+// Where an operand's 32 lanes are, in bytes from the first register of the
+// running call. Before it lie what no instruction changes: immediates,
+// addresses, kernel parameters, %tid and its kin. Lane l of a T is l *
+// sizeof(T) behind; a predicate is one uint32_t, a bit for each lane.
+using Place = int32_t;
+constexpr Place kNowhere = -1;
 
 // How the warp must treat an instruction.
 enum class Kind : uint8_t {
@@ -61,28 +56,37 @@ enum class Strength : uint8_t {
   kStrong,    // atomics, ld.acquire, a volatile load that waits
 };
 
-struct Instruction {
+// What is looked at each time lies in the first 64 bytes: one cache line.
+struct alignas(64) Instruction {
   Handler run = nullptr;
   Kind kind = Kind::kPlain;
-  uint8_t mode = 0;       // a handler's own variants: rounding, operator
-  uint8_t flags = 0;      // a handler's own switches: ftz, saturate, ...
-  uint8_t lut = 0;        // lop3's truth table, setp's operator
-  Type to, from;          // of a conversion
-  uint8_t dst_bytes = 0;  // widths of the registers named, where a type
-  uint8_t src_bytes = 0;  //   may be narrower than its register
+  uint8_t mode = 0;   // a handler's own variants: rounding, operator
+  uint8_t flags = 0;  // a handler's own switches: ftz, saturate, ...
+  uint8_t lut = 0;    // lop3's truth table, setp's operator
+  Type to, from;      // of a conversion
   Place dst = kNowhere, dst2 = kNowhere;  // dst2: the predicate behind '|'
-  Place a = kNowhere, b = kNowhere, c = kNowhere, d = kNowhere;
-  Place guard = kNowhere;  // predicate before the instruction
+  Place a = kNowhere, b = kNowhere, c = kNowhere;
+  Place guard = kNowhere;   // predicate before the instruction
+  uint32_t site = 0;        // number within the program, for caches
+  uint32_t target = 0;      // of a branch: index into Function::code
+  uint16_t run_length = 0;  // how many pure ones run and count together
   bool guard_negated = false;
   bool c_negated = false;  // a predicate operand is taken negated
-  Place vote = kNowhere;   // collectives: the predicate voted on
-
+  // A branch that ptxas makes none, and the instructions it jumps over here:
+  // the PTX's, and the machine's.
+  bool predicated = false;
+  uint8_t skips_if_taken = 0, skips_if_not = 0;
+  uint8_t machine_if_taken = 0, machine_if_not = 0;
+  uint8_t dst_bytes = 0;  // widths of the registers named, where a type
+  uint8_t src_bytes = 0;  //   may be narrower than its register
   // Memory.
   Space space = Space::kGeneric;
   uint8_t size = 0;   // bytes of one element
   uint8_t count = 1;  // elements a lane: 1, 2, 4 or 8
   uint8_t address_bytes = 8;
   int64_t offset = 0;
+  Place d = kNowhere;
+  Place vote = kNowhere;  // collectives: the predicate voted on
   Strength strength = Strength::kWeak;
   bool releases = false;        // st.release and its kin: fence, then store
   bool for_block = false;       // a fence that other blocks need not heed
@@ -90,23 +94,15 @@ struct Instruction {
   bool mask_is_active = false;  // a collective's mask came from activemask
   bool unread = false;          // an atomic whose result nobody reads
   bool pure = false;            // computes registers from registers
-  uint16_t run_length = 0;      // how many pure ones run and count together
+  bool jumps =
+      false;  // no condition, and a branch to the hardware all the same
   std::vector<Place> elements;  // registers of a vector access, mov or call
 
   // Control flow; indices into Function::code.
-  uint32_t target = 0;
   uint32_t reconverge = ~0u;  // immediate post-dominator; ~0: none
   std::vector<uint32_t> targets;
-  // A branch that ptxas makes none, and the instructions it jumps over here:
-  // the PTX's, and the machine's.
-  bool predicated = false;
-  uint8_t skips_if_taken = 0, skips_if_not = 0;
-  uint8_t machine_if_taken = 0, machine_if_not = 0;
-  bool jumps =
-      false;  // no condition, and a branch to the hardware all the same
   struct Call* call = nullptr;
 
-  uint32_t site = 0;  // number within the program, for caches
   SourceLine where;
   const Statement* statement = nullptr;
 };

@@ -174,12 +174,11 @@ void Counters::Page::touch(uint32_t word, uint64_t sectors) {
 
 void Counters::touch(uint64_t first, uint64_t last) {
   for (uint64_t s = first; s <= last;) {
-    if (s / kPageSectors != page_number_) {
-      page_number_ = s / kPageSectors;
-      page_ = &touched_[page_number_];
-    }
+    const uint64_t number = s / kPageSectors;
+    Recent& recent = recent_[number % recent_.size()];
+    if (recent.number != number) recent = {number, &touched_[number]};
     const uint64_t bit = s % 64, count = std::min(64 - bit, last - s + 1);
-    page_->touch(s % kPageSectors / 64, ~0ull >> (64 - count) << bit);
+    recent.page->touch(s % kPageSectors / 64, ~0ull >> (64 - count) << bit);
     s += count;
   }
 }

@@ -96,8 +96,12 @@ class Counters {
 
   std::vector<InstructionCounts> sites_;
   std::unordered_map<uint64_t, Page> touched_;
-  uint64_t page_number_ = ~0ull;
-  Page* page_ = nullptr;
+  // Those touched last: a kernel goes to and fro between its arrays.
+  struct Recent {
+    uint64_t number = ~0ull;
+    Page* page = nullptr;
+  };
+  std::array<Recent, 8> recent_;
 };
 
 }  // namespace simt

@@ -310,7 +310,7 @@ class Decoder : public OperandReader {
     Function& f = *context_.function;
     const uint32_t at = align_up(f.register_bytes, type.is('p') ? 4 : 64);
     f.register_bytes = at + (type.is('p') ? 4 : type.bytes * kLanes);
-    return {kRegisterBank | at, type.bytes};
+    return {static_cast<Place>(at), type.bytes};
   }
 
   Function::Slot stack_variable(const Declaration& d) {
@@ -363,15 +363,14 @@ class Decoder : public OperandReader {
     bytes = std::max(bytes, 2);
     const auto [it, fresh] = constants_.try_emplace({value, bytes}, 0);
     if (fresh) it->second = new_constant(bytes, value);
-    return kConstantBank | it->second;
+    return it->second;
   }
-  uint32_t new_constant(int bytes, uint64_t value = 0) {
-    auto& bank = program_.constants;
-    const uint32_t at = align_up(bank.size(), 64);
-    bank.resize(at + kLanes * bytes);
+  Place new_constant(int bytes, uint64_t value = 0) {
+    if (bytes > 8) throw Error("an immediate of more than 8 bytes");
+    Program::Fixed& lanes = program_.fixed.emplace_back();
     for (int l = 0; l < kLanes; ++l)
-      std::memcpy(&bank[at + l * bytes], &value, bytes);
-    return at;
+      std::memcpy(reinterpret_cast<char*>(&lanes) + l * bytes, &value, bytes);
+    return Program::place_of(program_.fixed.size() - 1);
   }
 
   Place special(const std::string& name) {
@@ -380,10 +379,10 @@ class Decoder : public OperandReader {
     const auto known = special_names().find(name);
     if (known == special_names().end())
       throw Error("the special register " + name + " is not known");
-    const auto [it, fresh] =
-        program_.specials.try_emplace(known->second, program_.special_bytes);
-    if (fresh) program_.special_bytes += 8 * kLanes;
-    return kSpecialBank | it->second;
+    for (const auto& [special, place] : program_.specials)
+      if (special == known->second) return place;
+    return program_.specials.emplace_back(known->second, new_constant(8))
+        .second;
   }
   Place clock_register(const std::string& name) {
     Instruction read;
@@ -401,10 +400,10 @@ class Decoder : public OperandReader {
   Place address_of(const std::string& name, int64_t offset, int bytes) {
     if (const Variable* v = find_variable(name)) {
       if (v->dynamic_shared) {
-        const uint32_t at = new_constant(bytes);
+        const Place at = new_constant(bytes);
         program_.dynamic_shared.push_back(
             {at, static_cast<uint32_t>(offset), static_cast<uint8_t>(bytes)});
-        return kConstantBank | at;
+        return at;
       }
       if (v->space == Space::kLocal) {
         Instruction get;
@@ -419,11 +418,11 @@ class Decoder : public OperandReader {
     }
     if (const auto p = kernel_params_.find(name);
         p != kernel_params_.end() && context_.text->entry) {
-      const uint32_t at = new_constant(bytes);
+      const Place at = new_constant(bytes);
       program_.parameter_addresses.push_back(
           {at, p->second + static_cast<uint32_t>(offset),
            static_cast<uint8_t>(bytes)});
-      return kConstantBank | at;
+      return at;
     }
     if (const uint64_t f = module_.function_address(name))
       return constant(f, bytes);
@@ -531,22 +530,21 @@ class Decoder : public OperandReader {
       if (!r) throw Error("'" + names[k] + "' is not a register");
       const auto bytes = static_cast<uint8_t>(r->bytes);
       const uint32_t offset = p->second + from.offset + k * type.bytes;
-      const uint32_t at = parameter_constant(offset, type, bytes);
       Instruction ins = guard;
       ins.pure = true;
       ins.dst = r->place;
-      ins.a = kConstantBank | at;
+      ins.a = parameter_constant(offset, type, bytes);
       ins.run = copy_handler(bytes);
       emit(ins);
     }
     return true;
   }
-  uint32_t parameter_constant(uint32_t offset, Type type, uint8_t bytes) {
+  Place parameter_constant(uint32_t offset, Type type, uint8_t bytes) {
     for (const Program::Parameter& p : program_.parameters)
       if (p.offset == offset && p.bytes == type.bytes &&
           p.register_bytes == bytes && p.is_signed == type.is_signed())
         return p.at;
-    const uint32_t at = new_constant(bytes);
+    const Place at = new_constant(bytes);
     program_.parameters.push_back(
         {at, offset, type.bytes, bytes, type.is_signed()});
     return at;
@@ -617,7 +615,7 @@ class Decoder : public OperandReader {
   std::string label_;
   std::map<std::string, uint32_t> kernel_params_;
   std::map<std::string, Variable> shared_;
-  std::map<std::pair<uint64_t, int>, uint32_t> constants_;
+  std::map<std::pair<uint64_t, int>, Place> constants_;
   bool indirect_calls_ = false;
 };
 

@@ -47,7 +47,7 @@ struct Grid {
   const uint64_t blocks;
   int threads = 1;  // of the host
   uint32_t multiprocessors = 1;
-  AlignedBytes constants;   // the program's, with the launch's parameters
+  AlignedBytes fixed;       // the program's, as they lie before registers
   AlignedBytes parameters;  // as the caller passed them
   uint64_t workspace = 0;   // of a grid-wide barrier; 0: none
   // Counts whatever may end somebody's wait.
@@ -102,7 +102,9 @@ struct Block {
 
   // Opens a barrier if everybody has come: when somebody came, or exited.
   void check_barrier(uint32_t number);
-  void check_barriers();
+  void check_barriers() {
+    if (awaited) check_awaited();
+  }
 
   Grid* const grid;
   uint64_t number = 0;  // in launch order
@@ -113,11 +115,16 @@ struct Block {
   std::unique_ptr<BlockChecks> checks;  // null: nobody checks
   static constexpr int kBarriers = 16;
   Barrier barriers[kBarriers];
+  uint32_t awaited = 0;  // a bit for each barrier that somebody came to
   uint32_t live = 0;  // threads that have not exited
   uint32_t results_count = 0, results_lanes = 0;  // of the last bar.red
   std::vector<std::unique_ptr<Warp>> warps;
+  // Of all its warps: one that ends leaves its registers in the cache.
+  std::vector<std::unique_ptr<Frame>> frames;
+  std::vector<Frame*> free_frames;
 
  private:
+  void check_awaited();
   [[noreturn]] void deadlock();
   bool any_waits(Path::State state) const;
   std::string describe_waiting() const;

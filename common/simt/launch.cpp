@@ -199,7 +199,7 @@ Grid::Grid(Kernel& kernel, const LaunchShape& shape, void** args)
       blocks(uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2]),
       threads(host_threads()),
       multiprocessors(model_multiprocessors()),
-      constants(program.constants.size()),
+      fixed(program.fixed.size() * sizeof(Program::Fixed)),
       parameters(program.parameter_bytes) {
   if (shape.cooperative) {
     workspace = allocations().allocate(kWorkspace, Memory::kManaged,
@@ -207,14 +207,16 @@ Grid::Grid(Kernel& kernel, const LaunchShape& shape, void** args)
     if (workspace == 0) throw Error("no memory is left for a grid barrier");
     std::memset(reinterpret_cast<void*>(workspace), 0, kWorkspace);
   }
-  std::memcpy(constants.data(), program.constants.data(),
-              program.constants.size());
+  uint8_t* const registers = fixed.data() + fixed.size();
+  for (size_t k = 0; k < program.fixed.size(); ++k)
+    std::memcpy(registers + Program::place_of(k), &program.fixed[k],
+                sizeof(Program::Fixed));
   for (size_t k = 0; k < program.parameter_offsets.size(); ++k)
     std::memcpy(parameters.data() + program.parameter_offsets[k], args[k],
                 program.parameter_sizes[k]);
-  const auto spread = [&](uint32_t at, int bytes, uint64_t value) {
+  const auto spread = [&](Place at, int bytes, uint64_t value) {
     for (int l = 0; l < kLanes; ++l)
-      std::memcpy(constants.data() + at + l * bytes, &value, bytes);
+      std::memcpy(registers + at + l * bytes, &value, bytes);
   };
   for (const Program::Parameter& p : program.parameters) {
     uint64_t value = 0;

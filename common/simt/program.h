@@ -75,22 +75,29 @@ struct Program {
   std::map<std::string, Function> functions;
   const Function* entry = nullptr;
 
-  // The constants bank: 32 lanes of each value. Some are known only at launch.
-  std::vector<uint8_t> constants;
+  // What lies before the registers of every call: 32 lanes of each value, the
+  // first last. Some are known only at launch, some differ between threads.
+  struct alignas(64) Fixed {
+    uint64_t lanes[32];
+  };
+  std::vector<Fixed> fixed;
+  static Place place_of(size_t k) {
+    return -static_cast<Place>((k + 1) * sizeof(Fixed));
+  }
   struct Parameter {
-    uint32_t at, offset;  // in the constants bank, in the kernel's parameters
+    Place at;
+    uint32_t offset;  // in the kernel's parameters
     uint8_t bytes, register_bytes;
     bool is_signed;
   };
   std::vector<Parameter> parameters;
   struct Address {
-    uint32_t at;
+    Place at;
     uint32_t offset;
     uint8_t bytes;
   };
   std::vector<Address> parameter_addresses, dynamic_shared;
-  std::map<Special, uint32_t> specials;  // offset in the specials bank
-  uint32_t special_bytes = 0;
+  std::vector<std::pair<Special, Place>> specials;
 
   std::vector<uint32_t> parameter_offsets, parameter_sizes;
   uint32_t parameter_bytes = 0;

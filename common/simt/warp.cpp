@@ -16,20 +16,17 @@ constexpr uint32_t kTurn = 1u << 20;
 Warp::Warp(Block& block, uint32_t index, uint32_t mask)
     : block(&block), index(index), all_(mask) {
   const Program& program = block.grid->program;
-  bank[kConstantBank] = block.grid->constants.data() - kConstantBank;
-  specials_.resize(program.special_bytes);
-  bank[kSpecialBank] = specials_.data() - kSpecialBank;
-  entry_ = new_frame(*program.entry);
+  specials_.resize(program.specials.size());
+  for (size_t k = 0; k < specials_.size(); ++k)
+    set_special(program.specials[k].first, specials_[k].data());
   stack_.resize(size_t{program.entry->stack_bytes} * kLanes);
-  for (const auto& [special, at] : program.specials) set_special(special, at);
 }
 
-// Every special register but the block's own, which start() sets.
-void Warp::set_special(Special special, uint32_t at) {
+// Every special register but the block's own.
+void Warp::set_special(Special special, uint32_t* value) {
   const LaunchShape& shape = block->grid->shape;
   const uint32_t threads = block->grid->threads_per_block;
   const uint64_t workspace = block->grid->workspace;
-  uint32_t* value = lanes<uint32_t>(*this, kSpecialBank | at);
   for (uint32_t l = 0; l < kLanes; ++l) {
     const uint32_t t = index * kLanes + l;
     const uint32_t bit = 1u << l;
@@ -88,18 +85,27 @@ void Warp::set_special(Special special, uint32_t at) {
   }
 }
 
-void Warp::set_block_specials() {
-  const Program& program = block->grid->program;
-  const auto set = [&](Special special, uint32_t value) {
-    const auto it = program.specials.find(special);
-    if (it != program.specials.end())
-      std::fill_n(lanes<uint32_t>(*this, kSpecialBank | it->second), kLanes,
-                  value);
-  };
-  set(Special::kCtaidX, block->id[0]);
-  set(Special::kCtaidY, block->id[1]);
-  set(Special::kCtaidZ, block->id[2]);
-  set(Special::kSmId, block->number % block->grid->multiprocessors);
+void Warp::set_specials(const Frame& frame) {
+  for (size_t k = 0; k < specials_.size(); ++k) {
+    const auto& [special, place] = block->grid->program.specials[k];
+    auto* to = reinterpret_cast<uint32_t*>(frame.registers + place);
+    switch (special) {
+      case Special::kCtaidX:
+        std::fill_n(to, kLanes, block->id[0]);
+        break;
+      case Special::kCtaidY:
+        std::fill_n(to, kLanes, block->id[1]);
+        break;
+      case Special::kCtaidZ:
+        std::fill_n(to, kLanes, block->id[2]);
+        break;
+      case Special::kSmId:
+        std::fill_n(to, kLanes, block->number % block->grid->multiprocessors);
+        break;
+      default:
+        std::copy_n(specials_[k].data(), kLanes, to);
+    }
+  }
 }
 
 void Warp::start() {
@@ -107,30 +113,32 @@ void Warp::start() {
   waiting_.clear();
   ready_.assign(1, Path{});
   ready_[0].mask = all_;
-  ready_[0].frame = entry_;
-  set_block_specials();
 }
 
 bool Warp::run() {
   progress_ = false;
-  while (!ready_.empty()) {
-    const Path path = ready_.back();
-    ready_.pop_back();
-    run_path(path);
+  if (!entry_)
+    ready_[0].frame = entry_ = new_frame(*block->grid->program.entry);
+  while (!ready_.empty()) run_ready();
+  if (live_ == 0) {
+    block->free_frames.push_back(entry_);
+    entry_ = nullptr;
   }
   return progress_;
 }
 
 void Warp::enter(const Path& path) {
-  bank[kRegisterBank] = path.frame->registers;
+  registers = path.frame->registers;
   stack_base = path.frame->stack_base;
   stack_end = stack_base + path.frame->function->stack_bytes;
 }
 
-// The lanes of `path` until they end, wait, or join others. Between events
-// that concern more than their registers, all there is to know is in three
-// local variables: that is where the executor spends its time.
-void Warp::run_path(Path path) {
+// The lanes of a path that is ready, until they end, wait, or join others.
+// Between events that concern more than their registers, all there is to know
+// is in three local variables: that is where the executor spends its time.
+void Warp::run_ready() {
+  Path path = ready_.back();
+  ready_.pop_back();
   current_ = &path;
   Observers observers = block->observers;
   enter(path);

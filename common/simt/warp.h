@@ -7,6 +7,7 @@
 // spins, reading the same value again and again, gives way to those it may be
 // waiting for, even to lanes that wait at a join.
 #pragma once
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -93,9 +94,7 @@ class Warp {
   Warp(Block& block, uint32_t index, uint32_t mask);
 
   // For handlers.
-  // By Bank, each as many bytes before its first lane as a Place exceeds its
-  // offset; that of the registers is the running path's frame.
-  uint8_t* bank[3] = {};
+  uint8_t* registers = nullptr;  // of the running path's frame
   uint32_t carry = 0;  // the condition code register CC.CF, a bit a lane
   Block* const block;
   const uint32_t index;     // within its block
@@ -145,7 +144,7 @@ class Warp {
                   const std::string& what) const;
 
  private:
-  void run_path(Path path);
+  void run_ready();
   bool control(Path& path, uint32_t mask, const Instruction& ins);
   bool give_way(Path& path);
   bool give_way_in_loop(Path& path);
@@ -169,27 +168,25 @@ class Warp {
   void return_lanes(Path& path, uint32_t mask);
   void finish_call(const Join& join);
   void copy_stack(uint32_t mask, uint32_t from, uint32_t to, uint32_t bytes);
-  void wait_at_barrier(Path path, uint32_t mask, const Instruction& ins);
+  void wait_at_barrier(const Path& path, uint32_t mask, const Instruction& ins);
   void check_barrier_count(const Instruction& ins, uint32_t mask,
                            uint32_t count) const;
   bool collective(Path& path, uint32_t mask, const Instruction& ins);
   void publish(const Instruction& ins, uint32_t mask);
   void complete_collectives();
   bool complete_collective(const Path& one);
-  void set_special(Special special, uint32_t at);
-  void set_block_specials();
+  void set_special(Special special, uint32_t* value);
+  void set_specials(const Frame& frame);
   Frame* new_frame(const Function& function);
   std::string thread_name(int lane) const;
 
   std::vector<Path> ready_, waiting_;
   std::vector<std::unique_ptr<Join>> joins_;
   std::vector<Join*> free_joins_;
-  std::vector<std::unique_ptr<Frame>> frames_;
-  std::vector<Frame*> free_frames_;
   std::vector<uint8_t> stack_;
-  std::vector<uint8_t> specials_;
-  Frame* entry_ = nullptr;
-  const uint32_t all_;  // the lanes that have a thread
+  std::vector<std::array<uint32_t, kLanes>> specials_;  // but the block's own
+  Frame* entry_ = nullptr;  // null: the warp has not begun, or has ended
+  const uint32_t all_;      // the lanes that have a thread
   uint32_t live_ = 0;
   Path* current_ = nullptr;
   bool progress_ = false;
@@ -200,7 +197,7 @@ std::string hex_mask(uint32_t mask);
 
 template <class T>
 inline T* lanes(Warp& warp, Place place) {
-  return reinterpret_cast<T*>(warp.bank[place & kBankMask] + place);
+  return reinterpret_cast<T*>(warp.registers + place);
 }
 
 }  // namespace simt

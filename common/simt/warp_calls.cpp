@@ -1,6 +1,7 @@
 // Calls of device functions: each has a frame of its own, and a join at which
 // its lanes wait for one another before they return.
 #include <algorithm>
+#include <cstring>
 
 #include "common/simt/grid.h"
 #include "common/simt/warp.h"
@@ -14,21 +15,27 @@ constexpr uint32_t kStackLimit = 512 << 10;
 }  // namespace
 
 Frame* Warp::new_frame(const Function& function) {
+  auto& unused = block->free_frames;
   const auto free =
-      std::find_if(free_frames_.rbegin(), free_frames_.rend(),
+      std::find_if(unused.rbegin(), unused.rend(),
                    [&](const Frame* f) { return f->function == &function; });
   Frame* frame = nullptr;
-  if (free != free_frames_.rend()) {
+  if (free != unused.rend()) {
     frame = *free;
-    free_frames_.erase(std::next(free).base());
+    unused.erase(std::next(free).base());
   } else {
-    frames_.push_back(std::make_unique<Frame>());
-    frame = frames_.back().get();
+    block->frames.push_back(std::make_unique<Frame>());
+    frame = block->frames.back().get();
     frame->function = &function;
-    frame->storage = std::make_unique<uint8_t[]>(function.register_bytes + 64);
+    const AlignedBytes& fixed = block->grid->fixed;
+    const size_t bytes = fixed.size() + function.register_bytes + 64;
+    frame->storage = std::make_unique<uint8_t[]>(bytes);
     const auto at = reinterpret_cast<uintptr_t>(frame->storage.get());
-    frame->registers = frame->storage.get() + (64 - at % 64) % 64;
+    uint8_t* const begin = frame->storage.get() + (64 - at % 64) % 64;
+    frame->registers = begin + fixed.size();
+    std::memcpy(begin, fixed.data(), fixed.size());
   }
+  set_specials(*frame);
   return frame;
 }
 
@@ -119,7 +126,7 @@ void Warp::return_lanes(Path& path, uint32_t mask) {
 // All lanes of a call are back: hands over the results.
 void Warp::finish_call(const Join& join) {
   Frame* frame = join.frame;
-  free_frames_.push_back(frame);
+  block->free_frames.push_back(frame);
   if (join.arrived == 0) {
     if (join.parent) settle(join.parent);
     return;

@@ -75,7 +75,8 @@ bool Warp::release_join_waiters() {
 
 // ---- Barriers ------------------------------------------------------------
 
-void Warp::wait_at_barrier(Path path, uint32_t mask, const Instruction& ins) {
+void Warp::wait_at_barrier(const Path& path, uint32_t mask,
+                           const Instruction& ins) {
   progress_ = true;
   const uint32_t number = *lanes<uint32_t>(*this, ins.a);
   if (number >= Block::kBarriers)
@@ -86,6 +87,7 @@ void Warp::wait_at_barrier(Path path, uint32_t mask, const Instruction& ins) {
   if (ins.b != kNowhere) check_barrier_count(ins, mask, expected);
   block->observers.arrive(*this, ins, mask);
   Barrier& barrier = block->barriers[number];
+  block->awaited |= 1u << number;
   barrier.expected = expected;
   if (ins.c != kNowhere) {
     uint32_t holds = *lanes<uint32_t>(*this, ins.c);
@@ -97,10 +99,10 @@ void Warp::wait_at_barrier(Path path, uint32_t mask, const Instruction& ins) {
   const bool whole = barrier.expected && mask == live_;
   barrier.arrived += whole ? kLanes : lane_count(mask);
   if (!ins.flags) {  // not bar.arrive
-    path.mask = mask;
-    path.state = Path::kAtBarrier;
-    path.barrier = number;
-    waiting_.push_back(path);
+    Path& waiting = waiting_.emplace_back(path);
+    waiting.mask = mask;
+    waiting.state = Path::kAtBarrier;
+    waiting.barrier = number;
   }
   block->check_barrier(number);
   enter(path);
