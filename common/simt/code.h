@@ -69,7 +69,8 @@ struct alignas(64) Instruction {
   Place guard = kNowhere;   // predicate before the instruction
   uint32_t site = 0;        // number within the program, for caches
   uint32_t target = 0;      // of a branch: index into Function::code
-  uint16_t run_length = 0;  // how many pure ones run and count together
+  uint16_t counted = 0;     // how many are counted with it, from it on
+  uint16_t run_length = 0;  // how many pure ones run without a look around
   bool guard_negated = false;
   bool c_negated = false;  // a predicate operand is taken negated
   // A branch that ptxas makes none, and the instructions it jumps over here:

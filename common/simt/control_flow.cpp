@@ -127,7 +127,8 @@ void find_reconvergence(Function& function) {
   }
 }
 
-// Pure instructions without a condition, up to where lanes may come or go.
+// Runs, up to where lanes may come or go: of instructions, which are counted
+// together, and within those of pure ones without a condition.
 void find_runs(Function& function) {
   auto& code = function.code;
   std::vector<bool> leads(code.size() + 1, false);
@@ -135,6 +136,14 @@ void find_runs(Function& function) {
     if (ins.kind == Kind::kBranch) leads[ins.target] = true;
     for (uint32_t target : ins.targets) leads[target] = true;
     if (ins.reconverge != ~0u) leads[ins.reconverge] = true;
+  }
+  for (size_t pc = 0; pc < code.size();) {
+    size_t end = pc + 1;
+    while (end < pc + UINT16_MAX && code[end - 1].kind == Kind::kPlain &&
+           end < code.size() && !leads[end])
+      ++end;
+    code[pc].counted = static_cast<uint16_t>(end - pc);
+    pc = end;
   }
   const auto joins_in = [](const Instruction& ins) {
     return ins.pure && ins.guard == kNowhere;

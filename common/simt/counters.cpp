@@ -186,7 +186,7 @@ void Counters::touch(uint64_t first, uint64_t last) {
 void Counters::spread_runs(const Program& program) {
   for (const auto& [name, function] : program.functions)
     for (const Instruction& first : function.code)
-      for (int k = 1; k < first.run_length; ++k) {
+      for (int k = 1; k < first.counted; ++k) {
         InstructionCounts& other = sites_[(&first)[k].site];
         other.issued += sites_[first.site].issued;
         other.lanes += sites_[first.site].lanes;

@@ -133,7 +133,7 @@ std::unique_ptr<Program> decode(Module& module, const FunctionText& kernel);
 // branch, where the hardware's convergence barriers join its two sides.
 void find_reconvergence(Function& function);
 
-// Fills in Instruction::run_length. Needs Instruction::reconverge.
+// Fills in Instruction::counted and run_length. Needs Instruction::reconverge.
 void find_runs(Function& function);
 
 // Fills in Instruction::predicated, with what the branch skips. Needs

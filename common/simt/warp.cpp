@@ -154,7 +154,7 @@ void Warp::run_ready() {
         return arrive(path);
       }
       mask = path.mask;
-      observers.issue(*ins, mask);
+      if (ins->counted) observers.issue(*ins, mask);
       if (const uint32_t length = ins->run_length) {
         issued_ += length;
         const Instruction* const last = ins + length - 1;
