@@ -123,6 +123,21 @@ void Warp::check_barrier_count(const Instruction& ins, uint32_t mask,
 }
 
 void Warp::release(uint32_t barrier) {
+  if (waiting_.size() == 1 && ready_.empty()) {  // Nearly always.
+    Path& path = waiting_[0];
+    if (path.state != Path::kAtBarrier || path.barrier != barrier) return;
+    const Instruction& ins = path.frame->function->code[path.pc];
+    if (ins.run) {
+      enter(path);
+      ins.run(*this, ins, path.mask);
+    }
+    ++path.pc;
+    path.state = Path::kReady;
+    if (!at_join(path)) return ready_.swap(waiting_);
+    const Path arrived = path;
+    waiting_.clear();
+    return arrive(arrived);
+  }
   for (size_t k = 0; k < waiting_.size();) {
     if (waiting_[k].state != Path::kAtBarrier ||
         waiting_[k].barrier != barrier) {
