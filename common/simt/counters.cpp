@@ -186,10 +186,10 @@ void Counters::touch(uint64_t first, uint64_t last) {
 void Counters::spread_runs(const Program& program) {
   for (const auto& [name, function] : program.functions)
     for (const Instruction& first : function.code)
-      for (int k = 1; k < first.counted; ++k) {
-        InstructionCounts& other = sites_[(&first)[k].site];
-        other.issued += sites_[first.site].issued;
-        other.lanes += sites_[first.site].lanes;
+      for (int k = 0; k < first.counted; ++k) {
+        InstructionCounts& one = sites_[(&first)[k].site];
+        one.issued += issues_[first.site].times;
+        one.lanes += issues_[first.site].lanes;
       }
 }
 
@@ -200,7 +200,11 @@ uint64_t Counters::sectors() const {
 }
 
 void Counters::add(Counters&& other) {
-  for (size_t k = 0; k < sites_.size(); ++k) sites_[k].add(other.sites_[k]);
+  for (size_t k = 0; k < sites_.size(); ++k) {
+    issues_[k].times += other.issues_[k].times;
+    issues_[k].lanes += other.issues_[k].lanes;
+    sites_[k].add(other.sites_[k]);
+  }
   for (auto& [number, page] : other.touched_) {
     Page& mine = touched_[number];
     if (mine.touched < page.touched) std::swap(mine, page);

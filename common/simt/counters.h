@@ -44,11 +44,11 @@ struct InstructionCounts {
 // One host thread's counts of a launch, by Instruction::site.
 class Counters {
  public:
-  explicit Counters(size_t sites) : sites_(sites) {}
+  explicit Counters(size_t sites) : issues_(sites), sites_(sites) {}
 
   void issue(const Instruction& ins, uint32_t active) {
-    InstructionCounts& c = sites_[ins.site];
-    ++c.issued;
+    Issues& c = issues_[ins.site];
+    ++c.times;
     c.lanes += std::popcount(active);
   }
   void branch(const Instruction& ins, uint32_t active, uint32_t taken) {
@@ -62,7 +62,8 @@ class Counters {
 
   void add(Counters&& other);
   const std::vector<InstructionCounts>& sites() const { return sites_; }
-  // Of each run of instructions only the first was counted: counts the others.
+  // Of each run of instructions only the first was counted: counts them all.
+  // Before that, sites() lack what was issued.
   void spread_runs(const Program& program);
   // Distinct 32-byte sectors of global memory that were touched at all.
   uint64_t sectors() const;
@@ -94,6 +95,10 @@ class Counters {
 
   void touch(uint64_t first, uint64_t last);
 
+  struct Issues {
+    uint64_t times = 0, lanes = 0;
+  };
+  std::vector<Issues> issues_;  // by themselves: they are counted most
   std::vector<InstructionCounts> sites_;
   std::unordered_map<uint64_t, Page> touched_;
   // Those touched last: a kernel goes to and fro between its arrays.

@@ -9,6 +9,7 @@
 #include "common/simt/access.h"
 #include "common/simt/allocations.h"
 #include "common/simt/grid.h"
+#include "common/simt/lanes.h"
 #include "common/simt/warp.h"
 
 namespace simt {
@@ -541,13 +542,10 @@ uint64_t window_of(Space space) {
 template <class T>
 void convert_address(Warp& warp, const Instruction& ins, uint32_t mask) {
   const T window = static_cast<T>(window_of(ins.space));
-  const bool to_space = ins.mode != 0;
-  const T* from = lanes<T>(warp, ins.a);
-  T* to = lanes<T>(warp, ins.dst);
-  for (int l = 0; l < kLanes; ++l) {
-    const T value = to_space ? from[l] & ~window : from[l] | window;
-    to[l] = mask >> l & 1 ? value : to[l];
-  }
+  const T keep = ins.mode ? ~window : ~T{0}, add = ins.mode ? 0 : window;
+  map_lanes(
+      mask, lanes<T>(warp, ins.dst), [=](T a) { return (a & keep) | add; },
+      lanes<T>(warp, ins.a));
 }
 
 void is_in_space(Warp& warp, const Instruction& ins, uint32_t mask) {
