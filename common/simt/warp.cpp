@@ -111,15 +111,22 @@ void Warp::set_specials(const Frame& frame) {
 void Warp::start() {
   live_ = all_;
   waiting_.clear();
-  ready_.assign(1, Path{});
-  ready_[0].mask = all_;
+  ready_.clear();
 }
 
 bool Warp::run() {
   progress_ = false;
-  if (!entry_)
-    ready_[0].frame = entry_ = new_frame(*block->grid->program.entry);
-  while (!ready_.empty()) run_ready();
+  if (!entry_) {
+    Path path;
+    path.mask = all_;
+    path.frame = entry_ = new_frame(*block->grid->program.entry);
+    run_path(path);
+  }
+  while (!ready_.empty()) {
+    Path path = ready_.back();
+    ready_.pop_back();
+    run_path(path);
+  }
   if (live_ == 0) {
     block->free_frames.push_back(entry_);
     entry_ = nullptr;
@@ -133,12 +140,10 @@ void Warp::enter(const Path& path) {
   stack_end = stack_base + path.frame->function->stack_bytes;
 }
 
-// The lanes of a path that is ready, until they end, wait, or join others.
-// Between events that concern more than their registers, all there is to know
-// is in three local variables: that is where the executor spends its time.
-void Warp::run_ready() {
-  Path path = ready_.back();
-  ready_.pop_back();
+// The lanes of `path` until they end, wait, or join others. Between events
+// that concern more than their registers, all there is to know is in three
+// local variables: that is where the executor spends its time.
+void Warp::run_path(Path& path) {
   current_ = &path;
   Observers observers = block->observers;
   enter(path);

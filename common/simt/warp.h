@@ -123,7 +123,7 @@ class Warp {
 
   // For the block.
   void start();  // at the kernel's first instruction, all lanes together
-  bool ready() const { return !ready_.empty(); }
+  bool ready() const { return !ready_.empty() || (!entry_ && live_); }
   bool spins() const;
   bool stuck() const;  // in a loop that changes not even a register
   uint32_t live() const { return live_; }
@@ -144,7 +144,7 @@ class Warp {
                   const std::string& what) const;
 
  private:
-  void run_ready();
+  void run_path(Path& path);
   bool control(Path& path, uint32_t mask, const Instruction& ins);
   bool give_way(Path& path);
   bool give_way_in_loop(Path& path);
