@@ -68,12 +68,30 @@ struct Compare {
   }
 };
 
+#ifdef __AVX512F__
+constexpr int kOfVectors[] = {_MM_CMPINT_EQ,  _MM_CMPINT_NE,
+                                          _MM_CMPINT_LT,  _MM_CMPINT_LE,
+                                          _MM_CMPINT_NLE, _MM_CMPINT_NLT};
+#endif
+
 // The lanes of a and b for which the comparison holds.
 template <class T>
 using Comparison = uint32_t (*)(const T* a, const T* b);
 
 template <class T, Operator kOperator>
 uint32_t compare(const T* a, const T* b) {
+#ifdef __AVX512F__  // The answer of a vector's comparison is a mask already.
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 4) {
+    const auto half = [&](int l) -> uint32_t {
+      const __m512i x = _mm512_loadu_si512(a + l);
+      const __m512i y = _mm512_loadu_si512(b + l);
+      return std::is_signed_v<T>
+                 ? _mm512_cmp_epi32_mask(x, y, kOfVectors[kOperator])
+                 : _mm512_cmp_epu32_mask(x, y, kOfVectors[kOperator]);
+    };
+    return half(16) << 16 | half(0);
+  }
+#endif
   return lanes_where(Compare<kOperator>{}, a, b);
 }
 
