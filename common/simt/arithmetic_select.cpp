@@ -166,14 +166,14 @@ void setp(Warp& w, const Instruction& i, uint32_t mask) {
   write_comparison(w, i, compare(w, i), mask);
 }
 
-// The same for one operator, without looking it up: loops do little else.
+// The same for one operator, without looking it up, and one predicate: loops
+// do little else.
 template <class T, Operator kOperator>
 void setp_by(Warp& w, const Instruction& i, uint32_t mask) {
   const uint32_t bits =
       compare<T, kOperator>(lanes<T>(w, i.a), lanes<T>(w, i.b));
-  if (i.mode != kNone || i.dst2 != kNowhere)
-    return write_comparison(w, i, bits, mask);
-  write_predicate(w, i.dst, bits, mask);
+  uint32_t* to = lanes<uint32_t>(w, i.dst);
+  *to = (*to & ~mask) | (bits & mask);
 }
 
 template <class T, size_t... k>
@@ -297,7 +297,9 @@ void decode_setp(Decoding& d) {
   d.ins.dst = d.operands.predicate(d.operand(0).text);
   d.ins.dst2 = d.operands.predicate(d.operand(0).second);
   d.ins.run = decode_comparison(d, type).setp;
-  if (type.bytes != 4) return;
+  const bool plain = d.ins.mode == kNone && d.ins.dst != kNowhere &&
+                     d.ins.dst2 == kNowhere;
+  if (type.bytes != 4 || !plain) return;
   if (type.is('s')) d.ins.run = kSetps<int32_t>[d.ins.lut];
   if (type.is('u') || type.is('b')) d.ins.run = kSetps<uint32_t>[d.ins.lut];
 }

@@ -55,7 +55,7 @@ class Counters {
     InstructionCounts& c = sites_[ins.site];
     if (ins.predicated) return predicate(ins, active, taken, c);
     ++c.branches;
-    c.divergent += taken != 0 && taken != active;
+    if (taken != 0 && taken != active) ++c.divergent;
   }
   void barrier(const Instruction& ins) { ++sites_[ins.site].barriers; }
   void access(const Instruction& ins, const Access& access);

@@ -163,7 +163,8 @@ void Warp::run_path(Path& path) {
       if (const uint32_t length = ins->run_length) {
         issued_ += length;
         const Instruction* const last = ins + length - 1;
-        while (ins->run(*this, *ins, mask), ins != last) ++ins;
+        for (; ins != last; ++ins) ins->run(*this, *ins, mask);
+        ins->run(*this, *ins, mask);
         continue;
       }
       ++issued_;
