@@ -69,9 +69,8 @@ struct Compare {
 };
 
 #ifdef __AVX512F__
-constexpr int kOfVectors[] = {_MM_CMPINT_EQ,  _MM_CMPINT_NE,
-                                          _MM_CMPINT_LT,  _MM_CMPINT_LE,
-                                          _MM_CMPINT_NLE, _MM_CMPINT_NLT};
+constexpr int kOfVectors[] = {_MM_CMPINT_EQ, _MM_CMPINT_NE,  _MM_CMPINT_LT,
+                              _MM_CMPINT_LE, _MM_CMPINT_NLE, _MM_CMPINT_NLT};
 #endif
 
 // The lanes of a and b for which the comparison holds.
@@ -297,8 +296,8 @@ void decode_setp(Decoding& d) {
   d.ins.dst = d.operands.predicate(d.operand(0).text);
   d.ins.dst2 = d.operands.predicate(d.operand(0).second);
   d.ins.run = decode_comparison(d, type).setp;
-  const bool plain = d.ins.mode == kNone && d.ins.dst != kNowhere &&
-                     d.ins.dst2 == kNowhere;
+  const bool plain =
+      d.ins.mode == kNone && d.ins.dst != kNowhere && d.ins.dst2 == kNowhere;
   if (type.bytes != 4 || !plain) return;
   if (type.is('s')) d.ins.run = kSetps<int32_t>[d.ins.lut];
   if (type.is('u') || type.is('b')) d.ins.run = kSetps<uint32_t>[d.ins.lut];

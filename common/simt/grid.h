@@ -116,7 +116,7 @@ struct Block {
   static constexpr int kBarriers = 16;
   Barrier barriers[kBarriers];
   uint32_t awaited = 0;  // a bit for each barrier that somebody came to
-  uint32_t live = 0;  // threads that have not exited
+  uint32_t live = 0;     // threads that have not exited
   uint32_t results_count = 0, results_lanes = 0;  // of the last bar.red
   std::vector<std::unique_ptr<Warp>> warps;
   // Of all its warps: one that ends leaves its registers in the cache.

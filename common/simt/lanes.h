@@ -69,6 +69,21 @@ inline void map_indices(uint32_t mask, Out* out, F f) {
     for (int i = 0; i < kValues; ++i) out[i] = f(i);
     return;
   }
+#ifdef __AVX512F__  // The lanes' bits are a vector's mask as they are.
+  if constexpr (kParts == 1 && sizeof(Out) == 4) {
+    alignas(64) Out value[kLanes];
+#pragma GCC ivdep
+    for (int l = 0; l < kLanes; ++l) value[l] = f(l);
+    const auto blend = [&](int l) {
+      const __m512i old = _mm512_loadu_si512(out + l);
+      const __m512i all = _mm512_load_si512(value + l);
+      _mm512_storeu_si512(out + l, _mm512_mask_mov_epi32(old, mask >> l, all));
+    };
+    blend(0);
+    blend(16);
+    return;
+  }
+#endif
 #pragma GCC ivdep
   for (int i = 0; i < kValues; ++i) {
     const Out value = f(i);
