@@ -2,6 +2,7 @@
 // what the hardware sees. A guess from the outside: fitted to half of the
 // programs in tests/parity and tried on the other half; docs/executor.md says
 // how often it is right. SIMT_PTXAS=off counts the branches of the PTX.
+#include <algorithm>
 #include <set>
 
 #include "common/simt/launch.h"
@@ -10,9 +11,11 @@
 namespace simt {
 namespace {
 
-// A longer side is jumped over. One that waits for global memory is so sooner.
+// A longer side is jumped over. One that waits for global memory is so sooner,
+// and one that compares, like the second half of `a || b`, sooner yet.
 constexpr int kMost = 12;
 constexpr int kMostWithGlobalLoad = 6;
+constexpr int kMostWithComparison = 4;
 constexpr int kTooMany = kMost + 1;
 
 // What ptxas makes of a division of 32-bit integers, as chapter 06's active
@@ -64,16 +67,19 @@ bool takes_none(const Statement& s) {
 }
 
 // What ptxas would rather jump over than execute under a predicate: stores to
-// global memory, atomics, fences, whatever sets predicates of its own, and
-// divisions, which become many instructions.
+// global memory, atomics, fences and divisions, which become many instructions.
 bool needs_branch(const Instruction& ins) {
   if (ins.kind != Kind::kPlain && ins.kind != Kind::kPoll) return true;
   if (!ins.statement) return false;
   const Statement& s = *ins.statement;
   const std::string& op = s.name();
-  return op == "setp" || op == "atom" || op == "red" || op == "membar" ||
-         op == "fence" || op == "activemask" || checks_operands(s) ||
-         divides_exactly(s) || (op == "st" && !reaches_shared_only(s));
+  return op == "atom" || op == "red" || op == "membar" || op == "fence" ||
+         op == "activemask" || checks_operands(s) || divides_exactly(s) ||
+         (op == "st" && !reaches_shared_only(s));
+}
+
+bool compares(const Instruction& ins) {
+  return ins.statement && ins.statement->name() == "setp";
 }
 
 bool loads_global(const Instruction& ins) {
@@ -97,7 +103,8 @@ int length_of_side(const std::vector<Instruction>& code, uint32_t pc,
   while (pc != end) {
     const bool ahead = jumps_ahead(code, pc);
     if (!ahead && needs_branch(code[pc])) return kTooMany;
-    if (loads_global(code[pc])) most = kMostWithGlobalLoad;
+    if (loads_global(code[pc])) most = std::min(most, kMostWithGlobalLoad);
+    if (compares(code[pc])) most = std::min(most, kMostWithComparison);
     if (++length > most) return kTooMany;
     pc = ahead ? code[pc].target : pc + 1;
   }
