@@ -1,7 +1,7 @@
 // Loops over the lanes of a warp, written so that the compiler makes vector
 // code of them.
 #pragma once
-#ifdef __AVX512DQ__
+#ifdef __AVX512F__
 #include <immintrin.h>
 #endif
 

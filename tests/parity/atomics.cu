@@ -76,7 +76,7 @@ int main() {
     add_shared_and_tell<<<1, kBlock>>>(ints, modulus);
   others<<<1, kBlock>>>(ints);
   CUDA_CHECK(cudaMemset(to.data(), 0, sizeof(int)));
-  counted<<<2, kBlock>>>(ints, reinterpret_cast<int*>(old.data()), 100);
+  counted<<<1, kBlock>>>(ints, reinterpret_cast<int*>(old.data()), 32);
   one_lane<<<3, kBlock>>>(reinterpret_cast<float*>(to.data()));
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
