@@ -1,7 +1,7 @@
 // Which branches ptxas writes without a branch, and how many instructions it
 // makes of one, so that the counters can tell what the hardware sees. A guess
-// from the outside, fitted to the programs in tests/parity; fresh.cu was written
-// afterwards, to try it. docs/executor.md says how often it is right.
+// from the outside, fitted to the programs in tests/parity; fresh.cu was
+// written afterwards, to try it. docs/executor.md says how often it is right.
 // SIMT_PTXAS=off counts the PTX as it is.
 #include <algorithm>
 #include <set>
