@@ -1,7 +1,7 @@
 // Loops over the lanes of a warp, written so that the compiler makes vector
 // code of them.
 #pragma once
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
 
@@ -109,17 +109,18 @@ inline void each_lane(uint32_t mask, Out* out, F f, const In*... in) {
 // A bit for each lane for which f(in[l]...) is true.
 template <class F, class... In>
 inline uint32_t lanes_where(F f, const In*... in) {
-#ifdef __AVX512DQ__  // Else the compiler adds the bits up lane by lane.
-  alignas(64) int32_t holds[kLanes];
-  for (int l = 0; l < kLanes; ++l) holds[l] = f(in[l]...) ? -1 : 0;
-  const uint32_t low = _mm512_movepi32_mask(_mm512_load_si512(holds));
-  const uint32_t high = _mm512_movepi32_mask(_mm512_load_si512(holds + 16));
-  return high << 16 | low;
-#else
   uint32_t bits = 0;
+#ifdef __AVX2__  // Else the compiler adds the bits up lane by lane.
+  alignas(32) int32_t holds[kLanes];
+  for (int l = 0; l < kLanes; ++l) holds[l] = f(in[l]...) ? -1 : 0;
+  for (int l = 0; l < kLanes; l += 8) {
+    const auto* eight = reinterpret_cast<const float*>(holds + l);
+    bits |= uint32_t(_mm256_movemask_ps(_mm256_load_ps(eight))) << l;
+  }
+#else
   for (int l = 0; l < kLanes; ++l) bits |= f(in[l]...) ? kLaneBit[l] : 0;
-  return bits;
 #endif
+  return bits;
 }
 
 // Predicates: 32 lanes in one word.
