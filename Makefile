@@ -253,7 +253,7 @@ make ptx03           what the compiler made of it
 make profile03       what each of its lines costs; PTX=1: each instruction, too
 
 make test            run every check
-make bench           measure every chapter and variant, and record the results
+make bench           measure every chapter, variant and peer, and record the results
 make bench03         measure those of chapter 03
 make compare         your GPU's results beside those recorded; N=2^26: at that size
 make peers           time them beside CUB, PyTorch and Triton, in one process
