@@ -346,11 +346,12 @@ $(NUMBERS:%=bench%): bench%: $$(call built,.run,$$(call sources,$$*))
 # The whole ladder is measured beside what people would use instead.
 MEASURED := $(SOURCES) $(wildcard plots/peers/*.cu)
 LOADED   := $(MEASURED) common/read_kernel.cu
+time_peers = @$(PYTHON) plots/peers.py $(call pairs,.so,$(LOADED))
 bench: $(call built,.run,$(MEASURED)) $(call built,.so,$(LOADED))
 	@$(PYTHON) plots/bench.py $(call pairs,.run,$(MEASURED))
-	@$(PYTHON) plots/peers.py $(call pairs,.so,$(LOADED))
+	$(time_peers)
 peers: $(call built,.so,$(LOADED))
-	@$(PYTHON) plots/peers.py $(call pairs,.so,$(LOADED))
+	$(time_peers)
 pitfalls: $(B)/plots/pitfalls.program
 	@$(PYTHON) plots/pitfalls.py ./$<
 else

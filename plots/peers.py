@@ -142,7 +142,7 @@ class Work:
     def read(self, library):
         """A function of a slot that reads as many bytes and writes none."""
         floats = self.bytes // 4
-        arrays = [self.torch.zeros(floats, device="cuda") for _ in range(self.slots)]
+        arrays = [self.torch.rand(floats, device="cuda") for _ in range(self.slots)]
         stream = ctypes.c_void_p(self.torch.cuda.current_stream().cuda_stream)
 
         def called(slot):
@@ -283,11 +283,10 @@ def microseconds(torch, call, slots):
 
 def measure(torch, libraries):
     cache = torch.cuda.get_device_properties(0).L2_cache_size
-    reader = libraries.pop(READER)
-    for op in dict.fromkeys(map(records.op_of, libraries)):
+    for op in dict.fromkeys(records.op_of(s) for s in libraries if s != READER):
         for n in SIZES:
             work = WORK[op](torch, n, cache)
-            ways = {records.COPY: work.copy, records.READ: work.read(reader),
+            ways = {records.COPY: work.copy, records.READ: work.read(libraries[READER]),
                     "PyTorch": work.pytorch}
             if version_of("triton") != ABSENT:
                 ways["Triton"] = work.triton
@@ -304,7 +303,8 @@ def measure(torch, libraries):
 
 
 def main(pairs):
-    if not pairs or not all(pair.count("=") == 1 for pair in pairs):
+    sources = [pair.partition("=")[0] for pair in pairs]
+    if str(READER) not in sources or not all(pair.count("=") == 1 for pair in pairs):
         sys.exit(__doc__)
     try:
         import torch
@@ -326,7 +326,7 @@ def main(pairs):
         "cuda": torch.version.cuda, "triton": version_of("triton"), "commit": commit, "dirty": dirty,
         "date": datetime.date.today().isoformat(),
         "command": "make peers",
-        "sources": {str(s): records.sha256(ROOT / s) for s in [*libraries, READER, FUNCTORS]},
+        "sources": {str(s): records.sha256(ROOT / s) for s in [*libraries, FUNCTORS]},
     }
     folder = bench.DATA / records.gpu_folder(context["gpu"]) / context["date"]
     folder.mkdir(parents=True, exist_ok=True)

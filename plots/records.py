@@ -208,7 +208,7 @@ def of_source(root, source, gpu=REFERENCE_GPU):
     """The newest record of a .cu file; refuses one of another version."""
     name = source.relative_to(root)
     found = sorted(root.glob(f"plots/data/{gpu}/*/{file_name(source)}"))
-    number = re.match(r"\d\d_|", source.parent.name)[0][:2]
+    number = re.match(r"\d*", source.parent.name)[0]
     if not found:
         raise RecordError(f"{name} was never measured on {gpu}: "
                           f"run `make bench{number}` there")

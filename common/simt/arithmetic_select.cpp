@@ -169,10 +169,9 @@ void setp(Warp& w, const Instruction& i, uint32_t mask) {
 // do little else.
 template <class T, Operator kOperator>
 void setp_by(Warp& w, const Instruction& i, uint32_t mask) {
-  const uint32_t bits =
-      compare<T, kOperator>(lanes<T>(w, i.a), lanes<T>(w, i.b));
-  uint32_t* to = lanes<uint32_t>(w, i.dst);
-  *to = (*to & ~mask) | (bits & mask);
+  write_predicate(w, i.dst,
+                  compare<T, kOperator>(lanes<T>(w, i.a), lanes<T>(w, i.b)),
+                  mask);
 }
 
 template <class T, size_t... k>
@@ -296,8 +295,7 @@ void decode_setp(Decoding& d) {
   d.ins.dst = d.operands.predicate(d.operand(0).text);
   d.ins.dst2 = d.operands.predicate(d.operand(0).second);
   d.ins.run = decode_comparison(d, type).setp;
-  const bool plain =
-      d.ins.mode == kNone && d.ins.dst != kNowhere && d.ins.dst2 == kNowhere;
+  const bool plain = d.ins.mode == kNone && d.ins.dst2 == kNowhere;
   if (type.bytes != 4 || !plain) return;
   if (type.is('s')) d.ins.run = kSetps<int32_t>[d.ins.lut];
   if (type.is('u') || type.is('b')) d.ins.run = kSetps<uint32_t>[d.ins.lut];

@@ -82,7 +82,7 @@ void Block::check_barrier(uint32_t k) {
   for (auto& warp : warps) warp->release(k);
 }
 
-void Block::check_awaited() {
+void Block::check_barriers() {
   for (uint32_t rest = awaited; rest; rest &= rest - 1)
     check_barrier(first_lane(rest));
 }

@@ -128,7 +128,8 @@ void find_reconvergence(Function& function) {
 }
 
 // Runs, up to where lanes may come or go: of instructions, which are counted
-// together, and within those of pure ones without a condition.
+// together, though one of them may end the kernel by a fault, and within those
+// of pure ones without a condition.
 void find_runs(Function& function) {
   auto& code = function.code;
   std::vector<bool> leads(code.size() + 1, false);

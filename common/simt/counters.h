@@ -74,14 +74,13 @@ class Counters {
   static void predicate(const Instruction& ins, uint32_t active, uint32_t taken,
                         InstructionCounts& c) {
     ++c.predicated;
-    c.issued += (taken == active) * ins.skips_if_taken;
-    c.issued += (taken == 0) * ins.skips_if_not;
-    c.lanes += std::popcount(taken) * ins.skips_if_taken;
-    c.lanes += std::popcount(active & ~taken) * ins.skips_if_not;
-    c.machine_issued += (taken == active) * ins.machine_if_taken;
-    c.machine_issued += (taken == 0) * ins.machine_if_not;
-    c.machine_lanes += std::popcount(taken) * ins.machine_if_taken;
-    c.machine_lanes += std::popcount(active & ~taken) * ins.machine_if_not;
+    const int all = taken == active, none = taken == 0;
+    const int jump = std::popcount(taken),
+              stay = std::popcount(active & ~taken);
+    c.issued += all * ins.skips_if_taken + none * ins.skips_if_not;
+    c.lanes += jump * ins.skips_if_taken + stay * ins.skips_if_not;
+    c.machine_issued += all * ins.machine_if_taken + none * ins.machine_if_not;
+    c.machine_lanes += jump * ins.machine_if_taken + stay * ins.machine_if_not;
   }
 
   // The sectors of 1 MiB: a bit for each, until all of them were touched.

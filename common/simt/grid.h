@@ -102,9 +102,7 @@ struct Block {
 
   // Opens a barrier if everybody has come: when somebody came, or exited.
   void check_barrier(uint32_t number);
-  void check_barriers() {
-    if (awaited) check_awaited();
-  }
+  void check_barriers();
 
   Grid* const grid;
   uint64_t number = 0;  // in launch order
@@ -124,7 +122,6 @@ struct Block {
   std::vector<Frame*> free_frames;
 
  private:
-  void check_awaited();
   [[noreturn]] void deadlock();
   bool any_waits(Path::State state) const;
   std::string describe_waiting() const;

@@ -96,19 +96,28 @@ bool jumps_ahead(const std::vector<Instruction>& code, uint32_t pc) {
   return is_jump(code[pc]) && code[pc].target > pc;
 }
 
-// How many instructions lie between `pc` and `end`, where the sides of a branch
-// meet; kTooMany for a side that needs the branch.
+// see(instruction, whether it jumps ahead) along the side of a branch that
+// begins at `pc`, up to `end`, where the sides meet, or until it returns false.
+template <class Code, class See>
+void walk(Code& code, uint32_t pc, uint32_t end, See see) {
+  while (pc != end) {
+    const bool ahead = jumps_ahead(code, pc);
+    if (!see(code[pc], ahead)) return;
+    pc = ahead ? code[pc].target : pc + 1;
+  }
+}
+
+// How many instructions a side has; kTooMany if it needs the branch.
 int length_of_side(const std::vector<Instruction>& code, uint32_t pc,
                    uint32_t end) {
   int length = 0, most = kMost;
-  while (pc != end) {
-    const bool ahead = jumps_ahead(code, pc);
-    if (!ahead && needs_branch(code[pc])) return kTooMany;
-    if (loads_global(code[pc])) most = std::min(most, kMostWithGlobalLoad);
-    if (compares(code[pc])) most = std::min(most, kMostWithComparison);
-    if (++length > most) return kTooMany;
-    pc = ahead ? code[pc].target : pc + 1;
-  }
+  walk(code, pc, end, [&](const Instruction& ins, bool ahead) {
+    if (loads_global(ins)) most = std::min(most, kMostWithGlobalLoad);
+    if (compares(ins)) most = std::min(most, kMostWithComparison);
+    ++length;
+    if ((!ahead && needs_branch(ins)) || length > most) length = kTooMany;
+    return length < kTooMany;
+  });
   return length;
 }
 
@@ -121,11 +130,10 @@ bool ends_kernel(const std::vector<Instruction>& code, uint32_t pc) {
 
 // Jumps at the end of a side that is no longer jumped over.
 void drop_jumps(std::vector<Instruction>& code, uint32_t pc, uint32_t end) {
-  while (pc != end) {
-    const bool ahead = jumps_ahead(code, pc);
-    if (ahead) code[pc].jumps = false;
-    pc = ahead ? code[pc].target : pc + 1;
-  }
+  walk(code, pc, end, [](Instruction& ins, bool ahead) {
+    if (ahead) ins.jumps = false;
+    return true;
+  });
 }
 
 // Calls, returns and jumps are branches, too, that never part lanes. "@p bra
@@ -144,16 +152,14 @@ void find_jumps(const Function& function, std::vector<Instruction>& code) {
   }
 }
 
-// What ptxas makes of all between `pc` and `end`, where the sides of a branch
-// meet.
+// How many instructions ptxas makes of a side.
 uint8_t machine_side(const std::vector<Instruction>& code, uint32_t pc,
                      uint32_t end) {
   uint8_t n = 0;
-  while (pc != end) {
-    const bool ahead = jumps_ahead(code, pc);
-    if (!ahead) n += machine_instructions(code[pc]);
-    pc = ahead ? code[pc].target : pc + 1;
-  }
+  walk(code, pc, end, [&](const Instruction& ins, bool ahead) {
+    if (!ahead) n += machine_instructions(ins);
+    return true;
+  });
   return n;
 }
 

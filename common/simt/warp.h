@@ -169,6 +169,7 @@ class Warp {
   void finish_call(const Join& join);
   void copy_stack(uint32_t mask, uint32_t from, uint32_t to, uint32_t bytes);
   void wait_at_barrier(const Path& path, uint32_t mask, const Instruction& ins);
+  void pass_barrier(Path& path);
   void check_barrier_count(const Instruction& ins, uint32_t mask,
                            uint32_t count) const;
   bool collective(Path& path, uint32_t mask, const Instruction& ins);

@@ -122,34 +122,39 @@ void Warp::check_barrier_count(const Instruction& ins, uint32_t mask,
       719);
 }
 
+// The barrier at which `path` waits has opened: bar.red has a result to tell.
+void Warp::pass_barrier(Path& path) {
+  const Instruction& ins = path.frame->function->code[path.pc];
+  if (ins.run) {
+    enter(path);
+    ins.run(*this, ins, path.mask);
+  }
+  ++path.pc;
+}
+
 void Warp::release(uint32_t barrier) {
-  if (waiting_.size() == 1 && ready_.empty()) {  // Nearly always.
+  const auto waits = [&](const Path& path) {
+    return path.state == Path::kAtBarrier && path.barrier == barrier;
+  };
+  // Nearly always: the whole warp waits, and is ready without a copy.
+  if (waiting_.size() == 1 && ready_.empty() && waits(waiting_[0])) {
     Path& path = waiting_[0];
-    if (path.state != Path::kAtBarrier || path.barrier != barrier) return;
-    const Instruction& ins = path.frame->function->code[path.pc];
-    if (ins.run) {
-      enter(path);
-      ins.run(*this, ins, path.mask);
-    }
-    ++path.pc;
+    pass_barrier(path);
     path.state = Path::kReady;
-    if (!at_join(path)) return ready_.swap(waiting_);
-    const Path arrived = path;
-    waiting_.clear();
-    return arrive(arrived);
+    ready_.swap(waiting_);
+    if (!at_join(ready_[0])) return;
+    const Path joining = ready_[0];
+    ready_.clear();
+    return arrive(joining);
   }
   for (size_t k = 0; k < waiting_.size();) {
-    if (waiting_[k].state != Path::kAtBarrier ||
-        waiting_[k].barrier != barrier) {
+    if (!waits(waiting_[k])) {
       ++k;
       continue;
     }
     Path path = waiting_[k];
     waiting_.erase(waiting_.begin() + k);
-    const Instruction& ins = path.frame->function->code[path.pc];
-    enter(path);
-    if (ins.run) ins.run(*this, ins, path.mask);
-    ++path.pc;
+    pass_barrier(path);
     resume(path);
   }
 }
