@@ -171,10 +171,10 @@ $(B)/common/simt/%.o: CXXFLAGS += $(SIMTFLAGS)
 # The host's part of a suite is long to compile and short to run.
 $(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst -O3,-O1,$(NVFLAGS))
 # The folder is newer than the library when a file was added or removed.
-SIMT := $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/*.cpp))
-$(B)/libsimt.a: $(SIMT) common/simt
+SIMT := $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/*/*.cpp))
+$(B)/libsimt.a: $(SIMT) $(sort $(dir $(SIMT:$(B)/%=%)))
 	@rm -f $@
-	@ar rcs $@ $(SIMT)
+	@ar qcs $@ $(SIMT)
 
 # What tests/architectures.py has put together, compiled for every architecture that
 # the toolkit knows: from the source for the oldest of each generation (7.5, 8.0, ...),

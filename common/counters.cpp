@@ -10,7 +10,7 @@
 #include "common/count.h"
 #include "common/show.h"
 #include "common/show_profile.h"
-#include "common/simt/report.h"
+#include "common/simt/observe/report.h"
 
 namespace {
 

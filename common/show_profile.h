@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "common/simt/report.h"
+#include "common/simt/observe/report.h"
 
 namespace show {
 

@@ -1,0 +1,31 @@
+// One memory instruction of a warp, with the places its lanes mean: what
+// memory.cpp carries out and the observers look at.
+#pragma once
+#include <cstdint>
+
+#include "common/simt/core/warp.h"
+
+namespace simt {
+
+enum class Use : uint8_t { kLoad, kStore, kAtomic };
+
+inline const char* verb(Use use) {
+  return use == Use::kLoad ? "read" : use == Use::kStore ? "write" : "atomic";
+}
+
+struct Access {
+  uint64_t address[kLanes];  // in its space; of lanes in `mask`
+  uint8_t* base = nullptr;   // address 0 of the space, in the host's memory
+  uint32_t mask = 0;
+  uint32_t bytes = 0;  // a lane's
+  Space space = Space::kGlobal;
+  Use use = Use::kLoad;
+  bool dense = false;  // all 32 lanes, one behind the other from address[0]
+
+  template <class T>
+  T* at(int lane) const {
+    return reinterpret_cast<T*>(base + address[lane]);
+  }
+};
+
+}  // namespace simt

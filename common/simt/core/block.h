@@ -1,0 +1,68 @@
+// A block as instructions and observers see it: its shared memory, its warps.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "common/simt/core/aligned_bytes.h"
+#include "common/simt/core/grid.h"
+#include "common/simt/core/warp.h"
+
+namespace simt {
+
+class Counters;
+class Checker;
+class Trace;
+struct BlockChecks;
+
+// Who watches a block; null where nobody does. observe/observers.h tells them.
+struct Observers {
+  Counters* counters = nullptr;  // null: SIMT_COUNTERS=off
+  Checker* checker = nullptr;    // null: SIMT_CHECKS=off
+  Trace* trace = nullptr;        // null: no SIMT_TRACE
+};
+
+// The allocation that each memory instruction touched last.
+class AllocationCache {
+ public:
+  struct Range {
+    uint64_t begin = 0, end = 0;  // holds no access
+    uint64_t distance = 0;        // to where the executor finds it
+  };
+  Range& of(uint32_t site) { return ranges_[site % kSlots]; }
+  void clear() { ranges_.fill({}); }
+
+ private:
+  static constexpr int kSlots = 64;
+  std::array<Range, kSlots> ranges_;
+};
+
+struct Barrier {
+  uint32_t arrived = 0;   // threads that wait here, or were counted
+  uint32_t expected = 0;  // so many are needed; 0: all that have not exited
+  uint32_t count = 0;     // bar.red: lanes whose predicate was true,
+  uint32_t lanes = 0;     //   of so many
+};
+
+struct Block {
+  Block(Grid& grid, Observers observers)
+      : grid(&grid), shared(grid.shared_bytes()), observers(observers) {}
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  Grid* const grid;
+  uint64_t number = 0;  // in launch order
+  uint32_t id[3] = {};
+  AlignedBytes shared;
+  AllocationCache ranges;
+  const Observers observers;
+  std::shared_ptr<BlockChecks> checks;  // null: nobody checks
+  static constexpr int kBarriers = 16;
+  Barrier barriers[kBarriers];
+  uint32_t live = 0;  // threads that have not exited
+  uint32_t results_count = 0, results_lanes = 0;  // of the last bar.red
+  std::vector<Warp*> warps;
+};
+
+}  // namespace simt

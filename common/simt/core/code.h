@@ -1,0 +1,135 @@
+// Decoded code: what the warps run. One Instruction is one PTX statement with
+// its operands resolved to places that hold 32 lanes side by side.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/simt/core/ptx.h"
+
+namespace simt {
+
+struct Warp;
+struct Function;
+struct Instruction;
+
+// Executes one instruction for the lanes set in `mask` (never 0).
+using Handler = void (*)(Warp& warp, const Instruction& ins, uint32_t mask);
+
+// Where an operand's 32 lanes are, in bytes from the first register of the
+// running call. Before it lie what no instruction changes: immediates,
+// addresses, kernel parameters, %tid and its kin. Lane l of a T is l *
+// sizeof(T) behind; a predicate is one uint32_t, a bit for each lane.
+using Place = int32_t;
+constexpr Place kNowhere = -1;
+
+// How the warp must treat an instruction.
+enum class Kind : uint8_t {
+  kPlain,       // run(...) and go on
+  kPoll,        // the same, and a memory access that a spin may consist of
+  kBranch,      // bra
+  kTable,       // brx.idx
+  kCall,        // call, direct
+  kIndirect,    // call through a register
+  kReturn,      // ret
+  kExit,        // exit
+  kBarrier,     // bar.sync, bar.red, bar.arrive
+  kCollective,  // shfl, vote, match, redux, bar.warp: waits for its members
+};
+
+enum class Space : uint8_t {
+  kGeneric,
+  kGlobal,
+  kShared,
+  kLocal,
+  kParam,
+  kConst
+};
+
+// How a memory access takes part in the order of memory between threads.
+enum class Strength : uint8_t {
+  kWeak,      // races with whatever is not ordered
+  kVolatile,  // may meet others of its kind, but hands nothing over
+  kStrong,    // atomics, ld.acquire, a volatile load that waits
+};
+
+// What is looked at each time lies in the first 64 bytes: one cache line.
+struct alignas(64) Instruction {
+  Handler run = nullptr;
+  Kind kind = Kind::kPlain;
+  uint8_t mode = 0;   // a handler's own variants: rounding, operator
+  uint8_t flags = 0;  // a handler's own switches: ftz, saturate, ...
+  uint8_t lut = 0;    // lop3's truth table, setp's operator
+  Type to, from;      // of a conversion
+  Place dst = kNowhere, dst2 = kNowhere;  // dst2: the predicate behind '|'
+  Place a = kNowhere, b = kNowhere, c = kNowhere;
+  Place guard = kNowhere;   // predicate before the instruction
+  uint32_t site = 0;        // number within the program, for caches
+  uint32_t target = 0;      // of a branch: index into Function::code
+  uint16_t counted = 0;     // how many are counted with it, from it on
+  uint16_t run_length = 0;  // how many pure ones run without a look around
+  bool guard_negated = false;
+  bool c_negated = false;  // a predicate operand is taken negated
+  // A branch that ptxas makes none, and the instructions it jumps over here:
+  // the PTX's, and the machine's.
+  bool predicated = false;
+  uint8_t skips_if_taken = 0, skips_if_not = 0;
+  uint8_t machine_if_taken = 0, machine_if_not = 0;
+  uint8_t dst_bytes = 0;  // widths of the registers named, where a type
+  uint8_t src_bytes = 0;  //   may be narrower than its register
+  // Memory.
+  Space space = Space::kGeneric;
+  uint8_t size = 0;   // bytes of one element
+  uint8_t count = 1;  // elements a lane: 1, 2, 4 or 8
+  uint8_t address_bytes = 8;
+  int64_t offset = 0;
+  Place d = kNowhere;
+  Place vote = kNowhere;  // collectives: the predicate voted on
+  Strength strength = Strength::kWeak;
+  bool releases = false;        // st.release and its kin: fence, then store
+  bool for_block = false;       // a fence that other blocks need not heed
+  int16_t array = -1;           // the shared array the address is made of
+  bool mask_is_active = false;  // a collective's mask came from activemask
+  bool unread = false;          // an atomic whose result nobody reads
+  bool pure = false;            // computes registers from registers
+  bool jumps =
+      false;  // no condition, and a branch to the hardware all the same
+  uint8_t machine_weight = 1;   // how many instructions ptxas makes of it
+  std::vector<Place> elements;  // registers of a vector access, mov or call
+
+  // Control flow; indices into Function::code.
+  uint32_t reconverge = ~0u;  // immediate post-dominator; ~0: none
+  std::vector<uint32_t> targets;
+  struct Call* call = nullptr;
+
+  SourceLine where;
+  const Statement* statement = nullptr;
+};
+
+// Moves arguments and results between frames: (from, to, bytes) in lane stacks.
+struct Copy {
+  uint32_t from, to, bytes;
+};
+struct Call {
+  const Function* callee = nullptr;          // null: indirect, or a system call
+  Handler system = nullptr;                  // vprintf, malloc, ...
+  std::vector<uint32_t> arguments, results;  // offsets in the caller's frame
+};
+
+struct Function {
+  std::string name;  // as in PTX
+  const FunctionText* text = nullptr;
+  std::vector<Instruction> code;  // ends with a return
+  uint32_t register_bytes = 0;    // all lanes
+  uint32_t stack_bytes = 0;       // one lane: locals, call parameters
+  struct Slot {
+    uint32_t offset, bytes;
+  };
+  std::vector<Slot> params, results;  // in this function's stack frame
+  std::deque<Call> calls;
+};
+
+}  // namespace simt

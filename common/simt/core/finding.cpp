@@ -1,0 +1,55 @@
+// Findings as text, and those of a warp.
+#include "common/simt/core/finding.h"
+
+#include <cstdio>
+
+#include "common/simt/core/block.h"
+#include "common/simt/core/grid.h"
+#include "common/simt/core/warp.h"
+
+namespace simt {
+
+std::string hex(uint64_t value) {
+  char text[20];
+  std::snprintf(text, sizeof text, "0x%llx",
+                static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string Finding::text() const {
+  std::string out =
+      (note ? "note: " : "") + kind + ": " + message + "\n  in " + kernel;
+  if (!file.empty()) out += " at " + file + ":" + std::to_string(line);
+  const auto place = [](const std::array<uint32_t, 3>& v) {
+    return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," +
+           std::to_string(v[2]) + ")";
+  };
+  out += ", block " + place(block) + ", thread " + place(thread);
+  if (count > 1) out += ", " + std::to_string(count) + " times";
+  return out;
+}
+
+Finding finding_at(const Warp& warp, const Instruction& ins, int lane,
+                   const std::string& kind, const std::string& what) {
+  const Grid& grid = *warp.block->grid;
+  Finding f;
+  f.kind = kind;
+  f.message = what;
+  f.kernel = grid.kernel.name;
+  if (ins.where.line) {
+    f.file = grid.program.module->text.files.at(ins.where.file);
+    f.line = ins.where.line;
+  }
+  const uint32_t t = warp.index * kLanes + lane;
+  const unsigned* size = grid.shape.block;
+  f.block = {warp.block->id[0], warp.block->id[1], warp.block->id[2]};
+  f.thread = {t % size[0], t / size[0] % size[1], t / size[0] / size[1]};
+  return f;
+}
+
+void fault(const Warp& warp, const Instruction& ins, int lane,
+           const std::string& kind, const std::string& what, int code) {
+  throw PlacedFault(code, finding_at(warp, ins, lane, kind, what));
+}
+
+}  // namespace simt

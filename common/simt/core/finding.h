@@ -1,0 +1,57 @@
+// What a kernel did wrong: the words for it, and how it ends the kernel.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "common/simt/core/code.h"
+
+namespace simt {
+
+// Something wrong that a kernel did, with the place where it did it.
+struct Finding {
+  std::string kind;     // "out of bounds", "race", ...
+  std::string message;  // the rest of the sentence
+  std::string kernel;
+  std::string file;  // empty: the compiler did not say
+  uint32_t line = 0;
+  std::array<uint32_t, 3> block = {}, thread = {};
+  bool note = false;     // worth knowing, but no error
+  uint64_t count = 0;    // how often; 0: once, and it ended the kernel
+  uint64_t address = 0;  // in its memory space; 0 where there is none
+  // The other access or thread, where there is one.
+  bool has_other = false;
+  std::string other_file;
+  uint32_t other_line = 0;
+  std::array<uint32_t, 3> other_block = {}, other_thread = {};
+
+  std::string text() const;  // for people
+};
+
+std::string hex(uint64_t value);
+
+// What ended a kernel: one of the codes CUDA reports, and what to say.
+struct KernelFault : std::runtime_error {
+  KernelFault(int error, const std::string& message)
+      : std::runtime_error(message), code(error) {}
+  int code;  // a cudaError_t, for instance cudaErrorIllegalAddress
+};
+
+// The same with its place, for the report.
+struct PlacedFault : KernelFault {
+  PlacedFault(int code, const Finding& finding)
+      : KernelFault(code, finding.text()), finding(finding) {}
+  Finding finding;
+};
+
+// What `lane` of `warp` did at `ins`.
+Finding finding_at(const Warp& warp, const Instruction& ins, int lane,
+                   const std::string& kind, const std::string& what);
+
+// Ends the kernel with a message that names line, block and thread.
+[[noreturn]] void fault(const Warp& warp, const Instruction& ins, int lane,
+                        const std::string& kind, const std::string& what,
+                        int code);
+
+}  // namespace simt

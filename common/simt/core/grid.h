@@ -1,0 +1,57 @@
+// A launch as its blocks see it: shape, code, parameters.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "common/simt/core/aligned_bytes.h"
+#include "common/simt/core/program.h"
+#include "common/simt/core/warp.h"
+
+namespace simt {
+
+struct LaunchShape {
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+  size_t dynamic_shared = 0;
+  bool cooperative = false;
+};
+
+// What all blocks of a launch share.
+struct Grid {
+  const Kernel& kernel;
+  const Program& program;
+  const LaunchShape shape;
+  const uint32_t threads_per_block;
+  const uint64_t blocks;
+  int threads = 1;  // of the host
+  uint32_t multiprocessors = 1;
+  AlignedBytes fixed;       // the program's, as they lie before registers
+  AlignedBytes parameters;  // as the caller passed them
+  uint64_t workspace = 0;   // of a grid-wide barrier; 0: none
+  // Counts whatever may end somebody's wait.
+  std::atomic<uint64_t> progress{0};
+
+  Grid(const Kernel& kernel, const Program& program, const LaunchShape& shape)
+      : kernel(kernel),
+        program(program),
+        shape(shape),
+        threads_per_block(shape.block[0] * shape.block[1] * shape.block[2]),
+        blocks(uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2]),
+        fixed(program.fixed.size() * sizeof(Program::Fixed)),
+        parameters(program.parameter_bytes) {}
+  Grid(const Grid&) = delete;
+  Grid& operator=(const Grid&) = delete;
+
+  uint32_t warps() const { return (threads_per_block + kLanes - 1) / kLanes; }
+  // The dynamic part lies behind the static one, aligned for any access.
+  uint32_t dynamic_shared_begin() const {
+    return (program.static_shared + 15) / 16 * 16;
+  }
+  size_t shared_bytes() const {
+    if (shape.dynamic_shared == 0) return program.static_shared;
+    return dynamic_shared_begin() + shape.dynamic_shared;
+  }
+};
+
+}  // namespace simt

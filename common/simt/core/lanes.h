@@ -1,0 +1,156 @@
+// Loops over the lanes of a warp, written so that the compiler makes vector
+// code of them.
+#pragma once
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "common/simt/core/warp.h"
+
+namespace simt {
+
+// An unsigned integer as wide as T.
+template <size_t kBytes>
+struct UnsignedOf;
+template <>
+struct UnsignedOf<1> {
+  using type = uint8_t;
+};
+template <>
+struct UnsignedOf<2> {
+  using type = uint16_t;
+};
+template <>
+struct UnsignedOf<4> {
+  using type = uint32_t;
+};
+template <>
+struct UnsignedOf<8> {
+  using type = uint64_t;
+};
+template <>
+struct UnsignedOf<16> {
+  using type = unsigned __int128;
+};
+template <class T>
+using Unsigned = typename UnsignedOf<sizeof(T)>::type;
+
+// 1 << lane, from memory: a vector of masks is tested with it at once, where
+// shifts would be one more instruction each.
+constexpr std::array<uint32_t, kLanes> kLaneBit = [] {
+  std::array<uint32_t, kLanes> bit{};
+  for (int l = 0; l < kLanes; ++l) bit[l] = 1u << l;
+  return bit;
+}();
+
+// to[l] = from[l] for the lanes in `mask`.
+template <class T>
+inline void blend_lanes(T* to, const T* from, uint32_t mask) {
+#pragma GCC ivdep
+  for (int l = 0; l < kLanes; ++l) to[l] = mask & kLaneBit[l] ? from[l] : to[l];
+}
+
+// out[i] = f(i) for the lanes in `mask`. Each lane is made of kParts values
+// side by side: two for f16x2 and its kin.
+//
+// All lanes are computed, whatever the mask, because a vector of eight costs
+// no more than one: f must be harmless on leftovers. f may read `out` at the
+// same index, never at another: registers do not overlap, hence ivdep.
+template <int kParts = 1, class F, class Out>
+inline void map_indices(uint32_t mask, Out* out, F f) {
+  constexpr int kValues = kParts * kLanes;
+  if (mask == kAllLanes) {
+#pragma GCC ivdep
+    for (int i = 0; i < kValues; ++i) out[i] = f(i);
+    return;
+  }
+#ifdef __AVX512F__  // The lanes' bits are a vector's mask as they are.
+  if constexpr (kParts == 1 && sizeof(Out) == 4) {
+    alignas(64) Out value[kLanes];
+#pragma GCC ivdep
+    for (int l = 0; l < kLanes; ++l) value[l] = f(l);
+    const auto blend = [&](int l) {
+      const __m512i old = _mm512_loadu_si512(out + l);
+      const __m512i all = _mm512_load_si512(value + l);
+      _mm512_storeu_si512(out + l, _mm512_mask_mov_epi32(old, mask >> l, all));
+    };
+    blend(0);
+    blend(16);
+    return;
+  }
+#endif
+#pragma GCC ivdep
+  for (int i = 0; i < kValues; ++i) {
+    const Out value = f(i);
+    out[i] = mask & kLaneBit[i / kParts] ? value : out[i];
+  }
+}
+
+// out[i] = f(in[i]...) likewise.
+template <int kParts = 1, class F, class Out, class... In>
+inline void map_lanes(uint32_t mask, Out* out, F f, const In*... in) {
+  map_indices<kParts>(mask, out, [=](int i) { return f(in[i]...); });
+}
+
+// The same lane by lane, for what is too dear to compute in vain.
+template <class F, class Out, class... In>
+inline void each_lane(uint32_t mask, Out* out, F f, const In*... in) {
+  for (; mask; mask &= mask - 1) {
+    const int l = std::countr_zero(mask);
+    out[l] = f(in[l]...);
+  }
+}
+
+// A bit for each lane for which f(in[l]...) is true.
+template <class F, class... In>
+inline uint32_t lanes_where(F f, const In*... in) {
+  uint32_t bits = 0;
+#ifdef __AVX2__  // Else the compiler adds the bits up lane by lane.
+  alignas(32) int32_t holds[kLanes];
+  for (int l = 0; l < kLanes; ++l) holds[l] = f(in[l]...) ? -1 : 0;
+  for (int l = 0; l < kLanes; l += 8) {
+    const auto* eight = reinterpret_cast<const float*>(holds + l);
+    bits |= uint32_t(_mm256_movemask_ps(_mm256_load_ps(eight))) << l;
+  }
+#else
+  for (int l = 0; l < kLanes; ++l) bits |= f(in[l]...) ? kLaneBit[l] : 0;
+#endif
+  return bits;
+}
+
+// Predicates: 32 lanes in one word.
+inline uint32_t read_predicate(Warp& warp, Place place, bool negated) {
+  const uint32_t bits = *lanes<uint32_t>(warp, place);
+  return negated ? ~bits : bits;
+}
+
+inline void write_predicate(Warp& warp, Place place, uint32_t bits,
+                            uint32_t mask) {
+  if (place == kNowhere) return;
+  uint32_t* to = lanes<uint32_t>(warp, place);
+  *to = (*to & ~mask) | (bits & mask);
+}
+
+// Handlers made of a functor: result type D, operand types A, B, C.
+template <class Op, class D, class A = D>
+void unary(Warp& w, const Instruction& i, uint32_t mask) {
+  map_lanes(mask, lanes<D>(w, i.dst), Op{}, lanes<A>(w, i.a));
+}
+
+template <class Op, class D, class A = D, class B = A>
+void binary(Warp& w, const Instruction& i, uint32_t mask) {
+  map_lanes(mask, lanes<D>(w, i.dst), Op{}, lanes<A>(w, i.a), lanes<B>(w, i.b));
+}
+
+template <class Op, class D, class A = D, class B = A, class C = D>
+void ternary(Warp& w, const Instruction& i, uint32_t mask) {
+  map_lanes(mask, lanes<D>(w, i.dst), Op{}, lanes<A>(w, i.a), lanes<B>(w, i.b),
+            lanes<C>(w, i.c));
+}
+
+}  // namespace simt

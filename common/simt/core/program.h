@@ -1,0 +1,125 @@
+// A kernel and all it can call, decoded; and the module it comes from.
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/simt/core/code.h"
+#include "common/simt/core/ptx.h"
+
+namespace simt {
+
+// Pointers into shared and local memory, in the generic address space, carry
+// their space in the top bits; a device function's "address" is its number.
+constexpr uint64_t kSharedWindow = 1ull << 60;
+constexpr uint64_t kLocalWindow = 2ull << 60;
+constexpr uint64_t kFunctionWindow = 3ull << 60;
+constexpr uint64_t kWindowMask = 15ull << 60;
+
+// Where a variable lives: an address in memory, or an offset in its space.
+struct Variable {
+  Space space = Space::kGlobal;
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  bool dynamic_shared = false;
+  bool constant = false;
+};
+
+// One fat binary: its text, its variables in memory.
+struct Module {
+  ModuleText text;
+  std::map<std::string, Variable> variables;
+  std::vector<std::string> function_names;  // by number, for addresses
+  std::map<std::string, std::unique_ptr<struct Kernel>> kernels;
+
+  uint64_t function_address(const std::string& name) const;  // 0: none
+};
+
+// %tid and its kin: which register, and where its 32 lanes are.
+enum class Special : uint8_t {
+  kTidX,
+  kTidY,
+  kTidZ,
+  kCtaidX,
+  kCtaidY,
+  kCtaidZ,
+  kNtidX,
+  kNtidY,
+  kNtidZ,
+  kNctaidX,
+  kNctaidY,
+  kNctaidZ,
+  kLaneId,
+  kWarpId,
+  kNwarpId,
+  kLaneMaskEq,
+  kLaneMaskLt,
+  kLaneMaskLe,
+  kLaneMaskGt,
+  kLaneMaskGe,
+  kSmId,
+  kNsmId,
+  kGridId,
+  kDynamicShared,
+  kTotalShared,
+  kWorkspaceHigh,
+  kWorkspaceLow,
+  kZero,
+  kOne
+};
+
+struct Program {
+  Module* module = nullptr;
+  std::map<std::string, Function> functions;
+  const Function* entry = nullptr;
+
+  // What lies before the registers of every call: 32 lanes of each value, the
+  // first last. Some are known only at launch, some differ between threads.
+  struct alignas(64) Fixed {
+    uint64_t lanes[32];
+  };
+  std::vector<Fixed> fixed;
+  static Place place_of(size_t k) {
+    return -static_cast<Place>((k + 1) * sizeof(Fixed));
+  }
+  struct Parameter {
+    Place at;
+    uint32_t offset;  // in the kernel's parameters
+    uint8_t bytes, register_bytes;
+    bool is_signed;
+  };
+  std::vector<Parameter> parameters;
+  struct Address {
+    Place at;
+    uint32_t offset;
+    uint8_t bytes;
+  };
+  std::vector<Address> parameter_addresses, dynamic_shared;
+  std::vector<std::pair<Special, Place>> specials;
+
+  std::vector<uint32_t> parameter_offsets, parameter_sizes;
+  uint32_t parameter_bytes = 0;
+  uint32_t static_shared = 0;
+  struct SharedArray {
+    std::string name;
+    uint32_t begin = 0, bytes = 0;
+    bool dynamic =
+        false;  // behind the static ones, as large as the launch says
+  };
+  std::vector<SharedArray> shared_arrays;
+  uint32_t sites = 0;
+
+  std::string location(SourceLine where) const;  // "relu.cu:23", or ""
+};
+
+struct Kernel {
+  Module* module = nullptr;
+  const FunctionText* text = nullptr;
+  std::string name;  // demangled, without its parameters
+  std::once_flag decoded;
+  std::unique_ptr<Program> program;  // null: nobody has needed it yet
+};
+
+}  // namespace simt

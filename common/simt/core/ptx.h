@@ -1,0 +1,90 @@
+// PTX text, taken apart but not yet understood: modules, functions, statements.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace simt {
+
+// Where an instruction came from. `file` indexes Module::files; line 0 means
+// that the compiler did not say.
+struct SourceLine {
+  uint32_t file = 0;
+  uint32_t line = 0;
+  bool of_groups = false;  // cooperative groups' code, inlined here
+};
+
+// A PTX fundamental type. kind is one of u s b f (numbers and untyped bits),
+// h (f16), x (f16x2), y (bf16), z (bf16x2), p (predicate), 0 (no type).
+struct Type {
+  char kind = 0;
+  uint8_t bytes = 0;
+  bool is(char k) const { return kind == k; }
+  bool is_signed() const { return kind == 's'; }
+  bool is_float() const { return kind == 'f'; }
+  bool operator==(const Type&) const = default;
+};
+Type parse_type(const std::string& name);  // "f32", without the dot
+
+// One operand: a name, number or symbol, with what surrounds it.
+//   %r1   -%r1   !%p1   0f3F800000   sym+8   [%rd1+16]   {%f1,%f2}   %p1|%p2
+struct Operand {
+  std::string text;               // Name or number; without '!', '[', offset.
+  std::string second;             // The part behind '|'.
+  std::vector<std::string> list;  // The parts between braces or parentheses.
+  int64_t offset = 0;             // sym+8, [reg+16]
+  bool address = false;           // Was in square brackets.
+  bool negated = false;           // Began with '!'.
+};
+
+struct Statement {
+  std::string label;  // Set: this is only a label.
+  char scope = 0;     // '{' or '}': only a scope.
+  std::string guard;  // Predicate behind '@', or empty.
+  bool guard_negated = false;
+  std::string text;             // As written, for messages.
+  std::vector<std::string> op;  // "ld.global.f32" -> ld, global, f32
+  std::vector<Operand> operands;
+  SourceLine where;
+
+  const std::string& name() const { return op.front(); }
+  bool has(const char* modifier) const;
+  Type type() const { return parse_type(op.back()); }
+};
+
+// A variable of any state space, a parameter, or a register declaration.
+struct Declaration {
+  std::string space;  // "reg" "param" "local" "shared" "global" "const"
+  std::string name;
+  Type type;
+  uint32_t align = 1;
+  uint64_t bytes = 0;      // 0 for an array of unknown size (dynamic shared).
+  uint32_t registers = 0;  // %r<7> declares 7 of them; 0: just `name`.
+  bool external = false;
+  struct Initial {  // One element: symbol (or none) + value, masked.
+    std::string symbol;
+    uint64_t value = 0;
+    uint64_t mask = 0;  // Non-zero: only this byte of the symbol's address.
+  };
+  std::vector<Initial> initial;
+};
+
+struct FunctionText {
+  std::string name;
+  bool entry = false;
+  bool defined = false;
+  std::vector<Declaration> params, results;
+  std::vector<Statement> body;
+  std::map<size_t, std::vector<Declaration>> declarations;  // by body index
+  uint32_t max_threads = 0;  // .maxntid, 0 if not given
+  SourceLine where;
+};
+
+struct ModuleText {
+  std::map<std::string, FunctionText> functions;
+  std::vector<Declaration> variables;
+  std::vector<std::string> files;  // by the index of .file
+};
+
+}  // namespace simt

@@ -1,0 +1,97 @@
+// Reads the environment.
+#include "common/simt/core/settings.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "common/simt/core/error.h"
+
+namespace simt::settings {
+namespace {
+
+constexpr std::string_view kNames[] = {
+    "SIMT_CHECKS", "SIMT_COUNTERS",  "SIMT_DEVICE", "SIMT_LEAKS",
+    "SIMT_PTXAS",  "SIMT_REPORT",    "SIMT_SMS",    "SIMT_THREADS",
+    "SIMT_TRACE",  "SIMT_TRACE_LINE"};
+
+// Empty counts as unset.
+const char* value_of(const char* name) {
+  const char* value = std::getenv(name);
+  return value && *value ? value : nullptr;
+}
+
+[[noreturn]] void refuse(const char* name, const std::string& value,
+                         const std::string& why) {
+  throw Error(std::string(name) + "=" + value + ": " + why);
+}
+
+bool on(const char* name) {
+  const char* value = value_of(name);
+  if (!value || std::strcmp(value, "on") == 0) return true;
+  if (std::strcmp(value, "off") == 0) return false;
+  refuse(name, value, "it is on or off");
+}
+
+std::optional<int> number(const char* name, const char* of_what, int most) {
+  const char* value = value_of(name);
+  if (!value) return std::nullopt;
+  char* end = nullptr;
+  const long n = std::strtol(value, &end, 10);
+  if (*end == '\0' && n >= 1 && n <= most) return static_cast<int>(n);
+  refuse(name, value,
+         std::string("give a number of ") + of_what + " from 1 to " +
+             std::to_string(most));
+}
+
+}  // namespace
+
+bool checks() { return on("SIMT_CHECKS"); }
+bool counters() { return on("SIMT_COUNTERS"); }
+bool ptxas_model() { return on("SIMT_PTXAS"); }
+int host_threads() {
+  return number("SIMT_THREADS", "host threads", 1024).value_or(1);
+}
+std::optional<int> multiprocessors() {
+  return number("SIMT_SMS", "multiprocessors", 1024);
+}
+const char* report_path() { return value_of("SIMT_REPORT"); }
+const char* trace_path() { return value_of("SIMT_TRACE"); }
+
+bool leaks() {
+  const char* value = value_of("SIMT_LEAKS");
+  if (!value || std::strcmp(value, "0") == 0) return false;
+  if (std::strcmp(value, "1") == 0) return true;
+  refuse("SIMT_LEAKS", value,
+         "it is 1, to list memory that was never freed, or 0");
+}
+
+std::string device() {
+  const char* value = value_of("SIMT_DEVICE");
+  return value ? value : "";
+}
+
+std::string trace_line() {
+  const char* value = value_of("SIMT_TRACE_LINE");
+  return value ? value : "";
+}
+
+void require_known() {
+  for (char** one = environ; *one; ++one) {
+    const std::string_view name(*one, std::strcspn(*one, "="));
+    if (!name.starts_with("SIMT_")) continue;
+    if (std::find(std::begin(kNames), std::end(kNames), name) !=
+        std::end(kNames))
+      continue;
+    std::string known;
+    for (const std::string_view other : kNames)
+      known += (known.empty() ? "" : ", ") + std::string(other);
+    throw Error(std::string(name) +
+                " is no setting of the executor; there are " + known);
+  }
+}
+
+}  // namespace simt::settings

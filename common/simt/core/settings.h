@@ -1,0 +1,25 @@
+// The environment variables SIMT_*: every one of them, read here alone.
+//
+// Each function throws Error for a value that its variable cannot have. They
+// are read anew at each call: a test may set one for a while.
+#pragma once
+#include <optional>
+#include <string>
+
+namespace simt::settings {
+
+bool checks();         // SIMT_CHECKS=off: no races, no unwritten memory
+bool counters();       // SIMT_COUNTERS=off: nothing is counted
+bool ptxas_model();    // SIMT_PTXAS=off: counts the PTX as it is
+int host_threads();    // SIMT_THREADS=n, 1 to 1024; else 1
+bool leaks();          // SIMT_LEAKS=1: memory never freed is told at the end
+std::string device();  // SIMT_DEVICE; empty: the first model
+std::optional<int> multiprocessors();  // SIMT_SMS=n, 1 to 1024
+const char* report_path();             // SIMT_REPORT=file.json, or null
+const char* trace_path();              // SIMT_TRACE=file.json, or null
+std::string trace_line();              // SIMT_TRACE_LINE=relu.cu:28
+
+// Throws Error if the environment has a SIMT_ variable that is none of these.
+void require_known();
+
+}  // namespace simt::settings

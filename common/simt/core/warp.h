@@ -1,0 +1,83 @@
+// A warp as instructions and observers see it: 32 lanes, their registers and
+// stacks. Which of them run, and when, is the business of machine/.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/simt/core/code.h"
+
+namespace simt {
+
+constexpr int kLanes = 32;
+constexpr uint32_t kAllLanes = ~0u;
+
+// Of a mask, that has a bit for each lane.
+inline int first_lane(uint32_t mask) { return std::countr_zero(mask); }
+inline uint32_t lane_count(uint32_t mask) { return std::popcount(mask); }
+
+// The lanes of `mask` whose value is this.
+template <class T>
+inline uint32_t lanes_with(T value, const T* values, uint32_t mask) {
+  uint32_t same = 0;
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    if (values[first_lane(rest)] == value) same |= rest & -rest;
+  return same;
+}
+
+std::string hex_mask(uint32_t mask);
+
+struct Block;
+
+// What lanes hand to one another in a shuffle, vote, match or reduction.
+struct Exchange {
+  uint64_t a[kLanes];
+  uint32_t b[kLanes], c[kLanes];
+  uint32_t predicate = 0;
+  uint32_t members = 0;
+};
+
+// What an instruction that may be part of a spin found in memory.
+struct Poll {
+  bool unchanged = false;  // it changed nothing there
+  uint64_t outcome = 0;    // the same number when it finds the same again
+
+  void found(uint64_t value) {
+    unchanged = true;
+    outcome = outcome * 0x9e3779b97f4a7c15 + value;
+  }
+};
+
+struct Warp {
+  Warp(Block& block, uint32_t index, uint32_t threads)
+      : block(&block), index(index), threads(threads) {}
+  Warp(const Warp&) = delete;
+  Warp& operator=(const Warp&) = delete;
+
+  uint8_t* registers = nullptr;  // of the running call
+  uint32_t carry = 0;  // the condition code register CC.CF, a bit a lane
+  Block* const block;
+  const uint32_t index;      // within its block
+  const uint32_t threads;    // the lanes that have a thread
+  uint32_t live = 0;         // those that have not exited
+  uint32_t stack_base = 0;   // local memory of the running call: from here
+  uint32_t stack_end = 0;    //   to here, in each lane's stack
+  bool in_function = false;  // the running call is not the kernel itself
+  uint64_t issued = 0;       // instructions so far
+  Poll poll;
+  Exchange exchange;
+  std::vector<uint8_t> stacks;  // of all lanes
+
+  // A byte of a lane's local memory. 16 neighbouring bytes stay together.
+  uint8_t* stack(int lane, uint64_t offset) {
+    return &stacks[((offset >> 4) * kLanes + lane) * 16 + (offset & 15)];
+  }
+};
+
+template <class T>
+inline T* lanes(Warp& warp, Place place) {
+  return reinterpret_cast<T*>(warp.registers + place);
+}
+
+}  // namespace simt

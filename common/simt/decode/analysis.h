@@ -1,0 +1,18 @@
+// What is found out about a function once it is decoded, before it runs.
+#pragma once
+#include "common/simt/core/program.h"
+
+namespace simt {
+
+// Fills in Instruction::reconverge: the immediate post-dominator of each
+// branch, where the hardware's convergence barriers join its two sides.
+void find_reconvergence(Function& function);
+
+// Fills in Instruction::counted and run_length. Needs Instruction::reconverge.
+void find_runs(Function& function);
+
+// Fills in what the checker wants to know before the kernel runs:
+// Instruction::array, mask_is_active, and the strength of loads that wait.
+void find_origins(Function& function, const Program& program);
+
+}  // namespace simt

@@ -1,0 +1,640 @@
+// Turns the statements of a kernel into instructions.
+#include "common/simt/decode/decode.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <set>
+
+#include "common/simt/core/error.h"
+#include "common/simt/core/warp.h"
+#include "common/simt/decode/analysis.h"
+#include "common/simt/decode/ptxas.h"
+#include "common/simt/isa/arithmetic.h"
+#include "common/simt/isa/collectives.h"
+#include "common/simt/isa/memory.h"
+
+namespace simt {
+
+uint64_t Module::function_address(const std::string& name) const {
+  const auto it =
+      std::lower_bound(function_names.begin(), function_names.end(), name);
+  if (it == function_names.end() || *it != name) return 0;
+  return kFunctionWindow | static_cast<uint64_t>(it - function_names.begin());
+}
+
+std::string Program::location(SourceLine where) const {
+  const auto& files = module->text.files;
+  if (where.line == 0 || where.file >= files.size()) return "";
+  return files[where.file] + ":" + std::to_string(where.line);
+}
+
+const Program& program_of(Kernel& kernel) {
+  std::call_once(kernel.decoded, [&] {
+    kernel.program = decode(*kernel.module, *kernel.text);
+  });
+  return *kernel.program;
+}
+
+namespace {
+
+constexpr uint32_t kReturnBytes = 8;  // the address to which a call returns
+
+constexpr uint32_t align_up(uint32_t n, uint32_t to) {
+  return (n + to - 1) / to * to;
+}
+
+template <class T>
+void copy_lanes(Warp& warp, const Instruction& ins, uint32_t mask) {
+  T* to = lanes<T>(warp, ins.dst);
+  const T* from = lanes<T>(warp, ins.a);
+  if (mask == kAllLanes) {
+#pragma GCC ivdep
+    for (int l = 0; l < kLanes; ++l) to[l] = from[l];
+    return;
+  }
+  for (int l = 0; l < kLanes; ++l)
+    if (mask >> l & 1) to[l] = from[l];
+}
+
+Handler copy_handler(int bytes) {
+  switch (bytes) {
+    case 2:
+      return copy_lanes<uint16_t>;
+    case 4:
+      return copy_lanes<uint32_t>;
+    default:
+      return copy_lanes<uint64_t>;
+  }
+}
+
+// The address of a local variable depends on how deep its function was called.
+void local_address(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const uint64_t address = warp.stack_base + ins.offset;
+  for (int l = 0; l < kLanes; ++l) {
+    if (!(mask >> l & 1)) continue;
+    if (ins.size == 8)
+      lanes<uint64_t>(warp, ins.dst)[l] = address;
+    else
+      lanes<uint32_t>(warp, ins.dst)[l] = static_cast<uint32_t>(address);
+  }
+}
+
+// The clocks advance with the instructions of the warp: monotonic, the same in
+// every run, and no measure of time.
+void read_clock(Warp& warp, const Instruction& ins, uint32_t mask) {
+  for (int l = 0; l < kLanes; ++l) {
+    if (!(mask >> l & 1)) continue;
+    if (ins.size == 8)
+      lanes<uint64_t>(warp, ins.dst)[l] = warp.issued;
+    else
+      lanes<uint32_t>(warp, ins.dst)[l] =
+          static_cast<uint32_t>(warp.issued >> (ins.mode ? 32 : 0));
+  }
+}
+
+const std::map<std::string, Special>& special_names() {
+  static const std::map<std::string, Special> kNames = {
+      {"%tid.x", Special::kTidX},
+      {"%tid.y", Special::kTidY},
+      {"%tid.z", Special::kTidZ},
+      {"%ctaid.x", Special::kCtaidX},
+      {"%ctaid.y", Special::kCtaidY},
+      {"%ctaid.z", Special::kCtaidZ},
+      {"%ntid.x", Special::kNtidX},
+      {"%ntid.y", Special::kNtidY},
+      {"%ntid.z", Special::kNtidZ},
+      {"%nctaid.x", Special::kNctaidX},
+      {"%nctaid.y", Special::kNctaidY},
+      {"%nctaid.z", Special::kNctaidZ},
+      {"%laneid", Special::kLaneId},
+      {"%warpid", Special::kWarpId},
+      {"%nwarpid", Special::kNwarpId},
+      {"%smid", Special::kSmId},
+      {"%nsmid", Special::kNsmId},
+      {"%gridid", Special::kGridId},
+      {"%lanemask_eq", Special::kLaneMaskEq},
+      {"%lanemask_lt", Special::kLaneMaskLt},
+      {"%lanemask_le", Special::kLaneMaskLe},
+      {"%lanemask_gt", Special::kLaneMaskGt},
+      {"%lanemask_ge", Special::kLaneMaskGe},
+      {"%dynamic_smem_size", Special::kDynamicShared},
+      {"%total_smem_size", Special::kTotalShared},
+      // Where cooperative groups find the workspace of a grid barrier.
+      {"%envreg1", Special::kWorkspaceHigh},
+      {"%envreg2", Special::kWorkspaceLow},
+      // Clusters: every block is a cluster of its own.
+      {"%cluster_ctarank", Special::kZero},
+      {"%cluster_nctarank", Special::kOne},
+      {"%cluster_ctaid.x", Special::kZero},
+      {"%cluster_ctaid.y", Special::kZero},
+      {"%cluster_ctaid.z", Special::kZero},
+      {"%cluster_nctaid.x", Special::kOne},
+      {"%cluster_nctaid.y", Special::kOne},
+      {"%cluster_nctaid.z", Special::kOne},
+      {"%clusterid.x", Special::kCtaidX},
+      {"%clusterid.y", Special::kCtaidY},
+      {"%clusterid.z", Special::kCtaidZ},
+      {"%nclusterid.x", Special::kNctaidX},
+      {"%nclusterid.y", Special::kNctaidY},
+      {"%nclusterid.z", Special::kNctaidZ},
+  };
+  return kNames;
+}
+
+// A number as PTX writes it: 0f3F800000, 0d..., -5, 0x1F, 12U.
+bool parse_number(const std::string& text, int bytes, uint64_t& value) {
+  const bool minus = text[0] == '-';
+  const char* s = text.c_str() + minus;
+  if (!std::isdigit(static_cast<unsigned char>(*s))) return false;
+  const char kind = static_cast<char>(std::tolower(s[1]));
+  if (*s == '0' && (kind == 'f' || kind == 'd')) {
+    value = std::strtoull(s + 2, nullptr, 16);
+    if (minus) value ^= kind == 'f' ? 1ull << 31 : 1ull << 63;
+    if (kind == 'f' && bytes == 8)
+      value = std::bit_cast<uint64_t>(
+          double{std::bit_cast<float>(static_cast<uint32_t>(value))});
+    return true;
+  }
+  value = std::strtoull(s, nullptr, 0);
+  if (minus) value = -value;
+  return true;
+}
+
+// An atomic whose result is never read is a reduction: ptxas issues RED, which
+// answers nothing. Exchange and compare-and-swap have no such form.
+void find_unread_atomics(Function& function) {
+  std::set<Place> read;
+  for (const Instruction& ins : function.code) {
+    for (Place p : {ins.a, ins.b, ins.c, ins.d, ins.vote, ins.guard})
+      read.insert(p);
+    if (!ins.statement || ins.statement->name() != "ld")
+      read.insert(ins.elements.begin(), ins.elements.end());
+  }
+  for (Instruction& ins : function.code)
+    ins.unread = ins.statement && ins.statement->name() == "atom" &&
+                 !ins.statement->has("exch") && !ins.statement->has("cas") &&
+                 !read.contains(ins.dst);
+}
+
+// Turns the statements of one kernel, and of the functions it calls, into
+// instructions.
+class Decoder : public OperandReader {
+ public:
+  Decoder(Module& module, Program& program)
+      : module_(module), program_(program) {}
+
+  const Function* decode_entry(const FunctionText& text) {
+    kernel_parameters(text);
+    return decode_function(text);
+  }
+
+  // Any of a module's functions may be the target of an indirect call.
+  void decode_addressable() {
+    if (!indirect_calls_) return;
+    for (const auto& [name, text] : module_.text.functions)
+      if (!text.entry && text.defined) decode_function(text);
+  }
+
+  Place source(const Operand& o, int bytes) override {
+    uint64_t value = 0;
+    if (const Register* r = find_register(o.text)) return r->place;
+    if (parse_number(o.text, bytes, value)) return constant(value, bytes);
+    if (o.text == "WARP_SZ") return constant(kLanes, bytes);
+    if (o.text[0] == '%') return special(o.text);
+    return address_of(o.text, o.offset, bytes);
+  }
+
+  Place destination(const Operand& o) override {
+    if (o.text == "_") return kNowhere;
+    const Register* r = find_register(o.text);
+    if (!r) throw Error("'" + o.text + "' is not a register");
+    return r->place;
+  }
+
+  Place predicate(const std::string& name) override {
+    if (name == "_" || name.empty()) return kNowhere;
+    if (const Register* r = find_register(name)) return r->place;
+    uint64_t value = 0;
+    if (!parse_number(name, 4, value))
+      throw Error("'" + name + "' is not a predicate");
+    return constant(value ? kAllLanes : 0, 4);
+  }
+
+  int width(const Operand& o) override {
+    const Register* r = find_register(o.text);
+    return r ? r->bytes : 0;
+  }
+
+ private:
+  struct Register {
+    Place place;
+    int bytes;
+  };
+  struct Scope {
+    std::map<std::string, Register> registers;
+    std::map<std::string, Variable> variables;
+  };
+  // What is being decoded; calls to new functions nest.
+  struct Context {
+    Function* function = nullptr;
+    const FunctionText* text = nullptr;
+    std::vector<Scope> scopes;
+    std::map<std::string, uint32_t> labels;
+    std::map<std::string, std::vector<std::string>> tables;
+    std::vector<std::pair<uint32_t, std::vector<std::string>>> jumps;
+    std::vector<std::pair<uint32_t, std::string>> table_jumps;
+    SourceLine where;
+    const Statement* statement = nullptr;
+  };
+
+  void kernel_parameters(const FunctionText& text) {
+    uint32_t at = 0;
+    for (const Declaration& p : text.params) {
+      at = align_up(at, p.align);
+      kernel_params_[p.name] = at;
+      program_.parameter_offsets.push_back(at);
+      program_.parameter_sizes.push_back(p.bytes);
+      at += p.bytes;
+    }
+    program_.parameter_bytes = at;
+  }
+
+  const Function* decode_function(const FunctionText& text) {
+    const auto [it, fresh] = program_.functions.try_emplace(text.name);
+    Function& function = it->second;
+    if (!fresh) return &function;
+    Context outer = std::move(context_);
+    context_ = Context{};
+    context_.function = &function;
+    context_.text = &text;
+    context_.where = text.where;
+    function.name = text.name;
+    function.text = &text;
+    context_.scopes.emplace_back();
+    if (!text.entry) {
+      for (const Declaration& p : text.params)
+        function.params.push_back(stack_variable(p));
+      for (const Declaration& p : text.results)
+        function.results.push_back(stack_variable(p));
+    }
+    for (size_t k = 0; k <= text.body.size(); ++k) {
+      if (const auto d = text.declarations.find(k);
+          d != text.declarations.end())
+        for (const Declaration& one : d->second) declare(one);
+      if (k < text.body.size()) statement(text.body[k]);
+    }
+    Instruction end;
+    end.kind = Kind::kReturn;
+    emit(end);
+    resolve_jumps();
+    // A call takes some of the stack even if it keeps nothing there.
+    if (!text.entry) function.stack_bytes += kReturnBytes;
+    function.stack_bytes = align_up(function.stack_bytes, 16);
+    find_reconvergence(function);
+    apply_ptxas_model(function);
+    find_unread_atomics(function);
+    find_origins(function, program_);
+    find_runs(function);
+    context_ = std::move(outer);
+    return &function;
+  }
+
+  void declare(const Declaration& d) {
+    Scope& scope = context_.scopes.back();
+    if (d.space == "reg") {
+      if (d.registers == 0) scope.registers[d.name] = new_register(d.type);
+      for (uint32_t k = 0; k < d.registers; ++k)
+        scope.registers[d.name + std::to_string(k)] = new_register(d.type);
+    } else if (d.space == "shared") {
+      scope.variables[d.name] = shared_variable(d);
+    } else {
+      stack_variable(d);
+    }
+  }
+
+  Register new_register(Type type) {
+    Function& f = *context_.function;
+    const uint32_t at = align_up(f.register_bytes, type.is('p') ? 4 : 64);
+    f.register_bytes = at + (type.is('p') ? 4 : type.bytes * kLanes);
+    return {static_cast<Place>(at), type.bytes};
+  }
+
+  Function::Slot stack_variable(const Declaration& d) {
+    Function& f = *context_.function;
+    f.stack_bytes = align_up(f.stack_bytes, std::max<uint32_t>(d.align, 8));
+    const Variable v{Space::kLocal, f.stack_bytes, d.bytes};
+    context_.scopes.back().variables[d.name] = v;
+    f.stack_bytes += d.bytes;
+    return {static_cast<uint32_t>(v.address), static_cast<uint32_t>(v.bytes)};
+  }
+
+  // Arrays are aligned for the widest access, as ptxas does.
+  Variable shared_variable(const Declaration& d) {
+    if (d.bytes == 0) {
+      program_.shared_arrays.push_back({d.name, 0, 0, true});
+      return {Space::kShared, 0, 0, true};
+    }
+    const uint32_t align = d.bytes >= 16 ? std::max(d.align, 16u) : d.align;
+    program_.static_shared = align_up(program_.static_shared, align);
+    const Variable v{Space::kShared, program_.static_shared, d.bytes};
+    program_.shared_arrays.push_back(
+        {d.name, program_.static_shared, static_cast<uint32_t>(d.bytes)});
+    program_.static_shared += d.bytes;
+    return v;
+  }
+
+  const Register* find_register(const std::string& name) {
+    for (auto s = context_.scopes.rbegin(); s != context_.scopes.rend(); ++s)
+      if (const auto r = s->registers.find(name); r != s->registers.end())
+        return &r->second;
+    return nullptr;
+  }
+
+  const Variable* find_variable(const std::string& name) {
+    for (auto s = context_.scopes.rbegin(); s != context_.scopes.rend(); ++s)
+      if (const auto v = s->variables.find(name); v != s->variables.end())
+        return &v->second;
+    if (const auto v = shared_.find(name); v != shared_.end())
+      return &v->second;
+    if (const auto v = module_.variables.find(name);
+        v != module_.variables.end())
+      return &v->second;
+    for (const Declaration& d : module_.text.variables)
+      if (d.name == name && d.space == "shared")
+        return &(shared_[name] = shared_variable(d));
+    return nullptr;
+  }
+
+  Place constant(uint64_t value, int bytes) {
+    bytes = std::max(bytes, 2);
+    const auto [it, fresh] = constants_.try_emplace({value, bytes}, 0);
+    if (fresh) it->second = new_constant(bytes, value);
+    return it->second;
+  }
+  Place new_constant(int bytes, uint64_t value = 0) {
+    if (bytes > 8) throw Error("an immediate of more than 8 bytes");
+    Program::Fixed& lanes = program_.fixed.emplace_back();
+    for (int l = 0; l < kLanes; ++l)
+      std::memcpy(reinterpret_cast<char*>(&lanes) + l * bytes, &value, bytes);
+    return Program::place_of(program_.fixed.size() - 1);
+  }
+
+  Place special(const std::string& name) {
+    if (name.rfind("%clock", 0) == 0 || name.rfind("%globaltimer", 0) == 0)
+      return clock_register(name);
+    const auto known = special_names().find(name);
+    if (known == special_names().end())
+      throw Error("the special register " + name + " is not known");
+    for (const auto& [special, place] : program_.specials)
+      if (special == known->second) return place;
+    return program_.specials.emplace_back(known->second, new_constant(8))
+        .second;
+  }
+  Place clock_register(const std::string& name) {
+    Instruction read;
+    const bool high = name.ends_with("_hi");
+    const bool half = high || name.ends_with("_lo") || name == "%clock";
+    read.run = read_clock;
+    read.size = half ? 4 : 8;
+    read.mode = high;
+    read.dst = new_register({'u', read.size}).place;
+    emit(read);
+    return read.dst;
+  }
+
+  // The address of a variable, function or parameter, as an operand.
+  Place address_of(const std::string& name, int64_t offset, int bytes) {
+    if (const Variable* v = find_variable(name)) {
+      if (v->dynamic_shared) {
+        const Place at = new_constant(bytes);
+        program_.dynamic_shared.push_back(
+            {at, static_cast<uint32_t>(offset), static_cast<uint8_t>(bytes)});
+        return at;
+      }
+      if (v->space == Space::kLocal) {
+        Instruction get;
+        get.run = local_address;
+        get.size = static_cast<uint8_t>(bytes);
+        get.offset = static_cast<int64_t>(v->address) + offset;
+        get.dst = new_register({'u', get.size}).place;
+        emit(get);
+        return get.dst;
+      }
+      return constant(v->address + offset, bytes);
+    }
+    if (const auto p = kernel_params_.find(name);
+        p != kernel_params_.end() && context_.text->entry) {
+      const Place at = new_constant(bytes);
+      program_.parameter_addresses.push_back(
+          {at, p->second + static_cast<uint32_t>(offset),
+           static_cast<uint8_t>(bytes)});
+      return at;
+    }
+    if (const uint64_t f = module_.function_address(name))
+      return constant(f, bytes);
+    throw Error("'" + name + "' is not known");
+  }
+
+  void emit(Instruction ins) {
+    ins.where = context_.where;
+    ins.statement = context_.statement;
+    ins.site = program_.sites++;
+    context_.function->code.push_back(std::move(ins));
+  }
+
+  void statement(const Statement& s) {
+    if (!s.label.empty()) {
+      label_ = s.label;
+      context_.labels[s.label] = context_.function->code.size();
+      return;
+    }
+    if (s.scope == '{') return void(context_.scopes.emplace_back());
+    if (s.scope == '}') return context_.scopes.pop_back();
+    if (s.name() == "branchtargets") {
+      for (const Operand& o : s.operands)
+        context_.tables[label_].push_back(o.text);
+      return;
+    }
+    if (s.where.line) context_.where = s.where;
+    context_.statement = &s;
+    try {
+      instruction(s);
+    } catch (const Error& e) {
+      const std::string at = program_.location(context_.where);
+      throw Error("cannot run '" + s.text + "' (" +
+                  (at.empty() ? "" : at + ", ") + context_.text->name +
+                  "): " + e.what());
+    }
+  }
+
+  void instruction(const Statement& s) {
+    Instruction ins;
+    if (!s.guard.empty()) {
+      ins.guard = predicate(s.guard);
+      ins.guard_negated = s.guard_negated;
+    }
+    const std::string& op = s.name();
+    if (op == "bra") {
+      ins.kind = Kind::kBranch;
+      jump(ins, {s.operands.at(0).text});
+    } else if (op == "brx") {
+      ins.kind = Kind::kTable;
+      ins.a = source(s.operands.at(0), 4);
+      context_.table_jumps.push_back(
+          {static_cast<uint32_t>(context_.function->code.size()),
+           s.operands.at(1).text});
+      emit(ins);
+    } else if (op == "ret" || op == "exit") {
+      ins.kind = op == "ret" ? Kind::kReturn : Kind::kExit;
+      emit(ins);
+    } else if (op == "call") {
+      call(s, ins);
+    } else if ((op == "ld" || op == "ldu") && parameter_load(s, ins)) {
+    } else if (memory(s, ins) || decode_collective(s, *this, ins)) {
+      emit(ins);
+    } else if (decode_arithmetic(s, *this, ins)) {
+      ins.pure = true;
+      emit(ins);
+    } else {
+      throw Error("this instruction is not known to the executor");
+    }
+  }
+
+  void jump(Instruction& ins, std::vector<std::string> labels) {
+    context_.jumps.push_back(
+        {static_cast<uint32_t>(context_.function->code.size()), labels});
+    emit(ins);
+  }
+
+  void resolve_jumps() {
+    for (const auto& [pc, table] : context_.table_jumps)
+      context_.jumps.push_back({pc, context_.tables.at(table)});
+    for (const auto& [pc, labels] : context_.jumps) {
+      Instruction& ins = context_.function->code[pc];
+      for (const std::string& name : labels) {
+        const auto it = context_.labels.find(name);
+        if (it == context_.labels.end())
+          throw Error("PTX: no label " + name + " in " + context_.text->name);
+        ins.target = it->second;
+        if (ins.kind == Kind::kTable) ins.targets.push_back(it->second);
+      }
+    }
+  }
+
+  // ld.param of a kernel reads a constant: the launch filled it in.
+  bool parameter_load(const Statement& s, const Instruction& guard) {
+    const Operand& from = s.operands.at(1);
+    if (!s.has("param") || !context_.text->entry) return false;
+    const auto p = kernel_params_.find(from.text);
+    if (p == kernel_params_.end()) return false;
+    const Type type = s.type();
+    const Operand& to = s.operands.at(0);
+    std::vector<std::string> names = to.list;
+    if (names.empty()) names = {to.text};
+    for (size_t k = 0; k < names.size(); ++k) {
+      const Register* r = find_register(names[k]);
+      if (!r) throw Error("'" + names[k] + "' is not a register");
+      const auto bytes = static_cast<uint8_t>(r->bytes);
+      const uint32_t offset = p->second + from.offset + k * type.bytes;
+      Instruction ins = guard;
+      ins.pure = true;
+      ins.dst = r->place;
+      ins.a = parameter_constant(offset, type, bytes);
+      ins.run = copy_handler(bytes);
+      emit(ins);
+    }
+    return true;
+  }
+  Place parameter_constant(uint32_t offset, Type type, uint8_t bytes) {
+    for (const Program::Parameter& p : program_.parameters)
+      if (p.offset == offset && p.bytes == type.bytes &&
+          p.register_bytes == bytes && p.is_signed == type.is_signed())
+        return p.at;
+    const Place at = new_constant(bytes);
+    program_.parameters.push_back(
+        {at, offset, type.bytes, bytes, type.is_signed()});
+    return at;
+  }
+
+  bool memory(const Statement& s, Instruction& ins) {
+    for (const Operand& o : s.operands) {
+      if (!o.address) continue;
+      Operand base = o;
+      base.offset = 0;
+      base.address = false;
+      const Variable* v = find_variable(o.text);
+      const bool in_stack = v && v->space == Space::kLocal;
+      ins.address_bytes = 8;
+      ins.offset = o.offset;
+      if (in_stack && s.has("param")) {  // an argument or a result
+        ins.offset += static_cast<int64_t>(v->address);
+      } else {
+        ins.a = source(base, 8);
+        if (const int w = width(base)) ins.address_bytes = w;
+      }
+      break;
+    }
+    return decode_memory(s, *this, ins);
+  }
+
+  // call (results), callee, (arguments)[, prototype];
+  void call(const Statement& s, Instruction ins) {
+    std::vector<Operand> parts = s.operands;
+    Call& call = context_.function->calls.emplace_back();
+    if (!parts.at(0).list.empty()) {
+      for (const std::string& name : parts[0].list)
+        call.results.push_back(stack_offset(name));
+      parts.erase(parts.begin());
+    }
+    if (parts.size() > 1)
+      for (const std::string& name : parts[1].list)
+        call.arguments.push_back(stack_offset(name));
+    const Operand& target = parts.at(0);
+    ins.call = &call;
+    if (find_register(target.text)) {
+      ins.kind = Kind::kIndirect;
+      ins.a = source(target, 8);
+      indirect_calls_ = true;
+      return emit(ins);
+    }
+    const auto f = module_.text.functions.find(target.text);
+    if (f != module_.text.functions.end() && f->second.defined) {
+      ins.kind = Kind::kCall;
+      call.callee = decode_function(f->second);
+    } else if ((call.system = system_call(target.text))) {
+      ins.run = call.system;
+    } else {
+      throw Error("there is no device function " + target.text);
+    }
+    emit(ins);
+  }
+  uint32_t stack_offset(const std::string& name) {
+    const Variable* v = find_variable(name);
+    if (!v || v->space != Space::kLocal)
+      throw Error("'" + name + "' is not a parameter of this call");
+    return v->address;
+  }
+
+  Module& module_;
+  Program& program_;
+  Context context_;
+  std::string label_;
+  std::map<std::string, uint32_t> kernel_params_;
+  std::map<std::string, Variable> shared_;
+  std::map<std::pair<uint64_t, int>, Place> constants_;
+  bool indirect_calls_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Program> decode(Module& module, const FunctionText& kernel) {
+  auto program = std::make_unique<Program>();
+  program->module = &module;
+  Decoder decoder(module, *program);
+  program->entry = decoder.decode_entry(kernel);
+  decoder.decode_addressable();
+  return program;
+}
+
+}  // namespace simt

@@ -1,0 +1,32 @@
+// Arithmetic, logic, comparison and conversion: everything that reads and
+// writes registers of one lane only. Implemented in arithmetic_*.cpp.
+#pragma once
+#include "common/simt/core/code.h"
+#include "common/simt/core/error.h"
+
+namespace simt {
+
+// What the decoder offers to whoever turns a statement into an instruction.
+class OperandReader {
+ public:
+  virtual ~OperandReader() = default;
+  // The lanes of a source operand: register, number, special register, or
+  // address of a variable. An immediate is spread over 32 lanes of `bytes`
+  // (0f3F800000 given to an 8-byte operand becomes the double). `bytes` is
+  // ignored for registers: they keep their declared width.
+  virtual Place source(const Operand& operand, int bytes) = 0;
+  virtual Place destination(const Operand& operand) = 0;  // '_': kNowhere
+  // A predicate operand, source or destination ("%p1", "_" is kNowhere);
+  // Operand::negated is the caller's business.
+  virtual Place predicate(const std::string& name) = 0;
+  // Declared width in bytes of a register; 0 for anything else.
+  virtual int width(const Operand& operand) = 0;
+};
+
+// Fills in `ins` (handler, operands, mode) and returns true if `s` is an
+// arithmetic statement; returns false for any other opcode. Throws Error for
+// an arithmetic opcode with a type or modifier that it does not know.
+bool decode_arithmetic(const Statement& s, OperandReader& operands,
+                       Instruction& ins);
+
+}  // namespace simt

@@ -1,0 +1,96 @@
+// What the floating-point families share: rounding, flushing, saturation, NaN.
+#pragma once
+#include <cfenv>
+#include <cmath>
+#include <type_traits>
+
+#include "common/simt/core/half.h"
+#include "common/simt/isa/arithmetic_decode.h"
+
+namespace simt {
+
+// To nearest even, to zero, down, up. The order of the PTX modifiers below.
+enum Rounding : uint8_t { kNearest, kToZero, kDown, kUp };
+
+// The host rounds as asked while one of these lives. No pragma is needed to
+// keep the arithmetic between its two ends: operands are loaded from memory
+// that fesetround might change, as far as the compiler knows, and results are
+// stored to memory that it might read.
+class RoundingScope {
+ public:
+  explicit RoundingScope(uint8_t rounding) {
+    constexpr int kModes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD,
+                              FE_UPWARD};
+    std::fesetround(kModes[rounding]);
+  }
+  ~RoundingScope() { std::fesetround(FE_TONEAREST); }
+  RoundingScope(const RoundingScope&) = delete;
+  RoundingScope& operator=(const RoundingScope&) = delete;
+};
+
+// A handler under the rounding in `mode`.
+template <Handler handler>
+void rounded(Warp& w, const Instruction& i, uint32_t mask) {
+  const RoundingScope scope(i.mode);
+  handler(w, i, mask);
+}
+
+// Takes .rn, .rz, .rm or .rp; what is not said is to nearest.
+inline Rounding take_rounding(Decoding& d) {
+  const int found = d.take_one({"rn", "rz", "rm", "rp"});
+  return found < 0 ? kNearest : static_cast<Rounding>(found);
+}
+
+enum FloatFlags : uint8_t {
+  kFlush = 1,     // .ftz: subnormal operands and results become 0
+  kSaturate = 2,  // .sat: into [0, 1], NaN becomes 0
+  kRelu = 4,      // .relu: negative becomes 0
+};
+
+inline uint8_t take_flags(Decoding& d) {
+  uint8_t flags = 0;
+  if (d.take("ftz")) flags |= kFlush;
+  if (d.take("sat")) flags |= kSaturate;
+  if (d.take("relu")) flags |= kRelu;
+  return flags;
+}
+
+// Subnormals become 0 of the same sign. On bits, because comparing floats may
+// trap in theory, and the compiler will not make vectors of what may trap.
+inline float flush(float x) {
+  const uint32_t bits = bits_of(x);
+  return float_of(bits & 0x7f800000 ? bits : bits & 0x80000000);
+}
+
+inline double flush(double x) {
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  const uint64_t bits = bits_of(x);
+  return double_of(bits & 0x7ff0000000000000 ? bits : bits & kSign);
+}
+
+// A single-precision NaN loses sign and payload in any computation.
+inline float canonical(float x) { return x != x ? float_of(kNaN32) : x; }
+
+// Into [0, 1]; NaN and -0 become +0.
+template <class T>
+inline T saturate(T x) {
+  const T positive = x > 0 ? x : T(0);
+  return positive < 1 ? positive : T(1);
+}
+
+// What f32 and the 16-bit formats approximate.
+struct Exp2 {
+  double operator()(double x) const { return std::exp2(x); }
+};
+
+// Through exp, three times as fast as tanh. Near 0, where the quotient would
+// cancel, two terms of the series are exact to 2^-40.
+struct HyperbolicTangent {
+  double operator()(double x) const {
+    const double series = x * (1 - x * x / 3);
+    const double quotient = 1 - 2 / (std::exp(2 * x) + 1);
+    return std::fabs(x) < 0x1p-10 ? series : quotient;
+  }
+};
+
+}  // namespace simt

@@ -1,0 +1,224 @@
+// f16 and bf16, alone and in pairs.
+//
+// Each operation is done on floats (bf16 fma: doubles) and rounded to 16 bits
+// at the end. That is the same as rounding once: a float has more than twice
+// the bits of either format and two more, which suffices for + - and *, even
+// where the result is subnormal; fma rounds to odd in between (half.h).
+#include "common/simt/isa/arithmetic_float.h"
+
+namespace simt {
+namespace {
+
+template <class Format>
+struct Add {
+  float operator()(float a, float b) const { return a + b; }
+};
+
+template <class Format>
+struct Subtract {
+  float operator()(float a, float b) const { return a - b; }
+};
+
+template <class Format>
+struct Multiply {
+  float operator()(float a, float b) const { return a * b; }
+};
+
+template <class Format>
+struct MultiplyAdd {
+  float operator()(float a, float b, float c) const {
+    return Format::multiply_add(a, b, c);
+  }
+};
+
+// Negation and magnitude are additions to the hardware: NaN comes out as the
+// canonical one, and .ftz flushes.
+template <class Format>
+struct Negate {
+  float operator()(float a) const { return -a; }
+};
+
+template <class Format>
+struct Absolute {
+  float operator()(float a) const { return std::fabs(a); }
+};
+
+template <class Format>
+float flush_operand(float x) {
+  constexpr uint32_t kSmallest =
+      std::bit_cast<uint32_t>(Format::kSmallestNormal);
+  const uint32_t bits = bits_of(x);
+  return float_of((bits & 0x7fffffff) < kSmallest ? bits & 0x80000000 : bits);
+}
+
+// Whether .ftz flushes: as for f32, rounded as though there were room below.
+template <class Format>
+bool is_tiny(float result) {
+  const float rounded = Format::widen(Format::narrow(result * 0x1p8f));
+  return std::fabs(rounded) < Format::kSmallestNormal * 0x1p8f;
+}
+
+template <class Format>
+uint16_t finish(float result, uint8_t flags) {
+  if (flags & kSaturate) result = saturate(result);
+  // Not fmax: NaN stays.
+  if (flags & kRelu) result = result <= 0 ? 0.0f : result;
+  const uint16_t narrow = Format::narrow(result);
+  return flags & kFlush && is_tiny<Format>(result) ? narrow & 0x8000 : narrow;
+}
+
+// d = Op(operands), 32 or 64 values: the common case in a loop of its own.
+template <class Format, class Op, int kParts, class... In>
+void compute(uint8_t flags, uint32_t mask, uint16_t* out, const In*... in) {
+  if (flags == 0) {
+    map_lanes<kParts>(
+        mask, out,
+        [](In... x) { return Format::narrow(Op{}(Format::widen(x)...)); },
+        in...);
+    return;
+  }
+  const bool ftz = flags & kFlush;
+  map_lanes<kParts>(
+      mask, out,
+      [=](In... x) {
+        return finish<Format>(
+            Op{}((ftz ? flush_operand<Format>(Format::widen(x))
+                      : Format::widen(x))...),
+            flags);
+      },
+      in...);
+}
+
+const uint16_t* halves(Warp& w, Place place) {
+  return lanes<uint16_t>(w, place);
+}
+
+template <class Format, int kParts, class Op>
+void half_unary(Warp& w, const Instruction& i, uint32_t mask) {
+  compute<Format, Op, kParts>(i.flags, mask, lanes<uint16_t>(w, i.dst),
+                              halves(w, i.a));
+}
+
+template <class Format, int kParts, class Op>
+void half_binary(Warp& w, const Instruction& i, uint32_t mask) {
+  compute<Format, Op, kParts>(i.flags, mask, lanes<uint16_t>(w, i.dst),
+                              halves(w, i.a), halves(w, i.b));
+}
+
+template <class Format, int kParts, class Op>
+void half_ternary(Warp& w, const Instruction& i, uint32_t mask) {
+  compute<Format, Op, kParts>(i.flags, mask, lanes<uint16_t>(w, i.dst),
+                              halves(w, i.a), halves(w, i.b), halves(w, i.c));
+}
+
+// Approximate functions, computed in double: a library call for each value of
+// the lanes that are on.
+template <class Format, int kParts, class Op>
+void half_function(Warp& w, const Instruction& i, uint32_t mask) {
+  const uint16_t* a = halves(w, i.a);
+  uint16_t* d = lanes<uint16_t>(w, i.dst);
+  const bool ftz = i.flags & kFlush;
+  for (; mask; mask &= mask - 1) {
+    const int first = std::countr_zero(mask) * kParts;
+    for (int k = first; k < first + kParts; ++k) {
+      const float x = Format::widen(a[k]);
+      const float result = Op{}(ftz ? flush_operand<Format>(x) : x);
+      d[k] = finish<Format>(result, i.flags);
+    }
+  }
+}
+
+// The handlers of one operation: f16, f16x2, bf16, bf16x2.
+struct Handlers {
+  Handler half, half_pair, bfloat, bfloat_pair;
+
+  Handler of(Type t) const {
+    switch (t.kind) {
+      case 'h':
+        return half;
+      case 'x':
+        return half_pair;
+      case 'y':
+        return bfloat;
+      default:
+        return bfloat_pair;
+    }
+  }
+};
+
+template <template <class> class Op>
+constexpr Handlers kUnary = {
+    half_unary<Half, 1, Op<Half>>, half_unary<Half, 2, Op<Half>>,
+    half_unary<BFloat, 1, Op<BFloat>>, half_unary<BFloat, 2, Op<BFloat>>};
+
+template <template <class> class Op>
+constexpr Handlers kBinary = {
+    half_binary<Half, 1, Op<Half>>, half_binary<Half, 2, Op<Half>>,
+    half_binary<BFloat, 1, Op<BFloat>>, half_binary<BFloat, 2, Op<BFloat>>};
+
+template <template <class> class Op>
+constexpr Handlers kTernary = {
+    half_ternary<Half, 1, Op<Half>>, half_ternary<Half, 2, Op<Half>>,
+    half_ternary<BFloat, 1, Op<BFloat>>, half_ternary<BFloat, 2, Op<BFloat>>};
+
+template <class Op>
+constexpr Handlers kFunction = {
+    half_function<Half, 1, Op>, half_function<Half, 2, Op>,
+    half_function<BFloat, 1, Op>, half_function<BFloat, 2, Op>};
+
+bool is_bfloat(Type t) { return t.is('y') || t.is('z'); }
+
+// `count` operands, and flags of which bf16 may have only .relu.
+void decode_operands(Decoding& d, int count, uint8_t allowed) {
+  d.ins.flags = take_flags(d);
+  if (is_bfloat(d.type)) allowed &= kRelu;
+  if (d.ins.flags & ~allowed) d.unsupported();
+  const int n = d.type.bytes;
+  d.bind(n, count > 1 ? n : 0, count > 2 ? n : 0);
+}
+
+template <const Handlers& handlers>
+void decode_sum_or_product(Decoding& d) {
+  d.take("rn");
+  decode_operands(d, 2, kFlush | kSaturate);
+  d.ins.run = handlers.of(d.type);
+}
+
+void decode_fma(Decoding& d) {
+  if (!d.take("rn")) d.unsupported();
+  decode_operands(d, 3, kFlush | kSaturate | kRelu);
+  d.ins.run = kTernary<MultiplyAdd>.of(d.type);
+}
+
+template <const Handlers& handlers>
+void decode_sign(Decoding& d) {
+  decode_operands(d, 1, kFlush);
+  d.ins.run = handlers.of(d.type);
+}
+
+// Of the functions, ex2.approx.ftz.bf16 alone flushes.
+template <class Op>
+void decode_function(Decoding& d) {
+  if (!d.take("approx")) d.unsupported();
+  if (d.take("ftz")) d.ins.flags = kFlush;
+  d.bind(d.type.bytes);
+  d.ins.run = kFunction<Op>.of(d.type);
+}
+
+}  // namespace
+
+const Family& half_family() {
+  static const Family family = {
+      "hxyz",
+      {{"add", decode_sum_or_product<kBinary<Add>>},
+       {"sub", decode_sum_or_product<kBinary<Subtract>>},
+       {"mul", decode_sum_or_product<kBinary<Multiply>>},
+       {"fma", decode_fma},
+       {"neg", decode_sign<kUnary<Negate>>},
+       {"abs", decode_sign<kUnary<Absolute>>},
+       {"ex2", decode_function<Exp2>},
+       {"tanh", decode_function<HyperbolicTangent>}}};
+  return family;
+}
+
+}  // namespace simt

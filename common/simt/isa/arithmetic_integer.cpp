@@ -1,0 +1,495 @@
+// Integer addition, multiplication, division, and what is made of them.
+#include <type_traits>
+
+#include "common/simt/isa/arithmetic_decode.h"
+
+namespace simt {
+namespace {
+
+// Twice as wide, of the same sign.
+template <class T>
+struct WideOf;
+template <>
+struct WideOf<uint16_t> {
+  using type = uint32_t;
+};
+template <>
+struct WideOf<int16_t> {
+  using type = int32_t;
+};
+template <>
+struct WideOf<uint32_t> {
+  using type = uint64_t;
+};
+template <>
+struct WideOf<int32_t> {
+  using type = int64_t;
+};
+template <>
+struct WideOf<uint64_t> {
+  using type = unsigned __int128;
+};
+template <>
+struct WideOf<int64_t> {
+  using type = __int128;
+};
+template <class T>
+using Wide = typename WideOf<T>::type;
+
+// Sums and products wrap: computed on unsigned values, where C++ lets them.
+// (1u * keeps uint16_t from becoming int, whose product may overflow.)
+struct Add {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+
+struct Subtract {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a - b;
+  }
+};
+
+struct MultiplyLow {
+  template <class T>
+  T operator()(T a, T b) const {
+    return 1u * a * b;
+  }
+};
+
+struct MultiplyHigh {
+  template <class T>
+  T operator()(T a, T b) const {
+    return (Wide<T>{a} * Wide<T>{b}) >> (8 * sizeof(T));
+  }
+};
+
+struct MultiplyWide {
+  template <class T>
+  Wide<T> operator()(T a, T b) const {
+    return Wide<T>{a} * Wide<T>{b};
+  }
+};
+
+struct MultiplyAddLow {
+  template <class T>
+  T operator()(T a, T b, T c) const {
+    using U = Unsigned<T>;
+    return static_cast<U>(1u * U(a) * U(b) + U(c));
+  }
+};
+
+struct MultiplyAddHigh {
+  template <class T>
+  T operator()(T a, T b, T c) const {
+    using U = Unsigned<T>;
+    return static_cast<U>(U(MultiplyHigh{}(a, b)) + U(c));
+  }
+};
+
+struct MultiplyAddWide {
+  template <class T>
+  Wide<T> operator()(T a, T b, Wide<T> c) const {
+    using U = Unsigned<Wide<T>>;
+    return static_cast<U>(U(MultiplyWide{}(a, b)) + U(c));
+  }
+};
+
+int32_t saturate(int64_t x) {
+  const int64_t low = INT32_MIN, high = INT32_MAX;
+  return x < low ? low : x > high ? high : x;
+}
+
+struct AddSaturating {
+  int32_t operator()(int32_t a, int32_t b) const {
+    return saturate(int64_t{a} + b);
+  }
+};
+
+struct SubtractSaturating {
+  int32_t operator()(int32_t a, int32_t b) const {
+    return saturate(int64_t{a} - b);
+  }
+};
+
+struct MultiplyAddHighSaturating {
+  int32_t operator()(int32_t a, int32_t b, int32_t c) const {
+    return saturate(int64_t{MultiplyHigh{}(a, b)} + c);
+  }
+};
+
+// The 48-bit product of the low 24 bits: its bits 0-31, or 16-47.
+template <class T>
+Wide<T> product24(T a, T b) {
+  const auto low24 = [](T x) { return T(Unsigned<T>(x) << 8) >> 8; };
+  return MultiplyWide{}(low24(a), low24(b));
+}
+
+struct Multiply24Low {
+  template <class T>
+  T operator()(T a, T b) const {
+    return product24(a, b);
+  }
+};
+
+struct Multiply24High {
+  template <class T>
+  T operator()(T a, T b) const {
+    return product24(a, b) >> 16;
+  }
+};
+
+template <class Product>
+struct PlusC {
+  template <class T>
+  T operator()(T a, T b, T c) const {
+    using U = Unsigned<T>;
+    return U(Product{}(a, b)) + U(c);
+  }
+};
+
+struct MultiplyAdd24HighSaturating {
+  int32_t operator()(int32_t a, int32_t b, int32_t c) const {
+    return saturate(int64_t{Multiply24High{}(a, b)} + c);
+  }
+};
+
+struct SumOfDifferences {  // sad: |a - b| + c
+  template <class T>
+  T operator()(T a, T b, T c) const {
+    using U = Unsigned<T>;
+    return static_cast<U>((a < b ? U(b) - U(a) : U(a) - U(b)) + U(c));
+  }
+};
+
+// What PTX leaves open, ptxas settles, at every width and for both signs:
+// dividing by 0 gives all ones, as quotient and as remainder. The most
+// negative number divided by -1 wraps around to itself.
+//
+// 32 bits and less go through double, which divides eight lanes at once and
+// is exact here: a true quotient is either whole or at least 1/b >= 2^-32
+// away from the next whole number, the rounding error below 2^-53 * 2^32.
+struct Divide {
+  template <class T>
+  T operator()(T a, T b) const {
+    const T divisor = b == 0 ? 1 : b;
+    if constexpr (sizeof(T) == 8) {
+      const bool wraps = std::is_signed_v<T> && b == T(-1);
+      const T quotient =
+          wraps ? T(0 - Unsigned<T>(a)) : T(a / (wraps ? 1 : divisor));
+      return b == 0 ? T(-1) : quotient;
+    } else {
+      const T quotient = static_cast<int64_t>(double(a) / double(divisor));
+      return b == 0 ? T(-1) : quotient;
+    }
+  }
+};
+
+struct Remainder {
+  template <class T>
+  T operator()(T a, T b) const {
+    using U = Unsigned<T>;
+    const U rest = U(a) - 1u * U(Divide{}(a, b)) * U(b);
+    return b == 0 ? T(-1) : T(rest);
+  }
+};
+
+struct Negate {
+  template <class T>
+  T operator()(T a) const {
+    return 0 - a;
+  }
+};
+
+struct Absolute {
+  template <class T>
+  T operator()(T a) const {
+    return a >> (8 * sizeof(T) - 1) ? 0 - a : a;
+  }
+};
+
+struct Minimum {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a < b ? a : b;
+  }
+};
+
+struct Maximum {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a > b ? a : b;
+  }
+};
+
+template <class Op>
+struct NotNegative {  // .relu
+  template <class T>
+  T operator()(T a, T b) const {
+    return Maximum{}(Op{}(a, b), T(0));
+  }
+};
+
+// Two 16-bit numbers in 32 bits: lanes twice as many and half as wide.
+template <class Op, class T>
+void paired(Warp& w, const Instruction& i, uint32_t mask) {
+  map_lanes<2>(mask, lanes<T>(w, i.dst), Op{}, lanes<T>(w, i.a),
+               lanes<T>(w, i.b));
+}
+
+template <class Op>
+Handler paired_by_sign(Type t) {
+  return t.is_signed() ? paired<Op, int16_t> : paired<Op, uint16_t>;
+}
+
+// Arithmetic with the carry flag. `mode` says what takes part.
+enum Carry : uint8_t {
+  kCarryOut = 1,  // .cc
+  kCarryIn = 2,   // addc, subc, madc
+  kBorrow = 4,    // subtract; the flag is then a borrow
+  kProduct = 8,   // a becomes the product of a and b, b becomes c
+  kHigh = 16,     // of which the high half
+  kSignedProduct = 32,
+};
+
+template <class T>
+T half_product(T a, T b, uint8_t mode) {
+  using S = std::make_signed_t<T>;
+  if (!(mode & kHigh)) return a * b;
+  return mode & kSignedProduct ? T(MultiplyHigh{}(S(a), S(b)))
+                               : MultiplyHigh{}(a, b);
+}
+
+template <class T>
+void with_carry(Warp& w, const Instruction& i, uint32_t mask) {
+  const T* a = lanes<T>(w, i.a);
+  const T* b = lanes<T>(w, i.b);
+  T* d = lanes<T>(w, i.dst);
+  T product[kLanes];
+  if (i.mode & kProduct) {
+    for (int l = 0; l < kLanes; ++l)
+      product[l] = half_product(a[l], b[l], i.mode);
+    a = product;
+    b = lanes<T>(w, i.c);
+  }
+  const uint32_t carry_in = i.mode & kCarryIn ? w.carry : 0;
+  T result[kLanes];
+  uint32_t carry_out = 0;
+  for (int l = 0; l < kLanes; ++l) {
+    const T in = carry_in >> l & 1;
+    T partial;
+    bool out;
+    if (i.mode & kBorrow) {
+      out = __builtin_sub_overflow(a[l], b[l], &partial);
+      out |= __builtin_sub_overflow(partial, in, &result[l]);
+    } else {
+      out = __builtin_add_overflow(a[l], b[l], &partial);
+      out |= __builtin_add_overflow(partial, in, &result[l]);
+    }
+    carry_out |= uint32_t{out} << l;
+  }
+  if (i.dst != kNowhere) blend_lanes(d, result, mask);
+  if (i.mode & kCarryOut) w.carry = (w.carry & ~mask) | (carry_out & mask);
+}
+
+void decode_carry(Decoding& d, uint8_t mode) {
+  if (d.take("cc")) mode |= kCarryOut;
+  if (mode & kProduct) {
+    const int half = d.take_one({"lo", "hi"});
+    if (half < 0) d.unsupported();
+    if (half == 1) mode |= kHigh;
+    if (d.type.is_signed()) mode |= kSignedProduct;
+  }
+  d.ins.mode = mode;
+  const int n = d.type.bytes;
+  d.bind(n, n, mode & kProduct ? n : 0);
+  if (n == 4) d.ins.run = with_carry<uint32_t>;
+  if (n == 8) d.ins.run = with_carry<uint64_t>;
+}
+
+void bind_alike(Decoding& d, int count) {
+  const int n = d.type.bytes;
+  d.bind(n, count > 1 ? n : 0, count > 2 ? n : 0);
+}
+
+// add and sub: plain, saturating, with carry, in pairs.
+template <class Op, class Saturating>
+void decode_sum(Decoding& d, uint8_t carry_mode) {
+  if (d.s.has("cc")) return decode_carry(d, carry_mode);
+  if (d.take("x2")) {
+    d.bind(4, 4);
+    d.ins.run = paired<Op, uint16_t>;
+    return;
+  }
+  bind_alike(d, 2);
+  if (!d.take("sat"))
+    d.ins.run = binary_of_width<Op>(d.type);
+  else if (d.type == Type{'s', 4})
+    d.ins.run = binary<Saturating, int32_t>;
+}
+
+void decode_add(Decoding& d) { decode_sum<Add, AddSaturating>(d, 0); }
+void decode_sub(Decoding& d) {
+  decode_sum<Subtract, SubtractSaturating>(d, kBorrow);
+}
+void decode_addc(Decoding& d) { decode_carry(d, kCarryIn); }
+void decode_subc(Decoding& d) { decode_carry(d, kCarryIn | kBorrow); }
+void decode_madc(Decoding& d) { decode_carry(d, kCarryIn | kProduct); }
+
+enum Part { kLow, kUpper, kWhole };
+Part take_part(Decoding& d) {
+  const int part = d.take_one({"lo", "hi", "wide"});
+  if (part < 0) d.unsupported();
+  return static_cast<Part>(part);
+}
+
+Handler multiply_wide(Type t) {
+  if (t.bytes == 2)
+    return t.is_signed() ? binary<MultiplyWide, int32_t, int16_t>
+                         : binary<MultiplyWide, uint32_t, uint16_t>;
+  if (t.bytes == 4)
+    return t.is_signed() ? binary<MultiplyWide, int64_t, int32_t>
+                         : binary<MultiplyWide, uint64_t, uint32_t>;
+  return nullptr;
+}
+
+Handler multiply_add_wide(Type t) {
+  if (t.bytes == 2)
+    return t.is_signed() ? ternary<MultiplyAddWide, int32_t, int16_t>
+                         : ternary<MultiplyAddWide, uint32_t, uint16_t>;
+  if (t.bytes == 4)
+    return t.is_signed() ? ternary<MultiplyAddWide, int64_t, int32_t>
+                         : ternary<MultiplyAddWide, uint64_t, uint32_t>;
+  return nullptr;
+}
+
+void decode_mul(Decoding& d) {
+  bind_alike(d, 2);
+  switch (take_part(d)) {
+    case kLow:
+      d.ins.run = binary_of_width<MultiplyLow>(d.type);
+      break;
+    case kUpper:
+      d.ins.run = binary_by_sign<MultiplyHigh>(d.type);
+      break;
+    case kWhole:
+      d.ins.run = multiply_wide(d.type);
+      break;
+  }
+}
+
+void decode_mad(Decoding& d) {
+  if (d.s.has("cc")) return decode_carry(d, kProduct);
+  const Part part = take_part(d);
+  const int n = d.type.bytes;
+  d.bind(n, n, part == kWhole ? 2 * n : n);
+  if (d.take("sat")) {
+    if (part == kUpper && d.type == Type{'s', 4})
+      d.ins.run = ternary<MultiplyAddHighSaturating, int32_t>;
+    return;
+  }
+  const Type unsigned_type{'u', d.type.bytes};
+  switch (part) {
+    case kLow:
+      d.ins.run = ternary_by_sign<MultiplyAddLow>(unsigned_type);
+      break;
+    case kUpper:
+      d.ins.run = ternary_by_sign<MultiplyAddHigh>(d.type);
+      break;
+    case kWhole:
+      d.ins.run = multiply_add_wide(d.type);
+      break;
+  }
+}
+
+// A 32-bit operation with two handlers, by sign.
+Handler of_32(Type t, Handler with_sign, Handler without) {
+  if (t.bytes != 4) return nullptr;
+  return t.is_signed() ? with_sign : without;
+}
+
+void decode_mul24(Decoding& d) {
+  bind_alike(d, 2);
+  if (d.take("lo"))
+    d.ins.run = of_32(d.type, binary<Multiply24Low, int32_t>,
+                      binary<Multiply24Low, uint32_t>);
+  else if (d.take("hi"))
+    d.ins.run = of_32(d.type, binary<Multiply24High, int32_t>,
+                      binary<Multiply24High, uint32_t>);
+}
+
+void decode_mad24(Decoding& d) {
+  bind_alike(d, 3);
+  if (d.take("lo")) {
+    d.ins.run = of_32(d.type, ternary<PlusC<Multiply24Low>, int32_t>,
+                      ternary<PlusC<Multiply24Low>, uint32_t>);
+  } else if (d.take("hi")) {
+    if (d.take("sat"))
+      d.ins.run =
+          of_32(d.type, ternary<MultiplyAdd24HighSaturating, int32_t>, nullptr);
+    else
+      d.ins.run = of_32(d.type, ternary<PlusC<Multiply24High>, int32_t>,
+                        ternary<PlusC<Multiply24High>, uint32_t>);
+  }
+}
+
+void decode_sad(Decoding& d) {
+  bind_alike(d, 3);
+  d.ins.run = ternary_by_sign<SumOfDifferences>(d.type);
+}
+
+template <class Op>
+void decode_quotient(Decoding& d) {
+  bind_alike(d, 2);
+  d.ins.run = binary_by_sign<Op>(d.type);
+}
+
+template <class Op>
+void decode_sign(Decoding& d) {
+  bind_alike(d, 1);
+  if (d.type.is_signed()) d.ins.run = unary_of_width<Op>(d.type);
+}
+
+template <class Op>
+void decode_extreme(Decoding& d) {
+  const bool relu = d.take("relu");
+  if (relu && !d.type.is_signed()) d.unsupported();
+  if (d.take("x2")) {
+    d.bind(4, 4);
+    d.ins.run =
+        relu ? paired<NotNegative<Op>, int16_t> : paired_by_sign<Op>(d.type);
+    return;
+  }
+  bind_alike(d, 2);
+  if (!relu)
+    d.ins.run = binary_by_sign<Op>(d.type);
+  else if (d.type.bytes == 4)
+    d.ins.run = binary<NotNegative<Op>, int32_t>;
+}
+
+}  // namespace
+
+const Family& integer_family() {
+  static const Family family = {"us",
+                                {{"add", decode_add},
+                                 {"sub", decode_sub},
+                                 {"addc", decode_addc},
+                                 {"subc", decode_subc},
+                                 {"mul", decode_mul},
+                                 {"mad", decode_mad},
+                                 {"madc", decode_madc},
+                                 {"mul24", decode_mul24},
+                                 {"mad24", decode_mad24},
+                                 {"sad", decode_sad},
+                                 {"div", decode_quotient<Divide>},
+                                 {"rem", decode_quotient<Remainder>},
+                                 {"neg", decode_sign<Negate>},
+                                 {"abs", decode_sign<Absolute>},
+                                 {"min", decode_extreme<Minimum>},
+                                 {"max", decode_extreme<Maximum>}}};
+  return family;
+}
+
+}  // namespace simt

@@ -1,0 +1,174 @@
+// mov, between registers and between a register and its parts, and prmt.
+#include <string_view>
+
+#include "common/simt/isa/arithmetic_decode.h"
+
+namespace simt {
+namespace {
+
+template <class T>
+void move(Warp& w, const Instruction& i, uint32_t mask) {
+  map_lanes(
+      mask, lanes<T>(w, i.dst), [](T a) { return a; }, lanes<T>(w, i.a));
+}
+
+void move_predicate(Warp& w, const Instruction& i, uint32_t mask) {
+  write_predicate(w, i.dst, read_predicate(w, i.a, i.c_negated), mask);
+}
+
+// mov.b64 %rd, {%r1, %r2}: the first part is the lowest.
+template <class Whole, class Part>
+void pack(Warp& w, const Instruction& i, uint32_t mask) {
+  constexpr int kParts = sizeof(Whole) / sizeof(Part);
+  const Part* part[kParts];
+  for (int k = 0; k < kParts; ++k) part[k] = lanes<Part>(w, i.elements[k]);
+  map_indices(mask, lanes<Whole>(w, i.dst), [=](int l) {
+    Whole whole = 0;
+    for (int k = 0; k < kParts; ++k)
+      whole |= Whole{part[k][l]} << (8 * sizeof(Part) * k);
+    return whole;
+  });
+}
+
+// mov.b64 {%r1, _}, %rd
+template <class Whole, class Part>
+void unpack(Warp& w, const Instruction& i, uint32_t mask) {
+  constexpr int kParts = sizeof(Whole) / sizeof(Part);
+  const Whole* whole = lanes<Whole>(w, i.a);
+  for (int k = 0; k < kParts; ++k) {
+    if (i.elements[k] == kNowhere) continue;
+    const auto part = [=](Whole x) { return x >> (8 * sizeof(Part) * k); };
+    map_lanes(mask, lanes<Part>(w, i.elements[k]), part, whole);
+  }
+}
+
+struct Packing {
+  int whole, parts;
+  Handler pack, unpack;
+};
+constexpr Packing kPackings[] = {
+    {2, 2, pack<uint16_t, uint8_t>, unpack<uint16_t, uint8_t>},
+    {4, 2, pack<uint32_t, uint16_t>, unpack<uint32_t, uint16_t>},
+    {4, 4, pack<uint32_t, uint8_t>, unpack<uint32_t, uint8_t>},
+    {8, 2, pack<uint64_t, uint32_t>, unpack<uint64_t, uint32_t>},
+    {8, 4, pack<uint64_t, uint16_t>, unpack<uint64_t, uint16_t>},
+    {16, 2, pack<unsigned __int128, uint64_t>,
+     unpack<unsigned __int128, uint64_t>},
+    {16, 4, pack<unsigned __int128, uint32_t>,
+     unpack<unsigned __int128, uint32_t>},
+};
+
+void decode_parts(Decoding& d, int bytes) {
+  const bool packs = d.operand(0).list.empty();
+  const std::vector<std::string>& list = d.operand(packs ? 1 : 0).list;
+  const int parts = list.size();
+  for (const Packing& p : kPackings)
+    if (p.whole == bytes && p.parts == parts)
+      d.ins.run = packs ? p.pack : p.unpack;
+  if (!d.ins.run) d.unsupported();
+  if (packs)
+    d.bind_destination();
+  else
+    d.ins.a = d.source(1, bytes);
+  for (const std::string& name : list) {
+    Operand part;
+    part.text = name;
+    const int width = d.operands.width(part);
+    if (width && width != bytes / parts) d.unsupported();
+    d.ins.elements.push_back(packs ? d.operands.source(part, bytes / parts)
+                                   : d.operands.destination(part));
+  }
+}
+
+void decode_mov(Decoding& d) {
+  const Type type = d.take_type();
+  if (type.is('p')) {
+    d.ins.dst = d.operands.predicate(d.operand(0).text);
+    d.ins.a = d.predicate(1, d.ins.c_negated);
+    d.ins.run = move_predicate;
+    return;
+  }
+  if (!d.operand(0).list.empty() || !d.operand(1).list.empty())
+    return decode_parts(d, type.bytes);
+  d.bind(type.bytes);
+  switch (type.bytes) {
+    case 1:
+      d.ins.run = move<uint8_t>;
+      break;
+    case 2:
+      d.ins.run = move<uint16_t>;
+      break;
+    case 4:
+      d.ins.run = move<uint32_t>;
+      break;
+    case 8:
+      d.ins.run = move<uint64_t>;
+      break;
+    case 16:
+      d.ins.run = move<unsigned __int128>;
+      break;
+  }
+}
+
+// prmt: each nibble of the selector picks one of the eight bytes of b:a; its
+// top bit picks that byte's sign instead, eight times.
+uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
+  uint32_t result = 0;
+  for (int k = 0; k < 4; ++k) {
+    const uint32_t pick = selector >> (4 * k);
+    const uint32_t word = pick & 4 ? b : a;
+    const uint32_t byte = word >> (8 * (pick & 3)) & 255;
+    const uint32_t sign = byte & 128 ? 255 : 0;
+    result |= (pick & 8 ? sign : byte) << (8 * k);
+  }
+  return result;
+}
+
+void permute_bytes(Warp& w, const Instruction& i, uint32_t mask) {
+  map_lanes(mask, lanes<uint32_t>(w, i.dst), permute, lanes<uint32_t>(w, i.a),
+            lanes<uint32_t>(w, i.b), lanes<uint32_t>(w, i.c));
+}
+
+// The named modes are four fixed selectors each, chosen by c's low two bits.
+constexpr std::string_view kModeNames[] = {"f4e", "b4e", "rc8",
+                                           "ecl", "ecr", "rc16"};
+constexpr uint32_t kModes[][4] = {
+    {0x3210, 0x4321, 0x5432, 0x6543},  // forward 4 extract
+    {0x5670, 0x6701, 0x7012, 0x0123},  // backward 4 extract
+    {0x0000, 0x1111, 0x2222, 0x3333},  // replicate 8
+    {0x3210, 0x3211, 0x3222, 0x3333},  // edge clamp left
+    {0x0000, 0x1110, 0x2210, 0x3210},  // edge clamp right
+    {0x1010, 0x3232, 0x1010, 0x3232},  // replicate 16
+};
+
+void permute_by_mode(Warp& w, const Instruction& i, uint32_t mask) {
+  const uint32_t* selectors = kModes[i.mode];
+  each_lane(
+      mask, lanes<uint32_t>(w, i.dst),
+      [=](uint32_t a, uint32_t b, uint32_t c) {
+        return permute(a, b, selectors[c & 3]);
+      },
+      lanes<uint32_t>(w, i.a), lanes<uint32_t>(w, i.b),
+      lanes<uint32_t>(w, i.c));
+}
+
+void decode_prmt(Decoding& d) {
+  if (d.take_type().bytes != 4) d.unsupported();
+  d.bind(4, 4, 4);
+  d.ins.run = permute_bytes;
+  for (uint8_t mode = 0; mode < std::size(kModes); ++mode) {
+    if (!d.take(kModeNames[mode])) continue;
+    d.ins.mode = mode;
+    d.ins.run = permute_by_mode;
+  }
+}
+
+}  // namespace
+
+const Family& move_family() {
+  static const Family family = {"",
+                                {{"mov", decode_mov}, {"prmt", decode_prmt}}};
+  return family;
+}
+
+}  // namespace simt

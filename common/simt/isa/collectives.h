@@ -1,0 +1,16 @@
+// What the lanes of a warp or block do together: shuffles, votes, matches,
+// reductions, barriers; and the calls that the "system" answers.
+#pragma once
+#include "common/simt/isa/arithmetic.h"
+
+namespace simt {
+
+// Decodes shfl, vote, match, redux, bar, activemask and elect; returns false
+// for any other opcode. In a collective, `d` holds the member mask.
+bool decode_collective(const Statement& s, OperandReader& operands,
+                       Instruction& ins);
+
+// vprintf, malloc, free, __assertfail: null if there is no such call.
+Handler system_call(const std::string& name);
+
+}  // namespace simt

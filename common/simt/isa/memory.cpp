@@ -1,0 +1,601 @@
+#include "common/simt/isa/memory.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "common/simt/core/access.h"
+#include "common/simt/core/lanes.h"
+#include "common/simt/memory/allocations.h"
+#include "common/simt/observe/observers.h"
+
+namespace simt {
+namespace {
+
+constexpr int kIllegalAddress = 700;     // cudaErrorIllegalAddress
+constexpr int kMisalignedAddress = 716;  // cudaErrorMisalignedAddress
+
+[[noreturn]] void report(Warp& warp, const Instruction& ins, const Access& a,
+                         int lane, const std::string& kind, int code,
+                         const std::string& more) {
+  const char* spaces[] = {"generic", "global",    "shared",
+                          "local",   "parameter", "constant"};
+  fault(warp, ins, lane, kind,
+        std::string(verb(a.use)) + " of " + std::to_string(a.bytes) +
+            " bytes at " + spaces[static_cast<int>(a.space)] + " address " +
+            hex(a.address[lane]) + more,
+        code);
+}
+
+void read_addresses(Warp& warp, const Instruction& ins, uint32_t mask,
+                    Access& a) {
+  if (ins.a == kNowhere) {
+    std::fill_n(a.address, kLanes, static_cast<uint64_t>(ins.offset));
+  } else if (ins.address_bytes == 4) {
+    const uint32_t* base = lanes<uint32_t>(warp, ins.a);
+    for (int l = 0; l < kLanes; ++l)
+      a.address[l] = static_cast<uint32_t>(base[l] + ins.offset);
+  } else {
+    const uint64_t* base = lanes<uint64_t>(warp, ins.a);
+    for (int l = 0; l < kLanes; ++l) a.address[l] = base[l] + ins.offset;
+  }
+  a.mask = mask;
+  if (mask == kAllLanes) return;
+  const uint64_t filler = a.address[first_lane(mask)];
+  for (int l = 0; l < kLanes; ++l)
+    if (!(mask >> l & 1)) a.address[l] = filler;
+}
+
+// A generic address says in its top bits which space it is in. Lanes in other
+// spaces than the first wait for the next round.
+void choose_space(const Instruction& ins, Access& a) {
+  a.space = ins.space;
+  if (ins.space != Space::kGeneric) return;
+  const uint64_t window = a.address[first_lane(a.mask)] & kWindowMask;
+  uint32_t same = 0;
+  for (int l = 0; l < kLanes; ++l)
+    same |= uint32_t{(a.address[l] & kWindowMask) == window} << l;
+  a.mask &= same;
+  a.space = window == kSharedWindow  ? Space::kShared
+            : window == kLocalWindow ? Space::kLocal
+                                     : Space::kGlobal;
+  if (a.space == Space::kGlobal) return;
+  for (uint64_t& address : a.address) address &= ~kWindowMask;
+}
+
+void check_alignment(Warp& warp, const Instruction& ins, const Access& a) {
+  for (int l = 0; l < kLanes; ++l)
+    if ((a.mask >> l & 1) && a.address[l] % a.bytes)
+      report(warp, ins, a, l, "misaligned access", kMisalignedAddress,
+             ": the address is no multiple of " + std::to_string(a.bytes));
+}
+
+// All lanes within [begin, end)?
+bool within(const Access& a, uint64_t begin, uint64_t end) {
+  if (end - begin < a.bytes || end < begin) return false;
+  const uint64_t last = end - a.bytes;
+  if (a.dense) return a.address[0] >= begin && a.address[kLanes - 1] <= last;
+  uint64_t outside = 0;
+  for (uint64_t address : a.address) outside |= address - begin > last - begin;
+  return outside == 0;
+}
+
+// Lanes in memory at another distance than the first's wait for the next round.
+void find_allocations(Warp& warp, const Instruction& ins, Access& a,
+                      AllocationCache::Range& known) {
+  const Allocations& all = allocations();
+  const uint64_t distance = all.distance(a.address[first_lane(a.mask)]);
+  for (int l = 0; l < kLanes; ++l) {
+    if (!(a.mask >> l & 1)) continue;
+    const uint64_t from = a.address[l];
+    if (all.distance(from) != distance) {
+      a.mask &= ~(1u << l);
+      a.dense = false;
+      continue;
+    }
+    if (from >= known.begin && from + a.bytes <= known.end) continue;
+    const std::optional<Allocation> found = all.find(from);
+    if (found && found->freed)
+      report(warp, ins, a, l, "use after free", kIllegalAddress,
+             ": " + all.describe(from));
+    if (!found || from + a.bytes > found->end)
+      report(warp, ins, a, l, "out of bounds", kIllegalAddress,
+             ": " + all.describe(from));
+    known = {found->begin, found->end, distance};
+  }
+}
+
+void place_global(Warp& warp, const Instruction& ins, Access& a) {
+  AllocationCache::Range& known = warp.block->ranges.of(ins.site);
+  if (!within(a, known.begin, known.end)) find_allocations(warp, ins, a, known);
+  a.base = reinterpret_cast<uint8_t*>(known.distance);
+}
+
+void place_shared(Warp& warp, const Instruction& ins, Access& a) {
+  AlignedBytes& shared = warp.block->shared;
+  a.base = shared.data();
+  if (within(a, 0, shared.size())) return;
+  for (int l = 0; l < kLanes; ++l)
+    if ((a.mask >> l & 1) && a.address[l] + a.bytes > shared.size())
+      report(warp, ins, a, l, "out of bounds", kIllegalAddress,
+             ": the block has " + std::to_string(shared.size()) +
+                 " bytes of shared memory");
+}
+
+// Lanes' stacks are interleaved: addresses become offsets in the warp's.
+void place_local(Warp& warp, const Instruction& ins, Access& a) {
+  a.dense = false;
+  a.base = warp.stack(0, 0);
+  const bool relative = ins.a == kNowhere;  // to the current call's frame
+  for (int l = 0; l < kLanes; ++l) {
+    if (!(a.mask >> l & 1)) continue;
+    if (relative) a.address[l] += warp.stack_base;
+    if (a.address[l] + a.bytes > warp.stack_end)
+      report(warp, ins, a, l, "out of bounds", kIllegalAddress,
+             ": the thread has " + std::to_string(warp.stack_end) +
+                 " bytes of local memory");
+    a.address[l] = warp.stack(l, a.address[l]) - a.base;
+  }
+}
+
+// An address taken of a kernel's parameter points into the launch's copy.
+void place_parameter(Warp& warp, const Instruction& ins, Access& a) {
+  if (ins.a == kNowhere || warp.in_function) return place_local(warp, ins, a);
+  a.base = nullptr;
+  const auto& bytes = warp.block->grid->parameters;
+  const auto begin = reinterpret_cast<uint64_t>(bytes.data());
+  for (int l = 0; l < kLanes; ++l)
+    if ((a.mask >> l & 1) &&
+        (a.address[l] < begin || a.address[l] + a.bytes > begin + bytes.size()))
+      report(warp, ins, a, l, "out of bounds", kIllegalAddress,
+             ": the kernel has " + std::to_string(bytes.size()) +
+                 " bytes of parameters");
+}
+
+// Finds the places for lanes of `mask`, or for those of them (a.mask) that
+// mean the same space as the first.
+void resolve(Warp& warp, const Instruction& ins, uint32_t mask, uint32_t bytes,
+             Use use, Access& a) {
+  a.bytes = bytes;
+  a.use = use;
+  read_addresses(warp, ins, mask, a);
+  choose_space(ins, a);
+  uint64_t gaps = 0, low = 0;
+  for (int l = 0; l < kLanes; ++l) {
+    low |= a.address[l];
+    gaps |= (a.address[l] - a.address[0]) ^ (uint64_t{bytes} * l);
+  }
+  if (low & (bytes - 1)) check_alignment(warp, ins, a);
+  a.dense = a.mask == kAllLanes && gaps == 0;
+  switch (a.space) {
+    case Space::kShared:
+      place_shared(warp, ins, a);
+      break;
+    case Space::kLocal:
+      return place_local(warp, ins, a);
+    case Space::kParam:
+      return place_parameter(warp, ins, a);
+    case Space::kConst:
+      return place_global(warp, ins, a);
+    default:
+      place_global(warp, ins, a);
+  }
+  observe::access(warp, ins, a);
+}
+
+// A number that is the same when the same lanes read the same again.
+template <class T>
+uint64_t fingerprint(const Access& a, const T* values) {
+  uint64_t sum = a.mask;
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    sum = sum * 0x9e3779b97f4a7c15 + a.address[l] * 31 +
+          static_cast<uint64_t>(values[l]);
+  }
+  return sum;
+}
+
+template <class Memory, class Register>
+void load(Warp& warp, const Instruction& ins, uint32_t mask) {
+  for (Access a; mask; mask &= ~a.mask) {
+    resolve(warp, ins, mask, sizeof(Memory) * ins.count, Use::kLoad, a);
+    for (int k = 0; k < ins.count; ++k) {
+      if (ins.elements[k] == kNowhere) continue;
+      Register* to = lanes<Register>(warp, ins.elements[k]);
+      if (a.dense) {
+        const Memory* from = a.at<const Memory>(0) + k;
+        const int step = ins.count;
+        if (step == 1)
+          for (int l = 0; l < kLanes; ++l) to[l] = Register(from[l]);
+        else
+          for (int l = 0; l < kLanes; ++l) to[l] = Register(from[l * step]);
+        continue;
+      }
+      for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+        const int l = first_lane(rest);
+        to[l] = Register(a.at<const Memory>(l)[k]);
+      }
+    }
+    if (ins.kind == Kind::kPoll && ins.elements[0] != kNowhere)
+      warp.poll.found(fingerprint(a, lanes<Register>(warp, ins.elements[0])));
+  }
+}
+
+template <class Memory, class Register>
+void store(Warp& warp, const Instruction& ins, uint32_t mask) {
+  for (Access a; mask; mask &= ~a.mask) {
+    resolve(warp, ins, mask, sizeof(Memory) * ins.count, Use::kStore, a);
+    for (int k = 0; k < ins.count; ++k) {
+      const Register* from = lanes<Register>(warp, ins.elements[k]);
+      if (a.dense) {
+        Memory* to = a.at<Memory>(0) + k;
+        const int step = ins.count;
+        if (step == 1)
+          for (int l = 0; l < kLanes; ++l) to[l] = Memory(from[l]);
+        else
+          for (int l = 0; l < kLanes; ++l) to[l * step] = Memory(from[l]);
+        continue;
+      }
+      for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+        const int l = first_lane(rest);
+        a.at<Memory>(l)[k] = Memory(from[l]);
+      }
+    }
+  }
+}
+
+// By the width of the register: it may be wider than what is in memory.
+template <template <class, class> class Op, class Memory>
+Handler by_register(int bytes) {
+  switch (bytes) {
+    case 2:
+      return Op<Memory, uint16_t>::run;
+    case 4:
+      return Op<Memory, uint32_t>::run;
+    default:
+      return Op<Memory, uint64_t>::run;
+  }
+}
+template <class M, class R>
+struct Load {
+  static constexpr Handler run = load<M, R>;
+};
+template <class M, class R>
+struct Store {
+  static constexpr Handler run = store<M, R>;
+};
+
+template <template <class, class> class Op>
+Handler access_handler(Type type, int register_bytes) {
+  const bool sign = type.is_signed();
+  switch (type.bytes) {
+    case 1:
+      return sign ? by_register<Op, int8_t>(register_bytes)
+                  : by_register<Op, uint8_t>(register_bytes);
+    case 2:
+      return sign ? by_register<Op, int16_t>(register_bytes)
+                  : by_register<Op, uint16_t>(register_bytes);
+    case 4:
+      return sign ? by_register<Op, int32_t>(register_bytes)
+                  : by_register<Op, uint32_t>(register_bytes);
+    case 8:
+      return by_register<Op, uint64_t>(register_bytes);
+    default:
+      throw Error("memory accesses of this type are not known");
+  }
+}
+
+Space space_of(const Statement& s) {
+  for (const std::string& part : s.op) {
+    if (part == "global") return Space::kGlobal;
+    if (part == "shared" || part == "shared::cta") return Space::kShared;
+    if (part == "local") return Space::kLocal;
+    if (part == "const") return Space::kConst;
+    if (part.rfind("param", 0) == 0) return Space::kParam;
+  }
+  return Space::kGeneric;
+}
+
+Strength strength_of(const Statement& s) {
+  if (s.has("relaxed") || s.has("acquire") || s.has("release") || s.has("mmio"))
+    return Strength::kStrong;
+  return s.has("volatile") || s.has("cv") ? Strength::kVolatile
+                                          : Strength::kWeak;
+}
+
+// A cluster here is one block.
+bool is_for_block(const Statement& s) {
+  return s.has("cta") || s.has("cluster");
+}
+
+void decode_access(const Statement& s, OperandReader& operands,
+                   Instruction& ins) {
+  const bool is_store = s.name() == "st";
+  const Operand& value = s.operands.at(is_store ? 1 : 0);
+  const Type type = s.type();
+  ins.space = space_of(s);
+  ins.size = type.bytes;
+  ins.count = s.has("v8") ? 8 : s.has("v4") ? 4 : s.has("v2") ? 2 : 1;
+  ins.strength = strength_of(s);
+  ins.releases = s.has("release");
+  ins.for_block = is_for_block(s);
+  const bool rereads = s.has("volatile") || s.has("relaxed") ||
+                       s.has("acquire") || s.has("mmio");
+  if (rereads && !is_store) ins.kind = Kind::kPoll;
+  std::vector<std::string> names = value.list;
+  if (names.empty()) names = {value.text};
+  if (names.size() != ins.count) throw Error("wrong number of registers");
+  int width = std::max<int>(type.bytes, 2);
+  for (const std::string& name : names) {
+    Operand one;
+    one.text = name;
+    if (const int w = operands.width(one)) width = w;
+    ins.elements.push_back(is_store ? operands.source(one, width)
+                                    : operands.destination(one));
+  }
+  ins.src_bytes = static_cast<uint8_t>(width);
+  ins.run = is_store ? access_handler<Store>(type, width)
+                     : access_handler<Load>(type, width);
+}
+
+// ---- atomics -------------------------------------------------------------
+
+enum AtomicOp : uint8_t {
+  kAdd,
+  kMin,
+  kMax,
+  kAnd,
+  kOr,
+  kXor,
+  kExchange,
+  kCompareAndSwap,
+  kIncrement,
+  kDecrement
+};
+
+float flushed(float x) {
+  return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.f, x) : x;
+}
+
+// Global atomicAdd on floats flushes subnormal numbers to zero, the one on
+// shared memory does not (PTX ISA, "atom").
+float add(float a, float b, Space space) {
+  if (space != Space::kGlobal) return a + b;
+  return flushed(flushed(a) + flushed(b));
+}
+double add(double a, double b, Space) { return a + b; }
+// The sum of two 16-bit floats is exact in a double, or so lopsided that the
+// larger one is the rounded sum: one rounding is enough.
+struct Half {
+  uint16_t bits;
+};
+struct Bfloat {
+  uint16_t bits;
+};
+Half add(Half a, Half b, Space) {
+  const double sum = double{std::bit_cast<_Float16>(a.bits)} +
+                     double{std::bit_cast<_Float16>(b.bits)};
+  if (sum != sum) return {0x7fff};
+  return {std::bit_cast<uint16_t>(static_cast<_Float16>(sum))};
+}
+Bfloat add(Bfloat a, Bfloat b, Space) {
+  const float sum = std::bit_cast<float>(uint32_t{a.bits} << 16) +
+                    std::bit_cast<float>(uint32_t{b.bits} << 16);
+  if (sum != sum) return {0x7fff};
+  const uint32_t bits = std::bit_cast<uint32_t>(sum);
+  return {static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
+}
+template <class T>
+struct Pair {
+  T low, high;
+};
+template <class T>
+Pair<T> add(Pair<T> a, Pair<T> b, Space space) {
+  return {add(a.low, b.low, space), add(a.high, b.high, space)};
+}
+
+template <class T>
+T combine(uint8_t op, T old, T b, T c, Space space) {
+  if (op == kExchange) return b;
+  if constexpr (std::is_integral_v<T>) {
+    switch (op) {
+      case kAdd:
+        return static_cast<T>(old + b);
+      case kMin:
+        return std::min(old, b);
+      case kMax:
+        return std::max(old, b);
+      case kAnd:
+        return old & b;
+      case kOr:
+        return old | b;
+      case kXor:
+        return old ^ b;
+      case kCompareAndSwap:
+        return old == b ? c : old;
+      case kIncrement:
+        return old >= b ? T{0} : static_cast<T>(old + 1);
+      default:
+        return old == 0 || old > b ? b : static_cast<T>(old - 1);
+    }
+  } else {
+    return add(old, b, space);
+  }
+}
+
+template <class T>
+using Bits =
+    std::conditional_t<sizeof(T) == 2, uint16_t,
+                       std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+
+// Replaces *p by op(*p, b, c) and returns what was there. With several host
+// threads the exchange must be atomic for them too, at several times the cost.
+template <class T>
+T update(uint8_t* p, uint8_t op, T b, T c, Space space, bool threads) {
+  auto* bits = reinterpret_cast<Bits<T>*>(p);
+  Bits<T> old = *bits;
+  const auto next = [&] {
+    return std::bit_cast<Bits<T>>(
+        combine(op, std::bit_cast<T>(old), b, c, space));
+  };
+  if (!threads) {
+    *bits = next();
+  } else {
+    old = __atomic_load_n(bits, __ATOMIC_SEQ_CST);
+    while (!__atomic_compare_exchange_n(bits, &old, next(), false,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    }
+  }
+  return std::bit_cast<T>(old);
+}
+
+template <class T>
+void atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const T* b = lanes<T>(warp, ins.b);
+  const T* c = ins.c == kNowhere ? b : lanes<T>(warp, ins.c);
+  const bool threads = warp.block->grid->threads > 1;
+  for (Access a; mask; mask &= ~a.mask) {
+    resolve(warp, ins, mask, sizeof(T), Use::kAtomic, a);
+    Bits<T> before[kLanes];
+    bool changed = false;
+    for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      const T old = update<T>(a.at<uint8_t>(l), ins.mode, b[l], c[l], a.space,
+                              threads && a.space == Space::kGlobal);
+      before[l] = std::bit_cast<Bits<T>>(old);
+      changed |= before[l] != *a.at<Bits<T>>(l);
+    }
+    if (!changed) warp.poll.found(fingerprint(a, before));
+    if (ins.dst == kNowhere) continue;
+    auto* to = lanes<Bits<T>>(warp, ins.dst);
+    for (uint32_t rest = a.mask; rest; rest &= rest - 1)
+      to[first_lane(rest)] = before[first_lane(rest)];
+  }
+}
+
+Handler atomic_handler(Type type) {
+  switch (type.kind) {
+    case 'f':
+      return type.bytes == 4 ? atomic<float> : atomic<double>;
+    case 's':
+      return type.bytes == 4 ? atomic<int32_t> : atomic<int64_t>;
+    case 'h':
+      return atomic<Half>;
+    case 'x':
+      return atomic<Pair<Half>>;
+    case 'y':
+      return atomic<Bfloat>;
+    case 'z':
+      return atomic<Pair<Bfloat>>;
+    default:
+      break;
+  }
+  switch (type.bytes) {
+    case 2:
+      return atomic<uint16_t>;
+    case 4:
+      return atomic<uint32_t>;
+    case 8:
+      return atomic<uint64_t>;
+    default:
+      throw Error("atomics of this type are not known");
+  }
+}
+
+void decode_atomic(const Statement& s, OperandReader& operands,
+                   Instruction& ins) {
+  static const char* const kNames[] = {"add", "min",  "max", "and", "or",
+                                       "xor", "exch", "cas", "inc", "dec"};
+  const auto* name = std::find_if(std::begin(kNames), std::end(kNames),
+                                  [&](const char* n) { return s.has(n); });
+  if (name == std::end(kNames) || s.has("v2") || s.has("v4") || s.has("v8"))
+    throw Error("this atomic operation is not known to the executor");
+  ins.mode = static_cast<uint8_t>(name - std::begin(kNames));
+  const Type type = s.type();
+  if (!type.is('u') && !type.is('s') && !type.is('b') && ins.mode != kAdd)
+    throw Error("this atomic operation is not known to the executor");
+  const bool result = s.name() == "atom";
+  ins.space = space_of(s);
+  ins.size = type.bytes;
+  ins.strength = Strength::kStrong;
+  ins.releases = s.has("release") || s.has("acq_rel");
+  ins.for_block = is_for_block(s);
+  ins.kind = Kind::kPoll;
+  if (result) ins.dst = operands.destination(s.operands.at(0));
+  ins.b = operands.source(s.operands.at(1 + result), type.bytes);
+  if (ins.mode == kCompareAndSwap)
+    ins.c = operands.source(s.operands.at(2 + result), type.bytes);
+  ins.run = atomic_handler(type);
+}
+
+// ---- address spaces ------------------------------------------------------
+
+uint64_t window_of(Space space) {
+  return space == Space::kShared  ? kSharedWindow
+         : space == Space::kLocal ? kLocalWindow
+                                  : 0;
+}
+
+template <class T>
+void convert_address(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const T window = static_cast<T>(window_of(ins.space));
+  const T keep = ins.mode ? ~window : ~T{0}, add = ins.mode ? 0 : window;
+  map_lanes(
+      mask, lanes<T>(warp, ins.dst), [=](T a) { return (a & keep) | add; },
+      lanes<T>(warp, ins.a));
+}
+
+void is_in_space(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const uint64_t* address = lanes<uint64_t>(warp, ins.a);
+  uint32_t yes = 0;
+  for (int l = 0; l < kLanes; ++l)
+    yes |= uint32_t{(address[l] & kWindowMask) == window_of(ins.space)} << l;
+  uint32_t& to = *lanes<uint32_t>(warp, ins.dst);
+  to = (to & ~mask) | (yes & mask);
+}
+
+void nothing(Warp&, const Instruction&, uint32_t) {}
+
+// What it orders is ordered anyway; the checker must know that it was there.
+void fence(Warp& warp, const Instruction& ins, uint32_t) {
+  observe::fence(warp, ins);
+}
+
+}  // namespace
+
+bool decode_memory(const Statement& s, OperandReader& operands,
+                   Instruction& ins) {
+  const std::string& op = s.name();
+  if (op == "ld" || op == "ldu" || op == "st") {
+    decode_access(s, operands, ins);
+  } else if (op == "atom" || op == "red") {
+    decode_atomic(s, operands, ins);
+  } else if (op == "cvta") {
+    ins.space = space_of(s);
+    ins.mode = s.has("to");
+    ins.dst = operands.destination(s.operands.at(0));
+    ins.a = operands.source(s.operands.at(1), s.type().bytes);
+    ins.pure = true;
+    ins.run = s.type().bytes == 8 ? convert_address<uint64_t>
+                                  : convert_address<uint32_t>;
+  } else if (op == "isspacep") {
+    ins.space = space_of(s);
+    ins.dst = operands.predicate(s.operands.at(0).text);
+    ins.a = operands.source(s.operands.at(1), 8);
+    ins.run = is_in_space;
+  } else if (op == "membar" || op == "fence") {
+    ins.for_block = is_for_block(s);
+    ins.run = fence;
+  } else if (op == "prefetch" || op == "prefetchu" || op == "nanosleep" ||
+             op == "discard" || op == "applypriority" ||
+             op == "griddepcontrol" || op == "setmaxnreg") {
+    ins.run = nothing;  // Hints.
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace simt

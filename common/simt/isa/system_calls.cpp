@@ -1,0 +1,226 @@
+// The functions that device code calls and the system provides: printf,
+// assert, malloc, free.
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "common/simt/core/block.h"
+#include "common/simt/core/finding.h"
+#include "common/simt/isa/collectives.h"
+#include "common/simt/memory/allocations.h"
+
+namespace simt {
+namespace {
+
+// A lane's view of memory, for the arguments of a call.
+class Lane {
+ public:
+  Lane(Warp& warp, const Instruction& ins, int lane)
+      : warp_(warp), ins_(ins), lane_(lane) {}
+
+  template <class T>
+  T argument(size_t k) const {
+    return from_stack<T>(warp_.stack_base + ins_.call->arguments.at(k));
+  }
+
+  template <class T>
+  void result(T value) const {
+    if (ins_.call->results.empty()) return;
+    const uint32_t at = warp_.stack_base + ins_.call->results[0];
+    std::memcpy(warp_.stack(lane_, at), &value, sizeof value);
+  }
+
+  // At a generic address.
+  template <class T>
+  T read(uint64_t address) const {
+    if ((address & kWindowMask) == kLocalWindow)
+      return from_stack<T>(address & ~kWindowMask);
+    T value;
+    const void* from =
+        (address & kWindowMask) == kSharedWindow
+            ? warp_.block->shared.data() + (address & ~kWindowMask)
+            : global(address);
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+
+  std::string text(uint64_t address) const {
+    std::string s;
+    for (char c; address && (c = read<char>(address)); ++address) s += c;
+    return s;
+  }
+
+ private:
+  const void* global(uint64_t address) const {
+    if (!known_.contains(address)) {
+      const auto found = allocations().find(address);
+      if (!found || found->freed)
+        fault(warp_, ins_, lane_, found ? "use after free" : "out of bounds",
+              "a call reads " + allocations().describe(address), 700);
+      known_ = *found;
+    }
+    return allocations().open(address);
+  }
+
+  template <class T>
+  T from_stack(uint64_t offset) const {
+    T value;
+    uint8_t bytes[sizeof(T)];
+    for (size_t k = 0; k < sizeof(T); ++k)
+      bytes[k] = *warp_.stack(lane_, offset + k);
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+  }
+
+  Warp& warp_;
+  const Instruction& ins_;
+  const int lane_;
+  mutable Allocation known_;  // read last
+};
+
+// What printf promotes its arguments to lies one after the other, each at a
+// multiple of its size.
+class Arguments {
+ public:
+  Arguments(const Lane& lane, uint64_t at) : lane_(lane), at_(at) {}
+  template <class T>
+  T next() {
+    at_ = (at_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    const T value = lane_.read<T>(at_);
+    at_ += sizeof(T);
+    ++count_;
+    return value;
+  }
+  int count() const { return count_; }
+
+ private:
+  const Lane& lane_;
+  uint64_t at_;
+  int count_ = 0;
+};
+
+template <class T>
+std::string formatted(const std::string& spec, T value) {
+  char text[512];
+  const int n = std::snprintf(text, sizeof text, spec.c_str(), value);
+  if (n < static_cast<int>(sizeof text)) return text;
+  std::string longer(n + 1, '\0');
+  std::snprintf(longer.data(), longer.size(), spec.c_str(), value);
+  longer.pop_back();
+  return longer;
+}
+
+// One conversion, "%-8.3lld": the host's printf does the work, with the
+// argument fetched from the device and its length spelt for the host.
+std::string convert(const std::string& format, size_t& at, const Lane& lane,
+                    Arguments& arguments) {
+  std::string spec = "%";
+  bool wide = false;
+  for (++at; at < format.size(); ++at) {
+    const char c = format[at];
+    if (std::strchr("-+ #0123456789.", c)) {
+      spec += c;
+    } else if (c == '*') {
+      spec += std::to_string(arguments.next<int>());
+    } else if (std::strchr("lzjt", c)) {
+      wide = true;
+    } else if (c != 'h') {
+      break;
+    }
+  }
+  const char c = at < format.size() ? format[at++] : '%';
+  switch (c) {
+    case 'd':
+    case 'i':
+      if (!wide) return formatted(spec + c, arguments.next<int>());
+      return formatted(spec + "ll" + c, arguments.next<long long>());
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'o':
+      if (!wide) return formatted(spec + c, arguments.next<unsigned>());
+      return formatted(spec + "ll" + c, arguments.next<unsigned long long>());
+    case 'c':
+      return formatted(spec + c, arguments.next<int>());
+    case 's':
+      return formatted(spec + c, lane.text(arguments.next<uint64_t>()).c_str());
+    case 'p':
+      return formatted(spec + c,
+                       reinterpret_cast<void*>(arguments.next<uint64_t>()));
+    case 'f':
+    case 'F':
+    case 'e':
+    case 'E':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
+      return formatted(spec + c, arguments.next<double>());
+    case '%':
+      return "%";
+    default:
+      return spec + c;
+  }
+}
+
+void print(Warp& warp, const Instruction& ins, uint32_t mask) {
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const Lane lane(warp, ins, first_lane(rest));
+    const std::string format = lane.text(lane.argument<uint64_t>(0));
+    Arguments arguments(lane, lane.argument<uint64_t>(1));
+    std::string text;
+    for (size_t at = 0; at < format.size();) {
+      if (format[at] == '%')
+        text += convert(format, at, lane, arguments);
+      else
+        text += format[at++];
+    }
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    lane.result<int>(arguments.count());
+  }
+}
+
+void assert_failed(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const int first = first_lane(mask);
+  const Lane lane(warp, ins, first);
+  fault(warp, ins, first, "assertion failed",
+        "`" + lane.text(lane.argument<uint64_t>(0)) + "` in " +
+            lane.text(lane.argument<uint64_t>(3)) + ", " +
+            lane.text(lane.argument<uint64_t>(1)) + ":" +
+            std::to_string(lane.argument<uint32_t>(2)),
+        710);
+}
+
+void allocate(Warp& warp, const Instruction& ins, uint32_t mask) {
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const Lane lane(warp, ins, first_lane(rest));
+    lane.result<uint64_t>(allocations().allocate(
+        lane.argument<uint64_t>(0), Memory::kHeap, "malloc in a kernel"));
+  }
+}
+
+void release(Warp& warp, const Instruction& ins, uint32_t mask) {
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    const auto address = Lane(warp, ins, l).argument<uint64_t>(0);
+    if (address == 0) continue;
+    const auto found = allocations().find(address);
+    if (!found || found->memory != Memory::kHeap ||
+        !allocations().release(address))
+      fault(warp, ins, l, "bad free",
+            "free of " + allocations().describe(address), 719);
+  }
+  warp.block->ranges.clear();
+}
+
+}  // namespace
+
+Handler system_call(const std::string& name) {
+  if (name == "vprintf") return print;
+  if (name == "__assertfail") return assert_failed;
+  if (name == "malloc") return allocate;
+  if (name == "free") return release;
+  return nullptr;
+}
+
+}  // namespace simt

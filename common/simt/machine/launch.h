@@ -1,0 +1,46 @@
+// The seam between the runtime library and the execution of kernels: all that
+// runtime/ asks of it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "common/simt/core/error.h"
+#include "common/simt/core/finding.h"
+#include "common/simt/core/grid.h"
+
+namespace simt {
+
+struct Module;
+struct Kernel;
+
+// Loads the PTX of one fat binary. Throws Error for text it cannot read.
+Module* load_module(std::string ptx);
+
+// By its mangled name; null if there is none. Cheap: decoding waits until the
+// kernel runs or info() is asked for.
+Kernel* find_kernel(Module* module, const std::string& mangled);
+
+struct KernelInfo {
+  std::string name;  // demangled, without its parameters
+  size_t static_shared = 0;
+  size_t local_bytes = 0;  // a thread's, as PTX declares them
+  size_t const_bytes = 0;
+  unsigned max_threads = 1024;  // .maxntid, or what every device allows
+};
+KernelInfo info(Kernel* kernel);
+
+// A __device__, __constant__ or __managed__ variable; address null if the
+// module has none of that name.
+struct DeviceVariable {
+  void* address = nullptr;
+  size_t bytes = 0;
+  bool constant = false;
+};
+DeviceVariable find_variable(Module* module, const std::string& name);
+
+// Runs every block and returns when the last one has ended. args[i] points to
+// parameter i. Throws KernelFault, or Error for PTX that cannot be run.
+void run_kernel(Kernel* kernel, const LaunchShape& shape, void** args);
+
+}  // namespace simt

@@ -1,0 +1,380 @@
+// Runs a warp: paths, branches, and where they join.
+#include <algorithm>
+
+#include "common/simt/machine/block_run.h"
+#include "common/simt/machine/warp_run.h"
+#include "common/simt/observe/observers.h"
+
+namespace simt {
+namespace {
+
+// So many polls in a row without news make a spin.
+constexpr uint32_t kSpin = 64;
+// So many backward branches, and a path lets others run in between.
+constexpr uint32_t kTurn = 1u << 20;
+}  // namespace
+
+WarpRun::WarpRun(BlockRun& block, uint32_t index, uint32_t threads)
+    : Warp(block, index, threads), home_(block) {
+  const Program& program = block.grid->program;
+  specials_.resize(program.specials.size());
+  for (size_t k = 0; k < specials_.size(); ++k)
+    set_special(program.specials[k].first, specials_[k].data());
+  stacks.resize(size_t{program.entry->stack_bytes} * kLanes);
+}
+
+// Every special register but the block's own.
+void WarpRun::set_special(Special special, uint32_t* value) {
+  const LaunchShape& shape = block->grid->shape;
+  const uint32_t block_threads = block->grid->threads_per_block;
+  const uint64_t workspace = block->grid->workspace;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    const uint32_t t = index * kLanes + l;
+    const uint32_t bit = 1u << l;
+    value[l] = [&]() -> uint32_t {
+      switch (special) {
+        case Special::kTidX:
+          return t % shape.block[0];
+        case Special::kTidY:
+          return t / shape.block[0] % shape.block[1];
+        case Special::kTidZ:
+          return t / shape.block[0] / shape.block[1];
+        case Special::kNtidX:
+          return shape.block[0];
+        case Special::kNtidY:
+          return shape.block[1];
+        case Special::kNtidZ:
+          return shape.block[2];
+        case Special::kNctaidX:
+          return shape.grid[0];
+        case Special::kNctaidY:
+          return shape.grid[1];
+        case Special::kNctaidZ:
+          return shape.grid[2];
+        case Special::kLaneId:
+          return l;
+        case Special::kWarpId:
+          return index;
+        case Special::kNwarpId:
+          return (block_threads + kLanes - 1) / kLanes;
+        case Special::kLaneMaskEq:
+          return bit;
+        case Special::kLaneMaskLt:
+          return bit - 1;
+        case Special::kLaneMaskLe:
+          return bit | (bit - 1);
+        case Special::kLaneMaskGt:
+          return ~(bit | (bit - 1));
+        case Special::kLaneMaskGe:
+          return ~(bit - 1);
+        case Special::kNsmId:
+          return block->grid->multiprocessors;
+        case Special::kDynamicShared:
+          return shape.dynamic_shared;
+        case Special::kTotalShared:
+          return block->grid->shared_bytes();
+        case Special::kWorkspaceHigh:
+          return workspace >> 32;
+        case Special::kWorkspaceLow:
+          return static_cast<uint32_t>(workspace);
+        case Special::kOne:
+          return 1;
+        default:
+          return 0;
+      }
+    }();
+  }
+}
+
+void WarpRun::set_specials(const Frame& frame) {
+  for (size_t k = 0; k < specials_.size(); ++k) {
+    const auto& [special, place] = block->grid->program.specials[k];
+    auto* to = reinterpret_cast<uint32_t*>(frame.registers + place);
+    switch (special) {
+      case Special::kCtaidX:
+        std::fill_n(to, kLanes, block->id[0]);
+        break;
+      case Special::kCtaidY:
+        std::fill_n(to, kLanes, block->id[1]);
+        break;
+      case Special::kCtaidZ:
+        std::fill_n(to, kLanes, block->id[2]);
+        break;
+      case Special::kSmId:
+        std::fill_n(to, kLanes, block->number % block->grid->multiprocessors);
+        break;
+      default:
+        std::copy_n(specials_[k].data(), kLanes, to);
+    }
+  }
+}
+
+void WarpRun::start() {
+  live = threads;
+  waiting_.clear();
+  ready_.clear();
+}
+
+bool WarpRun::run() {
+  progress_ = false;
+  if (!entry_) {
+    Path path;
+    path.mask = threads;
+    path.frame = entry_ = new_frame(*block->grid->program.entry);
+    run_path(path);
+  }
+  while (!ready_.empty()) {
+    Path path = ready_.back();
+    ready_.pop_back();
+    run_path(path);
+  }
+  if (live == 0) {
+    home_.free_frames.push_back(entry_);
+    entry_ = nullptr;
+  }
+  return progress_;
+}
+
+void WarpRun::enter(const Path& path) {
+  registers = path.frame->registers;
+  stack_base = path.frame->stack_base;
+  stack_end = stack_base + path.frame->function->stack_bytes;
+  in_function = path.frame->caller != nullptr;
+}
+
+// The lanes of `path` until they end, wait, or join others. Between events
+// that concern more than their registers, all there is to know is in three
+// local variables: that is where the executor spends its time.
+void WarpRun::run_path(Path& path) {
+  current_ = &path;
+  const Observers observers = block->observers;
+  enter(path);
+  for (;;) {
+    const Instruction* const code = path.frame->function->code.data();
+    const bool joins = path.join && path.join->frame == path.frame;
+    const Instruction* const end = joins ? code + path.join->pc : nullptr;
+    const Instruction* ins = code + path.pc;
+    uint32_t mask = 0;
+    for (;; ++ins) {
+      if (ins == end) {
+        path.pc = path.join->pc;
+        return arrive(path);
+      }
+      mask = path.mask;
+      if (ins->counted) observe::issue(observers, *ins, mask);
+      if (const uint32_t length = ins->run_length) {
+        issued += length;
+        const Instruction* const last = ins + length - 1;
+        for (; ins != last; ++ins) ins->run(*this, *ins, mask);
+        ins->run(*this, *ins, mask);
+        continue;
+      }
+      ++issued;
+      if (ins->guard != kNowhere) {
+        const uint32_t holds = *lanes<uint32_t>(*this, ins->guard);
+        mask &= ins->guard_negated ? ~holds : holds;
+      }
+      if (ins->kind == Kind::kPlain) {
+        if (mask) ins->run(*this, *ins, mask);
+      } else if (ins->kind == Kind::kBranch &&
+                 (mask == 0 || mask == path.mask) &&
+                 (code + ins->target > ins || ++path.turns < kTurn)) {
+        if (ins->guard != kNowhere)
+          observe::branch(observers, *ins, path.mask, mask);
+        if (mask) ins = code + ins->target - 1;
+      } else {
+        break;
+      }
+    }
+    path.pc = static_cast<uint32_t>(ins - code);
+    if (!control(path, mask, *ins)) return;
+  }
+}
+
+// Executes what is more than plain; returns whether `path` goes on.
+bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
+  switch (ins.kind) {
+    case Kind::kPlain:
+      break;
+    case Kind::kPoll:
+      poll = {};
+      if (mask) ins.run(*this, ins, mask);
+      if (poll.unchanged) note_poll(path);
+      ++path.pc;
+      if (path.polls < kSpin) return true;
+      path.polls = 0;
+      return give_way(path);
+    case Kind::kBranch: {
+      const bool back = ins.target <= path.pc;
+      if (ins.guard != kNowhere)
+        observe::branch(block->observers, ins, path.mask, mask);
+      if (mask == path.mask)
+        path.pc = ins.target;
+      else if (mask == 0)
+        ++path.pc;
+      else
+        diverge(path, mask, ins.target, ins.reconverge);
+      if (!back || ++path.turns < kTurn) return true;
+      path.turns = 0;
+      return give_way_in_loop(path);
+    }
+    case Kind::kTable:
+      jump_by_table(path, mask, ins);
+      break;
+    case Kind::kCall:
+    case Kind::kIndirect:
+      return call_some(path, mask, ins);
+    case Kind::kReturn:
+      if (path.frame->caller)
+        return_lanes(path, mask);
+      else
+        exit_lanes(path, mask);
+      break;
+    case Kind::kExit:
+      exit_lanes(path, mask);
+      break;
+    case Kind::kBarrier:
+      if (mask) wait_at_barrier(path, mask, ins);
+      if (!ins.flags) path.mask &= ~mask;  // bar.arrive goes on
+      ++path.pc;
+      break;
+    case Kind::kCollective:
+      if (mask && !collective(path, mask, ins)) return false;
+      ++path.pc;
+      break;
+  }
+  return path.mask != 0;
+}
+
+// In a loop that has gone on for long. If not even a register has changed since
+// the last time, it goes on for ever, unless somebody changes what it reads.
+bool WarpRun::give_way_in_loop(Path& path) {
+  uint64_t state = path.mask;
+  const auto* word = reinterpret_cast<const uint32_t*>(path.frame->registers);
+  for (uint32_t k = 0; k < path.frame->function->register_bytes / 4; ++k)
+    state = (state ^ word[k]) * 0x9e3779b97f4a7c15;
+  path.stuck = state == path.state_hash;
+  path.state_hash = state;
+  progress_ |= !path.stuck;
+  return give_way(path);
+}
+
+// Lets others run first.
+bool WarpRun::give_way(Path& path) {
+  path.state = Path::kSpinning;
+  waiting_.push_back(path);
+  return false;
+}
+
+// ---- Divergence ----------------------------------------------------------
+
+// The join at `pc` for the lanes of `path`: the one they are bound for
+// already, or a new one within it. None if they need not meet again.
+Join* WarpRun::join_at(Path& path, uint32_t pc) {
+  Join* outer = path.join;
+  if (pc == ~0u) return outer;
+  if (outer && outer->frame == path.frame && outer->pc == pc) return outer;
+  if (free_joins_.empty()) {
+    joins_.push_back(std::make_unique<Join>());
+    free_joins_.push_back(joins_.back().get());
+  }
+  Join* join = free_joins_.back();
+  free_joins_.pop_back();
+  *join = {pc, path.frame, path.mask, 0, outer};
+  return join;
+}
+
+// Sends the lanes of `taken` to `target`; the others go on with `path`.
+void WarpRun::diverge(Path& path, uint32_t taken, uint32_t target,
+                      uint32_t join_pc) {
+  path.join = join_at(path, join_pc);
+  Path other = path;
+  other.mask = taken;
+  other.pc = target;
+  path.mask &= ~taken;
+  ++path.pc;
+  if (!at_join(path)) return resume(other);
+  if (merge(other)) return;
+  // Lanes that leave a loop wait behind it, and the others go straight on.
+  path.join->arrived |= path.mask;
+  path = other;
+}
+
+// Puts lanes to others that are at the same place, if there are any.
+bool WarpRun::merge(const Path& path) {
+  for (Path& other : ready_) {
+    if (!other.same_place(path)) continue;
+    other.mask |= path.mask;
+    return true;
+  }
+  return false;
+}
+
+void WarpRun::resume(const Path& path) {
+  if (at_join(path)) return arrive(path);
+  if (merge(path)) return;
+  ready_.push_back(path);
+  ready_.back().state = Path::kReady;
+}
+
+void WarpRun::arrive(const Path& path) {
+  path.join->arrived |= path.mask;
+  settle(path.join);
+}
+
+// Lets the lanes at a join go on once nobody is missing.
+void WarpRun::settle(Join* join) {
+  if (join->arrived != join->expected) return;
+  const Join done = *join;
+  free_joins_.push_back(join);
+  if (done.pc == Join::kReturn) return finish_call(done);
+  if (done.arrived == 0) {  // All of them left.
+    if (done.parent) settle(done.parent);
+    return;
+  }
+  Path path;
+  path.mask = done.arrived;
+  path.pc = done.pc;
+  path.frame = done.frame;
+  path.join = done.parent;
+  resume(path);
+}
+
+// Nobody between these joins waits for the lanes of `mask` any more.
+void WarpRun::leave(Join* innermost, const Join* outermost, uint32_t mask) {
+  for (Join* j = innermost; j != outermost; j = j->parent) j->expected &= ~mask;
+}
+
+void WarpRun::exit_lanes(Path& path, uint32_t mask) {
+  live &= ~mask;
+  block->live -= lane_count(mask);
+  progress_ = true;
+  leave(path.join, nullptr, mask);
+  path.mask &= ~mask;
+  ++path.pc;
+  if (path.mask == 0 && path.join) settle(path.join);
+  if (!waiting_.empty()) complete_collectives();
+  home_.check_barriers();
+  if (path.mask) enter(path);
+}
+
+void WarpRun::jump_by_table(Path& path, uint32_t mask, const Instruction& ins) {
+  const uint32_t* which = lanes<uint32_t>(*this, ins.a);
+  path.join = join_at(path, ins.reconverge);
+  for (uint32_t rest = mask; rest;) {
+    const uint32_t k = which[first_lane(rest)];
+    const uint32_t same = lanes_with(k, which, rest);
+    if (k >= ins.targets.size())
+      fault(*this, ins, first_lane(rest), "illegal instruction",
+            "a jump table has no entry " + std::to_string(k), 715);
+    Path other = path;
+    other.mask = same;
+    other.pc = ins.targets[k];
+    path.mask &= ~same;
+    rest &= ~same;
+    resume(other);
+  }
+  ++path.pc;
+}
+
+}  // namespace simt

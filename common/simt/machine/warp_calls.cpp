@@ -1,0 +1,155 @@
+// Calls of device functions: each has a frame of its own, and a join at which
+// its lanes wait for one another before they return.
+#include <algorithm>
+#include <cstring>
+
+#include "common/simt/machine/block_run.h"
+
+namespace simt {
+namespace {
+
+// A thread's local memory on every current GPU: 512 KiB.
+constexpr uint32_t kStackLimit = 512 << 10;
+
+}  // namespace
+
+Frame* WarpRun::new_frame(const Function& function) {
+  auto& unused = home_.free_frames;
+  const auto free =
+      std::find_if(unused.rbegin(), unused.rend(),
+                   [&](const Frame* f) { return f->function == &function; });
+  Frame* frame = nullptr;
+  if (free != unused.rend()) {
+    frame = *free;
+    unused.erase(std::next(free).base());
+  } else {
+    home_.frames.push_back(std::make_unique<Frame>());
+    frame = home_.frames.back().get();
+    frame->function = &function;
+    const AlignedBytes& fixed = block->grid->fixed;
+    const size_t bytes = fixed.size() + function.register_bytes + 64;
+    frame->storage = std::make_unique<uint8_t[]>(bytes);
+    const auto at = reinterpret_cast<uintptr_t>(frame->storage.get());
+    uint8_t* const begin = frame->storage.get() + (64 - at % 64) % 64;
+    frame->registers = begin + fixed.size();
+    std::memcpy(begin, fixed.data(), fixed.size());
+  }
+  set_specials(*frame);
+  return frame;
+}
+
+// Calls for the lanes of `mask`; the others of `path` wait behind the call.
+bool WarpRun::call_some(Path& path, uint32_t mask, const Instruction& ins) {
+  if (mask == 0) {
+    ++path.pc;
+    return true;
+  }
+  if (mask != path.mask) {
+    Path rest = path;
+    rest.mask &= ~mask;
+    ++rest.pc;
+    rest.join = path.join = join_at(path, path.pc + 1);
+    path.mask = mask;
+    resume(rest);
+  }
+  if (ins.kind == Kind::kIndirect) {
+    call_indirect(path, mask, ins);
+    return false;
+  }
+  call(path, *ins.call->callee, ins);
+  return true;
+}
+
+void WarpRun::call(Path& path, const Function& callee, const Instruction& ins) {
+  Frame* frame = new_frame(callee);
+  frame->caller = path.frame;
+  frame->call = &ins;
+  frame->return_pc = path.pc + 1;
+  frame->stack_base = stack_end;
+  const uint32_t end = stack_end + callee.stack_bytes;
+  if (end > kStackLimit)
+    fault(*this, ins, first_lane(path.mask), "stack overflow",
+          "calls nest too deeply: " + callee.name + " needs " +
+              std::to_string(end) + " bytes of local memory",
+          719);
+  if (stacks.size() < size_t{end} * kLanes) stacks.resize(size_t{end} * kLanes);
+  for (size_t k = 0; k < callee.params.size(); ++k)
+    copy_stack(path.mask, stack_base + ins.call->arguments.at(k),
+               frame->stack_base + callee.params[k].offset,
+               callee.params[k].bytes);
+  path.frame = frame;
+  path.join = join_at(path, Join::kReturn);
+  frame->returned = path.join;
+  path.pc = 0;
+  enter(path);
+}
+
+void WarpRun::call_indirect(Path& path, uint32_t mask, const Instruction& ins) {
+  const uint64_t* targets = lanes<uint64_t>(*this, ins.a);
+  uint64_t target[kLanes];
+  std::copy_n(targets, kLanes, target);
+  const Path before = path;
+  Join* after = join_at(path, path.pc + 1);
+  const Module& module = *block->grid->program.module;
+  for (uint32_t rest = mask; rest;) {
+    const uint64_t address = target[first_lane(rest)];
+    const uint32_t same = lanes_with(address, target, rest);
+    rest &= ~same;
+    const uint64_t number = address ^ kFunctionWindow;
+    const auto& functions = block->grid->program.functions;
+    const auto f = number < module.function_names.size()
+                       ? functions.find(module.function_names[number])
+                       : functions.end();
+    if (f == functions.end())
+      fault(*this, ins, first_lane(same), "illegal address",
+            "a call through a pointer that is no device function", 700);
+    Path one = before;
+    one.mask = same;
+    one.join = after;
+    enter(one);
+    call(one, f->second, ins);
+    ready_.push_back(one);
+  }
+}
+
+void WarpRun::return_lanes(Path& path, uint32_t mask) {
+  Join* end = path.frame->returned;
+  Join* innermost = path.join;
+  leave(innermost, end, mask);
+  end->arrived |= mask;
+  path.mask &= ~mask;
+  ++path.pc;
+  if (path.mask == 0) settle(innermost);
+}
+
+// All lanes of a call are back: hands over the results.
+void WarpRun::finish_call(const Join& join) {
+  Frame* frame = join.frame;
+  home_.free_frames.push_back(frame);
+  if (join.arrived == 0) {
+    if (join.parent) settle(join.parent);
+    return;
+  }
+  const Call& call = *frame->call->call;
+  const auto& results = frame->function->results;
+  for (size_t k = 0; k < results.size() && k < call.results.size(); ++k)
+    copy_stack(join.arrived, frame->stack_base + results[k].offset,
+               frame->caller->stack_base + call.results[k], results[k].bytes);
+  Path path;
+  path.mask = join.arrived;
+  path.pc = frame->return_pc;
+  path.frame = frame->caller;
+  path.join = join.parent;
+  resume(path);
+}
+
+void WarpRun::copy_stack(uint32_t mask, uint32_t from, uint32_t to,
+                         uint32_t bytes) {
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    for (uint32_t k = 0; k < bytes; ++k)
+      *stack(l, to + k) = *stack(l, from + k);
+  }
+}
+
+}  // namespace simt

@@ -1,0 +1,56 @@
+// What is said of a warp: who did what, and who waits where.
+#include <algorithm>
+
+#include "common/simt/machine/block_run.h"
+
+namespace simt {
+std::string WarpRun::thread_name(int lane) const {
+  const unsigned* size = block->grid->shape.block;
+  const uint32_t t = index * kLanes + lane;
+  return "(" + std::to_string(t % size[0]) + "," +
+         std::to_string(t / size[0] % size[1]) + "," +
+         std::to_string(t / size[0] / size[1]) + ")";
+}
+
+Finding WarpRun::finding(const Path& path, const std::string& kind,
+                         const std::string& what) const {
+  return finding_at(*this, path.frame->function->code[path.pc],
+                    first_lane(path.mask), kind, what);
+}
+
+// "threads (0,0,0) to (15,0,0) of warp 0 wait at the barrier at a.cu:12"
+std::string WarpRun::describe_waiting() const {
+  std::string text;
+  for (const Path& p : waiting_) {
+    const Instruction& ins = p.frame->function->code[p.pc];
+    const int first = first_lane(p.mask), last = 31 - std::countl_zero(p.mask);
+    const std::string at = block->grid->program.location(ins.where);
+    text += "\n  warp " + std::to_string(index) + ": " +
+            std::to_string(lane_count(p.mask)) + " thread(s), " +
+            thread_name(first) +
+            (first == last ? "" : " to " + thread_name(last)) + ", wait ";
+    if (p.state == Path::kAtBarrier)
+      text += "at the barrier";
+    else if (p.state == Path::kAtCollective)
+      text += "in a collective for the lanes " + hex_mask(p.members);
+    else
+      text += "for memory to change";
+    if (!at.empty()) text += " at " + at;
+    if (p.state != Path::kAtCollective) continue;
+    const uint32_t missing = p.members & live & ~p.mask;
+    if (missing) text += ", lanes " + hex_mask(missing) + " do not come";
+  }
+  for (const auto& join : joins_) {
+    if (join->arrived == 0 || join->arrived == join->expected) continue;
+    text += "\n  warp " + std::to_string(index) + ": lanes " +
+            hex_mask(join->arrived) + " wait behind a branch";
+    if (join->pc != Join::kReturn) {
+      const auto& ins = join->frame->function->code[join->pc];
+      const std::string at = block->grid->program.location(ins.where);
+      if (!at.empty()) text += " at " + at;
+    }
+  }
+  return text;
+}
+
+}  // namespace simt

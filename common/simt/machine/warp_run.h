@@ -1,0 +1,141 @@
+// A warp that runs: the paths its lanes are on.
+//
+// Each lane has its own program counter. Lanes that run together form a Path;
+// a branch that divides them makes two, and a Join at the branch's immediate
+// post-dominator, where those who arrive first wait for the others. This is
+// what the convergence barriers of a GPU since Volta do. A path that only
+// spins, reading the same value again and again, gives way to those it may be
+// waiting for, even to lanes that wait at a join.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/simt/core/block.h"
+#include "common/simt/core/finding.h"
+#include "common/simt/core/program.h"
+#include "common/simt/core/warp.h"
+
+namespace simt {
+
+struct BlockRun;
+struct Join;
+
+// One call of a function by some lanes: its registers and where it returns.
+struct Frame {
+  const Function* function = nullptr;
+  Frame* caller = nullptr;
+  const Instruction* call = nullptr;  // the call, in the caller's code
+  uint32_t return_pc = 0;
+  uint32_t stack_base = 0;  // of this frame in the lanes' stacks
+  Join* returned = nullptr;
+  std::unique_ptr<uint8_t[]> storage;
+  uint8_t* registers = nullptr;
+};
+
+struct Join {
+  static constexpr uint32_t kReturn = ~1u;  // as pc: the end of a call
+  uint32_t pc = 0;
+  Frame* frame = nullptr;
+  uint32_t expected = 0, arrived = 0;
+  Join* parent = nullptr;
+};
+
+// Lanes that run together: same frame, same program counter.
+struct Path {
+  enum State : uint8_t { kReady, kSpinning, kAtBarrier, kAtCollective };
+  uint32_t mask = 0;
+  uint32_t pc = 0;
+  Frame* frame = nullptr;
+  Join* join = nullptr;
+  State state = kReady;
+  uint32_t members = 0;  // kAtCollective: the lanes it waits for
+  uint32_t barrier = 0;  // kAtBarrier: its number
+  // A spin: how often in a row a poll read what it had read before.
+  uint32_t polls = 0;
+  uint32_t turns = 0;  // backward branches since it last gave way
+  uint64_t seen[4] = {};
+  bool stuck = false;
+  uint64_t state_hash = 0;  // of the registers, when it last gave way
+
+  bool same_place(const Path& other) const {
+    return pc == other.pc && frame == other.frame && join == other.join;
+  }
+};
+
+class WarpRun : public Warp {
+ public:
+  WarpRun(BlockRun& block, uint32_t index, uint32_t threads);
+
+  void start();  // at the kernel's first instruction, all lanes together
+  bool ready() const { return !ready_.empty() || (!entry_ && live); }
+  bool spins() const;
+  bool stuck() const;  // in a loop that changes not even a register
+  bool waits_at(uint32_t barrier) const;
+  // Runs until every path has ended or waits. Returns whether any of them did
+  // anything but spin.
+  bool run();
+  // Makes spinning paths ready; returns whether there were any.
+  bool wake();
+  // Lets lanes go on that wait at a join for others that spin: one of them may
+  // hold the lock that the others want. Returns whether there were any.
+  bool release_join_waiters();
+  void release(uint32_t barrier);
+  std::string describe_waiting() const;
+  // The first lanes that wait in this way; null if there are none.
+  const Path* waiting(Path::State state) const;
+  Finding finding(const Path& path, const std::string& kind,
+                  const std::string& what) const;
+
+ private:
+  void note_poll(Path& path);
+  void run_path(Path& path);
+  bool control(Path& path, uint32_t mask, const Instruction& ins);
+  bool give_way(Path& path);
+  bool give_way_in_loop(Path& path);
+  bool call_some(Path& path, uint32_t mask, const Instruction& ins);
+  void enter(const Path& path);
+  void diverge(Path& path, uint32_t taken, uint32_t target, uint32_t join_pc);
+  Join* join_at(Path& path, uint32_t pc);
+  bool at_join(const Path& path) const {
+    return path.join && path.join->frame == path.frame &&
+           path.join->pc == path.pc;
+  }
+  bool merge(const Path& path);
+  void resume(const Path& path);
+  void arrive(const Path& path);
+  void settle(Join* join);
+  void leave(Join* innermost, const Join* outermost, uint32_t mask);
+  void exit_lanes(Path& path, uint32_t mask);
+  void call(Path& path, const Function& callee, const Instruction& ins);
+  void call_indirect(Path& path, uint32_t mask, const Instruction& ins);
+  void jump_by_table(Path& path, uint32_t mask, const Instruction& ins);
+  void return_lanes(Path& path, uint32_t mask);
+  void finish_call(const Join& join);
+  void copy_stack(uint32_t mask, uint32_t from, uint32_t to, uint32_t bytes);
+  void wait_at_barrier(const Path& path, uint32_t mask, const Instruction& ins);
+  void pass_barrier(Path& path);
+  void check_barrier_count(const Instruction& ins, uint32_t mask,
+                           uint32_t count) const;
+  bool collective(Path& path, uint32_t mask, const Instruction& ins);
+  void publish(const Instruction& ins, uint32_t mask);
+  void complete_collectives();
+  bool complete_collective(const Path& one);
+  void set_special(Special special, uint32_t* value);
+  void set_specials(const Frame& frame);
+  Frame* new_frame(const Function& function);
+  std::string thread_name(int lane) const;
+
+  BlockRun& home_;
+  std::vector<Path> ready_, waiting_;
+  std::vector<std::unique_ptr<Join>> joins_;
+  std::vector<Join*> free_joins_;
+  std::vector<std::array<uint32_t, kLanes>> specials_;  // but the block's own
+  Frame* entry_ = nullptr;  // null: the warp has not begun, or has ended
+  Path* current_ = nullptr;
+  bool progress_ = false;
+};
+
+}  // namespace simt

@@ -1,0 +1,268 @@
+// Where lanes wait: in a spin, at a barrier of the block, in a collective of
+// the warp.
+#include <algorithm>
+
+#include "common/simt/machine/block_run.h"
+#include "common/simt/observe/observers.h"
+
+namespace simt {
+// ---- Spins ---------------------------------------------------------------
+
+void WarpRun::note_poll(Path& path) {
+  uint64_t& seen = path.seen[path.pc % 4];
+  if (seen == poll.outcome) {
+    ++path.polls;
+    return;
+  }
+  seen = poll.outcome;
+  path.polls = 0;
+  progress_ = true;
+}
+
+bool WarpRun::wake() {
+  bool any = false;
+  for (size_t k = 0; k < waiting_.size();) {
+    if (waiting_[k].state != Path::kSpinning) {
+      ++k;
+      continue;
+    }
+    const Path path = waiting_[k];
+    waiting_.erase(waiting_.begin() + k);
+    resume(path);
+    any = true;
+  }
+  return any;
+}
+
+bool WarpRun::waits_at(uint32_t barrier) const {
+  return std::any_of(waiting_.begin(), waiting_.end(), [&](const Path& p) {
+    return p.state == Path::kAtBarrier && p.barrier == barrier;
+  });
+}
+
+const Path* WarpRun::waiting(Path::State state) const {
+  const auto found =
+      std::find_if(waiting_.begin(), waiting_.end(),
+                   [&](const Path& p) { return p.state == state; });
+  return found == waiting_.end() ? nullptr : &*found;
+}
+
+bool WarpRun::spins() const { return waiting(Path::kSpinning) != nullptr; }
+
+bool WarpRun::stuck() const {
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [](const Path& p) { return p.stuck; });
+}
+
+bool WarpRun::release_join_waiters() {
+  bool any = false;
+  for (const auto& join : joins_) {
+    if (join->arrived == 0 || join->pc == Join::kReturn ||
+        join->arrived == join->expected)
+      continue;
+    Path path;
+    path.mask = join->arrived;
+    path.pc = join->pc;
+    path.frame = join->frame;
+    path.join = join->parent;
+    join->expected &= ~join->arrived;
+    join->arrived = 0;
+    resume(path);
+    any = true;
+  }
+  return any;
+}
+
+// ---- Barriers ------------------------------------------------------------
+
+void WarpRun::wait_at_barrier(const Path& path, uint32_t mask,
+                              const Instruction& ins) {
+  progress_ = true;
+  const uint32_t number = *lanes<uint32_t>(*this, ins.a);
+  if (number >= Block::kBarriers)
+    fault(*this, ins, first_lane(mask), "bad barrier",
+          "there are barriers 0 to 15, not " + std::to_string(number), 719);
+  const uint32_t expected =
+      ins.b == kNowhere ? 0 : *lanes<uint32_t>(*this, ins.b);
+  if (ins.b != kNowhere) check_barrier_count(ins, mask, expected);
+  observe::arrive(*this, ins, mask);
+  Barrier& barrier = block->barriers[number];
+  home_.awaited |= 1u << number;
+  barrier.expected = expected;
+  if (ins.c != kNowhere) {
+    uint32_t holds = *lanes<uint32_t>(*this, ins.c);
+    if (ins.c_negated) holds = ~holds;
+    barrier.count += lane_count(holds & mask);
+    barrier.lanes += lane_count(mask);
+  }
+  // With a thread count, warps count as a whole: a ragged one stands for 32.
+  const bool whole = barrier.expected && mask == live;
+  barrier.arrived += whole ? kLanes : lane_count(mask);
+  if (!ins.flags) {  // not bar.arrive
+    Path& waiting = waiting_.emplace_back(path);
+    waiting.mask = mask;
+    waiting.state = Path::kAtBarrier;
+    waiting.barrier = number;
+  }
+  home_.check_barrier(number);
+  enter(path);
+}
+
+// Threads come to a barrier by whole warps, and there are only so many.
+void WarpRun::check_barrier_count(const Instruction& ins, uint32_t mask,
+                                  uint32_t count) const {
+  const uint32_t most = block->grid->warps() * kLanes;
+  if (count != 0 && count <= most && count % kLanes == 0) return;
+  fault(
+      *this, ins, first_lane(mask), "bad barrier",
+      "it waits for " + std::to_string(count) + " threads" +
+          (count > most ? ", and the block has " +
+                              std::to_string(block->grid->threads_per_block)
+                        : ": that is no multiple of 32, by which threads come"),
+      719);
+}
+
+// The barrier at which `path` waits has opened: bar.red has a result to tell.
+void WarpRun::pass_barrier(Path& path) {
+  const Instruction& ins = path.frame->function->code[path.pc];
+  if (ins.run) {
+    enter(path);
+    ins.run(*this, ins, path.mask);
+  }
+  ++path.pc;
+}
+
+void WarpRun::release(uint32_t barrier) {
+  const auto waits = [&](const Path& path) {
+    return path.state == Path::kAtBarrier && path.barrier == barrier;
+  };
+  // Nearly always: the whole warp waits, and is ready without a copy.
+  if (waiting_.size() == 1 && ready_.empty() && waits(waiting_[0])) {
+    Path& path = waiting_[0];
+    pass_barrier(path);
+    path.state = Path::kReady;
+    ready_.swap(waiting_);
+    if (!at_join(ready_[0])) return;
+    const Path joining = ready_[0];
+    ready_.clear();
+    return arrive(joining);
+  }
+  for (size_t k = 0; k < waiting_.size();) {
+    if (!waits(waiting_[k])) {
+      ++k;
+      continue;
+    }
+    Path path = waiting_[k];
+    waiting_.erase(waiting_.begin() + k);
+    pass_barrier(path);
+    resume(path);
+  }
+}
+
+// ---- Collectives ---------------------------------------------------------
+
+namespace {
+
+bool same_collective(const Path& p, const Path& q) {
+  const Instruction& a = p.frame->function->code[p.pc];
+  const Instruction& b = q.frame->function->code[q.pc];
+  return a.run == b.run && a.mode == b.mode && p.members == q.members;
+}
+
+}  // namespace
+
+// Lays out the operands of `mask` for the other members to read.
+void WarpRun::publish(const Instruction& ins, uint32_t mask) {
+  const auto copy = [&](auto* to, const auto* from) {
+    if (mask == kAllLanes) {
+      for (int l = 0; l < kLanes; ++l) to[l] = from[l];
+      return;
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+      to[first_lane(rest)] = from[first_lane(rest)];
+  };
+  if (ins.a != kNowhere && ins.size == 8)
+    copy(exchange.a, lanes<uint64_t>(*this, ins.a));
+  else if (ins.a != kNowhere)
+    copy(exchange.a, lanes<uint32_t>(*this, ins.a));
+  if (ins.b != kNowhere) copy(exchange.b, lanes<uint32_t>(*this, ins.b));
+  if (ins.vote != kNowhere) {
+    uint32_t holds = *lanes<uint32_t>(*this, ins.vote);
+    if (ins.c_negated) holds = ~holds;
+    exchange.predicate = (exchange.predicate & ~mask) | (holds & mask);
+  }
+  if (ins.c != kNowhere) copy(exchange.c, lanes<uint32_t>(*this, ins.c));
+}
+
+// Runs a collective if all its members are here; otherwise its lanes wait.
+// Returns whether `path` goes on, with all of its lanes.
+bool WarpRun::collective(Path& path, uint32_t mask, const Instruction& ins) {
+  const uint32_t* member = lanes<uint32_t>(*this, ins.d);
+  publish(ins, mask);
+  const uint32_t all = member[first_lane(mask)];
+  const uint32_t same = lanes_with(all, member, mask);
+  if (same == mask && (all & live) == mask && mask == path.mask) {
+    exchange.members = mask;
+    observe::collective(*this, ins, mask, all);
+    ins.run(*this, ins, mask);
+    return true;
+  }
+  Path rest = path;
+  rest.mask &= ~mask;
+  ++rest.pc;
+  if (rest.mask) resume(rest);
+  for (uint32_t left = mask; left;) {
+    const uint32_t members = member[first_lane(left)];
+    Path group = path;
+    group.mask = lanes_with(members, member, left);
+    left &= ~group.mask;
+    if (const uint32_t outside = group.mask & ~members)
+      fault(*this, ins, first_lane(outside), "bad member mask",
+            "the mask " + hex_mask(members) +
+                " of a warp collective excludes the lane that calls it",
+            719);
+    group.state = Path::kAtCollective;
+    group.members = members;
+    waiting_.push_back(group);
+  }
+  progress_ = true;
+  complete_collectives();
+  return false;
+}
+
+// Completes every collective whose members have all come or gone.
+void WarpRun::complete_collectives() {
+  for (size_t k = 0; k < waiting_.size();) {
+    const Path path = waiting_[k];
+    if (path.state == Path::kAtCollective && complete_collective(path))
+      k = 0;
+    else
+      ++k;
+  }
+}
+
+bool WarpRun::complete_collective(const Path& one) {
+  const auto with_it = [&](const Path& p) {
+    return p.state == Path::kAtCollective && same_collective(p, one);
+  };
+  uint32_t here = 0;
+  for (const Path& p : waiting_)
+    if (with_it(p)) here |= p.mask;
+  if ((one.members & live) != here) return false;
+  std::vector<Path> together;
+  std::copy_if(waiting_.begin(), waiting_.end(), std::back_inserter(together),
+               with_it);
+  std::erase_if(waiting_, with_it);
+  exchange.members = here;
+  for (Path& p : together) {
+    const Instruction& ins = p.frame->function->code[p.pc];
+    enter(p);
+    observe::collective(*this, ins, p.mask, one.members);
+    ins.run(*this, ins, p.mask);
+    ++p.pc;
+    resume(p);
+  }
+  return true;
+}
+
+}  // namespace simt

@@ -1,0 +1,388 @@
+#include "common/simt/memory/allocations.h"
+
+#include <cxxabi.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <sstream>
+
+#include "common/simt/core/device.h"
+#include "common/simt/core/settings.h"
+
+namespace simt {
+namespace {
+
+constexpr uint64_t kMiB = 1ull << 20;
+constexpr uint64_t kGiB = 1ull << 30;
+constexpr uint64_t kAlignment = 256;  // what cudaMalloc promises
+
+// Far from where programs, libraries and sanitizers live.
+constexpr uint64_t kArenaAddress = 0x3000'0000'0000;
+constexpr uint64_t kOpenAddress = 0x3800'0000'0000;  // the executor's mapping
+constexpr uint64_t kArenaBytes = 1ull << 40;
+constexpr uint64_t kSmallestArena = 4 * kGiB;
+
+// Freed memory is given back to the machine at once; what quarantine holds is
+// addresses, so it can afford to be long.
+constexpr uint64_t kQuarantineBytes = 16 * kGiB;
+constexpr size_t kQuarantineBlocks = 1 << 16;
+
+// Fresh memory is filled with 0xff, a NaN in every float format, so that an
+// element nobody wrote does not pass for a lucky zero. Filling costs time and
+// commits pages; what kernels forget is nearly always at one of the two ends,
+// so only that much of each end is filled.
+constexpr int kPoison = 0xff;
+constexpr uint64_t kPoisonedEnd = 8 * kMiB;
+
+uint64_t round_up(uint64_t value, uint64_t to) {
+  return (value + to - 1) / to * to;
+}
+
+uint64_t round_down(uint64_t value, uint64_t to) { return value / to * to; }
+
+uint64_t page_bytes() {
+  static const uint64_t bytes = sysconf(_SC_PAGESIZE);
+  return bytes;
+}
+
+void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
+
+// A wrong stride leaves a large array by more than a small one.
+uint64_t red_zone(uint64_t bytes) {
+  return round_up(std::clamp(bytes / 4, kAlignment, kMiB), kAlignment);
+}
+
+// An arena of addresses; memory comes when they are touched.
+struct Reserved {
+  uint64_t begin = 0;  // 0: the machine has no room for so many addresses
+  uint64_t open = 0;   // where the executor finds the same memory
+};
+
+// A file in memory that nobody else sees, or -1 where files are kept small.
+int memory_file(uint64_t bytes) {
+  rlimit limit = {};
+  getrlimit(RLIMIT_FSIZE, &limit);  // To exceed it would be a signal.
+  if (limit.rlim_cur < bytes) return -1;
+  const int file = memfd_create("simt device memory", MFD_CLOEXEC);
+  if (file >= 0 && ftruncate(file, bytes) == 0) return file;
+  if (file >= 0) close(file);
+  return -1;
+}
+
+uint64_t map(uint64_t wish, uint64_t bytes, int protection, int flags,
+             int file) {
+  void* at =
+      mmap(pointer(wish), bytes, protection, flags | MAP_NORESERVE, file, 0);
+  if (at == MAP_FAILED) return 0;
+  madvise(at, bytes, MADV_DONTDUMP);  // A core file would be a terabyte.
+  return reinterpret_cast<uint64_t>(at);
+}
+
+// One mapping, open to everybody, is what remains without a file.
+Reserved reserve(uint64_t bytes) {
+  constexpr int open = PROT_READ | PROT_WRITE;
+  const int file = memory_file(bytes);
+  if (file < 0) {
+    const uint64_t begin =
+        map(kArenaAddress, bytes, open, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    return {begin, begin};
+  }
+  Reserved two = {map(kArenaAddress, bytes, PROT_NONE, MAP_SHARED, file),
+                  map(kOpenAddress, bytes, open, MAP_SHARED, file)};
+  close(file);
+  if (two.begin && two.open) return two;
+  if (two.begin) munmap(pointer(two.begin), bytes);
+  if (two.open) munmap(pointer(two.open), bytes);
+  return {};
+}
+
+bool is_mapped(uint64_t address) {
+  unsigned char resident;
+  return mincore(pointer(round_down(address, page_bytes())), 1, &resident) == 0;
+}
+
+std::string text_of(uint64_t bytes) {
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+}  // namespace
+
+std::string variable_name(const std::string& mangled) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
+  std::string name = status == 0 ? text : mangled;
+  std::free(text);
+  const size_t scope = name.rfind("::");
+  return scope == name.npos ? name : name.substr(scope + 2);
+}
+
+std::string name_of(const Allocation& a) {
+  std::ostringstream out;
+  if (a.is_variable()) {
+    out << "the " << a.bytes() << "-byte variable " << variable_name(a.name);
+  } else {
+    out << "the " << a.bytes() << "-byte array from " << a.name
+        << " (allocation " << a.number << ")";
+  }
+  return out.str();
+}
+
+Allocations::Allocations(uint64_t device_bytes) : device_bytes_(device_bytes) {
+  // A machine that limits addresses gets a smaller arena.
+  Reserved arena;
+  uint64_t bytes = 2 * kArenaBytes;
+  while (arena.begin == 0 && (bytes /= 2) >= kSmallestArena) {
+    arena = reserve(bytes);
+  }
+  if (arena.begin == 0) throw std::bad_alloc();
+  arena_begin_ = arena.begin;
+  arena_end_ = arena_begin_ + bytes;
+  distance_ = arena.open - arena.begin;
+  // A red zone before the first.
+  holes_[arena_begin_ + kMiB] = arena_end_;
+  checks_ = settings::checks();
+  if (checks_) written_ = WrittenBytes(bytes);
+}
+
+uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
+                               const char* name) {
+  const std::unique_lock lock(mutex_);
+  const bool counts = memory != Memory::kPinned;
+  if (counts && bytes > device_bytes_ - in_use_) return 0;
+  if (bytes > arena_end_ - arena_begin_) return 0;
+  const bool shared = memory == Memory::kManaged || memory == Memory::kPinned;
+  // What the host may touch has its pages to itself, and so has a variable,
+  // because it may turn out to be managed.
+  const bool fresh = memory == Memory::kDevice || memory == Memory::kHeap;
+  const uint64_t alignment = fresh ? kAlignment : page_bytes();
+  const uint64_t whole = round_up(bytes + red_zone(bytes), alignment);
+  const uint64_t begin = take(whole, alignment);
+  if (begin == 0) return 0;
+  const uint64_t end = begin + bytes;
+  if (shared && !let_host_in(begin, end, true)) {
+    give_back(begin, begin + whole);
+    return 0;
+  }
+  poison(begin, end);
+  if (checks_ && fresh)
+    written_.erase(begin - arena_begin_, end - arena_begin_);
+  else
+    note_written(begin, bytes);
+  if (counts) in_use_ += bytes;
+  blocks_[begin] = {{begin, end, memory, false, false, ++count_, name},
+                    begin + whole};
+  return begin;
+}
+
+bool Allocations::release(uint64_t address) {
+  const std::unique_lock lock(mutex_);
+  const auto found = blocks_.find(address);
+  if (found == blocks_.end()) return false;
+  Block& block = found->second;
+  if (block.freed || block.adopted) return false;
+  if (block.memory != Memory::kPinned) in_use_ -= block.bytes();
+  block.freed = true;
+  if (!block.is_device_only()) let_host_in(block.begin, block.end, false);
+  drop_pages(block.begin, block.end);
+  quarantine(block);
+  ++version_;
+  return true;
+}
+
+void Allocations::release_all() {
+  for (const Allocation& one : unfreed()) release(one.begin);
+}
+
+void Allocations::make_managed(uint64_t begin) {
+  const std::unique_lock lock(mutex_);
+  const auto found = blocks_.find(begin);
+  if (found == blocks_.end()) return;
+  found->second.memory = Memory::kManagedVariable;
+  let_host_in(begin, found->second.end, true);
+}
+
+bool Allocations::adopt(uint64_t begin, uint64_t bytes, const char* name) {
+  const std::unique_lock lock(mutex_);
+  const auto next = blocks_.upper_bound(begin + bytes - 1);
+  if (next != blocks_.begin() && std::prev(next)->second.end > begin) {
+    return false;
+  }
+  const uint64_t end = begin + bytes;
+  blocks_[begin] = {{begin, end, Memory::kPinned, false, true, ++count_, name},
+                    end};
+  return true;
+}
+
+bool Allocations::disown(uint64_t begin) {
+  const std::unique_lock lock(mutex_);
+  const auto found = blocks_.find(begin);
+  if (found == blocks_.end() || !found->second.adopted) return false;
+  blocks_.erase(found);
+  ++version_;
+  return true;
+}
+
+std::optional<Allocation> Allocations::find(uint64_t address) const {
+  const std::shared_lock lock(mutex_);
+  const Block* block = at(address);
+  if (block == nullptr) return std::nullopt;
+  return *block;
+}
+
+// A copy of what nobody has written is no more written than that.
+void Allocations::note_copied(uint64_t to, uint64_t from, uint64_t bytes) {
+  if (!checks_ || !in_arena(to)) return;
+  const uint64_t begin = to - arena_begin_, source = from - arena_begin_;
+  if (!in_arena(from) || written_.contains(source, source + bytes))
+    return written_.insert(begin, begin + bytes);
+  for (uint64_t k = 0; k < bytes; ++k) {
+    const uint64_t at = from < to ? bytes - 1 - k : k;  // as memmove does
+    if (written_.contains(source + at))
+      written_.insert(begin + at, begin + at + 1);
+    else
+      written_.erase(begin + at, begin + at + 1);
+  }
+}
+
+void Allocations::note_written(uint64_t begin, uint64_t bytes) {
+  if (!checks_ || !in_arena(begin)) return;
+  written_.insert(begin - arena_begin_, begin - arena_begin_ + bytes);
+}
+
+std::vector<Allocation> Allocations::unfreed() const {
+  const std::shared_lock lock(mutex_);
+  std::vector<Allocation> found;
+  for (const auto& [begin, block] : blocks_) {
+    if (!block.freed && block.is_from_api()) found.push_back(block);
+  }
+  std::ranges::sort(found, {}, &Allocation::number);
+  return found;
+}
+
+uint64_t Allocations::device_bytes_in_use() const {
+  const std::shared_lock lock(mutex_);
+  return in_use_;
+}
+
+std::string Allocations::describe(uint64_t address) const {
+  if (address < page_bytes()) return address ? "almost null" : "null";
+  const std::shared_lock lock(mutex_);
+  if (const Block* block = at(address)) {
+    std::ostringstream out;
+    out << "byte " << address - block->begin << " of " << name_of(*block)
+        << (block->freed ? ", which was freed" : "");
+    return out.str();
+  }
+  if (in_arena(address)) return describe_gap(address);
+  return is_mapped(address) ? "memory of the host program" : "no memory at all";
+}
+
+// Between allocations: the nearer neighbour is the one that was left.
+std::string Allocations::describe_gap(uint64_t address) const {
+  std::ostringstream out;
+  const auto next = blocks_.upper_bound(address);
+  const Block* after =
+      next != blocks_.end() && in_arena(next->first) ? &next->second : nullptr;
+  const Block* before =
+      next != blocks_.begin() && in_arena(std::prev(next)->first)
+          ? &std::prev(next)->second
+          : nullptr;
+  if (before && (!after || address - before->end <= after->begin - address)) {
+    const uint64_t behind = address - before->end;
+    out << (behind == 0 ? "right" : text_of(behind)) << " behind the end of "
+        << name_of(*before) << (before->freed ? ", which was freed" : "");
+  } else if (after) {
+    out << text_of(after->begin - address) << " before " << name_of(*after)
+        << (after->freed ? ", which was freed" : "");
+  } else {
+    out << "device memory that was never allocated";
+  }
+  return out.str();
+}
+
+const Allocations::Block* Allocations::at(uint64_t address) const {
+  const auto next = blocks_.upper_bound(address);
+  if (next == blocks_.begin()) return nullptr;
+  const Block& block = std::prev(next)->second;
+  return block.contains(address) ? &block : nullptr;
+}
+
+// First fit: what the program frees is used again from the lowest address on.
+uint64_t Allocations::take(uint64_t bytes, uint64_t alignment) {
+  for (auto hole = holes_.begin(); hole != holes_.end(); ++hole) {
+    const auto [begin, end] = *hole;
+    const uint64_t from = round_up(begin, alignment);
+    if (from > end || end - from < bytes) continue;
+    holes_.erase(hole);
+    if (begin < from) holes_[begin] = from;
+    if (from + bytes < end) holes_[from + bytes] = end;
+    return from;
+  }
+  return 0;
+}
+
+// Opens or closes the addresses that the program sees, by whole pages.
+bool Allocations::let_host_in(uint64_t begin, uint64_t end, bool in) {
+  if (distance_ == 0) return true;
+  begin = round_down(begin, page_bytes());
+  end = round_up(end, page_bytes());
+  return mprotect(pointer(begin), end - begin,
+                  in ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
+}
+
+void Allocations::poison(uint64_t begin, uint64_t end) {
+  const uint64_t head = std::min(end, begin + kPoisonedEnd);
+  const uint64_t tail = std::max(head, end - kPoisonedEnd);
+  std::memset(open(begin), kPoison, head - begin);
+  std::memset(open(tail), kPoison, end - tail);
+}
+
+// Whole pages only: the first and the last may be shared with a neighbour.
+void Allocations::drop_pages(uint64_t begin, uint64_t end) {
+  begin = round_up(begin, page_bytes());
+  end = round_down(end, page_bytes());
+  if (begin >= end) return;
+  madvise(open(begin), end - begin, distance_ ? MADV_REMOVE : MADV_DONTNEED);
+}
+
+void Allocations::give_back(uint64_t begin, uint64_t end) {
+  auto next = holes_.lower_bound(begin);
+  if (next != holes_.end() && next->first == end) {
+    end = next->second;
+    next = holes_.erase(next);
+  }
+  if (next != holes_.begin() && std::prev(next)->second == begin) {
+    std::prev(next)->second = end;
+  } else {
+    holes_[begin] = end;
+  }
+}
+
+// The block just freed always stays, however large it is.
+void Allocations::quarantine(Block& block) {
+  quarantined_.push_back(block.begin);
+  quarantined_bytes_ += block.reserved_end - block.begin;
+  while (quarantined_.size() > 1 && (quarantined_bytes_ > kQuarantineBytes ||
+                                     quarantined_.size() > kQuarantineBlocks)) {
+    const auto oldest = blocks_.find(quarantined_.front());
+    quarantined_.pop_front();
+    const uint64_t begin = oldest->first;
+    const uint64_t end = oldest->second.reserved_end;
+    quarantined_bytes_ -= end - begin;
+    blocks_.erase(oldest);
+    give_back(begin, end);
+  }
+}
+
+Allocations& allocations() {
+  static auto* all = new Allocations(model_device().global_bytes);
+  return *all;
+}
+
+}  // namespace simt

@@ -1,0 +1,158 @@
+// Device memory: every range a kernel may touch, and what surrounds it.
+//
+// All of it lies in one arena of reserved addresses, at the same place in every
+// run, so that printed pointers, alignment and counters repeat. The arena costs
+// nothing until it is touched. It is mapped twice: at the addresses that the
+// program sees it is closed to host code, whose mistakes would work here and
+// crash on a GPU, and open where the executor uses it. Each array is followed
+// by a red zone that belongs to nobody, and a freed one is not handed out again
+// for a while, so that a kernel which leaves its array, or uses it too late,
+// can be told what it hit.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "common/simt/memory/written_bytes.h"
+
+namespace simt {
+
+enum class Memory : uint8_t {
+  kDevice,
+  kHeap,  // a kernel's own malloc
+  kManaged,
+  kPinned,  // of the host, page-locked
+  kVariable,
+  kManagedVariable
+};
+
+struct Allocation {
+  uint64_t begin = 0, end = 0;  // end is one past the last byte asked for
+  Memory memory = Memory::kDevice;
+  bool freed = false;
+  bool adopted = false;        // the host program's own memory
+  uint64_t number = 0;         // 1 for the first of the program
+  const char* name = nullptr;  // "cudaMalloc", or the variable's name
+
+  uint64_t bytes() const { return end - begin; }
+  bool contains(uint64_t address) const {
+    return address >= begin && address < end;
+  }
+  bool is_variable() const {
+    return memory == Memory::kVariable || memory == Memory::kManagedVariable;
+  }
+  bool is_managed() const {
+    return memory == Memory::kManaged || memory == Memory::kManagedVariable;
+  }
+  bool is_from_api() const { return !is_variable() && !adopted; }
+  bool is_device_only() const {
+    return memory == Memory::kDevice || memory == Memory::kHeap ||
+           memory == Memory::kVariable;
+  }
+};
+
+class Allocations {
+ public:
+  explicit Allocations(uint64_t device_bytes);
+  Allocations(const Allocations&) = delete;
+  Allocations& operator=(const Allocations&) = delete;
+
+  // An address aligned to 256 bytes, or 0 when the device or the machine has
+  // no more. `name` must outlive the program's last message.
+  uint64_t allocate(uint64_t bytes, Memory memory, const char* name);
+
+  // False if no live allocation begins at `address`.
+  bool release(uint64_t address);
+
+  // Everything the program got, as if it freed it. Variables stay.
+  void release_all();
+
+  // The variable at `begin` is __managed__: the host uses it too.
+  void make_managed(uint64_t begin);
+
+  // Memory of the host program that kernels may touch as well.
+  bool adopt(uint64_t begin, uint64_t bytes, const char* name);
+  bool disown(uint64_t begin);
+
+  // The allocation around `address`, live or freed. Any thread may ask.
+  std::optional<Allocation> find(uint64_t address) const;
+
+  // Changes whenever an answer of find() may have become stale.
+  uint64_t version() const { return version_; }
+
+  // Whether `address` is device memory's, allocated or not.
+  bool in_arena(uint64_t address) const {
+    return address >= arena_begin_ && address < arena_end_;
+  }
+  uint64_t arena_begin() const { return arena_begin_; }
+
+  // The bytes of the arena that somebody has written, by their offset in it;
+  // memory that the host may write unseen counts as written. For the checker:
+  // nothing is kept if SIMT_CHECKS is off.
+  WrittenBytes& written() { return written_; }
+  void note_written(uint64_t begin, uint64_t bytes);
+  void note_copied(uint64_t to, uint64_t from, uint64_t bytes);
+
+  // From an address to the same byte as the executor sees it; 0 outside the
+  // arena.
+  uint64_t distance(uint64_t address) const {
+    return in_arena(address) ? distance_ : 0;
+  }
+  void* open(uint64_t address) const {
+    return reinterpret_cast<void*>(address + distance(address));
+  }
+
+  // What `address` is, for people: "byte 40 of the 400-byte array from
+  // cudaMalloc (allocation 3)", "4 bytes behind the end of ...".
+  std::string describe(uint64_t address) const;
+
+  // What the program got and has not freed, in order.
+  std::vector<Allocation> unfreed() const;
+
+  uint64_t device_bytes_in_use() const;
+  uint64_t device_bytes() const { return device_bytes_; }
+
+ private:
+  struct Block : Allocation {
+    uint64_t reserved_end = 0;  // end of its red zone
+  };
+
+  uint64_t take(uint64_t bytes, uint64_t alignment);
+  bool let_host_in(uint64_t begin, uint64_t end, bool in);
+  void poison(uint64_t begin, uint64_t end);
+  void drop_pages(uint64_t begin, uint64_t end);
+  void give_back(uint64_t begin, uint64_t end);
+  void quarantine(Block& block);
+  const Block* at(uint64_t address) const;
+  std::string describe_gap(uint64_t address) const;
+
+  const uint64_t device_bytes_;
+  uint64_t arena_begin_ = 0, arena_end_ = 0;
+  bool checks_ = false;
+  WrittenBytes written_;
+  uint64_t distance_ = 0;  // to the executor's mapping; 0: there is only one
+  mutable std::shared_mutex mutex_;
+  std::map<uint64_t, Block> blocks_;    // by begin, live and quarantined
+  std::map<uint64_t, uint64_t> holes_;  // begin -> end, never adjacent
+  std::deque<uint64_t> quarantined_;    // begins, oldest first
+  uint64_t quarantined_bytes_ = 0;
+  uint64_t in_use_ = 0;
+  uint64_t count_ = 0;
+  std::atomic<uint64_t> version_{0};
+};
+
+// "_ZN12_GLOBAL__N_17counterE" -> "counter"
+std::string variable_name(const std::string& mangled);
+
+// "the 400-byte array from cudaMalloc (allocation 3)"
+std::string name_of(const Allocation& allocation);
+
+// The one of this process; never destroyed, for destructors that run late.
+Allocations& allocations();
+
+}  // namespace simt

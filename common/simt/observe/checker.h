@@ -1,0 +1,135 @@
+// Finds what a kernel does wrong without being stopped by it: races, reads of
+// memory that nobody wrote, a shared array left for its neighbour, barriers
+// that differ, masks from activemask.
+//
+// Bounds and alignment are not its business: memory.cpp always checks them,
+// for the host's own sake.
+#pragma once
+#include <map>
+#include <memory>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "common/simt/core/access.h"
+#include "common/simt/core/block.h"
+#include "common/simt/core/byte_set.h"
+#include "common/simt/core/finding.h"
+#include "common/simt/observe/order.h"
+#include "common/simt/observe/shadow.h"
+
+namespace simt {
+
+// What the checker knows of one block.
+struct BlockChecks {
+  BlockChecks(size_t shared_bytes, uint32_t threads);
+
+  BlockOrder order;
+  Shadow shared;
+  std::vector<uint64_t> written_bits;
+  ByteSet written;  // of shared memory
+};
+
+// The memory of a checker; kept from launch to launch, for it is large.
+struct CheckerTables {
+  // Of the last 16 MiB by lines and 1 MiB by words; 16 MiB in all.
+  CheckerTables() : global(1 << 17, 1 << 18) {}
+  EventLog log;
+  Shadow global;
+  Releases releases;
+};
+
+// One host thread's checks of a launch.
+class Checker {
+ public:
+  explicit Checker(const Grid& grid);
+  ~Checker();
+
+  void start(Block& block);
+  void access(Warp& warp, const Instruction& ins, const Access& access);
+  void collective(Warp& warp, const Instruction& ins, uint32_t mask,
+                  uint32_t members);
+  void fence(Warp& warp, const Instruction& ins);
+  void arrive(Warp& warp, const Instruction& ins, uint32_t mask);
+  // A barrier of the block opens; `counted`: not for all of its threads.
+  // The warps of the set `waiting` go on.
+  void release(Block& block, uint32_t barrier, bool counted, uint32_t waiting);
+
+  // What was found, each once, in the order in which it was found first.
+  std::vector<Finding> findings() const;
+  void add(const Checker& other);
+
+ private:
+  // An access being checked, by one run of its lanes.
+  struct Mine {
+    Warp& warp;
+    const Instruction& ins;
+    const Access& access;
+    BlockOrder& block;
+    WarpOrder& order;
+    Shadow& shadow;
+    Time horizon;      // what is older is ordered before all of us
+    Time first_event;  // of this instruction
+    bool stores;
+  };
+  // The end of two accesses that nothing orders.
+  struct Conflict {
+    int lane = 0, other_lane = 0;
+    uint64_t address = 0;
+    bool same_value = false;
+    bool found = false;
+  };
+
+  void check_origin(Warp& warp, const Instruction& ins, const Access& a);
+  void check_written(Warp& warp, const Instruction& ins, const Access& a);
+  template <class Set>
+  void check_written(Warp& warp, const Instruction& ins, const Access& a,
+                     Set& written, uint64_t origin);
+  void unwritten(Warp& warp, const Instruction& ins, const Access& a, int lane,
+                 uint64_t address);
+  void note_absent(Block& block, const Instruction& ins);
+
+  void check_order(Warp& warp, const Instruction& ins, const Access& a);
+  void synchronise(Mine& mine);
+  void check_run(Mine& mine, int first, int lanes);
+  void check_lane(Mine& mine, int lane, Time time);
+  void against_run(Mine& mine, Time time, const Event& run, uint64_t begin,
+                   uint64_t end);
+  void against_words(Mine& mine, const Event& run, uint64_t begin,
+                     uint64_t end);
+  void against_word(Mine& mine, const Word& word, const Touch& touch);
+  void compare(Mine& mine, Conflict& conflict, const Event& event, Time time,
+               int lane, int other, uint64_t address) const;
+  bool ordered(const Mine& mine, const Event& event, Time time, int lane,
+               int other) const;
+  bool may_meet(const Mine& mine, const Event& event) const;
+  bool waited(const Mine& mine, const Word& word, int lane, const Event& event,
+              Time time) const;
+  bool stores_same(const Mine& mine, int lane, int other) const;
+  void enter_run(Mine& mine, Time (&slots)[2], Time time, uint64_t begin,
+                 uint64_t end);
+  void enter_load(Mine& mine, Word& word, const Touch& touch);
+  Event event_of(const Mine& mine, int first, int lanes) const;
+
+  void race(const Mine& mine, const Conflict& conflict, const Event& event);
+  void place_other(Finding& f, const Instruction& ins, uint32_t block,
+                   uint32_t thread) const;
+  struct Seen {
+    Finding finding;
+    uint64_t number = 0, count = 0;
+  };
+  // What was found at these two instructions; null: report() it.
+  Seen* seen(const char* kind, uint32_t site, uint32_t other);
+  void report(const char* kind, uint32_t site, uint32_t other, Finding f);
+  const Instruction& instruction(uint32_t site);
+
+  const Grid& grid_;
+  std::unique_ptr<CheckerTables> tables_;
+  const Time begin_;                              // of the launch
+  const bool alone_;                              // the only host thread
+  std::vector<const Instruction*> instructions_;  // by site, once needed
+  using Key = std::tuple<std::string_view, uint32_t, uint32_t>;
+  std::map<Key, Seen> seen_;
+};
+
+}  // namespace simt

@@ -1,0 +1,219 @@
+#include "common/simt/observe/counters.h"
+
+#include <algorithm>
+
+#include "common/simt/core/program.h"
+
+namespace simt {
+namespace {
+
+constexpr int kBanks = 32;  // of 4 bytes
+
+// The values of the lanes in `mask`, in order.
+struct Sorted {
+  uint64_t value[kLanes];
+  int count = 0;
+
+  template <class F>
+  Sorted(uint32_t mask, F value_of) {
+    bool sorted = true;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+      value[count] = value_of(first_lane(rest));
+      sorted &= count == 0 || value[count - 1] <= value[count];
+      ++count;
+    }
+    if (!sorted) std::sort(value, value + count);
+  }
+};
+
+struct Distinct : Sorted {
+  template <class F>
+  Distinct(uint32_t mask, F value_of) : Sorted(mask, value_of) {
+    count = static_cast<int>(std::unique(value, value + count) - value);
+  }
+};
+
+// Lanes that change the same place take turns, and each turn counts the sectors
+// it touches: a sector as often as the most wanted of its places.
+uint64_t atomic_sectors(const Access& a) {
+  const Sorted places(a.mask, [&](int l) { return a.address[l]; });
+  uint64_t sum = 0;
+  for (int k = 0, turns = 0, most = 0; k < places.count; ++k) {
+    const bool first = k == 0;
+    if (first || places.value[k] != places.value[k - 1]) turns = 0;
+    if (first || places.value[k] / 32 != places.value[k - 1] / 32) most = 0;
+    if (++turns > most) {
+      ++most;
+      ++sum;
+    }
+  }
+  return sum;
+}
+
+// A lane's access is aligned to its size of at most 32 bytes: it lies within
+// one sector, and two lanes' bytes are the same or apart.
+void count_global(const Access& a, MemoryCounts& c) {
+  ++c.requests;
+  if (a.dense) {
+    const uint64_t bytes = uint64_t{a.bytes} * kLanes;
+    c.sectors += (a.address[0] + bytes - 1) / 32 - a.address[0] / 32 + 1;
+    c.used_bytes += bytes;
+    return;
+  }
+  const Distinct places(a.mask, [&](int l) { return a.address[l]; });
+  c.used_bytes += uint64_t{a.bytes} * places.count;
+  if (a.use == Use::kAtomic) {
+    c.sectors += atomic_sectors(a);
+    return;
+  }
+  uint64_t last = ~0ull;
+  for (int k = 0; k < places.count; ++k) {
+    c.sectors += places.value[k] / 32 != last;
+    last = places.value[k] / 32;
+  }
+}
+
+// Each bank delivers one of its words a pass; lanes that want the same word
+// share it. So many passes do the lanes of one phase need.
+int passes(const Access& a, uint32_t mask) {
+  const Distinct words(mask, [&](int l) { return a.address[l] / 4; });
+  const int width = std::max<int>(1, a.bytes / 4);
+  uint8_t in_bank[kBanks] = {};
+  int most = 0;
+  for (int k = 0; k < words.count; ++k)
+    for (int w = 0; w < width; ++w)
+      most = std::max<int>(most, ++in_bank[(words.value[k] + w) % kBanks]);
+  return most;
+}
+
+// Do lanes that are `apart` (a power of two) want the same, wherever both are
+// active?
+bool neighbours_coincide(const Access& a, int apart) {
+  for (int l = 0; l < kLanes; ++l) {
+    const int other = l ^ apart;
+    if (l < other && a.mask >> l & a.mask >> other & 1 &&
+        a.address[l] != a.address[other])
+      return false;
+  }
+  return true;
+}
+
+// Lanes that are served together. 8 bytes a lane take two phases of half a
+// warp, 16 bytes four of a quarter; a load needs only half of them where each
+// lane wants what its neighbour wants, or its neighbour but one.
+int lanes_in_phase(const Access& a) {
+  if (a.bytes <= 4) return kLanes;
+  const int lanes = a.bytes == 8 ? kLanes / 2 : kLanes / 4;
+  const bool halved = a.use == Use::kLoad &&
+                      (neighbours_coincide(a, 1) || neighbours_coincide(a, 2));
+  return halved ? 2 * lanes : lanes;
+}
+
+void count_shared(const Access& a, MemoryCounts& c) {
+  ++c.requests;
+  if (a.dense) {  // Without conflicts, whatever the width.
+    c.wavefronts += std::max<int>(1, a.bytes / 4);
+    return;
+  }
+  const int lanes = lanes_in_phase(a);
+  const uint32_t phase = lanes == kLanes ? kAllLanes : (1u << lanes) - 1;
+  for (int first = 0; first < kLanes; first += lanes) {
+    const uint32_t mask = a.mask & phase << first;
+    if (mask == 0) continue;
+    const int n = passes(a, mask);
+    c.wavefronts += n;
+    c.conflicts += n - 1;
+  }
+}
+
+}  // namespace
+
+void MemoryCounts::add(const MemoryCounts& other) {
+  requests += other.requests;
+  sectors += other.sectors;
+  used_bytes += other.used_bytes;
+  wavefronts += other.wavefronts;
+  conflicts += other.conflicts;
+}
+
+void InstructionCounts::add(const InstructionCounts& other) {
+  issued += other.issued;
+  lanes += other.lanes;
+  branches += other.branches;
+  divergent += other.divergent;
+  predicated += other.predicated;
+  machine_issued += other.machine_issued;
+  machine_lanes += other.machine_lanes;
+  barriers += other.barriers;
+  global.add(other.global);
+  shared.add(other.shared);
+}
+
+void Counters::access(const Instruction& ins, const Access& access) {
+  InstructionCounts& c = sites_[ins.site];
+  if (access.space == Space::kShared) return count_shared(access, c.shared);
+  count_global(access, c.global);
+  if (access.dense) {
+    const uint64_t bytes = uint64_t{access.bytes} * kLanes;
+    return touch(access.address[0] / 32, (access.address[0] + bytes - 1) / 32);
+  }
+  uint64_t last = ~0ull;
+  for (uint32_t rest = access.mask; rest; rest &= rest - 1) {
+    const uint64_t sector = access.address[first_lane(rest)] / 32;
+    if (sector != last) touch(sector, sector);
+    last = sector;
+  }
+}
+
+void Counters::Page::touch(uint32_t word, uint64_t sectors) {
+  if (touched == kPageSectors) return;
+  if (!bits) bits = std::make_unique<decltype(bits)::element_type>();
+  uint64_t& known = (*bits)[word];
+  touched += std::popcount(sectors & ~known);
+  known |= sectors;
+  if (touched == kPageSectors) bits.reset();
+}
+
+void Counters::touch(uint64_t first, uint64_t last) {
+  for (uint64_t s = first; s <= last;) {
+    const uint64_t number = s / kPageSectors;
+    Recent& recent = recent_[number % recent_.size()];
+    if (recent.number != number) recent = {number, &touched_[number]};
+    const uint64_t bit = s % 64, count = std::min(64 - bit, last - s + 1);
+    recent.page->touch(s % kPageSectors / 64, ~0ull >> (64 - count) << bit);
+    s += count;
+  }
+}
+
+void Counters::spread_runs(const Program& program) {
+  for (const auto& [name, function] : program.functions)
+    for (const Instruction& first : function.code)
+      for (int k = 0; k < first.counted; ++k) {
+        InstructionCounts& one = sites_[(&first)[k].site];
+        one.issued += issues_[first.site].times;
+        one.lanes += issues_[first.site].lanes;
+      }
+}
+
+uint64_t Counters::sectors() const {
+  uint64_t sum = 0;
+  for (const auto& [number, page] : touched_) sum += page.touched;
+  return sum;
+}
+
+void Counters::add(Counters&& other) {
+  for (size_t k = 0; k < sites_.size(); ++k) {
+    issues_[k].times += other.issues_[k].times;
+    issues_[k].lanes += other.issues_[k].lanes;
+    sites_[k].add(other.sites_[k]);
+  }
+  for (auto& [number, page] : other.touched_) {
+    Page& mine = touched_[number];
+    if (mine.touched < page.touched) std::swap(mine, page);
+    if (!page.bits) continue;  // None of them, or of mine all.
+    for (uint32_t k = 0; k < page.bits->size(); ++k)
+      mine.touch(k, (*page.bits)[k]);
+  }
+}
+
+}  // namespace simt

@@ -1,0 +1,111 @@
+// Counts what Nsight Compute counts, instruction by instruction.
+//
+// The definitions are the hardware's, as an H200 answered them for the kernels
+// in tests/parity. What ptxas does after us is not in the PTX: predication.cpp
+// guesses which branches it saves; what else it joins, unrolls or moves
+// differs, as tests/parity/exceptions.txt lists.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "common/simt/core/access.h"
+#include "common/simt/core/code.h"
+
+namespace simt {
+
+struct Program;
+
+// What an instruction did to one kind of memory.
+struct MemoryCounts {
+  uint64_t requests = 0;    // one a warp and instruction
+  uint64_t sectors = 0;     // global: 32-byte blocks touched
+  uint64_t used_bytes = 0;  // global: distinct bytes asked for
+  uint64_t wavefronts = 0;  // shared: passes through the 32 banks
+  uint64_t conflicts = 0;   // shared: those that better addresses would save
+
+  void add(const MemoryCounts& other);
+};
+
+struct InstructionCounts {
+  uint64_t issued = 0;  // by a warp
+  uint64_t lanes = 0;   // that were active in them
+  uint64_t branches = 0, divergent = 0;
+  uint64_t predicated = 0;  // branches that ptxas makes none
+  uint64_t machine_issued = 0, machine_lanes = 0;  // what they skip here
+  uint64_t barriers = 0;                           // warps that came to one
+  MemoryCounts global, shared;
+
+  void add(const InstructionCounts& other);
+};
+
+// One host thread's counts of a launch, by Instruction::site.
+class Counters {
+ public:
+  explicit Counters(size_t sites) : issues_(sites), sites_(sites) {}
+
+  void issue(const Instruction& ins, uint32_t active) {
+    Issues& c = issues_[ins.site];
+    ++c.times;
+    c.lanes += std::popcount(active);
+  }
+  void branch(const Instruction& ins, uint32_t active, uint32_t taken) {
+    InstructionCounts& c = sites_[ins.site];
+    if (ins.predicated) return predicate(ins, active, taken, c);
+    ++c.branches;
+    if (taken != 0 && taken != active) ++c.divergent;
+  }
+  void barrier(const Instruction& ins) { ++sites_[ins.site].barriers; }
+  void access(const Instruction& ins, const Access& access);
+
+  void add(Counters&& other);
+  const std::vector<InstructionCounts>& sites() const { return sites_; }
+  // Of each run of instructions only the first was counted: counts them all.
+  // Before that, sites() lack what was issued.
+  void spread_runs(const Program& program);
+  // Distinct 32-byte sectors of global memory that were touched at all.
+  uint64_t sectors() const;
+
+ private:
+  // All of the warp goes through both sides; a side that here nobody goes
+  // through is issued there all the same.
+  static void predicate(const Instruction& ins, uint32_t active, uint32_t taken,
+                        InstructionCounts& c) {
+    ++c.predicated;
+    const int all = taken == active, none = taken == 0;
+    const int jump = std::popcount(taken),
+              stay = std::popcount(active & ~taken);
+    c.issued += all * ins.skips_if_taken + none * ins.skips_if_not;
+    c.lanes += jump * ins.skips_if_taken + stay * ins.skips_if_not;
+    c.machine_issued += all * ins.machine_if_taken + none * ins.machine_if_not;
+    c.machine_lanes += jump * ins.machine_if_taken + stay * ins.machine_if_not;
+  }
+
+  // The sectors of 1 MiB: a bit for each, until all of them were touched.
+  static constexpr uint32_t kPageSectors = 32768;
+  struct Page {
+    uint32_t touched = 0;
+    std::unique_ptr<std::array<uint64_t, kPageSectors / 64>> bits;
+
+    void touch(uint32_t word, uint64_t sectors);
+  };
+
+  void touch(uint64_t first, uint64_t last);
+
+  struct Issues {
+    uint64_t times = 0, lanes = 0;
+  };
+  std::vector<Issues> issues_;  // by themselves: they are counted most
+  std::vector<InstructionCounts> sites_;
+  std::unordered_map<uint64_t, Page> touched_;
+  // Those touched last: a kernel goes to and fro between its arrays.
+  struct Recent {
+    uint64_t number = ~0ull;
+    Page* page = nullptr;
+  };
+  std::array<Recent, 8> recent_;
+};
+
+}  // namespace simt

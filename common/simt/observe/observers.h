@@ -1,0 +1,57 @@
+// What happens in a block, told to whoever watches. Execution calls these at
+// every event; who does not watch costs one comparison.
+#pragma once
+#include "common/simt/core/access.h"
+#include "common/simt/core/block.h"
+#include "common/simt/observe/checker.h"
+#include "common/simt/observe/counters.h"
+#include "common/simt/observe/trace.h"
+
+namespace simt::observe {
+
+// A block begins.
+inline void start(Block& block) {
+  if (block.observers.checker) block.observers.checker->start(block);
+}
+inline void issue(const Observers& o, const Instruction& ins, uint32_t active) {
+  if (o.counters) o.counters->issue(ins, active);
+}
+// A conditional branch; `taken` of the `active` lanes jump.
+inline void branch(const Observers& o, const Instruction& ins, uint32_t active,
+                   uint32_t taken) {
+  if (o.counters) o.counters->branch(ins, active, taken);
+}
+// A load, store or atomic in global or shared memory, about to be done.
+inline void access(Warp& warp, const Instruction& ins, const Access& access) {
+  const Observers& o = warp.block->observers;
+  if (o.counters) o.counters->access(ins, access);
+  if (o.checker) o.checker->access(warp, ins, access);
+  if (o.trace) o.trace->access(warp, ins, access);
+}
+inline void fence(Warp& warp, const Instruction& ins) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->fence(warp, ins);
+}
+// Lanes of a warp meet in a collective that names `members`; lanes of `mask`
+// came by this instruction.
+inline void collective(Warp& warp, const Instruction& ins, uint32_t mask,
+                       uint32_t members) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->collective(warp, ins, mask, members);
+}
+// Lanes of a warp have come to a barrier of the block.
+inline void arrive(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const Observers& o = warp.block->observers;
+  if (o.counters) o.counters->barrier(ins);
+  if (o.checker) o.checker->arrive(warp, ins, mask);
+}
+// The barrier opens; `counted`: for a number of threads that was named. Warps
+// of the set `waiting` go on.
+inline void release(Block& block, uint32_t barrier, bool counted,
+                    uint32_t waiting) {
+  const Observers& o = block.observers;
+  if (o.checker) o.checker->release(block, barrier, counted, waiting);
+  if (o.trace) o.trace->release(block);
+}
+
+}  // namespace simt::observe

@@ -1,0 +1,264 @@
+#include "common/simt/observe/report.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/simt/core/device.h"
+#include "common/simt/core/grid.h"
+#include "common/simt/core/program.h"
+#include "common/simt/core/settings.h"
+#include "common/simt/observe/counters.h"
+
+namespace simt {
+namespace {
+
+// Never destroyed: the last report is written when the program ends.
+std::vector<LaunchReport>& reports() {
+  static auto* all = new std::vector<LaunchReport>;
+  return *all;
+}
+
+bool instructions_kept = false;
+
+// The counts of some instructions, by what they do to memory.
+struct Totals {
+  InstructionCounts all;
+  MemoryCounts global_load, global_store, global_reduction, global_atomic;
+  MemoryCounts shared_load, shared_store;
+  uint64_t shared_atomics = 0;
+  uint64_t machine_issued = 0, machine_lanes = 0;  // As far as we can guess.
+
+  void add(const Instruction& ins, const InstructionCounts& c) {
+    all.add(c);
+    const int weight = ins.machine_weight;
+    machine_issued += weight * c.issued + c.machine_issued;
+    machine_lanes += weight * c.lanes + c.machine_lanes;
+    if (ins.jumps) all.branches += c.issued;
+    const std::string& op = ins.statement ? ins.statement->name() : "";
+    if (op == "atom" || op == "red") {
+      (op == "red" || ins.unread ? global_reduction : global_atomic)
+          .add(c.global);
+      shared_atomics += c.shared.requests;
+    } else {
+      (op == "st" ? global_store : global_load).add(c.global);
+      (op == "st" ? shared_store : shared_load).add(c.shared);
+    }
+  }
+};
+
+double percent(uint64_t part, uint64_t whole, double otherwise) {
+  return whole ? 100. * part / whole : otherwise;
+}
+
+Metrics metrics_of(const Totals& t) {
+  Metrics m;
+  const auto global = [&](const char* op, const MemoryCounts& c) {
+    const std::string end = std::string("_pipe_lsu_mem_global_op_") + op;
+    m["l1tex__t_requests" + end + ".sum"] = c.requests;
+    m["l1tex__t_sectors" + end + ".sum"] = c.sectors;
+  };
+  global("ld", t.global_load);
+  global("st", t.global_store);
+  global("red", t.global_reduction);
+  global("atom", t.global_atomic);
+  const auto per_sector = [&](const char* op, const MemoryCounts& c) {
+    m[std::string("smsp__sass_average_data_bytes_per_sector_mem_global_op_") +
+      op + ".pct"] = percent(c.used_bytes, 32 * c.sectors, 0);
+  };
+  per_sector("ld", t.global_load);
+  per_sector("st", t.global_store);
+  const auto shared = [&](const char* op, const MemoryCounts& c) {
+    const std::string end = std::string("_pipe_lsu_mem_shared_op_") + op;
+    m["smsp__sass_inst_executed_op_shared_" + std::string(op) + ".sum"] =
+        c.requests;
+    // ncu counts them by instruction, and by hardware.
+    m["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_" +
+      std::string(op) + ".sum"] = c.wavefronts;
+    m["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" + std::string(op) +
+      ".sum"] = c.wavefronts;
+    m["l1tex__data_bank_conflicts" + end + ".sum"] = c.conflicts;
+  };
+  shared("ld", t.shared_load);
+  shared("st", t.shared_store);
+  m["smsp__inst_executed_op_shared_atom.sum"] = t.shared_atomics;
+  m["smsp__sass_branch_targets.sum"] = t.all.branches;
+  m["smsp__sass_branch_targets_threads_divergent.sum"] = t.all.divergent;
+  m["smsp__sass_branch_targets_threads_uniform.sum"] =
+      t.all.branches - t.all.divergent;
+  m["smsp__sass_average_branch_targets_threads_uniform.pct"] =
+      percent(t.all.branches - t.all.divergent, t.all.branches, 100);
+  m["simt__branches_predicated.sum"] = t.all.predicated;
+  m["smsp__inst_executed.sum"] = t.all.issued;
+  m["smsp__thread_inst_executed.sum"] = t.all.lanes;
+  // A line may have none that ptxas makes an instruction of.
+  const double active = t.machine_issued
+                            ? double(t.machine_lanes) / t.machine_issued
+                        : t.all.issued ? double(t.all.lanes) / t.all.issued
+                                       : 0;
+  m["smsp__thread_inst_executed_per_inst_executed.ratio"] = active;
+  m["simt__barrier_arrivals.sum"] = t.all.barriers;
+  return m;
+}
+
+template <class F>
+void for_each_instruction(const Program& program, F f) {
+  for (const auto& [name, function] : program.functions)
+    for (const Instruction& ins : function.code) f(ins);
+}
+
+std::string guarded_text(const Statement& s) {
+  if (s.guard.empty()) return s.text;
+  return (s.guard_negated ? "@!" : "@") + s.guard + " " + s.text;
+}
+
+void fill_metrics(LaunchReport& report, const Grid& grid,
+                  const Counters& counters) {
+  Totals whole;
+  struct OfLine {
+    Totals totals;
+    std::vector<LaunchReport::Line::Instruction> instructions;
+  };
+  std::map<std::pair<std::string, uint32_t>, OfLine> by_line;
+  for_each_instruction(grid.program, [&](const Instruction& ins) {
+    const InstructionCounts& c = counters.sites()[ins.site];
+    if (c.issued == 0) return;
+    whole.add(ins, c);
+    if (ins.where.line == 0) return;
+    const auto& files = grid.program.module->text.files;
+    OfLine& line = by_line[{files.at(ins.where.file), ins.where.line}];
+    line.totals.add(ins, c);
+    if (instructions_kept && ins.statement)
+      line.instructions.push_back(
+          {guarded_text(*ins.statement), c.issued, c.lanes});
+  });
+  report.metrics = metrics_of(whole);
+  report.metrics["simt__compulsory_bytes.sum"] = 32. * counters.sectors();
+  report.metrics["simt__barriers_per_block.ratio"] =
+      double(whole.all.barriers) / grid.warps() / grid.blocks;
+  for (auto& [place, line] : by_line)
+    report.lines.push_back({place.first, place.second, metrics_of(line.totals),
+                            std::move(line.instructions)});
+}
+
+// ---- JSON ------------------------------------------------------------------
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", c);
+      out += code;
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.15g", value);
+  return text;
+}
+
+std::string triple(const std::array<uint32_t, 3>& v) {
+  return "[" + std::to_string(v[0]) + ", " + std::to_string(v[1]) + ", " +
+         std::to_string(v[2]) + "]";
+}
+
+std::string object(const Metrics& metrics) {
+  std::string out;
+  for (const auto& [name, value] : metrics)
+    out += (out.empty() ? "" : ", ") + quoted(name) + ": " + number(value);
+  return "{" + out + "}";
+}
+
+std::string json(const Finding& f) {
+  return "{\"kind\": " + quoted(f.kind) +
+         ", \"message\": " + quoted(f.message) +
+         ", \"note\": " + (f.note ? "true" : "false") +
+         ", \"file\": " + quoted(f.file) +
+         ", \"line\": " + std::to_string(f.line) +
+         ", \"block\": " + triple(f.block) +
+         ", \"thread\": " + triple(f.thread) +
+         ", \"count\": " + std::to_string(std::max<uint64_t>(f.count, 1)) +
+         ", \"address\": " + std::to_string(f.address) +
+         (f.has_other ? ", \"other\": {\"file\": " + quoted(f.other_file) +
+                            ", \"line\": " + std::to_string(f.other_line) +
+                            ", \"block\": " + triple(f.other_block) +
+                            ", \"thread\": " + triple(f.other_thread) + "}"
+                      : "") +
+         "}";
+}
+
+template <class List, class F>
+std::string array(const List& list, const char* indent, F f) {
+  std::string out;
+  for (const auto& one : list)
+    out += (out.empty() ? "" : ",") + std::string(indent) + f(one);
+  return "[" + out + "]";
+}
+
+std::string json(const LaunchReport& r) {
+  const auto line = [](const LaunchReport::Line& l) {
+    return "{\"file\": " + quoted(l.file) +
+           ", \"line\": " + std::to_string(l.line) +
+           ", \"metrics\": " + object(l.metrics) + "}";
+  };
+  return "{\"kernel\": " + quoted(r.kernel) + ", \"grid\": " + triple(r.grid) +
+         ", \"block\": " + triple(r.block) +
+         ", \"shared_bytes\": " + std::to_string(r.shared_bytes) +
+         ",\n   \"metrics\": " + object(r.metrics) +
+         ",\n   \"lines\": " + array(r.lines, "\n    ", line) +
+         ",\n   \"findings\": " +
+         array(r.findings, "\n    ", [](const Finding& f) { return json(f); }) +
+         "}";
+}
+
+void write_report() {
+  const char* path = settings::report_path();
+  const std::string text =
+      "{\"device\": " + quoted(model_device().name) + ", \"launches\": " +
+      array(reports(), "\n  ", [](const LaunchReport& r) { return json(r); }) +
+      "}\n";
+  std::FILE* file = std::fopen(path, "w");
+  const bool written =
+      file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if ((file && std::fclose(file) != 0) || !written) {
+    std::fprintf(stderr, "simt: cannot write SIMT_REPORT=%s: %s\n", path,
+                 std::strerror(errno));
+    std::_Exit(1);
+  }
+}
+
+}  // namespace
+
+const std::vector<LaunchReport>& launch_reports() { return reports(); }
+
+void keep_instructions(bool keep) { instructions_kept = keep; }
+
+void add_report(const Grid& grid, const Counters* counters,
+                std::vector<Finding> findings) {
+  static const bool scheduled =
+      settings::report_path() && std::atexit(write_report) == 0;
+  (void)scheduled;
+  LaunchReport report;
+  report.kernel = grid.kernel.name;
+  for (int k = 0; k < 3; ++k) {
+    report.grid[k] = grid.shape.grid[k];
+    report.block[k] = grid.shape.block[k];
+  }
+  report.shared_bytes = grid.shared_bytes();
+  if (counters) fill_metrics(report, grid, *counters);
+  report.findings = std::move(findings);
+  reports().push_back(std::move(report));
+}
+
+}  // namespace simt

@@ -1,0 +1,49 @@
+// What became of the launches: counters by ncu's names, whole and by source
+// line, and findings. SIMT_REPORT=file.json writes them when the program ends.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/simt/core/finding.h"
+
+namespace simt {
+
+struct Grid;
+class Counters;
+
+using Metrics = std::map<std::string, double>;
+
+struct LaunchReport {
+  std::string kernel;
+  std::array<uint32_t, 3> grid = {}, block = {};
+  uint64_t shared_bytes = 0;
+  Metrics metrics;  // empty: SIMT_COUNTERS=off
+  struct Line {
+    std::string file;
+    uint32_t line = 0;
+    Metrics metrics;
+    struct Instruction {
+      std::string text;  // PTX
+      uint64_t issued = 0, lanes = 0;
+    };
+    std::vector<Instruction> instructions;  // empty: see keep_instructions
+  };
+  std::vector<Line> lines;  // by file and line
+  std::vector<Finding> findings;
+};
+
+// All launches of this program so far, in order.
+const std::vector<LaunchReport>& launch_reports();
+
+// Whether the reports of later launches hold each line's instructions; at first
+// they do not.
+void keep_instructions(bool keep);
+
+// For the launch itself: adds a report, with `counters` if they were kept.
+void add_report(const Grid& grid, const Counters* counters,
+                std::vector<Finding> findings);
+
+}  // namespace simt

@@ -1,0 +1,113 @@
+#include "common/simt/observe/trace.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+
+#include "common/simt/core/block.h"
+#include "common/simt/core/error.h"
+#include "common/simt/core/settings.h"
+#include "common/simt/memory/allocations.h"
+#include "common/simt/observe/report.h"
+
+namespace simt {
+namespace {
+
+// Of each warp: enough to see a loop's pattern; a launch may have millions of
+// rounds.
+constexpr uint32_t kAccesses = 64;
+
+std::string lane_json(const Access& access, int lane) {
+  const uint64_t address = access.address[lane];
+  uint64_t array = 0, offset = address;
+  if (access.space != Space::kShared) {
+    const auto found = allocations().find(address);
+    array = found->number;
+    offset -= found->begin;
+  }
+  return "{\"lane\": " + std::to_string(lane) +
+         ", \"allocation\": " + std::to_string(array) +
+         ", \"offset\": " + std::to_string(offset) + "}";
+}
+
+}  // namespace
+
+Trace* Trace::wanted() {
+  static Trace* const trace = []() -> Trace* {
+    const char* path = settings::trace_path();
+    if (!path) return nullptr;
+    return new Trace(path, settings::trace_line());
+  }();
+  static const bool scheduled =
+      trace && std::atexit([] { wanted()->write(); }) == 0;
+  (void)scheduled;
+  return trace;
+}
+
+Trace::Trace(std::string path, const std::string& place)
+    : path_(std::move(path)), file_(place.substr(0, place.rfind(':'))) {
+  const char* begin = place.data() + std::min(file_.size() + 1, place.size());
+  const char* end = place.data() + place.size();
+  const auto read = std::from_chars(begin, end, line_);
+  if (file_.empty() || read.ec != std::errc() || read.ptr != end || line_ == 0)
+    throw Error(
+        "SIMT_TRACE needs SIMT_TRACE_LINE=file.cu:28, the file and "
+        "line to trace, and that is '" +
+        place + "'");
+}
+
+bool Trace::is_traced(const Warp& warp, const Instruction& ins) const {
+  if (ins.where.line != line_ || warp.block->number) return false;
+  const std::string& file =
+      warp.block->grid->program.module->text.files.at(ins.where.file);
+  return file == file_ || file.ends_with("/" + file_);
+}
+
+// Only the host thread that runs the launch's first block comes here.
+void Trace::access(const Warp& warp, const Instruction& ins,
+                   const Access& access) {
+  if (is_traced(warp, ins) && taken_[warp.index]++ < kAccesses)
+    accesses_.push_back(json(warp, access));
+}
+
+void Trace::release(const Block& block) { barriers_ += block.number == 0; }
+
+std::string Trace::json(const Warp& warp, const Access& access) const {
+  static const char* const uses[] = {"load", "store", "atomic"};
+  std::string lanes;
+  for (int l = 0; l < kLanes; ++l)
+    if (access.mask >> l & 1)
+      lanes += (lanes.empty() ? "" : ", ") + lane_json(access, l);
+  return "{\"launch\": " + std::to_string(launch_reports().size()) +
+         ", \"kernel\": \"" + warp.block->grid->kernel.name +
+         "\", \"block\": " +
+         std::to_string(warp.block->grid->threads_per_block) +
+         ", \"warp\": " + std::to_string(warp.index) +
+         ", \"barriers\": " + std::to_string(barriers_) + ", \"space\": \"" +
+         (access.space == Space::kShared ? "shared" : "global") +
+         "\", \"use\": \"" + uses[static_cast<int>(access.use)] +
+         "\", \"bytes\": " + std::to_string(access.bytes) +
+         ",\n  \"lanes\": [" + lanes + "]}";
+}
+
+void Trace::write() const {
+  std::string text;
+  for (const std::string& one : accesses_)
+    text += (text.empty() ? "\n " : ",\n ") + one;
+  std::FILE* file = nullptr;
+  if (accesses_.empty())
+    std::fprintf(stderr,
+                 "simt: no launch's first block accesses memory at "
+                 "%s:%u; SIMT_TRACE_LINE names the line\n",
+                 file_.c_str(), line_);
+  else if (!(file = std::fopen(path_.c_str(), "w")) ||
+           std::fprintf(file, "[%s]\n", text.c_str()) < 0 ||
+           std::fclose(file) != 0)
+    std::perror(("simt: cannot write SIMT_TRACE=" + path_).c_str());
+  else
+    return;
+  std::_Exit(1);
+}
+
+}  // namespace simt

@@ -1,0 +1,48 @@
+// Host code that touches device memory: a crash on a GPU, so no success here.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "common/simt/memory/allocations.h"
+#include "common/simt/runtime/runtime.h"
+
+namespace simt {
+namespace {
+
+struct sigaction before;  // what happened on a fault until now
+
+void complain(uint64_t address) {
+  const auto found = allocations().find(address);
+  const bool live = found && !found->freed;
+  say(text("the host program touched device memory at ",
+           reinterpret_cast<void*>(address), ", ",
+           allocations().describe(address),
+           live ? "; copy it with cudaMemcpy first" : ""));
+}
+
+// The program stands at an instruction of its own or in a function like
+// memcpy, where no lock that we need is held: it is safe to speak.
+void on_fault(int signal, siginfo_t* fault, void*) {
+  const auto address = reinterpret_cast<uint64_t>(fault->si_addr);
+  const bool of_an_access = fault->si_code > 0;
+  if (of_an_access && allocations().in_arena(address)) {
+    complain(address);
+    _exit(EXIT_FAILURE);
+  }
+  // Any other fault takes its old course as soon as we return: the access is
+  // tried again. A signal that somebody sent must be sent again.
+  sigaction(signal, &before, nullptr);
+  if (!of_an_access) raise(signal);
+}
+
+}  // namespace
+
+void watch_host() {
+  struct sigaction action = {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGSEGV, &action, &before);
+}
+
+}  // namespace simt

@@ -1,0 +1,227 @@
+// Launching kernels: the checks CUDA makes, each with the reason it keeps to
+// itself, and what becomes of a kernel that fails.
+#include <set>
+#include <vector>
+
+#include "common/simt/core/device.h"
+#include "common/simt/observe/report.h"
+#include "common/simt/runtime/runtime.h"
+
+namespace simt {
+namespace {
+
+// CUDA 13 refuses with other codes than its documents name and CUDA 11 and 12
+// use (measured on an H200: CUDA 13.0, driver 580).
+constexpr bool kCuda13 = CUDART_VERSION >= 13000;
+constexpr cudaError_t kBadShape =
+    kCuda13 ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
+constexpr cudaError_t kNoKernel =
+    kCuda13 ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction;
+
+struct Configuration {
+  dim3 grid, block;
+  size_t dynamic_shared = 0;
+  cudaStream_t stream = nullptr;
+  bool cooperative = false;
+};
+
+// What stands between <<< and >>>, until the stub fetches it.
+thread_local std::vector<Configuration> pushed;
+thread_local bool from_syntax = false;
+
+std::string shape(dim3 d) { return text('(', d.x, ", ", d.y, ", ", d.z, ')'); }
+
+void require_shape(const char* what, dim3 d, const int (&most)[3]) {
+  const uint64_t size[3] = {d.x, d.y, d.z};
+  for (int i = 0; i < 3; ++i) {
+    require(size[i] != 0, kBadShape, "a ", what, " of ", shape(d), " is empty");
+    require(size[i] <= uint64_t(most[i]), kBadShape, "a ", what, " of ",
+            shape(d), " exceeds (", most[0], ", ", most[1], ", ", most[2], ')');
+  }
+}
+
+uint64_t volume(dim3 d) { return uint64_t(d.x) * d.y * d.z; }
+
+void require_threads(const Configuration& c, const KernelInfo& kernel) {
+  const uint64_t threads = volume(c.block);
+  require(threads <= uint64_t(kMaxThreads), kBadShape, "a block of ",
+          shape(c.block), " has ", threads, " threads; the device allows ",
+          kMaxThreads);
+  require(threads <= kernel.max_threads, cudaErrorInvalidValue, "a block of ",
+          threads, " threads exceeds the kernel's __launch_bounds__(",
+          kernel.max_threads, ')');
+}
+
+void require_shared(const Configuration& c, const Entry& entry,
+                    const KernelInfo& kernel) {
+  const size_t allowed = dynamic_shared_limit(entry, kernel);
+  require(c.dynamic_shared <= allowed, cudaErrorInvalidValue, c.dynamic_shared,
+          " bytes of dynamic shared memory exceed ", allowed, " (beside ",
+          kernel.static_shared, " static ones); up to ",
+          int64_t(model_device().shared_opt_in) - int64_t(kernel.static_shared),
+          " after cudaFuncSetAttribute(kernel, "
+          "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)");
+}
+
+// Blocks that wait for one another must all be on the device at once.
+void require_resident(const Configuration& c, const KernelInfo& kernel) {
+  const uint64_t resident =
+      uint64_t(model_multiprocessors()) *
+      blocks_per_multiprocessor(kernel, volume(c.block), c.dynamic_shared);
+  require(volume(c.grid) <= resident, cudaErrorCooperativeLaunchTooLarge,
+          "a cooperative grid of ", volume(c.grid), " blocks; at most ",
+          resident, " fit on the device at once");
+}
+
+LaunchShape shape_of(const Configuration& c) {
+  return {{c.grid.x, c.grid.y, c.grid.z},
+          {c.block.x, c.block.y, c.block.z},
+          c.dynamic_shared,
+          c.cooperative};
+}
+
+// Each mistake once a process, however many launches make it.
+void tell(const Finding& f) {
+  static auto* said = new std::set<std::string>;
+  if (!f.note) note_finding();
+  const std::string what =
+      text(f.kind, f.kernel, f.file, f.line, ' ', f.other_file, f.other_line);
+  if (f.line == 0 || said->insert(what).second) say(f.text());
+}
+
+// As on a GPU, where launches are asynchronous: the launch itself succeeds, and
+// every later call reports the failure.
+void run(Kernel* kernel, const Configuration& c, void** arguments) {
+  static auto* one_at_a_time = new std::mutex;
+  const std::lock_guard lock(*one_at_a_time);
+  try {
+    run_kernel(kernel, shape_of(c), arguments);
+  } catch (const KernelFault& fault) {
+    set_sticky_error(static_cast<cudaError_t>(fault.code));
+  }
+  for (const Finding& finding : launch_reports().back().findings) tell(finding);
+}
+
+void launch(Entry& entry, const Configuration& c, void** arguments) {
+  Kernel* const kernel = entry.kernel();
+  const KernelInfo facts = info(kernel);
+  try {
+    require_stream(c.stream);
+    require_shape("grid", c.grid, kMaxGrid);
+    require_shape("block", c.block, kMaxBlock);
+    require_threads(c, facts);
+    require_shared(c, entry, facts);
+    if (c.cooperative) require_resident(c, facts);
+  } catch (const Refused& refused) {
+    throw Refused{refused.code, text(facts.name, ": ", refused.why)};
+  }
+  run(kernel, c, arguments);
+}
+
+cudaError_t launch(const void* function, const Configuration& c,
+                   void** arguments, const char* call) {
+  const bool unanswered = from_syntax;  // <<<...>>> drops what we return
+  from_syntax = false;
+  const cudaError_t error = answer(
+      [&] { launch(find_entry(function, kNoKernel), c, arguments); }, call);
+  if (error != cudaSuccess && unanswered) remember_failed_launch();
+  return error;
+}
+
+// Attributes of cudaLaunchKernelEx. Those that only order or tune work hold
+// anyway when kernels run one after the other.
+void apply(const cudaLaunchAttribute& attribute, Configuration& c) {
+  switch (attribute.id) {
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributePriority:
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributeMemSyncDomain:
+      return;
+    case cudaLaunchAttributeCooperative:
+      c.cooperative = attribute.val.cooperative != 0;
+      return;
+    case cudaLaunchAttributeClusterDimension: {
+      const auto& cluster = attribute.val.clusterDim;
+      require(cluster.x * cluster.y * cluster.z == 1, cudaErrorNotSupported,
+              "the CPU executor has no clusters of blocks");
+      return;
+    }
+    default:
+      throw Refused{cudaErrorNotSupported,
+                    text("launch attribute ", int(attribute.id),
+                         " is unknown to the CPU executor")};
+  }
+}
+
+}  // namespace
+}  // namespace simt
+
+using namespace simt;
+
+extern "C" {
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
+                                     cudaStream_t stream) {
+  pushed.push_back({grid, block, shared, stream});
+  return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared,
+                                       void* stream) {
+  if (pushed.empty()) return remember(cudaErrorMissingConfiguration);
+  const Configuration c = pushed.back();
+  pushed.pop_back();
+  *grid = c.grid;
+  *block = c.block;
+  *shared = c.dynamic_shared;
+  *static_cast<cudaStream_t*>(stream) = c.stream;
+  from_syntax = true;
+  return cudaSuccess;
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block,
+                               void** arguments, size_t shared,
+                               cudaStream_t stream) {
+  return launch(kernel, {grid, block, shared, stream}, arguments, "launch");
+}
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block,
+                             void** arguments, size_t shared,
+                             cudaStream_t stream) {
+  return launch(function, {grid, block, shared, stream}, arguments,
+                from_syntax ? "launch" : "cudaLaunchKernel");
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid,
+                                        dim3 block, void** arguments,
+                                        size_t shared, cudaStream_t stream) {
+  return launch(function, {grid, block, shared, stream, true}, arguments,
+                "cudaLaunchCooperativeKernel");
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
+                                const void* function, void** arguments) {
+  Configuration c;
+  const cudaError_t error = answer([&] {
+    require(config != nullptr, cudaErrorInvalidValue, "config is null");
+    c = {config->gridDim, config->blockDim, config->dynamicSmemBytes,
+         config->stream};
+    for (unsigned i = 0; i < config->numAttrs; ++i) apply(config->attrs[i], c);
+  });
+  if (error != cudaSuccess) return error;
+  return launch(function, c, arguments, "cudaLaunchKernelExC");
+}
+
+// ---- The names under --default-stream per-thread ---------------------------
+
+decltype(__cudaLaunchKernel) __cudaLaunchKernel_ptsz
+    __attribute__((alias("__cudaLaunchKernel")));
+decltype(cudaLaunchKernel) cudaLaunchKernel_ptsz
+    __attribute__((alias("cudaLaunchKernel")));
+decltype(cudaLaunchCooperativeKernel) cudaLaunchCooperativeKernel_ptsz
+    __attribute__((alias("cudaLaunchCooperativeKernel")));
+decltype(cudaLaunchKernelExC) cudaLaunchKernelExC_ptsz
+    __attribute__((alias("cudaLaunchKernelExC")));
+
+}  // extern "C"

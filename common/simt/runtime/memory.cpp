@@ -1,0 +1,539 @@
+// Memory: allocating, freeing, copying, filling. Every range is checked against
+// the allocation it claims to be in before a byte moves.
+#include <cstring>
+
+#include "common/simt/core/device.h"
+#include "common/simt/memory/allocations.h"
+#include "common/simt/runtime/runtime.h"
+
+namespace simt {
+namespace {
+
+constexpr size_t kPitchAlignment = 512;
+
+// Which memory a pointer must be. Managed and pinned memory is either.
+enum class Side { kAny, kHost, kDevice };
+
+uint64_t address_of(const void* pointer) {
+  return reinterpret_cast<uint64_t>(pointer);
+}
+
+// Device memory is closed to us too, but for these ways in.
+char* open(void* pointer) {
+  return static_cast<char*>(allocations().open(address_of(pointer)));
+}
+const char* open(const void* pointer) {
+  return open(const_cast<void*>(pointer));
+}
+
+// [pointer, pointer + bytes) is one side's memory and inside one allocation.
+// Host memory that CUDA did not hand out has no known end.
+void require_range(const char* name, const void* pointer, size_t bytes,
+                   Side side) {
+  const uint64_t address = address_of(pointer);
+  const auto found = allocations().find(address);
+  const auto refuse = [&](const auto&... why) {
+    throw Refused{cudaErrorInvalidValue,
+                  text(name, " = ", pointer, ' ', why...)};
+  };
+  if (pointer == nullptr) refuse("is null");
+  if (!found) {
+    const bool host = !allocations().in_arena(address);
+    if (host && side != Side::kDevice) return;
+    refuse("is not device memory, but ", allocations().describe(address));
+  }
+  if (found->freed) refuse("is ", allocations().describe(address));
+  if (side == Side::kHost && found->is_device_only()) {
+    refuse("is not host memory, but ", allocations().describe(address));
+  }
+  if (bytes > found->end - address) {
+    refuse("is ", allocations().describe(address), "; ", bytes,
+           " bytes from there leave it by ", bytes - (found->end - address));
+  }
+}
+
+struct Sides {
+  Side to, from;
+};
+Sides sides_of(cudaMemcpyKind kind) {
+  switch (kind) {
+    case cudaMemcpyHostToHost:
+      return {Side::kHost, Side::kHost};
+    case cudaMemcpyHostToDevice:
+      return {Side::kDevice, Side::kHost};
+    case cudaMemcpyDeviceToHost:
+      return {Side::kHost, Side::kDevice};
+    case cudaMemcpyDeviceToDevice:
+      return {Side::kDevice, Side::kDevice};
+    case cudaMemcpyDefault:
+      return {Side::kAny, Side::kAny};
+  }
+  throw Refused{cudaErrorInvalidMemcpyDirection,
+                text("kind ", int(kind), " is no cudaMemcpyKind")};
+}
+
+void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  const Sides sides = sides_of(kind);
+  if (bytes == 0) return;
+  require_range("dst", to, bytes, sides.to);
+  require_range("src", from, bytes, sides.from);
+  std::memmove(open(to), open(from), bytes);
+  allocations().note_copied(address_of(to), address_of(from), bytes);
+}
+
+// Rows of `width` bytes, `pitch` bytes apart.
+size_t extent(size_t pitch, size_t width, size_t height) {
+  return (height - 1) * pitch + width;
+}
+
+void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+             size_t width, size_t height, cudaMemcpyKind kind) {
+  const Sides sides = sides_of(kind);
+  require(width <= to_pitch && width <= from_pitch, cudaErrorInvalidPitchValue,
+          "rows of ", width, " bytes do not fit pitches of ", to_pitch, " and ",
+          from_pitch);
+  if (width == 0 || height == 0) return;
+  require_range("dst", to, extent(to_pitch, width, height), sides.to);
+  require_range("src", from, extent(from_pitch, width, height), sides.from);
+  for (size_t row = 0; row < height; ++row) {
+    char* const row_to = static_cast<char*>(to) + row * to_pitch;
+    const char* const row_from =
+        static_cast<const char*>(from) + row * from_pitch;
+    std::memmove(open(row_to), open(row_from), width);
+    allocations().note_copied(address_of(row_to), address_of(row_from), width);
+  }
+}
+
+void fill(void* to, int value, size_t bytes) {
+  if (bytes == 0) return;
+  require_range("devPtr", to, bytes, Side::kDevice);
+  std::memset(open(to), value, bytes);
+  allocations().note_written(address_of(to), bytes);
+}
+
+void fill_2d(void* to, size_t pitch, int value, size_t width, size_t height) {
+  require(width <= pitch, cudaErrorInvalidPitchValue, "rows of ", width,
+          " bytes do not fit a pitch of ", pitch);
+  if (width == 0 || height == 0) return;
+  require_range("devPtr", to, extent(pitch, width, height), Side::kDevice);
+  for (size_t row = 0; row < height; ++row) {
+    char* const row_to = static_cast<char*>(to) + row * pitch;
+    std::memset(open(row_to), value, width);
+    allocations().note_written(address_of(row_to), width);
+  }
+}
+
+void* allocate(size_t bytes, Memory memory, const char* name) {
+  if (bytes == 0) return nullptr;
+  const uint64_t address = allocations().allocate(bytes, memory, name);
+  require(address != 0, cudaErrorMemoryAllocation, bytes,
+          " bytes do not fit the memory of ", model_device().name, ": ",
+          allocations().device_bytes_in_use(), " of ",
+          allocations().device_bytes(), " are in use");
+  return reinterpret_cast<void*>(address);
+}
+
+template <class Pointer>
+void require_result(Pointer* result) {
+  require(result != nullptr, cudaErrorInvalidValue,
+          "the pointer to the result is null");
+}
+
+void free(void* pointer, bool pinned) {
+  if (pointer == nullptr) return;
+  const uint64_t address = address_of(pointer);
+  const auto found = allocations().find(address);
+  const bool ours = found && !found->freed && found->begin == address &&
+                    !found->is_variable() && found->memory != Memory::kHeap &&
+                    (found->memory == Memory::kPinned) == pinned &&
+                    allocations().release(address);
+  require(ours, cudaErrorInvalidValue, pointer, " is not what ",
+          pinned ? "cudaMallocHost" : "cudaMalloc", " returned, but ",
+          allocations().describe(address));
+}
+
+void* symbol_range(const void* symbol, size_t bytes, size_t offset) {
+  const DeviceVariable variable = find_symbol(symbol);
+  require(offset <= variable.bytes && bytes <= variable.bytes - offset,
+          cudaErrorInvalidValue, bytes, " bytes at offset ", offset,
+          " leave the ", variable.bytes, "-byte variable");
+  return static_cast<char*>(variable.address) + offset;
+}
+
+void copy_to_symbol(const void* symbol, const void* from, size_t bytes,
+                    size_t offset, cudaMemcpyKind kind) {
+  require(sides_of(kind).to != Side::kHost, cudaErrorInvalidMemcpyDirection,
+          "a variable is device memory");
+  copy(symbol_range(symbol, bytes, offset), from, bytes, kind);
+}
+
+void copy_from_symbol(void* to, const void* symbol, size_t bytes, size_t offset,
+                      cudaMemcpyKind kind) {
+  require(sides_of(kind).from != Side::kHost, cudaErrorInvalidMemcpyDirection,
+          "a variable is device memory");
+  copy(to, symbol_range(symbol, bytes, offset), bytes, kind);
+}
+
+// Advice about managed memory changes nothing here but is checked all the same.
+void require_managed(const void* pointer, size_t bytes) {
+  require(bytes != 0, cudaErrorInvalidValue, "a range of 0 bytes");
+  require_range("devPtr", pointer, bytes, Side::kDevice);
+  const auto found = allocations().find(address_of(pointer));
+  require(found->is_managed(), cudaErrorInvalidValue,
+          "only managed memory moves; this is ",
+          allocations().describe(address_of(pointer)));
+}
+
+void require_place(cudaMemLocation place) {
+  const bool known = place.type == cudaMemLocationTypeHost ||
+                     (place.type == cudaMemLocationTypeDevice && place.id == 0);
+  require(known, cudaErrorInvalidDevice, "location ", int(place.type), ", ",
+          place.id, " is neither the host nor device 0");
+}
+
+}  // namespace
+}  // namespace simt
+
+using namespace simt;
+
+extern "C" {
+
+// ---- Allocating and freeing ------------------------------------------------
+
+cudaError_t cudaMalloc(void** pointer, size_t bytes) {
+  return answer([&] {
+    require_result(pointer);
+    *pointer = allocate(bytes, Memory::kDevice, "cudaMalloc");
+  });
+}
+
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
+  return answer([&] {
+    require_result(pointer);
+    require_stream(stream);
+    *pointer = allocate(bytes, Memory::kDevice, "cudaMallocAsync");
+  });
+}
+
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
+  return answer([&] {
+    require_result(pointer);
+    require(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost,
+            cudaErrorInvalidValue, "unknown flags ", flags);
+    *pointer = allocate(bytes, Memory::kManaged, "cudaMallocManaged");
+  });
+}
+
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width,
+                            size_t height) {
+  return answer([&] {
+    require_result(pointer);
+    require_result(pitch);
+    *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+    *pointer = allocate(*pitch * height, Memory::kDevice, "cudaMallocPitch");
+  });
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
+  return answer([&] {
+    require_result(pitched);
+    const size_t pitch = (extent.width + kPitchAlignment - 1) /
+                         kPitchAlignment * kPitchAlignment;
+    void* pointer = allocate(pitch * extent.height * extent.depth,
+                             Memory::kDevice, "cudaMalloc3D");
+    *pitched = {pointer, pitch, extent.width, extent.height};
+  });
+}
+
+cudaError_t cudaFree(void* pointer) {
+  return answer([&] { simt::free(pointer, false); });
+}
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  return answer([&] {
+    require_stream(stream);
+    require(pointer != nullptr, cudaErrorInvalidValue, "devPtr is null");
+    simt::free(pointer, false);
+  });
+}
+
+cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
+  return answer([&] {
+    require_result(pointer);
+    *pointer = allocate(bytes, Memory::kPinned, "cudaMallocHost");
+  });
+}
+
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+  return answer([&] {
+    require_result(pointer);
+    constexpr unsigned known = cudaHostAllocPortable | cudaHostAllocMapped |
+                               cudaHostAllocWriteCombined;
+    require((flags & ~known) == 0, cudaErrorInvalidValue, "unknown flags ",
+            flags);
+    *pointer = allocate(bytes, Memory::kPinned, "cudaHostAlloc");
+  });
+}
+
+cudaError_t cudaFreeHost(void* pointer) {
+  return answer([&] { simt::free(pointer, true); });
+}
+
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
+  return answer([&] {
+    require(pointer != nullptr && bytes != 0, cudaErrorInvalidValue,
+            "nothing to register");
+    require(!allocations().in_arena(address_of(pointer)),
+            cudaErrorHostMemoryAlreadyRegistered, "this is ",
+            allocations().describe(address_of(pointer)));
+    require(allocations().adopt(address_of(pointer), bytes, "cudaHostRegister"),
+            cudaErrorHostMemoryAlreadyRegistered,
+            "part of the range is registered already");
+  });
+}
+
+cudaError_t cudaHostUnregister(void* pointer) {
+  return answer([&] {
+    require(allocations().disown(address_of(pointer)),
+            cudaErrorHostMemoryNotRegistered, pointer,
+            " is not the beginning of a registered range");
+  });
+}
+
+// The device sees host memory at the host's own address.
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+  return answer([&] {
+    require_result(device);
+    const auto found = allocations().find(address_of(host));
+    require(found && !found->freed && !found->is_device_only(),
+            cudaErrorInvalidValue, host, " is not pinned host memory, but ",
+            allocations().describe(address_of(host)));
+    *device = host;
+  });
+}
+
+// ---- Copying ---------------------------------------------------------------
+
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes,
+                       cudaMemcpyKind kind) {
+  return answer([&] { copy(to, from, bytes, kind); });
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes,
+                            cudaMemcpyKind kind, cudaStream_t stream) {
+  return answer([&] {
+    require_stream(stream);
+    copy(to, from, bytes, kind);
+  });
+}
+
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from,
+                         size_t from_pitch, size_t width, size_t height,
+                         cudaMemcpyKind kind) {
+  return answer(
+      [&] { copy_2d(to, to_pitch, from, from_pitch, width, height, kind); });
+}
+
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from,
+                              size_t from_pitch, size_t width, size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream) {
+  return answer([&] {
+    require_stream(stream);
+    copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
+  });
+}
+
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from,
+                               size_t bytes, size_t offset,
+                               cudaMemcpyKind kind) {
+  return answer([&] { copy_to_symbol(symbol, from, bytes, offset, kind); });
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from,
+                                    size_t bytes, size_t offset,
+                                    cudaMemcpyKind kind, cudaStream_t stream) {
+  return answer([&] {
+    require_stream(stream);
+    copy_to_symbol(symbol, from, bytes, offset, kind);
+  });
+}
+
+cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes,
+                                 size_t offset, cudaMemcpyKind kind) {
+  return answer([&] { copy_from_symbol(to, symbol, bytes, offset, kind); });
+}
+
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol,
+                                      size_t bytes, size_t offset,
+                                      cudaMemcpyKind kind,
+                                      cudaStream_t stream) {
+  return answer([&] {
+    require_stream(stream);
+    copy_from_symbol(to, symbol, bytes, offset, kind);
+  });
+}
+
+// ---- Filling ---------------------------------------------------------------
+
+cudaError_t cudaMemset(void* to, int value, size_t bytes) {
+  return answer([&] { fill(to, value, bytes); });
+}
+
+cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes,
+                            cudaStream_t stream) {
+  return answer([&] {
+    require_stream(stream);
+    fill(to, value, bytes);
+  });
+}
+
+cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width,
+                         size_t height) {
+  return answer([&] { fill_2d(to, pitch, value, width, height); });
+}
+
+cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width,
+                              size_t height, cudaStream_t stream) {
+  return answer([&] {
+    require_stream(stream);
+    fill_2d(to, pitch, value, width, height);
+  });
+}
+
+// ---- Asking ----------------------------------------------------------------
+
+cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
+  return answer([&] {
+    require_result(address);
+    *address = find_symbol(symbol).address;
+  });
+}
+
+cudaError_t cudaGetSymbolSize(size_t* bytes, const void* symbol) {
+  return answer([&] {
+    require_result(bytes);
+    *bytes = find_symbol(symbol).bytes;
+  });
+}
+
+// The model device's memory, so that programs that size themselves by it do the
+// same everywhere. This machine may have less.
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total) {
+  return answer([&] {
+    require_result(free_bytes);
+    require_result(total);
+    *total = allocations().device_bytes();
+    *free_bytes = *total - allocations().device_bytes_in_use();
+  });
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
+                                     const void* pointer) {
+  return answer([&] {
+    require_result(attributes);
+    void* const here = const_cast<void*>(pointer);
+    const auto found = allocations().find(address_of(pointer));
+    *attributes = {};
+    attributes->device = cudaInvalidDeviceId;
+    attributes->type = cudaMemoryTypeUnregistered;
+    if (!found || found->freed) {
+      if (!allocations().in_arena(address_of(pointer))) {
+        attributes->hostPointer = here;
+      }
+      return;
+    }
+    attributes->device = 0;
+    attributes->devicePointer = here;
+    if (!found->is_device_only()) attributes->hostPointer = here;
+    attributes->type = found->is_managed()       ? cudaMemoryTypeManaged
+                       : found->is_device_only() ? cudaMemoryTypeDevice
+                                                 : cudaMemoryTypeHost;
+  });
+}
+
+#if CUDART_VERSION >= 13000
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes,
+                                 cudaMemLocation place, unsigned,
+                                 cudaStream_t stream) {
+  return answer([&] {
+    require_stream(stream);
+    require_place(place);
+    require_managed(pointer, bytes);
+  });
+}
+
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise,
+                          cudaMemLocation place) {
+  return answer([&] {
+    require_place(place);
+    require_managed(pointer, bytes);
+  });
+}
+
+#else
+
+}  // extern "C"
+
+// The place that older toolkits give as a bare device number.
+static cudaMemLocation place_of(int device) {
+  cudaMemLocation place = {};
+  place.type = device == cudaCpuDeviceId ? cudaMemLocationTypeHost
+                                         : cudaMemLocationTypeDevice;
+  place.id = device == cudaCpuDeviceId ? 0 : device;
+  return place;
+}
+
+extern "C" {
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device,
+                                 cudaStream_t stream) {
+  return answer([&] {
+    require_stream(stream);
+    require_place(place_of(device));
+    require_managed(pointer, bytes);
+  });
+}
+
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise,
+                          int device) {
+  return answer([&] {
+    require_place(place_of(device));
+    require_managed(pointer, bytes);
+  });
+}
+
+#endif
+
+// ---- The names under --default-stream per-thread ---------------------------
+// Every stream is complete when a call returns, so there is nothing to tell
+// apart.
+
+decltype(cudaMallocAsync) cudaMallocAsync_ptsz
+    __attribute__((alias("cudaMallocAsync")));
+decltype(cudaFreeAsync) cudaFreeAsync_ptsz
+    __attribute__((alias("cudaFreeAsync")));
+decltype(cudaMemcpy) cudaMemcpy_ptds __attribute__((alias("cudaMemcpy")));
+decltype(cudaMemcpyAsync) cudaMemcpyAsync_ptsz
+    __attribute__((alias("cudaMemcpyAsync")));
+decltype(cudaMemcpy2D) cudaMemcpy2D_ptds __attribute__((alias("cudaMemcpy2D")));
+decltype(cudaMemcpy2DAsync) cudaMemcpy2DAsync_ptsz
+    __attribute__((alias("cudaMemcpy2DAsync")));
+decltype(cudaMemcpyToSymbol) cudaMemcpyToSymbol_ptds
+    __attribute__((alias("cudaMemcpyToSymbol")));
+decltype(cudaMemcpyToSymbolAsync) cudaMemcpyToSymbolAsync_ptsz
+    __attribute__((alias("cudaMemcpyToSymbolAsync")));
+decltype(cudaMemcpyFromSymbol) cudaMemcpyFromSymbol_ptds
+    __attribute__((alias("cudaMemcpyFromSymbol")));
+decltype(cudaMemcpyFromSymbolAsync) cudaMemcpyFromSymbolAsync_ptsz
+    __attribute__((alias("cudaMemcpyFromSymbolAsync")));
+decltype(cudaMemset) cudaMemset_ptds __attribute__((alias("cudaMemset")));
+decltype(cudaMemsetAsync) cudaMemsetAsync_ptsz
+    __attribute__((alias("cudaMemsetAsync")));
+decltype(cudaMemset2D) cudaMemset2D_ptds __attribute__((alias("cudaMemset2D")));
+decltype(cudaMemset2DAsync) cudaMemset2DAsync_ptsz
+    __attribute__((alias("cudaMemset2DAsync")));
+decltype(cudaMemPrefetchAsync) cudaMemPrefetchAsync_ptsz
+    __attribute__((alias("cudaMemPrefetchAsync")));
+
+}  // extern "C"

@@ -1,0 +1,237 @@
+// Registration: what nvcc's host code calls before main, in no order that could
+// be relied on. Nothing is read here but addresses and names; a fat binary is
+// opened when the program first needs something from it.
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "common/simt/core/device.h"
+#include "common/simt/memory/allocations.h"
+#include "common/simt/runtime/runtime.h"
+
+namespace simt {
+namespace {
+
+// The layout of a fat binary, as nvcc 11 to 13 write it.
+struct Wrapper {  // in the section .nvFatBinSegment
+  uint32_t magic, version;
+  const uint8_t* data;
+};
+struct Header {
+  uint32_t magic;
+  uint16_t version, header_bytes;
+  uint64_t bytes;  // of the entries behind it
+};
+struct Image {
+  uint16_t kind, version;
+  uint32_t header_bytes;
+  uint64_t bytes;  // with padding
+  uint8_t other[12];
+  uint32_t architecture;  // 90 for compute_90
+  uint8_t more[8];
+  uint64_t flags;
+};
+constexpr uint32_t kWrapperMagic = 0x466243b1, kHeaderMagic = 0xba55ed50;
+constexpr uint16_t kPtx = 1;
+constexpr uint64_t kCompressed = 0x2000 | 0x8000;  // LZ4, Zstandard
+
+constexpr char kHowToBuild[] =
+    "build with -gencode arch=compute_90,code=compute_90 --no-compress";
+
+struct ManagedVariable {
+  void** host_pointer;
+  std::string name;
+};
+
+}  // namespace
+
+struct FatBinary {
+  const uint8_t* data = nullptr;
+  std::vector<ManagedVariable> managed;
+  std::mutex mutex;
+  Module* module = nullptr;
+  int ptx_version = 0;
+
+  void load();
+};
+
+namespace {
+
+struct Symbol {
+  FatBinary* binary;
+  std::string name;
+};
+
+// Never destroyed: destructors of the program may still launch kernels.
+struct Registry {
+  std::mutex mutex;
+  std::map<const void*, Entry> entries;  // by the host stub's address
+  std::set<const void*> kernels;         // cudaKernel_t: Entry addresses
+  std::map<const void*, Symbol> symbols;
+  std::vector<FatBinary*> binaries;
+};
+Registry& registry() {
+  static auto* all = new Registry;
+  return *all;
+}
+
+const Image& image_at(const uint8_t* at) {
+  return *reinterpret_cast<const Image*>(at);
+}
+
+// The newest PTX that the device could take; or, since we run any, the oldest.
+bool better(const Image& image, const Image& than) {
+  const ModelDevice& device = model_device();
+  const uint32_t limit = 10 * device.major + device.minor;
+  if (image.architecture > limit) {
+    return image.architecture < than.architecture;
+  }
+  return than.architecture > limit || image.architecture > than.architecture;
+}
+
+const Image& choose_ptx(const uint8_t* data) {
+  const auto& header = *reinterpret_cast<const Header*>(data);
+  require(data != nullptr && header.magic == kHeaderMagic,
+          cudaErrorInvalidKernelImage,
+          "the program's fat binary is not one that nvcc writes");
+  const uint8_t* at = data + header.header_bytes;
+  const uint8_t* const end = at + header.bytes;
+  const Image* best = nullptr;
+  while (at + sizeof(Image) <= end) {
+    const Image& image = image_at(at);
+    if (image.kind == kPtx && (!best || better(image, *best))) best = &image;
+    at += image.header_bytes + image.bytes;
+  }
+  require(best != nullptr, cudaErrorNoKernelImageForDevice,
+          "the program holds machine code but no PTX to execute; ",
+          kHowToBuild);
+  require((best->flags & kCompressed) == 0, cudaErrorNoKernelImageForDevice,
+          "the program's PTX is compressed; ", kHowToBuild);
+  return *best;
+}
+
+FatBinary* binary_of(void** handle) {
+  return reinterpret_cast<FatBinary*>(handle);
+}
+
+}  // namespace
+
+void FatBinary::load() {
+  const std::lock_guard lock(mutex);
+  if (module != nullptr) return;
+  const Image& ptx = choose_ptx(data);
+  const auto* text = reinterpret_cast<const char*>(&ptx) + ptx.header_bytes;
+  Module* loaded = load_module(std::string(text, strnlen(text, ptx.bytes)));
+  for (const ManagedVariable& variable : managed) {
+    void* address = find_variable(loaded, variable.name).address;
+    allocations().make_managed(reinterpret_cast<uint64_t>(address));
+    *variable.host_pointer = address;
+  }
+  ptx_version = ptx.architecture;
+  module = loaded;
+}
+
+Kernel* Entry::kernel() {
+  binary->load();
+  Kernel* found = find_kernel(binary->module, mangled);
+  require(found != nullptr, cudaErrorInvalidDeviceFunction,
+          "the PTX holds no kernel ", mangled);
+  return found;
+}
+
+int Entry::ptx_version() const { return binary->ptx_version; }
+
+Entry& find_entry(const void* function, cudaError_t otherwise) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  if (all.kernels.contains(function)) {
+    return *const_cast<Entry*>(static_cast<const Entry*>(function));
+  }
+  const auto found = all.entries.find(function);
+  require(found != all.entries.end(), otherwise,
+          "this is no __global__ function of the program");
+  return found->second;
+}
+
+DeviceVariable find_symbol(const void* symbol) {
+  // A __managed__ variable's address is the same on the host.
+  const auto address = reinterpret_cast<uint64_t>(symbol);
+  const auto managed = allocations().find(address);
+  if (managed && managed->is_variable() && managed->begin == address) {
+    return {const_cast<void*>(symbol), managed->bytes(), false};
+  }
+  Registry& all = registry();
+  std::unique_lock lock(all.mutex);
+  const auto found = all.symbols.find(symbol);
+  require(found != all.symbols.end(), cudaErrorInvalidSymbol,
+          "this is no __device__ or __constant__ variable; pass the variable "
+          "itself, not its name or an address taken on the host");
+  const Symbol wanted = found->second;
+  lock.unlock();
+  wanted.binary->load();
+  const DeviceVariable variable =
+      find_variable(wanted.binary->module, wanted.name);
+  require(variable.address != nullptr, cudaErrorInvalidSymbol,
+          "the PTX holds no variable ", wanted.name,
+          "; device code that never uses it lets nvcc drop it");
+  return variable;
+}
+
+}  // namespace simt
+
+using namespace simt;
+
+extern "C" {
+
+void** __cudaRegisterFatBinary(void* wrapper) {
+  const auto& wrapped = *static_cast<const Wrapper*>(wrapper);
+  auto* binary = new FatBinary;
+  if (wrapped.magic == kWrapperMagic) binary->data = wrapped.data;
+  const std::lock_guard lock(registry().mutex);
+  registry().binaries.push_back(binary);
+  return reinterpret_cast<void**>(binary);
+}
+
+void __cudaRegisterFatBinaryEnd(void**) {}
+
+// The program is ending; what it still launches while it does may run.
+void __cudaUnregisterFatBinary(void**) {}
+
+void __cudaRegisterFunction(void** handle, const char* host, char*,
+                            const char* name, int, uint3*, uint3*, dim3*, dim3*,
+                            int*) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  Entry& entry = all.entries[host];
+  entry = {binary_of(handle), name};
+  all.kernels.insert(&entry);
+}
+
+void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int,
+                       size_t, int, int) {
+  const std::lock_guard lock(registry().mutex);
+  registry().symbols[host] = {binary_of(handle), name};
+}
+
+// The host's own variable is a pointer, which must be set before it is used;
+// nvcc's code calls __cudaInitModule before each first use.
+void __cudaRegisterManagedVar(void** handle, void** host, char*,
+                              const char* name, int, size_t, int, int) {
+  binary_of(handle)->managed.push_back({host, name});
+}
+
+char __cudaInitModule(void** handle) {
+  return answer([&] { binary_of(handle)->load(); }) == cudaSuccess;
+}
+
+// A static of the stub keeps the handle; the launch says what is wrong with it.
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
+  return answer_always(
+      [&] { *kernel = reinterpret_cast<cudaKernel_t>(&find_entry(function)); });
+}
+
+cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* function) {
+  return __cudaGetKernel(kernel, function);
+}
+
+}  // extern "C"

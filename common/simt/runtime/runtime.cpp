@@ -1,0 +1,122 @@
+// The runtime library that stands in for libcudart: what its parts share.
+//
+// Work runs at the call that issues it and is complete when the call returns;
+// streams keep their promise of order because everything happens in order.
+#include "common/simt/runtime/runtime.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <iostream>
+#include <set>
+
+#include "common/simt/core/settings.h"
+#include "common/simt/memory/allocations.h"
+
+namespace simt {
+namespace {
+
+std::atomic<cudaError_t> sticky{cudaSuccess};
+thread_local cudaError_t last = cudaSuccess;
+std::atomic<bool> findings{false};
+
+// Launches that failed and that nobody has asked about yet.
+thread_local bool launch_unasked = false;
+std::atomic<int> launches_unasked{0};
+
+void asked() {
+  if (!launch_unasked) return;
+  launch_unasked = false;
+  --launches_unasked;
+}
+
+// SIMT_LEAKS=1 asks for them.
+bool leaks_matter() {
+  try {
+    return settings::leaks();
+  } catch (const Error& error) {
+    say(error.what());
+    note_finding();
+    return false;
+  }
+}
+
+// Runs when the program has ended, after its own destructors.
+void at_exit(int status, void*) {
+  if (launches_unasked > 0 && !findings) {
+    say("the program never asked whether its launch succeeded; call "
+        "cudaGetLastError() after <<<...>>>");
+    note_finding();
+  }
+  report_leaks();
+  if (status != 0 || !findings) return;
+  std::cout.flush();
+  std::fflush(nullptr);
+  _exit(EXIT_FAILURE);
+}
+
+// Before the program's own constructors, so that what it frees in destructors
+// is freed when we look.
+__attribute__((constructor(101))) void watch_exit() {
+  on_exit(at_exit, nullptr);
+  watch_host();
+  try {
+    settings::require_known();
+  } catch (const Error& error) {
+    say(error.what());
+    _exit(EXIT_FAILURE);
+  }
+}
+
+}  // namespace
+
+void say(const std::string& line) {
+  static auto* mutex = new std::mutex;
+  static auto* said = new std::set<std::string>;
+  const std::lock_guard lock(*mutex);
+  if (!said->insert(line).second) return;
+  std::fflush(stdout);  // so that both stay in order where they share a file
+  std::fprintf(stderr, "simt: %s\n", line.c_str());
+}
+
+cudaError_t sticky_error() { return sticky; }
+
+void set_sticky_error(cudaError_t code) { sticky = code; }
+
+cudaError_t remember(cudaError_t code) { return last = code; }
+
+cudaError_t last_error() {
+  asked();
+  return sticky_error() ? sticky_error() : last;
+}
+
+cudaError_t take_last_error() {
+  const cudaError_t error = last_error();
+  last = cudaSuccess;
+  return error;
+}
+
+void remember_failed_launch() {
+  if (launch_unasked) return;
+  launch_unasked = true;
+  ++launches_unasked;
+}
+
+void note_finding() { findings = true; }
+
+void report_leaks() {
+  if (!leaks_matter()) return;
+  constexpr size_t kShown = 20;
+  const auto leaked = allocations().unfreed();
+  for (size_t i = 0; i < leaked.size() && i < kShown; ++i) {
+    say("never freed: " + name_of(leaked[i]));
+  }
+  if (leaked.size() > kShown) {
+    say(text("never freed: ", leaked.size() - kShown, " more"));
+  }
+  if (!leaked.empty()) note_finding();
+}
+
+}  // namespace simt

@@ -1,0 +1,177 @@
+// What the files runtime/ share: how a call answers, and what handles,
+// kernels and variables it may be given.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "common/simt/core/error.h"
+#include "common/simt/machine/launch.h"
+
+namespace simt {
+
+// ---- Answers ---------------------------------------------------------------
+
+// A call that CUDA would refuse: the code it returns, and the reason in a
+// sentence. No reason for outcomes that are no mistake.
+struct Refused {
+  cudaError_t code;
+  std::string why;
+};
+
+template <class... Part>
+std::string text(const Part&... part) {
+  std::ostringstream out;
+  (out << ... << part);
+  return out.str();
+}
+
+template <class... Part>
+void require(bool holds, cudaError_t otherwise, const Part&... why) {
+  if (!holds) throw Refused{otherwise, text(why...)};
+}
+
+// One line on stderr, "simt: ...". The same line is said once a process, so
+// that a mistake in a loop stays readable.
+void say(const std::string& line);
+
+// What a kernel left behind when it failed: from then on every call that
+// touches the device returns it, as CUDA's does.
+cudaError_t sticky_error();
+void set_sticky_error(cudaError_t code);
+
+// The calling thread's last error. cudaGetLastError takes it, so that the next
+// one finds none; a sticky error stays.
+cudaError_t remember(cudaError_t code);
+cudaError_t last_error();
+cudaError_t take_last_error();
+
+// A launch written <<<...>>> returns nothing, so only last_error() can tell the
+// program that it failed. One that never asks must not exit with 0.
+void remember_failed_launch();
+
+// The process will not exit with 0.
+void note_finding();
+
+// From now on host code that touches device memory ends the program with a
+// message that says so.
+void watch_host();
+
+// Lists what the program never freed, if SIMT_LEAKS=1 asks for it.
+void report_leaks();
+
+// Runs the body of an API call and turns what it throws into CUDA's answer.
+// `call` is the caller's own name.
+template <class Body>
+cudaError_t answer_always(Body body,
+                          const char* call = __builtin_FUNCTION()) noexcept {
+  try {
+    body();
+    return cudaSuccess;
+  } catch (const Refused& refused) {
+    if (!refused.why.empty()) {
+      say(text(call, ": ", refused.why, " (", cudaGetErrorName(refused.code),
+               ")"));
+    }
+    return remember(refused.code);
+  } catch (const Error& error) {
+    say(error.what());
+    note_finding();
+    return remember(cudaErrorInvalidPtx);
+  } catch (const std::bad_alloc&) {
+    say(text(call, ": this machine has no memory left"));
+    return remember(cudaErrorMemoryAllocation);
+  }
+}
+
+// The same for calls that a failed kernel makes impossible.
+template <class Body>
+cudaError_t answer(Body body,
+                   const char* call = __builtin_FUNCTION()) noexcept {
+  if (const cudaError_t fault = sticky_error()) return remember(fault);
+  return answer_always(body, call);
+}
+
+// ---- Handles ---------------------------------------------------------------
+
+// Streams and events. Handles are numbers that look like pointers and are never
+// used twice, so that a destroyed or made-up one is always recognised.
+template <class Handle, class State>
+class Handles {
+ public:
+  Handle create(const State& state) {
+    const std::lock_guard lock(mutex_);
+    const uint64_t id = ++count_;
+    live_[id] = state;
+    return reinterpret_cast<Handle>(kBase + kStep * id);
+  }
+  std::optional<State> find(Handle handle) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = live_.find(id(handle));
+    if (found == live_.end()) return std::nullopt;
+    return found->second;
+  }
+  bool update(Handle handle, const State& state) {
+    const std::lock_guard lock(mutex_);
+    const auto found = live_.find(id(handle));
+    if (found == live_.end()) return false;
+    found->second = state;
+    return true;
+  }
+  bool destroy(Handle handle) {
+    const std::lock_guard lock(mutex_);
+    return live_.erase(id(handle)) == 1;
+  }
+
+  static uint64_t id(Handle handle) {
+    const uint64_t value = reinterpret_cast<uint64_t>(handle);
+    return value < kBase || value % kStep != 0 ? 0 : (value - kBase) / kStep;
+  }
+
+ private:
+  static constexpr uint64_t kBase = 1ull << 32, kStep = 16;
+  mutable std::mutex mutex_;
+  std::map<uint64_t, State> live_;
+  uint64_t count_ = 0;
+};
+
+// Refuses with cudaErrorInvalidResourceHandle what is no stream.
+void require_stream(cudaStream_t stream);
+
+// ---- Kernels and variables -------------------------------------------------
+
+struct FatBinary;
+
+// A __global__ function of the program, as registered before main.
+struct Entry {
+  FatBinary* binary = nullptr;
+  std::string mangled;
+  int max_dynamic_shared = -1;  // cudaFuncSetAttribute's; -1: never set
+
+  Kernel* kernel();         // loads the module; throws Refused or Error
+  int ptx_version() const;  // 90 for compute_90
+};
+
+// `function` is the address of the host's stub, or a cudaKernel_t; `otherwise`
+// is what to refuse anything else with.
+Entry& find_entry(const void* function,
+                  cudaError_t otherwise = cudaErrorInvalidDeviceFunction);
+
+// `symbol` is the address of the host's shadow of a device variable.
+DeviceVariable find_symbol(const void* symbol);
+
+// The most dynamic shared memory a launch may ask for.
+int dynamic_shared_limit(const Entry& entry, const KernelInfo& kernel);
+
+// How many blocks fit on a multiprocessor, by threads, blocks and shared
+// memory; registers are ptxas's choice and unknown here.
+int blocks_per_multiprocessor(const KernelInfo& kernel, unsigned threads,
+                              size_t dynamic_shared);
+
+}  // namespace simt
