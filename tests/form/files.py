@@ -49,6 +49,7 @@ wrong_kernels = matching(r"tests/wrong/[^/]*\.cu")
 chapter_pages = matching(r"chapters/[^/]*/README\.md")
 errata = matching(r"docs/errata\.md")
 shared_code = matching(r"common/[^/]*\.(?:h|cuh|cpp|cu)")
+executor = matching(r"common/simt/.*\.(?:h|cpp)")
 formatted = matching(r"(?:chapters|common|tests|plots)/.*\.(?:h|cuh|cpp|cu)")
 
 

@@ -18,6 +18,10 @@ FORMATTER = 14  # The major version of clang-format.
 MOST_LINES, MOST_COLUMNS = 80, 80
 AIM_OF_CHANGE, MOST_CHANGE = 25, 40
 
+# The executor's folders: a file includes only those of its own and of earlier ones.
+LAYERS = ("core", "memory", "observe", "isa", "decode", "machine", "runtime")
+SETTINGS = "core/settings.cpp"
+
 LABEL = re.compile(r"^// ([A-Z]\w*): +(.*(?:\n//  +.*)*)", re.M)
 FOREIGN_NAMES = re.compile(r"\b(?:tid|idx|g_idata|sdata)\b")
 MARK = re.compile(r"\bBuilt in chapter (\d\d)\.|\bNothing here is worth studying\b")
@@ -147,6 +151,22 @@ def marking(root, path):
         yield f"the first line says {wanted}"
     elif mark[1] and not any(name.startswith(mark[1]) for name in chapters(root)):
         yield f"says it was built in chapter {mark[1]}, which does not exist"
+
+
+def layer(root, path):
+    """Where a file of the executor lies, and what it may know of."""
+    inside = path.relative_to(root / "common/simt")
+    folder, text = inside.parts[0], path.read_text()
+    if folder not in LAYERS:
+        yield f"lies in {folder}; the folders are {', '.join(LAYERS)}"
+        return
+    for other in re.findall(r'^#include "common/simt/(\w+)/', text, re.M):
+        if other not in LAYERS[: LAYERS.index(folder) + 1]:
+            yield f"includes {other}/, which is above {folder}/"
+    if not text.startswith("// "):
+        yield "the first line says what the file is for"
+    if "getenv" in text and str(inside) != SETTINGS:
+        yield f"reads the environment, which {SETTINGS} alone does"
 
 
 def wrong_kernel(root, path):

@@ -90,6 +90,7 @@ ERRATA = """\
 
 CU = "chapters/02_two/relu.cu"
 HERE = "chapters/02_two/README.md"
+LOW, HIGH = "common/simt/core/warp.h", "common/simt/runtime/launch.cpp"
 
 
 class Layout(TreeTest):
@@ -110,6 +111,8 @@ class Layout(TreeTest):
             "common/relu.h", "// A contract.\nvoid relu(const float* x, float* y);\n"
         )
         self.write("common/grid.h", "// Built in chapter 02.\n")
+        self.write(LOW, "// Registers.\n#include <vector>\n")
+        self.write(HIGH, '// Launches.\n#include "common/simt/core/warp.h"\n')
         self.write("common/bench.h", "// Nothing here is worth studying.\n")
         self.write(".clang-format", "BasedOnStyle: Google\n")
         self.write("chapters/01_one/relu.cu", SOURCE.format(number="01"))
@@ -263,6 +266,14 @@ class Layout(TreeTest):
         self.red_after(
             "common/bench.h", "Nothing", "Something", "common/bench.h: marking: "
         )
+
+    def test_layers_of_the_executor(self):
+        upward = '#include "common/simt/runtime/launch.h"'
+        self.red_after(LOW, "#include <vector>", upward, f"{LOW}: layer: includes runtime/")
+        self.red_after(LOW, "// Registers.\n", "", "the first line says what the file is for")
+        self.red_after(HIGH, "#include", 'getenv("A");\n#include', "reads the environment")
+        self.write("common/simt/other.cpp", "// Odd.\n")
+        self.assert_red("common/simt/other.cpp: layer: lies in other.cpp")
 
     def test_change(self):
         lines = "".join(f"constexpr int k{i} = {i};\n" for i in range(30))

@@ -1,3 +1,4 @@
+// The GPUs that can be modelled, and what they answer.
 #include "common/simt/core/device.h"
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// Shuffles, votes, matches, reductions, barriers: handlers and decoding.
 #include "common/simt/isa/collectives.h"
 
 #include <algorithm>

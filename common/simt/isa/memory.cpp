@@ -1,3 +1,4 @@
+// Loads, stores, atomics, fences: handlers and decoding.
 #include "common/simt/isa/memory.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The arena of device memory: handing out, taking back, describing.
 #include "common/simt/memory/allocations.h"
 
 #include <cxxabi.h>

@@ -1,3 +1,4 @@
+// Keeps bits for bytes, and none for pages that are full.
 #include "common/simt/memory/written_bytes.h"
 
 #include <sys/mman.h>

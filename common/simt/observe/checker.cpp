@@ -1,3 +1,4 @@
+// Finds races, unwritten memory, overruns of shared arrays.
 #include "common/simt/observe/checker.h"
 
 #include <algorithm>

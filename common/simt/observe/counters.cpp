@@ -1,3 +1,4 @@
+// Counts sectors, wavefronts, conflicts as the hardware does.
 #include "common/simt/observe/counters.h"
 
 #include <algorithm>

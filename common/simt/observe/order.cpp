@@ -1,3 +1,4 @@
+// Keeps the times by which accesses are ordered.
 #include "common/simt/observe/order.h"
 
 #include <algorithm>

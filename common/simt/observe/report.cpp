@@ -1,3 +1,4 @@
+// Sums counters up under ncu's names, and writes SIMT_REPORT.
 #include "common/simt/observe/report.h"
 
 #include <algorithm>

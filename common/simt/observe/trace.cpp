@@ -1,3 +1,4 @@
+// Writes SIMT_TRACE.
 #include "common/simt/observe/trace.h"
 
 #include <algorithm>
