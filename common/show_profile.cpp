@@ -2,11 +2,11 @@
 #include "common/show_profile.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <string>
 
 #include "common/show.h"
@@ -180,9 +180,19 @@ class Columns {
 };
 
 // Without the kernel's name in front of a parameter's number.
-std::string short_ptx(const std::string& text) {
-  static const std::regex parameter(R"(\[[\w$]*_(param_\d+))");
-  return std::regex_replace(text, parameter, "[$1");
+std::string short_ptx(std::string text) {
+  const std::string mark = "_param_";
+  const auto in_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$';
+  };
+  for (size_t at = 0; (at = text.find(mark, at)) != text.npos; ++at) {
+    size_t begin = at;
+    while (begin > 0 && in_name(text[begin - 1])) --begin;
+    if (begin == 0 || text[begin - 1] != '[') continue;
+    text.erase(begin, at + 1 - begin);
+    at = begin;
+  }
+  return text;
 }
 
 // As a path from here, if it is below.
