@@ -43,6 +43,26 @@ QUANTITIES = {
     "uniform branches": [_UNIFORM],
     "active lanes": [_LANES],
 }
+# What a page calls those that it shows.
+WORDS = {
+    _L1.format("t_requests", "ld"): "load requests",
+    _L1.format("t_sectors", "ld"): "sectors of loads",
+    _PER_SECTOR.format("ld"): "bytes used per sector of loads, %",
+    _L1.format("t_requests", "st"): "store requests",
+    _L1.format("t_sectors", "st"): "sectors of stores",
+    _L1.format("t_requests", "red"): "reduction requests",
+    _L1.format("t_sectors", "red"): "sectors of reductions",
+    _L1.format("t_requests", "atom"): "atomic requests",
+    _L1.format("t_sectors", "atom"): "sectors of atomics",
+    "smsp__sass_inst_executed_op_shared_ld.sum": "shared loads",
+    _WAVEFRONTS.format(_HARDWARE, "ld"): "wavefronts of shared loads",
+    _CONFLICTS.format("ld"): "bank conflicts of shared loads",
+    _WAVEFRONTS.format(_HARDWARE, "st"): "wavefronts of shared stores",
+    _CONFLICTS.format("st"): "bank conflicts of shared stores",
+    _TARGETS.format(""): "branches",
+    _TARGETS.format("_threads_divergent"): "divergent branches",
+    _LANES: "active threads per warp instruction",
+}
 EXACT = tuple(QUANTITIES)[:6]
 # Not compared by themselves.
 BACKGROUND = [*(_TARGETS.format(kind)

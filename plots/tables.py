@@ -10,6 +10,7 @@
     table provenance          every data file and where it comes from
     table parity programs     how often the executor counts what ncu counts
     table parity differences  where it does not, and why
+    table kernel FILE NAME    what ncu and the executor count of one launch of NAME
     table findings            wrong programs: what the executor and the sanitizer find
     table speed               the executor's own time a thread, and numba's simulator's
     table memory              the executor's own memory
@@ -333,6 +334,21 @@ def parity(args, page):
     return views[args[0]](records.root_of(page), page)
 
 
+def kernel(args, page):
+    if len(args) != 2:
+        raise ValueError("write: table kernel FILE.cu NAME")
+    root, source = records.root_of(page), _beside(page, args[0])
+    known, program = parity_data.load(parity_data.newest(root), root), str(source.relative_to(root))
+    found = [one for one in known.programs.get(program, []) if one.kernel == args[1]]
+    if len(found) != 1:
+        raise ValueError(f"{program} has {len(found)} counted launches of {args[1]}; "
+                         "make parity on a machine with a GPU counts them")
+    rows = [[word, f"`{metric}`", *(f"{side[metric]:,.10g}" for side in (found[0].ncu, found[0].executor))]
+            for metric, word in parity_data.WORDS.items()
+            if found[0].ncu[metric] or found[0].executor[metric]]
+    return _table(["counter", "as ncu calls it", "ncu", "the executor"], rows, "llrr")
+
+
 def arbitration(args, page):
     if len(args) != 1:
         raise ValueError("write: value arbitration FILE.cu")
@@ -521,6 +537,7 @@ RENDERERS = {
     ("table", "peers"): peers_of_contract,
     ("table", "provenance"): provenance,
     ("table", "parity"): parity,
+    ("table", "kernel"): kernel,
     ("table", "findings"): findings,
     ("table", "speed"): speed_of_threads,
     ("table", "memory"): memory,
