@@ -1,8 +1,5 @@
-// Which branches ptxas writes without a branch, and how many instructions it
-// makes of one, so that the counters can tell what the hardware sees. A guess
-// from the outside, fitted to the programs in tests/parity; fresh.cu was
-// written afterwards, to try it. docs/executor.md says how often it is right.
-// SIMT_PTXAS=off counts the PTX as it is.
+// The model of ptxas, all of it: which branches it writes without a branch,
+// and how many instructions it makes of one.
 #include "common/simt/decode/ptxas.h"
 
 #include <algorithm>
@@ -13,16 +10,8 @@
 namespace simt {
 namespace {
 
-// A longer side is jumped over. One that waits for global memory is so sooner,
-// and one that compares, like the second half of `a || b`, sooner yet.
-constexpr int kMost = 12;
-constexpr int kMostWithGlobalLoad = 6;
-constexpr int kMostWithComparison = 4;
-constexpr int kTooMany = kMost + 1;
-
-// What ptxas makes of a division of 32-bit integers, as chapter 06's active
-// lanes tell on an H200.
-constexpr int kDivision = 12;
+constexpr PtxasModel kModel = kPtxas13;
+constexpr int kTooMany = kModel.most + 1;
 
 bool reaches_shared_only(const Statement& s) {
   return s.has("shared") || s.has("local") || s.has("param");
@@ -111,10 +100,10 @@ void walk(Code& code, uint32_t pc, uint32_t end, See see) {
 // How many instructions a side has; kTooMany if it needs the branch.
 int length_of_side(const std::vector<Instruction>& code, uint32_t pc,
                    uint32_t end) {
-  int length = 0, most = kMost;
+  int length = 0, most = kModel.most;
   walk(code, pc, end, [&](const Instruction& ins, bool ahead) {
-    if (loads_global(ins)) most = std::min(most, kMostWithGlobalLoad);
-    if (compares(ins)) most = std::min(most, kMostWithComparison);
+    if (loads_global(ins)) most = std::min(most, kModel.most_with_global_load);
+    if (compares(ins)) most = std::min(most, kModel.most_with_comparison);
     ++length;
     if ((!ahead && needs_branch(ins)) || length > most) length = kTooMany;
     return length < kTooMany;
@@ -159,7 +148,7 @@ int machine_instructions(const Instruction& ins) {
   if (ins.predicated) return ins.skips_if_taken + ins.skips_if_not == 0;
   if (is_jump(ins)) return ins.jumps;
   const Statement& s = *ins.statement;
-  if (divides_integers(s)) return kDivision;
+  if (divides_integers(s)) return kModel.integer_division;
   return takes_none(s) ? 0 : takes_two(s) ? 2 : 1;
 }
 
@@ -185,7 +174,7 @@ void find_predicated(const Function& function, std::vector<Instruction>& code) {
     } else if (ins.reconverge != ~0u) {
       const int taken = length_of_side(code, ins.target, ins.reconverge);
       const int other = length_of_side(code, pc + 1, ins.reconverge);
-      if (taken + other > kMost) continue;
+      if (taken + other > kModel.most) continue;
       ins.predicated = true;
       ins.skips_if_taken = static_cast<uint8_t>(other);
       ins.skips_if_not = static_cast<uint8_t>(taken);

@@ -1,9 +1,31 @@
 // The model of ptxas, which makes machine code of the PTX after us: which
-// branches become predicates, and how many instructions one becomes.
+// branches become predicates, and how many instructions one becomes. So the
+// counters can tell what the hardware sees.
+//
+// It is a guess from the outside. docs/executor.md says how often it is right;
+// SIMT_PTXAS=off counts the PTX as it is.
 #pragma once
 #include "common/simt/core/program.h"
 
 namespace simt {
+
+struct PtxasModel {
+  const char* fitted_to;  // the version, and the programs
+  // A side of a branch is predicated up to so many instructions. One that
+  // waits for global memory is jumped over sooner, and one that compares, like
+  // the second half of `a || b`, sooner yet.
+  int most, most_with_global_load, most_with_comparison;
+  // What becomes of a division of 32-bit integers by a variable.
+  int integer_division;
+};
+
+// tests/parity/fresh.cu was written afterwards, to try it.
+constexpr PtxasModel kPtxas13 = {
+    .fitted_to = "ptxas 13.0 (V13.0.88) for sm_90, by tests/parity",
+    .most = 12,
+    .most_with_global_load = 6,
+    .most_with_comparison = 4,
+    .integer_division = 12};
 
 // Fills in Instruction::predicated, with what the branch skips, jumps and
 // machine_weight. Needs Instruction::reconverge.

@@ -1,7 +1,7 @@
 // Counts what Nsight Compute counts, instruction by instruction.
 //
 // The definitions are the hardware's, as an H200 answered them for the kernels
-// in tests/parity. What ptxas does after us is not in the PTX: predication.cpp
+// in tests/parity. What ptxas does after us is not in the PTX: decode/ptxas.h
 // guesses which branches it saves; what else it joins, unrolls or moves
 // differs, as tests/parity/exceptions.txt lists.
 #pragma once
