@@ -172,9 +172,19 @@ $(B)/common/simt/%.o: CXXFLAGS += $(SIMTFLAGS)
 $(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst -O3,-O1,$(NVFLAGS))
 # The folder is newer than the library when a file was added or removed.
 SIMT := $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/*.cpp))
-$(B)/libsimt.a: $(SIMT) common/simt
+REFUSALS := $(B)/common/simt/refusals
+$(B)/libsimt.a: $(SIMT) $(REFUSALS).o common/simt
 	@rm -f $@
-	@ar rcs $@ $(SIMT)
+	@ar rcs $@ $(SIMT) $(REFUSALS).o
+
+# What the toolkit's headers declare of the runtime library and none of these defines.
+$(REFUSALS).cpp: common/simt/refusals.sh $(SIMT)
+	@{ for streams in LEGACY PER_THREAD; do \
+	  printf '#include <%s>\n' cuda_runtime_api.h cuda_profiler_api.h | \
+	  $(CXX) -E -x c++ -DCUDA_API_$${streams}_DEFAULT_STREAM -isystem $(CUDA)/include -; \
+	done; } | $< $(SIMT) > $@
+$(REFUSALS).o: $(REFUSALS).cpp
+	@$(CXX) -c $< -o $@
 
 # What tests/architectures.py has put together, compiled for every architecture that
 # the toolkit knows: from the source for the oldest of each generation (7.5, 8.0, ...),
