@@ -13,6 +13,7 @@ constexpr size_t kMostOfLaunch = 20, kMostOfProcess = 100;
 
 size_t considered = 0;      // of all_findings()
 std::vector<size_t> shown;  // which of them
+size_t told = 0;            // of those, but for what ended a kernel
 constexpr char kWhereAllAre[] = "SIMT_REPORT=file.json lists all";
 
 std::string summary(const RepeatedFinding& f) {
