@@ -11,9 +11,17 @@ namespace {
 
 constexpr size_t kMostOfLaunch = 20, kMostOfProcess = 100;
 
-size_t considered = 0;      // of all_findings()
-std::vector<size_t> shown;  // which of them
-size_t told = 0;            // of those, but for what ended a kernel
+// Never destroyed: the sum is told when all destructors have run.
+struct Told {
+  size_t considered = 0;      // of all_findings()
+  std::vector<size_t> shown;  // which of them
+  size_t limited = 0;         // of those, all that did not end a kernel
+};
+Told& told() {
+  static auto* one = new Told;
+  return *one;
+}
+
 constexpr char kWhereAllAre[] = "SIMT_REPORT=file.json lists all";
 
 std::string summary(const RepeatedFinding& f) {
@@ -26,9 +34,10 @@ std::string summary(const RepeatedFinding& f) {
 
 void tell_findings() {
   const std::vector<RepeatedFinding>& all = all_findings();
-  size_t room = std::min(kMostOfLaunch, kMostOfProcess - told);
-  for (; considered < all.size(); ++considered) {
-    const Finding& finding = all[considered].first;
+  Told& so_far = told();
+  size_t room = std::min(kMostOfLaunch, kMostOfProcess - so_far.limited);
+  for (size_t& next = so_far.considered; next < all.size(); ++next) {
+    const Finding& finding = all[next].first;
     if (!finding.note) note_finding();
     const bool ended_kernel = finding.count == 0;
     if (!ended_kernel && room == 0) {
@@ -38,19 +47,19 @@ void tell_findings() {
     }
     if (!ended_kernel) {
       --room;
-      ++told;
+      ++so_far.limited;
     }
-    shown.push_back(considered);
+    so_far.shown.push_back(next);
     say(finding.text());
   }
 }
 
 void sum_up_findings() {
   const std::vector<RepeatedFinding>& all = all_findings();
-  for (const size_t one : shown) {
+  for (const size_t one : told().shown) {
     if (all[one].launches > 1) say(summary(all[one]));
   }
-  if (const size_t rest = all.size() - shown.size()) {
+  if (const size_t rest = all.size() - told().shown.size()) {
     say(text("findings at ", rest, " more places were not shown; ",
              kWhereAllAre));
   }

@@ -107,8 +107,8 @@ float milliseconds_between(cudaEvent_t start, cudaEvent_t end) {
     require(event.recorded.has_value(), cudaErrorInvalidResourceHandle,
             "an event was never recorded");
   }
-  say("cudaEventElapsedTime gives the time that this executor took, on a CPU, "
-      "to find what it finds; no GPU's");
+  say("cudaEventElapsedTime tells the executor's own time, on this CPU, and no "
+      "GPU's");
   return std::chrono::duration<float, std::milli>(*get(end).recorded -
                                                   *get(start).recorded)
       .count();
