@@ -2,6 +2,7 @@
 // what it has to tell of a thousand launches can be read. A GPU carries out the
 // calls and says nothing, so there is nothing to see on one.
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -102,8 +103,8 @@ void many_mistakes() {
 }
 
 void findings_in_a_loop() {
-  const std::string path =
-      "/tmp/simt_report_" + std::to_string(getpid()) + ".json";
+  const std::string path = std::filesystem::temp_directory_path() /
+                           ("report" + std::to_string(getpid()) + ".json");
   const Ended child = run_self(path);
   equal(child.status, 1);
   says(child, "simt: race: ");
