@@ -45,8 +45,24 @@ standard=(-std=c++"$STD")
 optimise=(-O3)
 linked=()
 own=()
+last=
 for flag in "${flags[@]}"; do
+  # Such as -fopenmp: the host's compiler wants it for linking, too.
+  case $last in -Xcompiler | --compiler-options)
+    IFS=, read -ra host <<<"$flag"
+    linked+=("${host[@]}")
+    own+=("$flag")
+    last=
+    continue
+    ;;
+  esac
+  last=$flag
   case $flag in
+    -Xcompiler=* | --compiler-options=*)
+      IFS=, read -ra host <<<"${flag#*=}"
+      linked+=("${host[@]}")
+      own+=("$flag")
+      ;;
     -rdc | -rdc=true | --relocatable-device-code* | -dc | --device-c | -dlink | --device-link)
       fail "FLAGS: $flag asks for device code that is linked from several files, \
 which is not done here; put the kernels and what they call into one file."

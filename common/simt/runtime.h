@@ -220,6 +220,19 @@ DeviceVariable find_symbol(const void* symbol);
 // The most dynamic shared memory a launch may ask for.
 int dynamic_shared_limit(const Entry& entry, const KernelInfo& kernel);
 
+// While it lives, a kernel runs on the processor time that SIMT_SECONDS allows
+// to all; when that is over, the process ends.
+class TimeLimit {
+ public:
+  explicit TimeLimit(const std::string& kernel);
+  ~TimeLimit();
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+
+ private:
+  double* left_ = nullptr;  // seconds; null without a limit
+};
+
 // How many blocks fit on a multiprocessor, by threads, blocks and shared
 // memory; registers are ptxas's choice and unknown here.
 int blocks_per_multiprocessor(const KernelInfo& kernel, unsigned threads,

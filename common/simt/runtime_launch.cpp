@@ -86,6 +86,7 @@ void run(Kernel* kernel, const Configuration& c, void** arguments) {
   static auto* one_at_a_time = new std::mutex;
   const std::lock_guard lock(*one_at_a_time);
   try {
+    const TimeLimit limit(kernel->name);
     run_kernel(kernel, shape_of(c), arguments);
   } catch (const KernelFault& fault) {
     set_sticky_error(static_cast<cudaError_t>(fault.code));

@@ -22,6 +22,10 @@ __global__ void nothing_kernel() {}
 // Every thread stores something else at one place.
 __global__ void race_kernel(int* x) { *x = threadIdx.x; }
 
+__global__ void count_kernel(int* x, int n) {
+  for (int i = 0; i < n; ++i) *x = *x * 3 + i;
+}
+
 template <int kNumber>
 __global__ void numbered_kernel(int* x) {
   *x = threadIdx.x + kNumber;
@@ -54,6 +58,14 @@ int* one_int() {
   int* x = nullptr;
   ok(cudaMalloc(&x, sizeof(int)));
   return x;
+}
+
+// Takes some seconds here.
+int slow() {
+  setenv("SIMT_SECONDS", "0.2", 1);
+  nothing_kernel<<<1, 1>>>();
+  count_kernel<<<1, 1>>>(one_int(), 100'000'000);
+  return cudaDeviceSynchronize() != cudaSuccess;
 }
 
 int same_place(const char* report) {
@@ -95,6 +107,12 @@ void refusals() {
   says(child, "cudaImportExternalMemory: the CPU executor has no memory or ");
 }
 
+void time_limit() {
+  const Ended child = run_self("slow");
+  equal(child.status, 1);
+  says(child, "kernels have taken 0.2 s of processor time, and count_kernel ");
+}
+
 void many_mistakes() {
   const Ended child = run_self("mistakes");
   equal(child.status, 0);  // the program was told, and may know what to do
@@ -131,6 +149,7 @@ int main(int argc, char** argv) {
   const std::string task = argc > 1 ? argv[1] : "";
   if (task == "lacking") return lacking();
   if (task == "mistakes") return mistakes();
+  if (task == "slow") return slow();
   if (task == "many") {
     return many_places(std::make_integer_sequence<int, kKernels>());
   }
@@ -138,6 +157,7 @@ int main(int argc, char** argv) {
   ok(cudaFree(nullptr));
   if (on_executor()) {
     refusals();
+    time_limit();
     many_mistakes();
     findings_in_a_loop();
     findings_at_many_places();
