@@ -12,12 +12,17 @@ std::map<cudaLimit, size_t>& limits() {
   static auto* all =
       new std::map<cudaLimit, size_t>{{cudaLimitStackSize, 1024},
                                       {cudaLimitPrintfFifoSize, 8650752},
-                                      {cudaLimitMallocHeapSize, 8 << 20}};
+                                      {cudaLimitMallocHeapSize, 8 << 20},
+                                      {cudaLimitPersistingL2CacheSize, 0}};
   return *all;
 }
 
 size_t& limit(cudaLimit which) {
   const auto found = limits().find(which);
+  if (which == cudaLimitMaxL2FetchGranularity ||
+      which == cudaLimitDevRuntimePendingLaunchCount) {
+    throw Lacking{text("limit ", int(which))};
+  }
   require(found != limits().end(), cudaErrorUnsupportedLimit, "limit ",
           int(which), " means nothing to the CPU executor");
   return found->second;
