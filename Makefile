@@ -61,14 +61,14 @@ $(error There is no $(UNKNOWN).$(newline)The chapters are$(LISTING)$(newline)\
 There are diffNN, ptxNN, profileNN and benchNN for each number, too)
 endif
 
-ifneq ($(filter run program,$(GOALS)),)
+ifneq ($(filter run,$(GOALS)),)
 ifneq ($(words $(SRC)),1)
-$(error Say which file, without spaces: make $(GOALS) SRC=path/to/file.cu)
+$(error Say which file, without spaces: make run SRC=path/to/file.cu)
 endif
 ifeq ($(and $(filter %.cu,$(SRC)),$(wildcard $(SRC))),)
 $(error SRC=$(SRC): there is no such .cu file)
 endif
-ifeq ($(filter program,$(GOALS))$(filter $(OPS),$(call op,$(SRC))),)
+ifeq ($(filter $(OPS),$(call op,$(SRC))),)
 $(error $(SRC) would fulfil a contract '$(call op,$(SRC))', the file's name up \
 to the first dot, and there is none.$(newline)The contracts are: $(OPS).$(newline)\
 If it has its own main: make program SRC=$(SRC))
@@ -124,7 +124,8 @@ measure   = $(B)/plots/$1_count.o $(B)/common/counters.o \
   $(B)/common/show_profile.o $(SHOW)
 endif
 SHOW     := $(addprefix $(B)/common/show_,file.o rows.o table.o)
-NVFLAGS  := -std=c++20 -O3 -ccbin $(CXX) -I. $(CPPFLAGS)
+NVBASE   := -ccbin $(CXX) -I. $(CPPFLAGS)
+NVFLAGS  := -std=c++20 -O3 $(NVBASE)
 CXXFLAGS := -std=c++20 -O2 -Wall -Wextra -I. $(CPPFLAGS) \
   -isystem $(CUDA)/include
 # g++ 12 warns where strings are added, wrongly: its bug 105329.
@@ -186,9 +187,19 @@ $(MISSING): far = $(eval BEGUN += x) ($(words $(BEGUN)) of $(words $(MISSING)))
 # The host's part of a suite is long to compile and short to run.
 $(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst -O3,-O1,$(NVFLAGS))
 # A folder is newer than the library when a file was added or removed.
-$(B)/libsimt.a: $(SIMT) $(sort $(dir $(SIMT:$(B)/%=%)))
+REFUSALS := $(B)/common/simt/refusals
+$(B)/libsimt.a: $(SIMT) $(REFUSALS).o $(sort $(dir $(SIMT:$(B)/%=%)))
 	@rm -f $@
-	@ar qcs $@ $(SIMT)
+	@ar qcs $@ $(SIMT) $(REFUSALS).o
+
+# What the toolkit's headers declare of the runtime library and none of these defines.
+$(REFUSALS).cpp: common/simt/runtime/refusals.sh $(SIMT)
+	@{ for streams in LEGACY PER_THREAD; do \
+	  printf '#include <%s>\n' cuda_runtime_api.h cuda_profiler_api.h | \
+	  $(CXX) -E -x c++ -DCUDA_API_$${streams}_DEFAULT_STREAM -isystem $(CUDA)/include -; \
+	done; } | $< $(SIMT) > $@
+$(REFUSALS).o: $(REFUSALS).cpp
+	@$(CXX) -c $< -o $@
 
 # What tests/architectures.py has put together, compiled for every architecture that
 # the toolkit knows: from the source for the oldest of each generation (7.5, 8.0, ...),
@@ -260,7 +271,9 @@ define HELP
 make chapter03       build chapter 03 and point ./run at it; then ./run
 make chapter03.four  the same for its variant, relu.four.cu
 make run SRC=a/relu.mine.cu   the same for any file that fulfils a contract
-make program SRC=a/b.cu       the same for a program with a main of its own
+make program SRC=a/b.cu       the same for a program with a main of its own; SRC="b.cu c.cpp":
+                     of several files. STD=20: in C++20, not 17; FLAGS="-DN=3 -Ia": for
+                     nvcc; ARGS="64 x": what ./run passes on if you give it nothing
 
 make diff03          what chapter 03 changed
 make ptx03           what the compiler made of it
@@ -329,15 +342,25 @@ $(NUMBERS:%=diff%): diff%:
 	  else git --no-pager diff --no-index $$old $$new; (($$? < 2)); fi \
 	done
 
-# Any other file. Its object's path has no `..` and is not absolute.
-object = $(B)/$(basename $(subst ..,up,$(patsubst /%,root/%,$(SRC:./%=%))))
-ifneq ($(filter run program,$(GOALS)),)
-$(object).o: $(SRC) $(B)/settings
-	$(compile_cu)
-run: $(object).run
-	$(call point_run_at,$<)
-program: $(object).program
-	$(call point_run_at,$<)
+# Any other files, whatever they are called: common/setup/program.sh finds out what has
+# changed. Their flags rebuild nothing else. nvcc's own default is C++17.
+export SRC FLAGS ARGS
+build_program = @BUILD='$(B)' NVCC='$(NVCC)' CXX='$(CXX)' STD='$(or $(STD),$1)' \
+  COMPILE='$(NVBASE) $(TARGET)' LINK='$(LDFLAGS) $(LDLIBS)' common/setup/program.sh $2
+WANTED := $(if $(filter run,$(GOALS)),$(call op,$(SRC)))
+run: LDLIBS := $(if $(filter gpu,$(BACKEND)),-lbenchmark) $(LDLIBS)
+run: $(WANTED:%=$(B)/tests/%_test.o) $(B)/common/main.o \
+    $(foreach op,$(WANTED),$(call measure,$(op))) $(RUNTIME) | $(B)/settings
+	$(call build_program,20,.run $^)
+program: $(RUNTIME) | $(B)/settings
+	$(call build_program,17,.program $^)
+# Before the library is built, which takes a minute.
+.PHONY: request
+request:
+	$(call build_program,17,check)
+ifneq ($(filter program,$(GOALS)),)
+$(SIMT): | request
+program: | request
 endif
 
 # Several goals are reached one by one, as they were asked for: what is drawn has

@@ -84,11 +84,10 @@ show::Launch shown(const simt::LaunchReport& report) {
 // whether any of it is wrong, not only worth knowing.
 bool print_findings() {
   std::set<std::string> wrong;
-  for (const simt::LaunchReport& launch : simt::launch_reports())
-    for (const simt::Finding& finding : launch.findings)
-      if (!finding.note)
-        wrong.insert(finding.kind + " at " + finding.file + ":" +
-                     std::to_string(finding.line));
+  for (const auto& [finding, launches, times] : simt::all_findings())
+    if (!finding.note)
+      wrong.insert(finding.kind + " at " + finding.file + ":" +
+                   std::to_string(finding.line));
   if (wrong.empty()) return false;
   std::puts("\nNothing is counted of wrong code. The executor found:");
   for (const std::string& one : wrong) std::printf("  %s\n", one.c_str());
@@ -145,6 +144,7 @@ int measure(int argc, char** argv) {
 
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
   const size_t checks = simt::launch_reports().size();
+  simt::renew_launch_reports();
   simt::keep_instructions(options.ptx);
   const show::Counts counts = count(name_of(program), cases_of(options));
   if (print_findings()) return EXIT_FAILURE;  // Of these calls, too.

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -42,8 +43,8 @@ class MakeTest(unittest.TestCase):
     def test_no_file(self):
         for goal in ("run", "program"):
             self.assert_refuses([goal], f"make {goal} SRC=")
-            self.assert_refuses([goal, "SRC=none.cu"], "there is no such .cu file")
-        self.assert_refuses(["run", "SRC=README.md"], "there is no such .cu file")
+            for name in ("none.cu", "README.md"):
+                self.assert_refuses([goal, f"SRC={name}"], "there is no such .cu", name)
 
     def test_no_such_contract(self):
         with tempfile.NamedTemporaryFile(prefix="nonsense.", suffix=".cu") as file:
@@ -62,6 +63,94 @@ class MakeTest(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertIn("+// Chapter 02", output)
         self.assertIn("-// Chapter 01", output)
+
+
+KERNEL = """
+#include <cstdio>
+#include "own.h"
+int twice(int);
+__global__ void mark_kernel(int* x) { *x = N; }  // N is not in any file
+__global__ void wrong_kernel(int* x) { x[1] = 0; }
+int main(int argc, char** argv) {
+  int* x;
+  cudaMallocManaged(&x, sizeof *x);
+  mark_kernel<<<1, 1>>>(x);
+  cudaDeviceSynchronize();
+  std::printf("%d %d %ld", twice(*x), OWN, __cplusplus);
+  for (int i = 1; i < argc; ++i) std::printf(" [%s]", argv[i]);
+  if (argc == 1) wrong_kernel<<<1, 1>>>(x);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+"""
+
+
+class ProgramTest(unittest.TestCase):
+    """`make program` of sources anywhere, and the ./run that it leaves."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="a b:c (")  # No Makefile could name it in a rule.
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.source = self.folder / "my main.cu"
+        self.source.write_text(KERNEL)
+        (self.folder / "own.h").write_text("#define OWN 5\n")
+        (self.folder / "twice.cpp").write_text("int twice(int x) { return 2 * x; }\n")
+        run = ROOT / "run"
+        if run.is_symlink() or run.exists():  # What somebody works with.
+            kept = shutil.copy2(run, self.folder / "run", follow_symlinks=False)
+            self.addCleanup(shutil.copy2, kept, run, follow_symlinks=False)
+        self.addCleanup(run.unlink, missing_ok=True)
+
+    def program(self, *arguments, sources=("my main.cu", "twice.cpp")):
+        names = " ".join(f"'{self.folder / name}'" for name in sources)
+        return make("program", "BACKEND=cpu", f"SRC={names}", *arguments)
+
+    def run_it(self, *arguments):
+        done = subprocess.run([ROOT / "run", *arguments], text=True, capture_output=True, cwd=self.folder)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_files_flags_and_arguments(self):
+        status, said = self.program("FLAGS=-DN=3 -O0", "ARGS=64 'two words'")
+        self.assertEqual(status, 0, said)
+        self.assertEqual(said.count("nvcc "), 2, said)
+        self.assertNotIn("g++", said, "the library was built again")
+        self.assertEqual(self.run_it()[:2], (0, "6 5 201703 [64] [two words]"))
+        self.assertEqual(self.run_it("other")[:2], (0, "6 5 201703 [other]"))
+
+        (self.folder / "own.h").write_text("#define OWN 7\n")
+        status, said = self.program("FLAGS=-DN=3 -O0")
+        self.assertEqual((status, said.count("nvcc ")), (0, 1), said)  # The one that includes it.
+        status, said = self.program("FLAGS=-DN=3 -O0")
+        self.assertEqual((status, said.count("nvcc "), said.count("link ")), (0, 0, 0), said)
+        status, printed, told = self.run_it()
+        self.assertEqual((status, printed), (1, "6 7 201703"))
+        self.assertIn(f"{self.source}:6", told)  # The name is the user's own.
+
+        status, said = self.program("FLAGS=-DN=4", "STD=20")
+        self.assertEqual((status, said.count("nvcc "), "g++" in said), (0, 2, False), said)
+        self.assertEqual(self.run_it("x")[:2], (0, "8 7 202002 [x]"))
+
+    def test_what_cannot_be_linked_is_explained(self):
+        (self.folder / "twice.cpp").write_text(
+            "extern \"C\" int cublasCreate_v2(void**);\n"
+            "extern \"C\" int cuInit(unsigned);\n"
+            "int main() { return cublasCreate_v2(nullptr) + cuInit(0); }\n")
+        status, said = self.program("FLAGS=-lcublas", sources=("twice.cpp",))
+        self.assertNotEqual(status, 0)
+        self.assertIn("The program uses cuBLAS, which needs a GPU.", said)
+        self.assertIn("The program uses the CUDA driver API", said)
+
+    def test_flags_that_make_no_sense(self):
+        for flag, why in (("-rdc=true", "linked from several files"), ("-arch=sm_80", "leave -arch=sm_80 out")):
+            status, said = self.program(f"FLAGS={flag}")
+            self.assertNotEqual(status, 0)
+            self.assertIn(why, said)
+
+    def test_a_file_alone_needs_no_quotes(self):
+        (self.folder / "my main.cu").write_text("int main() { return 3; }\n")
+        status, said = make("program", "BACKEND=cpu", f"SRC={self.source}")
+        self.assertEqual(status, 0, said)
+        self.assertEqual(self.run_it()[0], 3)
 
 
 if __name__ == "__main__":

@@ -100,10 +100,6 @@ void attributes() {
   if (std::strstr(p.name, "H200") != nullptr) {
     is(cudaDevAttrMaxTexture1DWidth, p.maxTexture1D);  // as one answered
   }
-  // What nobody told the executor it does not make up.
-  equal(cudaDeviceGetAttribute(&value, cudaDevAttrPciBusId, 0),
-        cudaErrorInvalidValue);
-  cudaGetLastError();
 }
 
 void devices() {

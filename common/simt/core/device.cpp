@@ -266,7 +266,8 @@ std::optional<int> attribute(const ModelDevice& d, cudaDeviceAttr which) {
 
     // What the executor does, whatever the model could: kernels reach only
     // memory that CUDA handed out, and run without clusters; there are no CUDA
-    // arrays, and nothing is shared with other processes or devices.
+    // arrays, nothing is shared with other processes or devices, and the device
+    // is on no bus.
     case cudaDevAttrHostNativeAtomicSupported:
     case cudaDevAttrPageableMemoryAccess:
     case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
@@ -277,6 +278,9 @@ std::optional<int> attribute(const ModelDevice& d, cudaDeviceAttr which) {
     case cudaDevAttrTimelineSemaphoreInteropSupported:
     case cudaDevAttrGPUDirectRDMASupported:
     case cudaDevAttrMemoryPoolSupportedHandleTypes:
+    case cudaDevAttrPciDomainId:
+    case cudaDevAttrPciBusId:
+    case cudaDevAttrPciDeviceId:
       return 0;
     default:
       return measured(d, which);

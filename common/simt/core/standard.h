@@ -1,5 +1,5 @@
-// The C++ library's headers that the executor's files include: compiled once, for
-// they cost each of them more than its own text.
+// The C++ library's headers that the executor's files include: compiled once,
+// for they cost each of them more than its own text.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -22,7 +22,37 @@ std::vector<LaunchReport>& reports() {
   return *all;
 }
 
+// A report may take 100 kB, and some programs launch a million kernels.
+constexpr size_t kMostReports = 1000;
+size_t reports_wanted = kMostReports;
+uint64_t launches = 0;
+
 bool instructions_kept = false;
+
+struct FindingsByPlace {
+  std::vector<RepeatedFinding> all;  // as they first came up
+  std::map<std::string, size_t> places;
+
+  void add(const Finding& f) {
+    const auto [at, is_new] = places.try_emplace(place(f), all.size());
+    if (is_new) all.push_back({f});
+    RepeatedFinding& repeated = all[at->second];
+    ++repeated.launches;
+    repeated.times += std::max<uint64_t>(f.count, 1);
+  }
+
+ private:
+  static std::string place(const Finding& f) {
+    const std::string end = '\n' + f.kind + '\n' + f.kernel;
+    if (f.line == 0) return f.message + end;
+    return f.file + ':' + std::to_string(f.line) + '\n' + f.other_file + ':' +
+           std::to_string(f.other_line) + end;
+  }
+};
+FindingsByPlace& findings_by_place() {
+  static auto* one = new FindingsByPlace;
+  return *one;
+}
 
 // The counts of some instructions, by what they do to memory.
 struct Totals {
@@ -207,6 +237,12 @@ std::string array(const List& list, const char* indent, F f) {
   return "[" + out + "]";
 }
 
+std::string json(const RepeatedFinding& f) {
+  return "{\"launches\": " + std::to_string(f.launches) +
+         ", \"count\": " + std::to_string(f.times) +
+         ", \"first\": " + json(f.first) + "}";
+}
+
 std::string json(const LaunchReport& r) {
   const auto line = [](const LaunchReport::Line& l) {
     return "{\"file\": " + quoted(l.file) +
@@ -228,7 +264,18 @@ void write_report() {
   const std::string text =
       "{\"device\": " + quoted(model_device().name) + ", \"launches\": " +
       array(reports(), "\n  ", [](const LaunchReport& r) { return json(r); }) +
+      ",\n \"launches_left_out\": " +
+      std::to_string(launches - reports().size()) + ",\n \"findings\": " +
+      array(all_findings(), "\n  ",
+            [](const RepeatedFinding& f) { return json(f); }) +
       "}\n";
+  if (launches > reports().size()) {
+    std::fprintf(stderr,
+                 "simt: SIMT_REPORT=%s holds the first %zu of %llu launches, "
+                 "and what all of them found\n",
+                 path, reports().size(),
+                 static_cast<unsigned long long>(launches));
+  }
   std::FILE* file = std::fopen(path, "w");
   const bool written =
       file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
@@ -243,6 +290,16 @@ void write_report() {
 
 const std::vector<LaunchReport>& launch_reports() { return reports(); }
 
+uint64_t launch_count() { return launches; }
+
+const std::vector<RepeatedFinding>& all_findings() {
+  return findings_by_place().all;
+}
+
+void renew_launch_reports() {
+  reports_wanted = reports().size() + kMostReports;
+}
+
 void keep_instructions(bool keep) { instructions_kept = keep; }
 
 void add_report(const Grid& grid, const Counters* counters,
@@ -250,6 +307,11 @@ void add_report(const Grid& grid, const Counters* counters,
   static const bool scheduled =
       settings::report_path() && std::atexit(write_report) == 0;
   (void)scheduled;
+  ++launches;
+  std::stable_partition(findings.begin(), findings.end(),
+                        [](const Finding& f) { return !f.note; });
+  for (const Finding& finding : findings) findings_by_place().add(finding);
+  if (reports().size() >= reports_wanted) return;
   LaunchReport report;
   report.kernel = grid.kernel.name;
   for (int k = 0; k < 3; ++k) {

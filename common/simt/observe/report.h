@@ -35,8 +35,22 @@ struct LaunchReport {
   std::vector<Finding> findings;
 };
 
-// All launches of this program so far, in order.
+// What launches found of one kind at one place: the first finding, in how many
+// launches there was one, and how often in all.
+struct RepeatedFinding {
+  Finding first;
+  uint64_t launches = 0, times = 0;
+};
+
+// The launches of this program so far, in order, up to the first 1,000.
 const std::vector<LaunchReport>& launch_reports();
+
+// How many there were, and what all of them found.
+uint64_t launch_count();
+const std::vector<RepeatedFinding>& all_findings();
+
+// From here on 1,000 more are reported.
+void renew_launch_reports();
 
 // Whether the reports of later launches hold each line's instructions; at first
 // they do not.

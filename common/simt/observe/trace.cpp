@@ -80,9 +80,8 @@ std::string Trace::json(const Warp& warp, const Access& access) const {
   for (int l = 0; l < kLanes; ++l)
     if (access.mask >> l & 1)
       lanes += (lanes.empty() ? "" : ", ") + lane_json(access, l);
-  return "{\"launch\": " + std::to_string(launch_reports().size()) +
-         ", \"kernel\": \"" + warp.block->grid->kernel.name +
-         "\", \"block\": " +
+  return "{\"launch\": " + std::to_string(launch_count()) + ", \"kernel\": \"" +
+         warp.block->grid->kernel.name + "\", \"block\": " +
          std::to_string(warp.block->grid->threads_per_block) +
          ", \"warp\": " + std::to_string(warp.index) +
          ", \"barriers\": " + std::to_string(barriers_) + ", \"space\": \"" +

@@ -7,29 +7,35 @@
 namespace simt {
 namespace {
 
-void require_device(int device) {
-  require(device == 0, cudaErrorInvalidDevice, "device ", device,
-          "; the CPU executor is one device, 0");
-}
-
 // What an H200 answers, until the program sets others. Remembered, not
 // enforced: the executor's stacks, printf and device heap grow as they need to.
 std::map<cudaLimit, size_t>& limits() {
   static auto* all =
       new std::map<cudaLimit, size_t>{{cudaLimitStackSize, 1024},
                                       {cudaLimitPrintfFifoSize, 8650752},
-                                      {cudaLimitMallocHeapSize, 8 << 20}};
+                                      {cudaLimitMallocHeapSize, 8 << 20},
+                                      {cudaLimitPersistingL2CacheSize, 0}};
   return *all;
 }
 
 size_t& limit(cudaLimit which) {
   const auto found = limits().find(which);
+  if (which == cudaLimitMaxL2FetchGranularity ||
+      which == cudaLimitDevRuntimePendingLaunchCount) {
+    throw Lacking{text("limit ", int(which))};
+  }
   require(found != limits().end(), cudaErrorUnsupportedLimit, "limit ",
           int(which), " means nothing to the CPU executor");
   return found->second;
 }
 
 }  // namespace
+
+void require_device(int device) {
+  require(device == 0, cudaErrorInvalidDevice, "device ", device,
+          "; the CPU executor is one device, 0");
+}
+
 }  // namespace simt
 
 using namespace simt;
@@ -54,16 +60,8 @@ cudaError_t cudaSetDevice(int device) {
   return answer([&] { require_device(device); });
 }
 
-// Spinning, yielding, blocking: there is never anything to wait for.
-cudaError_t cudaSetDeviceFlags(unsigned flags) {
-  return answer([&] {
-    require((flags & ~unsigned(cudaDeviceMask)) == 0, cudaErrorInvalidValue,
-            "unknown flags ", flags);
-  });
-}
-
 cudaError_t cudaDeviceSynchronize() {
-  return answer([] {});
+  return answer([] { require_all_waitable(); });
 }
 
 // Frees all memory, which must have been freed by now to count as such. What
@@ -80,9 +78,13 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which,
   return answer([&] {
     require(value != nullptr, cudaErrorInvalidValue, "value is null");
     require_device(device);
+    require(which > 0 && which < cudaDevAttrMax, cudaErrorInvalidValue,
+            "attribute ", int(which), " does not exist");
     const auto known = attribute(model_device(), which);
-    require(known.has_value(), cudaErrorInvalidValue, "attribute ", int(which),
-            " of ", model_device().name, " is not known");
+    if (!known) {
+      throw Lacking{
+          text("attribute ", int(which), " of ", model_device().name)};
+    }
     *value = *known;
   });
 }
@@ -105,10 +107,6 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit which) {
 
 cudaError_t cudaDeviceSetLimit(cudaLimit which, size_t value) {
   return answer([&] { limit(which) = value; });
-}
-
-cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
-  return answer([] {});
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {

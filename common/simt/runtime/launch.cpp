@@ -1,10 +1,11 @@
 // Launching kernels: the checks CUDA makes, each with the reason it keeps to
 // itself, and what becomes of a kernel that fails.
-#include <set>
 #include <vector>
 
 #include "common/simt/core/device.h"
+#include "common/simt/decode/decode.h"
 #include "common/simt/observe/report.h"
+#include "common/simt/runtime/graphs.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
@@ -80,29 +81,46 @@ LaunchShape shape_of(const Configuration& c) {
           c.cooperative};
 }
 
-// Each mistake once a process, however many launches make it.
-void tell(const Finding& f) {
-  static auto* said = new std::set<std::string>;
-  if (!f.note) note_finding();
-  const std::string what =
-      text(f.kind, f.kernel, f.file, f.line, ' ', f.other_file, f.other_line);
-  if (f.line == 0 || said->insert(what).second) say(f.text());
-}
-
 // As on a GPU, where launches are asynchronous: the launch itself succeeds, and
 // every later call reports the failure.
 void run(Kernel* kernel, const Configuration& c, void** arguments) {
   static auto* one_at_a_time = new std::mutex;
   const std::lock_guard lock(*one_at_a_time);
   try {
+    const TimeLimit limit(kernel->name);
     run_kernel(kernel, shape_of(c), arguments);
   } catch (const KernelFault& fault) {
     set_sticky_error(static_cast<cudaError_t>(fault.code));
   }
-  for (const Finding& finding : launch_reports().back().findings) tell(finding);
+  tell_findings();
 }
 
-void launch(Entry& entry, const Configuration& c, void** arguments) {
+// A launch that may wait, and run more than once: it owns its arguments.
+struct Call {
+  Kernel* kernel;
+  Configuration configuration;
+  std::vector<std::vector<std::byte>> arguments;
+  std::vector<void*> pointers;  // to them
+  cudaKernelNodeParams parameters = {};
+
+  Call(Kernel* kernel, const void* function, const Configuration& c,
+       void** given)
+      : kernel(kernel), configuration(c) {
+    for (const uint32_t bytes : program_of(*kernel).parameter_sizes) {
+      const auto* from = static_cast<const std::byte*>(*given++);
+      arguments.emplace_back(from, from + bytes);
+    }
+    for (auto& argument : arguments) pointers.push_back(argument.data());
+    parameters.func = const_cast<void*>(function);
+    parameters.gridDim = c.grid;
+    parameters.blockDim = c.block;
+    parameters.sharedMemBytes = c.dynamic_shared;
+    parameters.kernelParams = pointers.data();
+  }
+};
+
+// What the launch is of, if it may be made.
+Kernel* checked(Entry& entry, const Configuration& c) {
   Kernel* const kernel = entry.kernel();
   const KernelInfo facts = info(kernel);
   try {
@@ -115,7 +133,17 @@ void launch(Entry& entry, const Configuration& c, void** arguments) {
   } catch (const Refused& refused) {
     throw Refused{refused.code, text(facts.name, ": ", refused.why)};
   }
-  run(kernel, c, arguments);
+  return kernel;
+}
+
+Work work_of(const void* function, const Configuration& c, void** arguments,
+             cudaError_t no_kernel) {
+  Kernel* const kernel = checked(find_entry(function, no_kernel), c);
+  const auto call = std::make_shared<Call>(kernel, function, c, arguments);
+  return {
+      cudaGraphNodeTypeKernel,
+      [call] { run(call->kernel, call->configuration, call->pointers.data()); },
+      {call, &call->parameters}};
 }
 
 cudaError_t launch(const void* function, const Configuration& c,
@@ -123,9 +151,11 @@ cudaError_t launch(const void* function, const Configuration& c,
   const bool unanswered = from_syntax;  // <<<...>>> drops what we return
   from_syntax = false;
   const cudaError_t error = answer(
-      [&] { launch(find_entry(function, kNoKernel), c, arguments); }, call);
-  if (error != cudaSuccess && unanswered) remember_failed_launch();
-  return error;
+      [&] { issue(c.stream, work_of(function, c, arguments, kNoKernel)); },
+      call);
+  if (error == cudaSuccess) return error;
+  if (unanswered) remember_failed_launch();
+  return remember(error);  // also where it is the executor that cannot
 }
 
 // Attributes of cudaLaunchKernelEx. Those that only order or tune work hold
@@ -143,18 +173,24 @@ void apply(const cudaLaunchAttribute& attribute, Configuration& c) {
       return;
     case cudaLaunchAttributeClusterDimension: {
       const auto& cluster = attribute.val.clusterDim;
-      require(cluster.x * cluster.y * cluster.z == 1, cudaErrorNotSupported,
-              "the CPU executor has no clusters of blocks");
+      if (cluster.x * cluster.y * cluster.z != 1)
+        throw Lacking{"clusters of blocks"};
       return;
     }
     default:
-      throw Refused{cudaErrorNotSupported,
-                    text("launch attribute ", int(attribute.id),
-                         " is unknown to the CPU executor")};
+      throw Lacking{text("launch attribute ", int(attribute.id))};
   }
 }
 
 }  // namespace
+
+Work kernel_work(const cudaKernelNodeParams& given) {
+  if (given.extra != nullptr) throw Lacking{"launches with packed arguments"};
+  return work_of(given.func,
+                 {given.gridDim, given.blockDim, given.sharedMemBytes},
+                 given.kernelParams, cudaErrorInvalidDeviceFunction);
+}
+
 }  // namespace simt
 
 using namespace simt;
@@ -209,7 +245,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
          config->stream};
     for (unsigned i = 0; i < config->numAttrs; ++i) apply(config->attrs[i], c);
   });
-  if (error != cudaSuccess) return error;
+  if (error != cudaSuccess) return remember(error);
   return launch(function, c, arguments, "cudaLaunchKernelExC");
 }
 

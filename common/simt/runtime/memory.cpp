@@ -4,6 +4,7 @@
 
 #include "common/simt/core/device.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/runtime/graphs.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
@@ -123,6 +124,44 @@ void fill_2d(void* to, size_t pitch, int value, size_t width, size_t height) {
   }
 }
 
+// Elements of 1, 2 or 4 bytes, as graphs set them.
+void fill_elements(const cudaMemsetParams& p) {
+  const size_t size = p.elementSize, width = p.width * size;
+  require(size == 1 || size == 2 || size == 4, cudaErrorInvalidValue,
+          "elements of ", size, " bytes");
+  require(width <= p.pitch || p.height <= 1, cudaErrorInvalidPitchValue,
+          "rows of ", width, " bytes do not fit a pitch of ", p.pitch);
+  if (width == 0 || p.height == 0) return;
+  require_range("dst", p.dst, extent(p.pitch, width, p.height), Side::kDevice);
+  for (size_t row = 0; row < p.height; ++row) {
+    char* const to = static_cast<char*>(p.dst) + row * p.pitch;
+    for (size_t at = 0; at < width; at += size) {
+      std::memcpy(open(to + at), &p.value, size);
+    }
+    allocations().note_written(address_of(to), width);
+  }
+}
+
+// Where a slice of a box begins.
+char* slice(const cudaPitchedPtr& of, cudaPos at, size_t z) {
+  return static_cast<char*>(of.ptr) +
+         ((at.z + z) * of.ysize + at.y) * of.pitch + at.x;
+}
+
+void copy_3d(const cudaMemcpy3DParms& p) {
+  for (size_t z = 0; z < p.extent.depth; ++z) {
+    copy_2d(slice(p.dstPtr, p.dstPos, z), p.dstPtr.pitch,
+            slice(p.srcPtr, p.srcPos, z), p.srcPtr.pitch, p.extent.width,
+            p.extent.height, p.kind);
+  }
+}
+
+void fill_3d(const cudaPitchedPtr& to, int value, cudaExtent extent) {
+  for (size_t z = 0; z < extent.depth; ++z) {
+    fill_2d(slice(to, {}, z), to.pitch, value, extent.width, extent.height);
+  }
+}
+
 void* allocate(size_t bytes, Memory memory, const char* name) {
   if (bytes == 0) return nullptr;
   const uint64_t address = allocations().allocate(bytes, memory, name);
@@ -174,6 +213,16 @@ void copy_from_symbol(void* to, const void* symbol, size_t bytes, size_t offset,
   copy(to, symbol_range(symbol, bytes, offset), bytes, kind);
 }
 
+// A call without a stream uses the legacy default stream, and waits for it.
+void require_synchronous() {
+  require_legacy_usable();
+  require_safe();
+}
+
+void require_outside_graphs(cudaStream_t stream) {
+  if (is_capturing(stream)) throw Lacking{"graphs that allocate memory"};
+}
+
 // Advice about managed memory changes nothing here but is checked all the same.
 void require_managed(const void* pointer, size_t bytes) {
   require(bytes != 0, cudaErrorInvalidValue, "a range of 0 bytes");
@@ -192,6 +241,20 @@ void require_place(cudaMemLocation place) {
 }
 
 }  // namespace
+
+Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  return {cudaGraphNodeTypeMemcpy, [=] { copy(to, from, bytes, kind); }};
+}
+
+Work copy_work(const cudaMemcpy3DParms& given) {
+  if (given.srcArray || given.dstArray) throw Lacking{"CUDA arrays"};
+  return {cudaGraphNodeTypeMemcpy, [given] { copy_3d(given); }};
+}
+
+Work fill_work(const cudaMemsetParams& given) {
+  return {cudaGraphNodeTypeMemset, [given] { fill_elements(given); }};
+}
+
 }  // namespace simt
 
 using namespace simt;
@@ -202,6 +265,7 @@ extern "C" {
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   return answer([&] {
+    require_safe();
     require_result(pointer);
     *pointer = allocate(bytes, Memory::kDevice, "cudaMalloc");
   });
@@ -211,12 +275,14 @@ cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
   return answer([&] {
     require_result(pointer);
     require_stream(stream);
+    require_outside_graphs(stream);
     *pointer = allocate(bytes, Memory::kDevice, "cudaMallocAsync");
   });
 }
 
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
   return answer([&] {
+    require_safe();
     require_result(pointer);
     require(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost,
             cudaErrorInvalidValue, "unknown flags ", flags);
@@ -227,6 +293,7 @@ cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width,
                             size_t height) {
   return answer([&] {
+    require_safe();
     require_result(pointer);
     require_result(pitch);
     *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
@@ -236,6 +303,7 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width,
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
   return answer([&] {
+    require_safe();
     require_result(pitched);
     const size_t pitch = (extent.width + kPitchAlignment - 1) /
                          kPitchAlignment * kPitchAlignment;
@@ -246,12 +314,16 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return answer([&] { simt::free(pointer, false); });
+  return answer([&] {
+    require_safe();
+    simt::free(pointer, false);
+  });
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return answer([&] {
     require_stream(stream);
+    require_outside_graphs(stream);
     require(pointer != nullptr, cudaErrorInvalidValue, "devPtr is null");
     simt::free(pointer, false);
   });
@@ -259,6 +331,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
   return answer([&] {
+    require_safe();
     require_result(pointer);
     *pointer = allocate(bytes, Memory::kPinned, "cudaMallocHost");
   });
@@ -266,6 +339,7 @@ cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
 
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   return answer([&] {
+    require_safe();
     require_result(pointer);
     constexpr unsigned known = cudaHostAllocPortable | cudaHostAllocMapped |
                                cudaHostAllocWriteCombined;
@@ -276,7 +350,10 @@ cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
-  return answer([&] { simt::free(pointer, true); });
+  return answer([&] {
+    require_safe();
+    simt::free(pointer, true);
+  });
 }
 
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
@@ -316,51 +393,61 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes,
                        cudaMemcpyKind kind) {
-  return answer([&] { copy(to, from, bytes, kind); });
+  return answer([&] {
+    require_synchronous();
+    copy(to, from, bytes, kind);
+  });
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes,
                             cudaMemcpyKind kind, cudaStream_t stream) {
-  return answer([&] {
-    require_stream(stream);
-    copy(to, from, bytes, kind);
-  });
+  return answer([&] { issue(stream, copy_work(to, from, bytes, kind)); });
 }
 
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from,
                          size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind) {
-  return answer(
-      [&] { copy_2d(to, to_pitch, from, from_pitch, width, height, kind); });
+  return answer([&] {
+    require_synchronous();
+    copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
+  });
 }
 
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from,
                               size_t from_pitch, size_t width, size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream) {
   return answer([&] {
-    require_stream(stream);
-    copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
+    issue(stream, {cudaGraphNodeTypeMemcpy, [=] {
+                     copy_2d(to, to_pitch, from, from_pitch, width, height,
+                             kind);
+                   }});
   });
 }
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from,
                                size_t bytes, size_t offset,
                                cudaMemcpyKind kind) {
-  return answer([&] { copy_to_symbol(symbol, from, bytes, offset, kind); });
+  return answer([&] {
+    require_synchronous();
+    copy_to_symbol(symbol, from, bytes, offset, kind);
+  });
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from,
                                     size_t bytes, size_t offset,
                                     cudaMemcpyKind kind, cudaStream_t stream) {
   return answer([&] {
-    require_stream(stream);
-    copy_to_symbol(symbol, from, bytes, offset, kind);
+    issue(stream, {cudaGraphNodeTypeMemcpy,
+                   [=] { copy_to_symbol(symbol, from, bytes, offset, kind); }});
   });
 }
 
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes,
                                  size_t offset, cudaMemcpyKind kind) {
-  return answer([&] { copy_from_symbol(to, symbol, bytes, offset, kind); });
+  return answer([&] {
+    require_synchronous();
+    copy_from_symbol(to, symbol, bytes, offset, kind);
+  });
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol,
@@ -368,35 +455,92 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol,
                                       cudaMemcpyKind kind,
                                       cudaStream_t stream) {
   return answer([&] {
-    require_stream(stream);
-    copy_from_symbol(to, symbol, bytes, offset, kind);
+    issue(stream, {cudaGraphNodeTypeMemcpy,
+                   [=] { copy_from_symbol(to, symbol, bytes, offset, kind); }});
+  });
+}
+
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* given) {
+  return answer([&] {
+    require(given != nullptr, cudaErrorInvalidValue, "p is null");
+    require_synchronous();
+    copy_work(*given).run();
+  });
+}
+
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* given,
+                              cudaStream_t stream) {
+  return answer([&] {
+    require(given != nullptr, cudaErrorInvalidValue, "p is null");
+    issue(stream, copy_work(*given));
+  });
+}
+
+// There is one device, so both are on it.
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from,
+                           int from_device, size_t bytes) {
+  return answer([&] {
+    require_device(to_device);
+    require_device(from_device);
+    require_synchronous();
+    copy(to, from, bytes, cudaMemcpyDeviceToDevice);
+  });
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from,
+                                int from_device, size_t bytes,
+                                cudaStream_t stream) {
+  return answer([&] {
+    require_device(to_device);
+    require_device(from_device);
+    issue(stream, copy_work(to, from, bytes, cudaMemcpyDeviceToDevice));
   });
 }
 
 // ---- Filling ---------------------------------------------------------------
 
 cudaError_t cudaMemset(void* to, int value, size_t bytes) {
-  return answer([&] { fill(to, value, bytes); });
+  return answer([&] {
+    require_synchronous();
+    fill(to, value, bytes);
+  });
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes,
                             cudaStream_t stream) {
   return answer([&] {
-    require_stream(stream);
-    fill(to, value, bytes);
+    issue(stream, {cudaGraphNodeTypeMemset, [=] { fill(to, value, bytes); }});
   });
 }
 
 cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width,
                          size_t height) {
-  return answer([&] { fill_2d(to, pitch, value, width, height); });
+  return answer([&] {
+    require_synchronous();
+    fill_2d(to, pitch, value, width, height);
+  });
 }
 
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width,
                               size_t height, cudaStream_t stream) {
   return answer([&] {
-    require_stream(stream);
-    fill_2d(to, pitch, value, width, height);
+    issue(stream, {cudaGraphNodeTypeMemset,
+                   [=] { fill_2d(to, pitch, value, width, height); }});
+  });
+}
+
+cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
+  return answer([&] {
+    require_synchronous();
+    fill_3d(to, value, extent);
+  });
+}
+
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent,
+                              cudaStream_t stream) {
+  return answer([&] {
+    issue(stream,
+          {cudaGraphNodeTypeMemset, [=] { fill_3d(to, value, extent); }});
   });
 }
 
@@ -533,6 +677,12 @@ decltype(cudaMemsetAsync) cudaMemsetAsync_ptsz
 decltype(cudaMemset2D) cudaMemset2D_ptds __attribute__((alias("cudaMemset2D")));
 decltype(cudaMemset2DAsync) cudaMemset2DAsync_ptsz
     __attribute__((alias("cudaMemset2DAsync")));
+decltype(cudaMemcpy3D) cudaMemcpy3D_ptds __attribute__((alias("cudaMemcpy3D")));
+decltype(cudaMemcpy3DAsync) cudaMemcpy3DAsync_ptsz
+    __attribute__((alias("cudaMemcpy3DAsync")));
+decltype(cudaMemset3D) cudaMemset3D_ptds __attribute__((alias("cudaMemset3D")));
+decltype(cudaMemset3DAsync) cudaMemset3DAsync_ptsz
+    __attribute__((alias("cudaMemset3DAsync")));
 decltype(cudaMemPrefetchAsync) cudaMemPrefetchAsync_ptsz
     __attribute__((alias("cudaMemPrefetchAsync")));
 

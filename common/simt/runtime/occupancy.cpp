@@ -73,9 +73,7 @@ void set_attribute(const void* function, cudaFuncAttribute which, int value) {
               " is no percentage");
       return;
     default:
-      throw Refused{cudaErrorNotSupported,
-                    text("function attribute ", int(which),
-                         " is unknown to the CPU executor")};
+      throw Lacking{text("function attribute ", int(which))};
   }
 }
 
@@ -119,11 +117,6 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which,
                                  int value) {
   return answer([&] { set_attribute(function, which, value); });
-}
-
-// A hint about L1, which is not modelled.
-cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache) {
-  return answer([&] { find_entry(function); });
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(

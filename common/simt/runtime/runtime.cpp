@@ -50,6 +50,7 @@ void at_exit(int status, void*) {
         "cudaGetLastError() after <<<...>>>");
     note_finding();
   }
+  sum_up_findings();
   report_leaks();
   if (status != 0 || !findings) return;
   std::cout.flush();
@@ -79,6 +80,24 @@ void say(const std::string& line) {
   if (!said->insert(line).second) return;
   std::fflush(stdout);  // so that both stay in order where they share a file
   std::fprintf(stderr, "simt: %s\n", line.c_str());
+}
+
+void complain(const std::string& call, const std::string& why) {
+  constexpr size_t kMost = 10;
+  static auto* mutex = new std::mutex;
+  static auto* reasons = new std::map<std::string, std::set<std::string>>;
+  {
+    const std::lock_guard lock(*mutex);
+    std::set<std::string>& said = (*reasons)[call];
+    if (said.contains(why)) return;
+    if (said.size() == kMost) {
+      say(call + ": there is more wrong with such calls than these " +
+          std::to_string(kMost) + "; the rest is not shown");
+      return;
+    }
+    said.insert(why);
+  }
+  say(call + ": " + why);
 }
 
 cudaError_t sticky_error() { return sticky; }

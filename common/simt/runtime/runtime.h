@@ -4,7 +4,9 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -25,6 +27,12 @@ struct Refused {
   std::string why;
 };
 
+// A call that a GPU would carry out and the executor cannot: what it has none
+// of. The program exits non-zero for it, but its last error stays what it was.
+struct Lacking {
+  std::string what;
+};
+
 template <class... Part>
 std::string text(const Part&... part) {
   std::ostringstream out;
@@ -40,6 +48,10 @@ void require(bool holds, cudaError_t otherwise, const Part&... why) {
 // One line on stderr, "simt: ...". The same line is said once a process, so
 // that a mistake in a loop stays readable.
 void say(const std::string& line);
+
+// The same for what is wrong with a call, of which no more than a few lines are
+// said, however many different ones there are.
+void complain(const std::string& call, const std::string& why);
 
 // What a kernel left behind when it failed: from then on every call that
 // touches the device returns it, as CUDA's does.
@@ -63,6 +75,11 @@ void note_finding();
 // message that says so.
 void watch_host();
 
+// Tells what launches found that was not found before, as far as it is not too
+// much to read; at the end, how often it was found, and how much was not told.
+void tell_findings();
+void sum_up_findings();
+
 // Lists what the program never freed, if SIMT_LEAKS=1 asks for it.
 void report_leaks();
 
@@ -76,16 +93,20 @@ cudaError_t answer_always(Body body,
     return cudaSuccess;
   } catch (const Refused& refused) {
     if (!refused.why.empty()) {
-      say(text(call, ": ", refused.why, " (", cudaGetErrorName(refused.code),
-               ")"));
+      complain(call,
+               text(refused.why, " (", cudaGetErrorName(refused.code), ")"));
     }
     return remember(refused.code);
+  } catch (const Lacking& lacking) {
+    complain(call, text("the CPU executor has no ", lacking.what));
+    note_finding();
+    return cudaErrorNotSupported;
   } catch (const Error& error) {
     say(error.what());
     note_finding();
     return remember(cudaErrorInvalidPtx);
   } catch (const std::bad_alloc&) {
-    say(text(call, ": this machine has no memory left"));
+    complain(call, "this machine has no memory left");
     return remember(cudaErrorMemoryAllocation);
   }
 }
@@ -144,6 +165,41 @@ class Handles {
 // Refuses with cudaErrorInvalidResourceHandle what is no stream.
 void require_stream(cudaStream_t stream);
 
+// Refuses with cudaErrorInvalidDevice what is not the one device.
+void require_device(int device);
+
+// Whether work in the legacy default stream waits for that of this one.
+bool is_blocking(cudaStream_t stream);
+bool is_legacy(cudaStream_t stream);
+
+// ---- Work ------------------------------------------------------------------
+
+// What a stream is given to do.
+struct Work {
+  cudaGraphNodeType type;
+  std::function<void()> run;
+  std::shared_ptr<const cudaKernelNodeParams> kernel = nullptr;  // if it is one
+};
+
+// Does the work now or, where the stream is being captured, adds it to the
+// graph, to be done whenever that is launched.
+void issue(cudaStream_t stream, Work work);
+bool is_capturing(cudaStream_t stream);
+
+// Refuse what would wait for a stream that is being captured, or for all; use
+// the legacy default stream, which waits for others; or may do either inside.
+void require_waitable(cudaStream_t stream);
+void require_all_waitable();
+void require_legacy_usable();
+void require_safe();
+
+// Where a stream that is being captured stood when an event was recorded there.
+struct CapturePoint;
+std::shared_ptr<const CapturePoint> capture_point(cudaStream_t stream);
+// From here on the stream's work comes after that point, and is captured, too.
+void join_capture(cudaStream_t stream,
+                  const std::shared_ptr<const CapturePoint>& point);
+
 // ---- Kernels and variables -------------------------------------------------
 
 struct FatBinary;
@@ -168,6 +224,19 @@ DeviceVariable find_symbol(const void* symbol);
 
 // The most dynamic shared memory a launch may ask for.
 int dynamic_shared_limit(const Entry& entry, const KernelInfo& kernel);
+
+// While it lives, a kernel runs on the processor time that SIMT_SECONDS allows
+// to all; when that is over, the process ends.
+class TimeLimit {
+ public:
+  explicit TimeLimit(const std::string& kernel);
+  ~TimeLimit();
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+
+ private:
+  double* left_ = nullptr;  // seconds; null without a limit
+};
 
 // How many blocks fit on a multiprocessor, by threads, blocks and shared
 // memory; registers are ptxas's choice and unknown here.

@@ -1,6 +1,8 @@
 // Streams and events. Work is complete when the call that issues it returns, so
-// waiting is a matter of checking handles, and no time can be measured.
+// waiting is a matter of checking handles, and the time between two events is
+// the executor's own.
 #include <algorithm>
+#include <chrono>
 
 #include "common/simt/runtime/runtime.h"
 
@@ -13,9 +15,11 @@ struct Stream {
   unsigned flags = cudaStreamDefault;
   int priority = kLeastPriority;
 };
+using Clock = std::chrono::steady_clock;
 struct Event {
   unsigned flags = cudaEventDefault;
-  bool recorded = false;
+  std::optional<Clock::time_point> recorded = {};
+  std::shared_ptr<const CapturePoint> captured = nullptr;  // recorded there
 };
 
 auto& streams() {
@@ -64,22 +68,65 @@ void create(cudaEvent_t* event, unsigned flags) {
   *event = events().create({flags});
 }
 
-void record(cudaEvent_t handle, cudaStream_t stream) {
-  require_stream(stream);
+void record_now(cudaEvent_t handle) {
   Event event = get(handle);
-  event.recorded = true;
+  event.recorded = Clock::now();
+  event.captured = nullptr;
   events().update(handle, event);
 }
 
-void refuse_graphs() {
-  throw Refused{cudaErrorNotSupported,
-                "the CPU executor does not record graphs; issue the work "
-                "itself"};
+// In a stream that is being captured an event marks a place, and no time.
+void record(cudaEvent_t handle, cudaStream_t stream) {
+  require_stream(stream);
+  if (is_legacy(stream)) require_legacy_usable();
+  Event event = get(handle);
+  if (!is_capturing(stream)) return record_now(handle);
+  event.captured = capture_point(stream);
+  events().update(handle, event);
+}
+
+void wait(cudaStream_t stream, cudaEvent_t handle) {
+  require_stream(stream);
+  if (is_legacy(stream)) require_legacy_usable();
+  const Event event = get(handle);
+  if (event.recorded || event.captured) join_capture(stream, event.captured);
+}
+
+void require_waitable(const Event& event) {
+  require(event.captured == nullptr, cudaErrorCapturedEvent,
+          "the event was last recorded in a stream that is being captured");
+}
+
+float milliseconds_between(cudaEvent_t start, cudaEvent_t end) {
+  for (const cudaEvent_t handle : {start, end}) {
+    const Event event = get(handle);
+    require((event.flags & cudaEventDisableTiming) == 0,
+            cudaErrorInvalidResourceHandle,
+            "an event was created with cudaEventDisableTiming");
+    require_waitable(event);
+    require(event.recorded.has_value(), cudaErrorInvalidResourceHandle,
+            "an event was never recorded");
+  }
+  say("cudaEventElapsedTime tells the executor's own time, on this CPU, and no "
+      "GPU's");
+  return std::chrono::duration<float, std::milli>(*get(end).recorded -
+                                                  *get(start).recorded)
+      .count();
 }
 
 }  // namespace
 
 void require_stream(cudaStream_t stream) { get(stream); }
+
+bool is_legacy(cudaStream_t stream) {
+  return stream == nullptr || stream == cudaStreamLegacy;
+}
+
+bool is_blocking(cudaStream_t stream) {
+  if (is_default(stream)) return !is_legacy(stream);
+  const auto found = streams().find(stream);
+  return found && (found->flags & cudaStreamNonBlocking) == 0;
+}
 
 }  // namespace simt
 
@@ -106,17 +153,17 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return answer([&] {
     require(!is_default(stream), cudaErrorInvalidResourceHandle,
             "a default stream cannot be destroyed");
-    require_stream(stream);
+    require_waitable(stream);
     streams().destroy(stream);
   });
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return answer([&] { require_stream(stream); });
+  return answer([&] { require_waitable(stream); });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return answer([&] { require_stream(stream); });
+  return answer([&] { require_waitable(stream); });
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
@@ -137,20 +184,21 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
                                 unsigned flags) {
   return answer([&] {
-    require(flags == cudaEventWaitDefault, cudaErrorInvalidValue,
+    require(flags <= cudaEventWaitExternal, cudaErrorInvalidValue,
             "unknown flags ", flags);
-    require_stream(stream);
+    if (flags == cudaEventWaitDefault) return wait(stream, event);
+    require(is_capturing(stream), cudaErrorIllegalState,
+            "external waits belong to streams that are being captured");
     get(event);
+    issue(stream, {cudaGraphNodeTypeWaitEvent, [] {}});
   });
 }
 
-// Runs now: everything before it in the stream has.
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
                                void* data) {
   return answer([&] {
-    require_stream(stream);
     require(function != nullptr, cudaErrorInvalidValue, "fn is null");
-    function(data);
+    issue(stream, {cudaGraphNodeTypeHost, [=] { function(data); }});
   });
 }
 
@@ -158,41 +206,10 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream,
                                   cudaStreamCallback_t callback, void* data,
                                   unsigned flags) {
   return answer([&] {
-    require_stream(stream);
+    require_waitable(stream);
     require(callback != nullptr && flags == 0, cudaErrorInvalidValue,
             "callback is null, or flags are not 0");
     callback(stream, cudaSuccess, data);
-  });
-}
-
-// ---- Graphs ----------------------------------------------------------------
-// Refused, all of the way from recording to running.
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
-  return answer([] { refuse_graphs(); });
-}
-cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*) {
-  return answer([] { refuse_graphs(); });
-}
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t,
-                                 unsigned long long) {
-  return answer([] { refuse_graphs(); });
-}
-cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) {
-  return answer([] { refuse_graphs(); });
-}
-cudaError_t cudaGraphDestroy(cudaGraph_t) {
-  return answer([] { refuse_graphs(); });
-}
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) {
-  return answer([] { refuse_graphs(); });
-}
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
-                                  cudaStreamCaptureStatus* status) {
-  return answer([&] {
-    require_stream(stream);
-    *status = cudaStreamCaptureStatusNone;
   });
 }
 
@@ -220,35 +237,30 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
                                      unsigned flags) {
   return answer([&] {
-    require(flags == cudaEventRecordDefault, cudaErrorInvalidValue,
-            "external records belong to graphs");
-    record(event, stream);
+    require(flags <= cudaEventRecordExternal, cudaErrorInvalidValue,
+            "unknown flags ", flags);
+    if (flags == cudaEventRecordDefault) return record(event, stream);
+    require(is_capturing(stream), cudaErrorIllegalState,
+            "external records belong to streams that are being captured");
+    get(event);
+    issue(stream,
+          {cudaGraphNodeTypeEventRecord, [event] { record_now(event); }});
   });
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return answer([&] { get(event); });
+  return answer([&] { require_waitable(get(event)); });
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return answer([&] { get(event); });
+  return answer([&] { require_waitable(get(event)); });
 }
 
-// No GPU ran, so there is no time to tell, and a number would be believed.
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start,
                                  cudaEvent_t end) {
   return answer([&] {
     require(milliseconds != nullptr, cudaErrorInvalidValue, "ms is null");
-    for (const cudaEvent_t handle : {start, end}) {
-      const Event event = get(handle);
-      require((event.flags & cudaEventDisableTiming) == 0,
-              cudaErrorInvalidResourceHandle,
-              "an event was created with cudaEventDisableTiming");
-      require(event.recorded, cudaErrorInvalidResourceHandle,
-              "an event was never recorded");
-    }
-    require(false, cudaErrorNotSupported,
-            "a CPU cannot know how long a GPU takes; run on a GPU to measure");
+    *milliseconds = milliseconds_between(start, end);
   });
 }
 
@@ -268,14 +280,6 @@ decltype(cudaLaunchHostFunc) cudaLaunchHostFunc_ptsz
     __attribute__((alias("cudaLaunchHostFunc")));
 decltype(cudaStreamAddCallback) cudaStreamAddCallback_ptsz
     __attribute__((alias("cudaStreamAddCallback")));
-decltype(cudaStreamBeginCapture) cudaStreamBeginCapture_ptsz
-    __attribute__((alias("cudaStreamBeginCapture")));
-decltype(cudaStreamEndCapture) cudaStreamEndCapture_ptsz
-    __attribute__((alias("cudaStreamEndCapture")));
-decltype(cudaGraphLaunch) cudaGraphLaunch_ptsz
-    __attribute__((alias("cudaGraphLaunch")));
-decltype(cudaStreamIsCapturing) cudaStreamIsCapturing_ptsz
-    __attribute__((alias("cudaStreamIsCapturing")));
 decltype(cudaEventRecord) cudaEventRecord_ptsz
     __attribute__((alias("cudaEventRecord")));
 decltype(cudaEventRecordWithFlags) cudaEventRecordWithFlags_ptsz

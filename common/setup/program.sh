@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# Builds a program of any sources and points ./run at it:
+#
+#   program.sh <ending> <objects and libraries that are linked with it>
+#   program.sh check    only sees whether what was asked for makes sense
+#
+# make passes its variables: SRC, the sources; STD, FLAGS for nvcc; ARGS for
+# ./run; BUILD, NVCC, CXX, COMPILE and LINK, as for any other program. Names
+# may hold what a Makefile's rules could not, so what has changed is found out
+# here.
+set -u -o pipefail
+
+readonly ENDING=$1
+shift
+readonly PARTS=("$@")
+
+fail() {
+  printf '%s\n' "$*" >&2
+  exit 1
+}
+
+# words <array> <text>: as a shell splits it, but nothing in it is carried out
+words() {
+  local -n into=$1
+  mapfile -t into < <(xargs printf '%s\n' <<<"$2" 2>/dev/null)
+  [[ -n ${into[*]} ]] || into=()
+}
+
+# ---- What was asked for -----------------------------------------------------
+
+declare -a sources flags arguments compile link
+if [[ -f $SRC ]]; then sources=("$SRC"); else words sources "$SRC"; fi
+words flags "$FLAGS"
+words arguments "$ARGS"
+
+((${#sources[@]})) || fail "Say which file: make program SRC=path/to/file.cu, \
+or several: SRC=\"a.cu b.cpp\". A name with spaces among several wants quotes \
+of its own: SRC=\"'my file.cu' b.cpp\""
+for file in "${sources[@]}"; do
+  [[ -f $file && $file =~ \.(cu|cpp|cc|cxx|c)$ ]] ||
+    fail "SRC: there is no such .cu, .cpp, .cc, .cxx or .c file: $file"
+done
+
+standard=(-std=c++"$STD")
+optimise=(-O3)
+linked=()
+own=()
+last=
+for flag in "${flags[@]}"; do
+  # Such as -fopenmp: the host's compiler wants it for linking, too.
+  case $last in -Xcompiler | --compiler-options)
+    IFS=, read -ra host <<<"$flag"
+    linked+=("${host[@]}")
+    own+=("$flag")
+    last=
+    continue
+    ;;
+  esac
+  last=$flag
+  case $flag in
+    -Xcompiler=* | --compiler-options=*)
+      IFS=, read -ra host <<<"${flag#*=}"
+      linked+=("${host[@]}")
+      own+=("$flag")
+      ;;
+    -rdc | -rdc=true | --relocatable-device-code* | -dc | --device-c | -dlink | --device-link)
+      fail "FLAGS: $flag asks for device code that is linked from several files, \
+which is not done here; put the kernels and what they call into one file."
+      ;;
+    -arch* | --gpu-architecture* | -gencode* | --generate-code* | -code=* | -cudart*)
+      fail "FLAGS: leave $flag out; without a GPU the PTX for compute_90 is \
+executed, and on one make ARCH=sm_90 chooses."
+      ;;
+    -std=* | --std=*) standard=() own+=("$flag") ;;
+    -O* | --optimize*) optimise=() own+=("$flag") ;;
+    -G | --device-debug) COMPILE=${COMPILE/-lineinfo/} own+=("$flag") ;;
+    -lcud* | -lcublas* | -lcufft* | -lcurand* | -lcusparse* | -lcusolver*)
+      # Without a GPU they would not help; what is missing then, explain tells.
+      [[ $BUILD == */cpu ]] || linked+=("$flag")
+      ;;
+    -l* | -L*) linked+=("$flag") ;;
+    *) own+=("$flag") ;;
+  esac
+done
+read -ra compile <<<"$COMPILE"
+read -ra link <<<"$LINK"
+# The user's folders come before the repository's.
+compile=("${standard[@]}" "${optimise[@]}" "${own[@]}" "${compile[@]}")
+
+[[ $ENDING != check ]] || exit 0
+
+# ---- Building ---------------------------------------------------------------
+
+folder=$BUILD/programs/$(realpath -- "${sources[@]}" | sha256sum | cut -c 1-12)
+first=${sources[0]##*/}
+program=$folder/${first%.*}$ENDING
+program=${program//[^A-Za-z0-9._\/-]/_}
+mkdir -p "$folder"
+
+# What an object was made of, as the compiler listed it.
+dependencies() {
+  echo "$BUILD/settings"
+  sed -E -e '1s/^[^ ]* *: //' -e 's/\\$//' "$1" | xargs printf '%s\n'
+}
+
+# is_current <file> <command>: the file is there, made by this command, and no
+# older than what it was made of (on standard input)
+is_current() {
+  local from
+  [[ -f $1 && -f $1.made && $(<"$1.made") == "$2" ]] || return
+  while read -r from; do
+    [[ -e $from && ! $from -nt $1 ]] || return
+  done
+}
+
+# compile_one <source> <object>
+compile_one() {
+  local command=("$NVCC" "${compile[@]}" -MMD -MF "$2.from" -c "$1" -o "$2")
+  is_current "$2" "${command[*]}" < <(dependencies "$2.from" 2>/dev/null) && return
+  echo "nvcc  $1"
+  rm -f "$2.made"
+  "${command[@]}" && printf '%s\n' "${command[*]}" >"$2.made"
+}
+
+objects=()
+jobs=()
+for ((i = 0; i < ${#sources[@]}; ++i)); do
+  objects+=("$folder/$i.o")
+  compile_one "${sources[i]}" "$folder/$i.o" &
+  jobs+=($!)
+done
+for job in "${jobs[@]}"; do wait "$job" || failed=1; done
+[[ -z ${failed-} ]] || exit 1
+
+# Says in a sentence what the linker missed, as far as it is known.
+explain() {
+  local pattern what
+  while read -r pattern what; do
+    if grep -qE "(undefined reference to .|undefined symbol: |(find|find library) -l)$pattern" "$1"; then
+      echo "The program uses $what."
+    fi
+  done <<'END'
+cublas cuBLAS, which needs a GPU
+cufft cuFFT, which needs a GPU
+curand cuRAND, which needs a GPU; <curand_kernel.h> works without one
+cusparse cuSPARSE, which needs a GPU
+cusolver cuSOLVER, which needs a GPU
+cudnn cuDNN, which needs a GPU
+nccl NCCL, which needs a GPU
+nvrtc NVRTC, which compiles kernels while the program runs; nvcc must compile them here
+npp NPP, which needs a GPU
+nvml NVML, which asks a GPU's driver
+nvToolsExt NVTX's old library; <nvtx3/nvToolsExt.h> is a header and works
+cu([A-Z]|da\b) the CUDA driver API (cuInit, cuLaunchKernel), which the executor lacks
+cuda[A-Z] a call of the CUDA runtime that the executor does not know
+__cudaRegisterLinkedBinary device code that is linked from several files, which is not done here
+END
+}
+
+command=("$CXX" "${objects[@]}" "${PARTS[@]}" "${linked[@]}" "${link[@]}" -o "$program")
+if ! is_current "$program" "${command[*]}" < <(printf '%s\n' "${objects[@]}" "${PARTS[@]}"); then
+  echo "link  $program"
+  rm -f "$program.made"
+  if ! "${command[@]}" 2>"$folder/link.log"; then
+    cat "$folder/link.log" >&2
+    [[ $BUILD != */cpu ]] || explain "$folder/link.log" >&2
+    exit 1
+  fi
+  printf '%s\n' "${command[*]}" >"$program.made"
+fi
+
+# ---- ./run ------------------------------------------------------------------
+
+rm -f run
+if ((${#arguments[@]})); then
+  {
+    echo '#!/usr/bin/env bash'
+    echo '# Arguments of your own replace those that make was given.'
+    printf '(($#)) || set --'
+    printf ' %q' "${arguments[@]}"
+    printf '\nexec "$(dirname "$0")/%s" "$@"\n' "$program"
+  } >run
+  chmod +x run
+else
+  ln -s "$program" run
+fi
+echo "./run is $program${ARGS:+, with $ARGS}"

@@ -1,0 +1,238 @@
+// Capturing streams: their work is recorded in a graph instead of being done.
+//
+// A capture begins at one stream. Events carry it to others, which wait for an
+// event that was recorded in it, and back: in the end, all of its work must
+// come before the first stream's last.
+#include <algorithm>
+#include <set>
+#include <thread>
+
+#include "common/simt/runtime/graphs.h"
+
+namespace simt {
+namespace {
+
+struct Capture {
+  cudaStream_t origin = nullptr;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  std::thread::id thread = std::this_thread::get_id();
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  std::map<cudaStream_t, Nodes> last;  // of each stream that takes part
+  bool valid = true;
+};
+using Captures = std::vector<std::shared_ptr<Capture>>;
+
+Captures& captures() {
+  static auto* all = new Captures;
+  return *all;
+}
+std::recursive_mutex& mutex() {
+  static auto* one = new std::recursive_mutex;
+  return *one;
+}
+
+thread_local cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
+
+std::shared_ptr<Capture> capture_of(cudaStream_t stream) {
+  const std::lock_guard lock(mutex());
+  for (const auto& capture : captures()) {
+    if (capture->last.contains(stream)) return capture;
+  }
+  return nullptr;
+}
+
+// Who breaks a capture's rules ends it, too.
+template <class Breaks>
+void require_no_capture(Breaks breaks, cudaError_t code, const char* why) {
+  const std::lock_guard lock(mutex());
+  bool broken = false;
+  for (const auto& capture : captures()) {
+    if (!breaks(*capture)) continue;
+    capture->valid = false;
+    broken = true;
+  }
+  require(!broken, code, why, "; the capture is invalid from here on");
+}
+
+// What the capture mode of CUDA's guide forbids this thread.
+bool is_unsafe_in(const Capture& capture) {
+  const bool mine = capture.thread == std::this_thread::get_id();
+  if (thread_mode == cudaStreamCaptureModeRelaxed) return false;
+  if (mine) return capture.mode != cudaStreamCaptureModeRelaxed;
+  return thread_mode == cudaStreamCaptureModeGlobal &&
+         capture.mode == cudaStreamCaptureModeGlobal;
+}
+
+bool is_joined(const Capture& capture) {
+  std::set<const Node*> reached;
+  Nodes open = capture.last.at(capture.origin);
+  while (!open.empty()) {
+    const std::shared_ptr<Node> node = open.back();
+    open.pop_back();
+    if (!reached.insert(node.get()).second) continue;
+    open.insert(open.end(), node->after.begin(), node->after.end());
+  }
+  return reached.size() == capture.graph->nodes.size();
+}
+
+void begin(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  require_stream(stream);
+  require(!is_legacy(stream), cudaErrorStreamCaptureUnsupported,
+          "the legacy default stream cannot be captured");
+  require(!is_capturing(stream), cudaErrorIllegalState,
+          "the stream is being captured already");
+  const std::lock_guard lock(mutex());
+  const auto capture = std::make_shared<Capture>();
+  capture->origin = stream;
+  capture->mode = mode;
+  capture->last[stream];
+  captures().push_back(capture);
+}
+
+std::shared_ptr<Graph> end(cudaStream_t stream) {
+  require_stream(stream);
+  const auto capture = capture_of(stream);
+  require(capture != nullptr, cudaErrorIllegalState,
+          "the stream is not being captured");
+  require(capture->origin == stream, cudaErrorStreamCaptureUnmatched,
+          "the capture began in another stream");
+  require(capture->mode == cudaStreamCaptureModeRelaxed ||
+              capture->thread == std::this_thread::get_id(),
+          cudaErrorStreamCaptureWrongThread,
+          "the capture began in another thread");
+  const std::lock_guard lock(mutex());
+  std::erase(captures(), capture);
+  require(capture->valid, cudaErrorStreamCaptureInvalidated,
+          "the capture became invalid");
+  require(is_joined(*capture), cudaErrorStreamCaptureUnjoined,
+          "the stream never waited for some work that was captured in others");
+  return capture->graph;
+}
+
+}  // namespace
+
+struct CapturePoint {
+  std::shared_ptr<Capture> capture;
+  Nodes last;
+};
+
+bool is_capturing(cudaStream_t stream) { return capture_of(stream) != nullptr; }
+
+void issue(cudaStream_t stream, Work work) {
+  require_stream(stream);
+  if (is_legacy(stream)) require_legacy_usable();
+  const auto capture = capture_of(stream);
+  if (capture == nullptr) return work.run();
+  require(capture->valid, cudaErrorStreamCaptureInvalidated,
+          "the capture became invalid");
+  const std::lock_guard lock(mutex());
+  Nodes& last = capture->last[stream];
+  last = {add_node(*capture->graph, std::move(work), last)};
+}
+
+void require_waitable(cudaStream_t stream) {
+  require_stream(stream);
+  if (is_legacy(stream)) require_legacy_usable();
+  require_no_capture([&](const Capture& c) { return c.last.contains(stream); },
+                     cudaErrorStreamCaptureUnsupported,
+                     "the stream is being captured and does no work");
+}
+
+void require_all_waitable() {
+  require_no_capture([](const Capture&) { return true; },
+                     cudaErrorStreamCaptureUnsupported,
+                     "a stream is being captured and does no work");
+}
+
+void require_legacy_usable() {
+  require_no_capture(
+      [](const Capture& c) {
+        return std::any_of(c.last.begin(), c.last.end(), [](const auto& one) {
+          return is_blocking(one.first);
+        });
+      },
+      cudaErrorStreamCaptureImplicit,
+      "the legacy default stream waits for a stream that is being captured");
+}
+
+void require_safe() {
+  require_no_capture(is_unsafe_in, cudaErrorStreamCaptureUnsupported,
+                     "it might wait for a stream that is being captured");
+}
+
+std::shared_ptr<const CapturePoint> capture_point(cudaStream_t stream) {
+  const auto capture = capture_of(stream);
+  if (capture == nullptr) return nullptr;
+  const std::lock_guard lock(mutex());
+  return std::make_shared<CapturePoint>(
+      CapturePoint{capture, capture->last.at(stream)});
+}
+
+void join_capture(cudaStream_t stream,
+                  const std::shared_ptr<const CapturePoint>& point) {
+  const auto capture = capture_of(stream);
+  if (capture == nullptr && point == nullptr) return;
+  require(point != nullptr, cudaErrorStreamCaptureIsolation,
+          "the event was recorded outside of the capture");
+  require(capture == nullptr || capture == point->capture,
+          cudaErrorStreamCaptureMerge, "the event belongs to another capture");
+  const std::lock_guard lock(mutex());
+  const Captures& open = captures();
+  require(std::find(open.begin(), open.end(), point->capture) != open.end(),
+          cudaErrorCapturedEvent,
+          "the event was recorded in a capture that has ended");
+  Nodes& last = point->capture->last[stream];
+  last.insert(last.end(), point->last.begin(), point->last.end());
+}
+
+}  // namespace simt
+
+using namespace simt;
+
+extern "C" {
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
+                                   cudaStreamCaptureMode mode) {
+  return answer([&] { begin(stream, mode); });
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  return answer([&] {
+    require(graph != nullptr, cudaErrorInvalidValue, "pGraph is null");
+    *graph = nullptr;
+    *graph = publish(end(stream));
+  });
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
+                                  cudaStreamCaptureStatus* status) {
+  return answer([&] {
+    require_stream(stream);
+    require(status != nullptr, cudaErrorInvalidValue, "pCaptureStatus is null");
+    if (is_legacy(stream)) require_legacy_usable();
+    const auto capture = capture_of(stream);
+    *status = capture == nullptr ? cudaStreamCaptureStatusNone
+              : capture->valid   ? cudaStreamCaptureStatusActive
+                                 : cudaStreamCaptureStatusInvalidated;
+  });
+}
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  return answer([&] {
+    require(mode != nullptr, cudaErrorInvalidValue, "mode is null");
+    require(*mode <= cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue,
+            "unknown mode ", int(*mode));
+    std::swap(*mode, thread_mode);
+  });
+}
+
+// ---- The names under --default-stream per-thread ---------------------------
+
+decltype(cudaStreamBeginCapture) cudaStreamBeginCapture_ptsz
+    __attribute__((alias("cudaStreamBeginCapture")));
+decltype(cudaStreamEndCapture) cudaStreamEndCapture_ptsz
+    __attribute__((alias("cudaStreamEndCapture")));
+decltype(cudaStreamIsCapturing) cudaStreamIsCapturing_ptsz
+    __attribute__((alias("cudaStreamIsCapturing")));
+
+}  // extern "C"

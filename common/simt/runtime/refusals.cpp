@@ -1,0 +1,62 @@
+// Functions of the CUDA runtime API that the executor lacks. The build writes
+// one for each, with refusals.sh; all of them end here.
+#include <string_view>
+
+#include "common/simt/runtime/runtime.h"
+
+namespace simt {
+namespace {
+
+// What is missing, by a word of the call's name. The first that fits counts.
+constexpr struct {
+  std::string_view word, what;
+} kMissing[] = {
+    {"Texture", "textures"},
+    {"Surface", "surfaces"},
+    {"Mipmapped", "CUDA arrays"},
+    {"Array", "CUDA arrays"},
+    {"ChannelDesc", "CUDA arrays"},
+    {"Ipc", "memory that processes share"},
+    {"External", "memory or semaphores of other libraries"},
+    {"Graphics", "memory that it shares with graphics"},
+    {"EGL", "memory that it shares with graphics"},
+    {"UserObject", "objects that graphs own"},
+    {"MemAllocNode", "graphs that allocate memory"},
+    {"MemFreeNode", "graphs that allocate memory"},
+    {"Conditional", "graphs with conditions"},
+    {"Graph", "such call for graphs"},
+    {"Capture", "such call for graphs"},
+    {"MemPool", "memory pool but the device's own"},
+    {"Cluster", "clusters of blocks"},
+    {"Library", "kernels that are loaded while the program runs"},
+    {"DriverEntryPoint", "driver API"},
+    {"ExportTable", "driver API"},
+    {"FuncBySymbol", "driver API"},
+};
+
+std::string_view missing(std::string_view call) {
+  for (const auto& one : kMissing) {
+    if (call.find(one.word) != call.npos) return one.what;
+  }
+  return "such call";
+}
+
+}  // namespace
+}  // namespace simt
+
+// `name` is that of the function in the library.
+extern "C" cudaError_t simt_refuse(const char* name) {
+  std::string_view call = name;
+  for (const std::string_view end : {"_ptsz", "_ptds"}) {
+    if (call.ends_with(end)) call.remove_suffix(end.size());
+  }
+  const std::string said(call);
+  return simt::answer(
+      [&] { throw simt::Lacking{std::string(simt::missing(call))}; },
+      said.c_str());
+}
+
+extern "C" cudaChannelFormatDesc cudaCreateChannelDesc(
+    int x, int y, int z, int w, cudaChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}

@@ -1,0 +1,384 @@
+// Calls that only tune a GPU or watch it: caches, schedules, profilers, where
+// memory lies. Their arguments are checked as CUDA checks them, and what they
+// set can be asked for; nothing else comes of them.
+#include <cuda_profiler_api.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "common/simt/core/device.h"
+#include "common/simt/memory/allocations.h"
+#include "common/simt/runtime/runtime.h"
+
+namespace simt {
+namespace {
+
+// The model device is on no bus.
+constexpr char kBusId[] = "0000:00:00.0";
+
+unsigned device_flags = cudaDeviceScheduleAuto;
+cudaFuncCache cache_preference = cudaFuncCachePreferNone;
+
+void require_flags(unsigned flags) {
+  require((flags & ~unsigned(cudaDeviceMask)) == 0, cudaErrorInvalidValue,
+          "unknown flags ", flags);
+}
+
+// What has only been remembered of a stream, by its identity.
+using Attributes = std::map<int, cudaLaunchAttributeValue>;
+std::map<uint64_t, Attributes>& stream_attributes() {
+  static auto* all = new std::map<uint64_t, Attributes>;
+  return *all;
+}
+
+uint64_t identity(cudaStream_t stream) {
+  require_stream(stream);
+  return is_legacy(stream) ? 1 : reinterpret_cast<uint64_t>(stream);
+}
+
+void require_stream_attribute(cudaLaunchAttributeID which) {
+  switch (which) {
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributeSynchronizationPolicy:
+    case cudaLaunchAttributePriority:
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributeMemSyncDomain:
+      return;
+    default:
+      throw Refused{cudaErrorInvalidValue,
+                    text("attribute ", int(which), " is none of a stream")};
+  }
+}
+
+cudaLaunchAttributeValue stream_attribute(cudaStream_t stream,
+                                          cudaLaunchAttributeID which) {
+  const Attributes& set = stream_attributes()[identity(stream)];
+  const auto found = set.find(which);
+  if (found != set.end()) return found->second;
+  cudaLaunchAttributeValue value = {};
+  if (which == cudaLaunchAttributeSynchronizationPolicy) {
+    value.syncPolicy = cudaSyncPolicyAuto;
+  } else if (which == cudaLaunchAttributePriority) {
+    cudaStreamGetPriority(stream, &value.priority);
+  } else if (which == cudaLaunchAttributeMemSyncDomainMap) {
+    value.memSyncDomainMap = {0, 1};
+  }
+  return value;
+}
+
+// ---- The memory pool -------------------------------------------------------
+
+// The device's own, and the only one.
+const auto kPool = reinterpret_cast<cudaMemPool_t>(uint64_t{1} << 32);
+
+void require_pool(cudaMemPool_t pool) {
+  require(pool == kPool, cudaErrorInvalidValue, pool, " is no memory pool");
+}
+
+// How it keeps memory is remembered; it keeps none.
+std::map<cudaMemPoolAttr, uint64_t>& pool_attributes() {
+  static auto* all = new std::map<cudaMemPoolAttr, uint64_t>{
+      {cudaMemPoolReuseFollowEventDependencies, 1},
+      {cudaMemPoolReuseAllowOpportunistic, 1},
+      {cudaMemPoolReuseAllowInternalDependencies, 1},
+      {cudaMemPoolAttrReleaseThreshold, 0}};
+  return *all;
+}
+
+// The first three are an int, all others 64 bits.
+bool is_int(cudaMemPoolAttr which) {
+  return which <= cudaMemPoolReuseAllowInternalDependencies;
+}
+
+uint64_t& pool_attribute(cudaMemPoolAttr which, const void* value) {
+  require(value != nullptr, cudaErrorInvalidValue, "value is null");
+  const auto found = pool_attributes().find(which);
+  if (found == pool_attributes().end()) {
+    throw Lacking{text("attribute ", int(which), " of a memory pool")};
+  }
+  return found->second;
+}
+
+}  // namespace
+}  // namespace simt
+
+using namespace simt;
+
+extern "C" {
+
+// ---- Watching --------------------------------------------------------------
+
+cudaError_t cudaProfilerStart() {
+  return answer([] {});
+}
+
+cudaError_t cudaProfilerStop() {
+  return answer([] {});
+}
+
+// ---- The device ------------------------------------------------------------
+
+// Spinning, yielding, blocking: there is never anything to wait for.
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  return answer([&] {
+    require_flags(flags);
+    device_flags = flags;
+  });
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  return answer([&] {
+    require(flags != nullptr, cudaErrorInvalidValue, "flags is null");
+    *flags = device_flags | cudaDeviceMapHost;  // all device memory is mapped
+  });
+}
+
+cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
+  return answer([&] {
+    require_device(device);
+    require_flags(device_flags);
+    require(flags <= cudaInitDeviceFlagsAreValid, cudaErrorInvalidValue,
+            "unknown flags ", flags);
+    if (flags != 0) simt::device_flags = device_flags;
+  });
+}
+
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted) {
+  return answer([&] {
+    require(device != nullptr && wanted != nullptr, cudaErrorInvalidValue,
+            "device or prop is null");
+    *device = 0;
+  });
+}
+
+cudaError_t cudaSetValidDevices(int* devices, int count) {
+  return answer([&] {
+    require(count == 0 || devices != nullptr, cudaErrorInvalidValue,
+            "device_arr is null");
+    std::for_each(devices, devices + count, require_device);
+  });
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int device) {
+  return answer([&] {
+    require(id != nullptr && bytes > 0, cudaErrorInvalidValue,
+            "there is no room for the answer");
+    require_device(device);
+    require(size_t(bytes) >= sizeof kBusId, cudaErrorInvalidValue,
+            "the answer takes ", sizeof kBusId, " bytes");
+    std::snprintf(id, bytes, "%s", kBusId);
+  });
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
+  return answer([&] {
+    require(device != nullptr && id != nullptr, cudaErrorInvalidValue,
+            "device or pciBusId is null");
+    require(std::string(id) == kBusId, cudaErrorInvalidDevice, '"', id,
+            "\" is no device; the CPU executor's is \"", kBusId, '"');
+    *device = 0;
+  });
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache preference) {
+  return answer([&] { cache_preference = preference; });
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* preference) {
+  return answer([&] {
+    require(preference != nullptr, cudaErrorInvalidValue,
+            "pCacheConfig is null");
+    *preference = cache_preference;
+  });
+}
+
+// Banks have had 4 bytes since Maxwell, whatever is asked for.
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
+  return answer([] {});
+}
+
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  return answer([&] {
+    require(config != nullptr, cudaErrorInvalidValue, "pConfig is null");
+    *config = cudaSharedMemBankSizeFourByte;
+  });
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache() {
+  return answer([] {});
+}
+
+// ---- Functions -------------------------------------------------------------
+
+cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache) {
+  return answer([&] { find_entry(function); });
+}
+
+cudaError_t cudaFuncSetSharedMemConfig(const void* function,
+                                       cudaSharedMemConfig) {
+  return answer([&] { find_entry(function); });
+}
+
+cudaError_t cudaFuncGetName(const char** name, const void* function) {
+  return answer([&] {
+    require(name != nullptr, cudaErrorInvalidValue, "name is null");
+    *name = find_entry(function).mangled.c_str();
+  });
+}
+
+// ---- Streams ---------------------------------------------------------------
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream,
+                                   cudaLaunchAttributeID which,
+                                   cudaLaunchAttributeValue* value) {
+  return answer([&] {
+    require(value != nullptr, cudaErrorInvalidValue, "value_out is null");
+    require_stream_attribute(which);
+    *value = stream_attribute(stream, which);
+  });
+}
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream,
+                                   cudaLaunchAttributeID which,
+                                   const cudaLaunchAttributeValue* value) {
+  return answer([&] {
+    require(value != nullptr, cudaErrorInvalidValue, "value is null");
+    require_stream_attribute(which);
+    stream_attributes()[identity(stream)][which] = *value;
+  });
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+  return answer([&] {
+    const Attributes copy = stream_attributes()[identity(from)];
+    stream_attributes()[identity(to)] = copy;
+  });
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  return answer([&] {
+    require(id != nullptr, cudaErrorInvalidValue, "streamId is null");
+    *id = identity(stream);
+  });
+}
+
+#if CUDART_VERSION >= 12080
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  return answer([&] {
+    require_stream(stream);
+    require(device != nullptr, cudaErrorInvalidValue, "device is null");
+    *device = 0;
+  });
+}
+#endif
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t,
+                                     unsigned flags) {
+  return answer([&] {
+    require_stream(stream);
+    require(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost ||
+                flags == cudaMemAttachSingle,
+            cudaErrorInvalidValue, "unknown flags ", flags);
+    const uint64_t address = reinterpret_cast<uint64_t>(pointer);
+    const auto found = allocations().find(address);
+    require(found && !found->freed && found->is_managed(),
+            cudaErrorInvalidValue, pointer, " is not managed memory, but ",
+            allocations().describe(address));
+  });
+}
+
+// ---- The memory pool -------------------------------------------------------
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  return answer([&] {
+    require(pool != nullptr, cudaErrorInvalidValue, "memPool is null");
+    require_device(device);
+    *pool = kPool;
+  });
+}
+
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return answer([&] {
+    require(pool != nullptr, cudaErrorInvalidValue, "memPool is null");
+    require_device(device);
+    *pool = kPool;
+  });
+}
+
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  return answer([&] {
+    require_device(device);
+    require_pool(pool);
+  });
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
+  return answer([&] { require_pool(pool); });
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which,
+                                    void* value) {
+  return answer([&] {
+    require_pool(pool);
+    pool_attribute(which, value) = is_int(which)
+                                       ? *static_cast<const int*>(value)
+                                       : *static_cast<const uint64_t*>(value);
+  });
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which,
+                                    void* value) {
+  return answer([&] {
+    require_pool(pool);
+    const uint64_t known = pool_attribute(which, value);
+    if (is_int(which)) {
+      *static_cast<int*>(value) = int(known);
+    } else {
+      *static_cast<uint64_t*>(value) = known;
+    }
+  });
+}
+
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes,
+                                    cudaMemPool_t pool, cudaStream_t stream) {
+  if (const cudaError_t error = answer([&] { require_pool(pool); })) {
+    return error;
+  }
+  return cudaMallocAsync(pointer, bytes, stream);
+}
+
+// ---- Names of CUDA 11 and 12 for the same ----------------------------------
+
+#if CUDART_VERSION < 13000
+cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
+cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
+cudaError_t cudaThreadSetLimit(cudaLimit which, size_t value) {
+  return cudaDeviceSetLimit(which, value);
+}
+cudaError_t cudaThreadGetLimit(size_t* value, cudaLimit which) {
+  return cudaDeviceGetLimit(value, which);
+}
+cudaError_t cudaThreadSetCacheConfig(cudaFuncCache preference) {
+  return cudaDeviceSetCacheConfig(preference);
+}
+cudaError_t cudaThreadGetCacheConfig(cudaFuncCache* preference) {
+  return cudaDeviceGetCacheConfig(preference);
+}
+#endif
+
+// ---- The names under --default-stream per-thread ---------------------------
+
+decltype(cudaStreamGetAttribute) cudaStreamGetAttribute_ptsz
+    __attribute__((alias("cudaStreamGetAttribute")));
+decltype(cudaStreamSetAttribute) cudaStreamSetAttribute_ptsz
+    __attribute__((alias("cudaStreamSetAttribute")));
+decltype(cudaStreamCopyAttributes) cudaStreamCopyAttributes_ptsz
+    __attribute__((alias("cudaStreamCopyAttributes")));
+decltype(cudaStreamGetId) cudaStreamGetId_ptsz
+    __attribute__((alias("cudaStreamGetId")));
+decltype(cudaStreamAttachMemAsync) cudaStreamAttachMemAsync_ptsz
+    __attribute__((alias("cudaStreamAttachMemAsync")));
+decltype(cudaMallocFromPoolAsync) cudaMallocFromPoolAsync_ptsz
+    __attribute__((alias("cudaMallocFromPoolAsync")));
+
+}  // extern "C"

@@ -1,0 +1,168 @@
+// What the executor lacks is refused by its name, and the program fails; and
+// what it has to tell of a thousand launches can be read. A GPU carries out the
+// calls and says nothing, so there is nothing to see on one.
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "tests/simt/child.h"
+
+namespace {
+
+using expect::equal;
+using expect::is_true;
+using expect::ok;
+
+constexpr int kLaunches = 1200, kKernels = 110;
+
+__global__ void nothing_kernel() {}
+
+// Every thread stores something else at one place.
+__global__ void race_kernel(int* x) { *x = threadIdx.x; }
+
+__global__ void count_kernel(int* x, int n) {
+  for (int i = 0; i < n; ++i) *x = *x * 3 + i;
+}
+
+template <int kNumber>
+__global__ void numbered_kernel(int* x) {
+  *x = threadIdx.x + kNumber;
+}
+
+// ---- What the children do --------------------------------------------------
+
+// The calls would succeed on a GPU: they leave no error behind, and a main that
+// does not look at what they return ends with 0.
+int lacking() {
+  int* x = nullptr;
+  ok(cudaMalloc(&x, sizeof(int)));
+  cudaIpcMemHandle_t handle;
+  equal(cudaIpcGetMemHandle(&handle, x), cudaErrorNotSupported);
+  cudaExternalMemory_t external;
+  equal(cudaImportExternalMemory(&external, nullptr), cudaErrorNotSupported);
+  nothing_kernel<<<1, 1>>>();
+  equal(cudaGetLastError(), cudaSuccess);
+  return expect::report();
+}
+
+int mistakes() {
+  for (uintptr_t i = 1; i <= 100; ++i) {
+    cudaFree(reinterpret_cast<void*>(16 * i));
+  }
+  return 0;
+}
+
+int* one_int() {
+  int* x = nullptr;
+  ok(cudaMalloc(&x, sizeof(int)));
+  return x;
+}
+
+// Takes some seconds here.
+int slow() {
+  setenv("SIMT_SECONDS", "0.2", 1);
+  nothing_kernel<<<1, 1>>>();
+  count_kernel<<<1, 1>>>(one_int(), 100'000'000);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+
+int same_place(const char* report) {
+  setenv("SIMT_REPORT", report, 1);
+  int* const x = one_int();
+  for (int i = 0; i < kLaunches; ++i) race_kernel<<<1, 32>>>(x);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+
+template <int... kNumber>
+int many_places(std::integer_sequence<int, kNumber...>) {
+  int* const x = one_int();
+  (numbered_kernel<kNumber><<<1, 32>>>(x), ...);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+
+// ---- What is expected of them ----------------------------------------------
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t found = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) {
+    ++found;
+  }
+  return found;
+}
+
+void says(const Ended& child, const std::string& part, size_t times = 1) {
+  equal(count(child.output, part), times);
+  if (count(child.output, part) != times) std::cout << part << '\n';
+}
+
+void refusals() {
+  const Ended child = run_self("lacking");
+  equal(child.status, 1);
+  says(child, "3 passed, 0 failed");
+  says(child,
+       "cudaIpcGetMemHandle: the CPU executor has no memory that processes "
+       "share");
+  says(child, "cudaImportExternalMemory: the CPU executor has no memory or ");
+}
+
+void time_limit() {
+  const Ended child = run_self("slow");
+  equal(child.status, 1);
+  says(child, "kernels have taken 0.2 s of processor time, and count_kernel ");
+}
+
+void many_mistakes() {
+  const Ended child = run_self("mistakes");
+  equal(child.status, 0);  // the program was told, and may know what to do
+  says(child, "is not what cudaMalloc returned", 10);
+  says(child, "there is more wrong with such calls");
+}
+
+void findings_in_a_loop() {
+  const std::string path = std::filesystem::temp_directory_path() /
+                           ("report" + std::to_string(getpid()) + ".json");
+  const Ended child = run_self(path);
+  equal(child.status, 1);
+  says(child, "simt: race: ");
+  says(child, "in 1200 launches, ");
+  std::ifstream file(path);
+  const std::string report{std::istreambuf_iterator<char>(file), {}};
+  equal(count(report, "\"metrics\": {\"l1tex"), 2000);  // whole, and one line
+  equal(count(report, "\"launches_left_out\": 200"), 1);
+  says(child, "holds the first 1000 of 1200 launches");
+  std::remove(path.c_str());
+}
+
+void findings_at_many_places() {
+  const Ended child = run_self("many");
+  equal(child.status, 1);
+  says(child, "simt: race: ", 100);
+  says(child, "there are findings at more places than are shown");
+  says(child, "findings at 10 more places were not shown");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string task = argc > 1 ? argv[1] : "";
+  if (task == "lacking") return lacking();
+  if (task == "mistakes") return mistakes();
+  if (task == "slow") return slow();
+  if (task == "many") {
+    return many_places(std::make_integer_sequence<int, kKernels>());
+  }
+  if (!task.empty()) return same_place(task.c_str());
+  ok(cudaFree(nullptr));
+  if (on_executor()) {
+    refusals();
+    time_limit();
+    many_mistakes();
+    findings_in_a_loop();
+    findings_at_many_places();
+  } else {
+    is_true(true, "there is nothing to refuse");
+  }
+  return expect::report();
+}

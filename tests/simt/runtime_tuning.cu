@@ -1,0 +1,179 @@
+// Calls that only tune a GPU or watch it: they succeed, refuse what CUDA
+// refuses, and give back what was set. And what they are called beside: pools
+// of memory, boxes of bytes.
+
+#include <cuda_profiler_api.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include <cstring>
+#include <string>
+
+#include "tests/simt/expect.h"
+
+namespace {
+
+using expect::equal;
+using expect::is_true;
+using expect::ok;
+
+__global__ void nothing_kernel() {}
+
+void watching() {
+  ok(cudaProfilerStart());
+  nvtxRangePushA("a range that nobody watches");
+  nothing_kernel<<<1, 1>>>();
+  nvtxRangePop();
+  ok(cudaGetLastError());
+  ok(cudaProfilerStop());
+}
+
+void device() {
+  unsigned flags = 0;
+  ok(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
+  ok(cudaGetDeviceFlags(&flags));
+  equal(flags & cudaDeviceScheduleMask, cudaDeviceScheduleBlockingSync);
+  ok(cudaSetDeviceFlags(cudaDeviceScheduleAuto));
+  equal(cudaSetDeviceFlags(0x8000), cudaErrorInvalidValue);
+
+  char id[32] = {};
+  int found = -1;
+  ok(cudaDeviceGetPCIBusId(id, sizeof id, 0));
+  equal(std::strlen(id), 12);
+  ok(cudaDeviceGetByPCIBusId(&found, id));
+  equal(found, 0);
+  equal(cudaDeviceGetPCIBusId(nullptr, 13, 0), cudaErrorInvalidValue);
+  equal(cudaDeviceGetPCIBusId(id, sizeof id, -1), cudaErrorInvalidDevice);
+
+  cudaDeviceProp wanted = {};
+  found = -1;
+  ok(cudaChooseDevice(&found, &wanted));
+  is_true(found >= 0, "a device was chosen");
+  ok(cudaInitDevice(0, 0, 0));
+
+  ok(cudaDeviceSetCacheConfig(cudaFuncCachePreferL1));
+  cudaFuncCache preference = {};
+  ok(cudaDeviceGetCacheConfig(&preference));
+  size_t kept = 1;
+  ok(cudaDeviceGetLimit(&kept, cudaLimitPersistingL2CacheSize));
+  equal(kept, 0);
+  ok(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 1 << 20));
+  ok(cudaCtxResetPersistingL2Cache());
+  ok(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0));
+  cudaGetLastError();
+}
+
+void functions() {
+  ok(cudaFuncSetCacheConfig(nothing_kernel, cudaFuncCachePreferShared));
+  const char* name = nullptr;
+  ok(cudaFuncGetName(&name, reinterpret_cast<void*>(nothing_kernel)));
+  is_true(std::string(name).find("nothing_kernel") != std::string::npos,
+          "the name is the kernel's, mangled");
+}
+
+void streams() {
+  cudaStream_t stream = nullptr, other = nullptr;
+  ok(cudaStreamCreate(&stream));
+  ok(cudaStreamCreate(&other));
+  cudaStreamAttrValue value = {}, got = {};
+  value.syncPolicy = cudaSyncPolicyYield;
+  ok(cudaStreamSetAttribute(stream, cudaStreamAttributeSynchronizationPolicy,
+                            &value));
+  ok(cudaStreamCopyAttributes(other, stream));
+  ok(cudaStreamGetAttribute(other, cudaStreamAttributeSynchronizationPolicy,
+                            &got));
+  equal(got.syncPolicy, cudaSyncPolicyYield);
+  equal(
+      cudaStreamGetAttribute(stream, cudaLaunchAttributeClusterDimension, &got),
+      cudaErrorInvalidValue);
+  unsigned long long one = 0, two = 0;
+  ok(cudaStreamGetId(stream, &one));
+  ok(cudaStreamGetId(other, &two));
+  is_true(one != two, "each stream has a number of its own");
+  ok(cudaStreamDestroy(stream));
+  ok(cudaStreamDestroy(other));
+  cudaGetLastError();
+}
+
+void managed() {
+  char *data = nullptr, *plain = nullptr;
+  ok(cudaMallocManaged(&data, 1 << 16));
+  ok(cudaMalloc(&plain, 1 << 16));
+  cudaStream_t stream = nullptr;
+  ok(cudaStreamCreate(&stream));
+  ok(cudaStreamAttachMemAsync(stream, data, 0, cudaMemAttachSingle));
+  equal(cudaStreamAttachMemAsync(stream, data, 0, 77), cudaErrorInvalidValue);
+  ok(cudaStreamSynchronize(stream));
+  ok(cudaStreamDestroy(stream));
+  ok(cudaFree(data));
+  ok(cudaFree(plain));
+  cudaGetLastError();
+}
+
+void pool() {
+  cudaMemPool_t pool = nullptr, current = nullptr;
+  ok(cudaDeviceGetDefaultMemPool(&pool, 0));
+  ok(cudaDeviceGetMemPool(&current, 0));
+  is_true(pool == current, "the default pool is the current one");
+  uint64_t threshold = uint64_t{1} << 40, got = 0;
+  ok(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold,
+                             &threshold));
+  ok(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &got));
+  equal(got, threshold);
+  int reuse = 0;
+  ok(cudaMemPoolGetAttribute(pool, cudaMemPoolReuseAllowOpportunistic, &reuse));
+  equal(reuse, 1);
+  void* memory = nullptr;
+  ok(cudaMallocFromPoolAsync(&memory, 64, pool, nullptr));
+  ok(cudaMemsetAsync(memory, 0, 64, nullptr));
+  ok(cudaFreeAsync(memory, nullptr));
+  ok(cudaStreamSynchronize(nullptr));
+  ok(cudaMemPoolTrimTo(pool, 0));
+}
+
+// A box of 3 x 2 x 2 bytes out of the middle of one, into another.
+void boxes() {
+  const cudaExtent whole = make_cudaExtent(5, 4, 3);
+  cudaPitchedPtr device = {};
+  ok(cudaMalloc3D(&device, whole));
+  ok(cudaMemset3D(device, 7, whole));
+  char host[2][2][3] = {};
+  for (char& byte : *(char(*)[12])host) byte = 9;
+  cudaMemcpy3DParms copy = {};
+  copy.srcPtr = make_cudaPitchedPtr(host, 3, 3, 2);
+  copy.dstPtr = device;
+  copy.dstPos = make_cudaPos(1, 1, 1);
+  copy.extent = make_cudaExtent(3, 2, 2);
+  copy.kind = cudaMemcpyHostToDevice;
+  ok(cudaMemcpy3D(&copy));
+  char all[3][4][5] = {};
+  copy = {};
+  copy.srcPtr = device;
+  copy.dstPtr = make_cudaPitchedPtr(all, 5, 5, 4);
+  copy.extent = whole;
+  copy.kind = cudaMemcpyDeviceToHost;
+  ok(cudaMemcpy3D(&copy));
+  int right = 0;
+  for (int z = 0; z < 3; ++z) {
+    for (int y = 0; y < 4; ++y) {
+      for (int x = 0; x < 5; ++x) {
+        const bool inside = z >= 1 && y >= 1 && y < 3 && x >= 1 && x < 4;
+        right += all[z][y][x] == (inside ? 9 : 7);
+      }
+    }
+  }
+  equal(right, 60);
+  ok(cudaFree(device.ptr));
+}
+
+}  // namespace
+
+int main() {
+  watching();
+  device();
+  functions();
+  streams();
+  managed();
+  pool();
+  boxes();
+  return expect::report();
+}
