@@ -119,7 +119,7 @@ void Block::deadlock() {
   int barriers = 0;
   for (uint32_t k = 0; k < kBarriers; ++k)
     barriers += std::any_of(warps.begin(), warps.end(),
-                            [&](const auto& w) { return w->waits_at(k); });
+                            [&](const auto& w) { return w->waits_at(k) != 0; });
   const bool in_collective = any_waits(Path::kAtCollective);
   if (barriers + in_collective > 1)
     throw PlacedFault(719, stuck(Path::kAtBarrier, "deadlock",

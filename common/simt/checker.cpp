@@ -251,8 +251,12 @@ void Checker::release(Block& block, uint32_t number, bool counted) {
   BlockOrder& order = block.checks->order;
   BarrierOrder& barrier = order.barriers[number];
   if (counted) {
-    for (const auto& warp : block.warps)
-      if (warp->waits_at(number)) order.go(number, warp->index);
+    for (const auto& warp : block.warps) {
+      const uint32_t waits = warp->waits_at(number);
+      if (!waits) continue;
+      order.go(number, warp->index);
+      order.warps[warp->index].meet(waits, tables_->log.now());
+    }
     std::fill(barrier.known.begin(), barrier.known.end(), 0);
   } else {
     order.meet(tables_->log.now());

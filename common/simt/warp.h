@@ -127,7 +127,7 @@ class Warp {
   bool spins() const;
   bool stuck() const;  // in a loop that changes not even a register
   uint32_t live() const { return live_; }
-  bool waits_at(uint32_t barrier) const;
+  uint32_t waits_at(uint32_t barrier) const;  // which lanes
   // Runs until every path has ended or waits. Returns whether any of them did
   // anything but spin.
   bool run();
