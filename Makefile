@@ -170,6 +170,8 @@ $(B)/%.o: %.cpp $(B)/settings
 $(B)/common/simt/%.o: CXXFLAGS += $(SIMTFLAGS)
 # The host's part of a suite is long to compile and short to run.
 $(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst -O3,-O1,$(NVFLAGS))
+# The same program in other instructions, for tests/fuzz to compare with.
+$(B)/build/fuzz/plain/%.o: NVFLAGS += -G
 # The folder is newer than the library when a file was added or removed.
 SIMT := $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/*.cpp))
 $(B)/libsimt.a: $(SIMT) common/simt
