@@ -136,12 +136,14 @@ def findings(stderr):
     return {int(number): f"{message}, {place}" for message, number, place in reversed(found)}
 
 
-def run_cases(side, cases, stem):
-    """Number -> answer, for cases of one batch."""
-    target = write_batch(side, stem, cases)
-    build(side.backend, [target])
-    answers = execute(target, [case.number for case in cases])
-    forget(target)
+def run_sides(sides, cases, stem):
+    """[number -> answer], by each side, for cases of one batch."""
+    targets = [write_batch(side, stem, cases) for side in sides]
+    for backend in sorted({side.backend for side in sides}):
+        build(backend, [target for target, side in zip(targets, sides) if side.backend == backend])
+    answers = [execute(target, [case.number for case in cases]) for target in targets]
+    for target in targets:
+        forget(target)
     return answers
 
 
@@ -271,7 +273,8 @@ def count_by_executor(target, seeds):
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
         execute(target, seeds, SIMT_REPORT=report.name)
         launches = json.load(report)["launches"]
-    return {int(one["kernel"][1:]): [int(one["metrics"][metric]) for metric in METRICS] for one in launches}
+    return {int(ncu.short_name(one["kernel"])[1:]): [int(one["metrics"][metric]) for metric in METRICS]
+            for one in launches}
 
 
 def differences(ours, theirs):
@@ -330,8 +333,7 @@ class Shrinker:
         """Which sets of simplified parts leave a program that fails, and how."""
         cases = [Case(k, self.program, one) for k, one in enumerate(candidates)]
         self.tried += 1
-        answers = [run_cases(side, cases, f"shrink_{self.program.seed}_{self.tried}_{k}")
-                   for k, side in enumerate(self.sides)]
+        answers = run_sides(self.sides, cases, f"shrink_{self.program.seed}_{self.tried}")
         return [kind_of([answer[case.number] for answer in answers]) for case in cases]
 
     def shrink(self):
@@ -343,7 +345,7 @@ class Shrinker:
         at_once = None
         while True:
             left = list(generate.numbers(self.program.pieces, done))
-            at_once = min(at_once or len(left), max(1, len(left) // 2))
+            at_once = min(at_once or len(left), max(1, len(left) // 8))
             chunks = [frozenset(left[k:k + at_once]) for k in range(0, len(left), at_once)]
             kinds = self.disagree([done | chunk for chunk in chunks]) if chunks else []
             kept = [chunk for chunk, one in zip(chunks, kinds) if one == kind]
