@@ -186,6 +186,8 @@ $(SIMT): $(B)/%.o: %.cpp $(B)/settings $(B)/standard.h.gch
 $(MISSING): far = $(eval BEGUN += x) ($(words $(BEGUN)) of $(words $(MISSING)))
 # The host's part of a suite is long to compile and short to run.
 $(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst -O3,-O1,$(NVFLAGS))
+# The same program in other instructions, for tests/fuzz to compare with.
+$(B)/build/fuzz/plain/%.o: NVFLAGS += -G
 # A folder is newer than the library when a file was added or removed.
 REFUSALS := $(B)/common/simt/refusals
 $(B)/libsimt.a: $(SIMT) $(REFUSALS).o $(sort $(dir $(SIMT:$(B)/%=%)))

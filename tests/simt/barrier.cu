@@ -152,6 +152,22 @@ void check_halves() {
                [](int i) { return i < 64 ? 600 + 3 * (63 - i) : 191 - i; });
 }
 
+// Such a barrier orders the lanes of one warp, too: nothing else is needed
+// before one reads what its neighbour wrote.
+__global__ void neighbours_kernel(int* out) {
+  __shared__ int box[64];
+  const int i = threadIdx.x;
+  box[i] = 10 * i;
+  asm volatile("bar.sync 1, 64;" ::: "memory");
+  out[i] = box[i ^ 1];
+}
+
+void check_neighbours() {
+  const auto got = expect::results<int>(
+      64, [](int* out) { neighbours_kernel<<<1, 64>>>(out); });
+  expect::each(got, [](int i) { return 10 * (i ^ 1); });
+}
+
 // A producer arrives and goes on; a consumer waits for it.
 __global__ void arrive_kernel(int* out) {
   __shared__ int box[32];
@@ -257,6 +273,7 @@ int main() {
   check_votes();
   check_early();
   check_halves();
+  check_neighbours();
   check_arrive();
   check_named_votes();
   check_shapes();

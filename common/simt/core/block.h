@@ -45,6 +45,9 @@ struct Barrier {
   uint32_t lanes = 0;     //   of so many
 };
 
+// Lanes of each warp of a block.
+using LanesByWarp = std::array<uint32_t, 32>;
+
 struct Block {
   Block(Grid& grid, Observers observers)
       : grid(&grid), shared(grid.shared_bytes()), observers(observers) {}

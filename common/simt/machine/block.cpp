@@ -78,7 +78,8 @@ void BlockRun::check_barrier(uint32_t k) {
   if (b.arrived == 0 || b.arrived < (b.expected ? b.expected : live)) return;
   results_count = b.count;
   results_lanes = b.lanes;
-  observe::release(*this, k, b.expected != 0, waiting_warps(k));
+  observe::release(*this, k, b.expected != 0,
+                   b.expected ? waiting_lanes(k) : LanesByWarp{});
   b = Barrier{};
   awaited &= ~(1u << k);
   for (auto& warp : runs) warp->release(k);
@@ -89,11 +90,10 @@ void BlockRun::check_barriers() {
     check_barrier(first_lane(rest));
 }
 
-uint32_t BlockRun::waiting_warps(uint32_t barrier) const {
-  uint32_t set = 0;
-  for (const auto& warp : runs)
-    set |= uint32_t{warp->waits_at(barrier)} << warp->index;
-  return set;
+LanesByWarp BlockRun::waiting_lanes(uint32_t barrier) const {
+  LanesByWarp lanes = {};
+  for (const auto& warp : runs) lanes[warp->index] = warp->waits_at(barrier);
+  return lanes;
 }
 
 std::string BlockRun::describe_waiting() const {
@@ -128,7 +128,7 @@ void BlockRun::deadlock() {
   int barriers = 0;
   for (uint32_t k = 0; k < kBarriers; ++k)
     barriers += std::any_of(runs.begin(), runs.end(),
-                            [&](const auto& w) { return w->waits_at(k); });
+                            [&](const auto& w) { return w->waits_at(k) != 0; });
   const bool in_collective = any_waits(Path::kAtCollective);
   if (barriers + in_collective > 1)
     throw PlacedFault(719, stuck(Path::kAtBarrier, "deadlock",

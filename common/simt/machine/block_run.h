@@ -37,7 +37,7 @@ struct BlockRun : Block {
  private:
   [[noreturn]] void deadlock();
   bool any_waits(Path::State state) const;
-  uint32_t waiting_warps(uint32_t barrier) const;
+  LanesByWarp waiting_lanes(uint32_t barrier) const;
   std::string describe_waiting() const;
 };
 

@@ -73,7 +73,7 @@ class WarpRun : public Warp {
   bool ready() const { return !ready_.empty() || (!entry_ && live); }
   bool spins() const;
   bool stuck() const;  // in a loop that changes not even a register
-  bool waits_at(uint32_t barrier) const;
+  uint32_t waits_at(uint32_t barrier) const;  // which lanes
   // Runs until every path has ended or waits. Returns whether any of them did
   // anything but spin.
   bool run();

@@ -34,10 +34,11 @@ bool WarpRun::wake() {
   return any;
 }
 
-bool WarpRun::waits_at(uint32_t barrier) const {
-  return std::any_of(waiting_.begin(), waiting_.end(), [&](const Path& p) {
-    return p.state == Path::kAtBarrier && p.barrier == barrier;
-  });
+uint32_t WarpRun::waits_at(uint32_t barrier) const {
+  uint32_t waits = 0;
+  for (const Path& p : waiting_)
+    if (p.state == Path::kAtBarrier && p.barrier == barrier) waits |= p.mask;
+  return waits;
 }
 
 const Path* WarpRun::waiting(Path::State state) const {

@@ -244,12 +244,15 @@ void Checker::arrive(Warp& warp, const Instruction& ins, uint32_t mask) {
 }
 
 void Checker::release(Block& block, uint32_t number, bool counted,
-                      uint32_t waiting) {
+                      const LanesByWarp& waiting) {
   BlockOrder& order = block.checks->order;
   BarrierOrder& barrier = order.barriers[number];
   if (counted) {
-    for (uint32_t rest = waiting; rest; rest &= rest - 1)
-      order.go(number, first_lane(rest));
+    for (uint32_t w = 0; w < order.warps.size(); ++w) {
+      if (!waiting[w]) continue;
+      order.go(number, w);
+      order.warps[w].meet(waiting[w], tables_->log.now());
+    }
     std::fill(barrier.known.begin(), barrier.known.end(), 0);
   } else {
     order.meet(tables_->log.now());

@@ -52,8 +52,9 @@ class Checker {
   void fence(Warp& warp, const Instruction& ins);
   void arrive(Warp& warp, const Instruction& ins, uint32_t mask);
   // A barrier of the block opens; `counted`: not for all of its threads.
-  // The warps of the set `waiting` go on.
-  void release(Block& block, uint32_t barrier, bool counted, uint32_t waiting);
+  // The lanes `waiting` go on.
+  void release(Block& block, uint32_t barrier, bool counted,
+               const LanesByWarp& waiting);
 
   // What was found, each once, in the order in which it was found first.
   std::vector<Finding> findings() const;

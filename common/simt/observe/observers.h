@@ -45,10 +45,10 @@ inline void arrive(Warp& warp, const Instruction& ins, uint32_t mask) {
   if (o.counters) o.counters->barrier(ins);
   if (o.checker) o.checker->arrive(warp, ins, mask);
 }
-// The barrier opens; `counted`: for a number of threads that was named. Warps
-// of the set `waiting` go on.
+// The barrier opens; `counted`: for a number of threads that was named. The
+// lanes `waiting` go on.
 inline void release(Block& block, uint32_t barrier, bool counted,
-                    uint32_t waiting) {
+                    const LanesByWarp& waiting) {
   const Observers& o = block.observers;
   if (o.checker) o.checker->release(block, barrier, counted, waiting);
   if (o.trace) o.trace->release(block);

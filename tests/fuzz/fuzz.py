@@ -1,0 +1,470 @@
+#!/usr/bin/env python3
+"""Runs random kernels, and compares what they give with what a GPU gave.
+
+    fuzz.py check              all programs of tests/fuzz/h200.txt, by the executor
+    fuzz.py check --sample 240     so many of them, spread over all
+    fuzz.py record 1-20000     on a GPU: writes tests/fuzz/h200.txt
+    fuzz.py show 17            the program of a seed
+    fuzz.py run 17-40          what programs give here: a hash, or what is wrong
+    fuzz.py compare 17-40      on which of them the two sides disagree
+    fuzz.py shrink 17          the smallest part of it that two sides disagree on
+
+The two sides are the executor and a GPU; where there is none, the executor with
+optimised and with plain PTX. A program that fails in `check` is shrunk there.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import datetime
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(ROOT / "docs"), str(HERE)]
+
+import generate  # noqa: E402
+import ncu  # noqa: E402
+import toolchain  # noqa: E402
+
+RECORD = HERE / "h200.txt"
+SOURCES = ("generate.py", "forms.py", "harness.h")
+BATCH = 100  # Programs in a file: most of nvcc's time is theirs, not the headers'.
+CORES = len(os.sched_getaffinity(0))
+SECONDS = 600  # For a batch; one that takes longer hangs.
+SHRUNK = 3  # Failing programs that check makes small.
+
+_L1 = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
+_SHARED = "smsp__sass_inst_executed_op_shared_{}.sum"
+_WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+METRICS = [*(_L1.format("requests", op) for op in ("ld", "st", "red", "atom")),
+           *(_L1.format("sectors", op) for op in ("ld", "st")),
+           *(pattern.format(op) for pattern in (_SHARED, _WAVEFRONTS) for op in ("ld", "st")),
+           "smsp__inst_executed_op_shared_atom.sum"]
+
+
+class Problem(Exception):
+    """Something that this script cannot go on without, in words."""
+
+
+# ---- Building and running ----------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Side:
+    """What runs a program: a backend, with optimised or plain PTX."""
+    backend: str
+    folder: str = "build/fuzz"
+
+    def __str__(self):
+        who = "the GPU" if self.backend == "gpu" else "the executor"
+        return who if self == Side(self.backend) else f"{who}, without optimisation"
+
+
+CPU, GPU = Side("cpu"), Side("gpu")
+CPU_PLAIN = Side("cpu", "build/fuzz/plain")
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A program, with what was made simple in it; its number is unique in a batch."""
+    number: int
+    program: generate.Program
+    simplified: frozenset = frozenset()
+
+    def name(self):
+        return f"k{self.number}"
+
+
+def write_batch(side, stem, cases):
+    """The target that the Makefile makes of them."""
+    text = generate.batch([(case.name(), dataclasses.replace(case.program, seed=case.number), case.simplified)
+                           for case in cases])
+    source = ROOT / side.folder / f"{stem}.cu"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    source.write_text(text)
+    return f"build/{side.backend}/{side.folder}/{stem}.program"
+
+
+def build(backend, targets):
+    built = toolchain.make(ROOT, backend, f"-j{CORES}", *targets)
+    if built.returncode:
+        raise Problem(f"the build failed:\n{built.stdout[-4000:]}")
+
+
+def forget(target):
+    """A built batch is large, and there are hundreds."""
+    path = ROOT / target
+    source = ROOT / pathlib.Path(*pathlib.Path(target).parts[2:]).with_suffix(".cu")
+    for one in (path, path.with_suffix(".o"), path.with_suffix(".d"), source):
+        one.unlink(missing_ok=True)
+
+
+def execute(target, numbers, **environment):
+    """Number -> a hash, or what went wrong."""
+    answers, left = {}, list(numbers)
+    while left:
+        try:
+            done = subprocess.run([ROOT / target, *map(str, left)], cwd=ROOT, text=True, capture_output=True,
+                                  errors="replace", timeout=SECONDS, env=os.environ | environment)
+        except subprocess.TimeoutExpired as late:
+            out = (late.stdout or b"").decode()
+            done = subprocess.CompletedProcess((), 1, out, "it hung")
+        told = dict(re.findall(r"^(\d+) (\w+)$", done.stdout, re.M))
+        answers |= {int(number): answer for number, answer in told.items()}
+        answers |= findings(done.stderr)
+        known = [number for number in left if number in answers]
+        if len(known) < len(left) and not any(answers[n].startswith("cudaError") for n in known[-1:]):
+            # It ended without a word about the next.
+            guilty = next(number for number in left if number not in answers)
+            answers[guilty] = f"ended with status {done.returncode}: {done.stderr[-300:].strip()}"
+        left = [number for number in left if number not in answers]
+    return answers
+
+
+def findings(stderr):
+    """Number -> what the executor found; notes are no error."""
+    found = re.findall(r"^simt: ((?!note: ).*)\n  in k(\d+) (at .*)", stderr, re.M)
+    return {int(number): f"{message}, {place}" for message, number, place in reversed(found)}
+
+
+def run_sides(sides, cases, stem):
+    """[number -> answer], by each side, for cases of one batch."""
+    targets = [write_batch(side, stem, cases) for side in sides]
+    for backend in sorted({side.backend for side in sides}):
+        build(backend, [target for target, side in zip(targets, sides) if side.backend == backend])
+    answers = [execute(target, [case.number for case in cases]) for target in targets]
+    for target in targets:
+        forget(target)
+    return answers
+
+
+def has_gpu():
+    return subprocess.run([ROOT / "common/setup/backend.sh"], capture_output=True, text=True).stdout.startswith("gpu")
+
+
+# ---- Many programs -----------------------------------------------------------
+
+
+def write_seeds(side, seeds):
+    return write_batch(side, f"seeds_{seeds[0]}_{len(seeds)}", [Case(s, generate.program(s)) for s in seeds])
+
+
+def run_all(side, seeds, visit):
+    """Builds and runs programs batch by batch, several at a time; visit(batch, target,
+    answers) for each, after which the batch is forgotten unless it returns True."""
+    batches = [seeds[k:k + BATCH] for k in range(0, len(seeds), BATCH)]
+    wave = 4 * CORES
+    with concurrent.futures.ProcessPoolExecutor(CORES) as pool:
+        for first in range(0, len(batches), wave):
+            some = batches[first:first + wave]
+            targets = list(pool.map(functools.partial(write_seeds, side), some))
+            build(side.backend, targets)
+            for batch, target, answers in zip(some, targets, pool.map(execute, targets, some)):
+                if not visit(batch, target, answers):
+                    forget(target)
+            if len(batches) > wave:
+                print(f"{min(len(seeds), (first + wave) * BATCH)} of {len(seeds)} programs ran", flush=True)
+
+
+# ---- The record --------------------------------------------------------------
+
+
+def version():
+    """Changes with whatever decides what a seed's program is."""
+    return hashlib.sha256(b"".join((HERE / name).read_bytes() for name in SOURCES)).hexdigest()[:12]
+
+
+@dataclasses.dataclass
+class Record:
+    context: str
+    generator: str
+    hashes: dict  # Seed -> what it wrote, as a hash.
+    counters: dict  # Seed -> [number], in the order of METRICS.
+
+    def text(self):
+        lines = [f"# What a GPU gave for the programs of tests/fuzz. {self.context}",
+                 f"generator {self.generator}", "", "# From seed on: a hash for each program."]
+        seeds = sorted(self.hashes)
+        for k in range(0, len(seeds), 10):
+            some = seeds[k:k + 10]
+            assert some == list(range(some[0], some[0] + len(some)))
+            lines.append(f"{some[0]}: {' '.join(self.hashes[seed] for seed in some)}")
+        lines += ["", f"# Seed: what ncu counted: {', '.join(METRICS)}"]
+        lines += [f"{seed} = {' '.join(map(str, numbers))}" for seed, numbers in sorted(self.counters.items())]
+        return "\n".join(lines) + "\n"
+
+    @staticmethod
+    def read(path):
+        try:
+            text = path.read_text()
+        except OSError as error:
+            raise Problem(f"no record: {error}. `fuzz.py record` on a machine with a GPU makes one") from error
+        generator = re.search(r"^generator (\w+)$", text, re.M)
+        hashes = {}
+        for first, some in re.findall(r"^(\d+): (.*)$", text, re.M):
+            hashes |= {int(first) + k: one for k, one in enumerate(some.split())}
+        counters = {int(seed): [int(n) for n in numbers.split()]
+                    for seed, numbers in re.findall(r"^(\d+) = (.*)$", text, re.M)}
+        if not generator or not hashes:
+            raise Problem(f"{path} holds no record")
+        return Record(text.splitlines()[0], generator[1], hashes, counters)
+
+
+def context():
+    def said(*command):
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    gpu = said("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").splitlines()[0]
+    cuda = re.search(r"release ([\d.]+)", said(toolchain.nvcc(ROOT), "--version"))[1]
+    commit = said("git", "rev-parse", "--short=12", "HEAD") or "unknown"
+    name, _, driver = gpu.partition(", ")
+    return f"{name}, driver {driver}, CUDA {cuda}, {datetime.date.today()}, commit {commit}"
+
+
+def record(seeds, path):
+    if not has_gpu():
+        raise Problem("a record is made on a machine with a GPU")
+    made = Record(context(), version(), {}, {})
+    trouble = []
+    with concurrent.futures.ThreadPoolExecutor(1) as counting:
+        jobs = []
+
+        def visit(batch, target, answers):
+            made.hashes.update((seed, answer) for seed, answer in answers.items())
+            trouble.extend(f"{seed}: {answer}" for seed, answer in answers.items() if not is_hash(answer))
+            counted = [seed for seed in batch if generate.is_counted(seed)]
+            if counted:
+                jobs.append(counting.submit(count_by_ncu, target, counted))
+            return bool(counted)
+
+        run_all(GPU, seeds, visit)
+        for job in jobs:
+            made.counters |= job.result()
+    path.write_text(made.text())
+    print("\n".join(trouble))
+    print(f"{path}: {len(made.hashes)} programs, {len(made.counters)} of them counted; {len(trouble)} went wrong")
+    return bool(trouble)
+
+
+def is_hash(answer):
+    return re.fullmatch("[0-9a-f]{8}", answer) is not None
+
+
+# ---- Counters ----------------------------------------------------------------
+
+
+def count_by_ncu(target, seeds):
+    done = subprocess.run(["ncu", *ncu.arguments(METRICS), ROOT / target, *map(str, seeds)],
+                          cwd=ROOT, text=True, capture_output=True)
+    forget(target)
+    return {int(kernel[1:]): [int(numbers[metric]) for metric in METRICS]
+            for kernel, _, _, numbers in ncu.read(done.stdout, METRICS)}
+
+
+def count_by_executor(target, seeds):
+    with tempfile.NamedTemporaryFile(suffix=".json") as report:
+        execute(target, seeds, SIMT_REPORT=report.name)
+        launches = json.load(report)["launches"]
+    return {int(ncu.short_name(one["kernel"])[1:]): [int(one["metrics"][metric]) for metric in METRICS]
+            for one in launches}
+
+
+def differences(ours, theirs):
+    return [f"{metric}: {a}, on the GPU {b}" for metric, a, b in zip(METRICS, ours, theirs) if a != b]
+
+
+# ---- Checking ----------------------------------------------------------------
+
+
+def spread(seeds, count):
+    """So many of them, from the first to the last."""
+    return [seeds[k * len(seeds) // count] for k in range(count)]
+
+
+def judge(known, seed, answer, counted):
+    """What is wrong with a program, or None."""
+    if answer != known.hashes[seed]:
+        return f"{answer} instead of {known.hashes[seed]}" if is_hash(answer) else answer
+    if counted and (wrong := differences(counted, known.counters[seed])):
+        return "; ".join(wrong)
+    return None
+
+
+def check(known, seeds, shrinking=True):
+    if known.generator != version():
+        raise Problem(f"the record is stale: it is of generator {known.generator}, and this is {version()}. "
+                      "`fuzz.py record` on a machine with a GPU makes a new one")
+    wrong = {}
+
+    def visit(batch, target, answers):
+        of_ncu = [seed for seed in batch if seed in known.counters and is_hash(answers[seed])]
+        counters = count_by_executor(target, of_ncu) if of_ncu else {}
+        for seed in batch:
+            if trouble := judge(known, seed, answers[seed], counters.get(seed)):
+                wrong[seed] = trouble
+                print(f"FAIL  seed {seed}: {trouble}", flush=True)
+
+    run_all(CPU, seeds, visit)
+    for seed in sorted(wrong)[:SHRUNK] if shrinking else []:
+        shrink(seed)
+    print(f"{len(seeds) - len(wrong)} passed, {len(wrong)} failed")
+    return bool(wrong)
+
+
+# ---- Shrinking ---------------------------------------------------------------
+
+
+class Shrinker:
+    """Makes ever more of a program simple, while the two sides still disagree."""
+
+    def __init__(self, program, sides):
+        self.program, self.sides = program, sides
+        self.tried = 0
+
+    def disagree(self, candidates):
+        """Which sets of simplified parts leave a program that fails, and how."""
+        cases = [Case(k, self.program, one) for k, one in enumerate(candidates)]
+        self.tried += 1
+        answers = run_sides(self.sides, cases, f"shrink_{self.program.seed}_{self.tried}")
+        return [kind_of([answer[case.number] for answer in answers]) for case in cases]
+
+    def shrink(self):
+        """The parts that can be simple, or None where the sides agree."""
+        done = frozenset()
+        kind = self.disagree([done])[0]
+        if not kind:
+            return None
+        at_once = None
+        while True:
+            left = list(generate.numbers(self.program.pieces, done))
+            at_once = min(at_once or len(left), max(1, len(left) // 8))
+            chunks = [frozenset(left[k:k + at_once]) for k in range(0, len(left), at_once)]
+            kinds = self.disagree([done | chunk for chunk in chunks]) if chunks else []
+            kept = [chunk for chunk, one in zip(chunks, kinds) if one == kind]
+            if kept:
+                together = done.union(*kept)
+                all_fail = len(kept) > 1 and self.disagree([together])[0] == kind
+                done = together if all_fail else done | kept[0]
+            elif at_once == 1:
+                return done
+            else:
+                at_once //= 2
+
+
+def kind_of(answers):
+    """How a program fails, given both sides' answers; None if it does not."""
+    for answer in answers:
+        if not is_hash(answer):
+            return re.split("[:,]", answer)[0]
+    return "a difference" if len(set(answers)) > 1 else None
+
+
+def tidy(text):
+    """Without declarations of what nobody names again."""
+    while True:
+        lines = text.splitlines()
+        kept = [line for line in lines if not unused(line, text)]
+        if len(kept) == len(lines):
+            return text
+        text = "\n".join(kept) + "\n"
+
+
+def unused(line, text):
+    found = re.match(r"\s*(?:__shared__ )?(?:const )?(?:alignas\(8\) )?(?:u\d+|bool|uint4) (\w+)(?:\[\w+\])?(?: = [^,]*|\s*);$", line)
+    return bool(found) and len(re.findall(rf"\b{found[1]}\b", text)) == 1
+
+
+def two_sides():
+    return (CPU, GPU) if has_gpu() else (CPU, CPU_PLAIN)
+
+
+def shrink(seed):
+    program, sides = generate.program(seed), two_sides()
+    print(f"Shrinking seed {seed}: {sides[0]} against {sides[1]} ...", flush=True)
+    simplified = Shrinker(program, sides).shrink()
+    if simplified is None:
+        print(f"Seed {seed}: {sides[0]} and {sides[1]} agree. "
+              + ("" if has_gpu() else "Shrink it on a machine with a GPU."))
+        return True
+    print(f"// Seed {seed}, <<<{program.blocks}, {program.threads}>>>\n"
+          + tidy(program.text(f"k{seed}", simplified)), flush=True)
+    return False
+
+
+# ---- The command -------------------------------------------------------------
+
+
+def seeds_of(texts):
+    """17 20-22 -> [17, 20, 21, 22]"""
+    found = []
+    for text in texts:
+        first, _, last = text.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, some in (("check", "*"), ("record", "+"), ("show", "+"), ("run", "+"), ("compare", "+"), ("shrink", "+")):
+        commands.add_parser(name).add_argument("seeds", nargs=some, metavar="SEED or FIRST-LAST")
+    commands.choices["check"].add_argument("--sample", type=int, metavar="N", help="only N of them")
+    for name in ("check", "record"):
+        commands.choices[name].add_argument("--file", type=pathlib.Path, default=RECORD, help="the record")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    seeds = seeds_of(options.seeds)
+    if options.command == "show":
+        print("\n".join(generate.program(seed).text(f"k{seed}") for seed in seeds))
+        return 0
+    if options.command == "record":
+        return record(seeds, options.file)
+    if options.command == "shrink":
+        return any([shrink(seed) for seed in seeds])
+    if options.command in ("run", "compare"):
+        return run(seeds) if options.command == "run" else compare(seeds)
+    known = Record.read(options.file)
+    seeds = seeds or sorted(known.hashes)
+    return check(known, spread(seeds, options.sample) if options.sample else seeds)
+
+
+def answers_of(side, seeds):
+    found = {}
+    run_all(side, seeds, lambda batch, target, answers: found.update(answers))
+    return found
+
+
+def run(seeds):
+    for seed, answer in sorted(answers_of(GPU if has_gpu() else CPU, seeds).items()):
+        print(seed, answer)
+    return 0
+
+
+def compare(seeds):
+    sides = two_sides()
+    ours, theirs = (answers_of(side, seeds) for side in sides)
+    wrong = [seed for seed in seeds if kind_of([ours[seed], theirs[seed]])]
+    for seed in wrong:
+        print(f"FAIL  seed {seed}: {sides[0]} {ours[seed]}, {sides[1]} {theirs[seed]}")
+    for seed in wrong[:SHRUNK]:
+        shrink(seed)
+    print(f"{len(seeds) - len(wrong)} passed, {len(wrong)} failed")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Problem as problem:
+        sys.exit(f"fuzz: {problem}")
