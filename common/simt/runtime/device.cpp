@@ -12,8 +12,8 @@ void require_device(int device) {
           "; the CPU executor is one device, 0");
 }
 
-// What an H200 answers, until the program sets others. Remembered, not
-// enforced: the executor's stacks, printf and device heap grow as they need to.
+// What an H200 answers, until the program sets others. Only the device heap's
+// is enforced: the executor's stacks and printf grow as they need to.
 std::map<cudaLimit, size_t>& limits() {
   static auto* all =
       new std::map<cudaLimit, size_t>{{cudaLimitStackSize, 1024},
@@ -104,7 +104,10 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit which) {
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit which, size_t value) {
-  return answer([&] { limit(which) = value; });
+  return answer([&] {
+    limit(which) = value;
+    if (which == cudaLimitMallocHeapSize) allocations().limit_heap(value);
+  });
 }
 
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
