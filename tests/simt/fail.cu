@@ -173,7 +173,7 @@ const Case cases[] = {
     {"null",
      [](int* p) { null_kernel<<<1, 64>>>(p, nullptr); },
      kAnywhere,
-     {"null_kernel", "thread (7,0,0)", line(kNullLine)}},
+     {"null_kernel", "a null pointer", "thread (7,0,0)", line(kNullLine)}},
     {"misaligned",
      [](int* p) { misaligned_kernel<<<1, 64>>>(reinterpret_cast<char*>(p)); },
      kAnywhere,

@@ -337,6 +337,101 @@ void check_parameters() {
   });
 }
 
+// A parameter whose address is taken, by functions and through generic
+// pointers; each thread may change a copy of its own.
+__device__ __noinline__ void double_all(int* values, int n) {
+  for (int i = 0; i < n; ++i) values[i] *= 2;
+}
+
+__global__ void address_kernel(int* out, const __grid_constant__ Parameters p,
+                               Parameters q) {
+  const int i = threadIdx.x;
+  const int* const values[] = {p.values, q.values, primes};
+  if (i % 2 == 1) double_all(q.values, i % 5);
+  out[i] = sum_of(values[i % 3] + i % 2, 4) + p.values[i % 6];
+}
+
+void check_parameter_addresses() {
+  const Parameters p = {'A', 0.5, {1, 2, 3, 4, 5, 6}, {7, -8}};
+  const Parameters q = {'B', 0.25, {10, 20, 30, 40, 50, 60}, {70, 80}};
+  const auto got = expect::results<int>(
+      64, [&](int* out) { address_kernel<<<1, 64>>>(out, p, q); });
+  const int prime[] = {2, 3, 5, 7, 11, 13, 17, 19};
+  expect::each(got, [&](int i) {
+    int sum = p.values[i % 6];
+    for (int k = i % 2; k < i % 2 + 4; ++k) {
+      const bool doubled = i % 2 == 1 && k < i % 5;
+      const int answers[] = {p.values[k], q.values[k] * (doubled ? 2 : 1),
+                             prime[k]};
+      sum += answers[i % 3];
+    }
+    return sum;
+  });
+}
+
+// The window of parameters is part of global memory, that of constants is not.
+__global__ void spaces_kernel(int* out, const __grid_constant__ Parameters p) {
+  __shared__ int shared[1];
+  int local[1];
+  const void* const places[] = {out, shared, local, primes, &p};
+  for (int k = 0; k < 5; ++k) {
+    const void* at = places[k];
+    out[k] = __isGlobal(at) + 2 * __isShared(at) + 4 * __isLocal(at) +
+             8 * __isConstant(at) + 16 * __isGridConstant(at);
+  }
+}
+
+void check_spaces() {
+  const auto got = expect::results<int>(
+      5, [&](int* out) { spaces_kernel<<<1, 1>>>(out, {}); });
+  const int want[] = {1, 2, 4, 8, 17};
+  expect::each(got, [&](int i) { return want[i]; });
+}
+
+// memcpy and memset between all kinds of memory, of sizes that nobody knows.
+__global__ void copy_kernel(unsigned char* out, int bytes,
+                            const __grid_constant__ Parameters p) {
+  __shared__ unsigned char shared[32];
+  unsigned char local[32];
+  memset(local, 7, sizeof local);
+  memset(shared, 9, bytes);
+  memcpy(local + 1, primes, bytes);
+  memcpy(shared + 1, local, bytes);
+  memcpy(out, shared, bytes);
+  memcpy(out + 32, p.values, bytes);
+}
+
+void check_copies() {
+  const Parameters p = {'A', 0.5, {1, 2, 3, 4, 5, 6}, {7, -8}};
+  constexpr int kBytes = 23;
+  const auto got = expect::results<unsigned char>(
+      64, [&](unsigned char* out) { copy_kernel<<<1, 1>>>(out, kBytes, p); });
+  const int prime[] = {2, 3, 5, 7, 11, 13, 17, 19};
+  std::vector<unsigned char> want(64);
+  want[0] = 9;
+  want[1] = 7;
+  std::memcpy(&want[2], prime, kBytes - 2);
+  std::memcpy(&want[32], p.values, kBytes);
+  expect::each(got, [&](int i) { return want[i]; });
+}
+
+// Shared memory has addresses of 32 bits: with what is in the instruction, they
+// wrap around.
+__global__ void wrapping_kernel(int* out) {
+  __shared__ int shared[32];
+  const int i = threadIdx.x;
+  shared[i] = 3 * i;
+  __syncwarp();
+  const auto at = static_cast<unsigned>(__cvta_generic_to_shared(&shared[i]));
+  asm volatile("ld.shared.u32 %0, [%1+4096];" : "=r"(out[i]) : "r"(at - 4096));
+}
+
+void check_wrapping() {
+  const auto got = expect::results<int>(
+      32, [](int* out) { wrapping_kernel<<<1, 32>>>(out); });
+  expect::each(got, [](int i) { return 3 * i; });
+}
+
 // Memory from the device's own heap.
 struct Node {
   int value;
@@ -371,6 +466,18 @@ void check_heap() {
   });
 }
 
+// More than the heap has, which is 8 MiB at first.
+__global__ void no_heap_kernel(int* out) {
+  const size_t wishes[] = {9u << 20, size_t{1} << 40, ~size_t{0}};
+  out[threadIdx.x] = malloc(wishes[threadIdx.x]) == nullptr;
+}
+
+void check_no_heap() {
+  const auto got =
+      expect::results<int>(3, [](int* out) { no_heap_kernel<<<1, 3>>>(out); });
+  expect::each(got, [](int) { return 1; });
+}
+
 }  // namespace
 
 int main() {
@@ -402,6 +509,11 @@ int main() {
   check_vector<longlong2, long long>();
   check_hints();
   check_parameters();
+  check_parameter_addresses();
+  check_spaces();
+  check_copies();
+  check_wrapping();
   check_heap();
+  check_no_heap();
   return expect::report();
 }

@@ -41,6 +41,24 @@ __global__ void threads_kernel() {
   }
 }
 
+// Texts may be in any memory.
+struct Text {
+  char letters[16];
+};
+__constant__ Text constant_text = {"constant"};
+
+__global__ void texts_kernel(const __grid_constant__ Text parameter) {
+  __shared__ char shared[16];
+  char local[16];
+  for (int k = 0; k < 9; ++k) {
+    shared[k] = "in shared"[k];
+    local[k] = "in locals"[k];
+  }
+  shared[9] = local[8 + threadIdx.x] = 0;
+  printf("%s, %s, %s, %s\n", shared, local, constant_text.letters,
+         parameter.letters);
+}
+
 // printf tells how many arguments it took.
 __global__ void result_kernel(int* out) {
   out[0] = printf("two arguments: %d %f\n", 1, 2.0);
@@ -51,6 +69,7 @@ int child(const std::string& what) {
   void* p = reinterpret_cast<void*>(uintptr_t{0x7f00dead1000});
   if (what == "host") print_on_host(p, 0.0);
   if (what == "formats") formats_kernel<<<1, 1>>>(p, 0.0);
+  if (what == "texts") texts_kernel<<<1, 1>>>({"parameter"});
   if (what == "threads") threads_kernel<<<5, 50>>>();
   expect::ok(cudaDeviceSynchronize());
   return 0;
@@ -89,6 +108,11 @@ void check_threads() {
   expect::is_true(got == want, "every thread's line is there, once and whole");
 }
 
+void check_texts() {
+  expect::equal(run_self("texts").output,
+                "in shared, in local, constant, parameter\n");
+}
+
 void check_result() {
   const auto got =
       expect::results<int>(2, [](int* out) { result_kernel<<<1, 1>>>(out); });
@@ -102,6 +126,7 @@ int main(int argc, char** argv) {
   if (argc > 1) return child(argv[1]);
   check_formats();
   check_threads();
+  check_texts();
   check_result();
   return expect::report();
 }

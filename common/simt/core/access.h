@@ -13,6 +13,12 @@ inline const char* verb(Use use) {
   return use == Use::kLoad ? "read" : use == Use::kStore ? "write" : "atomic";
 }
 
+// Is all of [address, address + bytes) in [begin, end)? No sum wraps around.
+inline bool is_inside(uint64_t address, uint64_t bytes, uint64_t begin,
+                      uint64_t end) {
+  return address >= begin && address <= end && bytes <= end - address;
+}
+
 struct Access {
   uint64_t address[kLanes];  // in its space; of lanes in `mask`
   uint8_t* base = nullptr;   // address 0 of the space, in the host's memory

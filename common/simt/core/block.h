@@ -23,19 +23,27 @@ struct Observers {
   Trace* trace = nullptr;        // null: no SIMT_TRACE
 };
 
-// The allocation that each memory instruction touched last.
+// The allocation that each memory instruction touched last, as long as nobody
+// frees one.
 class AllocationCache {
  public:
   struct Range {
     uint64_t begin = 0, end = 0;  // holds no access
     uint64_t distance = 0;        // to where the executor finds it
   };
-  Range& of(uint32_t site) { return ranges_[site % kSlots]; }
-  void clear() { ranges_.fill({}); }
+  // `version` is that of all allocations.
+  Range& of(uint32_t site, uint64_t version) {
+    if (version != version_) {
+      ranges_.fill({});
+      version_ = version;
+    }
+    return ranges_[site % kSlots];
+  }
 
  private:
   static constexpr int kSlots = 64;
   std::array<Range, kSlots> ranges_;
+  uint64_t version_ = 0;
 };
 
 struct Barrier {

@@ -16,6 +16,9 @@ struct Warp;
 struct Function;
 struct Instruction;
 
+// A thread's local memory on every current GPU: 512 KiB.
+constexpr uint64_t kStackLimit = 512 << 10;
+
 // Executes one instruction for the lanes set in `mask` (never 0).
 using Handler = void (*)(Warp& warp, const Instruction& ins, uint32_t mask);
 

@@ -11,11 +11,13 @@
 
 namespace simt {
 
-// Pointers into shared and local memory, in the generic address space, carry
-// their space in the top bits; a device function's "address" is its number.
+// Pointers into shared and local memory and to a kernel's parameters, in the
+// generic address space, carry their space in the top bits; a device function's
+// "address" is its number.
 constexpr uint64_t kSharedWindow = 1ull << 60;
 constexpr uint64_t kLocalWindow = 2ull << 60;
 constexpr uint64_t kFunctionWindow = 3ull << 60;
+constexpr uint64_t kParamWindow = 4ull << 60;
 constexpr uint64_t kWindowMask = 15ull << 60;
 
 // Where a variable lives: an address in memory, or an offset in its space.
@@ -93,10 +95,10 @@ struct Program {
   std::vector<Parameter> parameters;
   struct Address {
     Place at;
-    uint32_t offset;
+    int64_t offset;
     uint8_t bytes;
   };
-  std::vector<Address> parameter_addresses, dynamic_shared;
+  std::vector<Address> dynamic_shared;
   std::vector<std::pair<Special, Place>> specials;
 
   std::vector<uint32_t> parameter_offsets, parameter_sizes;

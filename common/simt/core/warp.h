@@ -58,20 +58,19 @@ struct Warp {
   uint8_t* registers = nullptr;  // of the running call
   uint32_t carry = 0;  // the condition code register CC.CF, a bit a lane
   Block* const block;
-  const uint32_t index;      // within its block
-  const uint32_t threads;    // the lanes that have a thread
-  uint32_t live = 0;         // those that have not exited
-  uint32_t stack_base = 0;   // local memory of the running call: from here
-  uint32_t stack_end = 0;    //   to here, in each lane's stack
-  bool in_function = false;  // the running call is not the kernel itself
-  uint64_t issued = 0;       // instructions so far
+  const uint32_t index;     // within its block
+  const uint32_t threads;   // the lanes that have a thread
+  uint32_t live = 0;        // those that have not exited
+  uint32_t stack_base = 0;  // local memory of the running call: from here
+  uint32_t stack_end = 0;   //   to here, in each lane's stack
+  uint64_t issued = 0;      // instructions so far
   Poll poll;
   Exchange exchange;
   std::vector<uint8_t> stacks;  // of all lanes
 
   // A byte of a lane's local memory. 16 neighbouring bytes stay together.
   uint8_t* stack(int lane, uint64_t offset) {
-    return &stacks[((offset >> 4) * kLanes + lane) * 16 + (offset & 15)];
+    return stacks.data() + ((offset >> 4) * kLanes + lane) * 16 + (offset & 15);
   }
 };
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <set>
 
+#include "common/simt/core/access.h"
+#include "common/simt/core/device.h"
 #include "common/simt/core/error.h"
 #include "common/simt/core/warp.h"
 #include "common/simt/decode/analysis.h"
@@ -323,10 +325,20 @@ class Decoder : public OperandReader {
   Function::Slot stack_variable(const Declaration& d) {
     Function& f = *context_.function;
     f.stack_bytes = align_up(f.stack_bytes, std::max<uint32_t>(d.align, 8));
+    require_room(f.stack_bytes, d, kStackLimit, "local memory", "thread");
     const Variable v{Space::kLocal, f.stack_bytes, d.bytes};
     context_.scopes.back().variables[d.name] = v;
     f.stack_bytes += d.bytes;
     return {static_cast<uint32_t>(v.address), static_cast<uint32_t>(v.bytes)};
+  }
+
+  void require_room(uint64_t used, const Declaration& d, uint64_t most,
+                    const char* what, const char* owner) const {
+    if (is_inside(used, d.bytes, 0, most)) return;
+    throw Error(context_.text->name + " needs " +
+                std::to_string(used + d.bytes) + " bytes of " + what +
+                ", with '" + d.name + "'; a " + owner + " has at most " +
+                std::to_string(most));
   }
 
   // Arrays are aligned for the widest access, as ptxas does.
@@ -337,6 +349,8 @@ class Decoder : public OperandReader {
     }
     const uint32_t align = d.bytes >= 16 ? std::max(d.align, 16u) : d.align;
     program_.static_shared = align_up(program_.static_shared, align);
+    require_room(program_.static_shared, d, kSharedPerBlock,
+                 "static shared memory", "block");
     const Variable v{Space::kShared, program_.static_shared, d.bytes};
     program_.shared_arrays.push_back(
         {d.name, program_.static_shared, static_cast<uint32_t>(d.bytes)});
@@ -409,7 +423,7 @@ class Decoder : public OperandReader {
       if (v->dynamic_shared) {
         const Place at = new_constant(bytes);
         program_.dynamic_shared.push_back(
-            {at, static_cast<uint32_t>(offset), static_cast<uint8_t>(bytes)});
+            {at, offset, static_cast<uint8_t>(bytes)});
         return at;
       }
       if (v->space == Space::kLocal) {
@@ -421,16 +435,13 @@ class Decoder : public OperandReader {
         emit(get);
         return get.dst;
       }
+      if (v->space == Space::kGlobal && bytes < 8)
+        throw Error("the address of '" + name + "' has 64 bits");
       return constant(v->address + offset, bytes);
     }
     if (const auto p = kernel_params_.find(name);
-        p != kernel_params_.end() && context_.text->entry) {
-      const Place at = new_constant(bytes);
-      program_.parameter_addresses.push_back(
-          {at, p->second + static_cast<uint32_t>(offset),
-           static_cast<uint8_t>(bytes)});
-      return at;
-    }
+        p != kernel_params_.end() && context_.text->entry)
+      return constant(p->second + offset, bytes);
     if (const uint64_t f = module_.function_address(name))
       return constant(f, bytes);
     throw Error("'" + name + "' is not known");
@@ -536,7 +547,11 @@ class Decoder : public OperandReader {
       const Register* r = find_register(names[k]);
       if (!r) throw Error("'" + names[k] + "' is not a register");
       const auto bytes = static_cast<uint8_t>(r->bytes);
-      const uint32_t offset = p->second + from.offset + k * type.bytes;
+      const uint64_t offset = p->second + from.offset + k * type.bytes;
+      if (!is_inside(offset, type.bytes, 0, program_.parameter_bytes))
+        throw Error("this is outside the kernel's " +
+                    std::to_string(program_.parameter_bytes) +
+                    " bytes of parameters");
       Instruction ins = guard;
       ins.pure = true;
       ins.dst = r->place;
@@ -558,24 +573,36 @@ class Decoder : public OperandReader {
   }
 
   bool memory(const Statement& s, Instruction& ins) {
-    for (const Operand& o : s.operands) {
-      if (!o.address) continue;
-      Operand base = o;
+    const auto address =
+        std::find_if(s.operands.begin(), s.operands.end(),
+                     [](const Operand& o) { return o.address; });
+    if (address == s.operands.end()) return decode_memory(s, *this, ins);
+    const bool parameter = s.has("param") || s.has("param::func");
+    const Variable* v = find_variable(address->text);
+    if (!parameter || !v || v->space != Space::kLocal) v = nullptr;
+    ins.address_bytes = 8;
+    ins.offset = address->offset;
+    if (!v) {
+      Operand base = *address;
       base.offset = 0;
       base.address = false;
-      const Variable* v = find_variable(o.text);
-      const bool in_stack = v && v->space == Space::kLocal;
-      ins.address_bytes = 8;
-      ins.offset = o.offset;
-      if (in_stack && s.has("param")) {  // an argument or a result
-        ins.offset += static_cast<int64_t>(v->address);
-      } else {
-        ins.a = source(base, 8);
-        if (const int w = width(base)) ins.address_bytes = w;
-      }
-      break;
+      ins.a = source(base, 8);
+      if (const int w = width(base)) ins.address_bytes = w;
     }
-    return decode_memory(s, *this, ins);
+    if (!decode_memory(s, *this, ins)) return false;
+    if (v) place_in_stack(*v, address->text, ins);
+    // Behind a pointer, too, a function has its own parameters in its frame.
+    if (parameter && (v || !context_.text->entry)) ins.space = Space::kLocal;
+    return true;
+  }
+
+  // An argument or a result, at a distance from its beginning.
+  void place_in_stack(const Variable& v, const std::string& name,
+                      Instruction& ins) {
+    if (!is_inside(ins.offset, ins.size * ins.count, 0, v.bytes))
+      throw Error("this is outside the " + std::to_string(v.bytes) +
+                  " bytes of '" + name + "'");
+    ins.offset += static_cast<int64_t>(v.address);
   }
 
   // call (results), callee, (arguments)[, prototype];

@@ -61,6 +61,7 @@ void choose_space(const Instruction& ins, Access& a) {
   a.mask &= same;
   a.space = window == kSharedWindow  ? Space::kShared
             : window == kLocalWindow ? Space::kLocal
+            : window == kParamWindow ? Space::kParam
                                      : Space::kGlobal;
   if (a.space == Space::kGlobal) return;
   for (uint64_t& address : a.address) address &= ~kWindowMask;
@@ -75,12 +76,31 @@ void check_alignment(Warp& warp, const Instruction& ins, const Access& a) {
 
 // All lanes within [begin, end)?
 bool within(const Access& a, uint64_t begin, uint64_t end) {
-  if (end - begin < a.bytes || end < begin) return false;
-  const uint64_t last = end - a.bytes;
-  if (a.dense) return a.address[0] >= begin && a.address[kLanes - 1] <= last;
+  if (end - begin < a.bytes) return false;
+  const uint64_t most = end - begin - a.bytes;
+  if (a.dense)  // Both: the run may wrap around.
+    return a.address[0] - begin <= most &&
+           a.address[kLanes - 1] - begin <= most;
   uint64_t outside = 0;
-  for (uint64_t address : a.address) outside |= address - begin > last - begin;
+  for (uint64_t address : a.address) outside |= address - begin > most;
   return outside == 0;
+}
+
+// All lanes within the `size` bytes of a space that `owner` has?
+void require_inside(Warp& warp, const Instruction& ins, const Access& a,
+                    uint64_t size, const std::string& owner, const char* what) {
+  for (int l = 0; l < kLanes; ++l) {
+    if (!(a.mask >> l & 1) || is_inside(a.address[l], a.bytes, 0, size))
+      continue;
+    const std::string all = std::to_string(size) + " bytes of " + what;
+    const int64_t from = ins.address_bytes == 4
+                             ? static_cast<int32_t>(a.address[l])
+                             : static_cast<int64_t>(a.address[l]);
+    report(warp, ins, a, l, "out of bounds", kIllegalAddress,
+           from < 0 ? ": " + std::to_string(-from) + " bytes before the " +
+                          owner + "'s " + all
+                    : ": the " + owner + " has " + all);
+  }
 }
 
 // Lanes in memory at another distance than the first's wait for the next round.
@@ -96,20 +116,24 @@ void find_allocations(Warp& warp, const Instruction& ins, Access& a,
       a.dense = false;
       continue;
     }
-    if (from >= known.begin && from + a.bytes <= known.end) continue;
+    if (is_inside(from, a.bytes, known.begin, known.end)) continue;
     const std::optional<Allocation> found = all.find(from);
     if (found && found->freed)
       report(warp, ins, a, l, "use after free", kIllegalAddress,
              ": " + all.describe(from));
-    if (!found || from + a.bytes > found->end)
+    if (!found || !is_inside(from, a.bytes, found->begin, found->end))
       report(warp, ins, a, l, "out of bounds", kIllegalAddress,
              ": " + all.describe(from));
+    if (ins.space == Space::kConst && found->memory != Memory::kConstant)
+      report(warp, ins, a, l, "out of bounds", kIllegalAddress,
+             ": no constant memory, but " + all.describe(from));
     known = {found->begin, found->end, distance};
   }
 }
 
 void place_global(Warp& warp, const Instruction& ins, Access& a) {
-  AllocationCache::Range& known = warp.block->ranges.of(ins.site);
+  AllocationCache::Range& known =
+      warp.block->ranges.of(ins.site, Allocations::version());
   if (!within(a, known.begin, known.end)) find_allocations(warp, ins, a, known);
   a.base = reinterpret_cast<uint8_t*>(known.distance);
 }
@@ -117,42 +141,29 @@ void place_global(Warp& warp, const Instruction& ins, Access& a) {
 void place_shared(Warp& warp, const Instruction& ins, Access& a) {
   AlignedBytes& shared = warp.block->shared;
   a.base = shared.data();
-  if (within(a, 0, shared.size())) return;
-  for (int l = 0; l < kLanes; ++l)
-    if ((a.mask >> l & 1) && a.address[l] + a.bytes > shared.size())
-      report(warp, ins, a, l, "out of bounds", kIllegalAddress,
-             ": the block has " + std::to_string(shared.size()) +
-                 " bytes of shared memory");
+  if (!within(a, 0, shared.size()))
+    require_inside(warp, ins, a, shared.size(), "block", "shared memory");
 }
 
 // Lanes' stacks are interleaved: addresses become offsets in the warp's.
 void place_local(Warp& warp, const Instruction& ins, Access& a) {
   a.dense = false;
   a.base = warp.stack(0, 0);
-  const bool relative = ins.a == kNowhere;  // to the current call's frame
-  for (int l = 0; l < kLanes; ++l) {
-    if (!(a.mask >> l & 1)) continue;
-    if (relative) a.address[l] += warp.stack_base;
-    if (a.address[l] + a.bytes > warp.stack_end)
-      report(warp, ins, a, l, "out of bounds", kIllegalAddress,
-             ": the thread has " + std::to_string(warp.stack_end) +
-                 " bytes of local memory");
-    a.address[l] = warp.stack(l, a.address[l]) - a.base;
-  }
+  if (ins.a == kNowhere)  // relative to the current call's frame
+    for (uint64_t& address : a.address) address += warp.stack_base;
+  require_inside(warp, ins, a, warp.stack_end, "thread", "local memory");
+  for (int l = 0; l < kLanes; ++l)
+    if (a.mask >> l & 1) a.address[l] = warp.stack(l, a.address[l]) - a.base;
 }
 
-// An address taken of a kernel's parameter points into the launch's copy.
+// A kernel's parameters, at their address. All threads share them.
 void place_parameter(Warp& warp, const Instruction& ins, Access& a) {
-  if (ins.a == kNowhere || warp.in_function) return place_local(warp, ins, a);
-  a.base = nullptr;
-  const auto& bytes = warp.block->grid->parameters;
-  const auto begin = reinterpret_cast<uint64_t>(bytes.data());
-  for (int l = 0; l < kLanes; ++l)
-    if ((a.mask >> l & 1) &&
-        (a.address[l] < begin || a.address[l] + a.bytes > begin + bytes.size()))
-      report(warp, ins, a, l, "out of bounds", kIllegalAddress,
-             ": the kernel has " + std::to_string(bytes.size()) +
-                 " bytes of parameters");
+  AlignedBytes& parameters = warp.block->grid->parameters;
+  a.base = parameters.data();
+  require_inside(warp, ins, a, parameters.size(), "kernel", "parameters");
+  if (a.use != Use::kLoad)
+    report(warp, ins, a, first_lane(a.mask), "read only", kIllegalAddress,
+           ": a kernel's parameters cannot be changed");
 }
 
 // Finds the places for lanes of `mask`, or for those of them (a.mask) that
@@ -291,7 +302,8 @@ Handler access_handler(Type type, int register_bytes) {
 Space space_of(const Statement& s) {
   for (const std::string& part : s.op) {
     if (part == "global") return Space::kGlobal;
-    if (part == "shared" || part == "shared::cta") return Space::kShared;
+    // A cluster here is one block.
+    if (part.rfind("shared", 0) == 0) return Space::kShared;
     if (part == "local") return Space::kLocal;
     if (part == "const") return Space::kConst;
     if (part.rfind("param", 0) == 0) return Space::kParam;
@@ -325,6 +337,8 @@ void decode_access(const Statement& s, OperandReader& operands,
   const bool rereads = s.has("volatile") || s.has("relaxed") ||
                        s.has("acquire") || s.has("mmio");
   if (rereads && !is_store) ins.kind = Kind::kPoll;
+  if (ins.size * ins.count > 16 && ins.space != Space::kGlobal)
+    throw Error("only global memory is accessed by more than 16 bytes");
   std::vector<std::string> names = value.list;
   if (names.empty()) names = {value.text};
   if (names.size() != ins.count) throw Error("wrong number of registers");
@@ -536,23 +550,36 @@ void decode_atomic(const Statement& s, OperandReader& operands,
 uint64_t window_of(Space space) {
   return space == Space::kShared  ? kSharedWindow
          : space == Space::kLocal ? kLocalWindow
+         : space == Space::kParam ? kParamWindow
                                   : 0;
 }
 
-template <class T>
+// What is no pointer into the space becomes an address far outside of it.
 void convert_address(Warp& warp, const Instruction& ins, uint32_t mask) {
-  const T window = static_cast<T>(window_of(ins.space));
-  const T keep = ins.mode ? ~window : ~T{0}, add = ins.mode ? 0 : window;
+  const uint64_t window = window_of(ins.space);
+  const uint64_t add = ins.mode ? -window : window;
   map_lanes(
-      mask, lanes<T>(warp, ins.dst), [=](T a) { return (a & keep) | add; },
-      lanes<T>(warp, ins.a));
+      mask, lanes<uint64_t>(warp, ins.dst), [=](uint64_t a) { return a + add; },
+      lanes<uint64_t>(warp, ins.a));
 }
 
-void is_in_space(Warp& warp, const Instruction& ins, uint32_t mask) {
+// The window of kernel parameters is part of the global one (PTX ISA, "generic
+// addressing").
+bool is_in_space(uint64_t address, Space space) {
+  const uint64_t window = address & kWindowMask;
+  if (space != Space::kGlobal && space != Space::kConst)
+    return window == window_of(space);
+  if (window == kParamWindow) return space == Space::kGlobal;
+  const auto found = allocations().find(address);
+  const bool constant = found && found->memory == Memory::kConstant;
+  return window == 0 && constant == (space == Space::kConst);
+}
+
+void find_space(Warp& warp, const Instruction& ins, uint32_t mask) {
   const uint64_t* address = lanes<uint64_t>(warp, ins.a);
   uint32_t yes = 0;
-  for (int l = 0; l < kLanes; ++l)
-    yes |= uint32_t{(address[l] & kWindowMask) == window_of(ins.space)} << l;
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    if (is_in_space(address[first_lane(rest)], ins.space)) yes |= rest & -rest;
   uint32_t& to = *lanes<uint32_t>(warp, ins.dst);
   to = (to & ~mask) | (yes & mask);
 }
@@ -577,15 +604,15 @@ bool decode_memory(const Statement& s, OperandReader& operands,
     ins.space = space_of(s);
     ins.mode = s.has("to");
     ins.dst = operands.destination(s.operands.at(0));
-    ins.a = operands.source(s.operands.at(1), s.type().bytes);
+    ins.a = operands.source(s.operands.at(1), 8);
     ins.pure = true;
-    ins.run = s.type().bytes == 8 ? convert_address<uint64_t>
-                                  : convert_address<uint32_t>;
+    ins.run = convert_address;
+    if (s.type().bytes != 8) throw Error("an address has 64 bits here");
   } else if (op == "isspacep") {
     ins.space = space_of(s);
     ins.dst = operands.predicate(s.operands.at(0).text);
     ins.a = operands.source(s.operands.at(1), 8);
-    ins.run = is_in_space;
+    ins.run = find_space;
   } else if (op == "membar" || op == "fence") {
     ins.for_block = is_for_block(s);
     ins.run = fence;

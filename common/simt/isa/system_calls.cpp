@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "common/simt/core/access.h"
 #include "common/simt/core/block.h"
 #include "common/simt/core/finding.h"
 #include "common/simt/isa/collectives.h"
@@ -33,43 +34,65 @@ class Lane {
   // At a generic address.
   template <class T>
   T read(uint64_t address) const {
-    if ((address & kWindowMask) == kLocalWindow)
-      return from_stack<T>(address & ~kWindowMask);
-    T value;
-    const void* from =
-        (address & kWindowMask) == kSharedWindow
-            ? warp_.block->shared.data() + (address & ~kWindowMask)
-            : global(address);
-    std::memcpy(&value, from, sizeof value);
-    return value;
+    const uint64_t offset = address & ~kWindowMask;
+    switch (address & kWindowMask) {
+      case kLocalWindow:
+        require_inside(address, sizeof(T), warp_.stack_end);
+        return from_stack<T>(offset);
+      case kSharedWindow:
+        require_inside(address, sizeof(T), warp_.block->shared.size());
+        return value_at<T>(warp_.block->shared.data() + offset);
+      case kParamWindow:
+        require_inside(address, sizeof(T), parameters().size());
+        return value_at<T>(parameters().data() + offset);
+      default:
+        require_allocated(address, sizeof(T));
+        return value_at<T>(allocations().open(address));
+    }
   }
 
   std::string text(uint64_t address) const {
     std::string s;
-    for (char c; address && (c = read<char>(address)); ++address) s += c;
+    for (char c; (c = read<char>(address)); ++address) s += c;
     return s;
   }
 
  private:
-  const void* global(uint64_t address) const {
-    if (!known_.contains(address)) {
-      const auto found = allocations().find(address);
-      if (!found || found->freed)
-        fault(warp_, ins_, lane_, found ? "use after free" : "out of bounds",
-              "a call reads " + allocations().describe(address), 700);
-      known_ = *found;
-    }
-    return allocations().open(address);
+  AlignedBytes& parameters() const { return warp_.block->grid->parameters; }
+
+  void require_inside(uint64_t address, uint64_t bytes, uint64_t size) const {
+    if (!is_inside(address & ~kWindowMask, bytes, 0, size))
+      refuse("out of bounds", allocations().describe(address) + ", byte " +
+                                  std::to_string(address & ~kWindowMask) +
+                                  " of " + std::to_string(size));
+  }
+
+  void require_allocated(uint64_t address, uint64_t bytes) const {
+    if (is_inside(address, bytes, known_.begin, known_.end)) return;
+    const auto found = allocations().find(address);
+    if (!found || !is_inside(address, bytes, found->begin, found->end))
+      refuse("out of bounds", allocations().describe(address));
+    if (found->freed) refuse("use after free", allocations().describe(address));
+    known_ = *found;
+  }
+
+  [[noreturn]] void refuse(const char* kind, const std::string& what) const {
+    fault(warp_, ins_, lane_, kind, "a call reads " + what, 700);
+  }
+
+  template <class T>
+  static T value_at(const void* from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
   }
 
   template <class T>
   T from_stack(uint64_t offset) const {
-    T value;
     uint8_t bytes[sizeof(T)];
     for (size_t k = 0; k < sizeof(T); ++k)
       bytes[k] = *warp_.stack(lane_, offset + k);
-    std::memcpy(&value, bytes, sizeof value);
-    return value;
+    return value_at<T>(bytes);
   }
 
   Warp& warp_;
@@ -110,6 +133,10 @@ std::string formatted(const std::string& spec, T value) {
   return longer;
 }
 
+std::string string(const Lane& lane, uint64_t address) {
+  return address ? lane.text(address) : "(null)";
+}
+
 // One conversion, "%-8.3lld": the host's printf does the work, with the
 // argument fetched from the device and its length spelt for the host.
 std::string convert(const std::string& format, size_t& at, const Lane& lane,
@@ -143,7 +170,8 @@ std::string convert(const std::string& format, size_t& at, const Lane& lane,
     case 'c':
       return formatted(spec + c, arguments.next<int>());
     case 's':
-      return formatted(spec + c, lane.text(arguments.next<uint64_t>()).c_str());
+      return formatted(spec + c,
+                       string(lane, arguments.next<uint64_t>()).c_str());
     case 'p':
       return formatted(spec + c,
                        reinterpret_cast<void*>(arguments.next<uint64_t>()));
@@ -210,7 +238,6 @@ void release(Warp& warp, const Instruction& ins, uint32_t mask) {
       fault(warp, ins, l, "bad free",
             "free of " + allocations().describe(address), 719);
   }
-  warp.block->ranges.clear();
 }
 
 }  // namespace

@@ -224,9 +224,6 @@ GridRun::GridRun(Kernel& kernel, const LaunchShape& shape, void** args)
     }
     spread(p.at, p.register_bytes, value);
   }
-  for (const Program::Address& a : program.parameter_addresses)
-    spread(a.at, a.bytes,
-           reinterpret_cast<uint64_t>(parameters.data()) + a.offset);
   for (const Program::Address& a : program.dynamic_shared)
     spread(a.at, a.bytes, dynamic_shared_begin() + a.offset);
 }
@@ -251,12 +248,13 @@ Module* load_module(std::string ptx) {
   }
   for (const Declaration& d : module->text.variables) {
     if (d.space == "shared") continue;
-    const uint64_t at =
-        allocations().allocate(d.bytes, Memory::kVariable, d.name.c_str());
+    const bool constant = d.space == "const";
+    const uint64_t at = allocations().allocate(
+        d.bytes, constant ? Memory::kConstant : Memory::kVariable,
+        d.name.c_str());
     if (at == 0) throw Error("no memory is left for the variable " + d.name);
     std::memset(allocations().open(at), 0, d.bytes);
-    module->variables[d.name] = {Space::kGlobal, at, d.bytes, false,
-                                 d.space == "const"};
+    module->variables[d.name] = {Space::kGlobal, at, d.bytes, false, constant};
   }
   for (const Declaration& d : module->text.variables)
     if (!d.initial.empty()) initialise(*module, d);

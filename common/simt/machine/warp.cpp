@@ -139,7 +139,6 @@ void WarpRun::enter(const Path& path) {
   registers = path.frame->registers;
   stack_base = path.frame->stack_base;
   stack_end = stack_base + path.frame->function->stack_bytes;
-  in_function = path.frame->caller != nullptr;
 }
 
 // The lanes of `path` until they end, wait, or join others. Between events

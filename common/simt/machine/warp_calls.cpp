@@ -6,13 +6,6 @@
 #include "common/simt/machine/block_run.h"
 
 namespace simt {
-namespace {
-
-// A thread's local memory on every current GPU: 512 KiB.
-constexpr uint32_t kStackLimit = 512 << 10;
-
-}  // namespace
-
 Frame* WarpRun::new_frame(const Function& function) {
   auto& unused = home_.free_frames;
   const auto free =

@@ -13,7 +13,9 @@
 #include <new>
 #include <sstream>
 
+#include "common/simt/core/access.h"
 #include "common/simt/core/device.h"
+#include "common/simt/core/program.h"
 #include "common/simt/core/settings.h"
 
 namespace simt {
@@ -112,6 +114,34 @@ std::string text_of(uint64_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
+// What is in no program's memory: the top bits say what it points to.
+std::string describe_window(uint64_t address) {
+  const uint64_t end = (address + page_bytes()) & kWindowMask;
+  const uint64_t window = address & kWindowMask;
+  const bool before = end != window;
+  const char* name = "no memory at all";
+  switch (before ? end : window) {
+    case 0:
+      name = "a null pointer";
+      break;
+    case kSharedWindow:
+      name = "shared memory";
+      break;
+    case kLocalWindow:
+      name = "a thread's local memory";
+      break;
+    case kFunctionWindow:
+      name = "a device function";
+      break;
+    case kParamWindow:
+      name = "a kernel's parameters";
+      break;
+    default:
+      return name;
+  }
+  return before ? text_of(end - address) + " before " + name : name;
+}
+
 }  // namespace
 
 std::string variable_name(const std::string& mangled) {
@@ -157,6 +187,8 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
   const bool counts = memory != Memory::kPinned;
   if (counts && bytes > device_bytes_ - in_use_) return 0;
   if (bytes > arena_end_ - arena_begin_) return 0;
+  const bool heap = memory == Memory::kHeap;
+  if (heap && !is_inside(heap_in_use_, bytes, 0, heap_limit_)) return 0;
   const bool shared = memory == Memory::kManaged || memory == Memory::kPinned;
   // What the host may touch has its pages to itself, and so has a variable,
   // because it may turn out to be managed.
@@ -176,6 +208,7 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
   else
     note_written(begin, bytes);
   if (counts) in_use_ += bytes;
+  if (heap) heap_in_use_ += bytes;
   blocks_[begin] = {{begin, end, memory, false, false, ++count_, name},
                     begin + whole};
   return begin;
@@ -188,6 +221,7 @@ bool Allocations::release(uint64_t address) {
   Block& block = found->second;
   if (block.freed || block.adopted) return false;
   if (block.memory != Memory::kPinned) in_use_ -= block.bytes();
+  if (block.memory == Memory::kHeap) heap_in_use_ -= block.bytes();
   block.freed = true;
   if (!block.is_device_only()) let_host_in(block.begin, block.end, false);
   drop_pages(block.begin, block.end);
@@ -272,7 +306,11 @@ uint64_t Allocations::device_bytes_in_use() const {
 }
 
 std::string Allocations::describe(uint64_t address) const {
-  if (address < page_bytes()) return address ? "almost null" : "null";
+  if (address == 0) return "a null pointer";
+  if (address < page_bytes())
+    return text_of(address) + " behind a null pointer";
+  if (address & kWindowMask || (address + page_bytes()) & kWindowMask)
+    return describe_window(address);
   const std::shared_lock lock(mutex_);
   if (const Block* block = at(address)) {
     std::ostringstream out;

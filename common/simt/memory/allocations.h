@@ -28,6 +28,7 @@ enum class Memory : uint8_t {
   kManaged,
   kPinned,  // of the host, page-locked
   kVariable,
+  kConstant,  // a variable, too
   kManagedVariable
 };
 
@@ -44,7 +45,8 @@ struct Allocation {
     return address >= begin && address < end;
   }
   bool is_variable() const {
-    return memory == Memory::kVariable || memory == Memory::kManagedVariable;
+    return memory == Memory::kVariable || memory == Memory::kConstant ||
+           memory == Memory::kManagedVariable;
   }
   bool is_managed() const {
     return memory == Memory::kManaged || memory == Memory::kManagedVariable;
@@ -52,7 +54,7 @@ struct Allocation {
   bool is_from_api() const { return !is_variable() && !adopted; }
   bool is_device_only() const {
     return memory == Memory::kDevice || memory == Memory::kHeap ||
-           memory == Memory::kVariable;
+           memory == Memory::kVariable || memory == Memory::kConstant;
   }
 };
 
@@ -65,6 +67,9 @@ class Allocations {
   // An address aligned to 256 bytes, or 0 when the device or the machine has
   // no more. `name` must outlive the program's last message.
   uint64_t allocate(uint64_t bytes, Memory memory, const char* name);
+
+  // The most that the kernels' own malloc gives before something is freed.
+  void limit_heap(uint64_t bytes) { heap_limit_ = bytes; }
 
   // False if no live allocation begins at `address`.
   bool release(uint64_t address);
@@ -82,8 +87,9 @@ class Allocations {
   // The allocation around `address`, live or freed. Any thread may ask.
   std::optional<Allocation> find(uint64_t address) const;
 
-  // Changes whenever an answer of find() may have become stale.
-  uint64_t version() const { return version_; }
+  // Changes whenever an answer of find() may have become stale. Asked for each
+  // access: so there is one for all, which is found at once.
+  static uint64_t version() { return version_.load(std::memory_order_acquire); }
 
   // Whether `address` is device memory's, allocated or not.
   bool in_arena(uint64_t address) const {
@@ -141,9 +147,10 @@ class Allocations {
   std::map<uint64_t, uint64_t> holes_;  // begin -> end, never adjacent
   std::deque<uint64_t> quarantined_;    // begins, oldest first
   uint64_t quarantined_bytes_ = 0;
-  uint64_t in_use_ = 0;
+  uint64_t in_use_ = 0, heap_in_use_ = 0;
+  std::atomic<uint64_t> heap_limit_{8 << 20};  // what CUDA begins with
   uint64_t count_ = 0;
-  std::atomic<uint64_t> version_{0};
+  inline static std::atomic<uint64_t> version_{0};
 };
 
 // "_ZN12_GLOBAL__N_17counterE" -> "counter"

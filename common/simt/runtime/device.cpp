@@ -7,8 +7,8 @@
 namespace simt {
 namespace {
 
-// What an H200 answers, until the program sets others. Remembered, not
-// enforced: the executor's stacks, printf and device heap grow as they need to.
+// What an H200 answers, until the program sets others. Only the device heap's
+// is enforced: the executor's stacks and printf grow as they need to.
 std::map<cudaLimit, size_t>& limits() {
   static auto* all =
       new std::map<cudaLimit, size_t>{{cudaLimitStackSize, 1024},
@@ -106,7 +106,10 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit which) {
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit which, size_t value) {
-  return answer([&] { limit(which) = value; });
+  return answer([&] {
+    limit(which) = value;
+    if (which == cudaLimitMallocHeapSize) allocations().limit_heap(value);
+  });
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {
