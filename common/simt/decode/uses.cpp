@@ -84,6 +84,12 @@ std::vector<bool> reach(const Function& f, std::vector<uint32_t> open,
   return seen;
 }
 
+// Does every way from the beginning to `pc` pass `first`?
+bool dominates(const Function& f, uint32_t first, uint32_t pc) {
+  return first == pc ||
+         !reach(f, {0}, [&](uint32_t at) { return at == first; })[pc];
+}
+
 // Where the places of a function get their values.
 class Definitions {
  public:
@@ -128,8 +134,7 @@ class Definitions {
     if (place < 0) return true;
     const std::optional<uint32_t> writer = only(place);
     if (!writer || f_.code[*writer].guard != kNowhere) return false;
-    return *writer != pc &&
-           !reach(f_, {0}, [&](uint32_t at) { return at == *writer; })[pc];
+    return *writer != pc && dominates(f_, *writer, pc);
   }
 
   // An address without the numbers that were added to it on the way.
@@ -300,24 +305,44 @@ class Life {
 
 // ---- Loads that wait -------------------------------------------------------
 
-// Can control come back to the load with the same address, and does the value
-// decide whether it does?
+// The smallest loop around `pc`, all that lies between a jump back and where it
+// leads; empty if there is none. Two loops may begin at one place.
+std::set<uint32_t> loop_around(const Function& f, uint32_t pc) {
+  std::vector<std::vector<uint32_t>> before(f.code.size());
+  for (uint32_t at = 0; at < f.code.size(); ++at)
+    for (uint32_t next : successors(f, at)) before[next].push_back(at);
+  std::set<uint32_t> smallest;
+  for (uint32_t first = 0; first <= pc; ++first) {
+    for (uint32_t last : before[first]) {
+      if (last < first || !dominates(f, first, last)) continue;
+      std::set<uint32_t> loop = {first};
+      std::vector<uint32_t> open = {last};
+      while (!open.empty()) {
+        const uint32_t at = open.back();
+        open.pop_back();
+        if (!loop.insert(at).second) continue;
+        open.insert(open.end(), before[at].begin(), before[at].end());
+      }
+      const bool smaller = smallest.empty() || loop.size() < smallest.size();
+      if (loop.contains(pc) && smaller) smallest = loop;
+    }
+  }
+  return smallest;
+}
+
+// Is the load in a loop, always with the same address, that its value may end?
 bool waits(const Function& f, const Definitions& definitions, uint32_t load) {
-  const auto ends = [&](uint32_t pc) {
-    return pc == load || writes(f.code[pc], f.code[load].a);
-  };
-  const std::vector<bool> behind = reach(f, successors(f, load), ends);
-  if (!behind[load]) return false;
-  const auto comes_back = [&](uint32_t pc) {
-    return behind[pc] && reach(f, {pc}, ends)[load];
-  };
+  const std::set<uint32_t> loop = loop_around(f, load);
+  if (loop.empty()) return false;
+  for (uint32_t pc : loop)
+    if (writes(f.code[pc], f.code[load].a)) return false;
   for (uint32_t pc : Life(f, definitions, load, true).decided) {
-    if (!comes_back(pc)) continue;
+    if (!loop.contains(pc)) continue;
     const Kind kind = f.code[pc].kind;
     if (kind == Kind::kReturn || kind == Kind::kExit) return true;
     if (kind != Kind::kBranch) continue;
     for (uint32_t next : successors(f, pc))
-      if (!comes_back(next)) return true;
+      if (!loop.contains(next)) return true;
   }
   return false;
 }

@@ -295,8 +295,13 @@ bool Checker::ordered(const Mine& mine, const Event& event, Time time, int lane,
     if (time < mine.block.known_across(mine.warp.index, event.warp))
       return true;
   }
-  if (!mine.order.taught || time >= mine.order.learned[lane].of(event.block))
-    return false;
+  if (!mine.order.taught) return false;
+  // A store that depends on a flag cannot come before it; a load can, without a
+  // fence in between.
+  Time learned = mine.order.learned[lane].of(event.block);
+  if (mine.stores)
+    learned = std::max(learned, mine.order.read[lane].of(event.block));
+  if (time >= learned) return false;
   return same_block
              ? mine.block.released.covers(event.warp, other, time)
              : tables_->releases.covers(event.block, event.warp, other, time);
