@@ -314,17 +314,18 @@ __global__ void scopes_kernel(int* cells) {
   __syncthreads();
   atomicAdd_block(&cell, 1);
   atomicAdd_system(cells, 1);
-  atomicMax_block(cells + 1, static_cast<int>(threadIdx.x));
-  int* either = threadIdx.x % 2 == 0 ? &cell : cells + 2;
+  // A block's own: other blocks know nothing of these atomics.
+  atomicMax_block(cells + 3 + blockIdx.x, static_cast<int>(threadIdx.x));
+  int* either = threadIdx.x % 2 == 0 ? &cell : cells + 1;
   atomicAdd(either, 10);
   __syncthreads();
-  if (threadIdx.x == 0) atomicAdd(cells + 3, cell);
+  if (threadIdx.x == 0) atomicAdd(cells + 2, cell);
 }
 
 void check_scopes() {
   const auto got = expect::results<int>(
-      4, [](int* cells) { scopes_kernel<<<4, 64>>>(cells); });
-  const int want[] = {256, 63, 1280, 4 * (64 + 320)};
+      7, [](int* cells) { scopes_kernel<<<4, 64>>>(cells); });
+  const int want[] = {256, 1280, 4 * (64 + 320), 63, 63, 63, 63};
   expect::each(got, [&](int i) { return want[i]; });
 }
 

@@ -15,6 +15,8 @@ namespace simt {
 struct Warp;
 struct Function;
 struct Instruction;
+struct Test;
+struct TestedStore;
 
 // A thread's local memory on every current GPU: 512 KiB.
 constexpr uint64_t kStackLimit = 512 << 10;
@@ -59,6 +61,14 @@ enum class Strength : uint8_t {
   kStrong,    // atomics, ld.acquire, a volatile load that waits
 };
 
+// A plain load whose value goes into a compare-and-swap of the same word, and
+// nowhere else: an old value does no harm, it only makes the exchange fail.
+enum class Guess : uint8_t {
+  kNone,      // it is not one
+  kVerified,  // all that it leads to is verified
+  kDecides,   // it may also decide that there will be no exchange
+};
+
 // What is looked at each time lies in the first 64 bytes: one cache line.
 struct alignas(64) Instruction {
   Handler run = nullptr;
@@ -92,16 +102,22 @@ struct alignas(64) Instruction {
   Place d = kNowhere;
   Place vote = kNowhere;  // collectives: the predicate voted on
   Strength strength = Strength::kWeak;
-  bool releases = false;        // st.release and its kin: fence, then store
-  bool for_block = false;       // a fence that other blocks need not heed
-  int16_t array = -1;           // the shared array the address is made of
+  bool releases = false;   // st.release and its kin: fence, then store
+  bool acquires = false;   // ld.acquire and its kin: load, then fence
+  bool for_block = false;  // a fence or atomic of which others know nothing
+  int16_t array = -1;      // the shared array the address is made of
   bool mask_is_active = false;  // a collective's mask came from activemask
-  bool unread = false;          // an atomic whose result nobody reads
+  bool orders = false;          // a collective that orders memory: bar.warp
+  bool result_unread = false;   // an atomic whose result nobody reads
+  bool unread = false;          //   and that ptxas makes a reduction
   bool pure = false;            // computes registers from registers
   bool jumps =
       false;  // no condition, and a branch to the hardware all the same
-  uint8_t machine_weight = 1;   // how many instructions ptxas makes of it
-  std::vector<Place> elements;  // registers of a vector access, mov or call
+  uint8_t machine_weight = 1;  // how many instructions ptxas makes of it
+  Guess guess = Guess::kNone;
+  const Test* test = nullptr;     // of a load
+  TestedStore* tested = nullptr;  // of a store
+  std::vector<Place> elements;    // registers of a vector access, mov or call
 
   // Control flow; indices into Function::code.
   uint32_t reconverge = ~0u;  // immediate post-dominator; ~0: none
@@ -122,6 +138,33 @@ struct Call {
   std::vector<uint32_t> arguments, results;  // offsets in the caller's frame
 };
 
+// An integer comparison of what a load brings.
+struct Comparison {
+  enum Operator : uint8_t { kEq, kNe, kLt, kLe, kGt, kGe };
+  Operator op = kEq;
+  uint8_t bytes = 0;
+  bool is_signed = false;
+  Place with = kNowhere;  // already there when the load is done
+};
+// A plain load of at most 4 bytes whose value decides branches and is nothing
+// else to anybody.
+struct Test {
+  const Function* function = nullptr;
+  bool is_signed = false;
+  // All that is done with it; empty: that is not known so exactly.
+  std::vector<Comparison> comparisons;
+  // What its thread then stores there itself, if it decides so; or kNowhere.
+  Place stores = kNowhere;
+};
+// The store of such a thread.
+struct TestedStore {
+  const Function* function = nullptr;
+  // What must have been there for it; or kNowhere.
+  Place before = kNowhere;
+  // Places that have one value in all threads, and have it here.
+  std::vector<Place> uniform;
+};
+
 struct Function {
   std::string name;  // as in PTX
   const FunctionText* text = nullptr;
@@ -133,6 +176,8 @@ struct Function {
   };
   std::vector<Slot> params, results;  // in this function's stack frame
   std::deque<Call> calls;
+  std::deque<Test> tests;
+  std::deque<TestedStore> tested_stores;
 };
 
 }  // namespace simt

@@ -11,8 +11,11 @@ void find_reconvergence(Function& function);
 // Fills in Instruction::counted and run_length. Needs Instruction::reconverge.
 void find_runs(Function& function);
 
-// Fills in what the checker wants to know before the kernel runs:
-// Instruction::array, mask_is_active, and the strength of loads that wait.
+// Fills in where values come from: Instruction::array and mask_is_active.
 void find_origins(Function& function, const Program& program);
+
+// Fills in what becomes of the values that loads bring: Instruction::guess,
+// test and tested, and the strength of loads that wait.
+void find_uses(Function& function, const Program& program);
 
 }  // namespace simt

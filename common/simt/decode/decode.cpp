@@ -173,10 +173,12 @@ void find_unread_atomics(Function& function) {
     if (!ins.statement || ins.statement->name() != "ld")
       read.insert(ins.elements.begin(), ins.elements.end());
   }
-  for (Instruction& ins : function.code)
-    ins.unread = ins.statement && ins.statement->name() == "atom" &&
-                 !ins.statement->has("exch") && !ins.statement->has("cas") &&
-                 !read.contains(ins.dst);
+  for (Instruction& ins : function.code) {
+    if (!ins.statement || ins.statement->name() != "atom") continue;
+    ins.result_unread = ins.dst == kNowhere || !read.contains(ins.dst);
+    ins.unread = ins.result_unread && !ins.statement->has("exch") &&
+                 !ins.statement->has("cas");
+  }
 }
 
 // Turns the statements of one kernel, and of the functions it calls, into
@@ -297,6 +299,7 @@ class Decoder : public OperandReader {
     apply_ptxas_model(function);
     find_unread_atomics(function);
     find_origins(function, program_);
+    find_uses(function, program_);
     find_runs(function);
     context_ = std::move(outer);
     return &function;

@@ -1,6 +1,5 @@
 // Where values come from, as far as a look at the PTX can tell: which shared
-// array an address was made of, which member masks came from activemask, which
-// loads wait for a value to change.
+// array an address was made of, which member masks came from activemask.
 //
 // A register has one origin for the whole function; what is not certain counts
 // as unknown and is never reported.
@@ -138,46 +137,11 @@ class Origins {
   bool changed_ = false;
 };
 
-std::vector<uint32_t> successors(const Function& f, uint32_t pc) {
-  const Instruction& ins = f.code[pc];
-  std::vector<uint32_t> next = ins.targets;
-  if (ins.kind == Kind::kBranch) next.push_back(ins.target);
-  const bool leaves = ins.kind == Kind::kBranch || ins.kind == Kind::kTable ||
-                      ins.kind == Kind::kReturn || ins.kind == Kind::kExit;
-  if ((!leaves || ins.guard != kNowhere) && pc + 1 < f.code.size())
-    next.push_back(pc + 1);
-  return next;
-}
-
-bool defines(const Instruction& ins, Place place) {
-  if (place == kNowhere) return false;
-  const bool loads = ins.statement && ins.statement->name() == "ld";
-  return ins.dst == place ||
-         (loads && std::find(ins.elements.begin(), ins.elements.end(), place) !=
-                       ins.elements.end());
-}
-
-// Can control come back to the load with the same address?
-bool waits(const Function& f, uint32_t load) {
-  std::vector<bool> seen(f.code.size());
-  std::vector<uint32_t> open = successors(f, load);
-  while (!open.empty()) {
-    const uint32_t pc = open.back();
-    open.pop_back();
-    if (pc == load) return true;
-    if (seen[pc] || defines(f.code[pc], f.code[load].a)) continue;
-    seen[pc] = true;
-    for (uint32_t next : successors(f, pc)) open.push_back(next);
-  }
-  return false;
-}
-
 }  // namespace
 
 void find_origins(Function& function, const Program& program) {
   const Origins origins(*function.text, program);
-  for (uint32_t pc = 0; pc < function.code.size(); ++pc) {
-    Instruction& ins = function.code[pc];
+  for (Instruction& ins : function.code) {
     if (!ins.statement) continue;
     const Statement& s = *ins.statement;
     if (ins.kind == Kind::kCollective) {
@@ -185,9 +149,6 @@ void find_origins(Function& function, const Program& program) {
     } else if (ins.size) {
       for (const Operand& o : s.operands)
         if (o.address) ins.array = static_cast<int16_t>(origins.array(o));
-      if (ins.strength == Strength::kVolatile && s.name() == "ld" &&
-          waits(function, pc))
-        ins.strength = Strength::kStrong;
     }
   }
 }

@@ -266,6 +266,7 @@ bool decode_collective(const Statement& s, OperandReader& operands,
   ins.kind = Kind::kCollective;
   if (of_warp) {
     ins.run = nothing;
+    ins.orders = true;
   } else if (op == "shfl") {
     const Operand& to = in.next();
     ins.dst = operands.destination(to);

@@ -333,6 +333,7 @@ void decode_access(const Statement& s, OperandReader& operands,
   ins.count = s.has("v8") ? 8 : s.has("v4") ? 4 : s.has("v2") ? 2 : 1;
   ins.strength = strength_of(s);
   ins.releases = s.has("release");
+  ins.acquires = s.has("acquire");
   ins.for_block = is_for_block(s);
   const bool rereads = s.has("volatile") || s.has("relaxed") ||
                        s.has("acquire") || s.has("mmio");
@@ -536,6 +537,7 @@ void decode_atomic(const Statement& s, OperandReader& operands,
   ins.size = type.bytes;
   ins.strength = Strength::kStrong;
   ins.releases = s.has("release") || s.has("acq_rel");
+  ins.acquires = s.has("acquire") || s.has("acq_rel");
   ins.for_block = is_for_block(s);
   ins.kind = Kind::kPoll;
   if (result) ins.dst = operands.destination(s.operands.at(0));
@@ -587,8 +589,8 @@ void find_space(Warp& warp, const Instruction& ins, uint32_t mask) {
 void nothing(Warp&, const Instruction&, uint32_t) {}
 
 // What it orders is ordered anyway; the checker must know that it was there.
-void fence(Warp& warp, const Instruction& ins, uint32_t) {
-  observe::fence(warp, ins);
+void fence(Warp& warp, const Instruction& ins, uint32_t mask) {
+  observe::fence(warp, ins, mask);
 }
 
 }  // namespace

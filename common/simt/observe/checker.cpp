@@ -12,6 +12,9 @@
 namespace simt {
 namespace {
 
+// Of an address in shared memory.
+constexpr int kSharedBits = 24;
+
 // A run of lanes is remembered as one if it covers half a line.
 constexpr uint32_t kRunBytes = 64;
 
@@ -198,7 +201,10 @@ void Checker::unwritten(Warp& warp, const Instruction& ins, const Access& a,
 
 void Checker::collective(Warp& warp, const Instruction& ins, uint32_t mask,
                          uint32_t members) {
-  warp.block->checks->order.warps[warp.index].meet(members, tables_->log.now());
+  // Shuffles, votes and their kin hand over values and order no memory.
+  if (ins.orders)
+    warp.block->checks->order.warps[warp.index].meet(members,
+                                                     tables_->log.now());
   if (!ins.mask_is_active) return;
   if (Seen* before = seen("activemask", ins.site, 0))
     return void(++before->count);
@@ -213,9 +219,10 @@ void Checker::collective(Warp& warp, const Instruction& ins, uint32_t mask,
   report("activemask", ins.site, 0, std::move(f));
 }
 
-void Checker::fence(Warp& warp, const Instruction& ins) {
-  warp.block->checks->order.fence(warp.index, !ins.for_block,
-                                  tables_->log.now());
+void Checker::fence(Warp& warp, const Instruction& ins, uint32_t mask) {
+  BlockOrder& block = warp.block->checks->order;
+  block.fence(warp.index, mask, !ins.for_block, tables_->log.now());
+  block.warps[warp.index].understand(mask);
 }
 
 void Checker::arrive(Warp& warp, const Instruction& ins, uint32_t mask) {
@@ -283,41 +290,50 @@ void Checker::note_absent(Block& block, const Instruction& ins) {
 
 bool Checker::ordered(const Mine& mine, const Event& event, Time time, int lane,
                       int other) const {
-  if (event.block == mine.block.number) {
+  const bool same_block = event.block == mine.block.number;
+  if (same_block) {
     if (time < mine.block.met) return true;
-    if (event.warp == mine.warp.index) {
-      if (lane == other || time < mine.order.synced) return true;
-      if (mine.order.partly && time < (*mine.order.known)[lane][other])
-        return true;
-    } else if (time < mine.block.known_across(mine.warp.index, event.warp)) {
+    if (event.warp == mine.warp.index &&
+        (lane == other || time < mine.order.known_of(lane, other)))
       return true;
-    }
+    if (time < mine.block.known_across(mine.warp.index, event.warp))
+      return true;
   }
-  if (time >= mine.order.acquired[lane]) return false;
-  return event.block == mine.block.number
-             ? time < mine.block.released[event.warp]
-             : tables_->releases.covers(event.block, event.warp, time);
+  if (!mine.order.taught) return false;
+  // A store that depends on a flag cannot come before it; a load can, without a
+  // fence in between.
+  Time learned = mine.order.learned[lane].of(event.block);
+  if (mine.stores)
+    learned = std::max(learned, mine.order.read[lane].of(event.block));
+  if (time >= learned) return false;
+  return same_block
+             ? mine.block.released.covers(event.warp, other, time)
+             : tables_->releases.covers(event.block, event.warp, other, time);
 }
 
-// Hands over what a fence has covered, takes over what others have.
+// Hands over what fences have covered, reads what others have handed over.
 void Checker::synchronise(Mine& mine) {
   const Access& a = mine.access;
   const Time now = tables_->log.now();
-  if (mine.ins.releases) fence(mine.warp, mine.ins);
-  uint64_t last = ~0ull;
+  if (mine.ins.releases)
+    mine.block.fence(mine.warp.index, a.mask, !mine.ins.for_block, now);
+  // Shared memory is another one in each block.
+  const uint64_t space =
+      a.space == Space::kShared ? (mine.block.number + 1ull) << kSharedBits : 0;
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
+    const uint64_t flag = a.address[l] | space;
     if (a.use != Use::kStore) {
       // With several host threads, each sees its own blocks' releases only.
-      const Time released =
-          alone_ ? tables_->releases.acquired_at(a.address[l], now) : now;
-      if (released) mine.order.acquire(l, released);
+      const Lesson lesson =
+          alone_ ? tables_->releases.at(flag, now) : Lesson{now};
+      if (lesson) mine.order.teach(l, lesson);
     }
-    if (mine.stores && mine.order.block_fence.at && a.address[l] != last)
-      tables_->releases.release(mine.block, mine.warp.index, a.address[l],
-                                now + 1);
-    last = a.address[l];
+    if (mine.stores && mine.block.fenced)
+      tables_->releases.release(mine.block, mine.warp.index, l, flag,
+                                a.use == Use::kAtomic, now + 1);
   }
+  if (mine.ins.acquires) mine.order.understand(a.mask);
 }
 
 // ---- Order: races ----------------------------------------------------------
@@ -375,6 +391,7 @@ Event Checker::event_of(const Mine& mine, int first, int lanes) const {
   e.stores = mine.stores;
   e.block = mine.block.number;
   e.warp = mine.warp.index;
+  e.for_block = mine.ins.for_block;
   e.site = mine.ins.site;
   return e;
 }
@@ -414,10 +431,12 @@ void Checker::check_lane(Mine& mine, int lane, Time time) {
     const Touch touch{time, static_cast<uint8_t>(lane),
                       static_cast<uint8_t>(((1u << bytes) - 1) << at % 4)};
     against_word(mine, word, touch);
-    if (mine.stores)
-      word.store = touch;
-    else
+    if (!mine.stores)
       enter_load(mine, word, touch);
+    else if (mine.ins.strength == Strength::kWeak)
+      word.weak_store = touch;
+    else
+      word.strong_store = touch;
   }
 }
 
@@ -427,10 +446,11 @@ bool Checker::may_meet(const Mine& mine, const Event& event) const {
   const Strength weak = std::min(mine.ins.strength, strength);
   const Strength strong = std::max(mine.ins.strength, strength);
   if (weak == Strength::kWeak) return false;
+  const bool same_block = event.block == mine.block.number;
+  if (!same_block && (mine.ins.for_block || event.for_block)) return false;
   if (strong == Strength::kStrong) return true;
   // Volatile data that nobody waits for: the old warp-synchronous style.
-  const bool same_warp =
-      event.block == mine.block.number && event.warp == mine.warp.index;
+  const bool same_warp = same_block && event.warp == mine.warp.index;
   return mine.access.space == Space::kGlobal && !same_warp;
 }
 
@@ -454,11 +474,11 @@ void Checker::against_run(Mine& mine, Time time, const Event& run,
   while (begin < end) {
     compare(mine, conflict, *other, time, run.lane_at(begin),
             other->lane_at(begin), begin);
-    if (conflict.found && !conflict.same_value) break;
+    if (conflict.verdict == Verdict::kRace) break;
     const int least = std::min<int>(run.log_bytes, other->log_bytes);
     begin = ((begin >> least) + 1) << least;
   }
-  if (conflict.found) race(mine, conflict, *other);
+  if (conflict.verdict != Verdict::kFine) race(mine, conflict, *other, time);
 }
 
 // Lanes of `run` against single lanes, within a line.
@@ -488,9 +508,11 @@ void Checker::against_word(Mine& mine, const Word& word, const Touch& touch) {
                                                     other.bytes & touch.bytes);
     compare(mine, conflict, *event, other.time, touch.lane, other.lane,
             address);
-    if (conflict.found) race(mine, conflict, *event);
+    if (conflict.verdict != Verdict::kFine)
+      race(mine, conflict, *event, other.time);
   };
-  against(word.store);
+  against(word.weak_store);
+  against(word.strong_store);
   if (mine.stores)
     for (const Touch& load : word.load) against(load);
 }
@@ -511,16 +533,31 @@ bool Checker::waited(const Mine& mine, const Word& word, int lane,
 }
 
 void Checker::compare(Mine& mine, Conflict& conflict, const Event& event,
-                      Time time, int lane, int other, uint64_t address) const {
+                      Time time, int lane, int other, uint64_t address) {
   if (ordered(mine, event, time, lane, other)) return;
-  const bool same_instruction = time >= mine.first_event;
-  const bool both_store = mine.access.use == Use::kStore && event.stores;
-  const bool same =
-      both_store &&
-      static_cast<Strength>(event.strength) != Strength::kStrong &&
-      stores_same(mine, lane, same_instruction ? other : -1);
-  if (conflict.found && same) return;
-  conflict = {lane, other, address, same, true};
+  const Verdict verdict = judge(mine, event, time, lane, other);
+  if (verdict > conflict.verdict) conflict = {verdict, lane, other, address};
+}
+
+Checker::Verdict Checker::judge(const Mine& mine, const Event& event, Time time,
+                                int lane, int other) {
+  const auto strength = static_cast<Strength>(event.strength);
+  if (mine.stores && event.stores) {
+    const bool same_instruction = time >= mine.first_event;
+    return mine.access.use == Use::kStore && strength != Strength::kStrong &&
+                   stores_same(mine, lane, same_instruction ? other : -1)
+               ? Verdict::kSameValue
+               : Verdict::kRace;
+  }
+  const Instruction& theirs = instruction(event.site);
+  const Instruction& load = mine.stores ? theirs : mine.ins;
+  const Instruction& store = mine.stores ? mine.ins : theirs;
+  if (load.guess != Guess::kNone && store.strength == Strength::kStrong)
+    return load.guess == Guess::kVerified ? Verdict::kFine : Verdict::kGuess;
+  if (load.test && store.tested && load.size == store.size &&
+      ends_the_same(mine, lane, *load.test, *store.tested))
+    return Verdict::kSameEnd;
+  return Verdict::kRace;
 }
 
 // Does a lane store what another lane stores by the same instruction, or (-1)
@@ -539,6 +576,88 @@ bool Checker::stores_same(const Mine& mine, int lane, int other) const {
   return true;
 }
 
+namespace {
+
+int64_t extended(uint64_t bits, int bytes, bool is_signed) {
+  const int unused = 64 - 8 * bytes;
+  const uint64_t high = bits << unused;
+  return is_signed ? static_cast<int64_t>(high) >> unused
+                   : static_cast<int64_t>(high >> unused);
+}
+
+bool answer(const Comparison& compare, int64_t loaded, uint64_t with) {
+  const auto value = [&](uint64_t bits) {
+    return extended(bits, compare.bytes, compare.is_signed);
+  };
+  const int64_t a = value(loaded), b = value(with);
+  switch (compare.op) {
+    case Comparison::kEq:
+      return a == b;
+    case Comparison::kNe:
+      return a != b;
+    case Comparison::kLt:
+      return a < b;
+    case Comparison::kLe:
+      return a <= b;
+    case Comparison::kGt:
+      return a > b;
+    default:
+      return a >= b;
+  }
+}
+
+bool contains(const std::vector<Place>& places, Place place) {
+  return std::find(places.begin(), places.end(), place) != places.end();
+}
+
+}  // namespace
+
+// A thread tests a word that another one sets. Does it end the same, whichever
+// comes first: does the test answer alike, or does its thread, too, store what
+// the other one does? `mine` is either of the two.
+bool Checker::ends_the_same(const Mine& mine, int lane, const Test& test,
+                            const TestedStore& tested) const {
+  if (test.function != tested.function) return false;
+  const int size = mine.ins.size, width = mine.ins.src_bytes;
+  const auto loaded = [&](uint64_t bits) {
+    return extended(bits, size, test.is_signed);
+  };
+  const int64_t there = loaded(bits_there(mine, lane));
+  const auto in_register = [&](Place place) {
+    return loaded(bits_at(mine, lane, place, width));
+  };
+  // What the tester stores, if it does, will be compared with what is there.
+  if (test.stores != kNowhere &&
+      (mine.stores || in_register(test.stores) == there))
+    return true;
+  if (test.comparisons.empty()) return false;
+  if (!mine.stores && tested.before == kNowhere) return false;
+  const int64_t old = mine.stores ? there : in_register(tested.before);
+  const int64_t now = mine.stores ? in_register(mine.ins.elements[0]) : there;
+  return std::all_of(test.comparisons.begin(), test.comparisons.end(),
+                     [&](const Comparison& one) {
+                       if (mine.stores && !contains(tested.uniform, one.with))
+                         return false;
+                       const uint64_t with =
+                           bits_at(mine, lane, one.with, one.bytes);
+                       return answer(one, old, with) == answer(one, now, with);
+                     });
+}
+
+// What is in memory where a lane accesses it.
+uint64_t Checker::bits_there(const Mine& mine, int lane) const {
+  uint64_t bits = 0;
+  std::memcpy(&bits, mine.access.at<uint8_t>(lane), mine.ins.size);
+  return bits;
+}
+
+uint64_t Checker::bits_at(const Mine& mine, int lane, Place place,
+                          int bytes) const {
+  uint64_t bits = 0;
+  std::memcpy(&bits, lanes<uint8_t>(mine.warp, place) + lane * bytes, bytes);
+  return bits;
+}
+
 // Puts a run in place of one that it makes superfluous, or of an old one.
 void Checker::enter_run(Mine& mine, Time (&slots)[2], Time time, uint64_t begin,
                         uint64_t end) {
@@ -547,6 +666,7 @@ void Checker::enter_run(Mine& mine, Time (&slots)[2], Time time, uint64_t begin,
     if (t < mine.horizon) return true;
     const Event* e = tables_->log.find(t);
     if (!e) return true;
+    if (mine.ins.strength > static_cast<Strength>(e->strength)) return false;
     const bool covered = std::max(line, e->begin()) >= begin &&
                          std::min(line + Shadow::kLineBytes, e->end()) <= end;
     return covered && (mine.stores || (e->block == mine.block.number &&
@@ -554,62 +674,112 @@ void Checker::enter_run(Mine& mine, Time (&slots)[2], Time time, uint64_t begin,
   };
   for (Time& t : slots)
     if (superfluous(t)) return void(t = time);
-  // The oldest load stays: it is the one least likely to be ordered.
-  Time& loser = mine.stores && slots[0] < slots[1] ? slots[0] : slots[1];
-  loser = time;
+  // A weak access stays before a strong one, which may meet others; of loads
+  // the oldest: it is the one least likely to be ordered.
+  const auto strength = [&](Time t) { return tables_->log.find(t)->strength; };
+  const uint64_t first = strength(slots[0]), second = strength(slots[1]);
+  if (static_cast<uint64_t>(mine.ins.strength) > std::max(first, second))
+    return;
+  const bool replaces_first =
+      first != second ? first > second : mine.stores && slots[0] < slots[1];
+  slots[replaces_first ? 0 : 1] = time;
 }
 
 void Checker::enter_load(Mine& mine, Word& word, const Touch& touch) {
+  const auto stronger = [&](const Touch& t) {
+    return tables_->log.find(t.time)->strength >
+           static_cast<uint64_t>(mine.ins.strength);
+  };
   const auto superfluous = [&](const Touch& t) {
     if (t.time < mine.horizon) return true;
     const Event* e = tables_->log.find(t.time);
-    return !e || ordered(mine, *e, t.time, touch.lane, t.lane);
+    if (!e) return true;
+    return static_cast<Strength>(e->strength) >= mine.ins.strength &&
+           ordered(mine, *e, t.time, touch.lane, t.lane);
   };
   for (Touch& t : word.load)
     if (superfluous(t)) return void(t = touch);
-  word.load[1] = touch;
+  for (Touch& t : word.load)
+    if (stronger(t)) return void(t = touch);
+  const Event* last = tables_->log.find(word.load[1].time);
+  if (last->strength == static_cast<uint64_t>(mine.ins.strength))
+    word.load[1] = touch;
 }
 
 // ---- Reports ---------------------------------------------------------------
 
-void Checker::race(const Mine& mine, const Conflict& c, const Event& event) {
+void Checker::race(const Mine& mine, const Conflict& c, const Event& event,
+                   Time time) {
   const Instruction& ins = mine.ins;
-  const char* kind = c.same_value ? "same value" : "race";
+  const char* kind = c.verdict == Verdict::kRace    ? "race"
+                     : c.verdict == Verdict::kGuess ? "guess"
+                                                    : "same value";
   if (Seen* before = seen(kind, ins.site, event.site))
     return void(++before->count);
   const Instruction& theirs = instruction(event.site);
   Finding f = finding_at(mine.warp, ins, c.lane, kind, "");
   place_other(f, theirs, event.block, event.warp * kLanes + c.other_lane);
   f.address = c.address;
-  f.note = c.same_value;
-  const bool same_block = event.block == mine.block.number;
+  f.note = c.verdict != Verdict::kRace;
   const std::string& op = theirs.statement->name();
   const std::string other =
-      "thread " + triple(f.other_thread) +
-      (same_block ? "" : " of block " + triple(f.other_block)) +
+      "the " +
+      std::string(op == "st"     ? "write"
+                  : event.stores ? "atomic"
+                                 : "read") +
+      " by thread " + triple(f.other_thread) +
+      (event.block == mine.block.number
+           ? ""
+           : " of block " + triple(f.other_block)) +
       (f.other_line ? " at " + grid_.program.location(theirs.where) : "");
   const std::string place = text_of_place(grid_, mine.access.space, c.address);
-  if (c.same_value) {
-    f.message = "several threads store the same value at " + place +
-                ", and nothing orders them: this one and " + other +
-                ". It does no harm while the values agree";
-  } else {
-    const char* remedy =
-        !same_block ? "Only atomics, flags behind __threadfence() or another "
-                      "launch order blocks"
-        : event.warp == mine.warp.index
-            ? "Lanes of a warp need __syncwarp() in between, too"
-            : "Threads of a block need __syncthreads() in between";
-    f.message = std::string(verb(mine.access.use)) + " of " +
-                std::to_string(mine.access.bytes) +
-                " bytes, and nothing "
-                "orders it and the " +
-                (op == "st"     ? "write"
-                 : event.stores ? "atomic"
-                                : "read") +
-                " by " + other + ", of " + place + ". " + remedy;
+  const std::string both = std::string(verb(mine.access.use)) + " of " +
+                           std::to_string(mine.access.bytes) +
+                           " bytes, and nothing orders it and " + other +
+                           ", of " + place + ". ";
+  switch (c.verdict) {
+    case Verdict::kSameValue:
+      f.message = "several threads store the same value at " + place +
+                  ", and nothing orders them: this one and " + other +
+                  ". It does no harm while the values agree";
+      break;
+    case Verdict::kSameEnd:
+      f.message = both +
+                  "The read only tests the word, and decides the same, or has "
+                  "its thread write the same, whichever comes first. It does "
+                  "no harm while the values agree";
+      break;
+    case Verdict::kGuess:
+      f.message = both +
+                  "What is read goes into a compare-and-swap, which sees to "
+                  "it that it is not too old; but it may also decide that "
+                  "there will be none. That does no harm if an old value "
+                  "decides the same";
+      break;
+    default:
+      f.message = both + remedy(mine, c, event, time);
   }
   report(kind, ins.site, event.site, std::move(f));
+}
+
+std::string Checker::remedy(const Mine& mine, const Conflict& c,
+                            const Event& event, Time time) const {
+  const bool same_block = event.block == mine.block.number;
+  const bool both_strong =
+      mine.ins.strength == Strength::kStrong &&
+      static_cast<Strength>(event.strength) == Strength::kStrong;
+  if (both_strong && !same_block)
+    return "Other blocks know nothing of what is atomic for a block alone";
+  if (mine.order.taught && time < mine.order.read[c.lane].of(event.block) &&
+      time >= mine.order.learned[c.lane].of(event.block))
+    return "Who has seen a flag needs a __threadfence(), too, before it reads "
+           "what the flag announces";
+  if (!same_block)
+    return "Only atomics, flags behind __threadfence() or another launch "
+           "order blocks";
+  return event.warp == mine.warp.index
+             ? "Lanes of a warp need __syncwarp() in between, too"
+             : "Threads of a block need __syncthreads() in between";
 }
 
 void Checker::place_other(Finding& f, const Instruction& ins, uint32_t block,

@@ -49,7 +49,7 @@ class Checker {
   void access(Warp& warp, const Instruction& ins, const Access& access);
   void collective(Warp& warp, const Instruction& ins, uint32_t mask,
                   uint32_t members);
-  void fence(Warp& warp, const Instruction& ins);
+  void fence(Warp& warp, const Instruction& ins, uint32_t mask);
   void arrive(Warp& warp, const Instruction& ins, uint32_t mask);
   // A barrier of the block opens; `counted`: not for all of its threads.
   // The lanes `waiting` go on.
@@ -73,12 +73,12 @@ class Checker {
     Time first_event;  // of this instruction
     bool stores;
   };
-  // The end of two accesses that nothing orders.
+  // What to say of two accesses that nothing orders, from nothing to worst.
+  enum class Verdict : uint8_t { kFine, kSameValue, kSameEnd, kGuess, kRace };
   struct Conflict {
+    Verdict verdict = Verdict::kFine;
     int lane = 0, other_lane = 0;
     uint64_t address = 0;
-    bool same_value = false;
-    bool found = false;
   };
 
   void check_origin(Warp& warp, const Instruction& ins, const Access& a);
@@ -100,19 +100,29 @@ class Checker {
                      uint64_t end);
   void against_word(Mine& mine, const Word& word, const Touch& touch);
   void compare(Mine& mine, Conflict& conflict, const Event& event, Time time,
-               int lane, int other, uint64_t address) const;
+               int lane, int other, uint64_t address);
+  Verdict judge(const Mine& mine, const Event& event, Time time, int lane,
+                int other);
   bool ordered(const Mine& mine, const Event& event, Time time, int lane,
                int other) const;
   bool may_meet(const Mine& mine, const Event& event) const;
   bool waited(const Mine& mine, const Word& word, int lane, const Event& event,
               Time time) const;
   bool stores_same(const Mine& mine, int lane, int other) const;
+  bool ends_the_same(const Mine& mine, int lane, const Test& test,
+                     const TestedStore& tested) const;
+  uint64_t bits_there(const Mine& mine, int lane) const;
+  // In a register of so many bytes.
+  uint64_t bits_at(const Mine& mine, int lane, Place place, int bytes) const;
   void enter_run(Mine& mine, Time (&slots)[2], Time time, uint64_t begin,
                  uint64_t end);
   void enter_load(Mine& mine, Word& word, const Touch& touch);
   Event event_of(const Mine& mine, int first, int lanes) const;
 
-  void race(const Mine& mine, const Conflict& conflict, const Event& event);
+  void race(const Mine& mine, const Conflict& conflict, const Event& event,
+            Time time);
+  std::string remedy(const Mine& mine, const Conflict& conflict,
+                     const Event& event, Time time) const;
   void place_other(Finding& f, const Instruction& ins, uint32_t block,
                    uint32_t thread) const;
   struct Seen {

@@ -28,9 +28,9 @@ inline void access(Warp& warp, const Instruction& ins, const Access& access) {
   if (o.checker) o.checker->access(warp, ins, access);
   if (o.trace) o.trace->access(warp, ins, access);
 }
-inline void fence(Warp& warp, const Instruction& ins) {
+inline void fence(Warp& warp, const Instruction& ins, uint32_t mask) {
   if (Checker* checker = warp.block->observers.checker)
-    checker->fence(warp, ins);
+    checker->fence(warp, ins, mask);
 }
 // Lanes of a warp meet in a collective that names `members`; lanes of `mask`
 // came by this instruction.

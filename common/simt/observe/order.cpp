@@ -4,15 +4,35 @@
 #include <algorithm>
 
 namespace simt {
+namespace {
+
+void raise(Time& time, Time to) { time = std::max(time, to); }
+
+}  // namespace
+
+void Lesson::add(const Lesson& more) {
+  raise(all, more.all);
+  if (!more.one) return;
+  if (one && block != more.block) {
+    // Who has learned from two blocks is taken to have learned from all.
+    raise(all, std::max(one, more.one));
+    return;
+  }
+  block = more.block;
+  raise(one, more.one);
+}
+
+void WarpOrder::start() {
+  synced = 0;
+  partly = false;
+  if (fenced) block_fence = device_fence = {};
+  fenced = false;
+  if (taught) read = learned = {};
+  taught = false;
+}
 
 void WarpOrder::meet(uint32_t members, Time now) {
-  if (acquired_most) {
-    Time most = 0;
-    for (int l = 0; l < kLanes; ++l)
-      if (members >> l & 1) most = std::max(most, acquired[l]);
-    for (int l = 0; l < kLanes; ++l)
-      if (members >> l & 1) acquired[l] = most;
-  }
+  if (taught) learn(members, lessons(members));
   if ((lanes & ~members) == 0) {
     synced = now;
     partly = false;
@@ -25,8 +45,7 @@ void WarpOrder::meet(uint32_t members, Time now) {
   std::array<Time, kLanes> together{};
   for (int l = 0; l < kLanes; ++l) {
     if (!(members >> l & 1)) continue;
-    for (int m = 0; m < kLanes; ++m)
-      together[m] = std::max(together[m], (*known)[l][m]);
+    for (int m = 0; m < kLanes; ++m) raise(together[m], (*known)[l][m]);
   }
   for (int l = 0; l < kLanes; ++l)
     if (members >> l & 1) together[l] = now;
@@ -34,40 +53,72 @@ void WarpOrder::meet(uint32_t members, Time now) {
     if (members >> l & 1) (*known)[l] = together;
 }
 
-void WarpOrder::acquire(int lane, Time released) {
-  acquired[lane] = std::max(acquired[lane], released);
-  acquired_most = std::max(acquired_most, released);
+void WarpOrder::fence(Fences& fences, uint32_t mask, Time met, Time now) {
+  fenced = true;
+  for (int l = 0; l < kLanes; ++l) {
+    if (!(mask >> l & 1)) continue;
+    fences.at[l] = now;
+    // Who has met only some of the others fences for all: that is forgiven.
+    fences.of_warp[l] = partly ? now : synced;
+    fences.of_block[l] = met;
+  }
+}
+
+void WarpOrder::teach(int lane, const Lesson& lesson) {
+  taught = true;
+  read[lane].add(lesson);
+}
+
+void WarpOrder::understand(uint32_t mask) {
+  if (!taught) return;
+  for (int l = 0; l < kLanes; ++l)
+    if (mask >> l & 1) learned[l].add(read[l]);
+}
+
+Lesson WarpOrder::lessons(uint32_t mask) const {
+  Lesson sum;
+  if (!taught) return sum;
+  for (int l = 0; l < kLanes; ++l) {
+    if (!(mask >> l & 1)) continue;
+    sum.add(learned[l]);
+    sum.add(read[l]);
+  }
+  return sum;
+}
+
+void WarpOrder::learn(uint32_t mask, const Lesson& lesson) {
+  if (!lesson) return;
+  taught = true;
+  for (int l = 0; l < kLanes; ++l)
+    if (mask >> l & 1) learned[l].add(lesson);
 }
 
 void BlockOrder::start(uint32_t block, Time now) {
   number = block;
   met = now;
+  fenced = fenced_for_device = false;
   across.clear();
-  released.assign(warps.size(), 0);
+  released.clear();
   for (BarrierOrder& b : barriers) b = {};
-  for (WarpOrder& w : warps) {
-    w.synced = 0;
-    w.block_fence = w.device_fence = {};
-    w.partly = false;
-    if (w.acquired_most) w.acquired.fill(0);
-    w.acquired_most = 0;
-  }
+  for (WarpOrder& w : warps) w.start();
 }
 
-void BlockOrder::fence(uint32_t warp, bool for_device, Time now) {
-  warps[warp].block_fence = {now, met};
-  if (for_device) warps[warp].device_fence = {now, met};
+void BlockOrder::fence(uint32_t warp, uint32_t mask, bool for_device,
+                       Time now) {
+  WarpOrder& w = warps[warp];
+  fenced = true;
+  w.fence(w.block_fence, mask, met, now);
+  if (!for_device) return;
+  fenced_for_device = true;
+  w.fence(w.device_fence, mask, met, now);
 }
 
 void BlockOrder::meet(Time now) {
   met = now;
-  Time most = 0;
-  for (const WarpOrder& w : warps) most = std::max(most, w.acquired_most);
-  if (most == 0) return;
-  for (WarpOrder& w : warps) {
-    w.acquired.fill(most);
-    w.acquired_most = most;
-  }
+  Lesson sum;
+  for (const WarpOrder& w : warps) sum.add(w.lessons(kAllLanes));
+  if (!sum) return;
+  for (WarpOrder& w : warps) w.learn(kAllLanes, sum);
 }
 
 void BlockOrder::come(uint32_t barrier, uint32_t warp, Time now) {
@@ -75,16 +126,48 @@ void BlockOrder::come(uint32_t barrier, uint32_t warp, Time now) {
   if (across.empty()) across.resize(n * n);
   std::vector<Time>& known = barriers[barrier].known;
   known.resize(n);
-  for (size_t v = 0; v < n; ++v)
-    known[v] = std::max(known[v], across[warp * n + v]);
+  for (size_t v = 0; v < n; ++v) raise(known[v], across[warp * n + v]);
   known[warp] = now;
+  barriers[barrier].lesson.add(warps[warp].lessons(kAllLanes));
 }
 
 void BlockOrder::go(uint32_t barrier, uint32_t warp) {
   const std::vector<Time>& known = barriers[barrier].known;
-  for (size_t v = 0; v < known.size(); ++v) {
-    Time& mine = across[warp * known.size() + v];
-    mine = std::max(mine, known[v]);
+  for (size_t v = 0; v < known.size(); ++v)
+    raise(across[warp * known.size() + v], known[v]);
+  warps[warp].learn(kAllLanes, barriers[barrier].lesson);
+}
+
+void HandedOut::clear() {
+  all_ = others_met_ = 0;
+  until_.clear();
+}
+
+void HandedOut::add(const BlockOrder& block, uint32_t warp, int lane,
+                    Fences WarpOrder::*kind) {
+  until_.resize(block.warps.size() * kLanes);
+  const WarpOrder& order = block.warps[warp];
+  const Fences& mine = order.*kind;
+  Time* const lanes = &until_[warp * kLanes];
+  if (mine.at[lane]) {
+    raise(all_, mine.of_block[lane]);
+    for (int l = 0; l < kLanes; ++l) raise(lanes[l], mine.of_warp[lane]);
+    raise(lanes[lane], mine.at[lane]);
+    if (!block.across.empty())
+      for (size_t t = 0; t < until_.size(); ++t)
+        raise(until_[t], block.known_across(warp, t / kLanes));
+  }
+  // Others' own fences count once a barrier has ordered them before us.
+  for (int l = 0; l < kLanes; ++l)
+    if (mine.at[l] <= order.known_of(lane, l)) raise(lanes[l], mine.at[l]);
+  if (others_met_ != block.met) add_others(block, kind);
+  others_met_ = block.met;
+}
+
+void HandedOut::add_others(const BlockOrder& block, Fences WarpOrder::*kind) {
+  for (size_t t = 0; t < until_.size(); ++t) {
+    const Time at = (block.warps[t / kLanes].*kind).at[t % kLanes];
+    if (at <= block.met) raise(until_[t], at);
   }
 }
 
@@ -97,51 +180,39 @@ void Releases::clear() {
   covers_.assign(kCovers, {});
 }
 
-namespace {
-
-// What `v` did before this time, a fence of `warp` has handed out.
-Time fenced_of(const BlockOrder& block, uint32_t warp, size_t v,
-               Fence WarpOrder::*scope) {
-  const Fence& mine = block.warps[warp].*scope;
-  const Time known = std::max(mine.met, block.known_across(warp, v));
-  if (v == warp) return std::max(mine.at, known);
-  // Others' own fences count once a barrier has ordered them before us.
-  const Time theirs = (block.warps[v].*scope).at;
-  return theirs <= block.met ? std::max(theirs, known) : known;
-}
-
-}  // namespace
-
-void Releases::release(BlockOrder& block, uint32_t warp, uint64_t address,
-                       Time now) {
+void Releases::release(BlockOrder& block, uint32_t warp, int lane,
+                       uint64_t flag, bool adds, Time now) {
   any_ = true;
-  Flag& f = flag(address);
-  if (f.time && f.address != address) f.replaced = true;
-  f.address = address;
-  f.time = now;
-  for (size_t v = 0; v < block.warps.size(); ++v)
-    block.released[v] = std::max(
-        block.released[v], fenced_of(block, warp, v, &WarpOrder::block_fence));
-  if (block.warps[warp].device_fence.at == 0) return;
+  Flag& f = flags_[slot(flag)];
+  if (f.lesson && f.address != flag) f.replaced = true;
+  if (!adds || f.address != flag) f.lesson = {};
+  f.address = flag;
+  f.lesson.add({0, now, block.number});
+  // Who has learned hands it on.
+  if (block.warps[warp].learned[lane]) raise(f.lesson.all, now);
+  block.released.add(block, warp, lane, &WarpOrder::block_fence);
+  if (!block.fenced_for_device) return;
   Cover& c = covers_[block.number % kCovers];
-  if (c.used && c.block != block.number) c.replaced = true;
-  if (c.block != block.number) c.until.fill(0);
+  if (c.used && c.block != block.number) {
+    c.replaced = true;
+    c.handed.clear();
+  }
   c.used = true;
   c.block = block.number;
-  for (size_t v = 0; v < block.warps.size(); ++v)
-    c.until[v] = std::max(c.until[v],
-                          fenced_of(block, warp, v, &WarpOrder::device_fence));
+  c.handed.add(block, warp, lane, &WarpOrder::device_fence);
 }
 
-Time Releases::acquired_at(uint64_t address, Time now) const {
-  const Flag& f = flags_[address / 4 % kFlags];
-  return f.replaced ? now : f.address == address ? f.time : 0;
+Lesson Releases::at(uint64_t flag, Time now) const {
+  const Flag& f = flags_[slot(flag)];
+  if (f.replaced) return {now, 0, 0};
+  return f.address == flag ? f.lesson : Lesson{};
 }
 
-bool Releases::covers(uint32_t block, uint32_t warp, Time time) const {
+bool Releases::covers(uint32_t block, uint32_t warp, int lane,
+                      Time time) const {
   const Cover& c = covers_[block % kCovers];
   if (c.replaced && c.block != block) return true;
-  return c.used && c.block == block && time < c.until[warp];
+  return c.used && c.block == block && c.handed.covers(warp, lane, time);
 }
 
 }  // namespace simt

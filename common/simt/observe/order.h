@@ -1,8 +1,8 @@
-// What is known to have happened before what: barriers, warp collectives, and
-// the patterns of fence, flag and atomic by which threads hand data over.
+// What is known to have happened before what: barriers, __syncwarp, and the
+// patterns of fence, flag and atomic by which threads hand data over.
 //
-// Knowledge is kept as times: what a warp did before the time that another has
-// for it is ordered before whatever the other does next.
+// Knowledge is kept as times: what a thread did before the time that another
+// has for it is ordered before whatever the other does next.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,10 +14,24 @@
 
 namespace simt {
 
-// The last fence of any lane of a warp.
-struct Fence {
-  Time at = 0;
-  Time met = 0;  // when the block had last met before it
+// The last fence of each lane of a warp.
+struct Fences {
+  std::array<Time, kLanes> at{};
+  // What the lane knew then: of the other lanes, and of the other warps.
+  std::array<Time, kLanes> of_warp{}, of_block{};
+};
+
+// What a flag teaches who reads it: all that was released before these times.
+struct Lesson {
+  Time all = 0;  // by any block
+  Time one = 0;  // by this block
+  uint32_t block = 0;
+
+  explicit operator bool() const { return all || one; }
+  void add(const Lesson& more);
+  Time of(uint32_t other) const {
+    return other == block ? std::max(all, one) : all;
+  }
 };
 
 struct WarpOrder {
@@ -26,14 +40,24 @@ struct WarpOrder {
   // Since then only some have met: known[l][m] is what lane l knows of m.
   bool partly = false;
   std::unique_ptr<std::array<std::array<Time, kLanes>, kLanes>> known;
-  Fence block_fence;   // __threadfence_block, or
-  Fence device_fence;  //   __threadfence, which is both
-  // What others released before this time, a lane has acquired.
-  std::array<Time, kLanes> acquired{};
-  Time acquired_most = 0;
+  bool fenced = false;  // some lane has
+  Fences block_fence;   // __threadfence_block, or
+  Fences device_fence;  //   __threadfence, which is both
+  // What a lane has read in flags; and what it has understood by a fence, or
+  // by meeting others.
+  bool taught = false;
+  std::array<Lesson, kLanes> read, learned;
 
+  Time known_of(int lane, int other) const {
+    return partly ? (*known)[lane][other] : synced;
+  }
+  void start();
   void meet(uint32_t members, Time now);
-  void acquire(int lane, Time released);
+  void fence(Fences& fences, uint32_t mask, Time met, Time now);
+  void teach(int lane, const Lesson& lesson);
+  void understand(uint32_t mask);
+  Lesson lessons(uint32_t mask) const;  // of all of them
+  void learn(uint32_t mask, const Lesson& lesson);
 };
 
 struct BarrierOrder {
@@ -41,19 +65,42 @@ struct BarrierOrder {
   uint32_t first_warp = 0, first_lane = 0;
   bool differs = false;     // another barrier was met at the same time
   std::vector<Time> known;  // by warp: what those who came know
+  Lesson lesson;            //   and have learned
+};
+
+struct BlockOrder;
+
+// What threads of a block have handed out: a fence, and then an atomic or a
+// volatile store.
+class HandedOut {
+ public:
+  void clear();
+  // By this lane's store; what it has fenced, by one kind of fence.
+  void add(const BlockOrder& block, uint32_t warp, int lane,
+           Fences WarpOrder::*kind);
+  bool covers(uint32_t warp, int lane, Time time) const {
+    return time < all_ ||
+           (!until_.empty() && time < until_[warp * kLanes + lane]);
+  }
+
+ private:
+  void add_others(const BlockOrder& block, Fences WarpOrder::*kind);
+  Time all_ = 0;             // what all threads did before
+  std::vector<Time> until_;  // by thread, what it did before; or empty
+  Time others_met_ = 0;      // others' fences up to this barrier are in it
 };
 
 struct BlockOrder {
   uint32_t number = 0;
   Time met = 0;  // when all its threads last met
+  bool fenced = false, fenced_for_device = false;
   std::vector<WarpOrder> warps;
   std::vector<Time> across;  // [w * warps + v]: what w knows of v; or empty
-  // By warp: what it did before has been handed out, within the block.
-  std::vector<Time> released;
+  HandedOut released;        // within the block
   std::array<BarrierOrder, 16> barriers;
 
   void start(uint32_t block, Time now);
-  void fence(uint32_t warp, bool for_device, Time now);
+  void fence(uint32_t warp, uint32_t mask, bool for_device, Time now);
   void meet(Time now);  // at a barrier of all threads
   void come(uint32_t barrier, uint32_t warp, Time now);
   void go(uint32_t barrier, uint32_t warp);
@@ -62,32 +109,33 @@ struct BlockOrder {
   }
 };
 
-// Which blocks have handed out what they had done, and where: a fence and then
-// an atomic or volatile store. A fence for the block hands it to the block
-// alone. Tables of a fixed size; what falls out of them counts as handed out.
+// Which blocks have handed out what they had done, and where. A fence for the
+// block hands it to the block alone. Tables of a fixed size; what falls out of
+// them counts as handed out.
 class Releases {
  public:
   Releases();
   void clear();
-  void release(BlockOrder& block, uint32_t warp, uint64_t address, Time now);
-  // What who reads this flag now learns of: all that was released until then.
-  Time acquired_at(uint64_t address, Time now) const;
-  // Whether what a warp did at `time` has been released to all blocks since.
-  bool covers(uint32_t block, uint32_t warp, Time time) const;
+  // A lane stores to a flag; `adds`: what others released there stays.
+  void release(BlockOrder& block, uint32_t warp, int lane, uint64_t flag,
+               bool adds, Time now);
+  Lesson at(uint64_t flag, Time now) const;
+  // Whether what a thread did at `time` has been released to all blocks since.
+  bool covers(uint32_t block, uint32_t warp, int lane, Time time) const;
 
  private:
   struct Flag {
     uint64_t address = 0;
-    Time time = 0;
+    Lesson lesson;
     bool replaced = false;
   };
   struct Cover {
     uint32_t block = 0;
     bool used = false, replaced = false;
-    std::array<Time, 32> until{};  // by warp
+    HandedOut handed;
   };
-  static constexpr size_t kFlags = 8192, kCovers = 4096;
-  Flag& flag(uint64_t address) { return flags_[address / 4 % kFlags]; }
+  static constexpr size_t kFlags = 8192, kCovers = 2048;
+  static size_t slot(uint64_t flag) { return flag / 4 % kFlags; }
   std::vector<Flag> flags_;
   std::vector<Cover> covers_;
   bool any_ = false;

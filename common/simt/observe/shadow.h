@@ -22,7 +22,7 @@ struct Event {
   uint64_t address : 48, log_bytes : 3, first_lane : 5, more_lanes : 5;
   uint64_t strength : 2, stores : 1;
   uint32_t block;
-  uint32_t warp : 5, site : 27;
+  uint32_t warp : 5, for_block : 1, site : 26;
 
   uint64_t begin() const { return address; }
   uint64_t end() const { return address + ((more_lanes + 1ull) << log_bytes); }
@@ -32,17 +32,19 @@ struct Event {
 };
 static_assert(sizeof(Event) == 16);
 
-// The last accesses to 4 bytes by single lanes.
-struct Touch {
+// The last accesses to 4 bytes by single lanes. An atomic may meet others where
+// a plain store may not: it must not make the plain one forgotten.
+struct [[gnu::packed, gnu::aligned(2)]] Touch {
   Time time = 0;
   uint8_t lane = 0;
   uint8_t bytes = 0;  // a bit each
 };
 struct Word {
   uint64_t address = 0;  // / 4, whose entry this is
-  Touch store;
+  Touch weak_store, strong_store;
   Touch load[2];
 };
+static_assert(sizeof(Word) == 32);
 
 // The last accesses to 128 bytes by runs of lanes.
 struct Line {
@@ -90,7 +92,7 @@ class Shadow {
   Word& word(uint64_t address) {
     const uint64_t number = address / kWordBytes;
     Word& word = words_[number & word_mask_];
-    if (word.address != number) word = {number, {}, {}};
+    if (word.address != number) word = {number, {}, {}, {}};
     return word;
   }
   // Null if nothing is known of it.

@@ -1,0 +1,511 @@
+// What becomes of the values that loads bring, as far as a look at the code can
+// tell: which loads wait for a value to change, which are guesses that a
+// compare-and-swap verifies, which only test a word.
+//
+// What is not certain counts as an ordinary load.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "common/simt/decode/analysis.h"
+
+namespace simt {
+namespace {
+
+using Places = std::set<Place>;
+
+bool is(const Instruction& ins, const char* name) {
+  return ins.statement && ins.statement->name() == name;
+}
+// A kernel's parameter is no load: it is a constant, copied.
+bool is_load(const Instruction& ins) {
+  return !ins.pure && (is(ins, "ld") || is(ins, "ldu"));
+}
+bool is_store(const Instruction& ins) { return is(ins, "st"); }
+bool is_swap(const Instruction& ins) {
+  return is(ins, "atom") && ins.statement->has("cas");
+}
+bool unpacks(const Instruction& ins) {
+  return ins.pure && ins.dst == kNowhere && !ins.elements.empty();
+}
+
+std::vector<Place> written(const Instruction& ins) {
+  std::vector<Place> places = {ins.dst, ins.dst2};
+  if (is_load(ins) || unpacks(ins))
+    places.insert(places.end(), ins.elements.begin(), ins.elements.end());
+  std::erase(places, kNowhere);
+  return places;
+}
+
+std::vector<Place> read(const Instruction& ins) {
+  std::vector<Place> places = {ins.a, ins.b, ins.c, ins.d, ins.vote};
+  if (!is_load(ins) && !unpacks(ins))
+    places.insert(places.end(), ins.elements.begin(), ins.elements.end());
+  std::erase(places, kNowhere);
+  return places;
+}
+
+bool any_of(const std::vector<Place>& places, const Places& set) {
+  return std::any_of(places.begin(), places.end(),
+                     [&](Place p) { return set.contains(p); });
+}
+
+bool writes(const Instruction& ins, Place place) {
+  const std::vector<Place> places = written(ins);
+  return std::find(places.begin(), places.end(), place) != places.end();
+}
+
+std::vector<uint32_t> successors(const Function& f, uint32_t pc) {
+  const Instruction& ins = f.code[pc];
+  std::vector<uint32_t> next = ins.targets;
+  if (ins.kind == Kind::kBranch) next.push_back(ins.target);
+  const bool leaves = ins.kind == Kind::kBranch || ins.kind == Kind::kTable ||
+                      ins.kind == Kind::kReturn || ins.kind == Kind::kExit;
+  if ((!leaves || ins.guard != kNowhere) && pc + 1 < f.code.size())
+    next.push_back(pc + 1);
+  return next;
+}
+
+// The instructions that come after those of `open`, with themselves, on ways
+// that do not go on behind one for which `ends`.
+template <class Ends>
+std::vector<bool> reach(const Function& f, std::vector<uint32_t> open,
+                        Ends ends) {
+  std::vector<bool> seen(f.code.size());
+  while (!open.empty()) {
+    const uint32_t pc = open.back();
+    open.pop_back();
+    if (seen[pc]) continue;
+    seen[pc] = true;
+    if (ends(pc)) continue;
+    for (uint32_t next : successors(f, pc)) open.push_back(next);
+  }
+  return seen;
+}
+
+// Does every way from the beginning to `pc` pass `first`?
+bool dominates(const Function& f, uint32_t first, uint32_t pc) {
+  return first == pc ||
+         !reach(f, {0}, [&](uint32_t at) { return at == first; })[pc];
+}
+
+// Where the places of a function get their values.
+class Definitions {
+ public:
+  Definitions(const Function& f, const Program& program) : f_(f) {
+    for (uint32_t pc = 0; pc < f.code.size(); ++pc)
+      for (Place p : written(f.code[pc])) of_[p].push_back(pc);
+    for (const auto& [special, place] : program.specials)
+      if (differs(special)) differing_.insert(place);
+  }
+
+  // The only instruction that writes the place.
+  std::optional<uint32_t> only(Place place) const {
+    const auto known = of_.find(place);
+    if (known == of_.end() || known->second.size() != 1) return {};
+    return known->second.front();
+  }
+
+  // The number or parameter of which the place holds a copy; or the place.
+  Place fixed(Place place) const {
+    const std::optional<uint32_t> pc = only(place);
+    if (!pc) return place;
+    const Instruction& ins = f_.code[*pc];
+    const bool copy = ins.pure && ins.guard == kNowhere && ins.a < kNowhere &&
+                      (is(ins, "mov") || is(ins, "ld"));
+    return copy ? ins.a : place;
+  }
+
+  // The same in all threads, once it is there?
+  bool uniform(Place place, int depth = 8) const {
+    if (place < 0) return !differing_.contains(place);
+    const std::optional<uint32_t> pc = only(place);
+    if (!pc || depth == 0) return false;
+    const Instruction& ins = f_.code[*pc];
+    if (!ins.pure || ins.guard != kNowhere || unpacks(ins)) return false;
+    const std::vector<Place> sources = read(ins);
+    return std::all_of(sources.begin(), sources.end(),
+                       [&](Place p) { return uniform(p, depth - 1); });
+  }
+
+  // Is it there whenever control comes to `pc`, and does not change?
+  bool settled(Place place, uint32_t pc) const {
+    if (place < 0) return true;
+    const std::optional<uint32_t> writer = only(place);
+    if (!writer || f_.code[*writer].guard != kNowhere) return false;
+    return *writer != pc && dominates(f_, *writer, pc);
+  }
+
+  // An address without the numbers that were added to it on the way.
+  struct Address {
+    Place base;
+    int64_t offset;
+    bool operator==(const Address&) const = default;
+  };
+  Address address(const Instruction& access) const {
+    Address result{access.a, access.offset};
+    while (const std::optional<uint32_t> pc = only(result.base)) {
+      const Instruction& ins = f_.code[*pc];
+      if (ins.guard != kNowhere || !ins.statement) break;
+      if (is(ins, "cvta") || (is(ins, "mov") && ins.elements.empty())) {
+        result.base = ins.a;
+      } else if (const auto number = added_number(ins)) {
+        result = {ins.a, result.offset + *number};
+      } else {
+        break;
+      }
+    }
+    return result;
+  }
+
+ private:
+  static bool differs(Special special) {
+    switch (special) {
+      case Special::kTidX:
+      case Special::kTidY:
+      case Special::kTidZ:
+      case Special::kCtaidX:
+      case Special::kCtaidY:
+      case Special::kCtaidZ:
+      case Special::kLaneId:
+      case Special::kWarpId:
+      case Special::kLaneMaskEq:
+      case Special::kLaneMaskLt:
+      case Special::kLaneMaskLe:
+      case Special::kLaneMaskGt:
+      case Special::kLaneMaskGe:
+      case Special::kSmId:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  static std::optional<int64_t> added_number(const Instruction& ins) {
+    if (!is(ins, "add") || ins.statement->operands.size() != 3) return {};
+    const std::string& text = ins.statement->operands[2].text;
+    char* end = nullptr;
+    const int64_t number = std::strtoll(text.c_str(), &end, 0);
+    if (end == text.c_str() || *end) return {};
+    return number;
+  }
+
+  const Function& f_;
+  std::map<Place, std::vector<uint32_t>> of_;
+  Places differing_;
+};
+
+// What becomes of the value of one load, along all ways from it.
+class Life {
+ public:
+  Life(const Function& f, const Definitions& definitions, uint32_t load,
+       bool whole)
+      : f_(f),
+        definitions_(definitions),
+        load_(load),
+        whole_(whole),
+        address_(definitions.address(f.code[load])),
+        states_(f.code.size()) {
+    State first;
+    for (Place p : written(f.code[load])) first.values.insert(p);
+    arrive(load, first);
+    while (!open_.empty() && (whole_ || !escapes)) {
+      const uint32_t pc = *open_.begin();
+      open_.erase(open_.begin());
+      step(pc, *states_[pc]);
+    }
+  }
+
+  // Used for more than comparisons and the compare-and-swap.
+  bool escapes = false;
+  bool swapped = false;         // a compare-and-swap verified it
+  std::set<uint32_t> decided;   // branches and the like that it decides
+  std::set<uint32_t> compared;  // comparisons of the very value
+  bool computed = false;        // something was made of it
+
+ private:
+  struct State {
+    Places values;       // hold what the value has come to
+    Places answers;      // hold what the compare-and-swap has found
+    bool moved = false;  // the address is no longer that of the load
+    bool merge(const State& other) {
+      const size_t before = values.size() + answers.size() + moved;
+      values.insert(other.values.begin(), other.values.end());
+      answers.insert(other.answers.begin(), other.answers.end());
+      moved |= other.moved;
+      return values.size() + answers.size() + moved != before;
+    }
+  };
+
+  // The state behind `pc` reaches those that follow.
+  void arrive(uint32_t pc, const State& state) {
+    if (state.values.empty()) return;
+    for (uint32_t next : successors(f_, pc)) {
+      const bool fresh = !states_[next];
+      if (fresh) states_[next].emplace();
+      if (states_[next]->merge(state) || fresh) open_.insert(next);
+    }
+  }
+
+  void step(uint32_t pc, State state) {
+    const Instruction& ins = f_.code[pc];
+    const std::vector<Place> sources = read(ins);
+    const bool touched = any_of(sources, state.values);
+    const bool guarded = state.values.contains(ins.guard);
+    const bool answered = any_of(sources, state.answers);
+    // Behind the comparison the value is what was there, or is given up.
+    if (is(ins, "setp") && touched && answered) return;
+    if (guarded) decided.insert(pc);
+    const bool verifies = touched && verified_by(ins, state);
+    swapped |= verifies;
+    if (touched && !verifies) use(pc, ins);
+    state.moved |= pc != load_ && writes(ins, address_.base);
+    for (Place p : written(ins)) {
+      mark(state.values, p, ins, (touched && !verifies) || guarded);
+      mark(state.answers, p, ins, verifies || answered);
+    }
+    if (pc == load_)
+      for (Place p : written(ins)) state.values.insert(p);
+    arrive(pc, state);
+  }
+
+  void use(uint32_t pc, const Instruction& ins) {
+    const bool carries = ins.statement && ins.statement->has("cc");
+    if (!ins.pure || carries) {
+      escapes = true;
+    } else if (is(ins, "setp")) {
+      compared.insert(pc);
+    } else {
+      computed = true;
+    }
+  }
+
+  bool verified_by(const Instruction& ins, const State& state) const {
+    return is_swap(ins) && !state.moved && state.values.contains(ins.b) &&
+           !state.values.contains(ins.a) && ins.size == f_.code[load_].size &&
+           definitions_.address(ins) == address_;
+  }
+
+  static void mark(Places& places, Place p, const Instruction& ins, bool in) {
+    if (in)
+      places.insert(p);
+    else if (ins.guard == kNowhere)
+      places.erase(p);
+  }
+
+  const Function& f_;
+  const Definitions& definitions_;
+  const uint32_t load_;
+  const bool whole_;
+  const Definitions::Address address_;
+  std::vector<std::optional<State>> states_;
+  std::set<uint32_t> open_;
+};
+
+// ---- Loads that wait -------------------------------------------------------
+
+// The smallest loop around `pc`, all that lies between a jump back and where it
+// leads; empty if there is none. Two loops may begin at one place.
+std::set<uint32_t> loop_around(const Function& f, uint32_t pc) {
+  std::vector<std::vector<uint32_t>> before(f.code.size());
+  for (uint32_t at = 0; at < f.code.size(); ++at)
+    for (uint32_t next : successors(f, at)) before[next].push_back(at);
+  std::set<uint32_t> smallest;
+  for (uint32_t first = 0; first <= pc; ++first) {
+    for (uint32_t last : before[first]) {
+      if (last < first || !dominates(f, first, last)) continue;
+      std::set<uint32_t> loop = {first};
+      std::vector<uint32_t> open = {last};
+      while (!open.empty()) {
+        const uint32_t at = open.back();
+        open.pop_back();
+        if (!loop.insert(at).second) continue;
+        open.insert(open.end(), before[at].begin(), before[at].end());
+      }
+      const bool smaller = smallest.empty() || loop.size() < smallest.size();
+      if (loop.contains(pc) && smaller) smallest = loop;
+    }
+  }
+  return smallest;
+}
+
+// Is the load in a loop, always with the same address, that its value may end?
+bool waits(const Function& f, const Definitions& definitions, uint32_t load) {
+  const std::set<uint32_t> loop = loop_around(f, load);
+  if (loop.empty()) return false;
+  for (uint32_t pc : loop)
+    if (writes(f.code[pc], f.code[load].a)) return false;
+  for (uint32_t pc : Life(f, definitions, load, true).decided) {
+    if (!loop.contains(pc)) continue;
+    const Kind kind = f.code[pc].kind;
+    if (kind == Kind::kReturn || kind == Kind::kExit) return true;
+    if (kind != Kind::kBranch) continue;
+    for (uint32_t next : successors(f, pc))
+      if (!loop.contains(next)) return true;
+  }
+  return false;
+}
+
+// ---- Loads that only test --------------------------------------------------
+
+// Does the branch (or guard) at `pc` decide whether `store` is reached?
+bool guards(const Function& f, uint32_t pc, uint32_t store) {
+  if (pc == store) return true;
+  const Instruction& ins = f.code[pc];
+  if (ins.kind != Kind::kBranch) return false;
+  const auto ends = [&](uint32_t at) { return at == ins.reconverge; };
+  const bool taken =
+      ins.target != ins.reconverge && reach(f, {ins.target}, ends)[store];
+  const bool not_taken =
+      pc + 1 != ins.reconverge && reach(f, {pc + 1}, ends)[store];
+  return taken != not_taken;
+}
+
+// The store by which a thread that has tested a word sets it; or none.
+std::optional<uint32_t> store_of(const Function& f,
+                                 const Definitions& definitions, uint32_t load,
+                                 const Life& life) {
+  const Instruction& from = f.code[load];
+  const Definitions::Address address = definitions.address(from);
+  const std::vector<bool> behind =
+      reach(f, successors(f, load), [&](uint32_t pc) {
+        return pc == load || writes(f.code[pc], address.base);
+      });
+  for (uint32_t pc = 0; pc < f.code.size(); ++pc) {
+    const Instruction& ins = f.code[pc];
+    if (!behind[pc] || !is_store(ins) || ins.strength != Strength::kWeak ||
+        ins.size != from.size || ins.count != 1 ||
+        definitions.address(ins) != address)
+      continue;
+    for (uint32_t branch : life.decided)
+      if (guards(f, branch, pc)) return pc;
+  }
+  return {};
+}
+
+// All comparisons of a tested value, if they are as simple as can be evaluated.
+std::vector<Comparison> comparisons_of(const Function& f,
+                                       const Definitions& definitions,
+                                       uint32_t load, const Life& life) {
+  std::vector<Comparison> all;
+  if (life.computed) return {};
+  const Place value = f.code[load].elements[0];
+  for (uint32_t pc : life.compared) {
+    const Instruction& ins = f.code[pc];
+    const Type type = ins.statement->type();
+    const bool simple = ins.statement->op.size() == 3 && ins.a == value &&
+                        ins.b != value && ins.dst2 == kNowhere &&
+                        type.bytes <= 4 && !type.is_float() &&
+                        (type.is('s') || type.is('u') || type.is('b'));
+    if (!simple || !definitions.settled(ins.b, load)) return {};
+    all.push_back({static_cast<Comparison::Operator>(ins.lut), type.bytes,
+                   type.is_signed(), ins.b});
+  }
+  return all;
+}
+
+// What the word held before, if only one value leads to the store: a number, or
+// a parameter.
+Place expected_by(const Function& f, const Definitions& definitions,
+                  const Life& life, uint32_t store) {
+  if (life.computed || life.compared.size() != 1 || life.decided.size() != 1)
+    return kNowhere;
+  const Instruction& compare = f.code[*life.compared.begin()];
+  const Instruction& branch = f.code[*life.decided.begin()];
+  const Place expected = definitions.fixed(compare.b);
+  if (compare.statement->op.size() != 3 || branch.guard != compare.dst ||
+      expected >= kNowhere || !definitions.uniform(expected))
+    return kNowhere;
+  const uint32_t pc = static_cast<uint32_t>(&branch - f.code.data());
+  bool when = !branch.guard_negated;  // the predicate's value for the store
+  if (pc != store) {
+    const bool taken = reach(f, {branch.target}, [&](uint32_t at) {
+      return at == branch.reconverge;
+    })[store];
+    when = when == (taken && branch.target != branch.reconverge);
+  }
+  const auto equal = when ? Comparison::kEq : Comparison::kNe;
+  return compare.lut == equal ? expected : kNowhere;
+}
+
+class Uses {
+ public:
+  Uses(Function& f, const Program& program) : f_(f), definitions_(f, program) {
+    for (const Instruction& ins : f.code)
+      if (is_swap(ins)) swapped_.push_back(definitions_.address(ins));
+  }
+
+  void find() {
+    for (uint32_t pc = 0; pc < f_.code.size(); ++pc) {
+      const Instruction& ins = f_.code[pc];
+      if (!is_load(ins) || ins.space == Space::kLocal ||
+          ins.space == Space::kParam || ins.space == Space::kConst)
+        continue;
+      if (ins.strength == Strength::kVolatile && waits(f_, definitions_, pc))
+        f_.code[pc].strength = Strength::kStrong;
+      if (ins.strength == Strength::kWeak) find_use(pc);
+    }
+    for (uint32_t pc : stores_) look_up(pc);
+  }
+
+ private:
+  void find_use(uint32_t pc) {
+    Instruction& ins = f_.code[pc];
+    const bool may_guess =
+        std::find(swapped_.begin(), swapped_.end(),
+                  definitions_.address(ins)) != swapped_.end();
+    const bool may_test = ins.count == 1 && ins.size <= 4;
+    if (!may_guess && !may_test) return;
+    const Life life(f_, definitions_, pc, false);
+    if (life.escapes) return;
+    if (life.swapped)
+      ins.guess = life.decided.empty() ? Guess::kVerified : Guess::kDecides;
+    else if (may_test && !life.decided.empty())
+      add_test(pc, life);
+  }
+
+  void add_test(uint32_t load, const Life& life) {
+    Test& test = f_.tests.emplace_back();
+    f_.code[load].test = &test;
+    test.function = &f_;
+    test.is_signed = f_.code[load].statement->type().is_signed();
+    test.comparisons = comparisons_of(f_, definitions_, load, life);
+    const std::optional<uint32_t> store =
+        store_of(f_, definitions_, load, life);
+    if (!store) return;
+    Instruction& to = f_.code[*store];
+    const Place value = definitions_.fixed(to.elements[0]);
+    if (to.src_bytes == f_.code[load].src_bytes &&
+        definitions_.settled(value, load))
+      test.stores = value;
+    if (to.tested) return;
+    const Place before = expected_by(f_, definitions_, life, *store);
+    to.tested = &f_.tested_stores.emplace_back(TestedStore{&f_, before, {}});
+    stores_.push_back(*store);
+  }
+
+  // Which numbers that the tests compare with are known at the store.
+  void look_up(uint32_t store) {
+    Places known;
+    for (const Test& test : f_.tests)
+      for (const Comparison& one : test.comparisons)
+        if (definitions_.uniform(one.with) &&
+            definitions_.settled(one.with, store))
+          known.insert(one.with);
+    f_.code[store].tested->uniform.assign(known.begin(), known.end());
+  }
+
+  Function& f_;
+  const Definitions definitions_;
+  std::vector<Definitions::Address> swapped_;  // by a compare-and-swap
+  std::vector<uint32_t> stores_;               // that are tested
+};
+
+}  // namespace
+
+void find_uses(Function& function, const Program& program) {
+  Uses(function, program).find();
+}
+
+}  // namespace simt

@@ -1,0 +1,34 @@
+// finds: race, block (1,0,0)
+//
+// A fence counts for the thread that makes it: lane 0 fences what it has
+// written itself, and announces what all lanes wrote.
+#include <cuda_runtime.h>
+
+__global__ void hand_over_kernel(float* values, int* flag, float* y) {
+  const int lane = threadIdx.x;
+  if (blockIdx.x == 0) {
+    values[lane] = lane;  // <- other
+    if (lane == 0) {
+      __threadfence();
+      atomicExch(flag, 1);
+    }
+  } else {
+    if (lane == 0)
+      while (atomicAdd(flag, 0) == 0) {
+      }
+    __threadfence();
+    __syncwarp();
+    y[lane] = values[31 - lane];  // <- here
+  }
+}
+
+int main() {
+  float *values = nullptr, *y = nullptr;
+  int* flag = nullptr;
+  cudaMalloc(&values, 32 * sizeof *values);
+  cudaMalloc(&y, 32 * sizeof *y);
+  cudaMalloc(&flag, sizeof *flag);
+  cudaMemset(flag, 0, sizeof *flag);
+  hand_over_kernel<<<2, 32>>>(values, flag, y);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
