@@ -64,6 +64,7 @@ struct Warp {
   uint32_t stack_base = 0;   // local memory of the running call: from here
   uint32_t stack_end = 0;    //   to here, in each lane's stack
   bool in_function = false;  // the running call is not the kernel itself
+  bool tainted = false;      // some register holds what nobody has written
   uint64_t issued = 0;       // instructions so far
   Poll poll;
   Exchange exchange;

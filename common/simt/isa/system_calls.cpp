@@ -8,6 +8,7 @@
 #include "common/simt/core/finding.h"
 #include "common/simt/isa/collectives.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/observe/observers.h"
 
 namespace simt {
 namespace {
@@ -20,7 +21,8 @@ class Lane {
 
   template <class T>
   T argument(size_t k) const {
-    return from_stack<T>(warp_.stack_base + ins_.call->arguments.at(k));
+    return read<T>(kLocalWindow |
+                   (warp_.stack_base + ins_.call->arguments.at(k)));
   }
 
   template <class T>
@@ -28,11 +30,13 @@ class Lane {
     if (ins_.call->results.empty()) return;
     const uint32_t at = warp_.stack_base + ins_.call->results[0];
     std::memcpy(warp_.stack(lane_, at), &value, sizeof value);
+    observe::system_write(warp_, lane_, at, sizeof value);
   }
 
   // At a generic address.
   template <class T>
   T read(uint64_t address) const {
+    observe::system_read(warp_, ins_, lane_, address, sizeof(T));
     if ((address & kWindowMask) == kLocalWindow)
       return from_stack<T>(address & ~kWindowMask);
     T value;

@@ -1,0 +1,719 @@
+#include "common/simt/observe/values.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/simt/core/lanes.h"
+#include "common/simt/memory/allocations.h"
+#include "common/simt/observe/checker.h"
+#include "common/simt/observe/places.h"
+
+namespace simt {
+namespace {
+
+constexpr char kKind[] = "uninitialised read";
+constexpr uint64_t kAllBits = ~0ull;
+
+WarpValues& values_of(const Warp& warp) {
+  return warp.block->checks->values[warp.index];
+}
+UndefinedRegisters& registers_of(const Warp& warp) {
+  return values_of(warp).calls[warp.registers];
+}
+
+// Notes whether there is still something undefined in the warp.
+void settle(Warp& warp) {
+  WarpValues& values = values_of(warp);
+  std::erase_if(values.calls, [](const auto& c) { return c.second.empty(); });
+  warp.tainted = !values.calls.empty();
+  if (!warp.tainted) values.exchanged.lanes = values.unsure = 0;
+}
+
+void set_undefined(Undefined& value, int lane, uint64_t bits,
+                   const Origin& origin) {
+  if (!bits) return;
+  if (!(value.lanes >> lane & 1)) value.origin[lane] = origin;
+  value.lanes |= 1u << lane;
+  value.bits[lane] |= bits;
+}
+
+// The same of a value that has been computed with.
+Origin computed(Origin origin) {
+  origin.moved = 0;
+  return origin;
+}
+
+// The same of a register, or a part of one, that became `width` bytes wide.
+Origin moved(Origin origin, int from, int width) {
+  const int bytes =
+      origin.moved >= from ? width : std::min<int>(origin.moved, width);
+  origin.moved = static_cast<uint8_t>(bytes);
+  return origin;
+}
+
+// ---- Registers as bytes -----------------------------------------------------
+
+size_t register_bytes(int width) { return width ? size_t(width) * kLanes : 4; }
+
+// f(64 bits or fewer of the lane): in two parts, if it has 16 bytes.
+template <class F>
+void each_part(uint8_t* at, int width, int lane, F f) {
+  const int part = std::min(width, 8);
+  for (int k = 0; k < width; k += part) {
+    uint64_t value = 0;
+    std::memcpy(&value, at + lane * width + k, part);
+    f(value);
+    std::memcpy(at + lane * width + k, &value, part);
+  }
+}
+
+// Makes all that is undefined zeros, or ones.
+void fill_undefined(uint8_t* at, const Undefined& u, bool ones) {
+  if (u.width == 0) {
+    uint32_t bits;
+    std::memcpy(&bits, at, sizeof bits);
+    bits = ones ? bits | u.lanes : bits & ~u.lanes;
+    std::memcpy(at, &bits, sizeof bits);
+    return;
+  }
+  for (uint32_t rest = u.lanes; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    each_part(at, u.width, l, [&](uint64_t& value) {
+      value = ones ? value | u.bits[l] : value & ~u.bits[l];
+    });
+  }
+}
+
+// The bits of a lane in which two such registers differ.
+uint64_t difference(const uint8_t* x, const uint8_t* y, int width, int lane) {
+  if (width == 0) return (x[lane / 8] ^ y[lane / 8]) >> lane % 8 & 1;
+  uint64_t differ = 0;
+  for (int k = 0; k < width; ++k)
+    differ |= uint64_t(x[lane * width + k] ^ y[lane * width + k])
+              << 8 * (k % 8);
+  return differ;
+}
+
+// Registers as they are, to be put back.
+class Snapshot {
+ public:
+  Snapshot(Warp& warp) : warp_(warp) {}
+  void add(Place place, int width) {
+    const uint8_t* from = lanes<uint8_t>(warp_, place);
+    saved_.push_back({place, {from, from + register_bytes(width)}});
+  }
+  void restore() const {
+    for (const auto& [place, bytes] : saved_)
+      std::copy(bytes.begin(), bytes.end(), lanes<uint8_t>(warp_, place));
+  }
+
+ private:
+  Warp& warp_;
+  std::vector<std::pair<Place, std::vector<uint8_t>>> saved_;
+};
+
+// Which bits of the results of `run` change from one time to the next.
+class Changes {
+ public:
+  Changes(Warp& warp, std::vector<Undefined>& results)
+      : warp_(warp), results_(results) {}
+  // `origin` of a lane: where such a bit comes from.
+  template <class F>
+  void note(uint32_t mask, F origin) {
+    for (size_t k = 0; k < results_.size(); ++k) {
+      Undefined& result = results_[k];
+      const uint8_t* now = lanes<uint8_t>(warp_, result.place);
+      if (first_.size() == k)
+        first_.push_back({now, now + register_bytes(result.width)});
+      for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = first_lane(rest);
+        const uint64_t bits =
+            difference(first_[k].data(), now, result.width, l);
+        if (bits) set_undefined(result, l, bits, origin(l, result));
+      }
+    }
+  }
+
+ private:
+  Warp& warp_;
+  std::vector<Undefined>& results_;
+  std::vector<std::vector<uint8_t>> first_;
+};
+
+std::vector<Place> sources_of(const Instruction& ins) {
+  std::vector<Place> places;
+  for (Place p : {ins.a, ins.b, ins.c, ins.d})
+    if (p != kNowhere) places.push_back(p);
+  if (ins.dst != kNowhere)  // mov packs
+    places.insert(places.end(), ins.elements.begin(), ins.elements.end());
+  if (ins.takes_carry) places.push_back(UndefinedRegisters::kCarry);
+  return places;
+}
+
+}  // namespace
+
+void Values::start(Block& block) {
+  for (Warp* warp : block.warps) {
+    WarpValues& values = values_of(*warp);
+    values.start();
+    values.grow(warp->stacks.size());
+    warp->tainted = false;
+  }
+}
+
+// ---- What an instruction makes of them
+// ---------------------------------------
+
+void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
+  uint32_t unsure = 0;
+  if (ins.guard != kNowhere) {
+    unsure = registers_of(warp).lanes(ins.guard) & mask;
+    mask &= read_predicate(warp, ins.guard, ins.guard_negated);
+  }
+  if (unsure && !ins.pure)
+    use(warp, ins, ins.guard, unsure,
+        ins.kind == Kind::kBranch ? "It decides the branch"
+                                  : "It decides what is done");
+  switch (ins.kind) {
+    case Kind::kTable:
+      use(warp, ins, ins.a, mask, "It decides the branch");
+      break;
+    case Kind::kIndirect:
+      use(warp, ins, ins.a, mask, "It decides what is called");
+      break;
+    case Kind::kBarrier:
+      for (Place p : {ins.a, ins.b, ins.c})
+        use(warp, ins, p, mask, "It is an operand of the barrier");
+      write_results(warp, mask, results_of(ins));
+      break;
+    case Kind::kCollective:
+      use(warp, ins, ins.d, mask, "It says which lanes take part");
+      break;
+    case Kind::kPlain:
+    case Kind::kPoll:
+      if (ins.spread == Spread::kAccess || ins.spread == Spread::kExchange)
+        use(warp, ins, ins.a, mask, "It is an address");
+      else if (!ins.call)
+        compute(warp, ins, mask, ins.pure ? unsure : 0);
+      break;
+    default:
+      break;
+  }
+  settle(warp);
+}
+
+void Values::compute(Warp& warp, const Instruction& ins, uint32_t mask,
+                     uint32_t unsure) {
+  std::vector<Undefined> results = results_of(ins);
+  const bool bitwise =
+      ins.spread == Spread::kBits || ins.spread == Spread::kMoved;
+  if (!bitwise)
+    as_a_whole(warp, ins, mask, results);
+  else if (mask)
+    bit_by_bit(warp, ins, mask, results);
+  if (const Undefined* guard = registers_of(warp).find(ins.guard))
+    for (uint32_t rest = unsure; rest; rest &= rest - 1)
+      for (Undefined& result : results)
+        set_undefined(result, first_lane(rest), kAllBits,
+                      computed(guard->origin[first_lane(rest)]));
+  write_results(warp, mask | unsure, results);
+}
+
+void Values::as_a_whole(Warp& warp, const Instruction& ins, uint32_t mask,
+                        std::vector<Undefined>& results) {
+  const UndefinedRegisters& registers = registers_of(warp);
+  if (ins.spread == Spread::kAnd || ins.spread == Spread::kOr) {
+    const uint32_t c = read_predicate(warp, ins.c, ins.c_negated);
+    mask &= registers.lanes(ins.c) | (ins.spread == Spread::kAnd ? c : ~c);
+  }
+  constexpr uint64_t kLow = 0xffff, kHigh = kLow << 16;
+  for (Place p : sources_of(ins)) {
+    const Undefined* source = registers.find(p);
+    if (!source) continue;
+    for (uint32_t rest = source->lanes & mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      const uint64_t bits = source->bits[l];
+      const uint64_t spread =
+          ins.spread != Spread::kPairs
+              ? kAllBits
+              : (bits & kLow ? kLow : 0) | (bits & kHigh ? kHigh : 0);
+      for (Undefined& result : results)
+        set_undefined(result, l, spread, computed(source->origin[l]));
+    }
+  }
+}
+
+// Tries what comes out if the undefined bits are zeros, and if they are ones:
+// what then differs is undefined. The instruction itself says how it works.
+void Values::bit_by_bit(Warp& warp, const Instruction& ins, uint32_t mask,
+                        std::vector<Undefined>& results) {
+  const UndefinedRegisters& registers = registers_of(warp);
+  std::vector<const Undefined*> tried;
+  Snapshot before(warp);
+  const std::vector<Place> sources = sources_of(ins);
+  for (size_t k = 0; k < sources.size(); ++k) {
+    const Undefined* u = registers.find(sources[k]);
+    if (!u || !(u->lanes & mask)) continue;
+    const bool chooses = ins.elements.empty() && k >= ins.spread_operands;
+    for (uint32_t rest = chooses ? u->lanes & mask : 0; rest; rest &= rest - 1)
+      for (Undefined& result : results)
+        set_undefined(result, first_lane(rest), kAllBits,
+                      computed(u->origin[first_lane(rest)]));
+    if (chooses || std::count(tried.begin(), tried.end(), u)) continue;
+    tried.push_back(u);
+    before.add(u->place, u->width);
+  }
+  if (tried.empty()) return;
+  for (const Undefined& result : results)
+    before.add(result.place, result.width);
+  Changes changes(warp, results);
+  for (uint32_t ones = 0; ones < 1u << tried.size(); ++ones) {
+    for (size_t k = 0; k < tried.size(); ++k)
+      fill_undefined(lanes<uint8_t>(warp, tried[k]->place), *tried[k],
+                     ones >> k & 1);
+    ins.run(warp, ins, mask);
+    changes.note(mask, [&](int lane, const Undefined& result) {
+      const Undefined& u = **std::find_if(
+          tried.begin(), tried.end(),
+          [&](const Undefined* one) { return one->lanes >> lane & 1; });
+      return ins.spread == Spread::kMoved
+                 ? moved(u.origin[lane], u.width, result.width)
+                 : computed(u.origin[lane]);
+    });
+    before.restore();
+  }
+}
+
+std::vector<Undefined> Values::results_of(const Instruction& ins) const {
+  std::vector<Undefined> results;
+  const auto add = [&](Place place) {
+    if (place == kNowhere) return;
+    results.emplace_back().place = place;
+    results.back().width = width(ins, place);
+  };
+  add(ins.dst);
+  add(ins.dst2);
+  if (ins.dst == kNowhere && ins.pure)  // mov takes apart
+    for (Place p : ins.elements) add(p);
+  if (ins.gives_carry) add(UndefinedRegisters::kCarry);
+  return results;
+}
+
+void Values::write_results(Warp& warp, uint32_t mask,
+                           const std::vector<Undefined>& results) {
+  UndefinedRegisters& registers = registers_of(warp);
+  for (const Undefined& result : results) {
+    registers.define(result.place, mask);
+    registers.set(result);
+  }
+}
+
+uint8_t Values::width(const Instruction& ins, Place place) const {
+  const auto& widths = grid_.program.by_site[ins.site].function->widths;
+  const auto known = widths.find(place);
+  return known == widths.end() ? 0 : known->second;
+}
+
+// ---- Collectives
+// --------------------------------------------------------------
+
+void Values::publish(Warp& warp, const Instruction& ins, uint32_t mask) {
+  WarpValues& values = values_of(warp);
+  const UndefinedRegisters& registers = registers_of(warp);
+  Undefined& out = values.exchanged;
+  out.lanes &= ~mask;
+  values.unsure &= ~mask;
+  for (Place p : {ins.a, ins.vote}) {
+    const Undefined* value = registers.find(p);
+    if (!value) continue;
+    out.width = value->width;
+    for (uint32_t rest = value->lanes & mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      out.bits[l] = 0;
+      set_undefined(out, l, value->bits[l], value->origin[l]);
+    }
+  }
+  for (Place p : {ins.b, ins.c}) {
+    const Undefined* value = registers.find(p);
+    if (!value || !(value->lanes & mask)) continue;
+    values.unsure |= value->lanes & mask;
+    values.why = computed(value->origin[first_lane(value->lanes & mask)]);
+  }
+}
+
+void Values::collective(Warp& warp, const Instruction& ins, uint32_t mask) {
+  std::vector<Undefined> results = results_of(ins);
+  const WarpValues& values = values_of(warp);
+  const uint32_t undefined = values.exchanged.lanes & warp.exchange.members;
+  const std::string& op = ins.statement->name();
+  if (op == "shfl")
+    shuffle(warp, ins, mask, results);
+  else if (undefined && op == "vote" && !ins.statement->has("uni"))
+    vote(warp, ins, mask, results);
+  else if (undefined)
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+      for (Undefined& result : results)
+        set_undefined(result, first_lane(rest), kAllBits,
+                      computed(values.exchanged.origin[first_lane(undefined)]));
+  write_results(warp, mask, results);
+  settle(warp);
+}
+
+// More votes never take one away: it is enough to try all and none.
+void Values::vote(Warp& warp, const Instruction& ins, uint32_t mask,
+                  std::vector<Undefined>& results) {
+  const Undefined& in = values_of(warp).exchanged;
+  const uint32_t undefined = in.lanes & warp.exchange.members;
+  const uint32_t votes = warp.exchange.predicate;
+  Snapshot before(warp);
+  for (const Undefined& result : results)
+    before.add(result.place, result.width);
+  Changes changes(warp, results);
+  for (const uint32_t tried : {votes & ~undefined, votes | undefined}) {
+    warp.exchange.predicate = tried;
+    ins.run(warp, ins, mask);
+    changes.note(mask, [&](int, const Undefined&) {
+      return computed(in.origin[first_lane(undefined)]);
+    });
+  }
+  warp.exchange.predicate = votes;
+  before.restore();
+}
+
+// Lanes hand over their numbers once: who gets whose value?
+void Values::shuffle(Warp& warp, const Instruction& ins, uint32_t mask,
+                     std::vector<Undefined>& results) {
+  const WarpValues& values = values_of(warp);
+  const Undefined& in = values.exchanged;
+  Snapshot before(warp);
+  for (const Undefined& result : results)
+    before.add(result.place, result.width);
+  uint64_t handed[kLanes];
+  std::copy_n(warp.exchange.a, kLanes, handed);
+  for (int l = 0; l < kLanes; ++l) warp.exchange.a[l] = l;
+  ins.run(warp, ins, mask);
+  std::copy_n(handed, kLanes, warp.exchange.a);
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    const uint32_t from = lanes<uint32_t>(warp, ins.dst)[l];
+    for (Undefined& result : results) {
+      if (values.unsure >> l & 1)
+        set_undefined(result, l, kAllBits, values.why);
+      else if (result.place == ins.dst && in.lanes >> from & 1)
+        set_undefined(result, l, in.bits[from], in.origin[from]);
+    }
+  }
+  before.restore();
+}
+
+// ---- Memory
+// -------------------------------------------------------------------
+
+void Values::access(Warp& warp, const Instruction& ins, const Access& a) {
+  Allocations& all = allocations();
+  BlockChecks& checks = *warp.block->checks;
+  if (a.space == Space::kShared) {
+    access(warp, ins, a, checks.written, 0, &checks.copies);
+  } else if (a.space == Space::kGlobal &&
+             all.in_arena(a.address[first_lane(a.mask)])) {
+    access(warp, ins, a, all.written(), all.arena_begin(), nullptr);
+  } else if (!warp.stacks.empty() && a.base == warp.stack(0, 0)) {
+    WarpValues& values = values_of(warp);
+    access(warp, ins, a, values.stack, 0, &values.stack_copies);
+  } else if (warp.tainted) {  // The host has written it.
+    for (Place p : ins.elements)
+      if (a.use == Use::kLoad) registers_of(warp).define(p, a.mask);
+    settle(warp);
+  }
+}
+
+// `written` holds bytes by their distance from `origin`.
+template <class Set>
+void Values::access(Warp& warp, const Instruction& ins, const Access& a,
+                    Set& written, uint64_t origin, Copies* copies) {
+  if (a.dense && !warp.tainted) {
+    const uint64_t begin = a.address[0] - origin;
+    const uint64_t end = begin + uint64_t{a.bytes} * kLanes;
+    if (a.use == Use::kStore) return void(written.insert(begin, end));
+    if (written.contains(begin, end)) return;
+  }
+  if (a.use == Use::kLoad)
+    load(warp, ins, a, written, origin, copies);
+  else if (a.use == Use::kStore)
+    store(warp, ins, a, written, origin, copies);
+  else
+    atomic(warp, ins, a, written, origin);
+}
+
+template <class Set>
+void Values::load(Warp& warp, const Instruction& ins, const Access& a,
+                  const Set& written, uint64_t origin, const Copies* copies) {
+  uint32_t missing = 0;
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const uint64_t begin = a.address[first_lane(rest)] - origin;
+    if (!written.contains(begin, begin + a.bytes)) missing |= rest & -rest;
+  }
+  if (warp.tainted) {
+    for (Place p : ins.elements) registers_of(warp).define(p, a.mask);
+    settle(warp);
+  }
+  if (missing) taint(warp, ins, a, missing, written, origin, copies);
+}
+
+// Lanes of `mask` load bytes that nobody has written, all or some of them.
+template <class Set>
+void Values::taint(Warp& warp, const Instruction& ins, const Access& a,
+                   uint32_t mask, const Set& written, uint64_t origin,
+                   const Copies* copies) {
+  const bool exchange = ins.spread == Spread::kExchange;
+  for (int k = 0; k < ins.count; ++k) {
+    Undefined value;
+    value.place = exchange ? ins.dst : ins.elements[k];
+    if (value.place == kNowhere) continue;
+    value.width = width(ins, value.place);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      const uint64_t begin = a.address[l] - origin + uint64_t(k) * ins.size;
+      Origin from{begin + origin,
+                  ins.site,
+                  static_cast<uint16_t>(warp.index * kLanes + l),
+                  ins.size,
+                  false,
+                  a.space};
+      if (a.space == Space::kLocal || a.space == Space::kParam)
+        from.address = begin / (16 * kLanes) * 16 + begin % 16;
+      uint64_t bits = 0;
+      for (int j = ins.size; j-- > 0;) {
+        if (written.contains(begin + j)) continue;
+        const auto copied =
+            copies ? copies->find(begin + j) : Copies::const_iterator();
+        const bool known = copies && copied != copies->end();
+        bits |= uint64_t{known ? copied->second.bits : uint8_t{255}} << 8 * j;
+        if (!known) continue;
+        from = copied->second.origin;
+        if (from.moved) from.moved = ins.size;
+      }
+      if (ins.size == 1 && !from.padding) {
+        const uint64_t word = begin / 8 * 8;
+        for (int j = 0; j < 8; ++j) from.padding |= written.contains(word + j);
+      }
+      const int top = 8 * ins.size - 1;
+      if (ins.statement->type().is_signed() && bits >> top & 1)
+        bits |= kAllBits << top;
+      set_undefined(value, l, bits, from);
+    }
+    registers_of(warp).set(value);
+  }
+  settle(warp);
+}
+
+template <class Set>
+void Values::store(Warp& warp, const Instruction& ins, const Access& a,
+                   Set& written, uint64_t origin, Copies* copies) {
+  uint32_t undefined = 0;
+  if (warp.tainted)
+    for (Place p : ins.elements) undefined |= registers_of(warp).lanes(p);
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    const uint64_t begin = a.address[l] - origin;
+    if (undefined >> l & 1)
+      store_undefined(warp, ins, a, l, written, begin, copies);
+    else
+      written.insert(begin, begin + a.bytes);
+  }
+  if (undefined) settle(warp);
+}
+
+// A copy of what nobody has written is no more written than that.
+template <class Set>
+void Values::store_undefined(Warp& warp, const Instruction& ins,
+                             const Access& a, int lane, Set& written,
+                             uint64_t begin, Copies* copies) {
+  const bool told = !copies && !stays_unwritten(warp, ins, lane);
+  if (told)
+    for (Place p : ins.elements) use(warp, ins, p, 1u << lane, "It is stored");
+  for (int k = 0; k < ins.count; ++k) {
+    const Undefined* value = registers_of(warp).find(ins.elements[k]);
+    for (int j = 0; j < ins.size; ++j) {
+      const uint64_t byte = begin + k * ins.size + j;
+      const bool here = value && value->lanes >> lane & 1;
+      const auto bits =
+          static_cast<uint8_t>(here ? value->bits[lane] >> 8 * j : 0);
+      if (!bits)
+        written.insert(byte, byte + 1);
+      else if (copies || grid_.threads == 1)
+        written.erase(byte, byte + 1);
+      if (bits && copies) (*copies)[byte] = {value->origin[lane], bits};
+    }
+  }
+  (void)a;
+}
+
+// Whether a lane may copy what it stores, although some of it is undefined: the
+// padding of a struct, or the part of a vector that nobody uses. That is so if
+// all of it is as it was loaded, and either some of it is defined, or it is
+// single bytes beside others that are.
+bool Values::stays_unwritten(Warp& warp, const Instruction& ins,
+                             int lane) const {
+  const uint64_t whole = kAllBits >> (64 - 8 * ins.size);
+  bool some_defined = false, all_padding = true;
+  for (Place p : ins.elements) {
+    const Undefined* value = registers_of(warp).find(p);
+    const bool here = value && value->lanes >> lane & 1;
+    const uint64_t bits = here ? value->bits[lane] & whole : 0;
+    some_defined |= bits != whole;
+    if (!bits) continue;
+    if (value->origin[lane].moved < ins.size) return false;
+    all_padding &= value->origin[lane].padding;
+  }
+  return some_defined || all_padding;
+}
+
+template <class Set>
+void Values::atomic(Warp& warp, const Instruction& ins, const Access& a,
+                    Set& written, uint64_t origin) {
+  if (warp.tainted) {
+    for (Place p : {ins.b, ins.c})
+      use(warp, ins, p, a.mask, "An atomic takes it");
+    registers_of(warp).define(ins.dst, a.mask);
+    settle(warp);
+  }
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const uint64_t begin = a.address[lane] - origin;
+    if (!written.contains(begin, begin + a.bytes)) {
+      if (ins.spread == Spread::kExchange)
+        taint(warp, ins, a, rest & -rest, written, origin, nullptr);
+      else
+        tell_unwritten(warp, ins, lane, a.space, a.address[lane], verb(a.use),
+                       a.bytes, "");
+    }
+    written.insert(begin, begin + a.bytes);
+  }
+}
+
+// ---- Calls
+// --------------------------------------------------------------------
+
+void Values::call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end) {
+  WarpValues& values = values_of(warp);
+  values.grow(warp.stacks.size());
+  const auto offset = [&](int lane, uint32_t at) -> uint64_t {
+    return warp.stack(lane, at) - warp.stack(0, 0);
+  };
+  for (uint32_t row = begin; row < end; row += 16)
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+      const uint64_t at = offset(first_lane(rest), row);
+      values.stack.erase(at, at + 16);
+      if (values.stack_copies.empty()) continue;
+      values.stack_copies.erase(values.stack_copies.lower_bound(at),
+                                values.stack_copies.lower_bound(at + 16));
+    }
+}
+
+void Values::end_call(Warp& warp, const uint8_t* registers) {
+  values_of(warp).calls.erase(registers);
+  settle(warp);
+}
+
+void Values::copy_stack(Warp& warp, uint32_t mask, uint32_t from, uint32_t to,
+                        uint32_t bytes) {
+  WarpValues& values = values_of(warp);
+  const uint8_t* const base = warp.stack(0, 0);
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    for (uint32_t k = 0; k < bytes; ++k) {
+      const uint64_t source = warp.stack(l, from + k) - base;
+      const uint64_t target = warp.stack(l, to + k) - base;
+      if (values.stack.contains(source)) {
+        values.stack.insert(target, target + 1);
+        continue;
+      }
+      values.stack.erase(target, target + 1);
+      if (const auto copied = values.stack_copies.find(source);
+          copied != values.stack_copies.end())
+        values.stack_copies[target] = copied->second;
+    }
+  }
+}
+
+void Values::read(Warp& warp, const Instruction& ins, int lane,
+                  uint64_t address, uint32_t bytes) {
+  const char* const matters =
+      ins.statement->text.find("vprintf") == std::string::npos
+          ? "It is an argument of the call"
+          : "It is printed";
+  const uint64_t plain = address & ~kWindowMask;
+  const auto look = [&](auto& written, uint64_t at, Space space,
+                        const Copies* copies) {
+    for (uint32_t k = 0; k < bytes; ++k) {
+      if (written.contains(at + k)) continue;
+      if (copies)
+        if (const auto copied = copies->find(at + k); copied != copies->end())
+          return tell(warp, ins, lane, copied->second.origin, matters);
+      return tell_unwritten(warp, ins, lane, space, plain, "read", bytes,
+                            matters);
+    }
+  };
+  BlockChecks& checks = *warp.block->checks;
+  WarpValues& values = values_of(warp);
+  Allocations& all = allocations();
+  if ((address & kWindowMask) == kSharedWindow)
+    look(checks.written, plain, Space::kShared, &checks.copies);
+  else if ((address & kWindowMask) == kLocalWindow)
+    look(values.stack, warp.stack(lane, plain) - warp.stack(0, 0),
+         Space::kLocal, &values.stack_copies);
+  else if (all.in_arena(address))
+    look(all.written(), address - all.arena_begin(), Space::kGlobal, nullptr);
+}
+
+void Values::write(Warp& warp, int lane, uint32_t offset, uint32_t bytes) {
+  const uint64_t at = warp.stack(lane, offset) - warp.stack(0, 0);
+  values_of(warp).stack.insert(at, at + bytes);
+}
+
+// ---- What is told
+// --------------------------------------------------------------
+
+void Values::use(Warp& warp, const Instruction& ins, Place place, uint32_t mask,
+                 const char* matters) {
+  const Undefined* value = registers_of(warp).find(place);
+  if (!value || !(value->lanes & mask)) return;
+  for (uint32_t rest = value->lanes & mask; rest; rest &= rest - 1)
+    tell(warp, ins, first_lane(rest), value->origin[first_lane(rest)], matters);
+  registers_of(warp).define(place, mask);  // Once is enough.
+}
+
+void Values::tell(Warp& warp, const Instruction& ins, int lane,
+                  const Origin& origin, const char* matters) {
+  if (auto* before = checker_.seen(kKind, origin.site, 0))
+    return void(++before->count);
+  const Instruction& load = *grid_.program.by_site[origin.site].instruction;
+  const Warp& loader = *warp.block->warps[origin.thread / kLanes];
+  const std::string at = grid_.program.location(ins.where);
+  Finding f =
+      finding_at(loader, load, origin.thread % kLanes, kKind,
+                 "read of " + std::to_string(load.size * load.count) +
+                     " bytes that nobody has written: " +
+                     text_of_place(grid_, origin.space, origin.address) + ". " +
+                     matters + (at.empty() ? "" : " at " + at));
+  f.address = origin.address;
+  checker_.place_other(f, ins, warp.block->number, warp.index * kLanes + lane);
+  checker_.report(kKind, origin.site, 0, std::move(f));
+}
+
+void Values::tell_unwritten(Warp& warp, const Instruction& ins, int lane,
+                            Space space, uint64_t address, const char* what,
+                            uint32_t bytes, const char* matters) {
+  if (auto* before = checker_.seen(kKind, ins.site, 0))
+    return void(++before->count);
+  Finding f = finding_at(warp, ins, lane, kKind,
+                         what + (" of " + std::to_string(bytes)) +
+                             " bytes that nobody has written: " +
+                             text_of_place(grid_, space, address) +
+                             (*matters ? ". " : "") + matters);
+  f.address = address;
+  checker_.report(kKind, ins.site, 0, std::move(f));
+}
+
+}  // namespace simt
