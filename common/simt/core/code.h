@@ -53,6 +53,7 @@ enum class Space : uint8_t {
 enum class Spread : uint8_t {
   kWhole,     // a bit of any of them makes all of it undefined
   kBits,      // a bit of the result is made of one bit of each of them
+  kBytes,     // the same, and it may put bytes together
   kMoved,     // the same, and it is one of them, or made of them as they are
   kPairs,     // two halves, side by side, each made of theirs
   kAnd,       // a comparison, and a predicate: where that is false, it decides
@@ -108,7 +109,7 @@ struct alignas(64) Instruction {
   bool unread = false;          // an atomic whose result nobody reads
   bool pure = false;            // computes registers from registers
   Spread spread = Spread::kWhole;
-  uint8_t spread_operands = 0;  // kBits, kMoved: all others decide as a whole
+  uint8_t spread_operands = 0;  // kBits to kMoved: all others decide as a whole
   bool takes_carry = false, gives_carry = false;  // CC.CF
   bool jumps =
       false;  // no condition, and a branch to the hardware all the same

@@ -15,12 +15,12 @@ struct Rule {
 
 const std::map<std::string_view, Rule> kBitwise = {
     {"mov", {Spread::kMoved, 1}},  {"selp", {Spread::kMoved, 2}},
-    {"cvta", {Spread::kMoved, 1}}, {"and", {Spread::kBits, 2}},
-    {"or", {Spread::kBits, 2}},    {"xor", {Spread::kBits, 2}},
+    {"cvta", {Spread::kMoved, 1}}, {"and", {Spread::kBytes, 2}},
+    {"or", {Spread::kBytes, 2}},   {"xor", {Spread::kBits, 2}},
     {"not", {Spread::kBits, 1}},   {"lop3", {Spread::kBits, 3}},
-    {"shl", {Spread::kBits, 1}},   {"shr", {Spread::kBits, 1}},
-    {"shf", {Spread::kBits, 2}},   {"prmt", {Spread::kBits, 2}},
-    {"bfe", {Spread::kBits, 1}},   {"bfi", {Spread::kBits, 2}},
+    {"shl", {Spread::kBytes, 1}},  {"shr", {Spread::kBytes, 1}},
+    {"shf", {Spread::kBytes, 2}},  {"prmt", {Spread::kBytes, 2}},
+    {"bfe", {Spread::kBytes, 1}},  {"bfi", {Spread::kBytes, 2}},
     {"brev", {Spread::kBits, 1}},
 };
 
@@ -47,7 +47,7 @@ Rule rule_of(const Statement& s) {
   if (const auto known = kBitwise.find(op);
       known != kBitwise.end() && (op != "lop3" || s.operands.size() == 5))
     return known->second;
-  if (keeps_bits(s)) return {Spread::kBits, 1};
+  if (keeps_bits(s)) return {Spread::kBytes, 1};
   if (op == "setp" || op == "set")
     return {s.has("and")  ? Spread::kAnd
             : s.has("or") ? Spread::kOr

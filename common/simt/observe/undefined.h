@@ -17,8 +17,8 @@ struct Origin {
   uint64_t address = 0;  // of the first byte that was missing
   uint32_t site = 0;
   uint16_t thread = 0;
-  uint8_t moved = 0;     // as many bytes as were loaded; 0: computed with since
-  bool padding = false;  // a single byte beside others that are written
+  uint8_t moved = 0;     // so many bytes lie as they were loaded
+  bool padding = false;  // beside bytes of the same word that are written
   Space space = Space::kGlobal;
 };
 
@@ -29,6 +29,10 @@ struct Undefined {
   uint32_t lanes = 0;
   uint64_t bits[kLanes] = {};  // of a register of 16 bytes, both halves
   Origin origin[kLanes] = {};
+
+  uint64_t bits_of(int lane) const {
+    return lanes >> lane & 1 ? bits[lane] : 0;
+  }
 };
 
 // The undefined ones among the registers of a call.

@@ -43,14 +43,6 @@ Origin computed(Origin origin) {
   return origin;
 }
 
-// The same of a register, or a part of one, that became `width` bytes wide.
-Origin moved(Origin origin, int from, int width) {
-  const int bytes =
-      origin.moved >= from ? width : std::min<int>(origin.moved, width);
-  origin.moved = static_cast<uint8_t>(bytes);
-  return origin;
-}
-
 // ---- Registers as bytes -----------------------------------------------------
 
 size_t register_bytes(int width) { return width ? size_t(width) * kLanes : 4; }
@@ -112,6 +104,27 @@ class Snapshot {
   std::vector<std::pair<Place, std::vector<uint8_t>>> saved_;
 };
 
+bool of_whole_bytes(uint64_t bits) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  return bits == (bits & kOnes) * 255;
+}
+
+// The origin of undefined bits that an instruction has made of a lane of `from`
+// without computing with them.
+Origin passed_on(const Undefined& from, int lane, Spread spread,
+                 const Undefined& result, uint64_t bits) {
+  Origin origin = from.origin[lane];
+  if (spread == Spread::kMoved)
+    origin.moved = origin.moved >= from.width
+                       ? result.width
+                       : std::min(origin.moved, result.width);
+  else if (spread == Spread::kBytes && of_whole_bytes(bits))
+    origin.moved = std::min<uint8_t>(origin.moved, 1);
+  else
+    origin.moved = 0;
+  return origin;
+}
+
 // Which bits of the results of `run` change from one time to the next.
 class Changes {
  public:
@@ -129,7 +142,7 @@ class Changes {
         const int l = first_lane(rest);
         const uint64_t bits =
             difference(first_[k].data(), now, result.width, l);
-        if (bits) set_undefined(result, l, bits, origin(l, result));
+        if (bits) set_undefined(result, l, bits, origin(l, result, bits));
       }
     }
   }
@@ -161,8 +174,7 @@ void Values::start(Block& block) {
   }
 }
 
-// ---- What an instruction makes of them
-// ---------------------------------------
+// ---- What an instruction makes of them -------------------------------------
 
 void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
   uint32_t unsure = 0;
@@ -205,8 +217,9 @@ void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
 void Values::compute(Warp& warp, const Instruction& ins, uint32_t mask,
                      uint32_t unsure) {
   std::vector<Undefined> results = results_of(ins);
-  const bool bitwise =
-      ins.spread == Spread::kBits || ins.spread == Spread::kMoved;
+  const bool bitwise = ins.spread == Spread::kBits ||
+                       ins.spread == Spread::kBytes ||
+                       ins.spread == Spread::kMoved;
   if (!bitwise)
     as_a_whole(warp, ins, mask, results);
   else if (mask)
@@ -272,13 +285,11 @@ void Values::bit_by_bit(Warp& warp, const Instruction& ins, uint32_t mask,
       fill_undefined(lanes<uint8_t>(warp, tried[k]->place), *tried[k],
                      ones >> k & 1);
     ins.run(warp, ins, mask);
-    changes.note(mask, [&](int lane, const Undefined& result) {
+    changes.note(mask, [&](int lane, const Undefined& result, uint64_t bits) {
       const Undefined& u = **std::find_if(
           tried.begin(), tried.end(),
           [&](const Undefined* one) { return one->lanes >> lane & 1; });
-      return ins.spread == Spread::kMoved
-                 ? moved(u.origin[lane], u.width, result.width)
-                 : computed(u.origin[lane]);
+      return passed_on(u, lane, ins.spread, result, bits);
     });
     before.restore();
   }
@@ -314,8 +325,7 @@ uint8_t Values::width(const Instruction& ins, Place place) const {
   return known == widths.end() ? 0 : known->second;
 }
 
-// ---- Collectives
-// --------------------------------------------------------------
+// ---- Collectives -----------------------------------------------------------
 
 void Values::publish(Warp& warp, const Instruction& ins, uint32_t mask) {
   WarpValues& values = values_of(warp);
@@ -372,7 +382,7 @@ void Values::vote(Warp& warp, const Instruction& ins, uint32_t mask,
   for (const uint32_t tried : {votes & ~undefined, votes | undefined}) {
     warp.exchange.predicate = tried;
     ins.run(warp, ins, mask);
-    changes.note(mask, [&](int, const Undefined&) {
+    changes.note(mask, [&](int, const Undefined&, uint64_t) {
       return computed(in.origin[first_lane(undefined)]);
     });
   }
@@ -406,120 +416,148 @@ void Values::shuffle(Warp& warp, const Instruction& ins, uint32_t mask,
   before.restore();
 }
 
-// ---- Memory
-// -------------------------------------------------------------------
+// ---- Memory -----------------------------------------------------------------
+
+// What is known of the bytes of a memory.
+template <class Set>
+struct Values::Memory {
+  Set& written;
+  uint64_t origin;  // `written` holds bytes by their distance from here
+  Copies* copies;   // null: a copy of an undefined value is an error there
+
+  bool is_written(uint64_t address, uint32_t bytes) const {
+    return written.contains(address - origin, address - origin + bytes);
+  }
+  void write(uint64_t address, uint32_t bytes) const {
+    written.insert(address - origin, address - origin + bytes);
+  }
+  void unwrite(uint64_t address) const {
+    written.erase(address - origin, address - origin + 1);
+  }
+  const Copied* copied(uint64_t address) const {
+    if (!copies) return nullptr;
+    const auto known = copies->find(address);
+    return known == copies->end() ? nullptr : &known->second;
+  }
+};
 
 void Values::access(Warp& warp, const Instruction& ins, const Access& a) {
   Allocations& all = allocations();
   BlockChecks& checks = *warp.block->checks;
   if (a.space == Space::kShared) {
-    access(warp, ins, a, checks.written, 0, &checks.copies);
+    access(warp, ins, a, Memory<ByteSet>{checks.written, 0, &checks.copies});
   } else if (a.space == Space::kGlobal &&
              all.in_arena(a.address[first_lane(a.mask)])) {
-    access(warp, ins, a, all.written(), all.arena_begin(), nullptr);
+    access(warp, ins, a,
+           Memory<WrittenBytes>{all.written(), all.arena_begin(), nullptr});
   } else if (!warp.stacks.empty() && a.base == warp.stack(0, 0)) {
     WarpValues& values = values_of(warp);
-    access(warp, ins, a, values.stack, 0, &values.stack_copies);
-  } else if (warp.tainted) {  // The host has written it.
-    for (Place p : ins.elements)
-      if (a.use == Use::kLoad) registers_of(warp).define(p, a.mask);
-    settle(warp);
+    access(warp, ins, a,
+           Memory<ByteSet>{values.stack, 0, &values.stack_copies});
+  } else if (warp.tainted && a.use == Use::kLoad) {  // The host has written it.
+    define_results(warp, ins, a.mask);
   }
 }
 
-// `written` holds bytes by their distance from `origin`.
 template <class Set>
 void Values::access(Warp& warp, const Instruction& ins, const Access& a,
-                    Set& written, uint64_t origin, Copies* copies) {
+                    const Memory<Set>& memory) {
   if (a.dense && !warp.tainted) {
-    const uint64_t begin = a.address[0] - origin;
-    const uint64_t end = begin + uint64_t{a.bytes} * kLanes;
-    if (a.use == Use::kStore) return void(written.insert(begin, end));
-    if (written.contains(begin, end)) return;
+    const uint32_t bytes = a.bytes * kLanes;
+    if (a.use == Use::kStore) return memory.write(a.address[0], bytes);
+    if (memory.is_written(a.address[0], bytes)) return;
   }
   if (a.use == Use::kLoad)
-    load(warp, ins, a, written, origin, copies);
+    load(warp, ins, a, memory);
   else if (a.use == Use::kStore)
-    store(warp, ins, a, written, origin, copies);
+    store(warp, ins, a, memory);
   else
-    atomic(warp, ins, a, written, origin);
+    atomic(warp, ins, a, memory);
+}
+
+void Values::define_results(Warp& warp, const Instruction& ins, uint32_t mask) {
+  for (Place p : ins.elements) registers_of(warp).define(p, mask);
+  registers_of(warp).define(ins.dst, mask);
+  settle(warp);
 }
 
 template <class Set>
 void Values::load(Warp& warp, const Instruction& ins, const Access& a,
-                  const Set& written, uint64_t origin, const Copies* copies) {
+                  const Memory<Set>& memory) {
   uint32_t missing = 0;
-  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
-    const uint64_t begin = a.address[first_lane(rest)] - origin;
-    if (!written.contains(begin, begin + a.bytes)) missing |= rest & -rest;
-  }
-  if (warp.tainted) {
-    for (Place p : ins.elements) registers_of(warp).define(p, a.mask);
-    settle(warp);
-  }
-  if (missing) taint(warp, ins, a, missing, written, origin, copies);
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1)
+    if (!memory.is_written(a.address[first_lane(rest)], a.bytes))
+      missing |= rest & -rest;
+  if (warp.tainted) define_results(warp, ins, a.mask);
+  if (missing) taint(warp, ins, a, missing, memory);
 }
 
 // Lanes of `mask` load bytes that nobody has written, all or some of them.
 template <class Set>
 void Values::taint(Warp& warp, const Instruction& ins, const Access& a,
-                   uint32_t mask, const Set& written, uint64_t origin,
-                   const Copies* copies) {
+                   uint32_t mask, const Memory<Set>& memory) {
   const bool exchange = ins.spread == Spread::kExchange;
   for (int k = 0; k < ins.count; ++k) {
     Undefined value;
     value.place = exchange ? ins.dst : ins.elements[k];
     if (value.place == kNowhere) continue;
     value.width = width(ins, value.place);
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-      const int l = first_lane(rest);
-      const uint64_t begin = a.address[l] - origin + uint64_t(k) * ins.size;
-      Origin from{begin + origin,
-                  ins.site,
-                  static_cast<uint16_t>(warp.index * kLanes + l),
-                  ins.size,
-                  false,
-                  a.space};
-      if (a.space == Space::kLocal || a.space == Space::kParam)
-        from.address = begin / (16 * kLanes) * 16 + begin % 16;
-      uint64_t bits = 0;
-      for (int j = ins.size; j-- > 0;) {
-        if (written.contains(begin + j)) continue;
-        const auto copied =
-            copies ? copies->find(begin + j) : Copies::const_iterator();
-        const bool known = copies && copied != copies->end();
-        bits |= uint64_t{known ? copied->second.bits : uint8_t{255}} << 8 * j;
-        if (!known) continue;
-        from = copied->second.origin;
-        if (from.moved) from.moved = ins.size;
-      }
-      if (ins.size == 1 && !from.padding) {
-        const uint64_t word = begin / 8 * 8;
-        for (int j = 0; j < 8; ++j) from.padding |= written.contains(word + j);
-      }
-      const int top = 8 * ins.size - 1;
-      if (ins.statement->type().is_signed() && bits >> top & 1)
-        bits |= kAllBits << top;
-      set_undefined(value, l, bits, from);
-    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+      taint_lane(warp, ins, a, first_lane(rest), k, memory, value);
     registers_of(warp).set(value);
   }
   settle(warp);
 }
 
+// One element of a lane.
+template <class Set>
+void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
+                        int lane, int element, const Memory<Set>& memory,
+                        Undefined& value) {
+  const uint64_t begin = a.address[lane] + uint64_t(element) * ins.size;
+  const auto any_written = [&](uint64_t from, int bytes) {
+    bool any = false;
+    for (int k = 0; k < bytes; ++k) any |= memory.is_written(from + k, 1);
+    return any;
+  };
+  uint64_t bits = 0;
+  Origin origin;
+  for (int k = ins.size; k-- > 0;) {
+    const uint64_t address = begin + k;
+    if (memory.is_written(address, 1)) continue;
+    const Copied* copied = memory.copied(address);
+    bits |= uint64_t{copied ? copied->bits : uint8_t{255}} << 8 * k;
+    origin = copied ? copied->origin
+                    : Origin{address,
+                             ins.site,
+                             static_cast<uint16_t>(warp.index * kLanes + lane),
+                             ins.size,
+                             false,
+                             a.space};
+    if (!copied && a.base == warp.stacks.data())
+      origin.address = address / (16 * kLanes) * 16 + address % 16;
+    if (origin.moved) origin.moved = ins.size;
+  }
+  origin.padding |= ins.size == 1 ? any_written(begin / 8 * 8, 8)
+                                  : any_written(begin, ins.size);
+  const int top = 8 * ins.size - 1;
+  if (ins.statement->type().is_signed() && bits >> top & 1)
+    bits |= kAllBits << top;
+  set_undefined(value, lane, bits, origin);
+}
+
 template <class Set>
 void Values::store(Warp& warp, const Instruction& ins, const Access& a,
-                   Set& written, uint64_t origin, Copies* copies) {
+                   const Memory<Set>& memory) {
   uint32_t undefined = 0;
   if (warp.tainted)
     for (Place p : ins.elements) undefined |= registers_of(warp).lanes(p);
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
-    const uint64_t begin = a.address[l] - origin;
     if (undefined >> l & 1)
-      store_undefined(warp, ins, a, l, written, begin, copies);
+      store_undefined(warp, ins, a, l, memory);
     else
-      written.insert(begin, begin + a.bytes);
+      memory.write(a.address[l], a.bytes);
   }
   if (undefined) settle(warp);
 }
@@ -527,73 +565,68 @@ void Values::store(Warp& warp, const Instruction& ins, const Access& a,
 // A copy of what nobody has written is no more written than that.
 template <class Set>
 void Values::store_undefined(Warp& warp, const Instruction& ins,
-                             const Access& a, int lane, Set& written,
-                             uint64_t begin, Copies* copies) {
-  const bool told = !copies && !stays_unwritten(warp, ins, lane);
-  if (told)
+                             const Access& a, int lane,
+                             const Memory<Set>& memory) {
+  if (!memory.copies && !may_copy(warp, ins, lane))
     for (Place p : ins.elements) use(warp, ins, p, 1u << lane, "It is stored");
   for (int k = 0; k < ins.count; ++k) {
     const Undefined* value = registers_of(warp).find(ins.elements[k]);
+    const uint64_t undefined = value ? value->bits_of(lane) : 0;
     for (int j = 0; j < ins.size; ++j) {
-      const uint64_t byte = begin + k * ins.size + j;
-      const bool here = value && value->lanes >> lane & 1;
-      const auto bits =
-          static_cast<uint8_t>(here ? value->bits[lane] >> 8 * j : 0);
+      const uint64_t address = a.address[lane] + k * ins.size + j;
+      const auto bits = static_cast<uint8_t>(undefined >> 8 * j);
       if (!bits)
-        written.insert(byte, byte + 1);
-      else if (copies || grid_.threads == 1)
-        written.erase(byte, byte + 1);
-      if (bits && copies) (*copies)[byte] = {value->origin[lane], bits};
+        memory.write(address, 1);
+      else if (memory.copies || grid_.threads == 1)
+        memory.unwrite(address);
+      if (bits && memory.copies)
+        (*memory.copies)[address] = {value->origin[lane], bits};
     }
   }
-  (void)a;
 }
 
-// Whether a lane may copy what it stores, although some of it is undefined: the
-// padding of a struct, or the part of a vector that nobody uses. That is so if
-// all of it is as it was loaded, and either some of it is defined, or it is
-// single bytes beside others that are.
-bool Values::stays_unwritten(Warp& warp, const Instruction& ins,
-                             int lane) const {
+// Whether a lane may store this in global memory, although some of it is
+// undefined: nvcc copies the padding of a struct with it, and programs the part
+// of a vector that they never use. It must be as it was loaded, and either lie
+// beside what was written, or be stored beside what is defined.
+bool Values::may_copy(Warp& warp, const Instruction& ins, int lane) const {
   const uint64_t whole = kAllBits >> (64 - 8 * ins.size);
-  bool some_defined = false, all_padding = true;
+  bool all_padding = true, all_moved = true, some_defined = false;
   for (Place p : ins.elements) {
     const Undefined* value = registers_of(warp).find(p);
-    const bool here = value && value->lanes >> lane & 1;
-    const uint64_t bits = here ? value->bits[lane] & whole : 0;
+    const uint64_t bits = value ? value->bits_of(lane) & whole : 0;
     some_defined |= bits != whole;
     if (!bits) continue;
-    if (value->origin[lane].moved < ins.size) return false;
-    all_padding &= value->origin[lane].padding;
+    const Origin& origin = value->origin[lane];
+    all_padding &= origin.moved && origin.padding;
+    all_moved &= origin.moved >= ins.size;
   }
-  return some_defined || all_padding;
+  return all_padding || (all_moved && some_defined);
 }
 
 template <class Set>
 void Values::atomic(Warp& warp, const Instruction& ins, const Access& a,
-                    Set& written, uint64_t origin) {
+                    const Memory<Set>& memory) {
   if (warp.tainted) {
     for (Place p : {ins.b, ins.c})
       use(warp, ins, p, a.mask, "An atomic takes it");
-    registers_of(warp).define(ins.dst, a.mask);
-    settle(warp);
+    define_results(warp, ins, a.mask);
   }
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int lane = first_lane(rest);
-    const uint64_t begin = a.address[lane] - origin;
-    if (!written.contains(begin, begin + a.bytes)) {
+    const uint64_t address = a.address[lane];
+    if (!memory.is_written(address, a.bytes)) {
       if (ins.spread == Spread::kExchange)
-        taint(warp, ins, a, rest & -rest, written, origin, nullptr);
+        taint(warp, ins, a, rest & -rest, memory);
       else
-        tell_unwritten(warp, ins, lane, a.space, a.address[lane], verb(a.use),
-                       a.bytes, "");
+        tell_unwritten(warp, ins, lane, a.space, address, verb(a.use), a.bytes,
+                       "");
     }
-    written.insert(begin, begin + a.bytes);
+    memory.write(address, a.bytes);
   }
 }
 
-// ---- Calls
-// --------------------------------------------------------------------
+// ---- Calls -----------------------------------------------------------------
 
 void Values::call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end) {
   WarpValues& values = values_of(warp);
@@ -644,13 +677,11 @@ void Values::read(Warp& warp, const Instruction& ins, int lane,
           ? "It is an argument of the call"
           : "It is printed";
   const uint64_t plain = address & ~kWindowMask;
-  const auto look = [&](auto& written, uint64_t at, Space space,
-                        const Copies* copies) {
+  const auto look = [&](const auto& memory, uint64_t at, Space space) {
     for (uint32_t k = 0; k < bytes; ++k) {
-      if (written.contains(at + k)) continue;
-      if (copies)
-        if (const auto copied = copies->find(at + k); copied != copies->end())
-          return tell(warp, ins, lane, copied->second.origin, matters);
+      if (memory.is_written(at + k, 1)) continue;
+      if (const Copied* copied = memory.copied(at + k))
+        return tell(warp, ins, lane, copied->origin, matters);
       return tell_unwritten(warp, ins, lane, space, plain, "read", bytes,
                             matters);
     }
@@ -659,12 +690,14 @@ void Values::read(Warp& warp, const Instruction& ins, int lane,
   WarpValues& values = values_of(warp);
   Allocations& all = allocations();
   if ((address & kWindowMask) == kSharedWindow)
-    look(checks.written, plain, Space::kShared, &checks.copies);
+    look(Memory<ByteSet>{checks.written, 0, &checks.copies}, plain,
+         Space::kShared);
   else if ((address & kWindowMask) == kLocalWindow)
-    look(values.stack, warp.stack(lane, plain) - warp.stack(0, 0),
-         Space::kLocal, &values.stack_copies);
+    look(Memory<ByteSet>{values.stack, 0, &values.stack_copies},
+         warp.stack(lane, plain) - warp.stack(0, 0), Space::kLocal);
   else if (all.in_arena(address))
-    look(all.written(), address - all.arena_begin(), Space::kGlobal, nullptr);
+    look(Memory<WrittenBytes>{all.written(), all.arena_begin(), nullptr},
+         address, Space::kGlobal);
 }
 
 void Values::write(Warp& warp, int lane, uint32_t offset, uint32_t bytes) {
@@ -672,8 +705,7 @@ void Values::write(Warp& warp, int lane, uint32_t offset, uint32_t bytes) {
   values_of(warp).stack.insert(at, at + bytes);
 }
 
-// ---- What is told
-// --------------------------------------------------------------
+// ---- What is told ----------------------------------------------------------
 
 void Values::use(Warp& warp, const Instruction& ins, Place place, uint32_t mask,
                  const char* matters) {

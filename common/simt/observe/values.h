@@ -42,24 +42,30 @@ class Values {
 
  private:
   template <class Set>
-  void access(Warp& warp, const Instruction& ins, const Access& a, Set& written,
-              uint64_t origin, Copies* copies);
+  struct Memory;
+  template <class Set>
+  void access(Warp& warp, const Instruction& ins, const Access& a,
+              const Memory<Set>& memory);
   template <class Set>
   void load(Warp& warp, const Instruction& ins, const Access& a,
-            const Set& written, uint64_t origin, const Copies* copies);
-  template <class Set>
-  void store(Warp& warp, const Instruction& ins, const Access& a, Set& written,
-             uint64_t origin, Copies* copies);
-  template <class Set>
-  void atomic(Warp& warp, const Instruction& ins, const Access& a, Set& written,
-              uint64_t origin);
+            const Memory<Set>& memory);
   template <class Set>
   void taint(Warp& warp, const Instruction& ins, const Access& a, uint32_t mask,
-             const Set& written, uint64_t origin, const Copies* copies);
+             const Memory<Set>& memory);
+  template <class Set>
+  void taint_lane(Warp& warp, const Instruction& ins, const Access& a, int lane,
+                  int element, const Memory<Set>& memory, Undefined& value);
+  template <class Set>
+  void store(Warp& warp, const Instruction& ins, const Access& a,
+             const Memory<Set>& memory);
   template <class Set>
   void store_undefined(Warp& warp, const Instruction& ins, const Access& a,
-                       int lane, Set& written, uint64_t begin, Copies* copies);
-  bool stays_unwritten(Warp& warp, const Instruction& ins, int lane) const;
+                       int lane, const Memory<Set>& memory);
+  template <class Set>
+  void atomic(Warp& warp, const Instruction& ins, const Access& a,
+              const Memory<Set>& memory);
+  bool may_copy(Warp& warp, const Instruction& ins, int lane) const;
+  void define_results(Warp& warp, const Instruction& ins, uint32_t mask);
 
   void compute(Warp& warp, const Instruction& ins, uint32_t mask,
                uint32_t unsure);
