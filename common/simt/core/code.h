@@ -54,6 +54,19 @@ enum class Space : uint8_t {
   kConst
 };
 
+// How what is undefined in the operands of an instruction shows in its result.
+enum class Spread : uint8_t {
+  kWhole,     // a bit of any of them makes all of it undefined
+  kBits,      // a bit of the result is made of one bit of each of them
+  kBytes,     // the same, and it may put bytes together
+  kMoved,     // the same, and it is one of them, or made of them as they are
+  kPairs,     // two halves, side by side, each made of theirs
+  kAnd,       // a comparison, and a predicate: where that is false, it decides
+  kOr,        // where it is true
+  kAccess,    // the access to memory will tell
+  kExchange,  // an atomic that stores the same, whatever was there
+};
+
 // How a memory access takes part in the order of memory between threads.
 enum class Strength : uint8_t {
   kWeak,      // races with whatever is not ordered
@@ -111,6 +124,9 @@ struct alignas(64) Instruction {
   bool result_unread = false;   // an atomic whose result nobody reads
   bool unread = false;          //   and that ptxas makes a reduction
   bool pure = false;            // computes registers from registers
+  Spread spread = Spread::kWhole;
+  uint8_t spread_operands = 0;  // kBits to kMoved: all others decide as a whole
+  bool takes_carry = false, gives_carry = false;  // CC.CF
   bool jumps =
       false;  // no condition, and a branch to the hardware all the same
   uint8_t machine_weight = 1;  // how many instructions ptxas makes of it
@@ -168,9 +184,10 @@ struct TestedStore {
 struct Function {
   std::string name;  // as in PTX
   const FunctionText* text = nullptr;
-  std::vector<Instruction> code;  // ends with a return
-  uint32_t register_bytes = 0;    // all lanes
-  uint32_t stack_bytes = 0;       // one lane: locals, call parameters
+  std::vector<Instruction> code;    // ends with a return
+  uint32_t register_bytes = 0;      // all lanes
+  uint32_t stack_bytes = 0;         // one lane: locals, call parameters
+  std::map<Place, uint8_t> widths;  // of its registers, a lane's; predicate: 0
   struct Slot {
     uint32_t offset, bytes;
   };

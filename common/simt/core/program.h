@@ -112,6 +112,11 @@ struct Program {
   };
   std::vector<SharedArray> shared_arrays;
   uint32_t sites = 0;
+  struct Site {
+    const Function* function = nullptr;
+    const Instruction* instruction = nullptr;
+  };
+  std::vector<Site> by_site;
 
   std::string location(SourceLine where) const;  // "relu.cu:23", or ""
 };

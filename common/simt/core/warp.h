@@ -64,6 +64,7 @@ struct Warp {
   uint32_t stack_base = 0;  // local memory of the running call: from here
   uint32_t stack_end = 0;   //   to here, in each lane's stack
   uint64_t issued = 0;      // instructions so far
+  bool tainted = false;     // some register holds what nobody has written
   Poll poll;
   Exchange exchange;
   std::vector<uint8_t> stacks;  // of all lanes

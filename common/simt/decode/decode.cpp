@@ -300,6 +300,7 @@ class Decoder : public OperandReader {
     find_unread_atomics(function);
     find_origins(function, program_);
     find_uses(function, program_);
+    find_spread(function);
     find_runs(function);
     context_ = std::move(outer);
     return &function;
@@ -322,6 +323,7 @@ class Decoder : public OperandReader {
     Function& f = *context_.function;
     const uint32_t at = align_up(f.register_bytes, type.is('p') ? 4 : 64);
     f.register_bytes = at + (type.is('p') ? 4 : type.bytes * kLanes);
+    f.widths[static_cast<Place>(at)] = type.is('p') ? 0 : type.bytes;
     return {static_cast<Place>(at), type.bytes};
   }
 
@@ -664,6 +666,10 @@ std::unique_ptr<Program> decode(Module& module, const FunctionText& kernel) {
   Decoder decoder(module, *program);
   program->entry = decoder.decode_entry(kernel);
   decoder.decode_addressable();
+  program->by_site.resize(program->sites);
+  for (const auto& [name, function] : program->functions)
+    for (const Instruction& ins : function.code)
+      program->by_site[ins.site] = {&function, &ins};
   return program;
 }
 

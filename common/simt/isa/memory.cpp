@@ -186,11 +186,14 @@ void resolve(Warp& warp, const Instruction& ins, uint32_t mask, uint32_t bytes,
       place_shared(warp, ins, a);
       break;
     case Space::kLocal:
-      return place_local(warp, ins, a);
+      place_local(warp, ins, a);
+      return observe::private_access(warp, ins, a);
     case Space::kParam:
-      return place_parameter(warp, ins, a);
+      place_parameter(warp, ins, a);
+      return observe::private_access(warp, ins, a);
     case Space::kConst:
-      return place_global(warp, ins, a);
+      place_global(warp, ins, a);
+      return observe::private_access(warp, ins, a);
     default:
       place_global(warp, ins, a);
   }

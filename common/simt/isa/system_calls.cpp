@@ -9,6 +9,7 @@
 #include "common/simt/core/finding.h"
 #include "common/simt/isa/collectives.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/observe/observers.h"
 
 namespace simt {
 namespace {
@@ -21,7 +22,8 @@ class Lane {
 
   template <class T>
   T argument(size_t k) const {
-    return from_stack<T>(warp_.stack_base + ins_.call->arguments.at(k));
+    return read<T>(kLocalWindow |
+                   (warp_.stack_base + ins_.call->arguments.at(k)));
   }
 
   template <class T>
@@ -29,6 +31,7 @@ class Lane {
     if (ins_.call->results.empty()) return;
     const uint32_t at = warp_.stack_base + ins_.call->results[0];
     std::memcpy(warp_.stack(lane_, at), &value, sizeof value);
+    observe::system_write(warp_, lane_, at, sizeof value);
   }
 
   // At a generic address.
@@ -38,15 +41,18 @@ class Lane {
     switch (address & kWindowMask) {
       case kLocalWindow:
         require_inside(address, sizeof(T), warp_.stack_end);
+        note_read(address, sizeof(T));
         return from_stack<T>(offset);
       case kSharedWindow:
         require_inside(address, sizeof(T), warp_.block->shared.size());
+        note_read(address, sizeof(T));
         return value_at<T>(warp_.block->shared.data() + offset);
       case kParamWindow:
         require_inside(address, sizeof(T), parameters().size());
         return value_at<T>(parameters().data() + offset);
       default:
         require_allocated(address, sizeof(T));
+        note_read(address, sizeof(T));
         return value_at<T>(allocations().open(address));
     }
   }
@@ -74,6 +80,10 @@ class Lane {
       refuse("out of bounds", allocations().describe(address));
     if (found->freed) refuse("use after free", allocations().describe(address));
     known_ = *found;
+  }
+
+  void note_read(uint64_t address, uint32_t bytes) const {
+    observe::system_read(warp_, ins_, lane_, address, bytes);
   }
 
   [[noreturn]] void refuse(const char* kind, const std::string& what) const {

@@ -164,11 +164,20 @@ void WarpRun::run_path(Path& path) {
       if (const uint32_t length = ins->run_length) {
         issued += length;
         const Instruction* const last = ins + length - 1;
+        if (tainted) {
+          for (; ins <= last; ++ins) {
+            observe::follow(*this, *ins, mask);
+            ins->run(*this, *ins, mask);
+          }
+          ins = last;
+          continue;
+        }
         for (; ins != last; ++ins) ins->run(*this, *ins, mask);
         ins->run(*this, *ins, mask);
         continue;
       }
       ++issued;
+      if (tainted) observe::follow(*this, *ins, mask);
       if (ins->guard != kNowhere) {
         const uint32_t holds = *lanes<uint32_t>(*this, ins->guard);
         mask &= ins->guard_negated ? ~holds : holds;

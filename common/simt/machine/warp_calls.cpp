@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "common/simt/machine/block_run.h"
+#include "common/simt/observe/observers.h"
 
 namespace simt {
 Frame* WarpRun::new_frame(const Function& function) {
@@ -66,6 +67,7 @@ void WarpRun::call(Path& path, const Function& callee, const Instruction& ins) {
               std::to_string(end) + " bytes of local memory",
           719);
   if (stacks.size() < size_t{end} * kLanes) stacks.resize(size_t{end} * kLanes);
+  observe::call(*this, path.mask, frame->stack_base, end);
   for (size_t k = 0; k < callee.params.size(); ++k)
     copy_stack(path.mask, stack_base + ins.call->arguments.at(k),
                frame->stack_base + callee.params[k].offset,
@@ -119,6 +121,7 @@ void WarpRun::return_lanes(Path& path, uint32_t mask) {
 void WarpRun::finish_call(const Join& join) {
   Frame* frame = join.frame;
   home_.free_frames.push_back(frame);
+  observe::end_call(*this, frame->registers);
   if (join.arrived == 0) {
     if (join.parent) settle(join.parent);
     return;
@@ -138,6 +141,7 @@ void WarpRun::finish_call(const Join& join) {
 
 void WarpRun::copy_stack(uint32_t mask, uint32_t from, uint32_t to,
                          uint32_t bytes) {
+  observe::copy_stack(*this, mask, from, to, bytes);
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
     for (uint32_t k = 0; k < bytes; ++k)

@@ -193,6 +193,7 @@ void WarpRun::publish(const Instruction& ins, uint32_t mask) {
     exchange.predicate = (exchange.predicate & ~mask) | (holds & mask);
   }
   if (ins.c != kNowhere) copy(exchange.c, lanes<uint32_t>(*this, ins.c));
+  observe::publish(*this, ins, mask);
 }
 
 // Runs a collective if all its members are here; otherwise its lanes wait.

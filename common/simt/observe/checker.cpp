@@ -8,6 +8,7 @@
 
 #include "common/simt/core/grid.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/observe/places.h"
 
 namespace simt {
 namespace {
@@ -48,30 +49,6 @@ std::string triple(const std::array<uint32_t, 3>& v) {
          std::to_string(v[2]) + ")";
 }
 
-struct Extent {
-  uint64_t begin, end;
-};
-Extent extent(const Grid& grid, const Program::SharedArray& array) {
-  if (array.dynamic)
-    return {grid.shared_bytes() - grid.shape.dynamic_shared,
-            grid.shared_bytes()};
-  return {array.begin, uint64_t{array.begin} + array.bytes};
-}
-
-std::string text_of_place(const Grid& grid, Space space, uint64_t address) {
-  if (space == Space::kGlobal)
-    return "global address " + hex(address) + " (" +
-           allocations().describe(address) + ")";
-  std::string text = "shared address " + hex(address);
-  for (const Program::SharedArray& array : grid.program.shared_arrays) {
-    const Extent e = extent(grid, array);
-    if (address >= e.begin && address < e.end)
-      return text + " (byte " + std::to_string(address - e.begin) + " of " +
-             variable_name(array.name) + ")";
-  }
-  return text;
-}
-
 std::array<uint32_t, 3> coordinates(uint64_t number, const unsigned* size) {
   return {static_cast<uint32_t>(number % size[0]),
           static_cast<uint32_t>(number / size[0] % size[1]),
@@ -88,7 +65,8 @@ BlockChecks::BlockChecks(size_t shared_bytes, uint32_t threads)
     : shared(entries(shared_bytes, Shadow::kLineBytes),
              entries(shared_bytes, Shadow::kWordBytes)),
       written_bits(shared_bytes / 64 + 1),
-      written(written_bits.data()) {
+      written(written_bits.data()),
+      values((threads + kLanes - 1) / kLanes) {
   for (uint32_t left = threads; left;) {
     const uint32_t lanes = std::min<uint32_t>(left, kLanes);
     order.warps.emplace_back().lanes =
@@ -99,6 +77,7 @@ BlockChecks::BlockChecks(size_t shared_bytes, uint32_t threads)
 
 Checker::Checker(const Grid& grid)
     : grid_(grid),
+      values_(*this, grid),
       tables_(take_tables()),
       begin_(tables_->log.now()),
       alone_(grid.threads == 1) {}
@@ -112,11 +91,13 @@ void Checker::start(Block& block) {
   BlockChecks& checks = *block.checks;
   checks.order.start(static_cast<uint32_t>(block.number), tables_->log.now());
   std::fill(checks.written_bits.begin(), checks.written_bits.end(), 0);
+  checks.copies.clear();
+  values_.start(block);
 }
 
 void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
   if (a.space == Space::kShared && ins.array >= 0) check_origin(warp, ins, a);
-  check_written(warp, ins, a);
+  values_.access(warp, ins, a);
   if (!tables_->log.full()) check_order(warp, ins, a);
 }
 
@@ -144,57 +125,6 @@ void Checker::check_origin(Warp& warp, const Instruction& ins,
           text_of_place(grid_, Space::kShared, a.address[lane]));
   f.address = a.address[lane];
   report("array overrun", ins.site, 0, std::move(f));
-}
-
-// ---- Memory nobody wrote ---------------------------------------------------
-
-void Checker::check_written(Warp& warp, const Instruction& ins,
-                            const Access& a) {
-  Allocations& all = allocations();
-  if (a.space != Space::kGlobal)
-    check_written(warp, ins, a, warp.block->checks->written, 0);
-  else if (all.in_arena(a.address[first_lane(a.mask)]))
-    check_written(warp, ins, a, all.written(), all.arena_begin());
-}
-
-// `written` holds bytes by their distance from `origin`.
-template <class Set>
-void Checker::check_written(Warp& warp, const Instruction& ins, const Access& a,
-                            Set& written, uint64_t origin) {
-  // What an exchange finds there matters only to who looks at it.
-  const bool reads =
-      a.use == Use::kLoad || (a.use == Use::kAtomic && !(ins.dst == kNowhere));
-  const bool writes = a.use != Use::kLoad;
-  if (a.dense) {
-    const uint64_t begin = a.address[0] - origin;
-    const uint64_t end = begin + uint64_t{a.bytes} * kLanes;
-    if (a.use == Use::kStore) return void(written.insert(begin, end));
-    if (written.contains(begin, end)) return;
-  }
-  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
-    const int lane = first_lane(rest);
-    const uint64_t begin = a.address[lane] - origin;
-    const uint64_t end = begin + a.bytes;
-    if ((reads || a.use == Use::kAtomic) && !written.contains(begin, end)) {
-      uint64_t missing = begin;
-      while (written.contains(missing)) ++missing;
-      unwritten(warp, ins, a, lane, missing + origin);
-    }
-    if (writes) written.insert(begin, end);
-  }
-}
-
-void Checker::unwritten(Warp& warp, const Instruction& ins, const Access& a,
-                        int lane, uint64_t address) {
-  if (Seen* before = seen("uninitialised read", ins.site, 0))
-    return void(++before->count);
-  Finding f =
-      finding_at(warp, ins, lane, "uninitialised read",
-                 std::string(verb(a.use)) + " of " + std::to_string(a.bytes) +
-                     " bytes that nobody has written: " +
-                     text_of_place(grid_, a.space, address));
-  f.address = address;
-  report("uninitialised read", ins.site, 0, std::move(f));
 }
 
 // ---- Order: what synchronises ----------------------------------------------
@@ -793,14 +723,8 @@ void Checker::place_other(Finding& f, const Instruction& ins, uint32_t block,
   f.has_other = true;
 }
 
-const Instruction& Checker::instruction(uint32_t site) {
-  if (instructions_.empty()) {
-    instructions_.resize(grid_.program.sites);
-    for (const auto& [name, function] : grid_.program.functions)
-      for (const Instruction& ins : function.code)
-        instructions_[ins.site] = &ins;
-  }
-  return *instructions_[site];
+const Instruction& Checker::instruction(uint32_t site) const {
+  return *grid_.program.by_site[site].instruction;
 }
 
 Checker::Seen* Checker::seen(const char* kind, uint32_t site, uint32_t other) {

@@ -17,6 +17,7 @@
 #include "common/simt/core/finding.h"
 #include "common/simt/observe/order.h"
 #include "common/simt/observe/shadow.h"
+#include "common/simt/observe/values.h"
 
 namespace simt {
 
@@ -28,6 +29,8 @@ struct BlockChecks {
   Shadow shared;
   std::vector<uint64_t> written_bits;
   ByteSet written;  // of shared memory
+  Copies copies;    // of what nobody has written, there
+  std::vector<WarpValues> values;
 };
 
 // The memory of a checker; kept from launch to launch, for it is large.
@@ -55,12 +58,15 @@ class Checker {
   // The lanes `waiting` go on.
   void release(Block& block, uint32_t barrier, bool counted,
                const LanesByWarp& waiting);
+  Values& values() { return values_; }
 
   // What was found, each once, in the order in which it was found first.
   std::vector<Finding> findings() const;
   void add(const Checker& other);
 
  private:
+  friend class Values;  // finds its own, and reports it here
+
   // An access being checked, by one run of its lanes.
   struct Mine {
     Warp& warp;
@@ -82,12 +88,6 @@ class Checker {
   };
 
   void check_origin(Warp& warp, const Instruction& ins, const Access& a);
-  void check_written(Warp& warp, const Instruction& ins, const Access& a);
-  template <class Set>
-  void check_written(Warp& warp, const Instruction& ins, const Access& a,
-                     Set& written, uint64_t origin);
-  void unwritten(Warp& warp, const Instruction& ins, const Access& a, int lane,
-                 uint64_t address);
   void note_absent(Block& block, const Instruction& ins);
 
   void check_order(Warp& warp, const Instruction& ins, const Access& a);
@@ -132,13 +132,13 @@ class Checker {
   // What was found at these two instructions; null: report() it.
   Seen* seen(const char* kind, uint32_t site, uint32_t other);
   void report(const char* kind, uint32_t site, uint32_t other, Finding f);
-  const Instruction& instruction(uint32_t site);
+  const Instruction& instruction(uint32_t site) const;
 
   const Grid& grid_;
+  Values values_;
   std::unique_ptr<CheckerTables> tables_;
-  const Time begin_;                              // of the launch
-  const bool alone_;                              // the only host thread
-  std::vector<const Instruction*> instructions_;  // by site, once needed
+  const Time begin_;  // of the launch
+  const bool alone_;  // the only host thread
   using Key = std::tuple<std::string_view, uint32_t, uint32_t>;
   std::map<Key, Seen> seen_;
 };

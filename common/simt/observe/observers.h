@@ -28,6 +28,17 @@ inline void access(Warp& warp, const Instruction& ins, const Access& access) {
   if (o.checker) o.checker->access(warp, ins, access);
   if (o.trace) o.trace->access(warp, ins, access);
 }
+// The same in a thread's own memory, or where nobody writes.
+inline void private_access(Warp& warp, const Instruction& ins,
+                           const Access& access) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->values().access(warp, ins, access);
+}
+// Lanes of `mask` are at an instruction, and some of their warp's registers are
+// undefined.
+inline void follow(Warp& warp, const Instruction& ins, uint32_t mask) {
+  warp.block->observers.checker->values().follow(warp, ins, mask);
+}
 inline void fence(Warp& warp, const Instruction& ins, uint32_t mask) {
   if (Checker* checker = warp.block->observers.checker)
     checker->fence(warp, ins, mask);
@@ -38,6 +49,40 @@ inline void collective(Warp& warp, const Instruction& ins, uint32_t mask,
                        uint32_t members) {
   if (Checker* checker = warp.block->observers.checker)
     checker->collective(warp, ins, mask, members);
+  if (warp.tainted)
+    warp.block->observers.checker->values().collective(warp, ins, mask);
+}
+// Before that: they lay out their operands.
+inline void publish(Warp& warp, const Instruction& ins, uint32_t mask) {
+  if (warp.tainted)
+    warp.block->observers.checker->values().publish(warp, ins, mask);
+}
+// A call begins, with the stacks from `begin` to `end`; and it ends.
+inline void call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->values().call(warp, mask, begin, end);
+}
+inline void end_call(Warp& warp, const uint8_t* registers) {
+  if (warp.tainted)
+    warp.block->observers.checker->values().end_call(warp, registers);
+}
+// Arguments or results were copied within the stacks.
+inline void copy_stack(Warp& warp, uint32_t mask, uint32_t from, uint32_t to,
+                       uint32_t bytes) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->values().copy_stack(warp, mask, from, to, bytes);
+}
+// A call that the system answers has read at a generic address, or written at
+// an offset in the lane's stack.
+inline void system_read(Warp& warp, const Instruction& ins, int lane,
+                        uint64_t address, uint32_t bytes) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->values().read(warp, ins, lane, address, bytes);
+}
+inline void system_write(Warp& warp, int lane, uint32_t offset,
+                         uint32_t bytes) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->values().write(warp, lane, offset, bytes);
 }
 // Lanes of a warp have come to a barrier of the block.
 inline void arrive(Warp& warp, const Instruction& ins, uint32_t mask) {

@@ -1,0 +1,30 @@
+#include "common/simt/observe/places.h"
+
+#include "common/simt/core/finding.h"
+#include "common/simt/memory/allocations.h"
+
+namespace simt {
+
+Extent extent(const Grid& grid, const Program::SharedArray& array) {
+  if (array.dynamic)
+    return {grid.shared_bytes() - grid.shape.dynamic_shared,
+            grid.shared_bytes()};
+  return {array.begin, uint64_t{array.begin} + array.bytes};
+}
+
+std::string text_of_place(const Grid& grid, Space space, uint64_t address) {
+  if (space == Space::kGlobal)
+    return "global address " + hex(address) + " (" +
+           allocations().describe(address) + ")";
+  if (space != Space::kShared) return "local address " + hex(address);
+  std::string text = "shared address " + hex(address);
+  for (const Program::SharedArray& array : grid.program.shared_arrays) {
+    const Extent e = extent(grid, array);
+    if (address >= e.begin && address < e.end)
+      return text + " (byte " + std::to_string(address - e.begin) + " of " +
+             variable_name(array.name) + ")";
+  }
+  return text;
+}
+
+}  // namespace simt

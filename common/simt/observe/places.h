@@ -1,0 +1,20 @@
+// Places in memory, as findings name them.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "common/simt/core/code.h"
+#include "common/simt/core/grid.h"
+
+namespace simt {
+
+struct Extent {
+  uint64_t begin, end;
+};
+// Of a shared array, in the shared memory of the launch's blocks.
+Extent extent(const Grid& grid, const Program::SharedArray& array);
+
+// "shared address 0x40 (byte 64 of tile)"
+std::string text_of_place(const Grid& grid, Space space, uint64_t address);
+
+}  // namespace simt

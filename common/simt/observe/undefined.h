@@ -1,0 +1,80 @@
+// What is undefined in the registers and the memory of a block: what was loaded
+// from memory that nobody has written, and what was made of it.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "common/simt/core/access.h"
+#include "common/simt/core/byte_set.h"
+#include "common/simt/core/warp.h"
+
+namespace simt {
+
+// The load that an undefined value comes from.
+struct Origin {
+  uint64_t address = 0;  // of the first byte that was missing
+  uint32_t site = 0;
+  uint16_t thread = 0;
+  uint8_t moved = 0;     // so many bytes lie as they were loaded
+  bool padding = false;  // beside bytes of the same word that are written
+  Space space = Space::kGlobal;
+};
+
+// A register with undefined bits. Of a predicate a lane has one bit.
+struct Undefined {
+  Place place = kNowhere;
+  uint8_t width = 0;  // bytes of a lane; 0: a predicate
+  uint32_t lanes = 0;
+  uint64_t bits[kLanes] = {};  // of a register of 16 bytes, both halves
+  Origin origin[kLanes] = {};
+
+  uint64_t bits_of(int lane) const {
+    return lanes >> lane & 1 ? bits[lane] : 0;
+  }
+};
+
+// The undefined ones among the registers of a call.
+class UndefinedRegisters {
+ public:
+  // The condition code register CC.CF, as if it were a predicate.
+  static constexpr Place kCarry = INT32_MAX;
+
+  bool empty() const { return registers_.empty(); }
+  const Undefined* find(Place place) const;
+  uint32_t lanes(Place place) const {
+    const Undefined* found = find(place);
+    return found ? found->lanes : 0;
+  }
+  // The lanes of `value` are undefined as it says; other lanes stay.
+  void set(const Undefined& value);
+  void define(Place place, uint32_t lanes);
+
+ private:
+  std::vector<std::unique_ptr<Undefined>> registers_;
+};
+
+// An undefined value that was stored: the bytes count as unwritten again.
+struct Copied {
+  Origin origin;
+  uint8_t bits = 0;  // of the byte
+};
+using Copies = std::map<uint64_t, Copied>;  // by address
+
+// What is undefined in a warp.
+struct WarpValues {
+  // By where the registers of a call lie.
+  std::map<const uint8_t*, UndefinedRegisters> calls;
+  Undefined exchanged;  // what its lanes hand over in a collective
+  uint32_t unsure = 0;  // lanes whose other operands there are undefined,
+  Origin why;           //   and one that made them so
+  std::vector<uint64_t> stack_bits;
+  ByteSet stack;  // bytes of Warp::stacks that are written
+  Copies stack_copies;
+
+  void start();
+  void grow(size_t stack_bytes);
+};
+
+}  // namespace simt

@@ -1,0 +1,751 @@
+#include "common/simt/observe/values.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/simt/core/lanes.h"
+#include "common/simt/memory/allocations.h"
+#include "common/simt/observe/checker.h"
+#include "common/simt/observe/places.h"
+
+namespace simt {
+namespace {
+
+constexpr char kKind[] = "uninitialised read";
+constexpr uint64_t kAllBits = ~0ull;
+
+WarpValues& values_of(const Warp& warp) {
+  return warp.block->checks->values[warp.index];
+}
+UndefinedRegisters& registers_of(const Warp& warp) {
+  return values_of(warp).calls[warp.registers];
+}
+
+// Notes whether there is still something undefined in the warp.
+void settle(Warp& warp) {
+  WarpValues& values = values_of(warp);
+  std::erase_if(values.calls, [](const auto& c) { return c.second.empty(); });
+  warp.tainted = !values.calls.empty();
+  if (!warp.tainted) values.exchanged.lanes = values.unsure = 0;
+}
+
+void set_undefined(Undefined& value, int lane, uint64_t bits,
+                   const Origin& origin) {
+  if (!bits) return;
+  if (!(value.lanes >> lane & 1)) value.origin[lane] = origin;
+  value.lanes |= 1u << lane;
+  value.bits[lane] |= bits;
+}
+
+// The same of a value that has been computed with.
+Origin computed(Origin origin) {
+  origin.moved = 0;
+  return origin;
+}
+
+// ---- Registers as bytes -----------------------------------------------------
+
+size_t register_bytes(int width) { return width ? size_t(width) * kLanes : 4; }
+
+// f(64 bits or fewer of the lane): in two parts, if it has 16 bytes.
+template <class F>
+void each_part(uint8_t* at, int width, int lane, F f) {
+  const int part = std::min(width, 8);
+  for (int k = 0; k < width; k += part) {
+    uint64_t value = 0;
+    std::memcpy(&value, at + lane * width + k, part);
+    f(value);
+    std::memcpy(at + lane * width + k, &value, part);
+  }
+}
+
+// Makes all that is undefined zeros, or ones.
+void fill_undefined(uint8_t* at, const Undefined& u, bool ones) {
+  if (u.width == 0) {
+    uint32_t bits;
+    std::memcpy(&bits, at, sizeof bits);
+    bits = ones ? bits | u.lanes : bits & ~u.lanes;
+    std::memcpy(at, &bits, sizeof bits);
+    return;
+  }
+  for (uint32_t rest = u.lanes; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    each_part(at, u.width, l, [&](uint64_t& value) {
+      value = ones ? value | u.bits[l] : value & ~u.bits[l];
+    });
+  }
+}
+
+// The bits of a lane in which two such registers differ.
+uint64_t difference(const uint8_t* x, const uint8_t* y, int width, int lane) {
+  if (width == 0) return (x[lane / 8] ^ y[lane / 8]) >> lane % 8 & 1;
+  uint64_t differ = 0;
+  for (int k = 0; k < width; ++k)
+    differ |= uint64_t(x[lane * width + k] ^ y[lane * width + k])
+              << 8 * (k % 8);
+  return differ;
+}
+
+// Registers as they are, to be put back.
+class Snapshot {
+ public:
+  Snapshot(Warp& warp) : warp_(warp) {}
+  void add(Place place, int width) {
+    const uint8_t* from = lanes<uint8_t>(warp_, place);
+    saved_.push_back({place, {from, from + register_bytes(width)}});
+  }
+  void restore() const {
+    for (const auto& [place, bytes] : saved_)
+      std::copy(bytes.begin(), bytes.end(), lanes<uint8_t>(warp_, place));
+  }
+
+ private:
+  Warp& warp_;
+  std::vector<std::pair<Place, std::vector<uint8_t>>> saved_;
+};
+
+bool of_whole_bytes(uint64_t bits) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  return bits == (bits & kOnes) * 255;
+}
+
+// The origin of undefined bits that an instruction has made of a lane of `from`
+// without computing with them.
+Origin passed_on(const Undefined& from, int lane, Spread spread,
+                 const Undefined& result, uint64_t bits) {
+  Origin origin = from.origin[lane];
+  if (spread == Spread::kMoved)
+    origin.moved = origin.moved >= from.width
+                       ? result.width
+                       : std::min(origin.moved, result.width);
+  else if (spread == Spread::kBytes && of_whole_bytes(bits))
+    origin.moved = std::min<uint8_t>(origin.moved, 1);
+  else
+    origin.moved = 0;
+  return origin;
+}
+
+// Which bits of the results of `run` change from one time to the next.
+class Changes {
+ public:
+  Changes(Warp& warp, std::vector<Undefined>& results)
+      : warp_(warp), results_(results) {}
+  // `origin` of a lane: where such a bit comes from.
+  template <class F>
+  void note(uint32_t mask, F origin) {
+    for (size_t k = 0; k < results_.size(); ++k) {
+      Undefined& result = results_[k];
+      const uint8_t* now = lanes<uint8_t>(warp_, result.place);
+      if (first_.size() == k)
+        first_.push_back({now, now + register_bytes(result.width)});
+      for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int l = first_lane(rest);
+        const uint64_t bits =
+            difference(first_[k].data(), now, result.width, l);
+        if (bits) set_undefined(result, l, bits, origin(l, result, bits));
+      }
+    }
+  }
+
+ private:
+  Warp& warp_;
+  std::vector<Undefined>& results_;
+  std::vector<std::vector<uint8_t>> first_;
+};
+
+std::vector<Place> sources_of(const Instruction& ins) {
+  std::vector<Place> places;
+  for (Place p : {ins.a, ins.b, ins.c, ins.d})
+    if (p != kNowhere) places.push_back(p);
+  if (ins.dst != kNowhere)  // mov packs
+    places.insert(places.end(), ins.elements.begin(), ins.elements.end());
+  if (ins.takes_carry) places.push_back(UndefinedRegisters::kCarry);
+  return places;
+}
+
+}  // namespace
+
+void Values::start(Block& block) {
+  for (Warp* warp : block.warps) {
+    WarpValues& values = values_of(*warp);
+    values.start();
+    values.grow(warp->stacks.size());
+    warp->tainted = false;
+  }
+}
+
+// ---- What an instruction makes of them -------------------------------------
+
+void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
+  uint32_t unsure = 0;
+  if (ins.guard != kNowhere) {
+    unsure = registers_of(warp).lanes(ins.guard) & mask;
+    mask &= read_predicate(warp, ins.guard, ins.guard_negated);
+  }
+  if (unsure && !ins.pure)
+    use(warp, ins, ins.guard, unsure,
+        ins.kind == Kind::kBranch ? "It decides the branch"
+                                  : "It decides what is done");
+  switch (ins.kind) {
+    case Kind::kTable:
+      use(warp, ins, ins.a, mask, "It decides the branch");
+      break;
+    case Kind::kIndirect:
+      use(warp, ins, ins.a, mask, "It decides what is called");
+      break;
+    case Kind::kBarrier:
+      for (Place p : {ins.a, ins.b, ins.c})
+        use(warp, ins, p, mask, "It is an operand of the barrier");
+      write_results(warp, mask, results_of(ins));
+      break;
+    case Kind::kCollective:
+      use(warp, ins, ins.d, mask, "It says which lanes take part");
+      break;
+    case Kind::kPlain:
+    case Kind::kPoll:
+      if (ins.spread == Spread::kAccess || ins.spread == Spread::kExchange)
+        use(warp, ins, ins.a, mask, "It is an address");
+      else if (!ins.call)
+        compute(warp, ins, mask, ins.pure ? unsure : 0);
+      break;
+    default:
+      break;
+  }
+  settle(warp);
+}
+
+void Values::compute(Warp& warp, const Instruction& ins, uint32_t mask,
+                     uint32_t unsure) {
+  std::vector<Undefined> results = results_of(ins);
+  const bool bitwise = ins.spread == Spread::kBits ||
+                       ins.spread == Spread::kBytes ||
+                       ins.spread == Spread::kMoved;
+  if (!bitwise)
+    as_a_whole(warp, ins, mask, results);
+  else if (mask)
+    bit_by_bit(warp, ins, mask, results);
+  if (const Undefined* guard = registers_of(warp).find(ins.guard))
+    for (uint32_t rest = unsure; rest; rest &= rest - 1)
+      for (Undefined& result : results)
+        set_undefined(result, first_lane(rest), kAllBits,
+                      computed(guard->origin[first_lane(rest)]));
+  write_results(warp, mask | unsure, results);
+}
+
+void Values::as_a_whole(Warp& warp, const Instruction& ins, uint32_t mask,
+                        std::vector<Undefined>& results) {
+  const UndefinedRegisters& registers = registers_of(warp);
+  if (ins.spread == Spread::kAnd || ins.spread == Spread::kOr) {
+    const uint32_t c = read_predicate(warp, ins.c, ins.c_negated);
+    mask &= registers.lanes(ins.c) | (ins.spread == Spread::kAnd ? c : ~c);
+  }
+  constexpr uint64_t kLow = 0xffff, kHigh = kLow << 16;
+  for (Place p : sources_of(ins)) {
+    const Undefined* source = registers.find(p);
+    if (!source) continue;
+    for (uint32_t rest = source->lanes & mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      const uint64_t bits = source->bits[l];
+      const uint64_t spread =
+          ins.spread != Spread::kPairs
+              ? kAllBits
+              : (bits & kLow ? kLow : 0) | (bits & kHigh ? kHigh : 0);
+      for (Undefined& result : results)
+        set_undefined(result, l, spread, computed(source->origin[l]));
+    }
+  }
+}
+
+// Tries what comes out if the undefined bits are zeros, and if they are ones:
+// what then differs is undefined. The instruction itself says how it works.
+void Values::bit_by_bit(Warp& warp, const Instruction& ins, uint32_t mask,
+                        std::vector<Undefined>& results) {
+  const UndefinedRegisters& registers = registers_of(warp);
+  std::vector<const Undefined*> tried;
+  Snapshot before(warp);
+  const std::vector<Place> sources = sources_of(ins);
+  for (size_t k = 0; k < sources.size(); ++k) {
+    const Undefined* u = registers.find(sources[k]);
+    if (!u || !(u->lanes & mask)) continue;
+    const bool chooses = ins.elements.empty() && k >= ins.spread_operands;
+    for (uint32_t rest = chooses ? u->lanes & mask : 0; rest; rest &= rest - 1)
+      for (Undefined& result : results)
+        set_undefined(result, first_lane(rest), kAllBits,
+                      computed(u->origin[first_lane(rest)]));
+    if (chooses || std::count(tried.begin(), tried.end(), u)) continue;
+    tried.push_back(u);
+    before.add(u->place, u->width);
+  }
+  if (tried.empty()) return;
+  for (const Undefined& result : results)
+    before.add(result.place, result.width);
+  Changes changes(warp, results);
+  for (uint32_t ones = 0; ones < 1u << tried.size(); ++ones) {
+    for (size_t k = 0; k < tried.size(); ++k)
+      fill_undefined(lanes<uint8_t>(warp, tried[k]->place), *tried[k],
+                     ones >> k & 1);
+    ins.run(warp, ins, mask);
+    changes.note(mask, [&](int lane, const Undefined& result, uint64_t bits) {
+      const Undefined& u = **std::find_if(
+          tried.begin(), tried.end(),
+          [&](const Undefined* one) { return one->lanes >> lane & 1; });
+      return passed_on(u, lane, ins.spread, result, bits);
+    });
+    before.restore();
+  }
+}
+
+std::vector<Undefined> Values::results_of(const Instruction& ins) const {
+  std::vector<Undefined> results;
+  const auto add = [&](Place place) {
+    if (place == kNowhere) return;
+    results.emplace_back().place = place;
+    results.back().width = width(ins, place);
+  };
+  add(ins.dst);
+  add(ins.dst2);
+  if (ins.dst == kNowhere && ins.pure)  // mov takes apart
+    for (Place p : ins.elements) add(p);
+  if (ins.gives_carry) add(UndefinedRegisters::kCarry);
+  return results;
+}
+
+void Values::write_results(Warp& warp, uint32_t mask,
+                           const std::vector<Undefined>& results) {
+  UndefinedRegisters& registers = registers_of(warp);
+  for (const Undefined& result : results) {
+    registers.define(result.place, mask);
+    registers.set(result);
+  }
+}
+
+uint8_t Values::width(const Instruction& ins, Place place) const {
+  const auto& widths = grid_.program.by_site[ins.site].function->widths;
+  const auto known = widths.find(place);
+  return known == widths.end() ? 0 : known->second;
+}
+
+// ---- Collectives -----------------------------------------------------------
+
+void Values::publish(Warp& warp, const Instruction& ins, uint32_t mask) {
+  WarpValues& values = values_of(warp);
+  const UndefinedRegisters& registers = registers_of(warp);
+  Undefined& out = values.exchanged;
+  out.lanes &= ~mask;
+  values.unsure &= ~mask;
+  for (Place p : {ins.a, ins.vote}) {
+    const Undefined* value = registers.find(p);
+    if (!value) continue;
+    out.width = value->width;
+    for (uint32_t rest = value->lanes & mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      out.bits[l] = 0;
+      set_undefined(out, l, value->bits[l], value->origin[l]);
+    }
+  }
+  for (Place p : {ins.b, ins.c}) {
+    const Undefined* value = registers.find(p);
+    if (!value || !(value->lanes & mask)) continue;
+    values.unsure |= value->lanes & mask;
+    values.why = computed(value->origin[first_lane(value->lanes & mask)]);
+  }
+}
+
+void Values::collective(Warp& warp, const Instruction& ins, uint32_t mask) {
+  std::vector<Undefined> results = results_of(ins);
+  const WarpValues& values = values_of(warp);
+  const uint32_t undefined = values.exchanged.lanes & warp.exchange.members;
+  const std::string& op = ins.statement->name();
+  if (op == "shfl")
+    shuffle(warp, ins, mask, results);
+  else if (undefined && op == "vote" && !ins.statement->has("uni"))
+    vote(warp, ins, mask, results);
+  else if (undefined)
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+      for (Undefined& result : results)
+        set_undefined(result, first_lane(rest), kAllBits,
+                      computed(values.exchanged.origin[first_lane(undefined)]));
+  write_results(warp, mask, results);
+  settle(warp);
+}
+
+// More votes never take one away: it is enough to try all and none.
+void Values::vote(Warp& warp, const Instruction& ins, uint32_t mask,
+                  std::vector<Undefined>& results) {
+  const Undefined& in = values_of(warp).exchanged;
+  const uint32_t undefined = in.lanes & warp.exchange.members;
+  const uint32_t votes = warp.exchange.predicate;
+  Snapshot before(warp);
+  for (const Undefined& result : results)
+    before.add(result.place, result.width);
+  Changes changes(warp, results);
+  for (const uint32_t tried : {votes & ~undefined, votes | undefined}) {
+    warp.exchange.predicate = tried;
+    ins.run(warp, ins, mask);
+    changes.note(mask, [&](int, const Undefined&, uint64_t) {
+      return computed(in.origin[first_lane(undefined)]);
+    });
+  }
+  warp.exchange.predicate = votes;
+  before.restore();
+}
+
+// Lanes hand over their numbers once: who gets whose value?
+void Values::shuffle(Warp& warp, const Instruction& ins, uint32_t mask,
+                     std::vector<Undefined>& results) {
+  const WarpValues& values = values_of(warp);
+  const Undefined& in = values.exchanged;
+  Snapshot before(warp);
+  for (const Undefined& result : results)
+    before.add(result.place, result.width);
+  uint64_t handed[kLanes];
+  std::copy_n(warp.exchange.a, kLanes, handed);
+  for (int l = 0; l < kLanes; ++l) warp.exchange.a[l] = l;
+  ins.run(warp, ins, mask);
+  std::copy_n(handed, kLanes, warp.exchange.a);
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    const uint32_t from = lanes<uint32_t>(warp, ins.dst)[l];
+    for (Undefined& result : results) {
+      if (values.unsure >> l & 1)
+        set_undefined(result, l, kAllBits, values.why);
+      else if (result.place == ins.dst && in.lanes >> from & 1)
+        set_undefined(result, l, in.bits[from], in.origin[from]);
+    }
+  }
+  before.restore();
+}
+
+// ---- Memory -----------------------------------------------------------------
+
+// What is known of the bytes of a memory.
+template <class Set>
+struct Values::Memory {
+  Set& written;
+  uint64_t origin;  // `written` holds bytes by their distance from here
+  Copies* copies;   // null: a copy of an undefined value is an error there
+
+  bool is_written(uint64_t address, uint32_t bytes) const {
+    return written.contains(address - origin, address - origin + bytes);
+  }
+  void write(uint64_t address, uint32_t bytes) const {
+    written.insert(address - origin, address - origin + bytes);
+  }
+  void unwrite(uint64_t address) const {
+    written.erase(address - origin, address - origin + 1);
+  }
+  const Copied* copied(uint64_t address) const {
+    if (!copies) return nullptr;
+    const auto known = copies->find(address);
+    return known == copies->end() ? nullptr : &known->second;
+  }
+};
+
+void Values::access(Warp& warp, const Instruction& ins, const Access& a) {
+  Allocations& all = allocations();
+  BlockChecks& checks = *warp.block->checks;
+  if (a.space == Space::kShared) {
+    access(warp, ins, a, Memory<ByteSet>{checks.written, 0, &checks.copies});
+  } else if (a.space == Space::kGlobal &&
+             all.in_arena(a.address[first_lane(a.mask)])) {
+    access(warp, ins, a,
+           Memory<WrittenBytes>{all.written(), all.arena_begin(), nullptr});
+  } else if (!warp.stacks.empty() && a.base == warp.stack(0, 0)) {
+    WarpValues& values = values_of(warp);
+    access(warp, ins, a,
+           Memory<ByteSet>{values.stack, 0, &values.stack_copies});
+  } else if (warp.tainted && a.use == Use::kLoad) {  // The host has written it.
+    define_results(warp, ins, a.mask);
+  }
+}
+
+template <class Set>
+void Values::access(Warp& warp, const Instruction& ins, const Access& a,
+                    const Memory<Set>& memory) {
+  if (a.dense && !warp.tainted) {
+    const uint32_t bytes = a.bytes * kLanes;
+    if (a.use == Use::kStore) return memory.write(a.address[0], bytes);
+    if (memory.is_written(a.address[0], bytes)) return;
+  }
+  if (a.use == Use::kLoad)
+    load(warp, ins, a, memory);
+  else if (a.use == Use::kStore)
+    store(warp, ins, a, memory);
+  else
+    atomic(warp, ins, a, memory);
+}
+
+void Values::define_results(Warp& warp, const Instruction& ins, uint32_t mask) {
+  for (Place p : ins.elements) registers_of(warp).define(p, mask);
+  registers_of(warp).define(ins.dst, mask);
+  settle(warp);
+}
+
+template <class Set>
+void Values::load(Warp& warp, const Instruction& ins, const Access& a,
+                  const Memory<Set>& memory) {
+  uint32_t missing = 0;
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1)
+    if (!memory.is_written(a.address[first_lane(rest)], a.bytes))
+      missing |= rest & -rest;
+  if (warp.tainted) define_results(warp, ins, a.mask);
+  if (missing) taint(warp, ins, a, missing, memory);
+}
+
+// Lanes of `mask` load bytes that nobody has written, all or some of them.
+template <class Set>
+void Values::taint(Warp& warp, const Instruction& ins, const Access& a,
+                   uint32_t mask, const Memory<Set>& memory) {
+  const bool exchange = ins.spread == Spread::kExchange;
+  for (int k = 0; k < ins.count; ++k) {
+    Undefined value;
+    value.place = exchange ? ins.dst : ins.elements[k];
+    if (value.place == kNowhere) continue;
+    value.width = width(ins, value.place);
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+      taint_lane(warp, ins, a, first_lane(rest), k, memory, value);
+    registers_of(warp).set(value);
+  }
+  settle(warp);
+}
+
+// One element of a lane.
+template <class Set>
+void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
+                        int lane, int element, const Memory<Set>& memory,
+                        Undefined& value) {
+  const uint64_t begin = a.address[lane] + uint64_t(element) * ins.size;
+  const auto any_written = [&](uint64_t from, int bytes) {
+    bool any = false;
+    for (int k = 0; k < bytes; ++k) any |= memory.is_written(from + k, 1);
+    return any;
+  };
+  uint64_t bits = 0;
+  Origin origin;
+  for (int k = ins.size; k-- > 0;) {
+    const uint64_t address = begin + k;
+    if (memory.is_written(address, 1)) continue;
+    const Copied* copied = memory.copied(address);
+    bits |= uint64_t{copied ? copied->bits : uint8_t{255}} << 8 * k;
+    origin = copied ? copied->origin
+                    : Origin{address,
+                             ins.site,
+                             static_cast<uint16_t>(warp.index * kLanes + lane),
+                             ins.size,
+                             false,
+                             a.space};
+    if (!copied && a.base == warp.stacks.data())
+      origin.address = address / (16 * kLanes) * 16 + address % 16;
+    if (origin.moved) origin.moved = ins.size;
+  }
+  origin.padding |= ins.size == 1 ? any_written(begin / 8 * 8, 8)
+                                  : any_written(begin, ins.size);
+  const int top = 8 * ins.size - 1;
+  if (ins.statement->type().is_signed() && bits >> top & 1)
+    bits |= kAllBits << top;
+  set_undefined(value, lane, bits, origin);
+}
+
+template <class Set>
+void Values::store(Warp& warp, const Instruction& ins, const Access& a,
+                   const Memory<Set>& memory) {
+  uint32_t undefined = 0;
+  if (warp.tainted)
+    for (Place p : ins.elements) undefined |= registers_of(warp).lanes(p);
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    if (undefined >> l & 1)
+      store_undefined(warp, ins, a, l, memory);
+    else
+      memory.write(a.address[l], a.bytes);
+  }
+  if (undefined) settle(warp);
+}
+
+// A copy of what nobody has written is no more written than that.
+template <class Set>
+void Values::store_undefined(Warp& warp, const Instruction& ins,
+                             const Access& a, int lane,
+                             const Memory<Set>& memory) {
+  if (!memory.copies && !may_copy(warp, ins, lane))
+    for (Place p : ins.elements) use(warp, ins, p, 1u << lane, "It is stored");
+  for (int k = 0; k < ins.count; ++k) {
+    const Undefined* value = registers_of(warp).find(ins.elements[k]);
+    const uint64_t undefined = value ? value->bits_of(lane) : 0;
+    for (int j = 0; j < ins.size; ++j) {
+      const uint64_t address = a.address[lane] + k * ins.size + j;
+      const auto bits = static_cast<uint8_t>(undefined >> 8 * j);
+      if (!bits)
+        memory.write(address, 1);
+      else if (memory.copies || grid_.threads == 1)
+        memory.unwrite(address);
+      if (bits && memory.copies)
+        (*memory.copies)[address] = {value->origin[lane], bits};
+    }
+  }
+}
+
+// Whether a lane may store this in global memory, although some of it is
+// undefined: nvcc copies the padding of a struct with it, and programs the part
+// of a vector that they never use. It must be as it was loaded, and either lie
+// beside what was written, or be stored beside what is defined.
+bool Values::may_copy(Warp& warp, const Instruction& ins, int lane) const {
+  const uint64_t whole = kAllBits >> (64 - 8 * ins.size);
+  bool all_padding = true, all_moved = true, some_defined = false;
+  for (Place p : ins.elements) {
+    const Undefined* value = registers_of(warp).find(p);
+    const uint64_t bits = value ? value->bits_of(lane) & whole : 0;
+    some_defined |= bits != whole;
+    if (!bits) continue;
+    const Origin& origin = value->origin[lane];
+    all_padding &= origin.moved && origin.padding;
+    all_moved &= origin.moved >= ins.size;
+  }
+  return all_padding || (all_moved && some_defined);
+}
+
+template <class Set>
+void Values::atomic(Warp& warp, const Instruction& ins, const Access& a,
+                    const Memory<Set>& memory) {
+  if (warp.tainted) {
+    for (Place p : {ins.b, ins.c})
+      use(warp, ins, p, a.mask, "An atomic takes it");
+    define_results(warp, ins, a.mask);
+  }
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    const uint64_t address = a.address[lane];
+    if (!memory.is_written(address, a.bytes)) {
+      if (ins.spread == Spread::kExchange)
+        taint(warp, ins, a, rest & -rest, memory);
+      else
+        tell_unwritten(warp, ins, lane, a.space, address, verb(a.use), a.bytes,
+                       "");
+    }
+    memory.write(address, a.bytes);
+  }
+}
+
+// ---- Calls -----------------------------------------------------------------
+
+void Values::call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end) {
+  WarpValues& values = values_of(warp);
+  values.grow(warp.stacks.size());
+  const auto offset = [&](int lane, uint32_t at) -> uint64_t {
+    return warp.stack(lane, at) - warp.stack(0, 0);
+  };
+  for (uint32_t row = begin; row < end; row += 16)
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+      const uint64_t at = offset(first_lane(rest), row);
+      values.stack.erase(at, at + 16);
+      if (values.stack_copies.empty()) continue;
+      values.stack_copies.erase(values.stack_copies.lower_bound(at),
+                                values.stack_copies.lower_bound(at + 16));
+    }
+}
+
+void Values::end_call(Warp& warp, const uint8_t* registers) {
+  values_of(warp).calls.erase(registers);
+  settle(warp);
+}
+
+void Values::copy_stack(Warp& warp, uint32_t mask, uint32_t from, uint32_t to,
+                        uint32_t bytes) {
+  WarpValues& values = values_of(warp);
+  const uint8_t* const base = warp.stack(0, 0);
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    for (uint32_t k = 0; k < bytes; ++k) {
+      const uint64_t source = warp.stack(l, from + k) - base;
+      const uint64_t target = warp.stack(l, to + k) - base;
+      if (values.stack.contains(source)) {
+        values.stack.insert(target, target + 1);
+        continue;
+      }
+      values.stack.erase(target, target + 1);
+      if (const auto copied = values.stack_copies.find(source);
+          copied != values.stack_copies.end())
+        values.stack_copies[target] = copied->second;
+    }
+  }
+}
+
+void Values::read(Warp& warp, const Instruction& ins, int lane,
+                  uint64_t address, uint32_t bytes) {
+  const char* const matters =
+      ins.statement->text.find("vprintf") == std::string::npos
+          ? "It is an argument of the call"
+          : "It is printed";
+  const uint64_t plain = address & ~kWindowMask;
+  const auto look = [&](const auto& memory, uint64_t at, Space space) {
+    for (uint32_t k = 0; k < bytes; ++k) {
+      if (memory.is_written(at + k, 1)) continue;
+      if (const Copied* copied = memory.copied(at + k))
+        return tell(warp, ins, lane, copied->origin, matters);
+      return tell_unwritten(warp, ins, lane, space, plain, "read", bytes,
+                            matters);
+    }
+  };
+  BlockChecks& checks = *warp.block->checks;
+  WarpValues& values = values_of(warp);
+  Allocations& all = allocations();
+  if ((address & kWindowMask) == kSharedWindow)
+    look(Memory<ByteSet>{checks.written, 0, &checks.copies}, plain,
+         Space::kShared);
+  else if ((address & kWindowMask) == kLocalWindow)
+    look(Memory<ByteSet>{values.stack, 0, &values.stack_copies},
+         warp.stack(lane, plain) - warp.stack(0, 0), Space::kLocal);
+  else if (all.in_arena(address))
+    look(Memory<WrittenBytes>{all.written(), all.arena_begin(), nullptr},
+         address, Space::kGlobal);
+}
+
+void Values::write(Warp& warp, int lane, uint32_t offset, uint32_t bytes) {
+  const uint64_t at = warp.stack(lane, offset) - warp.stack(0, 0);
+  values_of(warp).stack.insert(at, at + bytes);
+}
+
+// ---- What is told ----------------------------------------------------------
+
+void Values::use(Warp& warp, const Instruction& ins, Place place, uint32_t mask,
+                 const char* matters) {
+  const Undefined* value = registers_of(warp).find(place);
+  if (!value || !(value->lanes & mask)) return;
+  for (uint32_t rest = value->lanes & mask; rest; rest &= rest - 1)
+    tell(warp, ins, first_lane(rest), value->origin[first_lane(rest)], matters);
+  registers_of(warp).define(place, mask);  // Once is enough.
+}
+
+void Values::tell(Warp& warp, const Instruction& ins, int lane,
+                  const Origin& origin, const char* matters) {
+  if (auto* before = checker_.seen(kKind, origin.site, 0))
+    return void(++before->count);
+  const Instruction& load = *grid_.program.by_site[origin.site].instruction;
+  const Warp& loader = *warp.block->warps[origin.thread / kLanes];
+  const std::string at = grid_.program.location(ins.where);
+  Finding f =
+      finding_at(loader, load, origin.thread % kLanes, kKind,
+                 "read of " + std::to_string(load.size * load.count) +
+                     " bytes that nobody has written: " +
+                     text_of_place(grid_, origin.space, origin.address) + ". " +
+                     matters + (at.empty() ? "" : " at " + at));
+  f.address = origin.address;
+  checker_.place_other(f, ins, warp.block->number, warp.index * kLanes + lane);
+  checker_.report(kKind, origin.site, 0, std::move(f));
+}
+
+void Values::tell_unwritten(Warp& warp, const Instruction& ins, int lane,
+                            Space space, uint64_t address, const char* what,
+                            uint32_t bytes, const char* matters) {
+  if (auto* before = checker_.seen(kKind, ins.site, 0))
+    return void(++before->count);
+  Finding f = finding_at(warp, ins, lane, kKind,
+                         what + (" of " + std::to_string(bytes)) +
+                             " bytes that nobody has written: " +
+                             text_of_place(grid_, space, address) +
+                             (*matters ? ". " : "") + matters);
+  f.address = address;
+  checker_.report(kKind, ins.site, 0, std::move(f));
+}
+
+}  // namespace simt

@@ -1,0 +1,98 @@
+// Follows undefined values: those of memory that nobody has written, and what
+// is made of them. An error is where one decides what is done or stored, not
+// where it is loaded, for many a warp loads what its idle lanes never use.
+//
+// The warps' flag Warp::tainted says whether there are any; most never have
+// one, and pay for no more than looking at it.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "common/simt/core/block.h"
+#include "common/simt/observe/undefined.h"
+
+namespace simt {
+
+class Checker;
+
+class Values {
+ public:
+  Values(Checker& checker, const Grid& grid) : checker_(checker), grid_(grid) {}
+
+  void start(Block& block);
+  // A load, store or atomic anywhere, about to be done.
+  void access(Warp& warp, const Instruction& ins, const Access& a);
+
+  // Of a tainted warp: an instruction that lanes of `mask` have come to.
+  void follow(Warp& warp, const Instruction& ins, uint32_t mask);
+  // They hand over the operands of a collective; and they get its result.
+  void publish(Warp& warp, const Instruction& ins, uint32_t mask);
+  void collective(Warp& warp, const Instruction& ins, uint32_t mask);
+
+  // A call begins: its part of the stacks, from `begin` to `end`, is undefined.
+  void call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end);
+  void end_call(Warp& warp, const uint8_t* registers);
+  void copy_stack(Warp& warp, uint32_t mask, uint32_t from, uint32_t to,
+                  uint32_t bytes);
+  // A call that the system answers reads at a generic address, or writes at an
+  // offset in a lane's stack.
+  void read(Warp& warp, const Instruction& ins, int lane, uint64_t address,
+            uint32_t bytes);
+  void write(Warp& warp, int lane, uint32_t offset, uint32_t bytes);
+
+ private:
+  template <class Set>
+  struct Memory;
+  template <class Set>
+  void access(Warp& warp, const Instruction& ins, const Access& a,
+              const Memory<Set>& memory);
+  template <class Set>
+  void load(Warp& warp, const Instruction& ins, const Access& a,
+            const Memory<Set>& memory);
+  template <class Set>
+  void taint(Warp& warp, const Instruction& ins, const Access& a, uint32_t mask,
+             const Memory<Set>& memory);
+  template <class Set>
+  void taint_lane(Warp& warp, const Instruction& ins, const Access& a, int lane,
+                  int element, const Memory<Set>& memory, Undefined& value);
+  template <class Set>
+  void store(Warp& warp, const Instruction& ins, const Access& a,
+             const Memory<Set>& memory);
+  template <class Set>
+  void store_undefined(Warp& warp, const Instruction& ins, const Access& a,
+                       int lane, const Memory<Set>& memory);
+  template <class Set>
+  void atomic(Warp& warp, const Instruction& ins, const Access& a,
+              const Memory<Set>& memory);
+  bool may_copy(Warp& warp, const Instruction& ins, int lane) const;
+  void define_results(Warp& warp, const Instruction& ins, uint32_t mask);
+
+  void compute(Warp& warp, const Instruction& ins, uint32_t mask,
+               uint32_t unsure);
+  void as_a_whole(Warp& warp, const Instruction& ins, uint32_t mask,
+                  std::vector<Undefined>& results);
+  void bit_by_bit(Warp& warp, const Instruction& ins, uint32_t mask,
+                  std::vector<Undefined>& results);
+  void vote(Warp& warp, const Instruction& ins, uint32_t mask,
+            std::vector<Undefined>& results);
+  void shuffle(Warp& warp, const Instruction& ins, uint32_t mask,
+               std::vector<Undefined>& results);
+  std::vector<Undefined> results_of(const Instruction& ins) const;
+  void write_results(Warp& warp, uint32_t mask,
+                     const std::vector<Undefined>& results);
+  uint8_t width(const Instruction& ins, Place place) const;
+
+  // If the operand is undefined in some lane, says so, and why it matters.
+  void use(Warp& warp, const Instruction& ins, Place place, uint32_t mask,
+           const char* matters);
+  void tell(Warp& warp, const Instruction& ins, int lane, const Origin& origin,
+            const char* matters);
+  void tell_unwritten(Warp& warp, const Instruction& ins, int lane, Space space,
+                      uint64_t address, const char* what, uint32_t bytes,
+                      const char* matters);
+
+  Checker& checker_;
+  const Grid& grid_;
+};
+
+}  // namespace simt

@@ -1,0 +1,22 @@
+// finds: uninitialised read, block (0,0,0), thread (20,0,0), says It is stored
+//
+// What nobody has written is handed to a function, and comes back as its
+// result.
+#include <cuda_runtime.h>
+
+__noinline__ __device__ float half_of(float x) { return x / 2; }
+
+__global__ void halve_kernel(const float* x, float* y) {
+  const float value = x[threadIdx.x];  // <- here
+  const float half = half_of(value);
+  y[threadIdx.x] = half;  // <- other
+}
+
+int main() {
+  float *x = nullptr, *y = nullptr;
+  cudaMalloc(&x, 32 * sizeof *x);
+  cudaMalloc(&y, 32 * sizeof *y);
+  cudaMemset(x, 0, 20 * sizeof *x);
+  halve_kernel<<<1, 32>>>(x, y);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
