@@ -1,6 +1,5 @@
 #include "common/simt/allocations.h"
 
-#include <cxxabi.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 
 #include "common/simt/device.h"
 #include "common/simt/launch.h"
+#include "common/simt/names.h"
 
 namespace simt {
 namespace {
@@ -112,15 +112,6 @@ std::string text_of(uint64_t bytes) {
 }
 
 }  // namespace
-
-std::string variable_name(const std::string& mangled) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-  std::string name = status == 0 ? text : mangled;
-  std::free(text);
-  const size_t scope = name.rfind("::");
-  return scope == name.npos ? name : name.substr(scope + 2);
-}
 
 std::string name_of(const Allocation& a) {
   std::ostringstream out;

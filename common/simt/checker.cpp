@@ -7,6 +7,7 @@
 
 #include "common/simt/allocations.h"
 #include "common/simt/grid.h"
+#include "common/simt/names.h"
 
 namespace simt {
 namespace {
