@@ -509,19 +509,19 @@ class Decoder : public OperandReader {
       context_.scope = scope().outer;
       return;
     }
-    if (s.where.line) context_.where = s.where;
-    context_.statement = &s;
+    if (s.label.empty() && s.where.line) context_.where = s.where;
     try {
-      if (s.label.empty())
-        instruction(s);
-      else if (s.op.empty())
-        define<uint32_t>(scope().labels, s.label,
-                         context_.function->code.size());
-      else
-        define<const Statement*>(scope().tables, s.label, &s);
+      s.label.empty() ? instruction(s) : label(s);
     } catch (const Error& e) {
       refuse(s.label.empty() ? s.text : s.label, e.what());
     }
+  }
+
+  void label(const Statement& s) {
+    if (s.op.empty())
+      define<uint32_t>(scope().labels, s.label, context_.function->code.size());
+    else
+      define(scope().tables, s.label, &s);
   }
 
   [[noreturn]] void refuse(const std::string& what, const std::string& why) {
@@ -531,6 +531,7 @@ class Decoder : public OperandReader {
   }
 
   void instruction(const Statement& s) {
+    context_.statement = &s;
     forms_.check(s, *this);
     Instruction ins;
     if (!s.guard.empty()) {

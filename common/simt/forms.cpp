@@ -227,7 +227,7 @@ const std::vector<FormGroup> kGroups = {
          "cvt<rnd>.f16.bf16 d, a",
          "cvt<rnd>.bf16.f16 d, a",
          "cvt<rnd>.bf16(.f32|.f64) d.b16, a",
-         "cvt(.rn|.rz){.relu}{.satfinite}(.f16|.bf16).f32 d.b16, a",
+         "cvt(.rn|.rz)(.relu{.satfinite}|.satfinite)(.f16|.bf16).f32 d.b16, a",
          "cvt(.rn|.rz){.relu}{.satfinite}(.f16x2|.bf16x2).f32 d, a, b",
          "cvt(.rn|.rz){.relu}.tf32.f32 d, a",
          "cvt.rna.tf32.f32 d, a",
@@ -265,7 +265,8 @@ const std::vector<FormGroup> kGroups = {
     {"Atomics and fences",
      {
          "atom{.relaxed|.acquire|.release|.acq_rel}<where><updated> d, [a], b",
-         "atom{.relaxed|.acquire|.release|.acq_rel}<where>.exch(.b32|.b64) d, [a], b",
+         "atom{.relaxed|.acquire|.release|.acq_rel}<where>.exch(.b32|.b64) d, "
+         "[a], b",
          "atom{.relaxed|.acquire|.release|.acq_rel}<where>"
          ".cas(.b16|.b32|.b64) d, [a], b, c",
          "red{.relaxed|.release}<where><updated> [a], b",
@@ -364,7 +365,8 @@ Slot slot_of(std::string_view word, const std::vector<Type>& types) {
   if (!width.empty() && !slot.or_wider)
     slot.type = parse_type(std::string(width.substr(1)));
   else if (!types.empty())
-    slot.type = slot.name == "d" && slot.or_wider ? types.front() : types.back();
+    slot.type =
+        slot.name == "d" && slot.or_wider ? types.front() : types.back();
   return slot;
 }
 
@@ -422,8 +424,8 @@ class Operands {
 
   // `_` takes what nobody wants.
   bool is_pair(const Operand& o, const Slot& slot) const {
-    const bool first = slot.name == "pq" ? is_predicate(o.text)
-                                         : is_register(o.text, slot);
+    const bool first =
+        slot.name == "pq" ? is_predicate(o.text) : is_register(o.text, slot);
     return (first || o.text == "_") &&
            (is_predicate(o.second) || o.second == "_");
   }
@@ -439,7 +441,8 @@ class Operands {
   }
   // Registers of one width; `_` for what is loaded in vain, and numbers to be
   // stored. Of a mov, the decoder knows how wide they are.
-  bool is_vector(const std::vector<std::string>& names, const Slot& slot) const {
+  bool is_vector(const std::vector<std::string>& names,
+                 const Slot& slot) const {
     int known = 0;
     for (const std::string& name : names) {
       if (name == "_" || parse_literal(name)) continue;
@@ -494,8 +497,7 @@ const Lines& lines_by_name() {
         // (add|sub).sat and bar{.cta}: what comes before the first dot.
         size_t close = 0;
         const bool many = line[0] == '(';
-        const std::string_view first =
-            many ? inside(line, 0, close) : line;
+        const std::string_view first = many ? inside(line, 0, close) : line;
         for (std::string_view name : alternatives(first)) {
           name = name.substr(0, name.find_first_of(".{(<| "));
           auto& known = lines[std::string(name)];
@@ -584,7 +586,8 @@ const Forms::Signatures& Forms::signatures(const Statement& s) {
     const auto keep = [&](const std::string& form) {
       const size_t end = std::min(form.find(' '), form.size());
       if (form.substr(0, end) == op)
-        known->second.push_back(words_of(form.substr(std::min(end + 1, form.size()))));
+        known->second.push_back(
+            words_of(form.substr(std::min(end + 1, form.size()))));
     };
     expand_form(line, keep, op);
   }

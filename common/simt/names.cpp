@@ -59,8 +59,8 @@ std::string variable_name(const std::string& mangled) {
 
 bool is_toolkit_file(const std::string& path) {
   const auto normal = std::filesystem::path(path).lexically_normal();
-  for (const char* system : {"/usr/include/", "/usr/lib/", "/usr/local/cuda/",
-                             "/usr/local/cuda-"})
+  for (const char* system :
+       {"/usr/include/", "/usr/lib/", "/usr/local/cuda/", "/usr/local/cuda-"})
     if (normal.string().starts_with(system)) return true;
   const std::vector<std::string> folders(normal.begin(), normal.end());
   const auto anywhere = [&](std::initializer_list<std::string_view> pattern) {

@@ -13,13 +13,13 @@ namespace simt {
 
 Type parse_type(const std::string& name) {
   static const std::map<std::string, Type> kTypes = {
-      {"pred", {'p', 0}},   {"b8", {'b', 1}},     {"b16", {'b', 2}},
-      {"b32", {'b', 4}},    {"b64", {'b', 8}},    {"b128", {'b', 16}},
-      {"u8", {'u', 1}},     {"u16", {'u', 2}},    {"u32", {'u', 4}},
-      {"u64", {'u', 8}},    {"s8", {'s', 1}},     {"s16", {'s', 2}},
-      {"s32", {'s', 4}},    {"s64", {'s', 8}},    {"f32", {'f', 4}},
-      {"f64", {'f', 8}},    {"f16", {'h', 2}},    {"f16x2", {'x', 4}},
-      {"bf16", {'y', 2}},   {"bf16x2", {'z', 4}}, {"u16x2", {'u', 4}},
+      {"pred", {'p', 0}}, {"b8", {'b', 1}},     {"b16", {'b', 2}},
+      {"b32", {'b', 4}},  {"b64", {'b', 8}},    {"b128", {'b', 16}},
+      {"u8", {'u', 1}},   {"u16", {'u', 2}},    {"u32", {'u', 4}},
+      {"u64", {'u', 8}},  {"s8", {'s', 1}},     {"s16", {'s', 2}},
+      {"s32", {'s', 4}},  {"s64", {'s', 8}},    {"f32", {'f', 4}},
+      {"f64", {'f', 8}},  {"f16", {'h', 2}},    {"f16x2", {'x', 4}},
+      {"bf16", {'y', 2}}, {"bf16x2", {'z', 4}}, {"u16x2", {'u', 4}},
       {"s16x2", {'s', 4}}};
   const auto known = kTypes.find(name);
   return known == kTypes.end() ? Type{} : known->second;
@@ -55,8 +55,8 @@ const std::set<std::string> kBodySpaces = {".reg", ".param", ".local",
 // Directives of a function that change nothing here: how many registers it may
 // have, how many of its blocks share an SM, how it is called.
 const std::map<std::string, int> kLimits = {
-    {".minnctapersm", 1}, {".maxnctapersm", 1},   {".maxnreg", 1},
-    {".noreturn", 0},     {".abi_preserve", 1},   {".abi_preserve_control", 1},
+    {".minnctapersm", 1},  {".maxnctapersm", 1}, {".maxnreg", 1},
+    {".noreturn", 0},      {".abi_preserve", 1}, {".abi_preserve_control", 1},
     {".maxclusterrank", 1}};
 
 // Advice to ptxas.
@@ -217,7 +217,8 @@ class Parser {
         unknown_directive(word);
       }
     }
-    if (!d.type.kind) throw Error("'" + peek() + "' is declared without a type");
+    if (!d.type.kind)
+      throw Error("'" + peek() + "' is declared without a type");
     if (d.type.is('p') && space != "reg")
       throw Error("predicates are registers only");
     named(d);
@@ -281,8 +282,7 @@ class Parser {
     if (const auto number = parse_literal((minus ? "-" : "") + peek())) {
       ++at_;
       if (number->is_integer() == type.is_float())
-        throw Error("'" + tokens_[at_ - 1].text +
-                    "' is no value of this type");
+        throw Error("'" + tokens_[at_ - 1].text + "' is no value of this type");
       e.value = number->as(type.bytes);
       if (accept("(")) {  // a mask: one byte of an address
         e.mask = e.value;
@@ -480,7 +480,8 @@ class Parser {
   // Of an instruction that nobody knows, the text is enough to refuse it.
   void skip_operands(Statement& s) {
     s.text += ' ';
-    while (peek() != ";") s.text += next() == "," ? ", " : tokens_[at_ - 1].text;
+    while (peek() != ";")
+      s.text += next() == "," ? ", " : tokens_[at_ - 1].text;
   }
 
   Operand operand(std::string& text) {
@@ -537,13 +538,12 @@ class Parser {
 
 std::vector<std::string> accepted_directives() {
   std::vector<std::string> all = {
-      ".version",  ".target",         ".address_size",
-      ".file",     ".loc",            ".section",
-      ".entry",    ".func",           ".maxntid",
-      ".align",    ".ptr",            ".attribute(.managed)",
-      ".reg",      ".param",          ".local",
-      ".shared",   ".global",         ".const",
-      ".branchtargets", ".calltargets", ".callprototype"};
+      ".version",      ".target",  ".address_size",  ".file",
+      ".loc",          ".section", ".entry",         ".func",
+      ".maxntid",      ".align",   ".ptr",           ".attribute(.managed)",
+      ".reg",          ".param",   ".local",         ".shared",
+      ".global",       ".const",   ".branchtargets", ".calltargets",
+      ".callprototype"};
   all.insert(all.end(), kLinkage.begin(), kLinkage.end());
   for (const auto& [word, arguments] : kLimits) all.push_back(word);
   for (const std::string& word : kPragmas)

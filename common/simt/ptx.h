@@ -51,8 +51,8 @@ struct Statement {
   char scope = 0;     // '{' or '}': only a scope.
   std::string guard;  // Predicate behind '@', or empty.
   bool guard_negated = false;
-  std::string text;             // As written, for messages.
-  std::vector<std::string> op;  // "ld.global.f32" -> ld, global, f32
+  std::string text;               // As written, for messages.
+  std::vector<std::string> op;    // "ld.global.f32" -> ld, global, f32
   std::vector<Operand> operands;  // None where nobody knows the instruction.
   SourceLine where;
 
@@ -100,7 +100,8 @@ struct ModuleText {
 };
 
 // "relu.cu:23", or "" where the compiler did not say.
-std::string location_of(SourceLine where, const std::vector<std::string>& files);
+std::string location_of(SourceLine where,
+                        const std::vector<std::string>& files);
 
 // Throws Error for text that is not the PTX nvcc writes, or asks for what the
 // executor does not have.

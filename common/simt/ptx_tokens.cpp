@@ -70,7 +70,7 @@ class Lexer {
     } else if (starts(".file\t") || starts(".file ")) {
       rest_of_line();
     } else if (starts(".section\t") || starts(".section ")) {
-      at_ = behind("}", at_, "this .section");
+      section();
     } else if (c == '"') {
       emit(behind("\"", at_ + 1, "this string"));
     } else if (is_digit(c)) {
@@ -136,6 +136,15 @@ class Lexer {
     return line;
   }
 
+  // .section .debug_str { ... }, which is for debuggers.
+  void section() {
+    const size_t open = text_.find('{', at_);
+    const size_t end = behind("}", at_, "this .section");
+    if (open > end || text_.find('{', open + 1) < end)
+      throw Error("PTX: this .section has no end" + near());
+    at_ = end;
+  }
+
   // .loc file line column[, function_name label, inlined_at file line column]
   void location(const std::string& line) {
     Position here = {}, outer = {};
@@ -152,8 +161,7 @@ class Lexer {
     if (l == 0) return;  // The compiler does not say: still the line before.
     const auto known = resolved_.find(outer);
     if (is_toolkit_file(files_[f]) && inlined != line.npos) {
-      where_ =
-          known != resolved_.end() ? known->second : SourceLine{of, ol};
+      where_ = known != resolved_.end() ? known->second : SourceLine{of, ol};
     } else {
       where_ = {f, l};
     }
