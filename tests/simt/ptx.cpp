@@ -344,16 +344,18 @@ TEST_CASE("a user's folder is not the toolkit's") {
   for (const char* path :
        {"/usr/local/cuda/bin/../targets/x86_64-linux/include/cuda_fp16.hpp",
         "/opt/cuda/targets/sbsa-linux/include/cuda_fp16.h",
-        "/home/me/env/lib/python3.12/site-packages/nvidia/cu13/include/a.h",
-        "/home/me/env/lib/site-packages/nvidia/curand/include/curand_kernel.h",
-        "/work/.toolchain/cuda/nvidia/cu13/bin/../include/cuda_fp16.h",
+        "/users/me/env/lib/python3.12/site-packages/nvidia/cu13/include/a.h",
+        "/users/me/env/lib/site-packages/nvidia/curand/include/curand_kernel.h",
+        "/users/me/ladder/.toolchain/cuda/nvidia/cu13/bin/../include/"
+        "cuda_fp16.h",
         "/usr/include/c++/12/bits/move.h", "/usr/lib/gcc/x/include/a.h",
         "/usr/local/cuda-13.0/include/cub/cub.cuh"})
     CHECK_MESSAGE(is_toolkit_file(path), std::string(path));
   for (const char* path :
-       {"/home/me/nvidia/relu.cu", "/home/me/targets/relu.cu", "nvidia/relu.cu",
-        "/home/nvidia/include/relu.h", "/home/me/targets/mine/include/relu.h",
-        "/home/me/site-packages/relu.cu", "/usr/me/relu.cu", "relu.cu",
+       {"/users/me/nvidia/relu.cu", "/home/me/targets/relu.cu",
+        "nvidia/relu.cu", "/users/nvidia/include/relu.h",
+        "/users/me/targets/mine/include/relu.h",
+        "/users/me/site-packages/relu.cu", "/usr/me/relu.cu", "relu.cu",
         "/usr/local/src/relu.cu", "/usr/local/cudamine/relu.cu"})
     CHECK_MESSAGE(!is_toolkit_file(path), std::string(path));
 }
