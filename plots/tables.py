@@ -11,6 +11,7 @@
     table parity programs     how often the executor counts what ncu counts
     table parity differences  where it does not, and why
     table kernel FILE NAME    what ncu and the executor count of one launch of NAME
+    table ptx forms           the PTX that the executor accepts; words, specials, directives
     table findings            wrong programs: what the executor and the sanitizer find
     table speed               the executor's own time a thread, and numba's simulator's
     table memory              the executor's own memory
@@ -71,6 +72,7 @@ import traces
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
 import counts  # noqa: E402
+import forms  # noqa: E402
 from pages import Problem  # noqa: E402
 
 MEDIAN = "median of 50 calls, arrays out of the L2 cache"
@@ -268,6 +270,22 @@ def pitfall(args, page):
 def findings(args, page):
     header, rows, caption = sanitizer.who_finds_what(records.root_of(page))
     return _table(header, rows, "l" * len(header)) + ["", caption]
+
+
+def ptx(args, page):
+    """What the decoder's list holds: a block for each group, or a list of names."""
+    accepted = forms.accepted(records.root_of(page))
+    parts = {
+        "forms": lambda: [line for title, lines in accepted.groups.items()
+                          for line in ["", f"{title}:", "", "```text", *lines, "```"]][1:],
+        "words": lambda: ["```text", *(f"<{word}>{' ' * (10 - len(word))}{meaning}"
+                                       for word, meaning in accepted.words.items()), "```"],
+        "specials": lambda: [", ".join(f"`{name}`" for name in accepted.specials)],
+        "directives": lambda: [", ".join(f"`{name}`" for name in accepted.directives)],
+    }
+    if len(args) != 1 or args[0] not in parts:
+        raise Problem(f"say which: table ptx {'|'.join(parts)}")
+    return parts[args[0]]()
 
 
 def speed_of_threads(args, page):
@@ -538,6 +556,7 @@ RENDERERS = {
     ("table", "provenance"): provenance,
     ("table", "parity"): parity,
     ("table", "kernel"): kernel,
+    ("table", "ptx"): ptx,
     ("table", "findings"): findings,
     ("table", "speed"): speed_of_threads,
     ("table", "memory"): memory,

@@ -28,7 +28,7 @@ FOLDER = "plots/data/traces"
 LANES = 32
 SECTOR = 32  # bytes
 BANKS, BANK = 32, 4  # so many, each of so many bytes
-MOST_TRACED = 64  # Accesses of a warp: common/simt/trace.cpp stops there.
+MOST_TRACED = 64  # Accesses of a warp: common/simt/observe/trace.cpp stops there.
 
 
 @dataclasses.dataclass(frozen=True)

@@ -159,6 +159,17 @@ __global__ void loop_kernel(unsigned* p) {
 
 __global__ void plain_kernel(int* p) { p[0] = 1; }
 
+// The executor has clusters of one block only.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define CLUSTERS __cluster_dims__(2, 1, 1)
+#else
+#define CLUSTERS
+#endif
+__global__ void CLUSTERS clusters_kernel(int* p) { p[blockIdx.x] = 1; }
+
+// A name that is not mangled, and would be "short" if it were.
+extern "C" __global__ void s(int* p) { p[threadIdx.x] = 1; }
+
 const int host_memory[64] = {};
 
 const Case cases[] = {
@@ -262,6 +273,14 @@ const Case cases[] = {
      [](int* p) { endless_kernel<<<1, 32>>>(p); },
      kExecutorOnly,
      {"endless_kernel", line(kEndlessLine)}},
+    {"clusters",
+     [](int* p) { clusters_kernel<<<4, 32>>>(p); },
+     kExecutorOnly,
+     {"clusters_kernel", "no clusters of more than one block"}},
+    {"plain name",
+     [](int* p) { s<<<1, 128>>>(p); },
+     kExecutorOnly,
+     {"out of bounds", "in s at"}},
 };
 
 int child(const std::string& name) {

@@ -6,8 +6,9 @@
 # builds and judges every program of tests/simt and tests/programs, and writes
 # to DIRECTORY what each one said (NAME.log), the answers of the arithmetic
 # programs (arithmetic/NAME.h200.txt; copy them over those in
-# tests/simt/arithmetic after a look at the differences), and the bits of all
-# their results (arithmetic/NAME.bits.gz, for `NAME --against`). Exits
+# tests/simt/arithmetic after a look at the differences), the bits of all their
+# results (arithmetic/NAME.bits.gz, for `NAME --against`), and the answer to each
+# form of PTX that the executor accepts (forms.h200.txt, for tests/simt). Exits
 # non-zero when a program fails.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -70,5 +71,7 @@ done
 for source in "${arithmetic[@]}"; do
   record "$source" || { echo "FAIL  $source: not recorded"; ((++failed)); }
 done
+"${PYTHON:-python3}" tests/forms.py --record "$out/forms.h200.txt" ||
+  { echo "FAIL  tests/forms.py: not recorded"; ((++failed)); }
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

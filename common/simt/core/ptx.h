@@ -25,7 +25,8 @@ struct Type {
   bool is_float() const { return kind == 'f'; }
   bool operator==(const Type&) const = default;
 };
-Type parse_type(const std::string& name);  // "f32", without the dot
+// "f32", without the dot. Of "u16x2" it is what it fills, 4 bytes.
+Type parse_type(const std::string& name);
 
 // One operand: a name, number or symbol, with what surrounds it.
 //   %r1   -%r1   !%p1   0f3F800000   sym+8   [%rd1+16]   {%f1,%f2}   %p1|%p2
@@ -36,16 +37,17 @@ struct Operand {
   int64_t offset = 0;             // sym+8, [reg+16]
   bool address = false;           // Was in square brackets.
   bool negated = false;           // Began with '!'.
+  bool in_parentheses = false;    // The list is a call's, not a vector.
 };
 
 struct Statement {
-  std::string label;  // Set: this is only a label.
+  std::string label;  // Set: only a label, or what .branchtargets lists.
   char scope = 0;     // '{' or '}': only a scope.
   std::string guard;  // Predicate behind '@', or empty.
   bool guard_negated = false;
-  std::string text;             // As written, for messages.
-  std::vector<std::string> op;  // "ld.global.f32" -> ld, global, f32
-  std::vector<Operand> operands;
+  std::string text;               // As written, for messages.
+  std::vector<std::string> op;    // "ld.global.f32" -> ld, global, f32
+  std::vector<Operand> operands;  // None where nobody knows the instruction.
   SourceLine where;
 
   const std::string& name() const { return op.front(); }
@@ -70,6 +72,9 @@ struct Declaration {
   std::vector<Initial> initial;
 };
 
+// The directives that parse_ptx accepts, for docs/ptx.md.
+std::vector<std::string> accepted_directives();
+
 struct FunctionText {
   std::string name;
   bool entry = false;
@@ -78,6 +83,7 @@ struct FunctionText {
   std::vector<Statement> body;
   std::map<size_t, std::vector<Declaration>> declarations;  // by body index
   uint32_t max_threads = 0;  // .maxntid, 0 if not given
+  std::string refused;       // Why this kernel cannot run, or empty.
   SourceLine where;
 };
 
@@ -86,5 +92,9 @@ struct ModuleText {
   std::vector<Declaration> variables;
   std::vector<std::string> files;  // by the index of .file
 };
+
+// "relu.cu:23", or "" where the compiler did not say.
+std::string location_of(SourceLine where,
+                        const std::vector<std::string>& files);
 
 }  // namespace simt

@@ -9,8 +9,11 @@
 #include "common/simt/core/access.h"
 #include "common/simt/core/device.h"
 #include "common/simt/core/error.h"
+#include "common/simt/core/literals.h"
+#include "common/simt/core/names.h"
 #include "common/simt/core/warp.h"
 #include "common/simt/decode/analysis.h"
+#include "common/simt/decode/forms.h"
 #include "common/simt/decode/ptxas.h"
 #include "common/simt/isa/arithmetic.h"
 #include "common/simt/isa/collectives.h"
@@ -26,9 +29,7 @@ uint64_t Module::function_address(const std::string& name) const {
 }
 
 std::string Program::location(SourceLine where) const {
-  const auto& files = module->text.files;
-  if (where.line == 0 || where.file >= files.size()) return "";
-  return files[where.file] + ":" + std::to_string(where.line);
+  return location_of(where, module->text.files);
 }
 
 const Program& program_of(Kernel& kernel) {
@@ -41,6 +42,10 @@ const Program& program_of(Kernel& kernel) {
 namespace {
 
 constexpr uint32_t kReturnBytes = 8;  // the address to which a call returns
+
+// More than any GPU has of each, and little enough for the host.
+constexpr uint32_t kMostRegisterBytes = 1 << 26;  // a function's, 32 lanes
+constexpr int kMostNested = 256;  // functions that call one another
 
 constexpr uint32_t align_up(uint32_t n, uint32_t to) {
   return (n + to - 1) / to * to;
@@ -114,7 +119,6 @@ const std::map<std::string, Special>& special_names() {
       {"%nwarpid", Special::kNwarpId},
       {"%smid", Special::kSmId},
       {"%nsmid", Special::kNsmId},
-      {"%gridid", Special::kGridId},
       {"%lanemask_eq", Special::kLaneMaskEq},
       {"%lanemask_lt", Special::kLaneMaskLt},
       {"%lanemask_le", Special::kLaneMaskLe},
@@ -144,23 +148,17 @@ const std::map<std::string, Special>& special_names() {
   return kNames;
 }
 
-// A number as PTX writes it: 0f3F800000, 0d..., -5, 0x1F, 12U.
-bool parse_number(const std::string& text, int bytes, uint64_t& value) {
-  const bool minus = text[0] == '-';
-  const char* s = text.c_str() + minus;
-  if (!std::isdigit(static_cast<unsigned char>(*s))) return false;
-  const char kind = static_cast<char>(std::tolower(s[1]));
-  if (*s == '0' && (kind == 'f' || kind == 'd')) {
-    value = std::strtoull(s + 2, nullptr, 16);
-    if (minus) value ^= kind == 'f' ? 1ull << 31 : 1ull << 63;
-    if (kind == 'f' && bytes == 8)
-      value = std::bit_cast<uint64_t>(
-          double{std::bit_cast<float>(static_cast<uint32_t>(value))});
-    return true;
-  }
-  value = std::strtoull(s, nullptr, 0);
-  if (minus) value = -value;
-  return true;
+// The clocks: how many bytes, and whether it is the upper half.
+struct Clock {
+  uint8_t bytes;
+  bool high;
+};
+const std::map<std::string, Clock>& clock_names() {
+  static const std::map<std::string, Clock> kNames = {
+      {"%clock", {4, false}},          {"%clock_hi", {4, true}},
+      {"%clock64", {8, false}},        {"%globaltimer", {8, false}},
+      {"%globaltimer_lo", {4, false}}, {"%globaltimer_hi", {4, true}}};
+  return kNames;
 }
 
 // An atomic whose result is never read is a reduction: ptxas issues RED, which
@@ -201,9 +199,9 @@ class Decoder : public OperandReader {
   }
 
   Place source(const Operand& o, int bytes) override {
-    uint64_t value = 0;
     if (const Register* r = find_register(o.text)) return r->place;
-    if (parse_number(o.text, bytes, value)) return constant(value, bytes);
+    if (const auto number = parse_literal(o.text))
+      return constant(number->as(bytes), bytes);
     if (o.text == "WARP_SZ") return constant(kLanes, bytes);
     if (o.text[0] == '%') return special(o.text);
     return address_of(o.text, o.offset, bytes);
@@ -219,44 +217,94 @@ class Decoder : public OperandReader {
   Place predicate(const std::string& name) override {
     if (name == "_" || name.empty()) return kNowhere;
     if (const Register* r = find_register(name)) return r->place;
-    uint64_t value = 0;
-    if (!parse_number(name, 4, value))
-      throw Error("'" + name + "' is not a predicate");
-    return constant(value ? kAllLanes : 0, 4);
+    const auto number = parse_literal(name);
+    if (!number) throw Error("'" + name + "' is not a predicate");
+    return constant(number->bits ? kAllLanes : 0, 4);
   }
 
-  int width(const Operand& o) override {
-    const Register* r = find_register(o.text);
-    return r ? r->bytes : 0;
+  int width(const Operand& operand) override {
+    if (const Register* r = find_register(operand.text)) return r->type.bytes;
+    if (const auto clock = clock_names().find(operand.text);
+        clock != clock_names().end())
+      return clock->second.bytes;
+    return special_names().contains(operand.text) ? 4 : 0;
+  }
+  bool is_predicate(const std::string& name) override {
+    const Register* r = find_register(name);
+    return r && r->type.is('p');
+  }
+  bool is_register(const std::string& name) override {
+    const Register* r = find_register(name);
+    return r && !r->type.is('p');
   }
 
  private:
   struct Register {
     Place place;
-    int bytes;
+    Type type;
   };
+  // What stands between { and }. A name is looked up from the inside out.
   struct Scope {
+    int outer = -1;
     std::map<std::string, Register> registers;
     std::map<std::string, Variable> variables;
+    std::map<std::string, uint32_t> labels;
+    std::map<std::string, const Statement*> tables;  // of .branchtargets
+  };
+  // A branch whose labels may still follow.
+  struct Jump {
+    uint32_t pc;
+    int scope;
+    std::string label;
   };
   // What is being decoded; calls to new functions nest.
   struct Context {
     Function* function = nullptr;
     const FunctionText* text = nullptr;
     std::vector<Scope> scopes;
-    std::map<std::string, uint32_t> labels;
-    std::map<std::string, std::vector<std::string>> tables;
-    std::vector<std::pair<uint32_t, std::vector<std::string>>> jumps;
-    std::vector<std::pair<uint32_t, std::string>> table_jumps;
+    int scope = 0;
+    std::vector<Jump> jumps;
     SourceLine where;
     const Statement* statement = nullptr;
   };
+
+  Scope& scope() { return context_.scopes[context_.scope]; }
+  void open_scope(int outer) {
+    context_.scope = static_cast<int>(context_.scopes.size());
+    context_.scopes.emplace_back().outer = outer;
+  }
+
+  // The value of `name` in a map of the nearest scope that has it, or null.
+  // `in` becomes that scope.
+  template <class T>
+  const T* find(std::map<std::string, T> Scope::*names, const std::string& name,
+                int& in) const {
+    for (; in >= 0; in = context_.scopes[in].outer) {
+      const auto& known = context_.scopes[in].*names;
+      if (const auto it = known.find(name); it != known.end())
+        return &it->second;
+    }
+    return nullptr;
+  }
+  template <class T>
+  const T* find(std::map<std::string, T> Scope::*names,
+                const std::string& name) const {
+    int in = context_.scope;
+    return find(names, name, in);
+  }
+
+  template <class T>
+  static void define(std::map<std::string, T>& names, const std::string& name,
+                     T value) {
+    if (!names.try_emplace(name, value).second)
+      throw Error("'" + name + "' is there twice");
+  }
 
   void kernel_parameters(const FunctionText& text) {
     uint32_t at = 0;
     for (const Declaration& p : text.params) {
       at = align_up(at, p.align);
-      kernel_params_[p.name] = at;
+      kernel_params_[p.name] = {at, static_cast<uint32_t>(p.bytes)};
       program_.parameter_offsets.push_back(at);
       program_.parameter_sizes.push_back(p.bytes);
       at += p.bytes;
@@ -268,6 +316,9 @@ class Decoder : public OperandReader {
     const auto [it, fresh] = program_.functions.try_emplace(text.name);
     Function& function = it->second;
     if (!fresh) return &function;
+    if (++nested_ > kMostNested)
+      throw Error("functions that call one another, more than " +
+                  std::to_string(kMostNested) + " deep");
     Context outer = std::move(context_);
     context_ = Context{};
     context_.function = &function;
@@ -275,7 +326,7 @@ class Decoder : public OperandReader {
     context_.where = text.where;
     function.name = text.name;
     function.text = &text;
-    context_.scopes.emplace_back();
+    open_scope(-1);
     if (!text.entry) {
       for (const Declaration& p : text.params)
         function.params.push_back(stack_variable(p));
@@ -303,17 +354,26 @@ class Decoder : public OperandReader {
     find_spread(function);
     find_runs(function);
     context_ = std::move(outer);
+    --nested_;
     return &function;
   }
 
   void declare(const Declaration& d) {
-    Scope& scope = context_.scopes.back();
+    try {
+      declare_in_scope(d);
+    } catch (const Error& e) {
+      refuse("." + d.space + " " + d.name, e.what());
+    }
+  }
+  void declare_in_scope(const Declaration& d) {
     if (d.space == "reg") {
-      if (d.registers == 0) scope.registers[d.name] = new_register(d.type);
+      if (d.registers == 0)
+        define(scope().registers, d.name, new_register(d.type));
       for (uint32_t k = 0; k < d.registers; ++k)
-        scope.registers[d.name + std::to_string(k)] = new_register(d.type);
+        define(scope().registers, d.name + std::to_string(k),
+               new_register(d.type));
     } else if (d.space == "shared") {
-      scope.variables[d.name] = shared_variable(d);
+      define(scope().variables, d.name, shared_variable(d));
     } else {
       stack_variable(d);
     }
@@ -324,7 +384,9 @@ class Decoder : public OperandReader {
     const uint32_t at = align_up(f.register_bytes, type.is('p') ? 4 : 64);
     f.register_bytes = at + (type.is('p') ? 4 : type.bytes * kLanes);
     f.widths[static_cast<Place>(at)] = type.is('p') ? 0 : type.bytes;
-    return {static_cast<Place>(at), type.bytes};
+    if (f.register_bytes > kMostRegisterBytes)
+      throw Error(function_name(f.name) + " has too many registers");
+    return {static_cast<Place>(at), type};
   }
 
   Function::Slot stack_variable(const Declaration& d) {
@@ -332,7 +394,7 @@ class Decoder : public OperandReader {
     f.stack_bytes = align_up(f.stack_bytes, std::max<uint32_t>(d.align, 8));
     require_room(f.stack_bytes, d, kStackLimit, "local memory", "thread");
     const Variable v{Space::kLocal, f.stack_bytes, d.bytes};
-    context_.scopes.back().variables[d.name] = v;
+    define(scope().variables, d.name, v);
     f.stack_bytes += d.bytes;
     return {static_cast<uint32_t>(v.address), static_cast<uint32_t>(v.bytes)};
   }
@@ -363,17 +425,12 @@ class Decoder : public OperandReader {
     return v;
   }
 
-  const Register* find_register(const std::string& name) {
-    for (auto s = context_.scopes.rbegin(); s != context_.scopes.rend(); ++s)
-      if (const auto r = s->registers.find(name); r != s->registers.end())
-        return &r->second;
-    return nullptr;
+  const Register* find_register(const std::string& name) const {
+    return find(&Scope::registers, name);
   }
 
   const Variable* find_variable(const std::string& name) {
-    for (auto s = context_.scopes.rbegin(); s != context_.scopes.rend(); ++s)
-      if (const auto v = s->variables.find(name); v != s->variables.end())
-        return &v->second;
+    if (const Variable* v = find(&Scope::variables, name)) return v;
     if (const auto v = shared_.find(name); v != shared_.end())
       return &v->second;
     if (const auto v = module_.variables.find(name);
@@ -400,8 +457,9 @@ class Decoder : public OperandReader {
   }
 
   Place special(const std::string& name) {
-    if (name.rfind("%clock", 0) == 0 || name.rfind("%globaltimer", 0) == 0)
-      return clock_register(name);
+    if (const auto clock = clock_names().find(name);
+        clock != clock_names().end())
+      return clock_register(clock->second);
     const auto known = special_names().find(name);
     if (known == special_names().end())
       throw Error("the special register " + name + " is not known");
@@ -410,14 +468,12 @@ class Decoder : public OperandReader {
     return program_.specials.emplace_back(known->second, new_constant(8))
         .second;
   }
-  Place clock_register(const std::string& name) {
+  Place clock_register(Clock clock) {
     Instruction read;
-    const bool high = name.ends_with("_hi");
-    const bool half = high || name.ends_with("_lo") || name == "%clock";
     read.run = read_clock;
-    read.size = half ? 4 : 8;
-    read.mode = high;
-    read.dst = new_register({'u', read.size}).place;
+    read.size = clock.bytes;
+    read.mode = clock.high;
+    read.dst = new_register({'u', clock.bytes}).place;
     emit(read);
     return read.dst;
   }
@@ -446,7 +502,7 @@ class Decoder : public OperandReader {
     }
     if (const auto p = kernel_params_.find(name);
         p != kernel_params_.end() && context_.text->entry)
-      return constant(p->second + offset, bytes);
+      return constant(p->second.offset + offset, bytes);
     if (const uint64_t f = module_.function_address(name))
       return constant(f, bytes);
     throw Error("'" + name + "' is not known");
@@ -460,47 +516,50 @@ class Decoder : public OperandReader {
   }
 
   void statement(const Statement& s) {
-    if (!s.label.empty()) {
-      label_ = s.label;
-      context_.labels[s.label] = context_.function->code.size();
+    if (s.scope == '{') return open_scope(context_.scope);
+    if (s.scope == '}') {
+      context_.scope = scope().outer;
       return;
     }
-    if (s.scope == '{') return void(context_.scopes.emplace_back());
-    if (s.scope == '}') return context_.scopes.pop_back();
-    if (s.name() == "branchtargets") {
-      for (const Operand& o : s.operands)
-        context_.tables[label_].push_back(o.text);
-      return;
-    }
-    if (s.where.line) context_.where = s.where;
-    context_.statement = &s;
+    if (s.label.empty() && s.where.line) context_.where = s.where;
     try {
-      instruction(s);
+      s.label.empty() ? instruction(s) : label(s);
     } catch (const Error& e) {
-      const std::string at = program_.location(context_.where);
-      throw Error("cannot run '" + s.text + "' (" +
-                  (at.empty() ? "" : at + ", ") + context_.text->name +
-                  "): " + e.what());
+      refuse(s.label.empty() ? s.text : s.label, e.what());
     }
   }
 
+  void label(const Statement& s) {
+    if (s.op.empty())
+      define<uint32_t>(scope().labels, s.label, context_.function->code.size());
+    else
+      define(scope().tables, s.label, &s);
+  }
+
+  [[noreturn]] void refuse(const std::string& what, const std::string& why) {
+    const std::string at = program_.location(context_.where);
+    throw Error("cannot run '" + what + "' (" + (at.empty() ? "" : at + ", ") +
+                context_.text->name + "): " + why);
+  }
+
   void instruction(const Statement& s) {
+    context_.statement = &s;
+    forms_.check(s, *this);
     Instruction ins;
     if (!s.guard.empty()) {
+      if (!is_predicate(s.guard))
+        throw Error("'" + s.guard + "' is not a predicate");
       ins.guard = predicate(s.guard);
       ins.guard_negated = s.guard_negated;
     }
     const std::string& op = s.name();
     if (op == "bra") {
       ins.kind = Kind::kBranch;
-      jump(ins, {s.operands.at(0).text});
+      jump(ins, s.operands.at(0).text);
     } else if (op == "brx") {
       ins.kind = Kind::kTable;
       ins.a = source(s.operands.at(0), 4);
-      context_.table_jumps.push_back(
-          {static_cast<uint32_t>(context_.function->code.size()),
-           s.operands.at(1).text});
-      emit(ins);
+      jump(ins, s.operands.at(1).text);
     } else if (op == "ret" || op == "exit") {
       ins.kind = op == "ret" ? Kind::kReturn : Kind::kExit;
       emit(ins);
@@ -517,23 +576,38 @@ class Decoder : public OperandReader {
     }
   }
 
-  void jump(Instruction& ins, std::vector<std::string> labels) {
+  void jump(const Instruction& ins, const std::string& label) {
     context_.jumps.push_back(
-        {static_cast<uint32_t>(context_.function->code.size()), labels});
+        {static_cast<uint32_t>(context_.function->code.size()), context_.scope,
+         label});
     emit(ins);
   }
 
+  // A label is seen from its scope and from those within.
+  uint32_t target(const std::string& label, int from) {
+    const uint32_t* at = find(&Scope::labels, label, from);
+    if (!at) throw Error("there is no label " + label + " to jump to");
+    return *at;
+  }
+
   void resolve_jumps() {
-    for (const auto& [pc, table] : context_.table_jumps)
-      context_.jumps.push_back({pc, context_.tables.at(table)});
-    for (const auto& [pc, labels] : context_.jumps) {
-      Instruction& ins = context_.function->code[pc];
-      for (const std::string& name : labels) {
-        const auto it = context_.labels.find(name);
-        if (it == context_.labels.end())
-          throw Error("PTX: no label " + name + " in " + context_.text->name);
-        ins.target = it->second;
-        if (ins.kind == Kind::kTable) ins.targets.push_back(it->second);
+    for (const Jump& jump : context_.jumps) {
+      Instruction& ins = context_.function->code[jump.pc];
+      context_.where = ins.where;
+      try {
+        if (ins.kind != Kind::kTable) {
+          ins.target = target(jump.label, jump.scope);
+          continue;
+        }
+        int scope = jump.scope;
+        const auto table = find(&Scope::tables, jump.label, scope);
+        if (!table) throw Error("there are no .branchtargets " + jump.label);
+        for (const Operand& o : (*table)->operands)
+          ins.targets.push_back(target(o.text, scope));
+        if (ins.targets.empty()) throw Error("an empty table");
+        ins.target = ins.targets.back();
+      } catch (const Error& e) {
+        refuse(ins.statement->text, e.what());
       }
     }
   }
@@ -548,15 +622,13 @@ class Decoder : public OperandReader {
     const Operand& to = s.operands.at(0);
     std::vector<std::string> names = to.list;
     if (names.empty()) names = {to.text};
+    require_within(from, names.size() * type.bytes, p->second.bytes);
     for (size_t k = 0; k < names.size(); ++k) {
+      if (names[k] == "_") continue;
       const Register* r = find_register(names[k]);
       if (!r) throw Error("'" + names[k] + "' is not a register");
-      const auto bytes = static_cast<uint8_t>(r->bytes);
-      const uint64_t offset = p->second + from.offset + k * type.bytes;
-      if (!is_inside(offset, type.bytes, 0, program_.parameter_bytes))
-        throw Error("this is outside the kernel's " +
-                    std::to_string(program_.parameter_bytes) +
-                    " bytes of parameters");
+      const auto bytes = static_cast<uint8_t>(r->type.bytes);
+      const uint64_t offset = p->second.offset + from.offset + k * type.bytes;
       Instruction ins = guard;
       ins.pure = true;
       ins.dst = r->place;
@@ -565,6 +637,10 @@ class Decoder : public OperandReader {
       emit(ins);
     }
     return true;
+  }
+  static void require_within(const Operand& o, uint64_t bytes, uint64_t all) {
+    if (o.offset < 0 || o.offset + bytes > all)
+      throw Error("'" + o.text + "' has " + std::to_string(all) + " bytes");
   }
   Place parameter_constant(uint32_t offset, Type type, uint8_t bytes) {
     for (const Program::Parameter& p : program_.parameters)
@@ -614,11 +690,13 @@ class Decoder : public OperandReader {
   void call(const Statement& s, Instruction ins) {
     std::vector<Operand> parts = s.operands;
     Call& call = context_.function->calls.emplace_back();
-    if (!parts.at(0).list.empty()) {
+    if (!parts.empty() && parts[0].in_parentheses) {
       for (const std::string& name : parts[0].list)
         call.results.push_back(stack_offset(name));
       parts.erase(parts.begin());
     }
+    if (parts.empty() || parts.size() > 3)
+      throw Error("it should be call (results), function, (arguments)");
     if (parts.size() > 1)
       for (const std::string& name : parts[1].list)
         call.arguments.push_back(stack_offset(name));
@@ -633,13 +711,24 @@ class Decoder : public OperandReader {
     const auto f = module_.text.functions.find(target.text);
     if (f != module_.text.functions.end() && f->second.defined) {
       ins.kind = Kind::kCall;
+      require_signature(call, f->second);
       call.callee = decode_function(f->second);
     } else if ((call.system = system_call(target.text))) {
+      if (f == module_.text.functions.end())
+        throw Error(target.text + " is not declared");
+      require_signature(call, f->second);
       ins.run = call.system;
     } else {
       throw Error("there is no device function " + target.text);
     }
     emit(ins);
+  }
+  static void require_signature(const Call& call, const FunctionText& f) {
+    if (call.arguments.size() != f.params.size() ||
+        call.results.size() != f.results.size())
+      throw Error(function_name(f.name) + " takes " +
+                  std::to_string(f.params.size()) + " arguments and returns " +
+                  std::to_string(f.results.size()));
   }
   uint32_t stack_offset(const std::string& name) {
     const Variable* v = find_variable(name);
@@ -651,8 +740,12 @@ class Decoder : public OperandReader {
   Module& module_;
   Program& program_;
   Context context_;
-  std::string label_;
-  std::map<std::string, uint32_t> kernel_params_;
+  Forms forms_;
+  int nested_ = 0;
+  struct Parameter {
+    uint32_t offset, bytes;
+  };
+  std::map<std::string, Parameter> kernel_params_;
   std::map<std::string, Variable> shared_;
   std::map<std::pair<uint64_t, int>, Place> constants_;
   bool indirect_calls_ = false;
@@ -660,7 +753,17 @@ class Decoder : public OperandReader {
 
 }  // namespace
 
+std::vector<std::string> special_registers() {
+  std::vector<std::string> names;
+  for (const auto& [name, special] : special_names()) names.push_back(name);
+  for (const auto& [name, clock] : clock_names()) names.push_back(name);
+  return names;
+}
+
 std::unique_ptr<Program> decode(Module& module, const FunctionText& kernel) {
+  if (!kernel.refused.empty())
+    throw Error("cannot run " + function_name(kernel.name) + ": " +
+                kernel.refused);
   auto program = std::make_unique<Program>();
   program->module = &module;
   Decoder decoder(module, *program);

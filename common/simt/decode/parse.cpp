@@ -3,161 +3,77 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
-#include <cstring>
 #include <set>
-#include <tuple>
 
 #include "common/simt/core/error.h"
+#include "common/simt/core/literals.h"
+#include "common/simt/core/names.h"
+#include "common/simt/decode/forms.h"
+#include "common/simt/decode/tokens.h"
 
 namespace simt {
 
 namespace {
 
-struct Token {
-  std::string text;
-  SourceLine where;
-};
+// More than any program has, and little enough for the host.
+constexpr uint64_t kMostRegisters = 1 << 18;     // one declaration's
+constexpr uint64_t kMostBytes = 1ull << 40;      // a variable's
+constexpr uint64_t kMostParameterBytes = 32764;  // a kernel's, as in CUDA
+constexpr uint64_t kMostAlignment = 1 << 15;
+constexpr uint64_t kMostAnything = UINT32_MAX;
 
-bool is_name_char(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ||
-         c == '$' || c == '%';
-}
+// What may stand before a variable or a function. .extern, and what is left to
+// a linker: here each module is whole.
+const std::set<std::string> kLinkage = {".visible", ".weak", ".extern",
+                                        ".common"};
+const std::set<std::string> kVariableSpaces = {".global", ".const", ".shared"};
+const std::set<std::string> kBodySpaces = {".reg", ".param", ".local",
+                                           ".shared"};
 
-// Code of the toolkit and the system, inlined into a kernel, is reported at
-// the line of the program that called it.
-bool is_system_file(const std::string& path) {
-  return path.find("/targets/") != path.npos ||
-         path.find("/nvidia/") != path.npos || path.rfind("/usr/", 0) == 0;
-}
+// Directives of a function that change nothing here: how many registers it may
+// have, how many of its blocks share an SM, how it is called.
+const std::map<std::string, int> kLimits = {
+    {".minnctapersm", 1},  {".maxnctapersm", 1}, {".maxnreg", 1},
+    {".noreturn", 0},      {".abi_preserve", 1}, {".abi_preserve_control", 1},
+    {".maxclusterrank", 1}};
 
-// Splits PTX text into tokens, each with the source line in force there.
-class Lexer {
- public:
-  Lexer(const std::string& text, std::vector<std::string>& files)
-      : text_(text), files_(files) {
-    scan_files();
-  }
-
-  std::vector<Token> run() {
-    while (at_ < text_.size() && text_[at_]) step();
-    return std::move(tokens_);
-  }
-
- private:
-  // .file directives come last; the lines that refer to them come first.
-  void scan_files() {
-    for (size_t at = text_.find(".file\t"); at != text_.npos;
-         at = text_.find(".file\t", at + 1)) {
-      char* rest = nullptr;
-      const size_t number = std::strtoul(&text_[at + 6], &rest, 10);
-      const size_t open = text_.find('"', rest - text_.data());
-      const size_t close = text_.find('"', open + 1);
-      if (close == text_.npos) return;
-      if (files_.size() <= number) files_.resize(number + 1);
-      files_[number] = text_.substr(open + 1, close - open - 1);
-    }
-  }
-
-  void step() {
-    const char c = text_[at_];
-    if (std::isspace(static_cast<unsigned char>(c))) {
-      ++at_;
-    } else if (starts("//")) {
-      rest_of_line();
-    } else if (starts("/*")) {
-      at_ = std::min(text_.find("*/", at_), text_.size() - 2) + 2;
-    } else if (starts(".loc\t") || starts(".loc ")) {
-      location(rest_of_line());
-    } else if (starts(".file") || starts(".version") || starts(".target") ||
-               starts(".address_size") || starts(".pragma")) {
-      rest_of_line();
-    } else if (starts(".section")) {
-      at_ = std::min(text_.find('}', at_), text_.size() - 1) + 1;
-    } else if (c == '"') {
-      emit(text_.find('"', at_ + 1) + 1);
-    } else if (is_name_char(c)) {
-      // Directives may touch: ".reg.b32 f" in the half headers' assembly.
-      const bool directive = c == '.';
-      size_t end = at_ + 1;
-      while (end < text_.size() && !(directive && text_[end] == '.') &&
-             (is_name_char(text_[end]) || colons(end) || colons(end - 1)))
-        ++end;
-      emit(end);
-    } else {
-      emit(at_ + 1);
-    }
-  }
-
-  bool starts(const char* word) const {
-    return text_.compare(at_, std::strlen(word), word) == 0;
-  }
-  bool colons(size_t at) const { return text_.compare(at, 2, "::") == 0; }
-
-  void emit(size_t end) {
-    tokens_.push_back({text_.substr(at_, end - at_), where_});
-    at_ = end;
-  }
-
-  std::string rest_of_line() {
-    const size_t end = std::min(text_.find('\n', at_), text_.size());
-    const std::string line = text_.substr(at_, end - at_);
-    at_ = end;
-    return line;
-  }
-
-  // .loc file line column[, function_name label, inlined_at file line column]
-  void location(const std::string& line) {
-    Position here = {}, outer = {};
-    auto& [f, l, c] = here;
-    std::sscanf(line.c_str(), ".loc %u %u %u", &f, &l, &c);
-    const size_t inlined = line.find("inlined_at");
-    if (inlined != line.npos) {
-      auto& [of, ol, oc] = outer;
-      std::sscanf(&line[inlined], "inlined_at %u %u %u", &of, &ol, &oc);
-    }
-    if (l == 0) return;  // The compiler does not say: still the line before.
-    const auto known = resolved_.find(outer);
-    if (is_system(f) && inlined != line.npos) {
-      where_ = known != resolved_.end()
-                   ? known->second
-                   : SourceLine{std::get<0>(outer), std::get<1>(outer)};
-    } else {
-      where_ = {f, l};
-    }
-    where_.of_groups |=
-        f < files_.size() &&
-        files_[f].find("/cooperative_groups") != std::string::npos;
-    resolved_[here] = where_;
-  }
-  bool is_system(uint32_t file) const {
-    return file < files_.size() && is_system_file(files_[file]);
-  }
-
-  using Position = std::tuple<uint32_t, uint32_t, uint32_t>;
-  const std::string& text_;
-  std::vector<std::string>& files_;
-  size_t at_ = 0;
-  SourceLine where_;
-  std::map<Position, SourceLine> resolved_;
-  std::vector<Token> tokens_;
-};
+// Advice to ptxas.
+const std::set<std::string> kPragmas = {"nounroll", "used_bytes_mask",
+                                        "enable_smem_spilling", "frequency"};
 
 class Parser {
  public:
-  explicit Parser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+  Parser(std::vector<Token> tokens, ModuleText& module)
+      : tokens_(std::move(tokens)), module_(module) {}
 
-  void run(ModuleText& module) {
-    while (at_ < tokens_.size()) top_level(module);
+  void run() {
+    try {
+      while (at_ < tokens_.size()) top_level();
+    } catch (const Error& e) {
+      throw Error(std::string("PTX") + place() + ": " + e.what());
+    }
   }
 
  private:
+  // " (relu.cu:23, relu_kernel)", as far as it is known.
+  std::string place() const {
+    if (tokens_.empty()) return "";
+    const Token& token = tokens_[std::min(at_, tokens_.size() - 1)];
+    const std::string line = location_of(token.where, module_.files);
+    const std::string name = function_name(function_);
+    if (line.empty() && name.empty()) return "";
+    return " (" + line + (line.empty() || name.empty() ? "" : ", ") + name +
+           ")";
+  }
+
+  // ---- Tokens ---------------------------------------------------------------
+
   const std::string& peek(size_t ahead = 0) const {
     static const std::string end;
     return at_ + ahead < tokens_.size() ? tokens_[at_ + ahead].text : end;
   }
-  std::string next() {
-    if (at_ >= tokens_.size()) throw Error("PTX ends in mid-sentence");
+  const std::string& next() {
+    if (at_ >= tokens_.size()) throw Error("the text ends in mid-sentence");
     return tokens_[at_++].text;
   }
   bool accept(const char* text) {
@@ -167,140 +83,237 @@ class Parser {
   }
   void expect(const char* text) {
     if (!accept(text))
-      throw Error(std::string("PTX: expected '") + text + "', found '" +
-                  peek() + "'");
+      throw Error(std::string("expected '") + text + "', found '" + peek() +
+                  "'");
   }
-  static uint64_t number(const std::string& text) {
-    return std::strtoull(text.c_str(), nullptr, 0);
+  uint64_t count(uint64_t most) { return parse_count(next(), most); }
+
+  static bool is_name(const std::string& text) {
+    const auto first = static_cast<unsigned char>(text.empty() ? 0 : text[0]);
+    return std::isalpha(first) || first == '_' || first == '$' || first == '%';
+  }
+  std::string name() {
+    if (!is_name(peek())) throw Error("'" + peek() + "' is no name");
+    return next();
+  }
+  [[noreturn]] void unknown_directive(const std::string& word) {
+    throw Error("the executor does not know '" + word + "' here");
   }
 
-  void top_level(ModuleText& module) {
+  // ---- The module -----------------------------------------------------------
+
+  void top_level() {
+    function_.clear();
     bool external = false;
-    while (peek() == ".visible" || peek() == ".weak" || peek() == ".extern" ||
-           peek() == ".common")
-      external |= next() == ".extern";
+    while (kLinkage.contains(peek())) external |= next() == ".extern";
     const std::string word = next();
-    if (word == ".global" || word == ".const" || word == ".shared") {
-      Declaration d = declaration(word.substr(1));
-      d.external = external;
-      if (accept("=")) initial(d);
-      expect(";");
-      module.variables.push_back(std::move(d));
+    if (kVariableSpaces.contains(word)) {
+      variable(word.substr(1), external);
     } else if (word == ".entry" || word == ".func") {
-      FunctionText f = function(word == ".entry");
-      FunctionText& known = module.functions[f.name];
-      if (!known.defined) known = std::move(f);
-    } else if (word == ".alias") {
-      while (next() != ";") {
-      }
+      define(function(word == ".entry"));
+    } else if (word == ".version") {
+      if (!peek().starts_with("9.") && !peek().starts_with("8.") &&
+          !peek().starts_with("7."))
+        throw Error("the executor knows PTX 7, 8 and 9, not " + peek());
+      next();
+    } else if (word == ".target") {
+      target();
+    } else if (word == ".address_size") {
+      if (count(64) != 64) throw Error("addresses have 64 bits here");
+    } else if (word == ".pragma") {
+      pragma();
     } else if (word != ";") {
-      throw Error("PTX: '" + word + "' is not known here");
+      unknown_directive(word);
     }
   }
 
-  // .align 4 .b8 name[16], after its state space.
+  // .target sm_90a, debug
+  void target() {
+    do {
+      const std::string word = next();
+      if (!word.starts_with("sm_") && word != "debug" &&
+          word != "texmode_independent" && word != "texmode_unified")
+        throw Error("the executor does not know the target " + word);
+    } while (accept(","));
+  }
+
+  // .pragma "used_bytes_mask 0xf0f";
+  void pragma() {
+    do {
+      const std::string text = next();
+      if (!text.starts_with('"')) throw Error("'" + text + "' is no string");
+      const std::string word = text.substr(1, text.find_first_of(" \"", 1) - 1);
+      if (!kPragmas.contains(word))
+        throw Error("the executor does not know .pragma " + text);
+    } while (accept(","));
+    expect(";");
+  }
+
+  void define(FunctionText f) {
+    FunctionText& known = module_.functions[f.name];
+    if (known.defined && f.defined)
+      throw Error(f.name + " is defined for the second time");
+    if (!known.defined) known = std::move(f);
+  }
+
+  void variable(const std::string& space, bool external) {
+    Declaration d = declaration(space);
+    d.external = external;
+    if (accept("=")) initial(d);
+    expect(";");
+    if (external && space != "shared")
+      throw Error("the variable " + d.name +
+                  " is another file's, and modules are not linked here");
+    if (external) d.bytes = 0;  // as large as the launch says
+    if (d.bytes == 0 && !external)
+      throw Error("the variable " + d.name + " is of unknown size");
+    module_.variables.push_back(std::move(d));
+  }
+
+  // ---- Declarations ---------------------------------------------------------
+
+  // .align 4 .b8 name[16], behind its state space.
   Declaration declaration(const std::string& space) {
     Declaration d;
     d.space = space;
     d.align = 0;
-    while (peek()[0] == '.') {
+    while (peek().starts_with('.')) {
       const std::string word = next();
-      if (word == ".align")
-        d.align = number(next());
-      else if (word == ".attribute")  // (.managed)
-        while (next() != ")") continue;
-      else if (const Type t = parse_type(word.substr(1)); t.kind)
-        d.type = t;  // The rest, .ptr .global and so on, are only hints.
+      if (word == ".align") {
+        d.align = alignment();
+      } else if (word == ".attribute") {
+        expect("(");
+        if (next() != ".managed")
+          throw Error("of attributes, the executor knows .managed alone");
+        expect(")");
+      } else if (word == ".ptr" && space == "param") {
+        points_to();
+      } else if (const Type t = parse_type(word.substr(1)); t.kind) {
+        if (d.type.kind) throw Error("a second type, " + word);
+        d.type = t;
+      } else {
+        unknown_directive(word);
+      }
     }
-    d.name = next();
-    uint64_t count = 1;
-    while (accept("[")) {
-      count *= peek() == "]" ? 0 : number(next());
+    if (!d.type.kind)
+      throw Error("'" + peek() + "' is declared without a type");
+    if (d.type.is('p') && space != "reg")
+      throw Error("predicates are registers only");
+    named(d);
+    return d;
+  }
+  uint32_t alignment() {
+    const uint64_t bytes = count(kMostAlignment);
+    if (bytes == 0 || (bytes & (bytes - 1)))
+      throw Error("an alignment of " + std::to_string(bytes) +
+                  " is no power of two");
+    return bytes;
+  }
+  // .ptr .global .align 16: what a parameter points to, for ptxas to use.
+  void points_to() {
+    static const std::set<std::string> kSpaces = {".global", ".shared",
+                                                  ".local", ".const"};
+    if (kSpaces.contains(peek())) ++at_;
+    if (accept(".align")) alignment();
+  }
+
+  // name[16], %r<7>
+  void named(Declaration& d) {
+    d.name = name();
+    d.registers = 0;
+    uint64_t elements = 1;
+    while (d.space != "reg" && accept("[")) {
+      const uint64_t size = peek() == "]" ? 0 : count(kMostBytes);
+      if (__builtin_mul_overflow(elements, size, &elements))
+        throw Error(d.name + " is too large");
       expect("]");
     }
-    if (accept("<")) {
-      d.registers = number(next());
+    if (d.space == "reg" && accept("<")) {
+      d.registers = count(kMostRegisters);
+      if (d.registers == 0) throw Error("no registers " + d.name);
       expect(">");
     }
     d.align = std::max<uint32_t>({d.align, d.type.bytes, 1});
-    d.bytes = d.type.bytes * count;
-    return d;
+    if (elements > kMostBytes / std::max<uint64_t>(d.type.bytes, 1))
+      throw Error(d.name + " is too large");
+    d.bytes = d.type.bytes * elements;
   }
 
   // = 1, {1, 2}, generic(name)+4, {0xFF(name), 0xFF00(name)}, 0f3F800000
   void initial(Declaration& d) {
-    int depth = 0;
-    do {
-      if (accept("{")) {
-        ++depth;
-      } else if (accept("}")) {
-        --depth;
-      } else if (!accept(",")) {
-        d.initial.push_back(element());
-      }
-    } while (depth > 0 || peek() == ",");
+    if (!accept("{")) {
+      d.initial.push_back(element(d.type));
+    } else if (!accept("}")) {
+      do {
+        d.initial.push_back(element(d.type));
+      } while (accept(","));
+      expect("}");
+    }
+    const uint64_t bytes = d.type.bytes * d.initial.size();
+    if (d.bytes == 0) d.bytes = bytes;
+    if (bytes > d.bytes)
+      throw Error(d.name + " begins with more values than it holds");
   }
-  Declaration::Initial element() {
+  Declaration::Initial element(Type type) {
     Declaration::Initial e;
     const bool minus = accept("-");
-    const std::string word = next();
-    if (std::isdigit(static_cast<unsigned char>(word[0]))) {
-      e.value = literal(word);
-      if (minus) e.value = -e.value;
+    if (const auto number = parse_literal((minus ? "-" : "") + peek())) {
+      ++at_;
+      if (number->is_integer() == type.is_float())
+        throw Error("'" + tokens_[at_ - 1].text + "' is no value of this type");
+      e.value = number->as(type.bytes);
       if (accept("(")) {  // a mask: one byte of an address
         e.mask = e.value;
         e.value = 0;
+        if (e.mask == 0) throw Error("a mask of no bits");
         e.symbol = symbol(e);
         expect(")");
       }
-    } else if (word == "generic" && accept("(")) {
-      e.symbol = next();
-      expect(")");
     } else {
-      e.symbol = word;
+      if (minus) throw Error("the negative of '" + peek() + "'");
+      e.symbol = symbol(e);
     }
-    if (accept("+")) e.value += number(next());
     return e;
   }
   std::string symbol(Declaration::Initial& e) {
-    std::string name = next();
-    if (name == "generic" && accept("(")) {
-      name = next();
-      expect(")");
-    }
-    if (accept("+")) e.value += number(next());
-    return name;
-  }
-  static uint64_t literal(const std::string& word) {
-    const bool bits = word.size() > 2 && word[0] == '0' &&
-                      std::strchr("fFdD", word[1]) != nullptr;
-    return bits ? std::strtoull(&word[2], nullptr, 16) : number(word);
+    const bool generic = peek() == "generic" && peek(1) == "(";
+    if (generic) at_ += 2;
+    const std::string symbol = name();
+    if (generic) expect(")");
+    if (accept("+")) e.value += count(kMostBytes);
+    return symbol;
   }
 
   std::vector<Declaration> parameters() {
     std::vector<Declaration> list;
     if (!accept("(")) return list;
-    while (!accept(")")) {
-      if (accept(",")) continue;
-      list.push_back(declaration(next().substr(1)));
-    }
+    if (accept(")")) return list;
+    do {
+      expect(".param");
+      list.push_back(declaration("param"));
+    } while (accept(","));
+    expect(")");
     return list;
   }
+
+  // ---- Functions ------------------------------------------------------------
 
   FunctionText function(bool entry) {
     FunctionText f;
     f.entry = entry;
-    if (!entry) f.results = parameters();
-    f.name = next();
     f.where = tokens_[at_ - 1].where;
+    if (!entry) f.results = parameters();
+    f.name = function_ = name();
     f.params = parameters();
-    while (peek() != "{" && peek() != ";") {
-      if (next() != ".maxntid") continue;
-      f.max_threads = number(next());
-      while (accept(",")) f.max_threads *= number(next());
-    }
+    Cluster cluster;
+    while (peek() != "{" && peek() != ";") directive(f, cluster);
+    if (cluster.blocks > 1 || (cluster.by_launch && cluster.blocks == 0))
+      f.refused =
+          "it wants clusters of blocks (__cluster_dims__), and the executor "
+          "has no clusters of more than one block";
     if (accept(";")) return f;
     f.defined = true;
+    require_sizes(f);
     expect("{");
     for (int depth = 1; depth > 0;) {
       if (peek() == "{" || peek() == "}") {
@@ -315,52 +328,116 @@ class Parser {
     return f;
   }
 
-  void statement(FunctionText& f) {
-    static const std::set<std::string> kSpaces = {".reg", ".param", ".local",
-                                                  ".shared"};
-    if (kSpaces.contains(peek())) {
-      const std::string space = next().substr(1);
-      auto& list = f.declarations[f.body.size()];
-      const Type type = [&] {
-        list.push_back(declaration(space));
-        return list.back().type;
-      }();
-      while (accept(",")) {  // .reg .b32 %a, %b;
-        Declaration more;
-        more.space = space;
-        more.type = type;
-        more.name = next();
-        list.push_back(more);
+  void require_sizes(const FunctionText& f) {
+    uint64_t bytes = 0;
+    for (const auto& list : {f.params, f.results})
+      for (const Declaration& d : list) {
+        if (d.bytes == 0) throw Error(d.name + " is of unknown size");
+        bytes += d.bytes + d.align;
+        if (bytes > 2 * kMostParameterBytes)
+          throw Error("more than " + std::to_string(kMostParameterBytes) +
+                      " bytes of parameters");
       }
-      expect(";");
-      return;
+  }
+
+  struct Cluster {
+    uint64_t blocks = 0;     // .reqnctapercluster, 0 if not given
+    bool by_launch = false;  // .explicitcluster
+  };
+
+  void directive(FunctionText& f, Cluster& cluster) {
+    const std::string word = next();
+    if (const auto known = kLimits.find(word); known != kLimits.end()) {
+      if (known->second) count(kMostAnything);
+    } else if (word == ".maxntid") {
+      f.max_threads = extent();
+    } else if (word == ".reqntid") {
+      extent();
+      f.refused = "the executor does not hold launches to .reqntid";
+    } else if (word == ".reqnctapercluster") {
+      cluster.blocks = extent();
+    } else if (word == ".explicitcluster") {
+      cluster.by_launch = true;
+    } else if (word == ".pragma") {
+      pragma();
+    } else {
+      unknown_directive(word);
     }
+  }
+
+  // 256, 1, 1
+  uint32_t extent() {
+    uint64_t all = count(kMostAnything);
+    while (accept(",")) all *= count(kMostAnything);
+    if (all == 0 || all > kMostAnything) throw Error("such an extent");
+    return all;
+  }
+
+  // ---- Statements -----------------------------------------------------------
+
+  void statement(FunctionText& f) {
+    if (kBodySpaces.contains(peek())) return variables(f);
+    if (accept(".pragma")) return pragma();
+    if (peek().starts_with('.')) unknown_directive(peek());
     Statement s;
     s.where = tokens_[at_].where;
-    if (peek(1) == ":") {
-      s.label = next();
-      ++at_;
-      f.body.push_back(s);
-      if (peek() == ".callprototype")
-        while (peek() != ";") ++at_;
-      return;
-    }
+    if (peek(1) == ":") return label(f, s);
     if (accept("@")) {
       s.guard_negated = accept("!");
-      s.guard = next();
+      s.guard = name();
     }
-    s.op = split(next());
-    s.text = tokens_[at_ - 1].text;
-    while (peek() != ";") {
-      s.operands.push_back(operand(s.text));
-      if (accept(",")) s.text += ',';
-    }
+    if (!is_name(peek())) throw Error("'" + peek() + "' is no instruction");
+    s.text = next();
+    s.op = split(s.text);
+    if (is_known_instruction(s.name()))
+      operands(s);
+    else
+      skip_operands(s);
     f.body.push_back(std::move(s));
+  }
+
+  // .reg .b32 %a, %b<2>;
+  void variables(FunctionText& f) {
+    const std::string space = next().substr(1);
+    auto& list = f.declarations[f.body.size()];
+    Declaration d = declaration(space);
+    for (;;) {
+      if (d.bytes == 0 && space != "reg")
+        throw Error("the variable " + d.name + " is of unknown size");
+      list.push_back(d);
+      if (!accept(",")) break;
+      named(d);
+    }
+    expect(";");
+  }
+
+  void label(FunctionText& f, Statement& s) {
+    s.label = name();
+    ++at_;
+    if (accept(".branchtargets")) {
+      s.op = {"branchtargets"};
+      operands(s);
+      expect(";");
+    } else if (accept(".calltargets")) {  // for ptxas to use
+      operands(s);
+      s.operands.clear();
+      expect(";");
+    } else if (accept(".callprototype")) {  // what is called says so itself
+      parameters();
+      name();
+      parameters();
+      while (peek() != ";")
+        if (const auto word = next(); !kLimits.contains(word))
+          unknown_directive(word);
+        else if (kLimits.at(word))
+          count(kMostAnything);
+    }
+    f.body.push_back(s);
   }
 
   static std::vector<std::string> split(const std::string& op) {
     std::vector<std::string> parts;
-    for (size_t from = op[0] == '.';;) {
+    for (size_t from = 0;;) {
       const size_t dot = op.find('.', from);
       parts.push_back(op.substr(from, dot - from));
       if (dot == op.npos) return parts;
@@ -368,46 +445,93 @@ class Parser {
     }
   }
 
+  void operands(Statement& s) {
+    if (peek() == ";") return;
+    do {
+      if (!s.operands.empty()) s.text += ',';
+      s.operands.push_back(operand(s.text));
+    } while (accept(","));
+    if (peek() != ";")
+      throw Error("'" + peek() + "' is left over behind '" + s.text + "'");
+  }
+
+  // Of an instruction that nobody knows, the text is enough to refuse it.
+  void skip_operands(Statement& s) {
+    s.text += ' ';
+    while (peek() != ";")
+      s.text += next() == "," ? ", " : tokens_[at_ - 1].text;
+  }
+
   Operand operand(std::string& text) {
     const size_t from = at_;
     Operand o;
     if (accept("[")) {
       o.address = true;
-      o.text = next();
+      o.text = word();
       offset(o);
       expect("]");
     } else if (peek() == "{" || peek() == "(") {
       const char* close = next() == "{" ? "}" : ")";
-      while (!accept(close))
-        if (!accept(",")) o.list.push_back(signed_name());
+      if (!accept(close)) {
+        do {
+          o.list.push_back(word());
+        } while (accept(","));
+        expect(close);
+      }
+      o.in_parentheses = *close == ')';
     } else {
       o.negated = accept("!");
-      o.text = signed_name();
-      if (accept("|")) o.second = next();
+      o.text = word();
+      if (accept("|")) o.second = name();
       offset(o);
     }
     for (size_t k = from; k < at_; ++k)
       text += (k == from ? " " : "") + tokens_[k].text;
     return o;
   }
-  std::string signed_name() { return accept("-") ? "-" + next() : next(); }
+
+  // A name or a number.
+  std::string word() {
+    const bool minus = accept("-");
+    if (!minus && is_name(peek())) return next();
+    std::string number = (minus ? "-" : "") + next();
+    if (!parse_literal(number)) throw Error("'" + number + "' is no operand");
+    return number;
+  }
   void offset(Operand& o) {
-    while (peek() == "+" || peek() == "-") {
-      const bool minus = next() == "-" || accept("-");
-      const auto value = static_cast<int64_t>(number(next()));
+    while (accept("+")) {
+      const bool minus = accept("-");
+      const auto value = static_cast<int64_t>(count(kMostBytes));
       o.offset += minus ? -value : value;
     }
   }
 
   std::vector<Token> tokens_;
+  ModuleText& module_;
+  std::string function_;  // that is being read, for messages
   size_t at_ = 0;
 };
 
 }  // namespace
 
+std::vector<std::string> accepted_directives() {
+  std::vector<std::string> all = {
+      ".version",      ".target",  ".address_size",  ".file",
+      ".loc",          ".section", ".entry",         ".func",
+      ".maxntid",      ".align",   ".ptr",           ".attribute(.managed)",
+      ".reg",          ".param",   ".local",         ".shared",
+      ".global",       ".const",   ".branchtargets", ".calltargets",
+      ".callprototype"};
+  all.insert(all.end(), kLinkage.begin(), kLinkage.end());
+  for (const auto& [word, arguments] : kLimits) all.push_back(word);
+  for (const std::string& word : kPragmas)
+    all.push_back(".pragma \"" + word + "\"");
+  return all;
+}
+
 ModuleText parse_ptx(const std::string& text) {
   ModuleText module;
-  Parser(Lexer(text, module.files).run()).run(module);
+  Parser(tokens_of(text, module.files), module).run();
   return module;
 }
 

@@ -6,7 +6,8 @@
 
 namespace simt {
 
-// Throws Error for text that is not the PTX nvcc writes.
+// Throws Error for text that is not the PTX nvcc writes, or asks for what the
+// executor does not have.
 ModuleText parse_ptx(const std::string& text);
 
 }  // namespace simt

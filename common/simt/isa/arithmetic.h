@@ -19,8 +19,12 @@ class OperandReader {
   // A predicate operand, source or destination ("%p1", "_" is kNowhere);
   // Operand::negated is the caller's business.
   virtual Place predicate(const std::string& name) = 0;
-  // Declared width in bytes of a register; 0 for anything else.
+  // Width in bytes of a register, as it was declared, or of a special one; 0
+  // for anything else.
   virtual int width(const Operand& operand) = 0;
+  // What was declared as .pred, or as any other register.
+  virtual bool is_predicate(const std::string& name) = 0;
+  virtual bool is_register(const std::string& name) = 0;
 };
 
 // Fills in `ins` (handler, operands, mode) and returns true if `s` is an

@@ -1,8 +1,8 @@
 // Bitwise logic, on integers and on predicates, and shifts.
 #include <algorithm>
-#include <cstdlib>
 #include <type_traits>
 
+#include "common/simt/core/literals.h"
 #include "common/simt/isa/arithmetic_decode.h"
 
 namespace simt {
@@ -211,7 +211,7 @@ void decode_shf(Decoding& d) {
 
 void decode_lop3(Decoding& d) {
   d.bind(4, 4, 4);
-  d.ins.lut = std::strtoul(d.operand(4).text.c_str(), nullptr, 0);
+  d.ins.lut = parse_count(d.operand(4).text, 255);
   const int how = d.take_one({"and", "or", "xor"});
   if (how >= 0) {
     d.ins.mode = kAnd + how;

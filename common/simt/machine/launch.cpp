@@ -1,8 +1,6 @@
 // Loads modules, and runs the blocks of a launch on the host's threads.
 #include "common/simt/machine/launch.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +12,7 @@
 
 #include "common/simt/core/device.h"
 #include "common/simt/core/error.h"
+#include "common/simt/core/names.h"
 #include "common/simt/core/settings.h"
 #include "common/simt/decode/decode.h"
 #include "common/simt/decode/parse.h"
@@ -31,26 +30,6 @@ constexpr uint64_t kWorkspace = 4096;  // bytes, more than any barrier needs
 // So many rounds in which everybody only spins, and nothing will ever change.
 constexpr int kPatience = 100'000;
 
-// "void sum_kernel<4>(float const*, int)" -> "sum_kernel<4>"
-std::string demangled(const std::string& mangled) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-  std::string name = status == 0 ? text : mangled;
-  std::free(text);
-  const std::string anonymous = "(anonymous namespace)::";
-  for (size_t at; (at = name.find(anonymous)) != name.npos;)
-    name.erase(at, anonymous.size());
-  int depth = 0;
-  size_t begin = 0, end = 0;
-  for (; end < name.size(); ++end) {
-    const char c = name[end];
-    depth += (c == '<') - (c == '>');
-    if (depth == 0 && c == ' ') begin = end + 1;
-    if (depth == 0 && c == '(') break;
-  }
-  return name.substr(begin, end - begin);
-}
-
 void initialise(Module& module, const Declaration& d) {
   const Variable& v = module.variables.at(d.name);
   auto* to = static_cast<uint8_t*>(allocations().open(v.address));
@@ -58,9 +37,13 @@ void initialise(Module& module, const Declaration& d) {
     uint64_t value = e.value;
     if (!e.symbol.empty()) {
       const auto known = module.variables.find(e.symbol);
-      value += known != module.variables.end()
-                   ? known->second.address
-                   : module.function_address(e.symbol);
+      const uint64_t address = known != module.variables.end()
+                                   ? known->second.address
+                                   : module.function_address(e.symbol);
+      if (address == 0)
+        throw Error("PTX: " + d.name + " begins with the address of " +
+                    e.symbol + ", which is not known");
+      value += address;
     }
     if (e.mask) value = (value & e.mask) >> std::countr_zero(e.mask);
     std::memcpy(to, &value, d.type.bytes);
@@ -243,7 +226,7 @@ Module* load_module(std::string ptx) {
     auto kernel = std::make_unique<Kernel>();
     kernel->module = module.get();
     kernel->text = &function;
-    kernel->name = demangled(name);
+    kernel->name = function_name(name);
     module->kernels[name] = std::move(kernel);
   }
   for (const Declaration& d : module->text.variables) {

@@ -1,7 +1,6 @@
 // The arena of device memory: handing out, taking back, describing.
 #include "common/simt/memory/allocations.h"
 
-#include <cxxabi.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 
 #include "common/simt/core/access.h"
 #include "common/simt/core/device.h"
+#include "common/simt/core/names.h"
 #include "common/simt/core/program.h"
 #include "common/simt/core/settings.h"
 
@@ -143,15 +143,6 @@ std::string describe_window(uint64_t address) {
 }
 
 }  // namespace
-
-std::string variable_name(const std::string& mangled) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-  std::string name = status == 0 ? text : mangled;
-  std::free(text);
-  const size_t scope = name.rfind("::");
-  return scope == name.npos ? name : name.substr(scope + 2);
-}
 
 std::string name_of(const Allocation& a) {
   std::ostringstream out;

@@ -153,9 +153,6 @@ class Allocations {
   inline static std::atomic<uint64_t> version_{0};
 };
 
-// "_ZN12_GLOBAL__N_17counterE" -> "counter"
-std::string variable_name(const std::string& mangled);
-
 // "the 400-byte array from cudaMalloc (allocation 3)"
 std::string name_of(const Allocation& allocation);
 

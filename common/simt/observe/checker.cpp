@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "common/simt/core/grid.h"
+#include "common/simt/core/names.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/observe/places.h"
 

@@ -1,6 +1,7 @@
 #include "common/simt/observe/places.h"
 
 #include "common/simt/core/finding.h"
+#include "common/simt/core/names.h"
 #include "common/simt/memory/allocations.h"
 
 namespace simt {

@@ -1,0 +1,79 @@
+#include "common/simt/core/names.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+namespace simt {
+namespace {
+
+// The demangler takes a plain name for that of a type: "s" for "short".
+std::string demangled(const std::string& mangled) {
+  if (!mangled.starts_with("_Z")) return mangled;
+  int status = 0;
+  char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
+  std::string name = status == 0 ? text : mangled;
+  std::free(text);
+  return name;
+}
+
+// Does `path`, behind some folders, go as `pattern` does? "*" is any one
+// folder.
+bool contains_folders(const std::vector<std::string>& path,
+                      std::initializer_list<std::string_view> pattern) {
+  const auto same = [](const std::string& folder, std::string_view wanted) {
+    return wanted == "*" || folder == wanted;
+  };
+  return std::search(path.begin(), path.end(), pattern.begin(), pattern.end(),
+                     same) != path.end();
+}
+
+}  // namespace
+
+std::string function_name(const std::string& mangled) {
+  std::string name = demangled(mangled);
+  const std::string anonymous = "(anonymous namespace)::";
+  for (size_t at; (at = name.find(anonymous)) != name.npos;)
+    name.erase(at, anonymous.size());
+  int depth = 0;
+  size_t begin = 0, end = 0;
+  for (; end < name.size(); ++end) {
+    const char c = name[end];
+    depth += (c == '<') - (c == '>');
+    if (depth == 0 && c == ' ') begin = end + 1;
+    if (depth == 0 && c == '(') break;
+  }
+  return name.substr(begin, end - begin);
+}
+
+std::string variable_name(const std::string& mangled) {
+  const std::string name = demangled(mangled);
+  const size_t scope = name.rfind("::");
+  return scope == name.npos ? name : name.substr(scope + 2);
+}
+
+bool is_toolkit_file(const std::string& path) {
+  const auto normal = std::filesystem::path(path).lexically_normal();
+  for (const char* system :
+       {"/usr/include/", "/usr/lib/", "/usr/local/cuda/", "/usr/local/cuda-"})
+    if (normal.string().starts_with(system)) return true;
+  const std::vector<std::string> folders(normal.begin(), normal.end());
+  const auto anywhere = [&](std::initializer_list<std::string_view> pattern) {
+    return contains_folders(folders, pattern);
+  };
+  return anywhere({"targets", "x86_64-linux", "include"}) ||
+         anywhere({"targets", "aarch64-linux", "include"}) ||
+         anywhere({"targets", "sbsa-linux", "include"}) ||
+         anywhere({"site-packages", "nvidia", "*", "include"}) ||
+         anywhere({"dist-packages", "nvidia", "*", "include"}) ||
+         anywhere({"nvidia", "cu13", "include"}) ||
+         anywhere({"nvidia", "cuda_runtime", "include"}) ||
+         anywhere({"nvidia", "cuda_cccl", "include"});
+}
+
+}  // namespace simt

@@ -1,0 +1,19 @@
+// Names as the reader of a message knows them, and whose a source file is.
+#pragma once
+#include <string>
+
+namespace simt {
+
+// "_Z10sum_kernelILi4EEvPKfi" -> "sum_kernel<4>"; what is not mangled, as a
+// function's name in extern "C", stays.
+std::string function_name(const std::string& mangled);
+
+// "_ZN5outer5innerE" -> "inner"
+std::string variable_name(const std::string& mangled);
+
+// Is this a header of the CUDA toolkit or of the system? Their code, inlined
+// into a kernel, is reported at the line of the program that called it. The
+// answer is yes only where it is certain.
+bool is_toolkit_file(const std::string& path);
+
+}  // namespace simt

@@ -1,0 +1,608 @@
+#include "common/simt/decode/forms.h"
+
+#include <algorithm>
+
+#include "common/simt/core/literals.h"
+
+namespace simt {
+namespace {
+
+// How the list is read:
+//
+//   {.sat}           may be left out          (.lo|.hi)  one of them
+//   {.rn|.rz}        one of them, or none     <rnd>      what form_words() says
+//
+// Operands, as wide as the last type unless `.b32` and so on says how wide:
+//
+//   d           a register that is written    a b c e   what is read
+//   p q         predicates, written and read  dp pq     two results: d|p, p|q
+//   [a]         an address                    v         {%r1, %r2}: registers
+//   i           a number                      l         a label
+//   .any        as wide as the type, or wider
+//   ...         the decoder looks at them
+const std::map<std::string_view, std::string_view> kWords = {
+    {"rnd", "(.rn|.rz|.rm|.rp)"},
+    {"whole", "(.rni|.rzi|.rmi|.rpi)"},
+    {"int", "(.u16|.s16|.u32|.s32|.u64|.s64)"},
+    {"int8", "(.u8|.s8|.u16|.s16|.u32|.s32|.u64|.s64)"},
+    {"half", "(.f16|.f16x2)"},
+    {"bfloat", "(.bf16|.bf16x2)"},
+    {"type8", "(.b8|.u8|.s8)"},
+    {"type16", "(.b16|.u16|.s16)"},
+    {"type32", "(.b32|.u32|.s32|.f32)"},
+    {"type64", "(.b64|.u64|.s64|.f64)"},
+    {"equal", "(.eq|.ne)"},
+    {"order", "(.eq|.ne|.lt|.le|.gt|.ge)"},
+    {"unsigned", "(.eq|.ne|.lt|.le|.gt|.ge|.lo|.ls|.hi|.hs)"},
+    {"compare",
+     "(.eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan)"},
+    {"bool", "(.and|.or|.xor)"},
+    {"scope", "(.cta|.cluster|.gpu|.sys)"},
+    {"shared", "(.shared|.shared::cta)"},
+    {"evict",
+     "(.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|"
+     ".L1::evict_last|.L1::no_allocate)"},
+    {"prefetch", "(.L2::64B|.L2::128B|.L2::256B)"},
+    {"one", "(<type8>|<type16>|<type32>|<type64>) d.any, [a]"},
+    {"data",
+     "(<one>|.v2(<type8>|<type16>|<type32>|<type64>) v, [a]|"
+     ".v4(<type8>|<type16>|<type32>) v, [a])"},
+    {"one_stored", "(<type8>|<type16>|<type32>|<type64>) [a], b.any"},
+    {"stored",
+     "(<one_stored>|.v2(<type8>|<type16>|<type32>|<type64>) [a], v|"
+     ".v4(<type8>|<type16>|<type32>) [a], v)"},
+    {"where", "{<scope>}{.global|<shared>}"},
+    {"where_too", "(.global|.shared)<scope>"},
+    {"updated",
+     "(.add(.u32|.s32|.u64|.f32|.f64)|.add.noftz(<half>|<bfloat>)|"
+     "(.min|.max)(.u32|.s32|.u64|.s64)|(.inc|.dec).u32|"
+     "(.and|.or|.xor)(.b32|.b64))"},
+};
+
+const std::vector<FormGroup> kGroups = {
+    {"Moves and selections",
+     {
+         "mov(<type16>|<type32>|<type64>|.b128) d, a",
+         "mov(.b16|.b32|.b64|.b128) d, v",
+         "mov(.b16|.b32|.b64|.b128) v, a",
+         "mov.pred p, {!}q",
+         "prmt.b32{.f4e|.b4e|.rc8|.ecl|.ecr|.rc16} d, a, b, c",
+         "selp(<type16>|<type32>|<type64>) d, a, b, {!}q",
+         "slct<type16>.s32 d.b16, a.b16, b.b16, c",
+         "slct<type32>.s32 d, a, b, c",
+         "slct<type64>.s32 d.b64, a.b64, b.b64, c",
+         "slct{.ftz}<type16>.f32 d.b16, a.b16, b.b16, c",
+         "slct{.ftz}<type32>.f32 d, a, b, c",
+         "slct{.ftz}<type64>.f32 d.b64, a.b64, b.b64, c",
+     }},
+    {"Integers",
+     {
+         "(add|sub)<int> d, a, b",
+         "(add|sub).sat.s32 d, a, b",
+         "(add|sub).cc(.u32|.s32|.u64|.s64) d, a, b",
+         "(addc|subc){.cc}(.u32|.s32|.u64|.s64) d, a, b",
+         "add(.u16x2|.s16x2) d, a, b",
+         "mul(.lo|.hi)<int> d, a, b",
+         "mul.wide(.u16|.s16) d.b32, a, b",
+         "mul.wide(.u32|.s32) d.b64, a, b",
+         "mad(.lo|.hi)<int> d, a, b, c",
+         "mad.wide(.u16|.s16) d.b32, a, b, c.b32",
+         "mad.wide(.u32|.s32) d.b64, a, b, c.b64",
+         "mad.hi.sat.s32 d, a, b, c",
+         "mad(.lo|.hi).cc(.u32|.s32|.u64|.s64) d, a, b, c",
+         "madc(.lo|.hi){.cc}(.u32|.s32|.u64|.s64) d, a, b, c",
+         "mul24(.lo|.hi)(.u32|.s32) d, a, b",
+         "mad24(.lo|.hi)(.u32|.s32) d, a, b, c",
+         "mad24.hi.sat.s32 d, a, b, c",
+         "sad<int> d, a, b, c",
+         "(div|rem)<int> d, a, b",
+         "(abs|neg)(.s16|.s32|.s64) d, a",
+         "(min|max)<int> d, a, b",
+         "(min|max).relu.s32 d, a, b",
+         "(min|max)(.u16x2|.s16x2) d, a, b",
+         "(min|max).relu.s16x2 d, a, b",
+         "dp4a(.u32|.s32)(.u32|.s32) d, a, b, c",
+         "dp2a(.lo|.hi)(.u32|.s32)(.u32|.s32) d, a, b, c",
+         "(vabsdiff2|vabsdiff4).u32.u32.u32{.add} d, a, b, c",
+     }},
+    {"Bits",
+     {
+         "(and|or|xor)(.b16|.b32|.b64) d, a, b",
+         "(and|or|xor).pred p, {!}q, {!}q",
+         "(not|cnot)(.b16|.b32|.b64) d, a",
+         "not.pred p, {!}q",
+         "shl(.b16|.b32|.b64) d, a, b.b32",
+         "shr(.b16|.b32|.b64|<int>) d, a, b.b32",
+         "shf(.l|.r)(.clamp|.wrap).b32 d, a, b, c",
+         "lop3.b32 d, a, b, c, i",
+         "lop3(.or|.and).b32 dp, a, b, c, i, {!}q",
+         "(popc|clz)(.b32|.b64) d.b32, a",
+         "bfind{.shiftamt}(.u32|.s32|.u64|.s64) d.b32, a",
+         "brev(.b32|.b64) d, a",
+         "bfe(.u32|.s32|.u64|.s64) d, a, b.b32, c.b32",
+         "bfi(.b32|.b64) d, a, b, c.b32, e.b32",
+         "bmsk(.clamp|.wrap).b32 d, a, b",
+         "szext(.clamp|.wrap)(.u32|.s32) d, a, b",
+         "fns.b32 d, a, b, c",
+     }},
+    {"Floating point",
+     {
+         "(add|sub|mul){<rnd>}{.ftz}{.sat}.f32 d, a, b",
+         "(add|sub|mul){<rnd>}.f64 d, a, b",
+         "(fma|mad)<rnd>{.ftz}{.sat}.f32 d, a, b, c",
+         "(fma|mad)<rnd>.f64 d, a, b, c",
+         "div(<rnd>|.approx|.full){.ftz}.f32 d, a, b",
+         "div<rnd>.f64 d, a, b",
+         "(rcp|sqrt)(<rnd>|.approx){.ftz}.f32 d, a",
+         "(rcp|sqrt)<rnd>.f64 d, a",
+         "(rcp|rsqrt).approx.ftz.f64 d, a",
+         "rsqrt.approx{.ftz}.f32 d, a",
+         "rsqrt.approx.f64 d, a",
+         "(sin|cos|lg2|ex2).approx{.ftz}.f32 d, a",
+         "tanh.approx.f32 d, a",
+         "(abs|neg){.ftz}.f32 d, a",
+         "(abs|neg).f64 d, a",
+         "(min|max){.ftz}{.NaN}{.xorsign.abs}.f32 d, a, b",
+         "(min|max).f64 d, a, b",
+         "copysign(.f32|.f64) d, a, b",
+         "testp(.finite|.infinite|.number|.notanumber|.normal|.subnormal)"
+         "(.f32|.f64) p, a",
+     }},
+    {"Half and bfloat16",
+     {
+         "(add|sub|mul){.rn}{.ftz}{.sat}<half> d, a, b",
+         "(add|sub|mul){.rn}<bfloat> d, a, b",
+         "fma.rn{.ftz}{.sat|.relu}<half> d, a, b, c",
+         "fma.rn{.relu}<bfloat> d, a, b, c",
+         "(abs|neg){.ftz}<half> d, a",
+         "(abs|neg)<bfloat> d, a",
+         "(min|max){.ftz}{.NaN}{.xorsign.abs}<half> d, a, b",
+         "(min|max){.NaN}{.xorsign.abs}<bfloat> d, a, b",
+         "tanh.approx(<half>|<bfloat>) d, a",
+         "ex2.approx<half> d, a",
+         "ex2.approx.ftz<bfloat> d, a",
+     }},
+    {"Comparisons",
+     {
+         "setp<equal>(.b16|.b32|.b64) (p|pq), a, b",
+         "setp<order>(.s16|.s32|.s64) (p|pq), a, b",
+         "setp<unsigned>(.u16|.u32|.u64) (p|pq), a, b",
+         "setp<compare>{.ftz}.f32 (p|pq), a, b",
+         "setp<compare>.f64 (p|pq), a, b",
+         "setp<compare>{.ftz}.f16 p, a, b",
+         "setp<compare>.bf16 p, a, b",
+         "setp<compare>{.ftz}.f16x2 pq, a, b",
+         "setp<compare>.bf16x2 pq, a, b",
+         "setp<equal><bool>(.b16|.b32|.b64) (p|pq), a, b, {!}q",
+         "setp<order><bool>(.s16|.s32|.s64) (p|pq), a, b, {!}q",
+         "setp<unsigned><bool>(.u16|.u32|.u64) (p|pq), a, b, {!}q",
+         "setp<compare><bool>{.ftz}.f32 (p|pq), a, b, {!}q",
+         "setp<compare><bool>.f64 (p|pq), a, b, {!}q",
+         "setp<compare><bool>{.ftz}.f16 p, a, b, {!}q",
+         "setp<compare><bool>.bf16 p, a, b, {!}q",
+         "setp<compare><bool>{.ftz}.f16x2 pq, a, b, {!}q",
+         "setp<compare><bool>.bf16x2 pq, a, b, {!}q",
+         "set<equal>(.u32|.s32|.f32)(.b16|.b32|.b64) d.b32, a, b",
+         "set<order>(.u32|.s32|.f32)(.s16|.s32|.s64) d.b32, a, b",
+         "set<unsigned>(.u32|.s32|.f32)(.u16|.u32|.u64) d.b32, a, b",
+         "set<compare>{.ftz}(.u32|.s32|.f32).f32 d.b32, a, b",
+         "set<compare>(.u32|.s32|.f32).f64 d.b32, a, b",
+         "set<compare>{.ftz}(.f16|.u16|.s16).f16 d.b16, a, b",
+         "set<compare>{.ftz}(.u32|.s32).f16 d.b32, a, b",
+         "set<compare>(.bf16|.u16|.s16).bf16 d.b16, a, b",
+         "set<compare>(.u32|.s32).bf16 d.b32, a, b",
+         "set<compare>{.ftz}(.f16x2|.u32|.s32).f16x2 d, a, b",
+         "set<compare>(.bf16x2|.u32|.s32).bf16x2 d, a, b",
+     }},
+    {"Conversions",
+     {
+         "cvt<int8><int8> d.any, a.any",
+         "cvt.sat.u8(.s8|.u16|.s16|.u32|.s32|.u64|.s64) d.any, a.any",
+         "cvt.sat.s8(.u8|.u16|.s16|.u32|.s32|.u64|.s64) d.any, a.any",
+         "cvt.sat.u16(.s8|.s16|.u32|.s32|.u64|.s64) d.any, a.any",
+         "cvt.sat.s16(.u16|.u32|.s32|.u64|.s64) d.any, a.any",
+         "cvt.sat.u32(.s8|.s16|.s32|.u64|.s64) d.any, a.any",
+         "cvt.sat.s32(.u32|.u64|.s64) d.any, a.any",
+         "cvt.sat.u64(.s8|.s16|.s32|.s64) d.any, a.any",
+         "cvt.sat.s64.u64 d.any, a.any",
+         "cvt<rnd>{.sat}.f16<int8> d.b16, a.any",
+         "cvt<rnd>{.sat}.f32<int8> d.b32, a.any",
+         "cvt<rnd>{.sat}.f64<int8> d.b64, a.any",
+         "cvt<rnd>.bf16<int> d.b16, a.any",
+         "cvt<whole>{.ftz}{.sat}<int8>.f32 d.any, a",
+         "cvt<whole>{.sat}<int8>(.f16|.f64) d.any, a",
+         "cvt<whole><int>.bf16 d.any, a",
+         "cvt{<whole>}{.ftz}{.sat}.f32.f32 d, a",
+         "cvt{<whole>}{.sat}.f64.f64 d, a",
+         "cvt{<whole>}{.sat}.f16.f16 d, a",
+         "cvt{<whole>}.bf16.bf16 d, a",
+         "cvt{.ftz}{.sat}.f64.f32 d.b64, a",
+         "cvt<rnd>{.ftz}{.sat}.f32.f64 d.b32, a",
+         "cvt{.ftz}{.sat}.f32.f16 d.b32, a",
+         "cvt{.sat}.f64.f16 d.b64, a",
+         "cvt{.ftz}.f32.bf16 d.b32, a",
+         "cvt.f64.bf16 d.b64, a",
+         "cvt<rnd>{.ftz}{.sat}.f16.f32 d.b16, a",
+         "cvt<rnd>{.sat}.f16.f64 d.b16, a",
+         "cvt<rnd>.f16.bf16 d, a",
+         "cvt<rnd>.bf16.f16 d, a",
+         "cvt<rnd>.bf16(.f32|.f64) d.b16, a",
+         "cvt(.rn|.rz)(.relu{.satfinite}|.satfinite)(.f16|.bf16).f32 d.b16, a",
+         "cvt(.rn|.rz){.relu}{.satfinite}(.f16x2|.bf16x2).f32 d, a, b",
+         "cvt(.rn|.rz){.relu}.tf32.f32 d, a",
+         "cvt.rna.tf32.f32 d, a",
+         "cvt.pack.sat(.u16|.s16).s32 d, a, b",
+         "cvt.pack.sat(.u8|.s8).s32.b32 d, a, b, c",
+     }},
+    {"Loads and stores",
+     {
+         "ld{.weak}{.global}{.ca|.cg|.cs|.lu|.cv|<evict>}{<prefetch>}<data>",
+         "ld{.weak}(.local|<shared>){.ca|.cg|.cs|.lu|.cv}<data>",
+         "ld{.weak}(.const|.param)<data>",
+         "ld.volatile{.global}{<prefetch>}<data>",
+         "ld.volatile<shared><data>",
+         "ld(.relaxed|.acquire)<scope>{.global}{<evict>}{<prefetch>}<data>",
+         "ld(.relaxed|.acquire)<scope><shared><data>",
+         "ld.mmio.relaxed.sys{.global}<one>",
+         "ld.global{.ca|.cg|.cs}.nc{<prefetch>}<data>",
+         "ld.global.nc<evict>{<prefetch>}<data>",
+         "ldu{.global}<data>",
+         "st{.weak}{.global}{.wb|.cg|.cs|.wt|<evict>}<stored>",
+         "st{.weak}(.local|<shared>){.wb|.cg|.cs|.wt}<stored>",
+         "st{.weak}.param<stored>",
+         "st.volatile{.global|<shared>}<stored>",
+         "st(.relaxed|.release)<scope>{.global}{<evict>}<stored>",
+         "st(.relaxed|.release)<scope><shared><stored>",
+         "st.mmio.relaxed.sys{.global}<one_stored>",
+         "prefetch{.global|.local}(.L1|.L2) [a]",
+         "prefetch.global(.L2::evict_last|.L2::evict_normal) [a]",
+         "prefetchu.L1 [a]",
+         "applypriority{.global}.L2::evict_normal [a], i",
+         "cvta(.global|.local|<shared>|.const|.param).u64 d, a",
+         "cvta.to(.global|.local|<shared>|.const|.param).u64 d, a",
+         "isspacep(.global|.local|<shared>) p, a.b64",
+     }},
+    {"Atomics and fences",
+     {
+         "atom{.relaxed|.acquire|.release|.acq_rel}<where><updated> d, [a], b",
+         "atom{.relaxed|.acquire|.release|.acq_rel}<where>.exch(.b32|.b64) d, "
+         "[a], b",
+         "atom{.relaxed|.acquire|.release|.acq_rel}<where>"
+         ".cas(.b16|.b32|.b64) d, [a], b, c",
+         "red{.relaxed|.release}<where><updated> [a], b",
+         // As nvcc and its headers write them: the scope behind the space, and
+         // how memory is ordered behind the operation.
+         "atom<where_too><updated> d, [a], b",
+         "atom<where_too>.exch(.b32|.b64) d, [a], b",
+         "atom<where_too>.cas(.b16|.b32|.b64) d, [a], b, c",
+         "atom.add.release.gpu.u32 d, [a], b",
+         "red<where_too><updated> [a], b",
+         "membar(.cta|.gl|.sys)",
+         "fence{.sc|.acq_rel}<scope>",
+     }},
+    {"Warps and blocks",
+     {
+         "shfl.sync(.up|.down|.bfly|.idx).b32 (d|dp), a, b, c, e",
+         "vote.sync(.all|.any|.uni).pred p, {!}q, a.b32",
+         "vote.sync.ballot.b32 d, {!}q, a",
+         "match.any.sync(.b32|.b64) d.b32, a, b.b32",
+         "match.all.sync(.b32|.b64) (d.b32|dp.b32), a, b.b32",
+         "redux.sync(.add|.min|.max)(.u32|.s32) d, a, b.b32",
+         "redux.sync(.and|.or|.xor).b32 d, a, b",
+         "elect.sync dp.b32, a.b32",
+         "activemask.b32 d",
+         "bar.warp.sync a.b32",
+         "(bar{.cta}|barrier{.cta}).sync a.b32{, b.b32}",
+         "barrier{.cta}.sync.aligned a.b32{, b.b32}",
+         "(bar{.cta}|barrier{.cta}).arrive a.b32, b.b32",
+         "barrier{.cta}.arrive.aligned a.b32, b.b32",
+         "bar{.cta}.red.popc.u32 d, a{, b}, {!}q",
+         "bar{.cta}.red(.and|.or).pred p, a.b32{, b.b32}, {!}q",
+         "barrier{.cta}.red.popc{.aligned}.u32 d, a{, b}, {!}q",
+         "barrier{.cta}.red(.and|.or){.aligned}.pred p, a.b32{, b.b32}, {!}q",
+         // A cluster here is one block.
+         "barrier.cluster.arrive{.release|.relaxed}{.aligned}",
+         "barrier.cluster.wait{.acquire}{.aligned}",
+     }},
+    {"Control",
+     {
+         "bra{.uni} l",
+         "brx.idx{.uni} a.b32, l",
+         "call{.uni} ...",
+         "ret{.uni}",
+         "exit",
+         "trap",
+         "nanosleep.u32 a",
+         "griddepcontrol(.launch_dependents|.wait)",
+     }},
+};
+
+// The text between the bracket at `open` and its partner, whose place is told.
+std::string_view inside(std::string_view text, size_t open, size_t& close) {
+  int depth = 0;
+  for (close = open; close < text.size(); ++close) {
+    depth += text[close] == '{' || text[close] == '(';
+    depth -= text[close] == '}' || text[close] == ')';
+    if (depth == 0) break;
+  }
+  return text.substr(open + 1, close - open - 1);
+}
+
+std::vector<std::string_view> alternatives(std::string_view text) {
+  std::vector<std::string_view> parts;
+  int depth = 0;
+  size_t from = 0;
+  for (size_t at = 0; at <= text.size(); ++at) {
+    if (at == text.size() || (text[at] == '|' && depth == 0)) {
+      parts.push_back(text.substr(from, at - from));
+      from = at + 1;
+    } else {
+      depth += text[at] == '{' || text[at] == '(';
+      depth -= text[at] == '}' || text[at] == ')';
+    }
+  }
+  return parts;
+}
+
+// ---- Operands ---------------------------------------------------------------
+
+// What a signature asks of one operand: "d", "a.b32", "!q", "[a]".
+struct Slot {
+  std::string_view name;  // d, a, p, dp, [a], v, ...
+  Type type{'b', 4};
+  bool negated = false;
+  bool or_wider = false;
+};
+
+Slot slot_of(std::string_view word, const std::vector<Type>& types) {
+  Slot slot;
+  slot.negated = word.starts_with('!');
+  if (slot.negated) word.remove_prefix(1);
+  const size_t dot = std::min(word.find('.'), word.size());
+  slot.name = word.substr(0, dot);
+  const std::string_view width = word.substr(dot);
+  slot.or_wider = width == ".any";
+  if (!width.empty() && !slot.or_wider)
+    slot.type = parse_type(std::string(width.substr(1)));
+  else if (!types.empty())
+    slot.type =
+        slot.name == "d" && slot.or_wider ? types.front() : types.back();
+  return slot;
+}
+
+// The operands of one statement, held against signatures.
+class Operands {
+ public:
+  Operands(const Statement& s, OperandReader& reader) : s_(s), reader_(reader) {
+    for (size_t k = 1; k < s.op.size(); ++k)
+      if (const Type type = parse_type(s.op[k]); type.kind)
+        types_.push_back(type);
+  }
+
+  bool fit(const std::vector<std::string>& signature) const {
+    if (signature.size() == 1 && signature[0] == "...") return true;
+    if (signature.size() != s_.operands.size()) return false;
+    for (size_t k = 0; k < signature.size(); ++k)
+      if (!fits(s_.operands[k], slot_of(signature[k], types_))) return false;
+    return true;
+  }
+
+ private:
+  bool fits(const Operand& o, const Slot& slot) const {
+    if (o.address != (slot.name == "[a]") || o.negated != slot.negated ||
+        o.list.empty() == (slot.name == "v"))
+      return false;
+    if (o.address) return is_address(o);
+    if (slot.name == "v") return !o.in_parentheses && is_vector(o.list, slot);
+    const bool pair = slot.name == "dp" || slot.name == "pq";
+    if (o.second.empty() == pair) return false;
+    if (pair) return is_pair(o, slot);
+    if (slot.name == "d") return is_register(o.text, slot);
+    if (slot.name == "p") return is_predicate(o.text);
+    if (slot.name == "i") return is_integer(o.text);
+    if (slot.name == "q") return is_predicate(o.text) || is_integer(o.text);
+    if (slot.name == "l") return o.offset == 0;
+    return is_source(o, slot);
+  }
+
+  bool is_predicate(const std::string& name) const {
+    return reader_.is_predicate(name);
+  }
+  static bool is_integer(const std::string& text) {
+    const auto number = parse_literal(text);
+    return number && number->is_integer();
+  }
+  bool is_special(const std::string& name) const {
+    return name.starts_with('%') && !is_predicate(name) &&
+           !reader_.is_register(name);
+  }
+  int width(const std::string& name) const {
+    Operand o;
+    o.text = name;
+    return reader_.width(o);
+  }
+
+  // `_` takes what nobody wants.
+  bool is_pair(const Operand& o, const Slot& slot) const {
+    const bool first =
+        slot.name == "pq" ? is_predicate(o.text) : is_register(o.text, slot);
+    return (first || o.text == "_") &&
+           (is_predicate(o.second) || o.second == "_");
+  }
+  bool is_register(const std::string& name, const Slot& slot) const {
+    const int bytes = width(name);
+    return reader_.is_register(name) &&
+           (slot.or_wider ? bytes >= slot.type.bytes
+                          : bytes == slot.type.bytes);
+  }
+  bool is_address(const Operand& o) const {
+    if (reader_.is_register(o.text)) return width(o.text) >= 4;
+    return !is_predicate(o.text) && !is_special(o.text);
+  }
+  // Registers of one width; `_` for what is loaded in vain, and numbers to be
+  // stored. Of a mov, the decoder knows how wide they are.
+  bool is_vector(const std::vector<std::string>& names,
+                 const Slot& slot) const {
+    int known = 0;
+    for (const std::string& name : names) {
+      if (name == "_" || parse_literal(name)) continue;
+      const int bytes = width(name);
+      if (!reader_.is_register(name) || (known && bytes != known)) return false;
+      known = bytes;
+    }
+    if (s_.name() == "mov") return true;
+    return names.size() == (s_.has("v4") ? 4 : 2) &&
+           (known == 0 || known >= slot.type.bytes);
+  }
+  bool is_source(const Operand& o, const Slot& slot) const {
+    if (const auto number = parse_literal(o.text)) {
+      const char kind = slot.type.kind;
+      const bool may_be_float =
+          kind == 'f' || (kind == 'b' && slot.type.bytes >= 4);
+      return o.offset == 0 &&
+             (number->is_integer() ? kind != 'f' : may_be_float);
+    }
+    if (is_predicate(o.text)) return false;
+    if (reader_.is_register(o.text))
+      return o.offset == 0 && is_register(o.text, slot);
+    if (is_special(o.text))
+      return (s_.name() == "mov" || s_.name() == "cvt") && o.offset == 0 &&
+             width(o.text) == slot.type.bytes;
+    return true;  // A variable or a function, or nothing that is known.
+  }
+
+  const Statement& s_;
+  OperandReader& reader_;
+  std::vector<Type> types_;
+};
+
+std::vector<std::string> words_of(const std::string& operands) {
+  std::vector<std::string> words;
+  for (size_t from = 0; from < operands.size();) {
+    const size_t comma = std::min(operands.find(", ", from), operands.size());
+    words.push_back(operands.substr(from, comma - from));
+    from = comma + 2;
+  }
+  return words;
+}
+
+// The lines that begin with an instruction, by its name.
+using Lines = std::map<std::string, std::vector<std::string_view>, std::less<>>;
+
+const Lines& lines_by_name() {
+  static const Lines kLines = [] {
+    Lines lines;
+    for (const FormGroup& group : kGroups) {
+      for (std::string_view line : group.lines) {
+        // (add|sub).sat and bar{.cta}: what comes before the first dot.
+        size_t close = 0;
+        const bool many = line[0] == '(';
+        const std::string_view first = many ? inside(line, 0, close) : line;
+        for (std::string_view name : alternatives(first)) {
+          name = name.substr(0, name.find_first_of(".{(<| "));
+          auto& known = lines[std::string(name)];
+          if (known.empty() || known.back() != line) known.push_back(line);
+        }
+      }
+    }
+    return lines;
+  }();
+  return kLines;
+}
+
+// Builds what a line stands for, from left to right: `made`, then `rest`.
+class Expansion {
+ public:
+  Expansion(const std::function<void(const std::string&)>& visit,
+            std::string_view wanted)
+      : visit_(visit), wanted_(wanted) {}
+
+  void walk(std::string made, const std::string& rest) {
+    const size_t open = rest.find_first_of("{(<");
+    made += rest.substr(0, open);
+    const size_t both = std::min(made.size(), wanted_.size());
+    if (made.compare(0, both, wanted_.substr(0, both)) != 0) return;
+    if (open == rest.npos) return visit_(made);
+    if (rest[open] == '<') {
+      const size_t close = rest.find('>', open);
+      const auto word = rest.substr(open + 1, close - open - 1);
+      walk(made, std::string(kWords.at(word)) + rest.substr(close + 1));
+      return;
+    }
+    size_t close = 0;
+    const std::string_view group = inside(rest, open, close);
+    const std::string tail = rest.substr(close + 1);
+    if (rest[open] == '{') walk(made, tail);
+    for (std::string_view one : alternatives(group))
+      walk(made, std::string(one) + tail);
+  }
+
+ private:
+  const std::function<void(const std::string&)>& visit_;
+  std::string_view wanted_;
+};
+
+}  // namespace
+
+const std::vector<FormGroup>& form_groups() { return kGroups; }
+
+const std::map<std::string_view, std::string_view>& form_words() {
+  return kWords;
+}
+
+bool is_known_instruction(const std::string& name) {
+  return lines_by_name().contains(name);
+}
+
+void expand_form(std::string_view line,
+                 const std::function<void(const std::string&)>& visit,
+                 std::string_view wanted) {
+  Expansion(visit, wanted).walk("", std::string(line));
+}
+
+namespace {
+
+std::string wanted(const std::vector<std::vector<std::string>>& signatures) {
+  std::string text = "its operands should be";
+  for (size_t k = 0; k < signatures.size(); ++k) {
+    text += k ? ", or" : "";
+    for (size_t n = 0; n < signatures[k].size(); ++n)
+      text += (n ? ", " : " ") + signatures[k][n];
+    if (signatures[k].empty()) text += " none";
+  }
+  return text + " (docs/ptx.md tells what that means)";
+}
+
+}  // namespace
+
+const Forms::Signatures& Forms::signatures(const Statement& s) {
+  std::string op = s.name();
+  for (size_t k = 1; k < s.op.size(); ++k) op.append(1, '.').append(s.op[k]);
+  const auto [known, fresh] = known_.try_emplace(op);
+  if (!fresh) return known->second;
+  const auto lines = lines_by_name().find(s.name());
+  if (lines == lines_by_name().end()) return known->second;
+  for (std::string_view line : lines->second) {
+    const auto keep = [&](const std::string& form) {
+      const size_t end = std::min(form.find(' '), form.size());
+      if (form.substr(0, end) == op)
+        known->second.push_back(
+            words_of(form.substr(std::min(end + 1, form.size()))));
+    };
+    expand_form(line, keep, op);
+  }
+  return known->second;
+}
+
+void Forms::check(const Statement& s, OperandReader& reader) {
+  if (!is_known_instruction(s.name()))
+    throw Error("this instruction is not known to the executor");
+  const Signatures& all = signatures(s);
+  if (all.empty())
+    throw Error("the executor does not know this form of " + s.name());
+  const Operands operands(s, reader);
+  const auto fits = [&](const auto& one) { return operands.fit(one); };
+  if (std::none_of(all.begin(), all.end(), fits)) throw Error(wanted(all));
+}
+
+}  // namespace simt

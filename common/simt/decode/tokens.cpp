@@ -1,0 +1,192 @@
+#include "common/simt/decode/tokens.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <tuple>
+
+#include "common/simt/core/literals.h"
+#include "common/simt/core/names.h"
+
+namespace simt {
+namespace {
+
+constexpr uint64_t kMostFiles = 1 << 16;
+
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
+bool is_name_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ||
+         c == '$' || c == '%';
+}
+
+class Lexer {
+ public:
+  Lexer(const std::string& text, std::vector<std::string>& files)
+      : text_(text), files_(files) {
+    scan_files();
+  }
+
+  std::vector<Token> run() {
+    while (at_ < text_.size()) step();
+    return std::move(tokens_);
+  }
+
+ private:
+  // .file directives come last; the lines that refer to them come first.
+  void scan_files() {
+    for (size_t at = text_.find(".file"); at != text_.npos;
+         at = text_.find(".file", at + 1)) {
+      const size_t line = text_.rfind('\n', at) + 1;
+      if (text_.find_first_not_of(" \t", line) != at) continue;
+      const size_t end = std::min(text_.find('\n', at), text_.size());
+      scan_file(text_.substr(at, end - at));
+    }
+  }
+  // .file 1 "path"[, time, size]
+  void scan_file(const std::string& line) {
+    const size_t digits = line.find_first_of("0123456789");
+    const size_t open = line.find('"'), close = line.find('"', open + 1);
+    if (close == line.npos || digits > open)
+      throw Error("PTX: '" + line + "' names no file");
+    const size_t end = line.find_first_not_of("0123456789", digits);
+    const size_t number =
+        parse_count(line.substr(digits, end - digits), kMostFiles);
+    if (files_.size() <= number) files_.resize(number + 1);
+    files_[number] = line.substr(open + 1, close - open - 1);
+  }
+
+  void step() {
+    const char c = text_[at_];
+    if (std::isspace(static_cast<unsigned char>(c))) {
+      ++at_;
+    } else if (starts("//")) {
+      rest_of_line();
+    } else if (starts("/*")) {
+      at_ = behind("*/", at_ + 2, "this comment");
+    } else if (starts(".loc\t") || starts(".loc ")) {
+      location(rest_of_line());
+    } else if (starts(".file\t") || starts(".file ")) {
+      rest_of_line();
+    } else if (starts(".section\t") || starts(".section ")) {
+      section();
+    } else if (c == '"') {
+      emit(behind("\"", at_ + 1, "this string"));
+    } else if (is_digit(c)) {
+      emit(end_of_number());
+    } else if (is_name_char(c)) {
+      emit(end_of_name());
+    } else if (std::isprint(static_cast<unsigned char>(c))) {
+      emit(at_ + 1);
+    } else {
+      throw Error("PTX: a byte of " +
+                  std::to_string(static_cast<unsigned char>(c)) +
+                  " is no text" + near());
+    }
+  }
+
+  size_t end_of_name() const {
+    // Directives may touch: ".reg.b32 f" in the half headers' assembly.
+    const bool directive = text_[at_] == '.';
+    size_t end = at_ + 1;
+    while (end < text_.size() && !(directive && text_[end] == '.') &&
+           (is_name_char(text_[end]) || colons(end) || colons(end - 1)))
+      ++end;
+    return end;
+  }
+  // Of 1.5e-3, too, all belongs together.
+  size_t end_of_number() const {
+    size_t end = at_ + 1;
+    bool point = false;
+    for (; end < text_.size(); ++end) {
+      const char c = text_[end];
+      const bool exponent = point && (text_[end - 1] | 0x20) == 'e';
+      point |= c == '.';
+      if (!is_name_char(c) && !(exponent && (c == '+' || c == '-'))) break;
+    }
+    return end;
+  }
+
+  bool starts(const char* word) const {
+    return text_.compare(at_, std::strlen(word), word) == 0;
+  }
+  bool colons(size_t at) const { return text_.compare(at, 2, "::") == 0; }
+
+  size_t behind(const char* end, size_t from, const char* what) const {
+    const size_t found = text_.find(end, from);
+    if (found == text_.npos)
+      throw Error(std::string("PTX: ") + what + " has no end" + near());
+    return found + std::strlen(end);
+  }
+  std::string near() const {
+    const size_t end = std::min(text_.find('\n', at_), at_ + 40);
+    return ": " + text_.substr(at_, end - at_);
+  }
+
+  void emit(size_t end) {
+    tokens_.push_back({text_.substr(at_, end - at_), where_});
+    at_ = end;
+  }
+
+  std::string rest_of_line() {
+    const size_t end = std::min(text_.find('\n', at_), text_.size());
+    const std::string line = text_.substr(at_, end - at_);
+    at_ = end;
+    return line;
+  }
+
+  // .section .debug_str { ... }, which is for debuggers.
+  void section() {
+    const size_t open = text_.find('{', at_);
+    const size_t end = behind("}", at_, "this .section");
+    if (open > end || text_.find('{', open + 1) < end)
+      throw Error("PTX: this .section has no end" + near());
+    at_ = end;
+  }
+
+  // .loc file line column[, function_name label, inlined_at file line column]
+  void location(const std::string& line) {
+    Position here = {}, outer = {};
+    auto& [f, l, c] = here;
+    auto& [of, ol, oc] = outer;
+    bool good = std::sscanf(line.c_str(), ".loc %u %u %u", &f, &l, &c) == 3;
+    const size_t inlined = line.find("inlined_at");
+    if (inlined != line.npos)
+      good &= std::sscanf(&line[inlined], "inlined_at %u %u %u", &of, &ol,
+                          &oc) == 3 &&
+              is_file(of);
+    if (!good || !is_file(f))
+      throw Error("PTX: '" + line + "' tells no line of a file");
+    if (l == 0) return;  // The compiler does not say: still the line before.
+    const auto known = resolved_.find(outer);
+    if (is_toolkit_file(files_[f]) && inlined != line.npos) {
+      where_ = known != resolved_.end() ? known->second : SourceLine{of, ol};
+    } else {
+      where_ = {f, l};
+    }
+    where_.of_groups |=
+        files_[f].find("/cooperative_groups") != std::string::npos;
+    resolved_[here] = where_;
+  }
+  bool is_file(uint32_t number) const {
+    return number < files_.size() && !files_[number].empty();
+  }
+
+  using Position = std::tuple<uint32_t, uint32_t, uint32_t>;
+  const std::string& text_;
+  std::vector<std::string>& files_;
+  size_t at_ = 0;
+  SourceLine where_;
+  std::map<Position, SourceLine> resolved_;
+  std::vector<Token> tokens_;
+};
+
+}  // namespace
+
+std::vector<Token> tokens_of(const std::string& text,
+                             std::vector<std::string>& files) {
+  return Lexer(text, files).run();
+}
+
+}  // namespace simt

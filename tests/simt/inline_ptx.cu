@@ -1,0 +1,136 @@
+// PTX that people write into their kernels: scopes in braces, with labels and
+// registers of their own, and all the ways to write a number.
+
+#include "tests/simt/expect.h"
+
+namespace {
+
+// Its label is there once for each place where it is inlined.
+__device__ __forceinline__ int count_to(int n) {
+  int result;
+  asm volatile(
+      "{\n .reg .pred p;\n mov.s32 %0, 0;\n"
+      "LOOP:\n add.s32 %0, %0, 1;\n setp.lt.s32 p, %0, %1;\n @p bra LOOP;\n}"
+      : "=&r"(result)
+      : "r"(n));
+  return result;
+}
+
+__global__ void same_label_kernel(int* out, int a, int b) {
+  out[0] = count_to(a);
+  out[1] = count_to(b);
+}
+
+void check_same_label() {
+  const auto got = expect::results<int>(
+      2, [](int* out) { same_label_kernel<<<1, 1>>>(out, 5, 7); });
+  expect::equal(got[0], 5);
+  expect::equal(got[1], 7);
+}
+
+// An inner LOOP within an outer one, and out of both to what follows them.
+__global__ void nested_kernel(int* out, int turns) {
+  int result;
+  asm volatile(
+      "{\n .reg .pred p;\n .reg .s32 outer, inner;\n"
+      " mov.s32 %0, 0;\n mov.s32 outer, 0;\n"
+      "LOOP:\n add.s32 outer, outer, 1;\n"
+      " {\n  .reg .pred p;\n  mov.s32 inner, 0;\n"
+      " LOOP:\n  add.s32 inner, inner, 1;\n  add.s32 %0, %0, 1;\n"
+      "  setp.ge.s32 p, %0, 100;\n  @p bra END;\n"
+      "  setp.lt.s32 p, inner, outer;\n  @p bra LOOP;\n }\n"
+      " setp.lt.s32 p, outer, %1;\n @p bra LOOP;\n"
+      "END:\n add.s32 %0, %0, 1000;\n}"
+      : "=&r"(result)
+      : "r"(turns));
+  out[threadIdx.x] = result;
+}
+
+void check_nested() {
+  const auto few = expect::results<int>(
+      1, [](int* out) { nested_kernel<<<1, 1>>>(out, 4); });
+  expect::equal(few[0], 1000 + 1 + 2 + 3 + 4);
+  const auto many = expect::results<int>(
+      1, [](int* out) { nested_kernel<<<1, 1>>>(out, 99); });
+  expect::equal(many[0], 1100);
+}
+
+// A register of an inner scope hides the outer one of its name.
+__global__ void hidden_kernel(int* out) {
+  int result;
+  asm volatile(
+      "{\n .reg .s32 x;\n mov.s32 x, 1;\n"
+      " {\n  .reg .s64 x;\n  mov.s64 x, 2;\n }\n mov.s32 %0, x;\n}"
+      : "=r"(result));
+  out[0] = result;
+}
+
+void check_hidden() {
+  const auto got =
+      expect::results<int>(1, [](int* out) { hidden_kernel<<<1, 1>>>(out); });
+  expect::equal(got[0], 1);
+}
+
+// Tables of jumps, whose labels are those of their scope.
+__device__ __forceinline__ int jump(int to) {
+  int result;
+  asm volatile(
+      "{\n"
+      "TABLE: .branchtargets FIRST, SECOND, THIRD;\n brx.idx %1, TABLE;\n"
+      "FIRST:\n mov.s32 %0, 10;\n bra END;\n"
+      "SECOND:\n mov.s32 %0, 20;\n bra END;\n"
+      "THIRD:\n mov.s32 %0, 30;\nEND:\n}"
+      : "=r"(result)
+      : "r"(to));
+  return result;
+}
+
+__global__ void jump_kernel(int* out) {
+  const int i = threadIdx.x;
+  out[i] = jump(i % 3) + 100 * jump((i + 1) % 3);
+}
+
+void check_jumps() {
+  const auto got =
+      expect::results<int>(32, [](int* out) { jump_kernel<<<1, 32>>>(out); });
+  expect::each(
+      got, [](int i) { return 10 * (i % 3 + 1) + 1000 * ((i + 1) % 3 + 1); });
+}
+
+__global__ void numbers_kernel(uint64_t* out) {
+#define NUMBER(INDEX, TEXT) \
+  asm volatile("mov.u64 %0, " TEXT ";" : "=l"(out[INDEX]))
+  NUMBER(0, "12U");
+  NUMBER(1, "0x1fU");
+  NUMBER(2, "0b101");
+  NUMBER(3, "017");
+  NUMBER(4, "-5");
+  NUMBER(5, "0xffffffffffffffff");
+#undef NUMBER
+  float f;
+  double d;
+  asm volatile("add.f32 %0, 0f3F800000, 1.5;" : "=f"(f));
+  asm volatile("add.f64 %0, 0d3FF0000000000000, 2.5e-1;" : "=d"(d));
+  out[6] = __float_as_uint(f);
+  out[7] = __double_as_longlong(d);
+}
+
+void check_numbers() {
+  const auto got = expect::results<uint64_t>(
+      8, [](uint64_t* out) { numbers_kernel<<<1, 1>>>(out); });
+  const uint64_t expected[] = {
+      12,           31,           5,          15,
+      uint64_t(-5), ~uint64_t{0}, 0x40200000, 0x3ff4000000000000};
+  for (int k = 0; k < 8; ++k) expect::equal(got[k], expected[k]);
+}
+
+}  // namespace
+
+int main() {
+  check_same_label();
+  check_nested();
+  check_hidden();
+  check_jumps();
+  check_numbers();
+  return expect::report();
+}
