@@ -104,7 +104,10 @@ endif
 
 # ---- How it is compiled and linked ------------------------------------------
 
-B := build/$(BACKEND)
+# SANITIZE=address,undefined: what g++ compiles looks for its own mistakes, and
+# ends the program at the first.
+B := build/$(BACKEND)$(if $(SANITIZE),.sanitized)
+SANITIZED := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 
 ifeq ($(BACKEND),gpu)
 ARCH     ?= $(if $(filter gpu,$(firstword $(FOUND))),native,all)
@@ -126,7 +129,7 @@ endif
 SHOW     := $(addprefix $(B)/common/show_,file.o rows.o table.o)
 NVBASE   := -ccbin $(CXX) -I. $(CPPFLAGS)
 NVFLAGS  := -std=c++20 -O3 $(NVBASE)
-CXXFLAGS := -std=c++20 -O2 -Wall -Wextra -I. $(CPPFLAGS) \
+CXXFLAGS := -std=c++20 -O2 -Wall -Wextra $(SANITIZED) -I. $(CPPFLAGS) \
   -isystem $(CUDA)/include
 # g++ 12 warns where strings are added, wrongly: its bug 105329.
 # Nobody asks which floating-point exceptions occurred, so vectors may compute
@@ -161,7 +164,7 @@ define compile_cpp
 endef
 define link
 @echo "link  $@"
-@$(CXX) $(filter %.o %.a,$^) $(LDFLAGS) $(LDLIBS) -o $@
+@$(CXX) $(SANITIZED) $(filter %.o %.a,$^) $(LDFLAGS) $(LDLIBS) -o $@
 endef
 
 $(B)/%.o: %.cu $(B)/settings

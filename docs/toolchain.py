@@ -22,6 +22,11 @@ def make(root, backend, *arguments):
     )
 
 
+def folder(backend):
+    """Where the Makefile builds for it."""
+    return f"build/{backend}" + (".sanitized" if os.environ.get("SANITIZE") else "")
+
+
 def nvcc(root):
     """The compiler that the build uses; of a made-up tree too, ours is it."""
     candidates = [os.environ.get("NVCC"), *chosen(root), *chosen(pages.ROOT), "nvcc"]

@@ -93,7 +93,7 @@ def build(root, backend, groups, kind):
     """
 
     def made_of(path):
-        return f"build/{backend}/{path.with_suffix(kind)}"
+        return f"{toolchain.folder(backend)}/{path.with_suffix(kind)}"
 
     targets = {}
     for group in groups:

@@ -257,7 +257,7 @@ void check_outside(const Case& it) {
     std::cout << "array " << it.array << ", named " << it.named
               << ", operation " << it.operation << ", " << it.bytes
               << " bytes, " << (it.from_array ? "array" : "") << "+"
-              << it.address << ": status " << status << '\n';
+              << it.address << ": status " << status << std::endl;
   }
   expect::count(status == 0);
 }

@@ -195,6 +195,29 @@ void host_memory() {
   expect::each(own, [](int i) { return i; });
   ok(cudaHostUnregister(own.data()));
   equal(cudaHostUnregister(own.data()), cudaErrorHostMemoryNotRegistered);
+  for (size_t bytes : {size_t{1} << 46, SIZE_MAX})
+    is_true(cudaHostRegister(own.data(), bytes, 0) != cudaSuccess,
+            "what is no memory cannot be registered");
+  cudaGetLastError();
+}
+
+// Sizes whose product wraps around are too large, not small.
+void huge_sizes() {
+  constexpr size_t kHuge = size_t{1} << 32;
+  void* p = nullptr;
+  size_t pitch = 0;
+  is_true(cudaMallocPitch(&p, &pitch, kHuge, kHuge) != cudaSuccess, "2^64 B");
+  is_true(cudaMallocPitch(&p, &pitch, SIZE_MAX, 1) != cudaSuccess, "a row");
+  cudaPitchedPtr pitched = {};
+  is_true(cudaMalloc3D(&pitched, {kHuge, kHuge, 1}) != cudaSuccess, "in 3D");
+  ok(cudaMalloc(&p, 64));
+  char host[64] = {};
+  is_true(cudaMemcpy2D(p, kHuge, host, 16, 16, kHuge + 1,
+                       cudaMemcpyHostToDevice) != cudaSuccess,
+          "rows far behind the array are not written");
+  is_true(cudaMemset2D(p, kHuge, 0, 16, kHuge + 1) != cudaSuccess, "nor set");
+  is_true(cudaMemset(p, 0, SIZE_MAX) != cudaSuccess, "nor any other way");
+  ok(cudaFree(p));
   cudaGetLastError();
 }
 
@@ -206,5 +229,6 @@ int main() {
   pitched();
   symbols();
   host_memory();
+  huge_sizes();
   return expect::report();
 }

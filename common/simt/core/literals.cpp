@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "common/simt/core/error.h"
 #include "common/simt/core/ptx.h"
 
 namespace simt {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/simt/core/error.h"
 #include "common/simt/core/literals.h"
 
 namespace simt {

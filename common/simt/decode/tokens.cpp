@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "common/simt/core/error.h"
 #include "common/simt/core/literals.h"
 #include "common/simt/core/names.h"
 

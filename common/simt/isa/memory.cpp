@@ -93,13 +93,14 @@ void require_inside(Warp& warp, const Instruction& ins, const Access& a,
     if (!(a.mask >> l & 1) || is_inside(a.address[l], a.bytes, 0, size))
       continue;
     const std::string all = std::to_string(size) + " bytes of " + what;
-    const int64_t from = ins.address_bytes == 4
-                             ? static_cast<int32_t>(a.address[l])
-                             : static_cast<int64_t>(a.address[l]);
+    const uint64_t missing = ins.address_bytes == 4
+                                 ? -static_cast<uint32_t>(a.address[l])
+                                 : -a.address[l];
+    const bool before = a.address[l] >> (8 * ins.address_bytes - 1);
     report(warp, ins, a, l, "out of bounds", kIllegalAddress,
-           from < 0 ? ": " + std::to_string(-from) + " bytes before the " +
-                          owner + "'s " + all
-                    : ": the " + owner + " has " + all);
+           before ? ": " + std::to_string(missing) + " bytes before the " +
+                        owner + "'s " + all
+                  : ": the " + owner + " has " + all);
   }
 }
 

@@ -105,9 +105,10 @@ Reserved reserve(uint64_t bytes) {
   return {};
 }
 
-bool is_mapped(uint64_t address) {
-  unsigned char resident;
-  return mincore(pointer(round_down(address, page_bytes())), 1, &resident) == 0;
+// To ask for nothing at all of pages fails where there are none.
+bool is_mapped(uint64_t begin, uint64_t end) {
+  begin = round_down(begin, page_bytes());
+  return msync(pointer(begin), end - begin, MS_ASYNC) == 0;
 }
 
 std::string text_of(uint64_t bytes) {
@@ -233,6 +234,12 @@ void Allocations::make_managed(uint64_t begin) {
   let_host_in(begin, found->second.end, true);
 }
 
+bool Allocations::is_host_memory(uint64_t begin, uint64_t bytes) const {
+  const uint64_t end = begin + bytes;
+  const bool apart = end <= arena_begin_ || begin >= arena_end_;
+  return begin < end && apart && is_mapped(begin, end);
+}
+
 bool Allocations::adopt(uint64_t begin, uint64_t bytes, const char* name) {
   const std::unique_lock lock(mutex_);
   const auto next = blocks_.upper_bound(begin + bytes - 1);
@@ -310,7 +317,8 @@ std::string Allocations::describe(uint64_t address) const {
     return out.str();
   }
   if (in_arena(address)) return describe_gap(address);
-  return is_mapped(address) ? "memory of the host program" : "no memory at all";
+  return is_mapped(address, address + 1) ? "memory of the host program"
+                                         : "no memory at all";
 }
 
 // Between allocations: the nearer neighbour is the one that was left.

@@ -80,7 +80,10 @@ class Allocations {
   // The variable at `begin` is __managed__: the host uses it too.
   void make_managed(uint64_t begin);
 
-  // Memory of the host program that kernels may touch as well.
+  // Whether all of it is memory of the host program.
+  bool is_host_memory(uint64_t begin, uint64_t bytes) const;
+
+  // Lets kernels touch host memory as well. False if they may already.
   bool adopt(uint64_t begin, uint64_t bytes, const char* name);
   bool disown(uint64_t begin);
 

@@ -82,9 +82,18 @@ void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   allocations().note_copied(address_of(to), address_of(from), bytes);
 }
 
+// What is too large stays so: no size wraps around.
+using Wide = unsigned __int128;
+size_t bounded(Wide bytes) { return bytes >> 64 ? SIZE_MAX : size_t(bytes); }
+
 // Rows of `width` bytes, `pitch` bytes apart.
 size_t extent(size_t pitch, size_t width, size_t height) {
-  return (height - 1) * pitch + width;
+  return bounded(Wide(height - 1) * pitch + width);
+}
+
+size_t pitch_of(size_t width) {
+  return bounded((Wide(width) + kPitchAlignment - 1) / kPitchAlignment *
+                 kPitchAlignment);
 }
 
 void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
@@ -296,8 +305,9 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width,
     require_safe();
     require_result(pointer);
     require_result(pitch);
-    *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
-    *pointer = allocate(*pitch * height, Memory::kDevice, "cudaMallocPitch");
+    *pitch = pitch_of(width);
+    *pointer = allocate(bounded(Wide(*pitch) * height), Memory::kDevice,
+                        "cudaMallocPitch");
   });
 }
 
@@ -305,9 +315,9 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
   return answer([&] {
     require_safe();
     require_result(pitched);
-    const size_t pitch = (extent.width + kPitchAlignment - 1) /
-                         kPitchAlignment * kPitchAlignment;
-    void* pointer = allocate(pitch * extent.height * extent.depth,
+    const size_t pitch = pitch_of(extent.width);
+    const size_t slice = bounded(Wide(pitch) * extent.height);
+    void* pointer = allocate(bounded(Wide(slice) * extent.depth),
                              Memory::kDevice, "cudaMalloc3D");
     *pitched = {pointer, pitch, extent.width, extent.height};
   });
@@ -363,6 +373,9 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
     require(!allocations().in_arena(address_of(pointer)),
             cudaErrorHostMemoryAlreadyRegistered, "this is ",
             allocations().describe(address_of(pointer)));
+    require(allocations().is_host_memory(address_of(pointer), bytes),
+            cudaErrorInvalidValue, bytes, " bytes at ", pointer,
+            " are not all memory of the host program");
     require(allocations().adopt(address_of(pointer), bytes, "cudaHostRegister"),
             cudaErrorHostMemoryAlreadyRegistered,
             "part of the range is registered already");
