@@ -5,7 +5,6 @@
 
 __global__ void count_kernel(int* count, int* seen) {
   if (threadIdx.x != 0) return;
-
   seen[blockIdx.x] = atomicAdd(count, 1) + 1;
 }
 
