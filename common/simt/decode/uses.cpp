@@ -331,12 +331,11 @@ std::set<uint32_t> loop_around(const Function& f, uint32_t pc) {
 }
 
 // Is the load in a loop, always with the same address, that its value may end?
-bool waits(const Function& f, const Definitions& definitions, uint32_t load) {
+bool waits(const Function& f, uint32_t load, const Life& life) {
   const std::set<uint32_t> loop = loop_around(f, load);
-  if (loop.empty()) return false;
   for (uint32_t pc : loop)
     if (writes(f.code[pc], f.code[load].a)) return false;
-  for (uint32_t pc : Life(f, definitions, load, true).decided) {
+  for (uint32_t pc : life.decided) {
     if (!loop.contains(pc)) continue;
     const Kind kind = f.code[pc].kind;
     if (kind == Kind::kReturn || kind == Kind::kExit) return true;
@@ -437,19 +436,41 @@ class Uses {
   }
 
   void find() {
+    std::vector<uint32_t> loads;
     for (uint32_t pc = 0; pc < f_.code.size(); ++pc) {
       const Instruction& ins = f_.code[pc];
-      if (!is_load(ins) || ins.space == Space::kLocal ||
-          ins.space == Space::kParam || ins.space == Space::kConst)
-        continue;
-      if (ins.strength == Strength::kVolatile && waits(f_, definitions_, pc))
-        f_.code[pc].strength = Strength::kStrong;
-      if (ins.strength == Strength::kWeak) find_use(pc);
+      if (is_load(ins) && ins.space != Space::kLocal &&
+          ins.space != Space::kParam && ins.space != Space::kConst)
+        loads.push_back(pc);
     }
+    find_waits(loads);
+    for (uint32_t pc : loads)
+      if (f_.code[pc].strength == Strength::kWeak) find_use(pc);
     for (uint32_t pc : stores_) look_up(pc);
   }
 
  private:
+  void find_waits(const std::vector<uint32_t>& loads) {
+    std::vector<uint32_t> asking, waiting;
+    for (uint32_t pc : loads) {
+      if (f_.code[pc].strength != Strength::kVolatile) continue;
+      const Life life(f_, definitions_, pc, true);
+      if (life.decided.empty()) continue;
+      asking.push_back(pc);
+      if (waits(f_, pc, life)) waiting.push_back(pc);
+    }
+    // The compiler may ask once before the loop, and go on at once.
+    for (uint32_t pc : asking)
+      for (uint32_t other : waiting)
+        if (same_place(f_.code[pc], f_.code[other]))
+          f_.code[pc].strength = Strength::kStrong;
+  }
+
+  bool same_place(const Instruction& a, const Instruction& b) const {
+    return a.space == b.space &&
+           definitions_.address(a) == definitions_.address(b);
+  }
+
   void find_use(uint32_t pc) {
     Instruction& ins = f_.code[pc];
     const bool may_guess =
