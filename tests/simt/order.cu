@@ -202,10 +202,54 @@ __global__ void shared_flag_kernel(int* out) {
   }
 }
 
+// The same, with something to do while waiting: the compiler asks once before.
+__global__ void patient_kernel(int* out) {
+  __shared__ int value;
+  __shared__ volatile int flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    value = 7 + blockIdx.x;
+    __threadfence_block();
+    flag = 1;
+  } else if (threadIdx.x == 32) {
+    int turns = 0;
+    while (flag == 0) turns += turns < 1000;
+    __threadfence_block();
+    out[blockIdx.x] = turns <= 1000 ? value : 0;
+  }
+}
+
+// Lanes of one warp wait for another one of them.
+__global__ void lane_flag_kernel(int* out) {
+  __shared__ int value;
+  __shared__ volatile int flag;
+  const int lane = threadIdx.x;
+  if (lane == 0) flag = 0;
+  __syncwarp();
+  if (lane == 1) {
+    value = 7 + blockIdx.x;
+    __threadfence_block();
+    flag = 1;
+  } else if (lane == 17) {
+    while (flag == 0) {
+    }
+    __threadfence_block();
+    out[blockIdx.x] = value;
+  }
+}
+
 void check_shared_flag() {
-  const auto got = expect::results<int>(
-      4, [](int* out) { shared_flag_kernel<<<4, 64>>>(out); });
-  expect::each(got, [](int i) { return 7 + i; });
+  const auto value = [](int i) { return 7 + i; };
+  expect::each(expect::results<int>(
+                   4, [](int* out) { shared_flag_kernel<<<4, 64>>>(out); }),
+               value);
+  expect::each(
+      expect::results<int>(4, [](int* out) { patient_kernel<<<4, 64>>>(out); }),
+      value);
+  expect::each(expect::results<int>(
+                   4, [](int* out) { lane_flag_kernel<<<4, 32>>>(out); }),
+               value);
 }
 
 // Warps of even number fill what their neighbours read, round by round: one

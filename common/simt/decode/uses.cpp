@@ -118,7 +118,7 @@ class Definitions {
   }
 
   // The same in all threads, once it is there?
-  bool uniform(Place place, int depth = 8) const {
+  bool uniform(Place place, int depth = kSteps) const {
     if (place < 0) return !differing_.contains(place);
     const std::optional<uint32_t> pc = only(place);
     if (!pc || depth == 0) return false;
@@ -145,7 +145,9 @@ class Definitions {
   };
   Address address(const Instruction& access) const {
     Address result{access.a, access.offset};
-    while (const std::optional<uint32_t> pc = only(result.base)) {
+    for (int steps = 0; steps < kSteps; ++steps) {
+      const std::optional<uint32_t> pc = only(result.base);
+      if (!pc) break;
       const Instruction& ins = f_.code[*pc];
       if (ins.guard != kNowhere || !ins.statement) break;
       if (is(ins, "cvta") || (is(ins, "mov") && ins.elements.empty())) {
@@ -160,6 +162,9 @@ class Definitions {
   }
 
  private:
+  // So far back is looked.
+  static constexpr int kSteps = 8;
+
   static bool differs(Special special) {
     switch (special) {
       case Special::kTidX:
@@ -331,12 +336,11 @@ std::set<uint32_t> loop_around(const Function& f, uint32_t pc) {
 }
 
 // Is the load in a loop, always with the same address, that its value may end?
-bool waits(const Function& f, const Definitions& definitions, uint32_t load) {
+bool waits(const Function& f, uint32_t load, const Life& life) {
   const std::set<uint32_t> loop = loop_around(f, load);
-  if (loop.empty()) return false;
   for (uint32_t pc : loop)
     if (writes(f.code[pc], f.code[load].a)) return false;
-  for (uint32_t pc : Life(f, definitions, load, true).decided) {
+  for (uint32_t pc : life.decided) {
     if (!loop.contains(pc)) continue;
     const Kind kind = f.code[pc].kind;
     if (kind == Kind::kReturn || kind == Kind::kExit) return true;
@@ -349,17 +353,20 @@ bool waits(const Function& f, const Definitions& definitions, uint32_t load) {
 
 // ---- Loads that only test --------------------------------------------------
 
+// Does control come from `first`, a successor of the branch, to `store` before
+// the sides of the branch meet again?
+bool leads_to(const Function& f, const Instruction& branch, uint32_t first,
+              uint32_t store) {
+  return first != branch.reconverge && reach(f, {first}, [&](uint32_t at) {
+           return at == branch.reconverge;
+         })[store];
+}
+
 // Does the branch (or guard) at `pc` decide whether `store` is reached?
 bool guards(const Function& f, uint32_t pc, uint32_t store) {
-  if (pc == store) return true;
   const Instruction& ins = f.code[pc];
-  if (ins.kind != Kind::kBranch) return false;
-  const auto ends = [&](uint32_t at) { return at == ins.reconverge; };
-  const bool taken =
-      ins.target != ins.reconverge && reach(f, {ins.target}, ends)[store];
-  const bool not_taken =
-      pc + 1 != ins.reconverge && reach(f, {pc + 1}, ends)[store];
-  return taken != not_taken;
+  if (ins.kind != Kind::kBranch) return pc == store;
+  return leads_to(f, ins, ins.target, store) != leads_to(f, ins, pc + 1, store);
 }
 
 // The store by which a thread that has tested a word sets it; or none.
@@ -417,14 +424,10 @@ Place expected_by(const Function& f, const Definitions& definitions,
   if (compare.statement->op.size() != 3 || branch.guard != compare.dst ||
       expected >= kNowhere || !definitions.uniform(expected))
     return kNowhere;
-  const uint32_t pc = static_cast<uint32_t>(&branch - f.code.data());
-  bool when = !branch.guard_negated;  // the predicate's value for the store
-  if (pc != store) {
-    const bool taken = reach(f, {branch.target}, [&](uint32_t at) {
-      return at == branch.reconverge;
-    })[store];
-    when = when == (taken && branch.target != branch.reconverge);
-  }
+  // The predicate's value for the store.
+  const bool on_taken =
+      branch.kind != Kind::kBranch || leads_to(f, branch, branch.target, store);
+  const bool when = on_taken != branch.guard_negated;
   const auto equal = when ? Comparison::kEq : Comparison::kNe;
   return compare.lut == equal ? expected : kNowhere;
 }
@@ -437,19 +440,41 @@ class Uses {
   }
 
   void find() {
+    std::vector<uint32_t> loads;
     for (uint32_t pc = 0; pc < f_.code.size(); ++pc) {
       const Instruction& ins = f_.code[pc];
-      if (!is_load(ins) || ins.space == Space::kLocal ||
-          ins.space == Space::kParam || ins.space == Space::kConst)
-        continue;
-      if (ins.strength == Strength::kVolatile && waits(f_, definitions_, pc))
-        f_.code[pc].strength = Strength::kStrong;
-      if (ins.strength == Strength::kWeak) find_use(pc);
+      if (is_load(ins) && ins.space != Space::kLocal &&
+          ins.space != Space::kParam && ins.space != Space::kConst)
+        loads.push_back(pc);
     }
+    find_waits(loads);
+    for (uint32_t pc : loads)
+      if (f_.code[pc].strength == Strength::kWeak) find_use(pc);
     for (uint32_t pc : stores_) look_up(pc);
   }
 
  private:
+  void find_waits(const std::vector<uint32_t>& loads) {
+    std::vector<uint32_t> asking, waiting;
+    for (uint32_t pc : loads) {
+      if (f_.code[pc].strength != Strength::kVolatile) continue;
+      const Life life(f_, definitions_, pc, true);
+      if (life.decided.empty()) continue;
+      asking.push_back(pc);
+      if (waits(f_, pc, life)) waiting.push_back(pc);
+    }
+    // The compiler may ask once before the loop, and go on at once.
+    for (uint32_t pc : asking)
+      for (uint32_t other : waiting)
+        if (same_place(f_.code[pc], f_.code[other]))
+          f_.code[pc].strength = Strength::kStrong;
+  }
+
+  bool same_place(const Instruction& a, const Instruction& b) const {
+    return a.space == b.space &&
+           definitions_.address(a) == definitions_.address(b);
+  }
+
   void find_use(uint32_t pc) {
     Instruction& ins = f_.code[pc];
     const bool may_guess =

@@ -340,7 +340,9 @@ void Checker::check_run(Mine& mine, int first, int lanes) {
       for (Time t : line.load)
         if (t >= mine.horizon) against_run(mine, t, event, at, end);
     if (line.words >= mine.horizon) against_words(mine, event, at, end);
-    enter_run(mine, mine.stores ? line.store : line.load, time, at, end);
+    const auto slots =
+        mine.stores ? std::span<Time>(line.store) : std::span<Time>(line.load);
+    enter_run(mine, slots, time, at, end);
     at = end;
   }
 }
@@ -361,13 +363,8 @@ void Checker::check_lane(Mine& mine, int lane, Time time) {
     const uint64_t bytes = std::min<uint64_t>(end - at, 4 - at % 4);
     const Touch touch{time, static_cast<uint8_t>(lane),
                       static_cast<uint8_t>(((1u << bytes) - 1) << at % 4)};
-    against_word(mine, word, touch);
-    if (!mine.stores)
-      enter_load(mine, word, touch);
-    else if (mine.ins.strength == Strength::kWeak)
-      word.weak_store = touch;
-    else
-      word.strong_store = touch;
+    against_word(mine, word, at, touch);
+    enter_lane(mine, word, touch);
   }
 }
 
@@ -422,30 +419,29 @@ void Checker::against_words(Mine& mine, const Event& run, uint64_t begin,
     if (const Word* word = mine.shadow.find_word(at)) {
       const Touch touch{0, static_cast<uint8_t>(run.lane_at(at)),
                         static_cast<uint8_t>(((1u << bytes) - 1) << at % 4)};
-      against_word(mine, *word, touch);
+      against_word(mine, *word, at, touch);
     }
     at = next;
   }
 }
 
-void Checker::against_word(Mine& mine, const Word& word, const Touch& touch) {
-  const auto against = [&](const Touch& other) {
-    if (other.time < mine.horizon || !(other.bytes & touch.bytes)) return;
+void Checker::against_word(Mine& mine, const Word& word, uint64_t at,
+                           const Touch& touch) {
+  const int slots = mine.stores ? Word::kSlots : Word::kLoad;
+  for (int k = 0; k < slots; ++k) {
+    const Touch other = word.at(k);
+    if (other.time < mine.horizon || !(other.bytes & touch.bytes)) continue;
     const Event* event = tables_->log.find(other.time);
-    if (!event || may_meet(mine, *event)) return;
-    if (waited(mine, word, touch.lane, *event, other.time)) return;
+    if (!event || may_meet(mine, *event)) continue;
+    if (waited(mine, word, touch.lane, *event, other.time)) continue;
     Conflict conflict;
-    const uint64_t address = word.address * 4 + std::countr_zero<unsigned>(
-                                                    other.bytes & touch.bytes);
+    const uint64_t address =
+        at / 4 * 4 + std::countr_zero<unsigned>(other.bytes & touch.bytes);
     compare(mine, conflict, *event, other.time, touch.lane, other.lane,
             address);
     if (conflict.verdict != Verdict::kFine)
       race(mine, conflict, *event, other.time);
-  };
-  against(word.weak_store);
-  against(word.strong_store);
-  if (mine.stores)
-    for (const Touch& load : word.load) against(load);
+  }
 }
 
 // A volatile store after this thread has waited for the other's store: turns
@@ -453,7 +449,8 @@ void Checker::against_word(Mine& mine, const Word& word, const Touch& touch) {
 bool Checker::waited(const Mine& mine, const Word& word, int lane,
                      const Event& event, Time time) const {
   if (mine.ins.strength == Strength::kWeak || !event.stores) return false;
-  for (const Touch& load : word.load) {
+  for (int k = Word::kLoad; k < Word::kSlots; ++k) {
+    const Touch load = word.at(k);
     const Event* e = tables_->log.find(load.time);
     if (load.time > time && e && load.lane == lane &&
         e->block == mine.block.number && e->warp == mine.warp.index &&
@@ -589,52 +586,61 @@ uint64_t Checker::bits_at(const Mine& mine, int lane, Place place,
   return bits;
 }
 
-// Puts a run in place of one that it makes superfluous, or of an old one.
-void Checker::enter_run(Mine& mine, Time (&slots)[2], Time time, uint64_t begin,
-                        uint64_t end) {
+// Whoever is ordered behind my part of a line is so behind that of `event`, and
+// may meet no more than that may: then it can be forgotten.
+bool Checker::replaces(const Mine& mine, const Event& event, Time time,
+                       uint64_t begin, uint64_t end) const {
   const uint64_t line = begin / Shadow::kLineBytes * Shadow::kLineBytes;
-  const auto superfluous = [&](Time t) {
-    if (t < mine.horizon) return true;
-    const Event* e = tables_->log.find(t);
-    if (!e) return true;
-    if (mine.ins.strength > static_cast<Strength>(e->strength)) return false;
-    const bool covered = std::max(line, e->begin()) >= begin &&
-                         std::min(line + Shadow::kLineBytes, e->end()) <= end;
-    return covered && (mine.stores || (e->block == mine.block.number &&
-                                       e->warp == mine.warp.index));
-  };
-  for (Time& t : slots)
-    if (superfluous(t)) return void(t = time);
-  // A weak access stays before a strong one, which may meet others; of loads
-  // the oldest: it is the one least likely to be ordered.
-  const auto strength = [&](Time t) { return tables_->log.find(t)->strength; };
-  const uint64_t first = strength(slots[0]), second = strength(slots[1]);
-  if (static_cast<uint64_t>(mine.ins.strength) > std::max(first, second))
-    return;
-  const bool replaces_first =
-      first != second ? first > second : mine.stores && slots[0] < slots[1];
-  slots[replaces_first ? 0 : 1] = time;
+  const bool covered = std::max(line, event.begin()) >= begin &&
+                       std::min(line + Shadow::kLineBytes, event.end()) <= end;
+  if (!covered || mine.ins.strength > static_cast<Strength>(event.strength))
+    return false;
+  // Nothing meets a plain store: if the two are not ordered, it has been said.
+  if (mine.stores && mine.ins.strength == Strength::kWeak) return true;
+  return event.block == mine.block.number &&
+         (event.warp == mine.warp.index || time < mine.block.met);
 }
 
-void Checker::enter_load(Mine& mine, Word& word, const Touch& touch) {
-  const auto stronger = [&](const Touch& t) {
-    return tables_->log.find(t.time)->strength >
-           static_cast<uint64_t>(mine.ins.strength);
+// Puts a run in place of one that it makes superfluous; or of one that may meet
+// others, the newest: the oldest is the one least likely to be ordered.
+void Checker::enter_run(Mine& mine, std::span<Time> slots, Time time,
+                        uint64_t begin, uint64_t end) {
+  const auto strength = [&](Time t) {
+    return static_cast<Strength>(tables_->log.find(t)->strength);
   };
-  const auto superfluous = [&](const Touch& t) {
-    if (t.time < mine.horizon) return true;
-    const Event* e = tables_->log.find(t.time);
-    if (!e) return true;
-    return static_cast<Strength>(e->strength) >= mine.ins.strength &&
-           ordered(mine, *e, t.time, touch.lane, t.lane);
-  };
-  for (Touch& t : word.load)
-    if (superfluous(t)) return void(t = touch);
-  for (Touch& t : word.load)
-    if (stronger(t)) return void(t = touch);
-  const Event* last = tables_->log.find(word.load[1].time);
-  if (last->strength == static_cast<uint64_t>(mine.ins.strength))
-    word.load[1] = touch;
+  for (Time& t : slots) {
+    const Event* e = t < mine.horizon ? nullptr : tables_->log.find(t);
+    if (!e || replaces(mine, *e, t, begin, end)) return void(t = time);
+  }
+  Time* loser = &slots[0];
+  for (Time& t : slots) {
+    const Strength mine_is = strength(t), least = strength(*loser);
+    if (mine_is > least || (mine_is == least && t > *loser)) loser = &t;
+  }
+  if (strength(*loser) >= mine.ins.strength) *loser = time;
+}
+
+// The same for a lane's access to a word.
+void Checker::enter_lane(Mine& mine, Word& word, const Touch& touch) {
+  if (mine.stores && mine.ins.strength == Strength::kWeak)
+    return word.enter(Word::kWeakStore, touch);
+  const int first = mine.stores ? Word::kStrongStore : Word::kLoad;
+  int loser = first + 1;
+  for (int k = first; k < first + 2; ++k) {
+    const Touch old = word.at(k);
+    const Event* e =
+        old.time < mine.horizon ? nullptr : tables_->log.find(old.time);
+    if (!e) return word.enter(k, touch);
+    const auto strength = static_cast<Strength>(e->strength);
+    if (strength < mine.ins.strength) {
+      if (k == loser) return;
+      continue;
+    }
+    if (ordered(mine, *e, old.time, touch.lane, old.lane))
+      return word.enter(k, touch);
+    if (strength > mine.ins.strength) loser = k;
+  }
+  word.enter(loser, touch);
 }
 
 // ---- Reports ---------------------------------------------------------------

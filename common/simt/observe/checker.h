@@ -7,6 +7,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -98,7 +99,8 @@ class Checker {
                    uint64_t end);
   void against_words(Mine& mine, const Event& run, uint64_t begin,
                      uint64_t end);
-  void against_word(Mine& mine, const Word& word, const Touch& touch);
+  void against_word(Mine& mine, const Word& word, uint64_t at,
+                    const Touch& touch);
   void compare(Mine& mine, Conflict& conflict, const Event& event, Time time,
                int lane, int other, uint64_t address);
   Verdict judge(const Mine& mine, const Event& event, Time time, int lane,
@@ -114,9 +116,11 @@ class Checker {
   uint64_t bits_there(const Mine& mine, int lane) const;
   // In a register of so many bytes.
   uint64_t bits_at(const Mine& mine, int lane, Place place, int bytes) const;
-  void enter_run(Mine& mine, Time (&slots)[2], Time time, uint64_t begin,
+  void enter_run(Mine& mine, std::span<Time> slots, Time time, uint64_t begin,
                  uint64_t end);
-  void enter_load(Mine& mine, Word& word, const Touch& touch);
+  bool replaces(const Mine& mine, const Event& event, Time time, uint64_t begin,
+                uint64_t end) const;
+  void enter_lane(Mine& mine, Word& word, const Touch& touch);
   Event event_of(const Mine& mine, int first, int lanes) const;
 
   void race(const Mine& mine, const Conflict& conflict, const Event& event,

@@ -5,6 +5,7 @@
 // numbers of those who touched it last. All of it has a fixed size: what is
 // forgotten makes the checker miss a race, never see one that is not there.
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -32,27 +33,49 @@ struct Event {
 };
 static_assert(sizeof(Event) == 16);
 
-// The last accesses to 4 bytes by single lanes. An atomic may meet others where
-// a plain store may not: it must not make the plain one forgotten.
-struct [[gnu::packed, gnu::aligned(2)]] Touch {
+// A lane's access to some of 4 bytes.
+struct Touch {
   Time time = 0;
   uint8_t lane = 0;
   uint8_t bytes = 0;  // a bit each
 };
-struct Word {
-  uint64_t address = 0;  // / 4, whose entry this is
-  Touch weak_store, strong_store;
-  Touch load[2];
+
+// The last accesses to 4 bytes by single lanes. An atomic may meet others where
+// a plain store may not: it must not make the plain one forgotten, nor those of
+// other threads.
+class Word {
+ public:
+  enum Slot { kWeakStore, kStrongStore, kLoad = 3, kSlots = 5 };  // 1, 2, 2
+
+  uint32_t tag = 0;  // of the address, whose entry this is
+
+  Touch at(int slot) const {
+    const uint8_t who = who_[slot];
+    return {time_[slot], static_cast<uint8_t>(who >> 3), kBytes[who & 7]};
+  }
+  void enter(int slot, const Touch& touch) {
+    time_[slot] = touch.time;
+    who_[slot] = touch.lane << 3 | kExtents[touch.bytes];
+  }
+
+ private:
+  // Of aligned accesses there are only these, and the number of each.
+  static constexpr uint8_t kBytes[8] = {1, 2, 4, 8, 3, 12, 15};
+  static constexpr uint8_t kExtents[16] = {0, 0, 1, 4, 2, 0, 0, 0,
+                                           3, 0, 0, 0, 5, 0, 0, 6};
+  Time time_[kSlots] = {};
+  uint8_t who_[kSlots] = {};
 };
 static_assert(sizeof(Word) == 32);
 
 // The last accesses to 128 bytes by runs of lanes.
 struct Line {
   uint64_t address = 0;  // / 128
-  Time store[2] = {};
+  Time store[3] = {};
   Time load[2] = {};
   Time words = 0;  // when one of its words was last entered
 };
+static_assert(sizeof(Line) == 32);
 
 // Pages that nobody touches cost nothing.
 template <class T>
@@ -80,6 +103,7 @@ class Shadow {
   Shadow(size_t lines, size_t words)  // powers of two
       : line_mask_(lines - 1),
         word_mask_(words - 1),
+        word_bits_(std::countr_zero(words)),
         lines_(lines),
         words_(words) {}
 
@@ -92,18 +116,23 @@ class Shadow {
   Word& word(uint64_t address) {
     const uint64_t number = address / kWordBytes;
     Word& word = words_[number & word_mask_];
-    if (word.address != number) word = {number, {}, {}, {}};
+    const auto tag = static_cast<uint32_t>(number >> word_bits_);
+    if (word.tag != tag) {
+      word = {};
+      word.tag = tag;
+    }
     return word;
   }
   // Null if nothing is known of it.
   const Word* find_word(uint64_t address) {
     const uint64_t number = address / kWordBytes;
     const Word& word = words_[number & word_mask_];
-    return word.address == number ? &word : nullptr;
+    return word.tag == number >> word_bits_ ? &word : nullptr;
   }
 
  private:
   const uint64_t line_mask_, word_mask_;
+  const int word_bits_;
   LazyArray<Line> lines_;
   LazyArray<Word> words_;
 };
