@@ -187,7 +187,7 @@ class Generator:
             (1, lambda: f"u32(s32({a}) >> ({b} & 31))"),
             (1, lambda: f"({a} {r.pick('/%')} ({b} | 1))"),
             (1, lambda: f"u32(s32({a}) {r.pick('/%')} s32(({b} & 0xffff) | 1))"),
-            (1, lambda: f"{r.pick('~-')}{a}"),
+            (1, lambda: f"({r.pick('~-')}({a}))"),
             (1, lambda: f"u32({r.pick(('s8', 'u8', 's16', 'u16'))}({a}))"),
             (1, lambda: f"({self.condition(depth - 1)} ? {a} : {b})"),
             (1, lambda: f"u32({self.condition(depth - 1)})"),
