@@ -320,17 +320,17 @@ def require_fresh(known):
 
 def check(known, seeds):
     require_fresh(known)
-    wrong = {}
+    wrong, side = {}, Side(os.environ.get("BACKEND", "cpu"))
 
     def visit(batch, target, answers):
-        of_ncu = [seed for seed in batch if seed in known.counters and is_hash(answers[seed])]
+        of_ncu = [seed for seed in batch if seed in known.counters and is_hash(answers[seed]) and side == CPU]
         counters = count_by_executor(target, of_ncu) if of_ncu else {}
         for seed in batch:
             if trouble := judge(known, seed, answers[seed], counters.get(seed)):
                 wrong[seed] = trouble
                 print(f"FAIL  seed {seed}: {trouble}", flush=True)
 
-    run_all(CPU, seeds, visit)
+    run_all(side, seeds, visit)
     for seed in sorted(wrong)[:SHRUNK]:
         shrink(seed)
     print(f"{len(seeds) - len(wrong)} passed, {len(wrong)} failed")
