@@ -64,15 +64,19 @@ class Problem(Exception):
 class Side:
     """What runs a program: a backend, with optimised or plain PTX."""
     backend: str
-    folder: str = "build/fuzz"
+    name: str
+
+    @property
+    def folder(self):
+        return f"build/fuzz/{self.name}"
 
     def __str__(self):
         who = "the GPU" if self.backend == "gpu" else "the executor"
-        return who if self == Side(self.backend) else f"{who}, without optimisation"
+        return f"{who}, without optimisation" if self.name == "plain" else who
 
 
-CPU, GPU = Side("cpu"), Side("gpu")
-CPU_PLAIN = Side("cpu", "build/fuzz/plain")
+CPU, GPU = Side("cpu", "cpu"), Side("gpu", "gpu")
+CPU_PLAIN = Side("cpu", "plain")  # The Makefile knows this name.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -320,7 +324,7 @@ def require_fresh(known):
 
 def check(known, seeds):
     require_fresh(known)
-    wrong, side = {}, Side(os.environ.get("BACKEND", "cpu"))
+    wrong, side = {}, GPU if os.environ.get("BACKEND") == "gpu" else CPU
 
     def visit(batch, target, answers):
         of_ncu = [seed for seed in batch if seed in known.counters and is_hash(answers[seed]) and side == CPU]
