@@ -4,6 +4,7 @@
     fuzz.py check              all programs of tests/fuzz/h200.txt, by the executor
     fuzz.py check --sample 240     so many of them, spread over all
     fuzz.py record 1-20000     on a GPU: writes tests/fuzz/h200.txt
+    fuzz.py count              on a GPU with ncu: adds its counters to that file
     fuzz.py show 17            the program of a seed
     fuzz.py run 17-40          what programs give here: a hash, or what is wrong
     fuzz.py compare 17-40      on which of them the two sides disagree
@@ -26,6 +27,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -39,7 +41,7 @@ RECORD = HERE / "h200.txt"
 SOURCES = ("generate.py", "forms.py", "harness.h")
 BATCH = 100  # Programs in a file: most of nvcc's time is theirs, not the headers'.
 CORES = len(os.sched_getaffinity(0))
-SECONDS = 600  # For a batch; one that takes longer hangs.
+SECONDS = 120  # For a batch; one that takes longer hangs.
 SHRUNK = 3  # Failing programs that check makes small.
 
 _L1 = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
@@ -62,15 +64,19 @@ class Problem(Exception):
 class Side:
     """What runs a program: a backend, with optimised or plain PTX."""
     backend: str
-    folder: str = "build/fuzz"
+    name: str
+
+    @property
+    def folder(self):
+        return f"build/fuzz/{self.name}"
 
     def __str__(self):
         who = "the GPU" if self.backend == "gpu" else "the executor"
-        return who if self == Side(self.backend) else f"{who}, without optimisation"
+        return f"{who}, without optimisation" if self.name == "plain" else who
 
 
-CPU, GPU = Side("cpu"), Side("gpu")
-CPU_PLAIN = Side("cpu", "build/fuzz/plain")
+CPU, GPU = Side("cpu", "cpu"), Side("gpu", "gpu")
+CPU_PLAIN = Side("cpu", "plain")  # The Makefile knows this name.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,9 +101,9 @@ def write_batch(side, stem, cases):
 
 
 def build(backend, targets):
-    built = toolchain.make(ROOT, backend, f"-j{CORES}", *targets)
+    built = toolchain.make(ROOT, backend, "-k", f"-j{CORES}", *targets)
     if built.returncode:
-        raise Problem(f"the build failed:\n{built.stdout[-4000:]}")
+        print(built.stdout[-4000:], flush=True)
 
 
 def forget(target):
@@ -111,6 +117,8 @@ def forget(target):
 def execute(target, numbers, **environment):
     """Number -> a hash, or what went wrong."""
     answers, left = {}, list(numbers)
+    if not (ROOT / target).is_file():
+        return dict.fromkeys(left, "does not compile")
     while left:
         try:
             done = subprocess.run([ROOT / target, *map(str, left)], cwd=ROOT, text=True, capture_output=True,
@@ -162,7 +170,7 @@ def run_all(side, seeds, visit):
     """Builds and runs programs batch by batch, several at a time; visit(batch, target,
     answers) for each, after which the batch is forgotten unless it returns True."""
     batches = [seeds[k:k + BATCH] for k in range(0, len(seeds), BATCH)]
-    wave = 4 * CORES
+    wave = 2 * CORES
     with concurrent.futures.ProcessPoolExecutor(CORES) as pool:
         for first in range(0, len(batches), wave):
             some = batches[first:first + wave]
@@ -183,6 +191,9 @@ def version():
     return hashlib.sha256(b"".join((HERE / name).read_bytes() for name in SOURCES)).hexdigest()[:12]
 
 
+INTRODUCTION = "# What a GPU gave for the programs of tests/fuzz: "
+
+
 @dataclasses.dataclass
 class Record:
     context: str
@@ -191,13 +202,11 @@ class Record:
     counters: dict  # Seed -> [number], in the order of METRICS.
 
     def text(self):
-        lines = [f"# What a GPU gave for the programs of tests/fuzz. {self.context}",
+        lines = [f"{INTRODUCTION}{self.context}",
                  f"generator {self.generator}", "", "# From seed on: a hash for each program."]
-        seeds = sorted(self.hashes)
-        for k in range(0, len(seeds), 10):
-            some = seeds[k:k + 10]
-            assert some == list(range(some[0], some[0] + len(some)))
-            lines.append(f"{some[0]}: {' '.join(self.hashes[seed] for seed in some)}")
+        for first in sorted({seed // 10 * 10 for seed in self.hashes}):
+            some = [self.hashes.get(seed, "-") for seed in range(first, first + 10)]
+            lines.append(f"{first}: {' '.join(some)}")
         lines += ["", f"# Seed: what ncu counted: {', '.join(METRICS)}"]
         lines += [f"{seed} = {' '.join(map(str, numbers))}" for seed, numbers in sorted(self.counters.items())]
         return "\n".join(lines) + "\n"
@@ -211,12 +220,13 @@ class Record:
         generator = re.search(r"^generator (\w+)$", text, re.M)
         hashes = {}
         for first, some in re.findall(r"^(\d+): (.*)$", text, re.M):
-            hashes |= {int(first) + k: one for k, one in enumerate(some.split())}
+            hashes |= {int(first) + k: one for k, one in enumerate(some.split()) if one != "-"}
         counters = {int(seed): [int(n) for n in numbers.split()]
                     for seed, numbers in re.findall(r"^(\d+) = (.*)$", text, re.M)}
         if not generator or not hashes:
             raise Problem(f"{path} holds no record")
-        return Record(text.splitlines()[0], generator[1], hashes, counters)
+        context = text.splitlines()[0].removeprefix(INTRODUCTION)
+        return Record(context, generator[1], hashes, counters)
 
 
 def context():
@@ -233,25 +243,18 @@ def record(seeds, path):
     if not has_gpu():
         raise Problem("a record is made on a machine with a GPU")
     made = Record(context(), version(), {}, {})
-    trouble = []
-    with concurrent.futures.ThreadPoolExecutor(1) as counting:
-        jobs = []
+    wrong = {}
 
-        def visit(batch, target, answers):
-            made.hashes.update((seed, answer) for seed, answer in answers.items())
-            trouble.extend(f"{seed}: {answer}" for seed, answer in answers.items() if not is_hash(answer))
-            counted = [seed for seed in batch if generate.is_counted(seed)]
-            if counted:
-                jobs.append(counting.submit(count_by_ncu, target, counted))
-            return bool(counted)
+    def visit(batch, target, answers):
+        for seed, answer in answers.items():
+            (made.hashes if is_hash(answer) else wrong)[seed] = answer
+        path.write_text(made.text())  # What is there stays if time runs out.
 
-        run_all(GPU, seeds, visit)
-        for job in jobs:
-            made.counters |= job.result()
-    path.write_text(made.text())
-    print("\n".join(trouble))
-    print(f"{path}: {len(made.hashes)} programs, {len(made.counters)} of them counted; {len(trouble)} went wrong")
-    return bool(trouble)
+    run_all(GPU, seeds, visit)
+    for seed, answer in sorted(wrong.items()):
+        print(f"FAIL  seed {seed}: {answer}")
+    print(f"{path}: {len(made.hashes)} passed, {len(wrong)} failed")
+    return bool(wrong)
 
 
 def is_hash(answer):
@@ -261,10 +264,25 @@ def is_hash(answer):
 # ---- Counters ----------------------------------------------------------------
 
 
+def count(known, path, seconds):
+    """Has ncu count what it can in that time."""
+    require_fresh(known)
+    seeds = [seed for seed in sorted(known.hashes) if generate.is_counted(seed) and seed not in known.counters]
+    targets = []
+    started = time.monotonic()
+    run_all(GPU, seeds, lambda batch, target, answers: targets.append((target, batch)) or True)
+    for target, batch in targets:
+        if time.monotonic() - started < seconds:
+            known.counters |= count_by_ncu(target, batch)
+            path.write_text(known.text())
+            print(f"ncu counted {len(known.counters)} of {len(seeds)} programs", flush=True)
+        forget(target)
+    return 0
+
+
 def count_by_ncu(target, seeds):
     done = subprocess.run(["ncu", *ncu.arguments(METRICS), ROOT / target, *map(str, seeds)],
                           cwd=ROOT, text=True, capture_output=True)
-    forget(target)
     return {int(kernel[1:]): [int(numbers[metric]) for metric in METRICS]
             for kernel, _, _, numbers in ncu.read(done.stdout, METRICS)}
 
@@ -298,22 +316,26 @@ def judge(known, seed, answer, counted):
     return None
 
 
-def check(known, seeds, shrinking=True):
+def require_fresh(known):
     if known.generator != version():
         raise Problem(f"the record is stale: it is of generator {known.generator}, and this is {version()}. "
                       "`fuzz.py record` on a machine with a GPU makes a new one")
-    wrong = {}
+
+
+def check(known, seeds):
+    require_fresh(known)
+    wrong, side = {}, GPU if os.environ.get("BACKEND") == "gpu" else CPU
 
     def visit(batch, target, answers):
-        of_ncu = [seed for seed in batch if seed in known.counters and is_hash(answers[seed])]
+        of_ncu = [seed for seed in batch if seed in known.counters and is_hash(answers[seed]) and side == CPU]
         counters = count_by_executor(target, of_ncu) if of_ncu else {}
         for seed in batch:
             if trouble := judge(known, seed, answers[seed], counters.get(seed)):
                 wrong[seed] = trouble
                 print(f"FAIL  seed {seed}: {trouble}", flush=True)
 
-    run_all(CPU, seeds, visit)
-    for seed in sorted(wrong)[:SHRUNK] if shrinking else []:
+    run_all(side, seeds, visit)
+    for seed in sorted(wrong)[:SHRUNK]:
         shrink(seed)
     print(f"{len(seeds) - len(wrong)} passed, {len(wrong)} failed")
     return bool(wrong)
@@ -417,13 +439,16 @@ def arguments():
     for name, some in (("check", "*"), ("record", "+"), ("show", "+"), ("run", "+"), ("compare", "+"), ("shrink", "+")):
         commands.add_parser(name).add_argument("seeds", nargs=some, metavar="SEED or FIRST-LAST")
     commands.choices["check"].add_argument("--sample", type=int, metavar="N", help="only N of them")
-    for name in ("check", "record"):
+    commands.add_parser("count").add_argument("--seconds", type=int, default=3600, help="how long ncu may take")
+    for name in ("check", "record", "count"):
         commands.choices[name].add_argument("--file", type=pathlib.Path, default=RECORD, help="the record")
     return parser.parse_args()
 
 
 def main():
     options = arguments()
+    if options.command == "count":
+        return count(Record.read(options.file), options.file, options.seconds)
     seeds = seeds_of(options.seeds)
     if options.command == "show":
         print("\n".join(generate.program(seed).text(f"k{seed}") for seed in seeds))

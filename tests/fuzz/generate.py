@@ -187,7 +187,7 @@ class Generator:
             (1, lambda: f"u32(s32({a}) >> ({b} & 31))"),
             (1, lambda: f"({a} {r.pick('/%')} ({b} | 1))"),
             (1, lambda: f"u32(s32({a}) {r.pick('/%')} s32(({b} & 0xffff) | 1))"),
-            (1, lambda: f"{r.pick('~-')}{a}"),
+            (1, lambda: f"({r.pick('~-')}({a}))"),
             (1, lambda: f"u32({r.pick(('s8', 'u8', 's16', 'u16'))}({a}))"),
             (1, lambda: f"({self.condition(depth - 1)} ? {a} : {b})"),
             (1, lambda: f"u32({self.condition(depth - 1)})"),
@@ -273,6 +273,9 @@ class Generator:
         return self.statement(f"{self.variable(word)} = {self.value(word, 3)};\n")
 
     def ptx(self, place):
+        return self.statement(*(self.instruction() for _ in range(1 + self.random.below(4))))
+
+    def instruction(self):
         r = self.random
         family = r.weighted([(4, "integers"), (3, "bits"), (3, "selections"), (3, "singles"),
                              (2, "doubles"), (3, "halves"), (4, "conversions")])
@@ -298,9 +301,10 @@ class Generator:
             text = f"{{.reg .pred g; setp.ne.u32 g, %{len(inputs)}, 0; @{r.pick(('', '!'))}g {text}}}"
             output, before = f'"+{letter}"(x)', f" = {target}"
         result = f"one_nan_{form.result}(x)" if form.result in forms.FLOATS else "x"
+        # Not always in place of what was there: a wrong bit shall come to light.
         return self.statement(
             f"{{\n{word} x{before};\nasm(\"{text}\" : {output} : {', '.join(inputs)});\n"
-            f"{target} = {result};\n}}\n")
+            f"{target} {r.pick(('=', '^=', '+='))} {result};\n}}\n")
 
     def operand(self, kind):
         r = self.random

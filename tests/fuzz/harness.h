@@ -8,7 +8,7 @@
 //
 // A program that ends with an error is the last to run, as CUDA has it.
 #pragma once
-#pragma nv_diag_suppress 69, 177, 186, 550
+#pragma nv_diag_suppress 68, 69, 177, 186, 550
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
