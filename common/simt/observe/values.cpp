@@ -153,14 +153,25 @@ class Changes {
   std::vector<std::vector<uint8_t>> first_;
 };
 
-std::vector<Place> sources_of(const Instruction& ins) {
-  std::vector<Place> places;
+// f(place) for each register that the instruction computes with.
+template <class F>
+void each_source(const Instruction& ins, F f) {
   for (Place p : {ins.a, ins.b, ins.c, ins.d})
-    if (p != kNowhere) places.push_back(p);
+    if (p != kNowhere) f(p);
   if (ins.dst != kNowhere)  // mov packs
-    places.insert(places.end(), ins.elements.begin(), ins.elements.end());
-  if (ins.takes_carry) places.push_back(UndefinedRegisters::kCarry);
-  return places;
+    for (Place p : ins.elements) f(p);
+  if (ins.takes_carry) f(UndefinedRegisters::kCarry);
+}
+
+// The same for each that it writes.
+template <class F>
+void each_result(const Instruction& ins, F f) {
+  for (Place p : {ins.dst, ins.dst2})
+    if (p != kNowhere) f(p);
+  if (ins.dst == kNowhere)  // mov takes apart, ld fills
+    for (Place p : ins.elements)
+      if (p != kNowhere) f(p);
+  if (ins.gives_carry) f(UndefinedRegisters::kCarry);
 }
 
 }  // namespace
@@ -177,6 +188,7 @@ void Values::start(Block& block) {
 // ---- What an instruction makes of them -------------------------------------
 
 void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
+  if (!values_of(warp).calls.contains(warp.registers)) return;
   uint32_t unsure = 0;
   if (ins.guard != kNowhere) {
     unsure = registers_of(warp).lanes(ins.guard) & mask;
@@ -196,7 +208,7 @@ void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
     case Kind::kBarrier:
       for (Place p : {ins.a, ins.b, ins.c})
         use(warp, ins, p, mask, "It is an operand of the barrier");
-      write_results(warp, mask, results_of(ins));
+      define_results(warp, ins, mask);
       break;
     case Kind::kCollective:
       use(warp, ins, ins.d, mask, "It says which lanes take part");
@@ -216,6 +228,10 @@ void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
 
 void Values::compute(Warp& warp, const Instruction& ins, uint32_t mask,
                      uint32_t unsure) {
+  uint32_t undefined = unsure;
+  each_source(
+      ins, [&](Place p) { undefined |= registers_of(warp).lanes(p) & mask; });
+  if (!undefined) return define_results(warp, ins, mask);
   std::vector<Undefined> results = results_of(ins);
   const bool bitwise = ins.spread == Spread::kBits ||
                        ins.spread == Spread::kBytes ||
@@ -240,9 +256,9 @@ void Values::as_a_whole(Warp& warp, const Instruction& ins, uint32_t mask,
     mask &= registers.lanes(ins.c) | (ins.spread == Spread::kAnd ? c : ~c);
   }
   constexpr uint64_t kLow = 0xffff, kHigh = kLow << 16;
-  for (Place p : sources_of(ins)) {
+  each_source(ins, [&](Place p) {
     const Undefined* source = registers.find(p);
-    if (!source) continue;
+    if (!source) return;
     for (uint32_t rest = source->lanes & mask; rest; rest &= rest - 1) {
       const int l = first_lane(rest);
       const uint64_t bits = source->bits[l];
@@ -253,7 +269,7 @@ void Values::as_a_whole(Warp& warp, const Instruction& ins, uint32_t mask,
       for (Undefined& result : results)
         set_undefined(result, l, spread, computed(source->origin[l]));
     }
-  }
+  });
 }
 
 // Tries what comes out if the undefined bits are zeros, and if they are ones:
@@ -263,19 +279,20 @@ void Values::bit_by_bit(Warp& warp, const Instruction& ins, uint32_t mask,
   const UndefinedRegisters& registers = registers_of(warp);
   std::vector<const Undefined*> tried;
   Snapshot before(warp);
-  const std::vector<Place> sources = sources_of(ins);
-  for (size_t k = 0; k < sources.size(); ++k) {
-    const Undefined* u = registers.find(sources[k]);
-    if (!u || !(u->lanes & mask)) continue;
-    const bool chooses = ins.elements.empty() && k >= ins.spread_operands;
+  int operand = 0;
+  each_source(ins, [&](Place p) {
+    const bool chooses =
+        ins.elements.empty() && operand++ >= ins.spread_operands;
+    const Undefined* u = registers.find(p);
+    if (!u || !(u->lanes & mask)) return;
     for (uint32_t rest = chooses ? u->lanes & mask : 0; rest; rest &= rest - 1)
       for (Undefined& result : results)
         set_undefined(result, first_lane(rest), kAllBits,
                       computed(u->origin[first_lane(rest)]));
-    if (chooses || std::count(tried.begin(), tried.end(), u)) continue;
+    if (chooses || std::count(tried.begin(), tried.end(), u)) return;
     tried.push_back(u);
     before.add(u->place, u->width);
-  }
+  });
   if (tried.empty()) return;
   for (const Undefined& result : results)
     before.add(result.place, result.width);
@@ -297,17 +314,17 @@ void Values::bit_by_bit(Warp& warp, const Instruction& ins, uint32_t mask,
 
 std::vector<Undefined> Values::results_of(const Instruction& ins) const {
   std::vector<Undefined> results;
-  const auto add = [&](Place place) {
-    if (place == kNowhere) return;
-    results.emplace_back().place = place;
-    results.back().width = width(ins, place);
-  };
-  add(ins.dst);
-  add(ins.dst2);
-  if (ins.dst == kNowhere && ins.pure)  // mov takes apart
-    for (Place p : ins.elements) add(p);
-  if (ins.gives_carry) add(UndefinedRegisters::kCarry);
+  each_result(ins, [&](Place p) {
+    results.emplace_back().place = p;
+    results.back().width = width(ins, p);
+  });
   return results;
+}
+
+void Values::define_results(Warp& warp, const Instruction& ins, uint32_t mask) {
+  UndefinedRegisters& registers = registers_of(warp);
+  each_result(ins, [&](Place p) { registers.define(p, mask); });
+  settle(warp);
 }
 
 void Values::write_results(Warp& warp, uint32_t mask,
@@ -336,7 +353,6 @@ void Values::publish(Warp& warp, const Instruction& ins, uint32_t mask) {
   for (Place p : {ins.a, ins.vote}) {
     const Undefined* value = registers.find(p);
     if (!value) continue;
-    out.width = value->width;
     for (uint32_t rest = value->lanes & mask; rest; rest &= rest - 1) {
       const int l = first_lane(rest);
       out.bits[l] = 0;
@@ -473,12 +489,6 @@ void Values::access(Warp& warp, const Instruction& ins, const Access& a,
     store(warp, ins, a, memory);
   else
     atomic(warp, ins, a, memory);
-}
-
-void Values::define_results(Warp& warp, const Instruction& ins, uint32_t mask) {
-  for (Place p : ins.elements) registers_of(warp).define(p, mask);
-  registers_of(warp).define(ins.dst, mask);
-  settle(warp);
 }
 
 template <class Set>
