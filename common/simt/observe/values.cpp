@@ -228,9 +228,9 @@ void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
 
 void Values::compute(Warp& warp, const Instruction& ins, uint32_t mask,
                      uint32_t unsure) {
+  const UndefinedRegisters& registers = registers_of(warp);
   uint32_t undefined = unsure;
-  each_source(
-      ins, [&](Place p) { undefined |= registers_of(warp).lanes(p) & mask; });
+  each_source(ins, [&](Place p) { undefined |= registers.lanes(p) & mask; });
   if (!undefined) return define_results(warp, ins, mask);
   std::vector<Undefined> results = results_of(ins);
   const bool bitwise = ins.spread == Spread::kBits ||
@@ -240,7 +240,7 @@ void Values::compute(Warp& warp, const Instruction& ins, uint32_t mask,
     as_a_whole(warp, ins, mask, results);
   else if (mask)
     bit_by_bit(warp, ins, mask, results);
-  if (const Undefined* guard = registers_of(warp).find(ins.guard))
+  if (const Undefined* guard = registers.find(ins.guard))
     for (uint32_t rest = unsure; rest; rest &= rest - 1)
       for (Undefined& result : results)
         set_undefined(result, first_lane(rest), kAllBits,
@@ -434,6 +434,13 @@ void Values::shuffle(Warp& warp, const Instruction& ins, uint32_t mask,
 
 // ---- Memory -----------------------------------------------------------------
 
+// Memory of the host, and constants: all of it is written.
+struct HostBytes {
+  bool contains(uint64_t, uint64_t) const { return true; }
+  void insert(uint64_t, uint64_t) {}
+  void erase(uint64_t, uint64_t) {}
+};
+
 // What is known of the bytes of a memory.
 template <class Set>
 struct Values::Memory {
@@ -470,8 +477,9 @@ void Values::access(Warp& warp, const Instruction& ins, const Access& a) {
     WarpValues& values = values_of(warp);
     access(warp, ins, a,
            Memory<ByteSet>{values.stack, 0, &values.stack_copies});
-  } else if (warp.tainted && a.use == Use::kLoad) {  // The host has written it.
-    define_results(warp, ins, a.mask);
+  } else {
+    HostBytes all_written;
+    access(warp, ins, a, Memory<HostBytes>{all_written, 0, nullptr});
   }
 }
 
