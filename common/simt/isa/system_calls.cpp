@@ -36,7 +36,20 @@ class Lane {
   // At a generic address.
   template <class T>
   T read(uint64_t address) const {
-    observe::system_read(warp_, ins_, lane_, address, sizeof(T));
+    const T value = fetch<T>(address);
+    observe::system_read(warp_, ins_, lane_, address, sizeof value);
+    return value;
+  }
+
+  std::string text(uint64_t address) const {
+    std::string s;
+    for (char c; address && (c = read<char>(address)); ++address) s += c;
+    return s;
+  }
+
+ private:
+  template <class T>
+  T fetch(uint64_t address) const {
     if ((address & kWindowMask) == kLocalWindow)
       return from_stack<T>(address & ~kWindowMask);
     T value;
@@ -48,13 +61,6 @@ class Lane {
     return value;
   }
 
-  std::string text(uint64_t address) const {
-    std::string s;
-    for (char c; address && (c = read<char>(address)); ++address) s += c;
-    return s;
-  }
-
- private:
   const void* global(uint64_t address) const {
     if (!known_.contains(address)) {
       const auto found = allocations().find(address);

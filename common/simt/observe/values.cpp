@@ -671,19 +671,25 @@ void Values::copy_stack(Warp& warp, uint32_t mask, uint32_t from, uint32_t to,
                         uint32_t bytes) {
   WarpValues& values = values_of(warp);
   const uint8_t* const base = warp.stack(0, 0);
+  const auto copy = [&](uint64_t source, uint64_t target) {
+    if (values.stack.contains(source))
+      return void(values.stack.insert(target, target + 1));
+    values.stack.erase(target, target + 1);
+    const auto copied = values.stack_copies.find(source);
+    if (copied != values.stack_copies.end())
+      values.stack_copies[target] = copied->second;
+  };
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
-    for (uint32_t k = 0; k < bytes; ++k) {
+    for (uint32_t k = 0, together = 0; k < bytes; k += together) {
+      together =
+          std::min({bytes - k, 16 - (from + k) % 16, 16 - (to + k) % 16});
       const uint64_t source = warp.stack(l, from + k) - base;
       const uint64_t target = warp.stack(l, to + k) - base;
-      if (values.stack.contains(source)) {
-        values.stack.insert(target, target + 1);
-        continue;
-      }
-      values.stack.erase(target, target + 1);
-      if (const auto copied = values.stack_copies.find(source);
-          copied != values.stack_copies.end())
-        values.stack_copies[target] = copied->second;
+      if (values.stack.contains(source, source + together))
+        values.stack.insert(target, target + together);
+      else
+        for (uint32_t j = 0; j < together; ++j) copy(source + j, target + j);
     }
   }
 }
