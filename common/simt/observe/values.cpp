@@ -47,18 +47,6 @@ Origin computed(Origin origin) {
 
 size_t register_bytes(int width) { return width ? size_t(width) * kLanes : 4; }
 
-// f(64 bits or fewer of the lane): in two parts, if it has 16 bytes.
-template <class F>
-void each_part(uint8_t* at, int width, int lane, F f) {
-  const int part = std::min(width, 8);
-  for (int k = 0; k < width; k += part) {
-    uint64_t value = 0;
-    std::memcpy(&value, at + lane * width + k, part);
-    f(value);
-    std::memcpy(at + lane * width + k, &value, part);
-  }
-}
-
 // Makes all that is undefined zeros, or ones.
 void fill_undefined(uint8_t* at, const Undefined& u, bool ones) {
   if (u.width == 0) {
@@ -70,9 +58,11 @@ void fill_undefined(uint8_t* at, const Undefined& u, bool ones) {
   }
   for (uint32_t rest = u.lanes; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
-    each_part(at, u.width, l, [&](uint64_t& value) {
-      value = ones ? value | u.bits[l] : value & ~u.bits[l];
-    });
+    for (int k = 0; k < u.width; ++k) {
+      const auto bits = static_cast<uint8_t>(u.bits[l] >> 8 * (k % 8));
+      uint8_t& byte = at[l * u.width + k];
+      byte = ones ? byte | bits : byte & ~bits;
+    }
   }
 }
 
@@ -89,7 +79,7 @@ uint64_t difference(const uint8_t* x, const uint8_t* y, int width, int lane) {
 // Registers as they are, to be put back.
 class Snapshot {
  public:
-  Snapshot(Warp& warp) : warp_(warp) {}
+  explicit Snapshot(Warp& warp) : warp_(warp) {}
   void add(Place place, int width) {
     const uint8_t* from = lanes<uint8_t>(warp_, place);
     saved_.push_back({place, {from, from + register_bytes(width)}});

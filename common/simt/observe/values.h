@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/simt/core/access.h"
 #include "common/simt/core/block.h"
 #include "common/simt/observe/undefined.h"
 
