@@ -75,6 +75,28 @@ __global__ void rotate_kernel(const int* x, int* y) {
   y[lane] = value;
 }
 
+// What was undefined may be written later, in a register as in memory.
+__global__ void rewritten_kernel(const int* x, int* y, int n) {
+  __shared__ int tile[32];
+  int value = x[threadIdx.x];
+  tile[threadIdx.x] = value;
+  if (threadIdx.x >= n) {
+    value = threadIdx.x;
+    tile[threadIdx.x] = threadIdx.x;
+  }
+  __syncwarp();
+  y[threadIdx.x] = value + tile[31 - threadIdx.x];
+}
+
+// The carry of one sum is not that of the next.
+__global__ void carry_kernel(const unsigned long long* x, int* y) {
+  unsigned __int128 a = x[threadIdx.x];
+  a += a << 63;
+  unsigned __int128 b = 0xffffffffffffffff;
+  b += threadIdx.x;
+  y[threadIdx.x] = threadIdx.x > 40 ? static_cast<int>(a >> 64) : b >> 64;
+}
+
 __global__ void exchange_kernel(int* x, int* y) {
   atomicExch(x, 5);
   *y = *x;
@@ -114,6 +136,16 @@ void test_idle_lanes() {
   expect::each(
       results<int>(1, [&](int* y) { exchange_kernel<<<1, 1>>>(z + 32, y); }),
       [](int) { return 5; });
+  Unwritten<int> late(32);
+  expect::ok(cudaMemset(late, 0, 16 * sizeof(int)));
+  expect::each(
+      results<int>(32,
+                   [&](int* y) { rewritten_kernel<<<1, 32>>>(late, y, 16); }),
+      [](int i) { return (i < 16 ? 0 : i) + (31 - i < 16 ? 0 : 31 - i); });
+  Unwritten<unsigned long long> numbers(32);
+  expect::each(
+      results<int>(32, [&](int* y) { carry_kernel<<<1, 32>>>(numbers, y); }),
+      [](int i) { return i > 0; });
 }
 
 // ---- Parts of what is loaded at once

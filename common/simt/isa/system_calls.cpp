@@ -37,24 +37,9 @@ class Lane {
   // At a generic address.
   template <class T>
   T read(uint64_t address) const {
-    const uint64_t offset = address & ~kWindowMask;
-    switch (address & kWindowMask) {
-      case kLocalWindow:
-        require_inside(address, sizeof(T), warp_.stack_end);
-        note_read(address, sizeof(T));
-        return from_stack<T>(offset);
-      case kSharedWindow:
-        require_inside(address, sizeof(T), warp_.block->shared.size());
-        note_read(address, sizeof(T));
-        return value_at<T>(warp_.block->shared.data() + offset);
-      case kParamWindow:
-        require_inside(address, sizeof(T), parameters().size());
-        return value_at<T>(parameters().data() + offset);
-      default:
-        require_allocated(address, sizeof(T));
-        note_read(address, sizeof(T));
-        return value_at<T>(allocations().open(address));
-    }
+    const T value = fetch<T>(address);
+    observe::system_read(warp_, ins_, lane_, address, sizeof value);
+    return value;
   }
 
   std::string text(uint64_t address) const {
@@ -64,6 +49,25 @@ class Lane {
   }
 
  private:
+  template <class T>
+  T fetch(uint64_t address) const {
+    const uint64_t offset = address & ~kWindowMask;
+    switch (address & kWindowMask) {
+      case kLocalWindow:
+        require_inside(address, sizeof(T), warp_.stack_end);
+        return from_stack<T>(offset);
+      case kSharedWindow:
+        require_inside(address, sizeof(T), warp_.block->shared.size());
+        return value_at<T>(warp_.block->shared.data() + offset);
+      case kParamWindow:
+        require_inside(address, sizeof(T), parameters().size());
+        return value_at<T>(parameters().data() + offset);
+      default:
+        require_allocated(address, sizeof(T));
+        return value_at<T>(allocations().open(address));
+    }
+  }
+
   AlignedBytes& parameters() const { return warp_.block->grid->parameters; }
 
   void require_inside(uint64_t address, uint64_t bytes, uint64_t size) const {
@@ -80,10 +84,6 @@ class Lane {
       refuse("out of bounds", allocations().describe(address));
     if (found->freed) refuse("use after free", allocations().describe(address));
     known_ = *found;
-  }
-
-  void note_read(uint64_t address, uint32_t bytes) const {
-    observe::system_read(warp_, ins_, lane_, address, bytes);
   }
 
   [[noreturn]] void refuse(const char* kind, const std::string& what) const {

@@ -12,16 +12,17 @@ const Undefined* UndefinedRegisters::find(Place place) const {
 
 void UndefinedRegisters::set(const Undefined& value) {
   if (value.lanes == 0) return;
-  auto* known = const_cast<Undefined*>(find(value.place));
-  if (!known) {
-    registers_.push_back(std::make_unique<Undefined>(value));
-    return;
-  }
-  known->lanes |= value.lanes;
+  const auto known =
+      std::find_if(registers_.begin(), registers_.end(),
+                   [&](const auto& one) { return one->place == value.place; });
+  if (known == registers_.end())
+    return void(registers_.push_back(std::make_unique<Undefined>(value)));
+  Undefined& mine = **known;
+  mine.lanes |= value.lanes;
   for (uint32_t rest = value.lanes; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
-    known->bits[l] = value.bits[l];
-    known->origin[l] = value.origin[l];
+    mine.bits[l] = value.bits[l];
+    mine.origin[l] = value.origin[l];
   }
 }
 

@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "common/simt/core/access.h"
 #include "common/simt/core/byte_set.h"
 #include "common/simt/core/warp.h"
 
@@ -66,9 +65,11 @@ using Copies = std::map<uint64_t, Copied>;  // by address
 struct WarpValues {
   // By where the registers of a call lie.
   std::map<const uint8_t*, UndefinedRegisters> calls;
-  Undefined exchanged;  // what its lanes hand over in a collective
-  uint32_t unsure = 0;  // lanes whose other operands there are undefined,
-  Origin why;           //   and one that made them so
+  // What its lanes hand over in a collective; those whose other operands there
+  // are undefined, and why one of them is.
+  Undefined exchanged;
+  uint32_t unsure = 0;
+  Origin why;
   std::vector<uint64_t> stack_bits;
   ByteSet stack;  // bytes of Warp::stacks that are written
   Copies stack_copies;

@@ -47,18 +47,6 @@ Origin computed(Origin origin) {
 
 size_t register_bytes(int width) { return width ? size_t(width) * kLanes : 4; }
 
-// f(64 bits or fewer of the lane): in two parts, if it has 16 bytes.
-template <class F>
-void each_part(uint8_t* at, int width, int lane, F f) {
-  const int part = std::min(width, 8);
-  for (int k = 0; k < width; k += part) {
-    uint64_t value = 0;
-    std::memcpy(&value, at + lane * width + k, part);
-    f(value);
-    std::memcpy(at + lane * width + k, &value, part);
-  }
-}
-
 // Makes all that is undefined zeros, or ones.
 void fill_undefined(uint8_t* at, const Undefined& u, bool ones) {
   if (u.width == 0) {
@@ -70,9 +58,11 @@ void fill_undefined(uint8_t* at, const Undefined& u, bool ones) {
   }
   for (uint32_t rest = u.lanes; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
-    each_part(at, u.width, l, [&](uint64_t& value) {
-      value = ones ? value | u.bits[l] : value & ~u.bits[l];
-    });
+    for (int k = 0; k < u.width; ++k) {
+      const auto bits = static_cast<uint8_t>(u.bits[l] >> 8 * (k % 8));
+      uint8_t& byte = at[l * u.width + k];
+      byte = ones ? byte | bits : byte & ~bits;
+    }
   }
 }
 
@@ -89,7 +79,7 @@ uint64_t difference(const uint8_t* x, const uint8_t* y, int width, int lane) {
 // Registers as they are, to be put back.
 class Snapshot {
  public:
-  Snapshot(Warp& warp) : warp_(warp) {}
+  explicit Snapshot(Warp& warp) : warp_(warp) {}
   void add(Place place, int width) {
     const uint8_t* from = lanes<uint8_t>(warp_, place);
     saved_.push_back({place, {from, from + register_bytes(width)}});
@@ -153,14 +143,25 @@ class Changes {
   std::vector<std::vector<uint8_t>> first_;
 };
 
-std::vector<Place> sources_of(const Instruction& ins) {
-  std::vector<Place> places;
+// f(place) for each register that the instruction computes with.
+template <class F>
+void each_source(const Instruction& ins, F f) {
   for (Place p : {ins.a, ins.b, ins.c, ins.d})
-    if (p != kNowhere) places.push_back(p);
+    if (p != kNowhere) f(p);
   if (ins.dst != kNowhere)  // mov packs
-    places.insert(places.end(), ins.elements.begin(), ins.elements.end());
-  if (ins.takes_carry) places.push_back(UndefinedRegisters::kCarry);
-  return places;
+    for (Place p : ins.elements) f(p);
+  if (ins.takes_carry) f(UndefinedRegisters::kCarry);
+}
+
+// The same for each that it writes.
+template <class F>
+void each_result(const Instruction& ins, F f) {
+  for (Place p : {ins.dst, ins.dst2})
+    if (p != kNowhere) f(p);
+  if (ins.dst == kNowhere)  // mov takes apart, ld fills
+    for (Place p : ins.elements)
+      if (p != kNowhere) f(p);
+  if (ins.gives_carry) f(UndefinedRegisters::kCarry);
 }
 
 }  // namespace
@@ -177,6 +178,7 @@ void Values::start(Block& block) {
 // ---- What an instruction makes of them -------------------------------------
 
 void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
+  if (!values_of(warp).calls.contains(warp.registers)) return;
   uint32_t unsure = 0;
   if (ins.guard != kNowhere) {
     unsure = registers_of(warp).lanes(ins.guard) & mask;
@@ -196,7 +198,7 @@ void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
     case Kind::kBarrier:
       for (Place p : {ins.a, ins.b, ins.c})
         use(warp, ins, p, mask, "It is an operand of the barrier");
-      write_results(warp, mask, results_of(ins));
+      define_results(warp, ins, mask);
       break;
     case Kind::kCollective:
       use(warp, ins, ins.d, mask, "It says which lanes take part");
@@ -216,6 +218,10 @@ void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
 
 void Values::compute(Warp& warp, const Instruction& ins, uint32_t mask,
                      uint32_t unsure) {
+  const UndefinedRegisters& registers = registers_of(warp);
+  uint32_t undefined = unsure;
+  each_source(ins, [&](Place p) { undefined |= registers.lanes(p) & mask; });
+  if (!undefined) return define_results(warp, ins, mask);
   std::vector<Undefined> results = results_of(ins);
   const bool bitwise = ins.spread == Spread::kBits ||
                        ins.spread == Spread::kBytes ||
@@ -224,7 +230,7 @@ void Values::compute(Warp& warp, const Instruction& ins, uint32_t mask,
     as_a_whole(warp, ins, mask, results);
   else if (mask)
     bit_by_bit(warp, ins, mask, results);
-  if (const Undefined* guard = registers_of(warp).find(ins.guard))
+  if (const Undefined* guard = registers.find(ins.guard))
     for (uint32_t rest = unsure; rest; rest &= rest - 1)
       for (Undefined& result : results)
         set_undefined(result, first_lane(rest), kAllBits,
@@ -240,9 +246,9 @@ void Values::as_a_whole(Warp& warp, const Instruction& ins, uint32_t mask,
     mask &= registers.lanes(ins.c) | (ins.spread == Spread::kAnd ? c : ~c);
   }
   constexpr uint64_t kLow = 0xffff, kHigh = kLow << 16;
-  for (Place p : sources_of(ins)) {
+  each_source(ins, [&](Place p) {
     const Undefined* source = registers.find(p);
-    if (!source) continue;
+    if (!source) return;
     for (uint32_t rest = source->lanes & mask; rest; rest &= rest - 1) {
       const int l = first_lane(rest);
       const uint64_t bits = source->bits[l];
@@ -253,7 +259,7 @@ void Values::as_a_whole(Warp& warp, const Instruction& ins, uint32_t mask,
       for (Undefined& result : results)
         set_undefined(result, l, spread, computed(source->origin[l]));
     }
-  }
+  });
 }
 
 // Tries what comes out if the undefined bits are zeros, and if they are ones:
@@ -263,19 +269,20 @@ void Values::bit_by_bit(Warp& warp, const Instruction& ins, uint32_t mask,
   const UndefinedRegisters& registers = registers_of(warp);
   std::vector<const Undefined*> tried;
   Snapshot before(warp);
-  const std::vector<Place> sources = sources_of(ins);
-  for (size_t k = 0; k < sources.size(); ++k) {
-    const Undefined* u = registers.find(sources[k]);
-    if (!u || !(u->lanes & mask)) continue;
-    const bool chooses = ins.elements.empty() && k >= ins.spread_operands;
+  int operand = 0;
+  each_source(ins, [&](Place p) {
+    const bool chooses =
+        ins.elements.empty() && operand++ >= ins.spread_operands;
+    const Undefined* u = registers.find(p);
+    if (!u || !(u->lanes & mask)) return;
     for (uint32_t rest = chooses ? u->lanes & mask : 0; rest; rest &= rest - 1)
       for (Undefined& result : results)
         set_undefined(result, first_lane(rest), kAllBits,
                       computed(u->origin[first_lane(rest)]));
-    if (chooses || std::count(tried.begin(), tried.end(), u)) continue;
+    if (chooses || std::count(tried.begin(), tried.end(), u)) return;
     tried.push_back(u);
     before.add(u->place, u->width);
-  }
+  });
   if (tried.empty()) return;
   for (const Undefined& result : results)
     before.add(result.place, result.width);
@@ -297,17 +304,17 @@ void Values::bit_by_bit(Warp& warp, const Instruction& ins, uint32_t mask,
 
 std::vector<Undefined> Values::results_of(const Instruction& ins) const {
   std::vector<Undefined> results;
-  const auto add = [&](Place place) {
-    if (place == kNowhere) return;
-    results.emplace_back().place = place;
-    results.back().width = width(ins, place);
-  };
-  add(ins.dst);
-  add(ins.dst2);
-  if (ins.dst == kNowhere && ins.pure)  // mov takes apart
-    for (Place p : ins.elements) add(p);
-  if (ins.gives_carry) add(UndefinedRegisters::kCarry);
+  each_result(ins, [&](Place p) {
+    results.emplace_back().place = p;
+    results.back().width = width(ins, p);
+  });
   return results;
+}
+
+void Values::define_results(Warp& warp, const Instruction& ins, uint32_t mask) {
+  UndefinedRegisters& registers = registers_of(warp);
+  each_result(ins, [&](Place p) { registers.define(p, mask); });
+  settle(warp);
 }
 
 void Values::write_results(Warp& warp, uint32_t mask,
@@ -336,7 +343,6 @@ void Values::publish(Warp& warp, const Instruction& ins, uint32_t mask) {
   for (Place p : {ins.a, ins.vote}) {
     const Undefined* value = registers.find(p);
     if (!value) continue;
-    out.width = value->width;
     for (uint32_t rest = value->lanes & mask; rest; rest &= rest - 1) {
       const int l = first_lane(rest);
       out.bits[l] = 0;
@@ -418,6 +424,13 @@ void Values::shuffle(Warp& warp, const Instruction& ins, uint32_t mask,
 
 // ---- Memory -----------------------------------------------------------------
 
+// Memory of the host, and constants: all of it is written.
+struct HostBytes {
+  bool contains(uint64_t, uint64_t) const { return true; }
+  void insert(uint64_t, uint64_t) {}
+  void erase(uint64_t, uint64_t) {}
+};
+
 // What is known of the bytes of a memory.
 template <class Set>
 struct Values::Memory {
@@ -454,8 +467,9 @@ void Values::access(Warp& warp, const Instruction& ins, const Access& a) {
     WarpValues& values = values_of(warp);
     access(warp, ins, a,
            Memory<ByteSet>{values.stack, 0, &values.stack_copies});
-  } else if (warp.tainted && a.use == Use::kLoad) {  // The host has written it.
-    define_results(warp, ins, a.mask);
+  } else {
+    HostBytes all_written;
+    access(warp, ins, a, Memory<HostBytes>{all_written, 0, nullptr});
   }
 }
 
@@ -473,12 +487,6 @@ void Values::access(Warp& warp, const Instruction& ins, const Access& a,
     store(warp, ins, a, memory);
   else
     atomic(warp, ins, a, memory);
-}
-
-void Values::define_results(Warp& warp, const Instruction& ins, uint32_t mask) {
-  for (Place p : ins.elements) registers_of(warp).define(p, mask);
-  registers_of(warp).define(ins.dst, mask);
-  settle(warp);
 }
 
 template <class Set>
@@ -653,19 +661,25 @@ void Values::copy_stack(Warp& warp, uint32_t mask, uint32_t from, uint32_t to,
                         uint32_t bytes) {
   WarpValues& values = values_of(warp);
   const uint8_t* const base = warp.stack(0, 0);
+  const auto copy = [&](uint64_t source, uint64_t target) {
+    if (values.stack.contains(source))
+      return void(values.stack.insert(target, target + 1));
+    values.stack.erase(target, target + 1);
+    const auto copied = values.stack_copies.find(source);
+    if (copied != values.stack_copies.end())
+      values.stack_copies[target] = copied->second;
+  };
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
-    for (uint32_t k = 0; k < bytes; ++k) {
+    for (uint32_t k = 0, together = 0; k < bytes; k += together) {
+      together =
+          std::min({bytes - k, 16 - (from + k) % 16, 16 - (to + k) % 16});
       const uint64_t source = warp.stack(l, from + k) - base;
       const uint64_t target = warp.stack(l, to + k) - base;
-      if (values.stack.contains(source)) {
-        values.stack.insert(target, target + 1);
-        continue;
-      }
-      values.stack.erase(target, target + 1);
-      if (const auto copied = values.stack_copies.find(source);
-          copied != values.stack_copies.end())
-        values.stack_copies[target] = copied->second;
+      if (values.stack.contains(source, source + together))
+        values.stack.insert(target, target + together);
+      else
+        for (uint32_t j = 0; j < together; ++j) copy(source + j, target + j);
     }
   }
 }

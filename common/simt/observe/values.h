@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/simt/core/access.h"
 #include "common/simt/core/block.h"
 #include "common/simt/observe/undefined.h"
 
@@ -65,7 +66,6 @@ class Values {
   void atomic(Warp& warp, const Instruction& ins, const Access& a,
               const Memory<Set>& memory);
   bool may_copy(Warp& warp, const Instruction& ins, int lane) const;
-  void define_results(Warp& warp, const Instruction& ins, uint32_t mask);
 
   void compute(Warp& warp, const Instruction& ins, uint32_t mask,
                uint32_t unsure);
@@ -77,6 +77,7 @@ class Values {
             std::vector<Undefined>& results);
   void shuffle(Warp& warp, const Instruction& ins, uint32_t mask,
                std::vector<Undefined>& results);
+  void define_results(Warp& warp, const Instruction& ins, uint32_t mask);
   std::vector<Undefined> results_of(const Instruction& ins) const;
   void write_results(Warp& warp, uint32_t mask,
                      const std::vector<Undefined>& results);
