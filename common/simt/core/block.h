@@ -29,6 +29,7 @@ class AllocationCache {
   struct Range {
     uint64_t begin = 0, end = 0;  // holds no access
     uint64_t distance = 0;        // to where the executor finds it
+    bool of_host = false;         // the host program may change it, too
   };
   Range& of(uint32_t site) { return ranges_[site % kSlots]; }
   void clear() { ranges_.fill({}); }
@@ -61,6 +62,10 @@ struct Block {
   static constexpr int kBarriers = 16;
   Barrier barriers[kBarriers];
   uint32_t live = 0;  // threads that have not exited
+  // Since whoever waits began to look: nothing in memory was changed; memory
+  // was read that the host program may change. Stores are compared only while
+  // `quiet` holds.
+  bool quiet = false, meets_host = false;
   uint32_t results_count = 0, results_lanes = 0;  // of the last bar.red
   std::vector<Warp*> warps;
 };

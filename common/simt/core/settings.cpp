@@ -14,9 +14,9 @@ namespace simt::settings {
 namespace {
 
 constexpr std::string_view kNames[] = {
-    "SIMT_CHECKS", "SIMT_COUNTERS",  "SIMT_DEVICE", "SIMT_LEAKS",
-    "SIMT_PTXAS",  "SIMT_REPORT",    "SIMT_SMS",    "SIMT_THREADS",
-    "SIMT_TRACE",  "SIMT_TRACE_LINE"};
+    "SIMT_CHECKS",  "SIMT_COUNTERS", "SIMT_DEVICE",    "SIMT_LEAKS",
+    "SIMT_PTXAS",   "SIMT_REPORT",   "SIMT_SECONDS",   "SIMT_SMS",
+    "SIMT_THREADS", "SIMT_TRACE",    "SIMT_TRACE_LINE"};
 
 // Empty counts as unset.
 const char* value_of(const char* name) {
@@ -36,15 +36,16 @@ bool on(const char* name) {
   refuse(name, value, "it is on or off");
 }
 
-std::optional<int> number(const char* name, const char* of_what, int most) {
+std::optional<int> number(const char* name, const char* of_what, int least,
+                          int most) {
   const char* value = value_of(name);
   if (!value) return std::nullopt;
   char* end = nullptr;
   const long n = std::strtol(value, &end, 10);
-  if (*end == '\0' && n >= 1 && n <= most) return static_cast<int>(n);
+  if (*end == '\0' && n >= least && n <= most) return static_cast<int>(n);
   refuse(name, value,
-         std::string("give a number of ") + of_what + " from 1 to " +
-             std::to_string(most));
+         std::string("give a number of ") + of_what + " from " +
+             std::to_string(least) + " to " + std::to_string(most));
 }
 
 }  // namespace
@@ -53,10 +54,13 @@ bool checks() { return on("SIMT_CHECKS"); }
 bool counters() { return on("SIMT_COUNTERS"); }
 bool ptxas_model() { return on("SIMT_PTXAS"); }
 int host_threads() {
-  return number("SIMT_THREADS", "host threads", 1024).value_or(1);
+  return number("SIMT_THREADS", "host threads", 1, 1024).value_or(1);
 }
 std::optional<int> multiprocessors() {
-  return number("SIMT_SMS", "multiprocessors", 1024);
+  return number("SIMT_SMS", "multiprocessors", 1, 1024);
+}
+int seconds() {
+  return number("SIMT_SECONDS", "seconds", 0, 1'000'000).value_or(10);
 }
 const char* report_path() { return value_of("SIMT_REPORT"); }
 const char* trace_path() { return value_of("SIMT_TRACE"); }

@@ -12,6 +12,7 @@ bool checks();         // SIMT_CHECKS=off: no races, no unwritten memory
 bool counters();       // SIMT_COUNTERS=off: nothing is counted
 bool ptxas_model();    // SIMT_PTXAS=off: counts the PTX as it is
 int host_threads();    // SIMT_THREADS=n, 1 to 1024; else 1
+int seconds();         // SIMT_SECONDS=n, the patience with a block; else 10
 bool leaks();          // SIMT_LEAKS=1: memory never freed is told at the end
 std::string device();  // SIMT_DEVICE; empty: the first model
 std::optional<int> multiprocessors();  // SIMT_SMS=n, 1 to 1024

@@ -33,8 +33,10 @@ std::string WarpRun::describe_waiting() const {
       text += "at the barrier";
     else if (p.state == Path::kAtCollective)
       text += "in a collective for the lanes " + hex_mask(p.members);
-    else
+    else if (p.polls)
       text += "for memory to change";
+    else
+      text += "for nothing, in a loop";
     if (!at.empty()) text += " at " + at;
     if (p.state != Path::kAtCollective) continue;
     const uint32_t missing = p.members & live & ~p.mask;
@@ -43,12 +45,13 @@ std::string WarpRun::describe_waiting() const {
   for (const auto& join : joins_) {
     if (join->arrived == 0 || join->arrived == join->expected) continue;
     text += "\n  warp " + std::to_string(index) + ": lanes " +
-            hex_mask(join->arrived) + " wait behind a branch";
-    if (join->pc != Join::kReturn) {
-      const auto& ins = join->frame->function->code[join->pc];
-      const std::string at = block->grid->program.location(ins.where);
-      if (!at.empty()) text += " at " + at;
-    }
+            hex_mask(join->arrived) + " wait for the others";
+    const auto& ins = join->pc == Join::kReturn
+                          ? *join->frame->call
+                          : join->frame->function->code[join->pc];
+    text += join->pc == Join::kReturn ? " at the end of a call" : "";
+    const std::string at = block->grid->program.location(ins.where);
+    if (!at.empty()) text += " at " + at;
   }
   return text;
 }
