@@ -355,9 +355,7 @@ void decode_access(const Statement& s, OperandReader& operands,
   ins.strength = strength_of(s);
   ins.releases = s.has("release");
   ins.for_block = is_for_block(s);
-  const bool rereads = s.has("volatile") || s.has("relaxed") ||
-                       s.has("acquire") || s.has("mmio");
-  if (rereads && !is_store) ins.kind = Kind::kPoll;
+  if (ins.strength != Strength::kWeak && !is_store) ins.kind = Kind::kPoll;
   std::vector<std::string> names = value.list;
   if (names.empty()) names = {value.text};
   if (names.size() != ins.count) throw Error("wrong number of registers");

@@ -12,7 +12,7 @@ namespace simt {
 namespace {
 
 // After so many turns others have theirs, if it may be them who are waited for;
-// and the clock is read.
+// and the clock is read, unless the turns are long enough to read it each time.
 constexpr uint32_t kTurns = 64;
 
 }  // namespace
@@ -39,7 +39,7 @@ void BlockRun::start(uint64_t block_number) {
   id[2] = number / size[0] / size[1];
   std::fill(std::begin(barriers), std::end(barriers), Barrier{});
   awaited = 0;
-  quiet = turn_over_ = false;
+  quiet = turn_over_ = loops_ = false;
   seconds_ = 0;
   live = live_then_ = grid->threads_per_block;
   for (auto& warp : runs) warp->start();
@@ -74,7 +74,7 @@ bool BlockRun::run() {
 
 // Some paths have given way: what is it that they do?
 void BlockRun::end_turn() {
-  if (turns_++ % kTurns == 0) lap();
+  if (turns_++ % kTurns == 0 || std::exchange(loops_, false)) lap();
   circles_ = circles() && !open_joins();
 }
 

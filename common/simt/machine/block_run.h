@@ -32,7 +32,7 @@ struct BlockRun : Block {
   // A path of one of its warps has had its turn; `polls`: reading in vain.
   void gave_way(bool polls) {
     turn_over_ = true;
-    polls_ |= polls;
+    (polls ? polls_ : loops_) = true;
   }
 
   // Opens a barrier if everybody has come: when somebody came, or exited.
@@ -61,7 +61,8 @@ struct BlockRun : Block {
   std::string describe_waiting() const;
 
   bool turn_over_ = false;  // a path has given way in this round
-  bool polls_ = false;      // and some did so reading in vain
+  bool loops_ = false;      // after a long loop
+  bool polls_ = false;      // or, at some time in this run(), reading in vain
   uint32_t turns_ = 0;      // rounds with such paths, in this run()
   // The search for a circle, as Brent does it: a state of the past, how many
   // turns ago, after how many it is replaced by a later one.

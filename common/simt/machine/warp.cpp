@@ -8,12 +8,12 @@
 namespace simt {
 namespace {
 
-// A path gives way after so many turns of loops. A poll that finds what it
-// found before counts for some of them, and whoever sleeps has had them all.
-constexpr uint32_t kTurns = 1 << 14;
-constexpr uint32_t kTurnsOfPoll = kTurns / 64;
-// Lanes at a join wait until a path before it has given way so often: after a
-// million turns, or 512 polls in vain.
+// A path may loop for so many of its warp's instructions before it gives way. A
+// poll that finds what it found before counts for many.
+constexpr uint64_t kTurn = 1 << 16;
+constexpr uint64_t kPoll = kTurn / 64;
+// Lanes at a join wait until a path before it has given way so often: after 4
+// million instructions, or 512 polls in vain.
 constexpr uint32_t kPatience = 64;
 constexpr uint32_t kPatienceOfPolls = 8;
 
@@ -116,7 +116,7 @@ void WarpRun::set_specials(const Frame& frame) {
 
 void WarpRun::start() {
   live = threads;
-  turns_ = 0;
+  turn_end_ = issued + kTurn;
   waiting_.clear();
   ready_.clear();
 }
@@ -182,7 +182,7 @@ void WarpRun::run_path(Path& path) {
         if (mask) ins->run(*this, *ins, mask);
       } else if (ins->kind == Kind::kBranch &&
                  (mask == 0 || mask == path.mask) &&
-                 (code + ins->target > ins || ++turns_ < kTurns)) {
+                 (code + ins->target > ins || issued < turn_end_)) {
         if (ins->guard != kNowhere)
           observe::branch(observers, *ins, path.mask, mask);
         if (mask) ins = code + ins->target - 1;
@@ -213,7 +213,7 @@ bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
         ++path.pc;
       else
         diverge(path, mask, ins.target, ins.reconverge);
-      return !back || ++turns_ < kTurns || give_way(path, false);
+      return !back || issued < turn_end_ || give_way(path, false);
     }
     case Kind::kTable:
       jump_by_table(path, mask, ins);
@@ -252,14 +252,15 @@ bool WarpRun::polls_in_vain(const Instruction& ins, uint32_t mask) {
   if (poll.slept) return true;
   if (!poll.unchanged) return false;
   uint64_t& before = found_[(ins.site ^ mask * 0x9e3779b9u >> 28) % 16];
-  if (before == poll.outcome) turns_ += kTurnsOfPoll;
+  if (before == poll.outcome)
+    turn_end_ = std::max(turn_end_, issued + kPoll) - kPoll;
   before = poll.outcome;
-  return turns_ >= kTurns;
+  return issued >= turn_end_;
 }
 
 // Lets the others have their turn: false, for `path` does not go on.
 bool WarpRun::give_way(const Path& path, bool polls) {
-  turns_ = 0;
+  turn_end_ = issued + kTurn;
   Path& waiting = waiting_.emplace_back(path);
   waiting.state = Path::kGaveWay;
   waiting.polls = polls;

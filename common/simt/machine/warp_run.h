@@ -133,7 +133,7 @@ class WarpRun : public Warp {
   std::vector<Join*> free_joins_;
   std::vector<std::array<uint32_t, kLanes>> specials_;  // but the block's own
   Frame* entry_ = nullptr;  // null: the warp has not begun, or has ended
-  uint32_t turns_ = 0;      // of loops, since a path last gave way
+  uint64_t turn_end_ = 0;   // as `issued`: who loops on then gives way
   // What polls found last, each where its place and lanes say.
   std::array<uint64_t, 16> found_{};
   bool state_known_ = false;

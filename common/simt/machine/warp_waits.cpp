@@ -60,7 +60,8 @@ class Digest {
 uint64_t WarpRun::state() {
   if (state_known_) return state_;
   Digest digest;
-  digest.add(uint64_t{live} << 32 | turns_);
+  digest.add(live);
+  digest.add(turn_end_ - issued);
   digest.add(carry);
   digest.add(found_.data(), sizeof found_);
   digest.add(stacks.data(), stacks.size());
