@@ -157,6 +157,59 @@ __global__ void loop_kernel(unsigned* p) {
   p[threadIdx.x] += p[threadIdx.x ^ 1];
 }
 
+// The barrier of a cluster: used out of turn, which is undefined; and with an
+// arrival that hands nothing over.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define CLUSTER_BARRIER(how) \
+  asm volatile("barrier.cluster." how ";" ::: "memory")
+#else
+#define CLUSTER_BARRIER(how)
+#endif
+
+constexpr int kArrivesAgainLine = __LINE__ + 3;
+__global__ void arrives_again_kernel(int* p) {
+  CLUSTER_BARRIER("arrive");
+  if (p[0] == 0) CLUSTER_BARRIER("arrive");
+  CLUSTER_BARRIER("wait");
+}
+
+constexpr int kWaitsAloneLine = __LINE__ + 2;
+__global__ void waits_alone_kernel(int* p) {
+  if (threadIdx.x != 5) CLUSTER_BARRIER("arrive");
+  CLUSTER_BARRIER("wait");
+  p[threadIdx.x] = 1;
+}
+
+constexpr int kAbsentFromClusterLine = __LINE__ + 5;
+__global__ void absent_from_cluster_kernel(int* p) {
+  // The second warp waits at the block's barrier instead.
+  if (threadIdx.x < 32) {
+    CLUSTER_BARRIER("arrive");
+    CLUSTER_BARRIER("wait");
+  } else {
+    __syncthreads();
+  }
+  p[threadIdx.x] = 1;
+}
+
+constexpr int kRelaxedLine = __LINE__ + 6;
+__global__ void relaxed_kernel(int* p) {
+  __shared__ int box[64];
+  box[threadIdx.x] = 1;
+  CLUSTER_BARRIER("arrive.relaxed");
+  CLUSTER_BARRIER("wait");
+  p[threadIdx.x] = box[63 - threadIdx.x];
+}
+
+// Behind the arrival, and before the wait, nothing is ordered.
+constexpr int kTooLateLine = __LINE__ + 6;
+__global__ void too_late_kernel(int* p) {
+  __shared__ int box[64];
+  CLUSTER_BARRIER("arrive");
+  box[threadIdx.x] = 1;
+  CLUSTER_BARRIER("wait");
+  p[threadIdx.x] = box[63 - threadIdx.x];
+}
 // Loops without end, each with something that changes for ever. A GPU would go
 // on until somebody ends the program.
 __global__ void still_kernel(int* p, int step) {
@@ -384,6 +437,27 @@ const Case cases[] = {
      [](int* p) { endless_kernel<<<1, 32>>>(p); },
      kExecutorOnly,
      {"livelock", "endless_kernel", line(kEndlessLine)}},
+    {"arrives again",
+     [](int* p) { arrives_again_kernel<<<1, 32>>>(p); },
+     kExecutorOnly,
+     {"bad barrier", "arrives again", line(kArrivesAgainLine)}},
+    {"waits alone",
+     [](int* p) { waits_alone_kernel<<<1, 64>>>(p); },
+     kExecutorOnly,
+     {"bad barrier", "thread (5,0,0)", line(kWaitsAloneLine + 1)}},
+    {"absent from the cluster",
+     [](int* p) { absent_from_cluster_kernel<<<1, 64>>>(p); },
+     kExecutorOnly,
+     {"deadlock", line(kAbsentFromClusterLine),
+      line(kAbsentFromClusterLine + 2)}},
+    {"relaxed arrival",
+     [](int* p) { relaxed_kernel<<<1, 64>>>(p); },
+     kExecutorOnly,
+     {"race", line(kRelaxedLine)}},
+    {"too late for the cluster",
+     [](int* p) { too_late_kernel<<<1, 64>>>(p); },
+     kExecutorOnly,
+     {"race", line(kTooLateLine)}},
     {"in circles",
      launch_endless<still_kernel>,
      kExecutorOnly,

@@ -59,9 +59,13 @@ struct Block {
   AllocationCache ranges;
   const Observers observers;
   std::shared_ptr<BlockChecks> checks;  // null: nobody checks
+  // Those of bar.sync, 0 to 15; and the cluster's, which is only this block.
+  // That one takes turns between two, as threads may come to the next before
+  // others have left the last.
   static constexpr int kBarriers = 16;
-  Barrier barriers[kBarriers];
-  uint32_t live = 0;  // threads that have not exited
+  Barrier barriers[kBarriers + 2];
+  uint32_t cluster_barrier = kBarriers;  // to which threads now come
+  uint32_t live = 0;                     // threads that have not exited
   // Since whoever waits began to look: nothing in memory was changed; memory
   // was read that the host program may change. Stores are compared only while
   // `quiet` holds.

@@ -39,6 +39,7 @@ void BlockRun::start(uint64_t block_number) {
   id[2] = number / size[0] / size[1];
   std::fill(std::begin(barriers), std::end(barriers), Barrier{});
   awaited = 0;
+  cluster_barrier = kBarriers;
   quiet = turn_over_ = loops_ = false;
   seconds_ = 0;
   live = live_then_ = grid->threads_per_block;
@@ -180,7 +181,12 @@ void BlockRun::check_barrier(uint32_t k) {
   if (b.arrived == 0 || b.arrived < (b.expected ? b.expected : live)) return;
   results_count = b.count;
   results_lanes = b.lanes;
-  observe::release(*this, k, b.expected != 0, waiting_warps(k));
+  const bool of_cluster = k >= kBarriers;
+  observe::release(*this, k, b.expected != 0 || of_cluster, waiting_warps(k));
+  if (of_cluster) {
+    cluster_barrier = k ^ 1;
+    for (auto& warp : runs) warp->open_cluster_barrier();
+  }
   b = Barrier{};
   awaited &= ~(1u << k);
   for (auto& warp : runs) warp->release(k);
@@ -228,7 +234,7 @@ Finding BlockRun::finding(Path::State state, const std::string& kind,
 
 void BlockRun::deadlock() {
   int barriers = 0;
-  for (uint32_t k = 0; k < kBarriers; ++k)
+  for (uint32_t k = 0; k < std::size(this->barriers); ++k)
     barriers += std::any_of(runs.begin(), runs.end(),
                             [&](const auto& w) { return w->waits_at(k); });
   const bool in_collective = any_waits(Path::kAtCollective);

@@ -117,6 +117,7 @@ void WarpRun::set_specials(const Frame& frame) {
 void WarpRun::start() {
   live = threads;
   turn_end_ = issued + kTurn;
+  came_ = open_for_ = 0;
   waiting_.clear();
   ready_.clear();
 }
@@ -233,6 +234,11 @@ bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
     case Kind::kBarrier:
       if (mask) wait_at_barrier(path, mask, ins);
       if (!ins.flags) path.mask &= ~mask;  // bar.arrive goes on
+      ++path.pc;
+      break;
+    case Kind::kCluster:
+      if (mask && ins.flags) arrive_in_cluster(mask, ins);
+      if (mask && !ins.flags) path.mask &= ~wait_in_cluster(path, mask, ins);
       ++path.pc;
       break;
     case Kind::kCollective:
@@ -373,6 +379,7 @@ void WarpRun::exit_lanes(Path& path, uint32_t mask) {
   live &= ~mask;
   block->live -= lane_count(mask);
   leave(path.join, nullptr, mask);
+  leave_cluster_barrier(mask);
   path.mask &= ~mask;
   ++path.pc;
   if (path.mask == 0 && path.join) settle(path.join);

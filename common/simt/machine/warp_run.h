@@ -81,6 +81,7 @@ class WarpRun : public Warp {
   // the lock that those want. Returns whether there were any.
   bool open_joins(Path::State state);
   void release(uint32_t barrier);
+  void open_cluster_barrier();
   std::string describe_waiting() const;
   // The first lanes that wait in this way; null if there are none.
   const Path* waiting(Path::State state) const;
@@ -116,6 +117,10 @@ class WarpRun : public Warp {
   void copy_stack(uint32_t mask, uint32_t from, uint32_t to, uint32_t bytes);
   void wait_at_barrier(const Path& path, uint32_t mask, const Instruction& ins);
   void pass_barrier(Path& path);
+  void arrive_in_cluster(uint32_t mask, const Instruction& ins);
+  uint32_t wait_in_cluster(const Path& path, uint32_t mask,
+                           const Instruction& ins);
+  void leave_cluster_barrier(uint32_t mask);
   void check_barrier_count(const Instruction& ins, uint32_t mask,
                            uint32_t count) const;
   bool collective(Path& path, uint32_t mask, const Instruction& ins);
@@ -136,6 +141,9 @@ class WarpRun : public Warp {
   uint64_t turn_end_ = 0;   // as `issued`: who loops on then gives way
   // What polls found last, each where its place and lanes say.
   std::array<uint64_t, 16> found_{};
+  // Lanes that have come to the cluster's barrier and not gone on from it:
+  // while it is closed, and since it is open.
+  uint32_t came_ = 0, open_for_ = 0;
   bool state_known_ = false;
   uint64_t state_ = 0;
 };

@@ -61,6 +61,7 @@ uint64_t WarpRun::state() {
   if (state_known_) return state_;
   Digest digest;
   digest.add(live);
+  digest.add(uint64_t{came_} << 32 | open_for_);
   digest.add(turn_end_ - issued);
   digest.add(carry);
   digest.add(found_.data(), sizeof found_);
@@ -107,7 +108,7 @@ void WarpRun::wait_at_barrier(const Path& path, uint32_t mask,
   const uint32_t expected =
       ins.b == kNowhere ? 0 : *lanes<uint32_t>(*this, ins.b);
   if (ins.b != kNowhere) check_barrier_count(ins, mask, expected);
-  observe::arrive(*this, ins, mask);
+  observe::arrive(*this, ins, mask, number);
   Barrier& barrier = block->barriers[number];
   home_.awaited |= 1u << number;
   barrier.expected = expected;
@@ -151,6 +152,7 @@ void WarpRun::pass_barrier(Path& path) {
     enter(path);
     ins.run(*this, ins, path.mask);
   }
+  if (ins.kind == Kind::kCluster) open_for_ &= ~path.mask;
   ++path.pc;
 }
 
@@ -179,6 +181,55 @@ void WarpRun::release(uint32_t barrier) {
     pass_barrier(path);
     resume(path);
   }
+}
+
+// ---- The barrier of the cluster ------------------------------------------
+
+void WarpRun::arrive_in_cluster(uint32_t mask, const Instruction& ins) {
+  if (const uint32_t again = mask & (came_ | open_for_))
+    fault(*this, ins, first_lane(again), "bad barrier",
+          "it arrives again at the cluster's barrier, and has not waited there "
+          "in between",
+          719);
+  const uint32_t number = block->cluster_barrier;
+  if (ins.mode)
+    observe::arrive_relaxed(*this, ins);
+  else
+    observe::arrive(*this, ins, mask, number);
+  came_ |= mask;
+  home_.awaited |= 1u << number;
+  block->barriers[number].arrived += lane_count(mask);
+  home_.check_barrier(number);
+}
+
+// Returns the lanes that cannot go on yet.
+uint32_t WarpRun::wait_in_cluster(const Path& path, uint32_t mask,
+                                  const Instruction& ins) {
+  if (const uint32_t absent = mask & ~(came_ | open_for_))
+    fault(*this, ins, first_lane(absent), "bad barrier",
+          "it waits at the cluster's barrier, and has not arrived there", 719);
+  if (mask & open_for_) observe::pass(*this, block->cluster_barrier ^ 1);
+  open_for_ &= ~mask;
+  const uint32_t waits = mask & came_;
+  if (waits) {
+    Path& waiting = waiting_.emplace_back(path);
+    waiting.mask = waits;
+    waiting.state = Path::kAtBarrier;
+    waiting.barrier = block->cluster_barrier;
+  }
+  return waits;
+}
+
+void WarpRun::open_cluster_barrier() {
+  open_for_ |= came_;
+  came_ = 0;
+}
+
+// Lanes that have ended are waited for no more, whether they came or not.
+void WarpRun::leave_cluster_barrier(uint32_t mask) {
+  block->barriers[block->cluster_barrier].arrived -= lane_count(came_ & mask);
+  came_ &= ~mask;
+  open_for_ &= ~mask;
 }
 
 // ---- Collectives ---------------------------------------------------------

@@ -217,11 +217,15 @@ void Checker::fence(Warp& warp, const Instruction& ins) {
                                   tables_->log.now());
 }
 
-void Checker::arrive(Warp& warp, const Instruction& ins, uint32_t mask) {
+void Checker::pass(Warp& warp, uint32_t barrier) {
+  warp.block->checks->order.go(barrier, warp.index);
+}
+
+void Checker::arrive(Warp& warp, const Instruction& ins, uint32_t mask,
+                     uint32_t number) {
   BlockOrder& block = warp.block->checks->order;
-  const uint32_t number = *lanes<uint32_t>(warp, ins.a);
   BarrierOrder& barrier = block.barriers[number];
-  const bool counted = ins.b != kNowhere;
+  const bool counted = ins.b != kNowhere || number >= Block::kBarriers;
   if (counted) block.come(number, warp.index, tables_->log.now());
   if (!barrier.first) {
     barrier.first = &ins;
@@ -249,7 +253,10 @@ void Checker::release(Block& block, uint32_t number, bool counted,
   if (counted) {
     for (uint32_t rest = waiting; rest; rest &= rest - 1)
       order.go(number, first_lane(rest));
-    std::fill(barrier.known.begin(), barrier.known.end(), 0);
+    // Of the cluster's two, those who pass this one later need what it knows.
+    BarrierOrder& used =
+        number < Block::kBarriers ? barrier : order.barriers[number ^ 1];
+    std::fill(used.known.begin(), used.known.end(), 0);
   } else {
     order.meet(tables_->log.now());
     if (block.live != grid_.threads_per_block && barrier.first)

@@ -85,6 +85,10 @@ void BlockOrder::go(uint32_t barrier, uint32_t warp) {
     Time& mine = across[warp * known.size() + v];
     mine = std::max(mine, known[v]);
   }
+  if (known.empty()) return;
+  // Its own lanes have met there as well.
+  Time& synced = warps[warp].synced;
+  synced = std::max(synced, known[warp]);
 }
 
 Releases::Releases() : flags_(kFlags), covers_(kCovers) {}

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/simt/core/block.h"
 #include "common/simt/core/warp.h"
 #include "common/simt/observe/shadow.h"
 
@@ -50,7 +51,7 @@ struct BlockOrder {
   std::vector<Time> across;  // [w * warps + v]: what w knows of v; or empty
   // By warp: what it did before has been handed out, within the block.
   std::vector<Time> released;
-  std::array<BarrierOrder, 16> barriers;
+  std::array<BarrierOrder, Block::kBarriers + 2> barriers;
 
   void start(uint32_t block, Time now);
   void fence(uint32_t warp, bool for_device, Time now);
