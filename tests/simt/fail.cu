@@ -323,6 +323,18 @@ __global__ void lost_wait_kernel(int* p, int) {
   seen[blockIdx.x] = 1;
 }
 
+__global__ void crowd_kernel(int* p, int) {
+  // A barrier of more blocks than any GPU holds at a time.
+  atomicAdd(p, 1);
+  while (atomicAdd(p, 0) < static_cast<int>(gridDim.x)) {
+  }
+}
+
+__global__ void host_wait_kernel(volatile int* flag) {
+  while (*flag == 0) {
+  }
+}
+
 __global__ void plain_kernel(int* p) { p[0] = 1; }
 
 template <void (*kernel)(int*, int), int blocks = 1>
@@ -514,6 +526,19 @@ const Case cases[] = {
      launch_endless<tennis_kernel, 2>,
      kExecutorOnly,
      {"time limit", "tennis_kernel"}},
+    {"crowd",
+     [](int* p) { crowd_kernel<<<6000, 1>>>(p, 0); },
+     kExecutorOnly,
+     {"livelock", "crowd_kernel", "blocks cannot begin"}},
+    {"host that never comes",
+     [](int*) {
+       int* flag = nullptr;
+       expect::ok(cudaMallocHost(&flag, sizeof *flag));
+       *flag = 0;
+       host_wait_kernel<<<1, 32>>>(flag);
+     },
+     kExecutorOnly,
+     {"time limit", "host_wait_kernel", "the host may change"}},
     {"unlocked",
      launch_endless<unlocked_kernel, 3>,
      kExecutorOnly,

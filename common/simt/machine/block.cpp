@@ -156,22 +156,25 @@ void BlockRun::add_seconds(double seconds) {
   const std::string allowed = std::to_string(limit);
   throw PlacedFault(
       702, finding(Path::kGaveWay, "time limit",
-                   "in " + allowed +
-                       " s of the executor's time, none of this block's "
-                       "threads has ended" +
+                   "none of this block's threads has ended in " + allowed +
+                       " s of the executor's time" +
                        (meets_host ? kWaitsForHost : "") +
-                       ". Perhaps none ever will. If they only need long, set "
-                       "SIMT_SECONDS to more than " +
+                       ". That is its own limit, and may be no error of the "
+                       "program. If they only need long, set SIMT_SECONDS to "
+                       "more than " +
                        allowed + ", or to 0 for no limit:"));
 }
 
-void BlockRun::livelock() const {
-  throw PlacedFault(
-      719, finding(Path::kGaveWay, "livelock",
-                   polls_ ? "every thread that is left waits for memory which "
-                            "nobody changes:"
-                          : "every thread that is left goes round in a loop "
-                            "that nothing will ever end:"));
+void BlockRun::livelock(uint64_t unbegun) const {
+  std::string what =
+      polls_ ? "every thread that is left waits for memory which nobody changes"
+             : "every thread that is left goes round in a loop that nothing "
+               "will ever end";
+  if (unbegun)
+    what += ", and " + std::to_string(unbegun) +
+            " blocks cannot begin before others have ended: there is no room "
+            "for so many at a time";
+  throw PlacedFault(719, finding(Path::kGaveWay, "livelock", what + ":"));
 }
 
 // ---- Barriers ------------------------------------------------------------

@@ -26,8 +26,9 @@ struct BlockRun : Block {
   bool stands_still() const { return circles_ && since_ == grid->changes; }
   // Counts time in which it waited asleep.
   void add_seconds(double seconds);
-  // That it can never go on, because nobody is left to change memory.
-  [[noreturn]] void livelock() const;
+  // That it can never go on, because nobody is left to change memory; `unbegun`
+  // blocks have no place to begin in.
+  [[noreturn]] void livelock(uint64_t unbegun) const;
 
   // A path of one of its warps has had its turn; `polls`: reading in vain.
   void gave_way(bool polls) {

@@ -28,15 +28,15 @@ std::string WarpRun::describe_waiting() const {
     text += "\n  warp " + std::to_string(index) + ": " +
             std::to_string(lane_count(p.mask)) + " thread(s), " +
             thread_name(first) +
-            (first == last ? "" : " to " + thread_name(last)) + ", wait ";
+            (first == last ? "" : " to " + thread_name(last)) + ", ";
     if (p.state == Path::kAtBarrier)
-      text += "at the barrier";
+      text += "wait at the barrier";
     else if (p.state == Path::kAtCollective)
-      text += "in a collective for the lanes " + hex_mask(p.members);
+      text += "wait in a collective for the lanes " + hex_mask(p.members);
     else if (p.polls)
-      text += "for memory to change";
+      text += "wait for memory to change";
     else
-      text += "for nothing, in a loop";
+      text += "go round in a loop";
     if (!at.empty()) text += " at " + at;
     if (p.state != Path::kAtCollective) continue;
     const uint32_t missing = p.members & live & ~p.mask;

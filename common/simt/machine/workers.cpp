@@ -104,7 +104,7 @@ class Worker {
                     [](const Resident& b) { return b->meets_host; });
     const uint64_t changes = all_.grid_.changes;
     if (!for_host && stands_still() && all_.all_wait(me_, changes))
-      resident_.front()->livelock();
+      resident_.front()->livelock(all_.unbegun());
     if (++looks_ < kLooks) return std::this_thread::yield();
     const auto nap = std::chrono::microseconds(std::min(looks_, 1000));
     std::this_thread::sleep_for(nap);
@@ -167,6 +167,10 @@ std::optional<uint64_t> Workers::take() {
   const uint64_t number = next_++;
   if (number >= grid_.blocks) return std::nullopt;
   return number;
+}
+
+uint64_t Workers::unbegun() const {
+  return grid_.blocks - std::min<uint64_t>(next_, grid_.blocks);
 }
 
 bool Workers::all_wait(size_t me, uint64_t changes) {

@@ -37,6 +37,7 @@ class Workers {
   void work(size_t me);
   // The next block's number, while there are any and nobody has failed.
   std::optional<uint64_t> take();
+  uint64_t unbegun() const;
   // Worker `me` can only wait for the others, since `changes` of the grid's
   // were counted. Whether all of them can.
   bool all_wait(size_t me, uint64_t changes);
