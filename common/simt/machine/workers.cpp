@@ -52,12 +52,11 @@ class Worker {
   bool revisit() {
     const size_t before = resident_.size();
     auto oldest = resident_.begin();
-    for (Resident& block : resident_) {
-      if (block) turn(block);
-      while (oldest < resident_.end() &&
-             (!*oldest || (*oldest)->stands_still()))
+    for (auto block = oldest; block != resident_.end(); ++block) {
+      if (*block) turn(*block);
+      while (oldest < block && (!*oldest || (*oldest)->stands_still()))
         ++oldest;
-      if (&*oldest < &block) turn(*oldest);
+      if (oldest < block) turn(*oldest);
     }
     std::erase(resident_, nullptr);
     return resident_.size() != before;
