@@ -1,5 +1,7 @@
 // Barriers of a block: in loops and functions, with counts and votes, named,
-// after early returns, in blocks of every shape.
+// after early returns, in blocks of every shape; and of a cluster.
+
+#include <cooperative_groups.h>
 
 #include <algorithm>
 
@@ -264,6 +266,90 @@ void check_shrinking() {
   expect::each(got, [&](int i) { return met[i / 32]; });
 }
 
+// The barrier of a cluster, here of one block: to arrive is one thing, to wait
+// another. It takes a GPU of compute capability 9.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+__device__ void arrive() {
+  asm volatile("barrier.cluster.arrive;" ::: "memory");
+}
+__device__ void wait() { asm volatile("barrier.cluster.wait;" ::: "memory"); }
+__device__ void meet() { cooperative_groups::this_cluster().sync(); }
+#else
+__device__ void arrive() {}
+__device__ void wait() {}
+__device__ void meet() {}
+#endif
+
+__global__ void cluster_kernel(int* out) {
+  __shared__ int box[160];
+  const int i = threadIdx.x, n = blockDim.x;
+  box[i] = i + 1;
+  meet();
+  out[i] = box[n - 1 - i];
+}
+
+// Much happens between the two, and some warps are a phase ahead of others.
+__global__ void phases_kernel(int* out, int rounds) {
+  __shared__ int box[2][160];
+  const int i = threadIdx.x, n = blockDim.x;
+  int sum = 0;
+  for (int round = 0; round < rounds; ++round) {
+    box[round % 2][i] = round * i;
+    arrive();
+    int busy = i;
+    for (int k = 0; k < i / 32 * 100; ++k) busy = busy * 5 + k;
+    if (busy == -1) sum += 1000;
+    wait();
+    sum += box[round % 2][(i + 33) % n];
+  }
+  out[i] = sum;
+}
+
+// Each half of a warp arrives and waits in a place of its own; a third of the
+// threads ends in between, another before.
+__global__ void leaving_cluster_kernel(int* out) {
+  __shared__ int box[160];
+  const int i = threadIdx.x, n = blockDim.x;
+  if (i % 3 == 0) return;
+  box[i] = i;
+  if (i % 2 == 0) {
+    arrive();
+    if (i % 3 == 1) return;
+    wait();
+  } else {
+    arrive();
+    if (i % 3 == 1) return;
+    wait();
+  }
+  const int other = (i + 2) % n;
+  if (other % 3 == 1) out[i] = box[other];
+  arrive();
+  wait();
+  if (i + 3 < n) atomicAdd(out + i + 3, 1000);
+}
+
+void check_cluster() {
+  cudaDeviceProp device = {};
+  expect::ok(cudaGetDeviceProperties(&device, 0));
+  if (device.major < 9) return;
+  for (int n : {1, 31, 32, 33, 100, 160}) {
+    auto got = expect::results<int>(
+        n, [&](int* out) { cluster_kernel<<<1, n>>>(out); });
+    expect::each(got, [&](int i) { return n - i; });
+    got = expect::results<int>(
+        n, [&](int* out) { phases_kernel<<<1, n>>>(out, 6); });
+    expect::each(got, [&](int i) { return 15 * ((i + 33) % n); });
+  }
+  const int n = 160;
+  const auto got = expect::results<int>(
+      n, [&](int* out) { leaving_cluster_kernel<<<1, n>>>(out); });
+  expect::each(got, [&](int i) {
+    if (i % 3 != 2) return 0;
+    const int other = (i + 2) % n;
+    return (other % 3 == 1 ? other : 0) + (i >= 5 ? 1000 : 0);
+  });
+}
+
 }  // namespace
 
 int main() {
@@ -278,5 +364,6 @@ int main() {
   check_named_votes();
   check_shapes();
   check_shrinking();
+  check_cluster();
   return expect::report();
 }

@@ -1,12 +1,14 @@
 // Blocks that need each other: cooperative groups, a barrier of the whole
-// grid, look-back, the last block, locks.
+// grid, look-back, the last block, locks; and the host.
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 #include "tests/simt/expect.h"
 
@@ -289,6 +291,138 @@ void check_lock() {
   expect::each(list, [](int i) { return i / 4 * 100 + i % 4 * 16; });
 }
 
+// A barrier of the grid made by hand; who waits there may count its looks, in
+// a register or in memory.
+template <int how>
+__global__ void own_barrier_kernel(unsigned* arrived, int* values, int* out) {
+  const int last = gridDim.x - 1;
+  volatile int* box = values;
+  if (threadIdx.x == 0) box[blockIdx.x] = blockIdx.x * 3;
+  int looks = 0;
+  for (unsigned round = 1; round <= 3; ++round) {
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      atomicAdd(arrived, 1);
+      while (static_cast<volatile unsigned*>(arrived)[0] < round * gridDim.x) {
+        if (how == 1) ++looks;
+        if (how == 2) box[2 * gridDim.x + blockIdx.x] = ++looks;
+        if (how == 3) __nanosleep(200);
+      }
+      __threadfence();
+    }
+    __syncthreads();
+    if (round == 1 && threadIdx.x == 0)
+      box[gridDim.x + blockIdx.x] = box[last - blockIdx.x] + 1;
+  }
+  if (threadIdx.x == 0)
+    out[blockIdx.x] =
+        box[gridDim.x + (blockIdx.x + 5) % gridDim.x] + (looks < 0);
+}
+
+template <int how>
+void check_own_barrier() {
+  constexpr int kBlocks = 250;
+  const auto got = expect::results<int>(5 * kBlocks, [](int* all) {
+    own_barrier_kernel<how><<<kBlocks, 64>>>(
+        reinterpret_cast<unsigned*>(all + 4 * kBlocks), all + kBlocks, all);
+  });
+  expect::each(std::vector<int>(got.begin(), got.begin() + kBlocks),
+               [](int i) { return (kBlocks - 1 - (i + 5) % kBlocks) * 3 + 1; });
+}
+
+// Each block waits for the next one: the last must have begun.
+__global__ void backward_kernel(int* sums) {
+  if (threadIdx.x != 0) return;
+  int after = 0;
+  if (blockIdx.x + 1 < gridDim.x) {
+    volatile int* next = sums + blockIdx.x + 1;
+    while (*next == 0) {
+    }
+    after = *next;
+  }
+  atomicExch(sums + blockIdx.x, after + 1);
+}
+
+void check_backward() {
+  const auto got = expect::results<int>(
+      200, [](int* sums) { backward_kernel<<<200, 32>>>(sums); });
+  expect::each(got, [](int i) { return 200 - i; });
+}
+
+// Two blocks hand a number back and forth.
+__global__ void table_tennis_kernel(int* ball, int turns) {
+  volatile int* seen = ball;
+  for (int turn = blockIdx.x; turn < turns; turn += 2) {
+    while (*seen != turn) {
+    }
+    atomicExch(ball, turn + 1);
+  }
+}
+
+void check_table_tennis() {
+  const auto got = expect::results<int>(
+      1, [](int* ball) { table_tennis_kernel<<<2, 1>>>(ball, 2000); });
+  expect::equal(got[0], 2000);
+}
+
+// One store, a fence and one load in each of two blocks: one of them at least
+// must see the other's store.
+__global__ void store_load_kernel(int* all, int rounds) {
+  const int me = blockIdx.x;
+  volatile int* turn = all;
+  int* seen = all + 2 + 2 * rounds;
+  for (int i = 0; i < rounds; ++i) {
+    turn[me] = i + 1;
+    while (turn[1 - me] < i + 1) {
+    }
+    volatile int* place = all + 2 + 2 * i;
+    place[me] = 1;
+    __threadfence();
+    seen[2 * i + me] = place[1 - me];
+  }
+}
+
+void check_store_load() {
+  constexpr int kRounds = 3000;
+  const auto got = expect::results<int>(2 + 4 * kRounds, [](int* all) {
+    store_load_kernel<<<2, 1>>>(all, kRounds);
+  });
+  int neither = 0;
+  for (size_t i = 2 + 2 * kRounds; i < got.size(); i += 2)
+    neither += got[i] == 0 && got[i + 1] == 0;
+  expect::equal(neither, 0);
+}
+
+// A kernel that waits for a thread of the host, and is waited for.
+__global__ void host_kernel(volatile int* pages) {
+  for (int turn = 1; turn <= 3; ++turn) {
+    pages[0] = turn;
+    while (pages[1] != turn) {
+    }
+  }
+  pages[2] = 1;
+}
+
+void check_host() {
+  int* pages = nullptr;
+  expect::ok(cudaMallocHost(&pages, 3 * sizeof *pages));
+  std::fill_n(pages, 3, 0);
+  std::thread host([&] {
+    volatile int* seen = pages;
+    for (int turn = 1; turn <= 3; ++turn) {
+      while (seen[0] != turn) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      seen[1] = turn;
+    }
+  });
+  host_kernel<<<1, 1>>>(pages);
+  expect::ok(cudaDeviceSynchronize());
+  host.join();
+  expect::equal(pages[2], 1);
+  expect::ok(cudaFreeHost(pages));
+}
+
 }  // namespace
 
 int main() {
@@ -306,5 +440,13 @@ int main() {
   check_look_back();
   check_waiting();
   check_lock();
+  check_own_barrier<0>();
+  check_own_barrier<1>();
+  check_own_barrier<2>();
+  check_own_barrier<3>();
+  check_backward();
+  check_table_tennis();
+  check_store_load();
+  check_host();
   return expect::report();
 }

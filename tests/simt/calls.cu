@@ -154,6 +154,115 @@ void check_virtual() {
   });
 }
 
+// Locks behind calls: lanes that are back from acquire() must not wait there
+// for those who are still in it.
+struct Guarded {
+  int lock, counter, sum;
+};
+
+__device__ __noinline__ int acquire(int* lock) {
+  int rounds = 0;
+  while (atomicCAS(lock, 0, 1) != 0) ++rounds;
+  __threadfence();
+  return rounds;
+}
+
+__device__ __noinline__ void release(int* lock) {
+  __threadfence();
+  atomicExch(lock, 0);
+}
+
+// A call of a call, with a result and an array in each frame.
+__device__ __noinline__ int acquire_deeply(int* lock, int depth) {
+  int kept[2] = {depth, static_cast<int>(threadIdx.x)};
+  if (depth == 0) return acquire(lock) < 0 ? 1 : 0;
+  const int below = acquire_deeply(lock, depth - 1);
+  return below + kept[below & 1];
+}
+
+__device__ __noinline__ bool try_acquire(int* lock) {
+  return atomicCAS(lock, 0, 1) == 0;
+}
+
+__device__ void count_once(Guarded* g, int add) {
+  volatile int* counter = &g->counter;
+  *counter = *counter + 1;
+  volatile int* sum = &g->sum;
+  *sum = *sum + add;
+}
+
+__global__ void acquire_kernel(Guarded* g) {
+  const bool first = acquire(&g->lock) >= 0;
+  count_once(g, first);
+  release(&g->lock);
+}
+
+__global__ void acquire_deeply_kernel(Guarded* g) {
+  const int depths = acquire_deeply(&g->lock, threadIdx.x % 4);
+  count_once(g, depths);
+  release(&g->lock);
+}
+
+__global__ void try_acquire_kernel(Guarded* g) {
+  while (!try_acquire(&g->lock)) {
+  }
+  __threadfence();
+  count_once(g, 1);
+  release(&g->lock);
+}
+
+using Acquire = int (*)(int*);
+__device__ __noinline__ int acquire_slowly(int* lock) {
+  while (atomicExch(lock, 1) != 0) __nanosleep(100);
+  __threadfence();
+  return 0;
+}
+__device__ Acquire ways[2] = {acquire, acquire_slowly};
+
+__global__ void pointed_acquire_kernel(Guarded* g) {
+  const int rounds = ways[threadIdx.x % 2](&g->lock);
+  count_once(g, rounds >= 0);
+  release(&g->lock);
+}
+
+// Each lane holds the lock in several calls, and leaves the loop when it likes.
+__global__ void again_kernel(Guarded* g) {
+  for (int i = 0; i <= static_cast<int>(threadIdx.x) % 3; ++i) {
+    if (acquire(&g->lock) < 0) return;
+    count_once(g, i);
+    release(&g->lock);
+    if (threadIdx.x == 5) break;
+  }
+}
+
+void check_locks() {
+  const auto run = [](void (*kernel)(Guarded*)) {
+    return expect::results<Guarded>(
+        1, [&](Guarded* g) { kernel<<<2, 64>>>(g); })[0];
+  };
+  for (const auto kernel :
+       {acquire_kernel, try_acquire_kernel, pointed_acquire_kernel}) {
+    const Guarded got = run(kernel);
+    expect::equal(got.counter, 128);
+    expect::equal(got.sum, 128);
+  }
+  int deep = 0, times = 0, turns = 0;
+  for (int i = 0; i < 64; ++i) {
+    int below = 0;
+    for (int depth = 1; depth <= i % 4; ++depth) below += below & 1 ? i : depth;
+    deep += below;
+    const int rounds = i == 5 ? 1 : i % 3 + 1;
+    times += rounds;
+    turns += rounds * (rounds - 1) / 2;
+  }
+  const Guarded deeply = run(acquire_deeply_kernel);
+  expect::equal(deeply.counter, 128);
+  expect::equal(deeply.sum, 2 * deep);
+  const Guarded again = run(again_kernel);
+  expect::equal(again.counter, 2 * times);
+  expect::equal(again.sum, 2 * turns);
+}
+
 // Dense cases become a jump table (brx.idx).
 __host__ __device__ int jump(int kind, int x) {
   switch (kind) {
@@ -327,6 +436,7 @@ int main() {
   check_depth();
   check_pointers();
   check_virtual();
+  check_locks();
   check_jump();
   check_loops();
   check_bundles();

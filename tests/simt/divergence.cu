@@ -253,6 +253,130 @@ void check_locks() {
   expect::equal(got[0], 80);
 }
 
+// What a lane does between two looks at what it waits for.
+enum class While { kNothing, kCounts, kCountsInMemory, kSleeps, kDiverges };
+
+template <While how>
+__device__ void pass_time(int& rounds, volatile int* memory) {
+  if (how == While::kCounts) ++rounds;
+  if (how == While::kCountsInMemory) *memory = *memory + 1;
+  if (how == While::kSleeps) __nanosleep(20);
+  if (how == While::kDiverges) {
+    if ((rounds + threadIdx.x) % 3 == 0) {
+      rounds += *memory + 1;
+    } else {
+      ++rounds;
+    }
+  }
+}
+
+struct Counted {
+  int lock, counter, rounds;
+  int memory[64];
+};
+
+// The lanes leave the loop one by one, and the critical section is behind it:
+// who has the lock must not wait for those who want it.
+template <While how>
+__global__ void behind_lock_kernel(Counted* c) {
+  int rounds = 0;
+  while (atomicCAS(&c->lock, 0, 1) != 0)
+    pass_time<how>(rounds, c->memory + threadIdx.x);
+  __threadfence();
+  volatile int* counter = &c->counter;
+  *counter = *counter + 1;
+  __threadfence();
+  atomicExch(&c->lock, 0);
+  atomicAdd(&c->rounds, rounds);
+}
+
+// The same with a number for each lane, and all served in turn.
+template <While how>
+__global__ void ticket_kernel(Counted* c) {
+  int rounds = 0;
+  const int mine = atomicAdd(&c->lock, 1);
+  volatile int* served = &c->counter;
+  while (*served != mine) pass_time<how>(rounds, c->memory + threadIdx.x);
+  __threadfence();
+  *served = mine + 1;
+  atomicAdd(&c->rounds, rounds);
+}
+
+// A lane that does not get the lock does something else, and breaks out of the
+// loop from within.
+template <While how>
+__global__ void try_lock_kernel(Counted* c) {
+  int rounds = 0;
+  for (;;) {
+    if (atomicCAS(&c->lock, 0, 1) == 0) break;
+    pass_time<how>(rounds, c->memory + threadIdx.x);
+    if (threadIdx.x % 2 == 0) {
+      if (atomicCAS(&c->lock, 0, 1) == 0) break;
+    }
+  }
+  __threadfence();
+  volatile int* counter = &c->counter;
+  *counter = *counter + 1;
+  __threadfence();
+  atomicExch(&c->lock, 0);
+  atomicAdd(&c->rounds, rounds);
+}
+
+template <While how>
+void check_waits() {
+  for (const auto kernel :
+       {behind_lock_kernel<how>, ticket_kernel<how>, try_lock_kernel<how>}) {
+    const auto got =
+        expect::results<Counted>(1, [&](Counted* c) { kernel<<<2, 64>>>(c); });
+    expect::equal(got[0].counter, 128);
+  }
+}
+
+// One lane hands values to another, with every way to look and to wait.
+template <int how>
+__device__ int look(int* flag) {
+  if (how == 1) return atomicAdd(flag, 0);
+  if (how == 2) __nanosleep(10);
+  if (how == 3) __syncwarp(1u << threadIdx.x % 32);
+  if (how == 4) __threadfence_block();
+  if (how == 5)
+    return __any_sync(1u << threadIdx.x % 32,
+                      *static_cast<volatile int*>(flag));
+  return *static_cast<volatile int*>(flag);
+}
+
+template <int how>
+__global__ void handing_kernel(int* out) {
+  __shared__ int full, box;
+  const int lane = threadIdx.x;
+  if (lane == 0) full = 0;
+  __syncwarp();
+  int sum = 0;
+  if (lane == 3 || lane == 30) {
+    for (int turn = 0; turn < 20; ++turn) {
+      const int wanted = lane == 30;
+      while (look<how>(&full) != wanted) {
+      }
+      __threadfence_block();
+      volatile int* data = &box;
+      if (lane == 3)
+        *data = turn * turn;
+      else
+        sum += *data;
+      __threadfence_block();
+      atomicExch(&full, lane == 3);
+    }
+  }
+  out[lane] = __shfl_sync(kAll, sum, 30);
+}
+
+template <int how>
+void check_handing() {
+  const auto got = expect::results<int>(
+      32, [](int* out) { handing_kernel<how><<<1, 32>>>(out); });
+  expect::each(got, [](int) { return 2470; });
+}
+
 // The active lanes at a point are only a hint, but they always include the
 // caller.
 __global__ void active_kernel(unsigned* out) {
@@ -282,6 +406,17 @@ int main() {
   check_nested();
   check_producer();
   check_locks();
+  check_waits<While::kNothing>();
+  check_waits<While::kCounts>();
+  check_waits<While::kCountsInMemory>();
+  check_waits<While::kSleeps>();
+  check_waits<While::kDiverges>();
+  check_handing<0>();
+  check_handing<1>();
+  check_handing<2>();
+  check_handing<3>();
+  check_handing<4>();
+  check_handing<5>();
   check_active();
   return expect::report();
 }

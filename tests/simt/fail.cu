@@ -157,6 +157,184 @@ __global__ void loop_kernel(unsigned* p) {
   p[threadIdx.x] += p[threadIdx.x ^ 1];
 }
 
+// The barrier of a cluster: used out of turn, which is undefined; and with an
+// arrival that hands nothing over.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define CLUSTER_BARRIER(how) \
+  asm volatile("barrier.cluster." how ";" ::: "memory")
+#else
+#define CLUSTER_BARRIER(how)
+#endif
+
+constexpr int kArrivesAgainLine = __LINE__ + 3;
+__global__ void arrives_again_kernel(int* p) {
+  CLUSTER_BARRIER("arrive");
+  if (p[0] == 0) CLUSTER_BARRIER("arrive");
+  CLUSTER_BARRIER("wait");
+}
+
+constexpr int kWaitsAloneLine = __LINE__ + 2;
+__global__ void waits_alone_kernel(int* p) {
+  if (threadIdx.x != 5) CLUSTER_BARRIER("arrive");
+  CLUSTER_BARRIER("wait");
+  p[threadIdx.x] = 1;
+}
+
+constexpr int kAbsentFromClusterLine = __LINE__ + 5;
+__global__ void absent_from_cluster_kernel(int* p) {
+  // The second warp waits at the block's barrier instead.
+  if (threadIdx.x < 32) {
+    CLUSTER_BARRIER("arrive");
+    CLUSTER_BARRIER("wait");
+  } else {
+    __syncthreads();
+  }
+  p[threadIdx.x] = 1;
+}
+
+constexpr int kRelaxedLine = __LINE__ + 6;
+__global__ void relaxed_kernel(int* p) {
+  __shared__ int box[64];
+  box[threadIdx.x] = 1;
+  CLUSTER_BARRIER("arrive.relaxed");
+  CLUSTER_BARRIER("wait");
+  p[threadIdx.x] = box[63 - threadIdx.x];
+}
+
+// Behind the arrival, and before the wait, nothing is ordered.
+constexpr int kTooLateLine = __LINE__ + 6;
+__global__ void too_late_kernel(int* p) {
+  __shared__ int box[64];
+  CLUSTER_BARRIER("arrive");
+  box[threadIdx.x] = 1;
+  CLUSTER_BARRIER("wait");
+  p[threadIdx.x] = box[63 - threadIdx.x];
+}
+// Loops without end, each with something that changes for ever. A GPU would go
+// on until somebody ends the program.
+__global__ void still_kernel(int* p, int step) {
+  for (int i = 0; i < 10 && p[1] == 0; i += step) p[2] = i;
+}
+
+__global__ void counting_kernel(int* p, int step) {
+  int turns = 0;
+  for (int i = 0; i < 10; i += step) turns = turns * 3 + i;
+  p[0] = turns;
+}
+
+__global__ void storing_kernel(volatile int* p, int step) {
+  for (int i = 0, turns = 0; i < 10; i += step) p[0] = ++turns;
+}
+
+__global__ void atomic_kernel(int* p, int step) {
+  for (int i = 0; i < 10; i += step) atomicAdd(p, 1);
+}
+
+__global__ void sleeping_kernel(int* p, int step) {
+  int turns = 0;
+  for (int i = 0; i < 10; i += step, ++turns) __nanosleep(1000);
+  p[0] = turns;
+}
+
+__device__ __noinline__ int next(int turns, int* p) {
+  return turns * 3 + (p[1] == 0);
+}
+__global__ void calling_kernel(int* p, int step) {
+  int turns = 0;
+  for (int i = 0; i < 10; i += step) turns = next(turns, p);
+  p[0] = turns;
+}
+
+__global__ void meeting_kernel(int* p, int step) {
+  int turns = 0;
+  for (int i = 0; i < 10; i += step) turns += __syncthreads_count(turns % 3);
+  p[threadIdx.x] = turns;
+}
+
+__global__ void voting_kernel(int* p, int step) {
+  int turns = 0;
+  for (int i = 0; i < 10; i += step)
+    turns += turns + __shfl_xor_sync(0xffffffff, turns, 1) + 1;
+  p[threadIdx.x] = turns;
+}
+
+__global__ void parting_kernel(volatile int* p, int step) {
+  int turns = threadIdx.x;
+  for (int i = 0; i < 10; i += step) {
+    if (turns % 5 == 1) {
+      turns = turns * 7 + p[0];
+    } else {
+      turns += 3 + p[1];
+    }
+  }
+  p[threadIdx.x] = turns;
+}
+
+__global__ void one_lane_kernel(int* p, int step) {
+  int turns = 0;
+  if (threadIdx.x == 40)
+    for (int i = 0; i < 10; i += step) turns += turns + 1;
+  p[threadIdx.x] = turns;
+}
+
+__global__ void one_block_kernel(int* p, int step) {
+  int turns = 0;
+  if (blockIdx.x == 2)
+    for (int i = 0; i < 10; i += step) atomicAdd(p, ++turns);
+  atomicAdd(p + 1, 1);
+}
+
+__global__ void looking_kernel(volatile int* p, int) {
+  int looks = 0;
+  while (p[0] == 0) p[1 + threadIdx.x % 2] = ++looks;
+}
+
+__global__ void absent_block_kernel(int* p, int) {
+  int looks = 0;
+  if (blockIdx.x == 7) return;
+  if (threadIdx.x == 0) {
+    atomicAdd(p, 1);
+    while (atomicAdd(p, 0) < static_cast<int>(gridDim.x)) ++looks;
+  }
+  __syncthreads();
+  if (threadIdx.x == 1) atomicAdd(p + 1, looks);
+}
+
+__global__ void tennis_kernel(int* p, int) {
+  volatile int* seen = p;
+  for (int turn = blockIdx.x;; turn += 2) {
+    while (*seen != turn) {
+    }
+    atomicExch(p, turn + 1);
+  }
+}
+
+__global__ void unlocked_kernel(int* p, int) {
+  // The lock is taken and never given back.
+  while (atomicCAS(p, 0, 1) != 0) {
+  }
+  atomicAdd(p + 1, 1);
+}
+
+__global__ void lost_wait_kernel(int* p, int) {
+  // Each of two blocks waits for the other one to begin.
+  volatile int* seen = p;
+  while (seen[1 - blockIdx.x] == 0) __nanosleep(100);
+  seen[blockIdx.x] = 1;
+}
+
+__global__ void crowd_kernel(int* p, int) {
+  // A barrier of more blocks than any GPU holds at a time.
+  atomicAdd(p, 1);
+  while (atomicAdd(p, 0) < static_cast<int>(gridDim.x)) {
+  }
+}
+
+__global__ void host_wait_kernel(volatile int* flag) {
+  while (*flag == 0) {
+  }
+}
+
 __global__ void plain_kernel(int* p) { p[0] = 1; }
 
 // The executor has clusters of one block only.
@@ -169,6 +347,14 @@ __global__ void CLUSTERS clusters_kernel(int* p) { p[blockIdx.x] = 1; }
 
 // A name that is not mangled, and would be "short" if it were.
 extern "C" __global__ void s(int* p) { p[threadIdx.x] = 1; }
+template <void (*kernel)(int*, int), int blocks = 1>
+void launch_endless(int* p) {
+  kernel<<<blocks, 64>>>(p, 0);
+}
+template <void (*kernel)(volatile int*, int), int blocks = 1>
+void launch_endless(int* p) {
+  kernel<<<blocks, 64>>>(p, 0);
+}
 
 const int host_memory[64] = {};
 
@@ -272,7 +458,105 @@ const Case cases[] = {
     {"endless loop",
      [](int* p) { endless_kernel<<<1, 32>>>(p); },
      kExecutorOnly,
-     {"endless_kernel", line(kEndlessLine)}},
+     {"livelock", "endless_kernel", line(kEndlessLine)}},
+    {"arrives again",
+     [](int* p) { arrives_again_kernel<<<1, 32>>>(p); },
+     kExecutorOnly,
+     {"bad barrier", "arrives again", line(kArrivesAgainLine)}},
+    {"waits alone",
+     [](int* p) { waits_alone_kernel<<<1, 64>>>(p); },
+     kExecutorOnly,
+     {"bad barrier", "thread (5,0,0)", line(kWaitsAloneLine + 1)}},
+    {"absent from the cluster",
+     [](int* p) { absent_from_cluster_kernel<<<1, 64>>>(p); },
+     kExecutorOnly,
+     {"deadlock", line(kAbsentFromClusterLine),
+      line(kAbsentFromClusterLine + 2)}},
+    {"relaxed arrival",
+     [](int* p) { relaxed_kernel<<<1, 64>>>(p); },
+     kExecutorOnly,
+     {"race", line(kRelaxedLine)}},
+    {"too late for the cluster",
+     [](int* p) { too_late_kernel<<<1, 64>>>(p); },
+     kExecutorOnly,
+     {"race", line(kTooLateLine)}},
+    {"in circles",
+     launch_endless<still_kernel>,
+     kExecutorOnly,
+     {"livelock", "still_kernel"}},
+    {"counting",
+     launch_endless<counting_kernel>,
+     kExecutorOnly,
+     {"time limit", "counting_kernel", "SIMT_PATIENCE"}},
+    {"storing",
+     launch_endless<storing_kernel>,
+     kExecutorOnly,
+     {"time limit", "storing_kernel"}},
+    {"atomics",
+     launch_endless<atomic_kernel>,
+     kExecutorOnly,
+     {"time limit", "atomic_kernel"}},
+    {"sleeping",
+     launch_endless<sleeping_kernel>,
+     kExecutorOnly,
+     {"time limit", "sleeping_kernel"}},
+    {"calling",
+     launch_endless<calling_kernel>,
+     kExecutorOnly,
+     {"time limit", "calling_kernel"}},
+    {"meeting",
+     launch_endless<meeting_kernel>,
+     kExecutorOnly,
+     {"meeting_kernel"}},
+    {"voting",
+     launch_endless<voting_kernel>,
+     kExecutorOnly,
+     {"time limit", "voting_kernel"}},
+    {"parting",
+     launch_endless<parting_kernel, 50>,
+     kExecutorOnly,
+     {"time limit", "parting_kernel"}},
+    {"one lane",
+     launch_endless<one_lane_kernel>,
+     kExecutorOnly,
+     {"time limit", "one_lane_kernel", "thread (40,0,0)"}},
+    {"one block",
+     launch_endless<one_block_kernel, 200>,
+     kExecutorOnly,
+     {"time limit", "one_block_kernel", "block (2,0,0)"}},
+    {"looking",
+     launch_endless<looking_kernel, 20>,
+     kExecutorOnly,
+     {"time limit", "looking_kernel"}},
+    {"absent block",
+     launch_endless<absent_block_kernel, 200>,
+     kExecutorOnly,
+     {"time limit", "absent_block_kernel"}},
+    {"tennis",
+     launch_endless<tennis_kernel, 2>,
+     kExecutorOnly,
+     {"time limit", "tennis_kernel"}},
+    {"crowd",
+     [](int* p) { crowd_kernel<<<6000, 1>>>(p, 0); },
+     kExecutorOnly,
+     {"livelock", "crowd_kernel", "blocks cannot begin"}},
+    {"host that never comes",
+     [](int*) {
+       int* flag = nullptr;
+       expect::ok(cudaMallocHost(&flag, sizeof *flag));
+       *flag = 0;
+       host_wait_kernel<<<1, 32>>>(flag);
+     },
+     kExecutorOnly,
+     {"time limit", "host_wait_kernel", "the host may change"}},
+    {"unlocked",
+     launch_endless<unlocked_kernel, 3>,
+     kExecutorOnly,
+     {"livelock", "unlocked_kernel"}},
+    {"lost wait",
+     launch_endless<lost_wait_kernel, 2>,
+     kExecutorOnly,
+     {"livelock", "lost_wait_kernel"}},
     {"clusters",
      [](int* p) { clusters_kernel<<<4, 32>>>(p); },
      kExecutorOnly,
@@ -284,6 +568,7 @@ const Case cases[] = {
 };
 
 int child(const std::string& name) {
+  setenv("SIMT_PATIENCE", "1", 1);
   for (const Case& it : cases) {
     if (it.name != name) continue;
     int* p = nullptr;

@@ -62,7 +62,7 @@ int* one_int() {
 
 // Takes some seconds here.
 int slow() {
-  setenv("SIMT_SECONDS", "0.2", 1);
+  setenv("SIMT_SECONDS", "1", 1);
   nothing_kernel<<<1, 1>>>();
   count_kernel<<<1, 1>>>(one_int(), 100'000'000);
   return cudaDeviceSynchronize() != cudaSuccess;

@@ -30,6 +30,7 @@ class AllocationCache {
   struct Range {
     uint64_t begin = 0, end = 0;  // holds no access
     uint64_t distance = 0;        // to where the executor finds it
+    bool of_host = false;         // the host program may change it, too
   };
   // `version` is that of all allocations.
   Range& of(uint32_t site, uint64_t version) {
@@ -69,9 +70,17 @@ struct Block {
   AllocationCache ranges;
   const Observers observers;
   std::shared_ptr<BlockChecks> checks;  // null: nobody checks
+  // Those of bar.sync, 0 to 15; and the cluster's, which is only this block.
+  // That one takes turns between two, as threads may come to the next before
+  // others have left the last.
   static constexpr int kBarriers = 16;
-  Barrier barriers[kBarriers];
-  uint32_t live = 0;  // threads that have not exited
+  Barrier barriers[kBarriers + 2];
+  uint32_t cluster_barrier = kBarriers;  // to which threads now come
+  uint32_t live = 0;                     // threads that have not exited
+  // Since whoever waits began to look: nothing in memory was changed; memory
+  // was read that the host program may change. Stores are compared only while
+  // `quiet` holds.
+  bool quiet = false, meets_host = false;
   uint32_t results_count = 0, results_lanes = 0;  // of the last bar.red
   std::vector<Warp*> warps;
 };

@@ -42,6 +42,7 @@ enum class Kind : uint8_t {
   kReturn,      // ret
   kExit,        // exit
   kBarrier,     // bar.sync, bar.red, bar.arrive
+  kCluster,     // barrier.cluster.arrive, and wait
   kCollective,  // shfl, vote, match, redux, bar.warp: waits for its members
 };
 

@@ -29,8 +29,9 @@ struct Grid {
   AlignedBytes fixed;       // the program's, as they lie before registers
   AlignedBytes parameters;  // as the caller passed them
   uint64_t workspace = 0;   // of a grid-wide barrier; 0: none
-  // Counts whatever may end somebody's wait.
-  std::atomic<uint64_t> progress{0};
+  // Counts what may end another block's wait: memory changed, a block ended.
+  std::atomic<uint64_t> changes{0};
+  int patience = 0;  // SIMT_PATIENCE
 
   Grid(const Kernel& kernel, const Program& program, const LaunchShape& shape)
       : kernel(kernel),

@@ -14,9 +14,9 @@ namespace simt::settings {
 namespace {
 
 constexpr std::string_view kNames[] = {
-    "SIMT_CHECKS",  "SIMT_COUNTERS", "SIMT_DEVICE",    "SIMT_LEAKS",
-    "SIMT_PTXAS",   "SIMT_REPORT",   "SIMT_SECONDS",   "SIMT_SMS",
-    "SIMT_THREADS", "SIMT_TRACE",    "SIMT_TRACE_LINE"};
+    "SIMT_CHECKS",   "SIMT_COUNTERS", "SIMT_DEVICE", "SIMT_LEAKS",
+    "SIMT_PATIENCE", "SIMT_PTXAS",    "SIMT_REPORT", "SIMT_SECONDS",
+    "SIMT_SMS",      "SIMT_THREADS",  "SIMT_TRACE",  "SIMT_TRACE_LINE"};
 
 // Empty counts as unset.
 const char* value_of(const char* name) {
@@ -58,6 +58,9 @@ int host_threads() {
 }
 std::optional<int> multiprocessors() {
   return number("SIMT_SMS", "multiprocessors", 1, 1024);
+}
+int patience() {
+  return number("SIMT_PATIENCE", "seconds", 0, 1'000'000).value_or(10);
 }
 int seconds() {
   return number("SIMT_SECONDS", "seconds", 0, 1'000'000).value_or(600);

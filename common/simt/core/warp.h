@@ -38,9 +38,10 @@ struct Exchange {
   uint32_t members = 0;
 };
 
-// What an instruction that may be part of a spin found in memory.
+// What an instruction that a wait may consist of came to.
 struct Poll {
-  bool unchanged = false;  // it changed nothing there
+  bool unchanged = false;  // it changed nothing in memory
+  bool slept = false;      // it asks to be let alone for a while
   uint64_t outcome = 0;    // the same number when it finds the same again
 
   void found(uint64_t value) {

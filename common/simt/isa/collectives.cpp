@@ -217,6 +217,15 @@ void decode_barrier(const Statement& s, Reader& in, Instruction& ins) {
   }
 }
 
+// "barrier.cluster.arrive.release", "barrier.cluster.wait.aligned", ...
+void decode_cluster_barrier(const Statement& s, Instruction& ins) {
+  ins.kind = Kind::kCluster;
+  ins.flags = s.has("arrive");
+  ins.mode = s.has("relaxed");  // arrives, and hands nothing over
+  if (s.has("arrive") == s.has("wait") || (ins.mode && !ins.flags))
+    throw Error("this barrier of a cluster is not known to the executor");
+}
+
 void decode_vote(const Statement& s, OperandReader& operands, Reader& in,
                  Instruction& ins) {
   if (s.has("ballot")) {
@@ -257,7 +266,7 @@ bool decode_collective(const Statement& s, OperandReader& operands,
   const bool of_warp = (op == "bar" || op == "barrier") && s.has("warp");
   if ((op == "bar" || op == "barrier") && !of_warp) {
     if (s.has("cluster")) {
-      ins.run = nothing;  // A cluster here is one block.
+      decode_cluster_barrier(s, ins);
       return true;
     }
     decode_barrier(s, in, ins);

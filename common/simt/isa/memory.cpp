@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -128,7 +129,9 @@ void find_allocations(Warp& warp, const Instruction& ins, Access& a,
     if (ins.space == Space::kConst && found->memory != Memory::kConstant)
       report(warp, ins, a, l, "out of bounds", kIllegalAddress,
              ": no constant memory, but " + all.describe(from));
-    known = {found->begin, found->end, distance};
+    const bool of_host = !found->is_device_only() || found->adopted;
+    if (of_host) warp.block->meets_host = true;
+    known = {found->begin, found->end, distance, of_host};
   }
 }
 
@@ -136,6 +139,7 @@ void place_global(Warp& warp, const Instruction& ins, Access& a) {
   AllocationCache::Range& known =
       warp.block->ranges.of(ins.site, Allocations::version());
   if (!within(a, known.begin, known.end)) find_allocations(warp, ins, a, known);
+  if (known.of_host) warp.block->meets_host = true;
   a.base = reinterpret_cast<uint8_t*>(known.distance);
 }
 
@@ -213,14 +217,21 @@ uint64_t fingerprint(const Access& a, const T* values) {
   return sum;
 }
 
+// Volatile accesses, relaxed ones and stronger ones meet other threads', also
+// those of the host program. None is weaker than acquire and release.
+bool is_shared_with_threads(const Instruction& ins, const Access& a) {
+  return ins.strength != Strength::kWeak && a.space == Space::kGlobal;
+}
+
 template <class Memory, class Register>
 void load(Warp& warp, const Instruction& ins, uint32_t mask) {
   for (Access a; mask; mask &= ~a.mask) {
     resolve(warp, ins, mask, sizeof(Memory) * ins.count, Use::kLoad, a);
+    const bool atomic = is_shared_with_threads(ins, a);
     for (int k = 0; k < ins.count; ++k) {
       if (ins.elements[k] == kNowhere) continue;
       Register* to = lanes<Register>(warp, ins.elements[k]);
-      if (a.dense) {
+      if (a.dense && !atomic) {
         const Memory* from = a.at<const Memory>(0) + k;
         const int step = ins.count;
         if (step == 1)
@@ -231,7 +242,9 @@ void load(Warp& warp, const Instruction& ins, uint32_t mask) {
       }
       for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
         const int l = first_lane(rest);
-        to[l] = Register(a.at<const Memory>(l)[k]);
+        const Memory* from = a.at<const Memory>(l) + k;
+        to[l] =
+            Register(atomic ? __atomic_load_n(from, __ATOMIC_ACQUIRE) : *from);
       }
     }
     if (ins.kind == Kind::kPoll && ins.elements[0] != kNowhere)
@@ -239,13 +252,30 @@ void load(Warp& warp, const Instruction& ins, uint32_t mask) {
   }
 }
 
+// Whether a store changes anything that others could see.
+template <class Memory, class Register>
+bool changes(Warp& warp, const Instruction& ins, const Access& a) {
+  if (a.space == Space::kLocal || a.space == Space::kParam) return false;
+  for (int k = 0; k < ins.count; ++k) {
+    const Register* from = lanes<Register>(warp, ins.elements[k]);
+    for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      if (a.at<Memory>(l)[k] != Memory(from[l])) return true;
+    }
+  }
+  return false;
+}
+
 template <class Memory, class Register>
 void store(Warp& warp, const Instruction& ins, uint32_t mask) {
   for (Access a; mask; mask &= ~a.mask) {
     resolve(warp, ins, mask, sizeof(Memory) * ins.count, Use::kStore, a);
+    if (warp.block->quiet && changes<Memory, Register>(warp, ins, a))
+      warp.block->quiet = false;
+    const bool atomic = is_shared_with_threads(ins, a);
     for (int k = 0; k < ins.count; ++k) {
       const Register* from = lanes<Register>(warp, ins.elements[k]);
-      if (a.dense) {
+      if (a.dense && !atomic) {
         Memory* to = a.at<Memory>(0) + k;
         const int step = ins.count;
         if (step == 1)
@@ -256,7 +286,11 @@ void store(Warp& warp, const Instruction& ins, uint32_t mask) {
       }
       for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
         const int l = first_lane(rest);
-        a.at<Memory>(l)[k] = Memory(from[l]);
+        Memory* to = a.at<Memory>(l) + k;
+        if (atomic)
+          __atomic_store_n(to, Memory(from[l]), __ATOMIC_RELEASE);
+        else
+          *to = Memory(from[l]);
       }
     }
   }
@@ -339,9 +373,7 @@ void decode_access(const Statement& s, OperandReader& operands,
   ins.releases = s.has("release");
   ins.acquires = s.has("acquire");
   ins.for_block = is_for_block(s);
-  const bool rereads = s.has("volatile") || s.has("relaxed") ||
-                       s.has("acquire") || s.has("mmio");
-  if (rereads && !is_store) ins.kind = Kind::kPoll;
+  if (ins.strength != Strength::kWeak && !is_store) ins.kind = Kind::kPoll;
   if (ins.size * ins.count > 16 && ins.space != Space::kGlobal)
     throw Error("only global memory is accessed by more than 16 bytes");
   std::vector<std::string> names = value.list;
@@ -450,44 +482,55 @@ using Bits =
     std::conditional_t<sizeof(T) == 2, uint16_t,
                        std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
 
-// Replaces *p by op(*p, b, c) and returns what was there. With several host
-// threads the exchange must be atomic for them too, at several times the cost.
 template <class T>
-T update(uint8_t* p, uint8_t op, T b, T c, Space space, bool threads) {
+struct Update {
+  Bits<T> old, next;
+};
+
+// Replaces *p by op(*p, b, c). Where other threads of the host may do the same,
+// the exchange must be atomic for them too, at several times the cost.
+template <class T>
+Update<T> update(uint8_t* p, uint8_t op, T b, T c, Space space, bool threads) {
   auto* bits = reinterpret_cast<Bits<T>*>(p);
-  Bits<T> old = *bits;
-  const auto next = [&] {
+  const auto next = [&](Bits<T> old) {
     return std::bit_cast<Bits<T>>(
         combine(op, std::bit_cast<T>(old), b, c, space));
   };
   if (!threads) {
-    *bits = next();
-  } else {
-    old = __atomic_load_n(bits, __ATOMIC_SEQ_CST);
-    while (!__atomic_compare_exchange_n(bits, &old, next(), false,
-                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-    }
+    const Bits<T> old = *bits;
+    return {old, *bits = next(old)};
   }
-  return std::bit_cast<T>(old);
+  Bits<T> old = __atomic_load_n(bits, __ATOMIC_SEQ_CST);
+  for (;;) {
+    const Bits<T> wanted = next(old);
+    if (__atomic_compare_exchange_n(bits, &old, wanted, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST))
+      return {old, wanted};
+  }
 }
 
 template <class T>
 void atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
   const T* b = lanes<T>(warp, ins.b);
   const T* c = ins.c == kNowhere ? b : lanes<T>(warp, ins.c);
-  const bool threads = warp.block->grid->threads > 1;
   for (Access a; mask; mask &= ~a.mask) {
     resolve(warp, ins, mask, sizeof(T), Use::kAtomic, a);
+    const bool threads =
+        a.space == Space::kGlobal &&
+        (warp.block->grid->threads > 1 || warp.block->meets_host);
     Bits<T> before[kLanes];
     bool changed = false;
     for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
       const int l = first_lane(rest);
-      const T old = update<T>(a.at<uint8_t>(l), ins.mode, b[l], c[l], a.space,
-                              threads && a.space == Space::kGlobal);
-      before[l] = std::bit_cast<Bits<T>>(old);
-      changed |= before[l] != *a.at<Bits<T>>(l);
+      const auto [old, next] =
+          update<T>(a.at<uint8_t>(l), ins.mode, b[l], c[l], a.space, threads);
+      before[l] = old;
+      changed |= old != next;
     }
-    if (!changed) warp.poll.found(fingerprint(a, before));
+    if (changed)
+      warp.block->quiet = false;
+    else
+      warp.poll.found(fingerprint(a, before));
     if (ins.dst == kNowhere) continue;
     auto* to = lanes<Bits<T>>(warp, ins.dst);
     for (uint32_t rest = a.mask; rest; rest &= rest - 1)
@@ -592,10 +635,15 @@ void find_space(Warp& warp, const Instruction& ins, uint32_t mask) {
 
 void nothing(Warp&, const Instruction&, uint32_t) {}
 
-// What it orders is ordered anyway; the checker must know that it was there.
+// For the threads of the host; for the checker, which must know that it was
+// there; and a wait may consist of it, with a load that reads anew behind it.
 void fence(Warp& warp, const Instruction& ins, uint32_t mask) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   observe::fence(warp, ins, mask);
+  warp.poll.found(0);
 }
+
+void sleep(Warp& warp, const Instruction&, uint32_t) { warp.poll.slept = true; }
 
 }  // namespace
 
@@ -621,10 +669,14 @@ bool decode_memory(const Statement& s, OperandReader& operands,
     ins.run = find_space;
   } else if (op == "membar" || op == "fence") {
     ins.for_block = is_for_block(s);
+    ins.kind = Kind::kPoll;
     ins.run = fence;
-  } else if (op == "prefetch" || op == "prefetchu" || op == "nanosleep" ||
-             op == "discard" || op == "applypriority" ||
-             op == "griddepcontrol" || op == "setmaxnreg") {
+  } else if (op == "nanosleep") {
+    ins.kind = Kind::kPoll;
+    ins.run = sleep;
+  } else if (op == "prefetch" || op == "prefetchu" || op == "discard" ||
+             op == "applypriority" || op == "griddepcontrol" ||
+             op == "setmaxnreg") {
     ins.run = nothing;  // Hints.
   } else {
     return false;

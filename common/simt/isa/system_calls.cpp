@@ -230,6 +230,7 @@ void assert_failed(Warp& warp, const Instruction& ins, uint32_t mask) {
 }
 
 void allocate(Warp& warp, const Instruction& ins, uint32_t mask) {
+  warp.block->quiet = false;
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const Lane lane(warp, ins, first_lane(rest));
     lane.result<uint64_t>(allocations().allocate(
@@ -248,6 +249,7 @@ void release(Warp& warp, const Instruction& ins, uint32_t mask) {
       fault(warp, ins, l, "bad free",
             "free of " + allocations().describe(address), 719);
   }
+  warp.block->quiet = false;
 }
 
 }  // namespace

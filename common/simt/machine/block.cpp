@@ -1,11 +1,21 @@
 // A block: its warps take turns, and meet at barriers.
+#include <time.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "common/simt/core/error.h"
 #include "common/simt/machine/block_run.h"
 #include "common/simt/observe/observers.h"
 
 namespace simt {
+namespace {
+
+// After so many turns others have theirs, if it may be them who are waited for;
+// and the clock is read, unless the turns are long enough to read it each time.
+constexpr uint32_t kTurns = 64;
+
+}  // namespace
 
 BlockRun::BlockRun(Grid& grid, Observers observers) : Block(grid, observers) {
   // Shared memory begins undefined; make that visible.
@@ -29,57 +39,159 @@ void BlockRun::start(uint64_t block_number) {
   id[2] = number / size[0] / size[1];
   std::fill(std::begin(barriers), std::end(barriers), Barrier{});
   awaited = 0;
-  live = grid->threads_per_block;
+  cluster_barrier = kBarriers;
+  quiet = turn_over_ = loops_ = false;
+  seconds_ = 0;
+  live = live_then_ = grid->threads_per_block;
   for (auto& warp : runs) warp->start();
   observe::start(*this);
 }
 
-BlockRun::End BlockRun::run() {
+bool BlockRun::run() {
+  turns_ = 0;
+  circles_ = polls_ = false;
   for (;;) {
-    bool ran = false, progress = false;
+    bool ran = false;
+    if (std::exchange(turn_over_, false))
+      for (auto& warp : runs) warp->wake();
     for (auto& warp : runs) {
       if (!warp->ready()) continue;
       ran = true;
-      progress |= warp->run();
+      warp->run();
     }
-    if (live == 0) return End::kFinished;
-    if (progress) grid->progress.fetch_add(1, std::memory_order_relaxed);
-    if (ran && progress) {
-      wake();
-      continue;
+    if (live == 0) {
+      note_change();
+      return true;
     }
-    if (std::any_of(runs.begin(), runs.end(),
-                    [](const auto& w) { return w->ready(); }))
-      continue;
-    const bool spins = std::any_of(runs.begin(), runs.end(),
-                                   [](const auto& w) { return w->spins(); });
-    if (!spins) deadlock();
-    bool released = false;
-    for (auto& warp : runs)
-      if (warp->spins()) released |= warp->release_join_waiters();
-    if (!released) return End::kSpinning;
-    wake();
+    if (!ran) deadlock();
+    if (!turn_over_) continue;
+    end_turn();
+    if (circles_ || (polls_ && turns_ >= kTurns)) {
+      lap();
+      return false;
+    }
   }
 }
 
-bool BlockRun::wake() {
+// Some paths have given way: what is it that they do?
+void BlockRun::end_turn() {
+  if (turns_++ % kTurns == 0 || std::exchange(loops_, false)) lap();
+  circles_ = circles() && !open_joins();
+}
+
+// Tells the other blocks that memory may have changed.
+void BlockRun::note_change() {
+  grid->changes.fetch_add(1);
+  quiet = false;
+}
+
+bool BlockRun::circles() {
+  if (!quiet) note_change();
+  const uint64_t changes = grid->changes;
+  if (!quiet || since_ != changes) {
+    quiet = true;
+    meets_host = false;
+    since_ = changes;
+    age_ = oldest_ = 0;
+    return false;
+  }
+  const uint64_t now = state();
+  if (oldest_ && now == past_) return true;
+  if (age_++ == oldest_) {
+    past_ = now;
+    age_ = 0;
+    oldest_ = oldest_ * 2 + 1;
+  }
+  return false;
+}
+
+uint64_t BlockRun::state() {
+  uint64_t sum = 0;
+  const auto add = [&](uint64_t word) {
+    sum = (sum ^ word) * 0x9e3779b97f4a7c15;
+  };
+  for (auto& warp : runs) add(warp->state());
+  for (uint32_t rest = awaited; rest; rest &= rest - 1) {
+    const Barrier& b = barriers[first_lane(rest)];
+    add(uint64_t{b.arrived} << 32 | b.count);
+  }
+  return sum;
+}
+
+// Lets lanes go on that wait at a join for others that go round in a circle.
+bool BlockRun::open_joins() {
   bool any = false;
-  for (auto& warp : runs) any |= warp->wake();
+  for (auto& warp : runs) any |= warp->open_joins(Path::kGaveWay);
   return any;
 }
 
-bool BlockRun::stuck() const {
-  return std::any_of(runs.begin(), runs.end(),
-                     [](const auto& warp) { return warp->stuck(); });
+// ---- Time ----------------------------------------------------------------
+
+namespace {
+
+constexpr char kWaitsForHost[] =
+    ", and they read memory that the host may change: another of its threads, "
+    "for a launch returns when the kernel has ended";
+
+double thread_seconds() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * time.tv_nsec;
 }
+
+}  // namespace
+
+// Called at the first turn of each run(), and again before others run.
+void BlockRun::lap() {
+  const double now = thread_seconds();
+  const double before = std::exchange(clock_, now);
+  if (turns_ > 1) add_seconds(now - before);
+}
+
+void BlockRun::add_seconds(double seconds) {
+  seconds_ = live == live_then_ ? seconds_ + seconds : 0;
+  live_then_ = live;
+  const int limit = grid->patience;
+  if (limit == 0 || seconds_ < limit) return;
+  const std::string allowed = std::to_string(limit);
+  throw PlacedFault(
+      702, finding(Path::kGaveWay, "time limit",
+                   "none of this block's threads has ended in " + allowed +
+                       " s of the executor's time" +
+                       (meets_host ? kWaitsForHost : "") +
+                       ". That is its own limit, and may be no error of the "
+                       "program. If they only need long, set SIMT_PATIENCE to "
+                       "more than " +
+                       allowed + ", or to 0 for no limit:"));
+}
+
+void BlockRun::livelock(uint64_t unbegun) const {
+  std::string what =
+      polls_ ? "every thread that is left waits for memory which nobody changes"
+             : "every thread that is left goes round in a loop that nothing "
+               "will ever end";
+  if (unbegun)
+    what += ", and " + std::to_string(unbegun) +
+            " blocks cannot begin before others have ended: there is no room "
+            "for so many at a time";
+  throw PlacedFault(719, finding(Path::kGaveWay, "livelock", what + ":"));
+}
+
+// ---- Barriers ------------------------------------------------------------
 
 void BlockRun::check_barrier(uint32_t k) {
   Barrier& b = barriers[k];
   if (b.arrived == 0 || b.arrived < (b.expected ? b.expected : live)) return;
   results_count = b.count;
   results_lanes = b.lanes;
-  observe::release(*this, k, b.expected != 0,
-                   b.expected ? waiting_lanes(k) : LanesByWarp{});
+  const bool of_cluster = k >= kBarriers;
+  const bool counted = b.expected != 0 || of_cluster;
+  observe::release(*this, k, counted,
+                   counted ? waiting_lanes(k) : LanesByWarp{});
+  if (of_cluster) {
+    cluster_barrier = k ^ 1;
+    for (auto& warp : runs) warp->open_cluster_barrier();
+  }
   b = Barrier{};
   awaited &= ~(1u << k);
   for (auto& warp : runs) warp->release(k);
@@ -113,8 +225,8 @@ bool BlockRun::any_waits(Path::State state) const {
   });
 }
 
-Finding BlockRun::stuck(Path::State state, const std::string& kind,
-                        const std::string& what) const {
+Finding BlockRun::finding(Path::State state, const std::string& kind,
+                          const std::string& what) const {
   // A warp that is divided tells more than one that waits as a whole.
   for (const bool divided : {true, false})
     for (const auto& warp : runs)
@@ -126,21 +238,21 @@ Finding BlockRun::stuck(Path::State state, const std::string& kind,
 
 void BlockRun::deadlock() {
   int barriers = 0;
-  for (uint32_t k = 0; k < kBarriers; ++k)
+  for (uint32_t k = 0; k < std::size(this->barriers); ++k)
     barriers += std::any_of(runs.begin(), runs.end(),
                             [&](const auto& w) { return w->waits_at(k) != 0; });
   const bool in_collective = any_waits(Path::kAtCollective);
   if (barriers + in_collective > 1)
-    throw PlacedFault(719, stuck(Path::kAtBarrier, "deadlock",
-                                 "threads of the block wait for one another "
-                                 "in different places:"));
+    throw PlacedFault(719, finding(Path::kAtBarrier, "deadlock",
+                                   "threads of the block wait for one another "
+                                   "in different places:"));
   if (barriers)
-    throw PlacedFault(719, stuck(Path::kAtBarrier, "partial barrier",
-                                 "part of the block waits at a barrier that "
-                                 "the others do not come to:"));
-  throw PlacedFault(719, stuck(Path::kAtCollective, "missing lanes",
-                               "a warp collective waits for lanes that its "
-                               "mask names and that do not come:"));
+    throw PlacedFault(719, finding(Path::kAtBarrier, "partial barrier",
+                                   "part of the block waits at a barrier that "
+                                   "the others do not come to:"));
+  throw PlacedFault(719, finding(Path::kAtCollective, "missing lanes",
+                                 "a warp collective waits for lanes that its "
+                                 "mask names and that do not come:"));
 }
 
 }  // namespace simt

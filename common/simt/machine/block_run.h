@@ -1,4 +1,9 @@
 // A block that runs: its warps take turns, and meet at barriers.
+//
+// A block is a machine whose next step depends on its state and on memory. If
+// its state comes back while nobody has changed memory, it goes round in a
+// circle, and will for ever unless others change memory: that is how a wait is
+// told from work.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,16 +18,23 @@ namespace simt {
 struct BlockRun : Block {
   BlockRun(Grid& grid, Observers observers);
 
-  enum class End { kFinished, kSpinning };
   void start(uint64_t number);
-  // Until the block has ended or does nothing but spin. Throws KernelFault
-  // when it can never end.
-  End run();
-  bool wake();
-  bool stuck() const;
-  // That nobody can go on, by the place where the first of those waits.
-  Finding stuck(Path::State state, const std::string& kind,
-                const std::string& what) const;
+  // Runs the block until it has ended (true) or others should have a turn.
+  // Throws KernelFault when it waits for itself, or for too long.
+  bool run();
+  // Whether it can only go on once others have changed memory.
+  bool stands_still() const { return circles_ && since_ == grid->changes; }
+  // Counts time in which it waited asleep.
+  void add_seconds(double seconds);
+  // That it can never go on, because nobody is left to change memory; `unbegun`
+  // blocks have no place to begin in.
+  [[noreturn]] void livelock(uint64_t unbegun) const;
+
+  // A path of one of its warps has had its turn; `polls`: reading in vain.
+  void gave_way(bool polls) {
+    turn_over_ = true;
+    (polls ? polls_ : loops_) = true;
+  }
 
   // Opens a barrier if everybody has come: when somebody came, or exited.
   void check_barrier(uint32_t number);
@@ -35,10 +47,32 @@ struct BlockRun : Block {
   std::vector<Frame*> free_frames;
 
  private:
+  void end_turn();
+  bool circles();
+  uint64_t state();
+  void lap();
+  bool open_joins();
+  void note_change();
+  // That nobody can go on, by the place where the first of those waits.
+  Finding finding(Path::State state, const std::string& kind,
+                  const std::string& what) const;
   [[noreturn]] void deadlock();
   bool any_waits(Path::State state) const;
   LanesByWarp waiting_lanes(uint32_t barrier) const;
   std::string describe_waiting() const;
+
+  bool turn_over_ = false;  // a path has given way in this round
+  bool loops_ = false;      // after a long loop
+  bool polls_ = false;      // or, at some time in this run(), reading in vain
+  uint32_t turns_ = 0;      // rounds with such paths, in this run()
+  // The search for a circle, as Brent does it: a state of the past, how many
+  // turns ago, after how many it is replaced by a later one.
+  bool circles_ = false;
+  uint64_t since_ = 0;  // grid->changes when it began
+  uint64_t past_ = 0, age_ = 0, oldest_ = 0;
+  // Processor time since a thread ended.
+  double seconds_ = 0, clock_ = 0;
+  uint32_t live_then_ = 0;
 };
 
 }  // namespace simt

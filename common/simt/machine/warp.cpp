@@ -8,10 +8,15 @@
 namespace simt {
 namespace {
 
-// So many polls in a row without news make a spin.
-constexpr uint32_t kSpin = 64;
-// So many backward branches, and a path lets others run in between.
-constexpr uint32_t kTurn = 1u << 20;
+// A path may loop for so many of its warp's instructions before it gives way. A
+// poll that finds what it found before counts for many.
+constexpr uint64_t kTurn = 1 << 16;
+constexpr uint64_t kPoll = kTurn / 64;
+// Lanes at a join wait until a path before it has given way so often: after 4
+// million instructions, or 512 polls in vain.
+constexpr uint32_t kPatience = 64;
+constexpr uint32_t kPatienceOfPolls = 8;
+
 }  // namespace
 
 WarpRun::WarpRun(BlockRun& block, uint32_t index, uint32_t threads)
@@ -111,12 +116,14 @@ void WarpRun::set_specials(const Frame& frame) {
 
 void WarpRun::start() {
   live = threads;
+  turn_end_ = issued + kTurn;
+  came_ = open_for_ = 0;
   waiting_.clear();
   ready_.clear();
 }
 
-bool WarpRun::run() {
-  progress_ = false;
+void WarpRun::run() {
+  state_known_ = false;
   if (!entry_) {
     Path path;
     path.mask = threads;
@@ -132,7 +139,6 @@ bool WarpRun::run() {
     home_.free_frames.push_back(entry_);
     entry_ = nullptr;
   }
-  return progress_;
 }
 
 void WarpRun::enter(const Path& path) {
@@ -145,7 +151,6 @@ void WarpRun::enter(const Path& path) {
 // that concern more than their registers, all there is to know is in three
 // local variables: that is where the executor spends its time.
 void WarpRun::run_path(Path& path) {
-  current_ = &path;
   const Observers observers = block->observers;
   enter(path);
   for (;;) {
@@ -186,7 +191,7 @@ void WarpRun::run_path(Path& path) {
         if (mask) ins->run(*this, *ins, mask);
       } else if (ins->kind == Kind::kBranch &&
                  (mask == 0 || mask == path.mask) &&
-                 (code + ins->target > ins || ++path.turns < kTurn)) {
+                 (code + ins->target > ins || issued < turn_end_)) {
         if (ins->guard != kNowhere)
           observe::branch(observers, *ins, path.mask, mask);
         if (mask) ins = code + ins->target - 1;
@@ -205,13 +210,8 @@ bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
     case Kind::kPlain:
       break;
     case Kind::kPoll:
-      poll = {};
-      if (mask) ins.run(*this, ins, mask);
-      if (poll.unchanged) note_poll(path);
       ++path.pc;
-      if (path.polls < kSpin) return true;
-      path.polls = 0;
-      return give_way(path);
+      return !polls_in_vain(ins, mask) || give_way(path, true);
     case Kind::kBranch: {
       const bool back = ins.target <= path.pc;
       if (ins.guard != kNowhere)
@@ -222,9 +222,7 @@ bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
         ++path.pc;
       else
         diverge(path, mask, ins.target, ins.reconverge);
-      if (!back || ++path.turns < kTurn) return true;
-      path.turns = 0;
-      return give_way_in_loop(path);
+      return !back || issued < turn_end_ || give_way(path, false);
     }
     case Kind::kTable:
       jump_by_table(path, mask, ins);
@@ -246,6 +244,11 @@ bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
       if (!ins.flags) path.mask &= ~mask;  // bar.arrive goes on
       ++path.pc;
       break;
+    case Kind::kCluster:
+      if (mask && ins.flags) arrive_in_cluster(mask, ins);
+      if (mask && !ins.flags) path.mask &= ~wait_in_cluster(path, mask, ins);
+      ++path.pc;
+      break;
     case Kind::kCollective:
       if (mask && !collective(path, mask, ins)) return false;
       ++path.pc;
@@ -254,23 +257,30 @@ bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
   return path.mask != 0;
 }
 
-// In a loop that has gone on for long. If not even a register has changed since
-// the last time, it goes on for ever, unless somebody changes what it reads.
-bool WarpRun::give_way_in_loop(Path& path) {
-  uint64_t state = path.mask;
-  const auto* word = reinterpret_cast<const uint32_t*>(path.frame->registers);
-  for (uint32_t k = 0; k < path.frame->function->register_bytes / 4; ++k)
-    state = (state ^ word[k]) * 0x9e3779b97f4a7c15;
-  path.stuck = state == path.state_hash;
-  path.state_hash = state;
-  progress_ |= !path.stuck;
-  return give_way(path);
+// Executes what a wait may consist of; returns whether there has been enough of
+// it.
+bool WarpRun::polls_in_vain(const Instruction& ins, uint32_t mask) {
+  if (mask == 0) return false;
+  poll = {};
+  ins.run(*this, ins, mask);
+  if (poll.slept) return true;
+  if (!poll.unchanged) return false;
+  uint64_t& before = found_[(ins.site ^ mask * 0x9e3779b9u >> 28) % 16];
+  if (before == poll.outcome)
+    turn_end_ = std::max(turn_end_, issued + kPoll) - kPoll;
+  before = poll.outcome;
+  return issued >= turn_end_;
 }
 
-// Lets others run first.
-bool WarpRun::give_way(Path& path) {
-  path.state = Path::kSpinning;
-  waiting_.push_back(path);
+// Lets the others have their turn: false, for `path` does not go on.
+bool WarpRun::give_way(const Path& path, bool polls) {
+  turn_end_ = issued + kTurn;
+  Path& waiting = waiting_.emplace_back(path);
+  waiting.state = Path::kGaveWay;
+  waiting.polls = polls;
+  for (Join* join = path.join; join; join = join->parent)
+    join->patience -= std::min(join->patience, polls ? kPatienceOfPolls : 1);
+  home_.gave_way(polls);
   return false;
 }
 
@@ -288,7 +298,7 @@ Join* WarpRun::join_at(Path& path, uint32_t pc) {
   }
   Join* join = free_joins_.back();
   free_joins_.pop_back();
-  *join = {pc, path.frame, path.mask, 0, outer};
+  *join = {pc, path.frame, path.mask, 0, outer, kPatience};
   return join;
 }
 
@@ -334,18 +344,41 @@ void WarpRun::arrive(const Path& path) {
 void WarpRun::settle(Join* join) {
   if (join->arrived != join->expected) return;
   const Join done = *join;
+  join->arrived = 0;
   free_joins_.push_back(join);
-  if (done.pc == Join::kReturn) return finish_call(done);
-  if (done.arrived == 0) {  // All of them left.
-    if (done.parent) settle(done.parent);
-    return;
+  if (done.pc == Join::kReturn) {
+    home_.free_frames.push_back(done.frame);
+    observe::end_call(*this, done.frame->registers);
   }
+  if (done.arrived)
+    pass(done);
+  else if (done.parent)  // All of them left.
+    settle(done.parent);
+}
+
+// Lets the lanes go on that have arrived.
+void WarpRun::pass(const Join& join) {
   Path path;
-  path.mask = done.arrived;
-  path.pc = done.pc;
-  path.frame = done.frame;
-  path.join = done.parent;
+  path.mask = join.arrived;
+  path.pc = join.pc;
+  path.frame = join.frame;
+  path.join = join.parent;
+  if (join.pc == Join::kReturn) {
+    hand_back(*join.frame, join.arrived);
+    path.pc = join.frame->return_pc;
+    path.frame = join.frame->caller;
+  }
   resume(path);
+}
+
+// Lets them go on without those that are missing, who may meet here later.
+bool WarpRun::open(Join& join) {
+  if (join.arrived == 0) return false;
+  pass(join);
+  join.expected &= ~join.arrived;
+  join.arrived = 0;
+  join.patience = kPatience;
+  return true;
 }
 
 // Nobody between these joins waits for the lanes of `mask` any more.
@@ -356,8 +389,8 @@ void WarpRun::leave(Join* innermost, const Join* outermost, uint32_t mask) {
 void WarpRun::exit_lanes(Path& path, uint32_t mask) {
   live &= ~mask;
   block->live -= lane_count(mask);
-  progress_ = true;
   leave(path.join, nullptr, mask);
+  leave_cluster_barrier(mask);
   path.mask &= ~mask;
   ++path.pc;
   if (path.mask == 0 && path.join) settle(path.join);

@@ -117,26 +117,13 @@ void WarpRun::return_lanes(Path& path, uint32_t mask) {
   if (path.mask == 0) settle(innermost);
 }
 
-// All lanes of a call are back: hands over the results.
-void WarpRun::finish_call(const Join& join) {
-  Frame* frame = join.frame;
-  home_.free_frames.push_back(frame);
-  observe::end_call(*this, frame->registers);
-  if (join.arrived == 0) {
-    if (join.parent) settle(join.parent);
-    return;
-  }
-  const Call& call = *frame->call->call;
-  const auto& results = frame->function->results;
+// Gives the results of a call to the caller's lanes of `mask`.
+void WarpRun::hand_back(const Frame& frame, uint32_t mask) {
+  const Call& call = *frame.call->call;
+  const auto& results = frame.function->results;
   for (size_t k = 0; k < results.size() && k < call.results.size(); ++k)
-    copy_stack(join.arrived, frame->stack_base + results[k].offset,
-               frame->caller->stack_base + call.results[k], results[k].bytes);
-  Path path;
-  path.mask = join.arrived;
-  path.pc = frame->return_pc;
-  path.frame = frame->caller;
-  path.join = join.parent;
-  resume(path);
+    copy_stack(mask, frame.stack_base + results[k].offset,
+               frame.caller->stack_base + call.results[k], results[k].bytes);
 }
 
 void WarpRun::copy_stack(uint32_t mask, uint32_t from, uint32_t to,

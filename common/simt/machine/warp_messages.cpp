@@ -28,13 +28,15 @@ std::string WarpRun::describe_waiting() const {
     text += "\n  warp " + std::to_string(index) + ": " +
             std::to_string(lane_count(p.mask)) + " thread(s), " +
             thread_name(first) +
-            (first == last ? "" : " to " + thread_name(last)) + ", wait ";
+            (first == last ? "" : " to " + thread_name(last)) + ", ";
     if (p.state == Path::kAtBarrier)
-      text += "at the barrier";
+      text += "wait at the barrier";
     else if (p.state == Path::kAtCollective)
-      text += "in a collective for the lanes " + hex_mask(p.members);
+      text += "wait in a collective for the lanes " + hex_mask(p.members);
+    else if (p.polls)
+      text += "wait for memory to change";
     else
-      text += "for memory to change";
+      text += "go round in a loop";
     if (!at.empty()) text += " at " + at;
     if (p.state != Path::kAtCollective) continue;
     const uint32_t missing = p.members & live & ~p.mask;
@@ -43,12 +45,13 @@ std::string WarpRun::describe_waiting() const {
   for (const auto& join : joins_) {
     if (join->arrived == 0 || join->arrived == join->expected) continue;
     text += "\n  warp " + std::to_string(index) + ": lanes " +
-            hex_mask(join->arrived) + " wait behind a branch";
-    if (join->pc != Join::kReturn) {
-      const auto& ins = join->frame->function->code[join->pc];
-      const std::string at = block->grid->program.location(ins.where);
-      if (!at.empty()) text += " at " + at;
-    }
+            hex_mask(join->arrived) + " wait for the others";
+    const auto& ins = join->pc == Join::kReturn
+                          ? *join->frame->call
+                          : join->frame->function->code[join->pc];
+    text += join->pc == Join::kReturn ? " at the end of a call" : "";
+    const std::string at = block->grid->program.location(ins.where);
+    if (!at.empty()) text += " at " + at;
   }
   return text;
 }

@@ -3,9 +3,12 @@
 // Each lane has its own program counter. Lanes that run together form a Path;
 // a branch that divides them makes two, and a Join at the branch's immediate
 // post-dominator, where those who arrive first wait for the others. This is
-// what the convergence barriers of a GPU since Volta do. A path that only
-// spins, reading the same value again and again, gives way to those it may be
-// waiting for, even to lanes that wait at a join.
+// what the convergence barriers of a GPU since Volta do.
+//
+// A join is our choice and none of the program's, so nobody may wait there for
+// ever. Paths take turns: one that has gone round in loops for long, or reads
+// the same again and again, gives way to the others; and lanes at a join go on
+// without those that do not come.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -41,11 +44,12 @@ struct Join {
   Frame* frame = nullptr;
   uint32_t expected = 0, arrived = 0;
   Join* parent = nullptr;
+  uint32_t patience = 0;  // what those inside have left of it
 };
 
 // Lanes that run together: same frame, same program counter.
 struct Path {
-  enum State : uint8_t { kReady, kSpinning, kAtBarrier, kAtCollective };
+  enum State : uint8_t { kReady, kGaveWay, kAtBarrier, kAtCollective };
   uint32_t mask = 0;
   uint32_t pc = 0;
   Frame* frame = nullptr;
@@ -53,12 +57,7 @@ struct Path {
   State state = kReady;
   uint32_t members = 0;  // kAtCollective: the lanes it waits for
   uint32_t barrier = 0;  // kAtBarrier: its number
-  // A spin: how often in a row a poll read what it had read before.
-  uint32_t polls = 0;
-  uint32_t turns = 0;  // backward branches since it last gave way
-  uint64_t seen[4] = {};
-  bool stuck = false;
-  uint64_t state_hash = 0;  // of the registers, when it last gave way
+  bool polls = false;    // kGaveWay: it read the same again and again
 
   bool same_place(const Path& other) const {
     return pc == other.pc && frame == other.frame && join == other.join;
@@ -71,18 +70,18 @@ class WarpRun : public Warp {
 
   void start();  // at the kernel's first instruction, all lanes together
   bool ready() const { return !ready_.empty() || (!entry_ && live); }
-  bool spins() const;
-  bool stuck() const;  // in a loop that changes not even a register
   uint32_t waits_at(uint32_t barrier) const;  // which lanes
-  // Runs until every path has ended or waits. Returns whether any of them did
-  // anything but spin.
-  bool run();
-  // Makes spinning paths ready; returns whether there were any.
-  bool wake();
-  // Lets lanes go on that wait at a join for others that spin: one of them may
-  // hold the lock that the others want. Returns whether there were any.
-  bool release_join_waiters();
+  // Runs until every path has ended, waits or has given way.
+  void run();
+  // Makes the paths ready that gave way.
+  void wake();
+  // A number for all that decides what the warp does next, but for memory.
+  uint64_t state();
+  // Lets lanes go on that wait at a join for paths of this state: they may hold
+  // the lock that those want. Returns whether there were any.
+  bool open_joins(Path::State state);
   void release(uint32_t barrier);
+  void open_cluster_barrier();
   std::string describe_waiting() const;
   // The first lanes that wait in this way; null if there are none.
   const Path* waiting(Path::State state) const;
@@ -90,11 +89,10 @@ class WarpRun : public Warp {
                   const std::string& what) const;
 
  private:
-  void note_poll(Path& path);
   void run_path(Path& path);
   bool control(Path& path, uint32_t mask, const Instruction& ins);
-  bool give_way(Path& path);
-  bool give_way_in_loop(Path& path);
+  bool polls_in_vain(const Instruction& ins, uint32_t mask);
+  bool give_way(const Path& path, bool polls);
   bool call_some(Path& path, uint32_t mask, const Instruction& ins);
   void enter(const Path& path);
   void diverge(Path& path, uint32_t taken, uint32_t target, uint32_t join_pc);
@@ -107,16 +105,22 @@ class WarpRun : public Warp {
   void resume(const Path& path);
   void arrive(const Path& path);
   void settle(Join* join);
+  void pass(const Join& join);
+  bool open(Join& join);
   void leave(Join* innermost, const Join* outermost, uint32_t mask);
   void exit_lanes(Path& path, uint32_t mask);
   void call(Path& path, const Function& callee, const Instruction& ins);
   void call_indirect(Path& path, uint32_t mask, const Instruction& ins);
   void jump_by_table(Path& path, uint32_t mask, const Instruction& ins);
   void return_lanes(Path& path, uint32_t mask);
-  void finish_call(const Join& join);
+  void hand_back(const Frame& frame, uint32_t mask);
   void copy_stack(uint32_t mask, uint32_t from, uint32_t to, uint32_t bytes);
   void wait_at_barrier(const Path& path, uint32_t mask, const Instruction& ins);
   void pass_barrier(Path& path);
+  void arrive_in_cluster(uint32_t mask, const Instruction& ins);
+  uint32_t wait_in_cluster(const Path& path, uint32_t mask,
+                           const Instruction& ins);
+  void leave_cluster_barrier(uint32_t mask);
   void check_barrier_count(const Instruction& ins, uint32_t mask,
                            uint32_t count) const;
   bool collective(Path& path, uint32_t mask, const Instruction& ins);
@@ -134,8 +138,14 @@ class WarpRun : public Warp {
   std::vector<Join*> free_joins_;
   std::vector<std::array<uint32_t, kLanes>> specials_;  // but the block's own
   Frame* entry_ = nullptr;  // null: the warp has not begun, or has ended
-  Path* current_ = nullptr;
-  bool progress_ = false;
+  uint64_t turn_end_ = 0;   // as `issued`: who loops on then gives way
+  // What polls found last, each where its place and lanes say.
+  std::array<uint64_t, 16> found_{};
+  // Lanes that have come to the cluster's barrier and not gone on from it:
+  // while it is closed, and since it is open.
+  uint32_t came_ = 0, open_for_ = 0;
+  bool state_known_ = false;
+  uint64_t state_ = 0;
 };
 
 }  // namespace simt

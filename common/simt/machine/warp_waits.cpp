@@ -1,37 +1,87 @@
-// Where lanes wait: in a spin, at a barrier of the block, in a collective of
-// the warp.
+// Where lanes wait: for their turn, at a barrier of the block, in a collective
+// of the warp.
 #include <algorithm>
+#include <cstring>
 
 #include "common/simt/machine/block_run.h"
 #include "common/simt/observe/observers.h"
 
 namespace simt {
-// ---- Spins ---------------------------------------------------------------
+// ---- Turns ---------------------------------------------------------------
 
-void WarpRun::note_poll(Path& path) {
-  uint64_t& seen = path.seen[path.pc % 4];
-  if (seen == poll.outcome) {
-    ++path.polls;
-    return;
-  }
-  seen = poll.outcome;
-  path.polls = 0;
-  progress_ = true;
+void WarpRun::wake() {
+  for (const auto& join : joins_)
+    if (join->patience == 0) open(*join);
+  std::vector<Path> back;
+  std::erase_if(waiting_, [&](const Path& path) {
+    if (path.state != Path::kGaveWay) return false;
+    back.push_back(path);
+    return true;
+  });
+  for (const Path& path : back) resume(path);
 }
 
-bool WarpRun::wake() {
+bool WarpRun::open_joins(Path::State state) {
   bool any = false;
-  for (size_t k = 0; k < waiting_.size();) {
-    if (waiting_[k].state != Path::kSpinning) {
-      ++k;
-      continue;
-    }
-    const Path path = waiting_[k];
-    waiting_.erase(waiting_.begin() + k);
-    resume(path);
-    any = true;
+  for (const Path& path : waiting_) {
+    if (path.state != state) continue;
+    for (Join* join = path.join; join; join = join->parent) any |= open(*join);
   }
+  if (any) state_known_ = false;
   return any;
+}
+
+namespace {
+
+// Many words as one; it differs, in all likelihood, where any of them does.
+class Digest {
+ public:
+  void add(uint64_t word) {
+    sum_ = (sum_ ^ word) * 0x9e3779b97f4a7c15;
+    sum_ ^= sum_ >> 32;
+  }
+  void add(const void* from, size_t bytes) {
+    const auto* at = static_cast<const uint8_t*>(from);
+    for (; bytes >= 8; at += 8, bytes -= 8) {
+      uint64_t word;
+      std::memcpy(&word, at, 8);
+      add(word);
+    }
+    for (; bytes; ++at, --bytes) add(*at);
+  }
+  uint64_t sum() const { return sum_; }
+
+ private:
+  uint64_t sum_ = 0;
+};
+
+}  // namespace
+
+uint64_t WarpRun::state() {
+  if (state_known_) return state_;
+  Digest digest;
+  digest.add(live);
+  digest.add(uint64_t{came_} << 32 | open_for_);
+  digest.add(turn_end_ - issued);
+  digest.add(carry);
+  digest.add(found_.data(), sizeof found_);
+  digest.add(stacks.data(), stacks.size());
+  for (const auto* paths : {&ready_, &waiting_}) {
+    for (const Path& path : *paths) {
+      digest.add(uint64_t{path.mask} << 32 | path.pc);
+      digest.add(uint64_t{path.members} << 32 | path.barrier << 8 | path.state);
+      for (const Frame* f = path.frame; f; f = f->caller) {
+        digest.add(reinterpret_cast<uint64_t>(f));
+        digest.add(f->registers, f->function->register_bytes);
+      }
+      for (const Join* join = path.join; join; join = join->parent) {
+        digest.add(reinterpret_cast<uint64_t>(join));
+        digest.add(uint64_t{join->expected} << 32 | join->arrived);
+      }
+    }
+  }
+  state_known_ = true;
+  return state_ = digest.sum();
 }
 
 uint32_t WarpRun::waits_at(uint32_t barrier) const {
@@ -48,37 +98,10 @@ const Path* WarpRun::waiting(Path::State state) const {
   return found == waiting_.end() ? nullptr : &*found;
 }
 
-bool WarpRun::spins() const { return waiting(Path::kSpinning) != nullptr; }
-
-bool WarpRun::stuck() const {
-  return std::any_of(waiting_.begin(), waiting_.end(),
-                     [](const Path& p) { return p.stuck; });
-}
-
-bool WarpRun::release_join_waiters() {
-  bool any = false;
-  for (const auto& join : joins_) {
-    if (join->arrived == 0 || join->pc == Join::kReturn ||
-        join->arrived == join->expected)
-      continue;
-    Path path;
-    path.mask = join->arrived;
-    path.pc = join->pc;
-    path.frame = join->frame;
-    path.join = join->parent;
-    join->expected &= ~join->arrived;
-    join->arrived = 0;
-    resume(path);
-    any = true;
-  }
-  return any;
-}
-
 // ---- Barriers ------------------------------------------------------------
 
 void WarpRun::wait_at_barrier(const Path& path, uint32_t mask,
                               const Instruction& ins) {
-  progress_ = true;
   const uint32_t number = *lanes<uint32_t>(*this, ins.a);
   if (number >= Block::kBarriers)
     fault(*this, ins, first_lane(mask), "bad barrier",
@@ -86,7 +109,7 @@ void WarpRun::wait_at_barrier(const Path& path, uint32_t mask,
   const uint32_t expected =
       ins.b == kNowhere ? 0 : *lanes<uint32_t>(*this, ins.b);
   if (ins.b != kNowhere) check_barrier_count(ins, mask, expected);
-  observe::arrive(*this, ins, mask);
+  observe::arrive(*this, ins, mask, number);
   Barrier& barrier = block->barriers[number];
   home_.awaited |= 1u << number;
   barrier.expected = expected;
@@ -130,6 +153,7 @@ void WarpRun::pass_barrier(Path& path) {
     enter(path);
     ins.run(*this, ins, path.mask);
   }
+  if (ins.kind == Kind::kCluster) open_for_ &= ~path.mask;
   ++path.pc;
 }
 
@@ -158,6 +182,55 @@ void WarpRun::release(uint32_t barrier) {
     pass_barrier(path);
     resume(path);
   }
+}
+
+// ---- The barrier of the cluster ------------------------------------------
+
+void WarpRun::arrive_in_cluster(uint32_t mask, const Instruction& ins) {
+  if (const uint32_t again = mask & (came_ | open_for_))
+    fault(*this, ins, first_lane(again), "bad barrier",
+          "it arrives again at the cluster's barrier, and has not waited there "
+          "in between",
+          719);
+  const uint32_t number = block->cluster_barrier;
+  if (ins.mode)
+    observe::arrive_relaxed(*this, ins);
+  else
+    observe::arrive(*this, ins, mask, number);
+  came_ |= mask;
+  home_.awaited |= 1u << number;
+  block->barriers[number].arrived += lane_count(mask);
+  home_.check_barrier(number);
+}
+
+// Returns the lanes that cannot go on yet.
+uint32_t WarpRun::wait_in_cluster(const Path& path, uint32_t mask,
+                                  const Instruction& ins) {
+  if (const uint32_t absent = mask & ~(came_ | open_for_))
+    fault(*this, ins, first_lane(absent), "bad barrier",
+          "it waits at the cluster's barrier, and has not arrived there", 719);
+  if (mask & open_for_) observe::pass(*this, block->cluster_barrier ^ 1);
+  open_for_ &= ~mask;
+  const uint32_t waits = mask & came_;
+  if (waits) {
+    Path& waiting = waiting_.emplace_back(path);
+    waiting.mask = waits;
+    waiting.state = Path::kAtBarrier;
+    waiting.barrier = block->cluster_barrier;
+  }
+  return waits;
+}
+
+void WarpRun::open_cluster_barrier() {
+  open_for_ |= came_;
+  came_ = 0;
+}
+
+// Lanes that have ended are waited for no more, whether they came or not.
+void WarpRun::leave_cluster_barrier(uint32_t mask) {
+  block->barriers[block->cluster_barrier].arrived -= lane_count(came_ & mask);
+  came_ &= ~mask;
+  open_for_ &= ~mask;
 }
 
 // ---- Collectives ---------------------------------------------------------
@@ -227,7 +300,6 @@ bool WarpRun::collective(Path& path, uint32_t mask, const Instruction& ins) {
     group.members = members;
     waiting_.push_back(group);
   }
-  progress_ = true;
   complete_collectives();
   return false;
 }

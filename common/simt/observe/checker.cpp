@@ -156,11 +156,15 @@ void Checker::fence(Warp& warp, const Instruction& ins, uint32_t mask) {
   block.warps[warp.index].understand(mask);
 }
 
-void Checker::arrive(Warp& warp, const Instruction& ins, uint32_t mask) {
+void Checker::pass(Warp& warp, uint32_t barrier) {
+  warp.block->checks->order.go_on(barrier, warp.index);
+}
+
+void Checker::arrive(Warp& warp, const Instruction& ins, uint32_t mask,
+                     uint32_t number) {
   BlockOrder& block = warp.block->checks->order;
-  const uint32_t number = *lanes<uint32_t>(warp, ins.a);
   BarrierOrder& barrier = block.barriers[number];
-  const bool counted = ins.b != kNowhere;
+  const bool counted = ins.b != kNowhere || number >= Block::kBarriers;
   if (counted) block.come(number, warp.index, tables_->log.now());
   if (!barrier.first) {
     barrier.first = &ins;
@@ -186,12 +190,19 @@ void Checker::release(Block& block, uint32_t number, bool counted,
   BlockOrder& order = block.checks->order;
   BarrierOrder& barrier = order.barriers[number];
   if (counted) {
+    const bool of_cluster = number >= Block::kBarriers;
     for (uint32_t w = 0; w < order.warps.size(); ++w) {
       if (!waiting[w]) continue;
-      order.go(number, w);
-      order.warps[w].meet(waiting[w], tables_->log.now());
+      if (of_cluster) {
+        order.go_on(number, w);
+      } else {
+        order.go(number, w);
+        order.warps[w].meet(waiting[w], tables_->log.now());
+      }
     }
-    std::fill(barrier.known.begin(), barrier.known.end(), 0);
+    // Of the cluster's two, those who pass this one later need what it knows.
+    BarrierOrder& used = of_cluster ? order.barriers[number ^ 1] : barrier;
+    std::fill(used.known.begin(), used.known.end(), 0);
   } else {
     order.meet(tables_->log.now());
     if (block.live != grid_.threads_per_block && barrier.first)

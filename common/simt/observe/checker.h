@@ -54,7 +54,10 @@ class Checker {
   void collective(Warp& warp, const Instruction& ins, uint32_t mask,
                   uint32_t members);
   void fence(Warp& warp, const Instruction& ins, uint32_t mask);
-  void arrive(Warp& warp, const Instruction& ins, uint32_t mask);
+  void arrive(Warp& warp, const Instruction& ins, uint32_t mask,
+              uint32_t barrier);
+  // A warp goes on from the cluster's barrier, which has been open for a while.
+  void pass(Warp& warp, uint32_t barrier);
   // A barrier of the block opens; `counted`: not for all of its threads.
   // The lanes `waiting` go on.
   void release(Block& block, uint32_t barrier, bool counted,

@@ -85,10 +85,21 @@ inline void system_write(Warp& warp, int lane, uint32_t offset,
     checker->values().write(warp, lane, offset, bytes);
 }
 // Lanes of a warp have come to a barrier of the block.
-inline void arrive(Warp& warp, const Instruction& ins, uint32_t mask) {
+inline void arrive(Warp& warp, const Instruction& ins, uint32_t mask,
+                   uint32_t barrier) {
   const Observers& o = warp.block->observers;
   if (o.counters) o.counters->barrier(ins);
-  if (o.checker) o.checker->arrive(warp, ins, mask);
+  if (o.checker) o.checker->arrive(warp, ins, mask, barrier);
+}
+// The same, and they hand nothing over.
+inline void arrive_relaxed(Warp& warp, const Instruction& ins) {
+  const Observers& o = warp.block->observers;
+  if (o.counters) o.counters->barrier(ins);
+}
+// A warp goes on from a barrier that has been open for a while.
+inline void pass(Warp& warp, uint32_t barrier) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->pass(warp, barrier);
 }
 // The barrier opens; `counted`: for a number of threads that was named. The
 // lanes `waiting` go on.

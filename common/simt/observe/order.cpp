@@ -138,6 +138,12 @@ void BlockOrder::go(uint32_t barrier, uint32_t warp) {
   warps[warp].learn(kAllLanes, barriers[barrier].lesson);
 }
 
+void BlockOrder::go_on(uint32_t barrier, uint32_t warp) {
+  go(barrier, warp);
+  const std::vector<Time>& known = barriers[barrier].known;
+  if (!known.empty()) raise(warps[warp].synced, known[warp]);
+}
+
 void HandedOut::clear() {
   all_ = others_met_ = 0;
   until_.clear();

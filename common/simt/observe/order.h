@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/simt/core/block.h"
 #include "common/simt/core/warp.h"
 #include "common/simt/observe/shadow.h"
 
@@ -97,13 +98,15 @@ struct BlockOrder {
   std::vector<WarpOrder> warps;
   std::vector<Time> across;  // [w * warps + v]: what w knows of v; or empty
   HandedOut released;        // within the block
-  std::array<BarrierOrder, 16> barriers;
+  std::array<BarrierOrder, Block::kBarriers + 2> barriers;
 
   void start(uint32_t block, Time now);
   void fence(uint32_t warp, uint32_t mask, bool for_device, Time now);
   void meet(Time now);  // at a barrier of all threads
   void come(uint32_t barrier, uint32_t warp, Time now);
   void go(uint32_t barrier, uint32_t warp);
+  // The same where lanes met when they came, and not when they go.
+  void go_on(uint32_t barrier, uint32_t warp);
   Time known_across(uint32_t warp, uint32_t of) const {
     return across.empty() ? 0 : across[warp * warps.size() + of];
   }

@@ -1,0 +1,185 @@
+#include "common/simt/machine/workers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "common/simt/core/settings.h"
+#include "common/simt/machine/block_run.h"
+#include "common/simt/observe/trace.h"
+
+namespace simt {
+namespace {
+
+// Blocks that may be unfinished at the same time, waiting for one another.
+constexpr size_t kResident = 4096;
+// In waits_since_: who works, and who has ended.
+constexpr uint64_t kWorks = ~0ull, kEnded = ~1ull;
+// So often a worker that waits looks again at once before it sleeps.
+constexpr int kLooks = 100;
+
+}  // namespace
+
+// One host thread's share.
+class Worker {
+ public:
+  Worker(Workers& all, size_t me, Observers observers)
+      : all_(all), me_(me), observers_(observers) {}
+
+  void run() {
+    while (!all_.stop_) {
+      const bool ended = revisit();
+      // The more blocks have begun in vain, the more begin at a time.
+      batch_ = ended ? 1 : std::min(2 * batch_, kResident);
+      const bool begun = begin();
+      if (resident_.empty()) {
+        if (!begun) return;
+        batch_ = 1;
+      } else if (!ended && !begun && stands_still()) {
+        wait();
+      } else {
+        looks_ = 0;
+      }
+    }
+  }
+
+ private:
+  using Resident = std::unique_ptr<BlockRun>;
+
+  // Gives each resident block a turn; whether any has ended. The oldest one
+  // that does not stand still has its turn in between, time and again: it is
+  // done soon, or, if it never will be, soon found out.
+  bool revisit() {
+    const size_t before = resident_.size();
+    auto oldest = resident_.begin();
+    for (auto block = oldest; block != resident_.end(); ++block) {
+      if (*block) turn(*block);
+      while (oldest < block && (!*oldest || (*oldest)->stands_still()))
+        ++oldest;
+      if (oldest < block) turn(*oldest);
+    }
+    std::erase(resident_, nullptr);
+    return resident_.size() != before;
+  }
+
+  void turn(Resident& block) {
+    // Other threads may have changed memory and not said so yet.
+    const bool alone = all_.grid_.threads == 1 && !block->meets_host;
+    if (alone && block->stands_still()) return;
+    if (block->run()) idle_.push_back(std::move(block));
+  }
+
+  // Begins the next blocks, as many as a batch; whether there were any.
+  bool begin() {
+    bool any = false;
+    for (size_t k = 0; k < batch_ && resident_.size() < kResident; ++k) {
+      const std::optional<uint64_t> number = all_.take();
+      if (!number) break;
+      any = true;
+      Resident block = new_block();
+      block->start(*number);
+      (block->run() ? idle_ : resident_).push_back(std::move(block));
+    }
+    return any;
+  }
+
+  Resident new_block() {
+    if (idle_.empty())
+      return std::make_unique<BlockRun>(all_.grid_, observers_);
+    Resident block = std::move(idle_.back());
+    idle_.pop_back();
+    return block;
+  }
+
+  bool stands_still() const {
+    return std::all_of(resident_.begin(), resident_.end(),
+                       [](const Resident& b) { return b->stands_still(); });
+  }
+
+  // Nothing goes on unless the host or another worker changes memory.
+  void wait() {
+    const bool for_host =
+        std::any_of(resident_.begin(), resident_.end(),
+                    [](const Resident& b) { return b->meets_host; });
+    const uint64_t changes = all_.grid_.changes;
+    if (!for_host && stands_still() && all_.all_wait(me_, changes))
+      resident_.front()->livelock(all_.unbegun());
+    if (++looks_ < kLooks) return std::this_thread::yield();
+    const auto nap = std::chrono::microseconds(std::min(looks_, 1000));
+    std::this_thread::sleep_for(nap);
+    if (for_host)
+      for (Resident& block : resident_)
+        block->add_seconds(std::chrono::duration<double>(nap).count());
+  }
+
+  Workers& all_;
+  const size_t me_;
+  const Observers observers_;
+  std::vector<Resident> resident_, idle_;  // resident: in the order they began
+  size_t batch_ = 1;
+  int looks_ = 0;
+};
+
+Workers::Workers(Grid& grid) : grid_(grid), waits_since_(grid.threads, kWorks) {
+  if (settings::counters())
+    counters_ = std::make_unique<Counters>(grid.program.sites);
+  if (settings::checks()) checker_ = std::make_unique<Checker>(grid);
+}
+
+std::vector<Finding> Workers::findings() const {
+  return checker_ ? checker_->findings() : std::vector<Finding>{};
+}
+
+void Workers::run() {
+  std::vector<std::thread> helpers;
+  for (int k = 1; k < grid_.threads; ++k)
+    helpers.emplace_back([this, k] { work(k); });
+  work(0);
+  for (std::thread& t : helpers) t.join();
+  if (counters_) counters_->spread_runs(grid_.program);
+  if (error_) std::rethrow_exception(error_);
+}
+
+void Workers::work(size_t me) {
+  std::unique_ptr<Counters> counters;
+  if (counters_) counters = std::make_unique<Counters>(grid_.program.sites);
+  std::unique_ptr<Checker> checker;
+  if (checker_) checker = std::make_unique<Checker>(grid_);
+  std::exception_ptr error;
+  try {
+    Worker(*this, me, {counters.get(), checker.get(), Trace::wanted()}).run();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  const std::lock_guard lock(mutex_);
+  waits_since_[me] = kEnded;
+  if (counters) counters_->add(std::move(*counters));
+  if (checker) checker_->add(*checker);
+  if (error) {
+    if (!error_) error_ = error;
+    stop_ = true;
+  }
+}
+
+std::optional<uint64_t> Workers::take() {
+  if (stop_) return std::nullopt;
+  const uint64_t number = next_++;
+  if (number >= grid_.blocks) return std::nullopt;
+  return number;
+}
+
+uint64_t Workers::unbegun() const {
+  return grid_.blocks - std::min<uint64_t>(next_, grid_.blocks);
+}
+
+bool Workers::all_wait(size_t me, uint64_t changes) {
+  const std::lock_guard lock(mutex_);
+  waits_since_[me] = changes;
+  return grid_.changes == changes &&
+         std::all_of(waits_since_.begin(), waits_since_.end(),
+                     [&](uint64_t since) {
+                       return since == changes || since == kEnded;
+                     });
+}
+
+}  // namespace simt
