@@ -38,7 +38,7 @@ import ncu  # noqa: E402
 import toolchain  # noqa: E402
 
 RECORD = HERE / "h200.txt"
-SOURCES = ("generate.py", "forms.py", "harness.h")
+SOURCES = ("generate.py", "palette.py", "harness.h")
 BATCH = 100  # Programs in a file: most of nvcc's time is theirs, not the headers'.
 CORES = len(os.sched_getaffinity(0))
 SECONDS = 120  # For a batch; one that takes longer hangs.

@@ -12,7 +12,7 @@ may change: their counters can be compared, too.
 import dataclasses
 import re
 
-import forms
+import palette
 
 U32 = [f"r{k}" for k in range(6)]
 U64 = [f"w{k}" for k in range(3)]
@@ -279,7 +279,7 @@ class Generator:
         r = self.random
         family = r.weighted([(4, "integers"), (3, "bits"), (3, "selections"), (3, "singles"),
                              (2, "doubles"), (3, "halves"), (4, "conversions")])
-        form = r.pick(r.pick(forms.FAMILIES[family]))
+        form = r.pick(r.pick(palette.FAMILIES[family]))
         word, letter = word_of(form.result)
         text = form.text.replace("#", str(r.below(256)))
         several = text.startswith("{.reg")
@@ -300,7 +300,7 @@ class Generator:
             inputs.append(f'"r"({self.u32(1)} & 1)')
             text = f"{{.reg .pred g; setp.ne.u32 g, %{len(inputs)}, 0; @{r.pick(('', '!'))}g {text}}}"
             output, before = f'"+{letter}"(x)', f" = {target}"
-        result = f"one_nan_{form.result}(x)" if form.result in forms.FLOATS else "x"
+        result = f"one_nan_{form.result}(x)" if form.result in palette.FLOATS else "x"
         # Not always in place of what was there: a wrong bit shall come to light.
         return self.statement(
             f"{{\n{word} x{before};\nasm(\"{text}\" : {output} : {', '.join(inputs)});\n"
@@ -308,7 +308,7 @@ class Generator:
 
     def operand(self, kind):
         r = self.random
-        type_ = forms.KINDS.get(kind, kind)
+        type_ = palette.KINDS.get(kind, kind)
         word, letter = word_of(type_)
         value = self.value(word, r.below(2))
         if kind == "n":
@@ -319,7 +319,7 @@ class Generator:
             value = f"({value} % 67 - 33)"
         elif kind.endswith("!0"):
             value = f"{word}(divisor({type_}({value})))"
-        elif type_ in forms.FLOATS and r.chance(60):
+        elif type_ in palette.FLOATS and r.chance(60):
             value = f"near_{type_}({value})"
         return f'"{letter}"({value})'
 
@@ -828,7 +828,7 @@ def size_of(type_):
 
 
 def word_of(type_):
-    return forms.WORDS["u32" if type_ == "pred" else type_]
+    return palette.WORDS["u32" if type_ == "pred" else type_]
 
 
 def coprime(a, b):

@@ -12,7 +12,7 @@ from unittest import mock
 FUZZ = pathlib.Path(__file__).resolve().parents[1] / "fuzz"
 sys.path.insert(0, str(FUZZ))
 
-import forms  # noqa: E402
+import palette  # noqa: E402
 import fuzz  # noqa: E402
 import generate  # noqa: E402
 
@@ -39,12 +39,12 @@ class Programs(unittest.TestCase):
         self.assertFalse(long[0] & long[1])
 
     def test_every_form_is_written_once(self):
-        texts = [form.text for form in forms.every()]
+        texts = [form.text for form in palette.every()]
         self.assertGreater(len(texts), 1500)
         self.assertEqual([text for text in texts if "{," in text or ",}" in text], [])
 
     def test_alternatives(self):
-        self.assertEqual(forms.alternatives("a{.x,.y}{,.z} {%1, %2}"),
+        self.assertEqual(palette.alternatives("a{.x,.y}{,.z} {%1, %2}"),
                          ["a.x {%1, %2}", "a.x.z {%1, %2}", "a.y {%1, %2}", "a.y.z {%1, %2}"])
 
     def test_what_is_made_simple_is_gone(self):
