@@ -118,7 +118,7 @@ class Worker {
   Workers& all_;
   const size_t me_;
   const Observers observers_;
-  const size_t room_;  // for so many resident blocks
+  const size_t room_;                      // for so many resident blocks
   std::vector<Resident> resident_, idle_;  // resident: in the order they began
   size_t batch_ = 1;
   int looks_ = 0;
