@@ -24,13 +24,16 @@ constexpr int kLooks = 100;
 class Worker {
  public:
   Worker(Workers& all, size_t me, Observers observers)
-      : all_(all), me_(me), observers_(observers) {}
+      : all_(all),
+        me_(me),
+        observers_(observers),
+        room_(std::max<size_t>(kResident / all.grid_.threads, 1)) {}
 
   void run() {
     while (!all_.stop_) {
       const bool ended = revisit();
       // The more blocks have begun in vain, the more begin at a time.
-      batch_ = ended ? 1 : std::min(2 * batch_, kResident);
+      batch_ = ended ? 1 : std::min(2 * batch_, room_);
       const bool begun = begin();
       if (resident_.empty()) {
         if (!begun) return;
@@ -72,7 +75,7 @@ class Worker {
   // Begins the next blocks, as many as a batch; whether there were any.
   bool begin() {
     bool any = false;
-    for (size_t k = 0; k < batch_ && resident_.size() < kResident; ++k) {
+    for (size_t k = 0; k < batch_ && resident_.size() < room_; ++k) {
       const std::optional<uint64_t> number = all_.take();
       if (!number) break;
       any = true;
@@ -115,6 +118,7 @@ class Worker {
   Workers& all_;
   const size_t me_;
   const Observers observers_;
+  const size_t room_;                      // for so many resident blocks
   std::vector<Resident> resident_, idle_;  // resident: in the order they began
   size_t batch_ = 1;
   int looks_ = 0;
