@@ -194,6 +194,18 @@ const std::vector<FormGroup> kGroups = {
          "set<compare>(.u32|.s32).bf16 d.b32, a, b",
          "set<compare>{.ftz}(.f16x2|.u32|.s32).f16x2 d, a, b",
          "set<compare>(.bf16x2|.u32|.s32).bf16x2 d, a, b",
+         "set<equal><bool>(.u32|.s32|.f32)(.b16|.b32|.b64) d.b32, a, b, {!}q",
+         "set<order><bool>(.u32|.s32|.f32)(.s16|.s32|.s64) d.b32, a, b, {!}q",
+         "set<unsigned><bool>(.u32|.s32|.f32)(.u16|.u32|.u64) d.b32, a, b, "
+         "{!}q",
+         "set<compare><bool>{.ftz}(.u32|.s32|.f32).f32 d.b32, a, b, {!}q",
+         "set<compare><bool>(.u32|.s32|.f32).f64 d.b32, a, b, {!}q",
+         "set<compare><bool>{.ftz}(.f16|.u16|.s16).f16 d.b16, a, b, {!}q",
+         "set<compare><bool>{.ftz}(.u32|.s32).f16 d.b32, a, b, {!}q",
+         "set<compare><bool>(.bf16|.u16|.s16).bf16 d.b16, a, b, {!}q",
+         "set<compare><bool>(.u32|.s32).bf16 d.b32, a, b, {!}q",
+         "set<compare><bool>{.ftz}(.f16x2|.u32|.s32).f16x2 d, a, b, {!}q",
+         "set<compare><bool>(.bf16x2|.u32|.s32).bf16x2 d, a, b, {!}q",
      }},
     {"Conversions",
      {
