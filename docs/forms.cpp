@@ -4,7 +4,7 @@
 //   forms         group, line (as it is written in the list), word (what stands
 //                 for several modifiers), special (registers), directive
 //   forms --all   after each line, every form that it stands for
-#include "common/simt/forms.h"
+#include "common/simt/decode/forms.h"
 
 #include <iostream>
 #include <string>

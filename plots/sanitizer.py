@@ -5,7 +5,8 @@
 
 Builds every tests/wrong/programs/*.cu for the GPU at hand and every contract's
 wrong kernel with its suite, runs each under each tool, kernels to the first red
-check, and writes what was found. Needs a GPU and compute-sanitizer.
+check, and writes what was found. A file that was run before, and is the same, keeps
+what was found then. Needs a GPU and compute-sanitizer.
 """
 
 import concurrent.futures
@@ -53,8 +54,18 @@ def verdict(tool, command):
     return lines[0].strip() if lines else "found"
 
 
-def commands():
-    """Name of each wrong source -> how to run it."""
+def known():
+    """Name -> what was found of sources that have not changed since."""
+    try:
+        found = newest(ROOT)["programs"]
+    except ValueError:
+        return {}
+    return {name: one for name, one in found.items()
+            if (ROOT / name).is_file() and one["sha256"] == _hash(ROOT / name)}
+
+
+def commands(done):
+    """Name of each wrong source that is not done -> how to run it."""
     programs = sorted(p for p in (ROOT / "tests/wrong/programs").glob("*.cu")
                       if not p.name.endswith(".fixed.cu"))
     kernels = sorted((ROOT / "tests/wrong").glob("*.cu"))
@@ -62,11 +73,14 @@ def commands():
         raise SystemExit("tests/wrong has no programs, or no kernels: nothing to run")
     binaries = {}
     for path in programs + kernels:
+        if path.relative_to(ROOT).as_posix() in done:
+            continue
         ending = ".program" if path.parent.name == "programs" else ".run"
         target = "build/gpu" / path.relative_to(ROOT).with_suffix(ending)
         binaries[path.relative_to(ROOT).as_posix()] = (
             [str(target)] + ([] if ending == ".program" else ["--exit", "--abort-after=1"]))
-    make(f"-j{os.cpu_count()}", *(command[0] for command in binaries.values()))
+    if binaries:
+        make(f"-j{os.cpu_count()}", *(command[0] for command in binaries.values()))
     return binaries
 
 
@@ -118,9 +132,10 @@ def main():
     if not shutil.which("compute-sanitizer"):
         raise SystemExit("compute-sanitizer is not on the PATH; it comes with the "
                          "CUDA Toolkit")
-    runs = [(name, tool, command) for name, command in commands().items()
+    done = known()
+    found = {name: dict(one) for name, one in done.items()}
+    runs = [(name, tool, command) for name, command in commands(done).items()
             for tool in TOOLS]
-    found = {}
     with concurrent.futures.ThreadPoolExecutor(max(1, os.cpu_count() - 2)) as pool:
         jobs = {pool.submit(verdict, tool, command): (name, tool)
                 for name, tool, command in runs}

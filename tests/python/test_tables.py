@@ -81,7 +81,7 @@ class Tables(unittest.TestCase):
                 continue
             if name in ("parity", "findings", "speed", "memory", "error",
                         "coarsening", "sweep", "error_speed", "fastest", "tried",
-                        "peers", "peer", "pitfall", "arbitration"):  # Of no chapter's record.
+                        "peers", "peer", "pitfall", "arbitration", "kernel", "ptx"):  # Of no chapter's record.
                 continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
             if name == "floor_us":

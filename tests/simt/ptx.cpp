@@ -3,8 +3,6 @@
 // How the executor reads PTX: what it accepts, what it refuses and how it says
 // so, and that no text, however wrong, ends in anything else. Needs no GPU, and
 // is not built for one.
-#include "common/simt/decode/parse.h"
-
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
@@ -14,10 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "common/simt/decode/forms.h"
 #include "common/simt/core/literals.h"
 #include "common/simt/core/names.h"
 #include "common/simt/decode/decode.h"
+#include "common/simt/decode/forms.h"
+#include "common/simt/decode/parse.h"
 
 namespace {
 
@@ -352,7 +351,7 @@ TEST_CASE("a user's folder is not the toolkit's") {
         "/usr/local/cuda-13.0/include/cub/cub.cuh"})
     CHECK_MESSAGE(is_toolkit_file(path), std::string(path));
   for (const char* path :
-       {"/users/me/nvidia/relu.cu", "/home/me/targets/relu.cu",
+       {"/users/me/nvidia/relu.cu", "/users/me/targets/relu.cu",
         "nvidia/relu.cu", "/users/nvidia/include/relu.h",
         "/users/me/targets/mine/include/relu.h",
         "/users/me/site-packages/relu.cu", "/usr/me/relu.cu", "relu.cu",

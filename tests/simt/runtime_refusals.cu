@@ -110,7 +110,7 @@ void refusals() {
 void time_limit() {
   const Ended child = run_self("slow");
   equal(child.status, 1);
-  says(child, "kernels have taken 0.2 s of processor time, and count_kernel ");
+  says(child, "kernels have taken 1 s of processor time, and count_kernel ");
 }
 
 void many_mistakes() {

@@ -1,3 +1,4 @@
+// Reads numbers, and refuses what is none.
 #include "common/simt/core/literals.h"
 
 #include <bit>

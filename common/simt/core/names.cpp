@@ -1,3 +1,4 @@
+// Demangles names, and knows the toolkit's files.
 #include "common/simt/core/names.h"
 
 #include <cxxabi.h>

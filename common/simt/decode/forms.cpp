@@ -1,3 +1,4 @@
+// The list of forms, and how a statement is held against it.
 #include "common/simt/decode/forms.h"
 
 #include <algorithm>
@@ -251,7 +252,7 @@ const std::vector<FormGroup> kGroups = {
      {
          "ld{.weak}{.global}{.ca|.cg|.cs|.lu|.cv|<evict>}{<prefetch>}<data>",
          "ld{.weak}(.local|<shared>){.ca|.cg|.cs|.lu|.cv}<data>",
-         "ld{.weak}(.const|.param)<data>",
+         "ld{.weak}(.const|.param|.param::entry|.param::func)<data>",
          "ld.volatile{.global}{<prefetch>}<data>",
          "ld.volatile<shared><data>",
          "ld(.relaxed|.acquire)<scope>{.global}{<evict>}{<prefetch>}<data>",
@@ -262,7 +263,7 @@ const std::vector<FormGroup> kGroups = {
          "ldu{.global}<data>",
          "st{.weak}{.global}{.wb|.cg|.cs|.wt|<evict>}<stored>",
          "st{.weak}(.local|<shared>){.wb|.cg|.cs|.wt}<stored>",
-         "st{.weak}.param<stored>",
+         "st{.weak}(.param|.param::func)<stored>",
          "st.volatile{.global|<shared>}<stored>",
          "st(.relaxed|.release)<scope>{.global}{<evict>}<stored>",
          "st(.relaxed|.release)<scope><shared><stored>",
@@ -273,7 +274,8 @@ const std::vector<FormGroup> kGroups = {
          "applypriority{.global}.L2::evict_normal [a], i",
          "cvta(.global|.local|<shared>|.const|.param).u64 d, a",
          "cvta.to(.global|.local|<shared>|.const|.param).u64 d, a",
-         "isspacep(.global|.local|<shared>) p, a.b64",
+         "isspacep(.global|.local|<shared>|.const|.param|.param::entry) p, "
+         "a.b64",
      }},
     {"Atomics and fences",
      {

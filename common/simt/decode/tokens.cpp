@@ -1,3 +1,4 @@
+// Splits PTX text into tokens.
 #include "common/simt/decode/tokens.h"
 
 #include <algorithm>

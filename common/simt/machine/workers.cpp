@@ -1,3 +1,4 @@
+// Host threads take blocks, run them, and find that nobody can go on.
 #include "common/simt/machine/workers.h"
 
 #include <algorithm>

@@ -444,7 +444,7 @@ void Checker::against_word(Mine& mine, const Word& word, uint64_t at,
     if (other.time < mine.horizon || !(other.bytes & touch.bytes)) continue;
     const Event* event = tables_->log.find(other.time);
     if (!event || may_meet(mine, *event)) continue;
-    if (waited(mine, word, touch.lane, *event, other.time)) continue;
+    if (waited(mine, word, *event, other.time)) continue;
     Conflict conflict;
     const uint64_t address =
         at / 4 * 4 + std::countr_zero<unsigned>(other.bytes & touch.bytes);
@@ -455,16 +455,16 @@ void Checker::against_word(Mine& mine, const Word& word, uint64_t at,
   }
 }
 
-// A volatile store after this thread has waited for the other's store: turns
-// that are handed round.
-bool Checker::waited(const Mine& mine, const Word& word, int lane,
-                     const Event& event, Time time) const {
+// A volatile store after this warp has waited for the other's store: turns that
+// are handed round. Of lanes that read the same, not all are remembered.
+bool Checker::waited(const Mine& mine, const Word& word, const Event& event,
+                     Time time) const {
   if (mine.ins.strength == Strength::kWeak || !event.stores) return false;
   for (int k = Word::kLoad; k < Word::kSlots; ++k) {
     const Touch load = word.at(k);
     const Event* e = tables_->log.find(load.time);
-    if (load.time > time && e && load.lane == lane &&
-        e->block == mine.block.number && e->warp == mine.warp.index &&
+    if (load.time > time && e && e->block == mine.block.number &&
+        e->warp == mine.warp.index &&
         static_cast<Strength>(e->strength) == Strength::kStrong)
       return true;
   }

@@ -111,7 +111,7 @@ class Checker {
   bool ordered(const Mine& mine, const Event& event, Time time, int lane,
                int other) const;
   bool may_meet(const Mine& mine, const Event& event) const;
-  bool waited(const Mine& mine, const Word& word, int lane, const Event& event,
+  bool waited(const Mine& mine, const Word& word, const Event& event,
               Time time) const;
   bool stores_same(const Mine& mine, int lane, int other) const;
   bool ends_the_same(const Mine& mine, int lane, const Test& test,

@@ -1,3 +1,4 @@
+// Puts places in memory into words.
 #include "common/simt/observe/places.h"
 
 #include "common/simt/core/finding.h"

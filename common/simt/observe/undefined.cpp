@@ -1,3 +1,4 @@
+// Keeps which bits of registers, stacks and copies are undefined.
 #include "common/simt/observe/undefined.h"
 
 #include <algorithm>

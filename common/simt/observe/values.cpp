@@ -1,3 +1,4 @@
+// Follows undefined values, and tells where one decides something.
 #include "common/simt/observe/values.h"
 
 #include <algorithm>
