@@ -144,7 +144,7 @@ void fork_and_join() {
   equal(roots_of(graph), 2);
   f.launch(graph);
   equal(f.value(3), 30);
-  equal(cudaEventSynchronize(joined), cudaErrorCapturedEvent);
+  equal(cudaEventSynchronize(joined), cudaErrorInvalidValue);
   cudaGetLastError();
   ok(cudaEventDestroy(forked));
   ok(cudaEventDestroy(joined));

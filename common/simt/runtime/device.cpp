@@ -10,11 +10,11 @@ namespace {
 // What an H200 answers, until the program sets others. Only the device heap's
 // is enforced: the executor's stacks and printf grow as they need to.
 std::map<cudaLimit, size_t>& limits() {
-  static auto* all =
-      new std::map<cudaLimit, size_t>{{cudaLimitStackSize, 1024},
-                                      {cudaLimitPrintfFifoSize, 8650752},
-                                      {cudaLimitMallocHeapSize, 8 << 20},
-                                      {cudaLimitPersistingL2CacheSize, 0}};
+  static auto* all = new std::map<cudaLimit, size_t>{
+      {cudaLimitStackSize, 1024},
+      {cudaLimitPrintfFifoSize, 8650752},
+      {cudaLimitMallocHeapSize, 8 << 20},
+      {cudaLimitPersistingL2CacheSize, 11796480}};
   return *all;
 }
 

@@ -93,7 +93,7 @@ void wait(cudaStream_t stream, cudaEvent_t handle) {
 }
 
 void require_waitable(const Event& event) {
-  require(event.captured == nullptr, cudaErrorCapturedEvent,
+  require(event.captured == nullptr, cudaErrorInvalidValue,
           "the event was last recorded in a stream that is being captured");
 }
 
