@@ -414,8 +414,9 @@ float flushed(float x) {
 // Global atomicAdd on floats flushes subnormal numbers to zero, the one on
 // shared memory does not (PTX ISA, "atom").
 float add(float a, float b, Space space) {
-  if (space != Space::kGlobal) return a + b;
-  return flushed(flushed(a) + flushed(b));
+  const bool flushes = space == Space::kGlobal;
+  const float sum = flushes ? flushed(flushed(a) + flushed(b)) : a + b;
+  return sum == sum ? sum : std::bit_cast<float>(0x7fffffffu);
 }
 double add(double a, double b, Space) { return a + b; }
 // The sum of two 16-bit floats is exact in a double, or so lopsided that the
