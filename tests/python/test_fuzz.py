@@ -74,13 +74,14 @@ class Records(unittest.TestCase):
 
 
 class Check(unittest.TestCase):
-    def check(self, known, answers, counters=None):
+    def check(self, known, answers, counters=None, aside=()):
         """(failed, what was said, which seeds were shrunk)"""
         def run_all(side, seeds, visit):
             visit(seeds, "target", {seed: answers[seed] for seed in seeds})
 
         with mock.patch.object(fuzz, "run_all", run_all), mock.patch.object(fuzz, "shrink") as shrink, \
                 mock.patch.object(fuzz, "count_by_executor", lambda *_: counters or {}), \
+                mock.patch.object(fuzz, "set_aside", lambda: set(aside)), \
                 mock.patch.dict("os.environ", BACKEND="cpu"), contextlib.redirect_stdout(io.StringIO()) as said:
             failed = fuzz.check(known, sorted(answers))
         return failed, said.getvalue(), [call.args[0] for call in shrink.call_args_list]
@@ -89,7 +90,7 @@ class Check(unittest.TestCase):
         return fuzz.Record("", fuzz.version(), {7: "0" * 8, 8: "1" * 8}, counters or {})
 
     def test_what_is_equal_passes(self):
-        self.assertEqual(self.check(self.known(), {7: "0" * 8, 8: "1" * 8}), (False, "2 passed, 0 failed\n", []))
+        self.assertEqual(self.check(self.known(), {7: "0" * 8, 8: "1" * 8}), (False, "2 passed, 0 failed, 0 skipped\n", []))
 
     def test_a_wrong_hash_fails_and_is_shrunk(self):
         failed, said, shrunk = self.check(self.known(), {7: "0" * 8, 8: "f" * 8})
@@ -107,6 +108,16 @@ class Check(unittest.TestCase):
         failed, said, _ = self.check(self.known({7: right}), {7: "0" * 8}, {7: [1, *right[1:]]})
         self.assertTrue(failed)
         self.assertIn(f"{fuzz.METRICS[0]}: 1, on the GPU 0", said)
+
+    def test_what_is_set_aside_must_differ(self):
+        right, other = [0] * len(fuzz.METRICS), [1] * len(fuzz.METRICS)
+        aside = {("result", 8), ("counters", 7)}
+        known = self.known({7: right})
+        failed, said, _ = self.check(known, {7: "0" * 8, 8: "f" * 8}, {7: other}, aside)
+        self.assertEqual((failed, said), (False, "0 passed, 0 failed, 2 skipped\n"))
+        _, said, _ = self.check(known, {7: "0" * 8, 8: "1" * 8}, {7: right}, aside)
+        self.assertIn("seed 7: its counters are the GPU's: take it out", said)
+        self.assertIn("seed 8: its result is the GPU's: take it out", said)
 
     def test_another_generator_makes_the_record_stale(self):
         known = fuzz.Record("", "another", {7: "0" * 8}, {})
