@@ -41,7 +41,7 @@ for file in "${sources[@]}"; do
     fail "SRC: there is no such .cu, .cpp, .cc, .cxx or .c file: $file"
 done
 
-standard=(-std=c++"$STD")
+standard=(-std=c++"${STD#c++}")
 optimise=(-O3)
 linked=()
 own=()
