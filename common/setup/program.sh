@@ -41,7 +41,7 @@ for file in "${sources[@]}"; do
     fail "SRC: there is no such .cu, .cpp, .cc, .cxx or .c file: $file"
 done
 
-standard=(-std=c++"$STD")
+standard=(-std=c++"${STD#c++}")
 optimise=(-O3)
 linked=()
 own=()
@@ -137,23 +137,24 @@ explain() {
   local pattern what
   while read -r pattern what; do
     if grep -qE "(undefined reference to .|undefined symbol: |(find|find library) -l)$pattern" "$1"; then
-      echo "The program uses $what."
+      echo "The program $what."
     fi
   done <<'END'
-cublas cuBLAS, which needs a GPU
-cufft cuFFT, which needs a GPU
-curand cuRAND, which needs a GPU; <curand_kernel.h> works without one
-cusparse cuSPARSE, which needs a GPU
-cusolver cuSOLVER, which needs a GPU
-cudnn cuDNN, which needs a GPU
-nccl NCCL, which needs a GPU
-nvrtc NVRTC, which compiles kernels while the program runs; nvcc must compile them here
-npp NPP, which needs a GPU
-nvml NVML, which asks a GPU's driver
-nvToolsExt NVTX's old library; <nvtx3/nvToolsExt.h> is a header and works
-cu([A-Z]|da\b) the CUDA driver API (cuInit, cuLaunchKernel), which the executor lacks
-cuda[A-Z] a call of the CUDA runtime that the executor does not know
-__cudaRegisterLinkedBinary device code that is linked from several files, which is not done here
+main' has no main function; name the file with it in SRC, too
+cublas uses cuBLAS, which needs a GPU
+cufft uses cuFFT, which needs a GPU
+curand uses cuRAND, which needs a GPU; <curand_kernel.h> works without one
+cusparse uses cuSPARSE, which needs a GPU
+cusolver uses cuSOLVER, which needs a GPU
+cudnn uses cuDNN, which needs a GPU
+nccl uses NCCL, which needs a GPU
+nvrtc uses NVRTC, which compiles kernels while the program runs; nvcc must compile them here
+npp uses NPP, which needs a GPU
+nvml uses NVML, which asks a GPU's driver
+nvToolsExt uses NVTX's old library; <nvtx3/nvToolsExt.h> is a header and works
+cu([A-Z]|da\b) uses the CUDA driver API (cuInit, cuLaunchKernel), which the executor lacks
+cuda[A-Z] uses a call of the CUDA runtime that the executor does not know
+__cudaRegisterLinkedBinary uses device code that is linked from several files, which is not done here
 END
 }
 

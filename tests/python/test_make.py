@@ -139,6 +139,8 @@ class ProgramTest(unittest.TestCase):
         self.assertNotEqual(status, 0)
         self.assertIn("The program uses cuBLAS, which needs a GPU.", said)
         self.assertIn("The program uses the CUDA driver API", said)
+        (self.folder / "twice.cpp").write_text("int twice(int x) { return 2 * x; }\n")
+        self.assertIn("The program has no main function", self.program(sources=("twice.cpp",))[1])
 
     def test_flags_that_make_no_sense(self):
         for flag, why in (("-rdc=true", "linked from several files"), ("-arch=sm_80", "leave -arch=sm_80 out")):
