@@ -2,7 +2,8 @@
 //
 // How the executor reads PTX: what it accepts, what it refuses and how it says
 // so, and that no text, however wrong, ends in anything else. Needs no GPU, and
-// is not built for one.
+// is not built for one. With g++ -fsanitize=address,undefined
+// -DDOCTEST_CONFIG_IMPLEMENT_WITH_MAIN and common/simt/*.cpp it must be clean.
 #include "common/simt/ptx.h"
 
 #include <doctest/doctest.h>
