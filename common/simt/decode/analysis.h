@@ -15,7 +15,7 @@ void find_runs(Function& function);
 // Instruction::array, mask_is_active, and the strength of loads that wait.
 void find_origins(Function& function, const Program& program);
 
-// Fills in how undefined values spread: Instruction::spread and what follows it.
+// Fills in how undefined values spread: Instruction::spread and what follows.
 void find_spread(Function& function);
 
 }  // namespace simt
