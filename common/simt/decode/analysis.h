@@ -20,6 +20,8 @@ void find_uses(Function& function, const Program& program);
 
 // Fills in how undefined values spread: Instruction::spread and what follows
 // it.
+
+// Fills in how undefined values spread: Instruction::spread and what follows.
 void find_spread(Function& function);
 
 }  // namespace simt

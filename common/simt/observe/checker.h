@@ -1,5 +1,5 @@
-// Finds what a kernel does wrong without being stopped by it: races, reads of
-// memory that nobody wrote, a shared array left for its neighbour, barriers
+// Finds what a kernel does wrong without being stopped by it: races, values
+// that nobody wrote (values.h), a shared array left for its neighbour, barriers
 // that differ, masks from activemask.
 //
 // Bounds and alignment are not its business: memory.cpp always checks them,

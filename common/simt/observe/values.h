@@ -5,7 +5,6 @@
 // The warps' flag Warp::tainted says whether there are any; most never have
 // one, and pay for no more than looking at it.
 #pragma once
-#include <string>
 #include <vector>
 
 #include "common/simt/core/access.h"
