@@ -639,7 +639,7 @@ class Decoder : public OperandReader {
     return true;
   }
   static void require_within(const Operand& o, uint64_t bytes, uint64_t all) {
-    if (o.offset < 0 || o.offset + bytes > all)
+    if (!is_inside(o.offset, bytes, 0, all))
       throw Error("'" + o.text + "' has " + std::to_string(all) + " bytes");
   }
   Place parameter_constant(uint32_t offset, Type type, uint8_t bytes) {

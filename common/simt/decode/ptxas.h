@@ -10,7 +10,6 @@
 namespace simt {
 
 struct PtxasModel {
-  const char* fitted_to;  // the version, and the programs
   // A side of a branch is predicated up to so many instructions. One that
   // waits for global memory is jumped over sooner, and one that compares, like
   // the second half of `a || b`, sooner yet.
@@ -19,13 +18,12 @@ struct PtxasModel {
   int integer_division;
 };
 
-// tests/parity/fresh.cu was written afterwards, to try it.
-constexpr PtxasModel kPtxas13 = {
-    .fitted_to = "ptxas 13.0 (V13.0.88) for sm_90, by tests/parity",
-    .most = 12,
-    .most_with_global_load = 6,
-    .most_with_comparison = 4,
-    .integer_division = 12};
+// ptxas 13.0 (V13.0.88) for sm_90, fitted to the programs of tests/parity; of
+// these fresh.cu was written afterwards, to try it.
+constexpr PtxasModel kPtxas13 = {.most = 12,
+                                 .most_with_global_load = 6,
+                                 .most_with_comparison = 4,
+                                 .integer_division = 12};
 
 // Fills in Instruction::predicated, with what the branch skips, jumps and
 // machine_weight. Needs Instruction::reconverge.

@@ -675,9 +675,8 @@ bool decode_memory(const Statement& s, OperandReader& operands,
   } else if (op == "nanosleep") {
     ins.kind = Kind::kPoll;
     ins.run = sleep;
-  } else if (op == "prefetch" || op == "prefetchu" || op == "discard" ||
-             op == "applypriority" || op == "griddepcontrol" ||
-             op == "setmaxnreg") {
+  } else if (op == "prefetch" || op == "prefetchu" || op == "applypriority" ||
+             op == "griddepcontrol") {
     ins.run = nothing;  // Hints.
   } else {
     return false;

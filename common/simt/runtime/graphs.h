@@ -1,6 +1,6 @@
 // Graphs: work that is put together once and launched many times. Its parts are
-// added by hand (runtime_graphs.cpp) or recorded from streams
-// (runtime_capture.cpp).
+// added by hand (graphs.cpp) or recorded from streams
+// (capture.cpp).
 #pragma once
 #include <memory>
 #include <vector>
