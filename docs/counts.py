@@ -4,9 +4,7 @@ The numbers come from the program itself, built without a GPU; make knows when
 they are out of date. They are the same on every machine.
 """
 
-import contextlib
 import dataclasses
-import fcntl
 import functools
 import re
 import subprocess
@@ -154,16 +152,6 @@ def _chapter_sources(root):
 
 
 def _make(root, *arguments):
-    with alone(root):
+    with toolchain.alone(root):
         made = toolchain.make(root, "cpu", *arguments)
     return made.stdout or "make failed" if made.returncode else None
-
-
-@contextlib.contextmanager
-def alone(root):
-    """Tests run side by side, and two makes would write the same files."""
-    lock = root / "build" / "counts.lock"
-    lock.parent.mkdir(exist_ok=True)
-    with open(lock, "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

@@ -22,7 +22,8 @@ class Forms:
 
 @functools.cache
 def accepted(root):
-    made = toolchain.make(root, "cpu", PROGRAM)
+    with toolchain.alone(root):
+        made = toolchain.make(root, "cpu", PROGRAM)
     if made.returncode:
         raise Problem(f"{PROGRAM} cannot be built:\n{made.stdout}")
     said = subprocess.run([root / PROGRAM, "--all"], check=True, capture_output=True, text=True).stdout

@@ -1,5 +1,7 @@
 """What the checks ask of the build: to make a target, and which nvcc it uses."""
 
+import contextlib
+import fcntl
 import os
 import re
 import shutil
@@ -20,6 +22,16 @@ def make(root, backend, *arguments):
         text=True,
         errors="replace",
     )
+
+
+@contextlib.contextmanager
+def alone(root):
+    """Tests run side by side, and two makes would write the same files: one waits."""
+    lock = root / "build" / "make.lock"
+    lock.parent.mkdir(exist_ok=True)
+    with open(lock, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def folder(backend):

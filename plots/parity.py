@@ -22,7 +22,6 @@ sys.path.insert(0, str(ROOT / "docs"))
 sys.path.insert(0, str(ROOT / "tests"))
 
 import bench  # noqa: E402
-import counts  # noqa: E402
 import ncu  # noqa: E402
 import parity_data  # noqa: E402
 import records  # noqa: E402
@@ -48,7 +47,7 @@ def binary(backend, program):
 
 def build(backend, wanted):
     targets = [binary(backend, program) for program in wanted]
-    with counts.alone(ROOT):
+    with toolchain.alone(ROOT):
         built = toolchain.make(ROOT, backend, f"-j{os.cpu_count()}", *targets)
     if built.returncode:
         raise RecordError(f"the build failed:\n{built.stdout}")

@@ -91,7 +91,7 @@ def build(backend, suffix):
         if not copy.is_file() or copy.read_text() != text:
             copy.write_text(text)
     built = {pair: f"build/{backend}/{pair.program}{suffix}" for pair in PAIRS}
-    with counts.alone(ROOT):
+    with toolchain.alone(ROOT):
         made = toolchain.make(ROOT, backend, *built.values())
     if made.returncode:
         raise RecordError(f"the build failed:\n{made.stdout}")
