@@ -18,21 +18,30 @@ import pathlib
 import re
 import sys
 
+import bank_figures
+import budget_figure
 import canvas
 import counters_figure
 import error_figure
 import peers
+import race_figures
 import records
+import sheet
+import sum_drawings
+import sum_traces
 import sweep
 import sweep_figure
 import trace_figures
 import traces
+import tree_figures
 from canvas import BLUE, GREY, INK, ORANGE, new_figure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPTS = [pathlib.Path(module.__file__).resolve()
-           for module in (sys.modules[__name__], canvas, counters_figure, error_figure,
-                          peers, records, sweep, sweep_figure, trace_figures, traces)]
+           for module in (sys.modules[__name__], bank_figures, budget_figure, canvas,
+                          counters_figure, error_figure, peers, race_figures, records, sheet,
+                          sum_drawings, sum_traces, sweep, sweep_figure, trace_figures, traces,
+                          tree_figures)]
 
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
 HEADLINE = 1 << 28
@@ -79,8 +88,10 @@ def figures(root):
         found.append(Figure(f"by_size_{source.parent.name}.svg", shown,
                             draw_by_size))
     for trace in traces.every(root):
-        for kind in trace.views:
+        for kind in trace.views.keys() & trace_figures.DRAW.keys():
             found.append(Figure(trace.figure(kind), [trace], draw_trace(kind)))
+    for one in sum_drawings.drawings(root):
+        found.append(Figure(f"{one.name}.svg", one.shown(root), one.draw))
     if (root / counters_figure.FILE).is_file():
         counted = counters_figure.load(root)
         found.append(Figure("counters.svg", [counted, *recorded.values()],

@@ -20,12 +20,12 @@
     figure ladder             what plot.py drew, with its caption
     figure by_size            the same, for this chapter
     figure lanes [FILE]       which sectors a warp's lanes load from
-    figure banks [FILE]       which banks of shared memory, likewise
     figure active [FILE]      which threads of a block work at each step
     figure error              how the error of a sum grows
     figure error_speed        worst errors beside times, GELU and sums
     figure counters           what the executor counts of each chapter, beside times
     figure sweep              chapter 10's kernel by its factor and its block
+    figure NAME               any other of plots/sum_drawings.py, with its caption
     value fastest N           the best pair of those
     value tried FACTOR BLOCK N   239, the time of one pair in µs
     value gbps FILE N         4271
@@ -66,6 +66,7 @@ import pitfalls
 import records
 import sanitizer
 import speed
+import sum_drawings
 import sweep
 import traces
 
@@ -460,6 +461,17 @@ def _trace_figure(kind, shows):
     return rendered
 
 
+def drawing(one):
+    def rendered(args, page):
+        root = records.root_of(page)
+        shown = one.shown(root)
+        measured = [record for sweep_ in shown if isinstance(sweep_, sweep.Sweep)
+                    for record in sweep_.records.values()]
+        return [_picture(root, page, f"{one.name}.svg", one.alt), "", f"*{one.caption(shown)}*",
+                *(["", caption(measured, f"n = {_power(HEADLINE)}")] if measured else [])]
+    return rendered
+
+
 def error(args, page):
     return [_picture(records.root_of(page), page, "error.svg",
                      "Lines: the error of a sum of n floats, one by one, by a "
@@ -567,9 +579,6 @@ RENDERERS = {
     ("figure", "lanes"): _trace_figure(
         "lanes", "Grid, a column a lane of the first warp, a row a sector: "
         "which lane loads from which"),
-    ("figure", "banks"): _trace_figure(
-        "banks", "Grid, a column a lane of the first warp, a row a bank of "
-        "shared memory: which lane loads from which"),
     ("figure", "active"): _trace_figure(
         "active", "Grid, a box a warp of the first block, a row a step: which "
         "threads add, and how many warps have work"),
@@ -577,6 +586,7 @@ RENDERERS = {
     ("figure", "error_speed"): error_speed,
     ("figure", "counters"): beside_counters,
     ("figure", "sweep"): sweep_figure,
+    **{("figure", one.name): drawing(one) for one in sum_drawings.DRAWINGS},
     ("value", "fastest"): fastest,
     ("value", "tried"): tried,
     ("value", "counter"): counter,

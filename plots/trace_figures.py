@@ -1,7 +1,7 @@
-"""Draws what traces.py recorded: sectors, banks, and who is active."""
+"""Draws what traces.py recorded: sectors, and who is active."""
 
 from canvas import BLUE, INK, ORANGE, PALE, boxes, new_figure, without_frame
-from traces import BANKS, LANES
+from traces import LANES
 
 ALL = (1 << LANES) - 1
 
@@ -44,49 +44,6 @@ def draw_sectors(axes, access):
     axes.set_ylim(len(touched) - 0.5, -0.5)
 
 
-def draw_banks(accesses):
-    """Which lanes of a warp touch which banks of shared memory?"""
-    columns = min(2, len(accesses))
-    rows = -(-len(accesses) // columns)
-    figure, panels = new_figure(3.6 * columns, 4 * rows, rows, columns,
-                                squeeze=False)
-    for axes in panels.flat[len(accesses):]:
-        axes.set_axis_off()
-    for axes, access in zip(panels.flat, accesses):
-        draw_bank_grid(axes, access)
-    return figure
-
-
-def draw_bank_grid(axes, access):
-    """A row a bank, a column a lane; orange where a bank must serve in turns."""
-    boxes(axes, [(-0.5, bank - 0.42) for bank in range(BANKS)], LANES, 0.84,
-          color=PALE)
-    for bank, words in access.banks().items():
-        turns = len(set(words.values()))
-        boxes(axes, [(lane - 0.5, bank - 0.42) for lane in words], 1, 0.84,
-              color=BLUE if turns == 1 else ORANGE)
-        if turns > 1:
-            axes.text(LANES + 1.6, bank, f"{turns}", ha="right", va="center",
-                      fontsize=6.5, color=ORANGE, weight="bold")
-    axes.vlines([lane - 0.5 for lane in range(1, LANES)], -0.5, BANKS - 0.5,
-                color="white", linewidth=0.6)
-    turns = access.wavefronts()
-    if turns > 1:
-        axes.text(LANES + 1.6, -0.8, "words", ha="right", va="bottom",
-                  fontsize=7, color=ORANGE)
-    axes.set_title(f"{access.title}\n{len(access.first)} lanes, {turns} "
-                   f"wavefront{'s' if turns > 1 else ''}", loc="left",
-                   fontsize=10)
-    axes.set_xticks(range(0, LANES, 4), range(0, LANES, 4), fontsize=8)
-    axes.set_yticks(range(0, BANKS, 4), range(0, BANKS, 4), fontsize=8)
-    axes.set_xlabel("lane of the warp", fontsize=9)
-    axes.set_ylabel("bank", fontsize=9)
-    without_frame(axes)
-    axes.set_xlim(-0.6, LANES + 1.6)
-    axes.set_ylim(BANKS - 0.4, -0.6)
-    axes.set_aspect("equal")
-
-
 def draw_active(shown):
     """Who is active at each step of a reduction?"""
     heights = [len(steps.masks) for steps in shown]
@@ -112,17 +69,18 @@ def draw_steps(axes, steps):
             axes.text(right * x, y + 0.5, f"{count:,}", ha="right", va="center",
                       fontsize=9)
     for x, words in ((1.09, "warps\nat work"), (1.2, "threads\nthat add")):
-        axes.text(right * x, -0.25, words, ha="right", va="bottom", fontsize=8)
-    axes.set_title(steps.title, loc="left", fontsize=10)
+        axes.text(right * x, -0.25, words, ha="right", va="bottom", fontsize=8.6)
+    axes.set_title(f"threads that add: {steps.title}", loc="left", fontsize=10)
     axes.set_yticks([y + 0.5 for y in ys],
                     [f"step {k}" for k in range(1, len(ys) + 1)], fontsize=9)
     named = range(0, warps, max(1, warps // 8))
-    axes.set_xticks([xs[warp] + 0.5 for warp in named], named, fontsize=8)
+    axes.set_xticks([xs[warp] + 0.5 for warp in named], named, fontsize=8.6)
     axes.set_xlabel(
         f"warp of the block; in each box its {LANES} threads"
         + (f", {across} in a row" if across < LANES else "")
         + "\nblue: all of them add; orange: some add, the others wait; "
-        "empty: none does", fontsize=9, loc="left")
+        "empty: none does\nEvery thread tests the condition; shown are those that then "
+        "add.\nA counter of active threads counts both.", fontsize=9, loc="left")
     without_frame(axes)
     axes.set_xlim(-0.1, right * 1.21)
     axes.set_ylim(ys[-1] + 1.1, -0.1)
@@ -143,4 +101,4 @@ def draw_step(axes, y, masks, across):
           width, height, color=ORANGE)
 
 
-DRAW = {"lanes": draw_lanes, "banks": draw_banks, "active": draw_active}
+DRAW = {"lanes": draw_lanes, "active": draw_active}

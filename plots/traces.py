@@ -22,9 +22,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
 
 import counts  # noqa: E402
+import sum_traces  # noqa: E402
 from pages import Problem  # noqa: E402
 
 FOLDER = "plots/data/traces"
+EXAMPLES = "examples"
 LANES = 32
 SECTOR = 32  # bytes
 BANKS, BANK = 32, 4  # so many, each of so many bytes
@@ -36,7 +38,7 @@ class View:
     """A line of a file that is worth a look, in one call.
 
     In a view of lanes or banks each load of the first warp has a title, and
-    one whose title is empty is not shown; a view of active threads has one.
+    one whose title is empty is not shown; other views have one title at most.
     """
     titles: list
     code: str  # a part of the line, and of no other
@@ -49,6 +51,11 @@ class View:
 #   lanes    which lanes of a warp load from which sectors
 #   banks    which lanes of a warp load from which banks of shared memory
 #   active   which threads of a block store at each step, between two barriers
+# and of a sum, see sum_traces.py:
+#   tree     which two numbers each of them adds
+#   traffic  how many numbers a block loads and stores at each step, and where
+#   race     what threads do to one number, in which order
+#   queue    how many blocks there are, and where each adds its sum
 VIEWS = {
     "chapters/01_one_thread_each/relu.cu": {
         "lanes": [View(["one float a lane"], "rectify(x[i])")]},
@@ -60,15 +67,33 @@ VIEWS = {
             View(["one element off, one float a lane"], "rectify(x[i])", offset=1)]},
     "chapters/06_sum_simple/sum.cu": {
         "active": [View(["threadIdx.x % stride == 0"], "x[i] += x[i + stride]", n=2048)],
+        "tree": [View([], "x[i] += x[i + stride]", n=8)],
         "lanes": [View(["step 1, x[i]", "", "", "", "step 3, x[i]", *[""] * 17],
                        "x[i] += x[i + stride]", n=2048)]},
     "chapters/07_sum_convergent/sum.cu": {
         "active": [View(["threadIdx.x < stride"], "x[i] += x[i + stride]", n=2048)],
+        "tree": [View([], "x[i] += x[i + stride]", n=8)],
+        "traffic": [View(["step"], "x[i] += x[i + stride]", n=2048),
+                    View(["result"], "sums[blockIdx.x] =", n=2048)],
         "lanes": [View(["step 1, x[i]", *[""] * 21], "x[i] += x[i + stride]", n=2048)]},
     "chapters/08_sum_shared/sum.cu": {
-        "banks": [View(["step 1, tile[threadIdx.x]",
-                        "step 1, tile[threadIdx.x + stride]", *[""] * 18],
-                       "tile[threadIdx.x] += tile", n=2048)]},
+        "banks": [View(["chapter 08, step 1: tile[threadIdx.x]", *[""] * 19],
+                       "tile[threadIdx.x] += tile", n=2048)],
+        "traffic": [View(["load"], "if (i < n) sum +=", n=2048),
+                    View(["load"], "if (i + kBlock < n) sum +=", n=2048),
+                    View(["load"], "tile[threadIdx.x] = sum", n=2048),
+                    View(["step"], "tile[threadIdx.x] += tile", n=2048),
+                    View(["result"], "sums[blockIdx.x] =", n=2048)]},
+    "chapters/09_sum_segmented/sum.cu": {
+        "queue": [View([], "atomicAdd(out, tile[0])", n=8 * 2048)]},
+    "plots/examples/neighbours.cu": {
+        "banks": [View(["neighbours first, step 1: tile[at]", *[""] * 7, "neighbours first, step 5: tile[at]", *[""] * 11],
+                       "tile[at] += tile[at + stride]", n=1024),
+                  View([*[""] * 8, "the same, padded: tile[at + at / 32]", *[""] * 11],
+                       "tile[padded(at)] += tile[padded(at + stride)]", n=1024)]},
+    "plots/examples/lost_update.cu": {
+        "race": [View(["*sum += x[i]"], "*sum += x[threadIdx.x]"),
+                 View(["atomicAdd(sum, x[i])"], "atomicAdd(sum, x[threadIdx.x])")]},
 }
 
 
@@ -163,12 +188,14 @@ def _read_steps(data):
     return Steps(**data | {"masks": masks})
 
 
-READERS = {"lanes": _read_access, "banks": _read_access, "active": _read_steps}
+READERS = {"lanes": _read_access, "banks": _read_access, "active": _read_steps,
+           **sum_traces.READERS}
 
 
 def trace(root, source):
     """What a file of traces says about `source`, traced now."""
-    program = counts.built(root, source, ".counted")
+    example = source.parent.name == EXAMPLES  # These have a main of their own.
+    program = counts.built(root, source, ".program" if example else ".counted")
     views = {}
     for figure, wanted in VIEWS[str(source.relative_to(root))].items():
         views[figure] = [one for view in wanted
@@ -181,16 +208,20 @@ def events(program, source, view):
     """What the executor saw at the view's line in the launch that first got there."""
     place = f"{source.name}:{line_of(source, view.code)}"
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "trace.json"
+        path, report = (pathlib.Path(folder) / name for name in ("trace", "report"))
         run = subprocess.run(
             [program, str(view.n), str(view.offset)], text=True,
             capture_output=True,
             env=os.environ | {"SIMT_TRACE": str(path), "SIMT_TRACE_LINE": place,
+                              "SIMT_REPORT": str(report),
                               "SIMT_COUNTERS": "off", "SIMT_CHECKS": "off"})
         if run.returncode:
             raise Problem(f"{source.name} cannot be traced:\n{run.stdout}{run.stderr}")
         found = json.loads(path.read_text())
-    first = [event for event in found if event["launch"] == found[0]["launch"]]
+        launches = json.loads(report.read_text())["launches"]
+    (grid, _, _) = launches[found[0]["launch"]]["grid"]
+    first = [event | {"grid": grid} for event in found
+             if event["launch"] == found[0]["launch"]]
     if sum(event["warp"] == 0 for event in first) >= MOST_TRACED:
         raise Problem(f"{place} is executed more often than a trace holds: "
                       "choose a smaller n in VIEWS in plots/traces.py")
@@ -249,7 +280,8 @@ def steps_taken(view, events):
                        for masks in steps.values()]} for title in view.titles]
 
 
-TRACERS = {"lanes": sectors_loaded, "banks": banks_loaded, "active": steps_taken}
+TRACERS = {"lanes": sectors_loaded, "banks": banks_loaded, "active": steps_taken,
+           **sum_traces.TRACERS}
 
 
 def main():
