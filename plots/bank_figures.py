@@ -51,7 +51,8 @@ def draw_words(sheet, x, y, rows, access):
     for bank in (*range(0, BANKS, 8), BANKS - 1):
         sheet.text(x + (bank + 0.5) * CELL, y - 12, str(bank), SMALL)
     for row in range(0, rows, 4):
-        sheet.text(x - 8, y + (row + 0.5) * CELL, f"{'' if row else 'word '}{row * BANKS}", SMALL, ha="right")
+        word = str(row * BANKS) if row else "word 0"
+        sheet.text(x - 8, y + (row + 0.5) * CELL, word, SMALL, ha="right")
     cells(sheet, x, y, range(rows * BANKS), PALE)
     cells(sheet, x, y, pads(access, rows), INK)
     for bank, lanes in access.banks().items():

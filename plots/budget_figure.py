@@ -80,7 +80,7 @@ def draw_blocks(timed):
                   textcoords="offset points", ha="right", va="center", color=GREY)
     for block, points in times.items():
         axes.plot(*zip(*sorted(points)), color=COLORS[block], marker=MARKERS[block],
-                  markersize=5, linewidth=1.2, label=str(block))
+                  markersize=max(4.5, 10 - block / 50), linewidth=1.2, label=str(block))
     alone = FLOAT * N / sweep.read_gbps(timed, N) * 1e-3
     axes.axhspan(0.6 * alone, alone, color=GREY, alpha=0.18, linewidth=0)
     axes.text(ends[1], 0.94 * alone, f"reading the array alone takes {alone:,.0f} µs",

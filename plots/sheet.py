@@ -7,7 +7,7 @@ from canvas import INK, new_figure
 
 WIDTH = 830
 SMALL, NORMAL, LARGE = 11.5, 12.5, 14
-PIXEL = 72 / 96  # of a point
+PIXEL = 72 / 96  # points
 
 
 class Sheet:

@@ -92,7 +92,7 @@ def race_caption(race):
     if race_figures.replay(race)[0] == race_figures.WHOLE:
         raise RecordError(f"{LOST} loses nothing any more, so there is nothing to draw")
     return ("On the left both threads load the sum before either has stored. Which store comes "
-            f"last is not defined. {TRACED}: `{LOST}`.")
+            f"last is not defined. Two blocks would do as these threads do. {TRACED}: `{LOST}`.")
 
 
 DRAWINGS = [
@@ -141,6 +141,6 @@ DRAWINGS = [
         "blocks", "Points, one per size of block and coarsening factor: the time of a sum "
         "against its number of blocks", [COARSENED, sweep.COUNTED], swept,
         lambda shown: budget_figure.draw_blocks(shown[0]),
-        lambda shown: "Where the points lie on the line, the time depends on the number of "
-                      "blocks alone: each adds once to the one sum."),
+        lambda shown: "Where blocks of different sizes take the same time, it is their "
+                      "number alone that counts: each adds once to the one sum."),
 ]

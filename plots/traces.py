@@ -77,7 +77,7 @@ VIEWS = {
                     View(["result"], "sums[blockIdx.x] =", n=2048)],
         "lanes": [View(["step 1, x[i]", *[""] * 21], "x[i] += x[i + stride]", n=2048)]},
     "chapters/08_sum_shared/sum.cu": {
-        "banks": [View(["chapter 08, step 1: tile[threadIdx.x]", *[""] * 19],
+        "banks": [View(["chapter 08: tile[threadIdx.x]", *[""] * 19],
                        "tile[threadIdx.x] += tile", n=2048)],
         "traffic": [View(["load"], "if (i < n) sum +=", n=2048),
                     View(["load"], "if (i + kBlock < n) sum +=", n=2048),
@@ -87,7 +87,8 @@ VIEWS = {
     "chapters/09_sum_segmented/sum.cu": {
         "queue": [View([], "atomicAdd(out, tile[0])", n=8 * 2048)]},
     "plots/examples/neighbours.cu": {
-        "banks": [View(["neighbours first, step 1: tile[at]", *[""] * 7, "neighbours first, step 5: tile[at]", *[""] * 11],
+        "banks": [View(["neighbours first, stride 1: tile[at]", *[""] * 7,
+                        "neighbours first, stride 16: tile[at]", *[""] * 11],
                        "tile[at] += tile[at + stride]", n=1024),
                   View([*[""] * 8, "the same, padded: tile[at + at / 32]", *[""] * 11],
                        "tile[padded(at)] += tile[padded(at + stride)]", n=1024)]},
