@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
 
 import counts  # noqa: E402
+import trace_kinds  # noqa: E402
 from pages import Problem  # noqa: E402
 
 FOLDER = "plots/data/traces"
@@ -40,6 +41,8 @@ class View:
     """
     titles: list
     code: str  # a part of the line, and of no other
+    more: tuple = ()  # of lines that are traced with it
+    blocks: tuple = (0,)
     n: int = 1 << 20
     offset: int = 0
     array: str = "x"  # that the line loads from
@@ -49,15 +52,35 @@ class View:
 #   lanes    which lanes of a warp load from which sectors
 #   banks    which lanes of a warp load from which banks of shared memory
 #   active   which threads of a block store at each step, between two barriers
+# and for drawings.py, see trace_kinds.py:
+#   owners   which thread of which block takes which element
+#   order    a warp's loads and stores, in their order
+#   vote, exchange   what the lanes of a warp hand each other
+#   beside   as lanes, of a file that is drawn beside another one
 VIEWS = {
     "chapters/01_one_thread_each/relu.cu": {
-        "lanes": [View(["one float a lane"], "rectify(x[i])")]},
+        "owners": [View([], "rectify(x[i])", n=1000, blocks=(0, 1, 2, 3))],
+        "beside": [View(["one float per lane, side by side"], "rectify(x[i])")],
+        "order": [View(["one float per thread"], "rectify(x[i])")]},
     "chapters/02_grid_stride/relu.cu": {
-        "lanes": [View(["first round", "second round"], "rectify(x[i])", n=9 << 20)]},
+        "owners": [View([], "rectify(x[i])", n=12_000_005, blocks=(0, 13_083, 33_791)),
+                   *(View([], "rectify(x[i])", n=n) for n in (278_528, 1 << 23))]},
     "chapters/03_pack/relu.cu": {
         "lanes": [
-            View(["aligned, one pack a lane"], "const Pack*>(x)[first]"),
-            View(["one element off, one float a lane"], "rectify(x[i])", offset=1)]},
+            View(["aligned: one pack per lane"], "const Pack*>(x)[first]"),
+            View(["one element off: one float per lane"], "rectify(x[i])", offset=1)],
+        "order": [View(["four floats per thread, one pack"], "const Pack*>(x)[first]",
+                       more=("reinterpret_cast<Pack*>(y)[first]",))]},
+    "chapters/03_pack/relu.four.cu": {
+        "order": [View(["four floats per thread, one by one"], "x[i] : 0.f",
+                       more=("rectify(v[k])",))]},
+    "chapters/05_bitmask/relu_mask.cu": {
+        "vote": [View([], "word = __ballot_sync")]},
+    "chapters/05_bitmask/relu_mask.packed.cu": {
+        "exchange": [View([], "__shfl_xor_sync")]},
+    "chapters/05_bitmask/relu_mask.sequential.cu": {
+        "beside": [View(["a stretch of eight floats per lane, first load", *[""] * 7],
+                        "v[k] = i < n ? x[i]")]},
     "chapters/06_sum_simple/sum.cu": {
         "active": [View(["threadIdx.x % stride == 0"], "x[i] += x[i + stride]", n=2048)],
         "lanes": [View(["step 1, x[i]", "", "", "", "step 3, x[i]", *[""] * 17],
@@ -118,6 +141,9 @@ class Trace:
     source: str
     views: dict  # figure -> [Access or Steps]
 
+    def code(self):
+        return (self.path.parents[3] / self.source).read_text()
+
     def figure(self, kind):
         """lanes, of 03_pack/relu.four.cu -> lanes_03_pack.four.svg"""
         source = pathlib.Path(self.source)
@@ -163,7 +189,8 @@ def _read_steps(data):
     return Steps(**data | {"masks": masks})
 
 
-READERS = {"lanes": _read_access, "banks": _read_access, "active": _read_steps}
+READERS = {"lanes": _read_access, "beside": _read_access, "banks": _read_access,
+           "active": _read_steps, **trace_kinds.READERS}
 
 
 def trace(root, source):
@@ -178,14 +205,25 @@ def trace(root, source):
 
 
 def events(program, source, view):
-    """What the executor saw at the view's line in the launch that first got there."""
-    place = f"{source.name}:{line_of(source, view.code)}"
+    """What the executor saw at the view's lines, block by block and warp by warp."""
+    found = [event | {"number": number} for number in view.blocks
+             for code in (view.code, *view.more)
+             for event in _events_at(program, source, view, code, number)]
+    if view.more:  # Of each line they are in order by themselves.
+        found.sort(key=lambda event: (event["number"], event["warp"], event["issued"]))
+    return found
+
+
+def _events_at(program, source, view, code, number):
+    """At one line in a block of the launch that first got there."""
+    place = f"{source.name}:{line_of(source, code)}"
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "trace.json"
         run = subprocess.run(
             [program, str(view.n), str(view.offset)], text=True,
             capture_output=True,
             env=os.environ | {"SIMT_TRACE": str(path), "SIMT_TRACE_LINE": place,
+                              "SIMT_TRACE_BLOCK": str(number),
                               "SIMT_COUNTERS": "off", "SIMT_CHECKS": "off"})
         if run.returncode:
             raise Problem(f"{source.name} cannot be traced:\n{run.stdout}{run.stderr}")
@@ -249,7 +287,8 @@ def steps_taken(view, events):
                        for masks in steps.values()]} for title in view.titles]
 
 
-TRACERS = {"lanes": sectors_loaded, "banks": banks_loaded, "active": steps_taken}
+TRACERS = {"lanes": sectors_loaded, "beside": sectors_loaded, "banks": banks_loaded,
+           "active": steps_taken, **trace_kinds.TRACERS}
 
 
 def main():
