@@ -30,7 +30,8 @@ def draw_threads(shown):
     warps = owners.block // WARP
     narrow = full / warps
     zoom(axes, (LEFT + number * wide, wide - 4), 92, (LEFT, full - 4), 128)
-    write(axes, LEFT, 116, f"block {number}: {warps} warps of {WARP} threads", weight="bold")
+    write(axes, LEFT, 116, f"block {number}: {warps} warps, each {WARP} threads that run "
+          "together", weight="bold")
     for k in range(warps):
         x = LEFT + k * narrow
         boxes(axes, [(x, 128)], narrow - 4, 44, color=ORANGE if k == warp else BLUE)
@@ -210,9 +211,9 @@ def draw_places(axes, top, one, wave):
     boxes(axes, [(left + k * wide, top) for k in range(count - 1)], wide - 2, high, color=BLUE)
     part = high * last / wave
     boxes(axes, [(left + (count - 1) * wide, top + high - part)], wide, part, color=ORANGE)
-    for y, words in ((top + 6, f"{wave:,} places"), (top + high - 6, "0")):
+    for y, words in ((top + 12, f"{wave:,} places\nfor blocks"), (top + high - 6, "0")):
         write(axes, left - 6, y, words, 11, ha="right")
-    write(axes, left - 6, top + high / 2, "blocks at\nwork", 11, ha="right")
+    write(axes, left - 6, top + high / 2 + 8, "blocks at\nwork", 11, ha="right")
     write(axes, left + wide * (count - 1) / 2, top + high / 2, f"{count - 1} full wave"
           f"{'s' if count > 2 else ''}: all places are taken", color="white", ha="center",
           weight="bold", backgroundcolor=BLUE)

@@ -250,7 +250,8 @@ def draw_percent(axes, record, color, width, marker):
 def write_clear(axes, x, points, words):
     """Two lines of text, as low as no point of a curve is in their way."""
     near = [percent for n, percent in points if x / 2 <= n <= 2**8.5 * x]
-    y = next(y for y in range(2, 100) if all(abs(percent - y - 5) > 9 for percent in near))
+    free = (y for y in range(2, 100) if all(abs(percent - y - 5) > 9 for percent in near))
+    y = next(free, 2)
     axes.text(x, y, words, va="bottom", fontsize=9)
 
 
