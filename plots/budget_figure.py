@@ -53,8 +53,8 @@ def draw_budget(timed, counted):
         sheet.box(left + scale * read, y, scale * rest, high - 8, ORANGE)
         sheet.text(left + scale * (read + rest) + 8, y + 12, f"{read + rest:.1f} ns, "
                    f"{100 * read / (read + rest):.0f} % reading", ha="left")
-    sheet.text(12, top + high * len(pairs) + 18, "Many blocks run at the same time, so each of them "
-               "takes much longer: this is how often one is done.", SMALL, GREY,
+    sheet.text(12, top + high * len(pairs) + 18, "Many blocks run at the same time, so each of "
+               "them takes much longer: this is how often one is done.", SMALL, GREY,
                ha="left")
     return sheet.figure
 

@@ -89,23 +89,24 @@ def draw_end(sheet, left, y, end):
 
 def draw_queue(queue):
     """What happens when all blocks add to one number?"""
-    turns, left, high = queue.blocks * queue.additions, 124, 26
-    wide = (818 - left) / turns
-    sheet = Sheet(80 + high * queue.blocks + 30)
-    sheet.text(12, 18, f"{queue.blocks} blocks add to one number", LARGE, ha="left",
-               weight="bold")
+    left, high, blocks = 124, 26, len(queue.additions)
+    wide = (818 - left) / sum(queue.additions)
+    sheet = Sheet(80 + high * blocks + 30)
+    sheet.text(12, 18, f"{blocks} blocks add to one number", LARGE, ha="left", weight="bold")
     sheet.text(left, 44, "time, in turns at that number", SMALL, GREY, ha="left")
     sheet.arrow((left + 178, 44), (818, 44), GREY)
-    for turn in range(turns):
+    for turn in range(sum(queue.additions)):
         sheet.text(left + wide * (turn + 0.5), 64, str(turn + 1), SMALL)
-    for block in range(queue.blocks):
-        y, begin = 76 + high * block, left + wide * block * queue.additions
+    begin = left
+    for block, additions in enumerate(queue.additions):
+        y, end = 76 + high * block, begin + wide * additions
         sheet.text(12, y + 11, f"sum of block {block}", SMALL, ha="left")
         sheet.box(left, y, begin - left, high - 4, PALE)
-        sheet.box(begin, y, wide * queue.additions, high - 4, BLUE)
-        sheet.text(begin + wide * queue.additions / 2, y + 11, "is added", SMALL, "white")
+        sheet.box(begin, y, end - begin, high - 4, BLUE)
+        sheet.text((begin + end) / 2, y + 11, "is added", SMALL, "white")
         if block:
             sheet.text(begin - 8, y + 11, "waits", SMALL, GREY, ha="right")
-    sheet.text(12, 94 + high * queue.blocks, "If all sums come at once, the last one waits for "
-               "all others. Twice as many blocks make a queue twice as long.", SMALL, ha="left")
+        begin = end
+    sheet.text(12, 94 + high * blocks, "If all sums come at once, the last one waits for all "
+               "others. Twice as many blocks make a queue twice as long.", SMALL, ha="left")
     return sheet.figure

@@ -3,7 +3,8 @@
 GitHub shows a page 830 pixels wide. Nothing is written smaller than 11 of them.
 """
 
-from canvas import INK, new_figure
+import canvas
+from canvas import INK
 
 WIDTH = 830
 SMALL, NORMAL, LARGE = 11.5, 12.5, 14
@@ -14,17 +15,11 @@ class Sheet:
     """Its y points down, as lines of text do."""
 
     def __init__(self, height, width=WIDTH):
-        self.figure, self.axes = new_figure(width / 96, height / 96)
-        self.figure.set_layout_engine("none")
-        self.axes.set_position([0, 0, 1, 1])
-        self.axes.set_axis_off()
-        self.axes.set_xlim(0, width)
-        self.axes.set_ylim(height, 0)
+        self.figure, self.axes = canvas.sheet(width, height)
 
     def text(self, x, y, words, size=NORMAL, color=INK, **more):
         """Centred on a point, unless told otherwise."""
-        self.axes.text(x, y, words, fontsize=size * PIXEL, color=color,
-                       **{"ha": "center", "va": "center"} | more)
+        canvas.write(self.axes, x, y, words, size, color=color, **{"ha": "center"} | more)
 
     def box(self, x, y, width, height, color, **more):
         """x, y: its upper left corner."""
@@ -36,7 +31,5 @@ class Sheet:
         self.axes.plot(*zip(*points), color=color, linewidth=width * PIXEL,
                        solid_capstyle="butt", **more)
 
-    def arrow(self, start, end, color=INK, width=1.5, head=9):
-        self.axes.annotate("", end, start, arrowprops={
-            "arrowstyle": "-|>", "color": color, "linewidth": width * PIXEL,
-            "mutation_scale": head, "shrinkA": 0, "shrinkB": 0})
+    def arrow(self, start, end, color=INK):
+        canvas.arrow(self.axes, start, end, color)

@@ -44,10 +44,9 @@ class Race:
 
 @dataclasses.dataclass(frozen=True)
 class Queue:
-    """How many blocks add to one number."""
+    """How often blocks add to one number."""
     n: int
-    blocks: int
-    additions: int  # of each block
+    additions: list  # of each block
 
 
 def _read_tree(data):
@@ -103,10 +102,15 @@ def uses_of_one(view, events):
 
 
 def additions_to_one(view, events):
-    lanes = [lane for event in events if event["use"] == "atomic" for lane in event["lanes"]]
-    if len({(lane["allocation"], lane["offset"]) for lane in lanes}) != 1:
+    """Of every block that was traced, which should be all."""
+    found = {number: [] for number in range(events[0]["blocks"])}
+    for event in events:
+        if event["use"] == "atomic":
+            found[event["number"]] += event["lanes"]
+    if len({(lane["allocation"], lane["offset"])
+            for lanes in found.values() for lane in lanes}) != 1:
         raise Problem(f"'{view.code}' does not add to one number")
-    return [{"n": view.n, "blocks": events[0]["grid"], "additions": len(lanes)}]
+    return [{"n": view.n, "additions": [len(lanes) for lanes in found.values()]}]
 
 
 TRACERS = {"tree": additions, "traffic": floats_moved, "race": uses_of_one,

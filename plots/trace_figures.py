@@ -1,47 +1,10 @@
 """Draws what traces.py recorded: sectors, and who is active."""
 
-from canvas import BLUE, INK, ORANGE, PALE, boxes, new_figure, without_frame
+from canvas import BLUE, ORANGE, PALE, boxes, new_figure, without_frame
+from drawings_memory import draw_lanes
 from traces import LANES
 
 ALL = (1 << LANES) - 1
-
-
-def draw_lanes(accesses):
-    """Which lanes of a warp touch which sectors?"""
-    rows = [len(access.touched()) for access in accesses]
-    figure, panels = new_figure(
-        7.2, 0.2 + sum(0.6 + 0.24 * r for r in rows), len(rows),
-        squeeze=False, height_ratios=rows)
-    for axes, access in zip(panels.flat, accesses):
-        draw_sectors(axes, access)
-    panels.flat[-1].set_xlabel("lane of the warp", fontsize=9)
-    figure.align_ylabels()
-    return figure
-
-
-def draw_sectors(axes, access):
-    """A row a sector, a column a lane; filled where the lane wants its bytes."""
-    touched = access.touched()
-    for y, (sector, lanes) in enumerate(touched.items()):
-        axes.barh(y, 32, left=-0.5, height=0.84, color=PALE)
-        axes.barh([y] * len(lanes), 1, left=[lane - 0.5 for lane in lanes],
-                  height=0.84, color=BLUE)
-        wanted = sum(lanes.values())
-        axes.text(32, y, f"{wanted} of 32 bytes", va="center", fontsize=9,
-                  color=INK if wanted == 32 else ORANGE,
-                  weight="normal" if wanted == 32 else "bold")
-    axes.vlines([lane - 0.5 for lane in range(1, 32)], -0.5, len(touched) - 0.5,
-                color="white", linewidth=1.2)
-    axes.set_title(f"{access.title}: {len(access.first)} lanes × {access.bytes} "
-                   f"bytes in {len(touched)} sectors", loc="left", fontsize=10)
-    axes.set_yticks(range(len(touched)),
-                    [f"{s * 32:,} to {s * 32 + 31:,}" for s in touched],
-                    fontsize=9)
-    axes.set_ylabel(f"bytes of {access.array}", fontsize=9)
-    axes.set_xticks(range(32), range(32), fontsize=7)
-    without_frame(axes)
-    axes.set_xlim(-0.6, 36.5)
-    axes.set_ylim(len(touched) - 0.5, -0.5)
 
 
 def draw_active(shown):

@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 import counts  # noqa: E402
 import sum_traces  # noqa: E402
+import trace_kinds  # noqa: E402
 from pages import Problem  # noqa: E402
 
 FOLDER = "plots/data/traces"
@@ -42,6 +43,8 @@ class View:
     """
     titles: list
     code: str  # a part of the line, and of no other
+    more: tuple = ()  # of lines that are traced with it
+    blocks: tuple = (0,)
     n: int = 1 << 20
     offset: int = 0
     array: str = "x"  # that the line loads from
@@ -51,20 +54,40 @@ class View:
 #   lanes    which lanes of a warp load from which sectors
 #   banks    which lanes of a warp load from which banks of shared memory
 #   active   which threads of a block store at each step, between two barriers
-# and of a sum, see sum_traces.py:
+# for drawings.py, see trace_kinds.py:
+#   owners   which thread of which block takes which element
+#   order    a warp's loads and stores, in their order
+#   vote, exchange   what the lanes of a warp hand each other
+#   beside   as lanes, of a file that is drawn beside another one
+# and for those of a sum, see sum_traces.py:
 #   tree     which two numbers each of them adds
 #   traffic  how many numbers a block loads and stores at each step, and where
 #   race     what threads do to one number, in which order
 #   queue    how many blocks there are, and where each adds its sum
 VIEWS = {
     "chapters/01_one_thread_each/relu.cu": {
-        "lanes": [View(["one float a lane"], "rectify(x[i])")]},
+        "owners": [View([], "rectify(x[i])", n=1000, blocks=(0, 1, 2, 3))],
+        "beside": [View(["one float per lane, side by side"], "rectify(x[i])")],
+        "order": [View(["one float per thread"], "rectify(x[i])")]},
     "chapters/02_grid_stride/relu.cu": {
-        "lanes": [View(["first round", "second round"], "rectify(x[i])", n=9 << 20)]},
+        "owners": [View([], "rectify(x[i])", n=12_000_005, blocks=(0, 13_083, 33_791)),
+                   *(View([], "rectify(x[i])", n=n) for n in (278_528, 1 << 23))]},
     "chapters/03_pack/relu.cu": {
         "lanes": [
-            View(["aligned, one pack a lane"], "const Pack*>(x)[first]"),
-            View(["one element off, one float a lane"], "rectify(x[i])", offset=1)]},
+            View(["aligned: one pack per lane"], "const Pack*>(x)[first]"),
+            View(["one element off: one float per lane"], "rectify(x[i])", offset=1)],
+        "order": [View(["four floats per thread, one pack"], "const Pack*>(x)[first]",
+                       more=("reinterpret_cast<Pack*>(y)[first]",))]},
+    "chapters/03_pack/relu.four.cu": {
+        "order": [View(["four floats per thread, one by one"], "x[i] : 0.f",
+                       more=("rectify(v[k])",))]},
+    "chapters/05_bitmask/relu_mask.cu": {
+        "vote": [View([], "word = __ballot_sync")]},
+    "chapters/05_bitmask/relu_mask.packed.cu": {
+        "exchange": [View([], "__shfl_xor_sync")]},
+    "chapters/05_bitmask/relu_mask.sequential.cu": {
+        "beside": [View(["a stretch of eight floats per lane, first load", *[""] * 7],
+                        "v[k] = i < n ? x[i]")]},
     "chapters/06_sum_simple/sum.cu": {
         "active": [View(["threadIdx.x % stride == 0"], "x[i] += x[i + stride]", n=2048)],
         "tree": [View([], "x[i] += x[i + stride]", n=8)],
@@ -85,7 +108,7 @@ VIEWS = {
                     View(["step"], "tile[threadIdx.x] += tile", n=2048),
                     View(["result"], "sums[blockIdx.x] =", n=2048)]},
     "chapters/09_sum_segmented/sum.cu": {
-        "queue": [View([], "atomicAdd(out, tile[0])", n=8 * 2048)]},
+        "queue": [View([], "atomicAdd(out, tile[0])", blocks=tuple(range(8)), n=8 * 2048)]},
     "plots/examples/neighbours.cu": {
         "banks": [View(["neighbours first, stride 1: tile[at]", *[""] * 7,
                         "neighbours first, stride 16: tile[at]", *[""] * 11],
@@ -144,6 +167,9 @@ class Trace:
     source: str
     views: dict  # figure -> [Access or Steps]
 
+    def code(self):
+        return (self.path.parents[3] / self.source).read_text()
+
     def figure(self, kind):
         """lanes, of 03_pack/relu.four.cu -> lanes_03_pack.four.svg"""
         source = pathlib.Path(self.source)
@@ -189,8 +215,8 @@ def _read_steps(data):
     return Steps(**data | {"masks": masks})
 
 
-READERS = {"lanes": _read_access, "banks": _read_access, "active": _read_steps,
-           **sum_traces.READERS}
+READERS = {"lanes": _read_access, "beside": _read_access, "banks": _read_access,
+           "active": _read_steps, **trace_kinds.READERS, **sum_traces.READERS}
 
 
 def trace(root, source):
@@ -206,23 +232,30 @@ def trace(root, source):
 
 
 def events(program, source, view):
-    """What the executor saw at the view's line in the launch that first got there."""
-    place = f"{source.name}:{line_of(source, view.code)}"
+    """What the executor saw at the view's lines, block by block and warp by warp."""
+    found = [event | {"number": number} for number in view.blocks
+             for code in (view.code, *view.more)
+             for event in _events_at(program, source, view, code, number)]
+    if view.more:  # Of each line they are in order by themselves.
+        found.sort(key=lambda event: (event["number"], event["warp"], event["issued"]))
+    return found
+
+
+def _events_at(program, source, view, code, number):
+    """At one line in a block of the launch that first got there."""
+    place = f"{source.name}:{line_of(source, code)}"
     with tempfile.TemporaryDirectory() as folder:
-        path, report = (pathlib.Path(folder) / name for name in ("trace", "report"))
+        path = pathlib.Path(folder) / "trace.json"
         run = subprocess.run(
             [program, str(view.n), str(view.offset)], text=True,
             capture_output=True,
             env=os.environ | {"SIMT_TRACE": str(path), "SIMT_TRACE_LINE": place,
-                              "SIMT_REPORT": str(report),
+                              "SIMT_TRACE_BLOCK": str(number),
                               "SIMT_COUNTERS": "off", "SIMT_CHECKS": "off"})
         if run.returncode:
             raise Problem(f"{source.name} cannot be traced:\n{run.stdout}{run.stderr}")
         found = json.loads(path.read_text())
-        launches = json.loads(report.read_text())["launches"]
-    (grid, _, _) = launches[found[0]["launch"]]["grid"]
-    first = [event | {"grid": grid} for event in found
-             if event["launch"] == found[0]["launch"]]
+    first = [event for event in found if event["launch"] == found[0]["launch"]]
     if sum(event["warp"] == 0 for event in first) >= MOST_TRACED:
         raise Problem(f"{place} is executed more often than a trace holds: "
                       "choose a smaller n in VIEWS in plots/traces.py")
@@ -281,8 +314,8 @@ def steps_taken(view, events):
                        for masks in steps.values()]} for title in view.titles]
 
 
-TRACERS = {"lanes": sectors_loaded, "banks": banks_loaded, "active": steps_taken,
-           **sum_traces.TRACERS}
+TRACERS = {"lanes": sectors_loaded, "beside": sectors_loaded, "banks": banks_loaded,
+           "active": steps_taken, **trace_kinds.TRACERS, **sum_traces.TRACERS}
 
 
 def main():

@@ -27,14 +27,19 @@ needs_matplotlib = unittest.skipUnless(
 def event(use, offsets, warp=0, barriers=0, space="global", allocation=1):
     """offsets: lane -> byte"""
     return {"use": use, "warp": warp, "barriers": barriers, "space": space, "bytes": 4,
-            "grid": 8, "lanes": [{"lane": lane, "allocation": allocation, "offset": offset}
-                                 for lane, offset in offsets.items()]}
+            "blocks": 2, "number": 0,
+            "lanes": [{"lane": lane, "allocation": allocation, "offset": offset}
+                      for lane, offset in offsets.items()]}
 
 
 def text_of(figure):
     file = io.StringIO()
     figure.savefig(file, format="svg")
     return file.getvalue()
+
+
+def seen(kind, view):
+    return traces.Trace(None, "made up.cu", {kind: [view]})
 
 
 class Traced(unittest.TestCase):
@@ -70,11 +75,12 @@ class Traced(unittest.TestCase):
 
     def test_a_queue_stands_before_one_address(self):
         add = event("atomic", {0: 0})
-        (found,) = sum_traces.additions_to_one(self.view, [event("load", {0: 0}), add])
-        self.assertEqual((found["blocks"], found["additions"]), (8, 1))
-        for others in ([], [add, event("atomic", {0: 4})]):
+        (found,) = sum_traces.additions_to_one(self.view, [
+            event("load", {0: 0}), add, add | {"number": 1}])
+        self.assertEqual(found["additions"], [1, 1])
+        for other in (event("load", {0: 0}), event("atomic", {0: 4})):
             with self.assertRaisesRegex(Problem, "does not add to one number"):
-                sum_traces.additions_to_one(self.view, others)
+                sum_traces.additions_to_one(self.view, [other, *[add] * (other["use"] != "load")])
 
 
 class Drawn(unittest.TestCase):
@@ -87,9 +93,9 @@ class Drawn(unittest.TestCase):
                           for race in (self.lost, self.kept, self.in_turn)], [14, 17, 17])
 
     def test_a_race_that_loses_nothing_is_not_shown_as_one(self):
-        self.assertIn("before either has stored", sum_drawings.race_caption(self.lost))
+        self.assertIn("before either has stored", sum_drawings.of_race([seen("race", self.lost)]))
         with self.assertRaisesRegex(ValueError, "loses nothing any more"):
-            sum_drawings.race_caption(self.in_turn)
+            sum_drawings.of_race([seen("race", self.in_turn)])
 
     def test_padding_lies_behind_every_32_numbers(self):
         def access(stride):
@@ -100,9 +106,9 @@ class Drawn(unittest.TestCase):
 
     def test_the_caption_of_a_tree_follows_its_strides(self):
         def tree(*strides):
-            return Tree(8, [[Addition(0, 0, stride)] for stride in strides])
-        self.assertIn("Neighbours meet first", sum_drawings.tree_caption(tree(1, 2, 4)))
-        self.assertIn("Numbers far apart meet first", sum_drawings.tree_caption(tree(4, 2, 1)))
+            return seen("tree", Tree(8, [[Addition(0, 0, stride)] for stride in strides]))
+        self.assertIn("Neighbours meet first", sum_drawings.of_tree([tree(1, 2, 4)]))
+        self.assertIn("Numbers far apart meet first", sum_drawings.of_tree([tree(4, 2, 1)]))
 
     def test_reading_and_the_rest_are_the_time_of_a_block(self):
         n, pair = budget_figure.N, sweep.Pair(2, 256)
@@ -139,7 +145,7 @@ class Committed(unittest.TestCase):
                               env=os.environ | {"SIMT_CHECKS": "off", "SIMT_COUNTERS": "off"})
 
     def test_the_sums_that_are_drawn_are_those_that_the_program_computes(self):
-        (trace,) = sum_drawings.traced(traces.ROOT, [sum_drawings.LOST])
+        trace = traces.of_source(traces.ROOT, traces.ROOT / sum_drawings.LOST)
         drawn = [race_figures.replay(race)[0] for race in trace.views["race"]]
         self.assertEqual(self.run_example(sum_drawings.LOST).stdout,
                          "{} and {}\n".format(*drawn))

@@ -5,7 +5,7 @@ import unittest
 
 import counted
 import made_up
-import sum_drawings
+import drawings
 import tables
 
 
@@ -83,7 +83,7 @@ class Tables(unittest.TestCase):
             if name in ("parity", "findings", "speed", "memory", "error",
                         "coarsening", "sweep", "error_speed", "fastest", "tried",
                         "peers", "peer", "pitfall", "arbitration", "kernel", "ptx",
-                        *(one.name for one in sum_drawings.DRAWINGS)):  # Of no chapter's record.
+                        *(one.name for one in drawings.DRAWINGS)):  # Of no chapter's record.
                 continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
             if name == "floor_us":

@@ -162,7 +162,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(self.quietly(plot.check), (0, "5 passed, 0 failed\n"))
         drawn = self.svg.read_text()
         self.assertIn("32 lanes × 4 bytes in 5 sectors", drawn)
-        self.assertIn(">28 of 32 bytes<", drawn)
+        self.assertIn(">fetched with it, not wanted<", drawn)
         for kind in ("lanes", "active"):
             self.assertIn(f"{kind}_03_pack.svg",
                           tables.render("figure", kind, [], self.page)[0])
@@ -170,7 +170,7 @@ class Figures(unittest.TestCase):
         for count in (2, 64, 1, 16):  # Warps and threads, of each step.
             self.assertIn(f">{count}<", drawn_steps)
 
-        self.svg.write_text(drawn.replace(">28 of", ">32 of"))
+        self.svg.write_text(drawn.replace("in 5 sectors", "in 4 sectors"))
         self.assertIn("lanes_03_pack.svg was changed by hand",
                       self.quietly(plot.check)[1])
 
@@ -178,6 +178,8 @@ class Figures(unittest.TestCase):
         made_up.plant_trace(self.root, self.source, 0)
         self.assertIn("lanes_03_pack.svg was drawn from other data",
                       self.quietly(plot.check)[1])
+        self.quietly(plot.draw)
+        self.assertNotIn("fetched with it", self.svg.read_text())
 
     def test_a_changed_source_makes_its_trace_stale(self):
         self.source.write_text("// edited\n")
