@@ -13,8 +13,8 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("chapters", "common", "tests", "plots", "docs")
 
-WOVEN = ("code", "diff", "table", "figure", "terms", "value")
-CHECKED = ("ptx", "count", "break")
+WOVEN = ("code", "diff", "table", "figure", "break", "terms", "value")
+CHECKED = ("ptx", "count")
 
 TOKEN = re.compile(
     r"""

@@ -5,17 +5,20 @@
     docs/weave.py --check   change nothing; exit 1 if a rewrite would
 
 docs/style.md shows each directive. Code is cut out of the files by name;
-tables, figures and single values come from plots/tables.py.
+tables, figures and single values come from plots/tables.py, what a planted bug
+says from its run (mutants.py).
 """
 
 import argparse
 import difflib
+import functools
 import importlib.util
 import os
 import pathlib
 import re
 import sys
 
+import mutants
 import pages
 import source
 from pages import Problem
@@ -83,6 +86,8 @@ class Weaver:
     def body(self, page, directive):
         """The lines that belong between a directive and its end."""
         args = directive.args.split()
+        if directive.word == "break":
+            return self.mutants.lines(mutants.parse(directive, page))
         if directive.word in ("code", "diff", "terms"):
             return {"code": code, "diff": diff, "terms": terms}[directive.word](page, args)
         if not args:
@@ -94,6 +99,10 @@ class Weaver:
         if not lines or directive.word == "value" and len(lines) != 1:
             raise Problem(f"plots/tables.py returned {len(lines)} lines")
         return lines
+
+    @functools.cached_property
+    def mutants(self):
+        return mutants.Shown(self.root)
 
     def tables(self):
         """plots/tables.py of the root being woven."""

@@ -32,7 +32,6 @@ CHECKS = [
     (sources.wrong_kernel, files.wrong_kernels),
     (sources.change, files.later_chapters),
     (writing.headings, files.chapter_pages),
-    (writing.page_size, files.chapter_pages),
     (writing.command, files.chapter_pages),
     (writing.change_is_woven, files.chapter_pages),
     (writing.results_are_woven, files.chapter_pages),

@@ -14,7 +14,6 @@ HEADINGS = [
     "Break it",
     "Read along",
 ]
-MOST_LINES = 150
 
 ERRATA = ["The text", "What is true", "Done right in", "Shown by"]
 NOT_SHOWN = "read, not shown"
@@ -40,12 +39,6 @@ def headings(root, path):
     if titles[1:] != [f"## {title}" for title in HEADINGS]:
         found = ", ".join(titles[1:]) or "none"
         yield f"the headings are {', '.join(HEADINGS)}; found {found}"
-
-
-def page_size(root, path):
-    lines = len(path.read_text().splitlines())
-    if lines > MOST_LINES:
-        yield f"{lines} lines, at most {MOST_LINES}"
 
 
 def command(root, path):

@@ -304,9 +304,6 @@ class Layout(TreeTest):
 
     def test_page(self):
         self.red_after(
-            HERE, "A book.", "A book.\n" * 120, "page size: 161 lines, at most 150"
-        )
-        self.red_after(
             HERE, "make chapter02", "make chapter01", "its command, make chapter02 && ./run"
         )
         self.red_after(
