@@ -77,14 +77,14 @@ class Page:
         """What people typed: directives, woven text and fences blanked out."""
         text = self.visible()
         for block in self.blocks:
-            text = _blank(text, block.start, block.end)
+            text = blank(text, block.start, block.end)
         return text
 
     def visible(self):
         """Prose and woven text: directives and fences blanked out."""
         text = self.text
         for start, end in self.fences + [(d.start, d.end) for d in self.directives]:
-            text = _blank(text, start, end)
+            text = blank(text, start, end)
         return text
 
     def _take(self, token):
@@ -183,6 +183,11 @@ def find(root):
     return paths
 
 
+def anchor(title):
+    """The anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
 def relative_file(page, name):
     """A file that a directive names, relative to its page."""
     path = (page.path.parent / name).resolve()
@@ -219,6 +224,6 @@ def _unclosed(d):
     return f"{d.where}: '{d}' is never closed: add <!-- end --> behind it"
 
 
-def _blank(text, start, end):
+def blank(text, start, end):
     """The same text, same length and lines, with spaces in a span."""
     return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]

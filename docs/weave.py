@@ -15,17 +15,16 @@ import functools
 import importlib.util
 import os
 import pathlib
-import re
 import sys
 
 import mutants
 import pages
+import prose
 import source
 from pages import Problem
 
 LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".h": "cpp", ".cpp": "cpp", ".py": "python"}
 SHOWN_DIFF_LINES = 12
-TERM = re.compile(r"\*\*([^*\n]+(?:\n[^*\n]+)?)\*\*")
 
 
 def code(page, args):
@@ -53,18 +52,18 @@ def diff(page, args):
 
 
 def terms(page, args):
-    """terms: every bold term of the chapters, linked to where it is defined."""
+    """terms: every bold term of the chapters, with the words that define it there."""
     if args:
         raise Problem("'terms' takes no arguments")
-    found = {}
-    for path in sorted(page.root.glob("chapters/*/README.md")):
-        link = os.path.relpath(path, page.path.parent)
-        for term in TERM.findall(pages.Page(path, page.root).prose()):
-            name = " ".join(term.split())
-            found[name] = f"- {name}: [{path.parent.name[:2]}]({link})"
-    if not found:
+    lines = []
+    for term in sorted(prose.terms(page.root), key=lambda term: term.name.lower()):
+        definition = prose.moved(term.definition, term.chapter, page.path)
+        link = os.path.relpath(term.chapter, page.path.parent)
+        chapter = f"[chapter {term.chapter.parent.name[:2]}]({link})"
+        lines += ["", f"### {term.name}", "", f"{definition} ({chapter})"]
+    if not lines:
         raise Problem("no chapter defines a **term**")
-    return [found[name] for name in sorted(found, key=str.lower)]
+    return lines[1:]
 
 
 def _cut(path, names):

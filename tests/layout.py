@@ -40,6 +40,7 @@ CHECKS = [
     (writing.errata_rows, files.errata),
     (writing.typed_numbers, pages.find),
     (writing.terms, files.whole),
+    (writing.entries, files.glossary),
     (folders.machine, files.everything),
     (folders.fast_math, files.everything),
 ]

@@ -1,10 +1,13 @@
 """The form of the pages."""
 
+import os
 import re
 
 import pages
 
-from form.files import chapter_pages, is_tracked, later_chapters
+import prose
+
+from form.files import is_tracked, later_chapters
 
 HEADINGS = [
     "The change",
@@ -14,6 +17,10 @@ HEADINGS = [
     "Break it",
     "Read along",
 ]
+
+ENTRY = r"^### +(.*?) *$"
+# Words of every page: a link at each would say nothing.
+EVERYDAY = {"kernel", "thread", "block", "grid", "half"}
 
 ERRATA = ["The text", "What is true", "Done right in", "Shown by"]
 NOT_SHOWN = "read, not shown"
@@ -98,7 +105,7 @@ def anchors(path, root):
     if path.suffix != ".md":
         return set()
     titles = re.findall(r"^#{1,6} +(.*?) *$", pages.Page(path, root).visible(), re.M)
-    return {re.sub(r"[^\w\- ]", "", t.lower()).replace(" ", "-") for t in titles}
+    return set(map(pages.anchor, titles))
 
 
 def errata_rows(root, path):
@@ -144,17 +151,58 @@ def typed_numbers(root, path):
 
 
 def terms(root, _):
-    """A term is bold once, where it is defined."""
+    """A term is bold once, in the sentence that defines it."""
     seen = {}
-    for path in chapter_pages(root):
-        page = pages.Page(path, root)
-        for match in re.finditer(r"\*\*([^*]+)\*\*", page.prose()):
-            term, where = " ".join(match[1].lower().split()), page.where(match.start())
-            if term in seen:
-                yield f"{where}: '{term}' is bold already in {seen[term]}"
-            seen.setdefault(term, where)
+    for term in prose.terms(root):
+        if term.name.lower() in seen:
+            yield f"{term.where}: '{term.name}' is bold already in {seen[term.name.lower()]}"
+        seen.setdefault(term.name.lower(), term.where)
+        if begins := prose.POINTS_BACK.match(term.definition):
+            yield (
+                f"{term.where}: what defines '{term.name}' begins with '{begins[0]}', and "
+                "no sentence stands before it in its paragraph"
+            )
     if not seen:
         yield "no chapter defines a **term**"
+
+
+def entries(root, path):
+    """The page of terms has each bold term, and no other without a text."""
+    page = pages.Page(path, root)
+    woven = {term.name: term.where for term in prose.terms(root)}
+    shown = set(re.findall(ENTRY, page.visible(), re.M))
+    for name in sorted(woven.keys() - shown):
+        yield f"{woven[name]} defines '{name}', which has no entry: run docs/weave.py"
+    for match in re.finditer(rf"{ENTRY}(.*?)(?=^#|\Z)", page.prose(), re.M | re.S):
+        name, line = match[1], page.line(match.start())
+        if name in woven:
+            yield f"line {line}: '{name}' is defined here and in {woven[name]}"
+        elif not match[2].strip():
+            yield f"line {line}: '{name}' is bold in no chapter, and nothing is said of it here"
+
+
+def linked_terms(root, path):
+    """A page links each term that it uses and an earlier chapter defines, once at least."""
+    page = pages.Page(path, root)
+    links, words = [], prose.text(page)
+    for match in [*re.finditer("^#.*", words, re.M), *prose.CODE.finditer(words)]:
+        words = pages.blank(words, *match.span())
+    for match in prose.LINK.finditer(words):
+        links.append(os.path.relpath(path.parent / match[2], root / "docs"))
+        words = pages.blank(words, match.end(1), match.end())
+    for term in prose.terms(root):
+        if term.chapter >= path or singular(term.name) in EVERYDAY:
+            continue
+        used = re.search(rf"\b{re.escape(singular(term.name))}(?:s|es)?\b", words, re.I)
+        if used and f"terms.md#{term.anchor}" not in links:
+            yield (
+                f"line {page.line(used.start())}: '{used[0]}', which {term.where} defines, is "
+                f"linked nowhere: link it to docs/terms.md#{term.anchor}"
+            )
+
+
+def singular(name):
+    return name.removesuffix("s")
 
 
 def section(page, title):

@@ -71,8 +71,10 @@ It reaches <!-- value a -->4.2 TB/s<!-- end --> here.
 
 - Drop the tail.
   <!-- break relu.cu: 'a' -> 'b'; red: x -->
+  <!-- end -->
 - Drop the head.
   <!-- break relu.cu: 'a' -> 'b'; red: x -->
+  <!-- end -->
 
 ## Read along
 
@@ -86,6 +88,26 @@ ERRATA = """\
 |---|---|---|---|
 | Any n. | Full tiles. | [02](../chapters/02_two/README.md) | [relu.tail.cu](../tests/wrong/relu.tail.cu), [`any n`](../tests/relu_test.cpp) |
 | Two GPUs. | The sum, twice. | nowhere | read, not shown |
+"""
+
+TERMS = """\
+# Terms
+
+<!-- terms -->
+### grid
+
+### pack
+<!-- end -->
+
+### cache
+
+A small memory.
+
+## More
+
+### host
+
+It calls.
 """
 
 CU = "chapters/02_two/relu.cu"
@@ -103,6 +125,7 @@ class Layout(TreeTest):
         self.write("README.md", "# Readme\n")
         self.write("docs/style.md", "# Style\n\n## One word\n")
         self.write("docs/errata.md", ERRATA)
+        self.write("docs/terms.md", TERMS)
         self.write("plots/figures/a.svg", "<svg/>\n")
         self.write("plots/relu_bench.cpp", "int bench;\n")
         self.write("tests/relu_test.cpp", "int test;  // any n\n")
@@ -325,7 +348,7 @@ class Layout(TreeTest):
             HERE,
             "- Drop the head.\n",
             "- Drop it.\n- Drop the head.\n",
-            "line 36: this item has no break directive",
+            "line 37: this item has no break directive",
         )
         self.edit(HERE, "- Drop the tail.\n", "Drop the tail.\n")
         self.red_after(
@@ -415,10 +438,29 @@ class Layout(TreeTest):
         )
         self.red_after(
             HERE,
+            "The **pack** in",
+            "It is a **pack** in",
+            f"{HERE}:3: what defines 'pack' begins with 'It', and no sentence stands before it",
+        )
+        self.red_after(
+            HERE,
             "**pack**",
             "**grid**",
             "'grid' is bold already in chapters/01_one/README.md:3",
         )
+
+    def test_entries(self):
+        page = "docs/terms.md"
+        for name, old, new, message in [
+            (HERE, "**pack**", "**box**", f"{HERE}:3 defines 'box', which has no entry"),
+            (page, "A small memory.", "", "line 9: 'cache' is bold in no chapter, and nothing"),
+            (page, "It calls.", "", "line 15: 'host' is bold in no chapter, and nothing"),
+            (page, "### host", "### pack", f"line 15: 'pack' is defined here and in {HERE}:3"),
+        ]:
+            with self.subTest(message):
+                self.red_after(name, old, new, f"{page}: entries: ", message)
+        (self.root / page).unlink()
+        self.assert_red("entries: found nothing to look at")
 
     def test_one_machine(self):
         for text in (
