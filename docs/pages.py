@@ -115,7 +115,7 @@ class Page:
 
     def _check_rendering(self, directive, body):
         """A comment that opens a line turns the whole line into raw HTML."""
-        if not self._opens_line(directive):
+        if not self.opens_line(directive):
             if "--" in body:
                 raise Problem(
                     f"{directive.where}: a comment inside a sentence may not "
@@ -132,7 +132,7 @@ class Page:
                 "is not rendered as Markdown: put the comment at its end"
             )
 
-    def _opens_line(self, directive):
+    def opens_line(self, directive):
         line_start = self.text.rfind("\n", 0, directive.start) + 1
         before = self.text[line_start : directive.start]
         return LINE_START.fullmatch(before) is not None
@@ -166,7 +166,7 @@ class Page:
         if opened.word == "value":
             if "\n" in between:
                 raise Problem(f"{opened.where}: keep '{opened}' and its end on one line")
-        elif indent.strip() or not self._opens_line(end) or "\n" not in between:
+        elif indent.strip() or not self.opens_line(end) or "\n" not in between:
             raise Problem(
                 f"{opened.where}: '{opened}' and its <!-- end --> each need a "
                 "line of their own"

@@ -42,8 +42,12 @@ class Term:
 
 
 def text(page):
-    """What a reader reads as sentences; same length and lines as the page."""
+    """What a reader reads as sentences, each where it stands in the page's text."""
     visible = page.visible()
+    for directive in page.directives:  # Within a paragraph, it does not end it.
+        if not page.opens_line(directive):
+            gap = " " * (directive.end - directive.start)
+            visible = visible[: directive.start] + gap + visible[directive.end :]
     for block in page.blocks:
         if block.directive.word != "value":
             visible = pages.blank(visible, block.start, block.end)

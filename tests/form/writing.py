@@ -1,5 +1,6 @@
 """The form of the pages."""
 
+import functools
 import os
 import re
 
@@ -12,10 +13,32 @@ from form.files import is_tracked, later_chapters
 HEADINGS = [
     "The change",
     "Why it works",
-    "What it costs",
+    "Predict",
     "What happened",
+    "Where the time goes",
     "Break it",
+    "Your turn",
     "Read along",
+]
+LEAST_WORDS, MOST_WORDS = 700, 1400
+LONGEST_SENTENCE = 28  # In words.
+QUESTIONS = (2, 3)  # So many may Predict ask.
+
+ONE = r"(?:load|store|thread|warp|block|request|row|element|lane|step|call|pack|sector)"
+MANY = (
+    r"(?:sectors|bytes|threads|rows|barriers|numbers|floats?|halves|instructions|wavefronts|atomics?"
+    r"|(?:\d+|one|two|three|four|eight|sixteen) (?:loads?|stores?|requests?|packs?|blocks?|sums?))"
+)
+# What a reader stumbles over, and what to write.
+PHRASES = [
+    (rf"\b{MANY} an? (?:load |store )?{ONE}\b", "write 'per'"),
+    (r"^(?:Had|Were|Should) (?:each|every|one|an?|the)\b(?!.*\?\W*$)", "write 'If ...'"),
+    (r"(?:^|[:;] )[Ww]ho (?:has|is|adds|reads|writes|wants|comes)\b(?!.*\?\W*$)", "give it a noun"),
+    (r"\bshall\b", "write 'will', 'must' or 'should'"),
+    (r"\bonly so (?:many|much)\b", "write 'a limited number'"),
+    (r"\bout of (?:the )?L2\b", "write 'L2 cold'"),
+    (r"\bas good as\b", "write 'at best'"),
+    (r"\b(?:own(?:s|ed)? up|own affair|nobody's|for the ones)\b", "say it plainly"),
 ]
 
 ENTRY = r"^### +(.*?) *$"
@@ -48,11 +71,87 @@ def headings(root, path):
         yield f"the headings are {', '.join(HEADINGS)}; found {found}"
 
 
+def opening(root, path):
+    """Begins with a question; a reader goes on for the answer."""
+    page = pages.Page(path, root)
+    start = prose.text(page).split("\n## ")[0]
+    if not any(bold.endswith("?") for bold in prose.BOLD.findall(start)):
+        yield "asks no **question?** before its first heading"
+
+
+def sections(root, path):
+    page = pages.Page(path, root)
+    for title in HEADINGS:
+        start, end = span(page, title)
+        if not page.text[start:end].strip():
+            yield f"nothing stands below '{title}'"
+
+
+def picture(root, path):
+    """A figure before the argument: at the end of the change, or first below the heading."""
+    page = pages.Page(path, root)
+    start, end = span(page, "Why it works")
+    argument = re.search(r"\S", page.prose()[start:end])
+    before = page.prose()[: start + argument.start()] if argument else ""
+    rest = re.sub(r"^## .*", lambda heading: " " * len(heading[0]), before, flags=re.M)
+    seen = [b for b in page.blocks if b.end <= len(before) and b.directive.word == "figure"]
+    if not seen or rest[seen[-1].end :].strip() or seen[-1].start < span(page, "The change")[0]:
+        yield "no figure stands between the change and the first words of 'Why it works'"
+
+
+def predictions(root, path):
+    """Questions whose answers fold out, and are counted or measured."""
+    page = pages.Page(path, root)
+    start, end = span(page, "Predict")
+    text, asked_from = page.prose(), start
+    answers = list(re.finditer(r"<details>.*?</details>", text[start:end], re.S))
+    if not QUESTIONS[0] <= len(answers) <= QUESTIONS[1]:
+        yield f"'Predict' has {len(answers)} answers in <details>, need {QUESTIONS[0]} or {QUESTIONS[1]}"
+    for answer in answers:
+        first, last = (start + at for at in answer.span())
+        inside = [d.word for d in page.directives if first < d.start < last]
+        if "?" not in text[asked_from:first]:
+            yield f"line {page.line(first)}: no question stands before this answer"
+        if not {"value", "table", "count"} & set(inside):
+            yield f"line {page.line(first)}: this answer holds no woven value or table, and no count"
+        asked_from = last
+
+
+def length(root, path):
+    count = sum(prose.words(s) for _, s in sentences(root, path))
+    if not LEAST_WORDS <= count <= MOST_WORDS:
+        yield f"{count} words of prose, need {LEAST_WORDS} to {MOST_WORDS}"
+
+
+def long_sentences(root, path):
+    for line, sentence in sentences(root, path):
+        count = prose.words(sentence)
+        if count > LONGEST_SENTENCE:
+            start = " ".join(sentence.split()[:6])
+            yield f"line {line}: {count} words, at most {LONGEST_SENTENCE}: '{start} ...'"
+
+
+def phrases(root, path):
+    for line, sentence in sentences(root, path):
+        plain = prose.LINK.sub(r"\1", prose.CODE.sub("`", sentence)).replace("*", "")
+        for phrase, instead in PHRASES:
+            if found := re.search(phrase, plain):
+                yield f"line {line}: '{found[0].strip()}': {instead}"
+
+
+def sentences(root, path):
+    """(the line that its paragraph begins in, the sentence)"""
+    page = pages.Page(path, root)
+    for start, found in prose.paragraphs(prose.text(page)):
+        for sentence in found:
+            yield page.line(start), sentence
+
+
 def command(root, path):
-    opening = pages.Page(path, root).text.split("\n## ")[0]
-    wanted = f"make chapter{path.parent.name[:2]} && ./run"
-    if wanted not in opening:
-        yield f"does not open with its command, {wanted}"
+    paragraphs = pages.Page(path, root).text.split("\n## ")[0].split("\n\n")
+    wanted = f"`make chapter{path.parent.name[:2]} && ./run`"
+    if wanted not in map(str.strip, paragraphs[2:]):
+        yield f"{wanted} is no paragraph of its own, behind the one with the idea"
 
 
 def change_is_woven(root, path):
@@ -216,3 +315,13 @@ def span(page, title):
         rf"^## +{re.escape(title)} *$(.*?)(?=^##? |\Z)", page.prose(), re.M | re.S
     )
     return found.span(1) if found else (0, 0)
+
+
+NEW_FORM = [headings, opening, sections, picture, predictions, length, long_sentences, phrases,
+            linked_terms]
+
+
+def once_rewritten(check):
+    """Until all ten pages have the new form: a page is held to it once it has a Predict."""
+    return functools.wraps(check)(
+        lambda root, path: check(root, path) if "\n## Predict" in path.read_text() else ())
