@@ -67,7 +67,7 @@ def headings(root, path):
     if not titles or not re.fullmatch(rf"# {number} · \S.*", titles[0]):
         yield f"the first heading is '# {number} · Title'"
     if titles[1:] != [f"## {title}" for title in HEADINGS]:
-        found = ", ".join(titles[1:]) or "none"
+        found = ", ".join(title.lstrip("# ") for title in titles[1:]) or "none"
         yield f"the headings are {', '.join(HEADINGS)}; found {found}"
 
 
