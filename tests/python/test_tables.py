@@ -5,6 +5,7 @@ import unittest
 
 import counted
 import made_up
+import drawings
 import tables
 
 
@@ -81,7 +82,8 @@ class Tables(unittest.TestCase):
                 continue
             if name in ("parity", "findings", "speed", "memory", "error",
                         "coarsening", "sweep", "error_speed", "fastest", "tried",
-                        "peers", "peer", "pitfall", "arbitration", "kernel", "ptx"):  # Of no chapter's record.
+                        "peers", "peer", "pitfall", "arbitration", "kernel", "ptx",
+                        *(one.name for one in drawings.DRAWINGS)):  # Of no chapter's record.
                 continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
             if name == "floor_us":
