@@ -74,6 +74,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
 import counts  # noqa: E402
 import forms  # noqa: E402
+import prose  # noqa: E402
 from pages import Problem  # noqa: E402
 
 MEDIAN = "median of 50 calls, arrays out of the L2 cache"
@@ -620,14 +621,13 @@ def headline_size(record):
 
 
 def idea(page):
-    """A chapter's idea: the first sentence of its page."""
+    """A chapter's idea: the sentence before its command."""
     paragraphs = page.read_text().split("\n\n") if page.is_file() else []
-    for paragraph in paragraphs:
-        text = " ".join(paragraph.split())
-        if text and not text.startswith(("#", "<!--", "```", "![")):
-            return re.split(r"(?<=[.!?])\s", text)[0].replace("|", "\\|")
-    raise ValueError(f"{page.parent.name}/README.md has no first sentence to "
-                     "give the idea")
+    for before, paragraph in itertools.pairwise(paragraphs):
+        if paragraph.startswith("`make chapter"):
+            return prose.sentences(before)[0].replace("|", "\\|")
+    raise ValueError(f"{page.parent.name}/README.md has no sentence before its "
+                     "command to give the idea")
 
 
 def caption(shown, note=None):

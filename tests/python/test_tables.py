@@ -211,7 +211,7 @@ class Tables(unittest.TestCase):
 
     def test_a_page_without_a_sentence_is_refused(self):
         self.page.write_text("# Only a title\n")
-        with self.assertRaisesRegex(ValueError, "no first sentence"):
+        with self.assertRaisesRegex(ValueError, "no sentence before its command"):
             self.render("table", "ladder")
 
     def test_the_smaller_gpu_is_shown_at_its_largest_size(self):
