@@ -138,7 +138,7 @@ def of_counts(cases, pair):
         raise RecordError(f"with {pair} the checks fail: see the log beside {pair.program}")
     counted = cases[CASE]
     ((_, blocks, _),) = counted.launches
-    barriers = blocks * counted.row("barriers a block").value
+    barriers = blocks * counted.row("barriers per block").value
     rows = ("warp instructions", "load requests", "reduction requests")
     return {"blocks": blocks, "barriers": round(barriers)} | {
         row: round(counted.row(row).value) for row in rows}

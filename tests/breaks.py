@@ -28,7 +28,8 @@ import together  # noqa: E402
 from pages import Problem  # noqa: E402
 
 BACKEND = os.environ.get("BACKEND", "cpu")
-CHECKS_ONLY = "--dt-exit"  # For doctest: on a GPU ./run would go on to measure.
+# For doctest: on a GPU ./run would go on to measure, and it tells of the first failure.
+CHECKS_ONLY = ("--dt-exit", "--dt-reporters=console")
 SECONDS = 60  # A chapter's run takes five; a mutant that hangs takes for ever.
 CORES = len(os.sched_getaffinity(0))
 
@@ -138,7 +139,7 @@ class Workshop:
             return Run(False, None, program)
         try:
             run = subprocess.run(
-                [program, CHECKS_ONLY, *options],
+                [program, *CHECKS_ONLY, *options],
                 cwd=self.root,
                 env=together.environment(self.root, source) | {"SIMT_COUNTERS": "off"},
                 timeout=SECONDS,

@@ -29,7 +29,7 @@ PROGRAM = """\
 #!/bin/sh
 {
   printf 'case\\t1048576\\t0\\nlaunch\\tsum_kernel\\t4\\t256\\n'
-  printf 'row\\tbarriers a block\\tm\\t8\\t8.00\\t\\t1\\n'
+  printf 'row\\tbarriers per block\\tm\\t8\\t8.00\\t\\t1\\n'
   printf 'row\\twarp instructions\\tm\\t1000\\t1,000\\t\\t1\\n'
   printf 'row\\tload requests\\tm\\t2048\\t2,048\\t\\t1\\n'
   printf 'row\\treduction requests\\tm\\t4\\t4\\t\\t1\\n'

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <set>
 
@@ -71,9 +72,21 @@ __attribute__((constructor(101))) void watch_exit() {
   }
 }
 
+// With the names of files as they are seen from here.
+std::string seen_from_here(std::string line) {
+  std::error_code nowhere;  // Somebody may have removed the folder.
+  const std::string here =
+      std::filesystem::current_path(nowhere).string() + "/";
+  if (nowhere) return line;
+  for (size_t at = 0; (at = line.find(" " + here, at)) != line.npos; ++at)
+    line.erase(at + 1, here.size());
+  return line;
+}
+
 }  // namespace
 
-void say(const std::string& line) {
+void say(const std::string& words) {
+  const std::string line = seen_from_here(words);
   static auto* mutex = new std::mutex;
   static auto* said = new std::set<std::string>;
   const std::lock_guard lock(*mutex);
