@@ -69,6 +69,16 @@ double used_sectors(const Metrics& m, const std::string& op) {
   return value(m, used(op)) / 100 * value(m, sectors(op));
 }
 
+// What the requests would touch if each one's bytes lay side by side: at least
+// one sector, however few bytes they are. ncu knows only all requests together,
+// so of its numbers this is a lower bound.
+double least_sectors(const Metrics& m, const std::string& op) {
+  const auto counted =
+      m.find("simt__least_sectors_mem_global_op_" + op + ".sum");
+  if (counted != m.end()) return counted->second;
+  return std::max(used_sectors(m, op), value(m, requests(op)));
+}
+
 std::string sector_note(double per_request, double ideal) {
   if (per_request < 1.1 * ideal) return "";
   const double times = per_request / ideal;
@@ -91,8 +101,7 @@ void add_global(std::vector<Row>& rows, const Metrics& m, const std::string& op,
                 const std::string& name, const std::string& past) {
   const double n = value(m, requests(op)), all = value(m, sectors(op));
   const bool relevant = n > 0;
-  // A request touches a sector, however few bytes it is about.
-  const double ideal = relevant ? std::max(1., used_sectors(m, op) / n) : 0;
+  const double ideal = ratio(least_sectors(m, op), n);
   rows.push_back({.name = name + " requests",
                   .metric = requests(op),
                   .value = n,

@@ -80,6 +80,20 @@ TEST_CASE("a request touches a sector, however few bytes it is about") {
   CHECK(used.ideal == 12.5);
 }
 
+TEST_CASE("where requests are counted apart, so is their ideal") {
+  // Half of them load 32 floats side by side, half of them one.
+  const double used = (128 + 4) / 64.;
+  Metrics metrics = {
+      {kRequests, 200}, {kSectors, 500}, {kUsed, 100 * used / 2.5}};
+  CHECK(row(metrics, "sectors per load request").ideal ==
+        doctest::Approx(used));
+  metrics["simt__least_sectors_mem_global_op_ld.sum"] = 500;
+  CHECK(row(metrics, "sectors per load request").ideal == 2.5);
+  CHECK(row(metrics, "sectors per load request").note.empty());
+  CHECK(row(metrics, "loaded bytes that are used").ideal ==
+        doctest::Approx(100 * used / 2.5));
+}
+
 TEST_CASE("scattered loads are told apart from both") {
   const Row sectors = row(loads(100, 8), "sectors per load request");
   CHECK(says(sectors, "2 times as many sectors"));

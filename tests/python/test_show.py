@@ -68,6 +68,14 @@ class Show(unittest.TestCase):
         self.assertNotIn("shared", aligned)
         self.assertRegex(misaligned, r"sectors per load request +5.00 +5.00 +4.00\n")
 
+    def test_each_request_has_an_ideal_of_its_own(self):
+        """A warp reads 32 floats in one request, and a word in the next: an eighth of a sector."""
+        mask = counts.built(tree.REPOSITORY, tree.REPOSITORY / "chapters/05_bitmask/relu_mask.cu", ".run")
+        self.program = mask
+        output = self.run_program("--n=4096")
+        self.assertRegex(output, r"\n  sectors per load request .* 3.00 +3.00\n")
+        self.assertNotIn("A warp's bytes", output)
+
     def test_ncu_names_are_shown_on_request(self):
         self.assertNotIn("l1tex__", self.usual)
         self.assertRegex(self.run_program(NCU="1"),
