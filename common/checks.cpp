@@ -13,6 +13,11 @@
 #include <string_view>
 #include <vector>
 
+namespace simt {
+// The executor's last words on what it found; there are none on a GPU.
+__attribute__((weak)) void sum_up_findings();
+}  // namespace simt
+
 namespace {
 
 unsigned checks_run = 0;
@@ -104,6 +109,7 @@ class PlainWords : public doctest::IReporter {
       fail(text, message.m_file, message.m_line);
   }
   void test_run_end(const doctest::TestRunStats&) override {
+    if (simt::sum_up_findings) simt::sum_up_findings();
     failed_.empty() ? sum_up_success() : sum_up_failure();
     out_.flush();
   }
@@ -164,7 +170,8 @@ void name_interrupted_check() {
   if (in_plain_words)
     std::fprintf(stderr,
                  "\nFAILED: %s\n"
-                 "  It ended here, because no CUDA error can be mended.\n",
+                 "  It ended here, because no CUDA error can be mended. The "
+                 "checks after it did\n  not run.\n",
                  running);
   else
     std::fprintf(stderr,

@@ -1,9 +1,14 @@
 """./run without a GPU, as a student sees it: chapter 03's own program."""
 
+import contextlib
+import fcntl
 import os
 import pathlib
+import pty
 import re
+import struct
 import subprocess
+import termios
 import unittest
 
 import tree
@@ -29,6 +34,21 @@ void relu(const float* x, float* y, int64_t n, cudaStream_t stream) {
   CUDA_CHECK(cudaGetLastError());
 }
 """
+
+
+def on_screen(*command):
+    """What a terminal of 80 columns gets to show."""
+    child, screen = pty.fork()
+    if child == 0:
+        os.chdir(tree.REPOSITORY)
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        os.execv(command[0], list(map(str, command)))
+    said = b""
+    with contextlib.suppress(OSError):  # It has ended.
+        while part := os.read(screen, 65536):
+            said += part
+    os.waitpid(child, 0)
+    return said.decode().replace("\r\n", "\n").replace(str(command[0]), "./run")
 
 
 class Show(unittest.TestCase):
@@ -135,6 +155,7 @@ class Show(unittest.TestCase):
         self.assertIn("\n11 checks passed:\n", output)
         self.assertNotIn("load requests", output)
         self.assertRegex(output, r"simt: race: .*\n(?s:.*)\nEvery check passed, but ")
+        self.assertGreater(max(map(len, output.splitlines())), 120)  # A message is one line, for grep.
         self.assertEqual(output.splitlines()[-1], "FAILED: race in relu_kernel at build/show/relu.race.cu:8")
 
     def test_the_first_failure_comes_first(self):
@@ -150,12 +171,22 @@ class Show(unittest.TestCase):
         output = self.run_program("--dt-reporters=console", status=1)
         self.assertGreater(output.count("expected"), 5)
 
+    def test_on_a_screen_no_line_is_broken_within_a_word(self):
+        self.program = self.build("relu.race", RACE)
+        race, profile = on_screen(self.program), on_screen(self.build("relu.copy", SOURCE.read_text()), "--profile")
+        self.assertIn("write of 4 bytes, and nothing orders it and the write by thread\n    (0,0,0) at build/", race)
+        self.assertTrue(race.endswith("\nFAILED: race in relu_kernel at build/show/relu.race.cu:8\n"), race)
+        self.assertRegex(profile, r"\n.{72,}\n")
+        for line in (race + profile).splitlines():
+            self.assertLessEqual(len(line), 80)
+
     def test_a_check_that_ends_the_program_is_named(self):
         self.program = self.build("relu.bounds", SOURCE.read_text().replace("if (i < n)", "if (i < n + 2)"))
         output = self.run_program(status=1)
         self.assertRegex(output, r"simt: out of bounds: .*\n  in relu_kernel at build/show/relu.bounds.cu:")
         self.assertTrue(output.endswith("\nFAILED: relu handles every length\n"
-                                        "  It ended here, because no CUDA error can be mended.\n"))
+                                        "  It ended here, because no CUDA error can be mended. The checks after it did\n"
+                                        "  not run.\n"), output)
         output = self.run_program("--dt-reporters=console", status=1)
         self.assertIn("\nTEST CASE:  relu handles every length\n\nERROR: it ended here", output)
 

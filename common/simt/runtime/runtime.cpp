@@ -5,6 +5,7 @@
 #include "common/simt/runtime/runtime.h"
 
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -83,6 +84,28 @@ std::string seen_from_here(std::string line) {
   return line;
 }
 
+// Broken between words where a terminal would break within them. Elsewhere a
+// line stays whole, for grep.
+std::string fit_for_screen(const std::string& text) {
+  winsize screen = {};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &screen) != 0 || screen.ws_col == 0)
+    return text;
+  std::string out = text;
+  for (size_t begin = 0; out.size() - begin > screen.ws_col;) {
+    const size_t end = out.find('\n', begin);
+    const size_t last = out.rfind(' ', begin + screen.ws_col);
+    if (end != out.npos && end - begin <= screen.ws_col) {
+      begin = end + 1;
+    } else if (last != out.npos && last > begin + 4) {
+      out.replace(last, 1, "\n    ");
+      begin = last + 1;
+    } else {
+      break;  // A word as long as a line.
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 void say(const std::string& words) {
@@ -92,7 +115,7 @@ void say(const std::string& words) {
   const std::lock_guard lock(*mutex);
   if (!said->insert(line).second) return;
   std::fflush(stdout);  // so that both stay in order where they share a file
-  std::fprintf(stderr, "simt: %s\n", line.c_str());
+  std::fprintf(stderr, "%s\n", fit_for_screen("simt: " + line).c_str());
 }
 
 void complain(const std::string& call, const std::string& why) {
