@@ -293,33 +293,34 @@ define HELP
 make chapter03       build chapter 03 and point ./run at it; then ./run
 make chapter03.four  the same for its variant, relu.four.cu
 make run SRC=a/relu.mine.cu   the same for any file that fulfils a contract
-make program SRC=a/b.cu       the same for a program with a main of its own; SRC="b.cu c.cpp":
-                     of several files. STD=20: in C++20, not 17; FLAGS="-DN=3 -Ia": for
-                     nvcc; ARGS="64 x": what ./run passes on if you give it nothing
+make program SRC=a/b.cu       the same for a program with a main of its own;
+                     SRC="b.cu c.cpp": of several files. STD=20: in C++20, not
+                     17; FLAGS="-DN=3 -Ia": for nvcc; ARGS="64 x": what ./run
+                     passes on if you give it nothing
 
 make diff03          what chapter 03 changed
 make ptx03           what the compiler made of it
 make profile03       what each of its lines costs; PTX=1: each instruction, too
-make profile SRC=a/b.cu       the same for any file, with a main of its own or without
+make profile SRC=a/b.cu       the same for any file, with a main or without
 
 make test            run every check
-make bench           measure every chapter, variant and peer, and record the results
+make bench           measure every chapter, variant and peer; record the results
 make bench03         measure those of chapter 03
-make compare         your GPU's results beside those recorded; N=2^26: at that size
+make compare         your GPU's results beside those recorded; N=2^26: that size
 make peers           time them beside CUB, PyTorch and Triton, in one process
 make sweep           try other constants in chapter 10: timed, or counted
 make pitfalls        measure wrongly, on purpose
 make parity          compare the executor's counters with Nsight Compute's
 make speed           time the executor itself, beside numba's CUDA simulator
 make plots           draw the figures from what is recorded
-make figures         the same, after tracing and counting the chapters' kernels anew
+make figures         the same, after tracing and counting the kernels anew
 make weave           bring code, tables and figures in the pages up to date
 
 make doctor          what is there, what is missing, and how to mend it
 make clean           remove what was built (what was installed stays)
 
-BACKEND=gpu|cpu chooses; unset, it is the GPU where there is one. Here: $(BACKEND), because
-$(WHY).
+BACKEND=gpu|cpu chooses; unset, it is the GPU where there is one.
+Here: $(BACKEND), because $(WHY).
 
 The chapters:$(LISTING)
 endef

@@ -33,6 +33,7 @@ class MakeTest(unittest.TestCase):
         self.assertEqual(status, 0)
         for word in ("make run SRC=", "make doctor", *(f"    chapter{name}" for name in NAMES)):
             self.assertIn(word, output)
+        self.assertLessEqual(max(map(len, output.splitlines())), 80)
 
     def test_no_such_chapter(self):
         for goal in ("chapter7", "chapter99", "chapter03.none", "diff7", "ptx99", "bench3"):
@@ -112,8 +113,10 @@ int main() {
   cudaMalloc(&x, 1024);
   cudaMalloc(&y, 1024);
   cudaMemset(x, 0, 1024);
-  for (int k = 0; k < 2; ++k) strided_kernel<<<1, 32>>>(x, y);
-  a_kernel_with_quite_a_long_name<<<1, 32>>>(y);
+  for (int k = 0; k < 2; ++k) {
+    strided_kernel<<<1, 32>>>(x, y);
+    a_kernel_with_quite_a_long_name<<<1, 32>>>(y);
+  }
   std::printf("done");
   return cudaDeviceSynchronize();
 }
@@ -174,7 +177,7 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual((status, printed), (1, "done"))
         self.assertRegex(told, r"\nkernel +launches +requests +sectors conflicts +lanes +findings\n"
                                r"strided_kernel +2 +4 +18.00 +124 +32.0 +none\n"
-                               r"a_kernel_with_quite_a_long_name\n +1 +1 +1.00 +0 +32.0 +race\n")
+                               r"a_kernel_with_quite_a_long_name\n +2 +2 +1.00 +0 +32.0 +race\n")
         self.assertIn("The whole report: SIMT_REPORT=report.json ./run\n", told)
         self.assertTrue(told.endswith("\nFAILED: race in a_kernel_with_quite_a_long_name at my main.cu:10\n"), told)
         self.assertLessEqual(max(map(len, told.split("\nkernel ")[1].splitlines())), 80)

@@ -158,6 +158,12 @@ class Show(unittest.TestCase):
         self.assertGreater(max(map(len, output.splitlines())), 120)  # A message is one line, for grep.
         self.assertEqual(output.splitlines()[-1], "FAILED: race in relu_kernel at build/show/relu.race.cu:8")
 
+    def test_what_only_the_counted_calls_do_wrong(self):
+        self.program = self.build("relu.late_race", RACE.replace("last = x[i];", "if (n == 1 << 20) last = x[i];"))
+        output = self.run_program(status=1)
+        self.assertLess(output.index("\n11 checks passed:\n"), output.index("\nsimt: race: "))
+        self.assertTrue(output.splitlines()[-1].startswith("FAILED: race in relu_kernel"), output)
+
     def test_the_first_failure_comes_first(self):
         self.program = self.build("relu.tail", SOURCE.read_text().replace("if (i < n)", "if (i < n - 1)"))
         output = self.run_program(status=1)
@@ -170,6 +176,13 @@ class Show(unittest.TestCase):
         self.assertEqual(output.splitlines()[-1], "All that they say: ./run --dt-reporters=console")
         output = self.run_program("--dt-reporters=console", status=1)
         self.assertGreater(output.count("expected"), 5)
+
+    def test_the_executor_has_no_word_after_the_verdict(self):
+        self.program = self.build("relu.wrong_race", RACE.replace("y[i] = x[i] <= 0.f ? 0.f : x[i]", "y[i] = last"))
+        output = self.run_program(status=1)
+        told, verdict = output.split(" of 11 checks failed")
+        self.assertRegex(told, r"\nsimt: race at build/show/relu.wrong_race.cu:8 in relu_kernel: in \d+ launches")
+        self.assertNotIn("simt:", verdict)
 
     def test_on_a_screen_no_line_is_broken_within_a_word(self):
         self.program = self.build("relu.race", RACE)
