@@ -64,7 +64,7 @@ class MakeTest(unittest.TestCase):
             for goal, long in (("chapter01", True), ("ptx01", False)):
                 status, said = make("-n", goal, "BACKEND=cpu", f"B={nothing}")
                 self.assertEqual(status, 0, said)
-                self.assertEqual("files: that takes a minute or more.\n" in said, long, said)
+                self.assertEqual("executor: that takes a minute or more.\n" in said, long, said)
                 self.assertLessEqual(said.find("The first build"), said.find("nvcc"))
         self.assertNotIn("a minute", make("-n", "chapter01", "BACKEND=cpu")[1])
 
