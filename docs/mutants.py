@@ -23,7 +23,8 @@ import together
 import toolchain
 from pages import Problem
 
-CHECKS_ONLY = "--dt-exit"  # For doctest: on a GPU ./run would go on to measure.
+# For doctest: on a GPU ./run would go on to measure, and it tells of the first failure.
+CHECKS_ONLY = ("--dt-exit", "--dt-reporters=console")
 SECONDS = 60  # A chapter's run takes five; a mutant that hangs takes for ever.
 CORES = len(os.sched_getaffinity(0))
 COLUMNS = 80
@@ -200,7 +201,7 @@ class Workshop:
     def _run(self, source, options):
         try:
             run = subprocess.run(
-                [self.built[source], CHECKS_ONLY, *options],
+                [self.built[source], *CHECKS_ONLY, *options],
                 cwd=self.root,
                 env=together.environment(self.root, source) | {"SIMT_COUNTERS": "off"},
                 timeout=SECONDS,

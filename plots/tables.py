@@ -313,7 +313,7 @@ def by_factor(args, page):
     root = records.root_of(page)
     swept, block = sweep.timed(root), sweep.chapters_own(root).block
     sizes = [parse_size(arg) for arg in args] or sweep.SIZES
-    header, rows = ["numbers a thread"], []
+    header, rows = ["numbers per thread"], []
     for n in sizes:
         header += [f"{_power(n)}: µs", "of the read"]
     for coarse in sweep.FACTORS:

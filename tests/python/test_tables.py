@@ -156,19 +156,19 @@ class Tables(unittest.TestCase):
         lines = self.render("table", "counters", "n=2^20")
         self.assertEqual(lines[0], "| counter | 01_one_thread_each | 03_pack | ideal |")
         self.assertEqual(lines[2], "| load requests | 32768 | 32768 |  |")
-        self.assertEqual(lines[3], "| sectors a load request | 4.00 | 4.00 | 4.00 |")
+        self.assertEqual(lines[3], "| sectors per load request | 4.00 | 4.00 | 4.00 |")
         self.assertNotIn("shared loads", "".join(lines))  # There are none.
         self.assertIn("*n = 1,048,576; counted without a GPU", lines[-1])
-        words = "n=1024 offset=1 sectors a load request, shared loads".split()
+        words = "n=1024 offset=1 sectors per load request, shared loads".split()
         lines = self.render("table", "counters", *words)
-        self.assertEqual(lines[2], "| sectors a load request | 5.00 | 5.00 | 4.00 |")
+        self.assertEqual(lines[2], "| sectors per load request | 5.00 | 5.00 | 4.00 |")
         self.assertEqual(lines[3], "| shared loads | 0 | 0 |  |")
         self.assertIn("one element off", lines[-1])
 
     def test_counter_values(self):
         for name in made_up.CHAPTERS:
             counted.plant(self.write, f"chapters/{name}")
-        words = "relu.four.cu n=1024 offset=1 sectors a load request".split()
+        words = "relu.four.cu n=1024 offset=1 sectors per load request".split()
         self.assertEqual(self.render("value", "counter", *words), ["5.00"])
 
     def test_counters_of_one_kernel(self):

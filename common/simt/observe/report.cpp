@@ -98,6 +98,8 @@ Metrics metrics_of(const Totals& t) {
   const auto per_sector = [&](const char* op, const MemoryCounts& c) {
     m[std::string("smsp__sass_average_data_bytes_per_sector_mem_global_op_") +
       op + ".pct"] = percent(c.used_bytes, 32 * c.sectors, 0);
+    m[std::string("simt__least_sectors_mem_global_op_") + op + ".sum"] =
+        c.least_sectors;
   };
   per_sector("ld", t.global_load);
   per_sector("st", t.global_store);
