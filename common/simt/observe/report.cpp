@@ -219,8 +219,7 @@ std::string json(const Finding& f) {
          ", \"note\": " + (f.note ? "true" : "false") +
          ", \"file\": " + quoted(f.file) +
          ", \"line\": " + std::to_string(f.line) +
-         ", \"block\": " + array(f.block) +
-         ", \"thread\": " + array(f.thread) +
+         ", \"block\": " + array(f.block) + ", \"thread\": " + array(f.thread) +
          ", \"count\": " + std::to_string(std::max<uint64_t>(f.count, 1)) +
          ", \"address\": " + std::to_string(f.address) +
          (f.has_other ? ", \"other\": {\"file\": " + quoted(f.other_file) +
