@@ -189,7 +189,7 @@ $(B)/%.o: %.cpp $(B)/settings
 # names. Others' headers are read once for all. What runs once a launch is
 # compiled fast, what runs once an instruction runs fast.
 FOLDERS := $(filter-out common/simt/isa,$(patsubst %/,%,$(wildcard common/simt/*/)))
-WHOLE := $(FOLDERS:%=$(B)/%.o)
+WHOLE := $(FOLDERS:%=$(B)/%/all.o)
 SIMT := $(WHOLE) $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/isa/*.cpp))
 MISSING := $(filter-out $(wildcard $(SIMT)),$(SIMT))
 BUILDING := $(filter chapter% profile% run program test,$(GOALS))
@@ -199,7 +199,7 @@ $(info The first build compiles the executor: that takes a minute or more.)
 endif
 endif
 $(SIMT) $(B)/standard.h.gch: CXXFLAGS += $(SIMTFLAGS) -O1
-FAST := $(filter-out %/core.o %/decode.o %/runtime.o,$(SIMT))
+FAST := $(filter-out $(foreach d,core decode runtime,%/$d/all.o),$(SIMT))
 $(FAST) $(B)/standard.h.gch: CXXFLAGS += -O3
 # What only prints need not be fast at all.
 $(B)/common/%.o: CXXFLAGS += -O0
@@ -209,11 +209,11 @@ $(B)/standard.h.gch: common/simt/core/standard.h $(B)/settings
 	@mkdir -p $(@D)
 	@cp $< $(@:.gch=)
 	@$(CXX) $(CXXFLAGS) -x c++-header $< -o $@
-$(WHOLE:.o=.cpp): $(B)/%.cpp: %
+$(WHOLE:.o=.cpp): $(B)/%/all.cpp: %
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $</*.cpp > $@
 $(WHOLE): %.o: %.cpp $(B)/settings
-	@echo "g++   $(<:$(B)/%.cpp=%)$(far)"
+	@echo "g++   $(<:$(B)/%/all.cpp=%)$(far)"
 	$(quietly_compile_cpp)
 # The first build says how far it is, too.
 $(MISSING): far = $(eval BEGUN += x) ($(words $(BEGUN)) of $(words $(MISSING)))

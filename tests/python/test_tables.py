@@ -86,10 +86,12 @@ class Tables(unittest.TestCase):
                         *(one.name for one in drawings.DRAWINGS)):  # Of no chapter's record.
                 continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
-            if name == "floor_us":
+            if name in ("floor_us", "sms"):
                 args = ["relu.cu"]
             if name == "times":
                 args += ["/"]
+            if name.startswith("share_"):
+                args += ["/", "8"]
             with self.subTest(f"{kind} {name}"):
                 with self.assertRaisesRegex(ValueError, "another version"):
                     self.render(kind, name, *args)
@@ -102,6 +104,18 @@ class Tables(unittest.TestCase):
                 self.assertEqual(
                     self.render("value", name, "relu.cu", "2^28"), [expected])
         self.assertEqual(self.render("value", "floor_us", "relu.cu"), ["2.50"])
+        self.assertEqual(self.render("value", "sms", "relu.cu"), ["132"])
+
+    def test_a_time_is_shared_out(self):
+        for words, expected in {"above_floor_us relu.cu 2^28": "537",
+                                "share_us relu.cu 2^28 / 2^10": "0.53",
+                                "share_ns relu.cu 2^28 / 1,000": "539"}.items():
+            with self.subTest(words):
+                self.assertEqual(self.render("value", *words.split()), [expected])
+        for words in ("share_us relu.cu 2^28", "share_us relu.cu 2^28 / two",
+                      "share_us relu.cu 2^28 /", "share_us relu.cu 2^28 / 1 / 2"):
+            with self.subTest(words), self.assertRaisesRegex(ValueError, "COUNT"):
+                self.render("value", *words.split())
 
     def test_a_series_is_named_behind_the_size(self):
         data = made_up.record(self.root, self.source, 4000)
