@@ -157,7 +157,8 @@ class Workshop:
         self.folder = root / "build" / "breaks"
         with toolchain.alone(root):
             self.mutants = {item: self._plant(item.source, item.text()) for item in items}
-            self.built = self._build([*self.mutants.values(), *(i.source for i in items), *others])
+            changed = [item.source for item in items]
+            self.built = self._build([*self.mutants.values(), *changed, *others])
 
     def runs(self, jobs):
         """Jobs are a source, and options: job -> Run."""
