@@ -20,8 +20,9 @@ inline bool is_inside(uint64_t address, uint64_t bytes, uint64_t begin,
 }
 
 struct Access {
-  uint64_t address[kLanes];  // in its space; of lanes in `mask`
-  uint8_t* base = nullptr;   // address 0 of the space, in the host's memory
+  const Address* operand = nullptr;  // of the instruction: where it goes
+  uint64_t address[kLanes];          // in its space; of lanes in `mask`
+  uint8_t* base = nullptr;  // address 0 of the space, in the host's memory
   uint32_t mask = 0;
   uint32_t bytes = 0;  // a lane's
   Space space = Space::kGlobal;

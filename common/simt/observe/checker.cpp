@@ -97,7 +97,8 @@ void Checker::start(Block& block) {
 }
 
 void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
-  if (a.space == Space::kShared && ins.array >= 0) check_origin(warp, ins, a);
+  if (a.space == Space::kShared && a.operand->array >= 0)
+    check_origin(warp, ins, a);
   values_.access(warp, ins, a);
   if (!tables_->log.full()) check_order(warp, ins, a);
 }
@@ -107,7 +108,7 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
 void Checker::check_origin(Warp& warp, const Instruction& ins,
                            const Access& a) {
   const auto& arrays = grid_.program.shared_arrays;
-  const Program::SharedArray& array = arrays[ins.array];
+  const Program::SharedArray& array = arrays[a.operand->array];
   const Extent e = extent(grid_, array);
   uint32_t outside = 0;
   for (int l = 0; l < kLanes; ++l)
@@ -164,7 +165,7 @@ void Checker::arrive(Warp& warp, const Instruction& ins, uint32_t mask,
                      uint32_t number) {
   BlockOrder& block = warp.block->checks->order;
   BarrierOrder& barrier = block.barriers[number];
-  const bool counted = ins.b != kNowhere || number >= Block::kBarriers;
+  const bool counted = number >= Block::kBarriers || ins.source(1) != kNowhere;
   if (counted) block.come(number, warp.index, tables_->log.now());
   if (!barrier.first) {
     barrier.first = &ins;
@@ -493,7 +494,7 @@ Checker::Verdict Checker::judge(const Mine& mine, const Event& event, Time time,
   const Instruction& store = mine.stores ? mine.ins : theirs;
   if (load.guess != Guess::kNone && store.strength == Strength::kStrong)
     return load.guess == Guess::kVerified ? Verdict::kFine : Verdict::kGuess;
-  if (load.test && store.tested && load.size == store.size &&
+  if (load.test && store.tested && load.element_bytes == store.element_bytes &&
       ends_the_same(mine, lane, *load.test, *store.tested))
     return Verdict::kSameEnd;
   return Verdict::kRace;
@@ -505,11 +506,13 @@ bool Checker::stores_same(const Mine& mine, int lane, int other) const {
   const Instruction& ins = mine.ins;
   const Access& a = mine.access;
   if (other >= 0 && a.address[lane] != a.address[other]) return false;
-  for (int k = 0; k < ins.count; ++k) {
-    const uint8_t* values = lanes<uint8_t>(mine.warp, ins.elements[k]);
-    const uint8_t* there = other < 0 ? a.at<uint8_t>(lane) + k * ins.size
-                                     : values + other * ins.src_bytes;
-    if (std::memcmp(values + lane * ins.src_bytes, there, ins.size) != 0)
+  for (int k = 0; k < ins.source_count; ++k) {
+    const uint8_t* values = lanes<uint8_t>(mine.warp, ins.source(k));
+    const uint8_t* there = other < 0
+                               ? a.at<uint8_t>(lane) + k * ins.element_bytes
+                               : values + other * ins.from_bytes;
+    if (std::memcmp(values + lane * ins.from_bytes, there, ins.element_bytes) !=
+        0)
       return false;
   }
   return true;
@@ -529,16 +532,16 @@ bool answer(const Comparison& compare, int64_t loaded, uint64_t with) {
     return extended(bits, compare.bytes, compare.is_signed);
   };
   const int64_t a = value(loaded), b = value(with);
-  switch (compare.op) {
-    case Comparison::kEq:
+  switch (compare.relation) {
+    case Relation::kEq:
       return a == b;
-    case Comparison::kNe:
+    case Relation::kNe:
       return a != b;
-    case Comparison::kLt:
+    case Relation::kLt:
       return a < b;
-    case Comparison::kLe:
+    case Relation::kLe:
       return a <= b;
-    case Comparison::kGt:
+    case Relation::kGt:
       return a > b;
     default:
       return a >= b;
@@ -557,7 +560,8 @@ bool contains(const std::vector<Place>& places, Place place) {
 bool Checker::ends_the_same(const Mine& mine, int lane, const Test& test,
                             const TestedStore& tested) const {
   if (test.function != tested.function) return false;
-  const int size = mine.ins.size, width = mine.ins.src_bytes;
+  const int size = mine.ins.element_bytes;
+  const int width = mine.stores ? mine.ins.from_bytes : mine.ins.to_bytes;
   const auto loaded = [&](uint64_t bits) {
     return extended(bits, size, test.is_signed);
   };
@@ -572,7 +576,7 @@ bool Checker::ends_the_same(const Mine& mine, int lane, const Test& test,
   if (test.comparisons.empty()) return false;
   if (!mine.stores && tested.before == kNowhere) return false;
   const int64_t old = mine.stores ? there : in_register(tested.before);
-  const int64_t now = mine.stores ? in_register(mine.ins.elements[0]) : there;
+  const int64_t now = mine.stores ? in_register(mine.ins.source(0)) : there;
   return std::all_of(test.comparisons.begin(), test.comparisons.end(),
                      [&](const Comparison& one) {
                        if (mine.stores && !contains(tested.uniform, one.with))
@@ -586,7 +590,7 @@ bool Checker::ends_the_same(const Mine& mine, int lane, const Test& test,
 // What is in memory where a lane accesses it.
 uint64_t Checker::bits_there(const Mine& mine, int lane) const {
   uint64_t bits = 0;
-  std::memcpy(&bits, mine.access.at<uint8_t>(lane), mine.ins.size);
+  std::memcpy(&bits, mine.access.at<uint8_t>(lane), mine.ins.element_bytes);
   return bits;
 }
 
