@@ -17,8 +17,6 @@ namespace simt {
 struct Warp;
 struct Function;
 struct Instruction;
-struct Test;
-struct TestedStore;
 
 // A thread's local memory on every current GPU: 512 KiB.
 constexpr uint64_t kStackLimit = 512 << 10;
@@ -96,18 +94,21 @@ struct Address {
   int64_t offset = 0;  // of local memory without a base: in the call's frame
 };
 
-// What is looked at each time lies in the first 64 bytes: one cache line.
+// What is looked at each time lies in the first 64 bytes: one cache line. Lists
+// are in the memory of its function.
 struct alignas(64) Instruction {
   Handler run = nullptr;
-  // The operands, in the order of the statement: registers that it writes, and
-  // what it reads. The base of an address and the guard are by themselves.
-  const Place* result_places = nullptr;
-  const Place* source_places = nullptr;
-  Place guard = kNowhere;   // predicate before the instruction
-  uint32_t site = 0;        // number within the program, for caches
-  uint32_t target = 0;      // of a branch: index into Function::code
-  uint16_t counted = 0;     // how many are counted with it, from it on
-  uint16_t run_length = 0;  // how many pure ones run without a look around
+  // The operands, in the order of the statement: what it reads, from here on,
+  // and before them, backwards, the registers that it writes. Not among them:
+  // the guard, and the bases of addresses.
+  const Place* operands = nullptr;
+  Place guard = kNowhere;     // predicate before the instruction
+  uint32_t site = 0;          // number within the program, for caches
+  uint32_t target = 0;        // of a branch: index into Function::code
+  uint32_t reconverge = ~0u;  // its immediate post-dominator; ~0: none
+  uint32_t target_count = 0;  // of a jump table, listed below
+  uint16_t counted = 0;       // how many are counted with it, from it on
+  uint16_t run_length = 0;    // how many pure ones run without a look around
   Kind kind = Kind::kPlain;
   bool guard_negated = false;
   uint8_t result_count = 0, source_count = 0;
@@ -127,8 +128,10 @@ struct alignas(64) Instruction {
   uint8_t to_bytes = 0, from_bytes = 0;  // of their registers: cvt, ld, st,
                                          //   collectives; 0: a predicate
   uint8_t element_bytes = 0;             // of an element in memory
+
   // Memory.
-  std::span<Address> addresses;
+  uint8_t address_count = 0;
+  Address* address_list = nullptr;
   Strength strength = Strength::kWeak;
   bool releases = false;   // fence first: st.release, barrier.cluster.arrive
   bool acquires = false;   // ld.acquire and its kin: load, then fence
@@ -144,27 +147,26 @@ struct alignas(64) Instruction {
       false;  // no condition, and a branch to the hardware all the same
   uint8_t machine_weight = 1;  // how many instructions ptxas makes of it
   Guess guess = Guess::kNone;
-  const Test* test = nullptr;     // of a load
-  TestedStore* tested = nullptr;  // of a store
 
-  // Control flow; indices into Function::code.
-  uint32_t reconverge = ~0u;          // immediate post-dominator; ~0: none
-  std::span<const uint32_t> targets;  // of a jump table
+  const uint32_t* target_list = nullptr;
   struct Call* call = nullptr;
-
-  SourceLine where;
   const Statement* statement = nullptr;
+  SourceLine where;
 
-  Place result(int k) const { return result_places[k]; }
-  Place source(int k) const { return source_places[k]; }
+  Place result(int k) const { return operands[-1 - k]; }
+  Place source(int k) const { return operands[k]; }
   bool inverts(int k) const { return negated >> k & 1; }
-  std::span<const Place> results() const {
-    return {result_places, result_count};
+  std::span<const Place> results() const {  // the last one first
+    return {operands - result_count, result_count};
   }
-  std::span<const Place> sources() const {
-    return {source_places, source_count};
+  std::span<const Place> sources() const { return {operands, source_count}; }
+  std::span<Address> addresses() const { return {address_list, address_count}; }
+  const Address& address() const { return *address_list; }  // the only one
+  std::span<const uint32_t> targets() const {
+    return {target_list, target_count};
   }
 };
+static_assert(sizeof(Instruction) == 128, "an instruction is two cache lines");
 
 struct Call {
   const Function* callee = nullptr;          // null: indirect, or a system call
@@ -182,7 +184,6 @@ struct Comparison {
 // A plain load of at most 4 bytes whose value decides branches and is nothing
 // else to anybody.
 struct Test {
-  const Function* function = nullptr;
   bool is_signed = false;
   // All that is done with it; empty: that is not known so exactly.
   std::vector<Comparison> comparisons;
@@ -191,7 +192,6 @@ struct Test {
 };
 // The store of such a thread.
 struct TestedStore {
-  const Function* function = nullptr;
   // What must have been there for it; or kNowhere.
   Place before = kNowhere;
   // Places that have one value in all threads, and have it here.
@@ -210,17 +210,17 @@ struct Function {
   };
   std::vector<Slot> params, results;  // in this function's stack frame
   std::deque<Call> calls;
-  std::deque<Test> tests;
-  std::deque<TestedStore> tested_stores;
+  std::map<uint32_t, Test> tests;  // of its loads, by Instruction::site
+  std::map<uint32_t, TestedStore> tested_stores;
   // What instructions have lists of: places, addresses, targets.
   std::pmr::monotonic_buffer_resource lists;
 
   template <class T>
-  std::span<T> keep(const std::vector<T>& list) {
+  T* keep(const std::vector<T>& list) {
     T* const at =
         static_cast<T*>(lists.allocate(list.size() * sizeof(T), alignof(T)));
     std::uninitialized_copy(list.begin(), list.end(), at);
-    return {at, list.size()};
+    return at;
   }
 };
 

@@ -85,7 +85,7 @@ void fill_lanes(Warp& warp, const Instruction& ins, uint32_t mask, T value) {
 // The address of a local variable depends on how deep its function was called.
 template <class T>
 void local_address(Warp& warp, const Instruction& ins, uint32_t mask) {
-  const uint64_t address = warp.stack_base + ins.addresses[0].offset;
+  const uint64_t address = warp.stack_base + ins.address().offset;
   fill_lanes(warp, ins, mask, static_cast<T>(address));
 }
 
@@ -166,7 +166,7 @@ void find_unread_atomics(Function& function) {
   for (const Instruction& ins : function.code) {
     read.insert(ins.guard);
     read.insert(ins.sources().begin(), ins.sources().end());
-    for (const Address& a : ins.addresses) read.insert(a.base);
+    for (const Address& a : ins.addresses()) read.insert(a.base);
   }
   for (Instruction& ins : function.code) {
     if (!ins.statement || ins.statement->name() != "atom") continue;
@@ -215,9 +215,7 @@ class Decoder : public OperandReader {
   Place predicate(const std::string& name) override {
     if (name == "_" || name.empty()) return kNowhere;
     if (const Register* r = find_register(name)) return r->place;
-    const auto number = parse_literal(name);
-    if (!number) throw Error("'" + name + "' is not a predicate");
-    return constant(number->bits ? kAllLanes : 0, 4);
+    return constant(parse_literal(name).value().bits ? kAllLanes : 0, 4);
   }
 
   int width(const Operand& operand) override {
@@ -458,13 +456,10 @@ class Decoder : public OperandReader {
     if (const auto clock = clock_names().find(name);
         clock != clock_names().end())
       return clock_register(clock->second);
-    const auto known = special_names().find(name);
-    if (known == special_names().end())
-      throw Error("the special register " + name + " is not known");
+    const Special wanted = special_names().at(name);
     for (const auto& [special, place] : program_.specials)
-      if (special == known->second) return place;
-    return program_.specials.emplace_back(known->second, new_constant(8))
-        .second;
+      if (special == wanted) return place;
+    return program_.specials.emplace_back(wanted, new_constant(8)).second;
   }
   Place clock_register(Clock clock) {
     Draft read;
@@ -508,11 +503,13 @@ class Decoder : public OperandReader {
   void emit(const Draft& draft) {
     Function& f = *context_.function;
     Instruction& ins = f.code.emplace_back(draft);
-    ins.result_places = f.keep(draft.written).data();
+    std::vector<Place> operands(draft.written.rbegin(), draft.written.rend());
+    operands.insert(operands.end(), draft.read.begin(), draft.read.end());
+    ins.operands = f.keep(operands) + draft.written.size();
     ins.result_count = static_cast<uint8_t>(draft.written.size());
-    ins.source_places = f.keep(draft.read).data();
     ins.source_count = static_cast<uint8_t>(draft.read.size());
-    ins.addresses = f.keep(draft.accessed);
+    ins.address_list = f.keep(draft.accessed);
+    ins.address_count = static_cast<uint8_t>(draft.accessed.size());
     ins.where = context_.where;
     ins.statement = context_.statement;
     ins.site = program_.sites++;
@@ -571,11 +568,10 @@ class Decoder : public OperandReader {
     } else if ((op == "ld" || op == "ldu") && parameter_load(s, ins)) {
     } else if (memory(s, ins) || decode_collective(s, *this, ins)) {
       emit(ins);
-    } else if (decode_arithmetic(s, *this, ins)) {
+    } else {
+      decode_arithmetic(s, *this, ins);
       ins.pure = true;
       emit(ins);
-    } else {
-      throw Error("this instruction is not known to the executor");
     }
   }
 
@@ -609,7 +605,8 @@ class Decoder : public OperandReader {
         for (const Operand& o : (*table)->operands)
           targets.push_back(target(o.text, scope));
         if (targets.empty()) throw Error("an empty table");
-        ins.targets = context_.function->keep(targets);
+        ins.target_list = context_.function->keep(targets);
+        ins.target_count = static_cast<uint32_t>(targets.size());
       } catch (const Error& e) {
         refuse(ins.statement->text, e.what());
       }

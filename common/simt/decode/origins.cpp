@@ -150,8 +150,8 @@ void find_origins(Function& function, const Program& program) {
     }
     size_t k = 0;  // Loads of parameters have no address any more.
     for (const Operand& o : s.operands)
-      if (o.address && k < ins.addresses.size())
-        ins.addresses[k++].array = static_cast<int16_t>(origins.array(o));
+      if (o.address && k < ins.address_count)
+        ins.addresses()[k++].array = static_cast<int16_t>(origins.array(o));
   }
 }
 

@@ -45,7 +45,7 @@ std::vector<Place> written(const Instruction& ins) {
 
 std::vector<Place> read(const Instruction& ins) {
   std::vector<Place> places(ins.sources().begin(), ins.sources().end());
-  for (const Address& a : ins.addresses) places.push_back(a.base);
+  for (const Address& a : ins.addresses()) places.push_back(a.base);
   std::erase(places, kNowhere);
   return places;
 }
@@ -62,7 +62,7 @@ bool writes(const Instruction& ins, Place place) {
 
 std::vector<uint32_t> successors(const Function& f, uint32_t pc) {
   const Instruction& ins = f.code[pc];
-  std::vector<uint32_t> next(ins.targets.begin(), ins.targets.end());
+  std::vector<uint32_t> next(ins.targets().begin(), ins.targets().end());
   if (ins.kind == Kind::kBranch) next.push_back(ins.target);
   const bool leaves = ins.kind == Kind::kBranch || ins.kind == Kind::kTable ||
                       ins.kind == Kind::kReturn || ins.kind == Kind::kExit;
@@ -147,7 +147,7 @@ class Definitions {
     bool operator==(const Origin&) const = default;
   };
   Origin address(const Instruction& access) const {
-    Origin result{access.addresses[0].base, access.addresses[0].offset};
+    Origin result{access.address().base, access.address().offset};
     for (int steps = 0; steps < kSteps; ++steps) {
       const std::optional<uint32_t> pc = only(result.base);
       if (!pc) break;
@@ -291,7 +291,7 @@ class Life {
   bool verified_by(const Instruction& ins, const State& state) const {
     return is_swap(ins) && !state.moved &&
            state.values.contains(ins.source(0)) &&
-           !state.values.contains(ins.addresses[0].base) &&
+           !state.values.contains(ins.address().base) &&
            ins.element_bytes == f_.code[load_].element_bytes &&
            definitions_.address(ins) == address_;
   }
@@ -343,7 +343,7 @@ std::set<uint32_t> loop_around(const Function& f, uint32_t pc) {
 bool waits(const Function& f, uint32_t load, const Life& life) {
   const std::set<uint32_t> loop = loop_around(f, load);
   for (uint32_t pc : loop)
-    if (writes(f.code[pc], f.code[load].addresses[0].base)) return false;
+    if (writes(f.code[pc], f.code[load].address().base)) return false;
   for (uint32_t pc : life.decided) {
     if (!loop.contains(pc)) continue;
     const Kind kind = f.code[pc].kind;
@@ -447,7 +447,7 @@ class Uses {
     std::vector<uint32_t> loads;
     for (uint32_t pc = 0; pc < f_.code.size(); ++pc) {
       const Instruction& ins = f_.code[pc];
-      if (is_load(ins) && meets_others(ins.addresses[0].space))
+      if (is_load(ins) && meets_others(ins.address().space))
         loads.push_back(pc);
     }
     find_waits(loads);
@@ -474,7 +474,7 @@ class Uses {
   }
 
   bool same_place(const Instruction& a, const Instruction& b) const {
-    return a.addresses[0].space == b.addresses[0].space &&
+    return a.address().space == b.address().space &&
            definitions_.address(a) == definitions_.address(b);
   }
 
@@ -494,9 +494,7 @@ class Uses {
   }
 
   void add_test(uint32_t load, const Life& life) {
-    Test& test = f_.tests.emplace_back();
-    f_.code[load].test = &test;
-    test.function = &f_;
+    Test& test = f_.tests[f_.code[load].site];
     test.is_signed = f_.code[load].statement->type().is_signed();
     test.comparisons = comparisons_of(f_, definitions_, load, life);
     const std::optional<uint32_t> store =
@@ -507,21 +505,22 @@ class Uses {
     if (to.from_bytes == f_.code[load].to_bytes &&
         definitions_.settled(value, load))
       test.stores = value;
-    if (to.tested) return;
+    if (f_.tested_stores.contains(to.site)) return;
     const Place before = expected_by(f_, definitions_, life, *store);
-    to.tested = &f_.tested_stores.emplace_back(TestedStore{&f_, before, {}});
+    f_.tested_stores[to.site] = {before, {}};
     stores_.push_back(*store);
   }
 
   // Which numbers that the tests compare with are known at the store.
   void look_up(uint32_t store) {
     Places known;
-    for (const Test& test : f_.tests)
+    for (const auto& [site, test] : f_.tests)
       for (const Comparison& one : test.comparisons)
         if (definitions_.uniform(one.with) &&
             definitions_.settled(one.with, store))
           known.insert(one.with);
-    f_.code[store].tested->uniform.assign(known.begin(), known.end());
+    f_.tested_stores[f_.code[store].site].uniform = {known.begin(),
+                                                     known.end()};
   }
 
   Function& f_;

@@ -58,9 +58,7 @@ void Decoding::unsupported() const {
 }
 
 const Operand& Decoding::operand(size_t index) const {
-  if (index >= s.operands.size())
-    throw Error(s.name() + " needs more operands: " + s.text);
-  return s.operands[index];
+  return s.operands.at(index);
 }
 
 void Decoding::read(size_t index, int bytes) {
@@ -90,7 +88,7 @@ void Decoding::bind(int a, int b, int c, int d) {
     if (bytes) read(++index, bytes);
 }
 
-bool decode_arithmetic(const Statement& s, OperandReader& operands,
+void decode_arithmetic(const Statement& s, OperandReader& operands,
                        Draft& ins) {
   static const Family* const kFamilies[] = {
       &move_family(),        &integer_family(), &logic_family(),
@@ -106,10 +104,9 @@ bool decode_arithmetic(const Statement& s, OperandReader& operands,
                   family->kinds.find(decoding.type.kind) == family->kinds.npos))
       continue;
     rule->second(decoding);
-    decoding.finish();
-    return true;
+    return decoding.finish();
   }
-  return false;
+  Decoding(s, operands, ins, true).unsupported();
 }
 
 }  // namespace simt

@@ -228,7 +228,7 @@ template <class Memory, class Register>
 void load(Warp& warp, const Instruction& ins, uint32_t mask) {
   const int count = ins.result_count;
   for (Access a; mask; mask &= ~a.mask) {
-    resolve(warp, ins, ins.addresses[0], mask, sizeof(Memory) * count,
+    resolve(warp, ins, ins.address(), mask, sizeof(Memory) * count,
             Use::kLoad, a);
     const bool atomic = is_shared_with_threads(ins, a);
     for (int k = 0; k < count; ++k) {
@@ -272,7 +272,7 @@ template <class Memory, class Register>
 void store(Warp& warp, const Instruction& ins, uint32_t mask) {
   const int count = ins.source_count;
   for (Access a; mask; mask &= ~a.mask) {
-    resolve(warp, ins, ins.addresses[0], mask, sizeof(Memory) * count,
+    resolve(warp, ins, ins.address(), mask, sizeof(Memory) * count,
             Use::kStore, a);
     if (warp.block->quiet && changes<Memory, Register>(warp, ins, a))
       warp.block->quiet = false;
@@ -505,7 +505,7 @@ void atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
   const T* b = lanes<T>(warp, ins.source(0));
   const T* c = ins.source_count == 2 ? lanes<T>(warp, ins.source(1)) : b;
   for (Access a; mask; mask &= ~a.mask) {
-    resolve(warp, ins, ins.addresses[0], mask, sizeof(T), Use::kAtomic, a);
+    resolve(warp, ins, ins.address(), mask, sizeof(T), Use::kAtomic, a);
     const bool threads =
         a.space == Space::kGlobal &&
         (warp.block->grid->threads > 1 || warp.block->meets_host);

@@ -412,12 +412,12 @@ void WarpRun::jump_by_table(Path& path, uint32_t mask, const Instruction& ins) {
   for (uint32_t rest = mask; rest;) {
     const uint32_t k = which[first_lane(rest)];
     const uint32_t same = lanes_with(k, which, rest);
-    if (k >= ins.targets.size())
+    if (k >= ins.targets().size())
       fault(*this, ins, first_lane(rest), "illegal instruction",
             "a jump table has no entry " + std::to_string(k), 715);
     Path other = path;
     other.mask = same;
-    other.pc = ins.targets[k];
+    other.pc = ins.targets()[k];
     path.mask &= ~same;
     rest &= ~same;
     resume(other);

@@ -494,10 +494,14 @@ Checker::Verdict Checker::judge(const Mine& mine, const Event& event, Time time,
   const Instruction& store = mine.stores ? mine.ins : theirs;
   if (load.guess != Guess::kNone && store.strength == Strength::kStrong)
     return load.guess == Guess::kVerified ? Verdict::kFine : Verdict::kGuess;
-  if (load.test && store.tested && load.element_bytes == store.element_bytes &&
-      ends_the_same(mine, lane, *load.test, *store.tested))
-    return Verdict::kSameEnd;
-  return Verdict::kRace;
+  if (load.element_bytes != store.element_bytes) return Verdict::kRace;
+  const Function& function = *grid_.program.by_site[load.site].function;
+  const auto test = function.tests.find(load.site);
+  const auto tested = function.tested_stores.find(store.site);
+  const bool same = test != function.tests.end() &&
+                    tested != function.tested_stores.end() &&
+                    ends_the_same(mine, lane, test->second, tested->second);
+  return same ? Verdict::kSameEnd : Verdict::kRace;
 }
 
 // Does a lane store what another lane stores by the same instruction, or (-1)
@@ -559,7 +563,6 @@ bool contains(const std::vector<Place>& places, Place place) {
 // the other one does? `mine` is either of the two.
 bool Checker::ends_the_same(const Mine& mine, int lane, const Test& test,
                             const TestedStore& tested) const {
-  if (test.function != tested.function) return false;
   const int size = mine.ins.element_bytes;
   const int width = mine.stores ? mine.ins.from_bytes : mine.ins.to_bytes;
   const auto loaded = [&](uint64_t bits) {

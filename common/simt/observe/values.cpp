@@ -204,7 +204,7 @@ void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
     case Kind::kPlain:
     case Kind::kPoll:
       if (ins.spread == Spread::kAccess || ins.spread == Spread::kExchange)
-        for (const Address& a : ins.addresses)
+        for (const Address& a : ins.addresses())
           use(warp, ins, a.base, mask, "It is an address");
       else if (!ins.call)
         compute(warp, ins, mask, ins.pure ? unsure : 0);
