@@ -32,7 +32,7 @@ constexpr int kMisalignedAddress = 716;  // cudaErrorMisalignedAddress
 }
 
 void read_addresses(Warp& warp, uint32_t mask, Access& a) {
-  const Address& from = *a.operand;
+  const Address& from = a.operand;
   if (from.base == kNowhere) {
     std::fill_n(a.address, kLanes, static_cast<uint64_t>(from.offset));
   } else if (from.bytes == 4) {
@@ -53,7 +53,7 @@ void read_addresses(Warp& warp, uint32_t mask, Access& a) {
 // A generic address says in its top bits which space it is in. Lanes in other
 // spaces than the first wait for the next round.
 void choose_space(Access& a) {
-  a.space = a.operand->space;
+  a.space = a.operand.space;
   if (a.space != Space::kGeneric) return;
   const uint64_t window = a.address[first_lane(a.mask)] & kWindowMask;
   uint32_t same = 0;
@@ -94,7 +94,7 @@ void require_inside(Warp& warp, const Instruction& ins, const Access& a,
     if (!(a.mask >> l & 1) || is_inside(a.address[l], a.bytes, 0, size))
       continue;
     const std::string all = std::to_string(size) + " bytes of " + what;
-    const int bytes = a.operand->bytes;
+    const int bytes = a.operand.bytes;
     const uint64_t missing =
         bytes == 4 ? -static_cast<uint32_t>(a.address[l]) : -a.address[l];
     const bool before = a.address[l] >> (8 * bytes - 1);
@@ -126,7 +126,7 @@ void find_allocations(Warp& warp, const Instruction& ins, Access& a,
     if (!found || !is_inside(from, a.bytes, found->begin, found->end))
       report(warp, ins, a, l, "out of bounds", kIllegalAddress,
              ": " + all.describe(from));
-    if (a.operand->space == Space::kConst && found->memory != Memory::kConstant)
+    if (a.operand.space == Space::kConst && found->memory != Memory::kConstant)
       report(warp, ins, a, l, "out of bounds", kIllegalAddress,
              ": no constant memory, but " + all.describe(from));
     const bool of_host = !found->is_device_only() || found->adopted;
@@ -154,7 +154,7 @@ void place_shared(Warp& warp, const Instruction& ins, Access& a) {
 void place_local(Warp& warp, const Instruction& ins, Access& a) {
   a.dense = false;
   a.base = warp.stack(0, 0);
-  if (a.operand->base == kNowhere)  // relative to the current call's frame
+  if (a.operand.base == kNowhere)  // relative to the current call's frame
     for (uint64_t& address : a.address) address += warp.stack_base;
   require_inside(warp, ins, a, warp.stack_end, "thread", "local memory");
   for (int l = 0; l < kLanes; ++l)
@@ -173,19 +173,15 @@ void place_parameter(Warp& warp, const Instruction& ins, Access& a) {
 
 // Finds the places for lanes of `mask`, or for those of them (a.mask) that
 // mean the same space as the first.
-void resolve(Warp& warp, const Instruction& ins, const Address& operand,
-             uint32_t mask, uint32_t bytes, Use use, Access& a) {
-  a.operand = &operand;
-  a.bytes = bytes;
-  a.use = use;
+void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a) {
   read_addresses(warp, mask, a);
   choose_space(a);
   uint64_t gaps = 0, low = 0;
   for (int l = 0; l < kLanes; ++l) {
     low |= a.address[l];
-    gaps |= (a.address[l] - a.address[0]) ^ (uint64_t{bytes} * l);
+    gaps |= (a.address[l] - a.address[0]) ^ (uint64_t{a.bytes} * l);
   }
-  if (low & (bytes - 1)) check_alignment(warp, ins, a);
+  if (low & (a.bytes - 1)) check_alignment(warp, ins, a);
   a.dense = a.mask == kAllLanes && gaps == 0;
   switch (a.space) {
     case Space::kShared:
@@ -227,9 +223,9 @@ bool is_shared_with_threads(const Instruction& ins, const Access& a) {
 template <class Memory, class Register>
 void load(Warp& warp, const Instruction& ins, uint32_t mask) {
   const int count = ins.result_count;
-  for (Access a; mask; mask &= ~a.mask) {
-    resolve(warp, ins, ins.address(), mask, sizeof(Memory) * count,
-            Use::kLoad, a);
+  for (Access a(ins.address(), sizeof(Memory) * count, Use::kLoad); mask;
+       mask &= ~a.mask) {
+    resolve(warp, ins, mask, a);
     const bool atomic = is_shared_with_threads(ins, a);
     for (int k = 0; k < count; ++k) {
       if (ins.result(k) == kNowhere) continue;
@@ -271,9 +267,9 @@ bool changes(Warp& warp, const Instruction& ins, const Access& a) {
 template <class Memory, class Register>
 void store(Warp& warp, const Instruction& ins, uint32_t mask) {
   const int count = ins.source_count;
-  for (Access a; mask; mask &= ~a.mask) {
-    resolve(warp, ins, ins.address(), mask, sizeof(Memory) * count,
-            Use::kStore, a);
+  for (Access a(ins.address(), sizeof(Memory) * count, Use::kStore); mask;
+       mask &= ~a.mask) {
+    resolve(warp, ins, mask, a);
     if (warp.block->quiet && changes<Memory, Register>(warp, ins, a))
       warp.block->quiet = false;
     const bool atomic = is_shared_with_threads(ins, a);
@@ -504,8 +500,9 @@ void atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
   const Place to_place = ins.result_count ? ins.result(0) : kNowhere;
   const T* b = lanes<T>(warp, ins.source(0));
   const T* c = ins.source_count == 2 ? lanes<T>(warp, ins.source(1)) : b;
-  for (Access a; mask; mask &= ~a.mask) {
-    resolve(warp, ins, ins.address(), mask, sizeof(T), Use::kAtomic, a);
+  for (Access a(ins.address(), sizeof(T), Use::kAtomic); mask;
+       mask &= ~a.mask) {
+    resolve(warp, ins, mask, a);
     const bool threads =
         a.space == Space::kGlobal &&
         (warp.block->grid->threads > 1 || warp.block->meets_host);

@@ -97,7 +97,7 @@ void Checker::start(Block& block) {
 }
 
 void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
-  if (a.space == Space::kShared && a.operand->array >= 0)
+  if (a.space == Space::kShared && a.operand.array >= 0)
     check_origin(warp, ins, a);
   values_.access(warp, ins, a);
   if (!tables_->log.full()) check_order(warp, ins, a);
@@ -108,7 +108,7 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
 void Checker::check_origin(Warp& warp, const Instruction& ins,
                            const Access& a) {
   const auto& arrays = grid_.program.shared_arrays;
-  const Program::SharedArray& array = arrays[a.operand->array];
+  const Program::SharedArray& array = arrays[a.operand.array];
   const Extent e = extent(grid_, array);
   uint32_t outside = 0;
   for (int l = 0; l < kLanes; ++l)
