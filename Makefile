@@ -129,7 +129,7 @@ endif
 SHOW     := $(addprefix $(B)/common/show_,file.o rows.o table.o)
 NVBASE   := -ccbin $(CXX) -I. $(CPPFLAGS)
 NVFLAGS  := -std=c++20 -O3 $(NVBASE)
-CXXFLAGS := -std=c++20 -O2 -Wall -Wextra $(SANITIZED) -I. $(CPPFLAGS) \
+CXXFLAGS := -std=c++20 -O1 -Wall -Wextra $(SANITIZED) -I. $(CPPFLAGS) \
   -isystem $(CUDA)/include
 # g++ 12 warns where strings are added, wrongly: its bug 105329.
 # Nobody asks which floating-point exceptions occurred, so vectors may compute
@@ -157,10 +157,11 @@ define compile_cu
 @$(NVCC) $(NVFLAGS) $(TARGET) -MMD -MP -c $< -o $@
 $(forget_toolkit)
 endef
+quietly_compile_cpp = @$(CXX) $(CXXFLAGS) $(PRECOMPILED) -MMD -MP -c $< -o $@
 define compile_cpp
 @echo "g++   $<$(far)"
 @mkdir -p $(@D)
-@$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
+$(quietly_compile_cpp)
 endef
 define link
 @echo "link  $@"
@@ -172,19 +173,31 @@ $(B)/%.o: %.cu $(B)/settings
 $(B)/%.o: %.cpp $(B)/settings
 	$(compile_cpp)
 
-# The executor. What runs once a launch is compiled fast, what runs once an
-# instruction runs fast. The C++ library's headers are read once for all files.
-SIMT := $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/*/*.cpp))
+# The executor. Its folders are small beside what they include, so each is
+# compiled in one go; but for isa, whose files give their instructions the same
+# names. Others' headers are read once for all. What runs once a launch is
+# compiled fast, what runs once an instruction runs fast.
+FOLDERS := $(filter-out common/simt/isa,$(patsubst %/,%,$(wildcard common/simt/*/)))
+WHOLE := $(FOLDERS:%=$(B)/%.o)
+SIMT := $(WHOLE) $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/isa/*.cpp))
 MISSING := $(filter-out $(wildcard $(SIMT)),$(SIMT))
-$(SIMT) $(B)/standard.h.gch: CXXFLAGS += -O3 $(SIMTFLAGS)
-$(foreach d,core decode runtime,$(B)/common/simt/$d/%.o): CXXFLAGS += -O1
+$(SIMT) $(B)/standard.h.gch: CXXFLAGS += $(SIMTFLAGS) -O1
+FAST := $(filter-out %/core.o %/decode.o %/runtime.o,$(SIMT))
+$(FAST) $(B)/standard.h.gch: CXXFLAGS += -O3
+# What only prints need not be fast at all.
+$(B)/common/%.o: CXXFLAGS += -O0
+$(FAST): private PRECOMPILED := -include $(B)/standard.h -Winvalid-pch
+$(FAST): $(B)/standard.h.gch
 $(B)/standard.h.gch: common/simt/core/standard.h $(B)/settings
 	@mkdir -p $(@D)
 	@cp $< $(@:.gch=)
 	@$(CXX) $(CXXFLAGS) -x c++-header $< -o $@
-$(SIMT): CXXFLAGS += -include $(B)/standard.h
-$(SIMT): $(B)/%.o: %.cpp $(B)/settings $(B)/standard.h.gch
-	$(compile_cpp)
+$(WHOLE:.o=.cpp): $(B)/%.cpp: %
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $</*.cpp > $@
+$(WHOLE): %.o: %.cpp $(B)/settings
+	@echo "g++   $(<:$(B)/%.cpp=%)$(far)"
+	$(quietly_compile_cpp)
 # The first build is long, so it says how far it is.
 $(MISSING): far = $(eval BEGUN += x) ($(words $(BEGUN)) of $(words $(MISSING)))
 # The host's part of a suite is long to compile and short to run.

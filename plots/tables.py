@@ -20,11 +20,11 @@
     figure ladder             what plot.py drew, with its caption
     figure by_size            the same, for this chapter
     figure lanes [FILE]       which sectors a warp's lanes load from
-    figure banks [FILE]       which banks of shared memory, likewise
     figure active [FILE]      which threads of a block work at each step
     figure error              how the error of a sum grows
     figure error_speed        worst errors beside times, GELU and sums
     figure counters           what the executor counts of each chapter, beside times
+    figure NAME               one idea, with its caption: plots/drawings.py has the names
     figure sweep              chapter 10's kernel by its factor and its block
     value fastest N           the best pair of those
     value tried FACTOR BLOCK N   239, the time of one pair in µs
@@ -59,6 +59,7 @@ import re
 import sys
 
 import counters_figure
+import drawings
 import error_figure
 import parity_data
 import peers
@@ -73,6 +74,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
 import counts  # noqa: E402
 import forms  # noqa: E402
+import prose  # noqa: E402
 from pages import Problem  # noqa: E402
 
 MEDIAN = "median of 50 calls, arrays out of the L2 cache"
@@ -439,8 +441,8 @@ def by_size_figure(args, page):
     before = records.previous(root, source)
     shown = [records.of_source(root, s) for s in (before, source) if s]
     return _figure(root, page, f"by_size_{source.parent.name}.svg",
-                   "Lines: bandwidth against the number of elements, for this "
-                   "chapter, the one before and a plain copy", shown)
+                   "Lines: bandwidth in percent of what a plain copy or read reaches, "
+                   "against the number of elements, for this chapter and the one before", shown)
 
 
 def _trace_figure(kind, shows):
@@ -457,6 +459,17 @@ def _trace_figure(kind, shows):
         sizes = dict.fromkeys(f"{one.n:,}" for one in trace.views[kind])
         return [_picture(root, page, trace.figure(kind),
                          f"{shows}; traced by the executor, n = {', '.join(sizes)}")]
+    return rendered
+
+
+def _drawing(one):
+    def rendered(args, page):
+        root = records.root_of(page)
+        shown = one.shown(root)
+        measured = [record for swept in shown if isinstance(swept, sweep.Sweep)
+                    for record in swept.records.values()]
+        return [_picture(root, page, f"{one.name}.svg", one.alt), "", f"*{one.caption(shown)}*",
+                *(["", caption(measured, f"n = {_power(HEADLINE)}")] if measured else [])]
     return rendered
 
 
@@ -565,14 +578,12 @@ RENDERERS = {
     ("figure", "ladder"): ladder_figure,
     ("figure", "by_size"): by_size_figure,
     ("figure", "lanes"): _trace_figure(
-        "lanes", "Grid, a column a lane of the first warp, a row a sector: "
-        "which lane loads from which"),
-    ("figure", "banks"): _trace_figure(
-        "banks", "Grid, a column a lane of the first warp, a row a bank of "
-        "shared memory: which lane loads from which"),
+        "lanes", "Rows of 32 numbers of the array: what the lanes of the first warp "
+        "want, and what is fetched with it"),
     ("figure", "active"): _trace_figure(
         "active", "Grid, a box a warp of the first block, a row a step: which "
         "threads add, and how many warps have work"),
+    **{("figure", one.name): _drawing(one) for one in drawings.DRAWINGS},
     ("figure", "error"): error,
     ("figure", "error_speed"): error_speed,
     ("figure", "counters"): beside_counters,
@@ -610,14 +621,13 @@ def headline_size(record):
 
 
 def idea(page):
-    """A chapter's idea: the first sentence of its page."""
+    """A chapter's idea: the sentence before its command."""
     paragraphs = page.read_text().split("\n\n") if page.is_file() else []
-    for paragraph in paragraphs:
-        text = " ".join(paragraph.split())
-        if text and not text.startswith(("#", "<!--", "```", "![")):
-            return re.split(r"(?<=[.!?])\s", text)[0].replace("|", "\\|")
-    raise ValueError(f"{page.parent.name}/README.md has no first sentence to "
-                     "give the idea")
+    for before, paragraph in itertools.pairwise(paragraphs):
+        if paragraph.startswith("`make chapter"):
+            return prose.sentences(before)[0].replace("|", "\\|")
+    raise ValueError(f"{page.parent.name}/README.md has no sentence before its "
+                     "command to give the idea")
 
 
 def caption(shown, note=None):

@@ -96,7 +96,7 @@ def repository(root):
         source.parent.mkdir(parents=True, exist_ok=True)
         source.write_text(f"// {name}\n")
         page = source.parent / "README.md"
-        page.write_text(f"# A title\n\nThe idea of {source.parent.name}\n"
-                        "in a sentence. A second one.\n")
+        page.write_text(f"# A title\n\n**Why?**\n\nThe idea of {source.parent.name}\n"
+                        "in a sentence. A second one.\n\n`make chapter03 && ./run`\n")
         write(data_path(root, source), record(root, source, gbps))
     return root

@@ -5,6 +5,7 @@ import unittest
 
 import counted
 import made_up
+import drawings
 import tables
 
 
@@ -81,7 +82,8 @@ class Tables(unittest.TestCase):
                 continue
             if name in ("parity", "findings", "speed", "memory", "error",
                         "coarsening", "sweep", "error_speed", "fastest", "tried",
-                        "peers", "peer", "pitfall", "arbitration", "kernel", "ptx"):  # Of no chapter's record.
+                        "peers", "peer", "pitfall", "arbitration", "kernel", "ptx",
+                        *(one.name for one in drawings.DRAWINGS)):  # Of no chapter's record.
                 continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
             if name == "floor_us":
@@ -209,7 +211,7 @@ class Tables(unittest.TestCase):
 
     def test_a_page_without_a_sentence_is_refused(self):
         self.page.write_text("# Only a title\n")
-        with self.assertRaisesRegex(ValueError, "no first sentence"):
+        with self.assertRaisesRegex(ValueError, "no sentence before its command"):
             self.render("table", "ladder")
 
     def test_the_smaller_gpu_is_shown_at_its_largest_size(self):

@@ -156,6 +156,9 @@ struct alignas(64) Instruction {
   Place result(int k) const { return operands[-1 - k]; }
   Place source(int k) const { return operands[k]; }
   bool inverts(int k) const { return negated >> k & 1; }
+  // Of a collective, whose last source is the member mask.
+  bool votes() const { return source_count == 2 && from_bytes == 0; }
+  bool shuffles() const { return source_count == 4; }
   std::span<const Place> results() const {  // the last one first
     return {operands - result_count, result_count};
   }

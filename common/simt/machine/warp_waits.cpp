@@ -259,10 +259,10 @@ void WarpRun::publish(const Instruction& ins, uint32_t mask) {
     copy(exchange.a, lanes<uint64_t>(*this, ins.source(0)));
   else if (ins.from_bytes == 4)
     copy(exchange.a, lanes<uint32_t>(*this, ins.source(0)));
-  else if (ins.source_count == 2)
+  else if (ins.votes())
     exchange.predicate =
         (exchange.predicate & ~mask) | (read_predicate(*this, ins, 0) & mask);
-  if (ins.source_count == 4) {  // shfl
+  if (ins.shuffles()) {
     copy(exchange.b, lanes<uint32_t>(*this, ins.source(1)));
     copy(exchange.c, lanes<uint32_t>(*this, ins.source(2)));
   }
