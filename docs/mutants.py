@@ -23,7 +23,8 @@ import together
 import toolchain
 from pages import Problem
 
-CHECKS_ONLY = "--dt-exit"  # For doctest: on a GPU ./run would go on to measure.
+# For doctest: on a GPU ./run would go on to measure, and it tells of the first failure.
+CHECKS_ONLY = ("--dt-exit", "--dt-reporters=console")
 SECONDS = 60  # A chapter's run takes five; a mutant that hangs takes for ever.
 CORES = len(os.sched_getaffinity(0))
 COLUMNS = 80
@@ -147,16 +148,17 @@ def only(name):
 
 
 class Workshop:
-    """Builds through the Makefile the mutants of all items, and the files that they
-    change, and runs them."""
+    """Builds through the Makefile the mutants of all items, the files that they change
+    and others, and runs them."""
 
-    def __init__(self, root, backend, items):
+    def __init__(self, root, backend, items, others=()):
         self.root = root
         self.backend = backend
         self.folder = root / "build" / "breaks"
         with toolchain.alone(root):
             self.mutants = {item: self._plant(item.source, item.text()) for item in items}
-            self.built = self._build([*self.mutants.values(), *(i.source for i in items)])
+            changed = [item.source for item in items]
+            self.built = self._build([*self.mutants.values(), *changed, *others])
 
     def runs(self, jobs):
         """Jobs are a source, and options: job -> Run."""
@@ -200,7 +202,7 @@ class Workshop:
     def _run(self, source, options):
         try:
             run = subprocess.run(
-                [self.built[source], CHECKS_ONLY, *options],
+                [self.built[source], *CHECKS_ONLY, *options],
                 cwd=self.root,
                 env=together.environment(self.root, source) | {"SIMT_COUNTERS": "off"},
                 timeout=SECONDS,

@@ -38,25 +38,3 @@ def boxes(axes, corners, width, height, **look):
 def without_frame(axes):
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-
-
-def sheet(width, height):
-    """A panel without axes, a unit of which is a pixel on the page; y goes down."""
-    figure, axes = new_figure(width / 96, height / 96)
-    figure.set_layout_engine("none")
-    axes.set_position([0, 0, 1, 1])
-    axes.set_axis_off()
-    axes.set_xlim(0, width)
-    axes.set_ylim(height, 0)
-    return figure, axes
-
-
-def write(axes, x, y, words, size=12, **look):
-    """Text of so many pixels. Centred in height, begun at x unless `ha` says more."""
-    axes.text(x, y, words, fontsize=size * 0.75, **{"va": "center", "color": INK} | look)
-
-
-def arrow(axes, start, end, color=INK, width=1.0, style="-|>"):
-    axes.annotate("", end, start, arrowprops={
-        "arrowstyle": style, "color": color, "linewidth": width, "shrinkA": 0,
-        "shrinkB": 0, "mutation_scale": 9})

@@ -67,7 +67,8 @@ def of_flight(shown):
 
 
 def of_half(shown):
-    return f"Printed by {file(shown[0])}."
+    return ("The exponent says where the point is. In all but the smallest halves the digit in "
+            f"front of it is 1, and needs no bit. As {file(shown[0])} prints it.")
 
 
 def of_formulas(shown):
@@ -75,9 +76,14 @@ def of_formulas(shown):
             f"in float by {file(shown[0])}, where tanh and exp are right to the last digit.")
 
 
-def of_lanes(view):
-    return lambda shown: (f"The word of the first warp. "
-                          f"{traced(shown[0], shown[0].views[view][0].n)}")
+def of_ballot(shown):
+    return ("Bit k of the word is the answer of lane k. "
+            f"{traced(shown[0], shown[0].views['vote'][0].n)}")
+
+
+def of_butterfly(shown):
+    return ("Each shuffle doubles what a lane has of the word. "
+            f"{traced(shown[0], shown[0].views['exchange'][0].n)}")
 
 
 def traced(trace, n):
@@ -112,10 +118,10 @@ DRAWINGS = [
             of_formulas),
     Drawing("ballot", [CHAPTERS["05"] + "relu_mask.cu"], drawings_bits.draw_ballot,
             "32 lanes, the answer of each, and the word that is made of them",
-            of_lanes("vote")),
+            of_ballot),
     Drawing("butterfly", [CHAPTERS["05"] + "relu_mask.packed.cu"],
             drawings_bits.draw_butterfly,
             "Eight lanes with four bits each, and three shuffles after which each has all 32",
-            of_lanes("exchange")),
+            of_butterfly),
     *sum_drawings.DRAWINGS,
 ]

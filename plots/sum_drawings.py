@@ -25,7 +25,7 @@ class Swept(Drawing):
         return [sweep.timed(root), budget_figure.counts(root)]
 
     def recorded(self, root):
-        return (root / sweep.SOURCE).is_file()
+        return (root / sweep.COUNTED).is_file()
 
 
 def views(shown, kind):

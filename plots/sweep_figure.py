@@ -9,7 +9,7 @@ MARKERS = dict(zip(sweep.BLOCKS, "v^osD"))
 
 
 def draw_sweep(swept, own):
-    """How many numbers a thread, and how many threads a block, are enough?"""
+    """How many numbers per thread, and how many threads per block, are enough?"""
     figure, axes = new_figure(7.2, 4.0)
     for block in sweep.BLOCKS:
         rows = [swept.records[sweep.Pair(coarse, block)].row("sum", N)

@@ -32,6 +32,9 @@
     value percent FILE N      99.8 %   of the copy in the same process
     value us FILE N           2011     and misaligned_percent, likewise
     value copy_gbps FILE N    4277     value floor_us FILE: the launch floor
+    value above_floor_us FILE N   what a call takes beyond the launch floor
+    value share_us FILE N / COUNT   1.82   a call's time, divided; share_ns likewise
+    value sms FILE            132      the SMs of the GPU that was measured
     value times FILE N SERIES / SERIES   1.45   so much longer takes the first
 
 SERIES is what a series is called behind the name of its op, `backward` for
@@ -310,7 +313,7 @@ def by_factor(args, page):
     root = records.root_of(page)
     swept, block = sweep.timed(root), sweep.chapters_own(root).block
     sizes = [parse_size(arg) for arg in args] or sweep.SIZES
-    header, rows = ["numbers a thread"], []
+    header, rows = ["numbers per thread"], []
     for n in sizes:
         header += [f"{_power(n)}: µs", "of the read"]
     for coarse in sweep.FACTORS:
@@ -534,6 +537,36 @@ def floor_us(args, page):
     return [_time(record.floor_us)]
 
 
+def above_floor_us(record, row):
+    """What a call takes beyond an empty kernel's launch."""
+    return _time(row.us - record.floor_us)
+
+
+def share_us(args, page):
+    return [_time(_share(args, page, "share_us"))]
+
+
+def share_ns(args, page):
+    return [_time(1000 * _share(args, page, "share_ns"))]
+
+
+def _share(args, page, name):
+    """A call's time, divided by how often something happens in it."""
+    words = " ".join(args).split("/")
+    count = re.fullmatch(r"[\d,^]+", words[1].strip()) if len(words) == 2 else None
+    if not count or len(args) < 4 or not args[0].endswith(".cu"):
+        raise ValueError(f"write: value {name} FILE.cu N [SERIES] / COUNT")
+    file, n, *series = words[0].split()
+    record = records.of_source(records.root_of(page), _beside(page, file))
+    return record.row(" ".join([record.op, *series]), parse_size(n)).us / parse_size(count[0])
+
+
+def sms(args, page):
+    if len(args) != 1 or not args[0].endswith(".cu"):
+        raise ValueError("write: value sms FILE.cu")
+    return [records.of_source(records.root_of(page), _beside(page, args[0])).context["sms"]]
+
+
 def times(args, page):
     words = " ".join(args[2:]).split("/")
     if len(words) != 2 or not args[0].endswith(".cu"):
@@ -599,6 +632,10 @@ RENDERERS = {
     ("value", "misaligned_percent"): _value(percent, records.MISALIGNED),
     ("value", "us"): _value(us),
     ("value", "copy_gbps"): _value(copy_gbps),
+    ("value", "above_floor_us"): _value(above_floor_us),
+    ("value", "share_us"): share_us,
+    ("value", "share_ns"): share_ns,
+    ("value", "sms"): sms,
     ("value", "times"): times,
     ("value", "floor_us"): floor_us,
 }

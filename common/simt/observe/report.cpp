@@ -98,6 +98,8 @@ Metrics metrics_of(const Totals& t) {
   const auto per_sector = [&](const char* op, const MemoryCounts& c) {
     m[std::string("smsp__sass_average_data_bytes_per_sector_mem_global_op_") +
       op + ".pct"] = percent(c.used_bytes, 32 * c.sectors, 0);
+    m[std::string("simt__least_sectors_mem_global_op_") + op + ".sum"] =
+        c.least_sectors;
   };
   per_sector("ld", t.global_load);
   per_sector("st", t.global_store);
@@ -217,8 +219,7 @@ std::string json(const Finding& f) {
          ", \"note\": " + (f.note ? "true" : "false") +
          ", \"file\": " + quoted(f.file) +
          ", \"line\": " + std::to_string(f.line) +
-         ", \"block\": " + array(f.block) +
-         ", \"thread\": " + array(f.thread) +
+         ", \"block\": " + array(f.block) + ", \"thread\": " + array(f.thread) +
          ", \"count\": " + std::to_string(std::max<uint64_t>(f.count, 1)) +
          ", \"address\": " + std::to_string(f.address) +
          (f.has_other ? ", \"other\": {\"file\": " + quoted(f.other_file) +
