@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -147,6 +148,7 @@ struct alignas(64) Instruction {
       false;  // no condition, and a branch to the hardware all the same
   uint8_t machine_weight = 1;  // how many instructions ptxas makes of it
   Guess guess = Guess::kNone;
+  bool dropped = false;  // a load, by some lanes: see Function::keepers
 
   const uint32_t* target_list = nullptr;
   struct Call* call = nullptr;
@@ -183,6 +185,7 @@ struct Comparison {
   uint8_t bytes = 0;
   bool is_signed = false;
   Place with = kNowhere;  // already there when the load is done
+  auto operator<=>(const Comparison&) const = default;
 };
 // A plain load of at most 4 bytes whose value decides branches and is nothing
 // else to anybody.
@@ -192,6 +195,14 @@ struct Test {
   std::vector<Comparison> comparisons;
   // What its thread then stores there itself, if it decides so; or kNowhere.
   Place stores = kNowhere;
+};
+// Which lanes keep what a load brings: those for which a predicate, or else the
+// comparison of a place, has this value. The others drop it.
+struct Keeper {
+  bool value;
+  Place place;
+  std::optional<Comparison> comparison;  // none: the place is a predicate's
+  auto operator<=>(const Keeper&) const = default;
 };
 // The store of such a thread.
 struct TestedStore {
@@ -215,6 +226,7 @@ struct Function {
   std::deque<Call> calls;
   std::map<uint32_t, Test> tests;  // of its loads, by Instruction::site
   std::map<uint32_t, TestedStore> tested_stores;
+  std::map<uint32_t, Keeper> keepers;
   // What instructions have lists of: places, addresses, targets.
   std::pmr::monotonic_buffer_resource lists;
 

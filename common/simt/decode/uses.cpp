@@ -1,6 +1,6 @@
 // What becomes of the values that loads bring, as far as a look at the code can
 // tell: which loads wait for a value to change, which are guesses that a
-// compare-and-swap verifies, which only test a word.
+// compare-and-swap verifies, which only test a word, which lanes drop it.
 //
 // What is not certain counts as an ordinary load.
 #include <algorithm>
@@ -395,7 +395,18 @@ std::optional<uint32_t> store_of(const Function& f,
   return {};
 }
 
-// All comparisons of a tested value, if they are as simple as can be evaluated.
+// A comparison that is simple enough to be evaluated; not with what.
+std::optional<Comparison> simple_comparison(const Instruction& ins) {
+  if (!is(ins, "setp") || ins.statement->op.size() != 3 ||
+      ins.result(1) != kNowhere)
+    return {};
+  const Type type = ins.statement->type();
+  const bool whole = type.is('s') || type.is('u') || type.is('b');
+  if (!whole || type.is_float() || type.bytes > 4) return {};
+  return Comparison{ins.relation, type.bytes, type.is_signed(), ins.source(1)};
+}
+
+// All comparisons of a tested value, if they are so simple.
 std::vector<Comparison> comparisons_of(const Function& f,
                                        const Definitions& definitions,
                                        uint32_t load, const Life& life) {
@@ -404,14 +415,11 @@ std::vector<Comparison> comparisons_of(const Function& f,
   const Place value = f.code[load].result(0);
   for (uint32_t pc : life.compared) {
     const Instruction& ins = f.code[pc];
-    const Type type = ins.statement->type();
-    const bool simple = ins.statement->op.size() == 3 &&
-                        ins.source(0) == value && ins.source(1) != value &&
-                        ins.result(1) == kNowhere && type.bytes <= 4 &&
-                        !type.is_float() &&
-                        (type.is('s') || type.is('u') || type.is('b'));
-    if (!simple || !definitions.settled(ins.source(1), load)) return {};
-    all.push_back({ins.relation, type.bytes, type.is_signed(), ins.source(1)});
+    const auto comparison = simple_comparison(ins);
+    if (!comparison || ins.source(0) != value || ins.source(1) == value ||
+        !definitions.settled(ins.source(1), load))
+      return {};
+    all.push_back(*comparison);
   }
   return all;
 }
@@ -436,9 +444,95 @@ Place expected_by(const Function& f, const Definitions& definitions,
   return compare.relation == equal ? expected : kNowhere;
 }
 
+// ---- Loads that some lanes drop --------------------------------------------
+
+// Where `if (c) v = *p;` stands in the source, the compiler may load for all
+// lanes, compute for all, and select in the end: the others never see *p.
+class Keepers {
+ public:
+  Keepers(const Function& f, const Definitions& definitions)
+      : f_(f), definitions_(definitions) {
+    for (uint32_t pc = 0; pc < f.code.size(); ++pc) {
+      for (Place p : read(f.code[pc])) readers_[p].push_back(pc);
+      if (f.code[pc].guard != kNowhere)
+        readers_[f.code[pc].guard].push_back(pc);
+    }
+  }
+
+  // Who keeps what a load brings, if that is certain when it is done.
+  std::optional<Keeper> of(uint32_t load) const {
+    std::set<Keeper> keepers;
+    std::vector<Place> values = written(f_.code[load]);
+    for (size_t k = 0; k < values.size(); ++k) {
+      if (!definitions_.only(values[k])) return {};
+      const auto readers = readers_.find(values[k]);
+      if (readers == readers_.end()) continue;
+      for (uint32_t pc : readers->second) {
+        const Instruction& ins = f_.code[pc];
+        if (const auto choice = choice_at(ins, values[k])) {
+          const auto keeper = known_at(load, pc, *choice);
+          if (!keeper) return {};
+          keepers.insert(*keeper);
+        } else if (ins.pure && !ins.gives_carry && ins.guard == kNowhere) {
+          for (Place p : written(ins)) values.push_back(p);
+        } else {
+          return {};
+        }
+      }
+    }
+    return keepers.size() == 1 ? std::optional(*keepers.begin()) : std::nullopt;
+  }
+
+ private:
+  struct Choice {
+    Place predicate;
+    bool value;
+  };
+
+  // What decides there whether a lane goes on with the value.
+  static std::optional<Choice> choice_at(const Instruction& ins, Place value) {
+    if (value == ins.guard) return {};
+    if (ins.guard != kNowhere) return Choice{ins.guard, !ins.guard_negated};
+    if (!is(ins, "selp") || ins.source(2) == value ||
+        ins.source(0) == ins.source(1))
+      return {};
+    return Choice{ins.source(2), (ins.source(0) == value) != ins.inverts(2)};
+  }
+
+  // The choice made at `pc`, from what is there when the load is done, and does
+  // not change in between: its predicate, or the numbers that it compares.
+  std::optional<Keeper> known_at(uint32_t load, uint32_t pc,
+                                 const Choice& choice) const {
+    if (stays(choice.predicate, load, pc))
+      return Keeper{choice.value, choice.predicate, {}};
+    const auto compare = definitions_.only(choice.predicate);
+    if (!compare) return {};
+    const Instruction& ins = f_.code[*compare];
+    const auto comparison = simple_comparison(ins);
+    if (!comparison || ins.guard != kNowhere ||
+        ins.result(0) != choice.predicate || !stays(ins.source(0), load, pc) ||
+        !stays(ins.source(1), load, pc))
+      return {};
+    return Keeper{choice.value, ins.source(0), comparison};
+  }
+
+  bool stays(Place place, uint32_t load, uint32_t pc) const {
+    if (!definitions_.settled(place, load)) return false;
+    const auto writer = definitions_.only(place);
+    if (!writer) return true;  // A constant, or the thread's own number.
+    return !reach(f_, successors(f_, load),
+                  [&](uint32_t at) { return at == load || at == pc; })[*writer];
+  }
+
+  const Function& f_;
+  const Definitions& definitions_;
+  std::map<Place, std::vector<uint32_t>> readers_;
+};
+
 class Uses {
  public:
-  Uses(Function& f, const Program& program) : f_(f), definitions_(f, program) {
+  Uses(Function& f, const Program& program)
+      : f_(f), definitions_(f, program), keepers_(f, definitions_) {
     for (const Instruction& ins : f.code)
       if (is_swap(ins)) swapped_.push_back(definitions_.address(ins));
   }
@@ -480,6 +574,10 @@ class Uses {
 
   void find_use(uint32_t pc) {
     Instruction& ins = f_.code[pc];
+    if (const auto keeper = keepers_.of(pc)) {
+      ins.dropped = true;
+      f_.keepers[ins.site] = *keeper;
+    }
     const bool may_guess =
         std::find(swapped_.begin(), swapped_.end(),
                   definitions_.address(ins)) != swapped_.end();
@@ -525,6 +623,7 @@ class Uses {
 
   Function& f_;
   const Definitions definitions_;
+  const Keepers keepers_;
   std::vector<Definitions::Origin> swapped_;  // by a compare-and-swap
   std::vector<uint32_t> stores_;              // that are tested
 };

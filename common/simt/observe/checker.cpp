@@ -100,7 +100,12 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
   if (a.space == Space::kShared && a.operand.array >= 0)
     check_origin(warp, ins, a);
   values_.access(warp, ins, a);
-  if (!tables_->log.full()) check_order(warp, ins, a);
+  if (tables_->log.full()) return;
+  if (!ins.dropped) return check_order(warp, ins, a);
+  Access kept = a;
+  kept.mask &= keepers(warp, ins);
+  kept.dense &= kept.mask == kAllLanes;
+  if (kept.mask) check_order(warp, ins, kept);
 }
 
 // ---- A shared array left for its neighbour ---------------------------------
@@ -531,7 +536,7 @@ int64_t extended(uint64_t bits, int bytes, bool is_signed) {
                    : static_cast<int64_t>(high >> unused);
 }
 
-bool answer(const Comparison& compare, int64_t loaded, uint64_t with) {
+bool answer(const Comparison& compare, uint64_t loaded, uint64_t with) {
   const auto value = [&](uint64_t bits) {
     return extended(bits, compare.bytes, compare.is_signed);
   };
@@ -552,11 +557,34 @@ bool answer(const Comparison& compare, int64_t loaded, uint64_t with) {
   }
 }
 
+uint64_t bits_at(Warp& warp, int lane, Place place, int bytes) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, lanes<uint8_t>(warp, place) + lane * bytes, bytes);
+  return bits;
+}
+
 bool contains(const std::vector<Place>& places, Place place) {
   return std::find(places.begin(), places.end(), place) != places.end();
 }
 
 }  // namespace
+
+uint32_t Checker::keepers(Warp& warp, const Instruction& load) const {
+  const Function& function = *grid_.program.by_site[load.site].function;
+  const Keeper& keeper = function.keepers.at(load.site);
+  uint32_t holds = 0;
+  if (!keeper.comparison) {
+    holds = *lanes<uint32_t>(warp, keeper.place);
+  } else {
+    const Comparison& compare = *keeper.comparison;
+    for (int l = 0; l < kLanes; ++l) {
+      const uint64_t a = bits_at(warp, l, keeper.place, compare.bytes);
+      const uint64_t b = bits_at(warp, l, compare.with, compare.bytes);
+      holds |= uint32_t{answer(compare, a, b)} << l;
+    }
+  }
+  return keeper.value ? holds : ~holds;
+}
 
 // A thread tests a word that another one sets. Does it end the same, whichever
 // comes first: does the test answer alike, or does its thread, too, store what
@@ -570,7 +598,7 @@ bool Checker::ends_the_same(const Mine& mine, int lane, const Test& test,
   };
   const int64_t there = loaded(bits_there(mine, lane));
   const auto in_register = [&](Place place) {
-    return loaded(bits_at(mine, lane, place, width));
+    return loaded(bits_at(mine.warp, lane, place, width));
   };
   // What the tester stores, if it does, will be compared with what is there.
   if (test.stores != kNowhere &&
@@ -585,7 +613,7 @@ bool Checker::ends_the_same(const Mine& mine, int lane, const Test& test,
                        if (mine.stores && !contains(tested.uniform, one.with))
                          return false;
                        const uint64_t with =
-                           bits_at(mine, lane, one.with, one.bytes);
+                           bits_at(mine.warp, lane, one.with, one.bytes);
                        return answer(one, old, with) == answer(one, now, with);
                      });
 }
@@ -594,13 +622,6 @@ bool Checker::ends_the_same(const Mine& mine, int lane, const Test& test,
 uint64_t Checker::bits_there(const Mine& mine, int lane) const {
   uint64_t bits = 0;
   std::memcpy(&bits, mine.access.at<uint8_t>(lane), mine.ins.element_bytes);
-  return bits;
-}
-
-uint64_t Checker::bits_at(const Mine& mine, int lane, Place place,
-                          int bytes) const {
-  uint64_t bits = 0;
-  std::memcpy(&bits, lanes<uint8_t>(mine.warp, place) + lane * bytes, bytes);
   return bits;
 }
 
