@@ -50,6 +50,7 @@ struct Statement {
   std::vector<std::string> op;    // "ld.global.f32" -> ld, global, f32
   std::vector<Operand> operands;  // None where nobody knows the instruction.
   SourceLine where;
+  bool left_out = false;  // A branch that ptxas sees is never taken.
 
   const std::string& name() const { return op.front(); }
   bool has(const char* modifier) const;

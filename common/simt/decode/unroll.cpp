@@ -122,6 +122,8 @@ bool counts(const std::vector<Statement>& body, Loop& loop) {
   if (!step || step->as(4) == 0) return false;
   const auto by = static_cast<int32_t>(step->as(4));
   loop.step = by > 0 ? by : -int64_t{by};
+  // nvcc has unrolled it already if it takes several steps until both are equal.
+  if (loop.step > 1 && loop.compares->op[1] == "ne") return false;
   return loop.step < 1 << 28 && leads_to_bound(*loop.compares, by > 0);
 }
 
@@ -167,6 +169,8 @@ class Writer {
          {kMore, operands[1].text, operands[2].text, kFresh});
     branch(kMore, true, name + "_end");
     copy(loop.label + 1, loop.branch + 1);
+    // Unless the counter comes round past zero, this turn was the last.
+    to_.body.back().left_out = true;
     label(name + "_end");
   }
 
