@@ -85,8 +85,8 @@ struct FunctionText {
   std::vector<Statement> body;
   std::map<size_t, std::vector<Declaration>> declarations;  // by body index
   std::set<size_t> stay_loops;  // where .pragma "nounroll" stands, likewise
-  uint32_t max_threads = 0;  // .maxntid, 0 if not given
-  std::string refused;       // Why this kernel cannot run, or empty.
+  uint32_t max_threads = 0;     // .maxntid, 0 if not given
+  std::string refused;          // Why this kernel cannot run, or empty.
   SourceLine where;
 };
 

@@ -1,6 +1,6 @@
-// The model of ptxas, which makes machine code of the PTX after us: which
-// branches become predicates, and how many instructions one becomes. So the
-// counters can tell what the hardware sees.
+// The model of ptxas, which makes machine code of the PTX after us: which loops
+// it unrolls, which branches become predicates, and how many instructions one
+// becomes. So the counters can tell what the hardware sees.
 //
 // It is a guess from the outside. docs/executor.md says how often it is right;
 // SIMT_PTXAS=off counts the PTX as it is.
@@ -24,7 +24,8 @@ struct PtxasModel {
 };
 
 // ptxas 13.0 (V13.0.88) for sm_90, fitted to the programs of tests/parity; of
-// these fresh.cu was written afterwards, to try it.
+// these fresh.cu was written afterwards, to try it. What it unrolls was found
+// with small loops of every kind and length.
 constexpr PtxasModel kPtxas13 = {.most = 12,
                                  .most_with_global_load = 6,
                                  .most_with_comparison = 4,

@@ -89,8 +89,8 @@ bool may_unroll(const FunctionText& text, const Loop& loop) {
   if (is_within(text.stay_loops, [](size_t at) { return at; }) ||
       is_within(text.declarations, [](auto& at) { return at.first; }))
     return false;
-  return last - first + 1 <= (stores ? kPtxas13.most_unrolled_with_store
-                                     : kPtxas13.most_unrolled);
+  return last - first + 1 <=
+         (stores ? kPtxas13.most_unrolled_with_store : kPtxas13.most_unrolled);
 }
 
 // Is it the comparison of a number of 32 bits that goes up, or down, to
@@ -122,7 +122,8 @@ bool counts(const std::vector<Statement>& body, Loop& loop) {
   if (!step || step->as(4) == 0) return false;
   const auto by = static_cast<int32_t>(step->as(4));
   loop.step = by > 0 ? by : -int64_t{by};
-  // nvcc has unrolled it already if it takes several steps until both are equal.
+  // nvcc has unrolled it already if it takes several steps until both are
+  // equal.
   if (loop.step > 1 && loop.compares->op[1] == "ne") return false;
   return loop.step < 1 << 28 && leads_to_bound(*loop.compares, by > 0);
 }
@@ -204,7 +205,8 @@ class Writer {
       s.op.push_back(op.substr(at, end - at));
       at = end + 1;
     }
-    for (const std::string& text : operands) s.operands.push_back(operand(text));
+    for (const std::string& text : operands)
+      s.operands.push_back(operand(text));
     s.where = from_.body[loop_->branch].where;
     return to_.body.emplace_back(std::move(s));
   }
