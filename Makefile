@@ -53,13 +53,19 @@ define newline
 endef
 LISTING := $(foreach n,$(NAMES),$(newline)    chapter$n)
 
-UNKNOWN := $(filter chapter% diff% ptx% bench% profile%,$(filter-out bench \
+UNKNOWN := $(filter chapter% diff% ptx% bench% profile%,$(filter-out bench profile \
   $(NAMES:%=chapter%) $(NUMBERS:%=diff%) $(NAMES:%=ptx%) $(NUMBERS:%=bench%) \
   $(NAMES:%=profile%),$(GOALS)))
 ifneq ($(UNKNOWN),)
 $(error There is no $(UNKNOWN).$(newline)The chapters are$(LISTING)$(newline)\
 There are diffNN, ptxNN, profileNN and benchNN for each number, too)
 endif
+
+# `make profile` first builds what `make run` would or, of a file with a main of
+# its own, `make program`.
+PROFILED := $(if $(filter profile,$(GOALS)),$(if $(and $(filter 1,$(words $(SRC))),$(filter \
+  $(OPS),$(call op,$(SRC))),$(shell grep -qsw main '$(SRC)' || echo none)),run,program))
+GOALS := $(PROFILED) $(GOALS)
 
 ifneq ($(filter run,$(GOALS)),)
 ifneq ($(words $(SRC)),1)
@@ -102,6 +108,10 @@ endif
 .toolchain/%.mk: always
 	@common/setup/ensure.sh $*
 
+ifeq ($(BACKEND)$(filter profile,$(GOALS)),gpuprofile)
+$(error make profile SRC= counts line by line, which a GPU does not: add BACKEND=cpu)
+endif
+
 # ---- How it is compiled and linked ------------------------------------------
 
 # SANITIZE=address,undefined: what g++ compiles looks for its own mistakes, and
@@ -123,13 +133,14 @@ TARGET   := -gencode arch=compute_90,code=compute_90 --no-compress \
   -cudart none -lineinfo
 RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
-measure   = $(B)/plots/$1_count.o $(B)/common/counters.o \
-  $(B)/common/show_profile.o $(SHOW)
+LAUNCHES := $(addprefix $(B)/common/show_,kernels.o profile.o)
+measure   = $(B)/plots/$1_count.o $(B)/common/counters.o $(LAUNCHES) $(SHOW)
 endif
 SHOW     := $(addprefix $(B)/common/show_,file.o rows.o table.o)
+CHECKS   := $(addprefix $(B)/common/,main.o checks.o)
 NVBASE   := -ccbin $(CXX) -I. $(CPPFLAGS)
 NVFLAGS  := -std=c++20 -O3 $(NVBASE)
-CXXFLAGS := -std=c++20 -O2 -Wall -Wextra $(SANITIZED) -I. $(CPPFLAGS) \
+CXXFLAGS := -std=c++20 -O1 -Wall -Wextra $(SANITIZED) -I. $(CPPFLAGS) \
   -isystem $(CUDA)/include
 # g++ 12 warns where strings are added, wrongly: its bug 105329.
 # Nobody asks which floating-point exceptions occurred, so vectors may compute
@@ -157,10 +168,11 @@ define compile_cu
 @$(NVCC) $(NVFLAGS) $(TARGET) -MMD -MP -c $< -o $@
 $(forget_toolkit)
 endef
+quietly_compile_cpp = @$(CXX) $(CXXFLAGS) $(PRECOMPILED) -MMD -MP -c $< -o $@
 define compile_cpp
 @echo "g++   $<$(far)"
 @mkdir -p $(@D)
-@$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
+$(quietly_compile_cpp)
 endef
 define link
 @echo "link  $@"
@@ -172,20 +184,38 @@ $(B)/%.o: %.cu $(B)/settings
 $(B)/%.o: %.cpp $(B)/settings
 	$(compile_cpp)
 
-# The executor. What runs once a launch is compiled fast, what runs once an
-# instruction runs fast. The C++ library's headers are read once for all files.
-SIMT := $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/*/*.cpp))
+# The executor. Its folders are small beside what they include, so each is
+# compiled in one go; but for isa, whose files give their instructions the same
+# names. Others' headers are read once for all. What runs once a launch is
+# compiled fast, what runs once an instruction runs fast.
+FOLDERS := $(filter-out common/simt/isa,$(patsubst %/,%,$(wildcard common/simt/*/)))
+WHOLE := $(FOLDERS:%=$(B)/%/all.o)
+SIMT := $(WHOLE) $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/isa/*.cpp))
 MISSING := $(filter-out $(wildcard $(SIMT)),$(SIMT))
-$(SIMT) $(B)/standard.h.gch: CXXFLAGS += -O3 $(SIMTFLAGS)
-$(foreach d,core decode runtime,$(B)/common/simt/$d/%.o): CXXFLAGS += -O1
+BUILDING := $(filter chapter% profile% run program test,$(GOALS))
+ifneq ($(and $(filter cpu,$(BACKEND)),$(BUILDING)),)
+ifeq ($(MAKE_RESTARTS)$(MAKELEVEL)$(wildcard $(B)/libsimt.a),0)
+$(info The first build compiles the executor: that takes a minute or more.)
+endif
+endif
+$(SIMT) $(B)/standard.h.gch: CXXFLAGS += $(SIMTFLAGS) -O1
+FAST := $(filter-out $(foreach d,core decode runtime,%/$d/all.o),$(SIMT))
+$(FAST) $(B)/standard.h.gch: CXXFLAGS += -O3
+# What only prints need not be fast at all.
+$(B)/common/%.o: CXXFLAGS += -O0
+$(FAST): private PRECOMPILED := -include $(B)/standard.h -Winvalid-pch
+$(FAST): $(B)/standard.h.gch
 $(B)/standard.h.gch: common/simt/core/standard.h $(B)/settings
 	@mkdir -p $(@D)
 	@cp $< $(@:.gch=)
 	@$(CXX) $(CXXFLAGS) -x c++-header $< -o $@
-$(SIMT): CXXFLAGS += -include $(B)/standard.h
-$(SIMT): $(B)/%.o: %.cpp $(B)/settings $(B)/standard.h.gch
-	$(compile_cpp)
-# The first build is long, so it says how far it is.
+$(WHOLE:.o=.cpp): $(B)/%/all.cpp: %
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $</*.cpp > $@
+$(WHOLE): %.o: %.cpp $(B)/settings
+	@echo "g++   $(<:$(B)/%/all.cpp=%)$(far)"
+	$(quietly_compile_cpp)
+# The first build says how far it is, too.
 $(MISSING): far = $(eval BEGUN += x) ($(words $(BEGUN)) of $(words $(MISSING)))
 # The host's part of a suite is long to compile and short to run.
 $(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst -O3,-O1,$(NVFLAGS))
@@ -231,7 +261,7 @@ build/all/%.fatbin: %.cu $(B)/settings
 # known. There are three kinds of program:
 .SECONDEXPANSION:
 # - what fulfils a contract, with the contract's checks and benchmark
-$(B)/%.run: $(B)/%.o $(B)/tests/$$(call op,$$*)_test.o $(B)/common/main.o \
+$(B)/%.run: $(B)/%.o $(B)/tests/$$(call op,$$*)_test.o $(CHECKS) \
     $$(call measure,$$(call op,$$*)) $(RUNTIME)
 	$(link)
 # - what has its own main
@@ -242,7 +272,7 @@ $(B)/%.counted: $(B)/%.o $(B)/plots/$$(call op,$$*)_count.o \
     $(B)/tests/parity/counted.o $(RUNTIME)
 	$(link)
 # - checks of something that is no contract
-$(B)/%.checks: $(B)/%.o $(B)/common/main.o $(B)/common/unmeasured.o \
+$(B)/%.checks: $(B)/%.o $(CHECKS) $(B)/common/unmeasured.o \
     $(SHOW) $(RUNTIME)
 	$(link)
 # - what ncu watches, on a GPU
@@ -269,39 +299,41 @@ point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program test bench peers sweep pitfalls parity speed compare plots weave doctor clean
+.PHONY: always help run program profile test bench peers sweep pitfalls parity speed compare plots weave doctor clean
 always:
 
 define HELP
 make chapter03       build chapter 03 and point ./run at it; then ./run
 make chapter03.four  the same for its variant, relu.four.cu
 make run SRC=a/relu.mine.cu   the same for any file that fulfils a contract
-make program SRC=a/b.cu       the same for a program with a main of its own; SRC="b.cu c.cpp":
-                     of several files. STD=20: in C++20, not 17; FLAGS="-DN=3 -Ia": for
-                     nvcc; ARGS="64 x": what ./run passes on if you give it nothing
+make program SRC=a/b.cu       the same for a program with a main of its own;
+                     SRC="b.cu c.cpp": of several files. STD=20: in C++20, not
+                     17; FLAGS="-DN=3 -Ia": for nvcc; ARGS="64 x": what ./run
+                     passes on if you give it nothing
 
 make diff03          what chapter 03 changed
 make ptx03           what the compiler made of it
 make profile03       what each of its lines costs; PTX=1: each instruction, too
+make profile SRC=a/b.cu       the same for any file, with a main or without
 
 make test            run every check
-make bench           measure every chapter, variant and peer, and record the results
+make bench           measure every chapter, variant and peer; record the results
 make bench03         measure those of chapter 03
-make compare         your GPU's results beside those recorded; N=2^26: at that size
+make compare         your GPU's results beside those recorded; N=2^26: that size
 make peers           time them beside CUB, PyTorch and Triton, in one process
 make sweep           try other constants in chapter 10: timed, or counted
 make pitfalls        measure wrongly, on purpose
 make parity          compare the executor's counters with Nsight Compute's
 make speed           time the executor itself, beside numba's CUDA simulator
 make plots           draw the figures from what is recorded
-make figures         the same, after tracing and counting the chapters' kernels anew
+make figures         the same, after tracing and counting the kernels anew
 make weave           bring code, tables and figures in the pages up to date
 
 make doctor          what is there, what is missing, and how to mend it
 make clean           remove what was built (what was installed stays)
 
-BACKEND=gpu|cpu chooses; unset, it is the GPU where there is one. Here: $(BACKEND), because
-$(WHY).
+BACKEND=gpu|cpu chooses; unset, it is the GPU where there is one.
+Here: $(BACKEND), because $(WHY).
 
 The chapters:$(LISTING)
 endef
@@ -351,14 +383,16 @@ $(NUMBERS:%=diff%): diff%:
 # changed. Their flags rebuild nothing else. nvcc's own default is C++17.
 export SRC FLAGS ARGS
 build_program = @BUILD='$(B)' NVCC='$(NVCC)' CXX='$(CXX)' STD='$(or $(STD),$1)' \
-  COMPILE='$(NVBASE) $(TARGET)' LINK='$(LDFLAGS) $(LDLIBS)' common/setup/program.sh $2
+  GOAL='$(or $(filter profile,$(GOALS)),program)' COMPILE='$(NVBASE) $(TARGET)' LINK='$(LDFLAGS) $(LDLIBS)' common/setup/program.sh $2
 WANTED := $(if $(filter run,$(GOALS)),$(call op,$(SRC)))
 run: LDLIBS := $(if $(filter gpu,$(BACKEND)),-lbenchmark) $(LDLIBS)
-run: $(WANTED:%=$(B)/tests/%_test.o) $(B)/common/main.o \
+run: $(WANTED:%=$(B)/tests/%_test.o) $(CHECKS) \
     $(foreach op,$(WANTED),$(call measure,$(op))) $(RUNTIME) | $(B)/settings
 	$(call build_program,20,.run $^)
-program: $(RUNTIME) | $(B)/settings
+program: $(if $(LAUNCHES),$(B)/common/show_program.o $(LAUNCHES) $(SHOW)) $(RUNTIME) | $(B)/settings
 	$(call build_program,17,.program $^)
+profile: $(PROFILED)
+	@$(if $(filter run,$(PROFILED)),./run $(if $(PTX),--ptx,--profile),PROFILE=1 ./run)
 # Before the library is built, which takes a minute.
 .PHONY: request
 request:

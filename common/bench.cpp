@@ -322,8 +322,9 @@ class Table : public benchmark::BenchmarkReporter {
     std::printf("\n");
     print_roof("a copy", copies_);
     print_roof("a read", reads_);
-    std::printf("us: median of %d calls, arrays out of the L2 cache", kSamples);
-    std::printf(" (%s bytes); warm: in it,\n", grouped(l2_bytes()).c_str());
+    std::printf("us: median of %d calls, L2 cold (%s bytes);", kSamples,
+                grouped(l2_bytes()).c_str());
+    std::printf(" warm: with the arrays in it,\n");
     std::printf(
         "as far as they fit; graph: warm, launched from a CUDA graph.\n");
     std::printf("copy: a plain device-to-device copy of as many bytes.\n");

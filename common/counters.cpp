@@ -3,14 +3,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <set>
 #include <string>
 #include <string_view>
 
 #include "common/count.h"
 #include "common/show.h"
+#include "common/show_kernels.h"
 #include "common/show_profile.h"
 #include "common/simt/observe/report.h"
+#include "common/simt/runtime/runtime.h"
 
 namespace {
 
@@ -80,28 +81,25 @@ show::Launch shown(const simt::LaunchReport& report) {
           report.metrics};
 }
 
-// Names what the executor found so far, which it told as it found it. Returns
-// whether any of it is wrong, not only worth knowing.
+// Whether the executor found something wrong, of which it told when it did.
 bool print_findings() {
-  std::set<std::string> wrong;
-  for (const auto& [finding, launches, times] : simt::all_findings())
-    if (!finding.note)
-      wrong.insert(finding.kind + " at " + finding.file + ":" +
-                   std::to_string(finding.line));
-  if (wrong.empty()) return false;
-  std::puts("\nNothing is counted of wrong code. The executor found:");
-  for (const std::string& one : wrong) std::printf("  %s\n", one.c_str());
+  const std::string failure = show::failure();
+  if (failure.empty()) return false;
+  simt::sum_up_findings();  // They would come last, else.
+  std::printf(
+      "\nEvery check passed, but the executor found the code wrong. Nothing is "
+      "counted of\nwrong code.\n%s\n",
+      failure.c_str());
   return true;
 }
 
 void print_footer() {
   std::puts(
-      "\nBelow a name stands what Nsight Compute (ncu) calls it. 'ideal' is "
-      "the "
-      "same work with\nwhole sectors, without bank conflicts and without idle "
-      "threads.\n"
-      "* counted in PTX: ptxas, which makes the machine code, still turns "
-      "short branches into\n  predicates, and joins and moves instructions.");
+      "\n'ideal' is the same work with whole sectors, without bank conflicts "
+      "and without\nidle threads. NCU=1 ./run adds what Nsight Compute calls "
+      "each counter.\n"
+      "* counted in PTX: ptxas, which makes machine code of it, still turns "
+      "short\n  branches into predicates, and joins and moves instructions.");
 }
 
 show::Counts count(const std::string& name, const std::vector<Case>& cases) {
@@ -156,7 +154,8 @@ int measure(int argc, char** argv) {
   }
   if (!options.record.empty()) show::write_file(counts, options.record);
   if (options.profile) {
-    std::printf("\n%s\n", show::title(counts.cases[0].which).c_str());
+    std::printf("\nLine by line, %s.\n",
+                show::title(counts.cases[0].which).c_str());
     show::print_profile({reports.begin() + checks, reports.end()});
   } else {
     print_counts(counts, program);

@@ -68,6 +68,13 @@ std::string grouped(double count);           // 1048576 -> 1,048,576
 std::string title(const Case& which);        // "n = 1,048,576"
 std::string describe(const Launch& launch);  // "relu_kernel, 4 blocks of ..."
 
+// In lines of at most 80 columns, of which the first `indent` are blank.
+std::string wrapped(const std::string& text, int indent);
+// "sectors per store request: 16.00, ideally 2.00" and, below it, the note.
+std::string explained(const Row& row);
+
+// What deserves attention, then every counter, from the chapter before to this
+// one; ncu's names, too, if the environment has NCU=1.
 void print_table(const Counts& counts, const Counts* before);
 
 // A file of counts: lines of words between tabs. Ends the program with a clear

@@ -1,7 +1,11 @@
 // Nothing here is worth studying: the counters of each line, beside the source.
 #include "common/show_profile.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
@@ -77,106 +81,107 @@ double sum(const Metrics& m, std::string name,
 }
 
 // What the margin holds of a line. Numbers that are 0 are left blank.
-struct Margin {
-  double instructions, lanes, requests, sectors, accesses, wavefronts, parted;
-
-  explicit Margin(const Metrics& m)
-      : instructions(value(m, "smsp__inst_executed.sum")),
-        lanes(value(m, "smsp__thread_inst_executed_per_inst_executed.ratio")),
-        requests(sum(m, "l1tex__t_requests_pipe_lsu_mem_global_op_*.sum",
-                     {"ld", "st", "red", "atom"})),
-        sectors(sum(m, "l1tex__t_sectors_pipe_lsu_mem_global_op_*.sum",
-                    {"ld", "st", "red", "atom"})),
-        accesses(
-            sum(m, "smsp__sass_inst_executed_op_shared_*.sum", {"ld", "st"})),
-        wavefronts(sum(m, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*.sum",
-                       {"ld", "st"})),
-        parted(value(m, "smsp__sass_branch_targets_threads_divergent.sum")) {}
-};
-
-// Narrow, and right-aligned: 999,999, then 1.00M.
-std::string cell(const std::string& text, int width) {
-  const int spaces = std::max<int>(1, width - static_cast<int>(text.size()));
-  return std::string(spaces, ' ') + text;
+using Cells = std::vector<std::string>;
+Cells headings() {
+  return {"instr", "lanes", "requests", "sectors", "shared", "waves", "parted"};
 }
-std::string count(double value, int width) {
-  if (value == 0) return cell("", width);
-  if (value < 1e6) return cell(grouped(value), width);
+
+// Narrow: 999,999, then 1.00M.
+std::string count(double value) {
+  if (value == 0) return "";
+  if (value < 1e6) return grouped(value);
   char text[32];
   std::snprintf(text, sizeof text, value < 1e9 ? "%.2fM" : "%.2fG",
                 value / (value < 1e9 ? 1e6 : 1e9));
-  return cell(text, width);
+  return text;
 }
-std::string ratio(double part, double whole, int width, int digits) {
-  if (part == 0 || whole == 0) return cell("", width);
+std::string ratio(double part, double whole, int digits) {
+  if (part == 0 || whole == 0) return "";
   char text[32];
   std::snprintf(text, sizeof text, "%.*f", digits, part / whole);
-  return cell(text, width);
+  return text;
 }
 
-// The margin's columns: those in which some line has a number.
+Cells cells_of(const Metrics& m) {
+  const double instructions = value(m, "smsp__inst_executed.sum");
+  const double lanes =
+      value(m, "smsp__thread_inst_executed_per_inst_executed.ratio");
+  const double requests =
+      sum(m, "l1tex__t_requests_pipe_lsu_mem_global_op_*.sum",
+          {"ld", "st", "red", "atom"});
+  const double sectors = sum(m, "l1tex__t_sectors_pipe_lsu_mem_global_op_*.sum",
+                             {"ld", "st", "red", "atom"});
+  const double accesses =
+      sum(m, "smsp__sass_inst_executed_op_shared_*.sum", {"ld", "st"});
+  const double wavefronts = sum(
+      m, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*.sum", {"ld", "st"});
+  return {count(instructions),
+          instructions == 0 ? "" : ratio(lanes, 1, 1),
+          count(requests),
+          ratio(sectors, requests, 2),
+          count(accesses),
+          ratio(wavefronts, accesses, 2),
+          count(value(m, "smsp__sass_branch_targets_threads_divergent.sum"))};
+}
+
+Cells cells_of(const Instructions::value_type& ins) {
+  return {count(ins.issued), ratio(ins.lanes, ins.issued, 1)};
+}
+
+// The margin's columns: as wide as need be, those in which some line has a
+// number.
 class Columns {
  public:
   explicit Columns(const std::map<std::string, SourceFile>& files) {
     for (const auto& [name, file] : files)
       for (const auto& [number, line] : file) {
-        const Margin m(total(line.parts));
-        global_ |= m.requests > 0;
-        shared_ |= m.accesses > 0;
-        parted_ |= m.parted > 0;
+        const Metrics metrics = total(line.parts);
+        predicated_ |= value(metrics, "simt__branches_predicated.sum") > 0;
+        make_room_for(cells_of(metrics));
+        for (const auto& ins : line.instructions) make_room_for(cells_of(ins));
       }
+    for (size_t k = 0; k < widths_.size(); ++k)
+      if (widths_[k]) widths_[k] = std::max(widths_[k], headings()[k].size());
   }
 
-  std::string heading() const {
-    return cell("instr", kCount) + cell("lanes", kLanes) +
-           (global_ ? cell("requests", kCount) + cell("sectors", kRatio) : "") +
-           (shared_ ? cell("shared", kCount) + cell("waves", kRatio) : "") +
-           (parted_ ? cell("parted", kCount) : "");
+  std::string margin(const Cells& cells) const {
+    std::string out;
+    for (size_t k = 0; k < widths_.size(); ++k) {
+      if (widths_[k] == 0) continue;
+      const std::string cell = k < cells.size() ? cells[k] : "";
+      out += std::string(widths_[k] + 1 - cell.size(), ' ') + cell;
+    }
+    return out;
   }
-
-  std::string margin(const Metrics& metrics) const {
-    const Margin m(metrics);
-    return execution(m.instructions, m.instructions * m.lanes) +
-           (global_ ? count(m.requests, kCount) +
-                          ratio(m.sectors, m.requests, kRatio, 2)
-                    : "") +
-           (shared_ ? count(m.accesses, kCount) +
-                          ratio(m.wavefronts, m.accesses, kRatio, 2)
-                    : "") +
-           (parted_ ? count(m.parted, kCount) : "");
-  }
-
-  std::string margin(const Instructions::value_type& ins) const {
-    const std::string begin = execution(ins.issued, ins.lanes);
-    return begin + std::string(heading().size() - begin.size(), ' ');
-  }
-
-  std::string blank() const { return std::string(heading().size(), ' '); }
 
   std::string legend() const {
     std::string out =
         "instr: PTX instructions that warps issued; lanes: active in each, of "
         "32.\n";
-    if (global_)
+    if (predicated_)
+      out +=
+          "A short if becomes predicates: lanes that it turns off do nothing, "
+          "yet they\ncount as active, as they do in ncu.\n";
+    if (widths_[2])
       out +=
           "requests: loads and stores of global memory; sectors: of 32 "
-          "bytes, in each.\n";
-    if (shared_)
+          "bytes, per request.\n";
+    if (widths_[4])
       out +=
           "shared: loads and stores of shared memory; waves: passes that "
           "each takes.\n";
-    if (parted_) out += "parted: branches at which a warp's lanes part.\n";
+    if (widths_[6]) out += "parted: branches at which a warp's lanes part.\n";
     return out;
   }
 
  private:
-  static constexpr int kCount = 9, kLanes = 6, kRatio = 8;
-
-  static std::string execution(double issued, double lanes) {
-    return count(issued, kCount) + ratio(lanes, issued, kLanes, 1);
+  void make_room_for(const Cells& cells) {
+    for (size_t k = 0; k < cells.size(); ++k)
+      widths_[k] = std::max(widths_[k], cells[k].size());
   }
 
-  bool global_ = false, shared_ = false, parted_ = false;
+  std::array<size_t, 7> widths_ = {};
+  bool predicated_ = false;
 };
 
 // Without the kernel's name in front of a parameter's number.
@@ -195,28 +200,23 @@ std::string short_ptx(std::string text) {
   return text;
 }
 
-// As a path from here, if it is below.
-std::string short_path(const std::string& file) {
-  const std::string near = std::filesystem::path(file).lexically_proximate(
-      std::filesystem::current_path());
-  return near.starts_with("..") ? file : near;
-}
-
 std::vector<std::string> lines_of(const std::string& file) {
   std::vector<std::string> lines;
   std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  for (std::string line; std::getline(in, line);) {
+    for (size_t at; (at = line.find('\t')) != line.npos;)
+      line.replace(at, 1, "    ");
+    lines.push_back(line);
+  }
   return lines;
 }
 
-// "sectors a store request: 16.00, ideally 2.00" and, below it, why.
-std::string note_text(const Row& row) {
-  std::string out = row.name + ": " + text(row.value, row.form);
-  if (row.ideal) out += ", ideally " + text(*row.ideal, row.form);
-  return out + "\n    > " + row.note;
+bool same_line(const Note& a, const Note& b) {
+  return a.file == b.file && a.line == b.line;
 }
 
-// What is far from its ideal and costs something, the worst first.
+// What is far from its ideal and costs something: the worst line first, and all
+// that is to be said of it.
 std::vector<Note> notes_of(const std::map<std::string, SourceFile>& files,
                            double instructions) {
   std::vector<Note> notes;
@@ -225,11 +225,15 @@ std::vector<Note> notes_of(const std::map<std::string, SourceFile>& files,
       for (const Row& row : rows_of(total(line.parts)))
         if (row.relevant && !row.note.empty() &&
             row.cost > kWorthNoting * instructions)
-          notes.push_back({name, number, note_text(row), row.cost});
+          notes.push_back({name, number, explained(row), row.cost});
   std::stable_sort(
       notes.begin(), notes.end(),
       [](const Note& a, const Note& b) { return a.cost > b.cost; });
   if (notes.size() > kWorst) notes.resize(kWorst);
+  for (auto first = notes.begin(); first != notes.end();)
+    first = std::stable_partition(
+        first, notes.end(),
+        [one = *first](const Note& note) { return same_line(one, note); });
   return notes;
 }
 
@@ -239,30 +243,38 @@ bool is_shown(const SourceFile& file, uint32_t number) {
   return next != file.end() && next->first <= number + kContext;
 }
 
+// As much of a line as a terminal shows in one; all of it in a pipe.
+void print_cut(std::string line) {
+  winsize screen = {};
+  const bool is_terminal = ioctl(STDOUT_FILENO, TIOCGWINSZ, &screen) == 0;
+  if (is_terminal && screen.ws_col && line.size() > screen.ws_col)
+    line.resize(screen.ws_col);
+  std::puts(line.c_str());
+}
+
 void print_line(const SourceLine* ran, const Columns& columns, char mark,
                 uint32_t number, const std::string& source) {
-  const std::string margin =
-      ran ? columns.margin(total(ran->parts)) : columns.blank();
-  std::printf("%s %c%4u%s%s\n", margin.c_str(), mark, number,
-              source.empty() ? "" : "  ", source.c_str());
+  char numbered[16];
+  std::snprintf(numbered, sizeof numbered, " %c%4u", mark, number);
+  print_cut(columns.margin(ran ? cells_of(total(ran->parts)) : Cells()) +
+            numbered + (source.empty() ? "" : "  ") + source);
   if (!ran) return;
   for (const auto& ins : ran->instructions)
-    std::printf("%s       | %s\n", columns.margin(ins).c_str(),
-                short_ptx(ins.text).c_str());
+    print_cut(columns.margin(cells_of(ins)) + "       | " +
+              short_ptx(ins.text));
 }
 
 void print_file(const std::string& name, const SourceFile& file,
                 const Columns& columns, const std::vector<Note>& notes) {
   const std::vector<std::string> lines = lines_of(name);
-  std::printf("\n%s       %s%s\n", columns.heading().c_str(),
-              short_path(name).c_str(),
-              lines.empty() ? " (which cannot be read)" : "");
+  std::puts("");
+  print_cut(columns.margin(headings()) + "       " + short_path(name) +
+            (lines.empty() ? " (which cannot be read)" : ""));
   uint32_t printed = 0;
   const auto last = std::max<uint32_t>(lines.size(), file.rbegin()->first);
   for (uint32_t number = 1; number <= last; ++number) {
     if (!is_shown(file, number)) continue;
-    if (number != printed + 1)
-      std::printf("%s   ...\n", columns.blank().c_str());
+    if (number != printed + 1) print_cut(columns.margin({}) + "   ...");
     printed = number;
     const auto ran = file.find(number);
     const bool bad = std::any_of(
@@ -276,6 +288,12 @@ void print_file(const std::string& name, const SourceFile& file,
 
 }  // namespace
 
+std::string short_path(const std::string& file) {
+  const std::string near = std::filesystem::path(file).lexically_proximate(
+      std::filesystem::current_path());
+  return near.starts_with("..") ? file : near;
+}
+
 void print_profile(const std::vector<simt::LaunchReport>& launches) {
   const std::map<std::string, SourceFile> files = by_file(launches);
   double instructions = 0;
@@ -284,12 +302,15 @@ void print_profile(const std::vector<simt::LaunchReport>& launches) {
   const Columns columns(files);
   const std::vector<Note> notes = notes_of(files, instructions);
 
+  std::puts(notes.empty() ? "No line is far from its ideal."
+                          : "What deserves attention, the worst line first:");
+  for (auto note = notes.begin(); note != notes.end(); ++note) {
+    if (note == notes.begin() || !same_line(note[-1], *note))
+      std::printf("! %s:%u\n", short_path(note->file).c_str(), note->line);
+    std::printf("  %s\n", note->text.c_str());
+  }
   for (const auto& [name, file] : files) print_file(name, file, columns, notes);
-  std::printf("\n%s\n", columns.legend().c_str());
-  if (notes.empty()) std::puts("No line is far from its ideal.");
-  for (const Note& note : notes)
-    std::printf("! %s:%u: %s\n", short_path(note.file).c_str(), note.line,
-                note.text.c_str());
+  std::printf("\n%s", columns.legend().c_str());
 }
 
 }  // namespace show

@@ -12,17 +12,16 @@ namespace {
 constexpr double kLanes = 32;
 constexpr double kSectorBytes = 32;
 
-const std::string kInstructions = "smsp__inst_executed.sum";
-const std::string kActive =
-    "smsp__thread_inst_executed_per_inst_executed.ratio";
-const std::string kBranches = "smsp__sass_branch_targets.sum";
-const std::string kUniform = "smsp__sass_branch_targets_threads_uniform.sum";
-const std::string kEfficiency =
+constexpr char kInstructions[] = "smsp__inst_executed.sum";
+constexpr char kActive[] = "smsp__thread_inst_executed_per_inst_executed.ratio";
+constexpr char kBranches[] = "smsp__sass_branch_targets.sum";
+constexpr char kUniform[] = "smsp__sass_branch_targets_threads_uniform.sum";
+constexpr char kEfficiency[] =
     "smsp__sass_average_branch_targets_threads_uniform.pct";
-const std::string kSharedAtomics = "smsp__inst_executed_op_shared_atom.sum";
-const std::string kCompulsory = "simt__compulsory_bytes.sum";
-const std::string kBlocks = "simt__blocks.sum";
-const std::string kBarriers = "simt__barriers.sum";
+constexpr char kSharedAtomics[] = "smsp__inst_executed_op_shared_atom.sum";
+constexpr char kCompulsory[] = "simt__compulsory_bytes.sum";
+constexpr char kBlocks[] = "simt__blocks.sum";
+constexpr char kBarriers[] = "simt__barriers.sum";
 
 // `op` is ld, st, red or atom.
 std::string requests(const std::string& op) {
@@ -60,7 +59,7 @@ bool ends_with(const std::string& text, const std::string& end) {
 }
 
 std::string formatted(const char* format, double a, double b = 0) {
-  char text[160];
+  char text[200];
   std::snprintf(text, sizeof text, format, a, b);
   return text;
 }
@@ -70,20 +69,31 @@ double used_sectors(const Metrics& m, const std::string& op) {
   return value(m, used(op)) / 100 * value(m, sectors(op));
 }
 
+// What the requests would touch if each one's bytes lay side by side: at least
+// one sector, however few bytes they are. ncu knows only all requests together,
+// so of its numbers this is a lower bound.
+double least_sectors(const Metrics& m, const std::string& op) {
+  const auto counted =
+      m.find("simt__least_sectors_mem_global_op_" + op + ".sum");
+  if (counted != m.end()) return counted->second;
+  return std::max(used_sectors(m, op), value(m, requests(op)));
+}
+
 std::string sector_note(double per_request, double ideal) {
   if (per_request < 1.1 * ideal) return "";
   const double times = per_request / ideal;
   if (per_request > 0.9 * kLanes && times > 2)
     return formatted(
-        "each lane touches a sector of its own: %.3g times the "
-        "bytes it needs",
+        "Each lane touches a sector of its own: %.3g times as many as would "
+        "hold the bytes.",
         times);
   if (per_request - ideal < 1.5)
-    return "a warp's bytes do not begin with a sector, so they reach into one "
-           "more";
+    return "A warp's bytes reach into one sector more than would hold them: "
+           "they do not begin where a sector begins, or do not lie side by "
+           "side.";
   return formatted(
-      "a warp's bytes lie scattered: %.3g times as many sectors "
-      "as would hold them",
+      "A warp's bytes lie scattered: they touch %.3g times as many sectors "
+      "as would hold them.",
       times);
 }
 
@@ -91,12 +101,12 @@ void add_global(std::vector<Row>& rows, const Metrics& m, const std::string& op,
                 const std::string& name, const std::string& past) {
   const double n = value(m, requests(op)), all = value(m, sectors(op));
   const bool relevant = n > 0;
-  const double ideal = ratio(used_sectors(m, op), n);
+  const double ideal = ratio(least_sectors(m, op), n);
   rows.push_back({.name = name + " requests",
                   .metric = requests(op),
                   .value = n,
                   .relevant = relevant});
-  rows.push_back({.name = "sectors a " + name + " request",
+  rows.push_back({.name = "sectors per " + name + " request",
                   .metric = sectors(op) + " / requests",
                   .form = Row::kRatio,
                   .value = ratio(all, n),
@@ -108,15 +118,15 @@ void add_global(std::vector<Row>& rows, const Metrics& m, const std::string& op,
                   .metric = used(op),
                   .form = Row::kPercent,
                   .value = value(m, used(op)),
-                  .ideal = 100,
+                  .ideal = 100 * ratio(used_sectors(m, op), n * ideal, 1),
                   .relevant = relevant});
 }
 
 std::string conflict_note(double passes, double lost) {
   if (lost < 0.05 * passes) return "";
   return formatted(
-      "lanes want different words of one bank and take turns: "
-      "%.3g passes where 1 would do",
+      "Lanes want different words of one bank and take turns: "
+      "%.3g passes where 1 would do.",
       passes / (passes - lost));
 }
 
@@ -158,13 +168,13 @@ void add_execution(std::vector<Row>& rows, const Metrics& m) {
        .of_ptx = of_ptx,
        .relevant = relevant,
        .note = agree > 95 ? ""
-                          : formatted("at %.3g %% of the branches the lanes of "
-                                      "a warp part, and each way takes its "
-                                      "turn",
+                          : formatted("At %.3g %% of the branches a warp's "
+                                      "lanes take different ways, which run "
+                                      "one after the other.",
                                       100 - agree),
        .cost = branches - value(m, kUniform)});
   rows.push_back(
-      {.name = "active threads a warp instruction",
+      {.name = "active threads per warp instruction",
        .metric = kActive,
        .form = Row::kRatio,
        .value = active,
@@ -173,8 +183,8 @@ void add_execution(std::vector<Row>& rows, const Metrics& m) {
        .relevant = relevant,
        .note = active > 30
                    ? ""
-                   : formatted("on average %.3g of a warp's 32 lanes have "
-                               "nothing to do",
+                   : formatted("On average %.3g of a warp's 32 lanes have "
+                               "nothing to do.",
                                kLanes - active),
        .cost = value(m, kInstructions) * (1 - active / kLanes)});
   rows.push_back({.name = "warp instructions",
@@ -201,8 +211,8 @@ void add_bytes(std::vector<Row>& rows, const Metrics& m) {
        .relevant = moved > 0,
        .note = moved < 1.1 * floor
                    ? ""
-                   : formatted("each sector is asked for %.3g times on "
-                               "average; only a cache can save the rest",
+                   : formatted("Each sector is asked for %.3g times on "
+                               "average; only a cache can save the rest.",
                                ratio(moved, floor)),
        .cost = (moved - floor) / kSectorBytes});
 }
@@ -277,7 +287,7 @@ std::vector<Row> rows_of(const Metrics& m) {
                   .relevant = atomics > 0});
   const double barriers = value(m, kBarriers);
   if (is_executor(m))
-    rows.push_back({.name = "barriers a block",
+    rows.push_back({.name = "barriers per block",
                     .metric = "none",
                     .form = Row::kRatio,
                     .value = ratio(barriers, value(m, kBlocks)),

@@ -4,13 +4,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <sstream>
 
 #include "common/show.h"
 
 namespace show {
 namespace {
 
-constexpr int kNameColumns = 36, kNumberColumns = 12;
+// The widest table has 80: of chapters with names of up to 17 letters.
+constexpr int kNameColumns = 39, kNumberColumns = 12, kIdealColumns = 11;
+constexpr size_t kScreenColumns = 80;
 
 // A row of one case, with the same row of the chapter before.
 struct Line {
@@ -38,20 +43,43 @@ std::vector<Line> lines_of(const CountedCase& counted,
   return lines;
 }
 
+// How a column is headed: 03_pack, or a variant's own part of its name.
+std::string heading(const std::string& name) {
+  return name.substr(name.find('.') + 1);
+}
+
+// The rows that deserve attention, but for those that did before.
+std::vector<Row> take_noted(const CountedCase& counted,
+                            std::set<std::string>& known) {
+  std::vector<Row> noted;
+  for (const Row& row : rows_of(total(counted)))
+    if (row.relevant && !row.note.empty() && known.insert(row.name).second)
+      noted.push_back(row);
+  return noted;
+}
+
+void print_attention(const Counts& counts) {
+  std::set<std::string> known;
+  for (const CountedCase& one : counts.cases) {
+    const std::vector<Row> noted = take_noted(one, known);
+    if (noted.empty()) continue;
+    std::printf("\nWhat deserves attention, %s:\n", title(one.which).c_str());
+    for (const Row& row : noted) std::printf("  %s\n", explained(row).c_str());
+  }
+  if (known.empty()) std::puts("\nNo counter is far from its ideal.");
+}
+
+// From the chapter before to this one.
 class Table {
  public:
   Table(const std::string& name, const Counts* before)
-      : name_(name), before_(before) {
-    width_ = std::max<int>(width_, name.size() + 2);
-    if (before) before_width_ = std::max<int>(width_, before->name.size() + 2);
+      : name_(heading(name)), before_(before) {
+    width_ = std::max<int>(width_, name_.size() + 1);
   }
 
   void print_case(const CountedCase& counted, const CountedCase* before) {
     const std::vector<Line> lines = lines_of(counted, before);
-    std::printf("\n%-*s%*s", kNameColumns, title(counted.which).c_str(), width_,
-                name_.c_str());
-    if (before_) std::printf("%*s", before_width_, before_->name.c_str());
-    std::printf("%*s\n", kNumberColumns, "ideal");
+    print_heading(counted.which);
     for (size_t k = 0; k < lines.size(); ++k)
       if (lines[k].relevant() &&
           (first_.empty() || !lines[k].same_numbers(first_[k])))
@@ -67,28 +95,37 @@ class Table {
   }
 
  private:
-  void print(const Line& line) {
+  void print_heading(const Case& which) const {
+    std::printf("\n%s\n", title(which).c_str());
+    if (before_)
+      std::printf("%*s", kNameColumns + kNumberColumns,
+                  heading(before_->name).c_str());
+    std::printf("%*s%*s\n", before_ ? width_ : kNameColumns + width_,
+                name_.c_str(), kIdealColumns, "ideal");
+  }
+
+  void print(const Line& line) const {
     const Row& row = line.row;
     const std::string name = row.name + (row.of_ptx ? " *" : "");
-    std::printf("  %-*s%*s", kNameColumns - 2, name.c_str(), width_,
-                text(row.value, row.form).c_str());
+    std::printf("  %-*s", kNameColumns - 2, name.c_str());
     if (before_)
-      std::printf("%*s", before_width_,
+      std::printf("%*s", kNumberColumns,
                   line.before
                       ? text(line.before->value, line.before->form).c_str()
                       : "-");
+    std::printf("%*s", width_, text(row.value, row.form).c_str());
     if (row.ideal)
-      std::printf("%*s", kNumberColumns, text(*row.ideal, row.form).c_str());
+      std::printf("%*s", kIdealColumns, text(*row.ideal, row.form).c_str());
     std::printf("\n");
-    if (first_.empty())
+    if (names_wanted_ && first_.empty())
       std::printf("%s      %s%s\n", dim_, row.metric.c_str(), plain_);
-    if (!row.note.empty()) std::printf("    > %s\n", row.note.c_str());
   }
 
   const std::string name_;
   const Counts* const before_;
-  int width_ = kNumberColumns, before_width_ = 0;
+  int width_ = kNumberColumns;
   std::vector<Line> first_;  // of the first case, once it is printed
+  const bool names_wanted_ = std::getenv("NCU") != nullptr;
   const char* const dim_ = isatty(STDOUT_FILENO) ? "\033[2m" : "";
   const char* const plain_ = isatty(STDOUT_FILENO) ? "\033[0m" : "";
 };
@@ -125,8 +162,29 @@ std::string describe(const Launch& launch) {
          (launch.threads == 1 ? " thread" : " threads");
 }
 
+std::string wrapped(const std::string& text, int indent) {
+  const std::string begin(indent, ' ');
+  std::string out, line = begin;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (line != begin && line.size() + 1 + word.size() > kScreenColumns) {
+      out += line + "\n";
+      line = begin;
+    }
+    line += (line == begin ? "" : " ") + word;
+  }
+  return out + line;
+}
+
+std::string explained(const Row& row) {
+  std::string out = row.name + ": " + text(row.value, row.form);
+  if (row.ideal) out += ", ideally " + text(*row.ideal, row.form);
+  return out + "\n" + wrapped(row.note, 4);
+}
+
 void print_table(const Counts& counts, const Counts* before) {
   if (before && before->cases.empty()) before = nullptr;
+  print_attention(counts);
   Table table(counts.name, before);
   for (const CountedCase& one : counts.cases)
     table.print_case(one, before ? before->find(one.which) : nullptr);

@@ -13,8 +13,8 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("chapters", "common", "tests", "plots", "docs")
 
-WOVEN = ("code", "diff", "table", "figure", "terms", "value")
-CHECKED = ("ptx", "count", "break")
+WOVEN = ("code", "diff", "table", "figure", "break", "terms", "value")
+CHECKED = ("ptx", "count")
 
 TOKEN = re.compile(
     r"""
@@ -77,14 +77,14 @@ class Page:
         """What people typed: directives, woven text and fences blanked out."""
         text = self.visible()
         for block in self.blocks:
-            text = _blank(text, block.start, block.end)
+            text = blank(text, block.start, block.end)
         return text
 
     def visible(self):
         """Prose and woven text: directives and fences blanked out."""
         text = self.text
         for start, end in self.fences + [(d.start, d.end) for d in self.directives]:
-            text = _blank(text, start, end)
+            text = blank(text, start, end)
         return text
 
     def _take(self, token):
@@ -115,7 +115,7 @@ class Page:
 
     def _check_rendering(self, directive, body):
         """A comment that opens a line turns the whole line into raw HTML."""
-        if not self._opens_line(directive):
+        if not self.opens_line(directive):
             if "--" in body:
                 raise Problem(
                     f"{directive.where}: a comment inside a sentence may not "
@@ -132,7 +132,7 @@ class Page:
                 "is not rendered as Markdown: put the comment at its end"
             )
 
-    def _opens_line(self, directive):
+    def opens_line(self, directive):
         line_start = self.text.rfind("\n", 0, directive.start) + 1
         before = self.text[line_start : directive.start]
         return LINE_START.fullmatch(before) is not None
@@ -166,7 +166,7 @@ class Page:
         if opened.word == "value":
             if "\n" in between:
                 raise Problem(f"{opened.where}: keep '{opened}' and its end on one line")
-        elif indent.strip() or not self._opens_line(end) or "\n" not in between:
+        elif indent.strip() or not self.opens_line(end) or "\n" not in between:
             raise Problem(
                 f"{opened.where}: '{opened}' and its <!-- end --> each need a "
                 "line of their own"
@@ -181,6 +181,11 @@ def find(root):
     if not paths:
         raise Problem(f"{root}: no page (*.md) found: is this the repository's root?")
     return paths
+
+
+def anchor(title):
+    """The anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def relative_file(page, name):
@@ -219,6 +224,6 @@ def _unclosed(d):
     return f"{d.where}: '{d}' is never closed: add <!-- end --> behind it"
 
 
-def _blank(text, start, end):
+def blank(text, start, end):
     """The same text, same length and lines, with spaces in a span."""
     return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]

@@ -5,24 +5,26 @@
     docs/weave.py --check   change nothing; exit 1 if a rewrite would
 
 docs/style.md shows each directive. Code is cut out of the files by name;
-tables, figures and single values come from plots/tables.py.
+tables, figures and single values come from plots/tables.py, what a planted bug
+says from its run (mutants.py).
 """
 
 import argparse
 import difflib
+import functools
 import importlib.util
 import os
 import pathlib
-import re
 import sys
 
+import mutants
 import pages
+import prose
 import source
 from pages import Problem
 
 LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".h": "cpp", ".cpp": "cpp", ".py": "python"}
 SHOWN_DIFF_LINES = 12
-TERM = re.compile(r"\*\*([^*\n]+(?:\n[^*\n]+)?)\*\*")
 
 
 def code(page, args):
@@ -50,18 +52,18 @@ def diff(page, args):
 
 
 def terms(page, args):
-    """terms: every bold term of the chapters, linked to where it is defined."""
+    """terms: every bold term of the chapters, with the words that define it there."""
     if args:
         raise Problem("'terms' takes no arguments")
-    found = {}
-    for path in sorted(page.root.glob("chapters/*/README.md")):
-        link = os.path.relpath(path, page.path.parent)
-        for term in TERM.findall(pages.Page(path, page.root).prose()):
-            name = " ".join(term.split())
-            found[name] = f"- {name}: [{path.parent.name[:2]}]({link})"
-    if not found:
+    lines = []
+    for term in sorted(prose.terms(page.root), key=lambda term: term.name.lower()):
+        definition = prose.moved(term.definition, term.chapter, page.path)
+        link = os.path.relpath(term.chapter, page.path.parent)
+        chapter = f"[chapter {term.chapter.parent.name[:2]}]({link})"
+        lines += ["", f"### {term.name}", "", f"{definition} ({chapter})"]
+    if not lines:
         raise Problem("no chapter defines a **term**")
-    return [found[name] for name in sorted(found, key=str.lower)]
+    return lines[1:]
 
 
 def _cut(path, names):
@@ -83,6 +85,8 @@ class Weaver:
     def body(self, page, directive):
         """The lines that belong between a directive and its end."""
         args = directive.args.split()
+        if directive.word == "break":
+            return self.mutants.lines(mutants.parse(directive, page))
         if directive.word in ("code", "diff", "terms"):
             return {"code": code, "diff": diff, "terms": terms}[directive.word](page, args)
         if not args:
@@ -94,6 +98,10 @@ class Weaver:
         if not lines or directive.word == "value" and len(lines) != 1:
             raise Problem(f"plots/tables.py returned {len(lines)} lines")
         return lines
+
+    @functools.cached_property
+    def mutants(self):
+        return mutants.Shown(self.root)
 
     def tables(self):
         """plots/tables.py of the root being woven."""

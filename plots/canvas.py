@@ -14,7 +14,9 @@ def new_figure(width, height, rows=1, columns=1, **layout):
     matplotlib.rcdefaults()
     matplotlib.rcParams.update({
         "svg.hashsalt": "kernel ladder", "svg.fonttype": "none",
-        "font.family": "DejaVu Sans", "font.size": 10,
+        "font.family": "sans-serif", "font.size": 10,
+        # Drawn to the first one's measures; where it is missing, Verdana has the same.
+        "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
         "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK,
         "xtick.color": INK, "ytick.color": INK,
         "axes.spines.top": False, "axes.spines.right": False})

@@ -9,7 +9,7 @@ import pathlib
 import re
 
 import records
-from canvas import BLUE, GREY, ORANGE, new_figure
+from canvas import BLUE, GREY, ORANGE, PALE, new_figure
 from records import RecordError
 
 FILE = "tests/programs/numerics_error.expected"
@@ -97,3 +97,41 @@ def name(record):
     """04; of a variant 04.scalar, as make calls it"""
     source = pathlib.Path(record.context["source"])
     return source.parent.name[:2] + source.stem.removeprefix(record.op)
+
+
+def draw_formulas(shown):
+    """Where does which formula for GELU lose its digits, and does a half show it?"""
+    rows = formulas(shown[0].text)
+    figure, axes = new_figure(8.6, 4.0)
+    begins, *columns = zip(*rows)
+    edges = [*begins, 2 * begins[-1] - begins[-2]]
+    for ys, color, width, words in zip(columns, (ORANGE, BLUE, GREY), (2.4, 2.4, 1.4), (
+            "x / 2 · (1 + tanh u)", "x / (1 + exp(−2u))", "rounding to half")):
+        ys = [min(y, 1) for y in ys]
+        axes.stairs(ys, edges, baseline=None, color=color,
+                    linewidth=width)
+        axes.annotate(words, (1.01, ys[-1] * (0.55 if color == ORANGE else 1.6 if color == BLUE
+                                              else 1)), xycoords=("axes fraction", "data"),
+                      color=color, va="center", annotation_clip=False)
+    seen = [k for k, (_, by_tanh, _, rounding) in enumerate(rows) if rounding < min(by_tanh, 1)]
+    axes.axvspan(edges[seen[0]], edges[seen[-1] + 1], color=PALE, linewidth=0,
+                 zorder=0)
+    axes.text(edges[seen[-1] + 1] + 0.08, 0.3, "shaded: the error is larger than\nthe rounding, so "
+              "a half shows it", va="center", fontsize=9.5)
+    axes.set_yscale("log")
+    axes.set_ylim(2e-8, 2)
+    axes.set_yticks([1, 1e-2, 1e-4, 1e-6], ["100 %", "1 %", "0.01 %", "0.0001 %"])
+    axes.minorticks_off()
+    axes.set_xlim(edges[0], edges[-1])
+    axes.set_xlabel("x")
+    axes.set_ylabel("largest error, in percent of the result")
+    axes.grid(axis="y", color="#DDDDDD", linewidth=0.6)
+    return figure
+
+
+def formulas(text):
+    """[x from which on, error by tanh, by exp, by rounding to half]"""
+    rows = [[float(word) for word in line.split()] for line in text.splitlines()[2:]]
+    if len(rows) < 2 or any(len(row) != 4 for row in rows):
+        raise RecordError("numerics_gelu.expected holds no table of errors")
+    return rows

@@ -18,21 +18,37 @@ import pathlib
 import re
 import sys
 
+import bank_figures
+import budget_figure
 import canvas
 import counters_figure
+import drawing
+import drawings
+import drawings_bits
+import drawings_memory
+import drawings_threads
 import error_figure
 import peers
+import race_figures
 import records
+import sheet
+import sum_drawings
+import sum_traces
 import sweep
 import sweep_figure
 import trace_figures
+import trace_kinds
 import traces
-from canvas import BLUE, GREY, INK, ORANGE, new_figure
+import tree_figures
+from canvas import BLUE, GREY, INK, ORANGE, PALE, new_figure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPTS = [pathlib.Path(module.__file__).resolve()
-           for module in (sys.modules[__name__], canvas, counters_figure, error_figure,
-                          peers, records, sweep, sweep_figure, trace_figures, traces)]
+           for module in (sys.modules[__name__], bank_figures, budget_figure, canvas,
+                          counters_figure, drawing, drawings, drawings_bits, drawings_memory,
+                          drawings_threads, error_figure, peers, race_figures, records, sheet,
+                          sum_drawings, sum_traces, sweep, sweep_figure, trace_figures,
+                          trace_kinds, traces, tree_figures)]
 
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
 HEADLINE = 1 << 28
@@ -79,8 +95,10 @@ def figures(root):
         found.append(Figure(f"by_size_{source.parent.name}.svg", shown,
                             draw_by_size))
     for trace in traces.every(root):
-        for kind in trace.views:
+        for kind in filter(trace_figures.DRAW.get, trace.views):
             found.append(Figure(trace.figure(kind), [trace], draw_trace(kind)))
+    for one in drawings.drawings(root):
+        found.append(Figure(f"{one.name}.svg", one.shown(root), one.draw))
     if (root / counters_figure.FILE).is_file():
         counted = counters_figure.load(root)
         found.append(Figure("counters.svg", [counted, *recorded.values()],
@@ -193,66 +211,69 @@ def headline(record):
 
 def draw_by_size(shown):
     """From which size on does the kernel decide, and not the launch?"""
-    figure, axes = new_figure(7.2, 4.2)
+    figure, axes = new_figure(8.6, 4.2)
     this = shown[-1]
+    roof, name = ((this.read_of, "a plain read") if reads(this)
+                  else (this.copy_of, "a plain copy"))
     rows = curve(this, this.op)
-    sizes = [row.n for row in rows]
-    copies = [this.copy_of(row) for row in rows]
-
-    lines = [("a plain copy", sizes, copies, GREY, 1.4, "s")]
-    if reads(this):
-        lines.append(("a plain read", sizes, [this.read_of(row) for row in rows],
-                      INK, 1.4, "D"))
+    axes.axhline(100, color=INK, linewidth=1.2)
+    ends, points = [(100, name, INK)], []
     for record, color, width in zip(reversed(shown), (BLUE, ORANGE), (2.4, 1.6)):
-        found = curve(record, record.op)
-        lines.append((title(record), [r.n for r in found], found, color, width,
-                      "o" if record is this else "^"))
-    top = 1.18 * max(row.gbps for _, _, ys, *_ in lines for row in ys)
-    for _, xs, ys, color, width, marker in lines:
-        axes.fill_between(xs, [y.bytes / y.us_p90 * 1e-3 for y in ys],
-                          [y.bytes / y.us_p10 * 1e-3 for y in ys],
-                          color=color, alpha=0.2, linewidth=0)
-        axes.plot(xs, [y.gbps for y in ys], color=color, linewidth=width,
-                  marker=marker, markersize=3.5)
-    label_ends(axes, lines, top)
+        found = draw_percent(axes, record, color, width, "o" if record is this else "^")
+        ends.append((found[-1][1], f"{title(record)}: {found[-1][1]:.0f} %", color))
+        points += found
+    top = max(112, 1.04 * axes.dataLim.ymax)
+    label_ends(axes, ends, top)
 
-    mark_launch_floor(axes, this, rows, top)
+    launch = [row.n for row in rows if roof(row).us < 2 * this.floor_us]
+    if launch:
+        axes.axvspan(rows[0].n, launch[-1], color=PALE, linewidth=0, zorder=0)
+        write_clear(axes, rows[0].n * 1.2, points, f"{name} takes less than twice as long\n"
+                    f"as launching an empty kernel, {this.floor_us:.1f} µs")
     per_element = rows[-1].bytes / rows[-1].n
     l2 = this.l2_bytes / per_element
     axes.axvline(l2, color=INK, linewidth=0.8, linestyle=":")
-    axes.text(l2, top, f" more than the L2 cache\n "
-              f"holds ({this.l2_bytes / 2**20:.0f} MiB)", va="top", fontsize=9)
+    write_clear(axes, l2 * 1.1, points, "more than the L2 cache\n"
+                f"holds ({this.l2_bytes / 2**20:.0f} MiB)")
 
     axes.set_xscale("log", base=2)
-    axes.set_xlim(sizes[0], sizes[-1] * 1.15)
+    axes.tick_params(axis="x", labelsize=12)  # Its exponents are much smaller.
+    axes.set_xlim(rows[0].n, rows[-1].n * 1.15)
     axes.set_ylim(0, top)
     axes.set_xlabel(f"n, elements ({per_element:g} bytes to move for each)")
-    axes.set_ylabel("GB/s, cold L2")
+    axes.set_ylabel(f"bandwidth in percent of {name}'s, L2 cold")
     return figure
+
+
+def draw_percent(axes, record, color, width, marker):
+    """A file's bandwidth beside the roof of its own run; returns [(n, percent)]."""
+    rows = curve(record, record.op)
+    roof = record.read_of if reads(record) else record.copy_of
+    xs, percents = [row.n for row in rows], [100 * roof(row).us / row.us for row in rows]
+    axes.fill_between(xs, [100 * roof(row).us / row.us_p90 for row in rows],
+                      [100 * roof(row).us / row.us_p10 for row in rows],
+                      color=color, alpha=0.2, linewidth=0)
+    axes.plot(xs, percents, color=color, linewidth=width, marker=marker, markersize=3.5)
+    return list(zip(xs, percents))
+
+
+def write_clear(axes, x, points, words):
+    """Two lines of text, as low as no point of a curve is in their way."""
+    near = [percent for n, percent in points if x / 2 <= n <= 2**8.5 * x]
+    free = (y for y in range(2, 100) if all(abs(percent - y - 5) > 9 for percent in near))
+    y = next(free, 2)
+    axes.text(x, y, words, va="bottom", fontsize=9)
 
 
 def curve(record, series):
     return [record.row(series, n) for n in record.sizes(series)]
 
 
-def mark_launch_floor(axes, record, rows, top):
-    """No call that is launched alone can lie above this line."""
-    per_element = rows[-1].bytes / rows[-1].n
-    last = 2e3 * top * record.floor_us / per_element
-    sizes = [rows[0].n * (last / rows[0].n) ** (i / 63) for i in range(64)]
-    floor = [n * per_element / record.floor_us * 1e-3 for n in sizes]
-    axes.fill_between(sizes, floor, 2 * top, color=GREY, alpha=0.18, linewidth=0)
-    axes.text(rows[0].n * 1.4, top * 0.97, "out of reach: launching an empty\n"
-              f"kernel alone takes {record.floor_us:.1f} µs", va="top",
-              fontsize=9)
-
-
-def label_ends(axes, lines, top):
+def label_ends(axes, ends, top):
     """Names each line at its right end, apart from each other."""
-    ends = sorted((ys[-1].gbps, name, color) for name, _, ys, color, _, _ in lines)
-    y = 0.0
-    for gbps, name, color in ends:
-        y = max(gbps, y + 0.055 * top)
+    y = -top
+    for percent, name, color in sorted(ends):
+        y = max(percent, y + 0.06 * top)
         axes.annotate(name, (1.01, y), xycoords=("axes fraction", "data"),
                       color=color, va="center", annotation_clip=False)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sweeps chapter 10: so many numbers a thread, and so many threads a block.
+"""Sweeps chapter 10: so many numbers per thread, and so many threads per block.
 
     plots/sweep.py cpu|gpu       `make sweep` calls it so
 
@@ -46,7 +46,7 @@ class Pair:
 
     def __str__(self):
         numbers = "number" if self.coarse == 1 else "numbers"
-        return f"{self.coarse} {numbers} a thread, blocks of {self.block}"
+        return f"{self.coarse} {numbers} per thread, blocks of {self.block}"
 
     @property
     def program(self):
@@ -138,7 +138,7 @@ def of_counts(cases, pair):
         raise RecordError(f"with {pair} the checks fail: see the log beside {pair.program}")
     counted = cases[CASE]
     ((_, blocks, _),) = counted.launches
-    barriers = blocks * counted.row("barriers a block").value
+    barriers = blocks * counted.row("barriers per block").value
     rows = ("warp instructions", "load requests", "reduction requests")
     return {"blocks": blocks, "barriers": round(barriers)} | {
         row: round(counted.row(row).value) for row in rows}
@@ -206,7 +206,7 @@ def counters_table(root):
     """Header, rows and caption: a row a factor, in blocks of the chapter's size."""
     found, block = counted(root), chapters_own(root).block
     shown = {pair: numbers for pair, numbers in sorted(found.items()) if pair.block == block}
-    header = ["numbers a thread", *next(iter(shown.values()))]
+    header = ["numbers per thread", *next(iter(shown.values()))]
     rows = [[str(pair.coarse), *(f"{number:,}" for number in numbers.values())]
             for pair, numbers in shown.items()]
     return header, rows, (f"*{CASE}, blocks of {block} threads; counted without a GPU, the "

@@ -9,7 +9,7 @@ MARKERS = dict(zip(sweep.BLOCKS, "v^osD"))
 
 
 def draw_sweep(swept, own):
-    """How many numbers a thread, and how many threads a block, are enough?"""
+    """How many numbers per thread, and how many threads per block, are enough?"""
     figure, axes = new_figure(7.2, 4.0)
     for block in sweep.BLOCKS:
         rows = [swept.records[sweep.Pair(coarse, block)].row("sum", N)
@@ -26,16 +26,16 @@ def draw_sweep(swept, own):
                   ha="center", fontsize=9)
 
     roof = rows[0].bytes / sweep.read_gbps(swept, N) * 1e-3
-    axes.axhspan(0.8 * roof, roof, color=GREY, alpha=0.18, linewidth=0)
+    axes.axhspan(0.65 * roof, roof, color=GREY, alpha=0.18, linewidth=0)
     axes.text(sweep.FACTORS[0], 0.97 * roof,
               f"reading the array alone takes {roof:,.0f} µs", va="top", fontsize=9)
-    axes.legend(title="threads a block", frameon=False)
+    axes.legend(title="threads per block", frameon=False)
     axes.set_xscale("log", base=2)
     axes.set_xticks(sweep.FACTORS, sweep.FACTORS)
     axes.set_yscale("log", base=2)
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.minorticks_off()
-    axes.set_ylim(0.8 * roof)
+    axes.set_ylim(0.65 * roof)
     axes.set_xlabel("numbers that a thread adds up by itself")
     axes.set_ylabel("µs for 2²⁸ numbers, cold L2")
     return figure

@@ -20,11 +20,11 @@
     figure ladder             what plot.py drew, with its caption
     figure by_size            the same, for this chapter
     figure lanes [FILE]       which sectors a warp's lanes load from
-    figure banks [FILE]       which banks of shared memory, likewise
     figure active [FILE]      which threads of a block work at each step
     figure error              how the error of a sum grows
     figure error_speed        worst errors beside times, GELU and sums
     figure counters           what the executor counts of each chapter, beside times
+    figure NAME               one idea, with its caption: plots/drawings.py has the names
     figure sweep              chapter 10's kernel by its factor and its block
     value fastest N           the best pair of those
     value tried FACTOR BLOCK N   239, the time of one pair in µs
@@ -32,6 +32,9 @@
     value percent FILE N      99.8 %   of the copy in the same process
     value us FILE N           2011     and misaligned_percent, likewise
     value copy_gbps FILE N    4277     value floor_us FILE: the launch floor
+    value above_floor_us FILE N   what a call takes beyond the launch floor
+    value share_us FILE N / COUNT   1.82   a call's time, divided; share_ns likewise
+    value sms FILE            132      the SMs of the GPU that was measured
     value times FILE N SERIES / SERIES   1.45   so much longer takes the first
 
 SERIES is what a series is called behind the name of its op, `backward` for
@@ -59,6 +62,7 @@ import re
 import sys
 
 import counters_figure
+import drawings
 import error_figure
 import parity_data
 import peers
@@ -73,6 +77,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
 import counts  # noqa: E402
 import forms  # noqa: E402
+import prose  # noqa: E402
 from pages import Problem  # noqa: E402
 
 MEDIAN = "median of 50 calls, arrays out of the L2 cache"
@@ -308,7 +313,7 @@ def by_factor(args, page):
     root = records.root_of(page)
     swept, block = sweep.timed(root), sweep.chapters_own(root).block
     sizes = [parse_size(arg) for arg in args] or sweep.SIZES
-    header, rows = ["numbers a thread"], []
+    header, rows = ["numbers per thread"], []
     for n in sizes:
         header += [f"{_power(n)}: µs", "of the read"]
     for coarse in sweep.FACTORS:
@@ -439,8 +444,8 @@ def by_size_figure(args, page):
     before = records.previous(root, source)
     shown = [records.of_source(root, s) for s in (before, source) if s]
     return _figure(root, page, f"by_size_{source.parent.name}.svg",
-                   "Lines: bandwidth against the number of elements, for this "
-                   "chapter, the one before and a plain copy", shown)
+                   "Lines: bandwidth in percent of what a plain copy or read reaches, "
+                   "against the number of elements, for this chapter and the one before", shown)
 
 
 def _trace_figure(kind, shows):
@@ -457,6 +462,17 @@ def _trace_figure(kind, shows):
         sizes = dict.fromkeys(f"{one.n:,}" for one in trace.views[kind])
         return [_picture(root, page, trace.figure(kind),
                          f"{shows}; traced by the executor, n = {', '.join(sizes)}")]
+    return rendered
+
+
+def _drawing(one):
+    def rendered(args, page):
+        root = records.root_of(page)
+        shown = one.shown(root)
+        measured = [record for swept in shown if isinstance(swept, sweep.Sweep)
+                    for record in swept.records.values()]
+        return [_picture(root, page, f"{one.name}.svg", one.alt), "", f"*{one.caption(shown)}*",
+                *(["", caption(measured, f"n = {_power(HEADLINE)}")] if measured else [])]
     return rendered
 
 
@@ -521,6 +537,36 @@ def floor_us(args, page):
     return [_time(record.floor_us)]
 
 
+def above_floor_us(record, row):
+    """What a call takes beyond an empty kernel's launch."""
+    return _time(row.us - record.floor_us)
+
+
+def share_us(args, page):
+    return [_time(_share(args, page, "share_us"))]
+
+
+def share_ns(args, page):
+    return [_time(1000 * _share(args, page, "share_ns"))]
+
+
+def _share(args, page, name):
+    """A call's time, divided by how often something happens in it."""
+    words = " ".join(args).split("/")
+    count = re.fullmatch(r"[\d,^]+", words[1].strip()) if len(words) == 2 else None
+    if not count or len(args) < 4 or not args[0].endswith(".cu"):
+        raise ValueError(f"write: value {name} FILE.cu N [SERIES] / COUNT")
+    file, n, *series = words[0].split()
+    record = records.of_source(records.root_of(page), _beside(page, file))
+    return record.row(" ".join([record.op, *series]), parse_size(n)).us / parse_size(count[0])
+
+
+def sms(args, page):
+    if len(args) != 1 or not args[0].endswith(".cu"):
+        raise ValueError("write: value sms FILE.cu")
+    return [records.of_source(records.root_of(page), _beside(page, args[0])).context["sms"]]
+
+
 def times(args, page):
     words = " ".join(args[2:]).split("/")
     if len(words) != 2 or not args[0].endswith(".cu"):
@@ -565,14 +611,12 @@ RENDERERS = {
     ("figure", "ladder"): ladder_figure,
     ("figure", "by_size"): by_size_figure,
     ("figure", "lanes"): _trace_figure(
-        "lanes", "Grid, a column a lane of the first warp, a row a sector: "
-        "which lane loads from which"),
-    ("figure", "banks"): _trace_figure(
-        "banks", "Grid, a column a lane of the first warp, a row a bank of "
-        "shared memory: which lane loads from which"),
+        "lanes", "Rows of 32 numbers of the array: what the lanes of the first warp "
+        "want, and what is fetched with it"),
     ("figure", "active"): _trace_figure(
         "active", "Grid, a box a warp of the first block, a row a step: which "
         "threads add, and how many warps have work"),
+    **{("figure", one.name): _drawing(one) for one in drawings.DRAWINGS},
     ("figure", "error"): error,
     ("figure", "error_speed"): error_speed,
     ("figure", "counters"): beside_counters,
@@ -588,6 +632,10 @@ RENDERERS = {
     ("value", "misaligned_percent"): _value(percent, records.MISALIGNED),
     ("value", "us"): _value(us),
     ("value", "copy_gbps"): _value(copy_gbps),
+    ("value", "above_floor_us"): _value(above_floor_us),
+    ("value", "share_us"): share_us,
+    ("value", "share_ns"): share_ns,
+    ("value", "sms"): sms,
     ("value", "times"): times,
     ("value", "floor_us"): floor_us,
 }
@@ -610,14 +658,13 @@ def headline_size(record):
 
 
 def idea(page):
-    """A chapter's idea: the first sentence of its page."""
+    """A chapter's idea: the sentence before its command."""
     paragraphs = page.read_text().split("\n\n") if page.is_file() else []
-    for paragraph in paragraphs:
-        text = " ".join(paragraph.split())
-        if text and not text.startswith(("#", "<!--", "```", "![")):
-            return re.split(r"(?<=[.!?])\s", text)[0].replace("|", "\\|")
-    raise ValueError(f"{page.parent.name}/README.md has no first sentence to "
-                     "give the idea")
+    for before, paragraph in itertools.pairwise(paragraphs):
+        if paragraph.startswith("`make chapter"):
+            return prose.sentences(before)[0].replace("|", "\\|")
+    raise ValueError(f"{page.parent.name}/README.md has no sentence before its "
+                     "command to give the idea")
 
 
 def caption(shown, note=None):

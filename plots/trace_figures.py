@@ -1,90 +1,10 @@
-"""Draws what traces.py recorded: sectors, banks, and who is active."""
+"""Draws what traces.py recorded: sectors, and who is active."""
 
-from canvas import BLUE, INK, ORANGE, PALE, boxes, new_figure, without_frame
-from traces import BANKS, LANES
+from canvas import BLUE, ORANGE, PALE, boxes, new_figure, without_frame
+from drawings_memory import draw_lanes
+from traces import LANES
 
 ALL = (1 << LANES) - 1
-
-
-def draw_lanes(accesses):
-    """Which lanes of a warp touch which sectors?"""
-    rows = [len(access.touched()) for access in accesses]
-    figure, panels = new_figure(
-        7.2, 0.2 + sum(0.6 + 0.24 * r for r in rows), len(rows),
-        squeeze=False, height_ratios=rows)
-    for axes, access in zip(panels.flat, accesses):
-        draw_sectors(axes, access)
-    panels.flat[-1].set_xlabel("lane of the warp", fontsize=9)
-    figure.align_ylabels()
-    return figure
-
-
-def draw_sectors(axes, access):
-    """A row a sector, a column a lane; filled where the lane wants its bytes."""
-    touched = access.touched()
-    for y, (sector, lanes) in enumerate(touched.items()):
-        axes.barh(y, 32, left=-0.5, height=0.84, color=PALE)
-        axes.barh([y] * len(lanes), 1, left=[lane - 0.5 for lane in lanes],
-                  height=0.84, color=BLUE)
-        wanted = sum(lanes.values())
-        axes.text(32, y, f"{wanted} of 32 bytes", va="center", fontsize=9,
-                  color=INK if wanted == 32 else ORANGE,
-                  weight="normal" if wanted == 32 else "bold")
-    axes.vlines([lane - 0.5 for lane in range(1, 32)], -0.5, len(touched) - 0.5,
-                color="white", linewidth=1.2)
-    axes.set_title(f"{access.title}: {len(access.first)} lanes × {access.bytes} "
-                   f"bytes in {len(touched)} sectors", loc="left", fontsize=10)
-    axes.set_yticks(range(len(touched)),
-                    [f"{s * 32:,} to {s * 32 + 31:,}" for s in touched],
-                    fontsize=9)
-    axes.set_ylabel(f"bytes of {access.array}", fontsize=9)
-    axes.set_xticks(range(32), range(32), fontsize=7)
-    without_frame(axes)
-    axes.set_xlim(-0.6, 36.5)
-    axes.set_ylim(len(touched) - 0.5, -0.5)
-
-
-def draw_banks(accesses):
-    """Which lanes of a warp touch which banks of shared memory?"""
-    columns = min(2, len(accesses))
-    rows = -(-len(accesses) // columns)
-    figure, panels = new_figure(3.6 * columns, 4 * rows, rows, columns,
-                                squeeze=False)
-    for axes in panels.flat[len(accesses):]:
-        axes.set_axis_off()
-    for axes, access in zip(panels.flat, accesses):
-        draw_bank_grid(axes, access)
-    return figure
-
-
-def draw_bank_grid(axes, access):
-    """A row a bank, a column a lane; orange where a bank must serve in turns."""
-    boxes(axes, [(-0.5, bank - 0.42) for bank in range(BANKS)], LANES, 0.84,
-          color=PALE)
-    for bank, words in access.banks().items():
-        turns = len(set(words.values()))
-        boxes(axes, [(lane - 0.5, bank - 0.42) for lane in words], 1, 0.84,
-              color=BLUE if turns == 1 else ORANGE)
-        if turns > 1:
-            axes.text(LANES + 1.6, bank, f"{turns}", ha="right", va="center",
-                      fontsize=6.5, color=ORANGE, weight="bold")
-    axes.vlines([lane - 0.5 for lane in range(1, LANES)], -0.5, BANKS - 0.5,
-                color="white", linewidth=0.6)
-    turns = access.wavefronts()
-    if turns > 1:
-        axes.text(LANES + 1.6, -0.8, "words", ha="right", va="bottom",
-                  fontsize=7, color=ORANGE)
-    axes.set_title(f"{access.title}\n{len(access.first)} lanes, {turns} "
-                   f"wavefront{'s' if turns > 1 else ''}", loc="left",
-                   fontsize=10)
-    axes.set_xticks(range(0, LANES, 4), range(0, LANES, 4), fontsize=8)
-    axes.set_yticks(range(0, BANKS, 4), range(0, BANKS, 4), fontsize=8)
-    axes.set_xlabel("lane of the warp", fontsize=9)
-    axes.set_ylabel("bank", fontsize=9)
-    without_frame(axes)
-    axes.set_xlim(-0.6, LANES + 1.6)
-    axes.set_ylim(BANKS - 0.4, -0.6)
-    axes.set_aspect("equal")
 
 
 def draw_active(shown):
@@ -112,17 +32,18 @@ def draw_steps(axes, steps):
             axes.text(right * x, y + 0.5, f"{count:,}", ha="right", va="center",
                       fontsize=9)
     for x, words in ((1.09, "warps\nat work"), (1.2, "threads\nthat add")):
-        axes.text(right * x, -0.25, words, ha="right", va="bottom", fontsize=8)
-    axes.set_title(steps.title, loc="left", fontsize=10)
+        axes.text(right * x, -0.25, words, ha="right", va="bottom", fontsize=8.6)
+    axes.set_title(f"threads that add: {steps.title}", loc="left", fontsize=10)
     axes.set_yticks([y + 0.5 for y in ys],
                     [f"step {k}" for k in range(1, len(ys) + 1)], fontsize=9)
     named = range(0, warps, max(1, warps // 8))
-    axes.set_xticks([xs[warp] + 0.5 for warp in named], named, fontsize=8)
+    axes.set_xticks([xs[warp] + 0.5 for warp in named], named, fontsize=8.6)
     axes.set_xlabel(
         f"warp of the block; in each box its {LANES} threads"
         + (f", {across} in a row" if across < LANES else "")
         + "\nblue: all of them add; orange: some add, the others wait; "
-        "empty: none does", fontsize=9, loc="left")
+        "empty: none does\nEvery thread tests the condition; shown are those that then "
+        "add.\nA counter of active threads counts both.", fontsize=9, loc="left")
     without_frame(axes)
     axes.set_xlim(-0.1, right * 1.21)
     axes.set_ylim(ys[-1] + 1.1, -0.1)
@@ -143,4 +64,4 @@ def draw_step(axes, y, masks, across):
           width, height, color=ORANGE)
 
 
-DRAW = {"lanes": draw_lanes, "banks": draw_banks, "active": draw_active}
+DRAW = {"lanes": draw_lanes, "active": draw_active}

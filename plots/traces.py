@@ -22,9 +22,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
 
 import counts  # noqa: E402
+import sum_traces  # noqa: E402
+import trace_kinds  # noqa: E402
 from pages import Problem  # noqa: E402
 
 FOLDER = "plots/data/traces"
+EXAMPLES = "examples"
 LANES = 32
 SECTOR = 32  # bytes
 BANKS, BANK = 32, 4  # so many, each of so many bytes
@@ -36,10 +39,12 @@ class View:
     """A line of a file that is worth a look, in one call.
 
     In a view of lanes or banks each load of the first warp has a title, and
-    one whose title is empty is not shown; a view of active threads has one.
+    one whose title is empty is not shown; other views have one title at most.
     """
     titles: list
     code: str  # a part of the line, and of no other
+    more: tuple = ()  # of lines that are traced with it
+    blocks: tuple = (0,)
     n: int = 1 << 20
     offset: int = 0
     array: str = "x"  # that the line loads from
@@ -49,26 +54,70 @@ class View:
 #   lanes    which lanes of a warp load from which sectors
 #   banks    which lanes of a warp load from which banks of shared memory
 #   active   which threads of a block store at each step, between two barriers
+# for drawings.py, see trace_kinds.py:
+#   owners   which thread of which block takes which element
+#   order    a warp's loads and stores, in their order
+#   vote, exchange   what the lanes of a warp hand each other
+#   beside   as lanes, of a file that is drawn beside another one
+# and for those of a sum, see sum_traces.py:
+#   tree     which two numbers each of them adds
+#   traffic  how many numbers a block loads and stores at each step, and where
+#   race     what threads do to one number, in which order
+#   queue    how many blocks there are, and where each adds its sum
 VIEWS = {
     "chapters/01_one_thread_each/relu.cu": {
-        "lanes": [View(["one float a lane"], "rectify(x[i])")]},
+        "owners": [View([], "rectify(x[i])", n=1000, blocks=(0, 1, 2, 3))],
+        "beside": [View(["one float per lane, side by side"], "rectify(x[i])")],
+        "order": [View(["one float per thread"], "rectify(x[i])")]},
     "chapters/02_grid_stride/relu.cu": {
-        "lanes": [View(["first round", "second round"], "rectify(x[i])", n=9 << 20)]},
+        "owners": [View([], "rectify(x[i])", n=12_000_005, blocks=(0, 13_083, 33_791)),
+                   *(View([], "rectify(x[i])", n=n) for n in (278_528, 1 << 23))]},
     "chapters/03_pack/relu.cu": {
         "lanes": [
-            View(["aligned, one pack a lane"], "const Pack*>(x)[first]"),
-            View(["one element off, one float a lane"], "rectify(x[i])", offset=1)]},
+            View(["aligned: one pack per lane"], "const Pack*>(x)[first]"),
+            View(["one element off: one float per lane"], "rectify(x[i])", offset=1)],
+        "order": [View(["four floats per thread, one pack"], "const Pack*>(x)[first]",
+                       more=("reinterpret_cast<Pack*>(y)[first]",))]},
+    "chapters/03_pack/relu.four.cu": {
+        "order": [View(["four floats per thread, one by one"], "x[i] : 0.f",
+                       more=("rectify(v[k])",))]},
+    "chapters/05_bitmask/relu_mask.cu": {
+        "vote": [View([], "word = __ballot_sync")]},
+    "chapters/05_bitmask/relu_mask.packed.cu": {
+        "exchange": [View([], "__shfl_xor_sync")]},
+    "chapters/05_bitmask/relu_mask.sequential.cu": {
+        "beside": [View(["a stretch of eight floats per lane, first load", *[""] * 7],
+                        "v[k] = i < n ? x[i]")]},
     "chapters/06_sum_simple/sum.cu": {
         "active": [View(["threadIdx.x % stride == 0"], "x[i] += x[i + stride]", n=2048)],
+        "tree": [View([], "x[i] += x[i + stride]", n=8)],
         "lanes": [View(["step 1, x[i]", "", "", "", "step 3, x[i]", *[""] * 17],
                        "x[i] += x[i + stride]", n=2048)]},
     "chapters/07_sum_convergent/sum.cu": {
         "active": [View(["threadIdx.x < stride"], "x[i] += x[i + stride]", n=2048)],
+        "tree": [View([], "x[i] += x[i + stride]", n=8)],
+        "traffic": [View(["step"], "x[i] += x[i + stride]", n=2048),
+                    View(["result"], "sums[blockIdx.x] =", n=2048)],
         "lanes": [View(["step 1, x[i]", *[""] * 21], "x[i] += x[i + stride]", n=2048)]},
     "chapters/08_sum_shared/sum.cu": {
-        "banks": [View(["step 1, tile[threadIdx.x]",
-                        "step 1, tile[threadIdx.x + stride]", *[""] * 18],
-                       "tile[threadIdx.x] += tile", n=2048)]},
+        "banks": [View(["chapter 08: tile[threadIdx.x]", *[""] * 19],
+                       "tile[threadIdx.x] += tile", n=2048)],
+        "traffic": [View(["load"], "if (i < n) sum +=", n=2048),
+                    View(["load"], "if (i + kBlock < n) sum +=", n=2048),
+                    View(["load"], "tile[threadIdx.x] = sum", n=2048),
+                    View(["step"], "tile[threadIdx.x] += tile", n=2048),
+                    View(["result"], "sums[blockIdx.x] =", n=2048)]},
+    "chapters/09_sum_segmented/sum.cu": {
+        "queue": [View([], "atomicAdd(out, tile[0])", blocks=tuple(range(8)), n=8 * 2048)]},
+    "plots/examples/neighbours.cu": {
+        "banks": [View(["neighbours first, stride 1: tile[at]", *[""] * 7,
+                        "neighbours first, stride 16: tile[at]", *[""] * 11],
+                       "tile[at] += tile[at + stride]", n=1024),
+                  View([*[""] * 8, "the same, padded: tile[at + at / 32]", *[""] * 11],
+                       "tile[padded(at)] += tile[padded(at + stride)]", n=1024)]},
+    "plots/examples/lost_update.cu": {
+        "race": [View(["*sum += x[i]"], "*sum += x[threadIdx.x]"),
+                 View(["atomicAdd(sum, x[i])"], "atomicAdd(sum, x[threadIdx.x])")]},
 }
 
 
@@ -118,6 +167,9 @@ class Trace:
     source: str
     views: dict  # figure -> [Access or Steps]
 
+    def code(self):
+        return (self.path.parents[3] / self.source).read_text()
+
     def figure(self, kind):
         """lanes, of 03_pack/relu.four.cu -> lanes_03_pack.four.svg"""
         source = pathlib.Path(self.source)
@@ -163,12 +215,14 @@ def _read_steps(data):
     return Steps(**data | {"masks": masks})
 
 
-READERS = {"lanes": _read_access, "banks": _read_access, "active": _read_steps}
+READERS = {"lanes": _read_access, "beside": _read_access, "banks": _read_access,
+           "active": _read_steps, **trace_kinds.READERS, **sum_traces.READERS}
 
 
 def trace(root, source):
     """What a file of traces says about `source`, traced now."""
-    program = counts.built(root, source, ".counted")
+    example = source.parent.name == EXAMPLES  # These have a main of their own.
+    program = counts.built(root, source, ".program" if example else ".counted")
     views = {}
     for figure, wanted in VIEWS[str(source.relative_to(root))].items():
         views[figure] = [one for view in wanted
@@ -178,14 +232,25 @@ def trace(root, source):
 
 
 def events(program, source, view):
-    """What the executor saw at the view's line in the launch that first got there."""
-    place = f"{source.name}:{line_of(source, view.code)}"
+    """What the executor saw at the view's lines, block by block and warp by warp."""
+    found = [event | {"number": number} for number in view.blocks
+             for code in (view.code, *view.more)
+             for event in _events_at(program, source, view, code, number)]
+    if view.more:  # Of each line they are in order by themselves.
+        found.sort(key=lambda event: (event["number"], event["warp"], event["issued"]))
+    return found
+
+
+def _events_at(program, source, view, code, number):
+    """At one line in a block of the launch that first got there."""
+    place = f"{source.name}:{line_of(source, code)}"
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "trace.json"
         run = subprocess.run(
             [program, str(view.n), str(view.offset)], text=True,
             capture_output=True,
             env=os.environ | {"SIMT_TRACE": str(path), "SIMT_TRACE_LINE": place,
+                              "SIMT_TRACE_BLOCK": str(number),
                               "SIMT_COUNTERS": "off", "SIMT_CHECKS": "off"})
         if run.returncode:
             raise Problem(f"{source.name} cannot be traced:\n{run.stdout}{run.stderr}")
@@ -249,7 +314,8 @@ def steps_taken(view, events):
                        for masks in steps.values()]} for title in view.titles]
 
 
-TRACERS = {"lanes": sectors_loaded, "banks": banks_loaded, "active": steps_taken}
+TRACERS = {"lanes": sectors_loaded, "beside": sectors_loaded, "banks": banks_loaded,
+           "active": steps_taken, **trace_kinds.TRACERS, **sum_traces.TRACERS}
 
 
 def main():

@@ -203,7 +203,7 @@ def check_count(directive, page, tally):
     for part in re.split(r",\s+", " ".join(claim["parts"].split())):
         expected = EXPECTED.fullmatch(part)
         if not expected:
-            raise Problem(f"cannot read '{part}': write VALUE ROW, as in '4 sectors a load request'")
+            raise Problem(f"cannot read '{part}': write VALUE ROW, as in '4 sectors per load request'")
         row = counted.row(expected["row"])
         if equals(row.value, expected["value"].replace(",", "")):
             tally.ok(f"{title}: {part}")

@@ -31,8 +31,8 @@ CHECKS = [
     (sources.layer, files.executor),
     (sources.wrong_kernel, files.wrong_kernels),
     (sources.change, files.later_chapters),
-    (writing.headings, files.chapter_pages),
-    (writing.page_size, files.chapter_pages),
+    *[(writing.once_rewritten(check), files.chapter_pages) for check in writing.NEW_FORM],
+    (writing.long_sentences, files.plain_pages),
     (writing.command, files.chapter_pages),
     (writing.change_is_woven, files.chapter_pages),
     (writing.results_are_woven, files.chapter_pages),
@@ -41,6 +41,7 @@ CHECKS = [
     (writing.errata_rows, files.errata),
     (writing.typed_numbers, pages.find),
     (writing.terms, files.whole),
+    (writing.entries, files.glossary),
     (folders.machine, files.everything),
     (folders.fast_math, files.everything),
 ]

@@ -30,10 +30,10 @@ Row row(const Metrics& metrics, const std::string& name) {
 }
 
 // Each of `requests` warps loads floats and touches so many sectors for them.
-Metrics loads(double requests, double sectors) {
+Metrics loads(double requests, double sectors, double lanes = 32) {
   return {{kRequests, requests},
           {kSectors, requests * sectors},
-          {kUsed, 100 * 4 / sectors}};
+          {kUsed, 100 * lanes / 8 / sectors}};
 }
 
 Metrics shared_loads(double loads, double wavefronts, double conflicts) {
@@ -50,27 +50,52 @@ bool says(const Row& one, const std::string& text) {
 }  // namespace
 
 TEST_CASE("coalesced loads are ideal, and nothing is said of them") {
-  const Row sectors = row(loads(100, 4), "sectors a load request");
+  const Row sectors = row(loads(100, 4), "sectors per load request");
   CHECK(sectors.value == 4);
   CHECK(sectors.ideal == 4);
   CHECK(sectors.note.empty());
 }
 
 TEST_CASE("a sector for each lane is eight times the bytes") {
-  const Row sectors = row(loads(100, 32), "sectors a load request");
+  const Row sectors = row(loads(100, 32), "sectors per load request");
   CHECK(sectors.value == 32);
   CHECK(sectors.ideal == 4);
-  CHECK(says(sectors, "a sector of its own: 8 times the bytes"));
+  CHECK(says(sectors, "a sector of its own: 8 times as many"));
   CHECK(sectors.cost == 2800);
 }
 
 TEST_CASE("one sector more is a matter of where the bytes begin") {
-  const Row sectors = row(loads(100, 5), "sectors a load request");
-  CHECK(says(sectors, "do not begin with a sector"));
+  const Row sectors = row(loads(100, 5), "sectors per load request");
+  CHECK(says(sectors, "do not begin where a sector begins"));
+}
+
+TEST_CASE("a request touches a sector, however few bytes it is about") {
+  const Metrics one_lane = loads(100, 1, 1);
+  const Row sectors = row(one_lane, "sectors per load request");
+  CHECK(sectors.ideal == 1);
+  CHECK(sectors.note.empty());
+  CHECK(sectors.cost == 0);
+  const Row used = row(one_lane, "loaded bytes that are used");
+  CHECK(used.value == 12.5);
+  CHECK(used.ideal == 12.5);
+}
+
+TEST_CASE("where requests are counted apart, so is their ideal") {
+  // Half of them load 32 floats side by side, half of them one.
+  const double used = (128 + 4) / 64.;
+  Metrics metrics = {
+      {kRequests, 200}, {kSectors, 500}, {kUsed, 100 * used / 2.5}};
+  CHECK(row(metrics, "sectors per load request").ideal ==
+        doctest::Approx(used));
+  metrics["simt__least_sectors_mem_global_op_ld.sum"] = 500;
+  CHECK(row(metrics, "sectors per load request").ideal == 2.5);
+  CHECK(row(metrics, "sectors per load request").note.empty());
+  CHECK(row(metrics, "loaded bytes that are used").ideal ==
+        doctest::Approx(100 * used / 2.5));
 }
 
 TEST_CASE("scattered loads are told apart from both") {
-  const Row sectors = row(loads(100, 8), "sectors a load request");
+  const Row sectors = row(loads(100, 8), "sectors per load request");
   CHECK(says(sectors, "2 times as many sectors"));
 }
 
@@ -102,8 +127,8 @@ TEST_CASE("branches and lanes") {
   const Metrics whole = show::total(std::vector{metrics, metrics});
   const Row branches = row(whole, "branch efficiency");
   CHECK(branches.value == 74);
-  CHECK(says(branches, "at 26 % of the branches"));
-  const Row active = row(whole, "active threads a warp instruction");
+  CHECK(says(branches, "At 26 % of the branches"));
+  const Row active = row(whole, "active threads per warp instruction");
   CHECK(active.value == 16);
   CHECK(says(active, "16 of a warp's 32"));
 }
@@ -118,8 +143,8 @@ TEST_CASE("a kernel without branches is uniform, though ncu prints 0") {
 TEST_CASE("a total weighs each part") {
   const Metrics both = show::total(std::vector{loads(300, 4), loads(100, 32)});
   CHECK(row(both, "load requests").value == 400);
-  CHECK(row(both, "sectors a load request").value == 11);
-  CHECK(row(both, "sectors a load request").ideal == doctest::Approx(4));
+  CHECK(row(both, "sectors per load request").value == 11);
+  CHECK(row(both, "sectors per load request").ideal == doctest::Approx(4));
 
   const auto warps = [](double instructions, double active) {
     return Metrics{
@@ -127,7 +152,7 @@ TEST_CASE("a total weighs each part") {
         {"smsp__thread_inst_executed_per_inst_executed.ratio", active}};
   };
   const Metrics halves = show::total(std::vector{warps(30, 32), warps(10, 8)});
-  CHECK(row(halves, "active threads a warp instruction").value == 26);
+  CHECK(row(halves, "active threads per warp instruction").value == 26);
 }
 
 TEST_CASE("bytes that are moved twice are told") {
@@ -148,7 +173,7 @@ TEST_CASE("barriers are those of a block, over all launches") {
          256,
          {{"simt__barriers_per_block.ratio", barriers}, {kCompulsory, 32}}});
   }
-  CHECK(row(show::total(counted), "barriers a block").value == 5);
+  CHECK(row(show::total(counted), "barriers per block").value == 5);
 }
 
 TEST_CASE("a file gives back what was written") {
@@ -181,6 +206,17 @@ TEST_CASE("a file gives back what was written") {
 
 TEST_CASE("no file is no counts") {
   CHECK_FALSE(show::read_file("no/such/file"));
+}
+
+TEST_CASE("what deserves attention is told in lines of 80 columns") {
+  const std::string text =
+      show::explained(row(loads(100, 32), "sectors per load request"));
+  CHECK(text ==
+        "sectors per load request: 32.00, ideally 4.00\n"
+        "    Each lane touches a sector of its own: 8 times as many as would "
+        "hold the\n    bytes.");
+  CHECK(show::wrapped(std::string(76, 'a') + " b", 4) ==
+        "    " + std::string(76, 'a') + "\n    b");
 }
 
 TEST_CASE("numbers are easy to read") {

@@ -4,10 +4,10 @@
 #   program.sh <ending> <objects and libraries that are linked with it>
 #   program.sh check    only sees whether what was asked for makes sense
 #
-# make passes its variables: SRC, the sources; STD, FLAGS for nvcc; ARGS for
-# ./run; BUILD, NVCC, CXX, COMPILE and LINK, as for any other program. Names
-# may hold what a Makefile's rules could not, so what has changed is found out
-# here.
+# make passes its variables: GOAL, what it was asked for; SRC, the sources; STD,
+# FLAGS for nvcc; ARGS for ./run; BUILD, NVCC, CXX, COMPILE and LINK, as for any
+# other program. Names may hold what a Makefile's rules could not, so what has
+# changed is found out here.
 set -u -o pipefail
 
 readonly ENDING=$1
@@ -33,12 +33,12 @@ if [[ -f $SRC ]]; then sources=("$SRC"); else words sources "$SRC"; fi
 words flags "$FLAGS"
 words arguments "$ARGS"
 
-((${#sources[@]})) || fail "Say which file: make program SRC=path/to/file.cu, \
-or several: SRC=\"a.cu b.cpp\". A name with spaces among several wants quotes \
-of its own: SRC=\"'my file.cu' b.cpp\""
+((${#sources[@]})) || fail "Say which file: make $GOAL SRC=path/to/file.cu,
+or several: SRC=\"a.cu b.cpp\". A name with spaces among several wants quotes of
+its own: SRC=\"'my file.cu' b.cpp\""
 for file in "${sources[@]}"; do
   [[ -f $file && $file =~ \.(cu|cpp|cc|cxx|c)$ ]] ||
-    fail "SRC: there is no such .cu, .cpp, .cc, .cxx or .c file: $file"
+    fail "SRC=$file: there is no such .cu, .cpp, .cc, .cxx or .c file."
 done
 
 standard=(-std=c++"${STD#c++}")

@@ -1,20 +1,49 @@
 """The form of the pages."""
 
+import functools
+import os
 import re
 
 import pages
 
-from form.files import chapter_pages, is_tracked, later_chapters
+import prose
+
+from form.files import is_tracked, later_chapters
 
 HEADINGS = [
     "The change",
     "Why it works",
-    "What it costs",
+    "Predict",
     "What happened",
+    "Where the time goes",
     "Break it",
+    "Your turn",
     "Read along",
 ]
-MOST_LINES = 150
+LEAST_WORDS, MOST_WORDS = 700, 1400
+LONGEST_SENTENCE = 28  # In words.
+QUESTIONS = (2, 3)  # So many may Predict ask.
+
+ONE = r"(?:load|store|thread|warp|block|request|row|element|lane|step|call|pack|sector)"
+MANY = (
+    r"(?:sectors|bytes|threads|rows|barriers|numbers|floats?|halves|instructions|wavefronts|atomics?"
+    r"|(?:\d+|one|two|three|four|eight|sixteen) (?:loads?|stores?|requests?|packs?|blocks?|sums?))"
+)
+# What a reader stumbles over, and what to write.
+PHRASES = [
+    (rf"\b{MANY} an? (?:load |store )?{ONE}\b", "write 'per'"),
+    (r"^(?:Had|Were|Should) (?:each|every|one|an?|the)\b(?!.*\?\W*$)", "write 'If ...'"),
+    (r"(?:^|[:;] )[Ww]ho (?:has|is|adds|reads|writes|wants|comes)\b(?!.*\?\W*$)", "give it a noun"),
+    (r"\bshall\b", "write 'will', 'must' or 'should'"),
+    (r"\bonly so (?:many|much)\b", "write 'a limited number'"),
+    (r"\bout of (?:the )?L2\b", "write 'L2 cold'"),
+    (r"\bas good as\b", "write 'at best'"),
+    (r"\b(?:own(?:s|ed)? up|own affair|nobody's|for the ones)\b", "say it plainly"),
+]
+
+ENTRY = r"^### +(.*?) *$"
+# Words of every page: a link at each would say nothing.
+EVERYDAY = {"kernel", "thread", "block", "grid", "half"}
 
 ERRATA = ["The text", "What is true", "Done right in", "Shown by"]
 NOT_SHOWN = "read, not shown"
@@ -38,21 +67,91 @@ def headings(root, path):
     if not titles or not re.fullmatch(rf"# {number} · \S.*", titles[0]):
         yield f"the first heading is '# {number} · Title'"
     if titles[1:] != [f"## {title}" for title in HEADINGS]:
-        found = ", ".join(titles[1:]) or "none"
+        found = ", ".join(title.lstrip("# ") for title in titles[1:]) or "none"
         yield f"the headings are {', '.join(HEADINGS)}; found {found}"
 
 
-def page_size(root, path):
-    lines = len(path.read_text().splitlines())
-    if lines > MOST_LINES:
-        yield f"{lines} lines, at most {MOST_LINES}"
+def opening(root, path):
+    """Begins with a question; a reader goes on for the answer."""
+    page = pages.Page(path, root)
+    start = prose.text(page).split("\n## ")[0]
+    if not any(bold.endswith("?") for bold in prose.BOLD.findall(start)):
+        yield "asks no **question?** before its first heading"
+
+
+def sections(root, path):
+    page = pages.Page(path, root)
+    for title in HEADINGS:
+        start, end = span(page, title)
+        if not page.text[start:end].strip():
+            yield f"nothing stands below '{title}'"
+
+
+def picture(root, path):
+    """A figure before the argument: at the end of the change, or first below the heading."""
+    page = pages.Page(path, root)
+    start, end = span(page, "Why it works")
+    argument = re.search(r"\S", page.prose()[start:end])
+    before = page.prose()[: start + argument.start()] if argument else ""
+    rest = re.sub(r"^## .*", lambda heading: " " * len(heading[0]), before, flags=re.M)
+    seen = [b for b in page.blocks if b.end <= len(before) and b.directive.word == "figure"]
+    if not seen or rest[seen[-1].end :].strip() or seen[-1].start < span(page, "The change")[0]:
+        yield "no figure stands between the change and the first words of 'Why it works'"
+
+
+def predictions(root, path):
+    """Questions whose answers fold out, and are counted or measured."""
+    page = pages.Page(path, root)
+    start, end = span(page, "Predict")
+    text, asked_from = page.prose(), start
+    answers = list(re.finditer(r"<details>.*?</details>", text[start:end], re.S))
+    if not QUESTIONS[0] <= len(answers) <= QUESTIONS[1]:
+        yield f"'Predict' has {len(answers)} answers in <details>, need {QUESTIONS[0]} or {QUESTIONS[1]}"
+    for answer in answers:
+        first, last = (start + at for at in answer.span())
+        inside = [d.word for d in page.directives if first < d.start < last]
+        if "?" not in text[asked_from:first]:
+            yield f"line {page.line(first)}: no question stands before this answer"
+        if not {"value", "table", "count"} & set(inside):
+            yield f"line {page.line(first)}: this answer holds no woven value or table, and no count"
+        asked_from = last
+
+
+def length(root, path):
+    count = sum(prose.words(s) for _, s in sentences(root, path))
+    if not LEAST_WORDS <= count <= MOST_WORDS:
+        yield f"{count} words of prose, need {LEAST_WORDS} to {MOST_WORDS}"
+
+
+def long_sentences(root, path):
+    for line, sentence in sentences(root, path):
+        count = prose.words(sentence)
+        if count > LONGEST_SENTENCE:
+            start = " ".join(sentence.split()[:6])
+            yield f"line {line}: {count} words, at most {LONGEST_SENTENCE}: '{start} ...'"
+
+
+def phrases(root, path):
+    for line, sentence in sentences(root, path):
+        plain = prose.LINK.sub(r"\1", prose.CODE.sub("`", sentence)).replace("*", "")
+        for phrase, instead in PHRASES:
+            if found := re.search(phrase, plain):
+                yield f"line {line}: '{found[0].strip()}': {instead}"
+
+
+def sentences(root, path):
+    """(the line that its paragraph begins in, the sentence)"""
+    page = pages.Page(path, root)
+    for start, found in prose.paragraphs(prose.text(page)):
+        for sentence in found:
+            yield page.line(start), sentence
 
 
 def command(root, path):
-    opening = pages.Page(path, root).text.split("\n## ")[0]
-    wanted = f"make chapter{path.parent.name[:2]} && ./run"
-    if wanted not in opening:
-        yield f"does not open with its command, {wanted}"
+    paragraphs = pages.Page(path, root).text.split("\n## ")[0].split("\n\n")
+    wanted = f"`make chapter{path.parent.name[:2]} && ./run`"
+    if wanted not in map(str.strip, paragraphs[2:]):
+        yield f"{wanted} is no paragraph of its own, behind the one with the idea"
 
 
 def change_is_woven(root, path):
@@ -105,7 +204,7 @@ def anchors(path, root):
     if path.suffix != ".md":
         return set()
     titles = re.findall(r"^#{1,6} +(.*?) *$", pages.Page(path, root).visible(), re.M)
-    return {re.sub(r"[^\w\- ]", "", t.lower()).replace(" ", "-") for t in titles}
+    return set(map(pages.anchor, titles))
 
 
 def errata_rows(root, path):
@@ -151,17 +250,58 @@ def typed_numbers(root, path):
 
 
 def terms(root, _):
-    """A term is bold once, where it is defined."""
+    """A term is bold once, in the sentence that defines it."""
     seen = {}
-    for path in chapter_pages(root):
-        page = pages.Page(path, root)
-        for match in re.finditer(r"\*\*([^*]+)\*\*", page.prose()):
-            term, where = " ".join(match[1].lower().split()), page.where(match.start())
-            if term in seen:
-                yield f"{where}: '{term}' is bold already in {seen[term]}"
-            seen.setdefault(term, where)
+    for term in prose.terms(root):
+        if term.name.lower() in seen:
+            yield f"{term.where}: '{term.name}' is bold already in {seen[term.name.lower()]}"
+        seen.setdefault(term.name.lower(), term.where)
+        if begins := prose.POINTS_BACK.match(term.definition):
+            yield (
+                f"{term.where}: what defines '{term.name}' begins with '{begins[0]}', and "
+                "no sentence stands before it in its paragraph"
+            )
     if not seen:
         yield "no chapter defines a **term**"
+
+
+def entries(root, path):
+    """The page of terms has each bold term, and no other without a text."""
+    page = pages.Page(path, root)
+    woven = {term.name: term.where for term in prose.terms(root)}
+    shown = set(re.findall(ENTRY, page.visible(), re.M))
+    for name in sorted(woven.keys() - shown):
+        yield f"{woven[name]} defines '{name}', which has no entry: run docs/weave.py"
+    for match in re.finditer(rf"{ENTRY}(.*?)(?=^#|\Z)", page.prose(), re.M | re.S):
+        name, line = match[1], page.line(match.start())
+        if name in woven:
+            yield f"line {line}: '{name}' is defined here and in {woven[name]}"
+        elif not match[2].strip():
+            yield f"line {line}: '{name}' is bold in no chapter, and nothing is said of it here"
+
+
+def linked_terms(root, path):
+    """A page links each term that it uses and an earlier chapter defines, once at least."""
+    page = pages.Page(path, root)
+    links, words = [], prose.text(page)
+    for match in [*re.finditer("^#.*", words, re.M), *prose.CODE.finditer(words)]:
+        words = pages.blank(words, *match.span())
+    for match in prose.LINK.finditer(words):
+        links.append(os.path.relpath(path.parent / match[2], root / "docs"))
+        words = pages.blank(words, match.end(1), match.end())
+    for term in prose.terms(root):
+        if term.chapter >= path or singular(term.name) in EVERYDAY:
+            continue
+        used = re.search(rf"\b{re.escape(singular(term.name))}(?:s|es)?\b", words, re.I)
+        if used and f"terms.md#{term.anchor}" not in links:
+            yield (
+                f"line {page.line(used.start())}: '{used[0]}', which {term.where} defines, is "
+                f"linked nowhere: link it to docs/terms.md#{term.anchor}"
+            )
+
+
+def singular(name):
+    return name.removesuffix("s")
 
 
 def section(page, title):
@@ -175,3 +315,13 @@ def span(page, title):
         rf"^## +{re.escape(title)} *$(.*?)(?=^##? |\Z)", page.prose(), re.M | re.S
     )
     return found.span(1) if found else (0, 0)
+
+
+NEW_FORM = [headings, opening, sections, picture, predictions, length, long_sentences, phrases,
+            linked_terms]
+
+
+def once_rewritten(check):
+    """Until all ten pages have the new form: a page is held to it once it has a Predict."""
+    return functools.wraps(check)(
+        lambda root, path: check(root, path) if "\n## Predict" in path.read_text() else ())

@@ -28,7 +28,7 @@ sectors=$((4 + offset))
   printf 'metric\\tsmsp__inst_executed.sum\\t7\\n'
   printf 'part\\tload requests\\tl1tex\\t%s\\t%s\\t\\t1\\n' $((n / 64)) $((n / 64))
   printf 'row\\tload requests\\tl1tex\\t%s\\t%s\\t\\t1\\n' $((n / 32)) $((n / 32))
-  printf 'row\\tsectors a load request\\tl1tex\\t%s\\t%s.00\\t4.00\\t1\\n' $sectors $sectors
+  printf 'row\\tsectors per load request\\tl1tex\\t%s\\t%s.00\\t4.00\\t1\\n' $sectors $sectors
   printf 'row\\tactive threads\\tsmsp\\t31.96875\\t31.97\\t32.00\\t1\\n'
   printf 'row\\tshared loads\\tsmsp\\t0\\t0\\t\\t0\\n'
 } > "$file"

@@ -34,7 +34,7 @@ def record(root, source, gbps, bytes_=8):
             benchmarks.append(benchmark(op + records.MISALIGNED, n, gbps / 2, bytes_))
     context = dict.fromkeys(records.CONTEXT, "made up") | {
         "gpu": "NVIDIA H200", "driver": "580.1", "cuda": "13.0",
-        "l2_bytes": str(L2_BYTES), "datasheet_gbps": "4800",
+        "sms": "132", "l2_bytes": str(L2_BYTES), "datasheet_gbps": "4800",
         "date": "2026-01-02T03:04:05+00:00",
         "commit": "0123456789ab", "dirty": "no",
         "source": str(source.relative_to(root)),
@@ -96,7 +96,7 @@ def repository(root):
         source.parent.mkdir(parents=True, exist_ok=True)
         source.write_text(f"// {name}\n")
         page = source.parent / "README.md"
-        page.write_text(f"# A title\n\nThe idea of {source.parent.name}\n"
-                        "in a sentence. A second one.\n")
+        page.write_text(f"# A title\n\n**Why?**\n\nThe idea of {source.parent.name}\n"
+                        "in a sentence. A second one.\n\n`make chapter03 && ./run`\n")
         write(data_path(root, source), record(root, source, gbps))
     return root

@@ -1,4 +1,5 @@
-"""tests/breaks.py has been seen to fail on every item that does not hold.
+"""tests/breaks.py has been seen to fail on every item that does not hold, and docs/weave.py
+to show what is true of those that do.
 
 A fake build makes a fake suite, so that only the judging is on trial here.
 """
@@ -8,6 +9,7 @@ import unittest.mock
 from tree import TreeTest
 
 import breaks
+import mutants
 
 MAKEFILE = """\
 .DELETE_ON_ERROR:
@@ -46,9 +48,7 @@ void relu() {
 HERE = "chapters/03_pack/README.md"
 
 
-class Breaks(TreeTest):
-    tool = "tests/breaks.py"
-
+class Planted(TreeTest):
     def setUp(self):
         super().setUp()
         self.write("Makefile", MAKEFILE)
@@ -57,8 +57,12 @@ class Breaks(TreeTest):
         self.write("chapters/03_pack/relu.cu", SOURCE)
 
     def items(self, *texts):
-        lines = [f"- Item.\n  <!-- {text} -->\n" for text in texts]
+        lines = [f"- Item.\n  <!-- {text} -->\n  <!-- end -->\n" for text in texts]
         self.write(HERE, "## Break it\n\n" + "".join(lines))
+
+
+class Breaks(Planted):
+    tool = "tests/breaks.py"
 
     def green(self, *texts):
         self.items(*texts)
@@ -168,10 +172,103 @@ class Breaks(TreeTest):
         self.assert_red("no break item found")
 
     def test_a_mutant_that_hangs(self):
-        workshop = breaks.Workshop(self.root)
         source = self.root / "chapters/03_pack/relu.cu"
-        copy = workshop.plant(source, SOURCE.replace("stay", "sleep"))
-        with unittest.mock.patch.object(breaks, "SECONDS", 0.2):
-            mutant = workshop.run(workshop.build([copy])[copy], copy)
-        item = breaks.Break("page:1", source, "stay", "sleep", "relu handles")
-        self.assertIn("hung for", breaks.judge(item, mutant, breaks.Run(True, 0, "")))
+        item = mutants.Break("page:1", source, "stay", "sleep", "relu handles")
+        workshop = mutants.Workshop(self.root, "cpu", [item])
+        job = (workshop.mutants[item],)
+        with unittest.mock.patch.object(mutants, "SECONDS", 0.2):
+            hung = workshop.runs([job])[job]
+        self.assertIn("hung for", breaks.judge(item, hung, mutants.Run(True, 0, "")))
+        self.edit("suite.sh", "exec sleep 60", "echo awake")
+        self.assertTrue(workshop.runs([job])[job].passed, "it is tried again")
+
+    def test_what_a_program_said_is_kept_as_long_as_it_is_the_same(self):
+        text = "break relu.cu: 'stay' -> 'overrun'; red: out of bounds"
+        self.green(text)
+        self.edit("suite.sh", "out of bounds", "elsewhere")
+        self.green(text)
+        self.edit("Makefile", "exec sh", "exec  sh")
+        for program in (self.root / "build/cpu").rglob("*.run"):
+            program.unlink()
+        self.assert_red("not by 'out of bounds'")
+
+
+TAIL = "break relu.cu: 'keep_tail' -> 'drop_tail'; red: relu handles"
+SHOWN = """\
+  <details><summary>The edit, and what <code>./run</code> says</summary>
+
+  ```diff
+   void relu() {
+  -  if (i < n) keep_tail("it's \\\\ so");
+  +  if (i < n) drop_tail("it's \\\\ so");
+     for (;;) stay();
+  ```
+
+  Red: *relu handles every length*.
+
+  ```text
+  ERROR: CHECK( right ) is NOT correct!
+  ```
+
+  </details>
+  <!-- end -->
+"""
+
+
+class WovenBreaks(Planted):
+    tool = "docs/weave.py"
+
+    def setUp(self):
+        super().setUp()
+        self.items(TAIL)
+        self.assert_green()
+
+    def text(self):
+        """What the page shows of what the program said."""
+        return self.read(HERE).split("```text\n")[1].split("```")[0].replace("\n  ", "\n").strip()
+
+    def test_the_edit_and_what_turns_red(self):
+        self.assertIn(f"<!-- {TAIL} -->\n{SHOWN}", self.read(HERE))
+        self.assert_green("--check")
+
+    def test_what_changed_since(self):
+        self.edit("chapters/03_pack/relu.cu", "(;;)", "(; ;)")
+        self.assert_red("is stale", "for (; ;)", arguments=["--check"])
+        self.edit("suite.sh", "relu handles every length", "relu handles any length")
+        self.edit("Makefile", "exec sh", "exec  sh")
+        for program in (self.root / "build/cpu").rglob("*.run"):
+            program.unlink()
+        self.assert_red("+  Red: *relu handles any length*.", arguments=["--check"])
+
+    def test_an_item_that_does_not_hold(self):
+        for text, message in [
+            ("break relu.cu: 'stay' -> 'go'; red: relu handles", "'relu handles' does not turn red"),
+            ("break relu.cu: 'stay' -> 'syntax_error'; red: relu", "'relu' does not turn red"),
+            ("break relu.cu: 'gone' -> 'go'; red: relu", "'gone' occurs 0 times"),
+        ]:
+            with self.subTest(text):
+                self.items(text)
+                self.assert_red(f"{HERE}:4: ", message)
+
+    def test_a_finding(self):
+        self.edit("suite.sh", "kill -ABRT $$", "echo 'ERROR: it ended here'; exit 1")
+        self.items("break relu.cu: 'stay' -> 'overrun'; red: out of bounds")
+        self.assert_green()
+        self.assertIn("Red: *out of bounds*.", self.read(HERE))
+
+    def test_the_first_lines_are_the_same_on_every_machine(self):
+        source = self.root / "chapters/03_pack/relu.cu"
+        for said, first in [
+            ("simt: note: harmless\nsimt: race: at global address 0x3f (byte 4 of (allocation 7))\n"
+             "  in relu_kernel at /a/b/./build/breaks/c/relu.0123abcd.cu:23, thread (1,0,0)\nmore\n",
+             ["simt: race: (byte 4 of)", "  in relu_kernel at relu.cu:23, thread (1,0,0)"]),
+            ("tests/relu_test.cpp:61: ERROR: 2 wrong\n  y[0] is 1\n  y[1] is 0\n",
+             ["ERROR: 2 wrong", "  y[0] is 1"]),
+            ("a.cpp:6: FATAL ERROR: CHECK( a == 0 ) is NOT correct!\n  values: CHECK( 1 == 0 )\n"
+             "  logged: a of b\n", ["FATAL ERROR: CHECK( a == 0 ) is NOT correct!", "  logged: a of b"]),
+            ("ERROR: " + "word " * 20 + "\n\n", ["ERROR: " + "word " * 13 + "word", "  " + "word " * 5 + "word"]),
+        ]:
+            with self.subTest(said):
+                self.assertEqual(mutants.Run(True, 1, said).first_lines(source), first)
+        with self.assertRaisesRegex(mutants.Problem, "does not say what is wrong"):
+            mutants.Run(True, 1, "Segmentation fault\n").first_lines(source)

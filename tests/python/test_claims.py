@@ -169,7 +169,7 @@ class Instructions(ClaimTest):
                 "ptx relu.cu relu_kernel: 0 x ld.glo*l.q*",
                 "no PTX instruction has a part 'q*'",
             ),
-            ("count relu.cu: 16 sectors a request", "write: count FILE n=N"),
+            ("count relu.cu: 16 sectors per request", "write: count FILE n=N"),
             ("ptxx relu.cu relu_kernel: 1 x ret", "'ptxx' is no directive"),
         ]:
             with self.subTest(text):
@@ -201,23 +201,23 @@ class Counts(ClaimTest):
         counted.plant(self.write, "chapters/03_pack/relu.cu")
 
     def test_counts(self):
-        self.green("count relu.cu n=1024: 4 sectors a load request, 32 load requests")
-        self.red("count relu.cu n=1024: 16 sectors a load request", "counted 4.00")
-        self.claim("count relu.cu n=1024: 4 sectors a load request, 33 load requests")
+        self.green("count relu.cu n=1024: 4 sectors per load request, 32 load requests")
+        self.red("count relu.cu n=1024: 16 sectors per load request", "counted 4.00")
+        self.claim("count relu.cu n=1024: 4 sectors per load request, 33 load requests")
         self.assert_red("1 passed, 1 failed", "33 load requests: counted 32")
 
     def test_any_size_and_offset_can_be_asked_for(self):
         self.green("count relu.cu n=2^20: 32,768 load requests")
-        self.green("count relu.cu n=2,048 offset=1: 5 sectors a load request")
-        self.red("count relu.cu n=2048 offset=1: 4 sectors a load request", "counted 5.00")
+        self.green("count relu.cu n=2,048 offset=1: 5 sectors per load request")
+        self.red("count relu.cu n=2048 offset=1: 4 sectors per load request", "counted 5.00")
 
     def test_a_program_that_changed(self):
-        self.green("count relu.cu n=1024: 4 sectors a load request")
+        self.green("count relu.cu n=1024: 4 sectors per load request")
         self.edit("chapters/03_pack/relu.sh", "$((4 + offset))", "$((32 + offset))")
         self.assert_red("counted 32.00")
 
     def test_a_program_that_changed_at_another_size(self):
-        self.green("count relu.cu n=4096: 4 sectors a load request")
+        self.green("count relu.cu n=4096: 4 sectors per load request")
         self.edit("chapters/03_pack/relu.sh", "$((4 + offset))", "$((32 + offset))")
         self.assert_red("counted 32.00")
 
@@ -233,9 +233,9 @@ class Counts(ClaimTest):
         self.red("count relu.cu n=2^20 block=128: 32768 load requests", "launched with block 256")
 
     def test_names_and_grammar(self):
-        self.red("count relu.cu n=1024: 4 sectors a request",
-                 "nothing is counted as 'sectors a request'; there are load requests, ")
-        self.red("count gone.cu n=1024: 4 sectors a load request", "no file gone.cu")
+        self.red("count relu.cu n=1024: 4 sectors per request",
+                 "nothing is counted as 'sectors per request'; there are load requests, ")
+        self.red("count gone.cu n=1024: 4 sectors per load request", "no file gone.cu")
         self.red("count relu.cu n=many: 4 load requests", "'n=many' is no size")
         self.red("count relu.cu n=1 n=2: 4 load requests", "'n=2' is no size")
         self.red("count relu.cu n=1024: four sectors", "cannot read 'four sectors'")

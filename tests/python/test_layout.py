@@ -38,25 +38,51 @@ void relu(const float* x, float* y) {{ relu_kernel(x, y); }}
 PAGE = """\
 # {number} · The title
 
-The **{term}** in one sentence: `make chapter{number} && ./run`
+Some words. **Why is it so?**
+
+The **{term}** in one sentence.
+
+`make chapter{number} && ./run`
 
 ## The change
 
 <!-- {change} -->
 <!-- end -->
 
+Each thread has one.
+
+<!-- figure b -->
+![A figure](../../plots/figures/a.svg)
+<!-- end -->
+
 ## Why it works
 
 See [the style](../../docs/style.md#one-word) and [below](#break-it), or
-[elsewhere](https://example.org/page).
+[elsewhere](https://example.org/page). Every [grid](../../docs/terms.md#grid) ends.
 
-## What it costs
+{filler}
 
-A 16-byte load of 128 bytes by 32 lanes, at n = 1024.
+## Predict
+
+How many are there?
+
+<details><summary>Answer</summary>
+
+There are <!-- value a -->4<!-- end -->.
+
+</details>
+
+And how many here?
+
+<details><summary>Answer</summary>
+
+As many. <!-- count relu.cu n=1: 4 loads -->
+
+</details>
 
 ## What happened
 
-It reaches <!-- value a -->4.2 TB/s<!-- end --> here.
+It reaches <!-- value a -->4.2 TB/s<!-- end --> here, a 16-byte load of 128 bytes.
 
 <!-- table a -->
 | GB/s |
@@ -67,17 +93,28 @@ It reaches <!-- value a -->4.2 TB/s<!-- end --> here.
 ![A figure](../../plots/figures/a.svg)
 <!-- end -->
 
+## Where the time goes
+
+It waits.
+
 ## Break it
 
 - Drop the tail.
   <!-- break relu.cu: 'a' -> 'b'; red: x -->
+  <!-- end -->
 - Drop the head.
   <!-- break relu.cu: 'a' -> 'b'; red: x -->
+  <!-- end -->
+
+## Your turn
+
+Write one.
 
 ## Read along
 
 A book.
 """
+FILLER = "These are seven words and no more.\n" * 95
 
 ERRATA = """\
 # Errata
@@ -86,6 +123,26 @@ ERRATA = """\
 |---|---|---|---|
 | Any n. | Full tiles. | [02](../chapters/02_two/README.md) | [relu.tail.cu](../tests/wrong/relu.tail.cu), [`any n`](../tests/relu_test.cpp) |
 | Two GPUs. | The sum, twice. | nowhere | read, not shown |
+"""
+
+TERMS = """\
+# Terms
+
+<!-- terms -->
+### grid
+
+### pack
+<!-- end -->
+
+### cache
+
+A small memory.
+
+## More
+
+### host
+
+It calls.
 """
 
 CU = "chapters/02_two/relu.cu"
@@ -103,6 +160,7 @@ class Layout(TreeTest):
         self.write("README.md", "# Readme\n")
         self.write("docs/style.md", "# Style\n\n## One word\n")
         self.write("docs/errata.md", ERRATA)
+        self.write("docs/terms.md", TERMS)
         self.write("plots/figures/a.svg", "<svg/>\n")
         self.write("plots/relu_bench.cpp", "int bench;\n")
         self.write("tests/relu_test.cpp", "int test;  // any n\n")
@@ -118,11 +176,12 @@ class Layout(TreeTest):
         self.write("chapters/01_one/relu.cu", SOURCE.format(number="01"))
         self.write(
             "chapters/01_one/README.md",
-            PAGE.format(number="01", term="grid", change="code relu.cu"),
+            PAGE.format(number="01", term="grid", change="code relu.cu", filler=FILLER),
         )
         self.write(CU, SOURCE.format(number="02"))
         self.write(
-            HERE, PAGE.format(number="02", term="pack", change="diff ../01_one relu.cu")
+            HERE,
+            PAGE.format(number="02", term="pack", change="diff ../01_one relu.cu", filler=FILLER),
         )
 
     def red_after(self, name, old, new, *messages):
@@ -292,8 +351,8 @@ class Layout(TreeTest):
 
     def test_headings(self):
         for old, new in [
-            ("## What it costs", "## Costs"),
-            ("## What it costs", "## Why it works"),
+            ("## Your turn", "## Exercise"),
+            ("## Your turn", "## Why it works"),
             ("# 02 · The title", "# 03 · The title"),
             ("# 02 · The title", "# 02 The title"),
             ("## Read along\n", "## Read along\n\n## More\n"),
@@ -304,10 +363,7 @@ class Layout(TreeTest):
 
     def test_page(self):
         self.red_after(
-            HERE, "A book.", "A book.\n" * 120, "page size: 161 lines, at most 150"
-        )
-        self.red_after(
-            HERE, "make chapter02", "make chapter01", "its command, make chapter02 && ./run"
+            HERE, "make chapter02", "make chapter01", "`make chapter02 && ./run` is no paragraph of its own"
         )
         self.red_after(
             HERE, "diff ../01_one relu.cu", "code relu.cu", "holds no woven diff"
@@ -319,6 +375,89 @@ class Layout(TreeTest):
             HERE, "<!-- figure a -->", "<!-- table b -->", "holds no woven figure"
         )
 
+    def test_what_a_page_must_have(self):
+        figure = "<!-- figure b -->\n![A figure](../../plots/figures/a.svg)\n<!-- end -->\n"
+        no_picture = "picture: no figure stands between the change and the first words"
+        for old, new, message in [
+            ("**Why is it so?**", "**Why** is it so?", "opening: asks no **question?**"),
+            ("**Why is it so?**", "Why is it so?", "opening: asks no **question?**"),
+            ("in one sentence.\n\n`make", "in one sentence:\n`make", "is no paragraph of its own"),
+            ("It waits.", "", "sections: nothing stands below 'Where the time goes'"),
+            ("Write one.", "", "sections: nothing stands below 'Your turn'"),
+            (figure, "", no_picture),
+            (figure, figure + "\nThat was it.\n", no_picture),
+            ("## Why it works\n", "## Why it works\n\nFor a reason.\n\n" + figure, None),
+            ("<!-- figure b -->", "<!-- table b -->", no_picture),
+            ("How many are there?", "So many are there.", "no question stands before this answer"),
+            ("And how many here?", "", "no question stands before this answer"),
+            ("<!-- value a -->4<!-- end -->", "4", "this answer holds no woven value or table"),
+            (" <!-- count relu.cu n=1: 4 loads -->", "", "this answer holds no woven value or table"),
+            ("</details>\n\nAnd", "\nAnd", "predictions: 'Predict' has 1 answers in <details>, need 2 or 3"),
+            ("As many.", "As <details><!-- value a -->4<!-- end --></details>", None),
+        ]:
+            with self.subTest(new=new, message=message):
+                page = self.read(HERE)
+                self.edit(HERE, old, new)
+                if message:
+                    self.assert_red(f"{HERE}: ", message)
+                else:
+                    self.assert_green()
+                self.write(HERE, page)
+
+    def test_a_picture_may_stand_first_below_why_it_works(self):
+        figure = "<!-- figure b -->\n![A figure](../../plots/figures/a.svg)\n<!-- end -->\n"
+        self.edit(HERE, figure, "")
+        self.edit(HERE, "## Why it works\n", "## Why it works\n\n" + figure)
+        self.assert_green()
+        self.red_after(HERE, "works\n\n", "works\n\nFor a reason.\n\n", "picture: no figure")
+
+    def test_prose(self):
+        for old, new, message in [
+            (FILLER, FILLER[:1000], "length: 262 words of prose, need 700 to 1400"),
+            (FILLER, FILLER * 3, "words of prose, need 700 to 1400"),
+            ("A book.", "A" + " word" * 28 + ".", f"{HERE}: long sentences: line 172: 29 words, at most 28: 'A"),
+            ("A book.", "It takes 16 sectors a request.", "phrases: line 172: 'sectors a request'"),
+            ("A book.", "It takes two loads a thread.", "'two loads a thread': write 'per'"),
+            ("A book.", "Had each one, it would.", "'Had each': write 'If ...'"),
+            ("A book.", "It waits; who has none waits, too.", "give it a noun"),
+            ("A book.", "It shall wait.", "'shall': write 'will'"),
+            ("A book.", "It has only so many.", "'only so many': write"),
+            ("A book.", "Arrays out of the L2 cache.", "write 'L2 cold'"),
+            ("A book.", "It is *as good\nas* that.", "'as good as': write 'at best'"),
+            ("A book.", "Half is nobody's.", "'nobody's': say it plainly"),
+        ]:
+            with self.subTest(new[:40]):
+                self.red_after(HERE, old, new, message)
+        self.edit(HERE, "A book.", "A warp loads a pack. Were the threads? " + "Who has " * 9 + "it?")
+        self.edit(HERE, "It waits.", "It `shall` [wait](https://example.org/shall), <!-- value a -->1<!-- end -->.")
+        self.assert_green()
+        self.red_after("docs/terms.md", "It calls.", "It" + " word" * 28 + ".", "line 17: 29 words")
+
+    def test_a_page_of_the_old_form(self):
+        self.edit(HERE, "## Predict\n", "## What it costs\n")
+        self.assert_green()
+
+    def test_linked_terms(self):
+        link = "[grid](../../docs/terms.md#grid)"
+        self.edit("chapters/01_one/README.md", "The **grid** in", "The **warp** and **grids** in")
+        self.edit("docs/terms.md", "### grid\n", "### grids\n\n### warp\n")
+        self.edit(HERE, "#grid)", "#grids)")
+        self.edit("chapters/01_one/README.md", "#grid)", "#grids)")
+        self.assert_green()
+        for text in ("Two Warps wait.", "A [warp](../01_one/README.md) waits.", "- A\n  warp."):
+            with self.subTest(text):
+                self.red_after(
+                    HERE,
+                    "A book.",
+                    text,
+                    f"{HERE}: linked terms: line ",
+                    "', which chapters/01_one/README.md:5 defines, is linked nowhere: link it to "
+                    "docs/terms.md#warp",
+                )
+        self.edit(HERE, "A book.", "A warp, two [warps](../../docs/terms.md#warp), `packs` of a warplike grid.")
+        self.edit(HERE, link.replace("#grid", "#grids"), "grid")  # An everyday word.
+        self.assert_green()
+
     def test_a_page_that_cannot_be_read_is_reported_once(self):
         self.edit(HERE, "<!-- figure a -->", "<!-- figrue a -->")
         self.assert_red("'figrue' is no directive", "passed, 1 failed")
@@ -328,7 +467,7 @@ class Layout(TreeTest):
             HERE,
             "- Drop the head.\n",
             "- Drop it.\n- Drop the head.\n",
-            "line 36: this item has no break directive",
+            "line 162: this item has no break directive",
         )
         self.edit(HERE, "- Drop the tail.\n", "Drop the tail.\n")
         self.red_after(
@@ -337,14 +476,14 @@ class Layout(TreeTest):
 
     def test_links(self):
         for old, new, message in [
-            ("style.md#one-word", "stile.md", "line 12: there is no ../../docs/stile.md"),
+            ("style.md#one-word", "stile.md", "line 22: there is no ../../docs/stile.md"),
             (
                 "style.md#one-word",
                 "style.md#two-words",
-                "line 12: style.md has no heading for #two-words",
+                "line 22: style.md has no heading for #two-words",
             ),
             ("(#break-it)", "(#brake-it)", "no heading for #brake-it"),
-            ("figures/a.svg", "figures/b.svg", "there is no ../../plots/figures/b.svg"),
+            ("figures/a.svg)\n<!-- end -->\n\n## Where", "figures/b.svg)\n<!-- end -->\n\n## Where", "there is no ../../plots/figures/b.svg"),
             ("../../docs/style.md#one-word", "../../..", "there is no ../../.."),
         ]:
             with self.subTest(new):
@@ -414,14 +553,33 @@ class Layout(TreeTest):
 
     def test_terms(self):
         self.red_after(
-            HERE, "A book.", "A **Pack** again.", f"'pack' is bold already in {HERE}:3"
+            HERE, "A book.", "A **Pack** again.", f"'pack' is bold already in {HERE}:5"
+        )
+        self.red_after(
+            HERE,
+            "The **pack** in",
+            "It is a **pack** in",
+            f"{HERE}:5: what defines 'pack' begins with 'It', and no sentence stands before it",
         )
         self.red_after(
             HERE,
             "**pack**",
             "**grid**",
-            "'grid' is bold already in chapters/01_one/README.md:3",
+            "'grid' is bold already in chapters/01_one/README.md:5",
         )
+
+    def test_entries(self):
+        page = "docs/terms.md"
+        for name, old, new, message in [
+            (HERE, "**pack**", "**box**", f"{HERE}:5 defines 'box', which has no entry"),
+            (page, "A small memory.", "", "line 9: 'cache' is bold in no chapter, and nothing"),
+            (page, "It calls.", "", "line 15: 'host' is bold in no chapter, and nothing"),
+            (page, "### host", "### pack", f"line 15: 'pack' is defined here and in {HERE}:5"),
+        ]:
+            with self.subTest(message):
+                self.red_after(name, old, new, f"{page}: entries: ", message)
+        (self.root / page).unlink()
+        self.assert_red("entries: found nothing to look at")
 
     def test_one_machine(self):
         for text in (

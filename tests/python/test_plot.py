@@ -55,7 +55,7 @@ class Figures(unittest.TestCase):
             made_up.write(made_up.data_path(self.root, source), data)
         made_up.plant_peers(self.root, [made_up.peer("copy", 500), made_up.peer("PyTorch", 625)])
         self.quietly(plot.draw)
-        self.assertIn(">a plain read<", self.svg.with_name("by_size_06_sum.svg").read_text())
+        self.assertIn(">06 sum: 96 %<", self.svg.with_name("by_size_06_sum.svg").read_text())
         text = self.svg.with_name("ladder.svg").read_text()
         found = [text.index(f">{words}<") for words in (
             "PyTorch", "relu: 8 bytes to move for each element", "2,493 GB/s  ·  62.6 %",
@@ -135,11 +135,11 @@ class Figures(unittest.TestCase):
 
     def test_text_is_text_and_no_date_is_kept(self):
         text = self.svg.read_text()
-        self.assertIn(">03 pack<", text)
+        self.assertIn(">03 pack: 100 %<", text)
         self.assertNotIn("<dc:date>", text)
 
     def test_a_figure_changed_by_hand_is_caught(self):
-        self.svg.write_text(self.svg.read_text().replace(">03 pack<", ">04 pack<"))
+        self.svg.write_text(self.svg.read_text().replace(">03 pack:", ">04 pack:"))
         self.check_fails("by_size_03_pack.svg was changed by hand")
 
     def test_a_figure_without_its_seal_is_caught(self):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import tree
 from pages import Problem
@@ -125,6 +126,13 @@ class Profiling(unittest.TestCase):
         self.assertEqual(len(calls), 4)
         self.assertIn("--clock-control none", calls[0])
         self.assertTrue(calls[1].endswith("relu.profiled call 1024 1"))
+
+    def test_asking_for_names_is_no_path(self):
+        path = f"{self.ncu.parent}:{os.environ['PATH']}"
+        with unittest.mock.patch.dict(os.environ, PATH=path):
+            run = self.run_profile("03_pack", ncu="1")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertLessEqual(max(map(len, run.stdout.split("\nCounted")[1].splitlines())), 80)
 
     def test_there_is_no_ncu(self):
         run = self.run_profile("03_pack", ncu="no-such-tool")

@@ -29,7 +29,7 @@ PROGRAM = """\
 #!/bin/sh
 {
   printf 'case\\t1048576\\t0\\nlaunch\\tsum_kernel\\t4\\t256\\n'
-  printf 'row\\tbarriers a block\\tm\\t8\\t8.00\\t\\t1\\n'
+  printf 'row\\tbarriers per block\\tm\\t8\\t8.00\\t\\t1\\n'
   printf 'row\\twarp instructions\\tm\\t1000\\t1,000\\t\\t1\\n'
   printf 'row\\tload requests\\tm\\t2048\\t2,048\\t\\t1\\n'
   printf 'row\\treduction requests\\tm\\t4\\t4\\t\\t1\\n'
@@ -97,7 +97,7 @@ class Counting(SweepTest):
 
     def test_a_row_a_factor_in_blocks_of_the_chapters_size(self):
         lines = self.table()
-        self.assertEqual(lines[0], "| numbers a thread | blocks | barriers | warp "
+        self.assertEqual(lines[0], "| numbers per thread | blocks | barriers | warp "
                          "instructions | load requests | reduction requests |")
         self.assertEqual(lines[2:4], ["| 2 | 4 | 32 | 1,000 | 2,048 | 4 |",
                                       "| 16 | 4 | 32 | 1,000 | 2,048 | 4 |"])
@@ -138,7 +138,7 @@ class Timing(SweepTest):
     def test_times_beside_reading_alone(self):
         self.plant()
         lines = self.render("table", "sweep", "2^28")
-        self.assertEqual(lines[0], "| numbers a thread | 2²⁸: µs | of the read |")
+        self.assertEqual(lines[0], "| numbers per thread | 2²⁸: µs | of the read |")
         self.assertEqual(lines[2], "| 1 | 294 | 80.2 % |")
         self.assertEqual(lines[8], "| 64 | 237 | 99.6 % |")
         self.assertIn("NVIDIA H200, driver 580.1", lines[-1])
@@ -147,7 +147,7 @@ class Timing(SweepTest):
     def test_the_fastest_pair(self):
         self.plant()
         self.assertEqual(self.render("value", "fastest", "2^28"),
-                         ["64 numbers a thread, blocks of 1024"])
+                         ["64 numbers per thread, blocks of 1024"])
 
     def test_the_time_of_one_pair(self):
         self.plant()

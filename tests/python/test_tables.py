@@ -5,6 +5,7 @@ import unittest
 
 import counted
 import made_up
+import drawings
 import tables
 
 
@@ -81,13 +82,16 @@ class Tables(unittest.TestCase):
                 continue
             if name in ("parity", "findings", "speed", "memory", "error",
                         "coarsening", "sweep", "error_speed", "fastest", "tried",
-                        "peers", "peer", "pitfall", "arbitration", "kernel", "ptx"):  # Of no chapter's record.
+                        "peers", "peer", "pitfall", "arbitration", "kernel", "ptx",
+                        *(one.name for one in drawings.DRAWINGS)):  # Of no chapter's record.
                 continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
-            if name == "floor_us":
+            if name in ("floor_us", "sms"):
                 args = ["relu.cu"]
             if name == "times":
                 args += ["/"]
+            if name.startswith("share_"):
+                args += ["/", "8"]
             with self.subTest(f"{kind} {name}"):
                 with self.assertRaisesRegex(ValueError, "another version"):
                     self.render(kind, name, *args)
@@ -100,6 +104,18 @@ class Tables(unittest.TestCase):
                 self.assertEqual(
                     self.render("value", name, "relu.cu", "2^28"), [expected])
         self.assertEqual(self.render("value", "floor_us", "relu.cu"), ["2.50"])
+        self.assertEqual(self.render("value", "sms", "relu.cu"), ["132"])
+
+    def test_a_time_is_shared_out(self):
+        for words, expected in {"above_floor_us relu.cu 2^28": "537",
+                                "share_us relu.cu 2^28 / 2^10": "0.53",
+                                "share_ns relu.cu 2^28 / 1,000": "539"}.items():
+            with self.subTest(words):
+                self.assertEqual(self.render("value", *words.split()), [expected])
+        for words in ("share_us relu.cu 2^28", "share_us relu.cu 2^28 / two",
+                      "share_us relu.cu 2^28 /", "share_us relu.cu 2^28 / 1 / 2"):
+            with self.subTest(words), self.assertRaisesRegex(ValueError, "COUNT"):
+                self.render("value", *words.split())
 
     def test_a_series_is_named_behind_the_size(self):
         data = made_up.record(self.root, self.source, 4000)
@@ -140,19 +156,19 @@ class Tables(unittest.TestCase):
         lines = self.render("table", "counters", "n=2^20")
         self.assertEqual(lines[0], "| counter | 01_one_thread_each | 03_pack | ideal |")
         self.assertEqual(lines[2], "| load requests | 32768 | 32768 |  |")
-        self.assertEqual(lines[3], "| sectors a load request | 4.00 | 4.00 | 4.00 |")
+        self.assertEqual(lines[3], "| sectors per load request | 4.00 | 4.00 | 4.00 |")
         self.assertNotIn("shared loads", "".join(lines))  # There are none.
         self.assertIn("*n = 1,048,576; counted without a GPU", lines[-1])
-        words = "n=1024 offset=1 sectors a load request, shared loads".split()
+        words = "n=1024 offset=1 sectors per load request, shared loads".split()
         lines = self.render("table", "counters", *words)
-        self.assertEqual(lines[2], "| sectors a load request | 5.00 | 5.00 | 4.00 |")
+        self.assertEqual(lines[2], "| sectors per load request | 5.00 | 5.00 | 4.00 |")
         self.assertEqual(lines[3], "| shared loads | 0 | 0 |  |")
         self.assertIn("one element off", lines[-1])
 
     def test_counter_values(self):
         for name in made_up.CHAPTERS:
             counted.plant(self.write, f"chapters/{name}")
-        words = "relu.four.cu n=1024 offset=1 sectors a load request".split()
+        words = "relu.four.cu n=1024 offset=1 sectors per load request".split()
         self.assertEqual(self.render("value", "counter", *words), ["5.00"])
 
     def test_counters_of_one_kernel(self):
@@ -209,7 +225,7 @@ class Tables(unittest.TestCase):
 
     def test_a_page_without_a_sentence_is_refused(self):
         self.page.write_text("# Only a title\n")
-        with self.assertRaisesRegex(ValueError, "no first sentence"):
+        with self.assertRaisesRegex(ValueError, "no sentence before its command"):
             self.render("table", "ladder")
 
     def test_the_smaller_gpu_is_shown_at_its_largest_size(self):

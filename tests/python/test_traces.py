@@ -159,20 +159,18 @@ class Figures(unittest.TestCase):
     @needs_matplotlib
     def test_only_what_was_drawn_from_these_traces_passes(self):
         self.quietly(plot.draw)
-        self.assertEqual(self.quietly(plot.check), (0, "6 passed, 0 failed\n"))
+        self.assertEqual(self.quietly(plot.check), (0, "5 passed, 0 failed\n"))
         drawn = self.svg.read_text()
         self.assertIn("32 lanes × 4 bytes in 5 sectors", drawn)
-        self.assertIn(">28 of 32 bytes<", drawn)
-        for kind in ("lanes", "banks", "active"):
+        self.assertIn(">fetched with it, not wanted<", drawn)
+        for kind in ("lanes", "active"):
             self.assertIn(f"{kind}_03_pack.svg",
                           tables.render("figure", kind, [], self.page)[0])
-        self.assertIn("32 lanes, 2 wavefronts",
-                      self.svg.with_name("banks_03_pack.svg").read_text())
         drawn_steps = self.svg.with_name("active_03_pack.svg").read_text()
         for count in (2, 64, 1, 16):  # Warps and threads, of each step.
             self.assertIn(f">{count}<", drawn_steps)
 
-        self.svg.write_text(drawn.replace(">28 of", ">32 of"))
+        self.svg.write_text(drawn.replace("in 5 sectors", "in 4 sectors"))
         self.assertIn("lanes_03_pack.svg was changed by hand",
                       self.quietly(plot.check)[1])
 
@@ -180,6 +178,8 @@ class Figures(unittest.TestCase):
         made_up.plant_trace(self.root, self.source, 0)
         self.assertIn("lanes_03_pack.svg was drawn from other data",
                       self.quietly(plot.check)[1])
+        self.quietly(plot.draw)
+        self.assertNotIn("fetched with it", self.svg.read_text())
 
     def test_a_changed_source_makes_its_trace_stale(self):
         self.source.write_text("// edited\n")
@@ -196,18 +196,18 @@ class Figures(unittest.TestCase):
     def test_a_view_that_nobody_asked_for_is_missed(self):
         path = traces.path_of(self.root, self.source)
         data = json.loads(path.read_text())
-        del data["views"]["banks"]
+        del data["views"]["active"]
         path.write_text(json.dumps(data))
-        with self.assertRaisesRegex(ValueError, "no view of banks"):
-            tables.render("figure", "banks", [], self.page)
+        with self.assertRaisesRegex(ValueError, "no view of active"):
+            tables.render("figure", "active", [], self.page)
 
     @needs_matplotlib
     def test_a_variant_has_figures_of_its_own(self):
         variant = self.source.with_name("relu.four.cu")
         made_up.plant_trace(self.root, variant)
         self.quietly(plot.draw)
-        self.assertIn("banks_03_pack.four.svg",
-                      tables.render("figure", "banks", ["relu.four.cu"], self.page)[0])
+        self.assertIn("active_03_pack.four.svg",
+                      tables.render("figure", "active", ["relu.four.cu"], self.page)[0])
 
 
 if __name__ == "__main__":

@@ -217,15 +217,22 @@ class Weave(TreeTest):
             self.assert_green()
 
     def test_terms(self):
-        self.write("docs/style.md", "<!-- terms -->\n<!-- end -->\n")
+        page = "docs/terms.md"
+        self.write(page, "<!-- terms -->\n<!-- end -->\n")
         self.assert_red("no chapter defines a **term**")
-        self.edit(HERE, "An item.", "A **two\n  words** item.")
+        self.edit(HERE, "# Page\n", "# Page\n\n**Why so?** An `x. Y` moves. It is a **warp\n"
+                  "vote** of [them](../01_one/relu.cu). And so on.\n\n- **SMs** vote.\n")
         self.assert_green()
-        self.assertIn(
-            "- two words: [02](../chapters/02_two/README.md)\n", self.read("docs/style.md")
+        self.assertEqual(
+            self.read(page),
+            "<!-- terms -->\n### SMs\n\nSMs vote. ([chapter 02](../chapters/02_two/README.md))\n\n"
+            "### warp vote\n\nAn `x. Y` moves. It is a warp vote of "
+            "[them](../chapters/01_one/relu.cu). ([chapter 02](../chapters/02_two/README.md))\n"
+            "<!-- end -->\n",
         )
-        self.edit(HERE, "**two\n", "**three\n")
-        self.assert_red("docs/style.md:1: 'terms' is stale", arguments=["--check"])
+        self.assert_green("--check")
+        self.edit(HERE, "- **SMs** vote", "- **SMs** wait")
+        self.assert_red(f"{page}:1: 'terms' is stale", arguments=["--check"])
 
 
 class Cut(TreeTest):

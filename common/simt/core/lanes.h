@@ -1,10 +1,6 @@
 // Loops over the lanes of a warp, written so that the compiler makes vector
 // code of them.
 #pragma once
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
-
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -69,26 +65,12 @@ inline void map_indices(uint32_t mask, Out* out, F f) {
     for (int i = 0; i < kValues; ++i) out[i] = f(i);
     return;
   }
-#ifdef __AVX512F__  // The lanes' bits are a vector's mask as they are.
-  if constexpr (kParts == 1 && sizeof(Out) == 4) {
-    alignas(64) Out value[kLanes];
+  alignas(64) Out value[kValues];
 #pragma GCC ivdep
-    for (int l = 0; l < kLanes; ++l) value[l] = f(l);
-    const auto blend = [&](int l) {
-      const __m512i old = _mm512_loadu_si512(out + l);
-      const __m512i all = _mm512_load_si512(value + l);
-      _mm512_storeu_si512(out + l, _mm512_mask_mov_epi32(old, mask >> l, all));
-    };
-    blend(0);
-    blend(16);
-    return;
-  }
-#endif
+  for (int i = 0; i < kValues; ++i) value[i] = f(i);
 #pragma GCC ivdep
-  for (int i = 0; i < kValues; ++i) {
-    const Out value = f(i);
-    out[i] = mask & kLaneBit[i / kParts] ? value : out[i];
-  }
+  for (int i = 0; i < kValues; ++i)
+    out[i] = mask & kLaneBit[i / kParts] ? value[i] : out[i];
 }
 
 // out[i] = f(in[i]...) likewise.
@@ -114,8 +96,10 @@ inline uint32_t lanes_where(F f, const In*... in) {
   alignas(32) int32_t holds[kLanes];
   for (int l = 0; l < kLanes; ++l) holds[l] = f(in[l]...) ? -1 : 0;
   for (int l = 0; l < kLanes; l += 8) {
-    const auto* eight = reinterpret_cast<const float*>(holds + l);
-    bits |= uint32_t(_mm256_movemask_ps(_mm256_load_ps(eight))) << l;
+    // <immintrin.h> would cost every file a third of a second.
+    using Eight = float __attribute__((vector_size(32), may_alias));
+    const auto& eight = *reinterpret_cast<const Eight*>(holds + l);
+    bits |= uint32_t(__builtin_ia32_movmskps256(eight)) << l;
   }
 #else
   for (int l = 0; l < kLanes; ++l) bits |= f(in[l]...) ? kLaneBit[l] : 0;

@@ -14,9 +14,10 @@ namespace simt::settings {
 namespace {
 
 constexpr std::string_view kNames[] = {
-    "SIMT_CHECKS",   "SIMT_COUNTERS", "SIMT_DEVICE", "SIMT_LEAKS",
-    "SIMT_PATIENCE", "SIMT_PTXAS",    "SIMT_REPORT", "SIMT_SECONDS",
-    "SIMT_SMS",      "SIMT_THREADS",  "SIMT_TRACE",  "SIMT_TRACE_LINE"};
+    "SIMT_CHECKS",    "SIMT_COUNTERS", "SIMT_DEVICE", "SIMT_LEAKS",
+    "SIMT_PATIENCE",  "SIMT_PTXAS",    "SIMT_REPORT", "SIMT_SECONDS",
+    "SIMT_SMS",       "SIMT_THREADS",  "SIMT_TRACE",  "SIMT_TRACE_BLOCK",
+    "SIMT_TRACE_LINE"};
 
 // Empty counts as unset.
 const char* value_of(const char* name) {
@@ -84,6 +85,10 @@ std::string device() {
 std::string trace_line() {
   const char* value = value_of("SIMT_TRACE_LINE");
   return value ? value : "";
+}
+
+int trace_block() {
+  return number("SIMT_TRACE_BLOCK", "a block", 0, 2'147'483'646).value_or(0);
 }
 
 void require_known() {

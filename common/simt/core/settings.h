@@ -23,6 +23,7 @@ std::optional<int> multiprocessors();  // SIMT_SMS=n, 1 to 1024
 const char* report_path();             // SIMT_REPORT=file.json, or null
 const char* trace_path();              // SIMT_TRACE=file.json, or null
 std::string trace_line();              // SIMT_TRACE_LINE=relu.cu:28
+int trace_block();                     // SIMT_TRACE_BLOCK=n, 0 if unset
 
 // Throws Error if the environment has a SIMT_ variable that is none of these.
 void require_known();

@@ -1,6 +1,9 @@
 // Comparisons, and selections by their results: setp, set, selp, slct, testp.
 #include <array>
 #include <type_traits>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
 
 #include "common/simt/isa/arithmetic_float.h"
 

@@ -88,7 +88,7 @@ uint64_t map(uint64_t wish, uint64_t bytes, int protection, int flags,
 }
 
 // One mapping, open to everybody, is what remains without a file.
-Reserved reserve(uint64_t bytes) {
+Reserved reserve_arena(uint64_t bytes) {
   constexpr int open = PROT_READ | PROT_WRITE;
   const int file = memory_file(bytes);
   if (file < 0) {
@@ -161,7 +161,7 @@ Allocations::Allocations(uint64_t device_bytes) : device_bytes_(device_bytes) {
   Reserved arena;
   uint64_t bytes = 2 * kArenaBytes;
   while (arena.begin == 0 && (bytes /= 2) >= kSmallestArena) {
-    arena = reserve(bytes);
+    arena = reserve_arena(bytes);
   }
   if (arena.begin == 0) throw std::bad_alloc();
   arena_begin_ = arena.begin;

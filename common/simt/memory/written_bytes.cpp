@@ -11,7 +11,7 @@ namespace simt {
 namespace {
 
 // Zeros that cost nothing until they are touched.
-void* reserve(uint64_t bytes) {
+void* reserve_zeros(uint64_t bytes) {
   void* zeros = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (zeros == MAP_FAILED)
@@ -23,10 +23,10 @@ void* reserve(uint64_t bytes) {
 }  // namespace
 
 WrittenBytes::WrittenBytes(uint64_t bytes)
-    : words_(static_cast<uint64_t*>(reserve(bytes / 8))),
+    : words_(static_cast<uint64_t*>(reserve_zeros(bytes / 8))),
       bits_(words_),
       counts_(static_cast<uint32_t*>(
-          reserve((bytes / kPageBytes + 1) * sizeof(uint32_t)))) {}
+          reserve_zeros((bytes / kPageBytes + 1) * sizeof(uint32_t)))) {}
 
 void WrittenBytes::insert_in(uint64_t page, uint64_t begin, uint64_t end) {
   uint32_t count = kPageBytes;

@@ -59,10 +59,13 @@ void count_global(const Access& a, MemoryCounts& c) {
     const uint64_t bytes = uint64_t{a.bytes} * kLanes;
     c.sectors += (a.address[0] + bytes - 1) / 32 - a.address[0] / 32 + 1;
     c.used_bytes += bytes;
+    c.least_sectors += bytes / 32;
     return;
   }
   const Distinct places(a.mask, [&](int l) { return a.address[l]; });
-  c.used_bytes += uint64_t{a.bytes} * places.count;
+  const uint64_t bytes = uint64_t{a.bytes} * places.count;
+  c.used_bytes += bytes;
+  c.least_sectors += (bytes + 31) / 32;
   if (a.use == Use::kAtomic) {
     c.sectors += atomic_sectors(a);
     return;
@@ -133,6 +136,7 @@ void MemoryCounts::add(const MemoryCounts& other) {
   requests += other.requests;
   sectors += other.sectors;
   used_bytes += other.used_bytes;
+  least_sectors += other.least_sectors;
   wavefronts += other.wavefronts;
   conflicts += other.conflicts;
 }

@@ -23,6 +23,8 @@ struct MemoryCounts {
   uint64_t requests = 0;    // one a warp and instruction
   uint64_t sectors = 0;     // global: 32-byte blocks touched
   uint64_t used_bytes = 0;  // global: distinct bytes asked for
+  uint64_t least_sectors =
+      0;                    // global: those that would hold a request's bytes
   uint64_t wavefronts = 0;  // shared: passes through the 32 banks
   uint64_t conflicts = 0;   // shared: those that better addresses would save
 

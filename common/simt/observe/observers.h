@@ -47,8 +47,9 @@ inline void fence(Warp& warp, const Instruction& ins, uint32_t mask) {
 // came by this instruction.
 inline void collective(Warp& warp, const Instruction& ins, uint32_t mask,
                        uint32_t members) {
-  if (Checker* checker = warp.block->observers.checker)
-    checker->collective(warp, ins, mask, members);
+  const Observers& o = warp.block->observers;
+  if (o.checker) o.checker->collective(warp, ins, mask, members);
+  if (o.trace) o.trace->collective(warp, ins, mask);
   if (warp.tainted)
     warp.block->observers.checker->values().collective(warp, ins, mask);
 }

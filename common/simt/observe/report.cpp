@@ -98,6 +98,8 @@ Metrics metrics_of(const Totals& t) {
   const auto per_sector = [&](const char* op, const MemoryCounts& c) {
     m[std::string("smsp__sass_average_data_bytes_per_sector_mem_global_op_") +
       op + ".pct"] = percent(c.used_bytes, 32 * c.sectors, 0);
+    m[std::string("simt__least_sectors_mem_global_op_") + op + ".sum"] =
+        c.least_sectors;
   };
   per_sector("ld", t.global_load);
   per_sector("st", t.global_store);
@@ -199,7 +201,7 @@ std::string number(double value) {
   return text;
 }
 
-std::string triple(const std::array<uint32_t, 3>& v) {
+std::string array(const std::array<uint32_t, 3>& v) {
   return "[" + std::to_string(v[0]) + ", " + std::to_string(v[1]) + ", " +
          std::to_string(v[2]) + "]";
 }
@@ -217,14 +219,13 @@ std::string json(const Finding& f) {
          ", \"note\": " + (f.note ? "true" : "false") +
          ", \"file\": " + quoted(f.file) +
          ", \"line\": " + std::to_string(f.line) +
-         ", \"block\": " + triple(f.block) +
-         ", \"thread\": " + triple(f.thread) +
+         ", \"block\": " + array(f.block) + ", \"thread\": " + array(f.thread) +
          ", \"count\": " + std::to_string(std::max<uint64_t>(f.count, 1)) +
          ", \"address\": " + std::to_string(f.address) +
          (f.has_other ? ", \"other\": {\"file\": " + quoted(f.other_file) +
                             ", \"line\": " + std::to_string(f.other_line) +
-                            ", \"block\": " + triple(f.other_block) +
-                            ", \"thread\": " + triple(f.other_thread) + "}"
+                            ", \"block\": " + array(f.other_block) +
+                            ", \"thread\": " + array(f.other_thread) + "}"
                       : "") +
          "}";
 }
@@ -249,8 +250,8 @@ std::string json(const LaunchReport& r) {
            ", \"line\": " + std::to_string(l.line) +
            ", \"metrics\": " + object(l.metrics) + "}";
   };
-  return "{\"kernel\": " + quoted(r.kernel) + ", \"grid\": " + triple(r.grid) +
-         ", \"block\": " + triple(r.block) +
+  return "{\"kernel\": " + quoted(r.kernel) + ", \"grid\": " + array(r.grid) +
+         ", \"block\": " + array(r.block) +
          ", \"shared_bytes\": " + std::to_string(r.shared_bytes) +
          ",\n   \"metrics\": " + object(r.metrics) +
          ",\n   \"lines\": " + array(r.lines, "\n    ", line) +

@@ -10,7 +10,6 @@
 #include "common/simt/runtime/graphs.h"
 
 namespace simt {
-namespace {
 
 struct Capture {
   cudaStream_t origin = nullptr;
@@ -20,6 +19,13 @@ struct Capture {
   std::map<cudaStream_t, Nodes> last;  // of each stream that takes part
   bool valid = true;
 };
+struct CapturePoint {
+  std::shared_ptr<Capture> capture;
+  Nodes last;
+};
+
+namespace {
+
 using Captures = std::vector<std::shared_ptr<Capture>>;
 
 Captures& captures() {
@@ -110,11 +116,6 @@ std::shared_ptr<Graph> end(cudaStream_t stream) {
 }
 
 }  // namespace
-
-struct CapturePoint {
-  std::shared_ptr<Capture> capture;
-  Nodes last;
-};
 
 bool is_capturing(cudaStream_t stream) { return capture_of(stream) != nullptr; }
 

@@ -38,12 +38,12 @@ constexpr uint64_t kCompressed = 0x2000 | 0x8000;  // LZ4, Zstandard
 constexpr char kHowToBuild[] =
     "build with -gencode arch=compute_90,code=compute_90 --no-compress";
 
+}  // namespace
+
 struct ManagedVariable {
   void** host_pointer;
   std::string name;
 };
-
-}  // namespace
 
 struct FatBinary {
   const uint8_t* data = nullptr;

@@ -5,10 +5,12 @@
 #include "common/simt/runtime/runtime.h"
 
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <set>
 
@@ -71,15 +73,49 @@ __attribute__((constructor(101))) void watch_exit() {
   }
 }
 
+// With the names of files as they are seen from here.
+std::string seen_from_here(std::string line) {
+  std::error_code nowhere;  // Somebody may have removed the folder.
+  const std::string here =
+      std::filesystem::current_path(nowhere).string() + "/";
+  if (nowhere) return line;
+  for (size_t at = 0; (at = line.find(" " + here, at)) != line.npos; ++at)
+    line.erase(at + 1, here.size());
+  return line;
+}
+
+// Broken between words where a terminal would break within them. Elsewhere a
+// line stays whole, for grep.
+std::string fit_for_screen(const std::string& text) {
+  winsize screen = {};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &screen) != 0 || screen.ws_col == 0)
+    return text;
+  std::string out = text;
+  for (size_t begin = 0; out.size() - begin > screen.ws_col;) {
+    const size_t end = out.find('\n', begin);
+    const size_t last = out.rfind(' ', begin + screen.ws_col);
+    if (end != out.npos && end - begin <= screen.ws_col) {
+      begin = end + 1;
+    } else if (last != out.npos && last > begin + 4) {
+      out.replace(last, 1, "\n    ");
+      begin = last + 1;
+    } else {
+      break;  // A word as long as a line.
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
-void say(const std::string& line) {
+void say(const std::string& words) {
+  const std::string line = seen_from_here(words);
   static auto* mutex = new std::mutex;
   static auto* said = new std::set<std::string>;
   const std::lock_guard lock(*mutex);
   if (!said->insert(line).second) return;
   std::fflush(stdout);  // so that both stay in order where they share a file
-  std::fprintf(stderr, "simt: %s\n", line.c_str());
+  std::fprintf(stderr, "%s\n", fit_for_screen("simt: " + line).c_str());
 }
 
 void complain(const std::string& call, const std::string& why) {

@@ -1,0 +1,208 @@
+// Nothing here is worth studying: runs the checks, names those that passed, and
+// tells of those that failed the first.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include "common/checks.h"
+
+#include <doctest/doctest.h>
+#include <errno.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace simt {
+// The executor's last words on what it found; there are none on a GPU.
+__attribute__((weak)) void sum_up_findings();
+}  // namespace simt
+
+namespace {
+
+unsigned checks_run = 0;
+bool some_left_out = false;  // By the reader; a check may also skip itself.
+const char* running = nullptr;
+bool in_plain_words = false;
+
+struct Census : doctest::IReporter {
+  explicit Census(const doctest::ContextOptions&) {}
+
+  void test_case_skipped(const doctest::TestCaseData& check) override {
+    some_left_out |= !check.m_skip;
+  }
+  void test_case_start(const doctest::TestCaseData& check) override {
+    running = check.m_name;
+  }
+  void test_case_end(const doctest::CurrentTestCaseStats&) override {
+    running = nullptr;
+  }
+  void test_run_end(const doctest::TestRunStats& run) override {
+    checks_run = run.numTestCasesPassingFilters;
+  }
+
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void test_case_exception(const doctest::TestCaseException&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void log_assert(const doctest::AssertData&) override {}
+  void log_message(const doctest::MessageData&) override {}
+};
+REGISTER_LISTENER("census", 0, Census);
+
+// What INFO() has said of the values at hand, a line each.
+std::string circumstances() {
+  std::ostringstream out;
+  for (int k = 0; k < doctest::IReporter::get_num_active_contexts(); ++k) {
+    doctest::IReporter::get_active_contexts()[k]->stringify(&out);
+    out << "\n";
+  }
+  return out.str();
+}
+
+std::string indented(const std::string& text) {
+  std::istringstream lines(text);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) out += "  " + line + "\n";
+  return out;
+}
+
+// Says little: the names of what passed, or the first thing that failed.
+class PlainWords : public doctest::IReporter {
+ public:
+  explicit PlainWords(const doctest::ContextOptions& options)
+      : options_(options), out_(*options.cout) {
+    in_plain_words = true;
+  }
+
+  void report_query(const doctest::QueryData& query) override {
+    doctest::ConsoleReporter(options_).report_query(query);
+  }
+  void test_case_skipped(const doctest::TestCaseData& check) override {
+    left_out_ += check.m_skip;
+  }
+  void test_case_start(const doctest::TestCaseData& check) override {
+    check_ = check.m_name;
+  }
+  void test_case_end(const doctest::CurrentTestCaseStats& check) override {
+    (check.failure_flags ? failed_ : passed_).push_back(check_);
+  }
+  void test_case_exception(const doctest::TestCaseException& end) override {
+    fail("it ended with: " + std::string(end.error_string.c_str()));
+  }
+  void log_assert(const doctest::AssertData& check) override {
+    if (!check.m_failed) return;
+    const std::string got =
+        check.m_threw
+            ? "an exception: " + std::string(check.m_exception.c_str())
+            : check.m_decomp.c_str();
+    fail("expected  " + std::string(check.m_expr) + "\ngot       " + got,
+         check.m_file, check.m_line);
+  }
+  void log_message(const doctest::MessageData& message) override {
+    const std::string text = message.m_string.c_str();
+    if (message.m_severity == doctest::assertType::is_warn)
+      out_ << check_ << ": " << text << "\n";
+    else
+      fail(text, message.m_file, message.m_line);
+  }
+  void test_run_end(const doctest::TestRunStats&) override {
+    if (simt::sum_up_findings) simt::sum_up_findings();
+    failed_.empty() ? sum_up_success() : sum_up_failure();
+    out_.flush();
+  }
+
+  void test_run_start() override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+
+ private:
+  void fail(const std::string& what, const char* file = nullptr, int line = 0) {
+    if (told_) return;
+    told_ = true;
+    out_ << "\nFAILED: " << check_ << "\n" << indented(circumstances() + what);
+    if (file) out_ << "  (" << file << ":" << line << ")\n";
+    out_.flush();
+  }
+
+  void sum_up_success() {
+    if (passed_.empty()) return;
+    out_ << (passed_.size() == 1 ? "1 check" : count(passed_) + " checks")
+         << " passed:\n";
+    for (const std::string& name : passed_) out_ << "  " << name << "\n";
+    if (left_out_)
+      out_ << "Left out, because it takes long: " << left_out_ << " more ("
+           << program_invocation_name << " --no-skip).\n";
+  }
+
+  void sum_up_failure() {
+    out_ << "\n"
+         << count(failed_) << " of " << passed_.size() + failed_.size()
+         << " checks failed";
+    if (failed_.size() > 1) out_ << ", these too";
+    out_ << (failed_.size() > 1 ? ":\n" : ".\n");
+    for (size_t k = 1; k < failed_.size(); ++k)
+      out_ << "  " << failed_[k] << "\n";
+    out_ << "All that they say: " << program_invocation_name
+         << " --dt-reporters=console\n";
+  }
+
+  static std::string count(const std::vector<std::string>& checks) {
+    return std::to_string(checks.size());
+  }
+
+  const doctest::ContextOptions& options_;
+  std::ostream& out_;
+  std::string check_;
+  std::vector<std::string> passed_, failed_;
+  bool told_ = false;
+  int left_out_ = 0;  // Because they take long.
+};
+REGISTER_REPORTER("plain", 0, PlainWords);
+
+// CUDA_CHECK ends the program: say, as the reporter would, within which check.
+void name_interrupted_check() {
+  if (!running) return;
+  std::fflush(stdout);
+  if (in_plain_words)
+    std::fprintf(stderr,
+                 "\nFAILED: %s\n"
+                 "  It ended here, because no CUDA error can be mended. The "
+                 "checks after it did\n  not run.\n",
+                 running);
+  else
+    std::fprintf(stderr,
+                 "%s\nTEST CASE:  %s\n\n"
+                 "ERROR: it ended here, because no CUDA error can be mended.\n",
+                 std::string(79, '=').c_str(), running);
+}
+
+bool names_reporter(int argc, char** argv) {
+  for (int k = 1; k < argc; ++k)
+    if (std::string_view(argv[k]).starts_with("--dt-reporters=")) return true;
+  return false;
+}
+
+}  // namespace
+
+std::optional<int> run_checks(int argc, char** argv) {
+  std::atexit(name_interrupted_check);
+  doctest::Context checks(argc, argv);
+  if (!names_reporter(argc, argv)) checks.setOption("reporters", "plain");
+  const int failed = checks.run();
+  if (failed || checks.shouldExit()) return failed;
+  if (checks_run == 0) {
+    std::fprintf(stderr,
+                 "No check has such a name: --list-test-cases shows them all. "
+                 "One that is\nskipped by default needs --no-skip too.\n");
+    return EXIT_FAILURE;
+  }
+  if (some_left_out) {
+    std::puts("Some checks were left out, so nothing is measured.");
+    return EXIT_SUCCESS;
+  }
+  return std::nullopt;
+}

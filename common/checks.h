@@ -1,0 +1,9 @@
+// Nothing here is worth studying: the checks, and in plain words what became of
+// them.
+#pragma once
+
+#include <optional>
+
+// Runs the checks that doctest's options choose. Returns how the program must
+// end, or nothing: then each of them was run and passed, and it may measure.
+std::optional<int> run_checks(int argc, char** argv);

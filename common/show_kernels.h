@@ -1,0 +1,17 @@
+// Nothing here is worth studying: what the executor says of a program when it
+// has ended.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+namespace show {
+
+// One line per kernel, over all of its launches, and where to look next.
+void print_kernels(std::FILE* out);
+
+// What the executor found wrong, not only worth knowing, in one line; empty if
+// there is nothing.
+std::string failure();
+
+}  // namespace show

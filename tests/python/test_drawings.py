@@ -1,0 +1,197 @@
+"""The figures of one idea each: what they show is what was traced or printed."""
+
+import contextlib
+import importlib.util
+import io
+import json
+import pathlib
+import re
+import shutil
+import tempfile
+import unittest
+
+import made_up
+import drawings
+import drawings_bits
+import drawings_threads
+import error_figure
+import plot
+import tables
+import trace_kinds
+import traces
+import tree
+from pages import Problem
+
+needs_matplotlib = unittest.skipUnless(
+    importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
+VIEW = traces.View(["made up"], "code")
+
+
+def event(use, lanes, warp=0, number=0, **more):
+    return {"use": use, "warp": warp, "number": number, "blocks": 2, "block": 64,
+            "bytes": 4, "lanes": lanes, **more}
+
+
+class Kinds(unittest.TestCase):
+    def kept(self, kind, events):
+        """What a trace's reader makes of what its tracer recorded."""
+        (data,) = trace_kinds.TRACERS[kind](VIEW, events)
+        return trace_kinds.READERS[kind](json.loads(json.dumps(data)))
+
+    def test_owners_are_kept_block_by_block_and_round_by_round(self):
+        def load(warp, number, first):
+            return event("load", [{"lane": k, "offset": 4 * (first + k)} for k in (0, 1)],
+                         warp, number)
+
+        owners = self.kept("owners", [load(0, 0, 0), load(0, 0, 128), load(1, 0, 32),
+                                      event("store", [{"lane": 0, "offset": 0}]),
+                                      load(0, 1, 64)])
+        self.assertEqual(owners.takes, {0: [{0: 0, 1: 1, 32: 32, 33: 33}, {0: 128, 1: 129}],
+                                        1: [{0: 64, 1: 65}]})
+        self.assertEqual(owners.step, 128)
+
+    def test_lanes_that_jump_are_no_run(self):
+        self.assertEqual(trace_kinds._runs({0: 0, 1: 8, 2: 9}), "0:0:1 1:8:2")
+
+    def test_bytes_count_until_the_first_store(self):
+        order = self.kept("order", [event(use, []) for use in ("load", "load", "store", "load")]
+                          + [event("load", [], warp=1)])
+        self.assertEqual((order.bytes_before_store(), order.bytes_loaded()), (8, 12))
+
+    def test_a_vote_is_the_bits_of_its_lanes(self):
+        lanes = [{"lane": lane, "value": lane in (1, 31)} for lane in range(32)]
+        self.assertEqual(self.kept("vote", [event("vote", lanes)]).word, 0x80000002)
+        with self.assertRaisesRegex(Problem, "comes to 0 votes"):
+            self.kept("vote", [event("load", [])])
+
+    def test_a_butterfly_has_three_rounds_of_one_distance_each(self):
+        def shuffle(*far):
+            return event("exchange", [{"lane": k, "value": 1 << k, "with": far[k % len(far)]}
+                                      for k in range(32)])
+
+        found = self.kept("exchange", [shuffle(1), shuffle(2), shuffle(4)])
+        self.assertEqual([far for far, _ in found.rounds], [1, 2, 4])
+        self.assertEqual(found.rounds[0][1], [1 << k for k in range(32)])
+        with self.assertRaisesRegex(Problem, "2 exchanges"):
+            self.kept("exchange", [shuffle(1), shuffle(2)])
+        with self.assertRaisesRegex(Problem, "differently far"):
+            self.kept("exchange", [shuffle(1, 2), shuffle(2), shuffle(4)])
+
+
+class Printed(unittest.TestCase):
+    GOOD = "-0.1 becomes 0xae66: 1 01011 1001100110, which is -0.0999755859375\n"
+
+    def test_the_bits_of_a_half_are_its_value(self):
+        self.assertEqual(drawings_bits.read_half(self.GOOD),
+                         ("-0.1", "1010111001100110", "-0.0999755859375"))
+        with self.assertRaisesRegex(ValueError, "are not"):
+            drawings_bits.read_half(self.GOOD.replace(" 1 01011", " 0 01011"))
+        with self.assertRaisesRegex(ValueError, "no half"):
+            drawings_bits.read_half("nothing")
+
+    def test_a_table_of_errors_has_four_columns(self):
+        with self.assertRaisesRegex(ValueError, "no table of errors"):
+            error_figure.formulas("a\nb\n1 2 3\n1 2 3\n")
+
+
+@needs_matplotlib
+class Drawn(unittest.TestCase):
+    """In a copy of what is committed: each can be drawn, and none when it is stale."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.drawn = made_up.repository(folder.name)
+        for need in {need for one in drawings.DRAWINGS for need in one.needs}:
+            cls.copy(need)
+            if not need.endswith(".expected"):
+                cls.copy(traces.path_of(pathlib.Path(), pathlib.Path(need)))
+        for source in cls.drawn.glob("chapters/*/*.cu"):  # The copied ones are others.
+            made_up.write(made_up.data_path(cls.drawn, source),
+                          made_up.record(cls.drawn, source, 4000))
+        with contextlib.redirect_stdout(io.StringIO()):
+            plot.draw(cls.drawn, plot.figures(cls.drawn))
+
+    @classmethod
+    def copy(cls, name):
+        (cls.drawn / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(tree.REPOSITORY / name, cls.drawn / name)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name).resolve() / "copy"
+        shutil.copytree(self.drawn, self.root)
+
+    def check(self):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            status = plot.check(self.root, plot.figures(self.root))
+        return status, said.getvalue()
+
+    def text(self, name):
+        return (self.root / f"plots/figures/{name}.svg").read_text()
+
+    def render(self, name):
+        return tables.render("figure", name, [], self.root / "chapters/03_pack/README.md")
+
+    def test_each_is_drawn_and_has_a_caption_of_what_was_traced(self):
+        self.assertEqual(self.check()[0], 0)
+        self.assertGreater(len(drawings.drawings(self.root)), 8)
+        for one in drawings.drawings(self.root):
+            picture, _, caption = self.render(one.name)
+            self.assertIn(f"plots/figures/{one.name}.svg", picture)
+            self.assertRegex(caption, r"^\*[A-Z].*\.\*$")
+        self.assertIn("128 bytes for the 128", self.render("coalesced")[2])
+        self.assertIn("1,024 for 128", self.render("coalesced")[2])
+        self.assertIn("wait: 4, 16, 16.", self.render("flight")[2])
+
+    def test_they_show_what_was_traced(self):
+        for name, *words in (("threads", ">i = 256 to 511<", ">24 threads too many"),
+                             ("rounds", ">12,000,004<", ">+ step<"),
+                             ("waves", "31 full waves", "1,088 blocks"),
+                             ("flight", "4 waits", "1 wait<"),
+                             ("half", "(1 + 614/1024)"),
+                             ("ballot", "0xaead6cba"),
+                             ("butterfly", "far = 4", ">32 bits<")):
+            for part in words:
+                self.assertIn(part, self.text(name))
+
+    def test_nothing_is_drawn_too_small_to_read(self):
+        for one in drawings.drawings(self.root):
+            text = self.text(one.name)
+            width = float(re.search(r'width="([\d.]+)pt"', text)[1]) / 0.75
+            self.assertLessEqual(width, 830)
+            for size in re.findall(r"font-size: ([\d.]+)px", text):
+                self.assertGreaterEqual(round(float(size) / 0.75, 1), 11, f"in {one.name}")
+
+    def test_other_data_are_caught(self):
+        for need, names in ((drawings.CHAPTERS["05"] + "relu_mask.cu", ["ballot"]),
+                            (drawings.CHAPTERS["03"] + "relu.four.cu", ["flight"]),
+                            (drawings.CHAPTERS["05"] + "relu_mask.sequential.cu",
+                             ["coalesced"])):
+            path = traces.path_of(self.root, self.root / need)
+            path.write_text(path.read_text() + "\n")
+            said = self.check()[1]
+            for name in names:
+                self.assertIn(f"{name}.svg was drawn from other data", said)
+        half = self.root / "tests/programs/half_bits.expected"
+        half.write_text(half.read_text() + "\n")
+        self.assertIn("half.svg was drawn from other data", self.check()[1])
+
+    def test_a_changed_source_makes_its_drawing_stale(self):
+        (self.root / drawings.CHAPTERS["05"] / "relu_mask.packed.cu").write_text("// edited\n")
+        with self.assertRaisesRegex(ValueError, "traced in another version"):
+            self.render("butterfly")
+
+    def test_a_drawing_whose_trace_is_gone_belongs_to_no_chapter(self):
+        traces.path_of(self.root, self.root / drawings.CHAPTERS["05"]
+                       / "relu_mask.packed.cu").unlink()
+        self.assertIn("butterfly.svg belongs to no chapter", self.check()[1])
+
+    def test_the_waves_are_those_of_the_source(self):
+        self.assertEqual(drawings_threads.waves_in("constexpr int kWaves = 32;  // so"), 32)
+
+
+if __name__ == "__main__":
+    unittest.main()

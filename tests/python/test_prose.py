@@ -1,0 +1,54 @@
+"""docs/prose.py finds the sentences that a reader would, and counts their words."""
+
+from tree import TreeTest
+
+import pages
+import prose
+
+
+class Sentences(TreeTest):
+    def page(self, text):
+        self.write("docs/a.md", text)
+        return pages.Page(self.root / "docs/a.md", self.root)
+
+    def found(self, text):
+        """Every sentence of a page, without where it is."""
+        page = self.page(text)
+        return [s for _, sentences in prose.paragraphs(prose.text(page)) for s in sentences]
+
+    def test_where_a_sentence_ends(self):
+        for text, sentences in [
+            ("It is so. Is it? Yes!", ["It is so.", "Is it?", "Yes!"]),
+            ("It takes 3.5 of\nthem, e.g. two, i.e. one.", ["It takes 3.5 of them, e.g. two, i.e. one."]),
+            ("Figures, cf. Fig. 2, see. ncu counts. `x` is.", ["Figures, cf. Fig. 2, see.", "ncu counts.", "`x` is."]),
+            ("Call `a. B` here. *So.* (And.) \"Or.\" 16 are.",
+             ["Call `a. B` here.", "*So.*", "(And.)", '"Or."', "16 are."]),
+            ("The chapters (01 ... 10) end. And so on ... again.",
+             ["The chapters (01 ... 10) end.", "And so on ... again."]),
+            ("- One item. Of two.\n- Another,\n  longer\n1. A number", ["One item.", "Of two.", "Another, longer", "A number"]),
+            ("A [link. Here](b.md) and. **Why?** So.", ["A [link. Here](b.md) and.", "**Why?**", "So."]),
+        ]:
+            with self.subTest(text):
+                self.assertEqual(self.found(text), sentences)
+
+    def test_what_is_none(self):
+        self.assertEqual(self.found(
+            "# A heading\nText of <!-- value a b -->4.2<!-- end --> things.\n\n"
+            "| a | table |\n|---|---|\n\n```text\nA fence.\n```\n\n"
+            "<!-- table a -->\n*A caption.*\n<!-- end -->\n![An image. Of it.](a.svg)\n\n"
+            "<details><summary>Fold. Out.</summary>\n\nAn <b>answer</b>.\n</details>\nThe end.\n"),
+            ["Text of 4.2 things.", "An answer.", "The end."])
+
+    def test_where_it_stands(self):
+        page = self.page("# A\n\nOne.\nTwo.\n\n<details>\n\n  - Three.\n")
+        self.assertEqual([page.line(at) for at, _ in prose.paragraphs(prose.text(page))], [3, 8])
+
+    def test_words(self):
+        for sentence, count in [
+            ("One, two - three.", 3),
+            ("Type `make chapter01 && ./run` twice.", 3),
+            ("A [link of four](a.md#b) words, 16-byte.", 6),
+            ("2 x 3 = 6", 4),
+        ]:
+            with self.subTest(sentence):
+                self.assertEqual(prose.words(sentence), count)

@@ -1,0 +1,158 @@
+"""The figures of the sum's chapters: what is traced, and what is drawn of it."""
+
+import importlib.util
+import io
+import os
+import subprocess
+import unittest
+
+import made_up  # noqa: F401, it knows where the others lie
+import bank_figures
+import budget_figure
+import counts
+import race_figures
+import records
+import sum_drawings
+import sum_traces
+import sweep
+import traces
+import tree_figures
+from pages import Problem
+from sum_traces import Addition, Race, Traffic, Tree
+
+needs_matplotlib = unittest.skipUnless(
+    importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
+
+
+def event(use, offsets, warp=0, barriers=0, space="global", allocation=1):
+    """offsets: lane -> byte"""
+    return {"use": use, "warp": warp, "barriers": barriers, "space": space, "bytes": 4,
+            "blocks": 2, "number": 0,
+            "lanes": [{"lane": lane, "allocation": allocation, "offset": offset}
+                      for lane, offset in offsets.items()]}
+
+
+def text_of(figure):
+    file = io.StringIO()
+    figure.savefig(file, format="svg")
+    return file.getvalue()
+
+
+def seen(kind, view):
+    return traces.Trace(None, "made up.cu", {kind: [view]})
+
+
+class Traced(unittest.TestCase):
+    view = traces.View(["made up"], "code", n=8)
+
+    def test_a_tree_is_who_adds_what_to_what(self):
+        (found,) = sum_traces.additions(self.view, [
+            event("load", {0: 0, 1: 4}), event("load", {0: 8, 1: 12}),
+            event("store", {0: 0, 1: 4}), event("load", {3: 4}, warp=1, barriers=1),
+            event("load", {3: 0}, warp=1, barriers=1), event("store", {3: 0}, 1, 1)])
+        tree = sum_traces.READERS["tree"](found)
+        self.assertEqual(tree.steps, [[Addition(0, 0, 2), Addition(1, 1, 3)],
+                                      [Addition(35, 0, 1)]])
+        self.assertEqual(tree.strides(), [2, 1])
+
+    def test_a_step_that_adds_nothing_or_two_numbers_is_refused(self):
+        for loads in ([], [event("load", {0: 4}), event("load", {0: 8})]):
+            with self.assertRaisesRegex(Problem, f"adds {len(loads)} other numbers"):
+                sum_traces.additions(self.view, [*loads, event("store", {0: 0})])
+
+    def test_floats_are_counted_by_step_memory_and_use(self):
+        (found,) = sum_traces.floats_moved(self.view, [
+            event("load", {0: 0, 1: 4}), event("load", {5: 0}, warp=1),
+            event("store", {0: 0}, space="shared"), event("load", {0: 0}, barriers=1)])
+        self.assertEqual(found["moved"], [[0, "global", "load", 3], [0, "shared", "store", 1],
+                                          [1, "global", "load", 1]])
+
+    def test_a_race_keeps_the_uses_of_the_number_that_is_written(self):
+        (found,) = sum_traces.uses_of_one(self.view, [
+            event("load", {0: 0, 1: 0}), event("load", {0: 0, 1: 4}, allocation=2),
+            event("store", {0: 0, 1: 0})])
+        self.assertEqual(found["uses"], [["load", [0, 1]], ["store", [0, 1]]])
+
+    def test_a_queue_stands_before_one_address(self):
+        add = event("atomic", {0: 0})
+        (found,) = sum_traces.additions_to_one(self.view, [
+            event("load", {0: 0}), add, add | {"number": 1}])
+        self.assertEqual(found["additions"], [1, 1])
+        for other in (event("load", {0: 0}), event("atomic", {0: 4})):
+            with self.assertRaisesRegex(Problem, "does not add to one number"):
+                sum_traces.additions_to_one(self.view, [other, *[add] * (other["use"] != "load")])
+
+
+class Drawn(unittest.TestCase):
+    lost = Race("+=", [["load", [0, 1]], ["store", [0, 1]]])
+    kept = Race("atomicAdd", [["atomic", [1, 0]]])
+    in_turn = Race("+=", [["load", [0]], ["store", [0]], ["load", [1]], ["store", [1]]])
+
+    def test_an_update_is_lost_when_both_have_loaded_before(self):
+        self.assertEqual([race_figures.replay(race)[0]
+                          for race in (self.lost, self.kept, self.in_turn)], [14, 17, 17])
+
+    def test_a_race_that_loses_nothing_is_not_shown_as_one(self):
+        self.assertIn("before either has stored", sum_drawings.of_race([seen("race", self.lost)]))
+        with self.assertRaisesRegex(ValueError, "loses nothing any more"):
+            sum_drawings.of_race([seen("race", self.in_turn)])
+
+    def test_padding_lies_behind_every_32_numbers(self):
+        def access(stride):
+            return traces.Access("", 1, "x", 4, {lane: 4 * stride * lane for lane in range(32)})
+        self.assertEqual(bank_figures.pads(access(33), 3), [32, 65])
+        self.assertEqual(bank_figures.pads(access(32), 3), [])
+        self.assertEqual(bank_figures.told(access(32), 32), "lanes 32 words apart: 32 wavefronts")
+
+    def test_the_caption_of_a_tree_follows_its_strides(self):
+        def tree(*strides):
+            return seen("tree", Tree(8, [[Addition(0, 0, stride)] for stride in strides]))
+        self.assertIn("Neighbours meet first", sum_drawings.of_tree([tree(1, 2, 4)]))
+        self.assertIn("Numbers far apart meet first", sum_drawings.of_tree([tree(4, 2, 1)]))
+
+    def test_reading_and_the_rest_are_the_time_of_a_block(self):
+        n, pair = budget_figure.N, sweep.Pair(2, 256)
+
+        def row(series, us):
+            return records.Row(series, n, 4 * n, us, us, us, None, None, False, None)
+        record = records.Record(None, {}, {(r.series, n): r for r in (row("sum", 1024.0),
+                                                                      row("read", 256.0))})
+        blocks = n // 512
+        self.assertEqual(budget_figure.per_block(record, pair), (256e3 / blocks, 768e3 / blocks))
+
+    @needs_matplotlib
+    def test_a_tree_shows_what_the_steps_add_up_to(self):
+        text = text_of(tree_figures.draw_tree(Tree(4, [
+            [Addition(0, 0, 2), Addition(1, 1, 3)], [Addition(0, 0, 1)]])))
+        for words in (">10<", ">11<", ">stride 2<", ">stride 1<", ">thread 1<", ">2 threads add<"):
+            self.assertIn(words, text)  # 3 + 7 and 10 + 1.
+
+    @needs_matplotlib
+    def test_what_crosses_to_global_memory_is_added_up(self):
+        views = [Traffic("step", 8, [[0, "global", "load", 1300], [0, "shared", "store", 700]]),
+                 Traffic("result", 8, [[1, "shared", "load", 1], [1, "global", "store", 1]])]
+        text = text_of(tree_figures.draw_traffic(("chapter 98", views), ("chapter 99", views)))
+        for words in ("chapter 99: 1,300 floats loaded from global memory, 1 stored there",
+                      ">700<", ">result<"):
+            self.assertIn(words, text)
+
+
+class Committed(unittest.TestCase):
+    def run_example(self, name):
+        source = traces.ROOT / name
+        program = counts.built(traces.ROOT, source, ".program")
+        return subprocess.run([program], check=True, text=True, capture_output=True,
+                              env=os.environ | {"SIMT_CHECKS": "off", "SIMT_COUNTERS": "off"})
+
+    def test_the_sums_that_are_drawn_are_those_that_the_program_computes(self):
+        trace = traces.of_source(traces.ROOT, traces.ROOT / sum_drawings.LOST)
+        drawn = [race_figures.replay(race)[0] for race in trace.views["race"]]
+        self.assertEqual(self.run_example(sum_drawings.LOST).stdout,
+                         "{} and {}\n".format(*drawn))
+
+    def test_the_neighbours_add_up_with_and_without_padding(self):
+        self.assertEqual(self.run_example(sum_drawings.NEIGHBOURS).stdout, "1024 and 1024\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
