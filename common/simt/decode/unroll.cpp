@@ -29,7 +29,8 @@ bool is_any(const std::string& name, std::initializer_list<const char*> names) {
 }
 
 bool is_branch(const Statement& s) {
-  return s.label.empty() && !s.scope && s.name() == "bra";
+  return s.label.empty() && !s.scope && s.name() == "bra" &&
+         s.operands.size() == 1;
 }
 
 bool writes(const Statement& s, const std::string& name) {
@@ -115,7 +116,7 @@ bool counts(const std::vector<Statement>& body, Loop& loop) {
   const Statement* adds = writer(body, loop, counter);
   if (!adds || adds > loop.compares || adds->name() != "add" ||
       !adds->guard.empty() || adds->op.size() != 2 ||
-      adds->operands[1].text != counter ||
+      adds->operands.size() != 3 || adds->operands[1].text != counter ||
       is_written(body, loop, loop.compares->operands[2].text))
     return false;
   const auto step = parse_literal(adds->operands[2].text);
