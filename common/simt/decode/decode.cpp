@@ -308,10 +308,14 @@ class Decoder : public OperandReader {
     program_.parameter_bytes = at;
   }
 
-  const Function* decode_function(const FunctionText& text) {
-    const auto [it, fresh] = program_.functions.try_emplace(text.name);
+  const Function* decode_function(const FunctionText& written) {
+    const auto [it, fresh] = program_.functions.try_emplace(written.name);
     Function& function = it->second;
     if (!fresh) return &function;
+    auto unrolled = unroll_loops(written);
+    const FunctionText& text =
+        unrolled ? program_.unrolled.emplace_back(std::move(*unrolled))
+                 : written;
     if (++nested_ > kMostNested)
       throw Error("functions that call one another, more than " +
                   std::to_string(kMostNested) + " deep");
