@@ -552,7 +552,7 @@ def share_ns(args, page):
 
 def _share(args, page, name):
     """A call's time, divided by how often something happens in it."""
-    words = " ".join(args).split("/")
+    words = " ".join(args).split(" / ")  # FILE may hold a / as well.
     count = re.fullmatch(r"[\d,^]+", words[1].strip()) if len(words) == 2 else None
     if not count or len(args) < 4 or not args[0].endswith(".cu"):
         raise ValueError(f"write: value {name} FILE.cu N [SERIES] / COUNT")
