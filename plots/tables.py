@@ -47,6 +47,7 @@ gbps, percent, us, copy_gbps.
     value counter FILE CASE ROW   16.00
     value peer FILE BY N      1.14 x   what BY (CUB, PyTorch, ...) takes, in times of FILE's
     value arbitration FILE    0.5 %    what hardware adds to FILE's wavefronts of shared memory
+    value latency NAME        262      ns of one thing alone: NAME as plots/latency.cu prints it
     value pitfall wrong NAME  what docs/how-not-to-measure.md gets wrong, and `right`
 
 CASE is n=1048576 or n=2^20, then offset=1 if arrays start one element too far,
@@ -68,6 +69,7 @@ import budget_figure
 import counters_figure
 import drawings
 import error_figure
+import latency
 import parity_data
 import peers
 import pitfalls
@@ -279,8 +281,15 @@ def peer(args, page):
     return [f"{measured.time(op, names[args[1]], n).p50_us / ours.p50_us:.2f} x"]
 
 
+def latency_ns(args, page):
+    told, name = latency.RECORD.newest(records.root_of(page)), " ".join(args)
+    if name not in told:
+        raise ValueError("write: value latency NAME; the names are " + "; ".join(told))
+    return [_time(told[name])]
+
+
 def pitfall(args, page):
-    told, _ = pitfalls.newest(records.root_of(page))
+    told = pitfalls.RECORD.newest(records.root_of(page))
     which, name = args[0] if args else "", " ".join(args[1:])
     if which not in ("wrong", "right", "times") or name not in told:
         raise ValueError("write: value pitfall wrong|right|times NAME; the names are "
@@ -681,6 +690,7 @@ RENDERERS = {
     ("value", "turns_us"): turns_us,
     ("value", "counter"): counter,
     ("value", "peer"): peer,
+    ("value", "latency"): latency_ns,
     ("value", "pitfall"): pitfall,
     ("value", "arbitration"): arbitration,
     ("value", "gbps"): _value(gbps),

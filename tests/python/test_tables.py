@@ -106,7 +106,7 @@ class Tables(unittest.TestCase):
             if name in ("parity", "findings", "speed", "memory", "error",
                         "coarsening", "sweep", "error_speed", "fastest", "tried",
                         "turns", "turn_ns", "turns_us",
-                        "peers", "peer", "pitfall", "arbitration", "kernel", "ptx",
+                        "peers", "peer", "latency", "pitfall", "arbitration", "kernel", "ptx",
                         *(one.name for one in drawings.DRAWINGS)):  # Of no chapter's record.
                 continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
