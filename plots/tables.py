@@ -5,7 +5,7 @@
     table misaligned [N...]   aligned and one element off, same process
     table counters CASE [ROW, ROW...]   counters, this chapter beside the one before
     table launch [N...]       small sizes: cold, warm, and in a CUDA graph
-    table ladder              every chapter: its idea and its bandwidth
+    table ladder              every chapter, by operation: its idea, speed and gain
     table peers OP [N...]     the chapters of a contract beside its peers
     table provenance          every data file and where it comes from
     table parity programs     how often the executor counts what ncu counts
@@ -86,7 +86,7 @@ import forms  # noqa: E402
 import prose  # noqa: E402
 from pages import Problem  # noqa: E402
 
-MEDIAN = "median of 50 calls, arrays out of the L2 cache"
+MEDIAN = "median of 50 calls, L2 cold"
 LARGE = [1 << 26, 1 << 28, 1 << 30]
 SIZES = [150_528, 1 << 20, 6_422_528, 1 << 24, *LARGE]
 SMALL = [1 << 10, 1 << 14, 150_528, 1 << 20]
@@ -201,23 +201,38 @@ def launch(args, page):
 
 
 def ladder(args, page):
-    root = records.root_of(page)
-    rows, shown = [], []
+    root, families = records.root_of(page), {}
     for source in records.main_sources(root):
-        record = records.of_source(root, source)
-        n = headline_size(record)
-        row = record.row(record.op, n)
-        link = os.path.relpath(source.parent, page.parent)
+        families.setdefault(records.op_of(source), []).append(source)
+    lines, shown, sizes = [], [], {}
+    for op, sources in families.items():
+        family = [records.of_source(root, source) for source in sources]
+        rows = [record.row(op, headline_size(record)) for record in family]
+        lines += [f"### {op}: {rows[0].bytes / rows[0].n:.4g} bytes per element", "",
+                  *_ladder_of(family, rows, sources, page), ""]
+        shown += family
+        sizes |= dict.fromkeys(_power(row.n) for row in rows)
+    return [*lines, caption(shown, f"n = {', '.join(sizes)}{_datasheet(shown)}; each chapter "
+                            "beside the copy of its own run")]
+
+
+def _ladder_of(family, rows, sources, page):
+    """The chapters of one operation, and what each gains where there are several."""
+    header = ["", "chapter", "idea", "GB/s", "of the copy"]
+    reached = list(map(records.Record.percent_of_copy, family, rows))
+    cells = []
+    for record, row, source in zip(family, rows, sources):
         number, _, title = source.parent.name.partition("_")
-        rows.append([number, f"[{title.replace('_', ' ')}]({link}/)",
-                     idea(source.parent / "README.md"), _power(n),
-                     f"{row.gbps:,.0f}", _percent(record, row),
-                     _datasheet_percent(record, row)])
-        shown.append(record)
-    header = ["", "chapter", "idea", "n", "GB/s", "of the copy",
-              "of the datasheet"]
-    return [*_table(header, rows, "rllrrrr"), "",
-            caption(shown, "each chapter beside the copy of its own run")]
+        link = os.path.relpath(source.parent, page.parent)
+        cells.append([number, f"[{title.replace('_', ' ')}]({link}/)",
+                      idea(source.parent / "README.md"), f"{row.gbps:,.0f}",
+                      _percent(record, row)])
+    if len(family) > 1:
+        header += ["this step", "all steps"]
+        cells[0] += ["", ""]
+        for k, more in enumerate(cells[1:]):
+            more += [f"{reached[k + 1] / before:.2f} x" for before in (reached[k], reached[0])]
+    return _table(header, cells, "rll" + "r" * (len(header) - 3))
 
 
 def provenance(args, page):
@@ -542,8 +557,8 @@ def beside_counters(args, page):
     root = records.root_of(page)
     shown = [records.of_source(root, source) for source in records.main_sources(root)]
     return _figure(root, page, "counters.svg", "Bars, a row a chapter: bytes moved, "
-                   "requests and instructions an element as the executor counts them, "
-                   "and the time an element on a GPU", shown,
+                   "requests and instructions per element as the executor counts them, "
+                   "and the time per element that was measured", shown,
                    f"n = {_power(counters_figure.DRAWN)}")
 
 
@@ -814,7 +829,7 @@ def _percent(record, row):
     return f"{record.percent_of_copy(row):.1f} %"
 
 
-def _datasheet_percent(record, row):
-    """Empty where the driver does not know the memory's clock."""
-    datasheet = float(record.context["datasheet_gbps"])
-    return f"{100 * row.gbps / datasheet:.0f} %" if datasheet else ""
+def _datasheet(shown):
+    """Nothing where the driver does not know the memory's clock."""
+    known = {float(record.context["datasheet_gbps"]) for record in shown} - {0}
+    return "".join(f"; datasheet: {gbps:,.0f} GB/s" for gbps in sorted(known))
