@@ -78,7 +78,7 @@ void copying() {
   equal(cudaMemcpy(a, host.data(), 0, cudaMemcpyHostToDevice), cudaSuccess);
   equal(cudaMemcpy(nullptr, host.data(), 4, cudaMemcpyHostToDevice),
         cudaErrorInvalidValue);
-  equal(cudaMemcpy(a, host.data(), 4, static_cast<cudaMemcpyKind>(9)),
+  equal(cudaMemcpy(a, host.data(), 4, static_cast<cudaMemcpyKind>(7)),
         cudaErrorInvalidMemcpyDirection);
   // The kind must be what the pointers are.
   equal(cudaMemcpy(host.data(), a, 4, cudaMemcpyHostToDevice),

@@ -26,7 +26,7 @@ Frame* WarpRun::new_frame(const Function& function) {
     const auto at = reinterpret_cast<uintptr_t>(frame->storage.get());
     uint8_t* const begin = frame->storage.get() + (64 - at % 64) % 64;
     frame->registers = begin + fixed.size();
-    std::memcpy(begin, fixed.data(), fixed.size());
+    std::copy_n(fixed.data(), fixed.size(), begin);
   }
   set_specials(*frame);
   return frame;
