@@ -148,16 +148,17 @@ def only(name):
 
 
 class Workshop:
-    """Builds through the Makefile the mutants of all items, and the files that they
-    change, and runs them."""
+    """Builds through the Makefile the mutants of all items, the files that they change
+    and others, and runs them."""
 
-    def __init__(self, root, backend, items):
+    def __init__(self, root, backend, items, others=()):
         self.root = root
         self.backend = backend
         self.folder = root / "build" / "breaks"
         with toolchain.alone(root):
             self.mutants = {item: self._plant(item.source, item.text()) for item in items}
-            self.built = self._build([*self.mutants.values(), *(i.source for i in items)])
+            changed = [item.source for item in items]
+            self.built = self._build([*self.mutants.values(), *changed, *others])
 
     def runs(self, jobs):
         """Jobs are a source, and options: job -> Run."""

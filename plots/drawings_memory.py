@@ -111,13 +111,13 @@ def draw_flight(shown):
 
 
 def draw_order(sheet, top, source, order, most):
-    """In the place of one thread; where it moves less than others, the next one follows."""
+    """In the room of one thread; where it moves less than others, the next one follows."""
     base, x = top + 116, LEFT
     threads = most // order.bytes_loaded()
     sheet.write(10, top + 20, order.title, 13, weight="bold")
     sheet.write(10, top + 38, source, 11.5, color=GREY)
-    who = "one thread moves" if threads == 1 else f"{threads} threads in turn move"
-    sheet.write(WIDTH - 14, top + 20, f"in one place of an SM, {who} {most // FLOAT} floats: "
+    who = "one thread moves" if threads == 1 else f"{threads} threads, one after another, move"
+    sheet.write(WIDTH - 14, top + 20, f"{who} {most // FLOAT} floats: "
                 f"{threads} wait{'s' if threads > 1 else ''}", ha="right")
     sheet.write(LEFT - 8, base - 34, "bytes in\nflight", 11, ha="right")
     sheet.line([(LEFT, base), (WIDTH - 14, base)], GREY)

@@ -17,6 +17,7 @@
     table memory              the executor's own memory
     table coarsening          chapter 10's kernel by its factor, counted
     table sweep [N...]        the same, timed
+    table turns               the same, at 2^28, beside the blocks' turns at the one sum
     figure ladder             what plot.py drew, with its caption
     figure by_size            the same, for this chapter
     figure lanes [FILE]       which sectors a warp's lanes load from
@@ -28,6 +29,8 @@
     figure sweep              chapter 10's kernel by its factor and its block
     value fastest N           the best pair of those
     value tried FACTOR BLOCK N   239, the time of one pair in µs
+    value turn_ns             1.83, the most that one addition to the one sum takes
+    value turns_us COUNT      239, the time of so many of them in µs
     value gbps FILE N         4271
     value percent FILE N      99.8 %   of the copy in the same process
     value us FILE N           2011     and misaligned_percent, likewise
@@ -61,6 +64,7 @@ import pathlib
 import re
 import sys
 
+import budget_figure
 import counters_figure
 import drawings
 import error_figure
@@ -328,6 +332,40 @@ def by_factor(args, page):
                     "beside reading as many bytes in its own run")]
 
 
+def turns(args, page):
+    """What two constants explain of each time: the speed of reading, and a turn."""
+    root = records.root_of(page)
+    swept, block = sweep.timed(root), sweep.chapters_own(root).block
+    rows = []
+    for coarse in sweep.FACTORS:
+        pair = sweep.Pair(coarse, block)
+        record, blocks = swept.records[pair], budget_figure.blocks(pair)
+        row = record.row("sum", HEADLINE)
+        rows.append([f"{coarse}", f"{blocks:,}", _time(blocks * _turn_us(root)),
+                     _us(record.read_of(row)), _us(row)])
+    header = ["numbers per thread", "blocks", "their turns µs", "a plain read µs",
+              "measured µs"]
+    return [*_table(header, rows), "",
+            caption(swept.records.values(), f"n = {_power(HEADLINE)}, blocks of {block} threads")]
+
+
+def turn_ns(args, page):
+    return [_time(1000 * _turn_us(records.root_of(page)))]
+
+
+def turns_us(args, page):
+    if len(args) != 1:
+        raise ValueError("write: value turns_us COUNT")
+    return [_time(parse_size(args[0]) * _turn_us(records.root_of(page)))]
+
+
+def _turn_us(root):
+    """The most that an addition to the one sum can take: a block's share of the time,
+    where the shares are smallest."""
+    return min(record.row("sum", HEADLINE).us / budget_figure.blocks(pair)
+               for pair, record in sweep.timed(root).records.items())
+
+
 def sweep_figure(args, page):
     root = records.root_of(page)
     return _figure(root, page, "sweep.svg", "Lines, one a size of block: time "
@@ -552,7 +590,7 @@ def share_ns(args, page):
 
 def _share(args, page, name):
     """A call's time, divided by how often something happens in it."""
-    words = " ".join(args).split(" / ")  # FILE may hold a / as well.
+    words = " ".join(args).split(" / ")  # A file may lie in another folder.
     count = re.fullmatch(r"[\d,^]+", words[1].strip()) if len(words) == 2 else None
     if not count or len(args) < 4 or not args[0].endswith(".cu"):
         raise ValueError(f"write: value {name} FILE.cu N [SERIES] / COUNT")
@@ -608,6 +646,7 @@ RENDERERS = {
     ("table", "memory"): memory,
     ("table", "coarsening"): coarsening,
     ("table", "sweep"): by_factor,
+    ("table", "turns"): turns,
     ("figure", "ladder"): ladder_figure,
     ("figure", "by_size"): by_size_figure,
     ("figure", "lanes"): _trace_figure(
@@ -623,6 +662,8 @@ RENDERERS = {
     ("figure", "sweep"): sweep_figure,
     ("value", "fastest"): fastest,
     ("value", "tried"): tried,
+    ("value", "turn_ns"): turn_ns,
+    ("value", "turns_us"): turns_us,
     ("value", "counter"): counter,
     ("value", "peer"): peer,
     ("value", "pitfall"): pitfall,

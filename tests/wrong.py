@@ -9,7 +9,7 @@ import dataclasses
 import re
 import sys
 
-from breaks import BACKEND, Workshop, pages
+from breaks import BACKEND, mutants, pages
 
 FOLDER = pages.ROOT / "tests" / "wrong"
 TO_THE_FIRST = "--dt-abort-after=1"  # Most bugs show at once; some checks take long.
@@ -75,11 +75,10 @@ def main():
         tally.fail(f"{name} has no line in expected.txt")
 
     known = [name for name in kernels if name in table]
-    workshop = Workshop(pages.ROOT)
-    built = workshop.build(map(kernels.get, known))
+    workshop = mutants.Workshop(pages.ROOT, BACKEND, [], map(kernels.get, known))
 
     def run_all(names, *options):
-        runs = workshop.run_all(built, [(kernels[name], *options) for name in names])
+        runs = workshop.runs([(kernels[name], *options) for name in names])
         return {name: runs[kernels[name], *options] for name in names}
 
     runs = run_all(known, TO_THE_FIRST)

@@ -43,7 +43,7 @@ PHRASES = [
 
 ENTRY = r"^### +(.*?) *$"
 # Words of every page: a link at each would say nothing.
-EVERYDAY = {"kernel", "thread", "block", "grid", "half"}
+EVERYDAY = {"host", "device", "kernel", "thread", "block", "grid", "half"}
 
 ERRATA = ["The text", "What is true", "Done right in", "Shown by"]
 NOT_SHOWN = "read, not shown"

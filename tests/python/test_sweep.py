@@ -157,6 +157,24 @@ class Timing(SweepTest):
             with self.assertRaisesRegex(ValueError, message):
                 self.render("value", "tried", *wrong)
 
+    def test_turns_at_the_one_sum(self):
+        self.plant()
+        # 64 threads of 1 number each: no other pair's time is shared by more blocks.
+        turn = self.us(sweep.Pair(1, 64)) / (1 << 22)
+        self.assertEqual(self.render("value", "turn_ns"), [f"{1000 * turn:.2f}"])
+        self.assertEqual(self.render("value", "turns_us", "2^20"),
+                         [f"{turn * (1 << 20):.0f}"])
+        lines = self.render("table", "turns")
+        self.assertEqual(lines[2], f"| 1 | 1,048,576 | {turn * (1 << 20):.0f} | "
+                         f"{self.us(sweep.Pair(1, 256), records.READ):.0f} | 294 |")
+        self.assertIn("n = 2²⁸, blocks of 256 threads", lines[-1])
+        with self.assertRaisesRegex(ValueError, "write: value turns_us COUNT"):
+            self.render("value", "turns_us")
+
+    def us(self, pair, series="sum"):
+        told = self.report["pairs"][sweep.PAIRS.index(pair)]["benchmarks"]
+        return next(b["p50_us"] for b in told if b["name"].startswith(f"{series}/n:{1 << 28}/"))
+
     def test_a_throttled_time_is_marked(self):
         slow = self.report["pairs"][sweep.PAIRS.index(OWN)]["benchmarks"][-1]
         slow["throttled"] = 1.0

@@ -82,6 +82,7 @@ class Tables(unittest.TestCase):
                 continue
             if name in ("parity", "findings", "speed", "memory", "error",
                         "coarsening", "sweep", "error_speed", "fastest", "tried",
+                        "turns", "turn_ns", "turns_us",
                         "peers", "peer", "pitfall", "arbitration", "kernel", "ptx",
                         *(one.name for one in drawings.DRAWINGS)):  # Of no chapter's record.
                 continue
@@ -107,10 +108,9 @@ class Tables(unittest.TestCase):
         self.assertEqual(self.render("value", "sms", "relu.cu"), ["132"])
 
     def test_a_time_is_shared_out(self):
-        elsewhere = f"../{self.source.parent.name}/relu.cu"
         for words, expected in {"above_floor_us relu.cu 2^28": "537",
-                                f"share_us {elsewhere} 2^28 / 2^10": "0.53",
                                 "share_us relu.cu 2^28 / 2^10": "0.53",
+                                "share_us ../01_one_thread_each/relu.cu 2^28 / 2^10": "0.84",
                                 "share_ns relu.cu 2^28 / 1,000": "539"}.items():
             with self.subTest(words):
                 self.assertEqual(self.render("value", *words.split()), [expected])

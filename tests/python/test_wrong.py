@@ -8,7 +8,7 @@ from unittest import mock
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import wrong  # noqa: E402
-from breaks import Run  # noqa: E402
+from mutants import Run  # noqa: E402
 
 RULER = "=" * 79
 RED = f"{RULER}\na.cpp:1:\nTEST CASE:  tails\n\na.cpp:2: ERROR: CHECK( x ) is NOT correct!\n{RULER}\n"

@@ -210,6 +210,22 @@ __global__ void too_late_kernel(int* p) {
   CLUSTER_BARRIER("wait");
   p[threadIdx.x] = box[63 - threadIdx.x];
 }
+// Thread 40 keeps what it loads, and nothing orders it and thread 0's store.
+constexpr int kKeptLine = __LINE__ + 7;
+__global__ void kept_kernel(int* p, int turns) {
+  __shared__ int tile[64];
+  int sum = 0;
+  for (int turn = 0; turn < turns; ++turn) {
+    tile[threadIdx.x] = turn;
+    __syncthreads();
+    if (threadIdx.x == 0) tile[0] += tile[63];
+    asm volatile("" ::: "memory");  // So that the load is done behind it.
+    if (threadIdx.x == 40) sum += tile[0];
+    __syncthreads();
+  }
+  p[threadIdx.x] = sum;
+}
+
 // Loops without end, each with something that changes for ever. A GPU would go
 // on until somebody ends the program.
 __global__ void still_kernel(int* p, int step) {
@@ -480,6 +496,10 @@ const Case cases[] = {
      [](int* p) { too_late_kernel<<<1, 64>>>(p); },
      kExecutorOnly,
      {"race", line(kTooLateLine)}},
+    {"a choice of what races",
+     [](int* p) { kept_kernel<<<1, 64>>>(p, 5); },
+     kExecutorOnly,
+     {"race", "thread (40,0,0)", line(kKeptLine), line(kKeptLine + 2)}},
     {"in circles",
      launch_endless<still_kernel>,
      kExecutorOnly,

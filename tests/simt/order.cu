@@ -468,6 +468,31 @@ void check_loops() {
   expect::equal(*reinterpret_cast<const float*>(&got[2]), 127.f);
 }
 
+// ---- What the compiler loads for nobody -------------------------------------
+
+// Of `if (c) v = *p;` nvcc makes a load by all lanes and a choice behind it;
+// of several turns of the loop at once it makes the loads first.
+__global__ void choice_kernel(float* out, int turns) {
+  __shared__ float tile[64];
+  float sum = 0.f;
+  for (int turn = 0; turn < turns; ++turn) {
+    tile[threadIdx.x] = 1.f;
+    for (unsigned stride = 32; stride > 0; stride /= 2) {
+      __syncthreads();
+      if (threadIdx.x < stride) tile[threadIdx.x] += tile[threadIdx.x + stride];
+    }
+    if (threadIdx.x == 0) sum += tile[0];
+    __syncthreads();
+  }
+  out[threadIdx.x] = sum;
+}
+
+void check_choice() {
+  const auto got = expect::results<float>(
+      64, [](float* out) { choice_kernel<<<1, 64>>>(out, 5); });
+  expect::each(got, [](int i) { return i == 0 ? 320.f : 0.f; });
+}
+
 }  // namespace
 
 int main() {
@@ -483,5 +508,6 @@ int main() {
   check_lanes();
   check_bytes();
   check_loops();
+  check_choice();
   return expect::report();
 }

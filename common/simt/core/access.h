@@ -20,12 +20,16 @@ inline bool is_inside(uint64_t address, uint64_t bytes, uint64_t begin,
 }
 
 struct Access {
+  Access(const Address& operand, uint32_t bytes, Use use)
+      : operand(operand), bytes(bytes), use(use) {}
+
+  const Address& operand;  // of the instruction: where it goes
+  const uint32_t bytes;    // a lane's
+  const Use use;
   uint64_t address[kLanes];  // in its space; of lanes in `mask`
   uint8_t* base = nullptr;   // address 0 of the space, in the host's memory
   uint32_t mask = 0;
-  uint32_t bytes = 0;  // a lane's
   Space space = Space::kGlobal;
-  Use use = Use::kLoad;
   bool dense = false;  // all 32 lanes, one behind the other from address[0]
 
   template <class T>

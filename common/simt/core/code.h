@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "common/simt/core/modifiers.h"
 #include "common/simt/core/ptx.h"
 
 namespace simt {
@@ -15,8 +18,6 @@ namespace simt {
 struct Warp;
 struct Function;
 struct Instruction;
-struct Test;
-struct TestedStore;
 
 // A thread's local memory on every current GPU: 512 KiB.
 constexpr uint64_t kStackLimit = 512 << 10;
@@ -33,17 +34,19 @@ constexpr Place kNowhere = -1;
 
 // How the warp must treat an instruction.
 enum class Kind : uint8_t {
-  kPlain,       // run(...) and go on
-  kPoll,        // the same, and a memory access that a spin may consist of
-  kBranch,      // bra
-  kTable,       // brx.idx
-  kCall,        // call, direct
-  kIndirect,    // call through a register
-  kReturn,      // ret
-  kExit,        // exit
-  kBarrier,     // bar.sync, bar.red, bar.arrive
-  kCluster,     // barrier.cluster.arrive, and wait
-  kCollective,  // shfl, vote, match, redux, bar.warp: waits for its members
+  kPlain,          // run(...) and go on
+  kPoll,           // the same, and a memory access that a spin may consist of
+  kBranch,         // bra
+  kTable,          // brx.idx
+  kCall,           // call, direct
+  kIndirect,       // call through a register
+  kReturn,         // ret
+  kExit,           // exit
+  kBarrier,        // bar.sync, bar.red
+  kArrive,         // bar.arrive: comes to the barrier, and goes on
+  kClusterArrive,  // barrier.cluster.arrive
+  kClusterWait,    // barrier.cluster.wait
+  kCollective,     // shfl, vote, match, redux, bar.warp: waits for its members
 };
 
 enum class Space : uint8_t {
@@ -83,47 +86,60 @@ enum class Guess : uint8_t {
   kDecides,   // it may also decide that there will be no exchange
 };
 
-// What is looked at each time lies in the first 64 bytes: one cache line.
+// Where an access goes: what stands in square brackets.
+struct Address {
+  Place base = kNowhere;  // a register's, or kNowhere: `offset` is all of it
+  Space space = Space::kGeneric;
+  uint8_t bytes = 8;   // of the register
+  int16_t array = -1;  // the shared array it is made of; -1: not known
+  int64_t offset = 0;  // of local memory without a base: in the call's frame
+};
+
+// What is looked at each time lies in the first 64 bytes: one cache line. Lists
+// are in the memory of its function.
 struct alignas(64) Instruction {
   Handler run = nullptr;
+  // The operands, in the order of the statement: what it reads, from here on,
+  // and before them, backwards, the registers that it writes. Not among them:
+  // the guard, and the bases of addresses.
+  const Place* operands = nullptr;
+  Place guard = kNowhere;     // predicate before the instruction
+  uint32_t site = 0;          // number within the program, for caches
+  uint32_t target = 0;        // of a branch: index into Function::code
+  uint32_t reconverge = ~0u;  // its immediate post-dominator; ~0: none
+  uint32_t target_count = 0;  // of a jump table, listed below
+  uint16_t counted = 0;       // how many are counted with it, from it on
+  uint16_t run_length = 0;    // how many pure ones run without a look around
   Kind kind = Kind::kPlain;
-  uint8_t mode = 0;   // a handler's own variants: rounding, operator
-  uint8_t flags = 0;  // a handler's own switches: ftz, saturate, ...
-  uint8_t lut = 0;    // lop3's truth table, setp's operator
-  Type to, from;      // of a conversion
-  Place dst = kNowhere, dst2 = kNowhere;  // dst2: the predicate behind '|'
-  Place a = kNowhere, b = kNowhere, c = kNowhere;
-  Place guard = kNowhere;   // predicate before the instruction
-  uint32_t site = 0;        // number within the program, for caches
-  uint32_t target = 0;      // of a branch: index into Function::code
-  uint16_t counted = 0;     // how many are counted with it, from it on
-  uint16_t run_length = 0;  // how many pure ones run without a look around
   bool guard_negated = false;
-  bool c_negated = false;  // a predicate operand is taken negated
+  uint8_t result_count = 0, source_count = 0;
+  uint8_t negated = 0;  // a bit for each source: a predicate, to be inverted
   // A branch that ptxas makes none, and the instructions it jumps over here:
   // the PTX's, and the machine's.
   bool predicated = false;
   uint8_t skips_if_taken = 0, skips_if_not = 0;
   uint8_t machine_if_taken = 0, machine_if_not = 0;
-  uint8_t dst_bytes = 0;  // widths of the registers named, where a type
-  uint8_t src_bytes = 0;  //   may be narrower than its register
+  Rounding rounding = Rounding::kNearest;
+  FloatModifiers modifiers;              // of floating-point numbers, and .sat
+  Relation relation = Relation::kEq;     // setp, set
+  Logic logic = Logic::kNone;            // setp, set, lop3: with a predicate
+  Update update = Update::kAdd;          // atom, red
+  uint8_t truth_table = 0;               // lop3
+  Type to, from;                         // cvt, set: of result and source
+  uint8_t to_bytes = 0, from_bytes = 0;  // of their registers: cvt, ld, st,
+                                         //   collectives; 0: a predicate
+  uint8_t element_bytes = 0;             // of an element in memory
+
   // Memory.
-  Space space = Space::kGeneric;
-  uint8_t size = 0;   // bytes of one element
-  uint8_t count = 1;  // elements a lane: 1, 2, 4 or 8
-  uint8_t address_bytes = 8;
-  int64_t offset = 0;
-  Place d = kNowhere;
-  Place vote = kNowhere;  // collectives: the predicate voted on
+  uint8_t address_count = 0;
+  Address* address_list = nullptr;
   Strength strength = Strength::kWeak;
-  bool releases = false;   // st.release and its kin: fence, then store
+  bool releases = false;   // fence first: st.release, barrier.cluster.arrive
   bool acquires = false;   // ld.acquire and its kin: load, then fence
   bool for_block = false;  // a fence or atomic of which others know nothing
-  int16_t array = -1;      // the shared array the address is made of
   bool mask_is_active = false;  // a collective's mask came from activemask
   bool orders = false;          // a collective that orders memory: bar.warp
-  bool result_unread = false;   // an atomic whose result nobody reads
-  bool unread = false;          //   and that ptxas makes a reduction
+  bool reduction = false;       // an atomic that ptxas makes a reduction
   bool pure = false;            // computes registers from registers
   Spread spread = Spread::kWhole;
   uint8_t spread_operands = 0;  // kBits to kMoved: all others decide as a whole
@@ -132,23 +148,31 @@ struct alignas(64) Instruction {
       false;  // no condition, and a branch to the hardware all the same
   uint8_t machine_weight = 1;  // how many instructions ptxas makes of it
   Guess guess = Guess::kNone;
-  const Test* test = nullptr;     // of a load
-  TestedStore* tested = nullptr;  // of a store
-  std::vector<Place> elements;    // registers of a vector access, mov or call
+  bool dropped = false;  // a load, by some lanes: see Function::keepers
 
-  // Control flow; indices into Function::code.
-  uint32_t reconverge = ~0u;  // immediate post-dominator; ~0: none
-  std::vector<uint32_t> targets;
+  const uint32_t* target_list = nullptr;
   struct Call* call = nullptr;
-
-  SourceLine where;
   const Statement* statement = nullptr;
-};
+  SourceLine where;
 
-// Moves arguments and results between frames: (from, to, bytes) in lane stacks.
-struct Copy {
-  uint32_t from, to, bytes;
+  Place result(int k) const { return operands[-1 - k]; }
+  Place source(int k) const { return operands[k]; }
+  bool inverts(int k) const { return negated >> k & 1; }
+  // Of a collective, whose last source is the member mask.
+  bool votes() const { return source_count == 2 && from_bytes == 0; }
+  bool shuffles() const { return source_count == 4; }
+  std::span<const Place> results() const {  // the last one first
+    return {operands - result_count, result_count};
+  }
+  std::span<const Place> sources() const { return {operands, source_count}; }
+  std::span<Address> addresses() const { return {address_list, address_count}; }
+  const Address& address() const { return *address_list; }  // the only one
+  std::span<const uint32_t> targets() const {
+    return {target_list, target_count};
+  }
 };
+static_assert(sizeof(Instruction) == 128, "an instruction is two cache lines");
+
 struct Call {
   const Function* callee = nullptr;          // null: indirect, or a system call
   Handler system = nullptr;                  // vprintf, malloc, ...
@@ -157,25 +181,31 @@ struct Call {
 
 // An integer comparison of what a load brings.
 struct Comparison {
-  enum Operator : uint8_t { kEq, kNe, kLt, kLe, kGt, kGe };
-  Operator op = kEq;
+  Relation relation = Relation::kEq;
   uint8_t bytes = 0;
   bool is_signed = false;
   Place with = kNowhere;  // already there when the load is done
+  auto operator<=>(const Comparison&) const = default;
 };
 // A plain load of at most 4 bytes whose value decides branches and is nothing
 // else to anybody.
 struct Test {
-  const Function* function = nullptr;
   bool is_signed = false;
   // All that is done with it; empty: that is not known so exactly.
   std::vector<Comparison> comparisons;
   // What its thread then stores there itself, if it decides so; or kNowhere.
   Place stores = kNowhere;
 };
+// Which lanes keep what a load brings: those for which a predicate, or else the
+// comparison of a place, has this value. The others drop it.
+struct Keeper {
+  bool value;
+  Place place;
+  std::optional<Comparison> comparison;  // none: the place is a predicate's
+  auto operator<=>(const Keeper&) const = default;
+};
 // The store of such a thread.
 struct TestedStore {
-  const Function* function = nullptr;
   // What must have been there for it; or kNowhere.
   Place before = kNowhere;
   // Places that have one value in all threads, and have it here.
@@ -194,8 +224,19 @@ struct Function {
   };
   std::vector<Slot> params, results;  // in this function's stack frame
   std::deque<Call> calls;
-  std::deque<Test> tests;
-  std::deque<TestedStore> tested_stores;
+  std::map<uint32_t, Test> tests;  // of its loads, by Instruction::site
+  std::map<uint32_t, TestedStore> tested_stores;
+  std::map<uint32_t, Keeper> keepers;
+  // What instructions have lists of: places, addresses, targets.
+  std::pmr::monotonic_buffer_resource lists;
+
+  template <class T>
+  T* keep(const std::vector<T>& list) {
+    T* const at =
+        static_cast<T*>(lists.allocate(list.size() * sizeof(T), alignof(T)));
+    std::uninitialized_copy(list.begin(), list.end(), at);
+    return at;
+  }
 };
 
 }  // namespace simt

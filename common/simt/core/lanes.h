@@ -108,9 +108,31 @@ inline uint32_t lanes_where(F f, const In*... in) {
 }
 
 // Predicates: 32 lanes in one word.
-inline uint32_t read_predicate(Warp& warp, Place place, bool negated) {
-  const uint32_t bits = *lanes<uint32_t>(warp, place);
-  return negated ? ~bits : bits;
+inline uint32_t read_predicate(Warp& warp, const Instruction& ins, int source) {
+  const uint32_t bits = *lanes<uint32_t>(warp, ins.source(source));
+  return ins.inverts(source) ? ~bits : bits;
+}
+
+// Those lanes for which the guard holds.
+inline uint32_t read_guard(Warp& warp, const Instruction& ins) {
+  const uint32_t bits = *lanes<uint32_t>(warp, ins.guard);
+  return ins.guard_negated ? ~bits : bits;
+}
+
+// `bits` with the predicate that is this source, as Instruction::logic says.
+inline uint32_t combine(Warp& warp, const Instruction& ins, int source,
+                        uint32_t bits) {
+  switch (ins.logic) {
+    case Logic::kAnd:
+      return bits & read_predicate(warp, ins, source);
+    case Logic::kOr:
+      return bits | read_predicate(warp, ins, source);
+    case Logic::kXor:
+      return bits ^ read_predicate(warp, ins, source);
+    case Logic::kNone:
+      break;
+  }
+  return bits;
 }
 
 inline void write_predicate(Warp& warp, Place place, uint32_t bits,
@@ -123,18 +145,19 @@ inline void write_predicate(Warp& warp, Place place, uint32_t bits,
 // Handlers made of a functor: result type D, operand types A, B, C.
 template <class Op, class D, class A = D>
 void unary(Warp& w, const Instruction& i, uint32_t mask) {
-  map_lanes(mask, lanes<D>(w, i.dst), Op{}, lanes<A>(w, i.a));
+  map_lanes(mask, lanes<D>(w, i.result(0)), Op{}, lanes<A>(w, i.source(0)));
 }
 
 template <class Op, class D, class A = D, class B = A>
 void binary(Warp& w, const Instruction& i, uint32_t mask) {
-  map_lanes(mask, lanes<D>(w, i.dst), Op{}, lanes<A>(w, i.a), lanes<B>(w, i.b));
+  map_lanes(mask, lanes<D>(w, i.result(0)), Op{}, lanes<A>(w, i.source(0)),
+            lanes<B>(w, i.source(1)));
 }
 
 template <class Op, class D, class A = D, class B = A, class C = D>
 void ternary(Warp& w, const Instruction& i, uint32_t mask) {
-  map_lanes(mask, lanes<D>(w, i.dst), Op{}, lanes<A>(w, i.a), lanes<B>(w, i.b),
-            lanes<C>(w, i.c));
+  map_lanes(mask, lanes<D>(w, i.result(0)), Op{}, lanes<A>(w, i.source(0)),
+            lanes<B>(w, i.source(1)), lanes<C>(w, i.source(2)));
 }
 
 }  // namespace simt

@@ -1,5 +1,6 @@
 // A kernel and all it can call, decoded; and the module it comes from.
 #pragma once
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -75,6 +76,7 @@ enum class Special : uint8_t {
 struct Program {
   Module* module = nullptr;
   std::map<std::string, Function> functions;
+  std::deque<FunctionText> unrolled;  // what ptxas makes of some functions
   const Function* entry = nullptr;
 
   // What lies before the registers of every call: 32 lanes of each value, the

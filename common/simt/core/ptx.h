@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,7 @@ struct Statement {
   std::vector<std::string> op;    // "ld.global.f32" -> ld, global, f32
   std::vector<Operand> operands;  // None where nobody knows the instruction.
   SourceLine where;
+  bool left_out = false;  // A branch that ptxas sees is never taken.
 
   const std::string& name() const { return op.front(); }
   bool has(const char* modifier) const;
@@ -82,8 +84,9 @@ struct FunctionText {
   std::vector<Declaration> params, results;
   std::vector<Statement> body;
   std::map<size_t, std::vector<Declaration>> declarations;  // by body index
-  uint32_t max_threads = 0;  // .maxntid, 0 if not given
-  std::string refused;       // Why this kernel cannot run, or empty.
+  std::set<size_t> stay_loops;  // where .pragma "nounroll" stands, likewise
+  uint32_t max_threads = 0;     // .maxntid, 0 if not given
+  std::string refused;          // Why this kernel cannot run, or empty.
   SourceLine where;
 };
 

@@ -29,7 +29,7 @@ Flow flow_of(const std::vector<Instruction>& code) {
     if (!ends_block(code[pc])) continue;
     leads[pc + 1] = true;
     if (code[pc].kind == Kind::kBranch) leads[code[pc].target] = true;
-    for (uint32_t target : code[pc].targets) leads[target] = true;
+    for (uint32_t target : code[pc].targets()) leads[target] = true;
   }
   Flow flow;
   std::vector<int> block_at(code.size() + 1, 0);
@@ -45,7 +45,7 @@ Flow flow_of(const std::vector<Instruction>& code) {
     const Instruction& ins = code[last];
     auto& next = flow.next[b];
     if (ins.kind == Kind::kBranch) next.push_back(block_at[ins.target]);
-    for (uint32_t target : ins.targets) next.push_back(block_at[target]);
+    for (uint32_t target : ins.targets()) next.push_back(block_at[target]);
     const bool leaves = ins.kind == Kind::kReturn || ins.kind == Kind::kExit;
     if (leaves) next.push_back(end);
     if (!ends_block(ins) || ins.guard != kNowhere)
@@ -135,7 +135,7 @@ void find_runs(Function& function) {
   std::vector<bool> leads(code.size() + 1, false);
   for (const Instruction& ins : code) {
     if (ins.kind == Kind::kBranch) leads[ins.target] = true;
-    for (uint32_t target : ins.targets) leads[target] = true;
+    for (uint32_t target : ins.targets()) leads[target] = true;
     if (ins.reconverge != ~0u) leads[ins.reconverge] = true;
   }
   for (size_t pc = 0; pc < code.size();) {

@@ -53,8 +53,8 @@ constexpr uint32_t align_up(uint32_t n, uint32_t to) {
 
 template <class T>
 void copy_lanes(Warp& warp, const Instruction& ins, uint32_t mask) {
-  T* to = lanes<T>(warp, ins.dst);
-  const T* from = lanes<T>(warp, ins.a);
+  T* to = lanes<T>(warp, ins.result(0));
+  const T* from = lanes<T>(warp, ins.source(0));
   if (mask == kAllLanes) {
 #pragma GCC ivdep
     for (int l = 0; l < kLanes; ++l) to[l] = from[l];
@@ -75,29 +75,25 @@ Handler copy_handler(int bytes) {
   }
 }
 
+template <class T>
+void fill_lanes(Warp& warp, const Instruction& ins, uint32_t mask, T value) {
+  T* to = lanes<T>(warp, ins.result(0));
+  for (int l = 0; l < kLanes; ++l)
+    if (mask >> l & 1) to[l] = value;
+}
+
 // The address of a local variable depends on how deep its function was called.
+template <class T>
 void local_address(Warp& warp, const Instruction& ins, uint32_t mask) {
-  const uint64_t address = warp.stack_base + ins.offset;
-  for (int l = 0; l < kLanes; ++l) {
-    if (!(mask >> l & 1)) continue;
-    if (ins.size == 8)
-      lanes<uint64_t>(warp, ins.dst)[l] = address;
-    else
-      lanes<uint32_t>(warp, ins.dst)[l] = static_cast<uint32_t>(address);
-  }
+  const uint64_t address = warp.stack_base + ins.address().offset;
+  fill_lanes(warp, ins, mask, static_cast<T>(address));
 }
 
 // The clocks advance with the instructions of the warp: monotonic, the same in
 // every run, and no measure of time.
+template <class T, int first_bit>
 void read_clock(Warp& warp, const Instruction& ins, uint32_t mask) {
-  for (int l = 0; l < kLanes; ++l) {
-    if (!(mask >> l & 1)) continue;
-    if (ins.size == 8)
-      lanes<uint64_t>(warp, ins.dst)[l] = warp.issued;
-    else
-      lanes<uint32_t>(warp, ins.dst)[l] =
-          static_cast<uint32_t>(warp.issued >> (ins.mode ? 32 : 0));
-  }
+  fill_lanes(warp, ins, mask, static_cast<T>(warp.issued >> first_bit));
 }
 
 const std::map<std::string, Special>& special_names() {
@@ -148,16 +144,18 @@ const std::map<std::string, Special>& special_names() {
   return kNames;
 }
 
-// The clocks: how many bytes, and whether it is the upper half.
 struct Clock {
   uint8_t bytes;
-  bool high;
+  Handler read;
 };
 const std::map<std::string, Clock>& clock_names() {
+  static constexpr Clock kWhole = {8, read_clock<uint64_t, 0>};
+  static constexpr Clock kLow = {4, read_clock<uint32_t, 0>};
+  static constexpr Clock kHigh = {4, read_clock<uint32_t, 32>};
   static const std::map<std::string, Clock> kNames = {
-      {"%clock", {4, false}},          {"%clock_hi", {4, true}},
-      {"%clock64", {8, false}},        {"%globaltimer", {8, false}},
-      {"%globaltimer_lo", {4, false}}, {"%globaltimer_hi", {4, true}}};
+      {"%clock", kLow},          {"%clock_hi", kHigh},
+      {"%clock64", kWhole},      {"%globaltimer", kWhole},
+      {"%globaltimer_lo", kLow}, {"%globaltimer_hi", kHigh}};
   return kNames;
 }
 
@@ -166,16 +164,16 @@ const std::map<std::string, Clock>& clock_names() {
 void find_unread_atomics(Function& function) {
   std::set<Place> read;
   for (const Instruction& ins : function.code) {
-    for (Place p : {ins.a, ins.b, ins.c, ins.d, ins.vote, ins.guard})
-      read.insert(p);
-    if (!ins.statement || ins.statement->name() != "ld")
-      read.insert(ins.elements.begin(), ins.elements.end());
+    read.insert(ins.guard);
+    read.insert(ins.sources().begin(), ins.sources().end());
+    for (const Address& a : ins.addresses()) read.insert(a.base);
   }
   for (Instruction& ins : function.code) {
     if (!ins.statement || ins.statement->name() != "atom") continue;
-    ins.result_unread = ins.dst == kNowhere || !read.contains(ins.dst);
-    ins.unread = ins.result_unread && !ins.statement->has("exch") &&
-                 !ins.statement->has("cas");
+    const bool unread =
+        ins.result(0) == kNowhere || !read.contains(ins.result(0));
+    ins.reduction = unread && ins.update != Update::kExchange &&
+                    ins.update != Update::kCompareAndSwap;
   }
 }
 
@@ -217,9 +215,7 @@ class Decoder : public OperandReader {
   Place predicate(const std::string& name) override {
     if (name == "_" || name.empty()) return kNowhere;
     if (const Register* r = find_register(name)) return r->place;
-    const auto number = parse_literal(name);
-    if (!number) throw Error("'" + name + "' is not a predicate");
-    return constant(number->bits ? kAllLanes : 0, 4);
+    return constant(parse_literal(name).value().bits ? kAllLanes : 0, 4);
   }
 
   int width(const Operand& operand) override {
@@ -312,10 +308,14 @@ class Decoder : public OperandReader {
     program_.parameter_bytes = at;
   }
 
-  const Function* decode_function(const FunctionText& text) {
-    const auto [it, fresh] = program_.functions.try_emplace(text.name);
+  const Function* decode_function(const FunctionText& written) {
+    const auto [it, fresh] = program_.functions.try_emplace(written.name);
     Function& function = it->second;
     if (!fresh) return &function;
+    auto unrolled = unroll_loops(written);
+    const FunctionText& text =
+        unrolled ? program_.unrolled.emplace_back(std::move(*unrolled))
+                 : written;
     if (++nested_ > kMostNested)
       throw Error("functions that call one another, more than " +
                   std::to_string(kMostNested) + " deep");
@@ -339,7 +339,7 @@ class Decoder : public OperandReader {
         for (const Declaration& one : d->second) declare(one);
       if (k < text.body.size()) statement(text.body[k]);
     }
-    Instruction end;
+    Draft end;
     end.kind = Kind::kReturn;
     emit(end);
     resolve_jumps();
@@ -460,22 +460,17 @@ class Decoder : public OperandReader {
     if (const auto clock = clock_names().find(name);
         clock != clock_names().end())
       return clock_register(clock->second);
-    const auto known = special_names().find(name);
-    if (known == special_names().end())
-      throw Error("the special register " + name + " is not known");
+    const Special wanted = special_names().at(name);
     for (const auto& [special, place] : program_.specials)
-      if (special == known->second) return place;
-    return program_.specials.emplace_back(known->second, new_constant(8))
-        .second;
+      if (special == wanted) return place;
+    return program_.specials.emplace_back(wanted, new_constant(8)).second;
   }
   Place clock_register(Clock clock) {
-    Instruction read;
-    read.run = read_clock;
-    read.size = clock.bytes;
-    read.mode = clock.high;
-    read.dst = new_register({'u', clock.bytes}).place;
+    Draft read;
+    read.run = clock.read;
+    read.written = {new_register({'u', clock.bytes}).place};
     emit(read);
-    return read.dst;
+    return read.written[0];
   }
 
   // The address of a variable, function or parameter, as an operand.
@@ -488,13 +483,14 @@ class Decoder : public OperandReader {
         return at;
       }
       if (v->space == Space::kLocal) {
-        Instruction get;
-        get.run = local_address;
-        get.size = static_cast<uint8_t>(bytes);
-        get.offset = static_cast<int64_t>(v->address) + offset;
-        get.dst = new_register({'u', get.size}).place;
+        Draft get;
+        get.run =
+            bytes == 8 ? local_address<uint64_t> : local_address<uint32_t>;
+        get.accessed = {{.space = Space::kLocal,
+                         .offset = static_cast<int64_t>(v->address) + offset}};
+        get.written = {new_register({'u', static_cast<uint8_t>(bytes)}).place};
         emit(get);
-        return get.dst;
+        return get.written[0];
       }
       if (v->space == Space::kGlobal && bytes < 8)
         throw Error("the address of '" + name + "' has 64 bits");
@@ -508,11 +504,19 @@ class Decoder : public OperandReader {
     throw Error("'" + name + "' is not known");
   }
 
-  void emit(Instruction ins) {
+  void emit(const Draft& draft) {
+    Function& f = *context_.function;
+    Instruction& ins = f.code.emplace_back(draft);
+    std::vector<Place> operands(draft.written.rbegin(), draft.written.rend());
+    operands.insert(operands.end(), draft.read.begin(), draft.read.end());
+    ins.operands = f.keep(operands) + draft.written.size();
+    ins.result_count = static_cast<uint8_t>(draft.written.size());
+    ins.source_count = static_cast<uint8_t>(draft.read.size());
+    ins.address_list = f.keep(draft.accessed);
+    ins.address_count = static_cast<uint8_t>(draft.accessed.size());
     ins.where = context_.where;
     ins.statement = context_.statement;
     ins.site = program_.sites++;
-    context_.function->code.push_back(std::move(ins));
   }
 
   void statement(const Statement& s) {
@@ -545,7 +549,7 @@ class Decoder : public OperandReader {
   void instruction(const Statement& s) {
     context_.statement = &s;
     forms_.check(s, *this);
-    Instruction ins;
+    Draft ins;
     if (!s.guard.empty()) {
       if (!is_predicate(s.guard))
         throw Error("'" + s.guard + "' is not a predicate");
@@ -558,7 +562,7 @@ class Decoder : public OperandReader {
       jump(ins, s.operands.at(0).text);
     } else if (op == "brx") {
       ins.kind = Kind::kTable;
-      ins.a = source(s.operands.at(0), 4);
+      ins.read = {source(s.operands.at(0), 4)};
       jump(ins, s.operands.at(1).text);
     } else if (op == "ret" || op == "exit") {
       ins.kind = op == "ret" ? Kind::kReturn : Kind::kExit;
@@ -568,15 +572,14 @@ class Decoder : public OperandReader {
     } else if ((op == "ld" || op == "ldu") && parameter_load(s, ins)) {
     } else if (memory(s, ins) || decode_collective(s, *this, ins)) {
       emit(ins);
-    } else if (decode_arithmetic(s, *this, ins)) {
+    } else {
+      decode_arithmetic(s, *this, ins);
       ins.pure = true;
       emit(ins);
-    } else {
-      throw Error("this instruction is not known to the executor");
     }
   }
 
-  void jump(const Instruction& ins, const std::string& label) {
+  void jump(const Draft& ins, const std::string& label) {
     context_.jumps.push_back(
         {static_cast<uint32_t>(context_.function->code.size()), context_.scope,
          label});
@@ -602,10 +605,12 @@ class Decoder : public OperandReader {
         int scope = jump.scope;
         const auto table = find(&Scope::tables, jump.label, scope);
         if (!table) throw Error("there are no .branchtargets " + jump.label);
+        std::vector<uint32_t> targets;
         for (const Operand& o : (*table)->operands)
-          ins.targets.push_back(target(o.text, scope));
-        if (ins.targets.empty()) throw Error("an empty table");
-        ins.target = ins.targets.back();
+          targets.push_back(target(o.text, scope));
+        if (targets.empty()) throw Error("an empty table");
+        ins.target_list = context_.function->keep(targets);
+        ins.target_count = static_cast<uint32_t>(targets.size());
       } catch (const Error& e) {
         refuse(ins.statement->text, e.what());
       }
@@ -613,7 +618,7 @@ class Decoder : public OperandReader {
   }
 
   // ld.param of a kernel reads a constant: the launch filled it in.
-  bool parameter_load(const Statement& s, const Instruction& guard) {
+  bool parameter_load(const Statement& s, const Draft& guard) {
     const Operand& from = s.operands.at(1);
     if (!s.has("param") || !context_.text->entry) return false;
     const auto p = kernel_params_.find(from.text);
@@ -622,21 +627,25 @@ class Decoder : public OperandReader {
     const Operand& to = s.operands.at(0);
     std::vector<std::string> names = to.list;
     if (names.empty()) names = {to.text};
-    require_within(from, names.size() * type.bytes, p->second.bytes);
+    require_within(from, accessed_bytes(s), p->second.bytes);
     for (size_t k = 0; k < names.size(); ++k) {
       if (names[k] == "_") continue;
       const Register* r = find_register(names[k]);
       if (!r) throw Error("'" + names[k] + "' is not a register");
       const auto bytes = static_cast<uint8_t>(r->type.bytes);
       const uint64_t offset = p->second.offset + from.offset + k * type.bytes;
-      Instruction ins = guard;
+      Draft ins = guard;
       ins.pure = true;
-      ins.dst = r->place;
-      ins.a = parameter_constant(offset, type, bytes);
+      ins.written = {r->place};
+      ins.read = {parameter_constant(offset, type, bytes)};
       ins.run = copy_handler(bytes);
       emit(ins);
     }
     return true;
+  }
+  // Of a load or store.
+  static uint64_t accessed_bytes(const Statement& s) {
+    return s.type().bytes * (s.has("v4") ? 4 : s.has("v2") ? 2 : 1);
   }
   static void require_within(const Operand& o, uint64_t bytes, uint64_t all) {
     if (!is_inside(o.offset, bytes, 0, all))
@@ -653,41 +662,36 @@ class Decoder : public OperandReader {
     return at;
   }
 
-  bool memory(const Statement& s, Instruction& ins) {
-    const auto address =
-        std::find_if(s.operands.begin(), s.operands.end(),
-                     [](const Operand& o) { return o.address; });
-    if (address == s.operands.end()) return decode_memory(s, *this, ins);
-    const bool parameter = s.has("param") || s.has("param::func");
-    const Variable* v = find_variable(address->text);
-    if (!parameter || !v || v->space != Space::kLocal) v = nullptr;
-    ins.address_bytes = 8;
-    ins.offset = address->offset;
-    if (!v) {
-      Operand base = *address;
-      base.offset = 0;
-      base.address = false;
-      ins.a = source(base, 8);
-      if (const int w = width(base)) ins.address_bytes = w;
-    }
-    if (!decode_memory(s, *this, ins)) return false;
-    if (v) place_in_stack(*v, address->text, ins);
-    // Behind a pointer, too, a function has its own parameters in its frame.
-    if (parameter && (v || !context_.text->entry)) ins.space = Space::kLocal;
-    return true;
+  bool memory(const Statement& s, Draft& ins) {
+    for (const Operand& o : s.operands)
+      if (o.address) ins.accessed.push_back(address(s, o));
+    return decode_memory(s, *this, ins);
   }
 
-  // An argument or a result, at a distance from its beginning.
-  void place_in_stack(const Variable& v, const std::string& name,
-                      Instruction& ins) {
-    if (!is_inside(ins.offset, ins.size * ins.count, 0, v.bytes))
-      throw Error("this is outside the " + std::to_string(v.bytes) +
-                  " bytes of '" + name + "'");
-    ins.offset += static_cast<int64_t>(v.address);
+  // Where an operand in square brackets points to.
+  Address address(const Statement& s, const Operand& o) {
+    Address result{.space = space_of(s), .offset = o.offset};
+    const bool parameter = s.has("param") || s.has("param::func");
+    const Variable* v = find_variable(o.text);
+    // An argument or a result of a call, at a distance from its beginning.
+    if (parameter && v && v->space == Space::kLocal) {
+      require_within(o, accessed_bytes(s), v->bytes);
+      result.space = Space::kLocal;
+      result.offset += static_cast<int64_t>(v->address);
+      return result;
+    }
+    Operand base = o;
+    base.offset = 0;
+    base.address = false;
+    result.base = source(base, 8);
+    if (const int w = width(base)) result.bytes = w;
+    // Behind a pointer, too, a function has its own parameters in its frame.
+    if (parameter && !context_.text->entry) result.space = Space::kLocal;
+    return result;
   }
 
   // call (results), callee, (arguments)[, prototype];
-  void call(const Statement& s, Instruction ins) {
+  void call(const Statement& s, Draft ins) {
     std::vector<Operand> parts = s.operands;
     Call& call = context_.function->calls.emplace_back();
     if (!parts.empty() && parts[0].in_parentheses) {
@@ -704,7 +708,7 @@ class Decoder : public OperandReader {
     ins.call = &call;
     if (find_register(target.text)) {
       ins.kind = Kind::kIndirect;
-      ins.a = source(target, 8);
+      ins.read = {source(target, 8)};
       indirect_calls_ = true;
       return emit(ins);
     }

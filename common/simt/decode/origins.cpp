@@ -146,10 +146,12 @@ void find_origins(Function& function, const Program& program) {
     const Statement& s = *ins.statement;
     if (ins.kind == Kind::kCollective) {
       ins.mask_is_active = origins.from_activemask(s.operands.back());
-    } else if (ins.size) {
-      for (const Operand& o : s.operands)
-        if (o.address) ins.array = static_cast<int16_t>(origins.array(o));
+      continue;
     }
+    size_t k = 0;  // Loads of parameters have no address any more.
+    for (const Operand& o : s.operands)
+      if (o.address && k < ins.address_count)
+        ins.addresses()[k++].array = static_cast<int16_t>(origins.array(o));
   }
 }
 

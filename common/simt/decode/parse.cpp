@@ -137,16 +137,19 @@ class Parser {
     } while (accept(","));
   }
 
-  // .pragma "used_bytes_mask 0xf0f";
-  void pragma() {
+  // .pragma "used_bytes_mask 0xf0f"; returns whether it was "nounroll".
+  bool pragma() {
+    bool stays_loop = false;
     do {
       const std::string text = next();
       if (!text.starts_with('"')) throw Error("'" + text + "' is no string");
       const std::string word = text.substr(1, text.find_first_of(" \"", 1) - 1);
       if (!kPragmas.contains(word))
         throw Error("the executor does not know .pragma " + text);
+      stays_loop |= word == "nounroll";
     } while (accept(","));
     expect(";");
+    return stays_loop;
   }
 
   void define(FunctionText f) {
@@ -377,7 +380,10 @@ class Parser {
 
   void statement(FunctionText& f) {
     if (kBodySpaces.contains(peek())) return variables(f);
-    if (accept(".pragma")) return pragma();
+    if (accept(".pragma")) {
+      if (pragma()) f.stay_loops.insert(f.body.size());
+      return;
+    }
     if (peek().starts_with('.')) unknown_directive(peek());
     Statement s;
     s.where = tokens_[at_].where;

@@ -166,6 +166,7 @@ uint8_t machine_side(const std::vector<Instruction>& code, uint32_t pc,
 void find_predicated(const Function& function, std::vector<Instruction>& code) {
   for (uint32_t pc = 0; pc < code.size(); ++pc) {
     Instruction& ins = code[pc];
+    if (ins.statement && ins.statement->left_out) ins.predicated = true;
     if (ins.kind != Kind::kBranch || ins.guard == kNowhere || ins.target <= pc)
       continue;
     if (function.text->entry &&

@@ -1,10 +1,12 @@
-// The model of ptxas, which makes machine code of the PTX after us: which
-// branches become predicates, and how many instructions one becomes. So the
-// counters can tell what the hardware sees.
+// The model of ptxas, which makes machine code of the PTX after us: which loops
+// it unrolls, which branches become predicates, and how many instructions one
+// becomes. So the counters can tell what the hardware sees.
 //
 // It is a guess from the outside. docs/executor.md says how often it is right;
 // SIMT_PTXAS=off counts the PTX as it is.
 #pragma once
+#include <optional>
+
 #include "common/simt/core/program.h"
 
 namespace simt {
@@ -14,16 +16,25 @@ struct PtxasModel {
   // waits for global memory is jumped over sooner, and one that compares, like
   // the second half of `a || b`, sooner yet.
   int most, most_with_global_load, most_with_comparison;
+  // A loop that counts to a bound is unrolled if it has at most so many
+  // instructions; one that stores only if it has fewer.
+  int most_unrolled, most_unrolled_with_store;
   // What becomes of a division of 32-bit integers by a variable.
   int integer_division;
 };
 
 // ptxas 13.0 (V13.0.88) for sm_90, fitted to the programs of tests/parity; of
-// these fresh.cu was written afterwards, to try it.
+// these fresh.cu was written afterwards, to try it. What it unrolls was found
+// with small loops of every kind and length.
 constexpr PtxasModel kPtxas13 = {.most = 12,
                                  .most_with_global_load = 6,
                                  .most_with_comparison = 4,
+                                 .most_unrolled = 45,
+                                 .most_unrolled_with_store = 20,
                                  .integer_division = 12};
+
+// The function with its loops unrolled; or nothing if none of them is.
+std::optional<FunctionText> unroll_loops(const FunctionText& text);
 
 // Fills in Instruction::predicated, with what the branch skips, jumps and
 // machine_weight. Needs Instruction::reconverge.

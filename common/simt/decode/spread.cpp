@@ -14,7 +14,7 @@ struct Rule {
 };
 
 const std::map<std::string_view, Rule> kBitwise = {
-    {"mov", {Spread::kMoved, 1}},  {"selp", {Spread::kMoved, 2}},
+    {"mov", {Spread::kMoved, 4}},  {"selp", {Spread::kMoved, 2}},
     {"cvta", {Spread::kMoved, 1}}, {"and", {Spread::kBytes, 2}},
     {"or", {Spread::kBytes, 2}},   {"xor", {Spread::kBits, 2}},
     {"not", {Spread::kBits, 1}},   {"lop3", {Spread::kBits, 3}},
@@ -67,8 +67,6 @@ void find_spread(Function& function) {
     if (!ins.statement) continue;
     const Statement& s = *ins.statement;
     const std::string& op = s.name();
-    ins.gives_carry = s.has("cc");
-    ins.takes_carry = op == "addc" || op == "subc" || op == "madc";
     if (ins.pure) {
       const Rule rule = rule_of(s);
       ins.spread = rule.spread;

@@ -1,6 +1,6 @@
 // What becomes of the values that loads bring, as far as a look at the code can
 // tell: which loads wait for a value to change, which are guesses that a
-// compare-and-swap verifies, which only test a word.
+// compare-and-swap verifies, which only test a word, which lanes drop it.
 //
 // What is not certain counts as an ordinary load.
 #include <algorithm>
@@ -23,25 +23,29 @@ bool is_load(const Instruction& ins) {
   return !ins.pure && (is(ins, "ld") || is(ins, "ldu"));
 }
 bool is_store(const Instruction& ins) { return is(ins, "st"); }
+// Of a register, or of a kernel's parameter. A mov may also take apart or join.
+bool copies(const Instruction& ins) {
+  return ins.pure && (is(ins, "mov") || is(ins, "ld")) &&
+         ins.result_count == 1 && ins.source_count == 1;
+}
+// Memory that other threads may write.
+bool meets_others(Space space) {
+  return space != Space::kLocal && space != Space::kParam &&
+         space != Space::kConst;
+}
 bool is_swap(const Instruction& ins) {
   return is(ins, "atom") && ins.statement->has("cas");
 }
-bool unpacks(const Instruction& ins) {
-  return ins.pure && ins.dst == kNowhere && !ins.elements.empty();
-}
 
 std::vector<Place> written(const Instruction& ins) {
-  std::vector<Place> places = {ins.dst, ins.dst2};
-  if (is_load(ins) || unpacks(ins))
-    places.insert(places.end(), ins.elements.begin(), ins.elements.end());
+  std::vector<Place> places(ins.results().begin(), ins.results().end());
   std::erase(places, kNowhere);
   return places;
 }
 
 std::vector<Place> read(const Instruction& ins) {
-  std::vector<Place> places = {ins.a, ins.b, ins.c, ins.d, ins.vote};
-  if (!is_load(ins) && !unpacks(ins))
-    places.insert(places.end(), ins.elements.begin(), ins.elements.end());
+  std::vector<Place> places(ins.sources().begin(), ins.sources().end());
+  for (const Address& a : ins.addresses()) places.push_back(a.base);
   std::erase(places, kNowhere);
   return places;
 }
@@ -58,7 +62,7 @@ bool writes(const Instruction& ins, Place place) {
 
 std::vector<uint32_t> successors(const Function& f, uint32_t pc) {
   const Instruction& ins = f.code[pc];
-  std::vector<uint32_t> next = ins.targets;
+  std::vector<uint32_t> next(ins.targets().begin(), ins.targets().end());
   if (ins.kind == Kind::kBranch) next.push_back(ins.target);
   const bool leaves = ins.kind == Kind::kBranch || ins.kind == Kind::kTable ||
                       ins.kind == Kind::kReturn || ins.kind == Kind::kExit;
@@ -112,9 +116,8 @@ class Definitions {
     const std::optional<uint32_t> pc = only(place);
     if (!pc) return place;
     const Instruction& ins = f_.code[*pc];
-    const bool copy = ins.pure && ins.guard == kNowhere && ins.a < kNowhere &&
-                      (is(ins, "mov") || is(ins, "ld"));
-    return copy ? ins.a : place;
+    const bool copy = ins.guard == kNowhere && copies(ins);
+    return copy && ins.source(0) < kNowhere ? ins.source(0) : place;
   }
 
   // The same in all threads, once it is there?
@@ -123,7 +126,7 @@ class Definitions {
     const std::optional<uint32_t> pc = only(place);
     if (!pc || depth == 0) return false;
     const Instruction& ins = f_.code[*pc];
-    if (!ins.pure || ins.guard != kNowhere || unpacks(ins)) return false;
+    if (!ins.pure || ins.guard != kNowhere) return false;
     const std::vector<Place> sources = read(ins);
     return std::all_of(sources.begin(), sources.end(),
                        [&](Place p) { return uniform(p, depth - 1); });
@@ -138,22 +141,22 @@ class Definitions {
   }
 
   // An address without the numbers that were added to it on the way.
-  struct Address {
+  struct Origin {
     Place base;
     int64_t offset;
-    bool operator==(const Address&) const = default;
+    bool operator==(const Origin&) const = default;
   };
-  Address address(const Instruction& access) const {
-    Address result{access.a, access.offset};
+  Origin address(const Instruction& access) const {
+    Origin result{access.address().base, access.address().offset};
     for (int steps = 0; steps < kSteps; ++steps) {
       const std::optional<uint32_t> pc = only(result.base);
       if (!pc) break;
       const Instruction& ins = f_.code[*pc];
       if (ins.guard != kNowhere || !ins.statement) break;
-      if (is(ins, "cvta") || (is(ins, "mov") && ins.elements.empty())) {
-        result.base = ins.a;
+      if (is(ins, "cvta") || copies(ins)) {
+        result.base = ins.source(0);
       } else if (const auto number = added_number(ins)) {
-        result = {ins.a, result.offset + *number};
+        result = {ins.source(0), result.offset + *number};
       } else {
         break;
       }
@@ -276,8 +279,7 @@ class Life {
   }
 
   void use(uint32_t pc, const Instruction& ins) {
-    const bool carries = ins.statement && ins.statement->has("cc");
-    if (!ins.pure || carries) {
+    if (!ins.pure || ins.gives_carry) {
       escapes = true;
     } else if (is(ins, "setp")) {
       compared.insert(pc);
@@ -287,8 +289,10 @@ class Life {
   }
 
   bool verified_by(const Instruction& ins, const State& state) const {
-    return is_swap(ins) && !state.moved && state.values.contains(ins.b) &&
-           !state.values.contains(ins.a) && ins.size == f_.code[load_].size &&
+    return is_swap(ins) && !state.moved &&
+           state.values.contains(ins.source(0)) &&
+           !state.values.contains(ins.address().base) &&
+           ins.element_bytes == f_.code[load_].element_bytes &&
            definitions_.address(ins) == address_;
   }
 
@@ -303,7 +307,7 @@ class Life {
   const Definitions& definitions_;
   const uint32_t load_;
   const bool whole_;
-  const Definitions::Address address_;
+  const Definitions::Origin address_;
   std::vector<std::optional<State>> states_;
   std::set<uint32_t> open_;
 };
@@ -339,7 +343,7 @@ std::set<uint32_t> loop_around(const Function& f, uint32_t pc) {
 bool waits(const Function& f, uint32_t load, const Life& life) {
   const std::set<uint32_t> loop = loop_around(f, load);
   for (uint32_t pc : loop)
-    if (writes(f.code[pc], f.code[load].a)) return false;
+    if (writes(f.code[pc], f.code[load].address().base)) return false;
   for (uint32_t pc : life.decided) {
     if (!loop.contains(pc)) continue;
     const Kind kind = f.code[pc].kind;
@@ -374,7 +378,7 @@ std::optional<uint32_t> store_of(const Function& f,
                                  const Definitions& definitions, uint32_t load,
                                  const Life& life) {
   const Instruction& from = f.code[load];
-  const Definitions::Address address = definitions.address(from);
+  const Definitions::Origin address = definitions.address(from);
   const std::vector<bool> behind =
       reach(f, successors(f, load), [&](uint32_t pc) {
         return pc == load || writes(f.code[pc], address.base);
@@ -382,7 +386,7 @@ std::optional<uint32_t> store_of(const Function& f,
   for (uint32_t pc = 0; pc < f.code.size(); ++pc) {
     const Instruction& ins = f.code[pc];
     if (!behind[pc] || !is_store(ins) || ins.strength != Strength::kWeak ||
-        ins.size != from.size || ins.count != 1 ||
+        ins.element_bytes != from.element_bytes || ins.source_count != 1 ||
         definitions.address(ins) != address)
       continue;
     for (uint32_t branch : life.decided)
@@ -391,23 +395,31 @@ std::optional<uint32_t> store_of(const Function& f,
   return {};
 }
 
-// All comparisons of a tested value, if they are as simple as can be evaluated.
+// A comparison that is simple enough to be evaluated; not with what.
+std::optional<Comparison> simple_comparison(const Instruction& ins) {
+  if (!is(ins, "setp") || ins.statement->op.size() != 3 ||
+      ins.result(1) != kNowhere)
+    return {};
+  const Type type = ins.statement->type();
+  const bool whole = type.is('s') || type.is('u') || type.is('b');
+  if (!whole || type.is_float() || type.bytes > 4) return {};
+  return Comparison{ins.relation, type.bytes, type.is_signed(), ins.source(1)};
+}
+
+// All comparisons of a tested value, if they are so simple.
 std::vector<Comparison> comparisons_of(const Function& f,
                                        const Definitions& definitions,
                                        uint32_t load, const Life& life) {
   std::vector<Comparison> all;
   if (life.computed) return {};
-  const Place value = f.code[load].elements[0];
+  const Place value = f.code[load].result(0);
   for (uint32_t pc : life.compared) {
     const Instruction& ins = f.code[pc];
-    const Type type = ins.statement->type();
-    const bool simple = ins.statement->op.size() == 3 && ins.a == value &&
-                        ins.b != value && ins.dst2 == kNowhere &&
-                        type.bytes <= 4 && !type.is_float() &&
-                        (type.is('s') || type.is('u') || type.is('b'));
-    if (!simple || !definitions.settled(ins.b, load)) return {};
-    all.push_back({static_cast<Comparison::Operator>(ins.lut), type.bytes,
-                   type.is_signed(), ins.b});
+    const auto comparison = simple_comparison(ins);
+    if (!comparison || ins.source(0) != value || ins.source(1) == value ||
+        !definitions.settled(ins.source(1), load))
+      return {};
+    all.push_back(*comparison);
   }
   return all;
 }
@@ -420,21 +432,107 @@ Place expected_by(const Function& f, const Definitions& definitions,
     return kNowhere;
   const Instruction& compare = f.code[*life.compared.begin()];
   const Instruction& branch = f.code[*life.decided.begin()];
-  const Place expected = definitions.fixed(compare.b);
-  if (compare.statement->op.size() != 3 || branch.guard != compare.dst ||
+  const Place expected = definitions.fixed(compare.source(1));
+  if (compare.statement->op.size() != 3 || branch.guard != compare.result(0) ||
       expected >= kNowhere || !definitions.uniform(expected))
     return kNowhere;
   // The predicate's value for the store.
   const bool on_taken =
       branch.kind != Kind::kBranch || leads_to(f, branch, branch.target, store);
   const bool when = on_taken != branch.guard_negated;
-  const auto equal = when ? Comparison::kEq : Comparison::kNe;
-  return compare.lut == equal ? expected : kNowhere;
+  const Relation equal = when ? Relation::kEq : Relation::kNe;
+  return compare.relation == equal ? expected : kNowhere;
 }
+
+// ---- Loads that some lanes drop --------------------------------------------
+
+// Where `if (c) v = *p;` stands in the source, the compiler may load for all
+// lanes, compute for all, and select in the end: the others never see *p.
+class Keepers {
+ public:
+  Keepers(const Function& f, const Definitions& definitions)
+      : f_(f), definitions_(definitions) {
+    for (uint32_t pc = 0; pc < f.code.size(); ++pc) {
+      for (Place p : read(f.code[pc])) readers_[p].push_back(pc);
+      if (f.code[pc].guard != kNowhere)
+        readers_[f.code[pc].guard].push_back(pc);
+    }
+  }
+
+  // Who keeps what a load brings, if that is certain when it is done.
+  std::optional<Keeper> of(uint32_t load) const {
+    std::set<Keeper> keepers;
+    std::vector<Place> values = written(f_.code[load]);
+    for (size_t k = 0; k < values.size(); ++k) {
+      if (!definitions_.only(values[k])) return {};
+      const auto readers = readers_.find(values[k]);
+      if (readers == readers_.end()) continue;
+      for (uint32_t pc : readers->second) {
+        const Instruction& ins = f_.code[pc];
+        if (const auto choice = choice_at(ins, values[k])) {
+          const auto keeper = known_at(load, pc, *choice);
+          if (!keeper) return {};
+          keepers.insert(*keeper);
+        } else if (ins.pure && !ins.gives_carry && ins.guard == kNowhere) {
+          for (Place p : written(ins)) values.push_back(p);
+        } else {
+          return {};
+        }
+      }
+    }
+    return keepers.size() == 1 ? std::optional(*keepers.begin()) : std::nullopt;
+  }
+
+ private:
+  struct Choice {
+    Place predicate;
+    bool value;
+  };
+
+  // What decides there whether a lane goes on with the value.
+  static std::optional<Choice> choice_at(const Instruction& ins, Place value) {
+    if (value == ins.guard) return {};
+    if (ins.guard != kNowhere) return Choice{ins.guard, !ins.guard_negated};
+    if (!is(ins, "selp") || ins.source(2) == value ||
+        ins.source(0) == ins.source(1))
+      return {};
+    return Choice{ins.source(2), (ins.source(0) == value) != ins.inverts(2)};
+  }
+
+  // The choice made at `pc`, from what is there when the load is done, and does
+  // not change in between: its predicate, or the numbers that it compares.
+  std::optional<Keeper> known_at(uint32_t load, uint32_t pc,
+                                 const Choice& choice) const {
+    if (stays(choice.predicate, load, pc))
+      return Keeper{choice.value, choice.predicate, {}};
+    const auto compare = definitions_.only(choice.predicate);
+    if (!compare) return {};
+    const Instruction& ins = f_.code[*compare];
+    const auto comparison = simple_comparison(ins);
+    if (!comparison || ins.guard != kNowhere ||
+        ins.result(0) != choice.predicate || !stays(ins.source(0), load, pc) ||
+        !stays(ins.source(1), load, pc))
+      return {};
+    return Keeper{choice.value, ins.source(0), comparison};
+  }
+
+  bool stays(Place place, uint32_t load, uint32_t pc) const {
+    if (!definitions_.settled(place, load)) return false;
+    const auto writer = definitions_.only(place);
+    if (!writer) return true;  // A constant, or the thread's own number.
+    return !reach(f_, successors(f_, load),
+                  [&](uint32_t at) { return at == load || at == pc; })[*writer];
+  }
+
+  const Function& f_;
+  const Definitions& definitions_;
+  std::map<Place, std::vector<uint32_t>> readers_;
+};
 
 class Uses {
  public:
-  Uses(Function& f, const Program& program) : f_(f), definitions_(f, program) {
+  Uses(Function& f, const Program& program)
+      : f_(f), definitions_(f, program), keepers_(f, definitions_) {
     for (const Instruction& ins : f.code)
       if (is_swap(ins)) swapped_.push_back(definitions_.address(ins));
   }
@@ -443,8 +541,7 @@ class Uses {
     std::vector<uint32_t> loads;
     for (uint32_t pc = 0; pc < f_.code.size(); ++pc) {
       const Instruction& ins = f_.code[pc];
-      if (is_load(ins) && ins.space != Space::kLocal &&
-          ins.space != Space::kParam && ins.space != Space::kConst)
+      if (is_load(ins) && meets_others(ins.address().space))
         loads.push_back(pc);
     }
     find_waits(loads);
@@ -471,16 +568,20 @@ class Uses {
   }
 
   bool same_place(const Instruction& a, const Instruction& b) const {
-    return a.space == b.space &&
+    return a.address().space == b.address().space &&
            definitions_.address(a) == definitions_.address(b);
   }
 
   void find_use(uint32_t pc) {
     Instruction& ins = f_.code[pc];
+    if (const auto keeper = keepers_.of(pc)) {
+      ins.dropped = true;
+      f_.keepers[ins.site] = *keeper;
+    }
     const bool may_guess =
         std::find(swapped_.begin(), swapped_.end(),
                   definitions_.address(ins)) != swapped_.end();
-    const bool may_test = ins.count == 1 && ins.size <= 4;
+    const bool may_test = ins.result_count == 1 && ins.element_bytes <= 4;
     if (!may_guess && !may_test) return;
     const Life life(f_, definitions_, pc, false);
     if (life.escapes) return;
@@ -491,40 +592,40 @@ class Uses {
   }
 
   void add_test(uint32_t load, const Life& life) {
-    Test& test = f_.tests.emplace_back();
-    f_.code[load].test = &test;
-    test.function = &f_;
+    Test& test = f_.tests[f_.code[load].site];
     test.is_signed = f_.code[load].statement->type().is_signed();
     test.comparisons = comparisons_of(f_, definitions_, load, life);
     const std::optional<uint32_t> store =
         store_of(f_, definitions_, load, life);
     if (!store) return;
     Instruction& to = f_.code[*store];
-    const Place value = definitions_.fixed(to.elements[0]);
-    if (to.src_bytes == f_.code[load].src_bytes &&
+    const Place value = definitions_.fixed(to.source(0));
+    if (to.from_bytes == f_.code[load].to_bytes &&
         definitions_.settled(value, load))
       test.stores = value;
-    if (to.tested) return;
+    if (f_.tested_stores.contains(to.site)) return;
     const Place before = expected_by(f_, definitions_, life, *store);
-    to.tested = &f_.tested_stores.emplace_back(TestedStore{&f_, before, {}});
+    f_.tested_stores[to.site] = {before, {}};
     stores_.push_back(*store);
   }
 
   // Which numbers that the tests compare with are known at the store.
   void look_up(uint32_t store) {
     Places known;
-    for (const Test& test : f_.tests)
+    for (const auto& [site, test] : f_.tests)
       for (const Comparison& one : test.comparisons)
         if (definitions_.uniform(one.with) &&
             definitions_.settled(one.with, store))
           known.insert(one.with);
-    f_.code[store].tested->uniform.assign(known.begin(), known.end());
+    f_.tested_stores[f_.code[store].site].uniform = {known.begin(),
+                                                     known.end()};
   }
 
   Function& f_;
   const Definitions definitions_;
-  std::vector<Definitions::Address> swapped_;  // by a compare-and-swap
-  std::vector<uint32_t> stores_;               // that are tested
+  const Keepers keepers_;
+  std::vector<Definitions::Origin> swapped_;  // by a compare-and-swap
+  std::vector<uint32_t> stores_;              // that are tested
 };
 
 }  // namespace

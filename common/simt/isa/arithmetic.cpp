@@ -8,8 +8,8 @@
 namespace simt {
 
 Decoding::Decoding(const Statement& statement, OperandReader& reader,
-                   Instruction& instruction, bool typed)
-    : s(statement), operands(reader), ins(instruction) {
+                   Draft& draft, bool typed)
+    : s(statement), operands(reader), ins(draft) {
   left_.assign(s.op.begin() + 1, s.op.end());
   if (left_.empty()) return;
   std::string suffix = s.op.back();
@@ -58,57 +58,55 @@ void Decoding::unsupported() const {
 }
 
 const Operand& Decoding::operand(size_t index) const {
-  if (index >= s.operands.size())
-    throw Error(s.name() + " needs more operands: " + s.text);
-  return s.operands[index];
+  return s.operands.at(index);
 }
 
-Place Decoding::source(size_t index, int bytes) {
-  return operands.source(operand(index), bytes);
+void Decoding::read(size_t index, int bytes) {
+  ins.read.push_back(operands.source(operand(index), bytes));
 }
 
-Place Decoding::predicate(size_t index, bool& negated) {
-  negated = operand(index).negated;
-  return operands.predicate(operand(index).text);
+void Decoding::read_predicate(size_t index) {
+  ins.read.push_back(operands.predicate(operand(index).text));
+  if (operand(index).negated) ins.invert_last();
 }
 
 void Decoding::bind_destination() {
-  ins.dst = operands.destination(operand(0));
+  ins.written.push_back(operands.destination(operand(0)));
   if (!operand(0).second.empty())
-    ins.dst2 = operands.predicate(operand(0).second);
+    ins.written.push_back(operands.predicate(operand(0).second));
+}
+
+void Decoding::bind_predicates() {
+  ins.written = {operands.predicate(operand(0).text),
+                 operands.predicate(operand(0).second)};
 }
 
 void Decoding::bind(int a, int b, int c, int d) {
   bind_destination();
-  ins.a = source(1, a);
-  if (b) ins.b = source(2, b);
-  if (c) ins.c = source(3, c);
-  if (d) ins.d = source(4, d);
+  size_t index = 0;
+  for (const int bytes : {a, b, c, d})
+    if (bytes) read(++index, bytes);
 }
 
-bool decode_arithmetic(const Statement& s, OperandReader& operands,
-                       Instruction& ins) {
+void decode_arithmetic(const Statement& s, OperandReader& operands,
+                       Draft& ins) {
   static const Family* const kFamilies[] = {
       &move_family(),        &integer_family(), &logic_family(),
       &float_family(),       &select_family(),  &convert_family(),
       &extreme_family(),     &bits_family(),    &video_family(),
       &approximate_family(), &half_family()};
-  bool known = false;
   for (const Family* family : kFamilies) {
     const auto rule = family->rules.find(s.name());
     if (rule == family->rules.end()) continue;
-    known = true;
     const bool typed = !family->kinds.empty();
     Decoding decoding(s, operands, ins, typed);
     if (typed && (!decoding.type.kind ||
                   family->kinds.find(decoding.type.kind) == family->kinds.npos))
       continue;
     rule->second(decoding);
-    decoding.finish();
-    return true;
+    return decoding.finish();
   }
-  if (known) Decoding(s, operands, ins, true).unsupported();
-  return false;
+  Decoding(s, operands, ins, true).unsupported();
 }
 
 }  // namespace simt

@@ -27,10 +27,16 @@ class OperandReader {
   virtual bool is_register(const std::string& name) = 0;
 };
 
-// Fills in `ins` (handler, operands, mode) and returns true if `s` is an
-// arithmetic statement; returns false for any other opcode. Throws Error for
-// an arithmetic opcode with a type or modifier that it does not know.
-bool decode_arithmetic(const Statement& s, OperandReader& operands,
-                       Instruction& ins);
+// An instruction on its way: its lists still grow.
+struct Draft : Instruction {
+  std::vector<Place> written, read;
+  std::vector<Address> accessed;
+
+  void invert_last() { negated |= 1u << (read.size() - 1); }
+};
+
+// Fills in `ins`: handler, operands, modifiers. The list of forms has decided
+// what is accepted; throws Error for what it holds and no family knows.
+void decode_arithmetic(const Statement& s, OperandReader& operands, Draft& ins);
 
 }  // namespace simt

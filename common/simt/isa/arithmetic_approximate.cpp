@@ -42,25 +42,27 @@ float approximate(float x, bool ftz) {
 // A library call a lane: only for lanes that are on.
 template <class Op>
 void function(Warp& w, const Instruction& i, uint32_t mask) {
-  const bool ftz = i.flags & kFlush;
+  const bool ftz = i.modifiers.flush;
   each_lane(
-      mask, lanes<float>(w, i.dst),
-      [=](float x) { return approximate<Op>(x, ftz); }, lanes<float>(w, i.a));
+      mask, lanes<float>(w, i.result(0)),
+      [=](float x) { return approximate<Op>(x, ftz); },
+      lanes<float>(w, i.source(0)));
 }
 
 // A few vector instructions: for all lanes.
 template <class Op>
 void quick_function(Warp& w, const Instruction& i, uint32_t mask) {
-  const bool ftz = i.flags & kFlush;
+  const bool ftz = i.modifiers.flush;
   map_lanes(
-      mask, lanes<float>(w, i.dst),
-      [=](float x) { return approximate<Op>(x, ftz); }, lanes<float>(w, i.a));
+      mask, lanes<float>(w, i.result(0)),
+      [=](float x) { return approximate<Op>(x, ftz); },
+      lanes<float>(w, i.source(0)));
 }
 
 template <Handler handler>
 void decode_function(Decoding& d) {
-  if (!d.take("approx") || d.type.bytes != 4) d.unsupported();
-  if (d.take("ftz")) d.ins.flags = kFlush;
+  d.take("approx");
+  d.ins.modifiers = take_modifiers(d);
   d.bind(4);
   d.ins.run = handler;
 }
@@ -81,7 +83,7 @@ struct UpperHalf {
 
 template <class Op>
 void decode_function_of_double(Decoding& d) {
-  if (!d.take("approx")) d.unsupported();
+  d.take("approx");
   const bool upper = d.take("ftz");
   d.bind(8);
   d.ins.run = upper ? unary<UpperHalf<Op>, double> : unary<Op, double>;
@@ -95,22 +97,13 @@ void decode_by_width(Decoding& d) {
     decode_function<quick_function<Op>>(d);
 }
 
-void decode_rcp(Decoding& d) {
-  if (d.type.bytes == 8 && !d.s.has("ftz")) d.unsupported();
-  decode_by_width<Reciprocal>(d);
-}
-
-void decode_sqrt(Decoding& d) {
-  decode_function<quick_function<SquareRoot>>(d);
-}
-
 // div.full scales its operands; div.approx multiplies by a reciprocal that is
 // flushed to 0 when |b| > 2^126, which PTX documents.
 template <bool kFull>
 void divide(Warp& w, const Instruction& i, uint32_t mask) {
-  const bool ftz = i.flags & kFlush;
+  const bool ftz = i.modifiers.flush;
   map_lanes(
-      mask, lanes<float>(w, i.dst),
+      mask, lanes<float>(w, i.result(0)),
       [=](float a, float b) {
         a = ftz ? flush(a) : a;
         b = ftz ? flush(b) : b;
@@ -119,14 +112,13 @@ void divide(Warp& w, const Instruction& i, uint32_t mask) {
         const float quotient = canonical(vanishes ? by_zero : a / b);
         return ftz ? flush(quotient) : quotient;
       },
-      static_cast<const float*>(lanes<float>(w, i.a)),
-      static_cast<const float*>(lanes<float>(w, i.b)));
+      static_cast<const float*>(lanes<float>(w, i.source(0))),
+      static_cast<const float*>(lanes<float>(w, i.source(1))));
 }
 
 void decode_div(Decoding& d) {
-  if (d.type.bytes != 4) d.unsupported();
   const int full = d.take_one({"approx", "full"});
-  if (d.take("ftz")) d.ins.flags = kFlush;
+  d.ins.modifiers = take_modifiers(d);
   d.bind(4, 4);
   d.ins.run = full ? divide<true> : divide<false>;
 }
@@ -142,8 +134,8 @@ const Family& approximate_family() {
        {"cos", decode_function<function<Cosine>>},
        {"tanh", decode_function<function<HyperbolicTangent>>},
        {"rsqrt", decode_by_width<ReciprocalRoot>},
-       {"rcp", decode_rcp},
-       {"sqrt", decode_sqrt},
+       {"rcp", decode_by_width<Reciprocal>},
+       {"sqrt", decode_function<quick_function<SquareRoot>>},
        {"div", decode_div}}};
   return family;
 }

@@ -233,8 +233,9 @@ void decode_bfe(Decoding& d) {
 
 template <class T>
 void insert_field(Warp& w, const Instruction& i, uint32_t mask) {
-  map_lanes(mask, lanes<T>(w, i.dst), InsertField{}, lanes<T>(w, i.a),
-            lanes<T>(w, i.b), lanes<uint32_t>(w, i.c), lanes<uint32_t>(w, i.d));
+  map_lanes(mask, lanes<T>(w, i.result(0)), InsertField{},
+            lanes<T>(w, i.source(0)), lanes<T>(w, i.source(1)),
+            lanes<uint32_t>(w, i.source(2)), lanes<uint32_t>(w, i.source(3)));
 }
 
 void decode_bfi(Decoding& d) {
@@ -245,27 +246,26 @@ void decode_bfi(Decoding& d) {
 
 void decode_bmsk(Decoding& d) {
   d.bind(4, 4);
-  if (d.take("clamp")) d.ins.run = binary<MakeMask<false>, uint32_t>;
-  if (d.take("wrap")) d.ins.run = binary<MakeMask<true>, uint32_t>;
+  d.ins.run = d.take_one({"clamp", "wrap"}) ? binary<MakeMask<true>, uint32_t>
+                                            : binary<MakeMask<false>, uint32_t>;
 }
 
 template <bool kWrap>
 Handler extend(Type t) {
-  if (t.bytes != 4) return nullptr;
   return t.is_signed() ? binary<Extend<kWrap>, int32_t, int32_t, uint32_t>
                        : binary<Extend<kWrap>, uint32_t>;
 }
 
 void decode_szext(Decoding& d) {
   d.bind(4, 4);
-  if (d.take("clamp")) d.ins.run = extend<false>(d.type);
-  if (d.take("wrap")) d.ins.run = extend<true>(d.type);
+  d.ins.run = d.take_one({"clamp", "wrap"}) ? extend<true>(d.type)
+                                            : extend<false>(d.type);
 }
 
 void find_nth_set(Warp& w, const Instruction& i, uint32_t mask) {
-  each_lane(mask, lanes<uint32_t>(w, i.dst), FindNthSet{},
-            lanes<uint32_t>(w, i.a), lanes<uint32_t>(w, i.b),
-            lanes<int32_t>(w, i.c));
+  each_lane(mask, lanes<uint32_t>(w, i.result(0)), FindNthSet{},
+            lanes<uint32_t>(w, i.source(0)), lanes<uint32_t>(w, i.source(1)),
+            lanes<int32_t>(w, i.source(2)));
 }
 
 void decode_fns(Decoding& d) {
@@ -301,15 +301,14 @@ Handler dot_of_halves(Type a, Type b) {
 void decode_dp2a(Decoding& d) {
   d.bind(4, 4, 4);
   const Type a = d.take_type();
-  if (d.take("lo")) d.ins.run = dot_of_halves<0>(a, d.type);
-  if (d.take("hi")) d.ins.run = dot_of_halves<2>(a, d.type);
+  d.ins.run = d.take_one({"lo", "hi"}) ? dot_of_halves<2>(a, d.type)
+                                       : dot_of_halves<0>(a, d.type);
 }
 
 // CUDA's __vsadu4 and its kin need no more: three times .u32, no selections.
 template <class Element>
 void decode_vabsdiff(Decoding& d) {
-  for (int k = 0; k < 3; ++k)
-    if (!(d.take_type() == Type{'u', 4})) d.unsupported();
+  for (int k = 0; k < 3; ++k) d.take_type();  // .u32
   d.bind(4, 4, 4);
   d.ins.run = d.take("add") ? ternary<Differences<Element, true>, uint32_t>
                             : ternary<Differences<Element, false>, uint32_t>;

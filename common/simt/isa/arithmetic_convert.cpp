@@ -35,29 +35,29 @@ void store_integers(Warp& w, Place place, Type type, const int64_t* x,
 
 // By the width of the register.
 void read_integers(Warp& w, const Instruction& i, int64_t* x) {
-  switch (i.src_bytes) {
+  switch (i.from_bytes) {
     case 1:
-      return load_integers<uint8_t>(w, i.a, i.from, x);
+      return load_integers<uint8_t>(w, i.source(0), i.from, x);
     case 2:
-      return load_integers<uint16_t>(w, i.a, i.from, x);
+      return load_integers<uint16_t>(w, i.source(0), i.from, x);
     case 4:
-      return load_integers<uint32_t>(w, i.a, i.from, x);
+      return load_integers<uint32_t>(w, i.source(0), i.from, x);
     case 8:
-      return load_integers<uint64_t>(w, i.a, i.from, x);
+      return load_integers<uint64_t>(w, i.source(0), i.from, x);
   }
 }
 
 void write_integers(Warp& w, const Instruction& i, const int64_t* x,
                     uint32_t mask) {
-  switch (i.dst_bytes) {
+  switch (i.to_bytes) {
     case 1:
-      return store_integers<uint8_t>(w, i.dst, i.to, x, mask);
+      return store_integers<uint8_t>(w, i.result(0), i.to, x, mask);
     case 2:
-      return store_integers<uint16_t>(w, i.dst, i.to, x, mask);
+      return store_integers<uint16_t>(w, i.result(0), i.to, x, mask);
     case 4:
-      return store_integers<uint32_t>(w, i.dst, i.to, x, mask);
+      return store_integers<uint32_t>(w, i.result(0), i.to, x, mask);
     case 8:
-      return store_integers<uint64_t>(w, i.dst, i.to, x, mask);
+      return store_integers<uint64_t>(w, i.result(0), i.to, x, mask);
   }
 }
 
@@ -79,7 +79,7 @@ void integer_to_integer(Warp& w, const Instruction& i, uint32_t mask) {
   int64_t x[kLanes];
   read_integers(w, i, x);
   const bool from_u64 = i.from == Type{'u', 8};
-  if (i.flags & kSaturate && !(from_u64 && i.to == i.from)) {
+  if (i.modifiers.saturate && !(from_u64 && i.to == i.from)) {
     const int64_t low = least(i.to), high = greatest(i.to);
     for (int l = 0; l < kLanes; ++l) {
       // A u64 past the range of int64_t is past any other type's too.
@@ -94,8 +94,8 @@ struct Cast {
   template <class D, class S>
   static void run(Warp& w, const Instruction& i, uint32_t mask) {
     map_lanes(
-        mask, lanes<D>(w, i.dst), [](S x) { return static_cast<D>(x); },
-        static_cast<const S*>(lanes<S>(w, i.a)));
+        mask, lanes<D>(w, i.result(0)), [](S x) { return static_cast<D>(x); },
+        static_cast<const S*>(lanes<S>(w, i.source(0))));
   }
 };
 
@@ -165,10 +165,10 @@ template <class Format>
 void integer_to_16(Warp& w, const Instruction& i, uint32_t mask) {
   int64_t x[kLanes];
   read_integers(w, i, x);
-  const bool is_signed = i.from.is_signed(), sat = i.flags & kSaturate;
-  const uint8_t rounding = i.mode;
+  const bool is_signed = i.from.is_signed(), sat = i.modifiers.saturate;
+  const Rounding rounding = i.rounding;
   map_lanes(
-      mask, lanes<uint16_t>(w, i.dst),
+      mask, lanes<uint16_t>(w, i.result(0)),
       [=](int64_t x) {
         const float value = narrow_to_odd(integer_to_odd(x, is_signed));
         return narrow_to<Format>(sat ? saturate(value) : value, rounding);
@@ -181,10 +181,10 @@ template <class D>
 void small_to_float(Warp& w, const Instruction& i, uint32_t mask) {
   int64_t x[kLanes];
   read_integers(w, i, x);
-  const bool sat = i.flags & kSaturate;
+  const bool sat = i.modifiers.saturate;
   const bool huge = i.from == Type{'u', 8};
   map_lanes(
-      mask, lanes<D>(w, i.dst),
+      mask, lanes<D>(w, i.result(0)),
       [=](int64_t x) {
         if (!sat) return D(x);
         return D(huge ? x != 0 : clamp(x, 0, 1));
@@ -220,8 +220,7 @@ bool nan_sets_top_bit(const Instruction& i) {
 template <class From>
 void read_whole(Warp& w, const Instruction& i, typename From::Value* x) {
   read_values<From>(w, i, x);
-  if ((i.mode & kRoundingMask) != kToZero)
-    round_to_integral(x, i.mode & kRoundingMask);
+  if (i.rounding != Rounding::kToZero) round_to_integral(x, i.rounding);
 }
 
 template <class From, class D>
@@ -231,8 +230,8 @@ void float_to_integer(Warp& w, const Instruction& i, uint32_t mask) {
   read_whole<From>(w, i, x);
   const D nan = nan_sets_top_bit(i) ? D{1} << (8 * sizeof(D) - 1) : 0;
   map_lanes(
-      mask, lanes<D>(w, i.dst), [=](V x) { return to_integer<D>(x, nan); },
-      static_cast<const V*>(x));
+      mask, lanes<D>(w, i.result(0)),
+      [=](V x) { return to_integer<D>(x, nan); }, static_cast<const V*>(x));
 }
 
 // To 8 and 16 bits, and to registers wider than the type.
@@ -278,12 +277,13 @@ Handler integer_to_float(Type to, Type from, const Instruction& i,
                          bool direct) {
   if (to.is('h')) return integer_to_16<Half>;
   if (to.is('y')) return integer_to_16<BFloat>;
-  const bool single = to.bytes == 4, directed = i.mode != kNearest;
-  if (direct && !(i.flags & kSaturate) && from.bytes >= 4)
+  const bool single = to.bytes == 4;
+  const bool directed = i.rounding != Rounding::kNearest;
+  if (direct && !i.modifiers.saturate && from.bytes >= 4)
     return single ? float_cast<float>(from, directed)
                   : float_cast<double>(from, directed);
   // Through 64 bits: one rounding to nearest, none at all below 32 bits.
-  if (directed && from.bytes >= 4 && !(i.flags & kSaturate)) return nullptr;
+  if (directed && from.bytes >= 4 && !i.modifiers.saturate) return nullptr;
   return single ? small_to_float<float> : small_to_float<double>;
 }
 
@@ -297,22 +297,17 @@ int register_width(Decoding& d, size_t index, int bytes) {
 
 // cvt.rn.f16x2.f32, cvt.rna.tf32.f32
 void decode_special(Decoding& d, Type to) {
-  d.ins.flags = take_flags(d);
-  if (d.take("satfinite")) d.ins.flags |= kSaturateFinite;
+  d.ins.modifiers = take_modifiers(d);
+  d.ins.rounding = take_rounding(d);
+  d.take_type();  // .f32
   if (d.take("tf32")) {
-    const bool away = d.take("rna");
-    if (d.ins.flags & ~kRelu || (away && d.ins.flags)) d.unsupported();
-    if (!away) d.ins.mode = take_rounding(d);
-    if (d.ins.mode > kToZero || !(d.take_type() == Type{'f', 4}))
-      d.unsupported();
     d.bind(4);
-    d.ins.run = convert_tf32(away);
+    d.ins.run = convert_tf32(d.take("rna"));
     return;
   }
-  d.ins.mode = take_rounding(d);
-  if (d.ins.mode > kToZero || !(d.take_type() == Type{'f', 4})) d.unsupported();
   d.bind(4, 4);
-  d.ins.run = convert_pair(to, !d.ins.mode && !d.ins.flags);
+  const bool nearest = d.ins.rounding == Rounding::kNearest;
+  d.ins.run = convert_pair(to, nearest && d.ins.modifiers == FloatModifiers{});
 }
 
 // cvt.pack.sat.s16.s32 d, a, b: a becomes the upper half. With 8 bits a third
@@ -323,26 +318,25 @@ void pack_integers(Warp& w, const Instruction& i, uint32_t mask) {
   const uint32_t field = (1u << bits) - 1;
   const bool has_c = i.to.bytes == 1;
   map_lanes(
-      mask, lanes<uint32_t>(w, i.dst),
+      mask, lanes<uint32_t>(w, i.result(0)),
       [=](int32_t a, int32_t b, uint32_t c) {
         const uint32_t upper = clamp(a, low, high) & field;
         const uint32_t lower = clamp(b, low, high) & field;
         return (has_c ? c << 2 * bits : 0) | upper << bits | lower;
       },
-      static_cast<const int32_t*>(lanes<int32_t>(w, i.a)),
-      static_cast<const int32_t*>(lanes<int32_t>(w, i.b)),
-      static_cast<const uint32_t*>(lanes<uint32_t>(w, i.c)));
+      static_cast<const int32_t*>(lanes<int32_t>(w, i.source(0))),
+      static_cast<const int32_t*>(lanes<int32_t>(w, i.source(1))),
+      static_cast<const uint32_t*>(lanes<uint32_t>(w, i.source(2))));
 }
 
 void decode_pack(Decoding& d) {
+  d.take("sat");
   d.ins.to = d.take_type();
-  const Type from = d.take_type();
+  d.take_type();  // .s32
   const bool bytes = d.ins.to.bytes == 1;
-  if (!d.take("sat") || d.ins.to.bytes > 2 || !(from == Type{'s', 4}))
-    d.unsupported();
-  if (bytes && !(d.take_type() == Type{'b', 4})) d.unsupported();
+  if (bytes) d.take_type();  // .b32
   d.bind(4, 4, bytes ? 4 : 0);
-  if (!bytes) d.ins.c = d.ins.a;  // any lanes: they are not looked at
+  if (!bytes) d.ins.read.push_back(d.ins.read[0]);  // any: it is not looked at
   d.ins.run = pack_integers;
 }
 
@@ -352,38 +346,30 @@ void decode_cvt(Decoding& d) {
   const Type to = d.take_type();
   if (to.is('x') || to.is('z')) return decode_special(d, to);
   const Type from = d.take_type();
-  Instruction& ins = d.ins;
+  Draft& ins = d.ins;
   ins.to = to;
   ins.from = from;
-  ins.flags = take_flags(d);
-  if (d.take("satfinite")) ins.flags |= kSaturateFinite;
-  const int integral = d.take_one({"rni", "rzi", "rmi", "rpi"});
-  ins.mode = integral < 0 ? uint8_t(take_rounding(d)) : integral | kIntegral;
-  ins.dst_bytes = register_width(d, 0, to.bytes);
-  ins.src_bytes = register_width(d, 1, from.bytes);
-  const bool direct = ins.dst_bytes == to.bytes && ins.src_bytes == from.bytes;
+  ins.modifiers = take_modifiers(d);
+  ins.rounding = take_rounding(d);
+  if (const int whole = d.take_one({"rni", "rzi", "rmi", "rpi"}); whole >= 0) {
+    ins.modifiers.integral = true;
+    ins.rounding = static_cast<Rounding>(whole);
+  }
+  ins.to_bytes = register_width(d, 0, to.bytes);
+  ins.from_bytes = register_width(d, 1, from.bytes);
+  const bool direct = ins.to_bytes == to.bytes && ins.from_bytes == from.bytes;
   // ptxas drops .ftz here: the smallest f16 is far above f32's subnormals.
-  if (to.is('h') && from == Type{'f', 4}) ins.flags &= ~kFlush;
-  const int limited = kRelu | kSaturateFinite;  // to 16 bits only
-  if (ins.flags & limited && !(from == Type{'f', 4} && to.bytes == 2))
-    d.unsupported();
-  // Rounding to whole numbers: from a floating format, to an integer or to the
-  // same format.
-  const bool may_be_integral =
-      !is_integer(from) && (is_integer(to) || to == from);
-  const bool must_be_integral = !is_integer(from) && is_integer(to);
-  if (integral >= 0 ? !may_be_integral : must_be_integral) d.unsupported();
-  d.bind(ins.src_bytes);
+  if (to.is('h') && from == Type{'f', 4}) ins.modifiers.flush = false;
+  d.bind(ins.from_bytes);
   if (is_integer(to) && is_integer(from)) {
-    if (ins.mode) d.unsupported();
-    if (direct && !(ins.flags & kSaturate)) ins.run = integer_cast(to, from);
+    if (direct && !ins.modifiers.saturate) ins.run = integer_cast(to, from);
     if (!ins.run) ins.run = integer_to_integer;
   } else if (is_integer(to)) {
     ins.run = float_to_integer_of(to, from, direct);
   } else if (is_integer(from)) {
     ins.run = integer_to_float(to, from, ins, direct);
   } else {
-    ins.run = convert_float(to, from, ins.mode, ins.flags);
+    ins.run = convert_float(to, from, ins.rounding, ins.modifiers);
   }
 }
 

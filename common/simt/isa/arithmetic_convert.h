@@ -4,14 +4,6 @@
 
 namespace simt {
 
-// Instruction::mode of a conversion: a Rounding, and whether the result is a
-// whole number (.rni and its kin) in a floating format.
-constexpr uint8_t kRoundingMask = 3;
-constexpr uint8_t kIntegral = 4;
-
-// Instruction::flags, beyond FloatFlags.
-constexpr uint8_t kSaturateFinite = 8;  // .satfinite: no infinity
-
 // Formats: how a value is stored in a register, and computed with.
 struct Single {
   using Stored = float;
@@ -27,18 +19,18 @@ struct Double {
 
 // Whole numbers in place of 32 values.
 template <class T>
-void round_to_integral(T* x, uint8_t rounding) {
+void round_to_integral(T* x, Rounding rounding) {
   switch (rounding) {
-    case kNearest:
+    case Rounding::kNearest:
       for (int l = 0; l < kLanes; ++l) x[l] = std::rint(x[l]);
       break;
-    case kToZero:
+    case Rounding::kToZero:
       for (int l = 0; l < kLanes; ++l) x[l] = std::trunc(x[l]);
       break;
-    case kDown:
+    case Rounding::kDown:
       for (int l = 0; l < kLanes; ++l) x[l] = std::floor(x[l]);
       break;
-    case kUp:
+    case Rounding::kUp:
       for (int l = 0; l < kLanes; ++l) x[l] = std::ceil(x[l]);
       break;
   }
@@ -48,38 +40,41 @@ void round_to_integral(T* x, uint8_t rounding) {
 // is a multiplication by 1 to the hardware: NaN comes out canonical.
 template <class From>
 void read_values(Warp& w, const Instruction& i, typename From::Value* x) {
-  const typename From::Stored* a = lanes<typename From::Stored>(w, i.a);
+  const typename From::Stored* a = lanes<typename From::Stored>(w, i.source(0));
   for (int l = 0; l < kLanes; ++l) x[l] = From::widen(a[l]);
   if constexpr (std::is_same_v<From, Single>)
-    if (i.flags & kFlush)
+    if (i.modifiers.flush)
       for (int l = 0; l < kLanes; ++l) x[l] = canonical(flush(x[l]));
 }
 
 // The 16-bit number on the right side of x: `nearest`, or its neighbour. Only
 // comparisons are made, so x may be a number rounded to odd.
 template <class Format>
-uint16_t direct(uint16_t nearest, float x, uint8_t rounding) {
+uint16_t direct(uint16_t nearest, float x, Rounding rounding) {
   const float value = Format::widen(nearest);
   const bool negative = nearest & 0x8000;
   const bool above = value > x, below = value < x;
-  const bool decrement = rounding == kToZero ? (negative ? below : above)
-                         : rounding == kDown ? above && !negative
-                                             : below && negative;
-  const bool increment = rounding == kDown ? above && negative
-                         : rounding == kUp ? below && !negative
-                                           : false;
+  const bool decrement = rounding == Rounding::kToZero
+                             ? (negative ? below : above)
+                         : rounding == Rounding::kDown ? above && !negative
+                                                       : below && negative;
+  const bool increment = rounding == Rounding::kDown ? above && negative
+                         : rounding == Rounding::kUp ? below && !negative
+                                                     : false;
   return nearest - decrement + increment;
 }
 
 template <class Format>
-uint16_t narrow_to(float x, uint8_t rounding) {
+uint16_t narrow_to(float x, Rounding rounding) {
   const uint16_t nearest = Format::narrow(x);
-  return rounding == kNearest ? nearest : direct<Format>(nearest, x, rounding);
+  if (rounding == Rounding::kNearest) return nearest;
+  return direct<Format>(nearest, x, rounding);
 }
 
 // Between floating formats (arithmetic_narrow.cpp).
-Handler convert_float(Type to, Type from, uint8_t mode, uint8_t flags);
-Handler convert_pair(Type to, bool plain);  // no flags, to nearest
+Handler convert_float(Type to, Type from, Rounding rounding,
+                      FloatModifiers modifiers);
+Handler convert_pair(Type to, bool plain);  // no modifiers, to nearest
 Handler convert_tf32(bool away);
 
 }  // namespace simt

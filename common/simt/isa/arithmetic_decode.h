@@ -15,12 +15,12 @@ namespace simt {
 // A statement on its way to becoming an instruction.
 class Decoding {
  public:
-  Decoding(const Statement& statement, OperandReader& operands,
-           Instruction& instruction, bool typed);
+  Decoding(const Statement& statement, OperandReader& operands, Draft& draft,
+           bool typed);
 
   const Statement& s;
   OperandReader& operands;
-  Instruction& ins;
+  Draft& ins;
   // The last suffix, e.g. f32. Of u16x2 and s16x2 it is the element's, and
   // the modifier "x2" stays to be taken.
   Type type;
@@ -37,15 +37,21 @@ class Decoding {
   [[noreturn]] void unsupported() const;
 
   void bind_destination();  // d, or d|p
+  void bind_predicates();   // p, or p|q: two places, the second may be nowhere
   // The destination, and a, b, c, d of as many bytes each (0: not there).
   void bind(int a, int b = 0, int c = 0, int d = 0);
   const Operand& operand(size_t index) const;
-  Place source(size_t index, int bytes);
-  Place predicate(size_t index, bool& negated);
+  void read(size_t index, int bytes);
+  void read_predicate(size_t index);
 
  private:
   std::vector<std::string_view> left_;  // suffixes nobody took yet
 };
+
+// .and, .or, .xor, or none of them.
+inline Logic take_logic(Decoding& d) {
+  return static_cast<Logic>(1 + d.take_one({"and", "or", "xor"}));
+}
 
 // A family: opcodes, for types of some kinds ("usb", "f", ...; empty: any, and
 // the decoder takes the types itself).

@@ -7,11 +7,6 @@
 namespace simt {
 namespace {
 
-enum Modes : uint8_t {
-  kPropagate = 1,    // .NaN: one NaN is enough
-  kByMagnitude = 2,  // .xorsign.abs: magnitudes compete, signs multiply
-};
-
 // A format, by its unsigned integer and the bits of infinity.
 template <class U, U kInfinity>
 struct Format {
@@ -44,16 +39,16 @@ struct Extreme {
 template <class F, int kParts, bool kMax>
 void extreme(Warp& w, const Instruction& i, uint32_t mask) {
   using U = typename F::Bits;
-  U* d = lanes<U>(w, i.dst);
-  const U* a = lanes<U>(w, i.a);
-  const U* b = lanes<U>(w, i.b);
-  if (i.mode == 0 && i.flags == 0)
+  U* d = lanes<U>(w, i.result(0));
+  const U* a = lanes<U>(w, i.source(0));
+  const U* b = lanes<U>(w, i.source(1));
+  if (i.modifiers == FloatModifiers{})
     return map_lanes<kParts>(mask, d, Extreme<F, kMax>{}, a, b);
-  const bool ftz = i.flags & kFlush;
+  const bool ftz = i.modifiers.flush;
   // What of an operand may reach the comparison, and what any NaN does to the
   // result: masks, so that the loop has no branches.
-  const U magnitude = i.mode & kByMagnitude ? U(~F::kSign) : U(~U(0));
-  const U propagate = i.mode & kPropagate ? U(~U(0)) : U(0);
+  const U magnitude = i.modifiers.by_magnitude ? U(~F::kSign) : U(~U(0));
+  const U propagate = i.modifiers.propagate_nan ? U(~U(0)) : U(0);
   map_lanes<kParts>(
       mask, d,
       [=](U a, U b) {
@@ -92,15 +87,7 @@ Handler handler_for(Type t) {
 
 template <bool kMax>
 void decode(Decoding& d) {
-  const bool bfloat = d.type.is('y') || d.type.is('z');
-  const bool wide = d.type.is_float() && d.type.bytes == 8;
-  if (d.take("ftz")) d.ins.flags = kFlush;
-  if (d.take("NaN")) d.ins.mode |= kPropagate;
-  const bool xorsign = d.take("xorsign"), abs = d.take("abs");
-  if (xorsign) d.ins.mode |= kByMagnitude;
-  if (xorsign != abs || (bfloat && d.ins.flags) ||
-      (wide && (d.ins.flags || d.ins.mode)))
-    d.unsupported();
+  d.ins.modifiers = take_modifiers(d);
   d.bind(d.type.bytes, d.type.bytes);
   d.ins.run = handler_for<kMax>(d.type);
 }

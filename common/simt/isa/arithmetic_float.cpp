@@ -113,10 +113,10 @@ bool is_tiny(In... x) {
 
 // d = Op(operands): the common cases in loops of their own.
 template <class Op, class T, class... In>
-void compute(uint8_t flags, uint32_t mask, T* out, const In*... in) {
+void compute(FloatModifiers modifiers, uint32_t mask, T* out, const In*... in) {
   if constexpr (std::is_same_v<T, float>) {
-    const bool sat = flags & kSaturate;
-    if (flags & kFlush)
+    const bool sat = modifiers.saturate;
+    if (modifiers.flush)
       return map_lanes(
           mask, out,
           [=](In... x) {
@@ -137,23 +137,23 @@ void compute(uint8_t flags, uint32_t mask, T* out, const In*... in) {
 
 template <class Op, class T>
 void float_unary(Warp& w, const Instruction& i, uint32_t mask) {
-  compute<Op>(i.flags, mask, lanes<T>(w, i.dst),
-              static_cast<const T*>(lanes<T>(w, i.a)));
+  compute<Op>(i.modifiers, mask, lanes<T>(w, i.result(0)),
+              static_cast<const T*>(lanes<T>(w, i.source(0))));
 }
 
 template <class Op, class T>
 void float_binary(Warp& w, const Instruction& i, uint32_t mask) {
-  compute<Op>(i.flags, mask, lanes<T>(w, i.dst),
-              static_cast<const T*>(lanes<T>(w, i.a)),
-              static_cast<const T*>(lanes<T>(w, i.b)));
+  compute<Op>(i.modifiers, mask, lanes<T>(w, i.result(0)),
+              static_cast<const T*>(lanes<T>(w, i.source(0))),
+              static_cast<const T*>(lanes<T>(w, i.source(1))));
 }
 
 template <class Op, class T>
 void float_ternary(Warp& w, const Instruction& i, uint32_t mask) {
-  compute<Op>(i.flags, mask, lanes<T>(w, i.dst),
-              static_cast<const T*>(lanes<T>(w, i.a)),
-              static_cast<const T*>(lanes<T>(w, i.b)),
-              static_cast<const T*>(lanes<T>(w, i.c)));
+  compute<Op>(i.modifiers, mask, lanes<T>(w, i.result(0)),
+              static_cast<const T*>(lanes<T>(w, i.source(0))),
+              static_cast<const T*>(lanes<T>(w, i.source(1))),
+              static_cast<const T*>(lanes<T>(w, i.source(2))));
 }
 
 // Handlers for f32 and f64, as rounded by the host and under RoundingScope.
@@ -166,10 +166,9 @@ constexpr Handlers handlers() {
           {rounded<Shape<Op, float>::run>, rounded<Shape<Op, double>::run>}};
 }
 
-// Everything that takes a rounding: operands, and which flags it may have.
+// Everything that takes a rounding.
 struct Arithmetic {
   int operands;
-  uint8_t flags;
   Handlers handlers;
 };
 template <class Op, class T>
@@ -185,45 +184,32 @@ struct Ternary {
   static constexpr Handler run = float_ternary<Op, T>;
 };
 
-constexpr Arithmetic kAdd = {2, kFlush | kSaturate, handlers<Binary, Add>()};
-constexpr Arithmetic kSubtract = {2, kFlush | kSaturate,
-                                  handlers<Binary, Subtract>()};
-constexpr Arithmetic kMultiply = {2, kFlush | kSaturate,
-                                  handlers<Binary, Multiply>()};
-constexpr Arithmetic kMultiplyAdd = {3, kFlush | kSaturate,
-                                     handlers<Ternary, MultiplyAdd>()};
-constexpr Arithmetic kDivide = {2, kFlush, handlers<Binary, Divide>()};
-constexpr Arithmetic kReciprocal = {1, kFlush, handlers<Unary, Reciprocal>()};
-constexpr Arithmetic kSquareRoot = {1, kFlush, handlers<Unary, SquareRoot>()};
+constexpr Arithmetic kAdd = {2, handlers<Binary, Add>()};
+constexpr Arithmetic kSubtract = {2, handlers<Binary, Subtract>()};
+constexpr Arithmetic kMultiply = {2, handlers<Binary, Multiply>()};
+constexpr Arithmetic kMultiplyAdd = {3, handlers<Ternary, MultiplyAdd>()};
+constexpr Arithmetic kDivide = {2, handlers<Binary, Divide>()};
+constexpr Arithmetic kReciprocal = {1, handlers<Unary, Reciprocal>()};
+constexpr Arithmetic kSquareRoot = {1, handlers<Unary, SquareRoot>()};
 
 void bind_alike(Decoding& d, int count) {
   const int n = d.type.bytes;
   d.bind(n, count > 1 ? n : 0, count > 2 ? n : 0);
 }
 
-// Double precision takes neither .ftz nor .sat.
-void take_float_flags(Decoding& d, uint8_t allowed) {
-  d.ins.flags = take_flags(d);
-  if (d.type.bytes == 8) allowed = 0;
-  if (d.ins.flags & ~allowed) d.unsupported();
-}
-
-int width_index(Decoding& d) {
-  if (d.type.bytes != 4 && d.type.bytes != 8) d.unsupported();
-  return d.type.bytes == 8;
-}
+bool is_double(const Decoding& d) { return d.type.bytes == 8; }
 
 template <const Arithmetic& arithmetic>
 void decode(Decoding& d) {
-  d.ins.mode = take_rounding(d);
-  take_float_flags(d, arithmetic.flags);
+  d.ins.rounding = take_rounding(d);
+  d.ins.modifiers = take_modifiers(d);
   bind_alike(d, arithmetic.operands);
   const Handlers& h = arithmetic.handlers;
-  d.ins.run = (d.ins.mode ? h.directed : h.nearest)[width_index(d)];
+  const bool nearest = d.ins.rounding == Rounding::kNearest;
+  d.ins.run = (nearest ? h.nearest : h.directed)[is_double(d)];
 }
 
-// rcp, sqrt and div exist rounded (here) and approximate (another file). The
-// rounding is mandatory, but for the approximate ones.
+// rcp, sqrt and div exist rounded (here) and approximate (another file).
 template <const Arithmetic& arithmetic>
 void decode_or_approximate(Decoding& d) {
   if (d.s.has("approx") || d.s.has("full"))
@@ -235,9 +221,9 @@ void decode_or_approximate(Decoding& d) {
 // out canonical.
 template <class Op>
 void decode_sign(Decoding& d) {
-  take_float_flags(d, kFlush);
+  d.ins.modifiers = take_modifiers(d);
   bind_alike(d, 1);
-  d.ins.run = width_index(d) ? float_unary<Op, double> : float_unary<Op, float>;
+  d.ins.run = is_double(d) ? float_unary<Op, double> : float_unary<Op, float>;
 }
 
 // The magnitude of b with the sign of a. Bits are moved, nothing computed: a
@@ -251,8 +237,7 @@ struct CopySign {
 
 void decode_copysign(Decoding& d) {
   bind_alike(d, 2);
-  d.ins.run =
-      width_index(d) ? binary<CopySign, double> : binary<CopySign, float>;
+  d.ins.run = is_double(d) ? binary<CopySign, double> : binary<CopySign, float>;
 }
 
 }  // namespace

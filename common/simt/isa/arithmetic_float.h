@@ -9,50 +9,42 @@
 
 namespace simt {
 
-// To nearest even, to zero, down, up. The order of the PTX modifiers below.
-enum Rounding : uint8_t { kNearest, kToZero, kDown, kUp };
-
 // The host rounds as asked while one of these lives. No pragma is needed to
 // keep the arithmetic between its two ends: operands are loaded from memory
 // that fesetround might change, as far as the compiler knows, and results are
 // stored to memory that it might read.
 class RoundingScope {
  public:
-  explicit RoundingScope(uint8_t rounding) {
+  explicit RoundingScope(Rounding rounding) {
     constexpr int kModes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD,
                               FE_UPWARD};
-    std::fesetround(kModes[rounding]);
+    std::fesetround(kModes[static_cast<int>(rounding)]);
   }
   ~RoundingScope() { std::fesetround(FE_TONEAREST); }
   RoundingScope(const RoundingScope&) = delete;
   RoundingScope& operator=(const RoundingScope&) = delete;
 };
 
-// A handler under the rounding in `mode`.
+// A handler under the instruction's rounding.
 template <Handler handler>
 void rounded(Warp& w, const Instruction& i, uint32_t mask) {
-  const RoundingScope scope(i.mode);
+  const RoundingScope scope(i.rounding);
   handler(w, i, mask);
 }
 
 // Takes .rn, .rz, .rm or .rp; what is not said is to nearest.
 inline Rounding take_rounding(Decoding& d) {
   const int found = d.take_one({"rn", "rz", "rm", "rp"});
-  return found < 0 ? kNearest : static_cast<Rounding>(found);
+  return found < 0 ? Rounding::kNearest : static_cast<Rounding>(found);
 }
 
-enum FloatFlags : uint8_t {
-  kFlush = 1,     // .ftz: subnormal operands and results become 0
-  kSaturate = 2,  // .sat: into [0, 1], NaN becomes 0
-  kRelu = 4,      // .relu: negative becomes 0
-};
-
-inline uint8_t take_flags(Decoding& d) {
-  uint8_t flags = 0;
-  if (d.take("ftz")) flags |= kFlush;
-  if (d.take("sat")) flags |= kSaturate;
-  if (d.take("relu")) flags |= kRelu;
-  return flags;
+inline FloatModifiers take_modifiers(Decoding& d) {
+  return {.flush = d.take("ftz"),
+          .saturate = d.take("sat"),
+          .relu = d.take("relu"),
+          .finite = d.take("satfinite"),
+          .propagate_nan = d.take("NaN"),
+          .by_magnitude = d.take("xorsign") && d.take("abs")};
 }
 
 // Subnormals become 0 of the same sign. On bits, because comparing floats may

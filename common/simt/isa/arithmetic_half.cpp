@@ -59,32 +59,34 @@ bool is_tiny(float result) {
 }
 
 template <class Format>
-uint16_t finish(float result, uint8_t flags) {
-  if (flags & kSaturate) result = saturate(result);
+uint16_t finish(float result, FloatModifiers modifiers) {
+  if (modifiers.saturate) result = saturate(result);
   // Not fmax: NaN stays.
-  if (flags & kRelu) result = result <= 0 ? 0.0f : result;
+  if (modifiers.relu) result = result <= 0 ? 0.0f : result;
   const uint16_t narrow = Format::narrow(result);
-  return flags & kFlush && is_tiny<Format>(result) ? narrow & 0x8000 : narrow;
+  const bool vanishes = modifiers.flush && is_tiny<Format>(result);
+  return vanishes ? narrow & 0x8000 : narrow;
 }
 
 // d = Op(operands), 32 or 64 values: the common case in a loop of its own.
 template <class Format, class Op, int kParts, class... In>
-void compute(uint8_t flags, uint32_t mask, uint16_t* out, const In*... in) {
-  if (flags == 0) {
+void compute(FloatModifiers modifiers, uint32_t mask, uint16_t* out,
+             const In*... in) {
+  if (modifiers == FloatModifiers{}) {
     map_lanes<kParts>(
         mask, out,
         [](In... x) { return Format::narrow(Op{}(Format::widen(x)...)); },
         in...);
     return;
   }
-  const bool ftz = flags & kFlush;
+  const bool ftz = modifiers.flush;
   map_lanes<kParts>(
       mask, out,
       [=](In... x) {
         return finish<Format>(
             Op{}((ftz ? flush_operand<Format>(Format::widen(x))
                       : Format::widen(x))...),
-            flags);
+            modifiers);
       },
       in...);
 }
@@ -95,35 +97,38 @@ const uint16_t* halves(Warp& w, Place place) {
 
 template <class Format, int kParts, class Op>
 void half_unary(Warp& w, const Instruction& i, uint32_t mask) {
-  compute<Format, Op, kParts>(i.flags, mask, lanes<uint16_t>(w, i.dst),
-                              halves(w, i.a));
+  compute<Format, Op, kParts>(i.modifiers, mask,
+                              lanes<uint16_t>(w, i.result(0)),
+                              halves(w, i.source(0)));
 }
 
 template <class Format, int kParts, class Op>
 void half_binary(Warp& w, const Instruction& i, uint32_t mask) {
-  compute<Format, Op, kParts>(i.flags, mask, lanes<uint16_t>(w, i.dst),
-                              halves(w, i.a), halves(w, i.b));
+  compute<Format, Op, kParts>(i.modifiers, mask,
+                              lanes<uint16_t>(w, i.result(0)),
+                              halves(w, i.source(0)), halves(w, i.source(1)));
 }
 
 template <class Format, int kParts, class Op>
 void half_ternary(Warp& w, const Instruction& i, uint32_t mask) {
-  compute<Format, Op, kParts>(i.flags, mask, lanes<uint16_t>(w, i.dst),
-                              halves(w, i.a), halves(w, i.b), halves(w, i.c));
+  compute<Format, Op, kParts>(
+      i.modifiers, mask, lanes<uint16_t>(w, i.result(0)),
+      halves(w, i.source(0)), halves(w, i.source(1)), halves(w, i.source(2)));
 }
 
 // Approximate functions, computed in double: a library call for each value of
 // the lanes that are on.
 template <class Format, int kParts, class Op>
 void half_function(Warp& w, const Instruction& i, uint32_t mask) {
-  const uint16_t* a = halves(w, i.a);
-  uint16_t* d = lanes<uint16_t>(w, i.dst);
-  const bool ftz = i.flags & kFlush;
+  const uint16_t* a = halves(w, i.source(0));
+  uint16_t* d = lanes<uint16_t>(w, i.result(0));
+  const bool ftz = i.modifiers.flush;
   for (; mask; mask &= mask - 1) {
     const int first = std::countr_zero(mask) * kParts;
     for (int k = first; k < first + kParts; ++k) {
       const float x = Format::widen(a[k]);
       const float result = Op{}(ftz ? flush_operand<Format>(x) : x);
-      d[k] = finish<Format>(result, i.flags);
+      d[k] = finish<Format>(result, i.modifiers);
     }
   }
 }
@@ -166,13 +171,8 @@ constexpr Handlers kFunction = {
     half_function<Half, 1, Op>, half_function<Half, 2, Op>,
     half_function<BFloat, 1, Op>, half_function<BFloat, 2, Op>};
 
-bool is_bfloat(Type t) { return t.is('y') || t.is('z'); }
-
-// `count` operands, and flags of which bf16 may have only .relu.
-void decode_operands(Decoding& d, int count, uint8_t allowed) {
-  d.ins.flags = take_flags(d);
-  if (is_bfloat(d.type)) allowed &= kRelu;
-  if (d.ins.flags & ~allowed) d.unsupported();
+void decode_operands(Decoding& d, int count) {
+  d.ins.modifiers = take_modifiers(d);
   const int n = d.type.bytes;
   d.bind(n, count > 1 ? n : 0, count > 2 ? n : 0);
 }
@@ -180,28 +180,27 @@ void decode_operands(Decoding& d, int count, uint8_t allowed) {
 template <const Handlers& handlers>
 void decode_sum_or_product(Decoding& d) {
   d.take("rn");
-  decode_operands(d, 2, kFlush | kSaturate);
+  decode_operands(d, 2);
   d.ins.run = handlers.of(d.type);
 }
 
 void decode_fma(Decoding& d) {
-  if (!d.take("rn")) d.unsupported();
-  decode_operands(d, 3, kFlush | kSaturate | kRelu);
+  d.take("rn");
+  decode_operands(d, 3);
   d.ins.run = kTernary<MultiplyAdd>.of(d.type);
 }
 
 template <const Handlers& handlers>
 void decode_sign(Decoding& d) {
-  decode_operands(d, 1, kFlush);
+  decode_operands(d, 1);
   d.ins.run = handlers.of(d.type);
 }
 
 // Of the functions, ex2.approx.ftz.bf16 alone flushes.
 template <class Op>
 void decode_function(Decoding& d) {
-  if (!d.take("approx")) d.unsupported();
-  if (d.take("ftz")) d.ins.flags = kFlush;
-  d.bind(d.type.bytes);
+  d.take("approx");
+  decode_operands(d, 1);
   d.ins.run = kFunction<Op>.of(d.type);
 }
 

@@ -235,8 +235,8 @@ struct NotNegative {  // .relu
 // Two 16-bit numbers in 32 bits: lanes twice as many and half as wide.
 template <class Op, class T>
 void paired(Warp& w, const Instruction& i, uint32_t mask) {
-  map_lanes<2>(mask, lanes<T>(w, i.dst), Op{}, lanes<T>(w, i.a),
-               lanes<T>(w, i.b));
+  map_lanes<2>(mask, lanes<T>(w, i.result(0)), Op{}, lanes<T>(w, i.source(0)),
+               lanes<T>(w, i.source(1)));
 }
 
 template <class Op>
@@ -244,44 +244,18 @@ Handler paired_by_sign(Type t) {
   return t.is_signed() ? paired<Op, int16_t> : paired<Op, uint16_t>;
 }
 
-// Arithmetic with the carry flag. `mode` says what takes part.
-enum Carry : uint8_t {
-  kCarryOut = 1,  // .cc
-  kCarryIn = 2,   // addc, subc, madc
-  kBorrow = 4,    // subtract; the flag is then a borrow
-  kProduct = 8,   // a becomes the product of a and b, b becomes c
-  kHigh = 16,     // of which the high half
-  kSignedProduct = 32,
-};
-
-template <class T>
-T half_product(T a, T b, uint8_t mode) {
-  using S = std::make_signed_t<T>;
-  if (!(mode & kHigh)) return a * b;
-  return mode & kSignedProduct ? T(MultiplyHigh{}(S(a), S(b)))
-                               : MultiplyHigh{}(a, b);
-}
-
-template <class T>
-void with_carry(Warp& w, const Instruction& i, uint32_t mask) {
-  const T* a = lanes<T>(w, i.a);
-  const T* b = lanes<T>(w, i.b);
-  T* d = lanes<T>(w, i.dst);
-  T product[kLanes];
-  if (i.mode & kProduct) {
-    for (int l = 0; l < kLanes; ++l)
-      product[l] = half_product(a[l], b[l], i.mode);
-    a = product;
-    b = lanes<T>(w, i.c);
-  }
-  const uint32_t carry_in = i.mode & kCarryIn ? w.carry : 0;
+// Sums with the carry flag, which is a borrow where they subtract.
+template <class T, bool subtracts>
+void carry_on(Warp& w, const Instruction& i, uint32_t mask, const T* a,
+              const T* b) {
+  const uint32_t carry_in = i.takes_carry ? w.carry : 0;
   T result[kLanes];
   uint32_t carry_out = 0;
   for (int l = 0; l < kLanes; ++l) {
     const T in = carry_in >> l & 1;
     T partial;
     bool out;
-    if (i.mode & kBorrow) {
+    if constexpr (subtracts) {
       out = __builtin_sub_overflow(a[l], b[l], &partial);
       out |= __builtin_sub_overflow(partial, in, &result[l]);
     } else {
@@ -290,23 +264,57 @@ void with_carry(Warp& w, const Instruction& i, uint32_t mask) {
     }
     carry_out |= uint32_t{out} << l;
   }
-  if (i.dst != kNowhere) blend_lanes(d, result, mask);
-  if (i.mode & kCarryOut) w.carry = (w.carry & ~mask) | (carry_out & mask);
+  if (i.result(0) != kNowhere)
+    blend_lanes(lanes<T>(w, i.result(0)), result, mask);
+  if (i.gives_carry) w.carry = (w.carry & ~mask) | (carry_out & mask);
 }
 
-void decode_carry(Decoding& d, uint8_t mode) {
-  if (d.take("cc")) mode |= kCarryOut;
-  if (mode & kProduct) {
-    const int half = d.take_one({"lo", "hi"});
-    if (half < 0) d.unsupported();
-    if (half == 1) mode |= kHigh;
-    if (d.type.is_signed()) mode |= kSignedProduct;
-  }
-  d.ins.mode = mode;
+template <class T, bool subtracts>
+void sum_with_carry(Warp& w, const Instruction& i, uint32_t mask) {
+  carry_on<T, subtracts>(w, i, mask, lanes<T>(w, i.source(0)),
+                         lanes<T>(w, i.source(1)));
+}
+
+// The low or high half of a product, and c.
+template <class Half, class T>
+void product_with_carry(Warp& w, const Instruction& i, uint32_t mask) {
+  using U = Unsigned<T>;
+  U product[kLanes];
+  map_lanes(kAllLanes, product, Half{}, lanes<T>(w, i.source(0)),
+            lanes<T>(w, i.source(1)));
+  carry_on<U, false>(w, i, mask, product, lanes<U>(w, i.source(2)));
+}
+
+void take_carry(Decoding& d, bool in) {
+  d.ins.takes_carry = in;
+  d.ins.gives_carry = d.take("cc");
+}
+
+template <bool subtracts>
+void decode_sum_with_carry(Decoding& d, bool in) {
+  take_carry(d, in);
   const int n = d.type.bytes;
-  d.bind(n, n, mode & kProduct ? n : 0);
-  if (n == 4) d.ins.run = with_carry<uint32_t>;
-  if (n == 8) d.ins.run = with_carry<uint64_t>;
+  d.bind(n, n);
+  d.ins.run = n == 4 ? sum_with_carry<uint32_t, subtracts>
+                     : sum_with_carry<uint64_t, subtracts>;
+}
+
+template <class Half>
+Handler product_of(Type t) {
+  if (t.bytes == 4)
+    return t.is_signed() ? product_with_carry<Half, int32_t>
+                         : product_with_carry<Half, uint32_t>;
+  return t.is_signed() ? product_with_carry<Half, int64_t>
+                       : product_with_carry<Half, uint64_t>;
+}
+
+void decode_product_with_carry(Decoding& d, bool in) {
+  take_carry(d, in);
+  const int n = d.type.bytes;
+  d.bind(n, n, n);
+  const Type unsigned_type{'u', d.type.bytes};
+  d.ins.run = d.take_one({"lo", "hi"}) ? product_of<MultiplyHigh>(d.type)
+                                       : product_of<MultiplyLow>(unsigned_type);
 }
 
 void bind_alike(Decoding& d, int count) {
@@ -315,34 +323,26 @@ void bind_alike(Decoding& d, int count) {
 }
 
 // add and sub: plain, saturating, with carry, in pairs.
-template <class Op, class Saturating>
-void decode_sum(Decoding& d, uint8_t carry_mode) {
-  if (d.s.has("cc")) return decode_carry(d, carry_mode);
+template <class Op, class Saturating, bool subtracts>
+void decode_sum(Decoding& d) {
+  if (d.s.has("cc")) return decode_sum_with_carry<subtracts>(d, false);
   if (d.take("x2")) {
     d.bind(4, 4);
     d.ins.run = paired<Op, uint16_t>;
     return;
   }
   bind_alike(d, 2);
-  if (!d.take("sat"))
-    d.ins.run = binary_of_width<Op>(d.type);
-  else if (d.type == Type{'s', 4})
-    d.ins.run = binary<Saturating, int32_t>;
+  d.ins.run =
+      d.take("sat") ? binary<Saturating, int32_t> : binary_of_width<Op>(d.type);
 }
 
-void decode_add(Decoding& d) { decode_sum<Add, AddSaturating>(d, 0); }
-void decode_sub(Decoding& d) {
-  decode_sum<Subtract, SubtractSaturating>(d, kBorrow);
-}
-void decode_addc(Decoding& d) { decode_carry(d, kCarryIn); }
-void decode_subc(Decoding& d) { decode_carry(d, kCarryIn | kBorrow); }
-void decode_madc(Decoding& d) { decode_carry(d, kCarryIn | kProduct); }
+void decode_addc(Decoding& d) { decode_sum_with_carry<false>(d, true); }
+void decode_subc(Decoding& d) { decode_sum_with_carry<true>(d, true); }
+void decode_madc(Decoding& d) { decode_product_with_carry(d, true); }
 
 enum Part { kLow, kUpper, kWhole };
 Part take_part(Decoding& d) {
-  const int part = d.take_one({"lo", "hi", "wide"});
-  if (part < 0) d.unsupported();
-  return static_cast<Part>(part);
+  return static_cast<Part>(d.take_one({"lo", "hi", "wide"}));
 }
 
 Handler multiply_wide(Type t) {
@@ -381,13 +381,12 @@ void decode_mul(Decoding& d) {
 }
 
 void decode_mad(Decoding& d) {
-  if (d.s.has("cc")) return decode_carry(d, kProduct);
+  if (d.s.has("cc")) return decode_product_with_carry(d, false);
   const Part part = take_part(d);
   const int n = d.type.bytes;
   d.bind(n, n, part == kWhole ? 2 * n : n);
   if (d.take("sat")) {
-    if (part == kUpper && d.type == Type{'s', 4})
-      d.ins.run = ternary<MultiplyAddHighSaturating, int32_t>;
+    d.ins.run = ternary<MultiplyAddHighSaturating, int32_t>;
     return;
   }
   const Type unsigned_type{'u', d.type.bytes};
@@ -404,35 +403,30 @@ void decode_mad(Decoding& d) {
   }
 }
 
-// A 32-bit operation with two handlers, by sign.
-Handler of_32(Type t, Handler with_sign, Handler without) {
-  if (t.bytes != 4) return nullptr;
+Handler by_sign(Type t, Handler with_sign, Handler without) {
   return t.is_signed() ? with_sign : without;
 }
 
 void decode_mul24(Decoding& d) {
   bind_alike(d, 2);
-  if (d.take("lo"))
-    d.ins.run = of_32(d.type, binary<Multiply24Low, int32_t>,
-                      binary<Multiply24Low, uint32_t>);
-  else if (d.take("hi"))
-    d.ins.run = of_32(d.type, binary<Multiply24High, int32_t>,
-                      binary<Multiply24High, uint32_t>);
+  d.ins.run = d.take_one({"lo", "hi"})
+                  ? by_sign(d.type, binary<Multiply24High, int32_t>,
+                            binary<Multiply24High, uint32_t>)
+                  : by_sign(d.type, binary<Multiply24Low, int32_t>,
+                            binary<Multiply24Low, uint32_t>);
 }
 
 void decode_mad24(Decoding& d) {
   bind_alike(d, 3);
-  if (d.take("lo")) {
-    d.ins.run = of_32(d.type, ternary<PlusC<Multiply24Low>, int32_t>,
-                      ternary<PlusC<Multiply24Low>, uint32_t>);
-  } else if (d.take("hi")) {
-    if (d.take("sat"))
-      d.ins.run =
-          of_32(d.type, ternary<MultiplyAdd24HighSaturating, int32_t>, nullptr);
-    else
-      d.ins.run = of_32(d.type, ternary<PlusC<Multiply24High>, int32_t>,
+  const bool high = d.take_one({"lo", "hi"});
+  if (d.take("sat"))
+    d.ins.run = ternary<MultiplyAdd24HighSaturating, int32_t>;
+  else if (high)
+    d.ins.run = by_sign(d.type, ternary<PlusC<Multiply24High>, int32_t>,
                         ternary<PlusC<Multiply24High>, uint32_t>);
-  }
+  else
+    d.ins.run = by_sign(d.type, ternary<PlusC<Multiply24Low>, int32_t>,
+                        ternary<PlusC<Multiply24Low>, uint32_t>);
 }
 
 void decode_sad(Decoding& d) {
@@ -449,13 +443,12 @@ void decode_quotient(Decoding& d) {
 template <class Op>
 void decode_sign(Decoding& d) {
   bind_alike(d, 1);
-  if (d.type.is_signed()) d.ins.run = unary_of_width<Op>(d.type);
+  d.ins.run = unary_of_width<Op>(d.type);
 }
 
 template <class Op>
 void decode_extreme(Decoding& d) {
   const bool relu = d.take("relu");
-  if (relu && !d.type.is_signed()) d.unsupported();
   if (d.take("x2")) {
     d.bind(4, 4);
     d.ins.run =
@@ -463,32 +456,31 @@ void decode_extreme(Decoding& d) {
     return;
   }
   bind_alike(d, 2);
-  if (!relu)
-    d.ins.run = binary_by_sign<Op>(d.type);
-  else if (d.type.bytes == 4)
-    d.ins.run = binary<NotNegative<Op>, int32_t>;
+  d.ins.run =
+      relu ? binary<NotNegative<Op>, int32_t> : binary_by_sign<Op>(d.type);
 }
 
 }  // namespace
 
 const Family& integer_family() {
-  static const Family family = {"us",
-                                {{"add", decode_add},
-                                 {"sub", decode_sub},
-                                 {"addc", decode_addc},
-                                 {"subc", decode_subc},
-                                 {"mul", decode_mul},
-                                 {"mad", decode_mad},
-                                 {"madc", decode_madc},
-                                 {"mul24", decode_mul24},
-                                 {"mad24", decode_mad24},
-                                 {"sad", decode_sad},
-                                 {"div", decode_quotient<Divide>},
-                                 {"rem", decode_quotient<Remainder>},
-                                 {"neg", decode_sign<Negate>},
-                                 {"abs", decode_sign<Absolute>},
-                                 {"min", decode_extreme<Minimum>},
-                                 {"max", decode_extreme<Maximum>}}};
+  static const Family family = {
+      "us",
+      {{"add", decode_sum<Add, AddSaturating, false>},
+       {"sub", decode_sum<Subtract, SubtractSaturating, true>},
+       {"addc", decode_addc},
+       {"subc", decode_subc},
+       {"mul", decode_mul},
+       {"mad", decode_mad},
+       {"madc", decode_madc},
+       {"mul24", decode_mul24},
+       {"mad24", decode_mad24},
+       {"sad", decode_sad},
+       {"div", decode_quotient<Divide>},
+       {"rem", decode_quotient<Remainder>},
+       {"neg", decode_sign<Negate>},
+       {"abs", decode_sign<Absolute>},
+       {"min", decode_extreme<Minimum>},
+       {"max", decode_extreme<Maximum>}}};
   return family;
 }
 

@@ -103,63 +103,51 @@ struct Lop3 {
   }
 };
 
-enum Bool : uint8_t { kNone, kAnd, kOr, kXor };
-
-uint32_t combine(uint8_t with, uint32_t a, uint32_t b) {
-  switch (with) {
-    case kAnd:
-      return a & b;
-    case kOr:
-      return a | b;
-    case kXor:
-      return a ^ b;
-  }
-  return a;
-}
-
-// mode: how (result != 0) is combined with predicate d, for d|p.
+// (result != 0) is combined with a predicate, for d|p.
 void lop3(Warp& w, const Instruction& i, uint32_t mask) {
   uint32_t result[kLanes];
-  map_lanes(kAllLanes, result, Lop3(i.lut), lanes<uint32_t>(w, i.a),
-            lanes<uint32_t>(w, i.b), lanes<uint32_t>(w, i.c));
-  if (i.dst != kNowhere) blend_lanes(lanes<uint32_t>(w, i.dst), result, mask);
-  if (i.mode == kNone) return;
+  map_lanes(kAllLanes, result, Lop3(i.truth_table),
+            lanes<uint32_t>(w, i.source(0)), lanes<uint32_t>(w, i.source(1)),
+            lanes<uint32_t>(w, i.source(2)));
+  if (i.result(0) != kNowhere)
+    blend_lanes(lanes<uint32_t>(w, i.result(0)), result, mask);
+  if (i.logic == Logic::kNone) return;
   const uint32_t set = lanes_where([](uint32_t x) { return x != 0; },
                                    static_cast<const uint32_t*>(result));
-  const uint32_t other = read_predicate(w, i.d, i.c_negated);
-  write_predicate(w, i.dst2, combine(i.mode, set, other), mask);
+  write_predicate(w, i.result(1), combine(w, i, 3, set), mask);
 }
 
-// The logic of predicates works on 32 lanes at once. flags: bit 0 negates a,
-// bit 1 negates b.
+// The logic of predicates works on 32 lanes at once.
+template <class Op>
 void predicate_logic(Warp& w, const Instruction& i, uint32_t mask) {
-  const uint32_t a = read_predicate(w, i.a, i.flags & 1);
-  const uint32_t b = i.mode == kNone ? 0 : read_predicate(w, i.b, i.flags & 2);
-  write_predicate(w, i.dst, combine(i.mode, a, b), mask);
+  const uint32_t both = Op{}(read_predicate(w, i, 0), read_predicate(w, i, 1));
+  write_predicate(w, i.result(0), both, mask);
 }
 
-void decode_predicate_logic(Decoding& d, Bool how, bool negate = false) {
-  bool negated = false;
-  d.ins.mode = how;
-  d.ins.dst = d.operands.predicate(d.operand(0).text);
-  d.ins.a = d.predicate(1, negated);
-  d.ins.flags = negated != negate;
-  if (how != kNone) {
-    d.ins.b = d.predicate(2, negated);
-    d.ins.flags |= negated << 1;
-  }
-  d.ins.run = predicate_logic;
+void invert_predicate(Warp& w, const Instruction& i, uint32_t mask) {
+  write_predicate(w, i.result(0), ~read_predicate(w, i, 0), mask);
 }
 
-template <class Op, Bool kHow>
+template <class Op>
 void decode_logic(Decoding& d) {
-  if (d.type.is('p')) return decode_predicate_logic(d, kHow);
+  if (d.type.is('p')) {
+    d.bind_predicates();
+    d.read_predicate(1);
+    d.read_predicate(2);
+    d.ins.run = predicate_logic<Op>;
+    return;
+  }
   d.bind(d.type.bytes, d.type.bytes);
   d.ins.run = binary_of_width<Op>(d.type);
 }
 
 void decode_not(Decoding& d) {
-  if (d.type.is('p')) return decode_predicate_logic(d, kNone, true);
+  if (d.type.is('p')) {
+    d.bind_predicates();
+    d.read_predicate(1);
+    d.ins.run = invert_predicate;
+    return;
+  }
   d.bind(d.type.bytes);
   d.ins.run = unary_of_width<Not>(d.type);
 }
@@ -199,7 +187,6 @@ void decode_shr(Decoding& d) {
 void decode_shf(Decoding& d) {
   const int direction = d.take_one({"l", "r"});
   const int wrap = d.take_one({"clamp", "wrap"});
-  if (direction < 0 || wrap < 0 || d.type.bytes != 4) d.unsupported();
   static constexpr Handler kHandlers[2][2] = {
       {ternary<FunnelLeft<false>, uint32_t>,
        ternary<FunnelLeft<true>, uint32_t>},
@@ -211,12 +198,9 @@ void decode_shf(Decoding& d) {
 
 void decode_lop3(Decoding& d) {
   d.bind(4, 4, 4);
-  d.ins.lut = parse_count(d.operand(4).text, 255);
-  const int how = d.take_one({"and", "or", "xor"});
-  if (how >= 0) {
-    d.ins.mode = kAnd + how;
-    d.ins.d = d.predicate(5, d.ins.c_negated);
-  }
+  d.ins.truth_table = parse_count(d.operand(4).text, 255);
+  d.ins.logic = take_logic(d);
+  if (d.ins.logic != Logic::kNone) d.read_predicate(5);
   d.ins.run = lop3;
 }
 
@@ -224,9 +208,9 @@ void decode_lop3(Decoding& d) {
 
 const Family& logic_family() {
   static const Family family = {"usbp",
-                                {{"and", decode_logic<And, kAnd>},
-                                 {"or", decode_logic<Or, kOr>},
-                                 {"xor", decode_logic<Xor, kXor>},
+                                {{"and", decode_logic<And>},
+                                 {"or", decode_logic<Or>},
+                                 {"xor", decode_logic<Xor>},
                                  {"not", decode_not},
                                  {"cnot", decode_cnot},
                                  {"shl", decode_shl},

@@ -9,11 +9,12 @@ namespace {
 template <class T>
 void move(Warp& w, const Instruction& i, uint32_t mask) {
   map_lanes(
-      mask, lanes<T>(w, i.dst), [](T a) { return a; }, lanes<T>(w, i.a));
+      mask, lanes<T>(w, i.result(0)), [](T a) { return a; },
+      lanes<T>(w, i.source(0)));
 }
 
 void move_predicate(Warp& w, const Instruction& i, uint32_t mask) {
-  write_predicate(w, i.dst, read_predicate(w, i.a, i.c_negated), mask);
+  write_predicate(w, i.result(0), read_predicate(w, i, 0), mask);
 }
 
 // mov.b64 %rd, {%r1, %r2}: the first part is the lowest.
@@ -21,8 +22,8 @@ template <class Whole, class Part>
 void pack(Warp& w, const Instruction& i, uint32_t mask) {
   constexpr int kParts = sizeof(Whole) / sizeof(Part);
   const Part* part[kParts];
-  for (int k = 0; k < kParts; ++k) part[k] = lanes<Part>(w, i.elements[k]);
-  map_indices(mask, lanes<Whole>(w, i.dst), [=](int l) {
+  for (int k = 0; k < kParts; ++k) part[k] = lanes<Part>(w, i.source(k));
+  map_indices(mask, lanes<Whole>(w, i.result(0)), [=](int l) {
     Whole whole = 0;
     for (int k = 0; k < kParts; ++k)
       whole |= Whole{part[k][l]} << (8 * sizeof(Part) * k);
@@ -34,11 +35,11 @@ void pack(Warp& w, const Instruction& i, uint32_t mask) {
 template <class Whole, class Part>
 void unpack(Warp& w, const Instruction& i, uint32_t mask) {
   constexpr int kParts = sizeof(Whole) / sizeof(Part);
-  const Whole* whole = lanes<Whole>(w, i.a);
+  const Whole* whole = lanes<Whole>(w, i.source(0));
   for (int k = 0; k < kParts; ++k) {
-    if (i.elements[k] == kNowhere) continue;
+    if (i.result(k) == kNowhere) continue;
     const auto part = [=](Whole x) { return x >> (8 * sizeof(Part) * k); };
-    map_lanes(mask, lanes<Part>(w, i.elements[k]), part, whole);
+    map_lanes(mask, lanes<Part>(w, i.result(k)), part, whole);
   }
 }
 
@@ -65,26 +66,27 @@ void decode_parts(Decoding& d, int bytes) {
   for (const Packing& p : kPackings)
     if (p.whole == bytes && p.parts == parts)
       d.ins.run = packs ? p.pack : p.unpack;
-  if (!d.ins.run) d.unsupported();
   if (packs)
     d.bind_destination();
   else
-    d.ins.a = d.source(1, bytes);
+    d.read(1, bytes);
   for (const std::string& name : list) {
     Operand part;
     part.text = name;
     const int width = d.operands.width(part);
     if (width && width != bytes / parts) d.unsupported();
-    d.ins.elements.push_back(packs ? d.operands.source(part, bytes / parts)
-                                   : d.operands.destination(part));
+    if (packs)
+      d.ins.read.push_back(d.operands.source(part, bytes / parts));
+    else
+      d.ins.written.push_back(d.operands.destination(part));
   }
 }
 
 void decode_mov(Decoding& d) {
   const Type type = d.take_type();
   if (type.is('p')) {
-    d.ins.dst = d.operands.predicate(d.operand(0).text);
-    d.ins.a = d.predicate(1, d.ins.c_negated);
+    d.bind_predicates();
+    d.read_predicate(1);
     d.ins.run = move_predicate;
     return;
   }
@@ -125,13 +127,12 @@ uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
 }
 
 void permute_bytes(Warp& w, const Instruction& i, uint32_t mask) {
-  map_lanes(mask, lanes<uint32_t>(w, i.dst), permute, lanes<uint32_t>(w, i.a),
-            lanes<uint32_t>(w, i.b), lanes<uint32_t>(w, i.c));
+  map_lanes(mask, lanes<uint32_t>(w, i.result(0)), permute,
+            lanes<uint32_t>(w, i.source(0)), lanes<uint32_t>(w, i.source(1)),
+            lanes<uint32_t>(w, i.source(2)));
 }
 
 // The named modes are four fixed selectors each, chosen by c's low two bits.
-constexpr std::string_view kModeNames[] = {"f4e", "b4e", "rc8",
-                                           "ecl", "ecr", "rc16"};
 constexpr uint32_t kModes[][4] = {
     {0x3210, 0x4321, 0x5432, 0x6543},  // forward 4 extract
     {0x5670, 0x6701, 0x7012, 0x0123},  // backward 4 extract
@@ -141,26 +142,25 @@ constexpr uint32_t kModes[][4] = {
     {0x1010, 0x3232, 0x1010, 0x3232},  // replicate 16
 };
 
+template <int mode>
 void permute_by_mode(Warp& w, const Instruction& i, uint32_t mask) {
-  const uint32_t* selectors = kModes[i.mode];
   each_lane(
-      mask, lanes<uint32_t>(w, i.dst),
-      [=](uint32_t a, uint32_t b, uint32_t c) {
-        return permute(a, b, selectors[c & 3]);
+      mask, lanes<uint32_t>(w, i.result(0)),
+      [](uint32_t a, uint32_t b, uint32_t c) {
+        return permute(a, b, kModes[mode][c & 3]);
       },
-      lanes<uint32_t>(w, i.a), lanes<uint32_t>(w, i.b),
-      lanes<uint32_t>(w, i.c));
+      lanes<uint32_t>(w, i.source(0)), lanes<uint32_t>(w, i.source(1)),
+      lanes<uint32_t>(w, i.source(2)));
 }
 
 void decode_prmt(Decoding& d) {
-  if (d.take_type().bytes != 4) d.unsupported();
+  static constexpr Handler kByMode[] = {permute_by_mode<0>, permute_by_mode<1>,
+                                        permute_by_mode<2>, permute_by_mode<3>,
+                                        permute_by_mode<4>, permute_by_mode<5>};
+  d.take_type();  // .b32
   d.bind(4, 4, 4);
-  d.ins.run = permute_bytes;
-  for (uint8_t mode = 0; mode < std::size(kModes); ++mode) {
-    if (!d.take(kModeNames[mode])) continue;
-    d.ins.mode = mode;
-    d.ins.run = permute_by_mode;
-  }
+  const int mode = d.take_one({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"});
+  d.ins.run = mode < 0 ? permute_bytes : kByMode[mode];
 }
 
 }  // namespace

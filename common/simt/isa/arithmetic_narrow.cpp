@@ -6,26 +6,26 @@ namespace {
 
 // .sat and .relu act on the value, .satfinite on what became of it.
 template <class Format>
-uint16_t finish(float x, uint8_t rounding, uint8_t flags) {
-  if (flags & kSaturate) x = saturate(x);
-  if (flags & kRelu) x = x <= 0 ? 0.0f : x;
+uint16_t finish(float x, Rounding rounding, FloatModifiers modifiers) {
+  if (modifiers.saturate) x = saturate(x);
+  if (modifiers.relu) x = x <= 0 ? 0.0f : x;
   const uint16_t result = narrow_to<Format>(x, rounding);
   const bool infinite = (result & 0x7fff) == Format::kInfinity;
-  return flags & kSaturateFinite && infinite ? result - 1 : result;
+  return modifiers.finite && infinite ? result - 1 : result;
 }
 
-float finish_single(float x, uint8_t flags) {
+float finish_single(float x, FloatModifiers modifiers) {
   x = canonical(x);
-  if (flags & kFlush) x = flush(x);
-  return flags & kSaturate ? saturate(x) : x;
+  if (modifiers.flush) x = flush(x);
+  return modifiers.saturate ? saturate(x) : x;
 }
 
 // A NaN made double, or made of a double, keeps its sign and as much of its
 // payload as there is room for, and becomes quiet.
-double finish_double(double x, uint8_t flags) {
+double finish_double(double x, FloatModifiers modifiers) {
   const double quiet = double_of(bits_of(x) | uint64_t{1} << 51);
   x = x != x ? quiet : x;
-  return flags & kSaturate ? saturate(x) : x;
+  return modifiers.saturate ? saturate(x) : x;
 }
 
 uint32_t nan_of_double(double x) {
@@ -40,29 +40,30 @@ struct Narrow;
 
 template <>
 struct Narrow<Single> {
-  static float from(float x, uint8_t, uint8_t flags) {
-    return finish_single(x, flags);
+  static float from(float x, Rounding, FloatModifiers modifiers) {
+    return finish_single(x, modifiers);
   }
 };
 
 template <>
 struct Narrow<Double> {
-  static double from(double x, uint8_t, uint8_t flags) {
-    return finish_double(x, flags);
+  static double from(double x, Rounding, FloatModifiers modifiers) {
+    return finish_double(x, modifiers);
   }
 };
 
 template <class Format>
 struct NarrowTo16 {
-  static uint16_t from(float x, uint8_t rounding, uint8_t flags) {
-    return finish<Format>(x, rounding, flags);
+  static uint16_t from(float x, Rounding rounding, FloatModifiers modifiers) {
+    return finish<Format>(x, rounding, modifiers);
   }
-  static uint16_t from(double x, uint8_t rounding, uint8_t flags) {
-    const uint16_t result = finish<Format>(narrow_to_odd(x), rounding, flags);
+  static uint16_t from(double x, Rounding rounding, FloatModifiers modifiers) {
+    const uint16_t result =
+        finish<Format>(narrow_to_odd(x), rounding, modifiers);
     const uint32_t nan = nan_of_double(x);
     const uint32_t mantissa = (nan & 0x7fffff) >> (23 - Format::kMantissaBits);
     const uint16_t nan16 = (nan >> 16 & 0x8000) | Format::kInfinity | mantissa;
-    return x != x && !(flags & kSaturate) ? nan16 : result;
+    return x != x && !modifiers.saturate ? nan16 : result;
   }
 };
 template <>
@@ -74,13 +75,13 @@ template <class To, class From>
 void convert(Warp& w, const Instruction& i, uint32_t mask) {
   typename From::Value x[kLanes];
   read_values<From>(w, i, x);
-  const uint8_t rounding = i.mode & kRoundingMask;
-  if (i.mode & kIntegral) round_to_integral(x, rounding);
-  const uint8_t flags = i.flags;
+  const Rounding rounding = i.rounding;
+  const FloatModifiers modifiers = i.modifiers;
+  if (modifiers.integral) round_to_integral(x, rounding);
   map_lanes(
-      mask, lanes<typename To::Stored>(w, i.dst),
+      mask, lanes<typename To::Stored>(w, i.result(0)),
       [=](typename From::Value x) {
-        return Narrow<To>::from(x, rounding, flags);
+        return Narrow<To>::from(x, rounding, modifiers);
       },
       static_cast<const typename From::Value*>(x));
 }
@@ -88,42 +89,43 @@ void convert(Warp& w, const Instruction& i, uint32_t mask) {
 // Straight from registers to registers, so that it may run under
 // RoundingScope.
 void double_to_single(Warp& w, const Instruction& i, uint32_t mask) {
-  const uint8_t flags = i.flags;
+  const FloatModifiers modifiers = i.modifiers;
   map_lanes(
-      mask, lanes<float>(w, i.dst),
+      mask, lanes<float>(w, i.result(0)),
       [=](double x) {
-        const float result = finish_single(static_cast<float>(x), flags);
-        const bool keeps_nan = x != x && !(flags & kSaturate);
+        const float result = finish_single(static_cast<float>(x), modifiers);
+        const bool keeps_nan = x != x && !modifiers.saturate;
         return keeps_nan ? float_of(nan_of_double(x)) : result;
       },
-      static_cast<const double*>(lanes<double>(w, i.a)));
+      static_cast<const double*>(lanes<double>(w, i.source(0))));
 }
 
-// The common conversions, without flags, to nearest.
+// The common conversions, without modifiers, to nearest.
 template <class Format>
 void single_to_16(Warp& w, const Instruction& i, uint32_t mask) {
-  map_lanes(mask, lanes<uint16_t>(w, i.dst), Format::narrow,
-            lanes<float>(w, i.a));
+  map_lanes(mask, lanes<uint16_t>(w, i.result(0)), Format::narrow,
+            lanes<float>(w, i.source(0)));
 }
 
 void half_to_single(Warp& w, const Instruction& i, uint32_t mask) {
   map_lanes(
-      mask, lanes<float>(w, i.dst),
+      mask, lanes<float>(w, i.result(0)),
       [](uint16_t h) { return canonical(Half::widen(h)); },
-      lanes<uint16_t>(w, i.a));
+      lanes<uint16_t>(w, i.source(0)));
 }
 
 // A shift to the hardware: NaN keeps sign and payload.
 void bfloat_to_single(Warp& w, const Instruction& i, uint32_t mask) {
-  map_lanes(mask, lanes<float>(w, i.dst), BFloat::widen,
-            lanes<uint16_t>(w, i.a));
+  map_lanes(mask, lanes<float>(w, i.result(0)), BFloat::widen,
+            lanes<uint16_t>(w, i.source(0)));
 }
 
 // cvt.f32.f32 without modifiers is a move.
 template <class T>
 void copy(Warp& w, const Instruction& i, uint32_t mask) {
   map_lanes(
-      mask, lanes<T>(w, i.dst), [](T x) { return x; }, lanes<T>(w, i.a));
+      mask, lanes<T>(w, i.result(0)), [](T x) { return x; },
+      lanes<T>(w, i.source(0)));
 }
 
 Handler quick_conversion(Type to, Type from) {
@@ -154,27 +156,28 @@ Handler convert_to(Type from) {
 // cvt.rn.f16x2.f32 d, a, b: a becomes the upper half.
 template <class Format>
 void pair_of_singles(Warp& w, const Instruction& i, uint32_t mask) {
-  const uint8_t rounding = i.mode & kRoundingMask, flags = i.flags;
+  const Rounding rounding = i.rounding;
+  const FloatModifiers modifiers = i.modifiers;
   map_lanes(
-      mask, lanes<uint32_t>(w, i.dst),
+      mask, lanes<uint32_t>(w, i.result(0)),
       [=](float a, float b) {
-        const uint32_t high = finish<Format>(a, rounding, flags);
-        return high << 16 | finish<Format>(b, rounding, flags);
+        const uint32_t high = finish<Format>(a, rounding, modifiers);
+        return high << 16 | finish<Format>(b, rounding, modifiers);
       },
-      static_cast<const float*>(lanes<float>(w, i.a)),
-      static_cast<const float*>(lanes<float>(w, i.b)));
+      static_cast<const float*>(lanes<float>(w, i.source(0))),
+      static_cast<const float*>(lanes<float>(w, i.source(1))));
 }
 
-// The same without flags, to nearest.
+// The same without modifiers, to nearest.
 template <class Format>
 void nearest_pair_of_singles(Warp& w, const Instruction& i, uint32_t mask) {
   map_lanes(
-      mask, lanes<uint32_t>(w, i.dst),
+      mask, lanes<uint32_t>(w, i.result(0)),
       [](float a, float b) {
         return uint32_t{Format::narrow(a)} << 16 | Format::narrow(b);
       },
-      static_cast<const float*>(lanes<float>(w, i.a)),
-      static_cast<const float*>(lanes<float>(w, i.b)));
+      static_cast<const float*>(lanes<float>(w, i.source(0))),
+      static_cast<const float*>(lanes<float>(w, i.source(1))));
 }
 
 // tf32 is a float whose last 13 bits are 0. Ties away from zero are an addition
@@ -188,26 +191,28 @@ struct AwayToTf32 {
 };
 
 void to_tf32(Warp& w, const Instruction& i, uint32_t mask) {
-  const bool nearest = (i.mode & kRoundingMask) == kNearest;
-  const uint8_t flags = i.flags;
+  const bool nearest = i.rounding == Rounding::kNearest;
+  const bool relu = i.modifiers.relu;
   map_lanes(
-      mask, lanes<uint32_t>(w, i.dst),
+      mask, lanes<uint32_t>(w, i.result(0)),
       [=](float x) {
-        if (flags & kRelu) x = x <= 0 ? 0.0f : x;
+        if (relu) x = x <= 0 ? 0.0f : x;
         const uint32_t bits = bits_of(x);
         const uint32_t half_ulp = nearest ? 0xfff + (bits >> 13 & 1) : 0;
         return (x != x ? kNaN32 : bits + half_ulp) & 0xffffe000;
       },
-      static_cast<const float*>(lanes<float>(w, i.a)));
+      static_cast<const float*>(lanes<float>(w, i.source(0))));
 }
 
 }  // namespace
 
-Handler convert_float(Type to, Type from, uint8_t mode, uint8_t flags) {
-  if (mode == kNearest && flags == 0)
+Handler convert_float(Type to, Type from, Rounding rounding,
+                      FloatModifiers modifiers) {
+  const bool nearest = rounding == Rounding::kNearest;
+  if (nearest && modifiers == FloatModifiers{})
     if (const Handler quick = quick_conversion(to, from)) return quick;
   if (to == Type{'f', 4} && from == Type{'f', 8})
-    return mode == kNearest ? double_to_single : rounded<double_to_single>;
+    return nearest ? double_to_single : rounded<double_to_single>;
   switch (to.kind) {
     case 'h':
       return convert_to<Half>(from);

@@ -10,62 +10,43 @@
 namespace simt {
 namespace {
 
-// In the order of kOperators. A comparison with NaN is false, but for the
-// unordered ones (ltu: less or unordered), written as what must not hold.
-enum Operator {
-  kEq,
-  kNe,
-  kLt,
-  kLe,
-  kGt,
-  kGe,
-  kOrderedOperators,
-  kEqu = kOrderedOperators,
-  kNeu,
-  kLtu,
-  kLeu,
-  kGtu,
-  kGeu,
-  kNum,
-  kNan,
-  kOperators
-};
+// Of whole numbers: those that know no NaN.
+constexpr size_t kOrderedRelations = 6;
+constexpr size_t kRelations = 14;
 
-template <Operator kOperator>
+template <Relation relation>
 struct Compare {
   template <class T>
   bool operator()(T a, T b) const {
-    switch (kOperator) {
-      case kEq:
+    switch (relation) {
+      case Relation::kEq:
         return a == b;
-      case kNe:
+      case Relation::kNe:
         return std::is_integral_v<T> ? a != b : a < b || a > b;
-      case kLt:
+      case Relation::kLt:
         return a < b;
-      case kLe:
+      case Relation::kLe:
         return a <= b;
-      case kGt:
+      case Relation::kGt:
         return a > b;
-      case kGe:
+      case Relation::kGe:
         return a >= b;
-      case kEqu:
+      case Relation::kEqu:
         return !(a < b || a > b);
-      case kNeu:
+      case Relation::kNeu:
         return a != b;
-      case kLtu:
+      case Relation::kLtu:
         return !(a >= b);
-      case kLeu:
+      case Relation::kLeu:
         return !(a > b);
-      case kGtu:
+      case Relation::kGtu:
         return !(a <= b);
-      case kGeu:
+      case Relation::kGeu:
         return !(a < b);
-      case kNum:
+      case Relation::kNum:
         return a == a && b == b;
-      case kNan:
+      case Relation::kNan:
         return a != a || b != b;
-      case kOperators:
-        break;
     }
     return false;
   }
@@ -80,7 +61,7 @@ constexpr int kOfVectors[] = {_MM_CMPINT_EQ, _MM_CMPINT_NE,  _MM_CMPINT_LT,
 template <class T>
 using Comparison = uint32_t (*)(const T* a, const T* b);
 
-template <class T, Operator kOperator>
+template <class T, Relation relation>
 uint32_t compare(const T* a, const T* b) {
 #ifdef __AVX512F__  // The answer of a vector's comparison is a mask already.
   if constexpr (std::is_integral_v<T> && sizeof(T) == 4) {
@@ -88,41 +69,45 @@ uint32_t compare(const T* a, const T* b) {
       const __m512i x = _mm512_loadu_si512(a + l);
       const __m512i y = _mm512_loadu_si512(b + l);
       return std::is_signed_v<T>
-                 ? _mm512_cmp_epi32_mask(x, y, kOfVectors[kOperator])
-                 : _mm512_cmp_epu32_mask(x, y, kOfVectors[kOperator]);
+                 ? _mm512_cmp_epi32_mask(x, y, kOfVectors[int(relation)])
+                 : _mm512_cmp_epu32_mask(x, y, kOfVectors[int(relation)]);
     };
     return half(16) << 16 | half(0);
   }
 #endif
-  return lanes_where(Compare<kOperator>{}, a, b);
+  return lanes_where(Compare<relation>{}, a, b);
 }
 
 template <class T, size_t... k>
 constexpr auto comparisons(std::index_sequence<k...>) {
-  return std::array<Comparison<T>, sizeof...(k)>{compare<T, Operator(k)>...};
+  return std::array<Comparison<T>, sizeof...(k)>{compare<T, Relation(k)>...};
 }
 
-// By Operator.
+// By Relation.
 template <class T>
 constexpr auto kComparisons = comparisons<T>(
-    std::make_index_sequence<std::is_integral_v<T> ? kOrderedOperators
-                                                   : kOperators>{});
+    std::make_index_sequence<std::is_integral_v<T> ? kOrderedRelations
+                                                   : kRelations>{});
 
-// lut: the operator.
+template <class T>
+Comparison<T> comparison_of(const Instruction& i) {
+  return kComparisons<T>[static_cast<size_t>(i.relation)];
+}
+
 template <class T>
 uint32_t compare_lanes(Warp& w, const Instruction& i) {
-  const T* a = lanes<T>(w, i.a);
-  const T* b = lanes<T>(w, i.b);
+  const T* a = lanes<T>(w, i.source(0));
+  const T* b = lanes<T>(w, i.source(1));
   if constexpr (std::is_same_v<T, float>) {
-    if (i.flags & kFlush) {
+    if (i.modifiers.flush) {
       const auto flushed = [](float x) { return flush(x); };
       float flushed_a[kLanes], flushed_b[kLanes];
       map_lanes(kAllLanes, flushed_a, flushed, a);
       map_lanes(kAllLanes, flushed_b, flushed, b);
-      return kComparisons<float>[i.lut](flushed_a, flushed_b);
+      return comparison_of<float>(i)(flushed_a, flushed_b);
     }
   }
-  return kComparisons<T>[i.lut](a, b);
+  return comparison_of<T>(i)(a, b);
 }
 
 // Halves are compared as floats. kPart picks one of two in a pair; its
@@ -130,8 +115,8 @@ uint32_t compare_lanes(Warp& w, const Instruction& i) {
 template <class Format, class Lane, int kPart>
 uint32_t compare_halves(Warp& w, const Instruction& i) {
   float values[2][kLanes];
-  const Place places[2] = {i.a, i.b};
-  const bool flush = i.flags & kFlush;
+  const Place places[2] = {i.source(0), i.source(1)};
+  const bool flush = i.modifiers.flush;
   for (int k = 0; k < 2; ++k)
     map_lanes(
         kAllLanes, values[k],
@@ -141,16 +126,7 @@ uint32_t compare_halves(Warp& w, const Instruction& i) {
           return flush && subnormal ? std::copysign(0.0f, value) : value;
         },
         lanes<Lane>(w, places[k]));
-  return kComparisons<float>[i.lut](values[0], values[1]);
-}
-
-enum Bool : uint8_t { kNone, kAnd, kOr, kXor };
-
-// mode: how the comparison is combined with predicate c.
-uint32_t combine(Warp& w, const Instruction& i, uint32_t bits) {
-  if (i.mode == kNone) return bits;
-  const uint32_t c = read_predicate(w, i.c, i.c_negated);
-  return i.mode == kAnd ? bits & c : i.mode == kOr ? bits | c : bits ^ c;
+  return comparison_of<float>(i)(values[0], values[1]);
 }
 
 using CompareLanes = uint32_t (*)(Warp&, const Instruction&);
@@ -158,9 +134,10 @@ using CompareLanes = uint32_t (*)(Warp&, const Instruction&);
 void write_comparison(Warp& w, const Instruction& i, uint32_t bits,
                       uint32_t mask) {
   // Both are combined before either is written: c may be one of them.
-  const uint32_t holds = combine(w, i, bits), fails = combine(w, i, ~bits);
-  write_predicate(w, i.dst, holds, mask);
-  write_predicate(w, i.dst2, fails, mask);
+  const uint32_t holds = combine(w, i, 2, bits);
+  const uint32_t fails = combine(w, i, 2, ~bits);
+  write_predicate(w, i.result(0), holds, mask);
+  write_predicate(w, i.result(1), fails, mask);
 }
 
 template <CompareLanes compare>
@@ -170,30 +147,31 @@ void setp(Warp& w, const Instruction& i, uint32_t mask) {
 
 // The same for one operator, without looking it up, and one predicate: loops
 // do little else.
-template <class T, Operator kOperator>
+template <class T, Relation relation>
 void setp_by(Warp& w, const Instruction& i, uint32_t mask) {
-  write_predicate(w, i.dst,
-                  compare<T, kOperator>(lanes<T>(w, i.a), lanes<T>(w, i.b)),
-                  mask);
+  write_predicate(
+      w, i.result(0),
+      compare<T, relation>(lanes<T>(w, i.source(0)), lanes<T>(w, i.source(1))),
+      mask);
 }
 
 template <class T, size_t... k>
 constexpr auto setps(std::index_sequence<k...>) {
-  return std::array<Handler, sizeof...(k)>{setp_by<T, Operator(k)>...};
+  return std::array<Handler, sizeof...(k)>{setp_by<T, Relation(k)>...};
 }
 
-// By Operator; for integers of 4 bytes.
+// By Relation; for integers of 4 bytes.
 template <class T>
-constexpr auto kSetps = setps<T>(std::make_index_sequence<kOrderedOperators>{});
+constexpr auto kSetps = setps<T>(std::make_index_sequence<kOrderedRelations>{});
 
 // p|q of a pair are the comparisons of its two halves.
 template <class Format>
 void setp_pair(Warp& w, const Instruction& i, uint32_t mask) {
   const uint32_t low = compare_halves<Format, uint32_t, 0>(w, i);
   const uint32_t high = compare_halves<Format, uint32_t, 1>(w, i);
-  const uint32_t p = combine(w, i, low), q = combine(w, i, high);
-  write_predicate(w, i.dst, p, mask);
-  write_predicate(w, i.dst2, q, mask);
+  const uint32_t p = combine(w, i, 2, low), q = combine(w, i, 2, high);
+  write_predicate(w, i.result(0), p, mask);
+  write_predicate(w, i.result(1), q, mask);
 }
 
 // set writes "true" into a register: all ones, or 1 in a floating format.
@@ -204,32 +182,43 @@ void write_truth(Warp& w, Place place, uint32_t bits, T truth, uint32_t mask) {
   blend_lanes(lanes<T>(w, place), result, mask);
 }
 
-enum Truth : uint8_t { kOnes, kFloatOne, kHalfOne, kBFloatOne };
-constexpr uint32_t kTruth32[] = {~0u, 0x3f800000};
-constexpr uint16_t kTruth16[] = {0xffff, 0, Half::kOne, BFloat::kOne};
+// In the format of a set's result.
+uint32_t truth_of(Type type) {
+  switch (type.kind) {
+    case 'f':
+      return 0x3f800000;
+    case 'h':
+    case 'x':
+      return Half::kOne;
+    case 'y':
+    case 'z':
+      return BFloat::kOne;
+  }
+  return ~0u;
+}
 
-// src_bytes: Truth. dst_bytes: width of the result.
 template <CompareLanes compare>
 void set(Warp& w, const Instruction& i, uint32_t mask) {
-  const uint32_t bits = combine(w, i, compare(w, i));
-  if (i.dst_bytes == 4)
-    write_truth(w, i.dst, bits, kTruth32[i.src_bytes], mask);
+  const uint32_t bits = combine(w, i, 2, compare(w, i));
+  const uint32_t truth = truth_of(i.to);
+  if (i.to.bytes == 4)
+    write_truth(w, i.result(0), bits, truth, mask);
   else
-    write_truth(w, i.dst, bits, kTruth16[i.src_bytes], mask);
+    write_truth(w, i.result(0), bits, static_cast<uint16_t>(truth), mask);
 }
 
 template <class Format>
 void set_pair(Warp& w, const Instruction& i, uint32_t mask) {
   const uint32_t bits[2] = {
-      combine(w, i, compare_halves<Format, uint32_t, 0>(w, i)),
-      combine(w, i, compare_halves<Format, uint32_t, 1>(w, i))};
+      combine(w, i, 2, compare_halves<Format, uint32_t, 0>(w, i)),
+      combine(w, i, 2, compare_halves<Format, uint32_t, 1>(w, i))};
+  const uint32_t truth = truth_of(i.to) & 0xffff;
   uint32_t result[kLanes];
   for (int l = 0; l < kLanes; ++l) {
-    const uint32_t truth = kTruth16[i.src_bytes];
     result[l] =
         (bits[0] >> l & 1 ? truth : 0) | (bits[1] >> l & 1 ? truth << 16 : 0);
   }
-  blend_lanes(lanes<uint32_t>(w, i.dst), result, mask);
+  blend_lanes(lanes<uint32_t>(w, i.result(0)), result, mask);
 }
 
 struct Comparer {
@@ -267,77 +256,51 @@ Comparer comparer_for(Type t) {
   return {};
 }
 
+Relation take_relation(Decoding& d) {
+  const int found =
+      d.take_one({"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu",
+                  "leu", "gtu", "geu", "num", "nan"});
+  if (found >= 0) return static_cast<Relation>(found);
+  // Of unsigned numbers: .lt, .le, .gt, .ge by other names.
+  const int also = d.take_one({"lo", "ls", "hi", "hs"});
+  return static_cast<Relation>(static_cast<int>(Relation::kLt) + also);
+}
+
 // setp.CmpOp[.BoolOp][.ftz].type: what setp and set have in common.
 Comparer decode_comparison(Decoding& d, Type type) {
-  const bool is_integer = type.is('u') || type.is('s') || type.is('b');
-  int op = d.take_one({"eq", "ne", "lt", "le", "gt", "ge"});
-  if (op < 0 && !is_integer) {
-    op = d.take_one({"equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"});
-    if (op >= 0) op += kOrderedOperators;
-  }
-  if (op < 0 && type.is('u')) {
-    op = d.take_one({"lo", "ls", "hi", "hs"});
-    if (op >= 0) op += kLt;
-  }
-  if (op < 0 || (type.is('b') && op > kNe)) d.unsupported();
-  d.ins.lut = op;
-  d.ins.mode = 1 + d.take_one({"and", "or", "xor"});
-  if (d.take("ftz")) {
-    if (type.bytes == 8 || is_integer || type.is('y') || type.is('z'))
-      d.unsupported();
-    d.ins.flags = kFlush;
-  }
-  d.ins.a = d.source(1, type.bytes);
-  d.ins.b = d.source(2, type.bytes);
-  if (d.ins.mode != kNone) d.ins.c = d.predicate(3, d.ins.c_negated);
+  d.ins.relation = take_relation(d);
+  d.ins.logic = take_logic(d);
+  d.ins.modifiers = take_modifiers(d);
+  d.read(1, type.bytes);
+  d.read(2, type.bytes);
+  if (d.ins.logic != Logic::kNone) d.read_predicate(3);
   return comparer_for(type);
 }
 
 void decode_setp(Decoding& d) {
   const Type type = d.take_type();
-  d.ins.dst = d.operands.predicate(d.operand(0).text);
-  d.ins.dst2 = d.operands.predicate(d.operand(0).second);
+  d.bind_predicates();
   d.ins.run = decode_comparison(d, type).setp;
-  const bool plain = d.ins.mode == kNone && d.ins.dst2 == kNowhere;
-  if (type.bytes != 4 || !plain) return;
-  if (type.is('s')) d.ins.run = kSetps<int32_t>[d.ins.lut];
-  if (type.is('u') || type.is('b')) d.ins.run = kSetps<uint32_t>[d.ins.lut];
+  const bool one = d.ins.written[1] == kNowhere;
+  if (type.bytes != 4 || !one || d.ins.logic != Logic::kNone) return;
+  const auto relation = static_cast<size_t>(d.ins.relation);
+  if (type.is('s')) d.ins.run = kSetps<int32_t>[relation];
+  if (type.is('u') || type.is('b')) d.ins.run = kSetps<uint32_t>[relation];
 }
 
 void decode_set(Decoding& d) {
-  const Type to = d.take_type(), from = d.take_type();
-  const bool pair = from.is('x') || from.is('z');
-  switch (to.kind) {
-    case 'u':
-    case 's':
-      d.ins.src_bytes = kOnes;
-      break;
-    case 'f':
-      d.ins.src_bytes = kFloatOne;
-      break;
-    case 'h':
-    case 'x':
-      d.ins.src_bytes = kHalfOne;
-      break;
-    case 'y':
-    case 'z':
-      d.ins.src_bytes = kBFloatOne;
-      break;
-    default:
-      d.unsupported();
-  }
-  d.ins.dst_bytes = to.bytes;
-  if (to.bytes > 4 || (pair && to.bytes != 4)) d.unsupported();
+  d.ins.to = d.take_type();
+  const Type from = d.take_type();
   d.bind_destination();
   d.ins.run = decode_comparison(d, from).set;
 }
 
 template <class T>
 void selp(Warp& w, const Instruction& i, uint32_t mask) {
-  const T* a = lanes<T>(w, i.a);
-  const T* b = lanes<T>(w, i.b);
-  const uint32_t c = read_predicate(w, i.c, i.c_negated);
-  map_indices(mask, lanes<T>(w, i.dst), [=](int l) {
+  const T* a = lanes<T>(w, i.source(0));
+  const T* b = lanes<T>(w, i.source(1));
+  const uint32_t c = read_predicate(w, i, 2);
+  map_indices(mask, lanes<T>(w, i.result(0)), [=](int l) {
     const T if_true = a[l], if_false = b[l];
     return c & kLaneBit[l] ? if_true : if_false;
   });
@@ -346,7 +309,7 @@ void selp(Warp& w, const Instruction& i, uint32_t mask) {
 void decode_selp(Decoding& d) {
   const Type type = d.take_type();
   d.bind(type.bytes, type.bytes);
-  d.ins.c = d.predicate(3, d.ins.c_negated);
+  d.read_predicate(3);
   switch (type.bytes) {
     case 2:
       d.ins.run = selp<uint16_t>;
@@ -401,46 +364,50 @@ void decode_slct(Decoding& d) {
                     : slct_of_width<SelectBySign<float>, float>(value);
 }
 
-// testp. mode: the property, in the order of decode_testp. 0 counts as normal.
-template <class T>
-bool has_property(uint8_t property, T x) {
-  constexpr T kSmallest = sizeof(T) == 4 ? T(0x1p-126) : T(0x1p-1022);
-  const T magnitude = std::fabs(x);
-  const bool finite = magnitude < std::numeric_limits<T>::infinity();
-  switch (property) {
-    case 0:
-      return finite;
-    case 1:
-      return magnitude == std::numeric_limits<T>::infinity();
-    case 2:
-      return x == x;
-    case 3:
-      return x != x;
-    case 4:
-      return finite && !(magnitude > 0 && magnitude < kSmallest);
-    default:
-      return magnitude > 0 && magnitude < kSmallest;
+// testp, by the order of its modifiers. 0 counts as normal.
+template <int property>
+struct Has {
+  template <class T>
+  bool operator()(T x) const {
+    constexpr T kSmallest = sizeof(T) == 4 ? T(0x1p-126) : T(0x1p-1022);
+    const T magnitude = std::fabs(x);
+    const bool finite = magnitude < std::numeric_limits<T>::infinity();
+    switch (property) {
+      case 0:
+        return finite;
+      case 1:
+        return magnitude == std::numeric_limits<T>::infinity();
+      case 2:
+        return x == x;
+      case 3:
+        return x != x;
+      case 4:
+        return finite && !(magnitude > 0 && magnitude < kSmallest);
+      default:
+        return magnitude > 0 && magnitude < kSmallest;
+    }
   }
+};
+
+template <int property, class T>
+void testp(Warp& w, const Instruction& i, uint32_t mask) {
+  const uint32_t bits = lanes_where(
+      Has<property>{}, static_cast<const T*>(lanes<T>(w, i.source(0))));
+  write_predicate(w, i.result(0), bits, mask);
 }
 
 template <class T>
-void testp(Warp& w, const Instruction& i, uint32_t mask) {
-  const uint8_t property = i.mode;
-  const uint32_t bits =
-      lanes_where([=](T x) { return has_property(property, x); },
-                  static_cast<const T*>(lanes<T>(w, i.a)));
-  write_predicate(w, i.dst, bits, mask);
-}
+constexpr Handler kTests[] = {testp<0, T>, testp<1, T>, testp<2, T>,
+                              testp<3, T>, testp<4, T>, testp<5, T>};
 
 void decode_testp(Decoding& d) {
   const Type type = d.take_type();
   const int property = d.take_one(
       {"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
-  if (property < 0 || !type.is_float()) d.unsupported();
-  d.ins.mode = property;
-  d.ins.dst = d.operands.predicate(d.operand(0).text);
-  d.ins.a = d.source(1, type.bytes);
-  d.ins.run = type.bytes == 4 ? testp<float> : testp<double>;
+  d.bind_predicates();
+  d.read(1, type.bytes);
+  d.ins.run =
+      type.bytes == 4 ? kTests<float>[property] : kTests<double>[property];
 }
 
 }  // namespace

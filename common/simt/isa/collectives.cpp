@@ -2,19 +2,14 @@
 #include "common/simt/isa/collectives.h"
 
 #include <algorithm>
-#include <type_traits>
+#include <functional>
 
 #include "common/simt/core/block.h"
 #include "common/simt/core/finding.h"
+#include "common/simt/core/lanes.h"
 
 namespace simt {
 namespace {
-
-void set_predicate(Warp& warp, Place place, uint32_t mask, uint32_t value) {
-  if (place == kNowhere) return;
-  uint32_t& to = *lanes<uint32_t>(warp, place);
-  to = (to & ~mask) | (value & mask);
-}
 
 void set_all(Warp& warp, Place place, uint32_t mask, uint32_t value) {
   if (place == kNowhere) return;
@@ -46,7 +41,7 @@ enum Shuffle : uint8_t { kUp, kDown, kButterfly, kIndex };
 template <Shuffle how>
 void shuffle(Warp& warp, const Instruction& ins, uint32_t mask) {
   const Exchange& in = warp.exchange;
-  uint32_t* to = lanes<uint32_t>(warp, ins.dst);
+  uint32_t* to = lanes<uint32_t>(warp, ins.result(0));
   uint32_t valid = 0;
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const int lane = first_lane(rest);
@@ -70,7 +65,7 @@ void shuffle(Warp& warp, const Instruction& ins, uint32_t mask) {
     valid |= uint32_t{in_range} << lane;
     to[lane] = static_cast<uint32_t>(in.a[from]);
   }
-  set_predicate(warp, ins.dst2, mask, valid);
+  write_predicate(warp, ins.result(1), valid, mask);
 }
 
 // ---- vote, match, redux --------------------------------------------------
@@ -81,11 +76,11 @@ template <Vote how>
 void vote(Warp& warp, const Instruction& ins, uint32_t mask) {
   const uint32_t members = warp.exchange.members;
   const uint32_t yes = warp.exchange.predicate & members;
-  if constexpr (how == kBallot) return set_all(warp, ins.dst, mask, yes);
+  if constexpr (how == kBallot) return set_all(warp, ins.result(0), mask, yes);
   const bool answer = how == kAll   ? yes == members
                       : how == kAny ? yes != 0
                                     : yes == 0 || yes == members;
-  set_predicate(warp, ins.dst, mask, answer ? kAllLanes : 0);
+  write_predicate(warp, ins.result(0), answer ? kAllLanes : 0, mask);
 }
 
 // The members whose value is that of `lane`.
@@ -96,74 +91,77 @@ uint32_t same_value(const Warp& warp, int lane) {
 
 void match_any(Warp& warp, const Instruction& ins, uint32_t mask) {
   for (uint32_t rest = mask; rest; rest &= rest - 1)
-    lanes<uint32_t>(warp, ins.dst)[first_lane(rest)] =
+    lanes<uint32_t>(warp, ins.result(0))[first_lane(rest)] =
         same_value(warp, first_lane(rest));
 }
 
 void match_all(Warp& warp, const Instruction& ins, uint32_t mask) {
   const uint32_t members = warp.exchange.members;
   const bool all = same_value(warp, first_lane(members)) == members;
-  set_all(warp, ins.dst, mask, all ? members : 0);
-  set_predicate(warp, ins.dst2, mask, all ? kAllLanes : 0);
+  set_all(warp, ins.result(0), mask, all ? members : 0);
+  write_predicate(warp, ins.result(1), all ? kAllLanes : 0, mask);
 }
 
-enum Reduction : uint8_t { kAdd, kMin, kMax, kAnd, kOr, kXor };
-
-template <class T>
+template <class T, class Op>
 void reduce(Warp& warp, const Instruction& ins, uint32_t mask) {
   const auto value = [&](uint32_t members) {
     return static_cast<T>(warp.exchange.a[first_lane(members)]);
   };
   uint32_t rest = warp.exchange.members;
   T sum = value(rest);
-  while (rest &= rest - 1) {
-    const T x = value(rest);
-    switch (ins.mode) {
-      case kAdd:
-        sum = static_cast<T>(uint32_t(sum) + uint32_t(x));
-        break;
-      case kMin:
-        sum = std::min(sum, x);
-        break;
-      case kMax:
-        sum = std::max(sum, x);
-        break;
-      case kAnd:
-        sum &= x;
-        break;
-      case kOr:
-        sum |= x;
-        break;
-      default:
-        sum ^= x;
-    }
+  while (rest &= rest - 1) sum = Op{}(sum, value(rest));
+  set_all(warp, ins.result(0), mask, static_cast<uint32_t>(sum));
+}
+
+struct Lesser {
+  template <class T>
+  T operator()(T a, T b) const {
+    return std::min(a, b);
   }
-  set_all(warp, ins.dst, mask, static_cast<uint32_t>(sum));
+};
+
+struct Greater {
+  template <class T>
+  T operator()(T a, T b) const {
+    return std::max(a, b);
+  }
+};
+
+Handler reduction(const Statement& s) {
+  const bool with_sign = s.type().is_signed();
+  if (s.has("min"))
+    return with_sign ? reduce<int32_t, Lesser> : reduce<uint32_t, Lesser>;
+  if (s.has("max"))
+    return with_sign ? reduce<int32_t, Greater> : reduce<uint32_t, Greater>;
+  if (s.has("add")) return reduce<uint32_t, std::plus<>>;
+  if (s.has("and")) return reduce<uint32_t, std::bit_and<>>;
+  return s.has("or") ? reduce<uint32_t, std::bit_or<>>
+                     : reduce<uint32_t, std::bit_xor<>>;
 }
 
 void nothing(Warp&, const Instruction&, uint32_t) {}
 
 void active_mask(Warp& warp, const Instruction& ins, uint32_t mask) {
-  set_all(warp, ins.dst, mask, mask);
+  set_all(warp, ins.result(0), mask, mask);
 }
 
 void elect(Warp& warp, const Instruction& ins, uint32_t mask) {
   const int leader = first_lane(warp.exchange.members);
-  set_all(warp, ins.dst, mask, leader);
-  set_predicate(warp, ins.dst2, mask, 1u << leader);
+  set_all(warp, ins.result(0), mask, leader);
+  write_predicate(warp, ins.result(1), 1u << leader, mask);
 }
 
 // ---- bar.red -------------------------------------------------------------
 
 void count_result(Warp& warp, const Instruction& ins, uint32_t mask) {
-  set_all(warp, ins.dst, mask, warp.block->results_count);
+  set_all(warp, ins.result(0), mask, warp.block->results_count);
 }
 template <bool all>
 void vote_result(Warp& warp, const Instruction& ins, uint32_t mask) {
   const Block& block = *warp.block;
   const bool yes = all ? block.results_count == block.results_lanes
                        : block.results_count > 0;
-  set_predicate(warp, ins.dst, mask, yes ? kAllLanes : 0);
+  write_predicate(warp, ins.result(0), yes ? kAllLanes : 0, mask);
 }
 
 void trap(Warp& warp, const Instruction& ins, uint32_t mask) {
@@ -175,18 +173,30 @@ void trap(Warp& warp, const Instruction& ins, uint32_t mask) {
 // The operands of one statement, taken one by one.
 class Reader {
  public:
-  Reader(const Statement& s, OperandReader& operands)
-      : s_(s), operands_(operands) {}
-  bool more() const { return at_ < s_.operands.size(); }
-  Place source(int bytes) { return operands_.source(next(), bytes); }
-  Place destination() { return operands_.destination(next()); }
-  Place predicate() { return operands_.predicate(next().text); }
-  const Operand& next() { return s_.operands.at(at_++); }
-  const Operand& peek() const { return s_.operands.at(at_); }
+  Reader(const Statement& s, OperandReader& operands, Draft& ins)
+      : s_(s), operands_(operands), ins_(ins) {}
+  size_t left() const { return s_.operands.size() - at_; }
+  void source(int bytes) {
+    ins_.read.push_back(operands_.source(next(), bytes));
+  }
+  void source_predicate() {
+    const Operand& o = next();
+    ins_.read.push_back(operands_.predicate(o.text));
+    if (o.negated) ins_.invert_last();
+  }
+  void destination() { ins_.written = {operands_.destination(next())}; }
+  void predicate() { ins_.written = {operands_.predicate(next().text)}; }
+  void pair() {  // d|p
+    const Operand& to = next();
+    ins_.written = {operands_.destination(to), operands_.predicate(to.second)};
+  }
 
  private:
+  const Operand& next() { return s_.operands.at(at_++); }
+
   const Statement& s_;
   OperandReader& operands_;
+  Draft& ins_;
   size_t at_ = 0;
 };
 
@@ -197,65 +207,73 @@ Handler shuffle_handler(const Statement& s) {
                          : shuffle<kIndex>;
 }
 
-void decode_barrier(const Statement& s, Reader& in, Instruction& ins) {
+void decode_barrier(const Statement& s, Reader& in, Draft& ins) {
   const bool reduces = s.has("red");
-  ins.kind = Kind::kBarrier;
-  ins.flags = s.has("arrive");
+  ins.kind = s.has("arrive") ? Kind::kArrive : Kind::kBarrier;
   if (reduces) {
     const bool counts = s.has("popc");
-    ins.dst = counts ? in.destination() : in.predicate();
+    counts ? in.destination() : in.predicate();
     ins.run = counts         ? count_result
               : s.has("and") ? vote_result<true>
                              : vote_result<false>;
   }
-  ins.a = in.source(4);
-  const size_t left = s.operands.size() - (reduces ? 2 : 1);
-  if (left > (reduces ? 1u : 0u)) ins.b = in.source(4);
-  if (reduces) {
-    ins.c_negated = in.peek().negated;
-    ins.c = in.predicate();
-  }
+  in.source(4);
+  if (in.left() > (reduces ? 1u : 0u))
+    in.source(4);
+  else
+    ins.read.push_back(kNowhere);
+  if (reduces) in.source_predicate();
 }
 
-// "barrier.cluster.arrive.release", "barrier.cluster.wait.aligned", ...
-void decode_cluster_barrier(const Statement& s, Instruction& ins) {
-  ins.kind = Kind::kCluster;
-  ins.flags = s.has("arrive");
-  ins.mode = s.has("relaxed");  // arrives, and hands nothing over
-  if (s.has("arrive") == s.has("wait") || (ins.mode && !ins.flags))
-    throw Error("this barrier of a cluster is not known to the executor");
+void decode_cluster_barrier(const Statement& s, Draft& ins) {
+  const bool arrives = s.has("arrive");
+  ins.kind = arrives ? Kind::kClusterArrive : Kind::kClusterWait;
+  ins.releases = arrives && !s.has("relaxed");
 }
 
-void decode_vote(const Statement& s, OperandReader& operands, Reader& in,
-                 Instruction& ins) {
+void decode_shuffle(const Statement& s, Reader& in, Draft& ins) {
+  ins.run = shuffle_handler(s);
+  in.pair();
+  for (int k = 0; k < 3; ++k) in.source(4);
+  ins.from_bytes = 4;
+}
+
+void decode_vote(const Statement& s, Reader& in, Draft& ins) {
   if (s.has("ballot")) {
-    ins.dst = in.destination();
+    in.destination();
     ins.run = vote<kBallot>;
   } else {
-    ins.dst = in.predicate();
+    in.predicate();
     ins.run = s.has("all")   ? vote<kAll>
               : s.has("any") ? vote<kAny>
                              : vote<kUniform>;
   }
-  ins.c_negated = in.peek().negated;
-  ins.vote = operands.predicate(in.next().text);
+  in.source_predicate();
 }
 
-uint8_t reduction(const Statement& s) {
-  const char* const names[] = {"add", "min", "max", "and", "or", "xor"};
-  for (uint8_t k = 0; k < 6; ++k)
-    if (s.has(names[k])) return k;
-  throw Error("this reduction is not known to the executor");
+void decode_match(const Statement& s, Reader& in, Draft& ins) {
+  ins.run = s.has("all") ? match_all : match_any;
+  in.pair();
+  ins.from_bytes = s.type().bytes;
+  in.source(ins.from_bytes);
+}
+
+void decode_reduction(const Statement& s, Reader& in, Draft& ins) {
+  ins.run = reduction(s);
+  in.destination();
+  in.source(4);
+  ins.from_bytes = 4;
 }
 
 }  // namespace
 
 bool decode_collective(const Statement& s, OperandReader& operands,
-                       Instruction& ins) {
-  Reader in(s, operands);
+                       Draft& ins) {
+  Reader in(s, operands, ins);
   const std::string& op = s.name();
+  const bool barrier = op == "bar" || op == "barrier";
   if (op == "activemask") {
-    ins.dst = in.destination();
+    in.destination();
     ins.run = active_mask;
     return true;
   }
@@ -263,54 +281,33 @@ bool decode_collective(const Statement& s, OperandReader& operands,
     ins.run = trap;
     return true;
   }
-  const bool of_warp = (op == "bar" || op == "barrier") && s.has("warp");
-  if ((op == "bar" || op == "barrier") && !of_warp) {
-    if (s.has("cluster")) {
-      decode_cluster_barrier(s, ins);
-      return true;
-    }
+  if (barrier && s.has("cluster")) {
+    decode_cluster_barrier(s, ins);
+    return true;
+  }
+  if (barrier && !s.has("warp")) {
     decode_barrier(s, in, ins);
     return true;
   }
-  ins.kind = Kind::kCollective;
-  if (of_warp) {
+  if (barrier) {
     ins.run = nothing;
     ins.orders = true;
   } else if (op == "shfl") {
-    const Operand& to = in.next();
-    ins.dst = operands.destination(to);
-    ins.dst2 = operands.predicate(to.second);
-    ins.a = in.source(4);
-    ins.b = in.source(4);
-    ins.c = in.source(4);
-    ins.run = shuffle_handler(s);
+    decode_shuffle(s, in, ins);
   } else if (op == "vote") {
-    decode_vote(s, operands, in, ins);
+    decode_vote(s, in, ins);
   } else if (op == "match") {
-    const Operand& to = in.next();
-    ins.size = s.type().bytes;
-    ins.dst = operands.destination(to);
-    ins.dst2 = operands.predicate(to.second);
-    ins.a = in.source(ins.size);
-    ins.run = s.has("all") ? match_all : match_any;
+    decode_match(s, in, ins);
   } else if (op == "redux") {
-    if (s.type().is_float())
-      throw Error("floating-point reductions need a newer GPU than the model");
-    ins.mode = reduction(s);
-    ins.dst = in.destination();
-    ins.a = in.source(4);
-    ins.run = s.type().is_signed() ? reduce<int32_t> : reduce<uint32_t>;
+    decode_reduction(s, in, ins);
   } else if (op == "elect") {
-    const Operand& to = in.next();
-    ins.dst = operands.destination(to);
-    ins.dst2 = operands.predicate(to.second);
+    in.pair();
     ins.run = elect;
   } else {
-    ins.kind = Kind::kPlain;
     return false;
   }
-  if (!in.more()) throw Error("this form, without a member mask, is too old");
-  ins.d = in.source(4);
+  ins.kind = Kind::kCollective;
+  in.source(4);
   return true;
 }
 

@@ -31,17 +31,17 @@ constexpr int kMisalignedAddress = 716;  // cudaErrorMisalignedAddress
         code);
 }
 
-void read_addresses(Warp& warp, const Instruction& ins, uint32_t mask,
-                    Access& a) {
-  if (ins.a == kNowhere) {
-    std::fill_n(a.address, kLanes, static_cast<uint64_t>(ins.offset));
-  } else if (ins.address_bytes == 4) {
-    const uint32_t* base = lanes<uint32_t>(warp, ins.a);
+void read_addresses(Warp& warp, uint32_t mask, Access& a) {
+  const Address& from = a.operand;
+  if (from.base == kNowhere) {
+    std::fill_n(a.address, kLanes, static_cast<uint64_t>(from.offset));
+  } else if (from.bytes == 4) {
+    const uint32_t* base = lanes<uint32_t>(warp, from.base);
     for (int l = 0; l < kLanes; ++l)
-      a.address[l] = static_cast<uint32_t>(base[l] + ins.offset);
+      a.address[l] = static_cast<uint32_t>(base[l] + from.offset);
   } else {
-    const uint64_t* base = lanes<uint64_t>(warp, ins.a);
-    for (int l = 0; l < kLanes; ++l) a.address[l] = base[l] + ins.offset;
+    const uint64_t* base = lanes<uint64_t>(warp, from.base);
+    for (int l = 0; l < kLanes; ++l) a.address[l] = base[l] + from.offset;
   }
   a.mask = mask;
   if (mask == kAllLanes) return;
@@ -52,9 +52,9 @@ void read_addresses(Warp& warp, const Instruction& ins, uint32_t mask,
 
 // A generic address says in its top bits which space it is in. Lanes in other
 // spaces than the first wait for the next round.
-void choose_space(const Instruction& ins, Access& a) {
-  a.space = ins.space;
-  if (ins.space != Space::kGeneric) return;
+void choose_space(Access& a) {
+  a.space = a.operand.space;
+  if (a.space != Space::kGeneric) return;
   const uint64_t window = a.address[first_lane(a.mask)] & kWindowMask;
   uint32_t same = 0;
   for (int l = 0; l < kLanes; ++l)
@@ -94,10 +94,10 @@ void require_inside(Warp& warp, const Instruction& ins, const Access& a,
     if (!(a.mask >> l & 1) || is_inside(a.address[l], a.bytes, 0, size))
       continue;
     const std::string all = std::to_string(size) + " bytes of " + what;
-    const uint64_t missing = ins.address_bytes == 4
-                                 ? -static_cast<uint32_t>(a.address[l])
-                                 : -a.address[l];
-    const bool before = a.address[l] >> (8 * ins.address_bytes - 1);
+    const int bytes = a.operand.bytes;
+    const uint64_t missing =
+        bytes == 4 ? -static_cast<uint32_t>(a.address[l]) : -a.address[l];
+    const bool before = a.address[l] >> (8 * bytes - 1);
     report(warp, ins, a, l, "out of bounds", kIllegalAddress,
            before ? ": " + std::to_string(missing) + " bytes before the " +
                         owner + "'s " + all
@@ -126,7 +126,7 @@ void find_allocations(Warp& warp, const Instruction& ins, Access& a,
     if (!found || !is_inside(from, a.bytes, found->begin, found->end))
       report(warp, ins, a, l, "out of bounds", kIllegalAddress,
              ": " + all.describe(from));
-    if (ins.space == Space::kConst && found->memory != Memory::kConstant)
+    if (a.operand.space == Space::kConst && found->memory != Memory::kConstant)
       report(warp, ins, a, l, "out of bounds", kIllegalAddress,
              ": no constant memory, but " + all.describe(from));
     const bool of_host = !found->is_device_only() || found->adopted;
@@ -154,7 +154,7 @@ void place_shared(Warp& warp, const Instruction& ins, Access& a) {
 void place_local(Warp& warp, const Instruction& ins, Access& a) {
   a.dense = false;
   a.base = warp.stack(0, 0);
-  if (ins.a == kNowhere)  // relative to the current call's frame
+  if (a.operand.base == kNowhere)  // relative to the current call's frame
     for (uint64_t& address : a.address) address += warp.stack_base;
   require_inside(warp, ins, a, warp.stack_end, "thread", "local memory");
   for (int l = 0; l < kLanes; ++l)
@@ -173,18 +173,15 @@ void place_parameter(Warp& warp, const Instruction& ins, Access& a) {
 
 // Finds the places for lanes of `mask`, or for those of them (a.mask) that
 // mean the same space as the first.
-void resolve(Warp& warp, const Instruction& ins, uint32_t mask, uint32_t bytes,
-             Use use, Access& a) {
-  a.bytes = bytes;
-  a.use = use;
-  read_addresses(warp, ins, mask, a);
-  choose_space(ins, a);
+void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a) {
+  read_addresses(warp, mask, a);
+  choose_space(a);
   uint64_t gaps = 0, low = 0;
   for (int l = 0; l < kLanes; ++l) {
     low |= a.address[l];
-    gaps |= (a.address[l] - a.address[0]) ^ (uint64_t{bytes} * l);
+    gaps |= (a.address[l] - a.address[0]) ^ (uint64_t{a.bytes} * l);
   }
-  if (low & (bytes - 1)) check_alignment(warp, ins, a);
+  if (low & (a.bytes - 1)) check_alignment(warp, ins, a);
   a.dense = a.mask == kAllLanes && gaps == 0;
   switch (a.space) {
     case Space::kShared:
@@ -225,19 +222,20 @@ bool is_shared_with_threads(const Instruction& ins, const Access& a) {
 
 template <class Memory, class Register>
 void load(Warp& warp, const Instruction& ins, uint32_t mask) {
-  for (Access a; mask; mask &= ~a.mask) {
-    resolve(warp, ins, mask, sizeof(Memory) * ins.count, Use::kLoad, a);
+  const int count = ins.result_count;
+  for (Access a(ins.address(), sizeof(Memory) * count, Use::kLoad); mask;
+       mask &= ~a.mask) {
+    resolve(warp, ins, mask, a);
     const bool atomic = is_shared_with_threads(ins, a);
-    for (int k = 0; k < ins.count; ++k) {
-      if (ins.elements[k] == kNowhere) continue;
-      Register* to = lanes<Register>(warp, ins.elements[k]);
+    for (int k = 0; k < count; ++k) {
+      if (ins.result(k) == kNowhere) continue;
+      Register* to = lanes<Register>(warp, ins.result(k));
       if (a.dense && !atomic) {
         const Memory* from = a.at<const Memory>(0) + k;
-        const int step = ins.count;
-        if (step == 1)
+        if (count == 1)
           for (int l = 0; l < kLanes; ++l) to[l] = Register(from[l]);
         else
-          for (int l = 0; l < kLanes; ++l) to[l] = Register(from[l * step]);
+          for (int l = 0; l < kLanes; ++l) to[l] = Register(from[l * count]);
         continue;
       }
       for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
@@ -247,8 +245,8 @@ void load(Warp& warp, const Instruction& ins, uint32_t mask) {
             Register(atomic ? __atomic_load_n(from, __ATOMIC_ACQUIRE) : *from);
       }
     }
-    if (ins.kind == Kind::kPoll && ins.elements[0] != kNowhere)
-      warp.poll.found(fingerprint(a, lanes<Register>(warp, ins.elements[0])));
+    if (ins.kind == Kind::kPoll && ins.result(0) != kNowhere)
+      warp.poll.found(fingerprint(a, lanes<Register>(warp, ins.result(0))));
   }
 }
 
@@ -256,8 +254,8 @@ void load(Warp& warp, const Instruction& ins, uint32_t mask) {
 template <class Memory, class Register>
 bool changes(Warp& warp, const Instruction& ins, const Access& a) {
   if (a.space == Space::kLocal || a.space == Space::kParam) return false;
-  for (int k = 0; k < ins.count; ++k) {
-    const Register* from = lanes<Register>(warp, ins.elements[k]);
+  for (int k = 0; k < ins.source_count; ++k) {
+    const Register* from = lanes<Register>(warp, ins.source(k));
     for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
       const int l = first_lane(rest);
       if (a.at<Memory>(l)[k] != Memory(from[l])) return true;
@@ -268,20 +266,21 @@ bool changes(Warp& warp, const Instruction& ins, const Access& a) {
 
 template <class Memory, class Register>
 void store(Warp& warp, const Instruction& ins, uint32_t mask) {
-  for (Access a; mask; mask &= ~a.mask) {
-    resolve(warp, ins, mask, sizeof(Memory) * ins.count, Use::kStore, a);
+  const int count = ins.source_count;
+  for (Access a(ins.address(), sizeof(Memory) * count, Use::kStore); mask;
+       mask &= ~a.mask) {
+    resolve(warp, ins, mask, a);
     if (warp.block->quiet && changes<Memory, Register>(warp, ins, a))
       warp.block->quiet = false;
     const bool atomic = is_shared_with_threads(ins, a);
-    for (int k = 0; k < ins.count; ++k) {
-      const Register* from = lanes<Register>(warp, ins.elements[k]);
+    for (int k = 0; k < count; ++k) {
+      const Register* from = lanes<Register>(warp, ins.source(k));
       if (a.dense && !atomic) {
         Memory* to = a.at<Memory>(0) + k;
-        const int step = ins.count;
-        if (step == 1)
+        if (count == 1)
           for (int l = 0; l < kLanes; ++l) to[l] = Memory(from[l]);
         else
-          for (int l = 0; l < kLanes; ++l) to[l * step] = Memory(from[l]);
+          for (int l = 0; l < kLanes; ++l) to[l * count] = Memory(from[l]);
         continue;
       }
       for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
@@ -330,12 +329,12 @@ Handler access_handler(Type type, int register_bytes) {
     case 4:
       return sign ? by_register<Op, int32_t>(register_bytes)
                   : by_register<Op, uint32_t>(register_bytes);
-    case 8:
-      return by_register<Op, uint64_t>(register_bytes);
     default:
-      throw Error("memory accesses of this type are not known");
+      return by_register<Op, uint64_t>(register_bytes);
   }
 }
+
+}  // namespace
 
 Space space_of(const Statement& s) {
   for (const std::string& part : s.op) {
@@ -349,6 +348,8 @@ Space space_of(const Statement& s) {
   return Space::kGeneric;
 }
 
+namespace {
+
 Strength strength_of(const Statement& s) {
   if (s.has("relaxed") || s.has("acquire") || s.has("release") || s.has("mmio"))
     return Strength::kStrong;
@@ -361,51 +362,34 @@ bool is_for_block(const Statement& s) {
   return s.has("cta") || s.has("cluster");
 }
 
-void decode_access(const Statement& s, OperandReader& operands,
-                   Instruction& ins) {
+void decode_access(const Statement& s, OperandReader& operands, Draft& ins) {
   const bool is_store = s.name() == "st";
   const Operand& value = s.operands.at(is_store ? 1 : 0);
   const Type type = s.type();
-  ins.space = space_of(s);
-  ins.size = type.bytes;
-  ins.count = s.has("v8") ? 8 : s.has("v4") ? 4 : s.has("v2") ? 2 : 1;
+  ins.element_bytes = type.bytes;
   ins.strength = strength_of(s);
   ins.releases = s.has("release");
   ins.acquires = s.has("acquire");
   ins.for_block = is_for_block(s);
   if (ins.strength != Strength::kWeak && !is_store) ins.kind = Kind::kPoll;
-  if (ins.size * ins.count > 16 && ins.space != Space::kGlobal)
-    throw Error("only global memory is accessed by more than 16 bytes");
   std::vector<std::string> names = value.list;
   if (names.empty()) names = {value.text};
-  if (names.size() != ins.count) throw Error("wrong number of registers");
   int width = std::max<int>(type.bytes, 2);
   for (const std::string& name : names) {
     Operand one;
     one.text = name;
     if (const int w = operands.width(one)) width = w;
-    ins.elements.push_back(is_store ? operands.source(one, width)
-                                    : operands.destination(one));
+    if (is_store)
+      ins.read.push_back(operands.source(one, width));
+    else
+      ins.written.push_back(operands.destination(one));
   }
-  ins.src_bytes = static_cast<uint8_t>(width);
+  (is_store ? ins.from_bytes : ins.to_bytes) = static_cast<uint8_t>(width);
   ins.run = is_store ? access_handler<Store>(type, width)
                      : access_handler<Load>(type, width);
 }
 
 // ---- atomics -------------------------------------------------------------
-
-enum AtomicOp : uint8_t {
-  kAdd,
-  kMin,
-  kMax,
-  kAnd,
-  kOr,
-  kXor,
-  kExchange,
-  kCompareAndSwap,
-  kIncrement,
-  kDecrement
-};
 
 float flushed(float x) {
   return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.f, x) : x;
@@ -450,25 +434,25 @@ Pair<T> add(Pair<T> a, Pair<T> b, Space space) {
 }
 
 template <class T>
-T combine(uint8_t op, T old, T b, T c, Space space) {
-  if (op == kExchange) return b;
+T combine(Update update, T old, T b, T c, Space space) {
+  if (update == Update::kExchange) return b;
   if constexpr (std::is_integral_v<T>) {
-    switch (op) {
-      case kAdd:
+    switch (update) {
+      case Update::kAdd:
         return static_cast<T>(old + b);
-      case kMin:
+      case Update::kMin:
         return std::min(old, b);
-      case kMax:
+      case Update::kMax:
         return std::max(old, b);
-      case kAnd:
+      case Update::kAnd:
         return old & b;
-      case kOr:
+      case Update::kOr:
         return old | b;
-      case kXor:
+      case Update::kXor:
         return old ^ b;
-      case kCompareAndSwap:
+      case Update::kCompareAndSwap:
         return old == b ? c : old;
-      case kIncrement:
+      case Update::kIncrement:
         return old >= b ? T{0} : static_cast<T>(old + 1);
       default:
         return old == 0 || old > b ? b : static_cast<T>(old - 1);
@@ -484,18 +468,19 @@ using Bits =
                        std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
 
 template <class T>
-struct Update {
+struct Updated {
   Bits<T> old, next;
 };
 
-// Replaces *p by op(*p, b, c). Where other threads of the host may do the same,
+// Updates *p with b and c. Where other threads of the host may do the same,
 // the exchange must be atomic for them too, at several times the cost.
 template <class T>
-Update<T> update(uint8_t* p, uint8_t op, T b, T c, Space space, bool threads) {
+Updated<T> replace(uint8_t* p, Update update, T b, T c, Space space,
+                   bool threads) {
   auto* bits = reinterpret_cast<Bits<T>*>(p);
   const auto next = [&](Bits<T> old) {
     return std::bit_cast<Bits<T>>(
-        combine(op, std::bit_cast<T>(old), b, c, space));
+        combine(update, std::bit_cast<T>(old), b, c, space));
   };
   if (!threads) {
     const Bits<T> old = *bits;
@@ -512,10 +497,12 @@ Update<T> update(uint8_t* p, uint8_t op, T b, T c, Space space, bool threads) {
 
 template <class T>
 void atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
-  const T* b = lanes<T>(warp, ins.b);
-  const T* c = ins.c == kNowhere ? b : lanes<T>(warp, ins.c);
-  for (Access a; mask; mask &= ~a.mask) {
-    resolve(warp, ins, mask, sizeof(T), Use::kAtomic, a);
+  const Place to_place = ins.result_count ? ins.result(0) : kNowhere;
+  const T* b = lanes<T>(warp, ins.source(0));
+  const T* c = ins.source_count == 2 ? lanes<T>(warp, ins.source(1)) : b;
+  for (Access a(ins.address(), sizeof(T), Use::kAtomic); mask;
+       mask &= ~a.mask) {
+    resolve(warp, ins, mask, a);
     const bool threads =
         a.space == Space::kGlobal &&
         (warp.block->grid->threads > 1 || warp.block->meets_host);
@@ -523,8 +510,8 @@ void atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
     bool changed = false;
     for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
       const int l = first_lane(rest);
-      const auto [old, next] =
-          update<T>(a.at<uint8_t>(l), ins.mode, b[l], c[l], a.space, threads);
+      const auto [old, next] = replace<T>(a.at<uint8_t>(l), ins.update, b[l],
+                                          c[l], a.space, threads);
       before[l] = old;
       changed |= old != next;
     }
@@ -532,8 +519,8 @@ void atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
       warp.block->quiet = false;
     else
       warp.poll.found(fingerprint(a, before));
-    if (ins.dst == kNowhere) continue;
-    auto* to = lanes<Bits<T>>(warp, ins.dst);
+    if (to_place == kNowhere) continue;
+    auto* to = lanes<Bits<T>>(warp, to_place);
     for (uint32_t rest = a.mask; rest; rest &= rest - 1)
       to[first_lane(rest)] = before[first_lane(rest)];
   }
@@ -561,56 +548,56 @@ Handler atomic_handler(Type type) {
       return atomic<uint16_t>;
     case 4:
       return atomic<uint32_t>;
-    case 8:
-      return atomic<uint64_t>;
     default:
-      throw Error("atomics of this type are not known");
+      return atomic<uint64_t>;
   }
 }
 
-void decode_atomic(const Statement& s, OperandReader& operands,
-                   Instruction& ins) {
+void decode_atomic(const Statement& s, OperandReader& operands, Draft& ins) {
   static const char* const kNames[] = {"add", "min",  "max", "and", "or",
                                        "xor", "exch", "cas", "inc", "dec"};
   const auto* name = std::find_if(std::begin(kNames), std::end(kNames),
                                   [&](const char* n) { return s.has(n); });
-  if (name == std::end(kNames) || s.has("v2") || s.has("v4") || s.has("v8"))
-    throw Error("this atomic operation is not known to the executor");
-  ins.mode = static_cast<uint8_t>(name - std::begin(kNames));
+  ins.update = static_cast<Update>(name - std::begin(kNames));
   const Type type = s.type();
-  if (!type.is('u') && !type.is('s') && !type.is('b') && ins.mode != kAdd)
-    throw Error("this atomic operation is not known to the executor");
   const bool result = s.name() == "atom";
-  ins.space = space_of(s);
-  ins.size = type.bytes;
+  ins.element_bytes = type.bytes;
   ins.strength = Strength::kStrong;
   ins.releases = s.has("release") || s.has("acq_rel");
   ins.acquires = s.has("acquire") || s.has("acq_rel");
   ins.for_block = is_for_block(s);
   ins.kind = Kind::kPoll;
-  if (result) ins.dst = operands.destination(s.operands.at(0));
-  ins.b = operands.source(s.operands.at(1 + result), type.bytes);
-  if (ins.mode == kCompareAndSwap)
-    ins.c = operands.source(s.operands.at(2 + result), type.bytes);
+  if (result) ins.written = {operands.destination(s.operands.at(0))};
+  for (size_t k = 1 + result; k < s.operands.size(); ++k)
+    ins.read.push_back(operands.source(s.operands[k], type.bytes));
   ins.run = atomic_handler(type);
 }
 
 // ---- address spaces ------------------------------------------------------
 
-uint64_t window_of(Space space) {
+constexpr uint64_t window_of(Space space) {
   return space == Space::kShared  ? kSharedWindow
          : space == Space::kLocal ? kLocalWindow
          : space == Space::kParam ? kParamWindow
                                   : 0;
 }
 
-// What is no pointer into the space becomes an address far outside of it.
-void convert_address(Warp& warp, const Instruction& ins, uint32_t mask) {
-  const uint64_t window = window_of(ins.space);
-  const uint64_t add = ins.mode ? -window : window;
+// Generic addresses of those in a space.
+template <Space space>
+void to_generic(Warp& warp, const Instruction& ins, uint32_t mask) {
   map_lanes(
-      mask, lanes<uint64_t>(warp, ins.dst), [=](uint64_t a) { return a + add; },
-      lanes<uint64_t>(warp, ins.a));
+      mask, lanes<uint64_t>(warp, ins.result(0)),
+      [](uint64_t a) { return a + window_of(space); },
+      lanes<uint64_t>(warp, ins.source(0)));
+}
+
+// What is no pointer into the space becomes an address far outside of it.
+template <Space space>
+void from_generic(Warp& warp, const Instruction& ins, uint32_t mask) {
+  map_lanes(
+      mask, lanes<uint64_t>(warp, ins.result(0)),
+      [](uint64_t a) { return a - window_of(space); },
+      lanes<uint64_t>(warp, ins.source(0)));
 }
 
 // The window of kernel parameters is part of the global one (PTX ISA, "generic
@@ -625,13 +612,35 @@ bool is_in_space(uint64_t address, Space space) {
   return window == 0 && constant == (space == Space::kConst);
 }
 
+template <Space space>
 void find_space(Warp& warp, const Instruction& ins, uint32_t mask) {
-  const uint64_t* address = lanes<uint64_t>(warp, ins.a);
+  const uint64_t* address = lanes<uint64_t>(warp, ins.source(0));
   uint32_t yes = 0;
   for (uint32_t rest = mask; rest; rest &= rest - 1)
-    if (is_in_space(address[first_lane(rest)], ins.space)) yes |= rest & -rest;
-  uint32_t& to = *lanes<uint32_t>(warp, ins.dst);
-  to = (to & ~mask) | (yes & mask);
+    if (is_in_space(address[first_lane(rest)], space)) yes |= rest & -rest;
+  write_predicate(warp, ins.result(0), yes, mask);
+}
+
+struct OfSpace {
+  Handler to_generic, from_generic, find;
+};
+template <Space space>
+constexpr OfSpace kOfSpace = {to_generic<space>, from_generic<space>,
+                              find_space<space>};
+
+const OfSpace& of_space(Space space) {
+  switch (space) {
+    case Space::kShared:
+      return kOfSpace<Space::kShared>;
+    case Space::kLocal:
+      return kOfSpace<Space::kLocal>;
+    case Space::kConst:
+      return kOfSpace<Space::kConst>;
+    case Space::kParam:
+      return kOfSpace<Space::kParam>;
+    default:
+      return kOfSpace<Space::kGlobal>;
+  }
 }
 
 void nothing(Warp&, const Instruction&, uint32_t) {}
@@ -648,26 +657,22 @@ void sleep(Warp& warp, const Instruction&, uint32_t) { warp.poll.slept = true; }
 
 }  // namespace
 
-bool decode_memory(const Statement& s, OperandReader& operands,
-                   Instruction& ins) {
+bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
   const std::string& op = s.name();
   if (op == "ld" || op == "ldu" || op == "st") {
     decode_access(s, operands, ins);
   } else if (op == "atom" || op == "red") {
     decode_atomic(s, operands, ins);
   } else if (op == "cvta") {
-    ins.space = space_of(s);
-    ins.mode = s.has("to");
-    ins.dst = operands.destination(s.operands.at(0));
-    ins.a = operands.source(s.operands.at(1), 8);
+    const OfSpace& handlers = of_space(space_of(s));
+    ins.written = {operands.destination(s.operands.at(0))};
+    ins.read = {operands.source(s.operands.at(1), 8)};
     ins.pure = true;
-    ins.run = convert_address;
-    if (s.type().bytes != 8) throw Error("an address has 64 bits here");
+    ins.run = s.has("to") ? handlers.from_generic : handlers.to_generic;
   } else if (op == "isspacep") {
-    ins.space = space_of(s);
-    ins.dst = operands.predicate(s.operands.at(0).text);
-    ins.a = operands.source(s.operands.at(1), 8);
-    ins.run = find_space;
+    ins.written = {operands.predicate(s.operands.at(0).text)};
+    ins.read = {operands.source(s.operands.at(1), 8)};
+    ins.run = of_space(space_of(s)).find;
   } else if (op == "membar" || op == "fence") {
     ins.for_block = is_for_block(s);
     ins.kind = Kind::kPoll;

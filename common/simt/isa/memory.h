@@ -6,10 +6,11 @@
 
 namespace simt {
 
-// Decodes ld, st, atom, red, cvta, isspacep, cp.async, prefetch, fences.
-// `ins.a` and `ins.offset` (the address) are already set. Returns false for
-// any other opcode.
-bool decode_memory(const Statement& s, OperandReader& operands,
-                   Instruction& ins);
+// The state space that a statement names.
+Space space_of(const Statement& s);
+
+// Decodes ld, st, atom, red, cvta, isspacep, prefetch, fences. Their addresses
+// are already there. Returns false for any other opcode.
+bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins);
 
 }  // namespace simt

@@ -1,6 +1,7 @@
 // Runs a warp: paths, branches, and where they join.
 #include <algorithm>
 
+#include "common/simt/core/lanes.h"
 #include "common/simt/machine/block_run.h"
 #include "common/simt/machine/warp_run.h"
 #include "common/simt/observe/observers.h"
@@ -184,8 +185,7 @@ void WarpRun::run_path(Path& path) {
       ++issued;
       if (tainted) observe::follow(*this, *ins, mask);
       if (ins->guard != kNowhere) {
-        const uint32_t holds = *lanes<uint32_t>(*this, ins->guard);
-        mask &= ins->guard_negated ? ~holds : holds;
+        mask &= read_guard(*this, *ins);
       }
       if (ins->kind == Kind::kPlain) {
         if (mask) ins->run(*this, *ins, mask);
@@ -240,13 +240,20 @@ bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
       exit_lanes(path, mask);
       break;
     case Kind::kBarrier:
-      if (mask) wait_at_barrier(path, mask, ins);
-      if (!ins.flags) path.mask &= ~mask;  // bar.arrive goes on
+      if (mask) arrive_at_barrier(path, mask, ins);
+      path.mask &= ~mask;
       ++path.pc;
       break;
-    case Kind::kCluster:
-      if (mask && ins.flags) arrive_in_cluster(mask, ins);
-      if (mask && !ins.flags) path.mask &= ~wait_in_cluster(path, mask, ins);
+    case Kind::kArrive:
+      if (mask) arrive_at_barrier(path, mask, ins);
+      ++path.pc;
+      break;
+    case Kind::kClusterArrive:
+      if (mask) arrive_in_cluster(mask, ins);
+      ++path.pc;
+      break;
+    case Kind::kClusterWait:
+      if (mask) path.mask &= ~wait_in_cluster(path, mask, ins);
       ++path.pc;
       break;
     case Kind::kCollective:
@@ -400,17 +407,17 @@ void WarpRun::exit_lanes(Path& path, uint32_t mask) {
 }
 
 void WarpRun::jump_by_table(Path& path, uint32_t mask, const Instruction& ins) {
-  const uint32_t* which = lanes<uint32_t>(*this, ins.a);
+  const uint32_t* which = lanes<uint32_t>(*this, ins.source(0));
   path.join = join_at(path, ins.reconverge);
   for (uint32_t rest = mask; rest;) {
     const uint32_t k = which[first_lane(rest)];
     const uint32_t same = lanes_with(k, which, rest);
-    if (k >= ins.targets.size())
+    if (k >= ins.targets().size())
       fault(*this, ins, first_lane(rest), "illegal instruction",
             "a jump table has no entry " + std::to_string(k), 715);
     Path other = path;
     other.mask = same;
-    other.pc = ins.targets[k];
+    other.pc = ins.targets()[k];
     path.mask &= ~same;
     rest &= ~same;
     resume(other);

@@ -80,7 +80,7 @@ void WarpRun::call(Path& path, const Function& callee, const Instruction& ins) {
 }
 
 void WarpRun::call_indirect(Path& path, uint32_t mask, const Instruction& ins) {
-  const uint64_t* targets = lanes<uint64_t>(*this, ins.a);
+  const uint64_t* targets = lanes<uint64_t>(*this, ins.source(0));
   uint64_t target[kLanes];
   std::copy_n(targets, kLanes, target);
   const Path before = path;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/simt/core/lanes.h"
 #include "common/simt/machine/block_run.h"
 #include "common/simt/observe/observers.h"
 
@@ -100,29 +101,28 @@ const Path* WarpRun::waiting(Path::State state) const {
 
 // ---- Barriers ------------------------------------------------------------
 
-void WarpRun::wait_at_barrier(const Path& path, uint32_t mask,
-                              const Instruction& ins) {
-  const uint32_t number = *lanes<uint32_t>(*this, ins.a);
+void WarpRun::arrive_at_barrier(const Path& path, uint32_t mask,
+                                const Instruction& ins) {
+  const uint32_t number = *lanes<uint32_t>(*this, ins.source(0));
   if (number >= Block::kBarriers)
     fault(*this, ins, first_lane(mask), "bad barrier",
           "there are barriers 0 to 15, not " + std::to_string(number), 719);
+  const bool counted = ins.source(1) != kNowhere;
   const uint32_t expected =
-      ins.b == kNowhere ? 0 : *lanes<uint32_t>(*this, ins.b);
-  if (ins.b != kNowhere) check_barrier_count(ins, mask, expected);
+      counted ? *lanes<uint32_t>(*this, ins.source(1)) : 0;
+  if (counted) check_barrier_count(ins, mask, expected);
   observe::arrive(*this, ins, mask, number);
   Barrier& barrier = block->barriers[number];
   home_.awaited |= 1u << number;
   barrier.expected = expected;
-  if (ins.c != kNowhere) {
-    uint32_t holds = *lanes<uint32_t>(*this, ins.c);
-    if (ins.c_negated) holds = ~holds;
-    barrier.count += lane_count(holds & mask);
+  if (ins.source_count > 2) {  // bar.red
+    barrier.count += lane_count(read_predicate(*this, ins, 2) & mask);
     barrier.lanes += lane_count(mask);
   }
   // With a thread count, warps count as a whole: a ragged one stands for 32.
   const bool whole = barrier.expected && mask == live;
   barrier.arrived += whole ? kLanes : lane_count(mask);
-  if (!ins.flags) {  // not bar.arrive
+  if (ins.kind == Kind::kBarrier) {
     Path& waiting = waiting_.emplace_back(path);
     waiting.mask = mask;
     waiting.state = Path::kAtBarrier;
@@ -153,7 +153,7 @@ void WarpRun::pass_barrier(Path& path) {
     enter(path);
     ins.run(*this, ins, path.mask);
   }
-  if (ins.kind == Kind::kCluster) open_for_ &= ~path.mask;
+  if (ins.kind == Kind::kClusterWait) open_for_ &= ~path.mask;
   ++path.pc;
 }
 
@@ -193,10 +193,10 @@ void WarpRun::arrive_in_cluster(uint32_t mask, const Instruction& ins) {
           "in between",
           719);
   const uint32_t number = block->cluster_barrier;
-  if (ins.mode)
-    observe::arrive_relaxed(*this, ins);
-  else
+  if (ins.releases)
     observe::arrive(*this, ins, mask, number);
+  else
+    observe::arrive_relaxed(*this, ins);
   came_ |= mask;
   home_.awaited |= 1u << number;
   block->barriers[number].arrived += lane_count(mask);
@@ -240,7 +240,7 @@ namespace {
 bool same_collective(const Path& p, const Path& q) {
   const Instruction& a = p.frame->function->code[p.pc];
   const Instruction& b = q.frame->function->code[q.pc];
-  return a.run == b.run && a.mode == b.mode && p.members == q.members;
+  return a.run == b.run && p.members == q.members;
 }
 
 }  // namespace
@@ -255,24 +255,24 @@ void WarpRun::publish(const Instruction& ins, uint32_t mask) {
     for (uint32_t rest = mask; rest; rest &= rest - 1)
       to[first_lane(rest)] = from[first_lane(rest)];
   };
-  if (ins.a != kNowhere && ins.size == 8)
-    copy(exchange.a, lanes<uint64_t>(*this, ins.a));
-  else if (ins.a != kNowhere)
-    copy(exchange.a, lanes<uint32_t>(*this, ins.a));
-  if (ins.b != kNowhere) copy(exchange.b, lanes<uint32_t>(*this, ins.b));
-  if (ins.vote != kNowhere) {
-    uint32_t holds = *lanes<uint32_t>(*this, ins.vote);
-    if (ins.c_negated) holds = ~holds;
-    exchange.predicate = (exchange.predicate & ~mask) | (holds & mask);
+  if (ins.from_bytes == 8)
+    copy(exchange.a, lanes<uint64_t>(*this, ins.source(0)));
+  else if (ins.from_bytes == 4)
+    copy(exchange.a, lanes<uint32_t>(*this, ins.source(0)));
+  else if (ins.votes())
+    exchange.predicate =
+        (exchange.predicate & ~mask) | (read_predicate(*this, ins, 0) & mask);
+  if (ins.shuffles()) {
+    copy(exchange.b, lanes<uint32_t>(*this, ins.source(1)));
+    copy(exchange.c, lanes<uint32_t>(*this, ins.source(2)));
   }
-  if (ins.c != kNowhere) copy(exchange.c, lanes<uint32_t>(*this, ins.c));
   observe::publish(*this, ins, mask);
 }
 
 // Runs a collective if all its members are here; otherwise its lanes wait.
 // Returns whether `path` goes on, with all of its lanes.
 bool WarpRun::collective(Path& path, uint32_t mask, const Instruction& ins) {
-  const uint32_t* member = lanes<uint32_t>(*this, ins.d);
+  const uint32_t* member = lanes<uint32_t>(*this, ins.sources().back());
   publish(ins, mask);
   const uint32_t all = member[first_lane(mask)];
   const uint32_t same = lanes_with(all, member, mask);

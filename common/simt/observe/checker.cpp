@@ -97,9 +97,15 @@ void Checker::start(Block& block) {
 }
 
 void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
-  if (a.space == Space::kShared && ins.array >= 0) check_origin(warp, ins, a);
+  if (a.space == Space::kShared && a.operand.array >= 0)
+    check_origin(warp, ins, a);
   values_.access(warp, ins, a);
-  if (!tables_->log.full()) check_order(warp, ins, a);
+  if (tables_->log.full()) return;
+  if (!ins.dropped) return check_order(warp, ins, a);
+  Access kept = a;
+  kept.mask &= keepers(warp, ins);
+  kept.dense &= kept.mask == kAllLanes;
+  if (kept.mask) check_order(warp, ins, kept);
 }
 
 // ---- A shared array left for its neighbour ---------------------------------
@@ -107,7 +113,7 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
 void Checker::check_origin(Warp& warp, const Instruction& ins,
                            const Access& a) {
   const auto& arrays = grid_.program.shared_arrays;
-  const Program::SharedArray& array = arrays[ins.array];
+  const Program::SharedArray& array = arrays[a.operand.array];
   const Extent e = extent(grid_, array);
   uint32_t outside = 0;
   for (int l = 0; l < kLanes; ++l)
@@ -164,7 +170,7 @@ void Checker::arrive(Warp& warp, const Instruction& ins, uint32_t mask,
                      uint32_t number) {
   BlockOrder& block = warp.block->checks->order;
   BarrierOrder& barrier = block.barriers[number];
-  const bool counted = ins.b != kNowhere || number >= Block::kBarriers;
+  const bool counted = number >= Block::kBarriers || ins.source(1) != kNowhere;
   if (counted) block.come(number, warp.index, tables_->log.now());
   if (!barrier.first) {
     barrier.first = &ins;
@@ -493,10 +499,14 @@ Checker::Verdict Checker::judge(const Mine& mine, const Event& event, Time time,
   const Instruction& store = mine.stores ? mine.ins : theirs;
   if (load.guess != Guess::kNone && store.strength == Strength::kStrong)
     return load.guess == Guess::kVerified ? Verdict::kFine : Verdict::kGuess;
-  if (load.test && store.tested && load.size == store.size &&
-      ends_the_same(mine, lane, *load.test, *store.tested))
-    return Verdict::kSameEnd;
-  return Verdict::kRace;
+  if (load.element_bytes != store.element_bytes) return Verdict::kRace;
+  const Function& function = *grid_.program.by_site[load.site].function;
+  const auto test = function.tests.find(load.site);
+  const auto tested = function.tested_stores.find(store.site);
+  const bool same = test != function.tests.end() &&
+                    tested != function.tested_stores.end() &&
+                    ends_the_same(mine, lane, test->second, tested->second);
+  return same ? Verdict::kSameEnd : Verdict::kRace;
 }
 
 // Does a lane store what another lane stores by the same instruction, or (-1)
@@ -505,11 +515,13 @@ bool Checker::stores_same(const Mine& mine, int lane, int other) const {
   const Instruction& ins = mine.ins;
   const Access& a = mine.access;
   if (other >= 0 && a.address[lane] != a.address[other]) return false;
-  for (int k = 0; k < ins.count; ++k) {
-    const uint8_t* values = lanes<uint8_t>(mine.warp, ins.elements[k]);
-    const uint8_t* there = other < 0 ? a.at<uint8_t>(lane) + k * ins.size
-                                     : values + other * ins.src_bytes;
-    if (std::memcmp(values + lane * ins.src_bytes, there, ins.size) != 0)
+  for (int k = 0; k < ins.source_count; ++k) {
+    const uint8_t* values = lanes<uint8_t>(mine.warp, ins.source(k));
+    const uint8_t* there = other < 0
+                               ? a.at<uint8_t>(lane) + k * ins.element_bytes
+                               : values + other * ins.from_bytes;
+    if (std::memcmp(values + lane * ins.from_bytes, there, ins.element_bytes) !=
+        0)
       return false;
   }
   return true;
@@ -524,25 +536,31 @@ int64_t extended(uint64_t bits, int bytes, bool is_signed) {
                    : static_cast<int64_t>(high >> unused);
 }
 
-bool answer(const Comparison& compare, int64_t loaded, uint64_t with) {
+bool answer(const Comparison& compare, uint64_t loaded, uint64_t with) {
   const auto value = [&](uint64_t bits) {
     return extended(bits, compare.bytes, compare.is_signed);
   };
   const int64_t a = value(loaded), b = value(with);
-  switch (compare.op) {
-    case Comparison::kEq:
+  switch (compare.relation) {
+    case Relation::kEq:
       return a == b;
-    case Comparison::kNe:
+    case Relation::kNe:
       return a != b;
-    case Comparison::kLt:
+    case Relation::kLt:
       return a < b;
-    case Comparison::kLe:
+    case Relation::kLe:
       return a <= b;
-    case Comparison::kGt:
+    case Relation::kGt:
       return a > b;
     default:
       return a >= b;
   }
+}
+
+uint64_t bits_at(Warp& warp, int lane, Place place, int bytes) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, lanes<uint8_t>(warp, place) + lane * bytes, bytes);
+  return bits;
 }
 
 bool contains(const std::vector<Place>& places, Place place) {
@@ -551,19 +569,36 @@ bool contains(const std::vector<Place>& places, Place place) {
 
 }  // namespace
 
+uint32_t Checker::keepers(Warp& warp, const Instruction& load) const {
+  const Function& function = *grid_.program.by_site[load.site].function;
+  const Keeper& keeper = function.keepers.at(load.site);
+  uint32_t holds = 0;
+  if (!keeper.comparison) {
+    holds = *lanes<uint32_t>(warp, keeper.place);
+  } else {
+    const Comparison& compare = *keeper.comparison;
+    for (int l = 0; l < kLanes; ++l) {
+      const uint64_t a = bits_at(warp, l, keeper.place, compare.bytes);
+      const uint64_t b = bits_at(warp, l, compare.with, compare.bytes);
+      holds |= uint32_t{answer(compare, a, b)} << l;
+    }
+  }
+  return keeper.value ? holds : ~holds;
+}
+
 // A thread tests a word that another one sets. Does it end the same, whichever
 // comes first: does the test answer alike, or does its thread, too, store what
 // the other one does? `mine` is either of the two.
 bool Checker::ends_the_same(const Mine& mine, int lane, const Test& test,
                             const TestedStore& tested) const {
-  if (test.function != tested.function) return false;
-  const int size = mine.ins.size, width = mine.ins.src_bytes;
+  const int size = mine.ins.element_bytes;
+  const int width = mine.stores ? mine.ins.from_bytes : mine.ins.to_bytes;
   const auto loaded = [&](uint64_t bits) {
     return extended(bits, size, test.is_signed);
   };
   const int64_t there = loaded(bits_there(mine, lane));
   const auto in_register = [&](Place place) {
-    return loaded(bits_at(mine, lane, place, width));
+    return loaded(bits_at(mine.warp, lane, place, width));
   };
   // What the tester stores, if it does, will be compared with what is there.
   if (test.stores != kNowhere &&
@@ -572,13 +607,13 @@ bool Checker::ends_the_same(const Mine& mine, int lane, const Test& test,
   if (test.comparisons.empty()) return false;
   if (!mine.stores && tested.before == kNowhere) return false;
   const int64_t old = mine.stores ? there : in_register(tested.before);
-  const int64_t now = mine.stores ? in_register(mine.ins.elements[0]) : there;
+  const int64_t now = mine.stores ? in_register(mine.ins.source(0)) : there;
   return std::all_of(test.comparisons.begin(), test.comparisons.end(),
                      [&](const Comparison& one) {
                        if (mine.stores && !contains(tested.uniform, one.with))
                          return false;
                        const uint64_t with =
-                           bits_at(mine, lane, one.with, one.bytes);
+                           bits_at(mine.warp, lane, one.with, one.bytes);
                        return answer(one, old, with) == answer(one, now, with);
                      });
 }
@@ -586,14 +621,7 @@ bool Checker::ends_the_same(const Mine& mine, int lane, const Test& test,
 // What is in memory where a lane accesses it.
 uint64_t Checker::bits_there(const Mine& mine, int lane) const {
   uint64_t bits = 0;
-  std::memcpy(&bits, mine.access.at<uint8_t>(lane), mine.ins.size);
-  return bits;
-}
-
-uint64_t Checker::bits_at(const Mine& mine, int lane, Place place,
-                          int bytes) const {
-  uint64_t bits = 0;
-  std::memcpy(&bits, lanes<uint8_t>(mine.warp, place) + lane * bytes, bytes);
+  std::memcpy(&bits, mine.access.at<uint8_t>(lane), mine.ins.element_bytes);
   return bits;
 }
 

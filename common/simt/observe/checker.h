@@ -95,6 +95,8 @@ class Checker {
   void note_absent(Block& block, const Instruction& ins);
 
   void check_order(Warp& warp, const Instruction& ins, const Access& a);
+  // The lanes that do not drop what the load brings.
+  uint32_t keepers(Warp& warp, const Instruction& load) const;
   void synchronise(Mine& mine);
   void check_run(Mine& mine, int first, int lanes);
   void check_lane(Mine& mine, int lane, Time time);
@@ -118,7 +120,6 @@ class Checker {
                      const TestedStore& tested) const;
   uint64_t bits_there(const Mine& mine, int lane) const;
   // In a register of so many bytes.
-  uint64_t bits_at(const Mine& mine, int lane, Place place, int bytes) const;
   void enter_run(Mine& mine, std::span<Time> slots, Time time, uint64_t begin,
                  uint64_t end);
   bool replaces(const Mine& mine, const Event& event, Time time, uint64_t begin,

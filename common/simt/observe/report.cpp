@@ -70,7 +70,7 @@ struct Totals {
     if (ins.jumps) all.branches += c.issued;
     const std::string& op = ins.statement ? ins.statement->name() : "";
     if (op == "atom" || op == "red") {
-      (op == "red" || ins.unread ? global_reduction : global_atomic)
+      (op == "red" || ins.reduction ? global_reduction : global_atomic)
           .add(c.global);
       shared_atomics += c.shared.requests;
     } else {

@@ -94,15 +94,15 @@ void Trace::collective(const Warp& warp, const Instruction& ins,
                        uint32_t mask) {
   if (!is_traced(warp, ins)) return;
   const Exchange& in = warp.exchange;
-  const bool votes = ins.vote != kNowhere;
+  const bool votes = ins.votes();
   add(warp,
       std::string("\"space\": \"warp\", \"use\": \"") +
           (votes ? "vote" : "exchange") + "\"",
       lanes_json(mask, [&](int l) {
         return "{\"lane\": " + std::to_string(l) + ", \"value\": " +
                std::to_string(votes ? in.predicate >> l & 1 : in.a[l]) +
-               (ins.b == kNowhere ? ""
-                                  : ", \"with\": " + std::to_string(in.b[l])) +
+               (ins.shuffles() ? ", \"with\": " + std::to_string(in.b[l])
+                               : "") +
                "}";
       }));
 }

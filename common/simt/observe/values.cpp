@@ -147,21 +147,16 @@ class Changes {
 // f(place) for each register that the instruction computes with.
 template <class F>
 void each_source(const Instruction& ins, F f) {
-  for (Place p : {ins.a, ins.b, ins.c, ins.d})
+  for (Place p : ins.sources())
     if (p != kNowhere) f(p);
-  if (ins.dst != kNowhere)  // mov packs
-    for (Place p : ins.elements) f(p);
   if (ins.takes_carry) f(UndefinedRegisters::kCarry);
 }
 
 // The same for each that it writes.
 template <class F>
 void each_result(const Instruction& ins, F f) {
-  for (Place p : {ins.dst, ins.dst2})
+  for (Place p : ins.results())
     if (p != kNowhere) f(p);
-  if (ins.dst == kNowhere)  // mov takes apart, ld fills
-    for (Place p : ins.elements)
-      if (p != kNowhere) f(p);
   if (ins.gives_carry) f(UndefinedRegisters::kCarry);
 }
 
@@ -183,7 +178,7 @@ void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
   uint32_t unsure = 0;
   if (ins.guard != kNowhere) {
     unsure = registers_of(warp).lanes(ins.guard) & mask;
-    mask &= read_predicate(warp, ins.guard, ins.guard_negated);
+    mask &= read_guard(warp, ins);
   }
   if (unsure && !ins.pure)
     use(warp, ins, ins.guard, unsure,
@@ -191,23 +186,26 @@ void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
                                   : "It decides what is done");
   switch (ins.kind) {
     case Kind::kTable:
-      use(warp, ins, ins.a, mask, "It decides the branch");
+      use(warp, ins, ins.source(0), mask, "It decides the branch");
       break;
     case Kind::kIndirect:
-      use(warp, ins, ins.a, mask, "It decides what is called");
+      use(warp, ins, ins.source(0), mask, "It decides what is called");
       break;
     case Kind::kBarrier:
-      for (Place p : {ins.a, ins.b, ins.c})
+    case Kind::kArrive:
+      for (Place p : ins.sources())
         use(warp, ins, p, mask, "It is an operand of the barrier");
       define_results(warp, ins, mask);
       break;
     case Kind::kCollective:
-      use(warp, ins, ins.d, mask, "It says which lanes take part");
+      use(warp, ins, ins.sources().back(), mask,
+          "It says which lanes take part");
       break;
     case Kind::kPlain:
     case Kind::kPoll:
       if (ins.spread == Spread::kAccess || ins.spread == Spread::kExchange)
-        use(warp, ins, ins.a, mask, "It is an address");
+        for (const Address& a : ins.addresses())
+          use(warp, ins, a.base, mask, "It is an address");
       else if (!ins.call)
         compute(warp, ins, mask, ins.pure ? unsure : 0);
       break;
@@ -243,8 +241,9 @@ void Values::as_a_whole(Warp& warp, const Instruction& ins, uint32_t mask,
                         std::vector<Undefined>& results) {
   const UndefinedRegisters& registers = registers_of(warp);
   if (ins.spread == Spread::kAnd || ins.spread == Spread::kOr) {
-    const uint32_t c = read_predicate(warp, ins.c, ins.c_negated);
-    mask &= registers.lanes(ins.c) | (ins.spread == Spread::kAnd ? c : ~c);
+    const uint32_t c = read_predicate(warp, ins, 2);
+    mask &=
+        registers.lanes(ins.source(2)) | (ins.spread == Spread::kAnd ? c : ~c);
   }
   constexpr uint64_t kLow = 0xffff, kHigh = kLow << 16;
   each_source(ins, [&](Place p) {
@@ -272,8 +271,7 @@ void Values::bit_by_bit(Warp& warp, const Instruction& ins, uint32_t mask,
   Snapshot before(warp);
   int operand = 0;
   each_source(ins, [&](Place p) {
-    const bool chooses =
-        ins.elements.empty() && operand++ >= ins.spread_operands;
+    const bool chooses = operand++ >= ins.spread_operands;
     const Undefined* u = registers.find(p);
     if (!u || !(u->lanes & mask)) return;
     for (uint32_t rest = chooses ? u->lanes & mask : 0; rest; rest &= rest - 1)
@@ -341,16 +339,18 @@ void Values::publish(Warp& warp, const Instruction& ins, uint32_t mask) {
   Undefined& out = values.exchanged;
   out.lanes &= ~mask;
   values.unsure &= ~mask;
-  for (Place p : {ins.a, ins.vote}) {
-    const Undefined* value = registers.find(p);
-    if (!value) continue;
+  // The first is handed over, the last says who takes part; what lies between
+  // says how.
+  const auto sources = ins.sources();
+  if (sources.size() == 1) return;
+  if (const Undefined* value = registers.find(sources.front())) {
     for (uint32_t rest = value->lanes & mask; rest; rest &= rest - 1) {
       const int l = first_lane(rest);
       out.bits[l] = 0;
       set_undefined(out, l, value->bits[l], value->origin[l]);
     }
   }
-  for (Place p : {ins.b, ins.c}) {
+  for (Place p : sources.subspan(1, sources.size() - 2)) {
     const Undefined* value = registers.find(p);
     if (!value || !(value->lanes & mask)) continue;
     values.unsure |= value->lanes & mask;
@@ -412,11 +412,11 @@ void Values::shuffle(Warp& warp, const Instruction& ins, uint32_t mask,
   std::copy_n(handed, kLanes, warp.exchange.a);
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
-    const uint32_t from = lanes<uint32_t>(warp, ins.dst)[l];
+    const uint32_t from = lanes<uint32_t>(warp, ins.result(0))[l];
     for (Undefined& result : results) {
       if (values.unsure >> l & 1)
         set_undefined(result, l, kAllBits, values.why);
-      else if (result.place == ins.dst && in.lanes >> from & 1)
+      else if (result.place == ins.result(0) && in.lanes >> from & 1)
         set_undefined(result, l, in.bits[from], in.origin[from]);
     }
   }
@@ -505,10 +505,9 @@ void Values::load(Warp& warp, const Instruction& ins, const Access& a,
 template <class Set>
 void Values::taint(Warp& warp, const Instruction& ins, const Access& a,
                    uint32_t mask, const Memory<Set>& memory) {
-  const bool exchange = ins.spread == Spread::kExchange;
-  for (int k = 0; k < ins.count; ++k) {
+  for (int k = 0; k < ins.result_count; ++k) {
     Undefined value;
-    value.place = exchange ? ins.dst : ins.elements[k];
+    value.place = ins.result(k);
     if (value.place == kNowhere) continue;
     value.width = width(ins, value.place);
     for (uint32_t rest = mask; rest; rest &= rest - 1)
@@ -523,7 +522,8 @@ template <class Set>
 void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
                         int lane, int element, const Memory<Set>& memory,
                         Undefined& value) {
-  const uint64_t begin = a.address[lane] + uint64_t(element) * ins.size;
+  const uint64_t begin =
+      a.address[lane] + uint64_t(element) * ins.element_bytes;
   const auto any_written = [&](uint64_t from, int bytes) {
     bool any = false;
     for (int k = 0; k < bytes; ++k) any |= memory.is_written(from + k, 1);
@@ -531,7 +531,7 @@ void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
   };
   uint64_t bits = 0;
   Origin origin;
-  for (int k = ins.size; k-- > 0;) {
+  for (int k = ins.element_bytes; k-- > 0;) {
     const uint64_t address = begin + k;
     if (memory.is_written(address, 1)) continue;
     const Copied* copied = memory.copied(address);
@@ -540,16 +540,17 @@ void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
                     : Origin{address,
                              ins.site,
                              static_cast<uint16_t>(warp.index * kLanes + lane),
-                             ins.size,
+                             ins.element_bytes,
                              false,
                              a.space};
     if (!copied && a.base == warp.stacks.data())
       origin.address = address / (16 * kLanes) * 16 + address % 16;
-    if (origin.moved) origin.moved = ins.size;
+    if (origin.moved) origin.moved = ins.element_bytes;
   }
-  origin.padding |= ins.size == 1 ? any_written(begin / 8 * 8, 8)
-                                  : any_written(begin, ins.size);
-  const int top = 8 * ins.size - 1;
+  origin.padding |= ins.element_bytes == 1
+                        ? any_written(begin / 8 * 8, 8)
+                        : any_written(begin, ins.element_bytes);
+  const int top = 8 * ins.element_bytes - 1;
   if (ins.statement->type().is_signed() && bits >> top & 1)
     bits |= kAllBits << top;
   set_undefined(value, lane, bits, origin);
@@ -560,7 +561,7 @@ void Values::store(Warp& warp, const Instruction& ins, const Access& a,
                    const Memory<Set>& memory) {
   uint32_t undefined = 0;
   if (warp.tainted)
-    for (Place p : ins.elements) undefined |= registers_of(warp).lanes(p);
+    for (Place p : ins.sources()) undefined |= registers_of(warp).lanes(p);
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
     if (undefined >> l & 1)
@@ -577,12 +578,12 @@ void Values::store_undefined(Warp& warp, const Instruction& ins,
                              const Access& a, int lane,
                              const Memory<Set>& memory) {
   if (!memory.copies && !may_copy(warp, ins, lane))
-    for (Place p : ins.elements) use(warp, ins, p, 1u << lane, "It is stored");
-  for (int k = 0; k < ins.count; ++k) {
-    const Undefined* value = registers_of(warp).find(ins.elements[k]);
+    for (Place p : ins.sources()) use(warp, ins, p, 1u << lane, "It is stored");
+  for (int k = 0; k < ins.source_count; ++k) {
+    const Undefined* value = registers_of(warp).find(ins.source(k));
     const uint64_t undefined = value ? value->bits_of(lane) : 0;
-    for (int j = 0; j < ins.size; ++j) {
-      const uint64_t address = a.address[lane] + k * ins.size + j;
+    for (int j = 0; j < ins.element_bytes; ++j) {
+      const uint64_t address = a.address[lane] + k * ins.element_bytes + j;
       const auto bits = static_cast<uint8_t>(undefined >> 8 * j);
       if (!bits)
         memory.write(address, 1);
@@ -599,16 +600,16 @@ void Values::store_undefined(Warp& warp, const Instruction& ins,
 // of a vector that they never use. It must be as it was loaded, and either lie
 // beside what was written, or be stored beside what is defined.
 bool Values::may_copy(Warp& warp, const Instruction& ins, int lane) const {
-  const uint64_t whole = kAllBits >> (64 - 8 * ins.size);
+  const uint64_t whole = kAllBits >> (64 - 8 * ins.element_bytes);
   bool all_padding = true, all_moved = true, some_defined = false;
-  for (Place p : ins.elements) {
+  for (Place p : ins.sources()) {
     const Undefined* value = registers_of(warp).find(p);
     const uint64_t bits = value ? value->bits_of(lane) & whole : 0;
     some_defined |= bits != whole;
     if (!bits) continue;
     const Origin& origin = value->origin[lane];
     all_padding &= origin.moved && origin.padding;
-    all_moved &= origin.moved >= ins.size;
+    all_moved &= origin.moved >= ins.element_bytes;
   }
   return all_padding || (all_moved && some_defined);
 }
@@ -617,7 +618,7 @@ template <class Set>
 void Values::atomic(Warp& warp, const Instruction& ins, const Access& a,
                     const Memory<Set>& memory) {
   if (warp.tainted) {
-    for (Place p : {ins.b, ins.c})
+    for (Place p : ins.sources())
       use(warp, ins, p, a.mask, "An atomic takes it");
     define_results(warp, ins, a.mask);
   }
@@ -738,12 +739,12 @@ void Values::tell(Warp& warp, const Instruction& ins, int lane,
   const Instruction& load = *grid_.program.by_site[origin.site].instruction;
   const Warp& loader = *warp.block->warps[origin.thread / kLanes];
   const std::string at = grid_.program.location(ins.where);
-  Finding f =
-      finding_at(loader, load, origin.thread % kLanes, kKind,
-                 "read of " + std::to_string(load.size * load.count) +
-                     " bytes that nobody has written: " +
-                     text_of_place(grid_, origin.space, origin.address) + ". " +
-                     matters + (at.empty() ? "" : " at " + at));
+  Finding f = finding_at(
+      loader, load, origin.thread % kLanes, kKind,
+      "read of " + std::to_string(load.element_bytes * load.result_count) +
+          " bytes that nobody has written: " +
+          text_of_place(grid_, origin.space, origin.address) + ". " + matters +
+          (at.empty() ? "" : " at " + at));
   f.address = origin.address;
   checker_.place_other(f, ins, warp.block->number, warp.index * kLanes + lane);
   checker_.report(kKind, origin.site, 0, std::move(f));

@@ -84,25 +84,19 @@ void add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
 
 // ---- Work ------------------------------------------------------------------
 
-Work host_work(const cudaHostNodeParams* given) {
-  require(given != nullptr && given->fn != nullptr, cudaErrorInvalidValue,
-          "fn is null");
-  return {cudaGraphNodeTypeHost, [node = *given] { node.fn(node.userData); }};
+Work work_of(const cudaKernelNodeParams& given) { return kernel_work(given); }
+Work work_of(const cudaMemcpy3DParms& given) { return copy_work(given); }
+Work work_of(const cudaMemsetParams& given) { return fill_work(given); }
+Work work_of(const cudaHostNodeParams& given) {
+  require(given.fn != nullptr, cudaErrorInvalidValue, "fn is null");
+  return {cudaGraphNodeTypeHost, [given] { given.fn(given.userData); }};
 }
 
-template <class Parameters, class Make>
-Work work_of(const Parameters* given, Make make) {
+// Of a node of any kind, by the type of what describes it.
+template <class Parameters>
+Work work_of(const Parameters* given) {
   require(given != nullptr, cudaErrorInvalidValue, "pNodeParams is null");
-  return make(*given);
-}
-Work kernel_work_of(const cudaKernelNodeParams* given) {
-  return work_of(given, kernel_work);
-}
-Work copy_work_of(const cudaMemcpy3DParms* given) {
-  return work_of(given, [](const auto& one) { return copy_work(one); });
-}
-Work fill_work_of(const cudaMemsetParams* given) {
-  return work_of(given, fill_work);
+  return work_of(*given);
 }
 
 void run(const Executable& executable) {
@@ -303,15 +297,13 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaKernelNodeParams* parameters) {
-  return answer(
-      [&] { add(node, graph, after, count, kernel_work_of(parameters)); });
+  return answer([&] { add(node, graph, after, count, work_of(parameters)); });
 }
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaMemcpy3DParms* parameters) {
-  return answer(
-      [&] { add(node, graph, after, count, copy_work_of(parameters)); });
+  return answer([&] { add(node, graph, after, count, work_of(parameters)); });
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
@@ -326,14 +318,13 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaMemsetParams* parameters) {
-  return answer(
-      [&] { add(node, graph, after, count, fill_work_of(parameters)); });
+  return answer([&] { add(node, graph, after, count, work_of(parameters)); });
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                  const cudaGraphNode_t* after, size_t count,
                                  const cudaHostNodeParams* parameters) {
-  return answer([&] { add(node, graph, after, count, host_work(parameters)); });
+  return answer([&] { add(node, graph, after, count, work_of(parameters)); });
 }
 
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
@@ -365,7 +356,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                          const cudaKernelNodeParams* given) {
-  return answer([&] { change(node, kernel_work_of(given)); });
+  return answer([&] { change(node, work_of(given)); });
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node,
@@ -463,13 +454,13 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
 cudaError_t cudaGraphExecKernelNodeSetParams(
     cudaGraphExec_t executable, cudaGraphNode_t node,
     const cudaKernelNodeParams* parameters) {
-  return answer([&] { change(executable, node, kernel_work_of(parameters)); });
+  return answer([&] { change(executable, node, work_of(parameters)); });
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams(
     cudaGraphExec_t executable, cudaGraphNode_t node,
     const cudaMemcpy3DParms* parameters) {
-  return answer([&] { change(executable, node, copy_work_of(parameters)); });
+  return answer([&] { change(executable, node, work_of(parameters)); });
 }
 
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t executable,
@@ -483,13 +474,13 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t executable,
 cudaError_t cudaGraphExecMemsetNodeSetParams(
     cudaGraphExec_t executable, cudaGraphNode_t node,
     const cudaMemsetParams* parameters) {
-  return answer([&] { change(executable, node, fill_work_of(parameters)); });
+  return answer([&] { change(executable, node, work_of(parameters)); });
 }
 
 cudaError_t cudaGraphExecHostNodeSetParams(
     cudaGraphExec_t executable, cudaGraphNode_t node,
     const cudaHostNodeParams* parameters) {
-  return answer([&] { change(executable, node, host_work(parameters)); });
+  return answer([&] { change(executable, node, work_of(parameters)); });
 }
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream) {

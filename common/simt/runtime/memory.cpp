@@ -114,27 +114,8 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
   }
 }
 
-void fill(void* to, int value, size_t bytes) {
-  if (bytes == 0) return;
-  require_range("devPtr", to, bytes, Side::kDevice);
-  std::memset(open(to), value, bytes);
-  allocations().note_written(address_of(to), bytes);
-}
-
-void fill_2d(void* to, size_t pitch, int value, size_t width, size_t height) {
-  require(width <= pitch, cudaErrorInvalidPitchValue, "rows of ", width,
-          " bytes do not fit a pitch of ", pitch);
-  if (width == 0 || height == 0) return;
-  require_range("devPtr", to, extent(pitch, width, height), Side::kDevice);
-  for (size_t row = 0; row < height; ++row) {
-    char* const row_to = static_cast<char*>(to) + row * pitch;
-    std::memset(open(row_to), value, width);
-    allocations().note_written(address_of(row_to), width);
-  }
-}
-
-// Elements of 1, 2 or 4 bytes, as graphs set them.
-void fill_elements(const cudaMemsetParams& p) {
+// Rows of elements of 1, 2 or 4 bytes.
+void fill(const cudaMemsetParams& p) {
   const size_t size = p.elementSize, width = p.width * size;
   require(size == 1 || size == 2 || size == 4, cudaErrorInvalidValue,
           "elements of ", size, " bytes");
@@ -144,11 +125,21 @@ void fill_elements(const cudaMemsetParams& p) {
   require_range("dst", p.dst, extent(p.pitch, width, p.height), Side::kDevice);
   for (size_t row = 0; row < p.height; ++row) {
     char* const to = static_cast<char*>(p.dst) + row * p.pitch;
-    for (size_t at = 0; at < width; at += size) {
-      std::memcpy(open(to + at), &p.value, size);
+    if (size == 1) {
+      std::memset(open(to), p.value, width);
+    } else {
+      for (size_t at = 0; at < width; at += size) {
+        std::memcpy(open(to + at), &p.value, size);
+      }
     }
     allocations().note_written(address_of(to), width);
   }
+}
+
+void fill_2d(void* to, size_t pitch, int value, size_t width, size_t height) {
+  require(width <= pitch, cudaErrorInvalidPitchValue, "rows of ", width,
+          " bytes do not fit a pitch of ", pitch);
+  fill({to, pitch, static_cast<unsigned>(value), 1, width, height});
 }
 
 // Where a slice of a box begins.
@@ -228,6 +219,11 @@ void require_synchronous() {
   require_safe();
 }
 
+void run_now(const Work& work) {
+  require_synchronous();
+  work.run();
+}
+
 void require_outside_graphs(cudaStream_t stream) {
   if (is_capturing(stream)) throw Lacking{"graphs that allocate memory"};
 }
@@ -249,6 +245,49 @@ void require_place(cudaMemLocation place) {
           place.id, " is neither the host nor device 0");
 }
 
+Work copy_2d_work(void* to, size_t to_pitch, const void* from,
+                  size_t from_pitch, size_t width, size_t height,
+                  cudaMemcpyKind kind) {
+  return {cudaGraphNodeTypeMemcpy, [=] {
+            copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
+          }};
+}
+
+Work copy_3d_work(const cudaMemcpy3DParms* given) {
+  require(given != nullptr, cudaErrorInvalidValue, "p is null");
+  return copy_work(*given);
+}
+
+Work to_symbol_work(const void* symbol, const void* from, size_t bytes,
+                    size_t offset, cudaMemcpyKind kind) {
+  return {cudaGraphNodeTypeMemcpy,
+          [=] { copy_to_symbol(symbol, from, bytes, offset, kind); }};
+}
+
+Work from_symbol_work(void* to, const void* symbol, size_t bytes, size_t offset,
+                      cudaMemcpyKind kind) {
+  return {cudaGraphNodeTypeMemcpy,
+          [=] { copy_from_symbol(to, symbol, bytes, offset, kind); }};
+}
+
+// There is one device, so both are on it.
+Work peer_work(void* to, int to_device, const void* from, int from_device,
+               size_t bytes) {
+  require_device(to_device);
+  require_device(from_device);
+  return copy_work(to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+
+Work fill_2d_work(void* to, size_t pitch, int value, size_t width,
+                  size_t height) {
+  return {cudaGraphNodeTypeMemset,
+          [=] { fill_2d(to, pitch, value, width, height); }};
+}
+
+Work fill_3d_work(const cudaPitchedPtr& to, int value, cudaExtent extent) {
+  return {cudaGraphNodeTypeMemset, [=] { fill_3d(to, value, extent); }};
+}
+
 }  // namespace
 
 Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
@@ -261,7 +300,7 @@ Work copy_work(const cudaMemcpy3DParms& given) {
 }
 
 Work fill_work(const cudaMemsetParams& given) {
-  return {cudaGraphNodeTypeMemset, [given] { fill_elements(given); }};
+  return {cudaGraphNodeTypeMemset, [given] { fill(given); }};
 }
 
 }  // namespace simt
@@ -406,10 +445,7 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes,
                        cudaMemcpyKind kind) {
-  return answer([&] {
-    require_synchronous();
-    copy(to, from, bytes, kind);
-  });
+  return answer([&] { run_now(copy_work(to, from, bytes, kind)); });
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes,
@@ -421,8 +457,7 @@ cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from,
                          size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind) {
   return answer([&] {
-    require_synchronous();
-    copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
+    run_now(copy_2d_work(to, to_pitch, from, from_pitch, width, height, kind));
   });
 }
 
@@ -430,37 +465,30 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from,
                               size_t from_pitch, size_t width, size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream) {
   return answer([&] {
-    issue(stream, {cudaGraphNodeTypeMemcpy, [=] {
-                     copy_2d(to, to_pitch, from, from_pitch, width, height,
-                             kind);
-                   }});
+    issue(stream,
+          copy_2d_work(to, to_pitch, from, from_pitch, width, height, kind));
   });
 }
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from,
                                size_t bytes, size_t offset,
                                cudaMemcpyKind kind) {
-  return answer([&] {
-    require_synchronous();
-    copy_to_symbol(symbol, from, bytes, offset, kind);
-  });
+  return answer(
+      [&] { run_now(to_symbol_work(symbol, from, bytes, offset, kind)); });
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from,
                                     size_t bytes, size_t offset,
                                     cudaMemcpyKind kind, cudaStream_t stream) {
   return answer([&] {
-    issue(stream, {cudaGraphNodeTypeMemcpy,
-                   [=] { copy_to_symbol(symbol, from, bytes, offset, kind); }});
+    issue(stream, to_symbol_work(symbol, from, bytes, offset, kind));
   });
 }
 
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes,
                                  size_t offset, cudaMemcpyKind kind) {
-  return answer([&] {
-    require_synchronous();
-    copy_from_symbol(to, symbol, bytes, offset, kind);
-  });
+  return answer(
+      [&] { run_now(from_symbol_work(to, symbol, bytes, offset, kind)); });
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol,
@@ -468,93 +496,64 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol,
                                       cudaMemcpyKind kind,
                                       cudaStream_t stream) {
   return answer([&] {
-    issue(stream, {cudaGraphNodeTypeMemcpy,
-                   [=] { copy_from_symbol(to, symbol, bytes, offset, kind); }});
+    issue(stream, from_symbol_work(to, symbol, bytes, offset, kind));
   });
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* given) {
-  return answer([&] {
-    require(given != nullptr, cudaErrorInvalidValue, "p is null");
-    require_synchronous();
-    copy_work(*given).run();
-  });
+  return answer([&] { run_now(copy_3d_work(given)); });
 }
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* given,
                               cudaStream_t stream) {
-  return answer([&] {
-    require(given != nullptr, cudaErrorInvalidValue, "p is null");
-    issue(stream, copy_work(*given));
-  });
+  return answer([&] { issue(stream, copy_3d_work(given)); });
 }
 
-// There is one device, so both are on it.
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from,
                            int from_device, size_t bytes) {
-  return answer([&] {
-    require_device(to_device);
-    require_device(from_device);
-    require_synchronous();
-    copy(to, from, bytes, cudaMemcpyDeviceToDevice);
-  });
+  return answer(
+      [&] { run_now(peer_work(to, to_device, from, from_device, bytes)); });
 }
 
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from,
                                 int from_device, size_t bytes,
                                 cudaStream_t stream) {
   return answer([&] {
-    require_device(to_device);
-    require_device(from_device);
-    issue(stream, copy_work(to, from, bytes, cudaMemcpyDeviceToDevice));
+    issue(stream, peer_work(to, to_device, from, from_device, bytes));
   });
 }
 
 // ---- Filling ---------------------------------------------------------------
 
 cudaError_t cudaMemset(void* to, int value, size_t bytes) {
-  return answer([&] {
-    require_synchronous();
-    fill(to, value, bytes);
-  });
+  return answer([&] { run_now(fill_2d_work(to, bytes, value, bytes, 1)); });
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes,
                             cudaStream_t stream) {
-  return answer([&] {
-    issue(stream, {cudaGraphNodeTypeMemset, [=] { fill(to, value, bytes); }});
-  });
+  return answer(
+      [&] { issue(stream, fill_2d_work(to, bytes, value, bytes, 1)); });
 }
 
 cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width,
                          size_t height) {
-  return answer([&] {
-    require_synchronous();
-    fill_2d(to, pitch, value, width, height);
-  });
+  return answer(
+      [&] { run_now(fill_2d_work(to, pitch, value, width, height)); });
 }
 
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width,
                               size_t height, cudaStream_t stream) {
-  return answer([&] {
-    issue(stream, {cudaGraphNodeTypeMemset,
-                   [=] { fill_2d(to, pitch, value, width, height); }});
-  });
+  return answer(
+      [&] { issue(stream, fill_2d_work(to, pitch, value, width, height)); });
 }
 
 cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
-  return answer([&] {
-    require_synchronous();
-    fill_3d(to, value, extent);
-  });
+  return answer([&] { run_now(fill_3d_work(to, value, extent)); });
 }
 
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent,
                               cudaStream_t stream) {
-  return answer([&] {
-    issue(stream,
-          {cudaGraphNodeTypeMemset, [=] { fill_3d(to, value, extent); }});
-  });
+  return answer([&] { issue(stream, fill_3d_work(to, value, extent)); });
 }
 
 // ---- Asking ----------------------------------------------------------------
