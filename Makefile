@@ -91,7 +91,7 @@ $(error BACKEND=$(BACKEND) is neither gpu nor cpu)
 endif
 
 NEEDS_NOTHING := help clean doctor diff% compare plots figures weave \
-  $(if $(filter cpu,$(BACKEND)),bench% peers pitfalls)
+  $(if $(filter cpu,$(BACKEND)),bench% peers pitfalls latency)
 NEEDS_PYTHON := test plots figures weave
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
@@ -299,7 +299,7 @@ point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test bench peers sweep pitfalls parity speed compare plots weave doctor clean
+.PHONY: always help run program profile test bench peers sweep pitfalls latency parity speed compare plots weave doctor clean
 always:
 
 define HELP
@@ -323,6 +323,7 @@ make compare         your GPU's results beside those recorded; N=2^26: that size
 make peers           time them beside CUB, PyTorch and Triton, in one process
 make sweep           try other constants in chapter 10: timed, or counted
 make pitfalls        measure wrongly, on purpose
+make latency         time a load, a tree's step, an atomic addition, each alone
 make parity          compare the executor's counters with Nsight Compute's
 make speed           time the executor itself, beside numba's CUDA simulator
 make plots           draw the figures from what is recorded
@@ -423,16 +424,21 @@ $(NUMBERS:%=bench%): bench%: $$(call built,.run,$$(call sources,$$*))
 MEASURED := $(SOURCES) $(wildcard plots/peers/*.cu)
 LOADED   := $(MEASURED) common/read_kernel.cu
 time_peers = @$(PYTHON) plots/peers.py $(call pairs,.so,$(LOADED))
-bench: $(call built,.run,$(MEASURED)) $(call built,.so,$(LOADED))
+time_one = @$(PYTHON) plots/latency.py ./$(B)/plots/latency.program
+bench: $(call built,.run,$(MEASURED)) $(call built,.so,$(LOADED)) \
+    $(B)/plots/latency.program
 	@$(PYTHON) plots/bench.py $(call pairs,.run,$(MEASURED))
+	$(time_one)
 	$(time_peers)
+latency: $(B)/plots/latency.program
+	$(time_one)
 peers: $(call built,.so,$(LOADED))
 	$(time_peers)
 pitfalls: $(B)/plots/pitfalls.program
 	@$(PYTHON) plots/pitfalls.py ./$<
 else
 .PHONY: $(NUMBERS:%=bench%)
-bench peers pitfalls $(NUMBERS:%=bench%):
+bench peers pitfalls latency $(NUMBERS:%=bench%):
 	@echo "Nothing is measured here: there is no time without a GPU, and the"
 	@echo "CPU would time itself. What it can say of a kernel, ./run prints."
 	@echo "'make plots' redraws the results that are recorded in plots/data."

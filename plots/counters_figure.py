@@ -26,9 +26,9 @@ DRAWN, QUICK = 1 << 26, 1 << 20  # The second is what the tests count again.
 REQUESTS = ("load requests", "store requests", "reduction requests", "atomic requests")
 WARP = 32
 # What is counted -> its panel's title.
-COUNTED = {"bytes": "bytes moved\nan element",
+COUNTED = {"bytes": "bytes moved\nper element",
            "requests": "memory requests\nfor 1,000 elements",
-           "slots": "instructions an element,\nidle lanes included"}
+           "slots": "instructions per element,\nidle lanes included"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,7 +82,7 @@ def draw_counters(counted, measured, title):
         draw_panel(axes, words, BLUE, [
             (y, counted.chapters[record.context["source"]][str(DRAWN)][what])
             for y, record in names])
-    draw_panel(panels[-1], "picoseconds an element,\ncold L2", ORANGE, [
+    draw_panel(panels[-1], "picoseconds per element,\nL2 cold", ORANGE, [
         (y, 1e6 * record.row(record.op, DRAWN).us / DRAWN) for y, record in names])
     panels[0].set_yticks([y for y, _ in names], [title(record) for _, record in names])
     panels[0].invert_yaxis()

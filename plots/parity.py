@@ -8,12 +8,10 @@ Without a GPU it counts the executor's side of the newest such file again.
 """
 
 import dataclasses
-import datetime
 import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -24,9 +22,11 @@ sys.path.insert(0, str(ROOT / "tests"))
 import bench  # noqa: E402
 import ncu  # noqa: E402
 import parity_data  # noqa: E402
+import program_record  # noqa: E402
 import records  # noqa: E402
 import toolchain  # noqa: E402
 from parity_data import METRICS, Launch, Parity  # noqa: E402
+from program_record import run_or_raise  # noqa: E402
 from records import RecordError  # noqa: E402
 
 
@@ -66,15 +66,6 @@ def count_by_executor(program):
     return [Launch(ncu.short_name(one["kernel"]), one["grid"], one["block"], {},
                    {m: parity_data.short(one["metrics"][m]) for m in METRICS})
             for one in launches]
-
-
-def run_or_raise(command, **environment):
-    run = subprocess.run(command, cwd=ROOT, text=True, capture_output=True,
-                         env=os.environ | environment)
-    if run.returncode:
-        raise RecordError(f"{' '.join(command)} ended with status "
-                          f"{run.returncode}:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
-    return run.stdout
 
 
 # ---- ncu ---------------------------------------------------------------------
@@ -122,16 +113,8 @@ def together(program, theirs, ours):
 
 
 def context():
-    commit, dirty = bench.checkout()
-    gpu, driver = run_or_raise(
-        ["nvidia-smi", "--query-gpu=name,driver_version",
-         "--format=csv,noheader"]).splitlines()[0].split(", ")
-    cuda = run_or_raise([toolchain.nvcc(ROOT), "--version"])
-    return {"gpu": gpu, "driver": driver,
-            "cuda": re.search(r"release ([\d.]+)", cuda)[1],
-            "ncu": re.search(r"Version (\S+)", run_or_raise(["ncu", "--version"]))[1],
-            "date": datetime.date.today().isoformat(),
-            "commit": commit, "dirty": dirty, "command": "make parity"}
+    version = re.search(r"Version (\S+)", run_or_raise(["ncu", "--version"]))[1]
+    return program_record.context() | {"ncu": version, "command": "make parity"}
 
 
 def record_both():

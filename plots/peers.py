@@ -105,7 +105,7 @@ def caption(measured):
     c = measured.context
     return (f"*{c['gpu']}, CUDA {c['cuda']}, PyTorch {c['torch']}, Triton {c['triton']}, "
             f"{c['date']}, commit {c['commit']}; all in one process, median of {CALLS} calls, "
-            "arrays out of the L2 cache.*")
+            "L2 cold.*")
 
 
 # ---- What is timed -----------------------------------------------------------

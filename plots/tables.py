@@ -5,7 +5,7 @@
     table misaligned [N...]   aligned and one element off, same process
     table counters CASE [ROW, ROW...]   counters, this chapter beside the one before
     table launch [N...]       small sizes: cold, warm, and in a CUDA graph
-    table ladder              every chapter: its idea and its bandwidth
+    table ladder              every chapter, by operation: its idea, speed and gain
     table peers OP [N...]     the chapters of a contract beside its peers
     table provenance          every data file and where it comes from
     table parity programs     how often the executor counts what ncu counts
@@ -47,6 +47,7 @@ gbps, percent, us, copy_gbps.
     value counter FILE CASE ROW   16.00
     value peer FILE BY N      1.14 x   what BY (CUB, PyTorch, ...) takes, in times of FILE's
     value arbitration FILE    0.5 %    what hardware adds to FILE's wavefronts of shared memory
+    value latency NAME        262      ns of one thing alone: NAME as plots/latency.cu prints it
     value pitfall wrong NAME  what docs/how-not-to-measure.md gets wrong, and `right`
 
 CASE is n=1048576 or n=2^20, then offset=1 if arrays start one element too far,
@@ -68,6 +69,7 @@ import budget_figure
 import counters_figure
 import drawings
 import error_figure
+import latency
 import parity_data
 import peers
 import pitfalls
@@ -84,7 +86,7 @@ import forms  # noqa: E402
 import prose  # noqa: E402
 from pages import Problem  # noqa: E402
 
-MEDIAN = "median of 50 calls, arrays out of the L2 cache"
+MEDIAN = "median of 50 calls, L2 cold"
 LARGE = [1 << 26, 1 << 28, 1 << 30]
 SIZES = [150_528, 1 << 20, 6_422_528, 1 << 24, *LARGE]
 SMALL = [1 << 10, 1 << 14, 150_528, 1 << 20]
@@ -199,23 +201,38 @@ def launch(args, page):
 
 
 def ladder(args, page):
-    root = records.root_of(page)
-    rows, shown = [], []
+    root, families = records.root_of(page), {}
     for source in records.main_sources(root):
-        record = records.of_source(root, source)
-        n = headline_size(record)
-        row = record.row(record.op, n)
-        link = os.path.relpath(source.parent, page.parent)
+        families.setdefault(records.op_of(source), []).append(source)
+    lines, shown, sizes = [], [], {}
+    for op, sources in families.items():
+        family = [records.of_source(root, source) for source in sources]
+        rows = [record.row(op, headline_size(record)) for record in family]
+        lines += [f"### {op}: {rows[0].bytes / rows[0].n:.4g} bytes per element", "",
+                  *_ladder_of(family, rows, sources, page), ""]
+        shown += family
+        sizes |= dict.fromkeys(_power(row.n) for row in rows)
+    return [*lines, caption(shown, f"n = {', '.join(sizes)}{_datasheet(shown)}; each chapter "
+                            "beside the copy of its own run")]
+
+
+def _ladder_of(family, rows, sources, page):
+    """The chapters of one operation, and what each gains where there are several."""
+    header = ["", "chapter", "idea", "GB/s", "of the copy"]
+    reached = list(map(records.Record.percent_of_copy, family, rows))
+    cells = []
+    for record, row, source in zip(family, rows, sources):
         number, _, title = source.parent.name.partition("_")
-        rows.append([number, f"[{title.replace('_', ' ')}]({link}/)",
-                     idea(source.parent / "README.md"), _power(n),
-                     f"{row.gbps:,.0f}", _percent(record, row),
-                     _datasheet_percent(record, row)])
-        shown.append(record)
-    header = ["", "chapter", "idea", "n", "GB/s", "of the copy",
-              "of the datasheet"]
-    return [*_table(header, rows, "rllrrrr"), "",
-            caption(shown, "each chapter beside the copy of its own run")]
+        link = os.path.relpath(source.parent, page.parent)
+        cells.append([number, f"[{title.replace('_', ' ')}]({link}/)",
+                      idea(source.parent / "README.md"), f"{row.gbps:,.0f}",
+                      _percent(record, row)])
+    if len(family) > 1:
+        header += ["this step", "all steps"]
+        cells[0] += ["", ""]
+        for k, more in enumerate(cells[1:]):
+            more += [f"{reached[k + 1] / before:.2f} x" for before in (reached[k], reached[0])]
+    return _table(header, cells, "rll" + "r" * (len(header) - 3))
 
 
 def provenance(args, page):
@@ -264,8 +281,15 @@ def peer(args, page):
     return [f"{measured.time(op, names[args[1]], n).p50_us / ours.p50_us:.2f} x"]
 
 
+def latency_ns(args, page):
+    told, name = latency.RECORD.newest(records.root_of(page)), " ".join(args)
+    if name not in told:
+        raise ValueError("write: value latency NAME; the names are " + "; ".join(told))
+    return [_time(told[name])]
+
+
 def pitfall(args, page):
-    told, _ = pitfalls.newest(records.root_of(page))
+    told = pitfalls.RECORD.newest(records.root_of(page))
     which, name = args[0] if args else "", " ".join(args[1:])
     if which not in ("wrong", "right", "times") or name not in told:
         raise ValueError("write: value pitfall wrong|right|times NAME; the names are "
@@ -533,8 +557,8 @@ def beside_counters(args, page):
     root = records.root_of(page)
     shown = [records.of_source(root, source) for source in records.main_sources(root)]
     return _figure(root, page, "counters.svg", "Bars, a row a chapter: bytes moved, "
-                   "requests and instructions an element as the executor counts them, "
-                   "and the time an element on a GPU", shown,
+                   "requests and instructions per element as the executor counts them, "
+                   "and the time per element that was measured", shown,
                    f"n = {_power(counters_figure.DRAWN)}")
 
 
@@ -666,6 +690,7 @@ RENDERERS = {
     ("value", "turns_us"): turns_us,
     ("value", "counter"): counter,
     ("value", "peer"): peer,
+    ("value", "latency"): latency_ns,
     ("value", "pitfall"): pitfall,
     ("value", "arbitration"): arbitration,
     ("value", "gbps"): _value(gbps),
@@ -804,7 +829,7 @@ def _percent(record, row):
     return f"{record.percent_of_copy(row):.1f} %"
 
 
-def _datasheet_percent(record, row):
-    """Empty where the driver does not know the memory's clock."""
-    datasheet = float(record.context["datasheet_gbps"])
-    return f"{100 * row.gbps / datasheet:.0f} %" if datasheet else ""
+def _datasheet(shown):
+    """Nothing where the driver does not know the memory's clock."""
+    known = {float(record.context["datasheet_gbps"]) for record in shown} - {0}
+    return "".join(f"; datasheet: {gbps:,.0f} GB/s" for gbps in sorted(known))

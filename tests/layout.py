@@ -33,6 +33,7 @@ CHECKS = [
     (sources.change, files.later_chapters),
     *[(writing.once_rewritten(check), files.chapter_pages) for check in writing.NEW_FORM],
     (writing.long_sentences, files.plain_pages),
+    (writing.phrases, files.plain_pages),
     (writing.command, files.chapter_pages),
     (writing.change_is_woven, files.chapter_pages),
     (writing.results_are_woven, files.chapter_pages),

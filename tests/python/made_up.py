@@ -92,11 +92,14 @@ def repository(root):
     """Chapters, pages and a record for each; returns the root, resolved."""
     root = pathlib.Path(root).resolve()
     for name, gbps in CHAPTERS.items():
-        source = root / "chapters" / name
-        source.parent.mkdir(parents=True, exist_ok=True)
-        source.write_text(f"// {name}\n")
-        page = source.parent / "README.md"
-        page.write_text(f"# A title\n\n**Why?**\n\nThe idea of {source.parent.name}\n"
-                        "in a sentence. A second one.\n\n`make chapter03 && ./run`\n")
-        write(data_path(root, source), record(root, source, gbps))
+        add_chapter(root, root / "chapters" / name, gbps)
     return root
+
+
+def add_chapter(root, source, gbps):
+    source.parent.mkdir(parents=True, exist_ok=True)
+    source.write_text(f"// {source.parent.name}/{source.name}\n")
+    page = source.parent / "README.md"
+    page.write_text(f"# A title\n\n**Why?**\n\nThe idea of {source.parent.name}\n"
+                    "in a sentence. A second one.\n\n`make chapter03 && ./run`\n")
+    write(data_path(root, source), record(root, source, gbps))

@@ -432,6 +432,7 @@ class Layout(TreeTest):
         self.edit(HERE, "It waits.", "It `shall` [wait](https://example.org/shall), <!-- value a -->1<!-- end -->.")
         self.assert_green()
         self.red_after("docs/terms.md", "It calls.", "It" + " word" * 28 + ".", "line 17: 29 words")
+        self.red_after("docs/terms.md", "It calls.", "We shall see.", "line 17: 'shall'")
 
     def test_a_page_of_the_old_form(self):
         self.edit(HERE, "## Predict\n", "## What it costs\n")

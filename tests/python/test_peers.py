@@ -9,6 +9,7 @@ import tables
 
 from peers import label, load  # noqa: E402  (made_up has set the path)
 import compare  # noqa: E402
+import latency  # noqa: E402
 import pitfalls  # noqa: E402
 import records  # noqa: E402
 
@@ -72,7 +73,7 @@ class Peers(MadeUp):
 class Pitfalls(MadeUp):
     def setUp(self):
         super().setUp()
-        source = self.root / pitfalls.SOURCE
+        source = self.root / pitfalls.RECORD.source
         source.parent.mkdir(parents=True, exist_ok=True)
         source.write_text("// measured\n")
         self.write("pitfalls.json", {
@@ -87,9 +88,27 @@ class Pitfalls(MadeUp):
     def test_refused(self):
         with self.assertRaisesRegex(ValueError, "the names are all zeros"):
             self.render("value", "pitfall", "wrong", "nothing")
-        (self.root / pitfalls.SOURCE).write_text("// edited\n")
+        (self.root / pitfalls.RECORD.source).write_text("// edited\n")
         with self.assertRaisesRegex(ValueError, "another version"):
             self.render("value", "pitfall", "wrong", *"all zeros, GB/s".split())
+
+
+class Latency(MadeUp):
+    def test_values(self):
+        source = self.root / latency.RECORD.source
+        source.parent.mkdir(parents=True, exist_ok=True)
+        with self.assertRaisesRegex(ValueError, "run `make latency` there"):
+            self.render("value", "latency", "tree", "step")
+        source.write_text("// measured\n")
+        self.write("latency.json", {"context": {"source_sha256": records.sha256(source)},
+                                    "latency": {"tree step": 101.3, "load from L1": 20.94}})
+        self.assertEqual(self.render("value", "latency", "tree", "step"), ["101"])
+        self.assertEqual(self.render("value", "latency", *"load from L1".split()), ["20.9"])
+        with self.assertRaisesRegex(ValueError, "the names are tree step; load from L1"):
+            self.render("value", "latency", "tree")
+        source.write_text("// edited\n")
+        with self.assertRaisesRegex(ValueError, "another version"):
+            self.render("value", "latency", "tree", "step")
 
 
 class Compare(MadeUp):

@@ -48,10 +48,33 @@ class Tables(unittest.TestCase):
         self.assertEqual(lines[2], "| an empty kernel |  | 2.50 | 1.25 |")
         self.assertEqual(lines[3], "| 1,024 | 2.50 | 2.00 | 1.25 |")
 
-    def test_ladder_links_each_chapter_and_gives_its_idea(self):
+    def test_ladder_links_each_chapter_and_gives_its_idea_and_gain(self):
         lines = self.render("table", "ladder", page=self.root / "README.md")
-        self.assertEqual(lines[3], "| 03 | [pack](chapters/03_pack/) | The idea "
-                         "of 03_pack in a sentence. | 2²⁸ | 3,981 | 100.0 % | 83 % |")
+        self.assertEqual(lines[0], "### relu: 8 bytes per element")
+        self.assertEqual(lines[2], "|  | chapter | idea | GB/s | of the copy | this step | "
+                         "all steps |")
+        self.assertRegex(lines[4], r"^\| 01 .* \| 62.6 % \|  \|  \|$")
+        self.assertEqual(lines[5], "| 03 | [pack](chapters/03_pack/) | The idea of 03_pack in a "
+                         "sentence. | 3,981 | 100.0 % | 1.60 x | 1.60 x |")
+        self.assertIn("; n = 2²⁸; datasheet: 4,800 GB/s; each chapter", lines[-1])
+
+    def test_ladder_has_a_heading_for_each_operation(self):
+        source = self.root / "chapters/04_half2/gelu.cu"
+        made_up.add_chapter(self.root, source, 3900)
+        third = self.root / "chapters/05_third/relu.cu"
+        made_up.add_chapter(self.root, third, 2000)
+        lines = self.render("table", "ladder", page=self.root / "README.md")
+        self.assertEqual([line for line in lines if line.startswith("#")],
+                         ["### relu: 8 bytes per element", "### gelu: 8 bytes per element"])
+        self.assertRegex(lines[6], r"^\| 05 .*third.* \| 0.50 x \| 0.80 x \|$")
+        self.assertIn("|  | chapter | idea | GB/s | of the copy |", lines)
+
+    def test_a_datasheet_that_nobody_knows_is_not_told(self):
+        for source in (self.root / "chapters").glob("*/*.cu"):
+            data = made_up.record(self.root, source, 4000)
+            data["context"]["datasheet_gbps"] = "0"
+            made_up.write(made_up.data_path(self.root, source), data)
+        self.assertNotIn("datasheet", self.render("table", "ladder")[-1])
 
     def test_caption_names_where_the_numbers_come_from(self):
         for name in ("chapter", "variants", "misaligned", "launch", "ladder"):
@@ -83,7 +106,7 @@ class Tables(unittest.TestCase):
             if name in ("parity", "findings", "speed", "memory", "error",
                         "coarsening", "sweep", "error_speed", "fastest", "tried",
                         "turns", "turn_ns", "turns_us",
-                        "peers", "peer", "pitfall", "arbitration", "kernel", "ptx",
+                        "peers", "peer", "latency", "pitfall", "arbitration", "kernel", "ptx",
                         *(one.name for one in drawings.DRAWINGS)):  # Of no chapter's record.
                 continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
@@ -235,7 +258,7 @@ class Tables(unittest.TestCase):
         data["benchmarks"] = [b for b in data["benchmarks"] if b["n"] < 1 << 28]
         made_up.write(made_up.data_path(self.root, self.source), data)
         lines = self.render("table", "ladder", page=self.root / "README.md")
-        self.assertIn("| 2²⁶ |", lines[3])
+        self.assertIn("n = 2²⁸, 2²⁶;", lines[-1])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""How long a load, a step of a tree, an atomic addition take, each alone.
+
+    plots/latency.py PROGRAM     `make latency` calls it so, and `make bench` in the end
+
+Runs build/gpu/plots/latency.program; records {name: nanoseconds}.
+"""
+
+import json
+import sys
+
+from program_record import ProgramRecord, run_or_raise
+from records import RecordError
+
+RECORD = ProgramRecord("latency")
+
+
+def main(program):
+    told = json.loads(run_or_raise([program]))
+    for name, ns in told.items():
+        print(f"{name:24} {ns:8,.4g} ns")
+    RECORD.write(told)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    try:
+        main(sys.argv[1])
+    except RecordError as error:
+        sys.exit(f"latency: {error}")

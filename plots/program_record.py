@@ -1,0 +1,63 @@
+"""What a program with a main of its own has measured on a GPU: plots/NAME.cu prints
+numbers as JSON, and `make NAME` records them in plots/data/<gpu>/<date>/NAME.json."""
+
+import dataclasses
+import datetime
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import bench
+import records
+import toolchain
+
+
+@dataclasses.dataclass(frozen=True)
+class ProgramRecord:
+    name: str
+
+    @property
+    def source(self):
+        return pathlib.Path("plots", f"{self.name}.cu")
+
+    def newest(self, root, gpu=records.REFERENCE_GPU):
+        """What was measured last, as the program that lies there now measures it."""
+        found = sorted(root.glob(f"plots/data/{gpu}/*/{self.name}.json"))
+        if not found:
+            raise records.RecordError(f"{self.source} was not measured on {gpu}: "
+                                      f"run `make {self.name}` there")
+        data = json.loads(found[-1].read_text())
+        if data["context"]["source_sha256"] != records.sha256(root / self.source):
+            raise records.RecordError(
+                f"{found[-1].relative_to(root)} was measured by another version of "
+                f"{self.source}: run `make {self.name}` again")
+        return data[self.name]
+
+    def write(self, told):
+        about = context() | {"command": f"make {self.name}", "source": str(self.source),
+                             "source_sha256": records.sha256(bench.ROOT / self.source)}
+        path = bench.DATA / records.gpu_folder(about["gpu"]) / about["date"] / f"{self.name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"context": about, self.name: told}, indent=1) + "\n")
+        print(f"Wrote {path.relative_to(bench.ROOT)}.")
+
+
+def context():
+    """What has to be known of a measurement."""
+    commit, dirty = bench.checkout()
+    gpu, driver = run_or_raise(["nvidia-smi", "--query-gpu=name,driver_version",
+                           "--format=csv,noheader"]).splitlines()[0].split(", ")
+    cuda = run_or_raise([toolchain.nvcc(bench.ROOT), "--version"])
+    return {"gpu": gpu, "driver": driver, "cuda": re.search(r"release ([\d.]+)", cuda)[1],
+            "date": datetime.date.today().isoformat(), "commit": commit, "dirty": dirty}
+
+
+def run_or_raise(command, **environment):
+    run = subprocess.run(command, cwd=bench.ROOT, text=True, capture_output=True,
+                         env=os.environ | environment)
+    if run.returncode:
+        raise records.RecordError(f"{' '.join(map(str, command))} ended with status "
+                                  f"{run.returncode}:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
+    return run.stdout
