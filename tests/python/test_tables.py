@@ -131,9 +131,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(self.render("value", "sms", "relu.cu"), ["132"])
 
     def test_a_time_is_shared_out(self):
-        elsewhere = f"../{self.source.parent.name}/relu.cu"
         for words, expected in {"above_floor_us relu.cu 2^28": "537",
-                                f"share_us {elsewhere} 2^28 / 2^10": "0.53",
                                 "share_us relu.cu 2^28 / 2^10": "0.53",
                                 "share_us ../01_one_thread_each/relu.cu 2^28 / 2^10": "0.84",
                                 "share_ns relu.cu 2^28 / 1,000": "539"}.items():

@@ -258,7 +258,9 @@ bool changes(Warp& warp, const Instruction& ins, const Access& a) {
     const Register* from = lanes<Register>(warp, ins.source(k));
     for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
       const int l = first_lane(rest);
-      if (a.at<Memory>(l)[k] != Memory(from[l])) return true;
+      const Memory now =
+          __atomic_load_n(a.at<const Memory>(l) + k, __ATOMIC_RELAXED);
+      if (now != Memory(from[l])) return true;
     }
   }
   return false;
