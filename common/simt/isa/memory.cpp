@@ -215,9 +215,11 @@ uint64_t fingerprint(const Access& a, const T* values) {
 }
 
 // Volatile accesses, relaxed ones and stronger ones meet other threads', also
-// those of the host program. None is weaker than acquire and release.
+// those of the host program; and guesses meet atomics. None is weaker than
+// acquire and release.
 bool is_shared_with_threads(const Instruction& ins, const Access& a) {
-  return ins.strength != Strength::kWeak && a.space == Space::kGlobal;
+  return a.space == Space::kGlobal &&
+         (ins.strength != Strength::kWeak || ins.guess != Guess::kNone);
 }
 
 template <class Memory, class Register>
