@@ -23,8 +23,9 @@ import together
 import toolchain
 from pages import Problem
 
-# For doctest: on a GPU ./run would go on to measure, and it tells of the first failure.
-CHECKS_ONLY = ("--dt-exit", "--dt-reporters=console")
+# For doctest: on a GPU ./run would go on to measure. It tells of the first failure, as its
+# reader sees it; the names of all that fail are doctest's own to tell.
+CHECKS_ONLY, AS_READ = ("--dt-exit", "--dt-reporters=console"), "--dt-reporters=plain"
 SECONDS = 60  # A chapter's run takes five; a mutant that hangs takes for ever.
 CORES = len(os.sched_getaffinity(0))
 COLUMNS = 80
@@ -39,9 +40,9 @@ ESCAPES = {"n": "\n", "'": "'", "\\": "\\", ">": ">"}
 RULER = re.compile(r"^={20,}$", re.M)  # Between the reports of doctest.
 CASE = re.compile(r"^TEST CASE: +(.*?) *$", re.M)
 
-# What the executor, or else doctest, says first: that line and the next.
+# What the executor, or else the checks, say first: that line and what follows.
 FINDING = re.compile(r"^simt: (?!note:).*\n.*", re.M)
-ERROR = re.compile(r"^(?:\S+:\d+: )?((?:FATAL )?ERROR: .*)(?:\n +values: .*)?((?:\n +.*)?)", re.M)
+FAILED = re.compile(r"^FAILED: .*\n.*(?:\n  (?!\().*)?", re.M)
 PLANTED = re.compile(r"[^\s:]*/\w+\.[0-9a-f]{8}\.cu\b")
 NOT_THE_SAME_IN_EVERY_RUN = re.compile(r",? (?:at|of) global address 0x[0-9a-f]+| \(allocation \d+\)")
 
@@ -96,14 +97,11 @@ class Run:
         return cases[0] if cases else name if self.says(name) else None
 
     def first_lines(self, source):
-        """The first two lines about what is wrong, as they are on every machine."""
-        if found := FINDING.search(self.output):
-            said = found[0]
-        elif found := ERROR.search(self.output):
-            said = "".join(found.groups())
-        else:
+        """What it says first about what is wrong, as it is on every machine."""
+        found = FINDING.search(self.output) or FAILED.search(self.output)
+        if not found:
             raise Problem(f"its run does not say what is wrong:\n{self.tail()}")
-        said = NOT_THE_SAME_IN_EVERY_RUN.sub("", PLANTED.sub(source.name, said))
+        said = NOT_THE_SAME_IN_EVERY_RUN.sub("", PLANTED.sub(source.name, found[0]))
         return [line for long in said.rstrip().splitlines() for line in _wrapped(long)]
 
     def tail(self, lines=12):
@@ -223,17 +221,19 @@ class Shown:
         self.workshop = Workshop(root, "cpu", list(collect(root)))
 
     def lines(self, item):
-        run = self._run(item, only(item.red))
-        if not run.turns_red(item.red):  # It is a finding, and no check.
-            run = self._run(item)
-        red = run.turns_red(item.red)
+        options = [only(item.red)]
+        if not self._run(item, *options).turns_red(item.red):  # It is a finding, and no check.
+            options = []
+        red = self._run(item, *options).turns_red(item.red)
         if not red:
             raise Problem(f"'{item.red}' does not turn red: see what tests/breaks.py says")
+        said = self._run(item, *options, AS_READ).first_lines(item.source)
+        name = [] if said[0] == f"FAILED: {red}" else [f"Red: *{red}*.", ""]
         return [
             "<details><summary>The edit, and what <code>./run</code> says</summary>", "",
             "```diff", *item.edit(), "```", "",
-            f"Red: *{red}*.", "",
-            "```text", *run.first_lines(item.source), "```", "",
+            *name,
+            "```text", *said, "```", "",
             "</details>",
         ]
 

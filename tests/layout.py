@@ -31,7 +31,7 @@ CHECKS = [
     (sources.layer, files.executor),
     (sources.wrong_kernel, files.wrong_kernels),
     (sources.change, files.later_chapters),
-    *[(writing.once_rewritten(check), files.chapter_pages) for check in writing.NEW_FORM],
+    *[(check, files.chapter_pages) for check in writing.PAGE_FORM],
     (writing.long_sentences, files.plain_pages),
     (writing.phrases, files.plain_pages),
     (writing.command, files.chapter_pages),

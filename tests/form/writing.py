@@ -1,6 +1,5 @@
 """The form of the pages."""
 
-import functools
 import os
 import re
 
@@ -317,11 +316,5 @@ def span(page, title):
     return found.span(1) if found else (0, 0)
 
 
-NEW_FORM = [headings, opening, sections, picture, predictions, length, long_sentences, phrases,
-            linked_terms]
-
-
-def once_rewritten(check):
-    """Until all ten pages have the new form: a page is held to it once it has a Predict."""
-    return functools.wraps(check)(
-        lambda root, path: check(root, path) if "\n## Predict" in path.read_text() else ())
+PAGE_FORM = [headings, opening, sections, picture, predictions, length, long_sentences, phrases,
+             linked_terms]

@@ -434,10 +434,6 @@ class Layout(TreeTest):
         self.red_after("docs/terms.md", "It calls.", "It" + " word" * 28 + ".", "line 17: 29 words")
         self.red_after("docs/terms.md", "It calls.", "We shall see.", "line 17: 'shall'")
 
-    def test_a_page_of_the_old_form(self):
-        self.edit(HERE, "## Predict\n", "## What it costs\n")
-        self.assert_green()
-
     def test_linked_terms(self):
         link = "[grid](../../docs/terms.md#grid)"
         self.edit("chapters/01_one/README.md", "The **grid** in", "The **warp** and **grids** in")

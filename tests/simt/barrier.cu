@@ -170,6 +170,26 @@ void check_neighbours() {
   expect::each(got, [](int i) { return 10 * (i ^ 1); });
 }
 
+// The second warp has 8 lanes, which come in two parts.
+__global__ void ragged_kernel(int* out) {
+  __shared__ int box[40];
+  const int i = threadIdx.x;
+  box[i] = i;
+  if (i % 2 == 0) {
+    asm volatile("barrier.sync 1, 64;" ::: "memory");
+    out[i] = box[39 - i];
+  } else {
+    asm volatile("barrier.sync 1, 64;" ::: "memory");
+    out[i] = 100 + box[39 - i];
+  }
+}
+
+void check_ragged() {
+  const auto got =
+      expect::results<int>(40, [](int* out) { ragged_kernel<<<1, 40>>>(out); });
+  expect::each(got, [](int i) { return 100 * (i % 2) + 39 - i; });
+}
+
 // A producer arrives and goes on; a consumer waits for it.
 __global__ void arrive_kernel(int* out) {
   __shared__ int box[32];
@@ -360,6 +380,7 @@ int main() {
   check_early();
   check_halves();
   check_neighbours();
+  check_ragged();
   check_arrive();
   check_named_votes();
   check_shapes();

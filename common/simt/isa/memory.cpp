@@ -215,9 +215,11 @@ uint64_t fingerprint(const Access& a, const T* values) {
 }
 
 // Volatile accesses, relaxed ones and stronger ones meet other threads', also
-// those of the host program. None is weaker than acquire and release.
+// those of the host program; and guesses meet atomics. None is weaker than
+// acquire and release.
 bool is_shared_with_threads(const Instruction& ins, const Access& a) {
-  return ins.strength != Strength::kWeak && a.space == Space::kGlobal;
+  return a.space == Space::kGlobal &&
+         (ins.strength != Strength::kWeak || ins.guess != Guess::kNone);
 }
 
 template <class Memory, class Register>
@@ -258,7 +260,9 @@ bool changes(Warp& warp, const Instruction& ins, const Access& a) {
     const Register* from = lanes<Register>(warp, ins.source(k));
     for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
       const int l = first_lane(rest);
-      if (a.at<Memory>(l)[k] != Memory(from[l])) return true;
+      const Memory now =
+          __atomic_load_n(a.at<const Memory>(l) + k, __ATOMIC_RELAXED);
+      if (now != Memory(from[l])) return true;
     }
   }
   return false;

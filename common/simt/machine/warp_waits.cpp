@@ -119,9 +119,11 @@ void WarpRun::arrive_at_barrier(const Path& path, uint32_t mask,
     barrier.count += lane_count(read_predicate(*this, ins, 2) & mask);
     barrier.lanes += lane_count(mask);
   }
-  // With a thread count, warps count as a whole: a ragged one stands for 32.
-  const bool whole = barrier.expected && mask == live;
-  barrier.arrived += whole ? kLanes : lane_count(mask);
+  barrier.arrived += lane_count(mask);
+  // With a thread count, warps count as a whole: a ragged one stands for 32,
+  // once its last lanes are there.
+  if (barrier.expected && (mask | waits_at(number)) == live)
+    barrier.arrived += kLanes - lane_count(live);
   if (ins.kind == Kind::kBarrier) {
     Path& waiting = waiting_.emplace_back(path);
     waiting.mask = mask;
