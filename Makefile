@@ -122,6 +122,7 @@ SANITIZED := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 ifeq ($(BACKEND),gpu)
 ARCH     ?= $(if $(filter gpu,$(firstword $(FOUND))),native,all)
 TARGET   := -arch=$(ARCH) -lineinfo
+OPTIMISED := -O2
 RUNTIME  :=
 LDLIBS   := -L$(CUDA)/lib64 -Wl,-rpath,$(realpath $(CUDA)/lib64) -lcudart -lpthread
 BENCH    := $(addprefix $(B)/common/,bench.o empty_kernel.o read_kernel.o)
@@ -131,6 +132,9 @@ else
 # PTX and no machine code; common/simt stands in for NVIDIA's runtime library.
 TARGET   := -gencode arch=compute_90,code=compute_90 --no-compress \
   -cudart none -lineinfo
+# Without a GPU what only prints need not be fast at all.
+OPTIMISED := -O1
+$(B)/common/%.o: CXXFLAGS += -O0
 RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
 LAUNCHES := $(addprefix $(B)/common/show_,kernels.o profile.o)
@@ -140,7 +144,7 @@ SHOW     := $(addprefix $(B)/common/show_,file.o rows.o table.o)
 CHECKS   := $(addprefix $(B)/common/,main.o checks.o)
 NVBASE   := -ccbin $(CXX) -I. $(CPPFLAGS)
 NVFLAGS  := -std=c++20 -O3 $(NVBASE)
-CXXFLAGS := -std=c++20 -O1 -Wall -Wextra $(SANITIZED) -I. $(CPPFLAGS) \
+CXXFLAGS := -std=c++20 $(OPTIMISED) -Wall -Wextra $(SANITIZED) -I. $(CPPFLAGS) \
   -isystem $(CUDA)/include
 # g++ 12 warns where strings are added, wrongly: its bug 105329.
 # Nobody asks which floating-point exceptions occurred, so vectors may compute
@@ -201,8 +205,6 @@ endif
 $(SIMT) $(B)/standard.h.gch: CXXFLAGS += $(SIMTFLAGS) -O1
 FAST := $(filter-out $(foreach d,core decode runtime,%/$d/all.o),$(SIMT))
 $(FAST) $(B)/standard.h.gch: CXXFLAGS += -O3
-# What only prints need not be fast at all.
-$(B)/common/%.o: CXXFLAGS += -O0
 $(FAST): private PRECOMPILED := -include $(B)/standard.h -Winvalid-pch
 $(FAST): $(B)/standard.h.gch
 $(B)/standard.h.gch: common/simt/core/standard.h $(B)/settings

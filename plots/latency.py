@@ -7,10 +7,8 @@ Runs build/gpu/plots/latency.program; records {name: nanoseconds}.
 """
 
 import json
-import sys
 
-from program_record import ProgramRecord, run_or_raise
-from records import RecordError
+from program_record import ProgramRecord, run_or_raise, script
 
 RECORD = ProgramRecord("latency")
 
@@ -23,9 +21,4 @@ def main(program):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    try:
-        main(sys.argv[1])
-    except RecordError as error:
-        sys.exit(f"latency: {error}")
+    script(RECORD.name, __doc__, main)

@@ -8,11 +8,9 @@ keeps shared memory busy; records {name: {"wrong": number, "right": number}}.
 """
 
 import json
-import sys
 
-import ncu
-from program_record import ProgramRecord, run_or_raise
-from records import RecordError
+from program_record import ProgramRecord, run_or_raise, script
+import ncu  # noqa: E402  (program_record has set the path)
 
 RECORD = ProgramRecord("pitfalls")
 BUSIEST = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
@@ -30,9 +28,4 @@ def main(program):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    try:
-        main(sys.argv[1])
-    except RecordError as error:
-        sys.exit(f"pitfalls: {error}")
+    script(RECORD.name, __doc__, main)

@@ -8,10 +8,13 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
-import bench
-import records
-import toolchain
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
+
+import bench  # noqa: E402
+import records  # noqa: E402
+import toolchain  # noqa: E402
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,3 +64,13 @@ def run_or_raise(command, **environment):
         raise records.RecordError(f"{' '.join(map(str, command))} ended with status "
                                   f"{run.returncode}:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
     return run.stdout
+
+
+def script(name, usage, measure):
+    """What plots/NAME.py does: measure(program), which its one argument names."""
+    if len(sys.argv) != 2:
+        sys.exit(usage)
+    try:
+        measure(sys.argv[1])
+    except records.RecordError as error:
+        sys.exit(f"{name}: {error}")

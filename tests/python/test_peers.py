@@ -1,6 +1,9 @@
 """Peers, pitfalls and other GPUs: what their tables say, and what they refuse."""
 
 import json
+import pathlib
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -91,6 +94,17 @@ class Pitfalls(MadeUp):
         (self.root / pitfalls.RECORD.source).write_text("// edited\n")
         with self.assertRaisesRegex(ValueError, "another version"):
             self.render("value", "pitfall", "wrong", *"all zeros, GB/s".split())
+
+
+class Scripts(unittest.TestCase):
+    def test_a_program_that_fails_is_named(self):
+        for script in ("latency", "pitfalls"):
+            with self.subTest(script):
+                path = pathlib.Path(tables.__file__).with_name(f"{script}.py")
+                run = subprocess.run([sys.executable, path, "false"],
+                                     text=True, capture_output=True)
+                self.assertEqual(run.returncode, 1)
+                self.assertEqual(run.stderr, f"{script}: false ended with status 1:\n\n")
 
 
 class Latency(MadeUp):

@@ -21,7 +21,8 @@ const std::string kLeft = "%unrolled_left", kMore = "%unrolled_more",
 struct Loop {
   size_t label, branch;
   const Statement* compares = nullptr;  // setp.lt.u32 %p1, %r1, %r2;
-  uint64_t step = 0;                    // of its first operand, up or down
+  uint64_t step = 0;                    // of its first operand,
+  bool up = true;                       // or down
 };
 
 bool is_any(const std::string& name, std::initializer_list<const char*> names) {
@@ -122,11 +123,12 @@ bool counts(const std::vector<Statement>& body, Loop& loop) {
   const auto step = parse_literal(adds->operands[2].text);
   if (!step || step->as(4) == 0) return false;
   const auto by = static_cast<int32_t>(step->as(4));
-  loop.step = by > 0 ? by : -int64_t{by};
+  loop.up = by > 0;
+  loop.step = loop.up ? by : -int64_t{by};
   // nvcc has unrolled it already if it takes several steps until both are
   // equal.
   if (loop.step > 1 && loop.compares->op[1] == "ne") return false;
-  return loop.step < 1 << 28 && leads_to_bound(*loop.compares, by > 0);
+  return loop.step < 1 << 28 && leads_to_bound(*loop.compares, loop.up);
 }
 
 Operand operand(const std::string& text) {
@@ -227,21 +229,13 @@ class Writer {
     const Statement& compare = *loop_->compares;
     const std::string &counter = compare.operands[1].text,
                       &bound = compare.operands[2].text;
-    const bool down = is_any(compare.op[1], {"gt", "ge"}) || down_to(compare);
-    emit("sub.u32", {kLeft, down ? counter : bound, down ? bound : counter});
+    const bool up = loop_->up;
+    emit("sub.u32", {kLeft, up ? bound : counter, up ? counter : bound});
     const bool reaches = is_any(compare.op[1], {"le", "ge"});
     emit(reaches ? "setp.ge.u32" : "setp.gt.u32",
          {kMore, kLeft, std::to_string(loop_->step * (turns - 1))});
     emit("setp." + compare.op[1] + ".and." + compare.op[2],
          {kMore, counter, bound, kMore});
-  }
-  // With setp.ne the step alone tells.
-  bool down_to(const Statement& compare) const {
-    const Statement* adds =
-        writer(from_.body, *loop_, compare.operands[1].text);
-    return compare.op[1] == "ne" &&
-           static_cast<int32_t>(parse_literal(adds->operands[2].text)->as(4)) <
-               0;
   }
   void branch_unless(int turns, const std::string& to) {
     more_than(turns);
