@@ -221,8 +221,9 @@ $(WHOLE): %.o: %.cpp $(B)/settings
 $(MISSING): far = $(eval BEGUN += x) ($(words $(BEGUN)) of $(words $(MISSING)))
 # The host's part of a suite is long to compile and short to run.
 $(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst -O3,-O1,$(NVFLAGS))
-# The same program in other instructions, for tests/fuzz to compare with.
+# For tests/fuzz: the same program in other PTX, and its PTX word by word.
 $(B)/build/fuzz/plain/%.o: NVFLAGS += -G
+$(B)/build/fuzz/literal/%.o: NVFLAGS += -Xptxas -O0
 # A folder is newer than the library when a file was added or removed.
 REFUSALS := $(B)/common/simt/refusals
 $(B)/libsimt.a: $(SIMT) $(REFUSALS).o $(sort $(dir $(SIMT:$(B)/%=%)))
