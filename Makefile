@@ -115,8 +115,9 @@ endif
 # ---- How it is compiled and linked ------------------------------------------
 
 # SANITIZE=address,undefined: what g++ compiles looks for its own mistakes, and
-# ends the program at the first.
-B := build/$(BACKEND)$(if $(SANITIZE),.sanitized)
+# ends the program at the first. MARCH=x86-64-v3: the executor for any processor
+# with AVX2, instead of for this one.
+B := build/$(BACKEND)$(if $(SANITIZE),.sanitized)$(MARCH:%=.%)
 SANITIZED := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 
 ifeq ($(BACKEND),gpu)
@@ -149,7 +150,7 @@ CXXFLAGS := -std=c++20 $(OPTIMISED) -Wall -Wextra $(SANITIZED) -I. $(CPPFLAGS) \
 # g++ 12 warns where strings are added, wrongly: its bug 105329.
 # Nobody asks which floating-point exceptions occurred, so vectors may compute
 # what a branch would skip; that halves the time of f16 arithmetic on AVX2.
-SIMTFLAGS := -march=native -ffp-contract=off -fno-math-errno \
+SIMTFLAGS := -march=$(or $(MARCH),native) -ffp-contract=off -fno-math-errno \
   -fno-trapping-math -pthread -Wno-restrict -Wno-stringop-overflow \
   -Wno-array-bounds
 

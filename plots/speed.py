@@ -4,9 +4,9 @@
     plots/speed.py       `make speed` calls it so
 
 Times the six kernels of tests/speed/kernels.cu in CPU time, on one core: with
-the observers off, with the counters alone, and with everything on; and, in the
-same run, numba's CUDA simulator on the same kernels. Writes
-plots/data/executor/speed.json.
+the observers off, with the counters alone, and with everything on; the latter two
+also as built for any processor with AVX2; and, in the same run, numba's CUDA
+simulator on the same kernels. Writes plots/data/executor/speed.json.
 """
 
 import dataclasses
@@ -29,6 +29,8 @@ from pages import Problem  # noqa: E402
 
 SOURCE = "tests/speed/kernels.cu"
 PROGRAM = "build/cpu/tests/speed/kernels.program"
+AVX2 = "x86-64-v3"
+AVX2_PROGRAM = f"build/cpu.{AVX2}/tests/speed/kernels.program"
 SIMULATED = "tests/speed/numba_kernels.py"
 PINS = "tests/speed/numba.txt"
 VENV = ROOT / ".toolchain" / "numba"
@@ -38,6 +40,7 @@ DATA = "plots/data/executor/speed.json"
 OBSERVERS = {"off": {"SIMT_COUNTERS": "off", "SIMT_CHECKS": "off"},
              "counters": {"SIMT_CHECKS": "off"},
              "everything": {}}
+ON_AVX2 = {f"{name} on AVX2": name for name in ("counters", "everything")}
 # They take turns, so that what disturbs the machine disturbs them all.
 ROUNDS = 3
 ELEMENTS = (1 << 18, 1 << 22, 1 << 24, 1 << 26)
@@ -106,6 +109,7 @@ def simulator():
 def measure_times(python):
     commands = {name: ([PROGRAM], environment)
                 for name, environment in OBSERVERS.items()}
+    commands |= {name: ([AVX2_PROGRAM], OBSERVERS[observed]) for name, observed in ON_AVX2.items()}
     if python:
         commands["numba"] = ([python, SIMULATED], {})
     times = {name: {} for name in commands}
@@ -147,9 +151,10 @@ def sha256(root):
 
 
 def main():
-    built = toolchain.make(ROOT, "cpu", PROGRAM)
-    if built.returncode:
-        raise Problem(f"the build failed:\n{built.stdout}")
+    for program, march in ((PROGRAM, ""), (AVX2_PROGRAM, AVX2)):
+        built = toolchain.make(ROOT, "cpu", f"MARCH={march}", program)
+        if built.returncode:
+            raise Problem(f"the build failed:\n{built.stdout}")
     python = simulator()
     report = {"context": context(python), "times": measure_times(python),
               "memory": measure_memory()}
@@ -181,12 +186,12 @@ def time_table(root):
     rows = []
     for kernel, everything in times["everything"].items():
         cells = [f"`{kernel}`"]
-        cells += [f"{times[name][kernel].best:,.1f}" for name in OBSERVERS]
+        cells += [f"{times[name][kernel].best:,.1f}" for name in (*OBSERVERS, *ON_AVX2)]
         if "numba" in times:
             simulated = times["numba"][kernel].best
             cells += [f"{simulated:,.0f}", f"{simulated / everything.best:,.0f} x"]
         rows.append(cells)
-    header = ["ns a thread", "observers off", "counters", "everything"]
+    header = ["ns a thread", "observers off", *list(OBSERVERS)[1:], *ON_AVX2]
     if "numba" in times:
         header += ["numba's simulator", "beside everything"]
     samples = len(next(iter(times["everything"].values())).ns)

@@ -52,30 +52,6 @@ constexpr uint32_t align_up(uint32_t n, uint32_t to) {
 }
 
 template <class T>
-void copy_lanes(Warp& warp, const Instruction& ins, uint32_t mask) {
-  T* to = lanes<T>(warp, ins.result(0));
-  const T* from = lanes<T>(warp, ins.source(0));
-  if (mask == kAllLanes) {
-#pragma GCC ivdep
-    for (int l = 0; l < kLanes; ++l) to[l] = from[l];
-    return;
-  }
-  for (int l = 0; l < kLanes; ++l)
-    if (mask >> l & 1) to[l] = from[l];
-}
-
-Handler copy_handler(int bytes) {
-  switch (bytes) {
-    case 2:
-      return copy_lanes<uint16_t>;
-    case 4:
-      return copy_lanes<uint32_t>;
-    default:
-      return copy_lanes<uint64_t>;
-  }
-}
-
-template <class T>
 void fill_lanes(Warp& warp, const Instruction& ins, uint32_t mask, T value) {
   T* to = lanes<T>(warp, ins.result(0));
   for (int l = 0; l < kLanes; ++l)

@@ -39,4 +39,7 @@ struct Draft : Instruction {
 // what is accepted; throws Error for what it holds and no family knows.
 void decode_arithmetic(const Statement& s, OperandReader& operands, Draft& ins);
 
+// What copies a source of 1, 2, 4, 8 or 16 bytes to a register as wide.
+Handler copy_handler(int bytes);
+
 }  // namespace simt

@@ -93,23 +93,7 @@ void decode_mov(Decoding& d) {
   if (!d.operand(0).list.empty() || !d.operand(1).list.empty())
     return decode_parts(d, type.bytes);
   d.bind(type.bytes);
-  switch (type.bytes) {
-    case 1:
-      d.ins.run = move<uint8_t>;
-      break;
-    case 2:
-      d.ins.run = move<uint16_t>;
-      break;
-    case 4:
-      d.ins.run = move<uint32_t>;
-      break;
-    case 8:
-      d.ins.run = move<uint64_t>;
-      break;
-    case 16:
-      d.ins.run = move<unsigned __int128>;
-      break;
-  }
+  d.ins.run = copy_handler(type.bytes);
 }
 
 // prmt: each nibble of the selector picks one of the eight bytes of b:a; its
@@ -164,6 +148,21 @@ void decode_prmt(Decoding& d) {
 }
 
 }  // namespace
+
+Handler copy_handler(int bytes) {
+  switch (bytes) {
+    case 1:
+      return move<uint8_t>;
+    case 2:
+      return move<uint16_t>;
+    case 4:
+      return move<uint32_t>;
+    case 8:
+      return move<uint64_t>;
+    default:
+      return move<unsigned __int128>;
+  }
+}
 
 const Family& move_family() {
   static const Family family = {"",
