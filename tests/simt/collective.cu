@@ -216,6 +216,33 @@ void check_syncwarp() {
 
 }  // namespace
 
+// Lanes leave one by one, and each vote is among those that are left. The
+// compiler unrolls this loop: what is over four turns comes first, in a loop of
+// its own, so some lanes cast their first vote here and some there.
+__global__ void leave_kernel(const unsigned* turns, unsigned* out) {
+  unsigned left = kAll, turn = turns[threadIdx.x] % 11;
+  while (true) {
+    const unsigned stay = __ballot_sync(left, turn != 0);
+    if (turn-- == 0) break;
+    left = stay;
+  }
+  out[threadIdx.x] = left;
+}
+
+void check_leaving() {
+  std::vector<unsigned> turns(32);
+  for (unsigned l = 0; l < 32; ++l) turns[l] = l * 7 + 3;
+  const expect::Copy<unsigned> given(turns);
+  const auto got = expect::results<unsigned>(
+      32, [&](unsigned* out) { leave_kernel<<<1, 32>>>(given, out); });
+  expect::each(got, [&](int lane) {
+    unsigned left = 0;
+    for (unsigned l = 0; l < 32; ++l)
+      if (turns[l] % 11 >= turns[lane] % 11) left |= 1u << l;
+    return left;
+  });
+}
+
 int main() {
   check_votes();
   check_match<unsigned>(0);
@@ -228,5 +255,6 @@ int main() {
   check_lane_registers();
   check_machine_registers();
   check_syncwarp();
+  check_leaving();
   return expect::report();
 }

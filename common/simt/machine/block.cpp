@@ -76,7 +76,7 @@ bool BlockRun::run() {
 // Some paths have given way: what is it that they do?
 void BlockRun::end_turn() {
   if (turns_++ % kTurns == 0 || std::exchange(loops_, false)) lap();
-  circles_ = circles() && !open_joins();
+  circles_ = circles() && !open_joins(Path::kGaveWay);
 }
 
 // Tells the other blocks that memory may have changed.
@@ -118,10 +118,11 @@ uint64_t BlockRun::state() {
   return sum;
 }
 
-// Lets lanes go on that wait at a join for others that go round in a circle.
-bool BlockRun::open_joins() {
+// Lets lanes go on that wait at a join for others that go round in a circle, or
+// that wait in a collective.
+bool BlockRun::open_joins(Path::State state) {
   bool any = false;
-  for (auto& warp : runs) any |= warp->open_joins(Path::kGaveWay);
+  for (auto& warp : runs) any |= warp->open_joins(state);
   return any;
 }
 
@@ -236,23 +237,37 @@ Finding BlockRun::finding(Path::State state, const std::string& kind,
   throw Error("a block stands still and nobody waits: a bug of the executor");
 }
 
-void BlockRun::deadlock() {
+PlacedFault BlockRun::standstill() const {
   int barriers = 0;
   for (uint32_t k = 0; k < std::size(this->barriers); ++k)
     barriers += std::any_of(runs.begin(), runs.end(),
                             [&](const auto& w) { return w->waits_at(k) != 0; });
   const bool in_collective = any_waits(Path::kAtCollective);
   if (barriers + in_collective > 1)
-    throw PlacedFault(719, finding(Path::kAtBarrier, "deadlock",
-                                   "threads of the block wait for one another "
-                                   "in different places:"));
+    return {719, finding(Path::kAtBarrier, "deadlock",
+                         "threads of the block wait for one another in "
+                         "different places:")};
   if (barriers)
-    throw PlacedFault(719, finding(Path::kAtBarrier, "partial barrier",
-                                   "part of the block waits at a barrier that "
-                                   "the others do not come to:"));
-  throw PlacedFault(719, finding(Path::kAtCollective, "missing lanes",
-                                 "a warp collective waits for lanes that its "
-                                 "mask names and that do not come:"));
+    return {719, finding(Path::kAtBarrier, "partial barrier",
+                         "part of the block waits at a barrier that the others "
+                         "do not come to:")};
+  return {719, finding(Path::kAtCollective, "missing lanes",
+                       "a warp collective waits for lanes that its mask names "
+                       "and that do not come:")};
+}
+
+// Nobody can go on. Lanes at a join may still come to the collective that lacks
+// them: they go on alone, and are told of if they end up anywhere else.
+void BlockRun::deadlock() {
+  if (lacks_lanes()) lanes_went_elsewhere();
+  const PlacedFault fault = standstill();
+  if (!open_joins(Path::kAtCollective)) throw fault;
+  standstill_ = fault;
+}
+
+bool BlockRun::lacks_lanes() const {
+  return std::any_of(runs.begin(), runs.end(),
+                     [](const auto& w) { return w->lacks(kAllLanes); });
 }
 
 }  // namespace simt

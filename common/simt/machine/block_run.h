@@ -7,6 +7,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ struct BlockRun : Block {
   // Opens a barrier if everybody has come: when somebody came, or exited.
   void check_barrier(uint32_t number);
   void check_barriers();
+  // Of lanes that went on from a join, for a collective lacks them.
+  [[noreturn]] void lanes_went_elsewhere() const { throw *standstill_; }
 
   uint32_t awaited = 0;  // a bit for each barrier that somebody came to
   std::vector<std::unique_ptr<WarpRun>> runs;
@@ -51,12 +54,14 @@ struct BlockRun : Block {
   bool circles();
   uint64_t state();
   void lap();
-  bool open_joins();
+  bool open_joins(Path::State state);
   void note_change();
   // That nobody can go on, by the place where the first of those waits.
   Finding finding(Path::State state, const std::string& kind,
                   const std::string& what) const;
-  [[noreturn]] void deadlock();
+  PlacedFault standstill() const;
+  void deadlock();
+  bool lacks_lanes() const;
   bool any_waits(Path::State state) const;
   LanesByWarp waiting_lanes(uint32_t barrier) const;
   std::string describe_waiting() const;
@@ -73,6 +78,7 @@ struct BlockRun : Block {
   // Processor time since a thread ended.
   double seconds_ = 0, clock_ = 0;
   uint32_t live_then_ = 0;
+  std::optional<PlacedFault> standstill_;  // the last one that joins ended
 };
 
 }  // namespace simt

@@ -119,6 +119,7 @@ void WarpRun::start() {
   live = threads;
   turn_end_ = issued + kTurn;
   came_ = open_for_ = 0;
+  opened_for_collective_ = false;
   waiting_.clear();
   ready_.clear();
 }
@@ -394,6 +395,7 @@ void WarpRun::leave(Join* innermost, const Join* outermost, uint32_t mask) {
 }
 
 void WarpRun::exit_lanes(Path& path, uint32_t mask) {
+  if (lacks(mask)) home_.lanes_went_elsewhere();
   live &= ~mask;
   block->live -= lane_count(mask);
   leave(path.join, nullptr, mask);

@@ -80,6 +80,9 @@ class WarpRun : public Warp {
   // Lets lanes go on that wait at a join for paths of this state: they may hold
   // the lock that those want. Returns whether there were any.
   bool open_joins(Path::State state);
+  // Whether a collective waits for some of these lanes since joins were opened
+  // for it.
+  bool lacks(uint32_t mask) const;
   void release(uint32_t barrier);
   void open_cluster_barrier();
   std::string describe_waiting() const;
@@ -145,6 +148,7 @@ class WarpRun : public Warp {
   // Lanes that have come to the cluster's barrier and not gone on from it:
   // while it is closed, and since it is open.
   uint32_t came_ = 0, open_for_ = 0;
+  bool opened_for_collective_ = false;
   bool state_known_ = false;
   uint64_t state_ = 0;
 };

@@ -29,7 +29,15 @@ bool WarpRun::open_joins(Path::State state) {
     for (Join* join = path.join; join; join = join->parent) any |= open(*join);
   }
   if (any) state_known_ = false;
+  if (state == Path::kAtCollective) opened_for_collective_ |= any;
   return any;
+}
+
+bool WarpRun::lacks(uint32_t mask) const {
+  return opened_for_collective_ &&
+         std::any_of(waiting_.begin(), waiting_.end(), [&](const Path& p) {
+           return p.state == Path::kAtCollective && (p.members & mask) != 0;
+         });
 }
 
 namespace {
@@ -103,6 +111,7 @@ const Path* WarpRun::waiting(Path::State state) const {
 
 void WarpRun::arrive_at_barrier(const Path& path, uint32_t mask,
                                 const Instruction& ins) {
+  if (lacks(mask)) home_.lanes_went_elsewhere();
   const uint32_t number = *lanes<uint32_t>(*this, ins.source(0));
   if (number >= Block::kBarriers)
     fault(*this, ins, first_lane(mask), "bad barrier",
@@ -329,6 +338,7 @@ bool WarpRun::complete_collective(const Path& one) {
   std::copy_if(waiting_.begin(), waiting_.end(), std::back_inserter(together),
                with_it);
   std::erase_if(waiting_, with_it);
+  opened_for_collective_ &= waiting(Path::kAtCollective) != nullptr;
   exchange.members = here;
   for (Path& p : together) {
     const Instruction& ins = p.frame->function->code[p.pc];
