@@ -95,6 +95,7 @@ folder=$BUILD/programs/$(realpath -- "${sources[@]}" | sha256sum | cut -c 1-12)
 first=${sources[0]##*/}
 program=$folder/${first%.*}$ENDING
 program=${program//[^A-Za-z0-9._\/-]/_}
+rm -f run # Where the build fails, no older one stays.
 mkdir -p "$folder"
 
 # What an object was made of, as the compiler listed it.
@@ -172,7 +173,6 @@ fi
 
 # ---- ./run ------------------------------------------------------------------
 
-rm -f run
 if ((${#arguments[@]})); then
   {
     echo '#!/usr/bin/env bash'
