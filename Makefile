@@ -77,8 +77,8 @@ ifeq ($(and $(filter %.cu,$(SRC)),$(wildcard $(SRC))),)
 $(error SRC=$(SRC): there is no such .cu file)
 endif
 ifeq ($(filter $(OPS),$(call op,$(SRC))),)
-$(error $(SRC) would fulfil a contract '$(call op,$(SRC))', the file's name up \
-to the first dot, and there is none.$(newline)The contracts are: $(OPS).$(newline)\
+$(error $(SRC) would fulfil a contract '$(call op,$(SRC))',$(newline)the file's \
+name up to the first dot, and there is none.$(newline)The contracts are: $(OPS).$(newline)\
 If it has its own main: make program SRC=$(SRC))
 endif
 endif

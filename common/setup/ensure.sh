@@ -22,11 +22,13 @@ readonly NO_SPACE='No space left on device'
 readonly NO_COMPILER="$CXX is no C++20 compiler: g++ 11 or newer is needed \
 (make CXX=g++-12 takes another)."
 
+say() { printf '%s\n' "$*" | fold -s -w 80; }
+
 fail() {
   if [[ $* == *"$LOG"* ]] && grep -q "$NO_SPACE" "$LOG"; then
     set -- "The disk is full: make room, then make again. The log is in $LOG."
   fi
-  printf '\n%s\n' "$*" >&2
+  say $'\n'"$*" >&2
   exit 1
 }
 
@@ -144,7 +146,7 @@ sudo is here to install them:
 
 Run that (or what installs the same on this system), then make again."
 
-  echo "Set-up installs system packages with apt: $*"
+  say "Set-up installs system packages with apt: $*"
   local apt=("${AS_ROOT[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q)
   { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "$@"; } \
     >>"$LOG" 2>&1 && return
@@ -200,7 +202,7 @@ choose_nvcc() {
   local nvcc
   while read -r nvcc; do
     works "$nvcc" && echo "$nvcc" && return
-    echo "Set-up passes over $nvcc, which does not compile a small kernel:" >&2
+    say "Set-up passes over $nvcc, which does not compile a small kernel:" >&2
     grep -m 1 -i 'error' "$SCRATCH/probe.log" >&2 ||
       tail -n 1 "$SCRATCH/probe.log" >&2
   done < <(candidates)
@@ -213,7 +215,7 @@ cuda_root() {
 }
 
 install_cuda() {
-  echo "Set-up installs NVIDIA's CUDA compiler and headers, which are not" \
+  say "Set-up installs NVIDIA's CUDA compiler and headers, which are not" \
     "here, into $OWN_CUDA (100 MB to fetch, 280 MB on disk):"
   sed -n 's/^nvidia/    nvidia/p' common/setup/cuda.txt
   make_venv
@@ -305,7 +307,7 @@ install_python_packages() {
   install_packages "${MISSING[@]}"
   must has_python "$PYTHON is not Python 3.10 or newer (make PYTHON=python3.12 \
 takes another)."
-  echo "Set-up installs what draws the figures and judges the code's format" \
+  say "Set-up installs what draws the figures and judges the code's format" \
     "into $VENV (30 MB to fetch):"
   grep '==' "$PINS" | sed 's/^/    /'
   make_venv

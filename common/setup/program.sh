@@ -15,7 +15,7 @@ shift
 readonly PARTS=("$@")
 
 fail() {
-  printf '%s\n' "$*" >&2
+  printf '%s\n' "$*" | fold -s -w 80 >&2
   exit 1
 }
 
@@ -165,7 +165,7 @@ if ! is_current "$program" "${command[*]}" < <(printf '%s\n' "${objects[@]}" "${
   rm -f "$program.made"
   if ! "${command[@]}" 2>"$folder/link.log"; then
     cat "$folder/link.log" >&2
-    [[ $BUILD != */cpu ]] || explain "$folder/link.log" >&2
+    [[ $BUILD != */cpu ]] || explain "$folder/link.log" | fold -s -w 80 >&2
     exit 1
   fi
   printf '%s\n' "${command[*]}" >"$program.made"

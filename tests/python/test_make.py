@@ -52,9 +52,11 @@ class MakeTest(unittest.TestCase):
             here = pathlib.Path(folder)
             (here / "common").symlink_to(ROOT / "common")
 
-            def said():
-                done = subprocess.run([here / "common/setup/ensure.sh", "cpu"], text=True, capture_output=True)
+            def said(**environment):
+                done = subprocess.run([here / "common/setup/ensure.sh", "cpu"], text=True, capture_output=True,
+                                      env=os.environ | environment)
                 self.assertEqual(done.returncode, 1)
+                self.assertLessEqual(max(map(len, done.stderr.splitlines())), 80, done.stderr)
                 return done.stderr
             (here / ".toolchain").symlink_to("/proc")
             self.assertRegex(said(), r"Set-up cannot write in this folder \(.*\):\n/proc\n")
@@ -62,6 +64,7 @@ class MakeTest(unittest.TestCase):
             (here / ".toolchain").mkdir()
             (here / ".toolchain/room").symlink_to("/dev/full")
             self.assertIn(f"The disk is full: set-up cannot write in\n{here}/.toolchain\n", said())
+            self.assertIn("nothing is no C++20 compiler: ", said(CXX="nothing"))
 
     def test_no_such_backend(self):
         self.assert_refuses(["BACKEND=tpu", "chapter01"], "BACKEND=tpu is neither gpu nor cpu")
