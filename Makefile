@@ -53,11 +53,13 @@ define newline
 endef
 LISTING := $(foreach n,$(NAMES),$(newline)    chapter$n)
 
-UNKNOWN := $(filter chapter% diff% ptx% bench% profile%,$(filter-out bench profile \
-  $(NAMES:%=chapter%) $(NUMBERS:%=diff%) $(NAMES:%=ptx%) $(NUMBERS:%=bench%) \
-  $(NAMES:%=profile%),$(GOALS)))
+NUMBERED := chapter% diff% ptx% bench% profile%
+KNOWN := $(foreach g,diff% bench%,$(NUMBERS:%=$g)) \
+  $(foreach g,chapter% ptx% profile%,$(NAMES:%=$g))
+UNKNOWN := $(filter $(NUMBERED),$(filter-out bench profile $(KNOWN),$(GOALS)))
+MEANT := $(filter $(KNOWN),$(foreach g,$(NUMBERED),$(patsubst $g,$(subst %,0%,$g),$(UNKNOWN))))
 ifneq ($(UNKNOWN),)
-$(error There is no $(UNKNOWN).$(newline)The chapters are$(LISTING)$(newline)\
+$(error There is no $(UNKNOWN).$(if $(MEANT), Did you mean $(MEANT)?)$(newline)The chapters are$(LISTING)$(newline)\
 There are diffNN, ptxNN, profileNN and benchNN for each number, too)
 endif
 
@@ -75,8 +77,8 @@ ifeq ($(and $(filter %.cu,$(SRC)),$(wildcard $(SRC))),)
 $(error SRC=$(SRC): there is no such .cu file)
 endif
 ifeq ($(filter $(OPS),$(call op,$(SRC))),)
-$(error $(SRC) would fulfil a contract '$(call op,$(SRC))', the file's name up \
-to the first dot, and there is none.$(newline)The contracts are: $(OPS).$(newline)\
+$(error $(SRC) would fulfil a contract '$(call op,$(SRC))',$(newline)the file's \
+name up to the first dot, and there is none.$(newline)The contracts are: $(OPS).$(newline)\
 If it has its own main: make program SRC=$(SRC))
 endif
 endif
@@ -96,7 +98,7 @@ NEEDS_PYTHON := test plots figures weave
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
 ifeq ($(MAKE_RESTARTS)$(MAKELEVEL),0)
-$(info Backend: $(BACKEND), because $(WHY).)
+$(shell echo "Backend: $(BACKEND), because $(WHY)." >&2)
 endif
 include .toolchain/$(BACKEND).mk
 endif
@@ -106,7 +108,7 @@ endif
 
 # The set-up writes these files, once; make then starts anew and reads them.
 .toolchain/%.mk: always
-	@common/setup/ensure.sh $*
+	@common/setup/ensure.sh $* >&2
 
 ifeq ($(BACKEND)$(filter profile,$(GOALS)),gpuprofile)
 $(error make profile SRC= counts line by line, which a GPU does not: add BACKEND=cpu)
@@ -155,12 +157,13 @@ SIMTFLAGS := -march=$(or $(MARCH),native) -ffp-contract=off -fno-math-errno \
   -Wno-array-bounds
 
 # Every object depends on this file, which changes when a flag, a tool or the
-# machine that `native` means does.
+# machine that `native` means does. Where the build fails, no older ./run stays.
 MACHINE := $(shell grep -h -m 1 -i -E '^(model name|cpu part|model:)' \
   /proc/cpuinfo /proc/driver/nvidia/gpus/*/information 2>/dev/null)
 SETTINGS := $(NVCC) $(NVFLAGS) $(TARGET) $(CXX) $(CXXFLAGS) $(SIMTFLAGS) $(LDFLAGS) \
   $(LDLIBS) $(TOOLS) $(MACHINE)
 $(B)/settings: always
+	@$(if $(filter chapter% run,$(GOALS)),rm -f run)
 	@mkdir -p $(@D)
 	@echo '$(SETTINGS)' | cmp -s - $@ || echo '$(SETTINGS)' > $@
 

@@ -475,11 +475,8 @@ bool take_options(int argc, char** argv) {
     if (for_checks) continue;
     if (take_option(argument)) continue;
     std::fprintf(stderr,
-                 "./run does not understand %s. It takes\n"
-                 "  --record=FILE         measure more sizes, write FILE\n"
-                 "  --free-memory=BYTES   as if the GPU had so much (1e9)\n"
-                 "  --benchmark_...       Google Benchmark's options\n"
-                 "  --no-skip, --dt-...   doctest's options\n",
+                 "./run does not understand %s. It takes what ./run --help "
+                 "lists.\n",
                  argv[i]);
     return false;
   }
@@ -542,6 +539,11 @@ void add_read(int64_t n, int64_t bytes) {
     return std::make_unique<Read>(bytes, slots);
   });
 }
+
+extern const char* const kOptions =
+    "  --record=FILE         measure more sizes, write FILE\n"
+    "  --free-memory=BYTES   as if the GPU had so much (1e9)\n"
+    "  --benchmark_...       Google Benchmark's options\n";
 
 int measure(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);

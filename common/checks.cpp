@@ -18,6 +18,10 @@ namespace simt {
 __attribute__((weak)) void sum_up_findings();
 }  // namespace simt
 
+namespace show {
+__attribute__((weak)) std::string failure();  // Nor any of these.
+}  // namespace show
+
 namespace {
 
 unsigned checks_run = 0;
@@ -134,8 +138,8 @@ class PlainWords : public doctest::IReporter {
          << " passed:\n";
     for (const std::string& name : passed_) out_ << "  " << name << "\n";
     if (left_out_)
-      out_ << "Left out, because it takes long: " << left_out_ << " more ("
-           << program_invocation_name << " --no-skip).\n";
+      out_ << "Left out, because it takes long: " << left_out_ << " more"
+           << typed("(", "--no-skip).");
   }
 
   void sum_up_failure() {
@@ -146,8 +150,13 @@ class PlainWords : public doctest::IReporter {
     out_ << (failed_.size() > 1 ? ":\n" : ".\n");
     for (size_t k = 1; k < failed_.size(); ++k)
       out_ << "  " << failed_[k] << "\n";
-    out_ << "All that they say: " << program_invocation_name
-         << " --dt-reporters=console\n";
+    out_ << "All that they say:" << typed("", "--dt-reporters=console");
+  }
+
+  // What a reader can type: on a line of its own where the path is long.
+  static std::string typed(const std::string& before, const char* option) {
+    const std::string command = before + program_invocation_name + " " + option;
+    return (command.size() < 40 ? " " : "\n  ") + command + "\n";
   }
 
   static std::string count(const std::vector<std::string>& checks) {
@@ -188,12 +197,25 @@ bool names_reporter(int argc, char** argv) {
 
 }  // namespace
 
+bool print_findings() {
+  const std::string failure = show::failure ? show::failure() : "";
+  if (failure.empty()) return false;
+  simt::sum_up_findings();  // They would come last, else.
+  std::printf(
+      "\nEvery check passed, but the executor found the code wrong. Nothing is "
+      "counted of\nwrong code.\n%s\n",
+      failure.c_str());
+  return true;
+}
+
 std::optional<int> run_checks(int argc, char** argv) {
   std::atexit(name_interrupted_check);
   doctest::Context checks(argc, argv);
   if (!names_reporter(argc, argv)) checks.setOption("reporters", "plain");
   const int failed = checks.run();
-  if (failed || checks.shouldExit()) return failed;
+  if (failed) return failed;
+  if (print_findings()) return EXIT_FAILURE;
+  if (checks.shouldExit()) return EXIT_SUCCESS;
   if (checks_run == 0) {
     std::fprintf(stderr,
                  "No check has such a name: --list-test-cases shows them all. "

@@ -7,3 +7,7 @@
 // Runs the checks that doctest's options choose. Returns how the program must
 // end, or nothing: then each of them was run and passed, and it may measure.
 std::optional<int> run_checks(int argc, char** argv);
+
+// Whether the executor found something wrong, of which it told when it did.
+// That is then the last line.
+bool print_findings();

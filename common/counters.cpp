@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/checks.h"
 #include "common/count.h"
 #include "common/show.h"
 #include "common/show_kernels.h"
@@ -51,13 +52,8 @@ bool take_options(int argc, char** argv, Options& options) {
   for (int i = 1; i < argc; ++i) {
     if (take_option(argv[i], options)) continue;
     std::fprintf(stderr,
-                 "./run does not understand %s. Without a GPU it takes\n"
-                 "  --n=N, --offset=K   count one call: n elements, arrays K "
-                 "elements off\n"
-                 "  --profile, --ptx    the counters beside the source, and "
-                 "PTX below it\n"
-                 "  --record=FILE       write the counts into FILE\n"
-                 "  --no-skip, --dt-... doctest's options\n",
+                 "./run does not understand %s. Without a GPU it takes what "
+                 "./run --help\nlists.\n",
                  argv[i]);
     return false;
   }
@@ -79,18 +75,6 @@ show::Launch shown(const simt::LaunchReport& report) {
   };
   return {report.kernel, volume(report.grid), volume(report.block),
           report.metrics};
-}
-
-// Whether the executor found something wrong, of which it told when it did.
-bool print_findings() {
-  const std::string failure = show::failure();
-  if (failure.empty()) return false;
-  simt::sum_up_findings();  // They would come last, else.
-  std::printf(
-      "\nEvery check passed, but the executor found the code wrong. Nothing is "
-      "counted of\nwrong code.\n%s\n",
-      failure.c_str());
-  return true;
 }
 
 void print_footer() {
@@ -135,10 +119,16 @@ void print_counts(const show::Counts& counts, std::filesystem::path program) {
 
 }  // namespace
 
+extern const char* const kOptions =
+    "  --n=N, --offset=K     count one call: n elements, arrays K elements "
+    "off\n"
+    "  --profile, --ptx      the counters beside the source, and PTX below it\n"
+    "  --record=FILE         write the counts into FILE\n"
+    "  NCU=1 ./run           add what Nsight Compute calls each counter\n";
+
 int measure(int argc, char** argv) {
   Options options;
   if (!take_options(argc, argv, options)) return EXIT_FAILURE;
-  if (print_findings()) return EXIT_FAILURE;
 
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
   const size_t checks = simt::launch_reports().size();

@@ -2,8 +2,10 @@
 // measures only what has passed every check.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "common/check.h"
 #include "common/checks.h"
@@ -11,8 +13,29 @@
 // On a GPU common/bench.cpp times the kernel; without one there is no time to
 // measure, and common/counters.cpp counts.
 int measure(int argc, char** argv);
+extern const char* const kOptions;  // A line for each that it takes.
 
 namespace {
+
+bool asks_for_help(int argc, char** argv) {
+  const auto asks = [](std::string_view argument) {
+    return argument == "--help" || argument == "-h";
+  };
+  return std::any_of(argv + 1, argv + argc, asks);
+}
+
+void print_help() {
+  std::printf(
+      "./run checks the code, and measures what has passed every check. It "
+      "takes\n"
+      "%s"
+      "  --test-case='*NaN*'   only the checks with such a name; measures "
+      "nothing\n"
+      "  --list-test-cases     the names of the checks\n"
+      "  --no-skip             the checks that take long, too\n"
+      "  --dt-help             doctest's other options\n",
+      kOptions);
+}
 
 void print_device() {
   int devices = 0;
@@ -36,6 +59,7 @@ void print_device() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (asks_for_help(argc, argv)) return print_help(), EXIT_SUCCESS;
   print_device();
   const std::optional<int> end = run_checks(argc, argv);
   return end ? *end : measure(argc, argv);

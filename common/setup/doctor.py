@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 OWN_CUDA = ROOT / ".toolchain" / "cuda" / "nvidia" / "cu13"
@@ -317,11 +318,17 @@ def status(findings):
     return 2 if EVERYTHING in breaks else 1 if GPU_ONLY in breaks else 0
 
 
+def in_columns(head, text):
+    """Lines of 80 columns, but for a path that is longer."""
+    return textwrap.fill(text, 80, initial_indent=head, subsequent_indent=" " * len(head),
+                         break_long_words=False, break_on_hyphens=False)
+
+
 def report(findings):
     for finding in findings:
-        print(f"{'MEND' if finding.bad else 'ok  '}  {finding.subject:22} {finding.state}")
+        print(in_columns(f"{'MEND' if finding.bad else 'ok  '}  {finding.subject:22} ", finding.state))
         if finding.fix:
-            print(f"      {'':22} -> {finding.fix}")
+            print(in_columns(f"{'':29}-> ", finding.fix))
     has_gpu = any(finding.subject == "device" for finding in findings)
     print({0: "Everything runs" + (", on the GPU and without it." if has_gpu else
                                    " that can without a GPU."),

@@ -8,6 +8,7 @@
 # that the next call has only to look whether it is still the same.
 set -u -o pipefail
 cd "$(dirname "$0")/../.."
+export LC_ALL=C.UTF-8 # So that tools say NO_SPACE as it is written here.
 
 readonly GOAL=$1
 readonly RESULT=.toolchain/$GOAL.mk
@@ -17,12 +18,34 @@ readonly PYTHON=${PYTHON:-python3}
 readonly OWN_CUDA=.toolchain/cuda
 readonly VENV=.toolchain/venv
 readonly PINS=common/setup/python.txt
+readonly NO_SPACE='No space left on device'
 readonly NO_COMPILER="$CXX is no C++20 compiler: g++ 11 or newer is needed \
 (make CXX=g++-12 takes another)."
 
+say() { printf '%s\n' "$*" | fold -s -w 80; }
+
 fail() {
-  printf '\n%s\n' "$*" >&2
+  if [[ $* == *"$LOG"* ]] && grep -q "$NO_SPACE" "$LOG"; then
+    set -- "The disk is full: make room, then make again. The log is in $LOG."
+  fi
+  say $'\n'"$*" >&2
   exit 1
+}
+
+# cannot_write <folder> <the tool's complaint>
+cannot_write() {
+  [[ $2 != *"$NO_SPACE"* ]] || fail "The disk is full: set-up cannot write in
+$(realpath -m "$1")"
+  fail "Set-up cannot write in this folder (${2##*: }):
+$(realpath -m "$1")"
+}
+
+# A compiler that cannot write would pass for none, so this is tried first.
+need_room() {
+  local why
+  why=$({ mkdir -p "$1" && head -c 1M /dev/zero >"$1/room"; } 2>&1) ||
+    { rm -f "$1/room" && cannot_write "$1" "$why"; }
+  rm "$1/room"
 }
 
 # ---- Has anything changed since the last call? ------------------------------
@@ -47,14 +70,14 @@ is_done() {
 
 # finish <variables> <files that were found>
 finish() {
-  local variables=$1
+  local why variables=$1
   shift
-  {
-    echo "$variables"
-    echo "# chosen $(choices)"
-    states "$0" "$@" | sed 's/^/# /'
-  } >"$RESULT.new"
-  mv "$RESULT.new" "$RESULT"
+  variables+="
+# chosen $(choices)
+$(states "$0" "$@" | sed 's/^/# /')"
+  # Were only a part of it written, make would start anew for ever.
+  why=$({ echo "$variables" >"$RESULT.new" && mv "$RESULT.new" "$RESULT"; } 2>&1) ||
+    cannot_write .toolchain "$why"
 }
 
 # ---- Probes: try, do not ask the package manager ----------------------------
@@ -123,7 +146,7 @@ sudo is here to install them:
 
 Run that (or what installs the same on this system), then make again."
 
-  echo "Set-up installs system packages with apt: $*"
+  say "Set-up installs system packages with apt: $*"
   local apt=("${AS_ROOT[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q)
   { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "$@"; } \
     >>"$LOG" 2>&1 && return
@@ -179,7 +202,7 @@ choose_nvcc() {
   local nvcc
   while read -r nvcc; do
     works "$nvcc" && echo "$nvcc" && return
-    echo "Set-up passes over $nvcc, which does not compile a small kernel:" >&2
+    say "Set-up passes over $nvcc, which does not compile a small kernel:" >&2
     grep -m 1 -i 'error' "$SCRATCH/probe.log" >&2 ||
       tail -n 1 "$SCRATCH/probe.log" >&2
   done < <(candidates)
@@ -192,7 +215,7 @@ cuda_root() {
 }
 
 install_cuda() {
-  echo "Set-up installs NVIDIA's CUDA compiler and headers, which are not" \
+  say "Set-up installs NVIDIA's CUDA compiler and headers, which are not" \
     "here, into $OWN_CUDA (100 MB to fetch, 280 MB on disk):"
   sed -n 's/^nvidia/    nvidia/p' common/setup/cuda.txt
   make_venv
@@ -284,7 +307,7 @@ install_python_packages() {
   install_packages "${MISSING[@]}"
   must has_python "$PYTHON is not Python 3.10 or newer (make PYTHON=python3.12 \
 takes another)."
-  echo "Set-up installs what draws the figures and judges the code's format" \
+  say "Set-up installs what draws the figures and judges the code's format" \
     "into $VENV (30 MB to fetch):"
   grep '==' "$PINS" | sed 's/^/    /'
   make_venv
@@ -295,12 +318,13 @@ but does not work: see the end of $LOG. To begin anew: rm -rf .toolchain"
 }
 
 is_done && exit
-mkdir -p .toolchain
+need_room .toolchain
 exec 9>.toolchain/lock
 flock 9 # Two builds at once: one sets up, the other waits for it.
 is_done && exit
-SCRATCH=$(mktemp -d)
+SCRATCH=$(mktemp -d) || exit
 trap 'rm -rf "$SCRATCH"' EXIT
+need_room "$SCRATCH"
 : >"$LOG"
 case $GOAL in
   cpu | gpu) ensure_build ;;

@@ -15,7 +15,7 @@ shift
 readonly PARTS=("$@")
 
 fail() {
-  printf '%s\n' "$*" >&2
+  printf '%s\n' "$*" | fold -s -w 80 >&2
   exit 1
 }
 
@@ -95,6 +95,7 @@ folder=$BUILD/programs/$(realpath -- "${sources[@]}" | sha256sum | cut -c 1-12)
 first=${sources[0]##*/}
 program=$folder/${first%.*}$ENDING
 program=${program//[^A-Za-z0-9._\/-]/_}
+rm -f run # Where the build fails, no older one stays.
 mkdir -p "$folder"
 
 # What an object was made of, as the compiler listed it.
@@ -164,7 +165,7 @@ if ! is_current "$program" "${command[*]}" < <(printf '%s\n' "${objects[@]}" "${
   rm -f "$program.made"
   if ! "${command[@]}" 2>"$folder/link.log"; then
     cat "$folder/link.log" >&2
-    [[ $BUILD != */cpu ]] || explain "$folder/link.log" >&2
+    [[ $BUILD != */cpu ]] || explain "$folder/link.log" | fold -s -w 80 >&2
     exit 1
   fi
   printf '%s\n' "${command[*]}" >"$program.made"
@@ -172,7 +173,6 @@ fi
 
 # ---- ./run ------------------------------------------------------------------
 
-rm -f run
 if ((${#arguments[@]})); then
   {
     echo '#!/usr/bin/env bash'

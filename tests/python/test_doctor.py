@@ -1,5 +1,7 @@
 """The doctor, on machines that are made up: one mismatch each."""
 
+import contextlib
+import io
 import pathlib
 import sys
 import unittest
@@ -92,6 +94,14 @@ class DoctorTest(unittest.TestCase):
         files = {"/proc/version": "Linux"}
         self.assertEqual(self.examine(files=files, smi=None, headers={"doctest/doctest.h"}), 0)
         self.assertIn("none", self.findings[-1].state)
+
+    def test_the_report_fits_80_columns(self):
+        self.examine(smi=(0, "NVIDIA Z1, 13.0, 999.1\n"), python_version=(3, 14, 0), driver_cuda="12.4",
+                     environ={"CUDA": "/nowhere"}, headers=set(), matplotlib="")
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            doctor.report(self.findings)
+        self.assertLessEqual(max(map(len, said.getvalue().splitlines())), 80, said.getvalue())
 
     # Compiler and packages.
 

@@ -53,6 +53,15 @@ class RunnerTest(unittest.TestCase):
         self.assertEqual(run(runner.judge_program(ROOT / "none"), "anything"), "1 passed, 0 failed")
         self.assertEqual(run(runner.judge_program(ROOT / "none"), "anything", 1), "0 passed, 1 failed")
 
+    def test_failing_lines_come_first(self):
+        lines = [f"ok    {k}" for k in range(500)]
+        self.assertEqual(runner.excerpt("\n".join(lines))[-1], "ok    499")
+        lines[100], lines[200] = "FAIL  one thing", "x.cpp:7: ERROR: CHECK( a ) is NOT correct!"
+        shown = runner.excerpt("\n".join(lines))
+        self.assertEqual(shown[:2], [lines[100], lines[200]])
+        self.assertEqual(shown[3:5], [lines[100], "ok    101"])
+        self.assertLessEqual(len(shown), runner.SHOWN_LINES + 1)
+
     def test_what_cannot_be_built_has_failed(self):
         suite = runner.Suite("made up", ("true",), runner.judge_counts, "build/no-such-target")
         result = runner.run(suite)

@@ -68,7 +68,7 @@ class Show(unittest.TestCase):
         output = self.usual
         self.assertRegex(output, r"^Running on .*\n11 checks passed:\n  relu handles every length\n")
         self.assertIn("\n  relu queues its work on the stream and returns\n"
-                      "Left out, because it takes long: 1 more (", output)
+                      "Left out, because it takes long: 1 more\n  (./run --no-skip).\n", output)
 
     def test_what_deserves_attention_comes_before_the_table(self):
         output = self.usual
@@ -158,6 +158,9 @@ class Show(unittest.TestCase):
         self.assertGreater(max(map(len, output.splitlines())), 120)  # A message is one line, for grep.
         self.assertEqual(output.splitlines()[-1], "FAILED: race in relu_kernel at build/show/relu.race.cu:8")
 
+        output = self.run_program("--test-case=*NaN*", status=1)
+        self.assertEqual(output.splitlines()[-1], "FAILED: race in relu_kernel at build/show/relu.race.cu:8")
+
     def test_what_only_the_counted_calls_do_wrong(self):
         self.program = self.build("relu.late_race", RACE.replace("last = x[i];", "if (n == 1 << 20) last = x[i];"))
         output = self.run_program(status=1)
@@ -173,7 +176,7 @@ class Show(unittest.TestCase):
                                  r"  \(tests/relu_test.cpp:\d+\)\n\n"
                                  r"\d+ of 11 checks failed, these too:\n  relu ")
         self.assertEqual(output.count("expected"), 1)
-        self.assertEqual(output.splitlines()[-1], "All that they say: ./run --dt-reporters=console")
+        self.assertTrue(output.endswith("\nAll that they say:\n  ./run --dt-reporters=console\n"), output)
         output = self.run_program("--dt-reporters=console", status=1)
         self.assertGreater(output.count("expected"), 5)
 
@@ -202,6 +205,16 @@ class Show(unittest.TestCase):
                                         "  not run.\n"), output)
         output = self.run_program("--dt-reporters=console", status=1)
         self.assertIn("\nTEST CASE:  relu handles every length\n\nERROR: it ended here", output)
+
+    def test_help_lists_our_options(self):
+        output = self.run_program("--help")
+        for option in ("--n=N", "--profile", "--record=", "NCU=1", "--test-case=", "--dt-help"):
+            self.assertIn(f"\n  {option}", output)
+        self.assertLessEqual(max(map(len, output.splitlines())), 80)
+        self.assertIn("ALL FLAGS", self.run_program("--dt-help"))
+
+    def test_a_filter_that_matches_nothing_fails_at_once(self):
+        self.assertRegex(self.run_program("--test-case=none", status=1), r"^Running .*\nNo check has such a name: ")
 
     def test_what_it_does_not_understand(self):
         for argument in ("--n=12x", "--n=-1", "--n=", "--record=", "--benchmark_filter=x"):
