@@ -72,7 +72,7 @@ def finished(source, commit, dirty):
         return False
     context = records.load(path).context
     same = (context["commit"], context["dirty"],
-            context["source_sha256"]) == (commit, "no", records.sha256(source))
+            context["tie"]) == (commit, "no", records.tie_of(ROOT, source))
     if same:
         print(f"Kept {path.relative_to(ROOT)}: delete it to measure it again.")
     return same
@@ -103,7 +103,7 @@ def measure(source, binary, commit, dirty):
     data = json.loads(SCRATCH.read_text())
     data["context"].update(
         commit=commit, dirty=dirty, command=" ".join(command),
-        source=str(source), source_sha256=records.sha256(ROOT / source))
+        source=str(source), tie=records.tie_of(ROOT, source))
     SCRATCH.write_text(json.dumps(data, indent=1) + "\n")
     context = records.load(SCRATCH).context
 

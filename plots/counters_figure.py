@@ -20,6 +20,7 @@ import records  # noqa: E402
 from canvas import BLUE, INK, ORANGE, new_figure, without_frame  # noqa: E402
 from pages import Problem  # noqa: E402
 from records import RecordError  # noqa: E402
+from tie import tie  # noqa: E402
 
 FILE = "plots/data/executor/chapters.json"
 DRAWN, QUICK = 1 << 26, 1 << 20  # The second is what the tests count again.
@@ -53,7 +54,7 @@ def count(root, source, n):
 
 def count_all(root):
     return {str(source.relative_to(root)): {
-        "source_sha256": records.sha256(source),
+        "tie": tie(root, source.relative_to(root)),
         "counted": {str(n): count(root, source, n) for n in (QUICK, DRAWN)}}
         for source in records.main_sources(root)}
 
@@ -66,7 +67,7 @@ def load(root):
         raise RecordError(f"{FILE}: {error}: run `make figures`") from error
     for source in records.main_sources(root):
         name = str(source.relative_to(root))
-        if chapters.get(name, {}).get("source_sha256") != records.sha256(source):
+        if chapters.get(name, {}).get("tie") != tie(root, name):
             raise RecordError(f"{FILE} was not counted from this {name}: run `make figures`")
     return Counted(path, {name: one["counted"] for name, one in chapters.items()})
 

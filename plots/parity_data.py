@@ -5,12 +5,12 @@ holds what is known to differ, and why.
 """
 
 import dataclasses
-import hashlib
 import json
 import pathlib
 import re
 
 import records
+from tie import tie
 
 EXCEPTIONS = pathlib.Path("tests/parity/exceptions.txt")
 # Loops that lanes leave one by one: here the two sides may differ by more.
@@ -224,7 +224,6 @@ def newest(root, gpu=records.REFERENCE_GPU):
 
 
 def load(path, root):
-    """Refuses data that were recorded for other sources."""
     try:
         data = json.loads(path.read_text())
         metrics, programs = data["metrics"], {}
@@ -233,10 +232,9 @@ def load(path, root):
                 Launch(name, grid, block, dict(zip(metrics, ncu, strict=True)),
                        dict(zip(metrics, ours, strict=True)))
                 for name, grid, block, ncu, ours in one["launches"]]
-            if one["sources"] != sources(root, program):
-                raise records.RecordError(
-                    f"{path}: {program}, or what it includes, has changed: run "
-                    "`make parity` on a machine with a GPU again")
+            records.require_same(one["tie"], tie_of(root, program),
+                                 f"{path.relative_to(root)} is of an earlier version of {program}, "
+                                 "or of what it includes: `make parity` on a GPU measures it anew")
         return Parity(data["context"], programs)
     except (OSError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, records.RecordError):
@@ -253,8 +251,7 @@ def text_of(parity, root):
                         *([short(side[m]) for m in METRICS]
                           for side in (one.ncu, one.executor))])
             for one in launches)
-        programs.append(f'  {json.dumps(program)}: {{\n   "sources": '
-                        f"{json.dumps(sources(root, program))},\n"
+        programs.append(f'  {json.dumps(program)}: {{\n   "tie": "{tie_of(root, program)}",\n'
                         f'   "launches": [\n    {lines}]}}')
     return (f'{{"context": {json.dumps(parity.context, indent=1)},\n'
             f' "metrics": {json.dumps(METRICS, indent=1)},\n'
@@ -274,15 +271,7 @@ def workload(program):
     return pathlib.Path("plots") / f"{records.op_of(source)}_count.cpp"
 
 
-def sources(root, program):
-    """path -> SHA-256 of all that decides what a program launches."""
-    found, todo = {}, [pathlib.Path(program), workload(program)]
-    while todo:
-        path = todo.pop()
-        if path is None or str(path) in found:
-            continue
-        text = (root / path).read_text()
-        found[str(path)] = hashlib.sha256(text.encode()).hexdigest()[:16]
-        todo += [pathlib.Path(name) for name in
-                 re.findall(r'^#include "(.+)"', text, re.M)]
-    return dict(sorted(found.items()))
+def tie_of(root, program):
+    """Of all that decides what a program launches."""
+    work = workload(program)
+    return tie(root, program, *([work] if work else []))

@@ -24,6 +24,7 @@ import sys
 
 import bench
 import records
+from tie import tie
 
 ROOT = bench.ROOT
 NAME = "peers.json"
@@ -70,7 +71,7 @@ def found(root, gpu=records.REFERENCE_GPU):
 
 
 def newest(root, gpu=records.REFERENCE_GPU):
-    """The newest run; refuses one of another version of any source in it."""
+    """The newest run, be it of earlier versions."""
     if not found(root, gpu):
         raise records.RecordError(f"no peer was measured on {gpu}: run `make peers` there")
     return load(found(root, gpu)[-1], root)
@@ -81,12 +82,12 @@ def load(path, root):
         data = json.loads(path.read_text())
         times = [Time(**time) for time in data["times"]]
         sources = data["context"]["sources"]
-        stale = [s for s, digest in sources.items() if records.sha256(root / s) != digest]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise records.RecordError(f"{path}: {error!r}: run `make peers` again") from error
-    if stale:
-        raise records.RecordError(f"{path} was measured from another version of "
-                                  f"{', '.join(stale)}: run `make peers` again")
+    for source, then in sources.items():
+        records.require_same(then, tie(root, source),
+                             f"{path.relative_to(root)} is of an earlier version of {source}: "
+                             "`make peers` measures it anew")
     return Peers(path, data["context"], {(t.op, t.by, t.n): t for t in times})
 
 
@@ -326,7 +327,7 @@ def main(pairs):
         "cuda": torch.version.cuda, "triton": version_of("triton"), "commit": commit, "dirty": dirty,
         "date": datetime.date.today().isoformat(),
         "command": "make peers",
-        "sources": {str(s): records.sha256(ROOT / s) for s in [*libraries, FUNCTORS]},
+        "sources": {str(s): tie(ROOT, s) for s in [*libraries, FUNCTORS]},
     }
     folder = bench.DATA / records.gpu_folder(context["gpu"]) / context["date"]
     folder.mkdir(parents=True, exist_ok=True)

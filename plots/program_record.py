@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
 import bench  # noqa: E402
 import records  # noqa: E402
+import tie  # noqa: E402
 import toolchain  # noqa: E402
 
 
@@ -26,21 +27,20 @@ class ProgramRecord:
         return pathlib.Path("plots", f"{self.name}.cu")
 
     def newest(self, root, gpu=records.REFERENCE_GPU):
-        """What was measured last, as the program that lies there now measures it."""
+        """What was measured last, be it by an earlier version of the program."""
         found = sorted(root.glob(f"plots/data/{gpu}/*/{self.name}.json"))
         if not found:
             raise records.RecordError(f"{self.source} was not measured on {gpu}: "
                                       f"run `make {self.name}` there")
         data = json.loads(found[-1].read_text())
-        if data["context"]["source_sha256"] != records.sha256(root / self.source):
-            raise records.RecordError(
-                f"{found[-1].relative_to(root)} was measured by another version of "
-                f"{self.source}: run `make {self.name}` again")
+        records.require_same(data["context"]["tie"], tie.tie(root, self.source),
+                             f"{found[-1].relative_to(root)} is of an earlier version of "
+                             f"{self.source}: `make {self.name}` on {gpu} measures it anew")
         return data[self.name]
 
     def write(self, told):
         about = context() | {"command": f"make {self.name}", "source": str(self.source),
-                             "source_sha256": records.sha256(bench.ROOT / self.source)}
+                             "tie": tie.tie(bench.ROOT, self.source)}
         path = bench.DATA / records.gpu_folder(about["gpu"]) / about["date"] / f"{self.name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"context": about, self.name: told}, indent=1) + "\n")

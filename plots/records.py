@@ -4,25 +4,47 @@ plots/data/<gpu>/<date>/<chapter folder>.<file stem>.json holds Google
 Benchmark's own JSON and, in its context, where and from what it was measured.
 """
 
+import contextlib
 import dataclasses
-import hashlib
 import json
 import pathlib
 import re
+
+from tie import tie
 
 # The GPU whose numbers the text states; others stand beside it.
 REFERENCE_GPU = "nvidia-h200"
 
 CONTEXT = ("gpu", "driver", "cuda", "l2_bytes", "datasheet_gbps", "date",
            "clocks_before", "clocks_after", "commit", "dirty", "command",
-           "source", "source_sha256")
+           "source", "tie")
 
 FLOOR, COPY, READ = "empty kernel", "copy", "read"
 MISALIGNED = " misaligned by one element"  # Ends a series' name.
 
 
+_STALE = []  # What `staleness` collects.
+
+
 class RecordError(ValueError):
     """A data file is missing, malformed or out of date."""
+
+
+@contextlib.contextmanager
+def staleness():
+    """A list that grows by a sentence for each stale record which is read meanwhile."""
+    before = _STALE[:]
+    _STALE.clear()
+    try:
+        yield _STALE
+    finally:
+        _STALE[:] = dict.fromkeys(before + _STALE)
+
+
+def require_same(then, now, sentence):
+    """What was recorded of an earlier version is shown as that, and not refused."""
+    if then != now and sentence not in _STALE:
+        _STALE.append(sentence)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,8 +139,10 @@ def file_name(source):
     return f"{source.parent.name}.{source.stem}.json"
 
 
-def sha256(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def tie_of(root, source):
+    """Of a chapter's file, with what timed it."""
+    return tie(root, source, "common/bench.cpp", f"plots/{op_of(source)}_bench.cpp",
+               "common/empty_kernel.cu", "common/read_kernel.cu")
 
 
 def root_of(page):
@@ -205,7 +229,7 @@ def _row(benchmark):
 
 
 def of_source(root, source, gpu=REFERENCE_GPU):
-    """The newest record of a .cu file; refuses one of another version."""
+    """The newest record of a .cu file, which may be of an earlier version."""
     name = source.relative_to(root)
     found = sorted(root.glob(f"plots/data/{gpu}/*/{file_name(source)}"))
     number = re.match(r"\d*", source.parent.name)[0]
@@ -213,8 +237,7 @@ def of_source(root, source, gpu=REFERENCE_GPU):
         raise RecordError(f"{name} was never measured on {gpu}: "
                           f"run `make bench{number}` there")
     record = load(found[-1])
-    if record.context["source_sha256"] != sha256(source):
-        raise RecordError(f"{record.path.relative_to(root)} was measured from "
-                          f"another version of {name}: run "
-                          f"`make bench{number}` on {gpu} again")
+    require_same(record.context["tie"], tie_of(root, name),
+                 f"{record.path.relative_to(root)} is of an earlier version of {name}: "
+                 f"`make bench{number}` on {gpu} measures it anew")
     return record

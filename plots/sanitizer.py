@@ -11,7 +11,6 @@ what was found then. Needs a GPU and compute-sanitizer.
 
 import concurrent.futures
 import datetime
-import hashlib
 import json
 import os
 import pathlib
@@ -19,6 +18,9 @@ import re
 import shutil
 import subprocess
 import sys
+
+import records
+from tie import tie
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
@@ -61,7 +63,7 @@ def known():
     except ValueError:
         return {}
     return {name: one for name, one in found.items()
-            if (ROOT / name).is_file() and one["sha256"] == _hash(ROOT / name)}
+            if (ROOT / name).is_file() and one["tie"] == tie(ROOT, name)}
 
 
 def commands(done):
@@ -82,10 +84,6 @@ def commands(done):
     if binaries:
         make(f"-j{os.cpu_count()}", *(command[0] for command in binaries.values()))
     return binaries
-
-
-def _hash(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 # ---- The table in docs/executor.md -------------------------------------------
@@ -111,9 +109,12 @@ def who_finds_what(root):
             continue
         name = path.relative_to(root).as_posix()
         seen = report["programs"].get(name)
-        if not seen or seen["sha256"] != _hash(path):
-            raise ValueError(f"{name} is not what compute-sanitizer was run on: run "
-                             "plots/sanitizer.py again on a machine with a GPU")
+        if not seen:
+            raise ValueError(f"compute-sanitizer was not run on {name}: run "
+                             "plots/sanitizer.py on a machine with a GPU")
+        records.require_same(seen["tie"], tie(root, name),
+                             f"compute-sanitizer was run on an earlier {name}: "
+                             "plots/sanitizer.py runs it anew")
         finds = FINDS.search(path.read_text())
         if not finds:
             raise ValueError(f"{name} does not say '// finds: ...'")
@@ -152,7 +153,7 @@ def main():
             ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
             capture_output=True, text=True).stdout.strip(),
         "programs": {
-            name: {"sha256": _hash(ROOT / name), **{t: found[name][t] for t in TOOLS}}
+            name: {"tie": tie(ROOT, name), **{t: found[name][t] for t in TOOLS}}
             for name in sorted(found)
         },
     }

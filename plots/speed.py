@@ -11,7 +11,6 @@ simulator on the same kernels. Writes plots/data/executor/speed.json.
 
 import dataclasses
 import datetime
-import hashlib
 import json
 import os
 import pathlib
@@ -24,8 +23,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
 
 import bench  # noqa: E402
+import records  # noqa: E402
 import toolchain  # noqa: E402
 from pages import Problem  # noqa: E402
+from tie import tie  # noqa: E402
 
 SOURCE = "tests/speed/kernels.cu"
 PROGRAM = "build/cpu/tests/speed/kernels.program"
@@ -137,17 +138,13 @@ def context(python):
             "cpu": cpu(), "compiler": said_by(["g++", "--version"]).splitlines()[0],
             "nvcc": said_by([toolchain.nvcc(ROOT), "--version"]).splitlines()[-1],
             "python": platform.python_version(), "numba": numba and numba.strip(),
-            "source": SOURCE, "source_sha256": sha256(ROOT)}
+            "source": SOURCE, "tie": tie(ROOT, SOURCE)}
 
 
 def cpu():
     found = re.search(r"^model name\s*: (.+)$",
                       pathlib.Path("/proc/cpuinfo").read_text(), re.M)
     return found[1].strip() if found else platform.machine()
-
-
-def sha256(root):
-    return hashlib.sha256((root / SOURCE).read_bytes()).hexdigest()
 
 
 def main():
@@ -172,9 +169,9 @@ def newest(root):
     if not path.is_file():
         raise ValueError(f"{DATA} is not there: run `make speed`")
     report = json.loads(path.read_text())
-    if report["context"]["source_sha256"] != sha256(root):
-        raise ValueError(f"{DATA} was measured from another version of {SOURCE}: "
-                         "run `make speed` again")
+    records.require_same(report["context"]["tie"], tie(root, SOURCE),
+                         f"{DATA} is of an earlier version of {SOURCE}: "
+                         "`make speed` measures it anew")
     return report
 
 

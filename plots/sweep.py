@@ -101,7 +101,7 @@ def build(backend, suffix):
 def context():
     commit, dirty = bench.checkout()
     return {"commit": commit, "dirty": dirty, "command": "make sweep",
-            "source": SOURCE, "source_sha256": records.sha256(ROOT / SOURCE)}
+            "source": SOURCE, "tie": records.tie_of(ROOT, pathlib.Path(SOURCE))}
 
 
 def write(path, report):
@@ -114,9 +114,9 @@ def read(root, path, how):
     if not path or not path.is_file():
         raise RecordError(f"chapter 10's constants were never swept {how}: run `make sweep` there")
     report = json.loads(path.read_text())
-    if report["context"]["source_sha256"] != records.sha256(root / SOURCE):
-        raise RecordError(f"{path.relative_to(root)} was swept with another version of "
-                          f"{SOURCE}: run `make sweep` {how} again")
+    records.require_same(report["context"]["tie"], records.tie_of(root, pathlib.Path(SOURCE)),
+                         f"{path.relative_to(root)} is of an earlier version of {SOURCE}: "
+                         f"`make sweep` {how} measures it anew")
     return report
 
 

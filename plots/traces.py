@@ -25,6 +25,7 @@ import counts  # noqa: E402
 import sum_traces  # noqa: E402
 import trace_kinds  # noqa: E402
 from pages import Problem  # noqa: E402
+from tie import tie  # noqa: E402
 
 FOLDER = "plots/data/traces"
 EXAMPLES = "examples"
@@ -197,7 +198,7 @@ def load(root, path):
         source = root / data["source"]
         views = {figure: [READERS[figure](one) for one in shown]
                  for figure, shown in data["views"].items()}
-        same = data["source_sha256"] == records.sha256(source)
+        same = data["tie"] == tie(root, data["source"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise records.RecordError(f"{name}: {error!r}: run `make figures`") from error
     if not same:
@@ -228,7 +229,7 @@ def trace(root, source):
         views[figure] = [one for view in wanted
                          for one in TRACERS[figure](view, events(program, source, view))]
     return {"source": str(source.relative_to(root)),
-            "source_sha256": records.sha256(source), "views": views}
+            "tie": tie(root, source.relative_to(root)), "views": views}
 
 
 def events(program, source, view):
