@@ -27,6 +27,18 @@ class ProgramRecord:
 
     def newest(self, root, gpu=records.REFERENCE_GPU):
         """What was measured last, as the program that lies there now measures it."""
+        return self._newest(root, gpu)[self.name]
+
+    def context(self, root, gpu):
+        """Where and when that was."""
+        return self._newest(root, gpu)["context"]
+
+    def gpus(self, root):
+        """The folders of all GPUs with a record, that of the text first."""
+        found = {path.parents[1].name for path in root.glob(f"plots/data/*/*/{self.name}.json")}
+        return sorted(found, key=lambda gpu: (gpu != records.REFERENCE_GPU, gpu))
+
+    def _newest(self, root, gpu):
         found = sorted(root.glob(f"plots/data/{gpu}/*/{self.name}.json"))
         if not found:
             raise records.RecordError(f"{self.source} was not measured on {gpu}: "
@@ -36,7 +48,7 @@ class ProgramRecord:
             raise records.RecordError(
                 f"{found[-1].relative_to(root)} was measured by another version of "
                 f"{self.source}: run `make {self.name}` again")
-        return data[self.name]
+        return data
 
     def write(self, told):
         about = context() | {"command": f"make {self.name}", "source": str(self.source),

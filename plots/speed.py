@@ -175,6 +175,9 @@ def newest(root):
     if report["context"]["source_sha256"] != sha256(root):
         raise ValueError(f"{DATA} was measured from another version of {SOURCE}: "
                          "run `make speed` again")
+    missing = {"everything", *OBSERVERS, *ON_AVX2} - report["times"].keys()
+    if missing:
+        raise ValueError(f"{DATA} lacks {', '.join(sorted(missing))}: run `make speed` again")
     return report
 
 
