@@ -90,9 +90,10 @@ def figures(root):
     beside = [peers.newest(root)] if peers.found(root) else []
     found = [Figure("ladder.svg", [*recorded.values(), *beside],
                     lambda _: draw_ladder(list(recorded.values()), beside))]
-    both = two_gpus_figure.records_of(root)
-    found.append(Figure("gpus.svg", sum(both, []),
-                        lambda _: two_gpus_figure.draw_gpus(both, title)))
+    if (root / "plots/data" / records.SECOND_GPU).is_dir():
+        both = two_gpus_figure.records_of(root)
+        found.append(Figure("gpus.svg", sum(both, []),
+                            lambda _: two_gpus_figure.draw_gpus(both, title)))
     for source in sources:
         before = records.previous(root, source)
         shown = [recorded[s] for s in (before, source) if s]

@@ -318,6 +318,8 @@ def latencies(args, page):
     gpus = latency.RECORD.gpus(root)
     told = [latency.RECORD.newest(root, gpu) for gpu in gpus]
     contexts = [latency.RECORD.context(root, gpu) for gpu in gpus]
+    if any(of_gpu.keys() != told[0].keys() for of_gpu in told):
+        raise ValueError("the GPUs' records of latencies hold other things: measure them again")
     rows = [[name, *(_time(of_gpu[name]) for of_gpu in told)] for name in told[0]]
     return [*_table(["ns", *(context["gpu"] for context in contexts)], rows), "",
             f"*{'; '.join(_origin([context]) for context in contexts)}.*"]
@@ -692,9 +694,11 @@ def _gpu(args):
 
 
 def sms(args, page):
-    if len(args) != 1 or not args[0].endswith(".cu"):
-        raise ValueError("write: value sms FILE.cu")
-    return [records.of_source(records.root_of(page), _beside(page, args[0])).context["sms"]]
+    words, gpu = _gpu(args)
+    if len(words) != 1 or not words[0].endswith(".cu"):
+        raise ValueError("write: value sms FILE.cu [on GPU]")
+    source = _beside(page, words[0])
+    return [records.of_source(records.root_of(page), source, gpu).context["sms"]]
 
 
 def times(args, page):
