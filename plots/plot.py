@@ -40,6 +40,7 @@ import trace_figures
 import trace_kinds
 import traces
 import tree_figures
+import two_gpus_figure
 from canvas import BLUE, GREY, INK, ORANGE, PALE, new_figure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -48,7 +49,7 @@ SCRIPTS = [pathlib.Path(module.__file__).resolve()
                           counters_figure, drawing, drawings, drawings_bits, drawings_memory,
                           drawings_threads, error_figure, peers, race_figures, records, sheet,
                           sum_drawings, sum_traces, sweep, sweep_figure, trace_figures,
-                          trace_kinds, traces, tree_figures)]
+                          trace_kinds, traces, tree_figures, two_gpus_figure)]
 
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
 HEADLINE = 1 << 28
@@ -89,6 +90,10 @@ def figures(root):
     beside = [peers.newest(root)] if peers.found(root) else []
     found = [Figure("ladder.svg", [*recorded.values(), *beside],
                     lambda _: draw_ladder(list(recorded.values()), beside))]
+    if (root / "plots/data" / records.SECOND_GPU).is_dir():
+        both = two_gpus_figure.records_of(root)
+        found.append(Figure("gpus.svg", sum(both, []),
+                            lambda _: two_gpus_figure.draw_gpus(both, title)))
     for source in sources:
         before = records.previous(root, source)
         shown = [recorded[s] for s in (before, source) if s]

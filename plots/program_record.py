@@ -28,6 +28,18 @@ class ProgramRecord:
 
     def newest(self, root, gpu=records.REFERENCE_GPU):
         """What was measured last, be it by an earlier version of the program."""
+        return self._newest(root, gpu)[self.name]
+
+    def context(self, root, gpu):
+        """Where and when that was."""
+        return self._newest(root, gpu)["context"]
+
+    def gpus(self, root):
+        """The folders of all GPUs with a record, that of the text first."""
+        found = {path.parents[1].name for path in root.glob(f"plots/data/*/*/{self.name}.json")}
+        return sorted(found, key=lambda gpu: (gpu != records.REFERENCE_GPU, gpu))
+
+    def _newest(self, root, gpu):
         found = sorted(root.glob(f"plots/data/{gpu}/*/{self.name}.json"))
         if not found:
             raise records.RecordError(f"{self.source} was not measured on {gpu}: "
@@ -36,7 +48,7 @@ class ProgramRecord:
         records.require_same(data["context"]["tie"], tie.tie(root, self.source),
                              f"{found[-1].relative_to(root)} is of an earlier version of "
                              f"{self.source}: `make {self.name}` on {gpu} measures it anew")
-        return data[self.name]
+        return data
 
     def write(self, told):
         about = context() | {"command": f"make {self.name}", "source": str(self.source),

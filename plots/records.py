@@ -12,8 +12,9 @@ import re
 
 from tie import tie
 
-# The GPU whose numbers the text states; others stand beside it.
+# The GPU whose numbers the text states, and the one that stands beside it in a figure.
 REFERENCE_GPU = "nvidia-h200"
+SECOND_GPU = "nvidia-h100-80gb-hbm3"
 
 CONTEXT = ("gpu", "driver", "cuda", "l2_bytes", "datasheet_gbps", "date",
            "clocks_before", "clocks_after", "commit", "dirty", "command",

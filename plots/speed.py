@@ -178,6 +178,9 @@ def newest(root):
 def time_table(root):
     """Header, rows and caption; without numba's columns if it was not there."""
     report = newest(root)
+    missing = {*OBSERVERS, *ON_AVX2} - report["times"].keys()
+    if missing:
+        raise ValueError(f"{DATA} lacks {', '.join(sorted(missing))}: run `make speed` again")
     times = {name: {kernel: Timed(**timed) for kernel, timed in kernels.items()}
              for name, kernels in report["times"].items()}
     rows = []

@@ -60,15 +60,14 @@ def of_tree(shown):
 def of_memory(shown):
     n = views(shown, "traffic")[0].n
     return ("An arrow that crosses the thick line asks global memory; compare how many do. "
-            f"Traced by the executor, n = {n:,}, one block. Where fewer than 32 lanes of a warp "
-            "add, `make profile08` still shows 32 active ones: it counts those that are "
-            "switched off, too.")
+            f"Traced by the executor, n = {n:,}, one block.")
 
 
 def of_conflicts(_):
     return ("Count the coloured words of a column: its bank hands them out one after the other. "
-            f"“Neighbours first” is the tree of chapter 06 in shared memory (`{NEIGHBOURS}`). "
-            "Traced by the executor: loads of the first warp.")
+            "“Neighbours first” stands above chapter 06's pairs, which "
+            f"`{NEIGHBOURS}` adds in shared memory. Traced by the "
+            "executor: loads of the first warp.")
 
 
 def of_padding(_):

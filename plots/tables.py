@@ -18,7 +18,9 @@
     table coarsening          chapter 10's kernel by its factor, counted
     table sweep [N...]        the same, timed
     table turns               the same, at 2^28, beside the blocks' turns at the one sum
+    table latency             what plots/latency.cu measures, on each GPU that has a record
     figure ladder             what plot.py drew, with its caption
+    figure gpus               each chapter's part of the copy, on two GPUs
     figure by_size            the same, for this chapter
     figure lanes [FILE]       which sectors a warp's lanes load from
     figure active [FILE]      which threads of a block work at each step
@@ -30,7 +32,6 @@
     value fastest N           the best pair of those
     value tried FACTOR BLOCK N   239, the time of one pair in µs
     value turn_ns             1.83, the most that one addition to the one sum takes
-    value turns_us COUNT      239, the time of so many of them in µs
     value gbps FILE N         4271
     value percent FILE N      99.8 %   of the copy in the same process
     value us FILE N           2011     and misaligned_percent, likewise
@@ -42,12 +43,18 @@
 
 SERIES is what a series is called behind the name of its op, `backward` for
 `relu_mask backward`; without it, the op's own is meant. These may end with it, too:
-gbps, percent, us, copy_gbps.
+gbps, percent, us, copy_gbps. Behind that, `on GPU` names another folder of
+plots/data than the H200's; share_us and share_ns take it in front of the slash.
+
+A TIME is `FILE N [SERIES] / COUNT` as for share_us, `above_floor FILE N`, or
+`NAME [* COUNT]` as for latency_us.
 
     value counter FILE CASE ROW   16.00
     value peer FILE BY N      1.14 x   what BY (CUB, PyTorch, ...) takes, in times of FILE's
     value arbitration FILE    0.5 %    what hardware adds to FILE's wavefronts of shared memory
     value latency NAME        262      ns of one thing alone: NAME as plots/latency.cu prints it
+    value latency_us NAME [* COUNT]   1.19   µs of so many, one after the other
+    value left_us TIME - TIME...   0.29   what is left of a time, in µs
     value pitfall wrong NAME  what docs/how-not-to-measure.md gets wrong, and `right`
 
 CASE is n=1048576 or n=2^20, then offset=1 if arrays start one element too far,
@@ -78,6 +85,7 @@ import sanitizer
 import speed
 import sweep
 import traces
+import two_gpus_figure
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
@@ -111,7 +119,8 @@ def chapter(args, page):
     before = records.previous(root, source)
     shown = [records.of_source(root, s) for s in (before, source) if s]
     this = shown[-1]
-    header = ["n", "copy µs"]
+    halves = bool(this.sizes(records.READ))  # A copy writes as much as it reads.
+    header = ["n", "copy of half µs" if halves else "copy µs"]
     for record in shown:
         header += [f"{_folder(record)} µs", "of the copy"]
     rows = []
@@ -122,7 +131,9 @@ def chapter(args, page):
             cells += [_us(row), _percent(record, row)]
         rows.append([*cells, f"{this.row(this.op, n).gbps:,.0f}"])
     return [*_table([*header, f"{_folder(this)} GB/s"], rows), "",
-            caption(shown, "each chapter beside the copy of its own run")]
+            caption(shown, "each chapter beside the copy of its own run"
+                    + (", which reads and writes half of the array, as many bytes in all"
+                       if halves else ""))]
 
 
 def variants(args, page):
@@ -243,7 +254,7 @@ def provenance(args, page):
             record = records.of_source(root, source)
             c = record.context
             rows.append([f"`{c['source']}`", c["gpu"], record.date,
-                         _commit(record), c["driver"], c["cuda"],
+                         _commit(c), c["driver"], c["cuda"],
                          c["clocks_before"], c["clocks_after"]])
     header = ["file", "GPU", "date", "commit", "driver", "CUDA",
               "clocks before", "clocks after"]
@@ -282,10 +293,36 @@ def peer(args, page):
 
 
 def latency_ns(args, page):
-    told, name = latency.RECORD.newest(records.root_of(page)), " ".join(args)
+    return [_time(_constant_ns(" ".join(args), page))]
+
+
+def latency_us(args, page):
+    return [_time(_constant_us(" ".join(args), page))]
+
+
+def _constant_us(words, page):
+    """'tree step * 10' -> so many of them, one after the other"""
+    name, _, count = words.partition(" * ")
+    return 1e-3 * _constant_ns(name, page) * (parse_size(count) if count else 1)
+
+
+def _constant_ns(name, page):
+    told = latency.RECORD.newest(records.root_of(page))
     if name not in told:
         raise ValueError("write: value latency NAME; the names are " + "; ".join(told))
-    return [_time(told[name])]
+    return told[name]
+
+
+def latencies(args, page):
+    root = records.root_of(page)
+    gpus = latency.RECORD.gpus(root)
+    told = [latency.RECORD.newest(root, gpu) for gpu in gpus]
+    contexts = [latency.RECORD.context(root, gpu) for gpu in gpus]
+    if any(of_gpu.keys() != told[0].keys() for of_gpu in told):
+        raise ValueError("the GPUs' records of latencies hold other things: measure them again")
+    rows = [[name, *(_time(of_gpu[name]) for of_gpu in told)] for name in told[0]]
+    return [*_table(["ns", *(context["gpu"] for context in contexts)], rows), "",
+            f"*{'; '.join(_origin([context]) for context in contexts)}.*"]
 
 
 def pitfall(args, page):
@@ -365,29 +402,21 @@ def turns(args, page):
         pair = sweep.Pair(coarse, block)
         record, blocks = swept.records[pair], budget_figure.blocks(pair)
         row = record.row("sum", HEADLINE)
-        rows.append([f"{coarse}", f"{blocks:,}", _time(blocks * _turn_us(root)),
-                     _us(record.read_of(row)), _us(row)])
-    header = ["numbers per thread", "blocks", "their turns µs, at most", "a plain read µs",
-              "measured µs"]
+        turned, read = blocks * _constant_us("atomic addition", page), record.read_of(row).us
+        rows.append([f"{coarse}", f"{blocks:,}", _time(turned), _time(read), _us(row),
+                     _time(max(0, row.us - max(turned, read)))])
+    header = ["numbers per thread", "blocks", "their turns µs", "a plain read µs",
+              "measured µs", "left over µs"]
     return [*_table(header, rows), "",
-            caption(swept.records.values(), f"n = {_power(HEADLINE)}, blocks of {block} threads")]
+            caption(swept.records.values(), f"n = {_power(HEADLINE)}, blocks of {block} threads; "
+                    "left over: beyond the longer of turns and read")]
 
 
 def turn_ns(args, page):
-    return [_time(1000 * _turn_us(records.root_of(page)))]
-
-
-def turns_us(args, page):
-    if len(args) != 1:
-        raise ValueError("write: value turns_us COUNT")
-    return [_time(parse_size(args[0]) * _turn_us(records.root_of(page)))]
-
-
-def _turn_us(root):
     """The most that an addition to the one sum can take: a block's share of the time,
     where the shares are smallest."""
-    return min(record.row("sum", HEADLINE).us / budget_figure.blocks(pair)
-               for pair, record in sweep.timed(root).records.items())
+    return [_time(1000 * min(record.row("sum", HEADLINE).us / budget_figure.blocks(pair)
+                             for pair, record in sweep.timed(records.root_of(page)).records.items()))]
 
 
 def sweep_figure(args, page):
@@ -501,6 +530,15 @@ def ladder_figure(args, page):
                    "their own")
 
 
+def gpus_figure(args, page):
+    root = records.root_of(page)
+    shown = two_gpus_figure.records_of(root)
+    return [_picture(root, page, "gpus.svg", "Bars, two per chapter: its bandwidth as a part of "
+                     "what a plain copy reaches, on two GPUs"), "",
+            f"*{'; '.join(_origin([record.context for record in of_gpu]) for of_gpu in shown)}; {MEDIAN}; "
+            f"n = {_power(HEADLINE)}; each chapter beside the copy of its own run.*"]
+
+
 def by_size_figure(args, page):
     root, source = records.root_of(page), _source(page)
     before = records.previous(root, source)
@@ -582,9 +620,10 @@ def _value(function, suffix=""):
     """Of a row of the op's series, or of the one that the page names."""
     def rendered(args, page):
         if len(args) < 2 or not args[0].endswith(".cu"):
-            raise ValueError(f"write: value {function.__name__} FILE.cu N [SERIES]")
-        record = records.of_source(records.root_of(page), _beside(page, args[0]))
-        sizes, series = _sizes_and_series(args[1:], record.op)
+            raise ValueError(f"write: value {function.__name__} FILE.cu N [SERIES] [on GPU]")
+        words, gpu = _gpu(args[1:])
+        record = records.of_source(records.root_of(page), _beside(page, args[0]), gpu)
+        sizes, series = _sizes_and_series(words, record.op)
         if len(sizes) != 1:
             raise ValueError(f"write one size: value {function.__name__} FILE.cu N [SERIES]")
         row = record.row(series + suffix, parse_size(sizes[0]))
@@ -600,33 +639,66 @@ def floor_us(args, page):
 
 
 def above_floor_us(record, row):
+    return _time(_above_floor_us(record, row))
+
+
+def _above_floor_us(record, row):
     """What a call takes beyond an empty kernel's launch."""
-    return _time(row.us - record.floor_us)
+    return row.us - record.floor_us
 
 
 def share_us(args, page):
-    return [_time(_share(args, page, "share_us"))]
+    return [_time(_share_us(" ".join(args), page))]
 
 
 def share_ns(args, page):
-    return [_time(1000 * _share(args, page, "share_ns"))]
+    return [_time(1000 * _share_us(" ".join(args), page))]
 
 
-def _share(args, page, name):
+def left_us(args, page):
+    """What is left of the first time when the others are over, one after the other."""
+    whole, *parts = (_any_time_us(words, page) for words in " ".join(args).split(" - "))
+    if not parts or whole < sum(parts):
+        raise ValueError(f"nothing is left of {whole:.4g} µs, or nothing was taken away: "
+                         "write: value left_us TIME - TIME...")
+    return [_time(whole - sum(parts))]
+
+
+def _any_time_us(words, page):
+    if words.startswith("above_floor "):
+        return _above_floor_us(*_row_of(words.removeprefix("above_floor "), page))
+    return (_share_us if ".cu " in words else _constant_us)(words, page)
+
+
+def _share_us(words, page):
     """A call's time, divided by how often something happens in it."""
-    words = " ".join(args).split(" / ")  # A file may lie in another folder.
-    count = re.fullmatch(r"[\d,^]+", words[1].strip()) if len(words) == 2 else None
-    if not count or len(args) < 4 or not args[0].endswith(".cu"):
-        raise ValueError(f"write: value {name} FILE.cu N [SERIES] / COUNT")
-    file, n, *series = words[0].split()
-    record = records.of_source(records.root_of(page), _beside(page, file))
-    return record.row(" ".join([record.op, *series]), parse_size(n)).us / parse_size(count[0])
+    call, _, count = words.partition(" / ")  # A file may lie in another folder.
+    if not re.fullmatch(r"[\d,^]+", count):
+        raise ValueError("write: FILE.cu N [SERIES] [on GPU] / COUNT")
+    return _row_of(call, page)[1].us / parse_size(count)
+
+
+def _row_of(words, page):
+    """FILE N [SERIES] [on GPU] -> the record, the row"""
+    (file, *rest), gpu = _gpu(words.split())
+    if not rest or not file.endswith(".cu"):
+        raise ValueError(f"'{words}' is no call: write FILE.cu N [SERIES] [on GPU]")
+    n, *series = rest
+    record = records.of_source(records.root_of(page), _beside(page, file), gpu)
+    return record, record.row(" ".join([record.op, *series]), parse_size(n))
+
+
+def _gpu(args):
+    """['2^28', 'on', 'tesla-t4'] -> ['2^28'], 'tesla-t4'"""
+    return (args[:-2], args[-1]) if args[-2:-1] == ["on"] else (args, records.REFERENCE_GPU)
 
 
 def sms(args, page):
-    if len(args) != 1 or not args[0].endswith(".cu"):
-        raise ValueError("write: value sms FILE.cu")
-    return [records.of_source(records.root_of(page), _beside(page, args[0])).context["sms"]]
+    words, gpu = _gpu(args)
+    if len(words) != 1 or not words[0].endswith(".cu"):
+        raise ValueError("write: value sms FILE.cu [on GPU]")
+    source = _beside(page, words[0])
+    return [records.of_source(records.root_of(page), source, gpu).context["sms"]]
 
 
 def times(args, page):
@@ -671,7 +743,9 @@ RENDERERS = {
     ("table", "coarsening"): coarsening,
     ("table", "sweep"): by_factor,
     ("table", "turns"): turns,
+    ("table", "latency"): latencies,
     ("figure", "ladder"): ladder_figure,
+    ("figure", "gpus"): gpus_figure,
     ("figure", "by_size"): by_size_figure,
     ("figure", "lanes"): _trace_figure(
         "lanes", "Rows of 32 numbers of the array: what the lanes of the first warp "
@@ -687,10 +761,11 @@ RENDERERS = {
     ("value", "fastest"): fastest,
     ("value", "tried"): tried,
     ("value", "turn_ns"): turn_ns,
-    ("value", "turns_us"): turns_us,
     ("value", "counter"): counter,
     ("value", "peer"): peer,
     ("value", "latency"): latency_ns,
+    ("value", "latency_us"): latency_us,
+    ("value", "left_us"): left_us,
     ("value", "pitfall"): pitfall,
     ("value", "arbitration"): arbitration,
     ("value", "gbps"): _value(gbps),
@@ -735,16 +810,7 @@ def idea(page):
 
 def caption(shown, note=None):
     """Where the numbers come from: GPU, driver, CUDA, date, commit."""
-    def unique(texts):
-        return ", ".join(dict.fromkeys(texts))
-
-    contexts = [record.context for record in shown]
-    parts = [unique(c["gpu"] for c in contexts),
-             "driver " + unique(c["driver"] for c in contexts),
-             "CUDA " + unique(c["cuda"] for c in contexts),
-             unique(record.date for record in shown),
-             "commit " + unique(_commit(record) for record in shown)]
-    text = ", ".join(parts) + "; " + MEDIAN
+    text = _origin([record.context for record in shown]) + "; " + MEDIAN
     if note:
         text += "; " + note
     if any(row.throttled for record in shown for row in record.rows.values()):
@@ -752,9 +818,19 @@ def caption(shown, note=None):
     return f"*{text}.*"
 
 
-def _commit(record):
-    dirty = record.context["dirty"] == "yes"
-    return record.context["commit"] + (" with local changes" if dirty else "")
+def _origin(contexts):
+    def unique(texts):
+        return ", ".join(dict.fromkeys(texts))
+
+    return ", ".join([unique(c["gpu"] for c in contexts),
+                      "driver " + unique(c["driver"] for c in contexts),
+                      "CUDA " + unique(c["cuda"] for c in contexts),
+                      unique(c["date"][:10] for c in contexts),
+                      "commit " + unique(map(_commit, contexts))])
+
+
+def _commit(context):
+    return context["commit"] + (" with local changes" if context["dirty"] == "yes" else "")
 
 
 def _figure(root, page, name, alt, shown, note=None):

@@ -6,6 +6,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "plots"))
 
+import latency
 import records
 import traces
 
@@ -48,9 +49,30 @@ def add_reads(data, gbps, bytes_):
     return data
 
 
-def data_path(root, source, date="2026-01-02"):
-    return (root / "plots/data" / records.REFERENCE_GPU / date
-            / records.file_name(source))
+def data_path(root, source, date="2026-01-02", gpu=records.REFERENCE_GPU):
+    return root / "plots/data" / gpu / date / records.file_name(source)
+
+
+def add_second_gpu(root, gbps):
+    """A record of each chapter's own file from there."""
+    for source in records.main_sources(root):
+        data = record(root, source, gbps)
+        data["context"] |= {"gpu": "NVIDIA H100", "sms": "114", "commit": "abcdef"}
+        write(data_path(root, source, gpu=records.SECOND_GPU), data)
+
+
+def plant_latency(root, told, gpu=records.REFERENCE_GPU, name="NVIDIA H200"):
+    """What `make latency` would have written of the program that lies there."""
+    source = root / latency.RECORD.source
+    if not source.is_file():
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text("// measured\n")
+    write(root / "plots/data" / gpu / "2026-01-02/latency.json", {
+        "context": {"gpu": name, "driver": "580.1", "cuda": "13.0", "date": "2026-01-02",
+                    "commit": "0123456789ab", "dirty": "no",
+                    "source_sha256": records.sha256(source)},
+        "latency": told})
+    return source
 
 
 def write(path, data):

@@ -12,7 +12,6 @@ import tables
 
 from peers import label, load  # noqa: E402  (made_up has set the path)
 import compare  # noqa: E402
-import latency  # noqa: E402
 import pitfalls  # noqa: E402
 import records  # noqa: E402
 
@@ -108,21 +107,69 @@ class Scripts(unittest.TestCase):
 
 
 class Latency(MadeUp):
+    def plant(self, **more):
+        return made_up.plant_latency(self.root, {"tree step": 101.3, "load from L1": 20.94}, **more)
+
+    def value(self, words):
+        return self.render("value", *words.split())
+
     def test_values(self):
-        source = self.root / latency.RECORD.source
-        source.parent.mkdir(parents=True, exist_ok=True)
         with self.assertRaisesRegex(ValueError, "run `make latency` there"):
-            self.render("value", "latency", "tree", "step")
-        source.write_text("// measured\n")
-        self.write("latency.json", {"context": {"source_sha256": records.sha256(source)},
-                                    "latency": {"tree step": 101.3, "load from L1": 20.94}})
-        self.assertEqual(self.render("value", "latency", "tree", "step"), ["101"])
-        self.assertEqual(self.render("value", "latency", *"load from L1".split()), ["20.9"])
-        with self.assertRaisesRegex(ValueError, "the names are tree step; load from L1"):
-            self.render("value", "latency", "tree")
+            self.value("latency tree step")
+        source = self.plant()
+        for words, text in {"latency tree step": "101", "latency load from L1": "20.9",
+                            "latency_us tree step": "0.10", "latency_us tree step * 10": "1.01",
+                            "latency_us load from L1 * 2^20": "21,957"}.items():
+            with self.subTest(words):
+                self.assertEqual(self.value(words), [text])
+        for words in ("latency tree", "latency_us tree * 10", "latency tree step * 10"):
+            with self.subTest(words):
+                with self.assertRaisesRegex(ValueError, "the names are tree step; load from L1"):
+                    self.value(words)
+        with self.assertRaisesRegex(ValueError, "'ten' is no size"):
+            self.value("latency_us tree step * ten")
         source.write_text("// edited\n")
-        with self.assertRaisesRegex(ValueError, "another version"):
-            self.render("value", "latency", "tree", "step")
+        for words in ("latency tree step", "latency_us tree step"):
+            with self.subTest(words), self.assertRaisesRegex(ValueError, "another version"):
+                self.value(words)
+
+    def test_what_is_left_of_a_time(self):
+        self.plant()  # Below, relu takes 539.4 µs, and an empty kernel 2.5.
+        for words, text in {
+                "left_us relu.cu 2^28 / 1000 - tree step": "0.44",
+                "left_us relu.cu 2^28 / 1000 - tree step * 2 - load from L1": "0.32",
+                "left_us ../01_one_thread_each/relu.cu 2^28 / 1 - relu.cu 2^28 / 1": "322",
+                "left_us above_floor relu.cu 2^28 - tree step * 10": "536"}.items():
+            with self.subTest(words):
+                self.assertEqual(self.value(words), [text])
+        for words in ("relu.cu 2^28 / 1000", "relu.cu 2^28 / 1000 - tree step * 6"):
+            with self.subTest(words), self.assertRaisesRegex(ValueError, "nothing is left"):
+                self.value(f"left_us {words}")
+        for words, message in {"relu.cu 2^28 - tree step": "/ COUNT",
+                               "relu.cu 2^28 / 8 - tree": "the names are",
+                               "above_floor relu.cu - tree step": "is no call"}.items():
+            with self.subTest(words), self.assertRaisesRegex(ValueError, message):
+                self.value(f"left_us {words}")
+
+    def test_the_table_has_a_column_for_each_gpu(self):
+        self.plant()
+        self.assertEqual(self.render("table", "latency")[0], "| ns | NVIDIA H200 |")
+        source = self.plant(gpu="a-gpu", name="Another GPU")
+        lines = self.render("table", "latency")
+        self.assertEqual(lines[0], "| ns | NVIDIA H200 | Another GPU |")
+        self.assertEqual(lines[2], "| tree step | 101 | 101 |")
+        self.assertRegex(lines[-1], r"^\*NVIDIA H200, driver .*; Another GPU, driver 580.1, CUDA "
+                         r"13.0, 2026-01-02, commit 0123456789ab\.\*$")
+        source.write_text("// edited\n")
+        self.plant()
+        with self.assertRaisesRegex(ValueError, "a-gpu/.* by another version"):
+            self.render("table", "latency")
+
+    def test_a_gpu_that_measured_other_things_is_refused(self):
+        self.plant()
+        made_up.plant_latency(self.root, {"tree step": 90}, gpu="a-gpu")
+        with self.assertRaisesRegex(ValueError, "other things"):
+            self.render("table", "latency")
 
 
 class Compare(MadeUp):

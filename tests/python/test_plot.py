@@ -65,6 +65,23 @@ class Figures(unittest.TestCase):
             "a read", "a plain copy")]
         self.assertEqual(found, sorted(found))
 
+    def test_a_second_gpu_stands_beside_the_first(self):
+        made_up.add_second_gpu(self.root, 2000)
+        self.check_fails("gpus.svg is missing")
+        self.quietly(plot.draw)
+        text = self.svg.with_name("gpus.svg").read_text()
+        for words in ("NVIDIA H200", "NVIDIA H100", "01 one thread each", "100.0 %  ·  539 µs",
+                      "50.1 %  ·  1,076 µs"):
+            self.assertIn(f">{words}<", text)
+        self.assertEqual(self.quietly(plot.check), (0, "4 passed, 0 failed\n"))
+        made_up.add_second_gpu(self.root, 2001)
+        self.check_fails("gpus.svg was drawn from other data")
+        source = self.root / "chapters/03_pack/relu.cu"
+        source.write_text("// edited\n")
+        made_up.write(made_up.data_path(self.root, source), made_up.record(self.root, source, 4000))
+        with self.assertRaisesRegex(records.RecordError, "make bench03` on nvidia-h100"):
+            plot.figures(self.root)
+
     def test_the_error_of_sums_is_drawn_from_what_the_program_printed(self):
         table = self.root / error_figure.FILE
         table.parent.mkdir(parents=True)

@@ -6,6 +6,7 @@ import unittest
 import counted
 import made_up
 import drawings
+import records
 import tables
 
 
@@ -105,7 +106,7 @@ class Tables(unittest.TestCase):
                 continue
             if name in ("parity", "findings", "speed", "memory", "error",
                         "coarsening", "sweep", "error_speed", "fastest", "tried",
-                        "turns", "turn_ns", "turns_us",
+                        "turns", "turn_ns", "latency_us",
                         "peers", "peer", "latency", "pitfall", "arbitration", "kernel", "ptx",
                         *(one.name for one in drawings.DRAWINGS)):  # Of no chapter's record.
                 continue
@@ -114,7 +115,7 @@ class Tables(unittest.TestCase):
                 args = ["relu.cu"]
             if name == "times":
                 args += ["/"]
-            if name.startswith("share_"):
+            if name.startswith("share_") or name == "left_us":
                 args += ["/", "8"]
             with self.subTest(f"{kind} {name}"):
                 with self.assertRaisesRegex(ValueError, "another version"):
@@ -141,6 +142,37 @@ class Tables(unittest.TestCase):
                       "share_us relu.cu 2^28 /", "share_us relu.cu 2^28 / 1 / 2"):
             with self.subTest(words), self.assertRaisesRegex(ValueError, "COUNT"):
                 self.render("value", *words.split())
+
+    def test_a_value_of_another_gpu(self):
+        made_up.add_second_gpu(self.root, 2000)
+        there = f"on {records.SECOND_GPU}"
+        for words, expected in {"percent relu.cu 2^28": "50.1 %", "us relu.cu 2^28": "1,076",
+                                "sms relu.cu": "114", "gbps relu.cu 2^28": "1,995"}.items():
+            with self.subTest(words):
+                self.assertEqual(self.render("value", *f"{words} {there}".split()), [expected])
+                self.assertNotEqual(self.render("value", *words.split()), [expected])
+        self.assertEqual(self.render("value", *f"share_us relu.cu 2^28 {there} / 1000".split()),
+                         ["1.08"])
+        with self.assertRaisesRegex(ValueError, "never measured on nvidia-h100:"):
+            self.render("value", *"us relu.cu 2^28 on nvidia-h100".split())
+
+    def test_the_figure_of_two_gpus_names_both(self):
+        with self.assertRaisesRegex(ValueError, f"never measured on {records.SECOND_GPU}"):
+            self.render("figure", "gpus")
+        made_up.add_second_gpu(self.root, 2000)
+        figures = self.root / "plots/figures"
+        figures.mkdir()
+        (figures / "gpus.svg").write_text("")
+        self.assertRegex(self.render("figure", "gpus")[-1], "^\\*NVIDIA H200, .* commit "
+                         "0123456789ab; NVIDIA H100, .* commit abcdef; median .*; n = 2²⁸;")
+
+    def test_the_copy_beside_a_sum_is_of_half_the_array(self):
+        self.assertIn("| copy µs |", self.render("table", "chapter", "2^28")[0])
+        data = made_up.add_reads(made_up.record(self.root, self.source, 4000), 4600, 8)
+        made_up.write(made_up.data_path(self.root, self.source), data)
+        lines = self.render("table", "chapter", "2^28")
+        self.assertIn("| copy of half µs |", lines[0])
+        self.assertIn("reads and writes half of the array", lines[-1])
 
     def test_a_series_is_named_behind_the_size(self):
         data = made_up.record(self.root, self.source, 4000)
