@@ -416,7 +416,7 @@ last :=
 $(foreach g,$(filter-out build/%,$(GOALS)),$(if $(last),$(eval $g: | $(last)))$(eval last := $g))
 
 test:
-	@BACKEND=$(BACKEND) $(CHECK_PYTHON) tests/run
+	@BACKEND=$(BACKEND) RELEASE=$(RELEASE) $(CHECK_PYTHON) tests/run
 
 ifeq ($(BACKEND),gpu)
 # What is built of sources for a script, and source=built, as it is told.

@@ -115,6 +115,10 @@ class Weaver:
             spec.loader.exec_module(self._tables)
         return self._tables
 
+    def stale(self):
+        """A sentence for each record of an earlier version that was woven."""
+        return self._tables.STALE if self._tables else ()
+
     def block(self, page, block):
         """The text that one block should hold."""
         lines = self.body(page, block.directive)
@@ -173,6 +177,8 @@ def run(root, check):
         if text != page.text and not check:
             path.write_text(text)
             print(f"wove  {page.name}")
+    for sentence in sorted(weaver.stale()):
+        tally.stale(sentence)
     return tally.close("woven block")
 
 

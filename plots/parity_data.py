@@ -232,7 +232,7 @@ def load(path, root):
                 Launch(name, grid, block, dict(zip(metrics, ncu, strict=True)),
                        dict(zip(metrics, ours, strict=True)))
                 for name, grid, block, ncu, ours in one["launches"]]
-            records.require_same(one["tie"], tie_of(root, program),
+            records.note_stale(one["tie"], tie_of(root, program),
                                  f"{path.relative_to(root)} is of an earlier version of {program}, "
                                  "or of what it includes: `make parity` on a GPU measures it anew")
         return Parity(data["context"], programs)

@@ -85,7 +85,7 @@ def load(path, root):
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise records.RecordError(f"{path}: {error!r}: run `make peers` again") from error
     for source, then in sources.items():
-        records.require_same(then, tie(root, source),
+        records.note_stale(then, tie(root, source),
                              f"{path.relative_to(root)} is of an earlier version of {source}: "
                              "`make peers` measures it anew")
     return Peers(path, data["context"], {(t.op, t.by, t.n): t for t in times})

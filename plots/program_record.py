@@ -45,7 +45,7 @@ class ProgramRecord:
             raise records.RecordError(f"{self.source} was not measured on {gpu}: "
                                       f"run `make {self.name}` there")
         data = json.loads(found[-1].read_text())
-        records.require_same(data["context"]["tie"], tie.tie(root, self.source),
+        records.note_stale(data["context"]["tie"], tie.tie(root, self.source),
                              f"{found[-1].relative_to(root)} is of an earlier version of "
                              f"{self.source}: `make {self.name}` on {gpu} measures it anew")
         return data

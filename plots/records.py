@@ -4,7 +4,6 @@ plots/data/<gpu>/<date>/<chapter folder>.<file stem>.json holds Google
 Benchmark's own JSON and, in its context, where and from what it was measured.
 """
 
-import contextlib
 import dataclasses
 import json
 import pathlib
@@ -24,28 +23,18 @@ FLOOR, COPY, READ = "empty kernel", "copy", "read"
 MISALIGNED = " misaligned by one element"  # Ends a series' name.
 
 
-_STALE = []  # What `staleness` collects.
+# A sentence for each stale record that was read; who reads clears it before.
+stale = []
 
 
 class RecordError(ValueError):
     """A data file is missing, malformed or out of date."""
 
 
-@contextlib.contextmanager
-def staleness():
-    """A list that grows by a sentence for each stale record which is read meanwhile."""
-    before = _STALE[:]
-    _STALE.clear()
-    try:
-        yield _STALE
-    finally:
-        _STALE[:] = dict.fromkeys(before + _STALE)
-
-
-def require_same(then, now, sentence):
+def note_stale(then, now, sentence):
     """What was recorded of an earlier version is shown as that, and not refused."""
-    if then != now and sentence not in _STALE:
-        _STALE.append(sentence)
+    if then != now:
+        stale.append(sentence)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -238,7 +227,7 @@ def of_source(root, source, gpu=REFERENCE_GPU):
         raise RecordError(f"{name} was never measured on {gpu}: "
                           f"run `make bench{number}` there")
     record = load(found[-1])
-    require_same(record.context["tie"], tie_of(root, name),
+    note_stale(record.context["tie"], tie_of(root, name),
                  f"{record.path.relative_to(root)} is of an earlier version of {name}: "
                  f"`make bench{number}` on {gpu} measures it anew")
     return record

@@ -99,6 +99,7 @@ LARGE = [1 << 26, 1 << 28, 1 << 30]
 SIZES = [150_528, 1 << 20, 6_422_528, 1 << 24, *LARGE]
 SMALL = [1 << 10, 1 << 14, 150_528, 1 << 20]
 HEADLINE = 1 << 28
+STALE = set()  # A sentence for each stale record that was shown.
 
 
 def render(kind, name, args, page):
@@ -108,10 +109,21 @@ def render(kind, name, args, page):
     if name not in renderers:
         raise ValueError(f"there is no {kind} '{name}'; there are "
                          f"{', '.join(sorted(renderers))}")
+    records.stale.clear()
     try:
-        return renderers[name](args, page.resolve())
+        lines = renderers[name](args, page.resolve())
     except Problem as problem:
         raise ValueError(str(problem)) from problem
+    STALE.update(records.stale)
+    return marked(kind, lines, page) if records.stale else lines
+
+
+def marked(kind, lines, page):
+    """What was measured of an earlier version says so, where it stands."""
+    about = os.path.relpath(records.root_of(page) / "docs/measuring.md", page.parent)
+    if kind == "value":
+        return [f"{lines[0]}<sup>[old]({about}#an-earlier-version)</sup>"]
+    return [*lines, "", f"*Of an [earlier version]({about}#an-earlier-version).*"]
 
 
 def chapter(args, page):
