@@ -27,7 +27,9 @@ def tie(root, *sources):
     while todo:
         path = todo.pop()
         if path not in found:
-            found[path], included = _code(root / path)
+            # A header that is not there is told of by the compiler.
+            there = (root / path).is_file() or path in map(pathlib.Path, sources)
+            found[path], included = _code(root / path) if there else (path.name, ())
             todo += [_below(root, path, name) for name in included]
     whole = hashlib.sha256()
     for tokens in sorted(found.values()):

@@ -9,6 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "plots"))
 import latency
 import records
 import traces
+from tie import tie
 
 SIZES = (1024, 150_528, 1 << 20, 1 << 26, 1 << 28)
 L2_BYTES = 60 << 20
@@ -39,7 +40,7 @@ def record(root, source, gbps, bytes_=8):
         "date": "2026-01-02T03:04:05+00:00",
         "commit": "0123456789ab", "dirty": "no",
         "source": str(source.relative_to(root)),
-        "source_sha256": records.sha256(source)}
+        "tie": records.tie_of(root, source.relative_to(root))}
     return {"context": context, "benchmarks": benchmarks}
 
 
@@ -70,7 +71,7 @@ def plant_latency(root, told, gpu=records.REFERENCE_GPU, name="NVIDIA H200"):
     write(root / "plots/data" / gpu / "2026-01-02/latency.json", {
         "context": {"gpu": name, "driver": "580.1", "cuda": "13.0", "date": "2026-01-02",
                     "commit": "0123456789ab", "dirty": "no",
-                    "source_sha256": records.sha256(source)},
+                    "tie": tie(root, source.relative_to(root))},
         "latency": told})
     return source
 
@@ -91,7 +92,7 @@ def plant_trace(root, source, first=0):
              "masks": ["ffffffff ffffffff", "55555555 00000000"]}
     write(traces.path_of(root, source), {
         "source": str(source.relative_to(root)),
-        "source_sha256": records.sha256(source),
+        "tie": tie(root, source.relative_to(root)),
         "views": {"lanes": [load(first, 4)], "banks": [load(0, 8)],
                   "active": [steps]}})
 
@@ -113,9 +114,19 @@ def plant_peers(root, times, **sources):
 def repository(root):
     """Chapters, pages and a record for each; returns the root, resolved."""
     root = pathlib.Path(root).resolve()
+    plant_harness(root)
     for name, gbps in CHAPTERS.items():
         add_chapter(root, root / "chapters" / name, gbps)
     return root
+
+
+def plant_harness(root):
+    """What times the chapters, as a record's tie has it."""
+    for name in ("common/bench.cpp", "common/empty_kernel.cu", "common/read_kernel.cu",
+                 *(f"plots/{op}_bench.cpp" for op in ("relu", "gelu", "relu_mask", "sum"))):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"// {name}\n")
 
 
 def add_chapter(root, source, gbps):

@@ -103,6 +103,8 @@ class Drawn(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.drawn = made_up.repository(folder.name)
+        for header in tree.REPOSITORY.glob("common/**/*.h"):  # Included, so tied to.
+            cls.copy(header.relative_to(tree.REPOSITORY))
         for need in {need for one in drawings.DRAWINGS for need in one.needs}:
             cls.copy(need)
             if not need.endswith(".expected"):
@@ -180,7 +182,7 @@ class Drawn(unittest.TestCase):
         self.assertIn("half.svg was drawn from other data", self.check()[1])
 
     def test_a_changed_source_makes_its_drawing_stale(self):
-        (self.root / drawings.CHAPTERS["05"] / "relu_mask.packed.cu").write_text("// edited\n")
+        (self.root / drawings.CHAPTERS["05"] / "relu_mask.packed.cu").write_text("int edited;\n")
         with self.assertRaisesRegex(ValueError, "traced in another version"):
             self.render("butterfly")
 

@@ -45,10 +45,24 @@ class Records(unittest.TestCase):
         with self.refuses("has no read of"):
             record.percent_of_read(record.row("relu", max(record.sizes("relu"))))
 
-    def test_refuses_a_record_of_another_version_of_the_source(self):
-        self.source.write_text("// a thread moves five floats\n")
-        with self.refuses("another version of chapters/03_pack/relu.cu.*bench03"):
+    def test_a_record_of_an_earlier_version_of_what_was_timed_is_noted(self):
+        header = self.root / "common/grid.h"
+        header.write_text("constexpr int kWaves = 32;  // a comment\n")
+        self.source.write_text('#include "common/grid.h"\n')
+        made_up.write(self.path, made_up.record(self.root, self.source, 4000))
+        for path, text, stale in (
+                (header, "// Another comment.\nconstexpr  int kWaves = 32;\n", False),
+                (header, "constexpr int kWaves = 16;\n", True),
+                (self.root / "common/bench.cpp", "int samples = 50;\n", True)):
+            before = path.read_text()
+            path.write_text(text)
+            records.stale.clear()
             records.of_source(self.root, self.source)
+            self.assertEqual(bool(records.stale), stale, text)
+            path.write_text(before)
+        self.source.write_text("int five;\n")
+        records.of_source(self.root, self.source)
+        self.assertRegex(records.stale[-1], "earlier version of chapters/03_pack/relu.cu.*bench03")
 
     def test_refuses_what_was_never_measured(self):
         self.path.unlink()

@@ -98,11 +98,13 @@ class Tables(unittest.TestCase):
         self.assertIn("with local changes", lines[-1])
         self.assertIn("\\* the GPU throttled", lines[-1])
 
-    def test_stale_data_are_refused_everywhere(self):
+    def test_stale_data_say_so_everywhere(self):
         made_up.plant_trace(self.root, self.source)
-        self.source.write_text("// edited\n")
+        self.source.write_text("int edited;\n")
         for kind, name in tables.RENDERERS:
             if name.startswith("counter"):  # Counted anew each time.
+                continue
+            if kind == "figure" or name == "left_us":  # Shows what is not there.
                 continue
             if name in ("parity", "findings", "speed", "memory", "error",
                         "coarsening", "sweep", "error_speed", "fastest", "tried",
@@ -118,8 +120,7 @@ class Tables(unittest.TestCase):
             if name.startswith("share_") or name == "left_us":
                 args += ["/", "8"]
             with self.subTest(f"{kind} {name}"):
-                with self.assertRaisesRegex(ValueError, "another version"):
-                    self.render(kind, name, *args)
+                self.assertIn("an-earlier-version", self.render(kind, name, *args)[-1])
 
     def test_values(self):
         at_2_28 = {"gbps": "3,981", "percent": "100.0 %", "us": "539",

@@ -182,7 +182,7 @@ class Figures(unittest.TestCase):
         self.assertNotIn("fetched with it", self.svg.read_text())
 
     def test_a_changed_source_makes_its_trace_stale(self):
-        self.source.write_text("// edited\n")
+        self.source.write_text("int edited;\n")
         with self.assertRaisesRegex(ValueError, "traced in another version"):
             traces.every(self.root)
         with self.assertRaisesRegex(ValueError, "traced in another version"):

@@ -1,6 +1,8 @@
 """docs/weave.py has been seen to fail on every kind of drift."""
 
+import os
 import pathlib
+from unittest import mock
 
 from tree import TreeTest
 
@@ -63,6 +65,8 @@ The copy moves <!-- value copy 2 -->?<!-- end --> here.
 """
 
 TABLES = """\
+STALE = set()
+
 def render(kind, name, args, page):
     if name == "absent":
         raise ValueError("no data for it: run make bench")
@@ -121,6 +125,12 @@ class Weave(TreeTest):
     def test_a_number_edited_by_hand(self):
         self.edit(HERE, "4.2 TB/s", "4.3 TB/s")
         self.check_red("'value copy 2' is stale", "-4.3 TB/s", "+4.2 TB/s")
+
+    def test_data_of_an_earlier_version(self):
+        self.edit("plots/tables.py", "set()", '{"a.json is of an earlier version"}')
+        self.assertRegex(self.run_tool("--check")[1], "STALE a.json .*\n.*, 1 skipped\n")
+        with mock.patch.dict(os.environ, RELEASE="1"):
+            self.check_red("FAIL  a.json is of an earlier version")
 
     def test_data_that_changed(self):
         self.edit("plots/tables.py", '"4.2 TB/s"', '"4.1 TB/s"')
