@@ -137,7 +137,7 @@ def count_executor_again(known, wanted):
     return Parity(known.context, {
         program: together(program, known.programs[program],
                           count_by_executor(program))
-        for program in counted})
+        for program in counted}, known.ties)
 
 
 def summary(parity):

@@ -93,6 +93,7 @@ class Launch:
 class Parity:
     context: dict
     programs: dict  # source -> [Launch]
+    ties: dict = dataclasses.field(default_factory=dict)  # source -> of what ncu counted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -225,17 +226,18 @@ def newest(root, gpu=records.REFERENCE_GPU):
 
 def load(path, root):
     try:
-        data = json.loads(path.read_text())
-        metrics, programs = data["metrics"], {}
+        data = records.opened(path)
+        metrics, programs, ties = data["metrics"], {}, {}
         for program, one in data["programs"].items():
             programs[program] = [
                 Launch(name, grid, block, dict(zip(metrics, ncu, strict=True)),
                        dict(zip(metrics, ours, strict=True)))
                 for name, grid, block, ncu, ours in one["launches"]]
+            ties[program] = one["tie"]
             records.note_stale(one["tie"], tie_of(root, program),
                                  f"{path.relative_to(root)} is of an earlier version of {program}, "
                                  "or of what it includes: `make parity` on a GPU measures it anew")
-        return Parity(data["context"], programs)
+        return Parity(data["context"], programs, ties)
     except (OSError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, records.RecordError):
             raise
@@ -251,11 +253,13 @@ def text_of(parity, root):
                         *([short(side[m]) for m in METRICS]
                           for side in (one.ncu, one.executor))])
             for one in launches)
-        programs.append(f'  {json.dumps(program)}: {{\n   "tie": "{tie_of(root, program)}",\n'
+        programs.append(f'  {json.dumps(program)}: {{\n   "tie": '
+                        f'"{parity.ties.get(program) or tie_of(root, program)}",\n'
                         f'   "launches": [\n    {lines}]}}')
-    return (f'{{"context": {json.dumps(parity.context, indent=1)},\n'
+    text = (f'{{"context": {json.dumps(parity.context, indent=1)},\n'
             f' "metrics": {json.dumps(METRICS, indent=1)},\n'
-            ' "programs": {\n' + ",\n".join(programs) + "}}\n")
+            ' "programs": {\n' + ",\n".join(programs) + "}")
+    return text + f',\n "seal": "{records.seal_of(json.loads(text + "}"))}"}}\n'
 
 
 def short(number):

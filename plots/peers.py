@@ -17,7 +17,6 @@ in any of them; each works on arrays that have left the L2 cache.
 import ctypes
 import dataclasses
 import datetime
-import json
 import pathlib
 import statistics
 import sys
@@ -79,7 +78,7 @@ def newest(root, gpu=records.REFERENCE_GPU):
 
 def load(path, root):
     try:
-        data = json.loads(path.read_text())
+        data = records.opened(path)
         times = [Time(**time) for time in data["times"]]
         sources = data["context"]["sources"]
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -331,9 +330,8 @@ def main(pairs):
     }
     folder = bench.DATA / records.gpu_folder(context["gpu"]) / context["date"]
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"context": context, "times": [dataclasses.asdict(t) for t in times]},
-                      indent=1)
-    (folder / NAME).write_text(text + "\n")
+    (folder / NAME).write_text(records.sealed(
+        {"context": context, "times": [dataclasses.asdict(t) for t in times]}))
     print(f"Wrote {(folder / NAME).relative_to(ROOT)}.")
 
 

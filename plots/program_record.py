@@ -3,7 +3,6 @@ numbers as JSON, and `make NAME` records them in plots/data/<gpu>/<date>/NAME.js
 
 import dataclasses
 import datetime
-import json
 import os
 import pathlib
 import re
@@ -44,7 +43,7 @@ class ProgramRecord:
         if not found:
             raise records.RecordError(f"{self.source} was not measured on {gpu}: "
                                       f"run `make {self.name}` there")
-        data = json.loads(found[-1].read_text())
+        data = records.opened(found[-1])
         records.note_stale(data["context"]["tie"], tie.tie(root, self.source),
                              f"{found[-1].relative_to(root)} is of an earlier version of "
                              f"{self.source}: `make {self.name}` on {gpu} measures it anew")
@@ -55,7 +54,7 @@ class ProgramRecord:
                              "tie": tie.tie(bench.ROOT, self.source)}
         path = bench.DATA / records.gpu_folder(about["gpu"]) / about["date"] / f"{self.name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"context": about, self.name: told}, indent=1) + "\n")
+        path.write_text(records.sealed({"context": about, self.name: told}))
         print(f"Wrote {path.relative_to(bench.ROOT)}.")
 
 

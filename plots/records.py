@@ -5,6 +5,7 @@ Benchmark's own JSON and, in its context, where and from what it was measured.
 """
 
 import dataclasses
+import hashlib
 import json
 import pathlib
 import re
@@ -29,6 +30,29 @@ stale = []
 
 class RecordError(ValueError):
     """A data file is missing, malformed or out of date."""
+
+
+def sealed(data):
+    """The text of a data file, with a digest of what was measured."""
+    return json.dumps(data | {"seal": seal_of(data)}, indent=1) + "\n"
+
+
+def opened(path):
+    """What a data file holds; raises RecordError if somebody has edited it."""
+    data = json.loads(path.read_text())
+    if data.get("seal") != seal_of(data):
+        raise RecordError(f"{path} is not what was measured, for its seal does not fit: "
+                          "restore it, or measure again")
+    return data
+
+
+def seal_of(data):
+    """Of all but what ties it to code, which a person may find to be the same."""
+    def measured(value):
+        if isinstance(value, dict):
+            return {k: measured(v) for k, v in value.items() if k not in ("tie", "sources", "seal")}
+        return [*map(measured, value)] if isinstance(value, list) else value
+    return hashlib.sha256(json.dumps(measured(data), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def note_stale(then, now, sentence):
@@ -171,10 +195,12 @@ def previous(root, source):
 def load(path):
     """Reads one data file; raises RecordError for anything that is amiss."""
     try:
-        data = json.loads(path.read_text())
+        data = opened(path)
         context, benchmarks = data["context"], data["benchmarks"]
         missing = [key for key in CONTEXT if key not in context]
         by_key = rows_of(benchmarks)
+    except RecordError:
+        raise
     except (OSError, ValueError) as error:
         raise RecordError(f"{path}: {error}") from error
     except (KeyError, TypeError) as error:
@@ -185,7 +211,23 @@ def load(path):
                           "record it with `make bench`")
     if (FLOOR, 0) not in by_key or not any(s == COPY for s, _ in by_key):
         raise RecordError(f"{path} lacks the empty kernel or the copy")
-    return Record(path, context, by_key)
+    record = Record(path, context, by_key)
+    if trouble := nonsense(record):
+        raise RecordError(f"{path}: {trouble}")
+    return record
+
+
+def nonsense(record):
+    """What cannot have been measured so, or None."""
+    gpu, date = record.path.parts[-3:-1]
+    if gpu_folder(record.context["gpu"]) != gpu or record.date != date:
+        return f"it is of {record.context['gpu']}, {record.date}, by its own word"
+    most = float(record.context["datasheet_gbps"])  # 0: nobody knows it.
+    fast = [row for row in record.rows.values() if 0 < most < row.gbps]
+    if fast:
+        return (f"{fast[0].series}, n = {fast[0].n:,}: {fast[0].gbps:,.0f} GB/s is more "
+                f"than the memory's {most:,.0f}")
+    return None
 
 
 def rows_of(benchmarks):
@@ -207,6 +249,14 @@ def _row(benchmark):
     def optional(key):
         return positive(key) if key in benchmark else None
 
+    def ordered(prefix):
+        times = [positive(f"{prefix}p{k}_us") for k in (10, 50, 90)
+                 if f"{prefix}p{k}_us" in benchmark]
+        if times != sorted(times):
+            raise ValueError(f"{benchmark['name']}: {prefix}p10, p50, p90 are {times}")
+
+    for prefix in ("", "warm_", "graph_"):
+        ordered(prefix)
     if benchmark.get("error_occurred") or benchmark.get("skipped"):
         raise ValueError(f"{benchmark['name']} was not measured")
     return Row(series=benchmark["name"].split("/")[0], n=int(benchmark["n"]),

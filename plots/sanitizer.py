@@ -11,7 +11,6 @@ what was found then. Needs a GPU and compute-sanitizer.
 
 import concurrent.futures
 import datetime
-import json
 import os
 import pathlib
 import re
@@ -97,7 +96,7 @@ def newest(root):
     if not files:
         raise ValueError("plots/data has no sanitizer.json: run "
                          "plots/sanitizer.py on a machine with a GPU")
-    return json.loads(files[-1].read_text())
+    return records.opened(files[-1])
 
 
 def who_finds_what(root):
@@ -159,7 +158,7 @@ def main():
     }
     path = pathlib.Path(sys.argv[1])
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(report, indent=1) + "\n")
+    path.write_text(records.sealed(report))
     print(f"{len(found)} programs under {len(TOOLS)} tools: {path}")
 
 

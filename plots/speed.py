@@ -11,7 +11,6 @@ simulator on the same kernels. Writes plots/data/executor/speed.json.
 
 import dataclasses
 import datetime
-import json
 import os
 import pathlib
 import platform
@@ -157,7 +156,7 @@ def main():
               "memory": measure_memory()}
     path = ROOT / DATA
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(report, indent=1) + "\n")
+    path.write_text(records.sealed(report))
     print(f"{DATA} is written; `make weave` puts it into docs/executor.md")
 
 
@@ -168,7 +167,7 @@ def newest(root):
     path = root / DATA
     if not path.is_file():
         raise ValueError(f"{DATA} is not there: run `make speed`")
-    report = json.loads(path.read_text())
+    report = records.opened(path)
     records.note_stale(report["context"]["tie"], tie(root, SOURCE),
                          f"{DATA} is of an earlier version of {SOURCE}: "
                          "`make speed` measures it anew")

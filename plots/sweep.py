@@ -106,14 +106,14 @@ def context():
 
 def write(path, report):
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(report, indent=1) + "\n")
+    path.write_text(records.sealed(report))
     print(f"Wrote {path.relative_to(ROOT)}.")
 
 
 def read(root, path, how):
     if not path or not path.is_file():
         raise RecordError(f"chapter 10's constants were never swept {how}: run `make sweep` there")
-    report = json.loads(path.read_text())
+    report = records.opened(path)
     records.note_stale(report["context"]["tie"], records.tie_of(root, pathlib.Path(SOURCE)),
                          f"{path.relative_to(root)} is of an earlier version of {SOURCE}: "
                          f"`make sweep` {how} measures it anew")

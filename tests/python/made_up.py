@@ -58,7 +58,7 @@ def add_second_gpu(root, gbps):
     """A record of each chapter's own file from there."""
     for source in records.main_sources(root):
         data = record(root, source, gbps)
-        data["context"] |= {"gpu": "NVIDIA H100", "sms": "114", "commit": "abcdef"}
+        data["context"] |= {"gpu": "NVIDIA H100 80GB HBM3", "sms": "114", "commit": "abcdef"}
         write(data_path(root, source, gpu=records.SECOND_GPU), data)
 
 
@@ -78,7 +78,7 @@ def plant_latency(root, told, gpu=records.REFERENCE_GPU, name="NVIDIA H200"):
 
 def write(path, data):
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(data))
+    path.write_text(records.sealed(data) if isinstance(data, dict) else json.dumps(data))
 
 
 def plant_trace(root, source, first=0):

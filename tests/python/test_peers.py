@@ -31,7 +31,7 @@ class MadeUp(unittest.TestCase):
     def write(self, name, data):
         path = self.root / FOLDER / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(data))
+        path.write_text(records.sealed(data))
         return path
 
     def render(self, kind, name, *args):
@@ -174,9 +174,9 @@ class Compare(MadeUp):
     def test_own_gpu_stands_first(self):
         record = next((self.root / FOLDER).glob("03_pack.relu.json"))
         for gpu in ("nvidia-a100", "tesla-t4"):
-            copy = self.root / f"plots/data/{gpu}/2026-01-02/{record.name}"
-            copy.parent.mkdir(parents=True)
-            copy.write_text(record.read_text())
+            data = json.loads(record.read_text())
+            data["context"]["gpu"] = gpu
+            made_up.write(self.root / f"plots/data/{gpu}/2026-01-02/{record.name}", data)
         head, *rows = compare.table(self.root, "tesla-t4", 1 << 28)
         self.assertEqual(head.split()[4:], ["tesla-t4", "(here)", "nvidia-a100", "nvidia-h200"])
         pack = next(row for row in rows if row.startswith("03_pack/relu.cu"))

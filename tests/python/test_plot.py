@@ -71,7 +71,7 @@ class Figures(unittest.TestCase):
         self.check_fails("gpus.svg is missing")
         self.quietly(plot.draw)
         text = self.svg.with_name("gpus.svg").read_text()
-        for words in ("NVIDIA H200", "NVIDIA H100", "01 one thread each", "100.0 %  ·  539 µs",
+        for words in ("NVIDIA H200", "NVIDIA H100 80GB HBM3", "01 one thread each", "100.0 %  ·  539 µs",
                       "50.1 %  ·  1,076 µs"):
             self.assertIn(f">{words}<", text)
         self.assertEqual(self.quietly(plot.check), (0, "4 passed, 0 failed\n"))
@@ -125,16 +125,19 @@ class Figures(unittest.TestCase):
             "counted": {str(counters_figure.DRAWN): one}}
             for source in records.main_sources(self.root)}
         file = self.root / counters_figure.FILE
-        made_up.write(file, counted)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(counted))
         self.quietly(plot.draw)
         text = self.svg.with_name("counters.svg").read_text()
         for words in (">62.5<", ">13.5<", ">01 one thread each<", ">memory requests<"):
             self.assertIn(words, text)
         one["slots"] = 14
-        made_up.write(file, counted)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(counted))
         self.check_fails("counters.svg was drawn from other data")
         counted.popitem()
-        made_up.write(file, counted)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(counted))
         with self.assertRaisesRegex(ValueError, "was not counted from this .*: run `make figures`"):
             plot.figures(self.root)
 
@@ -164,6 +167,15 @@ class Figures(unittest.TestCase):
         made_up.write(made_up.data_path(self.root, source),
                       made_up.record(self.root, source, 3999))
         self.check_fails("by_size_03_pack.svg was drawn from other data")
+
+    def test_wrong_data_hide_no_other_figure(self):
+        made_up.plant_trace(self.root, self.root / "chapters/03_pack/relu.cu")
+        self.quietly(plot.draw)
+        next(self.root.glob("plots/data/*/*/03_pack.relu.json")).write_text("{}")
+        troubles = []
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            plot.check(self.root, plot.figures(self.root, troubles), troubles)
+        self.assertRegex(said.getvalue(), r"FAIL .*03_pack.relu.json .*seal(.*\n)+[1-9]\d* passed, 1 failed\n")
 
     def test_a_missing_figure_is_caught(self):
         self.svg.unlink()

@@ -36,7 +36,8 @@ class Records(unittest.TestCase):
     def test_a_read_of_as_many_bytes_is_another_roof(self):
         def add_read(data):
             relu = next(b for b in data["benchmarks"] if b["name"].startswith("relu/"))
-            data["benchmarks"].append(relu | {"name": "read/1", "p50_us": relu["p50_us"] / 2})
+            data["benchmarks"].append(relu | {"name": "read/1"} | {
+                f"p{k}_us": relu["p50_us"] / 2 for k in (10, 50, 90)})
             self.n = int(relu["n"])
 
         self.rewrite(add_read)
@@ -71,17 +72,18 @@ class Records(unittest.TestCase):
 
     def test_takes_the_newest(self):
         data = made_up.record(self.root, self.source, 1000)
+        data["context"]["date"] = "2026-02-01T01:02:03+00:00"
         made_up.write(made_up.data_path(self.root, self.source, "2026-02-01"), data)
         record = records.of_source(self.root, self.source)
         self.assertAlmostEqual(record.row("relu", 1 << 28).gbps, 1000, delta=30)
 
     def test_refuses_what_is_no_json(self):
         self.path.write_text(self.path.read_text()[:-10])
-        with self.refuses("03_pack.relu.json: .*line 1 column"):
+        with self.refuses("03_pack.relu.json: .*line \\d+ column"):
             records.load(self.path)
 
     def test_refuses_another_shape_of_json(self):
-        for data in ([], {}, {"context": {}, "benchmarks": [{}]}, {"context": 3}):
+        for data in ({}, {"context": {}, "benchmarks": [{}]}, {"context": 3}):
             made_up.write(self.path, data)
             with self.refuses("is not a file that `make bench` writes"):
                 records.load(self.path)
@@ -101,6 +103,26 @@ class Records(unittest.TestCase):
                 self.rewrite(lambda data: data["benchmarks"][1].update(p50_us=us))
                 with self.refuses("03_pack.relu.json"):
                     records.load(self.path)
+
+    def test_refuses_what_was_edited_by_hand(self):
+        self.path.write_text(self.path.read_text().replace('"580.1"', '"580.2"'))
+        with self.refuses("is not what was measured.*restore it"):
+            records.load(self.path)
+
+    def test_refuses_what_cannot_have_been_measured(self):
+        def relu(data):
+            return next(one for one in data["benchmarks"] if one["name"].startswith("relu/n:1048576/"))
+
+        for edit, message in (
+                (lambda data: relu(data).update(p10_us=9e9), "p10, p50, p90 are"),
+                (lambda data: relu(data).update(warm_p10_us=1, warm_p90_us=0.5), "warm_p10, p50"),
+                (lambda data: relu(data).update(bytes=1e12), "is more than the memory's 4,800"),
+                (lambda data: data["context"].update(gpu="NVIDIA A100"), "of NVIDIA A100"),
+                (lambda data: data["context"].update(date="2026-01-03"), "2026-01-03, by its own")):
+            made_up.write(self.path, made_up.record(self.root, self.source, 1000))
+            self.rewrite(edit)
+            with self.refuses(message):
+                records.load(self.path)
 
     def test_refuses_what_google_benchmark_skipped(self):
         self.rewrite(lambda data: data["benchmarks"][1].update(error_occurred=True))

@@ -165,7 +165,7 @@ class Tables(unittest.TestCase):
         figures.mkdir()
         (figures / "gpus.svg").write_text("")
         self.assertRegex(self.render("figure", "gpus")[-1], "^\\*NVIDIA H200, .* commit "
-                         "0123456789ab; NVIDIA H100, .* commit abcdef; median .*; n = 2²⁸;")
+                         "0123456789ab; NVIDIA H100 80GB HBM3, .* commit abcdef; median .*; n = 2²⁸;")
 
     def test_the_copy_beside_a_sum_is_of_half_the_array(self):
         self.assertIn("| copy µs |", self.render("table", "chapter", "2^28")[0])
