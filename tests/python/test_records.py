@@ -1,11 +1,13 @@
 """Data files are found, checked, and refused when they are out of date."""
 
 import json
+import subprocess
 import tempfile
 import unittest
 
 import made_up
 import records
+import tree
 
 
 class Records(unittest.TestCase):
@@ -157,6 +159,20 @@ class Records(unittest.TestCase):
         first = self.root / "chapters/01_one_thread_each/relu.cu"
         self.assertEqual(records.previous(self.root, self.source), first)
         self.assertIsNone(records.previous(self.root, first))
+
+
+class Committed(unittest.TestCase):
+    def test_every_record_names_a_commit_that_exists(self):
+        def git(*arguments):
+            return subprocess.run(["git", *arguments], cwd=tree.REPOSITORY, capture_output=True, text=True)
+        if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
+            self.skipTest("no git, or not the whole history")
+        found = {path: json.loads(path.read_text()) for path in tree.REPOSITORY.glob("plots/data/*/*/*.json")}
+        self.assertTrue(found)
+        for path, data in found.items():
+            commit = data.get("context", data)["commit"]
+            with self.subTest(path.name):
+                self.assertEqual(git("cat-file", "-e", f"{commit}^{{commit}}").returncode, 0, commit)
 
 
 if __name__ == "__main__":
