@@ -1,5 +1,6 @@
 // How long one thing takes when nothing else is going on: a load from each
-// level of memory, a step of a tree in shared memory, an atomic addition. Pages
+// level of memory, a wavefront of shared memory, a barrier, a step of a tree in
+// shared memory, an atomic addition. Pages
 // turn counters into time with these. Prints JSON, in nanoseconds; needs a GPU.
 //
 //   latency [entries of memory's chain]    the default is 2^23, which is 1 GiB
@@ -25,6 +26,7 @@ namespace {
 constexpr int kSamples = 9;
 constexpr int kBlock = 1024;
 constexpr int kTreeSteps = 10;  // kBlock is 2^10.
+constexpr int kLanes = 32;
 
 struct alignas(128) Entry {  // A cache line of its own.
   uint32_t next;
@@ -37,6 +39,21 @@ __global__ void chase_kernel(const Entry* __restrict__ chain, int64_t steps,
   uint32_t place = *at;
   for (int64_t i = 0; i < steps; ++i) place = chain[place].next;
   *at = place;
+}
+
+// Each lane follows a chain of one word, and all 32 words lie in one bank: a
+// load takes 32 wavefronts. 32 warps do so, so that none of them is waited for.
+__global__ void conflict_kernel(int64_t loads, uint32_t* __restrict__ at) {
+  __shared__ uint32_t chain[kLanes * kLanes];
+  uint32_t place = threadIdx.x % kLanes * kLanes;
+  chain[place] = place;
+  __syncthreads();
+  for (int64_t i = 0; i < loads; ++i) place = chain[place];
+  at[blockIdx.x * kBlock + threadIdx.x] = place;
+}
+
+__global__ void barrier_kernel(int64_t barriers) {
+  for (int64_t i = 0; i < barriers; ++i) __syncthreads();
 }
 
 // Chapter 08's tree, time and again.
@@ -128,11 +145,32 @@ double load_ns(int64_t entries, int64_t few, int64_t many) {
   return ns;
 }
 
-// A step of a tree of 1,024 threads, with so many blocks on each SM.
-double tree_step_ns(int blocks_per_sm) {
+int multiprocessors() {
   int sms = 0;
   CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
-  const int blocks = sms * blocks_per_sm;
+  return sms;
+}
+
+double wavefront_ns() {
+  const DeviceArray<uint32_t> at(multiprocessors() * kBlock);
+  const double ns = each_ns(100, 1100, [&](int64_t loads) {
+    conflict_kernel<<<multiprocessors(), kBlock>>>(loads, at.data());
+  });
+  const std::vector<uint32_t> places = at.to_host();
+  for (size_t i = 0; i < places.size(); ++i)
+    if (places[i] != i % kLanes * kLanes) wrong("a chain of one word");
+  return ns / kBlock;  // kBlock / 32 warps, of 32 wavefronts each.
+}
+
+double barrier_ns() {
+  return each_ns(1000, 11000, [](int64_t barriers) {
+    barrier_kernel<<<multiprocessors(), kBlock>>>(barriers);
+  });
+}
+
+// A step of a tree of 1,024 threads, with so many blocks on each SM.
+double tree_step_ns(int blocks_per_sm) {
+  const int blocks = multiprocessors() * blocks_per_sm;
   const DeviceArray<float> sums(blocks);
   const double ns = each_ns(100, 1100, [&](int64_t trees) {
     tree_kernel<<<blocks, kBlock>>>(trees, sums.data());
@@ -170,6 +208,8 @@ int main(int argc, char** argv) {
   std::printf("  \"load from L2\": %.4g,\n",
               load_ns(1 << 16, 1 << 16, 1 << 18));
   std::printf("  \"load from memory\": %.4g,\n", load_ns(entries, kFew, kMany));
+  std::printf("  \"wavefront\": %.4g,\n", wavefront_ns());
+  std::printf("  \"barrier\": %.4g,\n", barrier_ns());
   std::printf("  \"tree step\": %.4g,\n", tree_step_ns(1));
   std::printf("  \"tree step, two blocks\": %.4g,\n", tree_step_ns(2));
   std::printf("  \"atomic addition\": %.4g\n", atomic_ns());

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long a load, a step of a tree, an atomic addition take, each alone.
+"""How long a load, a wavefront, a barrier, a step of a tree, an atomic addition take.
 
     plots/latency.py PROGRAM     `make latency` calls it so, and `make bench` in the end
 
