@@ -20,7 +20,9 @@
 
 #include <cstdint>
 
-constexpr int64_t mask_words(int64_t n) { return (n + 31) / 32; }
+__host__ __device__ constexpr int64_t mask_words(int64_t n) {
+  return (n + 31) / 32;
+}
 
 void relu_mask(const float* x, float* y, uint32_t* mask, int64_t n,
                cudaStream_t stream);
