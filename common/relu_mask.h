@@ -11,9 +11,10 @@
 // where it is 1, dx is dy, bit for bit.
 //
 // All are device arrays that do not overlap; each may start at any of its
-// elements, aligned for packs or not. n may be 0. Inputs are never changed, and
-// nothing is written outside of the outputs. The work is queued on `stream`;
-// nothing waits for it.
+// elements, aligned for packs or not. n may be 0. Nothing is written outside of
+// the outputs, least of all to the inputs. All of the work is the GPU's and is
+// queued on `stream`, so that a CUDA graph can record it; nothing waits for it.
+// What a call takes, such as memory, it gives back.
 #pragma once
 
 #include <cuda_runtime_api.h>
