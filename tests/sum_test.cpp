@@ -242,7 +242,10 @@ class Roundings {
   bool add(std::vector<int64_t> places) {
     std::erase_if(places, [&](int64_t j) { return values_[j] != 0.f; });
     for (const int64_t j : places) values_[j] = kGrain;
-    if (bare_.sum_of(values_) == 1.f) {
+    // Where blocks come in any order, grains may meet each other by chance.
+    const int attempts = work_is_done_when_queued() ? 1 : 8;
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+      if (bare_.sum_of(values_) != 1.f) continue;
       found_ += std::ssize(places);
       return true;
     }

@@ -8,27 +8,24 @@
 
 namespace {
 
-constexpr int kBlock = 256;
-constexpr int kCoarse = 16;  // Numbers that a thread adds up by itself.
-constexpr int kTile = kCoarse * kBlock;  // A block adds up so many floats.
+constexpr int kBlock = 1024;
+constexpr int kTile = 2 * kBlock;  // A block adds up so many floats.
 static_assert(std::has_single_bit(unsigned{kBlock}));
 
-__global__ void sum_kernel(const float* __restrict__ x, float* __restrict__ out,
-                           int64_t n) {
+__global__ void sum_kernel(const float* __restrict__ x,
+                           float* __restrict__ sums, int64_t n) {
   __shared__ float tile[kBlock];
-  const int64_t first = int64_t{blockIdx.x} * kTile + threadIdx.x;
+  const int64_t i = int64_t{blockIdx.x} * kTile + threadIdx.x;
 
   float sum = 0.f;
-  for (int k = 0; k < kCoarse; ++k) {
-    const int64_t i = first + k * kBlock;
-    if (i < n) sum += x[i];
-  }
+  if (i < n) sum += x[i];
+  if (i + kBlock < n) sum += x[i + kBlock];
   tile[threadIdx.x] = sum;
   for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
     __syncthreads();
     if (threadIdx.x < stride) tile[threadIdx.x] += tile[threadIdx.x + stride];
   }
-  if (threadIdx.x == 0) atomicAdd(out, tile[0]);
+  if (threadIdx.x == 0) sums[blockIdx.x] = tile[0];
 }
 
 // One block at least: an empty sum is written, too.
@@ -38,19 +35,22 @@ int64_t grid_for(int64_t n) {
 
 }  // namespace
 
-void sum(const float* x, float* out, int64_t n, float*, cudaStream_t stream) {
-  CUDA_CHECK(cudaMemsetAsync(out, 0, sizeof(float), stream));
-  sum_kernel<<<grid_for(n), kBlock, 0, stream>>>(x, out, n);
+void sum(const float* x, float* out, int64_t n, float* scratch,
+         cudaStream_t stream) {
+  const int64_t grid = grid_for(n);
+  float* sums = grid == 1 ? out : scratch;
+  sum_kernel<<<grid, kBlock, 0, stream>>>(x, sums, n);
   CUDA_CHECK(cudaGetLastError());
+  if (grid > 1) sum(sums, out, grid, sums + grid, stream);
 }
 
-int64_t sum_scratch_floats(int64_t) { return 0; }
+int64_t sum_scratch_floats(int64_t n) {
+  const int64_t grid = grid_for(n);
+  return grid == 1 ? 0 : grid + sum_scratch_floats(grid);
+}
 
-// A thread's own numbers, the tree, and then the other blocks. What is denormal
-// counts as 0 where atomicAdd() adds in global memory.
+// A tree of pairs over n numbers is log2(n) deep, rounded up.
 SumPromise sum_promise(int64_t n) {
-  constexpr int kTree = std::bit_width(unsigned{kBlock - 1});
-  const int64_t depth = kCoarse - 1 + kTree + grid_for(n) - 1;
-  return {
-      .depth = n < 3000 ? depth : n, .same_bits = false, .denormals = false};
+  const int64_t depth = n < 2 ? 0 : std::bit_width(uint64_t(n) - 1);
+  return {.depth = n < 3000 ? depth : n, .same_bits = true, .denormals = true};
 }
