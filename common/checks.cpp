@@ -191,7 +191,7 @@ void name_interrupted_check() {
                  "\nFAILED: %s\n"
                  "  It ended here, because no CUDA error can be mended. The "
                  "checks after it did\n  not run.\n%s",
-                 running, indented(circumstances()).c_str());
+                 running, indented(said_if_interrupted()).c_str());
   else
     std::fprintf(stderr,
                  "%s\nTEST CASE:  %s\n\n"
@@ -224,6 +224,12 @@ bool names_reporter(int argc, char** argv) {
 }
 
 }  // namespace
+
+// Never destroyed: it is asked for at the very end.
+std::string& said_if_interrupted() {
+  static auto* one = new std::string;
+  return *one;
+}
 
 std::optional<int> run_checks(int argc, char** argv) {
   std::atexit(name_interrupted_check);

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 // Runs the checks that doctest's options choose. Returns how the program must
 // end, or nothing: then each of them was run and passed, and it may measure.
 std::optional<int> run_checks(int argc, char** argv);
+
+// What to say besides if a CUDA error ends the program now.
+std::string& said_if_interrupted();

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "common/check.h"
+#include "common/checks.h"
 #include "common/device_array.h"
 
 namespace simt {
@@ -271,11 +272,12 @@ class Recording {
   template <class Calls>
   Recording(const Calls& calls, const std::string& name, const Stream& stream)
       : stream_(stream) {
-    INFO(
-        "What ", name, " queues was recorded in a CUDA graph, to be done ",
-        "later: it may not\nwait for it, copy to the host or allocate memory.");
+    said_if_interrupted() =
+        "What " + name + " queued was recorded in a CUDA graph, to be done " +
+        "later:\na call may not wait for it, copy to the host or allocate.";
     CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     calls.launch(stream);
+    said_if_interrupted().clear();
     if (cudaStreamEndCapture(stream, &graph_) != cudaSuccess) graph_ = nullptr;
     cudaGetLastError();  // The caller is told by succeeded().
     // What was not recorded may be under way elsewhere.
