@@ -73,6 +73,9 @@ std::string indented(const std::string& text) {
   return out;
 }
 
+// How the message of a check begins that skips itself.
+constexpr std::string_view kSkipped = "Skipped: ";
+
 // Says little: the names of what passed, or the first thing that failed.
 class PlainWords : public doctest::IReporter {
  public:
@@ -89,9 +92,15 @@ class PlainWords : public doctest::IReporter {
   }
   void test_case_start(const doctest::TestCaseData& check) override {
     check_ = check.m_name;
+    why_skipped_.clear();
   }
   void test_case_end(const doctest::CurrentTestCaseStats& check) override {
-    (check.failure_flags ? failed_ : passed_).push_back(check_);
+    if (check.failure_flags)
+      failed_.push_back(check_);
+    else if (!why_skipped_.empty())
+      skipped_.push_back(check_ + ": " + why_skipped_);
+    else
+      passed_.push_back(check_);
   }
   void test_case_exception(const doctest::TestCaseException& end) override {
     fail("it ended with: " + std::string(end.error_string.c_str()));
@@ -107,10 +116,13 @@ class PlainWords : public doctest::IReporter {
   }
   void log_message(const doctest::MessageData& message) override {
     const std::string text = message.m_string.c_str();
-    if (message.m_severity == doctest::assertType::is_warn)
+    if (text.starts_with(kSkipped)) {
+      why_skipped_ = text.substr(kSkipped.size());
+    } else if (message.m_severity == doctest::assertType::is_warn) {
       out_ << check_ << ": " << text << "\n";
-    else
+    } else {
       fail(text, message.m_file, message.m_line);
+    }
   }
   void test_run_end(const doctest::TestRunStats&) override {
     if (simt::sum_up_findings) simt::sum_up_findings();
@@ -133,10 +145,9 @@ class PlainWords : public doctest::IReporter {
   }
 
   void sum_up_success() {
+    list(passed_, "passed");
+    list(skipped_, "skipped");
     if (passed_.empty()) return;
-    out_ << (passed_.size() == 1 ? "1 check" : count(passed_) + " checks")
-         << " passed:\n";
-    for (const std::string& name : passed_) out_ << "  " << name << "\n";
     if (left_out_)
       out_ << "Left out, because it takes long: " << left_out_ << " more"
            << typed("(", "--no-skip).");
@@ -159,6 +170,13 @@ class PlainWords : public doctest::IReporter {
     return (command.size() < 40 ? " " : "\n  ") + command + "\n";
   }
 
+  void list(const std::vector<std::string>& checks, const char* became) {
+    if (checks.empty()) return;
+    out_ << (checks.size() == 1 ? "1 check" : count(checks) + " checks") << " "
+         << became << ":\n";
+    for (const std::string& name : checks) out_ << "  " << name << "\n";
+  }
+
   static std::string count(const std::vector<std::string>& checks) {
     return std::to_string(checks.size());
   }
@@ -166,7 +184,8 @@ class PlainWords : public doctest::IReporter {
   const doctest::ContextOptions& options_;
   std::ostream& out_;
   std::string check_;
-  std::vector<std::string> passed_, failed_;
+  std::string why_skipped_;
+  std::vector<std::string> passed_, failed_, skipped_;
   bool told_ = false;
   int left_out_ = 0;  // Because they take long.
 };
@@ -180,14 +199,32 @@ void name_interrupted_check() {
     std::fprintf(stderr,
                  "\nFAILED: %s\n"
                  "  It ended here, because no CUDA error can be mended. The "
-                 "checks after it did\n  not run.\n",
-                 running);
+                 "checks after it did\n  not run.\n%s",
+                 running, indented(said_if_interrupted()).c_str());
   else
     std::fprintf(stderr,
                  "%s\nTEST CASE:  %s\n\n"
                  "ERROR: it ended here, because no CUDA error can be mended.\n",
                  std::string(79, '=').c_str(), running);
 }
+
+// While it lives, the executor does not count: nobody reads what the checks
+// cost, unless SIMT_REPORT asks, and they take half the time.
+class Uncounted {
+ public:
+  Uncounted() {
+    if (!chosen_) setenv("SIMT_COUNTERS", "off", 1);
+  }
+  ~Uncounted() {
+    if (!chosen_) unsetenv("SIMT_COUNTERS");
+  }
+  Uncounted(const Uncounted&) = delete;
+  Uncounted& operator=(const Uncounted&) = delete;
+
+ private:
+  const bool chosen_ =
+      std::getenv("SIMT_COUNTERS") || std::getenv("SIMT_REPORT");
+};
 
 bool names_reporter(int argc, char** argv) {
   for (int k = 1; k < argc; ++k)
@@ -208,11 +245,20 @@ bool print_findings() {
   return true;
 }
 
+// Never destroyed: it is asked for at the very end.
+std::string& said_if_interrupted() {
+  static auto* one = new std::string;
+  return *one;
+}
+
 std::optional<int> run_checks(int argc, char** argv) {
   std::atexit(name_interrupted_check);
   doctest::Context checks(argc, argv);
   if (!names_reporter(argc, argv)) checks.setOption("reporters", "plain");
-  const int failed = checks.run();
+  const int failed = [&] {
+    const Uncounted uncounted;
+    return checks.run();
+  }();
   if (failed) return failed;
   if (print_findings()) return EXIT_FAILURE;
   if (checks.shouldExit()) return EXIT_SUCCESS;

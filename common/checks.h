@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 // Runs the checks that doctest's options choose. Returns how the program must
 // end, or nothing: then each of them was run and passed, and it may measure.
@@ -11,3 +12,6 @@ std::optional<int> run_checks(int argc, char** argv);
 // Whether the executor found something wrong, of which it told when it did.
 // That is then the last line.
 bool print_findings();
+
+// What to say besides if a CUDA error ends the program now.
+std::string& said_if_interrupted();

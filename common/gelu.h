@@ -10,9 +10,10 @@
 // NaN for NaN, are promised without a tolerance. Zeros may have either sign.
 //
 // x and y are device arrays that do not overlap; each may start at any half,
-// aligned for packs or not. n may be 0. x is never changed, and nothing outside
-// y[0] to y[n - 1] is written. The work is queued on `stream`; nothing waits
-// for it.
+// aligned for packs or not. n may be 0. x is never written to, and nothing
+// outside y[0] to y[n - 1] is. All of the work is the GPU's and is queued on
+// `stream`, so that a CUDA graph can record it; nothing waits for it. What a
+// call takes, such as memory, it gives back.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -23,5 +24,6 @@
 void gelu(const __half* x, __half* y, int64_t n, cudaStream_t stream);
 
 // At most 32, which is 3 % of a normal result, and at most 2 k + 1 where the
-// worst result is k steps off: a promise without need is none.
+// worst result is k steps off: a promise without need is none. It is the same
+// in every call.
 int gelu_ulps();

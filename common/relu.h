@@ -4,8 +4,10 @@
 //
 // A NaN in x comes out as a NaN, and no result is -0 (as in PyTorch). x and y
 // are device arrays that do not overlap; each may start at any float, aligned
-// for packs or not. n may be 0. x is never changed, and nothing outside y[0]
-// to y[n - 1] is written. The work is queued on `stream`; nothing waits for it.
+// for packs or not. n may be 0. x is never written to, and nothing outside y[0]
+// to y[n - 1] is. All of the work is the GPU's and is queued on `stream`, so
+// that a CUDA graph can record it; nothing waits for it. What a call takes,
+// such as memory, it gives back.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -11,16 +11,19 @@
 // where it is 1, dx is dy, bit for bit.
 //
 // All are device arrays that do not overlap; each may start at any of its
-// elements, aligned for packs or not. n may be 0. Inputs are never changed, and
-// nothing is written outside of the outputs. The work is queued on `stream`;
-// nothing waits for it.
+// elements, aligned for packs or not. n may be 0. Nothing is written outside of
+// the outputs, least of all to the inputs. All of the work is the GPU's and is
+// queued on `stream`, so that a CUDA graph can record it; nothing waits for it.
+// What a call takes, such as memory, it gives back.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-constexpr int64_t mask_words(int64_t n) { return (n + 31) / 32; }
+__host__ __device__ constexpr int64_t mask_words(int64_t n) {
+  return (n + 31) / 32;
+}
 
 void relu_mask(const float* x, float* y, uint32_t* mask, int64_t n,
                cudaStream_t stream);

@@ -9,10 +9,12 @@
 //   |*out - exact sum| <= depth * 2^-24 * (|x[0]| + ... + |x[n - 1]|).
 //
 // A NaN, or infinities of both signs, give NaN. n may be 0 and gives +0. *out
-// is written, not added to; x is never changed. scratch is memory that the
+// is written, not added to; x is never written to. scratch is memory that the
 // caller lends, sum_scratch_floats(n) floats, and what is in it means nothing,
 // before or after. x, out and scratch are on the device, do not overlap, and
-// may start at any float. The work is queued on `stream`; nothing waits for it.
+// may start at any float. All of the work is the GPU's and is queued on
+// `stream`, so that a CUDA graph can record it; nothing waits for it. What a
+// call takes, such as memory, it gives back.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,6 +27,8 @@ struct SumPromise {
   bool denormals;  // If not, what is nearer to 0 than 2^-126 may count as 0.
 };
 
+// Any depth may be promised, n too, where additions need it: at most 2 k + 256
+// where k are found. What is promised is the same in every call.
 SumPromise sum_promise(int64_t n);
 
 int64_t sum_scratch_floats(int64_t n);

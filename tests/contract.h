@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
+#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <atomic>
@@ -22,7 +23,14 @@
 #include <vector>
 
 #include "common/check.h"
+#include "common/checks.h"
 #include "common/device_array.h"
+
+namespace simt {
+// What only the executor can do and tell; on a GPU there is neither.
+__attribute__((weak)) void make_read_only(const void* address);
+__attribute__((weak)) size_t things_held();
+}  // namespace simt
 
 namespace contract {
 
@@ -53,6 +61,17 @@ std::vector<T> with(const std::vector<T>& special, std::vector<T> values) {
   for (T& v : values) {
     if (bits() % 3 == 0) v = special[bits() % special.size()];
   }
+  return values;
+}
+
+// Finite numbers of every size, and where a formula for small ones gives up.
+inline Floats sizes() {
+  constexpr float kMost = Limits::max();
+  Floats values = {1.f, 6.f, 0x1p24f, 0x1p31f, 0x1p63f, kMost / 2, kMost};
+  for (int exponent = -126; exponent < 128; ++exponent)
+    values.push_back(std::ldexp(1.f + random(1, 0.f)[0], exponent));
+  const Floats positive = values;
+  for (const float v : positive) values.push_back(-v);
   return values;
 }
 
@@ -94,6 +113,9 @@ class Inputs {
 
   void upload() { device_ = std::make_unique<DeviceArray<T>>(host_); }
   const T* at(int64_t begin) const { return device_->data() + begin; }
+
+  // From now on a store ends the program. On a GPU nobody can ask for that.
+  void close() const { simt::make_read_only(device_->data()); }
 
   bool unchanged() const {
     const std::vector<T> now = device_->to_host();
@@ -232,6 +254,162 @@ inline bool work_is_done_when_queued() {
   return !gate.holds();
 }
 
+// Checks that only one of the two can make say so, and count as skipped.
+inline bool is_left_to_a_gpu() {
+  if (!work_is_done_when_queued()) return false;
+  MESSAGE("Skipped: it takes a GPU");
+  return true;
+}
+inline bool is_left_to_the_executor() {
+  if (simt::make_read_only) return false;
+  MESSAGE("Skipped: only the executor can see it; build with BACKEND=cpu");
+  return true;
+}
+
+// What a call queues on a stream, recorded in a CUDA graph instead of done.
+class Recording {
+ public:
+  template <class Calls>
+  Recording(const Calls& calls, const std::string& name, const Stream& stream)
+      : stream_(stream) {
+    said_if_interrupted() =
+        "What " + name + " queued was recorded in a CUDA graph, to be done " +
+        "later:\na call may not wait for it, copy to the host or allocate.";
+    CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    calls.launch(stream);
+    said_if_interrupted().clear();
+    if (cudaStreamEndCapture(stream, &graph_) != cudaSuccess) graph_ = nullptr;
+    cudaGetLastError();  // The caller is told by succeeded().
+    // What was not recorded may be under way elsewhere.
+    CUDA_CHECK(cudaDeviceSynchronize());
+  }
+  ~Recording() {
+    if (graph_) cudaGraphDestroy(graph_);
+  }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  bool succeeded() const { return graph_ != nullptr; }
+
+  bool has_host_work() const {
+    size_t count = 0;
+    CUDA_CHECK(cudaGraphGetNodes(graph_, nullptr, &count));
+    std::vector<cudaGraphNode_t> nodes(count);
+    CUDA_CHECK(cudaGraphGetNodes(graph_, nodes.data(), &count));
+    return std::any_of(nodes.begin(), nodes.end(), [](cudaGraphNode_t node) {
+      cudaGraphNodeType type;
+      CUDA_CHECK(cudaGraphNodeGetType(node, &type));
+      return type == cudaGraphNodeTypeHost;
+    });
+  }
+
+  void replay() const {
+    cudaGraphExec_t work;
+    CUDA_CHECK(cudaGraphInstantiate(&work, graph_, 0));
+    CUDA_CHECK(cudaGraphLaunch(work, stream_));
+    stream_.finish();
+    CUDA_CHECK(cudaGraphExecDestroy(work));
+  }
+
+ private:
+  const Stream& stream_;
+  cudaGraph_t graph_ = nullptr;
+};
+
+// `calls` of the function of that name leave all of their work to the stream:
+// held back there, or recorded, it is not done.
+template <class Calls>
+void check_queueing(Calls& calls, const std::string& name) {
+  const Stream stream;
+  calls.prepare();
+  calls.launch(stream);  // Loading a kernel for the first time may wait.
+  stream.finish();
+  calls.prepare();
+
+  Gate gate(stream);
+  calls.launch(stream);
+  // Where nothing can be held back, there is nothing to see but the result.
+  const bool worked_outside = gate.holds() && !calls.untouched();
+  gate.open();
+  stream.finish();
+  CHECK_MESSAGE(!gate.gave_up(), name, " waited for the stream's work");
+  CHECK_MESSAGE(!worked_outside, name, " worked outside of the stream");
+  calls.check();
+
+  calls.prepare();
+  const Recording recording(calls, name, stream);
+  REQUIRE_MESSAGE(recording.succeeded(), name, " cannot be recorded");
+  CHECK_MESSAGE(calls.untouched(), name, " worked outside of the stream");
+  recording.replay();
+  calls.check();
+}
+
+template <class Calls>
+void check_gpu_works(Calls& calls, const std::string& name) {
+  const Stream stream;
+  calls.prepare();
+  calls.launch(stream);
+  stream.finish();
+  const Recording recording(calls, name, stream);
+  REQUIRE_MESSAGE(recording.succeeded(), name, " cannot be recorded");
+  CHECK_MESSAGE(!recording.has_host_work(), name,
+                " has the host work, by cudaLaunchHostFunc() or the like");
+}
+
+// Nothing is stored to an input, not even what was there.
+template <class Calls>
+void check_inputs_are_read_only(Calls& calls) {
+  const Stream stream;
+  calls.prepare();
+  calls.close();
+  calls.launch(stream);
+  stream.finish();
+  calls.check();
+}
+
+inline int64_t gpu_bytes_taken() {
+  size_t free = 0, total = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  return static_cast<int64_t>(total - free);
+}
+
+// A GPU tells of memory in steps of 2 MiB, and of other programs' too. The
+// least that cudaMalloc() takes is 512 bytes, which so many calls make 4 MiB;
+// and other programs do not take more in every round.
+template <class Calls>
+int64_t bytes_kept_per_call(const Calls& calls, const Stream& stream) {
+  constexpr int kRounds = 3, kCalls = 8192;
+  constexpr int64_t kStep = 2 << 20;
+  int64_t kept = std::numeric_limits<int64_t>::max();
+  for (int round = 0; round < kRounds; ++round) {
+    const int64_t before = gpu_bytes_taken();
+    for (int call = 0; call < kCalls; ++call) calls.launch(stream);
+    stream.finish();
+    kept = std::min(kept, gpu_bytes_taken() - before);
+  }
+  return kept < kStep ? 0 : kept / kCalls;
+}
+
+// What a call takes, such as memory, it gives back. `calls` is one call.
+template <class Calls>
+void check_gives_back(Calls& calls, const std::string& name) {
+  const Stream stream;
+  calls.prepare();
+  calls.launch(stream);  // What is kept for all calls comes with the first.
+  stream.finish();
+  if (simt::things_held) {
+    const size_t before = simt::things_held();
+    calls.launch(stream);
+    const size_t after = simt::things_held();
+    CHECK_MESSAGE(after <= before, name, " kept ", after - before,
+                  " of what it took: memory, streams, events or graphs");
+  } else {
+    const int64_t bytes = bytes_kept_per_call(calls, stream);
+    CHECK_MESSAGE(bytes == 0, name, " kept ", bytes, " bytes of GPU memory");
+  }
+  calls.check();
+}
+
 // Whether the GPU has so much memory left; if not, says so.
 inline bool has_memory(size_t needed) {
   size_t free = 0, total = 0;
@@ -243,19 +421,28 @@ inline bool has_memory(size_t needed) {
   return false;
 }
 
+// For a while, one of the executor's settings; the reader's own goes first.
+class Setting {
+ public:
+  Setting(const char* name, const char* value)
+      : name_(name), chosen_(std::getenv(name) != nullptr) {
+    if (!chosen_) setenv(name_, value, 1);
+  }
+  ~Setting() {
+    if (!chosen_) unsetenv(name_);
+  }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* const name_;
+  const bool chosen_;
+};
+
 // For a while, a GPU that fewer threads fill: where there is none, it is only
 // the executor that takes long.
 class SmallGpu {
  public:
-  SmallGpu() {
-    if (!chosen_) setenv("SIMT_SMS", "16", 1);
-  }
-  ~SmallGpu() {
-    if (!chosen_) unsetenv("SIMT_SMS");
-  }
-  SmallGpu(const SmallGpu&) = delete;
-  SmallGpu& operator=(const SmallGpu&) = delete;
-
   // For so many elements a grid of 32 waves, the most that a capped one has,
   // must come back for more even if each of its threads handles `each`.
   int64_t more_than_a_grid(int64_t each) const {
@@ -267,49 +454,80 @@ class SmallGpu {
   }
 
  private:
-  const bool chosen_ = std::getenv("SIMT_SMS") != nullptr;  // By the reader.
+  const Setting sms_{"SIMT_SMS", "16"};
 };
 
 // Repeats `period` over n elements of device memory.
 template <class T>
 void fill(T* x, int64_t n, const std::vector<T>& period) {
-  const auto length = static_cast<int64_t>(period.size());
-  for (int64_t i = 0; i < n; i += length) {
-    CUDA_CHECK(cudaMemcpy(x + i, period.data(),
-                          std::min(length, n - i) * sizeof(T),
-                          cudaMemcpyHostToDevice));
+  int64_t done = std::min(n, static_cast<int64_t>(period.size()));
+  CUDA_CHECK(
+      cudaMemcpy(x, period.data(), done * sizeof(T), cudaMemcpyHostToDevice));
+  while (done < n) {  // Whole periods, so the next begins a period, too.
+    const int64_t more = std::min(done, n - done);
+    CUDA_CHECK(
+        cudaMemcpy(x + done, x, more * sizeof(T), cudaMemcpyDeviceToDevice));
+    done += more;
   }
+  CUDA_CHECK(cudaDeviceSynchronize());  // Copies within the GPU do not wait.
 }
 
-// The first of n elements of device memory whose bits are not those of
-// `period`, repeated; n if there is none.
+struct Stretch {
+  int64_t begin, end;
+};
+
+// Which of n elements to look at: all of them or, where that would take long,
+// those at the ends, where an index overflows, and in some places between.
+inline std::vector<Stretch> stretches(int64_t n) {
+  constexpr int64_t kAll = 1 << 26, kReach = 1 << 16;
+  constexpr int kBetween = 64;
+  if (n <= kAll) return {{0, n}};
+  std::vector<int64_t> middles = {0, int64_t{1} << 31, int64_t{1} << 32, n};
+  std::mt19937_64 bits(4);
+  for (int k = 0; k < kBetween; ++k)
+    middles.push_back(static_cast<int64_t>(bits() % n));
+  std::vector<Stretch> some;
+  for (const int64_t i : middles) {
+    if (i > n) continue;
+    some.push_back({std::max<int64_t>(0, i - kReach), std::min(n, i + kReach)});
+  }
+  return some;
+}
+
+// The first of n elements of device memory, as far as they are looked at, whose
+// bits are not those of `period`, repeated; n if there is none.
 template <class T>
 int64_t first_difference(const T* y, int64_t n, const std::vector<T>& period) {
   const auto length = static_cast<int64_t>(period.size());
   std::vector<T> part(std::min(n, length));
-  for (int64_t i = 0; i < n; i += length) {
-    const int64_t count = std::min(length, n - i);
-    CUDA_CHECK(cudaMemcpy(part.data(), y + i, count * sizeof(T),
-                          cudaMemcpyDeviceToHost));
-    if (std::memcmp(part.data(), period.data(), count * sizeof(T)) == 0)
-      continue;
-    int64_t j = 0;
-    while (std::memcmp(&part[j], &period[j], sizeof(T)) == 0) ++j;
-    return i + j;
+  for (const Stretch& stretch : stretches(n)) {
+    for (int64_t i = stretch.begin, count = 0; i < stretch.end; i += count) {
+      const T* expected = &period[i % length];
+      count = std::min(length - i % length, stretch.end - i);
+      CUDA_CHECK(cudaMemcpy(part.data(), y + i, count * sizeof(T),
+                            cudaMemcpyDeviceToHost));
+      if (std::memcmp(part.data(), expected, count * sizeof(T)) == 0) continue;
+      int64_t j = 0;
+      while (std::memcmp(&part[j], expected + j, sizeof(T)) == 0) ++j;
+      return i + j;
+    }
   }
   return n;
 }
 
-// Gives see(i, i % kPeriod, v) n elements of device memory, one after the
-// other, which the host never holds whole.
+// Gives see(i, i % kPeriod, v) n elements of device memory, as far as they are
+// looked at, which the host never holds whole.
 template <class T, class See>
 void each(const T* y, int64_t n, See see) {
   std::vector<T> part(std::min(n, kPeriod));
-  for (int64_t i = 0; i < n; i += kPeriod) {
-    const int64_t length = std::min(kPeriod, n - i);
-    CUDA_CHECK(cudaMemcpy(part.data(), y + i, length * sizeof(T),
-                          cudaMemcpyDeviceToHost));
-    for (int64_t j = 0; j < length; ++j) see(i + j, j, part[j]);
+  for (const Stretch& stretch : stretches(n)) {
+    for (int64_t i = stretch.begin; i < stretch.end; i += kPeriod) {
+      const int64_t length = std::min(kPeriod, stretch.end - i);
+      CUDA_CHECK(cudaMemcpy(part.data(), y + i, length * sizeof(T),
+                            cudaMemcpyDeviceToHost));
+      for (int64_t j = 0; j < length; ++j)
+        see(i + j, (i + j) % kPeriod, part[j]);
+    }
   }
 }
 

@@ -125,6 +125,7 @@ class Calls {
     }
   }
 
+  void close() const { x_.close(); }
   bool untouched() const { return y_.untouched(); }
 
   // Every result is as it must be, guards are as they were, and x, too.
@@ -298,35 +299,49 @@ TEST_CASE("gelu serves two streams at once") {
   calls_of_two.check();
 }
 
-TEST_CASE("gelu queues its work on the stream and returns") {
-  const Stream stream;
+TEST_CASE("gelu gives back what it takes") {
   Calls calls;
-  calls.add(random_halves(kLong));
-  calls.prepare();
-  calls.launch(stream);  // Loading a kernel for the first time may wait.
-  stream.finish();
-  calls.prepare();
-
-  Gate gate(stream);
-  calls.launch(stream);
-  if (gate.holds()) {  // Else there is nothing to see but the result.
-    CHECK_MESSAGE(!gate.gave_up(), "gelu() waited for the stream's work");
-    CHECK_MESSAGE(calls.untouched(), "gelu() worked outside of the stream");
-  }
-  gate.open();
-  stream.finish();
-  calls.check();
+  calls.add(random_halves(20'001), 1, 1);
+  check_gives_back(calls, "gelu()");
 }
 
-TEST_CASE("gelu handles more than 2^31 elements" * doctest::skip()) {
-  if (work_is_done_when_queued()) {
-    MESSAGE("Skipped: it takes a GPU.");
-    return;
+TEST_CASE("gelu queues its work on the stream and returns") {
+  Calls calls;
+  calls.add(random_halves(kLong));
+  check_queueing(calls, "gelu()");
+}
+
+TEST_CASE("gelu leaves its work to the GPU") {
+  Calls calls;
+  calls.add(random_halves(1025));
+  check_gpu_works(calls, "gelu()");
+}
+
+TEST_CASE("gelu promises the same in every call") {
+  const int first = gelu_ulps();
+  for (int call = 0; call < 10; ++call) {
+    gelu_of(random_halves(call));
+    const int now = gelu_ulps();
+    REQUIRE_MESSAGE(now == first, "gelu_ulps() was ", first, ", and is ", now);
   }
+}
+
+TEST_CASE("gelu handles more than 2^31 elements") {
+  if (is_left_to_a_gpu()) return;
   const Halves period = random_halves(kPeriod);
   for (const auto& [n, offset] : {std::pair{(int64_t{1} << 31) + 5, 0},
                                   std::pair{(int64_t{1} << 31) + 5, 1},
                                   std::pair{(int64_t{1} << 32) + 7, 0}}) {
     if (has_memory(2 * n * sizeof(__half))) check_large(period, n, offset);
   }
+}
+
+TEST_CASE("gelu never writes to its input") {
+  if (is_left_to_the_executor()) return;
+  Calls calls;
+  for (const int64_t n : kShort) {
+    calls.add(random_halves(n));
+    calls.add(random_halves(n), 1, 1);
+  }
+  check_inputs_are_read_only(calls);
 }

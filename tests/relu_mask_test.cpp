@@ -98,7 +98,7 @@ void report(const std::vector<Call>& calls,
 // Calls of relu_mask(), each on arrays of its own.
 class Forward {
  public:
-  static constexpr const char* kName = "relu_mask()";
+  static constexpr char kName[] = "relu_mask()";
 
   void add(const Floats& x, Offsets at = {}) {
     Floats y;
@@ -124,6 +124,7 @@ class Forward {
     }
   }
 
+  void close() const { x_.close(); }
   bool untouched() const { return y_.untouched() && mask_.untouched(); }
 
   // Every word of y and mask is as it must be, guards included, and x as it
@@ -144,7 +145,7 @@ class Forward {
 // Calls of relu_mask_backward(), likewise.
 class Backward {
  public:
-  static constexpr const char* kName = "relu_mask_backward()";
+  static constexpr char kName[] = "relu_mask_backward()";
 
   void add(const Floats& dy, const Words& mask, Offsets at = {}) {
     calls_.push_back({static_cast<int64_t>(dy.size()), at, dy_.add(dy, at.in),
@@ -169,6 +170,10 @@ class Backward {
     }
   }
 
+  void close() const {
+    dy_.close();
+    mask_.close();
+  }
   bool untouched() const { return dx_.untouched(); }
 
   void check() const {
@@ -251,35 +256,33 @@ void check_two_streams() {
 }
 
 template <class Calls>
-void check_queueing() {
-  const Stream stream;
+Calls one_call(int64_t n) {
   Calls calls;
-  calls.add_random(kLong);
-  calls.prepare();
-  calls.launch(stream);  // Loading a kernel for the first time may wait.
-  stream.finish();
-  calls.prepare();
+  calls.add_random(n, {1, 1, 1});
+  return calls;
+}
 
-  Gate gate(stream);
-  calls.launch(stream);
-  if (gate.holds()) {  // Else there is nothing to see but the result.
-    CHECK_MESSAGE(!gate.gave_up(), Calls::kName,
-                  " waited for the stream's work");
-    CHECK_MESSAGE(calls.untouched(), Calls::kName,
-                  " worked outside of the stream");
+template <class Calls>
+void check_inputs_of_every_length() {
+  if (is_left_to_the_executor()) return;
+  Calls calls;
+  for (const int64_t n : kShort) {
+    calls.add_random(n);
+    calls.add_random(n, {1, 1, 1});
   }
-  gate.open();
-  stream.finish();
-  calls.check();
+  check_inputs_are_read_only(calls);
 }
 
 // The same where packs can be used and where they cannot.
-void check_special(const Floats& special) {
-  const Floats x = with(special, random(1025));
+void check_both_ways(const Floats& x) {
   Forward calls;
   calls.add(x);
   calls.add(x, {1, 1, 1});
   run_and_check(calls);
+}
+
+void check_special(const Floats& special) {
+  check_both_ways(with(special, random(1025)));
 }
 
 void check_gradients(const Floats& dy, const Words& mask) {
@@ -421,6 +424,8 @@ TEST_CASE("relu_mask sets a bit for each positive number and no other") {
   }
 }
 
+TEST_CASE("relu_mask keeps numbers of every size") { check_both_ways(sizes()); }
+
 TEST_CASE("relu_mask passes NaN through, and its bit is 0") {
   const float payload = std::bit_cast<float>(0x7fc12345);
   check_special({kNan, -kNan, payload, Limits::signaling_NaN()});
@@ -440,8 +445,19 @@ TEST_CASE("relu_mask serves two streams at once") {
   check_two_streams<Forward>();
 }
 
+TEST_CASE("relu_mask gives back what it takes") {
+  auto calls = one_call<Forward>(20'001);
+  check_gives_back(calls, Forward::kName);
+}
+
 TEST_CASE("relu_mask queues its work on the stream and returns") {
-  check_queueing<Forward>();
+  auto calls = one_call<Forward>(kLong);
+  check_queueing(calls, Forward::kName);
+}
+
+TEST_CASE("relu_mask leaves its work to the GPU") {
+  auto calls = one_call<Forward>(1025);
+  check_gpu_works(calls, Forward::kName);
 }
 
 TEST_CASE("relu_mask_backward handles every length") {
@@ -480,6 +496,11 @@ TEST_CASE("relu_mask_backward gives 0 where the bit is 0, whatever dy is") {
   check_gradients(with(special, random(1025)), random_mask(1025));
 }
 
+TEST_CASE("relu_mask_backward keeps gradients of every size") {
+  const Floats dy = sizes();
+  check_gradients(dy, mask_of(Floats(dy.size(), 1.f)));
+}
+
 TEST_CASE("relu_mask_backward passes dy on as it is where the bit is 1") {
   const float payload = std::bit_cast<float>(0x7fc12345);
   const float least = Limits::denorm_min();
@@ -514,16 +535,23 @@ TEST_CASE("relu_mask_backward serves two streams at once") {
   check_two_streams<Backward>();
 }
 
-TEST_CASE("relu_mask_backward queues its work on the stream and returns") {
-  check_queueing<Backward>();
+TEST_CASE("relu_mask_backward gives back what it takes") {
+  auto calls = one_call<Backward>(20'001);
+  check_gives_back(calls, Backward::kName);
 }
 
-TEST_CASE("relu_mask handles more than 2^31 elements, and backward too" *
-          doctest::skip()) {
-  if (work_is_done_when_queued()) {
-    MESSAGE("Skipped: it takes a GPU.");
-    return;
-  }
+TEST_CASE("relu_mask_backward queues its work on the stream and returns") {
+  auto calls = one_call<Backward>(kLong);
+  check_queueing(calls, Backward::kName);
+}
+
+TEST_CASE("relu_mask_backward leaves its work to the GPU") {
+  auto calls = one_call<Backward>(1025);
+  check_gpu_works(calls, Backward::kName);
+}
+
+TEST_CASE("relu_mask handles more than 2^31 elements, and backward too") {
+  if (is_left_to_a_gpu()) return;
   const Floats period = random(kPeriod);
   for (const auto& [n, offset] : {std::pair{(int64_t{1} << 31) + 5, 0},
                                   std::pair{(int64_t{1} << 31) + 5, 1},
@@ -532,4 +560,12 @@ TEST_CASE("relu_mask handles more than 2^31 elements, and backward too" *
     check_large_forward(period, n, offset);
     check_large_backward(period, n, offset);
   }
+}
+
+TEST_CASE("relu_mask never writes to its input") {
+  check_inputs_of_every_length<Forward>();
+}
+
+TEST_CASE("relu_mask_backward never writes to its input") {
+  check_inputs_of_every_length<Backward>();
 }

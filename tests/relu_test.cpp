@@ -47,6 +47,7 @@ class Calls {
     }
   }
 
+  void close() const { x_.close(); }
   bool untouched() const { return y_.untouched(); }
 
   // Every word of y is as it must be, guards included, and x as it was.
@@ -89,12 +90,15 @@ void check_values(const Floats& values) {
 }
 
 // The same where packs can be used and where they cannot.
-void check_special(const Floats& special) {
-  const Floats values = with(special, random(1025));
+void check_both_ways(const Floats& values) {
   Calls calls;
   calls.add(values);
   calls.add(values, 1, 1);
   run_and_check(calls);
+}
+
+void check_special(const Floats& special) {
+  check_both_ways(with(special, random(1025)));
 }
 
 // One relu() on arrays that the host never holds whole: `period` repeated.
@@ -155,6 +159,8 @@ TEST_CASE("relu of negative numbers is zero") {
   check_values(random(1025, -1.f, 0.f));
 }
 
+TEST_CASE("relu keeps numbers of every size") { check_both_ways(sizes()); }
+
 TEST_CASE("relu passes NaN through") {
   const float payload = std::bit_cast<float>(0x7fc12345);
   check_special({kNan, -kNan, payload, Limits::signaling_NaN()});
@@ -190,35 +196,40 @@ TEST_CASE("relu serves two streams at once") {
   calls_of_two.check();
 }
 
-TEST_CASE("relu queues its work on the stream and returns") {
-  const Stream stream;
+TEST_CASE("relu gives back what it takes") {
   Calls calls;
-  calls.add(random(kLong));
-  calls.prepare();
-  calls.launch(stream);  // Loading a kernel for the first time may wait.
-  stream.finish();
-  calls.prepare();
-
-  Gate gate(stream);
-  calls.launch(stream);
-  if (gate.holds()) {  // Else there is nothing to see but the result.
-    CHECK_MESSAGE(!gate.gave_up(), "relu() waited for the stream's work");
-    CHECK_MESSAGE(calls.untouched(), "relu() worked outside of the stream");
-  }
-  gate.open();
-  stream.finish();
-  calls.check();
+  calls.add(random(20'001), 1, 1);
+  check_gives_back(calls, "relu()");
 }
 
-TEST_CASE("relu handles more than 2^31 elements" * doctest::skip()) {
-  if (work_is_done_when_queued()) {
-    MESSAGE("Skipped: it takes a GPU.");
-    return;
-  }
+TEST_CASE("relu queues its work on the stream and returns") {
+  Calls calls;
+  calls.add(random(kLong));
+  check_queueing(calls, "relu()");
+}
+
+TEST_CASE("relu leaves its work to the GPU") {
+  Calls calls;
+  calls.add(random(1025));
+  check_gpu_works(calls, "relu()");
+}
+
+TEST_CASE("relu handles more than 2^31 elements") {
+  if (is_left_to_a_gpu()) return;
   const Floats period = random(kPeriod);
   for (const auto& [n, offset] : {std::pair{(int64_t{1} << 31) + 5, 0},
                                   std::pair{(int64_t{1} << 31) + 5, 1},
                                   std::pair{(int64_t{1} << 32) + 7, 0}}) {
     if (has_memory(2 * n * sizeof(float))) check_large(period, n, offset);
   }
+}
+
+TEST_CASE("relu never writes to its input") {
+  if (is_left_to_the_executor()) return;
+  Calls calls;
+  for (const int64_t n : kShort) {
+    calls.add(random(n));
+    calls.add(random(n), 1, 1);
+  }
+  check_inputs_are_read_only(calls);
 }

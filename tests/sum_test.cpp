@@ -4,6 +4,8 @@
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
 
+#include <map>
+#include <numeric>
 #include <utility>
 
 #include "tests/contract.h"
@@ -35,6 +37,14 @@ Floats whole(int64_t n) {
   return values;
 }
 
+// What was promised first about n numbers, and counts from then on.
+const SumPromise& promised(int64_t n) {
+  static std::map<int64_t, SumPromise> first;
+  const auto known = first.find(n);
+  return known != first.end() ? known->second
+                              : first.emplace(n, sum_promise(n)).first->second;
+}
+
 // The sum, and how far from it sum() may be.
 struct Reference {
   long double exact = 0, magnitude = 0;
@@ -47,7 +57,7 @@ struct Reference {
   }
   long double slack(int64_t n) const {
     if (whole && magnitude <= 0x1p24L) return 0;
-    const auto [depth, same_bits, denormals] = sum_promise(n);
+    const auto& [depth, same_bits, denormals] = promised(n);
     // An addition that flushes may lose both of its numbers, each below 2^-126.
     return depth * (0x1p-24L * magnitude + (denormals ? 0 : 0x1p-125L));
   }
@@ -99,6 +109,7 @@ class Calls {
     }
   }
 
+  void close() const { x_.close(); }
   bool untouched() const { return out_.untouched() && scratch_.untouched(); }
 
   void check() const {
@@ -179,27 +190,121 @@ class Bare {
   DeviceArray<float> x_, out_, scratch_;
 };
 
+// For a while, the executor looks for no races, which shorter arrays have
+// shown.
+struct Hurry {
+  const Setting setting{"SIMT_CHECKS", "off"};
+};
+
 // How many roundings x[i] goes through at least. A grain that meets x[i] = 1
 // alone is lost; two that meet each other first are not. So while the sum is 1,
 // each grain has an addition of its own.
-int64_t roundings(int64_t n, int64_t i) {
-  Bare bare(n);
-  Floats values(n);
-  values[i] = 1.f;
-  int64_t grains = 0;
-  for (int64_t j = 0; j < n; ++j) {
-    // A thread may add up its neighbours, or numbers that are whole warps away.
-    const int64_t away = std::abs(j - i);
-    if (away == 0 || (away >= 64 && away % 32 != 0)) continue;
-    values[j] = kGrain;
-    if (bare.sum_of(values) == 1.f) {
-      ++grains;
-    } else {
-      values[j] = 0.f;
+class Roundings {
+ public:
+  Roundings(int64_t n, int64_t i) : n_(n), i_(i), bare_(n), values_(n) {
+    values_[i] = 1.f;
+  }
+
+  int64_t found() const { return found_; }
+
+  // A thread may add up its neighbours, or numbers that are whole warps away.
+  void look_nearby() {
+    for (int64_t j = 0; j < n_; ++j) {
+      const int64_t away = std::abs(j - i_);
+      if (away < 64 || away % 32 == 0) add({j});
     }
   }
-  return grains;
+
+  // Where it goes through all of them, one after the other.
+  void look_everywhere() {
+    std::vector<int64_t> rest(n_);
+    std::iota(rest.begin(), rest.end(), 0);
+    add(rest);
+  }
+
+  // Tiles, blocks and threads are powers of two apart, each with its own, and
+  // are added up in a row or in pairs.
+  void look_far_away() {
+    for (auto away = std::bit_floor(uint64_t(n_)); away > 0; away /= 2) {
+      for (auto most = std::bit_floor(n_ / away); most > 0; most /= 2) {
+        if (add(multiples(away, most))) break;
+      }
+    }
+  }
+
+ private:
+  // i - m away and i + m away for odd m up to `most`.
+  std::vector<int64_t> multiples(int64_t away, int64_t most) const {
+    std::vector<int64_t> some;
+    for (int64_t m = 1; m <= most; m += 2) {
+      for (const int64_t j : {i_ - m * away, i_ + m * away}) {
+        if (0 <= j && j < n_) some.push_back(j);
+      }
+    }
+    return some;
+  }
+
+  // False if some of them meet each other first, or what was found before.
+  bool add(std::vector<int64_t> places) {
+    std::erase_if(places, [&](int64_t j) { return values_[j] != 0.f; });
+    for (const int64_t j : places) values_[j] = kGrain;
+    // Where blocks come in any order, grains may meet each other by chance.
+    const int attempts = work_is_done_when_queued() ? 1 : 8;
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+      if (bare_.sum_of(values_) != 1.f) continue;
+      found_ += std::ssize(places);
+      return true;
+    }
+    for (const int64_t j : places) values_[j] = 0.f;
+    return false;
+  }
+
+  const int64_t n_, i_;
+  Bare bare_;
+  Floats values_;
+  int64_t found_ = 0;
+};
+
+// Returns what was found.
+int64_t check_depth(int64_t n, int64_t i, const Roundings& roundings) {
+  const SumPromise& promise = promised(n);
+  const int64_t found = roundings.found();
+  CHECK_MESSAGE(found <= promise.depth, "x[", i, "] of ", n, " goes through ",
+                found, " roundings, and ", promise.depth, " are promised");
+  return found;
 }
+
+// More may be promised: a part of a tile may count as a tile. How much more is
+// unknown where the order may change and a run show fewer than another.
+void check_need(int64_t n, int64_t most) {
+  constexpr int64_t kMore = 256;
+  const SumPromise& promise = promised(n);
+  if (!promise.same_bits && !work_is_done_when_queued()) return;
+  CHECK_MESSAGE(promise.depth <= 2 * most + kMore, promise.depth,
+                " roundings of ", n, " numbers are promised, and at most ",
+                most, " found");
+}
+
+// What sum() says of n numbers.
+struct Said {
+  explicit Said(int64_t of) : n(of) {}
+
+  const int64_t n;
+  const SumPromise promise = promised(n);
+  const int64_t scratch = sum_scratch_floats(n);
+
+  void check_again() const {
+    const SumPromise now = sum_promise(n);
+    CHECK_MESSAGE(now.depth == promise.depth, "sum_promise(", n,
+                  ") has a depth of ", now.depth, ", and had ", promise.depth);
+    CHECK_MESSAGE(now.same_bits == promise.same_bits, "sum_promise(", n,
+                  ") has changed its mind about the same bits");
+    CHECK_MESSAGE(now.denormals == promise.denormals, "sum_promise(", n,
+                  ") has changed its mind about denormal numbers");
+    CHECK_MESSAGE(sum_scratch_floats(n) == scratch, "sum_scratch_floats(", n,
+                  ") was ", scratch, ", and is ", sum_scratch_floats(n));
+  }
+};
 
 // One sum() of numbers that the host never holds whole: `period` repeated.
 void check_large(const Floats& period, int64_t n, int64_t offset) {
@@ -230,6 +335,7 @@ TEST_CASE("sum handles every length") {
 }
 
 TEST_CASE("sum handles tiles of tiles") {
+  const Hurry hurry;
   Floats values(2048 * 2048 + 1, 1.f);
   values.front() = 2.f;
   values.back() = 4.f;
@@ -243,8 +349,8 @@ TEST_CASE("sum handles every offset") {
       calls.add(whole(n), offset, offset * 3 % 8, offset * 5 % 8);
     }
   }
-  calls.add(whole(kLong), 1, 1, 1);
-  calls.add(whole(kLong), 6, 3, 2);
+  calls.add(whole(200'003), 1, 1, 1);
+  calls.add(whole(200'003), 6, 3, 2);
   run_and_check(calls);
 }
 
@@ -294,21 +400,29 @@ TEST_CASE("sum is as exact as it promises") {
 
 TEST_CASE("sum rounds as often as it promises") {
   constexpr int64_t kN = 2049;
-  const SumPromise promise = sum_promise(kN);
   int64_t most = 0;
   for (const int64_t i : {0, 1100}) {
-    const int64_t found = roundings(kN, i);
-    CHECK_MESSAGE(found <= promise.depth, "x[", i, "] of ", kN,
-                  " goes through ", found, " roundings, and ", promise.depth,
-                  " are promised");
-    most = std::max(most, found);
+    Roundings roundings(kN, i);
+    roundings.look_nearby();
+    roundings.look_everywhere();
+    most = std::max(most, check_depth(kN, i, roundings));
   }
-  // More may be promised: a part of a tile may count as a tile. How much more
-  // is unknown where the order may change and a run show fewer than another.
-  constexpr int64_t kMore = 256;
-  if (promise.same_bits || work_is_done_when_queued()) {
-    CHECK_MESSAGE(promise.depth <= 2 * most + kMore, promise.depth,
-                  " roundings are promised, and at most ", most, " found");
+  check_need(kN, most);
+}
+
+TEST_CASE("sum rounds as often as it promises, in longer arrays") {
+  constexpr int64_t kN = 10'001;  // Two tiles and more, as tiles go.
+  Roundings roundings(kN, 0);
+  roundings.look_far_away();
+  check_need(kN, check_depth(kN, 0, roundings));
+}
+
+TEST_CASE("sum promises the same in every call") {
+  std::vector<Said> before;
+  for (const int64_t n : {0, 1, 2049, 10'001, 1 << 30}) before.emplace_back(n);
+  for (const int64_t n : {20'001, 5}) {
+    Bare(n).sum_of(whole(n));
+    for (const Said& said : before) said.check_again();
   }
 }
 
@@ -349,7 +463,7 @@ TEST_CASE("sum keeps denormal numbers, if it promises to") {
 }
 
 TEST_CASE("sum gives the same bits in every run, if it promises to") {
-  if (!sum_promise(kLong).same_bits) return;
+  if (!promised(kLong).same_bits) return;
   Bare bare(kLong);
   const float first = bare.sum_of(random(kLong));
   const int runs = work_is_done_when_queued() ? 2 : 100;
@@ -379,35 +493,41 @@ TEST_CASE("sum serves two streams at once") {
   calls_of_two.check();
 }
 
-TEST_CASE("sum queues its work on the stream and returns") {
-  const Stream stream;
+TEST_CASE("sum gives back what it takes") {
   Calls calls;
-  calls.add(whole(kLong));
-  calls.prepare();
-  calls.launch(stream);  // Loading a kernel for the first time may wait.
-  stream.finish();
-  calls.prepare();
-
-  Gate gate(stream);
-  calls.launch(stream);
-  if (gate.holds()) {  // Else there is nothing to see but the result.
-    CHECK_MESSAGE(!gate.gave_up(), "sum() waited for the stream's work");
-    CHECK_MESSAGE(calls.untouched(), "sum() worked outside of the stream");
-  }
-  gate.open();
-  stream.finish();
-  calls.check();
+  calls.add(whole(20'001), 1, 1, 1);
+  check_gives_back(calls, "sum()");
 }
 
-TEST_CASE("sum handles 2^24 elements" * doctest::skip()) {
+TEST_CASE("sum queues its work on the stream and returns") {
+  Calls calls;
+  calls.add(whole(200'003));
+  check_queueing(calls, "sum()");
+}
+
+TEST_CASE("sum leaves its work to the GPU") {
+  Calls calls;
+  calls.add(whole(5000));
+  check_gpu_works(calls, "sum()");
+}
+
+// Every second number is 1, on average: any order adds up 2^24 of them exactly.
+TEST_CASE("sum handles more than 2^24 elements") {
+  const Hurry hurry;
+  Floats period = random(kPeriod, 0.f, 2.f);
+  for (float& v : period) v = std::floor(v);
+  constexpr int64_t kN = (1 << 24) + 3;
+  period.front() = period[(kN - 1) % kPeriod] = 1.f;
+  check_large(period, kN, 0);
+}
+
+TEST_CASE("sum rounds as often as it promises, of 2^24 elements" *
+          doctest::skip()) {
   check_large(random(kPeriod, 0.f), (1 << 24) + 3, 1);
 }
 
-TEST_CASE("sum handles more than 2^31 elements" * doctest::skip()) {
-  if (work_is_done_when_queued()) {
-    MESSAGE("Skipped: it takes a GPU.");
-    return;
-  }
+TEST_CASE("sum handles more than 2^31 elements") {
+  if (is_left_to_a_gpu()) return;
   // Few enough that any order adds them up exactly.
   Floats period(kPeriod);
   for (int64_t i = 0; i < kPeriod; i += 1000) period[i] = 1 + i % 3;
@@ -417,4 +537,11 @@ TEST_CASE("sum handles more than 2^31 elements" * doctest::skip()) {
     const int64_t floats = n + sum_scratch_floats(n);
     if (has_memory(floats * sizeof(float))) check_large(period, n, offset);
   }
+}
+
+TEST_CASE("sum never writes to its input") {
+  if (is_left_to_the_executor()) return;
+  Calls calls;
+  for (const int64_t n : kShort) calls.add(whole(n), n % 2);
+  check_inputs_are_read_only(calls);
 }

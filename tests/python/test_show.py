@@ -66,9 +66,10 @@ class Show(unittest.TestCase):
 
     def test_each_check_is_named(self):
         output = self.usual
-        self.assertRegex(output, r"^Running on .*\n11 checks passed:\n  relu handles every length\n")
-        self.assertIn("\n  relu queues its work on the stream and returns\n"
-                      "Left out, because it takes long: 1 more\n  (./run --no-skip).\n", output)
+        self.assertRegex(output, r"^Running on .*\n15 checks passed:\n  relu handles every length\n")
+        self.assertIn("\n  relu never writes to its input\n"
+                      "1 check skipped:\n"
+                      "  relu handles more than 2^31 elements: it takes a GPU\n", output)
 
     def test_what_deserves_attention_comes_before_the_table(self):
         output = self.usual
@@ -152,7 +153,7 @@ class Show(unittest.TestCase):
     def test_the_last_line_names_what_only_the_executor_found(self):
         self.program = self.build("relu.race", RACE)
         output = self.run_program(status=1)
-        self.assertIn("\n11 checks passed:\n", output)
+        self.assertIn("\n15 checks passed:\n", output)
         self.assertNotIn("load requests", output)
         self.assertRegex(output, r"simt: race: .*\n(?s:.*)\nEvery check passed, but ")
         self.assertGreater(max(map(len, output.splitlines())), 120)  # A message is one line, for grep.
@@ -164,7 +165,7 @@ class Show(unittest.TestCase):
     def test_what_only_the_counted_calls_do_wrong(self):
         self.program = self.build("relu.late_race", RACE.replace("last = x[i];", "if (n == 1 << 20) last = x[i];"))
         output = self.run_program(status=1)
-        self.assertLess(output.index("\n11 checks passed:\n"), output.index("\nsimt: race: "))
+        self.assertLess(output.index("\n15 checks passed:\n"), output.index("\nsimt: race: "))
         self.assertTrue(output.splitlines()[-1].startswith("FAILED: race in relu_kernel"), output)
 
     def test_the_first_failure_comes_first(self):
@@ -174,7 +175,7 @@ class Show(unittest.TestCase):
                                  r"  n = 1, x at offset 0, y at offset 0: 1 wrong\n"
                                  r"    y\[0\] expected .*, got .*\n"
                                  r"  \(tests/relu_test.cpp:\d+\)\n\n"
-                                 r"\d+ of 11 checks failed, these too:\n  relu ")
+                                 r"\d+ of 15 checks failed, these too:\n  relu ")
         self.assertEqual(output.count("expected"), 1)
         self.assertTrue(output.endswith("\nAll that they say:\n  ./run --dt-reporters=console\n"), output)
         output = self.run_program("--dt-reporters=console", status=1)
@@ -183,7 +184,7 @@ class Show(unittest.TestCase):
     def test_the_executor_has_no_word_after_the_verdict(self):
         self.program = self.build("relu.wrong_race", RACE.replace("y[i] = x[i] <= 0.f ? 0.f : x[i]", "y[i] = last"))
         output = self.run_program(status=1)
-        told, verdict = output.split(" of 11 checks failed")
+        told, verdict = output.split(" of 15 checks failed")
         self.assertRegex(told, r"\nsimt: race at build/show/relu.wrong_race.cu:8 in relu_kernel: in \d+ launches")
         self.assertNotIn("simt:", verdict)
 

@@ -53,6 +53,17 @@ class Judge(unittest.TestCase):
         self.assertIsNone(judge("tails", "passes", Run(True, 1, RED), "gpu"))
         self.assertEqual(judge("tails", "passes", Run(True, 0, ""), "gpu"), "nothing rejected it")
 
+    def test_what_is_right_must_pass(self):
+        self.assertIsNone(judge("nothing", "-", Run(True, 0, "")))
+        self.assertIn("keeps its contract", judge("nothing", "-", Run(True, 1, RED)))
+
+    def test_what_only_the_executor_sees_is_left_out_on_a_gpu(self):
+        self.assertIsNone(judge("executor: tails", "-", Run(True, 1, RED)))
+        self.assertEqual(judge("executor: tails", "-", Run(True, 0, "")), "nothing rejected it")
+        for backend, counts in (("cpu", True), ("gpu", False)):
+            with mock.patch.object(wrong, "BACKEND", backend):
+                self.assertEqual(wrong.Expected("executor: tails", "-").counts, counts)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -129,6 +129,9 @@ void find_allocations(Warp& warp, const Instruction& ins, Access& a,
     if (a.operand.space == Space::kConst && found->memory != Memory::kConstant)
       report(warp, ins, a, l, "out of bounds", kIllegalAddress,
              ": no constant memory, but " + all.describe(from));
+    if (a.use != Use::kLoad && found->read_only)
+      report(warp, ins, a, l, "read only", kIllegalAddress,
+             ": an input, which stays as it is: " + all.describe(from));
     const bool of_host = !found->is_device_only() || found->adopted;
     if (of_host) warp.block->meets_host = true;
     known = {found->begin, found->end, distance, of_host};

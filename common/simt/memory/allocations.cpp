@@ -201,7 +201,7 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
     note_written(begin, bytes);
   if (counts) in_use_ += bytes;
   if (heap) heap_in_use_ += bytes;
-  blocks_[begin] = {{begin, end, memory, false, false, ++count_, name},
+  blocks_[begin] = {{begin, end, memory, false, false, false, ++count_, name},
                     begin + whole};
   return begin;
 }
@@ -247,8 +247,8 @@ bool Allocations::adopt(uint64_t begin, uint64_t bytes, const char* name) {
     return false;
   }
   const uint64_t end = begin + bytes;
-  blocks_[begin] = {{begin, end, Memory::kPinned, false, true, ++count_, name},
-                    end};
+  blocks_[begin] = {
+      {begin, end, Memory::kPinned, false, true, false, ++count_, name}, end};
   return true;
 }
 
@@ -259,6 +259,15 @@ bool Allocations::disown(uint64_t begin) {
   blocks_.erase(found);
   ++version_;
   return true;
+}
+
+void Allocations::make_read_only(uint64_t address) {
+  const std::unique_lock lock(mutex_);
+  const auto next = blocks_.upper_bound(address);
+  if (next == blocks_.begin() || !std::prev(next)->second.contains(address))
+    return;
+  std::prev(next)->second.read_only = true;
+  ++version_;
 }
 
 std::optional<Allocation> Allocations::find(uint64_t address) const {

@@ -37,6 +37,7 @@ struct Allocation {
   Memory memory = Memory::kDevice;
   bool freed = false;
   bool adopted = false;        // the host program's own memory
+  bool read_only = false;      // for kernels, copies and fills
   uint64_t number = 0;         // 1 for the first of the program
   const char* name = nullptr;  // "cudaMalloc", or the variable's name
 
@@ -86,6 +87,9 @@ class Allocations {
   // Lets kernels touch host memory as well. False if they may already.
   bool adopt(uint64_t begin, uint64_t bytes, const char* name);
   bool disown(uint64_t begin);
+
+  // From now on nothing may write to the array around `address`.
+  void make_read_only(uint64_t address);
 
   // The allocation around `address`, live or freed. Any thread may ask.
   std::optional<Allocation> find(uint64_t address) const;

@@ -260,6 +260,8 @@ std::shared_ptr<Node> add_node(Graph& graph, Work work, Nodes after) {
   return node;
 }
 
+size_t live_graphs() { return graphs().count() + executables().count(); }
+
 cudaGraph_t publish(std::shared_ptr<Graph> graph) {
   return graphs().create(std::move(graph));
 }

@@ -53,6 +53,13 @@ void require_range(const char* name, const void* pointer, size_t bytes,
   }
 }
 
+void require_writable(const void* pointer) {
+  const auto found = allocations().find(address_of(pointer));
+  require(!found || !found->read_only, cudaErrorInvalidValue, "dst = ", pointer,
+          " is an input, which stays as it is: ",
+          allocations().describe(address_of(pointer)));
+}
+
 struct Sides {
   Side to, from;
 };
@@ -78,6 +85,7 @@ void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   if (bytes == 0) return;
   require_range("dst", to, bytes, sides.to);
   require_range("src", from, bytes, sides.from);
+  require_writable(to);
   std::memmove(open(to), open(from), bytes);
   allocations().note_copied(address_of(to), address_of(from), bytes);
 }
@@ -105,6 +113,7 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
   if (width == 0 || height == 0) return;
   require_range("dst", to, extent(to_pitch, width, height), sides.to);
   require_range("src", from, extent(from_pitch, width, height), sides.from);
+  require_writable(to);
   for (size_t row = 0; row < height; ++row) {
     char* const row_to = static_cast<char*>(to) + row * to_pitch;
     const char* const row_from =
@@ -123,6 +132,7 @@ void fill(const cudaMemsetParams& p) {
           "rows of ", width, " bytes do not fit a pitch of ", p.pitch);
   if (width == 0 || p.height == 0) return;
   require_range("dst", p.dst, extent(p.pitch, width, p.height), Side::kDevice);
+  require_writable(p.dst);
   for (size_t row = 0; row < p.height; ++row) {
     char* const to = static_cast<char*>(p.dst) + row * p.pitch;
     if (size == 1) {

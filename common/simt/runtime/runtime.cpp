@@ -161,6 +161,15 @@ void remember_failed_launch() {
 
 void note_finding() { findings = true; }
 
+void make_read_only(const void* address) {
+  allocations().make_read_only(reinterpret_cast<uint64_t>(address));
+}
+
+size_t things_held() {
+  return allocations().unfreed().size() + live_streams_and_events() +
+         live_graphs();
+}
+
 void report_leaks() {
   if (!leaks_matter()) return;
   constexpr size_t kShown = 20;

@@ -83,6 +83,16 @@ void sum_up_findings();
 // Lists what the program never freed, if SIMT_LEAKS=1 asks for it.
 void report_leaks();
 
+// For the suites of contracts, which ask weakly, because no GPU can tell: from
+// now on nothing may write to the array around `address`, and how many arrays,
+// streams, events and graphs the program has not given back.
+void make_read_only(const void* address);
+size_t things_held();
+
+// Its parts.
+size_t live_streams_and_events();
+size_t live_graphs();
+
 // Runs the body of an API call and turns what it throws into CUDA's answer.
 // `call` is the caller's own name.
 template <class Body>
@@ -148,6 +158,11 @@ class Handles {
   bool destroy(Handle handle) {
     const std::lock_guard lock(mutex_);
     return live_.erase(id(handle)) == 1;
+  }
+
+  size_t count() const {
+    const std::lock_guard lock(mutex_);
+    return live_.size();
   }
 
   static uint64_t id(Handle handle) {

@@ -118,6 +118,10 @@ float milliseconds_between(cudaEvent_t start, cudaEvent_t end) {
 
 void require_stream(cudaStream_t stream) { get(stream); }
 
+size_t live_streams_and_events() {
+  return streams().count() + events().count();
+}
+
 bool is_legacy(cudaStream_t stream) {
   return stream == nullptr || stream == cudaStreamLegacy;
 }

@@ -1,0 +1,63 @@
+// Wrong on purpose: backward changes the mask for a moment.
+
+#include "common/check.h"
+#include "common/relu_mask.h"
+
+namespace {
+
+constexpr int kBlock = 256;
+constexpr uint32_t kAllLanes = 0xffffffff;
+static_assert(kBlock % 32 == 0, "a word of the mask is a whole warp's vote");
+
+// A NaN is not <= 0, so it passes; -0 is, and becomes +0.
+__device__ float rectify(float x) { return x <= 0.f ? 0.f : x; }
+
+// Lanes behind the end stay for the vote: theirs are the mask's last zeros.
+__global__ void relu_mask_kernel(const float* __restrict__ x,
+                                 float* __restrict__ y,
+                                 uint32_t* __restrict__ mask, int64_t n) {
+  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+
+  const float v = i < n ? x[i] : 0.f;
+  const uint32_t word = __ballot_sync(kAllLanes, v > 0.f);
+  if (i >= n) return;
+  y[i] = rectify(v);
+  if (i % 32 == 0) mask[i / 32] = word;
+}
+
+__global__ void relu_mask_backward_kernel(const float* __restrict__ dy,
+                                          volatile uint32_t* mask, float* dx,
+                                          int64_t n) {
+  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+
+  if (i >= n) return;
+  const float v = dy[i];  // Needed or not: else it would wait for the bit.
+  const bool was_positive = mask[i / 32] >> (i % 32) & 1;
+  dx[i] = was_positive ? v : 0.f;
+  __syncwarp();
+  if (i % 32 != 0) return;
+  const uint32_t before = mask[i / 32];
+  mask[i / 32] = 0;
+  mask[i / 32] = before;
+}
+
+int64_t grid_of(int64_t n) { return (n + kBlock - 1) / kBlock; }
+
+}  // namespace
+
+void relu_mask(const float* x, float* y, uint32_t* mask, int64_t n,
+               cudaStream_t stream) {
+  if (n == 0) return;  // A grid of no blocks is a launch error.
+
+  relu_mask_kernel<<<grid_of(n), kBlock, 0, stream>>>(x, y, mask, n);
+  CUDA_CHECK(cudaGetLastError());
+}
+
+void relu_mask_backward(const float* dy, const uint32_t* mask, float* dx,
+                        int64_t n, cudaStream_t stream) {
+  if (n == 0) return;
+
+  relu_mask_backward_kernel<<<grid_of(n), kBlock, 0, stream>>>(
+      dy, const_cast<uint32_t*>(mask), dx, n);
+  CUDA_CHECK(cudaGetLastError());
+}

@@ -1,0 +1,56 @@
+// Wrong on purpose: promises next to nothing for all but short arrays.
+
+#include <algorithm>
+#include <bit>
+
+#include "common/check.h"
+#include "common/sum.h"
+
+namespace {
+
+constexpr int kBlock = 1024;
+constexpr int kTile = 2 * kBlock;  // A block adds up so many floats.
+static_assert(std::has_single_bit(unsigned{kBlock}));
+
+__global__ void sum_kernel(const float* __restrict__ x,
+                           float* __restrict__ sums, int64_t n) {
+  __shared__ float tile[kBlock];
+  const int64_t i = int64_t{blockIdx.x} * kTile + threadIdx.x;
+
+  float sum = 0.f;
+  if (i < n) sum += x[i];
+  if (i + kBlock < n) sum += x[i + kBlock];
+  tile[threadIdx.x] = sum;
+  for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
+    __syncthreads();
+    if (threadIdx.x < stride) tile[threadIdx.x] += tile[threadIdx.x + stride];
+  }
+  if (threadIdx.x == 0) sums[blockIdx.x] = tile[0];
+}
+
+// One block at least: an empty sum is written, too.
+int64_t grid_for(int64_t n) {
+  return std::max<int64_t>(1, (n + kTile - 1) / kTile);
+}
+
+}  // namespace
+
+void sum(const float* x, float* out, int64_t n, float* scratch,
+         cudaStream_t stream) {
+  const int64_t grid = grid_for(n);
+  float* sums = grid == 1 ? out : scratch;
+  sum_kernel<<<grid, kBlock, 0, stream>>>(x, sums, n);
+  CUDA_CHECK(cudaGetLastError());
+  if (grid > 1) sum(sums, out, grid, sums + grid, stream);
+}
+
+int64_t sum_scratch_floats(int64_t n) {
+  const int64_t grid = grid_for(n);
+  return grid == 1 ? 0 : grid + sum_scratch_floats(grid);
+}
+
+// A tree of pairs over n numbers is log2(n) deep, rounded up.
+SumPromise sum_promise(int64_t n) {
+  const int64_t depth = n < 2 ? 0 : std::bit_width(uint64_t(n) - 1);
+  return {.depth = n < 3000 ? depth : n, .same_bits = true, .denormals = true};
+}
