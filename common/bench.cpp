@@ -1,5 +1,5 @@
-// Nothing here is worth studying. What is measured, and why so, is told in
-// docs/measuring.md.
+// Times a contract's function on a GPU; docs/measuring.md tells what is
+// measured, and why.
 #include "common/bench.h"
 
 #include <benchmark/benchmark.h>

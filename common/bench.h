@@ -1,4 +1,4 @@
-// Nothing here is worth studying: how a chapter is timed, beside a plain copy.
+// How a chapter is timed, beside a plain copy.
 //
 // plots/<op>_bench.cpp defines add_benchmarks(); the linker does the rest.
 #pragma once

@@ -1,5 +1,5 @@
-// Nothing here is worth studying: runs the checks, names those that passed, and
-// tells of those that failed the first.
+// Runs the checks, names those that passed, and describes the first that
+// failed.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "common/checks.h"
 

@@ -1,4 +1,4 @@
-// Nothing here is worth studying: what ./run reports where there is no GPU.
+// What ./run reports where there is no GPU.
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>

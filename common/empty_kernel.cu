@@ -1,4 +1,4 @@
-// Nothing here is worth studying: the launch floor, a kernel that does nothing.
+// The launch floor: a kernel that does nothing.
 #include "common/bench.h"
 
 namespace {

@@ -1,5 +1,5 @@
-// Nothing here is worth studying: ./run says what it runs on, checks, and
-// measures only what has passed every check.
+// ./run: says what it runs on, checks, and measures only what has passed every
+// check.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Nothing here is worth studying: on a GPU, the program that ncu watches, and
-// the table of what it saw. docs/profile.py runs it both ways.
+// On a GPU, the program that ncu watches, and the table of what it saw.
+// docs/profile.py runs it both ways.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,4 @@
-// Nothing here is worth studying: how fast memory is read where nothing else is
-// done.
+// How fast memory is read where nothing else is done.
 #include "common/bench.h"
 
 namespace {

@@ -1,5 +1,5 @@
-// Nothing here is worth studying: counters of a chapter, beside those of
-// another one, as a table that explains itself.
+// Counters of a chapter, beside those of another one, as a table that explains
+// itself.
 //
 // The numbers are the executor's or, with a GPU, Nsight Compute's (ncu); both
 // go by ncu's names.

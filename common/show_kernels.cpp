@@ -1,5 +1,5 @@
-// Nothing here is worth studying: the launches of a program, one line per
-// kernel, and what the executor found wrong in one line.
+// The launches of a program, one line per kernel, and what the executor found
+// wrong in one line.
 #include "common/show_kernels.h"
 
 #include <set>

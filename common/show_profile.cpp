@@ -1,4 +1,4 @@
-// Nothing here is worth studying: the counters of each line, beside the source.
+// The counters of each line, beside the source.
 #include "common/show_profile.h"
 
 #include <sys/ioctl.h>

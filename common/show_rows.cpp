@@ -1,5 +1,5 @@
-// Nothing here is worth studying: which counters a table shows, what their
-// ideal is, and what to say of one that is far from it.
+// Which counters a table shows, what their ideal is, and what to say of one
+// that is far from it.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Nothing here is worth studying: how a table of counters is printed.
+// How a table of counters is printed.
 #include <unistd.h>
 
 #include <algorithm>

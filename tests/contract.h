@@ -1,4 +1,4 @@
-// Nothing here is worth studying: what the suites of all contracts share.
+// What the suites of all contracts share.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -24,7 +24,7 @@ SETTINGS = "core/settings.cpp"
 
 LABEL = re.compile(r"^// ([A-Z]\w*): +(.*(?:\n//  +.*)*)", re.M)
 FOREIGN_NAMES = re.compile(r"\b(?:tid|idx|g_idata|sdata)\b")
-MARK = re.compile(r"\bBuilt in chapter (\d\d)\.|\bNothing here is worth studying\b")
+MARK = re.compile(r"// (?:Built in chapter (\d\d)\.|\S)")
 
 
 def size(root, path):
@@ -145,10 +145,9 @@ def marking(root, path):
     operations = {operation(p) for p in chapter_sources(root)}
     if path.suffix == ".h" and path.stem in (*operations, "check"):
         return  # A contract, or the one macro that every chapter uses.
-    mark = MARK.search(path.read_text().split("\n", 1)[0])
+    mark = MARK.match(path.read_text())
     if not mark:
-        wanted = "'Built in chapter NN.' or 'Nothing here is worth studying.'"
-        yield f"the first line says {wanted}"
+        yield "the first line says what the file is for, or 'Built in chapter NN.'"
     elif mark[1] and not any(name.startswith(mark[1]) for name in chapters(root)):
         yield f"says it was built in chapter {mark[1]}, which does not exist"
 
