@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "common/show_kernels.h"
-#include "common/show_profile.h"
+#include "common/harness/show_kernels.h"
+#include "common/harness/show_profile.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace {

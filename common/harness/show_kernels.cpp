@@ -1,12 +1,12 @@
 // The launches of a program, one line per kernel, and what the executor found
 // wrong in one line.
-#include "common/show_kernels.h"
+#include "common/harness/show_kernels.h"
 
 #include <set>
 #include <vector>
 
-#include "common/show.h"
-#include "common/show_profile.h"
+#include "common/harness/show.h"
+#include "common/harness/show_profile.h"
 #include "common/simt/core/settings.h"
 #include "common/simt/observe/report.h"
 

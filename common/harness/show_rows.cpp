@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "common/show.h"
+#include "common/harness/show.h"
 
 namespace show {
 namespace {

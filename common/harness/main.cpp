@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "common/check.h"
-#include "common/checks.h"
+#include "common/harness/checks.h"
 
-// On a GPU common/bench.cpp times the kernel; without one there is no time to
-// measure, and common/counters.cpp counts.
+// On a GPU common/harness/bench.cpp times the kernel; without one there is no
+// time to measure, and common/harness/counters.cpp counts.
 int measure(int argc, char** argv);
 extern const char* const kOptions;  // A line for each that it takes.
 

@@ -1,5 +1,5 @@
 // The counters of each line, beside the source.
-#include "common/show_profile.h"
+#include "common/harness/show_profile.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include <map>
 #include <string>
 
-#include "common/show.h"
+#include "common/harness/show.h"
 
 namespace show {
 namespace {

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "common/show.h"
+#include "common/harness/show.h"
 
 namespace show {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "common/count.h"
+#include "common/harness/count.h"
 
 namespace show {
 

@@ -1,5 +1,5 @@
 // The launch floor: a kernel that does nothing.
-#include "common/bench.h"
+#include "common/harness/bench.h"
 
 namespace {
 

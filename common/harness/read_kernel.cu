@@ -1,5 +1,5 @@
 // How fast memory is read where nothing else is done.
-#include "common/bench.h"
+#include "common/harness/bench.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "common/show.h"
+#include "common/harness/show.h"
 
 namespace show {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "common/show.h"
+#include "common/harness/show.h"
 
 namespace {
 
