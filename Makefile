@@ -141,11 +141,11 @@ OPTIMISED := -O1
 $(HARNESS)/%.o: CXXFLAGS += -O0
 RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
-LAUNCHES := $(addprefix $(HARNESS)/show_,kernels.o profile.o)
-measure   = $(B)/plots/$1_count.o $(HARNESS)/counters.o $(LAUNCHES) $(SHOW)
+LAUNCHES := kernels profile
+measure   = $(B)/plots/$1_count.o $(HARNESS)/counters.o $(SHOW)
 endif
-SHOW     := $(addprefix $(HARNESS)/show_,file.o rows.o table.o)
-CHECKS   := $(addprefix $(HARNESS)/,main.o checks.o)
+SHOW     := $(HARNESS)/show/all.o
+CHECKS   := $(HARNESS)/checks/all.o
 NVBASE   := -ccbin $(CXX) -I. $(CPPFLAGS)
 NVFLAGS  := -std=c++20 -O3 $(NVBASE)
 CXXFLAGS := -std=c++20 $(OPTIMISED) -Wall -Wextra $(SANITIZED) -I. $(CPPFLAGS) \
@@ -193,6 +193,14 @@ $(B)/%.o: %.cu $(B)/settings
 $(B)/%.o: %.cpp $(B)/settings
 	$(compile_cpp)
 
+# Of the harness, what is always linked together is compiled in one go: most of
+# it is others' headers.
+$(HARNESS)/checks/all.cpp: $(patsubst %,common/harness/%.cpp,main checks)
+$(HARNESS)/show/all.cpp: $(patsubst %,common/harness/show_%.cpp,file rows table $(LAUNCHES))
+$(HARNESS)/%/all.cpp:
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $^ > $@
+
 # The executor. Its folders are small beside what they include, so each is
 # compiled in one go; but for isa, whose files give their instructions the same
 # names. Others' headers are read once for all. What runs once a launch is
@@ -219,7 +227,7 @@ $(B)/standard.h.gch: common/simt/core/standard.h $(B)/settings
 $(WHOLE:.o=.cpp): $(B)/%/all.cpp: %
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $</*.cpp > $@
-$(WHOLE): %.o: %.cpp $(B)/settings
+$(WHOLE) $(CHECKS) $(SHOW): %.o: %.cpp $(B)/settings
 	@echo "g++   $(<:$(B)/%/all.cpp=%)$(far)"
 	$(quietly_compile_cpp)
 # The first build says how far it is, too.
@@ -398,7 +406,7 @@ run: LDLIBS := $(if $(filter gpu,$(BACKEND)),-lbenchmark) $(LDLIBS)
 run: $(WANTED:%=$(B)/tests/%_test.o) $(CHECKS) \
     $(foreach op,$(WANTED),$(call measure,$(op))) $(RUNTIME) | $(B)/settings
 	$(call build_program,20,.run $^)
-program: $(if $(LAUNCHES),$(HARNESS)/show_program.o $(LAUNCHES) $(SHOW)) $(RUNTIME) | $(B)/settings
+program: $(if $(LAUNCHES),$(HARNESS)/show_program.o $(SHOW)) $(RUNTIME) | $(B)/settings
 	$(call build_program,17,.program $^)
 profile: $(PROFILED)
 	@$(if $(filter run,$(PROFILED)),./run $(if $(PTX),--ptx,--profile),PROFILE=1 ./run)
