@@ -120,6 +120,7 @@ endif
 # ends the program at the first. MARCH=x86-64-v3: the executor for any processor
 # with AVX2, instead of for this one.
 B := build/$(BACKEND)$(if $(SANITIZE),.sanitized)$(MARCH:%=.%)
+HARNESS := $(B)/common/harness
 SANITIZED := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 
 ifeq ($(BACKEND),gpu)
@@ -128,7 +129,7 @@ TARGET   := -arch=$(ARCH) -lineinfo
 OPTIMISED := -O2
 RUNTIME  :=
 LDLIBS   := -L$(CUDA)/lib64 -Wl,-rpath,$(realpath $(CUDA)/lib64) -lcudart -lpthread
-BENCH    := $(addprefix $(B)/common/,bench.o empty_kernel.o read_kernel.o)
+BENCH    := $(addprefix $(HARNESS)/,bench.o empty_kernel.o read_kernel.o)
 measure   = $(B)/plots/$1_bench.o $(BENCH)
 $(B)/%.run: LDLIBS := -lbenchmark $(LDLIBS)
 else
@@ -137,14 +138,14 @@ TARGET   := -gencode arch=compute_90,code=compute_90 --no-compress \
   -cudart none -lineinfo
 # Without a GPU what only prints need not be fast at all.
 OPTIMISED := -O1
-$(B)/common/%.o: CXXFLAGS += -O0
+$(HARNESS)/%.o: CXXFLAGS += -O0
 RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
-LAUNCHES := $(addprefix $(B)/common/show_,kernels.o profile.o)
-measure   = $(B)/plots/$1_count.o $(B)/common/counters.o $(LAUNCHES) $(SHOW)
+LAUNCHES := kernels profile
+measure   = $(B)/plots/$1_count.o $(HARNESS)/counters.o $(SHOW)
 endif
-SHOW     := $(addprefix $(B)/common/show_,file.o rows.o table.o)
-CHECKS   := $(addprefix $(B)/common/,main.o checks.o)
+SHOW     := $(HARNESS)/show/all.o
+CHECKS   := $(HARNESS)/checks/all.o
 NVBASE   := -ccbin $(CXX) -I. $(CPPFLAGS)
 NVFLAGS  := -std=c++20 -O3 $(NVBASE)
 CXXFLAGS := -std=c++20 $(OPTIMISED) -Wall -Wextra $(SANITIZED) -I. $(CPPFLAGS) \
@@ -192,6 +193,14 @@ $(B)/%.o: %.cu $(B)/settings
 $(B)/%.o: %.cpp $(B)/settings
 	$(compile_cpp)
 
+# Of the harness, what is always linked together is compiled in one go: most of
+# it is others' headers.
+$(HARNESS)/checks/all.cpp: $(patsubst %,common/harness/%.cpp,main checks)
+$(HARNESS)/show/all.cpp: $(patsubst %,common/harness/show_%.cpp,file rows table $(LAUNCHES))
+$(HARNESS)/%/all.cpp:
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $^ > $@
+
 # The executor. Its folders are small beside what they include, so each is
 # compiled in one go; but for isa, whose files give their instructions the same
 # names. Others' headers are read once for all. What runs once a launch is
@@ -218,7 +227,7 @@ $(B)/standard.h.gch: common/simt/core/standard.h $(B)/settings
 $(WHOLE:.o=.cpp): $(B)/%/all.cpp: %
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $</*.cpp > $@
-$(WHOLE): %.o: %.cpp $(B)/settings
+$(WHOLE) $(CHECKS) $(SHOW): %.o: %.cpp $(B)/settings
 	@echo "g++   $(<:$(B)/%/all.cpp=%)$(far)"
 	$(quietly_compile_cpp)
 # The first build says how far it is, too.
@@ -279,12 +288,12 @@ $(B)/%.counted: $(B)/%.o $(B)/plots/$$(call op,$$*)_count.o \
     $(B)/tests/parity/counted.o $(RUNTIME)
 	$(link)
 # - checks of something that is no contract
-$(B)/%.checks: $(B)/%.o $(CHECKS) $(B)/common/unmeasured.o \
+$(B)/%.checks: $(B)/%.o $(CHECKS) $(HARNESS)/unmeasured.o \
     $(SHOW) $(RUNTIME)
 	$(link)
 # - what ncu watches, on a GPU
 $(B)/%.profiled: $(B)/%.o $(B)/plots/$$(call op,$$*)_count.o \
-    $(B)/common/profiled.o $(SHOW)
+    $(HARNESS)/profiled.o $(SHOW)
 	$(link)
 
 # - what PyTorch's process can load: a chapter's file alone
@@ -397,7 +406,7 @@ run: LDLIBS := $(if $(filter gpu,$(BACKEND)),-lbenchmark) $(LDLIBS)
 run: $(WANTED:%=$(B)/tests/%_test.o) $(CHECKS) \
     $(foreach op,$(WANTED),$(call measure,$(op))) $(RUNTIME) | $(B)/settings
 	$(call build_program,20,.run $^)
-program: $(if $(LAUNCHES),$(B)/common/show_program.o $(LAUNCHES) $(SHOW)) $(RUNTIME) | $(B)/settings
+program: $(if $(LAUNCHES),$(HARNESS)/show_program.o $(SHOW)) $(RUNTIME) | $(B)/settings
 	$(call build_program,17,.program $^)
 profile: $(PROFILED)
 	@$(if $(filter run,$(PROFILED)),./run $(if $(PTX),--ptx,--profile),PROFILE=1 ./run)
@@ -429,7 +438,7 @@ $(NUMBERS:%=bench%): bench%: $$(call built,.run,$$(call sources,$$*))
 
 # The whole ladder is measured beside what people would use instead.
 MEASURED := $(SOURCES) $(wildcard plots/peers/*.cu)
-LOADED   := $(MEASURED) common/read_kernel.cu
+LOADED   := $(MEASURED) common/harness/read_kernel.cu
 time_peers = @$(PYTHON) plots/peers.py $(call pairs,.so,$(LOADED))
 time_one = @$(PYTHON) plots/latency.py ./$(B)/plots/latency.program
 bench: $(call built,.run,$(MEASURED)) $(call built,.so,$(LOADED)) \

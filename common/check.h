@@ -1,4 +1,4 @@
-// Nothing here is worth studying: CUDA_CHECK(call) stops the program when a
+// The one macro of the repository: CUDA_CHECK(call) stops the program when a
 // CUDA call fails, and prints the place, the call and the error.
 #pragma once
 

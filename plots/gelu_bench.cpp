@@ -4,9 +4,9 @@
 #include <random>
 #include <vector>
 
-#include "common/bench.h"
 #include "common/gelu.h"
-#include "common/gelu_reference.h"
+#include "common/harness/bench.h"
+#include "common/harness/gelu_reference.h"
 
 namespace {
 

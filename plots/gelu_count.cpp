@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "common/check.h"
-#include "common/count.h"
-#include "common/device_array.h"
 #include "common/gelu.h"
+#include "common/harness/count.h"
+#include "common/harness/device_array.h"
 
 std::vector<Case> counted_cases() {
   return {{.n = 1 << 20}, {.n = 1 << 20, .offset = 1}};

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "common/check.h"
-#include "common/device_array.h"
+#include "common/harness/device_array.h"
 
 namespace {
 

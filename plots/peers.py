@@ -28,7 +28,7 @@ from tie import tie
 ROOT = bench.ROOT
 NAME = "peers.json"
 FUNCTORS = pathlib.Path("plots/peers/functors.h")
-READER = pathlib.Path("common/read_kernel.cu")
+READER = pathlib.Path("common/harness/read_kernel.cu")
 ROOFS = (records.COPY, records.READ)
 SIZES = [1 << 20, 1 << 24, 1 << 26, 1 << 28]
 CALLS, WARM_UP = 50, 5

@@ -155,8 +155,8 @@ def file_name(source):
 
 def tie_of(root, source):
     """Of a chapter's file, with what timed it."""
-    return tie(root, source, "common/bench.cpp", f"plots/{op_of(source)}_bench.cpp",
-               "common/empty_kernel.cu", "common/read_kernel.cu")
+    return tie(root, source, "common/harness/bench.cpp", f"plots/{op_of(source)}_bench.cpp",
+               "common/harness/empty_kernel.cu", "common/harness/read_kernel.cu")
 
 
 def root_of(page):

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/bench.h"
+#include "common/harness/bench.h"
 #include "common/relu.h"
 
 namespace {

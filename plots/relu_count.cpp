@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "common/check.h"
-#include "common/count.h"
-#include "common/device_array.h"
+#include "common/harness/count.h"
+#include "common/harness/device_array.h"
 #include "common/relu.h"
 
 std::vector<Case> counted_cases() {

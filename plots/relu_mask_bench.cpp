@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "common/bench.h"
+#include "common/harness/bench.h"
 #include "common/relu_mask.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/bench.h"
+#include "common/harness/bench.h"
 #include "common/sum.h"
 
 namespace {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "common/check.h"
-#include "common/count.h"
-#include "common/device_array.h"
+#include "common/harness/count.h"
+#include "common/harness/device_array.h"
 #include "common/sum.h"
 
 // The first is one tile of chapters 06 to 09, and what the lecture adds up.

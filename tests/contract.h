@@ -1,4 +1,4 @@
-// Nothing here is worth studying: what the suites of all contracts share.
+// What the suites of all contracts share.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "common/check.h"
-#include "common/checks.h"
-#include "common/device_array.h"
+#include "common/harness/checks.h"
+#include "common/harness/device_array.h"
 
 namespace simt {
 // What only the executor can do and tell; on a GPU there is neither.

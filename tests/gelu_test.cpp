@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "common/gelu_reference.h"
+#include "common/harness/gelu_reference.h"
 #include "tests/contract.h"
 
 namespace {

@@ -28,6 +28,7 @@ CHECKS = [
     (sources.linked_symbols, files.chapter_sources),
     (sources.formatting, files.formatted),
     (sources.marking, files.shared_code),
+    (sources.purpose, files.machinery),
     (sources.layer, files.executor),
     (sources.wrong_kernel, files.wrong_kernels),
     (sources.change, files.later_chapters),

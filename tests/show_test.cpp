@@ -1,5 +1,5 @@
 // The table of counters: its rows, what it says of them, and its files.
-#include "common/show.h"
+#include "common/harness/show.h"
 
 #include <doctest/doctest.h>
 

@@ -55,8 +55,8 @@ __global__ void relu_mask_backward_kernel(const float* __restrict__ dy,
 }
 
 // The last word has to be complete, whatever n.
-int64_t bytes_of_mask(int64_t n) { return 4 * mask_words(n); }
-int64_t grid_of(int64_t n) { return (bytes_of_mask(n) + kBlock - 1) / kBlock; }
+int64_t mask_bytes(int64_t n) { return 4 * mask_words(n); }
+int64_t blocks_for(int64_t bytes) { return (bytes + kBlock - 1) / kBlock; }
 
 }  // namespace
 
@@ -64,8 +64,8 @@ void relu_mask(const float* x, float* y, uint32_t* mask, int64_t n,
                cudaStream_t stream) {
   if (n == 0) return;  // A grid of no blocks is a launch error.
 
-  relu_mask_kernel<<<grid_of(n), kBlock, 0, stream>>>(
-      x, y, reinterpret_cast<uint8_t*>(mask), bytes_of_mask(n), n);
+  relu_mask_kernel<<<blocks_for(mask_bytes(n)), kBlock, 0, stream>>>(
+      x, y, reinterpret_cast<uint8_t*>(mask), mask_bytes(n), n);
   CUDA_CHECK(cudaGetLastError());
 }
 
@@ -73,7 +73,7 @@ void relu_mask_backward(const float* dy, const uint32_t* mask, float* dx,
                         int64_t n, cudaStream_t stream) {
   if (n == 0) return;
 
-  relu_mask_backward_kernel<<<grid_of(n), kBlock, 0, stream>>>(
+  relu_mask_backward_kernel<<<blocks_for(mask_bytes(n)), kBlock, 0, stream>>>(
       dy, reinterpret_cast<const uint8_t*>(mask), dx, n);
   CUDA_CHECK(cudaGetLastError());
 }

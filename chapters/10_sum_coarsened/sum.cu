@@ -38,7 +38,7 @@ __global__ void sum_kernel(const float* __restrict__ x, float* __restrict__ out,
 }
 
 // One block at least: an empty sum is written, too.
-int64_t grid_for(int64_t n) {
+int64_t blocks_for(int64_t n) {
   return std::max<int64_t>(1, (n + kTile - 1) / kTile);
 }
 
@@ -46,7 +46,7 @@ int64_t grid_for(int64_t n) {
 
 void sum(const float* x, float* out, int64_t n, float*, cudaStream_t stream) {
   CUDA_CHECK(cudaMemsetAsync(out, 0, sizeof(float), stream));
-  sum_kernel<<<grid_for(n), kBlock, 0, stream>>>(x, out, n);
+  sum_kernel<<<blocks_for(n), kBlock, 0, stream>>>(x, out, n);
   CUDA_CHECK(cudaGetLastError());
 }
 
@@ -56,7 +56,7 @@ int64_t sum_scratch_floats(int64_t) { return 0; }
 // counts as 0 where atomicAdd() adds in global memory.
 SumPromise sum_promise(int64_t n) {
   constexpr int kTree = std::bit_width(unsigned{kBlock - 1});
-  return {.depth = kCoarse - 1 + kTree + grid_for(n) - 1,
+  return {.depth = kCoarse - 1 + kTree + blocks_for(n) - 1,
           .same_bits = false,
           .denormals = false};
 }

@@ -11,20 +11,15 @@
 #include <bit>
 
 #include "common/check.h"
+#include "common/pack.h"
 #include "common/sum.h"
 
 namespace {
 
 constexpr int kBlock = 256;
-constexpr int kPack = 4;
 constexpr int kCoarse = 8;               // Packs that a thread adds up.
 constexpr int kTile = kCoarse * kBlock;  // A block adds up so many packs.
 static_assert(std::has_single_bit(unsigned{kBlock}));
-
-// alignas lets the compiler load the four floats in one access.
-struct alignas(16) Pack {
-  float v[kPack];
-};
 
 // The packs begin at x[head].
 __global__ void sum_kernel(const float* __restrict__ x, float* __restrict__ out,
@@ -50,7 +45,7 @@ __global__ void sum_kernel(const float* __restrict__ x, float* __restrict__ out,
   if (threadIdx.x == 0) atomicAdd(out, tile[0]);
 }
 
-int64_t grid_for(int64_t packs) {
+int64_t blocks_for(int64_t packs) {
   return std::max<int64_t>(1, (packs + kTile - 1) / kTile);
 }
 
@@ -62,7 +57,7 @@ void sum(const float* x, float* out, int64_t n, float*, cudaStream_t stream) {
   const int64_t head = std::min(n, -misaligned & (kPack - 1));
   const int64_t packs = (n - head) / kPack;
   CUDA_CHECK(cudaMemsetAsync(out, 0, sizeof(float), stream));
-  sum_kernel<<<grid_for(packs), kBlock, 0, stream>>>(x, out, head, packs, n);
+  sum_kernel<<<blocks_for(packs), kBlock, 0, stream>>>(x, out, head, packs, n);
   CUDA_CHECK(cudaGetLastError());
 }
 
@@ -71,7 +66,7 @@ int64_t sum_scratch_floats(int64_t) { return 0; }
 // A thread's packs and a number in none, the tree, and then the other blocks.
 SumPromise sum_promise(int64_t n) {
   constexpr int kTree = std::bit_width(unsigned{kBlock - 1});
-  return {.depth = kCoarse * kPack + kTree + grid_for(n / kPack) - 1,
+  return {.depth = kCoarse * kPack + kTree + blocks_for(n / kPack) - 1,
           .same_bits = false,
           .denormals = false};
 }

@@ -51,6 +51,7 @@ errata = matching(r"docs/errata\.md")
 plain_pages = matching(r"docs/[^/]*\.md")
 glossary = matching(r"docs/terms\.md")
 shared_code = matching(r"common/[^/]*\.(?:h|cuh|cpp|cu)")
+machinery = matching(r"common/(?:harness|simt)/.*\.(?:h|cpp|cu)")
 executor = matching(r"common/simt/.*\.(?:h|cpp)")
 formatted = matching(r"(?:chapters|common|tests|plots)/.*\.(?:h|cuh|cpp|cu)")
 

@@ -24,7 +24,7 @@ SETTINGS = "core/settings.cpp"
 
 LABEL = re.compile(r"^// ([A-Z]\w*): +(.*(?:\n//  +.*)*)", re.M)
 FOREIGN_NAMES = re.compile(r"\b(?:tid|idx|g_idata|sdata)\b")
-MARK = re.compile(r"\bBuilt in chapter (\d\d)\.|\bNothing here is worth studying\b")
+MARK = re.compile(r"// Built in chapter (\d\d)\.\n")
 
 
 def size(root, path):
@@ -141,16 +141,20 @@ def clang_format():
 
 
 def marking(root, path):
-    """common/ holds contracts, promoted code and harness, and says which."""
+    """common/ itself holds contracts and promoted code, which says so."""
     operations = {operation(p) for p in chapter_sources(root)}
     if path.suffix == ".h" and path.stem in (*operations, "check"):
         return  # A contract, or the one macro that every chapter uses.
-    mark = MARK.search(path.read_text().split("\n", 1)[0])
+    mark = MARK.match(path.read_text())
     if not mark:
-        wanted = "'Built in chapter NN.' or 'Nothing here is worth studying.'"
-        yield f"the first line says {wanted}"
-    elif mark[1] and not any(name.startswith(mark[1]) for name in chapters(root)):
+        yield "the first line says 'Built in chapter NN.', or it belongs in common/harness/"
+    elif not any(name.startswith(mark[1]) for name in chapters(root)):
         yield f"says it was built in chapter {mark[1]}, which does not exist"
+
+
+def purpose(root, path):
+    if not re.match(r"// \S", path.read_text()):
+        yield "the first line says what the file is for"
 
 
 def layer(root, path):
@@ -163,8 +167,6 @@ def layer(root, path):
     for other in re.findall(r'^#include "common/simt/(\w+)/', text, re.M):
         if other not in LAYERS[: LAYERS.index(folder) + 1]:
             yield f"includes {other}/, which is above {folder}/"
-    if not text.startswith("// "):
-        yield "the first line says what the file is for"
     if "getenv" in text and str(inside) != SETTINGS:
         yield f"reads the environment, which {SETTINGS} alone does"
 

@@ -1,7 +1,7 @@
 // Atomics: with and without a result, of every type, to one place and to many.
 #include <cuda_runtime.h>
 
-#include "common/device_array.h"
+#include "common/harness/device_array.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 //   are
 #include <cstdlib>
 
-#include "common/count.h"
+#include "common/harness/count.h"
 
 int main(int argc, char** argv) {
   if (argc == 3) {

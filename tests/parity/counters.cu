@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "common/device_array.h"
+#include "common/harness/device_array.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/device_array.h"
+#include "common/harness/device_array.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "common/device_array.h"
+#include "common/harness/device_array.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <cooperative_groups/reduce.h>
 #include <cuda_runtime.h>
 
-#include "common/device_array.h"
+#include "common/harness/device_array.h"
 
 namespace {
 

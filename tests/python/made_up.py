@@ -122,7 +122,7 @@ def repository(root):
 
 def plant_harness(root):
     """What times the chapters, as a record's tie has it."""
-    for name in ("common/bench.cpp", "common/empty_kernel.cu", "common/read_kernel.cu",
+    for name in ("common/harness/bench.cpp", "common/harness/empty_kernel.cu", "common/harness/read_kernel.cu",
                  *(f"plots/{op}_bench.cpp" for op in ("relu", "gelu", "relu_mask", "sum"))):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

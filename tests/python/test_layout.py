@@ -171,7 +171,7 @@ class Layout(TreeTest):
         self.write("common/grid.h", "// Built in chapter 02.\n")
         self.write(LOW, "// Registers.\n#include <vector>\n")
         self.write(HIGH, '// Launches.\n#include "common/simt/core/warp.h"\n')
-        self.write("common/bench.h", "// Nothing here is worth studying.\n")
+        self.write("common/harness/bench.h", "// How a chapter is timed.\n")
         self.write(".clang-format", "BasedOnStyle: Google\n")
         self.write("chapters/01_one/relu.cu", SOURCE.format(number="01"))
         self.write(
@@ -314,22 +314,25 @@ class Layout(TreeTest):
 
     def test_marking(self):
         self.red_after(
-            "common/grid.h",
-            "Built in",
-            "Made in",
-            "common/grid.h: marking: the first line says",
-        )
-        self.red_after(
             "common/grid.h", "02.", "07.", "built in chapter 07, which does not exist"
         )
         self.red_after(
-            "common/bench.h", "Nothing", "Something", "common/bench.h: marking: "
+            "common/grid.h",
+            "Built in",
+            "Made in",
+            "common/grid.h: marking: the first line says 'Built in chapter NN.'",
         )
+        self.write("common/show.cpp", "// How a table is printed.\n")
+        self.assert_red("common/show.cpp: marking: ", "it belongs in common/harness/")
+
+    def test_purpose(self):
+        wanted = "purpose: the first line says what the file is for"
+        self.red_after("common/harness/bench.h", "// How", "//\n// How", f"bench.h: {wanted}")
+        self.red_after(LOW, "// Registers.\n", "", f"{LOW}: {wanted}")
 
     def test_layers_of_the_executor(self):
         upward = '#include "common/simt/runtime/launch.h"'
         self.red_after(LOW, "#include <vector>", upward, f"{LOW}: layer: includes runtime/")
-        self.red_after(LOW, "// Registers.\n", "", "the first line says what the file is for")
         self.red_after(HIGH, "#include", 'getenv("A");\n#include', "reads the environment")
         self.write("common/simt/other.cpp", "// Odd.\n")
         self.assert_red("common/simt/other.cpp: layer: lies in other.cpp")

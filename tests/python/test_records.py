@@ -56,7 +56,7 @@ class Records(unittest.TestCase):
         for path, text, stale in (
                 (header, "// Another comment.\nconstexpr  int kWaves = 32;\n", False),
                 (header, "constexpr int kWaves = 16;\n", True),
-                (self.root / "common/bench.cpp", "int samples = 50;\n", True)):
+                (self.root / "common/harness/bench.cpp", "int samples = 50;\n", True)):
             before = path.read_text()
             path.write_text(text)
             records.stale.clear()

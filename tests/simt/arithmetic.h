@@ -1,5 +1,3 @@
-// Nothing here is worth studying.
-//
 // PTX instructions, one after the other, on edge and random operands. A
 // program is a table of instructions. It compares with what an H200 answered,
 // <program>.h200.txt beside its source, one line an instruction:

@@ -1,5 +1,3 @@
-// Nothing here is worth studying.
-//
 // A program that runs itself again, to see what a kernel prints and how a run
 // that has to fail ends.
 #pragma once

@@ -1,5 +1,3 @@
-// Nothing here is worth studying.
-//
 // What the executor's suite is made of. A program states what CUDA's documents
 // promise, and is judged the same way on a GPU and on the executor: it prints
 // the first few differences, ends with `N passed, N failed`, and exits

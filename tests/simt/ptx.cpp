@@ -1,5 +1,3 @@
-// Nothing here is worth studying.
-//
 // How the executor reads PTX: what it accepts, what it refuses and how it says
 // so, and that no text, however wrong, ends in anything else. Needs no GPU, and
 // is not built for one.

@@ -1,17 +1,12 @@
 // Wrong on purpose: packs are used wherever the arrays start.
 
 #include "common/check.h"
+#include "common/pack.h"
 #include "common/relu.h"
 
 namespace {
 
 constexpr int kBlock = 256;
-constexpr int kPack = 4;
-
-// alignas lets the compiler move the four floats in one access.
-struct alignas(16) Pack {
-  float v[kPack];
-};
 
 // A NaN is not <= 0, so it passes; -0 is, and becomes +0.
 __device__ float rectify(float x) { return x <= 0.f ? 0.f : x; }

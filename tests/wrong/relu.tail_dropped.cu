@@ -1,17 +1,12 @@
 // Wrong on purpose: the last n % 4 floats are never written.
 
 #include "common/check.h"
+#include "common/pack.h"
 #include "common/relu.h"
 
 namespace {
 
 constexpr int kBlock = 256;
-constexpr int kPack = 4;
-
-// alignas lets the compiler move the four floats in one access.
-struct alignas(16) Pack {
-  float v[kPack];
-};
 
 // A NaN is not <= 0, so it passes; -0 is, and becomes +0.
 __device__ float rectify(float x) { return x <= 0.f ? 0.f : x; }
@@ -28,10 +23,6 @@ __global__ void relu_kernel(const float* __restrict__ x, float* __restrict__ y,
   } else if (packs == 0 && first < n) {
     y[first] = rectify(x[first]);
   }
-}
-
-bool is_aligned(const void* p) {
-  return reinterpret_cast<uintptr_t>(p) % alignof(Pack) == 0;
 }
 
 }  // namespace

@@ -1,17 +1,12 @@
 // Wrong on purpose: the floats behind the last pack are read one too early.
 
 #include "common/check.h"
+#include "common/pack.h"
 #include "common/relu.h"
 
 namespace {
 
 constexpr int kBlock = 256;
-constexpr int kPack = 4;
-
-// alignas lets the compiler move the four floats in one access.
-struct alignas(16) Pack {
-  float v[kPack];
-};
 
 // A NaN is not <= 0, so it passes; -0 is, and becomes +0.
 __device__ float rectify(float x) { return x <= 0.f ? 0.f : x; }
@@ -29,10 +24,6 @@ __global__ void relu_kernel(const float* __restrict__ x, float* __restrict__ y,
   }
   const int64_t i = packs * kPack + (first - packs);
   if (i < n) y[i] = rectify(x[packs > 0 ? i - 1 : i]);
-}
-
-bool is_aligned(const void* p) {
-  return reinterpret_cast<uintptr_t>(p) % alignof(Pack) == 0;
 }
 
 }  // namespace

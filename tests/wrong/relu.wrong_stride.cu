@@ -2,16 +2,10 @@
 
 #include "common/check.h"
 #include "common/grid.h"
+#include "common/pack.h"
 #include "common/relu.h"
 
 namespace {
-
-constexpr int kPack = 4;
-
-// alignas lets the compiler move the four floats in one access.
-struct alignas(16) Pack {
-  float v[kPack];
-};
 
 // A NaN is not <= 0, so it passes; -0 is, and becomes +0.
 __device__ float rectify(float x) { return x <= 0.f ? 0.f : x; }
@@ -29,10 +23,6 @@ __global__ void relu_kernel(const float* __restrict__ x, float* __restrict__ y,
   for (int64_t i = packs * kPack + first; i < n; i += step) {
     y[i] = rectify(x[i]);
   }
-}
-
-bool is_aligned(const void* p) {
-  return reinterpret_cast<uintptr_t>(p) % alignof(Pack) == 0;
 }
 
 }  // namespace

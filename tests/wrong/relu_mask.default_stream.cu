@@ -36,7 +36,7 @@ __global__ void relu_mask_backward_kernel(const float* __restrict__ dy,
   dx[i] = was_positive ? v : 0.f;
 }
 
-int64_t grid_of(int64_t n) { return (n + kBlock - 1) / kBlock; }
+int64_t blocks_for(int64_t n) { return (n + kBlock - 1) / kBlock; }
 
 }  // namespace
 
@@ -44,7 +44,8 @@ void relu_mask(const float* x, float* y, uint32_t* mask, int64_t n,
                cudaStream_t) {
   if (n == 0) return;  // A grid of no blocks is a launch error.
 
-  relu_mask_kernel<<<grid_of(n), kBlock>>>(x, y, mask, n);
+  const int64_t grid = blocks_for(n);
+  relu_mask_kernel<<<grid, kBlock>>>(x, y, mask, n);
   CUDA_CHECK(cudaGetLastError());
 }
 
@@ -52,6 +53,7 @@ void relu_mask_backward(const float* dy, const uint32_t* mask, float* dx,
                         int64_t n, cudaStream_t stream) {
   if (n == 0) return;
 
-  relu_mask_backward_kernel<<<grid_of(n), kBlock, 0, stream>>>(dy, mask, dx, n);
+  const int64_t grid = blocks_for(n);
+  relu_mask_backward_kernel<<<grid, kBlock, 0, stream>>>(dy, mask, dx, n);
   CUDA_CHECK(cudaGetLastError());
 }

@@ -10,7 +10,8 @@ constexpr int kBlock = 256, kTile = kBlock * kPack;
 constexpr int kLanes = 32 / kPack;  // So many make a word of the mask.
 
 // A pack in one access where it is whole, else what there is of it.
-__device__ void move(float* to, const float* from, bool whole, int64_t left) {
+__device__ void copy_pack(float* to, const float* from, bool whole,
+                          int64_t left) {
   if (whole) {
     *reinterpret_cast<Pack*>(to) = *reinterpret_cast<const Pack*>(from);
     return;
@@ -26,13 +27,13 @@ __global__ void relu_mask_kernel(const float* __restrict__ x,
   const int shift = threadIdx.x % kLanes * kPack;
 
   Pack pack = {};
-  move(pack.v, x + i * kPack, i < packs, n - i * kPack);
+  copy_pack(pack.v, x + i * kPack, i < packs, n - i * kPack);
   uint32_t word = 0;
   for (int k = 0; k < kPack; ++k) {
     word |= uint32_t{pack.v[k] > 0.f} << (shift + k);
     pack.v[k] = pack.v[k] <= 0.f ? 0.f : pack.v[k];  // A NaN passes.
   }
-  move(y + i * kPack, pack.v, i < packs, n - i * kPack);
+  copy_pack(y + i * kPack, pack.v, i < packs, n - i * kPack);
   for (int far = 1; far < kLanes / 2; far *= 2)
     word |= __shfl_xor_sync(0xffffffff, word, far);
   if (shift == 0 && i * kPack < n) mask[i / kLanes] = word;
@@ -47,9 +48,9 @@ __global__ void relu_mask_backward_kernel(const float* __restrict__ dy,
 
   const uint32_t bits = mask[i / kLanes] >> (threadIdx.x % kLanes * kPack);
   Pack pack = {};
-  move(pack.v, dy + i * kPack, i < packs, n - i * kPack);
+  copy_pack(pack.v, dy + i * kPack, i < packs, n - i * kPack);
   for (int k = 0; k < kPack; ++k) pack.v[k] = bits >> k & 1 ? pack.v[k] : 0.f;
-  move(dx + i * kPack, pack.v, i < packs, n - i * kPack);
+  copy_pack(dx + i * kPack, pack.v, i < packs, n - i * kPack);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ __global__ void sum_kernel(float* x, float* sums, int64_t n) {
 }
 
 // One block at least: an empty sum is written, too.
-int64_t grid_for(int64_t n) {
+int64_t blocks_for(int64_t n) {
   return std::max<int64_t>(1, (n + kTile - 1) / kTile);
 }
 
@@ -29,7 +29,7 @@ int64_t grid_for(int64_t n) {
 
 void sum(const float* x, float* out, int64_t n, float* scratch,
          cudaStream_t stream) {
-  const int64_t grid = grid_for(n);
+  const int64_t grid = blocks_for(n);
   float* copy = scratch;
   float* sums = grid == 1 ? out : copy + n;
   CUDA_CHECK(cudaMemcpyAsync(copy, x, n * sizeof(float),
@@ -40,7 +40,7 @@ void sum(const float* x, float* out, int64_t n, float* scratch,
 }
 
 int64_t sum_scratch_floats(int64_t n) {
-  const int64_t grid = grid_for(n);
+  const int64_t grid = blocks_for(n);
   return n + (grid == 1 ? 0 : grid + sum_scratch_floats(grid));
 }
 

@@ -29,7 +29,7 @@ __global__ void sum_kernel(const float* __restrict__ x,
 }
 
 // One block at least: an empty sum is written, too.
-int64_t grid_for(int64_t n) {
+int64_t blocks_for(int64_t n) {
   return std::max<int64_t>(1, (n + kTile - 1) / kTile);
 }
 
@@ -37,7 +37,7 @@ int64_t grid_for(int64_t n) {
 
 void sum(const float* x, float* out, int64_t n, float* scratch,
          cudaStream_t stream) {
-  const int64_t grid = grid_for(n);
+  const int64_t grid = blocks_for(n);
   float* sums = grid == 1 ? out : scratch;
   sum_kernel<<<grid, kBlock, 0, stream>>>(x, sums, n);
   CUDA_CHECK(cudaGetLastError());
@@ -45,7 +45,7 @@ void sum(const float* x, float* out, int64_t n, float* scratch,
 }
 
 int64_t sum_scratch_floats(int64_t n) {
-  const int64_t grid = grid_for(n);
+  const int64_t grid = blocks_for(n);
   return grid == 1 ? 0 : grid - 1 + sum_scratch_floats(grid);
 }
 

@@ -1,5 +1,5 @@
-// Nothing here is worth studying: the calls whose counters are shown, by ./run
-// without a GPU and by `make profileNN` on one.
+// The calls whose counters are shown, by ./run without a GPU and by
+// `make profileNN` on one.
 //
 // plots/<op>_count.cpp defines both functions; the linker does the rest.
 #pragma once

@@ -1,11 +1,11 @@
-// Nothing here is worth studying: linked with a program that has its own main,
-// it ends what that prints with what the executor counted. PROFILE=1 asks for
-// every line, PTX=1 for the instructions below it, too.
+// Linked with a program that has its own main, it ends what that prints with
+// what the executor counted. PROFILE=1 asks for every line, PTX=1 for the
+// instructions below it, too.
 #include <cstdio>
 #include <cstdlib>
 
-#include "common/show_kernels.h"
-#include "common/show_profile.h"
+#include "common/harness/show_kernels.h"
+#include "common/harness/show_profile.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace {

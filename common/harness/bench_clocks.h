@@ -1,4 +1,4 @@
-// Nothing here is worth studying: what the driver says of the GPU's clocks.
+// What the driver says of the GPU's clocks.
 //
 // The driver's management library is opened at run time, because a machine may
 // lack it; then every answer is "unknown". Clocks are read, never changed.

@@ -1,5 +1,5 @@
-// Nothing here is worth studying: ./run says what it runs on, checks, and
-// measures only what has passed every check.
+// ./run: says what it runs on, checks, and measures only what has passed every
+// check.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "common/check.h"
-#include "common/checks.h"
+#include "common/harness/checks.h"
 
-// On a GPU common/bench.cpp times the kernel; without one there is no time to
-// measure, and common/counters.cpp counts.
+// On a GPU common/harness/bench.cpp times the kernel; without one there is no
+// time to measure, and common/harness/counters.cpp counts.
 int measure(int argc, char** argv);
 extern const char* const kOptions;  // A line for each that it takes.
 

@@ -1,4 +1,4 @@
-// Nothing here is worth studying: the counters of each line, beside the source.
+// The counters of each line, beside the source.
 #pragma once
 
 #include <string>

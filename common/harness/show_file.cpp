@@ -1,4 +1,4 @@
-// Nothing here is worth studying: a file of counts, for later runs and scripts.
+// A file of counts, for later runs and scripts.
 //
 //   name    03_pack
 //   case    1048576  0                 n and offset; what follows belongs to it
@@ -13,7 +13,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "common/show.h"
+#include "common/harness/show.h"
 
 namespace show {
 namespace {

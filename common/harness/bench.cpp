@@ -1,6 +1,6 @@
-// Nothing here is worth studying. What is measured, and why so, is told in
-// docs/measuring.md.
-#include "common/bench.h"
+// Times a contract's function on a GPU; docs/measuring.md tells what is
+// measured, and why.
+#include "common/harness/bench.h"
 
 #include <benchmark/benchmark.h>
 
@@ -15,7 +15,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "common/bench_clocks.h"
+#include "common/harness/bench_clocks.h"
 
 namespace {
 

@@ -1,5 +1,4 @@
-// Nothing here is worth studying: the checks, and in plain words what became of
-// them.
+// The checks, and in plain words what became of them.
 #pragma once
 
 #include <optional>

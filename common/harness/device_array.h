@@ -1,4 +1,4 @@
-// Nothing here is worth studying: device memory that frees itself.
+// Device memory that frees itself.
 #pragma once
 
 #include <cuda_runtime_api.h>

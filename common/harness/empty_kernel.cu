@@ -1,5 +1,5 @@
-// Nothing here is worth studying: the launch floor, a kernel that does nothing.
-#include "common/bench.h"
+// The launch floor: a kernel that does nothing.
+#include "common/harness/bench.h"
 
 namespace {
 

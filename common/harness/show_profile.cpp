@@ -1,5 +1,5 @@
-// Nothing here is worth studying: the counters of each line, beside the source.
-#include "common/show_profile.h"
+// The counters of each line, beside the source.
+#include "common/harness/show_profile.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include <map>
 #include <string>
 
-#include "common/show.h"
+#include "common/harness/show.h"
 
 namespace show {
 namespace {
@@ -65,21 +65,6 @@ std::map<std::string, SourceFile> by_file(
   return files;
 }
 
-double value(const Metrics& m, const std::string& name) {
-  const auto found = m.find(name);
-  return found == m.end() ? 0 : found->second;
-}
-
-// The sum of a metric over what may stand for the '*' in its name.
-double sum(const Metrics& m, std::string name,
-           std::initializer_list<const char*> parts) {
-  double all = 0;
-  const size_t star = name.find('*');
-  for (const char* part : parts)
-    all += value(m, std::string(name).replace(star, 1, part));
-  return all;
-}
-
 // What the margin holds of a line. Numbers that are 0 are left blank.
 using Cells = std::vector<std::string>;
 Cells headings() {
@@ -95,7 +80,7 @@ std::string count(double value) {
                 value / (value < 1e9 ? 1e6 : 1e9));
   return text;
 }
-std::string ratio(double part, double whole, int digits) {
+std::string quotient(double part, double whole, int digits) {
   if (part == 0 || whole == 0) return "";
   char text[32];
   std::snprintf(text, sizeof text, "%.*f", digits, part / whole);
@@ -116,16 +101,16 @@ Cells cells_of(const Metrics& m) {
   const double wavefronts = sum(
       m, "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*.sum", {"ld", "st"});
   return {count(instructions),
-          instructions == 0 ? "" : ratio(lanes, 1, 1),
+          instructions == 0 ? "" : quotient(lanes, 1, 1),
           count(requests),
-          ratio(sectors, requests, 2),
+          quotient(sectors, requests, 2),
           count(accesses),
-          ratio(wavefronts, accesses, 2),
+          quotient(wavefronts, accesses, 2),
           count(value(m, "smsp__sass_branch_targets_threads_divergent.sum"))};
 }
 
 Cells cells_of(const Instructions::value_type& ins) {
-  return {count(ins.issued), ratio(ins.lanes, ins.issued, 1)};
+  return {count(ins.issued), quotient(ins.lanes, ins.issued, 1)};
 }
 
 // The margin's columns: as wide as need be, those in which some line has a

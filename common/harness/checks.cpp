@@ -1,7 +1,7 @@
-// Nothing here is worth studying: runs the checks, names those that passed, and
-// tells of those that failed the first.
+// Runs the checks, names those that passed, and describes the first that
+// failed.
 #define DOCTEST_CONFIG_IMPLEMENT
-#include "common/checks.h"
+#include "common/harness/checks.h"
 
 #include <doctest/doctest.h>
 #include <errno.h>

@@ -1,6 +1,5 @@
-// Nothing here is worth studying: how fast memory is read where nothing else is
-// done.
-#include "common/bench.h"
+// How fast memory is read where nothing else is done.
+#include "common/harness/bench.h"
 
 namespace {
 

@@ -1,19 +1,19 @@
-// Nothing here is worth studying: the launches of a program, one line per
-// kernel, and what the executor found wrong in one line.
-#include "common/show_kernels.h"
+// The launches of a program, one line per kernel, and what the executor found
+// wrong in one line.
+#include "common/harness/show_kernels.h"
 
 #include <set>
 #include <vector>
 
-#include "common/show.h"
-#include "common/show_profile.h"
+#include "common/harness/show.h"
+#include "common/harness/show_profile.h"
 #include "common/simt/core/settings.h"
 #include "common/simt/observe/report.h"
 
 namespace show {
 namespace {
 
-constexpr int kNameColumns = 22;
+constexpr int kKernelColumns = 22;
 
 struct Kernel {
   std::string name;
@@ -48,33 +48,25 @@ std::string findings_of(const std::string& kernel) {
   return out.empty() ? "none" : out;
 }
 
-double sum(const Metrics& metrics, const std::string& begin,
-           std::initializer_list<const char*> operations) {
-  double all = 0;
-  for (const char* op : operations) {
-    const auto found = metrics.find(begin + op + ".sum");
-    if (found != metrics.end()) all += found->second;
-  }
-  return all;
-}
-
 void print_kernel(const Kernel& kernel, std::FILE* out) {
   const Metrics m = total(kernel.launches);
-  const double requests = sum(m, "l1tex__t_requests_pipe_lsu_mem_global_op_",
-                              {"ld", "st", "red", "atom"});
-  const double sectors = sum(m, "l1tex__t_sectors_pipe_lsu_mem_global_op_",
+  const double requests =
+      sum(m, "l1tex__t_requests_pipe_lsu_mem_global_op_*.sum",
+          {"ld", "st", "red", "atom"});
+  const double sectors = sum(m, "l1tex__t_sectors_pipe_lsu_mem_global_op_*.sum",
                              {"ld", "st", "red", "atom"});
-  const double conflicts = sum(
-      m, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_", {"ld", "st"});
+  const double conflicts =
+      sum(m, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_*.sum",
+          {"ld", "st"});
   const double lanes =
       m.at("smsp__thread_inst_executed_per_inst_executed.ratio");
   std::string name = kernel.name;
-  if (name.size() > kNameColumns) {
+  if (name.size() > kKernelColumns) {
     std::fprintf(out, "%s\n", name.c_str());
     name.clear();
   }
   std::fprintf(
-      out, "%-*s%9s%12s%8s%10s%6.1f  %s\n", kNameColumns, name.c_str(),
+      out, "%-*s%9s%12s%8s%10s%6.1f  %s\n", kKernelColumns, name.c_str(),
       grouped(kernel.launches.size()).c_str(), grouped(requests).c_str(),
       text(requests ? sectors / requests : 0, Row::kRatio).c_str(),
       grouped(conflicts).c_str(), lanes, findings_of(kernel.name).c_str());
@@ -89,7 +81,7 @@ void print_kernels(std::FILE* out) {
     return;
   }
   if (reports[0].metrics.empty()) return;  // SIMT_COUNTERS=off
-  std::fprintf(out, "\n%-*s%9s%12s%8s%10s%6s  %s\n", kNameColumns, "kernel",
+  std::fprintf(out, "\n%-*s%9s%12s%8s%10s%6s  %s\n", kKernelColumns, "kernel",
                "launches", "requests", "sectors", "conflicts", "lanes",
                "findings");
   for (const Kernel& kernel : kernels()) print_kernel(kernel, out);

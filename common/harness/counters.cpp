@@ -1,4 +1,4 @@
-// Nothing here is worth studying: what ./run reports where there is no GPU.
+// What ./run reports where there is no GPU.
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "common/checks.h"
-#include "common/count.h"
-#include "common/show.h"
-#include "common/show_kernels.h"
-#include "common/show_profile.h"
+#include "common/harness/checks.h"
+#include "common/harness/count.h"
+#include "common/harness/show.h"
+#include "common/harness/show_kernels.h"
+#include "common/harness/show_profile.h"
 #include "common/simt/observe/report.h"
 #include "common/simt/runtime/runtime.h"
 

@@ -1,4 +1,4 @@
-// Nothing here is worth studying: how a chapter is timed, beside a plain copy.
+// How a chapter is timed, beside a plain copy.
 //
 // plots/<op>_bench.cpp defines add_benchmarks(); the linker does the rest.
 #pragma once
@@ -58,16 +58,16 @@ std::vector<int64_t> bench_sizes(int64_t bytes_per_element);
 // Defined by plots/<op>_bench.cpp.
 void add_benchmarks();
 
-// Defined by common/empty_kernel.cu: the least that a launch can cost.
+// Defined by common/harness/empty_kernel.cu: the least that a launch can cost.
 void launch_empty_kernel(cudaStream_t stream);
 
-// Defined by common/read_kernel.cu: reads n floats of random_floats(), aligned,
-// but for the last n % 4. It never writes to *never.
+// Defined by common/harness/read_kernel.cu: reads n floats of random_floats(),
+// aligned, but for the last n % 4. It never writes to *never.
 void launch_read_kernel(const float* x, int64_t n, float* never,
                         cudaStream_t stream);
 
-// Runs the benchmarks, prints their table; common/main.cpp calls it when every
-// check has passed. Returns the exit status.
+// Runs the benchmarks, prints their table; common/harness/main.cpp calls it
+// when every check has passed. Returns the exit status.
 int measure(int argc, char** argv);
 
 // A few million values in [-1, 1). Their number is prime, so that an output

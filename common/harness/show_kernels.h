@@ -1,5 +1,4 @@
-// Nothing here is worth studying: what the executor says of a program when it
-// has ended.
+// What the executor says of a program when it has ended.
 #pragma once
 
 #include <cstdio>

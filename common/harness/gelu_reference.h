@@ -1,5 +1,5 @@
-// Nothing here is worth studying: what gelu() must return, and how far off it
-// is, for the checks and the benchmark.
+// What gelu() must return, and how far off it is, for the checks and the
+// benchmark.
 #pragma once
 
 #include <cuda_fp16.h>

@@ -1,4 +1,4 @@
-// Nothing here is worth studying: how a table of counters is printed.
+// How a table of counters is printed.
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "common/show.h"
+#include "common/harness/show.h"
 
 namespace show {
 namespace {

@@ -1,10 +1,10 @@
-// Nothing here is worth studying: on a GPU, the program that ncu watches, and
-// the table of what it saw. docs/profile.py runs it both ways.
+// On a GPU, the program that ncu watches, and the table of what it saw.
+// docs/profile.py runs it both ways.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
-#include "common/show.h"
+#include "common/harness/show.h"
 
 namespace {
 

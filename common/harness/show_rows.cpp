@@ -1,10 +1,10 @@
-// Nothing here is worth studying: which counters a table shows, what their
-// ideal is, and what to say of one that is far from it.
+// Which counters a table shows, what their ideal is, and what to say of one
+// that is far from it.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
-#include "common/show.h"
+#include "common/harness/show.h"
 
 namespace show {
 namespace {
@@ -42,11 +42,6 @@ std::string wavefronts(const std::string& op) {
 }
 std::string conflicts(const std::string& op) {
   return "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" + op + ".sum";
-}
-
-double value(const Metrics& m, const std::string& name) {
-  const auto found = m.find(name);
-  return found == m.end() ? 0 : found->second;
 }
 
 double ratio(double part, double whole, double otherwise = 0) {
@@ -218,6 +213,20 @@ void add_bytes(std::vector<Row>& rows, const Metrics& m) {
 }
 
 }  // namespace
+
+double value(const Metrics& m, const std::string& name) {
+  const auto found = m.find(name);
+  return found == m.end() ? 0 : found->second;
+}
+
+double sum(const Metrics& m, const std::string& name,
+           std::initializer_list<const char*> parts) {
+  double all = 0;
+  const size_t star = name.find('*');
+  for (const char* part : parts)
+    all += value(m, std::string(name).replace(star, 1, part));
+  return all;
+}
 
 bool is_executor(const Metrics& metrics) {
   return metrics.contains(kCompulsory);

@@ -1,17 +1,18 @@
-// Nothing here is worth studying: counters of a chapter, beside those of
-// another one, as a table that explains itself.
+// Counters of a chapter, beside those of another one, as a table that explains
+// itself.
 //
 // The numbers are the executor's or, with a GPU, Nsight Compute's (ncu); both
 // go by ncu's names.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "common/count.h"
+#include "common/harness/count.h"
 
 namespace show {
 
@@ -49,6 +50,12 @@ struct Row {
   std::string note = {};  // one sentence, where the value is far from the ideal
   double cost = 0;  // sectors, passes or warp instructions the ideal would save
 };
+
+// A metric, or 0 where there is none of the name.
+double value(const Metrics& metrics, const std::string& name);
+// The sum of a metric over what may stand for the '*' in its name.
+double sum(const Metrics& metrics, const std::string& name,
+           std::initializer_list<const char*> parts);
 
 // The metrics of several launches, or lines, as one.
 Metrics total(const std::vector<Metrics>& parts);
