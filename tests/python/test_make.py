@@ -268,7 +268,7 @@ class ProgramTest(unittest.TestCase):
         self.assertNotEqual(self.program(sources=("twice.cpp",))[0], 0)
         self.assertFalse((ROOT / "run").is_symlink())
         (ROOT / "run").touch()
-        self.assertNotEqual(make("chapter01", "BACKEND=cpu", "CHECKS=none.o")[0], 0)
+        self.assertNotEqual(make("chapter01", "BACKEND=cpu", "point_run_at=@false")[0], 0)
         self.assertFalse((ROOT / "run").exists())
 
     def test_a_file_alone_needs_no_quotes(self):
