@@ -374,11 +374,11 @@ inline int64_t gpu_bytes_taken() {
 }
 
 // A GPU tells of memory in steps of 2 MiB, and of other programs' too. The
-// least that cudaMalloc() takes is 512 bytes, which so many calls make 4 MiB;
+// least that cudaMalloc() takes is 256 bytes or more, which so many calls make 8 MiB;
 // and other programs do not take more in every round.
 template <class Calls>
 int64_t bytes_kept_per_call(const Calls& calls, const Stream& stream) {
-  constexpr int kRounds = 3, kCalls = 8192;
+  constexpr int kRounds = 3, kCalls = 32768;
   constexpr int64_t kStep = 2 << 20;
   int64_t kept = std::numeric_limits<int64_t>::max();
   for (int round = 0; round < kRounds; ++round) {
