@@ -105,7 +105,7 @@ def label(by):
 def caption(measured):
     c = measured.context
     return (f"*{c['gpu']}, CUDA {c['cuda']}, PyTorch {c['torch']}, Triton {c['triton']}, "
-            f"{c['date']}, commit {c['commit']}; all in one process, median of {CALLS} calls, "
+            f"{c['date']}, commit {c['commit']}; all in one process, median of {c['calls']} calls, "
             "L2 cold.*")
 
 
@@ -326,7 +326,7 @@ def main(pairs):
         "gpu": torch.cuda.get_device_name(), "torch": torch.__version__,
         "cuda": torch.version.cuda, "triton": version_of("triton"), "commit": commit, "dirty": dirty,
         "date": datetime.date.today().isoformat(),
-        "command": "make peers",
+        "command": "make peers", "calls": CALLS,
         "sources": {str(s): tie(ROOT, s) for s in [*libraries, FUNCTORS]},
     }
     folder = bench.DATA / records.gpu_folder(context["gpu"]) / context["date"]
