@@ -224,7 +224,7 @@ def _row(benchmark):
                us_p10=positive("p10_us"), us_p90=positive("p90_us"),
                warm_us=optional("warm_p50_us"),
                graph_us=optional("graph_p50_us"),
-               calls=int(benchmark["iterations"]),
+               calls=int(re.search(r"iterations:(\d+)", benchmark["name"])[1]),
                throttled=bool(benchmark.get("throttled", 0)),
                worst_error=benchmark.get("worst_error"))
 

@@ -21,7 +21,7 @@ def benchmark(series, n, gbps, bytes_=8, **more):
     us = 2.5 + bytes_ * n / gbps * 1e-3
     return {"name": f"{series}/n:{n}/iterations:50/manual_time", "n": float(n),
             "bytes": float(bytes_ * n), "p10_us": us * 0.99, "p50_us": us,
-            "p90_us": us * 1.01, "iterations": 50, "warm_p50_us": us * 0.8,
+            "p90_us": us * 1.01, "warm_p50_us": us * 0.8,
             "graph_p50_us": us * 0.5, "throttled": 0.0, **more}
 
 
