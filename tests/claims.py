@@ -67,13 +67,14 @@ TIMES = re.compile(
     r"(?P<less>\S.*) < (?P<factor>[\d.]+) x (?P<more>\S.*) at (?P<least>[\d^,]+)(?:\.\.(?P<most>[\d^,]+))?"
 )
 
-# A number of what claims count, or one that nothing is said of; no part of a calculation.
-NUMBER = re.compile(
-    r"(?<![×+*/=-] )(?<![\w.,^])(?<!hapter )(?P<number>\d(?:[\d,]*\d)?(?:\.\d+)?(?!\d)|two|three|four|five|six|seven|eight"
-    r"|nine|ten|eleven|twelve)(?:(?: [a-z-]+)? (?P<noun>loads?|stores?|sectors?|requests?|barriers?"
-    r"|instructions?|conversions?|reductions?|wavefronts?|times)\b|(?P<alone>,? and\b|(?<=\d)[.,;:](?=\s|$)))"
-)
 WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+COUNTED = "load store sector request barrier instruction conversion reduction wavefront time".split()
+# How many of what claims count, or a number that nothing follows; no part of a calculation.
+NUMBER = re.compile(
+    rf"(?<![×+*/=-] )(?<![\w.,^])(?<!hapter )(\d(?:[\d,]*\d)?(?:\.\d+)?(?!\d)|{'|'.join(WORDS[2:])})"
+    rf"(?:(?: [a-z-]+)? (?:{'|'.join(COUNTED)})s?\b|,? and\b|(?<=\d)[.,;:](?=\s|$))"
+)
+STATED = re.compile(r"(?:[:,]\s+|(?:grid|block|n)=)(\d[\d,]*(?:\.\d+)?)(?![\d,^])")
 
 # What opcodes are made of: "0 x ld.globl" must not pass for want of a letter.
 OPCODE_WORDS = set("""
@@ -281,17 +282,10 @@ def check_beside(page, tally):
             before = [sentences for _, sentences in prose.paragraphs(text[: directive.start])]
             claims.setdefault(before[-1][-1] if before else "", []).append(directive)
     for sentence, directives in claims.items():
-        known = {n for d in directives for n in numbers(d)}
+        stated = {_number(n) for d in directives for n in STATED.findall(d.args)}
         for said in NUMBER.finditer(prose.LINK.sub(r"\1", prose.CODE.sub("`", sentence))):
-            number = WORDS.index(said["number"]) if said["number"] in WORDS else float(said["number"].replace(",", ""))
-            if number not in known:
+            if _number(said[1]) not in stated:
                 tally.fail(f"{directives[0].where}: '{said[0]}' is said beside, and not claimed")
-
-
-def numbers(directive):
-    """Those that a claim states: its counts, its size, its grid and block."""
-    stated = re.findall(r"(?:^|[=:,]\s)\s*(\d[\d,]*(?:\.\d+)?)(?= )|(?:grid|block|n)=([\d,]+)", directive.args)
-    return {float((a or b).replace(",", "")) for a, b in stated}
 
 
 def equals(value, claimed):
@@ -320,6 +314,10 @@ def run(root):
             except (Problem, records.RecordError) as problem:
                 tally.fail(f"{directive.where}: '{directive}': {problem}")
     return tally.close("ptx, count or times claim")
+
+
+def _number(text):
+    return WORDS.index(text) if text in WORDS else float(text.replace(",", ""))
 
 
 def _known(opcode):
