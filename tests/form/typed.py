@@ -13,7 +13,7 @@ from form.writing import sentences
 
 # Words in backticks that stand in no source: of tools, of PTX, of other people's files.
 OTHERS = set("""
-    SIMT_THREADS cuobjdump sass atom nc sum dram__bytes make run SRC mine
+    SIMT_THREADS cuobjdump sass atom nc dram__bytes mine
     coalesce control_divergence_reduce reduce_coarsening segment_reduce shared_reduce simple_reduce
     """.split())
 WORD = re.compile(r"[A-Za-z_]\w+")
