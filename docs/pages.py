@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("chapters", "common", "tests", "plots", "docs")
 
 WOVEN = ("code", "diff", "table", "figure", "break", "terms", "value")
-CHECKED = ("ptx", "count")
+CHECKED = ("ptx", "count", "times")
 
 TOKEN = re.compile(
     r"""

@@ -84,7 +84,7 @@ def load(path, root):
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise records.RecordError(f"{path}: {error!r}: run `make peers` again") from error
     for source, then in sources.items():
-        records.note_stale(then, tie(root, source),
+        records.note_stale(then, (root / source).is_file() and tie(root, source),
                              f"{path.relative_to(root)} is of an earlier version of {source}: "
                              "`make peers` measures it anew")
     return Peers(path, data["context"], {(t.op, t.by, t.n): t for t in times})
@@ -104,7 +104,7 @@ def label(by):
 def caption(measured):
     c = measured.context
     return (f"*{c['gpu']}, CUDA {c['cuda']}, PyTorch {c['torch']}, Triton {c['triton']}, "
-            f"{c['date']}, commit {c['commit']}; all in one process, median of {CALLS} calls, "
+            f"{c['date']}, commit {c['commit']}; all in one process, median of {c['calls']} calls, "
             "L2 cold.*")
 
 
@@ -325,7 +325,7 @@ def main(pairs):
         "gpu": torch.cuda.get_device_name(), "torch": torch.__version__,
         "cuda": torch.version.cuda, "triton": version_of("triton"), "commit": commit, "dirty": dirty,
         "date": datetime.date.today().isoformat(),
-        "command": "make peers",
+        "command": "make peers", "calls": CALLS,
         "sources": {str(s): tie(ROOT, s) for s in [*libraries, FUNCTORS]},
     }
     folder = bench.DATA / records.gpu_folder(context["gpu"]) / context["date"]

@@ -22,6 +22,7 @@ CONTEXT = ("gpu", "driver", "cuda", "l2_bytes", "datasheet_gbps", "date",
 
 FLOOR, COPY, READ = "empty kernel", "copy", "read"
 MISALIGNED = " misaligned by one element"  # Ends a series' name.
+SIZE = re.compile(r"(\d+)\^(\d+)|[\d,]+")
 
 
 # A sentence for each stale record that was read; who reads clears it before.
@@ -72,6 +73,7 @@ class Row:
     us_p90: float
     warm_us: float | None
     graph_us: float | None
+    calls: int  # The medians are of so many.
     throttled: bool
     worst_error: float | None  # In a unit of the contract's, where there is one.
 
@@ -132,6 +134,14 @@ class Record:
 
     def percent_of_read(self, row):
         return 100 * self.read_of(row).us / row.us
+
+
+def parse_size(text):
+    """2^28, 150528 or 150,528 -> int"""
+    match = SIZE.fullmatch(text)
+    if not match:
+        raise ValueError(f"'{text}' is no size: write 150528 or 2^28")
+    return int(match[1]) ** int(match[2]) if match[1] else int(text.replace(",", ""))
 
 
 def op_of(source):
@@ -264,6 +274,7 @@ def _row(benchmark):
                us_p10=positive("p10_us"), us_p90=positive("p90_us"),
                warm_us=optional("warm_p50_us"),
                graph_us=optional("graph_p50_us"),
+               calls=int(re.search(r"iterations:(\d+)", benchmark["name"])[1]),
                throttled=bool(benchmark.get("throttled", 0)),
                worst_error=benchmark.get("worst_error"))
 

@@ -8,6 +8,7 @@
     table ladder              every chapter, by operation: its idea, speed and gain
     table peers OP [N...]     the chapters of a contract beside its peers
     table provenance          every data file and where it comes from
+    table claims              how many claims each page has, so that none gets lost unseen
     table parity programs     how often the executor counts what ncu counts
     table parity differences  where it does not, and why
     table kernel FILE NAME    what ncu and the executor count of one launch of NAME
@@ -91,10 +92,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
 import counts  # noqa: E402
 import forms  # noqa: E402
+import pages  # noqa: E402
 import prose  # noqa: E402
 from pages import Problem  # noqa: E402
+from records import SIZE, parse_size  # noqa: E402
 
-MEDIAN = "median of 50 calls, L2 cold"
 LARGE = [1 << 26, 1 << 28, 1 << 30]
 SIZES = [150_528, 1 << 20, 6_422_528, 1 << 24, *LARGE]
 SMALL = [1 << 10, 1 << 14, 150_528, 1 << 20]
@@ -271,6 +273,17 @@ def provenance(args, page):
     header = ["file", "GPU", "date", "commit", "driver", "CUDA",
               "clocks before", "clocks after"]
     return _table(header, rows, "l" * len(header))
+
+
+def claims(args, page):
+    root, rows = records.root_of(page), []
+    for path in pages.find(root):
+        words = [directive.word for directive in pages.Page(path, root).directives]
+        counted = [words.count(word) for word in pages.CHECKED]
+        if any(counted):
+            link = f"[{path.relative_to(root)}]({os.path.relpath(path, page.parent)})"
+            rows.append([link, *map(str, counted)])
+    return _table(["page", *pages.CHECKED], rows)
 
 
 def peers_of_contract(args, page):
@@ -547,7 +560,7 @@ def gpus_figure(args, page):
     shown = two_gpus_figure.records_of(root)
     return [_picture(root, page, "gpus.svg", "Bars, two per chapter: its bandwidth as a part of "
                      "what a plain copy reaches, on two GPUs"), "",
-            f"*{'; '.join(_origin([record.context for record in of_gpu]) for of_gpu in shown)}; {MEDIAN}; "
+            f"*{'; '.join(_origin([record.context for record in of_gpu]) for of_gpu in shown)}; {_median(sum(shown, []))}; "
             f"n = {_power(HEADLINE)}; each chapter beside the copy of its own run.*"]
 
 
@@ -746,6 +759,7 @@ RENDERERS = {
     ("table", "ladder"): ladder,
     ("table", "peers"): peers_of_contract,
     ("table", "provenance"): provenance,
+    ("table", "claims"): claims,
     ("table", "parity"): parity,
     ("table", "kernel"): kernel,
     ("table", "ptx"): ptx,
@@ -794,17 +808,6 @@ RENDERERS = {
 }
 
 
-SIZE = re.compile(r"(\d+)\^(\d+)|[\d,]+")
-
-
-def parse_size(text):
-    """2^28, 150528 or 150,528 -> int"""
-    match = SIZE.fullmatch(text)
-    if not match:
-        raise ValueError(f"'{text}' is no size: write 150528 or 2^28")
-    return int(match[1]) ** int(match[2]) if match[1] else int(text.replace(",", ""))
-
-
 def headline_size(record):
     """2^28, or the largest that the GPU had room for."""
     return max(n for n in record.sizes(record.op) if n <= HEADLINE)
@@ -822,7 +825,7 @@ def idea(page):
 
 def caption(shown, note=None):
     """Where the numbers come from: GPU, driver, CUDA, date, commit."""
-    text = _origin([record.context for record in shown]) + "; " + MEDIAN
+    text = _origin([record.context for record in shown]) + "; " + _median(shown)
     if note:
         text += "; " + note
     if any(row.throttled for record in shown for row in record.rows.values()):
@@ -839,6 +842,11 @@ def _origin(contexts):
                       "CUDA " + unique(c["cuda"] for c in contexts),
                       unique(c["date"][:10] for c in contexts),
                       "commit " + unique(map(_commit, contexts))])
+
+
+def _median(shown):
+    calls = {row.calls for record in shown for row in record.rows.values()}
+    return f"median of {' or '.join(map(str, sorted(calls)))} calls, L2 cold"
 
 
 def _commit(context):

@@ -4,8 +4,8 @@
     <!-- break FILE: 'old' -> 'new'; red: TEST CASE OR FINDING -->
 
 `old` occurs exactly once in FILE. The mutant must compile and link with its
-contract's suite, and its run must fail: by the doctest case whose name begins
-with the text after `red:`, or with that text among the executor's findings.
+contract's suite, and its run must fail: by the doctest case whose whole name
+stands after `red:`, or with that text among the executor's findings.
 The unmodified file must pass that check; where a finding is named, all of them.
 Quoted texts know \\', \\\\, \\n and \\> (for a
 comment's end), and adjacent ones are joined, as in C++.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Check what the pages claim about instructions and about counters.
+"""Check what the pages claim about instructions, about counters and about times.
 
     <!-- ptx FILE KERNEL: COUNT x INSTRUCTION [SCOPE], ... -->
 
@@ -19,6 +19,12 @@ are those of the PTX that nvcc makes.
 ROW is a row of the table that ./run prints without a GPU, for a call on N
 elements in arrays that start K elements too far; with grid or block, the call
 launches one kernel, so. kernel=NAME picks one kernel of several. A whole VALUE is meant exactly, 31.97 to its digits.
+A number in the sentence before a claim of either kind is one of the claim's.
+
+    <!-- times FILE [SERIES] < FACTOR x FILE [SERIES] at N, ... -->
+
+compares recorded medians, at N or at all sizes of N..N. SERIES is `copy` or `read`, of as
+many bytes in the same run, or what the op's name is followed by, as `backward`.
 """
 
 import argparse
@@ -32,11 +38,13 @@ import re
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / name) for name in ("docs", "plots")]
 
 import counts  # noqa: E402
 import pages  # noqa: E402
+import prose  # noqa: E402
 import ptx  # noqa: E402
+import records  # noqa: E402
 import toolchain  # noqa: E402
 from pages import Problem  # noqa: E402
 
@@ -54,6 +62,19 @@ COUNT = re.compile(
     r"(?P<file>\S+)\s+(?P<words>n=[^:]*?)\s*:\s+(?P<parts>.+)", re.S
 )
 EXPECTED = re.compile(r"(?P<value>\d[\d,]*(?:\.\d+)?)(?:\s+%)?\s+(?P<row>\S.*)")
+
+TIMES = re.compile(
+    r"(?P<less>\S.*) < (?P<factor>[\d.]+) x (?P<more>\S.*) at (?P<least>[\d^,]+)(?:\.\.(?P<most>[\d^,]+))?"
+)
+
+WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+COUNTED = "load store sector request barrier instruction conversion reduction wavefront time".split()
+# How many of what claims count, or a number that nothing follows; no part of a calculation.
+NUMBER = re.compile(
+    rf"(?<![×+*/=-] )(?<![\w.,^])(?<!hapter )(\d(?:[\d,]*\d)?(?:\.\d+)?(?!\d)|{'|'.join(WORDS[2:])})"
+    rf"(?:(?: [a-z-]+)? (?:{'|'.join(COUNTED)})s?\b|,? and\b|(?<=\d)[.,;:](?=\s|$))"
+)
+STATED = re.compile(r"(?:[:,]\s+|(?:grid|block|n)=)(\d[\d,]*(?:\.\d+)?)(?![\d,^])")
 
 # What opcodes are made of: "0 x ld.globl" must not pass for want of a letter.
 OPCODE_WORDS = set("""
@@ -221,6 +242,52 @@ def check_launch(word, launches, title, tally):
         tally.fail(f"{title}: {word}: launched with {name} {', '.join(map(str, found)) or 'none'}")
 
 
+def check_times(directive, page, tally):
+    for part in re.split(r",\s+", " ".join(directive.args.split())):
+        claim = TIMES.fullmatch(part)
+        if not claim:
+            raise Problem(f"cannot read '{part}': write FILE [SERIES] < FACTOR x FILE [SERIES] at N")
+        records.stale.clear()
+        less, more = (recorded(page, *claim[side].split()) for side in ("less", "more"))
+        if records.stale:
+            tally.stale(f"{directive.where}: {part}: not checked: {records.stale[0]}")
+            continue
+        first, last = (records.parse_size(claim[end] or claim["least"]) for end in ("least", "most"))
+        ratios = {n: less[n] / more[n] for n in less.keys() & more.keys() if first <= n <= last}
+        if not {first, last} <= ratios.keys():
+            raise Problem(f"'{part}' was not measured at both {first:,} and {last:,}")
+        slowest = max(ratios, key=ratios.get)
+        if ratios[slowest] < float(claim["factor"]):
+            tally.ok(f"{directive.where}: {part}")
+        else:
+            tally.fail(f"{directive.where}: {part}: {ratios[slowest]:.3f} x at n = {slowest:,}")
+
+
+def recorded(page, file, *series):
+    """Size -> the median of a series, in µs."""
+    record = records.of_source(page.root, pages.relative_file(page, file))
+    name = " ".join(series)
+    name = name if name in (records.COPY, records.READ) else " ".join([record.op, *series])
+    return {n: record.row(name, n).us for n in record.sizes(name)}
+
+
+def check_beside(page, tally):
+    """What is said right before a claim are the numbers of the claim."""
+    text = prose.text(page)
+    for block in page.blocks:
+        text = pages.blank(text, block.start, block.end)
+    claims = {}  # sentence -> the directives behind it
+    for directive in page.directives:
+        if directive.word in ("ptx", "count"):
+            before = [sentences for _, sentences in prose.paragraphs(text[: directive.start])]
+            claims.setdefault(before[-1][-1] if before else "", []).append(directive)
+    for sentence, directives in claims.items():
+        stated = {_number(n) for d in directives for n in STATED.findall(d.args)}
+        for said in NUMBER.finditer(prose.LINK.sub(r"\1", prose.CODE.sub("`", sentence))):
+            if _number(said[1]) not in stated:
+                tally.fail(f"{directives[0].where}: '{said[0]}' is said beside, and not claimed")
+
+
 def equals(value, claimed):
     """Whole numbers exactly; others to the digits that are claimed."""
     digits = len(claimed.partition(".")[2])
@@ -235,15 +302,22 @@ def run(root):
         except Problem as problem:
             tally.fail(str(problem))
             continue
+        check_beside(page, tally)
         for directive in page.directives:
             try:
                 if directive.word == "count":
                     check_count(directive, page, tally)
                 if directive.word == "ptx":
                     check_directive(directive, page, compiler, tally)
-            except Problem as problem:
+                if directive.word == "times":
+                    check_times(directive, page, tally)
+            except (Problem, records.RecordError) as problem:
                 tally.fail(f"{directive.where}: '{directive}': {problem}")
-    return tally.close("ptx or count claim")
+    return tally.close("ptx, count or times claim")
+
+
+def _number(text):
+    return WORDS.index(text) if text in WORDS else float(text.replace(",", ""))
 
 
 def _known(opcode):

@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
 import pages  # noqa: E402
-from form import files, folders, sources, writing  # noqa: E402
+from form import files, folders, sources, typed, writing  # noqa: E402
 from pages import Problem  # noqa: E402
 
 # What is checked, and the function that lists what to look at.
@@ -42,6 +42,12 @@ CHECKS = [
     (writing.links, pages.find),
     (writing.errata_rows, files.errata),
     (writing.typed_numbers, pages.find),
+    (typed.identifiers, files.chapter_pages),
+    (typed.gpu, files.chapter_pages),
+    (typed.markup, files.chapter_pages),
+    (typed.targets, pages.find),
+    (typed.chapter_links, pages.find),
+    (typed.versions, pages.find),
     (writing.terms, files.whole),
     (writing.entries, files.glossary),
     (folders.machine, files.everything),

@@ -1,8 +1,10 @@
 """tests/claims.py has been seen to fail on every kind of false claim."""
 
-import unittest
+import os
+import unittest.mock
 
 import counted
+import made_up
 from tree import TreeTest
 
 import ptx
@@ -185,7 +187,7 @@ class Instructions(ClaimTest):
 
     def test_no_claim(self):
         self.write(HERE, "# Page\n\n`<!-- ptx relu.cu relu_kernel: 1 x ret -->`\n")
-        self.assert_red("no ptx or count claim found")
+        self.assert_red("no ptx, count or times claim found")
 
     def test_a_file_is_compiled_once(self):
         self.green("ptx relu.cu plain_kernel: 1 x ret")
@@ -254,6 +256,57 @@ class Counts(ClaimTest):
             self.green("count relu.cu n=1024: 32 load requests")
             self.green("count relu.cu n=2048: 64 load requests")
         self.assertEqual(self.read("calls").split("\n"), ["1024 0", "2048 0", ""])
+
+
+class Beside(ClaimTest):
+    def test_a_number_in_the_sentence_is_the_claims(self):
+        claim = "<!-- ptx relu.cu twice_kernel<3>: 3 x st.global.*32 -->"
+        for sentence in ("It makes two wide stores.", "It has four of 2 bytes. Three times. Or 4.", "So 5 and 3."):
+            with self.subTest(sentence):
+                self.write(HERE, f"# Page\n\nSo. {sentence}\n{claim}\n")
+                self.assert_red(f"{HERE}:4: '", "is said beside, and not claimed")
+        self.write(HERE, f"# Page\n\nTwo loads. In chapter 07, of 16 bytes, 1 + 2 makes three stores.\n{claim}\n"
+                   "It takes four loads.\n")
+        self.assert_green()
+
+    def test_a_size_is_no_count(self):
+        counted.plant(self.write, "chapters/03_pack/relu.cu")
+        self.write(HERE, "# Page\n\nTwo loads. <!-- count relu.cu n=2^20: 32,768 load requests -->\n"
+                   "It takes two requests. <!-- count relu.cu n=2^20: 32,768 load requests -->\n")
+        self.assert_red("'two requests' is said beside")
+
+
+class Times(ClaimTest):
+    """Comparisons, judged by made-up records: chapter 03 runs at the copy's speed."""
+
+    def setUp(self):
+        super().setUp()
+        made_up.repository(self.root)
+
+    def test_comparisons(self):
+        self.green("times relu.cu < 0.65 x ../01_one_thread_each/relu.cu at 2^28")
+        self.red("times relu.cu < 0.6 x ../01_one_thread_each/relu.cu at 2^28", "0.626 x at n = 268,435,456")
+        self.green("times relu.cu < 1.01 x relu.cu copy at 1024..2^28, relu.cu copy < 1 x relu.four.cu at 2^20..2^28")
+        self.red("times relu.four.cu < 1.01 x relu.cu at 1024..2^28", "1.026 x at n = 268,435,456")
+
+    def test_grammar(self):
+        for text, message in [
+            ("times relu.cu is faster", "cannot read 'relu.cu is faster'"),
+            ("times relu.cu < 1 x relu.cu copy at 2^20..2^27", "was not measured at both 1,048,576 and 134,217,728"),
+            ("times relu.cu < 1 x relu.cu backward at 2^28", "was not measured at both"),
+            ("times gone.cu < 1 x relu.cu at 2^28", "no file gone.cu"),
+        ]:
+            with self.subTest(text):
+                self.red(text, message)
+
+    def test_a_stale_record_is_skipped_aloud(self):
+        self.write("chapters/03_pack/relu.four.cu", "int edited;\n")
+        self.claim("times relu.four.cu < 0.1 x relu.cu at 2^28, relu.cu < 1.1 x relu.cu copy at 2^28")
+        status, said = self.run_tool()
+        self.assertEqual((status, said.count("STALE ")), (0, 1), said)
+        self.assertIn("1 passed, 0 failed, 1 skipped", said)
+        with unittest.mock.patch.dict(os.environ, RELEASE="1"):
+            self.assert_red("not checked: plots/data/")
 
 
 NESTED = """

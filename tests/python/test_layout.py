@@ -9,6 +9,7 @@ from tree import TreeTest
 from form import sources
 
 MAKEFILE = """\
+chapter01 chapter02:
 build/cpu/%.o: %.cu
 	@mkdir -p $(@D)
 	@g++ -I. -D__global__= -D__device__= -x c++ -c $< -o $@
@@ -150,6 +151,9 @@ HERE = "chapters/02_two/README.md"
 LOW, HIGH = "common/simt/core/warp.h", "common/simt/runtime/launch.cpp"
 
 
+DEVICE = "// .multiprocessors = 132, .threads_per_multiprocessor = 2048\n"
+
+
 class Layout(TreeTest):
     tool = "tests/layout.py"
 
@@ -172,6 +176,8 @@ class Layout(TreeTest):
         self.write(LOW, "// Registers.\n#include <vector>\n")
         self.write(HIGH, '// Launches.\n#include "common/simt/core/warp.h"\n')
         self.write("common/harness/bench.h", "// How a chapter is timed.\n")
+        self.write("common/simt/core/device.cpp", DEVICE)
+        self.write("common/setup/ensure.sh", "fail 'g++ 11 or newer is needed'\n")
         self.write(".clang-format", "BasedOnStyle: Google\n")
         self.write("chapters/01_one/relu.cu", SOURCE.format(number="01"))
         self.write(
@@ -454,7 +460,7 @@ class Layout(TreeTest):
                     "', which chapters/01_one/README.md:5 defines, is linked nowhere: link it to "
                     "docs/terms.md#warp",
                 )
-        self.edit(HERE, "A book.", "A warp, two [warps](../../docs/terms.md#warp), `packs` of a warplike grid.")
+        self.edit(HERE, "A book.", "A warp, two [warps](../../docs/terms.md#warp), `pack` of a warplike grid.")
         self.edit(HERE, link.replace("#grid", "#grids"), "grid")  # An everyday word.
         self.assert_green()
 
@@ -550,6 +556,28 @@ class Layout(TreeTest):
                     "typed numbers: ",
                     f"'{' '.join(number.split())}' is a measurement typed by hand",
                 )
+
+    def test_what_is_typed_by_hand(self):
+        """Drifts of a word or a number, and sentences that are none."""
+        for text, message in [
+            ("`kBlok` is it.", "identifiers: line 172: 'kBlok' is neither in the page's code nor"),
+            ("`__syncwarps()` waits.", "'__syncwarps' is neither"),
+            ("Type `make chapter3`.", "targets: line 172: make has no target 'chapter3'"),
+            ("So:\n\n```sh\nmake chapter01 chapters && ./run\n```", "make has no target 'chapters'"),
+            ("So:\n\n    make runs SRC=a.cu", "make has no target 'runs'"),
+            ("See [chapter\n01](../02_two/README.md).", "chapter links: line 172: 'chapter\n01' leads to"),
+            ("See [01](../02_two/README.md).", "'01' leads to ../02_two/README.md"),
+            ("It takes g++\n10 or newer.", "versions: 'g++ 10 or newer' is not what"),
+            ("It takes Python 3.9 or newer.", "'Python 3.9 or newer' is not what"),
+            ("An SM holds 1,536\nthreads.", "gpu: line 172: '1,536' in 'An SM holds"),
+            ("An H200 has 142 SMs.", "'142' in 'An H200 has"),
+            ("<!-- table a -->\n<!-- end -->\n" * 4, "markup: 20 of 180 lines hold nothing but directives"),
+        ]:
+            with self.subTest(text):
+                self.red_after(HERE, "A book.", text, message)
+        self.edit(HERE, "A book.", "`kBlock`, `relu` and `__syncwarp()`: `make chapter01 && ./run`, g++ 11 or newer, "
+                  "[chapter 01](../01_one/README.md). An H200 has 132 SMs, each holds 2,048 threads. Others have 80 SMs.")
+        self.assert_green()
 
     def test_terms(self):
         self.red_after(

@@ -114,7 +114,7 @@ class Drawn(unittest.TestCase):
         n, pair = budget_figure.N, sweep.Pair(2, 256)
 
         def row(series, us):
-            return records.Row(series, n, 4 * n, us, us, us, None, None, False, None)
+            return records.Row(series, n, 4 * n, us, us, us, None, None, 50, False, None)
         record = records.Record(None, {}, {(r.series, n): r for r in (row("sum", 1024.0),
                                                                       row("read", 256.0))})
         blocks = n // 512

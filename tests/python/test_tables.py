@@ -84,6 +84,20 @@ class Tables(unittest.TestCase):
                 self.assertIn("*NVIDIA H200, driver 580.1, CUDA 13.0, 2026-01-02, "
                               "commit 0123456789ab; median of 50 calls", caption)
 
+    def test_caption_counts_the_calls(self):
+        data = made_up.record(self.root, self.source, 4000)
+        for benchmark in data["benchmarks"]:
+            benchmark["name"] = benchmark["name"].replace("iterations:50", "iterations:30")
+        made_up.write(made_up.data_path(self.root, self.source), data)
+        self.assertIn("median of 30 calls", self.render("table", "misaligned")[-1])
+
+    def test_a_claim_that_is_deleted_is_seen(self):
+        page = self.source.parent / "README.md"
+        page.write_text("It is so. <!-- ptx a.cu b: 1 x ret -->\n\nIt is. <!-- times a.cu < 1 x b.cu at 1 -->\n")
+        self.assertIn("| 1 | 0 | 1 |", self.render("table", "claims")[-1])
+        page.write_text("It is so.\n\nIt is. <!-- times a.cu < 1 x b.cu at 1 -->\n")
+        self.assertIn("| 0 | 0 | 1 |", self.render("table", "claims")[-1])
+
     def test_provenance_has_a_line_for_every_file(self):
         self.assertEqual(len(self.render("table", "provenance")), 2 + 3)
 
@@ -106,7 +120,7 @@ class Tables(unittest.TestCase):
                 continue
             if kind == "figure" or name == "left_us":  # Shows what is not there.
                 continue
-            if name in ("parity", "findings", "speed", "memory", "error",
+            if name in ("claims", "parity", "findings", "speed", "memory", "error",
                         "coarsening", "sweep", "error_speed", "fastest", "tried",
                         "turns", "turn_ns", "latency_us",
                         "peers", "peer", "latency", "pitfall", "arbitration", "kernel", "ptx",
