@@ -374,8 +374,8 @@ inline int64_t gpu_bytes_taken() {
 }
 
 // A GPU tells of memory in steps of 2 MiB, and of other programs' too. The
-// least that cudaMalloc() takes is 256 bytes or more, which so many calls make 8 MiB;
-// and other programs do not take more in every round.
+// least that cudaMalloc() takes is 256 bytes or more, which so many calls make
+// 8 MiB; and other programs do not take more in every round.
 template <class Calls>
 int64_t bytes_kept_per_call(const Calls& calls, const Stream& stream) {
   constexpr int kRounds = 3, kCalls = 32768;
