@@ -44,6 +44,11 @@ def opened(path):
     if data.get("seal") != seal_of(data):
         raise RecordError(f"{path} is not what was measured, for its seal does not fit: "
                           "restore it, or measure again")
+    about = data.get("context", data)
+    if {"gpu", "date"} <= set(about) and path.parents[2].name == "data":
+        of = (gpu_folder(about["gpu"]), about["date"][:10])
+        if of != path.parts[-3:-1]:
+            raise RecordError(f"{path} is of {' and '.join(of)}, by its own word")
     return data
 
 
@@ -229,9 +234,6 @@ def load(path):
 
 def nonsense(record):
     """What cannot have been measured so, or None."""
-    gpu, date = record.path.parts[-3:-1]
-    if gpu_folder(record.context["gpu"]) != gpu or record.date != date:
-        return f"it is of {record.context['gpu']}, {record.date}, by its own word"
     most = float(record.context["datasheet_gbps"])  # 0: nobody knows it.
     fast = [row for row in record.rows.values() if 0 < most < row.gbps]
     if fast:

@@ -343,9 +343,8 @@ def latencies(args, page):
     gpus = latency.RECORD.gpus(root)
     told = [latency.RECORD.newest(root, gpu) for gpu in gpus]
     contexts = [latency.RECORD.context(root, gpu) for gpu in gpus]
-    if any(of_gpu.keys() != told[0].keys() for of_gpu in told):
-        raise ValueError("the GPUs' records of latencies hold other things: measure them again")
-    rows = [[name, *(_time(of_gpu[name]) for of_gpu in told)] for name in told[0]]
+    rows = [[name, *(_time(of_gpu[name]) if name in of_gpu else "-" for of_gpu in told)]
+            for name in told[0]]
     return [*_table(["ns", *(context["gpu"] for context in contexts)], rows), "",
             f"*{'; '.join(_origin([context]) for context in contexts)}.*"]
 

@@ -105,7 +105,8 @@ def peer(by, us, n=1 << 28):
 
 def plant_peers(root, times, **sources):
     """What `make peers` would have written; sources by their path."""
-    context = dict.fromkeys(("gpu", "cuda", "torch", "triton", "date", "commit"), "x") | {"calls": 50}
+    context = dict.fromkeys(("cuda", "torch", "triton", "commit"), "x") | {
+        "gpu": "NVIDIA H200", "date": "2026-01-02"} | {"calls": 50}
     path = root / "plots/data" / records.REFERENCE_GPU / "2026-01-02/peers.json"
     write(path, {"context": context | {"sources": sources}, "times": times})
     return path

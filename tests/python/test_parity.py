@@ -110,7 +110,8 @@ class Files(unittest.TestCase):
     def test_tables_show_what_differs(self):
         data = self.root / f"plots/data/{records.REFERENCE_GPU}/2026-01-02"
         data.mkdir(parents=True)
-        context = dict.fromkeys(("gpu", "driver", "cuda", "ncu", "date", "commit"), "x")
+        context = dict.fromkeys(("driver", "cuda", "ncu", "commit"), "x") | {
+            "gpu": "NVIDIA H200", "date": "2026-01-02"}
         (data / "parity.json").write_text(parity_data.text_of(
             Parity(context, self.recorded.programs), self.root))
         (self.root / parity_data.EXCEPTIONS).write_text(KNOWN)

@@ -85,7 +85,7 @@ class Records(unittest.TestCase):
             records.load(self.path)
 
     def test_refuses_another_shape_of_json(self):
-        for data in ({}, {"context": {}, "benchmarks": [{}]}, {"context": 3}):
+        for data in ({}, {"context": {}, "benchmarks": [{}]}, {"context": "no"}):
             made_up.write(self.path, data)
             with self.refuses("is not a file that `make bench` writes"):
                 records.load(self.path)
@@ -119,7 +119,7 @@ class Records(unittest.TestCase):
                 (lambda data: relu(data).update(p10_us=9e9), "p10, p50, p90 are"),
                 (lambda data: relu(data).update(warm_p10_us=1, warm_p90_us=0.5), "warm_p10, p50"),
                 (lambda data: relu(data).update(bytes=1e12), "is more than the memory's 4,800"),
-                (lambda data: data["context"].update(gpu="NVIDIA A100"), "of NVIDIA A100"),
+                (lambda data: data["context"].update(gpu="NVIDIA A100"), "of nvidia-a100 and"),
                 (lambda data: data["context"].update(date="2026-01-03"), "2026-01-03, by its own")):
             made_up.write(self.path, made_up.record(self.root, self.source, 1000))
             self.rewrite(edit)
