@@ -47,15 +47,14 @@ SERIES is what a series is called behind the name of its op, `backward` for
 gbps, percent, us, copy_gbps. Behind that, `on GPU` names another folder of
 plots/data than the H200's; share_us and share_ns take it in front of the slash.
 
-A TIME is `FILE N [SERIES] / COUNT` as for share_us, `above_floor FILE N`, or
-`NAME [* COUNT]` as for latency_us.
-
     value counter FILE CASE ROW   16.00
     value peer FILE BY N      1.14 x   what BY (CUB, PyTorch, ...) takes, in times of FILE's
     value arbitration FILE    0.5 %    what hardware adds to FILE's wavefronts of shared memory
-    value latency NAME        262      ns of one thing alone: NAME as plots/latency.cu prints it
+    value latency NAME        262.1    ns of one thing alone: NAME as plots/latency.cu prints it
     value latency_us NAME [* COUNT]   1.19   µs of so many, one after the other
-    value left_us TIME - TIME...   0.29   what is left of a time, in µs
+    value clock FILE          1.98     GHz of an SM before it was measured: cycles per nanosecond
+    value reckoned {us FILE N} / 2 - {latency_us NAME}   what a reader gets from other
+                              values: each is taken as rounded as a page prints it
     value pitfall wrong NAME  what docs/how-not-to-measure.md gets wrong, and `right`
 
 CASE is n=1048576 or n=2^20, then offset=1 if arrays start one element too far,
@@ -318,7 +317,12 @@ def peer(args, page):
 
 
 def latency_ns(args, page):
-    return [_time(_constant_ns(" ".join(args), page))]
+    return [_recorded(_constant_ns(" ".join(args), page))]
+
+
+def _recorded(ns):
+    """All digits, so that who multiplies them gets what a page says."""
+    return f"{ns:,.4g}"
 
 
 def latency_us(args, page):
@@ -343,7 +347,7 @@ def latencies(args, page):
     gpus = latency.RECORD.gpus(root)
     told = [latency.RECORD.newest(root, gpu) for gpu in gpus]
     contexts = [latency.RECORD.context(root, gpu) for gpu in gpus]
-    rows = [[name, *(_time(of_gpu[name]) if name in of_gpu else "-" for of_gpu in told)]
+    rows = [[name, *(_recorded(of_gpu[name]) if name in of_gpu else "-" for of_gpu in told)]
             for name in told[0]]
     return [*_table(["ns", *(context["gpu"] for context in contexts)], rows), "",
             f"*{'; '.join(_origin([context]) for context in contexts)}.*"]
@@ -427,13 +431,19 @@ def turns(args, page):
         record, blocks = swept.records[pair], budget_figure.blocks(pair)
         row = record.row("sum", HEADLINE)
         turned, read = blocks * _constant_us("atomic addition", page), record.read_of(row).us
+        left = _printed(row.us) - max(_printed(turned), _printed(read))
         rows.append([f"{coarse}", f"{blocks:,}", _time(turned), _time(read), _us(row),
-                     _time(max(0, row.us - max(turned, read)))])
+                     f"{max(0, left):.0f}"])
     header = ["numbers per thread", "blocks", "their turns µs", "a plain read µs",
               "measured µs", "left over µs"]
     return [*_table(header, rows), "",
             caption(swept.records.values(), f"n = {_power(HEADLINE)}, blocks of {block} threads; "
                     "left over: beyond the longer of turns and read")]
+
+
+def _printed(microseconds):
+    """As a reader has it who goes on reckoning."""
+    return float(_time(microseconds).replace(",", ""))
 
 
 def turn_ns(args, page):
@@ -679,19 +689,36 @@ def share_ns(args, page):
     return [_time(1000 * _share_us(" ".join(args), page))]
 
 
-def left_us(args, page):
-    """What is left of the first time when the others are over, one after the other."""
-    whole, *parts = (_any_time_us(words, page) for words in " ".join(args).split(" - "))
-    if not parts or whole < sum(parts):
-        raise ValueError(f"nothing is left of {whole:.4g} µs, or nothing was taken away: "
-                         "write: value left_us TIME - TIME...")
-    return [_time(whole - sum(parts))]
+def clock(args, page):
+    if len(args) != 1 or not args[0].endswith(".cu"):
+        raise ValueError("write: value clock FILE.cu")
+    record = records.of_source(records.root_of(page), _beside(page, args[0]))
+    mhz = re.match(r"SM (\d+) MHz", record.context["clocks_before"])
+    if not mhz:
+        raise ValueError(f"{record.path} does not know the SMs' clock")
+    return [f"{int(mhz[1]) / 1000:.2f}"]
 
 
-def _any_time_us(words, page):
-    if words.startswith("above_floor "):
-        return _above_floor_us(*_row_of(words.removeprefix("above_floor "), page))
-    return (_share_us if ".cu " in words else _constant_us)(words, page)
+def reckoned(args, page):
+    """What comes out of a calculation with numbers that a page prints."""
+    def printed(value):
+        name, *words = value[1].split()
+        if ("value", name) not in RENDERERS:
+            raise ValueError(f"{value[0]} is no value")
+        return RENDERERS["value", name](words, page)[0].replace(",", "").removesuffix(" %")
+
+    numbers = " ".join(args)
+    while innermost := re.search(r"\{([^{}]+)\}", numbers):
+        numbers = numbers.replace(innermost[0], printed(innermost))
+    if not re.fullmatch(r"[\d.+*/() -]+", numbers):
+        raise ValueError(f"'{numbers}' is no calculation: write {{us FILE.cu N}} / 2 and the like")
+    try:
+        result = eval(numbers)  # Digits and operators, as checked above.
+    except (SyntaxError, TypeError, ZeroDivisionError) as error:
+        raise ValueError(f"'{numbers}' has no result: {error}") from error
+    if result <= 0:
+        raise ValueError(f"nothing is left: {numbers}")
+    return [_time(result)]
 
 
 def _share_us(words, page):
@@ -790,7 +817,8 @@ RENDERERS = {
     ("value", "peer"): peer,
     ("value", "latency"): latency_ns,
     ("value", "latency_us"): latency_us,
-    ("value", "left_us"): left_us,
+    ("value", "clock"): clock,
+    ("value", "reckoned"): reckoned,
     ("value", "pitfall"): pitfall,
     ("value", "arbitration"): arbitration,
     ("value", "gbps"): _value(gbps),

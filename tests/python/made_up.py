@@ -36,7 +36,7 @@ def record(root, source, gbps, bytes_=8):
             benchmarks.append(benchmark(op + records.MISALIGNED, n, gbps / 2, bytes_))
     context = dict.fromkeys(records.CONTEXT, "made up") | {
         "gpu": "NVIDIA H200", "driver": "580.1", "cuda": "13.0",
-        "sms": "132", "l2_bytes": str(L2_BYTES), "datasheet_gbps": "4800",
+        "clocks_before": "SM 1980 MHz, memory", "sms": "132", "l2_bytes": str(L2_BYTES), "datasheet_gbps": "4800",
         "date": "2026-01-02T03:04:05+00:00",
         "commit": "0123456789ab", "dirty": "no",
         "source": str(source.relative_to(root)),

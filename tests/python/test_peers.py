@@ -117,7 +117,7 @@ class Latency(MadeUp):
         with self.assertRaisesRegex(ValueError, "run `make latency` there"):
             self.value("latency tree step")
         source = self.plant()
-        for words, text in {"latency tree step": "101", "latency load from L1": "20.9",
+        for words, text in {"latency tree step": "101.3", "latency load from L1": "20.94",
                             "latency_us tree step": "0.10", "latency_us tree step * 10": "1.01",
                             "latency_us load from L1 * 2^20": "21,957"}.items():
             with self.subTest(words):
@@ -133,23 +133,32 @@ class Latency(MadeUp):
             with self.subTest(words):
                 self.assertIn("old", self.value(words)[0])
 
-    def test_what_is_left_of_a_time(self):
-        self.plant()  # Below, relu takes 539.4 µs, and an empty kernel 2.5.
+    def test_what_a_reader_reckons(self):
+        self.plant()  # Below, relu takes 539.4 µs: 539 as it is printed.
         for words, text in {
-                "left_us relu.cu 2^28 / 1000 - tree step": "0.44",
-                "left_us relu.cu 2^28 / 1000 - tree step * 2 - load from L1": "0.32",
-                "left_us ../01_one_thread_each/relu.cu 2^28 / 1 - relu.cu 2^28 / 1": "322",
-                "left_us above_floor relu.cu 2^28 - tree step * 10": "536"}.items():
+                "{us relu.cu 2^28} - {latency_us tree step * 10}": "538",
+                "({us relu.cu 2^28} - 500) * 10": "390",
+                "{reckoned {us relu.cu 2^28} / 70} * 100": "770",  # 7.70, not 7.7057.
+                "{us relu.cu 2^28} * {percent relu.cu 2^28} / {percent relu.cu 2^28}": "539",
+                "{us relu.cu 2^28} / 1000 - {latency_us tree step}": "0.44",
+                "{latency_us load from L1 * 2^20} / 2": "10,978"}.items():
             with self.subTest(words):
-                self.assertEqual(self.value(words), [text])
-        for words in ("relu.cu 2^28 / 1000", "relu.cu 2^28 / 1000 - tree step * 6"):
-            with self.subTest(words), self.assertRaisesRegex(ValueError, "nothing is left"):
-                self.value(f"left_us {words}")
-        for words, message in {"relu.cu 2^28 - tree step": "/ COUNT",
-                               "relu.cu 2^28 / 8 - tree": "the names are",
-                               "above_floor relu.cu - tree step": "is no call"}.items():
+                self.assertEqual(self.value(f"reckoned {words}"), [text])
+        for words, message in {"{us relu.cu 2^28} - 539": "nothing is left",
+                               "{us relu.cu 2^28} - x": "no calculation",
+                               "{us relu.cu 2^28} -": "no result",
+                               "{us relu.cu 2^28} / 0": "no result",
+                               "{us relu.cu}": "write: value us",
+                               "{reckoned us relu.cu 2^28} * 2": "no calculation",
+                               "{tree step} / 2": "is no value",
+                               "{latency_us tree} / 2": "the names are"}.items():
             with self.subTest(words), self.assertRaisesRegex(ValueError, message):
-                self.value(f"left_us {words}")
+                self.value(f"reckoned {words}")
+
+    def test_clock(self):
+        self.assertEqual(self.value("clock relu.cu"), ["1.98"])
+        with self.assertRaisesRegex(ValueError, "write: value clock"):
+            self.value("clock relu.cu 2^28")
 
     def test_the_table_has_a_column_for_each_gpu(self):
         self.plant()
@@ -157,7 +166,7 @@ class Latency(MadeUp):
         source = self.plant(gpu="another-gpu", name="Another GPU")
         lines = self.render("table", "latency")
         self.assertEqual(lines[0], "| ns | NVIDIA H200 | Another GPU |")
-        self.assertEqual(lines[2], "| tree step | 101 | 101 |")
+        self.assertEqual(lines[2], "| tree step | 101.3 | 101.3 |")
         self.assertRegex(lines[-1], r"^\*NVIDIA H200, driver .*; Another GPU, driver 580.1, CUDA "
                          r"13.0, 2026-01-02, commit 0123456789ab\.\*$")
         source.write_text("int edited;\n")
@@ -166,7 +175,7 @@ class Latency(MadeUp):
     def test_what_a_gpu_did_not_measure_is_left_open(self):
         self.plant()
         made_up.plant_latency(self.root, {"tree step": 90}, gpu="another-gpu", name="Another GPU")
-        self.assertIn("| load from L1 | 20.9 | - |", self.render("table", "latency"))
+        self.assertIn("| load from L1 | 20.94 | - |", self.render("table", "latency"))
 
 
 class Compare(MadeUp):
