@@ -64,6 +64,7 @@ class TreeTest(unittest.TestCase):
             if child == 0:
                 for stream in (1, 2):
                     os.dup2(said.fileno(), stream)
+                sys.stdout = sys.stderr = open(1, "w", closefd=False)  # pytest's write elsewhere.
                 sys.argv = [self.tool, *map(str, arguments), str(self.root)]
                 os._exit(ended(tool.main))
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
