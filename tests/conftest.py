@@ -14,13 +14,10 @@ import subprocess
 import sys
 
 import pytest
+import together
+import toolchain
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / "docs"))  # pytest's own setting comes later.
-
-import together  # noqa: E402
-import toolchain  # noqa: E402
-
 BACKEND = os.environ.get("BACKEND", "cpu")
 LOG = ROOT / "build" / "test.log"
 CORES = len(os.sched_getaffinity(0))

@@ -3,13 +3,11 @@
 import contextlib
 import io
 import pathlib
-import sys
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "common" / "setup"))
+import doctor
 
-import doctor  # noqa: E402
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 NVCC = "/usr/local/cuda/bin/nvcc"
 SMI = "nvidia-smi"

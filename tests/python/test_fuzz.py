@@ -9,12 +9,11 @@ import tempfile
 import unittest
 from unittest import mock
 
-FUZZ = pathlib.Path(__file__).resolve().parents[1] / "fuzz"
-sys.path.insert(0, str(FUZZ))
+import palette
+import fuzz
+import generate
 
-import palette  # noqa: E402
-import fuzz  # noqa: E402
-import generate  # noqa: E402
+FUZZ = pathlib.Path(__file__).resolve().parents[1] / "fuzz"
 
 SEEDS = (3, 1003, 5007)
 

@@ -4,6 +4,8 @@ import contextlib
 import importlib.util
 import io
 import json
+import pathlib
+import shutil
 import tempfile
 import unittest
 
@@ -19,20 +21,31 @@ needs_matplotlib = unittest.skipUnless(
     importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
 
 
+def quietly(function, root):
+    """Its result and what it printed."""
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        result = function(root, plot.figures(root))
+    return result, said.getvalue()
+
+
 @needs_matplotlib
 class Figures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.drawn = made_up.repository(folder.name)
+        quietly(plot.draw, cls.drawn)
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.root = made_up.repository(folder.name)
+        self.root = pathlib.Path(folder.name).resolve() / "copy"
+        shutil.copytree(self.drawn, self.root)
         self.svg = self.root / "plots/figures/by_size_03_pack.svg"
-        self.quietly(plot.draw)
 
     def quietly(self, function):
-        """Its result and what it printed."""
-        with contextlib.redirect_stdout(io.StringIO()) as said:
-            result = function(self.root, plot.figures(self.root))
-        return result, said.getvalue()
+        return quietly(function, self.root)
 
     def check_fails(self, message):
         status, said = self.quietly(plot.check)

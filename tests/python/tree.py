@@ -11,7 +11,6 @@ import unittest
 # The made-up trees build for the CPU, whatever the real one is tested for.
 os.environ["BACKEND"] = "cpu"
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(REPOSITORY / "docs"), str(REPOSITORY / "tests")]
 
 
 def ended(main):
