@@ -208,7 +208,3 @@ class DoctorTest(unittest.TestCase):
         self.assertEqual(self.examine(files={**driver, "/dev/dxg": ""}), 0)
         self.assertEqual(self.examine(files=driver), 1)
         self.assert_mends("device", "no /dev/dxg", "wsl --update")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -193,7 +193,3 @@ class Drawn(unittest.TestCase):
 
     def test_the_waves_are_those_of_the_source(self):
         self.assertEqual(drawings_threads.waves_in("constexpr int kWaves = 32;  // so"), 32)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -155,7 +155,3 @@ class Shrinking(unittest.TestCase):
     def test_unused_declarations_go(self):
         self.assertEqual(fuzz.tidy("  u32 r0 = 5;\n  u32 r1 = 6;\n  u32 r2 = r0;\n  f(r2);\n"),
                          "  u32 r0 = 5;\n  u32 r2 = r0;\n  f(r2);\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -276,7 +276,3 @@ class ProgramTest(unittest.TestCase):
         status, said = make("program", "BACKEND=cpu", f"SRC={self.source}")
         self.assertEqual(status, 0, said)
         self.assertEqual(self.run_it()[0], 3)
-
-
-if __name__ == "__main__":
-    unittest.main()

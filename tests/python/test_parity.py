@@ -146,7 +146,3 @@ class Ncu(unittest.TestCase):
         with self.assertRaisesRegex(RecordError, f"no {SECTORS} of copy"):
             lacking = {m: 1 for m in METRICS if m != SECTORS}
             parity.launches_of([("copy", [1, 1, 1], [32, 1, 1], lacking)])
-
-
-if __name__ == "__main__":
-    unittest.main()

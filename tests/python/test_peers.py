@@ -191,7 +191,3 @@ class Compare(MadeUp):
         with tempfile.TemporaryDirectory() as empty:
             with self.assertRaisesRegex(records.RecordError, "make bench"):
                 compare.table(made_up.pathlib.Path(empty), "unknown", 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

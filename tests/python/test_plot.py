@@ -196,7 +196,3 @@ class Committed(unittest.TestCase):
                     one["counted"][str(counters_figure.QUICK)],
                     counters_figure.count(tree.REPOSITORY, tree.REPOSITORY / name,
                                           counters_figure.QUICK))
-
-
-if __name__ == "__main__":
-    unittest.main()

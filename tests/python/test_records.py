@@ -135,7 +135,3 @@ class Records(unittest.TestCase):
         first = self.root / "chapters/01_one_thread_each/relu.cu"
         self.assertEqual(records.previous(self.root, self.source), first)
         self.assertIsNone(records.previous(self.root, first))
-
-
-if __name__ == "__main__":
-    unittest.main()

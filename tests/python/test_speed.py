@@ -87,7 +87,3 @@ class Tables(unittest.TestCase):
     def test_nothing_measured_is_refused(self):
         with self.assertRaisesRegex(ValueError, "run `make speed`"):
             tables.render("table", "speed", [], self.page)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -151,7 +151,3 @@ class Committed(unittest.TestCase):
 
     def test_the_neighbours_add_up_with_and_without_padding(self):
         self.assertEqual(self.run_example(sum_drawings.NEIGHBOURS).stdout, "1024 and 1024\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -246,7 +246,3 @@ class Measuring(SweepTest):
     def test_failing_checks_are_told_and_nothing_is_kept(self):
         with self.assertRaisesRegex(ValueError, "(?s)a check fails.*status 1"):
             self.run_program("#!/bin/sh\necho a check fails\nexit 1\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

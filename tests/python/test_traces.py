@@ -208,7 +208,3 @@ class Figures(unittest.TestCase):
         self.quietly(plot.draw)
         self.assertIn("active_03_pack.four.svg",
                       tables.render("figure", "active", ["relu.four.cu"], self.page)[0])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -48,7 +48,3 @@ class Judge(unittest.TestCase):
         self.assertIn("say in the table", judge("tails", "passes", Run(True, 1, RED)))
         self.assertIsNone(judge("tails", "passes", Run(True, 1, RED), "gpu"))
         self.assertEqual(judge("tails", "passes", Run(True, 0, ""), "gpu"), "nothing rejected it")
-
-
-if __name__ == "__main__":
-    unittest.main()
