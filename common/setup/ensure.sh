@@ -45,7 +45,7 @@ need_room() {
   local why
   why=$({ mkdir -p "$1" && head -c 1M /dev/zero >"$1/room"; } 2>&1) ||
     { rm -f "$1/room" && cannot_write "$1" "$why"; }
-  rm "$1/room"
+  rm -f "$1/room" # Another set-up, at the same time, may have done it.
 }
 
 # ---- Has anything changed since the last call? ------------------------------
