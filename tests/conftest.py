@@ -20,13 +20,11 @@ import toolchain
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BACKEND = os.environ.get("BACKEND", "cpu")
 LOG = ROOT / "build" / "test.log"
-CORES = len(os.sched_getaffinity(0))
 SECONDS = 1200  # A suite that takes longer, even on a busy machine, hangs.
 SHOWN_LINES = 60
 FAILING = re.compile(r"^(FAIL|E  |ERROR)|ERROR: |error: |undefined reference")  # In what any suite or tool says.
 DOCTESTS_WORDS = ("--dt-exit", "--dt-reporters=console")  # Checks alone, as judge_doctest reads them.
 HUGE = "*2^31*"  # What a check is called that takes many GB.
-WIDTH = 44
 
 CHAPTERS = "chapters/[0-9][0-9]_*/*.cu"
 CHECKS = "tests/*_test.cpp"
@@ -34,17 +32,9 @@ EXECUTOR = "tests/simt/**/*.cu"
 WITHIN = "tests/simt/*.cpp"
 PROGRAMS = "tests/programs/*.cu"
 PLACES = (CHAPTERS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
-SCRIPTS = {  # With what they are called.
-    "tests/architectures.py": (),
-    "tests/wrong.py": (),
-    "tests/counters.py": (),
-    "tests/layout.py": (),
-    "tests/claims.py": (),
-    "tests/breaks.py": (),
-    "tests/findings.py": (),
-    "tests/forms.py": (),
-    "docs/weave.py": ("--check",),
-    "plots/plot.py": ("--check",),
+SCRIPTS = {f"tests/{name}.py": () for name in (
+    "architectures", "wrong", "counters", "layout", "claims", "breaks", "findings", "forms")} | {
+    "docs/weave.py": ("--check",), "plots/plot.py": ("--check",),
     "tests/fuzz/fuzz.py": ("check", "--sample", "240"),  # Of the thousands in tests/fuzz/h200.txt.
 }
 LONGEST = (  # Begin first.
@@ -161,8 +151,7 @@ class File(pytest.File):
 class Item(pytest.Item):
     def __init__(self, **more):
         super().__init__(**more)
-        self.suite = suite_of(self.path)
-        self.ready = False  # Is it built?
+        self.suite, self.ready = suite_of(self.path), False  # Not yet built.
 
     def runtest(self):
         result = run(self.suite, self.ready)
@@ -174,15 +163,11 @@ class Item(pytest.Item):
 # ---- Running ----------------------------------------------------------------
 
 
-def make(*arguments):
-    return toolchain.make(ROOT, BACKEND, *arguments)
-
-
 def build(items):
     """All at once; what cannot be built will say so when it is run."""
     joined = {item.path: item for item in items if item.suite.joined}
     targets = [item.suite.target for item in items if item.suite.target and not item.suite.joined]
-    ready = make("-k", f"-j{CORES}", *targets).returncode == 0
+    ready = toolchain.make(ROOT, BACKEND, "-k", f"-j{os.cpu_count()}", *targets).returncode == 0
     groups = together.gather(joined, lambda path: path in found(PROGRAMS))
     programs = together.build(ROOT, BACKEND, groups, ".program")
     for item in items:
@@ -195,7 +180,7 @@ def build(items):
 
 def run(suite, ready=False):
     if suite.target and not ready:
-        built = make(suite.target)  # Was made before, unless it cannot be made.
+        built = toolchain.make(ROOT, BACKEND, suite.target)  # Was made before, unless it cannot be made.
         if built.returncode:
             return Result(failed=1, output=f"It does not compile or link.\n{built.stdout}")
     try:
@@ -243,7 +228,7 @@ class Reporter:
         self.status = 0
 
     def tell(self, name, result, seconds, shown):
-        print(f"{'FAIL' if result.failed else 'ok  '}  {name:{WIDTH}} {result!s:21}{seconds:6.1f} s", flush=True)
+        print(f"{'FAIL' if result.failed else 'ok  '}  {name:44} {result!s:21}{seconds:6.1f} s", flush=True)
         self.log.write(f"==== {name}: {result}\n{result.output}\n")
         for line in shown:
             print(f"      {line}", flush=True)
@@ -283,8 +268,7 @@ class Reporter:
             self.tell("tests/python", self.tests, self.seconds, [])
         self.total.add(self.tests)
         self.total.failed = self.total.failed or int(self.status != 0)
-        with self.log:
-            self.log.write(f"{self.total}\n")
+        print(self.total, file=self.log, flush=True)
         print(f"The whole log is {LOG.relative_to(ROOT)}.\n{self.total}")
 
 

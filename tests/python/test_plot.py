@@ -1,7 +1,6 @@
 """Figures: the same bytes for the same data, and no stale one passes."""
 
 import contextlib
-import importlib.util
 import io
 import json
 import pathlib
@@ -17,9 +16,6 @@ import records
 import tree
 from tie import tie
 
-needs_matplotlib = unittest.skipUnless(
-    importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
-
 
 def quietly(function, root):
     """Its result and what it printed."""
@@ -28,7 +24,6 @@ def quietly(function, root):
     return result, said.getvalue()
 
 
-@needs_matplotlib
 class Figures(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

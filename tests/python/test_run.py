@@ -78,7 +78,6 @@ class ReporterTest(unittest.TestCase):
         log = io.StringIO()
         with contextlib.redirect_stdout(io.StringIO()) as said:
             reporter = runner.Reporter(log)
-            log.close = lambda: None
             for report in reports:
                 reporter.pytest_runtest_logreport(report)
             reporter.pytest_sessionfinish(status)
