@@ -53,14 +53,14 @@ define newline
 endef
 LISTING := $(foreach n,$(NAMES),$(newline)    chapter$n)
 
-NUMBERED := chapter% diff% ptx% bench% profile%
-KNOWN := $(foreach g,diff% bench%,$(NUMBERS:%=$g)) \
+NUMBERED := chapter% diff% ptx% bench% profile% test%
+KNOWN := $(foreach g,diff% bench% test%,$(NUMBERS:%=$g)) \
   $(foreach g,chapter% ptx% profile%,$(NAMES:%=$g))
-UNKNOWN := $(filter $(NUMBERED),$(filter-out bench profile $(KNOWN),$(GOALS)))
+UNKNOWN := $(filter $(NUMBERED),$(filter-out bench profile test $(KNOWN),$(GOALS)))
 MEANT := $(filter $(KNOWN),$(foreach g,$(NUMBERED),$(patsubst $g,$(subst %,0%,$g),$(UNKNOWN))))
 ifneq ($(UNKNOWN),)
 $(error There is no $(UNKNOWN).$(if $(MEANT), Did you mean $(MEANT)?)$(newline)The chapters are$(LISTING)$(newline)\
-There are diffNN, ptxNN, profileNN and benchNN for each number, too)
+There are diffNN, ptxNN, profileNN, benchNN and testNN for each number, too)
 endif
 
 # `make profile` first builds what `make run` would or, of a file with a main of
@@ -94,7 +94,7 @@ endif
 
 NEEDS_NOTHING := help clean doctor diff% compare plots figures weave \
   $(if $(filter cpu,$(BACKEND)),bench% peers pitfalls latency)
-NEEDS_PYTHON := test plots figures weave
+NEEDS_PYTHON := test% plots figures weave
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
 ifeq ($(MAKE_RESTARTS)$(MAKELEVEL),0)
@@ -315,7 +315,7 @@ point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test bench peers sweep pitfalls latency parity speed compare plots weave doctor clean
+.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers sweep pitfalls latency parity speed compare plots weave doctor clean
 always:
 
 define HELP
@@ -333,6 +333,7 @@ make profile03       what each of its lines costs; PTX=1: each instruction, too
 make profile SRC=a/b.cu       the same for any file, with a main or without
 
 make test            run every check
+make test03          run those that concern chapter 03
 make bench           measure every chapter, variant and peer; record the results
 make bench03         measure those of chapter 03
 make compare         your GPU's results beside those recorded; N=2^26: that size
@@ -424,8 +425,13 @@ endif
 last :=
 $(foreach g,$(filter-out build/%,$(GOALS)),$(if $(last),$(eval $g: | $(last)))$(eval last := $g))
 
-test:
-	@BACKEND=$(BACKEND) RELEASE=$(RELEASE) $(CHECK_PYTHON) tests/run
+# All that concerns one chapter: its files, its page, and the kernels wrong in its way.
+CONCERNED = $(dir $(call sources,$1)) $(addprefix tests/,layout.py claims.py breaks.py wrong.py) docs/weave.py plots/plot.py
+test $(NUMBERS:%=test%): CHAPTER = $(@:test%=%)
+test $(NUMBERS:%=test%):
+	@echo "Building for the $(BACKEND) backend ..."
+	@BACKEND=$(BACKEND) RELEASE=$(RELEASE) CHAPTER=$(CHAPTER) PYTHONDONTWRITEBYTECODE=1 \
+	  $(CHECK_PYTHON) -m pytest $(if $(CHAPTER),$(sort $(call CONCERNED,$(CHAPTER))))
 
 ifeq ($(BACKEND),gpu)
 # What is built of sources for a script, and source=built, as it is told.

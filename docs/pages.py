@@ -12,6 +12,7 @@ import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+CHAPTER = os.environ.get("CHAPTER", "")  # With it, only that chapter's page is looked at.
 FOLDERS = ("chapters", "common", "tests", "plots", "docs")
 
 WOVEN = ("code", "diff", "table", "figure", "break", "terms", "value")
@@ -179,6 +180,8 @@ def find(root):
     """Every page of the repository; none at all is an error."""
     below = [path for folder in FOLDERS for path in (root / folder).rglob("*.md")]
     paths = sorted([*root.glob("*.md"), *below])
+    if CHAPTER:
+        paths = [path for path in paths if path.match(f"chapters/{CHAPTER}_*/*")]
     if not paths:
         raise Problem(f"{root}: no page (*.md) found: is this the repository's root?")
     return paths

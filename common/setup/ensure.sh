@@ -45,7 +45,7 @@ need_room() {
   local why
   why=$({ mkdir -p "$1" && head -c 1M /dev/zero >"$1/room"; } 2>&1) ||
     { rm -f "$1/room" && cannot_write "$1" "$why"; }
-  rm "$1/room"
+  rm -f "$1/room" # Another set-up, at the same time, may have done it.
 }
 
 # ---- Has anything changed since the last call? ------------------------------
@@ -285,7 +285,7 @@ complete() {
 import importlib.metadata, io, sys
 from matplotlib import pyplot
 pins = dict(line.strip().split("==") for line in open(sys.argv[1]) if "==" in line)
-for name in ("matplotlib", "clang-format"):
+for name in ("matplotlib", "clang-format", "pytest", "pytest-xdist"):
     assert importlib.metadata.version(name) == pins[name], name
 pyplot.plot([0, 1])
 pyplot.savefig(io.BytesIO(), format="svg")
@@ -307,8 +307,8 @@ install_python_packages() {
   install_packages "${MISSING[@]}"
   must has_python "$PYTHON is not Python 3.10 or newer (make PYTHON=python3.12 \
 takes another)."
-  say "Set-up installs what draws the figures and judges the code's format" \
-    "into $VENV (30 MB to fetch):"
+  say "Set-up installs what draws the figures, judges the code's format and" \
+    "runs the checks into $VENV (30 MB to fetch):"
   grep '==' "$PINS" | sed 's/^/    /'
   make_venv
   pip_install "what draws the figures (for Python 3.10 to 3.13; here is \

@@ -27,10 +27,14 @@ def tracked(root):
     )
 
 
+@functools.cache
+def places(root):
+    return {place for path in tracked(root) for place in (path, *path.parents)}
+
+
 def is_tracked(root, path):
     """A file of the repository, or a folder in it that holds one."""
-    inside = path.is_relative_to(root)
-    return inside and any(path == p or path in p.parents for p in tracked(root))
+    return path.is_relative_to(root) and path in places(root)
 
 
 def matching(pattern):

@@ -2,9 +2,6 @@
 
 import json
 import pathlib
-import sys
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "plots"))
 
 import latency
 import records

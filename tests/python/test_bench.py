@@ -98,7 +98,3 @@ class Bench(unittest.TestCase):
     def test_without_git_and_commit_it_says_what_to_do(self):
         with mock.patch.dict(os.environ, COMMIT="", GIT_DIR="/nonexistent"):
             self.fails("make bench COMMIT=<hash>")
-
-
-if __name__ == "__main__":
-    unittest.main()

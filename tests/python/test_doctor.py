@@ -3,13 +3,11 @@
 import contextlib
 import io
 import pathlib
-import sys
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "common" / "setup"))
+import doctor
 
-import doctor  # noqa: E402
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 NVCC = "/usr/local/cuda/bin/nvcc"
 SMI = "nvidia-smi"
@@ -210,7 +208,3 @@ class DoctorTest(unittest.TestCase):
         self.assertEqual(self.examine(files={**driver, "/dev/dxg": ""}), 0)
         self.assertEqual(self.examine(files=driver), 1)
         self.assert_mends("device", "no /dev/dxg", "wsl --update")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """The figures of one idea each: what they show is what was traced or printed."""
 
 import contextlib
-import importlib.util
 import io
 import json
 import pathlib
@@ -22,8 +21,6 @@ import traces
 import tree
 from pages import Problem
 
-needs_matplotlib = unittest.skipUnless(
-    importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
 VIEW = traces.View(["made up"], "code")
 
 
@@ -94,7 +91,6 @@ class Printed(unittest.TestCase):
             error_figure.formulas("a\nb\n1 2 3\n1 2 3\n")
 
 
-@needs_matplotlib
 class Drawn(unittest.TestCase):
     """In a copy of what is committed: each can be drawn, and none when it is stale."""
 
@@ -193,7 +189,3 @@ class Drawn(unittest.TestCase):
 
     def test_the_waves_are_those_of_the_source(self):
         self.assertEqual(drawings_threads.waves_in("constexpr int kWaves = 32;  // so"), 32)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -9,12 +9,11 @@ import tempfile
 import unittest
 from unittest import mock
 
-FUZZ = pathlib.Path(__file__).resolve().parents[1] / "fuzz"
-sys.path.insert(0, str(FUZZ))
+import palette
+import fuzz
+import generate
 
-import palette  # noqa: E402
-import fuzz  # noqa: E402
-import generate  # noqa: E402
+FUZZ = pathlib.Path(__file__).resolve().parents[1] / "fuzz"
 
 SEEDS = (3, 1003, 5007)
 
@@ -156,7 +155,3 @@ class Shrinking(unittest.TestCase):
     def test_unused_declarations_go(self):
         self.assertEqual(fuzz.tidy("  u32 r0 = 5;\n  u32 r1 = 6;\n  u32 r2 = r0;\n  f(r2);\n"),
                          "  u32 r0 = 5;\n  u32 r2 = r0;\n  f(r2);\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -36,7 +36,7 @@ class MakeTest(unittest.TestCase):
         self.assertLessEqual(max(map(len, output.splitlines())), 80)
 
     def test_no_such_chapter(self):
-        for goal in ("chapter7", "chapter99", "chapter03.none", "diff7", "ptx99", "bench3"):
+        for goal in ("chapter7", "chapter99", "chapter03.none", "diff7", "ptx99", "bench3", "test7"):
             self.assert_refuses([goal], f"There is no {goal}.", *(f"    chapter{n}" for n in NAMES))
 
     def test_a_number_has_two_digits(self):
@@ -276,7 +276,3 @@ class ProgramTest(unittest.TestCase):
         status, said = make("program", "BACKEND=cpu", f"SRC={self.source}")
         self.assertEqual(status, 0, said)
         self.assertEqual(self.run_it()[0], 3)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -19,7 +19,3 @@ class Sums(unittest.TestCase):
                   [1e20, -1e20, 1e-20, 1e-20])
         self.assertEqual({sum(numbers) for numbers in orders},
                          {2e-20} if sys.version_info >= (3, 12) else {0.0, 1e-20, 2e-20})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,19 +1,16 @@
 """ncu's counts and the executor's: what agrees, what may differ, what is told."""
 
 import pathlib
-import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "plots"))
-
-import parity  # noqa: E402
-import parity_data  # noqa: E402
-import records  # noqa: E402
-import tables  # noqa: E402
-from parity import ncu  # noqa: E402
-from parity_data import METRICS, Launch, Parity  # noqa: E402
-from records import RecordError  # noqa: E402
+import parity
+import parity_data
+import records
+import tables
+from parity import ncu
+from parity_data import METRICS, Launch, Parity
+from records import RecordError
 
 SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 UNIFORM = "smsp__sass_average_branch_targets_threads_uniform.pct"
@@ -150,7 +147,3 @@ class Ncu(unittest.TestCase):
         with self.assertRaisesRegex(RecordError, f"no {SECTORS} of copy"):
             lacking = {m: 1 for m in METRICS if m != SECTORS}
             parity.launches_of([("copy", [1, 1, 1], [32, 1, 1], lacking)])
-
-
-if __name__ == "__main__":
-    unittest.main()

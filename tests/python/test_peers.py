@@ -7,14 +7,13 @@ import sys
 import tempfile
 import unittest
 
+import compare
 import made_up
+import pitfalls
+import records
 import tables
-
-from peers import label, load  # noqa: E402  (made_up has set the path)
-import compare  # noqa: E402
-import pitfalls  # noqa: E402
-import records  # noqa: E402
-from tie import tie  # noqa: E402
+from peers import label, load
+from tie import tie
 
 FOLDER = "plots/data/nvidia-h200/2026-01-02"
 OURS = "chapters/03_pack/relu.cu"
@@ -200,7 +199,3 @@ class Compare(MadeUp):
         with tempfile.TemporaryDirectory() as empty:
             with self.assertRaisesRegex(records.RecordError, "make bench"):
                 compare.table(made_up.pathlib.Path(empty), "unknown", 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,9 +1,10 @@
 """Figures: the same bytes for the same data, and no stale one passes."""
 
 import contextlib
-import importlib.util
 import io
 import json
+import pathlib
+import shutil
 import tempfile
 import unittest
 
@@ -15,24 +16,31 @@ import records
 import tree
 from tie import tie
 
-needs_matplotlib = unittest.skipUnless(
-    importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
+
+def quietly(function, root):
+    """Its result and what it printed."""
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        result = function(root, plot.figures(root))
+    return result, said.getvalue()
 
 
-@needs_matplotlib
 class Figures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.drawn = made_up.repository(folder.name)
+        quietly(plot.draw, cls.drawn)
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.root = made_up.repository(folder.name)
+        self.root = pathlib.Path(folder.name).resolve() / "copy"
+        shutil.copytree(self.drawn, self.root)
         self.svg = self.root / "plots/figures/by_size_03_pack.svg"
-        self.quietly(plot.draw)
 
     def quietly(self, function):
-        """Its result and what it printed."""
-        with contextlib.redirect_stdout(io.StringIO()) as said:
-            result = function(self.root, plot.figures(self.root))
-        return result, said.getvalue()
+        return quietly(function, self.root)
 
     def check_fails(self, message):
         status, said = self.quietly(plot.check)
@@ -195,7 +203,3 @@ class Committed(unittest.TestCase):
                     one["counted"][str(counters_figure.QUICK)],
                     counters_figure.count(tree.REPOSITORY, tree.REPOSITORY / name,
                                           counters_figure.QUICK))
-
-
-if __name__ == "__main__":
-    unittest.main()

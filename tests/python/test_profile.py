@@ -153,7 +153,3 @@ class Profiling(unittest.TestCase):
 
     def test_no_program(self):
         self.assertIn("say which program", self.run_profile().stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

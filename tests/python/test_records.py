@@ -173,7 +173,3 @@ class Committed(unittest.TestCase):
             commit = data.get("context", data)["commit"]
             with self.subTest(path.name):
                 self.assertEqual(git("cat-file", "-e", f"{commit}^{{commit}}").returncode, 0, commit)
-
-
-if __name__ == "__main__":
-    unittest.main()

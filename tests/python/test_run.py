@@ -1,23 +1,20 @@
 """The runner counts what suites say, and takes no silence for success."""
 
-import importlib.machinery
-import importlib.util
-import pathlib
+import contextlib
+import io
 import sys
 import unittest
+import unittest.mock
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-loader = importlib.machinery.SourceFileLoader("suite_runner", str(ROOT / "tests" / "run"))
-runner = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-sys.modules[loader.name] = runner
-loader.exec_module(runner)
+import conftest as runner
+import pytest
+from conftest import ROOT, Suite
 
 
 def run(judge, output, status=0):
     """What becomes of a suite that prints this and ends so."""
     code = f"import sys; print({output!r}); sys.exit({status})"
-    return str(runner.run(runner.Suite("made up", (sys.executable, "-c", code), judge)))
+    return str(runner.run(Suite([sys.executable, "-c", code], judge)))
 
 
 class RunnerTest(unittest.TestCase):
@@ -30,7 +27,7 @@ class RunnerTest(unittest.TestCase):
         self.assertEqual(run(runner.judge_counts, "3 passed, 0 failed", 1), "3 passed, 1 failed")
 
     def test_no_test_is_a_failure(self):
-        for judge in (runner.judge_counts, runner.judge_doctest, runner.judge_unittest):
+        for judge in (runner.judge_counts, runner.judge_doctest):
             self.assertEqual(run(judge, "all is well"), "0 passed, 1 failed")
         self.assertEqual(run(runner.judge_counts, "0 passed, 0 failed, 4 skipped"),
                          "0 passed, 1 failed, 4 skipped")
@@ -40,18 +37,18 @@ class RunnerTest(unittest.TestCase):
         self.assertEqual(run(runner.judge_doctest, line.format(7, 0)), "7 passed, 0 failed, 2 skipped")
         self.assertEqual(run(runner.judge_doctest, line.format(5, 2), 1), "5 passed, 2 failed, 2 skipped")
 
-    def test_unittest(self):
-        told = "Ran 9 tests in 0.1s\n\n{}"
-        self.assertEqual(run(runner.judge_unittest, told.format("OK")), "9 passed, 0 failed")
-        self.assertEqual(run(runner.judge_unittest, told.format("FAILED (failures=2, errors=1, skipped=1)"), 1),
-                         "5 passed, 3 failed, 1 skipped")
-
     def test_a_program_prints_what_is_expected(self):
         judge = runner.judge_program(ROOT / "LICENSE")
         self.assertEqual(run(judge, (ROOT / "LICENSE").read_text()[:-1]), "1 passed, 0 failed")
         self.assertEqual(run(judge, "something else"), "0 passed, 1 failed")
         self.assertEqual(run(runner.judge_program(ROOT / "none"), "anything"), "1 passed, 0 failed")
         self.assertEqual(run(runner.judge_program(ROOT / "none"), "anything", 1), "0 passed, 1 failed")
+
+    def test_what_hangs_is_ended(self):
+        with unittest.mock.patch.object(runner, "SECONDS", 0.2):
+            result = runner.run(Suite(["sleep", "60"], runner.judge_counts))
+        self.assertEqual(str(result), "0 passed, 1 failed")
+        self.assertIn("It hung for 0.2 s.", result.output)
 
     def test_failing_lines_come_first(self):
         lines = [f"ok    {k}" for k in range(500)]
@@ -63,11 +60,49 @@ class RunnerTest(unittest.TestCase):
         self.assertLessEqual(len(shown), runner.SHOWN_LINES + 1)
 
     def test_what_cannot_be_built_has_failed(self):
-        suite = runner.Suite("made up", ("true",), runner.judge_counts, "build/no-such-target")
-        result = runner.run(suite)
+        result = runner.run(Suite(["true"], runner.judge_counts, "build/no-such-target"))
         self.assertEqual(str(result), "0 passed, 1 failed")
         self.assertIn("does not compile or link", result.output)
 
+    def test_each_place_holds_suites(self):
+        for place in runner.PLACES:
+            self.assertTrue(runner.found(place), place)
+        for name in (*runner.SCRIPTS, *runner.LONGEST):
+            self.assertTrue((ROOT / name).is_file(), name)
 
-if __name__ == "__main__":
-    unittest.main()
+
+class ReporterTest(unittest.TestCase):
+    """What is printed of a run, the last line alone."""
+
+    def said(self, *reports, status=0):
+        log = io.StringIO()
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            reporter = runner.Reporter(log)
+            for report in reports:
+                reporter.pytest_runtest_logreport(report)
+            reporter.pytest_sessionfinish(status)
+            reporter.pytest_unconfigure()
+        self.assertEqual(log.getvalue().splitlines()[-1], said.getvalue().splitlines()[-1])
+        return said.getvalue().splitlines()
+
+    def report(self, outcome, when="call", suite=None):
+        properties = [("suite", suite)] if suite else []
+        longrepr = ("x.py", 1, "Skipped: why") if outcome == "skipped" else "E   why"
+        return pytest.TestReport("tests/x.py::test", ("tests/x.py", 1, "test"), {}, outcome,
+                                 longrepr, when, user_properties=properties)
+
+    def test_the_last_line_sums_suites_and_tests(self):
+        said = self.said(self.report("passed", suite=(7, 0, 2, "STALE old\nok")), self.report("passed", "setup"),
+                         self.report("passed"), self.report("skipped", "setup"), self.report("passed", "teardown"))
+        self.assertRegex("\n".join(said), r"ok    tests/x.py +7 passed, 0 failed, 2 skipped .*\n      STALE old\nok")
+        self.assertEqual(said[-1], "8 passed, 0 failed, 3 skipped")
+
+    def test_what_failed_is_shown(self):
+        said = self.said(self.report("failed", suite=(7, 3, 0, "FAIL  x")), self.report("failed"), status=1)
+        self.assertIn("      FAIL  x", said)
+        self.assertIn("      E   why", said)
+        self.assertEqual(said[-1], "7 passed, 4 failed")
+
+    def test_a_run_that_ends_badly_has_failed(self):
+        self.assertEqual(self.said(self.report("passed"), status=3)[-1], "1 passed, 1 failed")
+        self.assertEqual(self.said(status=5)[-1], "0 passed, 1 failed")

@@ -229,7 +229,3 @@ class Show(unittest.TestCase):
         record = pathlib.Path(self.program).with_suffix(".never")
         self.run_program(f"--record={record}", status=1, **off)
         self.assertFalse(record.exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

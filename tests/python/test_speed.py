@@ -1,16 +1,12 @@
 """Times and memory of the executor are read, tabled, and refused when stale."""
 
-import pathlib
-import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "plots"))
-
-import made_up  # noqa: E402
-import speed  # noqa: E402
-import tables  # noqa: E402
-from tie import tie  # noqa: E402
+import made_up
+import speed
+import tables
+from tie import tie
 
 OUTPUT = """\
 copy            2048 threads, ns a thread: 5.84 5.50 6.00
@@ -91,7 +87,3 @@ class Tables(unittest.TestCase):
     def test_nothing_measured_is_refused(self):
         with self.assertRaisesRegex(ValueError, "run `make speed`"):
             tables.render("table", "speed", [], self.page)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,12 +1,10 @@
 """The figures of the sum's chapters: what is traced, and what is drawn of it."""
 
-import importlib.util
 import io
 import os
 import subprocess
 import unittest
 
-import made_up  # noqa: F401, it knows where the others lie
 import bank_figures
 import budget_figure
 import counts
@@ -19,9 +17,6 @@ import traces
 import tree_figures
 from pages import Problem
 from sum_traces import Addition, Race, Traffic, Tree
-
-needs_matplotlib = unittest.skipUnless(
-    importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
 
 
 def event(use, offsets, warp=0, barriers=0, space="global", allocation=1):
@@ -120,14 +115,12 @@ class Drawn(unittest.TestCase):
         blocks = n // 512
         self.assertEqual(budget_figure.per_block(record, pair), (256e3 / blocks, 768e3 / blocks))
 
-    @needs_matplotlib
     def test_a_tree_shows_what_the_steps_add_up_to(self):
         text = text_of(tree_figures.draw_tree(Tree(4, [
             [Addition(0, 0, 2), Addition(1, 1, 3)], [Addition(0, 0, 1)]])))
         for words in (">10<", ">11<", ">stride 2<", ">stride 1<", ">thread 1<", ">2 threads add<"):
             self.assertIn(words, text)  # 3 + 7 and 10 + 1.
 
-    @needs_matplotlib
     def test_what_crosses_to_global_memory_is_added_up(self):
         views = [Traffic("step", 8, [[0, "global", "load", 1300], [0, "shared", "store", 700]]),
                  Traffic("result", 8, [[1, "shared", "load", 1], [1, "global", "store", 1]])]
@@ -152,7 +145,3 @@ class Committed(unittest.TestCase):
 
     def test_the_neighbours_add_up_with_and_without_padding(self):
         self.assertEqual(self.run_example(sum_drawings.NEIGHBOURS).stdout, "1024 and 1024\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """Chapter 10's constants: replaced, counted and timed; refused when stale."""
 
 import contextlib
-import importlib.util
 import io
 import pathlib
 import tempfile
@@ -191,8 +190,6 @@ class Timing(SweepTest):
         with self.assertRaisesRegex(ValueError, "never swept on nvidia-h200"):
             self.render("table", "sweep")
 
-    @unittest.skipUnless(importlib.util.find_spec("matplotlib"),
-                         "matplotlib is not installed")
     def test_the_figure_shows_every_size_of_block(self):
         self.plant()
         made_up.write(made_up.data_path(self.root, self.source),
@@ -246,7 +243,3 @@ class Measuring(SweepTest):
     def test_failing_checks_are_told_and_nothing_is_kept(self):
         with self.assertRaisesRegex(ValueError, "(?s)a check fails.*status 1"):
             self.run_program("#!/bin/sh\necho a check fails\nexit 1\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -308,7 +308,3 @@ class Tables(unittest.TestCase):
         made_up.write(made_up.data_path(self.root, self.source), data)
         lines = self.render("table", "ladder", page=self.root / "README.md")
         self.assertIn("n = 2²⁸, 2²⁶;", lines[-1])
-
-
-if __name__ == "__main__":
-    unittest.main()

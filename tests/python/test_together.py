@@ -1,7 +1,5 @@
 """Files that are compiled as one: who is called, and who cannot be."""
 
-import unittest
-
 from tree import TreeTest
 
 import together
@@ -51,7 +49,3 @@ class Together(TreeTest):
     def test_messages_name_no_namespace_of_ours(self):
         self.assertEqual(together.plain("in file_12::sum_kernel, profile_1::x"),
                          "in sum_kernel, profile_1::x")
-
-
-if __name__ == "__main__":
-    unittest.main()

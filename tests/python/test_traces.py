@@ -1,7 +1,6 @@
 """Traces: what the executor sees, and figures that follow from nothing else."""
 
 import contextlib
-import importlib.util
 import io
 import json
 import os
@@ -16,9 +15,6 @@ import plot
 import tables
 import traces
 from pages import Problem
-
-needs_matplotlib = unittest.skipUnless(
-    importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
 
 
 class Touched(unittest.TestCase):
@@ -156,7 +152,6 @@ class Figures(unittest.TestCase):
             status = function(self.root, plot.figures(self.root))
         return status, said.getvalue()
 
-    @needs_matplotlib
     def test_only_what_was_drawn_from_these_traces_passes(self):
         self.quietly(plot.draw)
         self.assertEqual(self.quietly(plot.check), (0, "5 passed, 0 failed\n"))
@@ -201,14 +196,9 @@ class Figures(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "no view of active"):
             tables.render("figure", "active", [], self.page)
 
-    @needs_matplotlib
     def test_a_variant_has_figures_of_its_own(self):
         variant = self.source.with_name("relu.four.cu")
         made_up.plant_trace(self.root, variant)
         self.quietly(plot.draw)
         self.assertIn("active_03_pack.four.svg",
                       tables.render("figure", "active", ["relu.four.cu"], self.page)[0])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,14 +1,10 @@
 """tests/wrong.py believes a kernel rejected only for the reason it names."""
 
-import pathlib
-import sys
 import unittest
 from unittest import mock
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-
-import wrong  # noqa: E402
-from mutants import Run  # noqa: E402
+import wrong
+from mutants import Run
 
 RULER = "=" * 79
 RED = f"{RULER}\na.cpp:1:\nTEST CASE:  tails\n\na.cpp:2: ERROR: CHECK( x ) is NOT correct!\n{RULER}\n"
@@ -63,7 +59,3 @@ class Judge(unittest.TestCase):
         for backend, counts in (("cpu", True), ("gpu", False)):
             with mock.patch.object(wrong, "BACKEND", backend):
                 self.assertEqual(wrong.Expected("executor: tails", "-").counts, counts)
-
-
-if __name__ == "__main__":
-    unittest.main()

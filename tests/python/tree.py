@@ -11,7 +11,6 @@ import unittest
 # The made-up trees build for the CPU, whatever the real one is tested for.
 os.environ["BACKEND"] = "cpu"
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(REPOSITORY / "docs"), str(REPOSITORY / "tests")]
 
 
 def ended(main):
@@ -64,6 +63,7 @@ class TreeTest(unittest.TestCase):
             if child == 0:
                 for stream in (1, 2):
                     os.dup2(said.fileno(), stream)
+                sys.stdout = sys.stderr = open(1, "w", closefd=False)  # pytest's write elsewhere.
                 sys.argv = [self.tool, *map(str, arguments), str(self.root)]
                 os._exit(ended(tool.main))
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -1,0 +1,306 @@
+"""What pytest runs beside the tests in python/: each suite is one item.
+
+A suite is a program or a script that counts its own checks. The last line sums them and
+the tests in python/; what was said is in build/test.log. Suites are found by where files
+lie and how they are named.
+"""
+
+import dataclasses
+import functools
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+import together
+import toolchain
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BACKEND = os.environ.get("BACKEND", "cpu")
+LOG = ROOT / "build" / "test.log"
+SECONDS = 1200  # A suite that takes longer, even on a busy machine, hangs.
+SHOWN_LINES = 60
+FAILING = re.compile(r"^(FAIL|E  |ERROR)|ERROR: |error: |undefined reference")  # In what any suite or tool says.
+DOCTESTS_WORDS = ("--dt-exit", "--dt-reporters=console")  # Checks alone, as judge_doctest reads them.
+HUGE = "*2^31*"  # What a check is called that takes many GB.
+
+CHAPTERS = "chapters/[0-9][0-9]_*/*.cu"
+CHECKS = "tests/*_test.cpp"
+EXECUTOR = "tests/simt/**/*.cu"
+WITHIN = "tests/simt/*.cpp"
+PROGRAMS = "tests/programs/*.cu"
+PLACES = (CHAPTERS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
+SCRIPTS = {f"tests/{name}.py": () for name in (
+    "architectures", "wrong", "counters", "layout", "claims", "breaks", "findings", "forms")} | {
+    "docs/weave.py": ("--check",), "plots/plot.py": ("--check",),
+    "tests/fuzz/fuzz.py": ("check", "--sample", "240"),  # Of the thousands in tests/fuzz/h200.txt.
+}
+LONGEST = (  # Begin first.
+    "tests/architectures.py", "tests/python/test_make.py", "tests/python/test_drawings.py", "tests/wrong.py",
+    "tests/fuzz/fuzz.py", "tests/python/test_show.py", "tests/simt/bounds.cu", "tests/counters.py",
+    "tests/python/test_layout.py", "tests/simt/fail.cu", "tests/claims.py", "tests/layout.py",
+)
+
+COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\.?$", re.M)
+DOCTEST = re.compile(
+    r"^\[doctest\] test cases:[^|]*\|\s*(\d+) passed \|\s*(\d+) failed \|(?:\s*(\d+) skipped)?", re.M
+)
+STALE = re.compile(r"^STALE .*", re.M)
+TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+os.environ.pop("MAKEFLAGS", None)  # Of the make that called us.
+ENVIRONMENT = dict(os.environ)  # Tests in python/ change it.
+
+
+@dataclasses.dataclass
+class Result:
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    output: str = ""
+
+    def __str__(self):
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        return f"{self.passed} passed, {self.failed} failed{skipped}"
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+
+@dataclasses.dataclass
+class Suite:
+    command: list  # What runs it, in ROOT.
+    judge: object  # (exit status, standard output, all output) -> Result
+    target: str = ""  # What make must have built before.
+    joined: bool = False  # Is built, in one program, with others of its folder.
+
+
+# ---- Judges -----------------------------------------------------------------
+
+
+def counted(status, passed, failed, skipped=0):
+    """A suite that ends badly has failed, whatever it counted."""
+    return Result(passed, failed or int(status != 0), skipped)
+
+
+def judge_counts(status, _, output):
+    """The last `N passed, N failed` that the suite prints."""
+    found = COUNTS.findall(output)
+    return counted(status, *(int(n or 0) for n in found[-1])) if found else Result()
+
+
+def judge_doctest(status, _, output):
+    found = DOCTEST.search(output)
+    return counted(status, *(int(n or 0) for n in found.groups())) if found else Result()
+
+
+def judge_program(expected):
+    """Exit status 0 and, where <name>.expected is there, just its text."""
+
+    def judge(status, stdout, _):
+        right = status == 0 and (not expected.is_file() or stdout == expected.read_text())
+        return Result(int(right), int(not right))
+
+    return judge
+
+
+# ---- Suites -----------------------------------------------------------------
+
+
+def program(path, kind, judge, *arguments, joined=False):
+    target = f"{toolchain.folder(BACKEND)}/{path.relative_to(ROOT).with_suffix(kind)}"
+    return Suite(["env", "SIMT_COUNTERS=off", f"./{target}", *arguments], judge, target, joined)
+
+
+@functools.cache
+def found(place):
+    return frozenset(ROOT.glob(place))
+
+
+def suite_of(path):
+    """How a file is run, or None."""
+    name = str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else ""
+    if name in SCRIPTS:
+        return Suite([sys.executable, name, *SCRIPTS[name]], judge_counts)
+    # On a GPU ./run would go on to measure; the checks are all we want. Some are
+    # too long for every ./run and run here; the longest run where they are named.
+    if path in found(CHAPTERS):
+        return program(path, ".run", judge_doctest, *DOCTESTS_WORDS, "--dt-no-skip", f"--dt-test-case-exclude={HUGE}")
+    # A contract's checks are linked with its chapters. What looks inside the executor
+    # needs none where there is a GPU in its place.
+    chapters_run_it = path.stem.removesuffix("_test") in map(together.op, found(CHAPTERS))
+    if path in found(CHECKS) and not chapters_run_it or path in found(WITHIN) and BACKEND == "cpu":
+        return program(path, ".checks", judge_doctest, *DOCTESTS_WORDS)
+    # Those in arithmetic/ fill one table with their checks, so each is built alone.
+    if path in found(EXECUTOR):
+        return program(path, ".program", judge_counts, joined=path.parent.name != "arithmetic")
+    if path in found(PROGRAMS):
+        return program(path, ".program", judge_program(path.with_suffix(".expected")), joined=True)
+    return None
+
+
+class File(pytest.File):
+    def collect(self):
+        yield Item.from_parent(self, name="checks")
+
+
+class Item(pytest.Item):
+    def __init__(self, **more):
+        super().__init__(**more)
+        self.suite, self.ready = suite_of(self.path), False  # Not yet built.
+
+    def runtest(self):
+        result = run(self.suite, self.ready)
+        result.output = f"$ {' '.join(self.suite.command)}\n{result.output}"
+        self.user_properties.append(("suite", dataclasses.astuple(result)))
+        assert not result.failed
+
+
+# ---- Running ----------------------------------------------------------------
+
+
+def build(items):
+    """All at once; what cannot be built will say so when it is run."""
+    joined = {item.path: item for item in items if item.suite.joined}
+    targets = [item.suite.target for item in items if item.suite.target and not item.suite.joined]
+    ready = toolchain.make(ROOT, BACKEND, "-k", f"-j{os.cpu_count()}", *targets).returncode == 0
+    groups = together.gather(joined, lambda path: path in found(PROGRAMS))
+    programs = together.build(ROOT, BACKEND, groups, ".program")
+    for item in items:
+        made = programs.get(item.path)
+        if isinstance(made, pathlib.Path):
+            chosen = f"{together.CHOICE}={item.path.relative_to(ROOT)}"
+            item.suite = dataclasses.replace(item.suite, command=["env", chosen, str(made)])
+        item.ready = isinstance(made, pathlib.Path) or ready and not made
+
+
+def run(suite, ready=False):
+    if suite.target and not ready:
+        built = toolchain.make(ROOT, BACKEND, suite.target)  # Was made before, unless it cannot be made.
+        if built.returncode:
+            return Result(failed=1, output=f"It does not compile or link.\n{built.stdout}")
+    try:
+        done = subprocess.run(
+            suite.command, cwd=ROOT, env=ENVIRONMENT, timeout=SECONDS, text=True, errors="replace",
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+    except subprocess.TimeoutExpired as late:
+        said = (late.stdout or b"") + (late.stderr or b"")
+        return Result(failed=1, output=said.decode(errors="replace") + f"\nIt hung for {SECONDS} s.")
+    output = TERMINAL_COLOURS.sub("", done.stdout + done.stderr)
+    result = suite.judge(done.returncode, together.plain(done.stdout), output)
+    result.output = output
+    if result.failed == 0 and result.passed == 0:
+        result.failed = 1
+        result.output += f"\nIt ended with status {done.returncode} and told of no test."
+    elif result.failed and done.returncode:
+        result.output += f"\nIt ended with status {done.returncode}."
+    return result
+
+
+def excerpt(output):
+    """The lines that tell of a failure, then those around the first."""
+    lines = output.rstrip().splitlines()
+    if len(lines) <= SHOWN_LINES:
+        return lines
+    half = SHOWN_LINES // 2
+    failing = [k for k, line in enumerate(lines) if FAILING.search(line)]
+    first = min([*failing, len(lines) - half])
+    more = f"... from line {first + 1} of {len(lines)}; all are in {LOG.relative_to(ROOT)}:"
+    return [*(lines[k] for k in failing[:half]), more, *lines[first:first + half]]
+
+
+# ---- Telling ----------------------------------------------------------------
+
+
+class Reporter:
+    """A line for each suite and for what fails; the sum."""
+
+    def __init__(self, log):
+        self.log = log
+        self.total = Result()
+        self.tests = Result()  # Of those in python/.
+        self.seconds = 0
+        self.status = 0
+
+    def tell(self, name, result, seconds, shown):
+        print(f"{'FAIL' if result.failed else 'ok  '}  {name:44} {result!s:21}{seconds:6.1f} s", flush=True)
+        self.log.write(f"==== {name}: {result}\n{result.output}\n")
+        for line in shown:
+            print(f"      {line}", flush=True)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report):
+        return report.outcome, "", ""  # No dots between our lines.
+
+    def pytest_runtest_logreport(self, report):
+        suite = dict(report.user_properties).get("suite")
+        if suite and report.when == "call":
+            result = Result(*suite)
+            self.tell(report.fspath, result, report.duration,
+                      excerpt(result.output) if result.failed else STALE.findall(result.output))
+            self.total.add(result)
+            return
+        self.seconds += report.duration
+        if report.failed:
+            self.fail(report)
+        elif not isinstance(report, pytest.SubtestReport):
+            self.tests.add(Result(passed=int(report.passed and report.when == "call"), skipped=int(report.skipped)))
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            self.fail(report)
+
+    def fail(self, report):
+        failed = Result(failed=1, output=report.longreprtext)
+        self.tests.add(failed)
+        self.tell(report.nodeid, failed, getattr(report, "duration", 0), excerpt(failed.output))
+
+    def pytest_sessionfinish(self, exitstatus):
+        self.status = exitstatus
+
+    def pytest_unconfigure(self):
+        if str(self.tests) != str(Result()):
+            self.tell("tests/python", self.tests, self.seconds, [])
+        self.total.add(self.tests)
+        self.total.failed = self.total.failed or int(self.status != 0)
+        print(self.total, file=self.log, flush=True)
+        print(f"The whole log is {LOG.relative_to(ROOT)}.\n{self.total}")
+
+
+# ---- What pytest calls ------------------------------------------------------
+
+
+class Everywhere:
+    """What stands alone in a conftest.py is asked of the files beside it only."""
+
+    @staticmethod
+    def pytest_collect_file(file_path, parent):
+        return File.from_parent(parent, path=file_path) if suite_of(file_path) else None
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(Everywhere())
+
+
+def pytest_sessionstart(session):
+    if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
+        LOG.parent.mkdir(exist_ok=True)
+        session.config.pluginmanager.register(Reporter(open(LOG, "w", encoding="utf-8")))
+
+
+def pytest_collection_modifyitems(items):
+    ranks = {ROOT / name: rank for rank, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: ranks.get(item.path, len(LONGEST)))
+
+
+def pytest_collection_finish(session):
+    """Each worker comes here: the first one builds."""
+    suites = [item for item in session.items if isinstance(item, Item)]
+    if suites and not session.config.option.collectonly:
+        with toolchain.alone(ROOT):
+            build(suites)
