@@ -25,8 +25,9 @@ ERROR = re.compile(r"^(?:\./)?(\S+\.cu)\(\d+\): error", re.M)
 
 
 def kin(path):
-    """Chapters' files by what they do, others by their folder."""
-    return together.op(path) if "chapters" in path.parts else path.parent
+    """Chapters' files and wrong kernels by what they do, others by their folder."""
+    by_contract = "chapters" in path.parts or path.parent.name == "wrong"
+    return together.op(path) if by_contract else path.parent
 
 
 def groups(files):
