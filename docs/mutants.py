@@ -150,6 +150,7 @@ class Workshop:
         self.root = root
         self.backend = backend
         self.folder = root / "build" / "breaks"
+        self.folder.mkdir(parents=True, exist_ok=True)
         with toolchain.alone(root):
             self.mutants = {item: self._plant(item.source, item.text()) for item in items}
             changed = [item.source for item in items]
