@@ -104,13 +104,13 @@ def measure(source, binary, commit, dirty):
     data["context"].update(
         commit=commit, dirty=dirty, command=" ".join(command),
         source=str(source), tie=records.tie_of(ROOT, source))
-    context = data["context"]
+    SCRATCH.write_text(records.sealed(data))
+    context = records.load(SCRATCH).context  # What is no record replaces none.
+
     path = (DATA / records.gpu_folder(context["gpu"]) / context["date"][:10]
             / records.file_name(source))
     path.parent.mkdir(parents=True, exist_ok=True)
-    SCRATCH.write_text(records.sealed(data))
     SCRATCH.replace(path)
-    records.load(path)
     return path
 
 

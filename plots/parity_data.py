@@ -235,8 +235,8 @@ def load(path, root):
                 for name, grid, block, ncu, ours in one["launches"]]
             ties[program] = one["tie"]
             records.note_stale(one["tie"], tie_of(root, program),
-                                 f"{path.relative_to(root)} is of an earlier version of {program}, "
-                                 "or of what it includes: `make parity` on a GPU measures it anew")
+                               f"{path.relative_to(root)} is of an earlier version of {program}, "
+                               "or of what it includes: `make parity` on a GPU measures it anew")
         return Parity(data["context"], programs, ties)
     except (OSError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, records.RecordError):

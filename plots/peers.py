@@ -85,8 +85,8 @@ def load(path, root):
         raise records.RecordError(f"{path}: {error!r}: run `make peers` again") from error
     for source, then in sources.items():
         records.note_stale(then, (root / source).is_file() and tie(root, source),
-                             f"{path.relative_to(root)} is of an earlier version of {source}: "
-                             "`make peers` measures it anew")
+                           f"{path.relative_to(root)} is of an earlier version of {source}: "
+                           "`make peers` measures it anew")
     return Peers(path, data["context"], {(t.op, t.by, t.n): t for t in times})
 
 

@@ -45,8 +45,8 @@ class ProgramRecord:
                                       f"run `make {self.name}` there")
         data = records.opened(found[-1])
         records.note_stale(data["context"]["tie"], tie.tie(root, self.source),
-                             f"{found[-1].relative_to(root)} is of an earlier version of "
-                             f"{self.source}: `make {self.name}` on {gpu} measures it anew")
+                           f"{found[-1].relative_to(root)} is of an earlier version of "
+                           f"{self.source}: `make {self.name}` on {gpu} measures it anew")
         return data
 
     def write(self, told):

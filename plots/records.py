@@ -291,6 +291,6 @@ def of_source(root, source, gpu=REFERENCE_GPU):
                           f"run `make bench{number}` there")
     record = load(found[-1])
     note_stale(record.context["tie"], tie_of(root, name),
-                 f"{record.path.relative_to(root)} is of an earlier version of {name}: "
-                 f"`make bench{number}` on {gpu} measures it anew")
+               f"{record.path.relative_to(root)} is of an earlier version of {name}: "
+               f"`make bench{number}` on {gpu} measures it anew")
     return record

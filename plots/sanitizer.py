@@ -112,8 +112,8 @@ def who_finds_what(root):
             raise ValueError(f"compute-sanitizer was not run on {name}: run "
                              "plots/sanitizer.py on a machine with a GPU")
         records.note_stale(seen["tie"], tie(root, name),
-                             f"compute-sanitizer was run on an earlier {name}: "
-                             "plots/sanitizer.py runs it anew")
+                           f"compute-sanitizer was run on an earlier {name}: "
+                           "plots/sanitizer.py runs it anew")
         finds = FINDS.search(path.read_text())
         if not finds:
             raise ValueError(f"{name} does not say '// finds: ...'")

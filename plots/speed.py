@@ -172,8 +172,8 @@ def newest(root):
         raise ValueError(f"{DATA} is not there: run `make speed`")
     report = records.opened(path)
     records.note_stale(report["context"]["tie"], tie(root, SOURCE),
-                         f"{DATA} is of an earlier version of {SOURCE}: "
-                         "`make speed` measures it anew")
+                       f"{DATA} is of an earlier version of {SOURCE}: "
+                       "`make speed` measures it anew")
     return report
 
 

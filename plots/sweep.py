@@ -115,8 +115,8 @@ def read(root, path, how):
         raise RecordError(f"chapter 10's constants were never swept {how}: run `make sweep` there")
     report = records.opened(path)
     records.note_stale(report["context"]["tie"], records.tie_of(root, pathlib.Path(SOURCE)),
-                         f"{path.relative_to(root)} is of an earlier version of {SOURCE}: "
-                         f"`make sweep` {how} measures it anew")
+                       f"{path.relative_to(root)} is of an earlier version of {SOURCE}: "
+                       f"`make sweep` {how} measures it anew")
     return report
 
 

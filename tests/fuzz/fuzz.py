@@ -78,7 +78,7 @@ class Side:
 
 CPU, GPU = Side("cpu", "cpu"), Side("gpu", "gpu")
 # The Makefile knows these two names. A record holds what PTX says, not what ptxas 13.0
-# makes of it from -O1 on (aside.txt); seeds up to 8,140 are older than that choice.
+# makes of it from -O1 on (aside.txt). Most seeds up to 8,140 are older than that choice.
 CPU_PLAIN = Side("cpu", "plain")
 GPU_LITERAL = Side("gpu", "literal")
 

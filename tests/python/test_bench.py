@@ -92,6 +92,18 @@ class Bench(unittest.TestCase):
         (self.root / "status").write_text("3")
         self.fails("checked\n\nbench: ./run --record.* failed with status 3")
 
+    def test_what_cannot_be_a_record_replaces_none(self):
+        self.bench()
+        (kept,) = self.root.glob("plots/data/*/*/*.json")
+        before = kept.read_text()
+        measured = json.loads((self.root / "measured.json").read_text())
+        measured["benchmarks"][1]["p10_us"] = 9e9
+        (self.root / "measured.json").write_text(json.dumps(measured))
+        with mock.patch.dict(os.environ, COMMIT="def"):
+            with self.assertRaisesRegex(records.RecordError, "p10, p50, p90 are"):
+                self.bench()
+        self.assertEqual(kept.read_text(), before)
+
     def test_what_is_missing_is_named(self):
         self.fails("there is no other", f"{self.source}=other")
 
