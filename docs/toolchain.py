@@ -41,16 +41,24 @@ def folder(backend):
 
 def nvcc(root):
     """The compiler that the build uses; of a made-up tree too, ours is it."""
-    candidates = [os.environ.get("NVCC"), *chosen(root), *chosen(pages.ROOT), "nvcc"]
+    candidates = [os.environ.get("NVCC"), *chosen("NVCC", root), *chosen("NVCC", pages.ROOT), "nvcc"]
     for candidate in filter(None, candidates):
         if found := shutil.which(candidate):
             return found
     raise pages.Problem("no nvcc: 'make doctor' says how to get one, or set NVCC to its path")
 
 
-def chosen(root):
+def headers(root):
+    """The folder of CUDA's headers. It is not always beside nvcc, so set-up asks nvcc for it."""
+    for folder in [*chosen("CUDA", root), *chosen("CUDA", pages.ROOT)]:
+        if os.path.isfile(f"{folder}/include/cuda_runtime_api.h"):
+            return f"{folder}/include/"
+    raise pages.Problem("CUDA's headers are not found: 'make doctor' says how to get them; make looks for them")
+
+
+def chosen(name, root):
     """What the set-up of a tree has found, or nothing."""
     for written in root.glob(".toolchain/[cg]pu.mk"):
-        found = re.search(r"^NVCC \?= (.+)$", written.read_text(), re.M)
+        found = re.search(rf"^{name} \?= (.+)$", written.read_text(), re.M)
         if found:
             yield str(root / found[1])

@@ -1,7 +1,6 @@
 """What pages name: identifiers, make's targets, chapters, versions, the GPU."""
 
 import functools
-import pathlib
 import re
 import subprocess
 
@@ -48,8 +47,8 @@ def of_cuda(root, words):
     """Those of the words that CUDA's headers hold."""
     if not words:
         return set()
-    include = pathlib.Path(toolchain.nvcc(root)).resolve().parent.parent / "include"
-    found = subprocess.run(["grep", "-rwohE", "|".join(words), include], capture_output=True, text=True)
+    grep = ["grep", "-rwohE", "|".join(words), toolchain.headers(root)]
+    found = subprocess.run(grep, capture_output=True, text=True)
     return set(found.stdout.split())
 
 
