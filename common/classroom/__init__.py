@@ -1,0 +1,1 @@
+"""Assignments that grade themselves: docs/teaching.md tells how they are used."""

@@ -1,0 +1,55 @@
+"""The result of one hand-in of one assignment: results/NAME/ASSIGNMENT/result.json."""
+
+import dataclasses
+import json
+
+CORRECTNESS, SAFETY, EFFICIENCY = "correctness", "safety", "efficiency"
+# How the grading of a hand-in went. Only GRADED has checks that ran; the others have
+# the same checks with no points, and say why in `message`.
+GRADED, ABSENT, NOT_COMPILED, STOPPED = "graded", "absent", "not compiled", "stopped"
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    name: str  # "sum handles every length", "race", "sectors per load request"
+    kind: str
+    points: float
+    of: float
+    why: str = ""  # A sentence for each lost point's sake; '' where none was lost.
+    line: int = 0  # Of the hand-in's source; 0 where no line is to blame.
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    student: str
+    id: str  # From the roster, else the student's name.
+    assignment: str  # chapter07
+    file: str  # Relative to the folder of hand-ins.
+    sha256: str  # Of the file; '' where there is none.
+    status: str
+    message: str  # What a student should read first; '' if all is well.
+    checks: tuple
+    seed: int
+    commit: str  # Of this repository, "+" behind it if it was changed.
+    compiler: str
+    executor: str
+    contained: str  # bubblewrap, unshare, user, or "no"
+    seconds: float  # How long it took.
+    counters: dict = dataclasses.field(default_factory=dict)  # Row of ./run's table -> number.
+
+    @property
+    def points(self):
+        return sum(check.points for check in self.checks)
+
+    @property
+    def of(self):
+        return sum(check.of for check in self.checks)
+
+    def json(self):
+        return json.dumps({**dataclasses.asdict(self), "points": self.points, "of": self.of}, indent=1) + "\n"
+
+
+def load(path):
+    data = json.loads(path.read_text(encoding="utf-8"))
+    data.pop("points"), data.pop("of")
+    return Result(**{**data, "checks": tuple(Check(**check) for check in data["checks"])})
