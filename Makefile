@@ -291,6 +291,18 @@ $(B)/%.counted: $(B)/%.o $(B)/plots/$$(call op,$$*)_count.o \
 $(B)/%.checks: $(B)/%.o $(CHECKS) $(HARNESS)/unmeasured.o \
     $(SHOW) $(RUNTIME)
 	$(link)
+# - what judges a hand-in, and what a hand-in is linked with: each other's far side
+$(B)/grade/%.cpp: common/$$(basename %).h common/classroom/stubs.py
+	@mkdir -p $(@D)
+	@PYTHONPATH=common $(PYTHON) -m classroom.stubs $(subst .,,$(suffix $*)) $< > $@
+$(B)/grade/%.o: $(B)/grade/%.cpp $(B)/settings
+	$(quietly_compile_cpp)
+JUDGE := $(addprefix $(B)/common/classroom/remote/,judge.o services.o)
+$(B)/grade/%.judge: $(B)/grade/%.judge.o $(B)/tests/%_test.o $(B)/plots/%_count.o \
+    $(JUDGE) $(SHOW) $(RUNTIME)
+	$(link)
+$(B)/grade/%.parts: $(B)/grade/%.hand_in.o $(B)/common/classroom/remote/hand_in.o
+	@ld -r $^ -o $@
 # - what ncu watches, on a GPU
 $(B)/%.profiled: $(B)/%.o $(B)/plots/$$(call op,$$*)_count.o \
     $(HARNESS)/profiled.o $(SHOW)
@@ -315,7 +327,7 @@ point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers sweep pitfalls latency parity speed compare plots weave doctor clean
+.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers sweep pitfalls latency parity speed compare plots weave doctor clean grade
 always:
 
 define HELP
@@ -465,6 +477,12 @@ bench peers pitfalls latency $(NUMBERS:%=bench%):
 	@echo "CPU would time itself. What it can say of a kernel, ./run prints."
 	@echo "'make plots' redraws the results that are recorded in plots/data."
 endif
+
+# Hand-ins are compiled where nothing else can be seen: CUDA and what is below /usr.
+CLASSROOM = PYTHONPATH=common PYTHONDONTWRITEBYTECODE=1 NVCC='$(NVCC)' LINK='$(CXX)' TOOLS='$(CUDA)' \
+  COMPILE='$(NVCC) -std=c++20 -O3 -ccbin $(CXX) $(TARGET)' $(PYTHON) -m
+grade:
+	@$(CLASSROOM) classroom.grade $(or $(DIR),$(error Say which hand-ins: make grade DIR=folder))
 
 sweep:
 	@$(PYTHON) plots/sweep.py $(BACKEND)

@@ -1,0 +1,253 @@
+"""Where a hand-in is compiled and run: a room of its own, whose door is a socket.
+
+In it are the compiler, the contract's headers and a folder in memory that ends with it.
+No network, no other process, nothing of the grader; limits on time, memory, files and
+processes. Whoever enters last is bash with the script below: it compiles, then starts
+the hand-in once for each socket that it was given, and the next when one has ended.
+"""
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+
+from classroom.assignment import ROOT, Problem
+
+# What a hand-in may take: bytes, seconds of processor time, processes.
+FOLDER, FILE, MEMORY, CPU, PROCESSES = 512 << 20, 256 << 20, 4 << 30, 100, 64
+OUTPUT = 64 << 10  # Bytes that we keep of what it prints.
+FIRST_USER = 61000  # Of those that nobody has; one for each room.
+NO = "no"
+
+LIMITS = ["prlimit", f"--nproc={PROCESSES}", f"--as={MEMORY}", f"--cpu={CPU}", f"--fsize={FILE}",
+          "--core=0", "--nofile=256", "--"]
+# $1: where to say whether it compiled; then the sockets. The hand-in gets one of them, as
+# number 3, and nothing else: what it does not have it cannot write to.
+SCRIPT = r"""
+said=$1; shift
+cd "$HOME" || exit
+if { $COMPILE -c "$SOURCE" -o hand_in.o && $LINK hand_in.o "$PARTS" -pthread -o hand_in; } 2>&1
+then echo compiled >&$said; else echo failed >&$said; exit; fi
+eval "exec $said>&-"
+others=
+for socket; do others="$others $socket>&-"; done
+for socket; do
+  eval "./hand_in 3<&$socket $others" </dev/null
+  echo "[It ended with exit status $?.]"
+  eval "exec $socket>&-"
+done
+"""
+# As root of a user namespace: $1 is an empty folder, $2 the folder's size, then pairs of
+# what is to be seen, and where; then --, and what is to be run.
+MAKE_ROOM = r"""
+set -e
+root=$1; size=$2; shift 2
+mount -t tmpfs -o "size=$size,mode=755" tmpfs "$root"
+while [[ $1 != -- ]]; do
+  if [[ -d $1 ]]; then mkdir -p "$root$2"; else mkdir -p "$root${2%/*}"; : > "$root$2"; fi
+  mount --rbind "$1" "$root$2"
+  mount -o remount,bind,ro "$root$2" 2>/dev/null || mount -o remount,bind,ro,nosuid,nodev "$root$2"
+  shift 2
+done
+shift
+mkdir -p "$root/dev" "$root/proc" "$root/old" "$root/room"
+for device in null zero urandom; do : > "$root/dev/$device"; mount --bind /dev/$device "$root/dev/$device"; done
+for link in bin lib lib64 sbin; do [[ ! -L /$link ]] || ln -s "$(readlink /$link)" "$root/$link"; done
+mount -t proc proc "$root/proc"
+cd "$root"
+pivot_root . old
+umount -l old
+exec setpriv --no-new-privs --bounding-set=-all --inh-caps=-all "$@"
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Tools:
+    """How a hand-in is compiled, by programs and headers in these folders."""
+    compile: str
+    link: str
+    folders: tuple
+
+
+def system_folders(tools):
+    """What programs need; the links to them are made anew."""
+    wanted = ["/usr", "/etc/alternatives", "/etc/ld.so.cache", *tools.folders]
+    wanted += [f"/{name}" for name in ("bin", "lib", "lib64", "sbin") if not os.path.islink(f"/{name}")]
+    found = [pathlib.Path(p) for p in wanted if os.path.exists(p)]
+    return [p for p in found if not any(q in p.parents for q in found)]
+
+
+def bubblewrap(room, tools, environment):
+    command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv",
+               "--proc", "/proc", "--dev", "/dev", "--perms", "755", "--size", str(FOLDER), "--tmpfs", "/room"]
+    for folder in system_folders(tools):
+        command += ["--ro-bind", str(folder), str(folder)]
+    for name in ("bin", "lib", "lib64", "sbin"):
+        if os.path.islink(f"/{name}"):
+            command += ["--symlink", os.readlink(f"/{name}"), f"/{name}"]
+    for path, seen in room.seen.items():
+        command += ["--ro-bind", str(path), seen]
+    for name, value in environment.items():
+        command += ["--setenv", name, value]
+    return [*as_nobody(room, tools), *command, *LIMITS]
+
+
+def unshare(room, tools, environment):
+    pairs = [(str(folder), str(folder)) for folder in system_folders(tools)]
+    pairs += [(str(path), seen) for path, seen in room.seen.items()]
+    return [*as_nobody(room, tools), "env", "-i", *(f"{name}={value}" for name, value in environment.items()),
+            "unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child=KILL", "--mount", "--net",
+            "--ipc", "--uts", "bash", "-c", MAKE_ROOM, "room", str(room.folder / "root"), str(FOLDER),
+            *(part for pair in pairs for part in pair), "--", *LIMITS]
+
+
+def another_user(room, tools, environment):
+    """Without namespaces: the network and other processes are seen, but cannot be harmed."""
+    return [*become(FIRST_USER + room.number), "--no-new-privs", "env", "-i",
+            *(f"{name}={value}" for name, value in environment.items()), *LIMITS]
+
+
+CONTAINERS = {"bubblewrap": bubblewrap, "unshare": unshare, "user": another_user}
+
+
+def become(user):
+    return ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups"]
+
+
+def as_nobody(room, tools):
+    """Root's processes are not limited in number, so root becomes somebody else first; but
+    where only root can read the compiler, it stays root."""
+    needed = {folder for path in tools.folders for folder in (pathlib.Path(path), *pathlib.Path(path).parents)}
+    if os.geteuid() != 0 or not all(folder.stat().st_mode & 0o5 == 0o5 for folder in needed if folder.exists()):
+        return []
+    return become(FIRST_USER + room.number)
+
+
+REMEDY = """No way was found to keep hand-ins from harming this machine:
+{tried}
+Install bubblewrap (sudo apt-get install -y bubblewrap). On Ubuntu 24.04, where AppArmor
+forbids user namespaces, allow them: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0
+In a container, start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined.
+If you trust every hand-in, CONTAINED=no grades without; then each result says so."""
+
+
+def choose(wanted, tools):
+    """The first container that works here, or the one that is wanted."""
+    if wanted == NO:
+        return NO
+    if wanted and wanted not in CONTAINERS:
+        raise Problem(f"CONTAINED={wanted}: it is one of {', '.join(CONTAINERS)} and {NO}")
+    tried = []
+    for name in [wanted] if wanted else CONTAINERS:
+        with Room(name, tools, 0, {}) as room:
+            said = room.try_out()
+        if not said:
+            return name
+        tried.append(f"  {name}: {said}")
+    raise Problem(REMEDY.format(tried="\n".join(tried)))
+
+
+def own_environment(folder):
+    return {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": folder, "TMPDIR": folder,
+            "LC_ALL": "C.UTF-8"}
+
+
+class Room:
+    """A room for one hand-in; `seen` maps files and folders to where they are seen in it."""
+
+    def __init__(self, container, tools, number, seen):
+        self.container, self.tools, self.number, self.seen = container, tools, number, seen
+        self.output, self.process, self.reader = bytearray(), None, None
+
+    def __enter__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="room."))
+        (self.folder / "root").mkdir()
+        for folder in (self.folder, self.folder / "root"):
+            folder.chmod(0o755)  # For whoever root becomes.
+        if self.container == "user" and os.geteuid() == 0:
+            os.chown(self.folder / "root", FIRST_USER + self.number, FIRST_USER + self.number)
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def inside(self):
+        """Where its folder is, for what runs in it."""
+        return str(self.folder / "root") if self.container in (NO, "user") else "/room"
+
+    def command(self, more):
+        environment = own_environment(self.inside) | more
+        if self.container == NO:
+            return ["env", *(f"{name}={value}" for name, value in environment.items()), *LIMITS[:1], *LIMITS[2:]]
+        return CONTAINERS[self.container](self, self.tools, environment)
+
+    def try_out(self):
+        """Why nothing can be run in it; '' if something can."""
+        if self.container == "user":
+            if os.geteuid() != 0:
+                return "only root can become another user"
+            if subprocess.run([*become(FIRST_USER), "test", "-r", ROOT / "chapters"]).returncode == 0:
+                return f"it could read the solutions: chmod go-rwx {ROOT}"
+        try:
+            done = subprocess.run([*self.command({}), "true"], capture_output=True, text=True, timeout=20)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["it fails"])[-1]
+
+    def start(self, sockets, environment):
+        """Compile SOURCE, link it with PARTS and run it: the script above. Returns the end of
+        a pipe that says whether it compiled."""
+        told, say = os.pipe()
+        self.process = subprocess.Popen(
+            [*self.command(environment), "bash", "-c", SCRIPT, "room", str(say), *map(str, sockets)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            pass_fds=[say, *sockets], start_new_session=True)
+        os.close(say)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+        return told
+
+    def read(self):
+        """Everything, so that it never waits for us; kept is the beginning."""
+        with contextlib.suppress(OSError, ValueError):
+            while part := self.process.stdout.read1(1 << 16):
+                self.output += part[:max(0, OUTPUT - len(self.output))]
+
+    def said(self):
+        return self.output.decode(errors="replace")
+
+    def load(self):
+        """How many processes it has, and how many bytes they have in memory."""
+        processes = pages = 0
+        for pid in descendants(self.process.pid):
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                processes += 1
+                pages += int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1])
+        return processes, pages * os.sysconf("SC_PAGE_SIZE")
+
+    def end(self):
+        """The first process in the room takes all others with it."""
+        if self.process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        if self.container == "user":
+            subprocess.run([*become(FIRST_USER + self.number), "kill", "-KILL", "-1"], stderr=subprocess.DEVNULL)
+        self.process.wait()
+        self.reader.join(timeout=5)
+        self.process.stdout.close()
+
+
+def descendants(pid):
+    yield pid
+    with contextlib.suppress(OSError):
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                yield from descendants(int(child))

@@ -1,0 +1,113 @@
+"""What a hand-in's points are, and a sentence for each that was lost."""
+
+import re
+
+from classroom.result import CORRECTNESS, EFFICIENCY, GRADED, NOT_COMPILED, SAFETY, STOPPED, Check
+
+NO_FINDING = "nothing that the executor objects to"
+UNDONE = "A function that does nothing passes this check, too: it counts as far as the others pass."
+UNCOUNTED = "Counters are looked at once every check passes and the executor objects to nothing."
+MOST_LINES = 12
+ERROR = re.compile(r"error|undefined reference|multiple definition", re.I)
+
+
+def outcome(trial):
+    """(status, what the student should read first)."""
+    if not trial.compiled:
+        return NOT_COMPILED, trial.trouble or f"It does not compile:\n{errors_in(trial.output)}"
+    if trial.trouble:
+        return STOPPED, f"{trial.trouble} {last_words(trial)}".strip()
+    if not trial.checks:
+        return STOPPED, f"It ended before the first check. {last_words(trial)}".strip()
+    return GRADED, ""
+
+
+def errors_in(output):
+    lines = output.splitlines()
+    telling = [line for line in lines if ERROR.search(line)] or lines
+    return "\n".join(telling[:MOST_LINES])
+
+
+def last_words(trial):
+    lines = [line for line in trial.output.splitlines() if line.strip()]
+    return "It said:\n" + "\n".join(lines[-MOST_LINES:]) if lines else ""
+
+
+def checks(one, idle, trial):
+    """A Check for all that gives points; `trial` is None where nothing ran."""
+    seen = trial.checks if trial else {}
+    passed = {name for name in idle if seen.get(name, {}).get("state") == "passed"}
+    real = [name for name, for_nothing in idle.items() if not for_nothing]
+    fraction = sum(name in passed for name in real) / len(real)
+    share = one.correctness / len(idle)
+    for name, for_nothing in idle.items():
+        points = share * (fraction if for_nothing else 1) if name in passed else 0
+        yield check(name, CORRECTNESS, points, share, why_failed(seen.get(name), points < share, trial))
+    yield safety(one, fraction, trial)
+    right = fraction == 1 and not (trial and trial.findings) and len(passed) == len(idle)
+    for bar in one.bars:
+        yield efficiency(bar, trial if right else None)
+
+
+def check(name, kind, points, of, why, line=0):
+    points, of = round(points, 2), round(of, 2)
+    return Check(name, kind, points, of, why if points < of else "", line if points < of else 0)
+
+
+def why_failed(seen, lost, trial):
+    if seen is None:
+        return "It did not come to this check." if trial else "Nothing was run."
+    if seen["state"] == "begun":
+        return f"The program ended within this check. {last_words(trial)}".strip()
+    if seen["state"] == "passed":
+        return UNDONE if lost else ""
+    return seen["why"]
+
+
+def safety(one, fraction, trial):
+    if trial is None:
+        return check(NO_FINDING, SAFETY, 0, one.safety, "Nothing was run.")
+    if trial.findings:
+        first = trial.findings[0]
+        why = f"{first['finding']} in {first['kernel']}: {first['message']}"
+        return check(NO_FINDING, SAFETY, 0, one.safety, why, first["line"])
+    return check(NO_FINDING, SAFETY, one.safety * fraction, one.safety, "It counts as far as the checks pass.")
+
+
+def efficiency(bar, trial):
+    name = f"{bar.counter}, n = {bar.case.n:,}" + (f", offset {bar.case.offset}" if bar.case.offset else "")
+    counted = trial and next((c for c in trial.counts if matches(bar, c)), None)
+    if not counted:
+        return check(name, EFFICIENCY, 0, bar.points, UNCOUNTED)
+    value = counted["counters"].get(bar.counter)
+    if value is None:
+        return check(name, EFFICIENCY, 0, bar.points, f"Your kernel has no {bar.counter}.")
+    if bar.holds(value):
+        return check(name, EFFICIENCY, bar.points, bar.points, "")
+    why = bar.why.format(value=shown(value), bar=shown(bar.number()))
+    return check(name, EFFICIENCY, 0, bar.points, why, worst_line(bar, trial))
+
+
+def matches(bar, counted):
+    return (counted["n"], counted["offset"], counted.get("launch", "")) == (bar.case.n, bar.case.offset, bar.kernel)
+
+
+def worst_line(bar, trial):
+    """The line of the hand-in that is farthest from the bar."""
+    lines = [line for counted in trial.counts if counted.get("launch") and
+             (counted["n"], counted["offset"]) == (bar.case.n, bar.case.offset) and
+             bar.kernel in ("", counted["launch"]) for line in counted["lines"]
+             if bar.counter in line["counters"] and line["file"].endswith(trial.file_name)]
+    if not lines:
+        return 0
+    farthest = max if bar.at_most else min
+    return farthest(lines, key=lambda line: line["counters"][bar.counter])["line"]
+
+
+def shown(number):
+    return f"{number:,.0f}" if number == int(number) else f"{number:,.2f}"
+
+
+def counters(trial):
+    """Of the first call that was counted, by the names that ./run's table has, too."""
+    return next((c["counters"] for c in trial.counts if "launch" not in c), {})

@@ -1,0 +1,389 @@
+"""Grades hand-ins: `make grade`.
+
+    python -m classroom.grade DIR    each DIR/NAME/ASSIGNMENT/<op>.cu, results in RESULTS
+
+The environment says more: ASSIGNMENT (one alone; then DIR/NAME/<op>.cu will do, too),
+ROSTER (a CSV file: folder, name, id), RESULTS, SEED, CONTAINED, JOBS; COMPILE, LINK and
+TOOLS, which the Makefile sets. Exits 0 when grading went well, whatever the grades.
+"""
+
+import collections
+import concurrent.futures
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import queue
+import random
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from classroom import assignment, contain, explain, result
+from classroom.assignment import ROOT, Problem
+from classroom.result import ABSENT, GRADED, NOT_COMPILED, STOPPED, Result
+
+BUILD = pathlib.Path("build/cpu/grade")
+SECONDS = 150  # For a hand-in, its compilation included.
+SECONDS_ON_GPU = 20  # Of processor time, for all kernels of a try.
+TRIES = 16  # A process that ends within a check gets another for the checks behind it.
+MOST_SOURCE = 1 << 20  # Bytes.
+MOST_REPORT = 64 << 20
+TICK = 0.05
+IDLE = {}  # Operation -> idle_checks().
+
+
+@dataclasses.dataclass(frozen=True)
+class HandIn:
+    assignment: assignment.Assignment
+    student: str
+    path: pathlib.Path
+
+    def folder(self, results):
+        return results / self.student / self.assignment.name
+
+
+@dataclasses.dataclass(frozen=True)
+class Session:
+    """What all hand-ins of a run have in common."""
+    hand_ins: pathlib.Path
+    results: pathlib.Path
+    seed: int
+    commit: str
+    compiler: str
+    executor: str
+    contained: str
+    tools: contain.Tools
+    names: dict  # Folder -> (name, id)
+
+
+# ---- What was handed in -----------------------------------------------------
+
+
+def find(folder, chosen):
+    """Every hand-in that DIR could hold: of each student, each assignment that is asked for."""
+    if not folder.is_dir():
+        raise Problem(f"DIR={folder}: there is no such folder")
+    students = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    for student in students:
+        for one in chosen:
+            path = student / one.name / f"{one.op}.cu"
+            if len(chosen) == 1 and not os.path.lexists(path.parent):
+                path = student / f"{one.op}.cu"
+            if len(chosen) == 1 or os.path.lexists(path.parent):
+                yield HandIn(one, student.name, path)
+
+
+def read_source(path):
+    """(bytes, '') or (b'', what is wrong)."""
+    if path.is_symlink() or path.parent.is_symlink():
+        return b"", f"{path.name} is a link; hand in the file itself."
+    if not path.exists():
+        return b"", f"There is no {path.name}."
+    if not path.is_file():
+        return b"", f"{path.name} is no file."
+    if path.stat().st_size > MOST_SOURCE:
+        return b"", f"{path.name} has {path.stat().st_size:,} bytes; at most {MOST_SOURCE:,} are read."
+    source = path.read_bytes()
+    return (source, "") if source.strip() else (b"", f"{path.name} is empty.")
+
+
+# ---- Judging one ------------------------------------------------------------
+
+
+class Report:
+    """What a judge wrote: lines of JSON, the last one perhaps cut."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def lines(self):
+        with contextlib.suppress(FileNotFoundError), open(self.path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                with contextlib.suppress(ValueError):
+                    yield json.loads(line)
+
+
+def judge_command(one, report, session_seed):
+    command = [str(ROOT / BUILD / f"{one.op}.judge"), f"--report={report}"]
+    command += [f"--case={n},{offset}" for n, offset in sorted({(b.case.n, b.case.offset) for b in one.bars})]
+    environment = os.environ | {"CHECK_SEED": str(session_seed), "SIMT_SECONDS": str(SECONDS_ON_GPU)}
+    return command, environment
+
+
+def idle_checks(one, seed):
+    """Check -> whether a function that does nothing passes it."""
+    if one.op not in IDLE:
+        IDLE[one.op] = judge_nobody(one, seed)
+    return IDLE[one.op]
+
+
+def judge_nobody(one, seed):
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report"
+        command, environment = judge_command(one, report, seed)
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        states = {line["check"]: line["state"] for line in Report(report).lines() if "check" in line}
+    if not states or "begun" in states.values():
+        raise Problem(f"the judge of {one.op} does not run to its end: {' '.join(command)}")
+    return {check: state == "passed" for check, state in states.items() if state != "skipped"}
+
+
+class Trial:
+    """One hand-in, in its room, before its judges."""
+
+    def __init__(self, session, hand_in, source, number):
+        self.session, self.hand_in, self.source, self.number = session, hand_in, source, number
+        self.one = hand_in.assignment
+        self.file_name = f"{self.one.op}.cu"
+        self.checks, self.findings, self.counts = {}, [], []
+        self.trouble = ""  # Why it was stopped.
+        self.compiled = False
+
+    def run(self):
+        with contextlib.ExitStack() as stack:
+            folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="trial.")))
+            folder.chmod(0o755)
+            seen = self.lay_out(folder)
+            room = stack.enter_context(
+                contain.Room(self.session.contained, self.session.tools, self.number, seen))
+            pairs = [socket.socketpair() for _ in range(TRIES)]
+            for pair in pairs:
+                for end in pair:
+                    stack.callback(end.close)
+            contract = seen[folder / "contract"]
+            self.deadline = time.monotonic() + SECONDS
+            told = room.start([theirs.fileno() for _, theirs in pairs], {
+                "COMPILE": f"{self.session.tools.compile} -I{contract}", "LINK": self.session.tools.link,
+                "SOURCE": seen[folder / self.file_name], "PARTS": f"{contract}/parts.o"})
+            for _, theirs in pairs:
+                theirs.close()
+            stack.callback(os.close, told)
+            self.wait_for_compiler(room, told)
+            for number, (ours, _) in enumerate(pairs):
+                if not self.compiled or self.trouble or not self.try_once(room, folder / f"report.{number}", ours):
+                    break
+            room.end()
+            self.output = room.said()
+
+    def lay_out(self, folder):
+        """What the room holds: path -> where it is seen there."""
+        contract, source = folder / "contract", folder / self.file_name
+        (contract / "common").mkdir(parents=True)
+        for header in (ROOT / "common").glob("*.h"):
+            shutil.copy(header, contract / "common")
+        if self.one.folder.is_relative_to(ROOT / assignment.TASKS):
+            inside = contract / self.one.folder.relative_to(ROOT)
+            inside.mkdir(parents=True)
+            shutil.copy(self.one.folder / f"{self.one.op}.h", inside)
+        shutil.copy(ROOT / BUILD / f"{self.one.op}.parts", contract / "parts.o")
+        source.write_bytes(self.source)
+        for path in (*folder.rglob("*"), folder):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        if self.session.contained in (contain.NO, "user"):
+            return {contract: str(contract), source: str(source)}
+        return {contract: "/contract", source: f"/{self.file_name}"}
+
+    def watch(self, room):
+        """What must end the trial now, or ''."""
+        if time.monotonic() > self.deadline:
+            return f"It took more than {SECONDS} seconds."
+        processes, memory = room.load()
+        if processes > contain.PROCESSES + 8:
+            return f"It started more than {contain.PROCESSES} processes."
+        if memory > contain.MEMORY:
+            return f"It took more than {contain.MEMORY >> 30} GB of memory."
+        return ""
+
+    def wait_for_compiler(self, room, told):
+        """Until the room has said a word, or nobody is left who could."""
+        while not self.trouble and not select.select([told], [], [], TICK)[0]:
+            self.trouble = self.watch(room)
+        self.compiled = not self.trouble and os.read(told, 64).startswith(b"compiled")
+
+    def try_once(self, room, report, ours):
+        """Runs the checks that no judge has begun; whether there is need of another try."""
+        command, environment = judge_command(self.one, report, self.session.seed)
+        command += [f"--hand-in={ours.fileno()}", f"--dt-first={len(self.checks) + 1}"]
+        with subprocess.Popen(command, env=environment, pass_fds=[ours.fileno()], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as judge:
+            ours.close()
+            while judge.poll() is None and not self.trouble:
+                self.trouble = self.watch(room)
+                if report.is_file() and report.stat().st_size > MOST_REPORT:
+                    self.trouble = "It made the judge say too much."
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    judge.wait(TICK)
+            judge.kill()
+        return self.take(report)
+
+    def take(self, report):
+        """Adds what a judge wrote; whether it was cut short within a check."""
+        whole, begun = False, len(self.checks)
+        for line in Report(report).lines():
+            if "check" in line:
+                self.checks[line["check"]] = line
+            elif "finding" in line:
+                self.findings.append(line)
+            elif "counters" in line:
+                self.counts.append(line)
+            whole = whole or "whole" in line
+        return not whole and len(self.checks) > begun
+
+
+def graded(session, hand_in, number):
+    """The result of one hand-in."""
+    begun = time.monotonic()
+    source, message = read_source(hand_in.path)
+    status, trial = ABSENT, None
+    if source:
+        trial = Trial(session, hand_in, source, number)
+        trial.run()
+        status, message = explain.outcome(trial)
+    name, identity = session.names.get(hand_in.student, (hand_in.student, hand_in.student))
+    idle = idle_checks(hand_in.assignment, session.seed)
+    return Result(
+        name, identity, hand_in.assignment.name, str(hand_in.path.relative_to(session.hand_ins)),
+        hashlib.sha256(source).hexdigest() if source else "", status, message,
+        tuple(explain.checks(hand_in.assignment, idle, trial if status in (GRADED, STOPPED) else None)),
+        session.seed, session.commit, session.compiler, session.executor, session.contained,
+        round(time.monotonic() - begun, 2), explain.counters(trial) if trial else {})
+
+
+# ---- All of them ------------------------------------------------------------
+
+
+def said(*command):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+
+def commit():
+    changed = "+" if said("git", "status", "--porcelain", "--untracked-files=no") else ""
+    return (said("git", "rev-parse", "--short", "HEAD") or "unknown") + changed
+
+
+def digest(folder):
+    """Of all files of a folder and their names."""
+    sum_ = hashlib.sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        sum_.update(str(path.relative_to(folder)).encode() + path.read_bytes())
+    return sum_.hexdigest()[:12]
+
+
+def tools():
+    missing = [name for name in ("COMPILE", "LINK", "TOOLS") if name not in os.environ]
+    if missing:
+        raise Problem(f"{missing[0]} is not set: call the grader by `make grade`")
+    return contain.Tools(os.environ["COMPILE"], os.environ["LINK"], tuple(os.environ["TOOLS"].split()))
+
+
+def compiler(tools):
+    nvcc = said(tools.compile.split()[0], "--version").splitlines()
+    return f"{nvcc[-1] if nvcc else 'unknown'}; {said(tools.link.split()[0], '--version').splitlines()[0]}"
+
+
+def seed_of(results):
+    """The seed of a class stays what it was, so that a grader goes on where it stopped."""
+    path = results / "session.json"
+    if given := os.environ.get("SEED"):
+        if not given.isdigit() or int(given) >= 1 << 31:
+            raise Problem(f"SEED={given}: it is a number below 2^31")
+        seed = int(given)
+    elif path.is_file():
+        return json.loads(path.read_text())["seed"]
+    else:
+        seed = random.SystemRandom().randrange(2, 1 << 31)
+    write(path, json.dumps({"seed": seed}) + "\n")
+    return seed
+
+
+def write(path, text):
+    """All of it or nothing, whatever ends us."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+def build_judges(ops):
+    targets = [str(BUILD / f"{op}.{kind}") for op in sorted(ops) for kind in ("judge", "parts")]
+    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS")}
+    made = subprocess.run(["make", "--silent", f"-j{os.cpu_count()}", "BACKEND=cpu", *targets],
+                          cwd=ROOT, env=environment)
+    if made.returncode:
+        raise Problem("the judges could not be built: see above")
+
+
+def is_done(hand_in, session):
+    """Whether its result is there, of this very file, seed, grader and assignment."""
+    path = hand_in.folder(session.results) / "result.json"
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        from_before = result.load(path)
+        source, _ = read_source(hand_in.path)
+        sha256 = hashlib.sha256(source).hexdigest() if source else ""
+        return (from_before.sha256, from_before.seed, from_before.executor, from_before.commit) == (
+            sha256, session.seed, session.executor, session.commit)
+    return False
+
+
+def grade_all(session, hand_ins):
+    """Results in the order of the hand-ins; each is written as soon as it is there."""
+    jobs = int(os.environ.get("JOBS") or os.cpu_count())
+    rooms = queue.SimpleQueue()
+    for number in range(jobs):
+        rooms.put(number)
+    told, begun, lock = collections.Counter(), time.monotonic(), threading.Lock()
+
+    def one(hand_in):
+        path = hand_in.folder(session.results) / "result.json"
+        if not is_done(hand_in, session):
+            number = rooms.get()
+            try:
+                write(path, graded(session, hand_in, number).json())
+            finally:
+                rooms.put(number)
+            told["graded"] += 1
+        made = result.load(path)
+        with lock:
+            told["all"] += 1
+            rate = 60 * told["graded"] / (time.monotonic() - begun)
+            print(f"{told['all']:5} of {len(hand_ins)}  {made.student[:24]:24} {made.assignment:10} "
+                  f"{made.points:6.1f} of {made.of:g}  {made.status:12} {rate:5.1f} per minute", flush=True)
+        return made
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(one, hand_ins))
+
+
+def start(hand_ins, results, contained):
+    chosen_tools = tools()
+    return Session(hand_ins, results, seed_of(results), commit(), compiler(chosen_tools),
+                   digest(ROOT / "common/simt"), contain.choose(contained, chosen_tools), chosen_tools, {})
+
+
+def main(folder):
+    name = os.environ.get("ASSIGNMENT")
+    chosen = [assignment.find(name)] if name else assignment.every()
+    folder, results = pathlib.Path(folder), pathlib.Path(os.environ.get("RESULTS") or "results")
+    hand_ins = list(find(folder, chosen))
+    if not hand_ins:
+        raise Problem(f"{folder} holds no hand-in: it looks for NAME/{chosen[0].name}/{chosen[0].op}.cu")
+    session = start(folder, results, os.environ.get("CONTAINED", ""))
+    build_judges({hand_in.assignment.op for hand_in in hand_ins})
+    for op, one in {h.assignment.op: h.assignment for h in hand_ins}.items():
+        idle_checks(one, session.seed)
+    grade_all(session, hand_ins)
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except Problem as problem:
+        sys.exit(f"grade: {problem}")

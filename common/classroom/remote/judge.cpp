@@ -1,0 +1,264 @@
+// The judge of a hand-in: a contract's checks and counted calls, in a process
+// that no code of the hand-in runs in. It writes what it sees as lines of JSON.
+//
+//   judge --hand-in=FD --report=FILE [--case=N,OFFSET]... [doctest's options]
+//
+// Without a hand-in every function of the contract does nothing. Exit status: 0
+// when the report is whole, 1 when a CUDA error or the hand-in's end cut it
+// short: the check that began last then has no end.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include "common/classroom/remote/judge.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "common/classroom/remote/services.h"
+#include "common/harness/checks.h"
+#include "common/harness/show.h"
+#include "common/simt/observe/report.h"
+
+namespace {
+
+std::FILE* report = nullptr;
+std::unique_ptr<remote::Socket> hand_in;
+std::vector<Case> cases;
+
+// ---- JSON -------------------------------------------------------------------
+
+std::string json(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    char code[8];
+    if (static_cast<unsigned char>(c) < ' ' || c == '"' || c == '\\') {
+      std::snprintf(code, sizeof code, "\\u%04x", c);
+      out += code;
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  return text;
+}
+
+void write(const std::string& object) {
+  std::fprintf(report, "%s\n", object.c_str());
+  std::fflush(report);  // What comes next may end the process.
+}
+
+// ---- The checks -------------------------------------------------------------
+
+// What INFO() has said of the values at hand, a line each.
+std::string circumstances() {
+  std::ostringstream out;
+  for (int k = 0; k < doctest::IReporter::get_num_active_contexts(); ++k) {
+    doctest::IReporter::get_active_contexts()[k]->stringify(&out);
+    out << "\n";
+  }
+  return out.str();
+}
+
+class Lines : public doctest::IReporter {
+ public:
+  explicit Lines(const doctest::ContextOptions&) {}
+
+  void test_case_start(const doctest::TestCaseData& check) override {
+    check_ = check.m_name;
+    why_.clear();
+    skipped_ = false;
+    tell("begun");
+  }
+  void test_case_end(const doctest::CurrentTestCaseStats& check) override {
+    tell(check.failure_flags ? "failed" : skipped_ ? "skipped" : "passed");
+  }
+  void test_case_exception(const doctest::TestCaseException& end) override {
+    fail("it ended with: " + std::string(end.error_string.c_str()));
+  }
+  void log_assert(const doctest::AssertData& check) override {
+    if (check.m_failed)
+      fail("expected " + std::string(check.m_expr) + ", got " +
+           check.m_decomp.c_str());
+  }
+  void log_message(const doctest::MessageData& message) override {
+    const std::string text = message.m_string.c_str();
+    if (message.m_severity != doctest::assertType::is_warn) fail(text);
+    skipped_ |= text.starts_with("Skipped: ");
+  }
+
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_run_end(const doctest::TestRunStats&) override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void test_case_skipped(const doctest::TestCaseData&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+
+ private:
+  void fail(const std::string& why) {
+    if (why_.empty()) why_ = circumstances() + why;
+  }
+  void tell(const char* state) const {
+    write("{\"check\": " + json(check_) + ", \"state\": \"" + state +
+          "\", \"why\": " + json(why_) + "}");
+  }
+
+  std::string check_, why_;
+  bool skipped_ = false;
+};
+REGISTER_REPORTER("lines", 0, Lines);
+
+// ---- What the executor saw --------------------------------------------------
+
+void write_findings() {
+  for (const simt::RepeatedFinding& one : simt::all_findings()) {
+    const simt::Finding& f = one.first;
+    if (f.note) continue;
+    write("{\"finding\": " + json(f.kind) +
+          ", \"message\": " + json(f.message) +
+          ", \"kernel\": " + json(f.kernel) + ", \"file\": " + json(f.file) +
+          ", \"line\": " + std::to_string(f.line) + "}");
+  }
+}
+
+// Counters by ncu's names, and the rows of ./run's table.
+std::string counters(const show::Metrics& metrics) {
+  std::string out;
+  for (const auto& [name, value] : metrics)
+    out += (out.empty() ? "" : ", ") + json(name) + ": " + number(value);
+  for (const show::Row& row : show::rows_of(metrics))
+    if (row.relevant)
+      out +=
+          (out.empty() ? "" : ", ") + json(row.name) + ": " + number(row.value);
+  return "{" + out + "}";
+}
+
+void write_launch(const Case& one, const simt::LaunchReport& launch) {
+  std::string lines;
+  for (const auto& line : launch.lines)
+    lines += (lines.empty() ? "" : ", ") + std::string("{\"file\": ") +
+             json(line.file) + ", \"line\": " + std::to_string(line.line) +
+             ", \"counters\": " + counters(line.metrics) + "}";
+  write("{\"launch\": " + json(launch.kernel) + ", \"n\": " +
+        std::to_string(one.n) + ", \"offset\": " + std::to_string(one.offset) +
+        ", \"counters\": " + counters(launch.metrics) + ", \"lines\": [" +
+        lines + "]}");
+}
+
+void count(const Case& one) {
+  simt::renew_launch_reports();
+  const size_t first = simt::launch_reports().size();
+  counted_call(one);
+  show::CountedCase counted = {one, {}};
+  const auto& reports = simt::launch_reports();
+  std::vector<show::Metrics> all;
+  for (size_t k = first; k < reports.size(); ++k) {
+    write_launch(one, reports[k]);
+    all.push_back(reports[k].metrics);
+  }
+  write("{\"n\": " + std::to_string(one.n) +
+        ", \"offset\": " + std::to_string(one.offset) +
+        ", \"counters\": " + counters(show::total(all)) + "}");
+}
+
+// ---- The program ------------------------------------------------------------
+
+bool take_case(const std::string& text) {
+  Case one;
+  char end = 0;
+  long long n = 0, offset = 0;
+  if (std::sscanf(text.c_str(), "%lld,%lld%c", &n, &offset, &end) != 2)
+    return false;
+  cases.push_back({n, offset});
+  return true;
+}
+
+bool take_option(const std::string& option) {
+  const auto value_of = [&](std::string_view name) {
+    return option.starts_with(name) ? option.substr(name.size()) : "";
+  };
+  if (const std::string file = value_of("--hand-in="); !file.empty())
+    hand_in = std::make_unique<remote::Socket>(std::atoi(file.c_str()));
+  if (const std::string path = value_of("--report="); !path.empty())
+    report = std::fopen(path.c_str(), "w");
+  const std::string one = value_of("--case=");
+  return one.empty() || take_case(one);
+}
+
+// Answers the hand-in until it has come to the end that is waited for.
+remote::Message serve_until(remote::Kind end) {
+  for (;;) {
+    remote::Message question = hand_in->receive();
+    if (question.kind() == end) return question;
+    hand_in->send(remote::answer_to(question));
+  }
+}
+
+int judge(int argc, char** argv) {
+  if (hand_in) serve_until(remote::Kind::kReady);
+  doctest::Context checks(argc, argv);
+  checks.setOption("reporters", "lines");
+  setenv("SIMT_COUNTERS", "off", 1);
+  const bool failed = checks.run() != 0;
+  unsetenv("SIMT_COUNTERS");
+  if (!failed && simt::all_findings().empty())
+    for (const Case& one : cases) count(one);
+  write_findings();
+  write("{\"whole\": true}");
+  return EXIT_SUCCESS;
+}
+
+// A CUDA error or the hand-in's end may end the program within a check.
+void write_last_findings() {
+  if (report) write_findings();
+  if (report) std::fclose(report);
+  report = nullptr;
+}
+
+}  // namespace
+
+std::string& said_if_interrupted() {
+  static auto* one = new std::string;
+  return *one;
+}
+
+bool remote::has_hand_in() { return hand_in != nullptr; }
+
+remote::Message remote::call_hand_in(const Message& call) try {
+  hand_in->send(call);
+  return serve_until(Kind::kReturned);
+} catch (const Broken& broken) {
+  // In the middle of a check: nothing after it can be judged.
+  std::fprintf(stderr, "The hand-in's process: %s.\n", broken.what());
+  std::exit(EXIT_FAILURE);
+}
+
+int main(int argc, char** argv) {
+  for (int k = 1; k < argc; ++k) {
+    if (take_option(argv[k])) continue;
+    std::fprintf(stderr, "%s: not as --case=N,OFFSET\n", argv[k]);
+    return EXIT_FAILURE;
+  }
+  if (!report) {
+    std::fprintf(stderr, "usage: judge --report=FILE that can be written\n");
+    return EXIT_FAILURE;
+  }
+  std::atexit(write_last_findings);
+  try {
+    return judge(argc, argv);
+  } catch (const remote::Broken& broken) {
+    std::fprintf(stderr, "The hand-in's process: %s.\n", broken.what());
+    return EXIT_FAILURE;
+  }
+}

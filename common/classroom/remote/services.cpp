@@ -1,0 +1,356 @@
+#include "common/classroom/remote/services.h"
+
+#include <cuda_runtime_api.h>
+
+#include <list>
+#include <map>
+
+#include "common/simt/decode/decode.h"
+#include "common/simt/memory/allocations.h"
+#include "common/simt/runtime/runtime.h"
+
+// What nvcc's code calls; no header declares it.
+extern "C" {
+void** __cudaRegisterFatBinary(void* wrapper);
+void __cudaRegisterFunction(void** handle, const char* host, char*,
+                            const char* name, int, uint3*, uint3*, dim3*, dim3*,
+                            int*);
+void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int,
+                       size_t, int, int);
+}
+
+namespace remote {
+namespace {
+
+constexpr size_t kMostMemory = size_t{1} << 30;  // That a hand-in may take.
+constexpr size_t kMostNames = 10'000;
+
+// The addresses by which the hand-in knows its kernels and variables are its
+// own. Here each is known by an address of ours.
+struct Named {
+  std::string name;
+};
+std::map<const void*, Named*> symbols;
+std::map<void*, size_t> taken;  // By cudaMalloc() and its like.
+
+[[noreturn]] void refuse(const char* why) { throw Broken(why); }
+
+// Ours for theirs; an address that we never heard of stands for nothing.
+const void* known(const void* theirs) {
+  static const Named nobody;
+  const auto found = symbols.find(theirs);
+  return found == symbols.end() ? &nobody : found->second;
+}
+
+void learn(const void* theirs, const char* name, Named*& ours) {
+  if (symbols.size() >= kMostNames) refuse("there are too many kernels");
+  ours = new Named{name};
+  symbols[theirs] = ours;
+}
+
+bool is_on_gpu(const void* p, size_t bytes) {
+  if (bytes == 0) return true;
+  const auto begin = reinterpret_cast<uint64_t>(p);
+  const auto array = simt::allocations().find(begin);
+  return array && array->is_device_only() && bytes <= array->end - begin;
+}
+
+Message only(cudaError_t error) { return Message().put(error); }
+
+template <class T>
+Message with(cudaError_t error, const T& value) {
+  return only(error).put(value);
+}
+
+// ---- Binaries ---------------------------------------------------------------
+
+struct Wrapper {
+  uint32_t magic = 0x466243b1, version = 1;
+  const void* data = nullptr;
+  void* none = nullptr;
+};
+struct Header {
+  uint32_t magic;
+  uint16_t version, header_bytes;
+  uint64_t bytes;
+};
+struct Entry {
+  uint16_t kind, version;
+  uint32_t header_bytes;
+  uint64_t bytes;
+  char more[40];
+};
+
+// Whoever opens it believes the lengths that it holds.
+void require_sound(const std::vector<char>& binary) {
+  Header header;
+  if (binary.size() < sizeof header) refuse("a binary is too short");
+  std::memcpy(&header, binary.data(), sizeof header);
+  if (header.header_bytes < sizeof header ||
+      binary.size() < header.header_bytes ||
+      header.bytes != binary.size() - header.header_bytes)
+    refuse("a binary has another length than it says");
+  for (size_t at = header.header_bytes; at + sizeof(Entry) <= binary.size();) {
+    Entry entry;
+    std::memcpy(&entry, binary.data() + at, sizeof entry);
+    const size_t left = binary.size() - at;
+    if (entry.header_bytes < sizeof entry || entry.header_bytes > left ||
+        entry.bytes > left - entry.header_bytes)
+      refuse("a binary's entry has another length than it says");
+    at += entry.header_bytes + entry.bytes;
+  }
+}
+
+std::vector<void**> handles;
+
+Message register_binary(Message question) {
+  require_sound(question.bytes());
+  // Kept for good, like the program's own.
+  auto* bytes = new std::vector<char>(question.bytes());
+  auto* wrapper = new Wrapper;
+  wrapper->data = bytes->data();
+  handles.push_back(__cudaRegisterFatBinary(wrapper));
+  return with(cudaSuccess, handles.back());
+}
+
+void** take_handle(Message& question) {
+  auto* const handle = question.take<void**>();
+  if (std::find(handles.begin(), handles.end(), handle) == handles.end())
+    refuse("there is no such binary");
+  return handle;
+}
+
+Message register_function(Message question) {
+  void** const handle = take_handle(question);
+  const auto* theirs = question.take<const void*>();
+  Named* ours = nullptr;
+  learn(theirs, question.take_text(), ours);
+  __cudaRegisterFunction(handle, reinterpret_cast<const char*>(ours), nullptr,
+                         ours->name.c_str(), -1, nullptr, nullptr, nullptr,
+                         nullptr, nullptr);
+  return only(cudaSuccess);
+}
+
+Message register_variable(Message question) {
+  void** const handle = take_handle(question);
+  const auto* theirs = question.take<const void*>();
+  Named* ours = nullptr;
+  learn(theirs, question.take_text(), ours);
+  __cudaRegisterVar(handle, reinterpret_cast<char*>(ours), nullptr,
+                    ours->name.c_str(), 0, 0, 0, 0);
+  return only(cudaSuccess);
+}
+
+// ---- Launches ---------------------------------------------------------------
+
+const std::vector<uint32_t>* parameters_of(const void* function) {
+  try {
+    return &simt::program_of(*simt::find_entry(function).kernel())
+                .parameter_sizes;
+  } catch (const simt::Refused&) {
+    return nullptr;  // Its launch says why.
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+Message parameter_sizes(Message question) {
+  Message answer;
+  const auto* sizes = parameters_of(known(question.take<const void*>()));
+  for (size_t k = 0; sizes && k < sizes->size(); ++k) answer.put((*sizes)[k]);
+  return answer;
+}
+
+Message launch(Message question) {
+  const void* const function = known(question.take<const void*>());
+  const auto grid = question.take<dim3>(), block = question.take<dim3>();
+  const auto shared = question.take<size_t>();
+  const auto stream = question.take<cudaStream_t>();
+  const auto cooperative = question.take<bool>();
+  std::list<std::vector<char>> arguments;  // Each at an address of its own.
+  std::vector<void*> pointers;
+  if (const auto* sizes = parameters_of(function)) {
+    for (const uint32_t bytes : *sizes) {
+      const char* from = question.take_bytes(bytes);
+      arguments.emplace_back(from, from + bytes);
+      pointers.push_back(arguments.back().data());
+    }
+  }
+  const auto call =
+      cooperative ? cudaLaunchCooperativeKernel : cudaLaunchKernel;
+  return only(call(function, grid, block, pointers.data(), shared, stream));
+}
+
+// ---- Memory -----------------------------------------------------------------
+
+Message allocate(Message question) {
+  const auto bytes = question.take<size_t>();
+  size_t all = 0;
+  for (const auto& [_, other] : taken) all += other;
+  if (bytes > kMostMemory - all)
+    return with<void*>(cudaErrorMemoryAllocation, nullptr);
+  void* p = nullptr;
+  const cudaError_t error =
+      question.left()
+          ? cudaMallocAsync(&p, bytes, question.take<cudaStream_t>())
+          : cudaMalloc(&p, bytes);
+  if (error == cudaSuccess && p) taken[p] = bytes;
+  return with(error, p);
+}
+
+Message release(Message question) {
+  auto* const p = question.take<void*>();
+  // The judge's own arrays are not the hand-in's to free.
+  if (p && !taken.contains(p)) return only(cudaErrorInvalidValue);
+  taken.erase(p);
+  return only(question.left() ? cudaFreeAsync(p, question.take<cudaStream_t>())
+                              : cudaFree(p));
+}
+
+Message set(Message question) {
+  auto* const p = question.take<void*>();
+  const auto value = question.take<int>();
+  const auto bytes = question.take<size_t>();
+  if (!is_on_gpu(p, bytes)) return only(cudaErrorInvalidValue);
+  return only(question.left() ? cudaMemsetAsync(p, value, bytes,
+                                                question.take<cudaStream_t>())
+                              : cudaMemset(p, value, bytes));
+}
+
+// What the judge keeps on the GPU stays there: the work is the GPU's.
+Message copy(Message question) {
+  auto* const to = question.take<void*>();
+  const auto* from = question.take<const void*>();
+  const auto bytes = question.take<size_t>();
+  question.take<cudaMemcpyKind>();
+  if (!is_on_gpu(to, bytes) || !is_on_gpu(from, bytes))
+    return only(cudaErrorNotPermitted);
+  constexpr auto kKind = cudaMemcpyDeviceToDevice;
+  return only(question.left() ? cudaMemcpyAsync(to, from, bytes, kKind,
+                                                question.take<cudaStream_t>())
+                              : cudaMemcpy(to, from, bytes, kKind));
+}
+
+Message copy_to_symbol(Message question) {
+  const void* const symbol = known(question.take<const void*>());
+  const auto offset = question.take<size_t>();
+  const size_t bytes = question.left();
+  return only(cudaMemcpyToSymbol(symbol, question.take_bytes(bytes), bytes,
+                                 offset, cudaMemcpyHostToDevice));
+}
+
+// ---- The rest ---------------------------------------------------------------
+
+template <class T, class Call>
+Message giving(Call call) {
+  T value = {};
+  const cudaError_t error = call(&value);
+  return with(error, value);
+}
+
+Message error_text(Message question) {
+  const auto error = question.take<cudaError_t>();
+  const bool name = question.take<bool>();
+  return Message().put_text(name ? cudaGetErrorName(error)
+                                 : cudaGetErrorString(error));
+}
+
+}  // namespace
+
+Message answer_to(Message q) {
+  switch (q.kind()) {
+    case Kind::kRegisterBinary:
+      return register_binary(q);
+    case Kind::kRegisterFunction:
+      return register_function(q);
+    case Kind::kRegisterVariable:
+      return register_variable(q);
+    case Kind::kParameterSizes:
+      return parameter_sizes(q);
+    case Kind::kLaunch:
+      return launch(q);
+    case Kind::kMalloc:
+      return allocate(q);
+    case Kind::kFree:
+      return release(q);
+    case Kind::kMemset:
+      return set(q);
+    case Kind::kCopy:
+      return copy(q);
+    case Kind::kCopyToSymbol:
+      return copy_to_symbol(q);
+    case Kind::kSymbolAddress: {
+      const void* const symbol = known(q.take<const void*>());
+      return giving<void*>(
+          [&](void** p) { return cudaGetSymbolAddress(p, symbol); });
+    }
+    case Kind::kDeviceAttribute: {
+      const auto attribute = q.take<cudaDeviceAttr>();
+      const auto device = q.take<int>();
+      return giving<int>([&](int* value) {
+        return cudaDeviceGetAttribute(value, attribute, device);
+      });
+    }
+    case Kind::kDeviceProperties: {
+      const auto device = q.take<int>();
+      return giving<cudaDeviceProp>([&](cudaDeviceProp* properties) {
+        return cudaGetDeviceProperties(properties, device);
+      });
+    }
+    case Kind::kFunctionAttributes: {
+      const void* const function = known(q.take<const void*>());
+      return giving<cudaFuncAttributes>([&](cudaFuncAttributes* attributes) {
+        return cudaFuncGetAttributes(attributes, function);
+      });
+    }
+    case Kind::kSetFunctionAttribute: {
+      const void* const function = known(q.take<const void*>());
+      const auto name = q.take<cudaFuncAttribute>();
+      return only(cudaFuncSetAttribute(function, name, q.take<int>()));
+    }
+    case Kind::kOccupancy: {
+      const void* const function = known(q.take<const void*>());
+      const auto threads = q.take<int>();
+      const auto shared = q.take<size_t>();
+      return giving<int>([&](int* blocks) {
+        return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function,
+                                                             threads, shared);
+      });
+    }
+    case Kind::kLastError:
+      return only(q.take<bool>() ? cudaGetLastError() : cudaPeekAtLastError());
+    case Kind::kErrorText:
+      return error_text(q);
+    case Kind::kSynchronize:
+      return only(q.left() ? cudaStreamSynchronize(q.take<cudaStream_t>())
+                           : cudaDeviceSynchronize());
+    case Kind::kStreamCreate: {
+      const auto flags = q.take<unsigned>();
+      return giving<cudaStream_t>([&](cudaStream_t* stream) {
+        return cudaStreamCreateWithFlags(stream, flags);
+      });
+    }
+    case Kind::kStreamDestroy:
+      return only(cudaStreamDestroy(q.take<cudaStream_t>()));
+    case Kind::kWaitEvent: {
+      const auto stream = q.take<cudaStream_t>();
+      return only(cudaStreamWaitEvent(stream, q.take<cudaEvent_t>(), 0));
+    }
+    case Kind::kEventCreate: {
+      const auto flags = q.take<unsigned>();
+      return giving<cudaEvent_t>([&](cudaEvent_t* event) {
+        return cudaEventCreateWithFlags(event, flags);
+      });
+    }
+    case Kind::kEventRecord: {
+      const auto event = q.take<cudaEvent_t>();
+      return only(cudaEventRecord(event, q.take<cudaStream_t>()));
+    }
+    case Kind::kEventDestroy:
+      return only(cudaEventDestroy(q.take<cudaEvent_t>()));
+    default:
+      refuse("there is no such question");
+  }
+}
+
+}  // namespace remote
