@@ -44,9 +44,22 @@ constexpr float kGuard = -12345.f;  // Around an output.
 constexpr float kStray = 54321.f;   // Around an input; seen in y, it was read.
 constexpr int64_t kPeriod = 4'194'301;  // A prime: no shift looks right.
 
+// Whoever grades chooses other numbers and lengths: CHECK_SEED=n.
+inline unsigned seed() {
+  const char* const chosen = std::getenv("CHECK_SEED");
+  return chosen ? static_cast<unsigned>(std::atoll(chosen)) : 0;
+}
+
+// `usual` lengths and, with a seed, some that nobody knows beforehand.
+inline std::vector<int64_t> lengths(std::vector<int64_t> usual) {
+  std::mt19937 bits(seed());
+  for (int k = 0; seed() != 0 && k < 3; ++k) usual.push_back(bits() % 5000);
+  return usual;
+}
+
 // Every call goes on where the one before stopped.
 inline Floats random(int64_t n, float low = -1.f, float high = 1.f) {
-  static std::mt19937 bits(1);
+  static std::mt19937 bits(seed() + 1);
   Floats values(n);
   for (float& v : values) {
     v = low + (high - low) * static_cast<float>(bits() >> 8) * 0x1p-24f;
@@ -57,7 +70,7 @@ inline Floats random(int64_t n, float low = -1.f, float high = 1.f) {
 // `values` with `special` ones strewn in, one in three on average.
 template <class T>
 std::vector<T> with(const std::vector<T>& special, std::vector<T> values) {
-  static std::mt19937 bits(2);
+  static std::mt19937 bits(seed() + 2);
   for (T& v : values) {
     if (bits() % 3 == 0) v = special[bits() % special.size()];
   }
@@ -483,7 +496,7 @@ inline std::vector<Stretch> stretches(int64_t n) {
   constexpr int kBetween = 64;
   if (n <= kAll) return {{0, n}};
   std::vector<int64_t> middles = {0, int64_t{1} << 31, int64_t{1} << 32, n};
-  std::mt19937_64 bits(4);
+  std::mt19937_64 bits(seed() + 4);
   for (int k = 0; k < kBetween; ++k)
     middles.push_back(static_cast<int64_t>(bits() % n));
   std::vector<Stretch> some;

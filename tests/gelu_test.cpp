@@ -15,8 +15,9 @@ using namespace contract;
 
 using Halves = std::vector<__half>;
 
-constexpr int64_t kShort[] = {0,   1,   7,   8,   9,    63,   64,   65,  255,
-                              256, 257, 511, 512, 2047, 2048, 2049, 4099};
+const std::vector<int64_t> kShort =
+    lengths({0, 1, 7, 8, 9, 63, 64, 65, 255, 256, 257, 511, 512, 2047, 2048,
+             2049, 4099});
 constexpr int64_t kLong = 1'000'003;
 constexpr int64_t kGuards = 64;
 constexpr int64_t kPack = 8;

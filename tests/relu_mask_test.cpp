@@ -15,9 +15,9 @@ using namespace contract;
 
 using Words = std::vector<uint32_t>;
 
-constexpr int64_t kShort[] = {0,   1,    3,    4,    5,    31,   32,  33,
-                              63,  64,   65,   127,  128,  129,  255, 256,
-                              257, 1023, 1024, 1025, 4095, 4096, 4097};
+const std::vector<int64_t> kShort =
+    lengths({0,   1,   3,   4,   5,   31,   32,   33,   63,   64,   65,  127,
+             128, 129, 255, 256, 257, 1023, 1024, 1025, 4095, 4096, 4097});
 constexpr int64_t kLong = 1'000'003;
 constexpr int64_t kGuards = 64;
 constexpr int64_t kPack = 4;
@@ -42,7 +42,7 @@ Words mask_of(const Floats& x) {
 
 // Of no x in particular; nothing behind bit n - 1.
 Words random_mask(int64_t n) {
-  static std::mt19937 bits(3);
+  static std::mt19937 bits(seed() + 3);
   Words mask(mask_words(n));
   for (uint32_t& word : mask) word = bits();
   if (n % 32 != 0) mask.back() &= (1u << (n % 32)) - 1;

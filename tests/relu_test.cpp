@@ -12,8 +12,8 @@ namespace {
 
 using namespace contract;
 
-constexpr int64_t kShort[] = {0,  1,   3,   4,   5,    31,   32,
-                              33, 255, 256, 257, 1023, 1024, 1025};
+const std::vector<int64_t> kShort =
+    lengths({0, 1, 3, 4, 5, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025});
 constexpr int64_t kLong = 1'000'003;
 constexpr int64_t kGuards = 64;
 constexpr int64_t kPack = 4;

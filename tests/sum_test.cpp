@@ -15,10 +15,10 @@ namespace {
 using namespace contract;
 
 // Where a warp, a block or a tile ends.
-constexpr int64_t kShort[] = {0,    1,    2,    3,    31,   32,   33,   63,
-                              64,   65,   127,  128,  129,  255,  256,  257,
-                              511,  512,  513,  1023, 1024, 1025, 2047, 2048,
-                              2049, 4095, 4096, 4097, 8191, 8192, 8193};
+const std::vector<int64_t> kShort =
+    lengths({0,    1,    2,    3,    31,   32,   33,   63,   64,   65,   127,
+             128,  129,  255,  256,  257,  511,  512,  513,  1023, 1024, 1025,
+             2047, 2048, 2049, 4095, 4096, 4097, 8191, 8192, 8193});
 constexpr int64_t kLong = 1'000'003;
 constexpr int64_t kMillion = 1 << 20;
 
