@@ -327,7 +327,7 @@ point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers sweep pitfalls latency parity speed compare plots weave doctor clean grade
+.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade
 always:
 
 define HELP
@@ -481,8 +481,8 @@ endif
 # Hand-ins are compiled where nothing else can be seen: CUDA and what is below /usr.
 CLASSROOM = PYTHONPATH=common PYTHONDONTWRITEBYTECODE=1 NVCC='$(NVCC)' LINK='$(CXX)' TOOLS='$(CUDA)' \
   COMPILE='$(NVCC) -std=c++20 -O3 -ccbin $(CXX) $(TARGET)' $(PYTHON) -m
-grade:
-	@$(CLASSROOM) classroom.grade $(or $(DIR),$(error Say which hand-ins: make grade DIR=folder))
+grade regrade:
+	@$(CLASSROOM) classroom.$@ $(or $(DIR),$(error Say which hand-ins: make $@ DIR=folder))
 
 sweep:
 	@$(PYTHON) plots/sweep.py $(BACKEND)

@@ -1,0 +1,59 @@
+"""Grades again what was graded, and shows what differs: `make regrade`.
+
+    python -m classroom.regrade DIR    as classroom.grade, with the seed of each result
+
+Nothing in RESULTS changes. Exits 0 when grading went well, whether or not it differs.
+"""
+
+import dataclasses
+import os
+import pathlib
+import sys
+
+from classroom import assignment, grade, result
+from classroom.assignment import Problem
+
+MAY_DIFFER = {"seconds", "message", "counters", "checks"}  # Checks are compared one by one.
+
+
+def differences(before, now):
+    """A line for each thing that is not what it was."""
+    for field in dataclasses.fields(result.Result):
+        then, today = getattr(before, field.name), getattr(now, field.name)
+        if field.name not in MAY_DIFFER and then != today:
+            yield f"{field.name}: {then}, now {today}"
+    then, today = ({check.name: check for check in one.checks} for one in (before, now))
+    for name in [*then, *(today.keys() - then.keys())]:
+        points = [f"{side[name].points:g} of {side[name].of:g}" if name in side else "absent" for side in (then, today)]
+        if points[0] != points[1]:
+            why = today[name].why.splitlines() if name in today else []
+            yield f"{name}: {points[0]}, now {points[1]}" + (f" ({why[0]})" if why else "")
+
+
+def main(folder):
+    results = pathlib.Path(os.environ.get("RESULTS") or "results")
+    folder = pathlib.Path(folder)
+    before = [result.load(path) for path in sorted(results.glob("*/*/result.json"))]
+    if not before:
+        raise Problem(f"{results} holds no result: grade first, by make grade")
+    session = grade.start(folder, results, os.environ.get("CONTAINED", ""))
+    hand_ins = [grade.HandIn(assignment.find(one.assignment), pathlib.PurePath(one.file).parts[0], folder / one.file)
+                for one in before]
+    grade.build_judges({hand_in.assignment.op for hand_in in hand_ins})
+    differ = 0
+    for one, hand_in in zip(before, hand_ins):
+        again = dataclasses.replace(session, seed=one.seed)
+        grade.IDLE.clear()  # It depends on the seed.
+        found = list(differences(one, grade.graded(again, hand_in, 0)))
+        differ += bool(found)
+        print(f"{one.student[:24]:24} {one.assignment:10} {'differs' if found else 'the same'}", flush=True)
+        for line in found:
+            print(f"    {line}")
+    print(f"{len(before) - differ} of {len(before)} are what they were.")
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except Problem as problem:
+        sys.exit(f"regrade: {problem}")
