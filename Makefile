@@ -23,7 +23,7 @@ GOALS := $(or $(MAKECMDGOALS),help)
 
 # ---- What there is ----------------------------------------------------------
 
-SOURCES := $(sort $(wildcard chapters/[0-9][0-9]_*/*.cu))
+SOURCES := $(filter-out %.exercise.cu,$(sort $(wildcard chapters/[0-9][0-9]_*/*.cu)))
 
 # chapters/03_pack/relu.four.cu -> 03, relu.four, relu, .four
 number  = $(firstword $(subst _, ,$(word 2,$(subst /, ,$1))))
@@ -53,14 +53,16 @@ define newline
 endef
 LISTING := $(foreach n,$(NAMES),$(newline)    chapter$n)
 
-NUMBERED := chapter% diff% ptx% bench% profile% test%
-KNOWN := $(foreach g,diff% bench% test%,$(NUMBERS:%=$g)) \
+STEPS := start exercise hint predict bugs  # A student's, each with a number.
+NUMBERED := chapter% diff% ptx% bench% profile% test% $(STEPS:=%)
+KNOWN := $(foreach g,diff% bench% test% $(STEPS:=%),$(NUMBERS:%=$g)) \
   $(foreach g,chapter% ptx% profile%,$(NAMES:%=$g))
-UNKNOWN := $(filter $(NUMBERED),$(filter-out bench profile test $(KNOWN),$(GOALS)))
+UNKNOWN := $(filter $(NUMBERED),$(filter-out bench profile test $(STEPS) $(KNOWN),$(GOALS)))
 MEANT := $(filter $(KNOWN),$(foreach g,$(NUMBERED),$(patsubst $g,$(subst %,0%,$g),$(UNKNOWN))))
 ifneq ($(UNKNOWN),)
 $(error There is no $(UNKNOWN).$(if $(MEANT), Did you mean $(MEANT)?)$(newline)The chapters are$(LISTING)$(newline)\
-There are diffNN, ptxNN, profileNN, benchNN and testNN for each number, too)
+There are diffNN, ptxNN, profileNN, benchNN and testNN for each number, too,$(newline)\
+and $(STEPS:=NN))
 endif
 
 # `make profile` first builds what `make run` would or, of a file with a main of
@@ -92,9 +94,9 @@ ifeq ($(filter gpu cpu,$(BACKEND)),)
 $(error BACKEND=$(BACKEND) is neither gpu nor cpu)
 endif
 
-NEEDS_NOTHING := help clean doctor diff% compare plots figures weave \
+NEEDS_NOTHING := help clean doctor diff% compare plots figures weave start% hint% \
   $(if $(filter cpu,$(BACKEND)),bench% peers pitfalls latency)
-NEEDS_PYTHON := test% plots figures weave
+NEEDS_PYTHON := test% plots figures weave $(STEPS:=%) watch progress
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
 ifeq ($(MAKE_RESTARTS)$(MAKELEVEL),0)
@@ -327,7 +329,7 @@ point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade
+.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress
 always:
 
 define HELP
@@ -343,6 +345,16 @@ make diff03          what chapter 03 changed
 make ptx03           what the compiler made of it
 make profile03       what each of its lines costs; PTX=1: each instruction, too
 make profile SRC=a/b.cu       the same for any file, with a main or without
+
+make start07         put the exercise of chapter 07 into mine/chapter07, for you
+make exercise07      build what you made of it and point ./run at it; then ./run
+make hint07          a hint, the next one at every call
+make predict07       questions to answer before you run it; called again: checked
+make bugs07          two wrong kernels: find the bugs; called again: checked
+make watch NN=07     build and run your file whenever you save it
+make progress        which exercises pass
+                     MINE=folder: not in mine/; NAME="Ada": whose predictions;
+                     make start TASK=name and the like: a task without a chapter
 
 make test            run every check
 make test03          run those that concern chapter 03
@@ -408,6 +420,23 @@ $(NUMBERS:%=diff%): diff%:
 	    echo "$$new is the first $${new##*/}: there is none to compare it with."; \
 	  else git --no-pager diff --no-index $$old $$new; (($$? < 2)); fi \
 	done
+
+# The exercises. NAME counts where make is told it: WSL, for one, calls the machine so.
+export MINE
+export WHO := $(if $(filter environment%,$(origin NAME)),,$(NAME))
+student = @BACKEND=$(BACKEND) PYTHONPATH=common PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.student
+define step_rules
+.PHONY: $1 $(NUMBERS:%=$1%)
+$(NUMBERS:%=$1%): $1%:
+	$$(student) $1 $$*
+$1:
+	$$(student) $1 $$(TASK)
+endef
+$(foreach s,$(STEPS),$(eval $(call step_rules,$s)))
+watch:
+	$(student) watch $(or $(NN),$(TASK))
+progress:
+	$(student) progress
 
 # Any other files, whatever they are called: common/setup/program.sh finds out what has
 # changed. Their flags rebuild nothing else. nvcc's own default is C++17.

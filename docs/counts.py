@@ -148,7 +148,7 @@ def _make_all(root, suffix):
 
 
 def _chapter_sources(root):
-    return sorted(root.glob("chapters/*/*.cu"))
+    return sorted(p for p in root.glob("chapters/*/*.cu") if not p.match("*.exercise.cu"))
 
 
 def _make(root, *arguments):

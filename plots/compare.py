@@ -45,7 +45,7 @@ def table(root, mine, n):
     if not columns:
         raise records.RecordError("plots/data holds no record: run `make bench` on a GPU")
     sources = [source for folder in records.chapter_folders(root)
-               for source in sorted(folder.glob("*.cu"))]
+               for source in records.sources(folder)]
     rows = [["part of the copy", *(f"{gpu} (here)" if gpu == mine else gpu for gpu in columns)]]
     rows += [[str(source.relative_to(root / "chapters")),
               *(cell(root, source, gpu, n) for gpu in columns)] for source in sources]

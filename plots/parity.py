@@ -34,7 +34,7 @@ def programs():
     """Every source that is compared, in order."""
     kernels = sorted(ROOT.glob("tests/parity/*.cu"))
     chapters = [source for folder in records.chapter_folders(ROOT)
-                for source in sorted(folder.glob("*.cu"))]
+                for source in records.sources(folder)]
     if not kernels:
         raise RecordError("tests/parity holds no .cu file")
     return [str(path.relative_to(ROOT)) for path in kernels + chapters]

@@ -189,10 +189,15 @@ def chapter_folders(root):
     return folders
 
 
+def sources(folder):
+    """Its files without the exercise, which nobody measures."""
+    return sorted(path for path in folder.glob("*.cu") if not path.match("*.exercise.cu"))
+
+
 def all_sources(root):
     """The chapters' files, variants behind their chapter's own."""
     return [source for folder in chapter_folders(root)
-            for source in sorted(folder.glob("*.cu"), key=lambda s: s.stem)]
+            for source in sorted(sources(folder), key=lambda s: s.stem)]
 
 
 def main_sources(root):

@@ -151,7 +151,7 @@ def chapter(args, page):
 
 def variants(args, page):
     root, folder = records.root_of(page), page.parent
-    shown = [records.of_source(root, s) for s in sorted(folder.glob("*.cu"))]
+    shown = [records.of_source(root, s) for s in records.sources(folder)]
     if not shown:
         raise ValueError(f"{folder.name} has no .cu file")
     sizes, series = _sizes_and_series(args, shown[0].op)
@@ -263,7 +263,7 @@ def provenance(args, page):
     root = records.root_of(page)
     rows = []
     for folder in records.chapter_folders(root):
-        for source in sorted(folder.glob("*.cu")):
+        for source in records.sources(folder):
             record = records.of_source(root, source)
             c = record.context
             rows.append([f"`{c['source']}`", c["gpu"], record.date,
@@ -893,7 +893,7 @@ def _picture(root, page, name, alt):
 
 def _source(page):
     """The chapter's own file, beside its page."""
-    found = [s for s in sorted(page.parent.glob("*.cu"))
+    found = [s for s in records.sources(page.parent)
              if not records.is_variant(s)]
     if len(found) != 1:
         raise ValueError(f"{page.parent.name} has {len(found)} files "

@@ -118,7 +118,7 @@ def program(path, kind, judge, *arguments, joined=False):
 
 @functools.cache
 def found(place):
-    return frozenset(ROOT.glob(place))
+    return frozenset(path for path in ROOT.glob(place) if not path.match("*.exercise.cu"))
 
 
 def suite_of(path):

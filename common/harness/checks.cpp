@@ -8,6 +8,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -71,6 +73,16 @@ std::string indented(const std::string& text) {
   std::string out;
   for (std::string line; std::getline(lines, line);) out += "  " + line + "\n";
   return out;
+}
+
+// What to do where it fails, if who built it has left word: for build/x/sum.run
+// in build/x/sum.next.
+std::string what_next() {
+  auto path = std::filesystem::read_symlink("/proc/self/exe");
+  std::ostringstream text;
+  if (std::ifstream word(path.replace_extension(".next")); word)
+    text << "\n" << word.rdbuf();
+  return text.str();
 }
 
 // How the message of a check begins that skips itself.
@@ -161,7 +173,8 @@ class PlainWords : public doctest::IReporter {
     out_ << (failed_.size() > 1 ? ":\n" : ".\n");
     for (size_t k = 1; k < failed_.size(); ++k)
       out_ << "  " << failed_[k] << "\n";
-    out_ << "All that they say:" << typed("", "--dt-reporters=console");
+    out_ << "All that they say:" << typed("", "--dt-reporters=console")
+         << what_next();
   }
 
   // What a reader can type: on a line of its own where the path is long.
@@ -199,8 +212,9 @@ void name_interrupted_check() {
     std::fprintf(stderr,
                  "\nFAILED: %s\n"
                  "  It ended here, because no CUDA error can be mended. The "
-                 "checks after it did\n  not run.\n%s",
-                 running, indented(said_if_interrupted()).c_str());
+                 "checks after it did\n  not run.\n%s%s",
+                 running, indented(said_if_interrupted()).c_str(),
+                 what_next().c_str());
   else
     std::fprintf(stderr,
                  "%s\nTEST CASE:  %s\n\n"
@@ -240,8 +254,8 @@ bool print_findings() {
   simt::sum_up_findings();  // They would come last, else.
   std::printf(
       "\nEvery check passed, but the executor found the code wrong. Nothing is "
-      "counted of\nwrong code.\n%s\n",
-      failure.c_str());
+      "counted of\nwrong code.\n%s\n%s",
+      failure.c_str(), what_next().c_str());
   return true;
 }
 

@@ -48,7 +48,8 @@ def whole(root):
 
 
 everything = matching(r".*")
-chapter_sources = matching(r"chapters/[^/]*/[^/]*\.cu")
+chapter_sources = matching(r"chapters/[^/]*/[^/]*(?<!\.exercise)\.cu")
+exercises = matching(r"(?:chapters|common/classroom/tasks)/[^/]*/[^/]*\.exercise\.cu")
 wrong_kernels = matching(r"tests/wrong/[^/]*\.cu")
 chapter_pages = matching(r"chapters/[^/]*/README\.md")
 errata = matching(r"docs/errata\.md")

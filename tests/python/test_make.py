@@ -9,7 +9,7 @@ import unittest
 import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FILES = sorted(ROOT.glob("chapters/[0-9][0-9]_*/*.cu"))
+FILES = sorted(f for f in ROOT.glob("chapters/[0-9][0-9]_*/*.cu") if not f.match("*.exercise.cu"))
 NAMES = {f.parent.name[:2] + f.stem.removeprefix(f.name.split(".")[0]) for f in FILES}
 
 
