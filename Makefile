@@ -94,9 +94,10 @@ ifeq ($(filter gpu cpu,$(BACKEND)),)
 $(error BACKEND=$(BACKEND) is neither gpu nor cpu)
 endif
 
-NEEDS_NOTHING := help clean doctor diff% compare plots figures weave start% hint% \
+PAPERWORK := formats leaderboard gradescope  # Of the classroom: nothing is compiled for it.
+NEEDS_NOTHING := help clean doctor diff% compare plots figures weave start% hint% $(PAPERWORK) \
   $(if $(filter cpu,$(BACKEND)),bench% peers pitfalls latency)
-NEEDS_PYTHON := test% plots figures weave $(STEPS:=%) watch progress
+NEEDS_PYTHON := test% plots figures weave $(STEPS:=%) watch progress $(PAPERWORK)
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
 ifeq ($(MAKE_RESTARTS)$(MAKELEVEL),0)
@@ -329,7 +330,7 @@ point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress
+.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress formats leaderboard gradescope
 always:
 
 define HELP
@@ -370,6 +371,11 @@ make speed           time the executor itself, beside numba's CUDA simulator
 make plots           draw the figures from what is recorded
 make figures         the same, after tracing and counting the kernels anew
 make weave           bring code, tables and figures in the pages up to date
+
+make formats         write the grades in results/ anew in every format
+make leaderboard NN=07 BY="load requests"    rank those hand-ins by a counter
+make gradescope NN=07         the archive of a Gradescope autograder
+                     docs/teaching.md tells how they are used in a course
 
 make doctor          what is there, what is missing, and how to mend it
 make clean           remove what was built (what was installed stays)
@@ -529,6 +535,22 @@ figures:
 	@$(CHECK_PYTHON) plots/plot.py
 weave:
 	@$(CHECK_PYTHON) docs/weave.py
+
+# What becomes of grades; results/ holds them.
+classroom = @PYTHONPATH=common $(CHECK_PYTHON) -m classroom.$1
+formats:
+	$(call classroom,formats) results $(ROSTER)
+leaderboard:
+	$(call classroom,leaderboard) results '$(or $(NN),$(error $(LEADERBOARD)))' '$(or $(BY),$(error $(LEADERBOARD)))'
+gradescope:
+	$(call classroom,bundle) '$(or $(NN),$(error Say of which chapter: make gradescope NN=07))' build/gradescope-$(NN).zip
+LEADERBOARD := Say of which chapter, and by what counter: make leaderboard NN=07 BY="load requests"
+
+# TODO(founder): stubs, so that docs/teaching.md names targets that exist; drop them with the merge.
+STUBS := grade regrade handout watch progress $(foreach g,start exercise hint predict bugs,$(NUMBERS:%=$g%))
+.PHONY: $(STUBS)
+$(STUBS):
+	@echo "make $@ is not there yet."; exit 1
 
 doctor:
 	@type -P $(PYTHON) >/dev/null || { echo "The doctor needs Python 3:" \

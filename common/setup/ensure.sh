@@ -285,7 +285,7 @@ complete() {
 import importlib.metadata, io, sys
 from matplotlib import pyplot
 pins = dict(line.strip().split("==") for line in open(sys.argv[1]) if "==" in line)
-for name in ("matplotlib", "clang-format", "pytest", "pytest-xdist"):
+for name in ("matplotlib", "clang-format", "pytest", "pytest-xdist", "jsonschema", "PyYAML"):
     assert importlib.metadata.version(name) == pins[name], name
 pyplot.plot([0, 1])
 pyplot.savefig(io.BytesIO(), format="svg")

@@ -1,0 +1,85 @@
+"""Text that a student may have chosen, made harmless: names, messages, whatever a compiler said.
+
+`clean` is applied once to every result, so a format only escapes what is special to it.
+"""
+
+import dataclasses
+import os
+import re
+import tempfile
+import unicodedata
+
+NAME, MESSAGE = 200, 4000  # The most characters that are kept.
+# What XML, terminals or readers do not survive: controls, half a pair of UTF-16 (so bytes that
+# were not UTF-8 arrive here), non-characters, and marks that turn the direction of writing.
+UNFIT = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]")
+
+
+def clean(text, most=MESSAGE):
+    """Cut, and free of characters that no format can hold."""
+    cut = len(text) > most
+    text = UNFIT.sub("\ufffd", text[:most].replace("\r\n", "\n"))
+    return f"{text} ... (cut here)" if cut else text
+
+
+def line(text, most=NAME):
+    """The same on one line."""
+    return " ".join(clean(text, most).split())
+
+
+def cleaned(result):
+    """A result whose every text is clean."""
+    checks = tuple(
+        dataclasses.replace(check, name=line(check.name) or "check", why=clean(check.why)) for check in result.checks)
+    short = {field: line(getattr(result, field)) for field in (
+        "student", "id", "assignment", "file", "sha256", "status", "commit", "compiler", "executor", "contained")}
+    counters = {line(name): value for name, value in result.counters.items()}
+    return dataclasses.replace(result, **short, message=clean(result.message), checks=checks, counters=counters)
+
+
+def reasons(result):
+    """A sentence for each lost point, with its line; before them, what to read first."""
+    if result.message:
+        yield result.message
+    for check in result.checks:
+        if check.why and check.points < check.of:
+            yield why(check)
+
+
+def why(check):
+    return f"Line {check.line}: {check.why}" if check.line else check.why
+
+
+def points(number):
+    """At most two decimals, and none where there is nothing behind the point."""
+    rounded = round(number, 2)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def width(text):
+    """In columns of a terminal."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def fitted(text, columns):
+    """Cut or filled up to just so many columns."""
+    if width(text) > columns:
+        while width(text) > columns - 1:
+            text = text[:-1]
+        text += "…"
+    return text + " " * (columns - width(text))
+
+
+def write(path, content):
+    """Whole or not at all, whenever we are stopped."""
+    data = content if isinstance(content, bytes) else content.encode("utf-8")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

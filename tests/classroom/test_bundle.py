@@ -1,0 +1,170 @@
+"""The archive of a Gradescope autograder, and the array job for Slurm."""
+
+import io
+import os
+import shutil
+import subprocess
+import types
+import zipfile
+
+import pytest
+import test_formats
+
+from classroom import bundle
+from classroom.assignment import ROOT, Problem
+
+GRADER = ROOT / "common/classroom/grade.py"
+SLURM = ROOT / "common/classroom/slurm.sbatch"
+CHOSEN = types.SimpleNamespace(name="chapter07")
+# A make that writes down how it was called, and leaves what the grader leaves.
+MAKE = """#!/usr/bin/env bash
+echo "$BACKEND $MARCH $CHAPTER $COMMIT: $*" >> "$CALLS"
+dir=$(printf '%s\\n' "$@" | sed -n 's/^DIR=//p')
+[[ -z $dir ]] || find "$dir" -mindepth 1 -printf '%P\\n' | sort >> "$CALLS"
+[[ $1 != grade || -n ${FAILS-} ]] || {
+  mkdir -p results/submission/chapter07
+  echo '{"score": 12}' > results/submission/chapter07/gradescope.json
+}
+[[ -z ${FAILS-} ]]
+"""
+
+
+@pytest.fixture(scope="module")
+def archive():
+    with zipfile.ZipFile(io.BytesIO(bundle.zipped(bundle.contents(CHOSEN)))) as opened:
+        yield opened
+
+
+def unpacked(archive, folder):
+    """As Gradescope lays it out, programs and all."""
+    source = folder / "autograder/source"
+    for entry in archive.infolist():
+        archive.extract(entry, source)
+        (source / entry.filename).chmod(entry.external_attr >> 16 & 0o777)
+    for name in ("submission", "results"):
+        (folder / "autograder" / name).mkdir()
+    shutil.copy(source / "run_autograder", folder / "autograder/run_autograder")
+    return folder / "autograder"
+
+
+def test_what_is_in_it(archive):
+    names = set(archive.namelist())
+    assert {"setup.sh", "run_autograder", "settings.sh", "ladder/Makefile", "ladder/chapters/07_sum_convergent/sum.cu",
+            "ladder/common/classroom/result.py"} <= names
+    assert not [name for name in names if "/build/" in name or ".git/" in name or ".toolchain" in name]
+    assert not archive.testzip()
+    for script in ("setup.sh", "run_autograder"):
+        assert archive.getinfo(script).external_attr >> 16 & 0o111
+        assert archive.read(script).startswith(b"#!/usr/bin/env bash\n")
+
+
+def test_its_settings(archive):
+    lines = archive.read("settings.sh").decode().splitlines()
+    found = dict(line.removeprefix("export ").split("=") for line in lines)
+    assert (found["ASSIGNMENT"], found["CHAPTER"], found["FIRST_BUILD"]) == ("chapter07", "07", "chapter07")
+    head = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True).stdout
+    assert head.startswith(found["COMMIT"].strip("'+")) and len(found["COMMIT"]) > 6
+    task = bundle.settings(types.SimpleNamespace(name="argmax"))
+    assert "CHAPTER=argmax\n" in task and "FIRST_BUILD=chapter01\n" in task
+
+
+def test_without_git(monkeypatch, tmp_path):
+    monkeypatch.setattr(bundle, "ROOT", tmp_path)
+    with pytest.raises(Problem, match="the archive holds what git knows of, and git says"):
+        list(bundle.contents(CHOSEN))
+
+
+def contained(root, *command, **environment):
+    """A command in a root of its own: this machine's programs, and nothing else but /autograder."""
+    here = [word for name in ("bin", "etc", "lib", "lib64", "sbin", "usr", "opt", "var") if os.path.exists(f"/{name}")
+            for word in ("--ro-bind", f"/{name}", f"/{name}")]
+    settings = [word for name, value in environment.items() for word in ("--setenv", name, value)]
+    return subprocess.run(
+        ["bwrap", "--tmpfs", "/", *here, "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp",
+         "--bind", root, "/autograder", "--chdir", "/autograder", *settings, *command],
+        capture_output=True, text=True, errors="replace", timeout=1200)
+
+
+needs_bubblewrap = pytest.mark.skipif(
+    not shutil.which("bwrap") or subprocess.run(["bwrap", "--ro-bind", "/", "/", "true"]).returncode != 0,
+    reason="bubblewrap does not work here")
+
+
+def run(archive, tmp_path, script, **environment):
+    root = unpacked(archive, tmp_path)
+    (root / "submission/sum.cu").write_text("// mine")
+    (root / "bin").mkdir()
+    (root / "bin/make").write_text(MAKE)
+    (root / "bin/make").chmod(0o755)
+    for program in ("dpkg-query", "apt-get"):
+        (root / "bin" / program).write_text(f'#!/bin/sh\necho {program} "$@" >> "$CALLS"\n[ -z "$NO_{program[0]}" ]\n')
+        (root / "bin" / program).chmod(0o755)
+    done = contained(root, script, PATH="/autograder/bin:/usr/bin:/bin", CALLS="/autograder/calls", **environment)
+    calls = root / "calls"
+    return done, calls.read_text().splitlines() if calls.is_file() else [], root / "results/results.json"
+
+
+@needs_bubblewrap
+def test_run_autograder(archive, tmp_path):
+    done, calls, results = run(archive, tmp_path, "/autograder/run_autograder")
+    assert done.returncode == 0, done.stderr
+    assert calls[0].startswith("cpu x86-64-v3 07 ") and ": grade DIR=" in calls[0]
+    assert calls[1:] == ["submission", "submission/chapter07", "submission/chapter07/sum.cu"]
+    assert results.read_text() == '{"score": 12}\n'
+
+
+@needs_bubblewrap
+def test_a_grader_that_fails_gives_no_grade(archive, tmp_path):
+    done, _, results = run(archive, tmp_path, "/autograder/run_autograder", FAILS="1")
+    assert done.returncode != 0 and not results.exists()
+
+
+@needs_bubblewrap
+@pytest.mark.parametrize("missing", ["", "1"])
+def test_setup(archive, tmp_path, missing):
+    done, calls, _ = run(archive, tmp_path, "/autograder/source/setup.sh", NO_d=missing)
+    assert done.returncode == 0, done.stderr
+    assert calls[0].startswith("dpkg-query -W bubblewrap ")
+    assert [call.split()[1] for call in calls[1:-1]] == (["update", "install"] if missing else [])
+    assert calls[-1].endswith(": chapter07")
+
+
+@needs_bubblewrap
+@pytest.mark.skipif(not GRADER.is_file(), reason="the grader is not there yet")
+def test_both_scripts_as_they_stand_with_the_grader(archive, tmp_path):
+    """Minutes long: set-up fetches a toolkit where there is none, and the executor is compiled."""
+    root = unpacked(archive, tmp_path)
+    shutil.copy(ROOT / "chapters/07_sum_convergent/sum.cu", root / "submission")
+    ready = contained(root, "/autograder/source/setup.sh", HOME="/tmp")
+    assert ready.returncode == 0, ready.stdout + ready.stderr
+    graded = contained(root, "/autograder/run_autograder", HOME="/tmp")
+    assert graded.returncode == 0, graded.stdout + graded.stderr
+    document = test_formats.strictly((root / "results/results.json").read_text())
+    test_formats.validate(document, "gradescope")
+    assert document["score"] == sum(test["max_score"] for test in document["tests"]) > 0
+
+
+# ---- Slurm ------------------------------------------------------------------
+
+
+def test_every_hand_in_has_one_task(tmp_path):
+    """The job's tasks, as Slurm would start them, with a make that lists what it was given."""
+    names = ["ada", "bob", "eve mallory", "-rf", "$(touch x)", "dan", "émile"]
+    for name in names:
+        (tmp_path / "hand-ins" / name / "chapter07").mkdir(parents=True)
+        (tmp_path / "hand-ins" / name / "chapter07/sum.cu").touch()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/make").write_text('#!/bin/sh\nls "${2#DIR=}"\necho "$3" >&2\n')
+    (tmp_path / "bin/make").chmod(0o755)
+    said = [subprocess.run(
+        ["bash", SLURM, "hand-ins", "07"], cwd=tmp_path, capture_output=True, text=True, check=True,
+        env=os.environ | {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": str(task),
+                          "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": "3"}) for task in (1, 2, 3)]
+    assert sorted("".join(one.stdout for one in said).splitlines()) == sorted(names)
+    assert all(one.stdout and one.stderr == "CHAPTER=07\n" for one in said)
+    assert not (tmp_path / "x").exists()
+
+
+def test_the_job_without_a_folder(tmp_path):
+    done = subprocess.run(["bash", SLURM], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode and "Say which folder: sbatch" in done.stderr
