@@ -3,7 +3,8 @@
 #
 # There is no list of chapters or contracts in here. A chapter is a file
 # chapters/NN_name/<op>.cu; it is linked with whatever else is named after its
-# op: tests/<op>_test.cpp, plots/<op>_bench.cpp.
+# op: tests/<op>_test.cpp, plots/<op>_bench.cpp. What belongs to an open task's
+# contract lies in one folder, common/classroom/tasks/<op>/.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 ifeq ($(MAKELEVEL),0)
@@ -24,6 +25,7 @@ GOALS := $(or $(MAKECMDGOALS),help)
 # ---- What there is ----------------------------------------------------------
 
 SOURCES := $(sort $(wildcard chapters/[0-9][0-9]_*/*.cu))
+TASKS   := common/classroom/tasks
 
 # chapters/03_pack/relu.four.cu -> 03, relu.four, relu, .four
 number  = $(firstword $(subst _, ,$(word 2,$(subst /, ,$1))))
@@ -34,7 +36,10 @@ name    = $(call number,$1)$(call variant,$1)
 
 NAMES   := $(foreach s,$(SOURCES),$(call name,$s))
 NUMBERS := $(sort $(foreach s,$(SOURCES),$(call number,$s)))
-OPS     := $(sort $(foreach s,$(SOURCES),$(call op,$s)))
+OPS     := $(sort $(foreach s,$(SOURCES),$(call op,$s)) $(notdir $(wildcard $(TASKS)/*)))
+
+# The folder of a contract that is an open task's, or nothing.
+task = $(wildcard $(TASKS)/$1)
 
 # The sources of chapter $1: all, or without the variants.
 sources = $(filter chapters/$1_%,$(SOURCES))
@@ -121,6 +126,8 @@ endif
 # with AVX2, instead of for this one.
 B := build/$(BACKEND)$(if $(SANITIZE),.sanitized)$(MARCH:%=.%)
 HARNESS := $(B)/common/harness
+suite = $(B)/$(or $(call task,$1),tests)/$1_test.o
+calls = $(B)/$(or $(call task,$1),plots)/$1_count.o
 SANITIZED := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 
 ifeq ($(BACKEND),gpu)
@@ -130,7 +137,7 @@ OPTIMISED := -O2
 RUNTIME  :=
 LDLIBS   := -L$(CUDA)/lib64 -Wl,-rpath,$(realpath $(CUDA)/lib64) -lcudart -lpthread
 BENCH    := $(addprefix $(HARNESS)/,bench.o empty_kernel.o read_kernel.o)
-measure   = $(B)/plots/$1_bench.o $(BENCH)
+measure   = $(if $(call task,$1),$(HARNESS)/unmeasured.o,$(B)/plots/$1_bench.o $(BENCH))
 $(B)/%.run: LDLIBS := -lbenchmark $(LDLIBS)
 else
 # PTX and no machine code; common/simt stands in for NVIDIA's runtime library.
@@ -142,7 +149,7 @@ $(HARNESS)/%.o: CXXFLAGS += -O0
 RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
 LAUNCHES := kernels profile
-measure   = $(B)/plots/$1_count.o $(HARNESS)/counters.o $(SHOW)
+measure   = $(calls) $(HARNESS)/counters.o $(SHOW)
 endif
 SHOW     := $(HARNESS)/show/all.o
 CHECKS   := $(HARNESS)/checks/all.o
@@ -277,14 +284,14 @@ build/all/%.fatbin: %.cu $(B)/settings
 # known. There are three kinds of program:
 .SECONDEXPANSION:
 # - what fulfils a contract, with the contract's checks and benchmark
-$(B)/%.run: $(B)/%.o $(B)/tests/$$(call op,$$*)_test.o $(CHECKS) \
+$(B)/%.run: $(B)/%.o $$(call suite,$$(call op,$$*)) $(CHECKS) \
     $$(call measure,$$(call op,$$*)) $(RUNTIME)
 	$(link)
 # - what has its own main
 $(B)/%.program: $(B)/%.o $(RUNTIME)
 	$(link)
 # - the same for the chapters that `make parity` counts
-$(B)/%.counted: $(B)/%.o $(B)/plots/$$(call op,$$*)_count.o \
+$(B)/%.counted: $(B)/%.o $$(call calls,$$(call op,$$*)) \
     $(B)/tests/parity/counted.o $(RUNTIME)
 	$(link)
 # - checks of something that is no contract
@@ -292,7 +299,7 @@ $(B)/%.checks: $(B)/%.o $(CHECKS) $(HARNESS)/unmeasured.o \
     $(SHOW) $(RUNTIME)
 	$(link)
 # - what ncu watches, on a GPU
-$(B)/%.profiled: $(B)/%.o $(B)/plots/$$(call op,$$*)_count.o \
+$(B)/%.profiled: $(B)/%.o $$(call calls,$$(call op,$$*)) \
     $(HARNESS)/profiled.o $(SHOW)
 	$(link)
 
@@ -404,7 +411,7 @@ build_program = @BUILD='$(B)' NVCC='$(NVCC)' CXX='$(CXX)' STD='$(or $(STD),$1)' 
   GOAL='$(or $(filter profile,$(GOALS)),program)' COMPILE='$(NVBASE) $(TARGET)' LINK='$(LDFLAGS) $(LDLIBS)' common/setup/program.sh $2
 WANTED := $(if $(filter run,$(GOALS)),$(call op,$(SRC)))
 run: LDLIBS := $(if $(filter gpu,$(BACKEND)),-lbenchmark) $(LDLIBS)
-run: $(WANTED:%=$(B)/tests/%_test.o) $(CHECKS) \
+run: $(foreach op,$(WANTED),$(call suite,$(op))) $(CHECKS) \
     $(foreach op,$(WANTED),$(call measure,$(op))) $(RUNTIME) | $(B)/settings
 	$(call build_program,20,.run $^)
 program: $(if $(LAUNCHES),$(HARNESS)/show_program.o $(SHOW)) $(RUNTIME) | $(B)/settings
