@@ -3,7 +3,8 @@
 #
 # There is no list of chapters or contracts in here. A chapter is a file
 # chapters/NN_name/<op>.cu; it is linked with whatever else is named after its
-# op: tests/<op>_test.cpp, plots/<op>_bench.cpp.
+# op: tests/<op>_test.cpp, plots/<op>_bench.cpp. What belongs to an open task's
+# contract lies in one folder, common/classroom/tasks/<op>/.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 ifeq ($(MAKELEVEL),0)
@@ -24,6 +25,7 @@ GOALS := $(or $(MAKECMDGOALS),help)
 # ---- What there is ----------------------------------------------------------
 
 SOURCES := $(filter-out %.exercise.cu,$(sort $(wildcard chapters/[0-9][0-9]_*/*.cu)))
+TASKS   := common/classroom/tasks
 
 # chapters/03_pack/relu.four.cu -> 03, relu.four, relu, .four
 number  = $(firstword $(subst _, ,$(word 2,$(subst /, ,$1))))
@@ -34,7 +36,10 @@ name    = $(call number,$1)$(call variant,$1)
 
 NAMES   := $(foreach s,$(SOURCES),$(call name,$s))
 NUMBERS := $(sort $(foreach s,$(SOURCES),$(call number,$s)))
-OPS     := $(sort $(foreach s,$(SOURCES),$(call op,$s)))
+OPS     := $(sort $(foreach s,$(SOURCES),$(call op,$s)) $(notdir $(wildcard $(TASKS)/*)))
+
+# The folder of a contract that is an open task's, or nothing.
+task = $(wildcard $(TASKS)/$1)
 
 # The sources of chapter $1: all, or without the variants.
 sources = $(filter chapters/$1_%,$(SOURCES))
@@ -97,7 +102,7 @@ endif
 PAPERWORK := formats leaderboard gradescope  # Of the classroom: nothing is compiled for it.
 NEEDS_NOTHING := help clean doctor diff% compare plots figures weave start% hint% $(PAPERWORK) \
   $(if $(filter cpu,$(BACKEND)),bench% peers pitfalls latency)
-NEEDS_PYTHON := test% plots figures weave $(STEPS:=%) watch progress $(PAPERWORK)
+NEEDS_PYTHON := test% plots figures weave $(STEPS:=%) watch progress grade regrade $(PAPERWORK)
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
 ifeq ($(MAKE_RESTARTS)$(MAKELEVEL),0)
@@ -124,6 +129,8 @@ endif
 # with AVX2, instead of for this one.
 B := build/$(BACKEND)$(if $(SANITIZE),.sanitized)$(MARCH:%=.%)
 HARNESS := $(B)/common/harness
+suite = $(B)/$(or $(call task,$1),tests)/$1_test.o
+calls = $(B)/$(or $(call task,$1),plots)/$1_count.o
 SANITIZED := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 
 ifeq ($(BACKEND),gpu)
@@ -133,7 +140,7 @@ OPTIMISED := -O2
 RUNTIME  :=
 LDLIBS   := -L$(CUDA)/lib64 -Wl,-rpath,$(realpath $(CUDA)/lib64) -lcudart -lpthread
 BENCH    := $(addprefix $(HARNESS)/,bench.o empty_kernel.o read_kernel.o)
-measure   = $(B)/plots/$1_bench.o $(BENCH)
+measure   = $(if $(call task,$1),$(HARNESS)/unmeasured.o,$(B)/plots/$1_bench.o $(BENCH))
 $(B)/%.run: LDLIBS := -lbenchmark $(LDLIBS)
 else
 # PTX and no machine code; common/simt stands in for NVIDIA's runtime library.
@@ -145,7 +152,7 @@ $(HARNESS)/%.o: CXXFLAGS += -O0
 RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
 LAUNCHES := kernels profile
-measure   = $(B)/plots/$1_count.o $(HARNESS)/counters.o $(SHOW)
+measure   = $(calls) $(HARNESS)/counters.o $(SHOW)
 endif
 SHOW     := $(HARNESS)/show/all.o
 CHECKS   := $(HARNESS)/checks/all.o
@@ -280,14 +287,14 @@ build/all/%.fatbin: %.cu $(B)/settings
 # known. There are three kinds of program:
 .SECONDEXPANSION:
 # - what fulfils a contract, with the contract's checks and benchmark
-$(B)/%.run: $(B)/%.o $(B)/tests/$$(call op,$$*)_test.o $(CHECKS) \
+$(B)/%.run: $(B)/%.o $$(call suite,$$(call op,$$*)) $(CHECKS) \
     $$(call measure,$$(call op,$$*)) $(RUNTIME)
 	$(link)
 # - what has its own main
 $(B)/%.program: $(B)/%.o $(RUNTIME)
 	$(link)
 # - the same for the chapters that `make parity` counts
-$(B)/%.counted: $(B)/%.o $(B)/plots/$$(call op,$$*)_count.o \
+$(B)/%.counted: $(B)/%.o $$(call calls,$$(call op,$$*)) \
     $(B)/tests/parity/counted.o $(RUNTIME)
 	$(link)
 # - checks of something that is no contract
@@ -295,19 +302,20 @@ $(B)/%.checks: $(B)/%.o $(CHECKS) $(HARNESS)/unmeasured.o \
     $(SHOW) $(RUNTIME)
 	$(link)
 # - what judges a hand-in, and what a hand-in is linked with: each other's far side
-$(B)/grade/%.cpp: common/$$(basename %).h common/classroom/stubs.py
+header = $(firstword $(wildcard common/$1.h $(TASKS)/$1/$1.h))
+$(B)/grade/%.cpp: $$(call header,$$(basename $$*)) common/classroom/stubs.py
 	@mkdir -p $(@D)
 	@PYTHONPATH=common $(PYTHON) -m classroom.stubs $(subst .,,$(suffix $*)) $< > $@
 $(B)/grade/%.o: $(B)/grade/%.cpp $(B)/settings
 	$(quietly_compile_cpp)
 JUDGE := $(addprefix $(B)/common/classroom/remote/,judge.o services.o)
-$(B)/grade/%.judge: $(B)/grade/%.judge.o $(B)/tests/%_test.o $(B)/plots/%_count.o \
+$(B)/grade/%.judge: $(B)/grade/%.judge.o $$(call suite,$$*) $$(call calls,$$*) \
     $(JUDGE) $(SHOW) $(RUNTIME)
 	$(link)
 $(B)/grade/%.parts: $(B)/grade/%.hand_in.o $(B)/common/classroom/remote/hand_in.o
 	@ld -r $^ -o $@
 # - what ncu watches, on a GPU
-$(B)/%.profiled: $(B)/%.o $(B)/plots/$$(call op,$$*)_count.o \
+$(B)/%.profiled: $(B)/%.o $$(call calls,$$(call op,$$*)) \
     $(HARNESS)/profiled.o $(SHOW)
 	$(link)
 
@@ -451,7 +459,7 @@ build_program = @BUILD='$(B)' NVCC='$(NVCC)' CXX='$(CXX)' STD='$(or $(STD),$1)' 
   GOAL='$(or $(filter profile,$(GOALS)),program)' COMPILE='$(NVBASE) $(TARGET)' LINK='$(LDFLAGS) $(LDLIBS)' common/setup/program.sh $2
 WANTED := $(if $(filter run,$(GOALS)),$(call op,$(SRC)))
 run: LDLIBS := $(if $(filter gpu,$(BACKEND)),-lbenchmark) $(LDLIBS)
-run: $(WANTED:%=$(B)/tests/%_test.o) $(CHECKS) \
+run: $(foreach op,$(WANTED),$(call suite,$(op))) $(CHECKS) \
     $(foreach op,$(WANTED),$(call measure,$(op))) $(RUNTIME) | $(B)/settings
 	$(call build_program,20,.run $^)
 program: $(if $(LAUNCHES),$(HARNESS)/show_program.o $(SHOW)) $(RUNTIME) | $(B)/settings
@@ -514,11 +522,6 @@ bench peers pitfalls latency $(NUMBERS:%=bench%):
 endif
 
 # Hand-ins are compiled where nothing else can be seen: CUDA and what is below /usr.
-CLASSROOM = PYTHONPATH=common PYTHONDONTWRITEBYTECODE=1 NVCC='$(NVCC)' LINK='$(CXX)' TOOLS='$(CUDA)' \
-  COMPILE='$(NVCC) -std=c++20 -O3 -ccbin $(CXX) $(TARGET)' $(PYTHON) -m
-grade regrade:
-	@$(CLASSROOM) classroom.$@ $(or $(DIR),$(error Say which hand-ins: make $@ DIR=folder))
-
 sweep:
 	@$(PYTHON) plots/sweep.py $(BACKEND)
 parity:
@@ -536,8 +539,13 @@ figures:
 weave:
 	@$(CHECK_PYTHON) docs/weave.py
 
-# What becomes of grades; results/ holds them.
-classroom = @PYTHONPATH=common $(CHECK_PYTHON) -m classroom.$1
+# Hand-ins are compiled where nothing but CUDA and /usr can be seen. Their grades go to results/.
+classroom = @PYTHONPATH=common PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.$1
+grade regrade: export COMPILE := $(NVCC) -std=c++20 -O3 -ccbin $(CXX) $(TARGET)
+grade regrade: export LINK := $(CXX)
+grade regrade: export TOOLS := $(CUDA)
+grade regrade:
+	$(call classroom,$@) '$(or $(DIR),$(MINE),mine)'
 formats:
 	$(call classroom,formats) results $(ROSTER)
 leaderboard:
@@ -545,12 +553,6 @@ leaderboard:
 gradescope:
 	$(call classroom,bundle) '$(or $(NN),$(error Say of which chapter: make gradescope NN=07))' build/gradescope-$(NN).zip
 LEADERBOARD := Say of which chapter, and by what counter: make leaderboard NN=07 BY="load requests"
-
-# TODO(founder): stubs, so that docs/teaching.md names targets that exist; drop them with the merge.
-STUBS := grade regrade handout watch progress $(foreach g,start exercise hint predict bugs,$(NUMBERS:%=$g%))
-.PHONY: $(STUBS)
-$(STUBS):
-	@echo "make $@ is not there yet."; exit 1
 
 doctor:
 	@type -P $(PYTHON) >/dev/null || { echo "The doctor needs Python 3:" \

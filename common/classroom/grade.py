@@ -1,10 +1,11 @@
 """Grades hand-ins: `make grade`.
 
-    python -m classroom.grade DIR    each DIR/NAME/ASSIGNMENT/<op>.cu, results in RESULTS
+    python -m classroom.grade DIR    each DIR/NAME/chapter07/<op>.cu; or DIR is one student's
 
-The environment says more: ASSIGNMENT (one alone; then DIR/NAME/<op>.cu will do, too),
-ROSTER (a CSV file: folder, name, id), RESULTS, SEED, CONTAINED, JOBS; COMPILE, LINK and
-TOOLS, which the Makefile sets. Exits 0 when grading went well, whatever the grades.
+The environment says more: CHAPTER=07 or TASK=dot (that alone; then DIR/NAME/<op>.cu will
+do, too), ROSTER (a CSV file: folder, name, id), RESULTS, SEED, CONTAINED, JOBS; and
+COMPILE, LINK and TOOLS, which the Makefile sets. Exits 0 when grading went well, whatever
+the grades. What is graded already, by the same grader and seed, is not graded again.
 """
 
 import collections
@@ -26,8 +27,9 @@ import tempfile
 import threading
 import time
 
-from classroom import assignment, contain, explain, result
+from classroom import assignment, contain, explain, formats, result, roster
 from classroom.assignment import ROOT, Problem
+from classroom.formats import terminal
 from classroom.result import ABSENT, GRADED, NOT_COMPILED, STOPPED, Result
 
 BUILD = pathlib.Path("build/cpu/grade")
@@ -37,6 +39,7 @@ TRIES = 16  # A process that ends within a check gets another for the checks beh
 MOST_SOURCE = 1 << 20  # Bytes.
 MOST_REPORT = 64 << 20
 TICK = 0.05
+NAME = "result.json"
 IDLE = {}  # Operation -> idle_checks().
 
 
@@ -61,17 +64,23 @@ class Session:
     executor: str
     contained: str
     tools: contain.Tools
-    names: dict  # Folder -> (name, id)
+    students: dict  # The roster: folder -> Student.
 
 
 # ---- What was handed in -----------------------------------------------------
 
 
-def find(folder, chosen):
-    """Every hand-in that DIR could hold: of each student, each assignment that is asked for."""
+def find(folder, chosen, roster):
+    """Every hand-in that DIR could hold: of each student, each assignment that is asked for.
+
+    Who is on the roster and handed nothing in is found, too."""
     if not folder.is_dir():
         raise Problem(f"DIR={folder}: there is no such folder")
-    students = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    if any(os.path.lexists(folder / one.name) for one in chosen):
+        students = [folder]
+    else:
+        there = {path.name: path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")}
+        students = [folder / name for name in sorted({*there, *roster})]
     for student in students:
         for one in chosen:
             path = student / one.name / f"{one.op}.cu"
@@ -247,10 +256,10 @@ def graded(session, hand_in, number):
         trial = Trial(session, hand_in, source, number)
         trial.run()
         status, message = explain.outcome(trial)
-    name, identity = session.names.get(hand_in.student, (hand_in.student, hand_in.student))
+    student = session.students.get(hand_in.student, roster.Student(hand_in.student, hand_in.student, hand_in.student))
     idle = idle_checks(hand_in.assignment, session.seed)
     return Result(
-        name, identity, hand_in.assignment.name, str(hand_in.path.relative_to(session.hand_ins)),
+        student.name, student.id, hand_in.assignment.name, str(hand_in.path.relative_to(session.hand_ins)),
         hashlib.sha256(source).hexdigest() if source else "", status, message,
         tuple(explain.checks(hand_in.assignment, idle, trial if status in (GRADED, STOPPED) else None)),
         session.seed, session.commit, session.compiler, session.executor, session.contained,
@@ -323,7 +332,7 @@ def build_judges(ops):
 
 def is_done(hand_in, session):
     """Whether its result is there, of this very file, seed, grader and assignment."""
-    path = hand_in.folder(session.results) / "result.json"
+    path = hand_in.folder(session.results) / NAME
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         from_before = result.load(path)
         source, _ = read_source(hand_in.path)
@@ -342,7 +351,7 @@ def grade_all(session, hand_ins):
     told, begun, lock = collections.Counter(), time.monotonic(), threading.Lock()
 
     def one(hand_in):
-        path = hand_in.folder(session.results) / "result.json"
+        path = hand_in.folder(session.results) / NAME
         if not is_done(hand_in, session):
             number = rooms.get()
             try:
@@ -362,24 +371,28 @@ def grade_all(session, hand_ins):
         return list(pool.map(one, hand_ins))
 
 
-def start(hand_ins, results, contained):
+def start(hand_ins, results, contained, students):
     chosen_tools = tools()
     return Session(hand_ins, results, seed_of(results), commit(), compiler(chosen_tools),
-                   digest(ROOT / "common/simt"), contain.choose(contained, chosen_tools), chosen_tools, {})
+                   digest(ROOT / "common/simt"), contain.choose(contained, chosen_tools), chosen_tools, students)
 
 
 def main(folder):
-    name = os.environ.get("ASSIGNMENT")
+    name = os.environ.get("CHAPTER") or os.environ.get("TASK")
     chosen = [assignment.find(name)] if name else assignment.every()
     folder, results = pathlib.Path(folder), pathlib.Path(os.environ.get("RESULTS") or "results")
-    hand_ins = list(find(folder, chosen))
+    students = roster.read(pathlib.Path(os.environ["ROSTER"])) if os.environ.get("ROSTER") else {}
+    hand_ins = list(find(folder, chosen, students))
     if not hand_ins:
-        raise Problem(f"{folder} holds no hand-in: it looks for NAME/{chosen[0].name}/{chosen[0].op}.cu")
-    session = start(folder, results, os.environ.get("CONTAINED", ""))
+        raise Problem(f"{folder} holds no hand-in: NAME/{chosen[0].name}/{chosen[0].op}.cu would be one")
+    session = start(folder, results, os.environ.get("CONTAINED", ""), students)
     build_judges({hand_in.assignment.op for hand_in in hand_ins})
-    for op, one in {h.assignment.op: h.assignment for h in hand_ins}.items():
+    for one in {h.assignment.op: h.assignment for h in hand_ins}.values():
         idle_checks(one, session.seed)
     grade_all(session, hand_ins)
+    graded_now = [hand_in.folder(results) / NAME for hand_in in hand_ins]
+    print(terminal.of_results(formats.write_all(graded_now, results, students)), end="")
+    print(f"Seed {session.seed}; everything is in {results}.")
 
 
 if __name__ == "__main__":
@@ -387,3 +400,5 @@ if __name__ == "__main__":
         main(*sys.argv[1:])
     except Problem as problem:
         sys.exit(f"grade: {problem}")
+    except KeyboardInterrupt:
+        sys.exit("\ngrade: stopped. Call it again, and it goes on here.")

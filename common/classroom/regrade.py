@@ -13,7 +13,7 @@ import sys
 from classroom import assignment, grade, result
 from classroom.assignment import Problem
 
-MAY_DIFFER = {"seconds", "message", "counters", "checks"}  # Checks are compared one by one.
+MAY_DIFFER = {"student", "id", "seconds", "message", "counters", "checks"}  # Checks are compared one by one.
 
 
 def differences(before, now):
@@ -36,7 +36,7 @@ def main(folder):
     before = [result.load(path) for path in sorted(results.glob("*/*/result.json"))]
     if not before:
         raise Problem(f"{results} holds no result: grade first, by make grade")
-    session = grade.start(folder, results, os.environ.get("CONTAINED", ""))
+    session = grade.start(folder, results, os.environ.get("CONTAINED", ""), {})
     hand_ins = [grade.HandIn(assignment.find(one.assignment), pathlib.PurePath(one.file).parts[0], folder / one.file)
                 for one in before]
     grade.build_judges({hand_in.assignment.op for hand_in in hand_ins})

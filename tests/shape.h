@@ -1,0 +1,34 @@
+// The sizes of matrices, for contracts that take rows and columns.
+#pragma once
+
+#include "tests/every_contract.h"
+
+namespace contract {
+
+struct Shape {
+  int64_t rows, columns;
+
+  int64_t elements() const { return rows * columns; }
+};
+
+inline std::string text(const Shape& shape) {
+  return std::to_string(shape.rows) + " rows of " +
+         std::to_string(shape.columns);
+}
+
+// Any of these numbers of rows with any as columns.
+inline std::vector<Shape> every_shape(const std::vector<int64_t>& lengths) {
+  std::vector<Shape> shapes;
+  for (const int64_t rows : lengths) {
+    for (const int64_t columns : lengths) shapes.push_back({rows, columns});
+  }
+  return shapes;
+}
+
+// So many elements, or a row less, in rows of a length that nothing divides.
+inline Shape about_square(int64_t elements) {
+  constexpr int64_t kColumns = 997;
+  return {elements / kColumns, kColumns};
+}
+
+}  // namespace contract
