@@ -99,7 +99,7 @@ ifeq ($(filter gpu cpu,$(BACKEND)),)
 $(error BACKEND=$(BACKEND) is neither gpu nor cpu)
 endif
 
-PAPERWORK := formats leaderboard gradescope  # Of the classroom: nothing is compiled for it.
+PAPERWORK := handout formats leaderboard gradescope  # Of the classroom: nothing is compiled for it.
 NEEDS_NOTHING := help clean doctor diff% compare plots figures weave start% hint% $(PAPERWORK) \
   $(if $(filter cpu,$(BACKEND)),bench% peers pitfalls latency)
 NEEDS_PYTHON := test% plots figures weave $(STEPS:=%) watch progress grade regrade $(PAPERWORK)
@@ -338,7 +338,7 @@ point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress formats leaderboard gradescope
+.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope
 always:
 
 define HELP
@@ -546,6 +546,8 @@ grade regrade: export LINK := $(CXX)
 grade regrade: export TOOLS := $(CUDA)
 grade regrade:
 	$(call classroom,$@) '$(or $(DIR),$(MINE),mine)'
+handout:
+	$(call classroom,$@) '$(or $(DIR),$(error Say where to: make handout DIR=folder CHAPTERS="03 07"))' '$(CHAPTERS)'
 formats:
 	$(call classroom,formats) results $(ROSTER)
 leaderboard:
