@@ -75,7 +75,7 @@ class Bar:
         return value <= self.number() if self.at_most else value >= self.number()
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)  # Equal to itself alone: a dict has no hash.
 class Question:
     """To be answered before running; {n}, {offset}, {block}, ... are drawn for each student."""
     text: str
