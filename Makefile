@@ -544,8 +544,10 @@ classroom = @PYTHONPATH=common PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m clas
 grade regrade: export COMPILE := $(NVCC) -std=c++20 -O3 -ccbin $(CXX) $(TARGET)
 grade regrade: export LINK := $(CXX)
 grade regrade: export TOOLS := $(CUDA)
-grade regrade:
+grade:
 	$(call classroom,$@) '$(or $(DIR),$(MINE),mine)'
+regrade:
+	$(call classroom,$@) '$(DIR)'
 handout:
 	$(call classroom,$@) '$(or $(DIR),$(error Say where to: make handout DIR=folder CHAPTERS="03 07"))' '$(CHAPTERS)'
 formats:

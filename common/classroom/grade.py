@@ -300,17 +300,20 @@ def compiler(tools):
 
 def seed_of(results):
     """The seed of a class stays what it was, so that a grader goes on where it stopped."""
-    path = results / "session.json"
     if given := os.environ.get("SEED"):
         if not given.isdigit() or int(given) >= 1 << 31:
             raise Problem(f"SEED={given}: it is a number below 2^31")
-        seed = int(given)
-    elif path.is_file():
-        return json.loads(path.read_text())["seed"]
-    else:
-        seed = random.SystemRandom().randrange(2, 1 << 31)
-    write(path, json.dumps({"seed": seed}) + "\n")
-    return seed
+        return int(given)
+    return remembered(results).get("seed") or random.SystemRandom().randrange(1, 1 << 31)
+
+
+def remembered(results):
+    """What the last grading with these results was of, if there was one."""
+    path = results / "session.json"
+    try:
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except ValueError as error:
+        raise Problem(f"{path} cannot be read: {error}. Name the seed, SEED=n, or another folder, RESULTS=") from error
 
 
 def write(path, text):
@@ -386,6 +389,7 @@ def main(folder):
     if not hand_ins:
         raise Problem(f"{folder} holds no hand-in: NAME/{chosen[0].name}/{chosen[0].op}.cu would be one")
     session = start(folder, results, os.environ.get("CONTAINED", ""), students)
+    write(results / "session.json", json.dumps({"seed": session.seed, "hand_ins": str(folder.resolve())}) + "\n")
     build_judges({hand_in.assignment.op for hand_in in hand_ins})
     for one in {h.assignment.op: h.assignment for h in hand_ins}.values():
         idle_checks(one, session.seed)

@@ -1,8 +1,8 @@
 """Grades again what was graded, and shows what differs: `make regrade`.
 
-    python -m classroom.regrade DIR    as classroom.grade, with the seed of each result
+    python -m classroom.regrade [DIR]    as classroom.grade, with the seed of each result
 
-Nothing in RESULTS changes. Exits 0 when grading went well, whether or not it differs.
+DIR is where the hand-ins are now, if they have moved. Nothing in RESULTS changes. Exits 0 when grading went well, whether or not it differs.
 """
 
 import dataclasses
@@ -30,9 +30,9 @@ def differences(before, now):
             yield f"{name}: {points[0]}, now {points[1]}" + (f" ({why[0]})" if why else "")
 
 
-def main(folder):
+def main(moved_to=""):
     results = pathlib.Path(os.environ.get("RESULTS") or "results")
-    folder = pathlib.Path(folder)
+    folder = pathlib.Path(moved_to or grade.remembered(results).get("hand_ins", ""))
     before = [result.load(path) for path in sorted(results.glob("*/*/result.json"))]
     if not before:
         raise Problem(f"{results} holds no result: grade first, by make grade")
