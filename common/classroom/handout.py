@@ -1,7 +1,8 @@
 """Writes a repository for students, without a solution in it: `make handout DIR=...`.
 
-    python -m classroom.handout DIR CHAPTERS    CHAPTERS: "03 07", or "" for all
+    python -m classroom.handout DIR CHAPTERS    CHAPTERS: "03 07", or "" for all that go together
 
+An exercise may begin with what an earlier one asks for; those two do not go together.
 DIR must not exist, or be empty. HINTS=no leaves the hints out. The students' files are
 there already, in mine/; a chapter's own name, as in make chapter07, builds them, too.
 """
@@ -32,17 +33,39 @@ HINTS = re.compile(r"^hints = \[.*?^\]\n", re.S | re.M)
 TABLE = re.compile(r"^\[\[bug\]\]\n.*?(?=^\[|\Z)", re.S | re.M)
 
 
-def solution_lines(chosen):
-    """What no file may hold: lines of the solutions that no exercise shows."""
-    given = {line.strip() for one in chosen for line in one.exercise.read_text().splitlines()}
-    cut = set()
-    for one in chosen:
-        if one.folder.parent.name == "chapters":
-            parts = blanks.answers(one.exercise.read_text(), one.solution.read_text())
-            cut |= {line.strip() for part in parts for line in part.splitlines()}
+def cut_lines(one):
+    """The lines of a solution that its exercise lacks."""
+    whole = one.solution.read_text(encoding="utf-8")
+    exercise = one.exercise.read_text(encoding="utf-8")
+    parts = blanks.answers(exercise, whole) if one.folder.parent.name == "chapters" else [whole]
+    found = {line.strip() for part in parts for line in part.splitlines()}
+    return {line for line in found if sum(c.isalnum() for c in line) >= TELLING and not line.startswith("//")}
+
+
+def gives_away(later, earlier):
+    """Whether an exercise shows at least half of what another one asks for."""
+    cut = cut_lines(earlier)
+    given = {line.strip() for line in later.exercise.read_text(encoding="utf-8").splitlines()}
+    return later is not earlier and 2 * len(cut & given) > len(cut)
+
+
+def that_go_together(everything):
+    """As many as possible from the first on; then, for those left out, why."""
+    kept, left_out = [], []
+    for one in everything:
+        shown_by = next((other for other in kept if gives_away(one, other) or gives_away(other, one)), None)
+        if shown_by:
+            left_out.append(f"{one.name} is left out: its exercise shows what {shown_by.name} asks for. Hand it out later.")
         else:
-            cut |= {line.strip() for line in one.solution.read_text().splitlines()}
-    return {line for line in cut - given if sum(c.isalnum() for c in line) >= TELLING and not line.startswith("//")}
+            kept.append(one)
+    return kept, left_out
+
+
+def solution_lines(chosen):
+    """What no file may hold: lines of the solutions that no exercise shows, nor what measures them."""
+    shown_anyway = [*(one.exercise for one in chosen), *(ROOT / "common/harness").glob("*.cu")]
+    given = {line.strip() for path in shown_anyway for line in path.read_text().splitlines()}
+    return {line for one in chosen for line in cut_lines(one)} - given
 
 
 def shown(text, lines):
@@ -184,12 +207,15 @@ def begin_history(folder):
 
 def main(folder, names):
     folder = pathlib.Path(folder)
-    chosen = [assignment.find(name) for name in names.split()] if names.split() else [
-        one for one in assignment.every() if one.folder.parent.name == "chapters"]
+    chosen, left_out = that_go_together([assignment.find(name) for name in names.split()] if names.split() else [
+        one for one in assignment.every() if one.folder.parent.name == "chapters"])
+    if names.split() and left_out:
+        raise Problem("\n".join(left_out))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Problem(f"DIR={folder} is there already, and not empty: name a new folder")
     files = contents(chosen, os.environ.get("HINTS") != "no")
     write(folder, chosen, files)
+    print(*left_out, sep="\n", end="\n" if left_out else "")
     print(f"{folder} holds {', '.join(one.name for one in chosen)} and no solution. {begin_history(folder)}")
 
 

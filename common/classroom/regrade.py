@@ -33,6 +33,8 @@ def differences(before, now):
 def main(moved_to=""):
     results = pathlib.Path(os.environ.get("RESULTS") or "results")
     folder = pathlib.Path(moved_to or grade.remembered(results).get("hand_ins", ""))
+    if not folder.is_dir() or folder == pathlib.Path():
+        raise Problem(f"the hand-ins are not in '{folder}': make regrade DIR=folder says where they are")
     before = [result.load(path) for path in sorted(results.glob("*/*/result.json"))]
     if not before:
         raise Problem(f"{results} holds no result: grade first, by make grade")
