@@ -356,7 +356,7 @@ make profile03       what each of its lines costs; PTX=1: each instruction, too
 make profile SRC=a/b.cu       the same for any file, with a main or without
 
 make start07         put the exercise of chapter 07 into mine/chapter07, for you
-make exercise07      build what you made of it and point ./run at it; then ./run
+make exercise07      build what you made of it, point ./run at it; then ./run
 make hint07          a hint, the next one at every call
 make predict07       questions to answer before you run it; called again: checked
 make bugs07          two wrong kernels: find the bugs; called again: checked

@@ -9,10 +9,10 @@ import argparse
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / folder) for folder in ("docs", "common")]
 
 import pages  # noqa: E402
-from form import files, folders, sources, typed, writing  # noqa: E402
+from form import exercises, files, folders, sources, typed, writing  # noqa: E402
 from pages import Problem  # noqa: E402
 
 # What is checked, and the function that lists what to look at.
@@ -32,6 +32,7 @@ CHECKS = [
     (sources.layer, files.executor),
     (sources.wrong_kernel, files.wrong_kernels),
     (sources.change, files.later_chapters),
+    (exercises.exercise, files.exercises),
     *[(check, files.chapter_pages) for check in writing.PAGE_FORM],
     (writing.long_sentences, files.plain_pages),
     (writing.phrases, files.plain_pages),

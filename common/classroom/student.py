@@ -21,10 +21,10 @@ BACKEND = os.environ.get("BACKEND", "cpu")
 HINTS = "hints.txt"
 PROGRESS = ROOT / workshop.FOLDER / "progress.json"
 POLL = 0.3  # Seconds.
-NOT_STARTED, UNTOUCHED, BROKEN, PASSED = "not begun", "as it was handed out", "does not compile", "passes"
+NOT_BEGUN, UNTOUCHED, BROKEN, PASSES = "not begun", "as it was handed out", "does not compile", "passes"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Work:
     """A student's folder for one assignment."""
     task: assignment.Assignment
@@ -77,7 +77,7 @@ def start(work):
     say(f"{work.file} is yours. Lines {where} are left for you: write your code there, as their comment asks, "
         "and remove the comment.")
     for step, what in (("exercise", "&& ./run: builds it and checks it"), ("hint", ": the first hint"),
-                       ("predict", ": what will the counters say?"), ("bugs", ": two wrong kernels to mend")):
+                       ("predict", ": what will the counters say?"), ("bugs", ": where are two wrong kernels wrong?")):
         print(f"  {work.command(step)}{'' if what[0] == ':' else ' '}{what}")
 
 
@@ -190,45 +190,46 @@ def watch(work):
 
 def progress(mine):
     works = [Work(task, mine) for task in assignment.every() if task.exercise.is_file()]
-    states = dict(zip(works, judged(works)))
-    width = max(len(work.task.name) for work in works)
-    wide = max(map(len, states.values()))
-    print(f"{'exercise':{width}}  {'state':{wide}}  hints")
-    for work, state in states.items():
-        print(f"{work.task.name:{width}}  {state:{wide}}  {len(work.hints())} of {len(work.task.hints)}")
-    passed = sum(state.startswith(PASSED) for state in states.values())
-    print(f"{passed} of {len(works)} pass.")
+    found = judged(works)
+    name, wide = (max(map(len, column)) for column in ([w.task.name for w in works], [s for s, *_ in found]))
+    print(f"{'exercise':{name}}  {'state':{wide}}  hints")
+    for work, (state, *missed) in zip(works, found):
+        print(f"{work.task.name:{name}}  {state:{wide}}  {len(work.hints())} of {len(work.task.hints)}")
+        for sentence in missed:
+            print(textwrap.fill(sentence, 80, initial_indent="  ", subsequent_indent="  "))
+    print(f"{sum(state.startswith(PASSES) for state, *_ in found)} of {len(works)} pass.")
 
 
 def judged(works):
-    """A few words on each; what has not changed is remembered."""
+    """[state, a sentence for each bar that is missed] of each; what has not changed is remembered."""
     known = json.loads(PROGRESS.read_text(encoding="utf-8")) if PROGRESS.is_file() else {}
-    texts = {work: work.file.read_bytes() for work in works if work.file.is_file()}
-    keys = {work: hashlib.sha256(b"|".join([text, work.task.folder.name.encode(), repr(work.task.bars).encode()]))
-            .hexdigest() for work, text in texts.items()}
-    new = [work for work, text in texts.items()
-           if keys[work] not in known and text != work.task.exercise.read_bytes()]
-    planted = {work: workshop.plant(work.task.op, texts[work].decode(errors="replace")) for work in new}
+    texts = {work: work.file.read_text(encoding="utf-8", errors="replace") for work in works if work.file.is_file()}
+    keys = {work: hashlib.sha256(f"{work.task.name}{work.task.bars}{text}".encode()).hexdigest()
+            for work, text in texts.items()}
+    known |= {keys[work]: [UNTOUCHED] for work, text in texts.items()
+              if text == work.task.exercise.read_text(encoding="utf-8")}
+    new = [work for work in texts if keys[work] not in known]
     if new:
         print(f"Checking {', '.join(work.task.name for work in new)} ...", flush=True)
-    programs = workshop.build(planted.values())
+    planted = [workshop.plant(work.task.op, texts[work]) for work in new]
+    programs = workshop.build(planted)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        known |= zip([keys[work] for work in new],
-                     pool.map(lambda work: state(work.task, programs[planted[work]]), new))
+        states = pool.map(lambda work, path: state_of(work.task, programs[path]), new, planted)
+        known |= zip([keys[work] for work in new], states)
     PROGRESS.parent.mkdir(parents=True, exist_ok=True)
     PROGRESS.write_text(json.dumps(known, indent=1), encoding="utf-8")
-    return [NOT_STARTED if work not in texts else known.get(keys[work], UNTOUCHED) for work in works]
+    return [known[keys[work]] if work in keys else [NOT_BEGUN] for work in works]
 
 
-def state(task, program):
+def state_of(task, program):
     if isinstance(program, str):
-        return BROKEN
+        return [BROKEN]
     check, finding = workshop.failure(program)
-    if check or finding:
-        return f"fails: {check or finding}"
+    if check:
+        return [f"fails: {check}{finding and f' ({finding})'}"]
     missed = workshop.missed(task.bars, program)
-    reached = len(task.bars) - len(missed)
-    return f"{PASSED}, {reached} of {len(task.bars)} bars" if missed else PASSED
+    reached = f", {len(task.bars) - len(missed)} of {len(task.bars)} bars" if missed else ""
+    return [PASSES + reached, *missed]
 
 
 # ---- What make calls --------------------------------------------------------

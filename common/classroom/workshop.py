@@ -11,7 +11,7 @@ import os
 import re
 import subprocess
 
-from classroom.assignment import ROOT, Problem
+from classroom.assignment import ROOT, Case, Problem
 
 FOLDER = "build/classroom"
 HUGE = "*2^31*"  # What a check is called that takes many GB.
@@ -76,22 +76,37 @@ def failure(program):
 
 def counters(program, case, kernel=""):
     """Counter -> its value in one call: the rows of ./run's table, ncu's sums, and launch__grid_size."""
-    path = program.with_suffix(f".{case.n}.{case.offset}.counts")
+    usual = recorded(program, "usual")
+    found = usual if case in usual else recorded(program, f"{case.n}.{case.offset}", f"--n={case.n}",
+                                                 f"--offset={case.offset}")
+    return read(found[case], kernel)
+
+
+def recorded(program, name, *options):
+    """Case -> the lines that tell of it, in what a program records with these options."""
+    path = program.with_suffix(f".{name}.counts")
     if not path.is_file() or path.stat().st_mtime < program.stat().st_mtime:
         part = path.with_suffix(f".{os.getpid()}.part")
-        command = [program, f"--n={case.n}", f"--offset={case.offset}", f"--record={part}"]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", timeout=SECONDS)
+        done = subprocess.run([program, *options, f"--record={part}"], cwd=ROOT, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS)
         if done.returncode:
-            raise Problem(f"{program.relative_to(ROOT)} cannot be counted:\n{done.stdout}{done.stderr}")
+            raise Problem(f"{program.relative_to(ROOT)} cannot be counted:\n{done.stdout}")
         part.replace(path)
-    return read(path.read_text(encoding="utf-8"), kernel)
+    cases = collections.defaultdict(list)
+    for line in path.read_text(encoding="utf-8").splitlines():
+        words = line.split("\t")
+        if words[0] == "case":
+            lines = cases[Case(*map(int, words[1:]))]
+        elif words[0] != "name":
+            lines.append(words)
+    return cases
 
 
-def read(text, kernel=""):
-    """What a file of counts holds of its only call, or of the one launch of a kernel."""
+def read(lines, kernel=""):
+    """The counters of a whole call, or of the one launch of a kernel."""
     found, launched = collections.defaultdict(float), []
-    for line in text.splitlines():
-        match line.split("\t"):
+    for words in lines:
+        match words:
             case ["launch", name, blocks, _]:
                 launched.append(name)
                 counts = kernel in ("", name)

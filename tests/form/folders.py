@@ -42,6 +42,9 @@ def chapter_folder(root, folder):
         yield "has no README.md"
     if not any(p.parent == folder for p in chapter_sources(root)):
         yield "has no <op>.cu"
+    for name in ("*.exercise.cu", "assignment.toml"):
+        if not list(folder.glob(name)):
+            yield f"has no {name.replace('*', '<op>')}"
 
 
 def contract(root, path):

@@ -36,6 +36,12 @@ __global__ void relu_kernel(const float* x, float* y) {{ y[0] = x[kBlock]; }}
 void relu(const float* x, float* y) {{ relu_kernel(x, y); }}
 """
 
+BLANK = """\
+// >>> Your code, at most 1 line: say how many threads a block has, which is as
+// many as the chapter's number.
+// <<<
+"""
+
 PAGE = """\
 # {number} · The title
 
@@ -189,6 +195,10 @@ class Layout(TreeTest):
             HERE,
             PAGE.format(number="02", term="pack", change="diff ../01_one relu.cu", filler=FILLER),
         )
+        for number, name in (("01", "one"), ("02", "two")):
+            self.write(f"chapters/{number}_{name}/assignment.toml", "")
+            self.write(f"chapters/{number}_{name}/relu.exercise.cu",
+                       SOURCE.format(number=number).replace(f"constexpr int kBlock = {number};\n", BLANK))
 
     def red_after(self, name, old, new, *messages):
         before = self.read(name)
@@ -227,6 +237,23 @@ class Layout(TreeTest):
         (self.root / CU).unlink()
         self.write(HERE, "x")
         self.assert_red("chapters/02_two: chapter folder: has no <op>.cu")
+
+    def test_exercises(self):
+        exercise = CU.replace(".cu", ".exercise.cu")
+        for old, new, message in [
+            ("y[0] = x[kBlock]", "y[0] = x[0]", "outside of its blanks the exercise is not the solution"),
+            ("at most 1 line:", "at most 0 lines:", "line 12: at most 0 lines, and the solution has 1"),
+            ("// <<<\n", "", "line 14: a blank holds its contract and lines that end with"),
+            ("// >>> Your", "// Your", "there is no blank"),
+            ("// <<<\n", "constexpr int kBlock = 1;\n// <<<\n", "line 14: a blank holds"),
+        ]:
+            with self.subTest(message):
+                self.red_after(exercise, old, new, f"{exercise}: exercise: {message}")
+        (self.root / exercise).rename(self.root / exercise.replace("relu", "gelu"))
+        self.assert_red("chapters/02_two/gelu.exercise.cu: exercise: has no solution gelu.cu beside it")
+        (self.root / exercise.replace("relu", "gelu")).unlink()
+        (self.root / "chapters/02_two/assignment.toml").unlink()
+        self.assert_red("chapter folder: has no <op>.exercise.cu", "chapter folder: has no assignment.toml")
 
     def test_contracts(self):
         for name in ("tests/relu_test.cpp", "plots/relu_bench.cpp", "common/relu.h"):
@@ -277,7 +304,8 @@ class Layout(TreeTest):
             self.red_after(
                 CU, "x[kBlock]", f"x[{name}]", f"'{name}' is not in the vocabulary"
             )
-        self.edit(CU, "// Price: what", "// Price: tid what")
+        for name in (CU, CU.replace(".cu", ".exercise.cu")):
+            self.edit(name, "// Price: what", "// Price: tid what")
         self.assert_green()
 
     def test_symbols(self):

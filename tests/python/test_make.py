@@ -2,11 +2,12 @@
 
 import os
 import pathlib
-import shutil
 import subprocess
 import tempfile
 import unittest
 import unittest.mock
+
+import tree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FILES = sorted(f for f in ROOT.glob("chapters/[0-9][0-9]_*/*.cu") if not f.match("*.exercise.cu"))
@@ -161,11 +162,7 @@ class ProgramTest(unittest.TestCase):
         self.source.write_text(KERNEL)
         (self.folder / "own.h").write_text("#define OWN 5\n")
         (self.folder / "twice.cpp").write_text("int twice(int x) { return 2 * x; }\n")
-        run = ROOT / "run"
-        if run.is_symlink() or run.exists():  # What somebody works with.
-            kept = shutil.copy2(run, self.folder / "run", follow_symlinks=False)
-            self.addCleanup(shutil.copy2, kept, run, follow_symlinks=False)
-        self.addCleanup(run.unlink, missing_ok=True)
+        tree.borrow_run(self, self.folder)
 
     def program(self, *arguments, sources=("my main.cu", "twice.cpp")):
         names = " ".join(f"'{self.folder / name}'" for name in sources)

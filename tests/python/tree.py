@@ -1,8 +1,10 @@
 """A small repository in a temporary folder, in which tests plant drift."""
 
+import fcntl
 import importlib
 import os
 import pathlib
+import shutil
 import sys
 import tempfile
 import traceback
@@ -28,6 +30,20 @@ def ended(main):
     sys.stdout.flush()
     sys.stderr.flush()
     return status
+
+
+def borrow_run(test, folder):
+    """./run is one for all tests, and somebody may work with it: until the test ends it is the
+    test's, then it is again what it was, which lies in the folder until then."""
+    (REPOSITORY / "build").mkdir(exist_ok=True)
+    lock = open(REPOSITORY / "build/run.lock", "w")
+    test.addCleanup(lock.close)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    run = REPOSITORY / "run"
+    if run.is_symlink() or run.exists():
+        kept = shutil.copy2(run, folder / "run", follow_symlinks=False)
+        test.addCleanup(shutil.copy2, kept, run, follow_symlinks=False)
+    test.addCleanup(run.unlink, missing_ok=True)
 
 
 class TreeTest(unittest.TestCase):

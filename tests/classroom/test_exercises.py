@@ -1,0 +1,195 @@
+"""Each assignment is what it says: its exercise, hints, bars, questions and bugs."""
+
+import concurrent.futures
+import os
+import re
+
+import pytest
+
+from classroom import assignment, blanks, bugs, predict, workshop
+from classroom.assignment import ROOT, Case, Problem
+
+ASSIGNMENTS = [task for task in assignment.every() if task.exercise.is_file()]
+CHAPTERS = [task for task in ASSIGNMENTS if task.name.startswith("chapter")]
+# Before each chapter of a contract comes another, which misses a bar. Where none does:
+# a variant, or an edit of the solution.
+INSTEAD = {
+    "chapter01": ("int64_t{blockIdx.x} * blockDim.x + threadIdx.x", "int64_t{threadIdx.x} * gridDim.x + blockIdx.x"),
+    "chapter04": "gelu.scalar.cu",
+    "chapter05": "relu_mask.sequential.cu",
+    "chapter06": ("__syncthreads();", "__syncthreads(), __syncthreads();"),
+}
+NAMES = ("Ada Lovelace", "Charles Babbage")
+ASKED = ("chapter03", "chapter08")  # Whose answers are worked out here, which takes long.
+
+each = pytest.mark.parametrize("task", ASSIGNMENTS, ids=lambda task: task.name)
+each_chapter = pytest.mark.parametrize("task", CHAPTERS, ids=lambda task: task.name)
+
+
+def rival(task):
+    """A kernel that does the same at a higher cost: its path from the root."""
+    instead = INSTEAD.get(task.name)
+    if isinstance(instead, tuple):
+        text = task.solution.read_text()
+        assert text.count(instead[0]) == 1
+        return workshop.plant(task.op, text.replace(*instead))
+    before = [other for other in CHAPTERS if other.op == task.op and other.name < task.name]
+    path = task.folder / instead if instead else before[-1].solution
+    return path.relative_to(ROOT)
+
+
+@pytest.fixture(scope="module")
+def programs():
+    """Path from the root -> its program; all are built by one make."""
+    own = [path.relative_to(ROOT) for task in ASSIGNMENTS for path in (task.exercise, task.solution)]
+    built = workshop.build([*own, *map(rival, CHAPTERS)])
+    for path, program in built.items():
+        assert not isinstance(program, str), f"{path} does not compile:\n{program}"
+    return built
+
+
+def at_once(function, *columns):
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(function, *columns))
+
+
+@pytest.fixture(scope="module")
+def failures(programs):
+    """Assignment's name -> what its exercise's checks say first, as it is shipped."""
+    shipped = [programs[task.exercise.relative_to(ROOT)] for task in ASSIGNMENTS]
+    return dict(zip([task.name for task in ASSIGNMENTS], at_once(workshop.failure, shipped)))
+
+
+@pytest.fixture(scope="module")
+def missed(programs):
+    """(assignment's name, its kernel) -> a sentence for each bar that the kernel misses."""
+    pairs = [(task, task.solution.relative_to(ROOT)) for task in ASSIGNMENTS]
+    pairs += [(task, rival(task)) for task in CHAPTERS]
+    sentences = at_once(lambda task, path: workshop.missed(task.bars, programs[path]), *zip(*pairs))
+    return {(task.name, path): found for (task, path), found in zip(pairs, sentences)}
+
+
+# ---- The exercise -----------------------------------------------------------
+
+
+def test_there_is_one_for_each_chapter():
+    folders = {path.name for path in ROOT.glob("chapters/[0-9][0-9]_*")}
+    assert {task.folder.name for task in CHAPTERS} == folders
+
+
+@each
+def test_the_exercise_is_the_solution_without_the_blanks(task):
+    text, solution = task.exercise.read_text(), task.solution.read_text()
+    found, _ = blanks.split(text)
+    answers = blanks.answers(text, solution)
+    assert blanks.fill(text, answers) == solution
+    assert sum(blank.most for blank in found) == task.lines
+    for blank, answer in zip(found, answers):
+        assert 0 < blanks.code_lines(answer) <= blank.most
+        assert len(blank.contract.split()) > 12, "a student works from the contract alone"
+
+
+@each
+def test_as_shipped_it_fails_and_names_a_check(task, failures):
+    check, _ = failures[task.name]
+    assert check.startswith(task.op)
+
+
+@pytest.mark.parametrize("old, new, why", [
+    ("constexpr int kBlock = 256;", "constexpr int kBlock = 128;", "the exercise is not the solution"),
+    ("  // >>> Your code", "  // Your code", "there is no blank"),
+    ("  // <<<\n", "  y[0] = 0.f;\n  // <<<\n", "line 27: a blank holds its contract"),
+])
+def test_what_is_wrong_with_a_form_is_said(old, new, why):
+    task = assignment.find("01")
+    text = task.exercise.read_text()
+    assert text.count(old) == 1
+    with pytest.raises(Problem, match=why):
+        blanks.answers(text.replace(old, new), task.solution.read_text())
+
+
+# ---- What it is worth, and the hints ----------------------------------------
+
+
+@each
+def test_points_and_hints(task):
+    assert task.points == 100
+    assert len(set(task.hints)) >= 4
+    code = [line.strip() for answer in blanks.answers(task.exercise.read_text(), task.solution.read_text())
+            for line in answer.splitlines() if len(line.split()) > 2]
+    for hint in task.hints:
+        assert not any(line in hint for line in code), "a hint is in words"
+
+
+@each
+def test_the_solution_reaches_every_bar(task, missed):
+    assert missed[task.name, task.solution.relative_to(ROOT)] == []
+
+
+@each_chapter
+def test_the_chapter_before_misses_a_bar(task, missed):
+    sentences = missed[task.name, rival(task)]
+    assert sentences
+    for sentence in sentences:
+        assert re.search(r"\d", sentence) and "{" not in sentence
+
+
+# ---- Questions --------------------------------------------------------------
+
+
+@each
+def test_questions_derive_from_the_name(task):
+    assert 3 <= len(task.questions) <= 4 or task not in CHAPTERS
+    sheets = [predict.sheet(task, name, "make it") for name in NAMES]
+    bodies = [sheet.partition("\n\n")[2] for sheet in sheets]
+    assert bodies[0] != bodies[1] or not task.questions
+    assert predict.sheet(task, "ada  lovelace", "make it").partition("\n\n")[2] == bodies[0]
+    for which, question in enumerate(task.questions):
+        assert "{" not in bodies[0]
+        assert sum(len(choices) - 1 for choices in question.draw.values()) >= 4, "too few sheets differ"
+        numbers = predict.drawn(task, which, NAMES[0])
+        assert (predict.edited(task, which, numbers) != task.solution.read_text()) == bool(question.edit)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_answers_are_the_executors(name):
+    task = assignment.find(name)
+    asked = range(len(task.questions))
+    ada, charles = at_once(lambda who: predict.right_answers(task, who, asked), NAMES)
+    assert ada != charles
+    answers = [ada[0], ada[1] + 1, None]
+    sentences, right = predict.verdicts(task, NAMES[0], answers)
+    assert right == 1
+    assert [" right: " in sentences[0], "counts fewer than" in sentences[1], "open" in sentences[2]] == [True] * 3
+
+
+def test_a_counter_that_there_is_not_is_refused(programs):
+    task = assignment.find("03")
+    bar = assignment.Bar("sectors per request", Case(n=64), 1, "", at_most="1")
+    with pytest.raises(Problem, match="nothing is counted as 'sectors per request'; there are launch__grid_size, "):
+        workshop.missed([bar], programs[task.solution.relative_to(ROOT)])
+
+
+# ---- Bugs -------------------------------------------------------------------
+
+
+def expected():
+    """File in tests/wrong -> the check that turns red, and what the executor says before."""
+    rows = [line.split("|") for line in (bugs.WRONG / "expected.txt").read_text().splitlines() if line.count("|") == 2]
+    return {file.strip(): (check.strip(), finding.strip()) for file, check, finding in rows}
+
+
+@each
+def test_bugs_are_where_and_what_they_are_said_to_be(task):
+    assert len(task.bugs) == 2 or task not in CHAPTERS
+    for bug in task.bugs:
+        assert bug.file.startswith(f"{task.op}.")
+        check, finding = expected()[bug.file]
+        assert bug.finding in bug.choices and len(set(bug.choices)) == len(bug.choices)
+        assert finding.startswith(bug.finding) if finding != "-" else check == bug.finding
+        text = bugs.handed_out(bug)
+        assert "purpose" not in text
+        original = bugs.source(bug).splitlines()
+        for line, before in zip(bugs.lines(bug), bug.lines, strict=True):
+            shown = text.splitlines()[line - 1]
+            assert shown == original[before - 1] and shown.strip() and not shown.lstrip().startswith("//")

@@ -1,0 +1,170 @@
+"""What a student types, and what is said to it."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import tree
+
+from classroom import assignment, blanks, bugs, predict, student
+from classroom.assignment import ROOT
+
+
+class StudentTest(unittest.TestCase):
+    """Each with a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.mine = pathlib.Path(folder.name)
+        self.task = assignment.find("03")
+        self.folder = self.mine / "chapter03"
+        self.file = self.folder / "relu.cu"
+
+    def type(self, *words, **environment):
+        """(exit status, what is said), of what make calls."""
+        env = {name: value for name, value in os.environ.items() if name not in ("WHO", "NAME")}
+        env |= {"BACKEND": "cpu", "PYTHONPATH": "common", "MINE": str(self.mine)} | environment
+        done = subprocess.run([sys.executable, "-m", "classroom.student", *words], cwd=ROOT, env=env,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertNotIn("Traceback", done.stdout)
+        return done.returncode, " ".join(done.stdout.split())  # However it is wrapped.
+
+    def says(self, words, *texts, status=0, **environment):
+        got, said = self.type(*words.split(), **environment)
+        self.assertEqual(got, status, said)
+        for text in texts:
+            self.assertIn(text, said)
+        return said
+
+    def fill_in(self):
+        """The solution's lines in place of the blanks."""
+        text = self.task.exercise.read_text()
+        filled = blanks.fill(text, blanks.answers(text, self.task.solution.read_text()))
+        self.file.write_text(f"{filled}// {self.mine}\n")  # Seen by no progress before.
+
+    def test_start_copies_the_exercise_and_never_overwrites(self):
+        self.says("start 03", f"{self.file} is yours", "Lines 30 to 36", f"make hint03 MINE={self.mine}")
+        self.assertEqual(self.file.read_text(), self.task.exercise.read_text())
+        self.file.write_text("mine")
+        self.says("start 03", "stays as it is", status=1)
+        self.assertEqual(self.file.read_text(), "mine")
+
+    def test_make_passes_everything_on(self):
+        done = subprocess.run(["make", "start03", "BACKEND=cpu", f"MINE={self.mine}"], cwd=ROOT, text=True,
+                              capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = subprocess.run(["make", "predict03", "BACKEND=cpu", f"MINE={self.mine}", "NAME=Seán O'Casey"], cwd=ROOT,
+                              text=True, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Seán O'Casey", (self.folder / predict.FILE).read_text())
+
+    def test_what_is_not_there_is_said(self):
+        self.says("start", "make start07", status=1)
+        self.says("watch", "NN=07", status=1)
+        self.says("start 77", "no assignment '77'; there are chapter01", status=1)
+        self.says("exercise 03", "make start03", status=1)
+
+    def test_hints_come_one_by_one(self):
+        for number, hint in enumerate(self.task.hints, 1):
+            self.says("hint 03", f"Hint {number} of {len(self.task.hints)}: {hint}")
+        self.says("hint 03", "no more hints", status=1)
+        self.assertEqual((self.folder / student.HINTS).read_text().splitlines(), list(self.task.hints))
+
+    def test_predictions_are_asked_and_then_checked(self):
+        self.says("predict 03", "asks 3 questions", WHO="Ada Lovelace")
+        sheet = self.folder / predict.FILE
+        text = sheet.read_text()
+        self.says("predict 03", "has no answer yet", status=1)
+        self.says("predict 03", "is the sheet of Ada Lovelace", status=1, WHO="Charles Babbage")
+        sheet.write_text(text.replace('answer_1 = ""', 'answer_1 = "many"'))
+        self.says("predict 03", "answer_1 is 'many', which is no number", status=1)
+        right = predict.right_answers(self.task, "Ada Lovelace", [0])[0]
+        sheet.write_text(text.replace('answer_1 = ""', f'answer_1 = "{right:,.0f}"'))
+        self.says("predict 03", f"1. right: the executor counts {right:,.0f} (load requests).", "2. is still open.",
+                  "1 of 3 right.")
+        sheet.write_text("answer_1 =")
+        self.says("predict 03", "cannot be read", status=1)
+
+    def test_a_name_is_asked_for(self):
+        self.says("predict 03", 'add NAME="Ada Lovelace"', status=1, GIT_CONFIG_GLOBAL="/dev/null",
+                  GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="user.name", GIT_CONFIG_VALUE_0="")
+
+    def test_bugs_are_handed_out_and_then_checked(self):
+        self.says("bugs 03", "holds 2 wrong kernels")
+        sheet = self.folder / bugs.FOLDER / bugs.FILE
+        first, second = self.task.bugs
+        self.assertEqual((sheet.parent / "relu.first.cu").read_text(), bugs.handed_out(first))
+        text = sheet.read_text()
+
+        def answer(line, finding):
+            sheet.write_text(text.replace('line = 0', f"line = {line}", 1)
+                             .replace('finding = ""', f'finding = "{finding}"', 1))
+
+        self.says("bugs 03", "first: still open.", "0 of 2 found.")
+        answer(1, first.finding)
+        self.says("bugs 03", f"'{first.finding}' is right; the bug is not on line 1.", "0 of 2 found.")
+        answer(bugs.lines(first)[0], "race")
+        self.says("bugs 03", "first: something else finds it first.", "0 of 2 found.")
+        answer(bugs.lines(first)[0], first.finding)
+        self.says("bugs 03", f"first: right. {first.why}", "second: still open.", "1 of 2 found.")
+        answer(1, "magic")
+        self.says("bugs 03", "'magic' is none of the choices", status=1)
+
+    def test_from_the_exercise_to_a_pass(self):
+        tree.borrow_run(self, self.mine)
+        self.says("start 03")
+        self.says("exercise 03", "Still to be removed: line 35")
+        done = subprocess.run(["./run"], cwd=ROOT, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("FAILED: relu handles every length", done.stdout)
+        self.assertTrue(done.stdout.endswith(f"Stuck? make hint03 MINE={self.mine}\n"), done.stdout)
+        self.says("progress", "chapter03 as it was handed out", "chapter02 not begun", "0 of ")
+
+        self.fill_in()
+        self.assertNotIn("Still to be removed", self.says("exercise 03"))
+        done = subprocess.run(["./run"], cwd=ROOT, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("02_grid_stride", done.stdout)
+        self.assertNotIn("Stuck?", done.stdout)
+
+        self.file.write_text(self.file.read_text().replace("if (i < n) y[i]", "if (i < n) y[j]"))
+        self.says("exercise 03", 'identifier "j" is undefined', "It does not compile.", status=1)
+        self.says("progress", "chapter03 does not compile")
+        self.fill_in()
+        self.says("progress", "Checking chapter03 ...", "chapter03 passes 0 of 5")
+        self.assertNotIn("Checking", self.says("progress", "1 of "))
+
+        self.file.write_text((ROOT / "chapters/01_one_thread_each/relu.cu").read_text())
+        self.says("progress", "chapter03 passes, 1 of 4 bars", "touches 4 sectors and could bring 16")
+
+    def test_watch_builds_and_runs_what_is_saved(self):
+        tree.borrow_run(self, self.mine)
+        self.says("watch 03", "make start03", status=1)
+        self.says("start 03")
+        said = self.mine / "said"
+        env = os.environ | {"BACKEND": "cpu", "PYTHONPATH": "common", "MINE": str(self.mine)}
+        with open(said, "w") as out:
+            watching = subprocess.Popen([sys.executable, "-m", "classroom.student", "watch", "03"], cwd=ROOT,
+                                        env=env, stdout=out, stderr=out)
+        self.addCleanup(watching.kill)
+        self.wait_for(said, "Stuck?")
+        self.fill_in()
+        self.wait_for(said, "15 checks passed")
+        self.wait_for(said, "turns short")  # The table's last lines.
+        time.sleep(2 * student.POLL)
+        watching.send_signal(signal.SIGINT)
+        self.assertEqual(watching.wait(10), 0, said.read_text())
+        self.assertNotIn("Traceback", said.read_text())
+
+    def wait_for(self, path, text):
+        for _ in range(600):
+            if text in path.read_text():
+                return
+            time.sleep(0.1)
+        self.fail(f"'{text}' is not in:\n{path.read_text()}")
