@@ -11,6 +11,7 @@ import toolchain
 
 AT_MOST = 30  # Files in one: several are compiled at once.
 FOLDER = "build/together"
+TASKS = "common/classroom/tasks"
 CHOICE = "KERNEL"  # The environment says with this which file a program is to run.
 NAMESPACE = re.compile(r"\bfile_\d+::")
 MAIN = [("int", "main", "")]
@@ -37,10 +38,15 @@ def gather(files, key=lambda _: ""):
     return [group[i:i + AT_MOST] for group in found.values() for i in range(0, len(group), AT_MOST)]
 
 
+def contract(root, op):
+    """The header of a contract, a chapter's or an open task's; None if there is none."""
+    headers = root / "common" / f"{op}.h", root / TASKS / op / f"{op}.h"
+    return next((header for header in headers if header.is_file()), None)
+
+
 def declarations(root, path):
     """(type, name, parameters) of each function that a file is there for."""
-    header = root / "common" / f"{op(path)}.h"
-    if header.is_file():
+    if header := contract(root, op(path)):
         return DECLARATION.findall(header.read_text())
     return MAIN_WITH_ARGUMENTS if "int main(int" in path.read_text() else MAIN
 

@@ -25,7 +25,10 @@ ERROR = re.compile(r"^(?:\./)?(\S+\.cu)\(\d+\): error", re.M)
 
 
 def kin(path):
-    """Chapters' files and wrong kernels by what they do, others by their folder."""
+    """Chapters' files and wrong kernels by what they do, open tasks all at once, others by
+    their folder."""
+    if path.is_relative_to(pages.ROOT / together.TASKS):
+        return pages.ROOT / together.TASKS
     by_contract = "chapters" in path.parts or path.parent.name == "wrong"
     return together.op(path) if by_contract else path.parent
 

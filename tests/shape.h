@@ -16,11 +16,12 @@ inline std::string text(const Shape& shape) {
          std::to_string(shape.columns);
 }
 
-// Any of these numbers of rows with any as columns.
-inline std::vector<Shape> every_shape(const std::vector<int64_t>& lengths) {
+// Any of these numbers of rows with any of these of columns.
+inline std::vector<Shape> every_shape(const std::vector<int64_t>& rows,
+                                      const std::vector<int64_t>& columns) {
   std::vector<Shape> shapes;
-  for (const int64_t rows : lengths) {
-    for (const int64_t columns : lengths) shapes.push_back({rows, columns});
+  for (const int64_t r : rows) {
+    for (const int64_t c : columns) shapes.push_back({r, c});
   }
   return shapes;
 }

@@ -5,6 +5,7 @@ import re
 import subprocess
 
 import source
+import together
 
 
 @functools.cache
@@ -51,9 +52,11 @@ everything = matching(r".*")
 chapter_sources = matching(r"chapters/[^/]*/[^/]*(?<!\.exercise)\.cu")
 exercises = matching(r"(?:chapters|common/classroom/tasks)/[^/]*/[^/]*\.exercise\.cu")
 wrong_kernels = matching(r"tests/wrong/[^/]*\.cu")
+task_sources = matching(rf"{together.TASKS}/[^/]*/[^/]*\.cu")
+task_pages = matching(rf"{together.TASKS}/[^/]*/README\.md")
 chapter_pages = matching(r"chapters/[^/]*/README\.md")
 errata = matching(r"docs/errata\.md")
-plain_pages = matching(r"docs/[^/]*\.md")
+plain_pages = matching(rf"docs/[^/]*\.md|{together.TASKS}/[^/]*/README\.md")
 glossary = matching(r"docs/terms\.md")
 shared_code = matching(r"common/[^/]*\.(?:h|cuh|cpp|cu)")
 machinery = matching(r"common/(?:harness|simt)/.*\.(?:h|cpp|cu)")
@@ -88,8 +91,8 @@ def operation(path):
 
 
 def contract_functions(root, path):
-    header = root / "common" / f"{operation(path)}.h"
-    if not header.is_file():
+    header = together.contract(root, operation(path))
+    if not header:
         return set()
     units = source.units(header.read_text())
     return {u.name for u in units if u.is_function and not u.defines}

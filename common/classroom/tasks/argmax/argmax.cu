@@ -16,7 +16,7 @@ struct Best {
   int64_t i;  // -1: there is none yet.
 };
 
-// All of it is selected, nothing branched: lanes stay together.
+// A NaN before any number, the larger, the lower index.
 __device__ Best better(Best a, Best b) {
   const bool equal = a.v == b.v || (isnan(a.v) && isnan(b.v));
   const bool larger = a.v > b.v || (isnan(a.v) && !isnan(b.v));

@@ -33,7 +33,8 @@ Call whole_row_sums(Shape shape, Offsets at) {
 
 const Contract<Shape> kRowSums = {
     .name = "row_sums",
-    .sizes = every_shape({0, 1, 2, 31, 32, 33, 255, 256, 257, 1024, 1500}),
+    .sizes = every_shape({0, 1, 2, 33}, {0, 1, 2, 31, 32, 33, 255, 256, 257,
+                                         1023, 1024, 1025, 2049}),
     .size_of = about_square,
     .random = whole_row_sums};
 
@@ -78,8 +79,8 @@ TEST_CASE("row_sums never writes to its input") {
 
 // 65,535 and more: a grid's second dimension has no more blocks.
 TEST_CASE("row_sums handles many short rows and few long ones") {
-  for (const Shape shape : {Shape{70'000, 3}, Shape{70'000, 1},
-                            Shape{1, 1'000'003}, Shape{3, 333'333}})
+  for (const Shape shape :
+       {Shape{70'000, 3}, Shape{1, 1'000'003}, Shape{3, 333'333}})
     run_and_check(whole_row_sums(shape, {}));
 }
 

@@ -26,11 +26,12 @@ Call random_transpose(Shape shape, Offsets at) {
   return transpose_of(random(shape.elements()), shape, at);
 }
 
-const Contract<Shape> kTranspose = {
-    .name = "transpose",
-    .sizes = every_shape({0, 1, 2, 15, 31, 32, 33, 64, 65, 200}),
-    .size_of = about_square,
-    .random = random_transpose};
+const std::vector<int64_t> kSides = {0, 1, 2, 15, 31, 32, 33, 64, 65, 200};
+
+const Contract<Shape> kTranspose = {.name = "transpose",
+                                    .sizes = every_shape(kSides, kSides),
+                                    .size_of = about_square,
+                                    .random = random_transpose};
 
 }  // namespace
 
