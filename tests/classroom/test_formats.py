@@ -13,8 +13,8 @@ import unicodedata
 from xml.etree import ElementTree
 
 import jsonschema
-import made_up
 import pytest
+import sample_results
 
 from classroom import formats, roster
 from classroom.assignment import Problem
@@ -26,7 +26,7 @@ RUNNER = {"CLASSROOM": "gpu", "ASSIGNMENT": "chapter07", "ASSIGNMENT_TYPE": "ind
           "SUBMISSION_TAG": "submit/2026-06-01T14-32-05Z-a1b2c3d", "COMMIT_URL": "https://example.com/c",
           "RELEASE_URL": "https://example.com/r", "REVIEW_URL": "https://example.com/v"}
 NOW = datetime.datetime(2026, 6, 1, 14, 33, 11, tzinfo=datetime.timezone.utc)
-CLEAN = [text.cleaned(one) for one in made_up.ALL]
+CLEAN = [text.cleaned(one) for one in sample_results.ALL]
 EVERY = pytest.mark.parametrize("one", CLEAN, ids=lambda one: ascii(one.student[:20]))
 
 
@@ -87,9 +87,9 @@ def test_classroom50_refuses_fractions():
 
 def test_points_that_are_fractions_stay_whole_in_sum():
     assert classroom50.whole([60 / 7] * 7) == [9, 8, 9, 8, 9, 8, 9]
-    check = dataclasses.replace(made_up.KIND.checks[0], points=60 / 7, of=60 / 7)
+    check = dataclasses.replace(sample_results.KIND.checks[0], points=60 / 7, of=60 / 7)
     lost = dataclasses.replace(check, points=60 / 7 - 0.01)
-    tests = list(classroom50.tests(dataclasses.replace(made_up.KIND, checks=(check,) * 6 + (lost,))))
+    tests = list(classroom50.tests(dataclasses.replace(sample_results.KIND, checks=(check,) * 6 + (lost,))))
     assert [test["passed"] for test in tests] == [True] * 6 + [False]
     assert tests[-1]["score"] < tests[-1]["max-score"]
 
@@ -178,7 +178,7 @@ def test_markdown():
 
 
 def test_markdown_is_cut_below_a_mebibyte():
-    many = [text.cleaned(made_up.hostile("é" * 5000))] * 300
+    many = [text.cleaned(sample_results.hostile("é" * 5000))] * 300
     page = markdown.of_results(many)
     assert 900_000 < len(page.encode()) < 1 << 20
     rows = page.count("\n| é")
@@ -247,9 +247,9 @@ def test_everything():
 
 
 def test_write_all(tmp_path):
-    paths = list(made_up.written(tmp_path))
+    paths = list(sample_results.written(tmp_path))
     results = formats.write_all(paths, tmp_path, {"ada": roster.Student("ada", "Ada", "al1815", "A")})
-    assert len(results) == len(paths) == len(made_up.ALL)
+    assert len(results) == len(paths) == len(sample_results.ALL)
     assert {path.name for path in tmp_path.iterdir() if path.is_file()} == set(formats.OF_THE_CLASS)
     for path in paths:
         validate(strictly(path.with_name("gradescope.json").read_text()), "gradescope")
@@ -263,7 +263,7 @@ def test_write_all(tmp_path):
 
 @pytest.mark.parametrize("broken", ["", "{", "[]", "{}", '{"points": 1, "of": 2, "checks": [], "x": 1}'])
 def test_a_broken_result_is_named(tmp_path, broken):
-    path = next(made_up.written(tmp_path))
+    path = next(sample_results.written(tmp_path))
     path.write_text(broken)
     with pytest.raises(Problem, match=r"hand_in_000/chapter07/result.json is no result of ours"):
         formats.write_all([path], tmp_path)

@@ -2,8 +2,8 @@
 
 import dataclasses
 
-import made_up
 import pytest
+import sample_results
 
 from classroom import leaderboard, roster
 from classroom.assignment import Problem
@@ -65,9 +65,9 @@ def test_no_roster(tmp_path):
 
 
 def hand_in(student, **counters):
-    right = tuple(dataclasses.replace(check, points=check.of) for check in made_up.KIND.checks)
+    right = tuple(dataclasses.replace(check, points=check.of) for check in sample_results.KIND.checks)
     named = {name.replace("_", " "): value for name, value in counters.items()}
-    return dataclasses.replace(made_up.KIND, student=student, checks=right, counters=named)
+    return dataclasses.replace(sample_results.KIND, student=student, checks=right, counters=named)
 
 
 def test_ties_share_a_rank():
@@ -78,8 +78,8 @@ def test_ties_share_a_rank():
 
 
 def test_who_is_wrong_is_not_ranked():
-    wrong = dataclasses.replace(hand_in("fast", load_requests=1), checks=made_up.failed("graded", "").checks)
-    slow = dataclasses.replace(hand_in("slow", load_requests=7), checks=made_up.KIND.checks)
+    wrong = dataclasses.replace(hand_in("fast", load_requests=1), checks=sample_results.failed("graded", "").checks)
+    slow = dataclasses.replace(hand_in("slow", load_requests=7), checks=sample_results.KIND.checks)
     assert leaderboard.board([wrong, slow], "chapter07", "load requests") == [(1, "slow", 7)]
 
 
@@ -98,7 +98,7 @@ def test_never_by_time():
 
 
 def test_the_command(tmp_path, capsys):
-    list(made_up.written(tmp_path, [hand_in("Ada", load_requests=4), hand_in("Bob", load_requests=4000)]))
+    list(sample_results.written(tmp_path, [hand_in("Ada", load_requests=4), hand_in("Bob", load_requests=4000)]))
     leaderboard.main([str(tmp_path), "chapter07", "load requests"])
     assert capsys.readouterr().out.split() == ["1", "Ada", "4", "2", "Bob", "4,000"]
     with pytest.raises(SystemExit, match="leaderboard: there is no result in"):
