@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import io
 
 from classroom.assignment import Problem
 
@@ -28,7 +29,7 @@ def read(path):
 
 
 def students(path, text):
-    rows = csv.reader(text.splitlines(keepends=True), strict=True)
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     found, ids = {}, {}
     try:
         columns = header(path, next(rows, []))

@@ -1,6 +1,7 @@
 """Results that nobody earned: of kind students, and of those whose names and messages are weapons."""
 
 import dataclasses
+import random
 
 from classroom import result
 from classroom.result import CORRECTNESS, EFFICIENCY, SAFETY, Check, Result
@@ -30,10 +31,18 @@ WEAPONS = (
 )
 
 
+def noise(number):
+    """Any characters at all, and the special ones often."""
+    random_ = random.Random(number)
+    return "".join(random_.choice("=+-@|<>&`$\\\"';,[]() \n\r\t\0") if random_.random() < 0.5 else
+                   chr(random_.randrange(0x110000)) for _ in range(random_.randrange(60)))
+
+
 def hostile(weapon):
     """Every text that a student could come near is the weapon."""
     checks = tuple(dataclasses.replace(check, why=weapon, points=0) for check in KIND.checks)
-    return dataclasses.replace(KIND, student=weapon, id=weapon, file=weapon, message=weapon, checks=checks)
+    return dataclasses.replace(KIND, student=weapon, id=weapon, file=weapon, message=weapon, checks=checks,
+                               counters={"load requests": float("nan"), weapon: float("inf")})
 
 
 def failed(status, message):
@@ -46,7 +55,7 @@ ALL = (
     failed(result.ABSENT, "There is no chapter07/sum.cu."),
     failed(result.NOT_COMPILED, "sum.cu(3): error: expected a ';'\n1 error detected"),
     failed(result.STOPPED, "It ran for 60 s and was stopped."),
-    *map(hostile, WEAPONS),
+    *map(hostile, WEAPONS), *map(hostile, map(noise, range(30))),
 )
 
 

@@ -25,6 +25,10 @@ def test_a_roster(tmp_path, newline, encoding):
                      "bob": roster.Student("bob", "Babbage, Charles", "cb1791")}
 
 
+def test_a_name_may_hold_what_python_takes_for_the_end_of_a_line(tmp_path):
+    assert read(tmp_path, "folder,name,id\nada,A\u2028B\x85C,a1\n")["ada"].name == "A\u2028B\x85C"
+
+
 def test_columns_in_any_order_and_sections(tmp_path):
     found = read(tmp_path, " ID ,Section,folder,name\nal1815,B,ada,名前\n")
     assert found["ada"] == roster.Student("ada", "名前", "al1815", "B")

@@ -144,8 +144,8 @@ FAKES = {
     "make": """#!/bin/sh
         echo "make $3 $(ls "${4#DIR=}") $5 $6" >> "$CALLS"
         echo noise
-        [ -z "$FAILS" ] || exit 1
         mkdir -p "$2/results/ada/chapter07" && echo '{"score": 3}' > "$2/results/ada/chapter07/classroom50.json"
+        [ -z "$FAILS" ]
         """,
     "sudo": "#!/bin/sh\nexit 1\n",
 }

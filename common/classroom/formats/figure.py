@@ -9,11 +9,6 @@ WIDTH, ROW, MARGIN = 10, 0.26, 1.2  # In inches.
 
 
 def of_results(results):
-    return drawn(results, "svg")
-
-
-def drawn(results, kind):
-    """As SVG, or as PNG to look at."""
     import matplotlib
     matplotlib.use("svg")
     from matplotlib import pyplot
@@ -26,7 +21,7 @@ def drawn(results, kind):
         draw_points(left, assignments)
         draw_checks(right, checks)
         file = io.BytesIO()
-        figure.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else None)
+        figure.savefig(file, format="svg", metadata={"Date": None})
         pyplot.close(figure)
     return file.getvalue()
 

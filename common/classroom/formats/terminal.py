@@ -1,7 +1,5 @@
 """What `make grade` prints: one hand-in in full, or a line for each, 80 columns wide."""
 
-import textwrap
-
 from classroom.formats import text
 from classroom.result import GRADED
 
@@ -41,13 +39,12 @@ def in_full(result):
     title = text.fitted(f"{result.assignment}, {result.student}", WIDTH - POINTS - 2)
     found = [f"{title} {points(result)}"]
     if result.message:
-        found += wrapped(result.message, "  ")
+        found += indented(result.message, "  ")
     for check in result.checks:
         found.append(f"  {text.fitted(check.name, WIDTH - POINTS - 4)} {points(check)}".rstrip())
-        found += wrapped(text.why(check), "      ") if check.points < check.of else []
+        found += indented(text.why(check), "      ") if check.points < check.of else []
     return "\n".join(found) + "\n"
 
 
-def wrapped(words, indent):
-    return [part for paragraph in words.splitlines() for part in textwrap.wrap(
-        paragraph, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)]
+def indented(words, indent):
+    return [indent + row for row in text.wrapped(words, WIDTH - len(indent))]

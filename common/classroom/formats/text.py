@@ -4,6 +4,7 @@
 """
 
 import dataclasses
+import math
 import os
 import re
 import tempfile
@@ -28,12 +29,12 @@ def line(text, most=NAME):
 
 
 def cleaned(result):
-    """A result whose every text is clean."""
+    """A result whose every text is clean, and whose counters JSON can hold."""
     checks = tuple(
         dataclasses.replace(check, name=line(check.name) or "check", why=clean(check.why)) for check in result.checks)
     short = {field: line(getattr(result, field)) for field in (
         "student", "id", "assignment", "file", "sha256", "status", "commit", "compiler", "executor", "contained")}
-    counters = {line(name): value for name, value in result.counters.items()}
+    counters = {line(name): value for name, value in result.counters.items() if math.isfinite(value)}
     return dataclasses.replace(result, **short, message=clean(result.message), checks=checks, counters=counters)
 
 
@@ -61,13 +62,38 @@ def width(text):
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
+def beginning(text, columns):
+    """As much of it as fits, but one character at least."""
+    used = 0
+    for end, character in enumerate(text):
+        used += width(character)
+        if end and used > columns:
+            return text[:end]
+    return text
+
+
 def fitted(text, columns):
     """Cut or filled up to just so many columns."""
     if width(text) > columns:
-        while width(text) > columns - 1:
-            text = text[:-1]
-        text += "…"
+        text = beginning(text, columns - 1) + "…"
     return text + " " * (columns - width(text))
+
+
+def wrapped(text, columns):
+    """Its lines, none wider; the standard library's would count characters."""
+    for paragraph in text.splitlines():
+        row = ""
+        for word in paragraph.split():
+            if row and width(f"{row} {word}") > columns:
+                yield row
+                row = ""
+            row = f"{row} {word}".lstrip()
+            while width(row) > columns:
+                start = beginning(row, columns)
+                yield start
+                row = row[len(start):]
+        if row:
+            yield row
 
 
 def write(path, content):
