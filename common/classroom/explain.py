@@ -39,14 +39,20 @@ def checks(one, idle, trial):
     passed = {name for name in idle if seen.get(name, {}).get("state") == "passed"}
     real = [name for name, for_nothing in idle.items() if not for_nothing]
     fraction = sum(name in passed for name in real) / len(real)
-    share = one.correctness / len(idle)
-    for name, for_nothing in idle.items():
-        points = share * (fraction if for_nothing else 1) if name in passed else 0
+    undone = [name for name in idle if name not in real]
+    for name, share in zip([*real, *undone], shares(one.correctness, len(idle))):
+        points = share * (fraction if name in undone else 1) if name in passed else 0
         yield check(name, CORRECTNESS, points, share, why_failed(seen.get(name), points < share, trial))
     yield safety(one, fraction, trial)
     right = fraction == 1 and not (trial and trial.findings) and len(passed) == len(idle)
     for bar in one.bars:
         yield efficiency(bar, trial if right else None)
+
+
+def shares(points, count):
+    """Points in `count` parts of two decimals each, which add up to them."""
+    sums = [round(points * k / count, 2) for k in range(count + 1)]
+    return [round(after - before, 2) for before, after in zip(sums, sums[1:])]
 
 
 def check(name, kind, points, of, why, line=0):

@@ -39,7 +39,7 @@ TRIES = 16  # A process that ends within a check gets another for the checks beh
 MOST_SOURCE = 1 << 20  # Bytes.
 MOST_REPORT = 64 << 20
 TICK = 0.05
-NAME = "result.json"
+NAME, SESSION = "result.json", "session.json"
 IDLE = {}  # Operation -> idle_checks().
 
 
@@ -82,6 +82,8 @@ def find(folder, chosen, roster):
         there = {path.name: path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")}
         students = [folder / name for name in sorted({*there, *roster})]
     for student in students:
+        if student.name in (*formats.OF_THE_CLASS, SESSION):
+            raise Problem(f"{student}: results have a file of that name; rename the folder")
         for one in chosen:
             path = student / one.name / f"{one.op}.cu"
             if len(chosen) == 1 and not os.path.lexists(path.parent):
@@ -274,6 +276,8 @@ def said(*command):
 
 
 def commit():
+    if "COMMIT" in os.environ:  # Of a copy without history, in an archive.
+        return os.environ["COMMIT"]
     changed = "+" if said("git", "status", "--porcelain", "--untracked-files=no") else ""
     return (said("git", "rev-parse", "--short", "HEAD") or "unknown") + changed
 
@@ -309,7 +313,7 @@ def seed_of(results):
 
 def remembered(results):
     """What the last grading with these results was of, if there was one."""
-    path = results / "session.json"
+    path = results / SESSION
     try:
         return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except ValueError as error:
@@ -389,7 +393,7 @@ def main(folder):
     if not hand_ins:
         raise Problem(f"{folder} holds no hand-in: NAME/{chosen[0].name}/{chosen[0].op}.cu would be one")
     session = start(folder, results, os.environ.get("CONTAINED", ""), students)
-    write(results / "session.json", json.dumps({"seed": session.seed, "hand_ins": str(folder.resolve())}) + "\n")
+    write(results / SESSION, json.dumps({"seed": session.seed, "hand_ins": str(folder.resolve())}) + "\n")
     build_judges({hand_in.assignment.op for hand_in in hand_ins})
     for one in {h.assignment.op: h.assignment for h in hand_ins}.values():
         idle_checks(one, session.seed)

@@ -33,20 +33,24 @@ HINTS = re.compile(r"^hints = \[.*?^\]\n", re.S | re.M)
 TABLE = re.compile(r"^\[\[bug\]\]\n.*?(?=^\[|\Z)", re.S | re.M)
 
 
+def bare(line):
+    return line.strip().rstrip("{} ")
+
+
 def cut_lines(one):
     """The lines of a solution that its exercise lacks."""
     whole = one.solution.read_text(encoding="utf-8")
     exercise = one.exercise.read_text(encoding="utf-8")
     parts = blanks.answers(exercise, whole) if one.folder.parent.name == "chapters" else [whole]
-    found = {line.strip() for part in parts for line in part.splitlines()}
+    found = {bare(line) for part in parts for line in part.splitlines()}
     return {line for line in found if sum(c.isalnum() for c in line) >= TELLING and line[:1] not in "/#"}
 
 
 def gives_away(later, earlier):
     """Whether an exercise shows at least half of what another one asks for."""
     cut = cut_lines(earlier)
-    given = {line.strip() for line in later.exercise.read_text(encoding="utf-8").splitlines()}
-    return later is not earlier and 2 * len(cut & given) > len(cut)
+    given = sum(bool(shown(later.exercise.read_text(encoding="utf-8"), {line})) for line in cut)
+    return later is not earlier and 2 * given > len(cut)
 
 
 def that_go_together(everything):
@@ -64,13 +68,13 @@ def that_go_together(everything):
 def solution_lines(chosen):
     """What no file may hold: lines of the solutions that no exercise shows, nor what measures them."""
     shown_anyway = [*(one.exercise for one in chosen), *(ROOT / "common/harness").glob("*.cu")]
-    given = {line.strip() for path in shown_anyway for line in path.read_text().splitlines()}
-    return {line for one in chosen for line in cut_lines(one)} - given
+    given = "\n".join(path.read_text(encoding="utf-8") for path in shown_anyway)
+    return {line for one in chosen for line in cut_lines(one) if not shown(given, {line})}
 
 
 def shown(text, lines):
     """The first of the lines that a text holds, or ''."""
-    flat = " ".join(text.split())
+    flat = "\n".join(" ".join(line.split()) for line in text.splitlines())
     return next((line for line in sorted(lines) if " ".join(line.split()) in flat), "")
 
 

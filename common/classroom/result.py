@@ -39,11 +39,11 @@ class Result:
 
     @property
     def points(self):
-        return sum(check.points for check in self.checks)
+        return round(sum(check.points for check in self.checks), 2)
 
     @property
     def of(self):
-        return sum(check.of for check in self.checks)
+        return round(sum(check.of for check in self.checks), 2)
 
     def json(self):
         return json.dumps({**dataclasses.asdict(self), "points": self.points, "of": self.of}, indent=1) + "\n"

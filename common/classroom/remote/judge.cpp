@@ -132,16 +132,30 @@ void write_findings() {
   }
 }
 
+void add(std::string& fields, const std::string& name, double value) {
+  fields += (fields.empty() ? "" : ", ") + json(name) + ": " + number(value);
+}
+
 // Counters by ncu's names, and the rows of ./run's table.
-std::string counters(const show::Metrics& metrics) {
+std::string counters(const show::Metrics& metrics, double blocks) {
   std::string out;
-  for (const auto& [name, value] : metrics)
-    out += (out.empty() ? "" : ", ") + json(name) + ": " + number(value);
+  for (const auto& [name, value] : metrics) add(out, name, value);
   for (const show::Row& row : show::rows_of(metrics))
-    if (row.relevant)
-      out +=
-          (out.empty() ? "" : ", ") + json(row.name) + ": " + number(row.value);
+    add(out, row.name, row.value);
+  if (blocks > 0) add(out, "launch__grid_size", blocks);
   return "{" + out + "}";
+}
+
+// Of a line, only what it has to do with.
+std::string rows(const show::Metrics& metrics) {
+  std::string out;
+  for (const show::Row& row : show::rows_of(metrics))
+    if (row.relevant) add(out, row.name, row.value);
+  return "{" + out + "}";
+}
+
+double blocks_of(const simt::LaunchReport& launch) {
+  return double(launch.grid[0]) * launch.grid[1] * launch.grid[2];
 }
 
 void write_launch(const Case& one, const simt::LaunchReport& launch) {
@@ -149,11 +163,11 @@ void write_launch(const Case& one, const simt::LaunchReport& launch) {
   for (const auto& line : launch.lines)
     lines += (lines.empty() ? "" : ", ") + std::string("{\"file\": ") +
              json(line.file) + ", \"line\": " + std::to_string(line.line) +
-             ", \"counters\": " + counters(line.metrics) + "}";
+             ", \"counters\": " + rows(line.metrics) + "}";
   write("{\"launch\": " + json(launch.kernel) + ", \"n\": " +
         std::to_string(one.n) + ", \"offset\": " + std::to_string(one.offset) +
-        ", \"counters\": " + counters(launch.metrics) + ", \"lines\": [" +
-        lines + "]}");
+        ", \"counters\": " + counters(launch.metrics, blocks_of(launch)) +
+        ", \"lines\": [" + lines + "]}");
 }
 
 void count(const Case& one) {
@@ -163,13 +177,15 @@ void count(const Case& one) {
   show::CountedCase counted = {one, {}};
   const auto& reports = simt::launch_reports();
   std::vector<show::Metrics> all;
+  double blocks = 0;
   for (size_t k = first; k < reports.size(); ++k) {
     write_launch(one, reports[k]);
     all.push_back(reports[k].metrics);
+    blocks += blocks_of(reports[k]);
   }
   write("{\"n\": " + std::to_string(one.n) +
         ", \"offset\": " + std::to_string(one.offset) +
-        ", \"counters\": " + counters(show::total(all)) + "}");
+        ", \"counters\": " + counters(show::total(all), blocks) + "}");
 }
 
 // ---- The program ------------------------------------------------------------
