@@ -337,8 +337,8 @@ make profile SRC=a/b.cu       the same for any file, with a main or without
 make start07         put the exercise of chapter 07 into mine/chapter07, for you
 make exercise07      build what you made of it, point ./run at it; then ./run
 make hint07          a hint, the next one at every call
-make predict07       questions to answer before you run it; called again: checked
-make bugs07          two wrong kernels: find the bugs; called again: checked
+make predict07       questions to answer before you run it, then to be checked
+make bugs07          two wrong kernels, and whether you found their bugs
 make watch NN=07     build and run your file whenever you save it
 make progress        which exercises pass
                      MINE=folder: not in mine/; NAME="Ada": whose predictions;

@@ -123,7 +123,7 @@ class StudentTest(unittest.TestCase):
         done = subprocess.run(["./run"], cwd=ROOT, capture_output=True, text=True)
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("FAILED: relu handles every length", done.stdout)
-        self.assertTrue(done.stdout.endswith(f"Stuck? make hint03 MINE={self.mine}\n"), done.stdout)
+        self.assertTrue(done.stdout.endswith(f"Stuck? make hint03 MINE={self.mine}, and chapters/03_pack/README.md\n"), done.stdout)
         self.says("progress", "chapter03 as it was handed out", "chapter02 not begun", "0 of ")
 
         self.fill_in()
