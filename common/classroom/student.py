@@ -117,7 +117,9 @@ def compare(work, program):
 
 def hint(work):
     shown, hints = work.hints(), work.task.hints
-    if len(shown) == len(hints):
+    if not hints:
+        raise Problem(f"There are no hints here. {work.page} may help.")
+    if len(shown) >= len(hints):
         raise Problem(f"There are no more hints than the {len(hints)} in {work.folder / HINTS}. Read the chapter's "
                       "page again, or ask somebody: saying aloud what you try often helps.")
     text = hints[len(shown)]

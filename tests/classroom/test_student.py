@@ -26,7 +26,7 @@ class StudentTest(unittest.TestCase):
         self.folder = self.mine / "chapter03"
         self.file = self.folder / "relu.cu"
 
-    def type(self, *words, **environment):
+    def call(self, *words, **environment):
         """(exit status, what is said), of what make calls."""
         env = {name: value for name, value in os.environ.items() if name not in ("WHO", "NAME")}
         env |= {"BACKEND": "cpu", "PYTHONPATH": "common", "MINE": str(self.mine)} | environment
@@ -36,7 +36,7 @@ class StudentTest(unittest.TestCase):
         return done.returncode, " ".join(done.stdout.split())  # However it is wrapped.
 
     def says(self, words, *texts, status=0, **environment):
-        got, said = self.type(*words.split(), **environment)
+        got, said = self.call(*words.split(), **environment)
         self.assertEqual(got, status, said)
         for text in texts:
             self.assertIn(text, said)
