@@ -23,7 +23,9 @@ GOALS := $(or $(MAKECMDGOALS),help)
 
 # ---- What there is ----------------------------------------------------------
 
-SOURCES := $(filter-out %.exercise.cu,$(sort $(wildcard chapters/[0-9][0-9]_*/*.cu)))
+KERNELS   := $(sort $(wildcard chapters/[0-9][0-9]_*/*.cu))
+SOURCES   := $(filter-out %.exercise.cu,$(KERNELS))
+EXERCISES := $(filter %.exercise.cu,$(KERNELS))  # A student's copy lacks solutions.
 
 # chapters/03_pack/relu.four.cu -> 03, relu.four, relu, .four
 number  = $(firstword $(subst _, ,$(word 2,$(subst /, ,$1))))
@@ -34,7 +36,8 @@ name    = $(call number,$1)$(call variant,$1)
 
 NAMES   := $(foreach s,$(SOURCES),$(call name,$s))
 NUMBERS := $(sort $(foreach s,$(SOURCES),$(call number,$s)))
-OPS     := $(sort $(foreach s,$(SOURCES),$(call op,$s)))
+OPS     := $(sort $(foreach s,$(KERNELS),$(call op,$s)))
+TURNS   := $(sort $(foreach s,$(EXERCISES),$(call number,$s)))
 
 # The sources of chapter $1: all, or without the variants.
 sources = $(filter chapters/$1_%,$(SOURCES))
@@ -55,7 +58,8 @@ LISTING := $(foreach n,$(NAMES),$(newline)    chapter$n)
 
 STEPS := start exercise hint predict bugs  # A student's, each with a number.
 NUMBERED := chapter% diff% ptx% bench% profile% test% $(STEPS:=%)
-KNOWN := $(foreach g,diff% bench% test% $(STEPS:=%),$(NUMBERS:%=$g)) \
+KNOWN := $(foreach g,diff% bench% test%,$(NUMBERS:%=$g)) \
+  $(foreach g,$(STEPS:=%),$(TURNS:%=$g)) \
   $(foreach g,chapter% ptx% profile%,$(NAMES:%=$g))
 UNKNOWN := $(filter $(NUMBERED),$(filter-out bench profile test $(STEPS) $(KNOWN),$(GOALS)))
 MEANT := $(filter $(KNOWN),$(foreach g,$(NUMBERED),$(patsubst $g,$(subst %,0%,$g),$(UNKNOWN))))
@@ -414,8 +418,8 @@ export MINE
 export WHO := $(if $(filter environment%,$(origin NAME)),,$(NAME))
 student = @BACKEND=$(BACKEND) PYTHONPATH=common PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.student
 define step_rules
-.PHONY: $1 $(NUMBERS:%=$1%)
-$(NUMBERS:%=$1%): $1%:
+.PHONY: $1 $(TURNS:%=$1%)
+$(TURNS:%=$1%): $1%:
 	$$(student) $1 $$*
 $1:
 	$$(student) $1 $$(TASK)
