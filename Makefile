@@ -24,8 +24,10 @@ GOALS := $(or $(MAKECMDGOALS),help)
 
 # ---- What there is ----------------------------------------------------------
 
-SOURCES := $(filter-out %.exercise.cu,$(sort $(wildcard chapters/[0-9][0-9]_*/*.cu)))
-TASKS   := common/classroom/tasks
+KERNELS   := $(sort $(wildcard chapters/[0-9][0-9]_*/*.cu))
+SOURCES   := $(filter-out %.exercise.cu,$(KERNELS))
+EXERCISES := $(filter %.exercise.cu,$(KERNELS))  # A student's copy lacks solutions.
+TASKS     := common/classroom/tasks
 
 # chapters/03_pack/relu.four.cu -> 03, relu.four, relu, .four
 number  = $(firstword $(subst _, ,$(word 2,$(subst /, ,$1))))
@@ -36,7 +38,8 @@ name    = $(call number,$1)$(call variant,$1)
 
 NAMES   := $(foreach s,$(SOURCES),$(call name,$s))
 NUMBERS := $(sort $(foreach s,$(SOURCES),$(call number,$s)))
-OPS     := $(sort $(foreach s,$(SOURCES),$(call op,$s)) $(notdir $(wildcard $(TASKS)/*)))
+OPS     := $(sort $(foreach s,$(KERNELS),$(call op,$s)) $(notdir $(wildcard $(TASKS)/*)))
+TURNS   := $(sort $(foreach s,$(EXERCISES),$(call number,$s)))
 
 # The folder of a contract that is an open task's, or nothing.
 task = $(wildcard $(TASKS)/$1)
@@ -60,7 +63,8 @@ LISTING := $(foreach n,$(NAMES),$(newline)    chapter$n)
 
 STEPS := start exercise hint predict bugs  # A student's, each with a number.
 NUMBERED := chapter% diff% ptx% bench% profile% test% $(STEPS:=%)
-KNOWN := $(foreach g,diff% bench% test% $(STEPS:=%),$(NUMBERS:%=$g)) \
+KNOWN := $(foreach g,diff% bench% test%,$(NUMBERS:%=$g)) \
+  $(foreach g,$(STEPS:=%),$(TURNS:%=$g)) \
   $(foreach g,chapter% ptx% profile%,$(NAMES:%=$g))
 UNKNOWN := $(filter $(NUMBERED),$(filter-out bench profile test $(STEPS) $(KNOWN),$(GOALS)))
 MEANT := $(filter $(KNOWN),$(foreach g,$(NUMBERED),$(patsubst $g,$(subst %,0%,$g),$(UNKNOWN))))
@@ -358,8 +362,8 @@ make profile SRC=a/b.cu       the same for any file, with a main or without
 make start07         put the exercise of chapter 07 into mine/chapter07, for you
 make exercise07      build what you made of it, point ./run at it; then ./run
 make hint07          a hint, the next one at every call
-make predict07       questions to answer before you run it; called again: checked
-make bugs07          two wrong kernels: find the bugs; called again: checked
+make predict07       questions to answer before you run it, then to be checked
+make bugs07          two wrong kernels, and whether you found their bugs
 make watch NN=07     build and run your file whenever you save it
 make progress        which exercises pass
                      MINE=folder: not in mine/; NAME="Ada": whose predictions;
@@ -440,8 +444,8 @@ export MINE
 export WHO := $(if $(filter environment%,$(origin NAME)),,$(NAME))
 student = @BACKEND=$(BACKEND) PYTHONPATH=common PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.student
 define step_rules
-.PHONY: $1 $(NUMBERS:%=$1%)
-$(NUMBERS:%=$1%): $1%:
+.PHONY: $1 $(TURNS:%=$1%)
+$(TURNS:%=$1%): $1%:
 	$$(student) $1 $$*
 $1:
 	$$(student) $1 $$(TASK)

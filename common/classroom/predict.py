@@ -93,6 +93,11 @@ def right_answers(assignment, name, asked):
                 Case(numbers[which]["n"], numbers[which].get("offset", 0))) for which in asked}
 
 
+def is_right(question, answer, right):
+    """A whole number is meant exactly."""
+    return abs(answer - right) <= (0 if right == int(right) else question.within * abs(right))
+
+
 def verdicts(assignment, name, answers):
     """A sentence for each question, and how many are right."""
     asked = [which for which, answer in enumerate(answers) if answer is not None]
@@ -101,7 +106,7 @@ def verdicts(assignment, name, answers):
     for which, (question, answer) in enumerate(zip(assignment.questions, answers)):
         if answer is None:
             lines.append(f"{which + 1}. is still open.")
-        elif abs(answer - right[which]) <= question.within * abs(right[which]):
+        elif is_right(question, answer, right[which]):
             hits += 1
             lines.append(f"{which + 1}. right: the executor counts {workshop.number(right[which])} "
                          f"({question.counter}).")

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import textwrap
@@ -19,6 +20,7 @@ from classroom.assignment import ROOT, Problem
 
 BACKEND = os.environ.get("BACKEND", "cpu")
 HINTS = "hints.txt"
+PLANTED = re.compile(rf"{workshop.FOLDER}/[\w.]+\.cu")
 PROGRESS = ROOT / workshop.FOLDER / "progress.json"
 POLL = 0.3  # Seconds.
 NOT_BEGUN, UNTOUCHED, BROKEN, PASSES = "not begun", "as it was handed out", "does not compile", "passes"
@@ -43,6 +45,10 @@ class Work:
         number = self.task.name.removeprefix("chapter")
         goal = f"make {step}{number}" if number.isdigit() else f"make {step} TASK={self.task.name}"
         return goal if self.mine == "mine" else f"{goal} MINE={self.mine}"
+
+    @property
+    def page(self):
+        return self.task.folder.relative_to(ROOT) / "README.md"
 
     def needs_file(self):
         if not self.file.is_file():
@@ -95,7 +101,7 @@ def build(work):
     if left := blanks.left(work.file.read_text(encoding="utf-8")):
         print(f"Still to be removed: line {', '.join(map(str, left))} of {work.file}")
     program = (ROOT / "run").resolve()
-    program.with_suffix(".next").write_text(f"Stuck? {work.command('hint')}\n", encoding="utf-8")
+    program.with_suffix(".next").write_text(f"Stuck? {work.command('hint')}, and {work.page}\n", encoding="utf-8")
     compare(work, program)
     return True
 
@@ -111,7 +117,9 @@ def compare(work, program):
 
 def hint(work):
     shown, hints = work.hints(), work.task.hints
-    if len(shown) == len(hints):
+    if not hints:
+        raise Problem(f"There are no hints here. {work.page} may help.")
+    if len(shown) >= len(hints):
         raise Problem(f"There are no more hints than the {len(hints)} in {work.folder / HINTS}. Read the chapter's "
                       "page again, or ask somebody: saying aloud what you try often helps.")
     text = hints[len(shown)]
@@ -193,15 +201,16 @@ def progress(mine):
     found = judged(works)
     name, wide = (max(map(len, column)) for column in ([w.task.name for w in works], [s for s, *_ in found]))
     print(f"{'exercise':{name}}  {'state':{wide}}  hints")
-    for work, (state, *missed) in zip(works, found):
+    for work, (state, *why) in zip(works, found):
         print(f"{work.task.name:{name}}  {state:{wide}}  {len(work.hints())} of {len(work.task.hints)}")
-        for sentence in missed:
+        for sentence in why:
+            sentence = PLANTED.sub(str(work.file), sentence)
             print(textwrap.fill(sentence, 80, initial_indent="  ", subsequent_indent="  "))
     print(f"{sum(state.startswith(PASSES) for state, *_ in found)} of {len(works)} pass.")
 
 
 def judged(works):
-    """[state, a sentence for each bar that is missed] of each; what has not changed is remembered."""
+    """[state, sentences that say why] of each; what has not changed is remembered."""
     known = json.loads(PROGRESS.read_text(encoding="utf-8")) if PROGRESS.is_file() else {}
     texts = {work: work.file.read_text(encoding="utf-8", errors="replace") for work in works if work.file.is_file()}
     keys = {work: hashlib.sha256(f"{work.task.name}{work.task.bars}{text}".encode()).hexdigest()
@@ -226,7 +235,7 @@ def state_of(task, program):
         return [BROKEN]
     check, finding = workshop.failure(program)
     if check:
-        return [f"fails: {check}{finding and f' ({finding})'}"]
+        return [f"fails: {check}", *([finding] if finding else [])]
     missed = workshop.missed(task.bars, program)
     reached = f", {len(task.bars) - len(missed)} of {len(task.bars)} bars" if missed else ""
     return [PASSES + reached, *missed]

@@ -26,7 +26,7 @@ class StudentTest(unittest.TestCase):
         self.folder = self.mine / "chapter03"
         self.file = self.folder / "relu.cu"
 
-    def type(self, *words, **environment):
+    def call(self, *words, **environment):
         """(exit status, what is said), of what make calls."""
         env = {name: value for name, value in os.environ.items() if name not in ("WHO", "NAME")}
         env |= {"BACKEND": "cpu", "PYTHONPATH": "common", "MINE": str(self.mine)} | environment
@@ -36,7 +36,7 @@ class StudentTest(unittest.TestCase):
         return done.returncode, " ".join(done.stdout.split())  # However it is wrapped.
 
     def says(self, words, *texts, status=0, **environment):
-        got, said = self.type(*words.split(), **environment)
+        got, said = self.call(*words.split(), **environment)
         self.assertEqual(got, status, said)
         for text in texts:
             self.assertIn(text, said)
@@ -123,7 +123,7 @@ class StudentTest(unittest.TestCase):
         done = subprocess.run(["./run"], cwd=ROOT, capture_output=True, text=True)
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("FAILED: relu handles every length", done.stdout)
-        self.assertTrue(done.stdout.endswith(f"Stuck? make hint03 MINE={self.mine}\n"), done.stdout)
+        self.assertTrue(done.stdout.endswith(f"Stuck? make hint03 MINE={self.mine}, and chapters/03_pack/README.md\n"), done.stdout)
         self.says("progress", "chapter03 as it was handed out", "chapter02 not begun", "0 of ")
 
         self.fill_in()

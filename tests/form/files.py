@@ -20,7 +20,7 @@ def tracked(root):
         )
         names = set(listing.stdout.split("\0"))
         return sorted(root / n for n in names if n and (root / n).is_file())
-    ignored = ("build", "run", ".toolchain")
+    ignored = ("build", "run", ".toolchain", "mine", "results")
     return sorted(
         p
         for p in root.rglob("*")
