@@ -5,7 +5,6 @@
 
 #include <array>
 #include <concepts>
-#include <span>
 #include <utility>
 
 #include "tests/contract.h"
@@ -14,7 +13,7 @@ namespace contract {
 
 // Around and in memory that a call must leave alone: far from any result.
 constexpr uint8_t kAround = 0xf1;
-constexpr uint8_t kLent = 0xff;  // As a float a NaN: no scratch is 0 by itself.
+constexpr uint8_t kLent = 0x7f;  // Spoils a sum, and is no index.
 
 template <class T>
 T of_bytes(uint8_t byte) {
