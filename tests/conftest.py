@@ -27,11 +27,12 @@ DOCTESTS_WORDS = ("--dt-exit", "--dt-reporters=console")  # Checks alone, as jud
 HUGE = "*2^31*"  # What a check is called that takes many GB.
 
 CHAPTERS = "chapters/[0-9][0-9]_*/*.cu"
+TASKS = "common/classroom/tasks/*/*.cu"
 CHECKS = "tests/*_test.cpp"
 EXECUTOR = "tests/simt/**/*.cu"
 WITHIN = "tests/simt/*.cpp"
 PROGRAMS = "tests/programs/*.cu"
-PLACES = (CHAPTERS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
+PLACES = (CHAPTERS, TASKS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
 SCRIPTS = {f"tests/{name}.py": () for name in (
     "architectures", "wrong", "counters", "layout", "claims", "breaks", "findings", "forms")} | {
     "docs/weave.py": ("--check",), "plots/plot.py": ("--check",),
@@ -127,8 +128,9 @@ def suite_of(path):
     if name in SCRIPTS:
         return Suite([sys.executable, name, *SCRIPTS[name]], judge_counts)
     # On a GPU ./run would go on to measure; the checks are all we want. Some are
-    # too long for every ./run and run here; the longest run where they are named.
-    if path in found(CHAPTERS):
+    # too long for every ./run and run here; the longest run where they are named. Without
+    # a GPU the open tasks' are run by tests/classroom/test_tasks.py, which counts, too.
+    if path in found(CHAPTERS) or BACKEND == "gpu" and path in found(TASKS) and ".exercise" not in path.name:
         return program(path, ".run", judge_doctest, *DOCTESTS_WORDS, "--dt-no-skip", f"--dt-test-case-exclude={HUGE}")
     # A contract's checks are linked with its chapters. What looks inside the executor
     # needs none where there is a GPU in its place.

@@ -14,20 +14,22 @@ class ExactSum {
     ++count_;
   }
 
-  // As common/classroom/tasks/dot/dot.h has it. Whole numbers, as long as they
-  // are no more than floats can count, are added up exactly in any order.
-  long double slack() const {
-    if (is_whole_ && magnitude_ <= 0x1p24L) return 0;
-    return (64 + count_ / 256) * 0x1p-24L * magnitude_ + count_ * 0x1p-125L;
-  }
-  bool allows(float got) const {
+  // Whether a sum is right if no number went through more than so many
+  // roundings, and what is nearer to 0 than 2^-126 counted as 0.
+  bool allows(float got, int64_t roundings) const {
     if (std::isnan(sum_)) return std::isnan(got);
     if (std::isinf(sum_)) return got == sum_;
-    return std::fabs(got - sum_) <= slack();
+    return std::fabs(got - sum_) <= slack(roundings);
   }
   float rounded() const { return static_cast<float>(sum_); }
 
  private:
+  // Whole numbers, as long as a float can count them, are added up exactly.
+  long double slack(int64_t roundings) const {
+    if (is_whole_ && magnitude_ <= 0x1p24L) return 0;
+    return roundings * 0x1p-24L * magnitude_ + count_ * 0x1p-125L;
+  }
+
   long double sum_ = 0, magnitude_ = 0;
   bool is_whole_ = true;
   int64_t count_ = 0;

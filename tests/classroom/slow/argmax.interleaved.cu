@@ -1,6 +1,5 @@
 // Slow on purpose: the tree of chapter 06, and it begins with every number.
-// Misses: active threads per warp instruction, sectors per load request, load
-// requests, store requests.
+// Misses: active threads per warp instruction, load requests, store requests.
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// Slow on purpose: the working threads lie side by side, and their numbers do
-// not. Misses: bank conflicts of shared loads.
+// Slow on purpose: the working threads lie side by side, their numbers do not.
+// Misses: bank conflicts of shared loads.
 
 #include <bit>
 

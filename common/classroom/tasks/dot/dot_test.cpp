@@ -13,8 +13,8 @@ Call dot_of(const Floats& x, const Floats& y, Offsets at = {}) {
   for (int64_t i = 0; i < n; ++i) {
     sum.add(static_cast<long double>(x[i]) * y[i]);
   }
-  const auto allows = [sum](int64_t, float, float got) {
-    return sum.allows(got);
+  const auto allows = [sum, n](int64_t, float, float got) {
+    return sum.allows(got, 64 + n / 256);
   };
   Call call(length(n), at);
   const float* in_x = call.reads("x", x);

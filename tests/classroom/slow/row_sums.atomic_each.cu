@@ -1,5 +1,5 @@
-// Wrong on purpose: each number is added to its row's sum in memory, which
-// rounds it once for each column.
+// Slow on purpose: each number is added to its row's sum in memory.
+// Misses: reduction requests.
 
 #include <bit>
 
