@@ -384,6 +384,12 @@ make plots           draw the figures from what is recorded
 make figures         the same, after tracing and counting the kernels anew
 make weave           bring code, tables and figures in the pages up to date
 
+make grade           grade your exercises, as a teacher would
+make grade DIR=hand-ins       all of a class; CHAPTER=07: only that one; ROSTER=
+                     a CSV file of names and ids; SEED=n; LIMIT=seconds
+make regrade         once more, with the same seeds: what differs?
+make handout DIR=../course    a repository of exercises for students;
+                     CHAPTERS="03 07": only those; HINTS=no: without hints
 make formats         write the grades in results/ anew in every format
 make leaderboard NN=07 BY="load requests"    rank those hand-ins by a counter
 make gradescope NN=07         the archive of a Gradescope autograder
