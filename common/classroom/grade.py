@@ -3,8 +3,8 @@
     python -m classroom.grade DIR    each DIR/NAME/ASSIGNMENT/<op>.cu, results in RESULTS
 
 The environment says more: ASSIGNMENT (one alone; then DIR/NAME/<op>.cu will do, too),
-ROSTER (a CSV file: folder, name, id), RESULTS, SEED, CONTAINED, JOBS; COMPILE, LINK and
-TOOLS, which the Makefile sets. Exits 0 when grading went well, whatever the grades.
+ROSTER (a CSV file: folder, name, id), RESULTS, SEED, CONTAINED, JOBS, LIMIT (seconds that a
+hand-in may take); COMPILE, LINK and TOOLS, which the Makefile sets. Exits 0 when grading went well, whatever the grades.
 """
 
 import collections
@@ -31,7 +31,7 @@ from classroom.assignment import ROOT, Problem
 from classroom.result import ABSENT, GRADED, NOT_COMPILED, STOPPED, Result
 
 BUILD = pathlib.Path("build/cpu/grade")
-SECONDS = 150  # For a hand-in, its compilation included.
+SECONDS = 150  # For a hand-in, its compilation included; LIMIT is another number.
 SECONDS_ON_GPU = 20  # Of processor time, for all kernels of a try.
 TRIES = 16  # A process that ends within a check gets another for the checks behind it.
 MOST_SOURCE = 1 << 20  # Bytes.
@@ -60,6 +60,7 @@ class Session:
     compiler: str
     executor: str
     contained: str
+    limit: int
     tools: contain.Tools
     names: dict  # Folder -> (name, id)
 
@@ -159,7 +160,7 @@ class Trial:
                 for end in pair:
                     stack.callback(end.close)
             contract = seen[folder / "contract"]
-            self.deadline = time.monotonic() + SECONDS
+            self.deadline = time.monotonic() + self.session.limit
             told = room.start([theirs.fileno() for _, theirs in pairs], {
                 "COMPILE": f"{self.session.tools.compile} -I{contract}", "LINK": self.session.tools.link,
                 "SOURCE": seen[folder / self.file_name], "PARTS": f"{contract}/parts.o"})
@@ -194,7 +195,7 @@ class Trial:
     def watch(self, room):
         """What must end the trial now, or ''."""
         if time.monotonic() > self.deadline:
-            return f"It took more than {SECONDS} seconds."
+            return f"It took more than {self.session.limit} seconds."
         processes, memory = room.load()
         if processes > contain.PROCESSES + 8:
             return f"It started more than {contain.PROCESSES} processes."
@@ -304,6 +305,13 @@ def seed_of(results):
     return seed
 
 
+def limit():
+    given = os.environ.get("LIMIT") or str(SECONDS)
+    if not given.isdecimal() or int(given) == 0:
+        raise Problem(f"LIMIT={given}: it is a number of seconds")
+    return int(given)
+
+
 def write(path, text):
     """All of it or nothing, whatever ends us."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -365,7 +373,7 @@ def grade_all(session, hand_ins):
 def start(hand_ins, results, contained):
     chosen_tools = tools()
     return Session(hand_ins, results, seed_of(results), commit(), compiler(chosen_tools),
-                   digest(ROOT / "common/simt"), contain.choose(contained, chosen_tools), chosen_tools, {})
+                   digest(ROOT / "common/simt"), contain.choose(contained, chosen_tools), limit(), chosen_tools, {})
 
 
 def main(folder):
