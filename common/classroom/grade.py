@@ -137,6 +137,15 @@ def judge_nobody(one, seed):
     return {check: state == "passed" for check, state in states.items() if state != "skipped"}
 
 
+def excess_of(judge, report):
+    """What a hand-in makes its judge take too much of, or ''."""
+    if contain.resident(judge) > contain.MEMORY:
+        return f"It made the judge take more than {contain.MEMORY >> 30} GB of memory."
+    if report.is_file() and report.stat().st_size > MOST_REPORT:
+        return f"It made the judge write more than {MOST_REPORT >> 20} MB."
+    return ""
+
+
 class Trial:
     """One hand-in, in its room, before its judges."""
 
@@ -196,12 +205,7 @@ class Trial:
         """What must end the trial now, or ''."""
         if time.monotonic() > self.deadline:
             return f"It took more than {self.session.limit} seconds."
-        processes, memory = room.load()
-        if processes > contain.PROCESSES + 8:
-            return f"It started more than {contain.PROCESSES} processes."
-        if memory > contain.MEMORY:
-            return f"It took more than {contain.MEMORY >> 30} GB of memory."
-        return ""
+        return room.excess()
 
     def wait_for_compiler(self, room, told):
         """Until the room has said a word, or nobody is left who could."""
@@ -217,9 +221,7 @@ class Trial:
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as judge:
             ours.close()
             while judge.poll() is None and not self.trouble:
-                self.trouble = self.watch(room)
-                if report.is_file() and report.stat().st_size > MOST_REPORT:
-                    self.trouble = "It made the judge say too much."
+                self.trouble = self.watch(room) or excess_of(judge.pid, report)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     judge.wait(TICK)
             judge.kill()

@@ -7,22 +7,30 @@ __global__ void relu_kernel(const float* x, float* y, int64_t n) {
   if (i < n) y[i] = x[i] <= 0.f ? 0.f : x[i];
 }
 
-void relu(const float* x, float* y, int64_t n, cudaStream_t stream) {
-  if (n < 2) return relu_kernel<<<1, 1, 0, stream>>>(x, y, n);
-  const int64_t half = n / 2;
-  cudaStream_t other;
+// Made once: what takes part in a recording cannot be destroyed within it.
+struct Fork {
+  Fork() {
+    CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CUDA_CHECK(cudaEventCreateWithFlags(&forked, cudaEventDisableTiming));
+    CUDA_CHECK(cudaEventCreateWithFlags(&joined, cudaEventDisableTiming));
+  }
+
+  cudaStream_t stream;
   cudaEvent_t forked, joined;
-  CUDA_CHECK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
-  CUDA_CHECK(cudaEventCreateWithFlags(&forked, cudaEventDisableTiming));
-  CUDA_CHECK(cudaEventCreateWithFlags(&joined, cudaEventDisableTiming));
-  CUDA_CHECK(cudaEventRecord(forked, stream));
-  CUDA_CHECK(cudaStreamWaitEvent(other, forked));
+};
+
+void relu(const float* x, float* y, int64_t n, cudaStream_t stream) {
+  static const Fork other;
+  const int64_t half = n / 2;
+  if (n < 2) {
+    if (n == 1) relu_kernel<<<1, 1, 0, stream>>>(x, y, n);
+    return;
+  }
+  CUDA_CHECK(cudaEventRecord(other.forked, stream));
+  CUDA_CHECK(cudaStreamWaitEvent(other.stream, other.forked));
   relu_kernel<<<(half + 255) / 256, 256, 0, stream>>>(x, y, half);
-  relu_kernel<<<(n - half + 255) / 256, 256, 0, other>>>(x + half, y + half,
-                                                         n - half);
-  CUDA_CHECK(cudaEventRecord(joined, other));
-  CUDA_CHECK(cudaStreamWaitEvent(stream, joined));
-  CUDA_CHECK(cudaEventDestroy(forked));
-  CUDA_CHECK(cudaEventDestroy(joined));
-  CUDA_CHECK(cudaStreamDestroy(other));
+  relu_kernel<<<(n - half + 255) / 256, 256, 0, other.stream>>>(
+      x + half, y + half, n - half);
+  CUDA_CHECK(cudaEventRecord(other.joined, other.stream));
+  CUDA_CHECK(cudaStreamWaitEvent(stream, other.joined));
 }

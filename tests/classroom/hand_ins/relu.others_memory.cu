@@ -1,13 +1,16 @@
 // Hostile: it fills, copies and frees what is not its own: the judge's memory,
 // by address, and streams and events that are none.
+#include <cstdint>
 #include <initializer_list>
 
 #include "common/relu.h"
 
 void relu(const float* x, float* y, int64_t n, cudaStream_t) {
-  const auto none = reinterpret_cast<void*>(0x400000);
-  for (void* p : {none, static_cast<void*>(&p), (void*)-4096, (void*)main,
-                  (void*)(uintptr_t(x) + (1ull << 40))}) {
+  const uintptr_t here = reinterpret_cast<uintptr_t>(&n);
+  for (const uintptr_t address :
+       {uintptr_t{0x400000}, here, ~uintptr_t{4095},
+        reinterpret_cast<uintptr_t>(x) + (uintptr_t{1} << 40)}) {
+    void* const p = reinterpret_cast<void*>(address);
     cudaMemset(p, 0, 4096);
     cudaMemcpy(y, p, n * sizeof(float), cudaMemcpyDefault);
     cudaMemcpy(p, x, 4096, cudaMemcpyDefault);

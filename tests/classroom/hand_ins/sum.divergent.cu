@@ -11,8 +11,9 @@ __global__ void sum_kernel(const float* x, float* sums, int64_t n) {
   tile[threadIdx.x] = i < n ? x[i] : 0.f;
   for (unsigned stride = 1; stride < kBlock; stride *= 2) {
     __syncthreads();
-    if (threadIdx.x % (2 * stride) == 0)
-      tile[threadIdx.x] += tile[threadIdx.x + stride];
+    // A loop, of which the compiler makes a branch.
+    for (unsigned k = threadIdx.x; k % (2 * stride) == 0; k = 1)
+      tile[k] += tile[k + stride];
   }
   if (threadIdx.x == 0) sums[blockIdx.x] = tile[0];
 }
