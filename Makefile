@@ -482,7 +482,7 @@ endif
 CLASSROOM = PYTHONPATH=common PYTHONDONTWRITEBYTECODE=1 NVCC='$(NVCC)' LINK='$(CXX)' TOOLS='$(CUDA)' \
   COMPILE='$(NVCC) -std=c++20 -O3 -ccbin $(CXX) $(TARGET)' $(PYTHON) -m
 grade:
-	@$(CLASSROOM) classroom.grade $(or $(DIR),$(error Say which hand-ins: make grade DIR=folder))
+	@$(CLASSROOM) classroom.grade '$(or $(DIR),$(error Say which hand-ins: make grade DIR=folder))'
 
 sweep:
 	@$(PYTHON) plots/sweep.py $(BACKEND)

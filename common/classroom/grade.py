@@ -35,6 +35,7 @@ SECONDS = 150  # For a hand-in, its compilation included; LIMIT is another numbe
 SECONDS_ON_GPU = 20  # Of processor time, for all kernels of a try.
 TRIES = 16  # A process that ends within a check gets another for the checks behind it.
 MOST_SOURCE = 1 << 20  # Bytes.
+FILES = {".json", ".csv", ".xml", ".md", ".svg", ".png", ".part"}  # What RESULTS may hold beside folders.
 MOST_REPORT = 64 << 20
 TICK = 0.05
 IDLE = {}  # Operation -> idle_checks().
@@ -47,7 +48,9 @@ class HandIn:
     path: pathlib.Path
 
     def folder(self, results):
-        return results / self.student / self.assignment.name
+        """A student who is called like a file of ours gets no such folder."""
+        is_file = pathlib.Path(self.student).suffix in FILES
+        return results / (self.student + "_" * is_file) / self.assignment.name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,7 +95,10 @@ def read_source(path):
         return b"", f"{path.name} is no file."
     if path.stat().st_size > MOST_SOURCE:
         return b"", f"{path.name} has {path.stat().st_size:,} bytes; at most {MOST_SOURCE:,} are read."
-    source = path.read_bytes()
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        return b"", f"{path.name} cannot be read: {error.strerror}."
     return (source, "") if source.strip() else (b"", f"{path.name} is empty.")
 
 
@@ -250,10 +256,12 @@ def graded(session, hand_in, number):
         trial = Trial(session, hand_in, source, number)
         trial.run()
         status, message = explain.outcome(trial)
-    name, identity = session.names.get(hand_in.student, (hand_in.student, hand_in.student))
+    student = contain.printable(hand_in.student.replace("\n", " "))
+    name, identity = session.names.get(hand_in.student, (student, student))
     idle = idle_checks(hand_in.assignment, session.seed)
     return Result(
-        name, identity, hand_in.assignment.name, str(hand_in.path.relative_to(session.hand_ins)),
+        name, identity, hand_in.assignment.name,
+        contain.printable(str(hand_in.path.relative_to(session.hand_ins))),
         hashlib.sha256(source).hexdigest() if source else "", status, message,
         tuple(explain.checks(hand_in.assignment, idle, trial if status in (GRADED, STOPPED) else None)),
         session.seed, session.commit, session.compiler, session.executor, session.contained,
