@@ -100,6 +100,7 @@ def bubblewrap(room, tools, environment):
         command += ["--ro-bind", str(path), seen]
     for name, value in environment.items():
         command += ["--setenv", name, value]
+    command += ["--remount-ro", "/"]  # Which has no size.
     return [*as_nobody(room, tools), *command, *LIMITS]
 
 
