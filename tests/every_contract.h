@@ -7,6 +7,7 @@
 #include <concepts>
 #include <utility>
 
+#include "common/harness/count.h"
 #include "tests/contract.h"
 
 namespace contract {
@@ -287,8 +288,14 @@ inline const std::vector<int64_t> kLengths = {
 inline Contract<> of_length(std::string name,
                             std::function<Call(int64_t, Offsets)> random,
                             int64_t pack = 4) {
-  return {std::move(name), kLengths, [](int64_t n) { return n; },
+  return {std::move(name), lengths(kLengths), [](int64_t n) { return n; },
           std::move(random), pack};
+}
+
+// One call of a size, with all of its arrays off by as much.
+template <class Size>
+void run_and_check(const Contract<Size>& contract, Size size, int64_t offset) {
+  run_and_check(contract.random(size, Offsets(4, offset)));
 }
 
 inline std::string length(int64_t n) { return "n = " + std::to_string(n); }
@@ -304,7 +311,7 @@ void check_every_size(const Contract<Size>& contract) {
 template <class Size>
 void check_every_offset(const Contract<Size>& contract) {
   const int64_t most = std::max<int64_t>(8, contract.pack);
-  std::mt19937 bits(5);
+  std::mt19937 bits(seed() + 5);
   const auto any = [&] { return static_cast<int64_t>(bits() % most); };
   const int64_t sizes = std::ssize(contract.sizes);
   int64_t which = 0;

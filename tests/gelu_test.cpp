@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "common/harness/count.h"
 #include "common/harness/gelu_reference.h"
 #include "tests/contract.h"
 
@@ -221,6 +222,12 @@ void check_large(const Halves& period, int64_t n, int64_t offset) {
 }
 
 }  // namespace
+
+void checked_call(const Case& one) {
+  Calls calls;
+  calls.add(random_halves(one.n), one.offset, one.offset);
+  run_and_check(calls);
+}
 
 TEST_CASE("gelu keeps its promise for every finite half") {
   check_values(finite_halves());

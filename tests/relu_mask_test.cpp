@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "common/harness/count.h"
 #include "tests/contract.h"
 
 namespace {
@@ -385,6 +386,15 @@ bool has_memory_for(int64_t n) {
 }
 
 }  // namespace
+
+void checked_call(const Case& one) {
+  Forward forward;
+  forward.add_random(one.n, {one.offset, one.offset});
+  run_and_check(forward);
+  Backward backward;
+  backward.add_random(one.n, {one.offset, one.offset});
+  run_and_check(backward);
+}
 
 TEST_CASE("mask_words rounds up to whole words") {
   CHECK(mask_words(0) == 0);

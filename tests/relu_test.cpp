@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "common/harness/count.h"
 #include "tests/contract.h"
 
 namespace {
@@ -121,6 +122,12 @@ void check_large(const Floats& period, int64_t n, int64_t offset) {
 }
 
 }  // namespace
+
+void checked_call(const Case& one) {
+  Calls calls;
+  calls.add(random(one.n), one.offset, one.offset);
+  run_and_check(calls);
+}
 
 TEST_CASE("relu handles every length") {
   for (const int64_t n : kShort) check_values(random(n));

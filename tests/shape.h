@@ -32,4 +32,11 @@ inline Shape about_square(int64_t elements) {
   return {elements / kColumns, kColumns};
 }
 
+// In as many rows as columns, or half as many: as the counted calls have it.
+inline Shape square(int64_t elements) {
+  const int bits = std::bit_width(static_cast<uint64_t>(elements));
+  const int64_t rows = int64_t{1} << (bits - 1) / 2;
+  return {rows, elements / rows};
+}
+
 }  // namespace contract

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "common/harness/count.h"
 #include "tests/contract.h"
 
 namespace {
@@ -326,6 +327,12 @@ void check_large(const Floats& period, int64_t n, int64_t offset) {
 }
 
 }  // namespace
+
+void checked_call(const Case& one) {
+  Calls calls;
+  calls.add(whole(one.n), one.offset);
+  run_and_check(calls);
+}
 
 TEST_CASE("sum handles every length") {
   Calls calls;

@@ -20,14 +20,17 @@ from classroom.assignment import ROOT, Problem
 
 # What a hand-in may take: bytes, seconds of processor time, processes.
 FOLDER, FILE, MEMORY, CPU, PROCESSES = 512 << 20, 256 << 20, 4 << 30, 100, 64
-OUTPUT = 64 << 10  # Bytes that we keep of what it prints.
+OUTPUT = 64 << 10  # Bytes that we keep of what it prints,
+MOST_OUTPUT = 64 << 20  # and that it may print.
+LEAST_LEFT = 1 / 16  # Of the machine's memory: below, whoever runs is stopped.
 FIRST_USER = 61000  # Of those that nobody has; one for each room.
 NO = "no"
 
 LIMITS = ["prlimit", f"--nproc={PROCESSES}", f"--as={MEMORY}", f"--cpu={CPU}", f"--fsize={FILE}",
           "--core=0", "--nofile=256", "--"]
 # $1: where to say whether it compiled; then the sockets. The hand-in gets one of them, as
-# number 3, and nothing else: what it does not have it cannot write to.
+# number 3, and nothing else: what it does not have it cannot write to. What it leaves
+# running is ended before the next begins. The shell says nothing of its own.
 SCRIPT = r"""
 said=$1; shift
 cd "$HOME" || exit
@@ -36,10 +39,12 @@ then echo compiled >&$said; else echo failed >&$said; exit; fi
 eval "exec $said>&-"
 others=
 for socket; do others="$others $socket>&-"; done
+exec 2>/dev/null
 for socket; do
-  eval "./hand_in 3<&$socket $others" </dev/null
+  eval "./hand_in 3<&$socket $others" </dev/null 2>&1
   echo "[It ended with exit status $?.]"
   eval "exec $socket>&-"
+  $SWEEP
 done
 """
 # As root of a user namespace: $1 is an empty folder, $2 the folder's size, then pairs of
@@ -84,7 +89,8 @@ def system_folders(tools):
 
 def bubblewrap(room, tools, environment):
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv",
-               "--proc", "/proc", "--dev", "/dev", "--perms", "755", "--size", str(FOLDER), "--tmpfs", "/room"]
+               "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev",
+               "--perms", "755", "--size", str(FOLDER), "--tmpfs", "/room"]
     for folder in system_folders(tools):
         command += ["--ro-bind", str(folder), str(folder)]
     for name in ("bin", "lib", "lib64", "sbin"):
@@ -94,6 +100,7 @@ def bubblewrap(room, tools, environment):
         command += ["--ro-bind", str(path), seen]
     for name, value in environment.items():
         command += ["--setenv", name, value]
+    command += ["--remount-ro", "/"]  # Which has no size.
     return [*as_nobody(room, tools), *command, *LIMITS]
 
 
@@ -162,7 +169,8 @@ class Room:
 
     def __init__(self, container, tools, number, seen):
         self.container, self.tools, self.number, self.seen = container, tools, number, seen
-        self.output, self.process, self.reader = bytearray(), None, None
+        self.output, self.printed = bytearray(), 0
+        self.process, self.reader = None, None
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="room."))
@@ -206,7 +214,7 @@ class Room:
         a pipe that says whether it compiled."""
         told, say = os.pipe()
         self.process = subprocess.Popen(
-            [*self.command(environment), "bash", "-c", SCRIPT, "room", str(say), *map(str, sockets)],
+            [*self.command(environment | {"SWEEP": "" if self.container == NO else "kill -KILL -1"}), "bash", "-c", SCRIPT, "room", str(say), *map(str, sockets)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             pass_fds=[say, *sockets], start_new_session=True)
         os.close(say)
@@ -219,18 +227,23 @@ class Room:
         with contextlib.suppress(OSError, ValueError):
             while part := self.process.stdout.read1(1 << 16):
                 self.output += part[:max(0, OUTPUT - len(self.output))]
+                self.printed += len(part)
 
     def said(self):
-        return self.output.decode(errors="replace")
+        return printable(self.output.decode(errors="replace"))
 
-    def load(self):
-        """How many processes it has, and how many bytes they have in memory."""
-        processes = pages = 0
-        for pid in descendants(self.process.pid):
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                processes += 1
-                pages += int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1])
-        return processes, pages * os.sysconf("SC_PAGE_SIZE")
+    def excess(self):
+        """What it takes too much of, or ''."""
+        processes = list(descendants(self.process.pid))
+        if len(processes) > PROCESSES + 8:  # Ours among them.
+            return f"It started more than {PROCESSES} processes."
+        if sum(map(resident, processes)) + sum(hidden_files(processes).values()) > MEMORY:
+            return f"It took more than {MEMORY >> 30} GB of memory."
+        if self.printed > MOST_OUTPUT:
+            return f"It printed more than {MOST_OUTPUT >> 20} MB."
+        if memory_left() < LEAST_LEFT:
+            return "This machine ran out of memory while it ran."
+        return ""
 
     def end(self):
         """The first process in the room takes all others with it."""
@@ -243,6 +256,38 @@ class Room:
         self.process.wait()
         self.reader.join(timeout=5)
         self.process.stdout.close()
+
+
+def printable(text):
+    """Without what a terminal would obey, and what is no text."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def resident(pid):
+    """Bytes that a process has in memory."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+def hidden_files(processes):
+    """Open files that no folder holds, by their number: those in memory are in no process's."""
+    found = {}
+    for pid in processes:
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    file = entry.stat()
+                    if file.st_nlink == 0:
+                        found[file.st_dev, file.st_ino] = file.st_blocks * 512
+    return found
+
+
+def memory_left():
+    """The part of this machine's memory that is free."""
+    lines = (line.split() for line in pathlib.Path("/proc/meminfo").read_text().splitlines())
+    kilobytes = {words[0]: int(words[1]) for words in lines}
+    return kilobytes["MemAvailable:"] / kilobytes["MemTotal:"]
 
 
 def descendants(pid):

@@ -3,9 +3,10 @@
     python -m classroom.grade DIR    each DIR/NAME/chapter07/<op>.cu; or DIR is one student's
 
 The environment says more: CHAPTER=07 or TASK=dot (that alone; then DIR/NAME/<op>.cu will
-do, too), ROSTER (a CSV file: folder, name, id), RESULTS, SEED, CONTAINED, JOBS; and
-COMPILE, LINK and TOOLS, which the Makefile sets. Exits 0 when grading went well, whatever
-the grades. What is graded already, by the same grader and seed, is not graded again.
+do, too), ROSTER (a CSV file: folder, name, id), RESULTS, SEED, CONTAINED, JOBS, LIMIT
+(seconds that a hand-in may take); and COMPILE, LINK and TOOLS, which the Makefile sets.
+Exits 0 when grading went well, whatever the grades. What is graded already, by the same
+grader and seed, is not graded again.
 """
 
 import collections
@@ -33,10 +34,11 @@ from classroom.formats import terminal
 from classroom.result import ABSENT, GRADED, NOT_COMPILED, STOPPED, Result
 
 BUILD = pathlib.Path("build/cpu/grade")
-SECONDS = 150  # For a hand-in, its compilation included.
+SECONDS = 150  # For a hand-in, its compilation included; LIMIT is another number.
 SECONDS_ON_GPU = 20  # Of processor time, for all kernels of a try.
 TRIES = 16  # A process that ends within a check gets another for the checks behind it.
 MOST_SOURCE = 1 << 20  # Bytes.
+FILES = {".json", ".csv", ".xml", ".md", ".svg", ".png", ".part"}  # What RESULTS may hold beside folders.
 MOST_REPORT = 64 << 20
 TICK = 0.05
 NAME, SESSION = "result.json", "session.json"
@@ -50,7 +52,9 @@ class HandIn:
     path: pathlib.Path
 
     def folder(self, results):
-        return results / self.student / self.assignment.name
+        """A student who is called like a file of ours gets no such folder."""
+        is_file = pathlib.Path(self.student).suffix in FILES
+        return results / (self.student + "_" * is_file) / self.assignment.name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +67,7 @@ class Session:
     compiler: str
     executor: str
     contained: str
+    limit: int
     tools: contain.Tools
     students: dict  # The roster: folder -> Student.
 
@@ -102,7 +107,10 @@ def read_source(path):
         return b"", f"{path.name} is no file."
     if path.stat().st_size > MOST_SOURCE:
         return b"", f"{path.name} has {path.stat().st_size:,} bytes; at most {MOST_SOURCE:,} are read."
-    source = path.read_bytes()
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        return b"", f"{path.name} cannot be read: {error.strerror}."
     return (source, "") if source.strip() else (b"", f"{path.name} is empty.")
 
 
@@ -147,6 +155,15 @@ def judge_nobody(one, seed):
     return {check: state == "passed" for check, state in states.items() if state != "skipped"}
 
 
+def excess_of(judge, report):
+    """What a hand-in makes its judge take too much of, or ''."""
+    if contain.resident(judge) > contain.MEMORY:
+        return f"It made the judge take more than {contain.MEMORY >> 30} GB of memory."
+    if report.is_file() and report.stat().st_size > MOST_REPORT:
+        return f"It made the judge write more than {MOST_REPORT >> 20} MB."
+    return ""
+
+
 class Trial:
     """One hand-in, in its room, before its judges."""
 
@@ -170,7 +187,7 @@ class Trial:
                 for end in pair:
                     stack.callback(end.close)
             contract = seen[folder / "contract"]
-            self.deadline = time.monotonic() + SECONDS
+            self.deadline = time.monotonic() + self.session.limit
             told = room.start([theirs.fileno() for _, theirs in pairs], {
                 "COMPILE": f"{self.session.tools.compile} -I{contract}", "LINK": self.session.tools.link,
                 "SOURCE": seen[folder / self.file_name], "PARTS": f"{contract}/parts.o"})
@@ -205,13 +222,8 @@ class Trial:
     def watch(self, room):
         """What must end the trial now, or ''."""
         if time.monotonic() > self.deadline:
-            return f"It took more than {SECONDS} seconds."
-        processes, memory = room.load()
-        if processes > contain.PROCESSES + 8:
-            return f"It started more than {contain.PROCESSES} processes."
-        if memory > contain.MEMORY:
-            return f"It took more than {contain.MEMORY >> 30} GB of memory."
-        return ""
+            return f"It took more than {self.session.limit} seconds."
+        return room.excess()
 
     def wait_for_compiler(self, room, told):
         """Until the room has said a word, or nobody is left who could."""
@@ -227,9 +239,7 @@ class Trial:
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as judge:
             ours.close()
             while judge.poll() is None and not self.trouble:
-                self.trouble = self.watch(room)
-                if report.is_file() and report.stat().st_size > MOST_REPORT:
-                    self.trouble = "It made the judge say too much."
+                self.trouble = self.watch(room) or excess_of(judge.pid, report)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     judge.wait(TICK)
             judge.kill()
@@ -258,10 +268,12 @@ def graded(session, hand_in, number):
         trial = Trial(session, hand_in, source, number)
         trial.run()
         status, message = explain.outcome(trial)
-    student = session.students.get(hand_in.student, roster.Student(hand_in.student, hand_in.student, hand_in.student))
+    folder = contain.printable(hand_in.student.replace("\n", " "))
+    student = session.students.get(hand_in.student, roster.Student(folder, folder, folder))
     idle = idle_checks(hand_in.assignment, session.seed)
     return Result(
-        student.name, student.id, hand_in.assignment.name, str(hand_in.path.relative_to(session.hand_ins)),
+        student.name, student.id, hand_in.assignment.name,
+        contain.printable(str(hand_in.path.relative_to(session.hand_ins))),
         hashlib.sha256(source).hexdigest() if source else "", status, message,
         tuple(explain.checks(hand_in.assignment, idle, trial if status in (GRADED, STOPPED) else None)),
         session.seed, session.commit, session.compiler, session.executor, session.contained,
@@ -318,6 +330,13 @@ def remembered(results):
         return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except ValueError as error:
         raise Problem(f"{path} cannot be read: {error}. Name the seed, SEED=n, or another folder, RESULTS=") from error
+
+
+def limit():
+    given = os.environ.get("LIMIT") or str(SECONDS)
+    if not given.isdecimal() or int(given) == 0:
+        raise Problem(f"LIMIT={given}: it is a number of seconds")
+    return int(given)
 
 
 def write(path, text):
@@ -381,7 +400,8 @@ def grade_all(session, hand_ins):
 def start(hand_ins, results, contained, students):
     chosen_tools = tools()
     return Session(hand_ins, results, seed_of(results), commit(), compiler(chosen_tools),
-                   digest(ROOT / "common/simt"), contain.choose(contained, chosen_tools), chosen_tools, students)
+                   digest(ROOT / "common/simt"), contain.choose(contained, chosen_tools), limit(), chosen_tools,
+                   students)
 
 
 def main(folder):

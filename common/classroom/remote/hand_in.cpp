@@ -177,10 +177,18 @@ cudaError_t cudaMemsetAsync(void* p, int value, size_t bytes,
 }
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes,
                        cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyHostToDevice)
+    return request(
+        message(Kind::kUpload).put(to).put(kAtOnce).put_bytes(from, bytes));
   return request(message(Kind::kCopy).put(to).put(from).put(bytes).put(kind));
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes,
                             cudaMemcpyKind kind, cudaStream_t stream) {
+  if (kind == cudaMemcpyHostToDevice)
+    return request(message(Kind::kUpload)
+                       .put(to)
+                       .put(When{true, stream})
+                       .put_bytes(from, bytes));
   return request(
       message(Kind::kCopy).put(to).put(from).put(bytes).put(kind).put(stream));
 }
@@ -189,6 +197,16 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from,
   return request(message(Kind::kCopyToSymbol)
                      .put(symbol)
                      .put(offset)
+                     .put(kAtOnce)
+                     .put_bytes(from, bytes));
+}
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from,
+                                    size_t bytes, size_t offset, cudaMemcpyKind,
+                                    cudaStream_t stream) {
+  return request(message(Kind::kCopyToSymbol)
+                     .put(symbol)
+                     .put(offset)
+                     .put(When{true, stream})
                      .put_bytes(from, bytes));
 }
 cudaError_t cudaGetSymbolAddress(void** p, const void* symbol) {

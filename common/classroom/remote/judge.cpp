@@ -22,6 +22,7 @@
 
 #include "common/classroom/remote/services.h"
 #include "common/harness/checks.h"
+#include "common/harness/count.h"
 #include "common/harness/show.h"
 #include "common/simt/observe/report.h"
 
@@ -35,9 +36,11 @@ std::vector<Case> cases;
 
 std::string json(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
+  for (char c : text) {
     char code[8];
-    if (static_cast<unsigned char>(c) < ' ' || c == '"' || c == '\\') {
+    const bool controls = static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+    if (controls && c != '\n') c = '?';  // Somebody will print it.
+    if (c == '\n' || c == '"' || c == '\\') {
       std::snprintf(code, sizeof code, "\\u%04x", c);
       out += code;
     } else {
@@ -70,6 +73,20 @@ std::string circumstances() {
   return out.str();
 }
 
+// Those that are new. What ends the program tells of the others.
+void write_new_findings() {
+  static size_t written = 0;
+  const auto& all = simt::all_findings();
+  for (; written < all.size(); ++written) {
+    const simt::Finding& f = all[written].first;
+    if (f.note) continue;
+    write("{\"finding\": " + json(f.kind) +
+          ", \"message\": " + json(f.message) +
+          ", \"kernel\": " + json(f.kernel) + ", \"file\": " + json(f.file) +
+          ", \"line\": " + std::to_string(f.line) + "}");
+  }
+}
+
 class Lines : public doctest::IReporter {
  public:
   explicit Lines(const doctest::ContextOptions&) {}
@@ -82,6 +99,7 @@ class Lines : public doctest::IReporter {
   }
   void test_case_end(const doctest::CurrentTestCaseStats& check) override {
     tell(check.failure_flags ? "failed" : skipped_ ? "skipped" : "passed");
+    write_new_findings();  // A later check may end the program anyhow.
   }
   void test_case_exception(const doctest::TestCaseException& end) override {
     fail("it ended with: " + std::string(end.error_string.c_str()));
@@ -119,30 +137,18 @@ class Lines : public doctest::IReporter {
 };
 REGISTER_REPORTER("lines", 0, Lines);
 
-// ---- What the executor saw --------------------------------------------------
-
-void write_findings() {
-  for (const simt::RepeatedFinding& one : simt::all_findings()) {
-    const simt::Finding& f = one.first;
-    if (f.note) continue;
-    write("{\"finding\": " + json(f.kind) +
-          ", \"message\": " + json(f.message) +
-          ", \"kernel\": " + json(f.kernel) + ", \"file\": " + json(f.file) +
-          ", \"line\": " + std::to_string(f.line) + "}");
-  }
-}
+// ---- The calls that are counted ---------------------------------------------
 
 void add(std::string& fields, const std::string& name, double value) {
   fields += (fields.empty() ? "" : ", ") + json(name) + ": " + number(value);
 }
 
 // Counters by ncu's names, and the rows of ./run's table.
-std::string counters(const show::Metrics& metrics, double blocks) {
+std::string counters(const show::Metrics& metrics) {
   std::string out;
   for (const auto& [name, value] : metrics) add(out, name, value);
   for (const show::Row& row : show::rows_of(metrics))
     add(out, row.name, row.value);
-  if (blocks > 0) add(out, "launch__grid_size", blocks);
   return "{" + out + "}";
 }
 
@@ -154,8 +160,16 @@ std::string rows(const show::Metrics& metrics) {
   return "{" + out + "}";
 }
 
-double blocks_of(const simt::LaunchReport& launch) {
-  return double(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+constexpr char kBlocks[] = "launch__grid_size";  // What ncu calls it.
+
+show::Launch shown(const simt::LaunchReport& report) {
+  const auto volume = [](const auto& v) {
+    return uint64_t{v[0]} * v[1] * v[2];
+  };
+  show::Launch launch = {report.kernel, volume(report.grid),
+                         volume(report.block), report.metrics};
+  launch.metrics[kBlocks] = static_cast<double>(launch.blocks);
+  return launch;
 }
 
 void write_launch(const Case& one, const simt::LaunchReport& launch) {
@@ -166,26 +180,39 @@ void write_launch(const Case& one, const simt::LaunchReport& launch) {
              ", \"counters\": " + rows(line.metrics) + "}";
   write("{\"launch\": " + json(launch.kernel) + ", \"n\": " +
         std::to_string(one.n) + ", \"offset\": " + std::to_string(one.offset) +
-        ", \"counters\": " + counters(launch.metrics, blocks_of(launch)) +
+        ", \"counters\": " + counters(shown(launch).metrics) +
         ", \"lines\": [" + lines + "]}");
 }
 
 void count(const Case& one) {
   simt::renew_launch_reports();
-  const size_t first = simt::launch_reports().size();
-  counted_call(one);
-  show::CountedCase counted = {one, {}};
   const auto& reports = simt::launch_reports();
-  std::vector<show::Metrics> all;
+  const size_t first = reports.size(), before = simt::launch_count();
+  checked_call(one);
+  const size_t launches = simt::launch_count() - before;
+  CHECK_MESSAGE(launches == reports.size() - first, "n = ", one.n, ": of ",
+                launches, " launches only the first ", reports.size() - first,
+                " are counted");
+  show::CountedCase counted = {one, {}};
   double blocks = 0;
   for (size_t k = first; k < reports.size(); ++k) {
     write_launch(one, reports[k]);
-    all.push_back(reports[k].metrics);
-    blocks += blocks_of(reports[k]);
+    counted.launches.push_back(shown(reports[k]));
+    blocks += counted.launches.back().metrics[kBlocks];
   }
+  show::Metrics total = show::total(counted);
+  total[kBlocks] = blocks;
   write("{\"n\": " + std::to_string(one.n) +
         ", \"offset\": " + std::to_string(one.offset) +
-        ", \"counters\": " + counters(show::total(all), blocks) + "}");
+        ", \"counters\": " + counters(total) + "}");
+}
+
+// Among the others: what looks well in a counted call has to be right there.
+TEST_CASE("the calls that are counted give right results") {
+  const char* const setting = "SIMT_COUNTERS";
+  unsetenv(setting);
+  for (const Case& one : cases) count(one);
+  setenv(setting, "off", 1);
 }
 
 // ---- The program ------------------------------------------------------------
@@ -226,18 +253,14 @@ int judge(int argc, char** argv) {
   doctest::Context checks(argc, argv);
   checks.setOption("reporters", "lines");
   setenv("SIMT_COUNTERS", "off", 1);
-  const bool failed = checks.run() != 0;
-  unsetenv("SIMT_COUNTERS");
-  if (!failed && simt::all_findings().empty())
-    for (const Case& one : cases) count(one);
-  write_findings();
+  checks.run();
   write("{\"whole\": true}");
   return EXIT_SUCCESS;
 }
 
 // A CUDA error or the hand-in's end may end the program within a check.
 void write_last_findings() {
-  if (report) write_findings();
+  if (report) write_new_findings();
   if (report) std::fclose(report);
   report = nullptr;
 }

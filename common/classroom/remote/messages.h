@@ -4,6 +4,7 @@
 // the judge believes no length, pointer or handle that it is told.
 #pragma once
 
+#include <cuda_runtime_api.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -51,8 +52,16 @@ enum class Kind : uint32_t {
   kEventCreate,
   kEventRecord,
   kEventDestroy,
+  kUpload,
   kCount
 };
+
+// Whether what the host has is copied later, and on which stream.
+struct When {
+  bool queued;
+  cudaStream_t stream;
+};
+constexpr When kAtOnce = {};
 
 // The other side has ended, or does not keep to this language.
 struct Broken : std::runtime_error {

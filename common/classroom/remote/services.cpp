@@ -24,6 +24,7 @@ namespace {
 
 constexpr size_t kMostMemory = size_t{1} << 30;  // That a hand-in may take.
 constexpr size_t kMostNames = 10'000;
+constexpr size_t kMostKept = 64 << 20;  // Bytes of binaries, names and data.
 
 // The addresses by which the hand-in knows its kernels and variables are its
 // own. Here each is known by an address of ours.
@@ -42,8 +43,16 @@ const void* known(const void* theirs) {
   return found == symbols.end() ? &nobody : found->second;
 }
 
+// Before bytes of a message are kept for good.
+void account(size_t bytes) {
+  static size_t kept = 0;
+  if (bytes > kMostKept - kept) refuse("there is too much to keep");
+  kept += bytes;
+}
+
 void learn(const void* theirs, const char* name, Named*& ours) {
   if (symbols.size() >= kMostNames) refuse("there are too many kernels");
+  account(std::strlen(name));
   ours = new Named{name};
   symbols[theirs] = ours;
 }
@@ -105,6 +114,7 @@ std::vector<void**> handles;
 
 Message register_binary(Message question) {
   require_sound(question.bytes());
+  account(question.bytes().size());
   // Kept for good, like the program's own.
   auto* bytes = new std::vector<char>(question.bytes());
   auto* wrapper = new Wrapper;
@@ -231,12 +241,39 @@ Message copy(Message question) {
                               : cudaMemcpy(to, from, bytes, kKind));
 }
 
+// What is recorded is read when it is replayed, and the message is gone by
+// then.
+const void* take_data(Message& question, const When& when, size_t bytes) {
+  const char* const data = question.take_bytes(bytes);
+  auto status = cudaStreamCaptureStatusNone;
+  if (when.queued) cudaStreamIsCapturing(when.stream, &status);
+  if (status == cudaStreamCaptureStatusNone) return data;
+  account(bytes);
+  return (new std::vector<char>(data, data + bytes))->data();
+}
+
 Message copy_to_symbol(Message question) {
+  constexpr auto kKind = cudaMemcpyHostToDevice;
   const void* const symbol = known(question.take<const void*>());
   const auto offset = question.take<size_t>();
+  const auto when = question.take<When>();
   const size_t bytes = question.left();
-  return only(cudaMemcpyToSymbol(symbol, question.take_bytes(bytes), bytes,
-                                 offset, cudaMemcpyHostToDevice));
+  const void* const from = take_data(question, when, bytes);
+  return only(when.queued
+                  ? cudaMemcpyToSymbolAsync(symbol, from, bytes, offset, kKind,
+                                            when.stream)
+                  : cudaMemcpyToSymbol(symbol, from, bytes, offset, kKind));
+}
+
+Message upload(Message question) {
+  constexpr auto kKind = cudaMemcpyHostToDevice;
+  auto* const to = question.take<void*>();
+  const auto when = question.take<When>();
+  const size_t bytes = question.left();
+  if (!is_on_gpu(to, bytes)) return only(cudaErrorInvalidValue);
+  const void* const from = take_data(question, when, bytes);
+  return only(when.queued ? cudaMemcpyAsync(to, from, bytes, kKind, when.stream)
+                          : cudaMemcpy(to, from, bytes, kKind));
 }
 
 // ---- The rest ---------------------------------------------------------------
@@ -279,6 +316,8 @@ Message answer_to(Message q) {
       return copy(q);
     case Kind::kCopyToSymbol:
       return copy_to_symbol(q);
+    case Kind::kUpload:
+      return upload(q);
     case Kind::kSymbolAddress: {
       const void* const symbol = known(q.take<const void*>());
       return giving<void*>(

@@ -54,6 +54,10 @@ void check_pairs(float first, float second, float rest) {
 
 }  // namespace
 
+void checked_call(const Case& one) {
+  run_and_check(kArgmax, one.n, one.offset);
+}
+
 TEST_CASE("argmax handles every size") { check_every_size(kArgmax); }
 
 TEST_CASE("argmax handles every offset") { check_every_offset(kArgmax); }

@@ -29,6 +29,8 @@ void check_special(float a, const Floats& special) {
 
 }  // namespace
 
+void checked_call(const Case& one) { run_and_check(kAxpy, one.n, one.offset); }
+
 TEST_CASE("axpy handles every size") { check_every_size(kAxpy); }
 
 TEST_CASE("axpy handles every offset") { check_every_offset(kAxpy); }

@@ -44,6 +44,8 @@ void check_special(float of_x, float of_y) {
 
 }  // namespace
 
+void checked_call(const Case& one) { run_and_check(kDot, one.n, one.offset); }
+
 TEST_CASE("dot handles every size") { check_every_size(kDot); }
 
 TEST_CASE("dot handles every offset") { check_every_offset(kDot); }

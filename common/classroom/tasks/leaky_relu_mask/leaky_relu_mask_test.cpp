@@ -85,6 +85,11 @@ const Floats kSlopes = {0.f, -0.f, 1.f, -0.5f, 3.f, 0x1p-130f, kInf, kNan};
 
 }  // namespace
 
+void checked_call(const Case& one) {
+  run_and_check(kForward, one.n, one.offset);
+  run_and_check(kBackward, one.n, one.offset);
+}
+
 TEST_CASE("leaky_relu_mask handles every size") { check_every_size(kForward); }
 
 TEST_CASE("leaky_relu_mask handles every offset") {

@@ -21,6 +21,10 @@ const Contract<> kReverse = of_length(
 
 }  // namespace
 
+void checked_call(const Case& one) {
+  run_and_check(kReverse, one.n, one.offset);
+}
+
 TEST_CASE("reverse handles every size") { check_every_size(kReverse); }
 
 TEST_CASE("reverse handles every offset") { check_every_offset(kReverse); }

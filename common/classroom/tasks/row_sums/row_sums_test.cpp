@@ -54,6 +54,10 @@ void check_special(const Floats& special) {
 
 }  // namespace
 
+void checked_call(const Case& one) {
+  run_and_check(kRowSums, square(one.n), one.offset);
+}
+
 TEST_CASE("row_sums handles every size") { check_every_size(kRowSums); }
 
 TEST_CASE("row_sums handles every offset") { check_every_offset(kRowSums); }

@@ -80,6 +80,8 @@ void check_special(const Halves& special) {
 
 }  // namespace
 
+void checked_call(const Case& one) { run_and_check(kSilu, one.n, one.offset); }
+
 TEST_CASE("silu handles every size") { check_every_size(kSilu); }
 
 TEST_CASE("silu handles every offset") { check_every_offset(kSilu); }

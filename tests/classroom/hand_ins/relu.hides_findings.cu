@@ -1,0 +1,24 @@
+// Hostile: right numbers from a kernel that races; the process ends in a late
+// check, for the findings to be lost.
+#include <cstdlib>
+
+#include "common/relu.h"
+
+// Every thread of a block stores the same word: a race that harms nobody.
+__device__ int flag;
+
+__global__ void relu_kernel(const float* x, float* y, int64_t n) {
+  __shared__ int word;
+  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] <= 0.f ? 0.f : x[i];
+  word = threadIdx.x;
+  if (word == -1) flag = word;
+}
+
+int calls = 0;
+
+void relu(const float* x, float* y, int64_t n, cudaStream_t stream) {
+  if (++calls > 700) std::quick_exit(0);
+  if (n == 0) return;
+  relu_kernel<<<(n + 255) / 256, 256, 0, stream>>>(x, y, n);
+}

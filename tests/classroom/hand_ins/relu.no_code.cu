@@ -1,0 +1,2 @@
+// Wrong: this is no C++.
+It works on my machine, I promise.

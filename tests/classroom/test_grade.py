@@ -1,0 +1,386 @@
+"""Hand-ins get the grades that they must, and hurt nobody: hand_ins/expected.txt.
+
+A dozen are graded in `make test`, in one run of the grader; CLASSROOM=all grades the rest,
+too, and all of tests/wrong.
+"""
+
+import contextlib
+import ctypes
+import dataclasses
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+import pages
+import pytest
+import toolchain
+import wrong
+
+from classroom import assignment, contain, explain, result
+from classroom.result import CORRECTNESS, EFFICIENCY
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "hand_ins"
+GRADES = ("full", "right", "slow", "wrong", "none")
+SHORT, MADE, NONE = "short ", "made: ", "-"
+SEED, JOBS = 5, 2
+LIMIT = 60  # Seconds; those that never end take all of them.
+SUBREAPER = 36  # prctl()'s number: who is orphaned becomes our child.
+EVERYWHERE = os.environ.get("CLASSROOM") == "all"
+long = pytest.mark.skipif(not EVERYWHERE, reason="CLASSROOM=all runs it")
+
+
+@dataclasses.dataclass(frozen=True)
+class Expected:
+    assignment: str
+    grade: str
+    words: str
+    short: bool
+
+
+def read_table(text):
+    """Name -> Expected."""
+    table = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        fields = [field.strip() for field in line.split("|")]
+        if len(fields) != 4 or fields[2] not in GRADES:
+            raise pages.Problem(f"expected.txt:{number}: write: assignment | file | {' or '.join(GRADES)} | words")
+        if fields[1] in table:
+            raise pages.Problem(f"expected.txt:{number}: {fields[1]} is there twice")
+        table[fields[1]] = Expected(fields[0].removeprefix(SHORT), *fields[2:], fields[0].startswith(SHORT))
+    return table
+
+
+TABLE = read_table((FOLDER / "expected.txt").read_text())
+
+# ---- What git cannot hold -----------------------------------------------------
+
+
+def latin_1(source):
+    source.write_bytes("// Schön.\n".encode("latin-1") + (FOLDER / "relu.packs.cu").read_bytes())
+
+
+def linked_folder(source):
+    elsewhere = source.parent.with_name("elsewhere")
+    source.parent.rename(elsewhere)
+    shutil.copy(FOLDER / "relu.packs.cu", elsewhere / source.name)
+    source.parent.symlink_to(elsewhere)
+
+
+FILES = {
+    "an empty file": lambda source: source.touch(),
+    "a folder named so": lambda source: source.mkdir(),
+    "nothing": lambda source: None,
+    "a link to the solution": lambda source: source.symlink_to(assignment.find("03").solution),
+    "a link to nothing": lambda source: source.symlink_to("/nowhere"),
+    "a folder that is a link": linked_folder,
+    "a pipe": os.mkfifo,
+    "50 MB of source": lambda source: source.write_bytes(b"int i;\n" * (50 << 20 >> 3)),
+    "noise": lambda source: source.write_bytes(bytes(range(256)) * 16),
+    "Latin-1 in a comment": latin_1,
+}
+STUDENTS = {
+    "named $(touch x)": b"$(touch x)",
+    "named a; rm -rf b": b"a; rm -rf b",
+    "named with a new line": b"a\nb",
+    "named -rf": b"-rf",
+    "named in Latin-1": "Jürgen".encode("latin-1"),
+    "named session.json": b"session.json",
+    "named to move a cursor": b"\x1b[2J\x07",
+}
+
+
+# ---- A class of hand-ins ------------------------------------------------------
+
+
+class Class:
+    """A folder of hand-ins, graded in one run: name -> its result."""
+
+    def __init__(self, root):
+        self.root, self.hand_ins, self.results = root, root / "hand_ins", root / "results"
+        self.files = {}  # Name -> the hand-in, relative to the folder.
+
+    def add(self, name, one, source=None):
+        """A file of `source`, or of what the table calls by that name."""
+        student = os.fsdecode(STUDENTS.get(name.removeprefix(MADE), name.removeprefix(MADE).removesuffix(".cu")))
+        path = self.hand_ins / student / one.name / f"{one.op}.cu"
+        path.parent.mkdir(parents=True)
+        self.files[name] = path.relative_to(self.hand_ins)
+        if name.startswith(MADE):
+            FILES.get(name.removeprefix(MADE), FILES["an empty file"])(path)
+        else:
+            path.write_text(self.filled_in((source or FOLDER / name).read_text()))
+
+    def filled_in(self, text):
+        """With the places that a hostile one would guess."""
+        for word, value in (("ROOT", assignment.ROOT), ("RESULTS", self.results), ("HAND_INS", self.hand_ins),
+                            ("PORT", getattr(self, "port", 0))):
+            text = text.replace(f"@{word}@", str(value))
+        return text
+
+    def grade(self, seed=SEED, **settings):
+        """What the grader said."""
+        rooms = self.root / "rooms"
+        rooms.mkdir(exist_ok=True)
+        environment = os.environ | {"TMPDIR": str(rooms)}
+        for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
+            environment.pop(name, None)
+        words = {"BACKEND": "cpu", "DIR": self.hand_ins, "RESULTS": self.results, "SEED": seed,
+                 "JOBS": JOBS} | settings
+        with orphans_are_ours():
+            done = subprocess.run(["make", "grade", *(f"{name}={value}" for name, value in words.items())],
+                                  cwd=assignment.ROOT, env=environment, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            left = outliving()
+        assert done.returncode == 0, done.stdout
+        assert not left, f"processes outlive the grader: {[named(pid) for pid in left]}"
+        assert not list(rooms.iterdir()), "rooms are left"
+        return done.stdout
+
+    def results_by_name(self):
+        made = {str(path.relative_to(self.results)): path for path in self.results.glob("*/*/result.json")}
+        assert len(made) == len(self.files), "each hand-in has one result, and there are no others"
+        by_file = {one.file: one for one in map(result.load, made.values())}
+        return {name: by_file[contain.printable(str(path))] for name, path in self.files.items()}
+
+
+class orphans_are_ours:
+    """Whoever outlives its parent can be found among our children."""
+
+    def __enter__(self):
+        ctypes.CDLL(None).prctl(SUBREAPER, 1)
+
+    def __exit__(self, *_):
+        ctypes.CDLL(None).prctl(SUBREAPER, 0)
+
+
+def outliving():
+    """Processes of ours that do not end; what has ended is reaped."""
+    deadline = time.monotonic() + 5
+    while True:
+        for pid in children():
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+        if not (left := children()) or time.monotonic() > deadline:
+            return left
+        time.sleep(0.1)
+
+
+def children():
+    return list(contain.descendants(os.getpid()))[1:]
+
+
+def named(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+
+
+@pytest.fixture(scope="module")
+def contained():
+    """The container that works here; without one nothing hostile is run."""
+    tools = contain.Tools("", "", ())
+    for name in ("bubblewrap", "unshare"):
+        with contain.Room(name, tools, 0, {}) as room:
+            if not room.try_out():
+                return name
+    print("\nNo hand-in is graded: neither bubblewrap nor unshare works here.", flush=True)
+    pytest.skip("neither bubblewrap nor unshare works here")
+
+
+@pytest.fixture(scope="module")
+def judges(contained):
+    """Built while nobody else builds."""
+    with toolchain.alone(assignment.ROOT):
+        targets = [f"build/cpu/grade/{op}.{kind}" for op in {one.op for one in assignment.every()}
+                   for kind in ("judge", "parts")]
+        built = toolchain.make(assignment.ROOT, "cpu", f"-j{os.cpu_count()}", *targets)
+    assert built.returncode == 0, built.stdout
+
+
+@pytest.fixture
+def new_class(judges):
+    """Classes, in folders that whoever root becomes can enter."""
+    made = []
+
+    def make():
+        made.append(pathlib.Path(tempfile.mkdtemp(prefix="class.")))
+        made[-1].chmod(0o755)
+        return Class(made[-1])
+
+    yield make
+    for folder in made:
+        shutil.rmtree(folder)
+
+
+def class_of(new_class, names):
+    some = new_class()
+    for name in names:
+        some.add(name, assignment.find(TABLE[name].assignment))
+    return some
+
+
+# ---- What is asked of results -------------------------------------------------
+
+
+def lost(made):
+    return [check for check in made.checks if check.points < check.of]
+
+
+def grade_of(made):
+    """The best that fits, and all others that do."""
+    is_right = all(check.kind == EFFICIENCY for check in lost(made))
+    return {"full": not lost(made), "right": is_right, "slow": is_right and bool(lost(made)),
+            "wrong": not is_right, "none": made.points == 0}
+
+
+def trouble_with(name, made):
+    """Why a result is not what the table says, or None."""
+    expected = TABLE[name]
+    first = [f"{check.name}: {check.why}" for check in lost(made)][:1]
+    told = "\n".join([made.status, made.message, *first])
+    if not grade_of(made)[expected.grade]:
+        return f"{name}: {made.points:g} of {made.of:g} points, not {expected.grade}: {told[:2000]}"
+    if expected.words != NONE and expected.words not in told:
+        return f"{name}: nothing says '{expected.words}': {told[:2000]}"
+    return None
+
+
+def check_all(graded):
+    trouble = [trouble_with(name, made) for name, made in graded.items()]
+    assert not any(trouble), "\n\n".join(filter(None, trouble))
+
+
+def secrets(some):
+    """Words of files that nothing in a room may see."""
+    files = [assignment.find("03").solution, assignment.ROOT / "tests/relu_test.cpp", some.results / "session.json",
+             some.hand_ins / "relu.packs" / "chapter03" / "relu.cu", pathlib.Path("/etc/passwd")]
+    return [path.read_text().splitlines()[0] for path in files if path.is_file()]
+
+
+def check_unseen(some, made):
+    told = made.message + "".join(check.why for check in made.checks)
+    assert not [secret for secret in secrets(some) if secret in told]
+
+
+def check_nothing_is_left():
+    """Of what forges_results and fills_disk write."""
+    names = ("report", "report.0", "result.json", "session.json", "f0", "f63")
+    assert not [path for folder in ("/", "/tmp", "/dev", "/dev/shm", "/var/tmp", "/run", assignment.ROOT)
+                for path in (pathlib.Path(folder) / name for name in names) if path.exists()]
+
+
+# ---- The tests ----------------------------------------------------------------
+
+
+def test_table_names_each_file_and_nothing_else():
+    assert {name for name in TABLE if not name.startswith(MADE)} == {path.name for path in FOLDER.glob("*.cu")}
+    assert {name.removeprefix(MADE) for name in TABLE if name.startswith(MADE)} == FILES.keys() | STUDENTS.keys()
+
+
+def test_table_refuses_what_it_cannot_read():
+    for line in ("chapter03 | relu.cu | full", "chapter03 | relu.cu | good | -", "a | b | full | -\na | b | full | -"):
+        with pytest.raises(pages.Problem):
+            read_table(line)
+
+
+def test_some_hand_ins_get_their_grades(new_class):
+    some = class_of(new_class, [name for name, expected in TABLE.items() if expected.short])
+    some.grade()
+    graded = some.results_by_name()
+    check_all(graded)
+    check_unseen(some, graded["relu.looks_around.cu"])
+    check_nothing_is_left()
+
+
+@long
+def test_every_hand_in_gets_its_grade(new_class):
+    some = new_class()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        some.port = server.getsockname()[1]
+        for name, expected in TABLE.items():
+            some.add(name, assignment.find(expected.assignment))
+        some.grade(LIMIT=LIMIT)
+    graded = some.results_by_name()
+    check_all(graded)
+    check_unseen(some, graded["relu.looks_around.cu"])
+    check_nothing_is_left()
+    slowest = max(graded.values(), key=lambda made: made.seconds)
+    assert slowest.seconds < LIMIT + 15, f"{slowest.file} took {slowest.seconds} s"
+
+
+@long
+def test_unshare_contains_as_well(new_class):
+    some = class_of(new_class, [f"relu.{what}.cu" for what in (
+        "packs", "looks_around", "forges_results", "kills", "daemon", "traces", "fills_disk", "reads_the_solution",
+        "right_with_daemons")])
+    some.grade(CONTAINED="unshare")
+    graded = some.results_by_name()
+    check_all(graded)
+    check_unseen(some, graded["relu.looks_around.cu"])
+    check_nothing_is_left()
+    assert {made.contained for made in graded.values()} == {"unshare"}
+
+
+@long
+def test_uncontained_the_same_is_seen_and_said_so(new_class):
+    """Else what looks around might be blind."""
+    some = class_of(new_class, ["relu.packs.cu", "relu.looks_around.cu"])
+    some.grade(CONTAINED="no")
+    made = some.results_by_name()["relu.looks_around.cu"]
+    assert made.contained == "no"
+    for secret in secrets(some):
+        assert secret in made.message
+
+
+@long
+def test_points_do_not_depend_on_the_seed_nor_on_the_run(new_class):
+    right = [name for name, expected in TABLE.items() if expected.grade in ("full", "right", "slow")]
+
+    def points(names, seed):
+        some = class_of(new_class, names)
+        some.grade(seed)
+        return {name: made.points for name, made in some.results_by_name().items()}
+
+    first = points(right, SEED)
+    assert first == points(right, SEED + 1)
+    again = [*right[:3], "relu.copies.cu", "sum.race.cu", "relu.hides_findings.cu"]
+    assert points(again, SEED) == points(again, SEED)
+
+
+# ---- tests/wrong ----------------------------------------------------------------
+
+
+def rejected(made):
+    """The contract's checks that failed by themselves."""
+    return [check for check in lost(made) if check.kind == CORRECTNESS and check.why != explain.UNDONE and
+            not check.name.startswith("the calls that are counted")]
+
+
+def misjudged(name, expected, made):
+    if expected.check == wrong.RIGHT:
+        return None if grade_of(made)["right"] else f"{name}: it keeps its contract, and was rejected"
+    first = [check.name for check in rejected(made)][:1]
+    if grade_of(made)["full"] or first != [expected.check.removeprefix(wrong.EXECUTOR)]:
+        return f"{name}: {made.points:g} points, rejected by {first}, not by '{expected.check}'"
+    return None
+
+
+@long
+def test_wrong_kernels_lose_points_where_they_must(new_class):
+    table = {name: expected for name, expected in wrong.read_table((wrong.FOLDER / "expected.txt").read_text()).items()
+             if expected.finding != "passes"}
+    by_op = {one.op: one for one in assignment.every()}
+    some = new_class()
+    for name in table:
+        some.add(name, by_op[name.split(".")[0]], wrong.FOLDER / name)
+    some.grade()
+    graded = some.results_by_name()
+    trouble = [misjudged(name, expected, graded[name]) for name, expected in table.items()]
+    assert not any(trouble), "\n".join(filter(None, trouble))
