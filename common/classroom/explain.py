@@ -6,6 +6,7 @@ from classroom.result import CORRECTNESS, EFFICIENCY, GRADED, NOT_COMPILED, SAFE
 
 NO_FINDING = "nothing that the executor objects to"
 UNDONE = "A function that does nothing passes this check, too: it counts as far as the others pass."
+COUNTED = "the calls that are counted give right results"  # The judge's own; the suite's say more.
 UNCOUNTED = "Counters are looked at once every check passes and the executor objects to nothing."
 MOST_LINES = 12
 ERROR = re.compile(r"error|undefined reference|multiple definition", re.I)
@@ -37,7 +38,7 @@ def checks(one, idle, trial):
     """A Check for all that gives points; `trial` is None where nothing ran."""
     seen = trial.checks if trial else {}
     passed = {name for name in idle if seen.get(name, {}).get("state") == "passed"}
-    real = [name for name, for_nothing in idle.items() if not for_nothing]
+    real = sorted((name for name, for_nothing in idle.items() if not for_nothing), key=COUNTED.__eq__)
     fraction = sum(name in passed for name in real) / len(real)
     undone = [name for name in idle if name not in real]
     for name, share in zip([*real, *undone], shares(one.correctness, len(idle))):
