@@ -53,11 +53,17 @@ int ulps_between(__half a, __half b) { return std::abs(place(a) - place(b)); }
 
 bool is_finite(__half v) { return std::isfinite(__half2float(v)); }
 
+// What was promised first; to ask a hand-in for each number would take minutes.
+int promised() {
+  static const int first = gelu_ulps();
+  return first;
+}
+
 bool keeps_promise(__half expected, __half got) {
   if (bits_of(expected) == bits_of(got)) return true;
   if (__hisnan(expected)) return __hisnan(got);
   if (is_finite(expected) && is_finite(got))
-    return ulps_between(expected, got) <= gelu_ulps();
+    return ulps_between(expected, got) <= promised();
   return false;
 }
 
