@@ -66,7 +66,7 @@ NUMBERED := chapter% diff% ptx% bench% profile% test% $(STEPS:=%)
 KNOWN := $(foreach g,diff% bench% test%,$(NUMBERS:%=$g)) \
   $(foreach g,$(STEPS:=%),$(TURNS:%=$g)) \
   $(foreach g,chapter% ptx% profile%,$(NAMES:%=$g))
-UNKNOWN := $(filter $(NUMBERED),$(filter-out bench profile test $(STEPS) $(KNOWN),$(GOALS)))
+UNKNOWN := $(filter $(NUMBERED),$(filter-out bench profile test test-classroom $(STEPS) $(KNOWN),$(GOALS)))
 MEANT := $(filter $(KNOWN),$(foreach g,$(NUMBERED),$(patsubst $g,$(subst %,0%,$g),$(UNKNOWN))))
 ifneq ($(UNKNOWN),)
 $(error There is no $(UNKNOWN).$(if $(MEANT), Did you mean $(MEANT)?)$(newline)The chapters are$(LISTING)$(newline)\
@@ -342,7 +342,7 @@ point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope
+.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-classroom
 always:
 
 define HELP
@@ -371,6 +371,7 @@ make progress        which exercises pass
 
 make test            run every check
 make test03          run those that concern chapter 03
+make test-classroom  grade every sample hand-in: right, slow, wrong, hostile
 make bench           measure every chapter, variant and peer; record the results
 make bench03         measure those of chapter 03
 make compare         your GPU's results beside those recorded; N=2^26: that size
@@ -497,6 +498,10 @@ test $(NUMBERS:%=test%):
 	@echo "Building for the $(BACKEND) backend ..."
 	@BACKEND=$(BACKEND) RELEASE=$(RELEASE) CHAPTER=$(CHAPTER) PYTHONDONTWRITEBYTECODE=1 \
 	  $(CHECK_PYTHON) -m pytest $(if $(CHAPTER),$(sort $(call CONCERNED,$(CHAPTER))))
+
+# All sample hand-ins and all of tests/wrong through the grader; `make test` grades some.
+test-classroom:
+	@BACKEND=$(BACKEND) CLASSROOM=all PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m pytest tests/classroom
 
 ifeq ($(BACKEND),gpu)
 # What is built of sources for a script, and source=built, as it is told.

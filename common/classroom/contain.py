@@ -149,6 +149,8 @@ def choose(wanted, tools):
         return NO
     if wanted and wanted not in CONTAINERS:
         raise Problem(f"CONTAINED={wanted}: it is one of {', '.join(CONTAINERS)} and {NO}")
+    if around := [str(folder) for folder in system_folders(tools) if folder in ROOT.parents]:
+        raise Problem(f"Hand-ins see what is in {around[0]}, this repository too: move it elsewhere")
     tried = []
     for name in [wanted] if wanted else CONTAINERS:
         with Room(name, tools, 0, {}) as room:
@@ -179,6 +181,7 @@ class Room:
             folder.chmod(0o755)  # For whoever root becomes.
         if self.container == "user" and os.geteuid() == 0:
             os.chown(self.folder / "root", FIRST_USER + self.number, FIRST_USER + self.number)
+            (self.folder / "root").chmod(0o700)  # The others are other users.
         return self
 
     def __exit__(self, *_):
@@ -215,7 +218,7 @@ class Room:
         told, say = os.pipe()
         self.process = subprocess.Popen(
             [*self.command(environment | {"SWEEP": "" if self.container == NO else "kill -KILL -1"}), "bash", "-c", SCRIPT, "room", str(say), *map(str, sockets)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
             pass_fds=[say, *sockets], start_new_session=True)
         os.close(say)
         self.reader = threading.Thread(target=self.read, daemon=True)
@@ -225,7 +228,7 @@ class Room:
     def read(self):
         """Everything, so that it never waits for us; kept is the beginning."""
         with contextlib.suppress(OSError, ValueError):
-            while part := self.process.stdout.read1(1 << 16):
+            while part := self.process.stdout.read(1 << 16):
                 self.output += part[:max(0, OUTPUT - len(self.output))]
                 self.printed += len(part)
 

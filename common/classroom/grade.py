@@ -215,6 +215,9 @@ class Trial:
         source.write_bytes(self.source)
         for path in (*folder.rglob("*"), folder):
             path.chmod(0o755 if path.is_dir() else 0o644)
+        if self.session.contained == "user":
+            os.chown(folder, -1, contain.FIRST_USER + self.number)
+            folder.chmod(0o750)  # The other hand-ins are other users.
         if self.session.contained in (contain.NO, "user"):
             return {contract: str(contract), source: str(source)}
         return {contract: "/contract", source: f"/{self.file_name}"}

@@ -363,7 +363,13 @@ def rejected(made):
             not check.name.startswith("the calls that are counted")]
 
 
+# Their host does what no hand-in's can: they end sooner.
+HOST_WORKS = {"relu.host_function.cu", "relu.on_the_host.cu"}
+
+
 def misjudged(name, expected, made):
+    if name in HOST_WORKS:
+        return f"{name}: its host does the work" if grade_of(made)["right"] else None
     if expected.check == wrong.RIGHT:
         return None if grade_of(made)["right"] else f"{name}: it keeps its contract, and was rejected"
     first = [check.name for check in rejected(made)][:1]

@@ -1,39 +1,52 @@
-// Slow for chapter 07: the threads that add lie ever farther apart, so that a
-// few of each warp's are at work.
+// Slow for chapter 07: the tree of chapter 06, in which a few threads of each
+// warp are at work, ever farther apart.
+#include <algorithm>
+#include <bit>
+
 #include "common/check.h"
 #include "common/sum.h"
 
-constexpr int kBlock = 512, kTile = kBlock;
+namespace {
 
-__global__ void sum_kernel(const float* x, float* sums, int64_t n) {
-  __shared__ float tile[kTile];
-  const int64_t i = int64_t{blockIdx.x} * kTile + threadIdx.x;
-  tile[threadIdx.x] = i < n ? x[i] : 0.f;
-  for (unsigned stride = 1; stride < kBlock; stride *= 2) {
+constexpr int kBlock = 1024;
+constexpr int kTile = 2 * kBlock;  // A block adds up so many floats.
+static_assert(std::has_single_bit(unsigned{kBlock}));
+
+__global__ void sum_kernel(float* x, float* sums, int64_t n) {
+  const int64_t i = int64_t{blockIdx.x} * kTile + 2 * threadIdx.x;
+
+  for (unsigned stride = 1; stride <= blockDim.x; stride *= 2) {
+    if (threadIdx.x % stride == 0 && i + stride < n) x[i] += x[i + stride];
     __syncthreads();
-    // A loop, of which the compiler makes a branch.
-    for (unsigned k = threadIdx.x; k % (2 * stride) == 0; k = 1)
-      tile[k] += tile[k + stride];
   }
-  if (threadIdx.x == 0) sums[blockIdx.x] = tile[0];
+  if (threadIdx.x == 0) sums[blockIdx.x] = i < n ? x[i] : 0.f;
 }
 
-int64_t blocks_for(int64_t n) { return n == 0 ? 1 : (n + kTile - 1) / kTile; }
+// One block at least: an empty sum is written, too.
+int64_t blocks_for(int64_t n) {
+  return std::max<int64_t>(1, (n + kTile - 1) / kTile);
+}
+
+}  // namespace
 
 void sum(const float* x, float* out, int64_t n, float* scratch,
          cudaStream_t stream) {
   const int64_t grid = blocks_for(n);
-  float* sums = grid == 1 ? out : scratch;
-  sum_kernel<<<grid, kBlock, 0, stream>>>(x, sums, n);
+  float* copy = scratch;
+  float* sums = grid == 1 ? out : copy + n;
+  CUDA_CHECK(cudaMemcpyAsync(copy, x, n * sizeof(float),
+                             cudaMemcpyDeviceToDevice, stream));
+  sum_kernel<<<grid, kBlock, 0, stream>>>(copy, sums, n);
   CUDA_CHECK(cudaGetLastError());
   if (grid > 1) sum(sums, out, grid, sums + grid, stream);
 }
 
 int64_t sum_scratch_floats(int64_t n) {
   const int64_t grid = blocks_for(n);
-  return grid == 1 ? 0 : grid + sum_scratch_floats(grid);
+  return n + (grid == 1 ? 0 : grid + sum_scratch_floats(grid));
 }
 
+// A tree of pairs over n numbers is log2(n) deep, rounded up.
 SumPromise sum_promise(int64_t n) {
   int64_t depth = 0;
   while (int64_t{1} << depth < n) ++depth;
