@@ -38,15 +38,11 @@ import re
 import subprocess
 import sys
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / name) for name in ("docs", "plots")]
 
-import counts  # noqa: E402
-import pages  # noqa: E402
-import prose  # noqa: E402
-import ptx  # noqa: E402
-import records  # noqa: E402
-import toolchain  # noqa: E402
-from pages import Problem  # noqa: E402
+from ladder import counts, pages, prose, toolchain
+from ladder.measured import records
+from ladder.pages import Problem
+import ptx
 
 FLAGS = ["-std=c++20", "-O3", "-lineinfo", "-arch=compute_90", "-ptx"]
 

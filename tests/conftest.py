@@ -14,8 +14,7 @@ import subprocess
 import sys
 
 import pytest
-import together
-import toolchain
+from ladder import together, toolchain
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BACKEND = os.environ.get("BACKEND", "cpu")
@@ -34,7 +33,7 @@ PROGRAMS = "tests/programs/*.cu"
 PLACES = (CHAPTERS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
 SCRIPTS = {f"tests/{name}.py": () for name in (
     "architectures", "wrong", "counters", "layout", "claims", "breaks", "findings", "forms")} | {
-    "docs/weave.py": ("--check",), "plots/plot.py": ("--check",),
+    "docs/ladder/weave.py": ("--check",), "docs/ladder/figures/plot.py": ("--check",),
     "tests/fuzz/fuzz.py": ("check", "--sample", "240"),  # Of the thousands in tests/fuzz/h200.txt.
 }
 LONGEST = (  # Begin first.
@@ -116,6 +115,14 @@ def program(path, kind, judge, *arguments, joined=False):
     return Suite(["env", "SIMT_COUNTERS=off", f"./{target}", *arguments], judge, target, joined)
 
 
+def script(path):
+    """A module of the package, or a file."""
+    package = ROOT / "docs"
+    if not path.is_relative_to(package):
+        return [str(path.relative_to(ROOT))]
+    return ["-m", ".".join(path.relative_to(package).with_suffix("").parts)]
+
+
 @functools.cache
 def found(place):
     return frozenset(ROOT.glob(place))
@@ -125,7 +132,7 @@ def suite_of(path):
     """How a file is run, or None."""
     name = str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else ""
     if name in SCRIPTS:
-        return Suite([sys.executable, name, *SCRIPTS[name]], judge_counts)
+        return Suite([sys.executable, *script(path), *SCRIPTS[name]], judge_counts)
     # On a GPU ./run would go on to measure; the checks are all we want. Some are
     # too long for every ./run and run here; the longest run where they are named.
     if path in found(CHAPTERS):
@@ -284,6 +291,7 @@ class Everywhere:
 
 
 def pytest_configure(config):
+    os.environ["PYTHONPATH"] = ENVIRONMENT["PYTHONPATH"] = os.pathsep.join(map(str, config.getini("pythonpath")))
     config.pluginmanager.register(Everywhere())
 
 

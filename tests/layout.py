@@ -9,11 +9,10 @@ import argparse
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
-import pages  # noqa: E402
-from form import files, folders, sources, typed, writing  # noqa: E402
-from pages import Problem  # noqa: E402
+from ladder import pages
+from ladder.pages import Problem
+from form import files, folders, sources, typed, writing
 
 # What is checked, and the function that lists what to look at.
 CHECKS = [

@@ -6,7 +6,7 @@ import pathlib
 import re
 import subprocess
 
-from pages import Problem
+from ladder.pages import Problem
 
 FUNCTION = re.compile(
     r"^[ \t]*(?:\.\w+[ \t]+)*\.(?:entry|func)\b\s*(?:\([^)]*\)\s*)?(?P<name>[\w$]+)", re.M

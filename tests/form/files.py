@@ -4,7 +4,7 @@ import functools
 import re
 import subprocess
 
-import source
+from ladder import source
 
 
 @functools.cache

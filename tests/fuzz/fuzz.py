@@ -31,11 +31,9 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(ROOT / "docs"), str(HERE)]
 
-import generate  # noqa: E402
-import ncu  # noqa: E402
-import toolchain  # noqa: E402
+import generate
+from ladder import ncu, toolchain
 
 RECORD = HERE / "h200.txt"
 ASIDE = HERE / "aside.txt"

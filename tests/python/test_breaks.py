@@ -1,15 +1,13 @@
-"""tests/breaks.py has been seen to fail on every item that does not hold, and docs/weave.py
+"""tests/breaks.py has been seen to fail on every item that does not hold, and docs/ladder/weave.py
 to show what is true of those that do.
 
 A fake build makes a fake suite, so that only the judging is on trial here.
 """
 
 import unittest.mock
-
 from tree import TreeTest
-
 import breaks
-import mutants
+from ladder import mutants
 
 MAKEFILE = """\
 .DELETE_ON_ERROR:
@@ -67,7 +65,7 @@ class Planted(TreeTest):
 
 
 class Breaks(Planted):
-    tool = "tests/breaks.py"
+    tool = "breaks"
 
     def green(self, *texts):
         self.items(*texts)
@@ -222,7 +220,7 @@ SHOWN = """\
 
 
 class WovenBreaks(Planted):
-    tool = "docs/weave.py"
+    tool = "ladder.weave"
 
     def setUp(self):
         super().setUp()

@@ -48,7 +48,7 @@ LOAD = "ld.global.nc.v4.*32"
 
 
 class ClaimTest(TreeTest):
-    tool = "tests/claims.py"
+    tool = "claims"
 
     def setUp(self):
         super().setUp()

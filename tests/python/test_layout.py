@@ -155,7 +155,7 @@ DEVICE = "// .multiprocessors = 132, .threads_per_multiprocessor = 2048\n"
 
 
 class Layout(TreeTest):
-    tool = "tests/layout.py"
+    tool = "layout"
 
     def setUp(self):
         super().setUp()

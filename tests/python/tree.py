@@ -56,7 +56,7 @@ class TreeTest(unittest.TestCase):
     def run_tool(self, *arguments):
         """(exit status, what it said), of a copy of this process: it has read Python's
         modules already."""
-        tool = importlib.import_module(pathlib.Path(self.tool).stem)
+        tool = importlib.import_module(self.tool)
         with tempfile.TemporaryFile("w+") as said:
             sys.stdout.flush()
             child = os.fork()
