@@ -1,7 +1,7 @@
 """What pytest runs beside the tests in python/: each suite is one item.
 
 A suite is a program or a script that counts its own checks. The last line sums them and
-the tests in python/; what was said is in build/test.log. Suites are found by where files
+the tests in python/ and drifts/; what was said is in build/test.log. Suites are found by where files
 lie and how they are named.
 """
 
@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 
+import planted
 import pytest
 from ladder import together, toolchain
 
@@ -30,6 +31,7 @@ CHECKS = "tests/*_test.cpp"
 EXECUTOR = "tests/simt/**/*.cu"
 WITHIN = "tests/simt/*.cpp"
 PROGRAMS = "tests/programs/*.cu"
+DRIFTS = "tests/drifts/*.txt"
 PLACES = (CHAPTERS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
 SCRIPTS = {f"tests/{name}.py": () for name in (
     "architectures", "wrong", "counters", "layout", "claims", "breaks", "findings", "forms")} | {
@@ -39,7 +41,7 @@ SCRIPTS = {f"tests/{name}.py": () for name in (
 LONGEST = (  # Begin first.
     "tests/architectures.py", "tests/python/test_make.py", "tests/python/test_drawings.py", "tests/wrong.py",
     "tests/fuzz/fuzz.py", "tests/python/test_show.py", "tests/simt/bounds.cu", "tests/counters.py",
-    "tests/python/test_layout.py", "tests/simt/fail.cu", "tests/claims.py", "tests/layout.py",
+    "tests/drifts/layout.txt", "tests/simt/fail.cu", "tests/claims.py", "tests/layout.py",
 )
 
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\.?$", re.M)
@@ -230,7 +232,7 @@ class Reporter:
     def __init__(self, log):
         self.log = log
         self.total = Result()
-        self.tests = Result()  # Of those in python/.
+        self.tests = Result()  # Of those in python/ and drifts/.
         self.seconds = 0
         self.status = 0
 
@@ -272,7 +274,7 @@ class Reporter:
 
     def pytest_unconfigure(self):
         if str(self.tests) != str(Result()):
-            self.tell("tests/python", self.tests, self.seconds, [])
+            self.tell("tests/python, tests/drifts", self.tests, self.seconds, [])
         self.total.add(self.tests)
         self.total.failed = self.total.failed or int(self.status != 0)
         print(self.total, file=self.log, flush=True)
@@ -287,6 +289,8 @@ class Everywhere:
 
     @staticmethod
     def pytest_collect_file(file_path, parent):
+        if file_path in found(DRIFTS):
+            return planted.Drifts.from_parent(parent, path=file_path)
         return File.from_parent(parent, path=file_path) if suite_of(file_path) else None
 
 
