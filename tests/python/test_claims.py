@@ -1,12 +1,14 @@
 """What of tests/claims.py is no matter of one run over drifts/claims.tree."""
 
 import os
+import tempfile
 import unittest.mock
 
 import made_up
 from tree import TreeTest
 
-import ptx
+from ladder import ptx
+from ladder.pages import Problem
 
 HERE = "chapters/03_pack/README.md"
 
@@ -85,7 +87,6 @@ class Times(ClaimTest):
 
 
 NESTED = """
-  .loc 1 10 1
   mov.u32 %r1, 0;
 $outer:
   .loc 1 11 1
@@ -122,27 +123,27 @@ $done:
 
 
 class Loops(unittest.TestCase):
-    def setUp(self):
-        self.kernel = ptx.Kernel(NESTED)
+    def kernel(self, body):
+        with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
+            file.write(f'.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{{body}}}\n.file 1 "a.cu"\n')
+            file.flush()
+            return ptx.Module(ptx.parsed(file.name)).kernel("k")
 
-    def opcodes(self, indices):
-        return sorted(self.kernel.instructions[i].opcode for i in indices)
+    def test_loops_and_lines(self):
+        kernel = self.kernel(NESTED)
 
-    def test_the_inner_loop_is_inside_the_outer_but_not_the_other_way(self):
-        self.assertEqual(
-            self.opcodes(self.kernel.in_loops_of((1, 20))),
-            ["bra", "ld.global.f32", "mul.f32"],
-        )
-        self.assertIn("st.global.f32", self.opcodes(self.kernel.in_loops_of((1, 11))))
-        self.assertIn("ld.global.f32", self.opcodes(self.kernel.in_loops_of((1, 11))))
+        def opcodes(indices):
+            return sorted(kernel.opcodes[i] for i in indices)
 
-    def test_what_runs_once_is_on_no_cycle(self):
-        self.assertNotIn("mov.u32", self.opcodes(self.kernel.on_cycles()))
+        self.assertEqual(opcodes(kernel.in_loops_of((1, 20))), ["bra", "ld.global.f32", "mul.f32"])
+        self.assertLess({"ld.global.f32", "st.global.f32"}, set(opcodes(kernel.in_loops_of((1, 11)))))
+        self.assertNotIn("mov.u32", opcodes(kernel.repeated))
+        for line in (21, 30):  # Inlined code stems from its caller, too.
+            self.assertEqual(opcodes(kernel.of_line((1, line))), ["mul.f32"])
 
     def test_a_jump_table_leads_back(self):
-        switch = ptx.Kernel(SWITCH)
-        self.assertEqual(sorted(switch.on_cycles()), [0, 1])
+        self.assertEqual(self.kernel(SWITCH).repeated, {0, 1})
 
-    def test_inlined_code_stems_from_its_caller_too(self):
-        self.assertEqual(self.opcodes(self.kernel.of_line((1, 21))), ["mul.f32"])
-        self.assertEqual(self.opcodes(self.kernel.of_line((1, 30))), ["mul.f32"])
+    def test_what_is_no_ptx(self):
+        with self.assertRaisesRegex(Problem, "cannot read this PTX: .*left"):
+            self.kernel("  mov.u32 %r1, 0 0;\n  ret;")
