@@ -109,7 +109,7 @@ def marked(kind, lines, page):
     return [*lines, "", f"*Of an [earlier version]({about}#an-earlier-version).*"]
 
 
-def chapter(args, page):
+def table_chapter(args, page):
     root, source = records.root_of(page), _source(page)
     before = records.previous(root, source)
     shown = [records.of_source(root, s) for s in (before, source) if s]
@@ -131,7 +131,7 @@ def chapter(args, page):
                        if halves else ""))]
 
 
-def variants(args, page):
+def table_variants(args, page):
     root, folder = records.root_of(page), page.parent
     shown = [records.of_source(root, s) for s in sorted(folder.glob("*.cu"))]
     if not shown:
@@ -152,7 +152,7 @@ def variants(args, page):
             caption(shown, "each file beside the copy of its own run")]
 
 
-def misaligned(args, page):
+def table_misaligned(args, page):
     record = records.of_source(records.root_of(page), _source(page))
     off = record.op + records.MISALIGNED
     header = ["n", "aligned µs", "of the copy", "one element off µs",
@@ -166,7 +166,7 @@ def misaligned(args, page):
             caption([record], "every array starts one element too far")]
 
 
-def counters(args, page):
+def table_counters(args, page):
     root, source = records.root_of(page), _source(page)
     case, names = _case_and_rest(args)
     before = records.previous(root, source)
@@ -182,7 +182,7 @@ def counters(args, page):
             "instructions are PTX's.*"]
 
 
-def counter(args, page):
+def value_counter(args, page):
     if len(args) < 3:
         raise ValueError("write: value counter FILE.cu n=2^20 ROW")
     case, names = _case_and_rest(args[1:])
@@ -193,7 +193,7 @@ def counter(args, page):
     return [counted.row(names[0]).text]
 
 
-def launch(args, page):
+def table_launch(args, page):
     record = records.of_source(records.root_of(page), _source(page))
     floor = record.row(records.FLOOR, 0)
     rows = [["an empty kernel", "", _us(floor), _time(floor.graph_us)]]
@@ -206,7 +206,7 @@ def launch(args, page):
                         "warm, per call of 64 that the GPU launches itself")]
 
 
-def ladder(args, page):
+def table_ladder(args, page):
     root, families = records.root_of(page), {}
     for source in records.main_sources(root):
         families.setdefault(records.op_of(source), []).append(source)
@@ -241,7 +241,7 @@ def _ladder_of(family, rows, sources, page):
     return _table(header, cells, "rll" + "r" * (len(header) - 3))
 
 
-def provenance(args, page):
+def table_provenance(args, page):
     root = records.root_of(page)
     rows = []
     for folder in records.chapter_folders(root):
@@ -256,7 +256,7 @@ def provenance(args, page):
     return _table(header, rows, "l" * len(header))
 
 
-def claims(args, page):
+def table_claims(args, page):
     root, rows = records.root_of(page), []
     for path in pages.find(root):
         words = [directive.word for directive in pages.Page(path, root).directives]
@@ -267,7 +267,7 @@ def claims(args, page):
     return _table(["page", *pages.CHECKED], rows)
 
 
-def peers_of_contract(args, page):
+def table_peers(args, page):
     root = records.root_of(page)
     measured = peers.newest(root)
     if not args:
@@ -286,19 +286,18 @@ def peers_of_contract(args, page):
     return [*_table(header, rows), "", peers.caption(measured)]
 
 
-def peer(args, page):
-    if len(args) != 3 or not args[0].endswith(".cu"):
-        raise ValueError("write: value peer FILE.cu BY N")
-    root, source, n = records.root_of(page), _beside(page, args[0]), parse_size(args[2])
+def value_peer(args, page):
+    file, by, n = _words(args, "value peer FILE.cu BY N")
+    root, source, n = records.root_of(page), _beside(page, file), parse_size(n)
     measured, op = peers.newest(root), records.op_of(source)
     names = {peers.label(by): by for by in measured.by(op, n)}
-    if args[1] not in names:
-        raise ValueError(f"{args[1]} was not timed; {', '.join(names)} were")
+    if by not in names:
+        raise ValueError(f"{by} was not timed; {', '.join(names)} were")
     ours = measured.time(op, str(source.relative_to(root)), n)
-    return [f"{measured.time(op, names[args[1]], n).p50_us / ours.p50_us:.2f} x"]
+    return [f"{measured.time(op, names[by], n).p50_us / ours.p50_us:.2f} x"]
 
 
-def latency_ns(args, page):
+def value_latency(args, page):
     return [_recorded(_constant_ns(" ".join(args), page))]
 
 
@@ -307,7 +306,7 @@ def _recorded(ns):
     return f"{ns:,.4g}"
 
 
-def latency_us(args, page):
+def value_latency_us(args, page):
     return [_time(_constant_us(" ".join(args), page))]
 
 
@@ -324,7 +323,7 @@ def _constant_ns(name, page):
     return told[name]
 
 
-def latencies(args, page):
+def table_latency(args, page):
     root = records.root_of(page)
     gpus = latency.RECORD.gpus(root)
     told = [latency.RECORD.newest(root, gpu) for gpu in gpus]
@@ -335,7 +334,7 @@ def latencies(args, page):
             f"*{'; '.join(_origin([context]) for context in contexts)}.*"]
 
 
-def pitfall(args, page):
+def value_pitfall(args, page):
     told = pitfalls.RECORD.newest(records.root_of(page))
     which, name = args[0] if args else "", " ".join(args[1:])
     if which not in ("wrong", "right", "times") or name not in told:
@@ -347,12 +346,7 @@ def pitfall(args, page):
     return [_time(pair[which]) if name.endswith("us") else f"{pair[which]:,.0f}"]
 
 
-def findings(args, page):
-    header, rows, caption = sanitizer.who_finds_what(records.root_of(page))
-    return _table(header, rows, "l" * len(header)) + ["", caption]
-
-
-def ptx(args, page):
+def table_ptx(args, page):
     """What the decoder's list holds: a block for each group, or a list of names."""
     accepted = forms.accepted(records.root_of(page))
     parts = {
@@ -368,22 +362,20 @@ def ptx(args, page):
     return parts[args[0]]()
 
 
-def speed_of_threads(args, page):
-    header, rows, caption = speed.time_table(records.root_of(page))
-    return [*_table(header, rows), "", caption]
+def _table_of(rows_of, align=None):
+    def rendered(args, page):
+        header, rows, caption = rows_of(records.root_of(page))
+        return [*_table(header, rows, align and align * len(header)), "", caption]
+    return rendered
 
 
-def memory(args, page):
-    header, rows, caption = speed.memory_table(records.root_of(page))
-    return [*_table(header, rows), "", caption]
+table_findings = _table_of(sanitizer.who_finds_what, "l")
+table_speed = _table_of(speed.time_table)
+table_memory = _table_of(speed.memory_table)
+table_coarsening = _table_of(sweep.counters_table)
 
 
-def coarsening(args, page):
-    header, rows, caption = sweep.counters_table(records.root_of(page))
-    return [*_table(header, rows), "", caption]
-
-
-def by_factor(args, page):
+def table_sweep(args, page):
     """In blocks of the chapter's own size."""
     root = records.root_of(page)
     swept, block = sweep.timed(root), sweep.chapters_own(root).block
@@ -403,7 +395,7 @@ def by_factor(args, page):
                     "beside reading as many bytes in its own run")]
 
 
-def turns(args, page):
+def table_turns(args, page):
     """What two constants explain of each time: the speed of reading, and a turn."""
     root = records.root_of(page)
     swept, block = sweep.timed(root), sweep.chapters_own(root).block
@@ -428,27 +420,26 @@ def _printed(microseconds):
     return float(_time(microseconds).replace(",", ""))
 
 
-def turn_ns(args, page):
+def value_turn_ns(args, page):
     """The most that an addition to the one sum can take: a block's share of the time,
     where the shares are smallest."""
     return [_time(1000 * min(record.row("sum", HEADLINE).us / budget_figure.blocks(pair)
                              for pair, record in sweep.timed(records.root_of(page)).records.items()))]
 
 
-def sweep_figure(args, page):
+def figure_sweep(args, page):
     root = records.root_of(page)
     return _figure(root, page, "sweep.svg", "Lines, one a size of block: time "
                    "against the numbers that a thread adds up by itself",
                    sweep.timed(root).records.values(), f"n = {_power(HEADLINE)}")
 
 
-def fastest(args, page):
-    if len(args) != 1:
-        raise ValueError("write one size: value fastest N")
-    return [str(sweep.fastest(sweep.timed(records.root_of(page)), parse_size(args[0])))]
+def value_fastest(args, page):
+    n, = _words(args, "value fastest N")
+    return [str(sweep.fastest(sweep.timed(records.root_of(page)), parse_size(n)))]
 
 
-def tried(args, page):
+def value_tried(args, page):
     if len(args) != 3 or not all(arg.isdecimal() for arg in args[:2]):
         raise ValueError("write: value tried FACTOR BLOCK N")
     pair, swept = sweep.Pair(int(args[0]), int(args[1])), sweep.timed(records.root_of(page))
@@ -457,21 +448,19 @@ def tried(args, page):
     return [_time(swept.records[pair].row("sum", parse_size(args[2])).us)]
 
 
-def parity(args, page):
+def table_parity(args, page):
     views = {"programs": _parity_programs, "differences": _parity_differences}
     if len(args) != 1 or args[0] not in views:
         raise ValueError(f"write: table parity {' or '.join(views)}")
     return views[args[0]](records.root_of(page), page)
 
 
-def kernel(args, page):
-    if len(args) != 2:
-        raise ValueError("write: table kernel FILE.cu NAME")
-    root, source = records.root_of(page), _beside(page, args[0])
-    known, program = parity_data.load(parity_data.newest(root), root), str(source.relative_to(root))
-    found = [one for one in known.programs.get(program, []) if one.kernel == args[1]]
+def table_kernel(args, page):
+    file, name = _words(args, "table kernel FILE.cu NAME")
+    program, launches = _counted_on_gpu(page, file)
+    found = [one for one in launches if one.kernel == name]
     if len(found) != 1:
-        raise ValueError(f"{program} has {len(found)} counted launches of {args[1]}; "
+        raise ValueError(f"{program} has {len(found)} counted launches of {name}; "
                          "make parity on a machine with a GPU counts them")
     rows = [[word, f"`{metric}`", *(f"{side[metric]:,.10g}" for side in (found[0].ncu, found[0].executor))]
             for metric, word in parity_data.WORDS.items()
@@ -479,14 +468,19 @@ def kernel(args, page):
     return _table(["counter", "as ncu calls it", "ncu", "the executor"], rows, "llrr")
 
 
-def arbitration(args, page):
-    if len(args) != 1:
-        raise ValueError("write: value arbitration FILE.cu")
-    root, source = records.root_of(page), _beside(page, args[0])
+def value_arbitration(args, page):
+    file, = _words(args, "value arbitration FILE.cu")
+    _, launches = _counted_on_gpu(page, file)
+    return [f"{max(map(parity_data.percent_by_arbitration, launches)):.2g} %"]
+
+
+def _counted_on_gpu(page, file):
+    """A program's name, and its launches."""
+    root, source = records.root_of(page), _beside(page, file)
     known, program = parity_data.load(parity_data.newest(root), root), str(source.relative_to(root))
     if program not in known.programs:
         raise ValueError(f"{program} was not counted; {', '.join(known.programs)} were")
-    return [f"{max(map(parity_data.percent_by_arbitration, known.programs[program])):.2g} %"]
+    return program, known.programs[program]
 
 
 def _parity_programs(root, page):
@@ -536,7 +530,7 @@ def _link(path, page):
     return f"[{path.name}]({os.path.relpath(path, page.parent)})"
 
 
-def ladder_figure(args, page):
+def figure_ladder(args, page):
     root = records.root_of(page)
     shown = [records.of_source(root, s) for s in records.main_sources(root)]
     sizes = dict.fromkeys(_power(headline_size(record)) for record in shown)
@@ -546,7 +540,7 @@ def ladder_figure(args, page):
                    "their own")
 
 
-def gpus_figure(args, page):
+def figure_gpus(args, page):
     root = records.root_of(page)
     shown = two_gpus_figure.records_of(root)
     return [_picture(root, page, "gpus.svg", "Bars, two per chapter: its bandwidth as a part of "
@@ -555,7 +549,7 @@ def gpus_figure(args, page):
             f"n = {_power(HEADLINE)}; each chapter beside the copy of its own run.*"]
 
 
-def by_size_figure(args, page):
+def figure_by_size(args, page):
     root, source = records.root_of(page), _source(page)
     before = records.previous(root, source)
     shown = [records.of_source(root, s) for s in (before, source) if s]
@@ -572,8 +566,8 @@ def _trace_figure(kind, shows):
         source = _beside(page, args[0]) if args else _source(page)
         trace = traces.of_source(root, source)
         if kind not in trace.views:
-            raise ValueError(f"traces.py has no view of {kind} for "
-                             f"{trace.source}: add one to VIEWS, and run "
+            raise ValueError(f"{traces.WANTED} has no view of {kind} for "
+                             f"{trace.source}: add one, and run "
                              "`make figures`")
         sizes = dict.fromkeys(f"{one.n:,}" for one in trace.views[kind])
         return [_picture(root, page, trace.figure(kind),
@@ -592,14 +586,14 @@ def _drawing(one):
     return rendered
 
 
-def error(args, page):
+def figure_error(args, page):
     return [_picture(records.root_of(page), page, "error.svg",
                      "Lines: the error of a sum of n floats, one by one, by a "
                      "tree, and by a tree a block, each below the most that it "
                      "can be")]
 
 
-def error_speed(args, page):
+def figure_error_speed(args, page):
     root = records.root_of(page)
     shown = sum(error_figure.with_errors(root).values(), [])
     return _figure(root, page, "error_speed.svg", "Points, one a kernel: its worst error "
@@ -607,7 +601,7 @@ def error_speed(args, page):
                    f"time: n = {_power(HEADLINE)}; error: the worst of all sizes from 2²⁰ on")
 
 
-def beside_counters(args, page):
+def figure_counters(args, page):
     root = records.root_of(page)
     shown = [records.of_source(root, source) for source in records.main_sources(root)]
     return _figure(root, page, "counters.svg", "Bars, a row a chapter: bytes moved, "
@@ -616,72 +610,45 @@ def beside_counters(args, page):
                    f"n = {_power(counters_figure.DRAWN)}")
 
 
-def gbps(record, row):
-    return f"{row.gbps:,.0f}"
-
-
-def percent(record, row):
-    return _percent(record, row)
-
-
-def us(record, row):
-    return _time(row.us)
-
-
-def copy_gbps(record, row):
-    return f"{record.copy_of(row).gbps:,.0f}"
-
-
-def _value(function, suffix=""):
+def _value(name, function, suffix=""):
     """Of a row of the op's series, or of the one that the page names."""
     def rendered(args, page):
         if len(args) < 2 or not args[0].endswith(".cu"):
-            raise ValueError(f"write: value {function.__name__} FILE.cu N [SERIES] [on GPU]")
+            raise ValueError(f"write: value {name} FILE.cu N [SERIES] [on GPU]")
         words, gpu = _gpu(args[1:])
         record = records.of_source(records.root_of(page), _beside(page, args[0]), gpu)
         sizes, series = _sizes_and_series(words, record.op)
         if len(sizes) != 1:
-            raise ValueError(f"write one size: value {function.__name__} FILE.cu N [SERIES]")
+            raise ValueError(f"write one size: value {name} FILE.cu N [SERIES]")
         row = record.row(series + suffix, parse_size(sizes[0]))
         return [function(record, row)]
     return rendered
 
 
-def floor_us(args, page):
-    if len(args) != 1 or not args[0].endswith(".cu"):
-        raise ValueError("write: value floor_us FILE.cu")
-    record = records.of_source(records.root_of(page), _beside(page, args[0]))
+def value_floor_us(args, page):
+    file, = _words(args, "value floor_us FILE.cu")
+    record = records.of_source(records.root_of(page), _beside(page, file))
     return [_time(record.floor_us)]
 
 
-def above_floor_us(record, row):
-    return _time(_above_floor_us(record, row))
-
-
-def _above_floor_us(record, row):
-    """What a call takes beyond an empty kernel's launch."""
-    return row.us - record.floor_us
-
-
-def share_us(args, page):
+def value_share_us(args, page):
     return [_time(_share_us(" ".join(args), page))]
 
 
-def share_ns(args, page):
+def value_share_ns(args, page):
     return [_time(1000 * _share_us(" ".join(args), page))]
 
 
-def clock(args, page):
-    if len(args) != 1 or not args[0].endswith(".cu"):
-        raise ValueError("write: value clock FILE.cu")
-    record = records.of_source(records.root_of(page), _beside(page, args[0]))
+def value_clock(args, page):
+    file, = _words(args, "value clock FILE.cu")
+    record = records.of_source(records.root_of(page), _beside(page, file))
     mhz = re.match(r"SM (\d+) MHz", record.context["clocks_before"])
     if not mhz:
         raise ValueError(f"{record.path} does not know the SMs' clock")
     return [f"{int(mhz[1]) / 1000:.2f}"]
 
 
-def reckoned(args, page):
+def value_reckoned(args, page):
     """What comes out of a calculation with numbers that a page prints."""
     def printed(value):
         name, *words = value[1].split()
@@ -726,15 +693,13 @@ def _gpu(args):
     return (args[:-2], args[-1]) if args[-2:-1] == ["on"] else (args, records.REFERENCE_GPU)
 
 
-def sms(args, page):
+def value_sms(args, page):
     words, gpu = _gpu(args)
-    if len(words) != 1 or not words[0].endswith(".cu"):
-        raise ValueError("write: value sms FILE.cu [on GPU]")
-    source = _beside(page, words[0])
-    return [records.of_source(records.root_of(page), source, gpu).context["sms"]]
+    file, = _words(words, "value sms FILE.cu [on GPU]")
+    return [records.of_source(records.root_of(page), _beside(page, file), gpu).context["sms"]]
 
 
-def times(args, page):
+def value_times(args, page):
     words = " ".join(args[2:]).split("/")
     if len(words) != 2 or not args[0].endswith(".cu"):
         raise ValueError("write: value times FILE.cu N SERIES / SERIES")
@@ -742,6 +707,14 @@ def times(args, page):
     n = parse_size(args[1])
     a, b = (record.row(" ".join([record.op, *series.split()]), n) for series in words)
     return [f"{a.us / b.us:.2f}"]
+
+
+def _words(args, usage):
+    """As many as there are capital words in the usage, which is said otherwise."""
+    wanted = re.findall(r"\b[A-Z]+\S*", usage.partition(" [")[0])
+    if len(args) != len(wanted) or not all(a.endswith(".cu") for a, w in zip(args, wanted) if w == "FILE.cu"):
+        raise ValueError(f"write: {usage}")
+    return args
 
 
 def _beside(page, name):
@@ -758,63 +731,24 @@ def _case_and_rest(args):
     return counts.parse_case(words), rest.split(", ") if rest else []
 
 
-RENDERERS = {
-    ("table", "chapter"): chapter,
-    ("table", "variants"): variants,
-    ("table", "misaligned"): misaligned,
-    ("table", "launch"): launch,
-    ("table", "counters"): counters,
-    ("table", "ladder"): ladder,
-    ("table", "peers"): peers_of_contract,
-    ("table", "provenance"): provenance,
-    ("table", "claims"): claims,
-    ("table", "parity"): parity,
-    ("table", "kernel"): kernel,
-    ("table", "ptx"): ptx,
-    ("table", "findings"): findings,
-    ("table", "speed"): speed_of_threads,
-    ("table", "memory"): memory,
-    ("table", "coarsening"): coarsening,
-    ("table", "sweep"): by_factor,
-    ("table", "turns"): turns,
-    ("table", "latency"): latencies,
-    ("figure", "ladder"): ladder_figure,
-    ("figure", "gpus"): gpus_figure,
-    ("figure", "by_size"): by_size_figure,
-    ("figure", "lanes"): _trace_figure(
-        "lanes", "Rows of 32 numbers of the array: what the lanes of the first warp "
-        "want, and what is fetched with it"),
-    ("figure", "active"): _trace_figure(
-        "active", "Grid, a box a warp of the first block, a row a step: which "
-        "threads add, and how many warps have work"),
-    **{("figure", one.name): _drawing(one) for one in drawings.DRAWINGS},
-    ("figure", "error"): error,
-    ("figure", "error_speed"): error_speed,
-    ("figure", "counters"): beside_counters,
-    ("figure", "sweep"): sweep_figure,
-    ("value", "fastest"): fastest,
-    ("value", "tried"): tried,
-    ("value", "turn_ns"): turn_ns,
-    ("value", "counter"): counter,
-    ("value", "peer"): peer,
-    ("value", "latency"): latency_ns,
-    ("value", "latency_us"): latency_us,
-    ("value", "clock"): clock,
-    ("value", "reckoned"): reckoned,
-    ("value", "pitfall"): pitfall,
-    ("value", "arbitration"): arbitration,
-    ("value", "gbps"): _value(gbps),
-    ("value", "percent"): _value(percent),
-    ("value", "misaligned_percent"): _value(percent, records.MISALIGNED),
-    ("value", "us"): _value(us),
-    ("value", "copy_gbps"): _value(copy_gbps),
-    ("value", "above_floor_us"): _value(above_floor_us),
-    ("value", "share_us"): share_us,
-    ("value", "share_ns"): share_ns,
-    ("value", "sms"): sms,
-    ("value", "times"): times,
-    ("value", "floor_us"): floor_us,
-}
+figure_lanes = _trace_figure(
+    "lanes", "Rows of 32 numbers of the array: what the lanes of the first warp "
+    "want, and what is fetched with it")
+figure_active = _trace_figure(
+    "active", "Grid, a box a warp of the first block, a row a step: which "
+    "threads add, and how many warps have work")
+
+value_gbps = _value("gbps", lambda record, row: f"{row.gbps:,.0f}")
+value_percent = _value("percent", lambda record, row: _percent(record, row))
+value_misaligned_percent = _value("misaligned_percent", lambda record, row: _percent(record, row), records.MISALIGNED)
+value_us = _value("us", lambda record, row: _time(row.us))
+value_copy_gbps = _value("copy_gbps", lambda record, row: f"{record.copy_of(row).gbps:,.0f}")
+value_above_floor_us = _value("above_floor_us", lambda record, row: _time(row.us - record.floor_us))
+
+# (kind, name) -> what is called so, joined by an underscore.
+RENDERERS = {tuple(name.split("_", 1)): function for name, function in list(globals().items())
+             if re.match("(table|figure|value)_", name)}
+RENDERERS |= {("figure", one.name): _drawing(one) for one in drawings.DRAWINGS}
 
 
 def headline_size(record):

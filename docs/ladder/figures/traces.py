@@ -1,6 +1,6 @@
 """Where the threads of a block go: traces chapters' kernels with the executor.
 
-    python -m ladder.figures.traces        trace each view below into plots/data/traces/
+    python -m ladder.figures.traces        trace each view of plots/views.json into plots/data/traces/
 
 A file there holds, for one .cu file, what happens at a line of it in the first
 block of a launch. plot.py draws it. No GPU is needed, and every machine gets
@@ -22,6 +22,7 @@ from ladder.measured.tie import tie
 from ladder.pages import ROOT, Problem
 
 FOLDER = "plots/data/traces"
+WANTED = "plots/views.json"
 EXAMPLES = "examples"
 LANES = 32
 SECTOR = 32  # bytes
@@ -44,8 +45,15 @@ class View:
     offset: int = 0
     array: str = "x"  # that the line loads from
 
+    @classmethod
+    def of(cls, titles=(), **more):
+        """As WANTED has it."""
+        return cls([each for one in titles for each in ([""] * one if isinstance(one, int) else [one])],
+                   **more)
 
-# For a file: which figures, and what each shows.
+
+# For a file: which figures, and what each shows. Of titles, a number is that of loads
+# that are not shown.
 #   lanes    which lanes of a warp load from which sectors
 #   banks    which lanes of a warp load from which banks of shared memory
 #   active   which threads of a block store at each step, between two barriers
@@ -59,61 +67,8 @@ class View:
 #   traffic  how many numbers a block loads and stores at each step, and where
 #   race     what threads do to one number, in which order
 #   queue    how many blocks there are, and where each adds its sum
-VIEWS = {
-    "chapters/01_one_thread_each/relu.cu": {
-        "owners": [View([], "rectify(x[i])", n=1000, blocks=(0, 1, 2, 3))],
-        "beside": [View(["one float per lane, side by side"], "rectify(x[i])")],
-        "order": [View(["one float per thread"], "rectify(x[i])")]},
-    "chapters/02_grid_stride/relu.cu": {
-        "owners": [View([], "rectify(x[i])", n=12_000_005, blocks=(0, 13_083, 33_791)),
-                   *(View([], "rectify(x[i])", n=n) for n in (278_528, 1 << 23))]},
-    "chapters/03_pack/relu.cu": {
-        "lanes": [
-            View(["aligned: one pack per lane"], "const Pack*>(x)[first]"),
-            View(["one element off: one float per lane"], "rectify(x[i])", offset=1)],
-        "order": [View(["four floats per thread, one pack"], "const Pack*>(x)[first]",
-                       more=("reinterpret_cast<Pack*>(y)[first]",))]},
-    "chapters/03_pack/relu.four.cu": {
-        "order": [View(["four floats per thread, one by one"], "x[i] : 0.f",
-                       more=("rectify(v[k])",))]},
-    "chapters/05_bitmask/relu_mask.cu": {
-        "vote": [View([], "word = __ballot_sync")]},
-    "chapters/05_bitmask/relu_mask.packed.cu": {
-        "exchange": [View([], "__shfl_xor_sync")]},
-    "chapters/05_bitmask/relu_mask.sequential.cu": {
-        "beside": [View(["a stretch of eight floats per lane, first load", *[""] * 7],
-                        "v[k] = i < n ? x[i]")]},
-    "chapters/06_sum_simple/sum.cu": {
-        "active": [View(["threadIdx.x % stride == 0"], "x[i] += x[i + stride]", n=2048)],
-        "tree": [View([], "x[i] += x[i + stride]", n=8)],
-        "lanes": [View(["step 1, x[i]", "", "", "", "step 3, x[i]", *[""] * 17],
-                       "x[i] += x[i + stride]", n=2048)]},
-    "chapters/07_sum_convergent/sum.cu": {
-        "active": [View(["threadIdx.x < stride"], "x[i] += x[i + stride]", n=2048)],
-        "tree": [View([], "x[i] += x[i + stride]", n=8)],
-        "traffic": [View(["step"], "x[i] += x[i + stride]", n=2048),
-                    View(["result"], "sums[blockIdx.x] =", n=2048)],
-        "lanes": [View(["step 1, x[i]", *[""] * 21], "x[i] += x[i + stride]", n=2048)]},
-    "chapters/08_sum_shared/sum.cu": {
-        "banks": [View(["chapter 08: tile[threadIdx.x]", *[""] * 19],
-                       "tile[threadIdx.x] += tile", n=2048)],
-        "traffic": [View(["load"], "if (i < n) sum +=", n=2048),
-                    View(["load"], "if (i + kBlock < n) sum +=", n=2048),
-                    View(["load"], "tile[threadIdx.x] = sum", n=2048),
-                    View(["step"], "tile[threadIdx.x] += tile", n=2048),
-                    View(["result"], "sums[blockIdx.x] =", n=2048)]},
-    "chapters/09_sum_segmented/sum.cu": {
-        "queue": [View([], "atomicAdd(out, tile[0])", blocks=tuple(range(8)), n=8 * 2048)]},
-    "plots/examples/neighbours.cu": {
-        "banks": [View(["neighbours first, stride 1: tile[at]", *[""] * 7,
-                        "neighbours first, stride 16: tile[at]", *[""] * 11],
-                       "tile[at] += tile[at + stride]", n=1024),
-                  View([*[""] * 8, "the same, padded: tile[at + at / 32]", *[""] * 11],
-                       "tile[padded(at)] += tile[padded(at + stride)]", n=1024)]},
-    "plots/examples/lost_update.cu": {
-        "race": [View(["*sum += x[i]"], "*sum += x[threadIdx.x]"),
-                 View(["atomicAdd(sum, x[i])"], "atomicAdd(sum, x[threadIdx.x])")]},
-}
+VIEWS = {source: {kind: [View.of(**view) for view in views] for kind, views in kinds.items()}
+         for source, kinds in json.loads((ROOT / WANTED).read_text()).items()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -253,7 +208,7 @@ def _events_at(program, source, view, code, number):
     first = [event for event in found if event["launch"] == found[0]["launch"]]
     if sum(event["warp"] == 0 for event in first) >= MOST_TRACED:
         raise Problem(f"{place} is executed more often than a trace holds: "
-                      "choose a smaller n in VIEWS in traces.py")
+                      f"choose a smaller n in {WANTED}")
     return first
 
 
@@ -262,7 +217,7 @@ def line_of(source, code):
              if code in text]
     if len(lines) != 1:
         raise Problem(f"{source.name} has {len(lines)} lines with '{code}', "
-                      "where one was expected: mend VIEWS in traces.py")
+                      f"where one was expected: mend {WANTED}")
     return lines[0]
 
 
@@ -282,7 +237,7 @@ def _loads(view, events, space):
              and event["use"] == "load" and event["space"] == space]
     if len(found) != len(view.titles):
         raise Problem(f"'{view.code}' loads {len(found)} times from {space} memory, "
-                      f"where traces.py has {len(view.titles)} titles")
+                      f"where {WANTED} has {len(view.titles)} titles")
     return [{"title": title, "n": view.n, "array": view.array,
              "bytes": event["bytes"],
              "first": {str(lane["lane"]): lane["offset"] for lane in event["lanes"]}}
