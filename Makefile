@@ -16,6 +16,7 @@ endif
 SHELL := /bin/bash
 CXX := $(if $(filter default,$(origin CXX)),g++,$(CXX))
 PYTHON ?= python3
+export PYTHONPATH := docs$(PYTHONPATH:%=:%)
 .DEFAULT_GOAL := help
 GOALS := $(or $(MAKECMDGOALS),help)
 
@@ -413,7 +414,7 @@ ifeq ($(BACKEND),gpu)
 profiled = $(foreach s,$1,$(B)/$(basename $s).profiled)
 define profile_rule
 profile$(call name,$1): $(call profiled,$1 $2)
-	@$(PYTHON) docs/profile.py $$^
+	@$(PYTHON) -m ladder.profile $$^
 endef
 else
 # compared <source>: beside its program, the counts of what it is compared with
@@ -492,7 +493,7 @@ last :=
 $(foreach g,$(filter-out build/%,$(GOALS)),$(if $(last),$(eval $g: | $(last)))$(eval last := $g))
 
 # All that concerns one chapter: its files, its page, and the kernels wrong in its way.
-CONCERNED = $(dir $(call sources,$1)) $(addprefix tests/,layout.py claims.py breaks.py wrong.py) docs/weave.py plots/plot.py
+CONCERNED = $(dir $(call sources,$1)) $(addprefix tests/,layout.py claims.py breaks.py wrong.py) docs/ladder/weave.py docs/ladder/figures/plot.py
 test $(NUMBERS:%=test%): CHAPTER = $(@:test%=%)
 test $(NUMBERS:%=test%):
 	@echo "Building for the $(BACKEND) backend ..."
@@ -510,16 +511,16 @@ pairs = $(join $(addsuffix =,$2),$(call built,$1,$2))
 
 .PHONY: $(NUMBERS:%=bench%)
 $(NUMBERS:%=bench%): bench%: $$(call built,.run,$$(call sources,$$*))
-	@$(PYTHON) plots/bench.py $(call pairs,.run,$(call sources,$*))
+	@$(PYTHON) -m ladder.measured.bench $(call pairs,.run,$(call sources,$*))
 
 # The whole ladder is measured beside what people would use instead.
 MEASURED := $(SOURCES) $(wildcard plots/peers/*.cu)
 LOADED   := $(MEASURED) common/harness/read_kernel.cu
-time_peers = @$(PYTHON) plots/peers.py $(call pairs,.so,$(LOADED))
-time_one = @$(PYTHON) plots/latency.py ./$(B)/plots/latency.program
+time_peers = @$(PYTHON) -m ladder.measured.peers $(call pairs,.so,$(LOADED))
+time_one = @$(PYTHON) -m ladder.measured.latency ./$(B)/plots/latency.program
 bench: $(call built,.run,$(MEASURED)) $(call built,.so,$(LOADED)) \
     $(B)/plots/latency.program
-	@$(PYTHON) plots/bench.py $(call pairs,.run,$(MEASURED))
+	@$(PYTHON) -m ladder.measured.bench $(call pairs,.run,$(MEASURED))
 	$(time_one)
 	$(time_peers)
 latency: $(B)/plots/latency.program
@@ -527,7 +528,7 @@ latency: $(B)/plots/latency.program
 peers: $(call built,.so,$(LOADED))
 	$(time_peers)
 pitfalls: $(B)/plots/pitfalls.program
-	@$(PYTHON) plots/pitfalls.py ./$<
+	@$(PYTHON) -m ladder.measured.pitfalls ./$<
 else
 .PHONY: $(NUMBERS:%=bench%)
 bench peers pitfalls latency $(NUMBERS:%=bench%):
@@ -538,21 +539,21 @@ endif
 
 # Hand-ins are compiled where nothing else can be seen: CUDA and what is below /usr.
 sweep:
-	@$(PYTHON) plots/sweep.py $(BACKEND)
+	@$(PYTHON) -m ladder.measured.sweep $(BACKEND)
 parity:
-	@$(PYTHON) plots/parity.py
+	@$(PYTHON) -m ladder.measured.parity
 speed:
-	@$(PYTHON) plots/speed.py
+	@$(PYTHON) -m ladder.measured.speed
 compare:
-	@$(PYTHON) plots/compare.py $(N)
+	@$(PYTHON) -m ladder.measured.compare $(N)
 plots:
-	@$(CHECK_PYTHON) plots/plot.py
+	@$(CHECK_PYTHON) -m ladder.figures.plot
 figures:
-	@$(CHECK_PYTHON) plots/traces.py
-	@$(CHECK_PYTHON) plots/counters_figure.py
-	@$(CHECK_PYTHON) plots/plot.py
+	@$(CHECK_PYTHON) -m ladder.figures.traces
+	@$(CHECK_PYTHON) -m ladder.figures.counters_figure
+	@$(CHECK_PYTHON) -m ladder.figures.plot
 weave:
-	@$(CHECK_PYTHON) docs/weave.py
+	@$(CHECK_PYTHON) -m ladder.weave
 
 # Hand-ins are compiled where nothing but CUDA and /usr can be seen. Their grades go to results/.
 classroom = @PYTHONPATH=common PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.$1

@@ -1,5 +1,5 @@
 // Prints the PTX that the executor accepts, as its decoder's list has it, a
-// line each, the kind first: for docs/forms.py.
+// line each, the kind first: for docs/ladder/forms.py.
 //
 //   forms         group, line (as it is written in the list), word (what stands
 //                 for several modifiers), special (registers), directive

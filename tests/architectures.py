@@ -8,15 +8,11 @@ the same in every other build.
 """
 
 import os
-import pathlib
 import re
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
-import pages  # noqa: E402
-import together  # noqa: E402
-import toolchain  # noqa: E402
+from ladder import pages, together, toolchain
 
 BACKEND = os.environ.get("BACKEND", "cpu")
 PLACES = ("chapters/**/*.cu", "common/**/*.cu", "plots/**/*.cu", "tests/**/*.cu")

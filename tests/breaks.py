@@ -16,11 +16,9 @@ import os
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
-import mutants  # noqa: E402
-import pages  # noqa: E402
-from pages import Problem  # noqa: E402
+from ladder import mutants, pages
+from ladder.pages import Problem
 
 BACKEND = os.environ.get("BACKEND", "cpu")
 

@@ -31,24 +31,14 @@ import argparse
 import collections
 import dataclasses
 import fnmatch
-import hashlib
-import os
 import pathlib
 import re
-import subprocess
 import sys
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / name) for name in ("docs", "plots")]
 
-import counts  # noqa: E402
-import pages  # noqa: E402
-import prose  # noqa: E402
-import ptx  # noqa: E402
-import records  # noqa: E402
-import toolchain  # noqa: E402
-from pages import Problem  # noqa: E402
-
-FLAGS = ["-std=c++20", "-O3", "-lineinfo", "-arch=compute_90", "-ptx"]
+from ladder import counts, pages, prose, ptx
+from ladder.measured import records
+from ladder.pages import Problem
 
 TEXT = r"'(?:[^'\\]|\\.)*'"
 CLAIM = re.compile(r"(?P<file>\S+)\s+(?P<kernel>\w+(?:<[^>]*>)?)\s*:\s+(?P<parts>.+)", re.S)
@@ -140,7 +130,7 @@ def parse(directive):
 
 def judge(part, kernel, path, files):
     """The opcodes in the part's scope, counted."""
-    inside = set(range(len(kernel.instructions)))
+    inside = set(range(len(kernel.opcodes)))
     if part.text:
         line = (files.get(path), _line_of(path, part.text))
         inside = kernel.in_loops_of(line) if part.loop else kernel.of_line(line)
@@ -150,48 +140,10 @@ def judge(part, kernel, path, files):
                 f"line {line[1]}, '{part.text}'"
             )
     elif part.loop:
-        inside = kernel.on_cycles()
+        inside = kernel.repeated
         if not inside:
             raise Problem("the kernel's PTX has no loop")
-    return collections.Counter(kernel.instructions[i].opcode for i in inside)
-
-
-class Compiler:
-    """nvcc, with a cache in build/claims/: once a file, whatever the claims."""
-
-    def __init__(self, root):
-        self.root = root
-        self.cache = root / "build" / "claims"
-        self.modules = {}
-
-    def module(self, path):
-        if path not in self.modules:
-            compiled = self.cache / f"{self._key(path)}.ptx"
-            if not compiled.is_file():
-                self._compile(path, compiled)
-            self.modules[path] = ptx.Module(compiled.read_text())
-        return self.modules[path]
-
-    def _key(self, path):
-        """A digest of everything the PTX depends on."""
-        headers = [p for p in path.parent.iterdir() if p.suffix in (".h", ".cuh")]
-        headers += (self.root / "common").rglob("*.h")
-        digest = hashlib.sha256(" ".join([str(path), *self._command()]).encode())
-        for p in [path, *sorted(headers)]:
-            digest.update(p.read_bytes())
-        return digest.hexdigest()[:32]
-
-    def _command(self):
-        return [toolchain.nvcc(self.root), *FLAGS, f"-I{self.root}"]
-
-    def _compile(self, path, compiled):
-        self.cache.mkdir(parents=True, exist_ok=True)
-        part = compiled.with_suffix(f".{os.getpid()}.part")
-        command = [*self._command(), str(path), "-o", str(part)]
-        run = subprocess.run(command, capture_output=True, text=True)
-        if run.returncode:
-            raise Problem(f"{path.name} does not compile:\n{run.stderr.strip()}")
-        part.replace(compiled)
+    return collections.Counter(kernel.opcodes[i] for i in inside)
 
 
 def check_directive(directive, page, compiler, tally):
@@ -295,7 +247,7 @@ def equals(value, claimed):
 
 
 def run(root):
-    tally, compiler = pages.Tally(), Compiler(root)
+    tally, compiler = pages.Tally(), ptx.Compiler(root)
     for path in pages.find(root):
         try:
             page = pages.Page(path, root)

@@ -1,7 +1,7 @@
 """What pytest runs beside the tests in python/: each suite is one item.
 
 A suite is a program or a script that counts its own checks. The last line sums them and
-the tests in python/; what was said is in build/test.log. Suites are found by where files
+the tests in python/ and drifts/; what was said is in build/test.log. Suites are found by where files
 lie and how they are named.
 """
 
@@ -13,9 +13,9 @@ import re
 import subprocess
 import sys
 
+import planted
 import pytest
-import together
-import toolchain
+from ladder import together, toolchain
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BACKEND = os.environ.get("BACKEND", "cpu")
@@ -32,16 +32,17 @@ CHECKS = "tests/*_test.cpp"
 EXECUTOR = "tests/simt/**/*.cu"
 WITHIN = "tests/simt/*.cpp"
 PROGRAMS = "tests/programs/*.cu"
+DRIFTS = "tests/drifts/*.txt"
 PLACES = (CHAPTERS, TASKS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
 SCRIPTS = {f"tests/{name}.py": () for name in (
     "architectures", "wrong", "counters", "layout", "claims", "breaks", "findings", "forms")} | {
-    "docs/weave.py": ("--check",), "plots/plot.py": ("--check",),
+    "docs/ladder/weave.py": ("--check",), "docs/ladder/figures/plot.py": ("--check",),
     "tests/fuzz/fuzz.py": ("check", "--sample", "240"),  # Of the thousands in tests/fuzz/h200.txt.
 }
 LONGEST = (  # Begin first.
     "tests/architectures.py", "tests/python/test_make.py", "tests/python/test_drawings.py", "tests/wrong.py",
     "tests/fuzz/fuzz.py", "tests/python/test_show.py", "tests/simt/bounds.cu", "tests/counters.py",
-    "tests/python/test_layout.py", "tests/simt/fail.cu", "tests/claims.py", "tests/layout.py",
+    "tests/drifts/layout.txt", "tests/simt/fail.cu", "tests/claims.py", "tests/layout.py",
 )
 
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\.?$", re.M)
@@ -117,6 +118,14 @@ def program(path, kind, judge, *arguments, joined=False):
     return Suite(["env", "SIMT_COUNTERS=off", f"./{target}", *arguments], judge, target, joined)
 
 
+def script(path):
+    """A module of the package, or a file."""
+    package = ROOT / "docs"
+    if not path.is_relative_to(package):
+        return [str(path.relative_to(ROOT))]
+    return ["-m", ".".join(path.relative_to(package).with_suffix("").parts)]
+
+
 @functools.cache
 def found(place):
     return frozenset(path for path in ROOT.glob(place) if not path.match("*.exercise.cu"))
@@ -126,7 +135,7 @@ def suite_of(path):
     """How a file is run, or None."""
     name = str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else ""
     if name in SCRIPTS:
-        return Suite([sys.executable, name, *SCRIPTS[name]], judge_counts)
+        return Suite([sys.executable, *script(path), *SCRIPTS[name]], judge_counts)
     # On a GPU ./run would go on to measure; the checks are all we want. Some are
     # too long for every ./run and run here; the longest run where they are named. Without
     # a GPU the open tasks' are run by tests/classroom/test_tasks.py, which counts, too.
@@ -225,7 +234,7 @@ class Reporter:
     def __init__(self, log):
         self.log = log
         self.total = Result()
-        self.tests = Result()  # Of those in python/.
+        self.tests = Result()  # Of those in python/ and drifts/.
         self.seconds = 0
         self.status = 0
 
@@ -267,7 +276,7 @@ class Reporter:
 
     def pytest_unconfigure(self):
         if str(self.tests) != str(Result()):
-            self.tell("tests/python", self.tests, self.seconds, [])
+            self.tell("tests/python, tests/drifts", self.tests, self.seconds, [])
         self.total.add(self.tests)
         self.total.failed = self.total.failed or int(self.status != 0)
         print(self.total, file=self.log, flush=True)
@@ -282,10 +291,13 @@ class Everywhere:
 
     @staticmethod
     def pytest_collect_file(file_path, parent):
+        if file_path in found(DRIFTS):
+            return planted.Drifts.from_parent(parent, path=file_path)
         return File.from_parent(parent, path=file_path) if suite_of(file_path) else None
 
 
 def pytest_configure(config):
+    os.environ["PYTHONPATH"] = ENVIRONMENT["PYTHONPATH"] = os.pathsep.join(map(str, config.getini("pythonpath")))
     config.pluginmanager.register(Everywhere())
 
 

@@ -5,17 +5,13 @@
 and compares. tests/parity/exceptions.txt explains what differs.
 """
 
-import pathlib
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "plots"))
-sys.path.insert(0, str(ROOT / "docs"))
 
-import pages  # noqa: E402
-import parity  # noqa: E402
-import parity_data  # noqa: E402
-from records import RecordError  # noqa: E402
+from ladder import pages
+from ladder.measured import parity, parity_data
+from ladder.measured.records import RecordError
+from ladder.pages import ROOT
 
 SHOWN = 5
 

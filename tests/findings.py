@@ -22,10 +22,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "docs"))
 
-import pages  # noqa: E402
-import together  # noqa: E402
+from ladder import pages, together
 
 FOLDER = pages.ROOT / "tests" / "wrong" / "programs"
 AT_ONCE = 2

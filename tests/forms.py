@@ -22,12 +22,9 @@ import re
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "docs"))
 
-import forms  # noqa: E402
-import pages  # noqa: E402
-import toolchain  # noqa: E402
+from ladder import forms, pages, toolchain
+from ladder.pages import ROOT
 
 RECORDED = ROOT / "tests" / "simt" / "forms.h200.txt"
 FOLDER = ROOT / "build" / "forms"

@@ -9,11 +9,10 @@ import argparse
 import pathlib
 import sys
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / folder) for folder in ("docs", "common")]
 
-import pages  # noqa: E402
-from form import exercises, files, folders, sources, typed, writing  # noqa: E402
-from pages import Problem  # noqa: E402
+from form import exercises, files, folders, sources, typed, writing
+from ladder import pages
+from ladder.pages import Problem
 
 # What is checked, and the function that lists what to look at.
 CHECKS = [

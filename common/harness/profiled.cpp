@@ -1,5 +1,5 @@
 // On a GPU, the program that ncu watches, and the table of what it saw.
-// docs/profile.py runs it both ways.
+// ladder/profile.py runs it both ways.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -15,10 +15,10 @@ import subprocess
 import tempfile
 import time
 
-import pages
 import pytest
-import toolchain
 import wrong
+
+from ladder import pages, toolchain
 
 from classroom import assignment, contain, explain, result
 from classroom.result import CORRECTNESS, EFFICIENCY

@@ -6,14 +6,10 @@ import os
 import re
 import subprocess
 
-import counts
-import pages
 import pytest
-import source
-import together
-import toolchain
 from classroom import assignment
-from counts import Case
+from ladder import counts, pages, source, together, toolchain
+from ladder.counts import Case
 
 ROOT = pages.ROOT
 TASKS = {task.op: task for task in assignment.every() if task.folder.parent == ROOT / together.TASKS}

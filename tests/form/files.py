@@ -4,8 +4,7 @@ import functools
 import re
 import subprocess
 
-import source
-import together
+from ladder import source, together
 
 
 @functools.cache

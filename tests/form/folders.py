@@ -2,8 +2,7 @@
 
 import re
 
-import pages
-
+from ladder import pages
 from form.files import chapter_sources, chapters, operation, tracked
 
 TOP = {*pages.FOLDERS, "Makefile", "README.md", "LICENSE"}

@@ -8,9 +8,7 @@ import shutil
 import subprocess
 import sys
 
-import source
-import toolchain
-
+from ladder import source, toolchain
 from form.files import chapter_sources, chapters, contract_functions, formatted, operation
 from form.writing import TYPED_NUMBER
 

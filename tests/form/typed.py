@@ -4,10 +4,7 @@ import functools
 import re
 import subprocess
 
-import pages
-import prose
-import toolchain
-
+from ladder import pages, prose, toolchain
 from form.writing import sentences
 
 # Words in backticks that stand in no source: of tools, of PTX, of other people's files.

@@ -3,10 +3,7 @@
 import os
 import re
 
-import pages
-
-import prose
-
+from ladder import pages, prose
 from form.files import is_tracked, later_chapters
 
 HEADINGS = [
@@ -270,7 +267,7 @@ def entries(root, path):
     woven = {term.name: term.where for term in prose.terms(root)}
     shown = set(re.findall(ENTRY, page.visible(), re.M))
     for name in sorted(woven.keys() - shown):
-        yield f"{woven[name]} defines '{name}', which has no entry: run docs/weave.py"
+        yield f"{woven[name]} defines '{name}', which has no entry: run `make weave`"
     for match in re.finditer(rf"{ENTRY}(.*?)(?=^#|\Z)", page.prose(), re.M | re.S):
         name, line = match[1], page.line(match.start())
         if name in woven:

@@ -31,15 +31,13 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(ROOT / "docs"), str(HERE)]
 
-import generate  # noqa: E402
-import ncu  # noqa: E402
-import toolchain  # noqa: E402
+import generate
+from ladder import ncu, toolchain
 
 RECORD = HERE / "h200.txt"
 ASIDE = HERE / "aside.txt"
-SOURCES = ("generate.py", "palette.py", "harness.h")
+SOURCES = ("generate.py", "palette.py", "palette.txt", "harness.h")
 BATCH = 50  # Programs in a file: most of nvcc's time is theirs, not the headers'.
 CORES = len(os.sched_getaffinity(0))
 SECONDS = 120  # For a batch; one that takes longer hangs.

@@ -3,10 +3,9 @@
 import json
 import pathlib
 
-import latency
-import records
-import traces
-from tie import tie
+from ladder.figures import traces
+from ladder.measured import latency, records
+from ladder.measured.tie import tie
 
 SIZES = (1024, 150_528, 1 << 20, 1 << 26, 1 << 28)
 L2_BYTES = 60 << 20

@@ -8,10 +8,8 @@ import pathlib
 import tempfile
 import unittest
 from unittest import mock
-
 import made_up
-import bench
-import records
+from ladder.measured import bench, records
 
 # Stands in for a chapter's binary: copies what it would have measured.
 BINARY = """#!/bin/sh

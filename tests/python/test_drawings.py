@@ -8,18 +8,13 @@ import re
 import shutil
 import tempfile
 import unittest
-
 import made_up
-import drawings
-import drawings_bits
-import drawings_threads
-import error_figure
-import plot
-import tables
-import trace_kinds
-import traces
+from ladder import tables
+from ladder.figures import (
+    drawings, drawings_bits, drawings_threads, error_figure, plot, trace_kinds, traces
+)
+from ladder.pages import Problem
 import tree
-from pages import Problem
 
 VIEW = traces.View(["made up"], "code")
 

@@ -4,13 +4,11 @@ import pathlib
 import tempfile
 import unittest
 
-import parity
-import parity_data
-import records
-import tables
-from parity import ncu
-from parity_data import METRICS, Launch, Parity
-from records import RecordError
+from ladder import tables
+from ladder.measured import parity, parity_data, records
+from ladder.measured.parity import ncu
+from ladder.measured.parity_data import METRICS, Launch, Parity
+from ladder.measured.records import RecordError
 
 SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 UNIFORM = "smsp__sass_average_branch_targets_threads_uniform.pct"

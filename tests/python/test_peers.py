@@ -1,19 +1,16 @@
 """Peers, pitfalls and other GPUs: what their tables say, and what they refuse."""
 
 import json
-import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
-import compare
+from ladder import tables
+from ladder.measured import compare, pitfalls, records
+from ladder.measured.peers import label, load
+from ladder.measured.tie import tie
 import made_up
-import pitfalls
-import records
-import tables
-from peers import label, load
-from tie import tie
 
 FOLDER = "plots/data/nvidia-h200/2026-01-02"
 OURS = "chapters/03_pack/relu.cu"
@@ -98,8 +95,7 @@ class Scripts(unittest.TestCase):
     def test_a_program_that_fails_is_named(self):
         for script in ("latency", "pitfalls"):
             with self.subTest(script):
-                path = pathlib.Path(tables.__file__).with_name(f"{script}.py")
-                run = subprocess.run([sys.executable, path, "false"],
+                run = subprocess.run([sys.executable, "-m", f"ladder.measured.{script}", "false"],
                                      text=True, capture_output=True)
                 self.assertEqual(run.returncode, 1)
                 self.assertEqual(run.stderr, f"{script}: false ended with status 1:\n\n")

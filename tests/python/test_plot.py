@@ -7,14 +7,11 @@ import pathlib
 import shutil
 import tempfile
 import unittest
-
 import made_up
-import counters_figure
-import error_figure
-import plot
-import records
+from ladder.figures import counters_figure, error_figure, plot
+from ladder.measured import records
+from ladder.measured.tie import tie
 import tree
-from tie import tie
 
 
 def quietly(function, root):

@@ -1,4 +1,4 @@
-"""docs/profile.py and docs/ncu.py, on what ncu said of an H200."""
+"""`make profile` on a GPU, on what ncu said of an H200."""
 
 import os
 import pathlib
@@ -7,11 +7,8 @@ import sys
 import tempfile
 import unittest
 import unittest.mock
-
-import tree
-from pages import Problem
-
-import ncu
+from ladder import ncu
+from ladder.pages import Problem
 
 SAID = pathlib.Path(__file__).with_name("ncu_h200.csv")
 L1 = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
@@ -109,7 +106,7 @@ class Profiling(unittest.TestCase):
     def run_profile(self, *chapters, ncu=None):
         programs = [self.root / f"chapters/{c}/relu.profiled" for c in chapters]
         run = subprocess.run(
-            [sys.executable, tree.REPOSITORY / "docs/profile.py", *programs],
+            [sys.executable, "-m", "ladder.profile", *programs],
             env=os.environ | {"NCU": str(ncu or self.ncu)}, capture_output=True, text=True)
         self.assertNotIn("Traceback", run.stderr)
         return run

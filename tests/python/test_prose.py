@@ -1,9 +1,8 @@
-"""docs/prose.py finds the sentences that a reader would, and counts their words."""
+"""docs/ladder/prose.py finds the sentences that a reader would, and counts their words."""
 
 from tree import TreeTest
 
-import pages
-import prose
+from ladder import pages, prose
 
 
 class Sentences(TreeTest):

@@ -4,9 +4,8 @@ import json
 import subprocess
 import tempfile
 import unittest
-
 import made_up
-import records
+from ladder.measured import records
 import tree
 
 

@@ -10,10 +10,9 @@ import struct
 import subprocess
 import termios
 import unittest
-
 import tree
 
-import counts
+from ladder import counts
 
 SOURCE = tree.REPOSITORY / "chapters/03_pack/relu.cu"
 

@@ -2,11 +2,10 @@
 
 import tempfile
 import unittest
-
 import made_up
-import speed
-import tables
-from tie import tie
+from ladder import tables
+from ladder.measured import speed
+from ladder.measured.tie import tie
 
 OUTPUT = """\
 copy            2048 threads, ns a thread: 5.84 5.50 6.00

@@ -5,18 +5,13 @@ import os
 import subprocess
 import unittest
 
-import bank_figures
-import budget_figure
-import counts
-import race_figures
-import records
-import sum_drawings
-import sum_traces
-import sweep
-import traces
-import tree_figures
-from pages import Problem
-from sum_traces import Addition, Race, Traffic, Tree
+from ladder import counts
+from ladder.figures import (
+    bank_figures, budget_figure, race_figures, sum_drawings, sum_traces, traces, tree_figures
+)
+from ladder.figures.sum_traces import Addition, Race, Traffic, Tree
+from ladder.measured import records, sweep
+from ladder.pages import Problem
 
 
 def event(use, offsets, warp=0, barriers=0, space="global", allocation=1):

@@ -6,13 +6,11 @@ import pathlib
 import tempfile
 import unittest
 from unittest import mock
-
 import counted
 import made_up
-import plot
-import records
-import sweep
-import tables
+from ladder import tables
+from ladder.figures import plot
+from ladder.measured import records, sweep
 
 SOURCE = """\
 constexpr int kBlock = 256;

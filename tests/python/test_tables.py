@@ -2,12 +2,11 @@
 
 import tempfile
 import unittest
-
 import counted
 import made_up
-import drawings
-import records
-import tables
+from ladder import tables
+from ladder.figures import drawings
+from ladder.measured import records
 
 
 class Tables(unittest.TestCase):

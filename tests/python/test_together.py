@@ -2,7 +2,7 @@
 
 from tree import TreeTest
 
-import together
+from ladder import together
 
 RETURNS = "int main() {\n  if (f()) {\n    return 1;\n  }\n  return 0;\n}\n"
 

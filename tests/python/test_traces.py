@@ -8,13 +8,10 @@ import pathlib
 import subprocess
 import tempfile
 import unittest
-
 import made_up
-import counts
-import plot
-import tables
-import traces
-from pages import Problem
+from ladder import counts, tables
+from ladder.figures import plot, traces
+from ladder.pages import Problem
 
 
 class Touched(unittest.TestCase):

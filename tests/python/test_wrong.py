@@ -2,9 +2,8 @@
 
 import unittest
 from unittest import mock
-
 import wrong
-from mutants import Run
+from ladder.mutants import Run
 
 RULER = "=" * 79
 RED = f"{RULER}\na.cpp:1:\nTEST CASE:  tails\n\na.cpp:2: ERROR: CHECK( x ) is NOT correct!\n{RULER}\n"

@@ -1,35 +1,17 @@
 """A small repository in a temporary folder, in which tests plant drift."""
 
 import fcntl
-import importlib
 import os
 import pathlib
 import shutil
-import sys
 import tempfile
-import traceback
 import unittest
+
+import planted
 
 # The made-up trees build for the CPU, whatever the real one is tested for.
 os.environ["BACKEND"] = "cpu"
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
-
-
-def ended(main):
-    """The exit status that a script would have."""
-    status = 1
-    try:
-        status = main() or 0
-    except SystemExit as end:
-        status = end.code or 0
-        if isinstance(status, str):
-            print(status, file=sys.stderr)
-            status = 1
-    except Exception:
-        traceback.print_exc()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    return status
 
 
 def borrow_run(test, folder):
@@ -61,6 +43,11 @@ class TreeTest(unittest.TestCase):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
+    def plant(self, name):
+        """The repository of tests/drifts/NAME.tree."""
+        text = (REPOSITORY / f"tests/drifts/{name}.tree").read_text()
+        planted.laid_out(planted.tree_of(text), self.root)
+
     def read(self, name):
         return (self.root / name).read_text()
 
@@ -70,21 +57,8 @@ class TreeTest(unittest.TestCase):
         self.write(name, text.replace(old, new))
 
     def run_tool(self, *arguments):
-        """(exit status, what it said), of a copy of this process: it has read Python's
-        modules already."""
-        tool = importlib.import_module(pathlib.Path(self.tool).stem)
-        with tempfile.TemporaryFile("w+") as said:
-            sys.stdout.flush()
-            child = os.fork()
-            if child == 0:
-                for stream in (1, 2):
-                    os.dup2(said.fileno(), stream)
-                sys.stdout = sys.stderr = open(1, "w", closefd=False)  # pytest's write elsewhere.
-                sys.argv = [self.tool, *map(str, arguments), str(self.root)]
-                os._exit(ended(tool.main))
-            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-            said.seek(0)
-            output = said.read()
+        """(exit status, what it said)"""
+        status, output = planted.said_by(self.tool, [*arguments, self.root])
         self.assertNotIn("Traceback", output)
         return status, output
 

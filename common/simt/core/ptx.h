@@ -50,6 +50,7 @@ struct Statement {
   std::vector<std::string> op;    // "ld.global.f32" -> ld, global, f32
   std::vector<Operand> operands;  // None where nobody knows the instruction.
   SourceLine where;
+  uint32_t origin = 0;    // Which of ModuleText::origins.
   bool left_out = false;  // A branch that ptxas sees is never taken.
 
   const std::string& name() const { return op.front(); }
@@ -94,6 +95,8 @@ struct ModuleText {
   std::map<std::string, FunctionText> functions;
   std::vector<Declaration> variables;
   std::vector<std::string> files;  // by the index of .file
+  // What instructions stem from: a line, and those that it was inlined into.
+  std::vector<std::vector<SourceLine>> origins;
 };
 
 // "relu.cu:23", or "" where the compiler did not say.

@@ -387,6 +387,7 @@ class Parser {
     if (peek().starts_with('.')) unknown_directive(peek());
     Statement s;
     s.where = tokens_[at_].where;
+    s.origin = tokens_[at_].origin;
     if (peek(1) == ":") return label(f, s);
     if (accept("@")) {
       s.guard_negated = accept("!");
@@ -537,7 +538,7 @@ std::vector<std::string> accepted_directives() {
 
 ModuleText parse_ptx(const std::string& text) {
   ModuleText module;
-  Parser(tokens_of(text, module.files), module).run();
+  Parser(tokens_of(text, module), module).run();
   return module;
 }
 

@@ -25,8 +25,9 @@ bool is_name_char(char c) {
 
 class Lexer {
  public:
-  Lexer(const std::string& text, std::vector<std::string>& files)
-      : text_(text), files_(files) {
+  Lexer(const std::string& text, ModuleText& module)
+      : text_(text), files_(module.files), origins_(module.origins) {
+    origins_ = {{}};
     scan_files();
   }
 
@@ -36,6 +37,8 @@ class Lexer {
   }
 
  private:
+  using Position = std::tuple<uint32_t, uint32_t, uint32_t>;
+
   // .file directives come last; the lines that refer to them come first.
   void scan_files() {
     for (size_t at = text_.find(".file"); at != text_.npos;
@@ -127,7 +130,7 @@ class Lexer {
   }
 
   void emit(size_t end) {
-    tokens_.push_back({text_.substr(at_, end - at_), where_});
+    tokens_.push_back({text_.substr(at_, end - at_), where_, origin_});
     at_ = end;
   }
 
@@ -160,6 +163,7 @@ class Lexer {
               is_file(of);
     if (!good || !is_file(f))
       throw Error("PTX: '" + line + "' tells no line of a file");
+    trace(here, inlined == line.npos ? nullptr : &outer);
     if (l == 0) return;  // The compiler does not say: still the line before.
     const auto known = resolved_.find(outer);
     if (is_toolkit_file(files_[f]) && inlined != line.npos) {
@@ -171,24 +175,39 @@ class Lexer {
         files_[f].find("/cooperative_groups") != std::string::npos;
     resolved_[here] = where_;
   }
+  void trace(const Position& here, const Position* outer) {
+    const auto place = [](const Position& p) {
+      return SourceLine{std::get<0>(p), std::get<1>(p)};
+    };
+    std::vector<SourceLine> lines;
+    if (outer && traced_.contains(*outer))
+      lines = origins_[traced_[*outer]];
+    else if (outer)
+      lines.push_back(place(*outer));
+    if (place(here).line != 0) lines.push_back(place(here));
+    origin_ = static_cast<uint32_t>(origins_.size());
+    origins_.push_back(std::move(lines));
+    traced_[here] = origin_;
+  }
   bool is_file(uint32_t number) const {
     return number < files_.size() && !files_[number].empty();
   }
 
-  using Position = std::tuple<uint32_t, uint32_t, uint32_t>;
   const std::string& text_;
   std::vector<std::string>& files_;
+  std::vector<std::vector<SourceLine>>& origins_;
   size_t at_ = 0;
   SourceLine where_;
+  uint32_t origin_ = 0;
   std::map<Position, SourceLine> resolved_;
+  std::map<Position, uint32_t> traced_;
   std::vector<Token> tokens_;
 };
 
 }  // namespace
 
-std::vector<Token> tokens_of(const std::string& text,
-                             std::vector<std::string>& files) {
-  return Lexer(text, files).run();
+std::vector<Token> tokens_of(const std::string& text, ModuleText& module) {
+  return Lexer(text, module).run();
 }
 
 }  // namespace simt

@@ -10,11 +10,11 @@ namespace simt {
 struct Token {
   std::string text;  // A name, number, "string", directive, or one character.
   SourceLine where;
+  uint32_t origin;  // Which of ModuleText::origins.
 };
 
-// Fills in `files`, too, by the index of .file. Throws Error for text that
+// Fills in the module's files, too, and its origins. Throws Error for text that
 // cannot be taken apart.
-std::vector<Token> tokens_of(const std::string& text,
-                             std::vector<std::string>& files);
+std::vector<Token> tokens_of(const std::string& text, ModuleText& module);
 
 }  // namespace simt

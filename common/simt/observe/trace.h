@@ -1,6 +1,6 @@
 // Where a block goes: SIMT_TRACE=file.json writes which bytes the lanes of each
 // launch's first block access at one line, SIMT_TRACE_LINE=relu.cu:28, and what
-// they hand each other there, for plots/traces.py to draw. SIMT_TRACE_BLOCK=7
+// they hand each other there, for `make figures` to draw. SIMT_TRACE_BLOCK=7
 // chooses another block.
 #pragma once
 #include <array>

@@ -1,0 +1,1 @@
+"""Pages, facts, records and figures: what keeps every sentence true."""

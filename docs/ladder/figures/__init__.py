@@ -1,0 +1,1 @@
+"""What is drawn of it, and of what the executor traces."""

@@ -1,0 +1,151 @@
+"""Draws which bytes a warp's load fetches, and how many are under way at a time."""
+
+from ladder.figures.canvas import BLUE, GREY, ORANGE, boxes
+from ladder.figures.sheet import WIDTH, Sheet
+from ladder.figures.traces import SECTOR
+
+FLOAT = 4
+ROW = 32 * FLOAT  # bytes of the array in a row of the drawing
+VAIN = "#F5CDB4"  # fetched, and no lane wants it
+UNTOUCHED = "#F1F1F1"
+LEFT = 104
+CELL = 21.6
+LINE = 25
+
+
+# ---- Sectors -----------------------------------------------------------------
+
+
+def draw_lanes(accesses):
+    """The array in rows of 32 floats: what is wanted, and what is fetched with it."""
+    rows = [rows_of(access) for access in accesses]
+    height = sum(62 + LINE * len(one) for one in rows) + 36
+    sheet = Sheet(height)
+    top = 0
+    for access, some in zip(accesses, rows):
+        draw_access(sheet, top, access, some)
+        top += 62 + LINE * len(some)
+    draw_key(sheet, height - 20, accesses, rows)
+    return sheet.figure
+
+
+def rows_of(access):
+    sectors = access.touched()
+    return range(min(sectors) * SECTOR // ROW, max(sectors) * SECTOR // ROW + 1)
+
+
+def wanted_of(access):
+    """{sector: bytes of it that any lane wants}"""
+    return {sector: sum(lanes.values()) for sector, lanes in access.touched().items()}
+
+
+def draw_access(sheet, top, access, rows):
+    wanted = wanted_of(access)
+    sheet.write(10, top + 16, f"{access.title}: {len(access.first)} lanes × {access.bytes} "
+                f"bytes in {len(wanted)} sectors", 13, weight="bold")
+    sheet.write(10, top + 40, f"bytes of {access.array}", 11)
+    for k in range(ROW // SECTOR):
+        x, wide = place(k * SECTOR), 8 * CELL
+        sheet.bracket(x, x + wide - 2, top + 50, -4, GREY)
+        sheet.write(x + wide / 2, top + 39, "a sector: 32 bytes", 11, ha="center", color=GREY)
+    for row in rows:
+        y = top + 54 + LINE * (row - rows[0])
+        sheet.write(LEFT - 8, y + LINE / 2 - 2, f"{row * ROW:,} to {(row + 1) * ROW - 1:,}", 11,
+                    ha="right")
+        for k in range(ROW // SECTOR):
+            sector = row * ROW // SECTOR + k
+            color = VAIN if sector in wanted else UNTOUCHED
+            boxes(sheet.axes, [(place(k * SECTOR) + j * CELL, y) for j in range(8)], CELL - 1,
+                  LINE - 4, color=color)
+    for lane, first in access.first.items():
+        draw_lane(sheet, top + 54 - LINE * rows[0], lane, first, access.bytes)
+
+
+def place(byte):
+    """Where a byte of a row is drawn; sectors stand a little apart."""
+    return LEFT + byte / FLOAT * CELL + byte // SECTOR * 4
+
+
+def draw_lane(sheet, top, lane, first, bytes_):
+    """Its number, across what it wants; a pack lies in one sector."""
+    y = top + LINE * (first // ROW)
+    wide = bytes_ / FLOAT * CELL - 1
+    x = place(first % ROW)
+    sheet.box(x, y, wide, LINE - 4, BLUE)
+    sheet.write(x + wide / 2, y + LINE / 2 - 2, lane, 11, color="white", ha="center")
+
+
+def draw_key(sheet, y, accesses, rows):
+    """Of the colours that are there."""
+    wanted = [wanted_of(access) for access in accesses]
+    shown = {BLUE: "wanted by the lane of this number"}
+    if any(bytes_ < SECTOR for one in wanted for bytes_ in one.values()):
+        shown[VAIN] = "fetched with it, not wanted"
+    if any(len(one) < len(some) * ROW // SECTOR for one, some in zip(wanted, rows)):
+        shown[UNTOUCHED] = "not fetched"
+    x = LEFT
+    for color, words in shown.items():
+        sheet.box(x, y - 7, 14, 14, color)
+        sheet.write(x + 20, y, words)
+        x += 44 + 7.2 * len(words)
+
+
+# ---- In flight ---------------------------------------------------------------
+
+WAIT, STEP = 88, 37  # The width of a wait, and of an instruction.
+HIGH = 4  # of a byte in flight
+FLYING = "#9CC9E6"
+
+
+def draw_flight(shown):
+    """How often does the memory have to be waited for, to move the same floats?"""
+    orders = [trace.views["order"][0] for trace in shown]
+    most = max(order.bytes_loaded() for order in orders)
+    sheet = Sheet(438)
+    for top, trace, order in zip((0, 130, 260), shown, orders):
+        draw_order(sheet, top, trace.source.removeprefix("chapters/"), order, most)
+    sheet.arrow((LEFT, 410), (WIDTH - 14, 410))
+    sheet.write(LEFT, 426, "memory instructions in the order of the trace; every wait is drawn "
+                "equally long, and none to scale", 11.5)
+    return sheet.figure
+
+
+def draw_order(sheet, top, source, order, most):
+    """In the room of one thread; where it moves less than others, the next one follows."""
+    base, x = top + 116, LEFT
+    threads = most // order.bytes_loaded()
+    sheet.write(10, top + 20, order.title, 13, weight="bold")
+    sheet.write(10, top + 38, source, 11.5, color=GREY)
+    who = "one thread moves" if threads == 1 else f"{threads} threads, one after another, move"
+    sheet.write(WIDTH - 14, top + 20, f"{who} {most // FLOAT} floats: "
+                f"{threads} wait{'s' if threads > 1 else ''}", ha="right")
+    sheet.write(LEFT - 8, base - 34, "bytes in\nflight", 11, ha="right")
+    sheet.line([(LEFT, base), (WIDTH - 14, base)], GREY)
+    for _ in range(threads):
+        x = draw_one_thread(sheet, x, base, order) + 8
+
+
+def draw_one_thread(sheet, x, base, order):
+    """Its loads pile up; then it waits; then it stores. Returns where it ends."""
+    flying = order.bytes_before_store()
+    loads = [bytes_ for use, bytes_ in order.accesses if use == "load"]
+    below, done = 0, x + STEP * len(loads) + WAIT
+    for k, bytes_ in enumerate(loads):
+        begin = x + STEP * k
+        sheet.box(begin + STEP, base - HIGH * (below + bytes_), done - begin - STEP,
+                  HIGH * bytes_ - 1, FLYING)
+        draw_instruction(sheet, begin, base - HIGH * below, HIGH * bytes_, "load", BLUE)
+        below += bytes_
+    sheet.write(done - WAIT / 2, base - HIGH * flying / 2, f"{flying} bytes", ha="center",
+                bbox={"color": FLYING, "pad": 1, "linewidth": 0})
+    for use, bytes_ in order.accesses:
+        if use == "store":
+            draw_instruction(sheet, done, base, HIGH * bytes_, "store", ORANGE)
+            done += STEP
+    return done
+
+
+def draw_instruction(sheet, x, base, high, words, color):
+    high = max(high, 16)
+    sheet.box(x, base - high, STEP - 2, high - 1, color)
+    sheet.write(x + STEP / 2 - 1, base - high / 2, words, 11, color="white", ha="center")

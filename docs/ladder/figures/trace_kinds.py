@@ -1,0 +1,134 @@
+"""What else a trace can hold: who owns which element, what is under way when, and what
+the lanes of a warp hand each other. traces.py records these, drawings.py draws them."""
+
+import dataclasses
+import itertools
+
+from ladder.pages import Problem
+
+FLOAT = 4  # bytes
+
+
+@dataclasses.dataclass(frozen=True)
+class Owners:
+    """Which thread of which block takes which element, round by round."""
+    n: int
+    blocks: int  # of the launch
+    block: int  # threads of each
+    takes: dict  # block -> [of a round: {thread: element}]
+
+    @property
+    def step(self):
+        return self.blocks * self.block
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """The loads and stores of a warp's lanes, in the order of execution."""
+    title: str
+    n: int
+    accesses: list  # [use, bytes of a lane]
+
+    def bytes_before_store(self):
+        """What a lane has asked for when it first waits for it."""
+        loads = itertools.takewhile(lambda access: access[0] == "load", self.accesses)
+        return sum(bytes_ for _, bytes_ in loads)
+
+    def bytes_loaded(self):
+        return sum(bytes_ for use, bytes_ in self.accesses if use == "load")
+
+
+@dataclasses.dataclass(frozen=True)
+class Vote:
+    """What the lanes of a warp put into a vote: a bit of each."""
+    n: int
+    word: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Exchange:
+    """A butterfly: in each round a lane gets the word of the lane `far` from it."""
+    n: int
+    rounds: list  # (far, the words that the lanes give)
+
+
+def owners(view, events):
+    """Of the loads: the k-th of a thread is its k-th round's."""
+    takes = {}
+    for event in events:
+        if event["use"] != "load":
+            continue
+        rounds = takes.setdefault(event["number"], [])
+        for lane in event["lanes"]:
+            thread = 32 * event["warp"] + lane["lane"]
+            k = sum(thread in taken for taken in rounds)
+            if k == len(rounds):
+                rounds.append({})
+            rounds[k][thread] = lane["offset"] // FLOAT
+    return [{"n": view.n, "blocks": events[0]["blocks"], "block": events[0]["block"],
+             "takes": {str(number): [_runs(taken) for taken in rounds]
+                       for number, rounds in takes.items()}}]
+
+
+def _runs(taken):
+    """{0: 7, 1: 8, 2: 9} -> "0:7:3": so many neighbours in neighbouring threads"""
+    found = []
+    for thread, element in sorted(taken.items()):
+        if found and (thread, element) == (sum(found[-1][::2]), sum(found[-1][1:])):
+            found[-1][2] += 1
+        else:
+            found.append([thread, element, 1])
+    return " ".join("{}:{}:{}".format(*run) for run in found)
+
+
+def read_owners(data):
+    def taken(text):
+        runs = [map(int, run.split(":")) for run in text.split()]
+        return {thread + k: element + k for thread, element, count in runs
+                for k in range(count)}
+
+    return Owners(**data | {"takes": {int(number): [taken(text) for text in rounds]
+                                      for number, rounds in data["takes"].items()}})
+
+
+def order(view, events):
+    return [{"title": view.titles[0], "n": view.n,
+             "accesses": [[event["use"], event["bytes"]] for event in events
+                          if event["warp"] == 0]}]
+
+
+def vote(view, events):
+    lanes, = (event["lanes"] for event in _of_first_warp(view, events, "vote", 1))
+    return [{"n": view.n, "word": f"{sum(one['value'] << one['lane'] for one in lanes):08x}"}]
+
+
+def read_vote(data):
+    return Vote(**data | {"word": int(data["word"], 16)})
+
+
+def exchange(view, events):
+    rounds = []
+    for event in _of_first_warp(view, events, "exchange", 3):
+        far = {lane["with"] for lane in event["lanes"]}
+        if len(far) != 1:
+            raise Problem(f"'{view.code}' has lanes that look differently far")
+        rounds.append([far.pop(), " ".join(f"{one['value']:08x}" for one in event["lanes"])])
+    return [{"n": view.n, "rounds": rounds}]
+
+
+def read_exchange(data):
+    return Exchange(**data | {"rounds": [(far, [int(word, 16) for word in words.split()])
+                                         for far, words in data["rounds"]]})
+
+
+def _of_first_warp(view, events, use, count):
+    found = [event for event in events if event["warp"] == 0 and event["use"] == use]
+    if len(found) != count:
+        raise Problem(f"'{view.code}' comes to {len(found)} {use}s of the first warp, "
+                      f"where {count} were expected")
+    return found
+
+
+TRACERS = {"owners": owners, "order": order, "vote": vote, "exchange": exchange}
+READERS = {"owners": read_owners, "order": lambda data: Order(**data), "vote": read_vote,
+           "exchange": read_exchange}

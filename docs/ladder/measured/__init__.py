@@ -1,0 +1,1 @@
+"""What was measured: taken, recorded, read."""

@@ -1,0 +1,176 @@
+"""Counts every chapter, variant and test kernel with ncu and with the executor.
+
+    python -m ladder.measured.parity       `make parity` calls it so
+
+Needs a GPU and Nsight Compute, and writes plots/data/<gpu>/<date>/parity.json.
+Without a GPU it counts the executor's side of the newest such file again.
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+
+from ladder import ncu, toolchain
+from ladder.measured import bench, parity_data, program_record, records
+from ladder.measured.parity_data import METRICS, Launch, Parity
+from ladder.measured.program_record import run_or_raise
+from ladder.measured.records import RecordError
+from ladder.pages import ROOT
+
+
+def programs():
+    """Every source that is compared, in order."""
+    kernels = sorted(ROOT.glob("tests/parity/*.cu"))
+    chapters = [source for folder in records.chapter_folders(ROOT)
+                for source in records.sources(folder)]
+    if not kernels:
+        raise RecordError("tests/parity holds no .cu file")
+    return [str(path.relative_to(ROOT)) for path in kernels + chapters]
+
+
+def binary(backend, program):
+    kind = "counted" if program.startswith("chapters/") else "program"
+    return f"build/{backend}/{pathlib.Path(program).with_suffix('')}.{kind}"
+
+
+def build(backend, wanted):
+    targets = [binary(backend, program) for program in wanted]
+    with toolchain.alone(ROOT):
+        built = toolchain.make(ROOT, backend, f"-j{os.cpu_count()}", *targets)
+    if built.returncode:
+        raise RecordError(f"the build failed:\n{built.stdout}")
+
+
+# ---- The executor ------------------------------------------------------------
+
+
+def count_by_executor(program):
+    """[Launch] with an empty ncu side."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as report:
+        # The checks would tell what they find; here only numbers matter.
+        run_or_raise([binary("cpu", program)],
+                     SIMT_REPORT=report.name, SIMT_CHECKS="off")
+        launches = json.load(report)["launches"]
+    return [Launch(ncu.short_name(one["kernel"]), one["grid"], one["block"], {},
+                   {m: parity_data.short(one["metrics"][m]) for m in METRICS})
+            for one in launches]
+
+
+# ---- ncu ---------------------------------------------------------------------
+
+
+def count_by_ncu(program):
+    """[Launch] with an empty executor side."""
+    command = ["ncu", *ncu.arguments(METRICS), binary("gpu", program)]
+    return launches_of(ncu.read(run_or_raise(command), METRICS))
+
+
+def launches_of(told):
+    """What ncu told, every metric of which must be there."""
+    launches = []
+    for kernel, grid, block, numbers in told:
+        if lacking := set(METRICS) - numbers.keys():
+            raise RecordError(f"ncu has no {', '.join(sorted(lacking))} of {kernel}")
+        complete(numbers)
+        launches.append(Launch(kernel, grid, block, numbers, {}))
+    return launches
+
+
+def complete(numbers):
+    """A kernel without branches is uniform: ncu prints 0 % there."""
+    if numbers["smsp__sass_branch_targets.sum"] == 0:
+        numbers["smsp__sass_average_branch_targets_threads_uniform.pct"] = 100.
+
+
+# ---- Both --------------------------------------------------------------------
+
+
+def together(program, theirs, ours):
+    """Launches of both sides, matched in order."""
+    if len(theirs) != len(ours):
+        raise RecordError(f"{program}: ncu saw {len(theirs)} launches, the executor "
+                          f"{len(ours)}")
+    joined = []
+    for k, (a, b) in enumerate(zip(theirs, ours)):
+        if not a.same_launch(b):
+            raise RecordError(f"{program}: launch {k} is {a.kernel} {a.grid} x "
+                              f"{a.block} to ncu, {b.kernel} {b.grid} x "
+                              f"{b.block} to the executor")
+        joined.append(dataclasses.replace(b, ncu=a.ncu))
+    return joined
+
+
+def context():
+    version = re.search(r"Version (\S+)", run_or_raise(["ncu", "--version"]))[1]
+    return program_record.context() | {"ncu": version, "command": "make parity"}
+
+
+def record_both():
+    wanted, told = programs(), context()
+    for backend in ("gpu", "cpu"):
+        build(backend, wanted)
+    counted = {}
+    for program in wanted:
+        print(f"{program} ...", flush=True)
+        counted[program] = together(program, count_by_ncu(program),
+                                    count_by_executor(program))
+    path = bench.DATA / records.gpu_folder(told["gpu"]) / told["date"] / "parity.json"
+    return path, Parity(told, counted)
+
+
+def count_executor_again(known, wanted):
+    """ncu's side as it is known, beside what the executor counts now."""
+    counted = [program for program in wanted if program in known.programs]
+    build("cpu", counted)
+    return Parity(known.context, {
+        program: together(program, known.programs[program],
+                          count_by_executor(program))
+        for program in counted}, known.ties)
+
+
+def summary(parity):
+    """How many launches of each program agree, quantity by quantity."""
+    width = max(map(len, parity.programs))
+    lines = [" " * width + "".join(f"{q:>21}" for q in parity_data.QUANTITIES)]
+    for program, launches in parity.programs.items():
+        line = f"{program:{width}}"
+        for quantity in parity_data.QUANTITIES:
+            equal = sum(not parity_data.differs(program, launch, quantity)
+                        for launch in launches)
+            line += f"{f'{equal} of {len(launches)}':>21}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def main():
+    if bench.this_gpu() == "unknown":
+        path = parity_data.newest(ROOT)
+        print(f"No GPU here: only the executor counts; ncu's side is that of "
+              f"{path.relative_to(ROOT)}.")
+        parity = count_executor_again(parity_data.load(path, ROOT), programs())
+    else:
+        path, parity = record_both()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(parity_data.text_of(parity, ROOT))
+    print(f"\nLaunches that agree:\n{summary(parity)}\n")
+    exceptions = parity_data.read_exceptions(
+        (ROOT / parity_data.EXCEPTIONS).read_text())
+    troubles = [f"{program}: {quantity}: {trouble}"
+                for program, quantity, _, found in
+                parity_data.judge(parity, exceptions) for trouble in found]
+    print("\n".join(troubles))
+    print(f"{path.relative_to(ROOT)}: {len(troubles)} differences that "
+          f"{parity_data.EXCEPTIONS} does not explain.")
+    return 1 if troubles else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except RecordError as error:
+        sys.exit(f"parity: {error}")

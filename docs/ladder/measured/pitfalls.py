@@ -1,0 +1,30 @@
+"""Gets bandwidths wrong on purpose, for docs/how-not-to-measure.md.
+
+    python -m ladder.measured.pitfalls PROGRAM     `make pitfalls` calls it so
+
+Runs build/gpu/plots/pitfalls.program, and ncu over the one of its kernels that
+keeps shared memory busy; records {name: {"wrong": number, "right": number}}.
+"""
+
+import json
+
+from ladder import ncu
+from ladder.measured.program_record import ProgramRecord, run_or_raise, script
+
+RECORD = ProgramRecord("pitfalls")
+BUSIEST = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
+DRAM = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"
+
+
+def main(program):
+    told = json.loads(run_or_raise([program]))
+    ((_, _, _, busy),) = ncu.read(run_or_raise(
+        ["ncu", *ncu.arguments([BUSIEST, DRAM]), program, "ncu"]), [BUSIEST, DRAM])
+    told["busiest unit, %"] = {"wrong": busy[BUSIEST], "right": busy[DRAM]}
+    for name, pair in told.items():
+        print(f"{name:34} wrong {pair['wrong']:10,.4g}   right {pair['right']:10,.4g}")
+    RECORD.write(told)
+
+
+if __name__ == "__main__":
+    script(RECORD.name, __doc__, main)

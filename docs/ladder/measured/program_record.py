@@ -1,0 +1,85 @@
+"""What a program with a main of its own has measured on a GPU: plots/NAME.cu prints
+numbers as JSON, and `make NAME` records them in plots/data/<gpu>/<date>/NAME.json."""
+
+import dataclasses
+import datetime
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+
+from ladder import toolchain
+from ladder.measured import bench, records, tie
+from ladder.pages import ROOT
+
+
+@dataclasses.dataclass(frozen=True)
+class ProgramRecord:
+    name: str
+
+    @property
+    def source(self):
+        return pathlib.Path("plots", f"{self.name}.cu")
+
+    def newest(self, root, gpu=records.REFERENCE_GPU):
+        """What was measured last, be it by an earlier version of the program."""
+        return self._newest(root, gpu)[self.name]
+
+    def context(self, root, gpu):
+        """Where and when that was."""
+        return self._newest(root, gpu)["context"]
+
+    def gpus(self, root):
+        """The folders of all GPUs with a record, that of the text first."""
+        found = {path.parents[1].name for path in root.glob(f"plots/data/*/*/{self.name}.json")}
+        return sorted(found, key=lambda gpu: (gpu != records.REFERENCE_GPU, gpu))
+
+    def _newest(self, root, gpu):
+        found = sorted(root.glob(f"plots/data/{gpu}/*/{self.name}.json"))
+        if not found:
+            raise records.RecordError(f"{self.source} was not measured on {gpu}: "
+                                      f"run `make {self.name}` there")
+        data = records.opened(found[-1])
+        records.note_stale(data["context"]["tie"], tie.tie(root, self.source),
+                           f"{found[-1].relative_to(root)} is of an earlier version of "
+                           f"{self.source}: `make {self.name}` on {gpu} measures it anew")
+        return data
+
+    def write(self, told):
+        about = context() | {"command": f"make {self.name}", "source": str(self.source),
+                             "tie": tie.tie(ROOT, self.source)}
+        path = bench.DATA / records.gpu_folder(about["gpu"]) / about["date"] / f"{self.name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(records.sealed({"context": about, self.name: told}))
+        print(f"Wrote {path.relative_to(ROOT)}.")
+
+
+def context():
+    """What has to be known of a measurement."""
+    commit, dirty = bench.checkout()
+    gpu, driver = run_or_raise(["nvidia-smi", "--query-gpu=name,driver_version",
+                           "--format=csv,noheader"]).splitlines()[0].split(", ")
+    cuda = run_or_raise([toolchain.nvcc(ROOT), "--version"])
+    return {"gpu": gpu, "driver": driver, "cuda": re.search(r"release ([\d.]+)", cuda)[1],
+            "date": datetime.date.today().isoformat(), "commit": commit, "dirty": dirty}
+
+
+def run_or_raise(command, **environment):
+    run = subprocess.run(command, cwd=ROOT, text=True, capture_output=True,
+                         env=os.environ | environment)
+    if run.returncode:
+        raise records.RecordError(f"{' '.join(map(str, command))} ended with status "
+                                  f"{run.returncode}:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
+    return run.stdout
+
+
+def script(name, usage, measure):
+    """What plots/NAME.py does: measure(program), which its one argument names."""
+    if len(sys.argv) != 2:
+        sys.exit(usage)
+    try:
+        measure(sys.argv[1])
+    except records.RecordError as error:
+        sys.exit(f"{name}: {error}")

@@ -1,0 +1,165 @@
+"""Who finds what: compute-sanitizer's four tools on the kernels that are wrong.
+
+    python -m ladder.measured.sanitizer FILE.json
+
+Builds every tests/wrong/programs/*.cu for the GPU at hand and every contract's
+wrong kernel with its suite, runs each under each tool, kernels to the first red
+check, and writes what was found. A file that was run before, and is the same, keeps
+what was found then. Needs a GPU and compute-sanitizer.
+"""
+
+import concurrent.futures
+import datetime
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from ladder.measured import records
+from ladder.measured.tie import tie
+from ladder.pages import ROOT
+
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+# Everything ends within seconds but what never ends.
+PATIENCE = 60
+SUMMARY = re.compile(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard")
+MESSAGE = re.compile(r"^=========\s+(?:Error: |Warning: )?(.+)$", re.M)
+
+
+def make(*arguments):
+    done = subprocess.run(["make", "--silent", "BACKEND=gpu", *arguments],
+                          cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"make {' '.join(arguments)} failed:\n{done.stderr}")
+
+
+def verdict(tool, command):
+    """What `tool` says of a program: its first message, "" if it is silent."""
+    try:
+        done = subprocess.run(
+            ["compute-sanitizer", "--tool", tool, "--print-limit", "1", *command],
+            cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return "never ends"
+    counts = [int(a or b) for a, b in SUMMARY.findall(done.stdout)]
+    if not counts:
+        raise SystemExit(f"{tool} on {command[0]} gave no summary:\n{done.stdout}"
+                         f"{done.stderr}")
+    if not any(counts):
+        return ""
+    lines = [m for m in MESSAGE.findall(done.stdout)
+             if not m.startswith(("COMPUTE-SANITIZER", "ERROR SUMMARY"))]
+    return lines[0].strip() if lines else "found"
+
+
+def known():
+    """Name -> what was found of sources that have not changed since."""
+    try:
+        found = newest(ROOT)["programs"]
+    except ValueError:
+        return {}
+    return {name: one for name, one in found.items()
+            if (ROOT / name).is_file() and one["tie"] == tie(ROOT, name)}
+
+
+def commands(done):
+    """Name of each wrong source that is not done -> how to run it."""
+    programs = sorted(p for p in (ROOT / "tests/wrong/programs").glob("*.cu")
+                      if not p.name.endswith(".fixed.cu"))
+    kernels = sorted((ROOT / "tests/wrong").glob("*.cu"))
+    if not programs or not kernels:
+        raise SystemExit("tests/wrong has no programs, or no kernels: nothing to run")
+    binaries = {}
+    for path in programs + kernels:
+        if path.relative_to(ROOT).as_posix() in done:
+            continue
+        ending = ".program" if path.parent.name == "programs" else ".run"
+        target = "build/gpu" / path.relative_to(ROOT).with_suffix(ending)
+        binaries[path.relative_to(ROOT).as_posix()] = (
+            [str(target)] + ([] if ending == ".program" else ["--exit", "--abort-after=1"]))
+    if binaries:
+        make(f"-j{os.cpu_count()}", *(command[0] for command in binaries.values()))
+    return binaries
+
+
+# ---- The table in docs/executor.md -------------------------------------------
+
+FINDS = re.compile(r"^// finds: (?:error, says )?(.+?)(?:, (?:block|count).*)?$", re.M)
+
+
+def newest(root):
+    files = sorted(root.glob("plots/data/*/*/sanitizer.json"),
+                   key=lambda p: p.parent.name)
+    if not files:
+        raise ValueError("plots/data has no sanitizer.json: run "
+                         "`python -m ladder.measured.sanitizer` on a machine with a GPU")
+    return records.opened(files[-1])
+
+
+def who_finds_what(root):
+    """Header and rows: each wrong program, the executor's word, the tools'."""
+    report = newest(root)
+    rows = []
+    for path in sorted((root / "tests/wrong/programs").glob("*.cu")):
+        if path.name.endswith(".fixed.cu"):
+            continue
+        name = path.relative_to(root).as_posix()
+        seen = report["programs"].get(name)
+        if not seen:
+            raise ValueError(f"compute-sanitizer was not run on {name}: run "
+                             "`python -m ladder.measured.sanitizer` on a machine with a GPU")
+        records.note_stale(seen["tie"], tie(root, name),
+                           f"compute-sanitizer was run on an earlier {name}: "
+                           "`python -m ladder.measured.sanitizer` runs it anew")
+        finds = FINDS.search(path.read_text())
+        if not finds:
+            raise ValueError(f"{name} does not say '// finds: ...'")
+        tools = [t for t in TOOLS if seen[t] and seen[t] != "never ends"]
+        ends = any(seen[t] == "never ends" for t in TOOLS)
+        rows.append([f"`{path.stem}`", finds[1],
+                     ", ".join(tools) or ("(never ends)" if ends else "-")])
+    caption = (f"*{report['gpu']}, {report['tool']}, {report['date']}, commit "
+               f"{report['commit']}.*")
+    return ["program", "the executor says", "compute-sanitizer's tools"], rows, caption
+
+
+def main():
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    if not shutil.which("compute-sanitizer"):
+        raise SystemExit("compute-sanitizer is not on the PATH; it comes with the "
+                         "CUDA Toolkit")
+    done = known()
+    found = {name: dict(one) for name, one in done.items()}
+    runs = [(name, tool, command) for name, command in commands(done).items()
+            for tool in TOOLS]
+    with concurrent.futures.ThreadPoolExecutor(max(1, os.cpu_count() - 2)) as pool:
+        jobs = {pool.submit(verdict, tool, command): (name, tool)
+                for name, tool, command in runs}
+        for job in concurrent.futures.as_completed(jobs):
+            name, tool = jobs[job]
+            found.setdefault(name, {})[tool] = job.result()
+    version = subprocess.run(["compute-sanitizer", "--version"],
+                             capture_output=True, text=True).stdout
+    report = {
+        "date": datetime.date.today().isoformat(),
+        "commit": os.environ.get("COMMIT", "unknown"),
+        "tool": "compute-sanitizer " + re.search(r"Version ([\d.]+\d)", version)[1],
+        "gpu": subprocess.run(
+            ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
+            capture_output=True, text=True).stdout.strip(),
+        "programs": {
+            name: {"tie": tie(ROOT, name), **{t: found[name][t] for t in TOOLS}}
+            for name in sorted(found)
+        },
+    }
+    path = pathlib.Path(sys.argv[1])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(records.sealed(report))
+    print(f"{len(found)} programs under {len(TOOLS)} tools: {path}")
+
+
+if __name__ == "__main__":
+    main()

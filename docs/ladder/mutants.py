@@ -1,0 +1,259 @@
+"""The bugs that the pages propose to plant: what each changes, and what its run says.
+
+    <!-- break FILE: 'old' -> 'new'; red: TEST CASE OR FINDING -->
+
+weave.py shows them, tests/breaks.py judges them; both build one program of all,
+and what a program has said without a GPU is kept in build/breaks.
+"""
+
+import concurrent.futures
+import dataclasses
+import difflib
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import textwrap
+
+from ladder import pages, together, toolchain
+from ladder.pages import Problem
+
+# For doctest: on a GPU ./run would go on to measure. It tells of the first failure, as its
+# reader sees it; the names of all that fail are doctest's own to tell.
+CHECKS_ONLY, AS_READ = ("--dt-exit", "--dt-reporters=console"), "--dt-reporters=plain"
+SECONDS = 60  # A chapter's run takes five; a mutant that hangs takes for ever.
+CORES = len(os.sched_getaffinity(0))
+COLUMNS = 80
+
+QUOTED = r"'(?:[^'\\\n]|\\.)*'"
+ITEM = re.compile(
+    rf"(?P<file>\S+):\s+(?P<old>{QUOTED}(?:\s+{QUOTED})*)\s*->\s*"
+    rf"(?P<new>{QUOTED}(?:\s+{QUOTED})*)\s*;\s*red:\s*(?P<red>\S.*)",
+    re.S,
+)
+ESCAPES = {"n": "\n", "'": "'", "\\": "\\", ">": ">"}
+RULER = re.compile(r"^={20,}$", re.M)  # Between the reports of doctest.
+CASE = re.compile(r"^TEST CASE: +(.*?) *$", re.M)
+
+# What the executor, or else the checks, say first: that line and what follows.
+FINDING = re.compile(r"^simt: (?!note:).*\n.*", re.M)
+FAILED = re.compile(r"^FAILED: .*\n.*(?:\n  (?!\().*)?", re.M)
+PLANTED = re.compile(r"[^\s:]*/\w+\.[0-9a-f]{8}\.cu\b")
+NOT_THE_SAME_IN_EVERY_RUN = re.compile(r",? (?:at|of) global address 0x[0-9a-f]+| \(allocation \d+\)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Break:
+    where: str
+    source: pathlib.Path
+    old: str
+    new: str
+    red: str
+
+    def __str__(self):
+        return f"{self.where}: {self.source.name}: '{self.old}' -> '{self.new}'"
+
+    def text(self):
+        """The source with the bug in it."""
+        return self.source.read_text().replace(self.old, self.new)
+
+    def edit(self):
+        """The lines that change, with a line around them, as a diff."""
+        before, after = (text.splitlines() for text in (self.source.read_text(), self.text()))
+        lines = list(difflib.unified_diff(before, after, lineterm="", n=1))[3:]
+        return ["@@" if line.startswith("@@ ") else line for line in lines if line.strip()]
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """What became of a program: built or not, its exit status, its output."""
+
+    built: bool
+    status: int | None  # None: it did not end in time.
+    output: str
+
+    @property
+    def passed(self):
+        return self.built and self.status == 0
+
+    def failed_cases(self):
+        """doctest names a case that has something to say, failed or not."""
+        reports = [r for r in RULER.split(self.output) if "ERROR: " in r]
+        return [name for report in reports for name in CASE.findall(report)]
+
+    def says(self, text):
+        return text in CASE.sub("", self.output)
+
+    def turns_red(self, name):
+        """The check of exactly that name, or a finding that says so."""
+        return self.built and self.status and (name in self.failed_cases() or self.says(name))
+
+    def first_lines(self, source):
+        """What it says first about what is wrong, as it is on every machine."""
+        found = FINDING.search(self.output) or FAILED.search(self.output)
+        if not found:
+            raise Problem(f"its run does not say what is wrong:\n{self.tail()}")
+        said = NOT_THE_SAME_IN_EVERY_RUN.sub("", PLANTED.sub(source.name, found[0]))
+        return [line for long in said.rstrip().splitlines() for line in _wrapped(long)]
+
+    def tail(self, lines=12):
+        return "\n".join("        " + s for s in self.output.rstrip().splitlines()[-lines:])
+
+
+def parse(directive, page):
+    item = ITEM.fullmatch(directive.args)
+    if not item:
+        raise Problem("write: break FILE: 'old' -> 'new'; red: TEST CASE OR FINDING")
+    source = pages.relative_file(page, item["file"])
+    if source.suffix != ".cu":
+        raise Problem(f"{source.name} is no .cu that fulfils a contract")
+    old, new = _unquote(item["old"]), _unquote(item["new"])
+    matches = source.read_text().count(old) if old else 0
+    if matches != 1:
+        raise Problem(f"'{old}' occurs {matches} times in {source.name}, need exactly 1")
+    if old == new:
+        raise Problem("'old' and 'new' are equal, so nothing is broken")
+    return Break(directive.where, source, old, new, " ".join(item["red"].split()))
+
+
+def collect(root, fail=lambda message: None):
+    """Every break item of every page that can be read."""
+    for path in pages.find(root):
+        try:
+            page = pages.Page(path, root)
+        except Problem as problem:
+            fail(str(problem))
+            continue
+        for directive in page.directives:
+            if directive.word == "break":
+                try:
+                    yield parse(directive, page)
+                except Problem as problem:
+                    fail(f"{directive.where}: {problem}")
+
+
+def only(name):
+    """doctest's option for the check of that name."""
+    return f"--dt-test-case={name.replace(',', '?')}"
+
+
+class Workshop:
+    """Builds through the Makefile the mutants of all items, the files that they change
+    and others, and runs them."""
+
+    def __init__(self, root, backend, items, others=()):
+        self.root = root
+        self.backend = backend
+        self.folder = root / "build" / "breaks"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with toolchain.alone(root):
+            self.mutants = {item: self._plant(item.source, item.text()) for item in items}
+            changed = [item.source for item in items]
+            self.built = self._build([*self.mutants.values(), *changed, *others])
+
+    def runs(self, jobs):
+        """Jobs are a source, and options: job -> Run."""
+        jobs = sorted(set(jobs))
+        with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
+            return dict(zip(jobs, pool.map(lambda job: self._remembered(job[0], job[1:]), jobs)))
+
+    def _plant(self, source, text):
+        """Write a changed copy of a source where the Makefile can build it."""
+        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+        folder = self.folder / source.parent.relative_to(self.root)
+        copy = folder / f"{together.op(source)}.{digest}.cu"
+        folder.mkdir(parents=True, exist_ok=True)
+        if not copy.is_file() or copy.read_text() != text:
+            copy.write_text(text)
+        return copy
+
+    def _build(self, sources):
+        """Source -> the program that runs it, or what the compiler said."""
+        groups = together.gather(sorted(set(sources)), together.op)
+        return together.build(self.root, self.backend, groups, ".run")
+
+    def _remembered(self, source, options):
+        """A GPU need not do the same again; the executor does."""
+        program = self.built[source]
+        if isinstance(program, str):
+            return Run(False, None, program)
+        if self.backend != "cpu":
+            return self._run(source, options)
+        went_in = [_digest(program), str(source.relative_to(self.root)), *options]
+        kept = self.folder / f"{hashlib.sha256('|'.join(went_in).encode()).hexdigest()}.json"
+        if kept.is_file():
+            return Run(**json.loads(kept.read_text()))
+        run = self._run(source, options)
+        if run.status is not None:  # A busy machine is no reason to be late for ever.
+            part = kept.with_suffix(f".{os.getpid()}")
+            part.write_text(json.dumps(dataclasses.asdict(run)))
+            part.replace(kept)
+        return run
+
+    def _run(self, source, options):
+        try:
+            run = subprocess.run(
+                [self.built[source], *CHECKS_ONLY, *options],
+                cwd=self.root,
+                env=together.environment(self.root, source) | {"SIMT_COUNTERS": "off"},
+                timeout=SECONDS,
+                text=True,
+                errors="replace",
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
+        except subprocess.TimeoutExpired as late:
+            return Run(True, None, (late.stdout or b"").decode(errors="replace"))
+        return Run(True, run.returncode, together.plain(run.stdout))
+
+
+class Shown:
+    """What the pages show of each bug."""
+
+    def __init__(self, root):
+        self.workshop = Workshop(root, "cpu", list(collect(root)))
+
+    def lines(self, item):
+        options = [only(item.red)]
+        if not self._run(item, *options).turns_red(item.red):  # It is a finding, and no check.
+            options = []
+        if not self._run(item, *options).turns_red(item.red):
+            raise Problem(f"'{item.red}' does not turn red: see what tests/breaks.py says")
+        said = self._run(item, *options, AS_READ).first_lines(item.source)
+        name = [] if said[0] == f"FAILED: {item.red}" else [f"Red: *{item.red}*.", ""]
+        return [
+            "<details><summary>The edit, and what <code>./run</code> says</summary>", "",
+            "```diff", *item.edit(), "```", "",
+            *name,
+            "```text", *said, "```", "",
+            "</details>",
+        ]
+
+    def _run(self, item, *options):
+        job = (self.workshop.mutants[item], *options)
+        return self.workshop.runs([job])[job]
+
+
+@functools.cache
+def _digest(program):
+    return hashlib.sha256(program.read_bytes()).hexdigest()
+
+
+def _wrapped(line):
+    indent = re.match(" *", line)[0] + "  "
+    return textwrap.wrap(line, COLUMNS, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _unquote(literals):
+    texts = re.findall(QUOTED, literals)
+    return "".join(re.sub(r"\\(.)", _unescape, text[1:-1]) for text in texts)
+
+
+def _unescape(match):
+    if match[1] not in ESCAPES:
+        known = " ".join(rf"\{c}" for c in ESCAPES)
+        raise Problem(f"'{match[0]}' is no escape; there are {known}")
+    return ESCAPES[match[1]]

@@ -1,0 +1,105 @@
+"""What the executor's parser reads of the PTX that nvcc makes: functions, loops, lines.
+
+docs/ptx.cpp prints it.
+"""
+
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+from ladder import toolchain
+from ladder.pages import ROOT, Problem
+
+PROGRAM = "build/cpu/docs/ptx.program"
+FLAGS = ["-std=c++20", "-O3", "-lineinfo", "-arch=compute_90", "-ptx"]
+PARSER = ("docs/ptx.cpp", "common/simt/core/*", "common/simt/decode/*")
+
+
+class Kernel:
+    """One function of a PTX module: its instructions and its loops."""
+
+    def __init__(self, found):
+        self.opcodes = [opcode for opcode, *_ in found["code"]]
+        self.lines = [set(map(tuple, lines)) for _, *lines in found["code"]]  # Callers' included.
+        self.repeated = set(found["repeated"])
+        self.loops = found["loops"]
+
+    def in_loops_of(self, line):
+        """The instructions of every loop that a branch of this line leaves."""
+        return {i for loop in self.loops if any(line in self.lines[e] for e in loop["exits"])
+                for i in loop["inside"]}
+
+    def of_line(self, line):
+        return {i for i, lines in enumerate(self.lines) if line in lines}
+
+
+class Module:
+    """The PTX of one source file."""
+
+    def __init__(self, text):
+        found = json.loads(text)
+        self.files = {pathlib.Path(path).resolve(): n for n, path in enumerate(found["files"]) if path}
+        self.functions = found["functions"]
+
+    def kernel(self, wanted):
+        """The one function called `wanted`, template arguments and all. A template answers
+        to its bare name too, as long as it is the only one."""
+        arguments = "" if "<" in wanted else "(?:<.*>)?"
+        name = re.compile(rf"(?:.*::)?{re.escape(re.sub(' ', '', wanted))}{arguments}")
+        found = [f for n, f in self.functions.items() if name.fullmatch(re.sub(" ", "", n))]
+        if len(found) != 1:
+            raise Problem(f"{len(found)} functions in the PTX answer to '{wanted}', need exactly 1; "
+                          f"there are: {', '.join(sorted(self.functions)) or 'none'}")
+        return Kernel(found[0])
+
+
+class Compiler:
+    """nvcc and the parser, with a cache in build/claims/: once a file, whatever the claims."""
+
+    def __init__(self, root):
+        self.root = root
+        self.cache = root / "build" / "claims"
+        self.module = functools.cache(self._module)
+
+    def _module(self, path):
+        kept = self.cache / f"{self._key(path)}.json"
+        if not kept.is_file():
+            self.cache.mkdir(parents=True, exist_ok=True)
+            compiled = kept.with_suffix(f".{os.getpid()}.ptx")
+            made = subprocess.run([*self._command(), path, "-o", compiled], capture_output=True, text=True)
+            if made.returncode:
+                raise Problem(f"{path.name} does not compile:\n{made.stderr.strip()}")
+            part = kept.with_suffix(f".{os.getpid()}")
+            part.write_text(parsed(compiled))
+            compiled.unlink()
+            part.replace(kept)
+        return Module(kept.read_text())
+
+    def _key(self, path):
+        """A digest of everything that the answer depends on."""
+        headers = [p for p in path.parent.iterdir() if p.suffix in (".h", ".cuh")]
+        headers += (self.root / "common").rglob("*.h")
+        parser = [p for place in PARSER for p in ROOT.glob(place)]
+        digest = hashlib.sha256(" ".join([str(path), *self._command()]).encode())
+        for p in [path, *sorted(headers), *sorted(parser)]:
+            digest.update(p.read_bytes())
+        return digest.hexdigest()[:32]
+
+    def _command(self):
+        return [toolchain.nvcc(self.root), *FLAGS, f"-I{self.root}"]
+
+
+def parsed(path):
+    """What the program says of a file of PTX."""
+    with toolchain.alone(ROOT):
+        made = toolchain.make(ROOT, "cpu", PROGRAM)
+    if made.returncode:
+        raise Problem(f"{PROGRAM} cannot be built:\n{made.stdout}")
+    said = subprocess.run([ROOT / PROGRAM, path], capture_output=True, text=True)
+    if said.returncode:
+        raise Problem(f"{PROGRAM} cannot read this PTX: {said.stderr.strip()}")
+    return said.stdout

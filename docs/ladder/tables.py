@@ -1,0 +1,874 @@
+"""The tables, figures and single values that weave.py puts into pages.
+
+    table chapter [N...]      this chapter beside the one before and the copy
+    table variants [N...] [SERIES]   the files of this chapter beside each other
+    table misaligned [N...]   aligned and one element off, same process
+    table counters CASE [ROW, ROW...]   counters, this chapter beside the one before
+    table launch [N...]       small sizes: cold, warm, and in a CUDA graph
+    table ladder              every chapter, by operation: its idea, speed and gain
+    table peers OP [N...]     the chapters of a contract beside its peers
+    table provenance          every data file and where it comes from
+    table claims              how many claims each page has, so that none gets lost unseen
+    table parity programs     how often the executor counts what ncu counts
+    table parity differences  where it does not, and why
+    table kernel FILE NAME    what ncu and the executor count of one launch of NAME
+    table ptx forms           the PTX that the executor accepts; words, specials, directives
+    table findings            wrong programs: what the executor and the sanitizer find
+    table speed               the executor's own time a thread, and numba's simulator's
+    table memory              the executor's own memory
+    table coarsening          chapter 10's kernel by its factor, counted
+    table sweep [N...]        the same, timed
+    table turns               the same, at 2^28, beside the blocks' turns at the one sum
+    table latency             what plots/latency.cu measures, on each GPU that has a record
+    figure ladder             what plot.py drew, with its caption
+    figure gpus               each chapter's part of the copy, on two GPUs
+    figure by_size            the same, for this chapter
+    figure lanes [FILE]       which sectors a warp's lanes load from
+    figure active [FILE]      which threads of a block work at each step
+    figure error              how the error of a sum grows
+    figure error_speed        worst errors beside times, GELU and sums
+    figure counters           what the executor counts of each chapter, beside times
+    figure NAME               one idea, with its caption: drawings.py has the names
+    figure sweep              chapter 10's kernel by its factor and its block
+    value fastest N           the best pair of those
+    value tried FACTOR BLOCK N   239, the time of one pair in µs
+    value turn_ns             1.83, the most that one addition to the one sum takes
+    value gbps FILE N         4271
+    value percent FILE N      99.8 %   of the copy in the same process
+    value us FILE N           2011     and misaligned_percent, likewise
+    value copy_gbps FILE N    4277     value floor_us FILE: the launch floor
+    value above_floor_us FILE N   what a call takes beyond the launch floor
+    value share_us FILE N / COUNT   1.82   a call's time, divided; share_ns likewise
+    value sms FILE            132      the SMs of the GPU that was measured
+    value times FILE N SERIES / SERIES   1.45   so much longer takes the first
+
+SERIES is what a series is called behind the name of its op, `backward` for
+`relu_mask backward`; without it, the op's own is meant. These may end with it, too:
+gbps, percent, us, copy_gbps. Behind that, `on GPU` names another folder of
+plots/data than the H200's; share_us and share_ns take it in front of the slash.
+
+    value counter FILE CASE ROW   16.00
+    value peer FILE BY N      1.14 x   what BY (CUB, PyTorch, ...) takes, in times of FILE's
+    value arbitration FILE    0.5 %    what hardware adds to FILE's wavefronts of shared memory
+    value latency NAME        262.1    ns of one thing alone: NAME as plots/latency.cu prints it
+    value latency_us NAME [* COUNT]   1.19   µs of so many, one after the other
+    value clock FILE          1.98     GHz of an SM before it was measured: cycles per nanosecond
+    value reckoned {us FILE N} / 2 - {latency_us NAME}   what a reader gets from other
+                              values: each is taken as rounded as a page prints it
+    value pitfall wrong NAME  what docs/how-not-to-measure.md gets wrong, and `right`
+
+CASE is n=1048576 or n=2^20, then offset=1 if arrays start one element too far,
+and kernel=NAME for one kernel of several.
+ROW is a row of the table that ./run prints without a GPU; without any, all that
+matter are woven. Counters come from the executor when they are woven. The rest:
+
+N is 150528 or 2^28, FILE a .cu beside the page. Everything raises ValueError
+with what to do when data are missing or older than the .cu.
+"""
+
+import itertools
+import os
+import re
+
+from ladder import counts, forms, pages, prose
+from ladder.figures import (
+    budget_figure, counters_figure, drawings, error_figure, traces, two_gpus_figure
+)
+from ladder.measured import latency, parity_data, peers, pitfalls, records, sanitizer, speed, sweep
+from ladder.measured.records import SIZE, parse_size
+from ladder.pages import Problem
+
+LARGE = [1 << 26, 1 << 28, 1 << 30]
+SIZES = [150_528, 1 << 20, 6_422_528, 1 << 24, *LARGE]
+SMALL = [1 << 10, 1 << 14, 150_528, 1 << 20]
+HEADLINE = 1 << 28
+STALE = set()  # A sentence for each stale record that was shown.
+
+
+def render(kind, name, args, page):
+    """The Markdown lines of one woven block."""
+    renderers = {key[1]: function for key, function in RENDERERS.items()
+                 if key[0] == kind}
+    if name not in renderers:
+        raise ValueError(f"there is no {kind} '{name}'; there are "
+                         f"{', '.join(sorted(renderers))}")
+    records.stale.clear()
+    try:
+        lines = renderers[name](args, page.resolve())
+    except Problem as problem:
+        raise ValueError(str(problem)) from problem
+    STALE.update(records.stale)
+    return marked(kind, lines, page) if records.stale else lines
+
+
+def marked(kind, lines, page):
+    """What was measured of an earlier version says so, where it stands."""
+    about = os.path.relpath(records.root_of(page) / "docs/measuring.md", page.parent)
+    if kind == "value":
+        return [f"{lines[0]}<sup>[old]({about}#an-earlier-version)</sup>"]
+    return [*lines, "", f"*Of an [earlier version]({about}#an-earlier-version).*"]
+
+
+def table_chapter(args, page):
+    root, source = records.root_of(page), _source(page)
+    before = records.previous(root, source)
+    shown = [records.of_source(root, s) for s in (before, source) if s]
+    this = shown[-1]
+    halves = bool(this.sizes(records.READ))  # A copy writes as much as it reads.
+    header = ["n", "copy of half µs" if halves else "copy µs"]
+    for record in shown:
+        header += [f"{_folder(record)} µs", "of the copy"]
+    rows = []
+    for n in _sizes(args, this, SIZES):
+        cells = [f"{n:,}", _us(this.copy_of(this.row(this.op, n)))]
+        for record in shown:
+            row = record.row(record.op, n)
+            cells += [_us(row), _percent(record, row)]
+        rows.append([*cells, f"{this.row(this.op, n).gbps:,.0f}"])
+    return [*_table([*header, f"{_folder(this)} GB/s"], rows), "",
+            caption(shown, "each chapter beside the copy of its own run"
+                    + (", which reads and writes half of the array, as many bytes in all"
+                       if halves else ""))]
+
+
+def table_variants(args, page):
+    root, folder = records.root_of(page), page.parent
+    shown = [records.of_source(root, s) for s in records.sources(folder)]
+    if not shown:
+        raise ValueError(f"{folder.name} has no .cu file")
+    sizes, series = _sizes_and_series(args, shown[0].op)
+    sizes = _sizes(sizes, shown[0], LARGE, series)
+    header = ["file"]
+    for n in sizes:
+        header += [f"{_power(n)}: GB/s", "of the copy"]
+    rows = []
+    for record in shown:
+        cells = [f"`{os.path.basename(record.context['source'])}`"]
+        for n in sizes:
+            row = record.row(series, n)
+            cells += [f"{row.gbps:,.0f}", _percent(record, row)]
+        rows.append(cells)
+    return [*_table(header, rows), "",
+            caption(shown, "each file beside the copy of its own run")]
+
+
+def table_misaligned(args, page):
+    record = records.of_source(records.root_of(page), _source(page))
+    off = record.op + records.MISALIGNED
+    header = ["n", "aligned µs", "of the copy", "one element off µs",
+              "of the copy", "takes"]
+    rows = []
+    for n in _sizes(args, record, SIZES, off):
+        good, bad = record.row(record.op, n), record.row(off, n)
+        rows.append([f"{n:,}", _us(good), _percent(record, good), _us(bad),
+                     _percent(record, bad), f"{bad.us / good.us:.2f} x"])
+    return [*_table(header, rows), "",
+            caption([record], "every array starts one element too far")]
+
+
+def table_counters(args, page):
+    root, source = records.root_of(page), _source(page)
+    case, names = _case_and_rest(args)
+    before = records.previous(root, source)
+    shown = [(s.parent.name, counts.of_source(root, s, case))
+             for s in (before, source) if s]
+    this = shown[-1][1]
+    names = names or [row.name for row in this.rows.values() if row.relevant]
+    rows = [[name, *(counted.row(name).text for _, counted in shown),
+             this.row(name).ideal] for name in names]
+    header = ["counter", *(folder for folder, _ in shown), "ideal"]
+    return [*_table(header, rows), "",
+            f"*{case}; counted without a GPU, the same on every machine; "
+            "instructions are PTX's.*"]
+
+
+def value_counter(args, page):
+    if len(args) < 3:
+        raise ValueError("write: value counter FILE.cu n=2^20 ROW")
+    case, names = _case_and_rest(args[1:])
+    if len(names) != 1:
+        raise ValueError("write one row: value counter FILE.cu n=2^20 ROW")
+    source = _beside(page, args[0])
+    counted = counts.of_source(records.root_of(page), source, case)
+    return [counted.row(names[0]).text]
+
+
+def table_launch(args, page):
+    record = records.of_source(records.root_of(page), _source(page))
+    floor = record.row(records.FLOOR, 0)
+    rows = [["an empty kernel", "", _us(floor), _time(floor.graph_us)]]
+    for n in _sizes(args, record, SMALL):
+        row = record.row(record.op, n)
+        rows.append([f"{n:,}", _us(row), _time(row.warm_us),
+                     _time(row.graph_us)])
+    return [*_table(["n", "cold µs", "warm µs", "in a CUDA graph µs"], rows),
+            "", caption([record], "warm: the same arrays again; in a graph: "
+                        "warm, per call of 64 that the GPU launches itself")]
+
+
+def table_ladder(args, page):
+    root, families = records.root_of(page), {}
+    for source in records.main_sources(root):
+        families.setdefault(records.op_of(source), []).append(source)
+    lines, shown, sizes = [], [], {}
+    for op, sources in families.items():
+        family = [records.of_source(root, source) for source in sources]
+        rows = [record.row(op, headline_size(record)) for record in family]
+        lines += [f"### {op}: {rows[0].bytes / rows[0].n:.4g} bytes per element", "",
+                  *_ladder_of(family, rows, sources, page), ""]
+        shown += family
+        sizes |= dict.fromkeys(_power(row.n) for row in rows)
+    return [*lines, caption(shown, f"n = {', '.join(sizes)}{_datasheet(shown)}; each chapter "
+                            "beside the copy of its own run")]
+
+
+def _ladder_of(family, rows, sources, page):
+    """The chapters of one operation, and what each gains where there are several."""
+    header = ["", "chapter", "idea", "GB/s", "of the copy"]
+    reached = list(map(records.Record.percent_of_copy, family, rows))
+    cells = []
+    for record, row, source in zip(family, rows, sources):
+        number, _, title = source.parent.name.partition("_")
+        link = os.path.relpath(source.parent, page.parent)
+        cells.append([number, f"[{title.replace('_', ' ')}]({link}/)",
+                      idea(source.parent / "README.md"), f"{row.gbps:,.0f}",
+                      _percent(record, row)])
+    if len(family) > 1:
+        header += ["this step", "all steps"]
+        cells[0] += ["", ""]
+        for k, more in enumerate(cells[1:]):
+            more += [f"{reached[k + 1] / before:.2f} x" for before in (reached[k], reached[0])]
+    return _table(header, cells, "rll" + "r" * (len(header) - 3))
+
+
+def table_provenance(args, page):
+    root = records.root_of(page)
+    rows = []
+    for folder in records.chapter_folders(root):
+        for source in records.sources(folder):
+            record = records.of_source(root, source)
+            c = record.context
+            rows.append([f"`{c['source']}`", c["gpu"], record.date,
+                         _commit(c), c["driver"], c["cuda"],
+                         c["clocks_before"], c["clocks_after"]])
+    header = ["file", "GPU", "date", "commit", "driver", "CUDA",
+              "clocks before", "clocks after"]
+    return _table(header, rows, "l" * len(header))
+
+
+def table_claims(args, page):
+    root, rows = records.root_of(page), []
+    for path in pages.find(root):
+        words = [directive.word for directive in pages.Page(path, root).directives]
+        counted = [words.count(word) for word in pages.CHECKED]
+        if any(counted):
+            link = f"[{path.relative_to(root)}]({os.path.relpath(path, page.parent)})"
+            rows.append([link, *map(str, counted)])
+    return _table(["page", *pages.CHECKED], rows)
+
+
+def table_peers(args, page):
+    root = records.root_of(page)
+    measured = peers.newest(root)
+    if not args:
+        raise ValueError(f"write: table peers {'|'.join(peers.WORK)} [N...]")
+    op, sizes = args[0], [parse_size(a) for a in args[1:]] or [HEADLINE]
+    header = [""]
+    for n in sizes:
+        header += [f"{_power(n)}: µs", "of the copy"]
+    rows = []
+    for by in measured.by(op, sizes[0]):
+        cells = [peers.label(by)]
+        for n in sizes:
+            time, copy = measured.time(op, by, n), measured.time(op, records.COPY, n)
+            cells += [_time(time.p50_us), f"{100 * copy.p50_us / time.p50_us:.1f} %"]
+        rows.append(cells)
+    return [*_table(header, rows), "", peers.caption(measured)]
+
+
+def value_peer(args, page):
+    file, by, n = _words(args, "value peer FILE.cu BY N")
+    root, source, n = records.root_of(page), _beside(page, file), parse_size(n)
+    measured, op = peers.newest(root), records.op_of(source)
+    names = {peers.label(by): by for by in measured.by(op, n)}
+    if by not in names:
+        raise ValueError(f"{by} was not timed; {', '.join(names)} were")
+    ours = measured.time(op, str(source.relative_to(root)), n)
+    return [f"{measured.time(op, names[by], n).p50_us / ours.p50_us:.2f} x"]
+
+
+def value_latency(args, page):
+    return [_recorded(_constant_ns(" ".join(args), page))]
+
+
+def _recorded(ns):
+    """All digits, so that who multiplies them gets what a page says."""
+    return f"{ns:,.4g}"
+
+
+def value_latency_us(args, page):
+    return [_time(_constant_us(" ".join(args), page))]
+
+
+def _constant_us(words, page):
+    """'tree step * 10' -> so many of them, one after the other"""
+    name, _, count = words.partition(" * ")
+    return 1e-3 * _constant_ns(name, page) * (parse_size(count) if count else 1)
+
+
+def _constant_ns(name, page):
+    told = latency.RECORD.newest(records.root_of(page))
+    if name not in told:
+        raise ValueError("write: value latency NAME; the names are " + "; ".join(told))
+    return told[name]
+
+
+def table_latency(args, page):
+    root = records.root_of(page)
+    gpus = latency.RECORD.gpus(root)
+    told = [latency.RECORD.newest(root, gpu) for gpu in gpus]
+    contexts = [latency.RECORD.context(root, gpu) for gpu in gpus]
+    rows = [[name, *(_recorded(of_gpu[name]) if name in of_gpu else "-" for of_gpu in told)]
+            for name in told[0]]
+    return [*_table(["ns", *(context["gpu"] for context in contexts)], rows), "",
+            f"*{'; '.join(_origin([context]) for context in contexts)}.*"]
+
+
+def value_pitfall(args, page):
+    told = pitfalls.RECORD.newest(records.root_of(page))
+    which, name = args[0] if args else "", " ".join(args[1:])
+    if which not in ("wrong", "right", "times") or name not in told:
+        raise ValueError("write: value pitfall wrong|right|times NAME; the names are "
+                         + "; ".join(told))
+    pair = told[name]
+    if which == "times":
+        return [f"{pair['wrong'] / pair['right']:,.3g} x"]
+    return [_time(pair[which]) if name.endswith("us") else f"{pair[which]:,.0f}"]
+
+
+def table_ptx(args, page):
+    """What the decoder's list holds: a block for each group, or a list of names."""
+    accepted = forms.accepted(records.root_of(page))
+    parts = {
+        "forms": lambda: [line for title, lines in accepted.groups.items()
+                          for line in ["", f"{title}:", "", "```text", *lines, "```"]][1:],
+        "words": lambda: ["```text", *(f"<{word}>{' ' * (10 - len(word))}{meaning}"
+                                       for word, meaning in accepted.words.items()), "```"],
+        "specials": lambda: [", ".join(f"`{name}`" for name in accepted.specials)],
+        "directives": lambda: [", ".join(f"`{name}`" for name in accepted.directives)],
+    }
+    if len(args) != 1 or args[0] not in parts:
+        raise Problem(f"say which: table ptx {'|'.join(parts)}")
+    return parts[args[0]]()
+
+
+def _table_of(rows_of, align=None):
+    def rendered(args, page):
+        header, rows, caption = rows_of(records.root_of(page))
+        return [*_table(header, rows, align and align * len(header)), "", caption]
+    return rendered
+
+
+table_findings = _table_of(sanitizer.who_finds_what, "l")
+table_speed = _table_of(speed.time_table)
+table_memory = _table_of(speed.memory_table)
+table_coarsening = _table_of(sweep.counters_table)
+
+
+def table_sweep(args, page):
+    """In blocks of the chapter's own size."""
+    root = records.root_of(page)
+    swept, block = sweep.timed(root), sweep.chapters_own(root).block
+    sizes = [parse_size(arg) for arg in args] or sweep.SIZES
+    header, rows = ["numbers per thread"], []
+    for n in sizes:
+        header += [f"{_power(n)}: µs", "of the read"]
+    for coarse in sweep.FACTORS:
+        record = swept.records[sweep.Pair(coarse, block)]
+        cells = [f"{coarse}"]
+        for n in sizes:
+            row = record.row("sum", n)
+            cells += [_us(row), f"{record.percent_of_read(row):.1f} %"]
+        rows.append(cells)
+    return [*_table(header, rows), "",
+            caption(swept.records.values(), f"blocks of {block} threads, each factor "
+                    "beside reading as many bytes in its own run")]
+
+
+def table_turns(args, page):
+    """What two constants explain of each time: the speed of reading, and a turn."""
+    root = records.root_of(page)
+    swept, block = sweep.timed(root), sweep.chapters_own(root).block
+    rows = []
+    for coarse in sweep.FACTORS:
+        pair = sweep.Pair(coarse, block)
+        record, blocks = swept.records[pair], budget_figure.blocks(pair)
+        row = record.row("sum", HEADLINE)
+        turned, read = blocks * _constant_us("atomic addition", page), record.read_of(row).us
+        left = _printed(row.us) - max(_printed(turned), _printed(read))
+        rows.append([f"{coarse}", f"{blocks:,}", _time(turned), _time(read), _us(row),
+                     f"{max(0, left):.0f}"])
+    header = ["numbers per thread", "blocks", "their turns µs", "a plain read µs",
+              "measured µs", "left over µs"]
+    return [*_table(header, rows), "",
+            caption(swept.records.values(), f"n = {_power(HEADLINE)}, blocks of {block} threads; "
+                    "left over: beyond the longer of turns and read")]
+
+
+def _printed(microseconds):
+    """As a reader has it who goes on reckoning."""
+    return float(_time(microseconds).replace(",", ""))
+
+
+def value_turn_ns(args, page):
+    """The most that an addition to the one sum can take: a block's share of the time,
+    where the shares are smallest."""
+    return [_time(1000 * min(record.row("sum", HEADLINE).us / budget_figure.blocks(pair)
+                             for pair, record in sweep.timed(records.root_of(page)).records.items()))]
+
+
+def figure_sweep(args, page):
+    root = records.root_of(page)
+    return _figure(root, page, "sweep.svg", "Lines, one a size of block: time "
+                   "against the numbers that a thread adds up by itself",
+                   sweep.timed(root).records.values(), f"n = {_power(HEADLINE)}")
+
+
+def value_fastest(args, page):
+    n, = _words(args, "value fastest N")
+    return [str(sweep.fastest(sweep.timed(records.root_of(page)), parse_size(n)))]
+
+
+def value_tried(args, page):
+    if len(args) != 3 or not all(arg.isdecimal() for arg in args[:2]):
+        raise ValueError("write: value tried FACTOR BLOCK N")
+    pair, swept = sweep.Pair(int(args[0]), int(args[1])), sweep.timed(records.root_of(page))
+    if pair not in swept.records:
+        raise ValueError(f"{pair} were not tried: see sweep.py")
+    return [_time(swept.records[pair].row("sum", parse_size(args[2])).us)]
+
+
+def table_parity(args, page):
+    views = {"programs": _parity_programs, "differences": _parity_differences}
+    if len(args) != 1 or args[0] not in views:
+        raise ValueError(f"write: table parity {' or '.join(views)}")
+    return views[args[0]](records.root_of(page), page)
+
+
+def table_kernel(args, page):
+    file, name = _words(args, "table kernel FILE.cu NAME")
+    program, launches = _counted_on_gpu(page, file)
+    found = [one for one in launches if one.kernel == name]
+    if len(found) != 1:
+        raise ValueError(f"{program} has {len(found)} counted launches of {name}; "
+                         "make parity on a machine with a GPU counts them")
+    rows = [[word, f"`{metric}`", *(f"{side[metric]:,.10g}" for side in (found[0].ncu, found[0].executor))]
+            for metric, word in parity_data.WORDS.items()
+            if found[0].ncu[metric] or found[0].executor[metric]]
+    return _table(["counter", "as ncu calls it", "ncu", "the executor"], rows, "llrr")
+
+
+def value_arbitration(args, page):
+    file, = _words(args, "value arbitration FILE.cu")
+    _, launches = _counted_on_gpu(page, file)
+    return [f"{max(map(parity_data.percent_by_arbitration, launches)):.2g} %"]
+
+
+def _counted_on_gpu(page, file):
+    """A program's name, and its launches."""
+    root, source = records.root_of(page), _beside(page, file)
+    known, program = parity_data.load(parity_data.newest(root), root), str(source.relative_to(root))
+    if program not in known.programs:
+        raise ValueError(f"{program} was not counted; {', '.join(known.programs)} were")
+    return program, known.programs[program]
+
+
+def _parity_programs(root, page):
+    compared = parity_data.load(parity_data.newest(root), root)
+    rows = []
+    for title, programs in _parity_groups(root, page, compared):
+        cells = [title, f"{sum(len(compared.programs[p]) for p in programs):,}"]
+        for quantity in parity_data.QUANTITIES:
+            differing = sum(bool(parity_data.differs(program, one, quantity))
+                            for program in programs
+                            for one in compared.programs[program])
+            cells.append(f"{differing}" if differing else "")
+        rows.append(cells)
+    c = compared.context
+    return [*_table(["launches that differ in", "of", *parity_data.QUANTITIES],
+                    rows), "",
+            f"*{c['gpu']}, driver {c['driver']}, CUDA {c['cuda']}, Nsight "
+            f"Compute {c['ncu']}, {c['date']}, commit {c['commit']}; empty: "
+            "none. Branches and lanes may differ by "
+            f"{parity_data.POINTS} of a hundred, in leaving.cu by "
+            f"{100 * parity_data.RELATIVE:.0f} %; all else is exact.*"]
+
+
+def _parity_groups(root, page, compared):
+    """(title, programs): each test program by itself, the chapters together."""
+    chapters = [p for p in compared.programs if p.startswith("chapters/")]
+    for program in compared.programs:
+        if program not in chapters:
+            yield _link(root / program, page), [program]
+    yield "all chapters and variants", chapters
+
+
+def _parity_differences(root, page):
+    text = (root / parity_data.EXCEPTIONS).read_text()
+    found = parity_data.read_exceptions(text)
+    rows = []
+    for cause in dict.fromkeys(e.cause for e in found):
+        mine = [e for e in found if e.cause == cause]
+        quantities = [q for q in parity_data.QUANTITIES
+                      if any(q in e.quantities for e in mine)]
+        kernels = ", ".join(f"`{e.kernel}`" for e in mine)
+        rows.append([cause, ", ".join(quantities), kernels])
+    return _table(["cause", "shows in", "kernels"], rows, "lll")
+
+
+def _link(path, page):
+    return f"[{path.name}]({os.path.relpath(path, page.parent)})"
+
+
+def figure_ladder(args, page):
+    root = records.root_of(page)
+    shown = [records.of_source(root, s) for s in records.main_sources(root)]
+    sizes = dict.fromkeys(_power(headline_size(record)) for record in shown)
+    return _figure(root, page, "ladder.svg", "Bars: each chapter's bandwidth "
+                   "as a part of what a plain copy reaches; PyTorch's and CUB's", shown,
+                   f"n = {', '.join(sizes)}; grey: PyTorch and CUB, in a process of "
+                   "their own")
+
+
+def figure_gpus(args, page):
+    root = records.root_of(page)
+    shown = two_gpus_figure.records_of(root)
+    return [_picture(root, page, "gpus.svg", "Bars, two per chapter: its bandwidth as a part of "
+                     "what a plain copy reaches, on two GPUs"), "",
+            f"*{'; '.join(_origin([record.context for record in of_gpu]) for of_gpu in shown)}; {_median(sum(shown, []))}; "
+            f"n = {_power(HEADLINE)}; each chapter beside the copy of its own run.*"]
+
+
+def figure_by_size(args, page):
+    root, source = records.root_of(page), _source(page)
+    before = records.previous(root, source)
+    shown = [records.of_source(root, s) for s in (before, source) if s]
+    return _figure(root, page, f"by_size_{source.parent.name}.svg",
+                   "Lines: bandwidth in percent of what a plain copy or read reaches, "
+                   "against the number of elements, for this chapter and the one before", shown)
+
+
+def _trace_figure(kind, shows):
+    def rendered(args, page):
+        if len(args) > 1:
+            raise ValueError(f"write: figure {kind} [FILE.cu]")
+        root = records.root_of(page)
+        source = _beside(page, args[0]) if args else _source(page)
+        trace = traces.of_source(root, source)
+        if kind not in trace.views:
+            raise ValueError(f"{traces.WANTED} has no view of {kind} for "
+                             f"{trace.source}: add one, and run "
+                             "`make figures`")
+        sizes = dict.fromkeys(f"{one.n:,}" for one in trace.views[kind])
+        return [_picture(root, page, trace.figure(kind),
+                         f"{shows}; traced by the executor, n = {', '.join(sizes)}")]
+    return rendered
+
+
+def _drawing(one):
+    def rendered(args, page):
+        root = records.root_of(page)
+        shown = one.shown(root)
+        measured = [record for swept in shown if isinstance(swept, sweep.Sweep)
+                    for record in swept.records.values()]
+        return [_picture(root, page, f"{one.name}.svg", one.alt), "", f"*{one.caption(shown)}*",
+                *(["", caption(measured, f"n = {_power(HEADLINE)}")] if measured else [])]
+    return rendered
+
+
+def figure_error(args, page):
+    return [_picture(records.root_of(page), page, "error.svg",
+                     "Lines: the error of a sum of n floats, one by one, by a "
+                     "tree, and by a tree a block, each below the most that it "
+                     "can be")]
+
+
+def figure_error_speed(args, page):
+    root = records.root_of(page)
+    shown = sum(error_figure.with_errors(root).values(), [])
+    return _figure(root, page, "error_speed.svg", "Points, one a kernel: its worst error "
+                   "against its time, for GELU and for the sums", shown,
+                   f"time: n = {_power(HEADLINE)}; error: the worst of all sizes from 2²⁰ on")
+
+
+def figure_counters(args, page):
+    root = records.root_of(page)
+    shown = [records.of_source(root, source) for source in records.main_sources(root)]
+    return _figure(root, page, "counters.svg", "Bars, a row a chapter: bytes moved, "
+                   "requests and instructions per element as the executor counts them, "
+                   "and the time per element that was measured", shown,
+                   f"n = {_power(counters_figure.DRAWN)}")
+
+
+def _value(name, function, suffix=""):
+    """Of a row of the op's series, or of the one that the page names."""
+    def rendered(args, page):
+        if len(args) < 2 or not args[0].endswith(".cu"):
+            raise ValueError(f"write: value {name} FILE.cu N [SERIES] [on GPU]")
+        words, gpu = _gpu(args[1:])
+        record = records.of_source(records.root_of(page), _beside(page, args[0]), gpu)
+        sizes, series = _sizes_and_series(words, record.op)
+        if len(sizes) != 1:
+            raise ValueError(f"write one size: value {name} FILE.cu N [SERIES]")
+        row = record.row(series + suffix, parse_size(sizes[0]))
+        return [function(record, row)]
+    return rendered
+
+
+def value_floor_us(args, page):
+    file, = _words(args, "value floor_us FILE.cu")
+    record = records.of_source(records.root_of(page), _beside(page, file))
+    return [_time(record.floor_us)]
+
+
+def value_share_us(args, page):
+    return [_time(_share_us(" ".join(args), page))]
+
+
+def value_share_ns(args, page):
+    return [_time(1000 * _share_us(" ".join(args), page))]
+
+
+def value_clock(args, page):
+    file, = _words(args, "value clock FILE.cu")
+    record = records.of_source(records.root_of(page), _beside(page, file))
+    mhz = re.match(r"SM (\d+) MHz", record.context["clocks_before"])
+    if not mhz:
+        raise ValueError(f"{record.path} does not know the SMs' clock")
+    return [f"{int(mhz[1]) / 1000:.2f}"]
+
+
+def value_reckoned(args, page):
+    """What comes out of a calculation with numbers that a page prints."""
+    def printed(value):
+        name, *words = value[1].split()
+        if ("value", name) not in RENDERERS:
+            raise ValueError(f"{value[0]} is no value")
+        return RENDERERS["value", name](words, page)[0].replace(",", "").removesuffix(" %")
+
+    numbers = " ".join(args)
+    while innermost := re.search(r"\{([^{}]+)\}", numbers):
+        numbers = numbers.replace(innermost[0], printed(innermost))
+    if not re.fullmatch(r"[\d.+*/() -]+", numbers):
+        raise ValueError(f"'{numbers}' is no calculation: write {{us FILE.cu N}} / 2 and the like")
+    try:
+        result = eval(numbers)  # Digits and operators, as checked above.
+    except (SyntaxError, TypeError, ZeroDivisionError) as error:
+        raise ValueError(f"'{numbers}' has no result: {error}") from error
+    if result <= 0:
+        raise ValueError(f"nothing is left: {numbers}")
+    return [_time(result)]
+
+
+def _share_us(words, page):
+    """A call's time, divided by how often something happens in it."""
+    call, _, count = words.partition(" / ")  # A file may lie in another folder.
+    if not re.fullmatch(r"[\d,^]+", count):
+        raise ValueError("write: FILE.cu N [SERIES] [on GPU] / COUNT")
+    return _row_of(call, page)[1].us / parse_size(count)
+
+
+def _row_of(words, page):
+    """FILE N [SERIES] [on GPU] -> the record, the row"""
+    (file, *rest), gpu = _gpu(words.split())
+    if not rest or not file.endswith(".cu"):
+        raise ValueError(f"'{words}' is no call: write FILE.cu N [SERIES] [on GPU]")
+    n, *series = rest
+    record = records.of_source(records.root_of(page), _beside(page, file), gpu)
+    return record, record.row(" ".join([record.op, *series]), parse_size(n))
+
+
+def _gpu(args):
+    """['2^28', 'on', 'tesla-t4'] -> ['2^28'], 'tesla-t4'"""
+    return (args[:-2], args[-1]) if args[-2:-1] == ["on"] else (args, records.REFERENCE_GPU)
+
+
+def value_sms(args, page):
+    words, gpu = _gpu(args)
+    file, = _words(words, "value sms FILE.cu [on GPU]")
+    return [records.of_source(records.root_of(page), _beside(page, file), gpu).context["sms"]]
+
+
+def value_times(args, page):
+    words = " ".join(args[2:]).split("/")
+    if len(words) != 2 or not args[0].endswith(".cu"):
+        raise ValueError("write: value times FILE.cu N SERIES / SERIES")
+    record = records.of_source(records.root_of(page), _beside(page, args[0]))
+    n = parse_size(args[1])
+    a, b = (record.row(" ".join([record.op, *series.split()]), n) for series in words)
+    return [f"{a.us / b.us:.2f}"]
+
+
+def _words(args, usage):
+    """As many as there are capital words in the usage, which is said otherwise."""
+    wanted = re.findall(r"\b[A-Z]+\S*", usage.partition(" [")[0])
+    if len(args) != len(wanted) or not all(a.endswith(".cu") for a, w in zip(args, wanted) if w == "FILE.cu"):
+        raise ValueError(f"write: {usage}")
+    return args
+
+
+def _beside(page, name):
+    source = (page.parent / name).resolve()
+    if not source.is_file():
+        raise ValueError(f"no file {name} beside {page.name}")
+    return source
+
+
+def _case_and_rest(args):
+    """['n=2^20', 'load', 'requests,', ...] -> Case, ['load requests', ...]"""
+    words = [arg for arg in args if "=" in arg]
+    rest = " ".join(arg for arg in args if "=" not in arg)
+    return counts.parse_case(words), rest.split(", ") if rest else []
+
+
+figure_lanes = _trace_figure(
+    "lanes", "Rows of 32 numbers of the array: what the lanes of the first warp "
+    "want, and what is fetched with it")
+figure_active = _trace_figure(
+    "active", "Grid, a box a warp of the first block, a row a step: which "
+    "threads add, and how many warps have work")
+
+value_gbps = _value("gbps", lambda record, row: f"{row.gbps:,.0f}")
+value_percent = _value("percent", lambda record, row: _percent(record, row))
+value_misaligned_percent = _value("misaligned_percent", lambda record, row: _percent(record, row), records.MISALIGNED)
+value_us = _value("us", lambda record, row: _time(row.us))
+value_copy_gbps = _value("copy_gbps", lambda record, row: f"{record.copy_of(row).gbps:,.0f}")
+value_above_floor_us = _value("above_floor_us", lambda record, row: _time(row.us - record.floor_us))
+
+# (kind, name) -> what is called so, joined by an underscore.
+RENDERERS = {tuple(name.split("_", 1)): function for name, function in list(globals().items())
+             if re.match("(table|figure|value)_", name)}
+RENDERERS |= {("figure", one.name): _drawing(one) for one in drawings.DRAWINGS}
+
+
+def headline_size(record):
+    """2^28, or the largest that the GPU had room for."""
+    return max(n for n in record.sizes(record.op) if n <= HEADLINE)
+
+
+def idea(page):
+    """A chapter's idea: the sentence before its command."""
+    paragraphs = page.read_text().split("\n\n") if page.is_file() else []
+    for before, paragraph in itertools.pairwise(paragraphs):
+        if paragraph.startswith("`make chapter"):
+            return prose.sentences(before)[0].replace("|", "\\|")
+    raise ValueError(f"{page.parent.name}/README.md has no sentence before its "
+                     "command to give the idea")
+
+
+def caption(shown, note=None):
+    """Where the numbers come from: GPU, driver, CUDA, date, commit."""
+    text = _origin([record.context for record in shown]) + "; " + _median(shown)
+    if note:
+        text += "; " + note
+    if any(row.throttled for record in shown for row in record.rows.values()):
+        text += "; \\* the GPU throttled meanwhile"
+    return f"*{text}.*"
+
+
+def _origin(contexts):
+    def unique(texts):
+        return ", ".join(dict.fromkeys(texts))
+
+    return ", ".join([unique(c["gpu"] for c in contexts),
+                      "driver " + unique(c["driver"] for c in contexts),
+                      "CUDA " + unique(c["cuda"] for c in contexts),
+                      unique(c["date"][:10] for c in contexts),
+                      "commit " + unique(map(_commit, contexts))])
+
+
+def _median(shown):
+    calls = {row.calls for record in shown for row in record.rows.values()}
+    return f"median of {' or '.join(map(str, sorted(calls)))} calls, L2 cold"
+
+
+def _commit(context):
+    return context["commit"] + (" with local changes" if context["dirty"] == "yes" else "")
+
+
+def _figure(root, page, name, alt, shown, note=None):
+    return [_picture(root, page, name, alt), "", caption(shown, note)]
+
+
+def _picture(root, page, name, alt):
+    path = root / "plots" / "figures" / name
+    if not path.is_file():
+        raise ValueError(f"plots/figures/{name} is not there: run `make plots`")
+    return f"![{alt}]({os.path.relpath(path, page.parent)})"
+
+
+def _source(page):
+    """The chapter's own file, beside its page."""
+    found = [s for s in records.sources(page.parent)
+             if not records.is_variant(s)]
+    if len(found) != 1:
+        raise ValueError(f"{page.parent.name} has {len(found)} files "
+                         "<op>.cu, where one was expected")
+    return found[0]
+
+
+def _sizes(args, record, default, series=None):
+    """The sizes that the page asks for, or those of the default at hand."""
+    if args:
+        return [parse_size(arg) for arg in args]
+    measured = record.sizes(series or record.op)
+    sizes = [n for n in default if n in measured]
+    if not sizes:
+        raise ValueError(f"{record.path} holds none of n = {default}")
+    return sizes
+
+
+def _sizes_and_series(args, op):
+    """['6422528', '2^28', 'backward'] -> ['6422528', '2^28'], 'relu_mask backward'"""
+    words = list(itertools.dropwhile(lambda arg: SIZE.fullmatch(arg), args))
+    return args[:len(args) - len(words)], " ".join([op, *words])
+
+
+def _table(header, rows, align=None):
+    align = align or "l" + "r" * (len(header) - 1)
+    rule = [{"l": "---", "r": "---:"}[a] for a in align]
+    return ["| " + " | ".join(cells) + " |" for cells in (header, rule, *rows)]
+
+
+def _folder(record):
+    return os.path.basename(os.path.dirname(record.context["source"]))
+
+
+def _power(n):
+    """268435456 -> 2^28 with a raised exponent; other sizes with commas."""
+    if n & (n - 1):
+        return f"{n:,}"
+    digits = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+    return "2" + str(n.bit_length() - 1).translate(digits)
+
+
+def _time(microseconds):
+    """Three significant digits, all digits from 100 up."""
+    if microseconds is None:
+        return ""
+    decimals = 0 if microseconds >= 100 else 1 if microseconds >= 10 else 2
+    return f"{microseconds:,.{decimals}f}"
+
+
+def _us(row):
+    return _time(row.us) + ("\\*" if row.throttled else "")
+
+
+def _percent(record, row):
+    return f"{record.percent_of_copy(row):.1f} %"
+
+
+def _datasheet(shown):
+    """Nothing where the driver does not know the memory's clock."""
+    known = {float(record.context["datasheet_gbps"]) for record in shown} - {0}
+    return "".join(f"; datasheet: {gbps:,.0f} GB/s" for gbps in sorted(known))

@@ -1,0 +1,140 @@
+"""Compile many .cu files as one: most of nvcc's time goes into reading headers.
+
+Each file is included in a namespace of its own, behind the headers of all of them.
+"""
+
+import hashlib
+import os
+import re
+
+from ladder import toolchain
+
+AT_MOST = 30  # Files in one: several are compiled at once.
+FOLDER = "build/together"
+TASKS = "common/classroom/tasks"
+CHOICE = "KERNEL"  # The environment says with this which file a program is to run.
+NAMESPACE = re.compile(r"\bfile_\d+::")
+MAIN = [("int", "main", "")]
+MAIN_WITH_ARGUMENTS = [("int", "main", "int argc, char** argv")]
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"][^>"]+[>"])', re.M)
+NAME = re.compile(r"(\w+)\s*(?:,|$)")  # Of a parameter.
+DECLARATION = re.compile(r"^([\w:]+) (\w+)\(([^)]*)\);", re.M)
+
+
+def headers(root, path):
+    """What a file includes, as seen from the root."""
+    for header in dict.fromkeys(INCLUDE.findall(path.read_text())):
+        beside = path.parent / header[1:-1]
+        if header.startswith('"') and not (root / header[1:-1]).is_file():
+            header = f'"{beside.relative_to(root)}"'
+        yield header
+
+
+def gather(files, key=lambda _: ""):
+    """Lists of files of one key, none too long."""
+    found = {}
+    for path in files:
+        found.setdefault(key(path), []).append(path)
+    return [group[i:i + AT_MOST] for group in found.values() for i in range(0, len(group), AT_MOST)]
+
+
+def contract(root, op):
+    """The header of a contract, a chapter's or an open task's; None if there is none."""
+    headers = root / "common" / f"{op}.h", root / TASKS / op / f"{op}.h"
+    return next((header for header in headers if header.is_file()), None)
+
+
+def declarations(root, path):
+    """(type, name, parameters) of each function that a file is there for."""
+    if header := contract(root, op(path)):
+        return DECLARATION.findall(header.read_text())
+    return MAIN_WITH_ARGUMENTS if "int main(int" in path.read_text() else MAIN
+
+
+def text(root, files):
+    """A file that compiles them all."""
+    lines = [f"#include {header}" for header in
+             dict.fromkeys(h for path in files for h in headers(root, path))]
+    for number, path in enumerate(files):
+        declared = declarations(root, path)
+        # A stream's type is global: through it a call would find the contract's, too.
+        lines += [f"#define {name} {name}_{number}" for _, name, _ in declared]
+        lines += [f"namespace file_{number} {{"]
+        lines += [f"{result} {name}({parameters});" for result, name, parameters in declared]
+        lines += [f'#include "{path.relative_to(root)}"', "}"]
+        lines += [f"#undef {name}" for _, name, _ in declared]
+    return "\n".join(lines) + "\n"
+
+
+def program(root, files):
+    """The same for files of one kind; what runs is the one that $KERNEL names."""
+    lines = ["#include <cstdlib>", "#include <string>",
+             f'static const std::string chosen = std::getenv("{CHOICE}");']
+    of_first = declarations(root, files[0])
+    for result, name, parameters in MAIN_WITH_ARGUMENTS if of_first == MAIN else of_first:
+        lines += [f"{result} {name}({parameters}) {{"]
+        for number, path in enumerate(files):
+            arguments = next(p for _, n, p in declarations(root, path) if n == name)
+            call = f"file_{number}::{name}_{number}({', '.join(NAME.findall(arguments))})"
+            lines += [f'  if (chosen == "{path.relative_to(root)}") return {call};']
+        lines += ["  std::abort();", "}"]
+    return text(root, files) + "\n".join(lines) + "\n"
+
+
+def plant(root, stem, content):
+    """Write the file where the Makefile can build it; its name tells contents apart."""
+    digest = hashlib.sha256(content.encode()).hexdigest()[:12]
+    path = root / FOLDER / f"{stem}.{digest}.cu"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.is_file():
+        path.write_text(content)
+    return path.relative_to(root)
+
+
+def build(root, backend, groups, kind):
+    """File -> the program that runs it, or what the compiler said.
+
+    A program of a group runs the file that the environment's $KERNEL names. Where a
+    group cannot be built, each of its files is tried alone.
+    """
+
+    def made_of(path):
+        return f"{toolchain.folder(backend)}/{path.with_suffix(kind)}"
+
+    targets = {}
+    for group in groups:
+        if joined := [path for path in group if returns(path)]:
+            targets[made_of(plant(root, op(joined[0]), program(root, joined)))] = joined
+        targets |= {made_of(path.relative_to(root)): [path] for path in group if not returns(path)}
+    if targets:
+        toolchain.make(root, backend, "-k", f"-j{os.cpu_count()}", *targets)
+    built = {}
+    for target, group in targets.items():
+        if toolchain.make(root, backend, target).returncode == 0:
+            built |= {path: root / target for path in group}
+            continue
+        for path in group:
+            target = made_of(path.relative_to(root))
+            made = toolchain.make(root, backend, target)
+            built[path] = made.stdout if made.returncode else root / target
+    return built
+
+
+def returns(path):
+    """Only a main may end without a return; no other function that it becomes here."""
+    main = re.search(r"^int main\(.*?^}", path.read_text(), re.M | re.S)
+    return not main or re.search(r"\n  return [^\n]*;\n}\Z", main[0])
+
+
+def environment(root, path):
+    return os.environ | {CHOICE: str(path.relative_to(root))}
+
+
+def plain(messages):
+    """Without the namespace that the file got here."""
+    return NAMESPACE.sub("", messages)
+
+
+def op(path):
+    """chapters/03_pack/relu.four.cu -> relu"""
+    return path.name.split(".")[0]

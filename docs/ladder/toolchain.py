@@ -1,0 +1,64 @@
+"""What the checks ask of the build: to make a target, and which nvcc it uses."""
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+
+from ladder import pages
+
+
+def make(root, backend, *arguments):
+    """Run make quietly, on its own even below another make."""
+    inherited = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")
+    return subprocess.run(
+        ["make", "--no-print-directory", "--silent", f"BACKEND={backend}", *arguments],
+        cwd=root,
+        env={k: v for k, v in os.environ.items() if k not in inherited},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+
+
+@contextlib.contextmanager
+def alone(root):
+    """Tests run side by side, and two makes would write the same files: one waits."""
+    lock = root / "build" / "make.lock"
+    lock.parent.mkdir(exist_ok=True)
+    with open(lock, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def folder(backend):
+    """Where the Makefile builds for it."""
+    return f"build/{backend}" + (".sanitized" if os.environ.get("SANITIZE") else "")
+
+
+def nvcc(root):
+    """The compiler that the build uses; of a made-up tree too, ours is it."""
+    candidates = [os.environ.get("NVCC"), *chosen("NVCC", root), *chosen("NVCC", pages.ROOT), "nvcc"]
+    for candidate in filter(None, candidates):
+        if found := shutil.which(candidate):
+            return found
+    raise pages.Problem("no nvcc: 'make doctor' says how to get one, or set NVCC to its path")
+
+
+def headers(root):
+    """The folder of CUDA's headers. It is not always beside nvcc, so set-up asks nvcc for it."""
+    for folder in [*chosen("CUDA", root), *chosen("CUDA", pages.ROOT)]:
+        if os.path.isfile(f"{folder}/include/cuda_runtime_api.h"):
+            return f"{folder}/include/"
+    raise pages.Problem("CUDA's headers are not found: 'make doctor' says how to get them; make looks for them")
+
+
+def chosen(name, root):
+    """What the set-up of a tree has found, or nothing."""
+    for written in root.glob(".toolchain/[cg]pu.mk"):
+        found = re.search(rf"^{name} \?= (.+)$", written.read_text(), re.M)
+        if found:
+            yield str(root / found[1])
