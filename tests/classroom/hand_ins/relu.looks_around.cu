@@ -21,6 +21,8 @@ void show(const files::path& path) {
     std::ifstream file(path);
     std::string text(300, ' ');
     file.read(text.data(), text.size());
+    for (char& c : text)
+      if (c == '\n') c = ' ';
     std::printf("%s: %.*s ", path.c_str(), int(file.gcount()), text.c_str());
   }
 }

@@ -16,8 +16,8 @@
 #include "/proc/self/cwd/../chapters/03_pack/relu.cu"
 #elif TRY("/proc/1/cwd/chapters/03_pack/relu.cu")
 #include "/proc/1/cwd/chapters/03_pack/relu.cu"
-#elif TRY("/old/work/chapters/03_pack/relu.cu")
-#include "/old/work/chapters/03_pack/relu.cu"
+#elif TRY("/old/chapters/03_pack/relu.cu")
+#include "/old/chapters/03_pack/relu.cu"
 #elif TRY("@ROOT@/chapters/03_pack/relu.cu")
 #include "@ROOT@/chapters/03_pack/relu.cu"
 #elif TRY("@RESULTS@/session.json") || TRY("/etc/shadow") || \
