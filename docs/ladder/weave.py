@@ -140,6 +140,7 @@ def _shown(now, new):
 def run(root, check):
     """Weave every page below the root; the exit status."""
     tally, weaver = pages.Tally(), Weaver(root)
+    tables.STALE.clear()
     for path in pages.find(root):
         try:
             page = pages.Page(path, root)

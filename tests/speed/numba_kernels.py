@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The kernels of kernels.cu in numba's CUDA simulator, as it is used: Python.
+NUMBA_ENABLE_CUDASIM=1 in the environment chooses the simulator.
 
 Each runs once to load it, then REPEATS times. A simulated thread costs so much
 more than one of the executor that there are but few of them.
@@ -8,13 +9,10 @@ Prints one line a kernel, as kernels.cu does: name, threads, nanoseconds of CPU
 time a thread, one each time.
 """
 
-import os
 import time
 
-os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # Is read when numba is imported.
-
-import numpy as np  # noqa: E402
-from numba import cuda, float32, int32  # noqa: E402
+import numpy as np
+from numba import cuda, float32, int32
 
 BLOCK = 256
 THREADS = 4 * BLOCK

@@ -94,7 +94,7 @@ def newest(root):
                    key=lambda p: p.parent.name)
     if not files:
         raise ValueError("plots/data has no sanitizer.json: run "
-                         "`python -m ladder.measured.sanitizer` on a machine with a GPU")
+                         "`PYTHONPATH=docs python3 -m ladder.measured.sanitizer` on a machine with a GPU")
     return records.opened(files[-1])
 
 
@@ -109,10 +109,10 @@ def who_finds_what(root):
         seen = report["programs"].get(name)
         if not seen:
             raise ValueError(f"compute-sanitizer was not run on {name}: run "
-                             "`python -m ladder.measured.sanitizer` on a machine with a GPU")
+                             "`PYTHONPATH=docs python3 -m ladder.measured.sanitizer` on a machine with a GPU")
         records.note_stale(seen["tie"], tie(root, name),
                            f"compute-sanitizer was run on an earlier {name}: "
-                           "`python -m ladder.measured.sanitizer` runs it anew")
+                           "`PYTHONPATH=docs python3 -m ladder.measured.sanitizer` runs it anew")
         finds = FINDS.search(path.read_text())
         if not finds:
             raise ValueError(f"{name} does not say '// finds: ...'")

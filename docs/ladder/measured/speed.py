@@ -108,7 +108,7 @@ def measure_times(python):
                 for name, environment in OBSERVERS.items()}
     commands |= {name: ([AVX2_PROGRAM], OBSERVERS[observed]) for name, observed in ON_AVX2.items()}
     if python:
-        commands["numba"] = ([python, SIMULATED], {})
+        commands["numba"] = ([python, SIMULATED], {"NUMBA_ENABLE_CUDASIM": "1"})
     times = {name: {} for name in commands}
     for k in range(ROUNDS):
         for name, (command, environment) in commands.items():
