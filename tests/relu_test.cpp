@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "common/harness/count.h"
+#include "common/harness/checked_call.h"
 #include "tests/contract.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "common/harness/count.h"
+#include "common/harness/checked_call.h"
 #include "tests/contract.h"
 
 namespace {

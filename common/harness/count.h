@@ -21,7 +21,3 @@ std::vector<Case> counted_cases();
 
 // Calls the operation once and waits for it.
 void counted_call(const Case& one);
-
-// The same on numbers that nobody knows before, within a check of its results:
-// what is counted of a hand-in. tests/<op>_test.cpp defines it.
-void checked_call(const Case& one);

@@ -22,7 +22,7 @@
 
 #include "common/classroom/remote/services.h"
 #include "common/harness/checks.h"
-#include "common/harness/count.h"
+#include "common/harness/checked_call.h"
 #include "common/harness/show.h"
 #include "common/simt/observe/report.h"
 
