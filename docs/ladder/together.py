@@ -46,9 +46,10 @@ def contract(root, op):
 
 def declarations(root, path):
     """(type, name, parameters) of each function that a file is there for."""
-    if header := contract(root, op(path)):
-        return DECLARATION.findall(header.read_text())
-    return MAIN_WITH_ARGUMENTS if "int main(int" in path.read_text() else MAIN
+    code = path.read_text()
+    if "int main(" in code:  # Whatever its name: a program fulfils no contract.
+        return MAIN_WITH_ARGUMENTS if "int main(int" in code else MAIN
+    return DECLARATION.findall(contract(root, op(path)).read_text())
 
 
 def text(root, files):
