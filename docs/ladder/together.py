@@ -47,9 +47,10 @@ def contract(root, op):
 def declarations(root, path):
     """(type, name, parameters) of each function that a file is there for."""
     code = path.read_text()
-    if "int main(" in code:  # Whatever its name: a program fulfils no contract.
-        return MAIN_WITH_ARGUMENTS if "int main(int" in code else MAIN
-    return DECLARATION.findall(contract(root, op(path)).read_text())
+    header = contract(root, op(path))
+    if header and "int main(" not in code:  # A program fulfils no contract, whatever its name.
+        return DECLARATION.findall(header.read_text())
+    return MAIN_WITH_ARGUMENTS if "int main(int" in code else MAIN
 
 
 def text(root, files):
