@@ -109,9 +109,14 @@ class Assignment:
     bugs: tuple = ()
 
     @property
+    def is_open(self):
+        """An open task: its exercise has no blanks."""
+        return self.folder.parent.name != "chapters"
+
+    @property
     def name(self):
         """chapter07, or the task's operation."""
-        return f"chapter{self.folder.name[:2]}" if self.folder.parent.name == "chapters" else self.op
+        return self.op if self.is_open else f"chapter{self.folder.name[:2]}"
 
     @property
     def solution(self):

@@ -127,12 +127,18 @@ def become(user):
 
 
 def as_nobody(room, tools):
-    """Root's processes are not limited in number, so root becomes somebody else first; but
-    where only root can read the compiler, it stays root."""
+    """Root's processes are not limited in number, so root becomes somebody else first; but it
+    stays root where only root can read the compiler, or there is nobody else to become."""
     needed = {folder for path in tools.folders for folder in (pathlib.Path(path), *pathlib.Path(path).parents)}
-    if os.geteuid() != 0 or not all(folder.stat().st_mode & 0o5 == 0o5 for folder in needed if folder.exists()):
+    if os.geteuid() != 0 or not exists(FIRST_USER + room.number) or not all(folder.stat().st_mode & 0o5 == 0o5 for folder in needed if folder.exists()):
         return []
     return become(FIRST_USER + room.number)
+
+
+def exists(user):
+    """Whether this user namespace has a user of that number."""
+    ranges = [map(int, line.split()) for line in pathlib.Path("/proc/self/uid_map").read_text().splitlines()]
+    return any(first <= user < first + count for first, _, count in ranges)
 
 
 REMEDY = """No way was found to keep hand-ins from harming this machine:

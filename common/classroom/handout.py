@@ -41,7 +41,7 @@ def cut_lines(one):
     """The lines of a solution that its exercise lacks."""
     whole = one.solution.read_text(encoding="utf-8")
     exercise = one.exercise.read_text(encoding="utf-8")
-    parts = blanks.answers(exercise, whole) if one.folder.parent.name == "chapters" else [whole]
+    parts = [whole] if one.is_open else blanks.answers(exercise, whole)
     found = {bare(line) for part in parts for line in part.splitlines()}
     return {line for line in found if sum(c.isalnum() for c in line) >= TELLING and line[:1] not in "/#"}
 
@@ -212,7 +212,7 @@ def begin_history(folder):
 def main(folder, names):
     folder = pathlib.Path(folder)
     chosen, left_out = that_go_together([assignment.find(name) for name in names.split()] if names.split() else [
-        one for one in assignment.every() if one.folder.parent.name == "chapters"])
+        one for one in assignment.every() if not one.is_open])
     if names.split() and left_out:
         raise Problem("\n".join(left_out))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

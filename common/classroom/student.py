@@ -77,13 +77,20 @@ def start(work):
     text = work.task.exercise.read_text(encoding="utf-8")
     if work.file.exists():
         raise Problem(f"{work.file} is there already and stays as it is. To begin anew, move it away first.")
-    found, _ = blanks.split(text)
     write_new(work.file, text)
-    where = " and ".join(f"{blank.first} to {blank.last}" for blank in found)
-    say(f"{work.file} is yours. Lines {where} are left for you: write your code there, as their comment asks, "
-        "and remove the comment.")
-    for step, what in (("exercise", "&& ./run: builds it and checks it"), ("hint", ": the first hint"),
-                       ("predict", ": what will the counters say?"), ("bugs", ": where are two wrong kernels wrong?")):
+    if work.task.is_open:
+        say(f"{work.file} is yours. {work.task.folder.relative_to(ROOT)}/README.md says what it has to do.")
+    else:
+        found, _ = blanks.split(text)
+        where = " and ".join(f"{blank.first} to {blank.last}" for blank in found)
+        say(f"{work.file} is yours. Lines {where} are left for you: write your code there, as their comment asks, "
+            "and remove the comment.")
+    steps = [("exercise", "&& ./run: builds it and checks it"), ("hint", ": the first hint")]
+    if work.task.questions:
+        steps.append(("predict", ": what will the counters say?"))
+    if work.task.bugs:
+        steps.append(("bugs", ": where are two wrong kernels wrong?"))
+    for step, what in steps:
         print(f"  {work.command(step)}{'' if what[0] == ':' else ' '}{what}")
 
 

@@ -49,7 +49,7 @@ def whole(root):
 
 everything = matching(r".*")
 chapter_sources = matching(r"chapters/[^/]*/[^/]*(?<!\.exercise)\.cu")
-exercises = matching(r"(?:chapters|common/classroom/tasks)/[^/]*/[^/]*\.exercise\.cu")
+exercises = matching(r"chapters/[^/]*/[^/]*\.exercise\.cu")
 wrong_kernels = matching(r"tests/wrong/[^/]*\.cu")
 contract_sources = matching(rf"(?:chapters|{together.TASKS})/[^/]*/[^/]*\.cu")
 chapter_pages = matching(r"chapters/[^/]*/README\.md")

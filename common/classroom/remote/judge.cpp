@@ -21,8 +21,8 @@
 #include <string_view>
 
 #include "common/classroom/remote/services.h"
-#include "common/harness/checks.h"
 #include "common/harness/checked_call.h"
+#include "common/harness/checks.h"
 #include "common/harness/show.h"
 #include "common/simt/observe/report.h"
 
