@@ -16,7 +16,7 @@ endif
 SHELL := /bin/bash
 CXX := $(if $(filter default,$(origin CXX)),g++,$(CXX))
 PYTHON ?= python3
-export PYTHONPATH := docs$(PYTHONPATH:%=:%)
+export PYTHONPATH := docs:common$(PYTHONPATH:%=:%)
 .DEFAULT_GOAL := help
 GOALS := $(or $(MAKECMDGOALS),help)
 
@@ -310,7 +310,7 @@ $(B)/%.checks: $(B)/%.o $(CHECKS) $(HARNESS)/unmeasured.o \
 header = $(firstword $(wildcard common/$1.h $(TASKS)/$1/$1.h))
 $(B)/grade/%.cpp: $$(call header,$$(basename $$*)) common/classroom/stubs.py
 	@mkdir -p $(@D)
-	@PYTHONPATH=common $(PYTHON) -m classroom.stubs $(subst .,,$(suffix $*)) $< > $@
+	@$(PYTHON) -m classroom.stubs $(subst .,,$(suffix $*)) $< > $@
 $(B)/grade/%.o: $(B)/grade/%.cpp $(B)/settings
 	$(quietly_compile_cpp)
 JUDGE := $(addprefix $(B)/common/classroom/remote/,judge.o services.o)
@@ -450,7 +450,7 @@ $(NUMBERS:%=diff%): diff%:
 # The exercises. NAME counts where make is told it: WSL, for one, calls the machine so.
 export MINE
 export WHO := $(if $(filter environment%,$(origin NAME)),,$(NAME))
-student = @BACKEND=$(BACKEND) PYTHONPATH=common PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.student
+student = @BACKEND=$(BACKEND) PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.student
 define step_rules
 .PHONY: $1 $(TURNS:%=$1%)
 $(TURNS:%=$1%): $1%:
@@ -556,7 +556,7 @@ weave:
 	@$(CHECK_PYTHON) -m ladder.weave
 
 # Hand-ins are compiled where nothing but CUDA and /usr can be seen. Their grades go to results/.
-classroom = @PYTHONPATH=common PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.$1
+classroom = @PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.$1
 grade regrade: export COMPILE := $(NVCC) -std=c++20 -O3 -ccbin $(CXX) $(TARGET)
 grade regrade: export LINK := $(CXX)
 grade regrade: export TOOLS := $(CUDA)
