@@ -13,6 +13,7 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHAPTER = os.environ.get("CHAPTER", "")  # With it, only that chapter's page is looked at.
+CLASSROOM = os.environ.get("CLASSROOM") == "all"  # What takes minutes, and few changes concern.
 FOLDERS = ("chapters", "common", "tests", "plots", "docs")
 
 WOVEN = ("code", "diff", "table", "figure", "break", "terms", "value")
@@ -216,6 +217,10 @@ class Tally:
     def fail(self, message):
         self.failed += 1
         print(f"FAIL  {message}")
+
+    def skip(self, message):
+        self.skipped += 1
+        print(f"skip  {message}")
 
     def stale(self, sentence):
         """Recorded of an earlier version: no failure, unless for a release."""

@@ -29,7 +29,7 @@ SHORT, MADE, NONE = "short ", "made: ", "-"
 SEED, JOBS = 5, 2
 LIMIT = 60  # Seconds; those that never end take all of them.
 SUBREAPER = 36  # prctl()'s number: who is orphaned becomes our child.
-EVERYWHERE = os.environ.get("CLASSROOM") == "all"
+EVERYWHERE = pages.CLASSROOM
 long = pytest.mark.skipif(not EVERYWHERE, reason="CLASSROOM=all runs it")
 
 
