@@ -40,7 +40,7 @@ TRIES = 16  # A process that ends within a check gets another for the checks beh
 MOST_SOURCE = 1 << 20  # Bytes.
 FILES = {".json", ".csv", ".xml", ".md", ".svg", ".png", ".part"}  # What RESULTS may hold beside folders.
 MOST_REPORT = 64 << 20
-TICK = 0.05
+TICK = 0.25  # Seconds between two looks at what a hand-in takes.
 NAME, SESSION = "result.json", "session.json"
 IDLE = {}  # Operation -> idle_checks().
 

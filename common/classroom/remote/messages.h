@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
@@ -126,11 +127,14 @@ class Socket {
  public:
   explicit Socket(int file) : file_(file) {}
 
+  // In one piece: the other side would wake up for each.
   void send(const Message& message) const {
-    const Head head = {message.kind(),
-                       static_cast<uint32_t>(message.bytes().size())};
-    write_all(&head, sizeof head);
-    write_all(message.bytes().data(), message.bytes().size());
+    const std::vector<char>& bytes = message.bytes();
+    const Head head = {message.kind(), static_cast<uint32_t>(bytes.size())};
+    std::vector<char> whole(sizeof head + bytes.size());
+    std::memcpy(whole.data(), &head, sizeof head);
+    std::copy(bytes.begin(), bytes.end(), whole.begin() + sizeof head);
+    write_all(whole.data(), whole.size());
   }
 
   Message receive() const {
