@@ -97,11 +97,15 @@ endif
 
 # ---- What it runs on --------------------------------------------------------
 
-FOUND := $(shell common/setup/backend.sh)
+GRADING := $(filter grade regrade,$(GOALS))
+FOUND := $(if $(GRADING),cpu grades go by what the executor counts,$(shell common/setup/backend.sh))
 WHY   := $(if $(BACKEND),BACKEND=$(BACKEND) says so,$(wordlist 2,99,$(FOUND)))
 BACKEND := $(or $(BACKEND),$(firstword $(FOUND)))
 ifeq ($(filter gpu cpu,$(BACKEND)),)
 $(error BACKEND=$(BACKEND) is neither gpu nor cpu)
+endif
+ifeq ($(BACKEND)$(if $(GRADING),grading),gpugrading)
+$(error Grades go by what the executor counts: leave BACKEND=gpu out)
 endif
 
 PAPERWORK := handout formats leaderboard gradescope  # Of the classroom: nothing is compiled for it.
