@@ -227,6 +227,12 @@ def test_terminal():
     assert "Line 14: A request" in terminal.of_results(CLEAN[:1])
 
 
+def test_figure_shows_the_hardest_checks_of_many():
+    checks = {("chapter01", f"check {k}"): float(k) for k in range(60)}
+    shown = figure.hardest(dict(reversed(checks.items())))
+    assert list(shown.values()) == [float(k) for k in reversed(range(figure.MOST_CHECKS))]
+
+
 def test_figure():
     drawn = figure.of_results(CLEAN)
     ElementTree.fromstring(drawn)

@@ -6,13 +6,14 @@ from classroom.formats import text
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#6E6E6E"
 WIDTH, ROW, MARGIN = 10, 0.26, 1.2  # In inches.
+MOST_CHECKS = 24  # One can look at.
 
 
 def of_results(results):
     import matplotlib
     matplotlib.use("svg")
     from matplotlib import pyplot
-    assignments, checks = by_assignment(results), by_check(results)
+    assignments, checks = by_assignment(results), hardest(by_check(results))
     look = {"svg.hashsalt": "kernel ladder", "svg.fonttype": "none", "font.size": 9,
             "axes.spines.top": False, "axes.spines.right": False}
     with matplotlib.rc_context(look):
@@ -47,6 +48,12 @@ def by_check(results):
     return {key: 100 * earned[key] / most[key] for key in earned}
 
 
+def hardest(checks):
+    """Those that cost most, in their order."""
+    kept = set(sorted(checks, key=checks.get)[:MOST_CHECKS])
+    return {key: share for key, share in checks.items() if key in kept}
+
+
 def draw_points(axes, assignments):
     """A dot for each hand-in, those of a share side by side in height; a line at the median."""
     for place, shares in enumerate(assignments.values()):
@@ -69,7 +76,8 @@ def draw_checks(axes, checks):
     shares = list(checks.values())
     axes.barh(range(len(shares)), [100] * len(shares), color="#EDEDED", height=0.7)
     axes.barh(range(len(shares)), shares, color=BLUE, height=0.7)
-    axes.set_title("Points of each check, % on average", loc="left")
+    which = "of the hardest checks" if len(checks) == MOST_CHECKS else "of each check"
+    axes.set_title(f"Points {which}, % on average", loc="right")
     rows(axes, [f"{assignment}: {text.line(check, 45)}" for assignment, check in checks])
 
 
