@@ -10,6 +10,7 @@ import hashlib
 import os
 import re
 import subprocess
+import threading
 
 from classroom.assignment import ROOT, Case, Problem
 
@@ -86,7 +87,7 @@ def recorded(program, name, *options):
     """Case -> the lines that tell of it, in what a program records with these options."""
     path = program.with_suffix(f".{name}.counts")
     if not path.is_file() or path.stat().st_mtime < program.stat().st_mtime:
-        part = path.with_suffix(f".{os.getpid()}.part")
+        part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.part")
         done = subprocess.run([program, *options, f"--record={part}"], cwd=ROOT, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS)
         if done.returncode:
