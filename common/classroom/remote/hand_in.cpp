@@ -9,6 +9,8 @@
 #include <mutex>
 #include <string>
 
+#include "common/simt/runtime/fat_binary.h"
+
 namespace remote {
 namespace {
 
@@ -65,17 +67,6 @@ struct Configuration {
 };
 thread_local std::vector<Configuration> pushed;
 
-// What nvcc writes into .nvFatBinSegment, and before the entries themselves.
-struct Wrapper {
-  uint32_t magic, version;
-  const char* data;
-};
-struct Header {
-  uint32_t magic;
-  uint16_t version, header_bytes;
-  uint64_t bytes;
-};
-
 const char* error_text(cudaError_t error, bool name) {
   static std::map<std::pair<int, bool>, std::string> known;
   std::string& text = known[{error, name}];
@@ -99,8 +90,8 @@ int main() {
 extern "C" {
 
 void** __cudaRegisterFatBinary(void* wrapper) {
-  const char* data = static_cast<const Wrapper*>(wrapper)->data;
-  const auto& header = *reinterpret_cast<const Header*>(data);
+  const uint8_t* data = static_cast<const simt::fat::Wrapper*>(wrapper)->data;
+  const auto& header = *reinterpret_cast<const simt::fat::Header*>(data);
   Message question(Kind::kRegisterBinary);
   question.put_bytes(data, header.header_bytes + header.bytes);
   void** handle = nullptr;

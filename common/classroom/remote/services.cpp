@@ -7,6 +7,7 @@
 
 #include "common/simt/decode/decode.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/runtime/fat_binary.h"
 #include "common/simt/runtime/runtime.h"
 
 // What nvcc's code calls; no header declares it.
@@ -21,6 +22,8 @@ void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int,
 
 namespace remote {
 namespace {
+
+namespace fat = simt::fat;
 
 constexpr size_t kMostMemory = size_t{1} << 30;  // That a hand-in may take.
 constexpr size_t kMostNames = 10'000;
@@ -73,34 +76,18 @@ Message with(cudaError_t error, const T& value) {
 
 // ---- Binaries ---------------------------------------------------------------
 
-struct Wrapper {
-  uint32_t magic = 0x466243b1, version = 1;
-  const void* data = nullptr;
-  void* none = nullptr;
-};
-struct Header {
-  uint32_t magic;
-  uint16_t version, header_bytes;
-  uint64_t bytes;
-};
-struct Entry {
-  uint16_t kind, version;
-  uint32_t header_bytes;
-  uint64_t bytes;
-  char more[40];
-};
-
 // Whoever opens it believes the lengths that it holds.
 void require_sound(const std::vector<char>& binary) {
-  Header header;
+  fat::Header header;
   if (binary.size() < sizeof header) refuse("a binary is too short");
   std::memcpy(&header, binary.data(), sizeof header);
   if (header.header_bytes < sizeof header ||
       binary.size() < header.header_bytes ||
       header.bytes != binary.size() - header.header_bytes)
     refuse("a binary has another length than it says");
-  for (size_t at = header.header_bytes; at + sizeof(Entry) <= binary.size();) {
-    Entry entry;
+  for (size_t at = header.header_bytes;
+       at + sizeof(fat::Image) <= binary.size();) {
+    fat::Image entry;
     std::memcpy(&entry, binary.data() + at, sizeof entry);
     const size_t left = binary.size() - at;
     if (entry.header_bytes < sizeof entry || entry.header_bytes > left ||
@@ -117,8 +104,8 @@ Message register_binary(Message question) {
   account(question.bytes().size());
   // Kept for good, like the program's own.
   auto* bytes = new std::vector<char>(question.bytes());
-  auto* wrapper = new Wrapper;
-  wrapper->data = bytes->data();
+  const auto* data = reinterpret_cast<const uint8_t*>(bytes->data());
+  auto* wrapper = new fat::Wrapper{fat::kWrapperMagic, 1, data};
   handles.push_back(__cudaRegisterFatBinary(wrapper));
   return with(cudaSuccess, handles.back());
 }

@@ -7,33 +7,11 @@
 
 #include "common/simt/core/device.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/runtime/fat_binary.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
 namespace {
-
-// The layout of a fat binary, as nvcc 11 to 13 write it.
-struct Wrapper {  // in the section .nvFatBinSegment
-  uint32_t magic, version;
-  const uint8_t* data;
-};
-struct Header {
-  uint32_t magic;
-  uint16_t version, header_bytes;
-  uint64_t bytes;  // of the entries behind it
-};
-struct Image {
-  uint16_t kind, version;
-  uint32_t header_bytes;
-  uint64_t bytes;  // with padding
-  uint8_t other[12];
-  uint32_t architecture;  // 90 for compute_90
-  uint8_t more[8];
-  uint64_t flags;
-};
-constexpr uint32_t kWrapperMagic = 0x466243b1, kHeaderMagic = 0xba55ed50;
-constexpr uint16_t kPtx = 1;
-constexpr uint64_t kCompressed = 0x2000 | 0x8000;  // LZ4, Zstandard
 
 constexpr char kHowToBuild[] =
     "build with -gencode arch=compute_90,code=compute_90 --no-compress";
@@ -75,12 +53,12 @@ Registry& registry() {
   return *all;
 }
 
-const Image& image_at(const uint8_t* at) {
-  return *reinterpret_cast<const Image*>(at);
+const fat::Image& image_at(const uint8_t* at) {
+  return *reinterpret_cast<const fat::Image*>(at);
 }
 
 // The newest PTX that the device could take; or, since we run any, the oldest.
-bool better(const Image& image, const Image& than) {
+bool better(const fat::Image& image, const fat::Image& than) {
   const ModelDevice& device = model_device();
   const uint32_t limit = 10 * device.major + device.minor;
   if (image.architecture > limit) {
@@ -89,24 +67,26 @@ bool better(const Image& image, const Image& than) {
   return than.architecture > limit || image.architecture > than.architecture;
 }
 
-const Image& choose_ptx(const uint8_t* data) {
-  const auto& header = *reinterpret_cast<const Header*>(data);
-  require(data != nullptr && header.magic == kHeaderMagic,
+const fat::Image& choose_ptx(const uint8_t* data) {
+  const auto& header = *reinterpret_cast<const fat::Header*>(data);
+  require(data != nullptr && header.magic == fat::kHeaderMagic,
           cudaErrorInvalidKernelImage,
           "the program's fat binary is not one that nvcc writes");
   const uint8_t* at = data + header.header_bytes;
   const uint8_t* const end = at + header.bytes;
-  const Image* best = nullptr;
-  while (at + sizeof(Image) <= end) {
-    const Image& image = image_at(at);
-    if (image.kind == kPtx && (!best || better(image, *best))) best = &image;
+  const fat::Image* best = nullptr;
+  while (at + sizeof(fat::Image) <= end) {
+    const fat::Image& image = image_at(at);
+    if (image.kind == fat::kPtx && (!best || better(image, *best)))
+      best = &image;
     at += image.header_bytes + image.bytes;
   }
   require(best != nullptr, cudaErrorNoKernelImageForDevice,
           "the program holds machine code but no PTX to execute; ",
           kHowToBuild);
-  require((best->flags & kCompressed) == 0, cudaErrorNoKernelImageForDevice,
-          "the program's PTX is compressed; ", kHowToBuild);
+  require((best->flags & fat::kCompressed) == 0,
+          cudaErrorNoKernelImageForDevice, "the program's PTX is compressed; ",
+          kHowToBuild);
   return *best;
 }
 
@@ -119,7 +99,7 @@ FatBinary* binary_of(void** handle) {
 void FatBinary::load() {
   const std::lock_guard lock(mutex);
   if (module != nullptr) return;
-  const Image& ptx = choose_ptx(data);
+  const fat::Image& ptx = choose_ptx(data);
   const auto* text = reinterpret_cast<const char*>(&ptx) + ptx.header_bytes;
   Module* loaded = load_module(std::string(text, strnlen(text, ptx.bytes)));
   for (const ManagedVariable& variable : managed) {
@@ -184,9 +164,9 @@ using namespace simt;
 extern "C" {
 
 void** __cudaRegisterFatBinary(void* wrapper) {
-  const auto& wrapped = *static_cast<const Wrapper*>(wrapper);
+  const auto& wrapped = *static_cast<const fat::Wrapper*>(wrapper);
   auto* binary = new FatBinary;
-  if (wrapped.magic == kWrapperMagic) binary->data = wrapped.data;
+  if (wrapped.magic == fat::kWrapperMagic) binary->data = wrapped.data;
   const std::lock_guard lock(registry().mutex);
   registry().binaries.push_back(binary);
   return reinterpret_cast<void**>(binary);
