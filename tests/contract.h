@@ -357,6 +357,23 @@ void check_queueing(Calls& calls, const std::string& name) {
   calls.check();
 }
 
+// Two sets of calls, on two streams whose work may be done at the same time.
+template <class Calls>
+void check_side_by_side(Calls& of_one, Calls& of_two) {
+  const Stream one, two;
+  of_one.prepare();
+  of_two.prepare();
+  Gate gate_of_one(one), gate_of_two(two);
+  of_one.launch(one);
+  of_two.launch(two);
+  gate_of_one.open();
+  gate_of_two.open();
+  one.finish();
+  two.finish();
+  of_one.check();
+  of_two.check();
+}
+
 template <class Calls>
 void check_gpu_works(Calls& calls, const std::string& name) {
   const Stream stream;

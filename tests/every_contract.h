@@ -350,24 +350,13 @@ void check_more_than_a_grid(const Contract<Size>& contract) {
 
 template <class Size>
 void check_two_streams(const Contract<Size>& contract) {
-  const Stream one, two;
-  Calls calls_of_one, calls_of_two;
+  Calls of_one, of_two;
   const Size size = contract.size_of(65'537);
   for (int64_t offset = 0; offset < 4; ++offset) {
-    calls_of_one.add(contract.random(size, {0, offset}));
-    calls_of_two.add(contract.random(size, {offset, 0}));
+    of_one.add(contract.random(size, {0, offset}));
+    of_two.add(contract.random(size, {offset, 0}));
   }
-  calls_of_one.prepare();
-  calls_of_two.prepare();
-  Gate gate_of_one(one), gate_of_two(two);
-  calls_of_one.launch(one);
-  calls_of_two.launch(two);
-  gate_of_one.open();
-  gate_of_two.open();
-  one.finish();
-  two.finish();
-  calls_of_one.check();
-  calls_of_two.check();
+  check_side_by_side(of_one, of_two);
 }
 
 template <class Size>

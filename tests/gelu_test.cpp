@@ -294,23 +294,12 @@ TEST_CASE("gelu of -infinity is zero") {
 }
 
 TEST_CASE("gelu serves two streams at once") {
-  const Stream one, two;
-  Calls calls_of_one, calls_of_two;
+  Calls of_one, of_two;
   for (int64_t offset = 0; offset < 4; ++offset) {
-    calls_of_one.add(random_halves(65'537), 0, offset);
-    calls_of_two.add(random_halves(65'537), offset, 0);
+    of_one.add(random_halves(65'537), 0, offset);
+    of_two.add(random_halves(65'537), offset, 0);
   }
-  calls_of_one.prepare();
-  calls_of_two.prepare();
-  Gate gate_of_one(one), gate_of_two(two);
-  calls_of_one.launch(one);
-  calls_of_two.launch(two);
-  gate_of_one.open();
-  gate_of_two.open();
-  one.finish();
-  two.finish();
-  calls_of_one.check();
-  calls_of_two.check();
+  check_side_by_side(of_one, of_two);
 }
 
 TEST_CASE("gelu gives back what it takes") {

@@ -184,23 +184,12 @@ TEST_CASE("relu keeps denormal numbers") {
 TEST_CASE("relu never returns -0") { check_special({0.f, -0.f}); }
 
 TEST_CASE("relu serves two streams at once") {
-  const Stream one, two;
-  Calls calls_of_one, calls_of_two;
+  Calls of_one, of_two;
   for (int64_t offset = 0; offset < 4; ++offset) {
-    calls_of_one.add(random(65'537), 0, offset);
-    calls_of_two.add(random(65'537), offset, 0);
+    of_one.add(random(65'537), 0, offset);
+    of_two.add(random(65'537), offset, 0);
   }
-  calls_of_one.prepare();
-  calls_of_two.prepare();
-  Gate gate_of_one(one), gate_of_two(two);
-  calls_of_one.launch(one);
-  calls_of_two.launch(two);
-  gate_of_one.open();
-  gate_of_two.open();
-  one.finish();
-  two.finish();
-  calls_of_one.check();
-  calls_of_two.check();
+  check_side_by_side(of_one, of_two);
 }
 
 TEST_CASE("relu gives back what it takes") {

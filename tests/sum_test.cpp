@@ -481,23 +481,12 @@ TEST_CASE("sum gives the same bits in every run, if it promises to") {
 }
 
 TEST_CASE("sum serves two streams at once") {
-  const Stream one, two;
-  Calls calls_of_one, calls_of_two;
+  Calls of_one, of_two;
   for (int64_t offset = 0; offset < 4; ++offset) {
-    calls_of_one.add(whole(65'537), offset);
-    calls_of_two.add(whole(65'537), 0, offset);
+    of_one.add(whole(65'537), offset);
+    of_two.add(whole(65'537), 0, offset);
   }
-  calls_of_one.prepare();
-  calls_of_two.prepare();
-  Gate gate_of_one(one), gate_of_two(two);
-  calls_of_one.launch(one);
-  calls_of_two.launch(two);
-  gate_of_one.open();
-  gate_of_two.open();
-  one.finish();
-  two.finish();
-  calls_of_one.check();
-  calls_of_two.check();
+  check_side_by_side(of_one, of_two);
 }
 
 TEST_CASE("sum gives back what it takes") {
