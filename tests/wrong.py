@@ -36,19 +36,24 @@ class Expected:
         return (NOT_HUGE,) if self.check == RIGHT else (TO_THE_FIRST,)
 
 
-def read_table(text):
-    """File name -> Expected."""
-    table = {}
+def rows(text, form, key):
+    """The fields of each line, as many as in `form`, none empty; none is twice the `key`-th."""
+    keys = set()
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         fields = [field.strip() for field in line.split("|")]
-        if len(fields) != 3 or not all(fields):
-            raise pages.Problem(f"expected.txt:{number}: write: file | check | finding")
-        if fields[0] in table:
-            raise pages.Problem(f"expected.txt:{number}: {fields[0]} is there twice")
-        table[fields[0]] = Expected(*fields[1:])
-    return table
+        if len(fields) != len(form.split("|")) or not all(fields):
+            raise pages.Problem(f"expected.txt:{number}: write: {form}")
+        if fields[key] in keys:
+            raise pages.Problem(f"expected.txt:{number}: {fields[key]} is there twice")
+        keys.add(fields[key])
+        yield fields
+
+
+def read_table(text):
+    """File name -> Expected."""
+    return {name: Expected(*rest) for name, *rest in rows(text, "file | check | finding", 0)}
 
 
 def judge(expected, run):
