@@ -50,6 +50,10 @@ def worked_out(formula, **names):
         raise Problem(f"'{formula}': {error}") from error
 
 
+def as_text(number):
+    return f"{number:,.0f}" if number == int(number) else f"{number:,.2f}"
+
+
 @dataclasses.dataclass(frozen=True)
 class Case:
     """A call on n elements, in arrays that begin `offset` elements past an aligned address."""
@@ -73,6 +77,10 @@ class Bar:
 
     def holds(self, value):
         return value <= self.number() if self.at_most else value >= self.number()
+
+    def told(self, value):
+        """Why a value is not enough."""
+        return self.why.format(value=as_text(value), bar=as_text(self.number()))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)  # Equal to itself alone: a dict has no hash.
@@ -143,6 +151,14 @@ def of(kind, table, **more):
     return kind(**given)
 
 
+def filled_in(path):
+    """What a student has written into a file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Problem(f"{path} cannot be read: {error}") from error
+
+
 def bar_of(table):
     bar = of(Bar, {**table, "case": of(Case, table.get("case", {}))})
     if bool(bar.at_most) == bool(bar.at_least):
@@ -176,8 +192,7 @@ def read(folder):
 def every(root=ROOT):
     """All assignments: the chapters', then the open tasks'."""
     folders = [*root.glob("chapters/[0-9][0-9]_*"), *(root / TASKS).glob("*")]
-    return [read(folder) for folder in sorted(folders, key=lambda f: (f.parent.name != "chapters", f.name))
-            if (folder / NAME).is_file()]
+    return [read(folder) for folder in sorted(folders) if (folder / NAME).is_file()]
 
 
 def find(name, root=ROOT):

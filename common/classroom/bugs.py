@@ -2,7 +2,7 @@
 
 import re
 
-from classroom.assignment import ROOT, Problem, tomllib
+from classroom.assignment import ROOT, Problem, filled_in
 
 FOLDER, FILE = "bugs", "answers.toml"
 WRONG = ROOT / "tests/wrong"
@@ -46,10 +46,7 @@ def sheet(assignment, folder, again):
 
 def verdicts(assignment, path):
     """A sentence for each kernel, and how many are solved."""
-    try:
-        filled = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Problem(f"{path} cannot be read: {error}") from error
+    filled = filled_in(path)
     sentences, solved = [], 0
     for name, bug in named(assignment).items():
         given = filled.get(name, {})

@@ -104,10 +104,14 @@ def bubblewrap(room, tools, environment):
     return [*as_nobody(room, tools), *command, *LIMITS]
 
 
+def only(environment):
+    return ["env", "-i", *(f"{name}={value}" for name, value in environment.items())]
+
+
 def unshare(room, tools, environment):
     pairs = [(str(folder), str(folder)) for folder in system_folders(tools)]
     pairs += [(str(path), seen) for path, seen in room.seen.items()]
-    return [*as_nobody(room, tools), "env", "-i", *(f"{name}={value}" for name, value in environment.items()),
+    return [*as_nobody(room, tools), *only(environment),
             "unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child=KILL", "--mount", "--net",
             "--ipc", "--uts", "bash", "-c", MAKE_ROOM, "room", str(room.folder / "root"), str(FOLDER),
             *(part for pair in pairs for part in pair), "--", *LIMITS]
@@ -115,8 +119,7 @@ def unshare(room, tools, environment):
 
 def another_user(room, tools, environment):
     """Without namespaces: the network and other processes are seen, but cannot be harmed."""
-    return [*become(FIRST_USER + room.number), "--no-new-privs", "env", "-i",
-            *(f"{name}={value}" for name, value in environment.items()), *LIMITS]
+    return [*become(FIRST_USER + room.number), "--no-new-privs", *only(environment), *LIMITS]
 
 
 CONTAINERS = {"bubblewrap": bubblewrap, "unshare": unshare, "user": another_user}
@@ -129,10 +132,10 @@ def become(user):
 def as_nobody(room, tools):
     """Root's processes are not limited in number, so root becomes somebody else first; but it
     stays root where only root can read the compiler, or there is nobody else to become."""
-    needed = {folder for path in tools.folders for folder in (pathlib.Path(path), *pathlib.Path(path).parents)}
-    if os.geteuid() != 0 or not exists(FIRST_USER + room.number) or not all(folder.stat().st_mode & 0o5 == 0o5 for folder in needed if folder.exists()):
-        return []
-    return become(FIRST_USER + room.number)
+    user = FIRST_USER + room.number
+    needed = {folder for path in map(pathlib.Path, tools.folders) for folder in (path, *path.parents)}
+    can_read = all(folder.stat().st_mode & 0o5 == 0o5 for folder in needed if folder.exists())
+    return become(user) if os.geteuid() == 0 and exists(user) and can_read else []
 
 
 def exists(user):
@@ -222,8 +225,9 @@ class Room:
         """Compile SOURCE, link it with PARTS and run it: the script above. Returns the end of
         a pipe that says whether it compiled."""
         told, say = os.pipe()
+        sweep = "" if self.container == NO else "kill -KILL -1"
         self.process = subprocess.Popen(
-            [*self.command(environment | {"SWEEP": "" if self.container == NO else "kill -KILL -1"}), "bash", "-c", SCRIPT, "room", str(say), *map(str, sockets)],
+            [*self.command(environment | {"SWEEP": sweep}), "bash", "-c", SCRIPT, "room", str(say), *map(str, sockets)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
             pass_fds=[say, *sockets], start_new_session=True)
         os.close(say)

@@ -91,7 +91,7 @@ def efficiency(bar, trial):
         return check(name, EFFICIENCY, 0, bar.points, f"Your kernel has no {bar.counter}.")
     if bar.holds(value):
         return check(name, EFFICIENCY, bar.points, bar.points, "")
-    why = bar.why.format(value=shown(value), bar=shown(bar.number()))
+    why = bar.told(value)
     return check(name, EFFICIENCY, 0, bar.points, why, worst_line(bar, trial))
 
 
@@ -109,10 +109,6 @@ def worst_line(bar, trial):
         return 0
     farthest = max if bar.at_most else min
     return farthest(lines, key=lambda line: line["counters"][bar.counter])["line"]
-
-
-def shown(number):
-    return f"{number:,.0f}" if number == int(number) else f"{number:,.2f}"
 
 
 def counters(trial):

@@ -28,9 +28,9 @@ import tempfile
 import threading
 import time
 
-from classroom import assignment, contain, explain, formats, result, roster
+from classroom import assignment, contain, explain, formats, result, roster, workshop
 from classroom.assignment import ROOT, Problem
-from classroom.formats import terminal
+from classroom.formats import terminal, text
 from classroom.result import ABSENT, GRADED, NOT_COMPILED, STOPPED, Result
 
 BUILD = pathlib.Path("build/cpu/grade")
@@ -87,8 +87,6 @@ def find(folder, chosen, roster):
         there = {path.name: path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")}
         students = [folder / name for name in sorted({*there, *roster})]
     for student in students:
-        if student.name in (*formats.OF_THE_CLASS, SESSION):
-            raise Problem(f"{student}: results have a file of that name; rename the folder")
         for one in chosen:
             path = student / one.name / f"{one.op}.cu"
             if len(chosen) == 1 and not os.path.lexists(path.parent):
@@ -342,20 +340,9 @@ def limit():
     return int(given)
 
 
-def write(path, text):
-    """All of it or nothing, whatever ends us."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
-
-
 def build_judges(ops):
     targets = [str(BUILD / f"{op}.{kind}") for op in sorted(ops) for kind in ("judge", "parts")]
-    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS")}
-    made = subprocess.run(["make", "--silent", f"-j{os.cpu_count()}", "BACKEND=cpu", *targets],
-                          cwd=ROOT, env=environment)
-    if made.returncode:
+    if workshop.make("--silent", f"-j{os.cpu_count()}", *targets).returncode:
         raise Problem("the judges could not be built: see above")
 
 
@@ -384,7 +371,7 @@ def grade_all(session, hand_ins):
         if not is_done(hand_in, session):
             number = rooms.get()
             try:
-                write(path, graded(session, hand_in, number).json())
+                text.write(path, graded(session, hand_in, number).json())
             finally:
                 rooms.put(number)
             told["graded"] += 1
@@ -416,7 +403,7 @@ def main(folder):
     if not hand_ins:
         raise Problem(f"{folder} holds no hand-in: NAME/{chosen[0].name}/{chosen[0].op}.cu would be one")
     session = start(folder, results, os.environ.get("CONTAINED", ""), students)
-    write(results / SESSION, json.dumps({"seed": session.seed, "hand_ins": str(folder.resolve())}) + "\n")
+    text.write(results / SESSION, json.dumps({"seed": session.seed, "hand_ins": str(folder.resolve())}) + "\n")
     build_judges({hand_in.assignment.op for hand_in in hand_ins})
     for one in {h.assignment.op: h.assignment for h in hand_ins}.values():
         idle_checks(one, session.seed)

@@ -4,7 +4,7 @@ import hashlib
 import textwrap
 
 from classroom import workshop
-from classroom.assignment import Case, Problem, tomllib
+from classroom.assignment import Case, Problem, as_text, filled_in
 
 FILE = "predict.toml"
 WIDTH = 80
@@ -48,10 +48,7 @@ def comment(text):
 
 def read(path, assignment):
     """A sheet's name and its answers, None where one is open."""
-    try:
-        filled = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Problem(f"{path} cannot be read: {error}") from error
+    filled = filled_in(path)
     if not isinstance(filled.get("name"), str):
         raise Problem(f"{path} does not say whose it is: move it away, and begin a new one")
     answers = [filled.get(f"answer_{number}", "") for number in range(1, len(assignment.questions) + 1)]
@@ -108,10 +105,10 @@ def verdicts(assignment, name, answers):
             lines.append(f"{which + 1}. is still open.")
         elif is_right(question, answer, right[which]):
             hits += 1
-            lines.append(f"{which + 1}. right: the executor counts {workshop.number(right[which])} "
+            lines.append(f"{which + 1}. right: the executor counts {as_text(right[which])} "
                          f"({question.counter}).")
         else:
             less = "fewer" if right[which] < answer else "more"
-            lines.append(f"{which + 1}. wrong: the executor counts {less} than {workshop.number(answer)} "
+            lines.append(f"{which + 1}. wrong: the executor counts {less} than {as_text(answer)} "
                          f"({question.counter}).")
     return lines, hits

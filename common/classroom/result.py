@@ -4,8 +4,8 @@ import dataclasses
 import json
 
 CORRECTNESS, SAFETY, EFFICIENCY = "correctness", "safety", "efficiency"
-# How the grading of a hand-in went. Only GRADED has checks that ran; the others have
-# the same checks with no points, and say why in `message`.
+# How the grading of a hand-in went. Of ABSENT and NOT_COMPILED no check ran; of STOPPED some
+# may have, and their points count. All but GRADED say why in `message`.
 GRADED, ABSENT, NOT_COMPILED, STOPPED = "graded", "absent", "not compiled", "stopped"
 
 

@@ -132,12 +132,7 @@ def counter(program, wanted, case):
     return found[wanted.counter]
 
 
-def number(value):
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
-
-
 def missed(bars, program):
     """A sentence for each bar that a program does not reach."""
     values = [(bar, counter(program, bar, bar.case)) for bar in bars]
-    return [bar.why.format(value=number(value), bar=number(bar.number()))
-            for bar, value in values if not bar.holds(value)]
+    return [bar.told(value) for bar, value in values if not bar.holds(value)]

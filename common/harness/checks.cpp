@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/harness/circumstances.h"
+
 namespace simt {
 // The executor's last words on what it found; there are none on a GPU.
 __attribute__((weak)) void sum_up_findings();
@@ -57,16 +59,6 @@ struct Census : doctest::IReporter {
   void log_message(const doctest::MessageData&) override {}
 };
 REGISTER_LISTENER("census", 0, Census);
-
-// What INFO() has said of the values at hand, a line each.
-std::string circumstances() {
-  std::ostringstream out;
-  for (int k = 0; k < doctest::IReporter::get_num_active_contexts(); ++k) {
-    doctest::IReporter::get_active_contexts()[k]->stringify(&out);
-    out << "\n";
-  }
-  return out.str();
-}
 
 std::string indented(const std::string& text) {
   std::istringstream lines(text);

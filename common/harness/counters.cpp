@@ -69,14 +69,6 @@ std::string name_of(const std::filesystem::path& program) {
   return is_chapter ? folder.filename().string() : stem;
 }
 
-show::Launch shown(const simt::LaunchReport& report) {
-  const auto volume = [](const auto& v) {
-    return uint64_t{v[0]} * v[1] * v[2];
-  };
-  return {report.kernel, volume(report.grid), volume(report.block),
-          report.metrics};
-}
-
 void print_footer() {
   std::puts(
       "\n'ideal' is the same work with whole sectors, without bank conflicts "
@@ -94,7 +86,7 @@ show::Counts count(const std::string& name, const std::vector<Case>& cases) {
     counted_call(one);
     counts.cases.push_back({one, {}});
     for (size_t k = first; k < reports.size(); ++k)
-      counts.cases.back().launches.push_back(shown(reports[k]));
+      counts.cases.back().launches.push_back(show::launch_of(reports[k]));
   }
   return counts;
 }

@@ -279,6 +279,14 @@ std::string short_path(const std::string& file) {
   return near.starts_with("..") ? file : near;
 }
 
+Launch launch_of(const simt::LaunchReport& report) {
+  const auto volume = [](const auto& v) {
+    return uint64_t{v[0]} * v[1] * v[2];
+  };
+  return {report.kernel, volume(report.grid), volume(report.block),
+          report.metrics};
+}
+
 void print_profile(const std::vector<simt::LaunchReport>& launches) {
   const std::map<std::string, SourceFile> files = by_file(launches);
   double instructions = 0;

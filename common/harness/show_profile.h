@@ -4,9 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "common/harness/show.h"
 #include "common/simt/observe/report.h"
 
 namespace show {
+
+// What the executor reports of a launch, as ncu would tell it.
+Launch launch_of(const simt::LaunchReport& report);
 
 // Says which lines are far from the ideal, the worst first, then prints every
 // source file that the launches ran, lines together over all launches.

@@ -95,11 +95,7 @@ class Compiler:
 
 def parsed(path):
     """What the program says of a file of PTX."""
-    with toolchain.alone(ROOT):
-        made = toolchain.make(ROOT, "cpu", PROGRAM)
-    if made.returncode:
-        raise Problem(f"{PROGRAM} cannot be built:\n{made.stdout}")
-    said = subprocess.run([ROOT / PROGRAM, path], capture_output=True, text=True)
+    said = subprocess.run([toolchain.built(ROOT, PROGRAM), path], capture_output=True, text=True)
     if said.returncode:
         raise Problem(f"{PROGRAM} cannot read this PTX: {said.stderr.strip()}")
     return said.stdout

@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import functools
 import os
 import re
 import shutil
@@ -32,6 +33,16 @@ def alone(root):
     with open(lock, "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+@functools.cache
+def built(root, program):
+    """A program of ours, which make has looked at once."""
+    with alone(root):
+        made = make(root, "cpu", program)
+    if made.returncode:
+        raise pages.Problem(f"{program} cannot be built:\n{made.stdout}")
+    return root / program
 
 
 def folder(backend):

@@ -10,7 +10,7 @@ from classroom import assignment, blanks, bugs, predict, workshop
 from classroom.assignment import ROOT, Case, Problem
 
 # A task's exercise has no blanks: test_tasks.py looks at those.
-ASSIGNMENTS = [task for task in assignment.every() if task.folder.parent.name == "chapters"]
+ASSIGNMENTS = [task for task in assignment.every() if not task.is_open]
 CHAPTERS = [task for task in ASSIGNMENTS if task.name.startswith("chapter")]
 # Before each chapter of a contract comes another, which misses a bar. Where none does:
 # a variant, or an edit of the solution.

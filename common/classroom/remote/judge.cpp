@@ -14,16 +14,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <optional>
-#include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 
 #include "common/classroom/remote/services.h"
 #include "common/harness/checked_call.h"
 #include "common/harness/checks.h"
-#include "common/harness/show.h"
+#include "common/harness/circumstances.h"
+#include "common/harness/show_profile.h"
 #include "common/simt/observe/report.h"
 
 namespace {
@@ -62,16 +60,6 @@ void write(const std::string& object) {
 }
 
 // ---- The checks -------------------------------------------------------------
-
-// What INFO() has said of the values at hand, a line each.
-std::string circumstances() {
-  std::ostringstream out;
-  for (int k = 0; k < doctest::IReporter::get_num_active_contexts(); ++k) {
-    doctest::IReporter::get_active_contexts()[k]->stringify(&out);
-    out << "\n";
-  }
-  return out.str();
-}
 
 // Those that are new. What ends the program tells of the others.
 void write_new_findings() {
@@ -163,11 +151,7 @@ std::string rows(const show::Metrics& metrics) {
 constexpr char kBlocks[] = "launch__grid_size";  // What ncu calls it.
 
 show::Launch shown(const simt::LaunchReport& report) {
-  const auto volume = [](const auto& v) {
-    return uint64_t{v[0]} * v[1] * v[2];
-  };
-  show::Launch launch = {report.kernel, volume(report.grid),
-                         volume(report.block), report.metrics};
+  show::Launch launch = show::launch_of(report);
   launch.metrics[kBlocks] = static_cast<double>(launch.blocks);
   return launch;
 }
