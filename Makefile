@@ -30,7 +30,7 @@ SOURCES   := $(filter-out %.exercise.cu,$(KERNELS))
 EXERCISES := $(filter %.exercise.cu,$(KERNELS))  # A student's copy lacks solutions.
 TASKS     := common/classroom/tasks
 
-# chapters/03_pack/relu.four.cu -> 03, relu.four, relu, .four
+# chapters/NN_name/<op>.four.cu -> NN, <op>.four, <op>, .four
 number  = $(firstword $(subst _, ,$(word 2,$(subst /, ,$1))))
 stem    = $(basename $(notdir $1))
 op      = $(firstword $(subst ., ,$(notdir $1)))
@@ -352,8 +352,8 @@ always:
 
 define HELP
 make chapter03       build chapter 03 and point ./run at it; then ./run
-make chapter03.four  the same for its variant, relu.four.cu
-make run SRC=a/relu.mine.cu   the same for any file that fulfils a contract
+make chapter03.four  the same for its variant, <op>.four.cu
+make run SRC=a/OP.mine.cu     the same for any file that fulfils a contract
 make program SRC=a/b.cu       the same for a program with a main of its own;
                      SRC="b.cu c.cpp": of several files. STD=20: in C++20, not
                      17; FLAGS="-DN=3 -Ia": for nvcc; ARGS="64 x": what ./run
@@ -381,7 +381,7 @@ make bench           measure every chapter, variant and peer; record the results
 make bench03         measure those of chapter 03
 make compare         your GPU's results beside those recorded; N=2^26: that size
 make peers           time them beside CUB, PyTorch and Triton, in one process
-make sweep           try other constants in chapter 10: timed, or counted
+make sweep           try a chapter's kernel with other constants: timed, or counted
 make pitfalls        measure wrongly, on purpose
 make latency         time a load, a tree's step, an atomic addition, each alone
 make parity          compare the executor's counters with Nsight Compute's

@@ -10,7 +10,7 @@ import pathlib
 import sys
 
 
-from form import exercises, files, folders, sources, typed, writing
+from form import exercises, files, folders, names, sources, typed, writing
 from ladder import pages
 from ladder.pages import Problem
 
@@ -50,6 +50,7 @@ CHECKS = [
     (typed.versions, pages.find),
     (writing.terms, files.whole),
     (writing.entries, files.glossary),
+    (names.own_names, names.scripts),
     (folders.machine, files.everything),
     (folders.fast_math, files.everything),
 ]

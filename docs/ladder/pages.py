@@ -177,10 +177,24 @@ class Page:
         return Block(opened, opened.end, end.start, indent)
 
 
-def find(root):
-    """Every page of the repository; none at all is an error."""
+def every(root):
+    """Every page of the repository."""
     below = [path for folder in FOLDERS for path in (root / folder).rglob("*.md")]
-    paths = sorted([*root.glob("*.md"), *below])
+    return sorted([*root.glob("*.md"), *below])
+
+
+def directives(root, word, *names):
+    """(page, what follows the word) of each directive that begins so, wherever it stands."""
+    for path in every(root):
+        for directive in Page(path, root).directives:
+            args = " ".join(directive.args.split())
+            if directive.word == word and args.partition(" ")[0] in names:
+                yield path, args
+
+
+def find(root):
+    """Those that are looked at; none at all is an error."""
+    paths = every(root)
     if CHAPTER:
         paths = [path for path in paths if path.match(f"chapters/{CHAPTER}_*/*")]
     if not paths:
@@ -195,10 +209,15 @@ def anchor(title):
 
 def relative_file(page, name):
     """A file that a directive names, relative to its page."""
-    path = (page.path.parent / name).resolve()
-    if not path.is_file():
-        raise Problem(f"no file {name} beside {page.name}")
-    return path
+    return beside(page.path, name)
+
+
+def beside(path, name):
+    """A file that is named in the page at `path`."""
+    found = (path.parent / name).resolve()
+    if not found.is_file():
+        raise Problem(f"no file {name} beside {path.parent.name}/{path.name}")
+    return found
 
 
 class Tally:

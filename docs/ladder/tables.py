@@ -16,20 +16,20 @@
     table findings            wrong programs: what the executor and the sanitizer find
     table speed               the executor's own time a thread, and numba's simulator's
     table memory              the executor's own memory
-    table coarsening          chapter 10's kernel by its factor, counted
+    table coarsening          the kernel that is swept by its factor, counted
     table sweep [N...]        the same, timed
     table turns               the same, at 2^28, beside the blocks' turns at the one sum
     table latency             what plots/latency.cu measures, on each GPU that has a record
     figure ladder             what plot.py drew, with its caption
     figure gpus               each chapter's part of the copy, on two GPUs
     figure by_size            the same, for this chapter
-    figure lanes [FILE]       which sectors a warp's lanes load from
-    figure active [FILE]      which threads of a block work at each step
     figure error              how the error of a sum grows
-    figure error_speed        worst errors beside times, GELU and sums
+    figure error_speed "ALT" OP "TITLE" OP "TITLE"   worst errors beside times, of two contracts
     figure counters           what the executor counts of each chapter, beside times
-    figure NAME               one idea, with its caption: drawings.py has the names
-    figure sweep              chapter 10's kernel by its factor and its block
+    figure KIND [as NAME] FILE 'CODE' ...   one idea, traced: asked.py says how it is asked
+                              for, drawings.py has the kinds
+    figure sweep FILE         this kernel by its factor and its block: the one that is swept
+    figure budget             what its blocks' time goes to; figure blocks: by their number
     value fastest N           the best pair of those
     value tried FACTOR BLOCK N   239, the time of one pair in µs
     value turn_ns             1.83, the most that one addition to the one sum takes
@@ -43,7 +43,7 @@
     value times FILE N SERIES / SERIES   1.45   so much longer takes the first
 
 SERIES is what a series is called behind the name of its op, `backward` for
-`relu_mask backward`; without it, the op's own is meant. These may end with it, too:
+`OP backward`; without it, the op's own is meant. These may end with it, too:
 gbps, percent, us, copy_gbps. Behind that, `on GPU` names another folder of
 plots/data than the H200's; share_us and share_ns take it in front of the slash.
 
@@ -72,7 +72,7 @@ import re
 
 from ladder import counts, forms, pages, prose
 from ladder.figures import (
-    budget_figure, counters_figure, drawings, error_figure, traces, two_gpus_figure
+    asked, budget_figure, counters_figure, drawings, error_figure, traces, two_gpus_figure
 )
 from ladder.measured import latency, parity_data, peers, pitfalls, records, sanitizer, speed, sweep
 from ladder.measured.records import SIZE, parse_size
@@ -271,7 +271,8 @@ def table_peers(args, page):
     root = records.root_of(page)
     measured = peers.newest(root)
     if not args:
-        raise ValueError(f"write: table peers {'|'.join(peers.WORK)} [N...]")
+        ops = dict.fromkeys(op for op, _, _ in measured.times)
+        raise ValueError(f"write: table peers {'|'.join(ops)} [N...]")
     op, sizes = args[0], [parse_size(a) for a in args[1:]] or [HEADLINE]
     header = [""]
     for n in sizes:
@@ -387,7 +388,7 @@ def table_sweep(args, page):
         record = swept.records[sweep.Pair(coarse, block)]
         cells = [f"{coarse}"]
         for n in sizes:
-            row = record.row("sum", n)
+            row = record.headline(n)
             cells += [_us(row), f"{record.percent_of_read(row):.1f} %"]
         rows.append(cells)
     return [*_table(header, rows), "",
@@ -403,7 +404,7 @@ def table_turns(args, page):
     for coarse in sweep.FACTORS:
         pair = sweep.Pair(coarse, block)
         record, blocks = swept.records[pair], budget_figure.blocks(pair)
-        row = record.row("sum", HEADLINE)
+        row = record.headline(HEADLINE)
         turned, read = blocks * _constant_us("atomic addition", page), record.read_of(row).us
         left = _printed(row.us) - max(_printed(turned), _printed(read))
         rows.append([f"{coarse}", f"{blocks:,}", _time(turned), _time(read), _us(row),
@@ -423,11 +424,12 @@ def _printed(microseconds):
 def value_turn_ns(args, page):
     """The most that an addition to the one sum can take: a block's share of the time,
     where the shares are smallest."""
-    return [_time(1000 * min(record.row("sum", HEADLINE).us / budget_figure.blocks(pair)
+    return [_time(1000 * min(record.headline(HEADLINE).us / budget_figure.blocks(pair)
                              for pair, record in sweep.timed(records.root_of(page)).records.items()))]
 
 
 def figure_sweep(args, page):
+    _words(args, "figure sweep FILE.cu")
     root = records.root_of(page)
     return _figure(root, page, "sweep.svg", "Lines, one a size of block: time "
                    "against the numbers that a thread adds up by itself",
@@ -445,7 +447,7 @@ def value_tried(args, page):
     pair, swept = sweep.Pair(int(args[0]), int(args[1])), sweep.timed(records.root_of(page))
     if pair not in swept.records:
         raise ValueError(f"{pair} were not tried: see sweep.py")
-    return [_time(swept.records[pair].row("sum", parse_size(args[2])).us)]
+    return [_time(swept.records[pair].headline(parse_size(args[2])).us)]
 
 
 def table_parity(args, page):
@@ -558,32 +560,37 @@ def figure_by_size(args, page):
                    "against the number of elements, for this chapter and the one before", shown)
 
 
-def _trace_figure(kind, shows):
+def _asked_for(kind):
     def rendered(args, page):
-        if len(args) > 1:
-            raise ValueError(f"write: figure {kind} [FILE.cu]")
         root = records.root_of(page)
-        source = _beside(page, args[0]) if args else _source(page)
-        trace = traces.of_source(root, source)
-        if kind not in trace.views:
-            raise ValueError(f"{traces.WANTED} has no view of {kind} for "
-                             f"{trace.source}: add one, and run "
-                             "`make figures`")
-        sizes = dict.fromkeys(f"{one.n:,}" for one in trace.views[kind])
-        return [_picture(root, page, trace.figure(kind),
-                         f"{shows}; traced by the executor, n = {', '.join(sizes)}")]
+        one = asked.parse(" ".join([kind, *args]), page, root)
+        shown = traces.shown(root, one)
+        lines = [_picture(root, page, f"{one.name}.svg", drawings.KINDS[kind].alt_of(shown))]
+        if drawings.KINDS[kind].caption:
+            lines += ["", f"*{drawings.KINDS[kind].caption_of(shown, one.note)}*"]
+        return lines
     return rendered
 
 
-def _drawing(one):
-    def rendered(args, page):
-        root = records.root_of(page)
-        shown = one.shown(root)
-        measured = [record for swept in shown if isinstance(swept, sweep.Sweep)
-                    for record in swept.records.values()]
-        return [_picture(root, page, f"{one.name}.svg", one.alt), "", f"*{one.caption(shown)}*",
-                *(["", caption(measured, f"n = {_power(HEADLINE)}")] if measured else [])]
-    return rendered
+def figure_budget(args, page):
+    return _of_the_sweep(page, "budget", "Bars, a row per number of floats that a thread adds up by "
+                         "itself: the time per block, split into reading and the rest",
+                         "Blue grows with the numbers of a block, orange does not: there is one "
+                         "tree and one place in the queue per block. Where blue is long, other "
+                         "blocks read meanwhile, and orange hides behind it.")
+
+
+def figure_blocks(args, page):
+    return _of_the_sweep(page, "blocks", "Points, one per size of block and coarsening factor: the "
+                         "time of a sum against its number of blocks",
+                         "Where blocks of different sizes take the same time, it is their number "
+                         "alone that counts: each adds once to the one sum.")
+
+
+def _of_the_sweep(page, name, alt, says):
+    root = records.root_of(page)
+    return [_picture(root, page, f"{name}.svg", alt), "", f"*{says}*", "",
+            caption(sweep.timed(root).records.values(), f"n = {_power(HEADLINE)}")]
 
 
 def figure_error(args, page):
@@ -595,9 +602,10 @@ def figure_error(args, page):
 
 def figure_error_speed(args, page):
     root = records.root_of(page)
-    shown = sum(error_figure.with_errors(root).values(), [])
+    alt, titles = error_figure.panels(" ".join(["error_speed", *args]))
+    shown = sum(error_figure.with_errors(root, titles), [])
     return _figure(root, page, "error_speed.svg", "Points, one a kernel: its worst error "
-                   "against its time, for GELU and for the sums", shown,
+                   f"against its time, {alt}", shown,
                    f"time: n = {_power(HEADLINE)}; error: the worst of all sizes from 2²⁰ on")
 
 
@@ -731,13 +739,6 @@ def _case_and_rest(args):
     return counts.parse_case(words), rest.split(", ") if rest else []
 
 
-figure_lanes = _trace_figure(
-    "lanes", "Rows of 32 numbers of the array: what the lanes of the first warp "
-    "want, and what is fetched with it")
-figure_active = _trace_figure(
-    "active", "Grid, a box a warp of the first block, a row a step: which "
-    "threads add, and how many warps have work")
-
 value_gbps = _value("gbps", lambda record, row: f"{row.gbps:,.0f}")
 value_percent = _value("percent", lambda record, row: _percent(record, row))
 value_misaligned_percent = _value("misaligned_percent", lambda record, row: _percent(record, row), records.MISALIGNED)
@@ -748,7 +749,7 @@ value_above_floor_us = _value("above_floor_us", lambda record, row: _time(row.us
 # (kind, name) -> what is called so, joined by an underscore.
 RENDERERS = {tuple(name.split("_", 1)): function for name, function in list(globals().items())
              if re.match("(table|figure|value)_", name)}
-RENDERERS |= {("figure", one.name): _drawing(one) for one in drawings.DRAWINGS}
+RENDERERS |= {("figure", kind): _asked_for(kind) for kind in drawings.KINDS}
 
 
 def headline_size(record):
@@ -829,7 +830,7 @@ def _sizes(args, record, default, series=None):
 
 
 def _sizes_and_series(args, op):
-    """['6422528', '2^28', 'backward'] -> ['6422528', '2^28'], 'relu_mask backward'"""
+    """['6422528', '2^28', 'backward'] -> ['6422528', '2^28'], 'OP backward'"""
     words = list(itertools.dropwhile(lambda arg: SIZE.fullmatch(arg), args))
     return args[:len(args) - len(words)], " ".join([op, *words])
 

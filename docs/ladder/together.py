@@ -138,5 +138,5 @@ def plain(messages):
 
 
 def op(path):
-    """chapters/03_pack/relu.four.cu -> relu"""
+    """chapters/NN_name/<op>.four.cu -> <op>"""
     return path.name.split(".")[0]

@@ -84,8 +84,14 @@ def later_chapters(root):
 
 
 def operation(path):
-    """relu.four.cu fulfils the contract relu."""
+    """<op>.four.cu fulfils the contract <op>."""
     return path.name.split(".")[0]
+
+
+@functools.cache
+def operations(root):
+    """Of the chapters and the open tasks."""
+    return {operation(path) for path in contract_sources(root)}
 
 
 def contract_functions(root, path):

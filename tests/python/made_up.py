@@ -3,7 +3,7 @@
 import json
 import pathlib
 
-from ladder.figures import traces
+from ladder.figures import asked, traces
 from ladder.measured import latency, records
 from ladder.measured.tie import tie
 
@@ -78,19 +78,20 @@ def write(path, data):
 
 
 def plant_trace(root, source, first=0):
-    """What `make figures` would trace: 32 floats from byte `first` on, every
-    second of 64 words in shared memory, and two steps of two warps."""
-    def load(first, step):
-        return {"title": "made up", "n": 1024, "array": "x", "bytes": 4,
-                "first": {str(k): first + step * k for k in range(32)}}
-
+    """What `make figures` would trace, for figures that the page beside it asks for: 32 floats
+    from byte `first` on, and two steps of two warps."""
+    load = {"title": "made up", "n": 1024, "array": "x", "bytes": 4,
+            "first": {str(k): first + 4 * k for k in range(32)}}
     steps = {"title": "made up", "n": 1024,
              "masks": ["ffffffff ffffffff", "55555555 00000000"]}
-    write(traces.path_of(root, source), {
-        "source": str(source.relative_to(root)),
-        "tie": tie(root, source.relative_to(root)),
-        "views": {"lanes": [load(first, 4)], "banks": [load(0, 8)],
-                  "active": [steps]}})
+    page = source.parent / "README.md"
+    for kind, view in (("lanes", load), ("active", steps)):
+        words = f"{kind} {source.name} 'code'"
+        if words not in page.read_text():
+            page.write_text(f"{page.read_text()}\n<!-- figure {words} -->\n<!-- end -->\n")
+        name = str(source.relative_to(root))
+        write(traces.path_of(root, asked.parse(words, page, root)), {
+            "asked": words, "files": [{"source": name, "tie": tie(root, name), "views": [view]}]})
 
 
 def peer(by, us, n=1 << 28):

@@ -9,14 +9,16 @@ import shutil
 import tempfile
 import unittest
 import made_up
-from ladder import tables
+from ladder import pages, tables
 from ladder.figures import (
     drawings, drawings_bits, drawings_threads, error_figure, plot, trace_kinds, traces
 )
+from ladder.figures.asked import View
+from ladder.figures.drawing import Printed
 from ladder.pages import Problem
 import tree
 
-VIEW = traces.View(["made up"], "code")
+VIEW = View(code=("code",), titles=("made up",))
 
 
 def event(use, lanes, warp=0, number=0, **more):
@@ -70,20 +72,27 @@ class Kinds(unittest.TestCase):
             self.kept("exchange", [shuffle(1, 2), shuffle(2), shuffle(4)])
 
 
-class Printed(unittest.TestCase):
+class OfPrograms(unittest.TestCase):
     GOOD = "-0.1 becomes 0xae66: 1 01011 1001100110, which is -0.0999755859375\n"
 
+    def printed(self, text):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = pathlib.Path(folder.name) / "made_up.expected"
+        path.write_text(text)
+        return Printed(path)
+
     def test_the_bits_of_a_half_are_its_value(self):
-        self.assertEqual(drawings_bits.read_half(self.GOOD),
+        self.assertEqual(drawings_bits.read_half(self.printed(self.GOOD)),
                          ("-0.1", "1010111001100110", "-0.0999755859375"))
         with self.assertRaisesRegex(ValueError, "are not"):
-            drawings_bits.read_half(self.GOOD.replace(" 1 01011", " 0 01011"))
+            drawings_bits.read_half(self.printed(self.GOOD.replace(" 1 01011", " 0 01011")))
         with self.assertRaisesRegex(ValueError, "no half"):
-            drawings_bits.read_half("nothing")
+            drawings_bits.read_half(self.printed("nothing"))
 
     def test_a_table_of_errors_has_four_columns(self):
         with self.assertRaisesRegex(ValueError, "no table of errors"):
-            error_figure.formulas("a\nb\n1 2 3\n1 2 3\n")
+            error_figure.formulas(self.printed("a\nb\n1 2 3\n1 2 3\n"))
 
 
 class Drawn(unittest.TestCase):
@@ -96,10 +105,14 @@ class Drawn(unittest.TestCase):
         cls.drawn = made_up.repository(folder.name)
         for header in tree.REPOSITORY.glob("common/**/*.h"):  # Included, so tied to.
             cls.copy(header.relative_to(tree.REPOSITORY))
-        for need in {need for one in drawings.DRAWINGS for need in one.needs}:
-            cls.copy(need)
-            if not need.endswith(".expected"):
-                cls.copy(traces.path_of(pathlib.Path(), pathlib.Path(need)))
+        cls.copy(traces.FOLDER)
+        for source in {view.source for one in traces.wanted(tree.REPOSITORY) for view in one.views}:
+            cls.copy(source)
+        for path, args in pages.directives(tree.REPOSITORY, "figure", *drawings.KINDS):
+            page = cls.drawn / path.relative_to(tree.REPOSITORY)
+            page.parent.mkdir(parents=True, exist_ok=True)
+            with page.open("a") as file:
+                file.write(f"<!-- figure {args} -->\n<!-- end -->\n\n")
         for source in cls.drawn.glob("chapters/*/*.cu"):  # The copied ones are others.
             made_up.write(made_up.data_path(cls.drawn, source),
                           made_up.record(cls.drawn, source, 4000))
@@ -109,7 +122,8 @@ class Drawn(unittest.TestCase):
     @classmethod
     def copy(cls, name):
         (cls.drawn / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(tree.REPOSITORY / name, cls.drawn / name)
+        copy = shutil.copytree if (tree.REPOSITORY / name).is_dir() else shutil.copy
+        copy(tree.REPOSITORY / name, cls.drawn / name)
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -126,18 +140,26 @@ class Drawn(unittest.TestCase):
         return (self.root / f"plots/figures/{name}.svg").read_text()
 
     def render(self, name):
-        return tables.render("figure", name, [], self.root / "chapters/03_pack/README.md")
+        for path, args in pages.directives(self.root, "figure", *drawings.KINDS):
+            if f" as {name} " in f"{args} ":
+                kind, *words = args.split()
+                return tables.render("figure", kind, words, path)
+        self.fail(name)
+
+    def captioned(self):
+        return [one.name for one in traces.wanted(self.root) if drawings.KINDS[one.kind].caption]
 
     def test_each_is_drawn_and_has_a_caption_of_what_was_traced(self):
         self.assertEqual(self.check()[0], 0)
-        self.assertGreater(len(drawings.drawings(self.root)), 8)
-        for one in drawings.drawings(self.root):
-            picture, _, caption = self.render(one.name)
-            self.assertIn(f"plots/figures/{one.name}.svg", picture)
+        self.assertGreater(len(self.captioned()), 8)
+        for name in self.captioned():
+            picture, _, caption = self.render(name)
+            self.assertIn(f"plots/figures/{name}.svg", picture)
             self.assertRegex(caption, r"^\*[A-Z].*\.\*$")
         self.assertIn("128 bytes for the 128", self.render("coalesced")[2])
         self.assertIn("1,024 for 128", self.render("coalesced")[2])
         self.assertIn("wait: 4, 16, 16.", self.render("flight")[2])
+        self.assertIn("after the other. “Neighbours first” stands", self.render("conflicts")[2])
 
     def test_they_show_what_was_traced(self):
         for name, *words in (("threads", ">i = 256 to 511<", ">24 threads too many"),
@@ -151,35 +173,30 @@ class Drawn(unittest.TestCase):
                 self.assertIn(part, self.text(name))
 
     def test_nothing_is_drawn_too_small_to_read(self):
-        for one in drawings.drawings(self.root):
-            text = self.text(one.name)
+        for name in self.captioned():
+            text = self.text(name)
             width = float(re.search(r'width="([\d.]+)pt"', text)[1]) / 0.75
             self.assertLessEqual(width, 830)
             for size in re.findall(r"font-size: ([\d.]+)px", text):
-                self.assertGreaterEqual(round(float(size) / 0.75, 1), 11, f"in {one.name}")
+                self.assertGreaterEqual(round(float(size) / 0.75, 1), 11, f"in {name}")
 
     def test_other_data_are_caught(self):
-        for need, names in ((drawings.CHAPTERS["05"] + "relu_mask.cu", ["ballot"]),
-                            (drawings.CHAPTERS["03"] + "relu.four.cu", ["flight"]),
-                            (drawings.CHAPTERS["05"] + "relu_mask.sequential.cu",
-                             ["coalesced"])):
-            path = traces.path_of(self.root, self.root / need)
+        for name in ("ballot", "flight", "coalesced"):
+            path = self.root / traces.FOLDER / f"{name}.json"
             path.write_text(path.read_text() + "\n")
-            said = self.check()[1]
-            for name in names:
-                self.assertIn(f"{name}.svg was drawn from other data", said)
+            self.assertIn(f"{name}.svg was drawn from other data", self.check()[1])
         half = self.root / "tests/programs/half_bits.expected"
         half.write_text(half.read_text() + "\n")
         self.assertIn("half.svg was drawn from other data", self.check()[1])
 
     def test_a_changed_source_makes_its_drawing_stale(self):
-        (self.root / drawings.CHAPTERS["05"] / "relu_mask.packed.cu").write_text("int edited;\n")
+        next(self.root.glob("chapters/*/relu_mask.packed.cu")).write_text("int edited;\n")
         with self.assertRaisesRegex(ValueError, "traced in another version"):
             self.render("butterfly")
 
-    def test_a_drawing_whose_trace_is_gone_belongs_to_no_chapter(self):
-        traces.path_of(self.root, self.root / drawings.CHAPTERS["05"]
-                       / "relu_mask.packed.cu").unlink()
+    def test_a_drawing_that_no_page_asks_for_belongs_to_none(self):
+        page, = (path for path, args in pages.directives(self.root, "figure", "butterfly"))
+        page.write_text(page.read_text().replace("<!-- figure butterfly", "<!-- figure nothing"))
         self.assertIn("butterfly.svg belongs to no chapter", self.check()[1])
 
     def test_the_waves_are_those_of_the_source(self):

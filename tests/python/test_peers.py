@@ -7,10 +7,11 @@ import tempfile
 import unittest
 
 from ladder import tables
-from ladder.measured import compare, pitfalls, records
+from ladder.measured import compare, pitfalls, records, work
 from ladder.measured.peers import label, load
 from ladder.measured.tie import tie
 import made_up
+import tree
 
 FOLDER = "plots/data/nvidia-h200/2026-01-02"
 OURS = "chapters/03_pack/relu.cu"
@@ -195,3 +196,18 @@ class Compare(MadeUp):
         with tempfile.TemporaryDirectory() as empty:
             with self.assertRaisesRegex(records.RecordError, "make bench"):
                 compare.table(made_up.pathlib.Path(empty), "unknown", 1)
+
+
+class Works(unittest.TestCase):
+    """What a contract's own file says, without PyTorch or Triton."""
+
+    def test_each_contract_that_has_peers_calls_its_own_function(self):
+        found = sorted(tree.REPOSITORY.glob("plots/*_peers.py"))
+        self.assertTrue(found)
+        for path in found:
+            op = path.name.removesuffix("_peers.py")
+            with self.subTest(op):
+                name = subprocess.run(["c++filt", work.of(op).symbol], text=True, capture_output=True).stdout
+                self.assertTrue(name.startswith(op), name)
+                self.assertTrue(callable(work.of(op).kernel))
+        self.assertIsNone(work.of("made_up"))

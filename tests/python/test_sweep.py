@@ -17,6 +17,7 @@ constexpr int kBlock = 256;
 constexpr int kCoarse = 16;  // Numbers.
 constexpr int kTile = kCoarse * kBlock;
 """
+PATH = "chapters/10_sum_coarsened/sum.cu"
 OWN = sweep.Pair(coarse=16, block=256)
 NUMBERS = {"blocks": 4, "barriers": 32, "warp instructions": 1000,
            "load requests": 2048, "reduction requests": 4}
@@ -39,10 +40,11 @@ class SweepTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name).resolve()
-        self.source = self.root / sweep.SOURCE
+        self.source = self.root / PATH
         made_up.plant_harness(self.root)
-        self.write(sweep.SOURCE, SOURCE)
+        self.write(PATH, SOURCE)
         self.page = self.source.parent / "README.md"
+        self.page.write_text("<!-- figure sweep sum.cu -->\n<!-- end -->\n")
         self.enterContext(mock.patch.object(sweep, "ROOT", self.root))
 
     def enterContext(self, context):  # unittest has it from Python 3.11 on.
@@ -55,7 +57,7 @@ class SweepTest(unittest.TestCase):
         path.write_text(text)
 
     def context(self):
-        return {"tie": records.tie_of(self.root, pathlib.Path(sweep.SOURCE))}
+        return {"tie": records.tie_of(self.root, pathlib.Path(PATH))}
 
     def render(self, kind, name, *args):
         return tables.render(kind, name, list(args), self.page)
@@ -71,8 +73,20 @@ class Copies(SweepTest):
         self.assertIn(OWN, sweep.PAIRS)
         self.assertEqual(sweep.copy_with(OWN), SOURCE)
 
+    def test_what_is_swept_is_what_a_page_says(self):
+        self.write("chapters/11_other/sum.cu", SOURCE)
+        other = self.root / "chapters/11_other/README.md"
+        other.write_text(self.page.read_text())
+        with self.assertRaisesRegex(ValueError, "two files would be swept: .*10_.* and .*11_"):
+            sweep.source_of(self.root)
+        self.page.unlink()
+        self.assertEqual(str(sweep.source_of(self.root)), "chapters/11_other/sum.cu")
+        other.unlink()
+        with self.assertRaisesRegex(ValueError, "no page says which file is swept"):
+            sweep.source_of(self.root)
+
     def test_a_renamed_constant_is_no_silent_sweep_of_nothing(self):
-        self.write(sweep.SOURCE, SOURCE.replace("kCoarse = 16", "kFactor = 16"))
+        self.write(PATH, SOURCE.replace("kCoarse = 16", "kFactor = 16"))
         with self.assertRaisesRegex(ValueError, "lacks kCoarse"):
             sweep.build("cpu", ".counts")
 
@@ -84,7 +98,7 @@ class Copies(SweepTest):
 class Counting(SweepTest):
     def setUp(self):
         super().setUp()
-        counted.plant(self.write, sweep.SOURCE, PROGRAM)
+        counted.plant(self.write, PATH, PROGRAM)
         self.report = {"context": self.context(), "n": 1 << 20, "pairs": [
             {"coarse": coarse, "block": block, "counted": NUMBERS}
             for coarse, block in ((2, 256), (16, 256), (16, 64))]}
@@ -103,7 +117,7 @@ class Counting(SweepTest):
         self.assertEqual(len(lines), 6)
 
     def test_an_earlier_version_of_the_chapter_says_so(self):
-        self.write(sweep.SOURCE, SOURCE + "int edited;\n")
+        self.write(PATH, SOURCE + "int edited;\n")
         self.assertIn("earlier version", self.table()[-1])
 
     def test_an_executor_that_counts_otherwise_by_now_is_noticed(self):
@@ -180,7 +194,7 @@ class Timing(SweepTest):
 
     def test_an_earlier_version_of_the_chapter_says_so(self):
         self.plant()
-        self.write(sweep.SOURCE, SOURCE + "int edited;\n")
+        self.write(PATH, SOURCE + "int edited;\n")
         for kind, name, *args in (("table", "sweep"), ("value", "fastest", "2^28")):
             self.assertIn("an-earlier-version", self.render(kind, name, *args)[-1])
 

@@ -5,7 +5,6 @@ import unittest
 import counted
 import made_up
 from ladder import tables
-from ladder.figures import drawings
 from ladder.measured import records
 
 
@@ -122,8 +121,7 @@ class Tables(unittest.TestCase):
             if name in ("claims", "parity", "findings", "speed", "memory", "error",
                         "coarsening", "sweep", "error_speed", "fastest", "tried",
                         "turns", "turn_ns", "latency_us",
-                        "peers", "peer", "latency", "pitfall", "arbitration", "kernel", "ptx",
-                        *(one.name for one in drawings.DRAWINGS)):  # Of no chapter's record.
+                        "peers", "peer", "latency", "pitfall", "arbitration", "kernel", "ptx"):  # Of no chapter's record.
                 continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
             if name in ("floor_us", "sms", "clock"):

@@ -10,13 +10,39 @@ import tempfile
 import unittest
 import made_up
 from ladder import counts, tables
-from ladder.figures import plot, traces
+from ladder.figures import drawings, plot, trace_kinds, traces
+from ladder.figures.asked import View, parse
 from ladder.pages import Problem
+
+
+class Asked(unittest.TestCase):
+    def parse(self, text):
+        return parse(text, traces.ROOT / "tests/parity/page.md", traces.ROOT)
+
+    def test_views(self):
+        one = self.parse("lanes as it note=\"A; 'b'.\" shared.cu 'a b' 'c' n=2^11 offset=1 \"t 1\" 2 \"u\"; "
+                         "../../chapters/../tests/parity/global.cu 'd' blocks=1..3 array=dy;shared.cu 'e' blocks=0,7")
+        self.assertEqual((one.kind, one.name, one.note), ("lanes", "it", "A; 'b'."))
+        self.assertEqual(one.views, [
+            View("tests/parity/shared.cu", ("a b", "c"), ("t 1", "", "", "u"), n=2048, offset=1),
+            View("tests/parity/global.cu", ("d",), blocks=(1, 2, 3), array="dy"),
+            View("tests/parity/shared.cu", ("e",), blocks=(0, 7))])
+        self.assertEqual(self.parse("tree shared.cu 'a'").name, "tree_parity")
+
+    def test_what_cannot_be_read(self):
+        for text, message in {
+                "lanes gone.cu 'a'": "no file gone.cu beside parity/page.md",
+                "lanes as": "is to be called", "lanes 'a'": "does not begin with its file",
+                "lanes shared.cu 'a' m=3": "'m=3' of", "lanes shared.cu n=2^11 a": "'a' of .* is no option",
+                "lanes shared.cu 'a' blocks=1-3": "'blocks=1-3' of", "lanes shared.cu 'a": "cannot read",
+                "lanes shared.cu 'a' n=many": "'many' is no size"}.items():
+            with self.subTest(text), self.assertRaisesRegex((Problem, ValueError), message):
+                self.parse(text)
 
 
 class Touched(unittest.TestCase):
     def sectors(self, bytes_, first):
-        access = traces.Access("", 1, "x", bytes_, dict(enumerate(first)))
+        access = trace_kinds.Access("", 1, "x", bytes_, dict(enumerate(first)))
         touched = access.touched()
         return {sector: sum(lanes.values()) for sector, lanes in touched.items()}
 
@@ -28,13 +54,13 @@ class Touched(unittest.TestCase):
         self.assertEqual(len(self.sectors(4, range(0, 32 * 256, 256))), 32)
 
     def test_bytes_that_two_lanes_share_count_once_for_each_lane(self):
-        touched = traces.Access("", 1, "x", 4, {0: 0, 1: 0}).touched()
+        touched = trace_kinds.Access("", 1, "x", 4, {0: 0, 1: 0}).touched()
         self.assertEqual(touched, {0: {0: 4, 1: 4}})
 
 
 class Banks(unittest.TestCase):
     def access(self, words):
-        return traces.Access("", 1, "x", 4, {lane: 4 * w for lane, w in enumerate(words)})
+        return trace_kinds.Access("", 1, "x", 4, {lane: 4 * w for lane, w in enumerate(words)})
 
     def test_words_of_one_bank_take_turns_and_a_word_that_is_shared_does_not(self):
         for stride, wavefronts in {0: 1, 1: 1, 2: 2, 3: 1, 8: 8, 32: 32, 33: 1}.items():
@@ -57,7 +83,7 @@ class Banks(unittest.TestCase):
             launches = json.loads(report.read_text())["launches"]
             seen = {}
             for event in json.loads(trace.read_text()):
-                if event["space"] == "shared" and event["bytes"] <= traces.BANK:
+                if event["space"] == "shared" and event["bytes"] <= trace_kinds.BANK:
                     seen.setdefault(event["launch"], []).append(
                         self.access(lane["offset"] // 4 for lane in event["lanes"]).wavefronts())
         self.assertGreater(len({max(w) for w in seen.values()}), 3)
@@ -74,7 +100,7 @@ class Steps(unittest.TestCase):
         events = [{"block": 64, "use": use, "barriers": barriers, "warp": warp,
                    "lanes": [{"lane": lane} for lane in lanes]}
                   for barriers, warp, lanes in stores for use in ("load", "store")]
-        found = traces.steps_taken(traces.View(titles, "x[i] +="), events)
+        found = trace_kinds.steps_taken(View(code=("x[i] +=",), titles=titles), events)
         return traces.READERS["active"](found[0]).masks
 
     def test_a_step_is_what_happens_between_two_barriers(self):
@@ -96,10 +122,8 @@ class Steps(unittest.TestCase):
                 ("sum_simple", "data[at] +=", warps),
                 ("sum_convergent", "in[t] +=", [32, 16, 8, 4, 2] + [1] * 6)):
             with self.subTest(name):
-                source = traces.ROOT / f"tests/programs/{name}.cu"
-                program = counts.built(traces.ROOT, source, ".program")
-                view = traces.View(["made up"], code)
-                found = traces.steps_taken(view, traces.events(program, source, view))
+                view = View(f"tests/programs/{name}.cu", (code,), ("made up",))
+                found = trace_kinds.steps_taken(view, traces.events(traces.ROOT, view))
                 masks = traces.READERS["active"](found[0]).masks
                 self.assertEqual([sum(map(bool, step)) for step in masks], warps)
                 self.assertEqual([sum(m.bit_count() for m in step) for step in masks], threads)
@@ -107,30 +131,34 @@ class Steps(unittest.TestCase):
 
 class Committed(unittest.TestCase):
     def test_what_is_committed_is_what_the_executor_sees(self):
-        for name in traces.VIEWS:
-            with self.subTest(name):
-                source = traces.ROOT / name
-                path = traces.of_source(traces.ROOT, source).path
-                self.assertEqual(json.loads(path.read_text()),
-                                 traces.trace(traces.ROOT, source))
+        root = traces.ROOT
+        of_traces = [one for one in traces.wanted(root) if drawings.KINDS[one.kind].traced]
+        self.assertEqual(sorted(path.stem for path in (root / traces.FOLDER).iterdir()),
+                         sorted(one.name for one in of_traces))
+        for one in of_traces:
+            with self.subTest(one.name):
+                traces.shown(root, one)
+                self.assertEqual(json.loads(traces.path_of(root, one).read_text()), traces.trace(root, one))
 
     def test_a_line_that_is_not_there_is_refused(self):
-        source = traces.ROOT / next(iter(traces.VIEWS))
+        source = traces.ROOT / "tests/parity/shared.cu"
         with self.assertRaisesRegex(Problem, "0 lines with 'y = x'"):
             traces.line_of(source, "y = x")
 
     def test_a_view_that_does_not_fit_is_refused(self):
         load = {"warp": 0, "use": "load", "space": "shared", "bytes": 4, "lanes": []}
         with self.assertRaisesRegex(Problem, "loads 2 times .* has 1 titles"):
-            traces.banks_loaded(traces.View(["one"], "s[i]"), [load, load])
+            trace_kinds.banks_loaded(View("", ("s[i]",), ("one",)), [load, load])
         with self.assertRaisesRegex(Problem, "loads 0 times from global memory"):
-            traces.sectors_loaded(traces.View(["one"], "s[i]"), [load])
+            trace_kinds.sectors_loaded(View("", ("s[i]",), ("one",)), [load])
         with self.assertRaisesRegex(Problem, "more than one bank's width"):
-            traces.banks_loaded(traces.View(["one"], "s[i]"), [load | {"bytes": 8}])
+            trace_kinds.banks_loaded(View("", ("s[i]",), ("one",)), [load | {"bytes": 8}])
+        with self.assertRaisesRegex(Problem, "has 2 titles, need one"):
+            trace_kinds.order(View("", ("s[i]",), ("one", "two")), [load])
 
     def test_a_load_without_a_title_is_left_out(self):
         load = {"warp": 0, "use": "load", "space": "shared", "bytes": 4, "lanes": []}
-        found = traces.banks_loaded(traces.View(["", "two"], "s[i]"), [load, load])
+        found = trace_kinds.banks_loaded(View("", ("s[i]",), ("", "two")), [load, load])
         self.assertEqual([one["title"] for one in found], ["two"])
 
 
@@ -144,6 +172,9 @@ class Figures(unittest.TestCase):
         self.svg = self.root / "plots/figures/lanes_03_pack.svg"
         made_up.plant_trace(self.root, self.source, 4)
 
+    def render(self, kind, file="relu.cu", code="code"):
+        return tables.render("figure", kind, [file, f"'{code}'"], self.page)
+
     def quietly(self, function):
         with contextlib.redirect_stdout(io.StringIO()) as said:
             status = function(self.root, plot.figures(self.root))
@@ -156,8 +187,7 @@ class Figures(unittest.TestCase):
         self.assertIn("32 lanes × 4 bytes in 5 sectors", drawn)
         self.assertIn(">fetched with it, not wanted<", drawn)
         for kind in ("lanes", "active"):
-            self.assertIn(f"{kind}_03_pack.svg",
-                          tables.render("figure", kind, [], self.page)[0])
+            self.assertIn(f"{kind}_03_pack.svg", self.render(kind)[0])
         drawn_steps = self.svg.with_name("active_03_pack.svg").read_text()
         for count in (2, 64, 1, 16):  # Warps and threads, of each step.
             self.assertIn(f">{count}<", drawn_steps)
@@ -176,26 +206,28 @@ class Figures(unittest.TestCase):
     def test_a_changed_source_makes_its_trace_stale(self):
         self.source.write_text("int edited;\n")
         with self.assertRaisesRegex(ValueError, "traced in another version"):
-            traces.every(self.root)
-        with self.assertRaisesRegex(ValueError, "traced in another version"):
-            tables.render("figure", "lanes", [], self.page)
+            self.render("lanes")
+        troubles = []
+        plot.figures(self.root, troubles)
+        self.assertIn("traced in another version", troubles[0])
 
     def test_a_missing_trace_says_what_to_run(self):
-        traces.path_of(self.root, self.source).unlink()
+        next((self.root / traces.FOLDER).glob("lanes_*")).unlink()
         with self.assertRaisesRegex(ValueError, "run `make figures`"):
-            tables.render("figure", "lanes", [], self.page)
+            self.render("lanes")
 
-    def test_a_view_that_nobody_asked_for_is_missed(self):
-        path = traces.path_of(self.root, self.source)
-        data = json.loads(path.read_text())
-        del data["views"]["active"]
-        path.write_text(json.dumps(data))
-        with self.assertRaisesRegex(ValueError, "no view of active"):
-            tables.render("figure", "active", [], self.page)
+    def test_a_trace_of_another_directive_is_stale(self):
+        with self.assertRaisesRegex(ValueError, "for another directive than"):
+            self.render("lanes", code="other")
+
+    def test_two_figures_of_a_name_are_refused(self):
+        self.page.write_text(self.page.read_text() + "<!-- figure lanes as active_03_pack relu.cu 'x' -->\n<!-- end -->\n")
+        with self.assertRaisesRegex(Problem, "two figures are called active_03_pack"):
+            traces.wanted(self.root)
 
     def test_a_variant_has_figures_of_its_own(self):
         variant = self.source.with_name("relu.four.cu")
         made_up.plant_trace(self.root, variant)
         self.quietly(plot.draw)
         self.assertIn("active_03_pack.four.svg",
-                      tables.render("figure", "active", ["relu.four.cu"], self.page)[0])
+                      self.render("active", "relu.four.cu")[0])

@@ -13,7 +13,7 @@ import tempfile
 
 LADDER = "https://github.com/YOUR-ORGANISATION/kernel-ladder"  # What to clone, and
 COMMIT = "main"  # at which commit: a full hash grades all students alike.
-WORK = "mine"  # The folder of a student's repository that holds chapter07/sum.cu.
+WORK = "mine"  # The folder of a student's repository that holds chapter07/<op>.cu.
 
 
 def run(*command, **options):

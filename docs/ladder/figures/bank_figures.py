@@ -2,7 +2,7 @@
 
 from ladder.figures.canvas import BLUE, INK, ORANGE, PALE
 from ladder.figures.sheet import LARGE, SMALL, Sheet
-from ladder.figures.traces import BANK, BANKS
+from ladder.figures.trace_kinds import BANK, BANKS
 
 CELL = 11
 GRID = BANKS * CELL

@@ -61,7 +61,7 @@ def draw_budget(timed, counted):
 
 def per_block(record, pair):
     """Nanoseconds: of reading as many bytes in the same process, and the rest."""
-    row = record.row("sum", N)
+    row = record.headline(N)
     read = min(row.us, record.read_of(row).us)
     return 1e3 * read / blocks(pair), 1e3 * (row.us - read) / blocks(pair)
 
@@ -71,7 +71,7 @@ def draw_blocks(timed):
     figure, axes = new_figure(8.6, 4.2)
     times = {}
     for pair, record in timed.records.items():
-        times.setdefault(pair.block, []).append((blocks(pair), record.row("sum", N).us))
+        times.setdefault(pair.block, []).append((blocks(pair), record.headline(N).us))
     most, longest = max(max(points) for points in times.values())
     ends = [min(min(points)[0] for points in times.values()), most]
     axes.plot(ends, [longest / most * count for count in ends], color=GREY, linewidth=1,

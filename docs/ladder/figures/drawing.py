@@ -1,9 +1,7 @@
-"""What a figure of one idea needs, who draws it, and what its caption says."""
+"""What a kind of figure traces, who draws it, and what its caption says."""
 
 import dataclasses
 import pathlib
-
-from ladder.figures import traces
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,19 +19,33 @@ class Printed:
 
 
 @dataclasses.dataclass(frozen=True)
-class Drawing:
-    """needs: .cu files that were traced, or .expected ones; draw and caption take them."""
-    name: str
-    needs: list
+class Kind:
+    """Both functions take what was traced or printed, file by file."""
+    traced: str  # By which tracer; '': it is what a program printed.
     draw: object
-    alt: str
-    caption: object
+    alt: str  # {...} is replaced, see alt_of.
+    caption: object = None  # What it says, and where it comes from.
 
-    def shown(self, root):
-        return [Printed(root / need) if need.endswith(".expected")
-                else traces.of_source(root, root / need) for need in self.needs]
+    def alt_of(self, shown):
+        sizes = dict.fromkeys(f"{one.n:,}" for one in views(shown) if hasattr(one, "n"))
+        chapters = " and ".join(map(chapter, shown))
+        return self.alt.format(n=", ".join(sizes), chapters=chapters, count=number(len(views(shown))))
 
-    def recorded(self, root):
-        """Is all there that it is drawn from?"""
-        return all((root / need if need.endswith(".expected")
-                    else traces.path_of(root, root / need)).is_file() for need in self.needs)
+    def caption_of(self, shown, note):
+        says, origin = self.caption(shown)
+        return " ".join(filter(None, (says, note, origin)))
+
+
+def views(shown):
+    """What was traced, of all files."""
+    return [one for trace in shown for one in getattr(trace, "views", [])]
+
+
+def chapter(trace):
+    """07 of chapters/07_name/op.cu"""
+    return pathlib.Path(trace.source).parent.name[:2]
+
+
+def number(count):
+    words = "no one two three four five six".split()
+    return words[count] if count < len(words) else str(count)

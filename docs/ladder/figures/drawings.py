@@ -1,40 +1,35 @@
-"""The figures that are drawn by hand, so to speak: what each needs, and who draws it.
+"""The kinds of figures that a page can ask for: what each shows, and who draws it.
 
-Each is one idea of one page, `<!-- figure NAME -->`, with a caption that holds for
-whatever was traced.
+A figure is one idea of one page, which says in its directive what is traced for it
+(asked.py). Its caption holds for whatever was traced.
 """
 
 from ladder.figures import (
-    drawings_bits, drawings_memory, drawings_threads, error_figure, sum_drawings, traces
+    bank_figures, drawings_bits, drawings_memory, drawings_threads, error_figure, race_figures,
+    active_figure, tree_figures
 )
-from ladder.figures.drawing import Drawing
-
-CHAPTERS = {"01": "chapters/01_one_thread_each/", "02": "chapters/02_grid_stride/",
-            "03": "chapters/03_pack/", "05": "chapters/05_bitmask/"}
-
-
-def draw_beside(shown):
-    return drawings_memory.draw_lanes([trace.views["beside"][0] for trace in shown])
+from ladder.figures.drawing import Kind, chapter, views
+from ladder.figures.trace_kinds import SECTOR
+from ladder.measured.records import RecordError
 
 
-def drawings(root):
-    """Those for which all was recorded."""
-    return [one for one in DRAWINGS if one.recorded(root)]
+def draw_traffic(shown):
+    """Each panel is called after its chapter."""
+    return tree_figures.draw_traffic(*[(f"chapter {chapter(trace)}", trace.views) for trace in shown])
 
 
-# ---- Captions ----------------------------------------------------------------
+# ---- Captions: what each says, and where it comes from -----------------------
 
 
 def of_threads(shown):
-    owners = shown[0].views["owners"][0]
-    return f"Each thread has one element, number i. {traced(shown[0], owners.n)}"
+    return "Each thread has one element, number i.", traced(shown[0])
 
 
-def of_beside(shown):
-    one, other = (trace.views["beside"][0] for trace in shown)
+def of_coalesced(shown):
+    one, other = views(shown)
     return (f"The upper load fetches {fetched(one):,} bytes for the {wanted(one)} that its "
-            f"lanes want; the lower one fetches {fetched(other):,} for {wanted(other)}. Above "
-            f"{file(shown[0])}, below {traced(shown[1], one.n)}")
+            f"lanes want; the lower one fetches {fetched(other):,} for {wanted(other)}.",
+            f"Above {file(shown[0])}, below {traced(shown[1])}")
 
 
 def wanted(access):
@@ -42,49 +37,85 @@ def wanted(access):
 
 
 def fetched(access):
-    return len(access.touched()) * traces.SECTOR
+    return len(access.touched()) * SECTOR
 
 
 def of_rounds(shown):
-    owners = shown[0].views["owners"][0]
     return ("After a whole grid the colours begin again, because the same threads take the "
-            f"next elements. {traced(shown[0], owners.n)}")
+            "next elements.", traced(shown[0]))
 
 
 def of_waves(shown):
-    sizes = " and ".join(f"{one.n:,}" for one in shown[0].views["owners"][1:])
+    sizes = " and ".join(f"{one.n:,}" for one in views(shown)[1:])
     return ("If all blocks take equally long, a last wave costs the time of a full one, "
-            f"however few blocks it has. {file(shown[0])}, its launches for n = {sizes}.")
+            "however few blocks it has.", f"{file(shown[0])}, its launches for n = {sizes}.")
 
 
 def of_flight(shown):
-    flying = [str(trace.views["order"][0].bytes_before_store()) for trace in shown]
-    return (f"Bytes that a thread has asked for when it first has to wait: {', '.join(flying)}. "
+    flying = [str(one.bytes_before_store()) for one in views(shown)]
+    return (f"Bytes that a thread has asked for when it first has to wait: {', '.join(flying)}.",
             "The executor traced the order of loads and stores; it knows no times.")
 
 
 def of_half(shown):
     return ("The exponent says where the point is. In all but the smallest halves the digit in "
-            f"front of it is 1, and needs no bit. As {file(shown[0])} prints it.")
+            "front of it is 1, and needs no bit.", f"As {file(shown[0])} prints it.")
 
 
 def of_formulas(shown):
     return ("Two formulas for the same number: the largest error in each quarter of x, computed "
-            f"in float by {file(shown[0])}, where tanh and exp are right to the last digit.")
+            f"in float by {file(shown[0])}, where tanh and exp are right to the last digit.", "")
 
 
 def of_ballot(shown):
-    return ("Bit k of the word is the answer of lane k. "
-            f"{traced(shown[0], shown[0].views['vote'][0].n)}")
+    return "Bit k of the word is the answer of lane k.", traced(shown[0])
 
 
 def of_butterfly(shown):
-    return ("Each shuffle doubles what a lane has of the word. "
-            f"{traced(shown[0], shown[0].views['exchange'][0].n)}")
+    return "Each shuffle doubles what a lane has of the word.", traced(shown[0])
 
 
-def traced(trace, n):
-    return f"{file(trace)}, traced by the executor, n = {n:,}."
+def of_tree(shown):
+    tree, = views(shown)
+    grows = tree.strides() == sorted(tree.strides())
+    sees = ("Neighbours meet first. The threads that add move apart from step to step, and so "
+            "do their numbers." if grows else
+            "Numbers far apart meet first. The threads that add stay side by side, and so do "
+            "their numbers.")
+    return sees, f"Traced by the executor, n = {tree.n}; the numbers are an example."
+
+
+def of_memory(shown):
+    return ("An arrow that crosses the thick line asks global memory; compare how many do.",
+            f"Traced by the executor, n = {views(shown)[0].n:,}, one block.")
+
+
+def of_conflicts(_):
+    return ("Count the coloured words of a column: its bank hands them out one after the other.",
+            "Traced by the executor: loads of the first warp.")
+
+
+def of_padding(shown):
+    return ("One unused word behind every 32 numbers moves each row on by one bank.",
+            f"Traced by the executor: loads of the first warp in `{shown[0].source}`.")
+
+
+def of_race(shown):
+    if race_figures.replay(views(shown)[0])[0] == race_figures.WHOLE:
+        raise RecordError(f"{shown[0].source} loses nothing any more, so there is nothing to draw")
+    return ("On the left both threads load the sum before either has stored. Which store comes "
+            "last is not defined. Two blocks would do as these threads do.",
+            f"Traced by the executor: `{shown[0].source}`.")
+
+
+def of_queue(shown):
+    queue, = views(shown)
+    return ("In which order the blocks come is an example.", "Traced by the executor, "
+            f"n = {queue.n:,}: all blocks add to the same address.")
+
+
+def traced(trace):
+    return f"{file(trace)}, traced by the executor, n = {trace.views[0].n:,}."
 
 
 def file(shown):
@@ -92,33 +123,54 @@ def file(shown):
     return shown.source.removeprefix("chapters/")
 
 
-DRAWINGS = [
-    Drawing("threads", [CHAPTERS["01"] + "relu.cu"], drawings_threads.draw_threads,
-            "A grid, one of its blocks, and one warp of that: which thread has which element",
-            of_threads),
-    Drawing("coalesced", [CHAPTERS["01"] + "relu.cu", CHAPTERS["05"] + "relu_mask.sequential.cu"],
-            draw_beside, "Rows of 32 floats of an array: what the lanes of a warp want, and "
-            "what is fetched with it, for two ways to share out the elements", of_beside),
-    Drawing("rounds", [CHAPTERS["02"] + "relu.cu"], drawings_threads.draw_rounds,
-            "An array, each element in the colour of its thread, in the two rounds of a loop",
-            of_rounds),
-    Drawing("waves", [CHAPTERS["02"] + "relu.cu"], drawings_threads.draw_waves,
-            "Blocks at work over time, for a launch of few waves and one of many", of_waves),
-    Drawing("flight", [CHAPTERS["01"] + "relu.cu", CHAPTERS["03"] + "relu.four.cu",
-                       CHAPTERS["03"] + "relu.cu"], drawings_memory.draw_flight,
-            "Bytes in flight while a thread loads, waits and stores, in three kernels",
-            of_flight),
-    Drawing("half", ["tests/programs/half_bits.expected"], drawings_bits.draw_half,
-            "The 16 bits of a half: sign, exponent, digits", of_half),
-    Drawing("formulas", ["tests/programs/numerics_gelu.expected"], error_figure.draw_formulas,
-            "Lines: the error of two formulas for GELU against x, and of rounding to half",
-            of_formulas),
-    Drawing("ballot", [CHAPTERS["05"] + "relu_mask.cu"], drawings_bits.draw_ballot,
-            "32 lanes, the answer of each, and the word that is made of them",
-            of_ballot),
-    Drawing("butterfly", [CHAPTERS["05"] + "relu_mask.packed.cu"],
-            drawings_bits.draw_butterfly,
-            "Eight lanes with four bits each, and three shuffles after which each has all 32",
-            of_butterfly),
-    *sum_drawings.DRAWINGS,
-]
+KINDS = {
+    "lanes": Kind("lanes", lambda shown: drawings_memory.draw_lanes(views(shown)),
+                  "Rows of 32 numbers of the array: what the lanes of the first warp want, and "
+                  "what is fetched with it; traced by the executor, n = {n}"),
+    "active": Kind("active", lambda shown: active_figure.draw_active(views(shown)),
+                   "Grid, a box a warp of the first block, a row a step: which threads add, and "
+                   "how many warps have work; traced by the executor, n = {n}"),
+    "threads": Kind("owners", drawings_threads.draw_threads,
+                    "A grid, one of its blocks, and one warp of that: which thread has which "
+                    "element", of_threads),
+    "coalesced": Kind("lanes", lambda shown: drawings_memory.draw_lanes(views(shown)),
+                      "Rows of 32 floats of an array: what the lanes of a warp want, and what is "
+                      "fetched with it, for {count} ways to share out the elements", of_coalesced),
+    "rounds": Kind("owners", drawings_threads.draw_rounds,
+                   "An array, each element in the colour of its thread, in the two rounds of a "
+                   "loop", of_rounds),
+    "waves": Kind("owners", drawings_threads.draw_waves,
+                  "Blocks at work over time, for a launch of few waves and one of many", of_waves),
+    "flight": Kind("order", drawings_memory.draw_flight,
+                   "Bytes in flight while a thread loads, waits and stores, in {count} kernels",
+                   of_flight),
+    "half": Kind("", drawings_bits.draw_half, "The 16 bits of a half: sign, exponent, digits",
+                 of_half),
+    "formulas": Kind("", error_figure.draw_formulas,
+                     "Lines: the error of two formulas for GELU against x, and of rounding to "
+                     "half", of_formulas),
+    "ballot": Kind("vote", drawings_bits.draw_ballot,
+                   "32 lanes, the answer of each, and the word that is made of them", of_ballot),
+    "butterfly": Kind("exchange", drawings_bits.draw_butterfly,
+                      "Eight lanes with four bits each, and three shuffles after which each has "
+                      "all 32", of_butterfly),
+    "tree": Kind("tree", lambda shown: tree_figures.draw_tree(*views(shown)),
+                 "Eight numbers, and below them a row per step: arrows lead from two numbers to "
+                 "the thread that adds them", of_tree),
+    "memory": Kind("traffic", draw_traffic,
+                   "Arrows between the threads of a block and the memories, a column per step, "
+                   "for chapters {chapters}", of_memory),
+    "conflicts": Kind("banks", lambda shown: bank_figures.draw_conflicts(views(shown)),
+                      "Shared memory as rows of 32 words, a column per bank, {count} times: which "
+                      "words the lanes of a warp want, and how many of them each bank holds",
+                      of_conflicts),
+    "padding": Kind("banks", lambda shown: bank_figures.draw_padding(views(shown)),
+                    "Shared memory as rows of 32 words, a column per bank: which words a warp "
+                    "wants, without and with padding", of_padding),
+    "race": Kind("race", lambda shown: race_figures.draw_race(views(shown)),
+                 "A sum in memory over time, and what two threads do to it, with += and with "
+                 "atomicAdd", of_race),
+    "queue": Kind("queue", lambda shown: race_figures.draw_queue(*views(shown)),
+                  "A staircase: the sums of all blocks come at once, and each waits until those "
+                  "before it have been added", of_queue),
+}

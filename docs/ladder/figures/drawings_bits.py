@@ -11,12 +11,10 @@ LANES = 32
 
 # ---- A half ------------------------------------------------------------------
 
-BITS = "half_bits.expected"
-
 
 def draw_half(shown):
     """Sign, exponent, digits, and what they say together."""
-    wanted, bits, value = read_half(shown[0].text)
+    wanted, bits, value = read_half(shown[0])
     sign, exponent, digits = bits[0], bits[1:6], bits[6:]
     sheet = Sheet(262)
     cell, left = 46, 45
@@ -51,16 +49,16 @@ def minus_sign(number):
     return str(number).replace("-", "−")
 
 
-def read_half(text):
+def read_half(printed):
     match = re.search(r"(\S+) becomes 0x[0-9a-f]+: ([01]) ([01]{5}) ([01]{10}), which is (\S+)",
-                      text)
+                      printed.text)
     if not match:
-        raise RecordError(f"{BITS} tells the bits of no half")
+        raise RecordError(f"{printed.path.name} tells the bits of no half")
     wanted, *bits, value = match.groups()
     bits = "".join(bits)
     told = (1 + int(bits[6:], 2) / 1024) * 2.0 ** (int(bits[1:6], 2) - 15)
     if float(value) != (-told if bits[0] == "1" else told):
-        raise RecordError(f"{BITS}: the bits {bits} are not {value}")
+        raise RecordError(f"{printed.path.name}: the bits {bits} are not {value}")
     return wanted, bits, value
 
 
@@ -69,14 +67,15 @@ def read_half(text):
 
 def draw_ballot(shown):
     """32 answers, and the word that every lane gets."""
-    word = shown[0].views["vote"][0].word
+    vote = shown[0].views[0]
+    word = vote.word
     sheet = Sheet(248)
     cell, left = 23.2, 76
 
     def at(lane):  # A number is written with its last digit to the right.
         return left + (LANES - 1 - lane) * cell
 
-    for y, words in ((20, "lane"), (50, "x[i] > 0.f"), (142, "bit of\nthe word"),
+    for y, words in ((20, "lane"), (50, vote.title), (142, "bit of\nthe word"),
                      (190, "hex digit")):
         sheet.write(left - 8, y, words, ha="right")
     for lane in range(LANES):
@@ -112,7 +111,7 @@ LEFT = 90
 
 def draw_butterfly(shown):
     """Eight lanes with four bits each; after three shuffles each has all 32."""
-    rounds = shown[0].views["exchange"][0].rounds
+    rounds = shown[0].views[0].rounds
     sheet = Sheet(388)
     words = [row[:NIBBLES] for _, row in rounds]
     far = [one for one, _ in rounds]

@@ -1,8 +1,9 @@
 """Draws which bytes a warp's load fetches, and how many are under way at a time."""
 
 from ladder.figures.canvas import BLUE, GREY, ORANGE, boxes
+from ladder.figures.drawing import views
 from ladder.figures.sheet import WIDTH, Sheet
-from ladder.figures.traces import SECTOR
+from ladder.figures.trace_kinds import SECTOR
 
 FLOAT = 4
 ROW = 32 * FLOAT  # bytes of the array in a row of the drawing
@@ -99,13 +100,15 @@ FLYING = "#9CC9E6"
 
 def draw_flight(shown):
     """How often does the memory have to be waited for, to move the same floats?"""
-    orders = [trace.views["order"][0] for trace in shown]
+    orders = views(shown)
     most = max(order.bytes_loaded() for order in orders)
-    sheet = Sheet(438)
-    for top, trace, order in zip((0, 130, 260), shown, orders):
-        draw_order(sheet, top, trace.source.removeprefix("chapters/"), order, most)
-    sheet.arrow((LEFT, 410), (WIDTH - 14, 410))
-    sheet.write(LEFT, 426, "memory instructions in the order of the trace; every wait is drawn "
+    below = 130 * len(orders)
+    sheet = Sheet(below + 48)
+    sources = [trace.source for trace in shown for _ in trace.views]
+    for k, (source, order) in enumerate(zip(sources, orders)):
+        draw_order(sheet, 130 * k, source.removeprefix("chapters/"), order, most)
+    sheet.arrow((LEFT, below + 20), (WIDTH - 14, below + 20))
+    sheet.write(LEFT, below + 36, "memory instructions in the order of the trace; every wait is drawn "
                 "equally long, and none to scale", 11.5)
     return sheet.figure
 

@@ -14,7 +14,7 @@ LEFT = 14
 
 def draw_threads(shown):
     """From the grid down to one thread, and the element that it takes."""
-    owners = shown[0].views["owners"][0]
+    owners = shown[0].views[0]
     number, warp = 1, 2  # Which block, and which of its warps, are looked into.
     sheet = Sheet(358)
     full = WIDTH - 2 * LEFT
@@ -91,7 +91,7 @@ def zoom(sheet, above, top, below, bottom):
 
 def draw_rounds(shown):
     """The array, coloured by thread: after a whole grid the colours begin again."""
-    owners = shown[0].views["owners"][0]
+    owners = shown[0].views[0]
     sheet = Sheet(352)
     sheet.write(LEFT, 14, f"the array: {owners.n:,} elements, each in the colour of its "
                 "thread", weight="bold")
@@ -182,7 +182,7 @@ def draw_strip(sheet, x, right, end):
 
 def draw_waves(shown):
     """How much of the time are places empty, behind the last full wave?"""
-    owners = shown[0].views["owners"]
+    owners = shown[0].views
     wave = owners[0].blocks // waves_in(shown[0].code())
     sheet = Sheet(382)
     for top, one in zip((34, 204), owners[1:]):

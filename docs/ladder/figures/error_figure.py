@@ -56,18 +56,25 @@ def draw_error(errors):
     return figure
 
 
-def with_errors(root):
-    """The records of all files, variants too, of the contracts that may round."""
-    return {op: [records.of_source(root, source) for source in records.all_sources(root)
-                 if records.op_of(source) == op] for op in ("gelu", "sum")}
+def panels(args):
+    """error_speed "ALT" OP "TITLE" OP "TITLE" -> ALT, {OP: TITLE}"""
+    found = re.fullmatch(r'error_speed "([^"]+)"((?: \w+ "[^"]+"){2})', args)
+    if not found:
+        raise RecordError('write: figure error_speed "for A and for B" OP "TITLE" OP "TITLE"')
+    titles = re.findall(r'(\w+) "([^"]+)"', found[2])
+    return found[1], {op: title.replace("\\n", "\n") for op, title in titles}
 
 
-def draw_error_speed(gelus, sums, headline):
+def with_errors(root, titles):
+    """The records of all files of these contracts, variants too: a list each."""
+    return [[records.of_source(root, source) for source in records.all_sources(root)
+             if records.op_of(source) == op] for op in titles]
+
+
+def draw_error_speed(families, titles, headline):
     """Is the exact one the slow one?"""
-    figure, (left, right) = new_figure(8.4, 3.6, 1, 2)
-    for axes, measured, words in (
-            (left, gelus, "GELU: worst error in ulps of the half"),
-            (right, sums, "sum: worst error in units of 2⁻²⁴\nof the sum of magnitudes")):
+    figure, both = new_figure(8.4, 3.6, 1, 2)
+    for axes, measured, words in zip(both, families, titles.values()):
         points = [(headline(record).us, worst_error(record), record) for record in measured]
         top = 1.3 * max(error for _, error, _ in points)
         for us, error, record in points:
@@ -101,7 +108,7 @@ def name(record):
 
 def draw_formulas(shown):
     """Where does which formula for GELU lose its digits, and does a half show it?"""
-    rows = formulas(shown[0].text)
+    rows = formulas(shown[0])
     figure, axes = new_figure(8.6, 4.0)
     begins, *columns = zip(*rows)
     edges = [*begins, 2 * begins[-1] - begins[-2]]
@@ -129,9 +136,9 @@ def draw_formulas(shown):
     return figure
 
 
-def formulas(text):
+def formulas(printed):
     """[x from which on, error by tanh, by exp, by rounding to half]"""
-    rows = [[float(word) for word in line.split()] for line in text.splitlines()[2:]]
+    rows = [[float(word) for word in line.split()] for line in printed.text.splitlines()[2:]]
     if len(rows) < 2 or any(len(row) != 4 for row in rows):
-        raise RecordError("numerics_gelu.expected holds no table of errors")
+        raise RecordError(f"{printed.path.name} holds no table of errors")
     return rows

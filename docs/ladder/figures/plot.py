@@ -18,15 +18,16 @@ import pathlib
 import re
 import sys
 
+from ladder import pages
 from ladder.figures import (
-    counters_figure, drawings, error_figure, sweep_figure, trace_figures, traces, two_gpus_figure
+    budget_figure, counters_figure, drawings, error_figure, sweep_figure, traces, two_gpus_figure
 )
 from ladder.figures.canvas import BLUE, GREY, INK, ORANGE, PALE, new_figure
-from ladder.measured import peers, records, sweep
+from ladder.measured import peers, records, sweep, work
 from ladder.pages import ROOT
 
 SCRIPTS = [*sorted(pathlib.Path(__file__).resolve().parent.glob("*.py")),
-           *(pathlib.Path(module.__file__) for module in (peers, records, sweep))]
+           *(pathlib.Path(module.__file__) for module in (peers, records, sweep, work))]
 
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
 HEADLINE = 1 << 28
@@ -90,11 +91,8 @@ def _of_records(root):
 
 
 def _of_traces(root):
-    for trace in traces.every(root):
-        for kind in filter(trace_figures.DRAW.get, trace.views):
-            yield Figure(trace.figure(kind), [trace], draw_trace(kind))
-    for one in drawings.drawings(root):
-        yield Figure(f"{one.name}.svg", one.shown(root), one.draw)
+    for one in traces.wanted(root):
+        yield Figure(f"{one.name}.svg", traces.shown(root, one), drawings.KINDS[one.kind].draw)
 
 
 def _of_counters(root):
@@ -105,10 +103,11 @@ def _of_counters(root):
 
 
 def _of_errors(root):
-    rounded = error_figure.with_errors(root)
-    if all(rounded.values()):
-        yield Figure("error_speed.svg", sum(rounded.values(), []),
-                     lambda _: error_figure.draw_error_speed(*rounded.values(), headline))
+    for _, args in pages.directives(root, "figure", "error_speed"):
+        _, titles = error_figure.panels(args)
+        rounded = error_figure.with_errors(root, titles)
+        yield Figure("error_speed.svg", sum(rounded, []),
+                     lambda _: error_figure.draw_error_speed(rounded, titles, headline))
     computed = root / error_figure.FILE
     if computed.is_file():
         yield Figure("error.svg", [error_figure.load(computed)],
@@ -116,14 +115,14 @@ def _of_errors(root):
 
 
 def _of_the_sweep(root):
-    if (root / sweep.SOURCE).is_file():
+    if sweep.swept(root):
         own = sweep.chapters_own(root)
         yield Figure("sweep.svg", [sweep.timed(root)],
                      lambda shown: sweep_figure.draw_sweep(shown[0], own))
-
-
-def draw_trace(kind):
-    return lambda shown: trace_figures.DRAW[kind](shown[0].views[kind])
+        if (root / sweep.COUNTED).is_file():
+            both = [sweep.timed(root), budget_figure.counts(root)]
+            yield Figure("budget.svg", both, lambda shown: budget_figure.draw_budget(*shown))
+            yield Figure("blocks.svg", both, lambda shown: budget_figure.draw_blocks(shown[0]))
 
 
 def draw_ladder(shown, beside):
@@ -172,9 +171,10 @@ def chapters_bar(record):
 
 
 def peers_bars(op, beside):
-    """What one would call instead: beside the copy of their own process. Of the bit
-    mask it is the backward pass, and the ladder's is the forward one."""
-    for measured in [] if op == "relu_mask" else beside:
+    """What one would call instead: beside the copy of their own process, and only where it
+    is what the ladder shows of the chapters."""
+    timed = work.of(op)
+    for measured in beside if timed and not timed.series else []:
         copy = measured.times.get((op, records.COPY, HEADLINE))
         for by in measured.by(op, HEADLINE):
             if peers.label(by) in ("PyTorch", "CUB"):
@@ -281,7 +281,7 @@ def label_ends(axes, ends, top):
 
 
 def title(record):
-    """03_pack -> 03 pack"""
+    """NN_name -> NN name"""
     return pathlib.Path(record.context["source"]).parent.name.replace("_", " ")
 
 

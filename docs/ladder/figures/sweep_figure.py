@@ -1,4 +1,4 @@
-"""Draws what sweep.py timed: chapter 10's kernel with other constants."""
+"""Draws what sweep.py timed: a chapter's kernel with other constants."""
 
 from ladder.figures.canvas import BLUE, GREY, INK, ORANGE, new_figure
 from ladder.measured import sweep
@@ -12,7 +12,7 @@ def draw_sweep(swept, own):
     """How many numbers per thread, and how many threads per block, are enough?"""
     figure, axes = new_figure(7.2, 4.0)
     for block in sweep.BLOCKS:
-        rows = [swept.records[sweep.Pair(coarse, block)].row("sum", N)
+        rows = [swept.records[sweep.Pair(coarse, block)].headline(N)
                 for coarse in sweep.FACTORS]
         axes.fill_between(sweep.FACTORS, [row.us_p10 for row in rows],
                           [row.us_p90 for row in rows], color=COLORS[block],
@@ -20,7 +20,7 @@ def draw_sweep(swept, own):
         axes.plot(sweep.FACTORS, [row.us for row in rows], color=COLORS[block],
                   marker=MARKERS[block], markersize=4.5, label=str(block),
                   linewidth=2.4 if block == own.block else 1.4)
-    here = (own.coarse, swept.records[own].row("sum", N).us)
+    here = (own.coarse, swept.records[own].headline(N).us)
     axes.plot(*here, "o", markersize=13, markerfacecolor="none", markeredgecolor=INK)
     axes.annotate("this chapter", here, xytext=(0, -17), textcoords="offset points",
                   ha="center", fontsize=9)

@@ -1,5 +1,6 @@
-"""What else a trace can hold: who owns which element, what is under way when, and what
-the lanes of a warp hand each other. traces.py records these, drawings.py draws them."""
+"""What a trace can hold: the bytes and banks that lanes want, who is active, who owns which
+element, what is under way when, and what the lanes of a warp hand each other. traces.py
+records these, drawings.py says who draws them."""
 
 import dataclasses
 import itertools
@@ -7,6 +8,48 @@ import itertools
 from ladder.pages import Problem
 
 FLOAT = 4  # bytes
+LANES = 32
+SECTOR = 32  # bytes
+BANKS, BANK = 32, 4  # so many, each of so many bytes
+
+
+@dataclasses.dataclass(frozen=True)
+class Access:
+    """One load of a warp: the first byte that each lane wants, and how many."""
+    title: str
+    n: int
+    array: str
+    bytes: int
+    first: dict  # lane -> offset in the array, or in the block's shared memory
+
+    def touched(self):
+        """{sector: {lane: bytes of it that the lane wants}}"""
+        found = {}
+        for lane, first in self.first.items():
+            for byte in range(first, first + self.bytes):
+                lanes = found.setdefault(byte // SECTOR, {})
+                lanes[lane] = lanes.get(lane, 0) + 1
+        return dict(sorted(found.items()))
+
+    def banks(self):
+        """{bank: {lane: word in shared memory that the lane wants of it}}"""
+        found = {}
+        for lane, first in self.first.items():
+            word = first // BANK
+            found.setdefault(word % BANKS, {})[lane] = word
+        return found
+
+    def wavefronts(self):
+        """A bank serves one word a wavefront, to all the lanes that want it."""
+        return max(len(set(words.values())) for words in self.banks().values())
+
+
+@dataclasses.dataclass(frozen=True)
+class Steps:
+    """Which threads of a block work at each step: a mask of lanes a warp."""
+    title: str
+    n: int
+    masks: list  # of a step: [mask of warp 0, mask of warp 1, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +84,7 @@ class Order:
 @dataclasses.dataclass(frozen=True)
 class Vote:
     """What the lanes of a warp put into a vote: a bit of each."""
+    title: str  # What is voted on.
     n: int
     word: int
 
@@ -50,6 +94,49 @@ class Exchange:
     """A butterfly: in each round a lane gets the word of the lane `far` from it."""
     n: int
     rounds: list  # (far, the words that the lanes give)
+
+
+def sectors_loaded(view, events):
+    return _loads(view, events, "global")
+
+
+def banks_loaded(view, events):
+    if any(event["bytes"] > BANK for event in events):
+        raise Problem(f"'{view.code[0]}' loads more than one bank's width a lane: "
+                      "that takes several phases, which no figure shows yet")
+    return _loads(view, events, "shared")
+
+
+def _loads(view, events, space):
+    found = [event for event in events if event["warp"] == 0
+             and event["use"] == "load" and event["space"] == space]
+    if len(found) != len(view.titles):
+        raise Problem(f"'{view.code[0]}' loads {len(found)} times from {space} memory, "
+                      f"where the page has {len(view.titles)} titles")
+    return [{"title": title, "n": view.n, "array": view.array,
+             "bytes": event["bytes"],
+             "first": {str(lane["lane"]): lane["offset"] for lane in event["lanes"]}}
+            for title, event in zip(view.titles, found) if title]
+
+
+def steps_taken(view, events):
+    """The stores; between two barriers a thread stores once at most."""
+    warps = -(-events[0]["block"] // LANES)
+    steps = {}
+    for event in events:
+        if event["use"] != "store":
+            continue
+        masks = steps.setdefault(event["barriers"], [0] * warps)
+        lanes = sum(1 << lane["lane"] for lane in event["lanes"])
+        if masks[event["warp"]] & lanes:
+            raise Problem(f"'{view.code[0]}' stores twice between two barriers: "
+                          "there are no steps to tell apart")
+        masks[event["warp"]] |= lanes
+    if not steps:
+        raise Problem(f"'{view.code[0]}' stores nothing")
+    return [{"title": title, "n": view.n,
+             "masks": [" ".join(f"{mask:08x}" for mask in masks)
+                       for masks in steps.values()]} for title in view.titles]
 
 
 def owners(view, events):
@@ -92,14 +179,14 @@ def read_owners(data):
 
 
 def order(view, events):
-    return [{"title": view.titles[0], "n": view.n,
+    return [{"title": view.title, "n": view.n,
              "accesses": [[event["use"], event["bytes"]] for event in events
                           if event["warp"] == 0]}]
 
 
 def vote(view, events):
     lanes, = (event["lanes"] for event in _of_first_warp(view, events, "vote", 1))
-    return [{"n": view.n, "word": f"{sum(one['value'] << one['lane'] for one in lanes):08x}"}]
+    return [{"title": view.title, "n": view.n, "word": f"{sum(one['value'] << one['lane'] for one in lanes):08x}"}]
 
 
 def read_vote(data):
@@ -111,7 +198,7 @@ def exchange(view, events):
     for event in _of_first_warp(view, events, "exchange", 3):
         far = {lane["with"] for lane in event["lanes"]}
         if len(far) != 1:
-            raise Problem(f"'{view.code}' has lanes that look differently far")
+            raise Problem(f"'{view.code[0]}' has lanes that look differently far")
         rounds.append([far.pop(), " ".join(f"{one['value']:08x}" for one in event["lanes"])])
     return [{"n": view.n, "rounds": rounds}]
 
@@ -124,11 +211,22 @@ def read_exchange(data):
 def _of_first_warp(view, events, use, count):
     found = [event for event in events if event["warp"] == 0 and event["use"] == use]
     if len(found) != count:
-        raise Problem(f"'{view.code}' comes to {len(found)} {use}s of the first warp, "
+        raise Problem(f"'{view.code[0]}' comes to {len(found)} {use}s of the first warp, "
                       f"where {count} were expected")
     return found
 
 
-TRACERS = {"owners": owners, "order": order, "vote": vote, "exchange": exchange}
-READERS = {"owners": read_owners, "order": lambda data: Order(**data), "vote": read_vote,
+def read_access(data):
+    return Access(**data | {"first": {int(k): v for k, v in data["first"].items()}})
+
+
+def read_steps(data):
+    masks = [[int(mask, 16) for mask in step.split()] for step in data["masks"]]
+    return Steps(**data | {"masks": masks})
+
+
+TRACERS = {"lanes": sectors_loaded, "banks": banks_loaded, "active": steps_taken,
+           "owners": owners, "order": order, "vote": vote, "exchange": exchange}
+READERS = {"lanes": read_access, "banks": read_access, "active": read_steps,
+           "owners": read_owners, "order": lambda data: Order(**data), "vote": read_vote,
            "exchange": read_exchange}

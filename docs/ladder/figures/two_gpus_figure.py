@@ -20,7 +20,7 @@ def draw_gpus(shown, title):
     figure, axes = new_figure(7.2, 0.9 + 0.52 * len(chapters))
     for k, of_chapter in enumerate(chapters):
         for record, color, y in zip(of_chapter, COLORS, (k - 0.2, k + 0.2)):
-            row = record.row(record.op, N)
+            row = record.headline(N)
             draw_bar(axes, y, record.percent_of_copy(row), row.us, color)
     axes.axvline(100, color=INK, linewidth=1.2)
     axes.text(100, -0.62, "a plain copy", ha="right", va="bottom", fontsize=9)

@@ -268,7 +268,7 @@ def short(number):
 
 
 def workload(program):
-    """plots/relu_count.cpp, which calls what chapters/03_pack/relu.cu defines."""
+    """plots/<op>_count.cpp, which calls what a chapter's <op>.cu defines."""
     source = pathlib.Path(program)
     if source.parts[0] != "chapters":
         return None

@@ -2,6 +2,7 @@
 
     python -m ladder.measured.peers SOURCE=LIBRARY...     `make peers` and `make bench` call it so
 
+What an operation is in PyTorch's and in Triton's words stands in plots/<op>_peers.py.
 A library is a chapter's file built to be loaded, one in plots/peers/ that fulfils
 a contract by the CUDA Toolkit's own means, or READER. Writes
 plots/data/<gpu>/<date>/peers.json: for each operation and size, the time of
@@ -20,7 +21,7 @@ import pathlib
 import statistics
 import sys
 
-from ladder.measured import bench, records
+from ladder.measured import bench, records, work
 from ladder.measured.tie import tie
 from ladder.pages import ROOT
 
@@ -89,7 +90,7 @@ def load(path, root):
 
 
 def label(by):
-    """plots/peers/sum.cub.cu -> CUB; chapters/03_pack/relu.four.cu -> 03_pack, four"""
+    """plots/peers/<op>.cub.cu -> CUB; chapters/NN_name/<op>.four.cu -> NN_name, four"""
     path = pathlib.Path(by)
     if path.suffix != ".cu":
         return by
@@ -106,161 +107,7 @@ def caption(measured):
             "L2 cold.*")
 
 
-# ---- What is timed -----------------------------------------------------------
-
-
-class Work:
-    """The arrays of one operation at one size, `slots` times over.
-
-    Whatever can do it is a function of a slot that returns the result.
-    """
-
-    bytes_per_element = 8  # What must move, each operand once.
-    kind = "float32"
-    allowed = 0  # How far a result may be off PyTorch's.
-    in_triton = ""  # A function of triton_kernels.
-
-    def __init__(self, torch, n, cache):
-        self.torch, self.n = torch, n
-        self.bytes = int(self.bytes_per_element * n)
-        self.slots = max(2, -(-4 * cache // self.bytes))
-        self.x = self.arrays(n)
-        self.y = [torch.empty_like(x) for x in self.x]
-        self.kept = [None] * self.slots  # Else PyTorch's next result would come to lie there.
-        words = self.bytes // 2 // self.x[0].element_size()
-        self.source, self.target = self.arrays(words), self.arrays(words)
-
-    def arrays(self, n):
-        kind = getattr(self.torch, self.kind)
-        return [self.torch.randn(n, dtype=kind, device="cuda") for _ in range(self.slots)]
-
-    def copy(self, slot):
-        return self.target[slot].copy_(self.source[slot])
-
-    def read(self, library):
-        """A function of a slot that reads as many bytes and writes none."""
-        floats = self.bytes // 4
-        arrays = [self.torch.rand(floats, device="cuda") for _ in range(self.slots)]
-        stream = ctypes.c_void_p(self.torch.cuda.current_stream().cuda_stream)
-
-        def called(slot):
-            x = pointer(arrays[slot])
-            library._Z18launch_read_kernelPKflPfP11CUstream_st(
-                x, ctypes.c_int64(floats), x, stream)
-        return called
-
-    def pytorch(self, slot):
-        self.kept[slot] = self.of(self.x[slot])
-        return self.kept[slot]
-
-    def triton(self, slot):
-        import triton_kernels
-        getattr(triton_kernels, self.in_triton)(*self.inputs(slot), self.y[slot])
-        return self.y[slot]
-
-    def inputs(self, slot):
-        return (self.x[slot],)
-
-    def chapter(self, library):
-        """A function of a slot that calls the chapter's."""
-        call = getattr(library, self.symbol)
-        call.restype = None
-        stream = ctypes.c_void_p(self.torch.cuda.current_stream().cuda_stream)
-
-        def called(slot):
-            call(*self.arguments(slot, library), stream)
-            return self.y[slot]
-        return called
-
-    def arguments(self, slot, _):
-        return pointer(self.x[slot]), pointer(self.y[slot]), ctypes.c_int64(self.n)
-
-    def check(self, by, got):
-        """Stops unless slot 0's result is PyTorch's, or as close as allowed."""
-        worst = (got.double() - self.pytorch(0).double()).abs().max().item()
-        if not worst <= self.allowed:
-            sys.exit(f"peers: {by} of {self.n:,} elements is off by {worst}; nothing "
-                     "is timed that is wrong")
-
-
-class Relu(Work):
-    symbol = "_Z4reluPKfPflP11CUstream_st"
-    in_triton = "relu"
-
-    def of(self, x):
-        return self.torch.relu(x)
-
-
-class Gelu(Work):
-    symbol = "_Z4geluPK6__halfPS_lP11CUstream_st"
-    in_triton = "gelu"
-    bytes_per_element = 4
-    kind = "float16"
-    allowed = 2 ** -8  # A unit in the last place of 4 to 8.
-
-    def of(self, x):
-        return self.torch.nn.functional.gelu(x, approximate="tanh")
-
-
-class ReluMask(Work):
-    """The backward pass: PyTorch's reads x, the others a bit of it."""
-    symbol = "_Z18relu_mask_backwardPKfPKjPflP11CUstream_st"
-    in_triton = "relu_mask_backward"
-    bytes_per_element = 8.125
-
-    def __init__(self, torch, n, cache):
-        super().__init__(torch, n, cache)
-        self.dy = self.arrays(n)
-        place = torch.arange(32, device="cuda")
-        self.masks = [((x > 0).view(-1, 32).long() << place).sum(1).int() for x in self.x]
-
-    def pytorch(self, slot):
-        self.kept[slot] = self.torch.ops.aten.threshold_backward(self.dy[slot], self.x[slot], 0)
-        return self.kept[slot]
-
-    def inputs(self, slot):
-        return self.dy[slot], self.masks[slot]
-
-    def arguments(self, slot, _):
-        return (*map(pointer, self.inputs(slot)), pointer(self.y[slot]),
-                ctypes.c_int64(self.n))
-
-
-class Sum(Work):
-    symbol = "_Z3sumPKfPflS1_P11CUstream_st"
-    in_triton = "total"
-    bytes_per_element = 4
-    scratch = None
-
-    @property
-    def allowed(self):
-        return 2 ** -20 * self.n  # Of n normally distributed numbers.
-
-    def of(self, x):
-        return self.torch.sum(x).expand(1)
-
-    def triton(self, slot):
-        return super().triton(slot)[:1]
-
-    def arguments(self, slot, library):
-        floats = library._Z18sum_scratch_floatsl
-        floats.restype = ctypes.c_int64
-        needed = floats(ctypes.c_int64(self.n))
-        if self.scratch is None or self.scratch.numel() < needed:
-            self.scratch = self.torch.empty(needed, device="cuda")
-        return (pointer(self.x[slot]), pointer(self.y[slot]), ctypes.c_int64(self.n),
-                pointer(self.scratch))
-
-    def chapter(self, library):
-        called = super().chapter(library)
-        return lambda slot: called(slot)[:1]
-
-
-WORK = {"relu": Relu, "gelu": Gelu, "relu_mask": ReluMask, "sum": Sum}
-
-
-def pointer(tensor):
-    return ctypes.c_void_p(tensor.data_ptr())
+# ---- Timing ------------------------------------------------------------------
 
 
 def microseconds(torch, call, slots):
@@ -282,21 +129,25 @@ def microseconds(torch, call, slots):
 def measure(torch, libraries):
     cache = torch.cuda.get_device_properties(0).L2_cache_size
     for op in dict.fromkeys(records.op_of(s) for s in libraries if s != READER):
+        peers = work.of(op)
+        if not peers:
+            print(f"There is no plots/{op}_peers.py: {op} is left out.")
+            continue
         for n in SIZES:
-            work = WORK[op](torch, n, cache)
-            ways = {records.COPY: work.copy, records.READ: work.read(libraries[READER]),
-                    "PyTorch": work.pytorch}
+            timed = peers(torch, n, cache)
+            ways = {records.COPY: timed.copy, records.READ: timed.read(libraries[READER]),
+                    "PyTorch": timed.pytorch}
             if version_of("triton") != ABSENT:
-                ways["Triton"] = work.triton
+                ways["Triton"] = timed.triton
             for source, library in libraries.items():
                 if records.op_of(source) == op:
-                    ways[str(source)] = work.chapter(library)
+                    ways[str(source)] = timed.chapter(library)
             for by, call in ways.items():
                 if by not in ROOFS:
-                    work.check(by, call(0))
-                times = [round(us, 3) for us in microseconds(torch, call, work.slots)]
-                yield Time(op, by, n, work.bytes, *times)
-            del work, ways, call
+                    timed.check(by, call(0))
+                times = [round(us, 3) for us in microseconds(torch, call, timed.slots)]
+                yield Time(op, by, n, timed.bytes, *times)
+            del timed, ways, call
             torch.cuda.empty_cache()
 
 

@@ -116,6 +116,10 @@ class Record:
                               f"it has n = {self.sizes(series)}")
         return self.rows[series, n]
 
+    def headline(self, n):
+        """The op's own series."""
+        return self.row(self.op, n)
+
     def sizes(self, series):
         return sorted(n for name, n in self.rows if name == series)
 
@@ -150,7 +154,7 @@ def parse_size(text):
 
 
 def op_of(source):
-    """relu.four.cu -> relu: the contract that a file fulfils."""
+    """<op>.four.cu -> <op>: the contract that a file fulfils."""
     return source.name.split(".")[0]
 
 
@@ -164,7 +168,7 @@ def gpu_folder(name):
 
 
 def file_name(source):
-    """chapters/03_pack/relu.four.cu -> 03_pack.relu.four.json"""
+    """chapters/NN_name/<op>.four.cu -> NN_name.<op>.four.json"""
     return f"{source.parent.name}.{source.stem}.json"
 
 

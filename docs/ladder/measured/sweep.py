@@ -1,9 +1,9 @@
-"""Sweeps chapter 10: so many numbers per thread, and so many threads per block.
+"""Sweeps a chapter: so many numbers per thread, and so many threads per block.
 
     python -m ladder.measured.sweep cpu|gpu       `make sweep` calls it so
 
-Each pair is a copy of the chapter's file with other constants, which goes through
-the contract's checks first. Without a GPU the executor counts what it does, for
+The chapter is the one whose page says `figure sweep FILE.cu`. Each pair is a copy of that
+file with other constants, kCoarse and kBlock, which goes through the contract's checks first. Without a GPU the executor counts what it does, for
 plots/data/executor/coarsening.json; with one it is timed, beside reading the array
 in the same process, for plots/data/<gpu>/<date>/sweep.json.
 """
@@ -17,12 +17,11 @@ import subprocess
 import sys
 
 
-from ladder import counts, toolchain
+from ladder import counts, pages, toolchain
 from ladder.measured import bench, records
 from ladder.measured.records import RecordError
 from ladder.pages import ROOT, Problem
 
-SOURCE = "chapters/10_sum_coarsened/sum.cu"
 COUNTED = "plots/data/executor/coarsening.json"
 TIMED = "sweep.json"
 COPIES = "build/sweep"
@@ -43,9 +42,8 @@ class Pair:
         numbers = "number" if self.coarse == 1 else "numbers"
         return f"{self.coarse} {numbers} per thread, blocks of {self.block}"
 
-    @property
-    def program(self):
-        return f"{COPIES}/sum.coarse{self.coarse}_block{self.block}"
+    def program(self, source):
+        return f"{COPIES}/{records.op_of(source)}.coarse{self.coarse}_block{self.block}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,17 +59,34 @@ CONSTANTS = {"coarse": re.compile(r"(constexpr int kCoarse = )(\d+);"),
              "block": re.compile(r"(constexpr int kBlock = )(\d+);")}
 
 
+def swept(root):
+    """The file that is swept, below the root; None where no page asks for it."""
+    found = {pages.beside(path, args.split()[1]).relative_to(root)
+             for path, args in pages.directives(root, "figure", "sweep") if len(args.split()) == 2}
+    if len(found) > 1:
+        raise RecordError(f"two files would be swept: {' and '.join(map(str, sorted(found)))}")
+    return next(iter(found), None)
+
+
+def source_of(root):
+    source = swept(root)
+    if not source:
+        raise RecordError("no page says which file is swept: figure sweep FILE.cu")
+    return source
+
+
 def chapters_own(root):
     """The pair that the chapter's file has."""
-    text = (root / SOURCE).read_text()
+    source = source_of(root)
+    text = (root / source).read_text()
     found = {name: pattern.findall(text) for name, pattern in CONSTANTS.items()}
     if any(len(constants) != 1 for constants in found.values()):
-        raise RecordError(f"{SOURCE} lacks kCoarse or kBlock, or has one twice")
+        raise RecordError(f"{source} lacks kCoarse or kBlock, or has one twice")
     return Pair(**{name: int(value) for name, ((_, value),) in found.items()})
 
 
 def copy_with(pair):
-    text = (ROOT / SOURCE).read_text()
+    text = (ROOT / source_of(ROOT)).read_text()
     for name, pattern in CONSTANTS.items():
         text = pattern.sub(rf"\g<1>{getattr(pair, name)};", text)
     return text
@@ -80,12 +95,13 @@ def copy_with(pair):
 def build(backend, suffix):
     """Every pair's copy, and what make makes of it: Pair -> path."""
     chapters_own(ROOT)  # There are constants to replace.
+    source = source_of(ROOT)
     (ROOT / COPIES).mkdir(parents=True, exist_ok=True)
     for pair in PAIRS:
-        copy, text = ROOT / f"{pair.program}.cu", copy_with(pair)
+        copy, text = ROOT / f"{pair.program(source)}.cu", copy_with(pair)
         if not copy.is_file() or copy.read_text() != text:
             copy.write_text(text)
-    built = {pair: f"build/{backend}/{pair.program}{suffix}" for pair in PAIRS}
+    built = {pair: f"build/{backend}/{pair.program(source)}{suffix}" for pair in PAIRS}
     with toolchain.alone(ROOT):
         made = toolchain.make(ROOT, backend, *built.values())
     if made.returncode:
@@ -94,9 +110,9 @@ def build(backend, suffix):
 
 
 def context():
-    commit, dirty = bench.checkout()
+    (commit, dirty), source = bench.checkout(), source_of(ROOT)
     return {"commit": commit, "dirty": dirty, "command": "make sweep",
-            "source": SOURCE, "tie": records.tie_of(ROOT, pathlib.Path(SOURCE))}
+            "source": str(source), "tie": records.tie_of(ROOT, source)}
 
 
 def write(path, report):
@@ -107,10 +123,10 @@ def write(path, report):
 
 def read(root, path, how):
     if not path or not path.is_file():
-        raise RecordError(f"chapter 10's constants were never swept {how}: run `make sweep` there")
-    report = records.opened(path)
-    records.note_stale(report["context"]["tie"], records.tie_of(root, pathlib.Path(SOURCE)),
-                       f"{path.relative_to(root)} is of an earlier version of {SOURCE}: "
+        raise RecordError(f"{source_of(root)} was never swept {how}: run `make sweep` there")
+    report, source = records.opened(path), source_of(root)
+    records.note_stale(report["context"]["tie"], records.tie_of(root, source),
+                       f"{path.relative_to(root)} is of an earlier version of {source}: "
                        f"`make sweep` {how} measures it anew")
     return report
 
@@ -130,7 +146,7 @@ def count():
 def of_counts(cases, pair):
     """The columns of the table: {name: number}."""
     if CASE not in cases:
-        raise RecordError(f"with {pair} the checks fail: see the log beside {pair.program}")
+        raise RecordError(f"with {pair} the checks fail: see the log beside its program in build/")
     counted = cases[CASE]
     ((_, blocks, _),) = counted.launches
     barriers = blocks * counted.row("barriers per block").value
@@ -144,7 +160,7 @@ def counted(root):
     report = read(root, root / COUNTED, "without a GPU")
     found = {Pair(one["coarse"], one["block"]): one["counted"] for one in report["pairs"]}
     own = chapters_own(root)
-    now = of_counts({CASE: counts.of_source(root, root / SOURCE, CASE)}, own)
+    now = of_counts({CASE: counts.of_source(root, root / source_of(root), CASE)}, own)
     if found.get(own) != now:
         raise RecordError(f"{COUNTED} says {found.get(own)} of {own}, but what is "
                           f"counted now is {now}: run `make sweep` without a GPU again")
@@ -172,7 +188,7 @@ def measure(program):
     bench.SCRATCH.parent.mkdir(parents=True, exist_ok=True)
     sizes = "|".join(map(str, SIZES))
     command = [f"./{program}", f"--record={bench.SCRATCH}",
-               f"--benchmark_filter=^(read|sum)/n:({sizes})/"]
+               f"--benchmark_filter=^({records.READ}|{records.op_of(source_of(ROOT))})/n:({sizes})/"]
     try:
         run = subprocess.run(command, cwd=ROOT, text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -209,7 +225,7 @@ def counters_table(root):
 
 
 def fastest(sweep, n):
-    return min(sweep.records, key=lambda pair: sweep.records[pair].row("sum", n).us)
+    return min(sweep.records, key=lambda pair: sweep.records[pair].headline(n).us)
 
 
 def read_gbps(sweep, n):

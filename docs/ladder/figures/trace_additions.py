@@ -87,7 +87,7 @@ def floats_moved(view, events):
     for event in events:
         key = event["barriers"], event["space"], event["use"]
         moved[key] = moved.get(key, 0) + len(event["lanes"]) * event["bytes"] // FLOAT
-    return [{"title": view.titles[0], "n": view.n,
+    return [{"title": view.title, "n": view.n,
              "moved": [[*key, floats] for key, floats in moved.items()]}]
 
 
@@ -98,7 +98,7 @@ def uses_of_one(view, events):
     uses = [[event["use"], [_thread(event, lane) for lane in event["lanes"]
                             if (lane["allocation"], lane["offset"]) == shared]]
             for event in events]
-    return [{"title": view.titles[0], "uses": [use for use in uses if use[1]]}]
+    return [{"title": view.title, "uses": [use for use in uses if use[1]]}]
 
 
 def additions_to_one(view, events):
@@ -109,7 +109,7 @@ def additions_to_one(view, events):
             found[event["number"]] += event["lanes"]
     if len({(lane["allocation"], lane["offset"])
             for lanes in found.values() for lane in lanes}) != 1:
-        raise Problem(f"'{view.code}' does not add to one number")
+        raise Problem(f"'{view.code[0]}' does not add to one number")
     return [{"n": view.n, "additions": [len(lanes) for lanes in found.values()]}]
 
 

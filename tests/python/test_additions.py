@@ -1,4 +1,4 @@
-"""The figures of the sum's chapters: what is traced, and what is drawn of it."""
+"""Figures of additions: what is traced, and what is drawn of it."""
 
 import io
 import os
@@ -7,9 +7,10 @@ import unittest
 
 from ladder import counts
 from ladder.figures import (
-    bank_figures, budget_figure, race_figures, sum_drawings, sum_traces, traces, tree_figures
+    bank_figures, budget_figure, drawings, race_figures, trace_additions, trace_kinds, traces, tree_figures
 )
-from ladder.figures.sum_traces import Addition, Race, Traffic, Tree
+from ladder.figures.asked import View
+from ladder.figures.trace_additions import Addition, Race, Traffic, Tree
 from ladder.measured import records, sweep
 from ladder.pages import Problem
 
@@ -28,19 +29,19 @@ def text_of(figure):
     return file.getvalue()
 
 
-def seen(kind, view):
-    return traces.Trace(None, "made up.cu", {kind: [view]})
+def seen(view):
+    return [traces.Trace(None, "made up.cu", [view])]
 
 
 class Traced(unittest.TestCase):
-    view = traces.View(["made up"], "code", n=8)
+    view = View(code=("code",), titles=("made up",), n=8)
 
     def test_a_tree_is_who_adds_what_to_what(self):
-        (found,) = sum_traces.additions(self.view, [
+        (found,) = trace_additions.additions(self.view, [
             event("load", {0: 0, 1: 4}), event("load", {0: 8, 1: 12}),
             event("store", {0: 0, 1: 4}), event("load", {3: 4}, warp=1, barriers=1),
             event("load", {3: 0}, warp=1, barriers=1), event("store", {3: 0}, 1, 1)])
-        tree = sum_traces.READERS["tree"](found)
+        tree = trace_additions.READERS["tree"](found)
         self.assertEqual(tree.steps, [[Addition(0, 0, 2), Addition(1, 1, 3)],
                                       [Addition(35, 0, 1)]])
         self.assertEqual(tree.strides(), [2, 1])
@@ -48,29 +49,29 @@ class Traced(unittest.TestCase):
     def test_a_step_that_adds_nothing_or_two_numbers_is_refused(self):
         for loads in ([], [event("load", {0: 4}), event("load", {0: 8})]):
             with self.assertRaisesRegex(Problem, f"adds {len(loads)} other numbers"):
-                sum_traces.additions(self.view, [*loads, event("store", {0: 0})])
+                trace_additions.additions(self.view, [*loads, event("store", {0: 0})])
 
     def test_floats_are_counted_by_step_memory_and_use(self):
-        (found,) = sum_traces.floats_moved(self.view, [
+        (found,) = trace_additions.floats_moved(self.view, [
             event("load", {0: 0, 1: 4}), event("load", {5: 0}, warp=1),
             event("store", {0: 0}, space="shared"), event("load", {0: 0}, barriers=1)])
         self.assertEqual(found["moved"], [[0, "global", "load", 3], [0, "shared", "store", 1],
                                           [1, "global", "load", 1]])
 
     def test_a_race_keeps_the_uses_of_the_number_that_is_written(self):
-        (found,) = sum_traces.uses_of_one(self.view, [
+        (found,) = trace_additions.uses_of_one(self.view, [
             event("load", {0: 0, 1: 0}), event("load", {0: 0, 1: 4}, allocation=2),
             event("store", {0: 0, 1: 0})])
         self.assertEqual(found["uses"], [["load", [0, 1]], ["store", [0, 1]]])
 
     def test_a_queue_stands_before_one_address(self):
         add = event("atomic", {0: 0})
-        (found,) = sum_traces.additions_to_one(self.view, [
+        (found,) = trace_additions.additions_to_one(self.view, [
             event("load", {0: 0}), add, add | {"number": 1}])
         self.assertEqual(found["additions"], [1, 1])
         for other in (event("load", {0: 0}), event("atomic", {0: 4})):
             with self.assertRaisesRegex(Problem, "does not add to one number"):
-                sum_traces.additions_to_one(self.view, [other, *[add] * (other["use"] != "load")])
+                trace_additions.additions_to_one(self.view, [other, *[add] * (other["use"] != "load")])
 
 
 class Drawn(unittest.TestCase):
@@ -83,29 +84,29 @@ class Drawn(unittest.TestCase):
                           for race in (self.lost, self.kept, self.in_turn)], [14, 17, 17])
 
     def test_a_race_that_loses_nothing_is_not_shown_as_one(self):
-        self.assertIn("before either has stored", sum_drawings.of_race([seen("race", self.lost)]))
+        self.assertIn("before either has stored", drawings.KINDS["race"].caption_of(seen(self.lost), ""))
         with self.assertRaisesRegex(ValueError, "loses nothing any more"):
-            sum_drawings.of_race([seen("race", self.in_turn)])
+            drawings.of_race(seen(self.in_turn))
 
     def test_padding_lies_behind_every_32_numbers(self):
         def access(stride):
-            return traces.Access("", 1, "x", 4, {lane: 4 * stride * lane for lane in range(32)})
+            return trace_kinds.Access("", 1, "x", 4, {lane: 4 * stride * lane for lane in range(32)})
         self.assertEqual(bank_figures.pads(access(33), 3), [32, 65])
         self.assertEqual(bank_figures.pads(access(32), 3), [])
         self.assertEqual(bank_figures.told(access(32), 32), "lanes 32 words apart: 32 wavefronts")
 
     def test_the_caption_of_a_tree_follows_its_strides(self):
         def tree(*strides):
-            return seen("tree", Tree(8, [[Addition(0, 0, stride)] for stride in strides]))
-        self.assertIn("Neighbours meet first", sum_drawings.of_tree([tree(1, 2, 4)]))
-        self.assertIn("Numbers far apart meet first", sum_drawings.of_tree([tree(4, 2, 1)]))
+            return drawings.of_tree(seen(Tree(8, [[Addition(0, 0, stride)] for stride in strides])))[0]
+        self.assertIn("Neighbours meet first", tree(1, 2, 4))
+        self.assertIn("Numbers far apart meet first", tree(4, 2, 1))
 
     def test_reading_and_the_rest_are_the_time_of_a_block(self):
         n, pair = budget_figure.N, sweep.Pair(2, 256)
 
         def row(series, us):
             return records.Row(series, n, 4 * n, us, us, us, None, None, 50, False, None)
-        record = records.Record(None, {}, {(r.series, n): r for r in (row("sum", 1024.0),
+        record = records.Record(None, {"source": "sum.cu"}, {(r.series, n): r for r in (row("sum", 1024.0),
                                                                       row("read", 256.0))})
         blocks = n // 512
         self.assertEqual(budget_figure.per_block(record, pair), (256e3 / blocks, 768e3 / blocks))
@@ -133,10 +134,11 @@ class Committed(unittest.TestCase):
                               env=os.environ | {"SIMT_CHECKS": "off", "SIMT_COUNTERS": "off"})
 
     def test_the_sums_that_are_drawn_are_those_that_the_program_computes(self):
-        trace = traces.of_source(traces.ROOT, traces.ROOT / sum_drawings.LOST)
-        drawn = [race_figures.replay(race)[0] for race in trace.views["race"]]
-        self.assertEqual(self.run_example(sum_drawings.LOST).stdout,
+        one, = (one for one in traces.wanted(traces.ROOT) if one.kind == "race")
+        trace, = traces.shown(traces.ROOT, one)
+        drawn = [race_figures.replay(race)[0] for race in trace.views]
+        self.assertEqual(self.run_example(trace.source).stdout,
                          "{} and {}\n".format(*drawn))
 
     def test_the_neighbours_add_up_with_and_without_padding(self):
-        self.assertEqual(self.run_example(sum_drawings.NEIGHBOURS).stdout, "1024 and 1024\n")
+        self.assertEqual(self.run_example("plots/examples/neighbours.cu").stdout, "1024 and 1024\n")

@@ -1,8 +1,7 @@
-"""Draws what traces.py recorded: sectors, and who is active."""
+"""Draws who is active at each step of a block."""
 
 from ladder.figures.canvas import BLUE, ORANGE, PALE, boxes, new_figure, without_frame
-from ladder.figures.drawings_memory import draw_lanes
-from ladder.figures.traces import LANES
+from ladder.figures.trace_kinds import LANES
 
 ALL = (1 << LANES) - 1
 
@@ -62,6 +61,3 @@ def draw_step(axes, y, masks, across):
                  for x, mask in some.items()
                  for lane in range(LANES) if mask >> lane & 1],
           width, height, color=ORANGE)
-
-
-DRAW = {"lanes": draw_lanes, "active": draw_active}
