@@ -200,9 +200,10 @@ def check_times(directive, page, tally):
         if not claim:
             raise Problem(f"cannot read '{part}': write FILE [SERIES] < FACTOR x FILE [SERIES] at N")
         records.stale.clear()
+        records.missing.clear()
         less, more = (recorded(page, *claim[side].split()) for side in ("less", "more"))
-        if records.stale:
-            tally.stale(f"{directive.where}: {part}: not checked: {records.stale[0]}")
+        if old := records.stale + records.missing:
+            tally.stale(f"{directive.where}: {part}: not checked: {old[0]}")
             continue
         first, last = (records.parse_size(claim[end] or claim["least"]) for end in ("least", "most"))
         ratios = {n: less[n] / more[n] for n in less.keys() & more.keys() if first <= n <= last}
@@ -216,8 +217,11 @@ def check_times(directive, page, tally):
 
 
 def recorded(page, file, *series):
-    """Size -> the median of a series, in µs."""
-    record = records.of_source(page.root, pages.relative_file(page, file))
+    """Size -> the median of a series, in µs; of what nobody has measured, nothing."""
+    source = pages.relative_file(page, file)
+    if not (found := records.measured(page.root, [source])):
+        return {}
+    record, = found
     name = " ".join(series)
     name = name if name in (records.COPY, records.READ) else " ".join([record.op, *series])
     return {n: record.row(name, n).us for n in record.sizes(name)}

@@ -93,11 +93,15 @@ def render(kind, name, args, page):
         raise ValueError(f"there is no {kind} '{name}'; there are "
                          f"{', '.join(sorted(renderers))}")
     records.stale.clear()
+    records.missing.clear()
     try:
         lines = renderers[name](args, page.resolve())
+    except records.Unmeasured as reason:
+        STALE.add(str(reason))
+        return ["(not measured yet)" if kind == "value" else f"*Not measured yet: {reason}.*"]
     except Problem as problem:
         raise ValueError(str(problem)) from problem
-    STALE.update(records.stale)
+    STALE.update(records.stale + records.missing)
     return marked(kind, lines, page) if records.stale else lines
 
 
@@ -111,8 +115,7 @@ def marked(kind, lines, page):
 
 def table_chapter(args, page):
     root, source = records.root_of(page), _source(page)
-    before = records.previous(root, source)
-    shown = [records.of_source(root, s) for s in (before, source) if s]
+    shown = _with_previous(root, source)
     this = shown[-1]
     halves = bool(this.sizes(records.READ))  # A copy writes as much as it reads.
     header = ["n", "copy of half µs" if halves else "copy µs"]
@@ -129,6 +132,12 @@ def table_chapter(args, page):
             caption(shown, "each chapter beside the copy of its own run"
                     + (", which reads and writes half of the array, as many bytes in all"
                        if halves else ""))]
+
+
+def _with_previous(root, source):
+    """The records of the chapter before, if there is one, and of this."""
+    before = records.previous(root, source)
+    return [*records.measured(root, [before] if before else []), records.of_source(root, source)]
 
 
 def table_variants(args, page):
@@ -208,12 +217,12 @@ def table_launch(args, page):
 
 def table_ladder(args, page):
     root, families = records.root_of(page), {}
-    for source in records.main_sources(root):
-        families.setdefault(records.op_of(source), []).append(source)
+    for record in records.measured(root, records.main_sources(root)):
+        families.setdefault(record.op, []).append(record)
     lines, shown, sizes = [], [], {}
-    for op, sources in families.items():
-        family = [records.of_source(root, source) for source in sources]
+    for op, family in families.items():
         rows = [record.row(op, headline_size(record)) for record in family]
+        sources = [root / record.context["source"] for record in family]
         lines += [f"### {op}: {rows[0].bytes / rows[0].n:.4g} bytes per element", "",
                   *_ladder_of(family, rows, sources, page), ""]
         shown += family
@@ -245,8 +254,7 @@ def table_provenance(args, page):
     root = records.root_of(page)
     rows = []
     for folder in records.chapter_folders(root):
-        for source in records.sources(folder):
-            record = records.of_source(root, source)
+        for record in records.measured(root, records.sources(folder)):
             c = record.context
             rows.append([f"`{c['source']}`", c["gpu"], record.date,
                          _commit(c), c["driver"], c["cuda"],
@@ -534,7 +542,7 @@ def _link(path, page):
 
 def figure_ladder(args, page):
     root = records.root_of(page)
-    shown = [records.of_source(root, s) for s in records.main_sources(root)]
+    shown = records.measured(root, records.main_sources(root))
     sizes = dict.fromkeys(_power(headline_size(record)) for record in shown)
     return _figure(root, page, "ladder.svg", "Bars: each chapter's bandwidth "
                    "as a part of what a plain copy reaches; PyTorch's and CUB's", shown,
@@ -553,8 +561,7 @@ def figure_gpus(args, page):
 
 def figure_by_size(args, page):
     root, source = records.root_of(page), _source(page)
-    before = records.previous(root, source)
-    shown = [records.of_source(root, s) for s in (before, source) if s]
+    shown = _with_previous(root, source)
     return _figure(root, page, f"by_size_{source.parent.name}.svg",
                    "Lines: bandwidth in percent of what a plain copy or read reaches, "
                    "against the number of elements, for this chapter and the one before", shown)
@@ -611,7 +618,7 @@ def figure_error_speed(args, page):
 
 def figure_counters(args, page):
     root = records.root_of(page)
-    shown = [records.of_source(root, source) for source in records.main_sources(root)]
+    shown = records.measured(root, records.main_sources(root))
     return _figure(root, page, "counters.svg", "Bars, a row a chapter: bytes moved, "
                    "requests and instructions per element as the executor counts them, "
                    "and the time per element that was measured", shown,

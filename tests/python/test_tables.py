@@ -5,6 +5,7 @@ import unittest
 import counted
 import made_up
 from ladder import tables
+from ladder.figures import plot
 from ladder.measured import records
 
 
@@ -169,6 +170,19 @@ class Tables(unittest.TestCase):
                          ["1.08"])
         with self.assertRaisesRegex(ValueError, "never measured on nvidia-h100:"):
             self.render("value", *"us relu.cu 2^28 on nvidia-h100".split())
+
+    def test_a_chapter_that_nobody_has_measured_says_so_and_hides_no_other(self):
+        ladder = self.render("table", "ladder")
+        new = self.root / "chapters/04_new/relu.cu"
+        made_up.add_chapter(self.root, new, 4000)
+        made_up.data_path(self.root, new).unlink()
+        self.assertEqual(self.render("table", "ladder"), ladder)
+        message = "chapters/04_new/relu.cu was never measured on nvidia-h200: run `make bench04` there"
+        self.assertIn(message, tables.STALE)
+        page = new.parent / "README.md"
+        self.assertEqual(tables.render("table", "chapter", [], page), [f"*Not measured yet: {message}.*"])
+        self.assertEqual(tables.render("value", "us", ["relu.cu", "2^28"], page), ["(not measured yet)"])
+        self.assertNotIn("by_size_04_new.svg", [figure.name for figure in plot.figures(self.root)])
 
     def test_the_figure_of_two_gpus_names_both(self):
         with self.assertRaisesRegex(ValueError, f"never measured on {records.SECOND_GPU}"):

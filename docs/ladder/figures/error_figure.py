@@ -67,8 +67,8 @@ def panels(args):
 
 def with_errors(root, titles):
     """The records of all files of these contracts, variants too: a list each."""
-    return [[records.of_source(root, source) for source in records.all_sources(root)
-             if records.op_of(source) == op] for op in titles]
+    return [records.measured(root, [source for source in records.all_sources(root)
+                                    if records.op_of(source) == op]) for op in titles]
 
 
 def draw_error_speed(families, titles, headline):

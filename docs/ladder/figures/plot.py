@@ -76,8 +76,8 @@ def figures(root, troubles=None):
 
 
 def _of_records(root):
-    sources = records.main_sources(root)
-    recorded = {s: records.of_source(root, s) for s in sources}
+    recorded = {root / record.context["source"]: record
+                for record in records.measured(root, records.main_sources(root))}
     beside = [peers.newest(root)] if peers.found(root) else []
     yield Figure("ladder.svg", [*recorded.values(), *beside],
                  lambda _: draw_ladder(list(recorded.values()), beside))
@@ -85,8 +85,8 @@ def _of_records(root):
         both = two_gpus_figure.records_of(root)
         yield Figure("gpus.svg", sum(both, []),
                      lambda _: two_gpus_figure.draw_gpus(both, title))
-    for source in sources:
-        shown = [recorded[s] for s in (records.previous(root, source), source) if s]
+    for source in recorded:
+        shown = [recorded[s] for s in (records.previous(root, source), source) if s in recorded]
         yield Figure(f"by_size_{source.parent.name}.svg", shown, draw_by_size)
 
 
@@ -97,7 +97,7 @@ def _of_traces(root):
 
 def _of_counters(root):
     if (root / counters_figure.FILE).is_file():
-        measured = [records.of_source(root, s) for s in records.main_sources(root)]
+        measured = records.measured(root, records.main_sources(root))
         yield Figure("counters.svg", [counters_figure.load(root), *measured],
                      lambda shown: counters_figure.draw_counters(shown[0], shown[1:], title))
 

@@ -9,9 +9,11 @@ LOOK = {"va": "center", "fontsize": 9}
 
 
 def records_of(root):
-    """The chapters' records, a list for each GPU."""
-    return [[records.of_source(root, source, gpu) for source in records.main_sources(root)]
-            for gpu in (records.REFERENCE_GPU, records.SECOND_GPU)]
+    """The records of the chapters that were measured on both, a list for each GPU."""
+    both = [records.REFERENCE_GPU, records.SECOND_GPU]
+    pairs = [[records.measured(root, [source], gpu) for gpu in both]
+             for source in records.main_sources(root)]
+    return [sum(of_gpu, []) for of_gpu in zip(*filter(all, pairs))]
 
 
 def draw_gpus(shown, title):

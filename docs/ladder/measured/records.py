@@ -25,12 +25,17 @@ MISALIGNED = " misaligned by one element"  # Ends a series' name.
 SIZE = re.compile(r"(\d+)\^(\d+)|[\d,]+")
 
 
-# A sentence for each stale record that was read; who reads clears it before.
-stale = []
+# A sentence for each stale record that was read, and for each that is missing where others
+# are shown; who reads clears them before.
+stale, missing = [], []
 
 
 class RecordError(ValueError):
     """A data file is missing, malformed or out of date."""
+
+
+class Unmeasured(RecordError):
+    """Nobody with that GPU has measured the chapter yet."""
 
 
 def sealed(data):
@@ -209,6 +214,17 @@ def main_sources(root):
     return [source for source in all_sources(root) if not is_variant(source)]
 
 
+def measured(root, sources, gpu=REFERENCE_GPU):
+    """The records of what has been measured: a new chapter need not wait for a GPU."""
+    found = []
+    for source in sources:
+        try:
+            found.append(of_source(root, source, gpu))
+        except Unmeasured as reason:
+            missing.append(str(reason))
+    return found
+
+
 def previous(root, source):
     """The file of the same contract in the chapter before, or None."""
     before = [s for s in main_sources(root) if op_of(s) == op_of(source)
@@ -296,8 +312,9 @@ def of_source(root, source, gpu=REFERENCE_GPU):
     found = sorted(root.glob(f"plots/data/{gpu}/*/{file_name(source)}"))
     number = re.match(r"\d*", source.parent.name)[0]
     if not found:
-        raise RecordError(f"{name} was never measured on {gpu}: "
-                          f"run `make bench{number}` there")
+        known = (root / "plots/data" / gpu).is_dir()  # Else its name may be misspelt.
+        raise (Unmeasured if known else RecordError)(
+            f"{name} was never measured on {gpu}: run `make bench{number}` there")
     record = load(found[-1])
     note_stale(record.context["tie"], tie_of(root, name),
                f"{record.path.relative_to(root)} is of an earlier version of {name}: "
