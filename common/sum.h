@@ -9,12 +9,17 @@
 //   |*out - exact sum| <= depth * 2^-24 * (|x[0]| + ... + |x[n - 1]|).
 //
 // A NaN, or infinities of both signs, give NaN. n may be 0 and gives +0. *out
-// is written, not added to; x is never written to. scratch is memory that the
-// caller lends, sum_scratch_floats(n) floats, and what is in it means nothing,
-// before or after. x, out and scratch are on the device, do not overlap, and
-// may start at any float. All of the work is the GPU's and is queued on
-// `stream`, so that a CUDA graph can record it; nothing waits for it. What a
-// call takes, such as memory, it gives back.
+// is written, not added to; x is never written to. x, out and scratch are on
+// the device, do not overlap, and may start at any float. All of the work is
+// the GPU's and is queued on `stream`, so that a CUDA graph can record it and
+// replay it; nothing waits for it. What a call takes, such as memory, it gives
+// back.
+//
+// scratch is memory that the caller lends, sum_scratch_floats(n) floats, which
+// are 0 when they are lent first. From then on they belong to sum(): calls of
+// any n that they suffice for may use them, one after the other, and what is in
+// them means nothing to the caller. Calls that may overlap, on two streams,
+// need scratch of their own.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -15,7 +15,9 @@ void counted_call(const Case& one) {
   std::mt19937 random(2026);
   for (float& v : host) v = static_cast<float>(random()) * 0x1p-31f - 1.f;
 
-  const DeviceArray<float> x(host), out(1), scratch(sum_scratch_floats(one.n));
+  const DeviceArray<float> x(host), out(1);
+  const DeviceArray<float> scratch(
+      std::vector<float>(sum_scratch_floats(one.n)));
   sum(x.data() + one.offset, out.data(), one.n, scratch.data(), nullptr);
   CUDA_CHECK(cudaDeviceSynchronize());
 }

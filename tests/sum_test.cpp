@@ -89,10 +89,10 @@ class Calls {
   void add(const Floats& values, int64_t x_offset = 0, int64_t out_offset = 0,
            int64_t scratch_offset = 0) {
     const auto n = static_cast<int64_t>(values.size());
-    const Floats lent(sum_scratch_floats(n));
-    calls_.push_back({n, x_offset, x_.add(values, x_offset),
-                      out_.add({0.f}, out_offset),
-                      scratch_.add(lent, scratch_offset), reference(values)});
+    const Floats lent(sum_scratch_floats(n));  // 0 at first.
+    calls_.push_back(
+        {n, x_offset, x_.add(values, x_offset), out_.add({0.f}, out_offset),
+         scratch_.add(lent, lent, scratch_offset), reference(values)});
   }
 
   void prepare() {
@@ -170,11 +170,11 @@ void check_values(const Floats& values) {
   run_and_check(calls);
 }
 
-// sum() on memory of just the size it asks for, which nobody has written.
+// sum() on memory of just the size it asks for.
 class Bare {
  public:
   explicit Bare(int64_t n)
-      : n_(n), x_(n), out_(1), scratch_(sum_scratch_floats(n)) {}
+      : n_(n), x_(n), out_(1), scratch_(Floats(sum_scratch_floats(n))) {}
 
   float sum_of(const Floats& values) {
     CUDA_CHECK(cudaMemcpy(x_.data(), values.data(), n_ * sizeof(float),
@@ -312,7 +312,7 @@ void check_large(const Floats& period, int64_t n, int64_t offset) {
   const DeviceArray<float> x(offset + n), out(Floats{kPoison});
   const DeviceArray<float> scratch(sum_scratch_floats(n) + 1);  // Never none.
   fill(x.data() + offset, n, period);
-  CUDA_CHECK(cudaMemset(scratch.data(), 0xff, scratch.size() * sizeof(float)));
+  CUDA_CHECK(cudaMemset(scratch.data(), 0, scratch.size() * sizeof(float)));
   sum(x.data() + offset, out.data(), n, scratch.data(), nullptr);
 
   const auto length = static_cast<int64_t>(period.size());
@@ -381,6 +381,22 @@ TEST_CASE("sum uses the same memory again") {
   for (int run = 0; run < 3; ++run) {
     const Floats values = whole(100'003);
     CHECK(reference(values).allows(100'003, bare.sum_of(values)));
+  }
+}
+
+TEST_CASE("sum uses the same memory for other lengths") {
+  const std::vector<int64_t> lengths = {100'003, 33,      65'536, 200'003,
+                                        2049,    100'003, 8193,   200'003};
+  int64_t most = 0;
+  for (const int64_t n : lengths) most = std::max(most, sum_scratch_floats(n));
+  const DeviceArray<float> out(1), scratch(Floats(most, 0.f));
+  for (const int64_t n : lengths) {
+    const Floats values = whole(n);
+    const DeviceArray<float> x(values);
+    sum(x.data(), out.data(), n, scratch.data(), nullptr);
+    const float got = out.to_host()[0];
+    CHECK_MESSAGE(reference(values).allows(n, got), "n = ", n, ": expected ",
+                  text(reference(values), n), ", got ", contract::text(got));
   }
 }
 
