@@ -15,7 +15,10 @@ class Peers(Work):
     symbol = "_Z3sumPKfPflS1_P11CUstream_st"
     kernel = kernel
     bytes_per_element = 4
-    scratch = None
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.scratch = {}  # By library: what one leaves there is not for another.
 
     @property
     def allowed(self):
@@ -32,9 +35,9 @@ class Peers(Work):
         floats = library._Z18sum_scratch_floatsl
         floats.restype = ctypes.c_int64
         needed = floats(ctypes.c_int64(self.n))
-        if self.scratch is None or self.scratch.numel() < needed:
-            self.scratch = self.torch.empty(needed, device="cuda")
-        return *super().arguments(slot, library), pointer(self.scratch)
+        if library not in self.scratch:
+            self.scratch[library] = self.torch.zeros(needed, device="cuda")
+        return *super().arguments(slot, library), pointer(self.scratch[library])
 
     def chapter(self, library):
         called = super().chapter(library)
