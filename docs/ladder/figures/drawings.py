@@ -5,8 +5,8 @@ A figure is one idea of one page, which says in its directive what is traced for
 """
 
 from ladder.figures import (
-    bank_figures, drawings_bits, drawings_memory, drawings_threads, error_figure, race_figures,
-    active_figure, tree_figures
+    active_figure, bank_figures, drawings_bits, drawings_memory, drawings_threads, error_figure,
+    meeting_figures, race_figures, tree_figures
 )
 from ladder.figures.drawing import Kind, chapter, views
 from ladder.figures.trace_kinds import SECTOR
@@ -73,6 +73,16 @@ def of_ballot(shown):
 
 def of_butterfly(shown):
     return "Each shuffle doubles what a lane has of the word.", traced(shown[0])
+
+
+def of_joined(shown):
+    return ("Two shuffles have joined lanes that are 16 and 8 away, which are not drawn. The "
+            "arrows are those of the last three.", traced(shown[0]))
+
+
+def of_meeting(shown):
+    return ("In which order the words come is an example; they are added in the order of the "
+            "blocks.", traced(shown[0]))
 
 
 def of_tree(shown):
@@ -154,6 +164,12 @@ KINDS = {
     "butterfly": Kind("exchange", drawings_bits.draw_butterfly,
                       "Eight lanes with four bits each, and three shuffles after which each has "
                       "all 32", of_butterfly),
+    "joined": Kind("joined", meeting_figures.draw_joined,
+                   "Eight lanes with a number each, and three shuffles after which all have the same sum",
+                   of_joined),
+    "meeting": Kind("meeting", meeting_figures.draw_meeting,
+                    "Blocks over time: each leaves a word, and the last one waits for all of them",
+                    of_meeting),
     "tree": Kind("tree", lambda shown: tree_figures.draw_tree(*views(shown)),
                  "Eight numbers, and below them a row per step: arrows lead from two numbers to "
                  "the thread that adds them", of_tree),

@@ -9,6 +9,7 @@ from ladder.pages import Problem
 
 FLOAT = 4  # bytes
 LANES = 32
+WARP_ROUNDS = 5  # Of shuffles, each of which doubles what a lane knows.
 SECTOR = 32  # bytes
 BANKS, BANK = 32, 4  # so many, each of so many bytes
 
@@ -87,6 +88,14 @@ class Vote:
     title: str  # What is voted on.
     n: int
     word: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Meeting:
+    """The blocks of a launch that leave a word each, and the one that takes them."""
+    n: int
+    leave: list
+    take: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -194,13 +203,34 @@ def read_vote(data):
 
 
 def exchange(view, events):
+    return _rounds(view, _of_first_warp(view, events, "exchange", 3))
+
+
+def joined(view, events):
+    """Of the first butterfly; a warp may join others' sums by a second one."""
+    found = [event for event in events if event["warp"] == 0 and event["use"] == "exchange"]
+    if len(found) < WARP_ROUNDS:
+        raise Problem(f"'{view.code[0]}' comes to {len(found)} shuffles of the first warp, "
+                      f"where {WARP_ROUNDS} join all lanes")
+    return _rounds(view, found[:WARP_ROUNDS])
+
+
+def _rounds(view, events):
     rounds = []
-    for event in _of_first_warp(view, events, "exchange", 3):
+    for event in events:
         far = {lane["with"] for lane in event["lanes"]}
         if len(far) != 1:
             raise Problem(f"'{view.code[0]}' has lanes that look differently far")
         rounds.append([far.pop(), " ".join(f"{one['value']:08x}" for one in event["lanes"])])
     return [{"n": view.n, "rounds": rounds}]
+
+
+def meeting(view, events):
+    leave = sorted({event["number"] for event in events if event["use"] == "store"})
+    last = events[0]["blocks"] - 1
+    if leave != list(range(last)):
+        raise Problem(f"'{view.code[0]}': of {last + 1} blocks {leave} store, where all but the last should")
+    return [{"n": view.n, "leave": leave, "take": last}]
 
 
 def read_exchange(data):
@@ -226,7 +256,8 @@ def read_steps(data):
 
 
 TRACERS = {"lanes": sectors_loaded, "banks": banks_loaded, "active": steps_taken,
-           "owners": owners, "order": order, "vote": vote, "exchange": exchange}
+           "owners": owners, "order": order, "vote": vote, "exchange": exchange,
+           "joined": joined, "meeting": meeting}
 READERS = {"lanes": read_access, "banks": read_access, "active": read_steps,
            "owners": read_owners, "order": lambda data: Order(**data), "vote": read_vote,
-           "exchange": read_exchange}
+           "exchange": read_exchange, "joined": read_exchange, "meeting": lambda data: Meeting(**data)}

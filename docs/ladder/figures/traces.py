@@ -97,7 +97,7 @@ def events(root, view):
 
 def _events_at(program, source, view, code, number):
     """At one line in a block of the launch that first got there."""
-    place = f"{source.name}:{line_of(source, code)}"
+    place = place_of(source, code)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "trace.json"
         run = subprocess.run(
@@ -116,13 +116,14 @@ def _events_at(program, source, view, code, number):
     return first
 
 
-def line_of(source, code):
-    lines = [number for number, text in enumerate(source.read_text().splitlines(), 1)
-             if code in text]
-    if len(lines) != 1:
-        raise Problem(f"{source.name} has {len(lines)} lines with '{code}', "
+def place_of(source, code):
+    """file:line, of the source or of a header beside it."""
+    places = [f"{path.name}:{number}" for path in (source, *sorted(source.parent.glob("*.h")))
+              for number, text in enumerate(path.read_text().splitlines(), 1) if code in text]
+    if len(places) != 1:
+        raise Problem(f"{source.name} has {len(places)} lines with '{code}', "
                       "where one was expected: mend the page's figure")
-    return lines[0]
+    return places[0]
 
 
 def main():

@@ -29,7 +29,7 @@ NAME = "peers.json"
 FUNCTORS = pathlib.Path("plots/peers/functors.h")
 READER = pathlib.Path("common/harness/read_kernel.cu")
 ROOFS = (records.COPY, records.READ)
-SIZES = [1 << 20, 1 << 24, 1 << 26, 1 << 28]
+SIZES = [1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 24, 1 << 26, 1 << 28]
 CALLS, WARM_UP = 50, 5
 ABSENT = "absent"
 
