@@ -148,7 +148,7 @@ TARGET   := -arch=$(ARCH) -lineinfo
 OPTIMISED := -O2
 RUNTIME  :=
 LDLIBS   := -L$(CUDA)/lib64 -Wl,-rpath,$(realpath $(CUDA)/lib64) -lcudart -lpthread
-BENCH    := $(addprefix $(HARNESS)/,bench.o empty_kernel.o read_kernel.o)
+BENCH    := $(addprefix $(HARNESS)/,bench.o bench_options.o empty_kernel.o read_kernel.o)
 measure   = $(if $(call task,$1),$(HARNESS)/unmeasured.o,$(B)/plots/$1_bench.o $(BENCH))
 $(B)/%.run: LDLIBS := -lbenchmark $(LDLIBS)
 else
@@ -381,7 +381,7 @@ make bench           measure every chapter, variant and peer; record the results
 make bench03         measure those of chapter 03
 make compare         your GPU's results beside those recorded; N=2^26: that size
 make peers           time them beside CUB, PyTorch and Triton, in one process
-make sweep           try a chapter's kernel with other constants: timed, or counted
+make sweep           try other constants in a chapter: timed, or counted
 make pitfalls        measure wrongly, on purpose
 make latency         time a load, a tree's step, an atomic addition, each alone
 make parity          compare the executor's counters with Nsight Compute's
@@ -437,7 +437,7 @@ chapter$(call name,$1): $(B)/$(basename $1).run $(call compared,$1)
 	$$(call point_run_at,$$<)
 $(call profile_rule,$1,$(call before,$1))
 ptx$(call name,$1):
-	@$$(NVCC) $$(NVFLAGS) -arch=compute_90 -ptx $1 -o - | c++filt
+	@set -o pipefail; $$(NVCC) $$(NVFLAGS) -arch=compute_90 -ptx $1 -o - | c++filt
 endef
 $(foreach s,$(SOURCES),$(eval $(call chapter_rules,$s)))
 

@@ -57,6 +57,10 @@ TIMES = re.compile(
     r"(?P<less>\S.*) < (?P<factor>[\d.]+) x (?P<more>\S.*) at (?P<least>[\d^,]+)(?:\.\.(?P<most>[\d^,]+))?"
 )
 
+# What compares times, and what makes a supposition of it.
+COMPARED = re.compile(r"\b(?:faster|slower|as (?:fast|slow) as|(?:keeps?|kept) up with|(?:falls?|fell) behind|gain(?:s|ed)? nothing)\b")
+SUPPOSED = re.compile(r"\b(?:[Ii]f|would|could|will|may|why|at best)\b|\?\W*$")
+
 WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 COUNTED = "load store sector request barrier instruction conversion reduction wavefront time".split()
 # How many of what claims count, or a number that nothing follows; no part of a calculation.
@@ -244,6 +248,23 @@ def check_beside(page, tally):
                 tally.fail(f"{directives[0].where}: '{said[0]}' is said beside, and not claimed")
 
 
+def check_compared(page, tally):
+    """Who says that something is faster says against what: in the same paragraph, or in the
+    sentence itself by a woven value."""
+    text = prose.text(page)
+    for block in page.blocks:
+        text = text[: block.start] + re.sub(r"[^\n]", "\0", text[block.start : block.end]) + text[block.end :]
+    paragraphs = list(prose.paragraphs(text))
+    ends = [start for start, _ in paragraphs[1:]] + [len(text)]
+    for (start, sentences), end in zip(paragraphs, ends):
+        if any(d.word == "times" and start <= d.start < end for d in page.directives):
+            continue
+        for sentence in sentences:
+            said = COMPARED.search(prose.CODE.sub("`", sentence))
+            if said and "\0" not in sentence and not SUPPOSED.search(sentence):
+                tally.fail(f"{page.where(start)}: '{said[0]}' compares times: put a `times` beside it, or a value in it")
+
+
 def equals(value, claimed):
     """Whole numbers exactly; others to the digits that are claimed."""
     digits = len(claimed.partition(".")[2])
@@ -259,6 +280,7 @@ def run(root):
             tally.fail(str(problem))
             continue
         check_beside(page, tally)
+        check_compared(page, tally)
         for directive in page.directives:
             try:
                 if directive.word == "count":

@@ -71,7 +71,7 @@ class Array : public Memory {
         std::vector<T> after, Judge<T> judge)
       : use_(use),
         name_(std::move(name)),
-        begin_(kGuards + offset),
+        begin_((use == Use::kGiven ? 0 : kGuards) + offset),
         end_(begin_ + std::ssize(before)),
         before_(end_ + (use == Use::kGiven ? 0 : kGuards),
                 of_bytes<T>(kAround)),

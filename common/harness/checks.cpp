@@ -96,6 +96,8 @@ class PlainWords : public doctest::IReporter {
   }
   void test_case_start(const doctest::TestCaseData& check) override {
     check_ = check.m_name;
+    suite_ = check.m_file.c_str();
+    line_ = static_cast<int>(check.m_line);
     why_skipped_.clear();
   }
   void test_case_end(const doctest::CurrentTestCaseStats& check) override {
@@ -144,7 +146,10 @@ class PlainWords : public doctest::IReporter {
     if (told_) return;
     told_ = true;
     out_ << "\nFAILED: " << check_ << "\n" << indented(circumstances() + what);
-    if (file) out_ << "  (" << file << ":" << line << ")\n";
+    // What all suites share says nothing of the check that called it.
+    const bool shared = file && suite_ != file;
+    if (file)
+      out_ << "  (" << suite_ << ":" << (shared ? line_ : line) << ")\n";
     out_.flush();
   }
 
@@ -189,6 +194,8 @@ class PlainWords : public doctest::IReporter {
   const doctest::ContextOptions& options_;
   std::ostream& out_;
   std::string check_;
+  std::string suite_;  // Where the check stands.
+  int line_ = 0;
   std::string why_skipped_;
   std::vector<std::string> passed_, failed_, skipped_;
   bool told_ = false;
@@ -239,6 +246,12 @@ bool names_reporter(int argc, char** argv) {
 }
 
 }  // namespace
+
+bool is_for_checks(std::string_view option) {
+  for (const std::string_view name : {"--no-skip", "-ns", "--list-test-cases"})
+    if (option == name) return true;
+  return option.starts_with("--dt-") || option.starts_with("--test-case=");
+}
 
 bool print_findings() {
   const std::string failure = show::failure ? show::failure() : "";

@@ -3,6 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+
+// Whether doctest takes an option: one that ./run --help lists, or --dt-...
+bool is_for_checks(std::string_view option);
 
 // Runs the checks that doctest's options choose. Returns how the program must
 // end, or nothing: then each of them was run and passed, and it may measure.

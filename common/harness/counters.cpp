@@ -32,8 +32,6 @@ bool read_number(std::string_view argument, std::string_view name,
 }
 
 bool take_option(std::string_view argument, Options& options) {
-  if (argument == "--no-skip" || argument == "-ns") return true;
-  if (argument.starts_with("--dt-")) return true;
   if (argument.starts_with("--record=")) {
     options.record = argument.substr(9);
     return !options.record.empty();
@@ -45,18 +43,6 @@ bool take_option(std::string_view argument, Options& options) {
       !read_number(argument, "--offset=", one.offset))
     return false;
   options.one = one;
-  return true;
-}
-
-bool take_options(int argc, char** argv, Options& options) {
-  for (int i = 1; i < argc; ++i) {
-    if (take_option(argv[i], options)) continue;
-    std::fprintf(stderr,
-                 "./run does not understand %s. Without a GPU it takes what "
-                 "./run --help\nlists.\n",
-                 argv[i]);
-    return false;
-  }
   return true;
 }
 
@@ -118,9 +104,14 @@ extern const char* const kOptions =
     "  --record=FILE         write the counts into FILE\n"
     "  NCU=1 ./run           add what Nsight Compute calls each counter\n";
 
+bool measure_takes(std::string_view option) {
+  Options options;
+  return take_option(option, options);
+}
+
 int measure(int argc, char** argv) {
   Options options;
-  if (!take_options(argc, argv, options)) return EXIT_FAILURE;
+  for (int k = 1; k < argc; ++k) take_option(argv[k], options);
 
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
   const size_t checks = simt::launch_reports().size();

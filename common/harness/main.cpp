@@ -13,7 +13,8 @@
 // On a GPU common/harness/bench.cpp times the kernel; without one there is no
 // time to measure, and common/harness/counters.cpp counts.
 int measure(int argc, char** argv);
-extern const char* const kOptions;  // A line for each that it takes.
+bool measure_takes(std::string_view option);
+extern const char* const kOptions;  // A line for each.
 
 namespace {
 
@@ -35,6 +36,19 @@ void print_help() {
       "  --no-skip             the checks that take long, too\n"
       "  --dt-help             doctest's other options\n",
       kOptions);
+}
+
+// Before the checks, which take their time.
+bool understands(int argc, char** argv) {
+  for (int k = 1; k < argc; ++k) {
+    if (is_for_checks(argv[k]) || measure_takes(argv[k])) continue;
+    std::fprintf(stderr,
+                 "./run does not understand %s. It takes what ./run --help "
+                 "lists.\n",
+                 argv[k]);
+    return false;
+  }
+  return true;
 }
 
 void print_device() {
@@ -60,6 +74,7 @@ void print_device() {
 
 int main(int argc, char** argv) {
   if (asks_for_help(argc, argv)) return print_help(), EXIT_SUCCESS;
+  if (!understands(argc, argv)) return EXIT_FAILURE;
   print_device();
   const std::optional<int> end = run_checks(argc, argv);
   return end ? *end : measure(argc, argv);

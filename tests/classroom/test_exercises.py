@@ -12,14 +12,6 @@ from classroom.assignment import ROOT, Case, Problem
 # A task's exercise has no blanks: test_tasks.py looks at those.
 ASSIGNMENTS = [task for task in assignment.every() if not task.is_open]
 CHAPTERS = [task for task in ASSIGNMENTS if task.name.startswith("chapter")]
-# Before each chapter of a contract comes another, which misses a bar. Where none does:
-# a variant, or an edit of the solution.
-INSTEAD = {
-    "chapter01": ("int64_t{blockIdx.x} * blockDim.x + threadIdx.x", "int64_t{threadIdx.x} * gridDim.x + blockIdx.x"),
-    "chapter04": "gelu.scalar.cu",
-    "chapter05": "relu_mask.sequential.cu",
-    "chapter06": ("__syncthreads();", "__syncthreads(), __syncthreads();"),
-}
 NAMES = ("Ada Lovelace", "Charles Babbage")
 ASKED = ("chapter03", "chapter08")  # Whose answers are worked out here, which takes long.
 
@@ -27,23 +19,20 @@ each = pytest.mark.parametrize("task", ASSIGNMENTS, ids=lambda task: task.name)
 each_chapter = pytest.mark.parametrize("task", CHAPTERS, ids=lambda task: task.name)
 
 
-def rival(task):
-    """A kernel that does the same at a higher cost: its path from the root."""
-    instead = INSTEAD.get(task.name)
-    if isinstance(instead, tuple):
-        text = task.solution.read_text()
-        assert text.count(instead[0]) == 1
-        return workshop.plant(task.op, text.replace(*instead))
-    before = [other for other in CHAPTERS if other.op == task.op and other.name < task.name]
-    path = task.folder / instead if instead else before[-1].solution
-    return path.relative_to(ROOT)
+def rivals(task):
+    """Kernels that do the same, one at a higher cost: the chapter before, or, of the first of its
+    contract, its variants and what is slow on purpose. Paths from the root."""
+    before = [other.solution for other in CHAPTERS if other.op == task.op and other.name < task.name]
+    slow = ROOT.glob(f"tests/classroom/slow/{task.op}.*.cu")
+    variants = set(task.folder.glob(f"{task.op}.*.cu")) - {task.exercise}
+    return [path.relative_to(ROOT) for path in before[-1:] or sorted([*slow, *variants])]
 
 
 @pytest.fixture(scope="module")
 def programs():
     """Path from the root -> its program; all are built by one make."""
     own = [path.relative_to(ROOT) for task in ASSIGNMENTS for path in (task.exercise, task.solution)]
-    built = workshop.build([*own, *map(rival, CHAPTERS)])
+    built = workshop.build([*own, *(path for task in CHAPTERS for path in rivals(task))])
     for path, program in built.items():
         assert not isinstance(program, str), f"{path} does not compile:\n{program}"
     return built
@@ -65,7 +54,7 @@ def failures(programs):
 def missed(programs):
     """(assignment's name, its kernel) -> a sentence for each bar that the kernel misses."""
     pairs = [(task, task.solution.relative_to(ROOT)) for task in ASSIGNMENTS]
-    pairs += [(task, rival(task)) for task in CHAPTERS]
+    pairs += [(task, path) for task in CHAPTERS for path in rivals(task)]
     sentences = at_once(lambda task, path: workshop.missed(task.bars, programs[path]), *zip(*pairs))
     return {(task.name, path): found for (task, path), found in zip(pairs, sentences)}
 
@@ -129,8 +118,8 @@ def test_the_solution_reaches_every_bar(task, missed):
 
 @each_chapter
 def test_the_chapter_before_misses_a_bar(task, missed):
-    sentences = missed[task.name, rival(task)]
-    assert sentences
+    sentences = [sentence for path in rivals(task) for sentence in missed[task.name, path]]
+    assert sentences, f"a kernel in tests/classroom/slow/ has to miss one: {task.op}.*.cu"
     for sentence in sentences:
         assert re.search(r"\d", sentence) and "{" not in sentence
 

@@ -1,0 +1,56 @@
+// Slow on purpose: the threads of a block wait twice in each step.
+// Misses: barriers per block.
+
+#include <algorithm>
+#include <bit>
+
+#include "common/check.h"
+#include "common/sum.h"
+
+namespace {
+
+constexpr int kBlock = 1024;
+constexpr int kTile = 2 * kBlock;  // A block adds up so many floats.
+static_assert(std::has_single_bit(unsigned{kBlock}));
+
+__global__ void sum_kernel(float* x, float* sums, int64_t n) {
+  const int64_t i = int64_t{blockIdx.x} * kTile + 2 * threadIdx.x;
+
+  for (unsigned stride = 1; stride <= blockDim.x; stride *= 2) {
+    if (threadIdx.x % stride == 0 && i + stride < n) x[i] += x[i + stride];
+    __syncthreads();
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) sums[blockIdx.x] = i < n ? x[i] : 0.f;
+}
+
+// One block at least: an empty sum is written, too.
+int64_t blocks_for(int64_t n) {
+  return std::max<int64_t>(1, (n + kTile - 1) / kTile);
+}
+
+}  // namespace
+
+void sum(const float* x, float* out, int64_t n, float* scratch,
+         cudaStream_t stream) {
+  const int64_t grid = blocks_for(n);
+  float* copy = scratch;
+  float* sums = grid == 1 ? out : copy + n;
+  CUDA_CHECK(cudaMemcpyAsync(copy, x, n * sizeof(float),
+                             cudaMemcpyDeviceToDevice, stream));
+  sum_kernel<<<grid, kBlock, 0, stream>>>(copy, sums, n);
+  CUDA_CHECK(cudaGetLastError());
+  if (grid > 1) sum(sums, out, grid, sums + grid, stream);
+}
+
+int64_t sum_scratch_floats(int64_t n) {
+  const int64_t grid = blocks_for(n);
+  return n + (grid == 1 ? 0 : grid + sum_scratch_floats(grid));
+}
+
+// A tree of pairs over n numbers is log2(n) deep, rounded up.
+SumPromise sum_promise(int64_t n) {
+  int64_t depth = 0;
+  while (int64_t{1} << depth < n) ++depth;
+  return {.depth = depth, .same_bits = true, .denormals = true};
+}
