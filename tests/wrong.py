@@ -18,6 +18,7 @@ FINDING = re.compile(r"^simt: (.*)", re.M)
 EXECUTOR = "executor: "  # Before a check that no GPU can make.
 RIGHT = "nothing"  # What rejects a kernel that is odd, but right.
 TOO_LITTLE_MEMORY = "Left out: "
+GIVES_BACK = "gives back what it takes"  # On a GPU: by its free memory, which others take and free, too.
 NOT_HUGE = "--dt-test-case-exclude=*2^31*"  # Such a kernel may take minutes there.
 
 
@@ -115,7 +116,10 @@ def main():
 
     def run_all(options):
         """Name -> options becomes name -> Run."""
-        runs = workshop.runs([(kernels[name], *some) for name, some in options.items()])
+        alone = [name for name in options if BACKEND == "gpu" and GIVES_BACK in table[name].check]
+        runs = {}
+        for batch in (options.keys() - alone, *([name] for name in alone)):
+            runs |= workshop.runs([(kernels[name], *options[name]) for name in batch])
         return {name: runs[kernels[name], *some] for name, some in options.items()}
 
     runs = run_all({name: table[name].options for name in known})
