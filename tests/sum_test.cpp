@@ -400,6 +400,16 @@ TEST_CASE("sum uses the same memory for other lengths") {
   }
 }
 
+// Whichever block comes first, it finds what the call before left, or nothing.
+TEST_CASE("sum adds up blocks that begin in any order") {
+  const Setting order("SIMT_ORDER", "backwards");
+  Bare bare(100'003);
+  for (int run = 0; run < 2; ++run) {
+    const Floats values = whole(100'003);
+    CHECK(reference(values).allows(100'003, bare.sum_of(values)));
+  }
+}
+
 TEST_CASE("sum is as exact as it promises") {
   for (const int64_t n : {2048, 5000, 200'000}) {
     Floats alternating(n), cancelling = random(n), huge = random(n, 0.f);

@@ -16,6 +16,7 @@ FOLDER = pages.ROOT / "tests" / "wrong"
 TO_THE_FIRST = "--dt-abort-after=1"
 FINDING = re.compile(r"^simt: (.*)", re.M)
 EXECUTOR = "executor: "  # Before a check that no GPU can make.
+NO_CHECK = "no check"  # After EXECUTOR: the finding alone rejects it.
 RIGHT = "nothing"  # What rejects a kernel that is odd, but right.
 TOO_LITTLE_MEMORY = "Left out: "
 GIVES_BACK = "gives back what it takes"  # On a GPU: by its free memory, which others take and free, too.
@@ -70,7 +71,7 @@ def judge(expected, run):
     if run.status == 0:
         # Its check takes more memory than this GPU has.
         return None if TOO_LITTLE_MEMORY in run.output else "nothing rejected it"
-    rejected = next(iter(run.failed_cases()), "no check")
+    rejected = next(iter(run.failed_cases()), NO_CHECK)
     if rejected != expected.check.removeprefix(EXECUTOR):
         return f"'{rejected}' rejected it, not '{expected.check}'"
     if BACKEND == "cpu":

@@ -28,7 +28,7 @@ import tempfile
 import threading
 import time
 
-from classroom import assignment, contain, explain, formats, result, roster, workshop
+from classroom import assignment, contain, explain, formats, handout, result, roster, workshop
 from classroom.assignment import ROOT, Problem
 from classroom.formats import terminal, text
 from classroom.result import ABSENT, GRADED, NOT_COMPILED, STOPPED, Result
@@ -162,6 +162,12 @@ def excess_of(judge, report):
     return ""
 
 
+def headers_of(one):
+    """What a hand-in may include: what chapters share, and what its exercise includes."""
+    shared = {path.relative_to(ROOT) for path in (ROOT / "common").glob("*.h")}
+    return shared | (handout.included([one.exercise]) - {one.exercise})
+
+
 class Trial:
     """One hand-in, in its room, before its judges."""
 
@@ -202,13 +208,9 @@ class Trial:
     def lay_out(self, folder):
         """What the room holds: path -> where it is seen there."""
         contract, source = folder / "contract", folder / self.file_name
-        (contract / "common").mkdir(parents=True)
-        for header in (ROOT / "common").glob("*.h"):
-            shutil.copy(header, contract / "common")
-        if self.one.folder.is_relative_to(ROOT / assignment.TASKS):
-            inside = contract / self.one.folder.relative_to(ROOT)
-            inside.mkdir(parents=True)
-            shutil.copy(self.one.folder / f"{self.one.op}.h", inside)
+        for header in headers_of(self.one):
+            (contract / header).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / header, contract / header)
         shutil.copy(ROOT / BUILD / f"{self.one.op}.parts", contract / "parts.o")
         source.write_bytes(self.source)
         for path in (*folder.rglob("*"), folder):

@@ -2,7 +2,7 @@
 
     python -m classroom.handout DIR CHAPTERS    CHAPTERS: "03 07", or "" for all that go together
 
-An exercise may begin with what an earlier one asks for; those two do not go together.
+An exercise may begin with what an earlier one asks for, or include it; those two do not go together.
 DIR must not exist, or be empty. HINTS=no leaves the hints out. The students' files are
 there already, in mine/; a chapter's own name, as in make chapter07, builds them, too.
 """
@@ -46,11 +46,15 @@ def cut_lines(one):
     return {line for line in found if sum(c.isalnum() for c in line) >= TELLING and line[:1] not in "/#"}
 
 
+def given(one):
+    """The text that comes with an exercise: its own, and that of what it includes."""
+    return "\n".join((ROOT / path).read_text(encoding="utf-8") for path in included([one.exercise]))
+
+
 def gives_away(later, earlier):
-    """Whether an exercise shows at least half of what another one asks for."""
-    cut = cut_lines(earlier)
-    given = sum(bool(shown(later.exercise.read_text(encoding="utf-8"), {line})) for line in cut)
-    return later is not earlier and 2 * given > len(cut)
+    """Whether what comes with an exercise shows at least half of what another one asks for."""
+    cut, text = cut_lines(earlier), given(later)
+    return later is not earlier and 2 * sum(bool(shown(text, {line})) for line in cut) > len(cut)
 
 
 def that_go_together(everything):
@@ -66,10 +70,10 @@ def that_go_together(everything):
 
 
 def solution_lines(chosen):
-    """What no file may hold: lines of the solutions that no exercise shows, nor what measures them."""
-    shown_anyway = [*(one.exercise for one in chosen), *(ROOT / "common/harness").glob("*.cu")]
-    given = "\n".join(path.read_text(encoding="utf-8") for path in shown_anyway)
-    return {line for one in chosen for line in cut_lines(one) if not shown(given, {line})}
+    """What no file may hold: lines of the solutions that come with no exercise, nor with what measures them."""
+    measuring = [path.read_text(encoding="utf-8") for path in (ROOT / "common/harness").glob("*.cu")]
+    anyway = "\n".join([*map(given, chosen), *measuring])
+    return {line for one in chosen for line in cut_lines(one) if not shown(anyway, {line})}
 
 
 def shown(text, lines):

@@ -369,9 +369,9 @@ def misjudged(name, expected, made):
         return f"{name}: its host does the work" if grade_of(made)["right"] else None
     if expected.check == wrong.RIGHT:
         return None if grade_of(made)["right"] else f"{name}: it keeps its contract, and was rejected"
-    first = [check.name for check in rejected(made)][:1]
-    if grade_of(made)["full"] or first != [expected.check.removeprefix(wrong.EXECUTOR)]:
-        return f"{name}: {made.points:g} points, rejected by {first}, not by '{expected.check}'"
+    first = next((check.name for check in rejected(made)), wrong.NO_CHECK)
+    if grade_of(made)["right"] or first != expected.check.removeprefix(wrong.EXECUTOR):
+        return f"{name}: {made.points:g} points, rejected by '{first}', not by '{expected.check}'"
     return None
 
 

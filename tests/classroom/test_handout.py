@@ -72,9 +72,13 @@ class Handout(unittest.TestCase):
         with self.assertRaisesRegex(Problem, "chapter09 is left out: its exercise shows what chapter08 asks for"):
             written(self.folder, "03 08 09")
         self.assertFalse(self.folder.exists())
-        kept, left_out = handout.that_go_together(assignment.every()[:10])
-        self.assertEqual([one.name[-2:] for one in kept], ["01", "02", "03", "04", "05", "06", "07", "08"])
+        kept, left_out = handout.that_go_together(assignment.every()[:11])
+        self.assertEqual([one.name[-2:] for one in kept], ["01", "02", "03", "04", "05", "06", "07", "08", "11"])
         self.assertEqual(len(left_out), 2)
+
+    def test_what_an_exercise_includes_is_shown_by_it(self):
+        with self.assertRaisesRegex(Problem, "reverse is left out: its exercise shows what chapter02 asks for"):
+            written(self.folder, "02 reverse")
 
     def test_hints_can_be_left_out(self):
         written(self.folder, "03", HINTS="no")

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <numeric>
 #include <thread>
 
@@ -448,5 +449,12 @@ int main() {
   check_table_tennis();
   check_store_load();
   check_host();
+
+  setenv("SIMT_ORDER", "backwards", 1);
+  check_grid();
+  check_last_block();
+  check_look_back();
+  check_waiting();
+  check_backward();
   return expect::report();
 }

@@ -14,10 +14,10 @@ namespace simt::settings {
 namespace {
 
 constexpr std::string_view kNames[] = {
-    "SIMT_CHECKS",    "SIMT_COUNTERS", "SIMT_DEVICE", "SIMT_LEAKS",
-    "SIMT_PATIENCE",  "SIMT_PTXAS",    "SIMT_REPORT", "SIMT_SECONDS",
-    "SIMT_SMS",       "SIMT_THREADS",  "SIMT_TRACE",  "SIMT_TRACE_BLOCK",
-    "SIMT_TRACE_LINE"};
+    "SIMT_CHECKS",      "SIMT_COUNTERS",  "SIMT_DEVICE",  "SIMT_LEAKS",
+    "SIMT_ORDER",       "SIMT_PATIENCE",  "SIMT_PTXAS",   "SIMT_REPORT",
+    "SIMT_SECONDS",     "SIMT_SMS",       "SIMT_THREADS", "SIMT_TRACE",
+    "SIMT_TRACE_BLOCK", "SIMT_TRACE_LINE"};
 
 // Empty counts as unset.
 const char* value_of(const char* name) {
@@ -68,6 +68,13 @@ int seconds() {
 }
 const char* report_path() { return value_of("SIMT_REPORT"); }
 const char* trace_path() { return value_of("SIMT_TRACE"); }
+
+bool backwards() {
+  const char* value = value_of("SIMT_ORDER");
+  if (!value) return false;
+  if (std::strcmp(value, "backwards") == 0) return true;
+  refuse("SIMT_ORDER", value, "it is backwards: the last block begins first");
+}
 
 bool leaks() {
   const char* value = value_of("SIMT_LEAKS");

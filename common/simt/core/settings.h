@@ -12,6 +12,7 @@ bool checks();       // SIMT_CHECKS=off: no races, no unwritten memory
 bool counters();     // SIMT_COUNTERS=off: nothing is counted
 bool ptxas_model();  // SIMT_PTXAS=off: counts the PTX as it is
 int host_threads();  // SIMT_THREADS=n, 1 to 1024; else 1
+bool backwards();    // SIMT_ORDER=backwards: the last block begins first
 // SIMT_PATIENCE=n, the processor time that a block may take without the end of
 // any of its threads; 0: any
 int patience();

@@ -125,7 +125,10 @@ class Worker {
   int looks_ = 0;
 };
 
-Workers::Workers(Grid& grid) : grid_(grid), waits_since_(grid.threads, kWorks) {
+Workers::Workers(Grid& grid)
+    : grid_(grid),
+      backwards_(settings::backwards()),
+      waits_since_(grid.threads, kWorks) {
   if (settings::counters())
     counters_ = std::make_unique<Counters>(grid.program.sites);
   if (settings::checks()) checker_ = std::make_unique<Checker>(grid);
@@ -170,7 +173,7 @@ std::optional<uint64_t> Workers::take() {
   if (stop_) return std::nullopt;
   const uint64_t number = next_++;
   if (number >= grid_.blocks) return std::nullopt;
-  return number;
+  return backwards_ ? grid_.blocks - 1 - number : number;
 }
 
 uint64_t Workers::unbegun() const {

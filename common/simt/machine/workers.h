@@ -1,9 +1,10 @@
 // Runs the blocks of a grid, each host thread its share of them.
 //
-// Blocks begin in the order of their numbers. One that waits for another stays
-// resident and gets its turn again and again, while more blocks begin: as on a
-// GPU, where so many are resident that a block may wait for them. Once nobody
-// has anything left to do but to wait, the launch is at an end, and says so.
+// Blocks begin in the order of their numbers, or backwards. One that waits for
+// another stays resident and gets its turn again and again, while more blocks
+// begin: as on a GPU, where so many are resident that a block may wait for
+// them. Once nobody has anything left to do but to wait, the launch is at an
+// end, and says so.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -43,6 +44,7 @@ class Workers {
   bool all_wait(size_t me, uint64_t changes);
 
   Grid& grid_;
+  const bool backwards_;
   std::atomic<uint64_t> next_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;  // of all that follows

@@ -1,0 +1,51 @@
+// Wrong on purpose: neighbouring lanes do not meet, so half of a warp's sums
+// are lost.
+
+#include "chapters/11_sum_warp/block_sum.h"
+#include "common/check.h"
+#include "common/sum.h"
+
+namespace {
+
+constexpr int kBlock = 512;
+constexpr int kWarps = kBlock / kLanes;
+constexpr int kCoarse = 4;               // Packs that a thread adds up.
+constexpr int kTile = kCoarse * kBlock;  // A block adds up so many packs.
+
+__global__ void sum_kernel(const float* __restrict__ x, float* __restrict__ out,
+                           Peeled at, int64_t n) {
+  __shared__ float sums[kWarps];
+  const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
+
+  float sum = thread_sum<kBlock, kCoarse>(x, at, n);
+  for (int away = kLanes / 2; away > 1; away /= 2) {
+    sum += __shfl_xor_sync(~0u, sum, away);
+  }
+  if (lane == 0) sums[warp] = sum;
+  __syncthreads();
+  if (warp > 0) return;
+  sum = warp_sum(lane < kWarps ? sums[lane] : 0.f);
+  if (lane == 0) atomicAdd(out, sum);
+}
+
+int64_t blocks_for(int64_t packs) {
+  return std::max<int64_t>(1, (packs + kTile - 1) / kTile);
+}
+
+}  // namespace
+
+void sum(const float* x, float* out, int64_t n, float*, cudaStream_t stream) {
+  const Peeled at = peel(x, n);
+  CUDA_CHECK(cudaMemsetAsync(out, 0, sizeof(float), stream));
+  sum_kernel<<<blocks_for(at.packs), kBlock, 0, stream>>>(x, out, at, n);
+  CUDA_CHECK(cudaGetLastError());
+}
+
+int64_t sum_scratch_floats(int64_t) { return 0; }
+
+SumPromise sum_promise(int64_t n) {
+  const int64_t adding = thread_depth<kCoarse>(1) + kBlockDepth<kBlock>;
+  return {.depth = adding + blocks_for(n / kPack) - 1,
+          .same_bits = false,
+          .denormals = false};
+}
