@@ -2,13 +2,9 @@
 // defines them.
 #include "common/relu_mask.h"
 
-#include <cuda_runtime_api.h>
-#include <doctest/doctest.h>
-
 #include <utility>
 
-#include "common/harness/checked_call.h"
-#include "tests/contract.h"
+#include "tests/every_contract.h"
 
 namespace {
 
@@ -16,15 +12,7 @@ using namespace contract;
 
 using Words = std::vector<uint32_t>;
 
-const std::vector<int64_t> kShort =
-    lengths({0,   1,   3,   4,   5,   31,   32,   33,   63,   64,   65,  127,
-             128, 129, 255, 256, 257, 1023, 1024, 1025, 4095, 4096, 4097});
-constexpr int64_t kLong = 1'000'003;
 constexpr int64_t kGuards = 64;
-constexpr int64_t kPack = 4;
-
-constexpr uint32_t kGuardWord = 0xdeadbeef;
-constexpr uint32_t kStrayWord = 0xffffffff;  // Around a mask that is read.
 
 float rectified(float x) {
   if (std::isnan(x)) return x;
@@ -56,230 +44,56 @@ Floats selected(const Floats& dy, const Words& mask) {
   return dx;
 }
 
-// What is only selected keeps every bit, those of a NaN too.
-bool identical(float expected, float got) {
-  return std::bit_cast<uint32_t>(expected) == std::bit_cast<uint32_t>(got);
-}
-
-bool equal(uint32_t expected, uint32_t got) { return expected == got; }
-
 std::string hex(uint32_t word) {
-  char line[64];
-  std::snprintf(line, sizeof line, "0x%08x%s", word,
-                word == kGuardWord ? ", as before the call" : "");
+  char line[16];
+  std::snprintf(line, sizeof line, "0x%08x", word);
   return line;
 }
 
-// How far behind a 256-byte boundary the arrays of a call start, in elements:
-// the floats it reads, those it writes, and the mask.
-struct Offsets {
-  int64_t in = 0, out = 0, mask = 0;
-};
-
-struct Call {
-  int64_t n;
-  Offsets offsets;
-  int64_t in;    // Where the floats that it reads begin.
-  size_t out;    // The number of the floats that it writes.
-  int64_t mask;  // Where the mask begins, or its number.
-};
-
-// Tells of the first call that has something in its place of `trouble`.
-void report(const std::vector<Call>& calls,
-            const std::vector<std::string>& trouble) {
-  const auto wrong = std::find_if(trouble.begin(), trouble.end(),
-                                  [](const auto& t) { return !t.empty(); });
-  if (wrong == trouble.end()) return;
-  const Call& call = calls[wrong - trouble.begin()];
-  FAIL_CHECK("n = ", call.n, ", input at offset ", call.offsets.in,
-             ", output at ", call.offsets.out, ", mask at ", call.offsets.mask,
-             ": ", *wrong);
+// Of the first n numbers of x; what lies behind them is not the call's.
+Call forward(const Floats& x, int64_t n, Offsets at = {}) {
+  const Floats given(x.begin(), x.begin() + n);
+  Floats expected;
+  for (const float v : given) expected.push_back(rectified(v));
+  Call call(length(n), at);
+  const float* in = call.reads("x", x);
+  float* out = call.writes("y", expected);
+  uint32_t* mask =
+      call.writes<uint32_t>("mask", mask_of(given), {.print = hex});
+  call.is([=](cudaStream_t stream) { relu_mask(in, out, mask, n, stream); });
+  return call;
 }
 
-// Calls of relu_mask(), each on arrays of its own.
-class Forward {
- public:
-  static constexpr char kName[] = "relu_mask()";
-
-  void add(const Floats& x, Offsets at = {}) {
-    Floats y;
-    for (const float v : x) y.push_back(rectified(v));
-    calls_.push_back({static_cast<int64_t>(x.size()), at, x_.add(x, at.in),
-                      y_.add(y, at.out),
-                      static_cast<int64_t>(mask_.add(mask_of(x), at.mask))});
-  }
-  void add_random(int64_t n, Offsets at = {}) { add(random(n), at); }
-
-  void prepare() {
-    x_.upload();
-    y_.upload();
-    mask_.upload();
-    // A copy from pageable memory may still be on its way.
-    CUDA_CHECK(cudaDeviceSynchronize());
-  }
-
-  void launch(cudaStream_t stream) const {
-    for (const Call& call : calls_) {
-      relu_mask(x_.at(call.in), y_.at(call.out), mask_.at(call.mask), call.n,
-                stream);
-    }
-  }
-
-  void close() const { x_.close(); }
-  bool untouched() const { return y_.untouched() && mask_.untouched(); }
-
-  // Every word of y and mask is as it must be, guards included, and x as it
-  // was.
-  void check() const {
-    CHECK_MESSAGE(x_.unchanged(), "relu_mask() changed its input");
-    report(calls_, y_.differences("y", same, text));
-    report(calls_, mask_.differences("mask", equal, hex));
-  }
-
- private:
-  std::vector<Call> calls_;
-  Inputs<float> x_{kStray};
-  Outputs<float> y_{kGuard};
-  Outputs<uint32_t> mask_{kGuardWord};
-};
-
-// Calls of relu_mask_backward(), likewise.
-class Backward {
- public:
-  static constexpr char kName[] = "relu_mask_backward()";
-
-  void add(const Floats& dy, const Words& mask, Offsets at = {}) {
-    calls_.push_back({static_cast<int64_t>(dy.size()), at, dy_.add(dy, at.in),
-                      dx_.add(selected(dy, mask), at.out),
-                      mask_.add(mask, at.mask)});
-  }
-  void add_random(int64_t n, Offsets at = {}) {
-    add(random(n), random_mask(n), at);
-  }
-
-  void prepare() {
-    dy_.upload();
-    dx_.upload();
-    mask_.upload();
-    CUDA_CHECK(cudaDeviceSynchronize());
-  }
-
-  void launch(cudaStream_t stream) const {
-    for (const Call& call : calls_) {
-      relu_mask_backward(dy_.at(call.in), mask_.at(call.mask), dx_.at(call.out),
-                         call.n, stream);
-    }
-  }
-
-  void close() const {
-    dy_.close();
-    mask_.close();
-  }
-  bool untouched() const { return dx_.untouched(); }
-
-  void check() const {
-    CHECK_MESSAGE(dy_.unchanged(), "relu_mask_backward() changed dy");
-    CHECK_MESSAGE(mask_.unchanged(), "relu_mask_backward() changed its mask");
-    report(calls_, dx_.differences("dx", identical, text));
-  }
-
- private:
-  std::vector<Call> calls_;
-  Inputs<float> dy_{kStray};
-  Inputs<uint32_t> mask_{kStrayWord};
-  Outputs<float> dx_{kGuard};
-};
-
-template <class Calls>
-void run_and_check(Calls& calls) {
-  const Stream stream;
-  calls.prepare();
-  calls.launch(stream);
-  stream.finish();
-  calls.check();
+Call backward(const Floats& dy, const Words& bits, Offsets at = {}) {
+  const int64_t n = std::ssize(dy);
+  Call call(length(n), at);
+  const float* in = call.reads("dy", dy);
+  float* out = call.writes("dx", selected(dy, bits), kMoved);
+  const uint32_t* mask = call.reads("mask", bits);
+  call.is([=](cudaStream_t stream) {
+    relu_mask_backward(in, mask, out, n, stream);
+  });
+  return call;
 }
 
-// One call an allocation: each array ends where its memory ends.
-template <class Calls>
-void check_every_length() {
-  for (const int64_t n : kShort) {
-    Calls calls;
-    calls.add_random(n);
-    run_and_check(calls);
-  }
-  Calls calls;
-  calls.add_random(kLong);
-  run_and_check(calls);
-}
+const Contract<> kForward = of_length("relu_mask", [](int64_t n, Offsets at) {
+  return forward(random(n), n, at);
+});
+const Contract<> kBackward =
+    of_length("relu_mask_backward", [](int64_t n, Offsets at) {
+      return backward(random(n), random_mask(n), at);
+    });
 
-template <class Calls>
-void check_every_pair_of_offsets() {
-  for (const int64_t n : kShort) {
-    Calls calls;
-    for (int64_t in = 0; in < 8; ++in) {
-      for (int64_t out = 0; out < 8; ++out) {
-        calls.add_random(n, {in, out, (in + 3 * out) % 4});
-      }
-    }
-    run_and_check(calls);
-  }
-}
-
-template <class Calls>
-void check_offsets_in_a_long_array() {
-  Calls calls;
-  calls.add_random(kLong, {1, 1, 0});
-  calls.add_random(kLong, {0, 3, 1});
-  calls.add_random(kLong, {2, 0, 2});
-  calls.add_random(kLong, {4, 8, 3});
-  run_and_check(calls);
-}
-
-template <class Calls>
-void check_two_streams() {
-  Calls of_one, of_two;
-  for (int64_t offset = 0; offset < 4; ++offset) {
-    of_one.add_random(65'537, {0, offset, offset});
-    of_two.add_random(65'537, {offset, 0, offset});
-  }
-  check_side_by_side(of_one, of_two);
-}
-
-template <class Calls>
-Calls one_call(int64_t n) {
-  Calls calls;
-  calls.add_random(n, {1, 1, 1});
-  return calls;
-}
-
-template <class Calls>
-void check_inputs_of_every_length() {
-  if (is_left_to_the_executor()) return;
-  Calls calls;
-  for (const int64_t n : kShort) {
-    calls.add_random(n);
-    calls.add_random(n, {1, 1, 1});
-  }
-  check_inputs_are_read_only(calls);
-}
-
-// The same where packs can be used and where they cannot.
-void check_both_ways(const Floats& x) {
-  Forward calls;
-  calls.add(x);
-  calls.add(x, {1, 1, 1});
-  run_and_check(calls);
+void check_values(const Floats& x) {
+  check_both_ways([&](Offsets at) { return forward(x, std::ssize(x), at); });
 }
 
 void check_special(const Floats& special) {
-  check_both_ways(with(special, random(1025)));
+  check_values(with(special, random(1025)));
 }
 
 void check_gradients(const Floats& dy, const Words& mask) {
-  Backward calls;
-  calls.add(dy, mask);
-  calls.add(dy, mask, {1, 1, 1});
-  run_and_check(calls);
+  check_both_ways([&](Offsets at) { return backward(dy, mask, at); });
 }
 
 // Output memory whose every bit is set, and some more behind it.
@@ -314,15 +128,15 @@ Words masks_of(const Floats& period, int64_t n) {
   return mask;
 }
 
-template <class T, class Text>
+template <class T>
 void check_repeats(const std::string& name, const T* got, int64_t n,
-                   const std::vector<T>& period, Text text) {
+                   const std::vector<T>& period, std::string (*print)(T)) {
   const int64_t i = first_difference(got, n, period);
   if (i == n) return;
   T value;
   CUDA_CHECK(cudaMemcpy(&value, got + i, sizeof(T), cudaMemcpyDeviceToHost));
-  FAIL(name, "[", i, "] expected ", text(period[i % std::ssize(period)]),
-       ", got ", text(value));
+  FAIL(name, "[", i, "] expected ", print(period[i % std::ssize(period)]),
+       ", got ", print(value));
 }
 
 // The whole words of a mask, and what is left of the last.
@@ -377,12 +191,8 @@ bool has_memory_for(int64_t n) {
 }  // namespace
 
 void checked_call(const Case& one) {
-  Forward forward;
-  forward.add_random(one.n, {one.offset, one.offset});
-  run_and_check(forward);
-  Backward backward;
-  backward.add_random(one.n, {one.offset, one.offset});
-  run_and_check(backward);
+  run_and_check(kForward, one.n, one.offset);
+  run_and_check(kBackward, one.n, one.offset);
 }
 
 TEST_CASE("mask_words rounds up to whole words") {
@@ -394,36 +204,28 @@ TEST_CASE("mask_words rounds up to whole words") {
   CHECK(mask_words((int64_t{1} << 40) + 1) == (int64_t{1} << 35) + 1);
 }
 
-TEST_CASE("relu_mask handles every length") { check_every_length<Forward>(); }
+TEST_CASE("relu_mask handles every length") { check_every_size(kForward); }
 
 TEST_CASE("relu_mask handles every pair of offsets") {
-  check_every_pair_of_offsets<Forward>();
-}
-
-TEST_CASE("relu_mask handles offsets in a long array") {
-  check_offsets_in_a_long_array<Forward>();
+  check_every_offset(kForward);
 }
 
 TEST_CASE("relu_mask handles more elements than a grid has threads") {
-  const SmallGpu gpu;
-  const Floats period = random(kPeriod);
-  check_large_forward(period, gpu.more_than_a_grid(kPack), 0);
-  check_large_forward(period, gpu.more_than_a_grid(1), 1);
+  check_more_than_a_grid(kForward);
 }
 
 // What lies behind the end of x is positive, too: no bit may come from there.
 TEST_CASE("relu_mask sets a bit for each positive number and no other") {
-  for (const int64_t n : kShort) {
-    Forward calls;
+  for (const int64_t n : kForward.sizes) {
     for (int64_t offset = 0; offset < 4; ++offset) {
-      calls.add(random(n, 0.5f, 1.f), {offset, offset, offset});
-      calls.add(random(n, -1.f, -0.5f), {offset, offset, offset});
+      const Offsets at(3, offset);
+      run_and_check(forward(random(n + 32, 0.5f, 1.f), n, at));
+      run_and_check(forward(random(n, -1.f, -0.5f), n, at));
     }
-    run_and_check(calls);
   }
 }
 
-TEST_CASE("relu_mask keeps numbers of every size") { check_both_ways(sizes()); }
+TEST_CASE("relu_mask keeps numbers of every size") { check_values(sizes()); }
 
 TEST_CASE("relu_mask passes NaN through, and its bit is 0") {
   const float payload = std::bit_cast<float>(0x7fc12345);
@@ -441,41 +243,31 @@ TEST_CASE("relu_mask keeps denormal numbers") {
 TEST_CASE("relu_mask never returns -0") { check_special({0.f, -0.f}); }
 
 TEST_CASE("relu_mask serves two streams at once") {
-  check_two_streams<Forward>();
+  check_two_streams(kForward);
 }
 
-TEST_CASE("relu_mask gives back what it takes") {
-  auto calls = one_call<Forward>(20'001);
-  check_gives_back(calls, Forward::kName);
-}
+TEST_CASE("relu_mask gives back what it takes") { check_gives_back(kForward); }
 
 TEST_CASE("relu_mask queues its work on the stream and returns") {
-  auto calls = one_call<Forward>(kLong);
-  check_queueing(calls, Forward::kName);
+  check_queueing(kForward);
 }
 
-TEST_CASE("relu_mask leaves its work to the GPU") {
-  auto calls = one_call<Forward>(1025);
-  check_gpu_works(calls, Forward::kName);
+TEST_CASE("relu_mask leaves its work to the GPU") { check_gpu_works(kForward); }
+
+TEST_CASE("relu_mask never writes to its input") {
+  check_inputs_are_read_only(kForward);
 }
 
 TEST_CASE("relu_mask_backward handles every length") {
-  check_every_length<Backward>();
+  check_every_size(kBackward);
 }
 
 TEST_CASE("relu_mask_backward handles every pair of offsets") {
-  check_every_pair_of_offsets<Backward>();
-}
-
-TEST_CASE("relu_mask_backward handles offsets in a long array") {
-  check_offsets_in_a_long_array<Backward>();
+  check_every_offset(kBackward);
 }
 
 TEST_CASE("relu_mask_backward handles more elements than a grid has threads") {
-  const SmallGpu gpu;
-  const Floats period = random(kPeriod);
-  check_large_backward(period, gpu.more_than_a_grid(kPack), 0);
-  check_large_backward(period, gpu.more_than_a_grid(1), 1);
+  check_more_than_a_grid(kBackward);
 }
 
 TEST_CASE("relu_mask_backward obeys each bit") {
@@ -510,7 +302,7 @@ TEST_CASE("relu_mask_backward passes dy on as it is where the bit is 1") {
 
 TEST_CASE("relu_mask_backward undoes relu_mask where x was not positive") {
   const Floats special = {kInf, -kInf, kNan, 0.f, -0.f};
-  for (const int64_t n : kShort) {
+  for (const int64_t n : kForward.sizes) {
     const Floats x = with(special, random(n)), dy = with(special, random(n));
     const DeviceArray<float> device_x(x), device_dy(dy);
     const DeviceArray<float> y(n), dx(n);
@@ -523,7 +315,7 @@ TEST_CASE("relu_mask_backward undoes relu_mask where x was not positive") {
     const Floats got = dx.to_host();
     for (int64_t i = 0; i < n; ++i) {
       const float expected = x[i] > 0.f ? dy[i] : 0.f;
-      if (identical(expected, got[i])) continue;
+      if (same_bytes(expected, got[i])) continue;
       FAIL("n = ", n, ": x[", i, "] = ", text(x[i]), ", so dx[", i,
            "] is expected to be ", text(expected), ", got ", text(got[i]));
     }
@@ -531,22 +323,23 @@ TEST_CASE("relu_mask_backward undoes relu_mask where x was not positive") {
 }
 
 TEST_CASE("relu_mask_backward serves two streams at once") {
-  check_two_streams<Backward>();
+  check_two_streams(kBackward);
 }
 
 TEST_CASE("relu_mask_backward gives back what it takes") {
-  auto calls = one_call<Backward>(20'001);
-  check_gives_back(calls, Backward::kName);
+  check_gives_back(kBackward);
 }
 
 TEST_CASE("relu_mask_backward queues its work on the stream and returns") {
-  auto calls = one_call<Backward>(kLong);
-  check_queueing(calls, Backward::kName);
+  check_queueing(kBackward);
 }
 
 TEST_CASE("relu_mask_backward leaves its work to the GPU") {
-  auto calls = one_call<Backward>(1025);
-  check_gpu_works(calls, Backward::kName);
+  check_gpu_works(kBackward);
+}
+
+TEST_CASE("relu_mask_backward never writes to its input") {
+  check_inputs_are_read_only(kBackward);
 }
 
 TEST_CASE("relu_mask handles more than 2^31 elements, and backward too") {
@@ -559,12 +352,4 @@ TEST_CASE("relu_mask handles more than 2^31 elements, and backward too") {
     check_large_forward(period, n, offset);
     check_large_backward(period, n, offset);
   }
-}
-
-TEST_CASE("relu_mask never writes to its input") {
-  check_inputs_of_every_length<Forward>();
-}
-
-TEST_CASE("relu_mask_backward never writes to its input") {
-  check_inputs_of_every_length<Backward>();
 }
