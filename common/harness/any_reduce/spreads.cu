@@ -1,0 +1,14 @@
+// Variances and standard deviations, by name.
+#include "common/harness/any_reduce/family.h"
+
+using namespace reduction;
+
+std::vector<by_name::Member> by_name::spreads() {
+  return {
+      member<Var<float>>("var float"),
+      member<Std<float>>("std float"),
+      member<Var<double>>("var double"),
+      member<Var<__half, __half>>("var half"),
+      member<Var<int32_t>>("var int32"),
+  };
+}
