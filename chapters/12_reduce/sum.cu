@@ -1,25 +1,38 @@
 // Chapter 12: a sum by the reduction engine.
 //
-// New:   the sum of an array is one reduction of many, all by the kernel in
-//        reduce.h: of any operation, any shape and any of its dimensions.
-// Why:   which thread reads what is planned on the host, by shape; so one
-// kernel
-//        reads whole packs along a row, or across rows, wherever they begin.
-// Price: the plan costs the host time in every call. The blocks' counter has to
-//        be cleared first, since the contract lends memory that means nothing.
+// New:   the sum of an array is one of many reductions that the kernel in
+//        reduce.h can do: any operation, any shape, any of its dimensions.
+// Why:   the host plans by shape which thread reads what, so one kernel reads
+//        whole packs, along a row or across several, wherever they begin.
+// Price: a call costs the host a plan. The counter of the blocks is cleared
+//        first, since the contract lends memory whose content means nothing.
 
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
 
-#include "chapters/12_reduce/operations.h"
 #include "chapters/12_reduce/reduce.h"
 #include "common/check.h"
 #include "common/sum.h"
 
 namespace {
 
-using Add = reduction::Sum<float>;
+// All that the engine has to be told of a sum.
+struct Add {
+  using In = float;
+  using Acc = float;
+  using Out = float;
+  static constexpr bool kIndexed = false, kNeedsOne = false;
+
+  __device__ float identity() const { return 0.f; }
+  __device__ float reduce(float sum, float element, int64_t) const {
+    return sum + element;
+  }
+  __device__ float combine(float sum, float of_others) const {
+    return sum + of_others;
+  }
+  __device__ float project(float sum, int64_t) const { return sum; }
+};
 
 reduction::Plan plan_of(const float* x, float* out, int64_t n) {
   return reduction::plan_for<Add>(x, {{n}, {1}}, {0}, out);

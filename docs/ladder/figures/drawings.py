@@ -5,7 +5,7 @@ whatever was traced.
 """
 
 from ladder.figures import (
-    drawings_bits, drawings_memory, drawings_threads, error_figure, sum_drawings, traces
+    drawings_bits, drawings_memory, drawings_teams, drawings_threads, error_figure, sum_drawings, traces
 )
 from ladder.figures.drawing import Drawing
 
@@ -120,5 +120,6 @@ DRAWINGS = [
             drawings_bits.draw_butterfly,
             "Eight lanes with four bits each, and three shuffles after which each has all 32",
             of_butterfly),
+    *drawings_teams.DRAWINGS,
     *sum_drawings.DRAWINGS,
 ]
