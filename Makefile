@@ -311,7 +311,7 @@ $(B)/%.checks: $(B)/%.o $(CHECKS) $(HARNESS)/unmeasured.o \
     $(SHOW) $(RUNTIME)
 	$(link)
 # - and the engine of chapter 12, which is many kernels
-ANY_REDUCE := $(sort $(wildcard common/harness/any_reduce/*.cu))
+ANY_REDUCE := $(sort $(wildcard tests/any_reduce/*.cu))
 $(B)/tests/reduce_test.checks: $(ANY_REDUCE:%.cu=$(B)/%.o)
 # - what judges a hand-in, and what a hand-in is linked with: each other's far side
 header = $(firstword $(wildcard common/$1.h $(TASKS)/$1/$1.h))

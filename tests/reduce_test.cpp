@@ -8,7 +8,7 @@
 #include <set>
 
 #include "chapters/12_reduce/plan.h"
-#include "common/harness/any_reduce/any_reduce.h"
+#include "tests/any_reduce/any_reduce.h"
 #include "tests/contract.h"
 
 namespace {

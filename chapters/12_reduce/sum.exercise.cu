@@ -26,12 +26,14 @@ struct Add {
 
   __device__ float identity() const { return 0.f; }
   __device__ float reduce(float sum, float element, int64_t) const {
-    // >>> Your code, at most 1 line: what the sum is with one element more.
+    // >>> Your code, at most 1 line: return what has been added up, `sum`, with
+    // one element more. A thread calls this for each element that it reads.
     return 0.f;  // Remove this line.
     // <<<
   }
   __device__ float combine(float sum, float of_others) const {
-    // >>> Your code, at most 1 line: what two sums of different elements make.
+    // >>> Your code, at most 1 line: return the sum of all elements of both.
+    // The engine calls this for two threads, two warps or two blocks.
     return 0.f;  // Remove this line.
     // <<<
   }

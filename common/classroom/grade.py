@@ -202,13 +202,10 @@ class Trial:
     def lay_out(self, folder):
         """What the room holds: path -> where it is seen there."""
         contract, source = folder / "contract", folder / self.file_name
-        (contract / "common").mkdir(parents=True)
-        for header in (ROOT / "common").glob("*.h"):
-            shutil.copy(header, contract / "common")
-        if self.one.folder.is_relative_to(ROOT / assignment.TASKS):
-            inside = contract / self.one.folder.relative_to(ROOT)
-            inside.mkdir(parents=True)
-            shutil.copy(self.one.folder / f"{self.one.op}.h", inside)
+        for header in (*(ROOT / "common").glob("*.h"), *self.one.folder.glob("*.h")):
+            place = contract / header.relative_to(ROOT)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(header, place)
         shutil.copy(ROOT / BUILD / f"{self.one.op}.parts", contract / "parts.o")
         source.write_bytes(self.source)
         for path in (*folder.rglob("*"), folder):

@@ -26,7 +26,7 @@ from ladder.measured.tie import tie
 from ladder.pages import ROOT
 
 NAME = "reductions.json"
-SOURCES = ("common/harness/any_reduce/any_reduce.cu", "plots/reductions/cub_rows.cu",
+SOURCES = ("tests/any_reduce/any_reduce.cu", "plots/reductions/cub_rows.cu",
            "common/harness/read_kernel.cu", "docs/ladder/measured/reductions.py")
 SEED, DRAWN = 2026, 96
 CALLS, WARM_UP = 40, 5
@@ -135,7 +135,7 @@ def known():
 
 
 class AnyReduction(ctypes.Structure):
-    """As in common/harness/any_reduce/any_reduce.h."""
+    """As in tests/any_reduce/any_reduce.h."""
     _fields_ = [("what", ctypes.c_char_p), ("parameter", ctypes.c_double), ("rank", ctypes.c_int),
                 ("dims", ctypes.c_int), ("sizes", ctypes.POINTER(ctypes.c_int64)),
                 ("strides", ctypes.POINTER(ctypes.c_int64)), ("dim", ctypes.POINTER(ctypes.c_int)),

@@ -1,5 +1,5 @@
 // The least and the greatest, and where they are, by name.
-#include "common/harness/any_reduce/family.h"
+#include "tests/any_reduce/family.h"
 
 using namespace reduction;
 

@@ -1,5 +1,5 @@
 // Variances and standard deviations, by name.
-#include "common/harness/any_reduce/family.h"
+#include "tests/any_reduce/family.h"
 
 using namespace reduction;
 

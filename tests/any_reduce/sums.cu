@@ -1,5 +1,5 @@
 // Sums, means and products of floating-point numbers, by name.
-#include "common/harness/any_reduce/family.h"
+#include "tests/any_reduce/family.h"
 
 using namespace reduction;
 

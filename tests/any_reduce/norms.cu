@@ -1,5 +1,5 @@
 // Norms, any and all, by name.
-#include "common/harness/any_reduce/family.h"
+#include "tests/any_reduce/family.h"
 
 using namespace reduction;
 

@@ -6,7 +6,7 @@
 
 #include "chapters/12_reduce/operations.h"
 #include "chapters/12_reduce/reduce.h"
-#include "common/harness/any_reduce/any_reduce.h"
+#include "tests/any_reduce/any_reduce.h"
 
 namespace by_name {
 

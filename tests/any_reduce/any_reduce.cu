@@ -1,7 +1,7 @@
 // All families behind one function.
 #include <cstring>
 
-#include "common/harness/any_reduce/family.h"
+#include "tests/any_reduce/family.h"
 
 namespace {
 
