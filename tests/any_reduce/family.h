@@ -54,9 +54,12 @@ Member member(const char* what) {
 
 // One for each file of this folder.
 std::vector<Member> sums();
+std::vector<Member> other_sums();
 std::vector<Member> whole_sums();
 std::vector<Member> extremes();
+std::vector<Member> other_extremes();
 std::vector<Member> norms();
 std::vector<Member> spreads();
+std::vector<Member> other_spreads();
 
 }  // namespace by_name
