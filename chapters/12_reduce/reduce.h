@@ -23,9 +23,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstring>
+#include <utility>
 
-#include "chapters/12_reduce/offsets.h"
+#include "chapters/12_reduce/access.h"
 #include "chapters/12_reduce/plan.h"
 
 namespace reduction {
@@ -49,14 +49,6 @@ struct Task {
         apart(plan.apart) {}
 };
 
-template <class T, int kSize>
-struct alignas(std::min<size_t>(16, sizeof(T) * kSize)) Pack {
-  T v[kSize];
-};
-
-template <class Load>
-constexpr int kInFlight = in_flight(sizeof(Load));
-
 // What a thread finds by itself: the loads `first`, `first + step`, ... of the
 // row at x. It has kAccs accumulators, and in the end `across` results.
 template <int kAlong, int kAcross, class Op, class Index>
@@ -65,8 +57,8 @@ __device__ void add_up(const Op& op, const typename Op::In* x,
                        typename Op::Acc* acc) {
   using In = typename Op::In;
   using Acc = typename Op::Acc;
-  using Load = Pack<In, kAlong * kAcross>;
-  constexpr int kAtOnce = kInFlight<Load>;
+  using Loaded = Load<In, kAlong * kAcross>;
+  constexpr int kAtOnce = Loaded::kAtOnce;
   Index head = 0;  // Elements before the first aligned address.
   if (kAlong > 1) {
     head = -(reinterpret_cast<uintptr_t>(x) / sizeof(In)) % kAlong;
@@ -77,12 +69,12 @@ __device__ void add_up(const Op& op, const typename Op::In* x,
   // All loads of a round are under way before the first one is needed.
   const auto round = [&](Index i, auto is_whole) {
     constexpr bool kWhole = decltype(is_whole)::value;
-    Load load[kAtOnce];
+    Loaded load[kAtOnce];
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
       if (!kWhole && i + k * step >= loads) continue;
       const In* const place = x + head + task.reduced.at(i + k * step).x;
-      load[k] = *reinterpret_cast<const Load*>(place);
+      load[k] = *reinterpret_cast<const Loaded*>(place);
     }
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
@@ -92,7 +84,7 @@ __device__ void add_up(const Op& op, const typename Op::In* x,
         const int64_t index =
             head + int64_t{i + k * step} * kAlong + (kAcross > 1 ? 0 : e);
         Acc& mine = acc[(kAcross > 1 ? e : k * kAlong + e) % kAccs];
-        mine = op.reduce(mine, load[k].v[e], index);
+        mine = op.reduce(mine, load[k][e], index);
       }
     }
   };
@@ -226,13 +218,11 @@ struct Scratch {
 inline Error this_gpu(Gpu* gpu) {
   int device = 0;
   cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess)
-    error = cudaDeviceGetAttribute(&gpu->sms, cudaDevAttrMultiProcessorCount,
-                                   device);
-  if (error == cudaSuccess)
-    error = cudaDeviceGetAttribute(
-        &gpu->threads_per_sm, cudaDevAttrMaxThreadsPerMultiProcessor, device);
-  return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
+  for (auto [value, attribute] :
+       {std::pair{&gpu->sms, cudaDevAttrMultiProcessorCount},
+        {&gpu->threads_per_sm, cudaDevAttrMaxThreadsPerMultiProcessor}})
+    if (!error) error = cudaDeviceGetAttribute(value, attribute, device);
+  return error ? cudaGetErrorString(error) : nullptr;
 }
 
 // Plans to reduce the dimensions `dims` of x. The others keep their order in
@@ -304,7 +294,7 @@ Error reduce(const Op& op, const Plan& plan, const typename Op::In* x,
     launch<int>(op, plan, x, out, scratch, stream);
   }
   const cudaError_t error = cudaGetLastError();
-  return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
+  return error ? cudaGetErrorString(error) : nullptr;
 }
 
 }  // namespace reduction

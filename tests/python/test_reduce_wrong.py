@@ -55,9 +55,9 @@ WRONG = [
           "sums", LENGTHS),
     Wrong("the last exchange ends early", "reduce.h", "for (int far = warps / 2; far > 0", "for (int far = warps / 2; far > 1",
           "sums", LENGTHS),
-    Wrong("results are written by the input's strides", "offsets.h", "sum.out + i * out_stride[d]", "sum.out + i * stride[d]",
+    Wrong("results are written by the input's strides", "access.h", "sum.out + i * out_stride[d]", "sum.out + i * stride[d]",
           "sums", RANDOM),
-    Wrong("64-bit indices are divided wrongly", "offsets.h", "return i / divisor;", "return i / (divisor + 1);",
+    Wrong("64-bit indices are divided wrongly", "access.h", "return i / divisor;", "return i / (divisor + 1);",
           "sums", RANDOM),
     Wrong("dimensions are joined whatever the results' order", "plan.h",
           " &&\n                 next.out_stride == last.size * last.out_stride", "", "sums", RANDOM),
@@ -89,7 +89,7 @@ def text_of_engine():
 
 def plant(wrong):
     """The engine and the family, in a folder of their own that their includes name."""
-    for place, names in ((ENGINE, ("plan.h", "offsets.h", "reduce.h", "operations.h")),
+    for place, names in ((ENGINE, ("plan.h", "access.h", "reduce.h", "operations.h")),
                          (BY_NAME, ("any_reduce.h", "family.h", f"{wrong.family}.cu"))):
         for name in names:
             text = (ROOT / place / name).read_text()

@@ -1,9 +1,12 @@
-// Chapter 12: where the i-th element of some dimensions lies.
+// Chapter 12: where the i-th element of some dimensions lies, and what a load
+// brings.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "chapters/12_reduce/plan.h"
 
@@ -56,6 +59,25 @@ struct Offsets {
       i = next;
     }
     return {sum.x + i * stride[d], sum.out + i * out_stride[d]};
+  }
+};
+
+template <class T, int kSize>
+struct alignas(std::min<size_t>(16, sizeof(T) * kSize)) Pack {
+  T v[kSize];
+};
+
+// Words until an element is wanted: small ones would take a register each.
+template <class T, int kSize>
+struct Load {
+  static constexpr int kAtOnce = in_flight(sizeof(T) * kSize);
+  using Word = std::conditional_t<sizeof(T) * kSize % 4 == 0, unsigned, T>;
+  Pack<Word, sizeof(T) * kSize / sizeof(Word)> words;
+
+  __device__ T operator[](int e) const {
+    T element;
+    std::memcpy(&element, reinterpret_cast<const T*>(words.v) + e, sizeof(T));
+    return element;
   }
 };
 
