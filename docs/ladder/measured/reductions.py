@@ -256,18 +256,22 @@ def pointer(tensor):
     return ctypes.c_void_p(tensor.data_ptr())
 
 
-def microseconds(torch, call, slots):
-    """(10th, 50th, 90th percentile) of CALLS calls."""
-    for k in range(WARM_UP):
-        call(k % slots)
+def slot_of(call, slots):
+    """Far from each other, and none twice but where all of them are more than the cache holds."""
+    return 1 + call * ((slots - 1) // CALLS) if slots > CALLS else call % slots
+
+
+def microseconds(torch, call, slots, others):
+    """(10th, 50th, 90th percentile) of CALLS calls, after `others` have filled the cache."""
+    for _ in range(WARM_UP):
+        call(0)
+    others.sum()
     events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(CALLS)]
     torch.cuda.synchronize()
     torch.cuda._sleep(HELD_BACK)
-    # Slots far from each other: what the last calls read fills less than the cache.
     for k, (start, stop) in enumerate(events):
-        slot = (WARM_UP + k) * max(1, slots // (CALLS + WARM_UP)) % slots
         start.record()
-        call(slot)
+        call(slot_of(k, slots))
         stop.record()
     torch.cuda.synchronize()
     tenths = statistics.quantiles([1e3 * a.elapsed_time(b) for a, b in events], n=10)
@@ -276,6 +280,7 @@ def microseconds(torch, call, slots):
 
 def measure(torch, engine, cub, reader, asked):
     pool, of = None, None
+    others = torch.zeros(torch.cuda.get_device_properties(0).L2_cache_size, device="cuda")  # Four times as many bytes.
     for number, case in enumerate(asked):
         if of != case.type:
             pool = None  # Before there is another.
@@ -294,7 +299,7 @@ def measure(torch, engine, cub, reader, asked):
                 continue
             if by in ("engine", "CUB"):
                 check(torch, case, by, call(0), arrays[0], expected)
-            yield Time(number, by, *(round(us, 3) for us in microseconds(torch, call, len(arrays))))
+            yield Time(number, by, *(round(us, 3) for us in microseconds(torch, call, len(arrays), others)))
 
 
 # ---- What is told ------------------------------------------------------------
