@@ -12,9 +12,10 @@ const Member* found(const char* what) {
   static const std::vector<Member> all = [] {
     std::vector<Member> members;
     for (const auto& family :
-         {by_name::sums(), by_name::other_sums(), by_name::whole_sums(),
-          by_name::extremes(), by_name::other_extremes(), by_name::norms(),
-          by_name::spreads(), by_name::other_spreads()})
+         {by_name::sums(), by_name::means(), by_name::other_sums(),
+          by_name::whole_sums(), by_name::extremes(), by_name::arg_extremes(),
+          by_name::other_extremes(), by_name::norms(), by_name::spreads(),
+          by_name::other_spreads()})
       members.insert(members.end(), family.begin(), family.end());
     return members;
   }();

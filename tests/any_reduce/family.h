@@ -54,9 +54,11 @@ Member member(const char* what) {
 
 // One for each file of this folder.
 std::vector<Member> sums();
+std::vector<Member> means();
 std::vector<Member> other_sums();
 std::vector<Member> whole_sums();
 std::vector<Member> extremes();
+std::vector<Member> arg_extremes();
 std::vector<Member> other_extremes();
 std::vector<Member> norms();
 std::vector<Member> spreads();
