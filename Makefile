@@ -110,7 +110,7 @@ endif
 
 PAPERWORK := handout formats leaderboard gradescope  # Of the classroom: nothing is compiled for it.
 NEEDS_NOTHING := help clean doctor diff% compare plots figures weave start% hint% $(PAPERWORK) \
-  $(if $(filter cpu,$(BACKEND)),bench% peers pitfalls latency)
+  $(if $(filter cpu,$(BACKEND)),bench% peers reductions pitfalls latency)
 NEEDS_PYTHON := test% plots figures weave $(STEPS:=%) watch progress grade regrade $(PAPERWORK)
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
@@ -310,6 +310,9 @@ $(B)/%.counted: $(B)/%.o $$(call calls,$$(call op,$$*)) \
 $(B)/%.checks: $(B)/%.o $(CHECKS) $(HARNESS)/unmeasured.o \
     $(SHOW) $(RUNTIME)
 	$(link)
+# - and the engine of chapter 12, which is many kernels
+ANY_REDUCE := $(sort $(wildcard tests/any_reduce/*.cu))
+$(B)/tests/reduce_test.checks: $(ANY_REDUCE:%.cu=$(B)/%.o)
 # - what judges a hand-in, and what a hand-in is linked with: each other's far side
 header = $(firstword $(wildcard common/$1.h $(TASKS)/$1/$1.h))
 $(B)/grade/%.cpp: $$(call header,$$(basename $$*)) common/classroom/stubs.py
@@ -345,9 +348,20 @@ $(B)/%.counts: $(B)/%.run
 # point_run_at <program>
 point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
+# - and the engine, of which each part is compiled by itself
+ENGINE_PARTS := $(ANY_REDUCE:%.cu=$(B)/shared/%.o)
+$(ENGINE_PARTS): $(B)/shared/%.o: %.cu $(B)/settings
+	@echo "nvcc  $<, to be loaded"
+	@mkdir -p $(@D)
+	@$(NVCC) $(NVFLAGS) $(TARGET) -MMD -MP -Xcompiler -fPIC -c $< -o $@
+	$(forget_toolkit)
+$(B)/any_reduce.so: $(ENGINE_PARTS)
+	@echo "link  $@"
+	@$(NVCC) -ccbin $(CXX) $(TARGET) -shared $^ -o $@
+
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-classroom
+.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers reductions sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-classroom
 always:
 
 define HELP
@@ -381,6 +395,7 @@ make bench           measure every chapter, variant and peer; record the results
 make bench03         measure those of chapter 03
 make compare         your GPU's results beside those recorded; N=2^26: that size
 make peers           time them beside CUB, PyTorch and Triton, in one process
+make reductions      time chapter 12's engine beside PyTorch and CUB
 make sweep           try other constants in a chapter: timed, or counted
 make pitfalls        measure wrongly, on purpose
 make latency         time a load, a tree's step, an atomic addition, each alone
@@ -531,11 +546,14 @@ latency: $(B)/plots/latency.program
 	$(time_one)
 peers: $(call built,.so,$(LOADED))
 	$(time_peers)
+reductions: $(B)/any_reduce.so $(B)/plots/reductions/cub_rows.so \
+    $(B)/common/harness/read_kernel.so
+	@$(PYTHON) -m ladder.measured.reductions $^
 pitfalls: $(B)/plots/pitfalls.program
 	@$(PYTHON) -m ladder.measured.pitfalls ./$<
 else
 .PHONY: $(NUMBERS:%=bench%)
-bench peers pitfalls latency $(NUMBERS:%=bench%):
+bench peers reductions pitfalls latency $(NUMBERS:%=bench%):
 	@echo "Nothing is measured here: there is no time without a GPU, and the"
 	@echo "CPU would time itself. What it can say of a kernel, ./run prints."
 	@echo "'make plots' redraws the results that are recorded in plots/data."

@@ -42,7 +42,7 @@ SCRIPTS = {f"tests/{name}.py": () for name in (
 LONGEST = (  # Begin first.
     "tests/architectures.py", "tests/python/test_make.py", "tests/python/test_drawings.py", "tests/wrong.py",
     "tests/fuzz/fuzz.py", "tests/python/test_show.py", "tests/simt/bounds.cu", "tests/counters.py",
-    "tests/drifts/layout.txt", "tests/simt/fail.cu", "tests/claims.py", "tests/layout.py",
+    "tests/python/test_reduce_wrong.py", "tests/drifts/layout.txt", "tests/simt/fail.cu", "tests/claims.py", "tests/layout.py",
 )
 
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\.?$", re.M)

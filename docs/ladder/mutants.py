@@ -2,7 +2,7 @@
 
     <!-- break FILE: 'old' -> 'new'; red: TEST CASE OR FINDING -->
 
-weave.py shows them, tests/breaks.py judges them; both build one program of all,
+A header is broken for the chapter's file that includes it. weave.py shows them, tests/breaks.py judges them; both build one program of all,
 and what a program has said without a GPU is kept in build/breaks.
 """
 
@@ -41,8 +41,8 @@ CASE = re.compile(r"^TEST CASE: +(.*?) *$", re.M)
 # What the executor, or else the checks, say first: that line and what follows.
 FINDING = re.compile(r"^simt: (?!note:).*\n.*", re.M)
 FAILED = re.compile(r"^FAILED: .*\n.*(?:\n  (?!\().*)?", re.M)
-PLANTED = re.compile(r"[^\s:]*/\w+\.[0-9a-f]{8}\.cu\b")
-NOT_THE_SAME_IN_EVERY_RUN = re.compile(r",? (?:at|of) global address 0x[0-9a-f]+| \(allocation \d+\)")
+PLANTED = re.compile(r"[^\s:]*/(\w+)\.[0-9a-f]{8}\.(cu|h)\b")
+NOT_THE_SAME_IN_EVERY_RUN = re.compile(r"[,:]?(?: at| of)? global address 0x[0-9a-f]+| \(allocation \d+\)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,17 +52,22 @@ class Break:
     old: str
     new: str
     red: str
+    header: pathlib.Path | None = None  # Of the source: what is edited in its place.
 
     def __str__(self):
-        return f"{self.where}: {self.source.name}: '{self.old}' -> '{self.new}'"
+        return f"{self.where}: {self.edited.name}: '{self.old}' -> '{self.new}'"
+
+    @property
+    def edited(self):
+        return self.header or self.source
 
     def text(self):
-        """The source with the bug in it."""
-        return self.source.read_text().replace(self.old, self.new)
+        """The edited file with the bug in it."""
+        return self.edited.read_text().replace(self.old, self.new)
 
     def edit(self):
         """The lines that change, with a line around them, as a diff."""
-        before, after = (text.splitlines() for text in (self.source.read_text(), self.text()))
+        before, after = (text.splitlines() for text in (self.edited.read_text(), self.text()))
         lines = list(difflib.unified_diff(before, after, lineterm="", n=1))[3:]
         return ["@@" if line.startswith("@@ ") else line for line in lines if line.strip()]
 
@@ -96,7 +101,8 @@ class Run:
         found = FINDING.search(self.output) or FAILED.search(self.output)
         if not found:
             raise Problem(f"its run does not say what is wrong:\n{self.tail()}")
-        said = NOT_THE_SAME_IN_EVERY_RUN.sub("", PLANTED.sub(source.name, found[0]))
+        unplanted = PLANTED.sub(lambda p: source.name if p[2] == "cu" else f"{p[1]}.h", found[0])
+        said = NOT_THE_SAME_IN_EVERY_RUN.sub("", unplanted)
         return [line for long in said.rstrip().splitlines() for line in _wrapped(long)]
 
     def tail(self, lines=12):
@@ -107,16 +113,31 @@ def parse(directive, page):
     item = ITEM.fullmatch(directive.args)
     if not item:
         raise Problem("write: break FILE: 'old' -> 'new'; red: TEST CASE OR FINDING")
-    source = pages.relative_file(page, item["file"])
+    edited = pages.relative_file(page, item["file"])
+    header = edited if edited.suffix == ".h" else None
+    source = _includer(header, page.root) if header else edited
     if source.suffix != ".cu":
         raise Problem(f"{source.name} is no .cu that fulfils a contract")
     old, new = _unquote(item["old"]), _unquote(item["new"])
-    matches = source.read_text().count(old) if old else 0
+    matches = edited.read_text().count(old) if old else 0
     if matches != 1:
-        raise Problem(f"'{old}' occurs {matches} times in {source.name}, need exactly 1")
+        raise Problem(f"'{old}' occurs {matches} times in {edited.name}, need exactly 1")
     if old == new:
         raise Problem("'old' and 'new' are equal, so nothing is broken")
-    return Break(directive.where, source, old, new, " ".join(item["red"].split()))
+    return Break(directive.where, source, old, new, " ".join(item["red"].split()), header)
+
+
+def _include(root, header):
+    return f'#include "{header.relative_to(root)}"'
+
+
+def _includer(header, root):
+    """The one file beside a header that fulfils a contract with it."""
+    beside = [path for path in sorted(header.parent.glob("*.cu")) if path.name.count(".") == 1
+              and _include(root, header) in path.read_text()]
+    if len(beside) != 1:
+        raise Problem(f"{header.name} is included by {len(beside)} files beside it, need exactly 1")
+    return beside[0]
 
 
 def collect(root, fail=lambda message: None):
@@ -150,7 +171,7 @@ class Workshop:
         self.folder = root / "build" / "breaks"
         self.folder.mkdir(parents=True, exist_ok=True)
         with toolchain.alone(root):
-            self.mutants = {item: self._plant(item.source, item.text()) for item in items}
+            self.mutants = {item: self._plant(item) for item in items}
             changed = [item.source for item in items]
             self.built = self._build([*self.mutants.values(), *changed, *others])
 
@@ -160,19 +181,29 @@ class Workshop:
         with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
             return dict(zip(jobs, pool.map(lambda job: self._remembered(job[0], job[1:]), jobs)))
 
-    def _plant(self, source, text):
-        """Write a changed copy of a source where the Makefile can build it."""
+    def _plant(self, item):
+        """Write what is changed where the Makefile can build it, and return the source."""
+        copy = self._write(item.edited, item.text())
+        if not item.header:
+            return copy
+        including = item.source.read_text().replace(
+            _include(self.root, item.header), _include(self.root, copy))
+        return self._write(item.source, including)
+
+    def _write(self, file, text):
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-        folder = self.folder / source.parent.relative_to(self.root)
-        copy = folder / f"{together.op(source)}.{digest}.cu"
+        folder = self.folder / file.parent.relative_to(self.root)
+        copy = folder / f"{together.op(file)}.{digest}{file.suffix}"
         folder.mkdir(parents=True, exist_ok=True)
         if not copy.is_file() or copy.read_text() != text:
             copy.write_text(text)
         return copy
 
     def _build(self, sources):
-        """Source -> the program that runs it, or what the compiler said."""
-        groups = together.gather(sorted(set(sources)), together.op)
+        """Source -> the program that runs it, or what the compiler said. What has another
+        header of the same names is built alone."""
+        alone = {self.mutants[item] for item in self.mutants if item.header}
+        groups = together.gather(sorted(set(sources)), lambda path: (together.op(path), path in alone and path))
         return together.build(self.root, self.backend, groups, ".run")
 
     def _remembered(self, source, options):

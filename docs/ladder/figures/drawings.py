@@ -5,8 +5,8 @@ A figure is one idea of one page, which says in its directive what is traced for
 """
 
 from ladder.figures import (
-    active_figure, bank_figures, drawings_bits, drawings_memory, drawings_threads, error_figure,
-    meeting_figures, race_figures, tree_figures
+    active_figure, bank_figures, drawings_bits, drawings_memory, drawings_teams, drawings_threads,
+    error_figure, meeting_figures, race_figures, tree_figures
 )
 from ladder.figures.drawing import Kind, chapter, views
 from ladder.figures.trace_kinds import SECTOR
@@ -170,6 +170,10 @@ KINDS = {
     "meeting": Kind("meeting", meeting_figures.draw_meeting,
                     "Blocks over time: each leaves a word, and the last one waits for all of them",
                     of_meeting),
+    "teams": Kind("", drawings_teams.draw_rows, "Two matrices, cut into the loads of their threads: one "
+                  "thread for each short row, four for each longer one", drawings_teams.of_teams),
+    "columns": Kind("", drawings_teams.draw_columns, "A matrix, cut into the loads of its threads: two "
+                    "take turns with the rows, and each load serves four columns", drawings_teams.of_teams),
     "tree": Kind("tree", lambda shown: tree_figures.draw_tree(*views(shown)),
                  "Eight numbers, and below them a row per step: arrows lead from two numbers to "
                  "the thread that adds them", of_tree),

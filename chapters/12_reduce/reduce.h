@@ -1,0 +1,300 @@
+// Chapter 12: any reduction of any array, over any of its dimensions.
+//
+//   Plan plan = plan_for<Op>(x, {{rows, columns}, {columns, 1}}, {1}, out);
+//   Error error = reduce(Op{}, plan, x, out, scratch, stream);
+//
+// with Op = Sum<float> writes the sum of each row of x. plan.h decides which
+// thread reads what; here are the kernel, from a thread's own loads to the last
+// block, and the call.
+//
+// An operation is a type with these members; operations.h has many:
+//
+//   using In, Acc, Out;               // What is read, kept, and written.
+//   static constexpr bool kIndexed;   // Does reduce() look at the index?
+//   static constexpr bool kNeedsOne;  // Must there be an element?
+//   Acc identity() const;                            // Changes nothing.
+//   Acc reduce(Acc, In value, int64_t index) const;  // One element more.
+//   Acc combine(Acc, Acc) const;                     // Two parts make one.
+//   Out project(Acc, int64_t n) const;               // Of n elements.
+//
+// The plan decides in which order elements meet, and depends on the shape, the
+// addresses' alignment and the GPU alone. So the same call gives the same bits.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <utility>
+
+#include "chapters/12_reduce/access.h"
+#include "chapters/12_reduce/plan.h"
+
+namespace reduction {
+
+// ---- The kernel -------------------------------------------------------------
+
+// A plan as the kernel wants it.
+template <class Index>
+struct Task {
+  Offsets<Index> kept, reduced;
+  Index results, n;
+  int members, teams, apart;
+
+  explicit Task(const Plan& plan)
+      : kept(plan.kept),
+        reduced(plan.reduced),
+        results(static_cast<Index>(plan.kept.count)),
+        n(static_cast<Index>(plan.n)),
+        members(plan.members),
+        teams(plan.teams),
+        apart(plan.apart) {}
+};
+
+// What a thread finds by itself: the loads `first`, `first + step`, ... of the
+// row at x. It has kAccs accumulators, and in the end `across` results.
+template <int kAlong, int kAcross, class Op, class Index>
+__device__ void add_up(const Op& op, const typename Op::In* x,
+                       const Task<Index>& task, Index first, Index step,
+                       typename Op::Acc* acc) {
+  using In = typename Op::In;
+  using Acc = typename Op::Acc;
+  using Loaded = Load<In, kAlong * kAcross>;
+  constexpr int kAtOnce = Loaded::kAtOnce;
+  Index head = 0;  // Elements before the first aligned address.
+  if (kAlong > 1) {
+    head = -(reinterpret_cast<uintptr_t>(x) / sizeof(In)) % kAlong;
+    head = head < task.n ? head : task.n;
+  }
+  const Index loads = (task.n - head) / kAlong;
+
+  // All loads of a round are under way before the first one is needed.
+  const auto round = [&](Index i, auto is_whole) {
+    constexpr bool kWhole = decltype(is_whole)::value;
+    Loaded load[kAtOnce];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      if (!kWhole && i + k * step >= loads) continue;
+      const In* const place = x + head + task.reduced.at(i + k * step).x;
+      load[k] = *reinterpret_cast<const Loaded*>(place);
+    }
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      if (!kWhole && i + k * step >= loads) continue;
+#pragma unroll
+      for (int e = 0; e < kAlong * kAcross; ++e) {
+        const int64_t index =
+            head + int64_t{i + k * step} * kAlong + (kAcross > 1 ? 0 : e);
+        Acc& mine = acc[(kAcross > 1 ? e : k * kAlong + e) % kAccs];
+        mine = op.reduce(mine, load[k][e], index);
+      }
+    }
+  };
+  Index i = first;
+  for (; i + (kAtOnce - 1) * step < loads; i += kAtOnce * step)
+    round(i, std::true_type{});
+  if (i < loads) round(i, std::false_type{});
+
+  if (kAcross > 1) return;
+  if (kAlong > 1) {
+    // What is left over before the first aligned load and behind the last.
+    for (i = first; i < task.n - loads * kAlong; i += step) {
+      const Index place = i < head ? i : i + loads * kAlong;
+      acc[0] = op.reduce(acc[0], x[place], place);
+    }
+  }
+  for (int a = 1; a < kAccs; ++a) acc[0] = op.combine(acc[0], acc[a]);
+}
+
+template <class T>
+__device__ T from_lane(T value, int far) {
+  static_assert(sizeof(T) % 4 == 0, "lanes exchange words");
+  unsigned words[sizeof(T) / 4];
+  std::memcpy(words, &value, sizeof value);
+  for (unsigned& word : words) word = __shfl_xor_sync(0xffffffff, word, far);
+  std::memcpy(&value, words, sizeof value);
+  return value;
+}
+
+// Where a thread sits: in which of the block's teams, as which member.
+struct Seat {
+  int team, member;
+};
+
+// Each team combines what its members have. Returns where the threads sit
+// afterwards: member 0 has the team's result.
+template <int kAcross, class Op, class Index>
+__device__ Seat meet(const Op& op, const Task<Index>& task, Seat seat,
+                     typename Op::Acc* acc) {
+  const int t = threadIdx.x;
+  for (int far = min(32, task.apart * task.members) / 2; far >= task.apart;
+       far /= 2)
+    for (int v = 0; v < kAcross; ++v)
+      acc[v] = op.combine(acc[v], from_lane(acc[v], far));
+
+  // Now a warp has one value for each of its teams. Those of a team change
+  // places, so that they are in one warp.
+  const int teams_here = min(32, task.apart);
+  const int warps = task.members * teams_here / 32;
+  if (warps <= 1) return seat;
+  __shared__ typename Op::Acc shared[kAcross][kBlock];
+  if (t % 32 < teams_here)
+    for (int v = 0; v < kAcross; ++v)
+      shared[v][t / 32 * teams_here + t % 32] = acc[v];
+  __syncthreads();
+  seat = {t / warps, t % warps};
+  const int place = task.apart == 1 ? t : seat.member * task.teams + seat.team;
+  for (int v = 0; v < kAcross; ++v)
+    if (seat.team < task.teams) acc[v] = shared[v][place];
+  for (int far = warps / 2; far > 0; far /= 2)
+    for (int v = 0; v < kAcross; ++v)
+      acc[v] = op.combine(acc[v], from_lane(acc[v], far));
+  return seat;
+}
+
+// Whether all other blocks that count have been here. The counter is 0 again
+// after the last one.
+__device__ inline bool is_last(unsigned* counter) {
+  __shared__ bool last;
+  __threadfence();  // What this block wrote comes before its count.
+  __syncthreads();
+  if (threadIdx.x == 0)
+    last = atomicInc(counter, gridDim.y - 1) == gridDim.y - 1;
+  __syncthreads();
+  __threadfence();  // What the others wrote is read after their counts.
+  return last;
+}
+
+template <class Op, class Index, int kAlong, int kAcross>
+__global__ void __launch_bounds__(kBlock, 2)
+    reduce_kernel(const Op op, const typename Op::In* __restrict__ x,
+                  typename Op::Out* __restrict__ out,
+                  const __grid_constant__ Task<Index> task, unsigned* counters,
+                  typename Op::Acc* parts) {
+  const int t = threadIdx.x;
+  // Both are powers of two.
+  const int near = task.apart == 1 ? task.members : task.teams;
+  const int low = t & (near - 1), high = t >> (__ffs(near) - 1);
+  const Seat seat = task.apart == 1 ? Seat{high, low} : Seat{low, high};
+  const Index first =
+      static_cast<Index>(blockIdx.x) * task.teams;  // Of the results.
+  typename Op::Acc acc[kAccs];
+  for (auto& a : acc) a = op.identity();
+  if (first + seat.team < task.results)
+    add_up<kAlong, kAcross>(op, x + task.kept.at(first + seat.team).x, task,
+                            Index(blockIdx.y * task.members + seat.member),
+                            Index(gridDim.y * task.members), acc);
+  Seat holder = meet<kAcross>(op, task, seat, acc);
+
+  if (gridDim.y > 1) {
+    parts += int64_t{blockIdx.x} * gridDim.y * task.teams * kAcross;
+    if (holder.member == 0 && holder.team < task.teams)
+      for (int v = 0; v < kAcross; ++v)
+        parts[(blockIdx.y * task.teams + holder.team) * kAcross + v] = acc[v];
+    if (!is_last(counters + blockIdx.x)) return;
+    for (auto& a : acc) a = op.identity();
+    for (int y = seat.member; y < gridDim.y; y += task.members)
+      for (int v = 0; v < kAcross; ++v)
+        acc[v] = op.combine(acc[v],
+                            parts[(y * task.teams + seat.team) * kAcross + v]);
+    holder = meet<kAcross>(op, task, seat, acc);
+  }
+  const Index result = first + holder.team;
+  if (holder.member > 0 || holder.team >= task.teams || result >= task.results)
+    return;
+  Pack<typename Op::Out, kAcross> pack;
+  for (int v = 0; v < kAcross; ++v) pack.v[v] = op.project(acc[v], task.n);
+  *reinterpret_cast<decltype(pack)*>(out + task.kept.at(result).out) = pack;
+}
+
+// ---- The call ---------------------------------------------------------------
+
+// Memory that reduce() needs; its first counter_bytes must be 0 before the
+// first call, and are 0 again after each. Calls at the same time need their
+// own.
+struct Scratch {
+  void* data = nullptr;
+  int64_t bytes = 0;
+};
+
+inline Error this_gpu(Gpu* gpu) {
+  int device = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  for (auto [value, attribute] :
+       {std::pair{&gpu->sms, cudaDevAttrMultiProcessorCount},
+        {&gpu->threads_per_sm, cudaDevAttrMaxThreadsPerMultiProcessor}})
+    if (!error) error = cudaDeviceGetAttribute(value, attribute, device);
+  return error ? cudaGetErrorString(error) : nullptr;
+}
+
+// Plans to reduce the dimensions `dims` of x. The others keep their order in
+// `out`, whose rows lie one behind the other.
+template <class Op>
+Plan plan_for(const typename Op::In* x, const Shape& shape,
+              const std::vector<int>& dims, const typename Op::Out* out) {
+  Gpu gpu;
+  if (const Error error = this_gpu(&gpu)) return refused(error);
+  const Kind kind{sizeof *x, sizeof *out, sizeof(typename Op::Acc),
+                  Op::kIndexed, Op::kNeedsOne};
+  return make_plan(
+      shape, dims, kind,
+      {reinterpret_cast<uintptr_t>(x), reinterpret_cast<uintptr_t>(out)}, gpu);
+}
+
+template <class Index, int kAlong, int kAcross, class Op>
+void launch(const Op& op, const Plan& plan, const typename Op::In* x,
+            typename Op::Out* out, const Scratch& scratch,
+            cudaStream_t stream) {
+  const dim3 grid(plan.grid_x, plan.grid_y);
+  auto* const counters = static_cast<unsigned*>(scratch.data);
+  auto* const parts = reinterpret_cast<typename Op::Acc*>(
+      static_cast<char*>(scratch.data) + plan.counter_bytes);
+  reduce_kernel<Op, Index, kAlong, kAcross>
+      <<<grid, plan.members * plan.teams, 0, stream>>>(
+          op, x, out, Task<Index>(plan), counters, parts);
+}
+
+template <class Index, class Op, class... More>
+void launch(const Op& op, const Plan& plan, const More&... more) {
+  constexpr int kIn = sizeof(typename Op::In), kAcc = sizeof(typename Op::Acc);
+  if (plan.along > 1) {
+    launch<Index, pack_of(kIn), 1>(op, plan, more...);
+  } else if (plan.across > 1) {
+    launch<Index, 1, side_of(kIn, kAcc)>(op, plan, more...);
+  } else {
+    launch<Index, 1, 1>(op, plan, more...);
+  }
+}
+
+// Whether an address is whole multiples of so many bytes away from another.
+inline bool is_apart(const void* p, uintptr_t other, int bytes) {
+  return (reinterpret_cast<uintptr_t>(p) - other) % bytes == 0;
+}
+
+// Does what was planned for these very addresses, or others that are aligned as
+// they are. Returns what is wrong, and then does nothing.
+template <class Op>
+Error reduce(const Op& op, const Plan& plan, const typename Op::In* x,
+             typename Op::Out* out, const Scratch& scratch,
+             cudaStream_t stream) {
+  if (plan.error) return plan.error;
+  if (plan.kept.count == 0) return nullptr;  // There is no result to find.
+  if (!x && plan.n > 0) return "x is a null pointer.";
+  if (!out) return "out is a null pointer.";
+  if (!is_apart(x, 0, sizeof *x) || !is_apart(out, 0, sizeof *out))
+    return "x or out is not aligned to its elements.";
+  if (!is_apart(x, plan.at.x, 16) || !is_apart(out, plan.at.out, 16))
+    return "x or out is aligned otherwise than it was for the plan.";
+  if (plan.scratch_bytes > 0 && !scratch.data)
+    return "scratch is a null pointer.";
+  if (scratch.bytes < plan.scratch_bytes) return "There is too little scratch.";
+  if (!is_apart(scratch.data, 0, alignof(typename Op::Acc)))
+    return "scratch is not aligned for an accumulator.";
+  if (plan.wide) {
+    launch<int64_t>(op, plan, x, out, scratch, stream);
+  } else {
+    launch<int>(op, plan, x, out, scratch, stream);
+  }
+  const cudaError_t error = cudaGetLastError();
+  return error ? cudaGetErrorString(error) : nullptr;
+}
+
+}  // namespace reduction

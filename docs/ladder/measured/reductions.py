@@ -1,0 +1,359 @@
+"""Times chapter 12's engine beside PyTorch and CUB, in one process, on this GPU.
+
+    python -m ladder.measured.reductions ENGINE.so CUB.so READER.so     `make reductions` calls it so
+
+Each case is an operation, a type, a shape and the dimensions to reduce: some are drawn from
+a seed, others are those where PyTorch is known to be slow. Writes
+plots/data/<gpu>/<date>/reductions.json: of each case the time of the engine, of PyTorch, of a
+plain read of as many bytes and, for the rows that it knows, of CUB's segmented reduction.
+Every result is compared with PyTorch's first.
+
+All calls of a series are queued while the GPU is held back, so that no time of Python is in
+any of them; each reads an array that has left the L2 cache.
+"""
+
+import ctypes
+import dataclasses
+import datetime
+import math
+import pathlib
+import random
+import statistics
+import sys
+
+from ladder.measured import bench, records
+from ladder.measured.tie import tie
+from ladder.pages import ROOT
+
+NAME = "reductions.json"
+SOURCES = ("tests/any_reduce/any_reduce.cu", "plots/reductions/cub_rows.cu",
+           "common/harness/read_kernel.cu", "docs/ladder/measured/reductions.py")
+SEED, DRAWN = 2026, 96
+CALLS, WARM_UP = 40, 5
+HELD_BACK = 12_000_000  # Clock cycles: about 6 ms.
+MOST_SLOTS = 2000
+ROOF_FROM = 1 << 27  # Bytes: from here on, the read roof is what counts.
+
+# The engine's name for an operation, and the bytes of an element.
+BYTES = {"float": 4, "double": 8, "half": 2, "bfloat16": 2, "int8": 1, "int32": 4, "int64": 8}
+WHAT = [
+    "sum float", "sum float", "sum float", "sum half", "sum bfloat16", "sum double", "sum int8",
+    "sum int32", "sum int64", "mean float", "mean half", "var float", "var half", "var double",
+    "argmax float", "argmax bfloat16", "norm2 float", "norm2 half", "max float", "max half",
+    "max int64", "any float", "any int8",
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    what: str
+    shape: tuple
+    dims: tuple  # Sorted; all of them reduce to one number.
+    known: str = ""  # Why it is no drawn one.
+
+    @property
+    def op(self):
+        return self.what.split()[0]
+
+    @property
+    def type(self):
+        return self.what.split()[1]
+
+    @property
+    def bytes(self):
+        """What must be read."""
+        return math.prod(self.shape) * BYTES[self.type]
+
+    @property
+    def results(self):
+        return math.prod(size for d, size in enumerate(self.shape) if d not in self.dims)
+
+    @property
+    def rows(self):
+        """Whether what is reduced lies side by side, all of it."""
+        return self.dims == tuple(range(len(self.shape) - len(self.dims), len(self.shape)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Time:
+    """Of one case, one way; times in microseconds."""
+    case: int
+    by: str
+    p10_us: float
+    p50_us: float
+    p90_us: float
+
+
+# ---- Which cases -------------------------------------------------------------
+
+
+def cases(seed=SEED, drawn=DRAWN):
+    """The same for the same seed, on every machine."""
+    chance = random.Random(seed)
+    found = dict.fromkeys(known())
+    while len(found) < len(known()) + drawn:
+        found[a_case(chance)] = None
+    return sorted(found, key=lambda case: case.type)  # One pool of memory for each type.
+
+
+def a_case(chance):
+    what = chance.choice(WHAT)
+    elements = int(2 ** chance.uniform(14, 28)) // BYTES[what.split()[1]]
+    rank = chance.choice((1, 2, 2, 2, 3, 3))
+    shares = sorted(chance.random() for _ in range(rank - 1))
+    exponents = [b - a for a, b in zip([0, *shares], [*shares, 1])]
+    round_to = chance.choice((1, 1, 8, 64))
+    shape = tuple(max(1, round(elements ** e / round_to)) * round_to for e in exponents)
+    dims = tuple(d for d in range(rank) if chance.random() < 0.5) or (chance.randrange(rank),)
+    if what.startswith("argmax") and len(dims) < rank:
+        dims = dims[:1]  # PyTorch's takes one dimension, or all.
+    case = Case(what, shape, dims)
+    return case if 1 << 12 <= case.bytes <= 1 << 29 else a_case(chance)
+
+
+def known():
+    """Where PyTorch is known to be slow, what people ask for most, and where reading decides."""
+    small_inner = [Case("sum float", (1 << 22, k), (1,), "pytorch #18807") for k in range(2, 9)]
+    middle = [Case(what, shape, (1,), "pytorch #149982") for what, shape in (
+        ("sum float", (64, 4096, 256)), ("sum float", (512, 512, 512)), ("max float", (4096, 128, 64)),
+        ("sum half", (512, 1024, 512)), ("sum float", (1000, 1000, 3)))]
+    whole = [Case(what, shape, dims, "pytorch #36706") for what, shape, dims in (
+        ("sum int8", (1 << 28,), (0,)), ("sum int8", (8192, 16384), (1,)), ("sum int8", (16384, 8192), (0,)))]
+    flat = [Case("sum float", shape, dims, "flat") for shape, dims in (
+        ((10 ** 6, 8), (0,)), ((10 ** 6, 8), (1,)), ((8, 10 ** 6), (0,)), ((8, 10 ** 6), (1,)),
+        ((1 << 20, 16), (0,)), ((8, 1_000_003), (1,)))]
+    large = [Case(what, shape, dims, "large") for what, shape, dims in (
+        ("sum float", (1 << 27,), (0,)), ("sum float", (16384, 8192), (1,)), ("sum float", (16384, 8192), (0,)),
+        ("mean half", (16384, 16384), (1,)), ("mean half", (16384, 16384), (0,)), ("var float", (8192, 16384), (1,)),
+        ("var float", (16384, 8192), (0,)), ("argmax float", (1 << 27,), (0,)), ("argmax float", (8192, 16384), (1,)),
+        ("norm2 float", (1 << 27,), (0,)), ("max float", (8192, 16384), (0,)), ("any int8", (1 << 28,), (0,)),
+        ("sum float", (64, 256, 64, 128), (0, 2, 3)), ("var float", (64, 256, 56, 56), (0, 2, 3)))]
+    return [*small_inner, *middle, *whole, *flat, *large]
+
+
+# ---- What is timed -----------------------------------------------------------
+
+
+class AnyReduction(ctypes.Structure):
+    """As in tests/any_reduce/any_reduce.h."""
+    _fields_ = [("what", ctypes.c_char_p), ("parameter", ctypes.c_double), ("rank", ctypes.c_int),
+                ("dims", ctypes.c_int), ("sizes", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("dim", ctypes.POINTER(ctypes.c_int)),
+                ("x", ctypes.c_void_p), ("out", ctypes.c_void_p), ("wide", ctypes.c_bool)]
+
+
+class Pool:
+    """Random elements of one type, more than four times what the L2 cache holds."""
+
+    def __init__(self, torch, name, most):
+        kind = getattr(torch, name)
+        count = max(4 * torch.cuda.get_device_properties(0).L2_cache_size, 2 * most) // BYTES[name]
+        whole = not kind.is_floating_point
+        self.memory = (torch.randint(-100, 100, (count,), dtype=kind, device="cuda") if whole
+                       else torch.randn(count, dtype=kind, device="cuda"))
+
+    def arrays(self, case):
+        """As many as there is room for, each at an address of 512 bytes."""
+        size = math.prod(case.shape)
+        step = -(-size * BYTES[case.type] // 512) * 512 // BYTES[case.type]
+        slots = min(MOST_SLOTS, self.memory.numel() // step)
+        return [self.memory[k * step:k * step + size].view(case.shape) for k in range(slots)]
+
+
+def in_pytorch(torch, case):
+    """A function of x."""
+    dims = case.dims
+    if case.op == "argmax":
+        return lambda x: torch.argmax(x, dim=dims[0] if len(dims) < len(case.shape) else None)
+    return {
+        "sum": lambda x: torch.sum(x, dims), "mean": lambda x: torch.mean(x, dims),
+        "var": lambda x: torch.var(x, dims), "max": lambda x: torch.amax(x, dims),
+        "norm2": lambda x: torch.linalg.vector_norm(x, 2, dims), "any": lambda x: torch.any(x, dims),
+    }[case.op]
+
+
+class Engine:
+    """The engine on one case: a function of a slot."""
+
+    def __init__(self, torch, library, case, arrays, like):
+        self.library, self.stream = library, stream_of(torch)
+        self.out = [torch.empty_like(like) for _ in range(min(len(arrays), 8))]
+        shape, dims = case.shape, case.dims
+        strides = arrays[0].stride()
+        self.kept = (ctypes.c_int64 * len(shape))(*shape), (ctypes.c_int64 * len(shape))(*strides), \
+            (ctypes.c_int * len(dims))(*dims)
+        self.asked = [AnyReduction(case.what.encode(), 1.0, len(shape), len(dims), *self.kept,
+                                   x.data_ptr(), self.out[k % len(self.out)].data_ptr(), False)
+                      for k, x in enumerate(arrays)]
+        cleared = ctypes.c_int64()
+        library.any_reduce_scratch.restype = ctypes.c_int64
+        library.any_reduce.restype = ctypes.c_char_p
+        self.bytes = library.any_reduce_scratch(ctypes.byref(self.asked[0]), ctypes.byref(cleared))
+        self.scratch = torch.zeros(self.bytes + 16, dtype=torch.uint8, device="cuda")
+
+    def __call__(self, slot):
+        error = self.library.any_reduce(
+            ctypes.byref(self.asked[slot]), ctypes.c_void_p(self.scratch.data_ptr()),
+            ctypes.c_int64(self.bytes), self.stream)
+        if error:
+            sys.exit(f"reductions: {error.decode()}")
+        return self.out[slot % len(self.out)]
+
+
+def in_cub(torch, library, case, arrays, like):
+    """A function of a slot, or None where CUB is not asked."""
+    if not case.rows:
+        return None
+    library.cub_rows.restype = ctypes.c_int64
+    out, stream = torch.empty_like(like), stream_of(torch)
+    rows = case.results
+
+    def called(slot, scratch=None, needed=0):
+        return library.cub_rows(
+            case.what.encode(), pointer(arrays[slot]), pointer(out), ctypes.c_int64(rows),
+            ctypes.c_int64(math.prod(case.shape) // rows), scratch, ctypes.c_int64(needed), stream)
+    needed = called(0)
+    if needed < 0:
+        return None
+    scratch = torch.empty(needed + 16, dtype=torch.uint8, device="cuda")
+
+    def into_out(slot):
+        called(slot, pointer(scratch), needed)
+        return out
+    return into_out
+
+
+def reading(torch, library, case, arrays):
+    """A function of a slot that reads as many bytes and writes none."""
+    never = torch.empty(1, device="cuda")
+    stream, floats = stream_of(torch), ctypes.c_int64(case.bytes // 4)
+
+    def called(slot):
+        library._Z18launch_read_kernelPKflPfP11CUstream_st(pointer(arrays[slot]), floats, pointer(never), stream)
+    return called
+
+
+def check(torch, case, by, got, x, expected):
+    """Stops unless a result is PyTorch's, or as close as rounding explains."""
+    if case.op == "argmax":  # Of several equal ones, PyTorch may take any.
+        flat = len(case.dims) == len(case.shape)
+        value = (lambda at: x.flatten()[at]) if flat else \
+            (lambda at: x.gather(case.dims[0], at.unsqueeze(case.dims[0])))
+        got, expected = value(got), value(expected)
+    n = math.prod(case.shape) / case.results
+    step = {"half": 2 ** -9, "bfloat16": 2 ** -6, "double": 1e-12}.get(case.type, 1e-5)
+    slack = step * (expected.double().abs() + math.sqrt(n)) if case.op not in ("max", "argmax", "any") else 0
+    worst = ((got.double() - expected.double()).abs() - slack).max().item()
+    if not worst <= 0:
+        sys.exit(f"reductions: {by}, {case}: off by {worst} more than allowed; nothing is timed that is wrong")
+
+
+def stream_of(torch):
+    return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+
+
+def pointer(tensor):
+    return ctypes.c_void_p(tensor.data_ptr())
+
+
+def slot_of(call, slots):
+    """Far from each other, and none twice but where all of them are more than the cache holds."""
+    return 1 + call * ((slots - 1) // CALLS) if slots > CALLS else call % slots
+
+
+def microseconds(torch, call, slots, others):
+    """(10th, 50th, 90th percentile) of CALLS calls, after `others` have filled the cache."""
+    for _ in range(WARM_UP):
+        call(0)
+    others.sum()
+    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(CALLS)]
+    torch.cuda.synchronize()
+    torch.cuda._sleep(HELD_BACK)
+    for k, (start, stop) in enumerate(events):
+        start.record()
+        call(slot_of(k, slots))
+        stop.record()
+    torch.cuda.synchronize()
+    tenths = statistics.quantiles([1e3 * a.elapsed_time(b) for a, b in events], n=10)
+    return tenths[0], tenths[4], tenths[8]
+
+
+def measure(torch, engine, cub, reader, asked):
+    pool, of = None, None
+    others = torch.zeros(torch.cuda.get_device_properties(0).L2_cache_size, device="cuda")  # Four times as many bytes.
+    for number, case in enumerate(asked):
+        if of != case.type:
+            pool = None  # Before there is another.
+            torch.cuda.empty_cache()
+            pool = Pool(torch, case.type, max(c.bytes for c in asked if c.type == case.type))
+            of = case.type
+        arrays = pool.arrays(case)
+        torch_call = in_pytorch(torch, case)
+        expected = torch_call(arrays[0])
+        ways = {"engine": Engine(torch, engine, case, arrays, expected),
+                "PyTorch": lambda slot: torch_call(arrays[slot]),
+                "CUB": in_cub(torch, cub, case, arrays, expected),
+                records.READ: reading(torch, reader, case, arrays)}
+        for by, call in ways.items():
+            if call is None:
+                continue
+            if by in ("engine", "CUB"):
+                check(torch, case, by, call(0), arrays[0], expected)
+            yield Time(number, by, *(round(us, 3) for us in microseconds(torch, call, len(arrays), others)))
+
+
+# ---- What is told ------------------------------------------------------------
+
+
+def ratios(asked, times):
+    """(case, PyTorch's time over the engine's), the worst first."""
+    of = {(t.case, t.by): t.p50_us for t in times}
+    return sorted(((case, of[k, "PyTorch"] / of[k, "engine"]) for k, case in enumerate(asked)),
+                  key=lambda pair: pair[1])
+
+
+def tell(asked, times):
+    of = {(t.case, t.by): t.p50_us for t in times}
+    found = ratios(asked, times)
+    print(f"{'':62} engine us  x torch   x CUB  of the read")
+    for case, ratio in found:
+        k = asked.index(case)
+        ours, cub = of[k, "engine"], of.get((k, "CUB"))
+        print(f"{case.what:16} {str(case.shape):28} {str(case.dims):16} {ours:10.2f} {ratio:8.2f} "
+              f"{f'{cub / ours:7.2f}' if cub else '      -'} {100 * of[k, records.READ] / ours:10.1f} %  {case.known}")
+    mean = math.exp(statistics.mean(math.log(ratio) for _, ratio in found))
+    slow = [of[k, records.READ] / of[k, "engine"] for k, c in enumerate(asked) if c.bytes >= ROOF_FROM]
+    print(f"{len(asked)} cases: {mean:.3f} x PyTorch (geometric mean), the worst {found[0][1]:.2f} x; "
+          f"from {ROOF_FROM:,} bytes on at least {100 * min(slow):.1f} % of the read.")
+
+
+def main(paths):
+    if len(paths) != 3:
+        sys.exit(__doc__)
+    try:
+        import torch
+    except ImportError as error:
+        print(f"PyTorch is absent ({error}), and there is nothing to compare with.")
+        return
+    libraries = [ctypes.CDLL(ROOT / path) for path in paths]
+    commit, dirty = bench.checkout()
+    asked, times = cases(), []
+    for time in measure(torch, *libraries, asked):
+        times.append(time)
+    tell(asked, times)
+    context = {
+        "gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda,
+        "commit": commit, "dirty": dirty, "date": datetime.date.today().isoformat(),
+        "command": "make reductions", "calls": CALLS, "seed": SEED,
+        "sources": {source: tie(ROOT, source) for source in SOURCES},
+    }
+    folder = bench.DATA / records.gpu_folder(context["gpu"]) / context["date"]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / NAME).write_text(records.sealed({
+        "context": context, "cases": [dataclasses.asdict(case) for case in asked],
+        "times": [dataclasses.asdict(time) for time in times]}))
+    print(f"Wrote {(folder / NAME).relative_to(ROOT)}.")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

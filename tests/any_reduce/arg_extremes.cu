@@ -1,0 +1,11 @@
+// Where the least and the greatest float is, by name.
+#include "tests/any_reduce/family.h"
+
+using namespace reduction;
+
+std::vector<by_name::Member> by_name::arg_extremes() {
+  return {
+      member<ArgMin<float>>("argmin float"),
+      member<ArgMax<float>>("argmax float"),
+  };
+}

@@ -1,0 +1,11 @@
+// The least and the greatest float, by name.
+#include "tests/any_reduce/family.h"
+
+using namespace reduction;
+
+std::vector<by_name::Member> by_name::extremes() {
+  return {
+      member<Min<float>>("min float"),
+      member<Max<float>>("max float"),
+  };
+}
