@@ -548,7 +548,7 @@ peers: $(call built,.so,$(LOADED))
 	$(time_peers)
 reductions: $(B)/any_reduce.so $(B)/plots/reductions/cub_rows.so \
     $(B)/common/harness/read_kernel.so
-	@$(PYTHON) -m ladder.measured.reductions $^
+	@$(PYTHON) plots/reductions.py $^
 pitfalls: $(B)/plots/pitfalls.program
 	@$(PYTHON) -m ladder.measured.pitfalls ./$<
 else

@@ -4,8 +4,8 @@
 //        reduce.h can do: any operation, any shape, any of its dimensions.
 // Why:   the host plans by shape which thread reads what, so one kernel reads
 //        whole packs, along a row or across several, wherever they begin.
-// Price: a call costs the host a plan. The counter of the blocks is cleared
-//        first, since the contract lends memory whose content means nothing.
+// Price: a call costs the host a plan, and a kernel for every shape is longer
+//        than one for a row.
 
 #include <bit>
 #include <cstdio>
@@ -45,8 +45,6 @@ reduction::Plan plan_of(int64_t n) { return plan_of(nullptr, nullptr, n); }
 void sum(const float* x, float* out, int64_t n, float* scratch,
          cudaStream_t stream) {
   const reduction::Plan plan = plan_of(x, out, n);
-  if (plan.counter_bytes > 0)
-    CUDA_CHECK(cudaMemsetAsync(scratch, 0, plan.counter_bytes, stream));
   const reduction::Error error = reduction::reduce(
       Add{}, plan, x, out, {scratch, plan.scratch_bytes}, stream);
   if (!error) return;

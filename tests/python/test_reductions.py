@@ -6,8 +6,9 @@ import io
 import re
 import unittest
 
-from ladder.measured import records, reductions
+from ladder.measured import records
 from ladder.pages import ROOT
+from plots import reductions
 
 
 class Cases(unittest.TestCase):

@@ -1,6 +1,6 @@
 """Times chapter 12's engine beside PyTorch and CUB, in one process, on this GPU.
 
-    python -m ladder.measured.reductions ENGINE.so CUB.so READER.so     `make reductions` calls it so
+    python plots/reductions.py ENGINE.so CUB.so READER.so     `make reductions` calls it so
 
 Each case is an operation, a type, a shape and the dimensions to reduce: some are drawn from
 a seed, others are those where PyTorch is known to be slow. Writes
@@ -27,7 +27,7 @@ from ladder.pages import ROOT
 
 NAME = "reductions.json"
 SOURCES = ("tests/any_reduce/any_reduce.cu", "plots/reductions/cub_rows.cu",
-           "common/harness/read_kernel.cu", "docs/ladder/measured/reductions.py")
+           "common/harness/read_kernel.cu", "plots/reductions.py")
 SEED, DRAWN = 2026, 96
 CALLS, WARM_UP = 40, 5
 HELD_BACK = 12_000_000  # Clock cycles: about 6 ms.
