@@ -42,7 +42,7 @@ CASE = re.compile(r"^TEST CASE: +(.*?) *$", re.M)
 FINDING = re.compile(r"^simt: (?!note:).*\n.*", re.M)
 FAILED = re.compile(r"^FAILED: .*\n.*(?:\n  (?!\().*)?", re.M)
 PLANTED = re.compile(r"[^\s:]*/(\w+)\.[0-9a-f]{8}\.(cu|h)\b")
-NOT_THE_SAME_IN_EVERY_RUN = re.compile(r"[,:]?(?: at| of)? global address 0x[0-9a-f]+| \(allocation \d+\)")
+NOT_THE_SAME_IN_EVERY_RUN = re.compile(r"(?:,? (?:at|of)|:) global address 0x[0-9a-f]+| \(allocation \d+\)")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,6 +5,7 @@ import re
 from ladder import pages
 from form.files import chapter_sources, chapters, operation, tracked
 
+MOST_LINES_OF_AN_ENGINE = 300  # Each of its headers.
 TOP = {*pages.FOLDERS, "Makefile", "README.md", "LICENSE"}
 
 # Brackets keep these patterns from matching themselves.
@@ -41,6 +42,10 @@ def chapter_folder(root, folder):
         yield "has no README.md"
     if not any(p.parent == folder for p in chapter_sources(root)):
         yield "has no <op>.cu"
+    for header in sorted(folder.glob("*.h")):
+        lines = len(header.read_text().splitlines())
+        if lines > MOST_LINES_OF_AN_ENGINE:
+            yield f"{header.name} has {lines} lines, at most {MOST_LINES_OF_AN_ENGINE}"
     for name in ("*.exercise.cu", "assignment.toml"):
         if not list(folder.glob(name)):
             yield f"has no {name.replace('*', '<op>')}"

@@ -52,6 +52,32 @@ class Breaks(Planted):
         self.assert_red("not by 'out of bounds'")
 
 
+class Headers(Planted):
+    """What is broken is a header; what runs, the file beside it that includes it."""
+
+    HEADER, SOURCE = "chapters/03_pack/engine.h", "chapters/03_pack/relu.cu"
+
+    def item(self):
+        self.write(self.HEADER, "int a = 1;\n")
+        self.items("break engine.h: 'a = 1' -> 'a = 2'; red: relu handles every length")
+        return next(mutants.collect(self.root, self.fail))
+
+    def test_it_is_planted_with_its_source(self):
+        text = (self.root / self.SOURCE).read_text()
+        self.write(self.SOURCE, f'#include "{self.HEADER}"\n{text}')
+        item = self.item()
+        self.assertEqual((item.source, item.edited), (self.root / self.SOURCE, self.root / self.HEADER))
+        self.assertEqual(item.edit(), ["-int a = 1;", "+int a = 2;"])
+        planted = mutants.Workshop(self.root, "cpu", [item]).mutants[item]
+        header, = (self.root / "build/breaks/chapters/03_pack").glob("engine.*.h")
+        self.assertEqual(header.read_text(), "int a = 2;\n")
+        self.assertEqual(planted.read_text(), f'#include "{header.relative_to(self.root)}"\n{text}')
+
+    def test_somebody_has_to_include_it(self):
+        with self.assertRaisesRegex(AssertionError, "included by 0 files beside it"):
+            self.item()
+
+
 TAIL = "break relu.cu: 'keep_tail' -> 'drop_tail'; red: relu handles every length"
 
 
