@@ -320,13 +320,10 @@ class Recording {
     });
   }
 
-  // Twice: the first must leave whatever a call keeps ready for the next.
   void replay() const {
     cudaGraphExec_t work;
     CUDA_CHECK(cudaGraphInstantiate(&work, graph_, 0));
-    for (int time = 0; time < 2; ++time) {
-      CUDA_CHECK(cudaGraphLaunch(work, stream_));
-    }
+    CUDA_CHECK(cudaGraphLaunch(work, stream_));
     stream_.finish();
     CUDA_CHECK(cudaGraphExecDestroy(work));
   }

@@ -536,6 +536,18 @@ TEST_CASE("sum queues its work on the stream and returns") {
   check_queueing(calls, "sum()");
 }
 
+TEST_CASE("sum can be replayed again") {
+  Calls calls;
+  calls.add(whole(200'003));
+  calls.add(whole(33));
+  const Stream stream;
+  calls.prepare();
+  const Recording recording(calls, "sum()", stream);
+  REQUIRE(recording.succeeded());
+  for (int time = 0; time < 3; ++time) recording.replay();
+  calls.check();
+}
+
 TEST_CASE("sum leaves its work to the GPU") {
   Calls calls;
   calls.add(whole(5000));
