@@ -17,10 +17,12 @@ SHOWN = 5
 
 
 def check_programs(recorded, wanted, tally):
-    """A program that was never on a GPU, or is no longer there."""
-    for program in sorted(set(wanted) ^ set(recorded.programs)):
-        where = "is not in parity.json" if program in wanted else "is gone"
-        tally.fail(f"{program} {where}: run `make parity` on a machine with a GPU")
+    """Returns those that were counted on a GPU, and are still there."""
+    for program in sorted(set(recorded.programs) - set(wanted)):
+        tally.fail(f"{program} is gone: run `make parity` on a machine with a GPU")
+    for program in sorted(set(wanted) - set(recorded.programs)):
+        tally.stale(f"{program} was never counted on a GPU: run `make parity` there")
+    return [program for program in wanted if program in recorded.programs]
 
 
 def check_recorded(recorded, counted, tally):
@@ -38,8 +40,8 @@ def main():
     try:
         recorded = parity_data.load(parity_data.newest(ROOT), ROOT)
         wanted = parity.programs()
-        check_programs(recorded, wanted, tally)
-        counted = parity.count_executor_again(recorded, wanted)
+        known = check_programs(recorded, wanted, tally)
+        counted = parity.count_executor_again(recorded, known)
         exceptions = parity_data.read_exceptions(
             (ROOT / parity_data.EXCEPTIONS).read_text())
     except (RecordError, OSError) as error:
