@@ -13,8 +13,8 @@ bool counters();     // SIMT_COUNTERS=off: nothing is counted
 bool ptxas_model();  // SIMT_PTXAS=off: counts the PTX as it is
 int host_threads();  // SIMT_THREADS=n, 1 to 1024; else 1
 // SIMT_PATIENCE=n, the processor time that a block may take without the end of
-// any of its threads; 0: any
-int patience();
+// any of its threads, in seconds and parts of one; 0: any
+double patience();
 // SIMT_SECONDS=n, the processor time that all kernels together may take; 0: any
 int seconds();
 bool leaks();          // SIMT_LEAKS=1: memory never freed is told at the end
