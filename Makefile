@@ -251,8 +251,16 @@ $(WHOLE) $(CHECKS) $(SHOW): %.o: %.cpp $(B)/settings
 	$(quietly_compile_cpp)
 # The first build says how far it is, too.
 $(MISSING): far = $(eval BEGUN += x) ($(words $(BEGUN)) of $(words $(MISSING)))
+# Others' headers are half of what a contract's checks are made of: read once for all.
+SUITES := $(foreach op,$(OPS),$(call suite,$(op)))
+$(SUITES): private PRECOMPILED := -include $(B)/suites.h -Winvalid-pch
+$(SUITES): $(B)/suites.h.gch
+$(B)/suites.h.gch: tests/contract.h $(B)/settings
+	@mkdir -p $(@D)
+	@grep '^#include <' $< > $(@:.gch=)
+	@$(CXX) $(CXXFLAGS) -x c++-header $(@:.gch=) -o $@
 # The host's part of a suite is long to compile and short to run.
-$(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst -O3,-O1,$(NVFLAGS))
+$(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst -O3,-O0,$(NVFLAGS))
 # For tests/fuzz: the same program in other PTX, and its PTX word by word.
 $(B)/build/fuzz/plain/%.o: NVFLAGS += -G
 $(B)/build/fuzz/literal/%.o: NVFLAGS += -Xptxas -O0
@@ -273,7 +281,8 @@ $(REFUSALS).o: $(REFUSALS).cpp
 
 # What tests/architectures.py has put together, compiled for every architecture that
 # the toolkit knows: from the source for the oldest of each generation (7.5, 8.0, ...),
-# or for the oldest of all. The others' machine code is made from that PTX.
+# whose PTX becomes machine code for all of it; or for the oldest of all, whose PTX becomes
+# machine code for the oldest of each: what a generation lacks, none of its members has.
 define GENERATIONS
 int($$1 / 10) != major { printf "%s-gencode arch=compute_%s,code=[", end, $$1; major = int($$1 / 10); comma = "" }
 { printf "%ssm_%s", comma, $$1; comma = ","; end = "] " } END { print end }
@@ -282,9 +291,9 @@ generations = $(shell $(NVCC) --list-gpu-code | sed -n 's/^sm_//p' | sort -n | a
 oldest = $(firstword $(shell $(NVCC) --list-gpu-arch))
 comma := ,
 space := $(subst ,, )
-every = $(subst $(space),$(comma),$(filter sm_%,$(shell $(NVCC) --list-gpu-code)))
+oldest_of_each = $(subst $(space),$(comma),$(shell grep -o '\[sm_[0-9]*' <<< '$(generations)' | tr -d '['))
 build/all/build/together/source.%: ARCHITECTURES = $(generations)
-build/all/build/together/ptx.%: ARCHITECTURES = -gencode arch=$(oldest),code=[$(every)]
+build/all/build/together/ptx.%: ARCHITECTURES = -gencode arch=$(oldest),code=[$(oldest_of_each)]
 build/all/%.fatbin: %.cu $(B)/settings
 	@mkdir -p $(@D)
 	@$(NVCC) $(NVFLAGS) $(ARCHITECTURES) -Xptxas -O0 -MMD -MP -fatbin $< -o $@

@@ -75,17 +75,10 @@ def failure(program):
     return check[1] if check else f"it ended with status {done.returncode}", finding[1] if finding else ""
 
 
-def counters(program, case, kernel=""):
-    """Counter -> its value in one call: the rows of ./run's table, ncu's sums, and launch__grid_size."""
-    usual = recorded(program, "usual")
-    found = usual if case in usual else recorded(program, f"{case.n}.{case.offset}", f"--n={case.n}",
-                                                 f"--offset={case.offset}")
-    return read(found[case], kernel)
-
-
-def recorded(program, name, *options):
-    """Case -> the lines that tell of it, in what a program records with these options."""
-    path = program.with_suffix(f".{name}.counts")
+def recorded(program, name="", *options):
+    """Case -> the lines that tell of it, in what a program records with these options. make
+    and the pages' checks keep it under the same names."""
+    path = program.with_suffix(f"{name}.counts")
     if not path.is_file() or path.stat().st_mtime < program.stat().st_mtime:
         part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.part")
         done = subprocess.run([program, *options, f"--record={part}"], cwd=ROOT, stdout=subprocess.PIPE,
@@ -104,7 +97,8 @@ def recorded(program, name, *options):
 
 
 def read(lines, kernel=""):
-    """The counters of a whole call, or of the one launch of a kernel."""
+    """Counter -> its value in a whole call, or in the one launch of a kernel: the rows of ./run's
+    table, ncu's sums, and launch__grid_size."""
     found, launched = collections.defaultdict(float), []
     for words in lines:
         match words:
@@ -124,9 +118,12 @@ def read(lines, kernel=""):
     return dict(found)
 
 
-def counter(program, wanted, case):
-    """The counter that a Bar or a Question names."""
-    found = counters(program, case, wanted.kernel)
+def counter(program, wanted, case, usual=None):
+    """The counter that a Bar or a Question names. Each run checks everything first, so what has
+    been counted already, `usual`, is looked at before."""
+    lines = (usual or {}).get(case) or recorded(program, f".{case.n}.{case.offset}", f"--n={case.n}",
+                                                f"--offset={case.offset}")[case]
+    found = read(lines, wanted.kernel)
     if wanted.counter not in found:
         raise Problem(f"nothing is counted as '{wanted.counter}'; there are {', '.join(found)}")
     return found[wanted.counter]
@@ -134,5 +131,6 @@ def counter(program, wanted, case):
 
 def missed(bars, program):
     """A sentence for each bar that a program does not reach."""
-    values = [(bar, counter(program, bar, bar.case)) for bar in bars]
+    usual = recorded(program)
+    values = [(bar, counter(program, bar, bar.case, usual)) for bar in bars]
     return [bar.told(value) for bar, value in values if not bar.holds(value)]

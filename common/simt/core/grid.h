@@ -31,7 +31,7 @@ struct Grid {
   uint64_t workspace = 0;   // of a grid-wide barrier; 0: none
   // Counts what may end another block's wait: memory changed, a block ended.
   std::atomic<uint64_t> changes{0};
-  int patience = 0;  // SIMT_PATIENCE
+  double patience = 0;  // SIMT_PATIENCE
 
   Grid(const Kernel& kernel, const Program& program, const LaunchShape& shape)
       : kernel(kernel),

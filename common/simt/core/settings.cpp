@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -37,13 +38,15 @@ bool on(const char* name) {
   refuse(name, value, "it is on or off");
 }
 
-std::optional<int> number(const char* name, const char* of_what, int least,
-                          int most) {
+template <typename Number = int>
+std::optional<Number> number(const char* name, const char* of_what, int least,
+                             int most) {
   const char* value = value_of(name);
   if (!value) return std::nullopt;
-  char* end = nullptr;
-  const long n = std::strtol(value, &end, 10);
-  if (*end == '\0' && n >= least && n <= most) return static_cast<int>(n);
+  const char* end = value + std::strlen(value);
+  Number n = {};
+  const auto [rest, error] = std::from_chars(value, end, n);
+  if (error == std::errc() && rest == end && n >= least && n <= most) return n;
   refuse(name, value,
          std::string("give a number of ") + of_what + " from " +
              std::to_string(least) + " to " + std::to_string(most));
@@ -60,8 +63,8 @@ int host_threads() {
 std::optional<int> multiprocessors() {
   return number("SIMT_SMS", "multiprocessors", 1, 1024);
 }
-int patience() {
-  return number("SIMT_PATIENCE", "seconds", 0, 1'000'000).value_or(10);
+double patience() {
+  return number<double>("SIMT_PATIENCE", "seconds", 0, 1'000'000).value_or(10);
 }
 int seconds() {
   return number("SIMT_SECONDS", "seconds", 0, 1'000'000).value_or(600);

@@ -14,8 +14,8 @@ bool ptxas_model();  // SIMT_PTXAS=off: counts the PTX as it is
 int host_threads();  // SIMT_THREADS=n, 1 to 1024; else 1
 bool backwards();    // SIMT_ORDER=backwards: the last block begins first
 // SIMT_PATIENCE=n, the processor time that a block may take without the end of
-// any of its threads; 0: any
-int patience();
+// any of its threads, in seconds and parts of one; 0: any
+double patience();
 // SIMT_SECONDS=n, the processor time that all kernels together may take; 0: any
 int seconds();
 bool leaks();          // SIMT_LEAKS=1: memory never freed is told at the end

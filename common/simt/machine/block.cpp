@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "common/simt/core/error.h"
@@ -152,9 +153,9 @@ void BlockRun::lap() {
 void BlockRun::add_seconds(double seconds) {
   seconds_ = live == live_then_ ? seconds_ + seconds : 0;
   live_then_ = live;
-  const int limit = grid->patience;
+  const double limit = grid->patience;
   if (limit == 0 || seconds_ < limit) return;
-  const std::string allowed = std::to_string(limit);
+  const std::string allowed = (std::ostringstream() << limit).str();
   throw PlacedFault(
       702, finding(Path::kGaveWay, "time limit",
                    "none of this block's threads has ended in " + allowed +
