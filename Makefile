@@ -530,7 +530,7 @@ test $(NUMBERS:%=test%):
 
 # All sample hand-ins and all of tests/wrong through the grader; `make test` grades some.
 test-classroom:
-	@BACKEND=$(BACKEND) CLASSROOM=all PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m pytest tests/classroom tests/wrong.py tests/architectures.py
+	@BACKEND=$(BACKEND) CLASSROOM=all PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m pytest tests/classroom tests/wrong.py tests/architectures.py tests/python/test_*_wrong.py
 
 ifeq ($(BACKEND),gpu)
 # What is built of sources for a script, and source=built, as it is told.

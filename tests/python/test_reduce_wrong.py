@@ -9,7 +9,7 @@ import re
 import subprocess
 import unittest
 
-from ladder import toolchain
+from ladder import pages, toolchain
 from ladder.pages import ROOT
 
 ENGINE, BY_NAME = "chapters/12_reduce", "tests/any_reduce"
@@ -124,6 +124,7 @@ def said_by(wrong):
 
 
 class WrongEngines(unittest.TestCase):
+    @unittest.skipUnless(pages.CLASSROOM, "takes minutes: make test-classroom builds and judges them")
     def test_each_is_caught(self):
         for wrong in WRONG:
             plant(wrong)
