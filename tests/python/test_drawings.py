@@ -103,8 +103,9 @@ class Drawn(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.drawn = made_up.repository(folder.name)
-        for header in tree.REPOSITORY.glob("common/**/*.h"):  # Included, so tied to.
-            cls.copy(header.relative_to(tree.REPOSITORY))
+        for place in ("common", "chapters"):
+            for header in (tree.REPOSITORY / place).glob("**/*.h"):  # Included, so tied to.
+                cls.copy(header.relative_to(tree.REPOSITORY))
         cls.copy(traces.FOLDER)
         for source in {view.source for one in traces.wanted(tree.REPOSITORY) for view in one.views}:
             cls.copy(source)
