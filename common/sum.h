@@ -3,8 +3,7 @@
 //   *out = x[0] + x[1] + ... + x[n - 1]
 //
 // The additions are float's, in an order that is the file's own affair, but
-// sum_promise() has to own up to how exact it is. As long as no sum on the way
-// overflows,
+// sum_promise() says how exact it is. As long as no sum on the way overflows,
 //
 //   |*out - exact sum| <= depth * 2^-24 * (|x[0]| + ... + |x[n - 1]|).
 //

@@ -35,7 +35,7 @@ __device__ float block_sum(float sum) {
   return warp_sum(lane < kWarps ? sums[lane] : 0.f);
 }
 
-// What a thread has of a tile: of kCoarse * kBlock packs every kBlock-th.
+// A thread's packs of a tile: kCoarse of them, kBlock apart.
 template <int kBlock, int kCoarse>
 struct Part {
   static constexpr int64_t kTile = kBlock * kCoarse;
@@ -49,7 +49,7 @@ struct Part {
 };
 
 // The sum of a thread's numbers. A block takes every gridDim.x-th tile, and
-// asks for the next one before it adds up the last.
+// loads the next one before it adds up the current one.
 template <int kBlock, int kCoarse>
 __device__ float thread_sum(const float* __restrict__ x, Peeled at, int64_t n) {
   using Mine = Part<kBlock, kCoarse>;
@@ -58,7 +58,7 @@ __device__ float thread_sum(const float* __restrict__ x, Peeled at, int64_t n) {
 
   Pack sums = {};  // Four chains, of which none waits for another.
   Mine next(packs, first, at.packs);
-#pragma unroll 1  // Else it is counted first how often it goes round.
+#pragma unroll 1  // Else the number of rounds is computed first.
   for (int64_t i = first; i < at.packs;) {
     const Mine part = next;
     i += gridDim.x * Mine::kTile;

@@ -1,11 +1,11 @@
 // Chapter 11: one launch, and the same bits in every run.
 //
 // New:   each block leaves its sum in a word with a mark, and the last block
-//        waits for these words and adds them up in the order of the blocks.
+//        waits for these words and adds them up in an order that is fixed.
 // Why:   a word is there whole or not at all, so it needs no counter and no
 //        fence; whoever takes it clears it, ready for the next call.
-// Price: scratch that is 0 at first, and a block that waits: it relies on the
-//        GPU to have started the others before it.
+// Price: scratch that is 0 at first, and a block that waits: the others must
+//        have begun, or find a free place.
 
 #include <cuda/atomic>
 
@@ -51,7 +51,7 @@ __global__ void sum_kernel(const float* __restrict__ x, float* __restrict__ out,
 
 int64_t tiles_for(int64_t packs) { return (packs + kTile - 1) / kTile; }
 
-// How many depends on n alone, so every GPU adds in the same order.
+// How many depends on the packs alone, so every GPU adds in the same order.
 int64_t blocks_for(int64_t packs) {
   const int64_t tiles = tiles_for(packs);
   return tiles <= kFewTiles ? 1 : std::min<int64_t>(tiles, kMostBlocks);
@@ -68,7 +68,7 @@ void sum(const float* x, float* out, int64_t n, float* scratch,
   CUDA_CHECK(cudaGetLastError());
 }
 
-// A word begins at every second float, so one more than the words fill.
+// One more than the words fill: scratch may begin half a word too late.
 int64_t sum_scratch_floats(int64_t n) { return 2 * blocks_for(n / kPack) - 1; }
 
 SumPromise sum_promise(int64_t n) {

@@ -1,7 +1,7 @@
 // Chapter 11, variant: the block that comes last adds up the blocks' sums.
 //
 // New:   each block leaves its sum in scratch and counts itself, and the one
-//        that makes the count full adds up all sums in the order of the blocks.
+//        that makes the count full adds up all sums in an order that is fixed.
 // Why:   one launch; and whichever block comes last, the same numbers are added
 //        in the same order.
 // Price: a fence on each side of the counter, whose answer every block awaits.
@@ -46,7 +46,7 @@ __global__ void sum_kernel(const float* __restrict__ x, float* __restrict__ out,
 int64_t tiles_for(int64_t packs) {
   return std::max<int64_t>(1, (packs + kTile - 1) / kTile);
 }
-// How many depends on n alone, so every GPU adds in the same order.
+// How many depends on the packs alone, so every GPU adds in the same order.
 int64_t blocks_for(int64_t packs) {
   return std::min<int64_t>(tiles_for(packs), kMostBlocks);
 }

@@ -81,8 +81,8 @@ def of_joined(shown):
 
 
 def of_meeting(shown):
-    return ("In which order the words come is an example; they are added in the order of the "
-            "blocks.", traced(shown[0]))
+    return ("In which order the words come is an example; the order of the additions does not "
+            "depend on it.", traced(shown[0]))
 
 
 def of_tree(shown):
