@@ -2,9 +2,9 @@
 """See that every .cu compiles for every architecture that the toolkit knows.
 
 Files are compiled together. Chapters and common/ are compiled from their source for
-each generation of GPUs; the rest, which is much, once, to the oldest PTX. From PTX the
-machine code of each architecture is made. Only what runs on a GPU: the host's part is
-the same in every other build.
+each generation of GPUs, and from that PTX for each of its members; the rest, which is
+much, once, to the oldest PTX, and from it for the oldest of each generation. Only what
+runs on a GPU: the host's part is the same in every other build.
 """
 
 import os

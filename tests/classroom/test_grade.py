@@ -201,7 +201,7 @@ def judges(contained):
     assert built.returncode == 0, built.stdout
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def new_class(judges):
     """Classes, in folders that whoever root becomes can enter."""
     made = []
@@ -214,6 +214,18 @@ def new_class(judges):
     yield make
     for folder in made:
         shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def everybody(new_class):
+    """The class of all hand-ins, graded, and its results."""
+    some = new_class()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        some.port = server.getsockname()[1]
+        for name, expected in TABLE.items():
+            some.add(name, assignment.find(expected.assignment))
+        some.grade(LIMIT=LIMIT)
+    return some, some.results_by_name()
 
 
 def class_of(new_class, names):
@@ -297,14 +309,8 @@ def test_some_hand_ins_get_their_grades(new_class):
 
 
 @long
-def test_every_hand_in_gets_its_grade(new_class):
-    some = new_class()
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        some.port = server.getsockname()[1]
-        for name, expected in TABLE.items():
-            some.add(name, assignment.find(expected.assignment))
-        some.grade(LIMIT=LIMIT)
-    graded = some.results_by_name()
+def test_every_hand_in_gets_its_grade(everybody):
+    some, graded = everybody
     check_all(graded)
     check_unseen(some, graded["relu.looks_around.cu"])
     check_nothing_is_left()
@@ -337,18 +343,18 @@ def test_uncontained_the_same_is_seen_and_said_so(new_class):
 
 
 @long
-def test_points_do_not_depend_on_the_seed_nor_on_the_run(new_class):
+def test_points_do_not_depend_on_the_seed_nor_on_the_run(new_class, everybody):
+    _, first = everybody
     right = [name for name, expected in TABLE.items() if expected.grade in ("full", "right", "slow")]
 
-    def points(names, seed):
+    def check_again(names, seed):
         some = class_of(new_class, names)
         some.grade(seed)
-        return {name: made.points for name, made in some.results_by_name().items()}
+        again = {name: made.points for name, made in some.results_by_name().items()}
+        assert again == {name: first[name].points for name in names}
 
-    first = points(right, SEED)
-    assert first == points(right, SEED + 1)
-    again = [*right[:3], "relu.copies.cu", "sum.race.cu", "relu.hides_findings.cu"]
-    assert points(again, SEED) == points(again, SEED)
+    check_again(right, SEED + 1)
+    check_again([*right[:3], "relu.copies.cu", "sum.race.cu", "relu.hides_findings.cu"], SEED)
 
 
 # ---- tests/wrong ----------------------------------------------------------------
