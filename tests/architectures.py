@@ -55,7 +55,8 @@ def failed_of(members, output):
 def main():
     tally = pages.Tally()
     files = [path for place in PLACES for path in sorted(pages.ROOT.glob(place))
-             if not path.match("*.exercise.cu") and path.parent.name not in LEFT_OUT and not is_left_out(path)]
+             if not path.match("*.exercise.cu") and path.parent.name not in LEFT_OUT
+             and not together.stands_alone(path) and not is_left_out(path)]
     for place in PLACES:
         if not list(pages.ROOT.glob(place)):
             tally.fail(f"{place}: no such file")

@@ -152,7 +152,8 @@ def suite_of(path):
     if path in found(EXECUTOR):
         return program(path, ".program", judge_counts, joined=path.parent.name != "arithmetic")
     if path in found(PROGRAMS):
-        return program(path, ".program", judge_program(path.with_suffix(".expected")), joined=True)
+        return program(path, ".program", judge_program(path.with_suffix(".expected")),
+                       joined=not together.stands_alone(path))
     return None
 
 

@@ -30,6 +30,11 @@ def headers(root, path):
         yield header
 
 
+def stands_alone(path):
+    """Includes another .cu, which would be there twice."""
+    return any(header.endswith('.cu"') for header in INCLUDE.findall(path.read_text()))
+
+
 def gather(files, key=lambda _: ""):
     """Lists of files of one key, none too long."""
     found = {}

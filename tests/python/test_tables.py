@@ -122,7 +122,8 @@ class Tables(unittest.TestCase):
             if name in ("claims", "parity", "findings", "speed", "memory", "error",
                         "coarsening", "sweep", "error_speed", "fastest", "tried",
                         "turns", "turn_ns", "latency_us",
-                        "peers", "peer", "latency", "pitfall", "arbitration", "kernel", "ptx"):  # Of no chapter's record.
+                        "peers", "peer", "latency", "pitfall", "arbitration", "kernel", "ptx",
+                        "read_us"):  # Of no chapter's record, or of a sum's.
                 continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
             if name in ("floor_us", "sms", "clock"):

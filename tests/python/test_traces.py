@@ -76,10 +76,9 @@ class Banks(unittest.TestCase):
         program = counts.built(root, source, ".program")
         with tempfile.TemporaryDirectory() as folder:
             trace, report = (pathlib.Path(folder) / name for name in ("trace", "report"))
-            number = traces.line_of(source, line)
             subprocess.run([program], check=True, env=os.environ | {
                 "SIMT_TRACE": str(trace), "SIMT_REPORT": str(report),
-                "SIMT_TRACE_LINE": f"{source.name}:{number}", "SIMT_CHECKS": "off"})
+                "SIMT_TRACE_LINE": traces.place_of(source, line), "SIMT_CHECKS": "off"})
             launches = json.loads(report.read_text())["launches"]
             seen = {}
             for event in json.loads(trace.read_text()):
@@ -143,7 +142,7 @@ class Committed(unittest.TestCase):
     def test_a_line_that_is_not_there_is_refused(self):
         source = traces.ROOT / "tests/parity/shared.cu"
         with self.assertRaisesRegex(Problem, "0 lines with 'y = x'"):
-            traces.line_of(source, "y = x")
+            traces.place_of(source, "y = x")
 
     def test_a_view_that_does_not_fit_is_refused(self):
         load = {"warp": 0, "use": "load", "space": "shared", "bytes": 4, "lanes": []}
