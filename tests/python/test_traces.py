@@ -76,9 +76,10 @@ class Banks(unittest.TestCase):
         program = counts.built(root, source, ".program")
         with tempfile.TemporaryDirectory() as folder:
             trace, report = (pathlib.Path(folder) / name for name in ("trace", "report"))
+            place = traces.place_of(source, line)
             subprocess.run([program], check=True, env=os.environ | {
                 "SIMT_TRACE": str(trace), "SIMT_REPORT": str(report),
-                "SIMT_TRACE_LINE": traces.place_of(source, line), "SIMT_CHECKS": "off"})
+                "SIMT_TRACE_LINE": place, "SIMT_CHECKS": "off"})
             launches = json.loads(report.read_text())["launches"]
             seen = {}
             for event in json.loads(trace.read_text()):
@@ -88,7 +89,7 @@ class Banks(unittest.TestCase):
         self.assertGreater(len({max(w) for w in seen.values()}), 3)
         for launch, wavefronts in seen.items():
             counted = [at["metrics"]["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"]
-                       for at in launches[launch]["lines"] if at["line"] == number]
+                       for at in launches[launch]["lines"] if at["line"] == int(place.split(":")[1])]
             self.assertEqual([sum(wavefronts)], counted)
 
 
