@@ -23,6 +23,7 @@ import sys
 
 from ladder.measured import bench, records
 from ladder.measured.tie import tie
+from ladder.measured.work import percentiles, pointer, reading, stream_of
 from ladder.pages import ROOT
 
 NAME = "reductions.json"
@@ -223,16 +224,6 @@ def in_cub(torch, library, case, arrays, like):
     return into_out
 
 
-def reading(torch, library, case, arrays):
-    """A function of a slot that reads as many bytes and writes none."""
-    never = torch.empty(1, device="cuda")
-    stream, floats = stream_of(torch), ctypes.c_int64(case.bytes // 4)
-
-    def called(slot):
-        library._Z18launch_read_kernelPKflPfP11CUstream_st(pointer(arrays[slot]), floats, pointer(never), stream)
-    return called
-
-
 def check(torch, case, by, got, x, expected):
     """Stops unless a result is PyTorch's, or as close as rounding explains."""
     if case.op == "argmax":  # Of several equal ones, PyTorch may take any.
@@ -248,14 +239,6 @@ def check(torch, case, by, got, x, expected):
         sys.exit(f"reductions: {by}, {case}: off by {worst} more than allowed; nothing is timed that is wrong")
 
 
-def stream_of(torch):
-    return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-
-
-def pointer(tensor):
-    return ctypes.c_void_p(tensor.data_ptr())
-
-
 def slot_of(call, slots):
     """Far from each other, and none twice but where all of them are more than the cache holds."""
     return 1 + call * ((slots - 1) // CALLS) if slots > CALLS else call % slots
@@ -266,16 +249,7 @@ def microseconds(torch, call, slots, others):
     for _ in range(WARM_UP):
         call(0)
     others.sum()
-    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(CALLS)]
-    torch.cuda.synchronize()
-    torch.cuda._sleep(HELD_BACK)
-    for k, (start, stop) in enumerate(events):
-        start.record()
-        call(slot_of(k, slots))
-        stop.record()
-    torch.cuda.synchronize()
-    tenths = statistics.quantiles([1e3 * a.elapsed_time(b) for a, b in events], n=10)
-    return tenths[0], tenths[4], tenths[8]
+    return percentiles(torch, lambda k: call(slot_of(k, slots)), CALLS, HELD_BACK)
 
 
 def measure(torch, engine, cub, reader, asked):
@@ -293,7 +267,7 @@ def measure(torch, engine, cub, reader, asked):
         ways = {"engine": Engine(torch, engine, case, arrays, expected),
                 "PyTorch": lambda slot: torch_call(arrays[slot]),
                 "CUB": in_cub(torch, cub, case, arrays, expected),
-                records.READ: reading(torch, reader, case, arrays)}
+                records.READ: reading(torch, reader, arrays, case.bytes // 4)}
         for by, call in ways.items():
             if call is None:
                 continue

@@ -9,18 +9,17 @@ LANES = 8  # That are drawn, of 32.
 LEFT, WIDE = 110, 90
 
 
-def number(word):
-    """A float's value, of its bits."""
-    return f"{struct.unpack('<f', struct.pack('<I', word))[0]:.2f}"
+def floats(words):
+    """Of their bits."""
+    return struct.unpack(f"<{LANES}f", struct.pack(f"<{LANES}I", *words))
 
 
 def draw_joined(shown):
     """Eight lanes of a warp; the last three shuffles add up what they have."""
-    rounds = [(far, words[:LANES]) for far, words in shown[0].views[0].rounds if far < LANES]
-    values = [struct.unpack("<8f", struct.pack("<8I", *rounds[-1][1]))]
-    far_last = rounds[-1][0]
-    sums = [struct.unpack("<f", struct.pack("<f", values[0][k] + values[0][k ^ far_last]))[0] for k in range(LANES)]
-    rows = [[number(word) for word in words] for _, words in rounds] + [[f"{value:.2f}" for value in sums]]
+    rounds = [(far, floats(words[:LANES])) for far, words in shown[0].views[0].rounds if far < LANES]
+    far, last = rounds[-1]
+    sums = [last[lane] + last[lane ^ far] for lane in range(LANES)]
+    rows = [[f"{value:.2f}" for value in values] for values in (*(values for _, values in rounds), sums)]
     sheet = Sheet(70 + 84 * len(rounds) + 50)
     for lane in range(LANES):
         sheet.text(middle(lane), 16, f"lane {lane}", weight="bold")
@@ -47,18 +46,17 @@ def middle(lane):
 
 def draw_meeting(shown):
     """Blocks side by side over time: all but the last leave a word."""
-    meeting = shown[0].views[0]
+    blocks = shown[0].views[0].blocks
     high, left, right = 34, 124, 818
-    rows = [*meeting.leave, meeting.take]
-    ends = [430 + 37 * (3 * k % 7) for k in range(len(rows) - 1)]  # An example.
-    sheet = Sheet(96 + high * len(rows) + 34)
-    sheet.text(12, 18, f"{len(rows)} blocks, one launch", LARGE, ha="left", weight="bold")
+    ends = [430 + 37 * (3 * k % 7) for k in range(blocks - 1)]  # An example.
+    sheet = Sheet(96 + high * blocks + 34)
+    sheet.text(12, 18, f"{blocks} blocks, one launch", LARGE, ha="left", weight="bold")
     sheet.text(left, 44, "time", SMALL, GREY, ha="left")
     sheet.arrow((left + 34, 44), (right, 44), GREY)
-    bottom = 62 + high * (len(rows) - 1)
-    for k, block in enumerate(rows):
-        y, last = 62 + high * k, block == meeting.take
-        end = 470 if last else ends[k]
+    bottom = 62 + high * (blocks - 1)
+    for block in range(blocks):
+        y, last = 62 + high * block, block == blocks - 1
+        end = 470 if last else ends[block]
         sheet.text(12, y + 12, f"block {block}" + (", the last" if last else ""), SMALL, ha="left")
         sheet.box(left, y, end - left - 80, high - 10, PALE)
         sheet.text((left + end - 80) / 2, y + 12, "loads and adds", SMALL)

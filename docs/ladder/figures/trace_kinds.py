@@ -92,10 +92,9 @@ class Vote:
 
 @dataclasses.dataclass(frozen=True)
 class Meeting:
-    """The blocks of a launch that leave a word each, and the one that takes them."""
+    """A launch whose blocks leave a word each, but for the last, which takes them."""
     n: int
-    leave: list
-    take: int
+    blocks: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -230,7 +229,7 @@ def meeting(view, events):
     last = events[0]["blocks"] - 1
     if leave != list(range(last)):
         raise Problem(f"'{view.code[0]}': of {last + 1} blocks {leave} store, where all but the last should")
-    return [{"n": view.n, "leave": leave, "take": last}]
+    return [{"n": view.n, "blocks": last + 1}]
 
 
 def read_exchange(data):

@@ -18,7 +18,6 @@ import ctypes
 import dataclasses
 import datetime
 import pathlib
-import statistics
 import sys
 
 from ladder.measured import bench, records, work
@@ -31,6 +30,7 @@ READER = pathlib.Path("common/harness/read_kernel.cu")
 ROOFS = (records.COPY, records.READ)
 SIZES = [1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 24, 1 << 26, 1 << 28]
 CALLS, WARM_UP = 50, 5
+HELD_BACK = 40_000_000  # Clock cycles: about 20 ms.
 ABSENT = "absent"
 
 
@@ -114,16 +114,7 @@ def microseconds(torch, call, slots):
     """(10th, 50th, 90th percentile) of CALLS calls."""
     for i in range(WARM_UP):
         call(i % slots)
-    torch.cuda.synchronize()
-    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(CALLS)]
-    torch.cuda._sleep(40_000_000)  # Clock cycles: about 20 ms.
-    for i, (start, stop) in enumerate(events):
-        start.record()
-        call((WARM_UP + i) % slots)
-        stop.record()
-    torch.cuda.synchronize()
-    tenths = statistics.quantiles([1e3 * a.elapsed_time(b) for a, b in events], n=10)
-    return tenths[0], tenths[4], tenths[8]
+    return work.percentiles(torch, lambda i: call((WARM_UP + i) % slots), CALLS, HELD_BACK)
 
 
 def measure(torch, libraries):

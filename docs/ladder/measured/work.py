@@ -1,10 +1,11 @@
-"""How an operation is done beside the chapters: by PyTorch and by Triton, for peers.py.
+"""How an operation is done beside the chapters: by PyTorch and by Triton, and how it is timed.
 
 plots/<op>_peers.py has a class Peers of each, a Work with a Triton `kernel`.
 """
 
 import ctypes
 import importlib
+import statistics
 import sys
 import types
 
@@ -60,13 +61,7 @@ class Work:
         """A function of a slot that reads as many bytes and writes none."""
         floats = self.bytes // 4
         arrays = [self.torch.rand(floats, device="cuda") for _ in range(self.slots)]
-        stream = ctypes.c_void_p(self.torch.cuda.current_stream().cuda_stream)
-
-        def called(slot):
-            x = pointer(arrays[slot])
-            library._Z18launch_read_kernelPKflPfP11CUstream_st(
-                x, ctypes.c_int64(floats), x, stream)
-        return called
+        return reading(self.torch, library, arrays, floats)
 
     def pytorch(self, slot):
         self.kept[slot] = self.of(self.x[slot])
@@ -84,7 +79,7 @@ class Work:
         """A function of a slot that calls the chapter's."""
         call = getattr(library, self.symbol)
         call.restype = None
-        stream = ctypes.c_void_p(self.torch.cuda.current_stream().cuda_stream)
+        stream = stream_of(self.torch)
 
         def called(slot):
             call(*self.arguments(slot, library), stream)
@@ -100,6 +95,34 @@ class Work:
         if not worst <= self.allowed:
             sys.exit(f"peers: {by} of {self.n:,} elements is off by {worst}; nothing "
                      "is timed that is wrong")
+
+
+def reading(torch, library, arrays, floats):
+    """A function of a slot that reads so many floats of its array and writes none."""
+    never, stream, count = torch.empty(1, device="cuda"), stream_of(torch), ctypes.c_int64(floats)
+
+    def called(slot):
+        library._Z18launch_read_kernelPKflPfP11CUstream_st(pointer(arrays[slot]), count, pointer(never), stream)
+    return called
+
+
+def percentiles(torch, call, calls, held_back):
+    """(10th, 50th, 90th percentile) of call(0), call(1), ..., in microseconds. All are queued
+    while the GPU is held back for so many clock cycles, so that no time of Python is in them."""
+    torch.cuda.synchronize()
+    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(calls)]
+    torch.cuda._sleep(held_back)
+    for k, (start, stop) in enumerate(events):
+        start.record()
+        call(k)
+        stop.record()
+    torch.cuda.synchronize()
+    tenths = statistics.quantiles([1e3 * a.elapsed_time(b) for a, b in events], n=10)
+    return tenths[0], tenths[4], tenths[8]
+
+
+def stream_of(torch):
+    return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
 
 
 def pointer(tensor):
