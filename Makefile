@@ -319,9 +319,10 @@ $(B)/%.counted: $(B)/%.o $$(call calls,$$(call op,$$*)) \
 $(B)/%.checks: $(B)/%.o $(CHECKS) $(HARNESS)/unmeasured.o \
     $(SHOW) $(RUNTIME)
 	$(link)
-# - and the engine of chapter 12, which is many kernels
-ANY_REDUCE := $(sort $(wildcard tests/any_reduce/*.cu))
-$(B)/tests/reduce_test.checks: $(ANY_REDUCE:%.cu=$(B)/%.o)
+# - and of an engine, which is as many kernels as somebody asks of it: those of tests/any_<engine>
+ENGINES := $(patsubst tests/any_%/,%,$(wildcard tests/any_*/))
+parts = $(patsubst %.cu,$(B)/$2%.o,$(sort $(wildcard tests/any_$1/*.cu)))
+$(ENGINES:%=$(B)/tests/%_test.checks): $(B)/tests/%_test.checks: $$(call parts,$$*,)
 # - what judges a hand-in, and what a hand-in is linked with: each other's far side
 header = $(firstword $(wildcard common/$1.h $(TASKS)/$1/$1.h))
 $(B)/grade/%.cpp: $$(call header,$$(basename $$*)) common/classroom/stubs.py
@@ -357,14 +358,13 @@ $(B)/%.counts: $(B)/%.run
 # point_run_at <program>
 point_run_at = @ln -sfn $1 run && echo "./run is $1"
 
-# - and the engine, of which each part is compiled by itself
-ENGINE_PARTS := $(ANY_REDUCE:%.cu=$(B)/shared/%.o)
-$(ENGINE_PARTS): $(B)/shared/%.o: %.cu $(B)/settings
+# - and an engine, of which each part is compiled by itself
+$(foreach e,$(ENGINES),$(call parts,$e,shared/)): $(B)/shared/%.o: %.cu $(B)/settings
 	@echo "nvcc  $<, to be loaded"
 	@mkdir -p $(@D)
 	@$(NVCC) $(NVFLAGS) $(TARGET) -MMD -MP -Xcompiler -fPIC -c $< -o $@
 	$(forget_toolkit)
-$(B)/any_reduce.so: $(ENGINE_PARTS)
+$(ENGINES:%=$(B)/any_%.so): $(B)/any_%.so: $$(call parts,$$*,shared/)
 	@echo "link  $@"
 	@$(NVCC) -ccbin $(CXX) $(TARGET) -shared $^ -o $@
 
