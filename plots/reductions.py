@@ -7,36 +7,24 @@ a seed, others are those where PyTorch is known to be slow. Writes
 plots/data/<gpu>/<date>/reductions.json: of each case the time of the engine, of PyTorch, of a
 plain read of as many bytes and, for the rows that it knows, of CUB's segmented reduction.
 Every result is compared with PyTorch's first.
-
-All calls of a series are queued while the GPU is held back, so that no time of Python is in
-any of them; each reads an array that has left the L2 cache.
 """
 
 import ctypes
 import dataclasses
-import datetime
 import math
-import pathlib
 import random
-import statistics
 import sys
 
-from ladder.measured import bench, records
-from ladder.measured.tie import tie
-from ladder.measured.work import percentiles, pointer, reading, stream_of
+from ladder.measured import cases as many
+from ladder.measured.work import pointer, reading, stream_of
 from ladder.pages import ROOT
 
-NAME = "reductions.json"
-SOURCES = ("tests/any_reduce/any_reduce.cu", "plots/reductions/cub_rows.cu",
-           "common/harness/read_kernel.cu", "plots/reductions.py")
+NAME, READ = "reductions", "plain read"
+SOURCES = ("tests/any_reduce/any_reduce.cu", "plots/reductions/cub_rows.cu", "common/harness/read_kernel.cu",
+           "docs/ladder/measured/cases.py", "plots/reductions.py")
 SEED, DRAWN = 2026, 96
-CALLS, WARM_UP = 40, 5
-HELD_BACK = 12_000_000  # Clock cycles: about 6 ms.
-MOST_SLOTS = 2000
-ROOF_FROM = 1 << 27  # Bytes: from here on, the read roof is what counts.
 
-# The engine's name for an operation, and the bytes of an element.
-BYTES = {"float": 4, "double": 8, "half": 2, "bfloat16": 2, "int8": 1, "int32": 4, "int64": 8}
+# The engine's name for an operation, and the type of an element.
 WHAT = [
     "sum float", "sum float", "sum float", "sum half", "sum bfloat16", "sum double", "sum int8",
     "sum int32", "sum int64", "mean float", "mean half", "var float", "var half", "var double",
@@ -61,9 +49,14 @@ class Case:
         return self.what.split()[1]
 
     @property
+    def name(self):
+        sizes, dims = (" x ".join(map(str, self.shape)), ", ".join(map(str, self.dims)))
+        return f"{self.what}, {sizes} over {dims}"
+
+    @property
     def bytes(self):
         """What must be read."""
-        return math.prod(self.shape) * BYTES[self.type]
+        return math.prod(self.shape) * many.BYTES[self.type]
 
     @property
     def results(self):
@@ -73,16 +66,6 @@ class Case:
     def rows(self):
         """Whether what is reduced lies side by side, all of it."""
         return self.dims == tuple(range(len(self.shape) - len(self.dims), len(self.shape)))
-
-
-@dataclasses.dataclass(frozen=True)
-class Time:
-    """Of one case, one way; times in microseconds."""
-    case: int
-    by: str
-    p10_us: float
-    p50_us: float
-    p90_us: float
 
 
 # ---- Which cases -------------------------------------------------------------
@@ -99,7 +82,7 @@ def cases(seed=SEED, drawn=DRAWN):
 
 def a_case(chance):
     what = chance.choice(WHAT)
-    elements = int(2 ** chance.uniform(14, 28)) // BYTES[what.split()[1]]
+    elements = int(2 ** chance.uniform(14, 28)) // many.BYTES[what.split()[1]]
     rank = chance.choice((1, 2, 2, 2, 3, 3))
     shares = sorted(chance.random() for _ in range(rank - 1))
     exponents = [b - a for a, b in zip([0, *shares], [*shares, 1])]
@@ -141,24 +124,6 @@ class AnyReduction(ctypes.Structure):
                 ("dims", ctypes.c_int), ("sizes", ctypes.POINTER(ctypes.c_int64)),
                 ("strides", ctypes.POINTER(ctypes.c_int64)), ("dim", ctypes.POINTER(ctypes.c_int)),
                 ("x", ctypes.c_void_p), ("out", ctypes.c_void_p), ("wide", ctypes.c_bool)]
-
-
-class Pool:
-    """Random elements of one type, more than four times what the L2 cache holds."""
-
-    def __init__(self, torch, name, most):
-        kind = getattr(torch, name)
-        count = max(4 * torch.cuda.get_device_properties(0).L2_cache_size, 2 * most) // BYTES[name]
-        whole = not kind.is_floating_point
-        self.memory = (torch.randint(-100, 100, (count,), dtype=kind, device="cuda") if whole
-                       else torch.randn(count, dtype=kind, device="cuda"))
-
-    def arrays(self, case):
-        """As many as there is room for, each at an address of 512 bytes."""
-        size = math.prod(case.shape)
-        step = -(-size * BYTES[case.type] // 512) * 512 // BYTES[case.type]
-        slots = min(MOST_SLOTS, self.memory.numel() // step)
-        return [self.memory[k * step:k * step + size].view(case.shape) for k in range(slots)]
 
 
 def in_pytorch(torch, case):
@@ -239,66 +204,26 @@ def check(torch, case, by, got, x, expected):
         sys.exit(f"reductions: {by}, {case}: off by {worst} more than allowed; nothing is timed that is wrong")
 
 
-def slot_of(call, slots):
-    """Far from each other, and none twice but where all of them are more than the cache holds."""
-    return 1 + call * ((slots - 1) // CALLS) if slots > CALLS else call % slots
-
-
-def microseconds(torch, call, slots, others):
-    """(10th, 50th, 90th percentile) of CALLS calls, after `others` have filled the cache."""
-    for _ in range(WARM_UP):
-        call(0)
-    others.sum()
-    return percentiles(torch, lambda k: call(slot_of(k, slots)), CALLS, HELD_BACK)
-
-
 def measure(torch, engine, cub, reader, asked):
+    timer, most = many.Timer(torch), max(case.bytes for case in asked)
+    plain = many.Pool(torch, "float", most)
+    plain.memory.uniform_()  # The reader reports what is greater than 2.
     pool, of = None, None
-    others = torch.zeros(torch.cuda.get_device_properties(0).L2_cache_size, device="cuda")  # Four times as many bytes.
     for number, case in enumerate(asked):
         if of != case.type:
             pool = None  # Before there is another.
             torch.cuda.empty_cache()
-            pool = Pool(torch, case.type, max(c.bytes for c in asked if c.type == case.type))
-            of = case.type
-        arrays = pool.arrays(case)
-        torch_call = in_pytorch(torch, case)
-        expected = torch_call(arrays[0])
-        ways = {"engine": Engine(torch, engine, case, arrays, expected),
-                "PyTorch": lambda slot: torch_call(arrays[slot]),
+            pool, of = many.Pool(torch, case.type, max(c.bytes for c in asked if c.type == case.type)), case.type
+        arrays, in_torch = pool.arrays(*case.shape), in_pytorch(torch, case)
+        expected = in_torch(arrays[0])
+        ways = {many.ENGINE: Engine(torch, engine, case, arrays, expected),
+                many.PYTORCH: lambda slot: in_torch(arrays[slot]),
                 "CUB": in_cub(torch, cub, case, arrays, expected),
-                records.READ: reading(torch, reader, arrays, case.bytes // 4)}
-        for by, call in ways.items():
-            if call is None:
-                continue
-            if by in ("engine", "CUB"):
-                check(torch, case, by, call(0), arrays[0], expected)
-            yield Time(number, by, *(round(us, 3) for us in microseconds(torch, call, len(arrays), others)))
-
-
-# ---- What is told ------------------------------------------------------------
-
-
-def ratios(asked, times):
-    """(case, PyTorch's time over the engine's), the worst first."""
-    of = {(t.case, t.by): t.p50_us for t in times}
-    return sorted(((case, of[k, "PyTorch"] / of[k, "engine"]) for k, case in enumerate(asked)),
-                  key=lambda pair: pair[1])
-
-
-def tell(asked, times):
-    of = {(t.case, t.by): t.p50_us for t in times}
-    found = ratios(asked, times)
-    print(f"{'':62} engine us  x torch   x CUB  of the read")
-    for case, ratio in found:
-        k = asked.index(case)
-        ours, cub = of[k, "engine"], of.get((k, "CUB"))
-        print(f"{case.what:16} {str(case.shape):28} {str(case.dims):16} {ours:10.2f} {ratio:8.2f} "
-              f"{f'{cub / ours:7.2f}' if cub else '      -'} {100 * of[k, records.READ] / ours:10.1f} %  {case.known}")
-    mean = math.exp(statistics.mean(math.log(ratio) for _, ratio in found))
-    slow = [of[k, records.READ] / of[k, "engine"] for k, c in enumerate(asked) if c.bytes >= ROOF_FROM]
-    print(f"{len(asked)} cases: {mean:.3f} x PyTorch (geometric mean), the worst {found[0][1]:.2f} x; "
-          f"from {ROOF_FROM:,} bytes on at least {100 * min(slow):.1f} % of the read.")
+                READ: reading(torch, reader, plain.arrays(case.bytes // 4), case.bytes // 4)}
+        for by in (many.ENGINE, "CUB"):
+            if ways[by]:
+                check(torch, case, by, ways[by](0), arrays[0], expected)
+        yield from timer.times(number, ways, len(arrays))
 
 
 def main(paths):
@@ -309,24 +234,9 @@ def main(paths):
     except ImportError as error:
         print(f"PyTorch is absent ({error}), and there is nothing to compare with.")
         return
-    libraries = [ctypes.CDLL(ROOT / path) for path in paths]
-    commit, dirty = bench.checkout()
-    asked, times = cases(), []
-    for time in measure(torch, *libraries, asked):
-        times.append(time)
-    tell(asked, times)
-    context = {
-        "gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda,
-        "commit": commit, "dirty": dirty, "date": datetime.date.today().isoformat(),
-        "command": "make reductions", "calls": CALLS, "seed": SEED,
-        "sources": {source: tie(ROOT, source) for source in SOURCES},
-    }
-    folder = bench.DATA / records.gpu_folder(context["gpu"]) / context["date"]
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / NAME).write_text(records.sealed({
-        "context": context, "cases": [dataclasses.asdict(case) for case in asked],
-        "times": [dataclasses.asdict(time) for time in times]}))
-    print(f"Wrote {(folder / NAME).relative_to(ROOT)}.")
+    asked = cases()
+    times = list(measure(torch, *(ctypes.CDLL(ROOT / path) for path in paths), asked))
+    many.keep(NAME, many.context(torch, "make reductions", READ, SOURCES, seed=SEED), asked, times)
 
 
 if __name__ == "__main__":

@@ -783,7 +783,15 @@ struct Golden {
 
 // PyTorch's for 132 SMs are what its setReduceConfig() computes.
 const Golden kGolden[] = {
-    {{1 << 24}, {0}, 4, 1, 512, 1, 1, 528, "(512, 1) (1, 528)"},
+    {{1 << 24},
+     {0},
+     4,
+     1,
+     512,
+     1,
+     1,
+     264,
+     "(512, 1) (1, 528): ours has as many blocks as fit at once"},
     {{1 << 28},
      {0},
      4,
@@ -791,19 +799,19 @@ const Golden kGolden[] = {
      512,
      1,
      1,
-     528,
-     "(512, 1) (1, 2048): ours are all on the GPU at once, and the last block "
-     "has a quarter of the parts to read"},
+     264,
+     "(512, 1) (1, 2048): the last block of ours has an eighth of the parts "
+     "to read"},
     {{4096, 4096},
      {1},
      4,
      1,
-     256,
+     64,
      2,
      2048,
      1,
-     "(32, 16) (256, 1): a warp reads a row in 8 rounds, and 256 blocks leave "
-     "a SM one or two; ours read a row in one round"},
+     "(32, 16) (256, 1): 256 blocks leave a SM one or two; ours are many and "
+     "small"},
     {{4096, 4096},
      {0},
      1,
@@ -811,8 +819,8 @@ const Golden kGolden[] = {
      16,
      32,
      32,
-     16,
-     "(32, 4) (32, 64): four times as many parts to write and read again"},
+     8,
+     "(32, 4) (32, 64): eight times as many parts to write and read again"},
     {{1024, 100},
      {1},
      4,
@@ -823,14 +831,14 @@ const Golden kGolden[] = {
      1,
      "(32, 16) (64, 1), one float per load: 64 blocks leave half of the SMs "
      "idle"},
-    {{8, 1'000'003}, {1}, 4, 1, 512, 1, 8, 66, "(64, 8) (8, 66)"},
+    {{8, 1'000'003}, {1}, 4, 1, 512, 1, 8, 33, "(64, 8) (8, 66)"},
     {{1'000'000, 8},
      {1},
      4,
      1,
      1,
-     512,
-     1954,
+     128,
+     7813,
      1,
      "(8, 64) (15625, 1), one float per load: ours has 32 bytes per thread "
      "and no tree"},
@@ -841,8 +849,8 @@ const Golden kGolden[] = {
      128,
      4,
      1,
-     528,
-     "(4, 32) (1, 2048): as many threads in fewer blocks"},
+     264,
+     "(4, 32) (1, 2048): ours has an eighth of the parts"},
 };
 
 reduction::Plan planned(const Sizes& sizes, const std::vector<int>& dims,

@@ -35,14 +35,17 @@ struct Divider {
 template <class Index>
 struct Offsets {
   int rank;
-  Divider<Index> size[kMostDims];
-  Index stride[kMostDims], out_stride[kMostDims];
+  struct {
+    Divider<Index> size;
+    Index stride, out_stride;
+  } dim[kMostDims];  // What is needed together comes from memory together.
 
   explicit Offsets(const Dims& dims) : rank(dims.rank) {
     for (int d = 0; d < rank; ++d) {
-      size[d] = Divider<Index>(std::max<int64_t>(dims.dim[d].size, 1));
-      stride[d] = static_cast<Index>(dims.dim[d].stride);
-      out_stride[d] = static_cast<Index>(dims.dim[d].out_stride);
+      const Dim& one = dims.dim[d];
+      dim[d] = {Divider<Index>(std::max<int64_t>(one.size, 1)),
+                static_cast<Index>(one.stride),
+                static_cast<Index>(one.out_stride)};
     }
   }
   struct Offset {
@@ -53,12 +56,13 @@ struct Offsets {
     int d = 0;
 #pragma unroll 1
     for (; d + 1 < rank; ++d) {
-      const Index next = size[d].divide(i), rest = i - next * size[d].divisor;
-      sum.x += rest * stride[d];
-      sum.out += rest * out_stride[d];
+      const Index next = dim[d].size.divide(i);
+      const Index rest = i - next * dim[d].size.divisor;
+      sum.x += rest * dim[d].stride;
+      sum.out += rest * dim[d].out_stride;
       i = next;
     }
-    return {sum.x + i * stride[d], sum.out + i * out_stride[d]};
+    return {sum.x + i * dim[d].stride, sum.out + i * dim[d].out_stride};
   }
 };
 

@@ -118,8 +118,12 @@ struct ArgExtreme : Operation<T, Indexed<Wide<T>>, int64_t> {
   __device__ A identity() const {
     return {Order::template kWorst<Wide<T>>, INT64_MAX};
   }
-  __device__ A reduce(A best, T value, int64_t index) const {
-    return combine(best, {static_cast<Wide<T>>(value), index});
+  // The next element has a higher index, so it has to be better.
+  __device__ A reduce(A best, T next, int64_t index) const {
+    const A one{static_cast<Wide<T>>(next), index};
+    const bool is_first_nan =
+        one.value != one.value && best.value == best.value;
+    return is_first_nan || Order::better(one.value, best.value) ? one : best;
   }
   __device__ A combine(A a, A b) const {
     const bool a_nan = a.value != a.value, b_nan = b.value != b.value;
@@ -128,7 +132,10 @@ struct ArgExtreme : Operation<T, Indexed<Wide<T>>, int64_t> {
         tie ? b.index < a.index : b_nan || Order::better(b.value, a.value);
     return b_wins ? b : a;
   }
-  __device__ int64_t project(A best, int64_t) const { return best.index; }
+  // If none is better than the worst, all are equal.
+  __device__ int64_t project(A best, int64_t) const {
+    return best.index == INT64_MAX ? 0 : best.index;
+  }
 };
 template <class T>
 using ArgMin = ArgExtreme<T, Least>;
@@ -223,8 +230,13 @@ struct Spread {
   A mean, squares, count;
 };
 
-inline __device__ float divide(float a, float b) { return __fdividef(a, b); }
-inline __device__ double divide(double a, double b) { return a / b; }
+// One instruction, a last bit off; a division takes nine.
+inline __device__ float reciprocal(float count) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(count));
+  return r;
+}
+inline __device__ double reciprocal(double count) { return 1 / count; }
 
 template <class T, class R = Real<T>>
 struct Var : Operation<T, Spread<Real<T>>, R> {
@@ -235,7 +247,8 @@ struct Var : Operation<T, Spread<Real<T>>, R> {
   __device__ A identity() const { return {0, 0, 0}; }
   __device__ A reduce(A s, T value, int64_t) const {
     const Number v = static_cast<Number>(value), away = v - s.mean;
-    const Number count = s.count + 1, mean = s.mean + divide(away, count);
+    const Number count = s.count + 1;
+    const Number mean = s.mean + away * reciprocal(count);
     return {mean, s.squares + away * (v - mean), count};
   }
   __device__ A combine(A a, A b) const {

@@ -13,8 +13,10 @@
 namespace reduction {
 
 constexpr int kMostDims = 8;
-constexpr int kBlock = 512;  // A block has at most so many threads.
-constexpr int kAccs = 4;     // Chains of additions that a thread interleaves.
+constexpr int kBlock = 512;   // A block has at most so many threads,
+constexpr int kEnough = 128;  // and not more without need.
+constexpr int kPerSm = 2;     // So many of the largest fit: registers allow it.
+constexpr int kAccs = 4;      // Chains of additions that a thread interleaves.
 
 using Error = const char*;  // A sentence about what is wrong, or nullptr.
 
@@ -196,24 +198,36 @@ inline Plan make_plan(const Shape& x, const std::vector<int>& dims,
     inner.join(plan.along = pack);
   if (!rows && side_aligned) outer.join(plan.across = side);
 
-  // Each member has a few loads at least. Threads side by side read what lies
-  // side by side. Blocks are small if large ones would leave SMs without work.
+  // A team has at most as many members as leave each a round of loads, and not
+  // many more than it takes to fill the GPU: the smaller a team, the less of it
+  // is a tree. Threads side by side read what lies side by side. Blocks are
+  // small if large ones would leave SMs without work.
   const int64_t loads = inner.count;
   const int at_once = in_flight(kind.in_bytes * plan.along * plan.across);
+  const int64_t threads =
+      int64_t{gpu.sms} * std::min(gpu.threads_per_sm, kBlock * kPerSm);
+  const int64_t filling = threads / outer.count;
   const int lanes = rows ? 1 : power_above(outer.dim[0].size, 1, 32);
-  plan.members = rows ? power_above(parts_of(loads, at_once), 1, kBlock)
-                      : power_below(loads / (2 * at_once), 1, kBlock / lanes);
+  if (rows) {
+    // None has two of the elements that are in no pack.
+    const int least = plan.along > 1 && !row_aligned ? 2 * pack : 1;
+    const int64_t wanted = std::max<int64_t>(32, filling);
+    plan.members =
+        power_above(std::min(parts_of(loads, at_once), wanted), least, kBlock);
+  } else {
+    plan.members = power_below(std::min(loads / (2 * at_once), filling), 1,
+                               kBlock / lanes);
+  }
   plan.teams =
       power_below(outer.count / gpu.sms, std::max(lanes, 32 / plan.members),
-                  kBlock / plan.members);
+                  std::max(lanes, kEnough / plan.members));
   plan.apart = rows ? 1 : plan.teams;
   plan.grid_x = parts_of(outer.count, plan.teams);
   if (plan.grid_x > INT32_MAX)
     return refused("A grid has too few blocks for so many results.");
 
   // Blocks share a result if that fills the GPU and each has enough to do.
-  const int64_t room = int64_t{gpu.sms} * gpu.threads_per_sm /
-                       (plan.members * plan.teams) / plan.grid_x;
+  const int64_t room = threads / (plan.members * plan.teams) / plan.grid_x;
   const int64_t round = int64_t{plan.members} * at_once;
   if (loads > 4 * round)
     plan.grid_y = std::clamp<int64_t>(parts_of(loads, round), 1,

@@ -13,7 +13,7 @@
 //   static constexpr bool kIndexed;   // Does reduce() look at the index?
 //   static constexpr bool kNeedsOne;  // Must there be an element?
 //   Acc identity() const;                            // Changes nothing.
-//   Acc reduce(Acc, In value, int64_t index) const;  // One element more.
+//   Acc reduce(Acc, In value, int64_t index) const;  // A later element.
 //   Acc combine(Acc, Acc) const;                     // Two parts make one.
 //   Out project(Acc, int64_t n) const;               // Of n elements.
 //
@@ -35,18 +35,18 @@ namespace reduction {
 // A plan as the kernel wants it.
 template <class Index>
 struct Task {
-  Offsets<Index> kept, reduced;
   Index results, n;
   int members, teams, apart;
+  Offsets<Index> kept, reduced;
 
   explicit Task(const Plan& plan)
-      : kept(plan.kept),
-        reduced(plan.reduced),
-        results(static_cast<Index>(plan.kept.count)),
+      : results(static_cast<Index>(plan.kept.count)),
         n(static_cast<Index>(plan.n)),
         members(plan.members),
         teams(plan.teams),
-        apart(plan.apart) {}
+        apart(plan.apart),
+        kept(plan.kept),
+        reduced(plan.reduced) {}
 };
 
 // What a thread finds by itself: the loads `first`, `first + step`, ... of the
@@ -65,6 +65,12 @@ __device__ void add_up(const Op& op, const typename Op::In* x,
     head = head < task.n ? head : task.n;
   }
   const Index loads = (task.n - head) / kAlong;
+
+  // Some members have one of the elements that lie before the first aligned
+  // load or behind the last. It is asked for before it is needed, too.
+  const Index lonely = first < head ? first : first + loads * kAlong;
+  const bool has_one = kAlong > 1 && lonely < task.n;
+  const In one = has_one ? x[lonely] : In{};
 
   // All loads of a round are under way before the first one is needed.
   const auto round = [&](Index i, auto is_whole) {
@@ -93,15 +99,11 @@ __device__ void add_up(const Op& op, const typename Op::In* x,
     round(i, std::true_type{});
   if (i < loads) round(i, std::false_type{});
 
-  if (kAcross > 1) return;
-  if (kAlong > 1) {
-    // What is left over before the first aligned load and behind the last.
-    for (i = first; i < task.n - loads * kAlong; i += step) {
-      const Index place = i < head ? i : i + loads * kAlong;
-      acc[0] = op.reduce(acc[0], x[place], place);
-    }
+  if constexpr (kAcross == 1) {
+    if (has_one)
+      acc[0] = op.combine(acc[0], op.reduce(op.identity(), one, lonely));
+    for (int a = 1; a < kAccs; ++a) acc[0] = op.combine(acc[0], acc[a]);
   }
-  for (int a = 1; a < kAccs; ++a) acc[0] = op.combine(acc[0], acc[a]);
 }
 
 template <class T>
@@ -164,7 +166,7 @@ __device__ inline bool is_last(unsigned* counter) {
 }
 
 template <class Op, class Index, int kAlong, int kAcross>
-__global__ void __launch_bounds__(kBlock, 2)
+__global__ void __launch_bounds__(kBlock, kPerSm)
     reduce_kernel(const Op op, const typename Op::In* __restrict__ x,
                   typename Op::Out* __restrict__ out,
                   const __grid_constant__ Task<Index> task, unsigned* counters,
@@ -207,9 +209,8 @@ __global__ void __launch_bounds__(kBlock, 2)
 
 // ---- The call ---------------------------------------------------------------
 
-// Memory that reduce() needs; its first counter_bytes must be 0 before the
-// first call, and are 0 again after each. Calls at the same time need their
-// own.
+// Memory for reduce(); its first counter_bytes must be 0 before the first call,
+// and are 0 again after each. Calls at the same time need their own.
 struct Scratch {
   void* data = nullptr;
   int64_t bytes = 0;
@@ -243,13 +244,12 @@ template <class Index, int kAlong, int kAcross, class Op>
 void launch(const Op& op, const Plan& plan, const typename Op::In* x,
             typename Op::Out* out, const Scratch& scratch,
             cudaStream_t stream) {
-  const dim3 grid(plan.grid_x, plan.grid_y);
   auto* const counters = static_cast<unsigned*>(scratch.data);
   auto* const parts = reinterpret_cast<typename Op::Acc*>(
       static_cast<char*>(scratch.data) + plan.counter_bytes);
   reduce_kernel<Op, Index, kAlong, kAcross>
-      <<<grid, plan.members * plan.teams, 0, stream>>>(
-          op, x, out, Task<Index>(plan), counters, parts);
+      <<<dim3(plan.grid_x, plan.grid_y), plan.members * plan.teams, 0,
+         stream>>>(op, x, out, Task<Index>(plan), counters, parts);
 }
 
 template <class Index, class Op, class... More>

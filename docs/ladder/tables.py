@@ -7,6 +7,7 @@
     table launch [N...]       small sizes: cold, warm, and in a CUDA graph
     table ladder              every chapter, by operation: its idea, speed and gain
     table peers OP [N...]     the chapters of a contract beside its peers
+    table cases NAME COUNT    of what plots/NAME.py times, the slowest beside PyTorch
     table provenance          every data file and where it comes from
     table claims              how many claims each page has, so that none gets lost unseen
     table parity programs     how often the executor counts what ncu counts
@@ -29,6 +30,7 @@
     figure KIND [as NAME] FILE 'CODE' ...   one idea, traced: asked.py says how it is asked
                               for, drawings.py has the kinds
     figure sweep FILE         this kernel by its factor and its block: the one that is swept
+    figure ratios NAME        what plots/NAME.py times: one mark per case
     figure budget             what its blocks' time goes to; figure blocks: by their number
     value fastest N           the best pair of those
     value tried FACTOR BLOCK N   239, the time of one pair in µs
@@ -50,6 +52,8 @@ plots/data than the H200's; share_us and share_ns take it in front of the slash.
 
     value counter FILE CASE ROW   16.00
     value peer FILE BY N      1.14 x   what BY (CUB, PyTorch, ...) takes, in times of FILE's
+    value cases NAME mean     1.55 x   of all ratios to PyTorch's time; worst, count, below 0.95,
+                              large (from 2^27 bytes on), large below 0.9 of the roof
     value arbitration FILE    0.5 %    what hardware adds to FILE's wavefronts of shared memory
     value latency NAME        262.1    ns of one thing alone: NAME as plots/latency.cu prints it
     value latency_us NAME [* COUNT]   1.19   µs of so many, one after the other
@@ -75,7 +79,7 @@ from ladder import counts, forms, pages, prose
 from ladder.figures import (
     asked, budget_figure, counters_figure, drawings, error_figure, traces, two_gpus_figure
 )
-from ladder.measured import latency, parity_data, peers, pitfalls, records, sanitizer, speed, sweep
+from ladder.measured import cases, latency, parity_data, peers, pitfalls, records, sanitizer, speed, sweep
 from ladder.measured.records import SIZE, parse_size
 from ladder.pages import Problem
 
@@ -305,6 +309,49 @@ def value_peer(args, page):
         raise ValueError(f"{by} was not timed; {', '.join(names)} were")
     ours = measured.time(op, str(source.relative_to(root)), n)
     return [f"{measured.time(op, names[by], n).p50_us / ours.p50_us:.2f} x"]
+
+
+def table_cases(args, page):
+    name, count = _name_and(args, r"\d+", "table cases NAME COUNT")
+    compared = cases.newest(records.root_of(page), name)
+    rows = [[compared.cases[k].name, _time(compared.us(k, cases.ENGINE)), f"{compared.ratio(k):.2f} x",
+             f"{100 * compared.of_roof(k):.0f} %"] for k in compared.slowest_first[:int(count)]]
+    header = ["case", "engine µs", f"{cases.PYTORCH} takes", f"of the {compared.context['roof']}"]
+    return [*_table(header, rows), "", _caption_of_cases(compared)]
+
+
+def _caption_of_cases(compared):
+    c = compared.context
+    return (f"*{c['gpu']}, CUDA {c['cuda']}, PyTorch {c['torch']}, {c['date']}, commit {_commit(c)}; "
+            f"{len(compared.cases)} cases in one process, median of {c['calls']} calls, L2 cold.*")
+
+
+def figure_ratios(args, page):
+    name, = args or [""]
+    root = records.root_of(page)
+    compared = cases.newest(root, name)
+    return [_picture(root, page, f"ratios_{name}.svg", "Points, one per case: how many times as long as "
+                     "the engine PyTorch takes, against the bytes that must move"), "", _caption_of_cases(compared)]
+
+
+def value_cases(args, page):
+    usage = "value cases NAME mean|worst|count|below PART|large|large below PART"
+    name, words = _name_and(args, r"mean|worst|count|large|(large )?below [\d.]+", usage)
+    compared = cases.newest(records.root_of(page), name)
+    what, _, part = words.partition("below ")
+    if part:
+        numbers, of = (compared.large, compared.of_roof) if what else (range(len(compared.cases)), compared.ratio)
+        return [f"{sum(of(k) < float(part) for k in numbers)}"]
+    return [{"mean": f"{compared.mean:.2f} x", "count": f"{len(compared.cases)}", "large": f"{len(compared.large)}",
+             "worst": f"{compared.ratio(compared.slowest_first[0]):.2f} x"}[words]]
+
+
+def _name_and(args, wanted, usage):
+    """[NAME, words ...] -> NAME, the words"""
+    rest = " ".join(args[1:])
+    if not re.fullmatch(wanted, rest):
+        raise ValueError(f"write: {usage}")
+    return args[0], rest
 
 
 def value_latency(args, page):

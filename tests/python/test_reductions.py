@@ -1,12 +1,10 @@
 """What is timed of chapter 12's engine beside PyTorch, and how the result is told."""
 
-import contextlib
 import ctypes
-import io
 import re
 import unittest
 
-from ladder.measured import records
+from ladder.measured import cases
 from ladder.pages import ROOT
 from plots import reductions
 
@@ -41,38 +39,11 @@ class Cases(unittest.TestCase):
                 self.assertTrue(1 << 12 <= case.bytes <= 1 << 29)
 
     def test_enough_are_long(self):
-        self.assertGreaterEqual(sum(case.bytes >= reductions.ROOF_FROM for case in self.cases), 10)
+        self.assertGreaterEqual(sum(case.bytes >= cases.LARGE for case in self.cases), 10)
 
     def test_rows_lie_side_by_side(self):
         self.assertTrue(reductions.Case("sum float", (4, 5, 6), (1, 2)).rows)
         self.assertFalse(reductions.Case("sum float", (4, 5, 6), (0, 2)).rows)
-
-
-class Told(unittest.TestCase):
-    asked = [reductions.Case("sum float", (1 << 26,), (0,)), reductions.Case("sum half", (64, 64), (1,))]
-    times = [reductions.Time(case, by, us, us, us) for case, by, us in (
-        (0, "engine", 100), (0, "PyTorch", 200), (0, "CUB", 110), (0, records.READ, 95),
-        (1, "engine", 4), (1, "PyTorch", 2), (1, records.READ, 3))]
-
-    def test_the_worst_comes_first(self):
-        self.assertEqual([ratio for _, ratio in reductions.ratios(self.asked, self.times)], [0.5, 2])
-
-    def test_the_mean_is_geometric_and_the_roof_is_of_long_ones(self):
-        with contextlib.redirect_stdout(io.StringIO()) as said:
-            reductions.tell(self.asked, self.times)
-        self.assertIn("2 cases: 1.000 x PyTorch (geometric mean), the worst 0.50 x", said.getvalue())
-        self.assertIn("at least 95.0 % of the read", said.getvalue())
-
-
-class Slots(unittest.TestCase):
-    def test_none_is_read_twice_where_there_are_enough(self):
-        for slots in (reductions.CALLS + 1, 100, 2000):
-            used = [reductions.slot_of(k, slots) for k in range(reductions.CALLS)]
-            self.assertEqual(len(set(used)), reductions.CALLS)
-            self.assertTrue(all(0 < slot < slots for slot in used), "the first is for warming up")
-
-    def test_all_are_read_in_turn_where_there_are_few(self):
-        self.assertEqual({reductions.slot_of(k, 3) for k in range(reductions.CALLS)}, {0, 1, 2})
 
 
 class Struct(unittest.TestCase):

@@ -20,14 +20,14 @@ import sys
 
 from ladder import pages
 from ladder.figures import (
-    budget_figure, counters_figure, drawings, error_figure, sweep_figure, traces, two_gpus_figure
+    budget_figure, counters_figure, drawings, error_figure, ratios_figure, sweep_figure, traces, two_gpus_figure
 )
 from ladder.figures.canvas import BLUE, GREY, INK, ORANGE, PALE, new_figure
-from ladder.measured import peers, records, sweep, work
+from ladder.measured import cases, peers, records, sweep, work
 from ladder.pages import ROOT
 
 SCRIPTS = [*sorted(pathlib.Path(__file__).resolve().parent.glob("*.py")),
-           *(pathlib.Path(module.__file__) for module in (peers, records, sweep, work))]
+           *(pathlib.Path(module.__file__) for module in (cases, peers, records, sweep, work))]
 
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
 HEADLINE = 1 << 28
@@ -65,7 +65,7 @@ def figures(root, troubles=None):
     """Every figure that the data call for. What is wrong with data is appended to
     `troubles`, so that it hides no other figure's; without such a list it is raised."""
     found = []
-    for kind in (_of_records, _of_traces, _of_counters, _of_errors, _of_the_sweep):
+    for kind in (_of_records, _of_traces, _of_counters, _of_errors, _of_the_sweep, _of_cases):
         try:
             found += kind(root)
         except ValueError as error:
@@ -123,6 +123,14 @@ def _of_the_sweep(root):
             both = [sweep.timed(root), budget_figure.counts(root)]
             yield Figure("budget.svg", both, lambda shown: budget_figure.draw_budget(*shown))
             yield Figure("blocks.svg", both, lambda shown: budget_figure.draw_blocks(shown[0]))
+
+
+def _of_cases(root):
+    for _, name in pages.directives(root, "figure", "ratios"):
+        compared = cases.recorded(root, name.removeprefix("ratios").strip())
+        if compared:
+            yield Figure(f"ratios_{compared.path.stem}.svg", [compared],
+                         lambda shown: ratios_figure.draw_ratios(shown[0]))
 
 
 def draw_ladder(shown, beside):
