@@ -8,6 +8,7 @@
     table ladder              every chapter, by operation: its idea, speed and gain
     table peers OP [N...]     the chapters of a contract beside its peers
     table cases NAME COUNT    of what plots/NAME.py times, the slowest beside PyTorch
+    table cases NAME COUNT large   those from 2^27 bytes on that reach least of the roof
     table provenance          every data file and where it comes from
     table claims              how many claims each page has, so that none gets lost unseen
     table parity programs     how often the executor counts what ncu counts
@@ -312,10 +313,12 @@ def value_peer(args, page):
 
 
 def table_cases(args, page):
-    name, count = _name_and(args, r"\d+", "table cases NAME COUNT")
+    name, words = _name_and(args, r"\d+( large)?", "table cases NAME COUNT [large]")
     compared = cases.newest(records.root_of(page), name)
+    count, _, large = words.partition(" ")
+    order = sorted(compared.large, key=compared.of_roof) if large else compared.slowest_first
     rows = [[compared.cases[k].name, _time(compared.us(k, cases.ENGINE)), f"{compared.ratio(k):.2f} x",
-             f"{100 * compared.of_roof(k):.0f} %"] for k in compared.slowest_first[:int(count)]]
+             f"{100 * compared.of_roof(k):.0f} %"] for k in order[:int(count)]]
     header = ["case", "engine µs", f"{cases.PYTORCH} takes", f"of the {compared.context['roof']}"]
     return [*_table(header, rows), "", _caption_of_cases(compared)]
 

@@ -84,6 +84,11 @@ class Woven(unittest.TestCase):
         self.assertIn("max float, equal", lines[3])
         self.assertNotIn("long", "".join(lines))
 
+    def test_the_other_table_has_the_large_ones_below_the_roof(self):
+        lines = tables.table_cases(["engine", "1", "large"], self.page)
+        self.assertIn("max float, equal", lines[2])
+        self.assertEqual(len(lines), 5)
+
     def test_values(self):
         for words, expected in (("mean", "1.00 x"), ("worst", "0.50 x"), ("below 0.95", "1"), ("count", "3"),
                                 ("large", "2"), ("large below 0.9", "1")):
