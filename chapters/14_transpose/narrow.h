@@ -65,8 +65,8 @@ inline bool is_narrow(int64_t rows, int64_t columns) {
 }
 
 template <class T>
-void turn_narrow(const T* x, T* y, int64_t rows, int64_t columns,
-                 cudaStream_t stream) {
+void transpose_narrow(const T* x, T* y, int64_t rows, int64_t columns,
+                      cudaStream_t stream) {
   Narrow tile = {std::min(rows, columns), std::max(rows, columns)};
   tile.log_few = std::bit_width(static_cast<uint64_t>(tile.few - 1));
   const int64_t length = kElements >> tile.log_few;

@@ -2,7 +2,7 @@
 //
 // A tile is kSide x kSide elements, in strips of 32 columns. A block of
 // dim3(32, kWarps) threads fills it and empties it, a pack per thread at a
-// time, and no two lanes of a warp meet in a bank.
+// time. If the elements are floats, no two lanes of a warp meet in a bank.
 #pragma once
 
 #include <cstdint>
@@ -46,9 +46,8 @@ struct Place {
   int row, column;
 };
 
-// Where a thread's k-th pack begins in the tile, or in the tile turned. A warp
-// has kPack neighbouring rows of a strip, so 128 bytes per row for floats alone
-// and for packs of them.
+// Where a thread's k-th pack begins in the tile, or in the tile transposed. A
+// warp has kPack neighbouring rows of a strip, each of 32 / kPack packs.
 template <int kPack>
 __device__ Place place(int k) {
   constexpr int kAcross = kStrip / kPack, kStrips = kSide / kStrip;

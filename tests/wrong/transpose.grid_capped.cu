@@ -32,8 +32,8 @@ __global__ void transpose_kernel(const T* __restrict__ x, T* __restrict__ y,
 int64_t tiles_for(int64_t n) { return (n + kTile - 1) / kTile; }
 
 template <class T>
-void turn(const T* x, T* y, int64_t rows, int64_t columns,
-          cudaStream_t stream) {
+void transpose_any(const T* x, T* y, int64_t rows, int64_t columns,
+                   cudaStream_t stream) {
   if (rows == 0 || columns == 0) return;  // No blocks are a launch error.
 
   const dim3 grid(tiles_for(columns),
@@ -47,10 +47,10 @@ void turn(const T* x, T* y, int64_t rows, int64_t columns,
 
 void transpose(const float* x, float* y, int64_t rows, int64_t columns,
                cudaStream_t stream) {
-  turn(x, y, rows, columns, stream);
+  transpose_any(x, y, rows, columns, stream);
 }
 
 void transpose_half(const __half* x, __half* y, int64_t rows, int64_t columns,
                     cudaStream_t stream) {
-  turn(x, y, rows, columns, stream);
+  transpose_any(x, y, rows, columns, stream);
 }

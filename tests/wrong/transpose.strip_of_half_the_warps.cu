@@ -47,10 +47,11 @@ auto kernel_for(bool packs_in, bool packs_out) {
 }
 
 template <class T>
-void turn(const T* x, T* y, int64_t rows, int64_t columns,
-          cudaStream_t stream) {
+void transpose_any(const T* x, T* y, int64_t rows, int64_t columns,
+                   cudaStream_t stream) {
   if (rows == 0 || columns == 0) return;  // No blocks are a launch error.
-  if (is_narrow(rows, columns)) return turn_narrow(x, y, rows, columns, stream);
+  if (is_narrow(rows, columns))
+    return transpose_narrow(x, y, rows, columns, stream);
 
   const auto kernel = kernel_for<T>(has_packs(x, columns), has_packs(y, rows));
   const int64_t across = tiles_for(columns), grid = tiles_for(rows) * across;
@@ -63,10 +64,10 @@ void turn(const T* x, T* y, int64_t rows, int64_t columns,
 
 void transpose(const float* x, float* y, int64_t rows, int64_t columns,
                cudaStream_t stream) {
-  turn(x, y, rows, columns, stream);
+  transpose_any(x, y, rows, columns, stream);
 }
 
 void transpose_half(const __half* x, __half* y, int64_t rows, int64_t columns,
                     cudaStream_t stream) {
-  turn(x, y, rows, columns, stream);
+  transpose_any(x, y, rows, columns, stream);
 }
