@@ -73,8 +73,8 @@ const Contract<Shape> kHalves = {.name = "transpose_half",
                                  .pack = 8};
 
 // 32 x 65,535 and more: a grid's second dimension has no more blocks.
-const std::vector<Shape> kLongShapes = {
-    {1, 2'100'001}, {2'100'001, 1}, {3, 100'003}, {100'003, 3}};
+const std::vector<Shape> kLongest = {{1, 2'100'001}, {2'100'001, 1}};
+const std::vector<Shape> kLong = {{3, 100'003}, {100'003, 3}};
 
 // One transpose() of a matrix that the host never holds: `period` repeated.
 void check_large(const Floats& period, Shape shape) {
@@ -113,7 +113,8 @@ TEST_CASE("transpose handles more elements than a grid has threads") {
 
 TEST_CASE("transpose handles very long rows and columns") {
   const Hurry hurry;
-  for (const Shape shape : kLongShapes) {
+  for (const Shape shape : kLongest) run_and_check(random_floats(shape, {}));
+  for (const Shape shape : kLong) {
     run_and_check(random_floats(shape, {}));
     run_and_check(random_bits(shape, {}));
   }
