@@ -107,6 +107,15 @@ TEST_CASE("transpose_half handles every offset") {
   check_every_offset(kHalves);
 }
 
+TEST_CASE("transpose handles every pair of offsets of whole packs") {
+  for (int64_t x = 0; x < 8; ++x) {
+    for (int64_t y = 0; y < 8; ++y) {
+      run_and_check(random_floats({40, 72}, {x, y}));
+      run_and_check(random_bits({40, 72}, {x, y}));
+    }
+  }
+}
+
 TEST_CASE("transpose handles more elements than a grid has threads") {
   check_more_than_a_grid(kTranspose);
 }
@@ -124,7 +133,7 @@ TEST_CASE("transpose handles more than 2^31 elements") {
   if (is_left_to_a_gpu()) return;
   const Floats period = random(kPeriod);
   for (const Shape shape : {Shape{46'349, 46'351}, Shape{1000, 4'294'973},
-                            Shape{2'147'489, 1001}}) {
+                            Shape{2'147'489, 1001}, Shape{3, 715'827'889}}) {
     if (has_memory(2 * shape.elements() * sizeof(float)))
       check_large(period, shape);
   }
