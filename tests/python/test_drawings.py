@@ -52,6 +52,19 @@ class Kinds(unittest.TestCase):
                           + [event("load", [], warp=1)])
         self.assertEqual((order.bytes_before_store(), order.bytes_loaded()), (8, 12))
 
+    def test_sides_are_the_first_load_and_the_first_store_of_global_memory(self):
+        def access(use, space, *offsets):
+            return event(use, [{"lane": k, "offset": at} for k, at in enumerate(offsets)], space=space)
+
+        load, store = access("load", "global", 0, 4), access("store", "global", 0, 4096)
+        shared = access("load", "shared", 8, 12)
+        found = self.kept("sides", [{**load, "warp": 1, "lanes": []}, shared, load, access("load", "global", 64), store])
+        self.assertEqual((found.side, found.read.first, found.written.first), (1024, {0: 0, 1: 4}, {0: 0, 1: 4096}))
+        with self.assertRaisesRegex(Problem, "no store"):
+            self.kept("sides", [load])
+        with self.assertRaisesRegex(Problem, "no square"):
+            trace_kinds.sides(View(code=("code",), titles=("made up",), n=2048), [load, store])
+
     def test_a_vote_is_the_bits_of_its_lanes(self):
         lanes = [{"lane": lane, "value": lane in (1, 31)} for lane in range(32)]
         self.assertEqual(self.kept("vote", [event("vote", lanes)]).word, 0x80000002)

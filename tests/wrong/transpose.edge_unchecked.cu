@@ -1,21 +1,21 @@
 // Wrong on purpose: tiles at the edge are taken to be whole.
 
 #include "common/check.h"
-#include "common/classroom/tasks/transpose/transpose.h"
+#include "common/transpose.h"
 
 namespace {
 
-constexpr int kTile = 32;  // A warp moves a row of a tile: 128 bytes.
+constexpr int kTile = 32;  // A warp moves a row of a tile.
 constexpr int kRows = 8;   // So many of them at once.
 
 // One dimension counts the tiles: no other of a grid has room for as many.
-__global__ void transpose_kernel(const float* __restrict__ x,
-                                 float* __restrict__ y, int64_t rows,
-                                 int64_t columns, int64_t tiles_across) {
-  // One more in each row: then a column's numbers lie in different banks.
-  __shared__ float tile[kTile][kTile + 1];
-  const int64_t top = blockIdx.x / tiles_across * kTile;
-  const int64_t left = blockIdx.x % tiles_across * kTile;
+template <class T>
+__global__ void transpose_kernel(const T* __restrict__ x, T* __restrict__ y,
+                                 int64_t rows, int64_t columns,
+                                 unsigned tiles_across) {
+  __shared__ T tile[kTile][kTile + 1];
+  const int64_t top = int64_t{blockIdx.x / tiles_across} * kTile;
+  const int64_t left = int64_t{blockIdx.x % tiles_across} * kTile;
 
   for (int k = threadIdx.y; k < kTile; k += kRows) {
     const int64_t r = top + k, c = left + threadIdx.x;
@@ -30,15 +30,27 @@ __global__ void transpose_kernel(const float* __restrict__ x,
 
 int64_t tiles_for(int64_t n) { return (n + kTile - 1) / kTile; }
 
-}  // namespace
-
-void transpose(const float* x, float* y, int64_t rows, int64_t columns,
-               cudaStream_t stream) {
+template <class T>
+void transpose_any(const T* x, T* y, int64_t rows, int64_t columns,
+                   cudaStream_t stream) {
   if (rows == 0 || columns == 0) return;  // No blocks are a launch error.
 
   const int64_t tiles_across = tiles_for(columns);
   const int64_t grid = tiles_for(rows) * tiles_across;
-  transpose_kernel<<<grid, dim3(kTile, kRows), 0, stream>>>(x, y, rows, columns,
-                                                            tiles_across);
+  const dim3 block(kTile, kRows);
+  transpose_kernel<<<grid, block, 0, stream>>>(x, y, rows, columns,
+                                               tiles_across);
   CUDA_CHECK(cudaGetLastError());
+}
+
+}  // namespace
+
+void transpose(const float* x, float* y, int64_t rows, int64_t columns,
+               cudaStream_t stream) {
+  transpose_any(x, y, rows, columns, stream);
+}
+
+void transpose_half(const __half* x, __half* y, int64_t rows, int64_t columns,
+                    cudaStream_t stream) {
+  transpose_any(x, y, rows, columns, stream);
 }

@@ -1,18 +1,17 @@
 // Wrong on purpose: the second dimension of a grid has at most 65,535 blocks.
 
 #include "common/check.h"
-#include "common/classroom/tasks/transpose/transpose.h"
+#include "common/transpose.h"
 
 namespace {
 
-constexpr int kTile = 32;  // A warp moves a row of a tile: 128 bytes.
+constexpr int kTile = 32;  // A warp moves a row of a tile.
 constexpr int kRows = 8;   // So many of them at once.
 
-__global__ void transpose_kernel(const float* __restrict__ x,
-                                 float* __restrict__ y, int64_t rows,
-                                 int64_t columns) {
-  // One more in each row: then a column's numbers lie in different banks.
-  __shared__ float tile[kTile][kTile + 1];
+template <class T>
+__global__ void transpose_kernel(const T* __restrict__ x, T* __restrict__ y,
+                                 int64_t rows, int64_t columns) {
+  __shared__ T tile[kTile][kTile + 1];
   const int64_t top = int64_t{blockIdx.y} * kTile;
   const int64_t left = int64_t{blockIdx.x} * kTile;
 
@@ -29,14 +28,25 @@ __global__ void transpose_kernel(const float* __restrict__ x,
 
 int64_t tiles_for(int64_t n) { return (n + kTile - 1) / kTile; }
 
+template <class T>
+void transpose_any(const T* x, T* y, int64_t rows, int64_t columns,
+                   cudaStream_t stream) {
+  if (rows == 0 || columns == 0) return;  // No blocks are a launch error.
+
+  const dim3 grid(tiles_for(columns), tiles_for(rows));
+  const dim3 block(kTile, kRows);
+  transpose_kernel<<<grid, block, 0, stream>>>(x, y, rows, columns);
+  CUDA_CHECK(cudaGetLastError());
+}
+
 }  // namespace
 
 void transpose(const float* x, float* y, int64_t rows, int64_t columns,
                cudaStream_t stream) {
-  if (rows == 0 || columns == 0) return;  // No blocks are a launch error.
+  transpose_any(x, y, rows, columns, stream);
+}
 
-  const dim3 grid(tiles_for(columns), tiles_for(rows));
-  transpose_kernel<<<grid, dim3(kTile, kRows), 0, stream>>>(x, y, rows,
-                                                            columns);
-  CUDA_CHECK(cudaGetLastError());
+void transpose_half(const __half* x, __half* y, int64_t rows, int64_t columns,
+                    cudaStream_t stream) {
+  transpose_any(x, y, rows, columns, stream);
 }

@@ -40,6 +40,12 @@ def fetched(access):
     return len(access.touched()) * SECTOR
 
 
+def of_sides(shown):
+    one = views(shown)[0]
+    return (f"The upper left corners of two matrices of {one.side} rows: what the first warp reads "
+            "first, and what it writes first.", f"Traced by the executor, n = {one.n:,}.")
+
+
 def of_rounds(shown):
     return ("After a whole grid the colours begin again, because the same threads take the "
             "next elements.", traced(shown[0]))
@@ -146,6 +152,9 @@ KINDS = {
     "coalesced": Kind("lanes", lambda shown: drawings_memory.draw_lanes(views(shown)),
                       "Rows of 32 floats of an array: what the lanes of a warp want, and what is "
                       "fetched with it, for {count} ways to share out the elements", of_coalesced),
+    "sides": Kind("sides", lambda shown: drawings_memory.draw_sides(views(shown)),
+                  "Two matrices for each of {count} kernels: which elements a warp reads of one and "
+                  "writes of the other, and the sectors that they lie in", of_sides),
     "rounds": Kind("owners", drawings_threads.draw_rounds,
                    "An array, each element in the colour of its thread, in the two rounds of a "
                    "loop", of_rounds),

@@ -91,6 +91,49 @@ def draw_key(sheet, y, accesses, rows):
         x += 44 + 7.2 * len(words)
 
 
+# ---- Two matrices --------------------------------------------------------------
+
+SHOWN = 32  # Rows and columns of a matrix, from its upper left corner.
+ELEMENT = 7.5
+PANEL = SHOWN * ELEMENT
+
+
+def draw_sides(shown):
+    """What a warp reads of one matrix, and what it writes of the other; a column each."""
+    below = 64 + 2 * (PANEL + 34)
+    sheet = Sheet(below + 26)
+    apart = (WIDTH - 40) / len(shown)
+    for k, one in enumerate(shown):
+        x = 20 + k * apart
+        sheet.write(x, 16, one.title, 13, weight="bold")
+        for y, verb, access in ((56, "reads", one.read), (56 + PANEL + 34, "writes", one.written)):
+            sheet.write(x, y - 15, f"{verb} {len(access.first) * access.bytes} bytes of {access.array} "
+                        f"in {len(access.touched())} sectors", 11.5)
+            draw_matrix(sheet, x, y, access, one.side)
+    x = 20
+    for color, words in {BLUE: "an element that the warp's first access wants",
+                         VAIN: "in the same sector, not wanted"}.items():
+        sheet.box(x, below - 4, 14, 14, color)
+        sheet.write(x + 20, below + 3, words)
+        x += 44 + 7.2 * len(words)
+    return sheet.figure
+
+
+def draw_matrix(sheet, left, top, access, side):
+    cells = {color: set() for color in (UNTOUCHED, VAIN, BLUE)}
+    wanted = {(first + byte) // FLOAT for first in access.first.values()
+              for byte in range(0, access.bytes, FLOAT)}
+    fetched = {sector * SECTOR // FLOAT + k for sector in access.touched()
+               for k in range(SECTOR // FLOAT)}
+    for row in range(SHOWN):
+        for column in range(SHOWN):
+            element = row * side + column
+            color = BLUE if element in wanted else VAIN if element in fetched else UNTOUCHED
+            cells[color].add((left + column * ELEMENT, top + row * ELEMENT))
+    for color, corners in cells.items():
+        boxes(sheet.axes, sorted(corners), ELEMENT - 1, ELEMENT - 1, color=color)
+
+
 # ---- In flight ---------------------------------------------------------------
 
 WAIT, STEP = 88, 37  # The width of a wait, and of an instruction.

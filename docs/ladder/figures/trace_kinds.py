@@ -4,6 +4,7 @@ records these, drawings.py says who draws them."""
 
 import dataclasses
 import itertools
+import math
 
 from ladder.pages import Problem
 
@@ -43,6 +44,20 @@ class Access:
     def wavefronts(self):
         """A bank serves one word a wavefront, to all the lanes that want it."""
         return max(len(set(words.values())) for words in self.banks().values())
+
+
+@dataclasses.dataclass(frozen=True)
+class Sides:
+    """What a warp first reads of a square matrix, and what it first writes of another."""
+    title: str
+    n: int
+    read: Access
+    written: Access
+
+    @property
+    def side(self):
+        """Elements of a row."""
+        return math.isqrt(self.n)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,6 +140,25 @@ def _loads(view, events, space):
              "bytes": event["bytes"],
              "first": {str(lane["lane"]): lane["offset"] for lane in event["lanes"]}}
             for title, event in zip(view.titles, found) if title]
+
+
+def sides(view, events):
+    """The first load and the first store that the first warp makes in global memory."""
+    if math.isqrt(view.n) ** 2 != view.n:
+        raise Problem(f"{view.n:,} elements are no square matrix")
+    found = {"title": view.title, "n": view.n}
+    for side, use, array in (("read", "load", "x"), ("written", "store", "y")):
+        first = next((event for event in events if event["warp"] == 0
+                      and (event["use"], event["space"]) == (use, "global")), None)
+        if not first:
+            raise Problem(f"'{' '.join(view.code)}' has no {use} from or to global memory in the first warp")
+        found[side] = {"title": "", "n": view.n, "array": array, "bytes": first["bytes"],
+                       "first": {str(lane["lane"]): lane["offset"] for lane in first["lanes"]}}
+    return [found]
+
+
+def read_sides(data):
+    return Sides(**data | {side: read_access(data[side]) for side in ("read", "written")})
 
 
 def steps_taken(view, events):
@@ -254,9 +288,9 @@ def read_steps(data):
     return Steps(**data | {"masks": masks})
 
 
-TRACERS = {"lanes": sectors_loaded, "banks": banks_loaded, "active": steps_taken,
+TRACERS = {"lanes": sectors_loaded, "sides": sides, "banks": banks_loaded, "active": steps_taken,
            "owners": owners, "order": order, "vote": vote, "exchange": exchange,
            "joined": joined, "meeting": meeting}
-READERS = {"lanes": read_access, "banks": read_access, "active": read_steps,
+READERS = {"lanes": read_access, "sides": read_sides, "banks": read_access, "active": read_steps,
            "owners": read_owners, "order": lambda data: Order(**data), "vote": read_vote,
            "exchange": read_exchange, "joined": read_exchange, "meeting": lambda data: Meeting(**data)}
