@@ -10,8 +10,8 @@
 namespace tiles {
 
 constexpr int kSide = 64;
-constexpr int kStrip = 32;
-constexpr int kWarps = 8;
+constexpr int kStrip = 32, kStrips = kSide / kStrip;
+constexpr int kWarps = 16;
 constexpr int kEach = kSide * kSide / (32 * kWarps);  // Elements per thread.
 
 // So many neighbours in a row of a matrix, moved by one access.
@@ -22,22 +22,20 @@ struct alignas(sizeof(T) * kPack) Pack {
 
 // The pack that begins with element i, where packs are counted from p on.
 template <int kPack, class T>
-__device__ Pack<T, kPack>* pack_at(T* p, uint64_t i) {
+__device__ Pack<T, kPack>* pack_at(T* p, int64_t i) {
   return reinterpret_cast<Pack<T, kPack>*>(p) + i / kPack;
 }
 template <int kPack, class T>
-__device__ const Pack<T, kPack>* pack_at(const T* p, uint64_t i) {
+__device__ const Pack<T, kPack>* pack_at(const T* p, int64_t i) {
   return reinterpret_cast<const Pack<T, kPack>*>(p) + i / kPack;
 }
 
-// How many elements move at once where addresses and rows allow it: 16 bytes.
-template <class T>
-constexpr int kPackOf = 16 / sizeof(T);
+constexpr int kPackBytes = 16, kSectorBytes = 32;
 
 // One more word in a strip's row: then a column's words lie in different banks.
-template <class T>
+template <class T, int kRows>
 struct Tile {
-  T strip[kSide / kStrip][kSide][kStrip + 1];
+  T strip[kStrips][kRows][kStrip + 1];
 
   __device__ T& at(int r, int c) { return strip[c / kStrip][r][c % kStrip]; }
 };
@@ -46,20 +44,34 @@ struct Place {
   int row, column;
 };
 
-// Where a thread's k-th pack begins in the tile, or in the tile transposed. A
-// warp has kPack neighbouring rows of a strip, each of 32 / kPack packs.
+// Where a thread's first pack begins in the tile, or in the tile transposed. A
+// warp has kPack neighbouring rows of a strip, each of 32 / kPack packs. The
+// thread's next pack lies kDown rows below.
 template <int kPack>
-__device__ Place place(int k) {
-  constexpr int kAcross = kStrip / kPack, kStrips = kSide / kStrip;
-  const int which = k * kWarps + threadIdx.y, lane = threadIdx.x;
-  return {which / kStrips * kPack + lane / kAcross,
-          which % kStrips * kStrip + lane % kAcross * kPack};
+__device__ Place place() {
+  constexpr int kAcross = kStrip / kPack;
+  const int warp = threadIdx.y, lane = threadIdx.x;
+  return {warp / kStrips * kPack + lane / kAcross,
+          warp % kStrips * kStrip + lane % kAcross * kPack};
+}
+template <int kPack>
+constexpr int kDown = kWarps / kStrips* kPack;
+
+__device__ inline bool is_in(int64_t i, int64_t n) {
+  return static_cast<uint64_t>(i) < static_cast<uint64_t>(n);
 }
 
-// Whether each row of a matrix at p may be cut into packs.
+// How many elements lie between p and the sector's beginning.
 template <class T>
-bool has_packs(const T* p, int64_t columns) {
-  return reinterpret_cast<uintptr_t>(p) % 16 == 0 && columns % kPackOf<T> == 0;
+__device__ int offset_in_sector(const T* p) {
+  return reinterpret_cast<uintptr_t>(p) % kSectorBytes / sizeof(T);
+}
+
+// Whether each row of a matrix at p begins at a multiple of so many bytes.
+template <class T>
+bool rows_begin_at(int bytes, const T* p, int64_t columns) {
+  return reinterpret_cast<uintptr_t>(p) % bytes == 0 &&
+         columns % (bytes / sizeof(T)) == 0;
 }
 
 inline int64_t tiles_for(int64_t n) { return (n + kSide - 1) / kSide; }
