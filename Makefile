@@ -30,12 +30,14 @@ SOURCES   := $(filter-out %.exercise.cu,$(KERNELS))
 EXERCISES := $(filter %.exercise.cu,$(KERNELS))  # A student's copy lacks solutions.
 TASKS     := common/classroom/tasks
 
-# chapters/NN_name/<op>.four.cu -> NN, <op>.four, <op>, .four
+# chapters/NN_name/<op>.four.cu -> NN, <op>.four, <op>, .four, NN.four; of a
+# chapter with several contracts, those without an exercise are NN.<op>.
 number  = $(firstword $(subst _, ,$(word 2,$(subst /, ,$1))))
 stem    = $(basename $(notdir $1))
 op      = $(firstword $(subst ., ,$(notdir $1)))
 variant = $(patsubst $(call op,$1)%,%,$(call stem,$1))
-name    = $(call number,$1)$(call variant,$1)
+beside  = $(if $(wildcard $(dir $1)$(call op,$1).exercise.cu),,.$(call op,$1))
+name    = $(call number,$1)$(call beside,$1)$(call variant,$1)
 
 NAMES   := $(foreach s,$(SOURCES),$(call name,$s))
 NUMBERS := $(sort $(foreach s,$(SOURCES),$(call number,$s)))
