@@ -361,7 +361,7 @@ TEST_CASE("elementwise handles every offset, others in each array") {
       for (int64_t other = 0; other < 16; ++other) {
         Offsets offsets(operands + 1, offset);
         offsets.back() = other;
-        calls.add(offset % 2 ? 83 : 18, offsets);
+        calls.add(other % 2 ? 1100 : 18, offsets);
       }
     }
   });
@@ -710,7 +710,8 @@ TEST_CASE("elementwise rounds a product and a sum once") {
     return made<Half>(rounded<Half>(static_cast<float>(exact)));
   });
   for (int64_t offset = 0; offset < 5; ++offset) {
-    floats.add(2050, {offset, 0, offset, 2});
+    floats.add_of(2050, {offset, 0, offset, 2},
+                  {random(2050), random(2050), random(2050)});
     halves.add(2050, {offset, offset, offset, offset});
   }
   floats.check(4);
@@ -921,6 +922,7 @@ TEST_CASE(
   const std::string results = "The results overlap.";
   refused("half_and_sign", 8, at, at, at + 32, nullptr, results);
   refused("half_and_sign", 8, at, at + 7, at + 32, nullptr, results);
+  refused("gelu_mul_gradient float", 8, at, at, at + 32, at + 40, results);
   refused("half_and_sign", 8, at + 32, at, at + 1, nullptr, overlap);
   refused("add char", 8, at, nullptr, at, at, "There is no such function.");
   CUDA_CHECK(cudaDeviceSynchronize());
