@@ -16,15 +16,16 @@ namespace {
 
 // All that the engine has to be told of a ReLU.
 struct Rectify {
-  // A NaN is not <= 0, so it passes; -0 is, and becomes +0.
-  __device__ float operator()(float x) const { return x <= 0.f ? 0.f : x; }
+  __device__ float operator()(float x) const {
+    // A NaN is not <= 0, so it passes; -0 is, and becomes +0.
+    return x <= 0.f ? 0.f : x;
+  }
 };
 
 }  // namespace
 
 void relu(const float* x, float* y, int64_t n, cudaStream_t stream) {
-  const elementwise::Error error =
-      elementwise::unary(Rectify{}, n, y, x, stream);
+  const auto error = elementwise::unary(Rectify{}, n, y, x, stream);
   if (!error) return;
   std::fprintf(stderr, "relu: %s\n", error);
   std::exit(EXIT_FAILURE);

@@ -16,15 +16,23 @@ namespace {
 
 // All that the engine has to be told of a ReLU.
 struct Rectify {
-  // A NaN is not <= 0, so it passes; -0 is, and becomes +0.
-  __device__ float operator()(float x) const { return x <= 0.f ? 0.f : x; }
+  __device__ float operator()(float x) const {
+    // >>> Your code, at most 1 line: return x where it is positive, +0 where it
+    // is negative or a zero of either sign, and a NaN where it is one.
+    return 0.f;  // Remove this line.
+    // <<<
+  }
 };
 
 }  // namespace
 
 void relu(const float* x, float* y, int64_t n, cudaStream_t stream) {
-  const elementwise::Error error =
-      elementwise::unary(Rectify{}, n, y, x, stream);
+  // >>> Your code, at most 1 line: let the engine apply a Rectify to the n
+  // elements of x, with results in y and the work on the stream. Keep what it
+  // returns, a sentence or nullptr, as `error`. The order of the arguments is
+  // told at the beginning of elementwise.h.
+  const char* error = nullptr;  // Remove this line.
+  // <<<
   if (!error) return;
   std::fprintf(stderr, "relu: %s\n", error);
   std::exit(EXIT_FAILURE);
