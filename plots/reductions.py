@@ -14,25 +14,19 @@ any of them; each reads an array that has left the L2 cache.
 
 import ctypes
 import dataclasses
-import datetime
 import math
-import pathlib
 import random
 import statistics
 import sys
 
-from ladder.measured import bench, records
-from ladder.measured.tie import tie
-from ladder.measured.work import percentiles, pointer, reading, stream_of
+from ladder.measured import records, work
+from ladder.measured.work import MOST_SLOTS, pointer, reading, stream_of
 from ladder.pages import ROOT
 
 NAME = "reductions.json"
 SOURCES = ("tests/any_reduce/any_reduce.cu", "plots/reductions/cub_rows.cu",
            "common/harness/read_kernel.cu", "plots/reductions.py")
 SEED, DRAWN = 2026, 96
-CALLS, WARM_UP = 40, 5
-HELD_BACK = 12_000_000  # Clock cycles: about 6 ms.
-MOST_SLOTS = 2000
 ROOF_FROM = 1 << 27  # Bytes: from here on, the read roof is what counts.
 
 # The engine's name for an operation, and the bytes of an element.
@@ -239,19 +233,6 @@ def check(torch, case, by, got, x, expected):
         sys.exit(f"reductions: {by}, {case}: off by {worst} more than allowed; nothing is timed that is wrong")
 
 
-def slot_of(call, slots):
-    """Far from each other, and none twice but where all of them are more than the cache holds."""
-    return 1 + call * ((slots - 1) // CALLS) if slots > CALLS else call % slots
-
-
-def microseconds(torch, call, slots, others):
-    """(10th, 50th, 90th percentile) of CALLS calls, after `others` have filled the cache."""
-    for _ in range(WARM_UP):
-        call(0)
-    others.sum()
-    return percentiles(torch, lambda k: call(slot_of(k, slots)), CALLS, HELD_BACK)
-
-
 def measure(torch, engine, cub, reader, asked):
     pool, of = None, None
     others = torch.zeros(torch.cuda.get_device_properties(0).L2_cache_size, device="cuda")  # Four times as many bytes.
@@ -273,7 +254,7 @@ def measure(torch, engine, cub, reader, asked):
                 continue
             if by in ("engine", "CUB"):
                 check(torch, case, by, call(0), arrays[0], expected)
-            yield Time(number, by, *(round(us, 3) for us in microseconds(torch, call, len(arrays), others)))
+            yield Time(number, by, *work.microseconds(torch, call, len(arrays), others))
 
 
 # ---- What is told ------------------------------------------------------------
@@ -304,29 +285,16 @@ def tell(asked, times):
 def main(paths):
     if len(paths) != 3:
         sys.exit(__doc__)
-    try:
-        import torch
-    except ImportError as error:
-        print(f"PyTorch is absent ({error}), and there is nothing to compare with.")
+    if not (torch := work.pytorch()):
         return
     libraries = [ctypes.CDLL(ROOT / path) for path in paths]
-    commit, dirty = bench.checkout()
     asked, times = cases(), []
     for time in measure(torch, *libraries, asked):
         times.append(time)
     tell(asked, times)
-    context = {
-        "gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda,
-        "commit": commit, "dirty": dirty, "date": datetime.date.today().isoformat(),
-        "command": "make reductions", "calls": CALLS, "seed": SEED,
-        "sources": {source: tie(ROOT, source) for source in SOURCES},
-    }
-    folder = bench.DATA / records.gpu_folder(context["gpu"]) / context["date"]
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / NAME).write_text(records.sealed({
-        "context": context, "cases": [dataclasses.asdict(case) for case in asked],
-        "times": [dataclasses.asdict(time) for time in times]}))
-    print(f"Wrote {(folder / NAME).relative_to(ROOT)}.")
+    work.write(torch, NAME, "make reductions", SOURCES, seed=SEED,
+               cases=[dataclasses.asdict(case) for case in asked],
+               times=[dataclasses.asdict(time) for time in times])
 
 
 if __name__ == "__main__":

@@ -64,17 +64,6 @@ class Told(unittest.TestCase):
         self.assertIn("at least 95.0 % of the read", said.getvalue())
 
 
-class Slots(unittest.TestCase):
-    def test_none_is_read_twice_where_there_are_enough(self):
-        for slots in (reductions.CALLS + 1, 100, 2000):
-            used = [reductions.slot_of(k, slots) for k in range(reductions.CALLS)]
-            self.assertEqual(len(set(used)), reductions.CALLS)
-            self.assertTrue(all(0 < slot < slots for slot in used), "the first is for warming up")
-
-    def test_all_are_read_in_turn_where_there_are_few(self):
-        self.assertEqual({reductions.slot_of(k, 3) for k in range(reductions.CALLS)}, {0, 1, 2})
-
-
 class Struct(unittest.TestCase):
     def test_is_the_one_of_the_header(self):
         """Names in their order; the types are C's of the same size."""

@@ -1,13 +1,19 @@
 """How an operation is done beside the chapters: by PyTorch and by Triton, and how it is timed.
 
-plots/<op>_peers.py has a class Peers of each, a Work with a Triton `kernel`.
+plots/<op>_peers.py has a class Peers of each, a Work with a Triton `kernel`. The engines'
+cases, in plots/*.py, are timed and recorded by what stands at the end.
 """
 
 import ctypes
+import datetime
 import importlib
 import statistics
 import sys
 import types
+
+from ladder.measured import bench, records
+from ladder.measured.tie import tie
+from ladder.pages import ROOT
 
 try:
     import triton
@@ -127,3 +133,48 @@ def stream_of(torch):
 
 def pointer(tensor):
     return ctypes.c_void_p(tensor.data_ptr())
+
+
+# ---- Engines: many cases, each in many slots ---------------------------------
+
+CALLS, WARM_UP = 40, 5
+HELD_BACK = 12_000_000  # Clock cycles: about 6 ms.
+MOST_SLOTS = 2000
+
+
+def pytorch():
+    """The module, or None where it is absent: then there is nothing to compare with."""
+    try:
+        import torch
+    except ImportError as error:
+        print(f"PyTorch is absent ({error}), and there is nothing to compare with.")
+        return None
+    return torch
+
+
+def slot_of(call, slots):
+    """Far from each other, and none twice but where all of them are more than the cache holds."""
+    return 1 + call * ((slots - 1) // CALLS) if slots > CALLS else call % slots
+
+
+def microseconds(torch, call, slots, others):
+    """(10th, 50th, 90th percentile) of CALLS calls, after `others` have filled the cache."""
+    for _ in range(WARM_UP):
+        call(0)
+    others.sum()
+    tenths = percentiles(torch, lambda k: call(slot_of(k, slots)), CALLS, HELD_BACK)
+    return tuple(round(us, 3) for us in tenths)
+
+
+def write(torch, name, command, sources, **told):
+    """plots/data/<gpu>/<date>/name: what was timed, tied to its sources."""
+    commit, dirty = bench.checkout()
+    context = {
+        "gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda,
+        "commit": commit, "dirty": dirty, "date": datetime.date.today().isoformat(),
+        "command": command, "calls": CALLS, "sources": {source: tie(ROOT, source) for source in sources},
+    }
+    folder = bench.DATA / records.gpu_folder(context["gpu"]) / context["date"]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(records.sealed({"context": context, **told}))
+    print(f"Wrote {(folder / name).relative_to(ROOT)}.")
