@@ -832,6 +832,13 @@ std::vector<Stored<T>> to_cast() {
           values.push_back(static_cast<T>(-low));
         }
       }
+      // Just above the middle of two halves, and of two bfloat16s: who rounds
+      // twice takes it for the middle.
+      for (const int digits : {8, 11}) {
+        const Real v = std::ldexp(1 + std::ldexp(1.0L, -digits), exponent) +
+                       (kIsFraction<T> ? 0x1p-35L : 1);
+        if (kIsFraction<T> || v < 0x1p31L) values.push_back(static_cast<T>(v));
+      }
     }
     return values;
   }

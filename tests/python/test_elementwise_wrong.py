@@ -57,6 +57,7 @@ WRONG = [
           "__fadd_rn(__fmul_rn(a, b), c)", "floats", "elementwise rounds a product and a sum once"),
     Wrong("too large a fraction is not held back", "functors.h", "if (x >= From(kEnd<To>)) return kMost<To>;", "",
           "casts_float", CASTS),
+    Wrong("a whole number is rounded twice", "functors.h", "return To(x);", "return To(float(x));", "casts_int32", CASTS),
     Wrong("a NaN becomes whatever the hardware says", "functors.h", "x == x ? To(x) : To(0)", "To(x)", "casts_double", CASTS),
 ]
 
