@@ -108,7 +108,7 @@ struct Share {
   }
 };
 
-// r[i], r[i + 1], ... of a pack of each operand.
+// Pack i of the results, of a pack of each operand.
 template <bool kPairs, class F, class Out, int kWidth, class... A>
 __device__ void apply(const F& f, Out r, int64_t i,
                       const Pack<A, kWidth>&... x) {
