@@ -30,12 +30,14 @@ SOURCES   := $(filter-out %.exercise.cu,$(KERNELS))
 EXERCISES := $(filter %.exercise.cu,$(KERNELS))  # A student's copy lacks solutions.
 TASKS     := common/classroom/tasks
 
-# chapters/NN_name/<op>.four.cu -> NN, <op>.four, <op>, .four
+# chapters/NN_name/<op>.four.cu -> NN, <op>.four, <op>, .four, NN.four; of a
+# chapter with several contracts, those without an exercise are NN.<op>.
 number  = $(firstword $(subst _, ,$(word 2,$(subst /, ,$1))))
 stem    = $(basename $(notdir $1))
 op      = $(firstword $(subst ., ,$(notdir $1)))
 variant = $(patsubst $(call op,$1)%,%,$(call stem,$1))
-name    = $(call number,$1)$(call variant,$1)
+beside  = $(if $(wildcard $(dir $1)$(call op,$1).exercise.cu),,.$(call op,$1))
+name    = $(call number,$1)$(call beside,$1)$(call variant,$1)
 
 NAMES   := $(foreach s,$(SOURCES),$(call name,$s))
 NUMBERS := $(sort $(foreach s,$(SOURCES),$(call number,$s)))
@@ -110,7 +112,7 @@ endif
 
 PAPERWORK := handout formats leaderboard gradescope  # Of the classroom: nothing is compiled for it.
 NEEDS_NOTHING := help clean doctor diff% compare plots figures weave start% hint% $(PAPERWORK) \
-  $(if $(filter cpu,$(BACKEND)),bench% peers reductions pitfalls latency)
+  $(if $(filter cpu,$(BACKEND)),bench% peers reductions elementwise pitfalls latency)
 NEEDS_PYTHON := test% plots figures weave $(STEPS:=%) watch progress grade regrade $(PAPERWORK)
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
@@ -370,7 +372,7 @@ $(ENGINES:%=$(B)/any_%.so): $(B)/any_%.so: $$(call parts,$$*,shared/)
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers reductions sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-classroom
+.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers reductions elementwise sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-classroom
 always:
 
 define HELP
@@ -405,6 +407,7 @@ make bench03         measure those of chapter 03
 make compare         your GPU's results beside those recorded; N=2^26: that size
 make peers           time them beside CUB, PyTorch and Triton, in one process
 make reductions      time chapter 12's engine beside PyTorch and CUB
+make elementwise     time chapter 13's, likewise
 make sweep           try other constants in a chapter: timed, or counted
 make pitfalls        measure wrongly, on purpose
 make latency         time a load, a tree's step, an atomic addition, each alone
@@ -558,11 +561,13 @@ peers: $(call built,.so,$(LOADED))
 reductions: $(B)/any_reduce.so $(B)/plots/reductions/cub_rows.so \
     $(B)/common/harness/read_kernel.so
 	@$(PYTHON) plots/reductions.py $^
+elementwise: $(B)/any_elementwise.so $(B)/plots/elementwise/cub_transform.so
+	@$(PYTHON) plots/elementwise.py $^
 pitfalls: $(B)/plots/pitfalls.program
 	@$(PYTHON) -m ladder.measured.pitfalls ./$<
 else
 .PHONY: $(NUMBERS:%=bench%)
-bench peers reductions pitfalls latency $(NUMBERS:%=bench%):
+bench peers reductions elementwise pitfalls latency $(NUMBERS:%=bench%):
 	@echo "Nothing is measured here: there is no time without a GPU, and the"
 	@echo "CPU would time itself. What it can say of a kernel, ./run prints."
 	@echo "'make plots' redraws the results that are recorded in plots/data."

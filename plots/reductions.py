@@ -229,14 +229,10 @@ def measure(torch, engine, cub, reader, asked):
 def main(paths):
     if len(paths) != 3:
         sys.exit(__doc__)
-    try:
-        import torch
-    except ImportError as error:
-        print(f"PyTorch is absent ({error}), and there is nothing to compare with.")
-        return
-    asked = cases()
-    times = list(measure(torch, *(ctypes.CDLL(ROOT / path) for path in paths), asked))
-    many.keep(NAME, many.context(torch, "make reductions", READ, SOURCES, seed=SEED), asked, times)
+    if torch := many.pytorch():
+        asked = cases()
+        times = list(measure(torch, *(ctypes.CDLL(ROOT / path) for path in paths), asked))
+        many.keep(NAME, many.context(torch, "make reductions", READ, SOURCES, seed=SEED), asked, times)
 
 
 if __name__ == "__main__":

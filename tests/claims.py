@@ -41,7 +41,7 @@ from ladder.measured import records
 from ladder.pages import Problem
 
 TEXT = r"'(?:[^'\\]|\\.)*'"
-CLAIM = re.compile(r"(?P<file>\S+)\s+(?P<kernel>\w+(?:<[^>]*>)?)\s*:\s+(?P<parts>.+)", re.S)
+CLAIM = re.compile(r"(?P<file>\S+)\s+(?P<kernel>\w+(?:<.+?>)?)\s*:\s+(?P<parts>.+)", re.S)
 PART = re.compile(
     r"\s*(?P<count>\d+)\s+x\s+(?P<opcode>[\w.*:]+)"
     rf"(?:\s+(?:(?P<loop>in\s+loop)(?:\s+(?P<loop_text>{TEXT}))?|at\s+(?P<at_text>{TEXT})))?"

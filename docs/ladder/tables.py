@@ -1,6 +1,6 @@
 """The tables, figures and single values that weave.py puts into pages.
 
-    table chapter [N...]      this chapter beside the one before and the copy
+    table chapter [FILE] [N...]  this chapter beside the one before and the copy
     table variants [N...] [SERIES]   the files of this chapter beside each other
     table misaligned [N...]   aligned and one element off, same process
     table counters CASE [ROW, ROW...]   counters, this chapter beside the one before
@@ -24,7 +24,7 @@
     table latency             what plots/latency.cu measures, on each GPU that has a record
     figure ladder             what plot.py drew, with its caption
     figure gpus               each chapter's part of the copy, on two GPUs
-    figure by_size            the same, for this chapter
+    figure by_size [FILE]     the same, for this chapter
     figure error              how the error of a sum grows
     figure error_speed "ALT" OP "TITLE" OP "TITLE"   worst errors beside times, of two contracts
     figure counters           what the executor counts of each chapter, beside times
@@ -54,7 +54,9 @@ plots/data than the H200's; share_us and share_ns take it in front of the slash.
     value counter FILE CASE ROW   16.00
     value peer FILE BY N      1.14 x   what BY (CUB, PyTorch, ...) takes, in times of FILE's
     value cases NAME mean     1.55 x   of all ratios to PyTorch's time; worst, count, below 0.95,
-                              large (from 2^27 bytes on), large below 0.9 of the roof
+                              large (from 2^27 bytes on), large below 0.9 of the roof,
+                              roof WORDS: the least of large cases whose names end so,
+                              beside CUB: the least of CUB's time over the engine's
     value arbitration FILE    0.5 %    what hardware adds to FILE's wavefronts of shared memory
     value latency NAME        262.1    ns of one thing alone: NAME as plots/latency.cu prints it
     value latency_us NAME [* COUNT]   1.19   µs of so many, one after the other
@@ -120,7 +122,7 @@ def marked(kind, lines, page):
 
 
 def table_chapter(args, page):
-    root, source = records.root_of(page), _source(page)
+    root, (source, sizes) = records.root_of(page), _source_and_rest(args, page)
     shown = _with_previous(root, source)
     this = shown[-1]
     halves = bool(this.sizes(records.READ))  # A copy writes as much as it reads.
@@ -128,7 +130,7 @@ def table_chapter(args, page):
     for record in shown:
         header += [f"{_folder(record)} µs", "of the copy"]
     rows = []
-    for n in _sizes(args, this, SIZES):
+    for n in _sizes(sizes, this, SIZES):
         cells = [f"{n:,}", _us(this.copy_of(this.row(this.op, n)))]
         for record in shown:
             row = record.row(record.op, n)
@@ -338,9 +340,15 @@ def figure_ratios(args, page):
 
 
 def value_cases(args, page):
-    usage = "value cases NAME mean|worst|count|below PART|large|large below PART"
-    name, words = _name_and(args, r"mean|worst|count|large|(large )?below [\d.]+", usage)
+    usage = "value cases NAME mean|worst|count|below PART|large|large below PART|roof ENDING|beside WHOM"
+    name, words = _name_and(args, r"mean|worst|count|large|(large )?below [\d.]+|roof .+|beside \w+", usage)
     compared = cases.newest(records.root_of(page), name)
+    what, _, rest = words.partition(" ")
+    if what in ("roof", "beside"):
+        least = (compared.least_of_roof if what == "roof" else compared.worst_beside)(rest)
+        if least is None:
+            raise ValueError(f"no case of {name} has '{rest}'")
+        return [f"{100 * least:.1f} %" if what == "roof" else f"{least:.2f} x"]
     what, _, part = words.partition("below ")
     if part:
         numbers, of = (compared.large, compared.of_roof) if what else (range(len(compared.cases)), compared.ratio)
@@ -611,9 +619,9 @@ def figure_gpus(args, page):
 
 
 def figure_by_size(args, page):
-    root, source = records.root_of(page), _source(page)
+    root, (source, _) = records.root_of(page), _source_and_rest(args, page)
     shown = _with_previous(root, source)
-    return _figure(root, page, f"by_size_{source.parent.name}.svg",
+    return _figure(root, page, f"by_size_{records.figure_name(source)}.svg",
                    "Lines: bandwidth in percent of what a plain copy or read reaches, "
                    "against the number of elements, for this chapter and the one before", shown)
 
@@ -869,12 +877,14 @@ def _picture(root, page, name, alt):
 
 def _source(page):
     """The chapter's own file, beside its page."""
-    found = [s for s in records.sources(page.parent)
-             if not records.is_variant(s)]
-    if len(found) != 1:
-        raise ValueError(f"{page.parent.name} has {len(found)} files "
-                         "<op>.cu, where one was expected")
-    return found[0]
+    return records.chapters_own(page.parent)
+
+
+def _source_and_rest(args, page):
+    """FILE N... or N... of the chapter's own."""
+    if args and args[0].endswith(".cu"):
+        return _beside(page, args[0]), args[1:]
+    return _source(page), args
 
 
 def _sizes(args, record, default, series=None):

@@ -91,12 +91,14 @@ class Woven(unittest.TestCase):
 
     def test_values(self):
         for words, expected in (("mean", "1.00 x"), ("worst", "0.50 x"), ("below 0.95", "1"), ("count", "3"),
-                                ("large", "2"), ("large below 0.9", "1")):
+                                ("large", "2"), ("large below 0.9", "1"),
+                                ("roof equal", "50.0 %"), ("beside CUB", "1.10 x")):
             self.assertEqual(tables.value_cases(["engine", *words.split()], self.page), [expected], words)
 
     def test_a_word_too_much_is_refused(self):
-        with self.assertRaises(ValueError):
-            tables.value_cases(["engine", "median"], self.page)
+        for words in ("median", "roof nothing", "beside Thrust"):
+            with self.assertRaises(ValueError):
+                tables.value_cases(["engine", *words.split()], self.page)
 
 
 class Drawn(unittest.TestCase):

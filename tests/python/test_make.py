@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -87,6 +88,12 @@ class MakeTest(unittest.TestCase):
         goals = (f"{goal}{name}" for goal in ("chapter", "ptx") for name in sorted(NAMES))
         status, output = make("-n", "BACKEND=cpu", *goals)
         self.assertEqual(status, 0, output)
+
+    def test_a_second_contract_of_a_chapter_is_called_by_its_name(self):
+        """Each file is built under its own name, and none twice."""
+        listed = [line.strip() for line in make()[1].splitlines() if re.fullmatch(r" {4}chapter\d\d\S*\s*", line)]
+        self.assertEqual(len(listed), len(FILES))
+        self.assertEqual(len(set(listed)), len(FILES))
 
     def test_the_first_build_says_that_it_takes_long(self):
         with tempfile.TemporaryDirectory() as nothing:

@@ -28,6 +28,18 @@ class Tables(unittest.TestCase):
                          "100.0 % | 3,981 |")
         self.assertEqual(len(lines), 5)
 
+    def test_of_two_contracts_the_page_is_about_the_one_with_the_exercise(self):
+        other = self.page.with_name("gelu.cu")
+        made_up.add_chapter(self.root, other, 3000)
+        with self.assertRaisesRegex(ValueError, "several and not one exercise"):
+            self.render("table", "chapter", "2^28")
+        self.page.with_name("relu.exercise.cu").write_text("")
+        self.assertIn("| 268,435,456 | 539 | 861 |", self.render("table", "chapter", "2^28")[2])
+        self.assertIn("| 268,435,456 | 539 | 718 |", self.render("table", "chapter", "gelu.cu", "2^28")[2])
+        names = [figure.name for figure in plot.figures(self.root)]
+        self.assertIn("by_size_03_pack.svg", names)
+        self.assertIn("by_size_03_pack.gelu.svg", names)
+
     def test_first_chapter_stands_alone(self):
         page = self.root / "chapters/01_one_thread_each/README.md"
         lines = self.render("table", "chapter", page=page)

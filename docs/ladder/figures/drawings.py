@@ -5,8 +5,8 @@ A figure is one idea of one page, which says in its directive what is traced for
 """
 
 from ladder.figures import (
-    active_figure, bank_figures, drawings_bits, drawings_memory, drawings_teams, drawings_threads,
-    error_figure, meeting_figures, race_figures, tree_figures
+    active_figure, bank_figures, drawings_bits, drawings_memory, drawings_paths, drawings_teams,
+    drawings_threads, error_figure, meeting_figures, race_figures, tree_figures
 )
 from ladder.figures.drawing import Kind, chapter, views
 from ladder.figures.trace_kinds import SECTOR
@@ -183,6 +183,8 @@ KINDS = {
                   "thread for each short row, four for each longer one", drawings_teams.of_teams),
     "columns": Kind("", drawings_teams.draw_columns, "A matrix, cut into the loads of its threads: two "
                     "take turns with the rows, and each load serves four columns", drawings_teams.of_teams),
+    "paths": Kind("", drawings_paths.draw_paths, "Pairs of arrays that begin at different addresses, cut "
+                  "into the accesses of their threads", drawings_paths.of_paths),
     "tree": Kind("tree", lambda shown: tree_figures.draw_tree(*views(shown)),
                  "Eight numbers, and below them a row per step: arrows lead from two numbers to "
                  "the thread that adds them", of_tree),

@@ -87,7 +87,7 @@ def _of_records(root):
                      lambda _: two_gpus_figure.draw_gpus(both, title))
     for source in recorded:
         shown = [recorded[s] for s in (records.previous(root, source), source) if s in recorded]
-        yield Figure(f"by_size_{source.parent.name}.svg", shown, draw_by_size)
+        yield Figure(f"by_size_{records.figure_name(source)}.svg", shown, draw_by_size)
 
 
 def _of_traces(root):

@@ -85,6 +85,14 @@ class Compared:
     def large(self):
         return [k for k, case in enumerate(self.cases) if case.bytes >= LARGE]
 
+    def least_of_roof(self, ending):
+        """Of the large cases whose name ends so."""
+        return min((self.of_roof(k) for k in self.large if self.cases[k].name.endswith(ending)), default=None)
+
+    def worst_beside(self, by):
+        """The least of another's time over the engine's."""
+        return min((ways[by] / ways[ENGINE] for ways in self.ways if by in ways), default=None)
+
 
 # ---- Timing ------------------------------------------------------------------
 
@@ -116,6 +124,16 @@ def cache_of(torch):
 def slot_of(call, slots):
     """Far from each other, and none twice but where all of them are more than the cache holds."""
     return 1 + call * ((slots - 1) // CALLS) if slots > CALLS else call % slots
+
+
+def pytorch():
+    """The module, or None where it is absent: then there is nothing to compare with."""
+    try:
+        import torch
+    except ImportError as error:
+        print(f"PyTorch is absent ({error}), and there is nothing to compare with.")
+        return None
+    return torch
 
 
 class Timer:

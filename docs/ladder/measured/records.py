@@ -214,6 +214,22 @@ def main_sources(root):
     return [source for source in all_sources(root) if not is_variant(source)]
 
 
+def chapters_own(folder):
+    """The file that a chapter's page is about: of several contracts, the one with the exercise."""
+    found = [source for source in sources(folder) if not is_variant(source)]
+    if len(found) > 1:
+        found = [source for source in found if source.with_suffix(".exercise.cu").is_file()]
+    if len(found) != 1:
+        raise RecordError(f"{folder.name} has no <op>.cu, or several and not one exercise")
+    return found[0]
+
+
+def figure_name(source):
+    """What is drawn of a chapter's file is called by its folder, if the chapter is about it."""
+    own = source == chapters_own(source.parent)
+    return source.parent.name + ("" if own else f".{op_of(source)}")
+
+
 def measured(root, sources, gpu=REFERENCE_GPU):
     """The records of what has been measured: a new chapter need not wait for a GPU."""
     found = []

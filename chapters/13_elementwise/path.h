@@ -1,0 +1,99 @@
+// Which elements go in packs, and how wide these are: decided on the host, from
+// nothing but types, addresses and n. It follows no pointer.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+namespace elementwise {
+
+using Error = const char*;
+
+constexpr int kBlock = 256;
+constexpr int kAccess = 16;   // Bytes: the most that one access moves.
+constexpr int kMostPack = 8;  // Elements.
+
+// ---- By type ----------------------------------------------------------------
+
+// A type that promises less alignment than it has bytes goes one by one.
+template <class T>
+constexpr int pack_of() {
+  static_assert(sizeof(T) <= kAccess,
+                "elementwise: an element of more than 16 bytes fits no access");
+  const int most = std::min<int>(kAccess / sizeof(T), kMostPack);
+  return alignof(T) == sizeof(T) ? most : 1;
+}
+
+// The elements that one access moves, whichever array it is of.
+template <class... T>
+constexpr int kPackSize = std::min({pack_of<T>()...});
+
+// The elements that a thread takes, in packs as wide as there are: it loads 16
+// bytes or more of its operands A. They are in flight while it waits.
+template <class... A>
+constexpr int share_of(int pack) {
+  return pack * std::max<int>(1, kAccess / (pack * (... + sizeof(A))));
+}
+
+// ---- By address -------------------------------------------------------------
+
+// First `head` elements, then packs of `width`, then what is left.
+struct Path {
+  int width;
+  int64_t head, packs, blocks;
+};
+
+// Where an array begins.
+struct Place {
+  uintptr_t at;
+  int bytes, alignment;  // Of an element.
+};
+
+// The widest packs that begin at the same element of every array.
+inline Path make_path(int pack, int share, int64_t n,
+                      std::span<const Place> places) {
+  const auto element = [](const Place& p) { return p.at / p.bytes; };
+  const uintptr_t first = element(places[0]);
+  uintptr_t differ = 0;  // Bits in which two arrays' elements do.
+  for (const Place& p : places) differ |= element(p) ^ first;
+  int width = pack;
+  while (differ % width != 0) width /= 2;
+  const int64_t head = std::min<int64_t>(n, -first % width);
+  const int64_t packs = (n - head) / width;
+  const int64_t tile = kBlock * (share / width);  // Packs of a block.
+  return {width, head, packs, std::max<int64_t>(1, (packs + tile - 1) / tile)};
+}
+
+// ---- What is refused --------------------------------------------------------
+
+// An array may be written in place: where each element is read, and by the same
+// thread. Otherwise somebody would read what somebody else has overwritten.
+inline bool may_write(const Place& r, const Place& p, int64_t n) {
+  const bool apart = r.at + n * r.bytes <= p.at || p.at + n * p.bytes <= r.at;
+  return apart || (r.at == p.at && r.bytes == p.bytes);
+}
+
+// What is wrong with n elements of these arrays, or nullptr. A result may not
+// share memory with another one.
+inline Error trouble(int64_t n, std::span<const Place> results,
+                     std::span<const Place> operands) {
+  if (n < 0) return "n is negative.";
+  if (n > int64_t{INT32_MAX} * kBlock)
+    return "n is more than a grid has threads for.";
+  for (const auto& places : {results, operands}) {
+    for (const Place& p : places) {
+      if (n > 0 && p.at == 0) return "An array is a null pointer.";
+      if (p.at % p.alignment) return "An array is not aligned to its elements.";
+    }
+  }
+  for (const Place& r : results)
+    for (const Place& p : operands)
+      if (!may_write(r, p, n)) return "A result overlaps an operand in part.";
+  if (results.size() > 1 && n > 0 &&
+      (results[0].at == results[1].at || !may_write(results[0], results[1], n)))
+    return "The results overlap.";
+  return nullptr;
+}
+
+}  // namespace elementwise

@@ -1,0 +1,19 @@
+// Functions of halves, by name.
+#include "tests/any_elementwise/family.h"
+
+using namespace elementwise;
+
+std::vector<by_name::Member> by_name::halves() {
+  return {
+      member<Relu<__half>, __half, __half>("relu half"),
+      member<Scale<__half>, __half, __half>("scale half"),
+      member<Add<__half>, __half, __half, __half>("add half"),
+      member<MultiplyAdd<__half>, __half, __half, __half, __half>("fma half"),
+      member<GeluExact<__half>, __half, __half>("gelu_exact half"),
+      member<GeluTanh<__half>, __half, __half>("gelu_tanh half"),
+      member<GeluQuick<__half>, __half, __half>("gelu_quick half"),
+      member<GeluMul<__half>, __half, __half, __half>("gelu_mul half"),
+      member<GeluMulGradient<__half>, Two<__half, __half>, __half, __half,
+             __half>("gelu_mul_gradient half"),
+  };
+}
