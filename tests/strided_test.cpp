@@ -3,7 +3,6 @@
 #include <map>
 #include <numeric>
 
-#include "chapters/15_strides_and_casts/divider.h"
 #include "chapters/15_strides_and_casts/paths.h"
 #include "tests/any_strided/any_strided.h"
 #include "tests/contract.h"
@@ -221,6 +220,7 @@ std::vector<Number> results(const Case& c, const std::vector<Number>& in) {
   if (c.what.starts_with("addcmul"))  // nvcc makes one instruction of it.
     return {std::fma(static_cast<float>(in[1]), static_cast<float>(in[2]),
                      static_cast<float>(in[0]))};
+  if (c.what.starts_with("less")) return {in[0] < in[1] ? 1.0L : 0.0L};
   if (c.what.starts_with("add scalar"))
     return {rounded(in[0] + static_cast<float>(c.scalar))};
   if (c.what.starts_with("sum"))
@@ -452,48 +452,56 @@ Case random_case(const std::string& what, int arrays) {
   return c;
 }
 
-const std::map<std::string, int> kFunctions = {{"add float", 3},
-                                               {"add half", 3},
-                                               {"add bfloat16", 3},
-                                               {"add int32", 3},
-                                               {"copy bool", 2},
-                                               {"copy uint8", 2},
-                                               {"copy int8", 2},
-                                               {"copy int16", 2},
-                                               {"copy int32", 2},
-                                               {"copy int64", 2},
-                                               {"copy half", 2},
-                                               {"copy bfloat16", 2},
-                                               {"copy float", 2},
-                                               {"copy double", 2},
-                                               {"relu float", 2},
-                                               {"relu half", 2},
-                                               {"addcmul float", 4},
-                                               {"add scalar half", 2},
-                                               {"sum and difference float", 4}};
+const std::map<std::string, int> kFunctions = {
+    {"add float", 3},       {"add half", 3},
+    {"add bfloat16", 3},    {"add int32", 3},
+    {"copy bool", 2},       {"copy uint8", 2},
+    {"copy int8", 2},       {"copy int16", 2},
+    {"copy int32", 2},      {"copy int64", 2},
+    {"copy half", 2},       {"copy bfloat16", 2},
+    {"copy float", 2},      {"copy double", 2},
+    {"relu float", 2},      {"relu half", 2},
+    {"addcmul float", 4},   {"less float", 3},
+    {"add scalar half", 2}, {"sum and difference float", 4}};
 
 }  // namespace
 
 // ---- The divider ------------------------------------------------------------
 
+namespace {
+
+void check_quotients(const std::vector<uint32_t>& all, uint32_t d) {
+  const DeviceArray<uint32_t> n(all), quotients(all.size());
+  any_quotients(n.data(), static_cast<int>(all.size()), d, quotients.data());
+  const std::vector<uint32_t> found = quotients.to_host();
+  for (size_t i = 0; i < all.size(); ++i) {
+    INFO(all[i], " / ", d);
+    REQUIRE(any_quotient(all[i], d) == all[i] / d);
+    REQUIRE(found[i] == all[i] / d);
+  }
+}
+
+}  // namespace
+
 TEST_CASE("the divider divides at every edge") {
-  std::vector<uint32_t> edges = {1, 2, 3, INT32_MAX - 1, INT32_MAX};
+  std::vector<uint32_t> edges = {0, 1, 2, 3, INT32_MAX - 1, INT32_MAX};
   for (int k = 2; k < 31; ++k)
     for (const int off : {-1, 0, 1}) edges.push_back((1u << k) + off);
   for (const uint32_t d : edges) {
-    const strided::Divider divider(d);
-    for (const uint32_t n : edges) REQUIRE(divider.divide(n) == n / d);
-    const uint32_t most = INT32_MAX / d * d;       // The greatest multiple,
-    for (const uint32_t n : {0u, most, most - 1})  // and just before it.
-      REQUIRE(divider.divide(n) == n / d);
+    if (d == 0) continue;
+    std::vector<uint32_t> all = edges;
+    const uint32_t most = INT32_MAX / d * d;  // The greatest multiple,
+    all.push_back(most);                      // and just before it.
+    all.push_back(most - 1);
+    check_quotients(all, d);
   }
 }
 
 TEST_CASE("the divider divides at random") {
-  for (int k = 0; k < 200'000; ++k) {
-    const uint32_t d = 1 + up_to(INT32_MAX - 1) % (1u << up_to(30));
-    const uint32_t n = up_to(INT32_MAX);
-    REQUIRE(strided::Divider(d).divide(n) == n / d);
+  for (int k = 0; k < 200; ++k) {
+    std::vector<uint32_t> all(1000);
+    for (uint32_t& n : all) n = up_to(INT32_MAX);
+    check_quotients(all, 1 + up_to(INT32_MAX - 1) % (1u << up_to(30)));
   }
 }
 
@@ -674,6 +682,11 @@ TEST_CASE("gpu_kernel repeats a column, and folds rows too short for a pack") {
     check(sums({301, k}, {301, 1}, {3, 1}), "strided, packs of 4");
   }
   check(sums({7, 11, 13}, {11, 1}, {1, 1}), "strided, packs of 4");
+}
+
+TEST_CASE("gpu_kernel packs by the largest type of a function") {
+  const std::vector<Type> types = {Type::kBool, Type::kFloat, Type::kFloat};
+  check(plain("less float", {4099}, types), "contiguous, packs of 4");
 }
 
 TEST_CASE("gpu_kernel keeps a host's scalar as exact as it computes") {

@@ -40,6 +40,13 @@ struct AddProduct {
 };
 
 template <class T>
+struct Less {
+  __device__ bool operator()(T x, T y) const {
+    return cast<Wide<T>>(x) < cast<Wide<T>>(y);
+  }
+};
+
+template <class T>
 struct SumAndDifference {
   __device__ Several<T, T> operator()(T x, T y) const { return {x + y, x - y}; }
 };

@@ -29,4 +29,9 @@ const char* any_strided(const AnyStrided* asked, cudaStream_t stream);
 
 // The path that it would take, in words that last until the next call.
 const char* any_strided_path(const AnyStrided* asked);
+
+// n / d by strided::Divider, on the host, and of device arrays by a kernel.
+uint32_t any_quotient(uint32_t n, uint32_t d);
+void any_quotients(const uint32_t* n, int count, uint32_t d,
+                   uint32_t* quotients);
 }

@@ -9,6 +9,7 @@ std::vector<by_name::Member> by_name::others() {
       member<Rectify<float>>("relu float"),
       member<Rectify<__half>>("relu half"),
       member<AddProduct<float>>("addcmul float"),
+      member<Less<float>>("less float"),
       member<WithScalar<Add<__half>, __half>>("add scalar half"),
       member<SumAndDifference<float>>("sum and difference float"),
   };
