@@ -14,24 +14,19 @@ any of them; each reads an array that has left the L2 cache.
 
 import ctypes
 import dataclasses
-import datetime
 import math
-import pathlib
 import random
 import statistics
 import sys
 
 from ladder.measured import bench, records
-from ladder.measured.tie import tie
-from ladder.measured.work import percentiles, pointer, reading, stream_of
+from ladder.measured.work import Time, microseconds, pointer, ratios, reading, record, stream_of
 from ladder.pages import ROOT
 
 NAME = "reductions.json"
 SOURCES = ("tests/any_reduce/any_reduce.cu", "plots/reductions/cub_rows.cu",
            "common/harness/read_kernel.cu", "plots/reductions.py")
 SEED, DRAWN = 2026, 96
-CALLS, WARM_UP = 40, 5
-HELD_BACK = 12_000_000  # Clock cycles: about 6 ms.
 MOST_SLOTS = 2000
 ROOF_FROM = 1 << 27  # Bytes: from here on, the read roof is what counts.
 
@@ -73,16 +68,6 @@ class Case:
     def rows(self):
         """Whether what is reduced lies side by side, all of it."""
         return self.dims == tuple(range(len(self.shape) - len(self.dims), len(self.shape)))
-
-
-@dataclasses.dataclass(frozen=True)
-class Time:
-    """Of one case, one way; times in microseconds."""
-    case: int
-    by: str
-    p10_us: float
-    p50_us: float
-    p90_us: float
 
 
 # ---- Which cases -------------------------------------------------------------
@@ -239,19 +224,6 @@ def check(torch, case, by, got, x, expected):
         sys.exit(f"reductions: {by}, {case}: off by {worst} more than allowed; nothing is timed that is wrong")
 
 
-def slot_of(call, slots):
-    """Far from each other, and none twice but where all of them are more than the cache holds."""
-    return 1 + call * ((slots - 1) // CALLS) if slots > CALLS else call % slots
-
-
-def microseconds(torch, call, slots, others):
-    """(10th, 50th, 90th percentile) of CALLS calls, after `others` have filled the cache."""
-    for _ in range(WARM_UP):
-        call(0)
-    others.sum()
-    return percentiles(torch, lambda k: call(slot_of(k, slots)), CALLS, HELD_BACK)
-
-
 def measure(torch, engine, cub, reader, asked):
     pool, of = None, None
     others = torch.zeros(torch.cuda.get_device_properties(0).L2_cache_size, device="cuda")  # Four times as many bytes.
@@ -279,13 +251,6 @@ def measure(torch, engine, cub, reader, asked):
 # ---- What is told ------------------------------------------------------------
 
 
-def ratios(asked, times):
-    """(case, PyTorch's time over the engine's), the worst first."""
-    of = {(t.case, t.by): t.p50_us for t in times}
-    return sorted(((case, of[k, "PyTorch"] / of[k, "engine"]) for k, case in enumerate(asked)),
-                  key=lambda pair: pair[1])
-
-
 def tell(asked, times):
     of = {(t.case, t.by): t.p50_us for t in times}
     found = ratios(asked, times)
@@ -310,23 +275,12 @@ def main(paths):
         print(f"PyTorch is absent ({error}), and there is nothing to compare with.")
         return
     libraries = [ctypes.CDLL(ROOT / path) for path in paths]
-    commit, dirty = bench.checkout()
+    checkout = bench.checkout()
     asked, times = cases(), []
     for time in measure(torch, *libraries, asked):
         times.append(time)
     tell(asked, times)
-    context = {
-        "gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda,
-        "commit": commit, "dirty": dirty, "date": datetime.date.today().isoformat(),
-        "command": "make reductions", "calls": CALLS, "seed": SEED,
-        "sources": {source: tie(ROOT, source) for source in SOURCES},
-    }
-    folder = bench.DATA / records.gpu_folder(context["gpu"]) / context["date"]
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / NAME).write_text(records.sealed({
-        "context": context, "cases": [dataclasses.asdict(case) for case in asked],
-        "times": [dataclasses.asdict(time) for time in times]}))
-    print(f"Wrote {(folder / NAME).relative_to(ROOT)}.")
+    record(torch, NAME, "make reductions", checkout, SEED, SOURCES, [dataclasses.asdict(case) for case in asked], times)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import io
 import re
 import unittest
 
-from ladder.measured import records
+from ladder.measured import records, work
 from ladder.pages import ROOT
 from plots import reductions
 
@@ -66,13 +66,13 @@ class Told(unittest.TestCase):
 
 class Slots(unittest.TestCase):
     def test_none_is_read_twice_where_there_are_enough(self):
-        for slots in (reductions.CALLS + 1, 100, 2000):
-            used = [reductions.slot_of(k, slots) for k in range(reductions.CALLS)]
-            self.assertEqual(len(set(used)), reductions.CALLS)
+        for slots in (work.CALLS + 1, 100, 2000):
+            used = [work.slot_of(k, slots) for k in range(work.CALLS)]
+            self.assertEqual(len(set(used)), work.CALLS)
             self.assertTrue(all(0 < slot < slots for slot in used), "the first is for warming up")
 
     def test_all_are_read_in_turn_where_there_are_few(self):
-        self.assertEqual({reductions.slot_of(k, 3) for k in range(reductions.CALLS)}, {0, 1, 2})
+        self.assertEqual({work.slot_of(k, 3) for k in range(work.CALLS)}, {0, 1, 2})
 
 
 class Struct(unittest.TestCase):

@@ -1,13 +1,20 @@
 """How an operation is done beside the chapters: by PyTorch and by Triton, and how it is timed.
 
-plots/<op>_peers.py has a class Peers of each, a Work with a Triton `kernel`.
+plots/<op>_peers.py has a class Peers of each, a Work with a Triton `kernel`. What times an
+engine on many cases shares the last part of this file.
 """
 
 import ctypes
+import dataclasses
+import datetime
 import importlib
 import statistics
 import sys
 import types
+
+from ladder.measured import bench, records
+from ladder.measured.tie import tie
+from ladder.pages import ROOT
 
 try:
     import triton
@@ -127,3 +134,56 @@ def stream_of(torch):
 
 def pointer(tensor):
     return ctypes.c_void_p(tensor.data_ptr())
+
+
+# ---- An engine, on many cases ------------------------------------------------
+
+CALLS, WARM_UP = 40, 5
+HELD_BACK = 12_000_000  # Clock cycles: about 6 ms.
+
+
+@dataclasses.dataclass(frozen=True)
+class Time:
+    """Of one case, one way; times in microseconds."""
+    case: int
+    by: str
+    p10_us: float
+    p50_us: float
+    p90_us: float
+
+
+def slot_of(call, slots):
+    """Far from each other, and none twice but where all of them are more than the cache holds."""
+    return 1 + call * ((slots - 1) // CALLS) if slots > CALLS else call % slots
+
+
+def microseconds(torch, call, slots, others):
+    """(10th, 50th, 90th percentile) of CALLS calls, after `others` have filled the cache."""
+    for _ in range(WARM_UP):
+        call(0)
+    others.sum()
+    return percentiles(torch, lambda k: call(slot_of(k, slots)), CALLS, HELD_BACK)
+
+
+def ratios(asked, times):
+    """(case, PyTorch's time over the engine's), the worst first."""
+    of = {(t.case, t.by): t.p50_us for t in times}
+    return sorted(((case, of[k, "PyTorch"] / of[k, "engine"]) for k, case in enumerate(asked)),
+                  key=lambda pair: pair[1])
+
+
+def record(torch, name, command, checkout, seed, sources, cases, times):
+    """Writes plots/data/<gpu>/<date>/<name>: `cases` are what JSON can hold, `checkout` is what
+    bench.checkout() said before they were timed."""
+    commit, dirty = checkout
+    context = {
+        "gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda,
+        "commit": commit, "dirty": dirty, "date": datetime.date.today().isoformat(),
+        "command": command, "calls": CALLS, "seed": seed,
+        "sources": {source: tie(ROOT, source) for source in sources},
+    }
+    folder = bench.DATA / records.gpu_folder(context["gpu"]) / context["date"]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(records.sealed({
+        "context": context, "cases": cases, "times": [dataclasses.asdict(time) for time in times]}))
+    print(f"Wrote {(folder / name).relative_to(ROOT)}.")
