@@ -893,8 +893,10 @@ TEST_CASE("the planner takes the widest packs that types and addresses allow") {
   CHECK(width(Type::kFloat, 1, 0) == 1);
   CHECK(width(Type::kHalf, 0, 8) == 8);
   CHECK(width(Type::kHalf, 4, 8) == 4);
-  CHECK(width(Type::kHalf, 6, 6) == 2);
-  CHECK(width(Type::kHalf, 3, 3) == 1);
+  CHECK(width(Type::kHalf, 6, 0) == 2);
+  CHECK(width(Type::kHalf, 3, 2) == 1);
+  CHECK(width(Type::kHalf, 3, 3) == 8);  // Five come before the first pack.
+  CHECK(width(Type::kHalf, 3, 7) == 4);  // One does.
   CHECK(width(Type::kDouble, 0, 0) == 2);
   CHECK(width(Type::kInt8, 8, 16) == 8);
   const auto cast = [](Type in, int64_t offset) {
@@ -907,4 +909,7 @@ TEST_CASE("the planner takes the widest packs that types and addresses allow") {
   CHECK(cast(Type::kHalf, 2) == 1);
   CHECK(cast(Type::kInt8, 12) == 4);
   CHECK(cast(Type::kDouble, 1) == 1);
+  const Shaped late[] = {{Type::kHalf, {1000}, {1}, 3},
+                         {Type::kHalf, {1000}, {1}, 3}};
+  CHECK(planned({late[0], late[1]}).pieces[0].head == 5);
 }

@@ -17,13 +17,16 @@ struct Task {
   char* data[kArrays];
   Type type[kArrays];
   bool packed[kArrays], turned[kArrays], crosses;
-  uint32_t count, tiles[2], steps, step[kArrays];
+  uint32_t head, whole, count;  // Elements before packs, in them, and in all.
+  uint32_t tiles[2], steps, step[kArrays];
   int rank;
   Divider size[kMostDims];
   Offsets stride[kMostDims];
 
   explicit Task(const Piece& piece)
       : crosses(piece.dims[0].size % piece.width != 0),
+        head(std::min<int64_t>(piece.head, piece.count())),
+        whole(packs_of(piece) * piece.width),
         count(piece.count()),
         steps(piece.steps),
         rank(piece.dims.size()) {

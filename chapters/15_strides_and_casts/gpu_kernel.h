@@ -82,19 +82,19 @@ using BodyOf =
 
 // ---- The kernels ------------------------------------------------------------
 
-// The last block has what is left over behind the last whole pack, too.
+// The last block has what is left over before and behind the packs, too.
 template <class F, bool kCasts, int kWidth>
 __global__ void __launch_bounds__(kBlock)
     pack_kernel(const F f,
                 const __grid_constant__ Task<BodyOf<F>::kArrays> task) {
   constexpr int kAccesses = BodyOf<F>::template kAccesses<kCasts, kWidth>;
-  const uint32_t whole = task.count / kWidth * kWidth;
   const uint32_t pack = blockIdx.x * (kBlock * kAccesses) + threadIdx.x;
-  BodyOf<F>::template packs<kCasts, kWidth, kAccesses>(f, task, pack * kWidth,
-                                                       whole);
-  if (kWidth > 1 && blockIdx.x == gridDim.x - 1)
-    BodyOf<F>::template packs<kCasts, 1, 1>(f, task, whole + threadIdx.x,
-                                            task.count);
+  BodyOf<F>::template packs<kCasts, kWidth, kAccesses>(
+      f, task, task.head + pack * kWidth, task.head + task.whole);
+  if (kWidth == 1 || blockIdx.x < gridDim.x - 1) return;
+  const uint32_t i = threadIdx.x;
+  BodyOf<F>::template packs<kCasts, 1, 1>(
+      f, task, i < task.head ? i : i + task.whole, task.count);
 }
 
 template <class F, bool kCasts>
@@ -121,8 +121,7 @@ void launch_packs(const F& f, const Piece& piece, const Task<kArrays>& task,
                   cudaStream_t stream) {
   if (piece.width == kWidth) {
     constexpr int kAccesses = BodyOf<F>::template kAccesses<kCasts, kWidth>;
-    const int64_t grid =
-        parts_of(piece.count() / kWidth, int64_t{kBlock} * kAccesses);
+    const int64_t grid = parts_of(packs_of(piece), int64_t{kBlock} * kAccesses);
     pack_kernel<F, kCasts, kWidth>
         <<<std::max<int64_t>(grid, 1), kBlock, 0, stream>>>(f, task);
   } else if constexpr (kWidth > 1) {

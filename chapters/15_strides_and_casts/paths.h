@@ -24,11 +24,11 @@ inline int largest(const Piece& piece) {
   return *std::max_element(piece.bytes.begin(), piece.bytes.end());
 }
 
-// Whether `width` elements, counted from any multiple of it, are one pack of
-// this array: it is one stretch, or its rows begin and end with whole packs.
+// Whether `width` elements, from the head on, are one pack of this array: it is
+// one stretch, or its rows begin and end with whole packs.
 inline bool is_packed(const Piece& piece, int a, int width) {
   const int64_t bytes = std::min(16, width * piece.bytes[a]);
-  if (piece.at[a] % bytes != 0) return false;
+  if ((piece.at[a] + piece.head * piece.bytes[a]) % bytes != 0) return false;
   if (piece.is_stretch(a)) return true;
   const auto& dims = piece.dims;
   return dims[0].stride[a] == piece.bytes[a] && dims[0].size % width == 0 &&
@@ -45,9 +45,19 @@ inline bool allows(const Piece& piece, int width) {
   return true;
 }
 
+// Where the arrays are one stretch each, some elements may come before the
+// first pack, as long as that is the same number for all.
+inline bool finds_head(Piece* piece, int width) {
+  const int most = piece->is_contiguous() ? width : 1;
+  for (piece->head = 0; piece->head < most; ++piece->head)
+    if (allows(*piece, width)) return true;
+  piece->head = 0;
+  return false;
+}
+
 inline void choose_width(Piece* piece) {
   int width = piece->casts ? kCastWidth : most_width(largest(*piece));
-  while (width > 1 && !allows(*piece, width))
+  while (width > 1 && !finds_head(piece, width))
     width = piece->casts ? 1 : width / 2;
   piece->width = width;
   for (int a = 0; a < piece->arrays(); ++a)
@@ -76,6 +86,10 @@ inline void choose_steps(Piece* piece, const Gpu& gpu) {
 
 inline int64_t parts_of(int64_t n, int64_t size) {
   return (n + size - 1) / size;
+}
+
+inline int64_t packs_of(const Piece& piece) {
+  return std::max<int64_t>(piece.count() - piece.head, 0) / piece.width;
 }
 
 inline int64_t tiles_of(const Piece& piece) {

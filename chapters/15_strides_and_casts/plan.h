@@ -67,7 +67,7 @@ struct Piece {
   std::vector<int> bytes;  // Of an element, per array.
   int outputs;
   bool casts, tiles = false;
-  int width = 1;
+  int width = 1, head = 0;  // `head` elements lie before the first pack.
   std::array<bool, kMostArrays> packed{};  // Else they come one by one,
   std::array<bool, kMostArrays> turned{};  // or through a tile.
   int steps = 1;   // A thread goes on to so many rows with what they share.
