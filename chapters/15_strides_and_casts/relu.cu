@@ -15,11 +15,14 @@
 
 namespace {
 
+// A NaN is not <= 0, so it passes; -0 is, and becomes +0.
 struct Relu {
-  // A NaN is not <= 0, so it passes; -0 is, and becomes +0.
-  __device__ float operator()(float x) const { return x <= 0.f ? 0.f : x; }
+  __device__ float operator()(float element) const {
+    return element <= 0.f ? 0.f : element;
+  }
 };
 
+// An array of one dimension: its address and type, its sizes and its strides.
 strided::Array floats(const float* data, int64_t n) {
   return {reinterpret_cast<uintptr_t>(data), strided::Type::kFloat, {n}, {1}};
 }

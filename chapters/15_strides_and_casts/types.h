@@ -116,9 +116,9 @@ struct alignas(std::min<size_t>(16, sizeof(T) * kWidth)) Pack {
   Word words[sizeof(T) * kWidth / sizeof(Word)];
 
   __device__ T get(int e) const {
+    const char* const place = reinterpret_cast<const char*>(words);
     Bits<sizeof(T)> bits;
-    std::memcpy(&bits, reinterpret_cast<const char*>(words) + e * sizeof(T),
-                sizeof(T));
+    std::memcpy(&bits, place + e * sizeof(T), sizeof(T));
     if constexpr (std::is_same_v<T, bool>) {
       return bits != 0;
     } else {
