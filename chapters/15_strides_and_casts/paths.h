@@ -1,4 +1,4 @@
-// Chapter 15: the paths, and which of them a call takes.
+// Chapter 15: the pieces of a call, and which path each of them takes.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,41 @@
 #include "chapters/15_strides_and_casts/plan.h"
 
 namespace strided {
+
+// ---- Pieces -----------------------------------------------------------------
+
+inline bool fits_32_bits(const Piece& piece) {
+  bool fits = piece.count() <= INT32_MAX;
+  for (int a = 0; a < piece.arrays(); ++a)
+    fits = fits && piece.last(a) < INT32_MAX;
+  return fits;
+}
+
+// Halves the dimension that reaches furthest, until all pieces fit.
+inline void split(const Piece& piece, std::vector<Piece>* pieces) {
+  if (fits_32_bits(piece)) return pieces->push_back(piece);
+  int far = 0;
+  int64_t furthest = -1;
+  for (int d = 0; d < static_cast<int>(piece.dims.size()); ++d) {
+    const Dim& dim = piece.dims[d];
+    const int64_t stride =
+        *std::max_element(dim.stride.begin(), dim.stride.end());
+    if (dim.size > 1 && (dim.size - 1) * stride > furthest) {
+      furthest = (dim.size - 1) * stride;
+      far = d;
+    }
+  }
+  Piece first = piece, second = piece;
+  const int64_t half = piece.dims[far].size / 2;
+  first.dims[far].size = half;
+  second.dims[far].size -= half;
+  for (int a = 0; a < piece.arrays(); ++a)
+    second.at[a] += half * piece.dims[far].stride[a];
+  split(first, pieces);
+  split(second, pieces);
+}
+
+// ---- Packs ------------------------------------------------------------------
 
 // What is cast moves in packs of four, whatever its types; other elements in
 // packs of 16 bytes, at most eight.
@@ -92,6 +127,8 @@ inline int64_t packs_of(const Piece& piece) {
   return std::max<int64_t>(piece.count() - piece.head, 0) / piece.width;
 }
 
+// ---- Tiles ------------------------------------------------------------------
+
 inline int64_t tiles_of(const Piece& piece) {
   int64_t tiles = 1;
   for (size_t d = 0; d < piece.dims.size(); ++d)
@@ -124,6 +161,8 @@ inline bool choose_tiles(Piece* piece, const Gpu& gpu) {
   *piece = turned;
   return true;
 }
+
+// ---- All of it --------------------------------------------------------------
 
 // The outputs are the first of the arrays.
 inline Plan make_plan(const std::vector<Array>& arrays, const Kind& kind,

@@ -228,37 +228,4 @@ inline void join(Piece* piece) {
     piece->dims[0].stride[a] = piece->bytes[a];
 }
 
-// ---- Pieces -----------------------------------------------------------------
-
-inline bool fits_32_bits(const Piece& piece) {
-  bool fits = piece.count() <= INT32_MAX;
-  for (int a = 0; a < piece.arrays(); ++a)
-    fits = fits && piece.last(a) < INT32_MAX;
-  return fits;
-}
-
-// Halves the dimension that reaches furthest, until all pieces fit.
-inline void split(const Piece& piece, std::vector<Piece>* pieces) {
-  if (fits_32_bits(piece)) return pieces->push_back(piece);
-  int far = 0;
-  int64_t furthest = -1;
-  for (int d = 0; d < static_cast<int>(piece.dims.size()); ++d) {
-    const Dim& dim = piece.dims[d];
-    const int64_t stride =
-        *std::max_element(dim.stride.begin(), dim.stride.end());
-    if (dim.size > 1 && (dim.size - 1) * stride > furthest) {
-      furthest = (dim.size - 1) * stride;
-      far = d;
-    }
-  }
-  Piece first = piece, second = piece;
-  const int64_t half = piece.dims[far].size / 2;
-  first.dims[far].size = half;
-  second.dims[far].size -= half;
-  for (int a = 0; a < piece.arrays(); ++a)
-    second.at[a] += half * piece.dims[far].stride[a];
-  split(first, pieces);
-  split(second, pieces);
-}
-
 }  // namespace strided

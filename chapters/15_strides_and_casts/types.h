@@ -49,16 +49,29 @@ __host__ __device__ void with_type(Type type, const Visit& visit) {
 
 template <class T>
 constexpr Type kTypeOf = [] {
-  if constexpr (std::is_same_v<T, bool>) return Type::kBool;
-  if constexpr (std::is_same_v<T, uint8_t>) return Type::kUInt8;
-  if constexpr (std::is_same_v<T, int8_t>) return Type::kInt8;
-  if constexpr (std::is_same_v<T, int16_t>) return Type::kInt16;
-  if constexpr (std::is_same_v<T, int32_t>) return Type::kInt32;
-  if constexpr (std::is_same_v<T, int64_t>) return Type::kInt64;
-  if constexpr (std::is_same_v<T, __half>) return Type::kHalf;
-  if constexpr (std::is_same_v<T, __nv_bfloat16>) return Type::kBFloat16;
-  if constexpr (std::is_same_v<T, float>) return Type::kFloat;
-  if constexpr (std::is_same_v<T, double>) return Type::kDouble;
+  if constexpr (std::is_same_v<T, bool>) {
+    return Type::kBool;
+  } else if constexpr (std::is_same_v<T, uint8_t>) {
+    return Type::kUInt8;
+  } else if constexpr (std::is_same_v<T, int8_t>) {
+    return Type::kInt8;
+  } else if constexpr (std::is_same_v<T, int16_t>) {
+    return Type::kInt16;
+  } else if constexpr (std::is_same_v<T, int32_t>) {
+    return Type::kInt32;
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    return Type::kInt64;
+  } else if constexpr (std::is_same_v<T, __half>) {
+    return Type::kHalf;
+  } else if constexpr (std::is_same_v<T, __nv_bfloat16>) {
+    return Type::kBFloat16;
+  } else if constexpr (std::is_same_v<T, float>) {
+    return Type::kFloat;
+  } else {
+    static_assert(std::is_same_v<T, double>,
+                  "An array's elements have one of ten types.");
+    return Type::kDouble;
+  }
 }();
 
 // What 16 bits are computed in.
