@@ -59,14 +59,28 @@ struct Task {
   }
 };
 
-// Calls visit with the type that is in memory: T, unless there are casts.
-template <bool kCasts, class T, class Visit>
-__device__ void as_stored(Type type, const Visit& visit) {
-  if constexpr (kCasts) {
-    with_type(type, visit);
-  } else {
-    visit(Tag<T>{});
-  }
+// What a kernel knows of the types in memory: that there are no casts, that
+// what is cast is a C, or nothing, so that it has to ask.
+struct NoCasts {};
+template <class C>
+struct CastsOf {};
+struct AnyCasts {};
+template <class Casts>
+constexpr bool kIsCast = !std::is_same_v<Casts, NoCasts>;
+
+// Calls visit with the type that is in memory, where a functor wants a T.
+template <class T, class Visit>
+__device__ void as_stored(NoCasts, Type, const Visit& visit) {
+  visit(Tag<T>{});
+}
+template <class T, class C, class Visit>
+__device__ void as_stored(CastsOf<C>, Type type, const Visit& visit) {
+  if (type == kTypeOf<T>) return visit(Tag<T>{});
+  visit(Tag<C>{});
+}
+template <class T, class Visit>
+__device__ void as_stored(AnyCasts, Type type, const Visit& visit) {
+  with_type(type, visit);
 }
 
 // ---- Packs ------------------------------------------------------------------
@@ -133,12 +147,12 @@ __device__ void read_singles(const Task<kArrays>& task, const char* data,
 }
 
 // What type the elements have in memory is asked once for all of them.
-template <bool kCasts, class A, int kArrays, int kWidth, int kAccesses>
+template <class Casts, class A, int kArrays, int kWidth, int kAccesses>
 __device__ void read(const Task<kArrays>& task, int array, uint32_t row,
                      const Places<kArrays, kWidth, kAccesses>& places,
                      Held<A, kWidth, kAccesses>& v) {
   const char* const data = task.data[array] + row * task.step[array];
-  as_stored<kCasts, A>(task.type[array], [&](auto tag) {
+  as_stored<A>(Casts{}, task.type[array], [&](auto tag) {
     using T = typename decltype(tag)::Element;
     if (kWidth == 1 || task.packed[array]) {
       read_packs<T, A>(data, array, places, v);
@@ -148,12 +162,12 @@ __device__ void read(const Task<kArrays>& task, int array, uint32_t row,
   });
 }
 
-template <bool kCasts, class R, int kArrays, int kWidth, int kAccesses>
+template <class Casts, class R, int kArrays, int kWidth, int kAccesses>
 __device__ void write(const Task<kArrays>& task, int array, uint32_t row,
                       const Places<kArrays, kWidth, kAccesses>& places,
                       const Held<R, kWidth, kAccesses>& v) {
   char* const data = task.data[array] + row * task.step[array];
-  as_stored<kCasts, R>(task.type[array], [&](auto tag) {
+  as_stored<R>(Casts{}, task.type[array], [&](auto tag) {
     using T = typename decltype(tag)::Element;
 #pragma unroll
     for (int k = 0; k < kAccesses; ++k) {

@@ -53,14 +53,14 @@ struct Tile {
   }
 };
 
-template <bool kCasts, class A, int kArrays>
+template <class Casts, class A, int kArrays>
 __device__ void read(const Task<kArrays>& task, int array,
                      const Tile<kArrays>& tile, Rows<A>& shared, InTile<A>& v) {
   const bool turned = task.turned[array];
   const auto has = [&](int k) {
     return turned ? tile.has_turned(k) : tile.has(k);
   };
-  as_stored<kCasts, A>(task.type[array], [&](auto tag) {
+  as_stored<A>(Casts{}, task.type[array], [&](auto tag) {
     using T = typename decltype(tag)::Element;
     Pack<T, 1> got[kEach];
 #pragma unroll
@@ -83,10 +83,10 @@ __device__ void read(const Task<kArrays>& task, int array,
     if (tile.has(k)) v[k] = shared[tile.lane][tile.line + k * kLines];
 }
 
-template <bool kCasts, class R, int kArrays>
+template <class Casts, class R, int kArrays>
 __device__ void write(const Task<kArrays>& task, int array,
                       const Tile<kArrays>& tile, const InTile<R>& v) {
-  as_stored<kCasts, R>(task.type[array], [&](auto tag) {
+  as_stored<R>(Casts{}, task.type[array], [&](auto tag) {
     using T = typename decltype(tag)::Element;
 #pragma unroll
     for (int k = 0; k < kEach; ++k) {
