@@ -31,6 +31,8 @@ __device__ const Pack<T, kPack>* pack_at(const T* p, int64_t i) {
 }
 
 constexpr int kPackBytes = 16, kSectorBytes = 32;
+template <class T>
+constexpr int kPackOf = kPackBytes / sizeof(T);
 
 // One more word in a strip's row: then a column's words lie in different banks.
 template <class T, int kRows>
@@ -38,6 +40,18 @@ struct Tile {
   T strip[kStrips][kRows][kStrip + 1];
 
   __device__ T& at(int r, int c) { return strip[c / kStrip][r][c % kStrip]; }
+
+  // Neighbours in a row go in, and neighbours in a column come out.
+  template <int kPack>
+  __device__ void put(int r, int c, const Pack<T, kPack>& pack) {
+    for (int e = 0; e < kPack && r < kRows; ++e) at(r, c + e) = pack.v[e];
+  }
+  template <int kPack>
+  __device__ Pack<T, kPack> take(int r, int c) {
+    Pack<T, kPack> pack;
+    for (int e = 0; e < kPack; ++e) pack.v[e] = at(r + e, c);
+    return pack;
+  }
 };
 
 struct Place {

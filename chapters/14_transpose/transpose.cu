@@ -4,8 +4,7 @@
 //        x, or those of y, can be cut into such.
 // Why:   bytes in flight, as in chapter 03. The padding keeps packs apart, too,
 //        as a warp takes four short rows of them and not one long one.
-// Price: four kernels instead of one; and a matrix of few rows or of few
-//        columns, which would leave large tiles empty, needs tiles of its own.
+// Price: four kernels instead of one, and other tiles for a narrow matrix.
 
 #include "chapters/14_transpose/narrow.h"
 #include "chapters/14_transpose/tile.h"
@@ -16,9 +15,8 @@ namespace {
 
 using namespace tiles;
 
-// A pack is kIn elements of a row of x, and kOut of a row of y. Where packs of
-// y may begin within a sector, a block takes up to kBefore elements less of
-// each row at the end, and as many more in front: so it writes whole sectors.
+// A pack is kIn elements of a row of x, and kOut of a row of y. Where rows of y
+// begin within a sector, their pieces do not: the tile has rows before its own.
 template <class T, int kIn, int kOut>
 __global__ void transpose_kernel(const T* __restrict__ x, T* __restrict__ y,
                                  int64_t rows, int64_t columns,
@@ -37,20 +35,16 @@ __global__ void transpose_kernel(const T* __restrict__ x, T* __restrict__ y,
     if (is_in(r + k * kDown<kIn>, rows) && c < columns)
       pack[k] = from[k * (kDown<kIn> / kIn) * columns];
   for (int k = 0; k < kLoads; ++k)
-    for (int e = 0; e < kIn && in.row + k * kDown<kIn> < kBefore + kSide; ++e)
-      tile.at(in.row + k * kDown<kIn>, in.column + e) = pack[k].v[e];
+    tile.put(in.row + k * kDown<kIn>, in.column, pack[k]);
   __syncthreads();
-
   const Place out = place<kOut>();  // Rows and columns change places.
   for (int k = 0; k < kSide / kDown<kOut>; ++k) {
     const int column = out.row + k * kDown<kOut>;
     const int64_t i = (left + column) * rows + top;
-    const int begin = kBefore - (kOut == 1 ? offset_in_sector(y + i) : 0);
-    const int row = out.column + begin;
-    Pack<T, kOut> turned;
-    for (int e = 0; e < kOut; ++e) turned.v[e] = tile.at(row + e, column);
+    const int skipped = kOut == 1 ? offset_in_sector(y + i) : 0;
+    const int row = out.column + kBefore - skipped;
     if (is_in(top + row, rows) && left + column < columns)
-      *pack_at<kOut>(y, i + row) = turned;
+      *pack_at<kOut>(y, i + row) = tile.template take<kOut>(row, column);
   }
 }
 
@@ -60,8 +54,7 @@ void transpose_any(const T* x, T* y, int64_t rows, int64_t columns,
   if (rows == 0 || columns == 0) return;  // No blocks are a launch error.
   if (is_narrow(rows, columns))
     return transpose_narrow(x, y, rows, columns, stream);
-
-  constexpr int kMost = kPackBytes / sizeof(T);
+  constexpr int kMost = kPackOf<T>;
   const bool packs_in = rows_begin_at(kPackBytes, x, columns);
   const bool packs_out = rows_begin_at(kSectorBytes, y, rows);
   const auto kernel = packs_in ? packs_out ? transpose_kernel<T, kMost, kMost>
