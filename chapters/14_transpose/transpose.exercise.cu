@@ -4,8 +4,7 @@
 //        x, or those of y, can be cut into such.
 // Why:   bytes in flight, as in chapter 03. The padding keeps packs apart, too,
 //        as a warp takes four short rows of them and not one long one.
-// Price: four kernels instead of one; and a matrix of few rows or of few
-//        columns, which would leave large tiles empty, needs tiles of its own.
+// Price: four kernels instead of one, and other tiles for a narrow matrix.
 
 #include "chapters/14_transpose/narrow.h"
 #include "chapters/14_transpose/tile.h"
@@ -16,33 +15,29 @@ namespace {
 
 using namespace tiles;
 
-// A pack is kIn elements of a row of x, and kOut of a row of y.
+// A pack is kIn elements of a row of x, and kOut of a row of y. Where rows of y
+// begin within a sector, their pieces do not: the tile has rows before its own.
 template <class T, int kIn, int kOut>
 __global__ void transpose_kernel(const T* __restrict__ x, T* __restrict__ y,
                                  int64_t rows, int64_t columns,
-                                 unsigned tiles_across) {
-  __shared__ Tile<T> tile;
-  const int64_t top = int64_t{blockIdx.x / tiles_across} * kSide;
-  const int64_t left = int64_t{blockIdx.x % tiles_across} * kSide;
+                                 unsigned tiles_down) {
+  constexpr int kBefore = kOut == 1 ? kSectorBytes / sizeof(T) : 0;
+  __shared__ Tile<T, kBefore + kSide> tile;
+  const int64_t top = int64_t{blockIdx.x % tiles_down} * kSide - kBefore;
+  const int64_t left = int64_t{blockIdx.x / tiles_down} * kSide;
 
-  // >>> Your code, at most 18 lines: the block fills `tile` from x and, once it
-  // is whole, writes it to y, transposed. A thread has kEach / kIn packs of x.
-  // Its k-th begins in the row and the column of the tile that place<kIn>(k)
-  // tells, and pack_at<kIn>(x, i) is where the pack with element i of x lies.
-  // Load all of them before the first is stored. Of y a thread writes kEach /
-  // kOut packs; place<kOut>(k) tells row and column of the transposed tile.
-  // Each pack may lie outside of the matrix. tile.at(r, c) is an element of the
-  // tile.
+  // >>> Your code, at most 22 lines: the block fills `tile` from x and, once it
+  // is whole, writes it to y, transposed. A thread's first pack of x begins in
+  // the row and the column of the tile that place<kIn>() tells; its next ones
+  // lie kDown<kIn> rows below each other, to the tile's end. Load all of them
+  // from pack_at<kIn>(x, i) before the first goes into the tile, by tile.put().
+  // Of y a thread writes kSide / kDown<kOut> packs, and place<kOut>() tells row
+  // and column of the transposed tile. Where packs are single elements, a piece
+  // of y's row begins kBefore places behind the tile's first row, less
+  // offset_in_sector() of that row's element of y. tile.template take<kOut>()
+  // gives a pack. Any pack may lie outside of the matrix: is_in(i, n) asks.
   (void)top, (void)left;  // Remove this line.
   // <<<
-}
-
-template <class T>
-auto kernel_for(bool packs_in, bool packs_out) {
-  constexpr int kMost = kPackOf<T>;
-  if (packs_in && packs_out) return transpose_kernel<T, kMost, kMost>;
-  if (packs_in) return transpose_kernel<T, kMost, 1>;
-  return packs_out ? transpose_kernel<T, 1, kMost> : transpose_kernel<T, 1, 1>;
 }
 
 template <class T>
@@ -51,10 +46,16 @@ void transpose_any(const T* x, T* y, int64_t rows, int64_t columns,
   if (rows == 0 || columns == 0) return;  // No blocks are a launch error.
   if (is_narrow(rows, columns))
     return transpose_narrow(x, y, rows, columns, stream);
-
-  const auto kernel = kernel_for<T>(has_packs(x, columns), has_packs(y, rows));
-  const int64_t across = tiles_for(columns), grid = tiles_for(rows) * across;
-  kernel<<<grid, dim3(32, kWarps), 0, stream>>>(x, y, rows, columns, across);
+  constexpr int kMost = kPackOf<T>;
+  const bool packs_in = rows_begin_at(kPackBytes, x, columns);
+  const bool packs_out = rows_begin_at(kSectorBytes, y, rows);
+  const auto kernel = packs_in ? packs_out ? transpose_kernel<T, kMost, kMost>
+                                           : transpose_kernel<T, kMost, 1>
+                      : packs_out ? transpose_kernel<T, 1, kMost>
+                                  : transpose_kernel<T, 1, 1>;
+  const int64_t down = tiles_for(rows + (packs_out ? 0 : kSectorBytes));
+  kernel<<<down * tiles_for(columns), dim3(32, kWarps), 0, stream>>>(
+      x, y, rows, columns, down);
   CUDA_CHECK(cudaGetLastError());
 }
 

@@ -89,7 +89,7 @@ using BodyOf =
 
 // The last block has what is left over before and behind the packs, too.
 template <class F, class Casts, int kWidth>
-__global__ void __launch_bounds__(kBlock, 4)
+__global__ void __launch_bounds__(kBlock)
     pack_kernel(const F f,
                 const __grid_constant__ Task<BodyOf<F>::kArrays> task) {
   constexpr int kAccesses = BodyOf<F>::template kAccesses<Casts, kWidth>;
@@ -166,7 +166,8 @@ void launch_casts(const F& f, const Piece& piece, const Task<kArrays>& task,
     return false;
   };
   if (!has_launched(Tag<__half>{}) && !has_launched(Tag<__nv_bfloat16>{}) &&
-      !has_launched(Tag<float>{}) && !has_launched(Tag<uint8_t>{}))
+      !has_launched(Tag<float>{}) && !has_launched(Tag<uint8_t>{}) &&
+      !has_launched(Tag<int8_t>{}))
     launch<AnyCasts>(f, piece, task, stream);
 }
 

@@ -49,10 +49,10 @@ inline void split(const Piece& piece, std::vector<Piece>* pieces) {
 constexpr int kCastWidth = 4;
 constexpr int most_width(int bytes) { return std::min(8, 16 / bytes); }
 
-// So many packs a thread has under way: of 16 bytes in all, at most eight.
+// So many packs a thread has under way: of 16 bytes in all, at most four.
 constexpr int accesses_of(int width, int bytes, bool casts) {
   if (casts) return width == 1 ? 4 : 2;
-  return std::clamp(16 / (width * bytes), 1, 8);
+  return std::clamp(16 / (width * bytes), 1, 4);
 }
 
 inline int largest(const Piece& piece) {
