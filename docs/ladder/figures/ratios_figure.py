@@ -3,7 +3,7 @@
 from ladder.figures.canvas import BLUE, GREY, INK, ORANGE, new_figure
 from ladder.measured import cases
 
-KINDS = (("drawn by chance", BLUE), ("known to be slow in PyTorch, or large", GREY), ("slower than PyTorch", ORANGE))
+KINDS = (("drawn by chance", BLUE), ("chosen, not drawn", GREY), ("slower than PyTorch", ORANGE))
 TICKS = (0.5, 1, 2, 4, 8, 16, 32)
 
 
