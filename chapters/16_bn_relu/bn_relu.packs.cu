@@ -37,7 +37,7 @@ void bn_relu(BnRelu what, BnReluForward at, float* scratch,
              cudaStream_t stream) {
   const Task task(shape_of(what));
   const Lent lent(scratch, task.shape);
-  const Plan plan = plan_of(task.shape, what.element, at.x);
+  const Plan plan = alone(task.shape, what.element, at.x);
   with_type(what.element, [&](auto zero) {
     using T = decltype(zero);
     find_sums<Moments>(task, plan, statistics_of<T>(what, at), lent, stream);
@@ -55,7 +55,7 @@ void bn_relu_backward(BnRelu what, BnReluBackward at, float* scratch,
                       cudaStream_t stream) {
   const Task task(shape_of(what));
   const Lent lent(scratch, task.shape);
-  const Plan plan = plan_of(task.shape, what.element, at.x, at.dy);
+  const Plan plan = alone(task.shape, what.element, at.x, at.dy);
   with_type(what.element, [&](auto zero) {
     using T = decltype(zero);
     const ElementSlopes<T> ends = slopes_of<T>(what, at);

@@ -125,6 +125,14 @@ Plan plan_of(const Shape& shape, Element element, Pointers... p) {
                    attribute(cudaDevAttrMultiProcessorCount));
 }
 
+// The same, but no blocks share a channel.
+template <class... Pointers>
+Plan alone(const Shape& shape, Element element, Pointers... p) {
+  Plan plan = plan_of(shape, element, p...);
+  plan.parts = 1;
+  return plan;
+}
+
 inline int64_t tiles_of(int64_t n, int pack) {
   return (n + kBlock * pack - 1) / (kBlock * pack);
 }

@@ -13,6 +13,7 @@ namespace batch_norm {
 constexpr int kBlock = 256;
 constexpr int kSumPack = 4;        // Elements that a thread loads side by side.
 constexpr int kAtOnce = 8;         // Such loads are under way at once.
+constexpr int kResident = 4;       // So many blocks are on an SM at once.
 constexpr int kMostShared = 1024;  // Groups that may share: so many counters.
 
 // Both layouts are rows of `inner` elements of one channel; channels take
@@ -86,6 +87,12 @@ constexpr Plan make_plan(const Shape& shape, bool aligned, int sms) {
   const int64_t wanted = (int64_t{8} * sms + plan.groups - 1) / plan.groups;
   plan.parts = static_cast<int>(std::clamp<int64_t>(rounds, 1, wanted));
   return plan;
+}
+
+// Whether bytes that are read a second time are likely to be in the L2 cache
+// still: what is written meanwhile goes there, too.
+constexpr bool fits_in(int64_t bytes, int64_t l2_bytes) {
+  return 2 * bytes <= l2_bytes;
 }
 
 }  // namespace batch_norm
