@@ -30,10 +30,31 @@ __device__ T rounded(float v) {
   }
 }
 
-// Plain bits move in one access; a class like __half may be copied one by one.
+// What moves in one access.
+template <int kBytes>
+struct Access;
+template <>
+struct Access<2> {
+  using Type = unsigned short;
+};
+template <>
+struct Access<4> {
+  using Type = unsigned int;
+};
+template <>
+struct Access<8> {
+  using Type = uint2;
+};
+template <>
+struct Access<16> {
+  using Type = uint4;
+};
+
+// The bits of some elements side by side.
 template <class T, int kPack>
-struct alignas(sizeof(T) * kPack) Pack {
+struct Pack {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>;
+  using Whole = typename Access<sizeof(T) * kPack>::Type;
   Bits bits[kPack];
 
   __device__ float operator[](int k) const {
@@ -48,7 +69,9 @@ struct alignas(sizeof(T) * kPack) Pack {
 template <class T, int kPack>
 __device__ Pack<T, kPack> load(const T* from, int64_t left = kPack) {
   using Loaded = Pack<T, kPack>;
-  if (left >= kPack) return *reinterpret_cast<const Loaded*>(from);
+  using Whole = typename Loaded::Whole;
+  if (left >= kPack)
+    return __builtin_bit_cast(Loaded, *reinterpret_cast<const Whole*>(from));
   Loaded pack = {};
   for (int k = 0; k < kPack - 1; ++k)
     if (k < left)
@@ -59,7 +82,9 @@ __device__ Pack<T, kPack> load(const T* from, int64_t left = kPack) {
 template <class T, int kPack>
 __device__ void store(T* to, const Pack<T, kPack>& pack, int64_t left) {
   if (left >= kPack) {
-    *reinterpret_cast<Pack<T, kPack>*>(to) = pack;
+    using Whole = typename Pack<T, kPack>::Whole;
+    // As one access: nvcc may take a plain assignment apart.
+    __stwb(reinterpret_cast<Whole*>(to), __builtin_bit_cast(Whole, pack));
     return;
   }
   for (int k = 0; k < kPack - 1; ++k)

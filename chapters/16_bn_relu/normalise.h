@@ -50,7 +50,7 @@ __device__ void forward(const Task& task, const Elements<T>& at, Find find,
       const float v = normalised(pack[k], of) + addend[k];
       pack.set(k, at.relu ? rectified(v) : v);
       bits |= uint32_t{k < left && pack[k] > 0.f} << k;
-      if (place.step()) of = find(place.channel());
+      if (k + 1 < kPack && place.step()) of = find(place.channel());
     }
     store(at.y + i, pack, left);
   }
@@ -82,7 +82,7 @@ __device__ void backward(const Task& task, const ElementSlopes<T>& at,
     const float away = pack.x[k] - of.mean;
     pack.x.set(k, of.scale * (pack.g(k) - of.a - away * of.b));
     if (!(pack.bits >> k & 1)) pack.dy.bits[k] = 0;
-    if (place.step()) of = find(place.channel());
+    if (k + 1 < kPack && place.step()) of = find(place.channel());
   }
   store(at.dx + i, pack.x, left);
   if (at.d_addend) store(at.d_addend + i, pack.dy, left);
