@@ -18,8 +18,16 @@ template <class T>
 __global__ void bn_relu_kernel(const __grid_constant__ Task task,
                                Elements<T> at, const Channel* channels) {
   const int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x;
-  const auto find = [&](int64_t c) { return channels[c]; };
-  forward<1>(task, at, find, i);
+  float v = 0.f;
+  if (i < task.n) {
+    v = normalised(to_float(at.x[i]), channels[Place(task, i).channel()]);
+    if (at.addend) v += to_float(at.addend[i]);
+    const T y = rounded<T>(at.relu ? rectified(v) : v);
+    at.y[i] = y;
+    v = to_float(y);
+  }
+  const uint32_t word = __ballot_sync(~0u, v > 0.f);
+  if (at.mask && i < task.n && i % 32 == 0) at.mask[i / 32] = word;
 }
 
 template <class T>
