@@ -24,11 +24,10 @@ __global__ void __launch_bounds__(kBlock, kResident)
                    const __grid_constant__ Elements<T> at, Lent lent) {
   sum_parts<Sums>(task, plan, channels, lent);
   // >>> Your code, at most 4 lines: let all blocks of the grid meet. Then what
-  // is known of channel c stands in lent.channels[c]. Go through this block's
-  // tiles, last_tile<T>(task) first, each gridDim.x before the one before it,
-  // down to tile 0. For each call forward<kWidest<T>>() with the task, with
-  // `at`, with a function that returns what is known of a channel, and with the
-  // thread's first element in that tile, first_of<T>(tile).
+  // is known of channel c is in lent.channels[c]. For this block's tiles, from
+  // last_tile<T>(task) down in steps of gridDim.x, call forward<kWidest<T>>()
+  // with the task, with `at`, with a function that returns what is known of a
+  // channel, and with first_of<T>(tile), the thread's first element in it.
   (void)at;  // Remove this line.
   // <<<
 }

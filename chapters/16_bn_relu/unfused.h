@@ -28,10 +28,10 @@ template <class T>
 __global__ void relu_kernel(T* y, uint32_t* mask, int64_t n) {
   const int64_t i = my_element();
   const float v = i < n ? rectified(to_float(y[i])) : 0.f;
-  const uint32_t word = __ballot_sync(~0u, v > 0.f);
+  const uint32_t votes = __ballot_sync(~0u, v > 0.f);
   if (i >= n) return;
   y[i] = rounded<T>(v);
-  if (i % 32 == 0) mask[i / 32] = word;
+  if (i % 32 == 0) mask[i / 32] = votes;
 }
 
 template <class T>
