@@ -523,11 +523,20 @@ void in_every_way(Size size, Check check) {
 
 // ---- Calls whose results are looked at together -----------------------------
 
-// One forward call of floats, and what is in its arrays.
+template <class T>
+std::vector<T> as_elements(const Size& size, const Floats& values) {
+  if constexpr (std::same_as<T, float>)
+    return values;
+  else
+    return encoded(size.element, values);
+}
+
+// One forward call, and what is in its arrays.
+template <class T = float>
 struct Step {
   Step(const Size& size, const Input& in)
-      : x(in.x),
-        addend(in.addend),
+      : x(as_elements<T>(size, in.x)),
+        addend(as_elements<T>(size, in.addend)),
         gamma(in.gamma),
         beta(in.beta),
         running_mean(in.running_mean),
@@ -555,8 +564,10 @@ struct Step {
     stream.finish();
   }
 
-  DeviceArray<float> x, addend, gamma, beta, running_mean, running_variance;
-  DeviceArray<float> mean, inverse, y;
+  DeviceArray<T> x, addend;
+  DeviceArray<float> gamma, beta, running_mean, running_variance;
+  DeviceArray<float> mean, inverse;
+  DeviceArray<T> y;
   DeviceArray<uint32_t> mask;
   DeviceArray<float> scratch;
   BnRelu what;
@@ -680,7 +691,7 @@ TEST_CASE("bn_relu sets a bit exactly where y is positive, and +0 elsewhere") {
     Input in = random_input(size);
     in.beta.assign(size.channels, -0.f);
     in.gamma[0] = 0;  // Its results are 0, of either sign before ReLU.
-    const Step step(size, in);
+    const Step<> step(size, in);
     step.run();
     const Floats y = step.y.to_host();
     const Words mask = step.mask.to_host();
@@ -693,10 +704,22 @@ TEST_CASE("bn_relu sets a bit exactly where y is positive, and +0 elsewhere") {
   }
 }
 
+TEST_CASE("bn_relu tells by y as it was rounded whether it is positive") {
+  Size size = {2, 4, 8, 8};
+  size.element = Element::kHalf;
+  Input in = random_input(size);
+  in.gamma.assign(size.channels, 1e-9f);  // No half is so small.
+  in.beta.assign(size.channels, 0.f);
+  const Step<uint16_t> step(size, in);
+  step.run();
+  CHECK(step.y.to_host() == Bits16(size.n()));
+  CHECK(step.mask.to_host() == Words(mask_words(size.n())));
+}
+
 TEST_CASE("bn_relu moves the running statistics with every call") {
   const Size size = {2, 3, 4, 4};
   const Input in = random_input(size);
-  const Step step(size, in);
+  const Step<> step(size, in);
   const std::vector<Channel> channels = channels_of(size, in.x);
   Doubles mean(in.running_mean.begin(), in.running_mean.end());
   Doubles variance(in.running_variance.begin(), in.running_variance.end());
@@ -718,7 +741,7 @@ TEST_CASE("bn_relu gives the same bits in every run") {
   for (const Size& size :
        {Size{16, 4, 32, 32}, Size{8, 6, 16, 16, true}, Size{4, 64, 4, 4}}) {
     const Input in = random_input(size);
-    const Step one(size, in), two(size, in);
+    const Step<> one(size, in), two(size, in);
     one.run();
     for (int run = 0; run < 3; ++run) {
       two.run();
@@ -736,7 +759,7 @@ TEST_CASE("bn_relu shares scratch between shapes, one after the other") {
                       bn_relu_scratch_floats(small.what()))));
   for (const Size& size : {large, small, large}) {
     const Input in = random_input(size);
-    const Step mine(size, in), other(size, in);
+    const Step<> mine(size, in), other(size, in);
     mine.run();
     bn_relu(other.what, other.at, shared.data(), nullptr);
     CUDA_CHECK(cudaDeviceSynchronize());
@@ -785,7 +808,7 @@ TEST_CASE("bn_relu_backward finds what small steps of x do to the loss") {
       size.addend = true;
       const Input in = random_input(size);
       const Floats dy = random(size.n());
-      const Step step(size, in);
+      const Step<> step(size, in);
       step.run();
       const Floats mean = step.mean.to_host(), inverse = step.inverse.to_host();
       const Slopes at = {dy,   in.x,    in.gamma,

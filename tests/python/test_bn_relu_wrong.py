@@ -47,7 +47,7 @@ WRONG = [
     Wrong("the mean is part of beta", "normalise.h", "return (x - of.mean) * of.scale + of.a;",
           "return x * of.scale + (of.a - of.mean * of.scale);", TWO, FAR),
     Wrong("a bit is of what was not rounded", "normalise.h", "k < left && pack[k] > 0.f", "k < left && v > 0.f",
-          TWO, "bn_relu sets a bit exactly where y is positive, and +0 elsewhere"),
+          TWO, "bn_relu tells by y as it was rounded whether it is positive"),
     Wrong("the last tile is left out", "launch.h", "/ kTile - 1 - blockIdx.x", "/ kTile - 2 - blockIdx.x", ONE, SHAPES),
 ]
 
