@@ -596,6 +596,74 @@ double loss_of(const Size& size, const Input& in, const Floats& dy,
   return loss;
 }
 
+// Sums of the first m elements of `period`, which repeat for ever.
+class Prefixes {
+ public:
+  template <class Term>
+  Prefixes(const Floats& period, Term term) : sums_(1) {
+    for (const float v : period) sums_.push_back(sums_.back() + term(v));
+  }
+  double between(int64_t begin, int64_t end) const {
+    return up_to(end) - up_to(begin);
+  }
+
+ private:
+  double up_to(int64_t m) const {
+    return static_cast<double>(m / kPeriod) * sums_.back() + sums_[m % kPeriod];
+  }
+  Doubles sums_;
+};
+
+// The statistics of images that the host never holds whole.
+std::vector<Channel> channels_of_period(const Size& size,
+                                        const Floats& period) {
+  const Prefixes first(period, [](double v) { return v; });
+  const Prefixes second(period, [](double v) { return v * v; });
+  const int64_t row = size.height * size.width;
+  std::vector<Channel> all(size.channels);
+  for (int64_t r = 0; r < size.images * size.channels; ++r) {
+    Channel& of = all[r % size.channels];
+    of.mean += first.between(r * row, (r + 1) * row);
+    of.variance += second.between(r * row, (r + 1) * row);
+  }
+  const auto m = static_cast<double>(size.of_each());
+  for (Channel& of : all) {
+    of.mean /= m;
+    of.variance = of.variance / m - of.mean * of.mean;
+  }
+  return all;
+}
+
+// One bn_relu() of halves that repeat `period`.
+void check_large(const Size& size, const Floats& period) {
+  const int64_t n = size.n();
+  const DeviceArray<uint16_t> x(n), y(n);
+  fill(x.data(), n, encoded(size.element, period));
+  const DeviceArray<uint32_t> mask(mask_words(n));
+  const Floats ones(size.channels, 1.f), zeros(size.channels);
+  const DeviceArray<float> gamma(ones), beta(zeros), running_mean(zeros),
+      running_variance(ones), mean(zeros), inverse(zeros),
+      scratch(Floats(bn_relu_scratch_floats(size.what())));
+  bn_relu(size.what(),
+          {x.data(), nullptr, gamma.data(), beta.data(), running_mean.data(),
+           running_variance.data(), mean.data(), inverse.data(), y.data(),
+           mask.data()},
+          scratch.data(), nullptr);
+  CUDA_CHECK(cudaDeviceSynchronize());
+
+  const std::vector<Channel> channels = channels_of_period(size, period);
+  const Words words = mask.to_host();
+  each(y.data(), n, [&](int64_t i, int64_t phase, uint16_t bits) {
+    const Channel& of = channels[size.channel(i)];
+    const double v = (period[phase] - of.mean) * of.inverse(size.epsilon);
+    const float got = decoded(size.element, bits);
+    if (std::fabs(got - std::max(v, 0.)) > 4e-3)
+      FAIL(text(size), ": y[", i, "] expected ", v, ", got ", got);
+    if ((got > 0) != (words[i / 32] >> (i % 32) & 1))
+      FAIL(text(size), ": the bit of y[", i, "] = ", got, " is the other");
+  });
+}
+
 }  // namespace
 
 void checked_call(const Case& one) {
@@ -862,4 +930,15 @@ TEST_CASE("bn_relu_backward never writes to its inputs") {
 }
 TEST_CASE("bn_relu_inference never writes to its inputs") {
   check_inputs_are_read_only(kInference);
+}
+
+TEST_CASE("bn_relu handles more than 2^31 elements") {
+  if (is_left_to_a_gpu()) return;
+  const Floats period = rounded(Element::kHalf, random(kPeriod));
+  const int64_t row = (int64_t{1} << 31) / 15 + 3;
+  for (const Size& shape : {Size{3, 5, 1, row}, Size{1, 1, 1, 15 * row}}) {
+    Size size = shape;
+    size.element = Element::kHalf;
+    if (has_memory(5 * size.n())) check_large(size, period);
+  }
 }
