@@ -45,6 +45,7 @@ struct Moments {
   using Ends = Statistics<T>;
   using Loaded = Pack<T, kAlong * kAcross>;
   static constexpr int kPack = kAlong * kAcross, kOf = kAcross;
+  static constexpr int kAtOnce = sizeof(Loaded) < 16 ? 8 : 4;  // Loads.
 
   float count, mean[kOf], squares[kOf];
 
@@ -136,6 +137,7 @@ template <class T, int kAlong, int kAcross>
 struct Gradients {
   using Ends = Slopes<T>;
   static constexpr int kPack = kAlong * kAcross, kOf = kAcross;
+  static constexpr int kAtOnce = 4;  // Loads, of each of both arrays.
   using Loaded = Masked<T, kPack>;
 
   float g[kOf], g_away[kOf];

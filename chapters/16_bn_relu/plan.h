@@ -12,7 +12,7 @@ namespace batch_norm {
 
 constexpr int kBlock = 256;
 constexpr int kSumPack = 4;        // Elements that a thread loads side by side.
-constexpr int kAtOnce = 8;         // Such loads are under way at once.
+constexpr int kRound = 8;          // A thread should have so many of them.
 constexpr int kResident = 4;       // So many blocks are on an SM at once.
 constexpr int kMostShared = 1024;  // Groups that may share: so many counters.
 
@@ -77,13 +77,13 @@ constexpr Plan make_plan(const Shape& shape, bool aligned, int sms) {
     plan.teams = power_of_two_up_to(shape.channels / plan.pack, 32);
     plan.members = kBlock / plan.teams;
   } else {
-    plan.members = std::max(32, power_of_two_up_to(loads / kAtOnce, kBlock));
+    plan.members = std::max(32, power_of_two_up_to(loads / kRound, kBlock));
     plan.teams = kBlock / plan.members;
   }
   const int64_t in_block = plan.channels_of_block();
   plan.groups = (shape.channels + in_block - 1) / in_block;
   if (plan.groups == 0 || plan.groups > kMostShared) return plan;
-  const int64_t rounds = loads / (int64_t{kAtOnce} * plan.members);
+  const int64_t rounds = loads / (int64_t{kRound} * plan.members);
   const int64_t wanted = (int64_t{8} * sms + plan.groups - 1) / plan.groups;
   plan.parts = static_cast<int>(std::clamp<int64_t>(rounds, 1, wanted));
   return plan;

@@ -64,6 +64,7 @@ __device__ void sum_part(const Task& task, const Plan& plan,
                          const typename Sums::Ends& ends, const Lent& lent,
                          int64_t group, int part) {
   constexpr int kPack = Sums::kPack, kOf = Sums::kOf;
+  constexpr int kAtOnce = Sums::kAtOnce;
   const Seat seat(plan);
   const Shape& shape = task.shape;
   const int64_t first = group * plan.channels_of_block() + seat.team * kOf;
