@@ -90,6 +90,15 @@ __device__ void backward(const Task& task, const ElementSlopes<T>& at,
 
 // ---- The call ---------------------------------------------------------------
 
+// Null without ReLU. With ReLU and without a mask, all gradients would pass.
+template <class Word>
+Word* mask_of(const BnRelu& what, Word* mask) {
+  if (!what.relu || mask || shape_of(what).n() == 0)
+    return what.relu ? mask : nullptr;
+  std::fprintf(stderr, "bn_relu: with ReLU, the mask is a null pointer.\n");
+  std::exit(EXIT_FAILURE);
+}
+
 // As the contract gives them, typed.
 template <class T>
 Statistics<T> statistics_of(const BnRelu& what, const BnReluForward& at) {
@@ -107,12 +116,12 @@ Statistics<T> statistics_of(const BnRelu& what, const BnReluForward& at) {
 template <class T>
 Elements<T> elements_of(const BnRelu& what, const BnReluForward& at) {
   return {static_cast<const T*>(at.x), static_cast<const T*>(at.addend),
-          static_cast<T*>(at.y), what.relu ? at.mask : nullptr, what.relu};
+          static_cast<T*>(at.y), mask_of(what, at.mask), what.relu};
 }
 
 template <class T>
 ElementSlopes<T> slopes_of(const BnRelu& what, const BnReluBackward& at) {
-  return {{static_cast<const T*>(at.dy), what.relu ? at.mask : nullptr,
+  return {{static_cast<const T*>(at.dy), mask_of(what, at.mask),
            static_cast<const T*>(at.x), at.gamma, at.mean, at.inverse_deviation,
            at.d_gamma, at.d_beta},
           static_cast<T*>(at.dx),
