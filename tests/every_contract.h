@@ -157,8 +157,8 @@ class Call {
   }
   template <class T>
   T* updates(const std::string& name, const std::vector<T>& before,
-             const std::vector<T>& expected) {
-    return add<T>(Use::kWritten, name, before, expected);
+             const std::vector<T>& expected, Judge<T> judge = {}) {
+    return add<T>(Use::kWritten, name, before, expected, std::move(judge));
   }
   template <class T>
   T* borrows(const std::string& name, int64_t n) {

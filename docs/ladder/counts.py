@@ -47,8 +47,9 @@ class Counted:
     parts: list = dataclasses.field(default_factory=list)  # the rows of each launch
 
     def of(self, kernel):
-        """What one kernel does of it."""
-        found = [k for k, launch in enumerate(self.launches) if launch[0] == kernel]
+        """What one kernel does of it; a template may be named without its arguments."""
+        names = [(launch[0], launch[0].partition("<")[0]) for launch in self.launches]
+        found = [k for k, both in enumerate(names) if kernel in both]
         if len(found) != 1:
             names = ", ".join(launch[0] for launch in self.launches)
             raise Problem(f"{kernel} is launched {len(found)} times, need exactly 1; "

@@ -122,6 +122,8 @@ class Drawn(unittest.TestCase):
         cls.copy(traces.FOLDER)
         for source in {view.source for one in traces.wanted(tree.REPOSITORY) for view in one.views}:
             cls.copy(source)
+        for bench in tree.REPOSITORY.glob("plots/*_bench.cpp"):  # Records are tied to it, too.
+            cls.copy(bench.relative_to(tree.REPOSITORY))
         for path, args in pages.directives(tree.REPOSITORY, "figure", *drawings.KINDS):
             page = cls.drawn / path.relative_to(tree.REPOSITORY)
             page.parent.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ class Wrong:
     header: str
     old: str
     new: str
-    part: str  # The file of tests/any_<engine> that shows it.
+    part: str  # The file of tests/any_<engine>, or of the chapter, that shows it.
     red: str  # A check by its name, or a finding.
     where: str = ""  # The check to run, where a finding is red.
 
@@ -53,11 +53,17 @@ class Engine:
     def part(self, wrong):
         return f"build/cpu/{self.place(wrong)}/{self.by_name}/{wrong.part}.o"
 
+    def targets(self, all_wrong):
+        """What make has to build."""
+        return [f"{self.suite}.checks", *map(self.part, all_wrong)]
+
+    def wanted(self, wrong):
+        return [*(ROOT / self.folder).glob("*.h"), *(ROOT / self.by_name).glob("*.h"),
+                ROOT / self.by_name / f"{wrong.part}.cu"]
+
     def plant(self, wrong):
         """The headers and the part, in a folder of their own that their includes name."""
-        wanted = [*(ROOT / self.folder).glob("*.h"), *(ROOT / self.by_name).glob("*.h"),
-                  ROOT / self.by_name / f"{wrong.part}.cu"]
-        for source in wanted:
+        for source in self.wanted(wrong):
             text = source.read_text()
             if source.name == wrong.header:
                 assert text.count(wrong.old) == 1, f"{wrong.what}: '{wrong.old}' occurs {text.count(wrong.old)} times"
@@ -87,12 +93,32 @@ class Engine:
         return done.returncode, done.stdout
 
 
+class OfContract(Engine):
+    """An engine with one user, <name>.cu beside it, which fulfils the contract <name>."""
+
+    @property
+    def by_name(self):
+        return self.folder
+
+    def program(self, wrong):
+        return f"build/cpu/{self.place(wrong)}/{self.folder}/{wrong.part}.run"
+
+    def targets(self, all_wrong):
+        return list(map(self.program, all_wrong))
+
+    def wanted(self, wrong):
+        return [*(ROOT / self.folder).glob("*.h"), ROOT / self.folder / f"{wrong.part}.cu"]
+
+    def link(self, wrong):
+        return ROOT / self.program(wrong)  # As make has linked it.
+
+
 def judge(test, engine, all_wrong):
     """Fails the unittest.TestCase for each that nothing notices, or something else than it says."""
     for wrong in all_wrong:
         engine.plant(wrong)
     with toolchain.alone(ROOT):
-        built = toolchain.make(ROOT, "cpu", f"{engine.suite}.checks", *(engine.part(wrong) for wrong in all_wrong))
+        built = toolchain.make(ROOT, "cpu", *engine.targets(all_wrong))
     test.assertEqual(built.returncode, 0, built.stdout)
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         found = list(pool.map(engine.said_by, all_wrong))

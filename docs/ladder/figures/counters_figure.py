@@ -36,10 +36,12 @@ class Counted:
 
 
 def count(root, source, n):
-    """Of the contract's first function, where a call makes several; of launches, their sum."""
+    """Of the contract's first function, where a call makes several and a kernel has its
+    name; of other launches, their sum."""
     counted = counts.of_source(root, source, counts.Case(n))
-    if len({kernel for kernel, _, _ in counted.launches}) > 1:
-        counted = counted.of(f"{records.op_of(source)}_kernel")
+    kernels = {kernel.partition("<")[0] for kernel, _, _ in counted.launches}
+    if len(kernels) > 1 and (named := f"{records.op_of(source)}_kernel") in kernels:
+        counted = counted.of(named)
 
     def an_element(*rows):
         return sum(counted.row(row).value for row in rows) / n

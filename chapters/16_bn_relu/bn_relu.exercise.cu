@@ -1,0 +1,80 @@
+// Chapter 16: BatchNorm, addition and ReLU in one launch.
+//
+// New:   all blocks find the statistics, meet, and then go back over what they
+//        have read, beginning with what they read last.
+// Why:   what was read a moment ago is still in the L2 cache, so x comes from
+//        memory once, as far as it fits there.
+// Price: the whole grid has to be on the GPU at once, so a block works through
+//        many tiles. Larger or misaligned arrays take two launches.
+
+#include <cooperative_groups.h>
+
+#include "chapters/16_bn_relu/launch.h"
+#include "common/bn_relu.h"
+
+namespace {
+
+using namespace batch_norm;
+
+template <class Sums, class T>
+__global__ void __launch_bounds__(kBlock, kResident)
+    bn_relu_kernel(const __grid_constant__ Task task,
+                   const __grid_constant__ Plan plan,
+                   const __grid_constant__ Statistics<T> channels,
+                   const __grid_constant__ Elements<T> at, Lent lent) {
+  sum_parts<Sums>(task, plan, channels, lent);
+  // >>> Your code, at most 4 lines: let all blocks of the grid meet. Then what
+  // is known of channel c is in lent.channels[c]. For this block's tiles, from
+  // last_tile<T>(task) down in steps of gridDim.x, call forward<kWidest<T>>()
+  // with the task, with `at`, with a function that returns what is known of a
+  // channel, and with first_of<T>(tile), the thread's first element in it.
+  (void)at;  // Remove this line.
+  // <<<
+}
+
+template <class Sums, class T>
+__global__ void __launch_bounds__(kBlock, kResident)
+    bn_relu_backward_kernel(const __grid_constant__ Task task,
+                            const __grid_constant__ Plan plan,
+                            const __grid_constant__ ElementSlopes<T> at,
+                            Lent lent) {
+  sum_parts<Sums>(task, plan, at.from, lent);
+  // >>> Your code, at most 4 lines: the same, with backward<kWidest<T>>(). What
+  // is known of a channel are its two sums now, divided by its elements.
+  (void)at;  // Remove this line.
+  // <<<
+}
+
+}  // namespace
+
+void bn_relu(BnRelu what, BnReluForward at, float* scratch,
+             cudaStream_t stream) {
+  with_type(what.element, [&](auto zero) {
+    using T = decltype(zero);
+    const Forward<T> call(what, at, scratch);
+    if (!call.fits()) return call.in_two_launches(stream);
+    with_sums<T, Moments>(call.plan, [&](auto sums) {
+      call.in_one_launch(bn_relu_kernel<decltype(sums), T>, stream, call.task,
+                         call.plan, call.channels, call.at, call.lent);
+    });
+  });
+}
+
+void bn_relu_backward(BnRelu what, BnReluBackward at, float* scratch,
+                      cudaStream_t stream) {
+  with_type(what.element, [&](auto zero) {
+    using T = decltype(zero);
+    const Backward<T> call(what, at, scratch);
+    if (!call.fits()) return call.in_two_launches(stream);
+    with_sums<T, Gradients>(call.plan, [&](auto sums) {
+      call.in_one_launch(bn_relu_backward_kernel<decltype(sums), T>, stream,
+                         call.task, call.plan, call.at, call.lent);
+    });
+  });
+}
+
+void bn_relu_inference(BnRelu what, BnReluInference at, cudaStream_t stream) {
+  infer(what, at, stream);
+}
+
+int64_t bn_relu_scratch_floats(BnRelu what) { return scratch_floats(what); }

@@ -1,0 +1,180 @@
+// Chapter 16: what has to be known of each channel before the first of its
+// elements can be normalised: forward its mean and variance, backward two sums.
+#pragma once
+
+#include "chapters/16_bn_relu/elements.h"
+
+namespace batch_norm {
+
+// What normalising needs of a channel: forward the mean, the scale and beta;
+// backward the mean, the scale, and what is taken from g and, for each
+// deviation, from dx.
+struct alignas(16) Channel {
+  float mean, scale, a, b;
+};
+
+__device__ inline float inverse_deviation(float variance, float epsilon) {
+  return 1.f / sqrtf(variance + epsilon);
+}
+
+// ---- Forward ----------------------------------------------------------------
+
+// The sum of kCount numbers, pair by pair: equal ones come to it exactly.
+template <int kCount>
+__device__ float sum_of(float* v) {
+#pragma unroll
+  for (int apart = 1; apart < kCount; apart *= 2)
+#pragma unroll
+    for (int k = 0; k + apart < kCount; k += 2 * apart) v[k] += v[k + apart];
+  return v[0];
+}
+
+// What forward reads and writes of the channels.
+template <class T>
+struct Statistics {
+  const T* x;
+  float epsilon, momentum;
+  const float *gamma, *beta;
+  float *running_mean, *running_variance, *mean, *inverse;
+};
+
+// Counts, means and sums of squares about these means, by Welford's method: of
+// x - shift, where shift is any element, so that a large mean costs no digits.
+template <class T, int kAlong, int kAcross>
+struct Moments {
+  using Ends = Statistics<T>;
+  using Loaded = Pack<T, kAlong * kAcross>;
+  static constexpr int kPack = kAlong * kAcross, kOf = kAcross;
+  static constexpr int kAtOnce = sizeof(Loaded) < 16 ? 8 : 4;  // Loads.
+
+  float count, mean[kOf], squares[kOf];
+
+  static __device__ Loaded fetch(const Ends& from, int64_t i) {
+    return load<T, kPack>(from.x + i);
+  }
+  // Of one channel, whose first element is `first`.
+  static __device__ float shift(const Ends& from, int64_t first, int64_t) {
+    return to_float(from.x[first]);
+  }
+
+  template <int kLoads>
+  __device__ void add(const Loaded (&x)[kLoads], const float* shift) {
+    constexpr int kCount = kLoads * kAlong;
+    const float weight = kCount / (count + kCount);
+#pragma unroll
+    for (int c = 0; c < kOf; ++c) {
+      float v[kCount], sums[kCount];
+#pragma unroll
+      for (int k = 0; k < kCount; ++k)
+        sums[k] = v[k] = x[k / kAlong][k % kAlong + c] - shift[c];
+      const float center = sum_of<kCount>(sums) / kCount;
+#pragma unroll
+      for (int k = 0; k < kCount; ++k)
+        sums[k] = (v[k] - center) * (v[k] - center);
+      merge(c, center, sum_of<kCount>(sums), weight);
+    }
+    count += kCount;
+  }
+  __device__ void join(const Moments& other) {
+    if (other.count == 0) return;  // Else 0 / 0, where both have none.
+    const float weight = other.count / (count + other.count);
+    for (int c = 0; c < kOf; ++c)
+      merge(c, other.mean[c], other.squares[c], weight);
+    count += other.count;
+  }
+
+  __device__ Channel finish(int k, int64_t c, float shift, const Ends& at,
+                            int64_t elements) const {
+    const auto m = static_cast<float>(elements);
+    const float center = shift + mean[k];
+    const float variance = squares[k] / fmaxf(m, 1);
+    const float inverse = inverse_deviation(variance, at.epsilon);
+    if (elements > 0) {
+      const float unbiased = squares[k] / fmaxf(m - 1, 1);
+      at.running_mean[c] += at.momentum * (center - at.running_mean[c]);
+      at.running_variance[c] +=
+          at.momentum * (unbiased - at.running_variance[c]);
+    }
+    at.mean[c] = center;
+    at.inverse[c] = inverse;
+    return {center, inverse * at.gamma[c], at.beta[c], 0.f};
+  }
+
+ private:
+  // `weight` is the others' part of all elements.
+  __device__ void merge(int c, float their_mean, float their_squares,
+                        float weight) {
+    const float away = their_mean - mean[c];
+    mean[c] += away * weight;
+    squares[c] += their_squares + away * away * count * weight;
+  }
+};
+
+// ---- Backward ---------------------------------------------------------------
+
+// What backward reads and writes of the channels.
+template <class T>
+struct Slopes {
+  const T* dy;
+  const uint32_t* mask;  // Or null.
+  const T* x;
+  const float *gamma, *mean, *inverse;
+  float *d_gamma, *d_beta;
+};
+
+// A pack of both gradients' factors, and its bits of the mask.
+template <class T, int kPack>
+struct Masked {
+  Pack<T, kPack> dy, x;
+  uint32_t bits;
+
+  // The mask selects: 0 times infinity would be NaN.
+  __device__ float g(int k) const { return bits >> k & 1 ? dy[k] : 0.f; }
+};
+
+// The sums of g, and of g times the deviation from the mean.
+template <class T, int kAlong, int kAcross>
+struct Gradients {
+  using Ends = Slopes<T>;
+  static constexpr int kPack = kAlong * kAcross, kOf = kAcross;
+  static constexpr int kAtOnce = 4;  // Loads, of each of both arrays.
+  using Loaded = Masked<T, kPack>;
+
+  float g[kOf], g_away[kOf];
+
+  static __device__ Loaded fetch(const Ends& from, int64_t i) {
+    const uint32_t bits = from.mask ? from.mask[i / 32] >> (i % 32) : ~0u;
+    return {load<T, kPack>(from.dy + i), load<T, kPack>(from.x + i), bits};
+  }
+  static __device__ float shift(const Ends& from, int64_t, int64_t channel) {
+    return from.mean[channel];
+  }
+
+  template <int kLoads>
+  __device__ void add(const Loaded (&at)[kLoads], const float* mean) {
+#pragma unroll
+    for (int k = 0; k < kLoads * kPack; ++k) {
+      const Loaded& mine = at[k / kPack];
+      const int e = k % kPack, c = e % kOf;
+      g[c] += mine.g(e);
+      g_away[c] += mine.g(e) * (mine.x[e] - mean[c]);
+    }
+  }
+  __device__ void join(const Gradients& other) {
+    for (int c = 0; c < kOf; ++c) {
+      g[c] += other.g[c];
+      g_away[c] += other.g_away[c];
+    }
+  }
+  __device__ Channel finish(int k, int64_t c, float mean, const Ends& at,
+                            int64_t elements) const {
+    const float m = fmaxf(static_cast<float>(elements), 1);
+    const float inverse = at.inverse[c];
+    at.d_beta[c] = g[k];
+    at.d_gamma[c] = g_away[k] * inverse;
+    return {mean, inverse * at.gamma[c], g[k] / m,
+            g_away[k] * inverse * inverse / m};
+  }
+};
+
+}  // namespace batch_norm

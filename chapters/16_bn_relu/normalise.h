@@ -1,0 +1,181 @@
+// Chapter 16: what becomes of an element, once its channel is known.
+#pragma once
+
+#include "chapters/16_bn_relu/sums.h"
+
+namespace batch_norm {
+
+// What forward reads and writes of the elements.
+template <class T>
+struct Elements {
+  const T *x, *addend;  // Or null, as the mask.
+  T* y;                 // May be the addend.
+  uint32_t* mask;
+  bool relu;
+};
+
+// A NaN is not <= 0, so it passes; -0 is, and becomes +0.
+__device__ inline float rectified(float v) { return v <= 0.f ? 0.f : v; }
+
+// x - mean first: if the mean were part of b, large means would cancel.
+__device__ inline float normalised(float x, const Channel& of) {
+  return (x - of.mean) * of.scale + of.a;
+}
+
+// The word of the mask that this lane's bits belong to. All lanes come.
+template <int kPack>
+__device__ uint32_t joined(uint32_t bits) {
+  if (kPack == 1) return __ballot_sync(~0u, bits);
+  constexpr int kLanes = 32 / kPack;
+  uint32_t word = bits << (threadIdx.x % kLanes * kPack);
+  for (int far = 1; far < kLanes; far *= 2)
+    word |= __shfl_xor_sync(~0u, word, far);
+  return word;
+}
+
+// Elements i to i + kPack - 1, as far as they are there. Whole warps come, with
+// neighbouring packs. find(channel) returns a Channel.
+template <int kPack, class T, class Find>
+__device__ void forward(const Task& task, const Elements<T>& at, Find find,
+                        int64_t i) {
+  const int64_t left = task.n - i;
+  uint32_t bits = 0;
+  if (left > 0) {
+    Pack<T, kPack> pack = load<T, kPack>(at.x + i, left), addend = {};
+    if (at.addend) addend = load<T, kPack>(at.addend + i, left);
+    Place place(task, i);
+    Channel of = find(place.channel());
+#pragma unroll
+    for (int k = 0; k < kPack; ++k) {
+      const float v = normalised(pack[k], of) + addend[k];
+      pack.set(k, at.relu ? rectified(v) : v);
+      bits |= uint32_t{k < left && pack[k] > 0.f} << k;
+      if (k + 1 < kPack && place.step()) of = find(place.channel());
+    }
+    store(at.y + i, pack, left);
+  }
+  if (!at.mask) return;
+  const uint32_t word = joined<kPack>(bits);
+  if (i % 32 == 0 && left > 0) at.mask[i / 32] = word;
+}
+
+// What backward reads and writes of the elements.
+template <class T>
+struct ElementSlopes {
+  Slopes<T> from;
+  T *dx, *d_addend;  // Or null. d_addend may be dy.
+};
+
+template <int kPack, class T, class Find>
+__device__ void backward(const Task& task, const ElementSlopes<T>& at,
+                         Find find, int64_t i) {
+  const int64_t left = task.n - i;
+  if (left <= 0) return;
+  const uint32_t* const mask = at.from.mask;
+  Masked<T, kPack> pack = {load<T, kPack>(at.from.dy + i, left),
+                           load<T, kPack>(at.from.x + i, left),
+                           mask ? mask[i / 32] >> (i % 32) : ~0u};
+  Place place(task, i);
+  Channel of = find(place.channel());
+#pragma unroll
+  for (int k = 0; k < kPack; ++k) {
+    const float away = pack.x[k] - of.mean;
+    pack.x.set(k, of.scale * (pack.g(k) - of.a - away * of.b));
+    if (!(pack.bits >> k & 1)) pack.dy.bits[k] = 0;
+    if (k + 1 < kPack && place.step()) of = find(place.channel());
+  }
+  store(at.dx + i, pack.x, left);
+  if (at.d_addend) store(at.d_addend + i, pack.dy, left);
+}
+
+// ---- The call ---------------------------------------------------------------
+
+// Null without ReLU. With ReLU and without a mask, all gradients would pass.
+template <class Word>
+Word* mask_of(const BnRelu& what, Word* mask) {
+  if (!what.relu || mask || shape_of(what).n() == 0)
+    return what.relu ? mask : nullptr;
+  std::fprintf(stderr, "bn_relu: with ReLU, the mask is a null pointer.\n");
+  std::exit(EXIT_FAILURE);
+}
+
+// As the contract gives them, typed.
+template <class T>
+Statistics<T> statistics_of(const BnRelu& what, const BnReluForward& at) {
+  return {static_cast<const T*>(at.x),
+          what.epsilon,
+          what.momentum,
+          at.gamma,
+          at.beta,
+          at.running_mean,
+          at.running_variance,
+          at.mean,
+          at.inverse_deviation};
+}
+
+template <class T>
+Elements<T> elements_of(const BnRelu& what, const BnReluForward& at) {
+  return {static_cast<const T*>(at.x), static_cast<const T*>(at.addend),
+          static_cast<T*>(at.y), mask_of(what, at.mask), what.relu};
+}
+
+template <class T>
+ElementSlopes<T> slopes_of(const BnRelu& what, const BnReluBackward& at) {
+  return {{static_cast<const T*>(at.dy), mask_of(what, at.mask),
+           static_cast<const T*>(at.x), at.gamma, at.mean, at.inverse_deviation,
+           at.d_gamma, at.d_beta},
+          static_cast<T*>(at.dx),
+          static_cast<T*>(at.d_addend)};
+}
+
+template <class... Pointers>
+Plan plan_of(const Shape& shape, Element element, Pointers... p) {
+  return make_plan(shape, aligned_to(kSumPack * bytes_of(element), p...),
+                   attribute(cudaDevAttrMultiProcessorCount));
+}
+
+// The same, but no blocks share a channel.
+template <class... Pointers>
+Plan alone(const Shape& shape, Element element, Pointers... p) {
+  Plan plan = plan_of(shape, element, p...);
+  plan.parts = 1;
+  return plan;
+}
+
+inline int64_t tiles_of(int64_t n, int pack) {
+  return (n + kBlock * pack - 1) / (kBlock * pack);
+}
+
+// The same with the running statistics, which no sum has to come before.
+template <int kPack, class T>
+__global__ void inference_kernel(const __grid_constant__ Task task,
+                                 Elements<T> at, BnReluInference of,
+                                 float epsilon) {
+  const auto running = [&](int64_t c) -> Channel {
+    const float inverse = inverse_deviation(of.running_variance[c], epsilon);
+    return {of.running_mean[c], inverse * of.gamma[c], of.beta[c], 0.f};
+  };
+  const int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x;
+  forward<kPack>(task, at, running, i * kPack);
+}
+
+inline void infer(const BnRelu& what, const BnReluInference& at,
+                  cudaStream_t stream) {
+  const Task task(shape_of(what));
+  if (task.n == 0) return;
+  with_type(what.element, [&](auto zero) {
+    using T = decltype(zero);
+    const Elements<T> ends = {static_cast<const T*>(at.x),
+                              static_cast<const T*>(at.addend),
+                              static_cast<T*>(at.y), nullptr, what.relu};
+    const auto launch = [&](auto pack) {
+      inference_kernel<pack.value>
+          <<<tiles_of(task.n, pack.value), kBlock, 0, stream>>>(task, ends, at,
+                                                                what.epsilon);
+      CUDA_CHECK(cudaGetLastError());
+    };
+    with_pack<T>(aligned_to(16, at.x, at.addend, at.y), launch);
+  });
+}
+
+}  // namespace batch_norm
