@@ -13,10 +13,10 @@
 
 void sum(const float* x, float* out, int64_t n, float* scratch,
          cudaStream_t stream) {
-  reduction::tree_sums(x, out, 1, n, scratch, stream);
+  tree::tree_sums(x, out, 1, n, scratch, stream);
 }
 
-int64_t sum_scratch_floats(int64_t n) { return reduction::tree_scratch(1, n); }
+int64_t sum_scratch_floats(int64_t n) { return tree::tree_scratch(1, n); }
 
 // As many as the tree has levels: no order has fewer.
 SumPromise sum_promise(int64_t n) {

@@ -10,7 +10,7 @@
 #include "common/check.h"
 #include "common/pack.h"
 
-namespace reduction {
+namespace tree {
 
 constexpr int kWarps = 8, kLanes = 32;
 constexpr int kLoads = 8;  // Packs that a thread has under way.
@@ -80,4 +80,4 @@ inline int64_t tree_scratch(int64_t rows, int64_t n) {
   return chunks == 1 ? 0 : rows * chunks + tree_scratch(rows, chunks);
 }
 
-}  // namespace reduction
+}  // namespace tree

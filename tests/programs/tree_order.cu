@@ -21,15 +21,14 @@ float on_the_host(const float* x, int64_t n, int64_t width) {
 
 std::vector<float> on_the_device(const std::vector<float>& x, int64_t offset,
                                  int64_t rows, int64_t n) {
-  const int64_t lent = reduction::tree_scratch(rows, n);
+  const int64_t lent = tree::tree_scratch(rows, n);
   float *device = nullptr, *out = nullptr, *scratch = nullptr;
   CUDA_CHECK(cudaMalloc(&device, (offset + rows * n) * sizeof(float)));
   CUDA_CHECK(cudaMalloc(&out, rows * sizeof(float)));
   CUDA_CHECK(cudaMalloc(&scratch, std::max<int64_t>(1, lent) * sizeof(float)));
   CUDA_CHECK(cudaMemcpy(device + offset, x.data(), rows * n * sizeof(float),
                         cudaMemcpyHostToDevice));
-  reduction::tree_sums(device + offset, out, rows, n, scratch,
-                       cudaStreamPerThread);
+  tree::tree_sums(device + offset, out, rows, n, scratch, cudaStreamPerThread);
   std::vector<float> got(rows);
   CUDA_CHECK(cudaStreamSynchronize(cudaStreamPerThread));
   CUDA_CHECK(cudaMemcpy(got.data(), out, rows * sizeof(float),
