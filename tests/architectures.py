@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """See that every .cu compiles for every architecture that the toolkit knows.
 
-Files are compiled together. Chapters and common/ are compiled from their source for
-each generation of GPUs, and from that PTX for each of its members; the rest, which is
-much, once, to the oldest PTX, and from it for the oldest of each generation. Only what
-runs on a GPU: the host's part is the same in every other build.
+Files are compiled together, once, to the oldest PTX, and from it for the oldest of each
+generation of GPUs. For `make test-classroom`, chapters and common/ are compiled from their
+source for each generation, and from that PTX for each of its members. Only what runs on a
+GPU: the host's part is the same in every other build.
 """
 
 import os
@@ -37,10 +37,16 @@ def kin(path):
     return together.op(path) if by_contract else path.parent
 
 
+def is_from_source(path):
+    """What a reader opens is compiled from its source for each generation, which takes minutes:
+    `make test-classroom` does so. Otherwise it is compiled for the oldest, whose PTX serves all."""
+    return pages.CLASSROOM and path.relative_to(pages.ROOT).parts[0] in FROM_SOURCE
+
+
 def groups(files):
     """What make is to build -> the files in it."""
     for kind in ("source", "ptx"):
-        chosen = [f for f in files if (f.relative_to(pages.ROOT).parts[0] in FROM_SOURCE) == (kind == "source")]
+        chosen = [f for f in files if is_from_source(f) == (kind == "source")]
         for members in together.gather(chosen, kin):
             planted = together.plant(pages.ROOT, kind, together.text(pages.ROOT, members))
             yield f"build/all/{planted.with_suffix('.fatbin')}", [m.relative_to(pages.ROOT) for m in members]

@@ -198,17 +198,6 @@ class Compare(MadeUp):
                 compare.table(made_up.pathlib.Path(empty), "unknown", 1)
 
 
-class Slots(unittest.TestCase):
-    def test_none_is_read_twice_where_there_are_enough(self):
-        for slots in (work.CALLS + 1, 100, work.MOST_SLOTS):
-            used = [work.slot_of(k, slots) for k in range(work.CALLS)]
-            self.assertEqual(len(set(used)), work.CALLS)
-            self.assertTrue(all(0 < slot < slots for slot in used), "the first is for warming up")
-
-    def test_all_are_read_in_turn_where_there_are_few(self):
-        self.assertEqual({work.slot_of(k, 3) for k in range(work.CALLS)}, {0, 1, 2})
-
-
 class Works(unittest.TestCase):
     """What a contract's own file says, without PyTorch or Triton."""
 
