@@ -8,13 +8,12 @@
 #include <utility>
 
 #include "common/relu_mask.h"
-#include "tests/every_contract.h"
+#include "tests/masks.h"
 
 namespace {
 
 using namespace contract;
 
-using Words = std::vector<uint32_t>;
 using Bits16 = std::vector<uint16_t>;
 using Doubles = std::vector<double>;
 
@@ -348,15 +347,6 @@ struct Slopes {
   Floats dy, x, gamma, mean, inverse;
   Words mask;
 };
-
-// Of no y in particular; nothing behind bit n - 1.
-Words random_mask(int64_t n) {
-  static std::mt19937 bits(seed() + 3);
-  Words mask(mask_words(n));
-  for (uint32_t& word : mask) word = bits();
-  if (n % 32 != 0) mask.back() &= (1u << (n % 32)) - 1;
-  return mask;
-}
 
 Slopes random_slopes(const Size& size) {
   const Input in = random_input(size);

@@ -1,8 +1,5 @@
 // What the elementwise engine of chapter 13 must do, beside a reference on the
 // host that takes one element after the other.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include <array>
 #include <tuple>
 #include <utility>
@@ -10,13 +7,11 @@
 #include "chapters/13_elementwise/path.h"
 #include "tests/any_elementwise/any_elementwise.h"
 #include "tests/contract.h"
+#include "tests/sixteen_bits.h"
 
 namespace {
 
 using namespace contract;
-
-using Half = __half;
-using Brain = __nv_bfloat16;
 
 // ---- Numbers ----------------------------------------------------------------
 
@@ -47,16 +42,6 @@ template <class T>
 constexpr bool kIsFraction =
     std::is_same_v<T, Half> || std::is_same_v<T, Brain> ||
     std::is_floating_point_v<T>;
-
-template <class T>
-long double number(T v) {
-  if constexpr (std::is_same_v<T, Half>)
-    return __half2float(v);
-  else if constexpr (std::is_same_v<T, Brain>)
-    return __bfloat162float(v);
-  else
-    return v;
-}
 
 // To the nearest number with so many binary digits, or to the even one of two.
 long double nearest(long double v, int digits, int least_exponent,

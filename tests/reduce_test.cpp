@@ -1,8 +1,5 @@
 // What the reduction engine of chapter 12 must do, beside a reference on the
 // host that reads one element after the other.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include <map>
 #include <numeric>
 #include <set>
@@ -10,14 +7,13 @@
 #include "chapters/12_reduce/plan.h"
 #include "tests/any_reduce/any_reduce.h"
 #include "tests/contract.h"
+#include "tests/sixteen_bits.h"
 
 namespace {
 
 using namespace contract;
 using reduction::kBlock, reduction::kMostDims, reduction::Shape;
 
-using Half = __half;
-using Brain = __nv_bfloat16;
 using Sizes = std::vector<int64_t>;
 
 // ---- What is asked ----------------------------------------------------------
@@ -165,16 +161,6 @@ Expected judged(const Case& c, const Numbers& v, long double acc) {
       acc * ((n + 64) * var + 64 * std::sqrt(var) * std::fabs(mean)) + 1e-40L;
   if (op == "var") return {var, slack};
   return {std::sqrt(var), slack / std::max(std::sqrt(var), 1e-20L)};
-}
-
-template <class T>
-long double number(T v) {
-  if constexpr (std::is_same_v<T, Half>)
-    return __half2float(v);
-  else if constexpr (std::is_same_v<T, Brain>)
-    return __bfloat162float(v);
-  else
-    return v;
 }
 
 // Of what is added up, and of what is written.

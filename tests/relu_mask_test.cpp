@@ -4,13 +4,11 @@
 
 #include <utility>
 
-#include "tests/every_contract.h"
+#include "tests/masks.h"
 
 namespace {
 
 using namespace contract;
-
-using Words = std::vector<uint32_t>;
 
 constexpr int64_t kGuards = 64;
 
@@ -19,35 +17,10 @@ float rectified(float x) {
   return x > 0.f ? x : 0.f;
 }
 
-bool bit(const Words& mask, int64_t i) { return mask[i / 32] >> (i % 32) & 1; }
-
-Words mask_of(const Floats& x) {
-  Words mask(mask_words(static_cast<int64_t>(x.size())));
-  for (size_t i = 0; i < x.size(); ++i) {
-    if (x[i] > 0.f) mask[i / 32] |= 1u << (i % 32);
-  }
-  return mask;
-}
-
-// Of no x in particular; nothing behind bit n - 1.
-Words random_mask(int64_t n) {
-  static std::mt19937 bits(seed() + 3);
-  Words mask(mask_words(n));
-  for (uint32_t& word : mask) word = bits();
-  if (n % 32 != 0) mask.back() &= (1u << (n % 32)) - 1;
-  return mask;
-}
-
 Floats selected(const Floats& dy, const Words& mask) {
   Floats dx(dy.size());
   for (size_t i = 0; i < dy.size(); ++i) dx[i] = bit(mask, i) ? dy[i] : 0.f;
   return dx;
-}
-
-std::string hex(uint32_t word) {
-  char line[16];
-  std::snprintf(line, sizeof line, "0x%08x", word);
-  return line;
 }
 
 // Of the first n numbers of x; what lies behind them is not the call's.

@@ -2,27 +2,13 @@
 // whichever file defines them.
 #include "common/classroom/tasks/leaky_relu_mask/leaky_relu_mask.h"
 
-#include "tests/every_contract.h"
+#include "tests/masks.h"
 
 namespace {
 
 using namespace contract;
 
-using Words = std::vector<uint32_t>;
-
 constexpr float kSlope = 0.0625f;
-
-int64_t words(int64_t n) { return (n + 31) / 32; }
-
-bool bit(const Words& mask, int64_t i) { return mask[i / 32] >> (i % 32) & 1; }
-
-Words mask_of(const Floats& x) {
-  Words mask(words(std::ssize(x)));
-  for (size_t i = 0; i < x.size(); ++i) {
-    if (x[i] > 0.f) mask[i / 32] |= 1u << (i % 32);
-  }
-  return mask;
-}
 
 // v where the bit is 1, elsewhere slope times v.
 Floats leaked(const Floats& values, const Words& mask, float slope) {
@@ -30,12 +16,6 @@ Floats leaked(const Floats& values, const Words& mask, float slope) {
   for (const float v : values)
     y.push_back(bit(mask, std::ssize(y)) ? v : slope * v);
   return y;
-}
-
-std::string hex(uint32_t word) {
-  char line[16];
-  std::snprintf(line, sizeof line, "0x%08x", word);
-  return line;
 }
 
 Call forward(const Floats& x, float slope, Offsets at = {}) {
