@@ -158,14 +158,10 @@ def measure(torch, library, asked):
 def main(paths):
     if len(paths) != 1:
         sys.exit(__doc__)
-    try:
-        import torch
-    except ImportError as error:
-        print(f"PyTorch is absent ({error}), and there is nothing to compare with.")
-        return
-    asked = cases()
-    times = list(measure(torch, ctypes.CDLL(ROOT / paths[0]), asked))
-    many.keep(NAME, many.context(torch, "make residual", COPY, SOURCES), asked, times)
+    if torch := many.pytorch():
+        asked = cases()
+        times = list(measure(torch, ctypes.CDLL(ROOT / paths[0]), asked))
+        many.keep(NAME, many.context(torch, "make residual", COPY, SOURCES), asked, times)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,7 @@ that is named. More stand in the chapter's page and in tests/wrong."""
 
 import unittest
 
-from ladder import pages
-from wrong_engines import OfContract, Wrong, judge
+from wrong_engines import OfContract, Wrong, judge, takes_minutes
 
 TWO, ONE = "bn_relu.planned", "bn_relu"  # Launches, of the file that shows it.
 SHAPES = "bn_relu handles every shape"
@@ -53,6 +52,6 @@ WRONG = [
 
 
 class WrongVersions(unittest.TestCase):
-    @unittest.skipUnless(pages.CLASSROOM, "takes minutes: make test-classroom builds and judges them")
+    @takes_minutes
     def test_each_is_caught(self):
         judge(self, OfContract("bn_relu", "chapters/16_bn_relu"), WRONG)

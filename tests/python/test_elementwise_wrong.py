@@ -5,9 +5,9 @@ import subprocess
 import tempfile
 import unittest
 
-from ladder import pages, toolchain
+from ladder import toolchain
 from ladder.pages import ROOT
-from wrong_engines import Engine, Wrong, judge
+from wrong_engines import Engine, Wrong, judge, takes_minutes
 
 LENGTHS = "elementwise handles every length"
 TOGETHER = "elementwise handles every offset, the same in all arrays"
@@ -103,7 +103,7 @@ const char* call(int64_t n, TYPE* r, const TYPE* a) { return elementwise::unary(
 
 
 class WrongEngines(unittest.TestCase):
-    @unittest.skipUnless(pages.CLASSROOM, "takes minutes: make test-classroom builds and judges them")
+    @takes_minutes
     def test_each_is_caught(self):
         judge(self, Engine("elementwise", "chapters/13_elementwise"), WRONG)
 

@@ -3,8 +3,7 @@ that is named. Those that the sum's own checks catch stand in the chapter's page
 
 import unittest
 
-from ladder import pages
-from wrong_engines import Engine, Wrong, judge
+from wrong_engines import Engine, Wrong, judge, takes_minutes
 
 RANDOM = "reduce handles random shapes, strides, dimensions and types"
 LENGTHS = "reduce handles every length of a row"
@@ -58,6 +57,6 @@ WRONG = [
 
 
 class WrongEngines(unittest.TestCase):
-    @unittest.skipUnless(pages.CLASSROOM, "takes minutes: make test-classroom builds and judges them")
+    @takes_minutes
     def test_each_is_caught(self):
         judge(self, Engine("reduce", "chapters/12_reduce"), WRONG)

@@ -3,8 +3,7 @@ that is named. Those that a ReLU's own checks catch stand in the chapter's page.
 
 import unittest
 
-from ladder import pages
-from wrong_engines import Engine, Wrong, judge
+from wrong_engines import Engine, Wrong, judge, takes_minutes
 
 RANDOM = "gpu_kernel handles random shapes, strides and types"
 EDGES = "the divider divides at every edge"
@@ -80,6 +79,6 @@ WRONG = [
 
 
 class WrongEngines(unittest.TestCase):
-    @unittest.skipUnless(pages.CLASSROOM, "takes minutes: make test-classroom builds and judges them")
+    @takes_minutes
     def test_each_is_caught(self):
         judge(self, Engine("strided", "chapters/15_strides_and_casts"), WRONG)

@@ -11,11 +11,14 @@ import hashlib
 import os
 import re
 import subprocess
+import unittest
 
-from ladder import toolchain
+from ladder import pages, toolchain
 from ladder.pages import ROOT
 
 SECONDS = 120
+
+takes_minutes = unittest.skipUnless(pages.CLASSROOM, "takes minutes: make test-classroom builds and judges them")
 
 
 @dataclasses.dataclass(frozen=True)
