@@ -41,6 +41,18 @@ double dy_at(int64_t i) { return dy_values()[i % std::ssize(dy_values())]; }
 // The mask backward gets: that of x itself.
 double g_at(int64_t i) { return x_at(i) > 0 ? dy_at(i) : 0; }
 
+// The mask of x from its beginning on, until the same words come again. A slot
+// begins with a word.
+const std::vector<uint32_t>& words_of_x() {
+  static const std::vector<uint32_t> words = [] {
+    std::vector<uint32_t> bits(random_floats().size());
+    for (int64_t i = 0; i < 32 * std::ssize(bits); ++i)
+      bits[i / 32] |= uint32_t{x_at(i) > 0} << (i % 32);
+    return bits;
+  }();
+  return words;
+}
+
 // The sums of a term of the first m elements, which repeat for ever.
 class Prefixes {
  public:
@@ -262,9 +274,10 @@ class Backward : public Images {
     const Channels of = channels_of(what_, start);
     set_channels(slot, 0, floats(of.mean));
     set_channels(slot, 1, floats(of.inverse));
+    const auto length = static_cast<int64_t>(words_of_x().size());
     std::vector<uint32_t> words(mask_words(n_));
-    for (int64_t i = 0; i < n_; ++i)
-      words[i / 32] |= uint32_t{x_at(start + i) > 0} << (i % 32);
+    for (int64_t w = 0; w < std::ssize(words); ++w)
+      words[w] = words_of_x()[(start / 32 + w) % length];
     CUDA_CHECK(cudaMemcpy(mask_[slot], words.data(),
                           words.size() * sizeof(uint32_t),
                           cudaMemcpyHostToDevice));

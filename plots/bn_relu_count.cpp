@@ -9,7 +9,7 @@
 #include "plots/bn_relu_shapes.h"
 
 std::vector<Case> counted_cases() {
-  return {{.n = 1 << 20}, {.n = 1 << 20, .offset = 1}};
+  return {{.n = 1 << 19}, {.n = 1 << 19, .offset = 1}};
 }
 
 // BatchNorm, addition and ReLU forward, then backward.

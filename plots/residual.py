@@ -3,7 +3,8 @@
     python -m plots.residual BN_RELU.so     `make residual` calls it so
 
 Each case is a step of training, forward and backward, of the layers behind one of the convolutions
-in ResNet-50's blocks: 11 shapes, at two sizes of a batch, in two types and two layouts. Writes
+in ResNet-50's blocks: 11 shapes, at two sizes of a batch, in two types and two layouts. Two cases
+more are forward passes without an addend, for which PyTorch's compiler is asked, too. Writes
 plots/data/<gpu>/<date>/residual.json: of each case the time of the chapter, of PyTorch's eager
 layers, and of a plain copy of as many bytes. Every result is compared with PyTorch's first.
 """
@@ -18,7 +19,7 @@ from ladder.measured.work import pointer, stream_of
 from ladder.pages import ROOT
 from plots.bn_relu_peers import EPSILON, MOMENTUM, Ends, Problem
 
-NAME, COPY = "residual", "plain copy"
+NAME, COPY, COMPILED = "residual", "plain copy", "PyTorch, compiled"
 SOURCES = ("chapters/16_bn_relu/bn_relu.cu", "docs/ladder/measured/cases.py", "plots/bn_relu_peers.py", "plots/residual.py")
 SHAPES = [(64, 56), (256, 56), (128, 56), (128, 28), (512, 28), (256, 28), (256, 14), (1024, 14), (512, 14),
           (512, 7), (2048, 7)]  # Channels, and pixels along each side.
@@ -37,13 +38,15 @@ class Case:
     channels: int
     side: int
     type: str
-    channels_last: bool
+    channels_last: bool = False
+    only_forward: bool = False  # And then without an addend.
     known: str = ""
 
     @property
     def name(self):
         layout = "channels last" if self.channels_last else "channels first"
-        return f"{self.images} x {self.channels} x {self.side} x {self.side}, {self.type}, {layout}"
+        shape = f"{self.images} x {self.channels} x {self.side} x {self.side}, {self.type}, {layout}"
+        return f"{shape}, BatchNorm and ReLU" if self.only_forward else shape
 
     @property
     def n(self):
@@ -52,12 +55,14 @@ class Case:
     @property
     def bytes(self):
         """x, addend, y; dy, x, dx and the addend's gradient; a bit that is written, and read."""
-        return 7 * self.n * many.BYTES[self.type] + self.n // 4
+        size = many.BYTES[self.type]
+        return 2 * self.n * size + self.n // 8 if self.only_forward else 7 * self.n * size + self.n // 4
 
 
 def cases():
     found = [Case(images, channels, side, kind, last) for kind in ("float", "half") for last in (False, True)
              for images in (8, 64) for channels, side in SHAPES]
+    found += [Case(64, channels, side, "float", only_forward=True) for channels, side in ((256, 56), (64, 112))]
     return sorted(found, key=lambda case: case.type)  # One pool of memory for each type.
 
 
@@ -75,13 +80,22 @@ class Arrays:
         self.slots = third
 
 
+def pointers(*arrays):
+    return [None if array is None else pointer(array) for array in arrays]
+
+
 class Step:
-    """A forward and a backward call: a function of a slot that returns y, dx and gamma's gradient."""
+    """A forward and a backward call on the arrays of a slot."""
 
     def __init__(self, torch, case, arrays):
         self.torch, self.case, self.arrays = torch, case, arrays
         self.gamma, self.variance, self.beta, self.mean, *self.found = (
             torch.full((case.channels,), v, device="cuda") for v in (1., 1., 0., 0., 0., 0., 0., 0.))
+
+    def __call__(self, slot):
+        """(y, dx, gamma's gradient), or y alone."""
+        y, kept = self.forward(slot)
+        return (y,) if self.case.only_forward else (y, *self.backward(slot, y, kept))
 
 
 class Chapter(Step):
@@ -96,44 +110,71 @@ class Chapter(Step):
         floats.restype = ctypes.c_int64
         self.scratch = torch.zeros(floats(self.what), device="cuda")
 
-    def __call__(self, slot):
-        y, dx, d_addend = self.out[slot % len(self.out)]
+    def forward(self, slot):
+        y = self.out[slot % len(self.out)][0]
+        addend = None if self.case.only_forward else self.arrays.addend[slot]
+        ends = Ends(*pointers(self.arrays.x[slot], addend, self.gamma, self.beta, self.mean, self.variance,
+                              *self.found[:2], y, self.mask))
+        self.library._Z7bn_relu6BnRelu13BnReluForwardPfP11CUstream_st(
+            self.what, ends, pointer(self.scratch), self.stream)
+        return y, self.mask
+
+    def backward(self, slot, y, mask):
+        _, dx, d_addend = self.out[slot % len(self.out)]
         mean, inverse, d_gamma, d_beta = self.found
-        x = self.arrays.x[slot]
-        forward = Ends(*map(pointer, (x, self.arrays.addend[slot], self.gamma, self.beta, self.mean,
-                                      self.variance, mean, inverse, y, self.mask)))
-        backward = Slopes(*map(pointer, (self.arrays.dy[slot], self.mask, x, self.gamma, mean, inverse,
-                                         dx, d_addend, d_gamma, d_beta)))
-        lent = pointer(self.scratch)
-        self.library._Z7bn_relu6BnRelu13BnReluForwardPfP11CUstream_st(self.what, forward, lent, self.stream)
+        slopes = Slopes(*pointers(self.arrays.dy[slot], mask, self.arrays.x[slot], self.gamma, mean, inverse,
+                                  dx, d_addend, d_gamma, d_beta))
         self.library._Z16bn_relu_backward6BnRelu14BnReluBackwardPfP11CUstream_st(
-            self.what, backward, lent, self.stream)
-        return y, dx, d_gamma
+            self.what, slopes, pointer(self.scratch), self.stream)
+        return dx, d_gamma
 
 
 class PyTorch(Step):
     """What its eager layers do, without the bookkeeping of gradients, which is Python's time."""
 
-    def __call__(self, slot):
-        aten, x = self.torch.ops.aten, self.arrays.x[slot]
-        y, mean, inverse, reserve, way = aten._batch_norm_impl_index(
-            x, self.gamma, self.beta, self.mean, self.variance, True, MOMENTUM, EPSILON, True)
-        y.add_(self.arrays.addend[slot]).relu_()
+    def forward(self, slot):
+        y, *kept = self.torch.ops.aten._batch_norm_impl_index(
+            self.arrays.x[slot], self.gamma, self.beta, self.mean, self.variance, True, MOMENTUM, EPSILON, True)
+        if not self.case.only_forward:
+            y.add_(self.arrays.addend[slot])
+        return y.relu_(), kept
+
+    def backward(self, slot, y, kept):
+        aten, (mean, inverse, reserve, way) = self.torch.ops.aten, kept
         g = aten.threshold_backward(self.arrays.dy[slot], y, 0)
         dx, d_gamma, _ = aten._batch_norm_impl_index_backward(
-            way, x, g, self.gamma, self.mean, self.variance, mean, inverse, True, EPSILON,
+            way, self.arrays.x[slot], g, self.gamma, self.mean, self.variance, mean, inverse, True, EPSILON,
             [True, True, True], reserve)
-        return y, dx, d_gamma
+        return dx, d_gamma
 
 
-def check(case, got, expected):
-    """Stops unless the chapter's results are PyTorch's, or as close as rounding explains. Where a
-    sum was rounded to 0, or was not, one gradient may be another; of many, few are."""
+class Compiled(PyTorch):
+    """What PyTorch's compiler makes of the forward pass; the first call waits for it."""
+
+    def __init__(self, torch, case, arrays):
+        super().__init__(torch, case, arrays)
+        f = torch.nn.functional
+        self.layers = torch.compile(lambda x: f.relu(f.batch_norm(
+            x, self.mean, self.variance, self.gamma, self.beta, True, MOMENTUM, EPSILON)), dynamic=False)
+
+    def forward(self, slot):
+        with self.torch.no_grad():
+            return self.layers(self.arrays.x[slot]), None
+
+
+def check(case, chapter, pytorch):
+    """Stops unless the chapter's results are PyTorch's, or as close as rounding explains.
+
+    Backward, PyTorch gets the y of the chapter. Else a sum that one of them rounds to 0 and the other
+    does not would let a gradient pass in one of them, and move those of the whole channel."""
     step = {"half": 2 ** -8, "bfloat16": 2 ** -5}.get(case.type, 2 ** -14)
-    for which, mine, theirs in zip(("y", "dx", "gamma's gradient"), got, expected):
-        slack = step * (theirs.double().abs() + 1) * (math.sqrt(case.n / case.channels) if theirs.dim() == 1 else 1)
-        wrong = ((mine.double() - theirs.double()).abs() > slack).double().mean().item()
-        if not wrong <= (1e-4 if which == "dx" else 0):
+    y, *slopes = chapter(0)
+    theirs, kept = pytorch.forward(0)
+    expected = [theirs] + ([] if case.only_forward else list(pytorch.backward(0, y, kept)))
+    for which, mine, right in zip(("y", "dx", "gamma's gradient"), (y, *slopes), expected):
+        slack = step * (right.double().abs() + 1) * (math.sqrt(case.n / case.channels) if right.dim() == 1 else 1)
+        wrong = ((mine.double() - right.double()).abs() > slack).double().mean().item()
+        if not wrong == 0:
             sys.exit(f"residual: {case.name}: {wrong:.2%} of {which} are off; nothing is timed that is wrong")
 
 
@@ -147,9 +188,11 @@ def measure(torch, library, asked):
             pool, of = many.Pool(torch, case.type, 2 * most), case.type
         arrays = Arrays(pool, case)
         ways = {many.ENGINE: Chapter(torch, library, case, arrays), many.PYTORCH: PyTorch(torch, case, arrays)}
-        check(case, ways[many.ENGINE](0), ways[many.PYTORCH](0))
-        words = case.bytes // 2 // many.BYTES[case.type]
-        plain = pool.arrays(words)
+        check(case, *ways.values())
+        if case.only_forward:
+            ways[COMPILED] = Compiled(torch, case, arrays)
+            check(case, ways[many.ENGINE], ways[COMPILED])
+        plain = pool.arrays(case.bytes // 2 // many.BYTES[case.type])
         target = torch.empty_like(plain[0])
         ways[COPY] = lambda slot: target.copy_(plain[slot % len(plain)])
         yield from timer.times(number, ways, arrays.slots)

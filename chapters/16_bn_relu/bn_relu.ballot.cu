@@ -36,7 +36,7 @@ __global__ void bn_relu_backward_kernel(const __grid_constant__ Task task,
                                         const Channel* channels) {
   const int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x;
   const auto find = [&](int64_t c) { return channels[c]; };
-  backward<1>(task, at, find, i);
+  backward<1>(task, at, InRows(task, find), i);
 }
 
 }  // namespace

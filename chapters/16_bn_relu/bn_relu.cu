@@ -1,11 +1,10 @@
 // Chapter 16: BatchNorm, addition and ReLU in one launch.
 //
-// New:   all blocks find the statistics, meet, and then go back over what they
-//        have read, beginning with what they read last.
-// Why:   what was read a moment ago is still in the L2 cache, so x comes from
-//        memory once, as far as it fits there.
-// Price: the whole grid has to be on the GPU at once, so a block works through
-//        many tiles. Larger or misaligned arrays take two launches.
+// New:   all blocks find the statistics, meet, and then normalise a tile each.
+// Why:   small arrays are as fast as their launches, and one is less than two;
+//        what was read a moment ago is in the L2 cache still.
+// Price: the whole grid has to be on the GPU at once. Arrays with more tiles
+//        than there is room for, or misaligned ones, take two launches.
 
 #include <cooperative_groups.h>
 
@@ -24,9 +23,9 @@ __global__ void __launch_bounds__(kBlock, kResident)
                    const __grid_constant__ Elements<T> at, Lent lent) {
   sum_parts<Sums>(task, plan, channels, lent);
   cooperative_groups::this_grid().sync();
-  const auto find = [&](int64_t c) { return lent.channels[c]; };
-  for (int64_t tile = last_tile<T>(task); tile >= 0; tile -= gridDim.x)
-    forward<kWidest<T>>(task, at, find, first_of<T>(tile));
+  the_tile<kWidest<T>>(task, lent.channels, [&](const auto& of, int64_t i) {
+    forward<kWidest<T>>(task, at, of, i);
+  });
 }
 
 template <class Sums, class T>
@@ -37,9 +36,9 @@ __global__ void __launch_bounds__(kBlock, kResident)
                             Lent lent) {
   sum_parts<Sums>(task, plan, at.from, lent);
   cooperative_groups::this_grid().sync();
-  const auto find = [&](int64_t c) { return lent.channels[c]; };
-  for (int64_t tile = last_tile<T>(task); tile >= 0; tile -= gridDim.x)
-    backward<kWidest<T>>(task, at, find, first_of<T>(tile));
+  the_tile<kWidest<T>>(task, lent.channels, [&](const auto& of, int64_t i) {
+    backward<kWidest<T>>(task, at, of, i);
+  });
 }
 
 }  // namespace

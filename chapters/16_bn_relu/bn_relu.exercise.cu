@@ -1,11 +1,10 @@
 // Chapter 16: BatchNorm, addition and ReLU in one launch.
 //
-// New:   all blocks find the statistics, meet, and then go back over what they
-//        have read, beginning with what they read last.
-// Why:   what was read a moment ago is still in the L2 cache, so x comes from
-//        memory once, as far as it fits there.
-// Price: the whole grid has to be on the GPU at once, so a block works through
-//        many tiles. Larger or misaligned arrays take two launches.
+// New:   all blocks find the statistics, meet, and then normalise a tile each.
+// Why:   small arrays are as fast as their launches, and one is less than two;
+//        what was read a moment ago is in the L2 cache still.
+// Price: the whole grid has to be on the GPU at once. Arrays with more tiles
+//        than there is room for, or misaligned ones, take two launches.
 
 #include <cooperative_groups.h>
 
@@ -24,10 +23,9 @@ __global__ void __launch_bounds__(kBlock, kResident)
                    const __grid_constant__ Elements<T> at, Lent lent) {
   sum_parts<Sums>(task, plan, channels, lent);
   // >>> Your code, at most 4 lines: let all blocks of the grid meet. Then what
-  // is known of channel c is in lent.channels[c]. For this block's tiles, from
-  // last_tile<T>(task) down in steps of gridDim.x, call forward<kWidest<T>>()
-  // with the task, with `at`, with a function that returns what is known of a
-  // channel, and with first_of<T>(tile), the thread's first element in it.
+  // is known of channel c is in lent.channels[c]. Call the_tile<kWidest<T>>(),
+  // which finds this block's tile, with a lambda that calls
+  // forward<kWidest<T>>() for the pack of a thread.
   (void)at;  // Remove this line.
   // <<<
 }

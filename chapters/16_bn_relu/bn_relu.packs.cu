@@ -19,7 +19,7 @@ __global__ void bn_relu_kernel(const __grid_constant__ Task task,
                                Elements<T> at, const Channel* channels) {
   const int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x;
   const auto find = [&](int64_t c) { return channels[c]; };
-  forward<kPack>(task, at, find, i * kPack);
+  forward<kPack>(task, at, InRows(task, find), i * kPack);
 }
 
 template <int kPack, class T>
@@ -28,7 +28,7 @@ __global__ void bn_relu_backward_kernel(const __grid_constant__ Task task,
                                         const Channel* channels) {
   const int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x;
   const auto find = [&](int64_t c) { return channels[c]; };
-  backward<kPack>(task, at, find, i * kPack);
+  backward<kPack>(task, at, InRows(task, find), i * kPack);
 }
 
 }  // namespace

@@ -136,6 +136,7 @@ class Place {
     channel_ = row - task.by_channels.divide(row) * channels_;
   }
   __device__ int64_t channel() const { return channel_; }
+  __device__ int64_t left() const { return left_; }  // In the row.
 
   // To the next element. Whether it is another channel's.
   __device__ bool step() {

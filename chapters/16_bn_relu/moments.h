@@ -83,21 +83,31 @@ struct Moments {
     count += other.count;
   }
 
-  __device__ Channel finish(int k, int64_t c, float shift, const Ends& at,
-                            int64_t elements) const {
+  // What the end needs of channel c, so that it can be asked for early.
+  struct Known {
+    float running_mean, running_variance, gamma, beta;
+  };
+  static __device__ Known known(const Ends& at, int64_t c) {
+    return {at.running_mean[c], at.running_variance[c], at.gamma[c],
+            at.beta[c]};
+  }
+  __device__ Channel finish(int k, int64_t c, float shift, const Known& known,
+                            const Ends& at, int64_t elements) const {
     const auto m = static_cast<float>(elements);
     const float center = shift + mean[k];
     const float variance = squares[k] / fmaxf(m, 1);
     const float inverse = inverse_deviation(variance, at.epsilon);
     if (elements > 0) {
       const float unbiased = squares[k] / fmaxf(m - 1, 1);
-      at.running_mean[c] += at.momentum * (center - at.running_mean[c]);
-      at.running_variance[c] +=
-          at.momentum * (unbiased - at.running_variance[c]);
+      at.running_mean[c] =
+          known.running_mean + at.momentum * (center - known.running_mean);
+      at.running_variance[c] =
+          known.running_variance +
+          at.momentum * (unbiased - known.running_variance);
     }
     at.mean[c] = center;
     at.inverse[c] = inverse;
-    return {center, inverse * at.gamma[c], at.beta[c], 0.f};
+    return {center, inverse * known.gamma, known.beta, 0.f};
   }
 
  private:
@@ -166,14 +176,19 @@ struct Gradients {
       g_away[c] += other.g_away[c];
     }
   }
-  __device__ Channel finish(int k, int64_t c, float mean, const Ends& at,
-                            int64_t elements) const {
+  struct Known {
+    float inverse, gamma;
+  };
+  static __device__ Known known(const Ends& at, int64_t c) {
+    return {at.inverse[c], at.gamma[c]};
+  }
+  __device__ Channel finish(int k, int64_t c, float mean, const Known& known,
+                            const Ends& at, int64_t elements) const {
     const float m = fmaxf(static_cast<float>(elements), 1);
-    const float inverse = at.inverse[c];
     at.d_beta[c] = g[k];
-    at.d_gamma[c] = g_away[k] * inverse;
-    return {mean, inverse * at.gamma[c], g[k] / m,
-            g_away[k] * inverse * inverse / m};
+    at.d_gamma[c] = g_away[k] * known.inverse;
+    return {mean, known.inverse * known.gamma, g[k] / m,
+            g_away[k] * known.inverse * known.inverse / m};
   }
 };
 

@@ -22,6 +22,57 @@ __device__ inline float normalised(float x, const Channel& of) {
   return (x - of.mean) * of.scale + of.a;
 }
 
+// How a thread finds the channels of its packs. In rows a pack has one, as a
+// rule; where a row ends in it, the next one is looked up.
+template <class Find>
+class InRows {
+ public:
+  __device__ InRows(const Task& task, Find find) : task_(task), find_(find) {}
+
+  // Calls f with the number and the channel of each element from i on.
+  template <int kPack, class F>
+  __device__ void each(int64_t i, F f) const {
+    Place place(task_, i);
+    Channel of = find_(place.channel());
+    if (place.left() >= kPack) {
+#pragma unroll
+      for (int k = 0; k < kPack; ++k) f(k, of);
+      return;
+    }
+#pragma unroll
+    for (int k = 0; k < kPack; ++k) {
+      f(k, of);
+      if (k + 1 < kPack && place.step()) of = find_(place.channel());
+    }
+  }
+
+ private:
+  const Task& task_;
+  Find find_;
+};
+
+// With channels last each element of a pack has its own. A thread whose packs
+// lie a multiple of all channels apart keeps them in registers.
+template <int kPack>
+class InColumns {
+ public:
+  template <class Find>
+  __device__ InColumns(const Task& task, Find find, int64_t i) {
+    const int64_t first = Place(task, min(i, task.n - kPack)).channel();
+#pragma unroll
+    for (int k = 0; k < kPack; ++k) of_[k] = find(first + k);
+  }
+  template <int kSame, class F>
+  __device__ void each(int64_t, F f) const {
+    static_assert(kSame == kPack);
+#pragma unroll
+    for (int k = 0; k < kPack; ++k) f(k, of_[k]);
+  }
+
+ private:
+  Channel of_[kPack];
+};
+
 // The word of the mask that this lane's bits belong to. All lanes come.
 template <int kPack>
 __device__ uint32_t joined(uint32_t bits) {
@@ -34,24 +85,20 @@ __device__ uint32_t joined(uint32_t bits) {
 }
 
 // Elements i to i + kPack - 1, as far as they are there. Whole warps come, with
-// neighbouring packs. find(channel) returns a Channel.
-template <int kPack, class T, class Find>
-__device__ void forward(const Task& task, const Elements<T>& at, Find find,
-                        int64_t i) {
+// neighbouring packs.
+template <int kPack, class T, class Channels>
+__device__ void forward(const Task& task, const Elements<T>& at,
+                        const Channels& channels, int64_t i) {
   const int64_t left = task.n - i;
   uint32_t bits = 0;
   if (left > 0) {
     Pack<T, kPack> pack = load<T, kPack>(at.x + i, left), addend = {};
     if (at.addend) addend = load<T, kPack>(at.addend + i, left);
-    Place place(task, i);
-    Channel of = find(place.channel());
-#pragma unroll
-    for (int k = 0; k < kPack; ++k) {
+    channels.template each<kPack>(i, [&](int k, const Channel& of) {
       const float v = normalised(pack[k], of) + addend[k];
       pack.set(k, at.relu ? rectified(v) : v);
       bits |= uint32_t{k < left && pack[k] > 0.f} << k;
-      if (k + 1 < kPack && place.step()) of = find(place.channel());
-    }
+    });
     store(at.y + i, pack, left);
   }
   if (!at.mask) return;
@@ -66,24 +113,20 @@ struct ElementSlopes {
   T *dx, *d_addend;  // Or null. d_addend may be dy.
 };
 
-template <int kPack, class T, class Find>
+template <int kPack, class T, class Channels>
 __device__ void backward(const Task& task, const ElementSlopes<T>& at,
-                         Find find, int64_t i) {
+                         const Channels& channels, int64_t i) {
   const int64_t left = task.n - i;
   if (left <= 0) return;
   const uint32_t* const mask = at.from.mask;
   Masked<T, kPack> pack = {load<T, kPack>(at.from.dy + i, left),
                            load<T, kPack>(at.from.x + i, left),
                            mask ? mask[i / 32] >> (i % 32) : ~0u};
-  Place place(task, i);
-  Channel of = find(place.channel());
-#pragma unroll
-  for (int k = 0; k < kPack; ++k) {
+  channels.template each<kPack>(i, [&](int k, const Channel& of) {
     const float away = pack.x[k] - of.mean;
     pack.x.set(k, of.scale * (pack.g(k) - of.a - away * of.b));
     if (!(pack.bits >> k & 1)) pack.dy.bits[k] = 0;
-    if (k + 1 < kPack && place.step()) of = find(place.channel());
-  }
+  });
   store(at.dx + i, pack.x, left);
   if (at.d_addend) store(at.d_addend + i, pack.dy, left);
 }
@@ -142,7 +185,7 @@ Plan alone(const Shape& shape, Element element, Pointers... p) {
   return plan;
 }
 
-inline int64_t tiles_of(int64_t n, int pack) {
+__host__ __device__ inline int64_t tiles_of(int64_t n, int pack) {
   return (n + kBlock * pack - 1) / (kBlock * pack);
 }
 
@@ -156,7 +199,7 @@ __global__ void inference_kernel(const __grid_constant__ Task task,
     return {of.running_mean[c], inverse * of.gamma[c], of.beta[c], 0.f};
   };
   const int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x;
-  forward<kPack>(task, at, running, i * kPack);
+  forward<kPack>(task, at, InRows(task, running), i * kPack);
 }
 
 inline void infer(const BnRelu& what, const BnReluInference& at,

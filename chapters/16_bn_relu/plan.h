@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <numeric>
 
 #include "common/bn_relu.h"
 
@@ -12,7 +13,7 @@ namespace batch_norm {
 
 constexpr int kBlock = 256;
 constexpr int kSumPack = 4;        // Elements that a thread loads side by side.
-constexpr int kRound = 8;          // A thread should have so many of them.
+constexpr int kRound = 4;          // A thread should have so many of them.
 constexpr int kResident = 4;       // So many blocks are on an SM at once.
 constexpr int kMostShared = 1024;  // Groups that may share: so many counters.
 
@@ -64,6 +65,25 @@ constexpr int power_of_two_up_to(int64_t n, int most) {
   return static_cast<int>(power);
 }
 
+// The fewest parts, up to `most`, with which nearly all of the GPU's room for
+// blocks is taken until the end; or those that come closest.
+constexpr int parts_of(int64_t groups, int64_t most, int64_t room) {
+  constexpr double kEnough = 0.95;
+  constexpr int kMostTurns = 4;  // Each costs its own start and end.
+  int best = 1;
+  double taken = 0;
+  for (int parts = 1; parts <= std::max<int64_t>(most, 1); ++parts) {
+    const int64_t blocks = groups * parts, turns = (blocks + room - 1) / room;
+    if (taken >= kEnough || (parts > 1 && turns > kMostTurns)) break;
+    const double now = static_cast<double>(blocks) / (turns * room);
+    if (now > taken) {
+      best = parts;
+      taken = now;
+    }
+  }
+  return best;
+}
+
 // As many teams as leave each member a round of loads, unless a block's lanes
 // would no longer read side by side; then so many parts that all SMs work.
 constexpr Plan make_plan(const Shape& shape, bool aligned, int sms) {
@@ -84,15 +104,21 @@ constexpr Plan make_plan(const Shape& shape, bool aligned, int sms) {
   plan.groups = (shape.channels + in_block - 1) / in_block;
   if (plan.groups == 0 || plan.groups > kMostShared) return plan;
   const int64_t rounds = loads / (int64_t{kRound} * plan.members);
-  const int64_t wanted = (int64_t{8} * sms + plan.groups - 1) / plan.groups;
-  plan.parts = static_cast<int>(std::clamp<int64_t>(rounds, 1, wanted));
+  int64_t most = 1;  // What is joined must be less than what was summed up.
+  while (most < rounds && (most + 1) * (most + 1) <= loads) ++most;
+  plan.parts = parts_of(plan.groups, most, int64_t{kResident} * sms);
   return plan;
 }
 
-// Whether bytes that are read a second time are likely to be in the L2 cache
-// still: what is written meanwhile goes there, too.
-constexpr bool fits_in(int64_t bytes, int64_t l2_bytes) {
-  return 2 * bytes <= l2_bytes;
+// With so many blocks, or a multiple of them, packs of a thread are a multiple
+// of all channels apart, so that it keeps to its columns. 0 where packs have no
+// columns, or where these are more blocks than there is room for.
+constexpr int64_t blocks_in_columns(const Shape& shape, int pack,
+                                    int64_t room) {
+  const int64_t packs = shape.channels / pack;
+  if (shape.inner != 1 || packs * pack != shape.channels) return 0;
+  const int64_t blocks = packs / std::gcd(packs, int64_t{kBlock});
+  return blocks <= room ? blocks : 0;
 }
 
 }  // namespace batch_norm

@@ -42,21 +42,67 @@ __device__ inline bool is_last(unsigned* counter, int parts) {
   return last;
 }
 
-// Member 0 of each team gets what all of them have.
+// What the lane that is so far behind this one has.
+template <class Sums>
+__device__ Sums of_lane_behind(const Sums& mine, int far) {
+  struct Words {
+    unsigned word[sizeof(Sums) / sizeof(unsigned)];
+  };
+  auto words = __builtin_bit_cast(Words, mine);
+  for (unsigned& word : words.word) word = __shfl_down_sync(~0u, word, far);
+  return __builtin_bit_cast(Sums, words);
+}
+
+// Member 0 of each team gets what all of them have: lanes by shuffles, and then
+// warp by warp, through shared memory.
 template <class Sums>
 __device__ void meet(Sums* mine, const Plan& plan, const Seat& seat) {
-  __shared__ Sums shared[kBlock];
+  __shared__ Sums shared[kBlock / 32][32];
+  for (int far = 16; far >= seat.apart; far /= 2)
+    mine->join(of_lane_behind(*mine, far));
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int warps = plan.columns ? kBlock / 32 : plan.members / 32;
   __syncthreads();  // The block's channels before these have been read.
-  shared[threadIdx.x] = *mine;
+  if (lane < seat.apart) shared[warp][lane] = *mine;
   __syncthreads();
-  for (int far = plan.members / 2; far > 0; far /= 2) {
-    if (seat.member < far) {
-      mine->join(shared[threadIdx.x + far * seat.apart]);
-      shared[threadIdx.x] = *mine;
-    }
-    __syncthreads();
-  }
+  if (seat.member > 0) return;
+  for (int next = 1; next < warps; ++next)
+    mine->join(shared[warp + next][lane]);
 }
+
+// Where a thread's loads begin, if they are a step apart in a channel whose
+// rows lie apart. Dividing once is enough: a step is so many rows and packs.
+template <int kPack, int kOf>
+class Walk {
+ public:
+  __device__ Walk(const Task& task, int64_t channel, int64_t p, int64_t step)
+      : in_row_(kOf > 1 ? 1 : task.shape.inner / kPack) {
+    const int64_t apart = task.shape.channels * task.shape.inner;  // Of rows.
+    const auto row_of = [&](int64_t load) {
+      return kOf > 1 ? load : task.by_inner.divide(load * kPack);
+    };
+    const int64_t row = row_of(p), rows = row_of(step);
+    pack_ = p - row * in_row_;
+    packs_ = step - rows * in_row_;
+    i_ = row * apart + channel * task.shape.inner + pack_ * kPack;
+    step_ = rows * apart + packs_ * kPack;
+    to_next_row_ = apart - in_row_ * kPack;
+  }
+  // The element that the next load begins with.
+  __device__ int64_t next() {
+    const int64_t i = i_;
+    i_ += step_;
+    pack_ += packs_;
+    if (pack_ >= in_row_) {
+      pack_ -= in_row_;
+      i_ += to_next_row_;
+    }
+    return i;
+  }
+
+ private:
+  int64_t in_row_, pack_, packs_, i_, step_, to_next_row_;
+};
 
 // What a block does for its part of a group's channels.
 template <class Sums>
@@ -73,27 +119,31 @@ __device__ void sum_part(const Task& task, const Plan& plan,
   for (int c = 0; c < kOf && has_channel && task.n > 0; ++c)
     shift[c] = Sums::shift(ends, (first + c) * shape.inner, first + c);
 
-  // The p-th load is in row p / in_row of the channel.
   const int64_t in_row = kOf > 1 ? 1 : shape.inner / kPack;
   const int64_t loads = has_channel ? shape.outer * in_row : 0;
-  const auto fetch = [&](int64_t p) {
-    const int64_t row = kOf > 1 ? p : task.by_inner.divide(p * kPack);
-    const int64_t begin = (row * shape.channels + first) * shape.inner;
-    return Sums::fetch(ends, begin + (p - row * in_row) * kPack);
-  };
   const int64_t step = int64_t{plan.parts} * plan.members;
   int64_t p = int64_t{part} * plan.members + seat.member;
+  Walk<kPack, kOf> walk(task, first, p, step);
   Sums sums = {};
   for (; p + (kAtOnce - 1) * step < loads; p += kAtOnce * step) {
     typename Sums::Loaded round[kAtOnce];
 #pragma unroll
-    for (int k = 0; k < kAtOnce; ++k) round[k] = fetch(p + k * step);
+    for (auto& loaded : round) loaded = Sums::fetch(ends, walk.next());
     sums.add(round, shift);
   }
-  for (; p < loads; p += step) {
-    const typename Sums::Loaded one[1] = {fetch(p)};
-    sums.add(one, shift);
-  }
+  // What is left is asked for at once, too.
+  typename Sums::Loaded rest[kAtOnce - 1][1];
+#pragma unroll
+  for (int k = 0; k < kAtOnce - 1; ++k)
+    if (p + k * step < loads) rest[k][0] = Sums::fetch(ends, walk.next());
+#pragma unroll
+  for (int k = 0; k < kAtOnce - 1; ++k)
+    if (p + k * step < loads) sums.add(rest[k], shift);
+
+  const bool finishes = has_channel && seat.member == 0;
+  typename Sums::Known known[kOf];
+  for (int c = 0; c < kOf && finishes; ++c)
+    known[c] = Sums::known(ends, first + c);
   meet(&sums, plan, seat);
 
   if (plan.parts > 1) {
@@ -102,18 +152,26 @@ __device__ void sum_part(const Task& task, const Plan& plan,
     if (seat.member == 0) parts[part * plan.teams] = sums;
     if (!is_last(lent.counters + group, plan.parts)) return;
     sums = {};
-    for (int other = seat.member; other < plan.parts; other += plan.members)
-      sums.join(parts[other * plan.teams]);
+    constexpr int kTogether = 4;
+    for (int other = seat.member; other < plan.parts;
+         other += kTogether * plan.members) {
+      Sums theirs[kTogether] = {};
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k)
+        if (other + k * plan.members < plan.parts)
+          theirs[k] = parts[(other + k * plan.members) * plan.teams];
+#pragma unroll
+      for (const Sums& its : theirs) sums.join(its);
+    }
     meet(&sums, plan, seat);
   }
-  if (seat.member > 0 || !has_channel) return;
-  for (int c = 0; c < kOf; ++c)
+  for (int c = 0; c < kOf && finishes; ++c)
     lent.channels[first + c] =
-        sums.finish(c, first + c, shift[c], ends, shape.of_each());
+        sums.finish(c, first + c, shift[c], known[c], ends, shape.of_each());
 }
 
 template <class Sums>
-__global__ void __launch_bounds__(kBlock)
+__global__ void __launch_bounds__(kBlock, kResident)
     sums_kernel(const __grid_constant__ Task task,
                 const __grid_constant__ Plan plan,
                 const __grid_constant__ typename Sums::Ends ends, Lent lent) {

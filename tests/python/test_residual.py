@@ -12,13 +12,14 @@ class Cases(unittest.TestCase):
     cases = residual.cases()
 
     def test_are_all_shapes_in_each_way_once(self):
-        self.assertEqual(len(set(self.cases)), 11 * 2 * 2 * 2)
+        self.assertEqual(len(set(self.cases)), 11 * 2 * 2 * 2 + 2)
         self.assertEqual(len(self.cases), len(set(self.cases)))
 
     def test_count_each_array_once(self):
         case = residual.Case(2, 4, 8, "float", False)
         self.assertEqual(case.bytes, 512 * 28 + 128)  # 28.25 bytes per element.
         self.assertEqual(residual.Case(2, 4, 8, "half", True).bytes, 512 * 14 + 128)
+        self.assertEqual(residual.Case(2, 4, 8, "float", only_forward=True).bytes, 512 * 8 + 64)
 
 
 class Structures(unittest.TestCase):
