@@ -108,7 +108,7 @@ std::vector<float> floats(const std::vector<double>& values) {
 // The whole of a small array, and of a large one some places.
 template <class T, class See>
 void each(const T* values, int64_t n, See see) {
-  constexpr int64_t kPart = 1 << 16, kPlaces = 64;
+  constexpr int64_t kPart = 1 << 11, kPlaces = 16;
   const int64_t step = n <= kPart * kPlaces ? kPart : n / kPlaces / 32 * 32;
   std::vector<T> part(kPart);
   for (int64_t begin = 0; begin < n; begin += step) {
