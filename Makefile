@@ -150,6 +150,15 @@ TARGET   := -arch=$(ARCH) -lineinfo
 OPTIMISED := -O2
 RUNTIME  :=
 LDLIBS   := -L$(CUDA)/lib64 -Wl,-rpath,$(realpath $(CUDA)/lib64) -lcudart -lpthread
+# NCCL is no part of the toolkit. A program that calls it is linked with it; without it,
+# what includes its header is left out, aloud.
+NCCL_THERE := $(shell CUDA='$(CUDA)' PYTHON='$(PYTHON)' common/setup/nccl.sh)
+NCCL     := $(word 1,$(NCCL_THERE))
+with_library = -Wl,--as-needed $1 -Wl,--no-as-needed,-rpath,$(realpath $(dir $1))
+LDLIBS   += $(if $(NCCL),$(call with_library,$(word 2,$(NCCL_THERE))))
+LEFT_OUT := $(if $(NCCL),,$(shell grep -ls '^#include <nccl.h>' $(SOURCES) $(EXERCISES)))
+$(LEFT_OUT:%.cu=$(B)/%.o): always
+	@echo "$(@:$(B)/%.o=%.cu) needs NCCL: 'make doctor' says how to get it." >&2; exit 1
 BENCH    := $(addprefix $(HARNESS)/,bench.o bench_options.o empty_kernel.o read_kernel.o)
 measure   = $(if $(call task,$1),$(HARNESS)/unmeasured.o,$(B)/plots/$1_bench.o $(BENCH))
 $(B)/%.run: LDLIBS := -lbenchmark $(LDLIBS)
@@ -162,14 +171,15 @@ OPTIMISED := -O1
 $(HARNESS)/%.o: CXXFLAGS += -O0
 RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
+NCCL     := common/simt/nccl  # Where nccl.h is: a real one is no use here.
 LAUNCHES := kernels profile
 measure   = $(calls) $(HARNESS)/counters.o $(SHOW)
 endif
 SHOW     := $(HARNESS)/show/all.o
 CHECKS   := $(HARNESS)/checks/all.o
-NVBASE   := -ccbin $(CXX) -I. $(CPPFLAGS)
+NVBASE   := -ccbin $(CXX) -I. $(NCCL:%=-I%) $(CPPFLAGS)
 NVFLAGS  := -std=c++20 -O3 $(NVBASE)
-CXXFLAGS := -std=c++20 $(OPTIMISED) -Wall -Wextra $(SANITIZED) -I. $(CPPFLAGS) \
+CXXFLAGS := -std=c++20 $(OPTIMISED) -Wall -Wextra $(SANITIZED) -I. $(NCCL:%=-I%) $(CPPFLAGS) \
   -isystem $(CUDA)/include
 # g++ 12 warns where strings are added, wrongly: its bug 105329.
 # Nobody asks which floating-point exceptions occurred, so vectors may compute
@@ -538,6 +548,8 @@ test-classroom:
 	@BACKEND=$(BACKEND) CLASSROOM=all PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m pytest tests/classroom tests/wrong.py tests/architectures.py tests/python/test_*_wrong.py
 
 ifeq ($(BACKEND),gpu)
+$(if $(LEFT_OUT),$(info Left out, because NCCL is not here: $(LEFT_OUT)))
+SOURCES := $(filter-out $(LEFT_OUT),$(SOURCES))
 # What is built of sources for a script, and source=built, as it is told.
 built = $(patsubst %.cu,$(B)/%$1,$2)
 pairs = $(join $(addsuffix =,$2),$(call built,$1,$2))
