@@ -112,7 +112,7 @@ endif
 
 PAPERWORK := handout formats leaderboard gradescope  # Of the classroom: nothing is compiled for it.
 NEEDS_NOTHING := help clean doctor diff% compare plots figures weave start% hint% $(PAPERWORK) \
-  $(if $(filter cpu,$(BACKEND)),bench% peers reductions elementwise strided residual pitfalls latency)
+  $(if $(filter cpu,$(BACKEND)),bench% peers reductions elementwise strided residual all_reduce pitfalls latency)
 NEEDS_PYTHON := test% plots figures weave $(STEPS:=%) watch progress grade regrade $(PAPERWORK)
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
@@ -156,7 +156,8 @@ NCCL_THERE := $(shell CUDA='$(CUDA)' PYTHON='$(PYTHON)' common/setup/nccl.sh)
 NCCL     := $(word 1,$(NCCL_THERE))
 with_library = -Wl,--as-needed $1 -Wl,--no-as-needed,-rpath,$(realpath $(dir $1))
 LDLIBS   += $(if $(NCCL),$(call with_library,$(word 2,$(NCCL_THERE))))
-LEFT_OUT := $(if $(NCCL),,$(shell grep -ls '^#include <nccl.h>' $(SOURCES) $(EXERCISES)))
+LEFT_OUT := $(if $(NCCL),,$(shell grep -ls '^#include <nccl.h>' \
+  $(SOURCES) $(wildcard plots/*.cu tests/programs/*.cu)))
 $(LEFT_OUT:%.cu=$(B)/%.o): always
 	@echo "$(@:$(B)/%.o=%.cu) needs NCCL: 'make doctor' says how to get it." >&2; exit 1
 BENCH    := $(addprefix $(HARNESS)/,bench.o bench_options.o empty_kernel.o read_kernel.o)
@@ -323,6 +324,9 @@ $(B)/%.run: $(B)/%.o $$(call suite,$$(call op,$$*)) $(CHECKS) \
 # - what has its own main
 $(B)/%.program: $(B)/%.o $(RUNTIME)
 	$(link)
+# - what fulfils a contract, with a program that times more of it: plots/<op>_steps.cu
+$(B)/%.steps: $(B)/%.o $$(B)/plots/$$(call op,$$*)_steps.o
+	$(link)
 # - the same for the chapters that `make parity` counts
 $(B)/%.counted: $(B)/%.o $$(call calls,$$(call op,$$*)) \
     $(B)/tests/parity/counted.o $(RUNTIME)
@@ -382,7 +386,7 @@ $(ENGINES:%=$(B)/any_%.so): $(B)/any_%.so: $$(call parts,$$*,shared/)
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers reductions elementwise strided residual sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-classroom
+.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers reductions elementwise strided residual all_reduce sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-classroom
 always:
 
 define HELP
@@ -420,6 +424,7 @@ make reductions      time chapter 12's engine beside PyTorch and CUB
 make elementwise     time chapter 13's, likewise
 make strided         time chapter 15's engine beside PyTorch
 make residual        time chapter 16's kernels beside PyTorch's layers
+make all_reduce      time chapter 17's meetings of devices, and NCCL's all-reduce
 make sweep           try other constants in a chapter: timed, or counted
 make pitfalls        measure wrongly, on purpose
 make latency         time a load, a tree's step, an atomic addition, each alone
@@ -581,11 +586,13 @@ strided: $(B)/any_strided.so
 	@$(PYTHON) plots/strided.py $^
 residual: $(call built,.so,$(call plain,16))
 	@$(PYTHON) -m plots.residual $^
+all_reduce: $(B)/plots/all_reduce.program $$(call built,.steps,$$(call sources,17))
+	@$(PYTHON) -m plots.all_reduce $^
 pitfalls: $(B)/plots/pitfalls.program
 	@$(PYTHON) -m ladder.measured.pitfalls ./$<
 else
 .PHONY: $(NUMBERS:%=bench%)
-bench peers reductions elementwise strided residual pitfalls latency $(NUMBERS:%=bench%):
+bench peers reductions elementwise strided residual all_reduce pitfalls latency $(NUMBERS:%=bench%):
 	@echo "Nothing is measured here: there is no time without a GPU, and the"
 	@echo "CPU would time itself. What it can say of a kernel, ./run prints."
 	@echo "'make plots' redraws the results that are recorded in plots/data."
