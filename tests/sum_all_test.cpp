@@ -274,6 +274,119 @@ class Gates {
   std::vector<std::unique_ptr<Gate>> gates_;
 };
 
+// A call that is recorded in a CUDA graph, which begins and ends on the stream
+// of its first device. On the stream of device `marked` a node of the host's
+// stands before the call, and behind it there is one on each stream.
+class Recorded {
+ public:
+  Recorded(const Call& call, int marked) {
+    const auto node = [](void*) {};
+    const cudaStream_t first = call.stream(0);
+    CUDA_CHECK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+    follow(call, 0, -1);
+    const On on(call.device(marked));
+    CUDA_CHECK(cudaLaunchHostFunc(call.stream(marked), node, nullptr));
+    call.launch();
+    for (int i = 0; i < call.size(); ++i) {
+      CUDA_CHECK(cudaSetDevice(call.device(i)));
+      CUDA_CHECK(cudaLaunchHostFunc(call.stream(i), node, nullptr));
+    }
+    follow(call, -1, 0);
+    if (cudaStreamEndCapture(first, &graph_) != cudaSuccess) graph_ = nullptr;
+    cudaGetLastError();  // The caller is told by succeeded().
+  }
+  ~Recorded() {
+    if (graph_) cudaGraphDestroy(graph_);
+  }
+  Recorded(const Recorded&) = delete;
+  Recorded& operator=(const Recorded&) = delete;
+
+  bool succeeded() const { return graph_ != nullptr; }
+
+  void replay(const Call& call) const {
+    cudaGraphExec_t work;
+    CUDA_CHECK(cudaGraphInstantiate(&work, graph_, 0));
+    CUDA_CHECK(cudaGraphLaunch(work, call.stream(0)));
+    call.finish();
+    CUDA_CHECK(cudaGraphExecDestroy(work));
+  }
+
+  // How many of the nodes behind the call come after the one before it.
+  int reached() const {
+    std::set<cudaGraphNode_t> inner, after;
+    for (const cudaGraphNode_t node : nodes())
+      for (const cudaGraphNode_t before : needs(node)) {
+        inner.insert(before);
+        if (after.count(before) || is_mark(before)) after.insert(node);
+      }
+    return static_cast<int>(
+        std::count_if(after.begin(), after.end(), [&](cudaGraphNode_t node) {
+          return is_host(node) && !inner.count(node);
+        }));
+  }
+
+ private:
+  using Nodes = std::vector<cudaGraphNode_t>;
+
+  // All streams go on from where `from` is, or `to` from where all are; -1 is
+  // all.
+  static void follow(const Call& call, int from, int to) {
+    for (int i = 1; i < call.size(); ++i) {
+      const int source = from < 0 ? i : from, target = to < 0 ? i : to;
+      cudaEvent_t event = nullptr;
+      const On on(call.device(source));
+      CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+      CUDA_CHECK(cudaEventRecord(event, call.stream(source)));
+      CUDA_CHECK(cudaSetDevice(call.device(target)));
+      CUDA_CHECK(cudaStreamWaitEvent(call.stream(target), event, 0));
+      CUDA_CHECK(cudaEventDestroy(event));
+    }
+  }
+  // Each behind those that it needs.
+  Nodes nodes() const {
+    size_t count = 0;
+    CUDA_CHECK(cudaGraphGetNodes(graph_, nullptr, &count));
+    Nodes all(count), sorted;
+    CUDA_CHECK(cudaGraphGetNodes(graph_, all.data(), &count));
+    std::set<cudaGraphNode_t> done;
+    while (sorted.size() < all.size()) {
+      for (const cudaGraphNode_t node : all) {
+        const Nodes before = needs(node);
+        const bool ready =
+            std::all_of(before.begin(), before.end(),
+                        [&](cudaGraphNode_t one) { return done.count(one); });
+        if (ready && done.insert(node).second) sorted.push_back(node);
+      }
+    }
+    return sorted;
+  }
+  static cudaError_t dependencies(cudaGraphNode_t node, cudaGraphNode_t* on,
+                                  size_t* count) {
+#if CUDART_VERSION >= 13000
+    return cudaGraphNodeGetDependencies(node, on, nullptr, count);
+#else
+    return cudaGraphNodeGetDependencies(node, on, count);
+#endif
+  }
+  static Nodes needs(cudaGraphNode_t node) {
+    size_t count = 0;
+    CUDA_CHECK(dependencies(node, nullptr, &count));
+    Nodes before(count);
+    if (count > 0) CUDA_CHECK(dependencies(node, before.data(), &count));
+    return before;
+  }
+  static bool is_host(cudaGraphNode_t node) {
+    cudaGraphNodeType type;
+    CUDA_CHECK(cudaGraphNodeGetType(node, &type));
+    return type == cudaGraphNodeTypeHost;
+  }
+  static bool is_mark(cudaGraphNode_t node) {
+    return is_host(node) && needs(node).empty();
+  }
+
+  cudaGraph_t graph_ = nullptr;
+};
+
 void check_refused(const Numbers& devices, const std::string& why) {
   const SumAllJoined joined = join(devices);
   CHECK(joined.team == nullptr);
@@ -482,6 +595,39 @@ TEST_CASE("sum_all waits for the numbers of every device") {
     call.finish();
     call.check();
   }
+}
+
+TEST_CASE("sum_all can be recorded and replayed") {
+  const Team team;
+  Call call(team, whole_parts(lengths_from({5000, 33, 0}, 0, team.size())));
+  call.launch();
+  call.finish();
+  call.renew();
+  const Recorded recorded(call, 0);
+  REQUIRE_MESSAGE(recorded.succeeded(), "sum_all() cannot be recorded");
+  CHECK_MESSAGE(call.untouched(), "sum_all() worked outside of the streams");
+  for (int time = 0; time < 3; ++time) recorded.replay(call);
+  call.check();
+}
+
+// A recorded call shows what waits for what. Devices that meet by events need
+// one for each way; NCCL's wait for each other in their own memory.
+TEST_CASE("sum_all orders every result behind every part") {
+  const Team team;
+  Call call(team, whole_parts(std::vector<int64_t>(team.size(), 100)));
+  call.launch();
+  call.finish();
+  std::vector<int> reached;
+  for (int i = 0; i < team.size(); ++i) {
+    const Recorded recorded(call, i);
+    REQUIRE_MESSAGE(recorded.succeeded(), "sum_all() cannot be recorded");
+    reached.push_back(recorded.reached());
+  }
+  if (*std::max_element(reached.begin(), reached.end()) == 1) return;
+  for (int i = 0; i < team.size(); ++i)
+    CHECK_MESSAGE(reached[i] == team.size(), "only ", reached[i], " of ",
+                  team.size(), " results wait for the part of device ",
+                  team.devices[i]);
 }
 
 TEST_CASE("sum_all serves two teams on two streams per device") {

@@ -43,12 +43,13 @@ struct Team : SumAllTeam {
 
 // One thread speaks for all ranks. Within a group NCCL waits for none of them.
 void all_reduce(const Team& team, const SumAllPart* part) {
-  must("beginning a group", ncclGroupStart());
-  for (size_t i = 0; i < team.ranks.size(); ++i)
-    must("reducing",
-         ncclAllReduce(team.members[i].sum.get(), part[i].out, 1, ncclFloat,
-                       ncclSum, team.ranks[i].get(), part[i].stream));
-  must("ending a group", ncclGroupEnd());
+  ncclResult_t result = ncclGroupStart();
+  for (size_t i = 0; i < team.ranks.size() && result == ncclSuccess; ++i)
+    result = ncclAllReduce(team.members[i].sum.get(), part[i].out, 1, ncclFloat,
+                           ncclSum, team.ranks[i].get(), part[i].stream);
+  const ncclResult_t ended = ncclGroupEnd();  // Whatever came of it.
+  must("reducing", result);
+  must("ending a group", ended);
 }
 
 }  // namespace
