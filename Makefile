@@ -587,7 +587,7 @@ strided: $(B)/any_strided.so
 residual: $(call built,.so,$(call plain,16))
 	@$(PYTHON) -m plots.residual $^
 all_reduce: $(B)/plots/all_reduce.program $$(call built,.steps,$$(call sources,17))
-	@$(PYTHON) -m plots.all_reduce $^
+	@$(PYTHON) -m ladder.measured.all_reduce $^
 pitfalls: $(B)/plots/pitfalls.program
 	@$(PYTHON) -m ladder.measured.pitfalls ./$<
 else

@@ -21,8 +21,8 @@
 // there for what is queued on that stream afterwards. Once a call has warmed
 // up, nothing waits on the host, and a CUDA graph can record it. Calls of one
 // team come one after the other: on the same streams, or on streams that wait
-// for them. Teams of their own may add up at the same time, on the same devices,
-// too.
+// for them. Teams of their own may add up at the same time, on the same
+// devices, too.
 //
 // A function that cannot do its work says why in a sentence, with the device;
 // `said` is empty where all is well. An error that comes to light only as the
