@@ -162,14 +162,15 @@ OPTIMISED := -O1
 $(HARNESS)/%.o: CXXFLAGS += -O0
 RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
+NCCL     := common/simt/nccl  # Where nccl.h is: a real one is no use here.
 LAUNCHES := kernels profile
 measure   = $(calls) $(HARNESS)/counters.o $(SHOW)
 endif
 SHOW     := $(HARNESS)/show/all.o
 CHECKS   := $(HARNESS)/checks/all.o
-NVBASE   := -ccbin $(CXX) -I. $(CPPFLAGS)
+NVBASE   := -ccbin $(CXX) -I. $(NCCL:%=-I%) $(CPPFLAGS)
 NVFLAGS  := -std=c++20 -O3 $(NVBASE)
-CXXFLAGS := -std=c++20 $(OPTIMISED) -Wall -Wextra $(SANITIZED) -I. $(CPPFLAGS) \
+CXXFLAGS := -std=c++20 $(OPTIMISED) -Wall -Wextra $(SANITIZED) -I. $(NCCL:%=-I%) $(CPPFLAGS) \
   -isystem $(CUDA)/include
 # g++ 12 warns where strings are added, wrongly: its bug 105329.
 # Nobody asks which floating-point exceptions occurred, so vectors may compute
