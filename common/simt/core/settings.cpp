@@ -15,10 +15,10 @@ namespace simt::settings {
 namespace {
 
 constexpr std::string_view kNames[] = {
-    "SIMT_CHECKS",      "SIMT_COUNTERS",  "SIMT_DEVICE",  "SIMT_LEAKS",
-    "SIMT_ORDER",       "SIMT_PATIENCE",  "SIMT_PTXAS",   "SIMT_REPORT",
-    "SIMT_SECONDS",     "SIMT_SMS",       "SIMT_THREADS", "SIMT_TRACE",
-    "SIMT_TRACE_BLOCK", "SIMT_TRACE_LINE"};
+    "SIMT_CHECKS", "SIMT_COUNTERS",    "SIMT_DEVICE",    "SIMT_DEVICES",
+    "SIMT_LEAKS",  "SIMT_ORDER",       "SIMT_PATIENCE",  "SIMT_PTXAS",
+    "SIMT_REPORT", "SIMT_SECONDS",     "SIMT_SMS",       "SIMT_THREADS",
+    "SIMT_TRACE",  "SIMT_TRACE_BLOCK", "SIMT_TRACE_LINE"};
 
 // Empty counts as unset.
 const char* value_of(const char* name) {
@@ -57,6 +57,9 @@ std::optional<Number> number(const char* name, const char* of_what, int least,
 bool checks() { return on("SIMT_CHECKS"); }
 bool counters() { return on("SIMT_COUNTERS"); }
 bool ptxas_model() { return on("SIMT_PTXAS"); }
+int devices() {
+  return number("SIMT_DEVICES", "devices", 1, kMostDevices).value_or(1);
+}
 int host_threads() {
   return number("SIMT_THREADS", "host threads", 1, 1024).value_or(1);
 }
