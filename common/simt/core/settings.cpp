@@ -52,6 +52,16 @@ std::optional<Number> number(const char* name, const char* of_what, int least,
              std::to_string(least) + " to " + std::to_string(most));
 }
 
+std::string_view order() {
+  const char* value = value_of("SIMT_ORDER");
+  if (!value) return "";
+  const std::string_view order = value;
+  if (order == "backwards" || order == "late") return order;
+  refuse("SIMT_ORDER", value,
+         "it is backwards, and the last block begins first, or late, and "
+         "streams only work when somebody waits for them");
+}
+
 }  // namespace
 
 bool checks() { return on("SIMT_CHECKS"); }
@@ -75,12 +85,8 @@ int seconds() {
 const char* report_path() { return value_of("SIMT_REPORT"); }
 const char* trace_path() { return value_of("SIMT_TRACE"); }
 
-bool backwards() {
-  const char* value = value_of("SIMT_ORDER");
-  if (!value) return false;
-  if (std::strcmp(value, "backwards") == 0) return true;
-  refuse("SIMT_ORDER", value, "it is backwards: the last block begins first");
-}
+bool backwards() { return order() == "backwards"; }
+bool late() { return order() == "late"; }
 
 bool leaks() {
   const char* value = value_of("SIMT_LEAKS");

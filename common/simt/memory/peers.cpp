@@ -14,6 +14,19 @@ std::vector<Traffic> Peers::traffic() const {
   return all;
 }
 
+std::vector<Traffic> difference(std::vector<Traffic> all,
+                                const std::vector<Traffic>& before) {
+  for (Traffic& one : all)
+    for (const Traffic& then : before) {
+      if (one.from != then.from || one.to != then.to) continue;
+      one.loaded -= then.loaded;
+      one.stored -= then.stored;
+      one.copied -= then.copied;
+    }
+  std::erase_if(all, [](const Traffic& one) { return one.none(); });
+  return all;
+}
+
 Peers& peers() {
   static auto* all = new Peers;
   return *all;

@@ -20,6 +20,10 @@ struct Traffic {
   bool none() const { return loaded == 0 && stored == 0 && copied == 0; }
 };
 
+// What came to `all` since `before`.
+std::vector<Traffic> difference(std::vector<Traffic> all,
+                                const std::vector<Traffic>& before);
+
 class Peers {
  public:
   bool may_access(int device, int peer) const {

@@ -100,12 +100,18 @@ Sides sides_of(cudaMemcpyKind kind) {
                 text("kind ", int(kind), " is no cudaMemcpyKind")};
 }
 
-void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+void require_copy(void* to, const void* from, size_t bytes,
+                  cudaMemcpyKind kind) {
   const Sides sides = sides_of(kind);
   if (bytes == 0) return;
   require_range("dst", to, bytes, sides.to);
   require_range("src", from, bytes, sides.from);
   require_writable(to);
+}
+
+void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  require_copy(to, from, bytes, kind);
+  if (bytes == 0) return;
   std::memmove(open(to), open(from), bytes);
   allocations().note_copied(address_of(to), address_of(from), bytes);
   note_crossing(to, from, bytes);
@@ -125,8 +131,9 @@ size_t pitch_of(size_t width) {
                  kPitchAlignment);
 }
 
-void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-             size_t width, size_t height, cudaMemcpyKind kind) {
+void require_copy_2d(void* to, size_t to_pitch, const void* from,
+                     size_t from_pitch, size_t width, size_t height,
+                     cudaMemcpyKind kind) {
   const Sides sides = sides_of(kind);
   require(width <= to_pitch && width <= from_pitch, cudaErrorInvalidPitchValue,
           "rows of ", width, " bytes do not fit pitches of ", to_pitch, " and ",
@@ -135,6 +142,12 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
   require_range("dst", to, extent(to_pitch, width, height), sides.to);
   require_range("src", from, extent(from_pitch, width, height), sides.from);
   require_writable(to);
+}
+
+void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+             size_t width, size_t height, cudaMemcpyKind kind) {
+  require_copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
+  if (width == 0 || height == 0) return;
   for (size_t row = 0; row < height; ++row) {
     char* const row_to = static_cast<char*>(to) + row * to_pitch;
     const char* const row_from =
@@ -146,7 +159,7 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
 }
 
 // Rows of elements of 1, 2 or 4 bytes.
-void fill(const cudaMemsetParams& p) {
+void require_fill(const cudaMemsetParams& p) {
   const size_t size = p.elementSize, width = p.width * size;
   require(size == 1 || size == 2 || size == 4, cudaErrorInvalidValue,
           "elements of ", size, " bytes");
@@ -155,6 +168,12 @@ void fill(const cudaMemsetParams& p) {
   if (width == 0 || p.height == 0) return;
   require_range("dst", p.dst, extent(p.pitch, width, p.height), Side::kDevice);
   require_writable(p.dst);
+}
+
+void fill(const cudaMemsetParams& p) {
+  require_fill(p);
+  const size_t size = p.elementSize, width = p.width * size;
+  if (width == 0) return;
   for (size_t row = 0; row < p.height; ++row) {
     char* const to = static_cast<char*>(p.dst) + row * p.pitch;
     if (size == 1) {
@@ -168,10 +187,15 @@ void fill(const cudaMemsetParams& p) {
   }
 }
 
-void fill_2d(void* to, size_t pitch, int value, size_t width, size_t height) {
+cudaMemsetParams fill_2d_of(void* to, size_t pitch, int value, size_t width,
+                            size_t height) {
   require(width <= pitch, cudaErrorInvalidPitchValue, "rows of ", width,
           " bytes do not fit a pitch of ", pitch);
-  fill({to, pitch, static_cast<unsigned>(value), 1, width, height});
+  return {to, pitch, static_cast<unsigned>(value), 1, width, height};
+}
+
+void fill_2d(void* to, size_t pitch, int value, size_t width, size_t height) {
+  fill(fill_2d_of(to, pitch, value, width, height));
 }
 
 // Where a slice of a box begins.
@@ -283,17 +307,21 @@ void require_place(cudaMemLocation place) {
           place.id, " is neither the host nor a device");
 }
 
-Work copy_of(const void* to, const void* from, std::function<void()> run) {
+Work copy_of(const void* to, const void* from, std::function<void()> run,
+             std::function<void()> check = nullptr) {
   return {cudaGraphNodeTypeMemcpy, std::move(run), nullptr,
-          is_pageable(to) || is_pageable(from)};
+          is_pageable(to) || is_pageable(from), std::move(check)};
 }
 
 Work copy_2d_work(void* to, size_t to_pitch, const void* from,
                   size_t from_pitch, size_t width, size_t height,
                   cudaMemcpyKind kind) {
-  return copy_of(to, from, [=] {
-    copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
-  });
+  return copy_of(
+      to, from,
+      [=] { copy_2d(to, to_pitch, from, from_pitch, width, height, kind); },
+      [=] {
+        require_copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
+      });
 }
 
 Work copy_3d_work(const cudaMemcpy3DParms* given) {
@@ -345,7 +373,8 @@ Tasks tasks_of_both(const void* to, const void* from) {
 Work fill_2d_work(void* to, size_t pitch, int value, size_t width,
                   size_t height) {
   return {cudaGraphNodeTypeMemset,
-          [=] { fill_2d(to, pitch, value, width, height); }};
+          [=] { fill_2d(to, pitch, value, width, height); }, nullptr, false,
+          [=] { require_fill(fill_2d_of(to, pitch, value, width, height)); }};
 }
 
 Work fill_3d_work(const cudaPitchedPtr& to, int value, cudaExtent extent) {
@@ -355,7 +384,9 @@ Work fill_3d_work(const cudaPitchedPtr& to, int value, cudaExtent extent) {
 }  // namespace
 
 Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  return copy_of(to, from, [=] { copy(to, from, bytes, kind); });
+  return copy_of(
+      to, from, [=] { copy(to, from, bytes, kind); },
+      [=] { require_copy(to, from, bytes, kind); });
 }
 
 Work copy_work(const cudaMemcpy3DParms& given) {

@@ -208,6 +208,8 @@ struct Work {
   // Copies from or to memory of the host that is not page-locked: the call
   // returns when the bytes have been moved.
   bool is_pageable = false;
+  // Refuses at the call what run() would refuse later.
+  std::function<void()> check = nullptr;
 };
 
 // A function of the host, which may wait for other threads.

@@ -154,13 +154,15 @@ Work host_work(std::function<void()> function) {
 }
 
 void do_work(cudaStream_t stream, const Work& work) {
-  const TaskPointer task = perform(queue_of(stream), work.run);
-  if (task && work.is_pageable) await(task);
+  if (there_are_tasks() && work.check) work.check();
+  if (work.is_pageable)
+    perform_now(queue_of(stream), work.run);
+  else
+    perform(queue_of(stream), work.run);
 }
 
 void do_now(const Work& work, const Tasks& after) {
-  const TaskPointer task = perform(queue_of(nullptr), work.run, after);
-  if (task) await(task);
+  perform_now(queue_of(nullptr), work.run, after);
 }
 
 size_t live_streams_and_events() {
@@ -306,6 +308,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return answer([&] {
     require_waitable(get(event));
+    if (get(event).task) want(get(event).task);
     require(is_past(get(event)), cudaErrorNotReady, "");
   });
 }

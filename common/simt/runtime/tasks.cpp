@@ -20,6 +20,8 @@ constexpr auto kNap = std::chrono::milliseconds(10);
 // And so often until they believe that there is nothing: they cannot look at
 // all threads of the host at the same moment.
 constexpr int kLooks = 5;
+// With SIMT_ORDER=late: as long as the host makes calls more often than this.
+constexpr auto kLate = std::chrono::milliseconds(100);
 
 thread_local Task* runs_here = nullptr;
 
@@ -37,8 +39,14 @@ class Scheduler {
   using Lock = std::unique_lock<std::mutex>;
   using State = Task::State;
 
+  Scheduler() {
+    if (late_) std::thread([this] { begin_in_the_end(); }).detach();
+  }
+
   void submit(const TaskPointer& task, const Tasks& after) {
     Lock lock(mutex_);
+    ++calls_;
+    task->is_wanted_ = !late_;
     task->after_ = after;
     for (const TaskPointer& earlier : unfinished_)
       if (are_ordered(earlier->queue_, task->queue_))
@@ -52,8 +60,22 @@ class Scheduler {
                             return one->issuer_ == me && is_active(*one);
                           });
     });
-    task->attended_ = task->state_ == State::kDone;
-    rethrow(*task);
+  }
+
+  // The call that issued it returns.
+  void leave(Task& task) {
+    const Lock lock(mutex_);
+    task.attended_ = task.state_ == State::kDone;
+    if (task.error_ && task.attended_)
+      std::rethrow_exception(std::exchange(task.error_, nullptr));
+  }
+
+  // Somebody waits for these, and so for all that they come behind.
+  void want(const Tasks& tasks) {
+    const Lock lock(mutex_);
+    ++calls_;
+    for (const TaskPointer& task : tasks) want(*task);
+    start_ready();
   }
 
   // Until done() holds. Where everybody waits for what will never come, tasks
@@ -65,6 +87,7 @@ class Scheduler {
     int in_vain = 0;
     for (uint64_t seen = changes_; !done();) {
       changed_.wait_for(lock, kNap);
+      if (all_wait()) want_all();
       if (seen != changes_ || !all_wait()) {
         seen = changes_;
         begin = Task::Clock::now();
@@ -82,11 +105,6 @@ class Scheduler {
 
   void await(const Task& task) {
     await([&] { return task.state_ == State::kDone; }, true);
-  }
-
-  void rethrow(Task& task) {
-    if (task.error_ && task.attended_)
-      std::rethrow_exception(std::exchange(task.error_, nullptr));
   }
 
   void run(const TaskPointer& task) {
@@ -157,7 +175,7 @@ class Scheduler {
 
   void start_ready() {
     for (const TaskPointer& task : unfinished_) {
-      if (task->state_ != State::kIssued) continue;
+      if (task->state_ != State::kIssued || !task->is_wanted_) continue;
       std::erase_if(task->after_, [](const TaskPointer& earlier) {
         return earlier->state_ == State::kDone;
       });
@@ -165,6 +183,25 @@ class Scheduler {
       task->state_ = State::kReady;
       ++threads_;
       std::thread([this, task] { run(task); }).detach();
+    }
+  }
+
+  static void want(Task& task) {
+    if (std::exchange(task.is_wanted_, true)) return;
+    for (const TaskPointer& earlier : task.after_) want(*earlier);
+  }
+
+  void want_all() {
+    for (const TaskPointer& task : unfinished_) task->is_wanted_ = true;
+    start_ready();
+  }
+
+  // The host may wait without a call of CUDA's: then work begins after a while.
+  void begin_in_the_end() {
+    for (uint64_t seen = 0;;) {
+      std::this_thread::sleep_for(kLate);
+      const Lock lock(mutex_);
+      if (std::exchange(seen, calls_) == calls_) want_all();
     }
   }
 
@@ -245,7 +282,7 @@ class Scheduler {
   }
 
   bool nobody_is_left() const {
-    return all_threads_wait(waiting_hosts_ + threads_);
+    return all_threads_wait(waiting_hosts_ + threads_ + late_);
   }
 
   static bool is_over(Task::Clock::duration time) {
@@ -265,6 +302,8 @@ class Scheduler {
   bool turn_is_taken_ = false;
   size_t waiting_hosts_ = 0, threads_ = 0;
   std::atomic<uint64_t> changes_{1};
+  const bool late_ = settings::late();
+  uint64_t calls_ = 0;  // of the host, for tasks
 };
 
 namespace {
@@ -276,6 +315,7 @@ Scheduler& scheduler() {
 }
 
 void await_all(const Tasks& tasks) {
+  scheduler().want(tasks);
   for (const TaskPointer& task : tasks) await(task);
 }
 
@@ -297,24 +337,42 @@ void Task::without_turn(const std::function<void()>& body) {
 
 bool Task::is_done() const { return scheduler().is_done(*this); }
 
+bool there_are_tasks() {
+  static const bool known = device_count() > 1 || settings::late();
+  return known;
+}
+
 Task* current_task() { return runs_here; }
 
 TaskPointer perform(const Queue& queue, std::function<void()> body,
                     const Tasks& after) {
-  if (device_count() == 1) {
+  if (!there_are_tasks()) {
     body();
     return nullptr;
   }
   const auto task = std::make_shared<Task>(queue, std::move(body));
   scheduler().submit(task, after);
+  scheduler().leave(*task);
   return task;
 }
 
+void perform_now(const Queue& queue, std::function<void()> body,
+                 const Tasks& after) {
+  if (!there_are_tasks()) return body();
+  const auto task = std::make_shared<Task>(queue, std::move(body));
+  scheduler().submit(task, after);
+  await(task);
+  scheduler().leave(*task);
+}
+
 void await(const TaskPointer& task) {
+  scheduler().want({task});
   scheduler().await(*task);
   const cudaError_t fault = sticky_error();
   require(fault == cudaSuccess, fault, "");
 }
+
+void want(const TaskPointer& task) { scheduler().want({task}); }
 
 void await(const Queue& queue) {
   await_all(scheduler().unfinished(
@@ -335,9 +393,10 @@ bool await(const std::function<bool()>& done) {
 }
 
 bool is_idle(const Queue& queue) {
-  return scheduler()
-      .unfinished([&](const Queue& one) { return are_ordered(one, queue); })
-      .empty();
+  const Tasks tasks = scheduler().unfinished(
+      [&](const Queue& one) { return are_ordered(one, queue); });
+  scheduler().want(tasks);
+  return tasks.empty();
 }
 
 }  // namespace simt

@@ -1,11 +1,15 @@
-// Work of streams that was issued and is not done. Only where there are several
-// devices is there such work: kernels and collectives may wait for one another.
+// Work of streams that was issued and is not done. There is such work where
+// there are several devices, whose kernels and collectives may wait for one
+// another; and with SIMT_ORDER=late.
 //
 // One task runs at a time, in a thread of its own, and keeps its turn until it
 // is done or can only wait. The call that issued it returns then, so that the
 // host goes on to issue what others wait for, and what is done repeats from run
 // to run. When all tasks wait, and so does the host, nothing will ever happen:
 // those that wait are told so.
+//
+// With SIMT_ORDER=late a task only begins when the host waits for it, or for
+// one that comes behind it: what the program forgot to wait for is not there.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -58,7 +62,8 @@ class Task final : public Others {
   std::function<void()> body_;
   Tasks after_;
   const std::thread::id issuer_ = std::this_thread::get_id();
-  bool attended_ = true;  // the call that issued it will tell of its error
+  bool is_wanted_ = true;  // somebody waits for it
+  bool attended_ = true;   // the call that issued it will tell of its error
   std::exception_ptr error_;
   State state_ = State::kIssued;
   uint64_t since_ = 0;        // waits: `changes` when it looked last
@@ -71,20 +76,30 @@ class Task final : public Others {
 // The task that this thread runs, or null.
 Task* current_task();
 
+// Whether there are any: otherwise work is done by the call that issues it.
+bool there_are_tasks();
+
 // Queues the work behind what is in the queue, and behind `after`. Returns when
 // it is done, or can only wait for others; throws what it threw until then.
-// With one device it is done at once, and no task (null).
+// Null where there are no tasks.
 TaskPointer perform(const Queue& queue, std::function<void()> body,
                     const Tasks& after = {});
+// The same, and waits until it is done.
+void perform_now(const Queue& queue, std::function<void()> body,
+                 const Tasks& after = {});
 
-// Return when it is done; throw what it threw, or the sticky error.
+// Return when it is done; throw the sticky error.
 void await(const TaskPointer& task);
 void await(const Queue& queue);
 void await_device(int device);
 
+// It begins, if nothing is in its way.
+void want(const TaskPointer& task);
+
 // What copies between devices come behind, too.
 Tasks tasks_of(int device);
 
+// Whether it has nothing to do; what it has begins.
 bool is_idle(const Queue& queue);
 
 // Those who wait for others look again.
