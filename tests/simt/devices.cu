@@ -419,6 +419,7 @@ void failures() {
                 holds(waits.output, "cudaErrorLaunchFailure"),
             "a wait in vain is told");
   }
+  unsetenv("SIMT_ORDER");
   is_true(holds(run_self("early").output, "9, then 9"), "work is done at once");
   setenv("SIMT_ORDER", "late", 1);
   is_true(holds(run_self("early").output, "-1, then 9"),
