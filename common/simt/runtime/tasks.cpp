@@ -87,7 +87,7 @@ class Scheduler {
     int in_vain = 0;
     for (uint64_t seen = changes_; !done();) {
       changed_.wait_for(lock, kNap);
-      if (all_wait()) want_all();
+      if (!done() && all_wait()) want_all();
       if (seen != changes_ || !all_wait()) {
         seen = changes_;
         begin = Task::Clock::now();
