@@ -1,6 +1,7 @@
 // Several devices: whose memory, streams and errors are whose, what may cross
 // between them, and kernels that wait for one another.
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -429,7 +430,8 @@ void failures() {
 
 void counters() {
   if (!on_executor()) return;
-  const std::string path = "/tmp/simt_devices." + std::to_string(getpid());
+  const std::string path = std::filesystem::temp_directory_path() /
+                           ("simt_devices." + std::to_string(getpid()));
   setenv("SIMT_REPORT", path.c_str(), 1);
   expect::equal(run_self("traffic").status, 0);
   unsetenv("SIMT_REPORT");
