@@ -112,7 +112,7 @@ endif
 
 PAPERWORK := handout formats leaderboard gradescope  # Of the classroom: nothing is compiled for it.
 NEEDS_NOTHING := help clean doctor diff% compare plots figures weave start% hint% $(PAPERWORK) \
-  $(if $(filter cpu,$(BACKEND)),bench% peers reductions elementwise strided residual pitfalls latency)
+  $(if $(filter cpu,$(BACKEND)),bench% peers reductions elementwise strided residual all_reduce pitfalls latency)
 NEEDS_PYTHON := test% plots figures weave $(STEPS:=%) watch progress grade regrade $(PAPERWORK)
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
@@ -150,6 +150,16 @@ TARGET   := -arch=$(ARCH) -lineinfo
 OPTIMISED := -O2
 RUNTIME  :=
 LDLIBS   := -L$(CUDA)/lib64 -Wl,-rpath,$(realpath $(CUDA)/lib64) -lcudart -lpthread
+# NCCL is no part of the toolkit. A program that calls it is linked with it; without it,
+# what includes its header is left out, aloud.
+NCCL_THERE := $(shell CUDA='$(CUDA)' PYTHON='$(PYTHON)' common/setup/nccl.sh)
+NCCL     := $(word 1,$(NCCL_THERE))
+with_library = -Wl,--as-needed $1 -Wl,--no-as-needed,-rpath,$(realpath $(dir $1))
+LDLIBS   += $(if $(NCCL),$(call with_library,$(word 2,$(NCCL_THERE))))
+LEFT_OUT := $(if $(NCCL),,$(shell grep -ls '^#include <nccl.h>' \
+  $(SOURCES) $(wildcard plots/*.cu tests/programs/*.cu)))
+$(LEFT_OUT:%.cu=$(B)/%.o): always
+	@echo "$(@:$(B)/%.o=%.cu) needs NCCL: 'make doctor' says how to get it." >&2; exit 1
 BENCH    := $(addprefix $(HARNESS)/,bench.o bench_options.o empty_kernel.o read_kernel.o)
 measure   = $(if $(call task,$1),$(HARNESS)/unmeasured.o,$(B)/plots/$1_bench.o $(BENCH))
 $(B)/%.run: LDLIBS := -lbenchmark $(LDLIBS)
@@ -162,14 +172,15 @@ OPTIMISED := -O1
 $(HARNESS)/%.o: CXXFLAGS += -O0
 RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
+NCCL     := common/simt/nccl  # Where nccl.h is: a real one is no use here.
 LAUNCHES := kernels profile
 measure   = $(calls) $(HARNESS)/counters.o $(SHOW)
 endif
 SHOW     := $(HARNESS)/show/all.o
 CHECKS   := $(HARNESS)/checks/all.o
-NVBASE   := -ccbin $(CXX) -I. $(CPPFLAGS)
+NVBASE   := -ccbin $(CXX) -I. $(NCCL:%=-I%) $(CPPFLAGS)
 NVFLAGS  := -std=c++20 -O3 $(NVBASE)
-CXXFLAGS := -std=c++20 $(OPTIMISED) -Wall -Wextra $(SANITIZED) -I. $(CPPFLAGS) \
+CXXFLAGS := -std=c++20 $(OPTIMISED) -Wall -Wextra $(SANITIZED) -I. $(NCCL:%=-I%) $(CPPFLAGS) \
   -isystem $(CUDA)/include
 # g++ 12 warns where strings are added, wrongly: its bug 105329.
 # Nobody asks which floating-point exceptions occurred, so vectors may compute
@@ -313,6 +324,9 @@ $(B)/%.run: $(B)/%.o $$(call suite,$$(call op,$$*)) $(CHECKS) \
 # - what has its own main
 $(B)/%.program: $(B)/%.o $(RUNTIME)
 	$(link)
+# - what fulfils a contract, with a program that times more of it: plots/<op>_steps.cu
+$(B)/%.steps: $(B)/%.o $$(B)/plots/$$(call op,$$*)_steps.o
+	$(link)
 # - the same for the chapters that `make parity` counts
 $(B)/%.counted: $(B)/%.o $$(call calls,$$(call op,$$*)) \
     $(B)/tests/parity/counted.o $(RUNTIME)
@@ -372,7 +386,7 @@ $(ENGINES:%=$(B)/any_%.so): $(B)/any_%.so: $$(call parts,$$*,shared/)
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers reductions elementwise strided residual sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-classroom
+.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers reductions elementwise strided residual all_reduce sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-classroom
 always:
 
 define HELP
@@ -410,6 +424,7 @@ make reductions      time chapter 12's engine beside PyTorch and CUB
 make elementwise     time chapter 13's, likewise
 make strided         time chapter 15's engine beside PyTorch
 make residual        time chapter 16's kernels beside PyTorch's layers
+make all_reduce      time chapter 17's meetings of devices, and NCCL's all-reduce
 make sweep           try other constants in a chapter: timed, or counted
 make pitfalls        measure wrongly, on purpose
 make latency         time a load, a tree's step, an atomic addition, each alone
@@ -538,6 +553,8 @@ test-classroom:
 	@BACKEND=$(BACKEND) CLASSROOM=all PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m pytest tests/classroom tests/wrong.py tests/architectures.py tests/python/test_*_wrong.py
 
 ifeq ($(BACKEND),gpu)
+$(if $(LEFT_OUT),$(info Left out, because NCCL is not here: $(LEFT_OUT)))
+SOURCES := $(filter-out $(LEFT_OUT),$(SOURCES))
 # What is built of sources for a script, and source=built, as it is told.
 built = $(patsubst %.cu,$(B)/%$1,$2)
 pairs = $(join $(addsuffix =,$2),$(call built,$1,$2))
@@ -569,11 +586,13 @@ strided: $(B)/any_strided.so
 	@$(PYTHON) plots/strided.py $^
 residual: $(call built,.so,$(call plain,16))
 	@$(PYTHON) -m plots.residual $^
+all_reduce: $(B)/plots/all_reduce.program $$(call built,.steps,$$(call sources,17))
+	@$(PYTHON) -m ladder.measured.all_reduce $^
 pitfalls: $(B)/plots/pitfalls.program
 	@$(PYTHON) -m ladder.measured.pitfalls ./$<
 else
 .PHONY: $(NUMBERS:%=bench%)
-bench peers reductions elementwise strided residual pitfalls latency $(NUMBERS:%=bench%):
+bench peers reductions elementwise strided residual all_reduce pitfalls latency $(NUMBERS:%=bench%):
 	@echo "Nothing is measured here: there is no time without a GPU, and the"
 	@echo "CPU would time itself. What it can say of a kernel, ./run prints."
 	@echo "'make plots' redraws the results that are recorded in plots/data."

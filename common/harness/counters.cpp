@@ -116,6 +116,7 @@ int measure(int argc, char** argv) {
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
   const size_t checks = simt::launch_reports().size();
   simt::renew_launch_reports();
+  const std::vector<simt::Traffic> before = simt::peers().traffic();
   simt::keep_instructions(options.ptx);
   const show::Counts counts = count(name_of(program), cases_of(options));
   if (print_findings()) return EXIT_FAILURE;  // Of these calls, too.
@@ -133,5 +134,6 @@ int measure(int argc, char** argv) {
   } else {
     print_counts(counts, program);
   }
+  show::print_traffic(stdout, before);
   return EXIT_SUCCESS;
 }

@@ -100,6 +100,25 @@ void print_kernels(std::FILE* out) {
     std::fprintf(out, "The whole report: SIMT_REPORT=report.json ./run\n");
 }
 
+void print_traffic(std::FILE* out, const std::vector<simt::Traffic>& before) {
+  const std::vector<simt::Traffic> between =
+      simt::difference(simt::peers().traffic(), before);
+  if (between.empty()) return;
+  std::fprintf(out, "\n%-*s%15s%15s%15s\n", kKernelColumns,
+               "bytes between devices", "loaded", "stored", "copied");
+  for (const simt::Traffic& one : between) {
+    const std::string pair =
+        "from " + std::to_string(one.from) + " to " + std::to_string(one.to);
+    std::fprintf(out, "%-*s%15s%15s%15s\n", kKernelColumns, pair.c_str(),
+                 grouped(one.loaded).c_str(), grouped(one.stored).c_str(),
+                 grouped(one.copied).c_str());
+  }
+  std::fprintf(out,
+               "loaded, stored: by kernels, each byte of a warp's access once; "
+               "copied: by the\nhost's calls, and by NCCL's, which go round in "
+               "a ring.\n");
+}
+
 std::string failure() {
   const std::vector<simt::Finding> wrong = wrong_findings();
   if (wrong.empty()) return "";

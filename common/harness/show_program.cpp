@@ -17,6 +17,7 @@ void show_launches() {
     show::print_profile(simt::launch_reports());
   else
     show::print_kernels(stderr);
+  show::print_traffic(stderr);
   std::fflush(stdout);
   const std::string failure = show::failure();
   if (!failure.empty()) std::fprintf(stderr, "%s\n", failure.c_str());

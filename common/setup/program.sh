@@ -148,7 +148,7 @@ curand uses cuRAND, which needs a GPU; <curand_kernel.h> works without one
 cusparse uses cuSPARSE, which needs a GPU
 cusolver uses cuSOLVER, which needs a GPU
 cudnn uses cuDNN, which needs a GPU
-nccl uses NCCL, which needs a GPU
+nccl uses a call of NCCL that the executor does not know
 nvrtc uses NVRTC, which compiles kernels while the program runs; nvcc must compile them here
 npp uses NPP, which needs a GPU
 nvml uses NVML, which asks a GPU's driver

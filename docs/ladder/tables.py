@@ -22,6 +22,8 @@
     table sweep [N...]        the same, timed
     table turns               the same, at 2^28, beside the blocks' turns at the one sum
     table latency             what plots/latency.cu measures, on each GPU that has a record
+    table meetings            what files that sum over devices take of few numbers, beside NCCL
+    table all_reduce N...     NCCL's all-reduce of so many bytes
     figure ladder             what plot.py drew, with its caption
     figure gpus               each chapter's part of the copy, on two GPUs
     figure by_size [FILE]     the same, for this chapter
@@ -32,6 +34,7 @@
                               for, drawings.py has the kinds
     figure sweep FILE         this kernel by its factor and its block: the one that is swept
     figure ratios NAME        what plots/NAME.py times: one mark per case
+    figure grows              what an all-reduce takes on ever more devices: the model
     figure budget             what its blocks' time goes to; figure blocks: by their number
     value fastest N           the best pair of those
     value tried FACTOR BLOCK N   239, the time of one pair in µs
@@ -63,6 +66,8 @@ plots/data than the H200's; share_us and share_ns take it in front of the slash.
     value clock FILE          1.98     GHz of an SM before it was measured: cycles per nanosecond
     value reckoned {us FILE N} / 2 - {latency_us NAME}   what a reader gets from other
                               values: each is taken as rounded as a page prints it
+    value all_reduce hop_us   9.1      what a message between two devices costs; link_gbps: its
+                              bandwidth; beside FILE: a meeting in times of NCCL's smallest
     value pitfall wrong NAME  what docs/how-not-to-measure.md gets wrong, and `right`
 
 CASE is n=1048576 or n=2^20, then offset=1 if arrays start one element too far,
@@ -82,7 +87,7 @@ from ladder import counts, forms, pages, prose
 from ladder.figures import (
     asked, budget_figure, counters_figure, drawings, error_figure, traces, two_gpus_figure
 )
-from ladder.measured import cases, latency, parity_data, peers, pitfalls, records, sanitizer, speed, sweep
+from ladder.measured import all_reduce, cases, latency, parity_data, peers, pitfalls, records, sanitizer, speed, sweep
 from ladder.measured.records import SIZE, parse_size
 from ladder.pages import Problem
 
@@ -400,6 +405,55 @@ def table_latency(args, page):
             for name in told[0]]
     return [*_table(["ns", *(context["gpu"] for context in contexts)], rows), "",
             f"*{'; '.join(_origin([context]) for context in contexts)}.*"]
+
+
+def table_meetings(args, page):
+    told = all_reduce.newest(records.root_of(page))
+    rows = []
+    for name, of_file in told.steps.items():
+        for row in of_file:
+            meeting, smallest = all_reduce.meeting_us(row), row["devices"] > 1 and told.smallest_us(row["devices"])
+            rows.append([f"`{name}`", f"{row['devices']}", _time(row["own"]), _time(row["whole"]), _time(meeting),
+                         f"{meeting / smallest:.2f} x" if smallest else ""])
+    header = ["file", "devices", "own sums µs", "whole µs", "meeting µs", "of NCCL's smallest"]
+    return [*_table(header, rows), "", _caption_of_meetings(told)]
+
+
+def table_all_reduce(args, page):
+    told = all_reduce.newest(records.root_of(page))
+    rows = [[f"{devices}", f"{size:,}", *(cell for place in all_reduce.PLACES for cell in
+                                          _cells_of_reduced(told.row(devices, size, place)))]
+            for devices in told.devices for size in map(parse_size, args)]
+    header = ["devices", "bytes", "µs", "bus GB/s", "in place µs", "bus GB/s"]
+    return [*_table(header, rows), "", _caption_of_meetings(told)]
+
+
+def _cells_of_reduced(row):
+    return _time(row["us"]), f"{row['bus_gbps']:,.3g}"
+
+
+def _caption_of_meetings(told):
+    return (f"*{_origin([told.context])}; the host's clock over many calls, one behind the other, divided by "
+            "their number, as in NCCL's own tests.*")
+
+
+def figure_grows(args, page):
+    root = records.root_of(page)
+    told = all_reduce.newest(root)
+    return [_picture(root, page, "grows.svg", "Lines: the time of an all-reduce around a ring and along a tree, of "
+                     "few bytes and of many, against the number of devices; points: what was measured"), "",
+            f"*Points: {_origin([told.context])}. Lines are computed: {_recorded(told.hop_us)} µs for a message and "
+            f"{_recorded(told.link_gbps)} GB/s, both of two devices.*"]
+
+
+def value_all_reduce(args, page):
+    told = all_reduce.newest(records.root_of(page))
+    if args in (["hop_us"], ["link_gbps"]):
+        return [_recorded(getattr(told, args[0]))]
+    if len(args) == 3 and args[0] == "beside" and args[1] in told.steps and int(args[2]) in told.devices:
+        row = next(row for row in told.steps[args[1]] if row["devices"] == int(args[2]))
+        return [f"{all_reduce.meeting_us(row) / told.smallest_us(int(args[2])):.2f} x"]
+    raise ValueError("write: value all_reduce hop_us|link_gbps, or beside FILE DEVICES")
 
 
 def value_pitfall(args, page):

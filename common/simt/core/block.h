@@ -31,6 +31,9 @@ class AllocationCache {
     uint64_t begin = 0, end = 0;  // holds no access
     uint64_t distance = 0;        // to where the executor finds it
     bool of_host = false;         // the host program may change it, too
+    bool of_peer = false;         // it is another device's
+    int device = 0;
+    bool others() const { return of_host || of_peer; }
   };
   // `version` is that of all allocations.
   Range& of(uint32_t site, uint64_t version) {

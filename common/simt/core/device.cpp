@@ -168,6 +168,11 @@ const ModelDevice& model_device() {
   return model;
 }
 
+int device_count() {
+  static const int count = settings::devices();
+  return count;
+}
+
 int model_multiprocessors() {
   return settings::multiprocessors().value_or(model_device().multiprocessors);
 }

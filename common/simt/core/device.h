@@ -46,6 +46,9 @@ constexpr int kRegisters = 64 * 1024;       // of a block, of a multiprocessor
 // Ends the program with a list of the names if SIMT_DEVICE is none of them.
 const ModelDevice& model_device();
 
+// How many there are: what SIMT_DEVICES said when somebody asked first.
+int device_count();
+
 // Those of the model, or as many as SIMT_SMS says at the moment.
 int model_multiprocessors();
 

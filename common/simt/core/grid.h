@@ -1,6 +1,7 @@
 // A launch as its blocks see it: shape, code, parameters.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -10,11 +11,29 @@
 
 namespace simt {
 
+// Who else may end a grid's wait: kernels of other devices, and the host, which
+// goes on to launch them.
+class Others {
+ public:
+  // Counts what may end a wait: memory changed, a block ended.
+  virtual std::atomic<uint64_t>& changes() = 0;
+  // Somebody else's turn, until memory is no longer as it was when `changes`
+  // were counted. False: nobody is left who could change it.
+  virtual bool await_change(uint64_t changes) = 0;
+  // The same for a while: the grid may go on by itself.
+  virtual void pause(std::chrono::microseconds time) = 0;
+
+ protected:
+  ~Others() = default;
+};
+
 struct LaunchShape {
   unsigned grid[3] = {1, 1, 1};
   unsigned block[3] = {1, 1, 1};
   size_t dynamic_shared = 0;
   bool cooperative = false;
+  int device = 0;
+  Others* others = nullptr;  // null: there is one device
 };
 
 // What all blocks of a launch share.
@@ -30,7 +49,7 @@ struct Grid {
   AlignedBytes parameters;  // as the caller passed them
   uint64_t workspace = 0;   // of a grid-wide barrier; 0: none
   // Counts what may end another block's wait: memory changed, a block ended.
-  std::atomic<uint64_t> changes{0};
+  std::atomic<uint64_t>& changes;
   double patience = 0;  // SIMT_PATIENCE
 
   Grid(const Kernel& kernel, const Program& program, const LaunchShape& shape)
@@ -40,7 +59,8 @@ struct Grid {
         threads_per_block(shape.block[0] * shape.block[1] * shape.block[2]),
         blocks(uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2]),
         fixed(program.fixed.size() * sizeof(Program::Fixed)),
-        parameters(program.parameter_bytes) {}
+        parameters(program.parameter_bytes),
+        changes(shape.others ? shape.others->changes() : own_changes_) {}
   Grid(const Grid&) = delete;
   Grid& operator=(const Grid&) = delete;
 
@@ -53,6 +73,9 @@ struct Grid {
     if (shape.dynamic_shared == 0) return program.static_shared;
     return dynamic_shared_begin() + shape.dynamic_shared;
   }
+
+ private:
+  std::atomic<uint64_t> own_changes_{0};
 };
 
 }  // namespace simt

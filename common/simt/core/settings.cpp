@@ -15,10 +15,10 @@ namespace simt::settings {
 namespace {
 
 constexpr std::string_view kNames[] = {
-    "SIMT_CHECKS",      "SIMT_COUNTERS",  "SIMT_DEVICE",  "SIMT_LEAKS",
-    "SIMT_ORDER",       "SIMT_PATIENCE",  "SIMT_PTXAS",   "SIMT_REPORT",
-    "SIMT_SECONDS",     "SIMT_SMS",       "SIMT_THREADS", "SIMT_TRACE",
-    "SIMT_TRACE_BLOCK", "SIMT_TRACE_LINE"};
+    "SIMT_CHECKS", "SIMT_COUNTERS",    "SIMT_DEVICE",    "SIMT_DEVICES",
+    "SIMT_LEAKS",  "SIMT_ORDER",       "SIMT_PATIENCE",  "SIMT_PTXAS",
+    "SIMT_REPORT", "SIMT_SECONDS",     "SIMT_SMS",       "SIMT_THREADS",
+    "SIMT_TRACE",  "SIMT_TRACE_BLOCK", "SIMT_TRACE_LINE"};
 
 // Empty counts as unset.
 const char* value_of(const char* name) {
@@ -52,11 +52,24 @@ std::optional<Number> number(const char* name, const char* of_what, int least,
              std::to_string(least) + " to " + std::to_string(most));
 }
 
+std::string_view order() {
+  const char* value = value_of("SIMT_ORDER");
+  if (!value) return "";
+  const std::string_view order = value;
+  if (order == "backwards" || order == "late") return order;
+  refuse("SIMT_ORDER", value,
+         "it is backwards, and the last block begins first, or late, and "
+         "streams only work when somebody waits for them");
+}
+
 }  // namespace
 
 bool checks() { return on("SIMT_CHECKS"); }
 bool counters() { return on("SIMT_COUNTERS"); }
 bool ptxas_model() { return on("SIMT_PTXAS"); }
+int devices() {
+  return number("SIMT_DEVICES", "devices", 1, kMostDevices).value_or(1);
+}
 int host_threads() {
   return number("SIMT_THREADS", "host threads", 1, 1024).value_or(1);
 }
@@ -72,12 +85,8 @@ int seconds() {
 const char* report_path() { return value_of("SIMT_REPORT"); }
 const char* trace_path() { return value_of("SIMT_TRACE"); }
 
-bool backwards() {
-  const char* value = value_of("SIMT_ORDER");
-  if (!value) return false;
-  if (std::strcmp(value, "backwards") == 0) return true;
-  refuse("SIMT_ORDER", value, "it is backwards: the last block begins first");
-}
+bool backwards() { return order() == "backwards"; }
+bool late() { return order() == "late"; }
 
 bool leaks() {
   const char* value = value_of("SIMT_LEAKS");

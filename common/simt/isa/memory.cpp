@@ -11,6 +11,7 @@
 #include "common/simt/core/access.h"
 #include "common/simt/core/lanes.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/memory/peers.h"
 #include "common/simt/observe/observers.h"
 
 namespace simt {
@@ -105,10 +106,37 @@ void require_inside(Warp& warp, const Instruction& ins, const Access& a,
   }
 }
 
+// So many bytes of their own, none of them twice, do lanes of `mask` mean.
+uint64_t distinct_bytes(const Access& a, uint32_t mask) {
+  std::array<uint64_t, kLanes> places;
+  int count = 0;
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    places[count++] = a.address[first_lane(rest)];
+  std::sort(places.begin(), places.begin() + count);
+  const auto end = std::unique(places.begin(), places.begin() + count);
+  return uint64_t{a.bytes} * (end - places.begin());
+}
+
+// Lanes of `mask` access memory of one allocation that is not only their
+// device's. An atomic takes its operand there and brings the old value back.
+void meet_others(Warp& warp, const Instruction& ins, const Access& a,
+                 uint32_t mask, const AllocationCache::Range& where) {
+  if (where.of_host) warp.block->meets_host = true;
+  if (!where.of_peer) return;
+  const int here = warp.block->grid->shape.device;
+  const uint64_t bytes = distinct_bytes(a, mask);
+  if (a.use != Use::kLoad) peers().note_stored(here, where.device, bytes);
+  if (a.use == Use::kLoad ||
+      (a.use == Use::kAtomic && ins.result_count && !ins.reduction))
+    peers().note_loaded(where.device, here, bytes);
+}
+
 // Lanes in memory at another distance than the first's wait for the next round.
 void find_allocations(Warp& warp, const Instruction& ins, Access& a,
                       AllocationCache::Range& known) {
   const Allocations& all = allocations();
+  const int here = warp.block->grid->shape.device;
+  uint32_t mask = 0;  // of lanes in `known`
   const uint64_t distance = all.distance(a.address[first_lane(a.mask)]);
   for (int l = 0; l < kLanes; ++l) {
     if (!(a.mask >> l & 1)) continue;
@@ -118,7 +146,11 @@ void find_allocations(Warp& warp, const Instruction& ins, Access& a,
       a.dense = false;
       continue;
     }
-    if (is_inside(from, a.bytes, known.begin, known.end)) continue;
+    const uint32_t me = 1u << l;
+    if (is_inside(from, a.bytes, known.begin, known.end)) {
+      mask |= me;
+      continue;
+    }
     const std::optional<Allocation> found = all.find(from);
     if (found && found->freed)
       report(warp, ins, a, l, "use after free", kIllegalAddress,
@@ -133,16 +165,28 @@ void find_allocations(Warp& warp, const Instruction& ins, Access& a,
       report(warp, ins, a, l, "read only", kIllegalAddress,
              ": an input, which stays as it is: " + all.describe(from));
     const bool of_host = !found->is_device_only() || found->adopted;
-    if (of_host) warp.block->meets_host = true;
-    known = {found->begin, found->end, distance, of_host};
+    const bool of_peer = !of_host && found->device != here;
+    if (of_peer && !peers().may_access(here, found->device))
+      report(warp, ins, a, l, "no peer access", kIllegalAddress,
+             ": " + all.describe(from) + ". Kernels of device " +
+                 std::to_string(here) + " may touch it after cudaSetDevice(" +
+                 std::to_string(here) + "), cudaDeviceEnablePeerAccess(" +
+                 std::to_string(found->device) + ", 0)");
+    if (mask && known.others()) meet_others(warp, ins, a, mask, known);
+    mask = me;
+    known = {found->begin, found->end, distance,
+             of_host,      of_peer,    found->device};
   }
+  if (known.others()) meet_others(warp, ins, a, mask, known);
 }
 
 void place_global(Warp& warp, const Instruction& ins, Access& a) {
   AllocationCache::Range& known =
       warp.block->ranges.of(ins.site, Allocations::version());
-  if (!within(a, known.begin, known.end)) find_allocations(warp, ins, a, known);
-  if (known.of_host) warp.block->meets_host = true;
+  if (!within(a, known.begin, known.end))
+    find_allocations(warp, ins, a, known);
+  else if (known.others())
+    meet_others(warp, ins, a, a.mask, known);
   a.base = reinterpret_cast<uint8_t*>(known.distance);
 }
 

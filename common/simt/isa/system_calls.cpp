@@ -234,7 +234,8 @@ void allocate(Warp& warp, const Instruction& ins, uint32_t mask) {
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const Lane lane(warp, ins, first_lane(rest));
     lane.result<uint64_t>(allocations().allocate(
-        lane.argument<uint64_t>(0), Memory::kHeap, "malloc in a kernel"));
+        lane.argument<uint64_t>(0), Memory::kHeap, "malloc in a kernel",
+        warp.block->grid->shape.device));
   }
 }
 

@@ -54,7 +54,7 @@ GridRun::GridRun(Kernel& kernel, const LaunchShape& shape, void** args)
   multiprocessors = model_multiprocessors();
   if (shape.cooperative) {
     workspace = allocations().allocate(kWorkspace, Memory::kDevice,
-                                       "the grid's barrier");
+                                       "the grid's barrier", shape.device);
     if (workspace == 0) throw Error("no memory is left for a grid barrier");
     std::memset(allocations().open(workspace), 0, kWorkspace);
     allocations().note_written(workspace, kWorkspace);
@@ -90,7 +90,7 @@ GridRun::~GridRun() {
 
 }  // namespace
 
-Module* load_module(std::string ptx) {
+Module* load_module(std::string ptx, int device, const Placed& placed) {
   auto module = std::make_unique<Module>();
   module->text = parse_ptx(ptx);
   for (const auto& [name, function] : module->text.functions) {
@@ -105,15 +105,19 @@ Module* load_module(std::string ptx) {
   for (const Declaration& d : module->text.variables) {
     if (d.space == "shared") continue;
     const bool constant = d.space == "const";
+    if (const auto one = placed.find(d.name); one != placed.end()) {
+      module->variables[d.name] = {Space::kGlobal, one->second, d.bytes};
+      continue;
+    }
     const uint64_t at = allocations().allocate(
         d.bytes, constant ? Memory::kConstant : Memory::kVariable,
-        d.name.c_str());
+        d.name.c_str(), device);
     if (at == 0) throw Error("no memory is left for the variable " + d.name);
     std::memset(allocations().open(at), 0, d.bytes);
     module->variables[d.name] = {Space::kGlobal, at, d.bytes, false, constant};
   }
   for (const Declaration& d : module->text.variables)
-    if (!d.initial.empty()) initialise(*module, d);
+    if (!d.initial.empty() && !placed.contains(d.name)) initialise(*module, d);
   return module.release();
 }
 

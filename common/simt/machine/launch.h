@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "common/simt/core/error.h"
@@ -14,8 +15,11 @@ namespace simt {
 struct Module;
 struct Kernel;
 
-// Loads the PTX of one fat binary. Throws Error for text it cannot read.
-Module* load_module(std::string ptx);
+// Loads the PTX of one fat binary for a device, which has variables of its own.
+// Throws Error for text it cannot read.
+// What is `placed` lies somewhere already: managed variables are all devices'.
+using Placed = std::map<std::string, uint64_t>;
+Module* load_module(std::string ptx, int device, const Placed& placed);
 
 // By its mangled name; null if there is none. Cheap: decoding waits until the
 // kernel runs or info() is asked for.

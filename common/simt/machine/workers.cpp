@@ -18,6 +18,8 @@ constexpr size_t kResident = 4096;
 constexpr uint64_t kWorks = ~0ull, kEnded = ~1ull;
 // So often a worker that waits looks again at once before it sleeps.
 constexpr int kLooks = 100;
+// After so many rounds in which no block ended other devices have their turn.
+constexpr int kRounds = 100;
 
 }  // namespace
 
@@ -28,6 +30,7 @@ class Worker {
       : all_(all),
         me_(me),
         observers_(observers),
+        others_(all.grid_.shape.others),
         room_(std::max<size_t>(kResident / all.grid_.threads, 1)) {}
 
   void run() {
@@ -43,6 +46,8 @@ class Worker {
         wait();
       } else {
         looks_ = 0;
+        rounds_ = ended || begun ? 0 : rounds_ + 1;
+        if (rounds_ > kRounds && others_) others_->pause({});
       }
     }
   }
@@ -100,17 +105,23 @@ class Worker {
                        [](const Resident& b) { return b->stands_still(); });
   }
 
-  // Nothing goes on unless the host or another worker changes memory.
+  // Nothing goes on unless the host, another worker or another device changes
+  // memory.
   void wait() {
     const bool for_host =
         std::any_of(resident_.begin(), resident_.end(),
                     [](const Resident& b) { return b->meets_host; });
     const uint64_t changes = all_.grid_.changes;
-    if (!for_host && stands_still() && all_.all_wait(me_, changes))
+    if (!for_host && stands_still() && all_.all_wait(me_, changes)) {
+      if (others_ && others_->await_change(changes)) return;
       resident_.front()->livelock(all_.unbegun());
+    }
     if (++looks_ < kLooks) return std::this_thread::yield();
     const auto nap = std::chrono::microseconds(std::min(looks_, 1000));
-    std::this_thread::sleep_for(nap);
+    if (others_)
+      others_->pause(nap);
+    else
+      std::this_thread::sleep_for(nap);
     if (for_host)
       for (Resident& block : resident_)
         block->add_seconds(std::chrono::duration<double>(nap).count());
@@ -119,10 +130,11 @@ class Worker {
   Workers& all_;
   const size_t me_;
   const Observers observers_;
+  Others* const others_;
   const size_t room_;                      // for so many resident blocks
   std::vector<Resident> resident_, idle_;  // resident: in the order they began
   size_t batch_ = 1;
-  int looks_ = 0;
+  int looks_ = 0, rounds_ = 0;
 };
 
 Workers::Workers(Grid& grid)

@@ -153,6 +153,8 @@ std::string name_of(const Allocation& a) {
     out << "the " << a.bytes() << "-byte array from " << a.name
         << " (allocation " << a.number << ")";
   }
+  if (device_count() > 1 && a.is_device_only())
+    out << " of device " << a.device;
   return out.str();
 }
 
@@ -173,14 +175,15 @@ Allocations::Allocations(uint64_t device_bytes) : device_bytes_(device_bytes) {
   if (checks_) written_ = WrittenBytes(bytes);
 }
 
-uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
-                               const char* name) {
+uint64_t Allocations::allocate(uint64_t bytes, Memory memory, const char* name,
+                               int device) {
   const std::unique_lock lock(mutex_);
+  OfDevice& of = of_[device];
   const bool counts = memory != Memory::kPinned;
-  if (counts && bytes > device_bytes_ - in_use_) return 0;
+  if (counts && bytes > device_bytes_ - of.in_use) return 0;
   if (bytes > arena_end_ - arena_begin_) return 0;
   const bool heap = memory == Memory::kHeap;
-  if (heap && !is_inside(heap_in_use_, bytes, 0, heap_limit_)) return 0;
+  if (heap && !is_inside(of.heap_in_use, bytes, 0, of.heap_limit)) return 0;
   const bool shared = memory == Memory::kManaged || memory == Memory::kPinned;
   // What the host may touch has its pages to itself, and so has a variable,
   // because it may turn out to be managed.
@@ -199,9 +202,14 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory,
     written_.erase(begin - arena_begin_, end - arena_begin_);
   else
     note_written(begin, bytes);
-  if (counts) in_use_ += bytes;
-  if (heap) heap_in_use_ += bytes;
-  blocks_[begin] = {{begin, end, memory, false, false, false, ++count_, name},
+  if (counts) of.in_use += bytes;
+  if (heap) of.heap_in_use += bytes;
+  blocks_[begin] = {{.begin = begin,
+                     .end = end,
+                     .memory = memory,
+                     .device = device,
+                     .number = ++count_,
+                     .name = name},
                     begin + whole};
   return begin;
 }
@@ -212,8 +220,9 @@ bool Allocations::release(uint64_t address) {
   if (found == blocks_.end()) return false;
   Block& block = found->second;
   if (block.freed || block.adopted) return false;
-  if (block.memory != Memory::kPinned) in_use_ -= block.bytes();
-  if (block.memory == Memory::kHeap) heap_in_use_ -= block.bytes();
+  OfDevice& of = of_[block.device];
+  if (block.memory != Memory::kPinned) of.in_use -= block.bytes();
+  if (block.memory == Memory::kHeap) of.heap_in_use -= block.bytes();
   block.freed = true;
   if (!block.is_device_only()) let_host_in(block.begin, block.end, false);
   drop_pages(block.begin, block.end);
@@ -222,8 +231,9 @@ bool Allocations::release(uint64_t address) {
   return true;
 }
 
-void Allocations::release_all() {
-  for (const Allocation& one : unfreed()) release(one.begin);
+void Allocations::release_all(int device) {
+  for (const Allocation& one : unfreed())
+    if (one.device == device) release(one.begin);
 }
 
 void Allocations::make_managed(uint64_t begin) {
@@ -240,15 +250,22 @@ bool Allocations::is_host_memory(uint64_t begin, uint64_t bytes) const {
   return begin < end && apart && is_mapped(begin, end);
 }
 
-bool Allocations::adopt(uint64_t begin, uint64_t bytes, const char* name) {
+bool Allocations::adopt(uint64_t begin, uint64_t bytes, const char* name,
+                        int device) {
   const std::unique_lock lock(mutex_);
   const auto next = blocks_.upper_bound(begin + bytes - 1);
   if (next != blocks_.begin() && std::prev(next)->second.end > begin) {
     return false;
   }
   const uint64_t end = begin + bytes;
-  blocks_[begin] = {
-      {begin, end, Memory::kPinned, false, true, false, ++count_, name}, end};
+  blocks_[begin] = {{.begin = begin,
+                     .end = end,
+                     .memory = Memory::kPinned,
+                     .adopted = true,
+                     .device = device,
+                     .number = ++count_,
+                     .name = name},
+                    end};
   return true;
 }
 
@@ -297,6 +314,12 @@ void Allocations::note_written(uint64_t begin, uint64_t bytes) {
   written_.insert(begin - arena_begin_, begin - arena_begin_ + bytes);
 }
 
+bool Allocations::is_written(uint64_t begin, uint64_t bytes) const {
+  if (!checks_ || !in_arena(begin)) return true;
+  const uint64_t at = begin - arena_begin_;
+  return written_.contains(at, at + bytes);
+}
+
 std::vector<Allocation> Allocations::unfreed() const {
   const std::shared_lock lock(mutex_);
   std::vector<Allocation> found;
@@ -307,9 +330,9 @@ std::vector<Allocation> Allocations::unfreed() const {
   return found;
 }
 
-uint64_t Allocations::device_bytes_in_use() const {
+uint64_t Allocations::device_bytes_in_use(int device) const {
   const std::shared_lock lock(mutex_);
-  return in_use_;
+  return of_[device].in_use;
 }
 
 std::string Allocations::describe(uint64_t address) const {

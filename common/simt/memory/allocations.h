@@ -9,6 +9,7 @@
 // for a while, so that a kernel which leaves its array, or uses it too late,
 // can be told what it hit.
 #pragma once
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -18,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "common/simt/core/settings.h"
 #include "common/simt/memory/written_bytes.h"
 
 namespace simt {
@@ -38,6 +40,7 @@ struct Allocation {
   bool freed = false;
   bool adopted = false;        // the host program's own memory
   bool read_only = false;      // for kernels, copies and fills
+  int device = 0;              // whose it is; the host's: current then
   uint64_t number = 0;         // 1 for the first of the program
   const char* name = nullptr;  // "cudaMalloc", or the variable's name
 
@@ -67,16 +70,20 @@ class Allocations {
 
   // An address aligned to 256 bytes, or 0 when the device or the machine has
   // no more. `name` must outlive the program's last message.
-  uint64_t allocate(uint64_t bytes, Memory memory, const char* name);
+  uint64_t allocate(uint64_t bytes, Memory memory, const char* name,
+                    int device);
 
-  // The most that the kernels' own malloc gives before something is freed.
-  void limit_heap(uint64_t bytes) { heap_limit_ = bytes; }
+  // The most that the kernels' own malloc gives on a device before something
+  // is freed.
+  void limit_heap(int device, uint64_t bytes) {
+    of_[device].heap_limit = bytes;
+  }
 
   // False if no live allocation begins at `address`.
   bool release(uint64_t address);
 
-  // Everything the program got, as if it freed it. Variables stay.
-  void release_all();
+  // Everything the program got on a device, as if it freed it. Variables stay.
+  void release_all(int device);
 
   // The variable at `begin` is __managed__: the host uses it too.
   void make_managed(uint64_t begin);
@@ -85,7 +92,7 @@ class Allocations {
   bool is_host_memory(uint64_t begin, uint64_t bytes) const;
 
   // Lets kernels touch host memory as well. False if they may already.
-  bool adopt(uint64_t begin, uint64_t bytes, const char* name);
+  bool adopt(uint64_t begin, uint64_t bytes, const char* name, int device);
   bool disown(uint64_t begin);
 
   // From now on nothing may write to the array around `address`.
@@ -110,6 +117,8 @@ class Allocations {
   WrittenBytes& written() { return written_; }
   void note_written(uint64_t begin, uint64_t bytes);
   void note_copied(uint64_t to, uint64_t from, uint64_t bytes);
+  // Whether that is known of all of it, or nothing is kept.
+  bool is_written(uint64_t begin, uint64_t bytes) const;
 
   // From an address to the same byte as the executor sees it; 0 outside the
   // arena.
@@ -127,8 +136,8 @@ class Allocations {
   // What the program got and has not freed, in order.
   std::vector<Allocation> unfreed() const;
 
-  uint64_t device_bytes_in_use() const;
-  uint64_t device_bytes() const { return device_bytes_; }
+  uint64_t device_bytes_in_use(int device) const;
+  uint64_t device_bytes() const { return device_bytes_; }  // of each
 
  private:
   struct Block : Allocation {
@@ -154,8 +163,11 @@ class Allocations {
   std::map<uint64_t, uint64_t> holes_;  // begin -> end, never adjacent
   std::deque<uint64_t> quarantined_;    // begins, oldest first
   uint64_t quarantined_bytes_ = 0;
-  uint64_t in_use_ = 0, heap_in_use_ = 0;
-  std::atomic<uint64_t> heap_limit_{8 << 20};  // what CUDA begins with
+  struct OfDevice {
+    uint64_t in_use = 0, heap_in_use = 0;
+    std::atomic<uint64_t> heap_limit{8 << 20};  // what CUDA begins with
+  };
+  std::array<OfDevice, settings::kMostDevices> of_;
   uint64_t count_ = 0;
   inline static std::atomic<uint64_t> version_{0};
 };

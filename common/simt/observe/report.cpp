@@ -11,6 +11,7 @@
 #include "common/simt/core/grid.h"
 #include "common/simt/core/program.h"
 #include "common/simt/core/settings.h"
+#include "common/simt/memory/peers.h"
 #include "common/simt/observe/counters.h"
 
 namespace simt {
@@ -244,14 +245,23 @@ std::string json(const RepeatedFinding& f) {
          ", \"first\": " + json(f.first) + "}";
 }
 
+std::string json(const Traffic& t) {
+  return "{\"from\": " + std::to_string(t.from) +
+         ", \"to\": " + std::to_string(t.to) +
+         ", \"loaded\": " + std::to_string(t.loaded) +
+         ", \"stored\": " + std::to_string(t.stored) +
+         ", \"copied\": " + std::to_string(t.copied) + "}";
+}
+
 std::string json(const LaunchReport& r) {
   const auto line = [](const LaunchReport::Line& l) {
     return "{\"file\": " + quoted(l.file) +
            ", \"line\": " + std::to_string(l.line) +
            ", \"metrics\": " + object(l.metrics) + "}";
   };
-  return "{\"kernel\": " + quoted(r.kernel) + ", \"grid\": " + array(r.grid) +
-         ", \"block\": " + array(r.block) +
+  return "{\"kernel\": " + quoted(r.kernel) +
+         ", \"device\": " + std::to_string(r.device) +
+         ", \"grid\": " + array(r.grid) + ", \"block\": " + array(r.block) +
          ", \"shared_bytes\": " + std::to_string(r.shared_bytes) +
          ",\n   \"metrics\": " + object(r.metrics) +
          ",\n   \"lines\": " + array(r.lines, "\n    ", line) +
@@ -269,6 +279,9 @@ void write_report() {
       std::to_string(launches - reports().size()) + ",\n \"findings\": " +
       array(all_findings(), "\n  ",
             [](const RepeatedFinding& f) { return json(f); }) +
+      ",\n \"between_devices\": " +
+      array(peers().traffic(), "\n  ",
+            [](const Traffic& t) { return json(t); }) +
       "}\n";
   if (launches > reports().size()) {
     std::fprintf(stderr,
@@ -315,6 +328,7 @@ void add_report(const Grid& grid, const Counters* counters,
   if (reports().size() >= reports_wanted) return;
   LaunchReport report;
   report.kernel = grid.kernel.name;
+  report.device = grid.shape.device;
   for (int k = 0; k < 3; ++k) {
     report.grid[k] = grid.shape.grid[k];
     report.block[k] = grid.shape.block[k];

@@ -18,6 +18,7 @@ using Metrics = std::map<std::string, double>;
 
 struct LaunchReport {
   std::string kernel;
+  int device = 0;
   std::array<uint32_t, 3> grid = {}, block = {};
   uint64_t shared_bytes = 0;
   Metrics metrics;  // empty: SIMT_COUNTERS=off

@@ -123,7 +123,7 @@ void issue(cudaStream_t stream, Work work) {
   require_stream(stream);
   if (is_legacy(stream)) require_legacy_usable();
   const auto capture = capture_of(stream);
-  if (capture == nullptr) return work.run();
+  if (capture == nullptr) return do_work(stream, work);
   require(capture->valid, cudaErrorStreamCaptureInvalidated,
           "the capture became invalid");
   const std::lock_guard lock(mutex());

@@ -1,21 +1,28 @@
-// The device: there is one, a model of a GPU, and it is always current.
+// The devices: all are the same model of a GPU, and each thread has its current
+// one.
 #include "common/simt/core/device.h"
 
+#include <vector>
+
 #include "common/simt/memory/allocations.h"
+#include "common/simt/memory/peers.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
 namespace {
 
+thread_local int current = 0;
+
 // What an H200 answers, until the program sets others. Only the device heap's
 // is enforced: the executor's stacks and printf grow as they need to.
 std::map<cudaLimit, size_t>& limits() {
-  static auto* all = new std::map<cudaLimit, size_t>{
-      {cudaLimitStackSize, 1024},
-      {cudaLimitPrintfFifoSize, 8650752},
-      {cudaLimitMallocHeapSize, 8 << 20},
-      {cudaLimitPersistingL2CacheSize, 11796480}};
-  return *all;
+  using Limits = std::map<cudaLimit, size_t>;
+  static auto* all = new std::vector<Limits>(
+      device_count(), Limits{{cudaLimitStackSize, 1024},
+                             {cudaLimitPrintfFifoSize, 8650752},
+                             {cudaLimitMallocHeapSize, 8 << 20},
+                             {cudaLimitPersistingL2CacheSize, 11796480}});
+  return (*all)[current];
 }
 
 size_t& limit(cudaLimit which) {
@@ -29,11 +36,24 @@ size_t& limit(cudaLimit which) {
   return found->second;
 }
 
+void require_peer(int peer) {
+  require_device(peer);
+  require(peer != current, cudaErrorInvalidDevice, "device ", peer,
+          " is the current one, and no peer of its own");
+}
+
 }  // namespace
 
+int current_device() { return current; }
+
+void set_current_device(int device) { current = device; }
+
 void require_device(int device) {
-  require(device == 0, cudaErrorInvalidDevice, "device ", device,
-          "; the CPU executor is one device, 0");
+  const int count = device_count();
+  require(device >= 0 && device < count, cudaErrorInvalidDevice, "device ",
+          device, "; the CPU executor is ",
+          count == 1 ? "one device, 0" : text("devices 0 to ", count - 1),
+          "; SIMT_DEVICES says how many");
 }
 
 }  // namespace simt
@@ -45,31 +65,40 @@ extern "C" {
 cudaError_t cudaGetDeviceCount(int* count) {
   return answer([&] {
     require(count != nullptr, cudaErrorInvalidValue, "count is null");
-    *count = 1;
+    *count = device_count();
   });
 }
 
 cudaError_t cudaGetDevice(int* device) {
   return answer([&] {
     require(device != nullptr, cudaErrorInvalidValue, "device is null");
-    *device = 0;
+    *device = current;
   });
 }
 
 cudaError_t cudaSetDevice(int device) {
-  return answer([&] { require_device(device); });
+  return answer([&] {
+    require_device(device);
+    current = device;
+  });
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return answer([] { require_all_waitable(); });
+  return answer([] {
+    require_all_waitable();
+    await_device(current);
+  });
 }
 
-// Frees all memory, which must have been freed by now to count as such. What
-// variables, streams and events there are stays usable.
+// Frees all memory of the current device, which must have been freed by now to
+// count as such. What variables, streams and events there are stays usable.
 cudaError_t cudaDeviceReset() {
   return answer([] {
-    report_leaks();
-    allocations().release_all();
+    await_device(current);
+    report_leaks(current);
+    allocations().release_all(current);
+    for (int peer = 0; peer < device_count(); ++peer)
+      peers().forbid(current, peer);
   });
 }
 
@@ -108,7 +137,8 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit which) {
 cudaError_t cudaDeviceSetLimit(cudaLimit which, size_t value) {
   return answer([&] {
     limit(which) = value;
-    if (which == cudaLimitMallocHeapSize) allocations().limit_heap(value);
+    if (which == cudaLimitMallocHeapSize)
+      allocations().limit_heap(current, value);
   });
 }
 
@@ -123,28 +153,33 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   return cudaDriverGetVersion(version);
 }
 
-// ---- Peers: a device alone has none ----------------------------------------
+// ---- Peers: every device is every other's ----------------------------------
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   return answer([&] {
     require(can != nullptr, cudaErrorInvalidValue, "canAccessPeer is null");
     require_device(device);
     require_device(peer);
-    *can = 0;
+    *can = device != peer;
   });
 }
 
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return answer([&] {
-    throw Refused{cudaErrorPeerAccessUnsupported,
-                  text("device ", peer, " is no peer")};
+    require(flags == 0, cudaErrorInvalidValue, "flags are ", flags, ", not 0");
+    require_peer(peer);
+    // Programs ask without looking, and pass over this.
+    require(peers().allow(current, peer), cudaErrorPeerAccessAlreadyEnabled,
+            "");
   });
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   return answer([&] {
-    throw Refused{cudaErrorPeerAccessNotEnabled,
-                  text("device ", peer, " is no peer")};
+    require_device(peer);
+    await_device(current);
+    require(peers().forbid(current, peer), cudaErrorPeerAccessNotEnabled,
+            "device ", current, " may not access device ", peer, " anyway");
   });
 }
 

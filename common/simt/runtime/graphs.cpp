@@ -89,7 +89,7 @@ Work work_of(const cudaMemcpy3DParms& given) { return copy_work(given); }
 Work work_of(const cudaMemsetParams& given) { return fill_work(given); }
 Work work_of(const cudaHostNodeParams& given) {
   require(given.fn != nullptr, cudaErrorInvalidValue, "fn is null");
-  return {cudaGraphNodeTypeHost, [given] { given.fn(given.userData); }};
+  return host_work([given] { given.fn(given.userData); });
 }
 
 // Of a node of any kind, by the type of what describes it.

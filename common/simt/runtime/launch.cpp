@@ -24,6 +24,7 @@ struct Configuration {
   size_t dynamic_shared = 0;
   cudaStream_t stream = nullptr;
   bool cooperative = false;
+  int device = current_device();
 };
 
 // What stands between <<< and >>>, until the stub fetches it.
@@ -78,14 +79,17 @@ LaunchShape shape_of(const Configuration& c) {
   return {{c.grid.x, c.grid.y, c.grid.z},
           {c.block.x, c.block.y, c.block.z},
           c.dynamic_shared,
-          c.cooperative};
+          c.cooperative,
+          c.device,
+          current_task()};
 }
 
 // As on a GPU, where launches are asynchronous: the launch itself succeeds, and
 // every later call reports the failure.
 void run(Kernel* kernel, const Configuration& c, void** arguments) {
   static auto* one_at_a_time = new std::mutex;
-  const std::lock_guard lock(*one_at_a_time);
+  std::unique_lock lock(*one_at_a_time, std::defer_lock);
+  if (current_task() == nullptr) lock.lock();  // Tasks have turns.
   try {
     const TimeLimit limit(kernel->name);
     run_kernel(kernel, shape_of(c), arguments);
@@ -119,12 +123,19 @@ struct Call {
   }
 };
 
+void require_own(cudaStream_t stream) {
+  const int device = queue_of(stream).device;
+  require(device == current_device(), cudaErrorInvalidResourceHandle,
+          "the stream is device ", device, "'s, and device ", current_device(),
+          " is current; call cudaSetDevice(", device, ") before");
+}
+
 // What the launch is of, if it may be made.
 Kernel* checked(Entry& entry, const Configuration& c) {
   Kernel* const kernel = entry.kernel();
   const KernelInfo facts = info(kernel);
   try {
-    require_stream(c.stream);
+    require_own(c.stream);
     require_shape("grid", c.grid, kMaxGrid);
     require_shape("block", c.block, kMaxBlock);
     require_threads(c, facts);

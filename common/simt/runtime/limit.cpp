@@ -38,6 +38,14 @@ timer_t create_timer() {
   return timer;
 }
 
+// Kernels of several devices run at the same time: one of them waits.
+std::mutex& limit_mutex() {
+  static auto* one = new std::mutex;
+  return *one;
+}
+int running = 0;
+double left = 0;  // seconds, as soon as there is a limit
+
 // Lets the timer run for so many seconds, and tells how many it had left.
 double set_timer(double seconds) {
   static const timer_t timer = create_timer();
@@ -51,19 +59,20 @@ double set_timer(double seconds) {
 
 TimeLimit::TimeLimit(const std::string& kernel) {
   static const double limit = settings::seconds();
-  static double left = limit;
-  if (limit == 0) return;
+  const std::lock_guard lock(limit_mutex());
+  if (limit == 0 || running++ > 0) return;
   last_words = text("SIMT_SECONDS: kernels have taken ", limit,
                     " s of processor time, and ", kernel,
                     " is not done; give it smaller arrays, or more time, such "
                     "as SIMT_SECONDS=",
                     10 * limit, ", or any with SIMT_SECONDS=0");
-  left_ = &left;
-  set_timer(*left_);
+  if (left == 0) left = limit;
+  set_timer(left);
 }
 
 TimeLimit::~TimeLimit() {
-  if (left_ != nullptr) *left_ = std::max(set_timer(0), 1e-3);
+  const std::lock_guard lock(limit_mutex());
+  if (running > 0 && --running == 0) left = std::max(set_timer(0), 1e-3);
 }
 
 }  // namespace simt

@@ -1,9 +1,12 @@
 // Memory: allocating, freeing, copying, filling. Every range is checked against
 // the allocation it claims to be in before a byte moves.
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "common/simt/core/device.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/memory/peers.h"
 #include "common/simt/runtime/graphs.h"
 #include "common/simt/runtime/runtime.h"
 
@@ -60,6 +63,23 @@ void require_writable(const void* pointer) {
           allocations().describe(address_of(pointer)));
 }
 
+// The device whose memory it is, if it is no memory of the host's.
+std::optional<int> home_of(const void* pointer) {
+  const auto found = allocations().find(address_of(pointer));
+  if (!found || !found->is_device_only()) return std::nullopt;
+  return found->device;
+}
+
+void note_crossing(const void* to, const void* from, size_t bytes) {
+  const auto there = home_of(to), here = home_of(from);
+  if (there && here) peers().note_copied(*here, *there, bytes);
+}
+
+// Whether it is memory of the host that CUDA may not read later on.
+bool is_pageable(const void* pointer) {
+  return !allocations().find(address_of(pointer));
+}
+
 struct Sides {
   Side to, from;
 };
@@ -80,14 +100,21 @@ Sides sides_of(cudaMemcpyKind kind) {
                 text("kind ", int(kind), " is no cudaMemcpyKind")};
 }
 
-void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+void require_copy(void* to, const void* from, size_t bytes,
+                  cudaMemcpyKind kind) {
   const Sides sides = sides_of(kind);
   if (bytes == 0) return;
   require_range("dst", to, bytes, sides.to);
   require_range("src", from, bytes, sides.from);
   require_writable(to);
+}
+
+void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  require_copy(to, from, bytes, kind);
+  if (bytes == 0) return;
   std::memmove(open(to), open(from), bytes);
   allocations().note_copied(address_of(to), address_of(from), bytes);
+  note_crossing(to, from, bytes);
 }
 
 // What is too large stays so: no size wraps around.
@@ -104,8 +131,9 @@ size_t pitch_of(size_t width) {
                  kPitchAlignment);
 }
 
-void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-             size_t width, size_t height, cudaMemcpyKind kind) {
+void require_copy_2d(void* to, size_t to_pitch, const void* from,
+                     size_t from_pitch, size_t width, size_t height,
+                     cudaMemcpyKind kind) {
   const Sides sides = sides_of(kind);
   require(width <= to_pitch && width <= from_pitch, cudaErrorInvalidPitchValue,
           "rows of ", width, " bytes do not fit pitches of ", to_pitch, " and ",
@@ -114,6 +142,12 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
   require_range("dst", to, extent(to_pitch, width, height), sides.to);
   require_range("src", from, extent(from_pitch, width, height), sides.from);
   require_writable(to);
+}
+
+void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+             size_t width, size_t height, cudaMemcpyKind kind) {
+  require_copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
+  if (width == 0 || height == 0) return;
   for (size_t row = 0; row < height; ++row) {
     char* const row_to = static_cast<char*>(to) + row * to_pitch;
     const char* const row_from =
@@ -121,10 +155,11 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
     std::memmove(open(row_to), open(row_from), width);
     allocations().note_copied(address_of(row_to), address_of(row_from), width);
   }
+  note_crossing(to, from, width * height);
 }
 
 // Rows of elements of 1, 2 or 4 bytes.
-void fill(const cudaMemsetParams& p) {
+void require_fill(const cudaMemsetParams& p) {
   const size_t size = p.elementSize, width = p.width * size;
   require(size == 1 || size == 2 || size == 4, cudaErrorInvalidValue,
           "elements of ", size, " bytes");
@@ -133,6 +168,12 @@ void fill(const cudaMemsetParams& p) {
   if (width == 0 || p.height == 0) return;
   require_range("dst", p.dst, extent(p.pitch, width, p.height), Side::kDevice);
   require_writable(p.dst);
+}
+
+void fill(const cudaMemsetParams& p) {
+  require_fill(p);
+  const size_t size = p.elementSize, width = p.width * size;
+  if (width == 0) return;
   for (size_t row = 0; row < p.height; ++row) {
     char* const to = static_cast<char*>(p.dst) + row * p.pitch;
     if (size == 1) {
@@ -146,10 +187,15 @@ void fill(const cudaMemsetParams& p) {
   }
 }
 
-void fill_2d(void* to, size_t pitch, int value, size_t width, size_t height) {
+cudaMemsetParams fill_2d_of(void* to, size_t pitch, int value, size_t width,
+                            size_t height) {
   require(width <= pitch, cudaErrorInvalidPitchValue, "rows of ", width,
           " bytes do not fit a pitch of ", pitch);
-  fill({to, pitch, static_cast<unsigned>(value), 1, width, height});
+  return {to, pitch, static_cast<unsigned>(value), 1, width, height};
+}
+
+void fill_2d(void* to, size_t pitch, int value, size_t width, size_t height) {
+  fill(fill_2d_of(to, pitch, value, width, height));
 }
 
 // Where a slice of a box begins.
@@ -174,10 +220,12 @@ void fill_3d(const cudaPitchedPtr& to, int value, cudaExtent extent) {
 
 void* allocate(size_t bytes, Memory memory, const char* name) {
   if (bytes == 0) return nullptr;
-  const uint64_t address = allocations().allocate(bytes, memory, name);
+  const int device = current_device();
+  const uint64_t address = allocations().allocate(bytes, memory, name, device);
   require(address != 0, cudaErrorMemoryAllocation, bytes,
-          " bytes do not fit the memory of ", model_device().name, ": ",
-          allocations().device_bytes_in_use(), " of ",
+          " bytes do not fit the memory of ", model_device().name,
+          device ? text(", device ", device) : "", ": ",
+          allocations().device_bytes_in_use(device), " of ",
           allocations().device_bytes(), " are in use");
   return reinterpret_cast<void*>(address);
 }
@@ -188,10 +236,12 @@ void require_result(Pointer* result) {
           "the pointer to the result is null");
 }
 
-void free(void* pointer, bool pinned) {
+// `waits`: for all that its device has to do, which may still use it.
+void free(void* pointer, bool pinned, bool waits) {
   if (pointer == nullptr) return;
   const uint64_t address = address_of(pointer);
   const auto found = allocations().find(address);
+  if (waits && found) await_device(found->device);
   const bool ours = found && !found->freed && found->begin == address &&
                     !found->is_variable() && found->memory != Memory::kHeap &&
                     (found->memory == Memory::kPinned) == pinned &&
@@ -201,26 +251,27 @@ void free(void* pointer, bool pinned) {
           allocations().describe(address));
 }
 
-void* symbol_range(const void* symbol, size_t bytes, size_t offset) {
-  const DeviceVariable variable = find_symbol(symbol);
+void* symbol_range(const void* symbol, int device, size_t bytes,
+                   size_t offset) {
+  const DeviceVariable variable = find_symbol(symbol, device);
   require(offset <= variable.bytes && bytes <= variable.bytes - offset,
           cudaErrorInvalidValue, bytes, " bytes at offset ", offset,
           " leave the ", variable.bytes, "-byte variable");
   return static_cast<char*>(variable.address) + offset;
 }
 
-void copy_to_symbol(const void* symbol, const void* from, size_t bytes,
-                    size_t offset, cudaMemcpyKind kind) {
+void copy_to_symbol(const void* symbol, int device, const void* from,
+                    size_t bytes, size_t offset, cudaMemcpyKind kind) {
   require(sides_of(kind).to != Side::kHost, cudaErrorInvalidMemcpyDirection,
           "a variable is device memory");
-  copy(symbol_range(symbol, bytes, offset), from, bytes, kind);
+  copy(symbol_range(symbol, device, bytes, offset), from, bytes, kind);
 }
 
-void copy_from_symbol(void* to, const void* symbol, size_t bytes, size_t offset,
-                      cudaMemcpyKind kind) {
+void copy_from_symbol(void* to, const void* symbol, int device, size_t bytes,
+                      size_t offset, cudaMemcpyKind kind) {
   require(sides_of(kind).from != Side::kHost, cudaErrorInvalidMemcpyDirection,
           "a variable is device memory");
-  copy(to, symbol_range(symbol, bytes, offset), bytes, kind);
+  copy(to, symbol_range(symbol, device, bytes, offset), bytes, kind);
 }
 
 // A call without a stream uses the legacy default stream, and waits for it.
@@ -229,9 +280,9 @@ void require_synchronous() {
   require_safe();
 }
 
-void run_now(const Work& work) {
+void run_now(const Work& work, const Tasks& after = {}) {
   require_synchronous();
-  work.run();
+  do_now(work, after);
 }
 
 void require_outside_graphs(cudaStream_t stream) {
@@ -250,17 +301,27 @@ void require_managed(const void* pointer, size_t bytes) {
 
 void require_place(cudaMemLocation place) {
   const bool known = place.type == cudaMemLocationTypeHost ||
-                     (place.type == cudaMemLocationTypeDevice && place.id == 0);
+                     (place.type == cudaMemLocationTypeDevice &&
+                      place.id >= 0 && place.id < device_count());
   require(known, cudaErrorInvalidDevice, "location ", int(place.type), ", ",
-          place.id, " is neither the host nor device 0");
+          place.id, " is neither the host nor a device");
+}
+
+Work copy_of(const void* to, const void* from, std::function<void()> run,
+             std::function<void()> check = nullptr) {
+  return {cudaGraphNodeTypeMemcpy, std::move(run), nullptr,
+          is_pageable(to) || is_pageable(from), std::move(check)};
 }
 
 Work copy_2d_work(void* to, size_t to_pitch, const void* from,
                   size_t from_pitch, size_t width, size_t height,
                   cudaMemcpyKind kind) {
-  return {cudaGraphNodeTypeMemcpy, [=] {
-            copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
-          }};
+  return copy_of(
+      to, from,
+      [=] { copy_2d(to, to_pitch, from, from_pitch, width, height, kind); },
+      [=] {
+        require_copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
+      });
 }
 
 Work copy_3d_work(const cudaMemcpy3DParms* given) {
@@ -270,28 +331,50 @@ Work copy_3d_work(const cudaMemcpy3DParms* given) {
 
 Work to_symbol_work(const void* symbol, const void* from, size_t bytes,
                     size_t offset, cudaMemcpyKind kind) {
+  const int device = current_device();
   return {cudaGraphNodeTypeMemcpy,
-          [=] { copy_to_symbol(symbol, from, bytes, offset, kind); }};
+          [=] { copy_to_symbol(symbol, device, from, bytes, offset, kind); },
+          nullptr, is_pageable(from)};
 }
 
 Work from_symbol_work(void* to, const void* symbol, size_t bytes, size_t offset,
                       cudaMemcpyKind kind) {
+  const int device = current_device();
   return {cudaGraphNodeTypeMemcpy,
-          [=] { copy_from_symbol(to, symbol, bytes, offset, kind); }};
+          [=] { copy_from_symbol(to, symbol, device, bytes, offset, kind); },
+          nullptr, is_pageable(to)};
 }
 
-// There is one device, so both are on it.
+// Addresses are unified, so that each says itself whose it is.
+void require_home(const char* name, const void* pointer, int device) {
+  require_device(device);
+  const std::optional<int> home = home_of(pointer);
+  require(!home || *home == device, cudaErrorInvalidValue, name, " = ", pointer,
+          " is not device ", device, "'s, but ",
+          allocations().describe(address_of(pointer)));
+}
+
 Work peer_work(void* to, int to_device, const void* from, int from_device,
                size_t bytes) {
-  require_device(to_device);
-  require_device(from_device);
+  require_home("dst", to, to_device);
+  require_home("src", from, from_device);
   return copy_work(to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+
+// A copy without a stream between two devices comes behind the work of both.
+Tasks tasks_of_both(const void* to, const void* from) {
+  const auto there = home_of(to), here = home_of(from);
+  if (!there || !here || *there == *here) return {};
+  Tasks both = tasks_of(*there);
+  std::ranges::copy(tasks_of(*here), std::back_inserter(both));
+  return both;
 }
 
 Work fill_2d_work(void* to, size_t pitch, int value, size_t width,
                   size_t height) {
   return {cudaGraphNodeTypeMemset,
-          [=] { fill_2d(to, pitch, value, width, height); }};
+          [=] { fill_2d(to, pitch, value, width, height); }, nullptr, false,
+          [=] { require_fill(fill_2d_of(to, pitch, value, width, height)); }};
 }
 
 Work fill_3d_work(const cudaPitchedPtr& to, int value, cudaExtent extent) {
@@ -301,12 +384,15 @@ Work fill_3d_work(const cudaPitchedPtr& to, int value, cudaExtent extent) {
 }  // namespace
 
 Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  return {cudaGraphNodeTypeMemcpy, [=] { copy(to, from, bytes, kind); }};
+  return copy_of(
+      to, from, [=] { copy(to, from, bytes, kind); },
+      [=] { require_copy(to, from, bytes, kind); });
 }
 
 Work copy_work(const cudaMemcpy3DParms& given) {
   if (given.srcArray || given.dstArray) throw Lacking{"CUDA arrays"};
-  return {cudaGraphNodeTypeMemcpy, [given] { copy_3d(given); }};
+  return copy_of(given.dstPtr.ptr, given.srcPtr.ptr,
+                 [given] { copy_3d(given); });
 }
 
 Work fill_work(const cudaMemsetParams& given) {
@@ -375,7 +461,7 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
 cudaError_t cudaFree(void* pointer) {
   return answer([&] {
     require_safe();
-    simt::free(pointer, false);
+    simt::free(pointer, false, true);
   });
 }
 
@@ -384,7 +470,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     require_stream(stream);
     require_outside_graphs(stream);
     require(pointer != nullptr, cudaErrorInvalidValue, "devPtr is null");
-    simt::free(pointer, false);
+    perform(queue_of(stream), [=] { simt::free(pointer, false, false); });
   });
 }
 
@@ -411,7 +497,7 @@ cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
 cudaError_t cudaFreeHost(void* pointer) {
   return answer([&] {
     require_safe();
-    simt::free(pointer, true);
+    simt::free(pointer, true, true);
   });
 }
 
@@ -425,7 +511,8 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
     require(allocations().is_host_memory(address_of(pointer), bytes),
             cudaErrorInvalidValue, bytes, " bytes at ", pointer,
             " are not all memory of the host program");
-    require(allocations().adopt(address_of(pointer), bytes, "cudaHostRegister"),
+    require(allocations().adopt(address_of(pointer), bytes, "cudaHostRegister",
+                                current_device()),
             cudaErrorHostMemoryAlreadyRegistered,
             "part of the range is registered already");
   });
@@ -455,7 +542,9 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes,
                        cudaMemcpyKind kind) {
-  return answer([&] { run_now(copy_work(to, from, bytes, kind)); });
+  return answer([&] {
+    run_now(copy_work(to, from, bytes, kind), tasks_of_both(to, from));
+  });
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes,
@@ -521,8 +610,10 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* given,
 
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from,
                            int from_device, size_t bytes) {
-  return answer(
-      [&] { run_now(peer_work(to, to_device, from, from_device, bytes)); });
+  return answer([&] {
+    run_now(peer_work(to, to_device, from, from_device, bytes),
+            tasks_of_both(to, from));
+  });
 }
 
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from,
@@ -571,14 +662,14 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent,
 cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
   return answer([&] {
     require_result(address);
-    *address = find_symbol(symbol).address;
+    *address = find_symbol(symbol, current_device()).address;
   });
 }
 
 cudaError_t cudaGetSymbolSize(size_t* bytes, const void* symbol) {
   return answer([&] {
     require_result(bytes);
-    *bytes = find_symbol(symbol).bytes;
+    *bytes = find_symbol(symbol, current_device()).bytes;
   });
 }
 
@@ -589,7 +680,7 @@ cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total) {
     require_result(free_bytes);
     require_result(total);
     *total = allocations().device_bytes();
-    *free_bytes = *total - allocations().device_bytes_in_use();
+    *free_bytes = *total - allocations().device_bytes_in_use(current_device());
   });
 }
 
@@ -608,7 +699,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
       }
       return;
     }
-    attributes->device = 0;
+    attributes->device = found->device;
     attributes->devicePointer = here;
     if (!found->is_device_only()) attributes->hostPointer = here;
     attributes->type = found->is_managed()       ? cudaMemoryTypeManaged

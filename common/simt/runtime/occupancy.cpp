@@ -66,7 +66,7 @@ void set_attribute(const void* function, cudaFuncAttribute which, int value) {
               " bytes of dynamic shared memory; the device allows ",
               opt_in_limit(kernel), " beside ", kernel.static_shared,
               " static ones");
-      entry.max_dynamic_shared = value;
+      entry.max_dynamic_shared[current_device()] = value;
       return;
     case cudaFuncAttributePreferredSharedMemoryCarveout:  // a hint
       require(value >= -1 && value <= 100, cudaErrorInvalidValue, value,
@@ -80,7 +80,8 @@ void set_attribute(const void* function, cudaFuncAttribute which, int value) {
 }  // namespace
 
 int dynamic_shared_limit(const Entry& entry, const KernelInfo& kernel) {
-  if (entry.max_dynamic_shared >= 0) return entry.max_dynamic_shared;
+  const auto& set = entry.max_dynamic_shared[current_device()];
+  if (set) return *set;
   return std::max(0, kSharedPerBlock - int(kernel.static_shared));
 }
 

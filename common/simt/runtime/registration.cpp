@@ -1,11 +1,13 @@
 // Registration: what nvcc's host code calls before main, in no order that could
 // be relied on. Nothing is read here but addresses and names; a fat binary is
 // opened when the program first needs something from it.
+#include <array>
 #include <cstring>
 #include <set>
 #include <vector>
 
 #include "common/simt/core/device.h"
+#include "common/simt/core/settings.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/runtime/fat_binary.h"
 #include "common/simt/runtime/runtime.h"
@@ -27,10 +29,11 @@ struct FatBinary {
   const uint8_t* data = nullptr;
   std::vector<ManagedVariable> managed;
   std::mutex mutex;
-  Module* module = nullptr;
+  std::array<Module*, settings::kMostDevices> modules = {};
   int ptx_version = 0;
+  Placed placed;  // managed variables
 
-  void load();
+  Module* load(int device);
 };
 
 namespace {
@@ -96,24 +99,25 @@ FatBinary* binary_of(void** handle) {
 
 }  // namespace
 
-void FatBinary::load() {
+Module* FatBinary::load(int device) {
   const std::lock_guard lock(mutex);
-  if (module != nullptr) return;
+  if (modules[device] != nullptr) return modules[device];
   const fat::Image& ptx = choose_ptx(data);
   const auto* text = reinterpret_cast<const char*>(&ptx) + ptx.header_bytes;
-  Module* loaded = load_module(std::string(text, strnlen(text, ptx.bytes)));
+  Module* loaded =
+      load_module(std::string(text, strnlen(text, ptx.bytes)), device, placed);
   for (const ManagedVariable& variable : managed) {
     void* address = find_variable(loaded, variable.name).address;
-    allocations().make_managed(reinterpret_cast<uint64_t>(address));
+    placed[variable.name] = reinterpret_cast<uint64_t>(address);
+    allocations().make_managed(placed[variable.name]);
     *variable.host_pointer = address;
   }
   ptx_version = ptx.architecture;
-  module = loaded;
+  return modules[device] = loaded;
 }
 
 Kernel* Entry::kernel() {
-  binary->load();
-  Kernel* found = find_kernel(binary->module, mangled);
+  Kernel* found = find_kernel(binary->load(current_device()), mangled);
   require(found != nullptr, cudaErrorInvalidDeviceFunction,
           "the PTX holds no kernel ", mangled);
   return found;
@@ -133,7 +137,7 @@ Entry& find_entry(const void* function, cudaError_t otherwise) {
   return found->second;
 }
 
-DeviceVariable find_symbol(const void* symbol) {
+DeviceVariable find_symbol(const void* symbol, int device) {
   // A __managed__ variable's address is the same on the host.
   const auto address = reinterpret_cast<uint64_t>(symbol);
   const auto managed = allocations().find(address);
@@ -148,9 +152,8 @@ DeviceVariable find_symbol(const void* symbol) {
           "itself, not its name or an address taken on the host");
   const Symbol wanted = found->second;
   lock.unlock();
-  wanted.binary->load();
   const DeviceVariable variable =
-      find_variable(wanted.binary->module, wanted.name);
+      find_variable(wanted.binary->load(device), wanted.name);
   require(variable.address != nullptr, cudaErrorInvalidSymbol,
           "the PTX holds no variable ", wanted.name,
           "; device code that never uses it lets nvcc drop it");
@@ -183,7 +186,7 @@ void __cudaRegisterFunction(void** handle, const char* host, char*,
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   Entry& entry = all.entries[host];
-  entry = {binary_of(handle), name};
+  entry = {binary_of(handle), name, {}};
   all.kernels.insert(&entry);
 }
 
@@ -201,7 +204,8 @@ void __cudaRegisterManagedVar(void** handle, void** host, char*,
 }
 
 char __cudaInitModule(void** handle) {
-  return answer([&] { binary_of(handle)->load(); }) == cudaSuccess;
+  return answer([&] { binary_of(handle)->load(current_device()); }) ==
+         cudaSuccess;
 }
 
 // A static of the stub keeps the handle; the launch says what is wrong with it.

@@ -2,6 +2,7 @@
 //
 // Work runs at the call that issues it and is complete when the call returns;
 // streams keep their promise of order because everything happens in order.
+// Where there are several devices, some of it may wait for others: see tasks.h.
 #include "common/simt/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -170,10 +171,13 @@ size_t things_held() {
          live_graphs();
 }
 
-void report_leaks() {
+void report_leaks(std::optional<int> device) {
   if (!leaks_matter()) return;
   constexpr size_t kShown = 20;
-  const auto leaked = allocations().unfreed();
+  auto leaked = allocations().unfreed();
+  std::erase_if(leaked, [&](const Allocation& one) {
+    return device && one.device != *device;
+  });
   for (size_t i = 0; i < leaked.size() && i < kShown; ++i) {
     say("never freed: " + name_of(leaked[i]));
   }

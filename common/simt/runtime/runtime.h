@@ -3,6 +3,7 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,7 +15,9 @@
 #include <string>
 
 #include "common/simt/core/error.h"
+#include "common/simt/core/settings.h"
 #include "common/simt/machine/launch.h"
+#include "common/simt/runtime/tasks.h"
 
 namespace simt {
 
@@ -80,8 +83,9 @@ void watch_host();
 void tell_findings();
 void sum_up_findings();
 
-// Lists what the program never freed, if SIMT_LEAKS=1 asks for it.
-void report_leaks();
+// Lists what the program never freed, if SIMT_LEAKS=1 asks for it: on a device,
+// or on all.
+void report_leaks(std::optional<int> device = {});
 
 // For the suites of contracts, which ask weakly, because no GPU can tell: from
 // now on nothing may write to the array around `address`, and how many arrays,
@@ -180,8 +184,15 @@ class Handles {
 // Refuses with cudaErrorInvalidResourceHandle what is no stream.
 void require_stream(cudaStream_t stream);
 
-// Refuses with cudaErrorInvalidDevice what is not the one device.
+// The device that the calling thread has chosen.
+int current_device();
+void set_current_device(int device);
+
+// Refuses with cudaErrorInvalidDevice what is none of them.
 void require_device(int device);
+
+// Where the work of a stream is queued; refuses what is no stream.
+Queue queue_of(cudaStream_t stream);
 
 // Whether work in the legacy default stream waits for that of this one.
 bool is_blocking(cudaStream_t stream);
@@ -194,7 +205,20 @@ struct Work {
   cudaGraphNodeType type;
   std::function<void()> run;
   std::shared_ptr<const cudaKernelNodeParams> kernel = nullptr;  // if it is one
+  // Copies from or to memory of the host that is not page-locked: the call
+  // returns when the bytes have been moved.
+  bool is_pageable = false;
+  // Refuses at the call what run() would refuse later.
+  std::function<void()> check = nullptr;
 };
+
+// A function of the host, which may wait for other threads.
+Work host_work(std::function<void()> function);
+
+// Does it in its stream, and a copy without a stream before it returns; `after`
+// other work, too.
+void do_work(cudaStream_t stream, const Work& work);
+void do_now(const Work& work, const Tasks& after = {});
 
 // Does the work now or, where the stream is being captured, adds it to the
 // graph, to be done whenever that is launched.
@@ -223,9 +247,11 @@ struct FatBinary;
 struct Entry {
   FatBinary* binary = nullptr;
   std::string mangled;
-  int max_dynamic_shared = -1;  // cudaFuncSetAttribute's; -1: never set
+  // cudaFuncSetAttribute's, by device.
+  std::array<std::optional<int>, settings::kMostDevices> max_dynamic_shared;
 
-  Kernel* kernel();         // loads the module; throws Refused or Error
+  // The current device's: loads the module; throws Refused or Error.
+  Kernel* kernel();
   int ptx_version() const;  // 90 for compute_90
 };
 
@@ -235,7 +261,7 @@ Entry& find_entry(const void* function,
                   cudaError_t otherwise = cudaErrorInvalidDeviceFunction);
 
 // `symbol` is the address of the host's shadow of a device variable.
-DeviceVariable find_symbol(const void* symbol);
+DeviceVariable find_symbol(const void* symbol, int device);
 
 // The most dynamic shared memory a launch may ask for.
 int dynamic_shared_limit(const Entry& entry, const KernelInfo& kernel);
@@ -248,9 +274,6 @@ class TimeLimit {
   ~TimeLimit();
   TimeLimit(const TimeLimit&) = delete;
   TimeLimit& operator=(const TimeLimit&) = delete;
-
- private:
-  double* left_ = nullptr;  // seconds; null without a limit
 };
 
 // How many blocks fit on a multiprocessor, by threads, blocks and shared

@@ -1,6 +1,6 @@
-// Streams and events. Work is complete when the call that issues it returns, so
-// waiting is a matter of checking handles, and the time between two events is
-// the executor's own.
+// Streams and events. Work is complete when the call that issues it returns,
+// unless it waits for another device. So waiting is mostly a matter of checking
+// handles, and the time between two events is the executor's own.
 #include <algorithm>
 #include <chrono>
 
@@ -14,11 +14,14 @@ constexpr int kLeastPriority = 0, kGreatestPriority = -5;
 struct Stream {
   unsigned flags = cudaStreamDefault;
   int priority = kLeastPriority;
+  int device = current_device();
 };
 using Clock = std::chrono::steady_clock;
 struct Event {
   unsigned flags = cudaEventDefault;
+  int device = current_device();
   std::optional<Clock::time_point> recorded = {};
+  TaskPointer task = nullptr;                              // or when it is done
   std::shared_ptr<const CapturePoint> captured = nullptr;  // recorded there
 };
 
@@ -56,7 +59,7 @@ void create(cudaStream_t* stream, unsigned flags, int priority) {
   require(flags <= cudaStreamNonBlocking, cudaErrorInvalidValue,
           "unknown flags ", flags);
   const int clamped = std::clamp(priority, kGreatestPriority, kLeastPriority);
-  *stream = streams().create({flags, clamped});
+  *stream = streams().create({.flags = flags, .priority = clamped});
 }
 
 void create(cudaEvent_t* event, unsigned flags) {
@@ -65,14 +68,19 @@ void create(cudaEvent_t* event, unsigned flags) {
   require(event != nullptr, cudaErrorInvalidValue, "event is null");
   require((flags & ~known) == 0, cudaErrorInvalidValue, "unknown flags ",
           flags);
-  *event = events().create({flags});
+  *event = events().create({.flags = flags});
 }
 
-void record_now(cudaEvent_t handle) {
+void record_now(cudaEvent_t handle, TaskPointer task = nullptr) {
   Event event = get(handle);
   event.recorded = Clock::now();
+  event.task = std::move(task);
   event.captured = nullptr;
   events().update(handle, event);
+}
+
+Clock::time_point time_of(const Event& event) {
+  return event.task ? event.task->end() : *event.recorded;
 }
 
 // In a stream that is being captured an event marks a place, and no time.
@@ -80,7 +88,13 @@ void record(cudaEvent_t handle, cudaStream_t stream) {
   require_stream(stream);
   if (is_legacy(stream)) require_legacy_usable();
   Event event = get(handle);
-  if (!is_capturing(stream)) return record_now(handle);
+  const Queue queue = queue_of(stream);
+  require(event.device == queue.device, cudaErrorInvalidResourceHandle,
+          "the event is device ", event.device, "'s, and the stream device ",
+          queue.device, "'s");
+  if (!is_capturing(stream)) {
+    return record_now(handle, perform(queue, [] {}));
+  }
   event.captured = capture_point(stream);
   events().update(handle, event);
 }
@@ -89,12 +103,17 @@ void wait(cudaStream_t stream, cudaEvent_t handle) {
   require_stream(stream);
   if (is_legacy(stream)) require_legacy_usable();
   const Event event = get(handle);
+  if (event.task) perform(queue_of(stream), [] {}, {event.task});
   if (event.recorded || event.captured) join_capture(stream, event.captured);
 }
 
 void require_waitable(const Event& event) {
   require(event.captured == nullptr, cudaErrorInvalidValue,
           "the event was last recorded in a stream that is being captured");
+}
+
+bool is_past(const Event& event) {
+  return !event.task || event.task->is_done();
 }
 
 float milliseconds_between(cudaEvent_t start, cudaEvent_t end) {
@@ -106,17 +125,45 @@ float milliseconds_between(cudaEvent_t start, cudaEvent_t end) {
     require_waitable(event);
     require(event.recorded.has_value(), cudaErrorInvalidResourceHandle,
             "an event was never recorded");
+    require(is_past(event), cudaErrorNotReady, "");
   }
+  require(get(start).device == get(end).device, cudaErrorInvalidResourceHandle,
+          "the events are of two devices");
   say("cudaEventElapsedTime tells the executor's own time, on this CPU, and no "
       "GPU's");
-  return std::chrono::duration<float, std::milli>(*get(end).recorded -
-                                                  *get(start).recorded)
+  return std::chrono::duration<float, std::milli>(time_of(get(end)) -
+                                                  time_of(get(start)))
       .count();
 }
 
 }  // namespace
 
 void require_stream(cudaStream_t stream) { get(stream); }
+
+Queue queue_of(cudaStream_t stream) {
+  const int device = get(stream).device;
+  if (is_legacy(stream)) return {device, nullptr, false};
+  return {device, stream, is_blocking(stream)};
+}
+
+Work host_work(std::function<void()> function) {
+  return {cudaGraphNodeTypeHost, [function] {
+            Task* const task = current_task();
+            task ? task->without_turn(function) : function();
+          }};
+}
+
+void do_work(cudaStream_t stream, const Work& work) {
+  if (there_are_tasks() && work.check) work.check();
+  if (work.is_pageable)
+    perform_now(queue_of(stream), work.run);
+  else
+    perform(queue_of(stream), work.run);
+}
+
+void do_now(const Work& work, const Tasks& after) {
+  perform_now(queue_of(nullptr), work.run, after);
+}
 
 size_t live_streams_and_events() {
   return streams().count() + events().count();
@@ -163,11 +210,17 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return answer([&] { require_waitable(stream); });
+  return answer([&] {
+    require_waitable(stream);
+    await(queue_of(stream));
+  });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return answer([&] { require_waitable(stream); });
+  return answer([&] {
+    require_waitable(stream);
+    require(is_idle(queue_of(stream)), cudaErrorNotReady, "");
+  });
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
@@ -202,7 +255,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
                                void* data) {
   return answer([&] {
     require(function != nullptr, cudaErrorInvalidValue, "fn is null");
-    issue(stream, {cudaGraphNodeTypeHost, [=] { function(data); }});
+    issue(stream, host_work([=] { function(data); }));
   });
 }
 
@@ -213,7 +266,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream,
     require_waitable(stream);
     require(callback != nullptr && flags == 0, cudaErrorInvalidValue,
             "callback is null, or flags are not 0");
-    callback(stream, cudaSuccess, data);
+    issue(stream, host_work([=] { callback(stream, cudaSuccess, data); }));
   });
 }
 
@@ -253,11 +306,18 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return answer([&] { require_waitable(get(event)); });
+  return answer([&] {
+    require_waitable(get(event));
+    if (get(event).task) want(get(event).task);
+    require(is_past(get(event)), cudaErrorNotReady, "");
+  });
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return answer([&] { require_waitable(get(event)); });
+  return answer([&] {
+    require_waitable(get(event));
+    if (get(event).task) await(get(event).task);
+  });
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start,

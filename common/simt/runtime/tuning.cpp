@@ -13,8 +13,12 @@
 namespace simt {
 namespace {
 
-// The model device is on no bus.
-constexpr char kBusId[] = "0000:00:00.0";
+// The model devices are on no bus, but each has a number.
+std::string bus_id(int device) {
+  char id[] = "0000:00:00.0";
+  std::snprintf(id, sizeof id, "0000:%02x:00.0", device & 0xff);
+  return id;
+}
 
 unsigned device_flags = cudaDeviceScheduleAuto;
 cudaFuncCache cache_preference = cudaFuncCachePreferNone;
@@ -68,11 +72,16 @@ cudaLaunchAttributeValue stream_attribute(cudaStream_t stream,
 
 // ---- The memory pool -------------------------------------------------------
 
-// The device's own, and the only one.
-const auto kPool = reinterpret_cast<cudaMemPool_t>(uint64_t{1} << 32);
+// Each device has its own, and no other.
+constexpr uint64_t kPools = uint64_t{1} << 32, kPoolStep = 16;
+cudaMemPool_t pool_of(int device) {
+  return reinterpret_cast<cudaMemPool_t>(kPools + kPoolStep * device);
+}
 
 void require_pool(cudaMemPool_t pool) {
-  require(pool == kPool, cudaErrorInvalidValue, pool, " is no memory pool");
+  bool known = false;
+  for (int k = 0; k < device_count(); ++k) known |= pool == pool_of(k);
+  require(known, cudaErrorInvalidValue, pool, " is no memory pool");
 }
 
 // How it keeps memory is remembered; it keeps none.
@@ -164,9 +173,10 @@ cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int device) {
     require(id != nullptr && bytes > 0, cudaErrorInvalidValue,
             "there is no room for the answer");
     require_device(device);
-    require(size_t(bytes) >= sizeof kBusId, cudaErrorInvalidValue,
-            "the answer takes ", sizeof kBusId, " bytes");
-    std::snprintf(id, bytes, "%s", kBusId);
+    const std::string answer = bus_id(device);
+    require(size_t(bytes) > answer.size(), cudaErrorInvalidValue,
+            "the answer takes ", answer.size() + 1, " bytes");
+    std::snprintf(id, bytes, "%s", answer.c_str());
   });
 }
 
@@ -174,9 +184,11 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
   return answer([&] {
     require(device != nullptr && id != nullptr, cudaErrorInvalidValue,
             "device or pciBusId is null");
-    require(std::string(id) == kBusId, cudaErrorInvalidDevice, '"', id,
-            "\" is no device; the CPU executor's is \"", kBusId, '"');
-    *device = 0;
+    int found = 0;
+    while (found < device_count() && bus_id(found) != id) ++found;
+    require(found < device_count(), cudaErrorInvalidDevice, '"', id,
+            "\" is no device; the CPU executor's first is \"", bus_id(0), '"');
+    *device = found;
   });
 }
 
@@ -265,9 +277,8 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
 #if CUDART_VERSION >= 12080
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
   return answer([&] {
-    require_stream(stream);
     require(device != nullptr, cudaErrorInvalidValue, "device is null");
-    *device = 0;
+    *device = queue_of(stream).device;
   });
 }
 #endif
@@ -293,7 +304,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   return answer([&] {
     require(pool != nullptr, cudaErrorInvalidValue, "memPool is null");
     require_device(device);
-    *pool = kPool;
+    *pool = pool_of(device);
   });
 }
 
@@ -301,7 +312,7 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
   return answer([&] {
     require(pool != nullptr, cudaErrorInvalidValue, "memPool is null");
     require_device(device);
-    *pool = kPool;
+    *pool = pool_of(device);
   });
 }
 

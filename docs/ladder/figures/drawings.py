@@ -5,8 +5,8 @@ A figure is one idea of one page, which says in its directive what is traced for
 """
 
 from ladder.figures import (
-    active_figure, bank_figures, drawings_bits, drawings_memory, drawings_paths, drawings_teams,
-    drawings_threads, error_figure, meeting_figures, race_figures, tree_figures
+    active_figure, bank_figures, drawings_bits, drawings_memory, drawings_messages, drawings_paths,
+    drawings_teams, drawings_threads, error_figure, meeting_figures, race_figures, tree_figures
 )
 from ladder.figures.drawing import Kind, chapter, views
 from ladder.figures.trace_kinds import SECTOR
@@ -185,6 +185,8 @@ KINDS = {
                     "take turns with the rows, and each load serves four columns", drawings_teams.of_teams),
     "paths": Kind("", drawings_paths.draw_paths, "Pairs of arrays that begin at different addresses, cut "
                   "into the accesses of their threads", drawings_paths.of_paths),
+    "messages": Kind("", drawings_messages.draw_messages, "Ranks as rows and steps as columns, for a ring and a "
+                     "tree: which parts of its vector each rank sends, and to whom", drawings_messages.of_messages),
     "tree": Kind("tree", lambda shown: tree_figures.draw_tree(*views(shown)),
                  "Eight numbers, and below them a row per step: arrows lead from two numbers to "
                  "the thread that adds them", of_tree),

@@ -20,14 +20,15 @@ import sys
 
 from ladder import pages
 from ladder.figures import (
-    budget_figure, counters_figure, drawings, error_figure, ratios_figure, sweep_figure, traces, two_gpus_figure
+    budget_figure, counters_figure, drawings, error_figure, grows_figure, ratios_figure, sweep_figure, traces,
+    two_gpus_figure
 )
 from ladder.figures.canvas import BLUE, GREY, INK, ORANGE, PALE, new_figure
-from ladder.measured import cases, peers, records, sweep, work
+from ladder.measured import all_reduce, cases, peers, records, sweep, work
 from ladder.pages import ROOT
 
 SCRIPTS = [*sorted(pathlib.Path(__file__).resolve().parent.glob("*.py")),
-           *(pathlib.Path(module.__file__) for module in (cases, peers, records, sweep, work))]
+           *(pathlib.Path(module.__file__) for module in (all_reduce, cases, peers, records, sweep, work))]
 
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
 HEADLINE = 1 << 28
@@ -65,7 +66,7 @@ def figures(root, troubles=None):
     """Every figure that the data call for. What is wrong with data is appended to
     `troubles`, so that it hides no other figure's; without such a list it is raised."""
     found = []
-    for kind in (_of_records, _of_traces, _of_counters, _of_errors, _of_the_sweep, _of_cases):
+    for kind in (_of_records, _of_traces, _of_counters, _of_errors, _of_the_sweep, _of_cases, _of_all_reduces):
         try:
             found += kind(root)
         except ValueError as error:
@@ -131,6 +132,12 @@ def _of_cases(root):
         if compared:
             yield Figure(f"ratios_{compared.path.stem}.svg", [compared],
                          lambda shown: ratios_figure.draw_ratios(shown[0]))
+
+
+def _of_all_reduces(root):
+    if records.REFERENCE_GPU in all_reduce.RECORD.gpus(root):
+        yield Figure("grows.svg", [all_reduce.newest(root)],
+                     lambda shown: grows_figure.draw_grows(shown[0]))
 
 
 def draw_ladder(shown, beside):

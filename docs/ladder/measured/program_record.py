@@ -42,14 +42,17 @@ class ProgramRecord:
             raise records.RecordError(f"{self.source} was not measured on {gpu}: "
                                       f"run `make {self.name}` there")
         data = records.opened(found[-1])
-        records.note_stale(data["context"]["tie"], tie.tie(root, self.source),
+        records.note_stale(data["context"]["tie"], tie.tie(root, self.source, *data["context"].get("others", ())),
                            f"{found[-1].relative_to(root)} is of an earlier version of "
                            f"{self.source}: `make {self.name}` on {gpu} measures it anew")
         return data
 
-    def write(self, told):
+    def write(self, told, *others):
+        """`others`: what else the numbers depend on, paths below the root."""
         about = context() | {"command": f"make {self.name}", "source": str(self.source),
-                             "tie": tie.tie(ROOT, self.source)}
+                             "tie": tie.tie(ROOT, self.source, *others)}
+        if others:
+            about["others"] = list(map(str, others))
         path = bench.DATA / records.gpu_folder(about["gpu"]) / about["date"] / f"{self.name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(records.sealed({"context": about, self.name: told}))
@@ -75,11 +78,11 @@ def run_or_raise(command, **environment):
     return run.stdout
 
 
-def script(name, usage, measure):
-    """What plots/NAME.py does: measure(program), which its one argument names."""
-    if len(sys.argv) != 2:
+def script(name, usage, measure, several=False):
+    """What plots/NAME.py does: measure(program), which its one argument names, or several."""
+    if len(sys.argv) < 2 or len(sys.argv) > 2 and not several:
         sys.exit(usage)
     try:
-        measure(sys.argv[1])
+        measure(*sys.argv[1:])
     except records.RecordError as error:
         sys.exit(f"{name}: {error}")
