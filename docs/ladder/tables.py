@@ -82,6 +82,7 @@ with what to do when data are missing or older than the .cu.
 import itertools
 import os
 import re
+import statistics
 
 from ladder import counts, forms, pages, prose
 from ladder.figures import (
@@ -345,8 +346,10 @@ def figure_ratios(args, page):
 
 
 def value_cases(args, page):
-    usage = "value cases NAME mean|worst|count|below PART|large|large below PART|roof ENDING|beside WHOM"
-    name, words = _name_and(args, r"mean|worst|count|large|(large )?below [\d.]+|roof .+|beside \w+", usage)
+    usage = ("value cases NAME mean [of ENDING]|worst|count [of ENDING]|below PART [of ENDING]|large|"
+             "large below PART|roof ENDING|beside WHOM")
+    of_some = r"(mean|count|below [\d.]+) of .+"
+    name, words = _name_and(args, of_some + r"|mean|worst|count|large|(large )?below [\d.]+|roof .+|beside \w+", usage)
     compared = cases.newest(records.root_of(page), name)
     what, _, rest = words.partition(" ")
     if what in ("roof", "beside"):
@@ -354,12 +357,17 @@ def value_cases(args, page):
         if least is None:
             raise ValueError(f"no case of {name} has '{rest}'")
         return [f"{100 * least:.1f} %" if what == "roof" else f"{least:.2f} x"]
+    words, _, ending = words.partition(" of ")
+    numbers = [k for k, case in enumerate(compared.cases) if case.name.endswith(ending)]
+    if not numbers:
+        raise ValueError(f"no case of {name} ends with '{ending}'")
     what, _, part = words.partition("below ")
-    if part:
-        numbers, of = (compared.large, compared.of_roof) if what else (range(len(compared.cases)), compared.ratio)
-        return [f"{sum(of(k) < float(part) for k in numbers)}"]
-    return [{"mean": f"{compared.mean:.2f} x", "count": f"{len(compared.cases)}", "large": f"{len(compared.large)}",
-             "worst": f"{compared.ratio(compared.slowest_first[0]):.2f} x"}[words]]
+    if what:
+        return [{"mean": lambda: f"{statistics.geometric_mean(map(compared.ratio, numbers)):.2f} x",
+                 "count": lambda: f"{len(numbers)}", "large": lambda: f"{len(compared.large)}",
+                 "large ": lambda: f"{sum(compared.of_roof(k) < float(part) for k in compared.large)}",
+                 "worst": lambda: f"{compared.ratio(compared.slowest_first[0]):.2f} x"}[what]()]
+    return [f"{sum(compared.ratio(k) < float(part) for k in numbers)}"]
 
 
 def _name_and(args, wanted, usage):
