@@ -87,7 +87,7 @@ class Scheduler {
     int in_vain = 0;
     for (uint64_t seen = changes_; !done();) {
       changed_.wait_for(lock, kNap);
-      if (all_wait()) want_all();
+      if (!done() && all_wait()) want_all();
       if (seen != changes_ || !all_wait()) {
         seen = changes_;
         begin = Task::Clock::now();
@@ -384,6 +384,11 @@ void await_device(int device) { await_all(tasks_of(device)); }
 Tasks tasks_of(int device) {
   return scheduler().unfinished(
       [&](const Queue& one) { return one.device == device; });
+}
+
+size_t unfinished_tasks() {
+  if (!there_are_tasks()) return 0;
+  return scheduler().unfinished([](const Queue&) { return true; }).size();
 }
 
 void note_change() { ++scheduler().changes(); }
