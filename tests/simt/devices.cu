@@ -369,6 +369,12 @@ int nobody_passes() {
   return 0;
 }
 
+// However long one waits: nobody is left.
+int nobody_passes_for_ever() {
+  setenv("SIMT_PATIENCE", "0", 1);
+  return nobody_passes();
+}
+
 // A thread of the host is left, but it does not help.
 int nobody_passes_though_a_thread_sleeps() {
   std::thread([] {
@@ -416,7 +422,7 @@ int child(const std::string& which) {
   if (which == "peer") return without_peer_access();
   if (which == "pool") return from_a_pool();
   if (which == "leaves") return leaves_a_kernel();
-  if (which == "livelock") return nobody_passes();
+  if (which == "livelock") return nobody_passes_for_ever();
   if (which == "patience") return nobody_passes_though_a_thread_sleeps();
   if (which == "early") return reads_too_early();
   return traffic();
