@@ -314,9 +314,11 @@ void to_and_fro() {
   disable_peers();
 }
 
-// A stream's work waits, by an event, for a kernel that still waits itself.
+// A stream's work waits, by an event, for a kernel behind one that still waits
+// itself.
 void events_between() {
   enable_peers();
+  int* const x[] = {array_on(0), array_on(1)};
   int* const flag = array_on(0);
   warm_up(flag);
   cudaStream_t stream = nullptr;
@@ -324,14 +326,16 @@ void events_between() {
   ok(cudaSetDevice(0));
   ok(cudaEventCreateWithFlags(&passed, cudaEventDisableTiming));
   pass_on<<<1, 1>>>(flag, 1);
+  fill<<<kBlocks, kBlock>>>(x[0], 6);
   ok(cudaEventRecord(passed));
   ok(cudaSetDevice(1));
   ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   ok(cudaStreamWaitEvent(stream, passed));
-  pass_on<<<1, 1, 0, stream>>>(flag, 2);
+  add<<<kBlocks, kBlock, 0, stream>>>(x[0], x[1]);
   pass_on<<<1, 1>>>(flag, 0);
   ok(cudaStreamSynchronize(stream));
-  expect::equal(values(flag, 1)[0], 3);
+  expect::each(values(x[1]), [](int i) { return 6 + i; });
+  for (int* const one : x) ok(cudaFree(one));
   ok(cudaStreamDestroy(stream));
   ok(cudaEventDestroy(passed));
   ok(cudaFree(flag));
