@@ -6,6 +6,8 @@
 #include <cuda_fp8.h>
 #include <nccl.h>
 
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <thread>
 
@@ -229,6 +231,46 @@ void ring() {
                  [&](int i) { return 100 * ((rank + ranks - 1) % ranks) + i; });
 }
 
+// A call for all ranks, recorded from their streams, and done twice.
+void recorded() {
+  Team team(kN * sizeof(float));
+  give_ramps(team, kN);
+  std::vector<cudaEvent_t> event(team.size);
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  for (int rank = 0; rank < team.size; ++rank) {
+    ok(cudaSetDevice(rank));
+    ok(cudaEventCreateWithFlags(&event[rank], cudaEventDisableTiming));
+  }
+  ok(cudaSetDevice(0));
+  ok(cudaStreamBeginCapture(team.stream[0], cudaStreamCaptureModeThreadLocal));
+  ok(cudaEventRecord(event[0], team.stream[0]));
+  for (int rank = 1; rank < team.size; ++rank)
+    ok(cudaStreamWaitEvent(team.stream[rank], event[0]));
+  team.together([&](int rank) {
+    return ncclAllReduce(team.from[rank], team.from[rank], kN, ncclFloat,
+                         ncclSum, team.comm[rank], team.stream[rank]);
+  });
+  for (int rank = 1; rank < team.size; ++rank) {
+    ok(cudaEventRecord(event[rank], team.stream[rank]));
+    ok(cudaStreamWaitEvent(team.stream[0], event[rank]));
+  }
+  ok(cudaStreamEndCapture(team.stream[0], &graph));
+  ok(cudaGraphInstantiate(&executable, graph));
+  for (int time = 0; time < 2; ++time)
+    ok(cudaGraphLaunch(executable, team.stream[0]));
+  ok(cudaStreamSynchronize(team.stream[0]));
+  const int ranks = team.size, sum = 100 * ranks * (ranks - 1) / 2;
+  for (int rank = 0; rank < ranks; ++rank) {
+    std::swap(team.from[rank], team.to[rank]);
+    expect::each(team.got<float>(rank, kN),
+                 [&](int i) { return ranks * (sum + ranks * i); });
+    ok(cudaEventDestroy(event[rank]));
+  }
+  ok(cudaGraphExecDestroy(executable));
+  ok(cudaGraphDestroy(graph));
+}
+
 // A thread for each rank, and what each knows of itself.
 void threads() {
   int ranks = 0;
@@ -265,6 +307,91 @@ void threads() {
   for (std::thread& one : all) one.join();
   expect::each(sums, [&](int) { return ranks * (ranks + 1) / 2; });
   expect::each(right, [](int) { return 1; });
+}
+
+// ---- A process for each rank -----------------------------------------------
+
+// Rank 0 leaves the id in a file that is whole as soon as it has its name.
+ncclUniqueId id_in(const std::string& path, int rank) {
+  ncclUniqueId id = {};
+  if (rank == 0) {
+    fine(ncclGetUniqueId(&id));
+    std::ofstream(path + ".new").write(id.internal, sizeof id.internal);
+    std::filesystem::rename(path + ".new", path);
+    return id;
+  }
+  std::ifstream file;
+  while (!file.read(id.internal, sizeof id.internal)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    file = std::ifstream(path);
+  }
+  return id;
+}
+
+// Rank `rank` of two. Whether all that it gets is right.
+int as_process(int rank, const std::string& path, bool leaves_early) {
+  ok(cudaSetDevice(rank));
+  ncclComm_t comm = nullptr;
+  fine(ncclCommInitRank(&comm, 2, id_in(path, rank), rank));
+  if (leaves_early && rank == 1) std::_Exit(0);
+  std::vector<float> host(2 * kN);
+  for (int i = 0; i < 2 * kN; ++i) host[i] = 100 * rank + i;
+  const size_t bytes = host.size() * sizeof(float);
+  float *from = nullptr, *to = nullptr;
+  ok(cudaMalloc(&from, bytes));
+  ok(cudaMalloc(&to, bytes));
+  ok(cudaMemcpy(from, host.data(), bytes, cudaMemcpyHostToDevice));
+  const auto got = [&](int count, auto expected) {
+    ok(cudaStreamSynchronize(nullptr));
+    ok(cudaMemcpy(host.data(), to, bytes, cudaMemcpyDeviceToHost));
+    expect::each(std::vector<float>(host.begin(), host.begin() + count),
+                 expected);
+  };
+  fine(ncclAllReduce(from, to, kN, ncclFloat, ncclSum, comm, nullptr));
+  if (leaves_early) return cudaStreamSynchronize(nullptr) ? 3 : 0;
+  got(kN, [](int i) { return 100 + 2 * i; });
+  fine(ncclAllGather(from, to, kN, ncclFloat, comm, nullptr));
+  got(2 * kN, [](int i) { return 100 * (i / kN) + i % kN; });
+  fine(ncclReduceScatter(from, to, kN, ncclFloat, ncclMax, comm, nullptr));
+  got(kN, [&](int i) { return 100 + rank * kN + i; });
+  fine(ncclReduce(from, to, kN, ncclFloat, ncclMin, 1, comm, nullptr));
+  got(kN, [&](int i) { return rank == 1 ? i : 100 + i; });
+  fine(ncclBroadcast(from, to, kN, ncclFloat, 1, comm, nullptr));
+  got(kN, [](int i) { return 100 + i; });
+  fine(ncclGroupStart());
+  fine(ncclSend(from, kN, ncclFloat, 1 - rank, comm, nullptr));
+  fine(ncclRecv(to, kN, ncclFloat, 1 - rank, comm, nullptr));
+  fine(ncclGroupEnd());
+  got(kN, [&](int i) { return 100 * (1 - rank) + i; });
+  fine(ncclCommDestroy(comm));
+  return expect::report();
+}
+
+std::vector<Ended> two_processes(const std::string& how) {
+  const std::string path = std::filesystem::temp_directory_path() /
+                           ("simt_nccl." + std::to_string(getpid()));
+  std::vector<Ended> ended(2);
+  std::vector<std::thread> threads;
+  for (const int rank : {0, 1})
+    threads.emplace_back([&, rank] {
+      ended[rank] = run_self(how + std::to_string(rank) + path);
+    });
+  for (std::thread& one : threads) one.join();
+  std::filesystem::remove(path);
+  return ended;
+}
+
+void processes() {
+  for (const Ended& ended : two_processes("P")) {
+    expect::equal(ended.status, 0);
+    if (ended.status != 0) std::cout << ended.output;
+  }
+  if (!on_executor()) return;
+  const Ended left = two_processes("L")[0];
+  is_true(left.status != 0, "no rank is missed without a word");
+  is_true(
+      left.output.find("rank 1, whose process has ended") != std::string::npos,
+      "a rank that ended is told");
 }
 
 // ---- What is wrong ---------------------------------------------------------
@@ -327,6 +454,7 @@ int child(const std::string& which) {
 }
 
 int waits_for_nobody() {
+  setenv("SIMT_PATIENCE", "0.3", 1);
   ncclComm_t comm = nullptr;
   ncclUniqueId id;
   fine(ncclGetUniqueId(&id));
@@ -361,18 +489,23 @@ void failures() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool alone = argc > 1;
+  const bool alone = argc > 1 && std::string(argv[1]) != "again";
   setenv("SIMT_DEVICES", alone ? "2" : "3", 1);
   setenv("NCCL_NVLS_ENABLE", "0", 1);
   if (alone && std::string(argv[1]) == "init") return waits_for_nobody();
+  if (alone && std::strchr("PL", *argv[1]))
+    return as_process(argv[1][1] - '0', argv[1] + 2, *argv[1] == 'L');
   if (alone) return child(argv[1]);
   types();
   operations();
   collectives();
   corners();
   ring();
+  recorded();
   threads();
+  processes();
   refusals();
   failures();
+  if (on_executor()) run_again_late();
   return expect::report();
 }
