@@ -707,48 +707,6 @@ TEST_CASE("sum_all says which device is missing, or there twice") {
   check_refused({0, 1, 2, 3, 4, 5, 6, 7, 8}, "1 to 8 devices, not 9");
 }
 
-TEST_CASE("sum_all says which device has no memory left") {
-  const int full = devices_there() - 1;
-  std::vector<void*> taken;
-  {
-    const On on(full);
-    size_t bytes = SIZE_MAX, free = 0, total = 0;
-    for (void* p = nullptr; bytes >= 256;) {
-      CUDA_CHECK(cudaMemGetInfo(&free, &total));
-      bytes = std::min(bytes, free);
-      if (bytes > 0 && cudaMalloc(&p, bytes) == cudaSuccess)
-        taken.push_back(p);
-      else
-        bytes /= 2;
-    }
-    cudaGetLastError();
-  }
-  check_refused(all_devices(), "Device " + std::to_string(full));
-  for (void* p : taken) CUDA_CHECK(cudaFree(p));
-}
-
-TEST_CASE("sum_all gives back the error of any device") {
-  if (devices_there() < 2) {
-    MESSAGE("Skipped: it takes two devices");
-    return;
-  }
-  const Team team;
-  Call call(team, whole_parts(std::vector<int64_t>(team.size(), 100)));
-  for (const int i : std::set<int>{1, team.size() - 1}) {
-    SumAllParts parts = call.parts(call);
-    parts.of[i].stream = call.stream(0);  // Of another device.
-    const std::string said = team.sum(parts).said;
-    CHECK_MESSAGE(said.find("Device " + std::to_string(team.devices[i])) == 0,
-                  "it says '", said, "'");
-    cudaGetLastError();
-    call.finish();
-  }
-  call.renew();
-  call.launch();
-  call.finish();
-  call.check();
-}
-
 TEST_CASE("sum_all gives back what it takes") {
   const auto once = [] {
     const Team team;
@@ -780,4 +738,46 @@ TEST_CASE("sum_all never writes to its input") {
   call.launch();
   call.finish();
   call.check();
+}
+
+TEST_CASE("sum_all gives back the error of any device") {
+  if (devices_there() < 2) {
+    MESSAGE("Skipped: it takes two devices");
+    return;
+  }
+  const Team team;
+  Call call(team, whole_parts(std::vector<int64_t>(team.size(), 100)));
+  for (const int i : std::set<int>{1, team.size() - 1}) {
+    SumAllParts parts = call.parts(call);
+    parts.of[i].stream = call.stream(0);  // Of another device.
+    const std::string said = team.sum(parts).said;
+    CHECK_MESSAGE(said.find("Device " + std::to_string(team.devices[i])) == 0,
+                  "it says '", said, "'");
+    cudaGetLastError();
+    call.finish();
+  }
+  call.renew();
+  call.launch();
+  call.finish();
+  call.check();
+}
+
+TEST_CASE("sum_all says which device has no memory left") {
+  const int full = devices_there() - 1;
+  std::vector<void*> taken;
+  {
+    const On on(full);
+    size_t bytes = SIZE_MAX, free = 0, total = 0;
+    for (void* p = nullptr; bytes >= 256;) {
+      CUDA_CHECK(cudaMemGetInfo(&free, &total));
+      bytes = std::min(bytes, free);
+      if (bytes > 0 && cudaMalloc(&p, bytes) == cudaSuccess)
+        taken.push_back(p);
+      else
+        bytes /= 2;
+    }
+    cudaGetLastError();
+  }
+  check_refused(all_devices(), "Device " + std::to_string(full));
+  for (void* p : taken) CUDA_CHECK(cudaFree(p));
 }
