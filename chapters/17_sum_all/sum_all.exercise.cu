@@ -22,10 +22,9 @@ struct Meeting {
 
 __global__ void sum_all_kernel(const __grid_constant__ Meeting at) {
   const int lane = threadIdx.x;
-  // >>> Your code, at most 2 lines: lane i of this one warp loads the sum of
-  // device i, *at.sum[i]; a lane without a device takes 0. own::warp_sum() adds
-  // up the lanes' numbers and gives the result to each. Lane i stores it to
-  // device i, in *at.out[i].
+  // >>> Your code, at most 2 lines: lane i loads *at.sum[i], a lane without a
+  // device takes 0. own::warp_sum() adds up all lanes' numbers and gives each
+  // lane the result. Lane i stores it in *at.out[i].
   (void)lane;  // Remove this line.
   // <<<
 }
