@@ -314,9 +314,11 @@ void to_and_fro() {
   disable_peers();
 }
 
-// A stream's work waits, by an event, for a kernel that still waits itself.
+// A stream's work waits, by an event, for a kernel behind one that still waits
+// itself.
 void events_between() {
   enable_peers();
+  int* const x[] = {array_on(0), array_on(1)};
   int* const flag = array_on(0);
   warm_up(flag);
   cudaStream_t stream = nullptr;
@@ -324,14 +326,16 @@ void events_between() {
   ok(cudaSetDevice(0));
   ok(cudaEventCreateWithFlags(&passed, cudaEventDisableTiming));
   pass_on<<<1, 1>>>(flag, 1);
+  fill<<<kBlocks, kBlock>>>(x[0], 6);
   ok(cudaEventRecord(passed));
   ok(cudaSetDevice(1));
   ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   ok(cudaStreamWaitEvent(stream, passed));
-  pass_on<<<1, 1, 0, stream>>>(flag, 2);
+  add<<<kBlocks, kBlock, 0, stream>>>(x[0], x[1]);
   pass_on<<<1, 1>>>(flag, 0);
   ok(cudaStreamSynchronize(stream));
-  expect::equal(values(flag, 1)[0], 3);
+  expect::each(values(x[1]), [](int i) { return 6 + i; });
+  for (int* const one : x) ok(cudaFree(one));
   ok(cudaStreamDestroy(stream));
   ok(cudaEventDestroy(passed));
   ok(cudaFree(flag));
@@ -340,14 +344,26 @@ void events_between() {
 
 // ---- What is wrong ---------------------------------------------------------
 
-// Ends with 1 when the kernel fails, as it must.
-int without_peer_access() {
-  int* const x[] = {array_on(0), array_on(1)};
-  ok(cudaSetDevice(0));
-  add<<<kBlocks, kBlock>>>(x[1], x[0]);
+// Device 0 reads memory of device 1. Ends with 1 when that fails, as it must.
+int read_there(const int* x) {
+  int* const y = array_on(0);
+  add<<<kBlocks, kBlock>>>(x, y);
   const cudaError_t error = cudaDeviceSynchronize();
   std::printf("%s\n", cudaGetErrorName(error));
   return error == cudaErrorIllegalAddress ? 1 : 0;
+}
+
+int without_peer_access() { return read_there(array_on(1)); }
+
+// Peer access is to what cudaMalloc gave; pools are allowed one by one.
+int from_a_pool() {
+  enable_peers();
+  int* x = nullptr;
+  ok(cudaSetDevice(1));
+  ok(cudaMallocAsync(&x, kN * sizeof(int), nullptr));
+  ok(cudaMemsetAsync(x, 0, kN * sizeof(int), nullptr));
+  ok(cudaDeviceSynchronize());
+  return read_there(x);
 }
 
 int nobody_passes() {
@@ -357,6 +373,12 @@ int nobody_passes() {
   return 0;
 }
 
+// However long one waits: nobody is left.
+int nobody_passes_for_ever() {
+  setenv("SIMT_PATIENCE", "0", 1);
+  return nobody_passes();
+}
+
 // A thread of the host is left, but it does not help.
 int nobody_passes_though_a_thread_sleeps() {
   std::thread([] {
@@ -364,6 +386,13 @@ int nobody_passes_though_a_thread_sleeps() {
   }).detach();
   setenv("SIMT_PATIENCE", "0.3", 1);
   return nobody_passes();
+}
+
+// Exits without a word of its own, and without waiting.
+int leaves_a_kernel() {
+  int* const flag = array_on(0);
+  pass_on<<<1, 1>>>(flag, 1);
+  return 0;
 }
 
 // The sum is read before anybody has waited for it.
@@ -395,7 +424,9 @@ int traffic() {
 
 int child(const std::string& which) {
   if (which == "peer") return without_peer_access();
-  if (which == "livelock") return nobody_passes();
+  if (which == "pool") return from_a_pool();
+  if (which == "leaves") return leaves_a_kernel();
+  if (which == "livelock") return nobody_passes_for_ever();
   if (which == "patience") return nobody_passes_though_a_thread_sleeps();
   if (which == "early") return reads_too_early();
   return traffic();
@@ -409,10 +440,16 @@ void failures() {
   const Ended peer = run_self("peer");
   expect::equal(peer.status, 1);
   is_true(holds(peer.output, "cudaErrorIllegalAddress"), "as on a GPU");
+  const Ended pool = run_self("pool");
+  expect::equal(pool.status, 1);
+  is_true(holds(pool.output, "cudaErrorIllegalAddress"), "here, too");
   if (!on_executor()) return;
   is_true(holds(peer.output, "no peer access: read of 4 bytes") &&
               holds(peer.output, "cudaDeviceEnablePeerAccess(1, 0)"),
           "and what to call instead");
+  is_true(holds(pool.output, "cudaMemPoolSetAccess"), "or why not");
+  is_true(holds(run_self("leaves").output, "1 piece of work in its streams"),
+          "what never ended is told");
   for (const char* which : {"livelock", "patience"}) {
     const Ended waits = run_self(which);
     expect::equal(waits.status, 1);
@@ -446,8 +483,7 @@ void counters() {
                 "{\"from\": 1, \"to\": 0, \"loaded\": 0, \"stored\": 4004, "
                 "\"copied\": 0}"),
           "and back: an atomic's warp adds to one place");
-  is_true(holds(report, "\"kernel\": \"fill\", \"device\": 1"),
-          "whose launch it was");
+  is_true(holds(report, "fill\", \"device\": 1"), "whose launch it was");
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cuda_fp8.h>
 #include <nccl.h>
 
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <thread>
 
@@ -267,6 +269,91 @@ void threads() {
   expect::each(right, [](int) { return 1; });
 }
 
+// ---- A process for each rank -----------------------------------------------
+
+// Rank 0 leaves the id in a file that is whole as soon as it has its name.
+ncclUniqueId id_in(const std::string& path, int rank) {
+  ncclUniqueId id = {};
+  if (rank == 0) {
+    fine(ncclGetUniqueId(&id));
+    std::ofstream(path + ".new").write(id.internal, sizeof id.internal);
+    std::filesystem::rename(path + ".new", path);
+    return id;
+  }
+  std::ifstream file;
+  while (!file.read(id.internal, sizeof id.internal)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    file = std::ifstream(path);
+  }
+  return id;
+}
+
+// Rank `rank` of two. Whether all that it gets is right.
+int as_process(int rank, const std::string& path, bool leaves_early) {
+  ok(cudaSetDevice(rank));
+  ncclComm_t comm = nullptr;
+  fine(ncclCommInitRank(&comm, 2, id_in(path, rank), rank));
+  if (leaves_early && rank == 1) std::_Exit(0);
+  std::vector<float> host(2 * kN);
+  for (int i = 0; i < 2 * kN; ++i) host[i] = 100 * rank + i;
+  const size_t bytes = host.size() * sizeof(float);
+  float *from = nullptr, *to = nullptr;
+  ok(cudaMalloc(&from, bytes));
+  ok(cudaMalloc(&to, bytes));
+  ok(cudaMemcpy(from, host.data(), bytes, cudaMemcpyHostToDevice));
+  const auto got = [&](int count, auto expected) {
+    ok(cudaStreamSynchronize(nullptr));
+    ok(cudaMemcpy(host.data(), to, bytes, cudaMemcpyDeviceToHost));
+    expect::each(std::vector<float>(host.begin(), host.begin() + count),
+                 expected);
+  };
+  fine(ncclAllReduce(from, to, kN, ncclFloat, ncclSum, comm, nullptr));
+  if (leaves_early) return cudaStreamSynchronize(nullptr) ? 3 : 0;
+  got(kN, [](int i) { return 100 + 2 * i; });
+  fine(ncclAllGather(from, to, kN, ncclFloat, comm, nullptr));
+  got(2 * kN, [](int i) { return 100 * (i / kN) + i % kN; });
+  fine(ncclReduceScatter(from, to, kN, ncclFloat, ncclMax, comm, nullptr));
+  got(kN, [&](int i) { return 100 + rank * kN + i; });
+  fine(ncclReduce(from, to, kN, ncclFloat, ncclMin, 1, comm, nullptr));
+  got(kN, [&](int i) { return rank == 1 ? i : 100 + i; });
+  fine(ncclBroadcast(from, to, kN, ncclFloat, 1, comm, nullptr));
+  got(kN, [](int i) { return 100 + i; });
+  fine(ncclGroupStart());
+  fine(ncclSend(from, kN, ncclFloat, 1 - rank, comm, nullptr));
+  fine(ncclRecv(to, kN, ncclFloat, 1 - rank, comm, nullptr));
+  fine(ncclGroupEnd());
+  got(kN, [&](int i) { return 100 * (1 - rank) + i; });
+  fine(ncclCommDestroy(comm));
+  return expect::report();
+}
+
+std::vector<Ended> two_processes(const std::string& how) {
+  const std::string path = std::filesystem::temp_directory_path() /
+                           ("simt_nccl." + std::to_string(getpid()));
+  std::vector<Ended> ended(2);
+  std::vector<std::thread> threads;
+  for (const int rank : {0, 1})
+    threads.emplace_back([&, rank] {
+      ended[rank] = run_self(how + std::to_string(rank) + path);
+    });
+  for (std::thread& one : threads) one.join();
+  std::filesystem::remove(path);
+  return ended;
+}
+
+void processes() {
+  for (const Ended& ended : two_processes("P")) {
+    expect::equal(ended.status, 0);
+    if (ended.status != 0) std::cout << ended.output;
+  }
+  if (!on_executor()) return;
+  const Ended left = two_processes("L")[0];
+  is_true(left.status != 0, "no rank is missed without a word");
+  is_true(
+      left.output.find("rank 1, whose process has ended") != std::string::npos,
+      "a rank that ended is told");
+}
+
 // ---- What is wrong ---------------------------------------------------------
 
 void refusals() {
@@ -327,6 +414,7 @@ int child(const std::string& which) {
 }
 
 int waits_for_nobody() {
+  setenv("SIMT_PATIENCE", "0.3", 1);
   ncclComm_t comm = nullptr;
   ncclUniqueId id;
   fine(ncclGetUniqueId(&id));
@@ -365,6 +453,8 @@ int main(int argc, char** argv) {
   setenv("SIMT_DEVICES", alone ? "2" : "3", 1);
   setenv("NCCL_NVLS_ENABLE", "0", 1);
   if (alone && std::string(argv[1]) == "init") return waits_for_nobody();
+  if (alone && std::strchr("PL", *argv[1]))
+    return as_process(argv[1][1] - '0', argv[1] + 2, *argv[1] == 'L');
   if (alone) return child(argv[1]);
   types();
   operations();
@@ -372,6 +462,7 @@ int main(int argc, char** argv) {
   corners();
   ring();
   threads();
+  processes();
   refusals();
   failures();
   return expect::report();

@@ -131,6 +131,20 @@ void meet_others(Warp& warp, const Instruction& ins, const Access& a,
     peers().note_loaded(where.device, here, bytes);
 }
 
+bool may_touch(const Allocation& of_peer, int device) {
+  return of_peer.memory != Memory::kPool &&
+         peers().may_access(device, of_peer.device);
+}
+
+std::string what_allows(const Allocation& of_peer, int device) {
+  if (of_peer.memory == Memory::kPool)
+    return "if it is from cudaMalloc: a pool's is only allowed by "
+           "cudaMemPoolSetAccess, which the executor lacks";
+  return "after cudaSetDevice(" + std::to_string(device) +
+         "), cudaDeviceEnablePeerAccess(" + std::to_string(of_peer.device) +
+         ", 0)";
+}
+
 // Lanes in memory at another distance than the first's wait for the next round.
 void find_allocations(Warp& warp, const Instruction& ins, Access& a,
                       AllocationCache::Range& known) {
@@ -166,12 +180,11 @@ void find_allocations(Warp& warp, const Instruction& ins, Access& a,
              ": an input, which stays as it is: " + all.describe(from));
     const bool of_host = !found->is_device_only() || found->adopted;
     const bool of_peer = !of_host && found->device != here;
-    if (of_peer && !peers().may_access(here, found->device))
+    if (of_peer && !may_touch(*found, here))
       report(warp, ins, a, l, "no peer access", kIllegalAddress,
              ": " + all.describe(from) + ". Kernels of device " +
-                 std::to_string(here) + " may touch it after cudaSetDevice(" +
-                 std::to_string(here) + "), cudaDeviceEnablePeerAccess(" +
-                 std::to_string(found->device) + ", 0)");
+                 std::to_string(here) + " may touch it " +
+                 what_allows(*found, here));
     if (mask && known.others()) meet_others(warp, ins, a, mask, known);
     mask = me;
     known = {found->begin, found->end, distance,

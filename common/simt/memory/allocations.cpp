@@ -187,7 +187,7 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory, const char* name,
   const bool shared = memory == Memory::kManaged || memory == Memory::kPinned;
   // What the host may touch has its pages to itself, and so has a variable,
   // because it may turn out to be managed.
-  const bool fresh = memory == Memory::kDevice || memory == Memory::kHeap;
+  const bool fresh = Allocation{.memory = memory}.is_plain();
   const uint64_t alignment = fresh ? kAlignment : page_bytes();
   const uint64_t whole = round_up(bytes + red_zone(bytes), alignment);
   const uint64_t begin = take(whole, alignment);

@@ -27,6 +27,7 @@ namespace simt {
 enum class Memory : uint8_t {
   kDevice,
   kHeap,  // a kernel's own malloc
+  kPool,  // cudaMallocAsync's
   kManaged,
   kPinned,  // of the host, page-locked
   kVariable,
@@ -56,9 +57,14 @@ struct Allocation {
     return memory == Memory::kManaged || memory == Memory::kManagedVariable;
   }
   bool is_from_api() const { return !is_variable() && !adopted; }
-  bool is_device_only() const {
+  // A device's memory, and no variable.
+  bool is_plain() const {
     return memory == Memory::kDevice || memory == Memory::kHeap ||
-           memory == Memory::kVariable || memory == Memory::kConstant;
+           memory == Memory::kPool;
+  }
+  bool is_device_only() const {
+    return is_plain() || memory == Memory::kVariable ||
+           memory == Memory::kConstant;
   }
 };
 

@@ -1,9 +1,13 @@
 // Ranks meet, and the last one to come does the work of all.
 #include "common/simt/nccl/clique.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
+#include "common/simt/core/settings.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/peers.h"
 #include "common/simt/nccl/reduce.h"
@@ -71,9 +75,28 @@ void move(void* to, const void* from, size_t bytes) {
   allocations().note_copied(address_of(to), address_of(from), bytes);
 }
 
+void require_alike(const Call& call, const Notice::Header& other, int rank) {
+  const Call theirs = {static_cast<Kind>(other.kind),
+                       nullptr,
+                       nullptr,
+                       other.count,
+                       static_cast<ncclDataType_t>(other.type),
+                       static_cast<ncclRedOp_t>(other.op),
+                       other.root,
+                       rank};
+  require(are_alike(call, theirs), cudaErrorLaunchFailure, "rank ", rank,
+          " calls ", theirs.text(), ", and rank ", call.rank, " at its place ",
+          call.text());
+}
+
 }  // namespace
 
 size_t Call::bytes() const { return count * bytes_of(type); }
+
+size_t Call::given(int ranks) const {
+  if (kind == Kind::kBroadcast && rank != root) return 0;
+  return kind == Kind::kReduceScatter ? ranks * bytes() : bytes();
+}
 
 std::string Call::name() const { return kCallNames[static_cast<int>(kind)]; }
 
@@ -116,6 +139,11 @@ std::string Clique::missing() const {
 Clique::MeetingPointer Clique::announce(const Call& call, uint64_t number,
                                         bool in_group) {
   const std::lock_guard lock(mutex_);
+  if (is_elsewhere_) {
+    const auto alone = std::make_shared<Meeting>();
+    alone->number = number;
+    return alone;
+  }
   MeetingPointer& meeting = meetings_[number];
   if (!meeting) {
     meeting = std::make_shared<Meeting>();
@@ -156,6 +184,7 @@ void Clique::wait(Done done, Why why) const {
 }
 
 void Clique::meet(Meeting& meeting, const Call& call) {
+  if (is_elsewhere_) return meet_by_notices(meeting.number, call);
   if (++meeting.ready == meeting.calls.size() && wrong_with(meeting).empty()) {
     carry_out(meeting);
     meeting.is_done = true;
@@ -189,11 +218,8 @@ void Clique::carry_out(const Meeting& meeting) const {
   const Call& first = *meeting.calls[0];
   const size_t one = bytes_of(first.type), bytes = first.bytes();
   const auto call = [&](int rank) { return *meeting.calls[rank]; };
-  for (int rank = 0; rank < size(); ++rank) {
-    const bool reads = first.kind != Kind::kBroadcast || rank == first.root;
-    const bool of_all = first.kind == Kind::kReduceScatter;
-    if (reads) require_written(call(rank), of_all ? size() * bytes : bytes);
-  }
+  for (int rank = 0; rank < size(); ++rank)
+    require_written(call(rank), call(rank).given(size()));
   std::vector<char> result(reduces(first.kind) ? bytes : 0);
   const auto combine = [&](size_t offset) {
     std::vector<const void*> from;
@@ -230,33 +256,31 @@ void Clique::carry_out(const Meeting& meeting) const {
           move(static_cast<char*>(call(to).to) + rank * bytes, call(rank).from,
                bytes);
   }
-  count_ring(first);
+  for (int rank = 0; rank < size(); ++rank) count_ring(first, rank);
 }
 
 // What a ring of the ranks moves: each sends to the next. A sum for all goes
 // round twice, but for the part that each has already.
-void Clique::count_ring(const Call& call) const {
-  const int ranks = size();
+void Clique::count_ring(const Call& call, int rank) const {
+  const int ranks = size(), next = (rank + 1) % ranks;
   const auto share = [&](int part) {
     const size_t whole = call.count / ranks, rest = call.count % ranks;
     return (whole + (size_t(part % ranks) < rest)) * bytes_of(call.type);
   };
-  for (int rank = 0; rank < ranks; ++rank) {
-    const int next = (rank + 1) % ranks;
-    uint64_t bytes = call.bytes();
-    if (call.kind == Kind::kAllReduce)
-      bytes = 2 * bytes - share(rank + 1) - share(rank + 2);
-    else if (!has_root(call.kind))
-      bytes *= ranks - 1;
-    else if ((call.kind == Kind::kReduce ? rank : next) == call.root)
-      bytes = 0;
-    peers().note_copied(device(rank), device(next), bytes);
-  }
+  uint64_t bytes = call.bytes();
+  if (call.kind == Kind::kAllReduce)
+    bytes = 2 * bytes - share(rank + 1) - share(rank + 2);
+  else if (!has_root(call.kind))
+    bytes *= ranks - 1;
+  else if ((call.kind == Kind::kReduce ? rank : next) == call.root)
+    bytes = 0;
+  peers().note_copied(device(rank), device(next), bytes);
 }
 
 // ---- From one to another ---------------------------------------------------
 
 void Clique::exchange(const std::vector<Call>& calls) {
+  if (is_elsewhere_) return exchange_by_notices(calls);
   std::vector<LetterPointer> mine;
   for (const Call& call : calls) {
     const auto letter = std::make_shared<Letter>(Letter{call});
@@ -300,6 +324,173 @@ void Clique::deliver(Letters& sent, Letters& wanted) const {
     wanted.pop_front();
     note_change();
   }
+}
+
+// ---- Among processes -------------------------------------------------------
+
+std::string Clique::name_of(const std::string& what, int rank) const {
+  return name_ + "." + what + "." + std::to_string(rank);
+}
+
+bool Clique::is_joined_from_elsewhere() const {
+  for (int rank = 0; rank < size(); ++rank)
+    if (Notice::find(name_of("join", rank))) return true;
+  return false;
+}
+
+Clique::NoticePointer Clique::leave(const std::string& name, const Call& call,
+                                    size_t bytes) const {
+  NoticePointer notice = Notice::create(name, bytes);
+  Notice::Header& h = notice->header();
+  h.process = getpid();
+  h.device = device(call.rank);
+  h.kind = static_cast<int>(call.kind);
+  h.type = call.type;
+  h.op = call.op;
+  h.root = call.root;
+  h.count = call.count;
+  if (bytes > 0) std::memcpy(notice->bytes(), open(call.from), bytes);
+  notice->publish();
+  return notice;
+}
+
+// Until done() holds, or the rank's process has ended.
+template <class Done>
+void Clique::wait_for(int rank, Done done, const std::string& what) const {
+  const int process = processes_[rank];
+  const bool came = wait_for_processes([&] {
+    return done() || is_aborted_ || (process != 0 && !is_alive(process));
+  });
+  require(came && (done() || is_aborted_), cudaErrorLaunchFailure, what,
+          " waits in vain for rank ", rank,
+          came ? ", whose process has ended" : "");
+}
+
+bool Clique::wait_for_processes(const std::function<bool()>& done) {
+  constexpr auto kNap = std::chrono::milliseconds(1);
+  const double limit = settings::patience();
+  const auto begin = Task::Clock::now();
+  while (!done()) {
+    const std::chrono::duration<double> waited = Task::Clock::now() - begin;
+    if (limit != 0 && waited.count() > limit) return false;
+    if (Task* const task = current_task())
+      task->pause(kNap);
+    else
+      std::this_thread::sleep_for(kNap);
+  }
+  return true;
+}
+
+// Null if the communicator was aborted.
+Clique::NoticePointer Clique::find(int rank, const std::string& name,
+                                   const std::string& what) const {
+  NoticePointer found;
+  wait_for(
+      rank, [&] { return (found = Notice::find(name)) != nullptr; }, what);
+  return found;
+}
+
+void Clique::meet_elsewhere(int rank) {
+  is_elsewhere_ = true;
+  leave(name_of("join", rank), {.rank = rank}, 0);
+  for (int other = 0; other < size(); ++other) {
+    if (other == rank) continue;
+    const auto notice = find(other, name_of("join", other),
+                             text("ncclCommInitRank: rank ", rank));
+    const std::lock_guard lock(mutex_);
+    devices_[other] = notice->header().device;
+    processes_[other] = notice->header().process;
+    notice->note_read(size() - 1);
+  }
+}
+
+void Clique::meet_by_notices(uint64_t number, const Call& call) {
+  const std::string name = text("call", number);
+  require_written(call, call.given(size()));
+  const NoticePointer mine =
+      leave(name_of(name, call.rank), call, call.given(size()));
+  try {
+    std::vector<NoticePointer> all(size());
+    std::vector<const void*> from(size(), mine->bytes());
+    for (int rank = 0; rank < size(); ++rank) {
+      if (rank == call.rank) continue;
+      all[rank] = find(rank, name_of(name, rank),
+                       text(call.text(), ": rank ", call.rank));
+      if (!all[rank]) return mine->take_down();
+      require_alike(call, all[rank]->header(), rank);
+      from[rank] = all[rank]->bytes();
+    }
+    take(call, from);
+    for (const NoticePointer& one : all)
+      if (one) one->note_read(size() - 1);
+    count_ring(call, call.rank);
+  } catch (const Refused&) {
+    mine->take_down();
+    throw;
+  }
+}
+
+// What comes to the rank of the call, of what all of them give.
+void Clique::take(const Call& call, std::vector<const void*> from) const {
+  const size_t bytes = call.bytes();
+  if (call.kind == Kind::kReduce && call.rank != call.root) return;
+  char* const to = open(call.to);
+  if (call.kind == Kind::kReduceScatter)
+    for (const void*& one : from)
+      one = static_cast<const char*>(one) + call.rank * bytes;
+  if (call.kind == Kind::kBroadcast)
+    std::memcpy(to, from[call.root], bytes);
+  else if (call.kind == Kind::kAllGather)
+    for (int rank = 0; rank < size(); ++rank)
+      std::memcpy(to + rank * bytes, from[rank], bytes);
+  else
+    reduce(to, from, call.count, call.type, call.op);
+  allocations().note_written(address_of(call.to), call.kind == Kind::kAllGather
+                                                      ? size() * bytes
+                                                      : bytes);
+}
+
+// All are sent before any is waited for.
+void Clique::exchange_by_notices(const std::vector<Call>& calls) {
+  std::vector<std::pair<Call, NoticePointer>> sent;
+  for (const Call& call : calls) {
+    if (call.kind != Kind::kSend) continue;
+    require_written(call, call.bytes());
+    const uint64_t number = letters_sent_[{call.rank, call.root}]++;
+    sent.emplace_back(
+        call, leave(letter(call.rank, call.root, number), call, call.bytes()));
+  }
+  try {
+    for (const Call& call : calls)
+      if (call.kind == Kind::kReceive) receive(call);
+    for (const auto& [call, notice] : sent)
+      wait_for(
+          call.root, [&] { return notice->header().readers > 0; },
+          text(call.text(), ": rank ", call.rank));
+  } catch (const Refused&) {
+    for (const auto& [call, notice] : sent) notice->take_down();
+    throw;
+  }
+}
+
+std::string Clique::letter(int from, int to, uint64_t number) const {
+  return name_of(text("letter", number, ".", from), to);
+}
+
+void Clique::receive(const Call& call) {
+  const std::string who = text(call.text(), ": rank ", call.rank);
+  const uint64_t number = letters_got_[{call.root, call.rank}]++;
+  const NoticePointer notice =
+      find(call.root, letter(call.root, call.rank, number), who);
+  if (!notice) return;
+  const Notice::Header& h = notice->header();
+  require(h.count == call.count && h.type == int(call.type),
+          cudaErrorLaunchFailure, who, " gets from rank ", call.root,
+          " what is sent as ", h.count, " ", kTypeNames[h.type]);
+  std::memcpy(open(call.to), notice->bytes(), call.bytes());
+  allocations().note_written(address_of(call.to), call.bytes());
+  peers().note_copied(device(call.root), device(call.rank), call.bytes());
+  notice->note_read(1);
 }
 
 void Clique::abort() {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/simt/nccl/board.h"
 #include "common/simt/nccl/nccl.h"
 #include "common/simt/runtime/tasks.h"
 
@@ -42,13 +44,19 @@ struct Call {
     return kind == Kind::kSend || kind == Kind::kReceive;
   }
   size_t bytes() const;
-  std::string name() const;  // "ncclAllReduce"
-  std::string text() const;  // "ncclAllReduce of 4 ncclFloat, ncclSum"
+  size_t given(int ranks) const;  // bytes that this rank gives
+  std::string name() const;       // "ncclAllReduce"
+  std::string text() const;       // "ncclAllReduce of 4 ncclFloat, ncclSum"
 };
 
 class Clique {
  public:
-  explicit Clique(int size) : devices_(size) {}
+  // `name` is that of its notices, if ranks are in other processes, too.
+  Clique(int size, std::string name, bool is_elsewhere)
+      : name_(std::move(name)),
+        devices_(size),
+        processes_(size),
+        is_elsewhere_(is_elsewhere) {}
 
   int size() const { return static_cast<int>(devices_.size()); }
   int device(int rank) const { return *devices_[rank]; }
@@ -60,6 +68,15 @@ class Clique {
   bool is_complete() const { return joined_ == size(); }
   bool has_duplicates() const;
   std::string missing() const;  // "ranks 1 and 3"
+
+  // Whether a rank of another process has come.
+  bool is_joined_from_elsewhere() const;
+  // Until done() holds, or as long as one may wait for others' processes.
+  static bool wait_for_processes(const std::function<bool()>& done);
+  // From now on all ranks meet by notices: waits until each has left one that
+  // says where it is.
+  void meet_elsewhere(int rank);
+  bool is_elsewhere() const { return is_elsewhere_; }
 
   // ---- Calls ---------------------------------------------------------------
 
@@ -98,10 +115,29 @@ class Clique {
   void wait(Done done, Why why) const;
   std::string absent(const Meeting& meeting) const;
   void carry_out(const Meeting& meeting) const;
-  void count_ring(const Call& call) const;
+  void count_ring(const Call& call, int rank) const;
   void deliver(Letters& sent, Letters& wanted) const;
 
+  // The same among processes: each rank does its own part.
+  using NoticePointer = std::unique_ptr<Notice>;
+  std::string name_of(const std::string& what, int rank) const;
+  NoticePointer leave(const std::string& name, const Call& call,
+                      size_t bytes) const;
+  template <class Done>
+  void wait_for(int rank, Done done, const std::string& what) const;
+  NoticePointer find(int rank, const std::string& name,
+                     const std::string& what) const;
+  void take(const Call& call, std::vector<const void*> from) const;
+  void meet_by_notices(uint64_t number, const Call& call);
+  void exchange_by_notices(const std::vector<Call>& calls);
+  std::string letter(int from, int to, uint64_t number) const;
+  void receive(const Call& call);
+
+  const std::string name_;
   std::vector<std::optional<int>> devices_;
+  std::vector<int> processes_;
+  std::atomic<bool> is_elsewhere_;
+  std::map<std::pair<int, int>, uint64_t> letters_sent_, letters_got_;
   std::atomic<int> joined_{0};
   std::atomic<bool> is_aborted_{false};
   mutable std::mutex mutex_;  // of what the host changes

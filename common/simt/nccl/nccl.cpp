@@ -1,8 +1,11 @@
 // NCCL's calls: what they refuse, and how they are put together in groups.
 #include "common/simt/nccl/nccl.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <cstring>
+#include <chrono>
+#include <cstdio>
 #include <set>
 
 #include "common/simt/core/device.h"
@@ -76,10 +79,12 @@ class OnDevice {
 
 // ---- Communicators ---------------------------------------------------------
 
+constexpr char kMark[] = "/simt-nccl.";
+
 struct Everything {
   std::mutex mutex;
   uint64_t ids = 0;
-  std::map<uint64_t, std::shared_ptr<Clique>> gathering;  // by id
+  std::map<std::string, std::shared_ptr<Clique>> cliques;  // by their ids
   std::set<ncclComm_t> comms;
 };
 Everything& everything() {
@@ -95,27 +100,34 @@ ncclComm& get(ncclComm_t comm) {
   return *comm;
 }
 
-constexpr char kMark[] = "simt";
-
+// What an id holds: a name for everything that its ranks share. The time tells
+// processes apart that had the same number one after the other.
 ncclUniqueId new_id() {
   const std::lock_guard lock(everything().mutex);
   ncclUniqueId id = {};
-  std::memcpy(id.internal, kMark, sizeof kMark);
-  const uint64_t number = ++everything().ids;
-  std::memcpy(id.internal + sizeof kMark, &number, sizeof number);
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  std::snprintf(id.internal, sizeof id.internal, "%s%d.%lx.%lu", kMark,
+                int(getpid()), long(now), ++everything().ids);
   return id;
+}
+
+std::string name_in(const ncclUniqueId& id) {
+  const char* const end = std::find(id.internal, std::end(id.internal), 0);
+  const std::string name(id.internal, end);
+  require_nccl(name.starts_with(kMark) && end != std::end(id.internal),
+               ncclInvalidArgument, "the id is none of ncclGetUniqueId's");
+  return name;
+}
+
+bool is_own(const std::string& name) {
+  return name.starts_with(text(kMark, getpid(), "."));
 }
 
 std::shared_ptr<Clique> clique_of(const ncclUniqueId& id, int size) {
   const std::lock_guard lock(everything().mutex);
-  uint64_t number = 0;
-  std::memcpy(&number, id.internal + sizeof kMark, sizeof number);
-  require_nccl(std::memcmp(id.internal, kMark, sizeof kMark) == 0 &&
-                   number != 0 && number <= everything().ids,
-               ncclInvalidArgument,
-               "the id is none that ncclGetUniqueId gave this process");
-  auto& clique = everything().gathering[number];
-  if (!clique) clique = std::make_shared<Clique>(size);
+  const std::string name = name_in(id);
+  auto& clique = everything().cliques[name];
+  if (!clique) clique = std::make_shared<Clique>(size, name, !is_own(name));
   const auto found = clique;
   require_nccl(found->size() == size, ncclInvalidArgument, "a rank says that ",
                size, " ranks meet, and another one ", found->size());
@@ -141,11 +153,18 @@ void discard(ncclComm_t comm) {
   delete comm;
 }
 
-// Until all ranks are there; each must have a device of its own.
-void gather(const Clique& clique) {
-  const bool all_came = await([&] { return clique.is_complete(); });
-  require_nccl(all_came, ncclSystemError, "waits in vain for ",
+// Until all ranks are there; each must have a device of its own. Those that do
+// not come may be in other processes.
+void gather(const ncclComm& comm) {
+  Clique& clique = *comm.clique;
+  const auto is_decided = [&] {
+    return clique.is_complete() || clique.is_joined_from_elsewhere();
+  };
+  const bool decided = clique.is_elsewhere() || await(is_decided) ||
+                       clique.wait_for_processes(is_decided);
+  require_nccl(decided, ncclSystemError, "waits in vain for ",
                clique.missing());
+  if (!clique.is_complete()) clique.meet_elsewhere(comm.rank);
   require_nccl(!clique.has_duplicates(), ncclInvalidUsage,
                "two ranks have the same device");
 }
@@ -285,7 +304,7 @@ ncclResult_t call(Call wanted, ncclComm_t handle, cudaStream_t stream) {
 void end_group() {
   const auto calls = std::exchange(group.calls, {});
   const auto joined = std::exchange(group.joined, {});
-  for (const auto& [place, comm] : joined) gather(*comm->clique);
+  for (const auto& [place, comm] : joined) gather(*comm);
   begin(calls);
 }
 
@@ -334,7 +353,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id,
     require_nccl(comm != nullptr, ncclInvalidArgument, "comm is null");
     *comm = nullptr;
     const ncclComm_t joined = join(ranks, id, rank);
-    if (group.depth == 0) gather(*joined->clique);
+    if (group.depth == 0) gather(*joined);
     *comm = joined;
     if (group.depth > 0) group.joined.push_back({comm, joined});
   });

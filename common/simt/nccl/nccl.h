@@ -1,6 +1,5 @@
-// NCCL's interface, as far as the executor has what stands behind it: ranks are
-// threads of one process, or one thread's calls in a group. On a GPU programs
-// include NVIDIA's own nccl.h instead.
+// NCCL's interface, as far as the executor has what stands behind it. On a GPU
+// programs include NVIDIA's own nccl.h instead.
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -345,13 +345,16 @@ Work from_symbol_work(void* to, const void* symbol, size_t bytes, size_t offset,
           nullptr, is_pageable(to)};
 }
 
-// Addresses are unified, so that each says itself whose it is.
+// Addresses are unified: each says itself whose it is, and a wrong number does
+// no harm.
 void require_home(const char* name, const void* pointer, int device) {
   require_device(device);
   const std::optional<int> home = home_of(pointer);
-  require(!home || *home == device, cudaErrorInvalidValue, name, " = ", pointer,
-          " is not device ", device, "'s, but ",
-          allocations().describe(address_of(pointer)));
+  if (home && *home != device)
+    simt::complain(
+        "cudaMemcpyPeer",
+        text("note: ", name, " = ", pointer, " is not device ", device,
+             "'s, but ", allocations().describe(address_of(pointer))));
 }
 
 Work peer_work(void* to, int to_device, const void* from, int from_device,
@@ -420,7 +423,7 @@ cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
     require_result(pointer);
     require_stream(stream);
     require_outside_graphs(stream);
-    *pointer = allocate(bytes, Memory::kDevice, "cudaMallocAsync");
+    *pointer = allocate(bytes, Memory::kPool, "cudaMallocAsync");
   });
 }
 

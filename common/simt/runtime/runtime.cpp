@@ -53,6 +53,10 @@ void at_exit(int status, void*) {
         "cudaGetLastError() after <<<...>>>");
     note_finding();
   }
+  if (const size_t left = unfinished_tasks(); left > 0 && !findings) {
+    say(text("the program ended, and ", left, left == 1 ? " piece" : " pieces",
+             " of work in its streams had not: it never waited for them"));
+  }
   sum_up_findings();
   report_leaks();
   if (status != 0 || !findings) return;

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <list>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "common/simt/core/device.h"
@@ -22,6 +23,8 @@ constexpr auto kNap = std::chrono::milliseconds(10);
 constexpr int kLooks = 5;
 // With SIMT_ORDER=late: as long as the host makes calls more often than this.
 constexpr auto kLate = std::chrono::milliseconds(100);
+// And as long as no more is queued: a GPU's queues are not endless either.
+constexpr size_t kQueued = 1000;
 
 thread_local Task* runs_here = nullptr;
 
@@ -48,10 +51,9 @@ class Scheduler {
     ++calls_;
     task->is_wanted_ = !late_;
     task->after_ = after;
-    for (const TaskPointer& earlier : unfinished_)
-      if (are_ordered(earlier->queue_, task->queue_))
-        task->after_.push_back(earlier);
+    come_behind_all(*task);
     unfinished_.push_back(task);
+    if (unfinished_.size() > kQueued) want_all();
     start_ready();
     const auto me = std::this_thread::get_id();
     wait(lock, [&] {
@@ -171,6 +173,17 @@ class Scheduler {
   template <class Done>
   void wait(Lock& lock, Done done) {
     while (!done()) changed_.wait_for(lock, kNap);
+  }
+
+  // Behind the last of each queue, that is: it comes behind the others.
+  void come_behind_all(Task& task) {
+    std::set<std::pair<int, cudaStream_t>> known;
+    for (auto one = unfinished_.rbegin(); one != unfinished_.rend(); ++one) {
+      const Queue& queue = (*one)->queue_;
+      if (are_ordered(queue, task.queue_) &&
+          known.insert({queue.device, queue.stream}).second)
+        task.after_.push_back(*one);
+    }
   }
 
   void start_ready() {
@@ -384,6 +397,11 @@ void await_device(int device) { await_all(tasks_of(device)); }
 Tasks tasks_of(int device) {
   return scheduler().unfinished(
       [&](const Queue& one) { return one.device == device; });
+}
+
+size_t unfinished_tasks() {
+  if (!there_are_tasks()) return 0;
+  return scheduler().unfinished([](const Queue&) { return true; }).size();
 }
 
 void note_change() { ++scheduler().changes(); }

@@ -102,6 +102,9 @@ Tasks tasks_of(int device);
 // Whether it has nothing to do; what it has begins.
 bool is_idle(const Queue& queue);
 
+// How many have not ended.
+size_t unfinished_tasks();
+
 // Those who wait for others look again.
 void note_change();
 
