@@ -213,6 +213,7 @@ class Call {
       INFO("team of ", team_.size(), ", device ", team_.devices[i]);
       CHECK_MESSAGE(x_[i]->unchanged(), "sum_all() changed its input");
       check_result(i);
+      check_same_bits(i);
       check_guards(i);
     }
   }
@@ -220,12 +221,15 @@ class Call {
     const float got = result(i);
     CHECK_MESSAGE(expected_.allows(got), "expected ", expected_.text(),
                   ", got ", contract::text(got));
+  }
+
+ private:
+  void check_same_bits(int i) const {
+    const float got = result(i);
     CHECK_MESSAGE(same(result(0), got), "device ", device(i), " has ",
                   contract::text(got), ", device ", device(0), " has ",
                   contract::text(result(0)));
   }
-
- private:
   void check_guards(int i) const {
     const auto anything = [](float, float) { return true; };
     for (const auto& one :
@@ -621,6 +625,10 @@ TEST_CASE("sum_all can be recorded and replayed") {
   const Recorded recorded(call, 0);
   REQUIRE_MESSAGE(recorded.succeeded(), "sum_all() cannot be recorded");
   CHECK_MESSAGE(call.untouched(), "sum_all() worked outside of the streams");
+  if (kOnExecutor && recorded.reached() < call.size()) {
+    MESSAGE("Skipped: ranks that wait for one another take a GPU's graphs");
+    return;
+  }
   for (int time = 0; time < 3; ++time) recorded.replay(call);
   call.check();
 }
