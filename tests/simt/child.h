@@ -31,6 +31,16 @@ inline Ended run_self(const std::string& argument) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
 }
 
+// Whether this program does as well when the executor's streams begin late.
+inline void run_again_late() {
+  if (std::getenv("SIMT_ORDER") != nullptr) return;
+  setenv("SIMT_ORDER", "late", 1);
+  const Ended again = run_self("again");
+  unsetenv("SIMT_ORDER");
+  expect::equal(again.status, 0);
+  if (again.status != 0) std::cout << again.output;
+}
+
 inline bool on_executor() {
   cudaDeviceProp device = {};
   expect::ok(cudaGetDeviceProperties(&device, 0));

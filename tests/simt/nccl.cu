@@ -231,6 +231,46 @@ void ring() {
                  [&](int i) { return 100 * ((rank + ranks - 1) % ranks) + i; });
 }
 
+// A call for all ranks, recorded from their streams, and done twice.
+void recorded() {
+  Team team(kN * sizeof(float));
+  give_ramps(team, kN);
+  std::vector<cudaEvent_t> event(team.size);
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  for (int rank = 0; rank < team.size; ++rank) {
+    ok(cudaSetDevice(rank));
+    ok(cudaEventCreateWithFlags(&event[rank], cudaEventDisableTiming));
+  }
+  ok(cudaSetDevice(0));
+  ok(cudaStreamBeginCapture(team.stream[0], cudaStreamCaptureModeThreadLocal));
+  ok(cudaEventRecord(event[0], team.stream[0]));
+  for (int rank = 1; rank < team.size; ++rank)
+    ok(cudaStreamWaitEvent(team.stream[rank], event[0]));
+  team.together([&](int rank) {
+    return ncclAllReduce(team.from[rank], team.from[rank], kN, ncclFloat,
+                         ncclSum, team.comm[rank], team.stream[rank]);
+  });
+  for (int rank = 1; rank < team.size; ++rank) {
+    ok(cudaEventRecord(event[rank], team.stream[rank]));
+    ok(cudaStreamWaitEvent(team.stream[0], event[rank]));
+  }
+  ok(cudaStreamEndCapture(team.stream[0], &graph));
+  ok(cudaGraphInstantiate(&executable, graph));
+  for (int time = 0; time < 2; ++time)
+    ok(cudaGraphLaunch(executable, team.stream[0]));
+  ok(cudaStreamSynchronize(team.stream[0]));
+  const int ranks = team.size, sum = 100 * ranks * (ranks - 1) / 2;
+  for (int rank = 0; rank < ranks; ++rank) {
+    std::swap(team.from[rank], team.to[rank]);
+    expect::each(team.got<float>(rank, kN),
+                 [&](int i) { return ranks * (sum + ranks * i); });
+    ok(cudaEventDestroy(event[rank]));
+  }
+  ok(cudaGraphExecDestroy(executable));
+  ok(cudaGraphDestroy(graph));
+}
+
 // A thread for each rank, and what each knows of itself.
 void threads() {
   int ranks = 0;
@@ -449,7 +489,7 @@ void failures() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool alone = argc > 1;
+  const bool alone = argc > 1 && std::string(argv[1]) != "again";
   setenv("SIMT_DEVICES", alone ? "2" : "3", 1);
   setenv("NCCL_NVLS_ENABLE", "0", 1);
   if (alone && std::string(argv[1]) == "init") return waits_for_nobody();
@@ -461,9 +501,11 @@ int main(int argc, char** argv) {
   collectives();
   corners();
   ring();
+  recorded();
   threads();
   processes();
   refusals();
   failures();
+  if (on_executor()) run_again_late();
   return expect::report();
 }

@@ -132,6 +132,33 @@ Work graph_work(std::shared_ptr<Executable> executable) {
   return {cudaGraphNodeTypeGraph, [executable] { run(*executable); }};
 }
 
+// Its nodes as tasks of their own: some may wait for others of the graph. Each
+// comes behind what the stream did before, and the stream goes on behind all.
+void launch_as_tasks(const Executable& executable, cudaStream_t stream) {
+  const Queue queue = queue_of(stream);
+  std::map<cudaGraphNode_t, TaskPointer> done;
+  Tasks all = {perform(queue, [] {})};
+  for (const Executable::Step& step : executable.steps) {
+    Tasks after = {all[0]};
+    for (const cudaGraphNode_t node : step.after) after.push_back(done[node]);
+    const auto of_its_own = reinterpret_cast<cudaStream_t>(step.node);
+    done[step.node] =
+        perform({queue.device, of_its_own, false}, step.work.run, after);
+    all.push_back(done[step.node]);
+  }
+  perform(
+      queue, [] {}, all);
+}
+
+void launch_graph(const std::shared_ptr<Executable>& executable,
+                  cudaStream_t stream) {
+  if (is_legacy(stream)) require_legacy_usable();
+  if (there_are_tasks() && !is_capturing(stream))
+    launch_as_tasks(*executable, stream);
+  else
+    issue(stream, graph_work(executable));
+}
+
 // The flags only tune: when it is uploaded, and how it frees memory.
 void instantiate(cudaGraphExec_t* out, cudaGraph_t graph,
                  unsigned long long flags) {
@@ -493,7 +520,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream) {
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
-  return answer([&] { issue(stream, graph_work(get(executable))); });
+  return answer([&] { launch_graph(get(executable), stream); });
 }
 
 // ---- The names under --default-stream per-thread ---------------------------
