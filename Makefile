@@ -157,7 +157,7 @@ NCCL     := $(word 1,$(NCCL_THERE))
 with_library = -Wl,--as-needed $1 -Wl,--no-as-needed,-rpath,$(realpath $(dir $1))
 LDLIBS   += $(if $(NCCL),$(call with_library,$(word 2,$(NCCL_THERE))))
 LEFT_OUT := $(if $(NCCL),,$(shell grep -ls '^#include <nccl.h>' \
-  $(SOURCES) $(wildcard plots/*.cu tests/programs/*.cu)))
+  $(SOURCES) $(wildcard plots/*.cu tests/programs/*.cu tests/simt/*.cu)))
 $(LEFT_OUT:%.cu=$(B)/%.o): always
 	@echo "$(@:$(B)/%.o=%.cu) needs NCCL: 'make doctor' says how to get it." >&2; exit 1
 BENCH    := $(addprefix $(HARNESS)/,bench.o bench_options.o empty_kernel.o read_kernel.o)
