@@ -88,6 +88,11 @@ class Woven(unittest.TestCase):
     def test_without_a_record_it_says_so(self):
         self.assertIn("Not measured yet", self.woven("table", "meetings"))
 
+    def test_what_was_measured_of_an_earlier_program_says_so(self):
+        self.plant()
+        (self.root / all_reduce.RECORD.source).write_text("int edited;\n")
+        self.assertIn("an-earlier-version", self.woven("table", "meetings"))
+
     def test_the_meetings_beside_nccl(self):
         self.plant()
         self.assertIn("| `sum.cu` | 2 | 4.00 | 14.0 | 10.0 | 0.50 x |", self.woven("table", "meetings"))
