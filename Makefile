@@ -424,7 +424,7 @@ make reductions      time chapter 12's engine beside PyTorch and CUB
 make elementwise     time chapter 13's, likewise
 make strided         time chapter 15's engine beside PyTorch
 make residual        time chapter 16's kernels beside PyTorch's layers
-make all_reduce      time chapter 17's meetings of devices, and NCCL's all-reduce
+make all_reduce      time how chapter 17's devices meet, and NCCL's all-reduce
 make sweep           try other constants in a chapter: timed, or counted
 make pitfalls        measure wrongly, on purpose
 make latency         time a load, a tree's step, an atomic addition, each alone
