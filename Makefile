@@ -157,7 +157,7 @@ NCCL     := $(word 1,$(NCCL_THERE))
 with_library = -Wl,--as-needed $1 -Wl,--no-as-needed,-rpath,$(realpath $(dir $1))
 LDLIBS   += $(if $(NCCL),$(call with_library,$(word 2,$(NCCL_THERE))))
 LEFT_OUT := $(if $(NCCL),,$(shell grep -ls '^#include <nccl.h>' \
-  $(SOURCES) $(wildcard plots/*.cu tests/programs/*.cu)))
+  $(SOURCES) $(wildcard plots/*.cu tests/programs/*.cu tests/simt/*.cu)))
 $(LEFT_OUT:%.cu=$(B)/%.o): always
 	@echo "$(@:$(B)/%.o=%.cu) needs NCCL: 'make doctor' says how to get it." >&2; exit 1
 BENCH    := $(addprefix $(HARNESS)/,bench.o bench_options.o empty_kernel.o read_kernel.o)
@@ -424,7 +424,7 @@ make reductions      time chapter 12's engine beside PyTorch and CUB
 make elementwise     time chapter 13's, likewise
 make strided         time chapter 15's engine beside PyTorch
 make residual        time chapter 16's kernels beside PyTorch's layers
-make all_reduce      time chapter 17's meetings of devices, and NCCL's all-reduce
+make all_reduce      time how chapter 17's devices meet, and NCCL's all-reduce
 make sweep           try other constants in a chapter: timed, or counted
 make pitfalls        measure wrongly, on purpose
 make latency         time a load, a tree's step, an atomic addition, each alone

@@ -9,7 +9,7 @@ import dataclasses
 import re
 import sys
 
-from breaks import BACKEND, mutants, pages
+from breaks import BACKEND, LEFT_OUT, mutants, pages
 from ladder import together
 
 FOLDER = pages.ROOT / "tests" / "wrong"
@@ -18,7 +18,6 @@ FINDING = re.compile(r"^simt: (.*)", re.M)
 EXECUTOR = "executor: "  # Before a check that no GPU can make.
 NO_CHECK = "no check"  # After EXECUTOR: the finding alone rejects it.
 RIGHT = "nothing"  # What rejects a kernel that is odd, but right.
-TOO_LITTLE_MEMORY = "Left out: "
 GIVES_BACK = "gives back what it takes"  # On a GPU: by its free memory, which others take and free, too.
 NOT_HUGE = "--dt-test-case-exclude=*2^31*"  # Such a kernel may take minutes there.
 
@@ -69,8 +68,7 @@ def judge(expected, run):
     if expected.check == RIGHT:
         return None if run.passed else "it was rejected, and keeps its contract"
     if run.status == 0:
-        # Its check takes more memory than this GPU has.
-        return None if TOO_LITTLE_MEMORY in run.output else "nothing rejected it"
+        return None if LEFT_OUT in run.output else "nothing rejected it"
     rejected = next(iter(run.failed_cases()), NO_CHECK)
     if rejected != expected.check.removeprefix(EXECUTOR):
         return f"'{rejected}' rejected it, not '{expected.check}'"

@@ -284,6 +284,16 @@ def fit_of_gpu(card, kit):
     return Finding("GPU", text)
 
 
+def nccl(system, kit):
+    """Nothing breaks without it: what includes its header is left out."""
+    answer = system.run(str(ROOT / "common/setup/nccl.sh"))
+    if answer and answer[0] == 0 and answer[1].strip():
+        return Finding("NCCL", answer[1].split()[-1])
+    cuda = kit.version[0] if kit else max(OLDEST_DRIVER)
+    return Finding("NCCL", "is not found: what sums over several GPUs with it is left out", NOTHING,
+                   f"python3 -m pip install nvidia-nccl-cu{cuda} (300 MB), or NVIDIA's package libnccl-dev")
+
+
 # ---- Report -----------------------------------------------------------------
 
 
@@ -304,6 +314,7 @@ def examine(system):
         return
     yield device
     yield header(system, "benchmark/benchmark.h", "libbenchmark-dev", GPU_ONLY)
+    yield nccl(system, kit)
     if device.bad:
         return
     card, found = gpu(system)

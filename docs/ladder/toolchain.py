@@ -45,6 +45,17 @@ def built(root, program):
     return root / program
 
 
+@functools.cache
+def has_nccl(root):
+    """Whether this machine has NCCL for its GPUs."""
+    return bool(subprocess.run([root / "common/setup/nccl.sh"], stdout=subprocess.PIPE, text=True).stdout.strip())
+
+
+def is_left_out(root, backend, path):
+    """What includes NCCL's header, where GPUs have no NCCL: the Makefile leaves it out, too."""
+    return backend == "gpu" and "\n#include <nccl.h>\n" in path.read_text() and not has_nccl(root)
+
+
 def folder(backend):
     """Where the Makefile builds for it."""
     return f"build/{backend}" + (".sanitized" if os.environ.get("SANITIZE") else "")

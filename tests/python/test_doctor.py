@@ -2,7 +2,10 @@
 
 import contextlib
 import io
+import os
 import pathlib
+import subprocess
+import tempfile
 import unittest
 
 import doctor
@@ -26,6 +29,7 @@ class Machine:
         self.architectures = (75, 80, 90, 100, 121)
         self.headers = {"doctest/doctest.h", "benchmark/benchmark.h"}
         self.matplotlib = "3.10.3"
+        self.nccl = "/usr/include /usr/lib/libnccl.so.2\n"
         self.smi = (0, "NVIDIA H200, 9.0, 580.159.03\n")
         self.driver_cuda = "13.0"
         self.files = {"/dev/nvidia0": "", "/proc/version": "Linux version 6.1"}
@@ -51,6 +55,8 @@ class Machine:
             if arguments or not self.smi:
                 return self.smi
             return 0, f"| Driver Version: 1   CUDA Version: {self.driver_cuda} |"
+        if program.endswith("nccl.sh"):
+            return 0, self.nccl
         if "matplotlib" in arguments[-1]:
             return (0, self.matplotlib + "\n") if self.matplotlib else (1, "")
         if program == "g++" and self.gcc:
@@ -134,6 +140,21 @@ class DoctorTest(unittest.TestCase):
     def test_no_matplotlib_is_told(self):
         self.assertEqual(self.examine(matplotlib=""), 0)
         self.assertIn("make plots", " ".join(f.state for f in self.findings))
+
+    def test_no_nccl_is_told(self):
+        self.assertEqual(self.examine(nccl=""), 0)
+        self.assertIn("nvidia-nccl-cu13", " ".join(f.fix for f in self.findings))
+
+    def test_nccl_is_found_where_its_header_and_its_library_are(self):
+        for files, found in (((), False), (("include/nccl.h",), False), (("lib/libnccl.so.2",), False),
+                             (("include/nccl.h", "lib/libnccl.so.2"), True)):
+            with tempfile.TemporaryDirectory() as folder:
+                for path in (pathlib.Path(folder, name) for name in files):
+                    path.parent.mkdir(exist_ok=True)
+                    path.touch()
+                said = subprocess.run([ROOT / "common/setup/nccl.sh"], text=True, capture_output=True, check=True,
+                                      env=os.environ | {"NCCL_HOME": folder}).stdout
+                self.assertEqual(said == f"{folder}/include {folder}/lib/libnccl.so.2\n", found, said)
 
     # Toolkit.
 

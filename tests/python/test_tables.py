@@ -133,7 +133,7 @@ class Tables(unittest.TestCase):
                 continue
             if name in ("claims", "parity", "findings", "speed", "memory", "error",
                         "coarsening", "sweep", "error_speed", "fastest", "tried",
-                        "turns", "turn_ns", "latency_us",
+                        "turns", "turn_ns", "latency_us", "meetings", "all_reduce",
                         "peers", "peer", "cases", "latency", "pitfall", "arbitration", "kernel", "ptx",
                         "read_us"):  # Of no chapter's record, or of a sum's.
                 continue
@@ -310,7 +310,7 @@ class Tables(unittest.TestCase):
 
     def test_bad_requests_say_what_there_is(self):
         for message, request in {
-                "no table 'chapters'; there are cases, chapter": ("table", "chapters"),
+                "no table 'chapters'; there are all_reduce, cases, chapter": ("table", "chapters"),
                 "no graph 'x'": ("graph", "x"),
                 "'big' is no size": ("table", "chapter", "big"),
                 "no 'relu' for n = 9": ("table", "chapter", "9"),

@@ -205,15 +205,19 @@ cudaError_t cudaGetSymbolAddress(void** p, const void* symbol) {
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
-  return cudaSuccess;
+  return request(message(Kind::kGetDevice), device);
 }
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
-  return cudaSuccess;
+  return request(message(Kind::kDeviceCount), count);
 }
 cudaError_t cudaSetDevice(int device) {
-  return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+  return request(message(Kind::kSetDevice).put(device));
+}
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  return request(message(Kind::kCanReachPeer).put(device).put(peer), can);
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return request(message(Kind::kReachPeer).put(peer).put(flags));
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute,
                                    int device) {

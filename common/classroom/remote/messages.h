@@ -54,6 +54,11 @@ enum class Kind : uint32_t {
   kEventRecord,
   kEventDestroy,
   kUpload,
+  kGetDevice,
+  kSetDevice,
+  kDeviceCount,
+  kCanReachPeer,
+  kReachPeer,
   kCount
 };
 

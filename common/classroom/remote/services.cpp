@@ -323,6 +323,23 @@ Message answer_to(Message q) {
         return cudaGetDeviceProperties(properties, device);
       });
     }
+    // A thread of the hand-in has the current device of the one that judges.
+    case Kind::kGetDevice:
+      return giving<int>([](int* device) { return cudaGetDevice(device); });
+    case Kind::kSetDevice:
+      return only(cudaSetDevice(q.take<int>()));
+    case Kind::kDeviceCount:
+      return giving<int>([](int* count) { return cudaGetDeviceCount(count); });
+    case Kind::kCanReachPeer: {
+      const auto device = q.take<int>();
+      const auto peer = q.take<int>();
+      return giving<int>(
+          [&](int* can) { return cudaDeviceCanAccessPeer(can, device, peer); });
+    }
+    case Kind::kReachPeer: {
+      const auto peer = q.take<int>();
+      return only(cudaDeviceEnablePeerAccess(peer, q.take<unsigned>()));
+    }
     case Kind::kFunctionAttributes: {
       const void* const function = known(q.take<const void*>());
       return giving<cudaFuncAttributes>([&](cudaFuncAttributes* attributes) {

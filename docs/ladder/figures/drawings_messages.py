@@ -53,7 +53,7 @@ def draw_way(sheet, top, name, steps, ranks):
     for rank in range(ranks):
         y = _middle(top, rank)
         sheet.write(LEFT - 62, y, f"rank {rank}")
-        sheet.line([(LEFT, y), (LEFT + len(steps) * COLUMN, y)], PALE, 2)
+        sheet.line([(LEFT, y), (LEFT + len(steps) * COLUMN, y)], PALE, 2, zorder=0)
     for number, step in enumerate(steps):
         for message in step:
             draw_message(sheet, LEFT + number * COLUMN, top, message, ranks)

@@ -1,0 +1,66 @@
+// Slow on purpose: one thread goes from device to device, and waits for each.
+// Misses: load requests, store requests.
+
+#include "chapters/17_sum_all/team.h"
+
+namespace {
+
+using team::must, team::told;
+
+struct Meeting {
+  int count;
+  const float* sum[kMostDevices];
+  float* out[kMostDevices];
+};
+
+__global__ void sum_all_kernel(const __grid_constant__ Meeting at) {
+  float sum = 0.f;
+  for (int i = 0; i < at.count; ++i) sum += *at.sum[i];
+  for (int i = 0; i < at.count; ++i) *at.out[i] = sum;
+}
+
+struct Team : SumAllTeam {
+  team::Members members;
+
+  explicit Team(const SumAllDevices& devices)
+      : members(team::members_of(devices)) {
+    const int first = members[0].device;
+    team::use(first);
+    for (size_t i = 1; i < members.size(); ++i)
+      team::reach(first, members[i].device);
+  }
+};
+
+void meet(const team::Members& members, const SumAllPart* part) {
+  Meeting at = {.count = static_cast<int>(members.size())};
+  for (int i = 0; i < at.count; ++i) {
+    at.sum[i] = members[i].sum.get();
+    at.out[i] = part[i].out;
+    if (i > 0) members[0].wait_for(members[i], part[0].stream);
+  }
+  team::use(members[0].device);
+  sum_all_kernel<<<1, 1, 0, part[0].stream>>>(at);
+  must(members[0].device, "adding up all sums", cudaGetLastError());
+}
+
+}  // namespace
+
+SumAllJoined sum_all_join(SumAllDevices devices) {
+  return team::joined<Team>(devices);
+}
+
+SumAllError sum_all(SumAllTeam* team, SumAllParts parts) {
+  const team::Members& members = static_cast<Team*>(team)->members;
+  return told([&] {
+    for (size_t i = 0; i < members.size(); ++i) {
+      members[i].add_up(parts.of[i]);
+      members[i].record(parts.of[i].stream);
+    }
+    meet(members, parts.of);
+    members[0].record(parts.of[0].stream);
+    for (size_t i = 1; i < members.size(); ++i)
+      members[i].wait_for(members[0], parts.of[i].stream);
+  });
+}
+
+void sum_all_leave(SumAllTeam* team) { delete static_cast<Team*>(team); }
