@@ -286,7 +286,8 @@ $(REFUSALS).o: $(REFUSALS).cpp
 # What tests/architectures.py has put together, compiled for every architecture that
 # the toolkit knows: from the source for the oldest of each generation (7.5, 8.0, ...),
 # whose PTX becomes machine code for all of it; or for the oldest of all, whose PTX becomes
-# machine code for the oldest of each: what a generation lacks, none of its members has.
+# machine code for the oldest of each, or of the first and the last: what a generation lacks,
+# none of its members has.
 define GENERATIONS
 int($$1 / 10) != major { printf "%s-gencode arch=compute_%s,code=[", end, $$1; major = int($$1 / 10); comma = "" }
 { printf "%ssm_%s", comma, $$1; comma = ","; end = "] " } END { print end }
@@ -295,9 +296,12 @@ generations = $(shell $(NVCC) --list-gpu-code | sed -n 's/^sm_//p' | sort -n | a
 oldest = $(firstword $(shell $(NVCC) --list-gpu-arch))
 comma := ,
 space := $(subst ,, )
-oldest_of_each = $(subst $(space),$(comma),$(shell grep -o '\[sm_[0-9]*' <<< '$(generations)' | tr -d '['))
+oldest_of_each = $(shell grep -o '\[sm_[0-9]*' <<< '$(generations)' | tr -d '[')
+ends = $(firstword $(oldest_of_each)) $(lastword $(oldest_of_each))
+from_oldest = -gencode arch=$(oldest),code=[$(subst $(space),$(comma),$1)]
 build/all/build/together/source.%: ARCHITECTURES = $(generations)
-build/all/build/together/ptx.%: ARCHITECTURES = -gencode arch=$(oldest),code=[$(oldest_of_each)]
+build/all/build/together/ptx.%: ARCHITECTURES = $(call from_oldest,$(oldest_of_each))
+build/all/build/together/ends.%: ARCHITECTURES = $(call from_oldest,$(ends))
 build/all/%.fatbin: %.cu $(B)/settings
 	@mkdir -p $(@D)
 	@$(NVCC) $(NVFLAGS) $(ARCHITECTURES) -Xptxas -O0 -MMD -MP -fatbin $< -o $@
