@@ -40,11 +40,11 @@ SCRIPTS = {f"tests/{name}.py": () for name in (
     "tests/fuzz/fuzz.py": ("check", "--sample", "240"),  # Of the thousands in tests/fuzz/h200.txt.
 }
 LONGEST = (  # Begin first.
-    "tests/architectures.py", "tests/wrong.py", "tests/classroom/test_tasks.py", "tests/claims.py",
-    "tests/classroom/test_grade.py", "tests/drifts/layout.txt", "tests/classroom/test_exercises.py",
-    "tests/counters.py", "tests/fuzz/fuzz.py", "docs/ladder/weave.py", "tests/python/test_show.py", "tests/forms.py",
-    "tests/findings.py", "tests/classroom/test_student.py", "tests/breaks.py", "tests/python/test_make.py",
-    "tests/layout.py", "tests/python/test_drawings.py",
+    "tests/wrong.py", "docs/ladder/weave.py", "tests/architectures.py", "tests/classroom/test_exercises.py",
+    "tests/classroom/test_tasks.py", "tests/counters.py", "tests/classroom/test_grade.py", "tests/claims.py",
+    "tests/drifts/layout.txt", "tests/fuzz/fuzz.py", "tests/breaks.py", "tests/python/test_show.py", "tests/forms.py",
+    "tests/findings.py", "tests/classroom/test_student.py", "tests/python/test_make.py", "tests/layout.py",
+    "tests/python/test_traces.py", "tests/python/test_drawings.py", "tests/simt/fail.cu",
 )
 
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\.?$", re.M)
