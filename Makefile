@@ -148,6 +148,7 @@ ifeq ($(BACKEND),gpu)
 ARCH     ?= $(if $(filter gpu,$(firstword $(FOUND))),native,all)
 TARGET   := -arch=$(ARCH) -lineinfo
 OPTIMISED := -O2
+HOST     := -O3
 RUNTIME  :=
 LDLIBS   := -L$(CUDA)/lib64 -Wl,-rpath,$(realpath $(CUDA)/lib64) -lcudart -lpthread
 # NCCL is no part of the toolkit. A program that calls it is linked with it; without it,
@@ -167,8 +168,9 @@ else
 # PTX and no machine code; common/simt stands in for NVIDIA's runtime library.
 TARGET   := -gencode arch=compute_90,code=compute_90 --no-compress \
   -cudart none -lineinfo
-# Without a GPU what only prints need not be fast at all.
+# Without a GPU what only prints need not be fast at all, nor what only launches.
 OPTIMISED := -O1
+HOST     := -O0
 $(HARNESS)/%.o: CXXFLAGS += -O0
 RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
@@ -179,7 +181,7 @@ endif
 SHOW     := $(HARNESS)/show/all.o
 CHECKS   := $(HARNESS)/checks/all.o
 NVBASE   := -ccbin $(CXX) -I. $(NCCL:%=-I%) $(CPPFLAGS)
-NVFLAGS  := -std=c++20 -O3 $(NVBASE)
+NVFLAGS  := -std=c++20 $(HOST) $(NVBASE)
 CXXFLAGS := -std=c++20 $(OPTIMISED) -Wall -Wextra $(SANITIZED) -I. $(NCCL:%=-I%) $(CPPFLAGS) \
   -isystem $(CUDA)/include
 # g++ 12 warns where strings are added, wrongly: its bug 105329.
@@ -273,7 +275,7 @@ $(B)/suites.h.gch: tests/contract.h $(B)/settings
 	@grep '^#include <' $< > $(@:.gch=)
 	@$(CXX) $(CXXFLAGS) -x c++-header $(@:.gch=) -o $@
 # The host's part of a suite is long to compile and short to run.
-$(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst -O3,-O0,$(NVFLAGS))
+$(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst $(HOST),-O0,$(NVFLAGS))
 # For tests/fuzz: the same program in other PTX, and its PTX word by word.
 $(B)/build/fuzz/plain/%.o: NVFLAGS += -G
 $(B)/build/fuzz/literal/%.o: NVFLAGS += -Xptxas -O0
@@ -295,7 +297,8 @@ $(REFUSALS).o: $(REFUSALS).cpp
 # What tests/architectures.py has put together, compiled for every architecture that
 # the toolkit knows: from the source for the oldest of each generation (7.5, 8.0, ...),
 # whose PTX becomes machine code for all of it; or for the oldest of all, whose PTX becomes
-# machine code for the oldest of each: what a generation lacks, none of its members has.
+# machine code for the oldest of each, or of the first and the last: what a generation lacks,
+# none of its members has.
 define GENERATIONS
 int($$1 / 10) != major { printf "%s-gencode arch=compute_%s,code=[", end, $$1; major = int($$1 / 10); comma = "" }
 { printf "%ssm_%s", comma, $$1; comma = ","; end = "] " } END { print end }
@@ -304,9 +307,12 @@ generations = $(shell $(NVCC) --list-gpu-code | sed -n 's/^sm_//p' | sort -n | a
 oldest = $(firstword $(shell $(NVCC) --list-gpu-arch))
 comma := ,
 space := $(subst ,, )
-oldest_of_each = $(subst $(space),$(comma),$(shell grep -o '\[sm_[0-9]*' <<< '$(generations)' | tr -d '['))
+oldest_of_each = $(shell grep -o '\[sm_[0-9]*' <<< '$(generations)' | tr -d '[')
+ends = $(firstword $(oldest_of_each)) $(lastword $(oldest_of_each))
+from_oldest = -gencode arch=$(oldest),code=[$(subst $(space),$(comma),$1)]
 build/all/build/together/source.%: ARCHITECTURES = $(generations)
-build/all/build/together/ptx.%: ARCHITECTURES = -gencode arch=$(oldest),code=[$(oldest_of_each)]
+build/all/build/together/ptx.%: ARCHITECTURES = $(call from_oldest,$(oldest_of_each))
+build/all/build/together/ends.%: ARCHITECTURES = $(call from_oldest,$(ends))
 build/all/%.fatbin: %.cu $(B)/settings
 	@mkdir -p $(@D)
 	@$(NVCC) $(NVFLAGS) $(ARCHITECTURES) -Xptxas -O0 -MMD -MP -fatbin $< -o $@
@@ -339,6 +345,12 @@ $(B)/%.checks: $(B)/%.o $(CHECKS) $(HARNESS)/unmeasured.o \
 ENGINES := $(patsubst tests/any_%/,%,$(wildcard tests/any_*/))
 parts = $(patsubst %.cu,$(B)/$2%.o,$(sort $(wildcard tests/any_$1/*.cu)))
 $(ENGINES:%=$(B)/tests/%_test.checks): $(B)/tests/%_test.checks: $$(call parts,$$*,)
+# What an unoptimised_*.cu of them adds are types and functions, to templates that the rest
+# compiles as a GPU gets them: for the executor it is left as it is written, which takes nvcc
+# a quarter of the time.
+ifeq ($(BACKEND),cpu)
+$(patsubst %.cu,$(B)/%.o,$(wildcard tests/any_*/unoptimised_*.cu)): NVFLAGS += -Xcicc -O1
+endif
 # - what judges a hand-in, and what a hand-in is linked with: each other's far side
 header = $(firstword $(wildcard common/$1.h $(TASKS)/$1/$1.h))
 $(B)/grade/%.cpp: $$(call header,$$(basename $$*)) common/classroom/stubs.py

@@ -56,7 +56,7 @@ class Flow {
   Numbers repeated() const {
     Numbers found;
     for (size_t i = 0; i < instructions.size(); ++i)
-      if (reachable(next_[i]).contains(i)) found.insert(i);
+      if (reachable(next_[i])[i]) found.insert(i);
     return found;
   }
 
@@ -67,7 +67,7 @@ class Flow {
     for (size_t latch = 0; latch < instructions.size(); ++latch)
       for (const size_t head : next_[latch])
         if (before_[head].size() > 1 &&
-            (head == latch || !reachable({0}, head).contains(latch))) {
+            (head == latch || !reachable({0}, head)[latch])) {
           found[head].insert(head);
           close(found[head], latch);
         }
@@ -85,14 +85,17 @@ class Flow {
   std::vector<const Statement*> instructions;
 
  private:
-  Numbers reachable(const Numbers& starts, size_t without = -1) const {
-    Numbers reached;
+  // Of each instruction, whether a way leads there from one of `starts`.
+  std::vector<bool> reachable(const Numbers& starts,
+                              size_t without = -1) const {
+    std::vector<bool> reached(instructions.size());
     std::vector<size_t> todo(starts.begin(), starts.end());
     while (!todo.empty()) {
       const size_t i = todo.back();
       todo.pop_back();
-      if (i != without && reached.insert(i).second)
-        todo.insert(todo.end(), next_[i].begin(), next_[i].end());
+      if (i == without || reached[i]) continue;
+      reached[i] = true;
+      todo.insert(todo.end(), next_[i].begin(), next_[i].end());
     }
     return reached;
   }

@@ -49,15 +49,22 @@ def run(root):
     items = list(mutants.collect(root, tally.fail))
     workshop = mutants.Workshop(root, BACKEND, items)
 
-    def judge_all(some, options):
-        """Item -> why it does not hold, or None."""
-        jobs = {i: [(s, *options(i)) for s in (workshop.mutants[i], i.source)] for i in some}
-        runs = workshop.runs(job for pair in jobs.values() for job in pair)
-        return {i: judge(i, *(runs[job] for job in pair)) for i, pair in jobs.items()}
+    troubles = dict.fromkeys(items, "not yet run")
 
-    # Most name a check, and need no other.
-    troubles = judge_all(items, lambda item: [mutants.only(item.red)])
-    troubles |= judge_all([item for item in items if troubles[item]], lambda _: [])
+    def judge_the_rest(options, of_original):
+        """Those that have not held yet, run with these options."""
+        rest = [item for item in items if troubles[item]]
+        jobs = {i: [(workshop.mutants[i], *options(i)), (i.source, *of_original(i))] for i in rest}
+        runs = workshop.runs(job for pair in jobs.values() for job in pair)
+        troubles.update((i, judge(i, *(runs[job] for job in pair))) for i, pair in jobs.items())
+
+    # Most name a check, and need no other; a finding comes most often before the first that fails.
+    def only(item):
+        return [mutants.only(item.red)]
+
+    judge_the_rest(only, only)
+    judge_the_rest(lambda _: [mutants.TO_THE_FIRST], lambda _: [])
+    judge_the_rest(lambda _: [], lambda _: [])
     for item in items:
         if troubles[item]:
             tally.fail(f"{item}: {troubles[item]}")

@@ -40,11 +40,11 @@ SCRIPTS = {f"tests/{name}.py": () for name in (
     "tests/fuzz/fuzz.py": ("check", "--sample", "240"),  # Of the thousands in tests/fuzz/h200.txt.
 }
 LONGEST = (  # Begin first.
-    "tests/architectures.py", "tests/wrong.py", "tests/classroom/test_tasks.py", "tests/claims.py",
-    "tests/classroom/test_grade.py", "tests/drifts/layout.txt", "tests/classroom/test_exercises.py",
-    "tests/counters.py", "tests/fuzz/fuzz.py", "docs/ladder/weave.py", "tests/python/test_show.py", "tests/forms.py",
-    "tests/findings.py", "tests/classroom/test_student.py", "tests/breaks.py", "tests/python/test_make.py",
-    "tests/layout.py", "tests/python/test_drawings.py",
+    "tests/wrong.py", "docs/ladder/weave.py", "tests/architectures.py", "tests/classroom/test_exercises.py",
+    "tests/classroom/test_tasks.py", "tests/counters.py", "tests/classroom/test_grade.py", "tests/claims.py",
+    "tests/drifts/layout.txt", "tests/fuzz/fuzz.py", "tests/breaks.py", "tests/python/test_show.py", "tests/forms.py",
+    "tests/findings.py", "tests/classroom/test_student.py", "tests/python/test_make.py", "tests/layout.py",
+    "tests/python/test_traces.py", "tests/python/test_drawings.py", "tests/simt/fail.cu",
 )
 
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\.?$", re.M)
@@ -81,6 +81,7 @@ class Suite:
     judge: object  # (exit status, standard output, all output) -> Result
     target: str = ""  # What make must have built before.
     joined: bool = False  # Is built, in one program, with others of its folder.
+    counts: str = ""  # The file for what it counts once its checks have passed, which make would count, too.
 
 
 # ---- Judges -----------------------------------------------------------------
@@ -115,9 +116,20 @@ def judge_program(expected):
 # ---- Suites -----------------------------------------------------------------
 
 
+def built(path, kind):
+    return f"{toolchain.folder(BACKEND)}/{path.relative_to(ROOT).with_suffix(kind)}"
+
+
 def program(path, kind, judge, *arguments, joined=False):
-    target = f"{toolchain.folder(BACKEND)}/{path.relative_to(ROOT).with_suffix(kind)}"
+    target = built(path, kind)
     return Suite(["env", "SIMT_COUNTERS=off", f"./{target}", *arguments], judge, target, joined)
+
+
+def counting(path):
+    """All checks of a chapter's file, and what ./run counts then."""
+    target, counts = built(path, ".run"), built(path, ".counts")
+    words = ["--dt-reporters=console", "--dt-no-skip", f"--record={counts}.suite"]
+    return Suite([f"./{target}", *words], judge_doctest, target, counts=counts)
 
 
 def script(path):
@@ -142,9 +154,11 @@ def suite_of(path):
     name = str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else ""
     if name in SCRIPTS:
         return Suite([sys.executable, *script(path), *SCRIPTS[name]], judge_counts)
-    # On a GPU ./run would go on to measure; the checks are all we want. Some are
-    # too long for every ./run and run here; the longest run where they are named. Without
-    # a GPU the open tasks' are run by tests/classroom/test_tasks.py, which counts, too.
+    # Some checks are too long for every ./run and run here; the longest run where they are
+    # named. On a GPU ./run would go on to measure; the checks are all we want. Without one
+    # the open tasks' are run by tests/classroom/test_tasks.py, which counts, too.
+    if path in found(CHAPTERS) and BACKEND == "cpu":
+        return counting(path)
     if path in found(CHAPTERS) or BACKEND == "gpu" and path in found(TASKS) and ".exercise" not in path.name:
         return program(path, ".run", judge_doctest, *DOCTESTS_WORDS, "--dt-no-skip", f"--dt-test-case-exclude={HUGE}")
     # A contract's checks are linked with its chapters. What looks inside the executor
@@ -212,6 +226,8 @@ def run(suite, ready=False):
     output = TERMINAL_COLOURS.sub("", done.stdout + done.stderr)
     result = suite.judge(done.returncode, together.plain(done.stdout), output)
     result.output = output
+    if suite.counts and done.returncode == 0:
+        os.replace(f"{suite.counts}.suite", suite.counts)
     if result.failed == 0 and result.passed == 0:
         result.failed = 1
         result.output += f"\nIt ended with status {done.returncode} and told of no test."
@@ -315,8 +331,9 @@ def pytest_sessionstart(session):
 
 
 def pytest_collection_modifyitems(items):
+    """Chapters first: pages and exercises ask for what they count."""
     ranks = {ROOT / name: rank for rank, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: ranks.get(item.path, len(LONGEST)))
+    items.sort(key=lambda item: (item.path not in found(CHAPTERS), ranks.get(item.path, len(LONGEST))))
 
 
 def pytest_collection_finish(session):

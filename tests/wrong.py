@@ -13,7 +13,6 @@ from breaks import BACKEND, LEFT_OUT, mutants, pages
 from ladder import together
 
 FOLDER = pages.ROOT / "tests" / "wrong"
-TO_THE_FIRST = "--dt-abort-after=1"
 FINDING = re.compile(r"^simt: (.*)", re.M)
 EXECUTOR = "executor: "  # Before a check that no GPU can make.
 NO_CHECK = "no check"  # After EXECUTOR: the finding alone rejects it.
@@ -34,7 +33,7 @@ class Expected:
     @property
     def options(self):
         """Most bugs show at once; some checks take long."""
-        return (NOT_HUGE,) if self.check == RIGHT else (TO_THE_FIRST,)
+        return (NOT_HUGE,) if self.check == RIGHT else (mutants.TO_THE_FIRST,)
 
 
 def rows(text, form, key):

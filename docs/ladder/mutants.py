@@ -25,6 +25,7 @@ from ladder.pages import Problem
 # reader sees it; the names of all that fail are doctest's own to tell.
 CHECKS_ONLY, AS_READ = ("--dt-exit", "--dt-reporters=console"), "--dt-reporters=plain"
 SECONDS = 60  # A chapter's run takes five; a mutant that hangs takes for ever.
+TO_THE_FIRST = "--dt-abort-after=1"  # Check that fails, for doctest.
 CORES = len(os.sched_getaffinity(0))
 COLUMNS = 80
 
@@ -200,10 +201,15 @@ class Workshop:
         return copy
 
     def _build(self, sources):
-        """Source -> the program that runs it, or what the compiler said. What has another
-        header of the same names is built alone."""
-        alone = {self.mutants[item] for item in self.mutants if item.header}
-        groups = together.gather(sorted(set(sources)), lambda path: (together.op(path), path in alone and path))
+        """Source -> the program that runs it, or what the compiler said. With the same
+        headers of chapters, that is: two of one name cannot be compiled together, and an
+        engine's would be loaded by all others, too."""
+
+        def key(path):
+            of_chapters = [h for h in together.headers(self.root, path) if "chapters/" in h]
+            return together.op(path), *of_chapters
+
+        groups = together.gather(sorted(set(sources)), key)
         return together.build(self.root, self.backend, groups, ".run")
 
     def _remembered(self, source, options):
@@ -248,10 +254,10 @@ class Shown:
         self.workshop = Workshop(root, "cpu", list(collect(root)))
 
     def lines(self, item):
-        options = [only(item.red)]
-        if not self._run(item, *options).turns_red(item.red):  # It is a finding, and no check.
-            options = []
-        if not self._run(item, *options).turns_red(item.red):
+        # It is a check, or a finding, most often before the first check that fails.
+        ways = [only(item.red)], [TO_THE_FIRST], []
+        options = next((way for way in ways if self._run(item, *way).turns_red(item.red)), None)
+        if options is None:
             raise Problem(f"'{item.red}' does not turn red: see what tests/breaks.py says")
         said = self._run(item, *options, AS_READ).first_lines(item.source)
         name = [] if said[0] == f"FAILED: {item.red}" else [f"Red: *{item.red}*.", ""]

@@ -88,7 +88,7 @@ Member member(const std::string& what) {
           }};
 }
 
-// One for each file of this folder.
+// Each is in a file of this folder.
 std::vector<Member> floats();
 std::vector<Member> halves();
 std::vector<Member> brains();

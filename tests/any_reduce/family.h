@@ -52,7 +52,7 @@ Member member(const char* what) {
   return {what, plan<Op>, reduce<Op>};
 }
 
-// One for each file of this folder.
+// Each is in a file of this folder.
 std::vector<Member> sums();
 std::vector<Member> means();
 std::vector<Member> other_sums();

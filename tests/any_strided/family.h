@@ -60,7 +60,7 @@ Member member(const char* what) {
           }};
 }
 
-// One for each file of this folder.
+// Each is in a file of this folder.
 std::vector<Member> sums();
 std::vector<Member> other_sums();
 std::vector<Member> copies();

@@ -159,7 +159,7 @@ class StudentTest(unittest.TestCase):
         self.wait_for(said, "turns short")  # The table's last lines.
         time.sleep(2 * student.POLL)
         watching.send_signal(signal.SIGINT)
-        self.assertEqual(watching.wait(10), 0, said.read_text())
+        self.assertEqual(watching.wait(60), 0, said.read_text())  # On a busy machine it was late after 10 s.
         self.assertNotIn("Traceback", said.read_text())
 
     def wait_for(self, path, text):

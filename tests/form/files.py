@@ -38,9 +38,11 @@ def is_tracked(root, path):
 
 
 def matching(pattern):
-    return lambda root: [
-        p for p in tracked(root) if re.fullmatch(pattern, str(p.relative_to(root)))
-    ]
+    @functools.cache
+    def found(root):
+        return [p for p in tracked(root) if re.fullmatch(pattern, str(p.relative_to(root)))]
+
+    return found
 
 
 def whole(root):
@@ -62,6 +64,7 @@ executor = matching(r"common/simt/.*\.(?:h|cpp)")
 formatted = matching(r"(?:chapters|common|tests|plots)/.*\.(?:h|cuh|cpp|cu)")
 
 
+@functools.cache
 def chapters(root):
     return sorted(
         {p.relative_to(root).parts[1] for p in tracked(root) if p.match("chapters/*/*")}

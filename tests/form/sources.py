@@ -86,11 +86,12 @@ def linked_symbols(root, path):
 
     nvcc gives the names of an anonymous namespace a unique part instead of
     internal linkage; weak symbols are the inline functions of headers."""
-    made = f"build/cpu/{path.relative_to(root).with_suffix('.o')}"
-    build = toolchain.make(root, "cpu", made)
-    if build.returncode:
-        yield f"{made} cannot be made:\n{build.stdout.strip()}"
-        return
+    made = built(path, root)
+    if not all_built(root):
+        build = toolchain.make(root, "cpu", made)
+        if build.returncode:
+            yield f"{made} cannot be made:\n{build.stdout.strip()}"
+            return
     listing = output("nm", "--defined-only", "--extern-only", "--format=posix", root / made)
     strong = [
         line.split()[0] for line in listing.splitlines() if line.split()[1] not in "VWuvw"
@@ -105,6 +106,16 @@ def linked_symbols(root, path):
     if exported != functions:
         found = ", ".join(sorted(exported)) or "nothing"
         yield f"exports {found}; its contract is {', '.join(sorted(functions))}"
+
+
+def built(path, root):
+    return f"build/cpu/{path.relative_to(root).with_suffix('.o')}"
+
+
+@functools.cache
+def all_built(root):
+    """Every chapter's file, by one make."""
+    return toolchain.make(root, "cpu", *(built(path, root) for path in chapter_sources(root))).returncode == 0
 
 
 def output(*command):

@@ -27,7 +27,7 @@ WRONG = [
           "while (differ % width != 0) width = 1", "halves", APART),
     Wrong("the last block is missing", "path.h", "(packs + tile - 1) / tile", "packs / tile", "floats", LENGTHS),
     Wrong("what begins together may differ in size", "path.h", "(r.at == p.at && r.bytes == p.bytes)", "r.at == p.at",
-          "casts_float", REFUSED),
+          "casts_of_fractions", REFUSED),
     Wrong("an array's last element does not count", "path.h", "r.at + n * r.bytes <= p.at ||",
           "r.at + (n - 1) * r.bytes <= p.at ||", "floats", REFUSED),
     Wrong("two results may be one array", "path.h", "results[0].at == results[1].at ||", "", "floats", REFUSED),
@@ -56,9 +56,9 @@ WRONG = [
     Wrong("a product is rounded before the sum", "functors.h", "fma(Wide<T>(a), Wide<T>(b), Wide<T>(c))",
           "__fadd_rn(__fmul_rn(a, b), c)", "floats", "elementwise rounds a product and a sum once"),
     Wrong("too large a fraction is not held back", "functors.h", "if (x >= From(kEnd<To>)) return kMost<To>;", "",
-          "casts_float", CASTS),
-    Wrong("a whole number is rounded twice", "functors.h", "return To(x);", "return To(float(x));", "casts_int32", CASTS),
-    Wrong("a NaN becomes whatever the hardware says", "functors.h", "x == x ? To(x) : To(0)", "To(x)", "casts_double", CASTS),
+          "casts_of_fractions", CASTS),
+    Wrong("a whole number is rounded twice", "functors.h", "return To(x);", "return To(float(x));", "casts_of_whole", CASTS),
+    Wrong("a NaN becomes whatever the hardware says", "functors.h", "x == x ? To(x) : To(0)", "To(x)", "casts_of_fractions", CASTS),
 ]
 
 # What a functor may not be, and the sentence that says so.

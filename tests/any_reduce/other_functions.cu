@@ -1,4 +1,4 @@
-// Norms, any and all, by name.
+// Norms, any and all, and the extremes of other types, by name.
 #include "tests/any_reduce/family.h"
 
 using namespace reduction;
@@ -15,5 +15,14 @@ std::vector<by_name::Member> by_name::norms() {
       member<Any<int8_t>>("any int8"),
       member<All<float>>("all float"),
       member<All<int16_t>>("all int16"),
+  };
+}
+std::vector<by_name::Member> by_name::other_extremes() {
+  return {
+      member<Max<__half>>("max half"),
+      member<Min<int8_t>>("min int8"),
+      member<Max<int64_t>>("max int64"),
+      member<ArgMax<__nv_bfloat16>>("argmax bfloat16"),
+      member<ArgMin<int32_t>>("argmin int32"),
   };
 }

@@ -1,6 +1,0 @@
-// Casts of float to all types, by name.
-#include "tests/any_elementwise/casts.h"
-
-std::vector<by_name::Member> by_name::casts_float() {
-  return casts<float>("float");
-}
