@@ -483,7 +483,7 @@ TEST_CASE("sum_all of nothing is +0 on every device") {
   call.finish();
   call.check();
   for (int i = 0; i < team.size(); ++i)
-    CHECK(std::bit_cast<uint32_t>(call.result(i)) == 0);
+    CHECK(std::bit_cast<uint32_t>(call.result(i)) == 0u);
 }
 
 TEST_CASE("sum_all forgets the parts of the call before") {
@@ -556,6 +556,23 @@ TEST_CASE("sum_all gives the same bits in every run, and to every device") {
 }
 
 // A call may find its devices still at work on the call before.
+TEST_CASE("sum_all is done on each stream, as far as that stream goes") {
+  const Team team;
+  Call call(team, whole_parts(std::vector<int64_t>(team.size(), 20'001)));
+  call.launch();
+  call.finish();
+  for (int i = 0; i < team.size(); ++i) {
+    call.renew();
+    Gates gates(call);
+    call.launch();
+    for (int k = team.size() - 1; k >= 0; --k) gates.open(k);
+    CUDA_CHECK(cudaStreamSynchronize(call.stream(i)));
+    INFO("device ", team.devices[i], " did not wait");
+    call.check_result(i);
+    call.finish();
+  }
+}
+
 TEST_CASE("sum_all can be called again before it is done") {
   const Team team;
   std::vector<std::unique_ptr<Call>> calls;
@@ -579,23 +596,6 @@ TEST_CASE("sum_all can be called again before it is done") {
 }
 
 // Whatever follows on a device's stream finds the result.
-TEST_CASE("sum_all is done on each stream, as far as that stream goes") {
-  const Team team;
-  Call call(team, whole_parts(std::vector<int64_t>(team.size(), 20'001)));
-  call.launch();
-  call.finish();
-  for (int i = 0; i < team.size(); ++i) {
-    call.renew();
-    Gates gates(call);
-    call.launch();
-    for (int k = team.size() - 1; k >= 0; --k) gates.open(k);
-    CUDA_CHECK(cudaStreamSynchronize(call.stream(i)));
-    INFO("device ", team.devices[i], " did not wait");
-    call.check_result(i);
-    call.finish();
-  }
-}
-
 TEST_CASE("sum_all queues its work and returns") {
   const Team team;
   Call call(team, whole_parts(std::vector<int64_t>(team.size(), 200'003)));
@@ -761,17 +761,16 @@ TEST_CASE("sum_all never writes to its input") {
 }
 
 TEST_CASE("sum_all gives back the error of any device") {
-  if (devices_there() < 2) {
-    MESSAGE("Skipped: it takes two devices");
-    return;
-  }
+  // A driver may run a kernel in another device's stream, instead of refusing
+  // it as the CUDA guide says: then the kernel itself fails, and CUDA with it.
+  if (is_left_to_the_executor()) return;
   const Team team;
   Call call(team, whole_parts(std::vector<int64_t>(team.size(), 100)));
   for (const int i : std::set<int>{1, team.size() - 1}) {
     SumAllParts parts = call.parts(call);
     parts.of[i].stream = call.stream(0);  // Of another device.
     const std::string said = team.sum(parts).said;
-    CHECK_MESSAGE(said.find("Device " + std::to_string(team.devices[i])) == 0,
+    CHECK_MESSAGE(said.starts_with("Device " + std::to_string(team.devices[i])),
                   "it says '", said, "'");
     cudaGetLastError();
     call.finish();
