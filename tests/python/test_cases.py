@@ -1,6 +1,7 @@
 """An engine on many cases: how they are timed, told, kept and drawn."""
 
 import contextlib
+import dataclasses
 import io
 import pathlib
 import tempfile
@@ -92,11 +93,12 @@ class Woven(unittest.TestCase):
     def test_values(self):
         for words, expected in (("mean", "1.00 x"), ("worst", "0.50 x"), ("below 0.95", "1"), ("count", "3"),
                                 ("large", "2"), ("large below 0.9", "1"),
-                                ("roof equal", "50.0 %"), ("beside CUB", "1.10 x")):
+                                ("roof equal", "50.0 %"), ("beside CUB", "1.10 x"), ("mean of short", "0.50 x"),
+                                ("count of long", "1"), ("below 1 of short", "1"), ("below 1 of long", "0")):
             self.assertEqual(tables.value_cases(["engine", *words.split()], self.page), [expected], words)
 
     def test_a_word_too_much_is_refused(self):
-        for words in ("median", "roof nothing", "beside Thrust"):
+        for words in ("median", "roof nothing", "beside Thrust", "mean of nothing", "worst of short"):
             with self.assertRaises(ValueError):
                 tables.value_cases(["engine", *words.split()], self.page)
 
@@ -106,6 +108,12 @@ class Drawn(unittest.TestCase):
         figure = ratios_figure.draw_ratios(COMPARED)
         marks = sum(len(line.get_xdata()) for line in figure.axes[0].lines if line.get_marker() == "o")
         self.assertEqual(marks, len(NAMED))
+
+    def test_nothing_is_called_drawn_where_all_cases_were_chosen(self):
+        words = lambda compared: {kind[0] for kind in ratios_figure.kinds_of(compared)}
+        named = [dataclasses.replace(case, known="") for case in NAMED]
+        self.assertIn("drawn by chance", words(COMPARED))
+        self.assertNotIn("drawn by chance", words(dataclasses.replace(COMPARED, cases=named)))
 
 
 class Slots(unittest.TestCase):

@@ -3,14 +3,22 @@
 from ladder.figures.canvas import BLUE, GREY, INK, ORANGE, new_figure
 from ladder.measured import cases
 
-KINDS = (("drawn by chance", BLUE), ("chosen, not drawn", GREY), ("slower than PyTorch", ORANGE))
+DRAWN, CHOSEN = ("drawn by chance", BLUE), ("chosen, not drawn", GREY)
+FASTER, SLOWER = ("faster than PyTorch", BLUE), ("slower than PyTorch", ORANGE)
 TICKS = (0.5, 1, 2, 4, 8, 16, 32)
+
+
+def kinds_of(compared):
+    """What marks mean: where no case says why it was chosen, none was drawn."""
+    return (DRAWN, CHOSEN, SLOWER) if any(case.known for case in compared.cases) else (FASTER, SLOWER)
 
 
 def kind_of(compared, k):
     if compared.ratio(k) < 1:
-        return KINDS[2]
-    return KINDS[1] if compared.cases[k].known else KINDS[0]
+        return SLOWER
+    if FASTER in kinds_of(compared):
+        return FASTER
+    return CHOSEN if compared.cases[k].known else DRAWN
 
 
 def draw_ratios(compared):
@@ -18,7 +26,7 @@ def draw_ratios(compared):
     figure, axes = new_figure(8.6, 4.2)
     axes.axhline(1, color=INK, linewidth=1.2)
     axes.axhline(compared.mean, color=INK, linewidth=0.8, linestyle=":")
-    for words, color in KINDS:
+    for words, color in kinds_of(compared):
         chosen = [k for k in range(len(compared.cases)) if kind_of(compared, k) == (words, color)]
         axes.plot([compared.cases[k].bytes for k in chosen], [compared.ratio(k) for k in chosen], "o",
                   color=color, markersize=5, alpha=0.75, label=f"{words} ({len(chosen)})")
