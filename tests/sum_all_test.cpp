@@ -760,10 +760,18 @@ TEST_CASE("sum_all never writes to its input") {
   call.check();
 }
 
+// The executor says of each refused call why, before it is known that a check
+// wanted it so.
+void announce_refusals() {
+  if (kOnExecutor)
+    std::fputs("The errors that follow are provoked by a check.\n", stderr);
+}
+
 TEST_CASE("sum_all gives back the error of any device") {
   // A driver may run a kernel in another device's stream, instead of refusing
   // it as the CUDA guide says: then the kernel itself fails, and CUDA with it.
   if (is_left_to_the_executor()) return;
+  announce_refusals();
   const Team team;
   Call call(team, whole_parts(std::vector<int64_t>(team.size(), 100)));
   for (const int i : std::set<int>{1, team.size() - 1}) {
@@ -782,6 +790,7 @@ TEST_CASE("sum_all gives back the error of any device") {
 }
 
 TEST_CASE("sum_all says which device has no memory left") {
+  announce_refusals();
   const int full = devices_there() - 1;
   std::vector<void*> taken;
   {

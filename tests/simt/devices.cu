@@ -194,7 +194,7 @@ void peers() {
   expect::equal(can, 0);
   refused(cudaDeviceCanAccessPeer(&can, 0, 99), cudaErrorInvalidDevice);
   ok(cudaSetDevice(0));
-  refused(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
+  refused(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessUnsupported);
   refused(cudaDeviceEnablePeerAccess(99, 0), cudaErrorInvalidDevice);
   refused(cudaDeviceEnablePeerAccess(1, 7), cudaErrorInvalidValue);
   refused(cudaDeviceDisablePeerAccess(1), cudaErrorPeerAccessNotEnabled);
@@ -218,7 +218,11 @@ void copies() {
   ok(cudaMemcpyPeerAsync(x[1], 1, x[0], 0, kBytes, nullptr));
   ok(cudaDeviceSynchronize());
   expect::each(values(x[1]), [](int i) { return 8 + i; });
-  ok(cudaMemset(x[1], 0, kBytes));  // Another device's memory, too.
+  refused(cudaMemset(x[1], 0, kBytes),
+          cudaErrorInvalidValue);  // But this does.
+  ok(cudaDeviceEnablePeerAccess(1, 0));
+  ok(cudaMemset(x[1], 0, kBytes));
+  ok(cudaDeviceDisablePeerAccess(1));
   ok(cudaMemcpy(x[0], x[1], kBytes, cudaMemcpyDefault));
   expect::each(values(x[0]), [](int) { return 0; });
   refused(cudaMemcpyPeer(x[0], 0, x[1], 99, kBytes), cudaErrorInvalidDevice);

@@ -38,7 +38,7 @@ size_t& limit(cudaLimit which) {
 
 void require_peer(int peer) {
   require_device(peer);
-  require(peer != current, cudaErrorInvalidDevice, "device ", peer,
+  require(peer != current, cudaErrorPeerAccessUnsupported, "device ", peer,
           " is the current one, and no peer of its own");
 }
 

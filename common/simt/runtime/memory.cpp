@@ -373,14 +373,27 @@ Tasks tasks_of_both(const void* to, const void* from) {
   return both;
 }
 
-Work fill_2d_work(void* to, size_t pitch, int value, size_t width,
-                  size_t height) {
+// Unlike a copy, it is done by the stream's device alone.
+void require_reach(cudaStream_t stream, const void* to) {
+  const int device = queue_of(stream).device;
+  const std::optional<int> home = home_of(to);
+  require(!home || peers().may_access(device, *home), cudaErrorInvalidValue,
+          "dst = ", to, " is device ", *home, "'s, and device ", device,
+          " fills it; call cudaSetDevice(", device,
+          "), cudaDeviceEnablePeerAccess(", *home, ", 0) before");
+}
+
+Work fill_2d_work(cudaStream_t stream, void* to, size_t pitch, int value,
+                  size_t width, size_t height) {
+  require_reach(stream, to);
   return {cudaGraphNodeTypeMemset,
           [=] { fill_2d(to, pitch, value, width, height); }, nullptr, false,
           [=] { require_fill(fill_2d_of(to, pitch, value, width, height)); }};
 }
 
-Work fill_3d_work(const cudaPitchedPtr& to, int value, cudaExtent extent) {
+Work fill_3d_work(cudaStream_t stream, const cudaPitchedPtr& to, int value,
+                  cudaExtent extent) {
+  require_reach(stream, to.ptr);
   return {cudaGraphNodeTypeMemset, [=] { fill_3d(to, value, extent); }};
 }
 
@@ -630,34 +643,37 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from,
 // ---- Filling ---------------------------------------------------------------
 
 cudaError_t cudaMemset(void* to, int value, size_t bytes) {
-  return answer([&] { run_now(fill_2d_work(to, bytes, value, bytes, 1)); });
+  return answer(
+      [&] { run_now(fill_2d_work(nullptr, to, bytes, value, bytes, 1)); });
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes,
                             cudaStream_t stream) {
   return answer(
-      [&] { issue(stream, fill_2d_work(to, bytes, value, bytes, 1)); });
+      [&] { issue(stream, fill_2d_work(stream, to, bytes, value, bytes, 1)); });
 }
 
 cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width,
                          size_t height) {
   return answer(
-      [&] { run_now(fill_2d_work(to, pitch, value, width, height)); });
+      [&] { run_now(fill_2d_work(nullptr, to, pitch, value, width, height)); });
 }
 
 cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width,
                               size_t height, cudaStream_t stream) {
-  return answer(
-      [&] { issue(stream, fill_2d_work(to, pitch, value, width, height)); });
+  return answer([&] {
+    issue(stream, fill_2d_work(stream, to, pitch, value, width, height));
+  });
 }
 
 cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
-  return answer([&] { run_now(fill_3d_work(to, value, extent)); });
+  return answer([&] { run_now(fill_3d_work(nullptr, to, value, extent)); });
 }
 
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent,
                               cudaStream_t stream) {
-  return answer([&] { issue(stream, fill_3d_work(to, value, extent)); });
+  return answer(
+      [&] { issue(stream, fill_3d_work(stream, to, value, extent)); });
 }
 
 // ---- Asking ----------------------------------------------------------------
