@@ -546,6 +546,21 @@ TEST_CASE("gpu_kernel handles every pair of offsets") {
   }
 }
 
+TEST_CASE("gpu_kernel shifts packs of every length and type") {
+  const auto late = [](Case c, std::initializer_list<int64_t> offsets) {
+    for (int a = 0; const int64_t offset : offsets)
+      c.arrays[a++].offset = offset;
+    return c;
+  };
+  for (int64_t n = 0; n < 50; ++n)
+    check(late(plain("copy half", {n}, std::vector(2, Type::kHalf)), {1, 4}));
+  for (const int64_t n : {31, 1037})
+    for (int64_t x = 0; x < 9; ++x)
+      for (const Type type : {Type::kDouble, Type::kInt8, Type::kInt64})
+        check(late(plain("add float", {n}, {Type::kFloat, type, Type::kFloat}),
+                   {3, x, 2}));
+}
+
 TEST_CASE("gpu_kernel works in place") {
   for (const int64_t offset : {0, 1, 3}) {
     for (Case c : {plain("relu float", {1025}, std::vector(2, Type::kFloat)),
@@ -890,34 +905,66 @@ TEST_CASE("the planner joins what all arrays step through alike") {
   CHECK(rank({4, 5, 6}, {30, 6, 1}, {0, 0, 0}) == 1);
 }
 
-TEST_CASE("the planner takes the widest packs that types and addresses allow") {
-  const auto width = [](Type type, int64_t out, int64_t in) {
-    return planned({{type, {1000}, {1}, out}, {type, {1000}, {1}, in}})
+TEST_CASE("the planner cuts any stretch into the widest packs") {
+  for (const Type type :
+       {Type::kInt8, Type::kHalf, Type::kFloat, Type::kDouble}) {
+    const Shaped plain = {type, {1000}, {1}};
+    const int bytes = plain.bytes(), width = std::min(8, 16 / bytes);
+    for (int64_t out = 0; out < 16; ++out) {
+      for (int64_t in = 0; in < 16; ++in) {
+        Shaped y = plain, x = plain;
+        y.offset = out;
+        x.offset = in;
+        const strided::Piece piece = planned({y, x}).pieces[0];
+        const auto late = [&](int64_t first) {
+          return (first + piece.head) % width * bytes;
+        };
+        const bool shifts = (in - out) % width != 0;
+        CHECK(piece.stretches);
+        CHECK(piece.width == width);
+        CHECK(piece.shift[1] == late(in));
+        CHECK(late(out) == 0);
+        CHECK(piece.head / width == (shifts ? 1 : 0));
+        CHECK(piece.tail == (shifts ? width : 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("the planner cuts rows into the packs that begin them all") {
+  const auto width = [](Type type, int64_t columns, int64_t pitch,
+                        int64_t offset) {
+    const Sizes rows = {10, columns};
+    return planned(
+               {{type, rows, dense(rows)}, {type, rows, {pitch, 1}, offset}})
         .pieces[0]
         .width;
   };
-  CHECK(width(Type::kFloat, 0, 0) == 4);
-  CHECK(width(Type::kFloat, 0, 2) == 2);
-  CHECK(width(Type::kFloat, 1, 0) == 1);
-  CHECK(width(Type::kHalf, 0, 8) == 8);
-  CHECK(width(Type::kHalf, 4, 8) == 4);
-  CHECK(width(Type::kHalf, 6, 0) == 2);
-  CHECK(width(Type::kHalf, 3, 2) == 1);
-  CHECK(width(Type::kHalf, 3, 3) == 8);  // Five come before the first pack.
-  CHECK(width(Type::kHalf, 3, 7) == 4);  // One does.
-  CHECK(width(Type::kDouble, 0, 0) == 2);
-  CHECK(width(Type::kInt8, 8, 16) == 8);
-  const auto cast = [](Type in, int64_t offset) {
-    return planned({{Type::kFloat, {1000}, {1}}, {in, {1000}, {1}, offset}})
+  CHECK(width(Type::kFloat, 8, 12, 0) == 4);
+  CHECK(width(Type::kFloat, 8, 12, 2) == 2);
+  CHECK(width(Type::kFloat, 8, 10, 0) == 2);
+  CHECK(width(Type::kFloat, 8, 9, 0) == 1);
+  CHECK(width(Type::kFloat, 6, 12, 0) == 2);
+  CHECK(width(Type::kHalf, 16, 24, 8) == 8);
+  CHECK(width(Type::kHalf, 16, 24, 4) == 4);
+  CHECK(width(Type::kDouble, 4, 6, 0) == 2);
+  CHECK(width(Type::kInt8, 32, 40, 16) == 8);
+  const auto cast = [](Type in, int64_t pitch) {
+    const Sizes rows = {10, 8};
+    return planned({{Type::kFloat, rows, dense(rows)}, {in, rows, {pitch, 1}}})
         .pieces[0]
         .width;
   };
-  CHECK(cast(Type::kHalf, 0) == 4);
-  CHECK(cast(Type::kHalf, 4) == 4);
-  CHECK(cast(Type::kHalf, 2) == 1);
+  CHECK(cast(Type::kHalf, 12) == 4);
+  CHECK(cast(Type::kHalf, 10) == 1);
   CHECK(cast(Type::kInt8, 12) == 4);
-  CHECK(cast(Type::kDouble, 1) == 1);
-  const Shaped late[] = {{Type::kHalf, {1000}, {1}, 3},
-                         {Type::kHalf, {1000}, {1}, 3}};
-  CHECK(planned({late[0], late[1]}).pieces[0].head == 5);
+  CHECK(cast(Type::kDouble, 9) == 1);
+}
+
+TEST_CASE("the planner gives outputs that lie differently no packs") {
+  const Shaped even = {Type::kFloat, {1000}, {1}},
+               odd = {Type::kFloat, {1000}, {1}, 1};
+  const strided::Piece piece = planned({even, odd, even, even}, 2).pieces[0];
+  CHECK_FALSE(piece.stretches);
+  CHECK(piece.width == 1);
 }

@@ -7,6 +7,11 @@
 
 namespace strided {
 
+template <int kArrays>
+struct Types {
+  Type of[kArrays];
+};
+
 // A piece, as a kernel reads it: `count` elements, the arrays' strides in
 // bytes.
 template <int kArrays>
@@ -15,21 +20,21 @@ struct Task {
     uint32_t of[kArrays] = {};
   };
   char* data[kArrays];
-  Type type[kArrays];
-  bool packed[kArrays], turned[kArrays], crosses;
-  uint32_t head, whole, count;  // Elements before packs, in them, and in all.
-  uint32_t tiles[2], steps, step[kArrays];
+  uint32_t whole, count;  // Elements in packs, and in all.
   int rank;
+  bool crosses, packed[kArrays], turned[kArrays];
+  Types<kArrays> type;
+  uint32_t steps, step[kArrays], tiles[2];
   Divider size[kMostDims];
   Offsets stride[kMostDims];
 
-  explicit Task(const Piece& piece)
-      : crosses(piece.dims[0].size % piece.width != 0),
-        head(std::min<int64_t>(piece.head, piece.count())),
-        whole(packs_of(piece) * piece.width),
+  Task(const Piece& piece, const Types<kArrays>& types)
+      : whole(packs_of(piece) * piece.width),
         count(piece.count()),
-        steps(piece.steps),
-        rank(piece.dims.size()) {
+        rank(piece.dims.size()),
+        crosses(piece.dims[0].size % piece.width != 0),
+        type(types),
+        steps(piece.steps) {
     for (int a = 0; a < kArrays; ++a) {
       data[a] = reinterpret_cast<char*>(piece.at[a]);
       packed[a] = piece.packed[a];
@@ -43,19 +48,53 @@ struct Task {
       if (d < 2) tiles[d] = parts_of(dim.size, kTile);
     }
   }
-  // Where element i is: its index in each dimension, times the stride there.
-  __device__ Offsets at(uint32_t i) const {
-    Offsets sum;
-    int d = 0;
-#pragma unroll 1
-    for (; d + 1 < rank; ++d) {
-      const uint32_t next = size[d].divide(i);
-      const uint32_t rest = i - next * size[d].divisor;
-      for (int a = 0; a < kArrays; ++a) sum.of[a] += rest * stride[d].of[a];
-      i = next;
+  // Where elements are: their index in each dimension, times the stride there.
+  // What a dimension needs is loaded once for all of them.
+  template <int kCount>
+  __device__ void find(const uint32_t (&element)[kCount],
+                       Offsets (&at)[kCount]) const {
+    uint32_t i[kCount];
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) i[k] = element[k];
+#pragma unroll
+    for (int d = 0; d < kUnrolled; ++d) {
+      if (d + 1 == rank) return add(d, i, at);
+      divide(d, i, at);
     }
-    for (int a = 0; a < kArrays; ++a) sum.of[a] += i * stride[d].of[a];
-    return sum;
+#pragma unroll 1
+    for (int d = kUnrolled; d + 1 < rank; ++d) divide(d, i, at);
+    add(rank - 1, i, at);
+  }
+  __device__ Offsets place(uint32_t i) const {
+    const uint32_t element[] = {i};
+    Offsets at[1];
+    find(element, at);
+    return at[0];
+  }
+
+ private:
+  static constexpr int kUnrolled = 3;  // Few arrays have more dimensions.
+
+  template <int kCount>
+  __device__ void add(int d, const uint32_t (&i)[kCount],
+                      Offsets (&at)[kCount]) const {
+#pragma unroll
+    for (int k = 0; k < kCount; ++k)
+#pragma unroll
+      for (int a = 0; a < kArrays; ++a) at[k].of[a] += i[k] * stride[d].of[a];
+  }
+  // Goes on to the dimensions outside of d.
+  template <int kCount>
+  __device__ void divide(int d, uint32_t (&i)[kCount],
+                         Offsets (&at)[kCount]) const {
+    uint32_t rest[kCount];
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) {
+      const uint32_t outer = size[d].divide(i[k]);
+      rest[k] = i[k] - outer * size[d].divisor;
+      i[k] = outer;
+    }
+    add(d, rest, at);
   }
 };
 
@@ -90,21 +129,22 @@ template <class T, int kWidth, int kAccesses>
 using Held = T[kAccesses][kWidth];
 
 // Which they are: the packs that begin at i and further on, one per round of
-// the block, as far as they are before `end`.
+// the block, as far as they are before `end`. The first one is. Instead of
+// what is not, the first is read again, which is quicker than to ask.
 template <int kArrays, int kWidth, int kAccesses>
 struct Places {
   uint32_t first[kAccesses];
-  bool there[kAccesses];
   typename Task<kArrays>::Offsets at[kAccesses];
 
   __device__ Places(const Task<kArrays>& task, uint32_t i, uint32_t end) {
 #pragma unroll
     for (int k = 0; k < kAccesses; ++k) {
-      first[k] = i + k * kBlock * kWidth;
-      there[k] = first[k] < end;
-      if (there[k]) at[k] = task.at(first[k]);
+      const uint32_t next = i + k * kBlock * kWidth;
+      first[k] = next < end ? next : i;
     }
+    task.find(first, at);
   }
+  __device__ bool has(int k) const { return k == 0 || first[k] != first[0]; }
 };
 
 // All accesses are under way before the first element is needed.
@@ -115,12 +155,10 @@ __device__ void read_packs(const char* data, int array,
   Pack<T, kWidth> packs[kAccesses];
 #pragma unroll
   for (int k = 0; k < kAccesses; ++k)
-    if (places.there[k])
-      packs[k] = *reinterpret_cast<const Pack<T, kWidth>*>(
-          data + places.at[k].of[array]);
+    packs[k] = *reinterpret_cast<const Pack<T, kWidth>*>(
+        data + places.at[k].of[array]);
 #pragma unroll
   for (int k = 0; k < kAccesses; ++k) {
-    if (!places.there[k]) continue;
 #pragma unroll
     for (int e = 0; e < kWidth; ++e) v[k][e] = cast<A>(packs[k].get(e));
   }
@@ -134,13 +172,21 @@ __device__ void read_singles(const Task<kArrays>& task, const char* data,
                              Held<A, kWidth, kAccesses>& v) {
 #pragma unroll
   for (int k = 0; k < kAccesses; ++k) {
-    if (!places.there[k]) continue;
+    uint32_t element[kWidth], at[kWidth];
 #pragma unroll
     for (int e = 0; e < kWidth; ++e) {
-      const uint32_t at =
-          task.crosses ? task.at(places.first[k] + e).of[array]
-                       : places.at[k].of[array] + e * task.stride[0].of[array];
-      const auto single = *reinterpret_cast<const Pack<T, 1>*>(data + at);
+      element[e] = places.first[k] + e;
+      at[e] = places.at[k].of[array] + e * task.stride[0].of[array];
+    }
+    if (task.crosses) {
+      typename Task<kArrays>::Offsets found[kWidth];
+      task.find(element, found);
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) at[e] = found[e].of[array];
+    }
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) {
+      const auto single = *reinterpret_cast<const Pack<T, 1>*>(data + at[e]);
       v[k][e] = cast<A>(single.get(0));
     }
   }
@@ -152,7 +198,7 @@ __device__ void read(const Task<kArrays>& task, int array, uint32_t row,
                      const Places<kArrays, kWidth, kAccesses>& places,
                      Held<A, kWidth, kAccesses>& v) {
   const char* const data = task.data[array] + row * task.step[array];
-  as_stored<A>(Casts{}, task.type[array], [&](auto tag) {
+  as_stored<A>(Casts{}, task.type.of[array], [&](auto tag) {
     using T = typename decltype(tag)::Element;
     if (kWidth == 1 || task.packed[array]) {
       read_packs<T, A>(data, array, places, v);
@@ -167,11 +213,11 @@ __device__ void write(const Task<kArrays>& task, int array, uint32_t row,
                       const Places<kArrays, kWidth, kAccesses>& places,
                       const Held<R, kWidth, kAccesses>& v) {
   char* const data = task.data[array] + row * task.step[array];
-  as_stored<R>(Casts{}, task.type[array], [&](auto tag) {
+  as_stored<R>(Casts{}, task.type.of[array], [&](auto tag) {
     using T = typename decltype(tag)::Element;
 #pragma unroll
     for (int k = 0; k < kAccesses; ++k) {
-      if (!places.there[k]) continue;
+      if (!places.has(k)) continue;
       Pack<T, kWidth> pack;
 #pragma unroll
       for (int e = 0; e < kWidth; ++e) pack.set(e, cast<T>(v[k][e]));

@@ -59,11 +59,49 @@ inline int largest(const Piece& piece) {
   return *std::max_element(piece.bytes.begin(), piece.bytes.end());
 }
 
-// Whether `width` elements, from the head on, are one pack of this array: it is
-// one stretch, or its rows begin and end with whole packs.
+constexpr int pack_bytes(int width, int bytes) {
+  return std::min(16, width * bytes);
+}
+
+// Where all arrays are one stretch each, some elements may come before the
+// first pack, so that the outputs' packs are aligned. A thread reads two packs
+// of an input whose own lie between them: so the first and the last are not
+// packs.
+inline bool choose_stretches(Piece* piece) {
+  if (!piece->is_contiguous()) return false;
+  const int width = piece->casts ? kCastWidth : most_width(largest(*piece));
+  const auto late = [&](int a, int head) {
+    const int bytes = piece->bytes[a];
+    return (piece->at[a] + head * bytes) % pack_bytes(width, bytes);
+  };
+  const auto is_aligned = [&](int head) {
+    for (int a = 0; a < piece->outputs; ++a)
+      if (late(a, head) != 0) return false;
+    return true;
+  };
+  int head = 0;
+  while (head < width && !is_aligned(head)) ++head;
+  if (head == width) return false;
+  Piece cut = *piece;
+  bool shifts = false;
+  for (int a = piece->outputs; a < piece->arrays(); ++a) {
+    cut.shift[a] = late(a, head);
+    shifts |= cut.shift[a] != 0;
+    if (shifts && width * piece->bytes[a] < 4) return false;
+  }
+  cut.stretches = true;
+  cut.width = width;
+  cut.head = head + shifts * width;
+  cut.tail = shifts * width;
+  *piece = cut;
+  return true;
+}
+
+// Whether `width` elements are one pack of this array: it is one stretch, or
+// its rows begin and end with whole packs.
 inline bool is_packed(const Piece& piece, int a, int width) {
-  const int64_t bytes = std::min(16, width * piece.bytes[a]);
-  if ((piece.at[a] + piece.head * piece.bytes[a]) % bytes != 0) return false;
+  const int64_t bytes = pack_bytes(width, piece.bytes[a]);
+  if (piece.at[a] % bytes != 0) return false;
   if (piece.is_stretch(a)) return true;
   const auto& dims = piece.dims;
   return dims[0].stride[a] == piece.bytes[a] && dims[0].size % width == 0 &&
@@ -80,26 +118,17 @@ inline bool allows(const Piece& piece, int width) {
   return true;
 }
 
-// Where the arrays are one stretch each, some elements may come before the
-// first pack, as long as that is the same number for all.
-inline bool finds_head(Piece* piece, int width) {
-  const int most = piece->is_contiguous() ? width : 1;
-  for (piece->head = 0; piece->head < most; ++piece->head)
-    if (allows(*piece, width)) return true;
-  piece->head = 0;
-  return false;
-}
-
 inline void choose_width(Piece* piece) {
   int width = piece->casts ? kCastWidth : most_width(largest(*piece));
-  while (width > 1 && !finds_head(piece, width))
+  while (width > 1 && !allows(*piece, width))
     width = piece->casts ? 1 : width / 2;
   piece->width = width;
   for (int a = 0; a < piece->arrays(); ++a)
     piece->packed[a] = is_packed(*piece, a, width);
 }
 
-// Where rows share a pack, a thread keeps it for a few of them.
+// Where rows share a pack, a thread keeps it for a few of them: if they are so
+// long that the packs of a warp are neighbours all the same.
 inline void choose_steps(Piece* piece, const Gpu& gpu) {
   if (piece->width == 1 || piece->dims.size() == 1) return;
   Dim& row = piece->dims[0];
@@ -108,6 +137,7 @@ inline void choose_steps(Piece* piece, const Gpu& gpu) {
   for (int a = piece->outputs; a < piece->arrays(); ++a)
     is_shared |= row.stride[a] != 0 && rows.stride[a] == 0;
   if (!is_shared || row.size % piece->width != 0) return;
+  if (row.size < kWarp * piece->width) return;
   const int64_t enough = int64_t{gpu.sms} * gpu.threads_per_sm * piece->width;
   for (int steps = 8; steps > 1; steps /= 2) {
     if (rows.size % steps != 0 || piece->count() / steps < enough) continue;
@@ -124,7 +154,8 @@ inline int64_t parts_of(int64_t n, int64_t size) {
 }
 
 inline int64_t packs_of(const Piece& piece) {
-  return std::max<int64_t>(piece.count() - piece.head, 0) / piece.width;
+  const int64_t others = piece.head + piece.tail;
+  return std::max<int64_t>(piece.count() - others, 0) / piece.width;
 }
 
 // ---- Tiles ------------------------------------------------------------------
@@ -187,7 +218,7 @@ inline Plan make_plan(const std::vector<Array>& arrays, const Kind& kind,
   split(all, &plan.pieces);
   for (Piece& piece : plan.pieces) {
     join(&piece);
-    if (choose_tiles(&piece, gpu)) continue;
+    if (choose_stretches(&piece) || choose_tiles(&piece, gpu)) continue;
     choose_width(&piece);
     choose_steps(&piece, gpu);
   }

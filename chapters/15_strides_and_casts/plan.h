@@ -14,7 +14,7 @@ namespace strided {
 
 constexpr int kMostDims = 25;
 constexpr int kMostArrays = 8;
-constexpr int kBlock = 256;
+constexpr int kBlock = 256, kWarp = 32;
 constexpr int kTile = 64;      // A tile has so many rows and columns,
 constexpr int kTileFrom = 32;  // and pays from so many on.
 
@@ -66,8 +66,10 @@ struct Piece {
   std::vector<uintptr_t> at;
   std::vector<int> bytes;  // Of an element, per array.
   int outputs;
-  bool casts, tiles = false;
-  int width = 1, head = 0;  // `head` elements lie before the first pack.
+  bool casts, tiles = false, stretches = false;
+  int width = 1;
+  int head = 0, tail = 0;  // So many elements are before packs, and behind.
+  std::array<int, kMostArrays> shift{};    // Bytes by which packs lie too late.
   std::array<bool, kMostArrays> packed{};  // Else they come one by one,
   std::array<bool, kMostArrays> turned{};  // or through a tile.
   int steps = 1;   // A thread goes on to so many rows with what they share.

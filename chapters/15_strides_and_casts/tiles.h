@@ -11,6 +11,10 @@ namespace strided {
 constexpr int kLines = kBlock / kTile;  // The threads of a block side by side,
 constexpr int kEach = kTile / kLines;   // and what each has in a tile.
 
+// So many at least fit an SM, by their registers.
+template <class Casts>
+constexpr int kTileBlocks = kIsCast<Casts> ? 3 : 4;
+
 template <class T>
 using InTile = T[kEach];
 
@@ -21,8 +25,17 @@ constexpr int kPitch = kTile + std::max<int>(1, 4 / sizeof(A));
 template <class A>
 using Rows = A[kTile][kPitch<A>];
 
-// A block's tile of the first two dimensions. A thread has the elements of one
-// column, `lane`, in the rows `line`, `line + kLines`, ...
+// What a thread has of an array's tile: every kLines-th element of a column,
+// from `line` to before `end`. None, if the matrix has no such column.
+struct Column {
+  uint32_t end, first, step;  // The first element's bytes, and on from there.
+
+  __device__ bool has(uint32_t line, int k) const {
+    return line + k * kLines < end;
+  }
+};
+
+// A block's tile of the first two dimensions.
 template <int kArrays>
 struct Tile {
   uint32_t lane = threadIdx.x % kTile, line = threadIdx.x / kTile;
@@ -37,19 +50,22 @@ struct Tile {
     const uint32_t outer = others / task.tiles[1];
     columns = min(uint32_t{kTile}, width - left);
     rows = min(uint32_t{kTile}, height - top);
-    at = task.at((outer * height + top) * width + left);
+    at = task.place((outer * height + top) * width + left);
   }
-  __device__ bool has(int k) const {
-    return lane < columns && line + k * kLines < rows;
-  }
-  // The same with rows and columns exchanged.
-  __device__ bool has_turned(int k) const {
-    return lane < rows && line + k * kLines < columns;
-  }
-  __device__ uint32_t place(const Task<kArrays>& task, int array, int k,
-                            bool turned) const {
-    return at.of[array] + lane * task.stride[turned].of[array] +
-           (line + k * kLines) * task.stride[!turned].of[array];
+  // Of the tile as it is computed, or with rows and columns exchanged.
+  __device__ Column column(const Task<kArrays>& task, int array,
+                           bool turned) const {
+    uint32_t across = task.stride[0].of[array];
+    uint32_t down = task.stride[1].of[array];
+    uint32_t wide = columns, high = rows;
+    if (turned) {
+      across = down;
+      down = task.stride[0].of[array];
+      wide = rows;
+      high = columns;
+    }
+    return {lane < wide ? high : 0, at.of[array] + lane * across + line * down,
+            kLines * down};
   }
 };
 
@@ -57,44 +73,45 @@ template <class Casts, class A, int kArrays>
 __device__ void read(const Task<kArrays>& task, int array,
                      const Tile<kArrays>& tile, Rows<A>& shared, InTile<A>& v) {
   const bool turned = task.turned[array];
-  const auto has = [&](int k) {
-    return turned ? tile.has_turned(k) : tile.has(k);
-  };
-  as_stored<A>(Casts{}, task.type[array], [&](auto tag) {
+  const Column column = tile.column(task, array, turned);
+  as_stored<A>(Casts{}, task.type.of[array], [&](auto tag) {
     using T = typename decltype(tag)::Element;
+    const char* const data = task.data[array] + column.first;
     Pack<T, 1> got[kEach];
 #pragma unroll
     for (int k = 0; k < kEach; ++k)
-      if (has(k))
-        got[k] = *reinterpret_cast<const Pack<T, 1>*>(
-            task.data[array] + tile.place(task, array, k, turned));
+      if (column.has(tile.line, k))
+        got[k] = *reinterpret_cast<const Pack<T, 1>*>(data + k * column.step);
 #pragma unroll
     for (int k = 0; k < kEach; ++k)
-      if (has(k)) v[k] = cast<A>(got[k].get(0));
+      if (column.has(tile.line, k)) v[k] = cast<A>(got[k].get(0));
   });
   if (!turned) return;
   __syncthreads();  // What was here before has been read.
 #pragma unroll
   for (int k = 0; k < kEach; ++k)
-    if (has(k)) shared[tile.line + k * kLines][tile.lane] = v[k];
+    if (column.has(tile.line, k))
+      shared[tile.line + k * kLines][tile.lane] = v[k];
   __syncthreads();
+  const Column out = tile.column(task, 0, false);
 #pragma unroll
   for (int k = 0; k < kEach; ++k)
-    if (tile.has(k)) v[k] = shared[tile.lane][tile.line + k * kLines];
+    if (out.has(tile.line, k)) v[k] = shared[tile.lane][tile.line + k * kLines];
 }
 
 template <class Casts, class R, int kArrays>
 __device__ void write(const Task<kArrays>& task, int array,
                       const Tile<kArrays>& tile, const InTile<R>& v) {
-  as_stored<R>(Casts{}, task.type[array], [&](auto tag) {
+  const Column column = tile.column(task, array, false);
+  as_stored<R>(Casts{}, task.type.of[array], [&](auto tag) {
     using T = typename decltype(tag)::Element;
+    char* const data = task.data[array] + column.first;
 #pragma unroll
     for (int k = 0; k < kEach; ++k) {
-      if (!tile.has(k)) continue;
+      if (!column.has(tile.line, k)) continue;
       Pack<T, 1> pack;
       pack.set(0, cast<T>(v[k]));
-      *reinterpret_cast<Pack<T, 1>*>(task.data[array] +
-                                     tile.place(task, array, k, false)) = pack;
+      *reinterpret_cast<Pack<T, 1>*>(data + k * column.step) = pack;
     }
   });
 }

@@ -29,6 +29,7 @@ void show(const char* what, const std::vector<Array>& arrays) {
   }
   const strided::Piece& piece = plan.pieces[0];
   printf("%-22s %-22s %d per access", what, piece.path().c_str(), piece.width);
+  if (piece.shift != decltype(piece.shift){}) printf(", shifted");
   if (piece.steps > 1) printf(", %d rows per thread", piece.steps);
   printf("\n");
 }
