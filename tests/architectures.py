@@ -69,17 +69,16 @@ def main():
         if not list(pages.ROOT.glob(place)):
             tally.fail(f"{place}: no such file")
     targets = dict(groups(files))
-    toolchain.make(pages.ROOT, BACKEND, "-k", f"-j{os.cpu_count()}", *targets)
-    for target, members in targets.items():
-        made = toolchain.make(pages.ROOT, BACKEND, target)
-        failed = failed_of(members, made.stdout) if made.returncode else []
+    for target, said in toolchain.make_each(pages.ROOT, BACKEND, targets).items():
+        members = targets[target]
+        failed = [] if said is None else failed_of(members, said)
         for path in members:
             if path in failed:
                 tally.fail(f"{path} does not compile for every architecture")
             else:
                 tally.ok(str(path))
         if failed:
-            print(made.stdout)
+            print(said)
     return tally.close("source file")
 
 
