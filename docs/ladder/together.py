@@ -75,15 +75,15 @@ def text(root, files):
 
 def program(root, files):
     """The same for files of one kind; what runs is the one that $KERNEL names."""
-    lines = ["#include <cstdlib>", "#include <string>",
-             f'static const std::string chosen = std::getenv("{CHOICE}");']
+    lines = ["#include <cstdlib>", "#include <cstring>",  # <string> takes nvcc as long as all the rest.
+             f'static bool chosen(const char* file) {{ return !std::strcmp(std::getenv("{CHOICE}"), file); }}']
     of_first = declarations(root, files[0])
     for result, name, parameters in MAIN_WITH_ARGUMENTS if of_first == MAIN else of_first:
         lines += [f"{result} {name}({parameters}) {{"]
         for number, path in enumerate(files):
             arguments = next(p for _, n, p in declarations(root, path) if n == name)
             call = f"file_{number}::{name}_{number}({', '.join(NAME.findall(arguments))})"
-            lines += [f'  if (chosen == "{path.relative_to(root)}") return {call};']
+            lines += [f'  if (chosen("{path.relative_to(root)}")) return {call};']
         lines += ["  std::abort();", "}"]
     return text(root, files) + "\n".join(lines) + "\n"
 
