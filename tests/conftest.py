@@ -57,7 +57,7 @@ STALE = re.compile(r"^STALE .*", re.M)
 TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 os.environ.pop("MAKEFLAGS", None)  # Of the make that called us.
-# What a program frees it will want again: half of the system's time went into new, cleared pages.
+# What a program frees it will want again: the system would clear new pages for it each time.
 os.environ |= {"MALLOC_TRIM_THRESHOLD_": str(2**30), "MALLOC_MMAP_THRESHOLD_": str(2**25)}
 ENVIRONMENT = dict(os.environ)  # Tests in python/ change it.
 
