@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """See that every .cu compiles for every architecture that the toolkit knows.
 
-Files are compiled together, once, to the oldest PTX, and from it for the oldest and the
-newest generation of GPUs. For `make test-classroom`, chapters and common/ are compiled from
-their source for each generation, and from that PTX for each of its members; the rest, from
-the oldest PTX, for the oldest of each generation. Only what runs on a GPU: the host's part is
-the same in every other build.
+What a reader builds is compiled together, once, to the oldest PTX, and from it for the
+oldest and the newest generation of GPUs. For `make test-classroom`, chapters and common/ are
+compiled from their source for each generation, and from that PTX for each of its members; the
+rest, what tests/ holds too, from the oldest PTX, for the oldest of each generation. Only what
+runs on a GPU: the host's part is the same in every other build.
 """
 
 import os
@@ -16,17 +16,12 @@ import sys
 from ladder import pages, together, toolchain
 
 BACKEND = os.environ.get("BACKEND", "cpu")
-PLACES = ("chapters/**/*.cu", "common/**/*.cu", "plots/**/*.cu", "tests/**/*.cu")
+PLACES = ("chapters/**/*.cu", "common/**/*.cu", "plots/**/*.cu")
+TESTS = "tests/**/*.cu"
 LEFT_OUT = ("hand_ins",  # Some do not compile, on purpose.
             "any_")  # Parts of one program, whose headers a chapter compiles.
 FROM_SOURCE = ("chapters", "common")
 ERROR = re.compile(r"^(?:\./)?(\S+\.cu)\(\d+\): error", re.M)
-
-
-def is_left_out(path):
-    """Kernels that are slow or wrong on purpose, of the open tasks: for `make test-classroom`."""
-    of_a_task = (pages.ROOT / together.TASKS / together.op(path)).is_dir()
-    return not pages.CLASSROOM and of_a_task and path.parent.name in ("slow", "wrong")
 
 
 def kin(path):
@@ -62,24 +57,26 @@ def failed_of(members, output):
 
 def main():
     tally = pages.Tally()
-    files = [path for place in PLACES for path in sorted(pages.ROOT.glob(place))
+    places = (*PLACES, TESTS) if pages.CLASSROOM else PLACES
+    if TESTS not in places:
+        tally.skip(f"{TESTS}: make test-classroom compiles them")
+    files = [path for place in places for path in sorted(pages.ROOT.glob(place))
              if not path.match("*.exercise.cu") and not path.parent.name.startswith(LEFT_OUT)
-             and not together.stands_alone(path) and not is_left_out(path)]
-    for place in PLACES:
+             and not together.stands_alone(path)]
+    for place in places:
         if not list(pages.ROOT.glob(place)):
             tally.fail(f"{place}: no such file")
     targets = dict(groups(files))
-    toolchain.make(pages.ROOT, BACKEND, "-k", f"-j{os.cpu_count()}", *targets)
-    for target, members in targets.items():
-        made = toolchain.make(pages.ROOT, BACKEND, target)
-        failed = failed_of(members, made.stdout) if made.returncode else []
+    for target, said in toolchain.make_each(pages.ROOT, BACKEND, targets).items():
+        members = targets[target]
+        failed = [] if said is None else failed_of(members, said)
         for path in members:
             if path in failed:
                 tally.fail(f"{path} does not compile for every architecture")
             else:
                 tally.ok(str(path))
         if failed:
-            print(made.stdout)
+            print(said)
     return tally.close("source file")
 
 

@@ -40,11 +40,13 @@ SCRIPTS = {f"tests/{name}.py": () for name in (
     "tests/fuzz/fuzz.py": ("check", "--sample", "240"),  # Of the thousands in tests/fuzz/h200.txt.
 }
 LONGEST = (  # Begin first.
-    "tests/wrong.py", "docs/ladder/weave.py", "tests/architectures.py", "tests/classroom/test_exercises.py",
-    "tests/classroom/test_tasks.py", "tests/counters.py", "tests/classroom/test_grade.py", "tests/claims.py",
-    "tests/drifts/layout.txt", "tests/fuzz/fuzz.py", "tests/breaks.py", "tests/python/test_show.py", "tests/forms.py",
-    "tests/findings.py", "tests/classroom/test_student.py", "tests/python/test_make.py", "tests/layout.py",
-    "tests/python/test_traces.py", "tests/python/test_drawings.py", "tests/simt/fail.cu",
+    "tests/classroom/test_exercises.py", "docs/ladder/weave.py", "tests/classroom/test_tasks.py", "tests/wrong.py",
+    "tests/architectures.py", "tests/counters.py", "tests/classroom/test_grade.py", "tests/claims.py",
+    "tests/drifts/layout.txt", "tests/fuzz/fuzz.py", "tests/breaks.py", "tests/strided_test.cpp",
+    "tests/python/test_show.py", "tests/classroom/test_student.py", "tests/forms.py", "tests/findings.py",
+    "tests/python/test_plot.py", "tests/python/test_make.py", "tests/layout.py", "tests/python/test_traces.py",
+    "tests/python/test_drawings.py", "tests/reduce_test.cpp", "tests/simt/fail.cu",
+    "tests/python/test_strided_engine.py", "tests/python/test_bn_relu_refused.py",
 )
 
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\.?$", re.M)
@@ -55,6 +57,8 @@ STALE = re.compile(r"^STALE .*", re.M)
 TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 os.environ.pop("MAKEFLAGS", None)  # Of the make that called us.
+# What a program frees it will want again: the system would clear new pages for it each time.
+os.environ |= {"MALLOC_TRIM_THRESHOLD_": str(2**30), "MALLOC_MMAP_THRESHOLD_": str(2**25)}
 ENVIRONMENT = dict(os.environ)  # Tests in python/ change it.
 
 

@@ -21,9 +21,9 @@ import textwrap
 from ladder import pages, together, toolchain
 from ladder.pages import Problem
 
-# For doctest: on a GPU ./run would go on to measure. It tells of the first failure, as its
-# reader sees it; the names of all that fail are doctest's own to tell.
-CHECKS_ONLY, AS_READ = ("--dt-exit", "--dt-reporters=console"), "--dt-reporters=plain"
+# For doctest: on a GPU ./run would go on to measure. What is said is what a reader sees, so
+# that one run serves the pages and those who judge.
+CHECKS_ONLY = ("--dt-exit", "--dt-reporters=plain")
 SECONDS = 60  # A chapter's run takes five; a mutant that hangs takes for ever.
 TO_THE_FIRST = "--dt-abort-after=1"  # Check that fails, for doctest.
 CORES = len(os.sched_getaffinity(0))
@@ -36,8 +36,10 @@ ITEM = re.compile(
     re.S,
 )
 ESCAPES = {"n": "\n", "'": "'", "\\": "\\", ">": ">"}
-RULER = re.compile(r"^={20,}$", re.M)  # Between the reports of doctest.
-CASE = re.compile(r"^TEST CASE: +(.*?) *$", re.M)
+# Where checks are named: the first that fails, all others that do, and what became of the rest.
+FAILURES = re.compile(r"^FAILED: (.*)|^\d+ of \d+ checks failed, these too:\n((?:  .*\n)+)", re.M)
+ALL_PASSED = "\nEvery check passed, "  # Behind it, what failed is no check.
+LISTED = re.compile(r"^\d+ checks? (?:passed|skipped):\n(?:  .*\n)+", re.M)
 
 # What the executor, or else the checks, say first: that line and what follows.
 FINDING = re.compile(r"^simt: (?!note:).*\n.*", re.M)
@@ -86,12 +88,11 @@ class Run:
         return self.built and self.status == 0
 
     def failed_cases(self):
-        """doctest names a case that has something to say, failed or not."""
-        reports = [r for r in RULER.split(self.output) if "ERROR: " in r]
-        return [name for report in reports for name in CASE.findall(report)]
+        found = FAILURES.findall(self.output.partition(ALL_PASSED)[0])
+        return [name.strip() for first, others in found for name in (first or others).splitlines()]
 
     def says(self, text):
-        return text in CASE.sub("", self.output)
+        return text in LISTED.sub("", FAILURES.sub("", self.output))
 
     def turns_red(self, name):
         """The check of exactly that name, or a finding that says so."""
@@ -173,8 +174,9 @@ class Workshop:
         self.folder.mkdir(parents=True, exist_ok=True)
         with toolchain.alone(root):
             self.mutants = {item: self._plant(item) for item in items}
-            changed = [item.source for item in items]
-            self.built = self._build([*self.mutants.values(), *changed, *others])
+            self.built = self._build([*self.mutants.values(), *others])
+            # Those are on their way already: each has a suite of its own.
+            self.built |= together.build_alone(root, backend, {item.source for item in items}, ".run")
 
     def runs(self, jobs):
         """Jobs are a source, and options: job -> Run."""
@@ -219,7 +221,7 @@ class Workshop:
             return Run(False, None, program)
         if self.backend != "cpu":
             return self._run(source, options)
-        went_in = [_digest(program), str(source.relative_to(self.root)), *options]
+        went_in = [_digest(program), str(source.relative_to(self.root)), *CHECKS_ONLY, *options]
         kept = self.folder / f"{hashlib.sha256('|'.join(went_in).encode()).hexdigest()}.json"
         if kept.is_file():
             return Run(**json.loads(kept.read_text()))
@@ -256,10 +258,11 @@ class Shown:
     def lines(self, item):
         # It is a check, or a finding, most often before the first check that fails.
         ways = [only(item.red)], [TO_THE_FIRST], []
-        options = next((way for way in ways if self._run(item, *way).turns_red(item.red)), None)
-        if options is None:
+        runs = (self._run(item, *way) for way in ways)
+        red = next((run for run in runs if run.turns_red(item.red)), None)
+        if red is None:
             raise Problem(f"'{item.red}' does not turn red: see what tests/breaks.py says")
-        said = self._run(item, *options, AS_READ).first_lines(item.source)
+        said = red.first_lines(item.source)
         name = [] if said[0] == f"FAILED: {item.red}" else [f"Red: *{item.red}*.", ""]
         return [
             "<details><summary>The edit, and what <code>./run</code> says</summary>", "",

@@ -75,15 +75,15 @@ def text(root, files):
 
 def program(root, files):
     """The same for files of one kind; what runs is the one that $KERNEL names."""
-    lines = ["#include <cstdlib>", "#include <string>",
-             f'static const std::string chosen = std::getenv("{CHOICE}");']
+    lines = ["#include <cstdlib>", "#include <cstring>",  # <string> takes nvcc as long as all the rest.
+             f'static bool chosen(const char* file) {{ return !std::strcmp(std::getenv("{CHOICE}"), file); }}']
     of_first = declarations(root, files[0])
     for result, name, parameters in MAIN_WITH_ARGUMENTS if of_first == MAIN else of_first:
         lines += [f"{result} {name}({parameters}) {{"]
         for number, path in enumerate(files):
             arguments = next(p for _, n, p in declarations(root, path) if n == name)
             call = f"file_{number}::{name}_{number}({', '.join(NAME.findall(arguments))})"
-            lines += [f'  if (chosen == "{path.relative_to(root)}") return {call};']
+            lines += [f'  if (chosen("{path.relative_to(root)}")) return {call};']
         lines += ["  std::abort();", "}"]
     return text(root, files) + "\n".join(lines) + "\n"
 
@@ -104,27 +104,30 @@ def build(root, backend, groups, kind):
     A program of a group runs the file that the environment's $KERNEL names. Where a
     group cannot be built, each of its files is tried alone.
     """
-
-    def made_of(path):
-        return f"{toolchain.folder(backend)}/{path.with_suffix(kind)}"
-
-    targets = {}
+    joined, alone = {}, []
     for group in groups:
-        if joined := [path for path in group if returns(path)]:
-            targets[made_of(plant(root, op(joined[0]), program(root, joined)))] = joined
-        targets |= {made_of(path.relative_to(root)): [path] for path in group if not returns(path)}
-    if targets:
-        toolchain.make(root, backend, "-k", f"-j{os.cpu_count()}", *targets)
+        alone += [path for path in group if not returns(path)]
+        if members := [path for path in group if returns(path)]:
+            planted = plant(root, op(members[0]), program(root, members))
+            joined[_target(backend, planted, kind)] = members
     built = {}
-    for target, group in targets.items():
-        if toolchain.make(root, backend, target).returncode == 0:
-            built |= {path: root / target for path in group}
-            continue
-        for path in group:
-            target = made_of(path.relative_to(root))
-            made = toolchain.make(root, backend, target)
-            built[path] = made.stdout if made.returncode else root / target
-    return built
+    for target, said in toolchain.make_each(root, backend, joined).items():
+        if said is None:
+            built |= dict.fromkeys(joined[target], root / target)
+        else:
+            alone += joined[target]
+    return built | build_alone(root, backend, alone, kind)
+
+
+def build_alone(root, backend, files, kind):
+    """The same, each file as a program of its own."""
+    targets = {path: _target(backend, path.relative_to(root), kind) for path in files}
+    said = toolchain.make_each(root, backend, targets.values())
+    return {path: root / target if said[target] is None else said[target] for path, target in targets.items()}
+
+
+def _target(backend, path, kind):
+    return f"{toolchain.folder(backend)}/{path.with_suffix(kind)}"
 
 
 def returns(path):

@@ -193,9 +193,11 @@ def contained():
 
 @pytest.fixture(scope="module")
 def judges(contained):
-    """Built while nobody else builds."""
+    """Of every assignment, or of those whose hand-ins are graded; built while nobody else builds."""
+    short = {expected.assignment for expected in TABLE.values() if expected.short}
+    judged = assignment.every() if EVERYWHERE else map(assignment.find, short)
     with toolchain.alone(assignment.ROOT):
-        targets = [f"build/cpu/grade/{op}.{kind}" for op in {one.op for one in assignment.every()}
+        targets = [f"build/cpu/grade/{op}.{kind}" for op in {one.op for one in judged}
                    for kind in ("judge", "parts")]
         built = toolchain.make(assignment.ROOT, "cpu", f"-j{os.cpu_count()}", *targets)
     assert built.returncode == 0, built.stdout

@@ -16,8 +16,8 @@ class Together(TreeTest):
         files = [self.plant("a/one.cu", RETURNS),
                  self.plant("a/two.cu", "int main(int argc, char** argv) {\n  return argc;\n}\n")]
         text = together.program(self.root, files)
-        self.assertIn('if (chosen == "a/one.cu") return file_0::main_0();', text)
-        self.assertIn('if (chosen == "a/two.cu") return file_1::main_1(argc, argv);', text)
+        self.assertIn('if (chosen("a/one.cu")) return file_0::main_0();', text)
+        self.assertIn('if (chosen("a/two.cu")) return file_1::main_1(argc, argv);', text)
         self.assertLess(text.index("namespace file_1"), text.index("int main(int argc"))
 
     def test_a_contract_is_fulfilled_by_the_file_that_is_named(self):

@@ -5,8 +5,7 @@ from unittest import mock
 import wrong
 from ladder.mutants import Run
 
-RULER = "=" * 79
-RED = f"{RULER}\na.cpp:1:\nTEST CASE:  tails\n\na.cpp:2: ERROR: CHECK( x ) is NOT correct!\n{RULER}\n"
+RED = "\nFAILED: tails\n  expected  x\n  (a.cpp:2)\n\n2 of 9 checks failed, these too:\n  offsets\n"
 FOUND = "simt: out of bounds: read of 4 bytes at 0x10\n"
 
 
