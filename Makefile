@@ -172,7 +172,7 @@ TARGET   := -gencode arch=compute_90,code=compute_90 --no-compress \
 OPTIMISED := -O1
 HOST     := -O0
 $(HARNESS)/%.o: CXXFLAGS += -O0
-RUNTIME  := $(B)/libsimt.a
+RUNTIME  := $(B)/libnccl.a $(B)/libsimt.a
 LDLIBS   := -pthread
 NCCL     := common/simt/nccl  # Where nccl.h is: a real one is no use here.
 LAUNCHES := kernels profile
@@ -242,18 +242,19 @@ $(HARNESS)/%/all.cpp:
 FOLDERS := $(filter-out common/simt/isa,$(patsubst %/,%,$(wildcard common/simt/*/)))
 WHOLE := $(FOLDERS:%=$(B)/%/all.o)
 SIMT := $(WHOLE) $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/isa/*.cpp))
-MISSING := $(filter-out $(wildcard $(SIMT)),$(SIMT))
+STAND_IN := $(B)/common/simt/nccl/all.o
+LIBRARY := $(filter-out $(STAND_IN),$(SIMT))
+MISSING := $(filter-out $(wildcard $(LIBRARY)),$(LIBRARY))
 BUILDING := $(filter chapter% profile% run program test,$(GOALS))
 ifneq ($(and $(filter cpu,$(BACKEND)),$(BUILDING)),)
 ifeq ($(MAKE_RESTARTS)$(MAKELEVEL)$(wildcard $(B)/libsimt.a),0)
 $(info The first build compiles the executor: that takes a minute or more.)
 endif
 endif
-$(SIMT) $(B)/standard.h.gch: CXXFLAGS += $(SIMTFLAGS) -O1
-FAST := $(filter-out $(foreach d,core decode runtime,%/$d/all.o),$(SIMT))
-$(FAST) $(B)/standard.h.gch: CXXFLAGS += -O3
-$(FAST): private PRECOMPILED := -include $(B)/standard.h -Winvalid-pch
-$(FAST): $(B)/standard.h.gch
+$(SIMT) $(B)/standard.h.gch: CXXFLAGS += $(SIMTFLAGS) -O3
+$(foreach d,core decode runtime nccl,$(B)/common/simt/$d/all.o): CXXFLAGS += -Og
+$(SIMT): private PRECOMPILED := -include $(B)/standard.h -Winvalid-pch
+$(SIMT): $(B)/standard.h.gch
 $(B)/standard.h.gch: common/simt/core/standard.h $(B)/settings
 	@mkdir -p $(@D)
 	@cp $< $(@:.gch=)
@@ -266,10 +267,13 @@ $(WHOLE) $(CHECKS) $(SHOW): %.o: %.cpp $(B)/settings
 	$(quietly_compile_cpp)
 # The first build says how far it is, too.
 $(MISSING): far = $(eval BEGUN += x) ($(words $(BEGUN)) of $(words $(MISSING)))
-# Others' headers are half of what a contract's checks are made of: read once for all.
+# Others' headers are half of what a contract's checks are made of: read once for all. For
+# the one suite that a chapter needs, that would take longer than it saves.
 SUITES := $(foreach op,$(OPS),$(call suite,$(op)))
+ifeq ($(filter chapter% run,$(GOALS)),)
 $(SUITES): private PRECOMPILED := -include $(B)/suites.h -Winvalid-pch
-$(SUITES): $(B)/suites.h.gch
+$(SUITES): | $(B)/suites.h.gch
+endif
 $(B)/suites.h.gch: tests/contract.h $(B)/settings
 	@mkdir -p $(@D)
 	@grep '^#include <' $< > $(@:.gch=)
@@ -281,16 +285,18 @@ $(B)/build/fuzz/plain/%.o: NVFLAGS += -G
 $(B)/build/fuzz/literal/%.o: NVFLAGS += -Xptxas -O0
 # A folder is newer than the library when a file was added or removed.
 REFUSALS := $(B)/common/simt/refusals
-$(B)/libsimt.a: $(SIMT) $(REFUSALS).o $(sort $(dir $(SIMT:$(B)/%=%)))
+$(B)/libsimt.a: $(LIBRARY) $(REFUSALS).o
+$(B)/libnccl.a: $(STAND_IN)
+$(B)/lib%.a: $(sort $(dir $(SIMT:$(B)/%=%)))
 	@rm -f $@
-	@ar qcs $@ $(SIMT) $(REFUSALS).o
+	@ar qcs $@ $(filter %.o,$^)
 
 # What the toolkit's headers declare of the runtime library and none of these defines.
-$(REFUSALS).cpp: common/simt/runtime/refusals.sh $(SIMT)
+$(REFUSALS).cpp: common/simt/runtime/refusals.sh $(LIBRARY)
 	@{ for streams in LEGACY PER_THREAD; do \
 	  printf '#include <%s>\n' cuda_runtime_api.h cuda_profiler_api.h | \
 	  $(CXX) -E -x c++ -DCUDA_API_$${streams}_DEFAULT_STREAM -isystem $(CUDA)/include -; \
-	done; } | $< $(SIMT) > $@
+	done; } | $< $(LIBRARY) > $@
 $(REFUSALS).o: $(REFUSALS).cpp
 	@$(CXX) -c $< -o $@
 
@@ -323,9 +329,11 @@ build/all/%.fatbin: %.cu $(B)/settings
 # From here on $$ in a rule's prerequisites is expanded once its target is
 # known. There are three kinds of program:
 .SECONDEXPANSION:
-# - what fulfils a contract, with the contract's checks and benchmark
+# - what fulfils a contract, with the contract's checks and benchmark; few call NCCL, and the
+#   others do not wait until what stands in for it is compiled
+runtime = $(if $(shell grep -s '^#include <nccl.h>' $1),$(RUNTIME),$(filter-out %/libnccl.a,$(RUNTIME)))
 $(B)/%.run: $(B)/%.o $$(call suite,$$(call op,$$*)) $(CHECKS) \
-    $$(call measure,$$(call op,$$*)) $(RUNTIME)
+    $$(call measure,$$(call op,$$*)) $$(call runtime,$$*.cu)
 	$(link)
 # - what has its own main
 $(B)/%.program: $(B)/%.o $(RUNTIME)

@@ -46,11 +46,10 @@ ELSEWHERE = [
     (r"ld[.\w:]*\.nc\b", "memory.cu"),
 ]
 
-# Where the executor gives other bits than the H200: told, and not yet understood.
-DIFFERENT = [
-    r"(atom|red)\b.*\.shared.*\.noftz\.b?f16x2 ",
-    r"cvt\.(b?f16)\.\1 ",
-]
+# Shared memory adds no pairs of 16-bit numbers: ptxas makes a loop that adds the two parts of
+# %r one by one. Where %r was cut out of %l, as here, ptxas 13.0 takes bits 32 to 47 of %l for
+# its upper part, from -O1 on. So that is what the executor is asked to add.
+MISREAD = re.compile(r"(atom|red)\b.*\.shared.*\.noftz\.b?f16x2\b")
 
 WIDTHS = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
 TYPE = re.compile(r"\.(?:b|u|s|f|bf)(8|16|32|64|128)(x2)?(?![\w:])")
@@ -180,14 +179,23 @@ def slot_code(statement):
     return fill, after
 
 
-def kernel(name, line_forms):
+def as_misread(text):
+    """The instruction, with the operand that ptxas gives it."""
+    register = re.search(r"%r\d+(?=;)", text)[0]
+    long = register.replace("r", "l")
+    return (f"shr.u64 %x, {long}, 32; cvt.u32.u64 %r3, %x; prmt.b32 %r3, {register}, %r3, 0x5410; "
+            + text.replace(f"{register};", "%r3;"))
+
+
+def kernel(name, line_forms, backend):
     """One kernel: all forms of a line, one after the other, in PTX."""
     body = PROLOGUE.split("\n")
     for k, form in enumerate(line_forms):
         s = Statement(form)
         fill, after = slot_code(s)
         compared = [] if s.op.startswith("cvta.") else s.results  # An address differs between machines.
-        body += ["mov.u64 %sum, 1;", fill, s.text, *map(fold, compared), after,
+        instruction = as_misread(s.text) if backend == "cpu" and MISREAD.match(s.op) else s.text
+        body += ["mov.u64 %sum, 1;", fill, instruction, *map(fold, compared), after,
                  f"st.u64 [%out+{256 * k}], %sum;"]
     text = "\n".join(f'"{line}\\n"' for line in body if line).replace("KERNEL", name)
     text = text.replace("%", "%%").replace("$", "%")
@@ -196,11 +204,11 @@ def kernel(name, line_forms):
             f'  asm volatile("{{"\n{text}"}}" :: "l"(in), "l"(out), "l"(scratch) : "memory");\n}}\n')
 
 
-def source(lines):
+def source(lines, backend):
     """A program: a kernel for each line, and what prints their results."""
     kernels, calls = [], []
     for n, (line, line_forms) in enumerate(lines):
-        kernels.append(kernel(f"line{n}", line_forms))
+        kernels.append(kernel(f"line{n}", line_forms, backend))
         names = ", ".join(f'"{form}"' for form in line_forms)
         calls.append(f"  run(line{n}, {{{names}}});\n")
     values = ", ".join(f"0x{value:x}ull" for value in operands())
@@ -272,7 +280,7 @@ def answers(backend, accepted):
     targets = []
     for n, (title, lines) in enumerate(accepted.groups.items()):
         wanted = [(line, [f for f in chosen(accepted.all[line]) if not elsewhere(f)]) for line in lines]
-        text = source([pair for pair in wanted if pair[1]])
+        text = source([pair for pair in wanted if pair[1]], backend)
         file = FOLDER / f"group{n}.cu"
         if not file.is_file() or file.read_text() != text:
             file.write_text(text)
@@ -310,15 +318,11 @@ def main():
     rows = arithmetic()
     recorded = dict(row.split("\t") for row in RECORDED.read_text().splitlines()) if RECORDED.is_file() else {}
     found = answers("cpu", accepted)
-    missing, different = [], []
+    missing = []
     for form, answer in found.items():
         if form in recorded:
             same = recorded.pop(form) == answer
-            known = any(re.match(pattern, form) for pattern in DIFFERENT)
-            if same or not known:
-                tally.ok() if same else tally.fail(f"{form}: not what the H200 answered")
-            else:
-                different.append(form)
+            tally.ok() if same else tally.fail(f"{form}: not what the H200 answered")
         elif form.split(" ")[0] in rows:
             tally.ok()
         else:
@@ -330,13 +334,11 @@ def main():
         told(f"{form}: no GPU's answer is recorded")
     if missing:
         print(f"{len(missing)} of {len(found)} forms have no recorded answer; on a GPU, tests/simt/record.sh records them")
-    for form in different:
-        print(f"skip  {form}: the H200 answers other bits, and nobody knows yet why")
     for form in itertools.chain.from_iterable(accepted.all.values()):
         file = elsewhere(form)
         if file and not (ROOT / "tests" / "simt" / file).is_file():
             tally.fail(f"{form}: there is no tests/simt/{file}")
-    print(f"{tally.passed} passed, {tally.failed} failed, {len(different) or (0 if RECORDED.is_file() else len(missing))} skipped")
+    print(f"{tally.passed} passed, {tally.failed} failed, {0 if RECORDED.is_file() else len(missing)} skipped")
     return 1 if tally.failed else 0
 
 

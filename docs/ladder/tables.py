@@ -13,6 +13,7 @@
     table claims              how many claims each page has, so that none gets lost unseen
     table parity programs     how often the executor counts what ncu counts
     table parity differences  where it does not, and why
+    table random_programs     how many of tests/fuzz do what they did on a GPU; why others do not
     table kernel FILE NAME    what ncu and the executor count of one launch of NAME
     table ptx forms           the PTX that the executor accepts; words, specials, directives
     table findings            wrong programs: what the executor and the sanitizer find
@@ -88,7 +89,8 @@ from ladder import counts, forms, pages, prose
 from ladder.figures import (
     asked, budget_figure, counters_figure, drawings, error_figure, traces, two_gpus_figure
 )
-from ladder.measured import all_reduce, cases, latency, parity_data, peers, pitfalls, records, sanitizer, speed, sweep
+from ladder.measured import (
+    all_reduce, cases, latency, parity_data, peers, pitfalls, random_programs, records, sanitizer, speed, sweep)
 from ladder.measured.records import SIZE, parse_size
 from ladder.pages import Problem
 
@@ -584,6 +586,17 @@ def table_parity(args, page):
     if len(args) != 1 or args[0] not in views:
         raise ValueError(f"write: table parity {' or '.join(views)}")
     return views[args[0]](records.root_of(page), page)
+
+
+def table_random_programs(args, page):
+    root = records.root_of(page)
+    found = random_programs.causes((root / random_programs.ASIDE).read_text())
+    whole = random_programs.recorded((root / random_programs.RECORD).read_text())
+    aside = [sum(map(len, seeds)) for seeds in zip(*((one.results, one.counters) for one in found))]
+    rows = [["all that were recorded", *(f"{n:,}" for n in whole)],
+            ["equal here", *(f"{n - other:,}" for n, other in zip(whole, aside))]]
+    rows += [[one.words, *(f"{len(seeds):,}" if seeds else "" for seeds in (one.results, one.counters))] for one in found]
+    return _table(["random programs", "results", "counters"], rows, "lrr")
 
 
 def table_kernel(args, page):

@@ -34,9 +34,10 @@ ROOT = HERE.parent.parent
 
 import generate
 from ladder import ncu, toolchain
+from ladder.measured import random_programs
 
-RECORD = HERE / "h200.txt"
-ASIDE = HERE / "aside.txt"
+RECORD = ROOT / random_programs.RECORD
+ASIDE = ROOT / random_programs.ASIDE
 SOURCES = ("generate.py", "palette.py", "palette.txt", "harness.h")
 BATCH = 50  # Programs in a file: most of nvcc's time is theirs, not the headers'.
 CORES = len(os.sched_getaffinity(0))
@@ -315,9 +316,8 @@ def spread(seeds, count):
 @functools.cache
 def set_aside():
     """("result" or "counters", seed) of what the record cannot be compared with."""
-    text = re.sub("#.*", "", ASIDE.read_text())
-    return {(kind, int(seed)) for kind, seeds in re.findall(r"^(result|counters):([\d\s]+)", text, re.M)
-            for seed in seeds.split()}
+    return {(kind, seed) for cause in random_programs.causes(ASIDE.read_text())
+            for kind, seeds in (("result", cause.results), ("counters", cause.counters)) for seed in seeds}
 
 
 def judge(known, seed, answer, counted):

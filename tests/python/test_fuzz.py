@@ -12,6 +12,7 @@ from unittest import mock
 import palette
 import fuzz
 import generate
+from ladder.measured import random_programs
 
 FUZZ = pathlib.Path(__file__).resolve().parents[1] / "fuzz"
 
@@ -50,6 +51,25 @@ class Programs(unittest.TestCase):
         every = frozenset(generate.numbers(program.pieces))
         self.assertLess(len(program.text("k", every)), len(program.text("k")) / 2)
         self.assertEqual(list(generate.numbers(program.pieces, every)), [])
+
+
+class Aside(unittest.TestCase):
+    def test_a_cause_has_words_and_seeds(self):
+        one, other = random_programs.causes("# All.\n\n## a\n# Why.\nresult:\n  3\n  5\ncounters:\n  3\n\n## b\ncounters: 7\n")
+        self.assertEqual(one, random_programs.Cause("a", frozenset((3, 5)), frozenset((3,))))
+        self.assertEqual(other, random_programs.Cause("b", frozenset(), frozenset((7,))))
+
+    def test_a_cause_without_seeds_is_told(self):
+        with self.assertRaisesRegex(ValueError, "'b' lists no seeds"):
+            random_programs.causes("## a\nresult: 3\n## b\nresults: 5\n")
+
+    def test_each_seed_has_one_cause(self):
+        for kind in ("results", "counters"):
+            seeds = [seed for cause in random_programs.causes(fuzz.ASIDE.read_text()) for seed in getattr(cause, kind)]
+            self.assertEqual(len(seeds), len(set(seeds)))
+
+    def test_what_was_recorded_is_counted(self):
+        self.assertEqual(random_programs.recorded("0: - 1a 2b\n10: 3c - -\n7 = 1 2\n"), (3, 1))
 
 
 class Records(unittest.TestCase):

@@ -78,6 +78,13 @@ enum class Strength : uint8_t {
   kStrong,    // atomics, ld.acquire, a volatile load that waits
 };
 
+// What ptxas makes of an atomic.
+enum class AtomicForm : uint8_t {
+  kAnswer,     // one that brings the old value back
+  kReduction,  // one that answers nothing: nobody needs the old value
+  kLoadFirst,  // of 16 bits: loads the word around them, and swaps that
+};
+
 // A plain load whose value goes into a compare-and-swap of the same word, and
 // nowhere else: an old value does no harm, it only makes the exchange fail.
 enum class Guess : uint8_t {
@@ -139,8 +146,8 @@ struct alignas(64) Instruction {
   bool for_block = false;  // a fence or atomic of which others know nothing
   bool mask_is_active = false;  // a collective's mask came from activemask
   bool orders = false;          // a collective that orders memory: bar.warp
-  bool reduction = false;       // an atomic that ptxas makes a reduction
-  bool pure = false;            // computes registers from registers
+  AtomicForm atomic_form = AtomicForm::kAnswer;
+  bool pure = false;  // computes registers from registers
   Spread spread = Spread::kWhole;
   uint8_t spread_operands = 0;  // kBits to kMoved: all others decide as a whole
   bool takes_carry = false, gives_carry = false;  // CC.CF

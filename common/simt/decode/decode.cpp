@@ -136,20 +136,26 @@ const std::map<std::string, Clock>& clock_names() {
 }
 
 // An atomic whose result is never read is a reduction: ptxas issues RED, which
-// answers nothing. Exchange and compare-and-swap have no such form.
-void find_unread_atomics(Function& function) {
+// answers nothing. Exchange and compare-and-swap have no such form, and no
+// atomic has one of 16 bits.
+void find_atomic_forms(Function& function) {
   std::set<Place> read;
   for (const Instruction& ins : function.code) {
     read.insert(ins.guard);
     read.insert(ins.sources().begin(), ins.sources().end());
     for (const Address& a : ins.addresses()) read.insert(a.base);
   }
+  read.erase(kNowhere);
   for (Instruction& ins : function.code) {
-    if (!ins.statement || ins.statement->name() != "atom") continue;
-    const bool unread =
-        ins.result(0) == kNowhere || !read.contains(ins.result(0));
-    ins.reduction = unread && ins.update != Update::kExchange &&
-                    ins.update != Update::kCompareAndSwap;
+    if (!ins.statement) continue;
+    const std::string& op = ins.statement->name();
+    if (op != "atom" && op != "red") continue;
+    const bool answers = ins.update == Update::kExchange ||
+                         ins.update == Update::kCompareAndSwap ||
+                         (ins.result_count && read.contains(ins.result(0)));
+    ins.atomic_form = ins.element_bytes == 2 ? AtomicForm::kLoadFirst
+                      : answers              ? AtomicForm::kAnswer
+                                             : AtomicForm::kReduction;
   }
 }
 
@@ -324,7 +330,7 @@ class Decoder : public OperandReader {
     function.stack_bytes = align_up(function.stack_bytes, 16);
     find_reconvergence(function);
     apply_ptxas_model(function);
-    find_unread_atomics(function);
+    find_atomic_forms(function);
     find_origins(function, program_);
     find_uses(function, program_);
     find_spread(function);

@@ -126,8 +126,8 @@ void meet_others(Warp& warp, const Instruction& ins, const Access& a,
   const int here = warp.block->grid->shape.device;
   const uint64_t bytes = distinct_bytes(a, mask);
   if (a.use != Use::kLoad) peers().note_stored(here, where.device, bytes);
-  if (a.use == Use::kLoad ||
-      (a.use == Use::kAtomic && ins.result_count && !ins.reduction))
+  if (a.use == Use::kLoad || (a.use == Use::kAtomic && ins.result_count &&
+                              ins.atomic_form != AtomicForm::kReduction))
     peers().note_loaded(where.device, here, bytes);
 }
 

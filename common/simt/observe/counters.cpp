@@ -77,6 +77,15 @@ void count_global(const Access& a, MemoryCounts& c) {
   }
 }
 
+// The words of 4 bytes that hold what an access means.
+void count_words(const Access& a, MemoryCounts& c) {
+  Access words(a.operand, 4, Use::kLoad);
+  words.mask = a.mask;
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1)
+    words.address[first_lane(rest)] = a.address[first_lane(rest)] & ~3ull;
+  count_global(words, c);
+}
+
 // Each bank delivers one of its words a pass; lanes that want the same word
 // share it. So many passes do the lanes of one phase need.
 int passes(const Access& a, uint32_t mask) {
@@ -152,12 +161,14 @@ void InstructionCounts::add(const InstructionCounts& other) {
   barriers += other.barriers;
   global.add(other.global);
   shared.add(other.shared);
+  words.add(other.words);
 }
 
 void Counters::access(const Instruction& ins, const Access& access) {
   InstructionCounts& c = sites_[ins.site];
   if (access.space == Space::kShared) return count_shared(access, c.shared);
   count_global(access, c.global);
+  if (ins.atomic_form == AtomicForm::kLoadFirst) count_words(access, c.words);
   if (access.dense) {
     const uint64_t bytes = uint64_t{access.bytes} * kLanes;
     return touch(access.address[0] / 32, (access.address[0] + bytes - 1) / 32);

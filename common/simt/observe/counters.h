@@ -39,6 +39,7 @@ struct InstructionCounts {
   uint64_t machine_issued = 0, machine_lanes = 0;  // what they skip here
   uint64_t barriers = 0;                           // warps that came to one
   MemoryCounts global, shared;
+  MemoryCounts words;  // global: loads before atomics of 16 bits
 
   void add(const InstructionCounts& other);
 };

@@ -71,8 +71,9 @@ struct Totals {
     if (ins.jumps) all.branches += c.issued;
     const std::string& op = ins.statement ? ins.statement->name() : "";
     if (op == "atom" || op == "red") {
-      (op == "red" || ins.reduction ? global_reduction : global_atomic)
-          .add(c.global);
+      const bool answers = ins.atomic_form != AtomicForm::kReduction;
+      (answers ? global_atomic : global_reduction).add(c.global);
+      global_load.add(c.words);
       shared_atomics += c.shared.requests;
     } else {
       (op == "st" ? global_store : global_load).add(c.global);
