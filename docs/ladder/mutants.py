@@ -1,6 +1,7 @@
 """The bugs that the pages propose to plant: what each changes, and what its run says.
 
     <!-- break FILE: 'old' -> 'new'; red: TEST CASE OR FINDING -->
+    <!-- break HEADER in FILE: ... -->     where several files beside it include the header
 
 A header is broken for the chapter's file that includes it. weave.py shows them, tests/breaks.py judges them; both build one program of all,
 and what a program has said without a GPU is kept in build/breaks.
@@ -31,7 +32,7 @@ COLUMNS = 80
 
 QUOTED = r"'(?:[^'\\\n]|\\.)*'"
 ITEM = re.compile(
-    rf"(?P<file>\S+):\s+(?P<old>{QUOTED}(?:\s+{QUOTED})*)\s*->\s*"
+    rf"(?P<file>\S+?)(?:\s+in\s+(?P<includer>\S+))?:\s+(?P<old>{QUOTED}(?:\s+{QUOTED})*)\s*->\s*"
     rf"(?P<new>{QUOTED}(?:\s+{QUOTED})*)\s*;\s*red:\s*(?P<red>\S.*)",
     re.S,
 )
@@ -114,10 +115,10 @@ class Run:
 def parse(directive, page):
     item = ITEM.fullmatch(directive.args)
     if not item:
-        raise Problem("write: break FILE: 'old' -> 'new'; red: TEST CASE OR FINDING")
+        raise Problem("write: break FILE: 'old' -> 'new'; red: TEST CASE OR FINDING, or HEADER in FILE: ...")
     edited = pages.relative_file(page, item["file"])
     header = edited if edited.suffix == ".h" else None
-    source = _includer(header, page.root) if header else edited
+    source = _includer(header, item["includer"], page.root) if header else edited
     if source.suffix != ".cu":
         raise Problem(f"{source.name} is no .cu that fulfils a contract")
     old, new = _unquote(item["old"]), _unquote(item["new"])
@@ -133,12 +134,13 @@ def _include(root, header):
     return f'#include "{header.relative_to(root)}"'
 
 
-def _includer(header, root):
-    """The one file beside a header that fulfils a contract with it."""
+def _includer(header, named, root):
+    """The file beside a header that fulfils a contract with it: the one that is named, or the only one."""
     beside = [path for path in sorted(header.parent.glob("*.cu")) if path.name.count(".") == 1
-              and _include(root, header) in path.read_text()]
+              and path.name == (named or path.name) and _include(root, header) in path.read_text()]
     if len(beside) != 1:
-        raise Problem(f"{header.name} is included by {len(beside)} files beside it, need exactly 1")
+        raise Problem(f"{header.name} is included by {len(beside)} files beside it, need exactly 1: "
+                      f"write '{header.name} in FILE.cu'")
     return beside[0]
 
 
