@@ -1,5 +1,6 @@
 """What a student types, and what is said to it."""
 
+import functools
 import os
 import pathlib
 import signal
@@ -149,9 +150,10 @@ class StudentTest(unittest.TestCase):
         self.says("start 03")
         said = self.mine / "said"
         env = os.environ | {"BACKEND": "cpu", "PYTHONPATH": "common", "MINE": str(self.mine)}
-        with open(said, "w") as out:
+        interruptible = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+        with open(said, "w") as out:  # What runs in the background of a script would ignore the signal.
             watching = subprocess.Popen([sys.executable, "-m", "classroom.student", "watch", "03"], cwd=ROOT,
-                                        env=env, stdout=out, stderr=out)
+                                        env=env, stdout=out, stderr=out, preexec_fn=interruptible)
         self.addCleanup(watching.kill)
         self.wait_for(said, "Stuck?")
         self.fill_in()

@@ -135,7 +135,7 @@ class Tables(unittest.TestCase):
                         "coarsening", "sweep", "error_speed", "fastest", "tried",
                         "turns", "turn_ns", "latency_us", "meetings", "all_reduce",
                         "peers", "peer", "cases", "latency", "pitfall", "arbitration", "kernel", "ptx",
-                        "read_us"):  # Of no chapter's record, or of a sum's.
+                        "read_us", "random_programs"):  # Of no chapter's record, or of a sum's.
                 continue
             args = {"value": ["relu.cu", "2^28"]}.get(kind, [])
             if name in ("floor_us", "sms", "clock"):

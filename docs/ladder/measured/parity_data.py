@@ -77,7 +77,7 @@ RELATIVE = 0.10  # For loops that lanes leave one by one.
 
 @dataclasses.dataclass(frozen=True)
 class Launch:
-    kernel: str  # Without namespaces and parameters, with template arguments.
+    kernel: str  # Without parameters, with template arguments.
     grid: list
     block: list
     ncu: dict  # metric -> number
@@ -111,7 +111,8 @@ class Exception_:
 
 
 def base(kernel):
-    return kernel.partition("<")[0]
+    """Without namespaces, which ncu leaves out, and template arguments."""
+    return kernel.partition("<")[0].rpartition("::")[2]
 
 
 # ncu counts wavefronts by hardware, and by instruction. Where blocks share an SM, the
