@@ -561,6 +561,28 @@ TEST_CASE("gpu_kernel shifts packs of every length and type") {
                    {3, x, 2}));
 }
 
+// A race would tell: the input and the output lie side by side, and nothing
+// else is in that memory.
+TEST_CASE("gpu_kernel reads nothing of its neighbours") {
+  constexpr int64_t kOne = 1;
+  for (const int64_t n : {37, 4099}) {
+    for (const bool input_first : {true, false}) {
+      DeviceArray<float> both(std::vector<float>(2 * n, 1.f));
+      float* const y = both.data() + (input_first ? n : 0);
+      const float* const x = both.data() + (input_first ? 0 : n);
+      const int type = static_cast<int>(Type::kFloat);
+      const AnyArray out = {y, type, 1, &n, &kOne},
+                     in = {x, type, 1, &n, &kOne};
+      const AnyArray arrays[] = {out, in, in};
+      const AnyStrided asked = {"add float", 0, 3, arrays};
+      REQUIRE(any_strided(&asked, nullptr) == nullptr);
+      const std::vector<float> seen = both.to_host();
+      for (int64_t i = 0; i < n; ++i)
+        REQUIRE(seen[i + (input_first ? n : 0)] == 2.f);
+    }
+  }
+}
+
 TEST_CASE("gpu_kernel works in place") {
   for (const int64_t offset : {0, 1, 3}) {
     for (Case c : {plain("relu float", {1025}, std::vector(2, Type::kFloat)),
