@@ -3,8 +3,8 @@
 // New:   the functor takes one half and knows nothing of packs; the engine
 //        brings it eight at a time.
 // Why:   whoever adds a function writes one formula, for arrays of any kind.
-// Price: two halves that lie side by side are computed one by one, where
-//        chapter 13's engine rounds a pair at once.
+// Price: each half is computed by itself, with an exact division; chapter 13
+//        rounds a pair at once, and divides less exactly.
 
 #include <cstdio>
 #include <cstdlib>
