@@ -377,7 +377,8 @@ Tasks tasks_of_both(const void* to, const void* from) {
 void require_reach(cudaStream_t stream, const void* to) {
   const int device = queue_of(stream).device;
   const std::optional<int> home = home_of(to);
-  require(!home || peers().may_access(device, *home), cudaErrorInvalidValue,
+  if (!home) return;
+  require(peers().may_access(device, *home), cudaErrorInvalidValue,
           "dst = ", to, " is device ", *home, "'s, and device ", device,
           " fills it; call cudaSetDevice(", device,
           "), cudaDeviceEnablePeerAccess(", *home, ", 0) before");
