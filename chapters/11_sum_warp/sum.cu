@@ -15,11 +15,12 @@
 
 namespace {
 
-constexpr int kBlock = 1024;
-constexpr int kCoarse = 2;  // Packs that a thread loads at once.
-constexpr int kTile = kCoarse * kBlock;
-constexpr int kFewTiles = 2;      // One block adds them up sooner than two.
-constexpr int kMostBlocks = 256;  // The last has a thread for each other one.
+constexpr int kBlock = 256;       // Of a short array: a tile for each.
+constexpr int kLongBlock = 512;   // Of a long one.
+constexpr int kCoarse = 8;        // Packs that a thread loads at once.
+constexpr int kMostBlocks = 256;  // More words would take longer to collect.
+constexpr int kWords = kMostBlocks / kLanes;  // For each lane that does so.
+constexpr int kPerSm = 2;  // Leaves a thread registers for all its loads.
 
 struct alignas(8) Word {
   float sum;
@@ -29,32 +30,53 @@ struct alignas(8) Word {
 using Shared = cuda::atomic_ref<Word, cuda::thread_scope_device>;
 constexpr auto kRelaxed = cuda::memory_order_relaxed;
 
-__device__ float take(Word& left) {
-  Word word;
-  do word = Shared(left).load(kRelaxed);
-  while (!word.is_there);
-  Shared(left).store({}, kRelaxed);
-  return word.sum;
+// The sum of a lane's words, every 32nd. It asks for all of them before it
+// looks at any: one by one, each would be another trip to the L2 cache.
+__device__ float take(Word* words, int count) {
+  Word mine[kWords];
+  for (Word& word : mine) word = {0.f, 1};  // Where none has to come.
+  bool all = false;
+  while (!all) {
+    for (int k = 0, i = threadIdx.x; k < kWords; ++k, i += kLanes) {
+      if (i < count) mine[k] = Shared(words[i]).load(kRelaxed);
+    }
+    all = true;
+    for (const Word& word : mine) all &= word.is_there;
+  }
+  for (int i = threadIdx.x; i < count; i += kLanes) {
+    Shared(words[i]).store({}, kRelaxed);
+  }
+
+  float sum = 0.f;
+  for (const Word& word : mine) sum += word.sum;
+  return sum;
 }
 
-__global__ void sum_kernel(const float* __restrict__ x, float* __restrict__ out,
-                           Peeled at, int64_t n, Word* words) {
+template <int kBlock, bool kOneTile>
+__global__ void __launch_bounds__(kBlock, kPerSm)
+    sum_kernel(const float* __restrict__ x, float* __restrict__ out, Peeled at,
+               int64_t n, Word* words) {
   const unsigned last = gridDim.x - 1;
 
-  float sum = thread_sum<kBlock, kCoarse>(x, at, n);
-  if (blockIdx.x == last && threadIdx.x < last) sum += take(words[threadIdx.x]);
-  sum = block_sum<kBlock>(sum);
+  const float mine = thread_sum<kBlock, kCoarse, kOneTile>(x, at, n);
+  float sum = block_sum<kBlock>(mine);
+  if (threadIdx.x >= kLanes) return;
+  if (blockIdx.x == last) sum += warp_sum(take(words, last));
   if (threadIdx.x > 0) return;
   if (blockIdx.x == last) *out = sum;
   if (blockIdx.x < last) Shared(words[blockIdx.x]).store({sum, 1}, kRelaxed);
 }
 
-int64_t tiles_for(int64_t packs) { return (packs + kTile - 1) / kTile; }
-
+int block_for(int64_t packs) {
+  return packs <= kMostBlocks * kCoarse * kBlock ? kBlock : kLongBlock;
+}
+int64_t tiles_for(int64_t packs) {
+  const int tile = kCoarse * block_for(packs);
+  return std::max<int64_t>(1, (packs + tile - 1) / tile);
+}
 // How many depends on the packs alone, so every GPU adds in the same order.
 int64_t blocks_for(int64_t packs) {
-  const int64_t tiles = tiles_for(packs);
-  return tiles <= kFewTiles ? 1 : std::min<int64_t>(tiles, kMostBlocks);
+  return std::min<int64_t>(tiles_for(packs), kMostBlocks);
 }
 
 }  // namespace
@@ -64,7 +86,12 @@ void sum(const float* x, float* out, int64_t n, float* scratch,
   const Peeled at = peel(x, n);
   const auto lent = reinterpret_cast<uintptr_t>(scratch);
   auto* words = reinterpret_cast<Word*>(lent + lent % sizeof(Word));
-  sum_kernel<<<blocks_for(at.packs), kBlock, 0, stream>>>(x, out, at, n, words);
+  const int block = block_for(at.packs);
+  const auto kernel = block == kBlock ? sum_kernel<kBlock, true>
+                      : tiles_for(at.packs) <= kMostBlocks
+                          ? sum_kernel<kLongBlock, true>
+                          : sum_kernel<kLongBlock, false>;
+  kernel<<<blocks_for(at.packs), block, 0, stream>>>(x, out, at, n, words);
   CUDA_CHECK(cudaGetLastError());
 }
 
@@ -74,7 +101,9 @@ int64_t sum_scratch_floats(int64_t n) { return 2 * blocks_for(n / kPack) - 1; }
 SumPromise sum_promise(int64_t n) {
   const int64_t blocks = blocks_for(n / kPack);
   const int64_t tiles = (tiles_for(n / kPack) + blocks - 1) / blocks;
-  return {.depth = thread_depth<kCoarse>(tiles) + 1 + 2 * kBlockDepth<kBlock>,
-          .same_bits = true,
-          .denormals = true};
+  const int64_t words = kWords + kBlockDepth<kLanes> + 1;
+  return {
+      .depth = thread_depth<kCoarse>(tiles) + kBlockDepth<kLongBlock> + words,
+      .same_bits = true,
+      .denormals = true};
 }

@@ -15,11 +15,12 @@
 
 namespace {
 
-constexpr int kBlock = 1024;
-constexpr int kCoarse = 2;  // Packs that a thread loads at once.
-constexpr int kTile = kCoarse * kBlock;
-constexpr int kFewTiles = 2;      // One block adds them up sooner than two.
-constexpr int kMostBlocks = 256;  // The last has a thread for each other one.
+constexpr int kBlock = 256;       // Of a short array: a tile for each.
+constexpr int kLongBlock = 512;   // Of a long one.
+constexpr int kCoarse = 8;        // Packs that a thread loads at once.
+constexpr int kMostBlocks = 256;  // More words would take longer to collect.
+constexpr int kWords = kMostBlocks / kLanes;  // For each lane that does so.
+constexpr int kPerSm = 2;  // Leaves a thread registers for all its loads.
 
 struct alignas(8) Word {
   float sum;
@@ -29,32 +30,49 @@ struct alignas(8) Word {
 using Shared = cuda::atomic_ref<Word, cuda::thread_scope_device>;
 constexpr auto kRelaxed = cuda::memory_order_relaxed;
 
-__device__ float take(Word& left) {
-  // >>> Your code, at most 5 lines: load the word through Shared(left) until
-  // its sum is there; store an empty one, for the next call; return the sum.
-  return 0.f;  // Remove this line.
+// The sum of a lane's words, every 32nd. It asks for all of them before it
+// looks at any: one by one, each would be another trip to the L2 cache.
+__device__ float take(Word* words, int count) {
+  Word mine[kWords];
+  for (Word& word : mine) word = {0.f, 1};  // Where none has to come.
+  bool all = false;
+  // >>> Your code, at most 10 lines: until all are there, load the words i, i +
+  // 32, ... through Shared, each if i < count, and then look at their marks.
+  // After that store an empty word in the place of each, for the next call.
+  (void)all, (void)kRelaxed;  // Remove this line.
   // <<<
+
+  float sum = 0.f;
+  for (const Word& word : mine) sum += word.sum;
+  return sum;
 }
 
-__global__ void sum_kernel(const float* __restrict__ x, float* __restrict__ out,
-                           Peeled at, int64_t n, Word* words) {
+template <int kBlock, bool kOneTile>
+__global__ void __launch_bounds__(kBlock, kPerSm)
+    sum_kernel(const float* __restrict__ x, float* __restrict__ out, Peeled at,
+               int64_t n, Word* words) {
   const unsigned last = gridDim.x - 1;
 
-  float sum = thread_sum<kBlock, kCoarse>(x, at, n);
-  // >>> Your code, at most 5 lines: thread i of block `last` takes words[i] if
-  // i < last, and adds it to `sum`. Every thread comes to block_sum<kBlock>(),
-  // which adds up the block's sums. Thread 0 then writes what it returns: of
-  // block `last` to *out, of any other to the block's word, with a mark of 1.
-  (void)last, (void)sum, (void)take, (void)kRelaxed;  // Remove this line.
+  const float mine = thread_sum<kBlock, kCoarse, kOneTile>(x, at, n);
+  float sum = block_sum<kBlock>(mine);
+  // >>> Your code, at most 5 lines: only the first warp goes on, whose lanes
+  // all have the block's sum. In block `last`, the lanes take the words, and
+  // their warp_sum() is added. Thread 0 then writes: of block `last` to *out,
+  // of any other to the block's word, with a mark of 1.
+  (void)last, (void)sum, (void)take;  // Remove this line.
   // <<<
 }
 
-int64_t tiles_for(int64_t packs) { return (packs + kTile - 1) / kTile; }
-
+int block_for(int64_t packs) {
+  return packs <= kMostBlocks * kCoarse * kBlock ? kBlock : kLongBlock;
+}
+int64_t tiles_for(int64_t packs) {
+  const int tile = kCoarse * block_for(packs);
+  return std::max<int64_t>(1, (packs + tile - 1) / tile);
+}
 // How many depends on the packs alone, so every GPU adds in the same order.
 int64_t blocks_for(int64_t packs) {
-  const int64_t tiles = tiles_for(packs);
-  return tiles <= kFewTiles ? 1 : std::min<int64_t>(tiles, kMostBlocks);
+  return std::min<int64_t>(tiles_for(packs), kMostBlocks);
 }
 
 }  // namespace
@@ -64,7 +82,12 @@ void sum(const float* x, float* out, int64_t n, float* scratch,
   const Peeled at = peel(x, n);
   const auto lent = reinterpret_cast<uintptr_t>(scratch);
   auto* words = reinterpret_cast<Word*>(lent + lent % sizeof(Word));
-  sum_kernel<<<blocks_for(at.packs), kBlock, 0, stream>>>(x, out, at, n, words);
+  const int block = block_for(at.packs);
+  const auto kernel = block == kBlock ? sum_kernel<kBlock, true>
+                      : tiles_for(at.packs) <= kMostBlocks
+                          ? sum_kernel<kLongBlock, true>
+                          : sum_kernel<kLongBlock, false>;
+  kernel<<<blocks_for(at.packs), block, 0, stream>>>(x, out, at, n, words);
   CUDA_CHECK(cudaGetLastError());
 }
 
@@ -74,7 +97,9 @@ int64_t sum_scratch_floats(int64_t n) { return 2 * blocks_for(n / kPack) - 1; }
 SumPromise sum_promise(int64_t n) {
   const int64_t blocks = blocks_for(n / kPack);
   const int64_t tiles = (tiles_for(n / kPack) + blocks - 1) / blocks;
-  return {.depth = thread_depth<kCoarse>(tiles) + 1 + 2 * kBlockDepth<kBlock>,
-          .same_bits = true,
-          .denormals = true};
+  const int64_t words = kWords + kBlockDepth<kLanes> + 1;
+  return {
+      .depth = thread_depth<kCoarse>(tiles) + kBlockDepth<kLongBlock> + words,
+      .same_bits = true,
+      .denormals = true};
 }

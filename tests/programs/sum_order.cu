@@ -9,11 +9,21 @@
 
 namespace {
 
-// What 32 lanes, or 32 warps, come to by shuffles.
+// What 32 lanes come to by shuffles.
 float joined(std::vector<float> sums) {
   for (int away = kLanes / 2; away > 0; away /= 2) {
     const std::vector<float> before = sums;
     for (int i = 0; i < kLanes; ++i) sums[i] = before[i] + before[i ^ away];
+  }
+  return sums[0];
+}
+
+// Neighbours first, then neighbouring pairs, and so on.
+float of_pairs(std::vector<float> sums) {
+  for (; sums.size() > 1; sums.resize(sums.size() / 2)) {
+    for (size_t i = 0; i < sums.size() / 2; ++i) {
+      sums[i] = sums[2 * i] + sums[2 * i + 1];
+    }
   }
   return sums[0];
 }
@@ -23,16 +33,20 @@ float of_block(const std::vector<float>& threads) {
   for (auto first = threads.begin(); first != threads.end(); first += kLanes) {
     warps.push_back(joined({first, first + kLanes}));
   }
-  return joined(warps);
+  return of_pairs(warps);
 }
 
 float of_thread(const float* x, int64_t head, int64_t n, int64_t first,
-                int64_t step) {
+                int64_t block, int64_t step) {
   const int64_t packs = (n - head) / kPack;
   float sums[kPack] = {};
   for (int64_t tile = first; tile < packs; tile += step) {
-    for (int64_t i = tile; i < tile + kTile && i < packs; i += kBlock) {
-      for (int j = 0; j < kPack; ++j) sums[j] += x[head + i * kPack + j];
+    for (int j = 0; j < kPack; ++j) {
+      float of_tile = 0.f;
+      for (int64_t i = tile; i < packs && i < tile + kCoarse * block;
+           i += block)
+        of_tile += x[head + i * kPack + j];
+      sums[j] += of_tile;
     }
   }
   const float sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
@@ -40,25 +54,34 @@ float of_thread(const float* x, int64_t head, int64_t n, int64_t first,
   return sum + x[first < head ? first : first + packs * kPack];
 }
 
+float of_words(const std::vector<float>& words) {
+  std::vector<float> lanes(kLanes);
+  for (size_t i = 0; i < words.size(); ++i) lanes[i % kLanes] += words[i];
+  return joined(lanes);
+}
+
 float on_the_host(const float* x, int64_t head, int64_t n) {
-  const int64_t blocks = blocks_for((n - head) / kPack);
+  const int64_t packs = (n - head) / kPack;
+  const int64_t blocks = blocks_for(packs), block = block_for(packs);
   std::vector<float> words;
   for (int64_t b = 0; b < blocks; ++b) {
-    std::vector<float> threads(kBlock);
-    for (int t = 0; t < kBlock; ++t) {
-      threads[t] = of_thread(x, head, n, b * kTile + t, blocks * kTile);
-      if (b == blocks - 1 && t < b) threads[t] += words[t];
+    std::vector<float> threads(block);
+    for (int64_t t = 0; t < block; ++t) {
+      const int64_t tile = kCoarse * block;
+      threads[t] = of_thread(x, head, n, b * tile + t, block, blocks * tile);
     }
     words.push_back(of_block(threads));
   }
-  return words.back();
+  const float last = words.back();
+  words.pop_back();
+  return words.empty() ? last : last + of_words(words);
 }
 
 }  // namespace
 
 int main() {
   std::mt19937 random(11);
-  for (const int64_t n : {1, 31, 1000, 16'391, 100'003, 2'500'001}) {
+  for (const int64_t n : {1, 31, 1000, 16'391, 100'003, 2'500'001, 5'000'001}) {
     for (const int64_t offset : {0, 1}) {
       std::vector<float> x(offset + n);
       for (float& v : x) v = static_cast<float>(random()) * 0x1p-20f - 1000.f;
