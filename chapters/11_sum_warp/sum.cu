@@ -1,7 +1,9 @@
 // Chapter 11: one launch, and the same bits in every run.
 //
-// New:   each block leaves its sum in a word with a mark, and the last block
-//        waits for these words and adds them up in an order that is fixed.
+// New:   each block leaves its sum in a word with a mark, and a warp of the
+// last
+//        block waits for these words and adds them up in an order that is
+//        fixed.
 // Why:   a word is there whole or not at all, so it needs no counter and no
 //        fence; whoever takes it clears it, ready for the next call.
 // Price: scratch that is 0 at first, and a block that waits: the others must
@@ -43,13 +45,17 @@ __device__ float take(Word* words, int count) {
     all = true;
     for (const Word& word : mine) all &= word.is_there;
   }
-  for (int i = threadIdx.x; i < count; i += kLanes) {
-    Shared(words[i]).store({}, kRelaxed);
-  }
 
   float sum = 0.f;
   for (const Word& word : mine) sum += word.sum;
   return sum;
+}
+
+// Makes them ready for the next call.
+__device__ void clear(Word* words, int count) {
+  for (int k = 0, i = threadIdx.x; k < kWords; ++k, i += kLanes) {
+    if (i < count) Shared(words[i]).store({}, kRelaxed);
+  }
 }
 
 template <int kBlock, bool kOneTile>
@@ -61,10 +67,13 @@ __global__ void __launch_bounds__(kBlock, kPerSm)
   const float mine = thread_sum<kBlock, kCoarse, kOneTile>(x, at, n);
   float sum = block_sum<kBlock>(mine);
   if (threadIdx.x >= kLanes) return;
-  if (blockIdx.x == last) sum += warp_sum(take(words, last));
-  if (threadIdx.x > 0) return;
-  if (blockIdx.x == last) *out = sum;
-  if (blockIdx.x < last) Shared(words[blockIdx.x]).store({sum, 1}, kRelaxed);
+  if (blockIdx.x == last) {
+    sum += warp_sum(take(words, last));
+    if (threadIdx.x == 0) *out = sum;
+    clear(words, last);
+  } else if (threadIdx.x == 0) {
+    Shared(words[blockIdx.x]).store({sum, 1}, kRelaxed);
+  }
 }
 
 int block_for(int64_t packs) {

@@ -1,7 +1,9 @@
 // Chapter 11: one launch, and the same bits in every run.
 //
-// New:   each block leaves its sum in a word with a mark, and the last block
-//        waits for these words and adds them up in an order that is fixed.
+// New:   each block leaves its sum in a word with a mark, and a warp of the
+// last
+//        block waits for these words and adds them up in an order that is
+//        fixed.
 // Why:   a word is there whole or not at all, so it needs no counter and no
 //        fence; whoever takes it clears it, ready for the next call.
 // Price: scratch that is 0 at first, and a block that waits: the others must
@@ -36,15 +38,21 @@ __device__ float take(Word* words, int count) {
   Word mine[kWords];
   for (Word& word : mine) word = {0.f, 1};  // Where none has to come.
   bool all = false;
-  // >>> Your code, at most 10 lines: until all are there, load the words i, i +
+  // >>> Your code, at most 7 lines: until all are there, load the words i, i +
   // 32, ... through Shared, each if i < count, and then look at their marks.
-  // After that store an empty word in the place of each, for the next call.
   (void)all, (void)kRelaxed;  // Remove this line.
   // <<<
 
   float sum = 0.f;
   for (const Word& word : mine) sum += word.sum;
   return sum;
+}
+
+// Makes them ready for the next call.
+__device__ void clear(Word* words, int count) {
+  for (int k = 0, i = threadIdx.x; k < kWords; ++k, i += kLanes) {
+    if (i < count) Shared(words[i]).store({}, kRelaxed);
+  }
 }
 
 template <int kBlock, bool kOneTile>
@@ -55,11 +63,12 @@ __global__ void __launch_bounds__(kBlock, kPerSm)
 
   const float mine = thread_sum<kBlock, kCoarse, kOneTile>(x, at, n);
   float sum = block_sum<kBlock>(mine);
-  // >>> Your code, at most 5 lines: only the first warp goes on, whose lanes
+  // >>> Your code, at most 8 lines: only the first warp goes on, whose lanes
   // all have the block's sum. In block `last`, the lanes take the words, and
-  // their warp_sum() is added. Thread 0 then writes: of block `last` to *out,
-  // of any other to the block's word, with a mark of 1.
-  (void)last, (void)sum, (void)take;  // Remove this line.
+  // their warp_sum() is added; thread 0 writes that to *out; and the lanes
+  // clear the words. In any other, thread 0 writes the sum to the block's word,
+  // with a mark of 1.
+  (void)last, (void)sum, (void)take, (void)clear;  // Remove this line.
   // <<<
 }
 
