@@ -67,13 +67,13 @@ __global__ void __launch_bounds__(kBlock, kPerSm)
   const float mine = thread_sum<kBlock, kCoarse, kOneTile>(x, at, n);
   float sum = block_sum<kBlock>(mine);
   if (threadIdx.x >= kLanes) return;
-  if (blockIdx.x == last) {
-    sum += warp_sum(take(words, last));
-    if (threadIdx.x == 0) *out = sum;
-    clear(words, last);
-  } else if (threadIdx.x == 0) {
-    Shared(words[blockIdx.x]).store({sum, 1}, kRelaxed);
+  if (blockIdx.x < last) {
+    if (threadIdx.x == 0) Shared(words[blockIdx.x]).store({sum, 1}, kRelaxed);
+    return;
   }
+  if (last > 0) sum += warp_sum(take(words, last));
+  if (threadIdx.x == 0) *out = sum;
+  clear(words, last);
 }
 
 int block_for(int64_t packs) {

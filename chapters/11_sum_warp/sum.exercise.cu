@@ -64,10 +64,10 @@ __global__ void __launch_bounds__(kBlock, kPerSm)
   const float mine = thread_sum<kBlock, kCoarse, kOneTile>(x, at, n);
   float sum = block_sum<kBlock>(mine);
   // >>> Your code, at most 8 lines: only the first warp goes on, whose lanes
-  // all have the block's sum. In block `last`, the lanes take the words, and
-  // their warp_sum() is added; thread 0 writes that to *out; and the lanes
-  // clear the words. In any other, thread 0 writes the sum to the block's word,
-  // with a mark of 1.
+  // all have the block's sum. In a block before `last`, thread 0 writes it to
+  // the block's word, with a mark of 1. In block `last`, the lanes take the
+  // words, if there are any, and their warp_sum() is added; thread 0 writes
+  // *out; and the lanes clear the words.
   (void)last, (void)sum, (void)take, (void)clear;  // Remove this line.
   // <<<
 }
