@@ -171,6 +171,7 @@ TARGET   := -gencode arch=compute_90,code=compute_90 --no-compress \
 # Without a GPU what only prints need not be fast at all, nor what only launches.
 OPTIMISED := -O1
 HOST     := -O0
+LINKER   := $(if $(shell type -P ld.gold),-fuse-ld=gold)  # In half the time, where it is there.
 $(HARNESS)/%.o: CXXFLAGS += -O0
 RUNTIME  := $(B)/libnccl.a $(B)/libsimt.a
 LDLIBS   := -pthread
@@ -219,7 +220,7 @@ $(quietly_compile_cpp)
 endef
 define link
 @echo "link  $@"
-@$(CXX) $(SANITIZED) $(filter %.o %.a,$^) $(LDFLAGS) $(LDLIBS) -o $@
+@$(CXX) $(SANITIZED) $(LINKER) $(filter %.o %.a,$^) $(LDFLAGS) $(LDLIBS) -o $@
 endef
 
 $(B)/%.o: %.cu $(B)/settings
