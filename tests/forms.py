@@ -5,8 +5,8 @@
     tests/forms.py --record FILE   writes what this machine answers, on a GPU
 
 The forms come from the decoder's own list (docs/forms.cpp). Of each line of it,
-programs are made that execute its forms, each on 32 lanes of edge and random
-operands, and print a hash of what they left in registers and in memory. An H200
+a kernel is made that executes its forms, each on 32 lanes of edge and random
+operands, and prints a hash of what they left in registers and in memory. An H200
 answered: tests/simt/forms.h200.txt, a form and its hash a line. The rows of
 tests/simt/arithmetic/*.cu have more operands, and count as answers, too.
 
@@ -205,7 +205,7 @@ def kernel(name, line_forms, backend):
 
 
 def source(lines, backend):
-    """A program: a kernel for each line, and what prints their results."""
+    """The program: a kernel for each line, and what prints their results."""
     kernels, calls = [], []
     for n, (line, line_forms) in enumerate(lines):
         kernels.append(kernel(f"line{n}", line_forms, backend))
@@ -277,25 +277,21 @@ CALLS}
 def answers(backend, accepted):
     """form -> hash, of this machine."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    targets = []
-    for n, (title, lines) in enumerate(accepted.groups.items()):
-        wanted = [(line, [f for f in chosen(accepted.all[line]) if not elsewhere(f)]) for line in lines]
-        text = source([pair for pair in wanted if pair[1]], backend)
-        file = FOLDER / f"group{n}.cu"
-        if not file.is_file() or file.read_text() != text:
-            file.write_text(text)
-        targets.append(f"build/{backend}/build/forms/group{n}.program")
-    made = toolchain.make(ROOT, backend, "-k", *targets)
+    lines = [line for group in accepted.groups.values() for line in group]
+    wanted = [(line, [f for f in chosen(accepted.all[line]) if not elsewhere(f)]) for line in lines]
+    text = source([pair for pair in wanted if pair[1]], backend)
+    file = FOLDER / "forms.cu"
+    if not file.is_file() or file.read_text() != text:
+        file.write_text(text)
+    target = f"build/{backend}/build/forms/forms.program"
+    made = toolchain.make(ROOT, backend, target)
     if made.returncode:
-        raise pages.Problem(f"the programs do not compile:\n{made.stdout[-4000:]}")
-    found = {}
-    for target in targets:
-        done = subprocess.run([ROOT / target], capture_output=True, text=True, timeout=SECONDS,
-                              env={"SIMT_CHECKS": "off", "SIMT_COUNTERS": "off"})
-        if done.returncode:
-            raise pages.Problem(f"{target} ended with {done.returncode}:\n{done.stderr[-2000:]}")
-        found |= dict(row.split("\t") for row in done.stdout.splitlines())
-    return found
+        raise pages.Problem(f"the program does not compile:\n{made.stdout[-4000:]}")
+    done = subprocess.run([ROOT / target], capture_output=True, text=True, timeout=SECONDS,
+                          env={"SIMT_CHECKS": "off", "SIMT_COUNTERS": "off"})
+    if done.returncode:
+        raise pages.Problem(f"{target} ended with {done.returncode}:\n{done.stderr[-2000:]}")
+    return dict(row.split("\t") for row in done.stdout.splitlines())
 
 
 def arithmetic():

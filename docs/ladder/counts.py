@@ -133,7 +133,7 @@ def built(root, source, suffix):
     target = _target(root, source, suffix)
     together = source in _chapter_sources(root) and not _make_all(root, suffix)
     if not together and (failed := _make(root, target)):
-        raise Problem(f"{source.name} cannot be counted:\n{failed}")
+        raise Problem(f"{source.name} cannot be built:\n{failed}")
     return root / target
 
 

@@ -213,8 +213,15 @@ class Workshop:
             of_chapters = [h for h in together.headers(self.root, path) if "chapters/" in h]
             return together.op(path), *of_chapters
 
-        groups = together.gather(sorted(set(sources)), key)
-        return together.build(self.root, self.backend, groups, ".run")
+        wanted = set(sources)
+        groups = together.gather(sorted(wanted | self._wrong_in_some_way()), key)
+        return together.build(self.root, self.backend, [g for g in groups if wanted.intersection(g)], ".run")
+
+    def _wrong_in_some_way(self):
+        """All mutants, wrong kernels and exercises: compiled with those that are wanted, one
+        program serves each suite that runs some of it."""
+        places = "tests/wrong/*.cu", "chapters/*/*.exercise.cu"
+        return {*map(self._plant, collect(self.root)), *(file for place in places for file in self.root.glob(place))}
 
     def _remembered(self, source, options):
         """A GPU need not do the same again; the executor does."""

@@ -295,7 +295,7 @@ class Tables(unittest.TestCase):
 
     def test_a_program_that_cannot_be_built_is_not_counted(self):
         self.write("Makefile", "%:\n\t@echo no compiler; exit 1\n")
-        with self.assertRaisesRegex(ValueError, "cannot be counted:\n.*no compiler"):
+        with self.assertRaisesRegex(ValueError, "cannot be built:\n.*no compiler"):
             self.render("table", "counters", "n=4096")
 
     def test_figure_block(self):

@@ -21,6 +21,8 @@ from ladder.measured.parity_data import METRICS, Launch, Parity
 from ladder.measured.program_record import run_or_raise
 from ladder.measured.records import RecordError
 from ladder.pages import ROOT
+from ladder.together import CHOICE, gather, plain
+from ladder.together import build as build_together
 
 
 def programs():
@@ -49,14 +51,26 @@ def build(backend, wanted):
 # ---- The executor ------------------------------------------------------------
 
 
-def count_by_executor(program):
+def build_for_executor(wanted):
+    """Program -> the binary that runs it; those that are no chapter's share one."""
+    own = [ROOT / program for program in wanted if not program.startswith("chapters/")]
+    with toolchain.alone(ROOT):
+        built = build_together(ROOT, "cpu", gather(own), ".program")
+    for path, program in built.items():
+        if isinstance(program, str):
+            raise RecordError(f"{path.name} cannot be built:\n{program}")
+    build("cpu", [program for program in wanted if ROOT / program not in built])
+    return {program: built.get(ROOT / program) or binary("cpu", program) for program in wanted}
+
+
+def count_by_executor(program, built):
     """[Launch] with an empty ncu side."""
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
         # The checks would tell what they find; here only numbers matter.
-        run_or_raise([binary("cpu", program)],
+        run_or_raise(["env", f"{CHOICE}={program}", built],
                      SIMT_REPORT=report.name, SIMT_CHECKS="off")
         launches = json.load(report)["launches"]
-    return [Launch(ncu.short_name(one["kernel"]), one["grid"], one["block"], {},
+    return [Launch(ncu.short_name(plain(one["kernel"])), one["grid"], one["block"], {},
                    {m: parity_data.short(one["metrics"][m]) for m in METRICS})
             for one in launches]
 
@@ -112,13 +126,13 @@ def context():
 
 def record_both():
     wanted, told = programs(), context()
-    for backend in ("gpu", "cpu"):
-        build(backend, wanted)
+    build("gpu", wanted)
+    built = build_for_executor(wanted)
     counted = {}
     for program in wanted:
         print(f"{program} ...", flush=True)
         counted[program] = together(program, count_by_ncu(program),
-                                    count_by_executor(program))
+                                    count_by_executor(program, built[program]))
     path = bench.DATA / records.gpu_folder(told["gpu"]) / told["date"] / "parity.json"
     return path, Parity(told, counted)
 
@@ -126,10 +140,10 @@ def record_both():
 def count_executor_again(known, wanted):
     """ncu's side as it is known, beside what the executor counts now."""
     counted = [program for program in wanted if program in known.programs]
-    build("cpu", counted)
+    built = build_for_executor(counted)
     return Parity(known.context, {
         program: together(program, known.programs[program],
-                          count_by_executor(program))
+                          count_by_executor(program, built[program]))
         for program in counted}, known.ties)
 
 
