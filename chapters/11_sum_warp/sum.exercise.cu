@@ -1,36 +1,17 @@
 // Chapter 11: one launch, and the same bits in every run.
 //
 // New:   each block leaves its sum in a word with a mark, and a warp of the
-// last
-//        block waits for these words and adds them up in an order that is
-//        fixed.
+//        last block waits for these words and adds them in a fixed order.
 // Why:   a word is there whole or not at all, so it needs no counter and no
 //        fence; whoever takes it clears it, ready for the next call.
 // Price: scratch that is 0 at first, and a block that waits: the others must
 //        have begun, or find a free place.
 
-#include <cuda/atomic>
-
-#include "chapters/11_sum_warp/block_sum.h"
+#include "chapters/11_sum_warp/words.h"
 #include "common/check.h"
 #include "common/sum.h"
 
 namespace {
-
-constexpr int kBlock = 256;       // Of a short array: a tile for each.
-constexpr int kLongBlock = 512;   // Of a long one.
-constexpr int kCoarse = 8;        // Packs that a thread loads at once.
-constexpr int kMostBlocks = 256;  // More words would take longer to collect.
-constexpr int kWords = kMostBlocks / kLanes;  // For each lane that does so.
-constexpr int kPerSm = 2;  // Leaves a thread registers for all its loads.
-
-struct alignas(8) Word {
-  float sum;
-  unsigned is_there;
-};
-// Both halves travel together, and nothing else is ordered by them.
-using Shared = cuda::atomic_ref<Word, cuda::thread_scope_device>;
-constexpr auto kRelaxed = cuda::memory_order_relaxed;
 
 // The sum of a lane's words, every 32nd. It asks for all of them before it
 // looks at any: one by one, each would be another trip to the L2 cache.
@@ -48,19 +29,11 @@ __device__ float take(Word* words, int count) {
   return sum;
 }
 
-// Makes them ready for the next call.
-__device__ void clear(Word* words, int count) {
-  for (int k = 0, i = threadIdx.x; k < kWords; ++k, i += kLanes) {
-    if (i < count) Shared(words[i]).store({}, kRelaxed);
-  }
-}
-
 template <int kBlock, bool kOneTile>
 __global__ void __launch_bounds__(kBlock, kPerSm)
     sum_kernel(const float* __restrict__ x, float* __restrict__ out, Peeled at,
                int64_t n, Word* words) {
   const unsigned last = gridDim.x - 1;
-
   const float mine = thread_sum<kBlock, kCoarse, kOneTile>(x, at, n);
   float sum = block_sum<kBlock>(mine);
   // >>> Your code, at most 8 lines: only the first warp goes on, whose lanes
@@ -68,20 +41,8 @@ __global__ void __launch_bounds__(kBlock, kPerSm)
   // the block's word, with a mark of 1. In block `last`, the lanes take the
   // words, if there are any, and their warp_sum() is added; thread 0 writes
   // *out; and the lanes clear the words.
-  (void)last, (void)sum, (void)take, (void)clear;  // Remove this line.
+  (void)last, (void)sum, (void)take;  // Remove this line.
   // <<<
-}
-
-int block_for(int64_t packs) {
-  return packs <= kMostBlocks * kCoarse * kBlock ? kBlock : kLongBlock;
-}
-int64_t tiles_for(int64_t packs) {
-  const int tile = kCoarse * block_for(packs);
-  return std::max<int64_t>(1, (packs + tile - 1) / tile);
-}
-// How many depends on the packs alone, so every GPU adds in the same order.
-int64_t blocks_for(int64_t packs) {
-  return std::min<int64_t>(tiles_for(packs), kMostBlocks);
 }
 
 }  // namespace
