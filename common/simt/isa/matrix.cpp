@@ -1,0 +1,90 @@
+// Decoding of the instructions on matrices.
+#include "common/simt/isa/matrix.h"
+
+#include <map>
+#include <mutex>
+
+#include "common/simt/core/finding.h"
+
+namespace simt {
+namespace {
+
+// One for each form. Kernels may be decoded at the same time.
+const Matrix& matrix_of(const Statement& s, Handler& run) {
+  struct Known {
+    Matrix matrix;
+    Handler run = nullptr;
+  };
+  static std::mutex mutex;
+  static auto* all = new std::map<std::string, Known>;
+  const std::lock_guard lock(mutex);
+  std::string form;
+  for (const std::string& part : s.op) form.append(part).append(1, '.');
+  const auto [it, fresh] = all->try_emplace(form);
+  Known& known = it->second;
+  if (fresh)
+    known.run = s.name() == "mma" || s.has("mma")
+                    ? product_handler(s, known.matrix)
+                    : matrix_memory_handler(s, known.matrix);
+  run = known.run;
+  return known.matrix;
+}
+
+Operand named(const std::string& text) {
+  Operand o;
+  o.text = text;
+  return o;
+}
+
+}  // namespace
+
+bool decode_matrix(const Statement& s, OperandReader& operands, Draft& ins) {
+  const std::string& op = s.name();
+  if (op != "mma" && op != "wmma" && op != "ldmatrix" && op != "stmatrix" &&
+      op != "movmatrix")
+    return false;
+  const Matrix& matrix = matrix_of(s, ins.run);
+  ins.matrix = &matrix;
+  ins.kind = Kind::kMatrix;
+  ins.rounding = s.has("rz")   ? Rounding::kToZero
+                 : s.has("rm") ? Rounding::kDown
+                 : s.has("rp") ? Rounding::kUp
+                               : Rounding::kNearest;
+  const bool stores = s.operands.front().address;
+  for (size_t k = 0; k < s.operands.size(); ++k) {
+    const Operand& o = s.operands[k];
+    if (o.address) continue;
+    std::vector<std::string> names = o.list;
+    if (names.empty()) names = {o.text};
+    for (const std::string& name : names) {
+      const int bytes = k == 0        ? matrix.d.register_bytes()
+                        : o.list.empty() ? 4
+                                         : matrix.a.register_bytes();
+      if (k == 0 && !stores)
+        ins.written.push_back(operands.destination(named(name)));
+      else
+        ins.read.push_back(operands.source(named(name), bytes));
+    }
+  }
+  ins.read.push_back(operands.source(named("-1"), 4));
+  return true;
+}
+
+void require_all_lanes(Warp& warp, const Instruction& ins, uint32_t mask) {
+  if (mask == kAllLanes) return;
+  const uint32_t missing = warp.threads & ~mask;
+  const std::string& name = ins.statement->name();
+  fault(warp, ins, first_lane(mask), "missing lane",
+        "only the lanes " + hex_mask(mask) + " come to this " + name +
+            ", which takes all 32 lanes of a warp together" +
+            (missing & ~warp.live ? ": lane " +
+                                        std::to_string(first_lane(
+                                            missing & ~warp.live)) +
+                                        " has exited"
+             : warp.threads != kAllLanes
+                 ? ": the block ends within this warp"
+                 : ""),
+        719);
+}
+
+}  // namespace simt

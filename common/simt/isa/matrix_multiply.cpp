@@ -1,0 +1,310 @@
+// D = A * B + C by the lanes of a warp: mma and wmma.mma.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "common/simt/isa/arithmetic_float.h"
+#include "common/simt/isa/matrix.h"
+#include "common/simt/isa/matrix_sum.h"
+#include "common/simt/observe/observers.h"
+
+namespace simt {
+namespace {
+
+// The largest matrices have 16 x 64 or 32 x 16 elements, the largest results
+// 32 x 8 or 16 x 16.
+constexpr int kMostElements = 1024;
+constexpr int kMostResults = 256;
+
+// Results lie backwards in memory.
+struct Product {
+  Product(Warp& warp, const Instruction& ins, uint32_t mask)
+      : warp(warp), matrix(*ins.matrix) {
+    require_all_lanes(warp, ins, mask);
+    const Place* sources = ins.sources().data();
+    a = sources;
+    b = a + matrix.a_registers;
+    c = b + matrix.b_registers;
+    for (int k = 0; k < ins.result_count; ++k) d[k] = ins.result(k);
+  }
+
+  Warp& warp;
+  const Matrix& matrix;
+  const Place *a, *b, *c;
+  Place d[8];
+};
+
+// ---- Floating point ----------------------------------------------------------
+
+// Exact, and subnormal numbers are normal then.
+uint32_t half_of_e4m3(uint32_t bits) {
+  const uint32_t magnitude = bits & 0x7f;
+  const float value =
+      magnitude < 8
+          ? static_cast<float>(magnitude) * 0x1p-9f
+          : float_of(((magnitude >> 3) + 120) << 23 | (magnitude & 7) << 20);
+  const uint32_t half = magnitude == 0x7f ? kNaN16 : Half::narrow(value);
+  return half | (bits & 0x80) << 8;
+}
+
+void widen_eighths(Number number, uint32_t* bits, int count) {
+  for (int k = 0; k < count; ++k)
+    bits[k] = number == Number::kE5M2 ? bits[k] << 8 : half_of_e4m3(bits[k]);
+}
+
+// A and B as the tensor cores take them, and C as floats.
+struct Operands {
+  uint32_t a[kMostElements], b[kMostElements], c[kMostResults];
+
+  explicit Operands(const Product& p) {
+    const Matrix& m = p.matrix;
+    m.a.unpack(p.warp, p.a, a);
+    m.b.unpack(p.warp, p.b, b);
+    m.c.unpack(p.warp, p.c, c);
+    if (m.c.number == Number::kHalf)
+      for (int k = 0; k < m.m * m.n; ++k) c[k] = bits_of(Half::widen(c[k]));
+  }
+};
+
+void finish(const Product& p, const uint32_t* d) {
+  p.matrix.d.pack(p.warp, p.d, d);
+}
+
+// All products of an element at once.
+void multiply(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const Product p(warp, ins, mask);
+  const Matrix& m = p.matrix;
+  const Operands in(p);
+  const Factors a(m.a.number, in.a, m.m * m.k), b(m.b.number, in.b, m.k * m.n);
+  // A result in f16 of an addend in f32 is rounded twice.
+  const bool once = m.c.number == Number::kHalf;
+  uint32_t d[kMostResults];
+  for (int i = 0; i < m.m; ++i)
+    for (int j = 0; j < m.n; j += kColumns) {
+      Sums sums;
+      add_products(a, i * m.k, b, j, m.n, m.k, in.c + i * m.n + j, sums);
+      for (int l = 0; l < kColumns; ++l)
+        d[i * m.n + j + l] =
+            m.d.number == Number::kFloat ? float_of_sum(sums, l)
+            : once                       ? half_of_sum(sums, l)
+                   : Half::narrow(float_of(float_of_sum(sums, l)));
+    }
+  finish(p, d);
+}
+
+// 8-bit numbers become f16, for Hopper has no other tensor cores for mma: first
+// those products are added whose k is 0 or 1 modulo 4, to those the others, and
+// to that the addend, as any addition does it.
+void multiply_eighths(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const Product p(warp, ins, mask);
+  const Matrix& m = p.matrix;
+  Operands in(p);
+  widen_eighths(m.a.number, in.a, m.m * m.k);
+  widen_eighths(m.b.number, in.b, m.k * m.n);
+  const int half_k = m.k / 2;
+  const auto order = [&](int k) { return k % 4 / 2 * half_k + k / 4 * 2 + k % 2; };
+  uint32_t a_bits[kMostElements], b_bits[kMostElements];
+  for (int i = 0; i < m.m; ++i)
+    for (int k = 0; k < m.k; ++k)
+      a_bits[i * m.k + order(k)] = in.a[i * m.k + k];
+  for (int k = 0; k < m.k; ++k)
+    std::copy_n(in.b + k * m.n, m.n, b_bits + order(k) * m.n);
+  const Factors a(Number::kHalf, a_bits, m.m * m.k);
+  const Factors b(Number::kHalf, b_bits, m.k * m.n);
+  const bool to_half = m.d.number == Number::kHalf;
+  uint32_t d[kMostResults];
+  for (int i = 0; i < m.m; ++i)
+    for (int j = 0; j < m.n; j += kColumns) {
+      uint32_t sum[kColumns] = {};
+      for (int first = 0; first < m.k; first += half_k) {
+        Sums sums;
+        add_products(a, i * m.k + first, b, first * m.n + j, m.n, half_k, sum,
+                     sums);
+        for (int l = 0; l < kColumns; ++l)
+          sum[l] = to_half ? bits_of(Half::widen(half_of_sum(sums, l)))
+                           : float_of_sum(sums, l);
+      }
+      for (int l = 0; l < kColumns; ++l) {
+        const int at = i * m.n + j + l;
+        const float whole = float_of(sum[l]) + float_of(in.c[at]);
+        d[at] = to_half ? Half::narrow(whole) : bits_of(canonical(whole));
+      }
+    }
+  finish(p, d);
+}
+
+// m8n8k4 with .f16, which Hopper has no tensor cores for: one product after the
+// other, and the addend last.
+void multiply_quarters(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const Product p(warp, ins, mask);
+  const Matrix& m = p.matrix;
+  const Operands in(p);
+  const int columns = m.n * m.products;
+  uint32_t d[kMostResults];
+  for (int i = 0; i < m.m; ++i)
+    for (int j = 0; j < m.n; ++j) {
+      const int column = i / (m.m / m.products) * m.n + j;
+      float sum = 0;
+      for (int k = 0; k < m.k; ++k)
+        sum = std::fma(Half::widen(in.a[i * m.k + k]),
+                       Half::widen(in.b[k * columns + column]), sum);
+      sum += float_of(in.c[i * m.n + j]);
+      d[i * m.n + j] = m.d.number == Number::kHalf ? Half::narrow(sum)
+                                                   : bits_of(canonical(sum));
+    }
+  finish(p, d);
+}
+
+void multiply_doubles(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const Product p(warp, ins, mask);
+  const Matrix& m = p.matrix;
+  double a[256], b[128], c[128];
+  const auto words = [](double* x) { return reinterpret_cast<uint64_t*>(x); };
+  m.a.unpack(warp, p.a, words(a));
+  m.b.unpack(warp, p.b, words(b));
+  m.c.unpack(warp, p.c, words(c));
+  for (int i = 0; i < m.m; ++i)
+    for (int k = 0; k < m.k; ++k)
+      for (int j = 0; j < m.n; ++j)
+        c[i * m.n + j] =
+            std::fma(a[i * m.k + k], b[k * m.n + j], c[i * m.n + j]);
+  m.d.pack(warp, p.d, words(c));
+}
+
+// ---- Whole numbers -----------------------------------------------------------
+
+int32_t whole(Number number, uint32_t bits) {
+  switch (number) {
+    case Number::kSigned8:
+      return static_cast<int8_t>(bits);
+    case Number::kSigned4:
+      return static_cast<int32_t>(bits << 28) >> 28;
+    default:
+      return static_cast<int32_t>(bits);
+  }
+}
+
+void multiply_wholes(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const Product p(warp, ins, mask);
+  const Matrix& m = p.matrix;
+  uint32_t a[kMostElements], b[kMostElements], c[kMostResults];
+  m.a.unpack(warp, p.a, a);
+  m.b.unpack(warp, p.b, b);
+  m.c.unpack(warp, p.c, c);
+  int32_t factor[kMostElements];
+  for (int k = 0; k < m.k * m.n; ++k) factor[k] = whole(m.b.number, b[k]);
+  for (int i = 0; i < m.m; ++i) {
+    int32_t sum[32] = {};
+    for (int k = 0; k < m.k; ++k) {
+      const int32_t left = whole(m.a.number, a[i * m.k + k]);
+      for (int j = 0; j < m.n; ++j) sum[j] += left * factor[k * m.n + j];
+    }
+    for (int j = 0; j < m.n; ++j) {
+      const int64_t exact = int64_t{static_cast<int32_t>(c[i * m.n + j])} + sum[j];
+      c[i * m.n + j] = static_cast<uint32_t>(
+          m.saturates ? std::clamp<int64_t>(exact, INT32_MIN, INT32_MAX)
+                      : exact);
+    }
+  }
+  finish(p, c);
+}
+
+void multiply_bits(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const Product p(warp, ins, mask);
+  const Matrix& m = p.matrix;
+  uint32_t a[kMostElements], b[kMostElements], c[kMostResults];
+  m.a.unpack(warp, p.a, a);
+  m.b.unpack(warp, p.b, b);
+  m.c.unpack(warp, p.c, c);
+  for (int i = 0; i < m.m; ++i)
+    for (int j = 0; j < m.n; ++j)
+      for (int k = 0; k < m.k; ++k) {
+        const uint32_t left = a[i * m.k + k], right = b[k * m.n + j];
+        c[i * m.n + j] +=
+            std::popcount(m.exclusive ? left ^ right : left & right);
+      }
+  finish(p, c);
+}
+
+// ---- Decoding ----------------------------------------------------------------
+
+struct Named {
+  const char* name;
+  Number number;
+};
+constexpr Named kNumbers[] = {
+    {"f16", Number::kHalf},     {"bf16", Number::kBFloat},
+    {"tf32", Number::kTFloat},  {"e4m3", Number::kE4M3},
+    {"e5m2", Number::kE5M2},    {"f32", Number::kFloat},
+    {"f64", Number::kDouble},   {"s32", Number::kInt32},
+    {"s8", Number::kSigned8},   {"u8", Number::kUnsigned8},
+    {"s4", Number::kSigned4},   {"u4", Number::kUnsigned4},
+    {"b1", Number::kBits},
+};
+
+// D's, A's, B's and C's. wmma leaves out those of A and B where they are f16.
+std::array<Number, 4> numbers_of(const Statement& s) {
+  std::vector<Number> found;
+  for (const std::string& part : s.op)
+    for (const Named& one : kNumbers)
+      if (part == one.name) found.push_back(one.number);
+  if (found.size() == 2)
+    return {found[0], Number::kHalf, Number::kHalf, found[1]};
+  return {found.at(0), found.at(1), found.at(2), found.at(3)};
+}
+
+bool is_whole(Number number) {
+  return number == Number::kSigned8 || number == Number::kUnsigned8 ||
+         number == Number::kSigned4 || number == Number::kUnsigned4;
+}
+
+Handler handler_for(const Matrix& matrix) {
+  const Number number = matrix.a.number;
+  if (matrix.products > 1) return multiply_quarters;
+  if (number == Number::kDouble) return rounded<multiply_doubles>;
+  if (number == Number::kBits) return multiply_bits;
+  if (is_whole(number)) return multiply_wholes;
+  return number == Number::kE4M3 || number == Number::kE5M2 ? multiply_eighths
+                                                            : multiply;
+}
+
+}  // namespace
+
+Handler product_handler(const Statement& s, Matrix& matrix) {
+  for (const std::string& part : s.op)
+    if (std::sscanf(part.c_str(), "m%dn%dk%d", &matrix.m, &matrix.n,
+                    &matrix.k) == 3)
+      break;
+  const auto [d, a, b, c] = numbers_of(s);
+  if (a == Number::kBits) matrix.k /= 32;
+  const int m = matrix.m, n = matrix.n, k = matrix.k;
+  if (s.name() == "mma" && a == Number::kHalf && k == 4) {
+    const auto layout = std::find_if(s.op.begin(), s.op.end(), [](auto& part) {
+      return part == "row" || part == "col";
+    });
+    matrix.products = 4;
+    matrix.m *= matrix.products;
+    matrix.a = quarters_a(layout[0] == "col");
+    matrix.b = quarters_b(layout[1] == "col");
+    matrix.c = quarters_c(c);
+    matrix.d = quarters_c(d);
+  } else if (m == 8 && n == 32) {  // As the product of the transposed matrices.
+    matrix.a = fragment_b(a, k, m).transposed();
+    matrix.b = fragment_a(b, n, k).transposed();
+    matrix.c = fragment_c(c, n, m).transposed();
+    matrix.d = fragment_c(d, n, m).transposed();
+  } else {
+    matrix.a = fragment_a(a, m, k);
+    matrix.b = fragment_b(b, k, n);
+    matrix.c = fragment_c(c, m, n);
+    matrix.d = fragment_c(d, m, n);
+  }
+  matrix.a_registers = s.operands.at(1).list.size();
+  matrix.b_registers = s.operands.at(2).list.size();
+  matrix.saturates = s.has("satfinite");
+  matrix.exclusive = s.has("xor");
+  return handler_for(matrix);
+}
+
+}  // namespace simt
