@@ -32,12 +32,13 @@ struct Piece {
 
 // What the machine does in one go for such an instruction.
 struct MatrixAccess {
-  uint8_t bytes = 0;    // a lane's, in memory
+  uint8_t bytes = 0;     // a lane's, in memory
   uint32_t lanes = ~0u;  // that have a place there
-  // Where, from the address of the instruction on: so many elements, and so many
-  // times the distance between rows.
+  bool by_rows = false;  // as ldmatrix does it, eight rows of 16 bytes at a time
+  // Where, from the address of the instruction on: so many times the distance
+  // between rows, and so many bytes.
   struct Offset {
-    uint16_t elements = 0, rows = 0;
+    uint8_t rows = 0, bytes = 0;
   };
   Offset offset[kLanes] = {};
   std::vector<Piece> pieces;
@@ -57,11 +58,10 @@ struct Access {
   uint32_t mask = 0;
   Space space = Space::kGlobal;
   bool dense = false;  // all 32 lanes, one behind the other from address[0]
-  // Of a matrix: what becomes of the bytes; null: they are the lane's own. And
-  // of lanes' bytes that will be stored, kMatrixBytes each.
-  const std::vector<Piece>* pieces = nullptr;
-  const uint8_t* staged = nullptr;
-  const uint64_t* displacement = nullptr;  // of each lane, or null
+  // Of a matrix: what becomes of the bytes; null: they are the lane's own.
+  const MatrixAccess* matrix = nullptr;
+  const uint64_t* displacement = nullptr;  // of each lane
+  const uint8_t* staged = nullptr;         // to be stored, kMatrixBytes a lane
 
   template <class T>
   T* at(int lane) const {

@@ -59,6 +59,10 @@ const std::map<std::string_view, std::string_view> kWords = {
     {"whole8", ".row.col{.satfinite}.s32(.u8|.s8)(.u8|.s8).s32"},
     {"whole4", ".row.col{.satfinite}.s32(.u4|.s4)(.u4|.s4).s32"},
     {"bits1", ".row.col.s32.b1.b1.s32(.xor|.and).popc"},
+    {"layout", "(.row|.col)"},
+    {"layouts", "<layout><layout>"},
+    {"wide", "(.m16n16k16|.m32n8k16|.m8n32k16)"},
+    {"from", "(.global|<shared>)"},
     {"where", "{<scope>}{.global|<shared>}"},
     {"where_too", "(.global|.shared)<scope>"},
     {"updated",
@@ -327,6 +331,12 @@ const std::vector<FormGroup> kGroups = {
      }},
     {"Matrices",
      {
+         "mma.sync.aligned.m8n8k4(.row|.col)(.row|.col).f16.f16.f16.f16 "
+         "d4.b32, a2.b32, b2.b32, c4.b32",
+         "mma.sync.aligned.m8n8k4(.row|.col)(.row|.col).f32.f16.f16.f16 "
+         "d8.b32, a2.b32, b2.b32, c4.b32",
+         "mma.sync.aligned.m8n8k4(.row|.col)(.row|.col).f32.f16.f16.f32 "
+         "d8, a2, b2, c8",
          "mma.sync.aligned.m16n8k16.row.col.f32(.f16.f16|.bf16.bf16).f32 "
          "d4, a4, b2, c4",
          "mma.sync.aligned.m16n8k8.row.col.f32(.f16.f16|.bf16.bf16).f32 "
@@ -361,6 +371,82 @@ const std::vector<FormGroup> kGroups = {
          "mma.sync.aligned.m8n8k128<bits1> d2.b32, a1.b32, b1.b32, c2.b32",
          "mma.sync.aligned.m16n8k128<bits1> d4.b32, a2.b32, b1.b32, c4.b32",
          "mma.sync.aligned.m16n8k256<bits1> d4.b32, a4.b32, b2.b32, c4.b32",
+         // The second as programs write it that are older than the first.
+         "ldmatrix.sync.aligned.m8n8.x1{.trans}{<shared>}.b16 d1.b32, [a]",
+         "ldmatrix.sync.aligned.m8n8.x2{.trans}{<shared>}.b16 d2.b32, [a]",
+         "ldmatrix.sync.aligned.m8n8.x4{.trans}{<shared>}.b16 d4.b32, [a]",
+         "ldmatrix.sync.aligned.x1{.trans}.m8n8{<shared>}.b16 d1.b32, [a]",
+         "ldmatrix.sync.aligned.x2{.trans}.m8n8{<shared>}.b16 d2.b32, [a]",
+         "ldmatrix.sync.aligned.x4{.trans}.m8n8{<shared>}.b16 d4.b32, [a]",
+         "stmatrix.sync.aligned.m8n8.x1{.trans}{<shared>}.b16 [a], b1.b32",
+         "stmatrix.sync.aligned.m8n8.x2{.trans}{<shared>}.b16 [a], b2.b32",
+         "stmatrix.sync.aligned.m8n8.x4{.trans}{<shared>}.b16 [a], b4.b32",
+         "movmatrix.sync.aligned.m8n8.trans.b16 d.b32, a.b32",
+         "wmma.mma.sync.aligned<layouts><wide>.f16.f16 "
+         "d4.b32, a8.b32, b8.b32, c4.b32",
+         "wmma.mma.sync.aligned<layouts><wide>.f16.f32 "
+         "d4.b32, a8.b32, b8.b32, c8.b32",
+         "wmma.mma.sync.aligned<layouts><wide>.f32.f16 "
+         "d8.b32, a8.b32, b8.b32, c4.b32",
+         "wmma.mma.sync.aligned<layouts><wide>.f32.f32 "
+         "d8.b32, a8.b32, b8.b32, c8.b32",
+         "wmma.mma.sync.aligned<layouts>.m16n16k16.f32.bf16.bf16.f32 "
+         "d8, a4, b4, c8",
+         "wmma.mma.sync.aligned<layouts>.m32n8k16.f32.bf16.bf16.f32 "
+         "d8, a8, b2, c8",
+         "wmma.mma.sync.aligned<layouts>.m8n32k16.f32.bf16.bf16.f32 "
+         "d8, a2, b8, c8",
+         "wmma.mma.sync.aligned<layouts>.m16n16k8.f32.tf32.tf32.f32 "
+         "d8, a4, b4, c8",
+         "wmma.mma.sync.aligned<layouts>.m8n8k4{<rnd>}.f64.f64.f64.f64 "
+         "d2, a1, b1, c2",
+         "wmma.mma.sync.aligned<layouts>.m16n16k16.s32(.s8.s8|.u8.u8).s32"
+         "{.satfinite} d8, a2, b2, c8",
+         "wmma.mma.sync.aligned<layouts>.m32n8k16.s32(.s8.s8|.u8.u8).s32"
+         "{.satfinite} d8, a4, b1, c8",
+         "wmma.mma.sync.aligned<layouts>.m8n32k16.s32(.s8.s8|.u8.u8).s32"
+         "{.satfinite} d8, a1, b4, c8",
+         "wmma.mma.sync.aligned.row.col.m8n8k32.s32(.s4.s4|.u4.u4).s32"
+         "{.satfinite} d2, a1, b1, c2",
+         "wmma.mma(.xor|.and).popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 "
+         "d2, a1, b1, c2",
+         "wmma.load(.a|.b).sync.aligned<layout><wide>{<from>}.f16 "
+         "d8.b32, [a]{, b.b32}",
+         "wmma.load(.a.sync.aligned<layout>(.m16n16k16{<from>}.bf16|"
+         ".m16n16k8{<from>}.tf32|.m32n8k16{<from>}(.s8|.u8))|"
+         ".b.sync.aligned<layout>(.m16n16k16{<from>}.bf16|"
+         ".m16n16k8{<from>}.tf32|.m8n32k16{<from>}(.s8|.u8))) "
+         "d4.b32, [a]{, b.b32}",
+         "wmma.load(.a.sync.aligned<layout>.m32n8k16|"
+         ".b.sync.aligned<layout>.m8n32k16){<from>}.bf16 d8.b32, [a]{, b.b32}",
+         "wmma.load(.a.sync.aligned<layout>(.m8n32k16{<from>}.bf16|"
+         ".m16n16k16{<from>}(.s8|.u8))|.b.sync.aligned<layout>"
+         "(.m32n8k16{<from>}.bf16|.m16n16k16{<from>}(.s8|.u8))) "
+         "d2.b32, [a]{, b.b32}",
+         "wmma.load(.a.sync.aligned<layout>.m8n32k16|"
+         ".b.sync.aligned<layout>.m32n8k16){<from>}(.s8|.u8) "
+         "d1.b32, [a]{, b.b32}",
+         "wmma.load(.a.sync.aligned.row|.b.sync.aligned.col)"
+         "(.m8n8k32{<from>}(.s4|.u4)|.m8n8k128{<from>}.b1) "
+         "d1.b32, [a]{, b.b32}",
+         "wmma.load(.a|.b).sync.aligned<layout>.m8n8k4{<from>}.f64 "
+         "d1, [a]{, b.b32}",
+         "wmma.load.c.sync.aligned<layout><wide>{<from>}.f16 "
+         "d4.b32, [a]{, b.b32}",
+         "wmma.load.c.sync.aligned<layout>"
+         "(<wide>{<from>}(.f32|.s32)|.m16n16k8{<from>}.f32) "
+         "d8, [a]{, b.b32}",
+         "wmma.load.c.sync.aligned<layout>"
+         "((.m8n8k32|.m8n8k128){<from>}.s32|.m8n8k4{<from>}.f64) "
+         "d2, [a]{, b.b32}",
+         "wmma.store.d.sync.aligned<layout><wide>{<from>}.f16 "
+         "[a], b4.b32{, c.b32}",
+         "wmma.store.d.sync.aligned<layout>"
+         "(<wide>{<from>}(.f32|.s32)|.m16n16k8{<from>}.f32) "
+         "[a], b8{, c.b32}",
+         "wmma.store.d.sync.aligned<layout>"
+         "((.m8n8k32|.m8n8k128){<from>}.s32|.m8n8k4{<from>}.f64) "
+         "[a], b2{, c.b32}",
      }},
     {"Control",
      {

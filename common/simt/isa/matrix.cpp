@@ -9,6 +9,18 @@
 namespace simt {
 namespace {
 
+const std::map<std::string, Number>& numbers() {
+  static const std::map<std::string, Number> kNumbers = {
+      {"f16", Number::kHalf},    {"bf16", Number::kBFloat},
+      {"tf32", Number::kTFloat}, {"e4m3", Number::kE4M3},
+      {"e5m2", Number::kE5M2},   {"f32", Number::kFloat},
+      {"f64", Number::kDouble},  {"s32", Number::kInt32},
+      {"s8", Number::kSigned8},  {"u8", Number::kUnsigned8},
+      {"s4", Number::kSigned4},  {"u4", Number::kUnsigned4},
+      {"b1", Number::kBits}};
+  return kNumbers;
+}
+
 // One for each form. Kernels may be decoded at the same time.
 const Matrix& matrix_of(const Statement& s, Handler& run) {
   struct Known {
@@ -37,6 +49,20 @@ Operand named(const std::string& text) {
 }
 
 }  // namespace
+
+bool is_number(const std::string& type) { return numbers().contains(type); }
+Number number_of(const std::string& type) { return numbers().at(type); }
+
+// m8n32k16 is computed as the product of the transposed matrices.
+Fragment product_fragment(char which, Number number, int m, int n, int k) {
+  const bool swapped = m == 8 && n == 32;
+  if (swapped) std::swap(m, n);
+  const bool left = which == (swapped ? 'b' : 'a');
+  const Fragment f = which == 'c' || which == 'd' ? fragment_c(number, m, n)
+                     : left                       ? fragment_a(number, m, k)
+                                                  : fragment_b(number, k, n);
+  return swapped ? f.transposed() : f;
+}
 
 bool decode_matrix(const Statement& s, OperandReader& operands, Draft& ins) {
   const std::string& op = s.name();

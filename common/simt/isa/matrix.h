@@ -22,6 +22,9 @@ struct Matrix {
 
   // The others: what the machine accesses, one after the other.
   std::vector<MatrixAccess> accesses;
+  uint8_t stored = 0;        // so many registers
+  uint8_t element_bits = 8;  // in memory
+  uint16_t row_elements = 0;  // of a row there, if nothing says how far they are
 };
 
 // Decodes these instructions; returns false for any other opcode. Their last
@@ -29,6 +32,11 @@ struct Matrix {
 // load or store, the registers stored and how far rows are apart, and of a
 // product the registers of A, B and C.
 bool decode_matrix(const Statement& s, OperandReader& operands, Draft& ins);
+
+bool is_number(const std::string& type);
+Number number_of(const std::string& type);  // "bf16"
+// Of the matrix 'a', 'b', 'c' or 'd' of such a product.
+Fragment product_fragment(char which, Number number, int m, int n, int k);
 
 // In matrix_multiply.cpp: what computes such a product, and fills `matrix`.
 Handler product_handler(const Statement& s, Matrix& matrix);

@@ -166,9 +166,11 @@ void multiply_doubles(Warp& warp, const Instruction& ins, uint32_t mask) {
   m.c.unpack(warp, p.c, words(c));
   for (int i = 0; i < m.m; ++i)
     for (int k = 0; k < m.k; ++k)
-      for (int j = 0; j < m.n; ++j)
-        c[i * m.n + j] =
-            std::fma(a[i * m.k + k], b[k * m.n + j], c[i * m.n + j]);
+      for (int j = 0; j < m.n; ++j) {
+        double& sum = c[i * m.n + j];
+        const double left = a[i * m.k + k], right = b[k * m.n + j];
+        sum = first_nan(std::fma(left, right, sum), right, sum, left);
+      }
   m.d.pack(warp, p.d, words(c));
 }
 
@@ -229,26 +231,11 @@ void multiply_bits(Warp& warp, const Instruction& ins, uint32_t mask) {
 
 // ---- Decoding ----------------------------------------------------------------
 
-struct Named {
-  const char* name;
-  Number number;
-};
-constexpr Named kNumbers[] = {
-    {"f16", Number::kHalf},     {"bf16", Number::kBFloat},
-    {"tf32", Number::kTFloat},  {"e4m3", Number::kE4M3},
-    {"e5m2", Number::kE5M2},    {"f32", Number::kFloat},
-    {"f64", Number::kDouble},   {"s32", Number::kInt32},
-    {"s8", Number::kSigned8},   {"u8", Number::kUnsigned8},
-    {"s4", Number::kSigned4},   {"u4", Number::kUnsigned4},
-    {"b1", Number::kBits},
-};
-
 // D's, A's, B's and C's. wmma leaves out those of A and B where they are f16.
 std::array<Number, 4> numbers_of(const Statement& s) {
   std::vector<Number> found;
   for (const std::string& part : s.op)
-    for (const Named& one : kNumbers)
-      if (part == one.name) found.push_back(one.number);
+    if (is_number(part)) found.push_back(number_of(part));
   if (found.size() == 2)
     return {found[0], Number::kHalf, Number::kHalf, found[1]};
   return {found.at(0), found.at(1), found.at(2), found.at(3)};
@@ -289,16 +276,11 @@ Handler product_handler(const Statement& s, Matrix& matrix) {
     matrix.b = quarters_b(layout[1] == "col");
     matrix.c = quarters_c(c);
     matrix.d = quarters_c(d);
-  } else if (m == 8 && n == 32) {  // As the product of the transposed matrices.
-    matrix.a = fragment_b(a, k, m).transposed();
-    matrix.b = fragment_a(b, n, k).transposed();
-    matrix.c = fragment_c(c, n, m).transposed();
-    matrix.d = fragment_c(d, n, m).transposed();
   } else {
-    matrix.a = fragment_a(a, m, k);
-    matrix.b = fragment_b(b, k, n);
-    matrix.c = fragment_c(c, m, n);
-    matrix.d = fragment_c(d, m, n);
+    matrix.a = product_fragment('a', a, m, n, k);
+    matrix.b = product_fragment('b', b, m, n, k);
+    matrix.c = product_fragment('c', c, m, n, k);
+    matrix.d = product_fragment('d', d, m, n, k);
   }
   matrix.a_registers = s.operands.at(1).list.size();
   matrix.b_registers = s.operands.at(2).list.size();

@@ -138,7 +138,8 @@ uint16_t half_of_sum(const Sums& sums, int column) {
   if (std::isinf(plain)) return plain < 0 ? 0xfc00 : 0x7c00;
   // A sum has at most 33 bits, and its scale is far from a double's ends.
   const double exact = std::ldexp(double(sums.value[column]), sums.scale[column]);
-  return Half::narrow(narrow_to_odd(exact));
+  const uint16_t half = Half::narrow(narrow_to_odd(exact));
+  return half & 0x7fff ? half : 0;
 }
 
 }  // namespace simt

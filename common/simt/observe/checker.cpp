@@ -515,6 +515,12 @@ bool Checker::stores_same(const Mine& mine, int lane, int other) const {
   const Instruction& ins = mine.ins;
   const Access& a = mine.access;
   if (other >= 0 && a.address[lane] != a.address[other]) return false;
+  if (a.staged) {
+    const uint8_t* mine_bytes = a.staged + lane * kMatrixBytes;
+    const uint8_t* there =
+        other < 0 ? a.at<uint8_t>(lane) : a.staged + other * kMatrixBytes;
+    return std::memcmp(mine_bytes, there, a.bytes) == 0;
+  }
   for (int k = 0; k < ins.source_count; ++k) {
     const uint8_t* values = lanes<uint8_t>(mine.warp, ins.source(k));
     const uint8_t* there = other < 0
