@@ -20,7 +20,8 @@ inline bool is_inside(uint64_t address, uint64_t bytes, uint64_t begin,
   return address >= begin && address <= end && bytes <= end - address;
 }
 
-// Of a matrix instruction: a part of what it moves between memory and registers.
+// Of a matrix instruction: a part of what it moves between memory and
+// registers.
 struct Piece {
   uint8_t value;   // which of its registers
   uint8_t lane;    //   of which lane,
@@ -34,7 +35,8 @@ struct Piece {
 struct MatrixAccess {
   uint8_t bytes = 0;     // a lane's, in memory
   uint32_t lanes = ~0u;  // that have a place there
-  bool by_rows = false;  // as ldmatrix does it, eight rows of 16 bytes at a time
+  bool by_rows =
+      false;  // as ldmatrix does it, eight rows of 16 bytes at a time
   // Where, from the address of the instruction on: so many times the distance
   // between rows, and so many bytes.
   struct Offset {

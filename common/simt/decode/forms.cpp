@@ -331,12 +331,9 @@ const std::vector<FormGroup> kGroups = {
      }},
     {"Matrices",
      {
-         "mma.sync.aligned.m8n8k4(.row|.col)(.row|.col).f16.f16.f16.f16 "
-         "d4.b32, a2.b32, b2.b32, c4.b32",
-         "mma.sync.aligned.m8n8k4(.row|.col)(.row|.col).f32.f16.f16.f16 "
+         "mma.sync.aligned.m8n8k4<layouts>.f32.f16.f16.f16 "
          "d8.b32, a2.b32, b2.b32, c4.b32",
-         "mma.sync.aligned.m8n8k4(.row|.col)(.row|.col).f32.f16.f16.f32 "
-         "d8, a2, b2, c8",
+         "mma.sync.aligned.m8n8k4<layouts>.f32.f16.f16.f32 d8, a2, b2, c8",
          "mma.sync.aligned.m16n8k16.row.col.f32(.f16.f16|.bf16.bf16).f32 "
          "d4, a4, b2, c4",
          "mma.sync.aligned.m16n8k8.row.col.f32(.f16.f16|.bf16.bf16).f32 "
@@ -398,8 +395,8 @@ const std::vector<FormGroup> kGroups = {
          "d8, a2, b8, c8",
          "wmma.mma.sync.aligned<layouts>.m16n16k8.f32.tf32.tf32.f32 "
          "d8, a4, b4, c8",
-         "wmma.mma.sync.aligned<layouts>.m8n8k4{<rnd>}.f64.f64.f64.f64 "
-         "d2, a1, b1, c2",
+         "wmma.mma.sync.aligned<layouts>.m8n8k4(<rnd>.f64.f64.f64.f64|"
+         ".f64.f64.f64.f64{<rnd>}) d2, a1, b1, c2",
          "wmma.mma.sync.aligned<layouts>.m16n16k16.s32(.s8.s8|.u8.u8).s32"
          "{.satfinite} d8, a2, b2, c8",
          "wmma.mma.sync.aligned<layouts>.m32n8k16.s32(.s8.s8|.u8.u8).s32"

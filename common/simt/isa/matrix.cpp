@@ -83,7 +83,7 @@ bool decode_matrix(const Statement& s, OperandReader& operands, Draft& ins) {
     std::vector<std::string> names = o.list;
     if (names.empty()) names = {o.text};
     for (const std::string& name : names) {
-      const int bytes = k == 0        ? matrix.d.register_bytes()
+      const int bytes = k == 0           ? matrix.d.register_bytes()
                         : o.list.empty() ? 4
                                          : matrix.a.register_bytes();
       if (k == 0 && !stores)
@@ -100,17 +100,16 @@ void require_all_lanes(Warp& warp, const Instruction& ins, uint32_t mask) {
   if (mask == kAllLanes) return;
   const uint32_t missing = warp.threads & ~mask;
   const std::string& name = ins.statement->name();
-  fault(warp, ins, first_lane(mask), "missing lane",
-        "only the lanes " + hex_mask(mask) + " come to this " + name +
-            ", which takes all 32 lanes of a warp together" +
-            (missing & ~warp.live ? ": lane " +
-                                        std::to_string(first_lane(
-                                            missing & ~warp.live)) +
-                                        " has exited"
-             : warp.threads != kAllLanes
-                 ? ": the block ends within this warp"
-                 : ""),
-        719);
+  fault(
+      warp, ins, first_lane(mask), "missing lane",
+      "only the lanes " + hex_mask(mask) + " come to this " + name +
+          ", which takes all 32 lanes of a warp together" +
+          (missing & ~warp.live
+               ? ": lane " + std::to_string(first_lane(missing & ~warp.live)) +
+                     " has exited"
+           : warp.threads != kAllLanes ? ": the block ends within this warp"
+                                       : ""),
+      719);
 }
 
 }  // namespace simt

@@ -15,6 +15,7 @@ struct Matrix {
   // matrices one below the other, and B are four side by side.
   int m = 0, n = 0, k = 0;
   int products = 1;
+  int together = 0;  // so many products of an element are added at once
   Fragment a, b, c, d;
   uint8_t a_registers = 0, b_registers = 0;  // of the statement
   bool saturates = false;
@@ -24,7 +25,8 @@ struct Matrix {
   std::vector<MatrixAccess> accesses;
   uint8_t stored = 0;        // so many registers
   uint8_t element_bits = 8;  // in memory
-  uint16_t row_elements = 0;  // of a row there, if nothing says how far they are
+  uint16_t row_elements =
+      0;  // of a row there, if nothing says how far they are
 };
 
 // Decodes these instructions; returns false for any other opcode. Their last

@@ -99,18 +99,18 @@ void store(Warp& warp, const Instruction& ins, uint32_t mask) {
   uint8_t staged[kLanes * kMatrixBytes];
   each_access(warp, ins, Use::kStore, staged, count,
               [&](Access& a, uint32_t left) {
-    for (const Piece& p : a.matrix->pieces)
-      held.get(p, staged + p.from * kMatrixBytes);
-    resolve(warp, ins, left, a);
-    require_shared(warp, ins, a);
-    for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
-      const int l = first_lane(rest);
-      const uint8_t* from = staged + l * kMatrixBytes;
-      if (std::memcmp(a.at<uint8_t>(l), from, a.bytes) != 0)
-        warp.block->quiet = false;
-      std::memcpy(a.at<uint8_t>(l), from, a.bytes);
-    }
-  });
+                for (const Piece& p : a.matrix->pieces)
+                  held.get(p, staged + p.from * kMatrixBytes);
+                resolve(warp, ins, left, a);
+                require_shared(warp, ins, a);
+                for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+                  const int l = first_lane(rest);
+                  const uint8_t* from = staged + l * kMatrixBytes;
+                  if (std::memcmp(a.at<uint8_t>(l), from, a.bytes) != 0)
+                    warp.block->quiet = false;
+                  std::memcpy(a.at<uint8_t>(l), from, a.bytes);
+                }
+              });
 }
 
 // An element of the transposed 8 x 8 matrix: whose it was.
@@ -122,6 +122,24 @@ Element transposed_element(int lane, int half) {
   return {row * 4 + column / 2, column % 2};
 }
 
+void follow_transposed(Warp& warp, const Instruction& ins) {
+  Values& values = warp.block->observers.checker->values();
+  const Undefined* from = values.undefined(warp, ins.source(0));
+  Undefined to;
+  to.place = ins.result(0);
+  to.width = 4;
+  for (int l = 0; from && l < kLanes; ++l)
+    for (int half = 0; half < 2; ++half) {
+      const Element e = transposed_element(l, half);
+      const uint64_t bits = from->bits_of(e.lane) >> (16 * e.half) & 0xffff;
+      if (!bits) continue;
+      if (!(to.lanes >> l & 1)) to.origin[l] = from->origin[e.lane];
+      to.lanes |= 1u << l;
+      to.bits[l] |= bits << (16 * half);
+    }
+  values.replace(warp, {to});
+}
+
 void transpose(Warp& warp, const Instruction& ins, uint32_t mask) {
   require_all_lanes(warp, ins, mask);
   const uint32_t* from = lanes<uint32_t>(warp, ins.source(0));
@@ -131,10 +149,12 @@ void transpose(Warp& warp, const Instruction& ins, uint32_t mask) {
       const Element e = transposed_element(l, half);
       to[l] |= (from[e.lane] >> (16 * e.half) & 0xffff) << (16 * half);
     }
+  if (warp.tainted) follow_transposed(warp, ins);
   std::copy_n(to, kLanes, lanes<uint32_t>(warp, ins.result(0)));
 }
 
-// ---- Decoding: 8 x 8 matrices ------------------------------------------------
+// ---- Decoding: 8 x 8 matrices
+// ------------------------------------------------
 
 MatrixAccess rows_of(int count, bool transposed) {
   MatrixAccess access;
@@ -146,14 +166,14 @@ MatrixAccess rows_of(int count, bool transposed) {
       for (int half = 0; half < 2; ++half) {
         const int row = transposed ? l % 4 * 2 + half : l / 4;
         const int column = transposed ? l / 4 : l % 4 * 2 + half;
-        access.pieces.push_back(
-            {uint8_t(v), uint8_t(l), uint8_t(16 * half), uint8_t(8 * v + row),
-             uint8_t(2 * column), 2});
+        access.pieces.push_back({uint8_t(v), uint8_t(l), uint8_t(16 * half),
+                                 uint8_t(8 * v + row), uint8_t(2 * column), 2});
       }
   return access;
 }
 
-// ---- Decoding: wmma ----------------------------------------------------------
+// ---- Decoding: wmma
+// ----------------------------------------------------------
 
 // What ptxas makes of a wmma load or store, for sm_90.
 class Plan {
@@ -209,7 +229,8 @@ class Plan {
   void by_registers(bool in_pairs) {
     const int bytes = fragment_.bits() / 8;
     for (int r = 0; r < fragment_.registers(); ++r) {
-      const bool pair = in_pairs && at(0, r).bytes + bytes == at(0, r + 1).bytes;
+      const bool pair =
+          in_pairs && at(0, r).bytes + bytes == at(0, r + 1).bytes;
       MatrixAccess& access = add(pair ? 2 * bytes : bytes);
       for (int l = 0; l < kLanes; ++l) {
         access.offset[l] = at(l, r);

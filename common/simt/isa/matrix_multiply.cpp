@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include "common/simt/isa/arithmetic_float.h"
 #include "common/simt/isa/matrix.h"
@@ -17,16 +18,90 @@ namespace {
 constexpr int kMostElements = 1024;
 constexpr int kMostResults = 256;
 
-// Results lie backwards in memory.
+// What is undefined among the elements of a matrix: the first such of each row
+// or column, or of each element.
+class Doubts {
+ public:
+  enum Of { kRows, kColumns, kElements };
+  Doubts(Of of, Warp& warp, const Fragment& f, const Place* registers)
+      : of_(of), columns_(f.columns) {
+    const Values& values = warp.block->observers.checker->values();
+    for (int r = 0; r < f.registers(); ++r)
+      if (const Undefined* u = values.undefined(warp, registers[r]))
+        for (uint32_t rest = u->lanes; rest; rest &= rest - 1)
+          note(f, r, first_lane(rest), *u);
+  }
+  const Origin* at(int row, int column) const {
+    const auto known = found_.find(key(row, column));
+    return known == found_.end() ? nullptr : &known->second;
+  }
+
+ private:
+  int key(int row, int column) const {
+    return of_ == kRows      ? row
+           : of_ == kColumns ? column
+                             : row * columns_ + column;
+  }
+  void note(const Fragment& f, int r, int lane, const Undefined& u) {
+    for (int e = 0; e < f.per_register(); ++e) {
+      const uint64_t element = u.bits[lane] >> (e * f.bits() % 64);
+      if (!(element & ~0ull >> (64 - f.bits()))) continue;
+      const Step at = f.place(lane, r * f.per_register() + e);
+      found_.try_emplace(key(at.row, at.column), u.origin[lane]);
+    }
+  }
+
+  const Of of_;
+  const int columns_;
+  std::map<int, Origin> found_;
+};
+
+// One product that a warp computes.
 struct Product {
   Product(Warp& warp, const Instruction& ins, uint32_t mask)
       : warp(warp), matrix(*ins.matrix) {
     require_all_lanes(warp, ins, mask);
-    const Place* sources = ins.sources().data();
-    a = sources;
+    a = ins.sources().data();
     b = a + matrix.a_registers;
     c = b + matrix.b_registers;
+    // Results lie backwards in memory.
     for (int k = 0; k < ins.result_count; ++k) d[k] = ins.result(k);
+  }
+
+  template <class Bits>
+  void finish(const Bits* results) const {
+    if (warp.tainted) follow();
+    matrix.d.pack(warp, d, results);
+  }
+  // An element is undefined if its addend is, or a factor of it.
+  void follow() const {
+    const Matrix& m = matrix;
+    const Doubts rows(Doubts::kRows, warp, m.a, a);
+    const Doubts columns(Doubts::kColumns, warp, m.b, b);
+    const Doubts addends(Doubts::kElements, warp, m.c, c);
+    std::vector<Undefined> results(m.d.registers());
+    for (int r = 0; r < m.d.registers(); ++r) {
+      results[r].place = d[r];
+      results[r].width = static_cast<uint8_t>(m.d.register_bytes());
+      for (int l = 0; l < kLanes; ++l)
+        for (int e = 0; e < m.d.per_register(); ++e) {
+          const Step at = m.d.place(l, r * m.d.per_register() + e);
+          const int first = at.row / (m.m / m.products) * m.n;
+          const Origin* why = rows.at(at.row, 0);
+          if (!why)
+            why = columns.at(0, m.products > 1 ? first + at.column : at.column);
+          if (!why) why = addends.at(at.row, at.column);
+          if (why) doubt(results[r], l, e, *why);
+        }
+    }
+    warp.block->observers.checker->values().replace(warp, results);
+  }
+  void doubt(Undefined& result, int lane, int element, Origin why) const {
+    const int bits = matrix.d.bits();
+    why.moved = 0;
+    if (!(result.lanes >> lane & 1)) result.origin[lane] = why;
+    result.lanes |= 1u << lane;
+    result.bits[lane] |= ~0ull >> (64 - bits) << (element * bits % 64);
   }
 
   Warp& warp;
@@ -35,7 +110,8 @@ struct Product {
   Place d[8];
 };
 
-// ---- Floating point ----------------------------------------------------------
+// ---- Floating point
+// ----------------------------------------------------------
 
 // Exact, and subnormal numbers are normal then.
 uint32_t half_of_e4m3(uint32_t bits) {
@@ -67,11 +143,8 @@ struct Operands {
   }
 };
 
-void finish(const Product& p, const uint32_t* d) {
-  p.matrix.d.pack(p.warp, p.d, d);
-}
-
-// All products of an element at once.
+// All products of an element at once; or so many, and the sum is the addend of
+// the next.
 void multiply(Warp& warp, const Instruction& ins, uint32_t mask) {
   const Product p(warp, ins, mask);
   const Matrix& m = p.matrix;
@@ -83,14 +156,21 @@ void multiply(Warp& warp, const Instruction& ins, uint32_t mask) {
   for (int i = 0; i < m.m; ++i)
     for (int j = 0; j < m.n; j += kColumns) {
       Sums sums;
-      add_products(a, i * m.k, b, j, m.n, m.k, in.c + i * m.n + j, sums);
+      uint32_t sum[kColumns];
+      const uint32_t* addend = in.c + i * m.n + j;
+      for (int k = 0; k < m.k; k += m.together, addend = sum) {
+        add_products(a, i * m.k + k, b, k * m.n + j, m.n, m.together, addend,
+                     sums);
+        if (m.together < m.k)
+          for (int l = 0; l < kColumns; ++l) sum[l] = float_of_sum(sums, l);
+      }
       for (int l = 0; l < kColumns; ++l)
         d[i * m.n + j + l] =
             m.d.number == Number::kFloat ? float_of_sum(sums, l)
             : once                       ? half_of_sum(sums, l)
                    : Half::narrow(float_of(float_of_sum(sums, l)));
     }
-  finish(p, d);
+  p.finish(d);
 }
 
 // 8-bit numbers become f16, for Hopper has no other tensor cores for mma: first
@@ -103,7 +183,9 @@ void multiply_eighths(Warp& warp, const Instruction& ins, uint32_t mask) {
   widen_eighths(m.a.number, in.a, m.m * m.k);
   widen_eighths(m.b.number, in.b, m.k * m.n);
   const int half_k = m.k / 2;
-  const auto order = [&](int k) { return k % 4 / 2 * half_k + k / 4 * 2 + k % 2; };
+  const auto order = [&](int k) {
+    return k % 4 / 2 * half_k + k / 4 * 2 + k % 2;
+  };
   uint32_t a_bits[kMostElements], b_bits[kMostElements];
   for (int i = 0; i < m.m; ++i)
     for (int k = 0; k < m.k; ++k)
@@ -131,7 +213,7 @@ void multiply_eighths(Warp& warp, const Instruction& ins, uint32_t mask) {
         d[at] = to_half ? Half::narrow(whole) : bits_of(canonical(whole));
       }
     }
-  finish(p, d);
+  p.finish(d);
 }
 
 // m8n8k4 with .f16, which Hopper has no tensor cores for: one product after the
@@ -149,11 +231,9 @@ void multiply_quarters(Warp& warp, const Instruction& ins, uint32_t mask) {
       for (int k = 0; k < m.k; ++k)
         sum = std::fma(Half::widen(in.a[i * m.k + k]),
                        Half::widen(in.b[k * columns + column]), sum);
-      sum += float_of(in.c[i * m.n + j]);
-      d[i * m.n + j] = m.d.number == Number::kHalf ? Half::narrow(sum)
-                                                   : bits_of(canonical(sum));
+      d[i * m.n + j] = bits_of(canonical(sum + float_of(in.c[i * m.n + j])));
     }
-  finish(p, d);
+  p.finish(d);
 }
 
 void multiply_doubles(Warp& warp, const Instruction& ins, uint32_t mask) {
@@ -171,10 +251,11 @@ void multiply_doubles(Warp& warp, const Instruction& ins, uint32_t mask) {
         const double left = a[i * m.k + k], right = b[k * m.n + j];
         sum = first_nan(std::fma(left, right, sum), right, sum, left);
       }
-  m.d.pack(warp, p.d, words(c));
+  p.finish(words(c));
 }
 
-// ---- Whole numbers -----------------------------------------------------------
+// ---- Whole numbers
+// -----------------------------------------------------------
 
 int32_t whole(Number number, uint32_t bits) {
   switch (number) {
@@ -203,13 +284,14 @@ void multiply_wholes(Warp& warp, const Instruction& ins, uint32_t mask) {
       for (int j = 0; j < m.n; ++j) sum[j] += left * factor[k * m.n + j];
     }
     for (int j = 0; j < m.n; ++j) {
-      const int64_t exact = int64_t{static_cast<int32_t>(c[i * m.n + j])} + sum[j];
+      const int64_t exact =
+          int64_t{static_cast<int32_t>(c[i * m.n + j])} + sum[j];
       c[i * m.n + j] = static_cast<uint32_t>(
           m.saturates ? std::clamp<int64_t>(exact, INT32_MIN, INT32_MAX)
                       : exact);
     }
   }
-  finish(p, c);
+  p.finish(c);
 }
 
 void multiply_bits(Warp& warp, const Instruction& ins, uint32_t mask) {
@@ -226,10 +308,11 @@ void multiply_bits(Warp& warp, const Instruction& ins, uint32_t mask) {
         c[i * m.n + j] +=
             std::popcount(m.exclusive ? left ^ right : left & right);
       }
-  finish(p, c);
+  p.finish(c);
 }
 
-// ---- Decoding ----------------------------------------------------------------
+// ---- Decoding
+// ----------------------------------------------------------------
 
 // D's, A's, B's and C's. wmma leaves out those of A and B where they are f16.
 std::array<Number, 4> numbers_of(const Statement& s) {
@@ -282,6 +365,7 @@ Handler product_handler(const Statement& s, Matrix& matrix) {
     matrix.c = product_fragment('c', c, m, n, k);
     matrix.d = product_fragment('d', d, m, n, k);
   }
+  matrix.together = s.name() == "wmma" && a == Number::kTFloat ? 4 : k;
   matrix.a_registers = s.operands.at(1).list.size();
   matrix.b_registers = s.operands.at(2).list.size();
   matrix.saturates = s.has("satfinite");

@@ -119,10 +119,12 @@ uint32_t float_of_sum(const Sums& sums, int column) {
   if (magnitude == 0) return 0;
   const int scale = sums.scale[column];
   const int exponent = leading_bit(magnitude) + scale;
-  const int last = std::max(exponent - 23, -149);  // the exponent of its last bit
+  const int last =
+      std::max(exponent - 23, -149);  // the exponent of its last bit
   const int drop = last - scale;
-  const uint64_t kept = drop > 63 ? 0 : drop > 0 ? magnitude >> drop
-                                                 : magnitude << -drop;
+  const uint64_t kept = drop > 63  ? 0
+                        : drop > 0 ? magnitude >> drop
+                                   : magnitude << -drop;
   if (kept == 0) return 0;
   const uint32_t infinity = 0x7f800000;
   const uint32_t bits = exponent > 127 ? infinity
@@ -137,7 +139,8 @@ uint16_t half_of_sum(const Sums& sums, int column) {
   if (plain != plain) return kNaN16;
   if (std::isinf(plain)) return plain < 0 ? 0xfc00 : 0x7c00;
   // A sum has at most 33 bits, and its scale is far from a double's ends.
-  const double exact = std::ldexp(double(sums.value[column]), sums.scale[column]);
+  const double exact =
+      std::ldexp(double(sums.value[column]), sums.scale[column]);
   const uint16_t half = Half::narrow(narrow_to_odd(exact));
   return half & 0x7fff ? half : 0;
 }

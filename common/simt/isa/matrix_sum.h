@@ -1,5 +1,5 @@
-// The sums of products that tensor cores make of floating-point numbers of up to
-// 19 bits.
+// The sums of products that tensor cores make of floating-point numbers of up
+// to 19 bits.
 #pragma once
 #include <cstdint>
 
@@ -30,9 +30,9 @@ struct Sums {
   float plain[kColumns];
 };
 
-// c[j] + a[0] * b[0][j] + a[1] * b[1][j] + ... for kColumns columns. The factors
-// are `count` of A from `row` on, and of B from `column` on and each `b_columns`
-// further; the addends are floats.
+// c[j] + a[0] * b[0][j] + a[1] * b[1][j] + ... for kColumns columns. The
+// factors are `count` of A from `row` on, and of B from `column` on and each
+// `b_columns` further; the addends are floats.
 //
 // An H200 shifts all products, which are exact, and the addend to the largest
 // exponent among them, drops what lies more than 25 bits below it, and adds.

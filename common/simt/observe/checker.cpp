@@ -703,12 +703,11 @@ void Checker::race(const Mine& mine, const Conflict& c, const Event& event,
   place_other(f, theirs, event.block, event.warp * kLanes + c.other_lane);
   f.address = c.address;
   f.note = c.verdict != Verdict::kRace;
-  const std::string& op = theirs.statement->name();
   const std::string other =
       "the " +
-      std::string(op == "st"     ? "write"
-                  : event.stores ? "atomic"
-                                 : "read") +
+      std::string(theirs.statement->stores() ? "write"
+                  : event.stores             ? "atomic"
+                                             : "read") +
       " by thread " + triple(f.other_thread) +
       (event.block == mine.block.number
            ? ""

@@ -202,9 +202,13 @@ void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
           "It says which lanes take part");
       break;
     case Kind::kMatrix:
-      for (const Address& a : ins.addresses())
+      for (const Address& a : ins.addresses()) {
         use(warp, ins, a.base, mask, "It is an address");
-      if (ins.address_count) follow_matrix_access(warp, ins, mask);
+        // Loaded in parts; how far rows are apart is all that a load reads.
+        if (ins.result_count == 0) continue;
+        use(warp, ins, ins.source(0), mask, "It says how far rows are apart");
+        define_results(warp, ins, mask);
+      }
       break;
     case Kind::kPlain:
     case Kind::kPoll:
@@ -218,16 +222,6 @@ void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
       break;
   }
   settle(warp);
-}
-
-// Its last source but one is how far rows are apart, unless it is a register
-// that is stored: then as much of it as is stored says so.
-void Values::follow_matrix_access(Warp& warp, const Instruction& ins,
-                                  uint32_t mask) {
-  if (ins.result_count == 0) return;
-  if (ins.source_count > 1)
-    use(warp, ins, ins.source(0), mask, "It says how far rows are apart");
-  define_results(warp, ins, mask);
 }
 
 const Undefined* Values::undefined(const Warp& warp, Place place) const {
@@ -586,12 +580,9 @@ namespace {
 // Where an undefined byte of memory was, or a copy of it, was first.
 Origin unwritten_at(const Warp& warp, const Instruction& ins, const Access& a,
                     int lane, uint64_t address) {
-  Origin origin{address,
-                ins.site,
-                static_cast<uint16_t>(warp.index * kLanes + lane),
-                0,
-                false,
-                a.space};
+  Origin origin{
+      address, ins.site, static_cast<uint16_t>(warp.index * kLanes + lane),
+      0,       false,    a.space};
   if (a.base == warp.stacks.data())
     origin.address = address / (16 * kLanes) * 16 + address % 16;
   return origin;
@@ -599,8 +590,8 @@ Origin unwritten_at(const Warp& warp, const Instruction& ins, const Access& a,
 
 }  // namespace
 
-// The registers of a matrix are defined when its load begins: they are loaded in
-// parts.
+// The registers of a matrix are defined when its load begins: they are loaded
+// in parts.
 template <class Set>
 void Values::load_matrix(Warp& warp, const Instruction& ins, const Access& a,
                          uint32_t missing, const Memory<Set>& memory) {
@@ -619,9 +610,9 @@ void Values::load_matrix(Warp& warp, const Instruction& ins, const Access& a,
       if (memory.is_written(address, 1)) continue;
       const Copied* copied = memory.copied(address);
       const uint64_t bits = copied ? copied->bits : 255;
-      set_undefined(
-          values[p.value], p.lane, bits << (p.shift + 8 * k),
-          copied ? copied->origin : unwritten_at(warp, ins, a, p.from, address));
+      set_undefined(values[p.value], p.lane, bits << (p.shift + 8 * k),
+                    copied ? copied->origin
+                           : unwritten_at(warp, ins, a, p.from, address));
     }
   }
   for (const Undefined& value : values) registers_of(warp).set(value);

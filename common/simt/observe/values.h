@@ -76,7 +76,6 @@ class Values {
               const Memory<Set>& memory);
   bool may_copy(Warp& warp, const Instruction& ins, int lane) const;
 
-  void follow_matrix_access(Warp& warp, const Instruction& ins, uint32_t mask);
   void compute(Warp& warp, const Instruction& ins, uint32_t mask,
                uint32_t unsure);
   void as_a_whole(Warp& warp, const Instruction& ins, uint32_t mask,
