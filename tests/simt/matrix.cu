@@ -637,6 +637,52 @@ void tiles() {
   check_elements();
 }
 
+// ---- Rows that nobody wrote
+// --------------------------------------------------
+
+// Of a tile only the first rows are there; of the results only theirs are used,
+// also behind movmatrix and stmatrix.
+__global__ void ragged(int rows, float* sums, uint16_t* moved) {
+  __shared__ __align__(32) uint16_t box[16 * 16], kept[64];
+  const int lane = threadIdx.x;
+  for (int i = lane; i < rows * 16; i += 32) box[i] = 0x3c00;
+  __syncwarp();
+  uint32_t a[4];
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
+               : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(box)) +
+                     lane % 16 * 32 + lane / 16 * 16)
+               : "memory");
+  const uint32_t b[2] = {0x3c003c00, 0x3c003c00}, c[4] = {};
+  uint32_t d[4];
+  Half16::run(d, a, b, c);
+  if (lane / 4 < rows) sums[lane / 4] = __uint_as_float(d[0]);
+  if (lane / 4 + 8 < rows) sums[lane / 4 + 8] = __uint_as_float(d[2]);
+  uint32_t columns;
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;"
+               : "=r"(columns)
+               : "r"(a[1]));
+  asm volatile(
+      "stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%0], {%1};" ::"r"(
+          static_cast<uint32_t>(__cvta_generic_to_shared(kept)) +
+          lane % 8 * 16),
+      "r"(columns)
+      : "memory");
+  __syncwarp();
+  if (lane < (rows - 8) * 8) moved[lane] = kept[lane];
+}
+
+void rows_apart() {
+  constexpr int kRows = 10;
+  const auto sums = expect::results<float>(kRows + 8, [](float* out) {
+    ragged<<<1, 32>>>(kRows, out, reinterpret_cast<uint16_t*>(out + kRows));
+  });
+  for (int i = 0; i < kRows; ++i) expect::equal(sums[i], 16.f);
+  uint32_t pair;
+  std::memcpy(&pair, &sums[kRows + 7], sizeof pair);
+  expect::equal(pair, 0x3c003c00u);
+}
+
 }  // namespace
 
 int main() {
@@ -646,5 +692,6 @@ int main() {
   doubles();
   moves();
   tiles();
+  rows_apart();
   return expect::report();
 }

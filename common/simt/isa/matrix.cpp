@@ -93,6 +93,9 @@ bool decode_matrix(const Statement& s, OperandReader& operands, Draft& ins) {
     }
   }
   ins.read.push_back(operands.source(named("-1"), 4));
+  // That a lane accesses at once, for messages.
+  if (!matrix.accesses.empty())
+    ins.element_bytes = matrix.accesses.front().bytes;
   return true;
 }
 

@@ -830,9 +830,10 @@ void Values::tell(Warp& warp, const Instruction& ins, int lane,
   const Instruction& load = *grid_.program.by_site[origin.site].instruction;
   const Warp& loader = *warp.block->warps[origin.thread / kLanes];
   const std::string at = grid_.program.location(ins.where);
+  const int elements = load.kind == Kind::kMatrix ? 1 : load.result_count;
   Finding f = finding_at(
       loader, load, origin.thread % kLanes, kKind,
-      "read of " + std::to_string(load.element_bytes * load.result_count) +
+      "read of " + std::to_string(load.element_bytes * elements) +
           " bytes that nobody has written: " +
           text_of_place(grid_, origin.space, origin.address) + ". " + matters +
           (at.empty() ? "" : " at " + at));
