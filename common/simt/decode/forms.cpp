@@ -409,20 +409,28 @@ const std::vector<FormGroup> kGroups = {
          "d2, a1, b1, c2",
          "wmma.load(.a|.b).sync.aligned<layout><wide>{<from>}.f16 "
          "d8.b32, [a]{, b.b32}",
-         "wmma.load(.a.sync.aligned<layout>(.m16n16k16{<from>}.bf16|"
-         ".m16n16k8{<from>}.tf32|.m32n8k16{<from>}(.s8|.u8))|"
-         ".b.sync.aligned<layout>(.m16n16k16{<from>}.bf16|"
-         ".m16n16k8{<from>}.tf32|.m8n32k16{<from>}(.s8|.u8))) "
+         "wmma.load(.a|.b).sync.aligned<layout>.m16n16k16{<from>}.bf16 "
          "d4.b32, [a]{, b.b32}",
-         "wmma.load(.a.sync.aligned<layout>.m32n8k16|"
-         ".b.sync.aligned<layout>.m8n32k16){<from>}.bf16 d8.b32, [a]{, b.b32}",
-         "wmma.load(.a.sync.aligned<layout>(.m8n32k16{<from>}.bf16|"
-         ".m16n16k16{<from>}(.s8|.u8))|.b.sync.aligned<layout>"
-         "(.m32n8k16{<from>}.bf16|.m16n16k16{<from>}(.s8|.u8))) "
+         "wmma.load.a.sync.aligned<layout>.m32n8k16{<from>}.bf16 "
+         "d8.b32, [a]{, b.b32}",
+         "wmma.load.b.sync.aligned<layout>.m32n8k16{<from>}.bf16 "
          "d2.b32, [a]{, b.b32}",
-         "wmma.load(.a.sync.aligned<layout>.m8n32k16|"
-         ".b.sync.aligned<layout>.m32n8k16){<from>}(.s8|.u8) "
+         "wmma.load.a.sync.aligned<layout>.m8n32k16{<from>}.bf16 "
+         "d2.b32, [a]{, b.b32}",
+         "wmma.load.b.sync.aligned<layout>.m8n32k16{<from>}.bf16 "
+         "d8.b32, [a]{, b.b32}",
+         "wmma.load(.a|.b).sync.aligned<layout>.m16n16k8{<from>}.tf32 "
+         "d4.b32, [a]{, b.b32}",
+         "wmma.load(.a|.b).sync.aligned<layout>.m16n16k16{<from>}(.s8|.u8) "
+         "d2.b32, [a]{, b.b32}",
+         "wmma.load.a.sync.aligned<layout>.m32n8k16{<from>}(.s8|.u8) "
+         "d4.b32, [a]{, b.b32}",
+         "wmma.load.b.sync.aligned<layout>.m32n8k16{<from>}(.s8|.u8) "
          "d1.b32, [a]{, b.b32}",
+         "wmma.load.a.sync.aligned<layout>.m8n32k16{<from>}(.s8|.u8) "
+         "d1.b32, [a]{, b.b32}",
+         "wmma.load.b.sync.aligned<layout>.m8n32k16{<from>}(.s8|.u8) "
+         "d4.b32, [a]{, b.b32}",
          "wmma.load(.a.sync.aligned.row|.b.sync.aligned.col)"
          "(.m8n8k32{<from>}(.s4|.u4)|.m8n8k128{<from>}.b1) "
          "d1.b32, [a]{, b.b32}",

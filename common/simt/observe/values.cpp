@@ -831,12 +831,12 @@ void Values::tell(Warp& warp, const Instruction& ins, int lane,
   const Warp& loader = *warp.block->warps[origin.thread / kLanes];
   const std::string at = grid_.program.location(ins.where);
   const int elements = load.kind == Kind::kMatrix ? 1 : load.result_count;
-  Finding f = finding_at(
-      loader, load, origin.thread % kLanes, kKind,
-      "read of " + std::to_string(load.element_bytes * elements) +
-          " bytes that nobody has written: " +
-          text_of_place(grid_, origin.space, origin.address) + ". " + matters +
-          (at.empty() ? "" : " at " + at));
+  Finding f =
+      finding_at(loader, load, origin.thread % kLanes, kKind,
+                 "read of " + std::to_string(load.element_bytes * elements) +
+                     " bytes that nobody has written: " +
+                     text_of_place(grid_, origin.space, origin.address) + ". " +
+                     matters + (at.empty() ? "" : " at " + at));
   f.address = origin.address;
   checker_.place_other(f, ins, warp.block->number, warp.index * kLanes + lane);
   checker_.report(kKind, origin.site, 0, std::move(f));
