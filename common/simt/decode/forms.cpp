@@ -331,6 +331,8 @@ const std::vector<FormGroup> kGroups = {
      }},
     {"Matrices",
      {
+         "mma.sync.aligned.m8n8k4<layouts>.f16.f16.f16.f16 "
+         "d4.b32, a2.b32, b2.b32, c4.b32",
          "mma.sync.aligned.m8n8k4<layouts>.f32.f16.f16.f16 "
          "d8.b32, a2.b32, b2.b32, c4.b32",
          "mma.sync.aligned.m8n8k4<layouts>.f32.f16.f16.f32 d8, a2, b2, c8",

@@ -216,22 +216,36 @@ void multiply_eighths(Warp& warp, const Instruction& ins, uint32_t mask) {
   p.finish(d);
 }
 
-// m8n8k4 with .f16, which Hopper has no tensor cores for: one product after the
-// other, and the addend last.
+// m8n8k4 with .f16, which Hopper has no tensor cores for: ptxas makes additions
+// of it, in another order where the result is a half.
+uint32_t quarter_as_float(const float* a, const float* b, float c) {
+  float sum = 0;
+  for (int k = 0; k < 4; ++k) sum = std::fma(a[k], b[k], sum);
+  return bits_of(canonical(sum + c));
+}
+uint32_t quarter_as_half(const float* a, const float* b, float c) {
+  const float low = std::fma(a[1], b[1], a[0] * b[0]);
+  const float high = std::fma(a[3], b[3], a[2] * b[2]);
+  return Half::narrow(c + low + high);
+}
+
 void multiply_quarters(Warp& warp, const Instruction& ins, uint32_t mask) {
   const Product p(warp, ins, mask);
   const Matrix& m = p.matrix;
   const Operands in(p);
   const int columns = m.n * m.products;
+  const auto sum =
+      m.d.number == Number::kHalf ? quarter_as_half : quarter_as_float;
   uint32_t d[kMostResults];
   for (int i = 0; i < m.m; ++i)
     for (int j = 0; j < m.n; ++j) {
       const int column = i / (m.m / m.products) * m.n + j;
-      float sum = 0;
-      for (int k = 0; k < m.k; ++k)
-        sum = std::fma(Half::widen(in.a[i * m.k + k]),
-                       Half::widen(in.b[k * columns + column]), sum);
-      d[i * m.n + j] = bits_of(canonical(sum + float_of(in.c[i * m.n + j])));
+      float a[4], b[4];
+      for (int k = 0; k < 4; ++k) {
+        a[k] = Half::widen(in.a[i * m.k + k]);
+        b[k] = Half::widen(in.b[k * columns + column]);
+      }
+      d[i * m.n + j] = sum(a, b, float_of(in.c[i * m.n + j]));
     }
   p.finish(d);
 }
