@@ -19,8 +19,7 @@ using namespace nvcuda;
 
 constexpr int kRuns = 200;
 
-// ---- Fragments of mma, by the manual
-// -----------------------------------------
+// ---- Fragments of mma, by the manual ----------------------------------------
 
 struct Element {
   int row, column;
@@ -141,8 +140,7 @@ Matrix product(const Matrix& a, const Matrix& b, const Matrix& c, int rows,
   return d;
 }
 
-// ---- Whole numbers
-// -----------------------------------------------------------
+// ---- Whole numbers ----------------------------------------------------------
 
 int64_t extended(uint32_t value, int bits, bool is_signed) {
   const bool negative = is_signed && value >> (bits - 1) & 1;
@@ -202,8 +200,7 @@ void wholes() {
   check_bits<And128>(4, false);
 }
 
-// ---- Sums of floating-point products
-// -----------------------------------------
+// ---- Sums of floating-point products ----------------------------------------
 
 struct Format {
   int bits, exponent, mantissa, unused;
@@ -341,8 +338,59 @@ void specials() {
   expect::equal(d[7 * 8], 0x41800000u);
 }
 
-// ---- Doubles
-// -----------------------------------------------------------------
+// ---- Four products of 8 x 8 x 4 --------------------------------------------
+
+// Of product q, rows and columns 0 to 3 are those of lanes 4q to 4q + 3, the
+// others those of 16 lanes further.
+int lane_of(int q, int row) { return 4 * q + row % 4 + row / 4 * 16; }
+
+__global__ void multiply_quarters(const uint32_t* a, const uint32_t* b,
+                                  const uint32_t* c, uint32_t* d) {
+  const int lane = threadIdx.x;
+  a += 2 * lane, b += 2 * lane, c += 4 * lane, d += 4 * lane;
+  asm volatile(
+      "mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%0,%1,%2,%3}, {%4,%5}, "
+      "{%6,%7}, {%8,%9,%10,%11};"
+      : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]),
+        "r"(c[2]), "r"(c[3]));
+}
+
+// Bits of halves, two in a word.
+uint16_t half_at(const std::vector<uint32_t>& words, int at) {
+  return static_cast<uint16_t>(words[at / 2] >> at % 2 * 16);
+}
+float value_at(const std::vector<uint32_t>& words, int at) {
+  return __half2float(__ushort_as_half(half_at(words, at)));
+}
+
+void quarters() {
+  std::mt19937 random(4);
+  for (int run = 0; run < 20; ++run) {
+    std::vector<uint32_t> a(32 * 2), b(32 * 2), c(32 * 4);
+    for (auto* words : {&a, &b, &c})
+      for (uint32_t& x : *words)
+        x = some_number(kHalf, random, -3, 4) |
+            some_number(kHalf, random, -3, 4) << 16;
+    const expect::Copy<uint32_t> da(a), db(b), dc(c);
+    const auto d = expect::results<uint32_t>(32 * 4, [&](uint32_t* out) {
+      multiply_quarters<<<1, 32>>>(da, db, dc, out);
+    });
+    for (int k = 0; k < 256; ++k) {
+      const int q = k / 64, i = k / 8 % 8, j = k % 8;
+      const auto two = [&](int first) {
+        const int x = lane_of(q, i) * 4 + first, y = lane_of(q, j) * 4 + first;
+        return std::fma(value_at(a, x + 1), value_at(b, y + 1),
+                        value_at(a, x) * value_at(b, y));
+      };
+      const int at = lane_of(q, i) * 8 + j;
+      const float sum = value_at(c, at) + two(0) + two(2);
+      expect::equal(half_at(d, at), __half_as_ushort(__float2half_rn(sum)));
+    }
+  }
+}
+
+// ---- Doubles ----------------------------------------------------------------
 
 __global__ void multiply_doubles(const double* a, const double* b, double* d) {
   const int lane = threadIdx.x, row = lane / 4, k = lane % 4;
@@ -372,8 +420,7 @@ void doubles() {
   });
 }
 
-// ---- ldmatrix, stmatrix, movmatrix
-// -------------------------------------------
+// ---- ldmatrix, stmatrix, movmatrix ------------------------------------------
 
 // Row r of matrix m is at 16 * (8 * m + r) + 32 * m bytes: the matrices are
 // apart.
@@ -492,8 +539,7 @@ void moves() {
                [](int i) { return transposed_pair(0, i); });
 }
 
-// ---- wmma
-// --------------------------------------------------------------------
+// ---- wmma -------------------------------------------------------------------
 
 enum Where { kGlobal, kShared };
 
@@ -637,8 +683,7 @@ void tiles() {
   check_elements();
 }
 
-// ---- Rows that nobody wrote
-// --------------------------------------------------
+// ---- Rows that nobody wrote -------------------------------------------------
 
 // Of a tile only the first rows are there; of the results only theirs are used,
 // also behind movmatrix and stmatrix.
@@ -656,8 +701,9 @@ __global__ void ragged(int rows, float* sums, uint16_t* moved) {
   const uint32_t b[2] = {0x3c003c00, 0x3c003c00}, c[4] = {};
   uint32_t d[4];
   Half16::run(d, a, b, c);
-  if (lane / 4 < rows) sums[lane / 4] = __uint_as_float(d[0]);
-  if (lane / 4 + 8 < rows) sums[lane / 4 + 8] = __uint_as_float(d[2]);
+  if (lane % 4 == 0 && lane / 4 < rows) sums[lane / 4] = __uint_as_float(d[0]);
+  if (lane % 4 == 0 && lane / 4 + 8 < rows)
+    sums[lane / 4 + 8] = __uint_as_float(d[2]);
   uint32_t columns;
   asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;"
                : "=r"(columns)
@@ -689,6 +735,7 @@ int main() {
   wholes();
   sums();
   specials();
+  quarters();
   doubles();
   moves();
   tiles();

@@ -153,8 +153,7 @@ void transpose(Warp& warp, const Instruction& ins, uint32_t mask) {
   std::copy_n(to, kLanes, lanes<uint32_t>(warp, ins.result(0)));
 }
 
-// ---- Decoding: 8 x 8 matrices
-// ------------------------------------------------
+// ---- Decoding: 8 x 8 matrices -----------------------------------------------
 
 MatrixAccess rows_of(int count, bool transposed) {
   MatrixAccess access;
@@ -172,8 +171,7 @@ MatrixAccess rows_of(int count, bool transposed) {
   return access;
 }
 
-// ---- Decoding: wmma
-// ----------------------------------------------------------
+// ---- Decoding: wmma ---------------------------------------------------------
 
 // What ptxas makes of a wmma load or store, for sm_90.
 class Plan {

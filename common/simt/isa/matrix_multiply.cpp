@@ -110,8 +110,7 @@ struct Product {
   Place d[8];
 };
 
-// ---- Floating point
-// ----------------------------------------------------------
+// ---- Floating point ---------------------------------------------------------
 
 // Exact, and subnormal numbers are normal then.
 uint32_t half_of_e4m3(uint32_t bits) {
@@ -268,8 +267,7 @@ void multiply_doubles(Warp& warp, const Instruction& ins, uint32_t mask) {
   p.finish(words(c));
 }
 
-// ---- Whole numbers
-// -----------------------------------------------------------
+// ---- Whole numbers ----------------------------------------------------------
 
 int32_t whole(Number number, uint32_t bits) {
   switch (number) {
@@ -325,8 +323,7 @@ void multiply_bits(Warp& warp, const Instruction& ins, uint32_t mask) {
   p.finish(c);
 }
 
-// ---- Decoding
-// ----------------------------------------------------------------
+// ---- Decoding ---------------------------------------------------------------
 
 // D's, A's, B's and C's. wmma leaves out those of A and B where they are f16.
 std::array<Number, 4> numbers_of(const Statement& s) {
