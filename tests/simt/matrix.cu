@@ -336,6 +336,11 @@ void specials() {
   expect::equal(d[5 * 8], 0x7f800000u);
   expect::equal(d[6 * 8], kNanResult);
   expect::equal(d[7 * 8], 0x41800000u);
+  // Sums that are too small for a float are +0, also below zero.
+  const Matrix tiny =
+      product<Bfloat16>(Matrix(16 * 16, 0x9780), Matrix(16 * 8, 0x1780),
+                        Matrix(16 * 8, 0), 16, 16, 16);
+  expect::each(tiny, [](int) { return 0u; });
 }
 
 // ---- Four products of 8 x 8 x 4 --------------------------------------------

@@ -64,33 +64,41 @@ Fragment product_fragment(char which, Number number, int m, int n, int k) {
   return swapped ? f.transposed() : f;
 }
 
+namespace {
+
+bool is_matrix_instruction(const std::string& op) {
+  return op == "mma" || op == "wmma" || op == "ldmatrix" || op == "stmatrix" ||
+         op == "movmatrix";
+}
+
+Rounding rounding_of(const Statement& s) {
+  return s.has("rz")   ? Rounding::kToZero
+         : s.has("rm") ? Rounding::kDown
+         : s.has("rp") ? Rounding::kUp
+                       : Rounding::kNearest;
+}
+
+std::vector<std::string> registers_of(const Operand& o) {
+  return o.list.empty() ? std::vector{o.text} : o.list;
+}
+
+}  // namespace
+
 bool decode_matrix(const Statement& s, OperandReader& operands, Draft& ins) {
-  const std::string& op = s.name();
-  if (op != "mma" && op != "wmma" && op != "ldmatrix" && op != "stmatrix" &&
-      op != "movmatrix")
-    return false;
+  if (!is_matrix_instruction(s.name())) return false;
   const Matrix& matrix = matrix_of(s, ins.run);
   ins.matrix = &matrix;
   ins.kind = Kind::kMatrix;
-  ins.rounding = s.has("rz")   ? Rounding::kToZero
-                 : s.has("rm") ? Rounding::kDown
-                 : s.has("rp") ? Rounding::kUp
-                               : Rounding::kNearest;
-  const bool stores = s.operands.front().address;
-  for (size_t k = 0; k < s.operands.size(); ++k) {
-    const Operand& o = s.operands[k];
+  ins.rounding = rounding_of(s);
+  for (const Operand& o : s.operands) {
+    const bool written = &o == &s.operands.front();
+    const int bytes = o.list.empty() ? 4 : matrix.a.register_bytes();
     if (o.address) continue;
-    std::vector<std::string> names = o.list;
-    if (names.empty()) names = {o.text};
-    for (const std::string& name : names) {
-      const int bytes = k == 0           ? matrix.d.register_bytes()
-                        : o.list.empty() ? 4
-                                         : matrix.a.register_bytes();
-      if (k == 0 && !stores)
+    for (const std::string& name : registers_of(o))
+      if (written)
         ins.written.push_back(operands.destination(named(name)));
       else
         ins.read.push_back(operands.source(named(name), bytes));
-    }
   }
   ins.read.push_back(operands.source(named("-1"), 4));
   // That a lane accesses at once, for messages.
@@ -99,20 +107,26 @@ bool decode_matrix(const Statement& s, OperandReader& operands, Draft& ins) {
   return true;
 }
 
+namespace {
+
+// Why some do not come, as far as that is known.
+std::string absence(const Warp& warp, uint32_t mask) {
+  const uint32_t exited = warp.threads & ~warp.live & ~mask;
+  if (exited)
+    return ": lane " + std::to_string(first_lane(exited)) + " has exited";
+  return warp.threads != kAllLanes ? ": the block ends within this warp" : "";
+}
+
+}  // namespace
+
 void require_all_lanes(Warp& warp, const Instruction& ins, uint32_t mask) {
   if (mask == kAllLanes) return;
-  const uint32_t missing = warp.threads & ~mask;
-  const std::string& name = ins.statement->name();
-  fault(
-      warp, ins, first_lane(mask), "missing lane",
-      "only the lanes " + hex_mask(mask) + " come to this " + name +
-          ", which takes all 32 lanes of a warp together" +
-          (missing & ~warp.live
-               ? ": lane " + std::to_string(first_lane(missing & ~warp.live)) +
-                     " has exited"
-           : warp.threads != kAllLanes ? ": the block ends within this warp"
-                                       : ""),
-      719);
+  fault(warp, ins, first_lane(mask), "missing lane",
+        "only the lanes " + hex_mask(mask) + " come to this " +
+            ins.statement->name() +
+            ", which takes all 32 lanes of a warp together" +
+            absence(warp, mask),
+        719);
 }
 
 }  // namespace simt

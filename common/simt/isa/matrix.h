@@ -23,10 +23,10 @@ struct Matrix {
 
   // The others: what the machine accesses, one after the other.
   std::vector<MatrixAccess> accesses;
-  uint8_t stored = 0;        // so many registers
-  uint8_t element_bits = 8;  // in memory
-  uint16_t row_elements =
-      0;  // of a row there, if nothing says how far they are
+  uint8_t stored = 0;  // so many registers
+  // In memory: of an element, and how far rows are apart if nothing says so.
+  uint8_t element_bits = 8;
+  uint16_t row_elements = 0;
 };
 
 // Decodes these instructions; returns false for any other opcode. Their last

@@ -18,14 +18,21 @@ constexpr int kMostRegisters = 8;
 struct Held {
   uint64_t bits[kMostRegisters][kLanes] = {};
 
+  // Nearly always 4 bytes, for which the compiler needs no call.
   void put(const Piece& p, const uint8_t* from) {
     uint64_t value = 0;
-    std::memcpy(&value, from + p.offset, p.bytes);
+    if (p.bytes == 4)
+      std::memcpy(&value, from + p.offset, 4);
+    else
+      std::memcpy(&value, from + p.offset, p.bytes);
     bits[p.value][p.lane] |= value << p.shift;
   }
   void get(const Piece& p, uint8_t* to) const {
     const uint64_t value = bits[p.value][p.lane] >> p.shift;
-    std::memcpy(to + p.offset, &value, p.bytes);
+    if (p.bytes == 4)
+      std::memcpy(to + p.offset, &value, 4);
+    else
+      std::memcpy(to + p.offset, &value, p.bytes);
   }
 };
 
@@ -160,13 +167,15 @@ MatrixAccess rows_of(int count, bool transposed) {
   access.bytes = 16;
   access.by_rows = true;
   access.lanes = count == 4 ? kAllLanes : (1u << 8 * count) - 1;
+  const int step = transposed ? 1 : 2;  // of elements that stay together
   for (int v = 0; v < count; ++v)
     for (int l = 0; l < kLanes; ++l)
-      for (int half = 0; half < 2; ++half) {
+      for (int half = 0; half < 2; half += step) {
         const int row = transposed ? l % 4 * 2 + half : l / 4;
-        const int column = transposed ? l / 4 : l % 4 * 2 + half;
+        const int column = transposed ? l / 4 : l % 4 * 2;
         access.pieces.push_back({uint8_t(v), uint8_t(l), uint8_t(16 * half),
-                                 uint8_t(8 * v + row), uint8_t(2 * column), 2});
+                                 uint8_t(8 * v + row), uint8_t(2 * column),
+                                 uint8_t(2 * step)});
       }
   return access;
 }
