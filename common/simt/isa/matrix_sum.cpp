@@ -97,7 +97,7 @@ void add_products(const Factors& a, int row, const Factors& b, int column,
     sums.scale[j] = top[j] - kKept;
     sums.plain[j] = 0;
   }
-  // A product has up to 28 bits then, so eight of them and a sign fit in 32.
+  // A product has up to 27 bits then: eight of them fit in 32, with their sign.
   const int up = kKept - a.mantissa_bits - b.mantissa_bits;
   for (int k = 0; k < count; k += 8)
     add_shifted(value + k, exponent + k, std::min(8, count - k), up, top,
@@ -119,8 +119,7 @@ uint32_t float_of_sum(const Sums& sums, int column) {
   if (magnitude == 0) return 0;
   const int scale = sums.scale[column];
   const int exponent = leading_bit(magnitude) + scale;
-  const int last =
-      std::max(exponent - 23, -149);  // the exponent of its last bit
+  const int last = std::max(exponent - 23, -149);  // of a float's bits
   const int drop = last - scale;
   const uint64_t kept = drop > 63  ? 0
                         : drop > 0 ? magnitude >> drop
@@ -138,9 +137,11 @@ uint16_t half_of_sum(const Sums& sums, int column) {
   const float plain = sums.plain[column];
   if (plain != plain) return kNaN16;
   if (std::isinf(plain)) return plain < 0 ? 0xfc00 : 0x7c00;
-  // A sum has at most 33 bits, and its scale is far from a double's ends.
-  const double exact =
-      std::ldexp(double(sums.value[column]), sums.scale[column]);
+  const int64_t sum = sums.value[column];
+  if (sum == 0) return 0;
+  // It has at most 33 bits, and its scale is far from a double's ends.
+  const auto biased = static_cast<uint64_t>(sums.scale[column] + 1023);
+  const double exact = static_cast<double>(sum) * double_of(biased << 52);
   const uint16_t half = Half::narrow(narrow_to_odd(exact));
   return half & 0x7fff ? half : 0;
 }
