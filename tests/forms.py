@@ -42,6 +42,7 @@ ELSEWHERE = [
     (r"trap\b", "fail.cu"),
     (r"st(\.weak)?\.param\b", "calls.cu"),
     (r"barrier\.cluster", "barrier.cu"),
+    (r"mma\.sync\.aligned\.m8n8k4\.\w+\.\w+\.f16\.", "matrix.cu"),
     # What it reads nobody may write meanwhile, as the programs here do.
     (r"ld[.\w:]*\.nc\b", "memory.cu"),
 ]
@@ -111,6 +112,8 @@ class Statement:
             self.results += ["%p0", "%p1"]
         if name == "v":
             return self.vector(k, bytes_)
+        if name[1:].isdigit():
+            return self.fragment(name[0], int(name[1:]), register)
         fixed = {"d": register + "0", "p": "%p0", "dp": register + "0|%p0", "pq": "%p0|%p1",
                  "q": f"{negated}%p{2 + k}", "i": "128" if self.op.startswith("apply") else "0x5a"}
         return fixed.get(name) or self.collective(k, count) or f"{register}{k + 4}"
@@ -118,6 +121,8 @@ class Statement:
     def collective(self, k, count):
         """Members, lanes and barriers: all lanes take part."""
         base = self.op.split(".")[0]
+        if base == "wmma":
+            return "128" if ".b1" in self.op else "32"  # How far rows are apart.
         if self.op.startswith("bar.warp") or base in ("vote", "match", "redux", "elect", "shfl") and k == count - 1:
             return "-1"
         if base in ("bar", "barrier"):
@@ -125,6 +130,14 @@ class Statement:
         if base == "cvta" or base == "isspacep":
             return "%slot"
         return {"shfl": "31" if k == 3 else "5" if k == 2 else None, "nanosleep": "1"}.get(base)
+
+    def fragment(self, name, count, register):
+        """A lane's part of a matrix: no two alike, as far as there are registers."""
+        first, step = {"d": (RESULTS, 1), "a": (4, 1), "b": (7, 3), "c": (10, 5)}[name]
+        parts = [f"{register}{first + n if name == 'd' else 4 + (first - 4 + n * step) % 8}" for n in range(count)]
+        if name == "d":
+            self.results += parts
+        return "{" + ", ".join(parts) + "}"
 
     def vector(self, k, bytes_):
         if self.op.startswith("mov"):
@@ -138,6 +151,10 @@ class Statement:
         return "{" + ", ".join(parts) + "}"
 
     def place(self):
+        if self.op.startswith("wmma"):  # One for all lanes.
+            return "%box_shared" if ".shared" in self.op else "%box"
+        if self.op.startswith(("ldmatrix", "stmatrix")) and ".shared" not in self.op:
+            return "%slot_generic"
         for space, place in ((".shared", "%slot_shared"), (".local", "%slot_local"), (".const", "%slot_const"),
                              (".param", "KERNEL_param_2")):
             if space in self.op:
@@ -153,14 +170,16 @@ def fold(register):
     return f"{wide} mul.lo.u64 %sum, %sum, 0x9e3779b97f4a7c15; xor.b64 %sum, %sum, %x;" if wide else ""
 
 
-# 0 to 3 are written, 4 to 11 are read.
+# 0 to 3 are written, 4 to 11 are read; a matrix is written to others.
+RESULTS = 20
 PROLOGUE = """
-.reg .pred %p<12>; .reg .b8 %c<12>; .reg .b16 %h<12>; .reg .b32 %r<12>; .reg .b64 %l<12>; .reg .b128 %q<12>;
-.reg .b64 %x, %y, %sum, %slot, %slot_shared, %slot_local, %slot_const, %out, %in;
+.reg .pred %p<12>; .reg .b8 %c<12>; .reg .b16 %h<12>; .reg .b32 %r<28>; .reg .b64 %l<28>; .reg .b128 %q<12>;
+.reg .b64 %x, %y, %sum, %slot, %slot_shared, %slot_local, %slot_const, %slot_generic, %box, %box_shared, %out, %in;
 .shared .align 128 .b8 box[4096]; .local .align 128 .b8 depot[128];
 mov.u64 %in, $0; mov.u64 %out, $1; mov.u64 %slot, $2;
 cvt.u64.u32 %x, %tid.x; mul.lo.u64 %y, %x, 128;
 add.u64 %slot, %slot, %y; mov.u64 %slot_shared, box; add.u64 %slot_shared, %slot_shared, %y;
+mov.u64 %box, $2; mov.u64 %box_shared, box; cvta.shared.u64 %slot_generic, %slot_shared;
 mov.u64 %slot_local, depot; mov.u64 %slot_const, some_constants; add.u64 %slot_const, %slot_const, %y;
 mul.lo.u64 %y, %x, 8; add.u64 %out, %out, %y; add.u64 %in, %in, %y;
 """ + "\n".join(
@@ -171,12 +190,24 @@ mul.lo.u64 %y, %x, 8; add.u64 %out, %out, %y; add.u64 %in, %in, %y;
 def slot_code(statement):
     """PTX that fills what the statement may change, and that folds it in after."""
     place = statement.place() if "[" in statement.text else None
+    if statement.op.startswith(("wmma", "ldmatrix", "stmatrix")) and place:
+        return matrix_code(place)
     if place in (None, "%slot_const", "KERNEL_param_2"):
         return "", ""
     space = {"%slot": "", "%slot_shared": ".shared", "%slot_local": ".local"}[place]
     fill = f"st{space}.v2.u64 [{place}], {{%l10, %l11}}; st{space}.v2.u64 [{place}+16], {{%l11, %l10}};"
     after = "".join(f"ld{space}.v2.u64 {{%l2, %l3}}, [{place}+{at}]; {fold('%l2')} {fold('%l3')} " for at in (0, 16))
     return fill, after
+
+
+def matrix_code(place):
+    """The same of a place that lanes have together: each fills its part."""
+    space, mine = {"%box": ("", "%slot"), "%box_shared": (".shared", "%slot_shared"), "%slot_generic": ("", place),
+                   "%slot_shared": (".shared", place)}[place]
+    fill = "".join(f"st{space}.v2.u64 [{mine}+{at}], {{%l{4 + at // 16}, %l{11 - at // 16}}};" for at in range(0, 128, 16))
+    after = "".join(f"ld{space}.v2.u64 {{%l2, %l3}}, [{mine}+{at}]; {fold('%l2')} {fold('%l3')} "
+                    for at in range(0, 128, 16))
+    return f"{fill} bar.warp.sync -1;", f"bar.warp.sync -1; {after} bar.warp.sync -1;"
 
 
 def as_misread(text):

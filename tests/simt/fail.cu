@@ -3,6 +3,9 @@
 // the block, a thread and the source line; some mistakes only it can see, for
 // a GPU runs on or waits forever.
 
+#include <cuda_fp16.h>
+#include <mma.h>
+
 #include <cassert>
 
 #include "tests/simt/child.h"
@@ -47,6 +50,92 @@ __global__ void misaligned_kernel(char* p) {
 constexpr int kMisalignedVectorLine = __LINE__ + 2;
 __global__ void misaligned_vector_kernel(float* p) {
   reinterpret_cast<float4*>(p + 1)[threadIdx.x] = float4{1, 2, 3, 4};
+}
+
+// ---- Matrices ----
+
+__device__ uint32_t shared_address(const void* p) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+}
+
+constexpr int kLoadRowLine = __LINE__ + 5;
+__device__ uint32_t load_row(uint32_t address) {
+  uint32_t r;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+               : "=r"(r)
+               : "r"(address)
+               : "memory");
+  return r;
+}
+
+constexpr int kMultiplyLine = __LINE__ + 7;
+__device__ float multiply(uint32_t a, uint32_t b) {
+  float d[4];
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, "
+      "{%4,%5}, {%6}, {%7,%7,%7,%7};"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+      : "r"(a), "r"(a), "r"(b), "f"(0.f));
+  return d[0];
+}
+
+__global__ void half_warp_kernel(int* p) {
+  if (threadIdx.x < 16) p[threadIdx.x] = multiply(0x3c003c00, 0x3c003c00) > 0;
+}
+
+__global__ void short_warp_kernel(int* p) {
+  p[threadIdx.x] = multiply(0x3c003c00, 0x3c003c00) > 0;
+}
+
+__global__ void crooked_row_kernel(int* p) {
+  __shared__ __align__(16) int box[64];
+  box[threadIdx.x] = box[threadIdx.x + 32] = 0;
+  __syncwarp();
+  p[threadIdx.x] =
+      load_row(shared_address(box) + 16 * threadIdx.x + 8 * (threadIdx.x == 5));
+}
+
+__global__ void far_row_kernel(int* p) {
+  __shared__ __align__(16) int box[28];
+  if (threadIdx.x < 28) box[threadIdx.x] = 0;
+  __syncwarp();
+  p[threadIdx.x] = load_row(shared_address(box) + 16 * threadIdx.x);
+}
+
+constexpr int kMatrixRaceLine = __LINE__ + 3;
+__global__ void matrix_race_kernel(int* p) {
+  __shared__ __align__(16) int box[32];
+  box[31 - threadIdx.x] = threadIdx.x;
+  p[threadIdx.x] = load_row(shared_address(box) + threadIdx.x % 8 * 16);
+}
+
+constexpr int kRowWrittenLine = __LINE__ + 7;
+__global__ void row_written_kernel(int* p) {
+  __shared__ __align__(16) int box[32];
+  asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" ::"r"(
+                   shared_address(box) + threadIdx.x % 8 * 16),
+               "r"(threadIdx.x)
+               : "memory");
+  p[threadIdx.x] = box[31 - threadIdx.x];
+}
+
+// Row 3 of A and column 3 of the result.
+constexpr int kUnwrittenRowLine = __LINE__ + 7;
+__global__ void unwritten_row_kernel(int* p) {
+  __shared__ __align__(16) uint32_t box[32];
+  if (threadIdx.x / 4 != 3) box[threadIdx.x] = 0;
+  __syncwarp();
+  const float d =
+      multiply(load_row(shared_address(box) + threadIdx.x % 8 * 16), 0);
+  if (d > 0) p[threadIdx.x] = 1;
+}
+
+__global__ void far_tile_kernel(const half* a, int* p) {
+  nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, half,
+                         nvcuda::wmma::row_major>
+      f;
+  nvcuda::wmma::load_matrix_sync(f, a, 16);
+  p[threadIdx.x] = __half2int_rn(f.x[0]);
 }
 
 constexpr int kFarLine = __LINE__ + 1;
@@ -577,6 +666,42 @@ const Case cases[] = {
      launch_endless<lost_wait_kernel, 2>,
      kExecutorOnly,
      {"livelock", "lost_wait_kernel"}},
+    {"a product by half a warp",
+     [](int* p) { half_warp_kernel<<<1, 32>>>(p); },
+     kExecutorOnly,
+     {"missing lane", "half_warp_kernel", "0x0000ffff", line(kMultiplyLine)}},
+    {"a product by a short warp",
+     [](int* p) { short_warp_kernel<<<1, 16>>>(p); },
+     kExecutorOnly,
+     {"missing lane", "short_warp_kernel", "the block ends"}},
+    {"a crooked row",
+     [](int* p) { crooked_row_kernel<<<1, 32>>>(p); },
+     kExecutorOnly,
+     {"misaligned access", "crooked_row_kernel", "thread (5,0,0)",
+      line(kLoadRowLine)}},
+    {"a row outside",
+     [](int* p) { far_row_kernel<<<1, 32>>>(p); },
+     kExecutorOnly,
+     {"out of bounds", "far_row_kernel", "thread (7,0,0)", line(kLoadRowLine)}},
+    {"a race with a row",
+     [](int* p) { matrix_race_kernel<<<1, 32>>>(p); },
+     kExecutorOnly,
+     {"race", line(kMatrixRaceLine), line(kLoadRowLine)}},
+    {"a race with a row that is stored",
+     [](int* p) { row_written_kernel<<<1, 32>>>(p); },
+     kExecutorOnly,
+     {"race", "the write by", line(kRowWrittenLine)}},
+    {"a row that nobody wrote",
+     [](int* p) { unwritten_row_kernel<<<1, 32>>>(p); },
+     kExecutorOnly,
+     {"uninitialised read", "unwritten_row_kernel", "decides the branch",
+      line(kUnwrittenRowLine)}},
+    {"a tile outside",
+     [](int* p) {
+       far_tile_kernel<<<1, 32>>>(reinterpret_cast<const half*>(p), p);
+     },
+     kExecutorOnly,
+     {"out of bounds", "far_tile_kernel", "256-byte array"}},
     {"clusters",
      [](int* p) { clusters_kernel<<<4, 32>>>(p); },
      kExecutorOnly,

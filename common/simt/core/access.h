@@ -2,6 +2,7 @@
 // memory.cpp carries out and the observers look at.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "common/simt/core/warp.h"
 
@@ -19,6 +20,34 @@ inline bool is_inside(uint64_t address, uint64_t bytes, uint64_t begin,
   return address >= begin && address <= end && bytes <= end - address;
 }
 
+// Of a matrix instruction: a part of what it moves between memory and
+// registers.
+struct Piece {
+  uint8_t value;   // which of its registers
+  uint8_t lane;    //   of which lane,
+  uint8_t shift;   //   from which bit on
+  uint8_t from;    // whose place in memory,
+  uint8_t offset;  //   how many bytes behind it
+  uint8_t bytes;
+};
+
+// What the machine does in one go for such an instruction.
+struct MatrixAccess {
+  uint8_t bytes = 0;     // a lane's, in memory
+  uint32_t lanes = ~0u;  // that have a place there
+  bool by_rows =
+      false;  // as ldmatrix does it, eight rows of 16 bytes at a time
+  // Where, from the address of the instruction on: so many times the distance
+  // between rows, and so many bytes.
+  struct Offset {
+    uint8_t rows = 0, bytes = 0;
+  };
+  Offset offset[kLanes] = {};
+  std::vector<Piece> pieces;
+};
+
+constexpr int kMatrixBytes = 16;  // the most that a lane accesses
+
 struct Access {
   Access(const Address& operand, uint32_t bytes, Use use)
       : operand(operand), bytes(bytes), use(use) {}
@@ -31,6 +60,10 @@ struct Access {
   uint32_t mask = 0;
   Space space = Space::kGlobal;
   bool dense = false;  // all 32 lanes, one behind the other from address[0]
+  // Of a matrix: what becomes of the bytes; null: they are the lane's own.
+  const MatrixAccess* matrix = nullptr;
+  const uint64_t* displacement = nullptr;  // of each lane
+  const uint8_t* staged = nullptr;         // to be stored, kMatrixBytes a lane
 
   template <class T>
   T* at(int lane) const {

@@ -18,6 +18,7 @@ namespace simt {
 struct Warp;
 struct Function;
 struct Instruction;
+struct Matrix;
 
 // A thread's local memory on every current GPU: 512 KiB.
 constexpr uint64_t kStackLimit = 512 << 10;
@@ -47,6 +48,7 @@ enum class Kind : uint8_t {
   kClusterArrive,  // barrier.cluster.arrive
   kClusterWait,    // barrier.cluster.wait
   kCollective,     // shfl, vote, match, redux, bar.warp: waits for its members
+  kMatrix,         // mma, ldmatrix, ...: waits for all lanes, and runs once
 };
 
 enum class Space : uint8_t {
@@ -157,7 +159,10 @@ struct alignas(64) Instruction {
   Guess guess = Guess::kNone;
   bool dropped = false;  // a load, by some lanes: see Function::keepers
 
-  const uint32_t* target_list = nullptr;
+  union {
+    const uint32_t* target_list = nullptr;
+    const Matrix* matrix;  // kMatrix: shapes and types (isa/matrix.h)
+  };
   struct Call* call = nullptr;
   const Statement* statement = nullptr;
   SourceLine where;

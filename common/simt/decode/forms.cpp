@@ -2,6 +2,7 @@
 #include "common/simt/decode/forms.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "common/simt/core/error.h"
 #include "common/simt/core/literals.h"
@@ -19,6 +20,7 @@ namespace {
 //   d           a register that is written    a b c e   what is read
 //   p q         predicates, written and read  dp pq     two results: d|p, p|q
 //   [a]         an address                    v         {%r1, %r2}: registers
+//   d4 a4       four registers in braces, written and read
 //   i           a number                      l         a label
 //   .any        as wide as the type, or wider
 //   ...         the decoder looks at them
@@ -53,6 +55,14 @@ const std::map<std::string_view, std::string_view> kWords = {
     {"stored",
      "(<one_stored>|.v2(<type8>|<type16>|<type32>|<type64>) [a], v|"
      ".v4(<type8>|<type16>|<type32>) [a], v)"},
+    {"float8", "(.e4m3|.e5m2)"},
+    {"whole8", ".row.col{.satfinite}.s32(.u8|.s8)(.u8|.s8).s32"},
+    {"whole4", ".row.col{.satfinite}.s32(.u4|.s4)(.u4|.s4).s32"},
+    {"bits1", ".row.col.s32.b1.b1.s32(.xor|.and).popc"},
+    {"layout", "(.row|.col)"},
+    {"layouts", "<layout><layout>"},
+    {"wide", "(.m16n16k16|.m32n8k16|.m8n32k16)"},
+    {"from", "(.global|<shared>)"},
     {"where", "{<scope>}{.global|<shared>}"},
     {"where_too", "(.global|.shared)<scope>"},
     {"updated",
@@ -319,6 +329,132 @@ const std::vector<FormGroup> kGroups = {
          "barrier.cluster.arrive{.release|.relaxed}{.aligned}",
          "barrier.cluster.wait{.acquire}{.aligned}",
      }},
+    {"Matrices",
+     {
+         "mma.sync.aligned.m8n8k4<layouts>.f16.f16.f16.f16 "
+         "d4.b32, a2.b32, b2.b32, c4.b32",
+         "mma.sync.aligned.m8n8k4<layouts>.f32.f16.f16.f16 "
+         "d8.b32, a2.b32, b2.b32, c4.b32",
+         "mma.sync.aligned.m8n8k4<layouts>.f32.f16.f16.f32 d8, a2, b2, c8",
+         "mma.sync.aligned.m16n8k16.row.col.f32(.f16.f16|.bf16.bf16).f32 "
+         "d4, a4, b2, c4",
+         "mma.sync.aligned.m16n8k8.row.col.f32(.f16.f16|.bf16.bf16).f32 "
+         "d4, a2, b1, c4",
+         "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
+         "d2.b32, a4.b32, b2.b32, c2.b32",
+         "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 "
+         "d2.b32, a2.b32, b1.b32, c2.b32",
+         "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 d4, a4, b2, c4",
+         "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 d4, a2, b1, c4",
+         "mma.sync.aligned.m16n8k32.row.col.f32<float8><float8>.f32 "
+         "d4, a4, b2, c4",
+         "mma.sync.aligned.m16n8k16.row.col.f32<float8><float8>.f32 "
+         "d4, a2, b1, c4",
+         "mma.sync.aligned.m16n8k32.row.col.f16<float8><float8>.f16 "
+         "d2.b32, a4.b32, b2.b32, c2.b32",
+         "mma.sync.aligned.m16n8k16.row.col.f16<float8><float8>.f16 "
+         "d2.b32, a2.b32, b1.b32, c2.b32",
+         "mma.sync.aligned.m8n8k4.row.col{<rnd>}.f64.f64.f64.f64 "
+         "d2, a1, b1, c2",
+         "mma.sync.aligned.m16n8k4.row.col{<rnd>}.f64.f64.f64.f64 "
+         "d4, a2, b1, c4",
+         "mma.sync.aligned.m16n8k8.row.col{<rnd>}.f64.f64.f64.f64 "
+         "d4, a4, b2, c4",
+         "mma.sync.aligned.m16n8k16.row.col{<rnd>}.f64.f64.f64.f64 "
+         "d4, a8, b4, c4",
+         "mma.sync.aligned(.m8n8k16<whole8>|.m8n8k32<whole4>) d2, a1, b1, c2",
+         "mma.sync.aligned(.m16n8k16<whole8>|.m16n8k32<whole4>) "
+         "d4, a2, b1, c4",
+         "mma.sync.aligned(.m16n8k32<whole8>|.m16n8k64<whole4>) "
+         "d4, a4, b2, c4",
+         "mma.sync.aligned.m8n8k128<bits1> d2.b32, a1.b32, b1.b32, c2.b32",
+         "mma.sync.aligned.m16n8k128<bits1> d4.b32, a2.b32, b1.b32, c4.b32",
+         "mma.sync.aligned.m16n8k256<bits1> d4.b32, a4.b32, b2.b32, c4.b32",
+         // The second as programs write it that are older than the first.
+         "ldmatrix.sync.aligned.m8n8.x1{.trans}{<shared>}.b16 d1.b32, [a]",
+         "ldmatrix.sync.aligned.m8n8.x2{.trans}{<shared>}.b16 d2.b32, [a]",
+         "ldmatrix.sync.aligned.m8n8.x4{.trans}{<shared>}.b16 d4.b32, [a]",
+         "ldmatrix.sync.aligned.x1{.trans}.m8n8{<shared>}.b16 d1.b32, [a]",
+         "ldmatrix.sync.aligned.x2{.trans}.m8n8{<shared>}.b16 d2.b32, [a]",
+         "ldmatrix.sync.aligned.x4{.trans}.m8n8{<shared>}.b16 d4.b32, [a]",
+         "stmatrix.sync.aligned.m8n8.x1{.trans}{<shared>}.b16 [a], b1.b32",
+         "stmatrix.sync.aligned.m8n8.x2{.trans}{<shared>}.b16 [a], b2.b32",
+         "stmatrix.sync.aligned.m8n8.x4{.trans}{<shared>}.b16 [a], b4.b32",
+         "movmatrix.sync.aligned.m8n8.trans.b16 d.b32, a.b32",
+         "wmma.mma.sync.aligned<layouts><wide>.f16.f16 "
+         "d4.b32, a8.b32, b8.b32, c4.b32",
+         "wmma.mma.sync.aligned<layouts><wide>.f16.f32 "
+         "d4.b32, a8.b32, b8.b32, c8.b32",
+         "wmma.mma.sync.aligned<layouts><wide>.f32.f16 "
+         "d8.b32, a8.b32, b8.b32, c4.b32",
+         "wmma.mma.sync.aligned<layouts><wide>.f32.f32 "
+         "d8.b32, a8.b32, b8.b32, c8.b32",
+         "wmma.mma.sync.aligned<layouts>.m16n16k16.f32.bf16.bf16.f32 "
+         "d8, a4, b4, c8",
+         "wmma.mma.sync.aligned<layouts>.m32n8k16.f32.bf16.bf16.f32 "
+         "d8, a8, b2, c8",
+         "wmma.mma.sync.aligned<layouts>.m8n32k16.f32.bf16.bf16.f32 "
+         "d8, a2, b8, c8",
+         "wmma.mma.sync.aligned<layouts>.m16n16k8.f32.tf32.tf32.f32 "
+         "d8, a4, b4, c8",
+         "wmma.mma.sync.aligned<layouts>.m8n8k4(<rnd>.f64.f64.f64.f64|"
+         ".f64.f64.f64.f64{<rnd>}) d2, a1, b1, c2",
+         "wmma.mma.sync.aligned<layouts>.m16n16k16.s32(.s8.s8|.u8.u8).s32"
+         "{.satfinite} d8, a2, b2, c8",
+         "wmma.mma.sync.aligned<layouts>.m32n8k16.s32(.s8.s8|.u8.u8).s32"
+         "{.satfinite} d8, a4, b1, c8",
+         "wmma.mma.sync.aligned<layouts>.m8n32k16.s32(.s8.s8|.u8.u8).s32"
+         "{.satfinite} d8, a1, b4, c8",
+         "wmma.mma.sync.aligned.row.col.m8n8k32.s32(.s4.s4|.u4.u4).s32"
+         "{.satfinite} d2, a1, b1, c2",
+         "wmma.mma(.xor|.and).popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 "
+         "d2, a1, b1, c2",
+         "wmma.load(.a|.b).sync.aligned<layout><wide>{<from>}.f16 "
+         "d8.b32, [a]{, b.b32}",
+         "wmma.load(.a|.b).sync.aligned<layout>.m16n16k16{<from>}.bf16 "
+         "d4.b32, [a]{, b.b32}",
+         "wmma.load.a.sync.aligned<layout>.m32n8k16{<from>}.bf16 "
+         "d8.b32, [a]{, b.b32}",
+         "wmma.load.b.sync.aligned<layout>.m32n8k16{<from>}.bf16 "
+         "d2.b32, [a]{, b.b32}",
+         "wmma.load.a.sync.aligned<layout>.m8n32k16{<from>}.bf16 "
+         "d2.b32, [a]{, b.b32}",
+         "wmma.load.b.sync.aligned<layout>.m8n32k16{<from>}.bf16 "
+         "d8.b32, [a]{, b.b32}",
+         "wmma.load(.a|.b).sync.aligned<layout>.m16n16k8{<from>}.tf32 "
+         "d4.b32, [a]{, b.b32}",
+         "wmma.load(.a|.b).sync.aligned<layout>.m16n16k16{<from>}(.s8|.u8) "
+         "d2.b32, [a]{, b.b32}",
+         "wmma.load.a.sync.aligned<layout>.m32n8k16{<from>}(.s8|.u8) "
+         "d4.b32, [a]{, b.b32}",
+         "wmma.load.b.sync.aligned<layout>.m32n8k16{<from>}(.s8|.u8) "
+         "d1.b32, [a]{, b.b32}",
+         "wmma.load.a.sync.aligned<layout>.m8n32k16{<from>}(.s8|.u8) "
+         "d1.b32, [a]{, b.b32}",
+         "wmma.load.b.sync.aligned<layout>.m8n32k16{<from>}(.s8|.u8) "
+         "d4.b32, [a]{, b.b32}",
+         "wmma.load(.a.sync.aligned.row|.b.sync.aligned.col)"
+         "(.m8n8k32{<from>}(.s4|.u4)|.m8n8k128{<from>}.b1) "
+         "d1.b32, [a]{, b.b32}",
+         "wmma.load(.a|.b).sync.aligned<layout>.m8n8k4{<from>}.f64 "
+         "d1, [a]{, b.b32}",
+         "wmma.load.c.sync.aligned<layout><wide>{<from>}.f16 "
+         "d4.b32, [a]{, b.b32}",
+         "wmma.load.c.sync.aligned<layout>"
+         "(<wide>{<from>}(.f32|.s32)|.m16n16k8{<from>}.f32) "
+         "d8, [a]{, b.b32}",
+         "wmma.load.c.sync.aligned<layout>"
+         "((.m8n8k32|.m8n8k128){<from>}.s32|.m8n8k4{<from>}.f64) "
+         "d2, [a]{, b.b32}",
+         "wmma.store.d.sync.aligned<layout><wide>{<from>}.f16 "
+         "[a], b4.b32{, c.b32}",
+         "wmma.store.d.sync.aligned<layout>"
+         "(<wide>{<from>}(.f32|.s32)|.m16n16k8{<from>}.f32) "
+         "[a], b8{, c.b32}",
+         "wmma.store.d.sync.aligned<layout>"
+         "((.m8n8k32|.m8n8k128){<from>}.s32|.m8n8k4{<from>}.f64) "
+         "[a], b2{, c.b32}",
+     }},
     {"Control",
      {
          "bra{.uni} l",
@@ -365,6 +501,7 @@ std::vector<std::string_view> alternatives(std::string_view text) {
 struct Slot {
   std::string_view name;  // d, a, p, dp, [a], v, ...
   Type type{'b', 4};
+  size_t registers = 0;  // d4: so many of them, in braces
   bool negated = false;
   bool or_wider = false;
 };
@@ -375,6 +512,10 @@ Slot slot_of(std::string_view word, const std::vector<Type>& types) {
   if (slot.negated) word.remove_prefix(1);
   const size_t dot = std::min(word.find('.'), word.size());
   slot.name = word.substr(0, dot);
+  if (slot.name.size() == 2 && std::isdigit(slot.name[1])) {
+    slot.registers = slot.name[1] - '0';
+    slot.name.remove_suffix(1);
+  }
   const std::string_view width = word.substr(dot);
   slot.or_wider = width == ".any";
   if (!width.empty() && !slot.or_wider)
@@ -404,10 +545,12 @@ class Operands {
 
  private:
   bool fits(const Operand& o, const Slot& slot) const {
+    const bool in_braces = slot.name == "v" || slot.registers;
     if (o.address != (slot.name == "[a]") || o.negated != slot.negated ||
-        o.list.empty() == (slot.name == "v"))
+        o.list.empty() == in_braces)
       return false;
     if (o.address) return is_address(o);
+    if (slot.registers) return !o.in_parentheses && is_fragment(o.list, slot);
     if (slot.name == "v") return !o.in_parentheses && is_vector(o.list, slot);
     const bool pair = slot.name == "dp" || slot.name == "pq";
     if (o.second.empty() == pair) return false;
@@ -468,6 +611,16 @@ class Operands {
     if (s_.name() == "mov") return true;
     return names.size() == (s_.has("v4") ? 4 : 2) &&
            (known == 0 || known >= slot.type.bytes);
+  }
+  // A lane's part of a matrix.
+  bool is_fragment(const std::vector<std::string>& names,
+                   const Slot& slot) const {
+    const auto fits = [&](const std::string& name) {
+      const bool number = slot.name != "d" && parse_literal(name);
+      return number || is_register(name, slot);
+    };
+    return names.size() == slot.registers &&
+           std::all_of(names.begin(), names.end(), fits);
   }
   bool is_source(const Operand& o, const Slot& slot) const {
     if (const auto number = parse_literal(o.text)) {

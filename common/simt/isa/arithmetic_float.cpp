@@ -67,22 +67,6 @@ struct Absolute {
   }
 };
 
-// Which NaN comes out. Single precision knows one. Double keeps the payload
-// of an operand and makes it quiet; of several NaNs the hardware takes b, then
-// c, then a, but division, which is software, takes a first. An invalid
-// operation makes 0xfff8000000000000. All this as seen on an H200. The host
-// must not choose: its choice depends on how the compiler ordered operands.
-constexpr uint64_t kQuietBit = uint64_t{1} << 51;
-constexpr uint64_t kInvalid64 = 0xfff8000000000000;
-
-double first_nan(double result, double x, double y = 0, double z = 0) {
-  const uint64_t nan = x != x   ? bits_of(x) | kQuietBit
-                       : y != y ? bits_of(y) | kQuietBit
-                       : z != z ? bits_of(z) | kQuietBit
-                                : kInvalid64;
-  return result != result ? double_of(nan) : result;
-}
-
 template <class Op, class... In>
 float settle_nan(float result, In...) {
   return canonical(result);

@@ -44,6 +44,8 @@ void read_addresses(Warp& warp, uint32_t mask, Access& a) {
     const uint64_t* base = lanes<uint64_t>(warp, from.base);
     for (int l = 0; l < kLanes; ++l) a.address[l] = base[l] + from.offset;
   }
+  if (a.displacement)
+    for (int l = 0; l < kLanes; ++l) a.address[l] += a.displacement[l];
   a.mask = mask;
   if (mask == kAllLanes) return;
   const uint64_t filler = a.address[first_lane(mask)];
@@ -231,8 +233,8 @@ void place_parameter(Warp& warp, const Instruction& ins, Access& a) {
            ": a kernel's parameters cannot be changed");
 }
 
-// Finds the places for lanes of `mask`, or for those of them (a.mask) that
-// mean the same space as the first.
+}  // namespace
+
 void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a) {
   read_addresses(warp, mask, a);
   choose_space(a);
@@ -261,6 +263,8 @@ void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a) {
   }
   observe::access(warp, ins, a);
 }
+
+namespace {
 
 // A number that is the same when the same lanes read the same again.
 template <class T>

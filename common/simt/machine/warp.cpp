@@ -258,6 +258,7 @@ bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
       ++path.pc;
       break;
     case Kind::kCollective:
+    case Kind::kMatrix:
       if (mask && !collective(path, mask, ins)) return false;
       ++path.pc;
       break;

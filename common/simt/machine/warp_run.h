@@ -129,6 +129,8 @@ class WarpRun : public Warp {
                            uint32_t count) const;
   bool collective(Path& path, uint32_t mask, const Instruction& ins);
   void publish(const Instruction& ins, uint32_t mask);
+  void run_collective(const Instruction& ins, uint32_t mask, uint32_t here,
+                      uint32_t members);
   void complete_collectives();
   bool complete_collective(const Path& one);
   void set_special(Special special, uint32_t* value);

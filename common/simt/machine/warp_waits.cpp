@@ -290,13 +290,11 @@ void WarpRun::publish(const Instruction& ins, uint32_t mask) {
 // Returns whether `path` goes on, with all of its lanes.
 bool WarpRun::collective(Path& path, uint32_t mask, const Instruction& ins) {
   const uint32_t* member = lanes<uint32_t>(*this, ins.sources().back());
-  publish(ins, mask);
+  if (ins.kind == Kind::kCollective) publish(ins, mask);
   const uint32_t all = member[first_lane(mask)];
   const uint32_t same = lanes_with(all, member, mask);
   if (same == mask && (all & live) == mask && mask == path.mask) {
-    exchange.members = mask;
-    observe::collective(*this, ins, mask, all);
-    ins.run(*this, ins, mask);
+    run_collective(ins, mask, mask, all);
     return true;
   }
   Path rest = path;
@@ -319,6 +317,15 @@ bool WarpRun::collective(Path& path, uint32_t mask, const Instruction& ins) {
   }
   complete_collectives();
   return false;
+}
+
+// `here` came, of which lanes of `mask` by this instruction.
+void WarpRun::run_collective(const Instruction& ins, uint32_t mask,
+                             uint32_t here, uint32_t members) {
+  exchange.members = here;
+  if (ins.kind == Kind::kCollective)
+    observe::collective(*this, ins, mask, members);
+  ins.run(*this, ins, mask);
 }
 
 // Completes every collective whose members have all come or gone.
@@ -345,12 +352,18 @@ bool WarpRun::complete_collective(const Path& one) {
                with_it);
   std::erase_if(waiting_, with_it);
   opened_for_collective_ &= waiting(Path::kAtCollective) != nullptr;
-  exchange.members = here;
+  const Path first = together.front();
+  const bool same_place =
+      std::all_of(together.begin(), together.end(), [&](const Path& p) {
+        return p.pc == first.pc && p.frame == first.frame;
+      });
   for (Path& p : together) {
     const Instruction& ins = p.frame->function->code[p.pc];
     enter(p);
-    observe::collective(*this, ins, p.mask, one.members);
-    ins.run(*this, ins, p.mask);
+    // What is made of all lanes' registers is made once.
+    const bool once = ins.kind == Kind::kMatrix && same_place;
+    if (!once || p.mask == first.mask)
+      run_collective(ins, once ? here : p.mask, here, one.members);
     ++p.pc;
     resume(p);
   }

@@ -515,6 +515,12 @@ bool Checker::stores_same(const Mine& mine, int lane, int other) const {
   const Instruction& ins = mine.ins;
   const Access& a = mine.access;
   if (other >= 0 && a.address[lane] != a.address[other]) return false;
+  if (a.staged) {
+    const uint8_t* mine_bytes = a.staged + lane * kMatrixBytes;
+    const uint8_t* there =
+        other < 0 ? a.at<uint8_t>(lane) : a.staged + other * kMatrixBytes;
+    return std::memcmp(mine_bytes, there, a.bytes) == 0;
+  }
   for (int k = 0; k < ins.source_count; ++k) {
     const uint8_t* values = lanes<uint8_t>(mine.warp, ins.source(k));
     const uint8_t* there = other < 0
@@ -697,12 +703,11 @@ void Checker::race(const Mine& mine, const Conflict& c, const Event& event,
   place_other(f, theirs, event.block, event.warp * kLanes + c.other_lane);
   f.address = c.address;
   f.note = c.verdict != Verdict::kRace;
-  const std::string& op = theirs.statement->name();
   const std::string other =
       "the " +
-      std::string(op == "st"     ? "write"
-                  : event.stores ? "atomic"
-                                 : "read") +
+      std::string(theirs.statement->stores() ? "write"
+                  : event.stores             ? "atomic"
+                                             : "read") +
       " by thread " + triple(f.other_thread) +
       (event.block == mine.block.number
            ? ""

@@ -115,6 +115,7 @@ bool neighbours_coincide(const Access& a, int apart) {
 // warp, 16 bytes four of a quarter; a load needs only half of them where each
 // lane wants what its neighbour wants, or its neighbour but one.
 int lanes_in_phase(const Access& a) {
+  if (a.matrix && a.matrix->by_rows) return 8;
   if (a.bytes <= 4) return kLanes;
   const int lanes = a.bytes == 8 ? kLanes / 2 : kLanes / 4;
   const bool halved = a.use == Use::kLoad &&
@@ -122,8 +123,9 @@ int lanes_in_phase(const Access& a) {
   return halved ? 2 * lanes : lanes;
 }
 
+// ncu has no requests of ldmatrix and stmatrix among those of other accesses.
 void count_shared(const Access& a, MemoryCounts& c) {
-  ++c.requests;
+  if (!a.matrix || !a.matrix->by_rows) ++c.requests;
   if (a.dense) {  // Without conflicts, whatever the width.
     c.wavefronts += std::max<int>(1, a.bytes / 4);
     return;

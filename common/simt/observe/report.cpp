@@ -76,8 +76,9 @@ struct Totals {
       global_load.add(c.words);
       shared_atomics += c.shared.requests;
     } else {
-      (op == "st" ? global_store : global_load).add(c.global);
-      (op == "st" ? shared_store : shared_load).add(c.shared);
+      const bool stores = ins.statement && ins.statement->stores();
+      (stores ? global_store : global_load).add(c.global);
+      (stores ? shared_store : shared_load).add(c.shared);
     }
   }
 };

@@ -201,6 +201,15 @@ void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
       use(warp, ins, ins.sources().back(), mask,
           "It says which lanes take part");
       break;
+    case Kind::kMatrix:
+      for (const Address& a : ins.addresses()) {
+        use(warp, ins, a.base, mask, "It is an address");
+        // Loaded in parts; how far rows are apart is all that a load reads.
+        if (ins.result_count == 0) continue;
+        use(warp, ins, ins.source(0), mask, "It says how far rows are apart");
+        define_results(warp, ins, mask);
+      }
+      break;
     case Kind::kPlain:
     case Kind::kPoll:
       if (ins.spread == Spread::kAccess || ins.spread == Spread::kExchange)
@@ -212,6 +221,15 @@ void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
     default:
       break;
   }
+  settle(warp);
+}
+
+const Undefined* Values::undefined(const Warp& warp, Place place) const {
+  return registers_of(warp).find(place);
+}
+
+void Values::replace(Warp& warp, const std::vector<Undefined>& results) {
+  write_results(warp, kAllLanes, results);
   settle(warp);
 }
 
@@ -497,6 +515,7 @@ void Values::load(Warp& warp, const Instruction& ins, const Access& a,
   for (uint32_t rest = a.mask; rest; rest &= rest - 1)
     if (!memory.is_written(a.address[first_lane(rest)], a.bytes))
       missing |= rest & -rest;
+  if (a.matrix) return load_matrix(warp, ins, a, missing, memory);
   if (warp.tainted) define_results(warp, ins, a.mask);
   if (missing) taint(warp, ins, a, missing, memory);
 }
@@ -556,9 +575,81 @@ void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
   set_undefined(value, lane, bits, origin);
 }
 
+namespace {
+
+// Where an undefined byte of memory was, or a copy of it, was first.
+Origin unwritten_at(const Warp& warp, const Instruction& ins, const Access& a,
+                    int lane, uint64_t address) {
+  Origin origin{
+      address, ins.site, static_cast<uint16_t>(warp.index * kLanes + lane),
+      0,       false,    a.space};
+  if (a.base == warp.stacks.data())
+    origin.address = address / (16 * kLanes) * 16 + address % 16;
+  return origin;
+}
+
+}  // namespace
+
+// The registers of a matrix are defined when its load begins: they are loaded
+// in parts.
+template <class Set>
+void Values::load_matrix(Warp& warp, const Instruction& ins, const Access& a,
+                         uint32_t missing, const Memory<Set>& memory) {
+  if (!missing) return;
+  std::vector<Undefined> values(ins.result_count);
+  for (int k = 0; k < ins.result_count; ++k) {
+    if (const Undefined* known = registers_of(warp).find(ins.result(k)))
+      values[k] = *known;
+    values[k].place = ins.result(k);
+    values[k].width = width(ins, ins.result(k));
+  }
+  for (const Piece& p : a.matrix->pieces) {
+    if (!(missing >> p.from & 1)) continue;
+    for (int k = 0; k < p.bytes; ++k) {
+      const uint64_t address = a.address[p.from] + p.offset + k;
+      if (memory.is_written(address, 1)) continue;
+      const Copied* copied = memory.copied(address);
+      const uint64_t bits = copied ? copied->bits : 255;
+      set_undefined(values[p.value], p.lane, bits << (p.shift + 8 * k),
+                    copied ? copied->origin
+                           : unwritten_at(warp, ins, a, p.from, address));
+    }
+  }
+  for (const Undefined& value : values) registers_of(warp).set(value);
+  settle(warp);
+}
+
+template <class Set>
+void Values::store_matrix(Warp& warp, const Instruction& ins, const Access& a,
+                          const Memory<Set>& memory) {
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1)
+    memory.write(a.address[first_lane(rest)], a.bytes);
+  if (!warp.tainted) return;
+  for (const Piece& p : a.matrix->pieces) {
+    const Place place = ins.source(p.value);
+    const Undefined* value = registers_of(warp).find(place);
+    const uint64_t all = value ? value->bits_of(p.lane) >> p.shift : 0;
+    const uint64_t bits = all & kAllBits >> (64 - 8 * p.bytes);
+    if (!bits || !(a.mask >> p.from & 1)) continue;
+    if (!memory.copies) {
+      use(warp, ins, place, 1u << p.lane, "It is stored");
+      continue;
+    }
+    for (int k = 0; k < p.bytes; ++k) {
+      const auto byte = static_cast<uint8_t>(bits >> 8 * k);
+      if (!byte) continue;
+      const uint64_t address = a.address[p.from] + p.offset + k;
+      memory.unwrite(address);
+      (*memory.copies)[address] = {value->origin[p.lane], byte};
+    }
+  }
+  settle(warp);
+}
+
 template <class Set>
 void Values::store(Warp& warp, const Instruction& ins, const Access& a,
                    const Memory<Set>& memory) {
+  if (a.matrix) return store_matrix(warp, ins, a, memory);
   uint32_t undefined = 0;
   if (warp.tainted)
     for (Place p : ins.sources()) undefined |= registers_of(warp).lanes(p);
@@ -739,12 +830,13 @@ void Values::tell(Warp& warp, const Instruction& ins, int lane,
   const Instruction& load = *grid_.program.by_site[origin.site].instruction;
   const Warp& loader = *warp.block->warps[origin.thread / kLanes];
   const std::string at = grid_.program.location(ins.where);
-  Finding f = finding_at(
-      loader, load, origin.thread % kLanes, kKind,
-      "read of " + std::to_string(load.element_bytes * load.result_count) +
-          " bytes that nobody has written: " +
-          text_of_place(grid_, origin.space, origin.address) + ". " + matters +
-          (at.empty() ? "" : " at " + at));
+  const int elements = load.kind == Kind::kMatrix ? 1 : load.result_count;
+  Finding f =
+      finding_at(loader, load, origin.thread % kLanes, kKind,
+                 "read of " + std::to_string(load.element_bytes * elements) +
+                     " bytes that nobody has written: " +
+                     text_of_place(grid_, origin.space, origin.address) + ". " +
+                     matters + (at.empty() ? "" : " at " + at));
   f.address = origin.address;
   checker_.place_other(f, ins, warp.block->number, warp.index * kLanes + lane);
   checker_.report(kKind, origin.site, 0, std::move(f));

@@ -29,6 +29,10 @@ class Values {
   void publish(Warp& warp, const Instruction& ins, uint32_t mask);
   void collective(Warp& warp, const Instruction& ins, uint32_t mask);
 
+  // Of a register; null: it is defined. And what replaces it in results.
+  const Undefined* undefined(const Warp& warp, Place place) const;
+  void replace(Warp& warp, const std::vector<Undefined>& results);
+
   // A call begins: its part of the stacks, from `begin` to `end`, is undefined.
   void call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end);
   void end_call(Warp& warp, const uint8_t* registers);
@@ -58,6 +62,12 @@ class Values {
   template <class Set>
   void store(Warp& warp, const Instruction& ins, const Access& a,
              const Memory<Set>& memory);
+  template <class Set>
+  void load_matrix(Warp& warp, const Instruction& ins, const Access& a,
+                   uint32_t missing, const Memory<Set>& memory);
+  template <class Set>
+  void store_matrix(Warp& warp, const Instruction& ins, const Access& a,
+                    const Memory<Set>& memory);
   template <class Set>
   void store_undefined(Warp& warp, const Instruction& ins, const Access& a,
                        int lane, const Memory<Set>& memory);
