@@ -66,6 +66,7 @@ struct Warp {
   uint32_t stack_end = 0;   //   to here, in each lane's stack
   uint64_t issued = 0;      // instructions so far
   bool tainted = false;     // some register holds what nobody has written
+  uint32_t copy_groups[kLanes] = {};  // of cp.async, that each lane closed
   Poll poll;
   Exchange exchange;
   std::vector<uint8_t> stacks;  // of all lanes

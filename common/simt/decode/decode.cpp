@@ -16,6 +16,7 @@
 #include "common/simt/decode/forms.h"
 #include "common/simt/decode/ptxas.h"
 #include "common/simt/isa/arithmetic.h"
+#include "common/simt/isa/async.h"
 #include "common/simt/isa/collectives.h"
 #include "common/simt/isa/memory.h"
 
@@ -552,7 +553,8 @@ class Decoder : public OperandReader {
     } else if (op == "call") {
       call(s, ins);
     } else if ((op == "ld" || op == "ldu") && parameter_load(s, ins)) {
-    } else if (memory(s, ins) || decode_collective(s, *this, ins)) {
+    } else if (memory(s, ins) || decode_async(s, *this, ins) ||
+               decode_collective(s, *this, ins)) {
       emit(ins);
     } else {
       decode_arithmetic(s, *this, ins);

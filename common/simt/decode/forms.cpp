@@ -295,6 +295,20 @@ const std::vector<FormGroup> kGroups = {
          "membar(.cta|.gl|.sys)",
          "fence{.sc|.acq_rel}<scope>",
      }},
+    {"Asynchronous copies",
+     {
+         "cp.async.ca<shared>.global{<prefetch>} [a], [a], i{, c.b32}",
+         "cp.async.ca<shared>.global{<prefetch>} [a], [a], i, {!}q",
+         "cp.async.ca<shared>.global.L2::cache_hint{<prefetch>} "
+         "[a], [a], i{, c.b32}, e.b64",
+         "cp.async.cg<shared>.global{<prefetch>} [a], [a], i{, c.b32}",
+         "cp.async.cg<shared>.global{<prefetch>} [a], [a], i, {!}q",
+         "cp.async.cg<shared>.global.L2::cache_hint{<prefetch>} "
+         "[a], [a], i{, c.b32}, e.b64",
+         "cp.async.commit_group",
+         "cp.async.wait_group i",
+         "cp.async.wait_all",
+     }},
     {"Warps and blocks",
      {
          "shfl.sync(.up|.down|.bfly|.idx).b32 (d|dp), a, b, c, e",

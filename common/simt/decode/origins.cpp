@@ -65,7 +65,8 @@ class Origins {
   static bool writes_register(const Statement& s) {
     static const std::set<std::string> kNone = {"st",  "red",  "bra", "brx",
                                                 "ret", "exit", "call"};
-    return !s.op.empty() && !s.operands.empty() && !kNone.contains(s.name());
+    return !s.op.empty() && !s.operands.empty() && !s.operands[0].address &&
+           !kNone.contains(s.name());
   }
 
   void visit(const Statement& s) {

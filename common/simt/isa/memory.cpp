@@ -69,11 +69,12 @@ void choose_space(Access& a) {
   for (uint64_t& address : a.address) address &= ~kWindowMask;
 }
 
-void check_alignment(Warp& warp, const Instruction& ins, const Access& a) {
+void check_alignment(Warp& warp, const Instruction& ins, const Access& a,
+                     uint32_t alignment) {
   for (int l = 0; l < kLanes; ++l)
-    if ((a.mask >> l & 1) && a.address[l] % a.bytes)
+    if ((a.mask >> l & 1) && a.address[l] % alignment)
       report(warp, ins, a, l, "misaligned access", kMisalignedAddress,
-             ": the address is no multiple of " + std::to_string(a.bytes));
+             ": the address is no multiple of " + std::to_string(alignment));
 }
 
 // All lanes within [begin, end)?
@@ -231,9 +232,10 @@ void place_parameter(Warp& warp, const Instruction& ins, Access& a) {
            ": a kernel's parameters cannot be changed");
 }
 
-// Finds the places for lanes of `mask`, or for those of them (a.mask) that
-// mean the same space as the first.
-void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a) {
+}  // namespace
+
+void find_places(Warp& warp, const Instruction& ins, uint32_t mask,
+                 uint32_t alignment, Access& a) {
   read_addresses(warp, mask, a);
   choose_space(a);
   uint64_t gaps = 0, low = 0;
@@ -241,25 +243,29 @@ void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a) {
     low |= a.address[l];
     gaps |= (a.address[l] - a.address[0]) ^ (uint64_t{a.bytes} * l);
   }
-  if (low & (a.bytes - 1)) check_alignment(warp, ins, a);
+  if (low & (alignment - 1)) check_alignment(warp, ins, a, alignment);
   a.dense = a.mask == kAllLanes && gaps == 0;
   switch (a.space) {
     case Space::kShared:
-      place_shared(warp, ins, a);
-      break;
+      return place_shared(warp, ins, a);
     case Space::kLocal:
-      place_local(warp, ins, a);
-      return observe::private_access(warp, ins, a);
+      return place_local(warp, ins, a);
     case Space::kParam:
-      place_parameter(warp, ins, a);
-      return observe::private_access(warp, ins, a);
-    case Space::kConst:
-      place_global(warp, ins, a);
-      return observe::private_access(warp, ins, a);
+      return place_parameter(warp, ins, a);
     default:
-      place_global(warp, ins, a);
+      return place_global(warp, ins, a);
   }
-  observe::access(warp, ins, a);
+}
+
+namespace {
+
+// The same for an access about to be done: whoever watches is told.
+void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a) {
+  find_places(warp, ins, mask, a.bytes, a);
+  if (a.space == Space::kShared || a.space == Space::kGlobal)
+    observe::access(warp, ins, a);
+  else
+    observe::private_access(warp, ins, a);
 }
 
 // A number that is the same when the same lanes read the same again.

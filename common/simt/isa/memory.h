@@ -1,6 +1,7 @@
 // Loads, stores and atomics: which handler runs them, and how lanes' addresses
 // become places in the host's memory.
 #pragma once
+#include "common/simt/core/access.h"
 #include "common/simt/core/program.h"
 #include "common/simt/isa/arithmetic.h"
 
@@ -8,6 +9,12 @@ namespace simt {
 
 // The state space that a statement names.
 Space space_of(const Statement& s);
+
+// Finds the places for lanes of `mask`, or for those of them (a.mask) that mean
+// the same space as the first. Ends the kernel where one must not be accessed.
+// `alignment` is a power of two.
+void find_places(Warp& warp, const Instruction& ins, uint32_t mask,
+                 uint32_t alignment, Access& a);
 
 // Decodes ld, st, atom, red, cvta, isspacep, prefetch, fences. Their addresses
 // are already there. Returns false for any other opcode.

@@ -43,6 +43,7 @@ void BlockRun::start(uint64_t block_number) {
   cluster_barrier = kBarriers;
   quiet = turn_over_ = loops_ = false;
   seconds_ = 0;
+  copies.clear();
   live = live_then_ = grid->threads_per_block;
   for (auto& warp : runs) warp->start();
   observe::start(*this);

@@ -34,6 +34,18 @@ inline void private_access(Warp& warp, const Instruction& ins,
   if (Checker* checker = warp.block->observers.checker)
     checker->values().access(warp, ins, access);
 }
+// Lanes begin to copy; and some of their copies are about to be made.
+inline void copies(const AsyncCopy& copy) {
+  const Observers& o = copy.warp->block->observers;
+  if (o.counters) o.counters->copy(copy);
+  if (o.checker) o.checker->begin(copy);
+  if (o.trace && copy.from) o.trace->access(*copy.warp, *copy.ins, *copy.from);
+  if (o.trace) o.trace->access(*copy.warp, *copy.ins, copy.to);
+}
+inline void copied(const AsyncCopy& copy, uint32_t mask) {
+  if (Checker* checker = copy.warp->block->observers.checker)
+    checker->end(copy, mask);
+}
 // Lanes of `mask` are at an instruction, and some of their warp's registers are
 // undefined.
 inline void follow(Warp& warp, const Instruction& ins, uint32_t mask) {

@@ -636,6 +636,48 @@ void Values::atomic(Warp& warp, const Instruction& ins, const Access& a,
   }
 }
 
+// ---- Asynchronous copies
+// -----------------------------------------------------
+
+void Values::begin(const AsyncCopy& copy) {
+  Warp& warp = *copy.warp;
+  if (!warp.tainted) return;
+  for (Place p : copy.ins->sources())
+    use(warp, *copy.ins, p, copy.to.mask, "It says how much is copied");
+}
+
+void Values::end(const AsyncCopy& copy, uint32_t mask) {
+  Allocations& all = allocations();
+  HostBytes all_written;
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    if (copy.from && all.in_arena(copy.from->address[l]))
+      end(copy, l,
+          Memory<WrittenBytes>{all.written(), all.arena_begin(), nullptr});
+    else
+      end(copy, l, Memory<HostBytes>{all_written, 0, nullptr});
+  }
+}
+
+// What nobody has written is no more written where it is copied to.
+template <class Set>
+void Values::end(const AsyncCopy& copy, int lane, const Memory<Set>& from) {
+  BlockChecks& checks = *copy.warp->block->checks;
+  const Memory<ByteSet> to{checks.written, 0, &checks.copies};
+  const uint64_t target = copy.to.address[lane];
+  to.write(target, copy.to.bytes);
+  if (!copy.from) return;
+  const uint64_t source = copy.from->address[lane];
+  if (from.is_written(source, copy.from->bytes)) return;
+  const auto thread = static_cast<uint16_t>(copy.warp->index * kLanes + lane);
+  for (uint32_t k = 0; k < copy.from->bytes; ++k) {
+    if (from.is_written(source + k, 1)) continue;
+    to.unwrite(target + k);
+    checks.copies[target + k] = {
+        {source + k, copy.ins->site, thread, 1, false, Space::kGlobal}, 255};
+  }
+}
+
 // ---- Calls -----------------------------------------------------------------
 
 void Values::call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end) {
@@ -739,12 +781,14 @@ void Values::tell(Warp& warp, const Instruction& ins, int lane,
   const Instruction& load = *grid_.program.by_site[origin.site].instruction;
   const Warp& loader = *warp.block->warps[origin.thread / kLanes];
   const std::string at = grid_.program.location(ins.where);
-  Finding f = finding_at(
-      loader, load, origin.thread % kLanes, kKind,
-      "read of " + std::to_string(load.element_bytes * load.result_count) +
-          " bytes that nobody has written: " +
-          text_of_place(grid_, origin.space, origin.address) + ". " + matters +
-          (at.empty() ? "" : " at " + at));
+  Finding f =
+      finding_at(loader, load, origin.thread % kLanes, kKind,
+                 "read of " +
+                     std::to_string(load.element_bytes *
+                                    std::max<int>(load.result_count, 1)) +
+                     " bytes that nobody has written: " +
+                     text_of_place(grid_, origin.space, origin.address) + ". " +
+                     matters + (at.empty() ? "" : " at " + at));
   f.address = origin.address;
   checker_.place_other(f, ins, warp.block->number, warp.index * kLanes + lane);
   checker_.report(kKind, origin.site, 0, std::move(f));

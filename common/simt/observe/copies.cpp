@@ -1,0 +1,194 @@
+// Asynchronous copies as the checker sees them: from their beginning to their
+// end they are at bytes that nobody else may touch; then they are accesses of
+// the thread that asked for them, like others.
+#include <algorithm>
+#include <cstring>
+
+#include "common/simt/core/grid.h"
+#include "common/simt/observe/checker.h"
+#include "common/simt/observe/places.h"
+
+namespace simt {
+namespace {
+
+// f(piece) for the bytes of lanes of `mask`, up to 16 of each lane at once, as
+// many as an access can have.
+template <class F>
+void each_piece(const Access& a, uint32_t mask, F f) {
+  for (uint32_t at = 0; at < a.bytes;) {
+    const uint32_t bytes = std::min(16u, std::bit_floor(a.bytes - at));
+    Access piece(a.operand, bytes, a.use);
+    for (int l = 0; l < kLanes; ++l) piece.address[l] = a.address[l] + at;
+    piece.base = a.base;
+    piece.mask = a.mask & mask;
+    piece.space = a.space;
+    piece.dense = a.dense && bytes == a.bytes && piece.mask == kAllLanes;
+    if (piece.mask) f(piece);
+    at += bytes;
+  }
+}
+
+struct Bytes {
+  uint64_t begin, end;
+  bool meets(const Bytes& other) const {
+    return begin < other.end && other.begin < end;
+  }
+};
+Bytes bytes_of(const Access& a, int lane) {
+  return {a.address[lane], a.address[lane] + a.bytes};
+}
+Bytes hull_of(const Access& a) {
+  Bytes hull{~0ull, 0};
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const Bytes one = bytes_of(a, first_lane(rest));
+    hull = {std::min(hull.begin, one.begin), std::max(hull.end, one.end)};
+  }
+  return hull;
+}
+
+// Copies begin and end at multiples of 4.
+bool any_busy(const ByteSet& busy, const Access& a) {
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const uint64_t begin = a.address[first_lane(rest)];
+    for (uint64_t at = begin; at < begin + a.bytes; at += 4)
+      if (busy.contains(at)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Checker::begin(const AsyncCopy& copy) {
+  BlockChecks& checks = *copy.warp->block->checks;
+  if (checks.busy_bits.empty()) {
+    checks.busy_bits.resize(checks.written_bits.size());
+    checks.busy = ByteSet(checks.busy_bits.data());
+  }
+  values_.begin(copy);
+  if (copy.to.operand.array >= 0) check_origin(*copy.warp, *copy.ins, copy.to);
+  if (copy.from) check_copy(copy, *copy.from, kAllLanes, false);
+  check_copy(copy, copy.to, kAllLanes, false);
+  for (uint32_t rest = copy.to.mask; rest; rest &= rest - 1) {
+    const Bytes to = bytes_of(copy.to, first_lane(rest));
+    checks.busy.insert(to.begin, to.end);
+  }
+}
+
+void Checker::end(const AsyncCopy& copy, uint32_t mask) {
+  BlockChecks& checks = *copy.warp->block->checks;
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const Bytes to = bytes_of(copy.to, first_lane(rest));
+    checks.busy.erase(to.begin, to.end);
+  }
+  if (copy.from) check_copy(copy, *copy.from, mask, true);
+  check_copy(copy, copy.to, mask, true);
+  values_.end(copy, mask);
+}
+
+// When it begins it may meet what came before; when it ends it may have met
+// what came since, and what comes may meet it.
+void Checker::check_copy(const AsyncCopy& copy, const Access& a, uint32_t mask,
+                         bool ends) {
+  if (tables_->log.full()) return;
+  each_piece(a, mask, [&](const Access& piece) {
+    Mine mine = mine_of(*copy.warp, *copy.ins, piece);
+    mine.copy = &copy;
+    mine.enters = ends;
+    if (!ends) against_copies(mine);
+    check_order(mine);
+  });
+}
+
+// Of what the block did before a copy ends all is known: it was told when the
+// copy began, or when somebody touched the bytes since.
+bool Checker::told(const Mine& mine, const Event& event, Time time) const {
+  return mine.copy && mine.enters && event.block == mine.block.number &&
+         time < mine.first_event;
+}
+
+// ---- Touched too early
+// -------------------------------------------------------
+
+void Checker::against_copies(const Mine& mine) {
+  const Block& block = *mine.warp.block;
+  const Access& a = mine.access;
+  if (a.space == Space::kShared && !any_busy(block.checks->busy, a)) return;
+  for (const AsyncCopy& copy : block.copies.pending) {
+    if (&copy == mine.copy) continue;
+    against_copy(mine, copy, copy.to);
+    if (mine.stores && copy.from) against_copy(mine, copy, *copy.from);
+  }
+}
+
+namespace {
+
+// Do lanes of two copies bring the same to the same place?
+bool same_copy(const AsyncCopy& one, int lane, const AsyncCopy& two,
+               int other) {
+  const bool zeros = !one.from && !two.from;
+  const bool same = one.from && two.from &&
+                    one.from->bytes == two.from->bytes &&
+                    one.from->address[lane] == two.from->address[other];
+  return (zeros || same) && one.to.address[lane] == two.to.address[other];
+}
+
+}  // namespace
+
+// `a`: what the copy writes, or reads.
+void Checker::against_copy(const Mine& mine, const AsyncCopy& copy,
+                           const Access& a) {
+  if (a.space != mine.access.space || !hull_of(mine.access).meets(hull_of(a)))
+    return;
+  for (uint32_t rest = mine.access.mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    const Bytes my = bytes_of(mine.access, l);
+    for (uint32_t theirs = copy.to.mask; theirs; theirs &= theirs - 1) {
+      const int other = first_lane(theirs);
+      const Bytes its = bytes_of(a, other);
+      if (my.meets(its) &&
+          !(mine.copy && same_copy(*mine.copy, l, copy, other)))
+        return early(mine, l, copy, other, std::max(my.begin, its.begin));
+    }
+  }
+}
+
+void Checker::early(const Mine& mine, int lane, const AsyncCopy& copy,
+                    int other, uint64_t address) {
+  if (Seen* before = seen("race", mine.ins.site, copy.ins->site))
+    return void(++before->count);
+  Finding f = finding_at(mine.warp, mine.ins, lane, "race", "");
+  place_other(f, *copy.ins, mine.block.number,
+              copy.warp->index * kLanes + other);
+  f.address = address;
+  const bool is_target = copy.to.space == mine.access.space;
+  const std::string at = grid_.program.location(copy.ins->where);
+  f.message =
+      std::string(verb(mine.access.use)) + " of " +
+      std::to_string(mine.access.bytes) + " bytes of " +
+      text_of_place(grid_, mine.access.space, address) + ": " +
+      (is_target ? "copied by cp.async" : "read by cp.async") +
+      (at.empty() ? "" : " at " + at) + ", thread " + triple(f.other_thread) +
+      ", not yet waited for. The copy is done when its thread has waited for "
+      "it; others need a barrier behind that";
+  report("race", mine.ins.site, copy.ins->site, std::move(f));
+}
+
+// Does a lane copy what another lane copies by the same instruction, or (-1)
+// what is there already?
+bool Checker::copies_same(const Mine& mine, int lane, int other) const {
+  const AsyncCopy& copy = *mine.copy;
+  const uint32_t bytes = copy.from ? copy.from->bytes : 0;
+  const auto copied = [&](int l) {
+    std::vector<uint8_t> all(copy.to.bytes);
+    if (bytes) std::memcpy(all.data(), copy.from->at<uint8_t>(l), bytes);
+    return all;
+  };
+  const std::vector<uint8_t> mine_is = copied(lane);
+  if (other < 0)
+    return std::equal(mine_is.begin(), mine_is.end(),
+                      copy.to.at<uint8_t>(lane));
+  return copy.to.address[lane] == copy.to.address[other] &&
+         mine_is == copied(other);
+}
+
+}  // namespace simt
