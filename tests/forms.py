@@ -42,6 +42,8 @@ ELSEWHERE = [
     (r"trap\b", "fail.cu"),
     (r"st(\.weak)?\.param\b", "calls.cu"),
     (r"barrier\.cluster", "barrier.cu"),
+    (r"cp\.async\.mbarrier|mbarrier", "mbarrier.cu"),
+    (r"cp\.(reduce\.)?async\.bulk", "bulk.cu"),
     (r"cp\.async", "async.cu"),
     # What it reads nobody may write meanwhile, as the programs here do.
     (r"ld[.\w:]*\.nc\b", "memory.cu"),

@@ -18,6 +18,7 @@
 #include "common/simt/isa/arithmetic.h"
 #include "common/simt/isa/async.h"
 #include "common/simt/isa/collectives.h"
+#include "common/simt/isa/mbarrier.h"
 #include "common/simt/isa/memory.h"
 
 namespace simt {
@@ -553,7 +554,8 @@ class Decoder : public OperandReader {
     } else if (op == "call") {
       call(s, ins);
     } else if ((op == "ld" || op == "ldu") && parameter_load(s, ins)) {
-    } else if (memory(s, ins) || decode_async(s, *this, ins) ||
+    } else if (memory(s, ins) || decode_mbarrier(s, *this, ins) ||
+               decode_bulk(s, *this, ins) || decode_async(s, *this, ins) ||
                decode_collective(s, *this, ins)) {
       emit(ins);
     } else {

@@ -37,12 +37,22 @@ void make_those(Warp& warp, uint32_t mask, IsMeant is_meant) {
   for (auto copy = pending.begin(); copy != pending.end();) {
     uint32_t meant = 0;
     for (uint32_t rest = copy->to.mask & mask; rest; rest &= rest - 1)
-      if (copy->warp == &warp && is_meant(*copy, first_lane(rest)))
+      if (copy->warp == &warp && !copy->is_bulk() &&
+          is_meant(*copy, first_lane(rest)))
         meant |= rest & -rest;
     if (meant) make(*copy, meant);
     copy = copy->to.mask ? std::next(copy) : pending.erase(copy);
   }
 }
+
+}  // namespace
+
+void make_copies(Warp& warp, uint32_t mask, uint64_t behind) {
+  make_those(warp, mask,
+             [&](const AsyncCopy& copy, int) { return copy.number < behind; });
+}
+
+namespace {
 
 void wait_for_groups(Warp& warp, const Instruction& ins, uint32_t mask) {
   const uint32_t* but = lanes<uint32_t>(warp, ins.source(0));
@@ -98,6 +108,7 @@ uint32_t begin(Warp& warp, const Instruction& ins, uint32_t mask,
   find_places(warp, ins, mask, all, to);
   AsyncCopy& copy = warp.block->copies.pending.emplace_back(warp, ins, to);
   if (from) copy.from.emplace(*from);
+  copy.number = warp.block->copies.begun++;
   copy.bypasses = bypasses;
   std::copy_n(warp.copy_groups, kLanes, copy.group);
   observe::copies(copy);

@@ -623,12 +623,43 @@ Handler atomic_handler(Type type) {
   }
 }
 
-void decode_atomic(const Statement& s, OperandReader& operands, Draft& ins) {
+template <class T>
+void reduce(uint8_t* to, const uint8_t* from, Update update) {
+  Bits<T> operand;
+  std::memcpy(&operand, from, sizeof operand);
+  const T b = std::bit_cast<T>(operand);
+  replace<T>(to, update, b, b, Space::kGlobal, true);
+}
+
+}  // namespace
+
+AsyncCopy::Reduction reduction_of(Type type) {
+  switch (type.kind) {
+    case 'f':
+      return type.bytes == 4 ? reduce<float> : reduce<double>;
+    case 's':
+      return type.bytes == 4 ? reduce<int32_t> : reduce<int64_t>;
+    case 'h':
+      return reduce<Half>;
+    case 'y':
+      return reduce<Bfloat>;
+    default:
+      return type.bytes == 4 ? reduce<uint32_t> : reduce<uint64_t>;
+  }
+}
+
+Update update_of(const Statement& s) {
   static const char* const kNames[] = {"add", "min",  "max", "and", "or",
                                        "xor", "exch", "cas", "inc", "dec"};
   const auto* name = std::find_if(std::begin(kNames), std::end(kNames),
                                   [&](const char* n) { return s.has(n); });
-  ins.update = static_cast<Update>(name - std::begin(kNames));
+  return static_cast<Update>(name - std::begin(kNames));
+}
+
+namespace {
+
+void decode_atomic(const Statement& s, OperandReader& operands, Draft& ins) {
+  ins.update = update_of(s);
   const Type type = s.type();
   const bool result = s.name() == "atom";
   ins.element_bytes = type.bytes;
@@ -743,6 +774,8 @@ bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
     ins.written = {operands.predicate(s.operands.at(0).text)};
     ins.read = {operands.source(s.operands.at(1), 8)};
     ins.run = of_space(space_of(s)).find;
+  } else if (op == "fence" && (s.has("proxy") || s.has("mbarrier_init"))) {
+    ins.run = nothing;
   } else if (op == "membar" || op == "fence") {
     ins.for_block = is_for_block(s);
     ins.kind = Kind::kPoll;

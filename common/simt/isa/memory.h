@@ -2,6 +2,7 @@
 // become places in the host's memory.
 #pragma once
 #include "common/simt/core/access.h"
+#include "common/simt/core/async.h"
 #include "common/simt/core/program.h"
 #include "common/simt/isa/arithmetic.h"
 
@@ -15,6 +16,10 @@ Space space_of(const Statement& s);
 // `alignment` is a power of two.
 void find_places(Warp& warp, const Instruction& ins, uint32_t mask,
                  uint32_t alignment, Access& a);
+
+// What makes one thing of an element that is there and one that comes.
+AsyncCopy::Reduction reduction_of(Type type);
+Update update_of(const Statement& s);
 
 // Decodes ld, st, atom, red, cvta, isspacep, prefetch, fences. Their addresses
 // are already there. Returns false for any other opcode.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/simt/core/error.h"
+#include "common/simt/isa/async.h"
 #include "common/simt/machine/block_run.h"
 #include "common/simt/observe/observers.h"
 
@@ -62,6 +63,7 @@ bool BlockRun::run() {
       warp->run();
     }
     if (live == 0) {
+      end_copies(*this);
       note_change();
       return true;
     }

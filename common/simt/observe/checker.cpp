@@ -62,6 +62,8 @@ BlockChecks::BlockChecks(size_t shared_bytes, uint32_t threads)
              entries(shared_bytes, Shadow::kWordBytes)),
       written_bits(shared_bytes / 64 + 1),
       written(written_bits.data()),
+      busy_bits(written_bits.size()),
+      busy(busy_bits.data()),
       values((threads + kLanes - 1) / kLanes) {
   for (uint32_t left = threads; left;) {
     const uint32_t lanes = std::min<uint32_t>(left, kLanes);
@@ -150,6 +152,20 @@ void Checker::collective(Warp& warp, const Instruction& ins, uint32_t mask,
       "__ballot_sync(mask, condition)");
   f.note = true;
   report("activemask", ins.site, 0, std::move(f));
+}
+
+// What it orders is told apart: no flag is set, and none is read.
+void Checker::mbarrier(Warp& warp, const Instruction& ins, const Access& a) {
+  values_.access(warp, ins, a);
+  if (tables_->log.full()) return;
+  Mine mine = mine_of(warp, ins, a);
+  if (!warp.block->copies.empty()) against_copies(mine);
+  check_order(mine);
+}
+
+void Checker::hand_over(Warp& warp, uint64_t barrier, uint32_t mask) {
+  warp.block->checks->order.hand_over(barrier, warp.index, mask,
+                                      tables_->log.now());
 }
 
 void Checker::fence(Warp& warp, const Instruction& ins, uint32_t mask) {
@@ -241,6 +257,8 @@ bool Checker::ordered(const Mine& mine, const Event& event, Time time, int lane,
         (lane == other || time < mine.order.known_of(lane, other)))
       return true;
     if (time < mine.block.known_across(mine.warp.index, event.warp))
+      return true;
+    if (time < mine.order.heard_of(lane, event.warp * kLanes + other))
       return true;
   }
   if (!mine.order.taught) return false;
@@ -706,13 +724,16 @@ void Checker::race(const Mine& mine, const Conflict& c, const Event& event,
   place_other(f, theirs, event.block, event.warp * kLanes + c.other_lane);
   f.address = c.address;
   f.note = c.verdict != Verdict::kRace;
-  const std::string& op = theirs.statement->name();
+  const Statement& done = *theirs.statement;
+  const bool writes =
+      done.name() == "st" ||
+      (done.name() == "mbarrier" && theirs.strength == Strength::kWeak);
   const std::string other =
       "the " +
-      std::string(op == "cp"     ? "asynchronous copy"
-                  : op == "st"   ? "write"
-                  : event.stores ? "atomic"
-                                 : "read") +
+      std::string(done.name() == "cp" ? "asynchronous copy"
+                  : writes            ? "write"
+                  : event.stores      ? "atomic"
+                                      : "read") +
       " by thread " + triple(f.other_thread) +
       (event.block == mine.block.number
            ? ""

@@ -29,10 +29,10 @@ struct BlockChecks {
   BlockOrder order;
   Shadow shared;
   std::vector<uint64_t> written_bits;
-  ByteSet written;                  // of shared memory
-  Copies copies;                    // of what nobody has written, there
-  std::vector<uint64_t> busy_bits;  // none: no thread has copied yet
-  ByteSet busy;                     // of shared memory: copies are at them
+  ByteSet written;  // of shared memory
+  std::vector<uint64_t> busy_bits;
+  ByteSet busy;   // of shared memory, too: asynchronous copies are at it
+  Copies copies;  // of what nobody has written, there
   std::vector<WarpValues> values;
 };
 
@@ -56,6 +56,11 @@ class Checker {
   // Lanes begin to copy; copies of `mask` are about to be made.
   void begin(const AsyncCopy& copy);
   void end(const AsyncCopy& copy, uint32_t mask);
+  void take(const AsyncCopy& copy);
+  void abandon(const AsyncCopy& copy);
+  // Lanes do something at barriers in shared memory; lanes of `mask` arrive.
+  void mbarrier(Warp& warp, const Instruction& ins, const Access& a);
+  void hand_over(Warp& warp, uint64_t barrier, uint32_t mask);
   void collective(Warp& warp, const Instruction& ins, uint32_t mask,
                   uint32_t members);
   void fence(Warp& warp, const Instruction& ins, uint32_t mask);
@@ -132,7 +137,7 @@ class Checker {
   void against_copies(const Mine& mine);
   void against_copy(const Mine& mine, const AsyncCopy& copy, const Access& a);
   void early(const Mine& mine, int lane, const AsyncCopy& copy, int other,
-             uint64_t address);
+             uint64_t address, bool is_target);
   bool ends_the_same(const Mine& mine, int lane, const Test& test,
                      const TestedStore& tested) const;
   uint64_t bits_there(const Mine& mine, int lane) const;

@@ -46,6 +46,21 @@ Bytes hull_of(const Access& a) {
   return hull;
 }
 
+void set_busy(ByteSet& busy, const Access& a, uint32_t mask, bool is_busy) {
+  if (a.space != Space::kShared) return;
+  for (uint32_t rest = a.mask & mask; rest; rest &= rest - 1) {
+    const Bytes one = bytes_of(a, first_lane(rest));
+    is_busy ? busy.insert(one.begin, one.end) : busy.erase(one.begin, one.end);
+  }
+}
+
+// As PTX calls it, without its modifiers.
+std::string name_of(const AsyncCopy& copy) {
+  return copy.reduction   ? "cp.reduce.async.bulk"
+         : copy.is_bulk() ? "cp.async.bulk"
+                          : "cp.async";
+}
+
 // Copies begin and end at multiples of 4.
 bool any_busy(const ByteSet& busy, const Access& a) {
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
@@ -59,30 +74,46 @@ bool any_busy(const ByteSet& busy, const Access& a) {
 }  // namespace
 
 void Checker::begin(const AsyncCopy& copy) {
-  BlockChecks& checks = *copy.warp->block->checks;
-  if (checks.busy_bits.empty()) {
-    checks.busy_bits.resize(checks.written_bits.size());
-    checks.busy = ByteSet(checks.busy_bits.data());
-  }
+  ByteSet& busy = copy.warp->block->checks->busy;
   values_.begin(copy);
-  if (copy.to.operand.array >= 0) check_origin(*copy.warp, *copy.ins, copy.to);
-  if (copy.from) check_copy(copy, *copy.from, kAllLanes, false);
-  check_copy(copy, copy.to, kAllLanes, false);
-  for (uint32_t rest = copy.to.mask; rest; rest &= rest - 1) {
-    const Bytes to = bytes_of(copy.to, first_lane(rest));
-    checks.busy.insert(to.begin, to.end);
+  for (const Access* a : {copy.from ? &*copy.from : nullptr, &copy.to}) {
+    if (!a) continue;
+    if (a->space == Space::kShared && a->operand.array >= 0)
+      check_origin(*copy.warp, *copy.ins, *a);
+    check_copy(copy, *a, kAllLanes, false);
   }
+  if (copy.from) set_busy(busy, *copy.from, kAllLanes, true);
+  set_busy(busy, copy.to, kAllLanes, true);
 }
 
 void Checker::end(const AsyncCopy& copy, uint32_t mask) {
-  BlockChecks& checks = *copy.warp->block->checks;
-  for (uint32_t rest = mask; rest; rest &= rest - 1) {
-    const Bytes to = bytes_of(copy.to, first_lane(rest));
-    checks.busy.erase(to.begin, to.end);
+  ByteSet& busy = copy.warp->block->checks->busy;
+  set_busy(busy, copy.to, mask, false);
+  if (copy.from && !copy.taken) {
+    set_busy(busy, *copy.from, mask, false);
+    check_copy(copy, *copy.from, mask, true);
   }
-  if (copy.from) check_copy(copy, *copy.from, mask, true);
   check_copy(copy, copy.to, mask, true);
   values_.end(copy, mask);
+}
+
+void Checker::take(const AsyncCopy& copy) {
+  set_busy(copy.warp->block->checks->busy, *copy.from, kAllLanes, false);
+  check_copy(copy, *copy.from, kAllLanes, true);
+}
+
+void Checker::abandon(const AsyncCopy& copy) {
+  const Instruction& ins = *copy.ins;
+  if (Seen* before = seen("race", ins.site, ins.site))
+    return void(++before->count);
+  const int lane = first_lane(copy.to.mask);
+  Finding f = finding_at(
+      *copy.warp, ins, lane, "race",
+      "the block ends, and " + name_of(copy) +
+          " may still read its shared memory: nobody has waited for that. The "
+          "thread that began it needs cp.async.bulk.wait_group.read");
+  f.address = copy.from->address[lane];
+  report("race", ins.site, ins.site, std::move(f));
 }
 
 // When it begins it may meet what came before; when it ends it may have met
@@ -106,8 +137,7 @@ bool Checker::told(const Mine& mine, const Event& event, Time time) const {
          time < mine.first_event;
 }
 
-// ---- Touched too early
-// -------------------------------------------------------
+// ---- Touched too early ----------------------------------------------------
 
 void Checker::against_copies(const Mine& mine) {
   const Block& block = *mine.warp.block;
@@ -116,7 +146,8 @@ void Checker::against_copies(const Mine& mine) {
   for (const AsyncCopy& copy : block.copies.pending) {
     if (&copy == mine.copy) continue;
     against_copy(mine, copy, copy.to);
-    if (mine.stores && copy.from) against_copy(mine, copy, *copy.from);
+    if (mine.stores && copy.from && !copy.taken)
+      against_copy(mine, copy, *copy.from);
   }
 }
 
@@ -129,7 +160,8 @@ bool same_copy(const AsyncCopy& one, int lane, const AsyncCopy& two,
   const bool same = one.from && two.from &&
                     one.from->bytes == two.from->bytes &&
                     one.from->address[lane] == two.from->address[other];
-  return (zeros || same) && one.to.address[lane] == two.to.address[other];
+  return !one.reduction && (zeros || same) &&
+         one.to.address[lane] == two.to.address[other];
 }
 
 }  // namespace
@@ -147,26 +179,26 @@ void Checker::against_copy(const Mine& mine, const AsyncCopy& copy,
       const Bytes its = bytes_of(a, other);
       if (my.meets(its) &&
           !(mine.copy && same_copy(*mine.copy, l, copy, other)))
-        return early(mine, l, copy, other, std::max(my.begin, its.begin));
+        return early(mine, l, copy, other, std::max(my.begin, its.begin),
+                     &a == &copy.to);
     }
   }
 }
 
 void Checker::early(const Mine& mine, int lane, const AsyncCopy& copy,
-                    int other, uint64_t address) {
+                    int other, uint64_t address, bool is_target) {
   if (Seen* before = seen("race", mine.ins.site, copy.ins->site))
     return void(++before->count);
   Finding f = finding_at(mine.warp, mine.ins, lane, "race", "");
   place_other(f, *copy.ins, mine.block.number,
               copy.warp->index * kLanes + other);
   f.address = address;
-  const bool is_target = copy.to.space == mine.access.space;
   const std::string at = grid_.program.location(copy.ins->where);
   f.message =
       std::string(verb(mine.access.use)) + " of " +
       std::to_string(mine.access.bytes) + " bytes of " +
       text_of_place(grid_, mine.access.space, address) + ": " +
-      (is_target ? "copied by cp.async" : "read by cp.async") +
+      (is_target ? "copied by " : "read by ") + name_of(copy) +
       (at.empty() ? "" : " at " + at) + ", thread " + triple(f.other_thread) +
       ", not yet waited for. The copy is done when its thread has waited for "
       "it; others need a barrier behind that";
@@ -177,6 +209,7 @@ void Checker::early(const Mine& mine, int lane, const AsyncCopy& copy,
 // what is there already?
 bool Checker::copies_same(const Mine& mine, int lane, int other) const {
   const AsyncCopy& copy = *mine.copy;
+  if (copy.is_bulk()) return false;
   const uint32_t bytes = copy.from ? copy.from->bytes : 0;
   const auto copied = [&](int l) {
     std::vector<uint8_t> all(copy.to.bytes);

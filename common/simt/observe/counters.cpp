@@ -184,11 +184,20 @@ void Counters::access(const Instruction& ins, const Access& access) {
 // The hardware counts what it reads as a load, and nothing of what it writes.
 void Counters::copy(const AsyncCopy& copy) {
   if (!copy.from) return;
+  if (copy.is_bulk()) return touch_bulk(copy);
   MemoryCounts& c = sites_[copy.ins->site].global;
   const uint64_t sectors = c.sectors;
   count_global(*copy.from, c);
   if (copy.bypasses) c.sectors = sectors + bypassing_sectors(copy);
   touch(*copy.from);
+}
+
+void Counters::touch_bulk(const AsyncCopy& copy) {
+  for (const Access* a : {&*copy.from, &copy.to}) {
+    if (a->space != Space::kGlobal) continue;
+    const uint64_t begin = a->address[first_lane(a->mask)];
+    touch(begin / 32, (begin + a->bytes - 1) / 32);
+  }
 }
 
 void Counters::touch(const Access& access) {

@@ -98,6 +98,7 @@ class Counters {
   };
 
   void touch(const Access& access);
+  void touch_bulk(const AsyncCopy& copy);
   void touch(uint64_t first, uint64_t last);
 
   struct Issues {

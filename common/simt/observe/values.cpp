@@ -636,8 +636,34 @@ void Values::atomic(Warp& warp, const Instruction& ins, const Access& a,
   }
 }
 
-// ---- Asynchronous copies
-// -----------------------------------------------------
+// From shared to global memory, where what nobody has written is an error.
+void Values::store_bulk(const AsyncCopy& copy, int lane) {
+  Allocations& all = allocations();
+  BlockChecks& checks = *copy.warp->block->checks;
+  const uint64_t from = copy.from->address[lane], to = copy.to.address[lane];
+  const uint32_t bytes = copy.to.bytes;
+  const bool reads_both = copy.reduction && all.in_arena(to);
+  const Memory<WrittenBytes> target{all.written(), all.arena_begin(), nullptr};
+  if (!copy.taken && !checks.written.contains(from, from + bytes)) {
+    uint64_t missing = from;
+    while (checks.written.contains(missing)) ++missing;
+    tell_unwritten(*copy.warp, *copy.ins, lane, Space::kShared, missing, "read",
+                   bytes, "It is stored");
+  } else if (reads_both && !target.is_written(to, bytes)) {
+    tell_unwritten(*copy.warp, *copy.ins, lane, Space::kGlobal, to, "atomic",
+                   bytes, "");
+  }
+  if (all.in_arena(to)) target.write(to, bytes);
+}
+
+void Values::forget(const Warp& warp, const Access& a) {
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const uint64_t at = a.address[first_lane(rest)];
+    warp.block->checks->written.erase(at, at + a.bytes);
+  }
+}
+
+// ---- Asynchronous copies --------------------------------------------------
 
 void Values::begin(const AsyncCopy& copy) {
   Warp& warp = *copy.warp;
@@ -651,7 +677,12 @@ void Values::end(const AsyncCopy& copy, uint32_t mask) {
   HostBytes all_written;
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
-    if (copy.from && all.in_arena(copy.from->address[l]))
+    if (copy.to.space == Space::kGlobal)
+      store_bulk(copy, l);
+    else if (copy.from && copy.from->space == Space::kShared)
+      end(copy, l,
+          Memory<ByteSet>{copy.warp->block->checks->written, 0, nullptr});
+    else if (copy.from && all.in_arena(copy.from->address[l]))
       end(copy, l,
           Memory<WrittenBytes>{all.written(), all.arena_begin(), nullptr});
     else
