@@ -33,7 +33,9 @@ void begin(Warp& warp, const Instruction& ins, int lane) {
   if (bytes == 0) return;
   AsyncCopies& copies = warp.block->copies;
   AsyncCopy& copy = copies.pending.emplace_back(
-      warp, ins, find_place(warp, ins, lane, 0, bytes, Use::kStore));
+      warp, ins,
+      find_place(warp, ins, lane, 0, bytes,
+                 ins.element_bytes ? Use::kAtomic : Use::kStore));
   copy.from.emplace(find_place(warp, ins, lane, 1, bytes, Use::kLoad));
   copy.of = AsyncCopy::Of::kBulkGroup;
   if (ins.address_count > 2) {
@@ -91,9 +93,9 @@ void decode_copy(const Statement& s, OperandReader& operands, Draft& ins) {
       to_global || !s.has("global") ? Space::kShared : Space::kGlobal;
   if (!to_global) ins.accessed.at(2).space = Space::kShared;
   ins.read = {operands.source(s.operands.at(2), 4)};
-  ins.for_block = true;
   ins.run = begin_all;
   if (!s.has("reduce")) return;
+  ins.strength = Strength::kStrong;
   ins.to = s.type();
   ins.element_bytes = ins.to.bytes;
   ins.update = update_of(s);

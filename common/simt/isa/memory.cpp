@@ -754,6 +754,10 @@ void fence(Warp& warp, const Instruction& ins, uint32_t mask) {
   warp.poll.found(0);
 }
 
+void fence_for_copies(Warp& warp, const Instruction&, uint32_t) {
+  observe::fence_for_copies(warp);
+}
+
 void sleep(Warp& warp, const Instruction&, uint32_t) { warp.poll.slept = true; }
 
 }  // namespace
@@ -774,8 +778,10 @@ bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
     ins.written = {operands.predicate(s.operands.at(0).text)};
     ins.read = {operands.source(s.operands.at(1), 8)};
     ins.run = of_space(space_of(s)).find;
-  } else if (op == "fence" && (s.has("proxy") || s.has("mbarrier_init"))) {
-    ins.run = nothing;
+  } else if (op == "fence" && s.has("proxy")) {
+    ins.run = fence_for_copies;
+  } else if (op == "fence" && s.has("mbarrier_init")) {
+    ins.run = nothing;  // For other blocks of the cluster.
   } else if (op == "membar" || op == "fence") {
     ins.for_block = is_for_block(s);
     ins.kind = Kind::kPoll;

@@ -171,6 +171,13 @@ void BlockRun::add_seconds(double seconds) {
 }
 
 void BlockRun::livelock(uint64_t unbegun) const {
+  const bool at_mbarriers = std::all_of(
+      runs.begin(), runs.end(), [](const auto& w) { return w->only_awaits(); });
+  if (at_mbarriers)
+    throw PlacedFault(
+        719, finding(Path::kGaveWay, "deadlock",
+                     "threads wait at an mbarrier whose phase nobody is left "
+                     "to complete:"));
   std::string what =
       polls_ ? "every thread that is left waits for memory which nobody changes"
              : "every thread that is left goes round in a loop that nothing "

@@ -174,6 +174,10 @@ void Checker::fence(Warp& warp, const Instruction& ins, uint32_t mask) {
   block.warps[warp.index].understand(mask);
 }
 
+void Checker::fence_for_copies(Warp& warp) {
+  warp.block->checks->order.fenced_for_copies = tables_->log.now();
+}
+
 void Checker::pass(Warp& warp, uint32_t barrier) {
   warp.block->checks->order.go_on(barrier, warp.index);
 }

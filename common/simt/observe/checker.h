@@ -64,6 +64,7 @@ class Checker {
   void collective(Warp& warp, const Instruction& ins, uint32_t mask,
                   uint32_t members);
   void fence(Warp& warp, const Instruction& ins, uint32_t mask);
+  void fence_for_copies(Warp& warp);
   void arrive(Warp& warp, const Instruction& ins, uint32_t mask,
               uint32_t barrier);
   // A warp goes on from the cluster's barrier, which has been open for a while.
@@ -133,6 +134,9 @@ class Checker {
   bool copies_same(const Mine& mine, int lane, int other) const;
   void check_copy(const AsyncCopy& copy, const Access& a, uint32_t mask,
                   bool ends);
+  void check_fence(const AsyncCopy& copy);
+  void unfenced_write(const AsyncCopy& copy, const Event& event, int other,
+                      uint64_t address);
   bool told(const Mine& mine, const Event& event, Time time) const;
   void against_copies(const Mine& mine);
   void against_copy(const Mine& mine, const AsyncCopy& copy, const Access& a);

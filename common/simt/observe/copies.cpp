@@ -82,6 +82,7 @@ void Checker::begin(const AsyncCopy& copy) {
       check_origin(*copy.warp, *copy.ins, *a);
     check_copy(copy, *a, kAllLanes, false);
   }
+  if (copy.is_bulk() && copy.from->space == Space::kShared) check_fence(copy);
   if (copy.from) set_busy(busy, *copy.from, kAllLanes, true);
   set_busy(busy, copy.to, kAllLanes, true);
 }
@@ -137,6 +138,53 @@ bool Checker::told(const Mine& mine, const Event& event, Time time) const {
          time < mine.first_event;
 }
 
+// ---- Without a fence -----------------------------------------------------
+
+// Bulk copies see what threads have written to shared memory only behind a
+// fence for them. Whose it is is not looked at.
+void Checker::check_fence(const AsyncCopy& copy) {
+  BlockChecks& checks = *copy.warp->block->checks;
+  const auto unfenced = [&](Time time) -> const Event* {
+    if (time < checks.order.fenced_for_copies) return nullptr;
+    const Event* event = tables_->log.find(time);
+    const bool by_thread = event && event->block == checks.order.number &&
+                           !instruction(event->site).statement->has("bulk");
+    return by_thread ? event : nullptr;
+  };
+  const Bytes from = bytes_of(*copy.from, first_lane(copy.from->mask));
+  for (uint64_t at = from.begin; at < from.end; at += Shadow::kWordBytes) {
+    for (Time time : checks.shared.line(at).store)
+      if (const Event* event = unfenced(time))
+        if (Bytes{event->begin(), event->end()}.meets({at, at + 4}))
+          return unfenced_write(copy, *event, event->lane_at(at), at);
+    const Word* word = checks.shared.find_word(at);
+    for (int k = 0; word && k < Word::kLoad; ++k)
+      if (const Event* event = unfenced(word->at(k).time))
+        return unfenced_write(copy, *event, word->at(k).lane, at);
+  }
+}
+
+void Checker::unfenced_write(const AsyncCopy& copy, const Event& event,
+                             int other, uint64_t address) {
+  const Instruction& ins = *copy.ins;
+  const Instruction& theirs = instruction(event.site);
+  if (Seen* before = seen("race", ins.site, event.site))
+    return void(++before->count);
+  Finding f =
+      finding_at(*copy.warp, ins, first_lane(copy.from->mask), "race", "");
+  place_other(f, theirs, event.block, event.warp * kLanes + other);
+  f.address = address;
+  const std::string at = grid_.program.location(theirs.where);
+  f.message = name_of(copy) + " reads " +
+              text_of_place(grid_, Space::kShared, address) +
+              ", which thread " + triple(f.other_thread) + " has written" +
+              (at.empty() ? "" : " at " + at) +
+              ", and may find what was there before: between the two there is "
+              "no fence.proxy.async. Each thread that writes needs one, before "
+              "the barrier";
+  report("race", ins.site, event.site, std::move(f));
+}
+
 // ---- Touched too early ----------------------------------------------------
 
 void Checker::against_copies(const Mine& mine) {
@@ -145,7 +193,9 @@ void Checker::against_copies(const Mine& mine) {
   if (a.space == Space::kShared && !any_busy(block.checks->busy, a)) return;
   for (const AsyncCopy& copy : block.copies.pending) {
     if (&copy == mine.copy) continue;
-    against_copy(mine, copy, copy.to);
+    const bool both_reduce =
+        copy.reduction && mine.ins.strength == Strength::kStrong;
+    if (!both_reduce) against_copy(mine, copy, copy.to);
     if (mine.stores && copy.from && !copy.taken)
       against_copy(mine, copy, *copy.from);
   }
@@ -160,8 +210,7 @@ bool same_copy(const AsyncCopy& one, int lane, const AsyncCopy& two,
   const bool same = one.from && two.from &&
                     one.from->bytes == two.from->bytes &&
                     one.from->address[lane] == two.from->address[other];
-  return !one.reduction && (zeros || same) &&
-         one.to.address[lane] == two.to.address[other];
+  return (zeros || same) && one.to.address[lane] == two.to.address[other];
 }
 
 }  // namespace

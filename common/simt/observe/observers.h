@@ -93,6 +93,11 @@ inline void fence(Warp& warp, const Instruction& ins, uint32_t mask) {
   if (Checker* checker = warp.block->observers.checker)
     checker->fence(warp, ins, mask);
 }
+// The same for what bulk copies read.
+inline void fence_for_copies(Warp& warp) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->fence_for_copies(warp);
+}
 // Lanes of a warp meet in a collective that names `members`; lanes of `mask`
 // came by this instruction.
 inline void collective(Warp& warp, const Instruction& ins, uint32_t mask,

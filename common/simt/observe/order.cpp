@@ -132,7 +132,7 @@ void WarpOrder::learn(uint32_t mask, const Lesson& lesson) {
 
 void BlockOrder::start(uint32_t block, Time now) {
   number = block;
-  met = now;
+  met = fenced_for_copies = now;
   fenced = fenced_for_device = false;
   across.clear();
   released.clear();

@@ -120,6 +120,7 @@ struct BlockOrder {
   uint32_t number = 0;
   Time met = 0;  // when all its threads last met
   bool fenced = false, fenced_for_device = false;
+  Time fenced_for_copies = 0;  // when some thread last was
   std::vector<WarpOrder> warps;
   std::vector<Time> across;  // [w * warps + v]: what w knows of v; or empty
   HandedOut released;        // within the block
