@@ -249,8 +249,11 @@ void Checker::early(const Mine& mine, int lane, const AsyncCopy& copy,
       text_of_place(grid_, mine.access.space, address) + ": " +
       (is_target ? "copied by " : "read by ") + name_of(copy) +
       (at.empty() ? "" : " at " + at) + ", thread " + triple(f.other_thread) +
-      ", not yet waited for. The copy is done when its thread has waited for "
-      "it; others need a barrier behind that";
+      ", not yet waited for. The copy is done " +
+      (copy.of == AsyncCopy::Of::kBarrier
+           ? "for those who have waited at the mbarrier that it tells"
+           : "when its thread has waited for it; others need a barrier behind "
+             "that");
   report("race", mine.ins.site, copy.ins->site, std::move(f));
 }
 
