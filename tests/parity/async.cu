@@ -1,5 +1,5 @@
 // Asynchronous copies: every size and way, coalesced and strewn, in part, under
-// conditions; barriers in shared memory, and bulk copies.
+// conditions; barriers in shared memory.
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -84,7 +84,7 @@ __global__ void some_lanes(const uint8_t* x, float* y, int n) {
   if (i < n) copy<4>(shared_address(s) + i * 4, x + i * 4);
   wait_for_all();
   __syncthreads();
-  if (i < n) y[i] = s[i];
+  y[i] = s[i];
 }
 
 // Loads beside copies: what each uses of its sectors is another matter.
@@ -164,30 +164,6 @@ __global__ void copies_arrive(const float* x, float* y) {
   y[i] = s[kBlock - 1 - i];
 }
 
-__global__ void bulk(const float* x, float* y) {
-  __shared__ uint64_t bar;
-  __shared__ alignas(16) float s[kBlock];
-  const int i = threadIdx.x;
-  if (i == 0) {
-    const uint32_t at = shared_address(&bar);
-    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(at));
-    asm volatile("fence.proxy.async.shared::cta;");
-    asm volatile(
-        "mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::
-            "r"(at),
-        "r"(kBlock * 4)
-        : "memory");
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-        "[%0], [%1], %2, [%3];" ::"r"(shared_address(s)),
-        "l"(x), "r"(kBlock * 4), "r"(at)
-        : "memory");
-  }
-  __syncthreads();
-  wait(&bar, 0);
-  y[i] = s[kBlock - 1 - i];
-}
-
 template <int kSize>
 void of_size(const uint8_t* x, float* y) {
   for (int from : {0, 1, 2, 3, 8})
@@ -220,7 +196,6 @@ int main() {
   tiles<<<1, kBlock>>>(floats, y, 5);
   arrivals<<<1, kBlock>>>(y);
   copies_arrive<<<1, kBlock>>>(floats, y);
-  bulk<<<1, kBlock>>>(floats, y);
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
 }

@@ -126,7 +126,7 @@ __global__ void policy_kernel(const uint8_t* in, uint8_t* out) {
   __shared__ alignas(16) uint8_t box[kThreads * 16];
   const int i = threadIdx.x;
   asm volatile(
-      "cp.async.cg.shared.global.L2::cache_hint.L2::256B [%0], [%1], 16, %2, "
+      "cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, "
       "%3;" ::"r"(shared_address(box + i * 16)),
       "l"(in + i * 16), "r"(16), "l"(0x12f0000000000000)
       : "memory");
