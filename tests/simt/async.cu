@@ -4,6 +4,7 @@
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline.h>
 
+#include "tests/simt/child.h"
 #include "tests/simt/expect.h"
 
 namespace cg = cooperative_groups;
@@ -145,6 +146,44 @@ void check_variants() {
     policy_kernel<<<1, kThreads>>>(in, out);
   });
   expect::each(got, pattern);
+}
+
+// Who reads before the wait may find what was there. On the executor, which
+// calls it a race, that is what there is as long as nobody has waited.
+__global__ void early_kernel(const uint8_t* in, uint8_t* out) {
+  __shared__ alignas(16) uint8_t box[kThreads * 4];
+  const int i = threadIdx.x;
+  uint8_t* const mine = box + i * 4;
+  *mine = 0;
+  copy<4>(shared_address(mine), in + i * 4);
+  out[2 * i] = *static_cast<volatile uint8_t*>(mine);
+  wait_for_all();
+  out[2 * i + 1] = *mine;
+}
+
+void check_early() {
+  const expect::Copy<uint8_t> in(patterns(kThreads * 4));
+  const auto got = expect::results<uint8_t>(2 * kThreads, [&](uint8_t* out) {
+    early_kernel<<<1, kThreads>>>(in, out);
+  });
+  const bool late = on_executor();
+  bool early_is_old = true, then_is_new = true;
+  for (int i = 0; i < kThreads; ++i) {
+    const uint8_t early = got[2 * i];
+    early_is_old &= early == 0 || (!late && early == pattern(4 * i));
+    then_is_new &= got[2 * i + 1] == pattern(4 * i);
+  }
+  expect::is_true(early_is_old, "an early read finds what was there");
+  expect::is_true(then_is_new, "a copy is there once it was waited for");
+}
+
+// Looks for no races, so that one does not end the suite.
+void check_early_apart() {
+  setenv("SIMT_CHECKS", "off", 1);
+  const Ended ended = run_self("early");
+  unsetenv("SIMT_CHECKS");
+  expect::equal(ended.status, 0);
+  if (ended.status != 0) std::cout << ended.output;
 }
 
 // ---- Groups ----------------------------------------------------------------
@@ -304,7 +343,12 @@ void check_groups() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char**) {
+  if (argc > 1) {
+    check_early();
+    return expect::report();
+  }
+  check_early_apart();
   check_whole<4, false>();
   check_whole<8, false>();
   check_whole<16, false>();
