@@ -144,6 +144,7 @@ TEST_CASE("a form that is not in the list is refused by name and place") {
         "trap.uni;",
         "cp.async.ca.shared.global [%r1], [%l1], 5;",
         "cp.async.cg.shared.global [%r1], [%l1], 8;",
+        "cp.async.cg.shared.global.L2::cache_hint [%r1], [%l1], 16, %l2;",
         "cp.async.ca.global.shared [%l1], [%r1], 4;",
         "cp.async.bulk.tensor.1d.shared::cluster.global.tile"
         ".mbarrier::complete_tx::bytes [%r1], [%l1, {%r2}], [%r3];",

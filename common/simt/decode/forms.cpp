@@ -310,12 +310,8 @@ const std::vector<FormGroup> kGroups = {
      {
          "cp.async.ca<shared>.global{<prefetch>} [a], [a], i{, c.b32}",
          "cp.async.ca<shared>.global{<prefetch>} [a], [a], i, {!}q",
-         "cp.async.ca<shared>.global.L2::cache_hint{<prefetch>} "
-         "[a], [a], i{, c.b32}, e.b64",
          "cp.async.cg<shared>.global{<prefetch>} [a], [a], i{, c.b32}",
          "cp.async.cg<shared>.global{<prefetch>} [a], [a], i, {!}q",
-         "cp.async.cg<shared>.global.L2::cache_hint{<prefetch>} "
-         "[a], [a], i{, c.b32}, e.b64",
          "cp.async.commit_group",
          "cp.async.wait_group i",
          "cp.async.wait_all",

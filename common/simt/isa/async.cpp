@@ -136,8 +136,7 @@ void decode_copy(const Statement& s, OperandReader& operands, Draft& ins) {
   ins.accessed.at(1).space = Space::kGlobal;
   ins.spread = Spread::kAccess;
   ins.run = s.has("cg") ? copy<true> : copy<false>;
-  const size_t hints = s.has("L2::cache_hint");
-  if (s.operands.size() == 3 + hints) return;
+  if (s.operands.size() == 3) return;
   const Operand& taken = s.operands[3];
   if (operands.is_predicate(taken.text)) {
     ins.read = {operands.predicate(taken.text)};
