@@ -111,7 +111,7 @@ __global__ void by_barriers(const float* a, const float* b, float* c, int n) {
   for (int t = 0; t < count; ++t) {
     bars[t % kStages].arrive_and_wait();
     sum += dot(tiles, t % kStages);
-    __syncthreads();
+    // All have arrived for this tile, and so are done with the one before.
     if (t + kStages - 1 < count) copy(t + kStages - 1);
   }
   of_c(c, n) = sum;
