@@ -623,7 +623,7 @@ const Case cases[] = {
      {"livelock", "lost_wait_kernel"}},
     {"misaligned copy",
      [](int* p) { copy_kernel<<<1, 32>>>(reinterpret_cast<char*>(p), 4, 16); },
-     kAnywhere,
+     kExecutorOnly,  // PTX leaves it undefined; an H200 says nothing.
      {"misaligned", "16", "copy_kernel"}},
     {"copy of too much",
      [](int* p) { copy_kernel<<<1, 32>>>(reinterpret_cast<char*>(p), 0, 17); },
