@@ -70,8 +70,9 @@ Access find_barriers(Warp& warp, const Instruction& ins, uint32_t mask,
                      Use use) {
   Access a(ins.address(), 8, use);
   find_places(warp, ins, mask, 8, a);
-  if (a.space != Space::kShared)
-    fault(warp, ins, first_lane(a.mask), "bad barrier",
+  const uint32_t elsewhere = a.space == Space::kShared ? mask & ~a.mask : mask;
+  if (elsewhere)
+    fault(warp, ins, first_lane(elsewhere), "bad barrier",
           "an mbarrier lies in shared memory, and this one does not",
           kLaunchFailure);
   return a;
@@ -84,7 +85,7 @@ Access barriers(Warp& warp, const Instruction& ins, uint32_t mask, Use use) {
   return a;
 }
 
-// f(lane, barriers) for all lanes, which may mean different spaces.
+// f(lane, barriers) for all lanes.
 template <class F>
 void each_barrier(Warp& warp, const Instruction& ins, uint32_t mask, Use use,
                   F f) {
@@ -144,6 +145,13 @@ void arrive(Warp& warp, const Instruction& ins, uint32_t mask) {
     Word word = word_at(a, l);
     require_pending(warp, ins, l, word, count, how != Arrival::kNoComplete);
     if (expects) announce(warp, ins, l, word, operand[l]);
+    if (drops && count > word.expected())
+      fault(warp, ins, l, "bad barrier",
+            "it drops out " + std::to_string(count) +
+                " times, and the phases "
+                "to come wait for " +
+                std::to_string(word.expected()),
+            kLaunchFailure);
     if (drops) word.set_expected(word.expected() - count);
     word.set_pending(word.pending() - count);
     if (ins.releases) observe::hand_over(warp, a.address[l], rest & -rest);
@@ -168,6 +176,9 @@ void arrive_behind_copies(Warp& warp, const Instruction& ins, uint32_t mask) {
   const Access a = barriers(warp, ins, mask, Use::kAtomic);
   for (uint32_t rest = counts ? a.mask : 0; rest; rest &= rest - 1) {
     Word word = word_at(a, first_lane(rest));
+    if (word.pending() == Word::kMost)
+      fault(warp, ins, first_lane(rest), "bad barrier",
+            "it waits for as many arrivals as it can count", kLaunchFailure);
     word.set_pending(word.pending() + 1);
     write(warp, a, first_lane(rest), word);
   }
