@@ -43,6 +43,11 @@ ELSEWHERE = [
     (r"st(\.weak)?\.param\b", "calls.cu"),
     (r"barrier\.cluster", "barrier.cu"),
     (r"mma\.sync\.aligned\.m8n8k4\.\w+\.\w+\.f16\.", "matrix.cu"),
+    (r"cp\.async\.mbarrier|mbarrier", "mbarrier.cu"),
+    (r"isspacep\.shared::cluster|atom\.add\.(relaxed|acquire)", "mbarrier.cu"),
+    (r"fence\.proxy", "bulk.cu"),
+    (r"cp\.(reduce\.)?async\.bulk", "bulk.cu"),
+    (r"cp\.async", "async.cu"),
     # What it reads nobody may write meanwhile, as the programs here do.
     (r"ld[.\w:]*\.nc\b", "memory.cu"),
 ]

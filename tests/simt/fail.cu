@@ -442,6 +442,50 @@ __global__ void host_wait_kernel(volatile int* flag) {
 
 __global__ void plain_kernel(int* p) { p[0] = 1; }
 
+// ---- Copies and barriers in shared memory
+// ------------------------------------
+
+__device__ unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+
+// Takes `taken` of 16 bytes, from `skip` bytes behind where a copy may begin.
+__global__ void copy_kernel(const char* p, int skip, int taken) {
+  __shared__ alignas(16) char box[512];
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16, %2;\n"
+      "cp.async.wait_all;" ::"r"(shared_address(box + 16 * threadIdx.x)),
+      "l"(p + skip), "r"(taken)
+      : "memory");
+}
+
+// As many bytes as a bulk copy may not have, or to where it may not go.
+__global__ void bulk_kernel(char* p, int skip, int bytes) {
+  __shared__ alignas(16) char box[512];
+  box[threadIdx.x] = 1;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  asm volatile(
+      "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n"
+      "cp.async.bulk.commit_group;\n"
+      "cp.async.bulk.wait_group 0;" ::"l"(p + skip),
+      "r"(shared_address(box)), "r"(bytes)
+      : "memory");
+}
+
+__global__ void arrivals_kernel(int count, int arrivals, int bytes) {
+  __shared__ unsigned long long barrier;
+  const unsigned at = shared_address(&barrier);
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at), "r"(count)
+               : "memory");
+  asm volatile(
+      "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(at),
+      "r"(bytes)
+      : "memory");
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(at),
+               "r"(arrivals)
+               : "memory");
+}
+
 // The executor has clusters of one block only.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define CLUSTERS __cluster_dims__(2, 1, 1)
@@ -702,6 +746,38 @@ const Case cases[] = {
      },
      kExecutorOnly,
      {"out of bounds", "far_tile_kernel", "256-byte array"}},
+    {"misaligned copy",
+     [](int* p) { copy_kernel<<<1, 32>>>(reinterpret_cast<char*>(p), 4, 16); },
+     kExecutorOnly,  // PTX leaves it undefined; an H200 says nothing.
+     {"misaligned", "16", "copy_kernel"}},
+    {"copy of too much",
+     [](int* p) { copy_kernel<<<1, 32>>>(reinterpret_cast<char*>(p), 0, 17); },
+     kExecutorOnly,
+     {"bad copy", "copy_kernel", "takes 17"}},
+    {"copy from outside",
+     [](int* p) { copy_kernel<<<1, 32>>>(reinterpret_cast<char*>(p), 256, 8); },
+     kExecutorOnly,
+     {"out of bounds", "read of 8 bytes", "copy_kernel"}},
+    {"misaligned bulk copy",
+     [](int* p) { bulk_kernel<<<1, 1>>>(reinterpret_cast<char*>(p), 8, 64); },
+     kAnywhere,
+     {"misaligned", "bulk_kernel"}},
+    {"odd bulk copy",
+     [](int* p) { bulk_kernel<<<1, 1>>>(reinterpret_cast<char*>(p), 0, 40); },
+     kExecutorOnly,
+     {"bad copy", "40 bytes", "bulk_kernel"}},
+    {"more arrivals than a barrier waits for",
+     [](int*) { arrivals_kernel<<<1, 1>>>(4, 5, 0); },
+     kExecutorOnly,
+     {"bad barrier", "5 times", "waits for 4", "arrivals_kernel"}},
+    {"more bytes than a barrier can wait for",
+     [](int*) { arrivals_kernel<<<1, 1>>>(4, 1, 1 << 20); },
+     kAnywhere,
+     {"bad barrier", "1048576 bytes", "arrivals_kernel"}},
+    {"barrier for nobody",
+     [](int*) { arrivals_kernel<<<1, 1>>>(0, 1, 0); },
+     kExecutorOnly,
+     {"bad barrier", "1 to 1048575 arrivals", "arrivals_kernel"}},
     {"clusters",
      [](int* p) { clusters_kernel<<<4, 32>>>(p); },
      kExecutorOnly,

@@ -97,16 +97,27 @@ TEST_CASE("every line of the list stands for forms, and none is there twice") {
 
 TEST_CASE("what is in the list is accepted") {
   for (const char* statement :
-       {"add.sat.s32 %r1, %r2, -5;", "mov.f32 %r1, 1.5;",
+       {"add.sat.s32 %r1, %r2, -5;",
+        "mov.f32 %r1, 1.5;",
         "ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%r0, %r1, %r2, %r3}, "
         "[there];",
-        "ld.shared::cta.u8 %r1, [box+3];", "@!%p1 bra.uni over; over:",
-        "mov.b64 {%r1, _}, %l1;", "setp.lt.and.s32 %p1|%p2, %r1, 3, !%p3;",
+        "ld.shared::cta.u8 %r1, [box+3];",
+        "@!%p1 bra.uni over; over:",
+        "mov.b64 {%r1, _}, %l1;",
+        "setp.lt.and.s32 %p1|%p2, %r1, 3, !%p3;",
         "shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1;",
-        "atom.add.release.gpu.u32 %r1, [%l1], 1;", "bar.sync 0, 64;",
-        "barrier.cluster.arrive.release.aligned;", "call callee, ();",
-        "cvt.u64.u32 %l1, %tid.x;", ".pragma \"nounroll\";",
-        "elect.sync _|%p1, -1;", "st.global.v2.u32 [there+8], {%r1, 7};"})
+        "atom.add.release.gpu.u32 %r1, [%l1], 1;",
+        "bar.sync 0, 64;",
+        "barrier.cluster.arrive.release.aligned;",
+        "call callee, ();",
+        "cvt.u64.u32 %l1, %tid.x;",
+        ".pragma \"nounroll\";",
+        "cp.async.ca.shared.global [%r1], [%l1], 8, %r2;",
+        "cp.async.cg.shared::cta.global.L2::128B [%r1], [%l1], 16, !%p1;",
+        "mbarrier.arrive.release.cta.shared::cta.b64 _, [box], 3;",
+        "fence.proxy.async;",
+        "elect.sync _|%p1, -1;",
+        "st.global.v2.u32 [there+8], {%r1, 7};"})
     CHECK(refusal(statement) == "");
 }
 
@@ -121,7 +132,7 @@ TEST_CASE("a form that is not in the list is refused by name and place") {
         "fma.f32 %r1, %r2, %r3, %r1;",
         "prefetch.const.L1 [there];",
         "griddepcontrol.stop;",
-        "fence.proxy.async;",
+        "fence.proxy.alias;",
         "discard.L2 [there], 128;",
         "ld.shared::cluster.u32 %r1, [%l1];",
         "mapa.u64 %l1, %l2, 0;",
@@ -131,7 +142,14 @@ TEST_CASE("a form that is not in the list is refused by name and place") {
         "lop3.xor.b32 %r1|%p1, %r1, %r2, %r3, 1, %p2;",
         "atom.add.noftz.f32 %r1, [there], %r2;",
         "trap.uni;",
-        "cp.async.ca.shared.global [%r1], [%l1], 4;",
+        "cp.async.ca.shared.global [%r1], [%l1], 5;",
+        "cp.async.cg.shared.global [%r1], [%l1], 8;",
+        "cp.async.cg.shared.global.L2::cache_hint [%r1], [%l1], 16, %l2;",
+        "cp.async.ca.global.shared [%l1], [%r1], 4;",
+        "cp.async.bulk.tensor.1d.shared::cluster.global.tile"
+        ".mbarrier::complete_tx::bytes [%r1], [%l1, {%r2}], [%r3];",
+        "mbarrier.arrive.sys.b64 _, [box];",
+        "mbarrier.arrive.shared::cluster.b64 %l1, [%r1];",
         "tex.2d.v4 {%r1}, [x, y];",
         "mov.u32 %r1, %gridid;",
         "mov.u32 %r1, %clockwork;"}) {

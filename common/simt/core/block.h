@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/simt/core/aligned_bytes.h"
+#include "common/simt/core/async.h"
 #include "common/simt/core/grid.h"
 #include "common/simt/core/warp.h"
 
@@ -86,6 +87,7 @@ struct Block {
   bool quiet = false, meets_host = false;
   uint32_t results_count = 0, results_lanes = 0;  // of the last bar.red
   std::vector<Warp*> warps;
+  AsyncCopies copies;
 };
 
 }  // namespace simt

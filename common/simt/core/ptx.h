@@ -13,7 +13,7 @@ namespace simt {
 struct SourceLine {
   uint32_t file = 0;
   uint32_t line = 0;
-  bool of_groups = false;  // cooperative groups' code, inlined here
+  bool of_groups = false;  // code of cooperative groups, or of a pipeline
 };
 
 // A PTX fundamental type. kind is one of u s b f (numbers and untyped bits),

@@ -66,6 +66,8 @@ struct Warp {
   uint32_t stack_end = 0;   //   to here, in each lane's stack
   uint64_t issued = 0;      // instructions so far
   bool tainted = false;     // some register holds what nobody has written
+  // Of cp.async, and of cp.async.bulk, that each lane has closed.
+  uint32_t copy_groups[kLanes] = {}, bulk_groups[kLanes] = {};
   Poll poll;
   Exchange exchange;
   std::vector<uint8_t> stacks;  // of all lanes

@@ -16,8 +16,10 @@
 #include "common/simt/decode/forms.h"
 #include "common/simt/decode/ptxas.h"
 #include "common/simt/isa/arithmetic.h"
+#include "common/simt/isa/async.h"
 #include "common/simt/isa/collectives.h"
 #include "common/simt/isa/matrix.h"
+#include "common/simt/isa/mbarrier.h"
 #include "common/simt/isa/memory.h"
 
 namespace simt {
@@ -553,7 +555,9 @@ class Decoder : public OperandReader {
     } else if (op == "call") {
       call(s, ins);
     } else if ((op == "ld" || op == "ldu") && parameter_load(s, ins)) {
-    } else if (memory(s, ins) || decode_collective(s, *this, ins) ||
+    } else if (memory(s, ins) || decode_mbarrier(s, *this, ins) ||
+               decode_bulk(s, *this, ins) || decode_async(s, *this, ins) ||
+               decode_collective(s, *this, ins) ||
                decode_matrix(s, *this, ins)) {
       emit(ins);
     } else {

@@ -22,6 +22,7 @@ namespace {
 //   [a]         an address                    v         {%r1, %r2}: registers
 //   d4 a4       four registers in braces, written and read
 //   i           a number                      l         a label
+//   _           itself: nobody wants it
 //   .any        as wide as the type, or wider
 //   ...         the decoder looks at them
 const std::map<std::string_view, std::string_view> kWords = {
@@ -65,6 +66,13 @@ const std::map<std::string_view, std::string_view> kWords = {
     {"from", "(.global|<shared>)"},
     {"where", "{<scope>}{.global|<shared>}"},
     {"where_too", "(.global|.shared)<scope>"},
+    {"cluster", "(.shared|.shared::cta|.shared::cluster)"},
+    {"reduced",
+     "(.add(.u32|.s32|.u64|.f32|.f64)|.add.noftz(.f16|.bf16)|"
+     "(.min|.max)(.u32|.s32|.u64|.s64)|(.inc|.dec).u32|"
+     "(.and|.or|.xor)(.b32|.b64))"},
+    {"handing", "{(.release|.relaxed)(.cta|.cluster)}"},
+    {"awaiting", "{(.acquire|.relaxed)(.cta|.cluster)}"},
     {"updated",
      "(.add(.u32|.s32|.u64|.f32|.f64)|.add.noftz(<half>|<bfloat>)|"
      "(.min|.max)(.u32|.s32|.u64|.s64)|(.inc|.dec).u32|"
@@ -284,7 +292,7 @@ const std::vector<FormGroup> kGroups = {
          "applypriority{.global}.L2::evict_normal [a], i",
          "cvta(.global|.local|<shared>|.const|.param).u64 d, a",
          "cvta.to(.global|.local|<shared>|.const|.param).u64 d, a",
-         "isspacep(.global|.local|<shared>|.const|.param|.param::entry) p, "
+         "isspacep(.global|.local|<cluster>|.const|.param|.param::entry) p, "
          "a.b64",
      }},
     {"Atomics and fences",
@@ -301,9 +309,63 @@ const std::vector<FormGroup> kGroups = {
          "atom<where_too>.exch(.b32|.b64) d, [a], b",
          "atom<where_too>.cas(.b16|.b32|.b64) d, [a], b, c",
          "atom.add.release.gpu.u32 d, [a], b",
+         "atom.add(.relaxed|.acquire)(.cta|.gpu).u32 d, [a], b",
          "red<where_too><updated> [a], b",
          "membar(.cta|.gl|.sys)",
          "fence{.sc|.acq_rel}<scope>",
+         "fence.proxy.async{.global|.shared::cta|.shared::cluster}",
+         "fence.mbarrier_init.release.cluster",
+     }},
+    {"Asynchronous copies",
+     {
+         "cp.async.ca<shared>.global{<prefetch>} [a], [a], i{, c.b32}",
+         "cp.async.ca<shared>.global{<prefetch>} [a], [a], i, {!}q",
+         "cp.async.cg<shared>.global{<prefetch>} [a], [a], i{, c.b32}",
+         "cp.async.cg<shared>.global{<prefetch>} [a], [a], i, {!}q",
+         "cp.async.commit_group",
+         "cp.async.wait_group i",
+         "cp.async.wait_all",
+         "cp.async.bulk(.shared::cluster|.shared::cta).global"
+         ".mbarrier::complete_tx::bytes [a], [a], b, [a]",
+         "cp.async.bulk(.shared::cluster|.shared::cta).global"
+         ".mbarrier::complete_tx::bytes.L2::cache_hint [a], [a], b, [a], e.b64",
+         "cp.async.bulk.shared::cluster.shared::cta"
+         ".mbarrier::complete_tx::bytes [a], [a], b, [a]",
+         "cp.async.bulk.global.shared::cta.bulk_group [a], [a], b",
+         "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint "
+         "[a], [a], b, e.b64",
+         "cp.reduce.async.bulk.global.shared::cta.bulk_group<reduced> "
+         "[a], [a], b.b32",
+         "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint"
+         "<reduced> [a], [a], b.b32, e.b64",
+         "cp.async.bulk.commit_group",
+         "cp.async.bulk.wait_group{.read} i",
+         "cp.async.bulk.prefetch.L2.global [a], b",
+         "cp.async.bulk.prefetch.L2.global.L2::cache_hint [a], b, e.b64",
+         "cp.async.mbarrier.arrive{.noinc}{<shared>}.b64 [a]",
+     }},
+    {"Barriers in shared memory",
+     {
+         "mbarrier.init{<shared>}.b64 [a], b.b32",
+         "mbarrier.inval{<shared>}.b64 [a]",
+         "mbarrier(.arrive|.arrive_drop)<handing>{<shared>}.b64 (d|_), "
+         "[a]{, b.b32}",
+         "mbarrier(.arrive|.arrive_drop)<handing>.shared::cluster.b64 _, "
+         "[a]{, b.b32}",
+         "mbarrier(.arrive|.arrive_drop).expect_tx<handing>{<shared>}.b64 "
+         "(d|_), [a], b.b32",
+         "mbarrier(.arrive|.arrive_drop).expect_tx<handing>.shared::cluster"
+         ".b64 _, [a], b.b32",
+         "mbarrier(.arrive|.arrive_drop).noComplete{.release.cta}{<shared>}"
+         ".b64 (d|_), [a], b.b32",
+         "mbarrier(.expect_tx|.complete_tx){.relaxed(.cta|.cluster)}"
+         "{<cluster>}.b64 [a], b.b32",
+         "mbarrier.test_wait<awaiting>{<shared>}.b64 p, [a], b",
+         "mbarrier.test_wait.parity<awaiting>{<shared>}.b64 p, [a], b.b32",
+         "mbarrier.try_wait<awaiting>{<shared>}.b64 p, [a], b{, c.b32}",
+         "mbarrier.try_wait.parity<awaiting>{<shared>}.b64 p, [a], b.b32"
+         "{, c.b32}",
+         "mbarrier.pending_count.b64 d.b32, a",
      }},
     {"Warps and blocks",
      {
@@ -560,6 +622,7 @@ class Operands {
     if (slot.name == "i") return is_integer(o.text);
     if (slot.name == "q") return is_predicate(o.text) || is_integer(o.text);
     if (slot.name == "l") return o.offset == 0;
+    if (slot.name == "_") return o.text == "_";
     return is_source(o, slot);
   }
 

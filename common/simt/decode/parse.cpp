@@ -396,7 +396,8 @@ class Parser {
     if (!is_name(peek())) throw Error("'" + peek() + "' is no instruction");
     s.text = next();
     s.op = split(s.text);
-    if (is_known_instruction(s.name()))
+    // Coordinates of a tensor look like no other operand: all are refused.
+    if (is_known_instruction(s.name()) && !s.has("tensor"))
       operands(s);
     else
       skip_operands(s);

@@ -172,7 +172,8 @@ class Lexer {
       where_ = {f, l};
     }
     where_.of_groups |=
-        files_[f].find("/cooperative_groups") != std::string::npos;
+        files_[f].find("/cooperative_groups") != std::string::npos ||
+        files_[f].ends_with("/cuda/pipeline");
     resolved_[here] = where_;
   }
   void trace(const Position& here, const Position* outer) {

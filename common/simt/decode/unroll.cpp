@@ -35,7 +35,7 @@ bool is_branch(const Statement& s) {
 }
 
 bool writes(const Statement& s, const std::string& name) {
-  if (is_any(s.name(), {"st", "red"}) || s.operands.empty()) return false;
+  if (s.operands.empty() || s.operands[0].address) return false;
   const Operand& to = s.operands[0];
   return to.text == name || to.second == name ||
          std::find(to.list.begin(), to.list.end(), name) != to.list.end();
@@ -63,9 +63,10 @@ bool is_written(const std::vector<Statement>& body, const Loop& loop,
 // What ptxas leaves in a loop: it waits for others, or becomes long.
 bool may_repeat(const Statement& s) {
   const std::string& op = s.name();
-  if (is_any(op, {"bra", "brx", "ret", "exit", "call", "trap", "atom", "red",
-                  "bar", "barrier", "membar", "fence", "shfl", "vote", "match",
-                  "redux", "activemask", "nanosleep"}))
+  if (is_any(op, {"bra",    "brx",        "ret",       "exit", "call",
+                  "trap",   "atom",       "red",       "bar",  "barrier",
+                  "membar", "fence",      "shfl",      "vote", "match",
+                  "redux",  "activemask", "nanosleep", "cp",   "mbarrier"}))
     return false;
   return !is_any(op, {"div", "rem", "sqrt", "rcp"}) || s.has("approx") ||
          s.has("full");

@@ -71,11 +71,12 @@ void choose_space(Access& a) {
   for (uint64_t& address : a.address) address &= ~kWindowMask;
 }
 
-void check_alignment(Warp& warp, const Instruction& ins, const Access& a) {
+void check_alignment(Warp& warp, const Instruction& ins, const Access& a,
+                     uint32_t alignment) {
   for (int l = 0; l < kLanes; ++l)
-    if ((a.mask >> l & 1) && a.address[l] % a.bytes)
+    if ((a.mask >> l & 1) && a.address[l] % alignment)
       report(warp, ins, a, l, "misaligned access", kMisalignedAddress,
-             ": the address is no multiple of " + std::to_string(a.bytes));
+             ": the address is no multiple of " + std::to_string(alignment));
 }
 
 // All lanes within [begin, end)?
@@ -235,7 +236,8 @@ void place_parameter(Warp& warp, const Instruction& ins, Access& a) {
 
 }  // namespace
 
-void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a) {
+void find_places(Warp& warp, const Instruction& ins, uint32_t mask,
+                 uint32_t alignment, Access& a) {
   read_addresses(warp, mask, a);
   choose_space(a);
   uint64_t gaps = 0, low = 0;
@@ -243,25 +245,26 @@ void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a) {
     low |= a.address[l];
     gaps |= (a.address[l] - a.address[0]) ^ (uint64_t{a.bytes} * l);
   }
-  if (low & (a.bytes - 1)) check_alignment(warp, ins, a);
+  if (low & (alignment - 1)) check_alignment(warp, ins, a, alignment);
   a.dense = a.mask == kAllLanes && gaps == 0;
   switch (a.space) {
     case Space::kShared:
-      place_shared(warp, ins, a);
-      break;
+      return place_shared(warp, ins, a);
     case Space::kLocal:
-      place_local(warp, ins, a);
-      return observe::private_access(warp, ins, a);
+      return place_local(warp, ins, a);
     case Space::kParam:
-      place_parameter(warp, ins, a);
-      return observe::private_access(warp, ins, a);
-    case Space::kConst:
-      place_global(warp, ins, a);
-      return observe::private_access(warp, ins, a);
+      return place_parameter(warp, ins, a);
     default:
-      place_global(warp, ins, a);
+      return place_global(warp, ins, a);
   }
-  observe::access(warp, ins, a);
+}
+
+void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a) {
+  find_places(warp, ins, mask, a.bytes, a);
+  if (a.space == Space::kShared || a.space == Space::kGlobal)
+    observe::access(warp, ins, a);
+  else
+    observe::private_access(warp, ins, a);
 }
 
 namespace {
@@ -621,12 +624,43 @@ Handler atomic_handler(Type type) {
   }
 }
 
-void decode_atomic(const Statement& s, OperandReader& operands, Draft& ins) {
+template <class T>
+void reduce(uint8_t* to, const uint8_t* from, Update update) {
+  Bits<T> operand;
+  std::memcpy(&operand, from, sizeof operand);
+  const T b = std::bit_cast<T>(operand);
+  replace<T>(to, update, b, b, Space::kGlobal, true);
+}
+
+}  // namespace
+
+AsyncCopy::Reduction reduction_of(Type type) {
+  switch (type.kind) {
+    case 'f':
+      return type.bytes == 4 ? reduce<float> : reduce<double>;
+    case 's':
+      return type.bytes == 4 ? reduce<int32_t> : reduce<int64_t>;
+    case 'h':
+      return reduce<Half>;
+    case 'y':
+      return reduce<Bfloat>;
+    default:
+      return type.bytes == 4 ? reduce<uint32_t> : reduce<uint64_t>;
+  }
+}
+
+Update update_of(const Statement& s) {
   static const char* const kNames[] = {"add", "min",  "max", "and", "or",
                                        "xor", "exch", "cas", "inc", "dec"};
   const auto* name = std::find_if(std::begin(kNames), std::end(kNames),
                                   [&](const char* n) { return s.has(n); });
-  ins.update = static_cast<Update>(name - std::begin(kNames));
+  return static_cast<Update>(name - std::begin(kNames));
+}
+
+namespace {
+
+void decode_atomic(const Statement& s, OperandReader& operands, Draft& ins) {
+  ins.update = update_of(s);
   const Type type = s.type();
   const bool result = s.name() == "atom";
   ins.element_bytes = type.bytes;
@@ -721,6 +755,10 @@ void fence(Warp& warp, const Instruction& ins, uint32_t mask) {
   warp.poll.found(0);
 }
 
+void fence_for_copies(Warp& warp, const Instruction&, uint32_t) {
+  observe::fence_for_copies(warp);
+}
+
 void sleep(Warp& warp, const Instruction&, uint32_t) { warp.poll.slept = true; }
 
 }  // namespace
@@ -741,6 +779,10 @@ bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
     ins.written = {operands.predicate(s.operands.at(0).text)};
     ins.read = {operands.source(s.operands.at(1), 8)};
     ins.run = of_space(space_of(s)).find;
+  } else if (op == "fence" && s.has("proxy")) {
+    ins.run = fence_for_copies;
+  } else if (op == "fence" && s.has("mbarrier_init")) {
+    ins.run = nothing;  // For other blocks of the cluster.
   } else if (op == "membar" || op == "fence") {
     ins.for_block = is_for_block(s);
     ins.kind = Kind::kPoll;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/simt/core/error.h"
+#include "common/simt/isa/async.h"
 #include "common/simt/machine/block_run.h"
 #include "common/simt/observe/observers.h"
 
@@ -43,6 +44,7 @@ void BlockRun::start(uint64_t block_number) {
   cluster_barrier = kBarriers;
   quiet = turn_over_ = loops_ = false;
   seconds_ = 0;
+  copies.clear();
   live = live_then_ = grid->threads_per_block;
   for (auto& warp : runs) warp->start();
   observe::start(*this);
@@ -61,6 +63,7 @@ bool BlockRun::run() {
       warp->run();
     }
     if (live == 0) {
+      end_copies(*this);
       note_change();
       return true;
     }
@@ -168,6 +171,13 @@ void BlockRun::add_seconds(double seconds) {
 }
 
 void BlockRun::livelock(uint64_t unbegun) const {
+  const bool at_mbarriers = std::all_of(
+      runs.begin(), runs.end(), [](const auto& w) { return w->only_awaits(); });
+  if (at_mbarriers)
+    throw PlacedFault(
+        719, finding(Path::kGaveWay, "deadlock",
+                     "threads wait at an mbarrier whose phase nobody is left "
+                     "to complete:"));
   std::string what =
       polls_ ? "every thread that is left waits for memory which nobody changes"
              : "every thread that is left goes round in a loop that nothing "

@@ -120,6 +120,8 @@ void WarpRun::start() {
   turn_end_ = issued + kTurn;
   came_ = open_for_ = 0;
   opened_for_collective_ = false;
+  std::fill_n(copy_groups, kLanes, 0);
+  std::fill_n(bulk_groups, kLanes, 0);
   waiting_.clear();
   ready_.clear();
 }

@@ -18,6 +18,23 @@ Finding WarpRun::finding(const Path& path, const std::string& kind,
                     first_lane(path.mask), kind, what);
 }
 
+namespace {
+
+// Has the path just looked in vain whether an mbarrier's phase is over?
+bool awaits(const Path& path) {
+  if (!path.polls || path.pc == 0) return false;
+  const Statement* s = path.frame->function->code[path.pc - 1].statement;
+  return s && s->name() == "mbarrier";
+}
+
+}  // namespace
+
+bool WarpRun::only_awaits() const {
+  return std::all_of(waiting_.begin(), waiting_.end(), [](const Path& p) {
+    return p.state != Path::kGaveWay || awaits(p);
+  });
+}
+
 // "threads (0,0,0) to (15,0,0) of warp 0 wait at the barrier at a.cu:12"
 std::string WarpRun::describe_waiting() const {
   std::string text;
@@ -33,6 +50,8 @@ std::string WarpRun::describe_waiting() const {
       text += "wait at the barrier";
     else if (p.state == Path::kAtCollective)
       text += "wait in a collective for the lanes " + hex_mask(p.members);
+    else if (awaits(p))
+      text += "wait at the mbarrier";
     else if (p.polls)
       text += "wait for memory to change";
     else

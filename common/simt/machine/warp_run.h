@@ -83,6 +83,8 @@ class WarpRun : public Warp {
   // Whether a collective waits for some of these lanes since joins were opened
   // for it.
   bool lacks(uint32_t mask) const;
+  // Whether all who have given way wait at barriers in shared memory.
+  bool only_awaits() const;
   void release(uint32_t barrier);
   void open_cluster_barrier();
   std::string describe_waiting() const;

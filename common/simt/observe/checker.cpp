@@ -45,11 +45,6 @@ size_t entries(size_t bytes, size_t unit) {
   return std::bit_ceil(bytes / unit + 1);
 }
 
-std::string triple(const std::array<uint32_t, 3>& v) {
-  return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," +
-         std::to_string(v[2]) + ")";
-}
-
 std::array<uint32_t, 3> coordinates(uint64_t number, const unsigned* size) {
   return {static_cast<uint32_t>(number % size[0]),
           static_cast<uint32_t>(number / size[0] % size[1]),
@@ -67,6 +62,8 @@ BlockChecks::BlockChecks(size_t shared_bytes, uint32_t threads)
              entries(shared_bytes, Shadow::kWordBytes)),
       written_bits(shared_bytes / 64 + 1),
       written(written_bits.data()),
+      busy_bits(written_bits.size()),
+      busy(busy_bits.data()),
       values((threads + kLanes - 1) / kLanes) {
   for (uint32_t left = threads; left;) {
     const uint32_t lanes = std::min<uint32_t>(left, kLanes);
@@ -92,6 +89,7 @@ void Checker::start(Block& block) {
   BlockChecks& checks = *block.checks;
   checks.order.start(static_cast<uint32_t>(block.number), tables_->log.now());
   std::fill(checks.written_bits.begin(), checks.written_bits.end(), 0);
+  std::fill(checks.busy_bits.begin(), checks.busy_bits.end(), 0);
   checks.copies.clear();
   values_.start(block);
 }
@@ -156,10 +154,28 @@ void Checker::collective(Warp& warp, const Instruction& ins, uint32_t mask,
   report("activemask", ins.site, 0, std::move(f));
 }
 
+// What it orders is told apart: no flag is set, and none is read.
+void Checker::mbarrier(Warp& warp, const Instruction& ins, const Access& a) {
+  values_.access(warp, ins, a);
+  if (tables_->log.full()) return;
+  Mine mine = mine_of(warp, ins, a);
+  if (!warp.block->copies.empty()) against_copies(mine);
+  check_order(mine);
+}
+
+void Checker::hand_over(Warp& warp, uint64_t barrier, uint32_t mask) {
+  warp.block->checks->order.hand_over(barrier, warp.index, mask,
+                                      tables_->log.now());
+}
+
 void Checker::fence(Warp& warp, const Instruction& ins, uint32_t mask) {
   BlockOrder& block = warp.block->checks->order;
   block.fence(warp.index, mask, !ins.for_block, tables_->log.now());
   block.warps[warp.index].understand(mask);
+}
+
+void Checker::fence_for_copies(Warp& warp) {
+  warp.block->checks->order.fenced_for_copies = tables_->log.now();
 }
 
 void Checker::pass(Warp& warp, uint32_t barrier) {
@@ -246,6 +262,8 @@ bool Checker::ordered(const Mine& mine, const Event& event, Time time, int lane,
       return true;
     if (time < mine.block.known_across(mine.warp.index, event.warp))
       return true;
+    if (time < mine.order.heard_of(lane, event.warp * kLanes + other))
+      return true;
   }
   if (!mine.order.taught) return false;
   // A store that depends on a flag cannot come before it; a load can, without a
@@ -286,19 +304,30 @@ void Checker::synchronise(Mine& mine) {
 
 // ---- Order: races ----------------------------------------------------------
 
-void Checker::check_order(Warp& warp, const Instruction& ins, const Access& a) {
+Checker::Mine Checker::mine_of(Warp& warp, const Instruction& ins,
+                               const Access& a) {
   BlockChecks& checks = *warp.block->checks;
   const bool shared = a.space == Space::kShared;
-  Mine mine{warp,
-            ins,
-            a,
-            checks.order,
-            checks.order.warps[warp.index],
-            shared ? checks.shared : tables_->global,
-            shared ? checks.order.met : begin_,
-            tables_->log.now(),
-            a.use != Use::kLoad};
+  return {warp,
+          ins,
+          a,
+          checks.order,
+          checks.order.warps[warp.index],
+          shared ? checks.shared : tables_->global,
+          shared ? checks.order.met : begin_,
+          tables_->log.now(),
+          a.use != Use::kLoad};
+}
+
+void Checker::check_order(Warp& warp, const Instruction& ins, const Access& a) {
+  Mine mine = mine_of(warp, ins, a);
+  if (!warp.block->copies.empty()) against_copies(mine);
   if (ins.strength != Strength::kWeak) synchronise(mine);
+  check_order(mine);
+}
+
+void Checker::check_order(Mine& mine) {
+  const Access& a = mine.access;
   if (a.dense && a.bytes * kLanes >= kRunBytes)
     return check_run(mine, 0, kLanes);
   Time lanes_event = 0;
@@ -359,7 +388,7 @@ void Checker::check_run(Mine& mine, int first, int lanes) {
     if (line.words >= mine.horizon) against_words(mine, event, at, end);
     const auto slots =
         mine.stores ? std::span<Time>(line.store) : std::span<Time>(line.load);
-    enter_run(mine, slots, time, at, end);
+    if (mine.enters) enter_run(mine, slots, time, at, end);
     at = end;
   }
 }
@@ -374,14 +403,14 @@ void Checker::check_lane(Mine& mine, int lane, Time time) {
   if (mine.stores)
     for (Time t : line.load)
       if (t >= mine.horizon) against_run(mine, t, alone, begin, end);
-  line.words = time;
+  if (mine.enters) line.words = time;
   for (uint64_t at = begin; at < end; at = at / 4 * 4 + 4) {
     Word& word = mine.shadow.word(at);
     const uint64_t bytes = std::min<uint64_t>(end - at, 4 - at % 4);
     const Touch touch{time, static_cast<uint8_t>(lane),
                       static_cast<uint8_t>(((1u << bytes) - 1) << at % 4)};
     against_word(mine, word, at, touch);
-    enter_lane(mine, word, touch);
+    if (mine.enters) enter_lane(mine, word, touch);
   }
 }
 
@@ -479,6 +508,7 @@ bool Checker::waited(const Mine& mine, const Word& word, const Event& event,
 
 void Checker::compare(Mine& mine, Conflict& conflict, const Event& event,
                       Time time, int lane, int other, uint64_t address) {
+  if (told(mine, event, time)) return;
   if (ordered(mine, event, time, lane, other)) return;
   const Verdict verdict = judge(mine, event, time, lane, other);
   if (verdict > conflict.verdict) conflict = {verdict, lane, other, address};
@@ -512,6 +542,7 @@ Checker::Verdict Checker::judge(const Mine& mine, const Event& event, Time time,
 // Does a lane store what another lane stores by the same instruction, or (-1)
 // what is there already?
 bool Checker::stores_same(const Mine& mine, int lane, int other) const {
+  if (mine.copy) return copies_same(mine, lane, other);
   const Instruction& ins = mine.ins;
   const Access& a = mine.access;
   if (other >= 0 && a.address[lane] != a.address[other]) return false;
@@ -703,11 +734,15 @@ void Checker::race(const Mine& mine, const Conflict& c, const Event& event,
   place_other(f, theirs, event.block, event.warp * kLanes + c.other_lane);
   f.address = c.address;
   f.note = c.verdict != Verdict::kRace;
+  const Statement& done = *theirs.statement;
+  const bool writes = done.stores() || (done.name() == "mbarrier" &&
+                                        theirs.strength == Strength::kWeak);
   const std::string other =
       "the " +
-      std::string(theirs.statement->stores() ? "write"
-                  : event.stores             ? "atomic"
-                                             : "read") +
+      std::string(done.name() == "cp" ? "asynchronous copy"
+                  : writes            ? "write"
+                  : event.stores      ? "atomic"
+                                      : "read") +
       " by thread " + triple(f.other_thread) +
       (event.block == mine.block.number
            ? ""

@@ -30,7 +30,9 @@ struct BlockChecks {
   Shadow shared;
   std::vector<uint64_t> written_bits;
   ByteSet written;  // of shared memory
-  Copies copies;    // of what nobody has written, there
+  std::vector<uint64_t> busy_bits;
+  ByteSet busy;   // of shared memory, too: asynchronous copies are at it
+  Copies copies;  // of what nobody has written, there
   std::vector<WarpValues> values;
 };
 
@@ -51,9 +53,18 @@ class Checker {
 
   void start(Block& block);
   void access(Warp& warp, const Instruction& ins, const Access& access);
+  // Lanes begin to copy; copies of `mask` are about to be made.
+  void begin(const AsyncCopy& copy);
+  void end(const AsyncCopy& copy, uint32_t mask);
+  void take(const AsyncCopy& copy);
+  void abandon(const AsyncCopy& copy);
+  // Lanes do something at barriers in shared memory; lanes of `mask` arrive.
+  void mbarrier(Warp& warp, const Instruction& ins, const Access& a);
+  void hand_over(Warp& warp, uint64_t barrier, uint32_t mask);
   void collective(Warp& warp, const Instruction& ins, uint32_t mask,
                   uint32_t members);
   void fence(Warp& warp, const Instruction& ins, uint32_t mask);
+  void fence_for_copies(Warp& warp);
   void arrive(Warp& warp, const Instruction& ins, uint32_t mask,
               uint32_t barrier);
   // A warp goes on from the cluster's barrier, which has been open for a while.
@@ -82,6 +93,8 @@ class Checker {
     Time horizon;      // what is older is ordered before all of us
     Time first_event;  // of this instruction
     bool stores;
+    const AsyncCopy* copy = nullptr;  // it is this one's
+    bool enters = true;               // what comes is to be compared with it
   };
   // What to say of two accesses that nothing orders, from nothing to worst.
   enum class Verdict : uint8_t { kFine, kSameValue, kSameEnd, kGuess, kRace };
@@ -95,6 +108,8 @@ class Checker {
   void note_absent(Block& block, const Instruction& ins);
 
   void check_order(Warp& warp, const Instruction& ins, const Access& a);
+  void check_order(Mine& mine);
+  Mine mine_of(Warp& warp, const Instruction& ins, const Access& a);
   // The lanes that do not drop what the load brings.
   uint32_t keepers(Warp& warp, const Instruction& load) const;
   void synchronise(Mine& mine);
@@ -116,6 +131,17 @@ class Checker {
   bool waited(const Mine& mine, const Word& word, const Event& event,
               Time time) const;
   bool stores_same(const Mine& mine, int lane, int other) const;
+  bool copies_same(const Mine& mine, int lane, int other) const;
+  void check_copy(const AsyncCopy& copy, const Access& a, uint32_t mask,
+                  bool ends);
+  void check_fence(const AsyncCopy& copy);
+  void unfenced_write(const AsyncCopy& copy, const Event& event, int other,
+                      uint64_t address);
+  bool told(const Mine& mine, const Event& event, Time time) const;
+  void against_copies(const Mine& mine);
+  void against_copy(const Mine& mine, const AsyncCopy& copy, const Access& a);
+  void early(const Mine& mine, int lane, const AsyncCopy& copy, int other,
+             uint64_t address, bool is_target);
   bool ends_the_same(const Mine& mine, int lane, const Test& test,
                      const TestedStore& tested) const;
   uint64_t bits_there(const Mine& mine, int lane) const;

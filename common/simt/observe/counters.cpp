@@ -86,6 +86,15 @@ void count_words(const Access& a, MemoryCounts& c) {
   count_global(words, c);
 }
 
+// What does not go through L1 is counted by where it goes: the sectors of
+// shared memory, each as often as its bytes come from different lines of 128.
+uint64_t bypassing_sectors(const AsyncCopy& copy) {
+  const Distinct pieces(copy.from->mask, [&](int l) {
+    return copy.from->address[l] / 128 << 20 | copy.to.address[l] / 32;
+  });
+  return pieces.count;
+}
+
 // Each bank delivers one of its words a pass; lanes that want the same word
 // share it. So many passes do the lanes of one phase need.
 int passes(const Access& a, uint32_t mask) {
@@ -171,6 +180,29 @@ void Counters::access(const Instruction& ins, const Access& access) {
   if (access.space == Space::kShared) return count_shared(access, c.shared);
   count_global(access, c.global);
   if (ins.atomic_form == AtomicForm::kLoadFirst) count_words(access, c.words);
+  touch(access);
+}
+
+// The hardware counts what it reads as a load, and nothing of what it writes.
+void Counters::copy(const AsyncCopy& copy) {
+  if (!copy.from) return;
+  if (copy.is_bulk()) return touch_bulk(copy);
+  MemoryCounts& c = sites_[copy.ins->site].global;
+  const uint64_t sectors = c.sectors;
+  count_global(*copy.from, c);
+  if (copy.bypasses) c.sectors = sectors + bypassing_sectors(copy);
+  touch(*copy.from);
+}
+
+void Counters::touch_bulk(const AsyncCopy& copy) {
+  for (const Access* a : {&*copy.from, &copy.to}) {
+    if (a->space != Space::kGlobal) continue;
+    const uint64_t begin = a->address[first_lane(a->mask)];
+    touch(begin / 32, (begin + a->bytes - 1) / 32);
+  }
+}
+
+void Counters::touch(const Access& access) {
   if (access.dense) {
     const uint64_t bytes = uint64_t{access.bytes} * kLanes;
     return touch(access.address[0] / 32, (access.address[0] + bytes - 1) / 32);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/simt/core/access.h"
+#include "common/simt/core/async.h"
 #include "common/simt/core/code.h"
 
 namespace simt {
@@ -62,6 +63,7 @@ class Counters {
   }
   void barrier(const Instruction& ins) { ++sites_[ins.site].barriers; }
   void access(const Instruction& ins, const Access& access);
+  void copy(const AsyncCopy& copy);
 
   void add(Counters&& other);
   const std::vector<InstructionCounts>& sites() const { return sites_; }
@@ -95,6 +97,8 @@ class Counters {
     void touch(uint32_t word, uint64_t sectors);
   };
 
+  void touch(const Access& access);
+  void touch_bulk(const AsyncCopy& copy);
   void touch(uint64_t first, uint64_t last);
 
   struct Issues {

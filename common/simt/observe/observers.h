@@ -34,6 +34,56 @@ inline void private_access(Warp& warp, const Instruction& ins,
   if (Checker* checker = warp.block->observers.checker)
     checker->values().access(warp, ins, access);
 }
+// Lanes begin to copy; and some of their copies are about to be made.
+inline void copies(const AsyncCopy& copy) {
+  const Observers& o = copy.warp->block->observers;
+  if (o.counters) o.counters->copy(copy);
+  if (o.checker) o.checker->begin(copy);
+  if (!o.trace || copy.is_bulk()) return;
+  if (copy.from) o.trace->access(*copy.warp, *copy.ins, *copy.from);
+  o.trace->access(*copy.warp, *copy.ins, copy.to);
+}
+// The source of a bulk copy has been read, and may change.
+inline void taken(const AsyncCopy& copy) {
+  if (Checker* checker = copy.warp->block->observers.checker)
+    checker->take(copy);
+}
+// The block ends, and the copy has not even been read.
+inline void abandoned(const AsyncCopy& copy) {
+  if (Checker* checker = copy.warp->block->observers.checker)
+    checker->abandon(copy);
+}
+inline void copied(const AsyncCopy& copy, uint32_t mask) {
+  if (Checker* checker = copy.warp->block->observers.checker)
+    checker->end(copy, mask);
+}
+// Lanes are about to do something at barriers in shared memory; barriers there
+// are given up.
+inline void mbarrier(Warp& warp, const Instruction& ins, const Access& access) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->mbarrier(warp, ins, access);
+}
+inline void forget(Warp& warp, const Access& access) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->values().forget(warp, access);
+}
+// Lanes of `mask` arrive there, its phase completes, and lanes find that.
+inline void hand_over(Warp& warp, uint64_t barrier, uint32_t mask) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->hand_over(warp, barrier, mask);
+}
+inline void complete(Block& block, uint64_t barrier) {
+  if (block.checks) block.checks->order.complete(barrier);
+}
+inline void take_over(Warp& warp, const Access& barriers, uint32_t mask) {
+  if (!warp.block->checks) return;
+  while (mask) {
+    const uint64_t one = barriers.address[first_lane(mask)];
+    const uint32_t there = lanes_with(one, barriers.address, mask);
+    warp.block->checks->order.take_over(one, warp.index, there);
+    mask &= ~there;
+  }
+}
 // Lanes of `mask` are at an instruction, and some of their warp's registers are
 // undefined.
 inline void follow(Warp& warp, const Instruction& ins, uint32_t mask) {
@@ -42,6 +92,11 @@ inline void follow(Warp& warp, const Instruction& ins, uint32_t mask) {
 inline void fence(Warp& warp, const Instruction& ins, uint32_t mask) {
   if (Checker* checker = warp.block->observers.checker)
     checker->fence(warp, ins, mask);
+}
+// The same for what bulk copies read.
+inline void fence_for_copies(Warp& warp) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->fence_for_copies(warp);
 }
 // Lanes of a warp meet in a collective that names `members`; lanes of `mask`
 // came by this instruction.

@@ -2,6 +2,7 @@
 #include "common/simt/observe/order.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace simt {
 namespace {
@@ -22,7 +23,42 @@ void Lesson::add(const Lesson& more) {
   raise(one, more.one);
 }
 
+Knowledge joined(const Knowledge& one, const Knowledge& two) {
+  if (!one || one == two) return two;
+  if (!two) return one;
+  Clock both = *one;
+  for (size_t t = 0; t < both.size(); ++t) raise(both[t], (*two)[t]);
+  return std::make_shared<const Clock>(std::move(both));
+}
+
+void WarpOrder::hear(uint32_t mask, const Knowledge& news) {
+  if (!news) return;
+  hears = true;
+  Knowledge before, after;  // of the last lane: most know the same
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    Knowledge& mine = heard[first_lane(rest)];
+    if (!after || mine != before) {
+      before = mine;
+      after = joined(mine, news);
+    }
+    mine = after;
+  }
+}
+
+Knowledge WarpOrder::all_heard(uint32_t mask) const {
+  Knowledge all;
+  for (uint32_t rest = hears ? mask : 0; rest; rest &= rest - 1)
+    all = joined(all, heard[first_lane(rest)]);
+  return all;
+}
+
+void WarpOrder::forget_heard() {
+  if (hears) heard.fill(nullptr);
+  hears = false;
+}
+
 void WarpOrder::start() {
+  forget_heard();
   synced = 0;
   partly = false;
   if (fenced) block_fence = device_fence = {};
@@ -33,6 +69,7 @@ void WarpOrder::start() {
 
 void WarpOrder::meet(uint32_t members, Time now) {
   if (taught) learn(members, lessons(members));
+  if (hears) hear(members, all_heard(members));
   if ((lanes & ~members) == 0) {
     synced = now;
     partly = false;
@@ -95,11 +132,12 @@ void WarpOrder::learn(uint32_t mask, const Lesson& lesson) {
 
 void BlockOrder::start(uint32_t block, Time now) {
   number = block;
-  met = now;
+  met = fenced_for_copies = now;
   fenced = fenced_for_device = false;
   across.clear();
   released.clear();
   for (BarrierOrder& b : barriers) b = {};
+  mbarriers.clear();
   for (WarpOrder& w : warps) w.start();
 }
 
@@ -115,6 +153,7 @@ void BlockOrder::fence(uint32_t warp, uint32_t mask, bool for_device,
 
 void BlockOrder::meet(Time now) {
   met = now;
+  for (WarpOrder& w : warps) w.forget_heard();  // It is older than that.
   Lesson sum;
   for (const WarpOrder& w : warps) sum.add(w.lessons(kAllLanes));
   if (!sum) return;
@@ -129,6 +168,8 @@ void BlockOrder::come(uint32_t barrier, uint32_t warp, Time now) {
   for (size_t v = 0; v < n; ++v) raise(known[v], across[warp * n + v]);
   known[warp] = now;
   barriers[barrier].lesson.add(warps[warp].lessons(kAllLanes));
+  barriers[barrier].heard =
+      joined(barriers[barrier].heard, warps[warp].all_heard(kAllLanes));
 }
 
 void BlockOrder::go(uint32_t barrier, uint32_t warp) {
@@ -136,12 +177,47 @@ void BlockOrder::go(uint32_t barrier, uint32_t warp) {
   for (size_t v = 0; v < known.size(); ++v)
     raise(across[warp * known.size() + v], known[v]);
   warps[warp].learn(kAllLanes, barriers[barrier].lesson);
+  warps[warp].hear(kAllLanes, barriers[barrier].heard);
 }
 
 void BlockOrder::go_on(uint32_t barrier, uint32_t warp) {
   go(barrier, warp);
   const std::vector<Time>& known = barriers[barrier].known;
   if (!known.empty()) raise(warps[warp].synced, known[warp]);
+}
+
+void BlockOrder::hand_over(uint64_t mbarrier, uint32_t warp, uint32_t mask,
+                           Time now) {
+  MbarrierOrder& barrier = mbarriers[mbarrier];
+  const WarpOrder& order = warps[warp];
+  Clock& clock = barrier.arriving;
+  clock.resize(warps.size() * kLanes);
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    for (int l = 0; l < kLanes; ++l)
+      raise(clock[warp * kLanes + l], order.known_of(lane, l));
+    raise(clock[warp * kLanes + lane], now);
+  }
+  if (!across.empty())
+    for (size_t t = 0; t < clock.size(); ++t)
+      raise(clock[t], known_across(warp, t / kLanes));
+  if (const Knowledge heard = order.all_heard(mask))
+    for (size_t t = 0; t < clock.size(); ++t) raise(clock[t], (*heard)[t]);
+  barrier.lesson.add(order.lessons(mask));
+}
+
+void BlockOrder::complete(uint64_t mbarrier) {
+  MbarrierOrder& barrier = mbarriers[mbarrier];
+  barrier.arriving.resize(warps.size() * kLanes);
+  barrier.arrived = std::make_shared<const Clock>(std::move(barrier.arriving));
+  barrier.arriving.clear();
+  barrier.taught = std::exchange(barrier.lesson, {});
+}
+
+void BlockOrder::take_over(uint64_t mbarrier, uint32_t warp, uint32_t mask) {
+  const MbarrierOrder& barrier = mbarriers[mbarrier];
+  warps[warp].hear(mask, barrier.arrived);
+  warps[warp].learn(mask, barrier.taught);
 }
 
 void HandedOut::clear() {
@@ -162,6 +238,8 @@ void HandedOut::add(const BlockOrder& block, uint32_t warp, int lane,
     if (!block.across.empty())
       for (size_t t = 0; t < until_.size(); ++t)
         raise(until_[t], block.known_across(warp, t / kLanes));
+    for (size_t t = 0; t < (order.hears ? until_.size() : 0); ++t)
+      raise(until_[t], order.heard_of(lane, t));
   }
   // Others' own fences count once a barrier has ordered them before us.
   for (int l = 0; l < kLanes; ++l)

@@ -6,6 +6,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -35,6 +36,11 @@ struct Lesson {
   }
 };
 
+// What is known of a block's threads, by their numbers.
+using Clock = std::vector<Time>;
+using Knowledge = std::shared_ptr<const Clock>;  // null: nothing
+Knowledge joined(const Knowledge& one, const Knowledge& two);
+
 struct WarpOrder {
   uint32_t lanes = 0;  // that have a thread
   Time synced = 0;     // when all lanes last met
@@ -49,9 +55,19 @@ struct WarpOrder {
   bool taught = false;
   std::array<Lesson, kLanes> read, learned;
 
+  // What its lanes have heard at barriers in shared memory.
+  bool hears = false;
+  std::array<Knowledge, kLanes> heard;
+
   Time known_of(int lane, int other) const {
     return partly ? (*known)[lane][other] : synced;
   }
+  Time heard_of(int lane, uint32_t thread) const {
+    return hears && heard[lane] ? (*heard[lane])[thread] : 0;
+  }
+  void hear(uint32_t mask, const Knowledge& news);
+  Knowledge all_heard(uint32_t mask) const;
+  void forget_heard();
   void start();
   void meet(uint32_t members, Time now);
   void fence(Fences& fences, uint32_t mask, Time met, Time now);
@@ -67,6 +83,15 @@ struct BarrierOrder {
   bool differs = false;     // another barrier was met at the same time
   std::vector<Time> known;  // by warp: what those who came know
   Lesson lesson;            //   and have learned
+  Knowledge heard;          //   and have heard
+};
+
+// The same of a barrier in shared memory, where threads come one by one: of the
+// phase that goes on, and of the one that has been completed last.
+struct MbarrierOrder {
+  Clock arriving;
+  Knowledge arrived;
+  Lesson lesson, taught;
 };
 
 struct BlockOrder;
@@ -95,10 +120,12 @@ struct BlockOrder {
   uint32_t number = 0;
   Time met = 0;  // when all its threads last met
   bool fenced = false, fenced_for_device = false;
+  Time fenced_for_copies = 0;  // when some thread last was
   std::vector<WarpOrder> warps;
   std::vector<Time> across;  // [w * warps + v]: what w knows of v; or empty
   HandedOut released;        // within the block
   std::array<BarrierOrder, Block::kBarriers + 2> barriers;
+  std::map<uint64_t, MbarrierOrder> mbarriers;  // by address
 
   void start(uint32_t block, Time now);
   void fence(uint32_t warp, uint32_t mask, bool for_device, Time now);
@@ -107,6 +134,11 @@ struct BlockOrder {
   void go(uint32_t barrier, uint32_t warp);
   // The same where lanes met when they came, and not when they go.
   void go_on(uint32_t barrier, uint32_t warp);
+  // Lanes arrive at a barrier in shared memory, its phase completes, and lanes
+  // have waited for that.
+  void hand_over(uint64_t mbarrier, uint32_t warp, uint32_t mask, Time now);
+  void complete(uint64_t mbarrier);
+  void take_over(uint64_t mbarrier, uint32_t warp, uint32_t mask);
   Time known_across(uint32_t warp, uint32_t of) const {
     return across.empty() ? 0 : across[warp * warps.size() + of];
   }

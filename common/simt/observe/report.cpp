@@ -60,6 +60,7 @@ struct Totals {
   InstructionCounts all;
   MemoryCounts global_load, global_store, global_reduction, global_atomic;
   MemoryCounts shared_load, shared_store;
+  MemoryCounts copies;  // of them ncu counts requests and sectors alone
   uint64_t shared_atomics = 0;
   uint64_t machine_issued = 0, machine_lanes = 0;  // As far as we can guess.
 
@@ -75,6 +76,8 @@ struct Totals {
       (answers ? global_atomic : global_reduction).add(c.global);
       global_load.add(c.words);
       shared_atomics += c.shared.requests;
+    } else if (op == "cp") {
+      copies.add(c.global);
     } else {
       const bool stores = ins.statement && ins.statement->stores();
       (stores ? global_store : global_load).add(c.global);
@@ -94,7 +97,9 @@ Metrics metrics_of(const Totals& t) {
     m["l1tex__t_requests" + end + ".sum"] = c.requests;
     m["l1tex__t_sectors" + end + ".sum"] = c.sectors;
   };
-  global("ld", t.global_load);
+  MemoryCounts loads = t.global_load;
+  loads.add(t.copies);
+  global("ld", loads);
   global("st", t.global_store);
   global("red", t.global_reduction);
   global("atom", t.global_atomic);
@@ -105,6 +110,7 @@ Metrics metrics_of(const Totals& t) {
         c.least_sectors;
   };
   per_sector("ld", t.global_load);
+  m["simt__least_sectors_mem_global_op_ld.sum"] = loads.least_sectors;
   per_sector("st", t.global_store);
   const auto shared = [&](const char* op, const MemoryCounts& c) {
     const std::string end = std::string("_pipe_lsu_mem_shared_op_") + op;

@@ -727,6 +727,79 @@ void Values::atomic(Warp& warp, const Instruction& ins, const Access& a,
   }
 }
 
+// From shared to global memory, where what nobody has written is an error.
+void Values::store_bulk(const AsyncCopy& copy, int lane) {
+  Allocations& all = allocations();
+  BlockChecks& checks = *copy.warp->block->checks;
+  const uint64_t from = copy.from->address[lane], to = copy.to.address[lane];
+  const uint32_t bytes = copy.to.bytes;
+  const bool reads_both = copy.reduction && all.in_arena(to);
+  const Memory<WrittenBytes> target{all.written(), all.arena_begin(), nullptr};
+  if (!copy.taken && !checks.written.contains(from, from + bytes)) {
+    uint64_t missing = from;
+    while (checks.written.contains(missing)) ++missing;
+    tell_unwritten(*copy.warp, *copy.ins, lane, Space::kShared, missing, "read",
+                   bytes, "It is stored");
+  } else if (reads_both && !target.is_written(to, bytes)) {
+    tell_unwritten(*copy.warp, *copy.ins, lane, Space::kGlobal, to, "atomic",
+                   bytes, "");
+  }
+  if (all.in_arena(to)) target.write(to, bytes);
+}
+
+void Values::forget(const Warp& warp, const Access& a) {
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const uint64_t at = a.address[first_lane(rest)];
+    warp.block->checks->written.erase(at, at + a.bytes);
+  }
+}
+
+// ---- Asynchronous copies --------------------------------------------------
+
+void Values::begin(const AsyncCopy& copy) {
+  Warp& warp = *copy.warp;
+  if (!warp.tainted) return;
+  for (Place p : copy.ins->sources())
+    use(warp, *copy.ins, p, copy.to.mask, "It says how much is copied");
+}
+
+void Values::end(const AsyncCopy& copy, uint32_t mask) {
+  Allocations& all = allocations();
+  HostBytes all_written;
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    if (copy.to.space == Space::kGlobal)
+      store_bulk(copy, l);
+    else if (copy.from && copy.from->space == Space::kShared)
+      end(copy, l,
+          Memory<ByteSet>{copy.warp->block->checks->written, 0, nullptr});
+    else if (copy.from && all.in_arena(copy.from->address[l]))
+      end(copy, l,
+          Memory<WrittenBytes>{all.written(), all.arena_begin(), nullptr});
+    else
+      end(copy, l, Memory<HostBytes>{all_written, 0, nullptr});
+  }
+}
+
+// What nobody has written is no more written where it is copied to.
+template <class Set>
+void Values::end(const AsyncCopy& copy, int lane, const Memory<Set>& from) {
+  BlockChecks& checks = *copy.warp->block->checks;
+  const Memory<ByteSet> to{checks.written, 0, &checks.copies};
+  const uint64_t target = copy.to.address[lane];
+  to.write(target, copy.to.bytes);
+  if (!copy.from) return;
+  const uint64_t source = copy.from->address[lane];
+  if (from.is_written(source, copy.from->bytes)) return;
+  const auto thread = static_cast<uint16_t>(copy.warp->index * kLanes + lane);
+  for (uint32_t k = 0; k < copy.from->bytes; ++k) {
+    if (from.is_written(source + k, 1)) continue;
+    to.unwrite(target + k);
+    checks.copies[target + k] = {
+        {source + k, copy.ins->site, thread, 1, false, Space::kGlobal}, 255};
+  }
+}
+
 // ---- Calls -----------------------------------------------------------------
 
 void Values::call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end) {
@@ -830,7 +903,8 @@ void Values::tell(Warp& warp, const Instruction& ins, int lane,
   const Instruction& load = *grid_.program.by_site[origin.site].instruction;
   const Warp& loader = *warp.block->warps[origin.thread / kLanes];
   const std::string at = grid_.program.location(ins.where);
-  const int elements = load.kind == Kind::kMatrix ? 1 : load.result_count;
+  const int elements =
+      load.kind == Kind::kMatrix ? 1 : std::max<int>(load.result_count, 1);
   Finding f =
       finding_at(loader, load, origin.thread % kLanes, kKind,
                  "read of " + std::to_string(load.element_bytes * elements) +

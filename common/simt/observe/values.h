@@ -23,6 +23,13 @@ class Values {
   // A load, store or atomic anywhere, about to be done.
   void access(Warp& warp, const Instruction& ins, const Access& a);
 
+  // Lanes begin to copy; copies of `mask` are about to be made.
+  void begin(const AsyncCopy& copy);
+  void end(const AsyncCopy& copy, uint32_t mask);
+
+  // What lies in shared memory there is gone.
+  void forget(const Warp& warp, const Access& a);
+
   // Of a tainted warp: an instruction that lanes of `mask` have come to.
   void follow(Warp& warp, const Instruction& ins, uint32_t mask);
   // They hand over the operands of a collective; and they get its result.
@@ -74,6 +81,9 @@ class Values {
   template <class Set>
   void atomic(Warp& warp, const Instruction& ins, const Access& a,
               const Memory<Set>& memory);
+  template <class Set>
+  void end(const AsyncCopy& copy, int lane, const Memory<Set>& from);
+  void store_bulk(const AsyncCopy& copy, int lane);
   bool may_copy(Warp& warp, const Instruction& ins, int lane) const;
 
   void compute(Warp& warp, const Instruction& ins, uint32_t mask,

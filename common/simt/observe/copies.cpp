@@ -1,0 +1,279 @@
+// Asynchronous copies as the checker sees them: from their beginning to their
+// end they are at bytes that nobody else may touch; then they are accesses of
+// the thread that asked for them, like others.
+#include <algorithm>
+#include <cstring>
+
+#include "common/simt/core/grid.h"
+#include "common/simt/observe/checker.h"
+#include "common/simt/observe/places.h"
+
+namespace simt {
+namespace {
+
+// f(piece) for the bytes of lanes of `mask`, up to 16 of each lane at once, as
+// many as an access can have.
+template <class F>
+void each_piece(const Access& a, uint32_t mask, F f) {
+  for (uint32_t at = 0; at < a.bytes;) {
+    const uint32_t bytes = std::min(16u, std::bit_floor(a.bytes - at));
+    Access piece(a.operand, bytes, a.use);
+    for (int l = 0; l < kLanes; ++l) piece.address[l] = a.address[l] + at;
+    piece.base = a.base;
+    piece.mask = a.mask & mask;
+    piece.space = a.space;
+    piece.dense = a.dense && bytes == a.bytes && piece.mask == kAllLanes;
+    if (piece.mask) f(piece);
+    at += bytes;
+  }
+}
+
+struct Bytes {
+  uint64_t begin, end;
+  bool meets(const Bytes& other) const {
+    return begin < other.end && other.begin < end;
+  }
+};
+Bytes bytes_of(const Access& a, int lane) {
+  return {a.address[lane], a.address[lane] + a.bytes};
+}
+Bytes hull_of(const Access& a) {
+  Bytes hull{~0ull, 0};
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const Bytes one = bytes_of(a, first_lane(rest));
+    hull = {std::min(hull.begin, one.begin), std::max(hull.end, one.end)};
+  }
+  return hull;
+}
+
+void set_busy(ByteSet& busy, const Access& a, uint32_t mask, bool is_busy) {
+  if (a.space != Space::kShared) return;
+  for (uint32_t rest = a.mask & mask; rest; rest &= rest - 1) {
+    const Bytes one = bytes_of(a, first_lane(rest));
+    is_busy ? busy.insert(one.begin, one.end) : busy.erase(one.begin, one.end);
+  }
+}
+
+// As PTX calls it, without its modifiers.
+std::string name_of(const AsyncCopy& copy) {
+  return copy.reduction   ? "cp.reduce.async.bulk"
+         : copy.is_bulk() ? "cp.async.bulk"
+                          : "cp.async";
+}
+
+// Copies begin and end at multiples of 4.
+bool any_busy(const ByteSet& busy, const Access& a) {
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const uint64_t begin = a.address[first_lane(rest)];
+    for (uint64_t at = begin; at < begin + a.bytes; at += 4)
+      if (busy.contains(at)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Checker::begin(const AsyncCopy& copy) {
+  ByteSet& busy = copy.warp->block->checks->busy;
+  values_.begin(copy);
+  for (const Access* a : {copy.from ? &*copy.from : nullptr, &copy.to}) {
+    if (!a) continue;
+    if (a->space == Space::kShared && a->operand.array >= 0)
+      check_origin(*copy.warp, *copy.ins, *a);
+    check_copy(copy, *a, kAllLanes, false);
+  }
+  if (copy.is_bulk() && copy.from->space == Space::kShared) check_fence(copy);
+  if (copy.from) set_busy(busy, *copy.from, kAllLanes, true);
+  set_busy(busy, copy.to, kAllLanes, true);
+}
+
+void Checker::end(const AsyncCopy& copy, uint32_t mask) {
+  ByteSet& busy = copy.warp->block->checks->busy;
+  set_busy(busy, copy.to, mask, false);
+  if (copy.from && !copy.taken) {
+    set_busy(busy, *copy.from, mask, false);
+    check_copy(copy, *copy.from, mask, true);
+  }
+  check_copy(copy, copy.to, mask, true);
+  values_.end(copy, mask);
+}
+
+void Checker::take(const AsyncCopy& copy) {
+  set_busy(copy.warp->block->checks->busy, *copy.from, kAllLanes, false);
+  check_copy(copy, *copy.from, kAllLanes, true);
+}
+
+void Checker::abandon(const AsyncCopy& copy) {
+  const Instruction& ins = *copy.ins;
+  if (Seen* before = seen("race", ins.site, ins.site))
+    return void(++before->count);
+  const int lane = first_lane(copy.to.mask);
+  Finding f = finding_at(
+      *copy.warp, ins, lane, "race",
+      "the block ends, and " + name_of(copy) +
+          " may still read its shared memory: nobody has waited for that. The "
+          "thread that began it needs cp.async.bulk.wait_group.read");
+  f.address = copy.from->address[lane];
+  report("race", ins.site, ins.site, std::move(f));
+}
+
+// When it begins it may meet what came before; when it ends it may have met
+// what came since, and what comes may meet it.
+void Checker::check_copy(const AsyncCopy& copy, const Access& a, uint32_t mask,
+                         bool ends) {
+  if (tables_->log.full()) return;
+  each_piece(a, mask, [&](const Access& piece) {
+    Mine mine = mine_of(*copy.warp, *copy.ins, piece);
+    mine.copy = &copy;
+    mine.enters = ends;
+    if (!ends) against_copies(mine);
+    check_order(mine);
+  });
+}
+
+// Of what the block did before a copy ends all is known: it was told when the
+// copy began, or when somebody touched the bytes since.
+bool Checker::told(const Mine& mine, const Event& event, Time time) const {
+  return mine.copy && mine.enters && event.block == mine.block.number &&
+         time < mine.first_event;
+}
+
+// ---- Without a fence -----------------------------------------------------
+
+// Bulk copies see what threads have written to shared memory only behind a
+// fence for them. Whose it is is not looked at.
+void Checker::check_fence(const AsyncCopy& copy) {
+  BlockChecks& checks = *copy.warp->block->checks;
+  const auto unfenced = [&](Time time) -> const Event* {
+    if (time < checks.order.fenced_for_copies) return nullptr;
+    const Event* event = tables_->log.find(time);
+    const bool by_thread = event && event->block == checks.order.number &&
+                           !instruction(event->site).statement->has("bulk");
+    return by_thread ? event : nullptr;
+  };
+  const Bytes from = bytes_of(*copy.from, first_lane(copy.from->mask));
+  for (uint64_t at = from.begin; at < from.end; at += Shadow::kWordBytes) {
+    for (Time time : checks.shared.line(at).store)
+      if (const Event* event = unfenced(time))
+        if (Bytes{event->begin(), event->end()}.meets({at, at + 4}))
+          return unfenced_write(copy, *event, event->lane_at(at), at);
+    const Word* word = checks.shared.find_word(at);
+    for (int k = 0; word && k < Word::kLoad; ++k)
+      if (const Event* event = unfenced(word->at(k).time))
+        return unfenced_write(copy, *event, word->at(k).lane, at);
+  }
+}
+
+void Checker::unfenced_write(const AsyncCopy& copy, const Event& event,
+                             int other, uint64_t address) {
+  const Instruction& ins = *copy.ins;
+  const Instruction& theirs = instruction(event.site);
+  if (Seen* before = seen("race", ins.site, event.site))
+    return void(++before->count);
+  Finding f =
+      finding_at(*copy.warp, ins, first_lane(copy.from->mask), "race", "");
+  place_other(f, theirs, event.block, event.warp * kLanes + other);
+  f.address = address;
+  const std::string at = grid_.program.location(theirs.where);
+  f.message = name_of(copy) + " reads " +
+              text_of_place(grid_, Space::kShared, address) +
+              ", which thread " + triple(f.other_thread) + " has written" +
+              (at.empty() ? "" : " at " + at) +
+              ", and may find what was there before: between the two there is "
+              "no fence.proxy.async. Each thread that writes needs one, before "
+              "the barrier";
+  report("race", ins.site, event.site, std::move(f));
+}
+
+// ---- Touched too early ----------------------------------------------------
+
+void Checker::against_copies(const Mine& mine) {
+  const Block& block = *mine.warp.block;
+  const Access& a = mine.access;
+  if (a.space == Space::kShared && !any_busy(block.checks->busy, a)) return;
+  for (const AsyncCopy& copy : block.copies.pending) {
+    if (&copy == mine.copy) continue;
+    const bool both_reduce =
+        copy.reduction && mine.ins.strength == Strength::kStrong;
+    if (!both_reduce) against_copy(mine, copy, copy.to);
+    if (mine.stores && copy.from && !copy.taken)
+      against_copy(mine, copy, *copy.from);
+  }
+}
+
+namespace {
+
+// Do lanes of two copies bring the same to the same place?
+bool same_copy(const AsyncCopy& one, int lane, const AsyncCopy& two,
+               int other) {
+  const bool zeros = !one.from && !two.from;
+  const bool same = one.from && two.from &&
+                    one.from->bytes == two.from->bytes &&
+                    one.from->address[lane] == two.from->address[other];
+  return (zeros || same) && one.to.address[lane] == two.to.address[other];
+}
+
+}  // namespace
+
+// `a`: what the copy writes, or reads.
+void Checker::against_copy(const Mine& mine, const AsyncCopy& copy,
+                           const Access& a) {
+  if (a.space != mine.access.space || !hull_of(mine.access).meets(hull_of(a)))
+    return;
+  for (uint32_t rest = mine.access.mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    const Bytes my = bytes_of(mine.access, l);
+    for (uint32_t theirs = copy.to.mask; theirs; theirs &= theirs - 1) {
+      const int other = first_lane(theirs);
+      const Bytes its = bytes_of(a, other);
+      if (my.meets(its) &&
+          !(mine.copy && same_copy(*mine.copy, l, copy, other)))
+        return early(mine, l, copy, other, std::max(my.begin, its.begin),
+                     &a == &copy.to);
+    }
+  }
+}
+
+void Checker::early(const Mine& mine, int lane, const AsyncCopy& copy,
+                    int other, uint64_t address, bool is_target) {
+  if (Seen* before = seen("race", mine.ins.site, copy.ins->site))
+    return void(++before->count);
+  Finding f = finding_at(mine.warp, mine.ins, lane, "race", "");
+  place_other(f, *copy.ins, mine.block.number,
+              copy.warp->index * kLanes + other);
+  f.address = address;
+  const std::string at = grid_.program.location(copy.ins->where);
+  f.message =
+      std::string(verb(mine.access.use)) + " of " +
+      std::to_string(mine.access.bytes) + " bytes of " +
+      text_of_place(grid_, mine.access.space, address) + ": " +
+      (is_target ? "copied by " : "read by ") + name_of(copy) +
+      (at.empty() ? "" : " at " + at) + ", thread " + triple(f.other_thread) +
+      ", not yet waited for. The copy is done " +
+      (copy.of == AsyncCopy::Of::kBarrier
+           ? "for those who have waited at the mbarrier that it tells"
+           : "when its thread has waited for it; others need a barrier behind "
+             "that");
+  report("race", mine.ins.site, copy.ins->site, std::move(f));
+}
+
+// Does a lane copy what another lane copies by the same instruction, or (-1)
+// what is there already?
+bool Checker::copies_same(const Mine& mine, int lane, int other) const {
+  const AsyncCopy& copy = *mine.copy;
+  if (copy.is_bulk()) return false;
+  const uint32_t bytes = copy.from ? copy.from->bytes : 0;
+  const auto copied = [&](int l) {
+    std::vector<uint8_t> all(copy.to.bytes);
+    if (bytes) std::memcpy(all.data(), copy.from->at<uint8_t>(l), bytes);
+    return all;
+  };
+  const std::vector<uint8_t> mine_is = copied(lane);
+  if (other < 0)
+    return std::equal(mine_is.begin(), mine_is.end(),
+                      copy.to.at<uint8_t>(lane));
+  return copy.to.address[lane] == copy.to.address[other] &&
+         mine_is == copied(other);
+}
+
+}  // namespace simt
