@@ -144,6 +144,8 @@ suite = $(B)/$(or $(call task,$1),tests)/$1_test.o
 calls = $(B)/$(or $(call task,$1),plots)/$1_count.o
 SANITIZED := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 
+# The libraries that the executor has stand-ins for, each in a folder of common/simt.
+STAND_INS := nccl cublas
 ifeq ($(BACKEND),gpu)
 ARCH     ?= $(if $(filter gpu,$(firstword $(FOUND))),native,all)
 TARGET   := -arch=$(ARCH) -lineinfo
@@ -172,9 +174,11 @@ TARGET   := -gencode arch=compute_90,code=compute_90 --no-compress \
 OPTIMISED := -O1
 HOST     := -O0
 $(HARNESS)/%.o: CXXFLAGS += -O0
-RUNTIME  := $(B)/libnccl.a $(B)/libsimt.a
+RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
-NCCL     := common/simt/nccl  # Where nccl.h is: a real one is no use here.
+NCCL     := $(STAND_INS:%=common/simt/%)  # Where their headers are: real ones are no use here.
+# Few files call a library, and the others do not wait until what stands in for it is compiled.
+wants = $(foreach l,$(STAND_INS),$(if $(shell grep -s '^#include <$l\(_v2\)\?\.h>' $1),$(B)/lib$l.a))
 LAUNCHES := kernels profile
 measure   = $(calls) $(HARNESS)/counters.o $(SHOW)
 endif
@@ -242,7 +246,7 @@ $(HARNESS)/%/all.cpp:
 FOLDERS := $(filter-out common/simt/isa,$(patsubst %/,%,$(wildcard common/simt/*/)))
 WHOLE := $(FOLDERS:%=$(B)/%/all.o)
 SIMT := $(WHOLE) $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/isa/*.cpp))
-STAND_IN := $(B)/common/simt/nccl/all.o
+STAND_IN := $(patsubst %,$(B)/common/simt/%/all.o,library $(STAND_INS))
 LIBRARY := $(filter-out $(STAND_IN),$(SIMT))
 MISSING := $(filter-out $(wildcard $(LIBRARY)),$(LIBRARY))
 BUILDING := $(filter chapter% profile% run program test,$(GOALS))
@@ -252,7 +256,7 @@ $(info The first build compiles the executor: that takes a minute or more.)
 endif
 endif
 $(SIMT) $(B)/standard.h.gch: CXXFLAGS += $(SIMTFLAGS) -O3
-$(foreach d,core decode runtime nccl,$(B)/common/simt/$d/all.o): CXXFLAGS += -Og
+$(foreach d,core decode runtime library nccl,$(B)/common/simt/$d/all.o): CXXFLAGS += -Og
 $(SIMT): private PRECOMPILED := -include $(B)/standard.h -Winvalid-pch
 $(SIMT): $(B)/standard.h.gch
 $(B)/standard.h.gch: common/simt/core/standard.h $(B)/settings
@@ -286,7 +290,7 @@ $(B)/build/fuzz/literal/%.o: NVFLAGS += -Xptxas -O0
 # A folder is newer than the library when a file was added or removed.
 REFUSALS := $(B)/common/simt/refusals
 $(B)/libsimt.a: $(LIBRARY) $(REFUSALS).o
-$(B)/libnccl.a: $(STAND_IN)
+$(STAND_INS:%=$(B)/lib%.a): $(B)/lib%.a: $(B)/common/simt/%/all.o $(B)/common/simt/library/all.o
 $(B)/lib%.a: $(sort $(dir $(SIMT:$(B)/%=%)))
 	@rm -f $@
 	@ar qcs $@ $(filter %.o,$^)
@@ -329,21 +333,20 @@ build/all/%.fatbin: %.cu $(B)/settings
 # From here on $$ in a rule's prerequisites is expanded once its target is
 # known. There are three kinds of program:
 .SECONDEXPANSION:
-# - what fulfils a contract, with the contract's checks and benchmark; few call NCCL, and the
-#   others do not wait until what stands in for it is compiled
-runtime = $(if $(shell grep -s '^#include <nccl.h>' $1),$(RUNTIME),$(filter-out %/libnccl.a,$(RUNTIME)))
+# - what fulfils a contract, with the contract's checks and benchmark
+runtime = $(call wants,$1) $(RUNTIME)
 $(B)/%.run: $(B)/%.o $$(call suite,$$(call op,$$*)) $(CHECKS) \
     $$(call measure,$$(call op,$$*)) $$(call runtime,$$*.cu)
 	$(link)
 # - what has its own main
-$(B)/%.program: $(B)/%.o $(RUNTIME)
+$(B)/%.program: $(B)/%.o $$(call runtime,$$*.cu)
 	$(link)
 # - what fulfils a contract, with a program that times more of it: plots/<op>_steps.cu
 $(B)/%.steps: $(B)/%.o $$(B)/plots/$$(call op,$$*)_steps.o
 	$(link)
 # - the same for the chapters that `make parity` counts
 $(B)/%.counted: $(B)/%.o $$(call calls,$$(call op,$$*)) \
-    $(B)/tests/parity/counted.o $(RUNTIME)
+    $(B)/tests/parity/counted.o $$(call runtime,$$*.cu)
 	$(link)
 # - checks of something that is no contract
 $(B)/%.checks: $(B)/%.o $(CHECKS) $(HARNESS)/unmeasured.o \
@@ -536,7 +539,7 @@ progress:
 # changed. Their flags rebuild nothing else. nvcc's own default is C++17.
 export SRC FLAGS ARGS
 build_program = @BUILD='$(B)' NVCC='$(NVCC)' CXX='$(CXX)' STD='$(or $(STD),$1)' \
-  GOAL='$(or $(filter profile,$(GOALS)),program)' COMPILE='$(NVBASE) $(TARGET)' LINK='$(LDFLAGS) $(LDLIBS)' common/setup/program.sh $2
+  GOAL='$(or $(filter profile,$(GOALS)),program)' COMPILE='$(NVBASE) $(TARGET)' LINK='$(LDFLAGS) $(LDLIBS)' STAND_INS='$(if $(RUNTIME),$(STAND_INS))' MAKE='$(MAKE)' common/setup/program.sh $2
 WANTED := $(if $(filter run,$(GOALS)),$(call op,$(SRC)))
 run: LDLIBS := $(if $(filter gpu,$(BACKEND)),-lbenchmark) $(LDLIBS)
 run: $(foreach op,$(WANTED),$(call suite,$(op))) $(CHECKS) \
