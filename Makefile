@@ -145,7 +145,7 @@ calls = $(B)/$(or $(call task,$1),plots)/$1_count.o
 SANITIZED := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 
 # The libraries that the executor has stand-ins for, each in a folder of common/simt.
-STAND_INS := nccl cublas
+STAND_INS := nccl cublas curand
 ifeq ($(BACKEND),gpu)
 ARCH     ?= $(if $(filter gpu,$(firstword $(FOUND))),native,all)
 TARGET   := -arch=$(ARCH) -lineinfo

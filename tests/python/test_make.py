@@ -274,9 +274,10 @@ class ProgramTest(unittest.TestCase):
 
     def test_a_library_is_linked_with_what_calls_it(self):
         (self.folder / "twice.cpp").write_text(
-            "#include <cublas_v2.h>\n"
-            "int main() {\n  cublasHandle_t blas;\n  return cublasCreate(&blas);\n}\n")
-        status, said = self.program("FLAGS=-lcublas", sources=("twice.cpp",))
+            "#include <cublas_v2.h>\n#include <curand.h>\n"
+            "int main() {\n  cublasHandle_t blas;\n  curandGenerator_t random;\n"
+            "  return cublasCreate(&blas) + curandCreateGenerator(&random, CURAND_RNG_PSEUDO_DEFAULT);\n}\n")
+        status, said = self.program("FLAGS=-lcublas -lcurand", sources=("twice.cpp",))
         self.assertEqual(status, 0, said)
         (self.folder / "twice.cpp").write_text("#include <cublas_v2.h>\nint main() { return cublasZgemm(0); }\n")
         status, said = self.program(sources=("twice.cpp",))
