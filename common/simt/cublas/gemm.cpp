@@ -5,16 +5,33 @@
 namespace simt::cublas {
 namespace {
 
+// What a call says of its products, but for where they lie.
+struct Sizes {
+  cublasOperation_t op_a, op_b;
+  int m, n, k, lda, ldb, ldc;
+
+  void require_right(int64_t count) const {
+    require_value(is_operation(op_a) && is_operation(op_b), "operations ",
+                  int(op_a), " and ", int(op_b));
+    require_value(m >= 0 && n >= 0 && k >= 0 && count >= 0, "m = ", m,
+                  ", n = ", n, ", k = ", k, ", count = ", count);
+    require_leading("lda", lda, op_a == CUBLAS_OP_N ? m : k);
+    require_leading("ldb", ldb, op_b == CUBLAS_OP_N ? k : n);
+    require_leading("ldc", ldc, m);
+  }
+  bool is_nothing(int64_t count) const {
+    return m == 0 || n == 0 || count == 0;
+  }
+};
+
 // Of elements T and sums in Real; C's elements and the scalars may be others.
 template <class T, class U, class S, class Real>
 struct Gemm {
-  cublasOperation_t op_a, op_b;
-  int64_t m, n, k;
+  Sizes sizes;
   Scalar<S> alpha, beta;
-  int64_t lda, ldb, ldc;
 
   void compute(const Operands& all, const T* a, const T* b, U* c) const {
-    if (m == 0 || n == 0) return;
+    const auto [op_a, op_b, m, n, k, lda, ldb, ldc] = sizes;
     const Real by = static_cast<Real>(alpha.get(all));
     const Real keep = static_cast<Real>(beta.get(all));
     const int64_t depth = by == 0 ? 0 : k;
@@ -43,26 +60,13 @@ struct Batch {
 };
 
 template <class T, class U = T, class S = T, class Real = S>
-Gemm<T, U, S, Real> checked(const cublasContext& handle, cublasOperation_t op_a,
-                            cublasOperation_t op_b, int m, int n, int k,
-                            const S* alpha, int lda, int ldb, const S* beta,
-                            int ldc, int64_t count) {
-  require_value(is_operation(op_a) && is_operation(op_b), "operations ",
-                int(op_a), " and ", int(op_b));
-  require_value(m >= 0 && n >= 0 && k >= 0 && count >= 0, "m = ", m,
-                ", n = ", n, ", k = ", k, ", count = ", count);
-  require_leading("lda", lda, op_a == CUBLAS_OP_N ? m : k);
-  require_leading("ldb", ldb, op_b == CUBLAS_OP_N ? k : n);
-  require_leading("ldc", ldc, m);
-  return {
-      op_a, op_b, m,  n, k, {"alpha", handle, alpha}, {"beta", handle, beta},
-      lda,  ldb,  ldc};
-}
-
-template <class T, class U, class S, class Real>
-void issue_gemm(const cublasContext& handle, const char* call,
-                const Gemm<T, U, S, Real>& gemm, const T* a, const T* b, U* c,
-                const Batch& batch = {}) {
+void issue_gemm(const char* call, const cublasContext& handle,
+                const Sizes& sizes, const S* alpha, const T* a, const T* b,
+                const S* beta, U* c, const Batch& batch) {
+  sizes.require_right(batch.count);
+  if (sizes.is_nothing(batch.count)) return;
+  const Gemm<T, U, S, Real> gemm = {
+      sizes, {"alpha", handle, alpha}, {"beta", handle, beta}};
   enqueue(call, handle.device, handle.stream, [=](const Operands& all) {
     for (int64_t i = 0; i < batch.count; ++i)
       gemm.compute(all, a + i * batch.a_stride, b + i * batch.b_stride,
@@ -70,36 +74,31 @@ void issue_gemm(const cublasContext& handle, const char* call,
   });
 }
 
-template <class T, class Real = T>
-cublasStatus_t gemm(const char* call, cublasHandle_t handle,
-                    cublasOperation_t op_a, cublasOperation_t op_b, int m,
-                    int n, int k, const T* alpha, const T* a, int lda,
-                    const T* b, int ldb, const T* beta, T* c, int ldc,
+template <class T, class Real>
+cublasStatus_t gemm(const char* call, cublasHandle_t handle, const Sizes& sizes,
+                    const T* alpha, const T* a, const T* b, const T* beta, T* c,
                     const Batch& batch = {}) {
   return answer(
       [&] {
-        const cublasContext& context = get(handle);
-        issue_gemm(context, call,
-                   checked<T, T, T, Real>(context, op_a, op_b, m, n, k, alpha,
-                                          lda, ldb, beta, ldc, batch.count),
-                   a, b, c, batch);
+        issue_gemm<T, T, T, Real>(call, get(handle), sizes, alpha, a, b, beta,
+                                  c, batch);
       },
       call);
 }
 
 // The arrays of pointers lie on the device.
-template <class T, class Real = T>
+template <class T, class Real>
 cublasStatus_t gemm_of_many(const char* call, cublasHandle_t handle,
-                            cublasOperation_t op_a, cublasOperation_t op_b,
-                            int m, int n, int k, const T* alpha,
-                            const T* const* a, int lda, const T* const* b,
-                            int ldb, const T* beta, T* const* c, int ldc,
-                            int count) {
+                            const Sizes& sizes, const T* alpha,
+                            const T* const* a, const T* const* b, const T* beta,
+                            T* const* c, int count) {
   return answer(
       [&] {
         const cublasContext& context = get(handle);
-        const auto one = checked<T, T, T, Real>(
-            context, op_a, op_b, m, n, k, alpha, lda, ldb, beta, ldc, count);
+        sizes.require_right(count);
+        if (sizes.is_nothing(count)) return;
+        const Gemm<T, T, T, Real> one = {
+            sizes, {"alpha", context, alpha}, {"beta", context, beta}};
         enqueue(call, context.device, context.stream, [=](const Operands& all) {
           const Shape pointers = {1, count, 1};
           const auto as = all.read("Aarray", a, pointers);
@@ -118,24 +117,19 @@ cublasStatus_t gemm_of_many(const char* call, cublasHandle_t handle,
 struct Mixed {
   const char* call;
   cublasHandle_t handle;
-  cublasOperation_t op_a, op_b;
-  int m, n, k;
+  Sizes sizes;
   const void *alpha, *a, *b, *beta;
   void* c;
   cudaDataType type_a, type_b, type_c;
-  int lda, ldb, ldc;
   cublasComputeType_t compute;
-  Batch batch;
+  Batch batch = {};
 
   template <class T, class U, class S, class Real = S>
   void issue_as() const {
-    const cublasContext& context = get(handle);
-    issue_gemm(context, call,
-               checked<T, U, S, Real>(
-                   context, op_a, op_b, m, n, k, static_cast<const S*>(alpha),
-                   lda, ldb, static_cast<const S*>(beta), ldc, batch.count),
-               static_cast<const T*>(a), static_cast<const T*>(b),
-               static_cast<U*>(c), batch);
+    issue_gemm<T, U, S, Real>(
+        call, get(handle), sizes, static_cast<const S*>(alpha),
+        static_cast<const T*>(a), static_cast<const T*>(b),
+        static_cast<const S*>(beta), static_cast<U*>(c), batch);
   }
 };
 
@@ -234,25 +228,27 @@ extern "C" {
       cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,   \
       int m, int n, int k, const T* alpha, const T* a, int lda, const T* b,    \
       int ldb, const T* beta, T* c, int ldc) {                                 \
-    return gemm<T, Real>(__func__, handle, op_a, op_b, m, n, k, alpha, a, lda, \
-                         b, ldb, beta, c, ldc);                                \
+    return gemm<T, Real>(                                                      \
+        __func__, handle, {op_a, op_b, m, n, k, lda, ldb, ldc}, alpha, a, b,   \
+        beta, c);                                                              \
   }                                                                            \
   cublasStatus_t cublas##S##gemmStridedBatched(                                \
       cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,   \
       int m, int n, int k, const T* alpha, const T* a, int lda,                \
       long long a_stride, const T* b, int ldb, long long b_stride,             \
       const T* beta, T* c, int ldc, long long c_stride, int count) {           \
-    return gemm<T, Real>(__func__, handle, op_a, op_b, m, n, k, alpha, a, lda, \
-                         b, ldb, beta, c, ldc,                                 \
-                         {a_stride, b_stride, c_stride, count});               \
+    return gemm<T, Real>(                                                      \
+        __func__, handle, {op_a, op_b, m, n, k, lda, ldb, ldc}, alpha, a, b,   \
+        beta, c, {a_stride, b_stride, c_stride, count});                       \
   }                                                                            \
   cublasStatus_t cublas##S##gemmBatched(                                       \
       cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,   \
       int m, int n, int k, const T* alpha, const T* const* a, int lda,         \
       const T* const* b, int ldb, const T* beta, T* const* c, int ldc,         \
       int count) {                                                             \
-    return gemm_of_many<T, Real>(__func__, handle, op_a, op_b, m, n, k, alpha, \
-                                 a, lda, b, ldb, beta, c, ldc, count);         \
+    return gemm_of_many<T, Real>(                                              \
+        __func__, handle, {op_a, op_b, m, n, k, lda, ldb, ldc}, alpha, a, b,   \
+        beta, c, count);                                                       \
   }
 SIMT_CUBLAS_PRODUCTS(S, float, float)
 SIMT_CUBLAS_PRODUCTS(D, double, double)
@@ -267,9 +263,18 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a,
                             cudaDataType type_b, int ldb, const void* beta,
                             void* c, cudaDataType type_c, int ldc,
                             cublasComputeType_t compute, cublasGemmAlgo_t) {
-  return issue_mixed({__func__, handle, op_a, op_b, m,       n,      k,
-                      alpha,    a,      b,    beta, c,       type_a, type_b,
-                      type_c,   lda,    ldb,  ldc,  compute, {}});
+  return issue_mixed({__func__,
+                      handle,
+                      {op_a, op_b, m, n, k, lda, ldb, ldc},
+                      alpha,
+                      a,
+                      b,
+                      beta,
+                      c,
+                      type_a,
+                      type_b,
+                      type_c,
+                      compute});
 }
 
 cublasStatus_t cublasGemmStridedBatchedEx(
@@ -279,12 +284,19 @@ cublasStatus_t cublasGemmStridedBatchedEx(
     long long b_stride, const void* beta, void* c, cudaDataType type_c, int ldc,
     long long c_stride, int count, cublasComputeType_t compute,
     cublasGemmAlgo_t) {
-  return issue_mixed(
-      {__func__, handle, op_a,    op_b,
-       m,        n,      k,       alpha,
-       a,        b,      beta,    c,
-       type_a,   type_b, type_c,  lda,
-       ldb,      ldc,    compute, {a_stride, b_stride, c_stride, count}});
+  return issue_mixed({__func__,
+                      handle,
+                      {op_a, op_b, m, n, k, lda, ldb, ldc},
+                      alpha,
+                      a,
+                      b,
+                      beta,
+                      c,
+                      type_a,
+                      type_b,
+                      type_c,
+                      compute,
+                      {a_stride, b_stride, c_stride, count}});
 }
 
 }  // extern "C"

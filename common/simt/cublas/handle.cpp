@@ -30,8 +30,10 @@ constexpr Status kStatuses[] = {
     {CUBLAS_STATUS_NOT_SUPPORTED, "CUBLAS_STATUS_NOT_SUPPORTED",
      "the functionality requested is not supported"},
     {CUBLAS_STATUS_LICENSE_ERROR, "CUBLAS_STATUS_LICENSE_ERROR",
-     "the functionality requested requires some license"},
+     "the license check failed"},
 };
+
+constexpr char kUnknown[] = "unrecognized status";
 
 const Status* find(cublasStatus_t code) {
   for (const Status& status : kStatuses)
@@ -48,11 +50,18 @@ Everything& everything() {
   return *one;
 }
 
-// `set` of what the handle remembers.
 template <class T>
-cublasStatus_t remember_in(cublasHandle_t handle, T cublasContext::*member,
-                           T value, const char* call) {
-  return answer([&] { get(handle).*member = value; }, call);
+cublasStatus_t set_one_of(std::initializer_list<T> known, cublasHandle_t handle,
+                          T cublasContext::*member, T value, const char* call) {
+  return answer(
+      [&] {
+        cublasContext& context = get(handle);
+        require_value(
+            std::find(known.begin(), known.end(), value) != known.end(),
+            "unknown mode ", int(value));
+        context.*member = value;
+      },
+      call);
 }
 template <class T>
 cublasStatus_t tell_of(cublasHandle_t handle, T cublasContext::*member, T* to,
@@ -89,7 +98,7 @@ cublasStatus_t copy_vector(const Copy& how, int n, int bytes, const void* x,
   return answer(
       [&] {
         if (n == 0) return;
-        require_value(n > 0, "n = ", n);
+        require_status(n > 0, CUBLAS_STATUS_MAPPING_ERROR, "n = ", n);
         require_value(bytes > 0, "elements of ", bytes, " bytes");
         require_value(x_step > 0 && y_step > 0, "increments of ", x_step,
                       " and ", y_step);
@@ -108,8 +117,9 @@ cublasStatus_t copy_matrix(const Copy& how, int rows, int columns, int bytes,
         require_value(rows > 0 && columns > 0, rows, " x ", columns,
                       " elements");
         require_value(bytes > 0, "elements of ", bytes, " bytes");
-        require_value(lda >= rows && ldb >= rows, "columns of ", rows,
-                      " elements that begin ", lda, " and ", ldb, " apart");
+        require_status(lda >= rows && ldb >= rows, CUBLAS_STATUS_MAPPING_ERROR,
+                       "columns of ", rows, " elements that begin ", lda,
+                       " and ", ldb, " apart");
         copy_rows(how, b, size_t(ldb) * bytes, a, size_t(lda) * bytes,
                   size_t(rows) * bytes, columns);
       },
@@ -134,12 +144,12 @@ extern "C" {
 
 const char* cublasGetStatusName(cublasStatus_t status) {
   const Status* const found = find(status);
-  return found ? found->name : "CUBLAS_STATUS_UNKNOWN";
+  return found ? found->name : kUnknown;
 }
 
 const char* cublasGetStatusString(cublasStatus_t status) {
   const Status* const found = find(status);
-  return found ? found->sentence : "unknown status";
+  return found ? found->sentence : kUnknown;
 }
 
 // ---- Handles ---------------------------------------------------------------
@@ -163,9 +173,8 @@ cublasStatus_t cublasDestroy(cublasHandle_t handle) {
   });
 }
 
-cublasStatus_t cublasGetVersion(cublasHandle_t handle, int* version) {
+cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) {
   return answer([&] {
-    get(handle);
     require_value(version != nullptr, "version is null");
     *version = CUBLAS_VERSION;
   });
@@ -196,13 +205,8 @@ cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t* stream) {
 
 cublasStatus_t cublasSetPointerMode(cublasHandle_t handle,
                                     cublasPointerMode_t mode) {
-  return answer([&] {
-    cublasContext& context = get(handle);
-    require_value(
-        mode == CUBLAS_POINTER_MODE_HOST || mode == CUBLAS_POINTER_MODE_DEVICE,
-        "unknown mode ", int(mode));
-    context.pointers = mode;
-  });
+  return set_one_of({CUBLAS_POINTER_MODE_HOST, CUBLAS_POINTER_MODE_DEVICE},
+                    handle, &cublasContext::pointers, mode, __func__);
 }
 
 cublasStatus_t cublasGetPointerMode(cublasHandle_t handle,
@@ -211,7 +215,10 @@ cublasStatus_t cublasGetPointerMode(cublasHandle_t handle,
 }
 
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
-  return remember_in(handle, &cublasContext::math, mode, __func__);
+  return set_one_of({CUBLAS_DEFAULT_MATH, CUBLAS_TENSOR_OP_MATH,
+                     CUBLAS_PEDANTIC_MATH, CUBLAS_TF32_TENSOR_OP_MATH,
+                     CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION},
+                    handle, &cublasContext::math, mode, __func__);
 }
 
 cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t* mode) {
@@ -220,7 +227,8 @@ cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t* mode) {
 
 cublasStatus_t cublasSetAtomicsMode(cublasHandle_t handle,
                                     cublasAtomicsMode_t mode) {
-  return remember_in(handle, &cublasContext::atomics, mode, __func__);
+  return set_one_of({CUBLAS_ATOMICS_NOT_ALLOWED, CUBLAS_ATOMICS_ALLOWED},
+                    handle, &cublasContext::atomics, mode, __func__);
 }
 
 cublasStatus_t cublasGetAtomicsMode(cublasHandle_t handle,

@@ -51,8 +51,16 @@ cublasStatus_t answer(Body body, const char* call = __builtin_FUNCTION()) {
         }
       },
       call);
-  if (error == cudaErrorNotSupported) return CUBLAS_STATUS_NOT_SUPPORTED;
-  return error == cudaSuccess ? status : CUBLAS_STATUS_EXECUTION_FAILED;
+  switch (error) {
+    case cudaSuccess:
+      return status;
+    case cudaErrorNotSupported:
+      return CUBLAS_STATUS_NOT_SUPPORTED;
+    case cudaErrorStreamCaptureUnsupported:
+      return CUBLAS_STATUS_INTERNAL_ERROR;
+    default:
+      return CUBLAS_STATUS_EXECUTION_FAILED;
+  }
 }
 
 // One number that the caller gives: by value, or in memory of the device.

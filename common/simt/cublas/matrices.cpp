@@ -19,12 +19,11 @@ cublasStatus_t gemv(const char* call, cublasHandle_t handle,
       [&] {
         const cublasContext& context = get(handle);
         require_value(is_operation(op), "operation ", int(op));
-        require_value(m >= 0 && n >= 0, "m = ", m, ", n = ", n);
+        if (m <= 0 || n <= 0) return;
         require_leading("lda", lda, m);
-        require_value(x_step != 0 && y_step != 0, "an increment is 0");
+        if (y_step == 0) throw Lacking{"results that lie on one another"};
         const Scalar<T> by("alpha", context, alpha);
         const Scalar<T> keep("beta", context, beta);
-        if (m == 0 || n == 0) return;
         const bool is_transposed = op != CUBLAS_OP_N;
         const int64_t rows = is_transposed ? n : m, depth = m + n - rows;
         enqueue(call, context.device, context.stream, [=](const Operands& all) {

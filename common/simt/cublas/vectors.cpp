@@ -35,11 +35,12 @@ Vector<T> write(const Operands& all, int64_t n, const Given<T>& x) {
 // Gives the host or the device one number that is computed of vectors.
 template <class T>
 cublasStatus_t reduce(const char* call, cublasHandle_t handle, T* result,
-                      const std::function<T(const Operands&)>& compute) {
+                      const std::function<T(const Operands&)>& compute,
+                      cublasStatus_t no_result = CUBLAS_STATUS_INVALID_VALUE) {
   return answer(
       [&] {
         const cublasContext& context = get(handle);
-        require_value(result != nullptr, "result is null");
+        require_status(result != nullptr, no_result, "result is null");
         if (context.pointers == CUBLAS_POINTER_MODE_HOST)
           return compute_now(
               call, context.device, context.stream,
@@ -179,9 +180,11 @@ extern "C" {
   cublasStatus_t cublas##S##dot(                                               \
       cublasHandle_t handle, int n, const T* x, int x_step, const T* y,        \
       int y_step, T* result) {                                                 \
-    return reduce<T>(__func__, handle, result, [=](const Operands& all) {      \
+    const auto compute = [=](const Operands& all) {                            \
       return dot<T>(all, n, {"x", x, x_step}, {"y", y, y_step});               \
-    });                                                                        \
+    };                                                                         \
+    return reduce<T>(__func__, handle, result, compute,                        \
+                     CUBLAS_STATUS_MAPPING_ERROR);                             \
   }                                                                            \
   cublasStatus_t cublas##S##nrm2(                                              \
       cublasHandle_t handle, int n, const T* x, int x_step, T* result) {       \
