@@ -144,6 +144,7 @@ suite = $(B)/$(or $(call task,$1),tests)/$1_test.o
 calls = $(B)/$(or $(call task,$1),plots)/$1_count.o
 SANITIZED := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 
+comma := ,
 # The libraries that the executor has stand-ins for, each in a folder of common/simt.
 STAND_INS := nccl cublas curand
 ifeq ($(BACKEND),gpu)
@@ -159,10 +160,14 @@ NCCL_THERE := $(shell CUDA='$(CUDA)' PYTHON='$(PYTHON)' common/setup/nccl.sh)
 NCCL     := $(word 1,$(NCCL_THERE))
 with_library = -Wl,--as-needed $1 -Wl,--no-as-needed,-rpath,$(realpath $(dir $1))
 LDLIBS   += $(if $(NCCL),$(call with_library,$(word 2,$(NCCL_THERE))))
-LEFT_OUT := $(if $(NCCL),,$(shell grep -ls '^#include <nccl.h>' \
+# The others are the toolkit's, but not all packages of it have them.
+OF_TOOLKIT := $(foreach l,$(filter-out nccl,$(STAND_INS)),$(if $(wildcard $(CUDA)/lib64/lib$l.so),$l))
+LDLIBS   += $(if $(OF_TOOLKIT),-Wl$(comma)--as-needed $(OF_TOOLKIT:%=-l%) -Wl$(comma)--no-as-needed)
+NOT_HERE := $(filter-out $(if $(NCCL),nccl) $(OF_TOOLKIT),$(STAND_INS))
+LEFT_OUT := $(foreach l,$(NOT_HERE),$(shell grep -ls '^#include <$l\(_v2\)\?\.h>' \
   $(SOURCES) $(wildcard plots/*.cu tests/programs/*.cu tests/simt/*.cu)))
 $(LEFT_OUT:%.cu=$(B)/%.o): always
-	@echo "$(@:$(B)/%.o=%.cu) needs NCCL: 'make doctor' says how to get it." >&2; exit 1
+	@echo "$(@:$(B)/%.o=%.cu) needs $(NOT_HERE): 'make doctor' says how to get it." >&2; exit 1
 BENCH    := $(addprefix $(HARNESS)/,bench.o bench_options.o empty_kernel.o read_kernel.o)
 measure   = $(if $(call task,$1),$(HARNESS)/unmeasured.o,$(B)/plots/$1_bench.o $(BENCH))
 $(B)/%.run: LDLIBS := -lbenchmark $(LDLIBS)
@@ -315,7 +320,6 @@ int($$1 / 10) != major { printf "%s-gencode arch=compute_%s,code=[", end, $$1; m
 endef
 generations = $(shell $(NVCC) --list-gpu-code | sed -n 's/^sm_//p' | sort -n | awk '$(GENERATIONS)')
 oldest = $(firstword $(shell $(NVCC) --list-gpu-arch))
-comma := ,
 space := $(subst ,, )
 oldest_of_each = $(shell grep -o '\[sm_[0-9]*' <<< '$(generations)' | tr -d '[')
 ends = $(firstword $(oldest_of_each)) $(lastword $(oldest_of_each))
@@ -576,7 +580,7 @@ test-classroom:
 	@BACKEND=$(BACKEND) CLASSROOM=all PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m pytest tests/classroom tests/wrong.py tests/architectures.py tests/python/test_*_wrong.py
 
 ifeq ($(BACKEND),gpu)
-$(if $(LEFT_OUT),$(info Left out, because NCCL is not here: $(LEFT_OUT)))
+$(if $(LEFT_OUT),$(info Left out, because $(NOT_HERE) is not here: $(LEFT_OUT)))
 SOURCES := $(filter-out $(LEFT_OUT),$(SOURCES))
 # What is built of sources for a script, and source=built, as it is told.
 built = $(patsubst %.cu,$(B)/%$1,$2)

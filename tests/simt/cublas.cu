@@ -314,6 +314,17 @@ void norms() {
   float norm = 0;
   fine(cublasSnrm2(blas, 4, large, 1, &norm));
   is_true(std::abs(norm / 2e30f - 1) < 1e-6, "squares do not overflow");
+  const Array<float> special({kNan, kInfinity, 1, kNan, -kInfinity});
+  fine(cublasIsamax(blas, 5, special, 1, &which));
+  expect::equal(which, 2);
+  fine(cublasIsamin(blas, 5, special, 1, &which));
+  expect::equal(which, 3);
+  fine(cublasIsamax(blas, 2, special, 3, &which));
+  expect::equal(which, 1);
+  fine(cublasSnrm2(blas, 4, special, 1, &norm));
+  expect::equal(norm, kInfinity);
+  fine(cublasSasum(blas, 4, special, 1, &norm));
+  is_true(std::isnan(norm), "a sum with NaN");
   const float three = 3;
   const Array<float> y({kNan, kInfinity, 1, 2});
   fine(cublasSscal(blas, 4, &three, y, -1));  // Nothing.

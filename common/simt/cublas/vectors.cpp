@@ -72,7 +72,10 @@ T norm(const Operands& all, int64_t n, const Given<const T>& given) {
   if (n <= 0 || given.step <= 0) return 0;
   const auto x = read(all, n, given);
   Wide<T> sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += Wide<T>(x[i]) * x[i];
+  for (int64_t i = 0; i < n; ++i) {
+    if (std::isinf(x[i])) return std::abs(x[i]);  // Even beside a NaN.
+    sum += Wide<T>(x[i]) * x[i];
+  }
   return static_cast<T>(std::sqrt(sum));
 }
 
@@ -86,7 +89,7 @@ T sum_of_magnitudes(const Operands& all, int64_t n,
   return static_cast<T>(sum);
 }
 
-// Counted from 1; of several, the first; 0 if there is none.
+// Counted from 1; of several, the first; 0 if there is none. A NaN is none.
 template <class T, class Better>
 int extreme(const Operands& all, int64_t n, const Given<const T>& given,
             Better better) {
@@ -94,8 +97,10 @@ int extreme(const Operands& all, int64_t n, const Given<const T>& given,
   const auto x = read(all, n, given);
   int64_t best = 0;
   for (int64_t i = 1; i < n; ++i)
-    if (better(std::abs(x[i]), std::abs(x[best]))) best = i;
-  return static_cast<int>(best + 1);
+    if (better(std::abs(x[i]), std::abs(x[best])) ||
+        (std::isnan(x[best]) && !std::isnan(x[i])))
+      best = i;
+  return std::isnan(x[best]) ? 1 : static_cast<int>(best + 1);
 }
 
 template <class T>

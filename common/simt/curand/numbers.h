@@ -3,6 +3,7 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "common/simt/curand/sequences.h"
@@ -113,10 +114,11 @@ template <class Sequence, uint64_t kThreads, uint64_t kOfTurn>
 class Interleaved final : public Numbers {
  public:
   Interleaved(uint64_t seed, uint64_t offset)
-      : first_(offset / kOfTurn % kThreads), turns_(first_), chain_(seed) {
+      : first_(offset / kOfTurn % kThreads),
+        passed_(offset % kOfTurn),
+        turns_(first_),
+        chain_(seed) {
     chain_.skip(offset / kOfTurn / kThreads);
-    double passed;
-    for (uint64_t k = 0; k < offset % kOfTurn; ++k) take(Kind::kBits, passed);
   }
   void fill(uint32_t* to, size_t count) override {
     fill_with(Kind::kBits, to, count,
@@ -145,7 +147,8 @@ class Interleaved final : public Numbers {
   void take(Kind kind, double& to) {
     if (rest_ == 0) {
       kind_ = kind;
-      made_ = rest_ = turn(next_thread(), kind, numbers_);
+      made_ = turn(next_thread(), kind, numbers_);
+      rest_ = made_ - std::exchange(passed_, 0);
     }
     to = numbers_[made_ - rest_--];
   }
@@ -162,6 +165,7 @@ class Interleaved final : public Numbers {
   }
 
   const uint64_t first_;
+  int passed_;  // of the first turn's numbers, whatever their kind
   uint64_t turns_;
   Sequence chain_;  // of the thread that comes next
   std::vector<Sequence> threads_;

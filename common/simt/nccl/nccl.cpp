@@ -363,7 +363,7 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
     }
     const ncclUniqueId id = new_id();
     for (int rank = 0; rank < count; ++rank) {
-      const OnDevice there(devices ? devices[rank] : rank);
+      const simt::OnDevice there(devices ? devices[rank] : rank);
       comms[rank] = join(count, id, rank);
     }
   });
