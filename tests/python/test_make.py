@@ -279,8 +279,8 @@ class ProgramTest(unittest.TestCase):
             "  return cublasCreate(&blas) + curandCreateGenerator(&random, CURAND_RNG_PSEUDO_DEFAULT);\n}\n")
         status, said = self.program("FLAGS=-lcublas -lcurand", sources=("twice.cpp",))
         self.assertEqual(status, 0, said)
-        (self.folder / "twice.cpp").write_text("#include <cublas_v2.h>\nint main() { return cublasZgemm(0); }\n")
-        status, said = self.program(sources=("twice.cpp",))
+        (self.folder / "one.cu").write_text("#include <cublas_v2.h>\nint main() { return cublasZgemm(0); }\n")
+        status, said = self.program(sources=("one.cu",))
         self.assertNotEqual(status, 0)
         self.assertIn("uses a call of cuBLAS that the executor does not have", said)
 
