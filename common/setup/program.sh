@@ -131,7 +131,8 @@ cublasLt uses cuBLASLt, which needs a GPU; cublasGemmEx works without one
 cublasXt uses cuBLASXt, which needs several GPUs; <cublas_v2.h> works without one
 cublas[A-KM-WYZ] uses a call of cuBLAS that the executor does not have; <cublas_v2.h> there lists those it has
 cufft uses cuFFT, which needs a GPU; a transform of your own, as a kernel, works without one
-curand uses a call of cuRAND that the executor does not have; <curand.h> there lists those it has
+curand_kernel uses <curand_kernel.h>, which this toolkit lacks; pip's nvidia-curand has it, FLAGS=-Ifolder tells where
+curand[A-Z] uses a call of cuRAND that the executor does not have; <curand.h> there lists those it has
 cusparse uses cuSPARSE, which needs a GPU; a product of your own, as a kernel, works without one
 cusolver uses cuSOLVER, which needs a GPU; cublasStrsm works without one
 cudnn uses cuDNN, which needs a GPU; layers of your own, as kernels, work without one
