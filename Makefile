@@ -144,6 +144,9 @@ suite = $(B)/$(or $(call task,$1),tests)/$1_test.o
 calls = $(B)/$(or $(call task,$1),plots)/$1_count.o
 SANITIZED := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 
+comma := ,
+# The libraries that the executor has stand-ins for, each in a folder of common/simt.
+STAND_INS := nccl cublas curand
 ifeq ($(BACKEND),gpu)
 ARCH     ?= $(if $(filter gpu,$(firstword $(FOUND))),native,all)
 TARGET   := -arch=$(ARCH) -lineinfo
@@ -157,10 +160,14 @@ NCCL_THERE := $(shell CUDA='$(CUDA)' PYTHON='$(PYTHON)' common/setup/nccl.sh)
 NCCL     := $(word 1,$(NCCL_THERE))
 with_library = -Wl,--as-needed $1 -Wl,--no-as-needed,-rpath,$(realpath $(dir $1))
 LDLIBS   += $(if $(NCCL),$(call with_library,$(word 2,$(NCCL_THERE))))
-LEFT_OUT := $(if $(NCCL),,$(shell grep -ls '^#include <nccl.h>' \
+# The others are the toolkit's, but not all packages of it have them.
+OF_TOOLKIT := $(foreach l,$(filter-out nccl,$(STAND_INS)),$(if $(wildcard $(CUDA)/lib64/lib$l.so),$l))
+LDLIBS   += $(if $(OF_TOOLKIT),-Wl$(comma)--as-needed $(OF_TOOLKIT:%=-l%) -Wl$(comma)--no-as-needed)
+NOT_HERE := $(filter-out $(if $(NCCL),nccl) $(OF_TOOLKIT),$(STAND_INS))
+LEFT_OUT := $(foreach l,$(NOT_HERE),$(shell grep -ls '^#include <$l\(_v2\)\?\.h>' \
   $(SOURCES) $(wildcard plots/*.cu tests/programs/*.cu tests/simt/*.cu)))
 $(LEFT_OUT:%.cu=$(B)/%.o): always
-	@echo "$(@:$(B)/%.o=%.cu) needs NCCL: 'make doctor' says how to get it." >&2; exit 1
+	@echo "$(@:$(B)/%.o=%.cu) needs $(NOT_HERE): 'make doctor' says how to get it." >&2; exit 1
 BENCH    := $(addprefix $(HARNESS)/,bench.o bench_options.o empty_kernel.o read_kernel.o)
 measure   = $(if $(call task,$1),$(HARNESS)/unmeasured.o,$(B)/plots/$1_bench.o $(BENCH))
 $(B)/%.run: LDLIBS := -lbenchmark $(LDLIBS)
@@ -173,9 +180,11 @@ OPTIMISED := -O1
 HOST     := -O0
 LINKER   := $(if $(shell type -P ld.gold),-fuse-ld=gold)  # In half the time, where it is there.
 $(HARNESS)/%.o: CXXFLAGS += -O0
-RUNTIME  := $(B)/libnccl.a $(B)/libsimt.a
+RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
-NCCL     := common/simt/nccl  # Where nccl.h is: a real one is no use here.
+NCCL     := $(STAND_INS:%=common/simt/%)  # Where their headers are: real ones are no use here.
+# Few files call a library, and the others do not wait until what stands in for it is compiled.
+wants = $(foreach l,$(STAND_INS),$(if $(shell grep -s '^#include <$l\(_v2\)\?\.h>' $1),$(B)/lib$l.a))
 LAUNCHES := kernels profile
 measure   = $(calls) $(HARNESS)/counters.o $(SHOW)
 endif
@@ -243,7 +252,7 @@ $(HARNESS)/%/all.cpp:
 FOLDERS := $(filter-out common/simt/isa,$(patsubst %/,%,$(wildcard common/simt/*/)))
 WHOLE := $(FOLDERS:%=$(B)/%/all.o)
 SIMT := $(WHOLE) $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/isa/*.cpp))
-STAND_IN := $(B)/common/simt/nccl/all.o
+STAND_IN := $(patsubst %,$(B)/common/simt/%/all.o,library $(STAND_INS))
 LIBRARY := $(filter-out $(STAND_IN),$(SIMT))
 MISSING := $(filter-out $(wildcard $(LIBRARY)),$(LIBRARY))
 BUILDING := $(filter chapter% profile% run program test,$(GOALS))
@@ -253,7 +262,7 @@ $(info The first build compiles the executor: that takes a minute or more.)
 endif
 endif
 $(SIMT) $(B)/standard.h.gch: CXXFLAGS += $(SIMTFLAGS) -O3
-$(foreach d,core decode runtime nccl,$(B)/common/simt/$d/all.o): CXXFLAGS += -Og
+$(foreach d,core decode runtime library nccl,$(B)/common/simt/$d/all.o): CXXFLAGS += -Og
 $(SIMT): private PRECOMPILED := -include $(B)/standard.h -Winvalid-pch
 $(SIMT): $(B)/standard.h.gch
 $(B)/standard.h.gch: common/simt/core/standard.h $(B)/settings
@@ -287,7 +296,7 @@ $(B)/build/fuzz/literal/%.o: NVFLAGS += -Xptxas -O0
 # A folder is newer than the library when a file was added or removed.
 REFUSALS := $(B)/common/simt/refusals
 $(B)/libsimt.a: $(LIBRARY) $(REFUSALS).o
-$(B)/libnccl.a: $(STAND_IN)
+$(STAND_INS:%=$(B)/lib%.a): $(B)/lib%.a: $(B)/common/simt/%/all.o $(B)/common/simt/library/all.o
 $(B)/lib%.a: $(sort $(dir $(SIMT:$(B)/%=%)))
 	@rm -f $@
 	@ar qcs $@ $(filter %.o,$^)
@@ -314,7 +323,6 @@ int($$1 / 10) != major { printf "%s-gencode arch=compute_%s,code=[", end, $$1; m
 endef
 generations = $(shell $(NVCC) --list-gpu-code | sed -n 's/^sm_//p' | sort -n | awk '$(GENERATIONS)')
 oldest = $(firstword $(shell $(NVCC) --list-gpu-arch))
-comma := ,
 space := $(subst ,, )
 oldest_of_each = $(shell grep -o '\[sm_[0-9]*' <<< '$(generations)' | tr -d '[')
 ends = $(firstword $(oldest_of_each)) $(lastword $(oldest_of_each))
@@ -332,21 +340,20 @@ build/all/%.fatbin: %.cu $(B)/settings
 # From here on $$ in a rule's prerequisites is expanded once its target is
 # known. There are three kinds of program:
 .SECONDEXPANSION:
-# - what fulfils a contract, with the contract's checks and benchmark; few call NCCL, and the
-#   others do not wait until what stands in for it is compiled
-runtime = $(if $(shell grep -s '^#include <nccl.h>' $1),$(RUNTIME),$(filter-out %/libnccl.a,$(RUNTIME)))
+# - what fulfils a contract, with the contract's checks and benchmark
+runtime = $(call wants,$1) $(RUNTIME)
 $(B)/%.run: $(B)/%.o $$(call suite,$$(call op,$$*)) $(CHECKS) \
     $$(call measure,$$(call op,$$*)) $$(call runtime,$$*.cu)
 	$(link)
 # - what has its own main
-$(B)/%.program: $(B)/%.o $(RUNTIME)
+$(B)/%.program: $(B)/%.o $$(call runtime,$$*.cu)
 	$(link)
 # - what fulfils a contract, with a program that times more of it: plots/<op>_steps.cu
 $(B)/%.steps: $(B)/%.o $$(B)/plots/$$(call op,$$*)_steps.o
 	$(link)
 # - the same for the chapters that `make parity` counts
 $(B)/%.counted: $(B)/%.o $$(call calls,$$(call op,$$*)) \
-    $(B)/tests/parity/counted.o $(RUNTIME)
+    $(B)/tests/parity/counted.o $$(call runtime,$$*.cu)
 	$(link)
 # - checks of something that is no contract
 $(B)/%.checks: $(B)/%.o $(CHECKS) $(HARNESS)/unmeasured.o \
@@ -539,7 +546,7 @@ progress:
 # changed. Their flags rebuild nothing else. nvcc's own default is C++17.
 export SRC FLAGS ARGS
 build_program = @BUILD='$(B)' NVCC='$(NVCC)' CXX='$(CXX)' STD='$(or $(STD),$1)' \
-  GOAL='$(or $(filter profile,$(GOALS)),program)' COMPILE='$(NVBASE) $(TARGET)' LINK='$(LDFLAGS) $(LDLIBS)' common/setup/program.sh $2
+  GOAL='$(or $(filter profile,$(GOALS)),program)' COMPILE='$(NVBASE) $(TARGET)' LINK='$(LDFLAGS) $(LDLIBS)' STAND_INS='$(if $(RUNTIME),$(STAND_INS))' MAKE='$(MAKE)' common/setup/program.sh $2
 WANTED := $(if $(filter run,$(GOALS)),$(call op,$(SRC)))
 run: LDLIBS := $(if $(filter gpu,$(BACKEND)),-lbenchmark) $(LDLIBS)
 run: $(foreach op,$(WANTED),$(call suite,$(op))) $(CHECKS) \
@@ -576,7 +583,7 @@ test-classroom:
 	@BACKEND=$(BACKEND) CLASSROOM=all PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m pytest tests/classroom tests/wrong.py tests/architectures.py tests/python/test_*_wrong.py
 
 ifeq ($(BACKEND),gpu)
-$(if $(LEFT_OUT),$(info Left out, because NCCL is not here: $(LEFT_OUT)))
+$(if $(LEFT_OUT),$(info Left out, because $(NOT_HERE) is not here: $(LEFT_OUT)))
 SOURCES := $(filter-out $(LEFT_OUT),$(SOURCES))
 # What is built of sources for a script, and source=built, as it is told.
 built = $(patsubst %.cu,$(B)/%$1,$2)

@@ -149,7 +149,7 @@ def found(place):
     paths = [path for path in ROOT.glob(place) if not path.match("*.exercise.cu")]
     left_out = [path for path in paths if toolchain.is_left_out(ROOT, BACKEND, path)]
     if left_out:
-        print("Left out, because NCCL is not here:", *(path.relative_to(ROOT) for path in left_out))
+        print("Left out, because the library that they call is not here:", *(path.relative_to(ROOT) for path in left_out))
     return frozenset(paths) - frozenset(left_out)
 
 

@@ -6,13 +6,14 @@
 #
 # make passes its variables: GOAL, what it was asked for; SRC, the sources; STD,
 # FLAGS for nvcc; ARGS for ./run; BUILD, NVCC, CXX, COMPILE and LINK, as for any
-# other program. Names may hold what a Makefile's rules could not, so what has
-# changed is found out here.
+# other program; STAND_INS, the libraries that are linked only with what calls
+# them, and MAKE, which builds those. Names may hold what a Makefile's rules could
+# not, so what has changed is found out here.
 set -u -o pipefail
 
 readonly ENDING=$1
 shift
-readonly PARTS=("$@")
+stand_ins=()
 
 fail() {
   printf '%s\n' "$*" | fold -s -w 80 >&2
@@ -74,7 +75,7 @@ executed, and on one make ARCH=sm_90 chooses."
     -std=* | --std=*) standard=() own+=("$flag") ;;
     -O* | --optimize*) optimise=() own+=("$flag") ;;
     -G | --device-debug) COMPILE=${COMPILE/-lineinfo/} own+=("$flag") ;;
-    -lcud* | -lcublas* | -lcufft* | -lcurand* | -lcusparse* | -lcusolver*)
+    -lcud* | -lcu[bfrsp]* | -lnpp* | -lnv[jrm]*)
       # Without a GPU they would not help; what is missing then, explain tells.
       [[ $BUILD == */cpu ]] || linked+=("$flag")
       ;;
@@ -114,13 +115,55 @@ is_current() {
   done
 }
 
+# What stands before a name that is missing, in the linker's words and the compiler's.
+readonly MISSED='undefined reference to .|undefined symbol: |(find|find library) -l|identifier "|fatal error: '
+# Says in a sentence what the compiler or the linker missed, as far as it is known.
+explain() {
+  [[ $BUILD == */cpu ]] || return
+  local pattern what
+  while read -r pattern what; do
+    if grep -qE "($MISSED)$pattern" "$1"; then
+      echo "The program $what."
+    fi
+  done <<'END' | fold -s -w 80 >&2
+main' has no main function; name the file with it in SRC, too
+cublasLt uses cuBLASLt, which needs a GPU; cublasGemmEx works without one
+cublasXt uses cuBLASXt, which needs several GPUs; <cublas_v2.h> works without one
+cublas[A-KM-WYZ] uses a call of cuBLAS that the executor does not have; <cublas_v2.h> there lists those it has
+cufft uses cuFFT, which needs a GPU; a transform of your own, as a kernel, works without one
+curand_kernel uses <curand_kernel.h>, which this toolkit lacks; pip's nvidia-curand has it, FLAGS=-Ifolder tells where
+curand[A-Z] uses a call of cuRAND that the executor does not have; <curand.h> there lists those it has
+cusparse uses cuSPARSE, which needs a GPU; a product of your own, as a kernel, works without one
+cusolver uses cuSOLVER, which needs a GPU; cublasStrsm works without one
+cudnn uses cuDNN, which needs a GPU; layers of your own, as kernels, work without one
+nccl uses a call of NCCL that the executor does not know
+nvrtc uses NVRTC, which compiles kernels while the program runs; nvcc must compile them here
+nvJitLink uses nvJitLink, which links kernels while the program runs; nvcc must compile them here
+npp uses NPP, which needs a GPU; filters of your own, as kernels, work without one
+nvjpeg uses nvJPEG, which needs a GPU; read the picture on the host
+nvml uses NVML, which asks a GPU's driver; cudaGetDeviceProperties works without one
+nvToolsExt uses NVTX's old library; <nvtx3/nvToolsExt.h> is a header and works
+cupti uses CUPTI, which watches a GPU; the executor counts by itself, see docs/counters.md
+cu([A-Z]|da\b) uses the CUDA driver API (cuInit, cuLaunchKernel), which the executor lacks
+cuda[A-Z] uses a call of the CUDA runtime that the executor does not know
+__cudaRegisterLinkedBinary uses device code that is linked from several files, which is not done here
+END
+}
+
 # compile_one <source> <object>
 compile_one() {
   local command=("$NVCC" "${compile[@]}" -MMD -MF "$2.from" -c "$1" -o "$2")
   is_current "$2" "${command[*]}" < <(dependencies "$2.from" 2>/dev/null) && return
   echo "nvcc  $1"
   rm -f "$2.made"
-  "${command[@]}" && printf '%s\n' "${command[*]}" >"$2.made"
+  if "${command[@]}" 2>"$2.log"; then
+    printf '%s\n' "${command[*]}" >"$2.made"
+    cat "$2.log" >&2
+  else
+    cat "$2.log" >&2
+    explain "$2.log"
+    return 1
+  fi
 }
 
 objects=()
@@ -133,31 +176,16 @@ done
 for job in "${jobs[@]}"; do wait "$job" || failed=1; done
 [[ -z ${failed-} ]] || exit 1
 
-# Says in a sentence what the linker missed, as far as it is known.
-explain() {
-  local pattern what
-  while read -r pattern what; do
-    if grep -qE "(undefined reference to .|undefined symbol: |(find|find library) -l)$pattern" "$1"; then
-      echo "The program $what."
-    fi
-  done <<'END'
-main' has no main function; name the file with it in SRC, too
-cublas uses cuBLAS, which needs a GPU
-cufft uses cuFFT, which needs a GPU
-curand uses cuRAND, which needs a GPU; <curand_kernel.h> works without one
-cusparse uses cuSPARSE, which needs a GPU
-cusolver uses cuSOLVER, which needs a GPU
-cudnn uses cuDNN, which needs a GPU
-nccl uses a call of NCCL that the executor does not know
-nvrtc uses NVRTC, which compiles kernels while the program runs; nvcc must compile them here
-npp uses NPP, which needs a GPU
-nvml uses NVML, which asks a GPU's driver
-nvToolsExt uses NVTX's old library; <nvtx3/nvToolsExt.h> is a header and works
-cu([A-Z]|da\b) uses the CUDA driver API (cuInit, cuLaunchKernel), which the executor lacks
-cuda[A-Z] uses a call of the CUDA runtime that the executor does not know
-__cudaRegisterLinkedBinary uses device code that is linked from several files, which is not done here
-END
-}
+# What the objects call of the libraries that the executor has stand-ins for.
+called=$(nm -u "${objects[@]}" 2>/dev/null)
+for library in ${STAND_INS-}; do
+  grep -qE " $library[A-Z]" <<<"$called" && stand_ins+=("$BUILD/lib$library.a")
+done
+if ((${#stand_ins[@]})); then # By a make of its own: it has none of the other's jobs.
+  MAKEFLAGS=$(sed -E 's/ ?(-j[0-9]*|--jobserver[^ ]*)//g' <<<"${MAKEFLAGS-}") \
+    "$MAKE" "${stand_ins[@]}" || exit 1
+fi
+readonly PARTS=("${stand_ins[@]}" "$@")
 
 command=("$CXX" "${objects[@]}" "${PARTS[@]}" "${linked[@]}" "${link[@]}" -o "$program")
 if ! is_current "$program" "${command[*]}" < <(printf '%s\n' "${objects[@]}" "${PARTS[@]}"); then
@@ -165,7 +193,7 @@ if ! is_current "$program" "${command[*]}" < <(printf '%s\n' "${objects[@]}" "${
   rm -f "$program.made"
   if ! "${command[@]}" 2>"$folder/link.log"; then
     cat "$folder/link.log" >&2
-    [[ $BUILD != */cpu ]] || explain "$folder/link.log" | fold -s -w 80 >&2
+    explain "$folder/link.log"
     exit 1
   fi
   printf '%s\n' "${command[*]}" >"$program.made"

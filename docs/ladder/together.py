@@ -12,6 +12,7 @@ from ladder import toolchain
 AT_MOST = 30  # Files in one: several are compiled at once.
 FOLDER = "build/together"
 TASKS = "common/classroom/tasks"
+OPTIONAL = "<curand_kernel.h>"  # Not in all packages of the toolkit: who includes it asks for it.
 CHOICE = "KERNEL"  # The environment says with this which file a program is to run.
 NAMESPACE = re.compile(r"\bfile_\d+::")
 MAIN = [("int", "main", "")]
@@ -60,8 +61,10 @@ def declarations(root, path):
 
 def text(root, files):
     """A file that compiles them all."""
-    lines = [f"#include {header}" for header in
-             dict.fromkeys(h for path in files for h in headers(root, path))]
+    wanted = dict.fromkeys(h for path in files for h in headers(root, path))
+    lines = [f"#include {header}" for header in wanted if header != OPTIONAL]
+    if OPTIONAL in wanted:
+        lines += [f"#if __has_include({OPTIONAL})", f"#include {OPTIONAL}", "#endif"]
     for number, path in enumerate(files):
         declared = declarations(root, path)
         # A stream's type is global: through it a call would find the contract's, too.

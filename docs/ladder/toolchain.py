@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import functools
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -60,9 +61,19 @@ def has_nccl(root):
     return bool(subprocess.run([root / "common/setup/nccl.sh"], stdout=subprocess.PIPE, text=True).stdout.strip())
 
 
+@functools.cache
+def has_library(root, name):
+    """The same of one that comes with the toolkit, but not with all packages of it."""
+    found = re.search(r"^CUDA \?= (.*)", (root / ".toolchain/gpu.mk").read_text(), re.M)
+    return pathlib.Path(root, os.environ.get("CUDA") or found[1], "lib64", f"lib{name}.so").exists()
+
+
 def is_left_out(root, backend, path):
-    """What includes NCCL's header, where GPUs have no NCCL: the Makefile leaves it out, too."""
-    return backend == "gpu" and "\n#include <nccl.h>\n" in path.read_text() and not has_nccl(root)
+    """What includes a library's header, where GPUs lack the library: the Makefile leaves it out, too."""
+    if backend != "gpu":
+        return False
+    wanted = re.findall(r"^#include <(nccl|cublas|curand)(?:_v2)?\.h>$", path.read_text(), re.M)
+    return not all(has_nccl(root) if name == "nccl" else has_library(root, name) for name in wanted)
 
 
 def folder(backend):

@@ -17,7 +17,7 @@ MOST_LINES, MOST_COLUMNS = 80, 80
 AIM_OF_CHANGE, MOST_CHANGE = 25, 40
 
 # The executor's folders: a file includes only those of its own and of earlier ones.
-LAYERS = ("core", "memory", "observe", "isa", "decode", "machine", "runtime", "nccl")
+LAYERS = ("core", "memory", "observe", "isa", "decode", "machine", "runtime", "library", "nccl", "cublas", "curand")
 SETTINGS = "core/settings.cpp"
 
 LABEL = re.compile(r"^// ([A-Z]\w*): +(.*(?:\n//  +.*)*)", re.M)

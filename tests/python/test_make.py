@@ -249,15 +249,40 @@ class ProgramTest(unittest.TestCase):
 
     def test_what_cannot_be_linked_is_explained(self):
         (self.folder / "twice.cpp").write_text(
-            "extern \"C\" int cublasCreate_v2(void**);\n"
+            "extern \"C\" int cufftDestroy(int);\n"
             "extern \"C\" int cuInit(unsigned);\n"
-            "int main() { return cublasCreate_v2(nullptr) + cuInit(0); }\n")
-        status, said = self.program("FLAGS=-lcublas", sources=("twice.cpp",))
+            "int main() { return cufftDestroy(0) + cuInit(0); }\n")
+        status, said = self.program("FLAGS=-lcufft", sources=("twice.cpp",))
         self.assertNotEqual(status, 0)
-        self.assertIn("The program uses cuBLAS, which needs a GPU.", said)
+        self.assertIn("The program uses cuFFT, which needs a GPU", said)
         self.assertIn("The program uses the CUDA driver API", said)
         (self.folder / "twice.cpp").write_text("int twice(int x) { return 2 * x; }\n")
         self.assertIn("The program has no main function", self.program(sources=("twice.cpp",))[1])
+
+    def test_each_library_that_is_missing_is_named(self):
+        for call, name in (
+                ("cublasZgemm_v2", "a call of cuBLAS that"), ("cublasLtMatmul", "cuBLASLt,"), ("cublasXtSgemm", "cuBLASXt,"),
+                ("curandGetScrambleConstants64", "a call of cuRAND that"), ("cusparseSpMV", "cuSPARSE,"),
+                ("cusolverDnSgetrf", "cuSOLVER,"), ("cudnnCreate", "cuDNN,"), ("nvrtcCompileProgram", "NVRTC,"),
+                ("nppiAdd_8u_C1RSfs", "NPP,"), ("nvjpegCreate", "nvJPEG,"), ("nvmlInit_v2", "NVML,"),
+                ("nvJitLinkAddData", "nvJitLink,"), ("cuptiSubscribe", "CUPTI,"), ("cuLaunchKernel", "the CUDA driver API"),
+                ("cudaNoSuchCall", "a call of the CUDA runtime that")):
+            (self.folder / "twice.cpp").write_text(f"extern \"C\" int {call}();\nint main() {{ return {call}(); }}\n")
+            status, said = self.program(sources=("twice.cpp",))
+            self.assertNotEqual(status, 0, call)
+            self.assertIn(f"The program uses {name}", said, call)
+
+    def test_a_library_is_linked_with_what_calls_it(self):
+        (self.folder / "twice.cpp").write_text(
+            "#include <cublas_v2.h>\n#include <curand.h>\n"
+            "int main() {\n  cublasHandle_t blas;\n  curandGenerator_t random;\n"
+            "  return cublasCreate(&blas) + curandCreateGenerator(&random, CURAND_RNG_PSEUDO_DEFAULT);\n}\n")
+        status, said = self.program("FLAGS=-lcublas -lcurand", sources=("twice.cpp",))
+        self.assertEqual(status, 0, said)
+        (self.folder / "one.cu").write_text("#include <cublas_v2.h>\nint main() { return cublasZgemm(0); }\n")
+        status, said = self.program(sources=("one.cu",))
+        self.assertNotEqual(status, 0)
+        self.assertIn("uses a call of cuBLAS that the executor does not have", said)
 
     def test_flags_that_make_no_sense(self):
         for flag, why in (("-rdc=true", "linked from several files"), ("-arch=sm_80", "leave -arch=sm_80 out")):

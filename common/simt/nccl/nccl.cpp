@@ -9,6 +9,7 @@
 #include <set>
 
 #include "common/simt/core/device.h"
+#include "common/simt/library/library.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/nccl/clique.h"
 #include "common/simt/nccl/reduce.h"
@@ -64,18 +65,6 @@ ncclResult_t answer(Body body, const char* call = __builtin_FUNCTION()) {
     result = refuse(call, {ncclUnhandledCudaError, cudaGetErrorName(error)});
   return result;
 }
-
-// While it lives, another device is current.
-class OnDevice {
- public:
-  explicit OnDevice(int device) { set_current_device(device); }
-  ~OnDevice() { set_current_device(before_); }
-  OnDevice(const OnDevice&) = delete;
-  OnDevice& operator=(const OnDevice&) = delete;
-
- private:
-  const int before_ = current_device();
-};
 
 // ---- Communicators ---------------------------------------------------------
 
@@ -374,7 +363,7 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
     }
     const ncclUniqueId id = new_id();
     for (int rank = 0; rank < count; ++rank) {
-      const OnDevice there(devices ? devices[rank] : rank);
+      const simt::OnDevice there(devices ? devices[rank] : rank);
       comms[rank] = join(count, id, rank);
     }
   });
