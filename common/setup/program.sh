@@ -179,7 +179,7 @@ for job in "${jobs[@]}"; do wait "$job" || failed=1; done
 # What the objects call of the libraries that the executor has stand-ins for.
 called=$(nm -u "${objects[@]}" 2>/dev/null)
 for library in ${STAND_INS-}; do
-  grep -qE " $library[A-Z]" <<<"$called" && stand_ins+=("$BUILD/lib$library.a")
+  grep -qE " ${library}[A-Z]" <<<"$called" && stand_ins+=("$BUILD/lib$library.a")
 done
 if ((${#stand_ins[@]})); then # By a make of its own: it has none of the other's jobs.
   MAKEFLAGS=$(sed -E 's/ ?(-j[0-9]*|--jobserver[^ ]*)//g' <<<"${MAKEFLAGS-}") \

@@ -104,13 +104,26 @@ class Mrg32k3a {
     second_ = {second_[1], second_[2], other};
     return one > other ? one - other : one - other + kFirst;
   }
-  void skip(uint64_t count) { advance(count, 0); }
-  void skip_sequence() { advance(1, 76); }
+  void skip(uint64_t count) {
+    advance(first_, kFirstStep, kFirst, count);
+    advance(second_, kSecondStep, kSecond, count);
+  }
+  // 2^76 numbers further on.
+  void skip_sequence() {
+    static const Table first = doubled(kFirstStep, kFirst, 76);
+    static const Table second = doubled(kSecondStep, kSecond, 76);
+    first_ = times(first, first_, kFirst);
+    second_ = times(second, second_, kSecond);
+  }
 
  private:
   using Numbers = std::array<uint64_t, 3>;
   using Table = std::array<Numbers, 3>;
   static constexpr uint64_t kFirst = 4294967087, kSecond = 4294944443;
+  static constexpr Table kFirstStep = {
+      {{0, 1, 0}, {0, 0, 1}, {kFirst - 810728, 1403580, 0}}};
+  static constexpr Table kSecondStep = {
+      {{0, 1, 0}, {0, 0, 1}, {kSecond - 1370589, 0, 527612}}};
 
   static Numbers times(const Table& table, const Numbers& x, uint64_t prime) {
     Numbers sum = {};
@@ -128,18 +141,13 @@ class Mrg32k3a {
               (product[row][column] + a[row][k] * b[k][column] % prime) % prime;
     return product;
   }
-  static void advance(Numbers& x, Table power, uint64_t prime, uint64_t count,
-                      int doublings) {
-    for (int k = 0; k < doublings; ++k) power = times(power, power, prime);
-    for (; count != 0; count >>= 1, power = times(power, power, prime))
-      if (count & 1) x = times(power, x, prime);
+  static Table doubled(Table step, uint64_t prime, int doublings) {
+    for (int k = 0; k < doublings; ++k) step = times(step, step, prime);
+    return step;
   }
-  // count * 2^doublings numbers further on.
-  void advance(uint64_t count, int doublings) {
-    advance(first_, {{{0, 1, 0}, {0, 0, 1}, {kFirst - 810728, 1403580, 0}}},
-            kFirst, count, doublings);
-    advance(second_, {{{0, 1, 0}, {0, 0, 1}, {kSecond - 1370589, 0, 527612}}},
-            kSecond, count, doublings);
+  static void advance(Numbers& x, Table step, uint64_t prime, uint64_t count) {
+    for (; count != 0; count >>= 1, step = times(step, step, prime))
+      if (count & 1) x = times(step, x, prime);
   }
 
   Numbers first_ = {12345, 12345, 12345}, second_ = first_;
