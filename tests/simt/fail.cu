@@ -442,12 +442,7 @@ __global__ void host_wait_kernel(volatile int* flag) {
 
 __global__ void plain_kernel(int* p) { p[0] = 1; }
 
-// ---- Copies and barriers in shared memory
-// ------------------------------------
-
-__device__ unsigned shared_address(const void* p) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(p));
-}
+// ---- Copies and barriers in shared memory ----
 
 // Takes `taken` of 16 bytes, from `skip` bytes behind where a copy may begin.
 __global__ void copy_kernel(const char* p, int skip, int taken) {

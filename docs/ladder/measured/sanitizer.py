@@ -78,7 +78,7 @@ def commands(done):
         ending = ".program" if path.parent.name == "programs" else ".run"
         target = "build/gpu" / path.relative_to(ROOT).with_suffix(ending)
         binaries[path.relative_to(ROOT).as_posix()] = (
-            [str(target)] + ([] if ending == ".program" else ["--exit", "--abort-after=1"]))
+            [str(target)] + ([] if ending == ".program" else ["--dt-exit", "--dt-abort-after=1"]))
     if binaries:
         make(f"-j{os.cpu_count()}", *(command[0] for command in binaries.values()))
     return binaries
