@@ -144,6 +144,7 @@ nvjpeg uses nvJPEG, which needs a GPU; read the picture on the host
 nvml uses NVML, which asks a GPU's driver; cudaGetDeviceProperties works without one
 nvToolsExt uses NVTX's old library; <nvtx3/nvToolsExt.h> is a header and works
 cupti uses CUPTI, which watches a GPU; the executor counts by itself, see docs/counters.md
+omp_ uses OpenMP, for which the host's compiler wants FLAGS="-Xcompiler -fopenmp"
 cu([A-Z]|da\b) uses the CUDA driver API (cuInit, cuLaunchKernel), which the executor lacks
 cuda[A-Z] uses a call of the CUDA runtime that the executor does not know
 __cudaRegisterLinkedBinary uses device code that is linked from several files, which is not done here

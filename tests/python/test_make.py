@@ -266,6 +266,7 @@ class ProgramTest(unittest.TestCase):
                 ("cusolverDnSgetrf", "cuSOLVER,"), ("cudnnCreate", "cuDNN,"), ("nvrtcCompileProgram", "NVRTC,"),
                 ("nppiAdd_8u_C1RSfs", "NPP,"), ("nvjpegCreate", "nvJPEG,"), ("nvmlInit_v2", "NVML,"),
                 ("nvJitLinkAddData", "nvJitLink,"), ("cuptiSubscribe", "CUPTI,"), ("cuLaunchKernel", "the CUDA driver API"),
+                ("omp_get_thread_num", "OpenMP,"),
                 ("cudaNoSuchCall", "a call of the CUDA runtime that")):
             (self.folder / "twice.cpp").write_text(f"extern \"C\" int {call}();\nint main() {{ return {call}(); }}\n")
             status, said = self.program(sources=("twice.cpp",))

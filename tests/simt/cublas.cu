@@ -13,6 +13,11 @@
 #include "tests/simt/child.h"
 #include "tests/simt/expect.h"
 
+// CUDA's samples declare what they make of cuBLAS's errors if these are there.
+#if !defined(CUBLAS_V2_H_) || !defined(CUBLAS_API_H_)
+#error "cublas_v2.h lacks a guard of NVIDIA's"
+#endif
+
 namespace {
 
 using expect::Copy;

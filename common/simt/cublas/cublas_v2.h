@@ -4,6 +4,8 @@
 // Matrices lie column by column. `ld` is how far apart columns begin, `step`
 // how far apart a vector's elements lie: below zero, the last one comes first.
 #pragma once
+#define CUBLAS_V2_H_  // By NVIDIA's guards others know whether cuBLAS is there.
+#define CUBLAS_API_H_
 #include <cuComplex.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -2,6 +2,7 @@
 #include "common/simt/isa/mbarrier.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "common/simt/core/block.h"
 #include "common/simt/core/finding.h"
@@ -85,14 +86,6 @@ Access barriers(Warp& warp, const Instruction& ins, uint32_t mask, Use use) {
   return a;
 }
 
-// f(lane, barriers) for all lanes.
-template <class F>
-void each_barrier(Warp& warp, const Instruction& ins, uint32_t mask, Use use,
-                  F f) {
-  const Access a = barriers(warp, ins, mask, use);
-  for (uint32_t rest = a.mask; rest; rest &= rest - 1) f(first_lane(rest), a);
-}
-
 void write(Warp& warp, const Access& a, int lane, Word word) {
   *a.at<uint64_t>(lane) = word.bits();
   warp.block->quiet = false;
@@ -162,11 +155,13 @@ void arrive(Warp& warp, const Instruction& ins, uint32_t mask) {
 template <int sign>
 void count_bytes(Warp& warp, const Instruction& ins, uint32_t mask) {
   const uint32_t* bytes = lanes<uint32_t>(warp, ins.source(0));
-  each_barrier(warp, ins, mask, Use::kAtomic, [&](int l, const Access& a) {
+  const Access a = barriers(warp, ins, mask, Use::kAtomic);
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
     Word word = word_at(a, l);
     announce(warp, ins, l, word, int64_t{sign} * bytes[l]);
     update(warp, a, l, word);
-  });
+  }
 }
 
 // ---- What arrives by itself ----------------------------------------------
@@ -263,14 +258,22 @@ void wait(Warp& warp, const Instruction& ins, uint32_t mask) {
 
 void init(Warp& warp, const Instruction& ins, uint32_t mask) {
   const uint32_t* count = lanes<uint32_t>(warp, ins.source(0));
-  each_barrier(warp, ins, mask, Use::kStore, [&](int l, const Access& a) {
+  uint8_t words[kLanes * kMatrixBytes];
+  Access a = find_barriers(warp, ins, mask, Use::kStore);
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
     if (count[l] == 0 || count[l] > Word::kMost)
       fault(warp, ins, l, "bad barrier",
             "an mbarrier is for 1 to " + std::to_string(Word::kMost) +
                 " arrivals, not " + std::to_string(count[l]),
             kLaunchFailure);
-    write(warp, a, l, Word(count[l], false));
-  });
+    const uint64_t bits = Word(count[l], false).bits();
+    std::memcpy(words + l * kMatrixBytes, &bits, sizeof bits);
+  }
+  a.staged = words;  // Who stores what is there already does no harm.
+  observe::mbarrier(warp, ins, a);
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1)
+    write(warp, a, first_lane(rest), Word(count[first_lane(rest)], false));
 }
 
 // Whether others are done with it is not looked at: cuda::pipeline counts them

@@ -479,7 +479,9 @@ void Checker::against_word(Mine& mine, const Word& word, uint64_t at,
     if (other.time < mine.horizon || !(other.bytes & touch.bytes)) continue;
     const Event* event = tables_->log.find(other.time);
     if (!event || may_meet(mine, *event)) continue;
-    if (waited(mine, word, *event, other.time)) continue;
+    if (waited(mine, word, *event, other.time) ||
+        counted(mine, word, *event, other.time, touch.lane))
+      continue;
     Conflict conflict;
     const uint64_t address =
         at / 4 * 4 + std::countr_zero<unsigned>(other.bytes & touch.bytes);
@@ -501,6 +503,29 @@ bool Checker::waited(const Mine& mine, const Word& word, const Event& event,
     if (load.time > time && e && e->block == mine.block.number &&
         e->warp == mine.warp.index &&
         static_cast<Strength>(e->strength) == Strength::kStrong)
+      return true;
+  }
+  return false;
+}
+
+// A plain store to a counter by who has learned from it that others have
+// counted: its block's atomic came behind theirs, and is ordered before the
+// store. So the last of all blocks sets it to zero. Whether the store depends
+// on what the atomic answered is not looked at.
+bool Checker::counted(const Mine& mine, const Word& word, const Event& event,
+                      Time time, int lane) const {
+  const auto is_strong = [](const Event& e) {
+    return static_cast<Strength>(e.strength) == Strength::kStrong && e.stores;
+  };
+  const Lesson lesson = mine.order.lessons(1u << lane);
+  if (!mine.stores || !is_strong(event) || time >= lesson.of(event.block))
+    return false;
+  for (int k = Word::kStrongStore; k < Word::kLoad; ++k) {
+    const Touch own = word.at(k);
+    const Event* e = tables_->log.find(own.time);
+    if (own.time > time && e && e->block == mine.block.number &&
+        instruction(e->site).statement->name() == "atom" &&
+        ordered(mine, *e, own.time, lane, own.lane))
       return true;
   }
   return false;

@@ -130,6 +130,8 @@ class Checker {
   bool may_meet(const Mine& mine, const Event& event) const;
   bool waited(const Mine& mine, const Word& word, const Event& event,
               Time time) const;
+  bool counted(const Mine& mine, const Word& word, const Event& event,
+               Time time, int lane) const;
   bool stores_same(const Mine& mine, int lane, int other) const;
   bool copies_same(const Mine& mine, int lane, int other) const;
   void check_copy(const AsyncCopy& copy, const Access& a, uint32_t mask,
