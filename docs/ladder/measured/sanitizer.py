@@ -98,6 +98,20 @@ def newest(root):
     return records.opened(files[-1])
 
 
+def tools_that_find(root, name, report):
+    """Those of compute-sanitizer, as a cell: whoever adds a program may have no GPU."""
+    again = "`PYTHONPATH=docs python3 -m ladder.measured.sanitizer` on a machine with a GPU"
+    seen = report["programs"].get(name)
+    if not seen:
+        records.missing.append(f"compute-sanitizer was not run on {name}: run {again}")
+        return "(not run yet)"
+    records.note_stale(seen["tie"], tie(root, name),
+                       f"compute-sanitizer was run on an earlier {name}: run {again}")
+    tools = [t for t in TOOLS if seen[t] and seen[t] != "never ends"]
+    ends = any(seen[t] == "never ends" for t in TOOLS)
+    return ", ".join(tools) or ("(never ends)" if ends else "-")
+
+
 def who_finds_what(root):
     """Header and rows: each wrong program, the executor's word, the tools'."""
     report = newest(root)
@@ -106,20 +120,10 @@ def who_finds_what(root):
         if path.name.endswith(".fixed.cu"):
             continue
         name = path.relative_to(root).as_posix()
-        seen = report["programs"].get(name)
-        if not seen:
-            raise ValueError(f"compute-sanitizer was not run on {name}: run "
-                             "`PYTHONPATH=docs python3 -m ladder.measured.sanitizer` on a machine with a GPU")
-        records.note_stale(seen["tie"], tie(root, name),
-                           f"compute-sanitizer was run on an earlier {name}: "
-                           "`PYTHONPATH=docs python3 -m ladder.measured.sanitizer` runs it anew")
         finds = FINDS.search(path.read_text())
         if not finds:
             raise ValueError(f"{name} does not say '// finds: ...'")
-        tools = [t for t in TOOLS if seen[t] and seen[t] != "never ends"]
-        ends = any(seen[t] == "never ends" for t in TOOLS)
-        rows.append([f"`{path.stem}`", finds[1],
-                     ", ".join(tools) or ("(never ends)" if ends else "-")])
+        rows.append([f"`{path.stem}`", finds[1], tools_that_find(root, name, report)])
     caption = (f"*{report['gpu']}, {report['tool']}, {report['date']}, commit "
                f"{report['commit']}.*")
     return ["program", "the executor says", "compute-sanitizer's tools"], rows, caption
