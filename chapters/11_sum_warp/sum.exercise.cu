@@ -25,7 +25,7 @@ __device__ float take(Word* words, int count) {
   // <<<
 
   float sum = 0.f;
-  for (const Word& word : mine) sum += word.sum;
+  for (const Word& word : mine) sum += word.part;
   return sum;
 }
 

@@ -26,7 +26,7 @@ inline int64_t blocks_for(int64_t packs) {
 }
 
 struct alignas(8) Word {
-  float sum;
+  float part;
   unsigned is_there;
 };
 // Both halves travel together, and nothing else is ordered by them.
