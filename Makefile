@@ -184,7 +184,7 @@ RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
 NCCL     := $(STAND_INS:%=common/simt/%)  # Where their headers are: real ones are no use here.
 # Few files call a library, and the others do not wait until what stands in for it is compiled.
-wants = $(foreach l,$(STAND_INS),$(if $(shell grep -s '^#include <$l\(_v2\)\?\.h>' $1),$(B)/lib$l.a))
+wants = $(patsubst %,$(B)/lib%.a,$(sort $(shell sed -nE 's/^#include <($(subst $(space),|,$(STAND_INS)))(_v2)?\.h>.*/\1/p' $1 2>&-)))
 LAUNCHES := kernels profile
 measure   = $(calls) $(HARNESS)/counters.o $(SHOW)
 endif

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <string>
 
 #include "common/simt/cublas/cublas_v2.h"
+#include "common/simt/library/answers.h"
 #include "common/simt/library/library.h"
-#include "common/simt/runtime/runtime.h"
 
 struct cublasContext {
   int device = simt::current_device();
@@ -19,16 +18,6 @@ struct cublasContext {
 
 namespace simt::cublas {
 
-// A call that cuBLAS refuses: what it answers, and the reason in a sentence.
-struct Wrong {
-  cublasStatus_t status;
-  std::string why;
-};
-
-template <class... Part>
-void require_status(bool holds, cublasStatus_t otherwise, const Part&... why) {
-  if (!holds) throw Wrong{otherwise, text(why...)};
-}
 template <class... Part>
 void require_value(bool holds, const Part&... why) {
   require_status(holds, CUBLAS_STATUS_INVALID_VALUE, why...);
@@ -40,18 +29,10 @@ cublasContext& get(cublasHandle_t handle);
 template <class Body>
 cublasStatus_t answer(Body body, const char* call = __builtin_FUNCTION()) {
   cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-  const cudaError_t error = simt::answer(
-      [&] {
-        try {
-          body();
-        } catch (const Wrong& wrong) {
-          status = wrong.status;
-          complain(call,
-                   text(wrong.why, " (", cublasGetStatusName(status), ')'));
-        }
-      },
-      call);
-  switch (error) {
+  const auto tell = [&](const auto& wrong) {
+    complain(call, text(wrong.why, " (", cublasGetStatusName(status), ')'));
+  };
+  switch (simt::answer(refusing(status, body, tell), call)) {
     case cudaSuccess:
       return status;
     case cudaErrorNotSupported:

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "common/simt/curand/numbers.h"
+#include "common/simt/library/answers.h"
 #include "common/simt/library/library.h"
-#include "common/simt/runtime/runtime.h"
 
 // Work that is queued keeps the numbers that it was issued with.
 struct curandGenerator_st {
@@ -23,30 +23,13 @@ struct curandGenerator_st {
 namespace simt::curand {
 namespace {
 
-struct Wrong {
-  curandStatus_t status;
-  std::string why;
-};
-
-template <class... Part>
-void require_status(bool holds, curandStatus_t otherwise, const Part&... why) {
-  if (!holds) throw Wrong{otherwise, text(why...)};
-}
-
 template <class Body>
 curandStatus_t answer(Body body, const char* call = __builtin_FUNCTION()) {
   curandStatus_t status = CURAND_STATUS_SUCCESS;
-  const cudaError_t error = simt::answer(
-      [&] {
-        try {
-          body();
-        } catch (const Wrong& wrong) {
-          status = wrong.status;
-          complain(call,
-                   text(wrong.why, " (curandStatus_t ", int(status), ')'));
-        }
-      },
-      call);
+  const auto tell = [&](const auto& wrong) {
+    complain(call, text(wrong.why, " (curandStatus_t ", int(status), ')'));
+  };
+  const cudaError_t error = simt::answer(refusing(status, body, tell), call);
   if (error == cudaErrorNotSupported) return CURAND_STATUS_INTERNAL_ERROR;
   return error == cudaSuccess ? status : CURAND_STATUS_LAUNCH_FAILURE;
 }
@@ -201,6 +184,7 @@ void require_ordering(curandOrdering_t ordering) {
 }  // namespace simt::curand
 
 using namespace simt::curand;
+using simt::require_status;
 
 extern "C" {
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "common/simt/core/device.h"
+#include "common/simt/library/answers.h"
 #include "common/simt/library/library.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/nccl/clique.h"
@@ -28,39 +29,22 @@ namespace {
 
 // ---- Answers ---------------------------------------------------------------
 
-struct Wrong {
-  ncclResult_t code;
-  std::string why;
-};
-
-template <class... Part>
-void require_nccl(bool holds, ncclResult_t otherwise, const Part&... why) {
-  if (!holds) throw Wrong{otherwise, text(why...)};
-}
-
 // What was last wrong; a caller may keep the pointer, so none is ever freed.
 std::atomic<const char*> last_words{""};
 
-ncclResult_t refuse(const char* call, const Wrong& wrong) {
+ncclResult_t refuse(const char* call, const Wrong<ncclResult_t>& wrong) {
   const std::string words =
-      text(wrong.why, " (", ncclGetErrorString(wrong.code), ")");
+      text(wrong.why, " (", ncclGetErrorString(wrong.status), ")");
   complain(call, words);
   last_words = (new std::string(text(call, ": ", words)))->c_str();
-  return wrong.code;
+  return wrong.status;
 }
 
 template <class Body>
 ncclResult_t answer(Body body, const char* call = __builtin_FUNCTION()) {
   ncclResult_t result = ncclSuccess;
-  const cudaError_t error = answer_always(
-      [&] {
-        try {
-          body();
-        } catch (const Wrong& wrong) {
-          result = refuse(call, wrong);
-        }
-      },
-      call);
+  const auto tell = [&](const auto& wrong) { refuse(call, wrong); };
+  const cudaError_t error = answer_always(refusing(result, body, tell), call);
   if (error != cudaSuccess)
     result = refuse(call, {ncclUnhandledCudaError, cudaGetErrorName(error)});
   return result;
@@ -82,10 +66,10 @@ Everything& everything() {
 }
 
 ncclComm& get(ncclComm_t comm) {
-  require_nccl(comm != nullptr, ncclInvalidArgument, "comm is null");
+  require_status(comm != nullptr, ncclInvalidArgument, "comm is null");
   const std::lock_guard lock(everything().mutex);
-  require_nccl(everything().comms.contains(comm), ncclInvalidArgument, comm,
-               " is no communicator, or one that was destroyed");
+  require_status(everything().comms.contains(comm), ncclInvalidArgument, comm,
+                 " is no communicator, or one that was destroyed");
   return *comm;
 }
 
@@ -103,8 +87,8 @@ ncclUniqueId new_id() {
 std::string name_in(const ncclUniqueId& id) {
   const char* const end = std::find(id.internal, std::end(id.internal), 0);
   const std::string name(id.internal, end);
-  require_nccl(name.starts_with(kMark) && end != std::end(id.internal),
-               ncclInvalidArgument, "the id is none of ncclGetUniqueId's");
+  require_status(name.starts_with(kMark) && end != std::end(id.internal),
+                 ncclInvalidArgument, "the id is none of ncclGetUniqueId's");
   return name;
 }
 
@@ -118,18 +102,19 @@ std::shared_ptr<Clique> clique_of(const ncclUniqueId& id, int size) {
   auto& clique = everything().cliques[name];
   if (!clique) clique = std::make_shared<Clique>(size, name, !is_own(name));
   const auto found = clique;
-  require_nccl(found->size() == size, ncclInvalidArgument, "a rank says that ",
-               size, " ranks meet, and another one ", found->size());
+  require_status(found->size() == size, ncclInvalidArgument,
+                 "a rank says that ", size, " ranks meet, and another one ",
+                 found->size());
   return found;
 }
 
 // The rank is there, and others may not be yet.
 ncclComm_t join(int size, const ncclUniqueId& id, int rank) {
-  require_nccl(size >= 1 && rank >= 0 && rank < size, ncclInvalidArgument,
-               "rank ", rank, " of ", size);
+  require_status(size >= 1 && rank >= 0 && rank < size, ncclInvalidArgument,
+                 "rank ", rank, " of ", size);
   auto clique = clique_of(id, size);
-  require_nccl(clique->join(rank, current_device()), ncclInvalidUsage, "rank ",
-               rank, " is there already");
+  require_status(clique->join(rank, current_device()), ncclInvalidUsage,
+                 "rank ", rank, " is there already");
   const auto comm = new ncclComm{std::move(clique), rank, current_device()};
   const std::lock_guard lock(everything().mutex);
   everything().comms.insert(comm);
@@ -151,11 +136,11 @@ void gather(const ncclComm& comm) {
   };
   const bool decided = clique.is_elsewhere() || await(is_decided) ||
                        clique.wait_for_processes(is_decided);
-  require_nccl(decided, ncclSystemError, "waits in vain for ",
-               clique.missing());
+  require_status(decided, ncclSystemError, "waits in vain for ",
+                 clique.missing());
   if (!clique.is_complete()) clique.meet_elsewhere(comm.rank);
-  require_nccl(!clique.has_duplicates(), ncclInvalidUsage,
-               "two ranks have the same device");
+  require_status(!clique.has_duplicates(), ncclInvalidUsage,
+                 "two ranks have the same device");
 }
 
 // ---- Groups ----------------------------------------------------------------
@@ -196,9 +181,9 @@ void enqueue(const Issued& one, std::function<void(ncclComm&)> body) {
   ncclComm* const comm = one.comm;
   const OnDevice there(comm->device);
   const int device = queue_of(one.stream).device;
-  require_nccl(device == comm->device, ncclUnhandledCudaError, "rank ",
-               comm->rank, " has device ", comm->device,
-               ", and the stream is device ", device, "'s");
+  require_status(device == comm->device, ncclUnhandledCudaError, "rank ",
+                 comm->rank, " has device ", comm->device,
+                 ", and the stream is device ", device, "'s");
   issue(one.stream, {cudaGraphNodeTypeHost, [=] {
                        try {
                          body(*comm);
@@ -232,13 +217,15 @@ void require_range(const char* name, const void* pointer, size_t bytes,
   if (bytes == 0) return;
   const auto address = reinterpret_cast<uint64_t>(pointer);
   const auto found = allocations().find(address);
-  require_nccl(found && !found->freed && bytes <= found->end - address,
-               ncclInvalidArgument, name, ": ", bytes, " bytes from ", pointer,
-               " on are not all in an array of the device; they begin at ",
-               allocations().describe(address));
-  require_nccl(!found->is_device_only() || found->device == comm.device,
-               ncclInvalidArgument, name, ": rank ", comm.rank, " has device ",
-               comm.device, ", and this is ", allocations().describe(address));
+  require_status(found && !found->freed && bytes <= found->end - address,
+                 ncclInvalidArgument, name, ": ", bytes, " bytes from ",
+                 pointer,
+                 " on are not all in an array of the device; they begin at ",
+                 allocations().describe(address));
+  require_status(!found->is_device_only() || found->device == comm.device,
+                 ncclInvalidArgument, name, ": rank ", comm.rank,
+                 " has device ", comm.device, ", and this is ",
+                 allocations().describe(address));
 }
 
 // The bytes that the rank's call reads and writes.
@@ -257,13 +244,14 @@ void require_arrays(const ncclComm& comm, const Call& call) {
 
 void require_call(const ncclComm& comm, const Call& call) {
   const int size = comm.clique->size();
-  require_nccl(call.type >= 0 && call.type < ncclNumTypes, ncclInvalidArgument,
-               "type ", int(call.type), " is none of NCCL's");
-  require_nccl(call.op >= 0 && call.op < ncclNumOps, ncclInvalidArgument,
-               "operation ", int(call.op), " is none of NCCL's");
-  require_nccl(call.root >= 0 && call.root < size, ncclInvalidArgument,
-               call.is_between_two() ? "peer " : "root ", call.root, " of ",
-               size, " ranks");
+  require_status(call.type >= 0 && call.type < ncclNumTypes,
+                 ncclInvalidArgument, "type ", int(call.type),
+                 " is none of NCCL's");
+  require_status(call.op >= 0 && call.op < ncclNumOps, ncclInvalidArgument,
+                 "operation ", int(call.op), " is none of NCCL's");
+  require_status(call.root >= 0 && call.root < size, ncclInvalidArgument,
+                 call.is_between_two() ? "peer " : "root ", call.root, " of ",
+                 size, " ranks");
   require_arrays(comm, call);
 }
 
@@ -278,7 +266,7 @@ ncclResult_t call(Call wanted, ncclComm_t handle, cudaStream_t stream) {
         if (!wanted.is_between_two() && !is_capturing(stream)) {
           one.meeting = comm.clique->announce(wanted, comm.calls++, in_group);
           const std::string wrong = comm.clique->wrong_with(*one.meeting);
-          require_nccl(wrong.empty(), ncclInvalidUsage, wrong);
+          require_status(wrong.empty(), ncclInvalidUsage, wrong);
         }
         if (in_group)
           group.calls.push_back(one);
@@ -301,12 +289,13 @@ void end_group() {
 }  // namespace simt::nccl
 
 using namespace simt::nccl;
+using simt::require_status;
 
 extern "C" {
 
 ncclResult_t ncclGetVersion(int* version) {
   return answer([&] {
-    require_nccl(version != nullptr, ncclInvalidArgument, "version is null");
+    require_status(version != nullptr, ncclInvalidArgument, "version is null");
     *version = NCCL_VERSION_CODE;
   });
 }
@@ -331,7 +320,7 @@ const char* ncclGetLastError(ncclComm_t) { return last_words; }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   return answer([&] {
-    require_nccl(id != nullptr, ncclInvalidArgument, "uniqueId is null");
+    require_status(id != nullptr, ncclInvalidArgument, "uniqueId is null");
     *id = new_id();
   });
 }
@@ -339,7 +328,7 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id,
                               int rank) {
   return answer([&] {
-    require_nccl(comm != nullptr, ncclInvalidArgument, "comm is null");
+    require_status(comm != nullptr, ncclInvalidArgument, "comm is null");
     *comm = nullptr;
     const ncclComm_t joined = join(ranks, id, rank);
     if (group.depth == 0) gather(*joined);
@@ -350,16 +339,16 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id,
 
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
   return answer([&] {
-    require_nccl(comms != nullptr && count > 0, ncclInvalidArgument,
-                 "comms is null, or ndev is ", count);
+    require_status(comms != nullptr && count > 0, ncclInvalidArgument,
+                   "comms is null, or ndev is ", count);
     std::set<int> seen;
     for (int rank = 0; rank < count; ++rank) {
       const int device = devices ? devices[rank] : rank;
-      require_nccl(device >= 0 && device < simt::device_count(),
-                   devices ? ncclInvalidArgument : ncclUnhandledCudaError,
-                   "there is no device ", device);
-      require_nccl(seen.insert(device).second, ncclInvalidUsage, "device ",
-                   device, " is listed twice");
+      require_status(device >= 0 && device < simt::device_count(),
+                     devices ? ncclInvalidArgument : ncclUnhandledCudaError,
+                     "there is no device ", device);
+      require_status(seen.insert(device).second, ncclInvalidUsage, "device ",
+                     device, " is listed twice");
     }
     const ncclUniqueId id = new_id();
     for (int rank = 0; rank < count; ++rank) {
@@ -391,28 +380,28 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
   return answer([&] {
-    require_nccl(error != nullptr, ncclInvalidArgument, "asyncError is null");
+    require_status(error != nullptr, ncclInvalidArgument, "asyncError is null");
     *error = get(comm).state;
   });
 }
 
 ncclResult_t ncclCommCount(const ncclComm_t comm, int* count) {
   return answer([&] {
-    require_nccl(count != nullptr, ncclInvalidArgument, "count is null");
+    require_status(count != nullptr, ncclInvalidArgument, "count is null");
     *count = get(comm).clique->size();
   });
 }
 
 ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int* device) {
   return answer([&] {
-    require_nccl(device != nullptr, ncclInvalidArgument, "device is null");
+    require_status(device != nullptr, ncclInvalidArgument, "device is null");
     *device = get(comm).device;
   });
 }
 
 ncclResult_t ncclCommUserRank(const ncclComm_t comm, int* rank) {
   return answer([&] {
-    require_nccl(rank != nullptr, ncclInvalidArgument, "rank is null");
+    require_status(rank != nullptr, ncclInvalidArgument, "rank is null");
     *rank = get(comm).rank;
   });
 }
@@ -427,14 +416,14 @@ ncclResult_t ncclGroupStart() {
 // Of the group, too, what one of its calls said; then nothing of it begins.
 ncclResult_t ncclGroupEnd() {
   return answer([&] {
-    require_nccl(group.depth > 0, ncclInvalidUsage,
-                 "there is no ncclGroupStart before it");
+    require_status(group.depth > 0, ncclInvalidUsage,
+                   "there is no ncclGroupStart before it");
     if (--group.depth > 0) return;
     const ncclResult_t result = std::exchange(group.result, ncclSuccess);
     if (result == ncclSuccess) return end_group();
     group.calls.clear();
     group.joined.clear();
-    throw Wrong{result, "a call of the group was refused"};
+    throw simt::Wrong{result, "a call of the group was refused"};
   });
 }
 

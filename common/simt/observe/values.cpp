@@ -537,6 +537,21 @@ void Values::taint(Warp& warp, const Instruction& ins, const Access& a,
 }
 
 // One element of a lane.
+namespace {
+
+// Where an undefined byte of memory was, or a copy of it, was first.
+Origin unwritten_at(const Warp& warp, const Instruction& ins, const Access& a,
+                    int lane, uint64_t address) {
+  Origin origin{
+      address, ins.site, static_cast<uint16_t>(warp.index * kLanes + lane),
+      0,       false,    a.space};
+  if (a.base == warp.stacks.data())
+    origin.address = address / (16 * kLanes) * 16 + address % 16;
+  return origin;
+}
+
+}  // namespace
+
 template <class Set>
 void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
                         int lane, int element, const Memory<Set>& memory,
@@ -555,16 +570,9 @@ void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
     if (memory.is_written(address, 1)) continue;
     const Copied* copied = memory.copied(address);
     bits |= uint64_t{copied ? copied->bits : uint8_t{255}} << 8 * k;
-    origin = copied ? copied->origin
-                    : Origin{address,
-                             ins.site,
-                             static_cast<uint16_t>(warp.index * kLanes + lane),
-                             ins.element_bytes,
-                             false,
-                             a.space};
-    if (!copied && a.base == warp.stacks.data())
-      origin.address = address / (16 * kLanes) * 16 + address % 16;
-    if (origin.moved) origin.moved = ins.element_bytes;
+    origin =
+        copied ? copied->origin : unwritten_at(warp, ins, a, lane, address);
+    if (!copied || origin.moved) origin.moved = ins.element_bytes;
   }
   origin.padding |= ins.element_bytes == 1
                         ? any_written(begin / 8 * 8, 8)
@@ -574,21 +582,6 @@ void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
     bits |= kAllBits << top;
   set_undefined(value, lane, bits, origin);
 }
-
-namespace {
-
-// Where an undefined byte of memory was, or a copy of it, was first.
-Origin unwritten_at(const Warp& warp, const Instruction& ins, const Access& a,
-                    int lane, uint64_t address) {
-  Origin origin{
-      address, ins.site, static_cast<uint16_t>(warp.index * kLanes + lane),
-      0,       false,    a.space};
-  if (a.base == warp.stacks.data())
-    origin.address = address / (16 * kLanes) * 16 + address % 16;
-  return origin;
-}
-
-}  // namespace
 
 // The registers of a matrix are defined when its load begins: they are loaded
 // in parts.
