@@ -45,7 +45,7 @@ LONGEST = (  # Begin first.
     "tests/drifts/layout.txt", "tests/fuzz/fuzz.py", "tests/breaks.py", "tests/strided_test.cpp",
     "tests/python/test_show.py", "tests/classroom/test_student.py", "tests/forms.py", "tests/findings.py",
     "tests/python/test_plot.py", "tests/python/test_make.py", "tests/layout.py", "tests/python/test_traces.py",
-    "tests/python/test_drawings.py", "tests/reduce_test.cpp", "tests/simt/fail.cu",
+    "tests/python/test_drawings.py", "tests/reduce_test.cpp", "tests/simt/failures/fail.cu",
     "tests/python/test_strided_engine.py", "tests/python/test_bn_relu_refused.py",
 )
 
@@ -170,9 +170,10 @@ def suite_of(path):
     chapters_run_it = path.stem.removesuffix("_test") in map(together.op, found(CHAPTERS))
     if path in found(CHECKS) and not chapters_run_it or path in found(WITHIN) and BACKEND == "cpu":
         return program(path, ".checks", judge_doctest, *DOCTESTS_WORDS)
-    # Those in arithmetic/ fill one table with their checks, so each is built alone.
+    # Those in arithmetic/ fill one table with their checks, and what fails runs itself for
+    # each mistake, which takes the longer the more PTX is with it: each is built alone.
     if path in found(EXECUTOR):
-        return program(path, ".program", judge_counts, joined=path.parent.name != "arithmetic")
+        return program(path, ".program", judge_counts, joined=path.parent == ROOT / "tests/simt")
     if path in found(PROGRAMS):
         return program(path, ".program", judge_program(path.with_suffix(".expected")),
                        joined=not together.stands_alone(path))

@@ -50,6 +50,11 @@ inline unsigned seed() {
   return chosen ? static_cast<unsigned>(std::atoll(chosen)) : 0;
 }
 
+// How many random cases are drawn: fewer on the executor, which takes longer.
+inline int rounds(int on_a_gpu) {
+  return simt::make_read_only ? (2 * on_a_gpu + 4) / 5 : on_a_gpu;
+}
+
 // `usual` lengths and, with a seed, some that nobody knows beforehand.
 inline std::vector<int64_t> lengths(std::vector<int64_t> usual) {
   std::mt19937 bits(seed());

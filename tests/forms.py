@@ -39,7 +39,7 @@ ELSEWHERE = [
     (r"\.approx|div\.full", "approximate.cu"),
     (r"(bra|brx|ret|exit)\b", "divergence.cu"),
     (r"call\b", "calls.cu"),
-    (r"trap\b", "fail.cu"),
+    (r"trap\b", "failures/fail.cu"),
     (r"st(\.weak)?\.param\b", "calls.cu"),
     (r"barrier\.cluster", "barrier.cu"),
     (r"mma\.sync\.aligned\.m8n8k4\.\w+\.\w+\.f16\.", "matrix.cu"),

@@ -494,7 +494,7 @@ struct Bad {
 
 TEST_CASE("reduce handles random shapes, strides, dimensions and types") {
   MESSAGE("CHECK_SEED=" << seed());
-  for (int round = 0; round < 20; ++round)
+  for (int round = 0; round < rounds(20); ++round)
     for (const auto& [what, run] : kChecks) run(random_case(what));
 }
 

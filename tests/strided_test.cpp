@@ -515,7 +515,7 @@ TEST_CASE("gpu_kernel handles random shapes, strides and types") {
   const Setting sms("SIMT_SMS", "1");  // Fewer threads fill it.
   MESSAGE("CHECK_SEED=", seed(), " draws these cases");
   for (const auto& [what, arrays] : kFunctions)
-    for (int k = 0; k < 40; ++k) check(random_case(what, arrays));
+    for (int k = 0; k < rounds(40); ++k) check(random_case(what, arrays));
 }
 
 TEST_CASE("gpu_kernel handles every length") {

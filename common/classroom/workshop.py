@@ -79,9 +79,10 @@ def recorded(program, name="", *options):
     """Case -> the lines that tell of it, in what a program records with these options. make
     and the pages' checks keep it under the same names."""
     path = program.with_suffix(f"{name}.counts")
-    if not path.is_file() or path.stat().st_mtime < program.stat().st_mtime:
+    if not is_newer(path, program):
         part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.part")
-        done = subprocess.run([program, *options, f"--record={part}"], cwd=ROOT, stdout=subprocess.PIPE,
+        checked = ["--checked"] * has_passed(program)
+        done = subprocess.run([program, *options, f"--record={part}", *checked], cwd=ROOT, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS)
         if done.returncode:
             raise Problem(f"{program.relative_to(ROOT)} cannot be counted:\n{done.stdout}")
@@ -94,6 +95,16 @@ def recorded(program, name="", *options):
         elif words[0] != "name":
             lines.append(words)
     return cases
+
+
+def has_passed(program):
+    """Whether it has told of some case before, which it does once all its checks have passed."""
+    told = program.with_suffix(".counts"), *program.parent.glob(f"{program.stem}.[0-9]*.counts")
+    return any(is_newer(path, program) and path.stat().st_size for path in told)
+
+
+def is_newer(path, program):
+    return path.is_file() and path.stat().st_mtime >= program.stat().st_mtime
 
 
 def read(lines, kernel=""):

@@ -118,14 +118,25 @@ def _usual(root, source):
 def _asked_for(root, source, case):
     program = built(root, source, ".run")
     path = program.with_suffix(f".{case.n}.{case.offset}.counts")
-    if not path.is_file() or path.stat().st_mtime < program.stat().st_mtime:
+    if not _is_newer(path, program):
         part = path.with_suffix(".part")
-        command = [program, f"--n={case.n}", f"--offset={case.offset}", f"--record={part}"]
+        checked = ["--checked"] * has_passed(program)
+        command = [program, f"--n={case.n}", f"--offset={case.offset}", f"--record={part}", *checked]
         run = subprocess.run(command, cwd=root, capture_output=True, text=True)
         if run.returncode:
             raise Problem(f"{source.name} cannot be counted:\n{run.stdout}{run.stderr}")
         part.replace(path)
     return read(path)[case]
+
+
+def has_passed(program):
+    """Whether all its checks have, since it was built: only then were its counts written down."""
+    path = program.with_suffix(".counts")
+    return _is_newer(path, program) and path.stat().st_size > 0
+
+
+def _is_newer(path, program):
+    return path.is_file() and path.stat().st_mtime >= program.stat().st_mtime
 
 
 def built(root, source, suffix):

@@ -19,7 +19,7 @@ import re
 import subprocess
 import textwrap
 
-from ladder import pages, together, toolchain
+from ladder import counts, pages, together, toolchain
 from ladder.pages import Problem
 
 # For doctest: on a GPU ./run would go on to measure. What is said is what a reader sees, so
@@ -230,6 +230,8 @@ class Workshop:
             return Run(False, None, program)
         if self.backend != "cpu":
             return self._run(source, options)
+        if counts.has_passed(program):  # A chapter's own file, whose suite has found nothing.
+            return Run(True, 0, "")
         went_in = [_digest(program), str(source.relative_to(self.root)), *CHECKS_ONLY, *options]
         kept = self.folder / f"{hashlib.sha256('|'.join(went_in).encode()).hexdigest()}.json"
         if kept.is_file():

@@ -1,9 +1,16 @@
-// Functions of one argument, of three, with a scalar, with two results, by
-// name.
+// Functions of one argument, of three, with a scalar, with two results, and sums
+// of other numbers, by name.
 #include "tests/any_strided/family.h"
 
 using namespace strided;
 
+std::vector<by_name::Member> by_name::other_sums() {
+  return {
+      member<Add<__half>>("add half"),
+      member<Add<__nv_bfloat16>>("add bfloat16"),
+      member<Add<int32_t>>("add int32"),
+  };
+}
 std::vector<by_name::Member> by_name::others() {
   return {
       member<Rectify<float>>("relu float"),

@@ -2,11 +2,11 @@
 
 import difflib
 import functools
+import importlib.util
 import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
 from ladder import source, toolchain
 from form.files import chapter_sources, chapters, contract_functions, formatted, operation
@@ -140,9 +140,11 @@ def misformatted(root):
 
 @functools.cache
 def clang_format():
-    """The one version that judges: versions differ about the same style."""
-    beside = pathlib.Path(sys.executable).parent / "clang-format"
-    for name in (beside, f"clang-format-{FORMATTER}", "clang-format"):
+    """The one version that judges: versions differ about the same style. What Python's package
+    puts into bin/ is a script that starts this file, in ten times its time."""
+    package = importlib.util.find_spec("clang_format")
+    inside = [pathlib.Path(package.origin).parent / "data/bin/clang-format"] if package else []
+    for name in (*inside, f"clang-format-{FORMATTER}", "clang-format"):
         found = shutil.which(name)
         if found and f"version {FORMATTER}." in output(found, "--version"):
             return found

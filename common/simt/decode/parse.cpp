@@ -24,21 +24,21 @@ constexpr uint64_t kMostAnything = UINT32_MAX;
 
 // What may stand before a variable or a function. .extern, and what is left to
 // a linker: here each module is whole.
-const std::set<std::string> kLinkage = {".visible", ".weak", ".extern",
+const std::set<std::string_view> kLinkage = {".visible", ".weak", ".extern",
                                         ".common"};
-const std::set<std::string> kVariableSpaces = {".global", ".const", ".shared"};
-const std::set<std::string> kBodySpaces = {".reg", ".param", ".local",
+const std::set<std::string_view> kVariableSpaces = {".global", ".const", ".shared"};
+const std::set<std::string_view> kBodySpaces = {".reg", ".param", ".local",
                                            ".shared"};
 
 // Directives of a function that change nothing here: how many registers it may
 // have, how many of its blocks share an SM, how it is called.
-const std::map<std::string, int> kLimits = {
+const std::map<std::string_view, int> kLimits = {
     {".minnctapersm", 1},  {".maxnctapersm", 1}, {".maxnreg", 1},
     {".noreturn", 0},      {".abi_preserve", 1}, {".abi_preserve_control", 1},
     {".maxclusterrank", 1}};
 
 // Advice to ptxas.
-const std::set<std::string> kPragmas = {"nounroll", "used_bytes_mask",
+const std::set<std::string_view> kPragmas = {"nounroll", "used_bytes_mask",
                                         "enable_smem_spilling", "frequency"};
 
 class Parser {
@@ -68,36 +68,40 @@ class Parser {
 
   // ---- Tokens ---------------------------------------------------------------
 
-  const std::string& peek(size_t ahead = 0) const {
-    static const std::string end;
-    return at_ + ahead < tokens_.size() ? tokens_[at_ + ahead].text : end;
+  std::string_view peek(size_t ahead = 0) const {
+    return at_ + ahead < tokens_.size() ? tokens_[at_ + ahead].text
+                                        : std::string_view();
   }
-  const std::string& next() {
+  std::string_view next() {
     if (at_ >= tokens_.size()) throw Error("the text ends in mid-sentence");
     return tokens_[at_++].text;
   }
-  bool accept(const char* text) {
+  bool accept(std::string_view text) {
     if (peek() != text) return false;
     ++at_;
     return true;
   }
-  void expect(const char* text) {
+  void expect(std::string_view text) {
     if (!accept(text))
-      throw Error(std::string("expected '") + text + "', found '" + peek() +
-                  "'");
+      throw Error("expected " + quoted(text) + ", found " + quoted(peek()));
   }
-  uint64_t count(uint64_t most) { return parse_count(next(), most); }
+  static std::string quoted(std::string_view text) {
+    return "'" + std::string(text) + "'";
+  }
+  uint64_t count(uint64_t most) {
+    return parse_count(std::string(next()), most);
+  }
 
-  static bool is_name(const std::string& text) {
+  static bool is_name(std::string_view text) {
     const auto first = static_cast<unsigned char>(text.empty() ? 0 : text[0]);
     return std::isalpha(first) || first == '_' || first == '$' || first == '%';
   }
   std::string name() {
-    if (!is_name(peek())) throw Error("'" + peek() + "' is no name");
-    return next();
+    if (!is_name(peek())) throw Error(quoted(peek()) + " is no name");
+    return std::string(next());
   }
-  [[noreturn]] void unknown_directive(const std::string& word) {
-    throw Error("the executor does not know '" + word + "' here");
+  [[noreturn]] void unknown_directive(std::string_view word) {
+    throw Error("the executor does not know " + quoted(word) + " here");
   }
 
   // ---- The module -----------------------------------------------------------
@@ -106,15 +110,16 @@ class Parser {
     function_.clear();
     bool external = false;
     while (kLinkage.contains(peek())) external |= next() == ".extern";
-    const std::string word = next();
+    const std::string_view word = next();
     if (kVariableSpaces.contains(word)) {
-      variable(word.substr(1), external);
+      variable(std::string(word.substr(1)), external);
     } else if (word == ".entry" || word == ".func") {
       define(function(word == ".entry"));
     } else if (word == ".version") {
       if (!peek().starts_with("9.") && !peek().starts_with("8.") &&
           !peek().starts_with("7."))
-        throw Error("the executor knows PTX 7, 8 and 9, not " + peek());
+        throw Error("the executor knows PTX 7, 8 and 9, not " +
+                    std::string(peek()));
       next();
     } else if (word == ".target") {
       target();
@@ -130,10 +135,11 @@ class Parser {
   // .target sm_90a, debug
   void target() {
     do {
-      const std::string word = next();
+      const std::string_view word = next();
       if (!word.starts_with("sm_") && word != "debug" &&
           word != "texmode_independent" && word != "texmode_unified")
-        throw Error("the executor does not know the target " + word);
+        throw Error("the executor does not know the target " +
+                    std::string(word));
     } while (accept(","));
   }
 
@@ -141,11 +147,11 @@ class Parser {
   bool pragma() {
     bool stays_loop = false;
     do {
-      const std::string text = next();
-      if (!text.starts_with('"')) throw Error("'" + text + "' is no string");
-      const std::string word = text.substr(1, text.find_first_of(" \"", 1) - 1);
+      const std::string_view text = next();
+      if (!text.starts_with('"')) throw Error(quoted(text) + " is no string");
+      const auto word = text.substr(1, text.find_first_of(" \"", 1) - 1);
       if (!kPragmas.contains(word))
-        throw Error("the executor does not know .pragma " + text);
+        throw Error("the executor does not know .pragma " + std::string(text));
       stays_loop |= word == "nounroll";
     } while (accept(","));
     expect(";");
@@ -181,7 +187,7 @@ class Parser {
     d.space = space;
     d.align = 0;
     while (peek().starts_with('.')) {
-      const std::string word = next();
+      const std::string word(next());
       if (word == ".align") {
         d.align = alignment();
       } else if (word == ".attribute") {
@@ -199,7 +205,7 @@ class Parser {
       }
     }
     if (!d.type.kind)
-      throw Error("'" + peek() + "' is declared without a type");
+      throw Error(quoted(peek()) + " is declared without a type");
     if (d.type.is('p') && space != "reg")
       throw Error("predicates are registers only");
     named(d);
@@ -214,7 +220,7 @@ class Parser {
   }
   // .ptr .global .align 16: what a parameter points to, for ptxas to use.
   void points_to() {
-    static const std::set<std::string> kSpaces = {".global", ".shared",
+    static const std::set<std::string_view> kSpaces = {".global", ".shared",
                                                   ".local", ".const"};
     if (kSpaces.contains(peek())) ++at_;
     if (accept(".align")) alignment();
@@ -260,10 +266,11 @@ class Parser {
   Declaration::Initial element(Type type) {
     Declaration::Initial e;
     const bool minus = accept("-");
-    if (const auto number = parse_literal((minus ? "-" : "") + peek())) {
+    const std::string text = (minus ? "-" : "") + std::string(peek());
+    if (const auto number = parse_literal(text)) {
       ++at_;
       if (number->is_integer() == type.is_float())
-        throw Error("'" + tokens_[at_ - 1].text + "' is no value of this type");
+        throw Error(quoted(text) + " is no value of this type");
       e.value = number->as(type.bytes);
       if (accept("(")) {  // a mask: one byte of an address
         e.mask = e.value;
@@ -273,7 +280,7 @@ class Parser {
         expect(")");
       }
     } else {
-      if (minus) throw Error("the negative of '" + peek() + "'");
+      if (minus) throw Error("the negative of " + quoted(peek()));
       e.symbol = symbol(e);
     }
     return e;
@@ -349,7 +356,7 @@ class Parser {
   };
 
   void directive(FunctionText& f, Cluster& cluster) {
-    const std::string word = next();
+    const std::string_view word = next();
     if (const auto known = kLimits.find(word); known != kLimits.end()) {
       if (known->second) count(kMostAnything);
     } else if (word == ".maxntid") {
@@ -393,7 +400,7 @@ class Parser {
       s.guard_negated = accept("!");
       s.guard = name();
     }
-    if (!is_name(peek())) throw Error("'" + peek() + "' is no instruction");
+    if (!is_name(peek())) throw Error(quoted(peek()) + " is no instruction");
     s.text = next();
     s.op = split(s.text);
     // Coordinates of a tensor look like no other operand: all are refused.
@@ -406,7 +413,7 @@ class Parser {
 
   // .reg .b32 %a, %b<2>;
   void variables(FunctionText& f) {
-    const std::string space = next().substr(1);
+    const std::string space(next().substr(1));
     auto& list = f.declarations[f.body.size()];
     Declaration d = declaration(space);
     for (;;) {
@@ -460,7 +467,7 @@ class Parser {
       s.operands.push_back(operand(s.text));
     } while (accept(","));
     if (peek() != ";")
-      throw Error("'" + peek() + "' is left over behind '" + s.text + "'");
+      throw Error(quoted(peek()) + " is left over behind " + quoted(s.text));
   }
 
   // Of an instruction that nobody knows, the text is enough to refuse it.
@@ -494,16 +501,16 @@ class Parser {
       offset(o);
     }
     for (size_t k = from; k < at_; ++k)
-      text += (k == from ? " " : "") + tokens_[k].text;
+      (text += k == from ? " " : "") += tokens_[k].text;
     return o;
   }
 
   // A name or a number.
   std::string word() {
     const bool minus = accept("-");
-    if (!minus && is_name(peek())) return next();
-    std::string number = (minus ? "-" : "") + next();
-    if (!parse_literal(number)) throw Error("'" + number + "' is no operand");
+    if (!minus && is_name(peek())) return std::string(next());
+    std::string number = (minus ? "-" : "") + std::string(next());
+    if (!parse_literal(number)) throw Error(quoted(number) + " is no operand");
     return number;
   }
   void offset(Operand& o) {
@@ -531,9 +538,9 @@ std::vector<std::string> accepted_directives() {
       ".global",       ".const",   ".branchtargets", ".calltargets",
       ".callprototype"};
   all.insert(all.end(), kLinkage.begin(), kLinkage.end());
-  for (const auto& [word, arguments] : kLimits) all.push_back(word);
-  for (const std::string& word : kPragmas)
-    all.push_back(".pragma \"" + word + "\"");
+  for (const auto& [word, arguments] : kLimits) all.emplace_back(word);
+  for (const std::string_view word : kPragmas)
+    all.push_back(".pragma \"" + std::string(word) + "\"");
   return all;
 }
 

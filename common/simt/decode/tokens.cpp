@@ -2,7 +2,9 @@
 #include "common/simt/decode/tokens.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -17,15 +19,20 @@ namespace {
 
 constexpr uint64_t kMostFiles = 1 << 16;
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
-bool is_name_char(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' ||
-         c == '$' || c == '%';
-}
+bool is_digit(char c) { return '0' <= c && c <= '9'; }
+
+// Asked of every character of megabytes.
+const std::array<bool, 256> kNameChars = [] {
+  std::array<bool, 256> all = {};
+  for (int c = 0; c < 256; ++c)
+    all[c] = std::isalnum(c) || (c && std::strchr("_.$%", c));
+  return all;
+}();
+bool is_name_char(char c) { return kNameChars[static_cast<unsigned char>(c)]; }
 
 class Lexer {
  public:
-  Lexer(const std::string& text, ModuleText& module)
+  Lexer(std::string_view text, ModuleText& module)
       : text_(text), files_(module.files), origins_(module.origins) {
     origins_ = {{}};
     scan_files();
@@ -46,7 +53,7 @@ class Lexer {
       const size_t line = text_.rfind('\n', at) + 1;
       if (text_.find_first_not_of(" \t", line) != at) continue;
       const size_t end = std::min(text_.find('\n', at), text_.size());
-      scan_file(text_.substr(at, end - at));
+      scan_file(std::string(text_.substr(at, end - at)));
     }
   }
   // .file 1 "path"[, time, size]
@@ -66,6 +73,8 @@ class Lexer {
     const char c = text_[at_];
     if (std::isspace(static_cast<unsigned char>(c))) {
       ++at_;
+    } else if (is_name_char(c) && c != '.' && !is_digit(c)) {
+      emit(end_of_name());
     } else if (starts("//")) {
       rest_of_line();
     } else if (starts("/*")) {
@@ -113,10 +122,10 @@ class Lexer {
     return end;
   }
 
-  bool starts(const char* word) const {
-    return text_.compare(at_, std::strlen(word), word) == 0;
+  bool starts(std::string_view word) const {
+    return text_.substr(at_).starts_with(word);
   }
-  bool colons(size_t at) const { return text_.compare(at, 2, "::") == 0; }
+  bool colons(size_t at) const { return text_.substr(at).starts_with("::"); }
 
   size_t behind(const char* end, size_t from, const char* what) const {
     const size_t found = text_.find(end, from);
@@ -126,7 +135,7 @@ class Lexer {
   }
   std::string near() const {
     const size_t end = std::min(text_.find('\n', at_), at_ + 40);
-    return ": " + text_.substr(at_, end - at_);
+    return ": " + std::string(text_.substr(at_, end - at_));
   }
 
   void emit(size_t end) {
@@ -134,9 +143,9 @@ class Lexer {
     at_ = end;
   }
 
-  std::string rest_of_line() {
+  std::string_view rest_of_line() {
     const size_t end = std::min(text_.find('\n', at_), text_.size());
-    const std::string line = text_.substr(at_, end - at_);
+    const std::string_view line = text_.substr(at_, end - at_);
     at_ = end;
     return line;
   }
@@ -151,23 +160,23 @@ class Lexer {
   }
 
   // .loc file line column[, function_name label, inlined_at file line column]
-  void location(const std::string& line) {
+  void location(std::string_view line) {
     Position here = {}, outer = {};
-    auto& [f, l, c] = here;
-    auto& [of, ol, oc] = outer;
-    bool good = std::sscanf(line.c_str(), ".loc %u %u %u", &f, &l, &c) == 3;
     const size_t inlined = line.find("inlined_at");
+    bool good = read(line.substr(4), here) && is_file(std::get<0>(here));
     if (inlined != line.npos)
-      good &= std::sscanf(&line[inlined], "inlined_at %u %u %u", &of, &ol,
-                          &oc) == 3 &&
-              is_file(of);
-    if (!good || !is_file(f))
-      throw Error("PTX: '" + line + "' tells no line of a file");
+      good &= read(line.substr(inlined + 10), outer) &&
+              is_file(std::get<0>(outer));
+    if (!good)
+      throw Error("PTX: '" + std::string(line) + "' tells no line of a file");
     trace(here, inlined == line.npos ? nullptr : &outer);
+    const auto [f, l, c] = here;
     if (l == 0) return;  // The compiler does not say: still the line before.
-    const auto known = resolved_.find(outer);
     if (is_toolkit_file(files_[f]) && inlined != line.npos) {
-      where_ = known != resolved_.end() ? known->second : SourceLine{of, ol};
+      const auto known = resolved_.find(outer);
+      where_ = known != resolved_.end()
+                   ? known->second
+                   : SourceLine{std::get<0>(outer), std::get<1>(outer)};
     } else {
       where_ = {f, l};
     }
@@ -175,6 +184,18 @@ class Lexer {
         files_[f].find("/cooperative_groups") != std::string::npos ||
         files_[f].ends_with("/cuda/pipeline");
     resolved_[here] = where_;
+  }
+  // " 1 23 7": a file, a line, a column.
+  static bool read(std::string_view text, Position& place) {
+    const char* at = text.data();
+    const auto number = [&](uint32_t& value) {
+      while (at != text.end() && (*at == ' ' || *at == '\t')) ++at;
+      const auto [behind, error] = std::from_chars(at, text.end(), value);
+      at = behind;
+      return error == std::errc();
+    };
+    auto& [file, line, column] = place;
+    return number(file) && number(line) && number(column);
   }
   void trace(const Position& here, const Position* outer) {
     const auto place = [](const Position& p) {
@@ -194,7 +215,7 @@ class Lexer {
     return number < files_.size() && !files_[number].empty();
   }
 
-  const std::string& text_;
+  const std::string_view text_;
   std::vector<std::string>& files_;
   std::vector<std::vector<SourceLine>>& origins_;
   size_t at_ = 0;
