@@ -25,10 +25,11 @@ constexpr uint64_t kMostAnything = UINT32_MAX;
 // What may stand before a variable or a function. .extern, and what is left to
 // a linker: here each module is whole.
 const std::set<std::string_view> kLinkage = {".visible", ".weak", ".extern",
-                                        ".common"};
-const std::set<std::string_view> kVariableSpaces = {".global", ".const", ".shared"};
+                                             ".common"};
+const std::set<std::string_view> kVariableSpaces = {".global", ".const",
+                                                    ".shared"};
 const std::set<std::string_view> kBodySpaces = {".reg", ".param", ".local",
-                                           ".shared"};
+                                                ".shared"};
 
 // Directives of a function that change nothing here: how many registers it may
 // have, how many of its blocks share an SM, how it is called.
@@ -38,8 +39,8 @@ const std::map<std::string_view, int> kLimits = {
     {".maxclusterrank", 1}};
 
 // Advice to ptxas.
-const std::set<std::string_view> kPragmas = {"nounroll", "used_bytes_mask",
-                                        "enable_smem_spilling", "frequency"};
+const std::set<std::string_view> kPragmas = {
+    "nounroll", "used_bytes_mask", "enable_smem_spilling", "frequency"};
 
 class Parser {
  public:
@@ -221,7 +222,7 @@ class Parser {
   // .ptr .global .align 16: what a parameter points to, for ptxas to use.
   void points_to() {
     static const std::set<std::string_view> kSpaces = {".global", ".shared",
-                                                  ".local", ".const"};
+                                                       ".local", ".const"};
     if (kSpaces.contains(peek())) ++at_;
     if (accept(".align")) alignment();
   }

@@ -165,8 +165,8 @@ class Lexer {
     const size_t inlined = line.find("inlined_at");
     bool good = read(line.substr(4), here) && is_file(std::get<0>(here));
     if (inlined != line.npos)
-      good &= read(line.substr(inlined + 10), outer) &&
-              is_file(std::get<0>(outer));
+      good &=
+          read(line.substr(inlined + 10), outer) && is_file(std::get<0>(outer));
     if (!good)
       throw Error("PTX: '" + std::string(line) + "' tells no line of a file");
     trace(here, inlined == line.npos ? nullptr : &outer);
