@@ -213,6 +213,12 @@ class Show(unittest.TestCase):
         self.assertLessEqual(max(map(len, output.splitlines())), 80)
         self.assertIn("ALL FLAGS", self.run_program("--dt-help"))
 
+    def test_what_was_checked_before_is_only_counted(self):
+        checked, counted = self.run_program("--n=1024"), self.run_program("--n=1024", "--checked")
+        self.assertIn("checks passed", checked)
+        self.assertNotIn("checks passed", counted)
+        self.assertTrue(checked.endswith(counted.partition("\n")[2]))
+
     def test_a_filter_that_matches_nothing_fails_at_once(self):
         self.assertRegex(self.run_program("--test-case=none", status=1), r"^Running .*\nNo check has such a name: ")
 
