@@ -48,6 +48,8 @@ struct MatrixAccess {
 
 constexpr int kMatrixBytes = 16;  // the most that a lane accesses
 
+struct Block;
+
 struct Access {
   Access(const Address& operand, uint32_t bytes, Use use)
       : operand(operand), bytes(bytes), use(use) {}
@@ -59,7 +61,8 @@ struct Access {
   uint8_t* base = nullptr;   // address 0 of the space, in the host's memory
   uint32_t mask = 0;
   Space space = Space::kGlobal;
-  bool dense = false;  // all 32 lanes, one behind the other from address[0]
+  Block* owner = nullptr;  // of shared memory; null: the warp's own block
+  bool dense = false;      // all 32 lanes, one behind the other from address[0]
   // Of a matrix: what becomes of the bytes; null: they are the lane's own.
   const MatrixAccess* matrix = nullptr;
   const uint64_t* displacement = nullptr;  // of each lane

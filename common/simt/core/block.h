@@ -63,20 +63,35 @@ using LanesByWarp = std::array<uint32_t, 32>;
 
 struct Block {
   Block(Grid& grid, Observers observers)
-      : grid(&grid), shared(grid.shared_bytes()), observers(observers) {}
+      : grid(&grid),
+        shared(grid.shared_bytes()),
+        shared_alone(grid.shape.cluster_blocks() == 1 ? shared.size() : 0),
+        observers(observers) {}
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
+
+  // A generic address without the block's own rank, if it says that.
+  uint64_t within(uint64_t address) const {
+    const uint64_t own = kSharedWindow | uint64_t{rank} << kRankShift;
+    return address >> kRankShift == own >> kRankShift
+               ? kSharedWindow | (address & ((1u << kRankShift) - 1))
+               : address;
+  }
 
   Grid* const grid;
   uint64_t number = 0;  // in launch order
   uint32_t id[3] = {};
   AlignedBytes shared;
+  const size_t shared_alone;    // so many bytes of it if none is another's
+  std::vector<Block*> cluster;  // by rank; empty: this block alone
+  uint32_t rank = 0;
+  bool met_cluster = false;  // at its barrier: all have begun
   AllocationCache ranges;
   const Observers observers;
   std::shared_ptr<BlockChecks> checks;  // null: nobody checks
-  // Those of bar.sync, 0 to 15; and the cluster's, which is only this block.
-  // That one takes turns between two, as threads may come to the next before
-  // others have left the last.
+  // Those of bar.sync, 0 to 15; and the cluster's, of which each block counts
+  // its own threads. That one takes turns between two, as threads may come to
+  // the next before others have left the last.
   static constexpr int kBarriers = 16;
   Barrier barriers[kBarriers + 2];
   uint32_t cluster_barrier = kBarriers;  // to which threads now come

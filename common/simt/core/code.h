@@ -57,7 +57,8 @@ enum class Space : uint8_t {
   kShared,
   kLocal,
   kParam,
-  kConst
+  kConst,
+  kCluster  // shared memory of any block of the cluster; of operands only
 };
 
 // How what is undefined in the operands of an instruction shows in its result.
@@ -143,9 +144,10 @@ struct alignas(64) Instruction {
   uint8_t address_count = 0;
   Address* address_list = nullptr;
   Strength strength = Strength::kWeak;
-  bool releases = false;   // fence first: st.release, barrier.cluster.arrive
-  bool acquires = false;   // ld.acquire and its kin: load, then fence
-  bool for_block = false;  // a fence or atomic of which others know nothing
+  bool releases = false;  // fence first: st.release, barrier.cluster.arrive
+  bool acquires = false;  // ld.acquire and its kin: load, then fence
+  // A fence or atomic of which other blocks know nothing, or other clusters.
+  bool for_block : 1 = false, for_cluster : 1 = false;
   bool mask_is_active = false;  // a collective's mask came from activemask
   bool orders = false;          // a collective that orders memory: bar.warp
   AtomicForm atomic_form = AtomicForm::kAnswer;

@@ -269,15 +269,16 @@ std::optional<int> attribute(const ModelDevice& d, cudaDeviceAttr which) {
     case cudaDevAttrSingleToDoublePrecisionPerfRatio:
       return d.single_to_double;
 
+    case cudaDevAttrClusterLaunch:
+      return d.major >= 9;
+
     // What the executor does, whatever the model could: kernels reach only
-    // memory that CUDA handed out, and run without clusters; there are no CUDA
-    // arrays, nothing is shared with other processes or devices, and the device
-    // is on no bus.
+    // memory that CUDA handed out; there are no CUDA arrays, nothing is shared
+    // with other processes or devices, and the device is on no bus.
     case cudaDevAttrHostNativeAtomicSupported:
     case cudaDevAttrPageableMemoryAccess:
     case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
     case cudaDevAttrDirectManagedMemAccessFromHost:
-    case cudaDevAttrClusterLaunch:
     case cudaDevAttrSparseCudaArraySupported:
     case cudaDevAttrDeferredMappingCudaArraySupported:
     case cudaDevAttrTimelineSemaphoreInteropSupported:
@@ -297,6 +298,7 @@ cudaDeviceProp properties(const ModelDevice& d) {
   cudaDeviceProp p = {};
   std::strncpy(p.name, d.name, sizeof p.name - 1);
   p.totalGlobalMem = d.global_bytes;
+  p.clusterLaunch = of(cudaDevAttrClusterLaunch);
   p.sharedMemPerBlock = of(cudaDevAttrMaxSharedMemoryPerBlock);
   p.regsPerBlock = of(cudaDevAttrMaxRegistersPerBlock);
   p.warpSize = of(cudaDevAttrWarpSize);

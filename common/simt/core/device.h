@@ -38,6 +38,7 @@ struct ModelDevice {
 // What all of them have in common.
 constexpr int kWarpThreads = 32;
 constexpr int kMaxThreads = 1024;  // in a block
+constexpr unsigned kMostInCluster = 16, kMostInPortableCluster = 8;  // blocks
 constexpr int kMaxBlock[3] = {1024, 1024, 64};
 constexpr int kMaxGrid[3] = {2147483647, 65535, 65535};
 constexpr int kSharedPerBlock = 48 * 1024;  // without opting in

@@ -34,6 +34,21 @@ struct LaunchShape {
   bool cooperative = false;
   int device = 0;
   Others* others = nullptr;  // null: there is one device
+  unsigned cluster[3] = {1, 1, 1};
+  bool explicit_cluster = false;  // the program said so
+
+  uint32_t cluster_blocks() const {
+    return cluster[0] * cluster[1] * cluster[2];
+  }
+};
+
+// A place in a box of such an extent, numbered x first.
+struct Box {
+  uint32_t at[3];
+  Box(uint64_t number, const unsigned (&size)[3])
+      : at{static_cast<uint32_t>(number % size[0]),
+           static_cast<uint32_t>(number / size[0] % size[1]),
+           static_cast<uint32_t>(number / size[0] / size[1])} {}
 };
 
 // What all blocks of a launch share.
@@ -63,6 +78,26 @@ struct Grid {
         changes(shape.others ? shape.others->changes() : own_changes_) {}
   Grid(const Grid&) = delete;
   Grid& operator=(const Grid&) = delete;
+
+  // The number of the block that has a rank in a cluster.
+  uint64_t block_at(uint64_t cluster, uint32_t rank) const {
+    const unsigned(&size)[3] = shape.cluster;
+    const unsigned clusters[3] = {shape.grid[0] / size[0],
+                                  shape.grid[1] / size[1],
+                                  shape.grid[2] / size[2]};
+    const Box outer(cluster, clusters), inner(rank, size);
+    uint64_t number = 0;
+    for (int i = 2; i >= 0; --i)
+      number = number * shape.grid[i] + outer.at[i] * size[i] + inner.at[i];
+    return number;
+  }
+  bool same_cluster(uint64_t one, uint64_t other) const {
+    const Box a(one, shape.grid), b(other, shape.grid);
+    bool same = true;
+    for (int i = 0; i < 3; ++i)
+      same &= a.at[i] / shape.cluster[i] == b.at[i] / shape.cluster[i];
+    return same;
+  }
 
   uint32_t warps() const { return (threads_per_block + kLanes - 1) / kLanes; }
   // The dynamic part lies behind the static one, aligned for any access.

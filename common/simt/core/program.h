@@ -21,6 +21,11 @@ constexpr uint64_t kFunctionWindow = 3ull << 60;
 constexpr uint64_t kParamWindow = 4ull << 60;
 constexpr uint64_t kWindowMask = 15ull << 60;
 
+// In a cluster, an address in shared memory says whose it is: the rank of the
+// block lies above its 24 bits, as on an H200.
+constexpr int kRankShift = 24;
+constexpr uint32_t kNoRank = 255;  // what no block of a cluster has
+
 // Where a variable lives: an address in memory, or an offset in its space.
 struct Variable {
   Space space = Space::kGlobal;
@@ -69,8 +74,21 @@ enum class Special : uint8_t {
   kTotalShared,
   kWorkspaceHigh,
   kWorkspaceLow,
-  kZero,
-  kOne
+  kClusterRank,
+  kClusterBlocks,
+  kClusterCtaidX,
+  kClusterCtaidY,
+  kClusterCtaidZ,
+  kClusterNctaidX,
+  kClusterNctaidY,
+  kClusterNctaidZ,
+  kClusterIdX,
+  kClusterIdY,
+  kClusterIdZ,
+  kNclusterIdX,
+  kNclusterIdY,
+  kNclusterIdZ,
+  kExplicitCluster  // a predicate
 };
 
 struct Program {
@@ -101,6 +119,7 @@ struct Program {
     uint8_t bytes;
   };
   std::vector<Address> dynamic_shared;
+  std::vector<Address> static_shared_at;  // theirs; in a cluster not constant
   std::vector<std::pair<Special, Place>> specials;
 
   std::vector<uint32_t> parameter_offsets, parameter_sizes;

@@ -104,21 +104,21 @@ const std::map<std::string, Special>& special_names() {
       // Where cooperative groups find the workspace of a grid barrier.
       {"%envreg1", Special::kWorkspaceHigh},
       {"%envreg2", Special::kWorkspaceLow},
-      // Clusters: every block is a cluster of its own.
-      {"%cluster_ctarank", Special::kZero},
-      {"%cluster_nctarank", Special::kOne},
-      {"%cluster_ctaid.x", Special::kZero},
-      {"%cluster_ctaid.y", Special::kZero},
-      {"%cluster_ctaid.z", Special::kZero},
-      {"%cluster_nctaid.x", Special::kOne},
-      {"%cluster_nctaid.y", Special::kOne},
-      {"%cluster_nctaid.z", Special::kOne},
-      {"%clusterid.x", Special::kCtaidX},
-      {"%clusterid.y", Special::kCtaidY},
-      {"%clusterid.z", Special::kCtaidZ},
-      {"%nclusterid.x", Special::kNctaidX},
-      {"%nclusterid.y", Special::kNctaidY},
-      {"%nclusterid.z", Special::kNctaidZ},
+      {"%cluster_ctarank", Special::kClusterRank},
+      {"%cluster_nctarank", Special::kClusterBlocks},
+      {"%cluster_ctaid.x", Special::kClusterCtaidX},
+      {"%cluster_ctaid.y", Special::kClusterCtaidY},
+      {"%cluster_ctaid.z", Special::kClusterCtaidZ},
+      {"%cluster_nctaid.x", Special::kClusterNctaidX},
+      {"%cluster_nctaid.y", Special::kClusterNctaidY},
+      {"%cluster_nctaid.z", Special::kClusterNctaidZ},
+      {"%clusterid.x", Special::kClusterIdX},
+      {"%clusterid.y", Special::kClusterIdY},
+      {"%clusterid.z", Special::kClusterIdZ},
+      {"%nclusterid.x", Special::kNclusterIdX},
+      {"%nclusterid.y", Special::kNclusterIdY},
+      {"%nclusterid.z", Special::kNclusterIdZ},
+      {"%is_explicit_cluster", Special::kExplicitCluster},
   };
   return kNames;
 }
@@ -200,6 +200,7 @@ class Decoder : public OperandReader {
   Place predicate(const std::string& name) override {
     if (name == "_" || name.empty()) return kNowhere;
     if (const Register* r = find_register(name)) return r->place;
+    if (is_special_predicate(name)) return special(name);
     return constant(parse_literal(name).value().bits ? kAllLanes : 0, 4);
   }
 
@@ -458,6 +459,16 @@ class Decoder : public OperandReader {
     return read.written[0];
   }
 
+  // Not among the other numbers: in a cluster each block has another.
+  Place shared_address(int64_t offset, int bytes) {
+    for (const Program::Address& a : program_.static_shared_at)
+      if (a.offset == offset && a.bytes == bytes) return a.at;
+    const Place at = new_constant(bytes, offset);
+    program_.static_shared_at.push_back(
+        {at, offset, static_cast<uint8_t>(bytes)});
+    return at;
+  }
+
   // The address of a variable, function or parameter, as an operand.
   Place address_of(const std::string& name, int64_t offset, int bytes) {
     if (const Variable* v = find_variable(name)) {
@@ -479,6 +490,8 @@ class Decoder : public OperandReader {
       }
       if (v->space == Space::kGlobal && bytes < 8)
         throw Error("the address of '" + name + "' has 64 bits");
+      if (v->space == Space::kShared)
+        return shared_address(static_cast<int64_t>(v->address) + offset, bytes);
       return constant(v->address + offset, bytes);
     }
     if (const auto p = kernel_params_.find(name);

@@ -316,6 +316,25 @@ const std::vector<FormGroup> kGroups = {
          "fence.proxy.async{.global|.shared::cta|.shared::cluster}",
          "fence.mbarrier_init.release.cluster",
      }},
+    {"Clusters",
+     {
+         "ld{.weak|.volatile}.shared::cluster<data>",
+         "ld(.relaxed|.acquire)<scope>.shared::cluster<data>",
+         "st{.weak|.volatile}.shared::cluster<stored>",
+         "st(.relaxed|.release)<scope>.shared::cluster<stored>",
+         "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}.shared::cluster"
+         "<updated> d, [a], b",
+         "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}.shared::cluster"
+         ".exch(.b32|.b64) d, [a], b",
+         "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}.shared::cluster"
+         ".cas(.b16|.b32|.b64) d, [a], b, c",
+         "red{.relaxed|.release}{<scope>}.shared::cluster<updated> [a], b",
+         "cvta{.to}.shared::cluster.u64 d, a",
+         "mapa{.shared::cluster}(.u32|.u64) d, a, b.b32",
+         "getctarank{.shared::cluster}(.u32|.u64) d.b32, a",
+         "barrier.cluster.arrive{.release|.relaxed}{.aligned}",
+         "barrier.cluster.wait{.acquire}{.aligned}",
+     }},
     {"Asynchronous copies",
      {
          "cp.async.ca<shared>.global{<prefetch>} [a], [a], i{, c.b32}",
@@ -387,9 +406,6 @@ const std::vector<FormGroup> kGroups = {
          "bar{.cta}.red(.and|.or).pred p, a.b32{, b.b32}, {!}q",
          "barrier{.cta}.red.popc{.aligned}.u32 d, a{, b}, {!}q",
          "barrier{.cta}.red(.and|.or){.aligned}.pred p, a.b32{, b.b32}, {!}q",
-         // A cluster here is one block.
-         "barrier.cluster.arrive{.release|.relaxed}{.aligned}",
-         "barrier.cluster.wait{.acquire}{.aligned}",
      }},
     {"Matrices",
      {
@@ -620,7 +636,9 @@ class Operands {
     if (slot.name == "d") return is_register(o.text, slot);
     if (slot.name == "p") return is_predicate(o.text);
     if (slot.name == "i") return is_integer(o.text);
-    if (slot.name == "q") return is_predicate(o.text) || is_integer(o.text);
+    if (slot.name == "q")
+      return is_predicate(o.text) || is_integer(o.text) ||
+             is_special_predicate(o.text);
     if (slot.name == "l") return o.offset == 0;
     if (slot.name == "_") return o.text == "_";
     return is_source(o, slot);

@@ -33,6 +33,11 @@ bool is_known_instruction(const std::string& name);
 // The special registers (%tid.x, ...), which are a list of their own.
 std::vector<std::string> special_registers();
 
+// The one of them that is a predicate.
+inline bool is_special_predicate(std::string_view name) {
+  return name == "%is_explicit_cluster";
+}
+
 // Compares statements with the list, and remembers what it found.
 class Forms {
  public:

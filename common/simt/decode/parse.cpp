@@ -34,9 +34,8 @@ const std::set<std::string_view> kBodySpaces = {".reg", ".param", ".local",
 // Directives of a function that change nothing here: how many registers it may
 // have, how many of its blocks share an SM, how it is called.
 const std::map<std::string_view, int> kLimits = {
-    {".minnctapersm", 1},  {".maxnctapersm", 1}, {".maxnreg", 1},
-    {".noreturn", 0},      {".abi_preserve", 1}, {".abi_preserve_control", 1},
-    {".maxclusterrank", 1}};
+    {".minnctapersm", 1}, {".maxnctapersm", 1}, {".maxnreg", 1},
+    {".noreturn", 0},     {".abi_preserve", 1}, {".abi_preserve_control", 1}};
 
 // Advice to ptxas.
 const std::set<std::string_view> kPragmas = {
@@ -316,12 +315,7 @@ class Parser {
     if (!entry) f.results = parameters();
     f.name = function_ = name();
     f.params = parameters();
-    Cluster cluster;
-    while (peek() != "{" && peek() != ";") directive(f, cluster);
-    if (cluster.blocks > 1 || (cluster.by_launch && cluster.blocks == 0))
-      f.refused =
-          "it wants clusters of blocks (__cluster_dims__), and the executor "
-          "has no clusters of more than one block";
+    while (peek() != "{" && peek() != ";") directive(f);
     if (accept(";")) return f;
     f.defined = true;
     require_sizes(f);
@@ -351,12 +345,7 @@ class Parser {
       }
   }
 
-  struct Cluster {
-    uint64_t blocks = 0;     // .reqnctapercluster, 0 if not given
-    bool by_launch = false;  // .explicitcluster
-  };
-
-  void directive(FunctionText& f, Cluster& cluster) {
+  void directive(FunctionText& f) {
     const std::string_view word = next();
     if (const auto known = kLimits.find(word); known != kLimits.end()) {
       if (known->second) count(kMostAnything);
@@ -366,14 +355,26 @@ class Parser {
       extent();
       f.refused = "the executor does not hold launches to .reqntid";
     } else if (word == ".reqnctapercluster") {
-      cluster.blocks = extent();
+      cluster_extent(f.cluster);
     } else if (word == ".explicitcluster") {
-      cluster.by_launch = true;
+      f.explicit_cluster = true;
+    } else if (word == ".maxclusterrank") {
+      f.most_in_cluster = count(kMostAnything);
     } else if (word == ".pragma") {
       pragma();
     } else {
       unknown_directive(word);
     }
+  }
+
+  void cluster_extent(unsigned (&size)[3]) {
+    int given = 0;
+    do {
+      if (given == 3) throw Error("a cluster has three dimensions");
+      size[given++] = count(kMostAnything);
+    } while (accept(","));
+    std::fill(size + given, size + 3, 1u);
+    if (std::count(size, size + 3, 0u)) throw Error("an empty cluster");
   }
 
   // 256, 1, 1
@@ -531,13 +532,30 @@ class Parser {
 }  // namespace
 
 std::vector<std::string> accepted_directives() {
-  std::vector<std::string> all = {
-      ".version",      ".target",  ".address_size",  ".file",
-      ".loc",          ".section", ".entry",         ".func",
-      ".maxntid",      ".align",   ".ptr",           ".attribute(.managed)",
-      ".reg",          ".param",   ".local",         ".shared",
-      ".global",       ".const",   ".branchtargets", ".calltargets",
-      ".callprototype"};
+  std::vector<std::string> all = {".version",
+                                  ".target",
+                                  ".address_size",
+                                  ".file",
+                                  ".loc",
+                                  ".section",
+                                  ".entry",
+                                  ".func",
+                                  ".maxntid",
+                                  ".reqnctapercluster",
+                                  ".explicitcluster",
+                                  ".maxclusterrank",
+                                  ".align",
+                                  ".ptr",
+                                  ".attribute(.managed)",
+                                  ".reg",
+                                  ".param",
+                                  ".local",
+                                  ".shared",
+                                  ".global",
+                                  ".const",
+                                  ".branchtargets",
+                                  ".calltargets",
+                                  ".callprototype"};
   all.insert(all.end(), kLinkage.begin(), kLinkage.end());
   for (const auto& [word, arguments] : kLimits) all.emplace_back(word);
   for (const std::string_view word : kPragmas)

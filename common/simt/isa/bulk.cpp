@@ -20,6 +20,11 @@ Access find_place(Warp& warp, const Instruction& ins, int lane, int which,
                   uint32_t bytes, Use use) {
   Access a(ins.addresses()[which], bytes, use);
   find_places(warp, ins, 1u << lane, which < 2 ? kUnit : 8, a);
+  if (a.owner)
+    throw Error(warp.block->grid->program.location(ins.where) + ": " +
+                ins.statement->text +
+                " means another block of the cluster; the executor's bulk "
+                "copies stay within their block");
   return a;
 }
 
@@ -88,10 +93,10 @@ void nothing(Warp&, const Instruction&, uint32_t) {}
 
 void decode_copy(const Statement& s, OperandReader& operands, Draft& ins) {
   const bool to_global = s.has("bulk_group");
-  ins.accessed.at(0).space = to_global ? Space::kGlobal : Space::kShared;
+  ins.accessed.at(0).space = to_global ? Space::kGlobal : Space::kCluster;
   ins.accessed.at(1).space =
       to_global || !s.has("global") ? Space::kShared : Space::kGlobal;
-  if (!to_global) ins.accessed.at(2).space = Space::kShared;
+  if (!to_global) ins.accessed.at(2).space = Space::kCluster;
   ins.read = {operands.source(s.operands.at(2), 4)};
   ins.run = begin_all;
   if (!s.has("reduce")) return;

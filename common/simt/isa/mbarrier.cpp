@@ -67,14 +67,25 @@ Word word_at(const Access& a, int lane) {
   return Word(*a.at<const uint64_t>(lane));
 }
 
-Access find_barriers(Warp& warp, const Instruction& ins, uint32_t mask,
-                     Use use) {
+// Those of the same block as the first lane's.
+Access find_some(Warp& warp, const Instruction& ins, uint32_t mask, Use use) {
   Access a(ins.address(), 8, use);
   find_places(warp, ins, mask, 8, a);
-  const uint32_t elsewhere = a.space == Space::kShared ? mask & ~a.mask : mask;
+  if (a.space != Space::kShared)
+    fault(warp, ins, first_lane(a.mask), "bad barrier",
+          "an mbarrier lies in shared memory, and this one does not",
+          kLaunchFailure);
+  return a;
+}
+
+Access find_barriers(Warp& warp, const Instruction& ins, uint32_t mask,
+                     Use use) {
+  const Access a = find_some(warp, ins, mask, use);
+  const uint32_t elsewhere = a.owner ? mask : mask & ~a.mask;
   if (elsewhere)
     fault(warp, ins, first_lane(elsewhere), "bad barrier",
-          "an mbarrier lies in shared memory, and this one does not",
+          "the mbarrier must lie in the block's own shared memory: at another "
+          "block's, threads may only arrive",
           kLaunchFailure);
   return a;
 }
@@ -86,6 +97,17 @@ Access barriers(Warp& warp, const Instruction& ins, uint32_t mask, Use use) {
   return a;
 }
 
+// f(a) for those of each block that lanes mean.
+template <class F>
+void at_each_block(Warp& warp, const Instruction& ins, uint32_t mask, F f) {
+  while (mask) {
+    const Access a = find_some(warp, ins, mask, Use::kAtomic);
+    observe::mbarrier(warp, ins, a);
+    f(a);
+    mask &= ~a.mask;
+  }
+}
+
 void write(Warp& warp, const Access& a, int lane, Word word) {
   *a.at<uint64_t>(lane) = word.bits();
   warp.block->quiet = false;
@@ -93,7 +115,8 @@ void write(Warp& warp, const Access& a, int lane, Word word) {
 
 // The same, unless it completes the phase.
 void update(Warp& warp, const Access& a, int lane, Word word) {
-  if (word.complete()) observe::complete(*warp.block, a.address[lane]);
+  if (word.complete())
+    observe::complete(a.owner ? *a.owner : *warp.block, a.address[lane]);
   write(warp, a, lane, word);
 }
 
@@ -123,10 +146,9 @@ void require_pending(Warp& warp, const Instruction& ins, int lane, Word word,
 enum class Arrival : uint8_t { kPlain, kNoComplete, kExpects };
 
 template <Arrival how, bool drops>
-void arrive(Warp& warp, const Instruction& ins, uint32_t mask) {
+void arrive_at(Warp& warp, const Instruction& ins, const Access& a) {
   const uint32_t* operand =
       ins.source_count ? lanes<uint32_t>(warp, ins.source(0)) : nullptr;
-  const Access a = barriers(warp, ins, mask, Use::kAtomic);
   if (ins.result(0) != kNowhere)
     for (uint32_t rest = a.mask; rest; rest &= rest - 1)
       lanes<uint64_t>(warp, ins.result(0))[first_lane(rest)] =
@@ -147,21 +169,28 @@ void arrive(Warp& warp, const Instruction& ins, uint32_t mask) {
             kLaunchFailure);
     if (drops) word.set_expected(word.expected() - count);
     word.set_pending(word.pending() - count);
-    if (ins.releases) observe::hand_over(warp, a.address[l], rest & -rest);
+    if (ins.releases) observe::hand_over(warp, a, l);
     update(warp, a, l, word);
   }
+}
+
+template <Arrival how, bool drops>
+void arrive(Warp& warp, const Instruction& ins, uint32_t mask) {
+  at_each_block(warp, ins, mask,
+                [&](const Access& a) { arrive_at<how, drops>(warp, ins, a); });
 }
 
 template <int sign>
 void count_bytes(Warp& warp, const Instruction& ins, uint32_t mask) {
   const uint32_t* bytes = lanes<uint32_t>(warp, ins.source(0));
-  const Access a = barriers(warp, ins, mask, Use::kAtomic);
-  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
-    const int l = first_lane(rest);
-    Word word = word_at(a, l);
-    announce(warp, ins, l, word, int64_t{sign} * bytes[l]);
-    update(warp, a, l, word);
-  }
+  at_each_block(warp, ins, mask, [&](const Access& a) {
+    for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      Word word = word_at(a, l);
+      announce(warp, ins, l, word, int64_t{sign} * bytes[l]);
+      update(warp, a, l, word);
+    }
+  });
 }
 
 // ---- What arrives by itself ----------------------------------------------
@@ -190,7 +219,7 @@ void arrive_now(const AsyncArrival& arrival, uint32_t mask) {
     Word word = word_at(arrival.at, l);
     require_pending(warp, *arrival.ins, l, word, 1, true);
     word.set_pending(word.pending() - 1);
-    observe::hand_over(warp, arrival.at.address[l], rest & -rest);
+    observe::hand_over(warp, arrival.at, l);
     update(warp, arrival.at, l, word);
   }
 }
@@ -201,7 +230,7 @@ void bring_now(AsyncCopy& copy) {
   const int l = first_lane(copy.barrier->mask);
   Word word = word_at(*copy.barrier, l);
   announce(*copy.warp, *copy.ins, l, word, -int64_t{copy.to.bytes});
-  observe::hand_over(*copy.warp, copy.barrier->address[l], 1u << l);
+  observe::hand_over(*copy.warp, *copy.barrier, l);
   update(*copy.warp, *copy.barrier, l, word);
 }
 
@@ -321,7 +350,7 @@ void decode_arrival(const Statement& s, OperandReader& operands, Draft& ins) {
 
 void decode_operation(const Statement& s, OperandReader& operands, Draft& ins) {
   ins.spread = Spread::kAccess;
-  ins.for_block = true;
+  ins.for_cluster = true;
   const bool weak = s.has("init") || s.has("inval");
   ins.strength = weak ? Strength::kWeak : Strength::kStrong;
   ins.element_bytes = ins.from_bytes = 4;  // of the count that init stores

@@ -19,12 +19,13 @@ namespace {
 
 constexpr int kIllegalAddress = 700;     // cudaErrorIllegalAddress
 constexpr int kMisalignedAddress = 716;  // cudaErrorMisalignedAddress
+constexpr int kLaunchFailure = 719;      // cudaErrorLaunchFailure
 
 [[noreturn]] void report(Warp& warp, const Instruction& ins, const Access& a,
                          int lane, const std::string& kind, int code,
                          const std::string& more) {
-  const char* spaces[] = {"generic", "global",    "shared",
-                          "local",   "parameter", "constant"};
+  const char* spaces[] = {"generic",   "global",   "shared", "local",
+                          "parameter", "constant", "shared"};
   fault(warp, ins, lane, kind,
         std::string(verb(a.use)) + " of " + std::to_string(a.bytes) +
             " bytes at " + spaces[static_cast<int>(a.space)] + " address " +
@@ -57,7 +58,9 @@ void read_addresses(Warp& warp, uint32_t mask, Access& a) {
 // spaces than the first wait for the next round.
 void choose_space(Access& a) {
   a.space = a.operand.space;
+  if (a.space == Space::kCluster) a.space = Space::kShared;
   if (a.space != Space::kGeneric) return;
+  a.owner = nullptr;
   const uint64_t window = a.address[first_lane(a.mask)] & kWindowMask;
   uint32_t same = 0;
   for (int l = 0; l < kLanes; ++l)
@@ -206,11 +209,64 @@ void place_global(Warp& warp, const Instruction& ins, Access& a) {
   a.base = reinterpret_cast<uint8_t*>(known.distance);
 }
 
+uint64_t rank_of(uint64_t shared_address) {
+  return (shared_address & ~kWindowMask) >> kRankShift;
+}
+
+// The lanes that mean the same block's shared memory as the first; the others
+// wait for the next round.
+void choose_owner(Access& a, uint64_t rank) {
+  for (int l = 0; l < kLanes; ++l)
+    if (rank_of(a.address[l]) != rank) a.mask &= ~(1u << l);
+  a.dense &= a.mask == kAllLanes;
+  const uint64_t filler = a.address[first_lane(a.mask)];
+  for (int l = 0; l < kLanes; ++l) {
+    if (!(a.mask >> l & 1)) a.address[l] = filler;
+    a.address[l] -= rank << kRankShift;
+  }
+}
+
+// Another block of the cluster has it.
+void place_elsewhere(Warp& warp, const Instruction& ins, Access& a) {
+  const int lane = first_lane(a.mask);
+  const uint32_t* id = a.owner->id;
+  const std::string whose = ": it is that of block (" + std::to_string(id[0]) +
+                            "," + std::to_string(id[1]) + "," +
+                            std::to_string(id[2]) + ") of the cluster";
+  if (a.operand.space == Space::kShared)
+    report(warp, ins, a, lane, "out of bounds", kIllegalAddress,
+           whose +
+               ", which .shared does not reach: generic addresses and "
+               ".shared::cluster do");
+  if (a.owner->live == 0)
+    report(warp, ins, a, lane, "block ended", kLaunchFailure,
+           whose +
+               ", which has ended. Its threads must wait at the cluster's "
+               "barrier until the others are done with it");
+  a.base = a.owner->shared.data();
+}
+
+void place_in_cluster(Warp& warp, const Instruction& ins, Access& a) {
+  Block& block = *warp.block;
+  const uint64_t rank = rank_of(a.address[first_lane(a.mask)]);
+  if (rank >= block.cluster.size())
+    report(warp, ins, a, first_lane(a.mask), "out of bounds", kIllegalAddress,
+           ": the cluster has " + std::to_string(block.cluster.size()) +
+               " blocks, and none of rank " + std::to_string(rank));
+  choose_owner(a, rank);
+  require_inside(warp, ins, a, block.shared.size(), "block", "shared memory");
+  a.owner = rank == block.rank ? nullptr : block.cluster[rank];
+  if (a.owner) place_elsewhere(warp, ins, a);
+}
+
 void place_shared(Warp& warp, const Instruction& ins, Access& a) {
-  AlignedBytes& shared = warp.block->shared;
-  a.base = shared.data();
-  if (!within(a, 0, shared.size()))
-    require_inside(warp, ins, a, shared.size(), "block", "shared memory");
+  Block& block = *warp.block;
+  a.base = block.shared.data();
+  if (within(a, 0, block.shared_alone)) return;
+  if (block.cluster.empty())
+    require_inside(warp, ins, a, block.shared.size(), "block", "shared memory");
+  else
+    place_in_cluster(warp, ins, a);
 }
 
 // Lanes' stacks are interleaved: addresses become offsets in the warp's.
@@ -410,7 +466,7 @@ Handler access_handler(Type type, int register_bytes) {
 Space space_of(const Statement& s) {
   for (const std::string& part : s.op) {
     if (part == "global") return Space::kGlobal;
-    // A cluster here is one block.
+    if (part == "shared::cluster") return Space::kCluster;
     if (part.rfind("shared", 0) == 0) return Space::kShared;
     if (part == "local") return Space::kLocal;
     if (part == "const") return Space::kConst;
@@ -428,9 +484,9 @@ Strength strength_of(const Statement& s) {
                                           : Strength::kWeak;
 }
 
-// A cluster here is one block.
-bool is_for_block(const Statement& s) {
-  return s.has("cta") || s.has("cluster");
+void decode_scope(const Statement& s, Draft& ins) {
+  ins.for_block = s.has("cta");
+  ins.for_cluster = s.has("cluster");
 }
 
 void decode_access(const Statement& s, OperandReader& operands, Draft& ins) {
@@ -441,7 +497,7 @@ void decode_access(const Statement& s, OperandReader& operands, Draft& ins) {
   ins.strength = strength_of(s);
   ins.releases = s.has("release");
   ins.acquires = s.has("acquire");
-  ins.for_block = is_for_block(s);
+  decode_scope(s, ins);
   if (ins.strength != Strength::kWeak && !is_store) ins.kind = Kind::kPoll;
   std::vector<std::string> names = value.list;
   if (names.empty()) names = {value.text};
@@ -667,7 +723,7 @@ void decode_atomic(const Statement& s, OperandReader& operands, Draft& ins) {
   ins.strength = Strength::kStrong;
   ins.releases = s.has("release") || s.has("acq_rel");
   ins.acquires = s.has("acquire") || s.has("acq_rel");
-  ins.for_block = is_for_block(s);
+  decode_scope(s, ins);
   ins.kind = Kind::kPoll;
   if (result) ins.written = {operands.destination(s.operands.at(0))};
   for (size_t k = 1 + result; k < s.operands.size(); ++k)
@@ -678,10 +734,10 @@ void decode_atomic(const Statement& s, OperandReader& operands, Draft& ins) {
 // ---- address spaces ------------------------------------------------------
 
 constexpr uint64_t window_of(Space space) {
-  return space == Space::kShared  ? kSharedWindow
-         : space == Space::kLocal ? kLocalWindow
-         : space == Space::kParam ? kParamWindow
-                                  : 0;
+  return space == Space::kShared || space == Space::kCluster ? kSharedWindow
+         : space == Space::kLocal                            ? kLocalWindow
+         : space == Space::kParam                            ? kParamWindow
+                                                             : 0;
 }
 
 // Generic addresses of those in a space.
@@ -704,8 +760,10 @@ void from_generic(Warp& warp, const Instruction& ins, uint32_t mask) {
 
 // The window of kernel parameters is part of the global one (PTX ISA, "generic
 // addressing").
-bool is_in_space(uint64_t address, Space space) {
+bool is_in_space(uint64_t address, Space space, const Block& block) {
   const uint64_t window = address & kWindowMask;
+  if (space == Space::kShared && window == kSharedWindow)
+    return rank_of(address) == block.rank;
   if (space != Space::kGlobal && space != Space::kConst)
     return window == window_of(space);
   if (window == kParamWindow) return space == Space::kGlobal;
@@ -719,7 +777,8 @@ void find_space(Warp& warp, const Instruction& ins, uint32_t mask) {
   const uint64_t* address = lanes<uint64_t>(warp, ins.source(0));
   uint32_t yes = 0;
   for (uint32_t rest = mask; rest; rest &= rest - 1)
-    if (is_in_space(address[first_lane(rest)], space)) yes |= rest & -rest;
+    if (is_in_space(address[first_lane(rest)], space, *warp.block))
+      yes |= rest & -rest;
   write_predicate(warp, ins.result(0), yes, mask);
 }
 
@@ -734,6 +793,8 @@ const OfSpace& of_space(Space space) {
   switch (space) {
     case Space::kShared:
       return kOfSpace<Space::kShared>;
+    case Space::kCluster:
+      return kOfSpace<Space::kCluster>;
     case Space::kLocal:
       return kOfSpace<Space::kLocal>;
     case Space::kConst:
@@ -743,6 +804,40 @@ const OfSpace& of_space(Space space) {
     default:
       return kOfSpace<Space::kGlobal>;
   }
+}
+
+// Where another block of the cluster has what this one has at an address.
+template <class T>
+void map_to_rank(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const uint32_t blocks = warp.block->grid->shape.cluster_blocks();
+  map_lanes(
+      mask, lanes<T>(warp, ins.result(0)),
+      [&](T address, uint32_t rank) {
+        const T place = address & ~(T{kNoRank} << kRankShift);
+        return place | T{rank < blocks ? rank : kNoRank} << kRankShift;
+      },
+      lanes<T>(warp, ins.source(0)), lanes<uint32_t>(warp, ins.source(1)));
+}
+
+template <class T>
+void get_rank(Warp& warp, const Instruction& ins, uint32_t mask) {
+  map_lanes(
+      mask, lanes<uint32_t>(warp, ins.result(0)),
+      [](T address) { return static_cast<uint32_t>(rank_of(address)); },
+      lanes<T>(warp, ins.source(0)));
+}
+
+void decode_rank(const Statement& s, OperandReader& operands, Draft& ins) {
+  const bool wide = s.type().bytes == 8;
+  ins.written = {operands.destination(s.operands.at(0))};
+  ins.read = {operands.source(s.operands.at(1), s.type().bytes)};
+  ins.pure = true;
+  if (s.name() == "getctarank") {
+    ins.run = wide ? get_rank<uint64_t> : get_rank<uint32_t>;
+    return;
+  }
+  ins.read.push_back(operands.source(s.operands.at(2), 4));
+  ins.run = wide ? map_to_rank<uint64_t> : map_to_rank<uint32_t>;
 }
 
 void nothing(Warp&, const Instruction&, uint32_t) {}
@@ -775,6 +870,8 @@ bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
     ins.read = {operands.source(s.operands.at(1), 8)};
     ins.pure = true;
     ins.run = s.has("to") ? handlers.from_generic : handlers.to_generic;
+  } else if (op == "mapa" || op == "getctarank") {
+    decode_rank(s, operands, ins);
   } else if (op == "isspacep") {
     ins.written = {operands.predicate(s.operands.at(0).text)};
     ins.read = {operands.source(s.operands.at(1), 8)};
@@ -784,7 +881,7 @@ bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
   } else if (op == "fence" && s.has("mbarrier_init")) {
     ins.run = nothing;  // For other blocks of the cluster.
   } else if (op == "membar" || op == "fence") {
-    ins.for_block = is_for_block(s);
+    decode_scope(s, ins);
     ins.kind = Kind::kPoll;
     ins.run = fence;
   } else if (op == "nanosleep") {

@@ -37,6 +37,7 @@ class Lane {
   // At a generic address.
   template <class T>
   T read(uint64_t address) const {
+    address = warp_.block->within(address);
     const T value = fetch<T>(address);
     observe::system_read(warp_, ins_, lane_, address, sizeof value);
     return value;

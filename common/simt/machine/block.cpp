@@ -35,13 +35,11 @@ BlockRun::BlockRun(Grid& grid, Observers observers) : Block(grid, observers) {
 
 void BlockRun::start(uint64_t block_number) {
   number = block_number;
-  const unsigned* size = grid->shape.grid;
-  id[0] = number % size[0];
-  id[1] = number / size[0] % size[1];
-  id[2] = number / size[0] / size[1];
+  std::copy_n(Box(number, grid->shape.grid).at, 3, id);
   std::fill(std::begin(barriers), std::end(barriers), Barrier{});
   awaited = 0;
   cluster_barrier = kBarriers;
+  met_cluster = false;
   quiet = turn_over_ = loops_ = false;
   seconds_ = 0;
   copies.clear();
@@ -50,9 +48,19 @@ void BlockRun::start(uint64_t block_number) {
   observe::start(*this);
 }
 
+void BlockRun::join(const std::vector<BlockRun*>& blocks, uint32_t new_rank) {
+  cluster.assign(blocks.begin(), blocks.end());
+  rank = new_rank;
+}
+
+bool BlockRun::cluster_ended() const {
+  return std::all_of(cluster.begin(), cluster.end(),
+                     [](const Block* b) { return b->live == 0; });
+}
+
 bool BlockRun::run() {
   turns_ = 0;
-  circles_ = polls_ = false;
+  circles_ = polls_ = waits_for_cluster_ = false;
   for (;;) {
     bool ran = false;
     if (std::exchange(turn_over_, false))
@@ -64,9 +72,11 @@ bool BlockRun::run() {
     }
     if (live == 0) {
       end_copies(*this);
+      observe::end(*this);
       note_change();
       return true;
     }
+    if (!ran && stands_still_for_cluster()) return false;
     if (!ran) deadlock();
     if (!turn_over_) continue;
     end_turn();
@@ -75,6 +85,15 @@ bool BlockRun::run() {
       return false;
     }
   }
+}
+
+// Nobody can go on before other blocks of the cluster come to its barrier.
+bool BlockRun::stands_still_for_cluster() {
+  if (cluster.empty() || awaited >> kBarriers == 0) return false;
+  if (!quiet) note_change();
+  quiet = circles_ = waits_for_cluster_ = true;
+  since_ = grid->changes;
+  return true;
 }
 
 // Some paths have given way: what is it that they do?
@@ -171,6 +190,7 @@ void BlockRun::add_seconds(double seconds) {
 }
 
 void BlockRun::livelock(uint64_t unbegun) const {
+  if (waits_for_cluster_) throw standstill();
   const bool at_mbarriers = std::all_of(
       runs.begin(), runs.end(), [](const auto& w) { return w->only_awaits(); });
   if (at_mbarriers)
@@ -192,26 +212,50 @@ void BlockRun::livelock(uint64_t unbegun) const {
 // ---- Barriers ------------------------------------------------------------
 
 void BlockRun::check_barrier(uint32_t k) {
+  if (k >= kBarriers) return check_cluster_barrier(k);
   Barrier& b = barriers[k];
   if (b.arrived == 0 || b.arrived < (b.expected ? b.expected : live)) return;
   results_count = b.count;
   results_lanes = b.lanes;
-  const bool of_cluster = k >= kBarriers;
-  const bool counted = b.expected != 0 || of_cluster;
+  const bool counted = b.expected != 0;
   observe::release(*this, k, counted,
                    counted ? waiting_lanes(k) : LanesByWarp{});
-  if (of_cluster) {
-    cluster_barrier = k ^ 1;
-    for (auto& warp : runs) warp->open_cluster_barrier();
-  }
   b = Barrier{};
   awaited &= ~(1u << k);
   for (auto& warp : runs) warp->release(k);
 }
 
+void BlockRun::check_cluster_barrier(uint32_t k) {
+  if (cluster.empty()) {
+    const uint32_t arrived = barriers[k].arrived;
+    if (arrived && arrived >= live) open_cluster_barrier(k);
+    return;
+  }
+  uint32_t arrived = 0, all = 0;
+  for (const Block* b : cluster) {
+    arrived += b->barriers[k].arrived;
+    all += b->live;
+  }
+  if (arrived == 0 || arrived < all) return;
+  for (Block* b : cluster) static_cast<BlockRun*>(b)->open_cluster_barrier(k);
+}
+
+void BlockRun::open_cluster_barrier(uint32_t k) {
+  observe::release(*this, k, true, waiting_lanes(k));
+  met_cluster = true;
+  cluster_barrier = k ^ 1;
+  for (auto& warp : runs) warp->open_cluster_barrier();
+  barriers[k] = Barrier{};
+  awaited &= ~(1u << k);
+  for (auto& warp : runs) warp->release(k);
+  if (!cluster.empty()) note_change();
+}
+
+// Who ends is waited for no more, also by other blocks of the cluster.
 void BlockRun::check_barriers() {
   for (uint32_t rest = awaited; rest; rest &= rest - 1)
     check_barrier(first_lane(rest));
+  if (!cluster.empty()) check_cluster_barrier(cluster_barrier);
 }
 
 LanesByWarp BlockRun::waiting_lanes(uint32_t barrier) const {
@@ -254,6 +298,8 @@ PlacedFault BlockRun::standstill() const {
     barriers += std::any_of(runs.begin(), runs.end(),
                             [&](const auto& w) { return w->waits_at(k) != 0; });
   const bool in_collective = any_waits(Path::kAtCollective);
+  if (waits_for_cluster_ && barriers + in_collective == 1)
+    return cluster_standstill();
   if (barriers + in_collective > 1)
     return {719, finding(Path::kAtBarrier, "deadlock",
                          "threads of the block wait for one another in "
@@ -265,6 +311,19 @@ PlacedFault BlockRun::standstill() const {
   return {719, finding(Path::kAtCollective, "missing lanes",
                        "a warp collective waits for lanes that its mask names "
                        "and that do not come:")};
+}
+
+// All of this block wait at the cluster's barrier, or have ended.
+PlacedFault BlockRun::cluster_standstill() const {
+  Finding f = finding(Path::kAtBarrier, "deadlock",
+                      "threads wait at the cluster's barrier, and others of "
+                      "the cluster do not come to it:");
+  for (const Block* b : cluster)
+    if (b != this)
+      f.message += "\n  and of block (" + std::to_string(b->id[0]) + "," +
+                   std::to_string(b->id[1]) + "," + std::to_string(b->id[2]) +
+                   ")" + static_cast<const BlockRun*>(b)->describe_waiting();
+  return {719, f};
 }
 
 // Nobody can go on. Lanes at a join may still come to the collective that lacks

@@ -20,6 +20,10 @@ struct BlockRun : Block {
   BlockRun(Grid& grid, Observers observers);
 
   void start(uint64_t number);
+  // Before that: it is of a cluster whose blocks are these, by rank.
+  void join(const std::vector<BlockRun*>& blocks, uint32_t rank);
+  // Whether all blocks of its cluster have ended.
+  bool cluster_ended() const;
   // Runs the block until it has ended (true) or others should have a turn.
   // Throws KernelFault when it waits for itself, or for too long.
   bool run();
@@ -30,6 +34,8 @@ struct BlockRun : Block {
   // That it can never go on, because nobody is left to change memory; `unbegun`
   // blocks have no place to begin in.
   [[noreturn]] void livelock(uint64_t unbegun) const;
+  // Whether all it does is to wait for other blocks of its cluster.
+  bool waits_for_cluster() const { return waits_for_cluster_; }
 
   // A path of one of its warps has had its turn; `polls`: reading in vain.
   void gave_way(bool polls) {
@@ -50,6 +56,9 @@ struct BlockRun : Block {
   std::vector<Frame*> free_frames;
 
  private:
+  bool stands_still_for_cluster();
+  void check_cluster_barrier(uint32_t number);
+  void open_cluster_barrier(uint32_t number);
   void end_turn();
   bool circles();
   uint64_t state();
@@ -60,6 +69,7 @@ struct BlockRun : Block {
   Finding finding(Path::State state, const std::string& kind,
                   const std::string& what) const;
   PlacedFault standstill() const;
+  PlacedFault cluster_standstill() const;
   void deadlock();
   bool lacks_lanes() const;
   bool any_waits(Path::State state) const;
@@ -74,6 +84,7 @@ struct BlockRun : Block {
   // turns ago, after how many it is replaced by a later one.
   bool circles_ = false;
   uint64_t since_ = 0;  // grid->changes when it began
+  bool waits_for_cluster_ = false;
   uint64_t past_ = 0, age_ = 0, oldest_ = 0;
   // Processor time since a thread ended.
   double seconds_ = 0, clock_ = 0;

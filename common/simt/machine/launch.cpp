@@ -135,6 +135,9 @@ KernelInfo info(Kernel* kernel) {
   for (const auto& [name, v] : kernel->module->variables)
     if (v.constant) info.const_bytes += v.bytes;
   if (kernel->text->max_threads) info.max_threads = kernel->text->max_threads;
+  std::copy_n(kernel->text->cluster, 3, info.cluster);
+  info.wants_cluster = kernel->text->explicit_cluster;
+  info.most_in_cluster = kernel->text->most_in_cluster;
   return info;
 }
 

@@ -31,6 +31,9 @@ struct KernelInfo {
   size_t local_bytes = 0;  // a thread's, as PTX declares them
   size_t const_bytes = 0;
   unsigned max_threads = 1024;  // .maxntid, or what every device allows
+  unsigned cluster[3] = {};     // __cluster_dims__; 0: the launch decides
+  bool wants_cluster = false;
+  unsigned most_in_cluster = 0;  // .maxclusterrank; 0: not given
 };
 KernelInfo info(Kernel* kernel);
 

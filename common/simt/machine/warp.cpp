@@ -1,5 +1,6 @@
 // Runs a warp: paths, branches, and where they join.
 #include <algorithm>
+#include <cstring>
 
 #include "common/simt/core/lanes.h"
 #include "common/simt/machine/block_run.h"
@@ -17,6 +18,11 @@ constexpr uint64_t kPoll = kTurn / 64;
 // million instructions, or 512 polls in vain.
 constexpr uint32_t kPatience = 64;
 constexpr uint32_t kPatienceOfPolls = 8;
+
+// 0 to 2: which of three registers, whose first is `x`.
+int axis(Special special, Special x) {
+  return static_cast<int>(special) - static_cast<int>(x);
+}
 
 }  // namespace
 
@@ -83,8 +89,22 @@ void WarpRun::set_special(Special special, uint32_t* value) {
           return workspace >> 32;
         case Special::kWorkspaceLow:
           return static_cast<uint32_t>(workspace);
-        case Special::kOne:
-          return 1;
+        case Special::kClusterBlocks:
+          return shape.cluster_blocks();
+        case Special::kClusterNctaidX:
+          return shape.cluster[0];
+        case Special::kClusterNctaidY:
+          return shape.cluster[1];
+        case Special::kClusterNctaidZ:
+          return shape.cluster[2];
+        case Special::kNclusterIdX:
+          return shape.grid[0] / shape.cluster[0];
+        case Special::kNclusterIdY:
+          return shape.grid[1] / shape.cluster[1];
+        case Special::kNclusterIdZ:
+          return shape.grid[2] / shape.cluster[2];
+        case Special::kExplicitCluster:
+          return shape.explicit_cluster ? kAllLanes : 0;
         default:
           return 0;
       }
@@ -93,18 +113,32 @@ void WarpRun::set_special(Special special, uint32_t* value) {
 }
 
 void WarpRun::set_specials(const Frame& frame) {
+  const unsigned* size = block->grid->shape.cluster;
   for (size_t k = 0; k < specials_.size(); ++k) {
     const auto& [special, place] = block->grid->program.specials[k];
     auto* to = reinterpret_cast<uint32_t*>(frame.registers + place);
     switch (special) {
       case Special::kCtaidX:
-        std::fill_n(to, kLanes, block->id[0]);
-        break;
       case Special::kCtaidY:
-        std::fill_n(to, kLanes, block->id[1]);
-        break;
       case Special::kCtaidZ:
-        std::fill_n(to, kLanes, block->id[2]);
+        std::fill_n(to, kLanes, block->id[axis(special, Special::kCtaidX)]);
+        break;
+      case Special::kClusterCtaidX:
+      case Special::kClusterCtaidY:
+      case Special::kClusterCtaidZ: {
+        const int i = axis(special, Special::kClusterCtaidX);
+        std::fill_n(to, kLanes, block->id[i] % size[i]);
+        break;
+      }
+      case Special::kClusterIdX:
+      case Special::kClusterIdY:
+      case Special::kClusterIdZ: {
+        const int i = axis(special, Special::kClusterIdX);
+        std::fill_n(to, kLanes, block->id[i] / size[i]);
+        break;
+      }
+      case Special::kClusterRank:
+        std::fill_n(to, kLanes, block->rank);
         break;
       case Special::kSmId:
         std::fill_n(to, kLanes, block->number % block->grid->multiprocessors);
@@ -113,6 +147,23 @@ void WarpRun::set_specials(const Frame& frame) {
         std::copy_n(specials_[k].data(), kLanes, to);
     }
   }
+  if (!block->cluster.empty()) set_shared_addresses(frame);
+}
+
+// They are the grid's, and say no rank yet.
+void WarpRun::set_shared_addresses(const Frame& frame) {
+  const Grid& grid = *block->grid;
+  const uint64_t rank = uint64_t{block->rank} << kRankShift;
+  const uint8_t* const end = grid.fixed.data() + grid.fixed.size();
+  for (const auto* list :
+       {&grid.program.static_shared_at, &grid.program.dynamic_shared})
+    for (const Program::Address& a : *list)
+      for (int l = 0; l < kLanes; ++l) {
+        uint64_t address = 0;
+        std::memcpy(&address, end + a.at + l * a.bytes, a.bytes);
+        address |= rank;
+        std::memcpy(frame.registers + a.at + l * a.bytes, &address, a.bytes);
+      }
 }
 
 void WarpRun::start() {

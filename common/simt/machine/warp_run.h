@@ -137,6 +137,7 @@ class WarpRun : public Warp {
   bool complete_collective(const Path& one);
   void set_special(Special special, uint32_t* value);
   void set_specials(const Frame& frame);
+  void set_shared_addresses(const Frame& frame);
   Frame* new_frame(const Function& function);
   std::string thread_name(int lane) const;
 

@@ -75,7 +75,7 @@ class Worker {
     // Other threads may have changed memory and not said so yet.
     const bool alone = all_.grid_.threads == 1 && !block->meets_host;
     if (alone && block->stands_still()) return;
-    if (block->run()) idle_.push_back(std::move(block));
+    if (block->run()) retire(std::move(block));
   }
 
   // Begins the next blocks, as many as a batch; whether there were any.
@@ -85,11 +85,45 @@ class Worker {
       const std::optional<uint64_t> number = all_.take();
       if (!number) break;
       any = true;
+      if (all_.cluster_blocks_ > 1) {
+        begin_cluster(*number);
+        continue;
+      }
       Resident block = new_block();
       block->start(*number);
       (block->run() ? idle_ : resident_).push_back(std::move(block));
     }
     return any;
+  }
+
+  // All blocks of a cluster have begun before any of them runs.
+  void begin_cluster(uint64_t number) {
+    std::vector<BlockRun*> blocks;
+    const size_t first = resident_.size();
+    for (uint32_t k = 0; k < all_.cluster_blocks_; ++k) {
+      resident_.push_back(new_block());
+      blocks.push_back(resident_.back().get());
+    }
+    if (all_.backwards_) std::reverse(blocks.begin(), blocks.end());
+    for (uint32_t rank = 0; rank < blocks.size(); ++rank) {
+      blocks[rank]->join(blocks, rank);
+      blocks[rank]->start(all_.grid_.block_at(number, rank));
+    }
+    for (size_t k = first; k < resident_.size(); ++k) turn(resident_[k]);
+    std::erase(resident_, nullptr);
+  }
+
+  // A block of a cluster is kept until the others, too, have ended: they may
+  // still mean its shared memory.
+  void retire(Resident block) {
+    if (block->cluster.empty()) return idle_.push_back(std::move(block));
+    const bool last = block->cluster_ended();
+    const std::vector<Block*> cluster = block->cluster;
+    ended_.push_back(std::move(block));
+    if (!last) return;
+    for (Resident& one : ended_)
+      if (one->cluster == cluster) idle_.push_back(std::move(one));
+    std::erase(ended_, nullptr);
   }
 
   Resident new_block() {
@@ -114,7 +148,12 @@ class Worker {
     const uint64_t changes = all_.grid_.changes;
     if (!for_host && stands_still() && all_.all_wait(me_, changes)) {
       if (others_ && others_->await_change(changes)) return;
-      resident_.front()->livelock(all_.unbegun());
+      // Who waits for its cluster waits for who does something else.
+      const auto culprit = std::find_if(
+          resident_.begin(), resident_.end(),
+          [](const Resident& b) { return !b->waits_for_cluster(); });
+      (culprit == resident_.end() ? resident_.front() : *culprit)
+          ->livelock(all_.unbegun());
     }
     if (++looks_ < kLooks) return std::this_thread::yield();
     const auto nap = std::chrono::microseconds(std::min(looks_, 1000));
@@ -132,6 +171,7 @@ class Worker {
   const Observers observers_;
   Others* const others_;
   const size_t room_;                      // for so many resident blocks
+  std::vector<Resident> ended_;            // of clusters that have not
   std::vector<Resident> resident_, idle_;  // resident: in the order they began
   size_t batch_ = 1;
   int looks_ = 0, rounds_ = 0;
@@ -139,6 +179,7 @@ class Worker {
 
 Workers::Workers(Grid& grid)
     : grid_(grid),
+      cluster_blocks_(grid.shape.cluster_blocks()),
       backwards_(settings::backwards()),
       waits_since_(grid.threads, kWorks) {
   if (settings::counters())
@@ -184,12 +225,14 @@ void Workers::work(size_t me) {
 std::optional<uint64_t> Workers::take() {
   if (stop_) return std::nullopt;
   const uint64_t number = next_++;
-  if (number >= grid_.blocks) return std::nullopt;
-  return backwards_ ? grid_.blocks - 1 - number : number;
+  const uint64_t all = grid_.blocks / cluster_blocks_;
+  if (number >= all) return std::nullopt;
+  return backwards_ ? all - 1 - number : number;
 }
 
 uint64_t Workers::unbegun() const {
-  return grid_.blocks - std::min<uint64_t>(next_, grid_.blocks);
+  const uint64_t begun = next_ * cluster_blocks_;
+  return grid_.blocks - std::min<uint64_t>(begun, grid_.blocks);
 }
 
 bool Workers::all_wait(size_t me, uint64_t changes) {

@@ -36,7 +36,7 @@ class Workers {
   friend class Worker;
 
   void work(size_t me);
-  // The next block's number, while there are any and nobody has failed.
+  // The next cluster's number, while there are any and nobody has failed.
   std::optional<uint64_t> take();
   uint64_t unbegun() const;
   // Worker `me` can only wait for the others, since `changes` of the grid's
@@ -44,6 +44,7 @@ class Workers {
   bool all_wait(size_t me, uint64_t changes);
 
   Grid& grid_;
+  const uint32_t cluster_blocks_;
   const bool backwards_;
   std::atomic<uint64_t> next_{0};
   std::atomic<bool> stop_{false};

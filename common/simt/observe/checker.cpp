@@ -51,6 +51,11 @@ std::array<uint32_t, 3> coordinates(uint64_t number, const unsigned* size) {
           static_cast<uint32_t>(number / size[0] / size[1])};
 }
 
+// A fence that other blocks know of. One for the cluster counts for all.
+bool is_for_others(const Instruction& ins, const BlockOrder& block) {
+  return !ins.for_block && !(ins.for_cluster && block.cluster.empty());
+}
+
 std::string count_text(uint64_t n, const char* what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
@@ -92,6 +97,10 @@ void Checker::start(Block& block) {
   std::fill(checks.busy_bits.begin(), checks.busy_bits.end(), 0);
   checks.copies.clear();
   values_.start(block);
+  if (block.cluster.empty()) return;
+  std::vector<BlockOrder*> orders;
+  for (Block* one : block.cluster) orders.push_back(&one->checks->order);
+  checks.order.join(orders, block.rank);
 }
 
 void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
@@ -99,11 +108,60 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
     check_origin(warp, ins, a);
   values_.access(warp, ins, a);
   if (tables_->log.full()) return;
-  if (!ins.dropped) return check_order(warp, ins, a);
-  Access kept = a;
-  kept.mask &= keepers(warp, ins);
-  kept.dense &= kept.mask == kAllLanes;
-  if (kept.mask) check_order(warp, ins, kept);
+  if (ins.dropped) {
+    Access kept = a;
+    kept.mask &= keepers(warp, ins);
+    kept.dense &= kept.mask == kAllLanes;
+    if (kept.mask) check_order(warp, ins, kept);
+  } else {
+    check_order(warp, ins, a);
+  }
+  if (a.space == Space::kShared && a.owner) note_visit(warp, ins, a);
+}
+
+// ---- Another block's shared memory ------------------------------------------
+
+// It must be there: its block has begun; and it must not end before it knows
+// of this.
+void Checker::note_visit(Warp& warp, const Instruction& ins, const Access& a) {
+  const BlockOrder& mine = warp.block->checks->order;
+  BlockOrder& theirs = a.owner->checks->order;
+  theirs.visit_of(mine, warp.index) = {tables_->log.now() - 1, &warp, &ins,
+                                       first_lane(a.mask)};
+  const auto& known = mine.in_cluster[warp.index];
+  const bool any_known =
+      std::any_of(known.begin(), known.end(), [](Time t) { return t != 0; });
+  if (warp.block->met_cluster || any_known) return;
+  if (Seen* before = seen("block not begun", ins.site, 0))
+    return void(++before->count);
+  report("block not begun", ins.site, 0,
+         finding_at(
+             warp, ins, first_lane(a.mask), "block not begun",
+             std::string(verb(a.use)) + " of " +
+                 text_of_place(grid_, a.space, a.address[first_lane(a.mask)]) +
+                 " of block " +
+                 triple(coordinates(a.owner->number, grid_.shape.grid)) +
+                 ", and nothing says that this block has begun. Let all "
+                 "threads of the cluster meet at its barrier first"));
+}
+
+void Checker::end(Block& block) {
+  const BlockOrder& order = block.checks->order;
+  for (size_t k = 0; k < order.visits.size(); ++k) {
+    const Visit& visit = order.visits[k];
+    if (visit.time == 0 || order.knows_visit(k)) continue;
+    if (Seen* before = seen("block ended", visit.ins->site, 0)) {
+      ++before->count;
+      continue;
+    }
+    report("block ended", visit.ins->site, 0,
+           finding_at(*visit.warp, *visit.ins, visit.lane, "block ended",
+                      "it touches the shared memory of block " +
+                          triple(coordinates(block.number, grid_.shape.grid)) +
+                          ", which may have ended before: nothing makes it "
+                          "wait. Let all threads of the cluster meet at its "
+                          "barrier behind this"));
+  }
 }
 
 // ---- A shared array left for its neighbour ---------------------------------
@@ -159,18 +217,23 @@ void Checker::mbarrier(Warp& warp, const Instruction& ins, const Access& a) {
   values_.access(warp, ins, a);
   if (tables_->log.full()) return;
   Mine mine = mine_of(warp, ins, a);
-  if (!warp.block->copies.empty()) against_copies(mine);
+  if (!warp.block->copies.empty() || a.owner) against_copies(mine);
   check_order(mine);
+  if (a.owner) note_visit(warp, ins, a);
 }
 
-void Checker::hand_over(Warp& warp, uint64_t barrier, uint32_t mask) {
-  warp.block->checks->order.hand_over(barrier, warp.index, mask,
-                                      tables_->log.now());
+void Checker::hand_over(Warp& warp, const Access& barriers, int lane) {
+  const uint64_t barrier = barriers.address[lane];
+  const Time now = tables_->log.now();
+  BlockOrder& mine = warp.block->checks->order;
+  BlockOrder& theirs = barriers.owner ? barriers.owner->checks->order : mine;
+  if (&theirs == &mine) mine.hand_over(barrier, warp.index, 1u << lane, now);
+  if (!mine.cluster.empty()) theirs.tell(barrier, mine, warp.index, now);
 }
 
 void Checker::fence(Warp& warp, const Instruction& ins, uint32_t mask) {
   BlockOrder& block = warp.block->checks->order;
-  block.fence(warp.index, mask, !ins.for_block, tables_->log.now());
+  block.fence(warp.index, mask, is_for_others(ins, block), tables_->log.now());
   block.warps[warp.index].understand(mask);
 }
 
@@ -225,6 +288,7 @@ void Checker::release(Block& block, uint32_t number, bool counted,
     // Of the cluster's two, those who pass this one later need what it knows.
     BarrierOrder& used = of_cluster ? order.barriers[number ^ 1] : barrier;
     std::fill(used.known.begin(), used.known.end(), 0);
+    used.in_cluster.clear();
   } else {
     order.meet(tables_->log.now());
     if (block.live != grid_.threads_per_block && barrier.first)
@@ -265,6 +329,10 @@ bool Checker::ordered(const Mine& mine, const Event& event, Time time, int lane,
     if (time < mine.order.heard_of(lane, event.warp * kLanes + other))
       return true;
   }
+  if (!mine.block.cluster.empty() &&
+      time <
+          mine.block.known_in_cluster(mine.warp.index, event.block, event.warp))
+    return true;
   if (!mine.order.taught) return false;
   // A store that depends on a flag cannot come before it; a load can, without a
   // fence in between.
@@ -282,10 +350,12 @@ void Checker::synchronise(Mine& mine) {
   const Access& a = mine.access;
   const Time now = tables_->log.now();
   if (mine.ins.releases)
-    mine.block.fence(mine.warp.index, a.mask, !mine.ins.for_block, now);
+    mine.block.fence(mine.warp.index, a.mask,
+                     is_for_others(mine.ins, mine.block), now);
   // Shared memory is another one in each block.
+  const uint64_t owner = a.owner ? a.owner->number : mine.block.number;
   const uint64_t space =
-      a.space == Space::kShared ? (mine.block.number + 1ull) << kSharedBits : 0;
+      a.space == Space::kShared ? (owner + 1ull) << kSharedBits : 0;
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
     const uint64_t flag = a.address[l] | space;
@@ -308,20 +378,24 @@ Checker::Mine Checker::mine_of(Warp& warp, const Instruction& ins,
                                const Access& a) {
   BlockChecks& checks = *warp.block->checks;
   const bool shared = a.space == Space::kShared;
+  BlockChecks& owner = shared && a.owner ? *a.owner->checks : checks;
+  // What other blocks did is not ordered by the block's own barriers.
+  const Time met =
+      checks.order.cluster.empty() ? checks.order.met : owner.order.began;
   return {warp,
           ins,
           a,
           checks.order,
           checks.order.warps[warp.index],
-          shared ? checks.shared : tables_->global,
-          shared ? checks.order.met : begin_,
+          shared ? owner.shared : tables_->global,
+          shared ? met : begin_,
           tables_->log.now(),
           a.use != Use::kLoad};
 }
 
 void Checker::check_order(Warp& warp, const Instruction& ins, const Access& a) {
   Mine mine = mine_of(warp, ins, a);
-  if (!warp.block->copies.empty()) against_copies(mine);
+  if (!warp.block->copies.empty() || a.owner) against_copies(mine);
   if (ins.strength != Strength::kWeak) synchronise(mine);
   check_order(mine);
 }
@@ -368,7 +442,6 @@ Event Checker::event_of(const Mine& mine, int first, int lanes) const {
   e.stores = mine.stores;
   e.block = mine.block.number;
   e.warp = mine.warp.index;
-  e.for_block = mine.ins.for_block;
   e.site = mine.ins.site;
   return e;
 }
@@ -414,6 +487,14 @@ void Checker::check_lane(Mine& mine, int lane, Time time) {
   }
 }
 
+// Is an access of one of two blocks as strong for the other?
+bool Checker::reaches(const Instruction& ins, const Mine& mine,
+                      const Event& event) const {
+  return !ins.for_block &&
+         !(ins.for_cluster &&
+           !grid_.same_cluster(mine.block.number, event.block));
+}
+
 // Two accesses that are no race although nothing orders them?
 bool Checker::may_meet(const Mine& mine, const Event& event) const {
   const auto strength = static_cast<Strength>(event.strength);
@@ -421,7 +502,9 @@ bool Checker::may_meet(const Mine& mine, const Event& event) const {
   const Strength strong = std::max(mine.ins.strength, strength);
   if (weak == Strength::kWeak) return false;
   const bool same_block = event.block == mine.block.number;
-  if (!same_block && (mine.ins.for_block || event.for_block)) return false;
+  if (!same_block && !(reaches(mine.ins, mine, event) &&
+                       reaches(instruction(event.site), mine, event)))
+    return false;
   if (strong == Strength::kStrong) return true;
   // Volatile data that nobody waits for: the old warp-synchronous style.
   const bool same_warp = same_block && event.warp == mine.warp.index;
@@ -773,7 +856,10 @@ void Checker::race(const Mine& mine, const Conflict& c, const Event& event,
            ? ""
            : " of block " + triple(f.other_block)) +
       (f.other_line ? " at " + grid_.program.location(theirs.where) : "");
-  const std::string place = text_of_place(grid_, mine.access.space, c.address);
+  std::string place = text_of_place(grid_, mine.access.space, c.address);
+  if (mine.access.space == Space::kShared && mine.access.owner)
+    place += " of block " +
+             triple(coordinates(mine.access.owner->number, grid_.shape.grid));
   const std::string both = std::string(verb(mine.access.use)) + " of " +
                            std::to_string(mine.access.bytes) +
                            " bytes, and nothing orders it and " + other +
@@ -811,6 +897,8 @@ std::string Checker::remedy(const Mine& mine, const Conflict& c,
       static_cast<Strength>(event.strength) == Strength::kStrong;
   if (both_strong && !same_block)
     return "Other blocks know nothing of what is atomic for a block alone";
+  if (!same_block && mine.access.space == Space::kShared)
+    return "The cluster's barrier orders its blocks, and so do mbarriers";
   if (mine.order.taught && time < mine.order.read[c.lane].of(event.block) &&
       time >= mine.order.learned[c.lane].of(event.block))
     return "Who has seen a flag needs a __threadfence(), too, before it reads "

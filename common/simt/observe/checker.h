@@ -52,6 +52,7 @@ class Checker {
   ~Checker();
 
   void start(Block& block);
+  void end(Block& block);
   void access(Warp& warp, const Instruction& ins, const Access& access);
   // Lanes begin to copy; copies of `mask` are about to be made.
   void begin(const AsyncCopy& copy);
@@ -60,7 +61,7 @@ class Checker {
   void abandon(const AsyncCopy& copy);
   // Lanes do something at barriers in shared memory; lanes of `mask` arrive.
   void mbarrier(Warp& warp, const Instruction& ins, const Access& a);
-  void hand_over(Warp& warp, uint64_t barrier, uint32_t mask);
+  void hand_over(Warp& warp, const Access& barriers, int lane);
   void collective(Warp& warp, const Instruction& ins, uint32_t mask,
                   uint32_t members);
   void fence(Warp& warp, const Instruction& ins, uint32_t mask);
@@ -106,6 +107,9 @@ class Checker {
 
   void check_origin(Warp& warp, const Instruction& ins, const Access& a);
   void note_absent(Block& block, const Instruction& ins);
+  void note_visit(Warp& warp, const Instruction& ins, const Access& a);
+  bool reaches(const Instruction& ins, const Mine& mine,
+               const Event& event) const;
 
   void check_order(Warp& warp, const Instruction& ins, const Access& a);
   void check_order(Mine& mine);

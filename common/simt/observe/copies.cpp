@@ -188,8 +188,8 @@ void Checker::unfenced_write(const AsyncCopy& copy, const Event& event,
 // ---- Touched too early ----------------------------------------------------
 
 void Checker::against_copies(const Mine& mine) {
-  const Block& block = *mine.warp.block;
   const Access& a = mine.access;
+  const Block& block = a.owner ? *a.owner : *mine.warp.block;
   if (a.space == Space::kShared && !any_busy(block.checks->busy, a)) return;
   for (const AsyncCopy& copy : block.copies.pending) {
     if (&copy == mine.copy) continue;
@@ -239,7 +239,7 @@ void Checker::early(const Mine& mine, int lane, const AsyncCopy& copy,
   if (Seen* before = seen("race", mine.ins.site, copy.ins->site))
     return void(++before->count);
   Finding f = finding_at(mine.warp, mine.ins, lane, "race", "");
-  place_other(f, *copy.ins, mine.block.number,
+  place_other(f, *copy.ins, copy.warp->block->number,
               copy.warp->index * kLanes + other);
   f.address = address;
   const std::string at = grid_.program.location(copy.ins->where);

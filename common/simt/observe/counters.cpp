@@ -177,7 +177,10 @@ void InstructionCounts::add(const InstructionCounts& other) {
 
 void Counters::access(const Instruction& ins, const Access& access) {
   InstructionCounts& c = sites_[ins.site];
-  if (access.space == Space::kShared) return count_shared(access, c.shared);
+  if (access.space == Space::kShared) {
+    if (!access.owner) count_shared(access, c.shared);
+    return;
+  }
   count_global(access, c.global);
   if (ins.atomic_form == AtomicForm::kLoadFirst) count_words(access, c.words);
   touch(access);

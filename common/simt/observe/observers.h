@@ -13,6 +13,10 @@ namespace simt::observe {
 inline void start(Block& block) {
   if (block.observers.checker) block.observers.checker->start(block);
 }
+// It has ended.
+inline void end(Block& block) {
+  if (block.observers.checker) block.observers.checker->end(block);
+}
 inline void issue(const Observers& o, const Instruction& ins, uint32_t active) {
   if (o.counters) o.counters->issue(ins, active);
 }
@@ -67,10 +71,10 @@ inline void forget(Warp& warp, const Access& access) {
   if (Checker* checker = warp.block->observers.checker)
     checker->values().forget(warp, access);
 }
-// Lanes of `mask` arrive there, its phase completes, and lanes find that.
-inline void hand_over(Warp& warp, uint64_t barrier, uint32_t mask) {
+// A lane arrives there, its phase completes, and lanes find that.
+inline void hand_over(Warp& warp, const Access& barriers, int lane) {
   if (Checker* checker = warp.block->observers.checker)
-    checker->hand_over(warp, barrier, mask);
+    checker->hand_over(warp, barriers, lane);
 }
 inline void complete(Block& block, uint64_t barrier) {
   if (block.checks) block.checks->order.complete(barrier);

@@ -11,6 +11,11 @@ void raise(Time& time, Time to) { time = std::max(time, to); }
 
 }  // namespace
 
+void raise(ClusterClock& clock, const ClusterClock& more) {
+  if (clock.size() < more.size()) clock.resize(more.size());
+  for (size_t k = 0; k < more.size(); ++k) raise(clock[k], more[k]);
+}
+
 void Lesson::add(const Lesson& more) {
   raise(all, more.all);
   if (!more.one) return;
@@ -132,13 +137,54 @@ void WarpOrder::learn(uint32_t mask, const Lesson& lesson) {
 
 void BlockOrder::start(uint32_t block, Time now) {
   number = block;
-  met = fenced_for_copies = now;
+  met = fenced_for_copies = began = now;
   fenced = fenced_for_device = false;
   across.clear();
   released.clear();
   for (BarrierOrder& b : barriers) b = {};
   mbarriers.clear();
+  cluster.clear();
+  in_cluster.clear();
+  visits.clear();
   for (WarpOrder& w : warps) w.start();
+}
+
+void BlockOrder::join(const std::vector<BlockOrder*>& blocks,
+                      uint32_t its_rank) {
+  cluster = blocks;
+  rank = its_rank;
+  const size_t all = blocks.size() * warps.size();
+  in_cluster.assign(warps.size(), ClusterClock(all));
+  visits.assign(all, {});
+}
+
+// What a warp can hand over: what it knows of the cluster, with its own block.
+ClusterClock BlockOrder::cluster_clock(uint32_t warp, Time now) const {
+  ClusterClock clock = in_cluster[warp];
+  for (uint32_t v = 0; v < warps.size(); ++v)
+    raise(clock[rank * warps.size() + v],
+          v == warp ? now : std::max(met, known_across(warp, v)));
+  return clock;
+}
+
+void BlockOrder::meet_in_cluster() {
+  ClusterClock all;
+  for (const ClusterClock& one : in_cluster) raise(all, one);
+  for (ClusterClock& one : in_cluster) one = all;
+}
+
+Time BlockOrder::known_in_cluster(uint32_t warp, uint32_t block,
+                                  uint32_t of) const {
+  for (const BlockOrder* other : cluster)
+    if (other->number == block)
+      return in_cluster[warp][other->rank * warps.size() + of];
+  return 0;
+}
+
+bool BlockOrder::knows_visit(size_t k) const {
+  return std::any_of(
+      in_cluster.begin(), in_cluster.end(),
+      [&](const ClusterClock& one) { return visits[k].time < one[k]; });
 }
 
 void BlockOrder::fence(uint32_t warp, uint32_t mask, bool for_device,
@@ -154,6 +200,7 @@ void BlockOrder::fence(uint32_t warp, uint32_t mask, bool for_device,
 void BlockOrder::meet(Time now) {
   met = now;
   for (WarpOrder& w : warps) w.forget_heard();  // It is older than that.
+  if (!cluster.empty()) meet_in_cluster();
   Lesson sum;
   for (const WarpOrder& w : warps) sum.add(w.lessons(kAllLanes));
   if (!sum) return;
@@ -170,6 +217,8 @@ void BlockOrder::come(uint32_t barrier, uint32_t warp, Time now) {
   barriers[barrier].lesson.add(warps[warp].lessons(kAllLanes));
   barriers[barrier].heard =
       joined(barriers[barrier].heard, warps[warp].all_heard(kAllLanes));
+  if (!cluster.empty())
+    raise(barriers[barrier].in_cluster, cluster_clock(warp, now));
 }
 
 void BlockOrder::go(uint32_t barrier, uint32_t warp) {
@@ -178,12 +227,17 @@ void BlockOrder::go(uint32_t barrier, uint32_t warp) {
     raise(across[warp * known.size() + v], known[v]);
   warps[warp].learn(kAllLanes, barriers[barrier].lesson);
   warps[warp].hear(kAllLanes, barriers[barrier].heard);
+  if (!cluster.empty()) raise(in_cluster[warp], barriers[barrier].in_cluster);
 }
 
 void BlockOrder::go_on(uint32_t barrier, uint32_t warp) {
   go(barrier, warp);
   const std::vector<Time>& known = barriers[barrier].known;
   if (!known.empty()) raise(warps[warp].synced, known[warp]);
+  for (const BlockOrder* other : cluster) {
+    raise(in_cluster[warp], other->barriers[barrier].in_cluster);
+    warps[warp].learn(kAllLanes, other->barriers[barrier].lesson);
+  }
 }
 
 void BlockOrder::hand_over(uint64_t mbarrier, uint32_t warp, uint32_t mask,
@@ -206,11 +260,19 @@ void BlockOrder::hand_over(uint64_t mbarrier, uint32_t warp, uint32_t mask,
   barrier.lesson.add(order.lessons(mask));
 }
 
+void BlockOrder::tell(uint64_t mbarrier, const BlockOrder& other, uint32_t warp,
+                      Time now) {
+  MbarrierOrder& barrier = mbarriers[mbarrier];
+  raise(barrier.telling, other.cluster_clock(warp, now));
+  barrier.lesson.add(other.warps[warp].lessons(kAllLanes));
+}
+
 void BlockOrder::complete(uint64_t mbarrier) {
   MbarrierOrder& barrier = mbarriers[mbarrier];
   barrier.arriving.resize(warps.size() * kLanes);
   barrier.arrived = std::make_shared<const Clock>(std::move(barrier.arriving));
   barrier.arriving.clear();
+  barrier.told = std::exchange(barrier.telling, {});
   barrier.taught = std::exchange(barrier.lesson, {});
 }
 
@@ -218,6 +280,7 @@ void BlockOrder::take_over(uint64_t mbarrier, uint32_t warp, uint32_t mask) {
   const MbarrierOrder& barrier = mbarriers[mbarrier];
   warps[warp].hear(mask, barrier.arrived);
   warps[warp].learn(mask, barrier.taught);
+  if (!cluster.empty()) raise(in_cluster[warp], barrier.told);
 }
 
 void HandedOut::clear() {

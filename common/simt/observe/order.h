@@ -77,6 +77,10 @@ struct WarpOrder {
   void learn(uint32_t mask, const Lesson& lesson);
 };
 
+// What is known of the warps of a cluster, block by block; empty: one block.
+using ClusterClock = std::vector<Time>;
+void raise(ClusterClock& clock, const ClusterClock& more);
+
 struct BarrierOrder {
   const Instruction* first = nullptr;  // who came first, and by what
   uint32_t first_warp = 0, first_lane = 0;
@@ -84,6 +88,7 @@ struct BarrierOrder {
   std::vector<Time> known;  // by warp: what those who came know
   Lesson lesson;            //   and have learned
   Knowledge heard;          //   and have heard
+  ClusterClock in_cluster;
 };
 
 // The same of a barrier in shared memory, where threads come one by one: of the
@@ -92,6 +97,15 @@ struct MbarrierOrder {
   Clock arriving;
   Knowledge arrived;
   Lesson lesson, taught;
+  ClusterClock telling, told;  // the same of the cluster
+};
+
+// When a warp of another block last touched this one's shared memory.
+struct Visit {
+  Time time = 0;  // 0: never
+  Warp* warp = nullptr;
+  const Instruction* ins = nullptr;
+  int lane = 0;
 };
 
 struct BlockOrder;
@@ -126,8 +140,15 @@ struct BlockOrder {
   HandedOut released;        // within the block
   std::array<BarrierOrder, Block::kBarriers + 2> barriers;
   std::map<uint64_t, MbarrierOrder> mbarriers;  // by address
+  // Of a cluster of several blocks; else empty.
+  std::vector<BlockOrder*> cluster;  // by rank
+  uint32_t rank = 0;
+  Time began = 0;
+  std::vector<ClusterClock> in_cluster;  // by warp: what it knows
+  std::vector<Visit> visits;             // by warp of the cluster
 
   void start(uint32_t block, Time now);
+  void join(const std::vector<BlockOrder*>& blocks, uint32_t its_rank);
   void fence(uint32_t warp, uint32_t mask, bool for_device, Time now);
   void meet(Time now);  // at a barrier of all threads
   void come(uint32_t barrier, uint32_t warp, Time now);
@@ -137,11 +158,25 @@ struct BlockOrder {
   // Lanes arrive at a barrier in shared memory, its phase completes, and lanes
   // have waited for that.
   void hand_over(uint64_t mbarrier, uint32_t warp, uint32_t mask, Time now);
+  // The same by a warp of any block of the cluster.
+  void tell(uint64_t mbarrier, const BlockOrder& other, uint32_t warp,
+            Time now);
   void complete(uint64_t mbarrier);
   void take_over(uint64_t mbarrier, uint32_t warp, uint32_t mask);
   Time known_across(uint32_t warp, uint32_t of) const {
     return across.empty() ? 0 : across[warp * warps.size() + of];
   }
+  // What a warp knows of a warp of some block, and whether any of this block's
+  // knows so much.
+  Time known_in_cluster(uint32_t warp, uint32_t block, uint32_t of) const;
+  bool knows_visit(size_t of_cluster) const;
+  Visit& visit_of(const BlockOrder& other, uint32_t warp) {
+    return visits[other.rank * warps.size() + warp];
+  }
+
+ private:
+  ClusterClock cluster_clock(uint32_t warp, Time now) const;
+  void meet_in_cluster();
 };
 
 // Which blocks have handed out what they had done, and where. A fence for the

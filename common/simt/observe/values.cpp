@@ -475,8 +475,8 @@ struct Values::Memory {
 
 void Values::access(Warp& warp, const Instruction& ins, const Access& a) {
   Allocations& all = allocations();
-  BlockChecks& checks = *warp.block->checks;
   if (a.space == Space::kShared) {
+    BlockChecks& checks = *(a.owner ? a.owner : warp.block)->checks;
     access(warp, ins, a, Memory<ByteSet>{checks.written, 0, &checks.copies});
   } else if (a.space == Space::kGlobal &&
              all.in_arena(a.address[first_lane(a.mask)])) {

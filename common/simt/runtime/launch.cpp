@@ -16,6 +16,7 @@ namespace {
 constexpr bool kCuda13 = CUDART_VERSION >= 13000;
 constexpr cudaError_t kBadShape =
     kCuda13 ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
+constexpr cudaError_t kBadCluster = cudaErrorInvalidClusterSize;
 constexpr cudaError_t kNoKernel =
     kCuda13 ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction;
 
@@ -25,6 +26,7 @@ struct Configuration {
   cudaStream_t stream = nullptr;
   bool cooperative = false;
   int device = current_device();
+  dim3 cluster = {0, 0, 0};  // none was asked for
 };
 
 // What stands between <<< and >>>, until the stub fetches it.
@@ -75,13 +77,60 @@ void require_resident(const Configuration& c, const KernelInfo& kernel) {
           resident, " fit on the device at once");
 }
 
+// A kernel that says how large its clusters are is launched with no others.
+void choose_cluster(Configuration& c, const KernelInfo& kernel) {
+  const auto& wanted = kernel.cluster;
+  if (wanted[0] == 0) {
+    require(volume(c.cluster) != 0 || !kernel.wants_cluster,
+            cudaErrorInvalidClusterSize,
+            "the kernel wants to be launched with clusters");
+    return;
+  }
+  const dim3 own(wanted[0], wanted[1], wanted[2]);
+  require(volume(c.cluster) == 0 || shape(c.cluster) == shape(own),
+          cudaErrorInvalidClusterSize, "clusters of ", shape(c.cluster),
+          ", and the kernel's __cluster_dims__ are ", shape(own));
+  c.cluster = own;
+}
+
+void require_cluster(const Configuration& c, const Entry& entry,
+                     const KernelInfo& kernel) {
+  const uint64_t blocks = volume(c.cluster);
+  if (blocks == 0) return;
+  require(model_device().major >= 9 || blocks == 1, cudaErrorInvalidClusterSize,
+          "the device has no clusters of blocks");
+  const unsigned most = entry.non_portable_cluster[current_device()]
+                            ? kMostInCluster
+                            : kMostInPortableCluster;
+  require(blocks <= most, cudaErrorInvalidClusterSize, "a cluster of ",
+          shape(c.cluster), " has ", blocks, " blocks; at most ", most,
+          most == kMostInCluster
+              ? " are possible"
+              : " without cudaFuncAttributeNonPortableClusterSizeAllowed");
+  require(kernel.most_in_cluster == 0 || blocks <= kernel.most_in_cluster,
+          cudaErrorInvalidClusterSize, "a cluster of ", blocks,
+          " blocks; the kernel's __launch_bounds__ allow ",
+          kernel.most_in_cluster);
+  require(c.grid.x % c.cluster.x == 0 && c.grid.y % c.cluster.y == 0 &&
+              c.grid.z % c.cluster.z == 0,
+          kBadCluster, "a grid of ", shape(c.grid),
+          " cannot be divided into clusters of ", shape(c.cluster));
+}
+
 LaunchShape shape_of(const Configuration& c) {
-  return {{c.grid.x, c.grid.y, c.grid.z},
-          {c.block.x, c.block.y, c.block.z},
-          c.dynamic_shared,
-          c.cooperative,
-          c.device,
-          current_task()};
+  LaunchShape shape{{c.grid.x, c.grid.y, c.grid.z},
+                    {c.block.x, c.block.y, c.block.z},
+                    c.dynamic_shared,
+                    c.cooperative,
+                    c.device,
+                    current_task()};
+  shape.explicit_cluster = volume(c.cluster) != 0;
+  if (shape.explicit_cluster) {
+    shape.cluster[0] = c.cluster.x;
+    shape.cluster[1] = c.cluster.y;
+    shape.cluster[2] = c.cluster.z;
+  }
+  return shape;
 }
 
 // As on a GPU, where launches are asynchronous: the launch itself succeeds, and
@@ -131,7 +180,7 @@ void require_own(cudaStream_t stream) {
 }
 
 // What the launch is of, if it may be made.
-Kernel* checked(Entry& entry, const Configuration& c) {
+Kernel* checked(Entry& entry, Configuration& c) {
   Kernel* const kernel = entry.kernel();
   const KernelInfo facts = info(kernel);
   try {
@@ -140,6 +189,8 @@ Kernel* checked(Entry& entry, const Configuration& c) {
     require_shape("block", c.block, kMaxBlock);
     require_threads(c, facts);
     require_shared(c, entry, facts);
+    choose_cluster(c, facts);
+    require_cluster(c, entry, facts);
     if (c.cooperative) require_resident(c, facts);
   } catch (const Refused& refused) {
     throw Refused{refused.code, text(facts.name, ": ", refused.why)};
@@ -147,7 +198,7 @@ Kernel* checked(Entry& entry, const Configuration& c) {
   return kernel;
 }
 
-Work work_of(const void* function, const Configuration& c, void** arguments,
+Work work_of(const void* function, Configuration c, void** arguments,
              cudaError_t no_kernel) {
   Kernel* const kernel = checked(find_entry(function, no_kernel), c);
   const auto call = std::make_shared<Call>(kernel, function, c, arguments);
@@ -184,10 +235,13 @@ void apply(const cudaLaunchAttribute& attribute, Configuration& c) {
       return;
     case cudaLaunchAttributeClusterDimension: {
       const auto& cluster = attribute.val.clusterDim;
-      if (cluster.x * cluster.y * cluster.z != 1)
-        throw Lacking{"clusters of blocks"};
+      c.cluster = dim3(cluster.x, cluster.y, cluster.z);
+      require(volume(c.cluster) != 0, cudaErrorInvalidClusterSize,
+              "a cluster of ", shape(c.cluster), " is empty");
       return;
     }
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+      return;
     default:
       throw Lacking{text("launch attribute ", int(attribute.id))};
   }

@@ -53,6 +53,12 @@ cudaFuncAttributes attributes_of(const void* function) {
   a.binaryVersion = 10 * device.major + device.minor;
   a.maxDynamicSharedSizeBytes = dynamic_shared_limit(entry, kernel);
   a.preferredShmemCarveout = -1;  // cudaSharedmemCarveoutDefault
+  a.clusterDimMustBeSet = kernel.wants_cluster;
+  a.requiredClusterWidth = int(kernel.cluster[0]);
+  a.requiredClusterHeight = int(kernel.cluster[1]);
+  a.requiredClusterDepth = int(kernel.cluster[2]);
+  a.nonPortableClusterSizeAllowed =
+      entry.non_portable_cluster[current_device()];
   return a;
 }
 
@@ -67,6 +73,15 @@ void set_attribute(const void* function, cudaFuncAttribute which, int value) {
               opt_in_limit(kernel), " beside ", kernel.static_shared,
               " static ones");
       entry.max_dynamic_shared[current_device()] = value;
+      return;
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+      require(value == 0 || value == 1, cudaErrorInvalidValue, value,
+              " is neither 0 nor 1");
+      entry.non_portable_cluster[current_device()] = value != 0;
+      return;
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:  // a hint
+      require(value >= 0 && value <= cudaClusterSchedulingPolicyLoadBalancing,
+              cudaErrorInvalidValue, value, " is no such policy");
       return;
     case cudaFuncAttributePreferredSharedMemoryCarveout:  // a hint
       require(value >= -1 && value <= 100, cudaErrorInvalidValue, value,
@@ -125,6 +140,18 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(
   return answer([&] {
     require(blocks != nullptr, cudaErrorInvalidValue, "numBlocks is null");
     *blocks = occupancy(function, threads, dynamic_shared);
+  });
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(
+    int* size, const void* function, const cudaLaunchConfig_t* config) {
+  return answer([&] {
+    require(size != nullptr && config != nullptr, cudaErrorInvalidValue,
+            "clusterSize or launchConfig is null");
+    const Entry& entry = find_entry(function);
+    *size = entry.non_portable_cluster[current_device()]
+                ? kMostInCluster
+                : kMostInPortableCluster;
   });
 }
 

@@ -249,6 +249,7 @@ struct Entry {
   std::string mangled;
   // cudaFuncSetAttribute's, by device.
   std::array<std::optional<int>, settings::kMostDevices> max_dynamic_shared;
+  std::array<bool, settings::kMostDevices> non_portable_cluster = {};
 
   // The current device's: loads the module; throws Refused or Error.
   Kernel* kernel();

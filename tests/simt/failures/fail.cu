@@ -481,13 +481,67 @@ __global__ void arrivals_kernel(int count, int arrivals, int bytes) {
                : "memory");
 }
 
-// The executor has clusters of one block only.
+// ---- Clusters ----
+
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define CLUSTERS __cluster_dims__(2, 1, 1)
+__device__ void meet() {
+  asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
+}
+__device__ uint32_t mapped(const void* p, uint32_t rank) {
+  uint32_t at;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;"
+      : "=r"(at)
+      : "r"(shared_address(p)), "r"(rank));
+  return at;
+}
+__device__ uint32_t load_from_cluster(uint32_t at) {
+  uint32_t value;
+  asm volatile("ld.shared::cluster.b32 %0, [%1];"
+               : "=r"(value)
+               : "r"(at)
+               : "memory");
+  return value;
+}
 #else
 #define CLUSTERS
+__device__ void meet() {}
+__device__ uint32_t mapped(const void* p, uint32_t) {
+  return shared_address(p);
+}
+__device__ uint32_t load_from_cluster(uint32_t) { return 0; }
 #endif
-__global__ void CLUSTERS clusters_kernel(int* p) { p[blockIdx.x] = 1; }
+// In the order in which blocks run the second is done before the first goes on.
+constexpr int kGoneBlockLine = __LINE__ - 13;
+__global__ void CLUSTERS gone_block_kernel(int* p) {
+  __shared__ int word;
+  if (threadIdx.x == 0) word = 1;
+  meet();
+  if (blockIdx.x == 0) p[0] = load_from_cluster(mapped(&word, 1));
+}
+
+constexpr int kRankLine = kGoneBlockLine;
+__global__ void CLUSTERS wrong_rank_kernel(int* p) {
+  __shared__ int word;
+  if (threadIdx.x == 0) word = 1;
+  meet();
+  if (blockIdx.x == 0) p[0] = load_from_cluster(mapped(&word, 2));
+  meet();
+}
+
+constexpr int kReachLine = __LINE__ + 8;
+__global__ void CLUSTERS not_reached_kernel(int* p) {
+  __shared__ int word;
+  if (threadIdx.x == 0) word = 1;
+  meet();
+  uint32_t value;
+  asm volatile("ld.shared.b32 %0, [%1];"
+               : "=r"(value)
+               : "r"(mapped(&word, blockIdx.x ^ 1))
+               : "memory");
+  p[blockIdx.x] = value;
+  meet();
+}
 
 // A name that is not mangled, and would be "short" if it were.
 extern "C" __global__ void s(int* p) { p[threadIdx.x] = 1; }
@@ -773,10 +827,18 @@ const Case cases[] = {
      [](int*) { arrivals_kernel<<<1, 1>>>(0, 1, 0); },
      kExecutorOnly,
      {"bad barrier", "1 to 1048575 arrivals", "arrivals_kernel"}},
-    {"clusters",
-     [](int* p) { clusters_kernel<<<4, 32>>>(p); },
+    {"gone block",
+     [](int* p) { gone_block_kernel<<<2, 32>>>(p); },
      kExecutorOnly,
-     {"clusters_kernel", "no clusters of more than one block"}},
+     {"block ended", line(kGoneBlockLine), "which has ended"}},
+    {"wrong rank",
+     [](int* p) { wrong_rank_kernel<<<2, 32>>>(p); },
+     kExecutorOnly,
+     {"out of bounds", line(kRankLine), "none of rank"}},
+    {"out of reach",
+     [](int* p) { not_reached_kernel<<<2, 32>>>(p); },
+     kExecutorOnly,
+     {"out of bounds", line(kReachLine), ".shared does not reach"}},
     {"plain name",
      [](int* p) { s<<<1, 128>>>(p); },
      kExecutorOnly,

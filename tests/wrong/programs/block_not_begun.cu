@@ -1,0 +1,28 @@
+// finds: block not begun, block (0,0,0)
+//
+// The first block writes to the second before that is sure to be there.
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+
+namespace cg = cooperative_groups;
+
+__global__ void __cluster_dims__(2, 1, 1)
+    swap_kernel(const float* x, float* y) {
+  __shared__ float tile[64];
+  const auto cluster = cg::this_cluster();
+  const int i = threadIdx.x, k = blockIdx.x * 64 + i;
+  if (cluster.block_rank() == 0)
+    cluster.map_shared_rank(tile, 1)[i] = x[k];  // <- here
+  cluster.sync();
+  if (cluster.block_rank() == 1) y[k] = tile[i];
+}
+
+int main() {
+  const int n = 64;
+  float *x = nullptr, *y = nullptr;
+  cudaMalloc(&x, 2 * n * sizeof *x);
+  cudaMalloc(&y, 2 * n * sizeof *y);
+  cudaMemset(x, 0, 2 * n * sizeof *x);
+  swap_kernel<<<2, n>>>(x, y);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
