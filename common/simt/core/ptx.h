@@ -31,6 +31,7 @@ Type parse_type(const std::string& name);
 
 // One operand: a name, number or symbol, with what surrounds it.
 //   %r1   -%r1   !%p1   0f3F800000   sym+8   [%rd1+16]   {%f1,%f2}   %p1|%p2
+//   [%rd1,{%f1,%f2}]
 struct Operand {
   std::string text;               // Name or number; without '!', '[', offset.
   std::string second;             // The part behind '|'.

@@ -21,6 +21,7 @@
 #include "common/simt/isa/matrix.h"
 #include "common/simt/isa/mbarrier.h"
 #include "common/simt/isa/memory.h"
+#include "common/simt/isa/texture.h"
 
 namespace simt {
 
@@ -568,6 +569,8 @@ class Decoder : public OperandReader {
     } else if (op == "call") {
       call(s, ins);
     } else if ((op == "ld" || op == "ldu") && parameter_load(s, ins)) {
+    } else if (decode_texture(s, *this, ins)) {
+      emit(ins);
     } else if (memory(s, ins) || decode_mbarrier(s, *this, ins) ||
                decode_bulk(s, *this, ins) || decode_async(s, *this, ins) ||
                decode_collective(s, *this, ins) ||

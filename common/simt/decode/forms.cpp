@@ -21,6 +21,7 @@ namespace {
 //   p q         predicates, written and read  dp pq     two results: d|p, p|q
 //   [a]         an address                    v         {%r1, %r2}: registers
 //   d4 a4       four registers in braces, written and read
+//   [t2]        an image and a place in it, of two coordinates
 //   i           a number                      l         a label
 //   _           itself: nobody wants it
 //   .any        as wide as the type, or wider
@@ -66,6 +67,8 @@ const std::map<std::string_view, std::string_view> kWords = {
     {"from", "(.global|<shared>)"},
     {"where", "{<scope>}{.global|<shared>}"},
     {"where_too", "(.global|.shared)<scope>"},
+    {"texel", "(.f32|.s32|.u32)"},
+    {"surface", "({.v2|.v4}(.b8|.b16|.b32)|{.v2}.b64)(.trap|.clamp|.zero)"},
     {"cluster", "(.shared|.shared::cta|.shared::cluster)"},
     {"reduced",
      "(.add(.u32|.s32|.u64|.f32|.f64)|.add.noftz(.f16|.bf16)|"
@@ -335,6 +338,22 @@ const std::vector<FormGroup> kGroups = {
          "barrier.cluster.arrive{.release|.relaxed}{.aligned}",
          "barrier.cluster.wait{.acquire}{.aligned}",
      }},
+    {"Textures and surfaces",
+     {
+         "tex.1d.v4<texel>(.s32|.f32) d4.b32, [t1]",
+         "tex.2d.v4<texel>.f32 d4.b32, [t2]",
+         "tex.3d.v4<texel>.f32 d4.b32, [t4]",
+         "tex.a1d.v4<texel>.f32 d4.b32, [t2]",
+         "tex.a2d.v4<texel>.f32 d4.b32, [t4]",
+         "tld4(.r|.g|.b|.a).2d.v4<texel>.f32 d4.b32, [t2]",
+         "suld.b.1d<surface> v, [t1]",
+         "suld.b(.2d|.a1d)<surface> v, [t2]",
+         "suld.b(.3d|.a2d)<surface> v, [t4]",
+         "sust.b.1d<surface> [t1], v",
+         "sust.b(.2d|.a1d)<surface> [t2], v",
+         "sust.b(.3d|.a2d)<surface> [t4], v",
+         "(txq|suq)(.width|.height|.depth).b32 d, [t0]",
+     }},
     {"Asynchronous copies",
      {
          "cp.async.ca<shared>.global{<prefetch>} [a], [a], i{, c.b32}",
@@ -590,6 +609,10 @@ Slot slot_of(std::string_view word, const std::vector<Type>& types) {
   if (slot.negated) word.remove_prefix(1);
   const size_t dot = std::min(word.find('.'), word.size());
   slot.name = word.substr(0, dot);
+  if (slot.name.starts_with("[t")) {
+    slot.registers = slot.name[2] - '0';
+    slot.name = "[t]";
+  }
   if (slot.name.size() == 2 && std::isdigit(slot.name[1])) {
     slot.registers = slot.name[1] - '0';
     slot.name.remove_suffix(1);
@@ -624,9 +647,11 @@ class Operands {
  private:
   bool fits(const Operand& o, const Slot& slot) const {
     const bool in_braces = slot.name == "v" || slot.registers;
-    if (o.address != (slot.name == "[a]") || o.negated != slot.negated ||
-        o.list.empty() == in_braces)
+    const bool image = slot.name == "[t]";
+    if (o.address != (slot.name == "[a]" || image) ||
+        o.negated != slot.negated || o.list.empty() == in_braces)
       return false;
+    if (image) return is_image(o, slot);
     if (o.address) return is_address(o);
     if (slot.registers) return !o.in_parentheses && is_fragment(o.list, slot);
     if (slot.name == "v") return !o.in_parentheses && is_vector(o.list, slot);
@@ -678,6 +703,15 @@ class Operands {
     if (reader_.is_register(o.text)) return width(o.text) >= 4;
     return !is_predicate(o.text) && !is_special(o.text);
   }
+  // The image in a register, its coordinates in registers or as numbers.
+  bool is_image(const Operand& o, const Slot& slot) const {
+    return reader_.is_register(o.text) && width(o.text) == 8 && !o.offset &&
+           o.list.size() == slot.registers &&
+           std::all_of(o.list.begin(), o.list.end(), [&](const auto& name) {
+             return parse_literal(name) ||
+                    (reader_.is_register(name) && width(name) == 4);
+           });
+  }
   // Registers of one width; `_` for what is loaded in vain, and numbers to be
   // stored. Of a mov, the decoder knows how wide they are.
   bool is_vector(const std::vector<std::string>& names,
@@ -690,7 +724,9 @@ class Operands {
       known = bytes;
     }
     if (s_.name() == "mov") return true;
-    return names.size() == (s_.has("v4") ? 4 : 2) &&
+    const bool surface = s_.name() == "suld" || s_.name() == "sust";
+    const size_t least = surface && !s_.has("v2") ? 1 : 2;
+    return names.size() == (s_.has("v4") ? 4 : least) &&
            (known == 0 || known >= slot.type.bytes);
   }
   // A lane's part of a matrix.

@@ -486,6 +486,7 @@ class Parser {
       o.address = true;
       o.text = word();
       offset(o);
+      if (accept(",")) coordinates(o);
       expect("]");
     } else if (peek() == "{" || peek() == "(") {
       const char* close = next() == "{" ? "}" : ")";
@@ -505,6 +506,15 @@ class Parser {
     for (size_t k = from; k < at_; ++k)
       (text += k == from ? " " : "") += tokens_[k].text;
     return o;
+  }
+
+  // Of an image: [%rd1, {%f1, %f2}].
+  void coordinates(Operand& o) {
+    expect("{");
+    do {
+      o.list.push_back(word());
+    } while (accept(","));
+    expect("}");
   }
 
   // A name or a number.

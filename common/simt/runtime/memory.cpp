@@ -7,6 +7,7 @@
 #include "common/simt/core/device.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/peers.h"
+#include "common/simt/runtime/arrays.h"
 #include "common/simt/runtime/graphs.h"
 #include "common/simt/runtime/runtime.h"
 
@@ -218,18 +219,6 @@ void fill_3d(const cudaPitchedPtr& to, int value, cudaExtent extent) {
   }
 }
 
-void* allocate(size_t bytes, Memory memory, const char* name) {
-  if (bytes == 0) return nullptr;
-  const int device = current_device();
-  const uint64_t address = allocations().allocate(bytes, memory, name, device);
-  require(address != 0, cudaErrorMemoryAllocation, bytes,
-          " bytes do not fit the memory of ", model_device().name,
-          device ? text(", device ", device) : "", ": ",
-          allocations().device_bytes_in_use(device), " of ",
-          allocations().device_bytes(), " are in use");
-  return reinterpret_cast<void*>(address);
-}
-
 template <class Pointer>
 void require_result(Pointer* result) {
   require(result != nullptr, cudaErrorInvalidValue,
@@ -280,11 +269,6 @@ void require_synchronous() {
   require_safe();
 }
 
-void run_now(const Work& work, const Tasks& after = {}) {
-  require_synchronous();
-  do_now(work, after);
-}
-
 void require_outside_graphs(cudaStream_t stream) {
   if (is_capturing(stream)) throw Lacking{"graphs that allocate memory"};
 }
@@ -311,17 +295,6 @@ Work copy_of(const void* to, const void* from, std::function<void()> run,
              std::function<void()> check = nullptr) {
   return {cudaGraphNodeTypeMemcpy, std::move(run), nullptr,
           is_pageable(to) || is_pageable(from), std::move(check)};
-}
-
-Work copy_2d_work(void* to, size_t to_pitch, const void* from,
-                  size_t from_pitch, size_t width, size_t height,
-                  cudaMemcpyKind kind) {
-  return copy_of(
-      to, from,
-      [=] { copy_2d(to, to_pitch, from, from_pitch, width, height, kind); },
-      [=] {
-        require_copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
-      });
 }
 
 Work copy_3d_work(const cudaMemcpy3DParms* given) {
@@ -400,16 +373,44 @@ Work fill_3d_work(cudaStream_t stream, const cudaPitchedPtr& to, int value,
 
 }  // namespace
 
+void* allocate(size_t bytes, Memory memory, const char* name) {
+  if (bytes == 0) return nullptr;
+  const int device = current_device();
+  const uint64_t address = allocations().allocate(bytes, memory, name, device);
+  require(address != 0, cudaErrorMemoryAllocation, bytes,
+          " bytes do not fit the memory of ", model_device().name,
+          device ? text(", device ", device) : "", ": ",
+          allocations().device_bytes_in_use(device), " of ",
+          allocations().device_bytes(), " are in use");
+  return reinterpret_cast<void*>(address);
+}
+
+void run_now(const Work& work, const Tasks& after) {
+  require_synchronous();
+  do_now(work, after);
+}
+
 Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   return copy_of(
       to, from, [=] { copy(to, from, bytes, kind); },
       [=] { require_copy(to, from, bytes, kind); });
 }
 
+Work copy_2d_work(void* to, size_t to_pitch, const void* from,
+                  size_t from_pitch, size_t width, size_t height,
+                  cudaMemcpyKind kind) {
+  return copy_of(
+      to, from,
+      [=] { copy_2d(to, to_pitch, from, from_pitch, width, height, kind); },
+      [=] {
+        require_copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
+      });
+}
+
 Work copy_work(const cudaMemcpy3DParms& given) {
-  if (given.srcArray || given.dstArray) throw Lacking{"CUDA arrays"};
-  return copy_of(given.dstPtr.ptr, given.srcPtr.ptr,
-                 [given] { copy_3d(given); });
+  const cudaMemcpy3DParms plain = without_arrays(given);
+  return copy_of(plain.dstPtr.ptr, plain.srcPtr.ptr,
+                 [plain] { copy_3d(plain); });
 }
 
 Work fill_work(const cudaMemsetParams& given) {

@@ -11,11 +11,10 @@ namespace {
 constexpr struct {
   std::string_view word, what;
 } kMissing[] = {
-    {"Texture", "textures"},
-    {"Surface", "surfaces"},
-    {"Mipmapped", "CUDA arrays"},
-    {"Array", "CUDA arrays"},
-    {"ChannelDesc", "CUDA arrays"},
+    {"Mipmapped", "mipmapped arrays"},
+    {"Texture", "such call for textures"},
+    {"Surface", "such call for surfaces"},
+    {"Array", "such call for arrays"},
     {"Ipc", "memory that processes share"},
     {"External", "memory or semaphores of other libraries"},
     {"Graphics", "memory that it shares with graphics"},

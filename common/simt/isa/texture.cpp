@@ -1,0 +1,552 @@
+// Textures and surfaces. What an instruction reads: the handle, then its
+// coordinates; of layers, the layer's number comes first.
+#include "common/simt/isa/texture.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "common/simt/core/block.h"
+#include "common/simt/core/finding.h"
+#include "common/simt/core/half.h"
+#include "common/simt/core/lanes.h"
+#include "common/simt/memory/allocations.h"
+#include "common/simt/memory/images.h"
+
+namespace simt {
+namespace {
+
+constexpr int kIllegalAddress = 700;  // cudaErrorIllegalAddress
+constexpr int kLaunchFailure = 719;   // cudaErrorLaunchFailure
+
+// Which images an instruction is for.
+struct Geometry {
+  int dimensions;
+  bool layered;
+};
+
+std::string text_of(Geometry g) {
+  return std::to_string(g.dimensions) + "D" + (g.layered ? " layered" : "");
+}
+
+// ---- Texels -----------------------------------------------------------------
+
+// A place in an image, by texels.
+struct Place3 {
+  int64_t x = 0, y = 0, z = 0;
+};
+
+bool is_inside(const Image& image, Place3 at) {
+  return at.x >= 0 && at.x < image.width && at.y >= 0 && at.y < image.height &&
+         at.z >= 0 && at.z < image.depth;
+}
+
+uint64_t address_of(const Image& image, Place3 at) {
+  return image.address + at.z * image.slice + at.y * image.pitch +
+         at.x * image.texel_bytes();
+}
+
+// A channel as it lies there, made 32 bits wide; half precision as a float.
+uint32_t channel_at(const Image& image, Place3 at, int channel) {
+  if (channel >= image.channels) return 0;
+  const void* from =
+      allocations().open(address_of(image, at) + channel * image.channel_bytes);
+  uint32_t bits = 0;
+  std::memcpy(&bits, from, image.channel_bytes);
+  if (image.kind == 'f')
+    return image.channel_bytes == 2 ? std::bit_cast<uint32_t>(Half::widen(
+                                          static_cast<uint16_t>(bits)))
+                                    : bits;
+  const int unused = 32 - 8 * image.channel_bytes;
+  if (image.kind == 's')
+    return static_cast<uint32_t>(static_cast<int32_t>(bits << unused) >>
+                                 unused);
+  return bits;
+}
+
+// What channels are that an image does not have: black, and not transparent.
+uint32_t absent_channel(int channel, bool as_float) {
+  if (channel < 3) return 0;
+  return as_float ? std::bit_cast<uint32_t>(1.f) : 1;
+}
+
+// An integer of 8 or 16 bits as a fraction of the largest.
+float fraction(const Image& image, uint32_t bits) {
+  const int width = 8 * image.channel_bytes;
+  if (image.kind == 'u')
+    return static_cast<float>(bits) / static_cast<float>((1u << width) - 1);
+  const auto value = static_cast<float>(static_cast<int32_t>(bits));
+  return std::max(value / static_cast<float>((1u << (width - 1)) - 1), -1.f);
+}
+
+// ---- Coordinates ------------------------------------------------------------
+
+// Texels beside each other along an axis, and how much the second counts, of
+// 256: as GPUs do it, with 8 bits behind the point.
+struct Between {
+  int64_t first = 0;
+  int second_counts = 0;
+};
+
+class Sampler {
+ public:
+  explicit Sampler(const Texture& texture)
+      : texture_(texture), image_(texture.image) {}
+
+  // From a coordinate to texels along an axis.
+  Between between(float coordinate, int axis, bool filters) const {
+    const double x = in_texels(coordinate, axis);
+    if (!filters) return {static_cast<int64_t>(std::floor(x)), 0};
+    const double fixed = std::floor((x - 0.5) * 256 + 0.5);
+    const double first = std::floor(fixed / 256);
+    return {static_cast<int64_t>(first), static_cast<int>(fixed - 256 * first)};
+  }
+
+  // Where a texel is read that may lie beside the image; -1: the border.
+  int64_t place(int64_t at, int axis) const {
+    const int64_t n = extent(axis);
+    if (at >= 0 && at < n) return at;
+    switch (beside(axis)) {
+      case Texture::kWrap:
+        return (at % n + n) % n;
+      case Texture::kBorder:
+        return -1;
+      default:
+        return std::clamp<int64_t>(at, 0, n - 1);
+    }
+  }
+
+  bool any_border(Place3 at) const { return at.x < 0 || at.y < 0 || at.z < 0; }
+
+  // A channel of a texel, as a float.
+  float value(Place3 at, int channel) const {
+    if (any_border(at)) return texture_.border[channel];
+    if (channel >= image_.channels)
+      return std::bit_cast<float>(absent_channel(channel, true));
+    const uint32_t bits = channel_at(image_, at, channel);
+    return image_.kind == 'f' ? std::bit_cast<float>(bits)
+                              : fraction(image_, bits);
+  }
+
+  // The same, as it lies there.
+  uint32_t bits(Place3 at, int channel) const {
+    if (any_border(at)) return static_cast<uint32_t>(texture_.border[channel]);
+    return channel < image_.channels ? channel_at(image_, at, channel)
+                                     : absent_channel(channel, false);
+  }
+
+  // The weighted mean of up to eight texels.
+  float mean(const Between (&at)[3], int64_t layer, int channel) const {
+    double sum = 0;
+    for (int corner = 0; corner < 1 << image_.dimensions; ++corner) {
+      double weight = 1;
+      int64_t texel[3] = {0, 0, layer};
+      for (int k = 0; k < image_.dimensions; ++k) {
+        const bool second = corner >> k & 1;
+        const int counts = at[k].second_counts;
+        weight *= (second ? counts : 256 - counts) / 256.;
+        texel[k] = place(at[k].first + second, k);
+      }
+      if (weight != 0)
+        sum += weight * double{value({texel[0], texel[1], texel[2]}, channel)};
+    }
+    return static_cast<float>(sum);
+  }
+
+ private:
+  int64_t extent(int axis) const {
+    return axis == 0 ? image_.width : axis == 1 ? image_.height : image_.depth;
+  }
+  // Only coordinates from 0 to 1 can wrap around.
+  Texture::Beside beside(int axis) const {
+    const Texture::Beside mode = texture_.beside[axis];
+    const bool turns = mode == Texture::kWrap || mode == Texture::kMirror;
+    return turns && !texture_.normalised ? Texture::kClamp : mode;
+  }
+  // What is far outside, or no number, stays near enough to be counted.
+  double in_texels(double x, int axis) const {
+    const auto n = static_cast<double>(extent(axis));
+    if (texture_.normalised) {
+      const double whole = std::floor(x);
+      if (beside(axis) == Texture::kWrap) x -= whole;
+      if (beside(axis) == Texture::kMirror)
+        x = std::fmod(whole, 2) == 0 ? x - whole : 1 - (x - whole);
+      x *= n;
+    }
+    return x > -2 ? std::min(x, n + 2) : -2;
+  }
+
+  const Texture& texture_;
+  const Image& image_;
+};
+
+// ---- What a handle stands for
+// -------------------------------------------------
+
+[[noreturn]] void refuse(Warp& warp, const Instruction& ins, int lane,
+                         const std::string& what) {
+  fault(warp, ins, lane, "bad image", what, kLaunchFailure);
+}
+
+std::shared_ptr<const Texture> image_at(Warp& warp, const Instruction& ins,
+                                        int lane, uint64_t handle,
+                                        bool surface) {
+  auto found = images().find(handle);
+  if (!found || found->surface != surface)
+    refuse(warp, ins, lane,
+           "the number " + std::to_string(handle) + " is no " +
+               (surface ? "surface" : "texture") + " object" +
+               (found ? ", but one of the other kind" : ", or no longer"));
+  const uint64_t address = found->image.address;
+  if (const auto memory = allocations().find(address); memory && memory->freed)
+    fault(warp, ins, lane, "use after free",
+          "the object's image lies in " + allocations().describe(address),
+          kIllegalAddress);
+  return found;
+}
+
+void require_geometry(Warp& warp, const Instruction& ins, int lane,
+                      const Image& image, Geometry g) {
+  if (image.dimensions == g.dimensions && image.layered == g.layered) return;
+  refuse(warp, ins, lane,
+         "the instruction is for " + text_of(g) + " images, and this one is " +
+             text_of({image.dimensions, image.layered}));
+}
+
+// f(image, lanes) for each object that lanes mean.
+template <class F>
+void each_image(Warp& warp, const Instruction& ins, uint32_t mask, bool surface,
+                F f) {
+  const uint64_t* handles = lanes<uint64_t>(warp, ins.source(0));
+  while (mask) {
+    const int lane = first_lane(mask);
+    const uint32_t same = lanes_with(handles[lane], handles, mask);
+    f(*image_at(warp, ins, lane, handles[lane], surface), same);
+    mask &= ~same;
+  }
+}
+
+template <class T>
+T coordinate(Warp& warp, const Instruction& ins, int k, int lane) {
+  return lanes<T>(warp, ins.source(1 + k))[lane];
+}
+
+void write(Warp& warp, const Instruction& ins, int k, int lane, uint32_t bits) {
+  lanes<uint32_t>(warp, ins.result(k))[lane] = bits;
+}
+
+// ---- Textures ---------------------------------------------------------------
+
+// Floats are asked of floats, integers of integers that stay what they are.
+void require_type(Warp& warp, const Instruction& ins, int lane,
+                  const Texture& texture) {
+  const bool floats = texture.image.kind == 'f' || texture.as_floats;
+  if (ins.to.is_float() != floats)
+    refuse(warp, ins, lane,
+           floats ? "the texture's texels are read as floats, and the "
+                    "instruction wants integers"
+                  : "the texture's texels are integers, and the instruction "
+                    "wants floats");
+}
+
+void sample_lane(Warp& warp, const Instruction& ins, int lane,
+                 const Texture& texture, Geometry g) {
+  const Sampler sampler(texture);
+  Between at[3];
+  int64_t layer = 0;
+  if (g.layered)
+    layer = std::min(coordinate<uint32_t>(warp, ins, 0, lane),
+                     texture.image.depth - 1);
+  for (int k = 0; k < g.dimensions; ++k)
+    at[k] = sampler.between(coordinate<float>(warp, ins, k + g.layered, lane),
+                            k, texture.filters);
+  int64_t texel[3] = {0, 0, layer};
+  for (int k = 0; k < g.dimensions; ++k)
+    texel[k] = sampler.place(at[k].first, k);
+  const Place3 nearest{texel[0], texel[1], texel[2]};
+  for (int c = 0; c < 4; ++c) {
+    const float value = !ins.to.is_float() ? 0
+                        : texture.filters  ? sampler.mean(at, layer, c)
+                                           : sampler.value(nearest, c);
+    write(warp, ins, c, lane,
+          ins.to.is_float() ? std::bit_cast<uint32_t>(value)
+                            : sampler.bits(nearest, c));
+  }
+}
+
+template <int dimensions, bool layered>
+void sample(Warp& warp, const Instruction& ins, uint32_t mask) {
+  constexpr Geometry kGeometry = {dimensions, layered};
+  each_image(warp, ins, mask, false, [&](const Texture& t, uint32_t same) {
+    const int first = first_lane(same);
+    if (t.image.linear)
+      refuse(warp, ins, first,
+             "linear memory is read by tex1Dfetch, and not by this");
+    require_geometry(warp, ins, first, t.image, kGeometry);
+    require_type(warp, ins, first, t);
+    for (; same; same &= same - 1)
+      sample_lane(warp, ins, first_lane(same), t, kGeometry);
+  });
+}
+
+// Texels by their number; beyond the last one are zeros.
+void fetch(Warp& warp, const Instruction& ins, uint32_t mask) {
+  each_image(warp, ins, mask, false, [&](const Texture& t, uint32_t same) {
+    if (!t.image.linear)
+      refuse(warp, ins, first_lane(same),
+             "tex1Dfetch reads textures of linear memory, and this one is of "
+             "an array");
+    require_type(warp, ins, first_lane(same), t);
+    const Sampler sampler(t);
+    for (; same; same &= same - 1) {
+      const int l = first_lane(same);
+      const Place3 at{coordinate<int32_t>(warp, ins, 0, l)};
+      for (int c = 0; c < 4; ++c)
+        write(warp, ins, c, l,
+              !is_inside(t.image, at) ? 0
+              : ins.to.is_float()
+                  ? std::bit_cast<uint32_t>(sampler.value(at, c))
+                  : sampler.bits(at, c));
+    }
+  });
+}
+
+// One channel of the four texels that a filter would take.
+template <int channel>
+void gather(Warp& warp, const Instruction& ins, uint32_t mask) {
+  constexpr int kX[] = {0, 1, 1, 0}, kY[] = {1, 1, 0, 0};
+  each_image(warp, ins, mask, false, [&](const Texture& t, uint32_t same) {
+    require_geometry(warp, ins, first_lane(same), t.image, {2, false});
+    require_type(warp, ins, first_lane(same), t);
+    const Sampler sampler(t);
+    for (; same; same &= same - 1) {
+      const int l = first_lane(same);
+      const Between x =
+          sampler.between(coordinate<float>(warp, ins, 0, l), 0, true);
+      const Between y =
+          sampler.between(coordinate<float>(warp, ins, 1, l), 1, true);
+      for (int k = 0; k < 4; ++k) {
+        const Place3 at{sampler.place(x.first + kX[k], 0),
+                        sampler.place(y.first + kY[k], 1), 0};
+        write(warp, ins, k, l,
+              ins.to.is_float()
+                  ? std::bit_cast<uint32_t>(sampler.value(at, channel))
+                  : sampler.bits(at, channel));
+      }
+    }
+  });
+}
+
+// ---- Surfaces ---------------------------------------------------------------
+
+enum class Outside : uint8_t { kTrap, kClamp, kZero };
+
+// Where a lane accesses a surface: bytes along x, then rows, slices or layers;
+// 0: outside, and nothing happens there.
+uint64_t surface_place(Warp& warp, const Instruction& ins, int lane,
+                       const Image& image, Geometry g, Outside outside) {
+  int64_t at[3] = {};
+  for (int k = 0; k < g.dimensions; ++k)
+    at[k] = coordinate<int32_t>(warp, ins, k + g.layered, lane);
+  if (g.layered) at[2] = coordinate<int32_t>(warp, ins, 0, lane);
+  const int64_t bytes = ins.element_bytes;
+  const int64_t last[3] = {int64_t{image.width} * image.texel_bytes() - bytes,
+                           int64_t{image.height} - 1, int64_t{image.depth} - 1};
+  if (at[0] % bytes)
+    fault(warp, ins, lane, "misaligned access",
+          "byte " + std::to_string(at[0]) + " of a row, which is no multiple " +
+              "of the " + std::to_string(bytes) + " bytes that are accessed",
+          716);
+  bool inside = true;
+  for (int k = 0; k < 3; ++k) inside &= at[k] >= 0 && at[k] <= last[k];
+  if (!inside && outside == Outside::kZero) return 0;
+  if (!inside && outside == Outside::kTrap)
+    fault(
+        warp, ins, lane, "out of bounds",
+        "byte " + std::to_string(at[0]) + " of row " + std::to_string(at[1]) +
+            " of " + (g.layered ? "layer " : "slice ") + std::to_string(at[2]) +
+            " of a surface of " + std::to_string(image.width) + " x " +
+            std::to_string(image.height) + " x " + std::to_string(image.depth) +
+            " texels of " + std::to_string(image.texel_bytes()) + " bytes",
+        kLaunchFailure);
+  for (int k = 0; k < 3; ++k) at[k] = std::clamp<int64_t>(at[k], 0, last[k]);
+  return image.address + at[2] * image.slice + at[1] * image.pitch + at[0];
+}
+
+Outside outside_of(const Statement& s) {
+  return s.has("trap")    ? Outside::kTrap
+         : s.has("clamp") ? Outside::kClamp
+                          : Outside::kZero;
+}
+
+// f(address, lane) for each lane; the address may be 0.
+template <class F>
+void each_place(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g,
+                F f) {
+  const Outside outside = outside_of(*ins.statement);
+  each_image(warp, ins, mask, true, [&](const Texture& t, uint32_t same) {
+    require_geometry(warp, ins, first_lane(same), t.image, g);
+    for (; same; same &= same - 1) {
+      const int l = first_lane(same);
+      f(surface_place(warp, ins, l, t.image, g, outside), l);
+    }
+  });
+}
+
+// A part of what is accessed lies in each register, which may be wider.
+template <int dimensions, bool layered>
+void load(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const int part = ins.element_bytes / ins.result_count;
+  each_place(warp, ins, mask, {dimensions, layered},
+             [&](uint64_t address, int lane) {
+               const auto* from =
+                   static_cast<const uint8_t*>(allocations().open(address));
+               for (int k = 0; k < ins.result_count; ++k) {
+                 if (ins.result(k) == kNowhere) continue;
+                 uint8_t* to =
+                     lanes<uint8_t>(warp, ins.result(k)) + lane * ins.to_bytes;
+                 std::memset(to, 0, ins.to_bytes);
+                 if (address) std::memcpy(to, from + k * part, part);
+               }
+             });
+}
+
+template <int dimensions, bool layered>
+void store(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const int first = 1 + dimensions + layered;
+  const int count = ins.source_count - first;
+  const int part = ins.element_bytes / count;
+  warp.block->quiet = false;
+  each_place(warp, ins, mask, {dimensions, layered},
+             [&](uint64_t address, int lane) {
+               if (!address) return;
+               auto* to = static_cast<uint8_t*>(allocations().open(address));
+               for (int k = 0; k < count; ++k)
+                 std::memcpy(to + k * part,
+                             lanes<uint8_t>(warp, ins.source(first + k)) +
+                                 lane * ins.from_bytes,
+                             part);
+               allocations().note_written(address, ins.element_bytes);
+             });
+}
+
+// ---- Queries ----------------------------------------------------------------
+
+template <bool surface>
+void query(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const Statement& s = *ins.statement;
+  each_image(warp, ins, mask, surface, [&](const Texture& t, uint32_t same) {
+    const uint32_t answer = s.has("width")    ? t.image.width
+                            : s.has("height") ? t.image.height
+                                              : t.image.depth;
+    for (; same; same &= same - 1)
+      write(warp, ins, 0, first_lane(same), answer);
+  });
+}
+
+// ---- Decoding ---------------------------------------------------------------
+
+struct OfGeometry {
+  const char* name;
+  int coordinates;  // with the layer
+  Handler sample, load, store;
+};
+template <int dimensions, bool layered>
+constexpr OfGeometry of(const char* name) {
+  return {name, dimensions + layered, sample<dimensions, layered>,
+          load<dimensions, layered>, store<dimensions, layered>};
+}
+
+const OfGeometry& geometry_of(const Statement& s) {
+  static constexpr OfGeometry kAll[] = {of<1, false>("1d"), of<2, false>("2d"),
+                                        of<3, false>("3d"), of<1, true>("a1d"),
+                                        of<2, true>("a2d")};
+  return *std::find_if(std::begin(kAll), std::end(kAll),
+                       [&](const OfGeometry& g) { return s.has(g.name); });
+}
+
+void read_place(const Operand& o, int coordinates, OperandReader& operands,
+                Draft& ins) {
+  Operand one;
+  one.text = o.text;
+  ins.read.push_back(operands.source(one, 8));
+  for (int k = 0; k < coordinates; ++k) {
+    one.text = o.list.at(k);
+    ins.read.push_back(operands.source(one, 4));
+  }
+}
+
+void write_all(const Operand& o, OperandReader& operands, Draft& ins) {
+  for (const std::string& name : o.list) {
+    Operand one;
+    one.text = name;
+    ins.written.push_back(operands.destination(one));
+  }
+}
+
+Handler gather_of(const Statement& s) {
+  return s.has("r")   ? gather<0>
+         : s.has("g") ? gather<1>
+         : s.has("b") ? gather<2>
+                      : gather<3>;
+}
+
+void decode_texture_read(const Statement& s, OperandReader& operands,
+                         Draft& ins) {
+  const OfGeometry& g = geometry_of(s);
+  ins.to = parse_type(s.op.at(s.op.size() - 2));
+  write_all(s.operands.at(0), operands, ins);
+  read_place(s.operands.at(1), g.coordinates, operands, ins);
+  ins.run = s.name() == "tld4"    ? gather_of(s)
+            : s.type().is_float() ? g.sample
+                                  : fetch;
+}
+
+// The width of the registers that hold the parts of a texel.
+uint8_t width_of(const Operand& o, int part, OperandReader& operands) {
+  for (const std::string& name : o.list) {
+    Operand one;
+    one.text = name;
+    if (const int bytes = operands.width(one)) return bytes;
+  }
+  return static_cast<uint8_t>(std::max(part, 2));
+}
+
+void decode_surface(const Statement& s, OperandReader& operands, Draft& ins) {
+  const OfGeometry& g = geometry_of(s);
+  const bool stores = s.name() == "sust";
+  const Operand& values = s.operands.at(stores ? 1 : 0);
+  const Type part = parse_type(s.op.at(s.op.size() - 2));
+  const uint8_t width = width_of(values, part.bytes, operands);
+  ins.element_bytes = static_cast<uint8_t>(part.bytes * values.list.size());
+  (stores ? ins.from_bytes : ins.to_bytes) = width;
+  ins.run = stores ? g.store : g.load;
+  read_place(s.operands.at(stores ? 0 : 1), g.coordinates, operands, ins);
+  if (!stores) return write_all(values, operands, ins);
+  for (const std::string& name : values.list) {
+    Operand one;
+    one.text = name;
+    ins.read.push_back(operands.source(one, width));
+  }
+}
+
+}  // namespace
+
+bool decode_texture(const Statement& s, OperandReader& operands, Draft& ins) {
+  const std::string& op = s.name();
+  if (op == "tex" || op == "tld4") {
+    decode_texture_read(s, operands, ins);
+  } else if (op == "suld" || op == "sust") {
+    decode_surface(s, operands, ins);
+  } else if (op == "txq" || op == "suq") {
+    ins.written = {operands.destination(s.operands.at(0))};
+    read_place(s.operands.at(1), 0, operands, ins);
+    ins.run = op == "suq" ? query<true> : query<false>;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace simt

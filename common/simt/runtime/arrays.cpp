@@ -1,0 +1,307 @@
+// CUDA arrays: making and freeing them, and copies to and from them. Their rows
+// lie one behind the other, without gaps.
+#include "common/simt/runtime/arrays.h"
+
+#include "common/simt/core/device.h"
+
+namespace simt {
+namespace {
+
+Handles<cudaArray_t, Array>& arrays() {
+  static auto* all = new Handles<cudaArray_t, Array>;
+  return *all;
+}
+
+constexpr unsigned kOwnFlags =
+    cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather;
+
+void require_most(const char* what, size_t size, cudaDeviceAttr most) {
+  const auto limit = attribute(model_device(), most);
+  require(!limit || size <= size_t(*limit), cudaErrorInvalidValue, what, " of ",
+          size, " texels; at most ", limit.value_or(0));
+}
+
+void require_extent(const cudaExtent& e, bool layered) {
+  require(e.width != 0 && (layered || e.depth == 0 || e.height != 0),
+          cudaErrorInvalidValue, "an array of ", e.width, " x ", e.height,
+          " x ", e.depth, " texels");
+  require(!layered || e.depth != 0, cudaErrorInvalidValue, "no layers");
+  if (layered)
+    require_most("layers", e.depth, cudaDevAttrMaxTexture2DLayeredLayers);
+  if (e.depth != 0 && !layered) {
+    require_most("a width", e.width, cudaDevAttrMaxTexture3DWidth);
+    require_most("a height", e.height, cudaDevAttrMaxTexture3DHeight);
+    require_most("a depth", e.depth, cudaDevAttrMaxTexture3DDepth);
+  } else if (e.height != 0) {
+    require_most("a width", e.width, cudaDevAttrMaxTexture2DWidth);
+    require_most("a height", e.height, cudaDevAttrMaxTexture2DHeight);
+  } else {
+    require_most("a width", e.width, cudaDevAttrMaxTexture1DWidth);
+  }
+}
+
+Array make(const cudaChannelFormatDesc* channels, cudaExtent extent,
+           unsigned flags) {
+  require(channels != nullptr, cudaErrorInvalidValue, "desc is null");
+  if (flags & ~kOwnFlags) throw Lacking{text("array of the flags ", flags)};
+  const bool layered = flags & cudaArrayLayered;
+  require_extent(extent, layered);
+  Array array{{}, *channels, extent, flags};
+  Image& image = array.image;
+  set_channels(image, *channels);
+  image.width = unsigned(extent.width);
+  image.height = unsigned(std::max<size_t>(extent.height, 1));
+  image.depth = unsigned(std::max<size_t>(extent.depth, 1));
+  image.layered = layered;
+  image.dimensions = extent.depth != 0 && !layered ? 3
+                     : extent.height != 0          ? 2
+                                                   : 1;
+  image.pitch = uint64_t{image.width} * image.texel_bytes();
+  image.slice = image.pitch * image.height;
+  image.address = reinterpret_cast<uint64_t>(
+      allocate(image.slice * image.depth, Memory::kDevice, "cudaMallocArray"));
+  return array;
+}
+
+void* place(const Array& array, size_t x_bytes, size_t y) {
+  const Image& image = array.image;
+  require(x_bytes < image.pitch && y < image.height, cudaErrorInvalidValue,
+          "byte ", x_bytes, " of row ", y, " is not in the array");
+  return reinterpret_cast<void*>(image.address + y * image.pitch + x_bytes);
+}
+
+void require_box(const Array& array, size_t x_bytes, size_t y, size_t width,
+                 size_t height) {
+  const Image& image = array.image;
+  require(x_bytes <= image.pitch && width <= image.pitch - x_bytes &&
+              y <= image.height && height <= image.height - y,
+          cudaErrorInvalidValue, height, " rows of ", width,
+          " bytes from byte ", x_bytes, " of row ", y, " on leave an array of ",
+          image.height, " rows of ", image.pitch);
+}
+
+Work to_array(cudaArray_t handle, size_t x, size_t y, const void* from,
+              size_t pitch, size_t width, size_t height, cudaMemcpyKind kind) {
+  const Array array = array_of(handle);
+  require_box(array, x, y, width, height);
+  return copy_2d_work(place(array, x, y), array.image.pitch, from, pitch, width,
+                      height, kind);
+}
+
+Work from_array(void* to, size_t pitch, cudaArray_const_t handle, size_t x,
+                size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
+  const Array array = array_of(handle);
+  require_box(array, x, y, width, height);
+  return copy_2d_work(to, pitch, place(array, x, y), array.image.pitch, width,
+                      height, kind);
+}
+
+// Bytes that go on from row to row.
+Work run_to(cudaArray_t handle, size_t x, size_t y, const void* from,
+            size_t bytes, cudaMemcpyKind kind) {
+  return copy_work(place(array_of(handle), x, y), from, bytes, kind);
+}
+Work run_from(void* to, cudaArray_const_t handle, size_t x, size_t y,
+              size_t bytes, cudaMemcpyKind kind) {
+  return copy_work(to, place(array_of(handle), x, y), bytes, kind);
+}
+
+// One end of a copy of a box, which may be an array.
+struct End {
+  cudaArray_t array;
+  cudaPos& at;
+  cudaPitchedPtr& memory;
+  const char* name;
+};
+
+// Makes memory of it; returns the bytes of a texel, or 0 where it was memory.
+size_t open_end(const End& end, const cudaExtent& extent) {
+  require((end.array == nullptr) != (end.memory.ptr == nullptr),
+          cudaErrorInvalidValue, end.name,
+          " must be an array or memory, and one of them");
+  if (end.array == nullptr) return 0;
+  const Array array = array_of(end.array);
+  const Image& image = array.image;
+  require(end.at.x <= image.width && extent.width <= image.width - end.at.x &&
+              end.at.y <= image.height &&
+              extent.height <= image.height - end.at.y &&
+              end.at.z <= image.depth && extent.depth <= image.depth - end.at.z,
+          cudaErrorInvalidValue, end.name, ": the box leaves the array");
+  end.memory = {reinterpret_cast<void*>(image.address), image.pitch,
+                image.pitch, image.height};
+  end.at.x *= image.texel_bytes();
+  return image.texel_bytes();
+}
+
+}  // namespace
+
+Array array_of(cudaArray_const_t handle) {
+  const auto found = arrays().find(const_cast<cudaArray_t>(handle));
+  require(found.has_value(), cudaErrorInvalidResourceHandle,
+          "this is no CUDA array, or no longer");
+  return *found;
+}
+
+void set_channels(Image& image, const cudaChannelFormatDesc& c) {
+  const int bits[4] = {c.x, c.y, c.z, c.w};
+  int count = 0;
+  while (count < 4 && bits[count] != 0) ++count;
+  for (int k = 0; k < 4; ++k)
+    require(bits[k] == (k < count ? c.x : 0) && count != 0 && count != 3,
+            cudaErrorInvalidChannelDescriptor, "channels of ", c.x, ", ", c.y,
+            ", ", c.z, " and ", c.w, " bits");
+  switch (c.f) {
+    case cudaChannelFormatKindSigned:
+      image.kind = 's';
+      break;
+    case cudaChannelFormatKindUnsigned:
+      image.kind = 'u';
+      break;
+    case cudaChannelFormatKindFloat:
+      image.kind = 'f';
+      break;
+    default:
+      throw Lacking{text("texels of the channel format ", int(c.f))};
+  }
+  require(c.x == 32 || c.x == 16 || (c.x == 8 && image.kind != 'f'),
+          cudaErrorInvalidChannelDescriptor, "channels of ", c.x, " bits");
+  image.channels = uint8_t(count);
+  image.channel_bytes = uint8_t(c.x / 8);
+}
+
+cudaMemcpy3DParms without_arrays(cudaMemcpy3DParms p) {
+  const size_t from =
+      open_end({p.srcArray, p.srcPos, p.srcPtr, "src"}, p.extent);
+  const size_t to = open_end({p.dstArray, p.dstPos, p.dstPtr, "dst"}, p.extent);
+  require(from == 0 || to == 0 || from == to, cudaErrorInvalidValue,
+          "texels of ", from, " and of ", to, " bytes");
+  p.srcArray = p.dstArray = nullptr;
+  if (const size_t texel = std::max(from, to)) p.extent.width *= texel;
+  return p;
+}
+
+}  // namespace simt
+
+using namespace simt;
+
+extern "C" {
+
+cudaError_t cudaMallocArray(cudaArray_t* array,
+                            const cudaChannelFormatDesc* channels, size_t width,
+                            size_t height, unsigned flags) {
+  return answer([&] {
+    require(array != nullptr, cudaErrorInvalidValue, "array is null");
+    *array = arrays().create(make(channels, {width, height, 0}, flags));
+  });
+}
+
+cudaError_t cudaMalloc3DArray(cudaArray_t* array,
+                              const cudaChannelFormatDesc* channels,
+                              cudaExtent extent, unsigned flags) {
+  return answer([&] {
+    require(array != nullptr, cudaErrorInvalidValue, "array is null");
+    *array = arrays().create(make(channels, extent, flags));
+  });
+}
+
+cudaError_t cudaFreeArray(cudaArray_t array) {
+  return answer([&] {
+    if (array == nullptr) return;
+    const uint64_t address = array_of(array).image.address;
+    await_device(allocations().find(address)->device);
+    arrays().destroy(array);
+    allocations().release(address);
+  });
+}
+
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* channels,
+                             cudaExtent* extent, unsigned* flags,
+                             cudaArray_t handle) {
+  return answer([&] {
+    const Array array = array_of(handle);
+    if (channels) *channels = array.channels;
+    if (extent) *extent = array.extent;
+    if (flags) *flags = array.flags;
+  });
+}
+
+cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* channels,
+                               cudaArray_const_t array) {
+  return answer([&] {
+    require(channels != nullptr, cudaErrorInvalidValue, "desc is null");
+    *channels = array_of(array).channels;
+  });
+}
+
+// ---- Copies -----------------------------------------------------------------
+
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y,
+                                const void* from, size_t pitch, size_t width,
+                                size_t height, cudaMemcpyKind kind) {
+  return answer(
+      [&] { run_now(to_array(to, x, y, from, pitch, width, height, kind)); });
+}
+
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y,
+                                     const void* from, size_t pitch,
+                                     size_t width, size_t height,
+                                     cudaMemcpyKind kind, cudaStream_t stream) {
+  return answer([&] {
+    issue(stream, to_array(to, x, y, from, pitch, width, height, kind));
+  });
+}
+
+cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch,
+                                  cudaArray_const_t from, size_t x, size_t y,
+                                  size_t width, size_t height,
+                                  cudaMemcpyKind kind) {
+  return answer(
+      [&] { run_now(from_array(to, pitch, from, x, y, width, height, kind)); });
+}
+
+cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch,
+                                       cudaArray_const_t from, size_t x,
+                                       size_t y, size_t width, size_t height,
+                                       cudaMemcpyKind kind,
+                                       cudaStream_t stream) {
+  return answer([&] {
+    issue(stream, from_array(to, pitch, from, x, y, width, height, kind));
+  });
+}
+
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t x, size_t y,
+                                     cudaArray_const_t from, size_t from_x,
+                                     size_t from_y, size_t width, size_t height,
+                                     cudaMemcpyKind kind) {
+  return answer([&] {
+    const Array source = array_of(from);
+    require_box(source, from_x, from_y, width, height);
+    run_now(to_array(to, x, y, place(source, from_x, from_y),
+                     source.image.pitch, width, height, kind));
+  });
+}
+
+cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y,
+                              const void* from, size_t bytes,
+                              cudaMemcpyKind kind) {
+  return answer([&] { run_now(run_to(to, x, y, from, bytes, kind)); });
+}
+
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y,
+                                   const void* from, size_t bytes,
+                                   cudaMemcpyKind kind, cudaStream_t stream) {
+  return answer([&] { issue(stream, run_to(to, x, y, from, bytes, kind)); });
+}
+
+cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, size_t x,
+                                size_t y, size_t bytes, cudaMemcpyKind kind) {
+  return answer([&] { run_now(run_from(to, from, x, y, bytes, kind)); });
+}
+
+cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x,
+                                     size_t y, size_t bytes,
+                                     cudaMemcpyKind kind, cudaStream_t stream) {
+  return answer([&] { issue(stream, run_from(to, from, x, y, bytes, kind)); });
+}
+
+}  // extern "C"

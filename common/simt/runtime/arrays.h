@@ -1,0 +1,35 @@
+// CUDA arrays: images in device memory, which kernels reach by textures and
+// surfaces alone; and what copies to and from them share with other copies.
+#pragma once
+#include "common/simt/memory/allocations.h"
+#include "common/simt/memory/images.h"
+#include "common/simt/runtime/graphs.h"
+#include "common/simt/runtime/runtime.h"
+
+namespace simt {
+
+struct Array {
+  Image image;
+  cudaChannelFormatDesc channels = {};
+  cudaExtent extent = {};  // as it was asked for: 0 where there is no dimension
+  unsigned flags = 0;
+};
+
+// Refuses what is none.
+Array array_of(cudaArray_const_t handle);
+
+// The form of a texel; refuses what is none, or has none of ours.
+void set_channels(Image& image, const cudaChannelFormatDesc& channels);
+
+// The same copy between memory alone.
+cudaMemcpy3DParms without_arrays(cudaMemcpy3DParms copy);
+
+// ---- Of memory.cpp ----------------------------------------------------------
+
+void* allocate(size_t bytes, Memory memory, const char* name);
+Work copy_2d_work(void* to, size_t to_pitch, const void* from,
+                  size_t from_pitch, size_t width, size_t height,
+                  cudaMemcpyKind kind);
+void run_now(const Work& work, const Tasks& after = {});
+
+}  // namespace simt

@@ -1,0 +1,198 @@
+// Texture and surface objects: what a program says of them, checked as CUDA
+// checks it, becomes an image that kernels can ask for by its number.
+#include <map>
+#include <mutex>
+
+#include "common/simt/core/device.h"
+#include "common/simt/runtime/arrays.h"
+
+namespace simt {
+namespace {
+
+// In bytes: where images begin, and rows of plain memory.
+constexpr uint64_t kImageAlignment = 512, kRowAlignment = 32;
+
+// What was asked for, to be told again.
+struct Described {
+  cudaResourceDesc resource;
+  cudaTextureDesc texture;
+};
+class Descriptions {
+ public:
+  void add(uint64_t number, const Described& d) {
+    const std::lock_guard lock(mutex_);
+    all_[number] = d;
+  }
+  Described of(uint64_t number) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = all_.find(number);
+    require(found != all_.end() && images().find(number), cudaErrorInvalidValue,
+            number, " is no object, or no longer");
+    return found->second;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<uint64_t, Described> all_;
+};
+Descriptions& descriptions() {
+  static auto* all = new Descriptions;
+  return *all;
+}
+
+// Memory for `bytes` of an image.
+void set_memory(Image& image, const void* pointer, uint64_t bytes) {
+  image.address = reinterpret_cast<uint64_t>(pointer);
+  require(image.address % kImageAlignment == 0, cudaErrorInvalidValue,
+          "devPtr = ", pointer, " is no multiple of ", kImageAlignment);
+  const auto found = allocations().find(image.address);
+  require(found && !found->freed && bytes <= found->end - image.address,
+          cudaErrorInvalidValue, "devPtr = ", pointer, " is ",
+          allocations().describe(image.address), "; ", bytes,
+          " bytes from there are wanted");
+}
+
+Image image_of(const cudaResourceDesc& d) {
+  Image image;
+  switch (d.resType) {
+    case cudaResourceTypeArray:
+      return array_of(d.res.array.array).image;
+    case cudaResourceTypeLinear: {
+      const auto& linear = d.res.linear;
+      set_channels(image, linear.desc);
+      const uint64_t texels = linear.sizeInBytes / image.texel_bytes();
+      require(texels != 0 && texels <= 1u << 28, cudaErrorInvalidValue, texels,
+              " texels; at most ", 1u << 28);
+      set_memory(image, linear.devPtr, linear.sizeInBytes);
+      image.width = unsigned(texels);
+      image.linear = true;
+      return image;
+    }
+    case cudaResourceTypePitch2D: {
+      const auto& rows = d.res.pitch2D;
+      set_channels(image, rows.desc);
+      const uint64_t row = rows.width * image.texel_bytes();
+      require(rows.width != 0 && rows.height != 0 &&
+                  rows.pitchInBytes % kRowAlignment == 0 &&
+                  row <= rows.pitchInBytes,
+              cudaErrorInvalidValue, rows.height, " rows of ", row,
+              " bytes with a pitch of ", rows.pitchInBytes,
+              ", which should be a multiple of ", kRowAlignment);
+      set_memory(image, rows.devPtr,
+                 (rows.height - 1) * rows.pitchInBytes + row);
+      image.width = unsigned(rows.width);
+      image.height = unsigned(rows.height);
+      image.pitch = rows.pitchInBytes;
+      image.dimensions = 2;
+      return image;
+    }
+    default:
+      throw Lacking{"textures of mipmapped arrays"};
+  }
+}
+
+Texture texture_of(const cudaResourceDesc& resource, const cudaTextureDesc& d) {
+  Texture t;
+  t.image = image_of(resource);
+  if (d.sRGB) throw Lacking{"textures in sRGB"};
+  for (int k = 0; k < 3; ++k) {
+    require(d.addressMode[k] >= 0 && d.addressMode[k] <= 3,
+            cudaErrorInvalidValue, "the address mode ", int(d.addressMode[k]));
+    t.beside[k] = Texture::Beside(d.addressMode[k]);
+  }
+  const bool integers = t.image.kind != 'f';
+  t.filters = d.filterMode == cudaFilterModeLinear && !t.image.linear;
+  t.normalised = d.normalizedCoords != 0;
+  t.as_floats = integers && d.readMode == cudaReadModeNormalizedFloat;
+  std::copy_n(d.borderColor, 4, t.border);
+  require(!t.as_floats || t.image.channel_bytes < 4, cudaErrorInvalidValue,
+          "integers of 32 bits cannot be read as normalised floats");
+  require(!t.filters || !integers || t.as_floats, cudaErrorInvalidValue,
+          "a linear filter makes floats, and the texels are read as integers");
+  return t;
+}
+
+Texture surface_of(const cudaResourceDesc& resource) {
+  require(resource.resType == cudaResourceTypeArray, cudaErrorInvalidValue,
+          "a surface is an array's");
+  const Array array = array_of(resource.res.array.array);
+  require(array.flags & cudaArraySurfaceLoadStore, cudaErrorInvalidValue,
+          "the array was made without cudaArraySurfaceLoadStore");
+  Texture t;
+  t.image = array.image;
+  t.surface = true;
+  return t;
+}
+
+uint64_t create(const Texture& texture, const Described& described) {
+  const uint64_t number = images().add(texture);
+  descriptions().add(number, described);
+  return number;
+}
+
+void destroy(uint64_t number) {
+  require(images().remove(number), cudaErrorInvalidValue, number,
+          " is no object, or no longer");
+}
+
+}  // namespace
+}  // namespace simt
+
+using namespace simt;
+
+extern "C" {
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object,
+                                    const cudaResourceDesc* resource,
+                                    const cudaTextureDesc* texture,
+                                    const cudaResourceViewDesc* view) {
+  return answer([&] {
+    require(object && resource && texture, cudaErrorInvalidValue,
+            "pTexObject, pResDesc or pTexDesc is null");
+    if (view) throw Lacking{"views of resources"};
+    *object = create(texture_of(*resource, *texture), {*resource, *texture});
+  });
+}
+
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
+  return answer([&] { destroy(object); });
+}
+
+cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
+                                             cudaTextureObject_t object) {
+  return answer([&] {
+    require(resource != nullptr, cudaErrorInvalidValue, "pResDesc is null");
+    *resource = descriptions().of(object).resource;
+  });
+}
+
+cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* texture,
+                                            cudaTextureObject_t object) {
+  return answer([&] {
+    require(texture != nullptr, cudaErrorInvalidValue, "pTexDesc is null");
+    *texture = descriptions().of(object).texture;
+  });
+}
+
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object,
+                                    const cudaResourceDesc* resource) {
+  return answer([&] {
+    require(object && resource, cudaErrorInvalidValue,
+            "pSurfObject or pResDesc is null");
+    *object = create(surface_of(*resource), {*resource, {}});
+  });
+}
+
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) {
+  return answer([&] { destroy(object); });
+}
+
+cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
+                                             cudaSurfaceObject_t object) {
+  return answer([&] {
+    require(resource != nullptr, cudaErrorInvalidValue, "pResDesc is null");
+    *resource = descriptions().of(object).resource;
+  });
+}
+
+}  // extern "C"
