@@ -43,13 +43,16 @@ Descriptions& descriptions() {
 // Memory for `bytes` of an image.
 void set_memory(Image& image, const void* pointer, uint64_t bytes) {
   image.address = reinterpret_cast<uint64_t>(pointer);
-  require(image.address % kImageAlignment == 0, cudaErrorInvalidValue,
-          "devPtr = ", pointer, " is no multiple of ", kImageAlignment);
   const auto found = allocations().find(image.address);
   require(found && !found->freed && bytes <= found->end - image.address,
           cudaErrorInvalidValue, "devPtr = ", pointer, " is ",
           allocations().describe(image.address), "; ", bytes,
           " bytes from there are wanted");
+  // A GPU's arrays begin at multiples of that; ours do not all.
+  require((image.address - found->begin) % kImageAlignment == 0,
+          cudaErrorInvalidValue, "devPtr = ", pointer, " is ",
+          allocations().describe(image.address), ", and no multiple of ",
+          kImageAlignment, " bytes from its beginning");
 }
 
 Image image_of(const cudaResourceDesc& d) {

@@ -543,6 +543,36 @@ __global__ void CLUSTERS not_reached_kernel(int* p) {
   meet();
 }
 
+// ---- Textures and surfaces ----
+
+constexpr int kSampleLine = __LINE__ + 2;
+__global__ void sample_kernel(int* p, cudaTextureObject_t texture) {
+  p[threadIdx.x] = tex2D<int>(texture, threadIdx.x, 0);
+}
+
+constexpr int kSurfaceLine = __LINE__ + 2;
+__global__ void surface_kernel(cudaSurfaceObject_t surface, int step) {
+  surf2Dwrite(1, surface, threadIdx.x * step, 0);
+}
+
+// Of an array of 16 x `height` integers.
+struct Drawn {
+  cudaArray_t array = nullptr;
+  cudaTextureObject_t texture = 0;
+  cudaSurfaceObject_t surface = 0;
+
+  explicit Drawn(size_t height) {
+    const auto form = cudaCreateChannelDesc<int>();
+    cudaMallocArray(&array, &form, 16, height, cudaArraySurfaceLoadStore);
+    cudaResourceDesc d = {};
+    d.resType = cudaResourceTypeArray;
+    d.res.array.array = array;
+    const cudaTextureDesc how = {};
+    cudaCreateTextureObject(&texture, &d, &how, nullptr);
+    cudaCreateSurfaceObject(&surface, &d);
+  }
+};
+
 // A name that is not mangled, and would be "short" if it were.
 extern "C" __global__ void s(int* p) { p[threadIdx.x] = 1; }
 template <void (*kernel)(int*, int), int blocks = 1>
@@ -839,6 +869,34 @@ const Case cases[] = {
      [](int* p) { not_reached_kernel<<<2, 32>>>(p); },
      kExecutorOnly,
      {"out of bounds", line(kReachLine), ".shared does not reach"}},
+    {"texture of another shape",
+     [](int* p) { sample_kernel<<<1, 32>>>(p, Drawn(0).texture); },
+     kExecutorOnly,
+     {"bad image", "this one is 1D", line(kSampleLine)}},
+    {"no texture",
+     [](int* p) { sample_kernel<<<1, 32>>>(p, 0x1234); },
+     kExecutorOnly,
+     {"bad image", "4660 is no texture object", line(kSampleLine)}},
+    {"surface for a texture",
+     [](int* p) { sample_kernel<<<1, 32>>>(p, Drawn(4).surface); },
+     kExecutorOnly,
+     {"bad image", "one of the other kind", line(kSampleLine)}},
+    {"texture of a freed array",
+     [](int* p) {
+       const Drawn drawn(4);
+       cudaFreeArray(drawn.array);
+       sample_kernel<<<1, 32>>>(p, drawn.texture);
+     },
+     kExecutorOnly,
+     {"use after free", line(kSampleLine)}},
+    {"beside a surface",
+     [](int*) { surface_kernel<<<1, 32>>>(Drawn(4).surface, 4); },
+     kAnywhere,
+     {"out of bounds", "byte 64 of row 0", line(kSurfaceLine)}},
+    {"within a texel",
+     [](int*) { surface_kernel<<<1, 16>>>(Drawn(4).surface, 2); },
+     kExecutorOnly,
+     {"misaligned access", "no multiple of the 4 bytes", line(kSurfaceLine)}},
     {"plain name",
      [](int* p) { s<<<1, 128>>>(p); },
      kExecutorOnly,
