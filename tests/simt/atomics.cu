@@ -329,6 +329,52 @@ void check_scopes() {
   expect::each(got, [&](int i) { return want[i]; });
 }
 
+// Several numbers side by side, each added by itself.
+__global__ void vectors_kernel(float4* sums, uint32_t* halves, float* old) {
+#if __CUDA_ARCH__ >= 900
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const float4 before = atomicAdd(&sums[i % 8], make_float4(1, 2, i, 0.5f));
+  atomicAdd_block(reinterpret_cast<float2*>(&sums[8 + blockIdx.x]),
+                  make_float2(1, 3));
+  asm volatile(
+      "red.relaxed.gpu.global.add.noftz.v2.f16x2 [%0], {%1, %2};" ::"l"(halves),
+      "r"(0x3c003c00), "r"(0x00004000)
+      : "memory");
+  asm volatile(
+      "red.global.add.noftz.v4.bf16 [%0], {%1, %1, %2, %2};" ::"l"(halves + 2),
+      "h"(static_cast<short>(0x3f80)), "h"(static_cast<short>(0x4000))
+      : "memory");
+  atomicAdd(&old[i % 8], before.x);
+#endif
+}
+
+void check_vectors() {
+  float4* sums = nullptr;
+  uint32_t* halves = nullptr;
+  expect::ok(cudaMalloc(&sums, 10 * sizeof *sums));
+  expect::ok(cudaMalloc(&halves, 4 * sizeof *halves));
+  expect::ok(cudaMemset(sums, 0, 10 * sizeof *sums));
+  expect::ok(cudaMemset(halves, 0, 4 * sizeof *halves));
+  const auto old = expect::results<float>(
+      8, [&](float* out) { vectors_kernel<<<2, 64>>>(sums, halves, out); });
+  expect::each(old, [](int) { return 15 * 16 / 2; });
+  std::vector<float> got(40);
+  std::vector<uint32_t> pairs(4);
+  expect::ok(cudaMemcpy(got.data(), sums, 160, cudaMemcpyDefault));
+  expect::ok(cudaMemcpy(pairs.data(), halves, 16, cudaMemcpyDefault));
+  expect::each(got, [](int i) {
+    const int place = i / 4;
+    if (place >= 8) return i % 4 == 0 ? 64 : i % 4 == 1 ? 192 : 0;
+    const int ids = 16 * place + 8 * 15 * 16 / 2;
+    return i % 4 == 0 ? 16 : i % 4 == 1 ? 32 : i % 4 == 2 ? ids : 8;
+  });
+  // 128 and 128; 256 and 0; twice 128; twice 256.
+  const uint32_t expected[] = {0x58005800, 0x00005c00, 0x43004300, 0x43804380};
+  expect::each(pairs, [&](int i) { return expected[i]; });
+  expect::ok(cudaFree(sums));
+  expect::ok(cudaFree(halves));
+}
+
 }  // namespace
 
 int main() {
@@ -356,5 +402,6 @@ int main() {
   check_float_tickets();
   check_halves();
   check_scopes();
+  check_vectors();
   return expect::report();
 }

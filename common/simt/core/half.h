@@ -127,4 +127,16 @@ struct BFloat {  // bf16: the upper half of a float
   }
 };
 
+// An 8-bit float with 4 bits of exponent, as a half. Exact, and subnormal
+// numbers are normal then. One with 5 bits is the upper half of a half.
+inline uint32_t half_of_e4m3(uint32_t bits) {
+  const uint32_t magnitude = bits & 0x7f;
+  const float value =
+      magnitude < 8
+          ? static_cast<float>(magnitude) * 0x1p-9f
+          : float_of(((magnitude >> 3) + 120) << 23 | (magnitude & 7) << 20);
+  const uint32_t half = magnitude == 0x7f ? kNaN16 : Half::narrow(value);
+  return half | (bits & 0x80) << 8;
+}
+
 }  // namespace simt

@@ -156,7 +156,8 @@ void find_atomic_forms(Function& function) {
     if (op != "atom" && op != "red") continue;
     const bool answers = ins.update == Update::kExchange ||
                          ins.update == Update::kCompareAndSwap ||
-                         (ins.result_count && read.contains(ins.result(0)));
+                         std::any_of(ins.results().begin(), ins.results().end(),
+                                     [&](Place p) { return read.contains(p); });
     ins.atomic_form = ins.element_bytes == 2 ? AtomicForm::kLoadFirst
                       : answers              ? AtomicForm::kAnswer
                                              : AtomicForm::kReduction;

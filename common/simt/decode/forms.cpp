@@ -58,6 +58,8 @@ const std::map<std::string_view, std::string_view> kWords = {
      "(<one_stored>|.v2(<type8>|<type16>|<type32>|<type64>) [a], v|"
      ".v4(<type8>|<type16>|<type32>) [a], v)"},
     {"float8", "(.e4m3|.e5m2)"},
+    {"halves", "(.f16|.f16x2|.bf16|.bf16x2)"},
+    {"eighths", "(.e4m3x2|.e5m2x2)"},
     {"whole8", ".row.col{.satfinite}.s32(.u8|.s8)(.u8|.s8).s32"},
     {"whole4", ".row.col{.satfinite}.s32(.u4|.s4)(.u4|.s4).s32"},
     {"bits1", ".row.col.s32.b1.b1.s32(.xor|.and).popc"},
@@ -266,6 +268,9 @@ const std::vector<FormGroup> kGroups = {
          "cvt(.rn|.rz){.relu}{.satfinite}(.f16x2|.bf16x2).f32 d, a, b",
          "cvt(.rn|.rz){.relu}.tf32.f32 d, a",
          "cvt.rna.tf32.f32 d, a",
+         "cvt.rn.satfinite{.relu}<eighths>.f32 d.b16, a, b",
+         "cvt.rn.satfinite{.relu}<eighths>.f16x2 d.b16, a",
+         "cvt.rn{.relu}.f16x2<eighths> d, a.b16",
          "cvt.pack.sat(.u16|.s16).s32 d, a, b",
          "cvt.pack.sat(.u8|.s8).s32.b32 d, a, b, c",
      }},
@@ -314,6 +319,13 @@ const std::vector<FormGroup> kGroups = {
          "atom.add.release.gpu.u32 d, [a], b",
          "atom.add(.relaxed|.acquire)(.cta|.gpu).u32 d, [a], b",
          "red<where_too><updated> [a], b",
+         "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}.add"
+         "(.v2.f32 d2, [a], b2|.v4.f32 d4, [a], b4)",
+         "atom.global<scope>.add(.v2.f32 d2, [a], b2|.v4.f32 d4, [a], b4)",
+         "red{.relaxed|.release}{<scope>}{.global}.add"
+         "(.v2.f32 [a], b2|.v4.f32 [a], b4|.noftz(.v2<halves> [a], b2|"
+         ".v4<halves> [a], b4|.v8(.f16|.bf16) [a], b8))",
+         "red.global<scope>.add(.v2.f32 [a], b2|.v4.f32 [a], b4)",
          "membar(.cta|.gl|.sys)",
          "fence{.sc|.acq_rel}<scope>",
          "fence.proxy.async{.global|.shared::cta|.shared::cluster}",

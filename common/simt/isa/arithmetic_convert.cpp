@@ -342,6 +342,7 @@ void decode_pack(Decoding& d) {
 
 void decode_cvt(Decoding& d) {
   if (d.take("pack")) return decode_pack(d);
+  if (decode_eighths(d)) return;
   if (d.s.has("tf32")) return decode_special(d, {});
   const Type to = d.take_type();
   if (to.is('x') || to.is('z')) return decode_special(d, to);

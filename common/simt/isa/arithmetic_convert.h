@@ -77,4 +77,7 @@ Handler convert_float(Type to, Type from, Rounding rounding,
 Handler convert_pair(Type to, bool plain);  // no modifiers, to nearest
 Handler convert_tf32(bool away);
 
+// To or from pairs of 8-bit floats (arithmetic_eighth.cpp); false: neither.
+bool decode_eighths(Decoding& d);
+
 }  // namespace simt

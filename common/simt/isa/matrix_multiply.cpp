@@ -112,17 +112,6 @@ struct Product {
 
 // ---- Floating point ---------------------------------------------------------
 
-// Exact, and subnormal numbers are normal then.
-uint32_t half_of_e4m3(uint32_t bits) {
-  const uint32_t magnitude = bits & 0x7f;
-  const float value =
-      magnitude < 8
-          ? static_cast<float>(magnitude) * 0x1p-9f
-          : float_of(((magnitude >> 3) + 120) << 23 | (magnitude & 7) << 20);
-  const uint32_t half = magnitude == 0x7f ? kNaN16 : Half::narrow(value);
-  return half | (bits & 0x80) << 8;
-}
-
 void widen_eighths(Number number, uint32_t* bits, int count) {
   for (int k = 0; k < count; ++k)
     bits[k] = number == Number::kE5M2 ? bits[k] << 8 : half_of_e4m3(bits[k]);

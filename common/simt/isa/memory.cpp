@@ -653,6 +653,45 @@ void atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
   }
 }
 
+// Several elements side by side, each an atomic of its own.
+template <class T>
+void vector_atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const int count = ins.source_count;
+  for (Access a(ins.address(), sizeof(T) * count, Use::kAtomic); mask;
+       mask &= ~a.mask) {
+    resolve(warp, ins, mask, a);
+    const bool threads =
+        warp.block->grid->threads > 1 || warp.block->meets_host;
+    for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      for (int k = 0; k < count; ++k) {
+        const T b = lanes<T>(warp, ins.source(k))[l];
+        const Bits<T> old = replace<T>(a.at<uint8_t>(l) + k * sizeof(T),
+                                       ins.update, b, b, a.space, threads)
+                                .old;
+        if (k < ins.result_count && ins.result(k) != kNowhere)
+          lanes<Bits<T>>(warp, ins.result(k))[l] = old;
+      }
+    }
+  }
+  warp.block->quiet = false;
+}
+
+Handler vector_atomic_handler(Type type) {
+  switch (type.kind) {
+    case 'h':
+      return vector_atomic<Half>;
+    case 'x':
+      return vector_atomic<Pair<Half>>;
+    case 'y':
+      return vector_atomic<Bfloat>;
+    case 'z':
+      return vector_atomic<Pair<Bfloat>>;
+    default:
+      return vector_atomic<float>;
+  }
+}
+
 Handler atomic_handler(Type type) {
   switch (type.kind) {
     case 'f':
@@ -715,6 +754,20 @@ Update update_of(const Statement& s) {
 
 namespace {
 
+void decode_vector(const Statement& s, OperandReader& operands, Draft& ins) {
+  const auto named = [](const std::string& name) {
+    Operand one;
+    one.text = name;
+    return one;
+  };
+  if (s.name() == "atom")
+    for (const std::string& name : s.operands.front().list)
+      ins.written.push_back(operands.destination(named(name)));
+  for (const std::string& name : s.operands.back().list)
+    ins.read.push_back(operands.source(named(name), s.type().bytes));
+  ins.run = vector_atomic_handler(s.type());
+}
+
 void decode_atomic(const Statement& s, OperandReader& operands, Draft& ins) {
   ins.update = update_of(s);
   const Type type = s.type();
@@ -725,6 +778,7 @@ void decode_atomic(const Statement& s, OperandReader& operands, Draft& ins) {
   ins.acquires = s.has("acquire") || s.has("acq_rel");
   decode_scope(s, ins);
   ins.kind = Kind::kPoll;
+  if (!s.operands.back().list.empty()) return decode_vector(s, operands, ins);
   if (result) ins.written = {operands.destination(s.operands.at(0))};
   for (size_t k = 1 + result; k < s.operands.size(); ++k)
     ins.read.push_back(operands.source(s.operands[k], type.bytes));

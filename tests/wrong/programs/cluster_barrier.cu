@@ -13,10 +13,7 @@ __global__ void __cluster_dims__(2, 1, 1)
   const int i = threadIdx.x, k = blockIdx.x * 64 + i;
   tile[i] = x[k];
   if (cluster.block_rank() == 0 || i < 32)
-    asm volatile(
-        "barrier.cluster.arrive;\n"
-        "barrier.cluster.wait;" ::
-            : "memory");  // <- here
+    asm volatile("barrier.cluster.arrive; barrier.cluster.wait;");  // <- here
   else
     __syncthreads();
   y[k] = tile[i];

@@ -12,10 +12,7 @@ __global__ void __cluster_dims__(2, 1, 1)
   const auto cluster = cg::this_cluster();
   const int i = threadIdx.x, k = blockIdx.x * 64 + i;
   tile[i] = x[k];
-  asm volatile(
-      "barrier.cluster.arrive;\n"
-      "barrier.cluster.wait;" ::
-          : "memory");
+  asm volatile("barrier.cluster.arrive; barrier.cluster.wait;");
   y[k] = tile[i];
 }
 
