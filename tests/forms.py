@@ -43,7 +43,7 @@ ELSEWHERE = [
     (r"st(\.weak)?\.param\b", "calls.cu"),
     (r"barrier\.cluster", "cluster.cu"),
     (r"cvt\..*(e4m3|e5m2)x2", "fp8.cu"),
-    (r"(atom|red)\b.*\.v\d", "atomics.cu"),
+    (r"(?<!\w)(atom|red)\.\S*\.v\d", "atomics.cu"),
     (r"(tex|tld4|suld|sust|txq|suq)\b", "texture.cu"),
     (r"mma\.sync\.aligned\.m8n8k4\.\w+\.\w+\.f16\.", "matrix.cu"),
     (r"cp\.async\.mbarrier|mbarrier", "mbarrier.cu"),

@@ -653,45 +653,6 @@ void atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
   }
 }
 
-// Several elements side by side, each an atomic of its own.
-template <class T>
-void vector_atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
-  const int count = ins.source_count;
-  for (Access a(ins.address(), sizeof(T) * count, Use::kAtomic); mask;
-       mask &= ~a.mask) {
-    resolve(warp, ins, mask, a);
-    const bool threads =
-        warp.block->grid->threads > 1 || warp.block->meets_host;
-    for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
-      const int l = first_lane(rest);
-      for (int k = 0; k < count; ++k) {
-        const T b = lanes<T>(warp, ins.source(k))[l];
-        const Bits<T> old = replace<T>(a.at<uint8_t>(l) + k * sizeof(T),
-                                       ins.update, b, b, a.space, threads)
-                                .old;
-        if (k < ins.result_count && ins.result(k) != kNowhere)
-          lanes<Bits<T>>(warp, ins.result(k))[l] = old;
-      }
-    }
-  }
-  warp.block->quiet = false;
-}
-
-Handler vector_atomic_handler(Type type) {
-  switch (type.kind) {
-    case 'h':
-      return vector_atomic<Half>;
-    case 'x':
-      return vector_atomic<Pair<Half>>;
-    case 'y':
-      return vector_atomic<Bfloat>;
-    case 'z':
-      return vector_atomic<Pair<Bfloat>>;
-    default:
-      return vector_atomic<float>;
-  }
-}
-
 Handler atomic_handler(Type type) {
   switch (type.kind) {
     case 'f':
@@ -754,6 +715,42 @@ Update update_of(const Statement& s) {
 
 namespace {
 
+// Several elements side by side, each an atomic of its own; of pairs, each
+// half. Old values are asked of floats alone.
+void vector_atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const int width = ins.element_bytes, step = ins.to.bytes;
+  const AsyncCopy::Reduction reduction = reduction_of(ins.to);
+  for (Access a(ins.address(), width * ins.source_count, Use::kAtomic); mask;
+       mask &= ~a.mask) {
+    resolve(warp, ins, mask, a);
+    for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      for (int k = 0; k < ins.source_count; ++k) {
+        uint8_t* const to = a.at<uint8_t>(l) + k * width;
+        const uint8_t* from = lanes<uint8_t>(warp, ins.source(k)) + l * width;
+        if (ins.result_count == 0) {
+          for (int at = 0; at < width; at += step)
+            reduction(to + at, from + at, ins.update);
+          continue;
+        }
+        const float b = lanes<float>(warp, ins.source(k))[l];
+        const uint32_t old =
+            replace<float>(to, ins.update, b, b, a.space, true).old;
+        if (ins.result(k) != kNowhere)
+          lanes<uint32_t>(warp, ins.result(k))[l] = old;
+      }
+    }
+  }
+  warp.block->quiet = false;
+}
+
+// Of a pair of floats, what one of them is.
+Type half_of(Type type) {
+  if (type.is('x')) return {'h', 2};
+  if (type.is('z')) return {'y', 2};
+  return type;
+}
+
 void decode_vector(const Statement& s, OperandReader& operands, Draft& ins) {
   const auto named = [](const std::string& name) {
     Operand one;
@@ -765,7 +762,8 @@ void decode_vector(const Statement& s, OperandReader& operands, Draft& ins) {
       ins.written.push_back(operands.destination(named(name)));
   for (const std::string& name : s.operands.back().list)
     ins.read.push_back(operands.source(named(name), s.type().bytes));
-  ins.run = vector_atomic_handler(s.type());
+  ins.to = half_of(s.type());
+  ins.run = vector_atomic;
 }
 
 void decode_atomic(const Statement& s, OperandReader& operands, Draft& ins) {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 #include "common/simt/core/block.h"
 #include "common/simt/core/finding.h"
@@ -215,9 +216,8 @@ void require_geometry(Warp& warp, const Instruction& ins, int lane,
 }
 
 // f(image, lanes) for each object that lanes mean.
-template <class F>
 void each_image(Warp& warp, const Instruction& ins, uint32_t mask, bool surface,
-                F f) {
+                const std::function<void(const Texture&, uint32_t)>& f) {
   const uint64_t* handles = lanes<uint64_t>(warp, ins.source(0));
   while (mask) {
     const int lane = first_lane(mask);
@@ -275,18 +275,16 @@ void sample_lane(Warp& warp, const Instruction& ins, int lane,
   }
 }
 
-template <int dimensions, bool layered>
-void sample(Warp& warp, const Instruction& ins, uint32_t mask) {
-  constexpr Geometry kGeometry = {dimensions, layered};
+void sample(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g) {
   each_image(warp, ins, mask, false, [&](const Texture& t, uint32_t same) {
     const int first = first_lane(same);
     if (t.image.linear)
       refuse(warp, ins, first,
              "linear memory is read by tex1Dfetch, and not by this");
-    require_geometry(warp, ins, first, t.image, kGeometry);
+    require_geometry(warp, ins, first, t.image, g);
     require_type(warp, ins, first, t);
     for (; same; same &= same - 1)
-      sample_lane(warp, ins, first_lane(same), t, kGeometry);
+      sample_lane(warp, ins, first_lane(same), t, g);
   });
 }
 
@@ -313,8 +311,7 @@ void fetch(Warp& warp, const Instruction& ins, uint32_t mask) {
 }
 
 // One channel of the four texels that a filter would take.
-template <int channel>
-void gather(Warp& warp, const Instruction& ins, uint32_t mask) {
+void gather(Warp& warp, const Instruction& ins, uint32_t mask, int channel) {
   constexpr int kX[] = {0, 1, 1, 0}, kY[] = {1, 1, 0, 0};
   each_image(warp, ins, mask, false, [&](const Texture& t, uint32_t same) {
     require_geometry(warp, ins, first_lane(same), t.image, {2, false});
@@ -381,9 +378,8 @@ Outside outside_of(const Statement& s) {
 }
 
 // f(address, lane) for each lane; the address may be 0.
-template <class F>
 void each_place(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g,
-                F f) {
+                const std::function<void(uint64_t, int)>& f) {
   const Outside outside = outside_of(*ins.statement);
   each_image(warp, ins, mask, true, [&](const Texture& t, uint32_t same) {
     require_geometry(warp, ins, first_lane(same), t.image, g);
@@ -395,54 +391,48 @@ void each_place(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g,
 }
 
 // A part of what is accessed lies in each register, which may be wider.
-template <int dimensions, bool layered>
-void load(Warp& warp, const Instruction& ins, uint32_t mask) {
+void load(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g) {
   const int part = ins.element_bytes / ins.result_count;
-  each_place(warp, ins, mask, {dimensions, layered},
-             [&](uint64_t address, int lane) {
-               const auto* from =
-                   static_cast<const uint8_t*>(allocations().open(address));
-               for (int k = 0; k < ins.result_count; ++k) {
-                 if (ins.result(k) == kNowhere) continue;
-                 uint8_t* to =
-                     lanes<uint8_t>(warp, ins.result(k)) + lane * ins.to_bytes;
-                 std::memset(to, 0, ins.to_bytes);
-                 if (address) std::memcpy(to, from + k * part, part);
-               }
-             });
+  each_place(warp, ins, mask, g, [&](uint64_t address, int lane) {
+    const auto* from = static_cast<const uint8_t*>(allocations().open(address));
+    for (int k = 0; k < ins.result_count; ++k) {
+      if (ins.result(k) == kNowhere) continue;
+      uint8_t* to = lanes<uint8_t>(warp, ins.result(k)) + lane * ins.to_bytes;
+      std::memset(to, 0, ins.to_bytes);
+      if (address) std::memcpy(to, from + k * part, part);
+    }
+  });
 }
 
-template <int dimensions, bool layered>
-void store(Warp& warp, const Instruction& ins, uint32_t mask) {
-  const int first = 1 + dimensions + layered;
+void store(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g) {
+  const int first = 1 + g.dimensions + g.layered;
   const int count = ins.source_count - first;
   const int part = ins.element_bytes / count;
   warp.block->quiet = false;
-  each_place(warp, ins, mask, {dimensions, layered},
-             [&](uint64_t address, int lane) {
-               if (!address) return;
-               auto* to = static_cast<uint8_t*>(allocations().open(address));
-               for (int k = 0; k < count; ++k)
-                 std::memcpy(to + k * part,
-                             lanes<uint8_t>(warp, ins.source(first + k)) +
-                                 lane * ins.from_bytes,
-                             part);
-               allocations().note_written(address, ins.element_bytes);
-             });
+  each_place(warp, ins, mask, g, [&](uint64_t address, int lane) {
+    if (!address) return;
+    auto* to = static_cast<uint8_t*>(allocations().open(address));
+    for (int k = 0; k < count; ++k)
+      std::memcpy(
+          to + k * part,
+          lanes<uint8_t>(warp, ins.source(first + k)) + lane * ins.from_bytes,
+          part);
+    allocations().note_written(address, ins.element_bytes);
+  });
 }
 
 // ---- Queries ----------------------------------------------------------------
 
-template <bool surface>
 void query(Warp& warp, const Instruction& ins, uint32_t mask) {
   const Statement& s = *ins.statement;
-  each_image(warp, ins, mask, surface, [&](const Texture& t, uint32_t same) {
-    const uint32_t answer = s.has("width")    ? t.image.width
-                            : s.has("height") ? t.image.height
-                                              : t.image.depth;
-    for (; same; same &= same - 1)
-      write(warp, ins, 0, first_lane(same), answer);
-  });
+  each_image(warp, ins, mask, s.name() == "suq",
+             [&](const Texture& t, uint32_t same) {
+               const uint32_t answer = s.has("width")    ? t.image.width
+                                       : s.has("height") ? t.image.height
+                                                         : t.image.depth;
+               for (; same; same &= same - 1)
+                 write(warp, ins, 0, first_lane(same), answer);
+             });
 }
 
 // ---- Decoding ---------------------------------------------------------------
@@ -452,10 +442,16 @@ struct OfGeometry {
   int coordinates;  // with the layer
   Handler sample, load, store;
 };
+using ByGeometry = void(Warp&, const Instruction&, uint32_t, Geometry);
+template <ByGeometry* run, int dimensions, bool layered>
+void run_for(Warp& warp, const Instruction& ins, uint32_t mask) {
+  run(warp, ins, mask, {dimensions, layered});
+}
 template <int dimensions, bool layered>
 constexpr OfGeometry of(const char* name) {
-  return {name, dimensions + layered, sample<dimensions, layered>,
-          load<dimensions, layered>, store<dimensions, layered>};
+  return {name, dimensions + layered, run_for<sample, dimensions, layered>,
+          run_for<load, dimensions, layered>,
+          run_for<store, dimensions, layered>};
 }
 
 const OfGeometry& geometry_of(const Statement& s) {
@@ -485,11 +481,16 @@ void write_all(const Operand& o, OperandReader& operands, Draft& ins) {
   }
 }
 
+template <int channel>
+void gather_channel(Warp& warp, const Instruction& ins, uint32_t mask) {
+  gather(warp, ins, mask, channel);
+}
+
 Handler gather_of(const Statement& s) {
-  return s.has("r")   ? gather<0>
-         : s.has("g") ? gather<1>
-         : s.has("b") ? gather<2>
-                      : gather<3>;
+  return s.has("r")   ? gather_channel<0>
+         : s.has("g") ? gather_channel<1>
+         : s.has("b") ? gather_channel<2>
+                      : gather_channel<3>;
 }
 
 void decode_texture_read(const Statement& s, OperandReader& operands,
@@ -542,7 +543,7 @@ bool decode_texture(const Statement& s, OperandReader& operands, Draft& ins) {
   } else if (op == "txq" || op == "suq") {
     ins.written = {operands.destination(s.operands.at(0))};
     read_place(s.operands.at(1), 0, operands, ins);
-    ins.run = op == "suq" ? query<true> : query<false>;
+    ins.run = query;
   } else {
     return false;
   }
