@@ -170,24 +170,26 @@ void instantiate(cudaGraphExec_t* out, cudaGraph_t graph,
 }
 
 // Gives an instantiated graph's node other work of the same type.
+void replace(Work& old, Work work) {
+  require(old.type == work.type, cudaErrorInvalidValue,
+          "the node is of another type");
+  if (old.launches_clusters)
+    throw Lacking{"way to change a node that launches clusters"};
+  old = std::move(work);
+}
+
 void change(cudaGraphExec_t handle, cudaGraphNode_t node, Work work) {
   const auto executable = get(handle);
   for (Executable::Step& step : executable->steps) {
     if (step.node != node) continue;
-    require(step.work.type == work.type, cudaErrorInvalidValue,
-            "the node is of another type");
-    step.work = std::move(work);
-    return;
+    return replace(step.work, std::move(work));
   }
   throw Refused{cudaErrorInvalidValue,
                 "the graph was instantiated without that node"};
 }
 
 void change(cudaGraphNode_t handle, Work work) {
-  const auto node = get(handle);
-  require(node->work.type == work.type, cudaErrorInvalidValue,
-          "the node is of another type");
-  node->work = std::move(work);
+  replace(get(handle)->work, std::move(work));
 }
 
 // ---- Updates ---------------------------------------------------------------

@@ -202,10 +202,13 @@ Work work_of(const void* function, Configuration c, void** arguments,
              cudaError_t no_kernel) {
   Kernel* const kernel = checked(find_entry(function, no_kernel), c);
   const auto call = std::make_shared<Call>(kernel, function, c, arguments);
-  return {
+  Work work{
       cudaGraphNodeTypeKernel,
       [call] { run(call->kernel, call->configuration, call->pointers.data()); },
       {call, &call->parameters}};
+  work.launches_clusters =
+      volume(c.cluster) > 1 && info(kernel).cluster[0] == 0;
+  return work;
 }
 
 cudaError_t launch(const void* function, const Configuration& c,

@@ -210,6 +210,9 @@ struct Work {
   bool is_pageable = false;
   // Refuses at the call what run() would refuse later.
   std::function<void()> check = nullptr;
+  // A launch in clusters for which nobody but the call asked: its parameters do
+  // not tell of them.
+  bool launches_clusters = false;
 };
 
 // A function of the host, which may wait for other threads.
