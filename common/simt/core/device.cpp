@@ -273,8 +273,8 @@ std::optional<int> attribute(const ModelDevice& d, cudaDeviceAttr which) {
       return d.major >= 9;
 
     // What the executor does, whatever the model could: kernels reach only
-    // memory that CUDA handed out; there are no CUDA arrays, nothing is shared
-    // with other processes or devices, and the device is on no bus.
+    // memory that CUDA handed out; CUDA arrays are there as a whole, nothing is
+    // shared with other processes or devices, and the device is on no bus.
     case cudaDevAttrHostNativeAtomicSupported:
     case cudaDevAttrPageableMemoryAccess:
     case cudaDevAttrPageableMemoryAccessUsesHostPageTables:

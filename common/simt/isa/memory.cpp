@@ -58,7 +58,6 @@ void read_addresses(Warp& warp, uint32_t mask, Access& a) {
 // spaces than the first wait for the next round.
 void choose_space(Access& a) {
   a.space = a.operand.space;
-  if (a.space == Space::kCluster) a.space = Space::kShared;
   if (a.space != Space::kGeneric) return;
   a.owner = nullptr;
   const uint64_t window = a.address[first_lane(a.mask)] & kWindowMask;
@@ -246,7 +245,9 @@ void place_elsewhere(Warp& warp, const Instruction& ins, Access& a) {
   a.base = a.owner->shared.data();
 }
 
-void place_in_cluster(Warp& warp, const Instruction& ins, Access& a) {
+// By itself: most launches have no clusters.
+[[gnu::noinline]] void place_in_cluster(Warp& warp, const Instruction& ins,
+                                        Access& a) {
   Block& block = *warp.block;
   const uint64_t rank = rank_of(a.address[first_lane(a.mask)]);
   if (rank >= block.cluster.size())
@@ -305,6 +306,9 @@ void find_places(Warp& warp, const Instruction& ins, uint32_t mask,
   a.dense = a.mask == kAllLanes && gaps == 0;
   switch (a.space) {
     case Space::kShared:
+      return place_shared(warp, ins, a);
+    case Space::kCluster:
+      a.space = Space::kShared;
       return place_shared(warp, ins, a);
     case Space::kLocal:
       return place_local(warp, ins, a);
