@@ -109,6 +109,11 @@ TEST_CASE("what is in the list is accepted") {
         "atom.add.release.gpu.u32 %r1, [%l1], 1;",
         "bar.sync 0, 64;",
         "barrier.cluster.arrive.release.aligned;",
+        "mapa.u64 %l1, %l2, 0;",
+        "mapa.shared::cluster.u32 %r1, box, %r2;",
+        "mov.pred %p1, %is_explicit_cluster;",
+        "tex.2d.v4.f32.f32 {%r1, %r2, %r3, %r1}, [%l1, {%r1, 0f00000000}];",
+        "sust.b.1d.v2.b32.trap [%l1, {%r1}], {%r1, %r2};",
         "call callee, ();",
         "cvt.u64.u32 %l1, %tid.x;",
         ".pragma \"nounroll\";",
@@ -134,8 +139,8 @@ TEST_CASE("a form that is not in the list is refused by name and place") {
         "griddepcontrol.stop;",
         "fence.proxy.alias;",
         "discard.L2 [there], 128;",
-        "ld.shared::cluster.u32 %r1, [%l1];",
-        "mapa.u64 %l1, %l2, 0;",
+        "ld.shared::cluster.ca.u32 %r1, [%l1];",
+        "mapa.s64 %l1, %l2, 0;",
         "ld.global.L2::cache_hint.u32 %r1, [there], %l1;",
         "red.async.relaxed.cluster.add.u32 [%l1], %r1;",
         "brkpt;",
@@ -151,6 +156,11 @@ TEST_CASE("a form that is not in the list is refused by name and place") {
         "mbarrier.arrive.sys.b64 _, [box];",
         "mbarrier.arrive.shared::cluster.b64 %l1, [%r1];",
         "tex.2d.v4 {%r1}, [x, y];",
+        "tex.2d.v4.f32.f32 {%r1, %r2, %r3, %r1}, [%l1, x, {%r1, %r2}];",
+        "tex.2d.v4.f32.f32 {%r1, %r2, %r3, %r1}, [%l1, {%r1}];",
+        "tex.2d.v2.f32.f32 {%r1, %r2}, [%l1, {%r1, %r2}];",
+        "suld.b.2d.v4.b64.trap {%l1, %l2, %l1, %l2}, [%l1, {%r1, %r2}];",
+        "sust.b.1d.v2.b32.trap [%l1, {%r1}], {%r1};",
         "mov.u32 %r1, %gridid;",
         "mov.u32 %r1, %clockwork;"}) {
     const std::string said = refusal(statement);
@@ -279,12 +289,11 @@ TEST_CASE("labels, registers and variables belong to their scope") {
 TEST_CASE("directives are accepted from a list") {
   for (const char* directive :
        {".maxntid 256, 1, 1", ".minnctapersm 2", ".maxnreg 64", ".noreturn",
-        ".maxclusterrank 8", ".reqnctapercluster 1, 1, 1",
+        ".maxclusterrank 8", ".reqnctapercluster 2, 1, 1", ".explicitcluster",
         ".explicitcluster .reqnctapercluster 1", ".pragma \"nounroll\";"})
     CHECK(refusal_of_directive(directive) == "");
-  for (const char* directive :
-       {".reqnctapercluster 2, 1, 1", ".explicitcluster"})
-    says(refusal_of_directive(directive), "no clusters of more than one block");
+  says(refusal_of_directive(".reqnctapercluster 2, 0"), "an empty cluster");
+  says(refusal_of_directive(".reqnctapercluster 1, 1, 1, 1"), "three");
   says(refusal_of_directive(".reqntid 32"), ".reqntid");
   says(refusal_of_directive(".blocksareclusters"), ".blocksareclusters");
   says(refusal_of_directive(".pragma \"magic\";"), "magic");

@@ -718,7 +718,7 @@ class Operands {
   // The image in a register, its coordinates in registers or as numbers.
   bool is_image(const Operand& o, const Slot& slot) const {
     return reader_.is_register(o.text) && width(o.text) == 8 && !o.offset &&
-           o.list.size() == slot.registers &&
+           o.second.empty() && o.list.size() == slot.registers &&
            std::all_of(o.list.begin(), o.list.end(), [&](const auto& name) {
              return parse_literal(name) ||
                     (reader_.is_register(name) && width(name) == 4);

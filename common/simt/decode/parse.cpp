@@ -508,8 +508,12 @@ class Parser {
     return o;
   }
 
-  // Of an image: [%rd1, {%f1, %f2}].
+  // Of an image: [%rd1, {%f1, %f2}], or [image, sampler, {%f1, %f2}].
   void coordinates(Operand& o) {
+    if (peek() != "{") {
+      o.second = word();
+      if (!accept(",")) return;
+    }
     expect("{");
     do {
       o.list.push_back(word());
