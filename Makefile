@@ -291,10 +291,10 @@ $(B)/suites.h.gch: tests/contract.h $(B)/settings
 # The host's part of a suite is long to compile and short to run.
 $(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst $(HOST),-O0,$(NVFLAGS))
 # For the executor wrong kernels, and the many that an engine's suite asks for, are optimised
-# less where nvcc can be asked to: what is counted is not among them, and it takes half the time.
+# less where nvcc can be asked to: nothing of theirs is counted, and it takes half the time.
 SOONER := $(if $(shell $(NVCC) --help 2>&- | grep -e --Ofast-compile),-Ofc min)
 ifeq ($(BACKEND),cpu)
-$(B)/build/together/%.o: NVFLAGS += $(SOONER)
+$(B)/build/together/run/%.o: NVFLAGS += $(SOONER)
 endif
 # For tests/fuzz: the same program in other PTX, and its PTX word by word.
 $(B)/build/fuzz/plain/%.o: NVFLAGS += -G

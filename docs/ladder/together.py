@@ -91,10 +91,10 @@ def program(root, files):
     return text(root, files) + "\n".join(lines) + "\n"
 
 
-def plant(root, stem, content):
+def plant(root, stem, content, folder=""):
     """Write the file where the Makefile can build it; its name tells contents apart."""
     digest = hashlib.sha256(content.encode()).hexdigest()[:12]
-    path = root / FOLDER / f"{stem}.{digest}.cu"
+    path = root / FOLDER / folder / f"{stem}.{digest}.cu"
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.is_file():
         path.write_text(content)
@@ -111,7 +111,7 @@ def build(root, backend, groups, kind):
     for group in groups:
         alone += [path for path in group if not returns(path)]
         if members := [path for path in group if returns(path)]:
-            planted = plant(root, op(members[0]), program(root, members))
+            planted = plant(root, op(members[0]), program(root, members), kind[1:])
             joined[_target(backend, planted, kind)] = members
     built = {}
     for target, said in toolchain.make_each(root, backend, joined).items():

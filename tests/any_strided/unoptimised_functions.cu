@@ -1,5 +1,5 @@
-// Functions of one argument, of three, with a scalar, with two results, and sums
-// of other numbers, by name.
+// Functions of one argument, of three, with a scalar, with two results, and
+// sums of other numbers, by name.
 #include "tests/any_strided/family.h"
 
 using namespace strided;

@@ -9,7 +9,8 @@
 namespace simt {
 
 struct Token {
-  std::string_view text;  // A name, number, "string", directive, or a character.
+  // A name, number, "string", directive, or one character.
+  std::string_view text;
   SourceLine where;
   uint32_t origin;  // Which of ModuleText::origins.
 };
