@@ -7,7 +7,8 @@
 
 namespace {
 
-using batch_norm::blocks_in_columns, batch_norm::kBlock, batch_norm::kResident,
+using batch_norm::Columns, batch_norm::columns_of, batch_norm::kBlock,
+    batch_norm::kMostParts, batch_norm::kResident, batch_norm::kWide,
     batch_norm::make_plan, batch_norm::Plan, batch_norm::Shape,
     batch_norm::shape_of;
 
@@ -46,8 +47,8 @@ TEST_CASE("a plan has a whole block of threads and a group for every channel") {
           const Plan plan = make_plan(shape, aligned, kSms);
           INFO(channels, " channels of ", pixels, " pixels, last: ", last);
           CHECK(plan.teams * plan.members == kBlock);
-          CHECK(plan.groups * plan.channels_of_block() >= channels);
-          CHECK((plan.groups - 1) * plan.channels_of_block() < channels);
+          CHECK(plan.groups * plan.teams >= channels);
+          CHECK((plan.groups - 1) * plan.teams < channels);
           CHECK(plan.parts >= 1);
         }
       }
@@ -55,11 +56,10 @@ TEST_CASE("a plan has a whole block of threads and a group for every channel") {
   }
 }
 
-TEST_CASE("packs are used where rows or channels come in fours") {
+TEST_CASE("packs are used where rows come in fours") {
   CHECK(make_plan(shape_of(images(8, 3, 14, 14)), true, kSms).pack == 4);
   CHECK(make_plan(shape_of(images(8, 4, 7, 7)), true, kSms).pack == 1);
-  CHECK(make_plan(shape_of(images(8, 4, 7, 7, true)), true, kSms).pack == 4);
-  CHECK(make_plan(shape_of(images(8, 6, 8, 8, true)), true, kSms).pack == 1);
+  CHECK(make_plan(shape_of(images(8, 4, 8, 8, true)), true, kSms).pack == 1);
   CHECK(make_plan(shape_of(images(8, 4, 8, 8)), false, kSms).pack == 1);
 }
 
@@ -86,20 +86,40 @@ TEST_CASE("what blocks have to join is less than what they sum up") {
   }
 }
 
-TEST_CASE("packs of a thread keep to their columns where blocks allow it") {
-  const auto blocks = [](int64_t channels, int pack, bool last = true) {
-    return blocks_in_columns(shape_of(images(8, channels, 7, 7, last)), pack,
-                             528);
-  };
-  CHECK(blocks(64, 4) == 1);    // 16 packs: a block has them 16 times.
-  CHECK(blocks(2048, 4) == 2);  // 512 packs are two blocks' threads.
-  CHECK(blocks(12, 4) == 3);    // With 3 blocks, 768 threads have 3 packs.
-  CHECK(blocks(4 * 521, 4) == 521);
-  CHECK(blocks(4 * 541, 4) == 0);  // More blocks than there is room for.
-  CHECK(blocks(12, 8) == 0);       // A pack would begin with channel 8.
-  CHECK(blocks(64, 4, false) == 0);
-  for (int64_t channels = 4; channels <= 4096; channels += 4) {
-    const int64_t step = blocks(channels, 4) * kBlock * 4;
-    if (step > 0) REQUIRE(step % channels == 0);
+TEST_CASE("with channels last, every row belongs to one thread of a group") {
+  for (const int64_t channels : {32, 64, 96, 2048, 2144, 4224}) {
+    for (const int64_t rows : {1, 63, 64, 65, 515, 6272, 200704}) {
+      for (const int pack : {4, 8}) {
+        const Columns cut = columns_of(
+            shape_of(images(rows, channels, 1, 1, true)), pack, kSms);
+        INFO(rows, " rows of ", channels, " channels, in packs of ", pack);
+        REQUIRE(cut.groups * kWide == channels);
+        CHECK(cut.groups * cut.parts <= kSms);
+        CHECK(cut.parts <= kMostParts);
+        int64_t all = 0, of_threads = 0;
+        for (int part = 0; part < cut.parts; ++part) {
+          CHECK(cut.row(part, cut.turns_of(part) - 1) < rows);
+          CHECK(cut.row(part, cut.turns_of(part)) >= rows);
+          all += cut.rows_of(part);
+          for (int below = 0; below < cut.down; ++below)
+            of_threads += cut.rows_of(part, below);
+        }
+        CHECK(all == rows);
+        CHECK(of_threads == rows);
+      }
+    }
   }
+}
+
+TEST_CASE("what is no whole number of groups takes another way") {
+  const auto groups = [](const BnRelu& what, int64_t room = kSms) {
+    return columns_of(shape_of(what), 4, room).groups;
+  };
+  CHECK(groups(images(8, 64, 7, 7, true)) == 2);
+  CHECK(groups(images(8, 64, 7, 7)) == 0);
+  CHECK(groups(images(8, 48, 7, 7, true)) == 0);
+  CHECK(groups(images(0, 64, 7, 7, true)) == 0);
+  CHECK(groups(images(8, 4224, 7, 7, true)) == kSms);
+  CHECK(groups(images(8, 4256, 7, 7, true)) == 0);  // Not all could meet.
+  CHECK(groups(images(8, 64, 7, 7, true), 0) == 0);
 }

@@ -8,6 +8,7 @@
 
 #include <cooperative_groups.h>
 
+#include "chapters/16_bn_relu/columns.h"
 #include "chapters/16_bn_relu/launch.h"
 #include "common/bn_relu.h"
 
@@ -50,6 +51,8 @@ void bn_relu(BnRelu what, BnReluForward at, float* scratch,
   with_type(what.element, [&](auto zero) {
     using T = decltype(zero);
     const Forward<T> call(what, at, scratch);
+    if (call.in_columns(columns_kernel<T>, stream, call.channels, call.at))
+      return;
     if (!call.fits()) return call.in_two_launches(stream);
     with_sums<T, Moments>(call.plan, [&](auto sums) {
       call.in_one_launch(bn_relu_kernel<decltype(sums), T>, stream, call.task,
@@ -63,6 +66,7 @@ void bn_relu_backward(BnRelu what, BnReluBackward at, float* scratch,
   with_type(what.element, [&](auto zero) {
     using T = decltype(zero);
     const Backward<T> call(what, at, scratch);
+    if (call.in_columns(backward_columns_kernel<T>, stream, call.at)) return;
     if (!call.fits()) return call.in_two_launches(stream);
     with_sums<T, Gradients>(call.plan, [&](auto sums) {
       call.in_one_launch(bn_relu_backward_kernel<decltype(sums), T>, stream,

@@ -65,6 +65,9 @@ struct Pack {
   }
 };
 
+template <class T>
+constexpr int kWidest = 16 / sizeof(T);
+
 // The pack that begins at from, or the `left` elements that there are of it.
 template <class T, int kPack>
 __device__ Pack<T, kPack> load(const T* from, int64_t left = kPack) {

@@ -19,9 +19,6 @@ __device__ void sum_parts(const Task& task, const Plan& plan,
                    static_cast<int>(k / plan.groups));
 }
 
-template <class T>
-constexpr int kWidest = 16 / sizeof(T);
-
 // Calls f with what finds the channels of this thread's pack, and with the
 // pack's first element, if there is a tile for this block. The first block has
 // the last tile: what was read last is the likeliest to be in the L2 cache.
@@ -35,48 +32,34 @@ __device__ void the_tile(const Task& task, const Channel* channels, F f) {
 
 // ---- Two launches -----------------------------------------------------------
 
-// The same for some tiles, all channels apart.
-template <int kPack, class F>
-__device__ void tiles_in_columns(const Task& task, const Channel* channels,
-                                 F f) {
-  const auto first = [](int64_t tile) {
-    return (tile * kBlock + threadIdx.x) * kPack;
-  };
-  int64_t tile = tiles_of(task.n, kPack) - 1 - blockIdx.x;
-  if (tile < 0) return;
-  const InColumns<kPack> of(
-      task, [&](int64_t c) { return channels[c]; }, first(tile));
-  for (; tile >= 0; tile -= gridDim.x) f(of, first(tile));
-}
-
-template <bool kInColumns, int kPack, class F>
-__device__ void normalise(const Task& task, const Channel* channels, F f) {
-  if constexpr (kInColumns) {
-    tiles_in_columns<kPack>(task, channels, f);
-  } else {
-    the_tile<kPack>(task, channels, f);
-  }
-}
-
-template <bool kInColumns, int kPack, class T>
+template <int kPack, class T>
 __global__ void __launch_bounds__(kBlock)
     forward_kernel(const __grid_constant__ Task task, Elements<T> at,
                    const Channel* channels) {
-  normalise<kInColumns, kPack>(task, channels, [&](const auto& of, int64_t i) {
+  the_tile<kPack>(task, channels, [&](const auto& of, int64_t i) {
     forward<kPack>(task, at, of, i);
   });
 }
 
-template <bool kInColumns, int kPack, class T>
+template <int kPack, class T>
 __global__ void __launch_bounds__(kBlock)
     backward_kernel(const __grid_constant__ Task task, ElementSlopes<T> at,
                     const Channel* channels) {
-  normalise<kInColumns, kPack>(task, channels, [&](const auto& of, int64_t i) {
+  the_tile<kPack>(task, channels, [&](const auto& of, int64_t i) {
     backward<kPack>(task, at, of, i);
   });
 }
 
 // ---- A call -----------------------------------------------------------------
+
+// So that all blocks are on the GPU at once, and can wait for each other.
+template <class... Parameters, class... Arguments>
+void launch_together(void (*kernel)(Parameters...), int64_t grid, int block,
+                     cudaStream_t stream, Arguments... arguments) {
+  void* pointers[] = {&arguments...};
+  CUDA_CHECK(cudaLaunchCooperativeKernel(kernel, dim3(grid), dim3(block),
+                                         pointers, 0, stream));
+}
 
 // What both directions share.
 template <class T>
@@ -85,7 +68,9 @@ struct Call {
   Plan plan;
   Lent lent;
   bool aligned;  // So that packs can be used.
-  int64_t room = int64_t{kResident} * attribute(cudaDevAttrMultiProcessorCount);
+  int sms = attribute(cudaDevAttrMultiProcessorCount);
+  int64_t room = int64_t{kResident} * sms;
+  Columns columns = columns_of(task.shape, kWidest<T>, aligned ? sms : 0);
 
   // Whether there is room for a block of each tile. Where tiles would have to
   // take turns, a second launch is faster: its blocks have more of an SM.
@@ -97,25 +82,24 @@ struct Call {
                      Arguments... arguments) const {
     const int64_t parts = plan.groups * plan.parts;
     const int64_t grid = std::clamp(parts, tiles_of(task.n, kWidest<T>), room);
-    void* pointers[] = {&arguments...};
-    CUDA_CHECK(cudaLaunchCooperativeKernel(kernel, dim3(grid), dim3(kBlock),
-                                           pointers, 0, stream));
+    launch_together(kernel, grid, kBlock, stream, arguments...);
   }
-  // Calls launch(whether in columns, elements of a pack, blocks).
+  // The same with columns.h's kernels, if x can be cut up so. Whether it was.
+  template <class... Parameters, class... Arguments>
+  bool in_columns(void (*kernel)(Parameters...), cudaStream_t stream,
+                  Arguments... arguments) const {
+    if (columns.groups == 0) return false;
+    launch_together(kernel, int64_t{columns.groups} * columns.parts, kTall,
+                    stream, columns, arguments..., lent);
+    return true;
+  }
+  // Calls launch(elements of a pack, blocks).
   template <class F>
   void in_second_launch(F launch) const {
     if (task.n == 0) return;
-    const int64_t step =
-        aligned ? blocks_in_columns(task.shape, kWidest<T>, room) : 0;
-    if (step > 0) {
-      const int64_t tiles = tiles_of(task.n, kWidest<T>);
-      launch(std::true_type(), std::integral_constant<int, kWidest<T>>(),
-             std::min((tiles + step - 1) / step, room / step) * step);
-    } else {
-      with_pack<T>(aligned, [&](auto pack) {
-        launch(std::false_type(), pack, tiles_of(task.n, pack.value));
-      });
-    }
+    with_pack<T>(aligned, [&](auto pack) {
+      launch(pack, tiles_of(task.n, pack.value));
+    });
     CUDA_CHECK(cudaGetLastError());
   }
 };
@@ -135,8 +119,8 @@ struct Forward : Call<T> {
 
   void in_two_launches(cudaStream_t stream) const {
     find_sums<Moments>(this->task, this->plan, channels, this->lent, stream);
-    this->in_second_launch([&](auto columns, auto pack, int64_t grid) {
-      forward_kernel<columns.value, pack.value>
+    this->in_second_launch([&](auto pack, int64_t grid) {
+      forward_kernel<pack.value>
           <<<grid, kBlock, 0, stream>>>(this->task, at, this->lent.channels);
     });
   }
@@ -155,8 +139,8 @@ struct Backward : Call<T> {
 
   void in_two_launches(cudaStream_t stream) const {
     find_sums<Gradients>(this->task, this->plan, at.from, this->lent, stream);
-    this->in_second_launch([&](auto columns, auto pack, int64_t grid) {
-      backward_kernel<columns.value, pack.value>
+    this->in_second_launch([&](auto pack, int64_t grid) {
+      backward_kernel<pack.value>
           <<<grid, kBlock, 0, stream>>>(this->task, at, this->lent.channels);
     });
   }

@@ -17,6 +17,11 @@ __device__ inline float inverse_deviation(float variance, float epsilon) {
   return 1.f / sqrtf(variance + epsilon);
 }
 
+__device__ inline float sum_of_lanes(float v) {
+  for (int far = 16; far > 0; far /= 2) v += __shfl_xor_sync(~0u, v, far);
+  return v;
+}
+
 // ---- Forward ----------------------------------------------------------------
 
 // The sum of kCount numbers, pair by pair: equal ones come to it exactly.
@@ -40,14 +45,14 @@ struct Statistics {
 
 // Counts, means and sums of squares about these means, by Welford's method: of
 // x - shift, where shift is any element, so that a large mean costs no digits.
-template <class T, int kAlong, int kAcross>
+template <class T, int kLoad>
 struct Moments {
   using Ends = Statistics<T>;
-  using Loaded = Pack<T, kAlong * kAcross>;
-  static constexpr int kPack = kAlong * kAcross, kOf = kAcross;
+  using Loaded = Pack<T, kLoad>;
+  static constexpr int kPack = kLoad;
   static constexpr int kAtOnce = sizeof(Loaded) < 16 ? 8 : 4;  // Loads.
 
-  float count, mean[kOf], squares[kOf];
+  float count, mean, squares;
 
   static __device__ Loaded fetch(const Ends& from, int64_t i) {
     return load<T, kPack>(from.x + i);
@@ -58,30 +63,45 @@ struct Moments {
   }
 
   template <int kLoads>
-  __device__ void add(const Loaded (&x)[kLoads], const float* shift) {
-    constexpr int kCount = kLoads * kAlong;
-    const float weight = kCount / (count + kCount);
+  __device__ void add(const Loaded (&x)[kLoads], float shift) {
+    constexpr int kCount = kLoads * kPack;
+    float v[kCount], sums[kCount];
 #pragma unroll
-    for (int c = 0; c < kOf; ++c) {
-      float v[kCount], sums[kCount];
+    for (int k = 0; k < kCount; ++k)
+      sums[k] = v[k] = x[k / kPack][k % kPack] - shift;
+    const float center = sum_of<kCount>(sums) / kCount;
 #pragma unroll
-      for (int k = 0; k < kCount; ++k)
-        sums[k] = v[k] = x[k / kAlong][k % kAlong + c] - shift[c];
-      const float center = sum_of<kCount>(sums) / kCount;
-#pragma unroll
-      for (int k = 0; k < kCount; ++k)
-        sums[k] = (v[k] - center) * (v[k] - center);
-      merge(c, center, sum_of<kCount>(sums), weight);
-    }
-    count += kCount;
+    for (int k = 0; k < kCount; ++k)
+      sums[k] = (v[k] - center) * (v[k] - center);
+    join({kCount, center, sum_of<kCount>(sums)});
   }
   __device__ void join(const Moments& other) {
     if (other.count == 0) return;  // Else 0 / 0, where both have none.
     const float weight = other.count / (count + other.count);
-    for (int c = 0; c < kOf; ++c)
-      merge(c, other.mean[c], other.squares[c], weight);
+    const float away = other.mean - mean;
+    mean += away * weight;
+    squares += other.squares + away * away * count * weight;
     count += other.count;
   }
+  // Of a warp's, with `count` elements in all: the mean, by one division, then
+  // the squares about it.
+  template <int kOfLane>
+  static __device__ Moments of_warp(const Moments (&of)[kOfLane], float count) {
+    float sum = 0, squares = 0;
+#pragma unroll
+    for (const Moments& its : of) sum += its.count * its.mean;
+    const float mean = sum_of_lanes(sum) / count;
+#pragma unroll
+    for (const Moments& its : of) {
+      const float away = its.mean - mean;
+      squares += its.squares + its.count * away * away;
+    }
+    return {count, mean, sum_of_lanes(squares)};
+  }
+  static __device__ Moments of(float count, float2 v) {
+    return {count, v.x, v.y};
+  }
+  __device__ float2 without_count() const { return {mean, squares}; }
 
   // What the end needs of channel c, so that it can be asked for early.
   struct Known {
@@ -91,32 +111,27 @@ struct Moments {
     return {at.running_mean[c], at.running_variance[c], at.gamma[c],
             at.beta[c]};
   }
-  __device__ Channel finish(int k, int64_t c, float shift, const Known& known,
-                            const Ends& at, int64_t elements) const {
+  // Where blocks find the same, only one of them writes it.
+  __device__ Channel finish(int64_t c, float shift, const Known& known,
+                            const Ends& at, int64_t elements,
+                            bool writes = true) const {
     const auto m = static_cast<float>(elements);
-    const float center = shift + mean[k];
-    const float variance = squares[k] / fmaxf(m, 1);
+    const float center = shift + mean;
+    const float variance = squares / fmaxf(m, 1);
     const float inverse = inverse_deviation(variance, at.epsilon);
-    if (elements > 0) {
-      const float unbiased = squares[k] / fmaxf(m - 1, 1);
+    if (writes && elements > 0) {
+      const float unbiased = squares / fmaxf(m - 1, 1);
       at.running_mean[c] =
           known.running_mean + at.momentum * (center - known.running_mean);
       at.running_variance[c] =
           known.running_variance +
           at.momentum * (unbiased - known.running_variance);
     }
-    at.mean[c] = center;
-    at.inverse[c] = inverse;
+    if (writes) {
+      at.mean[c] = center;
+      at.inverse[c] = inverse;
+    }
     return {center, inverse * known.gamma, known.beta, 0.f};
-  }
-
- private:
-  // `weight` is the others' part of all elements.
-  __device__ void merge(int c, float their_mean, float their_squares,
-                        float weight) {
-    const float away = their_mean - mean[c];
-    mean[c] += away * weight;
-    squares[c] += their_squares + away * away * count * weight;
   }
 };
 
@@ -143,14 +158,14 @@ struct Masked {
 };
 
 // The sums of g, and of g times the deviation from the mean.
-template <class T, int kAlong, int kAcross>
+template <class T, int kLoad>
 struct Gradients {
   using Ends = Slopes<T>;
-  static constexpr int kPack = kAlong * kAcross, kOf = kAcross;
+  static constexpr int kPack = kLoad;
   static constexpr int kAtOnce = 4;  // Loads, of each of both arrays.
   using Loaded = Masked<T, kPack>;
 
-  float g[kOf], g_away[kOf];
+  float g, g_away;
 
   static __device__ Loaded fetch(const Ends& from, int64_t i) {
     const uint32_t bits = from.mask ? from.mask[i / 32] >> (i % 32) : ~0u;
@@ -161,34 +176,44 @@ struct Gradients {
   }
 
   template <int kLoads>
-  __device__ void add(const Loaded (&at)[kLoads], const float* mean) {
+  __device__ void add(const Loaded (&at)[kLoads], float mean) {
 #pragma unroll
     for (int k = 0; k < kLoads * kPack; ++k) {
       const Loaded& mine = at[k / kPack];
-      const int e = k % kPack, c = e % kOf;
-      g[c] += mine.g(e);
-      g_away[c] += mine.g(e) * (mine.x[e] - mean[c]);
+      const int e = k % kPack;
+      g += mine.g(e);
+      g_away += mine.g(e) * (mine.x[e] - mean);
     }
   }
   __device__ void join(const Gradients& other) {
-    for (int c = 0; c < kOf; ++c) {
-      g[c] += other.g[c];
-      g_away[c] += other.g_away[c];
-    }
+    g += other.g;
+    g_away += other.g_away;
   }
+  template <int kOfLane>
+  static __device__ Gradients of_warp(const Gradients (&of)[kOfLane], float) {
+    Gradients all = {};
+#pragma unroll
+    for (const Gradients& its : of) all.join(its);
+    return {sum_of_lanes(all.g), sum_of_lanes(all.g_away)};
+  }
+  static __device__ Gradients of(float, float2 v) { return {v.x, v.y}; }
+  __device__ float2 without_count() const { return {g, g_away}; }
   struct Known {
     float inverse, gamma;
   };
   static __device__ Known known(const Ends& at, int64_t c) {
     return {at.inverse[c], at.gamma[c]};
   }
-  __device__ Channel finish(int k, int64_t c, float mean, const Known& known,
-                            const Ends& at, int64_t elements) const {
+  __device__ Channel finish(int64_t c, float mean, const Known& known,
+                            const Ends& at, int64_t elements,
+                            bool writes = true) const {
     const float m = fmaxf(static_cast<float>(elements), 1);
-    at.d_beta[c] = g[k];
-    at.d_gamma[c] = g_away[k] * known.inverse;
-    return {mean, known.inverse * known.gamma, g[k] / m,
-            g_away[k] * known.inverse * known.inverse / m};
+    if (writes) {
+      at.d_beta[c] = g;
+      at.d_gamma[c] = g_away * known.inverse;
+    }
+    return {mean, known.inverse * known.gamma, g / m,
+            g_away * known.inverse * known.inverse / m};
   }
 };
 

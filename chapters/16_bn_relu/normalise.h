@@ -51,28 +51,6 @@ class InRows {
   Find find_;
 };
 
-// With channels last each element of a pack has its own. A thread whose packs
-// lie a multiple of all channels apart keeps them in registers.
-template <int kPack>
-class InColumns {
- public:
-  template <class Find>
-  __device__ InColumns(const Task& task, Find find, int64_t i) {
-    const int64_t first = Place(task, min(i, task.n - kPack)).channel();
-#pragma unroll
-    for (int k = 0; k < kPack; ++k) of_[k] = find(first + k);
-  }
-  template <int kSame, class F>
-  __device__ void each(int64_t, F f) const {
-    static_assert(kSame == kPack);
-#pragma unroll
-    for (int k = 0; k < kPack; ++k) f(k, of_[k]);
-  }
-
- private:
-  Channel of_[kPack];
-};
-
 // The word of the mask that this lane's bits belong to. All lanes come.
 template <int kPack>
 __device__ uint32_t joined(uint32_t bits) {

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <numeric>
 
 #include "common/bn_relu.h"
 
@@ -41,22 +39,14 @@ constexpr int bytes_of(Element element) {
   return element == Element::kFloat ? 4 : 2;
 }
 
-// A team of threads has one channel or, where a load lies across neighbouring
-// channels, kSumPack of them. A block has several teams, and `parts` blocks
-// have a part each of the same channels, which are a group.
+// A team of threads has one channel. A block has several teams, and `parts`
+// blocks have a part each of the same channels, which are a group.
 struct Plan {
   int pack = 1;          // Elements per load.
   bool columns = false;  // Whether neighbours are of different channels.
   int teams = 1, members = kBlock;
   int64_t groups = 0;
   int parts = 1;
-
-  __host__ __device__ constexpr int channels_of_thread() const {
-    return columns ? pack : 1;
-  }
-  __host__ __device__ constexpr int channels_of_block() const {
-    return teams * channels_of_thread();
-  }
 };
 
 constexpr int power_of_two_up_to(int64_t n, int most) {
@@ -89,19 +79,17 @@ constexpr int parts_of(int64_t groups, int64_t most, int64_t room) {
 constexpr Plan make_plan(const Shape& shape, bool aligned, int sms) {
   Plan plan;
   plan.columns = shape.inner == 1;
-  const int64_t side = plan.columns ? shape.channels : shape.inner;
-  if (aligned && side % kSumPack == 0) plan.pack = kSumPack;
+  if (aligned && shape.inner % kSumPack == 0) plan.pack = kSumPack;
 
-  const int64_t loads = shape.of_each() / (plan.columns ? 1 : plan.pack);
+  const int64_t loads = shape.of_each() / plan.pack;
   if (plan.columns) {
-    plan.teams = power_of_two_up_to(shape.channels / plan.pack, 32);
+    plan.teams = power_of_two_up_to(shape.channels, 32);
     plan.members = kBlock / plan.teams;
   } else {
     plan.members = std::max(32, power_of_two_up_to(loads / kRound, kBlock));
     plan.teams = kBlock / plan.members;
   }
-  const int64_t in_block = plan.channels_of_block();
-  plan.groups = (shape.channels + in_block - 1) / in_block;
+  plan.groups = (shape.channels + plan.teams - 1) / plan.teams;
   if (plan.groups == 0 || plan.groups > kMostShared) return plan;
   const int64_t rounds = loads / (int64_t{kRound} * plan.members);
   int64_t most = 1;  // What is joined must be less than what was summed up.
@@ -110,15 +98,57 @@ constexpr Plan make_plan(const Shape& shape, bool aligned, int sms) {
   return plan;
 }
 
-// With so many blocks, or a multiple of them, packs of a thread are a multiple
-// of all channels apart, so that it keeps to its columns. 0 where packs have no
-// columns, or where these are more blocks than there is room for.
-constexpr int64_t blocks_in_columns(const Shape& shape, int pack,
-                                    int64_t room) {
-  const int64_t packs = shape.channels / pack;
-  if (shape.inner != 1 || packs * pack != shape.channels) return 0;
-  const int64_t blocks = packs / std::gcd(packs, int64_t{kBlock});
-  return blocks <= room ? blocks : 0;
+// ---- Channels last, in one launch -------------------------------------------
+
+constexpr int kTall = 512;       // Threads of a block.
+constexpr int kWide = 32;        // Its channels: those of a word of the mask.
+constexpr int kMostParts = 128;  // Four for each lane of a warp.
+
+// A group is kWide neighbouring channels. The rows, which are pixels, are dealt
+// out to its `parts` blocks in turns of `down` rows, one for each thread that
+// has the same channels.
+struct Columns {
+  int64_t rows = 0, channels = 0;
+  int groups = 0;  // 0: x cannot be cut up so.
+  int parts = 1, down = 0;
+  int turns = 0, more = 0;  // Of each part; the first `more` have one more.
+
+  __host__ __device__ constexpr int turns_of(int part) const {
+    return turns + (part < more);
+  }
+  __host__ __device__ constexpr int64_t row(int part, int turn) const {
+    return (int64_t{turn} * parts + part) * down;
+  }
+  // Of the thread that is `below` the first one; only the last turn may lack
+  // it.
+  __host__ __device__ constexpr int rows_of(int part, int below) const {
+    const int mine = turns_of(part);
+    return mine - (row(part, mine - 1) + below >= rows);
+  }
+  __host__ __device__ constexpr int64_t rows_of(int part) const {
+    const int mine = turns_of(part);
+    const int64_t end = row(part, mine - 1) + down;
+    return int64_t{mine} * down - (end > rows ? end - rows : 0);
+  }
+};
+
+// With packs of so many elements, and room for so many blocks.
+constexpr Columns columns_of(const Shape& shape, int pack, int64_t room) {
+  Columns columns;
+  const int64_t groups = shape.channels / kWide;
+  if (shape.inner != 1 || shape.channels % kWide != 0 || shape.n() == 0 ||
+      groups > std::min<int64_t>(room, kMostShared))
+    return columns;
+  columns.rows = shape.outer;
+  columns.channels = shape.channels;
+  columns.groups = static_cast<int>(groups);
+  columns.down = kTall / (kWide / pack);
+  const int64_t all = (shape.outer + columns.down - 1) / columns.down;
+  columns.parts =
+      static_cast<int>(std::min({room / groups, all, int64_t{kMostParts}}));
+  columns.turns = static_cast<int>(all / columns.parts);
+  columns.more = static_cast<int>(all % columns.parts);
+  return columns;
 }
 
 }  // namespace batch_norm

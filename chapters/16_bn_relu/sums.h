@@ -6,16 +6,17 @@
 
 namespace batch_norm {
 
-// The caller's scratch. Counters come first, so that every shape has them in
-// the same place: each call leaves zeros there.
+// The caller's scratch. Counters and meetings come first, so that every shape
+// has them in the same place: each call leaves them ready for any other.
 struct Lent {
-  unsigned* counters;
+  unsigned *counters, *meetings;
   Channel* channels;
   void* parts;
 
   Lent(float* scratch, const Shape& shape)
       : counters(reinterpret_cast<unsigned*>(scratch)),
-        channels(reinterpret_cast<Channel*>(counters + kMostShared)),
+        meetings(counters + kMostShared),
+        channels(reinterpret_cast<Channel*>(meetings + kMostShared)),
         parts(channels + shape.channels) {}
 };
 
@@ -72,16 +73,14 @@ __device__ void meet(Sums* mine, const Plan& plan, const Seat& seat) {
 
 // Where a thread's loads begin, if they are a step apart in a channel whose
 // rows lie apart. Dividing once is enough: a step is so many rows and packs.
-template <int kPack, int kOf>
+template <int kPack>
 class Walk {
  public:
   __device__ Walk(const Task& task, int64_t channel, int64_t p, int64_t step)
-      : in_row_(kOf > 1 ? 1 : task.shape.inner / kPack) {
+      : in_row_(task.shape.inner / kPack) {
     const int64_t apart = task.shape.channels * task.shape.inner;  // Of rows.
-    const auto row_of = [&](int64_t load) {
-      return kOf > 1 ? load : task.by_inner.divide(load * kPack);
-    };
-    const int64_t row = row_of(p), rows = row_of(step);
+    const int64_t row = task.by_inner.divide(p * kPack);
+    const int64_t rows = task.by_inner.divide(step * kPack);
     pack_ = p - row * in_row_;
     packs_ = step - rows * in_row_;
     i_ = row * apart + channel * task.shape.inner + pack_ * kPack;
@@ -109,21 +108,19 @@ template <class Sums>
 __device__ void sum_part(const Task& task, const Plan& plan,
                          const typename Sums::Ends& ends, const Lent& lent,
                          int64_t group, int part) {
-  constexpr int kPack = Sums::kPack, kOf = Sums::kOf;
-  constexpr int kAtOnce = Sums::kAtOnce;
+  constexpr int kPack = Sums::kPack, kAtOnce = Sums::kAtOnce;
   const Seat seat(plan);
   const Shape& shape = task.shape;
-  const int64_t first = group * plan.channels_of_block() + seat.team * kOf;
-  const bool has_channel = first < shape.channels;
-  float shift[kOf] = {};
-  for (int c = 0; c < kOf && has_channel && task.n > 0; ++c)
-    shift[c] = Sums::shift(ends, (first + c) * shape.inner, first + c);
+  const int64_t channel = group * plan.teams + seat.team;
+  const bool has_channel = channel < shape.channels;
+  const float shift = has_channel && task.n > 0
+                          ? Sums::shift(ends, channel * shape.inner, channel)
+                          : 0.f;
 
-  const int64_t in_row = kOf > 1 ? 1 : shape.inner / kPack;
-  const int64_t loads = has_channel ? shape.outer * in_row : 0;
+  const int64_t loads = has_channel ? shape.of_each() / kPack : 0;
   const int64_t step = int64_t{plan.parts} * plan.members;
   int64_t p = int64_t{part} * plan.members + seat.member;
-  Walk<kPack, kOf> walk(task, first, p, step);
+  Walk<kPack> walk(task, channel, p, step);
   Sums sums = {};
   for (; p + (kAtOnce - 1) * step < loads; p += kAtOnce * step) {
     typename Sums::Loaded round[kAtOnce];
@@ -141,9 +138,8 @@ __device__ void sum_part(const Task& task, const Plan& plan,
     if (p + k * step < loads) sums.add(rest[k], shift);
 
   const bool finishes = has_channel && seat.member == 0;
-  typename Sums::Known known[kOf];
-  for (int c = 0; c < kOf && finishes; ++c)
-    known[c] = Sums::known(ends, first + c);
+  typename Sums::Known known = {};
+  if (finishes) known = Sums::known(ends, channel);
   meet(&sums, plan, seat);
 
   if (plan.parts > 1) {
@@ -165,9 +161,9 @@ __device__ void sum_part(const Task& task, const Plan& plan,
     }
     meet(&sums, plan, seat);
   }
-  for (int c = 0; c < kOf && finishes; ++c)
-    lent.channels[first + c] =
-        sums.finish(c, first + c, shift[c], known[c], ends, shape.of_each());
+  if (finishes)
+    lent.channels[channel] =
+        sums.finish(channel, shift, known, ends, shape.of_each());
 }
 
 template <class Sums>
@@ -180,16 +176,14 @@ __global__ void __launch_bounds__(kBlock, kResident)
 
 // ---- The call ---------------------------------------------------------------
 
-// Calls f with what a thread sums up: of one element, of a pack of one channel,
-// or of one element of each of some channels.
-template <class T, template <class, int, int> class Sums, class F>
+// Calls f with what a thread sums up: of one element, or of a pack.
+template <class T, template <class, int> class Sums, class F>
 void with_sums(const Plan& plan, F f) {
-  if (plan.pack == 1) return f(Sums<T, 1, 1>{});
-  if (plan.columns) return f(Sums<T, 1, kSumPack>{});
-  f(Sums<T, kSumPack, 1>{});
+  if (plan.pack == 1) return f(Sums<T, 1>{});
+  f(Sums<T, kSumPack>{});
 }
 
-template <template <class, int, int> class Sums, class T,
+template <template <class, int> class Sums, class T,
           template <class> class Ends>
 void find_sums(const Task& task, const Plan& plan, const Ends<T>& ends,
                const Lent& lent, cudaStream_t stream) {
@@ -205,15 +199,15 @@ void find_sums(const Task& task, const Plan& plan, const Ends<T>& ends,
 // Enough for every way to read x, wherever it begins.
 inline int64_t scratch_floats(const BnRelu& what) {
   const Shape shape = shape_of(what);
-  int64_t most = 0;
+  const int sms = attribute(cudaDevAttrMultiProcessorCount);
+  const Columns columns = columns_of(shape, 16 / bytes_of(what.element), sms);
+  int64_t most = int64_t{2} * columns.groups * kWide * columns.parts;
   for (const bool aligned : {false, true}) {
-    const Plan plan =
-        make_plan(shape, aligned, attribute(cudaDevAttrMultiProcessorCount));
+    const Plan plan = make_plan(shape, aligned, sms);
     const int64_t sums = plan.parts > 1 ? plan.groups * plan.parts : 0;
-    const int64_t floats = 1 + 2 * plan.channels_of_thread();  // Of Moments.
-    most = std::max(most, sums * plan.teams * floats);
+    most = std::max(most, sums * plan.teams * 3);  // Floats of Moments.
   }
-  return kMostShared + 4 * shape.channels + most;
+  return 2 * kMostShared + 4 * shape.channels + most;
 }
 
 }  // namespace batch_norm
