@@ -1,5 +1,5 @@
-// Chapter 12: where the i-th element of some dimensions lies, and what a load
-// brings.
+// Chapter 12: a plan as the kernel wants it, where the i-th element of some
+// dimensions lies, what a load brings and what is written.
 #pragma once
 
 #include <algorithm>
@@ -66,6 +66,23 @@ struct Offsets {
   }
 };
 
+// A plan as the kernel wants it.
+template <class Index>
+struct Task {
+  Index results, n;
+  int members, teams, apart;
+  Offsets<Index> kept, reduced;
+
+  explicit Task(const Plan& plan)
+      : results(static_cast<Index>(plan.kept.count)),
+        n(static_cast<Index>(plan.n)),
+        members(plan.members),
+        teams(plan.teams),
+        apart(plan.apart),
+        kept(plan.kept),
+        reduced(plan.reduced) {}
+};
+
 template <class T, int kSize>
 struct alignas(std::min<size_t>(16, sizeof(T) * kSize)) Pack {
   T v[kSize];
@@ -84,5 +101,21 @@ struct Load {
     return element;
   }
 };
+
+// Whether the operation takes a whole pack at once.
+template <class Op, class Words>
+concept takes_words = requires(Op op, typename Op::Acc acc,
+                               const Words& words) {
+  op.reduce(acc, words);
+};
+
+// Writes results that lie side by side.
+template <int kAcross, class Op, class Index>
+__device__ void write(const Op& op, const typename Op::Acc* acc, Index n,
+                      typename Op::Out* out) {
+  Pack<typename Op::Out, kAcross> pack;
+  for (int v = 0; v < kAcross; ++v) pack.v[v] = op.project(acc[v], n);
+  *reinterpret_cast<decltype(pack)*>(out) = pack;
+}
 
 }  // namespace reduction

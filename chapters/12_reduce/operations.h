@@ -36,6 +36,14 @@ struct Sum : Operation<T, A, R> {
   __device__ A reduce(A sum, T value, int64_t) const {
     return sum + static_cast<A>(value);
   }
+  // One instruction adds four bytes to an int.
+  __device__ A reduce(A sum, const unsigned (&words)[4])
+      const requires std::is_same_v<T, int8_t> {
+    int part = 0;
+    for (const unsigned four : words)
+      part = __dp4a(int(four), 0x01010101, part);
+    return sum + part;
+  }
   __device__ A combine(A a, A b) const { return a + b; }
   __device__ R project(A sum, int64_t) const { return static_cast<R>(sum); }
 };
@@ -253,8 +261,8 @@ struct Var : Operation<T, Spread<Real<T>>, R> {
   }
   __device__ A combine(A a, A b) const {
     const Number count = a.count + b.count, away = b.mean - a.mean;
-    if (count == 0) return a;
-    const Number part = b.count / count;
+    if (a.count == 0) return b;
+    const Number part = b.count * reciprocal(count);
     return {a.mean + away * part,
             a.squares + b.squares + away * away * a.count * part, count};
   }

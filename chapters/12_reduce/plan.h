@@ -198,9 +198,9 @@ inline Plan make_plan(const Shape& x, const std::vector<int>& dims,
     inner.join(plan.along = pack);
   if (!rows && side_aligned) outer.join(plan.across = side);
 
-  // A team has at most as many members as leave each a round of loads, and not
-  // many more than it takes to fill the GPU: the smaller a team, the less of it
-  // is a tree. Threads side by side read what lies side by side. Blocks are
+  // A team has at most as many members as leave each a round of loads. Beyond a
+  // warp, all have to fit on the GPU at once: the smaller a team, the less of
+  // it is a tree. Threads side by side read what lies side by side. Blocks are
   // small if large ones would leave SMs without work.
   const int64_t loads = inner.count;
   const int at_once = in_flight(kind.in_bytes * plan.along * plan.across);
@@ -211,9 +211,9 @@ inline Plan make_plan(const Shape& x, const std::vector<int>& dims,
   if (rows) {
     // None has two of the elements that are in no pack.
     const int least = plan.along > 1 && !row_aligned ? 2 * pack : 1;
-    const int64_t wanted = std::max<int64_t>(32, filling);
-    plan.members =
-        power_above(std::min(parts_of(loads, at_once), wanted), least, kBlock);
+    const int wanted = power_below(filling, 32, kBlock);
+    plan.members = power_above(
+        std::min<int64_t>(parts_of(loads, at_once), wanted), least, kBlock);
   } else {
     plan.members = power_below(std::min(loads / (2 * at_once), filling), 1,
                                kBlock / lanes);

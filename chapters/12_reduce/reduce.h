@@ -4,8 +4,8 @@
 //   Error error = reduce(Op{}, plan, x, out, scratch, stream);
 //
 // with Op = Sum<float> writes the sum of each row of x. plan.h decides which
-// thread reads what; here are the kernel, from a thread's own loads to the last
-// block, and the call.
+// thread reads what and access.h where it lies; here are the kernels, from a
+// thread's own loads to the last block, and the call.
 //
 // An operation is a type with these members; operations.h has many:
 //
@@ -17,43 +17,30 @@
 //   Acc combine(Acc, Acc) const;                     // Two parts make one.
 //   Out project(Acc, int64_t n) const;               // Of n elements.
 //
+// It may have reduce(Acc, const unsigned (&words)[4]) too, for a whole pack.
+//
 // The plan decides in which order elements meet, and depends on the shape, the
 // addresses' alignment and the GPU alone. So the same call gives the same bits.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
-#include <utility>
+#include <type_traits>
 
 #include "chapters/12_reduce/access.h"
 #include "chapters/12_reduce/plan.h"
+#include "chapters/12_reduce/plan_for.h"
 
 namespace reduction {
 
-// ---- The kernel -------------------------------------------------------------
-
-// A plan as the kernel wants it.
-template <class Index>
-struct Task {
-  Index results, n;
-  int members, teams, apart;
-  Offsets<Index> kept, reduced;
-
-  explicit Task(const Plan& plan)
-      : results(static_cast<Index>(plan.kept.count)),
-        n(static_cast<Index>(plan.n)),
-        members(plan.members),
-        teams(plan.teams),
-        apart(plan.apart),
-        kept(plan.kept),
-        reduced(plan.reduced) {}
-};
+// ---- The kernels ------------------------------------------------------------
 
 // What a thread finds by itself: the loads `first`, `first + step`, ... of the
-// row at x. It has kAccs accumulators, and in the end `across` results.
-template <int kAlong, int kAcross, class Op, class Index>
-__device__ void add_up(const Op& op, const typename Op::In* x,
-                       const Task<Index>& task, Index first, Index step,
+// row at x, of n elements; the i-th lies at place(i). A thread has kAccs
+// accumulators, and in the end `across` results.
+template <int kAlong, int kAcross, class Op, class Index, class Place>
+__device__ void add_up(const Op& op, const typename Op::In* x, Index n,
+                       Place place, Index first, Index step,
                        typename Op::Acc* acc) {
   using In = typename Op::In;
   using Acc = typename Op::Acc;
@@ -62,14 +49,14 @@ __device__ void add_up(const Op& op, const typename Op::In* x,
   Index head = 0;  // Elements before the first aligned address.
   if (kAlong > 1) {
     head = -(reinterpret_cast<uintptr_t>(x) / sizeof(In)) % kAlong;
-    head = head < task.n ? head : task.n;
+    head = head < n ? head : n;
   }
-  const Index loads = (task.n - head) / kAlong;
+  const Index loads = (n - head) / kAlong;
 
   // Some members have one of the elements that lie before the first aligned
   // load or behind the last. It is asked for before it is needed, too.
   const Index lonely = first < head ? first : first + loads * kAlong;
-  const bool has_one = kAlong > 1 && lonely < task.n;
+  const bool has_one = kAlong > 1 && lonely < n;
   const In one = has_one ? x[lonely] : In{};
 
   // All loads of a round are under way before the first one is needed.
@@ -79,22 +66,27 @@ __device__ void add_up(const Op& op, const typename Op::In* x,
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
       if (!kWhole && i + k * step >= loads) continue;
-      const In* const place = x + head + task.reduced.at(i + k * step).x;
-      load[k] = *reinterpret_cast<const Loaded*>(place);
+      const In* const from = x + head + place(i + k * step);
+      load[k] = *reinterpret_cast<const Loaded*>(from);
     }
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
       if (!kWhole && i + k * step >= loads) continue;
+      if constexpr (takes_words<Op, decltype(load[k].words.v)>) {
+        acc[k % kAccs] = op.reduce(acc[k % kAccs], load[k].words.v);
+      } else {
 #pragma unroll
-      for (int e = 0; e < kAlong * kAcross; ++e) {
-        const int64_t index =
-            head + int64_t{i + k * step} * kAlong + (kAcross > 1 ? 0 : e);
-        Acc& mine = acc[(kAcross > 1 ? e : k * kAlong + e) % kAccs];
-        mine = op.reduce(mine, load[k][e], index);
+        for (int e = 0; e < kAlong * kAcross; ++e) {
+          const int64_t index =
+              head + int64_t{i + k * step} * kAlong + (kAcross > 1 ? 0 : e);
+          Acc& mine = acc[(kAcross > 1 ? e : k * kAlong + e) % kAccs];
+          mine = op.reduce(mine, load[k][e], index);
+        }
       }
     }
   };
   Index i = first;
+#pragma unroll 1
   for (; i + (kAtOnce - 1) * step < loads; i += kAtOnce * step)
     round(i, std::true_type{});
   if (i < loads) round(i, std::false_type{});
@@ -104,6 +96,40 @@ __device__ void add_up(const Op& op, const typename Op::In* x,
       acc[0] = op.combine(acc[0], op.reduce(op.identity(), one, lonely));
     for (int a = 1; a < kAccs; ++a) acc[0] = op.combine(acc[0], acc[a]);
   }
+}
+
+// The same for any dimensions. Where it is one, a loop of its own has neither
+// divisions nor branches.
+template <int kAlong, int kAcross, class Op, class Index>
+__device__ void add_up_any(const Op& op, const typename Op::In* x,
+                           const Task<Index>& task, Index first, Index step,
+                           typename Op::Acc* acc) {
+  const auto add = [&](auto place) {
+    add_up<kAlong, kAcross>(op, x, task.n, place, first, step, acc);
+  };
+  const Index stride = task.reduced.dim[0].stride;
+  if (task.reduced.rank == 1) {
+    add([=](Index i) { return i * stride; });
+  } else {
+    add([&](Index i) { return task.reduced.at(i).x; });
+  }
+}
+
+// Each thread has a result to itself, or several side by side. There is nobody
+// to meet, so it takes fewer registers, and more threads fit.
+template <class Op, class Index, int kAlong, int kAcross>
+__global__ void __launch_bounds__(kBlock, kPerSm)
+    alone_kernel(const Op op, const typename Op::In* __restrict__ x,
+                 typename Op::Out* __restrict__ out,
+                 const __grid_constant__ Task<Index> task) {
+  const Index result =
+      static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (result >= task.results) return;
+  typename Op::Acc acc[kAccs];
+  for (auto& a : acc) a = op.identity();
+  const auto at = task.kept.at(result);
+  add_up_any<kAlong, kAcross>(op, x + at.x, task, Index{0}, Index{1}, acc);
+  write<kAcross>(op, acc, task.n, out + at.out);
 }
 
 template <class T>
@@ -165,6 +191,7 @@ __device__ inline bool is_last(unsigned* counter) {
   return last;
 }
 
+// Each team has one, or several side by side.
 template <class Op, class Index, int kAlong, int kAcross>
 __global__ void __launch_bounds__(kBlock, kPerSm)
     reduce_kernel(const Op op, const typename Op::In* __restrict__ x,
@@ -181,9 +208,9 @@ __global__ void __launch_bounds__(kBlock, kPerSm)
   typename Op::Acc acc[kAccs];
   for (auto& a : acc) a = op.identity();
   if (first + seat.team < task.results)
-    add_up<kAlong, kAcross>(op, x + task.kept.at(first + seat.team).x, task,
-                            Index(blockIdx.y * task.members + seat.member),
-                            Index(gridDim.y * task.members), acc);
+    add_up_any<kAlong, kAcross>(op, x + task.kept.at(first + seat.team).x, task,
+                                Index(blockIdx.y * task.members + seat.member),
+                                Index(gridDim.y * task.members), acc);
   Seat holder = meet<kAcross>(op, task, seat, acc);
 
   if (gridDim.y > 1) {
@@ -202,43 +229,10 @@ __global__ void __launch_bounds__(kBlock, kPerSm)
   const Index result = first + holder.team;
   if (holder.member > 0 || holder.team >= task.teams || result >= task.results)
     return;
-  Pack<typename Op::Out, kAcross> pack;
-  for (int v = 0; v < kAcross; ++v) pack.v[v] = op.project(acc[v], task.n);
-  *reinterpret_cast<decltype(pack)*>(out + task.kept.at(result).out) = pack;
+  write<kAcross>(op, acc, task.n, out + task.kept.at(result).out);
 }
 
 // ---- The call ---------------------------------------------------------------
-
-// Memory for reduce(); its first counter_bytes must be 0 before the first call,
-// and are 0 again after each. Calls at the same time need their own.
-struct Scratch {
-  void* data = nullptr;
-  int64_t bytes = 0;
-};
-
-inline Error this_gpu(Gpu* gpu) {
-  int device = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  for (auto [value, attribute] :
-       {std::pair{&gpu->sms, cudaDevAttrMultiProcessorCount},
-        {&gpu->threads_per_sm, cudaDevAttrMaxThreadsPerMultiProcessor}})
-    if (!error) error = cudaDeviceGetAttribute(value, attribute, device);
-  return error ? cudaGetErrorString(error) : nullptr;
-}
-
-// Plans to reduce the dimensions `dims` of x. The others keep their order in
-// `out`, whose rows lie one behind the other.
-template <class Op>
-Plan plan_for(const typename Op::In* x, const Shape& shape,
-              const std::vector<int>& dims, const typename Op::Out* out) {
-  Gpu gpu;
-  if (const Error error = this_gpu(&gpu)) return refused(error);
-  const Kind kind{sizeof *x, sizeof *out, sizeof(typename Op::Acc),
-                  Op::kIndexed, Op::kNeedsOne};
-  return make_plan(
-      shape, dims, kind,
-      {reinterpret_cast<uintptr_t>(x), reinterpret_cast<uintptr_t>(out)}, gpu);
-}
 
 template <class Index, int kAlong, int kAcross, class Op>
 void launch(const Op& op, const Plan& plan, const typename Op::In* x,
@@ -247,9 +241,15 @@ void launch(const Op& op, const Plan& plan, const typename Op::In* x,
   auto* const counters = static_cast<unsigned*>(scratch.data);
   auto* const parts = reinterpret_cast<typename Op::Acc*>(
       static_cast<char*>(scratch.data) + plan.counter_bytes);
+  const Task<Index> task(plan);
+  if (plan.members * plan.grid_y == 1) {
+    alone_kernel<Op, Index, kAlong, kAcross>
+        <<<plan.grid_x, plan.teams, 0, stream>>>(op, x, out, task);
+    return;
+  }
   reduce_kernel<Op, Index, kAlong, kAcross>
       <<<dim3(plan.grid_x, plan.grid_y), plan.members * plan.teams, 0,
-         stream>>>(op, x, out, Task<Index>(plan), counters, parts);
+         stream>>>(op, x, out, task, counters, parts);
 }
 
 template <class Index, class Op, class... More>
