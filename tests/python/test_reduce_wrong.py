@@ -24,7 +24,7 @@ WRONG = [
           "sums", LENGTHS),
     Wrong("a thread without a result reads on", "reduce.h", "if (result >= task.results) return;\n", "\n",
           "sums", "out of bounds", RANDOM),
-    Wrong("one byte of four is forgotten", "operations.h", "0x01010101", "0x00010101", "sums",
+    Wrong("one byte of four is forgotten", "operations.h", "0x01010101", "0x00010101", "other_sums",
           "reduce handles every offset, in rows and columns"),
     Wrong("results are written by the input's strides", "access.h", "sum.out + i * dim[d].out_stride", "sum.out + i * dim[d].stride",
           "sums", RANDOM),
