@@ -238,10 +238,10 @@ int place(int at, int n, cudaTextureAddressMode beside) {
   }
 }
 
-// What the CUDA guide says of one coordinate: two texels and their weights.
+// Two texels along an axis, and how much the second counts, of 256.
 struct Taps {
   int at[2];
-  float weight[2];
+  int second;
 };
 Taps taps(float x, int n, const How& how) {
   if (how.normalised) x *= static_cast<float>(n);
@@ -250,30 +250,47 @@ Taps taps(float x, int n, const How& how) {
       (beside == cudaAddressModeWrap || beside == cudaAddressModeMirror))
     beside = cudaAddressModeClamp;
   if (how.filter == cudaFilterModePoint)
-    return {{place(static_cast<int>(std::floor(x)), n, beside), -1}, {1, 0}};
+    return {{place(static_cast<int>(std::floor(x)), n, beside), -1}, 0};
   const float first = std::floor(x - 0.5f);
   const float second = x - 0.5f - first;  // a multiple of 1/256 here
   const int k = static_cast<int>(first);
-  return {{place(k, n, beside), place(k + 1, n, beside)}, {1 - second, second}};
+  if (beside == cudaAddressModeClamp && (k < 0 || k >= n - 1))
+    return {{place(k, n, beside), -1}, 0};
+  return {{place(k, n, beside), place(k + 1, n, beside)},
+          static_cast<int>(second * 256)};
+}
+
+// The weights of an H200's filter are whole 256ths: split along z, then along
+// x, then along y, and one part of each two is rounded, halves up.
+int weight_of(const Taps (&t)[3], int corner) {
+  const int z = corner >> 2 ? t[2].second : 256 - t[2].second;
+  const int right = (z * t[0].second + 128) / 256;
+  if (corner & 1) {
+    const int below = (right * t[1].second + 128) / 256;
+    return corner & 2 ? below : right - below;
+  }
+  const int left = z - right;
+  const int above = (left * (256 - t[1].second) + 128) / 256;
+  return corner & 2 ? left - above : above;
 }
 
 float expected(const std::vector<float>& image, const int (&size)[3],
                const float (&at)[3], const How& how) {
-  Taps t[3];
-  for (int k = 0; k < 3; ++k) {
-    t[k] = {{0, -1}, {1, 0}};
+  Taps t[3] = {{{0, -1}, 0}, {{0, -1}, 0}, {{0, -1}, 0}};
+  for (int k = 0; k < 3; ++k)
     if (size[k] > 0) t[k] = taps(at[k], size[k], how);
-  }
+  // A line is an image of one row, and the filter is at its edge.
+  if (size[1] == 0 && how.filter == cudaFilterModeLinear)
+    t[1] = taps(0, 1, how);
   float sum = 0;
   for (int c = 0; c < 8; ++c) {
     const int x = t[0].at[c & 1], y = t[1].at[c >> 1 & 1], z = t[2].at[c >> 2];
-    const float weight =
-        t[0].weight[c & 1] * t[1].weight[c >> 1 & 1] * t[2].weight[c >> 2];
+    const int weight = weight_of(t, c);
     if (weight == 0 || x < 0 || y < 0 || z < 0) continue;
     const int width = size[0], height = size[1] > 0 ? size[1] : 1;
-    sum += weight * image[x + width * (y + height * z)];
+    sum += static_cast<float>(weight) * image[x + width * (y + height * z)];
   }
-  return sum;
+  return sum / 256;
 }
 
 void check_sampling() {

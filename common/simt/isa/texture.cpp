@@ -12,6 +12,7 @@
 #include "common/simt/core/finding.h"
 #include "common/simt/core/half.h"
 #include "common/simt/core/lanes.h"
+#include "common/simt/isa/filter.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/images.h"
 
@@ -66,12 +67,6 @@ uint32_t channel_at(const Image& image, Place3 at, int channel) {
   return bits;
 }
 
-// What channels are that an image does not have: black, and not transparent.
-uint32_t absent_channel(int channel, bool as_float) {
-  if (channel < 3) return 0;
-  return as_float ? std::bit_cast<uint32_t>(1.f) : 1;
-}
-
 // An integer of 8 or 16 bits as a fraction of the largest.
 float fraction(const Image& image, uint32_t bits) {
   const int width = 8 * image.channel_bytes;
@@ -104,6 +99,16 @@ class Sampler {
     return {static_cast<int64_t>(first), static_cast<int>(fixed - 256 * first)};
   }
 
+  // The same for a filter: where the last texel counts for all that is beside
+  // the image, it is one texel and not two of the same value.
+  Between weighed(float coordinate, int axis) const {
+    const Between two = between(coordinate, axis, true);
+    if (beside(axis) != Texture::kClamp) return two;
+    const int64_t last = extent(axis) - 1;
+    if (two.first < 0) return {0, 0};
+    return two.first < last ? two : Between{last, 0};
+  }
+
   // Where a texel is read that may lie beside the image; -1: the border.
   int64_t place(int64_t at, int axis) const {
     const int64_t n = extent(axis);
@@ -111,6 +116,10 @@ class Sampler {
     switch (beside(axis)) {
       case Texture::kWrap:
         return (at % n + n) % n;
+      case Texture::kMirror: {
+        const int64_t turn = (at % (2 * n) + 2 * n) % (2 * n);
+        return std::min(turn, 2 * n - 1 - turn);
+      }
       case Texture::kBorder:
         return -1;
       default:
@@ -123,8 +132,7 @@ class Sampler {
   // A channel of a texel, as a float.
   float value(Place3 at, int channel) const {
     if (any_border(at)) return texture_.border[channel];
-    if (channel >= image_.channels)
-      return std::bit_cast<float>(absent_channel(channel, true));
+    if (channel >= image_.channels) return 0;
     const uint32_t bits = channel_at(image_, at, channel);
     return image_.kind == 'f' ? std::bit_cast<float>(bits)
                               : fraction(image_, bits);
@@ -133,29 +141,52 @@ class Sampler {
   // The same, as it lies there.
   uint32_t bits(Place3 at, int channel) const {
     if (any_border(at)) return static_cast<uint32_t>(texture_.border[channel]);
-    return channel < image_.channels ? channel_at(image_, at, channel)
-                                     : absent_channel(channel, false);
+    return channel_at(image_, at, channel);
   }
 
-  // The weighted mean of up to eight texels.
-  float mean(const Between (&at)[3], int64_t layer, int channel) const {
-    double sum = 0;
-    for (int corner = 0; corner < 1 << image_.dimensions; ++corner) {
-      double weight = 1;
+  // The weighted mean of up to eight texels. Lines are images of one row, and
+  // the filter is at its edge.
+  void mean(Between (&at)[3], int64_t layer, uint32_t (&result)[4]) const {
+    const int dimensions = std::max<int>(image_.dimensions, 2);
+    if (image_.dimensions == 1) at[1] = weighed(0, 1);
+    int seconds[3] = {}, weights[kCorners];
+    for (int k = 0; k < dimensions; ++k) seconds[k] = at[k].second_counts;
+    weigh_corners(seconds, weights);
+    Place3 places[kCorners];
+    for (int corner = 0; corner < kCorners; ++corner) {
       int64_t texel[3] = {0, 0, layer};
-      for (int k = 0; k < image_.dimensions; ++k) {
-        const bool second = corner >> k & 1;
-        const int counts = at[k].second_counts;
-        weight *= (second ? counts : 256 - counts) / 256.;
-        texel[k] = place(at[k].first + second, k);
-      }
-      if (weight != 0)
-        sum += weight * double{value({texel[0], texel[1], texel[2]}, channel)};
+      for (int k = 0; k < dimensions; ++k)
+        texel[k] = place(at[k].first + (corner >> k & 1), k);
+      places[corner] = {texel[0], texel[1], texel[2]};
     }
-    return static_cast<float>(sum);
+    for (int c = 0; c < 4; ++c)
+      result[c] = std::bit_cast<uint32_t>(mean_of(places, weights, c));
+  }
+
+  // Whether colours count that lie beside the image.
+  bool has_border(int axes) const {
+    for (int k = 0; k < axes; ++k)
+      if (beside(k) == Texture::kBorder) return true;
+    return false;
   }
 
  private:
+  float mean_of(const Place3 (&places)[kCorners],
+                const int (&weights)[kCorners], int channel) const {
+    float floats[kCorners] = {};
+    int32_t integers[kCorners] = {};
+    for (int k = 0; k < kCorners; ++k) {
+      if (weights[k] == 0) continue;
+      if (image_.kind == 'f')
+        floats[k] = value(places[k], channel);
+      else if (!any_border(places[k]))
+        integers[k] = static_cast<int32_t>(bits(places[k], channel));
+    }
+    return image_.kind == 'f'
+               ? filter_floats(floats, weights, image_.channel_bytes == 2)
+               : filter_fractions(integers, weights, image_.channel_bytes,
+                                  image_.kind == 's');
+  }
   int64_t extent(int axis) const {
     return axis == 0 ? image_.width : axis == 1 ? image_.height : image_.depth;
   }
@@ -165,17 +196,20 @@ class Sampler {
     const bool turns = mode == Texture::kWrap || mode == Texture::kMirror;
     return turns && !texture_.normalised ? Texture::kClamp : mode;
   }
-  // What is far outside, or no number, stays near enough to be counted.
+  // What is far outside stays near enough to be counted; what is no number, or
+  // too small to be a normal one, is 0.
   double in_texels(double x, int axis) const {
+    constexpr double kFar = 1 << 20;
+    if (std::isnan(x) || std::fabs(x) < 0x1p-126) x = 0;
     const auto n = static_cast<double>(extent(axis));
-    if (texture_.normalised) {
-      const double whole = std::floor(x);
-      if (beside(axis) == Texture::kWrap) x -= whole;
-      if (beside(axis) == Texture::kMirror)
-        x = std::fmod(whole, 2) == 0 ? x - whole : 1 - (x - whole);
-      x *= n;
+    const Texture::Beside mode = beside(axis);
+    if (mode == Texture::kWrap || mode == Texture::kMirror) {
+      if (std::isinf(x)) x = 0;
+      if (std::fabs(x) > kFar) x -= 2 * std::floor(x / 2);
+      return x * n;
     }
-    return x > -2 ? std::min(x, n + 2) : -2;
+    if (texture_.normalised) x *= n;
+    return std::clamp(x, -kFar, kFar);
   }
 
   const Texture& texture_;
@@ -258,21 +292,44 @@ void sample_lane(Warp& warp, const Instruction& ins, int lane,
   if (g.layered)
     layer = std::min(coordinate<uint32_t>(warp, ins, 0, lane),
                      texture.image.depth - 1);
-  for (int k = 0; k < g.dimensions; ++k)
-    at[k] = sampler.between(coordinate<float>(warp, ins, k + g.layered, lane),
-                            k, texture.filters);
-  int64_t texel[3] = {0, 0, layer};
-  for (int k = 0; k < g.dimensions; ++k)
-    texel[k] = sampler.place(at[k].first, k);
-  const Place3 nearest{texel[0], texel[1], texel[2]};
-  for (int c = 0; c < 4; ++c) {
-    const float value = !ins.to.is_float() ? 0
-                        : texture.filters  ? sampler.mean(at, layer, c)
-                                           : sampler.value(nearest, c);
-    write(warp, ins, c, lane,
-          ins.to.is_float() ? std::bit_cast<uint32_t>(value)
-                            : sampler.bits(nearest, c));
+  for (int k = 0; k < g.dimensions; ++k) {
+    const auto x = coordinate<float>(warp, ins, k + g.layered, lane);
+    at[k] =
+        texture.filters ? sampler.weighed(x, k) : sampler.between(x, k, false);
   }
+  uint32_t result[4];
+  if (texture.filters && ins.to.is_float()) {
+    sampler.mean(at, layer, result);
+  } else {
+    int64_t texel[3] = {0, 0, layer};
+    for (int k = 0; k < g.dimensions; ++k)
+      texel[k] = sampler.place(at[k].first, k);
+    const Place3 nearest{texel[0], texel[1], texel[2]};
+    for (int c = 0; c < 4; ++c)
+      result[c] = ins.to.is_float()
+                      ? std::bit_cast<uint32_t>(sampler.value(nearest, c))
+                      : sampler.bits(nearest, c);
+  }
+  for (int c = 0; c < 4; ++c) write(warp, ins, c, lane, result[c]);
+}
+
+// What no GPU was asked.
+void require_known_border(Warp& warp, const Instruction& ins, int lane,
+                          const Texture& texture, Geometry g) {
+  if (!texture.filters ||
+      !Sampler(texture).has_border(std::max(g.dimensions, 2)))
+    return;
+  const bool black =
+      std::all_of(std::begin(texture.border), std::end(texture.border),
+                  [](float x) { return x == 0; });
+  const bool floats =
+      texture.image.kind == 'f' && texture.image.channel_bytes == 4;
+  if (!black && !floats)
+    refuse(warp, ins, lane,
+           "filters mix a border of another colour than 0 only with floats of "
+           "32 bits");
+  if (g.layered && g.dimensions == 1)
+    refuse(warp, ins, lane, "filters do not mix layers of lines with a border");
 }
 
 void sample(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g) {
@@ -283,6 +340,7 @@ void sample(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g) {
              "linear memory is read by tex1Dfetch, and not by this");
     require_geometry(warp, ins, first, t.image, g);
     require_type(warp, ins, first, t);
+    require_known_border(warp, ins, first, t, g);
     for (; same; same &= same - 1)
       sample_lane(warp, ins, first_lane(same), t, g);
   });

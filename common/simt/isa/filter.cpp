@@ -1,0 +1,84 @@
+#include "common/simt/isa/filter.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace simt {
+namespace {
+
+// Of 256ths of 256ths, 256ths.
+int rounded(int product) { return (product + 128) >> 8; }
+
+// To so many bits behind the leading one; halves away from zero.
+double round_away(double x, int bits) {
+  if (!std::isfinite(x)) return x;
+  const uint64_t unit = 1ull << (52 - bits);
+  return std::bit_cast<double>((std::bit_cast<uint64_t>(x) + unit / 2) &
+                               ~(unit - 1));
+}
+
+double round_to_half(double x) {
+  constexpr double kLeast = 0x1p-14, kUnit = 0x1p-24;  // below: multiples of it
+  if (std::fabs(x) < kLeast) return std::round(x / kUnit) * kUnit;
+  return round_away(x, 10);
+}
+
+// What lies more than 14 bits below the largest texel is dropped.
+double unit_of_halves(const float (&texels)[kCorners],
+                      const int (&weights)[kCorners]) {
+  float largest = 0;
+  for (int k = 0; k < kCorners; ++k)
+    if (weights[k] != 0) largest = std::max(largest, std::fabs(texels[k]));
+  return largest > 0 && std::isfinite(largest)
+             ? std::ldexp(1., std::ilogb(largest) - 14)
+             : 0;
+}
+
+}  // namespace
+
+// Along z first, then along x, then along y: each weight is split in two, and
+// one part is rounded.
+void weigh_corners(const int (&second)[3], int (&weights)[kCorners]) {
+  for (int corner = 0; corner < kCorners; corner += 4) {
+    const int slice = corner ? second[2] : 256 - second[2];
+    const int right = rounded(slice * second[0]), left = slice - right;
+    weights[corner] = rounded(left * (256 - second[1]));
+    weights[corner + 2] = left - weights[corner];
+    weights[corner + 3] = rounded(right * second[1]);
+    weights[corner + 1] = right - weights[corner + 3];
+  }
+}
+
+float filter_floats(const float (&texels)[kCorners],
+                    const int (&weights)[kCorners], bool halves) {
+  const double unit = halves ? unit_of_halves(texels, weights) : 0;
+  double sum = 0;
+  for (int k = 0; k < kCorners; ++k) {
+    if (weights[k] == 0) continue;
+    const double x = texels[k];
+    sum += weights[k] * (unit > 0 ? std::trunc(x / unit) * unit : x);
+  }
+  sum /= 256;
+  return static_cast<float>(halves ? round_to_half(sum) : round_away(sum, 23));
+}
+
+// The mean has 16 bits, whatever the texels have.
+float filter_fractions(const int32_t (&texels)[kCorners],
+                       const int (&weights)[kCorners], int bytes,
+                       bool is_signed) {
+  const int least = -(1 << (8 * bytes - 1)) + 1;
+  int64_t sum = 0;
+  for (int k = 0; k < kCorners; ++k)
+    sum += int64_t{weights[k]} *
+           (is_signed ? std::max(texels[k], least) : texels[k]);
+  if (bytes == 2)
+    sum = (sum + 128) >> 8;
+  else if (is_signed)  // 32767/127 of a 256th, nearly
+    sum = (129 * sum + 16 * (sum >> 12) + 64) >> 7;
+  else  // 65535/255 of a 256th
+    sum = (257 * sum + 128) >> 8;
+  return static_cast<float>(sum) / (is_signed ? 32767.f : 65535.f);
+}
+
+}  // namespace simt
