@@ -1,3 +1,4 @@
+// The arithmetic of texture filters.
 #include "common/simt/isa/filter.h"
 
 #include <algorithm>
