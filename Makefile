@@ -292,7 +292,7 @@ $(B)/suites.h.gch: tests/contract.h $(B)/settings
 $(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst $(HOST),-O0,$(NVFLAGS))
 # For the executor wrong kernels, and the many that an engine's suite asks for, are optimised
 # less where nvcc can be asked to: nothing of theirs is counted, and it takes half the time.
-SOONER := $(if $(shell $(NVCC) --help 2>&- | grep -e --Ofast-compile),-Ofc min)
+SOONER := $(if $(NVCC),$(if $(shell $(NVCC) --help | grep -e --Ofast-compile),-Ofc min))
 ifeq ($(BACKEND),cpu)
 $(B)/build/together/run/%.o: NVFLAGS += $(SOONER)
 endif
