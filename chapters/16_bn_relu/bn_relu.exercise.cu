@@ -23,10 +23,9 @@ __global__ void __launch_bounds__(kBlock, kResident)
                    const __grid_constant__ Statistics<T> channels,
                    const __grid_constant__ Elements<T> at, Lent lent) {
   sum_parts<Sums>(task, plan, channels, lent);
-  // >>> Your code, at most 4 lines: let all blocks of the grid meet. Then what
-  // is known of channel c is in lent.channels[c]. Call the_tile<kWidest<T>>(),
-  // which finds this block's tile, with a lambda that calls
-  // forward<kWidest<T>>() for the pack of a thread.
+  // >>> Your code, at most 4 lines: let all blocks meet. Channel c is then in
+  // lent.channels[c]. Call the_tile<kWidest<T>>(), which finds the block's tile
+  // with a lambda that calls forward<kWidest<T>>() for the pack of a thread.
   (void)at;  // Remove this line.
   // <<<
 }
@@ -38,8 +37,7 @@ __global__ void __launch_bounds__(kBlock, kResident)
                             const __grid_constant__ ElementSlopes<T> at,
                             Lent lent) {
   sum_parts<Sums>(task, plan, at.from, lent);
-  // >>> Your code, at most 4 lines: the same, with backward<kWidest<T>>(). What
-  // is known of a channel are its two sums now, divided by its elements.
+  // >>> Your code, at most 4 lines: the same, with backward<kWidest<T>>().
   (void)at;  // Remove this line.
   // <<<
 }
