@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kBlock, kResident)
                    const __grid_constant__ Elements<T> at, Lent lent) {
   sum_parts<Sums>(task, plan, channels, lent);
   // >>> Your code, at most 4 lines: let all blocks meet. Channel c is then in
-  // lent.channels[c]. Call the_tile<kWidest<T>>(), which finds the block's tile
+  // lent.channels[c]. Call the_tile<kWidest<T>>(), which finds the tile,
   // with a lambda that calls forward<kWidest<T>>() for the pack of a thread.
   (void)at;  // Remove this line.
   // <<<
