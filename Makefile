@@ -290,11 +290,11 @@ $(B)/suites.h.gch: tests/contract.h $(B)/settings
 	@$(CXX) $(CXXFLAGS) -x c++-header $(@:.gch=) -o $@
 # The host's part of a suite is long to compile and short to run.
 $(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst $(HOST),-O0,$(NVFLAGS))
-# For the executor wrong kernels, and the many that an engine's suite asks for, are optimised
+# For the executor an engine's wrong kernels, and the many that its suite asks for, are optimised
 # less where nvcc can be asked to: nothing of theirs is counted, and it takes half the time.
 SOONER := $(if $(NVCC),$(if $(shell $(NVCC) --help | grep -e --Ofast-compile),-Ofc min))
 ifeq ($(BACKEND),cpu)
-$(B)/build/together/run/%.o: NVFLAGS += $(SOONER)
+$(B)/build/together/sooner/%.o: NVFLAGS += $(SOONER)
 endif
 # For tests/fuzz: the same program in other PTX, and its PTX word by word.
 $(B)/build/fuzz/plain/%.o: NVFLAGS += -G

@@ -23,9 +23,8 @@ __global__ void __launch_bounds__(kBlock, kResident)
                    const __grid_constant__ Statistics<T> channels,
                    const __grid_constant__ Elements<T> at, Lent lent) {
   sum_parts<Sums>(task, plan, channels, lent);
-  // >>> Your code, at most 4 lines: let all blocks meet. Channel c is then in
-  // lent.channels[c]. Call the_tile<kWidest<T>>(), which finds the tile,
-  // with a lambda that calls forward<kWidest<T>>() for the pack of a thread.
+  // >>> Your code, at most 4 lines: all blocks meet. Then call the_tile() for
+  // lent.channels, with a lambda that calls forward() for the pack of a thread.
   (void)at;  // Remove this line.
   // <<<
 }
@@ -37,7 +36,8 @@ __global__ void __launch_bounds__(kBlock, kResident)
                             const __grid_constant__ ElementSlopes<T> at,
                             Lent lent) {
   sum_parts<Sums>(task, plan, at.from, lent);
-  // >>> Your code, at most 4 lines: the same, with backward<kWidest<T>>().
+  // >>> Your code, at most 4 lines: the same, with backward(). A channel's sums
+  // are known now, divided by its elements. All take packs of kWidest<T>.
   (void)at;  // Remove this line.
   // <<<
 }

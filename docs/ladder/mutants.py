@@ -215,7 +215,11 @@ class Workshop:
 
         wanted = set(sources)
         groups = together.gather(sorted(wanted | self._wrong_in_some_way()), key)
-        return together.build(self.root, self.backend, [g for g in groups if wanted.intersection(g)], ".run")
+        groups = [group for group in groups if wanted.intersection(group)]
+        of_engines = [group for group in groups if len(key(group[0])) > 1]
+        small = [group for group in groups if group not in of_engines]
+        build = functools.partial(together.build, self.root, self.backend, kind=".run")
+        return build(small) | build(of_engines, folder="sooner")
 
     def _wrong_in_some_way(self):
         """All mutants, wrong kernels and exercises: compiled with those that are wanted, one

@@ -101,7 +101,7 @@ def plant(root, stem, content, folder=""):
     return path.relative_to(root)
 
 
-def build(root, backend, groups, kind):
+def build(root, backend, groups, kind, folder=""):
     """File -> the program that runs it, or what the compiler said.
 
     A program of a group runs the file that the environment's $KERNEL names. Where a
@@ -111,7 +111,7 @@ def build(root, backend, groups, kind):
     for group in groups:
         alone += [path for path in group if not returns(path)]
         if members := [path for path in group if returns(path)]:
-            planted = plant(root, op(members[0]), program(root, members), kind[1:])
+            planted = plant(root, op(members[0]), program(root, members), folder)
             joined[_target(backend, planted, kind)] = members
     built = {}
     for target, said in toolchain.make_each(root, backend, joined).items():
