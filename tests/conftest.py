@@ -40,8 +40,8 @@ SCRIPTS = {f"tests/{name}.py": () for name in (
     "tests/fuzz/fuzz.py": ("check", "--sample", "240"),  # Of the thousands in tests/fuzz/h200.txt.
 }
 LONGEST = (  # Begin first.
-    "tests/classroom/test_exercises.py", "docs/ladder/weave.py", "tests/classroom/test_tasks.py", "tests/wrong.py",
-    "tests/architectures.py", "tests/counters.py", "tests/classroom/test_grade.py", "tests/claims.py",
+    "tests/classroom/test_grade.py", "tests/classroom/test_exercises.py", "docs/ladder/weave.py",
+    "tests/classroom/test_tasks.py", "tests/wrong.py", "tests/architectures.py", "tests/counters.py", "tests/claims.py",
     "tests/drifts/layout.txt", "tests/fuzz/fuzz.py", "tests/breaks.py", "tests/strided_test.cpp",
     "tests/python/test_show.py", "tests/classroom/test_student.py", "tests/forms.py", "tests/findings.py",
     "tests/python/test_plot.py", "tests/python/test_make.py", "tests/layout.py", "tests/python/test_traces.py",
