@@ -80,7 +80,7 @@ struct Block {
 
   Grid* const grid;
   uint64_t number = 0;  // in launch order
-  uint32_t id[3] = {};
+  std::array<uint32_t, 3> id = {};
   AlignedBytes shared;
   const size_t shared_alone;    // so many bytes of it if none is another's
   std::vector<Block*> cluster;  // by rank; empty: this block alone

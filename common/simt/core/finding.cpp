@@ -16,15 +16,16 @@ std::string hex(uint64_t value) {
   return text;
 }
 
+std::string triple(const std::array<uint32_t, 3>& v) {
+  return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," +
+         std::to_string(v[2]) + ")";
+}
+
 std::string Finding::text() const {
   std::string out =
       (note ? "note: " : "") + kind + ": " + message + "\n  in " + kernel;
   if (!file.empty()) out += " at " + file + ":" + std::to_string(line);
-  const auto place = [](const std::array<uint32_t, 3>& v) {
-    return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," +
-           std::to_string(v[2]) + ")";
-  };
-  out += ", block " + place(block) + ", thread " + place(thread);
+  out += ", block " + triple(block) + ", thread " + triple(thread);
   if (count > 1) out += ", " + std::to_string(count) + " times";
   return out;
 }
@@ -41,9 +42,8 @@ Finding finding_at(const Warp& warp, const Instruction& ins, int lane,
     f.line = ins.where.line;
   }
   const uint32_t t = warp.index * kLanes + lane;
-  const unsigned* size = grid.shape.block;
-  f.block = {warp.block->id[0], warp.block->id[1], warp.block->id[2]};
-  f.thread = {t % size[0], t / size[0] % size[1], t / size[0] / size[1]};
+  f.block = warp.block->id;
+  f.thread = coordinates(t, grid.shape.block);
   return f;
 }
 

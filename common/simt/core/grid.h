@@ -1,5 +1,6 @@
 // A launch as its blocks see it: shape, code, parameters.
 #pragma once
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -42,14 +43,13 @@ struct LaunchShape {
   }
 };
 
-// A place in a box of such an extent, numbered x first.
-struct Box {
-  uint32_t at[3];
-  Box(uint64_t number, const unsigned (&size)[3])
-      : at{static_cast<uint32_t>(number % size[0]),
-           static_cast<uint32_t>(number / size[0] % size[1]),
-           static_cast<uint32_t>(number / size[0] / size[1])} {}
-};
+// Of blocks in a grid, and of whatever else is numbered x first.
+inline std::array<uint32_t, 3> coordinates(uint64_t number,
+                                           const unsigned (&size)[3]) {
+  return {static_cast<uint32_t>(number % size[0]),
+          static_cast<uint32_t>(number / size[0] % size[1]),
+          static_cast<uint32_t>(number / size[0] / size[1])};
+}
 
 // What all blocks of a launch share.
 struct Grid {
@@ -85,17 +85,19 @@ struct Grid {
     const unsigned clusters[3] = {shape.grid[0] / size[0],
                                   shape.grid[1] / size[1],
                                   shape.grid[2] / size[2]};
-    const Box outer(cluster, clusters), inner(rank, size);
+    const auto outer = coordinates(cluster, clusters);
+    const auto inner = coordinates(rank, size);
     uint64_t number = 0;
     for (int i = 2; i >= 0; --i)
-      number = number * shape.grid[i] + outer.at[i] * size[i] + inner.at[i];
+      number = number * shape.grid[i] + outer[i] * size[i] + inner[i];
     return number;
   }
   bool same_cluster(uint64_t one, uint64_t other) const {
-    const Box a(one, shape.grid), b(other, shape.grid);
+    const auto a = coordinates(one, shape.grid);
+    const auto b = coordinates(other, shape.grid);
     bool same = true;
     for (int i = 0; i < 3; ++i)
-      same &= a.at[i] / shape.cluster[i] == b.at[i] / shape.cluster[i];
+      same &= a[i] / shape.cluster[i] == b[i] / shape.cluster[i];
     return same;
   }
 

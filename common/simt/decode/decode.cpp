@@ -570,10 +570,9 @@ class Decoder : public OperandReader {
     } else if (op == "call") {
       call(s, ins);
     } else if ((op == "ld" || op == "ldu") && parameter_load(s, ins)) {
-    } else if (decode_texture(s, *this, ins)) {
-      emit(ins);
-    } else if (memory(s, ins) || decode_mbarrier(s, *this, ins) ||
-               decode_bulk(s, *this, ins) || decode_async(s, *this, ins) ||
+    } else if (decode_texture(s, *this, ins) || memory(s, ins) ||
+               decode_mbarrier(s, *this, ins) || decode_bulk(s, *this, ins) ||
+               decode_async(s, *this, ins) ||
                decode_collective(s, *this, ins) ||
                decode_matrix(s, *this, ins)) {
       emit(ins);

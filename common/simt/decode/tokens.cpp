@@ -74,7 +74,7 @@ class Lexer {
     if (std::isspace(static_cast<unsigned char>(c))) {
       ++at_;
     } else if (is_name_char(c) && c != '.' && !is_digit(c)) {
-      emit(end_of_name());
+      emit(end_of_name());  // Most are: nothing longer has to be compared.
     } else if (starts("//")) {
       rest_of_line();
     } else if (starts("/*")) {
@@ -89,7 +89,7 @@ class Lexer {
       emit(behind("\"", at_ + 1, "this string"));
     } else if (is_digit(c)) {
       emit(end_of_number());
-    } else if (is_name_char(c)) {
+    } else if (c == '.') {
       emit(end_of_name());
     } else if (std::isprint(static_cast<unsigned char>(c))) {
       emit(at_ + 1);

@@ -90,7 +90,7 @@ void read_sizes(Warp& warp, const Instruction& ins, uint32_t mask,
       fault(warp, ins, l, "bad copy",
             "of " + std::to_string(all) + " bytes it takes " +
                 std::to_string(wanted[l]) + " from its source",
-            719);
+            kLaunchFailure);
 }
 
 // Begins to copy for lanes of `mask`, which all take `bytes` of their source;

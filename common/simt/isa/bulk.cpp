@@ -34,7 +34,7 @@ void begin(Warp& warp, const Instruction& ins, int lane) {
     fault(warp, ins, lane, "bad copy",
           "it copies " + std::to_string(bytes) + " bytes, and should a " +
               "multiple of 16",
-          719);
+          kLaunchFailure);
   if (bytes == 0) return;
   AsyncCopies& copies = warp.block->copies;
   AsyncCopy& copy = copies.pending.emplace_back(

@@ -31,7 +31,7 @@ void require_source(const Warp& warp, const Instruction& ins, int lane,
             std::to_string(source) +
             (warp.live >> source & 1 ? ", which the mask leaves out"
                                      : ", which has exited"),
-        719);
+        kLaunchFailure);
 }
 
 enum Shuffle : uint8_t { kUp, kDown, kButterfly, kIndex };
@@ -165,7 +165,8 @@ void vote_result(Warp& warp, const Instruction& ins, uint32_t mask) {
 }
 
 void trap(Warp& warp, const Instruction& ins, uint32_t mask) {
-  fault(warp, ins, first_lane(mask), "trap", "the kernel executed a trap", 719);
+  fault(warp, ins, first_lane(mask), "trap", "the kernel executed a trap",
+        kLaunchFailure);
 }
 
 // ---- Decoding ------------------------------------------------------------

@@ -126,7 +126,7 @@ void require_all_lanes(Warp& warp, const Instruction& ins, uint32_t mask) {
             ins.statement->name() +
             ", which takes all 32 lanes of a warp together" +
             absence(warp, mask),
-        719);
+        kLaunchFailure);
 }
 
 }  // namespace simt

@@ -54,7 +54,7 @@ void require_shared(Warp& warp, const Instruction& ins, const Access& a) {
         "the address " + hex(a.address[first_lane(a.mask)]) +
             " of a row of this " + ins.statement->name() +
             " is not in shared memory",
-        700);
+        kIllegalAddress);
 }
 
 // f(access) for all that the instruction does in memory, once it is resolved.

@@ -14,8 +14,6 @@
 namespace simt {
 namespace {
 
-constexpr int kLaunchFailure = 719;  // cudaErrorLaunchFailure
-
 // ---- Its 64 bits ---------------------------------------------------------
 
 // As an H200 lays them out: counts are negative, and go up to zero.

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "common/simt/core/access.h"
+#include "common/simt/core/finding.h"
 #include "common/simt/core/lanes.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/peers.h"
@@ -16,10 +17,6 @@
 
 namespace simt {
 namespace {
-
-constexpr int kIllegalAddress = 700;     // cudaErrorIllegalAddress
-constexpr int kMisalignedAddress = 716;  // cudaErrorMisalignedAddress
-constexpr int kLaunchFailure = 719;      // cudaErrorLaunchFailure
 
 [[noreturn]] void report(Warp& warp, const Instruction& ins, const Access& a,
                          int lane, const std::string& kind, int code,
@@ -228,10 +225,8 @@ void choose_owner(Access& a, uint64_t rank) {
 // Another block of the cluster has it.
 void place_elsewhere(Warp& warp, const Instruction& ins, Access& a) {
   const int lane = first_lane(a.mask);
-  const uint32_t* id = a.owner->id;
-  const std::string whose = ": it is that of block (" + std::to_string(id[0]) +
-                            "," + std::to_string(id[1]) + "," +
-                            std::to_string(id[2]) + ") of the cluster";
+  const std::string whose =
+      ": it is that of block " + triple(a.owner->id) + " of the cluster";
   if (a.operand.space == Space::kShared)
     report(warp, ins, a, lane, "out of bounds", kIllegalAddress,
            whose +

@@ -88,7 +88,7 @@ class Lane {
   }
 
   [[noreturn]] void refuse(const char* kind, const std::string& what) const {
-    fault(warp_, ins_, lane_, kind, "a call reads " + what, 700);
+    fault(warp_, ins_, lane_, kind, "a call reads " + what, kIllegalAddress);
   }
 
   template <class T>
@@ -249,7 +249,7 @@ void release(Warp& warp, const Instruction& ins, uint32_t mask) {
     if (!found || found->memory != Memory::kHeap ||
         !allocations().release(address))
       fault(warp, ins, l, "bad free",
-            "free of " + allocations().describe(address), 719);
+            "free of " + allocations().describe(address), kLaunchFailure);
   }
   warp.block->quiet = false;
 }

@@ -19,9 +19,6 @@
 namespace simt {
 namespace {
 
-constexpr int kIllegalAddress = 700;  // cudaErrorIllegalAddress
-constexpr int kLaunchFailure = 719;   // cudaErrorLaunchFailure
-
 // Which images an instruction is for.
 struct Geometry {
   int dimensions;
@@ -216,8 +213,7 @@ class Sampler {
   const Image& image_;
 };
 
-// ---- What a handle stands for
-// -------------------------------------------------
+// ---- What a handle stands for -----------------------------------------------
 
 [[noreturn]] void refuse(Warp& warp, const Instruction& ins, int lane,
                          const std::string& what) {
@@ -412,7 +408,7 @@ uint64_t surface_place(Warp& warp, const Instruction& ins, int lane,
     fault(warp, ins, lane, "misaligned access",
           "byte " + std::to_string(at[0]) + " of a row, which is no multiple " +
               "of the " + std::to_string(bytes) + " bytes that are accessed",
-          716);
+          kMisalignedAddress);
   bool inside = true;
   for (int k = 0; k < 3; ++k) inside &= at[k] >= 0 && at[k] <= last[k];
   if (!inside && outside == Outside::kZero) return 0;

@@ -35,7 +35,7 @@ BlockRun::BlockRun(Grid& grid, Observers observers) : Block(grid, observers) {
 
 void BlockRun::start(uint64_t block_number) {
   number = block_number;
-  std::copy_n(Box(number, grid->shape.grid).at, 3, id);
+  id = coordinates(number, grid->shape.grid);
   std::fill(std::begin(barriers), std::end(barriers), Barrier{});
   awaited = 0;
   cluster_barrier = kBarriers;
@@ -195,9 +195,10 @@ void BlockRun::livelock(uint64_t unbegun) const {
       runs.begin(), runs.end(), [](const auto& w) { return w->only_awaits(); });
   if (at_mbarriers)
     throw PlacedFault(
-        719, finding(Path::kGaveWay, "deadlock",
-                     "threads wait at an mbarrier whose phase nobody is left "
-                     "to complete:"));
+        kLaunchFailure,
+        finding(Path::kGaveWay, "deadlock",
+                "threads wait at an mbarrier whose phase nobody is left "
+                "to complete:"));
   std::string what =
       polls_ ? "every thread that is left waits for memory which nobody changes"
              : "every thread that is left goes round in a loop that nothing "
@@ -206,7 +207,8 @@ void BlockRun::livelock(uint64_t unbegun) const {
     what += ", and " + std::to_string(unbegun) +
             " blocks cannot begin before others have ended: there is no room "
             "for so many at a time";
-  throw PlacedFault(719, finding(Path::kGaveWay, "livelock", what + ":"));
+  throw PlacedFault(kLaunchFailure,
+                    finding(Path::kGaveWay, "livelock", what + ":"));
 }
 
 // ---- Barriers ------------------------------------------------------------
@@ -301,16 +303,19 @@ PlacedFault BlockRun::standstill() const {
   if (waits_for_cluster_ && barriers + in_collective == 1)
     return cluster_standstill();
   if (barriers + in_collective > 1)
-    return {719, finding(Path::kAtBarrier, "deadlock",
-                         "threads of the block wait for one another in "
-                         "different places:")};
+    return {kLaunchFailure,
+            finding(Path::kAtBarrier, "deadlock",
+                    "threads of the block wait for one another in "
+                    "different places:")};
   if (barriers)
-    return {719, finding(Path::kAtBarrier, "partial barrier",
-                         "part of the block waits at a barrier that the others "
-                         "do not come to:")};
-  return {719, finding(Path::kAtCollective, "missing lanes",
-                       "a warp collective waits for lanes that its mask names "
-                       "and that do not come:")};
+    return {kLaunchFailure,
+            finding(Path::kAtBarrier, "partial barrier",
+                    "part of the block waits at a barrier that the others "
+                    "do not come to:")};
+  return {kLaunchFailure,
+          finding(Path::kAtCollective, "missing lanes",
+                  "a warp collective waits for lanes that its mask names "
+                  "and that do not come:")};
 }
 
 // All of this block wait at the cluster's barrier, or have ended.
@@ -320,10 +325,9 @@ PlacedFault BlockRun::cluster_standstill() const {
                       "the cluster do not come to it:");
   for (const Block* b : cluster)
     if (b != this)
-      f.message += "\n  and of block (" + std::to_string(b->id[0]) + "," +
-                   std::to_string(b->id[1]) + "," + std::to_string(b->id[2]) +
-                   ")" + static_cast<const BlockRun*>(b)->describe_waiting();
-  return {719, f};
+      f.message += "\n  and of block " + triple(b->id) +
+                   static_cast<const BlockRun*>(b)->describe_waiting();
+  return {kLaunchFailure, f};
 }
 
 // Nobody can go on. Lanes at a join may still come to the collective that lacks

@@ -65,7 +65,7 @@ void WarpRun::call(Path& path, const Function& callee, const Instruction& ins) {
     fault(*this, ins, first_lane(path.mask), "stack overflow",
           "calls nest too deeply: " + callee.name + " needs " +
               std::to_string(end) + " bytes of local memory",
-          719);
+          kLaunchFailure);
   if (stacks.size() < size_t{end} * kLanes) stacks.resize(size_t{end} * kLanes);
   observe::call(*this, path.mask, frame->stack_base, end);
   for (size_t k = 0; k < callee.params.size(); ++k)
@@ -97,7 +97,8 @@ void WarpRun::call_indirect(Path& path, uint32_t mask, const Instruction& ins) {
                        : functions.end();
     if (f == functions.end())
       fault(*this, ins, first_lane(same), "illegal address",
-            "a call through a pointer that is no device function", 700);
+            "a call through a pointer that is no device function",
+            kIllegalAddress);
     Path one = before;
     one.mask = same;
     one.join = after;

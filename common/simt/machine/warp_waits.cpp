@@ -121,7 +121,8 @@ void WarpRun::arrive_at_barrier(const Path& path, uint32_t mask,
   const uint32_t number = *lanes<uint32_t>(*this, ins.source(0));
   if (number >= Block::kBarriers)
     fault(*this, ins, first_lane(mask), "bad barrier",
-          "there are barriers 0 to 15, not " + std::to_string(number), 719);
+          "there are barriers 0 to 15, not " + std::to_string(number),
+          kLaunchFailure);
   const bool counted = ins.source(1) != kNowhere;
   const uint32_t expected =
       counted ? *lanes<uint32_t>(*this, ins.source(1)) : 0;
@@ -160,7 +161,7 @@ void WarpRun::check_barrier_count(const Instruction& ins, uint32_t mask,
           (count > most ? ", and the block has " +
                               std::to_string(block->grid->threads_per_block)
                         : ": that is no multiple of 32, by which threads come"),
-      719);
+      kLaunchFailure);
 }
 
 // The barrier at which `path` waits has opened: bar.red has a result to tell.
@@ -208,7 +209,7 @@ void WarpRun::arrive_in_cluster(uint32_t mask, const Instruction& ins) {
     fault(*this, ins, first_lane(again), "bad barrier",
           "it arrives again at the cluster's barrier, and has not waited there "
           "in between",
-          719);
+          kLaunchFailure);
   const uint32_t number = block->cluster_barrier;
   if (ins.releases)
     observe::arrive(*this, ins, mask, number);
@@ -225,7 +226,8 @@ uint32_t WarpRun::wait_in_cluster(const Path& path, uint32_t mask,
                                   const Instruction& ins) {
   if (const uint32_t absent = mask & ~(came_ | open_for_))
     fault(*this, ins, first_lane(absent), "bad barrier",
-          "it waits at the cluster's barrier, and has not arrived there", 719);
+          "it waits at the cluster's barrier, and has not arrived there",
+          kLaunchFailure);
   if (mask & open_for_) observe::pass(*this, block->cluster_barrier ^ 1);
   open_for_ &= ~mask;
   const uint32_t waits = mask & came_;
@@ -310,7 +312,7 @@ bool WarpRun::collective(Path& path, uint32_t mask, const Instruction& ins) {
       fault(*this, ins, first_lane(outside), "bad member mask",
             "the mask " + hex_mask(members) +
                 " of a warp collective excludes the lane that calls it",
-            719);
+            kLaunchFailure);
     group.state = Path::kAtCollective;
     group.members = members;
     waiting_.push_back(group);

@@ -45,12 +45,6 @@ size_t entries(size_t bytes, size_t unit) {
   return std::bit_ceil(bytes / unit + 1);
 }
 
-std::array<uint32_t, 3> coordinates(uint64_t number, const unsigned* size) {
-  return {static_cast<uint32_t>(number % size[0]),
-          static_cast<uint32_t>(number / size[0] % size[1]),
-          static_cast<uint32_t>(number / size[0] / size[1])};
-}
-
 // A fence that other blocks know of. One for the cluster counts for all.
 bool is_for_others(const Instruction& ins, const BlockOrder& block) {
   return !ins.for_block && !(ins.for_cluster && block.cluster.empty());

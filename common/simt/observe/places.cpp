@@ -14,11 +14,6 @@ Extent extent(const Grid& grid, const Program::SharedArray& array) {
   return {array.begin, uint64_t{array.begin} + array.bytes};
 }
 
-std::string triple(const std::array<uint32_t, 3>& v) {
-  return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," +
-         std::to_string(v[2]) + ")";
-}
-
 std::string text_of_place(const Grid& grid, Space space, uint64_t address) {
   if (space == Space::kGlobal)
     return "global address " + hex(address) + " (" +

@@ -1,6 +1,5 @@
 // Places in memory, as findings name them.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <string>
 
@@ -17,8 +16,5 @@ Extent extent(const Grid& grid, const Program::SharedArray& array);
 
 // "shared address 0x40 (byte 64 of tile)"
 std::string text_of_place(const Grid& grid, Space space, uint64_t address);
-
-// A thread or a block, as findings name it: "(3,0,0)".
-std::string triple(const std::array<uint32_t, 3>& v);
 
 }  // namespace simt

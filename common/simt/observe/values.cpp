@@ -536,7 +536,6 @@ void Values::taint(Warp& warp, const Instruction& ins, const Access& a,
   settle(warp);
 }
 
-// One element of a lane.
 namespace {
 
 // Where an undefined byte of memory was, or a copy of it, was first.
@@ -552,6 +551,7 @@ Origin unwritten_at(const Warp& warp, const Instruction& ins, const Access& a,
 
 }  // namespace
 
+// One element of a lane.
 template <class Set>
 void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
                         int lane, int element, const Memory<Set>& memory,

@@ -169,7 +169,7 @@ void instantiate(cudaGraphExec_t* out, cudaGraph_t graph,
   *out = executables().create(instantiate(*get(graph)));
 }
 
-// Gives an instantiated graph's node other work of the same type.
+// Gives a node other work of the same type.
 void replace(Work& old, Work work) {
   require(old.type == work.type, cudaErrorInvalidValue,
           "the node is of another type");

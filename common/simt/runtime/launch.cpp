@@ -16,7 +16,6 @@ namespace {
 constexpr bool kCuda13 = CUDART_VERSION >= 13000;
 constexpr cudaError_t kBadShape =
     kCuda13 ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
-constexpr cudaError_t kBadCluster = cudaErrorInvalidClusterSize;
 constexpr cudaError_t kNoKernel =
     kCuda13 ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction;
 
@@ -113,7 +112,7 @@ void require_cluster(const Configuration& c, const Entry& entry,
           kernel.most_in_cluster);
   require(c.grid.x % c.cluster.x == 0 && c.grid.y % c.cluster.y == 0 &&
               c.grid.z % c.cluster.z == 0,
-          kBadCluster, "a grid of ", shape(c.grid),
+          cudaErrorInvalidClusterSize, "a grid of ", shape(c.grid),
           " cannot be divided into clusters of ", shape(c.cluster));
 }
 

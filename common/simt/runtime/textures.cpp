@@ -26,9 +26,13 @@ class Descriptions {
   Described of(uint64_t number) const {
     const std::lock_guard lock(mutex_);
     const auto found = all_.find(number);
-    require(found != all_.end() && images().find(number), cudaErrorInvalidValue,
-            number, " is no object, or no longer");
+    require(found != all_.end(), cudaErrorInvalidValue, number,
+            " is no object, or no longer");
     return found->second;
+  }
+  void remove(uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    all_.erase(number);
   }
 
  private:
@@ -136,6 +140,7 @@ uint64_t create(const Texture& texture, const Described& described) {
 void destroy(uint64_t number) {
   require(images().remove(number), cudaErrorInvalidValue, number,
           " is no object, or no longer");
+  descriptions().remove(number);
 }
 
 }  // namespace
