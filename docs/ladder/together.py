@@ -136,7 +136,7 @@ def _target(backend, path, kind):
 def returns(path):
     """Only a main may end without a return; no other function that it becomes here."""
     main = re.search(r"^int main\(.*?^}", path.read_text(), re.M | re.S)
-    return not main or re.search(r"\n  return [^\n]*;\n}\Z", main[0])
+    return not main or re.search(r"\n  return [^;{}]*;\n}\Z", main[0])
 
 
 def environment(root, path):

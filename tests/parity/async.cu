@@ -198,4 +198,5 @@ int main() {
   copies_arrive<<<1, kBlock>>>(floats, y);
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
 }

@@ -80,4 +80,5 @@ int main() {
   one_lane<<<3, kBlock>>>(reinterpret_cast<float*>(to.data()));
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
 }

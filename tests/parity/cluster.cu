@@ -151,4 +151,5 @@ int main() {
   histogram<<<4, kBlock>>>(integers);
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
 }

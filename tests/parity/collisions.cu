@@ -65,4 +65,5 @@ int main() {
   scatter_often<256>(to.data());
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
 }

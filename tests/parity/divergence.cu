@@ -197,4 +197,5 @@ int main() {
   early_exit<<<kBlocks, kBlock>>>(x, y, 9);
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
 }

@@ -171,4 +171,5 @@ int main() {
   largest<<<20, 256>>>(x.data(), kept.data(), kLength - 7);
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
 }

@@ -223,4 +223,5 @@ int main() {
   of_structs(x.data(), y.data());
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
 }

@@ -172,4 +172,5 @@ int main() {
   gcd<<<kBlocks, kBlock>>>(y);
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
 }

@@ -172,4 +172,5 @@ int main() {
   sums<int, 8, 32, 16>(static_cast<int*>(numbers));
   sums<double, 8, 8, 4>(static_cast<double*>(numbers));
   cudaDeviceSynchronize();
+  return 0;
 }

@@ -174,4 +174,5 @@ int main() {
   }
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
 }

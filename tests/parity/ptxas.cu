@@ -76,4 +76,5 @@ int main() {
   short_sides<<<1, kSide>>>(from.data(), out.data());
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
 }

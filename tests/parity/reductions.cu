@@ -213,4 +213,5 @@ int main() {
   last_block<<<1, kBlock>>>(x.data(), s, s + 8, kElements);
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
 }

@@ -156,4 +156,5 @@ int main() {
   dynamic_local<<<1, kBlock>>>(places.data(), y);
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
 }

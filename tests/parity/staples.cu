@@ -240,4 +240,5 @@ int main() {
   bitonic<<<1, 256>>>(where.data());
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
 }

@@ -65,4 +65,5 @@ int main() {
   drawn<<<kHeight, kWidth>>>(canvas, in.data());
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
+  return 0;
 }

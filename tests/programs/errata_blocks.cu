@@ -59,4 +59,5 @@ int main() {
   }
   print("shared", shared_sum, 1024);
   print("shared", shared_sum, 256);
+  return 0;
 }

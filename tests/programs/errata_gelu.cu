@@ -62,4 +62,5 @@ int main() {
   for (int i = 1; i < 6; ++i)
     printf("%4d  %10.3g %10.3g\n", -i, y[i],
            __half2float(__double2half(gelu(-i))));
+  return 0;
 }

@@ -39,4 +39,5 @@ int main() {
   print_tree({5, 8, 9, 7, 6}, INT_MIN);
   print_tree({-5, -8, -9, -7, -6}, INT_MIN);
   print_tree({-5, -8, -9, -7, -6}, 0);  // What a sum may be padded with.
+  return 0;
 }

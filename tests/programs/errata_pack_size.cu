@@ -57,4 +57,5 @@ int main() {
       static_cast<long long>(image),
       static_cast<long long>(blocks_of_256(image)),
       static_cast<long long>(blocks_of_256(image / kPack<float>)));
+  return 0;
 }

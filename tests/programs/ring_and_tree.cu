@@ -150,4 +150,5 @@ int main() {
   setenv("SIMT_DEVICES", "4", /*overwrite=*/0);  // Without GPUs.
   run("ring", ring());
   run("tree", tree());
+  return 0;
 }

@@ -52,4 +52,5 @@ int main() {
   show("x + column", {out, x, array(2, {1, 0})});
   show("x + y.t()", {out, x, array(2, {1, kRows})});
   show("x + y.t(), y in halves", {out, x, array(2, {1, kRows}, Type::kHalf)});
+  return 0;
 }

@@ -44,4 +44,5 @@ int main() {
     std::printf("%8d   %8.1f   %22.0f\n", grid, sum,
                 std::fabs(sum - exact) / exact * 0x1p24);
   }
+  return 0;
 }

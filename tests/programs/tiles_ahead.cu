@@ -152,4 +152,5 @@ int main() {
   check("by threads", by_threads);
   check("by block", by_block);
   check("by barriers", by_barriers);
+  return 0;
 }

@@ -64,4 +64,5 @@ int main() {
           static_cast<long long>(same), static_cast<long long>(4 * rows));
     }
   }
+  return 0;
 }

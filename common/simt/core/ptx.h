@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace simt {
@@ -87,6 +88,7 @@ struct FunctionText {
   std::string name;
   bool entry = false;
   bool defined = false;
+  std::string_view unread;  // Its body, braces and all, until it is needed.
   std::vector<Declaration> params, results;
   std::vector<Statement> body;
   std::map<size_t, std::vector<Declaration>> declarations;  // by body index

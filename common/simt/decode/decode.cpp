@@ -14,6 +14,7 @@
 #include "common/simt/core/warp.h"
 #include "common/simt/decode/analysis.h"
 #include "common/simt/decode/forms.h"
+#include "common/simt/decode/parse.h"
 #include "common/simt/decode/ptxas.h"
 #include "common/simt/isa/arithmetic.h"
 #include "common/simt/isa/async.h"
@@ -300,6 +301,7 @@ class Decoder : public OperandReader {
     const auto [it, fresh] = program_.functions.try_emplace(written.name);
     Function& function = it->second;
     if (!fresh) return &function;
+    parse_body(module_.text, module_.text.functions.at(written.name));
     auto unrolled = unroll_loops(written);
     const FunctionText& text =
         unrolled ? program_.unrolled.emplace_back(std::move(*unrolled))
@@ -772,6 +774,7 @@ std::unique_ptr<Program> decode(Module& module, const FunctionText& kernel) {
   if (!kernel.refused.empty())
     throw Error("cannot run " + function_name(kernel.name) + ": " +
                 kernel.refused);
+  const std::lock_guard lock(module.reading);
   auto program = std::make_unique<Program>();
   program->module = &module;
   Decoder decoder(module, *program);

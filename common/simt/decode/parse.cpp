@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <utility>
 
 #include "common/simt/core/error.h"
 #include "common/simt/core/literals.h"
@@ -47,14 +48,25 @@ class Parser {
       : tokens_(std::move(tokens)), module_(module) {}
 
   void run() {
-    try {
+    tell_where([&] {
       while (at_ < tokens_.size()) top_level();
+    });
+  }
+
+  void run(FunctionText& f) {
+    function_ = f.name;
+    tell_where([&] { body(f); });
+  }
+
+ private:
+  void tell_where(const auto& parse) const {
+    try {
+      parse();
     } catch (const Error& e) {
       throw Error(std::string("PTX") + place() + ": " + e.what());
     }
   }
 
- private:
   // " (relu.cu:23, relu_kernel)", as far as it is known.
   std::string place() const {
     if (tokens_.empty()) return "";
@@ -315,10 +327,15 @@ class Parser {
     if (!entry) f.results = parameters();
     f.name = function_ = name();
     f.params = parameters();
-    while (peek() != "{" && peek() != ";") directive(f);
+    while (!peek().starts_with('{') && peek() != ";") directive(f);
     if (accept(";")) return f;
     f.defined = true;
     require_sizes(f);
+    f.unread = next();
+    return f;
+  }
+
+  void body(FunctionText& f) {
     expect("{");
     for (int depth = 1; depth > 0;) {
       if (peek() == "{" || peek() == "}") {
@@ -330,7 +347,6 @@ class Parser {
         statement(f);
       }
     }
-    return f;
   }
 
   void require_sizes(const FunctionText& f) {
@@ -577,9 +593,20 @@ std::vector<std::string> accepted_directives() {
   return all;
 }
 
-ModuleText parse_ptx(const std::string& text) {
+ModuleText parse_outline(std::string_view text) {
   ModuleText module;
-  Parser(tokens_of(text, module), module).run();
+  Parser(outline_of(text, module), module).run();
+  return module;
+}
+
+void parse_body(ModuleText& module, FunctionText& function) {
+  if (const auto body = std::exchange(function.unread, {}); !body.empty())
+    Parser(tokens_of(body, module), module).run(function);
+}
+
+ModuleText parse_ptx(std::string_view text) {
+  ModuleText module = parse_outline(text);
+  for (auto& [name, function] : module.functions) parse_body(module, function);
   return module;
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "common/simt/core/error.h"
 #include "common/simt/core/literals.h"
@@ -33,9 +34,17 @@ bool is_name_char(char c) { return kNameChars[static_cast<unsigned char>(c)]; }
 class Lexer {
  public:
   Lexer(std::string_view text, ModuleText& module)
-      : text_(text), files_(module.files), origins_(module.origins) {
+      : text_(text), files_(module.files), origins_(module.origins) {}
+
+  std::vector<Token> outline() {
     origins_ = {{}};
     scan_files();
+    while (at_ < text_.size())
+      if (at_body())
+        emit(end_of_body());
+      else
+        step();
+    return std::move(tokens_);
   }
 
   std::vector<Token> run() {
@@ -67,6 +76,29 @@ class Lexer {
         parse_count(line.substr(digits, end - digits), kMostFiles);
     if (files_.size() <= number) files_.resize(number + 1);
     files_[number] = line.substr(open + 1, close - open - 1);
+  }
+
+  // What a variable begins with stands between braces, too.
+  bool at_body() const {
+    return text_[at_] == '{' && !tokens_.empty() && tokens_.back().text != "=";
+  }
+  size_t end_of_body() {
+    const size_t begin = at_;
+    int depth = 0;
+    do {
+      if (at_ >= text_.size())
+        throw Error("PTX: the text ends in mid-sentence");
+      const char c = text_[at_];
+      if (c == '"')
+        at_ = behind("\"", at_ + 1, "this string");
+      else if (c == '/' && starts("//"))
+        rest_of_line();
+      else if (c == '/' && starts("/*"))
+        at_ = behind("*/", at_ + 2, "this comment");
+      else
+        depth += (c == '{') - (c == '}'), ++at_;
+    } while (depth > 0);
+    return std::exchange(at_, begin);
   }
 
   void step() {
@@ -228,8 +260,12 @@ class Lexer {
 
 }  // namespace
 
-std::vector<Token> tokens_of(const std::string& text, ModuleText& module) {
-  return Lexer(text, module).run();
+std::vector<Token> outline_of(std::string_view text, ModuleText& module) {
+  return Lexer(text, module).outline();
+}
+
+std::vector<Token> tokens_of(std::string_view body, ModuleText& module) {
+  return Lexer(body, module).run();
 }
 
 }  // namespace simt

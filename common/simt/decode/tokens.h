@@ -15,8 +15,12 @@ struct Token {
   uint32_t origin;  // Which of ModuleText::origins.
 };
 
-// They point into the text. Fills in the module's files, too, and its origins.
-// Throws Error for text that cannot be taken apart.
-std::vector<Token> tokens_of(const std::string& text, ModuleText& module);
+// They point into the text. Throw Error for text that cannot be taken apart.
+//
+// A whole module's, where each function's body is one token. Fills in its
+// files.
+std::vector<Token> outline_of(std::string_view text, ModuleText& module);
+// Those of such a body. Adds to the module's origins.
+std::vector<Token> tokens_of(std::string_view body, ModuleText& module);
 
 }  // namespace simt

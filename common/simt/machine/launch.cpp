@@ -90,9 +90,9 @@ GridRun::~GridRun() {
 
 }  // namespace
 
-Module* load_module(std::string ptx, int device, const Placed& placed) {
+Module* load_module(std::string_view ptx, int device, const Placed& placed) {
   auto module = std::make_unique<Module>();
-  module->text = parse_ptx(ptx);
+  module->text = parse_outline(ptx);
   for (const auto& [name, function] : module->text.functions) {
     module->function_names.push_back(name);
     if (!function.entry || !function.defined) continue;

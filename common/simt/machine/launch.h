@@ -19,7 +19,7 @@ struct Kernel;
 // Throws Error for text it cannot read.
 // What is `placed` lies somewhere already: managed variables are all devices'.
 using Placed = std::map<std::string, uint64_t>;
-Module* load_module(std::string ptx, int device, const Placed& placed);
+Module* load_module(std::string_view ptx, int device, const Placed& placed);
 
 // By its mangled name; null if there is none. Cheap: decoding waits until the
 // kernel runs or info() is asked for.

@@ -105,7 +105,7 @@ Module* FatBinary::load(int device) {
   const fat::Image& ptx = choose_ptx(data);
   const auto* text = reinterpret_cast<const char*>(&ptx) + ptx.header_bytes;
   Module* loaded =
-      load_module(std::string(text, strnlen(text, ptx.bytes)), device, placed);
+      load_module({text, strnlen(text, ptx.bytes)}, device, placed);
   for (const ManagedVariable& variable : managed) {
     void* address = find_variable(loaded, variable.name).address;
     placed[variable.name] = reinterpret_cast<uint64_t>(address);
