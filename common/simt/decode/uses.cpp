@@ -7,13 +7,39 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
+#include <unordered_map>
 
 #include "common/simt/decode/analysis.h"
 
 namespace simt {
 namespace {
 
-using Places = std::set<Place>;
+// A set of few, of which there is one for each instruction that a value passes.
+class Places {
+ public:
+  bool insert(Place place) {
+    const auto at = std::lower_bound(sorted_.begin(), sorted_.end(), place);
+    if (at != sorted_.end() && *at == place) return false;
+    sorted_.insert(at, place);
+    return true;
+  }
+  void erase(Place place) { std::erase(sorted_, place); }
+  bool contains(Place place) const {
+    return std::binary_search(sorted_.begin(), sorted_.end(), place);
+  }
+  // Whether some were new.
+  bool merge(const Places& more) {
+    bool added = false;
+    for (Place place : more.sorted_) added |= insert(place);
+    return added;
+  }
+  bool empty() const { return sorted_.empty(); }
+  const std::vector<Place>& sorted() const { return sorted_; }
+
+ private:
+  std::vector<Place> sorted_;
+};
 
 bool is(const Instruction& ins, const char* name) {
   return ins.statement && ins.statement->name() == name;
@@ -213,15 +239,14 @@ class Life {
         definitions_(definitions),
         load_(load),
         whole_(whole),
-        address_(definitions.address(f.code[load])),
-        states_(f.code.size()) {
+        address_(definitions.address(f.code[load])) {
     State first;
     for (Place p : written(f.code[load])) first.values.insert(p);
     arrive(load, first);
     while (!open_.empty() && (whole_ || !escapes)) {
       const uint32_t pc = *open_.begin();
       open_.erase(open_.begin());
-      step(pc, *states_[pc]);
+      step(pc, states_[pc]);
     }
   }
 
@@ -238,11 +263,10 @@ class Life {
     Places answers;      // hold what the compare-and-swap has found
     bool moved = false;  // the address is no longer that of the load
     bool merge(const State& other) {
-      const size_t before = values.size() + answers.size() + moved;
-      values.insert(other.values.begin(), other.values.end());
-      answers.insert(other.answers.begin(), other.answers.end());
+      const bool moves = other.moved && !moved;
       moved |= other.moved;
-      return values.size() + answers.size() + moved != before;
+      const bool valued = values.merge(other.values);
+      return answers.merge(other.answers) || valued || moves;
     }
   };
 
@@ -250,9 +274,8 @@ class Life {
   void arrive(uint32_t pc, const State& state) {
     if (state.values.empty()) return;
     for (uint32_t next : successors(f_, pc)) {
-      const bool fresh = !states_[next];
-      if (fresh) states_[next].emplace();
-      if (states_[next]->merge(state) || fresh) open_.insert(next);
+      const auto [at, fresh] = states_.try_emplace(next);
+      if (at->second.merge(state) || fresh) open_.insert(next);
     }
   }
 
@@ -308,7 +331,7 @@ class Life {
   const uint32_t load_;
   const bool whole_;
   const Definitions::Origin address_;
-  std::vector<std::optional<State>> states_;
+  std::unordered_map<uint32_t, State> states_;
   std::set<uint32_t> open_;
 };
 
@@ -444,20 +467,55 @@ Place expected_by(const Function& f, const Definitions& definitions,
   return compare.relation == equal ? expected : kNowhere;
 }
 
+// Which instructions read a place, or are guarded by it.
+class Readers {
+ public:
+  explicit Readers(const Function& f) {
+    for (uint32_t pc = 0; pc < f.code.size(); ++pc) {
+      for (Place p : read(f.code[pc])) of_[p].push_back(pc);
+      if (f.code[pc].guard != kNowhere) of_[f.code[pc].guard].push_back(pc);
+    }
+  }
+  std::span<const uint32_t> of(Place place) const {
+    const auto known = of_.find(place);
+    if (known == of_.end()) return {};
+    return known->second;
+  }
+
+ private:
+  std::map<Place, std::vector<uint32_t>> of_;
+};
+
+// Of most loads this is soon seen: what only they bring is stored, or the like.
+bool surely_escapes(const Function& f, const Definitions& definitions,
+                    const Readers& readers, uint32_t load) {
+  std::vector<Place> values = written(f.code[load]);
+  Places seen;
+  while (!values.empty()) {
+    const Place value = values.back();
+    values.pop_back();
+    if (!definitions.only(value) || !seen.insert(value)) continue;
+    for (uint32_t pc : readers.of(value)) {
+      const Instruction& ins = f.code[pc];
+      const std::vector<Place> sources = read(ins);
+      if (std::find(sources.begin(), sources.end(), value) == sources.end())
+        continue;
+      if (!ins.pure || ins.gives_carry) return true;
+      for (Place p : written(ins)) values.push_back(p);
+    }
+  }
+  return false;
+}
+
 // ---- Loads that some lanes drop --------------------------------------------
 
 // Where `if (c) v = *p;` stands in the source, the compiler may load for all
 // lanes, compute for all, and select in the end: the others never see *p.
 class Keepers {
  public:
-  Keepers(const Function& f, const Definitions& definitions)
-      : f_(f), definitions_(definitions) {
-    for (uint32_t pc = 0; pc < f.code.size(); ++pc) {
-      for (Place p : read(f.code[pc])) readers_[p].push_back(pc);
-      if (f.code[pc].guard != kNowhere)
-        readers_[f.code[pc].guard].push_back(pc);
-    }
-  }
+  Keepers(const Function& f, const Definitions& definitions,
+          const Readers& readers)
+      : f_(f), definitions_(definitions), readers_(readers) {}
 
   // Who keeps what a load brings, if that is certain when it is done.
   std::optional<Keeper> of(uint32_t load) const {
@@ -465,9 +523,7 @@ class Keepers {
     std::vector<Place> values = written(f_.code[load]);
     for (size_t k = 0; k < values.size(); ++k) {
       if (!definitions_.only(values[k])) return {};
-      const auto readers = readers_.find(values[k]);
-      if (readers == readers_.end()) continue;
-      for (uint32_t pc : readers->second) {
+      for (uint32_t pc : readers_.of(values[k])) {
         const Instruction& ins = f_.code[pc];
         if (const auto choice = choice_at(ins, values[k])) {
           const auto keeper = known_at(load, pc, *choice);
@@ -526,13 +582,16 @@ class Keepers {
 
   const Function& f_;
   const Definitions& definitions_;
-  std::map<Place, std::vector<uint32_t>> readers_;
+  const Readers& readers_;
 };
 
 class Uses {
  public:
   Uses(Function& f, const Program& program)
-      : f_(f), definitions_(f, program), keepers_(f, definitions_) {
+      : f_(f),
+        definitions_(f, program),
+        readers_(f),
+        keepers_(f, definitions_, readers_) {
     for (const Instruction& ins : f.code)
       if (is_swap(ins)) swapped_.push_back(definitions_.address(ins));
   }
@@ -582,7 +641,9 @@ class Uses {
         std::find(swapped_.begin(), swapped_.end(),
                   definitions_.address(ins)) != swapped_.end();
     const bool may_test = ins.result_count == 1 && ins.element_bytes <= 4;
-    if (!may_guess && !may_test) return;
+    if (!may_guess &&
+        (!may_test || surely_escapes(f_, definitions_, readers_, pc)))
+      return;
     const Life life(f_, definitions_, pc, false);
     if (life.escapes) return;
     if (life.swapped)
@@ -617,12 +678,12 @@ class Uses {
         if (definitions_.uniform(one.with) &&
             definitions_.settled(one.with, store))
           known.insert(one.with);
-    f_.tested_stores[f_.code[store].site].uniform = {known.begin(),
-                                                     known.end()};
+    f_.tested_stores[f_.code[store].site].uniform = known.sorted();
   }
 
   Function& f_;
   const Definitions definitions_;
+  const Readers readers_;
   const Keepers keepers_;
   std::vector<Definitions::Origin> swapped_;  // by a compare-and-swap
   std::vector<uint32_t> stores_;              // that are tested
