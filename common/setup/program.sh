@@ -68,6 +68,10 @@ for flag in "${flags[@]}"; do
       fail "FLAGS: $flag asks for device code that is linked from several files, \
 which is not done here; put the kernels and what they call into one file."
       ;;
+    -*arch*90a* | -gencode*90a* | --generate-code*90a*)
+      fail "FLAGS: leave $flag out; what needs sm_90a (wgmma, setmaxnreg, \
+tensormap.replace) is not run without a GPU, and on one make ARCH=sm_90a chooses."
+      ;;
     -arch* | --gpu-architecture* | -gencode* | --generate-code* | -code=* | -cudart*)
       fail "FLAGS: leave $flag out; without a GPU the PTX for compute_90 is \
 executed, and on one make ARCH=sm_90 chooses."

@@ -121,6 +121,13 @@ TEST_CASE("what is in the list is accepted") {
         "cp.async.cg.shared::cta.global.L2::128B [%r1], [%l1], 16, !%p1;",
         "mbarrier.arrive.release.cta.shared::cta.b64 _, [box], 3;",
         "fence.proxy.async;",
+        "cp.async.bulk.tensor.1d.shared::cluster.global.tile"
+        ".mbarrier::complete_tx::bytes [%r1], [%l1, {%r2}], [%r3];",
+        "cp.async.bulk.tensor.2d.shared::cluster.global"
+        ".mbarrier::complete_tx::bytes.multicast::cluster [%r1], "
+        "[%l1, {%r2, 5}], [%r3], %h1;",
+        "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group "
+        "[%l1, {%r2, -1}], [%r3];",
         "elect.sync _|%p1, -1;",
         "st.global.v2.u32 [there+8], {%r1, 7};"})
     CHECK(refusal(statement) == "");
@@ -151,8 +158,11 @@ TEST_CASE("a form that is not in the list is refused by name and place") {
         "cp.async.cg.shared.global [%r1], [%l1], 8;",
         "cp.async.cg.shared.global.L2::cache_hint [%r1], [%l1], 16, %l2;",
         "cp.async.ca.global.shared [%l1], [%r1], 4;",
-        "cp.async.bulk.tensor.1d.shared::cluster.global.tile"
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile"
         ".mbarrier::complete_tx::bytes [%r1], [%l1, {%r2}], [%r3];",
+        "cp.async.bulk.tensor.3d.shared::cluster.global.im2col"
+        ".mbarrier::complete_tx::bytes [%r1], [%l1, {%r1, %r2, %r3}], [%r3], "
+        "{%h1};",
         "mbarrier.arrive.sys.b64 _, [box];",
         "mbarrier.arrive.shared::cluster.b64 %l1, [%r1];",
         "tex.2d.v4 {%r1}, [x, y];",
@@ -168,6 +178,12 @@ TEST_CASE("a form that is not in the list is refused by name and place") {
     says(said, "some.cu:7");
     says(said, std::string(statement).substr(0, 3));
   }
+}
+
+TEST_CASE("what is there for sm_90a alone is refused for that reason") {
+  for (const char* statement :
+       {"wgmma.fence.sync.aligned;", "setmaxnreg.inc.sync.aligned.u32 64;"})
+    says(refusal(statement), "it needs sm_90a");
 }
 
 TEST_CASE("operands that an instruction does not take are refused") {

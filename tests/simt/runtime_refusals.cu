@@ -2,6 +2,8 @@
 // what it has to tell of a thousand launches can be read. A GPU carries out the
 // calls and says nothing, so there is nothing to see on one.
 
+#include <cuda.h>
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -33,6 +35,38 @@ __global__ void numbered_kernel(int* x) {
 
 // ---- What the children do --------------------------------------------------
 
+// Tensor maps that a GPU makes.
+void lacking_maps(int* x) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult status;
+  equal(cudaGetDriverEntryPointByVersion("cuMemAlloc", &found, 12000,
+                                         cudaEnableDefault, &status),
+        cudaErrorNotSupported);
+  ok(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
+                                      cudaEnableDefault, &status));
+  const auto encode =
+      reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found);
+  const auto made = [&](CUtensorMapDataType type,
+                        CUtensorMapInterleave interleave,
+                        CUtensorMapSwizzle swizzle) {
+    CUtensorMap map;
+    const cuuint64_t size[] = {64, 4, 4}, stride[] = {256, 1024};
+    const cuuint32_t box[] = {8, 4, 4}, step[] = {1, 1, 1};
+    return encode(&map, type, 3, x, size, stride, box, step, interleave,
+                  swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  equal(made(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, CU_TENSOR_MAP_INTERLEAVE_16B,
+             CU_TENSOR_MAP_SWIZZLE_NONE),
+        CUDA_ERROR_NOT_SUPPORTED);
+  equal(made(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             CU_TENSOR_MAP_SWIZZLE_128B),
+        CUDA_ERROR_NOT_SUPPORTED);
+  equal(made(CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             CU_TENSOR_MAP_SWIZZLE_NONE),
+        CUDA_ERROR_NOT_SUPPORTED);
+}
+
 // The calls would succeed on a GPU: they leave no error behind, and a main that
 // does not look at what they return ends with 0.
 int lacking() {
@@ -42,6 +76,7 @@ int lacking() {
   equal(cudaIpcGetMemHandle(&handle, x), cudaErrorNotSupported);
   cudaExternalMemory_t external;
   equal(cudaImportExternalMemory(&external, nullptr), cudaErrorNotSupported);
+  lacking_maps(x);
   nothing_kernel<<<1, 1>>>();
   equal(cudaGetLastError(), cudaSuccess);
   return expect::report();
@@ -100,11 +135,15 @@ void says(const Ended& child, const std::string& part, size_t times = 1) {
 void refusals() {
   const Ended child = run_self("lacking");
   equal(child.status, 1);
-  says(child, "3 passed, 0 failed");
+  says(child, "7 passed, 0 failed");
   says(child,
        "cudaIpcGetMemHandle: the CPU executor has no memory that processes "
        "share");
   says(child, "cudaImportExternalMemory: the CPU executor has no memory or ");
+  says(child, "the CPU executor has no driver API, and so no cuMemAlloc");
+  says(child, "has no tensor maps with an interleaved layout");
+  says(child, "has no box whose rows have 32 bytes and a swizzle of 128");
+  says(child, "has no tensors of the type 11: tf32");
 }
 
 void time_limit() {

@@ -4,14 +4,50 @@
 // Nobody may look at what they write before somebody has waited for them. So
 // that this shows, each is made as late as it can be: when it is waited for.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "common/simt/core/access.h"
 
 namespace simt {
+
+// What a bulk copy moves of a tensor: in shared memory a box, one row behind
+// the other, and in global memory those parts of its rows that the tensor has.
+struct TensorBox {
+  struct Run {
+    uint64_t address;  // in global memory, of bytes side by side
+    uint8_t* base;     // address 0 in the host's memory
+    uint32_t bytes;
+    uint32_t at;  // in the box, before it is swizzled
+  };
+  std::vector<Run> runs;
+  uint64_t begin = ~0ull, end = 0;  // of all runs
+  // Chunks of 16 bytes change places with others near them, by the number of
+  // the 128 bytes in which they lie: these bits of it.
+  uint8_t swizzle = 0;
+  // What a box has where the tensor ends: these bytes, again and again.
+  std::vector<uint8_t> filler;
+
+  // f(run, how far in it, where in shared memory, bytes) for what lies together
+  // in both memories, if the box begins at `box`.
+  template <class F>
+  void each_chunk(uint64_t box, F f) const {
+    for (const Run& run : runs) {
+      for (uint32_t done = 0; done < run.bytes;) {
+        const uint64_t at = box + run.at + done;
+        const uint32_t rest = run.bytes - done;
+        const uint32_t bytes =
+            swizzle ? std::min<uint32_t>(rest, 16 - at % 16) : rest;
+        f(run, done, at ^ (at >> 7 & swizzle) << 4, bytes);
+        done += bytes;
+      }
+    }
+  }
+};
 
 // One instruction of a warp.
 struct AsyncCopy {
@@ -33,9 +69,39 @@ struct AsyncCopy {
   Of of = Of::kGroup;
   std::optional<Access> barrier;              // which is told when it is made
   std::optional<std::vector<uint8_t>> taken;  // the source may change since
-  Reduction reduction = nullptr;              // of elements
+  Reduction reduction = nullptr;              // of elements,
+  uint32_t element_bytes = 0;                 //   each so large
+  // Of a tensor: what its access of global memory consists of.
+  std::shared_ptr<const TensorBox> box;
 
   bool is_bulk() const { return of != Of::kGroup; }
+
+  // f(access) for each part of one of its accesses.
+  template <class F>
+  void each_part(const Access& a, F f) const {
+    if (!box || a.space != Space::kGlobal) return f(a);
+    for (const TensorBox::Run& run : box->runs) {
+      Access part(a.operand, run.bytes, a.use);
+      std::fill_n(part.address, kLanes, run.address);
+      part.base = run.base;
+      part.mask = a.mask;
+      f(part);
+    }
+  }
+
+  // f(from, to, bytes) for what a lane's copy moves side by side.
+  template <class F>
+  void each_move(int lane, F f) const {
+    if (!from) return;
+    if (!box) return f(from->address[lane], to.address[lane], from->bytes);
+    const bool loads = to.space == Space::kShared;
+    box->each_chunk((loads ? to : *from).address[lane],
+                    [&](const TensorBox::Run& run, uint32_t done, uint64_t at,
+                        uint32_t bytes) {
+                      const uint64_t there = run.address + done;
+                      loads ? f(there, at, bytes) : f(at, there, bytes);
+                    });
+  }
 };
 
 // Lanes that arrive at barriers in shared memory once their copies are made.

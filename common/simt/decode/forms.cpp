@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "common/simt/core/error.h"
 #include "common/simt/core/literals.h"
@@ -21,7 +22,7 @@ namespace {
 //   p q         predicates, written and read  dp pq     two results: d|p, p|q
 //   [a]         an address                    v         {%r1, %r2}: registers
 //   d4 a4       four registers in braces, written and read
-//   [t2]        an image and a place in it, of two coordinates
+//   [t2]        an image or tensor and a place in it, of two coordinates
 //   i           a number                      l         a label
 //   _           itself: nobody wants it
 //   .any        as wide as the type, or wider
@@ -76,6 +77,16 @@ const std::map<std::string_view, std::string_view> kWords = {
      "(.add(.u32|.s32|.u64|.f32|.f64)|.add.noftz(.f16|.bf16)|"
      "(.min|.max)(.u32|.s32|.u64|.s64)|(.inc|.dec).u32|"
      "(.and|.or|.xor)(.b32|.b64))"},
+    {"loaded",
+     "(.shared::cluster|.shared::cta).global{.tile}"
+     ".mbarrier::complete_tx::bytes"},
+    {"multicast",
+     ".shared::cluster.global{.tile}.mbarrier::complete_tx::bytes"
+     ".multicast::cluster"},
+    {"kept", ".global.shared::cta{.tile}.bulk_group"},
+    {"combined",
+     ".global.shared::cta(.add|.min|.max|.inc|.dec|.and|.or|.xor){.tile}"
+     ".bulk_group"},
     {"handing", "{(.release|.relaxed)(.cta|.cluster)}"},
     {"awaiting", "{(.acquire|.relaxed)(.cta|.cluster)}"},
     {"updated",
@@ -297,6 +308,7 @@ const std::vector<FormGroup> kGroups = {
          "prefetch{.global|.local}(.L1|.L2) [a]",
          "prefetch.global(.L2::evict_last|.L2::evict_normal) [a]",
          "prefetchu.L1 [a]",
+         "prefetch{.param|.const}.tensormap [a]",
          "applypriority{.global}.L2::evict_normal [a], i",
          "cvta(.global|.local|<shared>|.const|.param).u64 d, a",
          "cvta.to(.global|.local|<shared>|.const|.param).u64 d, a",
@@ -330,6 +342,8 @@ const std::vector<FormGroup> kGroups = {
          "fence{.sc|.acq_rel}<scope>",
          "fence.proxy.async{.global|.shared::cta|.shared::cluster}",
          "fence.mbarrier_init.release.cluster",
+         "fence.proxy.tensormap::generic.release<scope>",
+         "fence.proxy.tensormap::generic.acquire<scope> [a], i",
      }},
     {"Clusters",
      {
@@ -379,6 +393,10 @@ const std::vector<FormGroup> kGroups = {
          ".mbarrier::complete_tx::bytes [a], [a], b, [a]",
          "cp.async.bulk(.shared::cluster|.shared::cta).global"
          ".mbarrier::complete_tx::bytes.L2::cache_hint [a], [a], b, [a], e.b64",
+         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+         ".multicast::cluster [a], [a], b, [a], c.b16",
+         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+         ".multicast::cluster.L2::cache_hint [a], [a], b, [a], c.b16, e.b64",
          "cp.async.bulk.shared::cluster.shared::cta"
          ".mbarrier::complete_tx::bytes [a], [a], b, [a]",
          "cp.async.bulk.global.shared::cta.bulk_group [a], [a], b",
@@ -392,6 +410,76 @@ const std::vector<FormGroup> kGroups = {
          "cp.async.bulk.wait_group{.read} i",
          "cp.async.bulk.prefetch.L2.global [a], b",
          "cp.async.bulk.prefetch.L2.global.L2::cache_hint [a], b, e.b64",
+         "cp.async.bulk.tensor.1d<loaded> [a], [t1], [a]",
+         "cp.async.bulk.tensor.1d<loaded>.L2::cache_hint "
+         "[a], [t1], [a], e.b64",
+         "cp.async.bulk.tensor.1d<multicast> [a], [t1], [a], c.b16",
+         "cp.async.bulk.tensor.1d<multicast>.L2::cache_hint "
+         "[a], [t1], [a], c.b16, e.b64",
+         "cp.async.bulk.tensor.1d<kept> [t1], [a]",
+         "cp.async.bulk.tensor.1d<kept>.L2::cache_hint [t1], [a], e.b64",
+         "cp.reduce.async.bulk.tensor.1d<combined> [t1], [a]",
+         "cp.reduce.async.bulk.tensor.1d<combined>.L2::cache_hint "
+         "[t1], [a], e.b64",
+         "cp.async.bulk.prefetch.tensor.1d.L2.global{.tile} [t1]",
+         "cp.async.bulk.prefetch.tensor.1d.L2.global{.tile}.L2::cache_hint "
+         "[t1], e.b64",
+         "cp.async.bulk.tensor.2d<loaded> [a], [t2], [a]",
+         "cp.async.bulk.tensor.2d<loaded>.L2::cache_hint "
+         "[a], [t2], [a], e.b64",
+         "cp.async.bulk.tensor.2d<multicast> [a], [t2], [a], c.b16",
+         "cp.async.bulk.tensor.2d<multicast>.L2::cache_hint "
+         "[a], [t2], [a], c.b16, e.b64",
+         "cp.async.bulk.tensor.2d<kept> [t2], [a]",
+         "cp.async.bulk.tensor.2d<kept>.L2::cache_hint [t2], [a], e.b64",
+         "cp.reduce.async.bulk.tensor.2d<combined> [t2], [a]",
+         "cp.reduce.async.bulk.tensor.2d<combined>.L2::cache_hint "
+         "[t2], [a], e.b64",
+         "cp.async.bulk.prefetch.tensor.2d.L2.global{.tile} [t2]",
+         "cp.async.bulk.prefetch.tensor.2d.L2.global{.tile}.L2::cache_hint "
+         "[t2], e.b64",
+         "cp.async.bulk.tensor.3d<loaded> [a], [t3], [a]",
+         "cp.async.bulk.tensor.3d<loaded>.L2::cache_hint "
+         "[a], [t3], [a], e.b64",
+         "cp.async.bulk.tensor.3d<multicast> [a], [t3], [a], c.b16",
+         "cp.async.bulk.tensor.3d<multicast>.L2::cache_hint "
+         "[a], [t3], [a], c.b16, e.b64",
+         "cp.async.bulk.tensor.3d<kept> [t3], [a]",
+         "cp.async.bulk.tensor.3d<kept>.L2::cache_hint [t3], [a], e.b64",
+         "cp.reduce.async.bulk.tensor.3d<combined> [t3], [a]",
+         "cp.reduce.async.bulk.tensor.3d<combined>.L2::cache_hint "
+         "[t3], [a], e.b64",
+         "cp.async.bulk.prefetch.tensor.3d.L2.global{.tile} [t3]",
+         "cp.async.bulk.prefetch.tensor.3d.L2.global{.tile}.L2::cache_hint "
+         "[t3], e.b64",
+         "cp.async.bulk.tensor.4d<loaded> [a], [t4], [a]",
+         "cp.async.bulk.tensor.4d<loaded>.L2::cache_hint "
+         "[a], [t4], [a], e.b64",
+         "cp.async.bulk.tensor.4d<multicast> [a], [t4], [a], c.b16",
+         "cp.async.bulk.tensor.4d<multicast>.L2::cache_hint "
+         "[a], [t4], [a], c.b16, e.b64",
+         "cp.async.bulk.tensor.4d<kept> [t4], [a]",
+         "cp.async.bulk.tensor.4d<kept>.L2::cache_hint [t4], [a], e.b64",
+         "cp.reduce.async.bulk.tensor.4d<combined> [t4], [a]",
+         "cp.reduce.async.bulk.tensor.4d<combined>.L2::cache_hint "
+         "[t4], [a], e.b64",
+         "cp.async.bulk.prefetch.tensor.4d.L2.global{.tile} [t4]",
+         "cp.async.bulk.prefetch.tensor.4d.L2.global{.tile}.L2::cache_hint "
+         "[t4], e.b64",
+         "cp.async.bulk.tensor.5d<loaded> [a], [t5], [a]",
+         "cp.async.bulk.tensor.5d<loaded>.L2::cache_hint "
+         "[a], [t5], [a], e.b64",
+         "cp.async.bulk.tensor.5d<multicast> [a], [t5], [a], c.b16",
+         "cp.async.bulk.tensor.5d<multicast>.L2::cache_hint "
+         "[a], [t5], [a], c.b16, e.b64",
+         "cp.async.bulk.tensor.5d<kept> [t5], [a]",
+         "cp.async.bulk.tensor.5d<kept>.L2::cache_hint [t5], [a], e.b64",
+         "cp.reduce.async.bulk.tensor.5d<combined> [t5], [a]",
+         "cp.reduce.async.bulk.tensor.5d<combined>.L2::cache_hint "
+         "[t5], [a], e.b64",
+         "cp.async.bulk.prefetch.tensor.5d.L2.global{.tile} [t5]",
+         "cp.async.bulk.prefetch.tensor.5d.L2.global{.tile}.L2::cache_hint "
+         "[t5], e.b64",
          "cp.async.mbarrier.arrive{.noinc}{<shared>}.b64 [a]",
      }},
     {"Barriers in shared memory",
@@ -892,8 +980,14 @@ const Forms::Signatures& Forms::signatures(const Statement& s) {
 }
 
 void Forms::check(const Statement& s, OperandReader& reader) {
-  if (!is_known_instruction(s.name()))
-    throw Error("this instruction is not known to the executor");
+  if (!is_known_instruction(s.name())) {
+    static const std::set<std::string> kOfSm90a = {"wgmma", "tensormap",
+                                                   "setmaxnreg"};
+    throw Error(kOfSm90a.contains(s.name())
+                    ? "it needs sm_90a, and the executor runs what is there "
+                      "for any GPU from sm_90 on"
+                    : "this instruction is not known to the executor");
+  }
   const Signatures& all = signatures(s);
   if (all.empty())
     throw Error("the executor does not know this form of " + s.name());

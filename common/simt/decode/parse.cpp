@@ -421,8 +421,7 @@ class Parser {
     if (!is_name(peek())) throw Error(quoted(peek()) + " is no instruction");
     s.text = next();
     s.op = split(s.text);
-    // Coordinates of a tensor look like no other operand: all are refused.
-    if (is_known_instruction(s.name()) && !s.has("tensor"))
+    if (is_known_instruction(s.name()))
       operands(s);
     else
       skip_operands(s);
@@ -524,7 +523,8 @@ class Parser {
     return o;
   }
 
-  // Of an image: [%rd1, {%f1, %f2}], or [image, sampler, {%f1, %f2}].
+  // Of an image or a tensor: [%rd1, {%f1, %f2}], or
+  // [image, sampler, {%f1, %f2}].
   void coordinates(Operand& o) {
     if (peek() != "{") {
       o.second = word();

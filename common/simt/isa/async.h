@@ -9,8 +9,9 @@ namespace simt {
 // begun.
 void make_copies(Warp& warp, uint32_t mask, uint64_t behind);
 
-// Makes a bulk copy.
+// Makes a bulk copy; and tells its barrier, if it is of one.
 void make_bulk(AsyncCopy& copy);
+void bring_bulk(AsyncCopy& copy);
 
 // The block ends: so do the copies that nobody has waited for.
 void end_copies(Block& block);

@@ -1,5 +1,8 @@
 // Bulk copies: one thread asks for many bytes, which come or go at once.
+#include "common/simt/isa/bulk.h"
+
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "common/simt/core/finding.h"
@@ -15,19 +18,63 @@ constexpr uint32_t kUnit = 16;  // of addresses and sizes, in bytes
 
 // ---- Beginning -----------------------------------------------------------
 
-// What a lane means by one of its addresses.
-Access find_place(Warp& warp, const Instruction& ins, int lane, int which,
-                  uint32_t bytes, Use use) {
-  Access a(ins.addresses()[which], bytes, use);
-  find_places(warp, ins, 1u << lane, which < 2 ? kUnit : 8, a);
-  if (a.owner)
-    throw Error(warp.block->grid->program.location(ins.where) + ": " +
-                ins.statement->text +
-                " means another block of the cluster; the executor's bulk "
-                "copies stay within their block");
-  return a;
+Block& home_of(const Warp& warp, const Access& a) {
+  return a.owner ? *a.owner : *warp.block;
 }
 
+void require_one_block(Warp& warp, const Instruction& ins, int lane,
+                       const BulkCopy& copy) {
+  if (copy.barrier && copy.barrier->owner != copy.to.owner)
+    fault(warp, ins, lane, "bad copy",
+          "the mbarrier that it tells lies in another block's shared memory "
+          "than its bytes",
+          kLaunchFailure);
+  if (copy.to.owner && copy.from.space == Space::kShared)
+    throw Error(warp.block->grid->program.location(ins.where) + ": " +
+                ins.statement->text +
+                " writes from one block of the cluster to another; the "
+                "executor's bulk copies do so only from global memory");
+}
+
+// It goes on in the block that it writes to or, if that is none, reads from.
+void begin_one(Warp& warp, const Instruction& ins, int lane,
+               const BulkCopy& wanted) {
+  require_one_block(warp, ins, lane, wanted);
+  AsyncCopies& copies = home_of(warp, wanted.to).copies;
+  AsyncCopy& copy = copies.pending.emplace_back(warp, ins, wanted.to);
+  copy.from.emplace(wanted.from);
+  copy.of =
+      wanted.barrier ? AsyncCopy::Of::kBarrier : AsyncCopy::Of::kBulkGroup;
+  if (wanted.barrier) copy.barrier.emplace(*wanted.barrier);
+  copy.number = copies.begun++;
+  copy.group[lane] = warp.bulk_groups[lane];
+  copy.box = wanted.box;
+  copy.reduction = wanted.reduction;
+  copy.element_bytes = wanted.element_bytes;
+  observe::copies(copy);
+}
+
+// The same place in the shared memory of the block of that rank.
+void move_to(Warp& warp, const Instruction& ins, int lane, uint32_t rank,
+             Access& a) {
+  Block& own = *warp.block;
+  const size_t blocks = std::max<size_t>(own.cluster.size(), 1);
+  if (rank >= blocks)
+    fault(warp, ins, lane, "bad copy",
+          "its mask names rank " + std::to_string(rank) +
+              ", and the cluster has " + std::to_string(blocks) + " blocks",
+          kLaunchFailure);
+  a.owner = rank == own.rank ? nullptr : own.cluster[rank];
+  Block& other = home_of(warp, a);
+  if (other.live == 0)
+    fault(warp, ins, lane, "block ended",
+          "it copies to block " + triple(other.id) +
+              " of the cluster, which has ended",
+          kLaunchFailure);
+  a.base = other.shared.data();
+}
+
+template <bool multicasts>
 void begin(Warp& warp, const Instruction& ins, int lane) {
   const uint32_t bytes = lanes<uint32_t>(warp, ins.source(0))[lane];
   if (bytes % kUnit)
@@ -36,25 +83,21 @@ void begin(Warp& warp, const Instruction& ins, int lane) {
               "multiple of 16",
           kLaunchFailure);
   if (bytes == 0) return;
-  AsyncCopies& copies = warp.block->copies;
-  AsyncCopy& copy = copies.pending.emplace_back(
-      warp, ins,
-      find_place(warp, ins, lane, 0, bytes,
-                 ins.element_bytes ? Use::kAtomic : Use::kStore));
-  copy.from.emplace(find_place(warp, ins, lane, 1, bytes, Use::kLoad));
-  copy.of = AsyncCopy::Of::kBulkGroup;
-  if (ins.address_count > 2) {
-    copy.of = AsyncCopy::Of::kBarrier;
-    copy.barrier.emplace(find_place(warp, ins, lane, 2, 8, Use::kAtomic));
-  }
-  copy.number = copies.begun++;
-  copy.group[lane] = warp.bulk_groups[lane];
-  if (ins.element_bytes) copy.reduction = reduction_of(ins.to);
-  observe::copies(copy);
+  const bool reduces = ins.element_bytes;
+  BulkCopy copy{bulk_place(warp, ins, lane, 0, bytes, kUnit,
+                           reduces ? Use::kAtomic : Use::kStore),
+                bulk_place(warp, ins, lane, 1, bytes, kUnit, Use::kLoad),
+                std::nullopt};
+  if (ins.address_count > 2)
+    copy.barrier.emplace(bulk_place(warp, ins, lane, 2, 8, 8, Use::kAtomic));
+  if (reduces) copy.reduction = reduction_of(ins.to);
+  copy.element_bytes = ins.element_bytes;
+  begin_bulk(warp, ins, lane, copy, multicasts);
 }
 
+template <bool multicasts>
 void begin_all(Warp& warp, const Instruction& ins, uint32_t mask) {
-  for (; mask; mask &= mask - 1) begin(warp, ins, first_lane(mask));
+  for (; mask; mask &= mask - 1) begin<multicasts>(warp, ins, first_lane(mask));
 }
 
 // ---- Waiting -------------------------------------------------------------
@@ -98,7 +141,11 @@ void decode_copy(const Statement& s, OperandReader& operands, Draft& ins) {
       to_global || !s.has("global") ? Space::kShared : Space::kGlobal;
   if (!to_global) ins.accessed.at(2).space = Space::kCluster;
   ins.read = {operands.source(s.operands.at(2), 4)};
-  ins.run = begin_all;
+  ins.run = begin_all<false>;
+  if (s.has("multicast::cluster")) {
+    ins.read.push_back(operands.source(s.operands.at(4), 2));
+    ins.run = begin_all<true>;
+  }
   if (!s.has("reduce")) return;
   ins.strength = Strength::kStrong;
   ins.to = s.type();
@@ -108,22 +155,86 @@ void decode_copy(const Statement& s, OperandReader& operands, Draft& ins) {
 
 }  // namespace
 
+Access bulk_place(Warp& warp, const Instruction& ins, int lane, int which,
+                  uint32_t bytes, uint32_t alignment, Use use) {
+  Access a(ins.addresses()[which], bytes, use);
+  find_places(warp, ins, 1u << lane, alignment, a);
+  return a;
+}
+
+void begin_bulk(Warp& warp, const Instruction& ins, int lane,
+                const BulkCopy& copy, bool multicasts) {
+  if (!multicasts) return begin_one(warp, ins, lane, copy);
+  const Place ranks = ins.source(ins.source_count - 1);
+  for (uint32_t rest = lanes<uint16_t>(warp, ranks)[lane]; rest;
+       rest &= rest - 1) {
+    BulkCopy one = copy;
+    const auto rank = static_cast<uint32_t>(std::countr_zero(rest));
+    move_to(warp, ins, lane, rank, one.to);
+    move_to(warp, ins, lane, rank, *one.barrier);
+    begin_one(warp, ins, lane, one);
+  }
+}
+
+namespace {
+
+void move(const AsyncCopy& copy, uint8_t* to, const uint8_t* from,
+          uint32_t bytes) {
+  if (!copy.reduction) return void(std::memcpy(to, from, bytes));
+  for (uint32_t k = 0; k < bytes; k += copy.element_bytes)
+    copy.reduction(to + k, from + k, copy.ins->update);
+}
+
+void fill(uint8_t* to, uint32_t bytes, const std::vector<uint8_t>& with) {
+  if (with.empty()) return void(std::memset(to, 0, bytes));
+  for (uint32_t k = 0; k < bytes; k += with.size())
+    std::memcpy(to + k, with.data(), with.size());
+}
+
+// `shared`: where the box is.
+void move_box(const AsyncCopy& copy, int lane, uint8_t* shared) {
+  const bool loads = copy.to.space == Space::kShared;
+  const uint64_t begin = (loads ? copy.to : *copy.from).address[lane];
+  if (loads) fill(shared, copy.to.bytes, copy.box->filler);
+  copy.box->each_chunk(begin, [&](const TensorBox::Run& run, uint32_t done,
+                                  uint64_t at, uint32_t bytes) {
+    uint8_t* const here = shared + (at - begin);
+    uint8_t* const there = run.base + run.address + done;
+    loads ? move(copy, here, there, bytes) : move(copy, there, here, bytes);
+  });
+}
+
+}  // namespace
+
 void make_bulk(AsyncCopy& copy) {
   const int l = first_lane(copy.to.mask);
   observe::copied(copy, copy.to.mask);
-  const uint8_t* const from =
+  uint8_t* const from =
       copy.taken ? copy.taken->data() : copy.from->at<uint8_t>(l);
   uint8_t* const to = copy.to.at<uint8_t>(l);
-  const uint32_t step = copy.ins->element_bytes;
-  if (!copy.reduction)
-    std::memcpy(to, from, copy.to.bytes);
+  if (!copy.box)
+    move(copy, to, from, copy.to.bytes);
   else
-    for (uint32_t k = 0; k < copy.to.bytes; k += step)
-      copy.reduction(to + k, from + k, copy.ins->update);
-  copy.warp->block->quiet = false;
+    move_box(copy, l, copy.to.space == Space::kShared ? to : from);
+  copy.warp->block->quiet = home_of(*copy.warp, copy.to).quiet = false;
 }
 
+namespace {
+
+// What threads of one block have begun, in another.
+void end_copies_of(const Block& block, Block& other) {
+  std::erase_if(other.copies.pending, [&](AsyncCopy& copy) {
+    const bool its = copy.warp->block == &block;
+    if (its) bring_bulk(copy);
+    return its;
+  });
+}
+
+}  // namespace
+
 void end_copies(Block& block) {
+  for (Block* other : block.cluster)
+    if (other != &block) end_copies_of(block, *other);
   for (AsyncCopy& copy : block.copies.pending) {
     if (copy.to.space != Space::kGlobal) continue;
     if (!copy.taken) observe::abandoned(copy);
@@ -142,6 +253,8 @@ bool decode_bulk(const Statement& s, OperandReader& operands, Draft& ins) {
     ins.run = s.has("read") ? wait_for_groups<true> : wait_for_groups<false>;
   } else if (s.has("prefetch")) {
     ins.run = nothing;
+  } else if (s.has("tensor")) {
+    decode_tensor_copy(s, operands, ins);
   } else {
     decode_copy(s, operands, ins);
   }

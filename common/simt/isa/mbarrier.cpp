@@ -371,6 +371,8 @@ void decode_operation(const Statement& s, OperandReader& operands, Draft& ins) {
 
 }  // namespace
 
+void bring_bulk(AsyncCopy& copy) { bring_now(copy); }
+
 bool decode_mbarrier(const Statement& s, OperandReader& operands, Draft& ins) {
   const bool behind_copies = s.name() == "cp" && s.op.at(2) == "mbarrier";
   if (s.name() != "mbarrier" && !behind_copies) return false;

@@ -314,6 +314,13 @@ void find_places(Warp& warp, const Instruction& ins, uint32_t mask,
   }
 }
 
+void find_global(Warp& warp, const Instruction& ins, int lane, uint64_t address,
+                 Access& a) {
+  std::fill_n(a.address, kLanes, address);
+  a.mask = 1u << lane;
+  place_global(warp, ins, a);
+}
+
 void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a) {
   find_places(warp, ins, mask, a.bytes, a);
   if (a.space == Space::kShared || a.space == Space::kGlobal)
@@ -928,7 +935,8 @@ bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
     ins.read = {operands.source(s.operands.at(1), 8)};
     ins.run = of_space(space_of(s)).find;
   } else if (op == "fence" && s.has("proxy")) {
-    ins.run = fence_for_copies;
+    // For tensor maps nothing waits: each copy reads its own as it is.
+    ins.run = s.has("async") ? fence_for_copies : nothing;
   } else if (op == "fence" && s.has("mbarrier_init")) {
     ins.run = nothing;  // For other blocks of the cluster.
   } else if (op == "membar" || op == "fence") {

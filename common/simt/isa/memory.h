@@ -17,6 +17,10 @@ Space space_of(const Statement& s);
 void find_places(Warp& warp, const Instruction& ins, uint32_t mask,
                  uint32_t alignment, Access& a);
 
+// The same for one lane's place in global memory that no operand names.
+void find_global(Warp& warp, const Instruction& ins, int lane, uint64_t address,
+                 Access& a);
+
 // The same for an access about to be done: whoever watches is told.
 void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a);
 

@@ -146,6 +146,8 @@ class Checker {
   bool told(const Mine& mine, const Event& event, Time time) const;
   void against_copies(const Mine& mine);
   void against_copy(const Mine& mine, const AsyncCopy& copy, const Access& a);
+  void against_part(const Mine& mine, const AsyncCopy& copy, const Access& a,
+                    bool is_target);
   void early(const Mine& mine, int lane, const AsyncCopy& copy, int other,
              uint64_t address, bool is_target);
   bool ends_the_same(const Mine& mine, int lane, const Test& test,

@@ -22,6 +22,7 @@ void each_piece(const Access& a, uint32_t mask, F f) {
     piece.base = a.base;
     piece.mask = a.mask & mask;
     piece.space = a.space;
+    piece.owner = a.owner;
     piece.dense = a.dense && bytes == a.bytes && piece.mask == kAllLanes;
     if (piece.mask) f(piece);
     at += bytes;
@@ -56,9 +57,15 @@ void set_busy(ByteSet& busy, const Access& a, uint32_t mask, bool is_busy) {
 
 // As PTX calls it, without its modifiers.
 std::string name_of(const AsyncCopy& copy) {
-  return copy.reduction   ? "cp.reduce.async.bulk"
-         : copy.is_bulk() ? "cp.async.bulk"
+  const char* of_tensor = copy.box ? ".tensor" : "";
+  return copy.reduction   ? std::string("cp.reduce.async.bulk") + of_tensor
+         : copy.is_bulk() ? std::string("cp.async.bulk") + of_tensor
                           : "cp.async";
+}
+
+// The block whose shared memory it reads or writes.
+Block& home_of(const AsyncCopy& copy) {
+  return copy.to.owner ? *copy.to.owner : *copy.warp->block;
 }
 
 // Copies begin and end at multiples of 4.
@@ -74,7 +81,7 @@ bool any_busy(const ByteSet& busy, const Access& a) {
 }  // namespace
 
 void Checker::begin(const AsyncCopy& copy) {
-  ByteSet& busy = copy.warp->block->checks->busy;
+  ByteSet& busy = home_of(copy).checks->busy;
   values_.begin(copy);
   for (const Access* a : {copy.from ? &*copy.from : nullptr, &copy.to}) {
     if (!a) continue;
@@ -88,7 +95,7 @@ void Checker::begin(const AsyncCopy& copy) {
 }
 
 void Checker::end(const AsyncCopy& copy, uint32_t mask) {
-  ByteSet& busy = copy.warp->block->checks->busy;
+  ByteSet& busy = home_of(copy).checks->busy;
   set_busy(busy, copy.to, mask, false);
   if (copy.from && !copy.taken) {
     set_busy(busy, *copy.from, mask, false);
@@ -122,13 +129,14 @@ void Checker::abandon(const AsyncCopy& copy) {
 void Checker::check_copy(const AsyncCopy& copy, const Access& a, uint32_t mask,
                          bool ends) {
   if (tables_->log.full()) return;
-  each_piece(a, mask, [&](const Access& piece) {
+  const auto check = [&](const Access& piece) {
     Mine mine = mine_of(*copy.warp, *copy.ins, piece);
     mine.copy = &copy;
     mine.enters = ends;
     if (!ends) against_copies(mine);
     check_order(mine);
-  });
+  };
+  copy.each_part(a, [&](const Access& part) { each_piece(part, mask, check); });
 }
 
 // Of what the block did before a copy ends all is known: it was told when the
@@ -218,8 +226,19 @@ bool same_copy(const AsyncCopy& one, int lane, const AsyncCopy& two,
 // `a`: what the copy writes, or reads.
 void Checker::against_copy(const Mine& mine, const AsyncCopy& copy,
                            const Access& a) {
-  if (a.space != mine.access.space || !hull_of(mine.access).meets(hull_of(a)))
+  if (a.space != mine.access.space) return;
+  const Bytes hull = hull_of(mine.access);
+  if (copy.box && a.space == Space::kGlobal &&
+      !hull.meets({copy.box->begin, copy.box->end}))
     return;
+  copy.each_part(a, [&](const Access& part) {
+    if (hull.meets(hull_of(part)))
+      against_part(mine, copy, part, &a == &copy.to);
+  });
+}
+
+void Checker::against_part(const Mine& mine, const AsyncCopy& copy,
+                           const Access& a, bool is_target) {
   for (uint32_t rest = mine.access.mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
     const Bytes my = bytes_of(mine.access, l);
@@ -229,7 +248,7 @@ void Checker::against_copy(const Mine& mine, const AsyncCopy& copy,
       if (my.meets(its) &&
           !(mine.copy && same_copy(*mine.copy, l, copy, other)))
         return early(mine, l, copy, other, std::max(my.begin, its.begin),
-                     &a == &copy.to);
+                     is_target);
     }
   }
 }

@@ -200,8 +200,10 @@ void Counters::copy(const AsyncCopy& copy) {
 void Counters::touch_bulk(const AsyncCopy& copy) {
   for (const Access* a : {&*copy.from, &copy.to}) {
     if (a->space != Space::kGlobal) continue;
-    const uint64_t begin = a->address[first_lane(a->mask)];
-    touch(begin / 32, (begin + a->bytes - 1) / 32);
+    copy.each_part(*a, [&](const Access& part) {
+      const uint64_t begin = part.address[first_lane(part.mask)];
+      touch(begin / 32, (begin + part.bytes - 1) / 32);
+    });
   }
 }
 

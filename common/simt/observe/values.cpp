@@ -722,10 +722,15 @@ void Values::atomic(Warp& warp, const Instruction& ins, const Access& a,
 
 // From shared to global memory, where what nobody has written is an error.
 void Values::store_bulk(const AsyncCopy& copy, int lane) {
+  copy.each_move(lane, [&](uint64_t from, uint64_t to, uint32_t bytes) {
+    store_bulk(copy, lane, from, to, bytes);
+  });
+}
+
+void Values::store_bulk(const AsyncCopy& copy, int lane, uint64_t from,
+                        uint64_t to, uint32_t bytes) {
   Allocations& all = allocations();
   BlockChecks& checks = *copy.warp->block->checks;
-  const uint64_t from = copy.from->address[lane], to = copy.to.address[lane];
-  const uint32_t bytes = copy.to.bytes;
   const bool reads_both = copy.reduction && all.in_arena(to);
   const Memory<WrittenBytes> target{all.written(), all.arena_begin(), nullptr};
   if (!copy.taken && !checks.written.contains(from, from + bytes)) {
@@ -761,12 +766,15 @@ void Values::end(const AsyncCopy& copy, uint32_t mask) {
   HostBytes all_written;
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
+    const uint64_t source = copy.box    ? copy.box->begin
+                            : copy.from ? copy.from->address[l]
+                                        : 0;
     if (copy.to.space == Space::kGlobal)
       store_bulk(copy, l);
     else if (copy.from && copy.from->space == Space::kShared)
       end(copy, l,
           Memory<ByteSet>{copy.warp->block->checks->written, 0, nullptr});
-    else if (copy.from && all.in_arena(copy.from->address[l]))
+    else if (copy.from && all.in_arena(source))
       end(copy, l,
           Memory<WrittenBytes>{all.written(), all.arena_begin(), nullptr});
     else
@@ -777,20 +785,20 @@ void Values::end(const AsyncCopy& copy, uint32_t mask) {
 // What nobody has written is no more written where it is copied to.
 template <class Set>
 void Values::end(const AsyncCopy& copy, int lane, const Memory<Set>& from) {
-  BlockChecks& checks = *copy.warp->block->checks;
+  const Block& home = copy.to.owner ? *copy.to.owner : *copy.warp->block;
+  BlockChecks& checks = *home.checks;
   const Memory<ByteSet> to{checks.written, 0, &checks.copies};
-  const uint64_t target = copy.to.address[lane];
-  to.write(target, copy.to.bytes);
-  if (!copy.from) return;
-  const uint64_t source = copy.from->address[lane];
-  if (from.is_written(source, copy.from->bytes)) return;
+  to.write(copy.to.address[lane], copy.to.bytes);
   const auto thread = static_cast<uint16_t>(copy.warp->index * kLanes + lane);
-  for (uint32_t k = 0; k < copy.from->bytes; ++k) {
-    if (from.is_written(source + k, 1)) continue;
-    to.unwrite(target + k);
-    checks.copies[target + k] = {
-        {source + k, copy.ins->site, thread, 1, false, Space::kGlobal}, 255};
-  }
+  copy.each_move(lane, [&](uint64_t source, uint64_t target, uint32_t bytes) {
+    if (from.is_written(source, bytes)) return;
+    for (uint32_t k = 0; k < bytes; ++k) {
+      if (from.is_written(source + k, 1)) continue;
+      to.unwrite(target + k);
+      checks.copies[target + k] = {
+          {source + k, copy.ins->site, thread, 1, false, Space::kGlobal}, 255};
+    }
+  });
 }
 
 // ---- Calls -----------------------------------------------------------------

@@ -84,6 +84,8 @@ class Values {
   template <class Set>
   void end(const AsyncCopy& copy, int lane, const Memory<Set>& from);
   void store_bulk(const AsyncCopy& copy, int lane);
+  void store_bulk(const AsyncCopy& copy, int lane, uint64_t from, uint64_t to,
+                  uint32_t bytes);
   bool may_copy(Warp& warp, const Instruction& ins, int lane) const;
 
   void compute(Warp& warp, const Instruction& ins, uint32_t mask,

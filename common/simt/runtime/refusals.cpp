@@ -29,7 +29,6 @@ constexpr struct {
     {"Cluster",
      "count of clusters that fit: it depends on how the SMs are grouped"},
     {"Library", "kernels that are loaded while the program runs"},
-    {"DriverEntryPoint", "driver API"},
     {"ExportTable", "driver API"},
     {"FuncBySymbol", "driver API"},
 };

@@ -3,6 +3,7 @@
 // the block, a thread and the source line; some mistakes only it can see, for
 // a GPU runs on or waits forever.
 
+#include <cuda.h>
 #include <cuda_fp16.h>
 #include <mma.h>
 
@@ -543,6 +544,75 @@ __global__ void CLUSTERS not_reached_kernel(int* p) {
   meet();
 }
 
+// ---- Tensors ----
+
+// Of an array of 16 x `rows` integers, in boxes of 8 x 4.
+CUtensorMap tensor_map(int* p, cuuint64_t rows) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult status;
+  expect::ok(cudaGetDriverEntryPointByVersion(
+      "cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &status));
+  CUtensorMap map;
+  const cuuint64_t size[] = {16, rows}, stride[] = {64};
+  const cuuint32_t box[] = {8, 4}, step[] = {1, 1};
+  reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found)(
+      &map, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, p, size, stride, box, step,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+      CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  return map;
+}
+
+__global__ void tensor_kernel(const __grid_constant__ CUtensorMap map, int skip,
+                              int row) {
+  __shared__ alignas(128) char box[512];
+  for (int i = 0; i < 512; ++i) box[i] = 1;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group "
+      "[%0, {0, %2}], [%1];\n"
+      "cp.async.bulk.commit_group;\n"
+      "cp.async.bulk.wait_group 0;" ::"l"(&map),
+      "r"(shared_address(box + skip)), "r"(row)
+      : "memory");
+}
+
+__global__ void line_kernel(const __grid_constant__ CUtensorMap map) {
+  __shared__ alignas(128) char box[128];
+  asm volatile(
+      "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%0, {0}], "
+      "[%1];" ::"l"(&map),
+      "r"(shared_address(box))
+      : "memory");
+}
+
+__global__ void count_box_kernel(const __grid_constant__ CUtensorMap map) {
+  __shared__ alignas(128) char box[128];
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.inc.bulk_group "
+      "[%0, {0, 0}], [%1];" ::"l"(&map),
+      "r"(shared_address(box))
+      : "memory");
+}
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+// Rank 2 is none of a cluster of two blocks.
+__global__ void CLUSTERS multicast_kernel(const int* p) {
+  __shared__ alignas(16) int box[4];
+  __shared__ unsigned long long barrier;
+  const uint16_t ranks = 5;
+  if (threadIdx.x == 0)
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+        ".multicast::cluster [%0], [%1], 16, [%2], %3;" ::"r"(
+            shared_address(box)),
+        "l"(p), "r"(shared_address(&barrier)), "h"(ranks)
+        : "memory");
+  meet();
+}
+#else
+__global__ void multicast_kernel(const int*) {}
+#endif
+
 // ---- Textures and surfaces ----
 
 constexpr int kSampleLine = __LINE__ + 2;
@@ -869,6 +939,40 @@ const Case cases[] = {
      [](int* p) { not_reached_kernel<<<2, 32>>>(p); },
      kExecutorOnly,
      {"out of bounds", line(kReachLine), ".shared does not reach"}},
+    {"misaligned box",
+     [](int* p) { tensor_kernel<<<1, 1>>>(tensor_map(p, 4), 16, 0); },
+     kExecutorOnly,
+     {"misaligned", "no multiple of 128", "tensor_kernel"}},
+    {"tensor larger than its array",
+     [](int* p) { tensor_kernel<<<1, 1>>>(tensor_map(p, 1 << 20), 0, 4); },
+     kExecutorOnly,
+     {"out of bounds", "write of 32 bytes", "tensor_kernel"}},
+    {"freed tensor",
+     [](int*) {
+       int* gone = nullptr;
+       expect::ok(cudaMalloc(&gone, 4096));
+       const CUtensorMap map = tensor_map(gone, 4);
+       expect::ok(cudaFree(gone));
+       tensor_kernel<<<1, 1>>>(map, 0, 0);
+     },
+     kExecutorOnly,
+     {"use after free", "tensor_kernel"}},
+    {"no tensor map",
+     [](int*) { tensor_kernel<<<1, 1>>>(CUtensorMap{}, 0, 0); },
+     kExecutorOnly,
+     {"bad copy", "no tensor map", "tensor_kernel"}},
+    {"tensor of other dimensions",
+     [](int* p) { line_kernel<<<1, 1>>>(tensor_map(p, 4)); },
+     kExecutorOnly,
+     {"bad copy", "2 dimensions", "is for 1", "line_kernel"}},
+    {"tensor whose elements are not reduced so",
+     [](int* p) { count_box_kernel<<<1, 1>>>(tensor_map(p, 4)); },
+     kExecutorOnly,
+     {"bad copy", "no such reduction", "count_box_kernel"}},
+    {"multicast to nobody",
+     [](int* p) { multicast_kernel<<<2, 32>>>(p); },
+     kExecutorOnly,
+     {"bad copy", "names rank 2", "has 2 blocks", "multicast_kernel"}},
     {"texture of another shape",
      [](int* p) { sample_kernel<<<1, 32>>>(p, Drawn(0).texture); },
      kExecutorOnly,

@@ -1,0 +1,260 @@
+// Tensor maps, and the few calls of the driver's by which programs make them.
+#include <cuda.h>
+
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "common/simt/memory/tensor_map.h"
+#include "common/simt/runtime/runtime.h"
+
+namespace simt {
+namespace {
+
+// A call of the driver's, which has its own answers and no last error.
+template <class Body>
+CUresult answer_driver(Body body, const char* call) noexcept {
+  try {
+    body();
+    return CUDA_SUCCESS;
+  } catch (const Refused& refused) {
+    simt::complain(call, text(refused.why, " (CUDA_ERROR_INVALID_VALUE)"));
+    return CUDA_ERROR_INVALID_VALUE;
+  } catch (const Lacking& lacking) {
+    simt::complain(call, text("the CPU executor has no ", lacking.what));
+    note_finding();
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+}
+
+template <class... Part>
+void demand(bool holds, const Part&... why) {
+  require(holds, cudaErrorInvalidValue, why...);
+}
+
+// ---- What a map is made of --------------------------------------------------
+
+// What was asked for, as the program says it.
+struct Wanted {
+  CUtensorMap* map;
+  CUtensorMapDataType type;
+  cuuint32_t rank;
+  void* address;
+  const cuuint64_t *dim, *stride;
+  const cuuint32_t *box, *step;
+  CUtensorMapInterleave interleave;
+  CUtensorMapSwizzle swizzle;
+  CUtensorMapL2promotion promotion;
+  CUtensorMapFloatOOBfill fill;
+};
+
+constexpr uint64_t kMostExtent = 1ull << 32, kStrideEnd = 1ull << 40;
+constexpr uint32_t kMostBox = 256, kMostStep = 8, kUnit = 16;
+
+// Of the types that arithmetic has; kind 0: of others.
+Type element_of(CUtensorMapDataType type) {
+  constexpr Type kTypes[] = {{'u', 1}, {'u', 2}, {'u', 4}, {'s', 4}, {'u', 8},
+                             {'s', 8}, {'h', 2}, {'f', 4}, {'f', 8}, {'y', 2}};
+  return size_t(type) < std::size(kTypes) ? kTypes[type] : Type{};
+}
+
+void check_types(const Wanted& w) {
+  demand(w.type >= 0 && w.type <= CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B,
+         "tensorDataType ", int(w.type), " does not exist");
+  demand(w.interleave >= 0 && w.interleave <= CU_TENSOR_MAP_INTERLEAVE_32B,
+         "interleave ", int(w.interleave), " does not exist");
+  demand(w.swizzle >= 0 && w.swizzle <= CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B,
+         "swizzle ", int(w.swizzle), " does not exist");
+  demand(w.promotion >= 0 && w.promotion <= CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+         "l2Promotion ", int(w.promotion), " does not exist");
+  demand(w.fill >= 0 &&
+             w.fill <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA,
+         "oobFill ", int(w.fill), " does not exist");
+  const Type type = element_of(w.type);
+  demand(!w.fill || !(type.is('u') || type.is('s')),
+         "oobFill asks for NaN, and the elements are integers");
+  demand(w.interleave != CU_TENSOR_MAP_INTERLEAVE_32B ||
+             w.swizzle == CU_TENSOR_MAP_SWIZZLE_32B,
+         "with CU_TENSOR_MAP_INTERLEAVE_32B, swizzle must be "
+         "CU_TENSOR_MAP_SWIZZLE_32B");
+}
+
+void check_shape(const Wanted& w) {
+  const uint32_t unit =
+      w.interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 2 * kUnit : kUnit;
+  const uint32_t least = w.interleave ? 3 : 1;
+  demand(w.rank >= least && w.rank <= TensorMap::kMostDimensions,
+         "tensorRank is ", w.rank, ", and should be from ", least, " to ",
+         TensorMap::kMostDimensions);
+  demand(w.dim && w.box && w.step && (w.stride || w.rank == 1),
+         "one of the arrays is null");
+  demand(reinterpret_cast<uint64_t>(w.address) % unit == 0,
+         "globalAddress = ", w.address, " is no multiple of ", unit);
+  for (uint32_t d = 0; d < w.rank; ++d) {
+    demand(w.dim[d] > 0 && w.dim[d] <= kMostExtent, "globalDim[", d, "] is ",
+           w.dim[d], ", and should be from 1 to 2^32");
+    demand(w.box[d] > 0 && w.box[d] <= kMostBox, "boxDim[", d, "] is ",
+           w.box[d], ", and should be from 1 to ", kMostBox);
+    demand(w.step[d] > 0 && w.step[d] <= kMostStep, "elementStrides[", d,
+           "] is ", w.step[d], ", and should be from 1 to ", kMostStep);
+    if (d + 1 < w.rank)
+      demand(w.stride[d] % unit == 0 && w.stride[d] < kStrideEnd,
+             "globalStrides[", d, "] is ", w.stride[d],
+             " bytes, and should be a multiple of ", unit, " below 2^40");
+  }
+}
+
+uint32_t span_of(CUtensorMapSwizzle swizzle) {
+  constexpr uint32_t kSpans[] = {0, 32, 64, 128};
+  return swizzle < std::size(kSpans) ? kSpans[swizzle] : 128;
+}
+
+void check_row(const Wanted& w, uint32_t bytes) {
+  if (w.interleave) return;
+  demand(bytes % kUnit == 0, "a row of the box has ", bytes,
+         " bytes, and should a multiple of ", kUnit);
+  demand(!w.swizzle || bytes <= span_of(w.swizzle), "a row of the box has ",
+         bytes, " bytes, and the swizzle is for at most ", span_of(w.swizzle));
+}
+
+// What CUDA accepts and the executor cannot do.
+void require_known(const Wanted& w, uint32_t row_bytes) {
+  if (w.interleave) throw Lacking{"tensor maps with an interleaved layout"};
+  if (w.swizzle > CU_TENSOR_MAP_SWIZZLE_128B)
+    throw Lacking{"swizzle of other chunks than 16 bytes"};
+  if (w.swizzle && row_bytes != span_of(w.swizzle))
+    throw Lacking{text("box whose rows have ", row_bytes,
+                       " bytes and a swizzle of ", span_of(w.swizzle),
+                       ": only if both are the same")};
+}
+
+TensorMap map_of(const Wanted& w) {
+  demand(w.map && reinterpret_cast<uint64_t>(w.map) % 64 == 0,
+         "tensorMap = ", w.map, " should be a multiple of 64");
+  check_types(w);
+  check_shape(w);
+  const Type type = element_of(w.type);
+  if (!type.kind)
+    throw Lacking{text("tensors of the type ", int(w.type),
+                       ": tf32, flushed and packed numbers are missing")};
+  const uint32_t row_bytes = w.box[0] * type.bytes;
+  check_row(w, row_bytes);
+  require_known(w, row_bytes);
+  TensorMap map;
+  map.address = reinterpret_cast<uint64_t>(w.address);
+  map.dimensions = static_cast<uint8_t>(w.rank);
+  map.kind = type.kind;
+  map.element_bytes = type.bytes;
+  map.swizzle = static_cast<uint8_t>((1 << w.swizzle) - 1);
+  map.fills_nan = w.fill;
+  for (uint32_t d = 0; d < w.rank; ++d) {
+    map.last[d] = static_cast<uint32_t>(w.dim[d] - 1);
+    map.box[d] = static_cast<uint16_t>(w.box[d]);
+    map.step[d] = static_cast<uint8_t>(d ? w.step[d] : 1);  // CUDA ignores it
+    if (d) map.stride[d] = w.stride[d - 1];
+  }
+  return map;
+}
+
+// ---- The driver's functions -------------------------------------------------
+
+struct DriverFunction {
+  std::string_view name;
+  void* address;
+};
+const auto& driver_functions() {
+  static const std::array<DriverFunction, 2> kAll = {
+      {{"cuTensorMapEncodeTiled",
+        reinterpret_cast<void*>(&cuTensorMapEncodeTiled)},
+       {"cuTensorMapReplaceAddress",
+        reinterpret_cast<void*>(&cuTensorMapReplaceAddress)}}};
+  return kAll;
+}
+
+cudaError_t find_function(const char* symbol, void** function,
+                          cudaDriverEntryPointQueryResult* status,
+                          const char* call) {
+  return answer_always(
+      [&] {
+        require(symbol && function, cudaErrorInvalidValue,
+                "symbol or funcPtr is null");
+        *function = nullptr;
+        if (status) *status = cudaDriverEntryPointSymbolNotFound;
+        for (const DriverFunction& one : driver_functions())
+          if (one.name == symbol) *function = one.address;
+        if (!*function) throw Lacking{text("driver API, and so no ", symbol)};
+        if (status) *status = cudaDriverEntryPointSuccess;
+      },
+      call);
+}
+
+}  // namespace
+}  // namespace simt
+
+using namespace simt;
+
+extern "C" {
+
+CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type,
+                                cuuint32_t rank, void* address,
+                                const cuuint64_t* dim, const cuuint64_t* stride,
+                                const cuuint32_t* box, const cuuint32_t* step,
+                                CUtensorMapInterleave interleave,
+                                CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion,
+                                CUtensorMapFloatOOBfill fill) {
+  return answer_driver(
+      [&] {
+        const TensorMap made =
+            map_of({map, type, rank, address, dim, stride, box, step,
+                    interleave, swizzle, promotion, fill});
+        *map = {};
+        std::memcpy(map, &made, sizeof made);
+      },
+      "cuTensorMapEncodeTiled");
+}
+
+CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* address) {
+  return answer_driver(
+      [&] {
+        TensorMap known;
+        demand(map, "tensorMap is null");
+        std::memcpy(static_cast<void*>(&known), map, sizeof known);
+        demand(known.mark == TensorMap::kMark,
+               "tensorMap is none that cuTensorMapEncodeTiled made");
+        demand(reinterpret_cast<uint64_t>(address) % kUnit == 0,
+               "globalAddress = ", address, " is no multiple of ", kUnit);
+        known.address = reinterpret_cast<uint64_t>(address);
+        std::memcpy(map, &known, sizeof known);
+      },
+      "cuTensorMapReplaceAddress");
+}
+
+#undef cudaGetDriverEntryPoint
+#undef cudaGetDriverEntryPointByVersion
+
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function,
+                                    unsigned long long,
+                                    cudaDriverEntryPointQueryResult* status) {
+  return find_function(symbol, function, status, "cudaGetDriverEntryPoint");
+}
+cudaError_t cudaGetDriverEntryPoint_ptsz(
+    const char* symbol, void** function, unsigned long long,
+    cudaDriverEntryPointQueryResult* status) {
+  return find_function(symbol, function, status, "cudaGetDriverEntryPoint");
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(
+    const char* symbol, void** function, unsigned, unsigned long long,
+    cudaDriverEntryPointQueryResult* status) {
+  return find_function(symbol, function, status,
+                       "cudaGetDriverEntryPointByVersion");
+}
+cudaError_t cudaGetDriverEntryPointByVersion_ptsz(
+    const char* symbol, void** function, unsigned, unsigned long long,
+    cudaDriverEntryPointQueryResult* status) {
+  return find_function(symbol, function, status,
+                       "cudaGetDriverEntryPointByVersion");
+}
+
+}  // extern "C"
