@@ -320,6 +320,11 @@ bool Allocations::is_written(uint64_t begin, uint64_t bytes) const {
   return written_.contains(at, at + bytes);
 }
 
+uint64_t Allocations::newest() const {
+  const std::shared_lock lock(mutex_);
+  return count_;
+}
+
 std::vector<Allocation> Allocations::unfreed() const {
   const std::shared_lock lock(mutex_);
   std::vector<Allocation> found;

@@ -139,6 +139,8 @@ class Allocations {
   // cudaMalloc (allocation 3)", "4 bytes behind the end of ...".
   std::string describe(uint64_t address) const;
 
+  uint64_t newest() const;  // the number of the last one
+
   // What the program got and has not freed, in order.
   std::vector<Allocation> unfreed() const;
 

@@ -57,6 +57,9 @@ void renew_launch_reports();
 // they do not.
 void keep_instructions(bool keep);
 
+// Of what is no launch.
+void add_findings(const std::vector<Finding>& findings);
+
 // For the launch itself: adds a report, with `counters` if they were kept.
 void add_report(const Grid& grid, const Counters* counters,
                 std::vector<Finding> findings);

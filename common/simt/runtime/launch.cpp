@@ -6,6 +6,7 @@
 #include "common/simt/decode/decode.h"
 #include "common/simt/observe/report.h"
 #include "common/simt/runtime/graphs.h"
+#include "common/simt/runtime/happens_before.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
@@ -129,15 +130,14 @@ LaunchShape shape_of(const Configuration& c) {
     shape.cluster[1] = c.cluster.y;
     shape.cluster[2] = c.cluster.z;
   }
+  shape.operation = current_operation();
   return shape;
 }
 
 // As on a GPU, where launches are asynchronous: the launch itself succeeds, and
 // every later call reports the failure.
 void run(Kernel* kernel, const Configuration& c, void** arguments) {
-  static auto* one_at_a_time = new std::mutex;
-  std::unique_lock lock(*one_at_a_time, std::defer_lock);
-  if (current_task() == nullptr) lock.lock();  // Tasks have turns.
+  const auto lock = one_at_a_time();
   try {
     const TimeLimit limit(kernel->name);
     run_kernel(kernel, shape_of(c), arguments);
