@@ -17,18 +17,39 @@ std::optional<uint64_t> earlier(std::optional<uint64_t> a,
 }  // namespace
 
 TouchedBytes::Bits& TouchedBytes::bits_of(uint64_t page) {
-  if (page != last_page_) {
-    last_bits_ = &bits_[page];  // It stays where it is.
-    last_page_ = page;
+  const uint64_t number = page / kChunkPages;
+  if (number != last_number_) {
+    last_chunk_ = &chunks_[number];  // It stays where it is.
+    last_number_ = number;
   }
-  return *last_bits_;
+  std::unique_ptr<Bits>& bits = (*last_chunk_)[page % kChunkPages];
+  if (!bits) {
+    bits = std::make_unique<Bits>();
+    ++page_count_;
+  }
+  return *bits;
 }
 
+const TouchedBytes::Bits* TouchedBytes::find_bits(uint64_t page) const {
+  const auto found = chunks_.find(page / kChunkPages);
+  return found == chunks_.end() ? nullptr
+                                : found->second[page % kChunkPages].get();
+}
+
+// Within a page.
 void TouchedBytes::insert_bits(uint64_t begin, uint64_t end) {
   if (begin >= end) return;
-  const uint64_t page = begin / kPageBytes;
-  ByteSet(bits_of(page).data())
-      .insert(begin - page * kPageBytes, end - page * kPageBytes);
+  Bits& bits = bits_of(begin / kPageBytes);
+  const uint64_t from = begin % kPageBytes, last = (end - 1) % kPageBytes;
+  const uint64_t first_mask = ~0ull << from % 64;
+  const uint64_t last_mask = ~0ull >> (63 - last % 64);
+  if (from / 64 == last / 64) {
+    bits[from / 64] |= first_mask & last_mask;
+    return;
+  }
+  bits[from / 64] |= first_mask;
+  for (uint64_t k = from / 64 + 1; k < last / 64; ++k) bits[k] = ~0ull;
+  bits[last / 64] |= last_mask;
 }
 
 void TouchedBytes::insert_whole(uint64_t first, uint64_t last) {
@@ -59,10 +80,10 @@ void TouchedBytes::insert(const TouchedBytes& others) {
   hull_begin_ = std::min(hull_begin_, others.hull_begin_);
   hull_end_ = std::max(hull_end_, others.hull_end_);
   for (const auto& [first, last] : others.whole_) insert_whole(first, last);
-  for (const auto& [page, theirs] : others.bits_) {
+  others.each_page([this](uint64_t page, const Bits& theirs) {
     Bits& mine = bits_of(page);
     for (size_t k = 0; k < mine.size(); ++k) mine[k] |= theirs[k];
-  }
+  });
 }
 
 bool TouchedBytes::is_whole(uint64_t page) const {
@@ -75,9 +96,9 @@ bool TouchedBytes::contains(uint64_t begin, uint64_t end) const {
     const uint64_t page = begin / kPageBytes;
     const uint64_t to = std::min(end, (page + 1) * kPageBytes);
     if (!is_whole(page)) {
-      const auto found = bits_.find(page);
-      if (found == bits_.end()) return false;
-      auto bits = found->second;
+      const Bits* const found = find_bits(page);
+      if (!found) return false;
+      Bits bits = *found;
       if (!ByteSet(bits.data())
                .contains(begin - page * kPageBytes, to - page * kPageBytes))
         return false;
@@ -99,15 +120,15 @@ std::optional<uint64_t> TouchedBytes::common_whole(
     first = std::max(begin, theirs->first) * kPageBytes;
     break;
   }
-  for (const auto& [page, bits] : other.bits_) {
-    if (!is_whole(page) || (first && page * kPageBytes >= *first)) continue;
+  other.each_page([&](uint64_t page, const Bits& bits) {
+    if (!is_whole(page) || (first && page * kPageBytes >= *first)) return;
     for (size_t k = 0; k < bits.size(); ++k) {
       if (bits[k] == 0) continue;
       first = earlier(first,
                       page * kPageBytes + k * 64 + std::countr_zero(bits[k]));
       break;
     }
-  }
+  });
   return first;
 }
 
@@ -117,19 +138,19 @@ std::optional<uint64_t> TouchedBytes::first_common(
     return {};
   std::optional<uint64_t> first =
       earlier(common_whole(other), other.common_whole(*this));
-  const bool fewer = bits_.size() <= other.bits_.size();
-  const auto& many = fewer ? other.bits_ : bits_;
-  for (const auto& [page, bits] : fewer ? bits_ : other.bits_) {
-    const auto found = many.find(page);
-    if (found == many.end()) continue;
+  const bool fewer = pages() <= other.pages();
+  const TouchedBytes& many = fewer ? other : *this;
+  (fewer ? *this : other).each_page([&](uint64_t page, const Bits& bits) {
+    const Bits* const theirs = many.find_bits(page);
+    if (!theirs) return;
     for (size_t k = 0; k < bits.size(); ++k) {
-      const uint64_t both = bits[k] & found->second[k];
+      const uint64_t both = bits[k] & (*theirs)[k];
       if (both == 0) continue;
       first =
           earlier(first, page * kPageBytes + k * 64 + std::countr_zero(both));
       break;
     }
-  }
+  });
   return first;
 }
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
-#include <unordered_map>
 
 namespace simt {
 
@@ -26,18 +26,29 @@ class TouchedBytes {
   std::optional<uint64_t> first_common(const TouchedBytes& other) const;
 
   // How much memory it takes, in pages with bits of their own.
-  size_t pages() const { return bits_.size(); }
+  size_t pages() const { return page_count_; }
 
   // f(begin, end) for parts of it that together are all of it, not in order.
   template <class F>
   void each_range(F f) const {
     for (const auto& [first, last] : whole_)
       f(first * kPageBytes, last * kPageBytes);
-    for (const auto& [page, bits] : bits_) each_run(page, bits, f);
+    each_page(
+        [&](uint64_t page, const Bits& bits) { each_run(page, bits, f); });
   }
 
  private:
   using Bits = std::array<uint64_t, kPageBytes / 64>;
+  static constexpr uint64_t kChunkPages = 256;
+  using Chunk = std::array<std::unique_ptr<Bits>, kChunkPages>;
+
+  // f(page, bits) for those that have bits.
+  template <class F>
+  void each_page(F f) const {
+    for (const auto& [number, chunk] : chunks_)
+      for (uint64_t k = 0; k < kChunkPages; ++k)
+        if (chunk[k]) f(number * kChunkPages + k, *chunk[k]);
+  }
 
   template <class F>
   static void each_run(uint64_t page, const Bits& bits, F f) {
@@ -50,16 +61,18 @@ class TouchedBytes {
     }
   }
   Bits& bits_of(uint64_t page);
+  const Bits* find_bits(uint64_t page) const;
   void insert_bits(uint64_t begin, uint64_t end);
   void insert_whole(uint64_t first, uint64_t last);
   bool is_whole(uint64_t page) const;
   std::optional<uint64_t> common_whole(const TouchedBytes& other) const;
 
   uint64_t hull_begin_ = ~0ull, hull_end_ = 0;
-  std::map<uint64_t, uint64_t> whole_;       // pages [first, last), apart
-  std::unordered_map<uint64_t, Bits> bits_;  // by page
-  uint64_t last_page_ = ~0ull;               // that bits were set in
-  Bits* last_bits_ = nullptr;
+  std::map<uint64_t, uint64_t> whole_;  // pages [first, last), apart
+  std::map<uint64_t, Chunk> chunks_;
+  size_t page_count_ = 0;
+  uint64_t last_number_ = ~0ull;  // of the chunk that was used last
+  Chunk* last_chunk_ = nullptr;
 };
 
 }  // namespace simt

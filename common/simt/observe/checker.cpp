@@ -104,7 +104,7 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
   if (a.space == Space::kShared && a.operand.array >= 0)
     check_origin(warp, ins, a);
   values_.access(warp, ins, a);
-  if (trails_ && a.space == Space::kGlobal)
+  if (trails_ && a.space == Space::kGlobal) [[unlikely]]
     note_trail(warp, ins, a, ins.dropped ? keepers(warp, ins) : kAllLanes);
   if (tables_->log.full()) return;
   if (ins.dropped) {

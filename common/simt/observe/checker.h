@@ -178,8 +178,8 @@ class Checker {
   const Instruction& instruction(uint32_t site) const;
 
   // For the operation that the launch is.
-  void note_trail(const Warp& warp, const Instruction& ins, const Access& a,
-                  uint32_t mask);
+  [[gnu::noinline]] void note_trail(const Warp& warp, const Instruction& ins,
+                                    const Access& a, uint32_t mask);
   void note_trail(const AsyncCopy& copy);
   void note_flag(const Access& a);
 

@@ -1,12 +1,53 @@
 // Notes where instructions go.
 #include "common/simt/observe/footprint.h"
 
-#include <cstring>
+#include <optional>
 
 #include "common/simt/core/program.h"
 #include "common/simt/core/warp.h"
 
 namespace simt {
+namespace {
+
+template <class T>
+bool all_same(const T* values, uint32_t mask, T bits) {
+  const T one = values[first_lane(mask)];
+  T different = 0;
+  if (mask == kAllLanes)
+    for (int l = 0; l < kLanes; ++l) different |= values[l] ^ one;
+  else
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+      different |= values[first_lane(rest)] ^ one;
+  return (different & bits) == 0;
+}
+
+// What all lanes store of a source, if it is the same.
+template <class T>
+std::optional<uint64_t> one_value(const Warp& warp, const Instruction& ins,
+                                  int source, uint32_t mask) {
+  const auto* values =
+      reinterpret_cast<const T*>(warp.registers + ins.source(source));
+  const int unused = 8 * (sizeof(T) - ins.element_bytes);
+  const T bits = static_cast<T>(static_cast<T>(~T{0}) >> unused);
+  if (!all_same<T>(values, mask, bits)) return {};
+  return values[first_lane(mask)] & bits;
+}
+
+std::optional<uint64_t> one_value(const Warp& warp, const Instruction& ins,
+                                  int source, uint32_t mask) {
+  switch (ins.from_bytes) {
+    case 2:
+      return one_value<uint16_t>(warp, ins, source, mask);
+    case 4:
+      return one_value<uint32_t>(warp, ins, source, mask);
+    case 8:
+      return one_value<uint64_t>(warp, ins, source, mask);
+    default:
+      return {};
+  }
+}
+
+}  // namespace
 
 void StoredValue::add(uint64_t value, uint32_t bytes) {
   for (uint32_t bits = 8 * bytes; bits < 64; bits *= 2) value |= value << bits;
@@ -27,6 +68,7 @@ void StoredValue::add(const StoredValue& other) {
 
 void Trails::note(const Warp& warp, const Instruction& ins, const Access& a,
                   uint32_t mask) {
+  if (mask == 0) return;
   Trail& trail = trail_of(ins, a);
   if (a.use == Use::kStore && trail.value.state != StoredValue::State::kMany)
     note_value(trail, warp, a, mask);
@@ -64,20 +106,17 @@ void Trails::note_value(Trail& trail, const Warp& warp, const Access& a,
                         uint32_t mask) const {
   const Instruction& ins = *trail.ins;
   const uint32_t bytes = ins.element_bytes;
-  if (a.staged || a.matrix || bytes == 0 || bytes > 8 ||
+  if (a.staged || a.matrix || bytes == 0 || ins.from_bytes < bytes ||
       ins.source_count * bytes != a.bytes) {
     trail.value.state = StoredValue::State::kMany;
     return;
   }
   for (int k = 0; k < ins.source_count; ++k) {
-    const uint8_t* values =
-        lanes<uint8_t>(const_cast<Warp&>(warp), ins.source(k));
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-      uint64_t value = 0;
-      std::memcpy(&value, values + first_lane(rest) * ins.from_bytes, bytes);
-      trail.value.add(value, bytes);
-      if (trail.value.state == StoredValue::State::kMany) return;
-    }
+    const std::optional<uint64_t> one = one_value(warp, ins, k, mask);
+    if (one)
+      trail.value.add(*one, bytes);
+    else
+      trail.value.state = StoredValue::State::kMany;
   }
 }
 

@@ -246,8 +246,10 @@ std::vector<Finding> Overlaps::end(Operation& operation, Footprint footprint) {
     // A talk with one of them decides about others.
     const auto compare_all = [&] {
       findings.clear();
-      for (const OperationPointer& other : recent_)
-        compare(operation, *other, findings);
+      for (const auto& [queue, others] : recent_)
+        if (operation.graph || queue != operation.queue)
+          for (const OperationPointer& other : others)
+            compare(operation, *other, findings);
     };
     compare_all();
     if (!findings.empty()) compare_all();
@@ -260,13 +262,20 @@ void Overlaps::remember(Operation& operation) {
   if (operation.footprint.empty()) return;
   if (operation.meets_host) close_pages(operation);
   if (!operation.everything) return;
-  recent_.push_back(operation.shared_from_this());
-  size_t pages = 0;
-  for (const OperationPointer& one : recent_) pages += one->pages;
-  while (recent_.size() > kMostRecent || pages > kMostPages) {
-    pages -= recent_.front()->pages;
-    recent_.erase(recent_.begin());
-  }
+  recent_[root_of(operation).queue].push_back(operation.shared_from_this());
+  ++recent_count_;
+  recent_pages_ += operation.pages;
+  while (recent_count_ > kMostRecent || recent_pages_ > kMostPages)
+    forget_oldest();
+}
+
+void Overlaps::forget_oldest() {
+  const auto oldest = std::ranges::min_element(
+      recent_, {}, [](const auto& one) { return one.second.front()->number; });
+  --recent_count_;
+  recent_pages_ -= oldest->second.front()->pages;
+  oldest->second.pop_front();
+  if (oldest->second.empty()) recent_.erase(oldest);
 }
 
 // What it wrote, to all that the host does; what it read, to its writes.
@@ -305,13 +314,19 @@ void Overlaps::learn(const Past& known) {
            std::any_of(one->talked_with.begin(), one->talked_with.end(),
                        [&](const auto& other) { return is_known(*other); });
   };
-  for (const OperationPointer& one : recent_)
-    if (!one->talked_with.empty() && is_done(one)) one->speaks = true;
-  std::erase_if(recent_, [&](const OperationPointer& one) {
-    if (!is_done(one)) return false;
-    one->talked_with.clear();  // They know each other: a circle.
-    return true;
-  });
+  for (const auto& [queue, all] : recent_)
+    for (const OperationPointer& one : all)
+      if (!one->talked_with.empty() && is_done(one)) one->speaks = true;
+  for (auto& [queue, all] : recent_) {
+    std::erase_if(all, [&](const OperationPointer& one) {
+      if (!is_done(one)) return false;
+      one->talked_with.clear();  // They know each other: a circle.
+      --recent_count_;
+      recent_pages_ -= one->pages;
+      return true;
+    });
+  }
+  std::erase_if(recent_, [](const auto& one) { return one.second.empty(); });
   closed_pages().open([&](const void* owner) {
     return is_known(*static_cast<const Operation*>(owner));
   });
@@ -345,8 +360,10 @@ std::vector<Finding> Overlaps::take_early() {
 void Overlaps::give_up() {
   const Lock held = lock();
   gave_up_ = true;
-  for (const OperationPointer& one : recent_) one->talked_with.clear();
+  for (const auto& [queue, all] : recent_)
+    for (const OperationPointer& one : all) one->talked_with.clear();
   recent_.clear();
+  recent_count_ = recent_pages_ = 0;
   closed_pages().open([](const void*) { return true; });
 }
 

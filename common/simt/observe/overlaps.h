@@ -8,6 +8,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -105,10 +106,13 @@ class Overlaps {
   void compare(Operation& mine, Operation& other,
                std::vector<Finding>& findings);
   void remember(Operation& operation);
+  void forget_oldest();
   void close_pages(Operation& operation);
 
   std::recursive_mutex mutex_;
-  std::vector<OperationPointer> recent_;  // that the host does not know of
+  // What the host does not know of, by the queues of their streams.
+  std::map<uint64_t, std::deque<OperationPointer>> recent_;
+  size_t recent_count_ = 0, recent_pages_ = 0;
   Past host_;
   std::atomic<bool> gave_up_{false};
 };

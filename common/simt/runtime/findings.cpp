@@ -32,14 +32,8 @@ std::string summary(const RepeatedFinding& f) {
 
 }  // namespace
 
-std::unique_lock<std::mutex> one_at_a_time() {
-  static auto* mutex = new std::mutex;
-  std::unique_lock lock(*mutex, std::defer_lock);
-  if (current_task() == nullptr) lock.lock();  // Tasks have turns.
-  return lock;
-}
-
 void tell_findings() {
+  const std::lock_guard lock(reports_mutex());
   const std::vector<RepeatedFinding>& all = all_findings();
   Told& so_far = told();
   size_t room = std::min(kMostOfLaunch, kMostOfProcess - so_far.limited);

@@ -171,9 +171,8 @@ void launch_as_tasks(const Executable& executable, const Work& work,
     for (const cudaGraphNode_t node : step.after) after.push_back(done[node]);
     const auto of_its_own = reinterpret_cast<cudaStream_t>(step.node);
     const OperationPointer operation = begin_step(step, graph.get(), begun);
-    done[step.node] = perform(
-        {queue.device, of_its_own, false},
-        [=, run = step.work.run] { do_operation(operation, run); }, after);
+    done[step.node] = perform({queue.device, of_its_own, false},
+                              as_operation(operation, step.work.run), after);
     all.push_back(done[step.node]);
   }
   perform(

@@ -99,7 +99,9 @@ Past all_before(const Queue& queue) {
   return past;
 }
 
+// With no queue there is nothing that the host does not know.
 void learn(const Past& past) {
+  if (state().queues.empty()) return;
   overlaps().learn(past);
   for (auto& [key, known] : state().queues)
     known.past.forget(overlaps().host());
@@ -108,24 +110,26 @@ void learn(const Past& past) {
   for (auto& [device, known] : state().devices) known.forget(overlaps().host());
 }
 
-// Findings come one at a time, as kernels do.
 void publish(const std::vector<Finding>& findings) {
   if (findings.empty()) return;
-  const auto lock = one_at_a_time();
   add_findings(findings);
   tell_findings();
 }
 
 }  // namespace
 
-OperationPointer begin_operation(const Queue& queue, const char* what) {
+OperationPointer begin_operation(const Queue& queue, const char* what,
+                                 bool has_parts) {
   tell_early();
   const auto lock = overlaps().lock();
+  const bool everything = has_parts || streams_may_overlap();
+  const bool alone = !everything && !allocations().host_has_some();
+  if (alone && state().queues.empty()) return nullptr;
   Known& known = known_of(queue);
   known.past = all_before(queue);
   const uint64_t number = ++state().operations;
   known.past.learn(key_of(queue), number);
-  if (overlaps().gave_up() || !settings::checks()) return nullptr;
+  if (alone || overlaps().gave_up() || !settings::checks()) return nullptr;
   const auto operation = std::make_shared<Operation>();
   operation->what = what;
   operation->where = name_of(queue);
@@ -134,7 +138,7 @@ OperationPointer begin_operation(const Queue& queue, const char* what) {
   operation->queue = key_of(queue);
   operation->number = number;
   operation->past = known.past;
-  operation->everything = streams_may_overlap();
+  operation->everything = everything;
   return operation;
 }
 
@@ -164,6 +168,12 @@ void do_operation(const OperationPointer& operation,
     findings = overlaps().end(*operation, std::move(doing.footprint));
   }
   publish(findings);
+}
+
+std::function<void()> as_operation(const OperationPointer& operation,
+                                   const std::function<void()>& run) {
+  if (!operation) return run;
+  return [operation, run] { do_operation(operation, run); };
 }
 
 Operation* current_operation() { return doing.operation; }
@@ -218,7 +228,8 @@ void note_awaited(const Past& past) {
 void note_awaited(const Queue& queue) {
   tell_early();
   const auto lock = overlaps().lock();
-  learn(queue.is_legacy() ? all_before(queue) : known_of(queue).past);
+  if (!state().queues.empty())
+    learn(queue.is_legacy() ? all_before(queue) : known_of(queue).past);
 }
 
 void note_awaited(int device) {

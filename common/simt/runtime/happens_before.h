@@ -12,7 +12,9 @@ namespace simt {
 
 // Work that is issued from now on in this queue begins with this. `what` it is
 // in a finding: "the copy".
-OperationPointer begin_operation(const Queue& queue, const char* what);
+// Null if it can meet no other. `has_parts`: it is a graph.
+OperationPointer begin_operation(const Queue& queue, const char* what,
+                                 bool has_parts = false);
 // The same for a node of a graph that is launched as `graph`, behind others.
 OperationPointer begin_node(Operation& graph, uint64_t node, const char* what,
                             const std::vector<OperationPointer>& before);
@@ -20,6 +22,9 @@ OperationPointer begin_node(Operation& graph, uint64_t node, const char* what,
 // Does it, and compares what it touched with what others did.
 void do_operation(const OperationPointer& operation,
                   const std::function<void()>& run);
+// The same, later.
+std::function<void()> as_operation(const OperationPointer& operation,
+                                   const std::function<void()>& run);
 
 // What this thread does; null outside of all.
 Operation* current_operation();

@@ -538,8 +538,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     require(pointer != nullptr, cudaErrorInvalidValue, "devPtr is null");
     const Queue queue = queue_of(stream);
     const auto operation = begin_operation(queue, "cudaFreeAsync");
-    perform(queue,
-            [=] { do_operation(operation, [=] { free_in_stream(pointer); }); });
+    perform(queue, as_operation(operation, [=] { free_in_stream(pointer); }));
   });
 }
 

@@ -80,9 +80,7 @@ void watch_host();
 
 // Tells what launches found that was not found before, as far as it is not too
 // much to read; at the end, how often it was found, and how much was not told.
-// Only while one_at_a_time() is held: kernels run so, unless they have turns.
 void tell_findings();
-std::unique_lock<std::mutex> one_at_a_time();
 void sum_up_findings();
 
 // Lists what the program never freed, if SIMT_LEAKS=1 asks for it: on a device,

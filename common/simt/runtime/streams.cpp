@@ -174,21 +174,18 @@ void do_work(cudaStream_t stream, const Work& work) {
   if (there_are_tasks() && work.check) work.check();
   const Queue queue = queue_of(stream);
   const OperationPointer operation = begin_operation(queue, work);
-  const auto run = [operation, run = work.run] {
-    do_operation(operation, run);
-  };
+  const auto run = as_operation(operation, work.run);
   if (work.is_pageable)
     perform_now(queue, run);
   else
     perform(queue, run);
-  if (work.is_awaited && operation) note_awaited(operation->past);
+  if (work.is_awaited) note_awaited(queue);
 }
 
 void do_now(const Work& work, const Tasks& after) {
   const Queue queue = queue_of(nullptr);
   const OperationPointer operation = begin_operation(queue, work);
-  perform_now(
-      queue, [&] { do_operation(operation, work.run); }, after);
+  perform_now(queue, as_operation(operation, work.run), after);
   if (!work.is_left_alone) note_awaited(queue);
 }
 
@@ -209,7 +206,8 @@ const char* name_of(const Work& work) {
 
 OperationPointer begin_operation(const Queue& queue, const Work& work) {
   if (work.tells_host) note_function(queue);
-  return begin_operation(queue, name_of(work));
+  return begin_operation(queue, name_of(work),
+                         work.type == cudaGraphNodeTypeGraph);
 }
 
 uint64_t number_of(cudaStream_t stream) { return streams().id(stream); }
