@@ -38,6 +38,7 @@ __global__ void announce_kernel(volatile int* flag) {
   __threadfence_system();
   *flag = 1;
 }
+__global__ void trap_kernel() { __trap(); }
 __global__ void gather_kernel(const int* x, int* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   y[i] = x[(i * 5) % kN];
@@ -460,7 +461,20 @@ const Wrong wrong[] = {
      {"cudaMallocAsync in stream 1 allocates it"}},
 };
 
+// A kernel fails, and from then on no call waits: what is read then is no race.
+int read_after_failure() {
+  const Stream a;
+  int* x = nullptr;
+  ok(cudaMallocManaged(&x, kBytes));
+  a.fill(x, 7);
+  trap_kernel<<<1, 1, 0, a>>>();
+  is_true(cudaStreamSynchronize(a) != cudaSuccess, "the kernel fails");
+  std::printf("%d was read\n", x[0]);
+  return 0;
+}
+
 int child(const std::string& name) {
+  if (name == "failure") return read_after_failure();
   for (const Wrong& it : wrong) {
     if (it.name != name) continue;
     it.run();
@@ -503,6 +517,9 @@ int main(int argc, char** argv) {
   managed();
   if (asked.empty() && on_executor() && !std::getenv("SIMT_ORDER")) {
     for (const Wrong& it : wrong) check(it);
+    const std::string said = run_self("failure").output;
+    is_true(said.find("7 was read") != said.npos, "a failure opens memory");
+    is_true(said.find("race") == said.npos, "and nothing else is found");
     run_again_late();
   }
   return expect::report();

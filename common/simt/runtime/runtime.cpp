@@ -17,6 +17,7 @@
 
 #include "common/simt/core/settings.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/observe/overlaps.h"
 #include "common/simt/runtime/happens_before.h"
 
 namespace simt {
@@ -145,7 +146,11 @@ void complain(const std::string& call, const std::string& why) {
 
 cudaError_t sticky_error() { return sticky; }
 
-void set_sticky_error(cudaError_t code) { sticky = code; }
+// From here on no call waits for anything, so nothing can be too early.
+void set_sticky_error(cudaError_t code) {
+  sticky = code;
+  overlaps().give_up();
+}
 
 cudaError_t remember(cudaError_t code) { return last = code; }
 
