@@ -43,22 +43,25 @@ void ClosedPages::close(uint64_t begin, uint64_t end, bool to_reads,
   if (!closed) open_again(begin, end);
 }
 
-void ClosedPages::open(const std::function<bool(const void*)>& is_done) {
+void ClosedPages::open_if(const std::function<bool(const Closed&)>& may) {
   const std::lock_guard lock(mutex_);
   std::vector<Closed> opened;
   std::erase_if(closed_, [&](const Closed& one) {
-    if (!is_done(one.owner.get())) return false;
+    if (!may(one)) return false;
     opened.push_back(one);
     return true;
   });
-  for (const Closed& one : opened) open_again(one.begin, one.end);
+  for (const Closed& one : opened)
+    if (one.begin < one.end) open_again(one.begin, one.end);
 }
 
-void ClosedPages::forget(uint64_t begin, uint64_t end) {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(closed_, [&](const Closed& one) {
-    return one.begin < end && begin < one.end;
-  });
+void ClosedPages::open(const std::function<bool(const void*)>& is_done) {
+  open_if([&](const Closed& one) { return is_done(one.owner.get()); });
+}
+
+void ClosedPages::open(uint64_t begin, uint64_t end) {
+  open_if(
+      [&](const Closed& one) { return one.begin < end && begin < one.end; });
 }
 
 bool ClosedPages::stopped(uint64_t address, bool by_write) {

@@ -21,8 +21,8 @@ class ClosedPages {
   void close(uint64_t begin, uint64_t end, bool to_reads, const Owner& owner);
   // Opens what belongs to these.
   void open(const std::function<bool(const void* owner)>& is_done);
-  // The memory is freed; whoever frees it sees to its pages.
-  void forget(uint64_t begin, uint64_t end);
+  // What is there, whoever it belongs to: the memory will be freed.
+  void open(uint64_t begin, uint64_t end);
 
   // Sees to it that a handler of signals will ask stopped().
   void (*watch)() = nullptr;
@@ -46,6 +46,7 @@ class ClosedPages {
   static constexpr size_t kMost = 1000;  // A process has 65,530 mappings.
   static constexpr size_t kMostEarly = 20;
 
+  void open_if(const std::function<bool(const Closed&)>& may);
   void protect(const Closed& pages) const;
   void open_again(uint64_t begin, uint64_t end) const;
   void remember(const Early& early);

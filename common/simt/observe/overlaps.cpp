@@ -339,7 +339,7 @@ void Overlaps::speak(Operation& operation) {
 }
 
 void Overlaps::forget(uint64_t begin, uint64_t end) {
-  closed_pages().forget(begin, end);
+  closed_pages().open(begin, end);
 }
 
 std::vector<Finding> Overlaps::take_early() {

@@ -92,7 +92,7 @@ class Overlaps {
   // volatile accesses. Then the host knows what the kernel knows.
   void speak(Operation& operation);
 
-  // Memory is freed.
+  // Memory will be freed.
   void forget(uint64_t begin, uint64_t end);
 
   // What the host did too early since it was asked last.

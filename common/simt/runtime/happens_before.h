@@ -50,7 +50,7 @@ void note_awaited(const Past& past);
 void note_awaited(const Queue& queue);
 void note_awaited(int device);
 
-// The host has freed that memory.
+// The host is about to free that memory.
 void note_freed(uint64_t begin, uint64_t end);
 
 // What the host did too early, as far as nobody has told it.

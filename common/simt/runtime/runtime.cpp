@@ -3,6 +3,7 @@
 // Work runs at the call that issues it and is complete when the call returns;
 // streams keep their promise of order because everything happens in order.
 // Where there are several devices, some of it may wait for others: see tasks.h.
+// What a GPU may do in another order is watched: see happens_before.h.
 #include "common/simt/runtime/runtime.h"
 
 #include <stdlib.h>

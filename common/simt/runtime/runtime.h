@@ -231,8 +231,8 @@ struct Work {
 // "the copy": as findings call it.
 const char* name_of(const Work& work);
 
-// What it is among all work, if it is put into this queue now; and what does it
-// as such.
+// What it is among all work, if it is put into this queue now: see
+// happens_before.h.
 struct Operation;
 std::shared_ptr<Operation> begin_operation(const Queue& queue,
                                            const Work& work);
