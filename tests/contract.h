@@ -442,6 +442,7 @@ void check_gives_back(Calls& calls, const std::string& name) {
     const size_t after = simt::things_held();
     CHECK_MESSAGE(after <= before, name, " kept ", after - before,
                   " of what it took: memory, streams, events or graphs");
+    stream.finish();
   } else {
     const int64_t bytes = bytes_kept_per_call(calls, stream);
     CHECK_MESSAGE(bytes == 0, name, " kept ", bytes, " bytes of GPU memory");

@@ -25,7 +25,8 @@ std::string Finding::text() const {
   std::string out =
       (note ? "note: " : "") + kind + ": " + message + "\n  in " + kernel;
   if (!file.empty()) out += " at " + file + ":" + std::to_string(line);
-  out += ", block " + triple(block) + ", thread " + triple(thread);
+  if (names_thread)
+    out += ", block " + triple(block) + ", thread " + triple(thread);
   if (count > 1) out += ", " + std::to_string(count) + " times";
   return out;
 }

@@ -17,9 +17,10 @@ struct Finding {
   std::string file;  // empty: the compiler did not say
   uint32_t line = 0;
   std::array<uint32_t, 3> block = {}, thread = {};
-  bool note = false;     // worth knowing, but no error
-  uint64_t count = 0;    // how often; 0: once, and it ended the kernel
-  uint64_t address = 0;  // in its memory space; 0 where there is none
+  bool names_thread = true;  // false: it is about all of them
+  bool note = false;         // worth knowing, but no error
+  uint64_t count = 0;        // how often; 0: once, and it ended the kernel
+  uint64_t address = 0;      // in its memory space; 0 where there is none
   // The other access or thread, where there is one.
   bool has_other = false;
   std::string other_file;

@@ -28,6 +28,9 @@ class Others {
   ~Others() = default;
 };
 
+// What a launch is among all that streams do (observe/overlaps.h).
+struct Operation;
+
 struct LaunchShape {
   unsigned grid[3] = {1, 1, 1};
   unsigned block[3] = {1, 1, 1};
@@ -36,7 +39,8 @@ struct LaunchShape {
   int device = 0;
   Others* others = nullptr;  // null: there is one device
   unsigned cluster[3] = {1, 1, 1};
-  bool explicit_cluster = false;  // the program said so
+  bool explicit_cluster = false;   // the program said so
+  Operation* operation = nullptr;  // null: nobody wants to know
 
   uint32_t cluster_blocks() const {
     return cluster[0] * cluster[1] * cluster[2];

@@ -5,6 +5,7 @@
 
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/peers.h"
+#include "common/simt/runtime/happens_before.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
@@ -126,6 +127,15 @@ void Operands::note_written(const Array& array) const {
                                s.rows * array.bytes);
 }
 
+void Operands::note_touched(const Array& array, Access access) const {
+  const Shape& s = array.shape;
+  const char* const begin = static_cast<const char*>(array.at);
+  for (int64_t column = 0; column < s.columns; ++column)
+    simt::note_touched(begin + column * s.step * array.bytes,
+                       s.rows * array.bytes,
+                       access == kRead ? Use::kLoad : Use::kStore);
+}
+
 void* Operands::open(const Array& array, Access access) const {
   if (is_empty(array.shape)) return nullptr;
   require_accessible(array, access);
@@ -133,6 +143,7 @@ void* Operands::open(const Array& array, Access access) const {
     require_written(array);
   else
     note_written(array);
+  note_touched(array, access);
   return allocations().open(address_of(array.at));
 }
 
@@ -150,6 +161,7 @@ void compute_now(const char* call, int device, cudaStream_t stream,
   require_waitable(stream);
   Work work = work_of(call, device, compute);
   work.is_pageable = true;  // So it is done when this returns.
+  work.is_awaited = true;
   do_work(stream, work);
 }
 

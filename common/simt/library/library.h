@@ -63,6 +63,7 @@ class Operands {
   void require_accessible(const Array& array, Access access) const;
   void require_written(const Array& array) const;
   void note_written(const Array& array) const;
+  void note_touched(const Array& array, Access access) const;
   [[noreturn]] void refuse(const Array& array, uint64_t address,
                            const std::string& kind, cudaError_t code) const;
   std::string place(const Array& array, uint64_t address) const;

@@ -12,6 +12,7 @@
 #include "common/simt/decode/parse.h"
 #include "common/simt/machine/workers.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/observe/overlaps.h"
 #include "common/simt/observe/report.h"
 
 namespace simt {
@@ -159,7 +160,13 @@ void run_kernel(Kernel* kernel, const LaunchShape& shape, void** args) {
     add_report(grid, workers.counters(), std::move(findings));
     throw;
   }
-  add_report(grid, workers.counters(), workers.findings());
+  std::vector<Finding> findings = workers.findings();
+  if (shape.operation) {
+    shape.operation->what = kernel->name;
+    std::ranges::move(overlaps().end(*shape.operation, workers.footprint()),
+                      std::back_inserter(findings));
+  }
+  add_report(grid, workers.counters(), std::move(findings));
 }
 
 }  // namespace simt

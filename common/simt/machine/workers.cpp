@@ -191,6 +191,10 @@ std::vector<Finding> Workers::findings() const {
   return checker_ ? checker_->findings() : std::vector<Finding>{};
 }
 
+Footprint Workers::footprint() const {
+  return checker_ ? checker_->footprint() : Footprint{};
+}
+
 void Workers::run() {
   std::vector<std::thread> helpers;
   for (int k = 1; k < grid_.threads; ++k)

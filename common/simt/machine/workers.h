@@ -31,6 +31,7 @@ class Workers {
   // The counts of all blocks; null if none were kept.
   const Counters* counters() const { return counters_.get(); }
   std::vector<Finding> findings() const;
+  Footprint footprint() const;
 
  private:
   friend class Worker;

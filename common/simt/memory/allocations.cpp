@@ -197,6 +197,7 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory, const char* name,
     give_back(begin, begin + whole);
     return 0;
   }
+  if (shared) host_has_some_ = true;
   poison(begin, end);
   if (checks_ && fresh)
     written_.erase(begin - arena_begin_, end - arena_begin_);
@@ -241,6 +242,7 @@ void Allocations::make_managed(uint64_t begin) {
   const auto found = blocks_.find(begin);
   if (found == blocks_.end()) return;
   found->second.memory = Memory::kManagedVariable;
+  host_has_some_ = true;
   let_host_in(begin, found->second.end, true);
 }
 
@@ -318,6 +320,11 @@ bool Allocations::is_written(uint64_t begin, uint64_t bytes) const {
   if (!checks_ || !in_arena(begin)) return true;
   const uint64_t at = begin - arena_begin_;
   return written_.contains(at, at + bytes);
+}
+
+uint64_t Allocations::newest() const {
+  const std::shared_lock lock(mutex_);
+  return count_;
 }
 
 std::vector<Allocation> Allocations::unfreed() const {

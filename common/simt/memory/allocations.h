@@ -139,6 +139,10 @@ class Allocations {
   // cudaMalloc (allocation 3)", "4 bytes behind the end of ...".
   std::string describe(uint64_t address) const;
 
+  uint64_t newest() const;  // the number of the last one
+  // Whether the program has ever got memory that the host may touch as well.
+  bool host_has_some() const { return host_has_some_; }
+
   // What the program got and has not freed, in order.
   std::vector<Allocation> unfreed() const;
 
@@ -175,6 +179,7 @@ class Allocations {
   };
   std::array<OfDevice, settings::kMostDevices> of_;
   uint64_t count_ = 0;
+  std::atomic<bool> host_has_some_{false};
   inline static std::atomic<uint64_t> version_{0};
 };
 

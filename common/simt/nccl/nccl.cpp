@@ -14,6 +14,7 @@
 #include "common/simt/memory/allocations.h"
 #include "common/simt/nccl/clique.h"
 #include "common/simt/nccl/reduce.h"
+#include "common/simt/observe/overlaps.h"
 #include "common/simt/runtime/runtime.h"
 
 // A rank's membership.
@@ -184,6 +185,7 @@ void enqueue(const Issued& one, std::function<void(ncclComm&)> body) {
   require_status(device == comm->device, ncclUnhandledCudaError, "rank ",
                  comm->rank, " has device ", comm->device,
                  ", and the stream is device ", device, "'s");
+  overlaps().give_up();  // Ranks wait for one another.
   issue(one.stream, {cudaGraphNodeTypeHost, [=] {
                        try {
                          body(*comm);

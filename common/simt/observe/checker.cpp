@@ -9,6 +9,7 @@
 #include "common/simt/core/grid.h"
 #include "common/simt/core/names.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/observe/overlaps.h"
 #include "common/simt/observe/places.h"
 
 namespace simt {
@@ -77,7 +78,9 @@ Checker::Checker(const Grid& grid)
       values_(*this, grid),
       tables_(take_tables()),
       begin_(tables_->log.now()),
-      alone_(grid.threads == 1) {}
+      alone_(grid.threads == 1) {
+  if (grid.shape.operation) trails_ = std::make_unique<Trails>(grid);
+}
 
 Checker::~Checker() {
   const std::lock_guard lock(tables_mutex());
@@ -101,6 +104,8 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
   if (a.space == Space::kShared && a.operand.array >= 0)
     check_origin(warp, ins, a);
   values_.access(warp, ins, a);
+  if (trails_ && a.space == Space::kGlobal) [[unlikely]]
+    note_trail(warp, ins, a, ins.dropped ? keepers(warp, ins) : kAllLanes);
   if (tables_->log.full()) return;
   if (ins.dropped) {
     Access kept = a;
@@ -111,6 +116,41 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
     check_order(warp, ins, a);
   }
   if (a.space == Space::kShared && a.owner) note_visit(warp, ins, a);
+}
+
+// ---- Other work
+// ---------------------------------------------------------------
+
+void Checker::note_trail(const Warp& warp, const Instruction& ins,
+                         const Access& a, uint32_t mask) {
+  const bool meets_host = warp.block->meets_host;
+  Operation& operation = *grid_.shape.operation;
+  if (!meets_host && !operation.everything) return;
+  if (meets_host && !operation.meets_host) operation.meets_host = true;
+  if (meets_host && ins.strength != Strength::kWeak) note_flag(a);
+  trails_->note(warp, ins, a, a.mask & mask);
+}
+
+void Checker::note_trail(const AsyncCopy& copy) {
+  Operation& operation = *grid_.shape.operation;
+  const bool meets_host = copy.warp->block->meets_host;
+  if (!meets_host && !operation.everything) return;
+  if (meets_host) operation.meets_host = true;
+  for (const Access* a : {copy.from ? &*copy.from : nullptr, &copy.to})
+    if (a && a->space == Space::kGlobal && !copy.reduction)
+      trails_->note_copy(*copy.ins, *a);
+}
+
+// It may be one between the kernel and the host.
+void Checker::note_flag(const Access& a) {
+  Operation& operation = *grid_.shape.operation;
+  if (operation.speaks) return;
+  const auto found = allocations().find(a.address[first_lane(a.mask)]);
+  if (found && !found->is_device_only()) overlaps().speak(operation);
+}
+
+Footprint Checker::footprint() {
+  return trails_ ? trails_->footprint() : Footprint{};
 }
 
 // ---- Another block's shared memory ------------------------------------------
@@ -227,6 +267,8 @@ void Checker::hand_over(Warp& warp, const Access& barriers, int lane) {
 
 void Checker::fence(Warp& warp, const Instruction& ins, uint32_t mask) {
   BlockOrder& block = warp.block->checks->order;
+  if (trails_ && warp.block->meets_host && ins.statement->has("sys"))
+    overlaps().speak(*grid_.shape.operation);
   block.fence(warp.index, mask, is_for_others(ins, block), tables_->log.now());
   block.warps[warp.index].understand(mask);
 }
@@ -931,7 +973,8 @@ void Checker::report(const char* kind, uint32_t site, uint32_t other,
   seen_[{kind, site, other}] = {std::move(f), number, 1};
 }
 
-void Checker::add(const Checker& other) {
+void Checker::add(Checker& other) {
+  if (trails_) trails_->add(*other.trails_);
   for (const auto& [key, seen] : other.seen_) {
     const uint64_t number = seen_.size();
     const auto [known, fresh] =

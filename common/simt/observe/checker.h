@@ -16,6 +16,7 @@
 #include "common/simt/core/block.h"
 #include "common/simt/core/byte_set.h"
 #include "common/simt/core/finding.h"
+#include "common/simt/observe/footprint.h"
 #include "common/simt/observe/order.h"
 #include "common/simt/observe/shadow.h"
 #include "common/simt/observe/values.h"
@@ -78,7 +79,9 @@ class Checker {
 
   // What was found, each once, in the order in which it was found first.
   std::vector<Finding> findings() const;
-  void add(const Checker& other);
+  // Where the launch went in global memory, if its operation asks for it.
+  Footprint footprint();
+  void add(Checker& other);
 
  private:
   friend class Values;  // finds its own, and reports it here
@@ -176,8 +179,15 @@ class Checker {
   void report(const char* kind, uint32_t site, uint32_t other, Finding f);
   const Instruction& instruction(uint32_t site) const;
 
+  // For the operation that the launch is.
+  [[gnu::noinline]] void note_trail(const Warp& warp, const Instruction& ins,
+                                    const Access& a, uint32_t mask);
+  void note_trail(const AsyncCopy& copy);
+  void note_flag(const Access& a);
+
   const Grid& grid_;
   Values values_;
+  std::unique_ptr<Trails> trails_;  // null: nobody wants to know
   std::unique_ptr<CheckerTables> tables_;
   const Time begin_;  // of the launch
   const bool alone_;  // the only host thread

@@ -83,6 +83,7 @@ bool any_busy(const ByteSet& busy, const Access& a) {
 void Checker::begin(const AsyncCopy& copy) {
   ByteSet& busy = home_of(copy).checks->busy;
   values_.begin(copy);
+  if (trails_) note_trail(copy);
   for (const Access* a : {copy.from ? &*copy.from : nullptr, &copy.to}) {
     if (!a) continue;
     if (a->space == Space::kShared && a->operand.array >= 0)

@@ -308,6 +308,12 @@ void write_report() {
   }
 }
 
+void schedule_report() {
+  static const bool scheduled =
+      settings::report_path() && std::atexit(write_report) == 0;
+  (void)scheduled;
+}
+
 }  // namespace
 
 const std::vector<LaunchReport>& launch_reports() { return reports(); }
@@ -324,11 +330,21 @@ void renew_launch_reports() {
 
 void keep_instructions(bool keep) { instructions_kept = keep; }
 
+std::recursive_mutex& reports_mutex() {
+  static auto* one = new std::recursive_mutex;
+  return *one;
+}
+
+void add_findings(const std::vector<Finding>& findings) {
+  const std::lock_guard lock(reports_mutex());
+  schedule_report();
+  for (const Finding& finding : findings) findings_by_place().add(finding);
+}
+
 void add_report(const Grid& grid, const Counters* counters,
                 std::vector<Finding> findings) {
-  static const bool scheduled =
-      settings::report_path() && std::atexit(write_report) == 0;
-  (void)scheduled;
+  const std::lock_guard lock(reports_mutex());
+  schedule_report();
   ++launches;
   std::stable_partition(findings.begin(), findings.end(),
                         [](const Finding& f) { return !f.note; });

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,12 @@ void renew_launch_reports();
 // Whether the reports of later launches hold each line's instructions; at first
 // they do not.
 void keep_instructions(bool keep);
+
+// Held by whoever adds to these, or reads while others may add.
+std::recursive_mutex& reports_mutex();
+
+// Of what is no launch.
+void add_findings(const std::vector<Finding>& findings);
 
 // For the launch itself: adds a report, with `counters` if they were kept.
 void add_report(const Grid& grid, const Counters* counters,

@@ -33,6 +33,7 @@ std::string summary(const RepeatedFinding& f) {
 }  // namespace
 
 void tell_findings() {
+  const std::lock_guard lock(reports_mutex());
   const std::vector<RepeatedFinding>& all = all_findings();
   Told& so_far = told();
   size_t room = std::min(kMostOfLaunch, kMostOfProcess - so_far.limited);

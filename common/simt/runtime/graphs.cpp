@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "common/simt/runtime/happens_before.h"
+
 namespace simt {
 namespace {
 
@@ -16,6 +18,7 @@ struct Executable {
     std::vector<cudaGraphNode_t> after;
   };
   std::vector<Step> steps;
+  Past launched = {};  // its last launch, which the next one comes behind
 };
 
 auto& graphs() {
@@ -99,10 +102,30 @@ Work work_of(const Parameters* given) {
   return work_of(*given);
 }
 
+// What its steps are while the graph is launched, by their nodes.
+using Operations = std::map<cudaGraphNode_t, OperationPointer>;
+
+OperationPointer begin_step(const Executable::Step& step, Operation* graph,
+                            Operations& begun) {
+  if (graph == nullptr) return nullptr;
+  std::vector<OperationPointer> before;
+  for (const cudaGraphNode_t node : step.after) before.push_back(begun[node]);
+  return begun[step.node] =
+             begin_node(*graph, reinterpret_cast<uint64_t>(step.node),
+                        name_of(step.work), before);
+}
+
 void run(const Executable& executable) {
+  Operations begun;
   for (const Executable::Step& step : executable.steps) {
-    if (sticky_error() == cudaSuccess) step.work.run();
+    if (sticky_error() != cudaSuccess) return;
+    do_operation(begin_step(step, current_operation(), begun), step.work.run);
   }
+}
+
+bool tells_host(const Executable& executable) {
+  return std::ranges::any_of(
+      executable.steps, [](const auto& step) { return step.work.tells_host; });
 }
 
 // The graph may change or end afterwards: the executable stays what it is.
@@ -129,21 +152,27 @@ std::shared_ptr<Executable> instantiate(const Graph& graph) {
 }
 
 Work graph_work(std::shared_ptr<Executable> executable) {
-  return {cudaGraphNodeTypeGraph, [executable] { run(*executable); }};
+  Work work = {cudaGraphNodeTypeGraph, [executable] { run(*executable); }};
+  work.tells_host = tells_host(*executable);
+  return work;
 }
 
 // Its nodes as tasks of their own: some may wait for others of the graph. Each
 // comes behind what the stream did before, and the stream goes on behind all.
-void launch_as_tasks(const Executable& executable, cudaStream_t stream) {
+void launch_as_tasks(const Executable& executable, const Work& work,
+                     cudaStream_t stream) {
   const Queue queue = queue_of(stream);
   std::map<cudaGraphNode_t, TaskPointer> done;
+  const OperationPointer graph = begin_operation(queue, work);
+  Operations begun;
   Tasks all = {perform(queue, [] {})};
   for (const Executable::Step& step : executable.steps) {
     Tasks after = {all[0]};
     for (const cudaGraphNode_t node : step.after) after.push_back(done[node]);
     const auto of_its_own = reinterpret_cast<cudaStream_t>(step.node);
-    done[step.node] =
-        perform({queue.device, of_its_own, false}, step.work.run, after);
+    const OperationPointer operation = begin_step(step, graph.get(), begun);
+    done[step.node] = perform({queue.device, of_its_own, false},
+                              as_operation(operation, step.work.run), after);
     all.push_back(done[step.node]);
   }
   perform(
@@ -153,10 +182,14 @@ void launch_as_tasks(const Executable& executable, cudaStream_t stream) {
 void launch_graph(const std::shared_ptr<Executable>& executable,
                   cudaStream_t stream) {
   if (is_legacy(stream)) require_legacy_usable();
-  if (there_are_tasks() && !is_capturing(stream))
-    launch_as_tasks(*executable, stream);
+  const Work work = graph_work(executable);
+  const bool captured = is_capturing(stream);
+  if (!captured) come_behind(queue_of(stream), executable->launched);
+  if (there_are_tasks() && !captured)
+    launch_as_tasks(*executable, work, stream);
   else
-    issue(stream, graph_work(executable));
+    issue(stream, work);
+  if (!captured) executable->launched = past_of(queue_of(stream));
 }
 
 // The flags only tune: when it is uploaded, and how it frees memory.

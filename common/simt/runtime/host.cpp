@@ -1,10 +1,12 @@
 // Host code that touches device memory: a crash on a GPU, so no success here.
 #include <signal.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
 #include "common/simt/memory/allocations.h"
+#include "common/simt/memory/closed_pages.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
@@ -23,10 +25,30 @@ void complain(uint64_t address) {
 
 // The program stands at an instruction of its own or in a function like
 // memcpy, where no lock that we need is held: it is safe to speak.
-void on_fault(int signal, siginfo_t* fault, void*) {
+// It says itself what it was about.
+bool is_write(const void* context) {
+#ifdef __x86_64__
+  constexpr greg_t kByWrite = 2;
+  return static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] &
+         kByWrite;
+#else
+  (void)context;
+  return false;
+#endif
+}
+
+// Came too early, or has been let in since: it is tried again.
+bool may_go_on(uint64_t address, bool writes) {
+  if (closed_pages().stopped(address, writes)) return true;
+  const auto found = allocations().find(address);
+  return found && !found->freed && !found->is_device_only();
+}
+
+void on_fault(int signal, siginfo_t* fault, void* context) {
   const auto address = reinterpret_cast<uint64_t>(fault->si_addr);
   const bool of_an_access = fault->si_code > 0;
   if (of_an_access && allocations().in_arena(address)) {
+    if (may_go_on(address, is_write(context))) return;
     complain(address);
     _exit(EXIT_FAILURE);
   }
@@ -42,7 +64,11 @@ void watch_host() {
   struct sigaction action = {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  struct sigaction now = {};
+  sigaction(SIGSEGV, nullptr, &now);
+  if (now.sa_sigaction == on_fault) return;
   sigaction(SIGSEGV, &action, &before);
+  closed_pages().watch = watch_host;
 }
 
 }  // namespace simt

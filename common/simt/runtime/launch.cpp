@@ -6,6 +6,7 @@
 #include "common/simt/decode/decode.h"
 #include "common/simt/observe/report.h"
 #include "common/simt/runtime/graphs.h"
+#include "common/simt/runtime/happens_before.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
@@ -129,6 +130,7 @@ LaunchShape shape_of(const Configuration& c) {
     shape.cluster[1] = c.cluster.y;
     shape.cluster[2] = c.cluster.z;
   }
+  shape.operation = current_operation();
   return shape;
 }
 

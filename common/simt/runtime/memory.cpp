@@ -9,6 +9,7 @@
 #include "common/simt/memory/peers.h"
 #include "common/simt/runtime/arrays.h"
 #include "common/simt/runtime/graphs.h"
+#include "common/simt/runtime/happens_before.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
@@ -76,9 +77,20 @@ void note_crossing(const void* to, const void* from, size_t bytes) {
   if (there && here) peers().note_copied(*here, *there, bytes);
 }
 
+void note_moved(const void* to, const void* from, size_t bytes) {
+  allocations().note_copied(address_of(to), address_of(from), bytes);
+  note_touched(from, bytes, Use::kLoad);
+  note_touched(to, bytes, Use::kStore);
+}
+
 // Whether it is memory of the host that CUDA may not read later on.
 bool is_pageable(const void* pointer) {
   return !allocations().find(address_of(pointer));
+}
+
+bool is_memory_of_host(const void* pointer) {
+  const auto found = allocations().find(address_of(pointer));
+  return !found || found->memory == Memory::kPinned;
 }
 
 struct Sides {
@@ -114,7 +126,7 @@ void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   require_copy(to, from, bytes, kind);
   if (bytes == 0) return;
   std::memmove(open(to), open(from), bytes);
-  allocations().note_copied(address_of(to), address_of(from), bytes);
+  note_moved(to, from, bytes);
   note_crossing(to, from, bytes);
 }
 
@@ -154,7 +166,7 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
     const char* const row_from =
         static_cast<const char*>(from) + row * from_pitch;
     std::memmove(open(row_to), open(row_from), width);
-    allocations().note_copied(address_of(row_to), address_of(row_from), width);
+    note_moved(row_to, row_from, width);
   }
   note_crossing(to, from, width * height);
 }
@@ -175,6 +187,8 @@ void fill(const cudaMemsetParams& p) {
   require_fill(p);
   const size_t size = p.elementSize, width = p.width * size;
   if (width == 0) return;
+  StoredValue stored;
+  stored.add(size == 4 ? p.value : p.value & ((1u << 8 * size) - 1), size);
   for (size_t row = 0; row < p.height; ++row) {
     char* const to = static_cast<char*>(p.dst) + row * p.pitch;
     if (size == 1) {
@@ -185,6 +199,7 @@ void fill(const cudaMemsetParams& p) {
       }
     }
     allocations().note_written(address_of(to), width);
+    note_touched(to, width, Use::kStore, stored);
   }
 }
 
@@ -231,6 +246,7 @@ void free(void* pointer, bool pinned, bool waits) {
   const uint64_t address = address_of(pointer);
   const auto found = allocations().find(address);
   if (waits && found) await_device(found->device);
+  if (found) note_freed(found->begin, found->end);
   const bool ours = found && !found->freed && found->begin == address &&
                     !found->is_variable() && found->memory != Memory::kHeap &&
                     (found->memory == Memory::kPinned) == pinned &&
@@ -238,6 +254,13 @@ void free(void* pointer, bool pinned, bool waits) {
   require(ours, cudaErrorInvalidValue, pointer, " is not what ",
           pinned ? "cudaMallocHost" : "cudaMalloc", " returned, but ",
           allocations().describe(address));
+}
+
+void free_in_stream(void* pointer) {
+  if (const auto found = allocations().find(address_of(pointer)))
+    note_touched(pointer, found->end - address_of(pointer), Use::kStore, {},
+                 "frees");
+  free(pointer, false, false);
 }
 
 void* symbol_range(const void* symbol, int device, size_t bytes,
@@ -293,8 +316,12 @@ void require_place(cudaMemLocation place) {
 
 Work copy_of(const void* to, const void* from, std::function<void()> run,
              std::function<void()> check = nullptr) {
-  return {cudaGraphNodeTypeMemcpy, std::move(run), nullptr,
-          is_pageable(to) || is_pageable(from), std::move(check)};
+  Work work = {cudaGraphNodeTypeMemcpy, std::move(run), nullptr,
+               is_pageable(to) || is_pageable(from), std::move(check)};
+  work.is_awaited =
+      is_pageable(to) || (is_memory_of_host(to) && is_memory_of_host(from));
+  work.is_left_alone = home_of(to) && home_of(to) == home_of(from);
+  return work;
 }
 
 Work copy_3d_work(const cudaMemcpy3DParms* given) {
@@ -315,7 +342,11 @@ Work from_symbol_work(void* to, const void* symbol, size_t bytes, size_t offset,
   const int device = current_device();
   return {cudaGraphNodeTypeMemcpy,
           [=] { copy_from_symbol(to, symbol, device, bytes, offset, kind); },
-          nullptr, is_pageable(to)};
+          nullptr,
+          is_pageable(to),
+          nullptr,
+          false,
+          is_pageable(to)};
 }
 
 // Addresses are unified: each says itself whose it is, and a wrong number does
@@ -346,6 +377,13 @@ Tasks tasks_of_both(const void* to, const void* from) {
   return both;
 }
 
+void order_both(const void* to, const void* from) {
+  const auto there = home_of(to), here = home_of(from);
+  if (!there || !here || *there == *here) return;
+  order_device(*there);
+  order_device(*here);
+}
+
 // Unlike a copy, it is done by the stream's device alone.
 void require_reach(cudaStream_t stream, const void* to) {
   const int device = queue_of(stream).device;
@@ -360,15 +398,20 @@ void require_reach(cudaStream_t stream, const void* to) {
 Work fill_2d_work(cudaStream_t stream, void* to, size_t pitch, int value,
                   size_t width, size_t height) {
   require_reach(stream, to);
-  return {cudaGraphNodeTypeMemset,
-          [=] { fill_2d(to, pitch, value, width, height); }, nullptr, false,
-          [=] { require_fill(fill_2d_of(to, pitch, value, width, height)); }};
+  Work work = {
+      cudaGraphNodeTypeMemset,
+      [=] { fill_2d(to, pitch, value, width, height); }, nullptr, false,
+      [=] { require_fill(fill_2d_of(to, pitch, value, width, height)); }};
+  work.is_left_alone = home_of(to).has_value();
+  return work;
 }
 
 Work fill_3d_work(cudaStream_t stream, const cudaPitchedPtr& to, int value,
                   cudaExtent extent) {
   require_reach(stream, to.ptr);
-  return {cudaGraphNodeTypeMemset, [=] { fill_3d(to, value, extent); }};
+  Work work = {cudaGraphNodeTypeMemset, [=] { fill_3d(to, value, extent); }};
+  work.is_left_alone = home_of(to.ptr).has_value();
+  return work;
 }
 
 }  // namespace
@@ -382,6 +425,7 @@ void* allocate(size_t bytes, Memory memory, const char* name) {
           device ? text(", device ", device) : "", ": ",
           allocations().device_bytes_in_use(device), " of ",
           allocations().device_bytes(), " are in use");
+  if (memory != Memory::kPool) order_device(device);
   return reinterpret_cast<void*>(address);
 }
 
@@ -439,6 +483,10 @@ cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
     require_stream(stream);
     require_outside_graphs(stream);
     *pointer = allocate(bytes, Memory::kPool, "cudaMallocAsync");
+    const auto operation = begin_operation(queue_of(stream), "cudaMallocAsync");
+    do_operation(operation, [=] {
+      note_touched(*pointer, bytes, Use::kStore, {}, "allocates");
+    });
   });
 }
 
@@ -488,7 +536,9 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     require_stream(stream);
     require_outside_graphs(stream);
     require(pointer != nullptr, cudaErrorInvalidValue, "devPtr is null");
-    perform(queue_of(stream), [=] { simt::free(pointer, false, false); });
+    const Queue queue = queue_of(stream);
+    const auto operation = begin_operation(queue, "cudaFreeAsync");
+    perform(queue, as_operation(operation, [=] { free_in_stream(pointer); }));
   });
 }
 
@@ -561,6 +611,7 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes,
                        cudaMemcpyKind kind) {
   return answer([&] {
+    order_both(to, from);
     run_now(copy_work(to, from, bytes, kind), tasks_of_both(to, from));
   });
 }
@@ -629,6 +680,7 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* given,
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from,
                            int from_device, size_t bytes) {
   return answer([&] {
+    order_both(to, from);
     run_now(peer_work(to, to_device, from, from_device, bytes),
             tasks_of_both(to, from));
   });

@@ -3,6 +3,7 @@
 // Work runs at the call that issues it and is complete when the call returns;
 // streams keep their promise of order because everything happens in order.
 // Where there are several devices, some of it may wait for others: see tasks.h.
+// What a GPU may do in another order is watched: see happens_before.h.
 #include "common/simt/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -17,6 +18,8 @@
 
 #include "common/simt/core/settings.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/observe/overlaps.h"
+#include "common/simt/runtime/happens_before.h"
 
 namespace simt {
 namespace {
@@ -57,6 +60,7 @@ void at_exit(int status, void*) {
     say(text("the program ended, and ", left, left == 1 ? " piece" : " pieces",
              " of work in its streams had not: it never waited for them"));
   }
+  tell_early();
   sum_up_findings();
   report_leaks();
   if (status != 0 || !findings) return;
@@ -143,7 +147,11 @@ void complain(const std::string& call, const std::string& why) {
 
 cudaError_t sticky_error() { return sticky; }
 
-void set_sticky_error(cudaError_t code) { sticky = code; }
+// From here on no call waits for anything, so nothing can be too early.
+void set_sticky_error(cudaError_t code) {
+  sticky = code;
+  overlaps().give_up();
+}
 
 cudaError_t remember(cudaError_t code) { return last = code; }
 

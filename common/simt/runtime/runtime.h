@@ -194,6 +194,12 @@ void require_device(int device);
 // Where the work of a stream is queued; refuses what is no stream.
 Queue queue_of(cudaStream_t stream);
 
+// The how many-th of the program's it is.
+uint64_t number_of(cudaStream_t stream);
+
+// Whether work of two streams may run at the same time.
+bool streams_may_overlap();
+
 // Whether work in the legacy default stream waits for that of this one.
 bool is_blocking(cudaStream_t stream);
 bool is_legacy(cudaStream_t stream);
@@ -213,7 +219,23 @@ struct Work {
   // A launch in clusters for which nobody but the call asked: its parameters do
   // not tell of them.
   bool launches_clusters = false;
+  // An asynchronous call, too, returns when it is done: something is moved to
+  // the host's own memory.
+  bool is_awaited = false;
+  // A call without a stream returns before it is done: no host takes part.
+  bool is_left_alone = false;
+  // A function of the host runs, which may tell its threads.
+  bool tells_host = false;
 };
+
+// "the copy": as findings call it.
+const char* name_of(const Work& work);
+
+// What it is among all work, if it is put into this queue now: see
+// happens_before.h.
+struct Operation;
+std::shared_ptr<Operation> begin_operation(const Queue& queue,
+                                           const Work& work);
 
 // A function of the host, which may wait for other threads.
 Work host_work(std::function<void()> function);

@@ -2,8 +2,10 @@
 // unless it waits for another device. So waiting is mostly a matter of checking
 // handles, and the time between two events is the executor's own.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 
+#include "common/simt/runtime/happens_before.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
@@ -21,7 +23,8 @@ struct Event {
   unsigned flags = cudaEventDefault;
   int device = current_device();
   std::optional<Clock::time_point> recorded = {};
-  TaskPointer task = nullptr;                              // or when it is done
+  TaskPointer task = nullptr;  // or when it is done
+  Past behind = {};            // what comes before it
   std::shared_ptr<const CapturePoint> captured = nullptr;  // recorded there
 };
 
@@ -33,6 +36,11 @@ auto& events() {
   static auto* all = new Handles<cudaEvent_t, Event>;
   return *all;
 }
+
+// Streams that do not wait for the default one; and whether any thread has used
+// its own default one.
+std::atomic<int> non_blocking{0};
+std::atomic<bool> per_thread{false};
 
 bool is_default(cudaStream_t stream) {
   return stream == nullptr || stream == cudaStreamLegacy ||
@@ -60,6 +68,7 @@ void create(cudaStream_t* stream, unsigned flags, int priority) {
           "unknown flags ", flags);
   const int clamped = std::clamp(priority, kGreatestPriority, kLeastPriority);
   *stream = streams().create({.flags = flags, .priority = clamped});
+  non_blocking += flags == cudaStreamNonBlocking;
 }
 
 void create(cudaEvent_t* event, unsigned flags) {
@@ -71,8 +80,10 @@ void create(cudaEvent_t* event, unsigned flags) {
   *event = events().create({.flags = flags});
 }
 
-void record_now(cudaEvent_t handle, TaskPointer task = nullptr) {
+void record_now(cudaEvent_t handle, const Past& behind,
+                TaskPointer task = nullptr) {
   Event event = get(handle);
+  event.behind = behind;
   event.recorded = Clock::now();
   event.task = std::move(task);
   event.captured = nullptr;
@@ -93,7 +104,8 @@ void record(cudaEvent_t handle, cudaStream_t stream) {
           "the event is device ", event.device, "'s, and the stream device ",
           queue.device, "'s");
   if (!is_capturing(stream)) {
-    return record_now(handle, perform(queue, [] {}));
+    const Past behind = past_of(queue);
+    return record_now(handle, behind, perform(queue, [] {}));
   }
   event.captured = capture_point(stream);
   events().update(handle, event);
@@ -103,6 +115,7 @@ void wait(cudaStream_t stream, cudaEvent_t handle) {
   require_stream(stream);
   if (is_legacy(stream)) require_legacy_usable();
   const Event event = get(handle);
+  come_behind(queue_of(stream), event.behind);
   if (event.task) perform(queue_of(stream), [] {}, {event.task});
   if (event.recorded || event.captured) join_capture(stream, event.captured);
 }
@@ -126,6 +139,7 @@ float milliseconds_between(cudaEvent_t start, cudaEvent_t end) {
     require(event.recorded.has_value(), cudaErrorInvalidResourceHandle,
             "an event was never recorded");
     require(is_past(event), cudaErrorNotReady, "");
+    note_awaited(event.behind);
   }
   require(get(start).device == get(end).device, cudaErrorInvalidResourceHandle,
           "the events are of two devices");
@@ -143,26 +157,64 @@ void require_stream(cudaStream_t stream) { get(stream); }
 Queue queue_of(cudaStream_t stream) {
   const int device = get(stream).device;
   if (is_legacy(stream)) return {device, nullptr, false};
+  if (stream == cudaStreamPerThread) per_thread = true;
   return {device, stream, is_blocking(stream)};
 }
 
 Work host_work(std::function<void()> function) {
-  return {cudaGraphNodeTypeHost, [function] {
-            Task* const task = current_task();
-            task ? task->without_turn(function) : function();
-          }};
+  Work work = {cudaGraphNodeTypeHost, [function] {
+                 Task* const task = current_task();
+                 task ? task->without_turn(function) : function();
+               }};
+  work.tells_host = true;
+  return work;
 }
 
 void do_work(cudaStream_t stream, const Work& work) {
   if (there_are_tasks() && work.check) work.check();
+  const Queue queue = queue_of(stream);
+  const OperationPointer operation = begin_operation(queue, work);
+  const auto run = as_operation(operation, work.run);
   if (work.is_pageable)
-    perform_now(queue_of(stream), work.run);
+    perform_now(queue, run);
   else
-    perform(queue_of(stream), work.run);
+    perform(queue, run);
+  if (work.is_awaited) note_awaited(queue);
 }
 
 void do_now(const Work& work, const Tasks& after) {
-  perform_now(queue_of(nullptr), work.run, after);
+  const Queue queue = queue_of(nullptr);
+  const OperationPointer operation = begin_operation(queue, work);
+  perform_now(queue, as_operation(operation, work.run), after);
+  if (!work.is_left_alone) note_awaited(queue);
+}
+
+const char* name_of(const Work& work) {
+  switch (work.type) {
+    case cudaGraphNodeTypeMemcpy:
+      return "the copy";
+    case cudaGraphNodeTypeMemset:
+      return "the memset";
+    case cudaGraphNodeTypeKernel:
+      return "the kernel";
+    case cudaGraphNodeTypeGraph:
+      return "the graph";
+    default:
+      return "the library's work";
+  }
+}
+
+OperationPointer begin_operation(const Queue& queue, const Work& work) {
+  if (work.tells_host) note_function(queue);
+  return begin_operation(queue, name_of(work),
+                         work.type == cudaGraphNodeTypeGraph);
+}
+
+uint64_t number_of(cudaStream_t stream) { return streams().id(stream); }
+
+bool streams_may_overlap() {
+  return device_count() > 1 || non_blocking > 0 || per_thread ||
+         streams().count() >= 2;
 }
 
 size_t live_streams_and_events() {
@@ -205,6 +257,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     require(!is_default(stream), cudaErrorInvalidResourceHandle,
             "a default stream cannot be destroyed");
     require_waitable(stream);
+    non_blocking -= get(stream).flags == cudaStreamNonBlocking;
     streams().destroy(stream);
   });
 }
@@ -247,6 +300,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
     require(is_capturing(stream), cudaErrorIllegalState,
             "external waits belong to streams that are being captured");
     get(event);
+    overlaps().give_up();  // It is not known what each launch waits for.
     issue(stream, {cudaGraphNodeTypeWaitEvent, [] {}});
   });
 }
@@ -300,8 +354,9 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
     require(is_capturing(stream), cudaErrorIllegalState,
             "external records belong to streams that are being captured");
     get(event);
+    overlaps().give_up();  // Nor what its waits come behind.
     issue(stream,
-          {cudaGraphNodeTypeEventRecord, [event] { record_now(event); }});
+          {cudaGraphNodeTypeEventRecord, [event] { record_now(event, {}); }});
   });
 }
 
@@ -310,6 +365,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
     require_waitable(get(event));
     if (get(event).task) want(get(event).task);
     require(is_past(get(event)), cudaErrorNotReady, "");
+    note_awaited(get(event).behind);
   });
 }
 
@@ -317,6 +373,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return answer([&] {
     require_waitable(get(event));
     if (get(event).task) await(get(event).task);
+    note_awaited(get(event).behind);
   });
 }
 

@@ -10,6 +10,7 @@
 
 #include "common/simt/core/device.h"
 #include "common/simt/core/settings.h"
+#include "common/simt/runtime/happens_before.h"
 #include "common/simt/runtime/host_threads.h"
 #include "common/simt/runtime/runtime.h"
 
@@ -390,9 +391,13 @@ void want(const TaskPointer& task) { scheduler().want({task}); }
 void await(const Queue& queue) {
   await_all(scheduler().unfinished(
       [&](const Queue& one) { return are_ordered(one, queue); }));
+  note_awaited(queue);
 }
 
-void await_device(int device) { await_all(tasks_of(device)); }
+void await_device(int device) {
+  await_all(tasks_of(device));
+  note_awaited(device);
+}
 
 Tasks tasks_of(int device) {
   return scheduler().unfinished(
@@ -414,6 +419,7 @@ bool is_idle(const Queue& queue) {
   const Tasks tasks = scheduler().unfinished(
       [&](const Queue& one) { return are_ordered(one, queue); });
   scheduler().want(tasks);
+  if (tasks.empty()) note_awaited(queue);
   return tasks.empty();
 }
 

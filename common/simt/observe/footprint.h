@@ -1,0 +1,82 @@
+// What one piece of a stream's work touched in global memory, by its
+// instructions: so that work which may run at the same time can be compared.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/simt/core/access.h"
+#include "common/simt/core/grid.h"
+#include "common/simt/memory/touched_bytes.h"
+
+namespace simt {
+
+// A store that always stored the same: that number, repeated to eight bytes.
+struct StoredValue {
+  enum class State : uint8_t { kNone, kOne, kMany } state = State::kNone;
+  uint64_t pattern = 0;
+
+  void add(uint64_t value, uint32_t bytes);
+  void add(const StoredValue& other);
+  bool equals(const StoredValue& other) const {
+    return state == State::kOne && other.state == State::kOne &&
+           pattern == other.pattern;
+  }
+};
+
+// All that one instruction, or one call, did to memory.
+struct Touched {
+  Use use = Use::kLoad;
+  bool weak = true;    // neither atomic nor volatile: races with all others
+  bool tests = false;  // a load that only decides, or a store that it guards
+  std::string file;    // empty: no instruction did it, or nobody knows which
+  uint32_t line = 0;
+  const char* verb = nullptr;  // null: that of its use
+  TouchedBytes bytes;
+  StoredValue value;
+};
+using Footprint = std::vector<Touched>;
+
+// One host thread's part of it, while a kernel runs.
+class Trails {
+ public:
+  explicit Trails(const Grid& grid) : grid_(grid) {}
+
+  void note(const Warp& warp, const Instruction& ins, const Access& access,
+            uint32_t mask);
+  // What an asynchronous copy reads or writes: no register tells the values.
+  void note_copy(const Instruction& ins, const Access& access);
+  void add(Trails& other);
+  Footprint footprint();
+
+ private:
+  // Most instructions go on where they were: such a run is kept apart.
+  struct Trail {
+    uint64_t begin = 0, end = 0;
+    const Instruction* ins = nullptr;
+    Use use = Use::kLoad;
+    TouchedBytes bytes;
+    StoredValue value;
+
+    void extend(uint64_t from, uint64_t to) {
+      if (from == end) {
+        end = to;
+      } else if (from < begin || to > end) {
+        bytes.insert(begin, end);
+        begin = from;
+        end = to;
+      }
+    }
+  };
+  Trail& trail_of(const Instruction& ins, const Access& access);
+  static void extend(Trail& trail, const Access& access, uint32_t mask);
+  void note_value(Trail& trail, const Warp& warp, const Access& access,
+                  uint32_t mask) const;
+  bool is_test(const Instruction& ins) const;
+
+  const Grid& grid_;
+  std::vector<std::unique_ptr<Trail>> by_site_;  // null: it went nowhere
+};
+
+}  // namespace simt

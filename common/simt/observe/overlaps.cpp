@@ -1,0 +1,375 @@
+// Compares what unordered work touched.
+#include "common/simt/observe/overlaps.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "common/simt/memory/allocations.h"
+#include "common/simt/memory/closed_pages.h"
+
+namespace simt {
+namespace {
+
+// So much work is remembered at most, and in so many pages of bits. The oldest
+// is forgotten first.
+constexpr size_t kMostRecent = 200, kMostPages = 1 << 16;
+
+const Operation& root_of(const Operation& one) {
+  return one.graph ? root_of(*one.graph) : one;
+}
+
+size_t depth_of(const Operation& one) {
+  return one.graph ? 1 + depth_of(*one.graph) : 0;
+}
+
+// Nodes of one graph know of each other; others only of the graph as a whole.
+bool is_before_or_behind(const Operation& a, const Operation& b) {
+  if (a.queue == b.queue && a.graph == b.graph) return true;
+  const size_t depth_a = depth_of(a), depth_b = depth_of(b);
+  if (depth_a > depth_b) return is_before_or_behind(*a.graph, b);
+  if (depth_b > depth_a) return is_before_or_behind(a, *b.graph);
+  if (&a == &b) return true;
+  if (a.graph != b.graph) return is_before_or_behind(*a.graph, *b.graph);
+  const Operation& earlier = a.number < b.number ? a : b;
+  return a.past.knows(b.queue, b.number) || b.past.knows(a.queue, a.number) ||
+         earlier.past.behind_host_function;
+}
+
+// Also by those with whom they talked.
+bool are_ordered(const Operation& a, const Operation& b) {
+  const auto knows_of_b = [&](const Operation& one) {
+    if (is_before_or_behind(one, b)) return true;
+    return std::any_of(b.talked_with.begin(), b.talked_with.end(),
+                       [&](const OperationPointer& other) {
+                         return is_before_or_behind(one, *other);
+                       });
+  };
+  return knows_of_b(a) ||
+         std::any_of(
+             a.talked_with.begin(), a.talked_with.end(),
+             [&](const OperationPointer& one) { return knows_of_b(*one); });
+}
+
+bool any_writes(const Touched& a, const Touched& b) {
+  return a.use != Use::kLoad || b.use != Use::kLoad;
+}
+
+// By flags: neither is a plain access, and one of them changes the word.
+bool talk(const Operation& a, const Operation& b) {
+  for (const Touched& mine : a.footprint)
+    for (const Touched& theirs : b.footprint)
+      if (!mine.weak && !theirs.weak && any_writes(mine, theirs) &&
+          mine.bytes.first_common(theirs.bytes))
+        return true;
+  return false;
+}
+
+// All that either has talked with, each of them once.
+void join_talks(Operation& a, Operation& b) {
+  std::set<OperationPointer> all(a.talked_with.begin(), a.talked_with.end());
+  all.insert(b.talked_with.begin(), b.talked_with.end());
+  all.insert({a.shared_from_this(), b.shared_from_this()});
+  for (const OperationPointer& one : all)
+    one->talked_with.assign(all.begin(), all.end());
+}
+
+// Two accesses to the same bytes that must not come in either order.
+bool is_race(const Touched& a, const Touched& b) {
+  if (!any_writes(a, b) || (!a.weak && !b.weak)) return false;
+  if (a.tests && b.tests) return false;
+  return !a.value.equals(b.value);
+}
+
+size_t pages_of(const Operation& one) {
+  size_t sum = 0;
+  for (const Touched& touched : one.footprint) sum += touched.bytes.pages();
+  return sum;
+}
+
+// Not another array, which has got an address that the other one gave back.
+bool is_same_memory(uint64_t address, const Operation& earlier) {
+  const auto found = allocations().find(address);
+  return found && found->memory != Memory::kHeap &&
+         found->number <= earlier.newest_allocation;
+}
+
+std::string verb_of(const Touched& t) {
+  if (t.verb) return t.verb;
+  return t.use == Use::kLoad    ? "reads"
+         : t.use == Use::kStore ? "writes"
+                                : "updates";
+}
+
+std::string name_of(const Operation& one, const Touched& touched) {
+  std::string text = one.what;
+  if (touched.line)
+    text += " at " + touched.file + ":" + std::to_string(touched.line);
+  return text + " in " + one.where;
+}
+
+std::string remedy_for(const Operation& a, const Operation& b) {
+  if (a.graph && a.graph == b.graph)
+    return "Add an edge between the two nodes of the graph: "
+           "cudaGraphAddDependencies, or an event where it is captured";
+  const std::string wait =
+      "Let one wait for the other: record an event behind the first with "
+      "cudaEventRecord, and call cudaStreamWaitEvent for the other's stream";
+  if (!a.in_default_stream && !b.in_default_stream) return wait;
+  return wait +
+         ". Streams made with cudaStreamNonBlocking and the default one do not "
+         "wait for each other";
+}
+
+Finding finding_of(const Operation& one, const Touched& touched,
+                   const char* kind, uint64_t address) {
+  Finding f;
+  f.kind = kind;
+  f.kernel = one.what;
+  f.file = touched.file;
+  f.line = touched.line;
+  f.address = address;
+  f.count = 1;
+  f.names_thread = false;
+  return f;
+}
+
+Finding race_of(const Operation& a, const Touched& of_a, const Operation& b,
+                const Touched& of_b, uint64_t address) {
+  Finding f = finding_of(a, of_a, "race between streams", address);
+  f.message = a.what + " in " + a.where + " " + verb_of(of_a) + " " +
+              allocations().describe(address) + ", and " + name_of(b, of_b) +
+              " " + verb_of(of_b) + " it" +
+              (verb_of(of_a) == verb_of(of_b) ? ", too" : "") +
+              "; nothing says which comes first. " + remedy_for(a, b);
+  f.has_other = of_b.line != 0;
+  f.other_file = of_b.file;
+  f.other_line = of_b.line;
+  return f;
+}
+
+Finding early_of(const Operation& one, const Touched& touched, uint64_t address,
+                 bool writes) {
+  Finding f = finding_of(one, touched, "race with the host", address);
+  f.message = "the host " + std::string(writes ? "writes " : "reads ") +
+              allocations().describe(address) + ", and " + one.what + " in " +
+              one.where + " " + verb_of(touched) +
+              " it: nothing has waited for that. Call " + one.wait +
+              " before the host goes there";
+  return f;
+}
+
+uint64_t page_bytes() {
+  static const uint64_t bytes = sysconf(_SC_PAGESIZE);
+  return bytes;
+}
+
+bool is_for_host(const Allocation& a) {
+  return !a.is_device_only() && !a.adopted && !a.freed;
+}
+
+// f(allocation, first page, end) for the parts of it that the host may touch.
+template <class F>
+void each_part_of_host(const TouchedBytes& bytes, F f) {
+  std::optional<Allocation> found;
+  bytes.each_range([&](uint64_t begin, uint64_t end) {
+    while (begin < end) {
+      if (!found || !found->contains(begin)) found = allocations().find(begin);
+      if (!found) return;
+      if (is_for_host(*found)) f(*found, begin, std::min(end, found->end));
+      begin = found->end;
+    }
+  });
+}
+
+// Calls f(begin, end) for runs of pages of which all that belongs to an array
+// is among the bytes.
+template <class F>
+void each_full_run(const TouchedBytes& bytes, F f) {
+  std::set<std::pair<uint64_t, uint64_t>> pages;
+  each_part_of_host(
+      bytes, [&](const Allocation& array, uint64_t begin, uint64_t end) {
+        const uint64_t size = page_bytes();
+        uint64_t first = begin / size * size;
+        if (!bytes.contains(std::max(first, array.begin),
+                            std::min(first + size, array.end)))
+          first += size;
+        uint64_t last = (end + size - 1) / size * size;
+        if (last > first && !bytes.contains(std::max(last - size, array.begin),
+                                            std::min(last, array.end)))
+          last -= size;
+        if (first < last) pages.insert({first, last});
+      });
+  uint64_t begin = 0, end = 0;
+  for (const auto& [from, to] : pages) {
+    if (from > end) {
+      if (begin < end) f(begin, end);
+      begin = from;
+    }
+    end = std::max(end, to);
+  }
+  if (begin < end) f(begin, end);
+}
+
+}  // namespace
+
+void Overlaps::compare(Operation& mine, Operation& other,
+                       std::vector<Finding>& findings) {
+  if (are_ordered(mine, other)) return;
+  if (talk(mine, other)) return join_talks(mine, other);
+  std::set<std::pair<uint32_t, uint32_t>> told;  // by their lines
+  for (const Touched& a : mine.footprint) {
+    for (const Touched& b : other.footprint) {
+      if (!is_race(a, b) || told.contains({a.line, b.line})) continue;
+      const auto address = a.bytes.first_common(b.bytes);
+      if (!address || !is_same_memory(*address, other)) continue;
+      told.insert({a.line, b.line});
+      findings.push_back(a.line || !b.line
+                             ? race_of(mine, a, other, b, *address)
+                             : race_of(other, b, mine, a, *address));
+    }
+  }
+}
+
+std::vector<Finding> Overlaps::end(Operation& operation, Footprint footprint) {
+  const Lock held = lock();
+  std::vector<Finding> findings;
+  if (operation.ended || gave_up_) return findings;
+  operation.ended = true;
+  operation.footprint = std::move(footprint);
+  operation.pages = pages_of(operation);
+  operation.newest_allocation = allocations().newest();
+  const Operation& root = root_of(operation);
+  if (operation.speaks || host_.knows(root.queue, root.number)) return findings;
+  if (operation.everything) {
+    // A talk with one of them decides about others.
+    const auto compare_all = [&] {
+      findings.clear();
+      for (const auto& [queue, others] : recent_)
+        if (operation.graph || queue != operation.queue)
+          for (const OperationPointer& other : others)
+            compare(operation, *other, findings);
+    };
+    compare_all();
+    if (!findings.empty()) compare_all();
+  }
+  remember(operation);
+  return findings;
+}
+
+void Overlaps::remember(Operation& operation) {
+  if (operation.footprint.empty()) return;
+  if (operation.meets_host) close_pages(operation);
+  if (!operation.everything) return;
+  recent_[root_of(operation).queue].push_back(operation.shared_from_this());
+  ++recent_count_;
+  recent_pages_ += operation.pages;
+  while (recent_count_ > kMostRecent || recent_pages_ > kMostPages)
+    forget_oldest();
+}
+
+void Overlaps::forget_oldest() {
+  const auto oldest = std::ranges::min_element(
+      recent_, {}, [](const auto& one) { return one.second.front()->number; });
+  --recent_count_;
+  recent_pages_ -= oldest->second.front()->pages;
+  oldest->second.pop_front();
+  if (oldest->second.empty()) recent_.erase(oldest);
+}
+
+// What it wrote, to all that the host does; what it read, to its writes.
+void Overlaps::close_pages(Operation& operation) {
+  TouchedBytes written, all;
+  bool any = false;
+  for (const Touched& touched : operation.footprint) {
+    if (!touched.weak) continue;
+    each_part_of_host(touched.bytes,
+                      [&](const Allocation&, uint64_t begin, uint64_t end) {
+                        any = true;
+                        all.insert(begin, end);
+                        if (touched.use != Use::kLoad)
+                          written.insert(begin, end);
+                      });
+  }
+  if (!any || allocations().distance(allocations().arena_begin()) == 0) return;
+  const OperationPointer owner = operation.shared_from_this();
+  each_full_run(all, [&](uint64_t begin, uint64_t end) {
+    closed_pages().close(begin, end, false, owner);
+  });
+  each_full_run(written, [&](uint64_t begin, uint64_t end) {
+    closed_pages().close(begin, end, true, owner);
+  });
+}
+
+void Overlaps::learn(const Past& known) {
+  const Lock held = lock();
+  host_.join(known);
+  const auto is_known = [&](const Operation& one) {
+    const Operation& root = root_of(one);
+    return one.speaks || host_.knows(root.queue, root.number);
+  };
+  const auto is_done = [&](const OperationPointer& one) {
+    return is_known(*one) ||
+           std::any_of(one->talked_with.begin(), one->talked_with.end(),
+                       [&](const auto& other) { return is_known(*other); });
+  };
+  for (const auto& [queue, all] : recent_)
+    for (const OperationPointer& one : all)
+      if (!one->talked_with.empty() && is_done(one)) one->speaks = true;
+  for (auto& [queue, all] : recent_) {
+    std::erase_if(all, [&](const OperationPointer& one) {
+      if (!is_done(one)) return false;
+      one->talked_with.clear();  // They know each other: a circle.
+      --recent_count_;
+      recent_pages_ -= one->pages;
+      return true;
+    });
+  }
+  std::erase_if(recent_, [](const auto& one) { return one.second.empty(); });
+  closed_pages().open([&](const void* owner) {
+    return is_known(*static_cast<const Operation*>(owner));
+  });
+}
+
+void Overlaps::speak(Operation& operation) {
+  const Lock held = lock();
+  if (operation.speaks.exchange(true)) return;
+  learn(root_of(operation).past);
+}
+
+void Overlaps::forget(uint64_t begin, uint64_t end) {
+  closed_pages().open(begin, end);
+}
+
+std::vector<Finding> Overlaps::take_early() {
+  std::vector<Finding> findings;
+  for (const ClosedPages::Early& early : closed_pages().take_early()) {
+    const auto& one = *static_cast<const Operation*>(early.owner.get());
+    for (const Touched& touched : one.footprint) {
+      if (!touched.weak || (touched.use == Use::kLoad && !early.writes) ||
+          !touched.bytes.contains(early.address, early.address + 1))
+        continue;
+      findings.push_back(early_of(one, touched, early.address, early.writes));
+      break;
+    }
+  }
+  return findings;
+}
+
+void Overlaps::give_up() {
+  const Lock held = lock();
+  gave_up_ = true;
+  for (const auto& [queue, all] : recent_)
+    for (const OperationPointer& one : all) one->talked_with.clear();
+  recent_.clear();
+  recent_count_ = recent_pages_ = 0;
+  closed_pages().open([](const void*) { return true; });
+}
+
+Overlaps& overlaps() {
+  static auto* one = new Overlaps;
+  return *one;
+}
+
+}  // namespace simt

@@ -1,0 +1,249 @@
+// Says of each piece of work what comes before it, by CUDA's rules.
+#include "common/simt/runtime/happens_before.h"
+
+#include <map>
+#include <utility>
+
+#include "common/simt/core/settings.h"
+#include "common/simt/memory/allocations.h"
+#include "common/simt/observe/report.h"
+#include "common/simt/runtime/runtime.h"
+
+namespace simt {
+namespace {
+
+// What is issued next in a queue comes behind this.
+struct Known {
+  Queue queue;
+  Past past;
+};
+
+// All that follows is used while overlaps() is locked.
+struct State {
+  std::map<uint64_t, Known> queues;
+  std::map<int, Past> devices;  // what all of their queues come behind
+  uint64_t operations = 0;
+};
+State& state() {
+  static auto* one = new State;
+  return *one;
+}
+
+// What this thread does, and where that went.
+struct Doing {
+  Operation* operation = nullptr;
+  Footprint footprint;
+};
+thread_local Doing doing;
+
+// While it lives, this thread does that; then again what it did before.
+class DoingNow {
+ public:
+  explicit DoingNow(Operation& operation)
+      : before_(std::exchange(doing, Doing{&operation, {}})) {}
+  ~DoingNow() { doing = std::move(before_); }
+  DoingNow(const DoingNow&) = delete;
+  DoingNow& operator=(const DoingNow&) = delete;
+
+ private:
+  Doing before_;
+};
+
+// Each thread of the host has a default stream per thread.
+uint64_t number_of_thread() {
+  static std::atomic<uint64_t> count{0};
+  thread_local const uint64_t mine = ++count;
+  return mine;
+}
+
+// Handles of streams lie above 2^32.
+uint64_t key_of(const Queue& queue) {
+  const uint64_t device = queue.device;
+  if (queue.is_legacy()) return device;
+  if (queue.stream != cudaStreamPerThread)
+    return reinterpret_cast<uint64_t>(queue.stream);
+  return number_of_thread() * settings::kMostDevices + device;
+}
+
+std::string name_of(const Queue& queue) {
+  const std::string of_device =
+      device_count() > 1 ? " of device " + std::to_string(queue.device) : "";
+  if (queue.is_legacy()) return "the default stream" + of_device;
+  if (queue.stream == cudaStreamPerThread)
+    return "a thread's default stream" + of_device;
+  return "stream " + std::to_string(number_of(queue.stream)) + of_device;
+}
+
+std::string wait_for(const Queue& queue) {
+  return queue.is_legacy() ? "cudaDeviceSynchronize or cudaStreamSynchronize(0)"
+                           : "cudaStreamSynchronize";
+}
+
+Known& known_of(const Queue& queue) {
+  Known& known = state().queues[key_of(queue)];
+  known.queue = queue;
+  return known;
+}
+
+// Streams that wait for the default one, and it for them.
+bool is_tied(const Queue& a, const Queue& b) {
+  return a.device == b.device &&
+         ((a.is_legacy() && b.blocking) || (b.is_legacy() && a.blocking));
+}
+
+Past all_before(const Queue& queue) {
+  Past past = known_of(queue).past;
+  past.join(state().devices[queue.device]);
+  for (const auto& [key, other] : state().queues)
+    if (is_tied(queue, other.queue)) past.join(other.past);
+  return past;
+}
+
+// With no queue there is nothing that the host does not know.
+void learn(const Past& past) {
+  if (state().queues.empty()) return;
+  overlaps().learn(past);
+  for (auto& [key, known] : state().queues)
+    known.past.forget(overlaps().host());
+  std::erase_if(state().queues,
+                [](const auto& one) { return one.second.past.empty(); });
+  for (auto& [device, known] : state().devices) known.forget(overlaps().host());
+}
+
+void publish(const std::vector<Finding>& findings) {
+  if (findings.empty()) return;
+  add_findings(findings);
+  tell_findings();
+}
+
+}  // namespace
+
+OperationPointer begin_operation(const Queue& queue, const char* what,
+                                 bool has_parts) {
+  tell_early();
+  const auto lock = overlaps().lock();
+  const bool everything = has_parts || streams_may_overlap();
+  const bool alone = !everything && !allocations().host_has_some();
+  if (alone && state().queues.empty()) return nullptr;
+  Known& known = known_of(queue);
+  known.past = all_before(queue);
+  const uint64_t number = ++state().operations;
+  known.past.learn(key_of(queue), number);
+  if (alone || overlaps().gave_up() || !settings::checks()) return nullptr;
+  const auto operation = std::make_shared<Operation>();
+  operation->what = what;
+  operation->where = name_of(queue);
+  operation->wait = wait_for(queue);
+  operation->in_default_stream = queue.is_legacy();
+  operation->queue = key_of(queue);
+  operation->number = number;
+  operation->past = known.past;
+  operation->everything = everything;
+  return operation;
+}
+
+OperationPointer begin_node(Operation& graph, uint64_t node, const char* what,
+                            const std::vector<OperationPointer>& before) {
+  const auto lock = overlaps().lock();
+  const auto operation = std::make_shared<Operation>();
+  operation->what = what;
+  operation->where = "a graph in " + graph.where;
+  operation->wait = graph.wait;
+  operation->queue = node;
+  operation->number = ++state().operations;
+  operation->graph = graph.shared_from_this();
+  for (const OperationPointer& one : before) operation->past.join(one->past);
+  operation->past.learn(node, operation->number);
+  operation->everything = true;
+  return operation;
+}
+
+void do_operation(const OperationPointer& operation,
+                  const std::function<void()>& run) {
+  if (!operation) return run();
+  std::vector<Finding> findings;
+  {
+    const DoingNow now(*operation);
+    run();
+    findings = overlaps().end(*operation, std::move(doing.footprint));
+  }
+  publish(findings);
+}
+
+std::function<void()> as_operation(const OperationPointer& operation,
+                                   const std::function<void()>& run) {
+  if (!operation) return run;
+  return [operation, run] { do_operation(operation, run); };
+}
+
+Operation* current_operation() { return doing.operation; }
+
+void note_touched(const void* begin, size_t bytes, Use use,
+                  const StoredValue& value, const char* verb) {
+  if (!doing.operation) return;
+  const auto address = reinterpret_cast<uint64_t>(begin);
+  const auto found = allocations().find(address);
+  if (!found || (!doing.operation->everything && found->is_device_only()))
+    return;
+  if (!found->is_device_only()) doing.operation->meets_host = true;
+  auto one = std::ranges::find(doing.footprint, use, &Touched::use);
+  if (one == doing.footprint.end()) {
+    one = doing.footprint.insert(one, Touched{});
+    one->use = use;
+    one->verb = verb;
+  }
+  one->bytes.insert(address, address + bytes);
+  one->value.add(value);
+}
+
+Past past_of(const Queue& queue) {
+  const auto lock = overlaps().lock();
+  return all_before(queue);
+}
+
+void come_behind(const Queue& queue, const Past& past) {
+  const auto lock = overlaps().lock();
+  known_of(queue).past.join(past);
+}
+
+void note_function(const Queue& queue) {
+  tell_early();
+  const auto lock = overlaps().lock();
+  learn(all_before(queue));
+  if (there_are_tasks()) known_of(queue).past.behind_host_function = true;
+}
+
+void order_device(int device) {
+  const auto lock = overlaps().lock();
+  for (const auto& [key, known] : state().queues)
+    if (known.queue.device == device) state().devices[device].join(known.past);
+}
+
+void note_awaited(const Past& past) {
+  tell_early();
+  const auto lock = overlaps().lock();
+  learn(past);
+}
+
+void note_awaited(const Queue& queue) {
+  tell_early();
+  const auto lock = overlaps().lock();
+  if (!state().queues.empty())
+    learn(queue.is_legacy() ? all_before(queue) : known_of(queue).past);
+}
+
+void note_awaited(int device) {
+  tell_early();
+  const auto lock = overlaps().lock();
+  order_device(device);
+  learn(Past(state().devices[device]));
+}
+
+void note_freed(uint64_t begin, uint64_t end) {
+  tell_early();
+  overlaps().forget(begin, end);
+}
+
+void tell_early() { publish(overlaps().take_early()); }
+
+}  // namespace simt

@@ -1,0 +1,59 @@
+// What comes before what: CUDA's rules about the order of work in streams, and
+// of what the host does. The executor does nearly all work when it is issued;
+// a GPU may do it in any order that these rules allow. Where two orders are
+// allowed and give different results, observe/overlaps.h finds a race.
+#pragma once
+#include <functional>
+
+#include "common/simt/observe/overlaps.h"
+#include "common/simt/runtime/tasks.h"
+
+namespace simt {
+
+// Work that is issued from now on in this queue begins with this. `what` it is
+// in a finding: "the copy".
+// Null if it can meet no other. `has_parts`: it is a graph.
+OperationPointer begin_operation(const Queue& queue, const char* what,
+                                 bool has_parts = false);
+// The same for a node of a graph that is launched as `graph`, behind others.
+OperationPointer begin_node(Operation& graph, uint64_t node, const char* what,
+                            const std::vector<OperationPointer>& before);
+
+// Does it, and compares what it touched with what others did.
+void do_operation(const OperationPointer& operation,
+                  const std::function<void()>& run);
+// The same, later.
+std::function<void()> as_operation(const OperationPointer& operation,
+                                   const std::function<void()>& run);
+
+// What this thread does; null outside of all.
+Operation* current_operation();
+
+// That reads or writes memory. `pattern` is what is stored everywhere.
+void note_touched(const void* begin, size_t bytes, Use use,
+                  const StoredValue& value = {}, const char* verb = nullptr);
+
+// Events: what comes before what is issued now in this queue; and that is to
+// come behind.
+Past past_of(const Queue& queue);
+void come_behind(const Queue& queue, const Past& past);
+
+// A function of the host's comes there: from then on the host may know what is
+// before it, and what is behind it may have waited for anything.
+void note_function(const Queue& queue);
+
+// All that the device was given comes before what it will be given.
+void order_device(int device);
+
+// The host knows that it is done, or comes behind it by other means.
+void note_awaited(const Past& past);
+void note_awaited(const Queue& queue);
+void note_awaited(int device);
+
+// The host is about to free that memory.
+void note_freed(uint64_t begin, uint64_t end);
+
+// What the host did too early, as far as nobody has told it.
+void tell_early();
+
+}  // namespace simt
