@@ -60,10 +60,10 @@ void lacking_maps(int* x) {
              CU_TENSOR_MAP_SWIZZLE_NONE),
         CUDA_ERROR_NOT_SUPPORTED);
   equal(made(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             CU_TENSOR_MAP_SWIZZLE_128B),
+             CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B),
         CUDA_ERROR_NOT_SUPPORTED);
-  equal(made(CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             CU_TENSOR_MAP_SWIZZLE_NONE),
+  equal(made(CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE),
         CUDA_ERROR_NOT_SUPPORTED);
 }
 
@@ -142,8 +142,8 @@ void refusals() {
   says(child, "cudaImportExternalMemory: the CPU executor has no memory or ");
   says(child, "the CPU executor has no driver API, and so no cuMemAlloc");
   says(child, "has no tensor maps with an interleaved layout");
-  says(child, "has no box whose rows have 32 bytes and a swizzle of 128");
-  says(child, "has no tensors of the type 11: tf32");
+  says(child, "has no swizzle of other chunks than 16 bytes");
+  says(child, "has no tensors of the type 12: flushed tf32");
 }
 
 void time_limit() {

@@ -59,6 +59,11 @@ struct Shape {
     return all;
   }
   uint32_t box_bytes() const { return box_elements() * element; }
+  // A row of the box in shared memory: a swizzle needs all that it mixes.
+  uint32_t pitch() const {
+    return swizzle ? 16u << swizzle : count(0) * element;
+  }
+  uint32_t box_room() const { return box_elements() / count(0) * pitch(); }
 };
 
 Shape shape(std::vector<uint64_t> dim, std::vector<uint32_t> box) {
@@ -95,7 +100,8 @@ struct Corner {
 // In which byte of shared memory an element's first byte lies, if the box
 // begins at a multiple of 1024: chunks of 16 bytes change places.
 uint32_t place_in_box(const Shape& s, uint32_t element) {
-  const uint32_t byte = element * s.element;
+  const uint32_t byte =
+      element / s.count(0) * s.pitch() + element % s.count(0) * s.element;
   const uint32_t line = byte / 128, chunk = byte / 16 % 8;
   uint32_t moved = chunk;
   if (s.swizzle == CU_TENSOR_MAP_SWIZZLE_128B) moved = chunk ^ line % 8;
@@ -127,14 +133,19 @@ std::vector<uint8_t> some_bytes(size_t n, uint32_t seed) {
   return bytes;
 }
 
+constexpr uint8_t kUntouched = 0xee;
+
 // The box in shared memory after a load.
 std::vector<uint8_t> loaded(const Shape& s, const std::vector<uint8_t>& tensor,
                             const Corner& corner) {
-  std::vector<uint8_t> box(s.box_bytes());
+  std::vector<uint8_t> box(s.box_room(), kUntouched);
   for (uint32_t e = 0; e < s.box_elements(); ++e) {
     const int64_t from = place_in_tensor(s, corner, e);
+    uint8_t* const to = &box[place_in_box(s, e)];
     if (from >= 0)
-      std::memcpy(&box[place_in_box(s, e)], &tensor[from], s.element);
+      std::memcpy(to, &tensor[from], s.element);
+    else
+      std::memset(to, 0, s.element);
   }
   return box;
 }
@@ -244,11 +255,16 @@ __device__ uint64_t* barrier_behind(int bytes) {
   return reinterpret_cast<uint64_t*>(box + bytes);
 }
 
-// A block for each corner: its box comes to `out`.
+// A block for each corner: its box comes to `out`. It has `bytes`, among others
+// that make the room.
 template <int rank>
 __global__ void load_kernel(const __grid_constant__ CUtensorMap map,
-                            const Corner* corners, uint8_t* out, int bytes) {
-  uint64_t* const bar = barrier_behind(bytes);
+                            const Corner* corners, uint8_t* out, int room,
+                            int bytes) {
+  uint64_t* const bar = barrier_behind(room);
+  for (int i = threadIdx.x; i < room; i += kThreads) box[i] = kUntouched;
+  fence_for_copies();
+  __syncthreads();
   if (threadIdx.x == 0) {
     init(bar, 1);
     fence_for_copies();
@@ -257,8 +273,8 @@ __global__ void load_kernel(const __grid_constant__ CUtensorMap map,
   }
   __syncthreads();
   wait(bar, 0);
-  for (int i = threadIdx.x; i < bytes; i += kThreads)
-    out[blockIdx.x * bytes + i] = box[i];
+  for (int i = threadIdx.x; i < room; i += kThreads)
+    out[blockIdx.x * room + i] = box[i];
 }
 
 // The box of each block comes from `in`, one after the other.
@@ -324,14 +340,15 @@ void check_loads(const Shape& s,
   const expect::Copy<Corner> at(corners);
   const CUtensorMap map =
       map_of(s, const_cast<uint8_t*>(static_cast<const uint8_t*>(in)));
-  const uint32_t bytes = s.box_bytes();
+  const uint32_t room = s.box_room();
   LoadKernel* const kernel = kLoads[s.rank - 1];
-  allow_shared(kernel, bytes + kBarriers);
+  allow_shared(kernel, room + kBarriers);
   const auto got = expect::results<uint8_t>(
-      bytes * corners.size(),
+      room * corners.size(),
       [&](uint8_t* out) {
         kernel<<<static_cast<unsigned>(corners.size()), kThreads,
-                 bytes + kBarriers>>>(map, at, out, static_cast<int>(bytes));
+                 room + kBarriers>>>(map, at, out, static_cast<int>(room),
+                                     static_cast<int>(s.box_bytes()));
       },
       where);
   std::vector<uint8_t> want;
@@ -343,18 +360,21 @@ void check_loads(const Shape& s,
       got, [&](int i) { return want[i]; }, where);
 }
 
+// Nothing is stored from before the tensor.
 void check_stores(const Shape& s,
                   expect::Where where = expect::Where::current()) {
-  const std::vector<uint8_t> full = some_bytes(s.box_bytes(), 99);
+  const std::vector<uint8_t> full = some_bytes(s.box_room(), 99);
   const expect::Copy<uint8_t> in(full);
   StoreKernel* const kernel = kStores[s.rank - 1];
-  allow_shared(kernel, s.box_bytes());
+  const uint32_t room = s.box_room();
+  allow_shared(kernel, room);
   for (const Corner& corner : corners_of(s)) {
+    if (*std::min_element(corner.at, corner.at + s.rank) < 0) continue;
     const auto got = expect::results<uint8_t>(
         s.bytes(),
         [&](uint8_t* out) {
-          kernel<<<1, kThreads, s.box_bytes()>>>(
-              map_of(s, out), corner, in, static_cast<int>(s.box_bytes()));
+          kernel<<<1, kThreads, room>>>(map_of(s, out), corner, in,
+                                        static_cast<int>(room));
         },
         where);
     std::vector<uint8_t> want(s.bytes());
@@ -405,6 +425,41 @@ void check_types() {
   }
 }
 
+// Numbers that are loaded as floats and as others made of them.
+void check_floats() {
+  const std::vector<uint32_t> bits = {0x00000001, 0x80000123, 0x3f801000,
+                                      0x3f802fff, 0x3f803000, 0xbf801001,
+                                      0x7f800001, 0x007fffff};
+  const std::vector<uint32_t> rounded = {0x00000000, 0x80000000, 0x3f800000,
+                                         0x3f802000, 0x3f804000, 0xbf802000,
+                                         0x7fffe000, 0x00800000};
+  const expect::Copy<uint32_t> in(bits);
+  const expect::Copy<Corner> at(std::vector<Corner>{Corner{}});
+  for (const auto type :
+       {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ,
+        CU_TENSOR_MAP_DATA_TYPE_TFLOAT32}) {
+    Shape s = shape({8}, {8});
+    s.type = type;
+    const auto got = expect::results<uint32_t>(8, [&](uint32_t* out) {
+      load_kernel<1><<<1, kThreads, 32 + kBarriers>>>(
+          map_of(s, const_cast<uint32_t*>(static_cast<const uint32_t*>(in))),
+          at, reinterpret_cast<uint8_t*>(out), 32, 32);
+    });
+    const bool rounds = type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+    expect::each(got, [&](int i) { return (rounds ? rounded : bits)[i]; });
+  }
+}
+
+// The same tensor as bytes; its boxes have other rows in other lines.
+Shape shape_of_bytes(Shape s, uint32_t row) {
+  s.type = CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  s.element = 1;
+  s.dim[0] = 150;
+  s.box[0] = row;
+  s.box[1] = 5;
+  return s;
+}
+
 void check_swizzles() {
   const struct {
     CUtensorMapSwizzle mode;
@@ -426,6 +481,12 @@ void check_swizzles() {
     Shape deep = shape({40, 5, 6}, {span / 4, 3, 4});
     deep.swizzle = mode;
     check_both(deep);
+    for (uint32_t bytes = 16; bytes < span; bytes += 16) {
+      Shape narrow = shape({40, 5, 6}, {bytes / 4, 3, 4});
+      narrow.swizzle = mode;
+      check_both(narrow);
+      check_both(shape_of_bytes(narrow, bytes));
+    }
   }
 }
 
@@ -466,6 +527,7 @@ void check_exhaustively() {
             expect::results<uint8_t>(bytes * all.size(), [&](uint8_t* out) {
               load_kernel<2><<<static_cast<unsigned>(all.size()), kThreads,
                                bytes + kBarriers>>>(map, at, out,
+                                                    static_cast<int>(bytes),
                                                     static_cast<int>(bytes));
             });
         expect::each(got, [&](int i) {
@@ -478,11 +540,12 @@ void check_exhaustively() {
 void check_nan() {
   for (const auto type :
        {CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-        CU_TENSOR_MAP_DATA_TYPE_FLOAT32, CU_TENSOR_MAP_DATA_TYPE_FLOAT64}) {
+        CU_TENSOR_MAP_DATA_TYPE_FLOAT32, CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ,
+        CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, CU_TENSOR_MAP_DATA_TYPE_FLOAT64}) {
     const bool halves = type == CU_TENSOR_MAP_DATA_TYPE_FLOAT16 ||
                         type == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
     Shape s = shape({8}, {16});
-    s.element = halves ? 2 : type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32 ? 4 : 8;
+    s.element = halves ? 2 : type == CU_TENSOR_MAP_DATA_TYPE_FLOAT64 ? 8 : 4;
     s.type = type;
     s.fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
     const expect::Copy<uint8_t> in(some_bytes(s.bytes(), 5));
@@ -490,11 +553,11 @@ void check_nan() {
     const auto got = expect::results<uint8_t>(s.box_bytes(), [&](uint8_t* out) {
       load_kernel<1><<<1, kThreads, s.box_bytes() + kBarriers>>>(
           map_of(s, const_cast<uint8_t*>(static_cast<const uint8_t*>(in))), at,
-          out, static_cast<int>(s.box_bytes()));
+          out, static_cast<int>(s.box_bytes()),
+          static_cast<int>(s.box_bytes()));
     });
-    expect::each(
-        std::vector<uint8_t>(got.begin() + s.element * 8, got.end()),
-        [&](int i) { return i % s.element == s.element - 1 ? 0x7f : 0xff; });
+    expect::each(std::vector<uint8_t>(got.begin() + s.element * 8, got.end()),
+                 [&](int i) { return i % 2 ? 0x7f : 0xf7; });
   }
 }
 
@@ -530,7 +593,7 @@ __global__ void reduce_kernel(const __grid_constant__ CUtensorMap map,
   fence_for_copies();
   __syncthreads();
   if (threadIdx.x == 0) {
-    reduce(box, &map, -4, 1);
+    reduce(box, &map, 12, 1);
     end_group();
   }
 }
@@ -552,9 +615,9 @@ void check_reduction(CUtensorMapDataType type, T first, Update update,
   expect::each(
       got,
       [&](int i) {
-        const int x = i % 16 + 4, y = i / 16 - 1;
+        const int x = i % 16 - 12, y = i / 16 - 1;
         T value = 0;
-        if (x >= 8 || y < 0) return value;
+        if (x < 0 || y < 0) return value;
         for (int b = 0; b < kBlocks; ++b)
           value = update(
               value,
@@ -597,6 +660,76 @@ void check_reductions() {
   check_reduction<uint32_t, reduce_and>(
       CU_TENSOR_MAP_DATA_TYPE_UINT32, 7u,
       [](uint32_t a, uint32_t b) { return a & b; });
+}
+
+// What an H200 makes of two numbers of each type.
+template <Reduce reduce>
+__global__ void plant_kernel(const __grid_constant__ CUtensorMap map,
+                             uint64_t word) {
+  reinterpret_cast<uint64_t*>(box)[threadIdx.x] = word;
+  fence_for_copies();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    reduce(box, &map, 0, 0);
+    end_group();
+  }
+}
+
+template <Reduce reduce>
+void check_planted(CUtensorMapDataType type, uint32_t bytes, uint64_t was,
+                   uint64_t word, uint64_t becomes,
+                   expect::Where where = expect::Where::current()) {
+  Shape s = shape({128 / bytes, 1}, {128 / bytes, 1});
+  s.type = type;
+  s.element = bytes;
+  const std::vector<uint64_t> before(16, was);
+  const auto got = expect::results<uint64_t>(
+      16,
+      [&](uint64_t* out) {
+        expect::ok(cudaMemcpy(out, before.data(), 128, cudaMemcpyHostToDevice));
+        plant_kernel<reduce><<<1, 16, 128>>>(map_of(s, out), word);
+      },
+      where);
+  expect::each(
+      got, [&](int) { return becomes; }, where);
+}
+
+void check_planted_numbers() {
+  constexpr uint64_t kWas = 0x3c01800280038004, kWord = 0x4005c00600018007;
+  constexpr uint64_t kSum = 0x7c0740088005000b, kXor = 0x7c04400480020003;
+  const auto u32 = CU_TENSOR_MAP_DATA_TYPE_UINT32;
+  check_planted<reduce_add>(u32, 4, kWas, kWord, kSum);
+  check_planted<reduce_min>(u32, 4, kWas, kWord, 0x3c01800200018007);
+  check_planted<reduce_max>(u32, 4, kWas, kWord, 0x4005c00680038004);
+  check_planted<reduce_inc>(u32, 4, kWas, kWord, 0x3c01800300000000);
+  check_planted<reduce_xor>(u32, 4, kWas, kWord, kXor);
+  const auto s32 = CU_TENSOR_MAP_DATA_TYPE_INT32;
+  check_planted<reduce_add>(s32, 4, kWas, kWord, kSum);
+  check_planted<reduce_min>(s32, 4, kWas, kWord, kWas);
+  check_planted<reduce_max>(s32, 4, kWas, kWord, kWord);
+  check_planted<reduce_xor>(s32, 4, kWas, kWord, kXor);
+  const auto u64 = CU_TENSOR_MAP_DATA_TYPE_UINT64;
+  check_planted<reduce_add>(u64, 8, kWas, kWord, kSum);
+  check_planted<reduce_min>(u64, 8, kWas, kWord, kWas);
+  check_planted<reduce_max>(u64, 8, kWas, kWord, kWord);
+  check_planted<reduce_xor>(u64, 8, kWas, kWord, kXor);
+  const auto s64 = CU_TENSOR_MAP_DATA_TYPE_INT64;
+  check_planted<reduce_min>(s64, 8, kWas, kWord, kWas);
+  check_planted<reduce_max>(s64, 8, kWas, kWord, kWord);
+  for (const auto type :
+       {CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16}) {
+    const bool half = type == CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    check_planted<reduce_add>(type, 2, kWas, kWord,
+                              half ? 0x4206c0068002800b : 0x4006c0068002800b);
+    check_planted<reduce_min>(type, 2, kWas, kWord, 0x3c01c00680038007);
+    check_planted<reduce_max>(type, 2, kWas, kWord, 0x4005800200018004);
+  }
+  const auto f32 = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  check_planted<reduce_add>(f32, 4, kWas, kWord, 0x400641868001fffd);
+  check_planted<reduce_add>(f32, 4, 0x0000000100000001, 0x0000000200400000,
+                            0x0000000300400001);
+  check_planted<reduce_add>(CU_TENSOR_MAP_DATA_TYPE_FLOAT64, 8, kWas, kWord,
+                            kWord);
 }
 
 // Halves: exact sums of 1.
@@ -692,6 +825,20 @@ void check_places() {
       });
     }
   }
+}
+
+// A dynamic array begins as it is declared, whatever lies before it.
+__global__ void behind_kernel(uint32_t* out) {
+  __shared__ volatile int before[3];
+  before[threadIdx.x] = 1;
+  box[threadIdx.x] = 1;
+  out[threadIdx.x] = shared_address(box) % 1024 + before[threadIdx.x] - 1;
+}
+
+void check_alignment() {
+  const auto got = expect::results<uint32_t>(
+      3, [](uint32_t* out) { behind_kernel<<<1, 3, 2048>>>(out); });
+  expect::each(got, [](int) { return 0; });
 }
 
 // ---- Groups
@@ -939,13 +1086,16 @@ void check_calls() {
 int main() {
   check_ranks();
   check_types();
+  check_floats();
   check_swizzles();
   check_steps();
   check_exhaustively();
   check_nan();
   check_reductions();
+  check_planted_numbers();
   check_halves();
   check_places();
+  check_alignment();
   check_stages();
   check_multicast();
   check_ring();

@@ -5,6 +5,7 @@
 // that this shows, each is made as late as it can be: when it is waited for.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -15,8 +16,8 @@
 
 namespace simt {
 
-// What a bulk copy moves of a tensor: in shared memory a box, one row behind
-// the other, and in global memory those parts of its rows that the tensor has.
+// What a bulk copy moves of a tensor: in shared memory a box, row behind row,
+// and in global memory those parts of its rows that the tensor has.
 struct TensorBox {
   struct Run {
     uint64_t address;  // in global memory, of bytes side by side
@@ -31,6 +32,21 @@ struct TensorBox {
   uint8_t swizzle = 0;
   // What a box has where the tensor ends: these bytes, again and again.
   std::vector<uint8_t> filler;
+  uint32_t rows = 1, row_bytes = 0;
+  uint32_t pitch = 0;   // of rows in shared memory; nobody touches what is left
+  bool rounds = false;  // what is loaded, to tf32
+
+  uint32_t bytes() const { return rows * row_bytes; }
+  bool has_gaps() const { return pitch != row_bytes; }
+  uint64_t swizzled(uint64_t at) const { return at ^ (at >> 7 & swizzle) << 4; }
+
+  // f(where, bytes) for what it has of shared memory, if it begins at `box`.
+  template <class F>
+  void each_shared(uint64_t box, F f) const {
+    if (!has_gaps()) return f(box, bytes());
+    for (uint64_t row = box; row < box + rows * pitch; row += pitch)
+      for (uint32_t k = 0; k < row_bytes; k += 16) f(swizzled(row + k), 16u);
+  }
 
   // f(run, how far in it, where in shared memory, bytes) for what lies together
   // in both memories, if the box begins at `box`.
@@ -42,7 +58,7 @@ struct TensorBox {
         const uint32_t rest = run.bytes - done;
         const uint32_t bytes =
             swizzle ? std::min<uint32_t>(rest, 16 - at % 16) : rest;
-        f(run, done, at ^ (at >> 7 & swizzle) << 4, bytes);
+        f(run, done, swizzled(at), bytes);
         done += bytes;
       }
     }
@@ -75,18 +91,29 @@ struct AsyncCopy {
   std::shared_ptr<const TensorBox> box;
 
   bool is_bulk() const { return of != Of::kGroup; }
+  uint32_t bytes() const { return box ? box->bytes() : to.bytes; }
 
   // f(access) for each part of one of its accesses.
   template <class F>
   void each_part(const Access& a, F f) const {
-    if (!box || a.space != Space::kGlobal) return f(a);
-    for (const TensorBox::Run& run : box->runs) {
-      Access part(a.operand, run.bytes, a.use);
-      std::fill_n(part.address, kLanes, run.address);
-      part.base = run.base;
+    if (!box || (a.space == Space::kShared && !box->has_gaps())) return f(a);
+    const auto tell = [&](uint64_t address, uint8_t* base, uint32_t bytes) {
+      Access part(a.operand, bytes, a.use);
+      std::fill_n(part.address, kLanes, address);
+      part.base = base;
       part.mask = a.mask;
+      part.space = a.space;
+      part.owner = a.owner;
       f(part);
-    }
+    };
+    if (a.space == Space::kShared)
+      box->each_shared(a.address[a.mask ? std::countr_zero(a.mask) : 0],
+                       [&](uint64_t address, uint32_t bytes) {
+                         tell(address, a.base, bytes);
+                       });
+    else
+      for (const TensorBox::Run& run : box->runs)
+        tell(run.address, run.base, run.bytes);
   }
 
   // f(from, to, bytes) for what a lane's copy moves side by side.

@@ -64,7 +64,7 @@ using LanesByWarp = std::array<uint32_t, 32>;
 struct Block {
   Block(Grid& grid, Observers observers)
       : grid(&grid),
-        shared(grid.shared_bytes()),
+        shared(grid.shared_end()),
         shared_alone(grid.shape.cluster_blocks() == 1 ? shared.size() : 0),
         observers(observers) {}
   Block(const Block&) = delete;

@@ -34,9 +34,10 @@ std::string hex(uint64_t value);
 // A thread or a block, as findings name it: "(3,0,0)".
 std::string triple(const std::array<uint32_t, 3>& v);
 
-// cudaErrorIllegalAddress, ...MisalignedAddress, ...LaunchFailure
-constexpr int kIllegalAddress = 700, kMisalignedAddress = 716,
-              kLaunchFailure = 719;
+// cudaErrorIllegalAddress, ...IllegalInstruction, ...MisalignedAddress,
+// ...LaunchFailure
+constexpr int kIllegalAddress = 700, kIllegalInstruction = 715,
+              kMisalignedAddress = 716, kLaunchFailure = 719;
 
 // What ended a kernel: one of the codes CUDA reports, and what to say.
 struct KernelFault : std::runtime_error {

@@ -106,16 +106,26 @@ struct Grid {
   }
 
   uint32_t warps() const { return (threads_per_block + kLanes - 1) / kLanes; }
-  // The dynamic part lies behind the static one, aligned for any access.
+  // The dynamic part lies behind the static one, aligned for any access and as
+  // its arrays are declared.
   uint32_t dynamic_shared_begin() const {
-    return (program.static_shared + 15) / 16 * 16;
+    return behind_static(program.dynamic_alignment);
   }
-  size_t shared_bytes() const {
+  size_t shared_end() const {
     if (shape.dynamic_shared == 0) return program.static_shared;
     return dynamic_shared_begin() + shape.dynamic_shared;
   }
+  // As a program is told: without what such an alignment leaves free.
+  size_t shared_bytes() const {
+    if (shape.dynamic_shared == 0) return program.static_shared;
+    return behind_static(Program::kLeastAlignment) + shape.dynamic_shared;
+  }
 
  private:
+  uint32_t behind_static(uint32_t alignment) const {
+    return (program.static_shared + alignment - 1) / alignment * alignment;
+  }
+
   std::atomic<uint64_t> own_changes_{0};
 };
 

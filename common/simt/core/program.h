@@ -126,6 +126,8 @@ struct Program {
   std::vector<uint32_t> parameter_offsets, parameter_sizes;
   uint32_t parameter_bytes = 0;
   uint32_t static_shared = 0;
+  static constexpr uint32_t kLeastAlignment = 16;  // of the dynamic part
+  uint32_t dynamic_alignment = kLeastAlignment;
   struct SharedArray {
     std::string name;
     uint32_t begin = 0, bytes = 0;

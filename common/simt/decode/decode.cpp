@@ -402,6 +402,8 @@ class Decoder : public OperandReader {
   Variable shared_variable(const Declaration& d) {
     if (d.bytes == 0) {
       program_.shared_arrays.push_back({d.name, 0, 0, true});
+      program_.dynamic_alignment =
+          std::max<uint32_t>(program_.dynamic_alignment, d.align);
       return {Space::kShared, 0, 0, true};
     }
     const uint32_t align = d.bytes >= 16 ? std::max(d.align, 16u) : d.align;

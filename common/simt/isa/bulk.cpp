@@ -191,16 +191,37 @@ void fill(uint8_t* to, uint32_t bytes, const std::vector<uint8_t>& with) {
     std::memcpy(to + k, with.data(), with.size());
 }
 
+// To the nearest, of two the even one; what is no number becomes one NaN.
+uint32_t rounded_to_tf32(uint32_t bits) {
+  constexpr uint32_t kInfinity = 0x7f800000, kDropped = 0x1fff;
+  if ((bits & 0x7fffffff) > kInfinity) return 0x7fffe000;
+  return (bits + kDropped / 2 + (bits >> 13 & 1)) & ~kDropped;
+}
+
+void round_to_tf32(uint8_t* numbers, uint32_t bytes) {
+  for (uint32_t k = 0; k < bytes; k += 4) {
+    uint32_t bits;
+    std::memcpy(&bits, numbers + k, sizeof bits);
+    bits = rounded_to_tf32(bits);
+    std::memcpy(numbers + k, &bits, sizeof bits);
+  }
+}
+
 // `shared`: where the box is.
 void move_box(const AsyncCopy& copy, int lane, uint8_t* shared) {
+  const TensorBox& box = *copy.box;
   const bool loads = copy.to.space == Space::kShared;
   const uint64_t begin = (loads ? copy.to : *copy.from).address[lane];
-  if (loads) fill(shared, copy.to.bytes, copy.box->filler);
-  copy.box->each_chunk(begin, [&](const TensorBox::Run& run, uint32_t done,
-                                  uint64_t at, uint32_t bytes) {
+  if (loads)
+    box.each_shared(begin, [&](uint64_t at, uint32_t bytes) {
+      fill(shared + (at - begin), bytes, box.filler);
+    });
+  box.each_chunk(begin, [&](const TensorBox::Run& run, uint32_t done,
+                            uint64_t at, uint32_t bytes) {
     uint8_t* const here = shared + (at - begin);
     uint8_t* const there = run.base + run.address + done;
     loads ? move(copy, here, there, bytes) : move(copy, there, here, bytes);
+    if (box.rounds) round_to_tf32(here, bytes);
   });
 }
 

@@ -19,6 +19,22 @@ constexpr uint32_t kBoxAlignment = 128, kMapAlignment = 64, kMapBytes = 128;
   fault(warp, ins, lane, "bad copy", why, kLaunchFailure);
 }
 
+std::string name_of(Type type) {
+  const std::string bits = std::to_string(8 * type.bytes);
+  switch (type.kind) {
+    case 'u':
+      return "an unsigned integer of " + bits + " bits";
+    case 's':
+      return "a signed integer of " + bits + " bits";
+    case 'h':
+      return "a half";
+    case 'y':
+      return "a bfloat16";
+    default:
+      return type.bytes == 4 ? "a float" : "a double";
+  }
+}
+
 // ---- The map ----------------------------------------------------------------
 
 // The one that a lane names; the statement says how many dimensions it has.
@@ -86,21 +102,28 @@ void add_run(TensorBox& box, const TensorBox::Run& run) {
   box.runs.push_back(run);
 }
 
-// A NaN of the map's type, or nothing.
+// A NaN of the map's type, or nothing: an H200 repeats that of a half.
 std::vector<uint8_t> filler_of(const TensorMap& map) {
   if (!map.fills_nan) return {};
-  std::vector<uint8_t> nan(map.element_bytes, 0xff);
-  nan.back() = 0x7f;
-  return nan;
+  return {0xf7, 0x7f};
+}
+
+TensorBox empty_box(const TensorMap& map) {
+  TensorBox box;
+  box.swizzle = map.swizzle;
+  box.filler = filler_of(map);
+  box.rows = map.rows();
+  box.row_bytes = map.row_bytes();
+  box.pitch = map.pitch();
+  box.rounds = map.rounds;
+  return box;
 }
 
 std::shared_ptr<const TensorBox> find_box(Warp& warp, const Instruction& ins,
                                           int lane, const Address& operand,
                                           const TensorMap& map,
                                           const Corner& corner, Use use) {
-  auto box = std::make_shared<TensorBox>();
-  box->swizzle = map.swizzle;
-  box->filler = filler_of(map);
+  auto box = std::make_shared<TensorBox>(empty_box(map));
   const int64_t first = std::max<int64_t>(0, -corner.at[0]);
   const int64_t end =
       std::min<int64_t>(map.count(0), map.last[0] + int64_t{1} - corner.at[0]);
@@ -114,10 +137,29 @@ std::shared_ptr<const TensorBox> find_box(Warp& warp, const Instruction& ins,
         warp, ins, lane,
         map.address + *offset + (corner.at[0] + first) * map.element_bytes, a);
     add_run(*box, {a.address[lane], a.base, bytes,
-                   static_cast<uint32_t>(row * map.row_bytes() +
+                   static_cast<uint32_t>(row * map.pitch() +
                                          first * map.element_bytes)});
   }
   return box;
+}
+
+// The box in shared memory, up to its last byte: in a last row that is shorter
+// than what the swizzle mixes it depends on where the box begins.
+Access shared_box(Warp& warp, const Instruction& ins, int lane, int which,
+                  const TensorMap& map, Use use) {
+  const TensorBox box = empty_box(map);
+  const auto place = [&](uint64_t bytes) {
+    return bulk_place(warp, ins, lane, which, static_cast<uint32_t>(bytes),
+                      kBoxAlignment, use);
+  };
+  const Access least = place((box.rows - 1) * box.pitch + box.row_bytes);
+  if (!box.has_gaps()) return least;
+  const uint64_t begin = least.address[lane];
+  uint64_t end = begin;
+  box.each_shared(begin, [&](uint64_t at, uint32_t bytes) {
+    end = std::max(end, at + bytes);
+  });
+  return place(end - begin);
 }
 
 // The box in global memory: a place of its own for each corner, though there
@@ -144,8 +186,7 @@ void load(Warp& warp, const Instruction& ins, uint32_t mask) {
     const TensorMap map = read_map(warp, ins, lane, 1, dimensions);
     const Corner corner = read_corner(warp, ins, lane, dimensions);
     const Access from = whole_box(operand, map, corner, lane, Use::kLoad);
-    const Access to =
-        bulk_place(warp, ins, lane, 0, from.bytes, kBoxAlignment, Use::kStore);
+    const Access to = shared_box(warp, ins, lane, 0, map, Use::kStore);
     begin_bulk(warp, ins, lane,
                {to, from, bulk_place(warp, ins, lane, 2, 8, 8, Use::kAtomic),
                 find_box(warp, ins, lane, operand, map, corner, Use::kLoad)},
@@ -153,12 +194,48 @@ void load(Warp& warp, const Instruction& ins, uint32_t mask) {
   }
 }
 
+// As an H200 does: and, or and dec are like xor and inc.
 bool can_reduce(Type type, Update update) {
-  if (update == Update::kAdd) return type.bytes >= 4 || !type.is('u');
-  const bool whole = type.bytes >= 4 && (type.is('u') || type.is('s'));
+  if (type.is('u') && type.bytes < 4) return false;
+  const bool orders = update == Update::kMin || update == Update::kMax;
+  if (type == Type{'s', 8}) return orders;
+  if (update == Update::kAdd) return true;
+  if (orders) return !type.is('f');
   const bool counts =
       update == Update::kIncrement || update == Update::kDecrement;
-  return whole && (!counts || type == Type{'u', 4});
+  return counts ? type == Type{'u', 4} : type.is('u') || type.is('s');
+}
+
+void require_reduction(const Warp& warp, const Instruction& ins, int lane,
+                       const TensorMap& map) {
+  if (can_reduce(map.type(), ins.update)) return;
+  fault(
+      warp, ins, lane, "illegal instruction",
+      "there is no such reduction of the tensor's elements, of which each is " +
+          name_of(map.type()),
+      kIllegalInstruction);
+}
+
+// A box may end outside of the tensor, and is loaded from before it, too.
+void require_corner(const Warp& warp, const Instruction& ins, int lane,
+                    const Corner& corner) {
+  const auto* least =
+      std::min_element(std::begin(corner.at), std::end(corner.at));
+  if (*least >= 0) return;
+  fault(warp, ins, lane, "illegal instruction",
+        "the box begins at coordinate " + std::to_string(*least) +
+            ", before the tensor: only loads may",
+        kIllegalInstruction);
+}
+
+// What else the executor does not know of the map's type.
+void require_known(const Warp& warp, const Instruction& ins,
+                   const TensorMap& map) {
+  if (!map.only_loads) return;
+  throw Error(warp.block->grid->program.location(ins.where) + ": " +
+              ins.statement->text +
+              " is of tf32 or flushed numbers; of these the executor has only "
+              "loads");
 }
 
 template <bool reduces>
@@ -169,21 +246,18 @@ void store(Warp& warp, const Instruction& ins, uint32_t mask) {
     const int lane = first_lane(mask);
     const Address& operand = ins.addresses()[0];
     const TensorMap map = read_map(warp, ins, lane, 0, dimensions);
-    if (reduces && !can_reduce(map.type(), ins.update))
-      refuse(warp, ins, lane,
-             "the executor has no such reduction of the tensor's elements, of "
-             "which each has " +
-                 std::to_string(map.element_bytes) + " bytes");
+    require_known(warp, ins, map);
+    if (reduces) require_reduction(warp, ins, lane, map);
     const Corner corner = read_corner(warp, ins, lane, dimensions);
+    require_corner(warp, ins, lane, corner);
     const Access to = whole_box(operand, map, corner, lane, use);
-    const Access from =
-        bulk_place(warp, ins, lane, 1, to.bytes, kBoxAlignment, Use::kLoad);
-    begin_bulk(
-        warp, ins, lane,
-        {to, from, std::nullopt,
-         find_box(warp, ins, lane, operand, map, corner, use),
-         reduces ? reduction_of(map.type()) : nullptr, map.element_bytes},
-        false);
+    const Access from = shared_box(warp, ins, lane, 1, map, Use::kLoad);
+    begin_bulk(warp, ins, lane,
+               {to, from, std::nullopt,
+                find_box(warp, ins, lane, operand, map, corner, use),
+                reduces ? tensor_reduction_of(map.type()) : nullptr,
+                map.element_bytes},
+               false);
   }
 }
 

@@ -227,7 +227,7 @@ void bring_now(AsyncCopy& copy) {
   make_bulk(copy);
   const int l = first_lane(copy.barrier->mask);
   Word word = word_at(*copy.barrier, l);
-  announce(*copy.warp, *copy.ins, l, word, -int64_t{copy.to.bytes});
+  announce(*copy.warp, *copy.ins, l, word, -int64_t{copy.bytes()});
   observe::hand_over(*copy.warp, *copy.barrier, l);
   update(*copy.warp, *copy.barrier, l, word);
 }

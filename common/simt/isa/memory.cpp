@@ -557,6 +557,18 @@ Bfloat add(Bfloat a, Bfloat b, Space) {
   const uint32_t bits = std::bit_cast<uint32_t>(sum);
   return {static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
 }
+float value_of(Half a) { return std::bit_cast<_Float16>(a.bits); }
+float value_of(Bfloat a) {
+  return std::bit_cast<float>(uint32_t{a.bits} << 16);
+}
+// What is no number gives way; -0 is less than 0.
+template <class T>
+T lesser(T a, T b, bool greater) {
+  const float x = value_of(a), y = value_of(b);
+  if (x != x || y != y) return x != x ? b : a;
+  const bool is_less = x == y ? std::signbit(x) : x < y;
+  return is_less != greater ? a : b;
+}
 template <class T>
 struct Pair {
   T low, high;
@@ -591,6 +603,9 @@ T combine(Update update, T old, T b, T c, Space space) {
         return old == 0 || old > b ? b : static_cast<T>(old - 1);
     }
   } else {
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat>)
+      if (update == Update::kMin || update == Update::kMax)
+        return lesser(old, b, update == Update::kMax);
     return add(old, b, space);
   }
 }
@@ -686,15 +701,21 @@ Handler atomic_handler(Type type) {
   }
 }
 
-template <class T>
+template <class T, Space like = Space::kGlobal>
 void reduce(uint8_t* to, const uint8_t* from, Update update) {
   Bits<T> operand;
   std::memcpy(&operand, from, sizeof operand);
   const T b = std::bit_cast<T>(operand);
-  replace<T>(to, update, b, b, Space::kGlobal, true);
+  replace<T>(to, update, b, b, like, true);
 }
 
 }  // namespace
+
+// An H200 keeps their subnormal sums, as it does in shared memory.
+AsyncCopy::Reduction tensor_reduction_of(Type type) {
+  return type == Type{'f', 4} ? reduce<float, Space::kShared>
+                              : reduction_of(type);
+}
 
 AsyncCopy::Reduction reduction_of(Type type) {
   switch (type.kind) {

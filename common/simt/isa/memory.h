@@ -26,6 +26,7 @@ void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a);
 
 // What makes one thing of an element that is there and one that comes.
 AsyncCopy::Reduction reduction_of(Type type);
+AsyncCopy::Reduction tensor_reduction_of(Type type);
 Update update_of(const Statement& s);
 
 // Decodes ld, st, atom, red, cvta, isspacep, prefetch, fences. Their addresses

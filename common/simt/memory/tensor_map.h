@@ -24,14 +24,19 @@ struct TensorMap {
   uint8_t dimensions = 0;
   char kind = 'u';  // of its elements, as Type says it
   uint8_t element_bytes = 1;
-  uint8_t swizzle = 0;     // as TensorBox says it
-  bool fills_nan = false;  // and not 0, where the tensor ends
+  uint8_t swizzle = 0;      // as TensorBox says it
+  bool fills_nan = false;   // and not 0, where the tensor ends
+  bool rounds = false;      // to tf32, what is loaded
+  bool only_loads = false;  // what else it does with the type is not known
 
   Type type() const { return {kind, element_bytes}; }
   uint32_t count(int dimension) const {  // of elements in the box
     return (box[dimension] + step[dimension] - 1) / step[dimension];
   }
   uint32_t row_bytes() const { return count(0) * element_bytes; }
+  // From one row of a box in shared memory to the next: with a swizzle, so many
+  // bytes as it mixes, even if the row has fewer.
+  uint32_t pitch() const { return swizzle ? (swizzle + 1) * 16 : row_bytes(); }
   uint32_t rows() const {
     uint32_t all = 1;
     for (int d = 1; d < dimensions; ++d) all *= count(d);

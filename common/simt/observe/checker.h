@@ -144,6 +144,7 @@ class Checker {
   void check_copy(const AsyncCopy& copy, const Access& a, uint32_t mask,
                   bool ends);
   void check_fence(const AsyncCopy& copy);
+  bool is_unfenced(const AsyncCopy& copy, const Access& part);
   void unfenced_write(const AsyncCopy& copy, const Event& event, int other,
                       uint64_t address);
   bool told(const Mine& mine, const Event& event, Time time) const;

@@ -47,12 +47,16 @@ Bytes hull_of(const Access& a) {
   return hull;
 }
 
-void set_busy(ByteSet& busy, const Access& a, uint32_t mask, bool is_busy) {
+void set_busy(ByteSet& busy, const AsyncCopy& copy, const Access& a,
+              uint32_t mask, bool is_busy) {
   if (a.space != Space::kShared) return;
-  for (uint32_t rest = a.mask & mask; rest; rest &= rest - 1) {
-    const Bytes one = bytes_of(a, first_lane(rest));
-    is_busy ? busy.insert(one.begin, one.end) : busy.erase(one.begin, one.end);
-  }
+  copy.each_part(a, [&](const Access& part) {
+    for (uint32_t rest = part.mask & mask; rest; rest &= rest - 1) {
+      const Bytes one = bytes_of(part, first_lane(rest));
+      is_busy ? busy.insert(one.begin, one.end)
+              : busy.erase(one.begin, one.end);
+    }
+  });
 }
 
 // As PTX calls it, without its modifiers.
@@ -91,15 +95,15 @@ void Checker::begin(const AsyncCopy& copy) {
     check_copy(copy, *a, kAllLanes, false);
   }
   if (copy.is_bulk() && copy.from->space == Space::kShared) check_fence(copy);
-  if (copy.from) set_busy(busy, *copy.from, kAllLanes, true);
-  set_busy(busy, copy.to, kAllLanes, true);
+  if (copy.from) set_busy(busy, copy, *copy.from, kAllLanes, true);
+  set_busy(busy, copy, copy.to, kAllLanes, true);
 }
 
 void Checker::end(const AsyncCopy& copy, uint32_t mask) {
   ByteSet& busy = home_of(copy).checks->busy;
-  set_busy(busy, copy.to, mask, false);
+  set_busy(busy, copy, copy.to, mask, false);
   if (copy.from && !copy.taken) {
-    set_busy(busy, *copy.from, mask, false);
+    set_busy(busy, copy, *copy.from, mask, false);
     check_copy(copy, *copy.from, mask, true);
   }
   check_copy(copy, copy.to, mask, true);
@@ -107,7 +111,7 @@ void Checker::end(const AsyncCopy& copy, uint32_t mask) {
 }
 
 void Checker::take(const AsyncCopy& copy) {
-  set_busy(copy.warp->block->checks->busy, *copy.from, kAllLanes, false);
+  set_busy(copy.warp->block->checks->busy, copy, *copy.from, kAllLanes, false);
   check_copy(copy, *copy.from, kAllLanes, true);
 }
 
@@ -152,6 +156,13 @@ bool Checker::told(const Mine& mine, const Event& event, Time time) const {
 // Bulk copies see what threads have written to shared memory only behind a
 // fence for them. Whose it is is not looked at.
 void Checker::check_fence(const AsyncCopy& copy) {
+  bool told = false;
+  copy.each_part(*copy.from, [&](const Access& part) {
+    told = told || is_unfenced(copy, part);
+  });
+}
+
+bool Checker::is_unfenced(const AsyncCopy& copy, const Access& part) {
   BlockChecks& checks = *copy.warp->block->checks;
   const auto unfenced = [&](Time time) -> const Event* {
     if (time < checks.order.fenced_for_copies) return nullptr;
@@ -160,17 +171,18 @@ void Checker::check_fence(const AsyncCopy& copy) {
                            !instruction(event->site).statement->has("bulk");
     return by_thread ? event : nullptr;
   };
-  const Bytes from = bytes_of(*copy.from, first_lane(copy.from->mask));
+  const Bytes from = bytes_of(part, first_lane(part.mask));
   for (uint64_t at = from.begin; at < from.end; at += Shadow::kWordBytes) {
     for (Time time : checks.shared.line(at).store)
       if (const Event* event = unfenced(time))
         if (Bytes{event->begin(), event->end()}.meets({at, at + 4}))
-          return unfenced_write(copy, *event, event->lane_at(at), at);
+          return unfenced_write(copy, *event, event->lane_at(at), at), true;
     const Word* word = checks.shared.find_word(at);
     for (int k = 0; word && k < Word::kLoad; ++k)
       if (const Event* event = unfenced(word->at(k).time))
-        return unfenced_write(copy, *event, word->at(k).lane, at);
+        return unfenced_write(copy, *event, word->at(k).lane, at), true;
   }
+  return false;
 }
 
 void Checker::unfenced_write(const AsyncCopy& copy, const Event& event,

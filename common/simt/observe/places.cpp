@@ -9,8 +9,7 @@ namespace simt {
 
 Extent extent(const Grid& grid, const Program::SharedArray& array) {
   if (array.dynamic)
-    return {grid.shared_bytes() - grid.shape.dynamic_shared,
-            grid.shared_bytes()};
+    return {grid.shared_end() - grid.shape.dynamic_shared, grid.shared_end()};
   return {array.begin, uint64_t{array.begin} + array.bytes};
 }
 

@@ -788,7 +788,9 @@ void Values::end(const AsyncCopy& copy, int lane, const Memory<Set>& from) {
   const Block& home = copy.to.owner ? *copy.to.owner : *copy.warp->block;
   BlockChecks& checks = *home.checks;
   const Memory<ByteSet> to{checks.written, 0, &checks.copies};
-  to.write(copy.to.address[lane], copy.to.bytes);
+  copy.each_part(copy.to, [&](const Access& part) {
+    to.write(part.address[lane], part.bytes);
+  });
   const auto thread = static_cast<uint16_t>(copy.warp->index * kLanes + lane);
   copy.each_move(lane, [&](uint64_t source, uint64_t target, uint32_t bytes) {
     if (from.is_written(source, bytes)) return;

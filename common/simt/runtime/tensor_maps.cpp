@@ -51,10 +51,11 @@ struct Wanted {
 constexpr uint64_t kMostExtent = 1ull << 32, kStrideEnd = 1ull << 40;
 constexpr uint32_t kMostBox = 256, kMostStep = 8, kUnit = 16;
 
-// Of the types that arithmetic has; kind 0: of others.
+// As they lie in memory; kind 0: of types that the executor does not have.
 Type element_of(CUtensorMapDataType type) {
-  constexpr Type kTypes[] = {{'u', 1}, {'u', 2}, {'u', 4}, {'s', 4}, {'u', 8},
-                             {'s', 8}, {'h', 2}, {'f', 4}, {'f', 8}, {'y', 2}};
+  constexpr Type kTypes[] = {{'u', 1}, {'u', 2}, {'u', 4}, {'s', 4},
+                             {'u', 8}, {'s', 8}, {'h', 2}, {'f', 4},
+                             {'f', 8}, {'y', 2}, {'f', 4}, {'f', 4}};
   return size_t(type) < std::size(kTypes) ? kTypes[type] : Type{};
 }
 
@@ -118,14 +119,10 @@ void check_row(const Wanted& w, uint32_t bytes) {
 }
 
 // What CUDA accepts and the executor cannot do.
-void require_known(const Wanted& w, uint32_t row_bytes) {
+void require_known(const Wanted& w) {
   if (w.interleave) throw Lacking{"tensor maps with an interleaved layout"};
   if (w.swizzle > CU_TENSOR_MAP_SWIZZLE_128B)
     throw Lacking{"swizzle of other chunks than 16 bytes"};
-  if (w.swizzle && row_bytes != span_of(w.swizzle))
-    throw Lacking{text("box whose rows have ", row_bytes,
-                       " bytes and a swizzle of ", span_of(w.swizzle),
-                       ": only if both are the same")};
 }
 
 TensorMap map_of(const Wanted& w) {
@@ -136,10 +133,9 @@ TensorMap map_of(const Wanted& w) {
   const Type type = element_of(w.type);
   if (!type.kind)
     throw Lacking{text("tensors of the type ", int(w.type),
-                       ": tf32, flushed and packed numbers are missing")};
-  const uint32_t row_bytes = w.box[0] * type.bytes;
-  check_row(w, row_bytes);
-  require_known(w, row_bytes);
+                       ": flushed tf32 and packed numbers are missing")};
+  check_row(w, w.box[0] * type.bytes);
+  require_known(w);
   TensorMap map;
   map.address = reinterpret_cast<uint64_t>(w.address);
   map.dimensions = static_cast<uint8_t>(w.rank);
@@ -147,6 +143,9 @@ TensorMap map_of(const Wanted& w) {
   map.element_bytes = type.bytes;
   map.swizzle = static_cast<uint8_t>((1 << w.swizzle) - 1);
   map.fills_nan = w.fill;
+  map.rounds = w.type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+  // An H200 flushes nothing that it loads.
+  map.only_loads = map.rounds || w.type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ;
   for (uint32_t d = 0; d < w.rank; ++d) {
     map.last[d] = static_cast<uint32_t>(w.dim[d] - 1);
     map.box[d] = static_cast<uint16_t>(w.box[d]);
