@@ -13,6 +13,7 @@ namespace simt {
 namespace {
 
 constexpr uint32_t kBoxAlignment = 128, kMapAlignment = 64, kMapBytes = 128;
+constexpr int64_t kRowAlignment = 16;  // of the coordinate in a row, in bytes
 
 [[noreturn]] void refuse(const Warp& warp, const Instruction& ins, int lane,
                          const std::string& why) {
@@ -125,8 +126,11 @@ std::shared_ptr<const TensorBox> find_box(Warp& warp, const Instruction& ins,
                                           const Corner& corner, Use use) {
   auto box = std::make_shared<TensorBox>(empty_box(map));
   const int64_t first = std::max<int64_t>(0, -corner.at[0]);
-  const int64_t end =
+  int64_t end =
       std::min<int64_t>(map.count(0), map.last[0] + int64_t{1} - corner.at[0]);
+  // An H200 writes whole pieces of 16 bytes, if they begin in the tensor.
+  const int64_t piece = kRowAlignment / map.element_bytes;
+  if (use != Use::kLoad && end > 0) end = (end + piece - 1) / piece * piece;
   if (first >= end) return box;
   const auto bytes = static_cast<uint32_t>((end - first) * map.element_bytes);
   for (uint32_t row = 0; row < map.rows(); ++row) {
@@ -177,6 +181,19 @@ Access whole_box(const Address& operand, const TensorMap& map,
 
 // ---- Beginning --------------------------------------------------------------
 
+// Where a box begins in a row: at 16 bytes of it, or some times as many.
+void require_aligned(const Warp& warp, const Instruction& ins, int lane,
+                     const TensorMap& map, const Corner& corner) {
+  if (corner.at[0] * map.element_bytes % kRowAlignment == 0) return;
+  fault(warp, ins, lane, "illegal instruction",
+        "the box begins at element " + std::to_string(corner.at[0]) +
+            " of a row, and only every " +
+            std::to_string(kRowAlignment / map.element_bytes) +
+            "th may be the first: the first coordinate's bytes are to be a "
+            "multiple of 16",
+        kIllegalInstruction);
+}
+
 template <bool multicasts>
 void load(Warp& warp, const Instruction& ins, uint32_t mask) {
   const int dimensions = ins.source_count - multicasts;
@@ -185,6 +202,7 @@ void load(Warp& warp, const Instruction& ins, uint32_t mask) {
     const Address& operand = ins.addresses()[1];
     const TensorMap map = read_map(warp, ins, lane, 1, dimensions);
     const Corner corner = read_corner(warp, ins, lane, dimensions);
+    require_aligned(warp, ins, lane, map, corner);
     const Access from = whole_box(operand, map, corner, lane, Use::kLoad);
     const Access to = shared_box(warp, ins, lane, 0, map, Use::kStore);
     begin_bulk(warp, ins, lane,
@@ -249,6 +267,7 @@ void store(Warp& warp, const Instruction& ins, uint32_t mask) {
     require_known(warp, ins, map);
     if (reduces) require_reduction(warp, ins, lane, map);
     const Corner corner = read_corner(warp, ins, lane, dimensions);
+    require_aligned(warp, ins, lane, map, corner);
     require_corner(warp, ins, lane, corner);
     const Access to = whole_box(operand, map, corner, lane, use);
     const Access from = shared_box(warp, ins, lane, 1, map, Use::kLoad);

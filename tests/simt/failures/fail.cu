@@ -563,16 +563,16 @@ CUtensorMap tensor_map(int* p, cuuint64_t rows) {
 }
 
 __global__ void tensor_kernel(const __grid_constant__ CUtensorMap map, int skip,
-                              int row) {
+                              int row, int column = 0) {
   __shared__ alignas(128) char box[512];
   for (int i = 0; i < 512; ++i) box[i] = 1;
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   asm volatile(
       "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group "
-      "[%0, {0, %2}], [%1];\n"
+      "[%0, {%3, %2}], [%1];\n"
       "cp.async.bulk.commit_group;\n"
       "cp.async.bulk.wait_group 0;" ::"l"(&map),
-      "r"(shared_address(box + skip)), "r"(row)
+      "r"(shared_address(box + skip)), "r"(row), "r"(column)
       : "memory");
 }
 
@@ -974,6 +974,10 @@ const Case cases[] = {
      [](int* p) { tensor_kernel<<<1, 1>>>(tensor_map(p, 4), 0, -1); },
      kAnywhere,
      {"illegal instruction", "begins at coordinate -1", "tensor_kernel"}},
+    {"box between two times 16 bytes",
+     [](int* p) { tensor_kernel<<<1, 1>>>(tensor_map(p, 4), 0, 0, 1); },
+     kAnywhere,
+     {"illegal instruction", "begins at element 1", "tensor_kernel"}},
     {"multicast to nobody",
      [](int* p) { multicast_kernel<<<2, 32>>>(p); },
      kExecutorOnly,
