@@ -204,8 +204,9 @@ def build(items):
     """All at once; what cannot be built will say so when it is run."""
     joined = {item.path: item for item in items if item.suite.joined}
     targets = [item.suite.target for item in items if item.suite.target and not item.suite.joined]
-    ready = toolchain.make(ROOT, BACKEND, "-k", f"-j{os.cpu_count()}", *targets).returncode == 0
     groups = together.gather(joined, lambda path: path in found(PROGRAMS))
+    longest = together.plan(ROOT, BACKEND, groups, ".program")
+    ready = toolchain.make(ROOT, BACKEND, "-k", f"-j{os.cpu_count()}", *longest, *targets).returncode == 0
     programs = together.build(ROOT, BACKEND, groups, ".program")
     for item in items:
         made = programs.get(item.path)

@@ -107,12 +107,8 @@ def build(root, backend, groups, kind, folder=""):
     A program of a group runs the file that the environment's $KERNEL names. Where a
     group cannot be built, each of its files is tried alone.
     """
-    joined, alone = {}, []
-    for group in groups:
-        alone += [path for path in group if not returns(path)]
-        if members := [path for path in group if returns(path)]:
-            planted = plant(root, op(members[0]), program(root, members), folder)
-            joined[_target(backend, planted, kind)] = members
+    joined = plan(root, backend, groups, kind, folder)
+    alone = [path for group in groups for path in group if not returns(path)]
     built = {}
     for target, said in toolchain.make_each(root, backend, joined).items():
         if said is None:
@@ -120,6 +116,16 @@ def build(root, backend, groups, kind, folder=""):
         else:
             alone += joined[target]
     return built | build_alone(root, backend, alone, kind)
+
+
+def plan(root, backend, groups, kind, folder=""):
+    """What make is to build for that: target -> the files that are in it."""
+    joined = {}
+    for group in groups:
+        if members := [path for path in group if returns(path)]:
+            planted = plant(root, op(members[0]), program(root, members), folder)
+            joined[_target(backend, planted, kind)] = members
+    return joined
 
 
 def build_alone(root, backend, files, kind):
