@@ -579,8 +579,8 @@ endif
 last :=
 $(foreach g,$(filter-out build/%,$(GOALS)),$(if $(last),$(eval $g: | $(last)))$(eval last := $g))
 
-# Two more than there are cores: what is graded or hangs waits for its limit of time.
-export PYTEST_XDIST_AUTO_NUM_WORKERS := $(shell expr $$(nproc) + 2)
+# One more than there are cores: what is graded or hangs waits for its limit of time.
+export PYTEST_XDIST_AUTO_NUM_WORKERS := $(shell expr $$(nproc) + 1)
 
 # All that concerns one chapter: its files, its page, and the kernels wrong in its way.
 CONCERNED = $(dir $(call sources,$1)) $(addprefix tests/,layout.py claims.py breaks.py wrong.py) docs/ladder/weave.py docs/ladder/figures/plot.py
