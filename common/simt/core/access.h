@@ -1,6 +1,7 @@
 // One memory instruction of a warp, with the places its lanes mean: what
 // memory.cpp carries out and the observers look at.
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -63,6 +64,9 @@ struct Access {
   Space space = Space::kGlobal;
   Block* owner = nullptr;  // of shared memory; null: the warp's own block
   bool dense = false;      // all 32 lanes, one behind the other from address[0]
+  // The lanes that mean the same as the lane before them, and those that go on
+  // where it ends; of lanes in `mask`, whatever it has become.
+  uint32_t same = 0, next = 0;
   // Of a matrix: what becomes of the bytes; null: they are the lane's own.
   const MatrixAccess* matrix = nullptr;
   const uint64_t* displacement = nullptr;  // of each lane
@@ -71,6 +75,39 @@ struct Access {
   template <class T>
   T* at(int lane) const {
     return reinterpret_cast<T*>(base + address[lane]);
+  }
+
+  // All lanes within [begin, end)?
+  bool is_within(uint64_t begin, uint64_t end) const {
+    if (end - begin < bytes) return false;
+    const uint64_t most = end - begin - bytes;
+    if (dense)  // Both: the run may wrap around.
+      return address[0] - begin <= most && address[kLanes - 1] - begin <= most;
+    uint64_t outside = 0;
+    for (uint64_t one : address) outside |= one - begin > most;
+    return outside == 0;
+  }
+
+  // Neighbouring lanes that together mean all of one stretch of memory.
+  struct Span {
+    int first, lanes;
+    uint64_t begin, end;
+  };
+  // f(span) for the lanes of `mask`, in order.
+  template <class F>
+  void each_span(F f) const {
+    each_span(mask, f);
+  }
+  // For some of them.
+  template <class F>
+  void each_span(uint32_t lanes, F f) const {
+    const uint32_t begins = lanes & ~((same | next) & lanes << 1);
+    const uint64_t ends = uint64_t{begins | ~lanes} | 1ull << kLanes;
+    for (uint32_t rest = begins; rest; rest &= rest - 1) {
+      const int first = first_lane(rest);
+      const int count = std::countr_zero(ends >> (first + 1)) + 1;
+      f(Span{first, count, address[first], address[first + count - 1] + bytes});
+    }
   }
 };
 

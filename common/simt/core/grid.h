@@ -28,6 +28,8 @@ class Others {
   ~Others() = default;
 };
 
+class Undo;  // memory/undo.h
+
 // What a launch is among all that streams do (observe/overlaps.h).
 struct Operation;
 
@@ -62,7 +64,8 @@ struct Grid {
   const LaunchShape shape;
   const uint32_t threads_per_block;
   const uint64_t blocks;
-  int threads = 1;  // of the host
+  int threads = 1;       // of the host
+  Undo* undo = nullptr;  // null: the launch will not be taken back
   uint32_t multiprocessors = 1;
   AlignedBytes fixed;       // the program's, as they lie before registers
   AlignedBytes parameters;  // as the caller passed them

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -151,6 +152,11 @@ struct Kernel {
   std::string name;  // demangled, without its parameters
   std::once_flag decoded;
   std::unique_ptr<Program> program;  // null: nobody has needed it yet
+
+  // For machine/spread.h.
+  std::optional<bool> spreads;  // none: nobody has looked
+  bool meets_itself = false;    // it was spread over threads in vain
+  double seconds = 0;           // of processor time, that it took last
 };
 
 }  // namespace simt

@@ -71,7 +71,7 @@ int devices() {
   return number("SIMT_DEVICES", "devices", 1, kMostDevices).value_or(1);
 }
 int host_threads() {
-  return number("SIMT_THREADS", "host threads", 1, 1024).value_or(1);
+  return number("SIMT_THREADS", "host threads", 1, 1024).value_or(0);
 }
 std::optional<int> multiprocessors() {
   return number("SIMT_SMS", "multiprocessors", 1, 1024);

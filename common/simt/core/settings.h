@@ -12,10 +12,12 @@ bool checks();       // SIMT_CHECKS=off: no races, no unwritten memory
 bool counters();     // SIMT_COUNTERS=off: nothing is counted
 bool ptxas_model();  // SIMT_PTXAS=off: counts the PTX as it is
 constexpr int kMostDevices = 16;
-int devices();       // SIMT_DEVICES=n, up to that many; else 1
-int host_threads();  // SIMT_THREADS=n, 1 to 1024; else 1
-bool backwards();    // SIMT_ORDER=backwards: the last block begins first
-bool late();         // SIMT_ORDER=late: streams work when somebody waits for it
+int devices();  // SIMT_DEVICES=n, up to that many; else 1
+// SIMT_THREADS=n, 1 to 1024; 0: as many as there are cores where that cannot be
+// told from one (machine/spread.h).
+int host_threads();
+bool backwards();  // SIMT_ORDER=backwards: the last block begins first
+bool late();       // SIMT_ORDER=late: streams work when somebody waits for it
 // SIMT_PATIENCE=n, the processor time that a block may take without the end of
 // any of its threads, in seconds and parts of one; 0: any
 double patience();

@@ -78,16 +78,13 @@ void check_alignment(Warp& warp, const Instruction& ins, const Access& a,
              ": the address is no multiple of " + std::to_string(alignment));
 }
 
-// All lanes within [begin, end)?
-bool within(const Access& a, uint64_t begin, uint64_t end) {
-  if (end - begin < a.bytes) return false;
-  const uint64_t most = end - begin - a.bytes;
-  if (a.dense)  // Both: the run may wrap around.
-    return a.address[0] - begin <= most &&
-           a.address[kLanes - 1] - begin <= most;
-  uint64_t outside = 0;
-  for (uint64_t address : a.address) outside |= address - begin > most;
-  return outside == 0;
+void compare_neighbours(Access& a) {
+  a.same = a.next = 0;
+  for (int l = 1; l < kLanes; ++l) {
+    const uint64_t step = a.address[l] - a.address[l - 1];
+    a.same |= uint32_t{step == 0} << l;
+    a.next |= uint32_t{step == a.bytes} << l;
+  }
 }
 
 // All lanes within the `size` bytes of a space that `owner` has?
@@ -198,7 +195,7 @@ void find_allocations(Warp& warp, const Instruction& ins, Access& a,
 void place_global(Warp& warp, const Instruction& ins, Access& a) {
   AllocationCache::Range& known =
       warp.block->ranges.of(ins.site, Allocations::version());
-  if (!within(a, known.begin, known.end))
+  if (!a.is_within(known.begin, known.end))
     find_allocations(warp, ins, a, known);
   else if (known.others())
     meet_others(warp, ins, a, a.mask, known);
@@ -258,7 +255,7 @@ void place_elsewhere(Warp& warp, const Instruction& ins, Access& a) {
 void place_shared(Warp& warp, const Instruction& ins, Access& a) {
   Block& block = *warp.block;
   a.base = block.shared.data();
-  if (within(a, 0, block.shared_alone)) return;
+  if (a.is_within(0, block.shared_alone)) return;
   if (block.cluster.empty())
     require_inside(warp, ins, a, block.shared.size(), "block", "shared memory");
   else
@@ -268,6 +265,7 @@ void place_shared(Warp& warp, const Instruction& ins, Access& a) {
 // Lanes' stacks are interleaved: addresses become offsets in the warp's.
 void place_local(Warp& warp, const Instruction& ins, Access& a) {
   a.dense = false;
+  a.same = a.next = 0;
   a.base = warp.stack(0, 0);
   if (a.operand.base == kNowhere)  // relative to the current call's frame
     for (uint64_t& address : a.address) address += warp.stack_base;
@@ -299,6 +297,10 @@ void find_places(Warp& warp, const Instruction& ins, uint32_t mask,
   }
   if (low & (alignment - 1)) check_alignment(warp, ins, a, alignment);
   a.dense = a.mask == kAllLanes && gaps == 0;
+  if (a.dense)
+    a.same = 0, a.next = kAllLanes - 1;
+  else
+    compare_neighbours(a);
   switch (a.space) {
     case Space::kShared:
       return place_shared(warp, ins, a);
@@ -367,6 +369,11 @@ void load(Warp& warp, const Instruction& ins, uint32_t mask) {
           for (int l = 0; l < kLanes; ++l) to[l] = Register(from[l]);
         else
           for (int l = 0; l < kLanes; ++l) to[l] = Register(from[l * count]);
+        continue;
+      }
+      if (a.mask == kAllLanes && !atomic) {
+        for (int l = 0; l < kLanes; ++l)
+          to[l] = Register(a.at<const Memory>(l)[k]);
         continue;
       }
       for (uint32_t rest = a.mask; rest; rest &= rest - 1) {

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include "common/simt/core/device.h"
 #include "common/simt/core/error.h"
@@ -10,8 +11,10 @@
 #include "common/simt/core/settings.h"
 #include "common/simt/decode/decode.h"
 #include "common/simt/decode/parse.h"
+#include "common/simt/machine/spread.h"
 #include "common/simt/machine/workers.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/memory/undo.h"
 #include "common/simt/observe/overlaps.h"
 #include "common/simt/observe/report.h"
 
@@ -50,7 +53,7 @@ class GridRun : public Grid {
 
 GridRun::GridRun(Kernel& kernel, const LaunchShape& shape, void** args)
     : Grid(kernel, program_of(kernel), shape) {
-  threads = settings::host_threads();
+  threads = std::max(settings::host_threads(), 1);
   patience = settings::patience();
   multiprocessors = model_multiprocessors();
   if (shape.cooperative) {
@@ -149,8 +152,55 @@ DeviceVariable find_variable(Module* module, const std::string& name) {
   return {reinterpret_cast<void*>(v.address), v.bytes, v.constant};
 }
 
-void run_kernel(Kernel* kernel, const LaunchShape& shape, void** args) {
-  GridRun grid(*kernel, shape, args);
+namespace {
+
+double processor_seconds() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * now.tv_nsec;
+}
+
+void report(const Grid& grid, Workers& workers) {
+  std::vector<Finding> findings = workers.findings();
+  if (Operation* operation = grid.shape.operation) {
+    operation->what = grid.kernel.name;
+    Footprint footprint = grid.undo ? Footprint{} : workers.footprint();
+    std::ranges::move(overlaps().end(*operation, std::move(footprint)),
+                      std::back_inserter(findings));
+  }
+  add_report(grid, workers.counters(), std::move(findings));
+}
+
+// Blocks on several host threads, as if there were one; or false, and nothing
+// has been done: one block touches what another writes, or something was found,
+// which is to be told as one thread finds it.
+bool run_spread(Kernel& kernel, const LaunchShape& shape, void** args,
+                int threads) {
+  GridRun grid(kernel, shape, args);
+  Undo undo;
+  grid.threads = threads;
+  grid.undo = &undo;
+  // An endless loop must be found before it can be told.
+  grid.patience /= 4;
+  Workers workers(grid);
+  try {
+    workers.run();
+  } catch (...) {  // It will be thrown again.
+    undo.give_up();
+  }
+  if (!undo.given_up() && workers.findings().empty()) {
+    report(grid, workers);
+    return true;
+  }
+  for (const Touched& one : workers.footprint())
+    if (one.use != Use::kLoad)
+      one.bytes.each_range(
+          [&](uint64_t begin, uint64_t end) { undo.restore(begin, end); });
+  return false;
+}
+
+void run_alone(Kernel& kernel, const LaunchShape& shape, void** args) {
+  GridRun grid(kernel, shape, args);
   Workers workers(grid);
   try {
     workers.run();
@@ -160,13 +210,18 @@ void run_kernel(Kernel* kernel, const LaunchShape& shape, void** args) {
     add_report(grid, workers.counters(), std::move(findings));
     throw;
   }
-  std::vector<Finding> findings = workers.findings();
-  if (shape.operation) {
-    shape.operation->what = kernel->name;
-    std::ranges::move(overlaps().end(*shape.operation, workers.footprint()),
-                      std::back_inserter(findings));
-  }
-  add_report(grid, workers.counters(), std::move(findings));
+  report(grid, workers);
+}
+
+}  // namespace
+
+void run_kernel(Kernel* kernel, const LaunchShape& shape, void** args) {
+  const double began = processor_seconds();
+  const int threads = threads_for(*kernel, shape);
+  if (threads > 1)
+    kernel->meets_itself = !run_spread(*kernel, shape, args, threads);
+  if (threads == 1 || kernel->meets_itself) run_alone(*kernel, shape, args);
+  kernel->seconds = processor_seconds() - began;
 }
 
 }  // namespace simt

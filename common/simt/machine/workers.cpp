@@ -7,6 +7,7 @@
 
 #include "common/simt/core/settings.h"
 #include "common/simt/machine/block_run.h"
+#include "common/simt/memory/undo.h"
 #include "common/simt/observe/trace.h"
 
 namespace simt {
@@ -20,6 +21,9 @@ constexpr uint64_t kWorks = ~0ull, kEnded = ~1ull;
 constexpr int kLooks = 100;
 // After so many rounds in which no block ended other devices have their turn.
 constexpr int kRounds = 100;
+// If they need not be resident together, a worker takes neighbouring blocks,
+// which mostly touch neighbouring memory: so many times.
+constexpr uint64_t kShares = 8;
 
 }  // namespace
 
@@ -82,7 +86,7 @@ class Worker {
   bool begin() {
     bool any = false;
     for (size_t k = 0; k < batch_ && resident_.size() < room_; ++k) {
-      const std::optional<uint64_t> number = all_.take();
+      const std::optional<uint64_t> number = all_.take(share_);
       if (!number) break;
       any = true;
       if (all_.cluster_blocks_ > 1) {
@@ -173,6 +177,7 @@ class Worker {
   const size_t room_;                      // for so many resident blocks
   std::vector<Resident> ended_;            // of clusters that have not
   std::vector<Resident> resident_, idle_;  // resident: in the order they began
+  Workers::Share share_;
   size_t batch_ = 1;
   int looks_ = 0, rounds_ = 0;
 };
@@ -181,6 +186,7 @@ Workers::Workers(Grid& grid)
     : grid_(grid),
       cluster_blocks_(grid.shape.cluster_blocks()),
       backwards_(settings::backwards()),
+      share_size_(grid.undo ? grid.blocks / (kShares * grid.threads) + 1 : 1),
       waits_since_(grid.threads, kWorks) {
   if (settings::counters())
     counters_ = std::make_unique<Counters>(grid.program.sites);
@@ -226,11 +232,18 @@ void Workers::work(size_t me) {
   }
 }
 
-std::optional<uint64_t> Workers::take() {
-  if (stop_) return std::nullopt;
-  const uint64_t number = next_++;
+std::optional<uint64_t> Workers::take(Share& share) {
+  if (stop_ || (grid_.undo && grid_.undo->given_up())) return std::nullopt;
   const uint64_t all = grid_.blocks / cluster_blocks_;
-  if (number >= all) return std::nullopt;
+  if (share.next == share.end) {
+    share.next = next_.fetch_add(share_size_);
+    share.end = std::min(share.next + share_size_, all);
+  }
+  if (share.next >= all) {
+    share.end = share.next;
+    return std::nullopt;
+  }
+  const uint64_t number = share.next++;
   return backwards_ ? all - 1 - number : number;
 }
 

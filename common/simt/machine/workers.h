@@ -37,8 +37,12 @@ class Workers {
   friend class Worker;
 
   void work(size_t me);
-  // The next cluster's number, while there are any and nobody has failed.
-  std::optional<uint64_t> take();
+  // Clusters that a worker has taken at once.
+  struct Share {
+    uint64_t next = 0, end = 0;
+  };
+  // The next one's number, while there are any and nobody has failed.
+  std::optional<uint64_t> take(Share& share);
   uint64_t unbegun() const;
   // Worker `me` can only wait for the others, since `changes` of the grid's
   // were counted. Whether all of them can.
@@ -47,6 +51,7 @@ class Workers {
   Grid& grid_;
   const uint32_t cluster_blocks_;
   const bool backwards_;
+  const uint64_t share_size_;
   std::atomic<uint64_t> next_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;  // of all that follows

@@ -33,6 +33,12 @@ class WrittenBytes {
     return all;
   }
   bool contains(uint64_t byte) const { return contains(byte, byte + 1); }
+  // Of the bytes from 64 * word on, a bit each.
+  uint64_t bits(uint64_t word) const {
+    // In this order: another thread may fill the rest of the page.
+    const uint64_t bits = __atomic_load_n(&words_[word], __ATOMIC_ACQUIRE);
+    return full(word * 64 / kPageBytes) ? ~0ull : bits;
+  }
 
  private:
   static constexpr uint64_t kPageBytes = 128 << 10;

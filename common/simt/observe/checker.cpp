@@ -79,7 +79,9 @@ Checker::Checker(const Grid& grid)
       tables_(take_tables()),
       begin_(tables_->log.now()),
       alone_(grid.threads == 1) {
-  if (grid.shape.operation) trails_ = std::make_unique<Trails>(grid);
+  if (grid.shape.operation || grid.undo)
+    trails_ = std::make_unique<Trails>(grid);
+  if (grid.undo) keeper_.emplace(*grid.undo);
 }
 
 Checker::~Checker() {
@@ -103,9 +105,9 @@ void Checker::start(Block& block) {
 void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
   if (a.space == Space::kShared && a.operand.array >= 0)
     check_origin(warp, ins, a);
-  values_.access(warp, ins, a);
   if (trails_ && a.space == Space::kGlobal) [[unlikely]]
     note_trail(warp, ins, a, ins.dropped ? keepers(warp, ins) : kAllLanes);
+  values_.access(warp, ins, a);
   if (tables_->log.full()) return;
   if (ins.dropped) {
     Access kept = a;
@@ -124,11 +126,24 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
 void Checker::note_trail(const Warp& warp, const Instruction& ins,
                          const Access& a, uint32_t mask) {
   const bool meets_host = warp.block->meets_host;
+  if (keeper_) return note_for_undo(warp, ins, a, mask);
   Operation& operation = *grid_.shape.operation;
   if (!meets_host && !operation.everything) return;
   if (meets_host && !operation.meets_host) operation.meets_host = true;
   if (meets_host && ins.strength != Strength::kWeak) note_flag(a);
   trails_->note(warp, ins, a, a.mask & mask);
+}
+
+// The launch is taken back if this meets what another host thread's blocks do;
+// and if it concerns more than device memory.
+void Checker::note_for_undo(const Warp& warp, const Instruction& ins,
+                            const Access& a, uint32_t mask) {
+  trails_->note_place(ins, a, a.mask & mask);
+  if (a.use != Use::kLoad)
+    a.each_span([&](const Access::Span& s) { keeper_->keep(s.begin, s.end); });
+  if (warp.block->meets_host ||
+      !allocations().in_arena(a.address[first_lane(a.mask)]))
+    grid_.undo->give_up();
 }
 
 void Checker::note_trail(const AsyncCopy& copy) {
@@ -205,6 +220,7 @@ void Checker::check_origin(Warp& warp, const Instruction& ins,
   const auto& arrays = grid_.program.shared_arrays;
   const Program::SharedArray& array = arrays[a.operand.array];
   const Extent e = extent(grid_, array);
+  if (a.is_within(e.begin, e.end)) return;
   uint32_t outside = 0;
   for (int l = 0; l < kLanes; ++l)
     outside |=
@@ -440,31 +456,23 @@ void Checker::check_order(Mine& mine) {
   const Access& a = mine.access;
   if (a.dense && a.bytes * kLanes >= kRunBytes)
     return check_run(mine, 0, kLanes);
+  // Of lanes that read the same, the first and the last stand for all.
+  const uint32_t like_both = a.same & a.mask << 1 & (a.same & a.mask) >> 1;
+  uint32_t rest = a.use == Use::kStore ? a.mask : a.mask & ~like_both;
+  const uint32_t begins = rest & ~(a.next & a.mask << 1);
   Time lanes_event = 0;
-  for (int l = 0; l < kLanes;) {
-    if (!(a.mask >> l & 1)) {
-      ++l;
+  while (rest) {
+    const int first = first_lane(rest);
+    const uint64_t ends = uint64_t{begins | ~rest} | 1ull << kLanes;
+    const int lanes = std::countr_zero(ends >> (first + 1)) + 1;
+    rest &= ~(((1ull << lanes) - 1) << first);
+    if (lanes * a.bytes >= kRunBytes) {
+      check_run(mine, first, lanes);
       continue;
     }
-    int end = l + 1;
-    while (end < kLanes && (a.mask >> end & 1) &&
-           a.address[end] == a.address[end - 1] + a.bytes)
-      ++end;
-    if ((end - l) * a.bytes >= kRunBytes) {
-      check_run(mine, l, end - l);
-      l = end;
-      continue;
-    }
-    // Of lanes that read the same, the first and the last stand for all.
-    const auto same = [&](int other) {
-      return other >= 0 && other < kLanes && (a.mask >> other & 1) &&
-             a.address[other] == a.address[l];
-    };
-    if (a.use == Use::kStore || !same(l - 1) || !same(l + 1)) {
-      if (!lanes_event) lanes_event = tables_->log.add(event_of(mine, l, 1));
+    if (!lanes_event) lanes_event = tables_->log.add(event_of(mine, first, 1));
+    for (int l = first; l < first + lanes; ++l)
       check_lane(mine, l, lanes_event);
-    }
-    ++l;
   }
 }
 
@@ -843,24 +851,35 @@ void Checker::enter_run(Mine& mine, std::span<Time> slots, Time time,
 // The same for a lane's access to a word.
 void Checker::enter_lane(Mine& mine, Word& word, const Touch& touch) {
   if (mine.stores && mine.ins.strength == Strength::kWeak)
-    return word.enter(Word::kWeakStore, touch);
+    return word.enter(Word::kWeakStore, touch, false);
+  const bool strong = mine.ins.strength != Strength::kWeak;
   const int first = mine.stores ? Word::kStrongStore : Word::kLoad;
   int loser = first + 1;
   for (int k = first; k < first + 2; ++k) {
     const Touch old = word.at(k);
-    const Event* e =
-        old.time < mine.horizon ? nullptr : tables_->log.find(old.time);
-    if (!e) return word.enter(k, touch);
-    const auto strength = static_cast<Strength>(e->strength);
+    if (old.time < mine.horizon || !tables_->log.remembers(old.time))
+      return word.enter(k, touch, strong);
+    if (!strong && is_of_others(mine, old.time)) {
+      if (word.is_strong(k)) loser = k;
+      continue;
+    }
+    const Event& e = *tables_->log.find(old.time);
+    const auto strength = static_cast<Strength>(e.strength);
     if (strength < mine.ins.strength) {
       if (k == loser) return;
       continue;
     }
-    if (ordered(mine, *e, old.time, touch.lane, old.lane))
-      return word.enter(k, touch);
+    if (ordered(mine, e, old.time, touch.lane, old.lane))
+      return word.enter(k, touch, strong);
     if (strength > mine.ins.strength) loser = k;
   }
-  word.enter(loser, touch);
+  word.enter(loser, touch, strong);
+}
+
+// Other blocks did it before this one began, and nothing has told it of them.
+bool Checker::is_of_others(const Mine& mine, Time time) const {
+  return time < mine.block.began && !mine.order.taught &&
+         mine.block.cluster.empty();
 }
 
 // ---- Reports ---------------------------------------------------------------
@@ -974,6 +993,7 @@ void Checker::report(const char* kind, uint32_t site, uint32_t other,
 }
 
 void Checker::add(Checker& other) {
+  if (grid_.undo && trails_->meets(*other.trails_)) grid_.undo->give_up();
   if (trails_) trails_->add(*other.trails_);
   for (const auto& [key, seen] : other.seen_) {
     const uint64_t number = seen_.size();

@@ -7,6 +7,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -16,6 +17,7 @@
 #include "common/simt/core/block.h"
 #include "common/simt/core/byte_set.h"
 #include "common/simt/core/finding.h"
+#include "common/simt/memory/undo.h"
 #include "common/simt/observe/footprint.h"
 #include "common/simt/observe/order.h"
 #include "common/simt/observe/shadow.h"
@@ -163,6 +165,7 @@ class Checker {
   bool replaces(const Mine& mine, const Event& event, Time time, uint64_t begin,
                 uint64_t end) const;
   void enter_lane(Mine& mine, Word& word, const Touch& touch);
+  bool is_of_others(const Mine& mine, Time time) const;
   Event event_of(const Mine& mine, int first, int lanes) const;
 
   void race(const Mine& mine, const Conflict& conflict, const Event& event,
@@ -184,11 +187,14 @@ class Checker {
   [[gnu::noinline]] void note_trail(const Warp& warp, const Instruction& ins,
                                     const Access& a, uint32_t mask);
   void note_trail(const AsyncCopy& copy);
+  void note_for_undo(const Warp& warp, const Instruction& ins, const Access& a,
+                     uint32_t mask);
   void note_flag(const Access& a);
 
   const Grid& grid_;
   Values values_;
-  std::unique_ptr<Trails> trails_;  // null: nobody wants to know
+  std::unique_ptr<Trails> trails_;      // null: nobody wants to know
+  std::optional<Undo::Keeper> keeper_;  // none: it is not taken back
   std::unique_ptr<CheckerTables> tables_;
   const Time begin_;  // of the launch
   const bool alone_;  // the only host thread

@@ -34,6 +34,41 @@ struct Distinct : Sorted {
   }
 };
 
+// The memory that lanes of `mask` mean, as stretches apart, in order.
+struct Stretches {
+  struct Extent {
+    uint64_t begin, end;
+  };
+  Extent at[kLanes];
+  int count = 0;
+
+  Stretches(const Access& a, uint32_t mask) {
+    bool sorted = true;
+    a.each_span(mask, [&](const Access::Span& s) {
+      sorted &= count == 0 || at[count - 1].begin <= s.begin;
+      at[count++] = {s.begin, s.end};
+    });
+    if (!sorted) sort();
+    join();
+  }
+
+ private:
+  void sort() {
+    std::sort(at, at + count, [](const Extent& x, const Extent& y) {
+      return x.begin < y.begin;
+    });
+  }
+  void join() {
+    int last = 0;
+    for (int k = 1; k < count; ++k)
+      if (at[k].begin <= at[last].end)
+        at[last].end = std::max(at[last].end, at[k].end);
+      else
+        at[++last] = at[k];
+    count = last + 1;
+  }
+};
+
 // Lanes that change the same place take turns, and each turn counts the sectors
 // it touches: a sector as often as the most wanted of its places.
 uint64_t atomic_sectors(const Access& a) {
@@ -62,19 +97,18 @@ void count_global(const Access& a, MemoryCounts& c) {
     c.least_sectors += bytes / 32;
     return;
   }
-  const Distinct places(a.mask, [&](int l) { return a.address[l]; });
-  const uint64_t bytes = uint64_t{a.bytes} * places.count;
+  const Stretches all(a, a.mask);
+  uint64_t bytes = 0, sectors = 0, next = 0;  // no sector before `next` is new
+  for (int k = 0; k < all.count; ++k) {
+    const Stretches::Extent& e = all.at[k];
+    const uint64_t end = (e.end - 1) / 32 + 1;
+    bytes += e.end - e.begin;
+    sectors += end - std::max(next, e.begin / 32);
+    next = end;
+  }
   c.used_bytes += bytes;
   c.least_sectors += (bytes + 31) / 32;
-  if (a.use == Use::kAtomic) {
-    c.sectors += atomic_sectors(a);
-    return;
-  }
-  uint64_t last = ~0ull;
-  for (int k = 0; k < places.count; ++k) {
-    c.sectors += places.value[k] / 32 != last;
-    last = places.value[k] / 32;
-  }
+  c.sectors += a.use == Use::kAtomic ? atomic_sectors(a) : sectors;
 }
 
 // The words of 4 bytes that hold what an access means.
@@ -98,13 +132,16 @@ uint64_t bypassing_sectors(const AsyncCopy& copy) {
 // Each bank delivers one of its words a pass; lanes that want the same word
 // share it. So many passes do the lanes of one phase need.
 int passes(const Access& a, uint32_t mask) {
-  const Distinct words(mask, [&](int l) { return a.address[l] / 4; });
-  const int width = std::max<int>(1, a.bytes / 4);
+  const Stretches all(a, mask);
   uint8_t in_bank[kBanks] = {};
   int most = 0;
-  for (int k = 0; k < words.count; ++k)
-    for (int w = 0; w < width; ++w)
-      most = std::max<int>(most, ++in_bank[(words.value[k] + w) % kBanks]);
+  uint64_t next = 0;  // no word before it is new
+  for (int k = 0; k < all.count; ++k) {
+    const uint64_t end = (all.at[k].end - 1) / 4 + 1;
+    for (uint64_t w = std::max(next, all.at[k].begin / 4); w < end; ++w)
+      most = std::max<int>(most, ++in_bank[w % kBanks]);
+    next = end;
+  }
   return most;
 }
 
@@ -212,12 +249,8 @@ void Counters::touch(const Access& access) {
     const uint64_t bytes = uint64_t{access.bytes} * kLanes;
     return touch(access.address[0] / 32, (access.address[0] + bytes - 1) / 32);
   }
-  uint64_t last = ~0ull;
-  for (uint32_t rest = access.mask; rest; rest &= rest - 1) {
-    const uint64_t sector = access.address[first_lane(rest)] / 32;
-    if (sector != last) touch(sector, sector);
-    last = sector;
-  }
+  access.each_span(
+      [&](const Access::Span& s) { touch(s.begin / 32, (s.end - 1) / 32); });
 }
 
 void Counters::Page::touch(uint32_t word, uint64_t sectors) {

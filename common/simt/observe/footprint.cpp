@@ -75,6 +75,11 @@ void Trails::note(const Warp& warp, const Instruction& ins, const Access& a,
   extend(trail, a, mask);
 }
 
+void Trails::note_place(const Instruction& ins, const Access& a,
+                        uint32_t mask) {
+  if (mask) extend(trail_of(ins, a), a, mask);
+}
+
 void Trails::note_copy(const Instruction& ins, const Access& a) {
   Trail& trail = trail_of(ins, a);
   trail.value.state = StoredValue::State::kMany;
@@ -93,12 +98,8 @@ Trails::Trail& Trails::trail_of(const Instruction& ins, const Access& a) {
 }
 
 void Trails::extend(Trail& trail, const Access& a, uint32_t mask) {
-  if (a.dense && mask == kAllLanes)
-    return trail.extend(a.address[0], a.address[0] + kLanes * a.bytes);
-  for (uint32_t rest = mask; rest; rest &= rest - 1) {
-    const uint64_t from = a.address[first_lane(rest)];
-    trail.extend(from, from + a.bytes);
-  }
+  a.each_span(mask,
+              [&](const Access::Span& s) { trail.extend(s.begin, s.end); });
 }
 
 // Of what comes from elsewhere than registers nothing is known.
@@ -134,6 +135,23 @@ void Trails::add(Trails& other) {
     mine->bytes.insert(theirs->bytes);
     mine->value.add(theirs->value);
   }
+}
+
+void Trails::settle() {
+  for (const std::unique_ptr<Trail>& trail : by_site_)
+    if (trail) trail->bytes.insert(trail->begin, trail->end);
+}
+
+bool Trails::meets(Trails& other) {
+  settle();
+  other.settle();
+  for (const std::unique_ptr<Trail>& mine : by_site_)
+    for (const std::unique_ptr<Trail>& theirs : other.by_site_)
+      if (mine && theirs &&
+          (mine->use != Use::kLoad || theirs->use != Use::kLoad) &&
+          mine->bytes.first_common(theirs->bytes))
+        return true;
+  return false;
 }
 
 bool Trails::is_test(const Instruction& ins) const {

@@ -47,7 +47,11 @@ class Trails {
             uint32_t mask);
   // What an asynchronous copy reads or writes: no register tells the values.
   void note_copy(const Instruction& ins, const Access& access);
+  // Where it goes, but not what it stores.
+  void note_place(const Instruction& ins, const Access& access, uint32_t mask);
   void add(Trails& other);
+  // Whether one of them writes what the other touches.
+  bool meets(Trails& other);
   Footprint footprint();
 
  private:
@@ -69,6 +73,7 @@ class Trails {
       }
     }
   };
+  void settle();  // All that it knows is in its trails' bytes.
   Trail& trail_of(const Instruction& ins, const Access& access);
   static void extend(Trail& trail, const Access& access, uint32_t mask);
   void note_value(Trail& trail, const Warp& warp, const Access& access,

@@ -53,8 +53,12 @@ class Word {
     const uint8_t who = who_[slot];
     return {time_[slot], static_cast<uint8_t>(who >> 3), kBytes[who & 7]};
   }
-  void enter(int slot, const Touch& touch) {
+  // Whether that one was no weak access: the log knows it, too, but it is large
+  // and seldom in the cache.
+  bool is_strong(int slot) const { return strong_ >> slot & 1; }
+  void enter(int slot, const Touch& touch, bool strong) {
     time_[slot] = touch.time;
+    strong_ = static_cast<uint8_t>((strong_ & ~(1 << slot)) | strong << slot);
     who_[slot] = touch.lane << 3 | kExtents[touch.bytes];
   }
 
@@ -65,6 +69,7 @@ class Word {
                                            3, 0, 0, 0, 5, 0, 0, 6};
   Time time_[kSlots] = {};
   uint8_t who_[kSlots] = {};
+  uint8_t strong_ = 0;  // a bit for each slot
 };
 static_assert(sizeof(Word) == 32);
 
@@ -149,9 +154,9 @@ class EventLog {
     events_[now_ % kRemembered] = event;
     return now_++;
   }
-  // Null if it is too long ago.
-  const Event* find(Time time) {
-    return now_ - time <= kRemembered ? &events_[time % kRemembered] : nullptr;
+  bool remembers(Time time) const { return now_ - time <= kRemembered; }
+  const Event* find(Time time) {  // Null if it is too long ago.
+    return remembers(time) ? &events_[time % kRemembered] : nullptr;
   }
 
  private:

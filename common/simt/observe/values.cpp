@@ -6,6 +6,7 @@
 
 #include "common/simt/core/lanes.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/memory/undo.h"
 #include "common/simt/observe/checker.h"
 #include "common/simt/observe/places.h"
 
@@ -512,9 +513,11 @@ template <class Set>
 void Values::load(Warp& warp, const Instruction& ins, const Access& a,
                   const Memory<Set>& memory) {
   uint32_t missing = 0;
-  for (uint32_t rest = a.mask; rest; rest &= rest - 1)
-    if (!memory.is_written(a.address[first_lane(rest)], a.bytes))
-      missing |= rest & -rest;
+  a.each_span([&](const Access::Span& s) {
+    if (!memory.is_written(s.begin, s.end - s.begin))
+      for (int l = s.first; l < s.first + s.lanes; ++l)
+        missing |= uint32_t{!memory.is_written(a.address[l], a.bytes)} << l;
+  });
   if (a.matrix) return load_matrix(warp, ins, a, missing, memory);
   if (warp.tainted) define_results(warp, ins, a.mask);
   if (missing) taint(warp, ins, a, missing, memory);
@@ -646,14 +649,13 @@ void Values::store(Warp& warp, const Instruction& ins, const Access& a,
   uint32_t undefined = 0;
   if (warp.tainted)
     for (Place p : ins.sources()) undefined |= registers_of(warp).lanes(p);
-  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
-    const int l = first_lane(rest);
-    if (undefined >> l & 1)
-      store_undefined(warp, ins, a, l, memory);
-    else
-      memory.write(a.address[l], a.bytes);
-  }
-  if (undefined) settle(warp);
+  a.each_span(a.mask & ~undefined, [&](const Access::Span& s) {
+    memory.write(s.begin, s.end - s.begin);
+  });
+  if (!undefined) return;
+  for (uint32_t rest = a.mask & undefined; rest; rest &= rest - 1)
+    store_undefined(warp, ins, a, first_lane(rest), memory);
+  settle(warp);
 }
 
 // A copy of what nobody has written is no more written than that.
@@ -661,6 +663,7 @@ template <class Set>
 void Values::store_undefined(Warp& warp, const Instruction& ins,
                              const Access& a, int lane,
                              const Memory<Set>& memory) {
+  if (grid_.undo && !memory.copies) grid_.undo->give_up();
   if (!memory.copies && !may_copy(warp, ins, lane))
     for (Place p : ins.sources()) use(warp, ins, p, 1u << lane, "It is stored");
   for (int k = 0; k < ins.source_count; ++k) {

@@ -80,6 +80,7 @@ def read_memory(output):
 
 def said_by(command, **environment):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("SIMT_")}
+    clean["SIMT_THREADS"] = "1"
     clean["SIMT_SECONDS"] = "0"  # Its timer makes Linux count processor time in ticks of 4 ms.
     run = subprocess.run(command, cwd=ROOT, text=True, capture_output=True,
                          env=clean | environment)

@@ -1,0 +1,173 @@
+// Looks through the instructions of a kernel.
+#include "common/simt/machine/spread.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "common/simt/core/settings.h"
+#include "common/simt/decode/decode.h"
+#include "common/simt/observe/overlaps.h"
+
+namespace simt {
+namespace {
+
+// Threads of a grid from which on it is worth to wake others for it, and the
+// processor time, in seconds, that a smaller one must have taken before.
+constexpr uint64_t kManyThreads = 1 << 16;
+constexpr double kLongTime = 0.05;
+// Each host thread keeps 16 MiB of what it has seen.
+constexpr int kMostThreads = 32;
+
+bool reads_clock(const Statement& s) {
+  return std::any_of(
+      s.operands.begin(), s.operands.end(), [](const Operand& o) {
+        return o.text.starts_with("%clock") || o.text.starts_with("%global");
+      });
+}
+
+bool is_plain_access(const Instruction& ins) {
+  return ins.strength == Strength::kWeak && ins.guess == Guess::kNone;
+}
+
+bool is_in_shared(const Instruction& ins) {
+  return ins.address_count == 1 && ins.address().space == Space::kShared;
+}
+
+// Does it concern its own block alone, but for the bytes that plain loads and
+// stores touch?
+bool stays_in_block(const Instruction& ins) {
+  static const std::set<std::string> kAccesses = {"ld", "ldu", "st"};
+  static const std::set<std::string> kAtomics = {"atom", "red"};
+  static const std::set<std::string> kOthers = {
+      "isspacep", "prefetch", "prefetchu", "trap",     "wmma",
+      "mma",      "ldmatrix", "stmatrix",  "movmatrix"};
+  if (!ins.statement) return true;  // the end of a function
+  const std::string& op = ins.statement->name();
+  switch (ins.kind) {
+    case Kind::kBranch:
+    case Kind::kTable:
+    case Kind::kReturn:
+    case Kind::kExit:
+    case Kind::kBarrier:
+    case Kind::kArrive:
+    case Kind::kCollective:
+      return true;
+    case Kind::kCall:
+      return ins.call && ins.call->callee;
+    case Kind::kPlain:
+    case Kind::kMatrix:
+      if (reads_clock(*ins.statement)) return false;
+      return ins.pure || kOthers.contains(op) ||
+             (kAccesses.contains(op) && is_plain_access(ins)) ||
+             (kAtomics.contains(op) && is_in_shared(ins));
+    default:
+      return false;
+  }
+}
+
+// Whether each register is written on every way to where it is read. A guarded
+// write may write nothing.
+class Definedness {
+ public:
+  explicit Definedness(const Function& f) : f_(f), before_(f.code.size()) {
+    arrive(0, {});
+    while (!open_.empty()) {
+      const uint32_t pc = *open_.begin();
+      open_.erase(open_.begin());
+      step(pc);
+    }
+  }
+  bool all_defined() const {
+    for (uint32_t pc = 0; pc < before_.size(); ++pc)
+      if (before_[pc].reached && reads_undefined(f_.code[pc], before_[pc].set))
+        return false;
+    return true;
+  }
+
+ private:
+  using Set = std::set<Place>;
+  struct Before {
+    bool reached = false;
+    Set set;  // written on every way
+  };
+
+  // What lies before the registers of a call, the launch has filled in.
+  static bool is_undefined(Place p, const Set& set) {
+    return p != kNowhere && p >= 0 && !set.contains(p);
+  }
+  static bool reads_undefined(const Instruction& ins, const Set& set) {
+    bool any = is_undefined(ins.guard, set);
+    for (Place p : ins.sources()) any |= is_undefined(p, set);
+    for (const Address& a : ins.addresses()) any |= is_undefined(a.base, set);
+    return any;
+  }
+
+  void step(uint32_t pc) {
+    const Instruction& ins = f_.code[pc];
+    Set set = before_[pc].set;
+    if (ins.guard == kNowhere)
+      for (Place p : ins.results()) set.insert(p);
+    for (uint32_t to : ins.targets()) arrive(to, set);
+    if (ins.kind == Kind::kBranch) arrive(ins.target, set);
+    const bool goes_on = ins.guard != kNowhere || !leaves(ins.kind);
+    if (goes_on && pc + 1 < f_.code.size()) arrive(pc + 1, set);
+  }
+  static bool leaves(Kind kind) {
+    return kind == Kind::kBranch || kind == Kind::kTable ||
+           kind == Kind::kReturn || kind == Kind::kExit;
+  }
+  void arrive(uint32_t pc, const Set& set) {
+    Before& there = before_[pc];
+    if (!there.reached) {
+      there = {true, set};
+      open_.insert(pc);
+    } else if (std::erase_if(there.set,
+                             [&](Place p) { return !set.contains(p); })) {
+      open_.insert(pc);
+    }
+  }
+
+  const Function& f_;
+  std::vector<Before> before_;
+  std::set<uint32_t> open_;
+};
+
+bool qualifies(const Program& program) {
+  return std::all_of(
+      program.functions.begin(), program.functions.end(), [](const auto& f) {
+        return std::ranges::all_of(f.second.code, stays_in_block) &&
+               Definedness(f.second).all_defined();
+      });
+}
+
+int cores() {
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  const bool known = sched_getaffinity(0, sizeof mine, &mine) == 0;
+  return std::clamp(known ? CPU_COUNT(&mine) : 1, 1, kMostThreads);
+}
+
+}  // namespace
+
+int threads_for(Kernel& kernel, const LaunchShape& shape) {
+  const uint64_t blocks =
+      uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+  const uint64_t threads =
+      blocks * shape.block[0] * shape.block[1] * shape.block[2];
+  const bool others_may_look =
+      shape.others || (shape.operation && shape.operation->everything);
+  if (settings::host_threads() || !settings::checks() ||
+      settings::trace_path() || settings::backwards() || shape.cooperative ||
+      shape.cluster_blocks() > 1 || others_may_look || kernel.meets_itself ||
+      (threads < kManyThreads && kernel.seconds < kLongTime))
+    return 1;
+  const int most = static_cast<int>(std::min<uint64_t>(cores(), blocks));
+  if (most == 1) return 1;
+  if (!kernel.spreads) kernel.spreads = qualifies(program_of(kernel));
+  return *kernel.spreads ? most : 1;
+}
+
+}  // namespace simt

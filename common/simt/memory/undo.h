@@ -1,0 +1,57 @@
+// What a launch overwrites in device memory: kept, so that the launch can be
+// taken back and begun anew, as if it had never been.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+namespace simt {
+
+class Undo {
+ public:
+  // The launch will be taken back, whatever else it does.
+  void give_up() { given_up_ = true; }
+  bool given_up() const { return given_up_; }
+
+  // One host thread's way to it: knows the pages that it has asked for last.
+  class Keeper {
+   public:
+    explicit Keeper(Undo& undo) : undo_(undo) {}
+    // Somebody is about to write these bytes. Nobody has without asking.
+    void keep(uint64_t begin, uint64_t end) {
+      for (uint64_t page = begin / kPageBytes; page * kPageBytes < end; ++page)
+        if (uint64_t& known = recent_[page % recent_.size()]; known != page) {
+          undo_.keep(page);
+          known = page;
+        }
+    }
+
+   private:
+    Undo& undo_;
+    std::array<uint64_t, 64> recent_ = {};  // No memory is at page 0.
+  };
+
+  // What these bytes were before, and whether anybody had written them, when
+  // nobody writes any more.
+  void restore(uint64_t begin, uint64_t end) const;
+
+ private:
+  static constexpr uint64_t kPageBytes = 4096;
+  // More is not worth it: it would be written twice, and taken from others.
+  static constexpr size_t kMostPages = (256 << 20) / kPageBytes;
+
+  struct Page {
+    std::array<uint8_t, kPageBytes> bytes;
+    std::array<uint64_t, kPageBytes / 64> written;  // a bit for each byte
+  };
+  void keep(uint64_t page);
+
+  std::atomic<bool> given_up_{false};
+  std::mutex mutex_;
+  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+};
+
+}  // namespace simt

@@ -1,0 +1,35 @@
+"""A program that says nothing of host threads: it leaves, counts and finds the same as on one."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from ladder import toolchain
+from tree import REPOSITORY
+
+PROGRAMS = ("tests/simt/spread", "tests/simt/memory", "tests/wrong/programs/race_far",
+            "tests/wrong/programs/race_far.fixed")
+
+
+def report_of(program, **environment):
+    """(exit status, all that it prints, the report) on as many cores as there are."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("SIMT_")}
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, "report.json")
+        run = subprocess.run([program], cwd=REPOSITORY, env=clean | environment | {"SIMT_REPORT": str(report)},
+                             capture_output=True, text=True)
+        return run.returncode, run.stdout, run.stderr.replace(folder, ""), report.read_text()
+
+
+class Spread(unittest.TestCase):
+    def test_nobody_can_tell(self):
+        for name in PROGRAMS:
+            with self.subTest(name):
+                program = toolchain.built(REPOSITORY, f"build/cpu/{name}.program")
+                self.assertEqual(report_of(program), report_of(program, SIMT_THREADS="1"))
+
+
+if __name__ == "__main__":
+    unittest.main()
