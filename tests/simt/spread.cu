@@ -38,8 +38,8 @@ std::vector<int> after(Run run) {
                         cudaMemcpyHostToDevice));
   run(x);
   std::vector<int> got(kCount);
-  expect::ok(cudaMemcpy(got.data(), x, kCount * sizeof(int),
-                        cudaMemcpyDeviceToHost));
+  expect::ok(
+      cudaMemcpy(got.data(), x, kCount * sizeof(int), cudaMemcpyDeviceToHost));
   expect::ok(cudaFree(x));
   return got;
 }
@@ -94,7 +94,8 @@ void check_mapped() {
   int* sum = nullptr;
   expect::ok(cudaMallocHost(&sum, 32 * sizeof(int)));
   for (int i = 0; i < 32; ++i) sum[i] = 100 + i;
-  const auto got = after([&](int* x) { launch(add_to_mapped, x, sum, kCount); });
+  const auto got =
+      after([&](int* x) { launch(add_to_mapped, x, sum, kCount); });
   expect::each(got, [](int i) { return 7 * i - 1; });
   expect::each(std::vector<int>(sum, sum + 32), [](int i) { return 101 + i; });
   expect::ok(cudaFreeHost(sum));
@@ -114,8 +115,8 @@ void check_fresh() {
   launch(fill, x, said, kCount);
   launch(add_one, x, kCount);
   std::vector<int> got(kCount);
-  expect::ok(cudaMemcpy(got.data(), x, kCount * sizeof(int),
-                        cudaMemcpyDeviceToHost));
+  expect::ok(
+      cudaMemcpy(got.data(), x, kCount * sizeof(int), cudaMemcpyDeviceToHost));
   expect::each(got, [](int i) { return (i ^ 21) + 1; });
   expect::ok(cudaFree(x));
   expect::ok(cudaFree(said));
