@@ -6,16 +6,13 @@
 
 #include "tests/simt/child.h"
 #include "tests/simt/expect.h"
+#include "tests/simt/mbarrier.h"
 
 namespace cg = cooperative_groups;
 
 namespace {
 
 constexpr int kThreads = 96;
-
-__device__ uint32_t shared_address(const void* p) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
-}
 
 // Byte i of what is copied from.
 __host__ __device__ uint8_t pattern(int i) { return i * 7 + i / 256 + 1; }

@@ -3,21 +3,13 @@
 #include <cub/device/device_transform.cuh>
 
 #include "tests/simt/expect.h"
+#include "tests/simt/mbarrier.h"
 
 namespace {
 
-__device__ uint32_t shared_address(const void* p) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
-}
+using namespace for_copies;
 
 // ---- From global memory ----------------------------------------------------
-
-__device__ void init(uint64_t* bar, uint32_t count) {
-  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(bar)),
-               "r"(count)
-               : "memory");
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
 
 __device__ void load(void* to, const void* from, uint32_t bytes,
                      uint64_t* bar) {
@@ -26,28 +18,6 @@ __device__ void load(void* to, const void* from, uint32_t bytes,
       "[%1], %2, [%3];" ::"r"(shared_address(to)),
       "l"(from), "r"(bytes), "r"(shared_address(bar))
       : "memory");
-}
-
-__device__ void arrive_and_expect(uint64_t* bar, uint32_t bytes) {
-  asm volatile(
-      "mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::
-          "r"(shared_address(bar)),
-      "r"(bytes)
-      : "memory");
-}
-
-__device__ void wait(uint64_t* bar, uint32_t parity) {
-  uint32_t done = 0;
-  while (!done)
-    asm volatile(
-        "{\n"
-        ".reg .pred p;\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, p;\n"
-        "}"
-        : "=r"(done)
-        : "r"(shared_address(bar)), "r"(parity)
-        : "memory");
 }
 
 // Two copies for one barrier, again and again in two stages.
@@ -243,8 +213,7 @@ void check_sums() {
   expect::each(wide, [](int i) { return 3.5 * i; });
 }
 
-// ---- One lane of a warp, and a prefetch
-// --------------------------------------
+// ---- One lane of a warp, and a prefetch -------------------------------------
 
 __global__ void elected_kernel(const int* in, int* out) {
   __shared__ alignas(16) int box[64];
@@ -278,8 +247,7 @@ void check_elected() {
   expect::each(got, [](int i) { return (63 - i) * 7; });
 }
 
-// ---- CUB
-// -----------------------------------------------------------------------
+// ---- CUB --------------------------------------------------------------------
 
 struct Axpy {
   __device__ float operator()(float x, float y) const { return 2 * x + y; }

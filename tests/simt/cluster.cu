@@ -5,14 +5,11 @@
 #include <cuda/barrier>
 
 #include "tests/simt/expect.h"
+#include "tests/simt/mbarrier.h"
 
 namespace cg = cooperative_groups;
 
 namespace {
-
-__device__ uint32_t shared_address(const void* p) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
-}
 
 // Where the block of this rank has what this one has at p.
 __device__ uint32_t mapped(const void* p, uint32_t rank) {

@@ -6,15 +6,12 @@
 #include <cuda/pipeline>
 
 #include "tests/simt/expect.h"
+#include "tests/simt/mbarrier.h"
 
 namespace cg = cooperative_groups;
 #pragma nv_diag_suppress static_var_with_dynamic_init
 
 namespace {
-
-__device__ uint32_t shared_address(const void* p) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
-}
 
 __device__ void init(uint64_t* bar, uint32_t count) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(bar)),
@@ -211,8 +208,7 @@ void check_bytes() {
   expect::each(got, [](int i) { return i % 2; });
 }
 
-// ---- A block
-// -----------------------------------------------------------------
+// ---- A block ----------------------------------------------------------------
 
 // All threads meet again and again, and rotate an array.
 __global__ void rotate_kernel(int* out, int rounds) {
@@ -283,8 +279,7 @@ void check_ring() {
   }
 }
 
-// ---- With asynchronous copies
-// --------------------------------------------------
+// ---- With asynchronous copies -----------------------------------------------
 
 // `noinc`: the barrier has been told of the copies' arrivals before.
 template <bool kNoinc>
@@ -338,8 +333,7 @@ void check_copies() {
   }
 }
 
-// ---- CUDA's classes
-// --------------------------------------------------------------
+// ---- CUDA's classes ---------------------------------------------------------
 
 using Barrier = cuda::barrier<cuda::thread_scope_block>;
 

@@ -8,11 +8,13 @@
 #include <functional>
 
 #include "tests/simt/expect.h"
+#include "tests/simt/mbarrier.h"
 
 namespace {
 
-// ---- Maps
-// --------------------------------------------------------------------
+using namespace for_copies;
+
+// ---- Maps -------------------------------------------------------------------
 
 using Encode = decltype(cuTensorMapEncodeTiled);
 
@@ -90,8 +92,7 @@ CUtensorMap map_of(const Shape& s, void* address) {
   return map;
 }
 
-// ---- What is expected
-// --------------------------------------------------------
+// ---- What is expected -------------------------------------------------------
 
 struct Corner {
   int at[kMost];
@@ -163,41 +164,7 @@ void store_into(std::vector<uint8_t>& tensor, const Shape& s,
   }
 }
 
-// ---- Kernels
-// -----------------------------------------------------------------
-
-__device__ uint32_t shared_address(const void* p) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
-}
-
-__device__ void init(uint64_t* bar, uint32_t count) {
-  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(bar)),
-               "r"(count)
-               : "memory");
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-
-__device__ void arrive_and_expect(uint64_t* bar, uint32_t bytes) {
-  asm volatile(
-      "mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::
-          "r"(shared_address(bar)),
-      "r"(bytes)
-      : "memory");
-}
-
-__device__ void wait(uint64_t* bar, uint32_t parity) {
-  uint32_t done = 0;
-  while (!done)
-    asm volatile(
-        "{\n"
-        ".reg .pred p;\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, p;\n"
-        "}"
-        : "=r"(done)
-        : "r"(shared_address(bar)), "r"(parity)
-        : "memory");
-}
+// ---- Kernels ----------------------------------------------------------------
 
 __device__ void fence_for_copies() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -302,8 +269,7 @@ StoreKernel* const kStores[] = {store_kernel<1>, store_kernel<2>,
                                 store_kernel<3>, store_kernel<4>,
                                 store_kernel<5>};
 
-// ---- Loads and stores
-// --------------------------------------------------------
+// ---- Loads and stores -------------------------------------------------------
 
 // In a row a box begins at a multiple of 16 bytes: that, or the next before it.
 int aligned(const Shape& s, int at) {
@@ -572,8 +538,7 @@ void check_nan() {
   }
 }
 
-// ---- Reductions
-// --------------------------------------------------------------
+// ---- Reductions -------------------------------------------------------------
 
 #define REDUCE(name, operation)                                               \
   __device__ void name(const void* from, const CUtensorMap* map, int x,       \
@@ -770,8 +735,7 @@ void check_halves() {
   }
 }
 
-// ---- Where the map lies, and the box
-// -----------------------------------------
+// ---- Where the map lies, and the box ----------------------------------------
 
 __constant__ CUtensorMap constant_map;
 __device__ CUtensorMap device_map;
@@ -852,8 +816,7 @@ void check_alignment() {
   expect::each(got, [](int) { return 0; });
 }
 
-// ---- Groups
-// ------------------------------------------------------------------
+// ---- Groups -----------------------------------------------------------------
 
 // Two stages: one is written anew once its copy has read it.
 __global__ void stages_kernel(const __grid_constant__ CUtensorMap map,
@@ -884,8 +847,7 @@ void check_stages() {
   expect::each(got, [](int i) { return i / 64 * 1000 + i % 64; });
 }
 
-// ---- To several blocks
-// -------------------------------------------------------
+// ---- To several blocks ------------------------------------------------------
 
 // Each block of four asks for a quarter of the rows, for those blocks that
 // `ranks` names of it; all get what was asked for them.
@@ -1017,8 +979,7 @@ void check_ring() {
   });
 }
 
-// ---- What cuTensorMapEncodeTiled refuses
-// -------------------------------------
+// ---- What cuTensorMapEncodeTiled refuses ------------------------------------
 
 struct Call {
   CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
