@@ -20,9 +20,7 @@ SCOPE = re.compile(r"(?:inline\s+)?namespace\b[\w:\s]*$|extern\s*$")
 CALLED_ATTRIBUTE = re.compile(
     r"\b(?:__launch_bounds__|__attribute__|alignas|decltype|noexcept|requires)" r"\s*(?=\()"
 )
-TYPE = re.compile(
-    r"(?:typedef\s+)?(?:struct|class|union|enum(?:\s+class)?|concept|using)\s+(\w+)"
-)
+TYPE = re.compile(r"(?:typedef\s+)?(?:struct|class|union|enum(?:\s+class)?|concept|using)\s+(\w+)")
 MACRO = re.compile(r"#\s*define\s+(\w+)")
 FUNCTION = re.compile(r"((?:\w+::)*~?\w+|operator\s*[^\s\w]+)\s*$")
 

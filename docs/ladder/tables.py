@@ -92,13 +92,12 @@ from ladder.figures import (
 )
 from ladder.measured import (
     all_reduce, cases, latency, parity_data, peers, pitfalls, random_programs, records, sanitizer, speed, sweep)
-from ladder.measured.records import SIZE, parse_size
+from ladder.measured.records import HEADLINE, SIZE, parse_size
 from ladder.pages import Problem
 
 LARGE = [1 << 26, 1 << 28, 1 << 30]
 SIZES = [150_528, 1 << 20, 6_422_528, 1 << 24, *LARGE]
 SMALL = [1 << 10, 1 << 14, 150_528, 1 << 20]
-HEADLINE = 1 << 28
 STALE = set()  # A sentence for each stale record that was shown.
 
 
@@ -115,8 +114,6 @@ def render(kind, name, args, page):
     except records.Unmeasured as reason:
         STALE.add(str(reason))
         return ["(not measured yet)" if kind == "value" else f"*Not measured yet: {reason}.*"]
-    except Problem as problem:
-        raise ValueError(str(problem)) from problem
     lines = lines if isinstance(lines, list) else [lines]
     STALE.update(records.stale + records.missing)
     return marked(kind, lines, page) if records.stale else lines
@@ -209,7 +206,7 @@ def table_ladder(root, page, args):
         families.setdefault(record.op, []).append(record)
     lines, shown, sizes = [], [], {}
     for op, family in families.items():
-        rows = [record.headline(headline_size(record)) for record in family]
+        rows = [record.headline() for record in family]
         lines += [f"### {op}: {rows[0].bytes / rows[0].n:.4g} bytes per element", "",
                   *_ladder_of(root, page, family, rows), ""]
         shown += family
@@ -253,7 +250,7 @@ def _value(name, function, suffix=""):
         if len(args) < 2 or not args[0].endswith(".cu"):
             raise ValueError(f"write: value {name} FILE.cu N [SERIES] [on GPU]")
         words, gpu = _gpu(args[1:])
-        record = records.of_source(root, _beside(page, args[0]), gpu)
+        record = records.of_source(root, pages.beside(page, args[0]), gpu)
         sizes, series = _sizes_and_series(words, record.op)
         if len(sizes) != 1:
             raise ValueError(f"write one size: value {name} FILE.cu N [SERIES]")
@@ -276,7 +273,7 @@ def _value_of_record(name, function):
     def rendered(root, page, args):
         words, gpu = _gpu(args)
         file, = _words(words, f"value {name} FILE.cu [on GPU]")
-        return function(records.of_source(root, _beside(page, file), gpu))
+        return function(records.of_source(root, pages.beside(page, file), gpu))
     return rendered
 
 
@@ -309,7 +306,7 @@ def _share_us(root, page, args):
     if not rest or not file.endswith(".cu"):
         raise ValueError(f"'{call}' is no call: write FILE.cu N [SERIES] [on GPU]")
     n, *series = rest
-    record = records.of_source(root, _beside(page, file), gpu)
+    record = records.of_source(root, pages.beside(page, file), gpu)
     return record.row(" ".join([record.op, *series]), parse_size(n)).us / parse_size(count)
 
 
@@ -317,7 +314,7 @@ def value_times(root, page, args):
     words = " ".join(args[2:]).split("/")
     if len(words) != 2 or not args[0].endswith(".cu"):
         raise ValueError("write: value times FILE.cu N SERIES / SERIES")
-    record = records.of_source(root, _beside(page, args[0]))
+    record = records.of_source(root, pages.beside(page, args[0]))
     n = parse_size(args[1])
     a, b = (record.row(" ".join([record.op, *series.split()]), n) for series in words)
     return f"{a.us / b.us:.2f}"
@@ -367,7 +364,7 @@ def value_counter(root, page, args):
     case, names = _case_and_rest(args[1:])
     if len(names) != 1:
         raise ValueError("write one row: value counter FILE.cu n=2^20 ROW")
-    return counts.of_source(root, _beside(page, args[0]), case).row(names[0]).text
+    return counts.of_source(root, pages.beside(page, args[0]), case).row(names[0]).text
 
 
 def _case_and_rest(args):
@@ -422,7 +419,7 @@ def table_peers(root, page, args):
 
 def value_peer(root, page, args):
     file, by, n = _words(args, "value peer FILE.cu BY N")
-    source, n = _beside(page, file), parse_size(n)
+    source, n = pages.beside(page, file), parse_size(n)
     measured, op = peers.newest(root), records.op_of(source)
     names = {peers.label(by): by for by in measured.by(op, n)}
     if by not in names:
@@ -675,7 +672,7 @@ def value_arbitration(root, page, args):
 def _counted_on_gpu(root, page, file):
     """A program's name, and its launches."""
     known = parity_data.load(parity_data.newest(root), root)
-    program = str(_beside(page, file).relative_to(root))
+    program = str(pages.beside(page, file).relative_to(root))
     if program not in known.programs:
         raise ValueError(f"{program} was not counted; {', '.join(known.programs)} were")
     return program, known.programs[program]
@@ -775,7 +772,7 @@ figure_blocks = _figure_of_sweep(
 
 def figure_ladder(root, page, args):
     shown = records.measured(root, records.main_sources(root))
-    sizes = dict.fromkeys(_power(headline_size(record)) for record in shown)
+    sizes = dict.fromkeys(_power(record.headline().n) for record in shown)
     note = f"n = {', '.join(sizes)}; grey: PyTorch and CUB, in a process of their own"
     return _figure(root, page, "ladder", "Bars: each chapter's bandwidth as a part of what a plain copy "
                    "reaches; PyTorch's and CUB's", caption(shown, note))
@@ -800,7 +797,7 @@ def _asked_for(kind):
     def rendered(root, page, args):
         one = asked.parse(" ".join([kind, *args]), page, root)
         shown, drawing = traces.shown(root, one), drawings.KINDS[kind]
-        told = [f"*{drawing.caption_of(shown, one.note)}*"] if drawing.caption else []
+        told = [f"*{drawing.caption_of(shown, one.note)}*"] if drawing.says else []
         return _figure(root, page, one.name, drawing.alt_of(shown), *told)
     return rendered
 
@@ -863,18 +860,6 @@ def _words(args, usage):
     return args
 
 
-def _beside(page, name):
-    source = (page.parent / name).resolve()
-    if not source.is_file():
-        raise ValueError(f"no file {name} beside {page.name}")
-    return source
-
-
-def headline_size(record):
-    """2^28, or the largest that the GPU had room for."""
-    return max(n for n in record.sizes(record.op) if n <= HEADLINE)
-
-
 def idea(page):
     """A chapter's idea: the sentence before its command."""
     paragraphs = page.read_text().split("\n\n") if page.is_file() else []
@@ -923,7 +908,7 @@ def _source(page):
 def _source_and_rest(page, args):
     """FILE N... or N... of the chapter's own."""
     if args and args[0].endswith(".cu"):
-        return _beside(page, args[0]), args[1:]
+        return pages.beside(page, args[0]), args[1:]
     return _source(page), args
 
 

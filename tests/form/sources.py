@@ -51,9 +51,7 @@ def header(root, path):
 
 
 def vocabulary(root, path):
-    for number, line in enumerate(
-        source.without_comments(path.read_text()).splitlines(), 1
-    ):
+    for number, line in enumerate(source.without_comments(path.read_text()).splitlines(), 1):
         for name in FOREIGN_NAMES.findall(line):
             yield f"line {number}: '{name}' is not in the vocabulary of docs/style.md"
 
@@ -72,11 +70,7 @@ def symbols(root, path):
     kernels = {f"{name}_kernel" for name in functions | {operation(path)}}
     for unit in units:
         lines = text.splitlines()[unit.first : unit.last + 1]
-        if (
-            unit.is_function
-            and "__global__" in "\n".join(lines)
-            and unit.name not in kernels
-        ):
+        if (unit.is_function and "__global__" in "\n".join(lines) and unit.name not in kernels):
             wanted = " or ".join(sorted(kernels))
             yield f"line {unit.first + 1}: kernel '{unit.name}' is named {wanted}"
 
@@ -93,9 +87,7 @@ def linked_symbols(root, path):
             yield f"{made} cannot be made:\n{build.stdout.strip()}"
             return
     listing = output("nm", "--defined-only", "--extern-only", "--format=posix", root / made)
-    strong = [
-        line.split()[0] for line in listing.splitlines() if line.split()[1] not in "VWuvw"
-    ]
+    strong = [line.split()[0] for line in listing.splitlines() if line.split()[1] not in "VWuvw"]
     names = (
         output("c++filt", *[s for s in strong if "_GLOBAL__N_" not in s]).split("\n")
         if strong

@@ -96,7 +96,7 @@ class TestDrawn:
 
     def test_the_caption_of_a_tree_follows_its_strides(self):
         def tree(*strides):
-            return drawings.of_tree(seen(Tree(8, [[Addition(0, 0, stride)] for stride in strides])))[0]
+            return drawings.of_tree(seen(Tree(8, [[Addition(0, 0, stride)] for stride in strides])))
         assert "Neighbours meet first" in tree(1, 2, 4)
         assert "Numbers far apart meet first" in tree(4, 2, 1)
 

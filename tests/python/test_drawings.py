@@ -105,7 +105,7 @@ class TestOfPrograms:
 class TestCommitted:
     """plot.py sees to it that they are drawn of what was traced."""
 
-    captioned = [one.name for one in traces.wanted(ROOT) if drawings.KINDS[one.kind].caption]
+    captioned = [one.name for one in traces.wanted(ROOT) if drawings.KINDS[one.kind].says]
 
     def text(self, name):
         return (ROOT / f"plots/figures/{name}.svg").read_text()

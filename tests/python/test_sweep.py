@@ -226,5 +226,5 @@ class TestMeasuring(SweepTest):
 
     def test_failing_checks_are_told_and_nothing_is_kept(self):
         self.plant_program("echo a check fails\nexit 1")
-        with pytest.raises(ValueError, match="(?s)a check fails.*status 1"):
+        with pytest.raises(ValueError, match="(?s)status 1:.*a check fails"):
             sweep.measure("build/it.run")

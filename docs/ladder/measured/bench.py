@@ -16,7 +16,7 @@ import sys
 import time
 
 from ladder.measured import records
-from ladder.pages import ROOT
+from ladder.pages import ROOT, script
 
 DATA = ROOT / "plots" / "data"
 SCRATCH = DATA / "recording.json"  # Moved to its place when it is complete.
@@ -81,8 +81,7 @@ def this_gpu():
     """The folder of this machine's GPU; 'unknown' where the driver is mute."""
     query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
     try:
-        answer = subprocess.run(query, check=True, text=True,
-                                capture_output=True).stdout
+        answer = subprocess.run(query, check=True, text=True, capture_output=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     names = set(map(records.gpu_folder, answer.splitlines()))
@@ -121,9 +120,7 @@ def summary(record):
 
 if __name__ == "__main__":
     try:
-        main(sys.argv[1:])
-    except records.RecordError as error:
-        sys.exit(f"bench: {error}")
+        script("bench", main, sys.argv[1:])
     except KeyboardInterrupt:
         SCRATCH.unlink(missing_ok=True)
         sys.exit("\nbench: interrupted; what was finished is kept")

@@ -169,8 +169,7 @@ def judge(parity, exceptions):
             troubles = []
             for number, launch in enumerate(launches):
                 metrics = differs(program, launch, quantity)
-                known = [e for e in exceptions
-                         if e.covers(program, launch, quantity)]
+                known = [e for e in exceptions if e.covers(program, launch, quantity)]
                 if metrics:
                     used.update((e, quantity) for e in known)
                 if metrics and not known:
@@ -220,8 +219,7 @@ def read_exceptions(text):
 def newest(root, gpu=records.REFERENCE_GPU):
     found = sorted(root.glob(f"plots/data/{gpu}/*/parity.json"))
     if not found:
-        raise records.RecordError(f"there is no parity.json of {gpu}: run "
-                                  "`make parity` there")
+        raise records.RecordError(f"there is no parity.json of {gpu}: run `make parity` there")
     return found[-1]
 
 

@@ -3,14 +3,11 @@ numbers as JSON, and `make NAME` records them in plots/data/<gpu>/<date>/NAME.js
 
 import dataclasses
 import datetime
-import os
 import pathlib
 import re
-import subprocess
 import sys
 
-
-from ladder import toolchain
+from ladder import pages, toolchain
 from ladder.measured import bench, records, tie
 from ladder.pages import ROOT
 
@@ -62,27 +59,15 @@ class ProgramRecord:
 def context():
     """What has to be known of a measurement."""
     commit, dirty = bench.checkout()
-    gpu, driver = run_or_raise(["nvidia-smi", "--query-gpu=name,driver_version",
-                           "--format=csv,noheader"]).splitlines()[0].split(", ")
-    cuda = run_or_raise([toolchain.nvcc(ROOT), "--version"])
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    gpu, driver = toolchain.said_by(query).splitlines()[0].split(", ")
+    cuda = toolchain.said_by([toolchain.nvcc(ROOT), "--version"])
     return {"gpu": gpu, "driver": driver, "cuda": re.search(r"release ([\d.]+)", cuda)[1],
             "date": datetime.date.today().isoformat(), "commit": commit, "dirty": dirty}
 
 
-def run_or_raise(command, **environment):
-    run = subprocess.run(command, cwd=ROOT, text=True, capture_output=True,
-                         env=os.environ | environment)
-    if run.returncode:
-        raise records.RecordError(f"{' '.join(map(str, command))} ended with status "
-                                  f"{run.returncode}:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
-    return run.stdout
-
-
 def script(name, usage, measure, several=False):
-    """What plots/NAME.py does: measure(program), which its one argument names, or several."""
+    """measure(program), which the one argument names, or several."""
     if len(sys.argv) < 2 or len(sys.argv) > 2 and not several:
         sys.exit(usage)
-    try:
-        measure(*sys.argv[1:])
-    except records.RecordError as error:
-        sys.exit(f"{name}: {error}")
+    pages.script(name, measure, *sys.argv[1:])

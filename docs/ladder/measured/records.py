@@ -11,6 +11,7 @@ import pathlib
 import re
 
 from ladder.measured.tie import tie
+from ladder.pages import Problem
 
 # The GPU whose numbers the text states, and the one that stands beside it in a figure.
 REFERENCE_GPU = "nvidia-h200"
@@ -20,6 +21,7 @@ CONTEXT = ("gpu", "driver", "cuda", "l2_bytes", "datasheet_gbps", "date",
            "clocks_before", "clocks_after", "commit", "dirty", "command",
            "source", "tie")
 
+HEADLINE = 1 << 28  # Elements.
 FLOOR, COPY, READ = "empty kernel", "copy", "read"
 MISALIGNED = " misaligned by one element"  # Ends a series' name.
 SIZE = re.compile(r"(\d+)\^(\d+)|[\d,]+")
@@ -30,7 +32,7 @@ SIZE = re.compile(r"(\d+)\^(\d+)|[\d,]+")
 stale, missing = [], []
 
 
-class RecordError(ValueError):
+class RecordError(Problem):
     """A data file is missing, malformed or out of date."""
 
 
@@ -121,9 +123,9 @@ class Record:
                               f"it has n = {self.sizes(series)}")
         return self.rows[series, n]
 
-    def headline(self, n):
-        """The op's own series."""
-        return self.row(self.op, n)
+    def headline(self, n=None):
+        """The op's own series, at 2^28 or the largest size that the GPU had room for."""
+        return self.row(self.op, n or max(n for n in self.sizes(self.op) if n <= HEADLINE))
 
     def sizes(self, series):
         return sorted(n for name, n in self.rows if name == series)
@@ -137,8 +139,7 @@ class Record:
         return self._roof_of(row, READ)
 
     def _roof_of(self, row, roof):
-        same = [r for r in self.rows.values()
-                if r.series == roof and r.bytes == row.bytes]
+        same = [r for r in self.rows.values() if r.series == roof and r.bytes == row.bytes]
         if not same:
             raise RecordError(f"{self.path} has no {roof} of {row.bytes:,} bytes")
         return same[0]
@@ -260,8 +261,7 @@ def load(path):
     except (OSError, ValueError) as error:
         raise RecordError(f"{path}: {error}") from error
     except (KeyError, TypeError) as error:
-        raise RecordError(f"{path} is not a file that `make bench` writes: "
-                          f"{error!r}") from error
+        raise RecordError(f"{path} is not a file that `make bench` writes: {error!r}") from error
     if missing:
         raise RecordError(f"{path}: its context lacks {', '.join(missing)}; "
                           "record it with `make bench`")

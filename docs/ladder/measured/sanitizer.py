@@ -19,20 +19,15 @@ import sys
 
 from ladder.measured import records
 from ladder.measured.tie import tie
-from ladder.pages import ROOT
+from ladder import toolchain
+from ladder.pages import ROOT, script
+from ladder.toolchain import said_by
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 # Everything ends within seconds but what never ends.
 PATIENCE = 60
 SUMMARY = re.compile(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard")
 MESSAGE = re.compile(r"^=========\s+(?:Error: |Warning: )?(.+)$", re.M)
-
-
-def make(*arguments):
-    done = subprocess.run(["make", "--silent", "BACKEND=gpu", *arguments],
-                          cwd=ROOT, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"make {' '.join(arguments)} failed:\n{done.stderr}")
 
 
 def verdict(tool, command):
@@ -45,8 +40,7 @@ def verdict(tool, command):
         return "never ends"
     counts = [int(a or b) for a, b in SUMMARY.findall(done.stdout)]
     if not counts:
-        raise SystemExit(f"{tool} on {command[0]} gave no summary:\n{done.stdout}"
-                         f"{done.stderr}")
+        raise SystemExit(f"{tool} on {command[0]} gave no summary:\n{done.stdout}{done.stderr}")
     if not any(counts):
         return ""
     lines = [m for m in MESSAGE.findall(done.stdout)
@@ -80,7 +74,7 @@ def commands(done):
         binaries[path.relative_to(ROOT).as_posix()] = (
             [str(target)] + ([] if ending == ".program" else ["--dt-exit", "--dt-abort-after=1"]))
     if binaries:
-        make(f"-j{os.cpu_count()}", *(command[0] for command in binaries.values()))
+        toolchain.made(ROOT, "gpu", *(command[0] for command in binaries.values()))
     return binaries
 
 
@@ -90,8 +84,7 @@ FINDS = re.compile(r"^// finds: (?:error, says )?(.+?)(?:, (?:block|count).*)?$"
 
 
 def newest(root):
-    files = sorted(root.glob("plots/data/*/*/sanitizer.json"),
-                   key=lambda p: p.parent.name)
+    files = sorted(root.glob("plots/data/*/*/sanitizer.json"), key=lambda p: p.parent.name)
     if not files:
         raise ValueError("plots/data has no sanitizer.json: run "
                          "`PYTHONPATH=docs python3 -m ladder.measured.sanitizer` on a machine with a GPU")
@@ -124,8 +117,7 @@ def who_finds_what(root):
         if not finds:
             raise ValueError(f"{name} does not say '// finds: ...'")
         rows.append([f"`{path.stem}`", finds[1], tools_that_find(root, name, report)])
-    caption = (f"*{report['gpu']}, {report['tool']}, {report['date']}, commit "
-               f"{report['commit']}.*")
+    caption = (f"*{report['gpu']}, {report['tool']}, {report['date']}, commit {report['commit']}.*")
     return ["program", "the executor says", "compute-sanitizer's tools"], rows, caption
 
 
@@ -133,27 +125,21 @@ def main():
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
     if not shutil.which("compute-sanitizer"):
-        raise SystemExit("compute-sanitizer is not on the PATH; it comes with the "
-                         "CUDA Toolkit")
+        raise SystemExit("compute-sanitizer is not on the PATH; it comes with the CUDA Toolkit")
     done = known()
     found = {name: dict(one) for name, one in done.items()}
-    runs = [(name, tool, command) for name, command in commands(done).items()
-            for tool in TOOLS]
+    runs = [(name, tool, command) for name, command in commands(done).items() for tool in TOOLS]
     with concurrent.futures.ThreadPoolExecutor(max(1, os.cpu_count() - 2)) as pool:
-        jobs = {pool.submit(verdict, tool, command): (name, tool)
-                for name, tool, command in runs}
+        jobs = {pool.submit(verdict, tool, command): (name, tool) for name, tool, command in runs}
         for job in concurrent.futures.as_completed(jobs):
             name, tool = jobs[job]
             found.setdefault(name, {})[tool] = job.result()
-    version = subprocess.run(["compute-sanitizer", "--version"],
-                             capture_output=True, text=True).stdout
+    version = said_by(["compute-sanitizer", "--version"])
     report = {
         "date": datetime.date.today().isoformat(),
         "commit": os.environ.get("COMMIT", "unknown"),
         "tool": "compute-sanitizer " + re.search(r"Version ([\d.]+\d)", version)[1],
-        "gpu": subprocess.run(
-            ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
-            capture_output=True, text=True).stdout.strip(),
+        "gpu": said_by(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]).strip(),
         "programs": {
             name: {"tie": tie(ROOT, name), **{t: found[name][t] for t in TOOLS}}
             for name in sorted(found)
@@ -166,4 +152,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    script("sanitizer", main)
