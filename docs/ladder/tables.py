@@ -91,7 +91,8 @@ from ladder.figures import (
     asked, budget_figure, counters_figure, drawings, error_figure, traces, two_gpus_figure
 )
 from ladder.measured import (
-    all_reduce, cases, latency, parity_data, peers, pitfalls, random_programs, records, sanitizer, speed, sweep)
+    all_reduce, cases, latency, parity_data, peers, pitfalls, random_programs, records, sanitizer,
+    speed, sweep)
 from ladder.measured.records import HEADLINE, SIZE, parse_size
 from ladder.pages import Problem
 
@@ -165,8 +166,9 @@ def table_variants(root, page, args):
     rows = []
     for record in shown:
         found = [record.row(series, n) for n in sizes]
-        rows.append([f"`{os.path.basename(record.context['source'])}`",
-                     *(cell for row in found for cell in (f"{row.gbps:,.0f}", _percent(record, row)))])
+        cells = [(f"{row.gbps:,.0f}", _percent(record, row)) for row in found]
+        name = os.path.basename(record.context["source"])
+        rows.append([f"`{name}`", *itertools.chain(*cells)])
     return _table(["file", *_at_each(sizes, "GB/s", "of the copy")], rows,
                   caption(shown, "each file beside the copy of its own run"))
 
@@ -236,7 +238,9 @@ def _ladder_of(root, page, family, rows):
 
 def table_provenance(root, page, args):
     rows = []
-    for record in records.measured(root, [s for f in records.chapter_folders(root) for s in records.sources(f)]):
+    folders = records.chapter_folders(root)
+    sources = [source for folder in folders for source in records.sources(folder)]
+    for record in records.measured(root, sources):
         c = record.context
         rows.append([f"`{c['source']}`", c["gpu"], record.date, _commit(c), c["driver"], c["cuda"],
                      c["clocks_before"], c["clocks_after"]])
@@ -355,7 +359,8 @@ def table_counters(root, page, args):
     rows = [[name, *(counted.row(name).text for counted in shown.values()), this.row(name).ideal]
             for name in names]
     return _table(["counter", *shown, "ideal"], rows,
-                  f"*{case}; counted without a GPU, the same on every machine; instructions are PTX's.*")
+                  f"*{case}; counted without a GPU, the same on every machine; instructions are "
+                  "PTX's.*")
 
 
 def value_counter(root, page, args):
@@ -392,7 +397,8 @@ def table_ptx(root, page, args):
         return [line for title, lines in accepted.groups.items()
                 for line in ["", f"{title}:", "", "```text", *lines, "```"]][1:]
     if what == "words":
-        return ["```text", *(f"{f'<{word}>':12}{meaning}" for word, meaning in accepted.words.items()), "```"]
+        words = (f"{f'<{word}>':12}{meaning}" for word, meaning in accepted.words.items())
+        return ["```text", *words, "```"]
     if what in ("specials", "directives"):
         return [", ".join(f"`{name}`" for name in getattr(accepted, what))]
     raise Problem("say which: table ptx forms|words|specials|directives")
@@ -433,28 +439,31 @@ def table_cases(root, page, args):
     compared = cases.newest(root, name)
     count, _, large = words.partition(" ")
     order = sorted(compared.large, key=compared.of_roof) if large else compared.slowest_first
-    rows = [[compared.cases[k].name, _time(compared.us(k, cases.ENGINE)), f"{compared.ratio(k):.2f} x",
-             f"{100 * compared.of_roof(k):.0f} %"] for k in order[:int(count)]]
+    rows = [[compared.cases[k].name, _time(compared.us(k, cases.ENGINE)),
+             f"{compared.ratio(k):.2f} x", f"{100 * compared.of_roof(k):.0f} %"]
+            for k in order[:int(count)]]
     header = ["case", "engine µs", f"{cases.PYTORCH} takes", f"of the {compared.context['roof']}"]
     return _table(header, rows, _caption_of_cases(compared))
 
 
 def _caption_of_cases(compared):
     c = compared.context
-    return (f"*{c['gpu']}, CUDA {c['cuda']}, PyTorch {c['torch']}, {c['date']}, commit {_commit(c)}; "
-            f"{len(compared.cases)} cases in one process, median of {c['calls']} calls, L2 cold.*")
+    return (f"*{c['gpu']}, CUDA {c['cuda']}, PyTorch {c['torch']}, {c['date']}, commit "
+            f"{_commit(c)}; {len(compared.cases)} cases in one process, median of {c['calls']} "
+            "calls, L2 cold.*")
 
 
 def figure_ratios(root, page, args):
     name, = args or [""]
     compared = cases.newest(root, name)
-    return _figure(root, page, f"ratios_{name}", "Points, one per case: how many times as long as the "
-                   "engine PyTorch takes, against the bytes that must move", _caption_of_cases(compared))
+    return _figure(root, page, f"ratios_{name}", "Points, one per case: how many times as long as "
+                                                 "the engine PyTorch takes, against the bytes that "
+                                                 "must move", _caption_of_cases(compared))
 
 
 def value_cases(root, page, args):
-    usage = ("value cases NAME mean [of ENDING]|worst|count [of ENDING]|below PART [of ENDING]|large|"
-             "large below PART|roof ENDING|beside WHOM")
+    usage = ("value cases NAME mean [of ENDING]|worst|count [of ENDING]|below PART [of "
+             "ENDING]|large|large below PART|roof ENDING|beside WHOM")
     of_some = r"(mean|count|below [\d.]+) of .+"
     whole = r"mean|worst|count|large|(large )?below [\d.]+|roof .+|beside \w+"
     name, words = _name_and(args, f"{of_some}|{whole}", usage)
@@ -474,7 +483,9 @@ def value_cases(root, page, args):
     if words == "worst":
         return f"{compared.ratio(compared.slowest_first[0]):.2f} x"
     what, _, part = words.partition("below ")  # Without a bound, all are counted.
-    some, measure = (compared.large, compared.of_roof) if "large" in what else (numbers, compared.ratio)
+    some, measure = numbers, compared.ratio
+    if "large" in what:
+        some, measure = compared.large, compared.of_roof
     return f"{sum(measure(k) < float(part or math.inf) for k in some)}"
 
 
@@ -550,25 +561,28 @@ def table_all_reduce(root, page, args):
 
 
 def _caption_of_meetings(told):
-    return (f"*{_origin([told.context])}; the host's clock over many calls, one behind the other, divided by "
-            "their number, as in NCCL's own tests.*")
+    return (f"*{_origin([told.context])}; the host's clock over many calls, one behind the other, "
+            "divided by their number, as in NCCL's own tests.*")
 
 
 def figure_grows(root, page, args):
     told = all_reduce.newest(root)
-    return _figure(root, page, "grows", "Lines: the time of an all-reduce around a ring and along a tree, of "
-                   "few bytes and of many, against the number of devices; points: what was measured",
-                   f"*Points: {_origin([told.context])}. Lines are computed: {_recorded(told.hop_us)} µs for a "
-                   f"message and {_recorded(told.link_gbps)} GB/s, both of two devices.*")
+    return _figure(root, page, "grows", "Lines: the time of an all-reduce around a ring and along "
+                                        "a tree, of few bytes and of many, against the number of "
+                                        "devices; points: what was measured",
+                   f"*Points: {_origin([told.context])}. Lines are computed: "
+                   f"{_recorded(told.hop_us)} µs for a message and {_recorded(told.link_gbps)} "
+                   "GB/s, both of two devices.*")
 
 
 def value_all_reduce(root, page, args):
     told = all_reduce.newest(root)
     if args in (["hop_us"], ["link_gbps"]):
         return _recorded(getattr(told, args[0]))
-    if len(args) == 3 and args[0] == "beside" and args[1] in told.steps and int(args[2]) in told.devices:
-        row = next(row for row in told.steps[args[1]] if row["devices"] == int(args[2]))
-        return f"{all_reduce.meeting_us(row) / told.smallest_us(int(args[2])):.2f} x"
+    if len(args) == 3 and args[0] == "beside" and args[1] in told.steps:
+        for row in told.steps[args[1]]:
+            if str(row["devices"]) == args[2]:
+                return f"{all_reduce.meeting_us(row) / told.smallest_us(row['devices']):.2f} x"
     raise ValueError("write: value all_reduce hop_us|link_gbps, or beside FILE DEVICES")
 
 
@@ -576,7 +590,8 @@ def value_pitfall(root, page, args):
     told = pitfalls.RECORD.newest(root)
     which, name = args[0] if args else "", " ".join(args[1:])
     if which not in ("wrong", "right", "times") or name not in told:
-        raise ValueError("write: value pitfall wrong|right|times NAME; the names are " + "; ".join(told))
+        raise ValueError("write: value pitfall wrong|right|times NAME; the names "
+                         "are " + "; ".join(told))
     pair = told[name]
     if which == "times":
         return f"{pair['wrong'] / pair['right']:,.3g} x"
@@ -605,8 +620,9 @@ def table_random_programs(root, page, args):
     aside = [sum(map(len, seeds)) for seeds in zip(*((one.results, one.counters) for one in found))]
     rows = [["all that were recorded", *(f"{n:,}" for n in whole)],
             ["equal here", *(f"{n - other:,}" for n, other in zip(whole, aside))]]
-    rows += [[one.words, *(f"{len(seeds):,}" if seeds else "" for seeds in (one.results, one.counters))]
-             for one in found]
+    for one in found:
+        counted = len(one.results), len(one.counters)
+        rows.append([one.words, *(f"{count:,}" if count else "" for count in counted)])
     return _table(["random programs", "results", "counters"], rows)
 
 
@@ -617,26 +633,29 @@ def table_parity(root, page, args):
     return views[args[0]](root, page)
 
 
+CHAPTERS = "all chapters and variants"
+
+
 def _parity_programs(root, page):
     """A row for each test program, and one for the chapters together."""
     compared = parity_data.load(parity_data.newest(root), root)
     groups = {}
     for program in compared.programs:
         is_chapter = program.startswith("chapters/")
-        title = "all chapters and variants" if is_chapter else _link(root / program, page)
+        title = CHAPTERS if is_chapter else _link(root / program, page)
         groups.setdefault(title, []).append(program)
-    groups["all chapters and variants"] = groups.pop("all chapters and variants", [])  # The last one.
+    groups[CHAPTERS] = groups.pop(CHAPTERS, [])  # The last one.
     rows = []
     for title, programs in groups.items():
         launches = [(program, one) for program in programs for one in compared.programs[program]]
         differing = [sum(bool(parity_data.differs(*launch, quantity)) for launch in launches)
                      for quantity in parity_data.QUANTITIES]
-        rows.append([title, f"{len(launches):,}", *(f"{count}" if count else "" for count in differing)])
+        rows.append([title, f"{len(launches):,}", *(str(count or "") for count in differing)])
     c = compared.context
     return _table(["launches that differ in", "of", *parity_data.QUANTITIES], rows,
-                  f"*{c['gpu']}, driver {c['driver']}, CUDA {c['cuda']}, Nsight Compute {c['ncu']}, "
-                  f"{c['date']}, commit {c['commit']}; empty: none. Branches and lanes may differ by "
-                  f"{parity_data.POINTS} of a hundred, in leaving.cu by "
+                  f"*{c['gpu']}, driver {c['driver']}, CUDA {c['cuda']}, Nsight Compute "
+                  f"{c['ncu']}, {c['date']}, commit {c['commit']}; empty: none. Branches and lanes "
+                  f"may differ by {parity_data.POINTS} of a hundred, in leaving.cu by "
                   f"{100 * parity_data.RELATIVE:.0f} %; all else is exact.*")
 
 
@@ -657,9 +676,9 @@ def table_kernel(root, page, args):
     if len(found) != 1:
         raise ValueError(f"{program} has {len(found)} counted launches of {name}; "
                          "make parity on a machine with a GPU counts them")
-    rows = [[word, f"`{metric}`", *(f"{side[metric]:,.10g}" for side in (found[0].ncu, found[0].executor))]
-            for metric, word in parity_data.WORDS.items()
-            if found[0].ncu[metric] or found[0].executor[metric]]
+    sides = found[0].ncu, found[0].executor
+    rows = [[word, f"`{metric}`", *(f"{side[metric]:,.10g}" for side in sides)]
+            for metric, word in parity_data.WORDS.items() if any(side[metric] for side in sides)]
     return _table(["counter", "as ncu calls it", "ncu", "the executor"], rows, align="llrr")
 
 
@@ -756,15 +775,16 @@ def _figure_of_sweep(name, alt, says=""):
 figure_sweep = _figure_of_sweep(
     "sweep", "Lines, one a size of block: time against the numbers that a thread adds up by itself")
 figure_budget = _figure_of_sweep(
-    "budget", "Bars, a row per number of floats that a thread adds up by itself: the time per block, "
-    "split into reading and the rest",
-    "Blue grows with the numbers of a block, orange does not: there is one tree and one place in the "
-    "queue per block. Where blue is long, other blocks read meanwhile, and orange hides behind it.")
+    "budget", "Bars, a row per number of floats that a thread adds up by itself: the time per "
+              "block, split into reading and the rest",
+    "Blue grows with the numbers of a block, orange does not: there is one tree and one place in "
+    "the queue per block. Where blue is long, other blocks read meanwhile, and orange hides behind "
+    "it.")
 figure_blocks = _figure_of_sweep(
     "blocks", "Points, one per size of block and coarsening factor: the time of a sum against its "
     "number of blocks",
-    "Where blocks of different sizes take the same time, it is their number alone that counts: each "
-    "adds once to the one sum.")
+    "Where blocks of different sizes take the same time, it is their number alone that counts: "
+    "each adds once to the one sum.")
 
 
 # ---- Other figures -----------------------------------------------------------
@@ -774,23 +794,25 @@ def figure_ladder(root, page, args):
     shown = records.measured(root, records.main_sources(root))
     sizes = dict.fromkeys(_power(record.headline().n) for record in shown)
     note = f"n = {', '.join(sizes)}; grey: PyTorch and CUB, in a process of their own"
-    return _figure(root, page, "ladder", "Bars: each chapter's bandwidth as a part of what a plain copy "
-                   "reaches; PyTorch's and CUB's", caption(shown, note))
+    return _figure(root, page, "ladder", "Bars: each chapter's bandwidth as a part of what a plain "
+                                         "copy reaches; PyTorch's and CUB's", caption(shown, note))
 
 
 def figure_gpus(root, page, args):
     shown = two_gpus_figure.records_of(root)
     origins = "; ".join(_origin([record.context for record in of_gpu]) for of_gpu in shown)
-    return _figure(root, page, "gpus", "Bars, two per chapter: its bandwidth as a part of what a plain "
-                   "copy reaches, on two GPUs", f"*{origins}; {_median(sum(shown, []))}; "
+    return _figure(root, page, "gpus", "Bars, two per chapter: its bandwidth as a part of what a "
+                                       "plain copy reaches, on two "
+                                       "GPUs", f"*{origins}; {_median(sum(shown, []))}; "
                    f"n = {_power(HEADLINE)}; each chapter beside the copy of its own run.*")
 
 
 def figure_by_size(root, page, args):
     source, _ = _source_and_rest(page, args)
     return _figure(root, page, f"by_size_{records.figure_name(source)}",
-                   "Lines: bandwidth in percent of what a plain copy or read reaches, against the number "
-                   "of elements, for this chapter and the one before", caption(_with_previous(root, source)))
+                   "Lines: bandwidth in percent of what a plain copy or read reaches, against the "
+                   "number of elements, for this chapter and the one "
+                   "before", caption(_with_previous(root, source)))
 
 
 def _asked_for(kind):
@@ -803,22 +825,24 @@ def _asked_for(kind):
 
 
 def figure_error(root, page, args):
-    return _figure(root, page, "error", "Lines: the error of a sum of n floats, one by one, by a tree, and "
-                   "by a tree a block, each below the most that it can be")
+    return _figure(root, page, "error", "Lines: the error of a sum of n floats, one by one, by a "
+                                        "tree, and by a tree a block, each below the most that it "
+                                        "can be")
 
 
 def figure_error_speed(root, page, args):
     alt, titles = error_figure.panels(" ".join(["error_speed", *args]))
     shown = sum(error_figure.with_errors(root, titles), [])
     note = f"time: n = {_power(HEADLINE)}; error: the worst of all sizes from 2²⁰ on"
-    return _figure(root, page, "error_speed", "Points, one a kernel: its worst error against its time, "
-                   f"{alt}", caption(shown, note))
+    return _figure(root, page, "error_speed", "Points, one a kernel: its worst error against its "
+                                              f"time, {alt}", caption(shown, note))
 
 
 def figure_counters(root, page, args):
     shown = records.measured(root, records.main_sources(root))
-    return _figure(root, page, "counters", "Bars, a row a chapter: bytes moved, requests and instructions "
-                   "per element as the executor counts them, and the time per element that was measured",
+    return _figure(root, page, "counters", "Bars, a row a chapter: bytes moved, requests and "
+                                           "instructions per element as the executor counts them, "
+                                           "and the time per element that was measured",
                    caption(shown, f"n = {_power(counters_figure.DRAWN)}"))
 
 
@@ -855,7 +879,8 @@ def _gpu(args):
 def _words(args, usage):
     """As many as there are capital words in the usage, which is said otherwise."""
     wanted = re.findall(r"\b[A-Z]+\S*", usage.partition(" [")[0])
-    if len(args) != len(wanted) or not all(a.endswith(".cu") for a, w in zip(args, wanted) if w == "FILE.cu"):
+    if len(args) != len(wanted) or any(
+            w == "FILE.cu" and not a.endswith(".cu") for a, w in zip(args, wanted)):
         raise ValueError(f"write: {usage}")
     return args
 

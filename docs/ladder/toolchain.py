@@ -46,7 +46,8 @@ def made(root, backend, *targets):
 
 def said_by(command, root=None, **environment):
     """What a program prints; Problem tells how it ended, if not well."""
-    run = subprocess.run(command, cwd=root, text=True, capture_output=True, env=os.environ | environment)
+    run = subprocess.run(command, cwd=root, text=True, capture_output=True,
+                         env=os.environ | environment)
     if run.returncode:
         raise pages.Problem(f"{' '.join(map(str, command))} ended with status {run.returncode}:\n"
                             f"{run.stdout[-2000:]}{run.stderr[-2000:]}")

@@ -20,7 +20,7 @@ class Printed:
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """Functions take what was traced or printed, file by file; {...} of texts is replaced by `words`."""
+    """Functions take what was traced or printed, file by file; {...} is replaced by `words`."""
     traced: str  # By which tracer; '': it is what a program printed.
     draw: object
     alt: str
@@ -37,8 +37,9 @@ class Kind:
 
 def words(shown):
     sizes = dict.fromkeys(f"{one.n:,}" for one in views(shown) if hasattr(one, "n"))
-    return {"n": ", ".join(sizes), "sizes": " and ".join(list(sizes)[1:]), "source": shown[0].source,
-            "file": file(shown[0]), "other": file(shown[-1]), "count": number(len(views(shown))),
+    return {"n": ", ".join(sizes), "sizes": " and ".join(list(sizes)[1:]),
+            "count": number(len(views(shown))), "source": shown[0].source,
+            "file": file(shown[0]), "other": file(shown[-1]),
             "chapters": " and ".join(map(chapter, shown))}
 
 

@@ -15,7 +15,7 @@ from ladder.measured.records import RecordError
 
 def draw_traffic(shown):
     """Each panel is called after its chapter."""
-    return tree_figures.draw_traffic(*[(f"chapter {chapter(trace)}", trace.views) for trace in shown])
+    return tree_figures.draw_traffic(*((f"chapter {chapter(one)}", one.views) for one in shown))
 
 
 # ---- Captions that depend on what was traced ----------------------------------
@@ -36,8 +36,8 @@ def fetched(access):
 
 
 def of_sides(shown):
-    return (f"The upper left corners of two matrices of {views(shown)[0].side} rows: what the first warp reads "
-            "first, and what it writes first.")
+    return (f"The upper left corners of two matrices of {views(shown)[0].side} rows: what the "
+            "first warp reads first, and what it writes first.")
 
 
 def of_flight(shown):
@@ -55,7 +55,8 @@ def of_tree(shown):
     if tree.strides() == sorted(tree.strides()):
         return ("Neighbours meet first. The threads that add move apart from step to step, and so "
                 "do their numbers.")
-    return "Numbers far apart meet first. The threads that add stay side by side, and so do their numbers."
+    return ("Numbers far apart meet first. The threads that add stay side by side, and so do "
+            "their numbers.")
 
 
 def of_race(shown):
@@ -66,8 +67,8 @@ def of_race(shown):
 
 
 PRINTED = "As tests/programs/{source} prints it."
-TEAMS = ("A cell is what one thread reads side by side, with the thread's number; its colour is the "
-         "member of the team.")
+TEAMS = ("A cell is what one thread reads side by side, with the thread's number; its colour is "
+         "the member of the team.")
 
 KINDS = {
     "lanes": Kind("lanes", lambda shown: drawings_memory.draw_lanes(views(shown)),
@@ -84,11 +85,12 @@ KINDS = {
                       "fetched with it, for {count} ways to share out the elements", of_coalesced,
                       "Above {file}, below {other}, traced by the executor, n = {n}."),
     "sides": Kind("sides", lambda shown: drawings_memory.draw_sides(views(shown)),
-                  "Two matrices for each of {count} kernels: which elements a warp reads of one and "
-                  "writes of the other, and the sectors that they lie in", of_sides,
+                  "Two matrices for each of {count} kernels: which elements a warp reads of one "
+                  "and writes of the other, and the sectors that they lie in", of_sides,
                   "Traced by the executor, n = {n}."),
     "rounds": Kind("owners", drawings_threads.draw_rounds,
-                   "An array, each element in the colour of its thread, in the two rounds of a loop",
+                   "An array, each element in the colour of its thread, in the two rounds of a "
+                   "loop",
                    "After a whole grid the colours begin again, because the same threads take the "
                    "next elements."),
     "waves": Kind("owners", drawings_threads.draw_waves,
@@ -96,11 +98,12 @@ KINDS = {
                   "If all blocks take equally long, a last wave costs the time of a full one, "
                   "however few blocks it has.", "{file}, its launches for n = {sizes}."),
     "flight": Kind("order", drawings_memory.draw_flight,
-                   "Bytes in flight while a thread loads, waits and stores, in {count} kernels", of_flight,
+                   "Bytes in flight while a thread loads, waits and stores, in {count} "
+                   "kernels", of_flight,
                    "The executor traced the order of loads and stores; it knows no times."),
     "half": Kind("", drawings_bits.draw_half, "The 16 bits of a half: sign, exponent, digits",
-                 "The exponent says where the point is. In all but the smallest halves the digit in "
-                 "front of it is 1, and needs no bit.", "As {file} prints it."),
+                 "The exponent says where the point is. In all but the smallest halves the digit "
+                 "in front of it is 1, and needs no bit.", "As {file} prints it."),
     "formulas": Kind("", error_figure.draw_formulas,
                      "Lines: the error of two formulas for GELU against x, and of rounding to half",
                      of_formulas, ""),
@@ -108,28 +111,34 @@ KINDS = {
                    "32 lanes, the answer of each, and the word that is made of them",
                    "Bit k of the word is the answer of lane k."),
     "butterfly": Kind("exchange", drawings_bits.draw_butterfly,
-                      "Eight lanes with four bits each, and three shuffles after which each has all 32",
+                      "Eight lanes with four bits each, and three shuffles after which each has "
+                      "all 32",
                       "Each shuffle doubles what a lane has of the word."),
     "joined": Kind("joined", meeting_figures.draw_joined,
-                   "Eight lanes with a number each, and three shuffles after which all have the same sum",
-                   "Two shuffles have joined lanes that are 16 and 8 away, which are not drawn. The "
-                   "arrows are those of the last three."),
+                   "Eight lanes with a number each, and three shuffles after which all have the "
+                   "same sum",
+                   "Two shuffles have joined lanes that are 16 and 8 away, which are not drawn. "
+                   "The arrows are those of the last three."),
     "meeting": Kind("meeting", meeting_figures.draw_meeting,
                     "Blocks over time: each leaves a word, and the last one waits for all of them",
-                    "In which order the words come is an example; the order of the additions does not "
-                    "depend on it."),
-    "teams": Kind("", drawings_teams.draw_rows, "Two matrices, cut into the loads of their threads: one "
-                  "thread for each short row, four for each longer one", TEAMS, PRINTED),
-    "columns": Kind("", drawings_teams.draw_columns, "A matrix, cut into the loads of its threads: two "
-                    "take turns with the rows, and each load serves four columns", TEAMS, PRINTED),
-    "paths": Kind("", drawings_paths.draw_paths, "Pairs of arrays that begin at different addresses, cut "
-                  "into the accesses of their threads",
-                  "A box is one access, with its thread's number: blue a pack, orange a single element. "
-                  "Dotted lines are addresses that 16 bytes divide.", PRINTED),
-    "messages": Kind("", drawings_messages.draw_messages, "Ranks as rows and steps as columns, for a ring and a "
-                     "tree: which parts of its vector each rank sends, and to whom",
-                     "A row of cells is the vector of a rank, cut into parts. Blue parts are added to the "
-                     "receiver's, orange ones replace them.", PRINTED),
+                    "In which order the words come is an example; the order of the additions does "
+                    "not depend on it."),
+    "teams": Kind("", drawings_teams.draw_rows,
+                  "Two matrices, cut into the loads of their threads: one thread for each short "
+                  "row, four for each longer one", TEAMS, PRINTED),
+    "columns": Kind("", drawings_teams.draw_columns,
+                    "A matrix, cut into the loads of its threads: two take turns with the rows, and "
+                    "each load serves four columns", TEAMS, PRINTED),
+    "paths": Kind("", drawings_paths.draw_paths,
+                  "Pairs of arrays that begin at different addresses, cut into the accesses of "
+                  "their threads",
+                  "A box is one access, with its thread's number: blue a pack, orange a single "
+                  "element. Dotted lines are addresses that 16 bytes divide.", PRINTED),
+    "messages": Kind("", drawings_messages.draw_messages,
+                     "Ranks as rows and steps as columns, for a ring and a tree: which parts of its "
+                     "vector each rank sends, and to whom",
+                     "A row of cells is the vector of a rank, cut into parts. Blue parts are added "
+                     "to the receiver's, orange ones replace them.", PRINTED),
     "tree": Kind("tree", lambda shown: tree_figures.draw_tree(*views(shown)),
                  "Eight numbers, and below them a row per step: arrows lead from two numbers to "
                  "the thread that adds them", of_tree,
@@ -142,7 +151,8 @@ KINDS = {
     "conflicts": Kind("banks", lambda shown: bank_figures.draw_conflicts(views(shown)),
                       "Shared memory as rows of 32 words, a column per bank, {count} times: which "
                       "words the lanes of a warp want, and how many of them each bank holds",
-                      "Count the coloured words of a column: its bank hands them out one after the other.",
+                      "Count the coloured words of a column: its bank hands them out one after the "
+                      "other.",
                       "Traced by the executor: loads of the first warp."),
     "padding": Kind("banks", lambda shown: bank_figures.draw_padding(views(shown)),
                     "Shared memory as rows of 32 words, a column per bank: which words a warp "

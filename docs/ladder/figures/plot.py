@@ -150,7 +150,8 @@ def draw_ladder(shown, beside):
         axes.text(1.5, y, f"{op}: {row.bytes / row.n:.4g} bytes to move for "
                   "each element", fontsize=9, va="center")
         for k, bar in enumerate(bars[op]):
-            draw_bar(axes, y + 0.8 + k, bar.percent, f"{bar.gbps:,.0f} GB/s  ·  {bar.percent:.1f} %", bar.color)
+            words = f"{bar.gbps:,.0f} GB/s  ·  {bar.percent:.1f} %"
+            draw_bar(axes, y + 0.8 + k, bar.percent, words, bar.color)
             ticks[y + 0.8 + k] = bar.name
         if reads(family[0]):
             read = mark_reads(axes, y + 0.8, family)
@@ -327,7 +328,7 @@ def draw(root, wanted):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing; fail if a figure is stale")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if one is stale")
     if parser.parse_args().check:
         troubles = []
         return check(ROOT, figures(ROOT, troubles), troubles)

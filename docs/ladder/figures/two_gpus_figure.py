@@ -22,7 +22,8 @@ def draw_gpus(shown, title):
         for record, color, y in zip(of_chapter, COLORS, (k - 0.2, k + 0.2)):
             row = record.headline(records.HEADLINE)
             percent = record.percent_of_copy(row)
-            draw_bar(axes, y, percent, f"{percent:.1f} %  ·  {row.us:,.0f} µs", color, 0.38, fontsize=9)
+            words = f"{percent:.1f} %  ·  {row.us:,.0f} µs"
+            draw_bar(axes, y, percent, words, color, 0.38, fontsize=9)
     axes.axvline(100, color=INK, linewidth=1.2)
     axes.text(100, -0.62, "a plain copy", ha="right", va="bottom", fontsize=9)
     for of_gpu, color, x in zip(shown, COLORS, (0, 24)):
