@@ -180,8 +180,7 @@ class Page:
                 raise Problem(f"{opened.where}: keep '{opened}' and its end on one line")
         elif indent.strip() or not self.opens_line(end) or "\n" not in between:
             raise Problem(
-                f"{opened.where}: '{opened}' and its <!-- end --> each need a "
-                "line of their own"
+                f"{opened.where}: '{opened}' and its <!-- end --> each need a line of their own"
             )
         return Block(opened, opened.end, end.start, indent)
 

@@ -128,14 +128,9 @@ class _Splitter:
         while first and self._is_comment(first - 1):
             first -= 1
         name, is_function = _name(text.strip())
-        return Unit(
-            name=name,
-            first=first,
-            last=last,
-            defines=text.rstrip()[-1:] == "}" or not is_function,
-            is_function=is_function,
-            is_anonymous=any(self.scopes),
-        )
+        return Unit(name=name, first=first, last=last,
+                    defines=text.rstrip()[-1:] == "}" or not is_function, is_function=is_function,
+                    is_anonymous=any(self.scopes))
 
     def _is_comment(self, line):
         start = self.line_starts[line]

@@ -87,12 +87,10 @@ import re
 import statistics
 
 from ladder import counts, forms, pages, prose
-from ladder.figures import (
-    asked, budget_figure, counters_figure, drawings, error_figure, traces, two_gpus_figure
-)
-from ladder.measured import (
-    all_reduce, cases, latency, parity_data, peers, pitfalls, random_programs, records, sanitizer,
-    speed, sweep)
+from ladder.figures import (asked, budget_figure, counters_figure, drawings, error_figure, traces,
+                            two_gpus_figure)
+from ladder.measured import (all_reduce, cases, latency, parity_data, peers, pitfalls,
+                             random_programs, records, sanitizer, speed, sweep)
 from ladder.measured.records import HEADLINE, SIZE, parse_size
 from ladder.pages import Problem
 

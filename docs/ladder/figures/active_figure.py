@@ -9,9 +9,8 @@ ALL = (1 << LANES) - 1
 def draw_active(shown):
     """Who is active at each step of a reduction?"""
     heights = [len(steps.masks) for steps in shown]
-    figure, panels = new_figure(
-        7.2, sum(1.1 + 0.3 * h for h in heights), len(shown),
-        squeeze=False, height_ratios=heights)
+    figure, panels = new_figure(7.2, sum(1.1 + 0.3 * h for h in heights), len(shown), squeeze=False,
+                                height_ratios=heights)
     for axes, steps in zip(panels.flat, shown):
         draw_steps(axes, steps)
     return figure

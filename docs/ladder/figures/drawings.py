@@ -4,10 +4,9 @@ A figure is one idea of one page, which says in its directive what is traced for
 (asked.py). Its caption holds for whatever was traced.
 """
 
-from ladder.figures import (
-    active_figure, bank_figures, drawings_bits, drawings_memory, drawings_messages, drawings_paths,
-    drawings_teams, drawings_threads, error_figure, meeting_figures, race_figures, tree_figures
-)
+from ladder.figures import (active_figure, bank_figures, drawings_bits, drawings_memory,
+                            drawings_messages, drawings_paths, drawings_teams, drawings_threads,
+                            error_figure, meeting_figures, race_figures, tree_figures)
 from ladder.figures.drawing import Kind, chapter, file, views
 from ladder.figures.trace_kinds import SECTOR
 from ladder.measured.records import RecordError

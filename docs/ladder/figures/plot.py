@@ -17,10 +17,8 @@ import pathlib
 import re
 
 from ladder import pages
-from ladder.figures import (
-    budget_figure, counters_figure, drawings, error_figure, grows_figure, ratios_figure, sweep_figure, traces,
-    two_gpus_figure
-)
+from ladder.figures import (budget_figure, counters_figure, drawings, error_figure, grows_figure,
+                            ratios_figure, sweep_figure, traces, two_gpus_figure)
 from ladder.figures.canvas import BLUE, GREY, INK, ORANGE, PALE, draw_bar, label_end, new_figure
 from ladder.measured import all_reduce, cases, peers, records, sweep, work
 from ladder.pages import ROOT
@@ -75,7 +73,7 @@ def figures(root, troubles=None):
 def _of_records(root):
     recorded = {root / record.context["source"]: record
                 for record in records.measured(root, records.main_sources(root))}
-    beside = [peers.newest(root)] if peers.found(root) else []
+    beside = [peers.newest(root)] if records.recorded(root, peers.NAME) else []
     yield Figure("ladder.svg", [*recorded.values(), *beside],
                  lambda _: draw_ladder(list(recorded.values()), beside))
     if (root / "plots/data" / records.SECOND_GPU).is_dir():

@@ -13,9 +13,8 @@ def draw_sweep(swept, own):
     figure, axes = new_figure(7.2, 4.0)
     for block in sweep.BLOCKS:
         rows = [swept.records[sweep.Pair(coarse, block)].headline(N) for coarse in sweep.FACTORS]
-        axes.fill_between(sweep.FACTORS, [row.us_p10 for row in rows],
-                          [row.us_p90 for row in rows], color=COLORS[block],
-                          alpha=0.2, linewidth=0)
+        axes.fill_between(sweep.FACTORS, [row.us_p10 for row in rows], [row.us_p90 for row in rows],
+                          color=COLORS[block], alpha=0.2, linewidth=0)
         axes.plot(sweep.FACTORS, [row.us for row in rows], color=COLORS[block],
                   marker=MARKERS[block], markersize=4.5, label=str(block),
                   linewidth=2.4 if block == own.block else 1.4)

@@ -81,10 +81,11 @@ def _link_us(told, size):
 
 
 def newest(root, gpu=records.REFERENCE_GPU):
-    if gpu not in RECORD.gpus(root):
-        raise records.Unmeasured(f"{RECORD.source} was not measured on {gpu}: run `make {RECORD.name}` there")
+    path = records.recorded(root, f"{RECORD.name}.json", gpu)
+    if not path:
+        raise records.Unmeasured(f"{RECORD.source} was not measured on {gpu}: "
+                                 f"run `make {RECORD.name}` there")
     told = RECORD.newest(root, gpu)
-    path = sorted(root.glob(f"plots/data/{gpu}/*/{RECORD.name}.json"))[-1]
     return Told(path, RECORD.context(root, gpu), told["all-reduce"], told["steps"])
 
 

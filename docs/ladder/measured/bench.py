@@ -88,6 +88,11 @@ def this_gpu():
     return names.pop() if len(names) == 1 else "unknown"
 
 
+def place(context, name):
+    """Where a record of that name lies, by its GPU and date."""
+    return DATA / records.gpu_folder(context["gpu"]) / context["date"][:10] / name
+
+
 def measure(source, binary, commit, dirty):
     """Runs one binary and files what it wrote; its output only on failure."""
     DATA.mkdir(parents=True, exist_ok=True)
@@ -99,14 +104,12 @@ def measure(source, binary, commit, dirty):
         sys.exit(f"{run.stdout}\nbench: {' '.join(command)} failed with "
                  f"status {run.returncode}; nothing of it is recorded")
     data = json.loads(SCRATCH.read_text())
-    data["context"].update(
-        commit=commit, dirty=dirty, command=" ".join(command),
-        source=str(source), tie=records.tie_of(ROOT, source))
+    data["context"].update(commit=commit, dirty=dirty, command=" ".join(command),
+                           source=str(source), tie=records.tie_of(ROOT, source))
     SCRATCH.write_text(records.sealed(data))
     context = records.load(SCRATCH).context  # What is no record replaces none.
 
-    path = (DATA / records.gpu_folder(context["gpu"]) / context["date"][:10]
-            / records.file_name(source))
+    path = place(context, records.file_name(source))
     path.parent.mkdir(parents=True, exist_ok=True)
     SCRATCH.replace(path)
     return path

@@ -103,9 +103,8 @@ def together(program, theirs, ours):
     joined = []
     for k, (a, b) in enumerate(zip(theirs, ours)):
         if not a.same_launch(b):
-            raise RecordError(f"{program}: launch {k} is {a.kernel} {a.grid} x "
-                              f"{a.block} to ncu, {b.kernel} {b.grid} x "
-                              f"{b.block} to the executor")
+            raise RecordError(f"{program}: launch {k} is {a.kernel} {a.grid} x {a.block} to ncu, "
+                              f"{b.kernel} {b.grid} x {b.block} to the executor")
         joined.append(dataclasses.replace(b, ncu=a.ncu))
     return joined
 
@@ -124,8 +123,7 @@ def record_both():
         print(f"{program} ...", flush=True)
         counted[program] = together(program, count_by_ncu(program),
                                     count_by_executor(program, built[program]))
-    path = bench.DATA / records.gpu_folder(told["gpu"]) / told["date"] / "parity.json"
-    return path, Parity(told, counted)
+    return bench.place(told, "parity.json"), Parity(told, counted)
 
 
 def count_executor_again(known, wanted):

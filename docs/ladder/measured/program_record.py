@@ -34,13 +34,14 @@ class ProgramRecord:
         return sorted(found, key=lambda gpu: (gpu != records.REFERENCE_GPU, gpu))
 
     def _newest(self, root, gpu):
-        found = sorted(root.glob(f"plots/data/{gpu}/*/{self.name}.json"))
-        if not found:
+        path = records.recorded(root, f"{self.name}.json", gpu)
+        if not path:
             raise records.RecordError(f"{self.source} was not measured on {gpu}: "
                                       f"run `make {self.name}` there")
-        data = records.opened(found[-1])
-        records.note_stale(data["context"]["tie"], tie.tie(root, self.source, *data["context"].get("others", ())),
-                           f"{found[-1].relative_to(root)} is of an earlier version of "
+        data = records.opened(path)
+        others = data["context"].get("others", ())
+        records.note_stale(data["context"]["tie"], tie.tie(root, self.source, *others),
+                           f"{path.relative_to(root)} is of an earlier version of "
                            f"{self.source}: `make {self.name}` on {gpu} measures it anew")
         return data
 
@@ -50,10 +51,7 @@ class ProgramRecord:
                              "tie": tie.tie(ROOT, self.source, *others)}
         if others:
             about["others"] = list(map(str, others))
-        path = bench.DATA / records.gpu_folder(about["gpu"]) / about["date"] / f"{self.name}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(records.sealed({"context": about, self.name: told}))
-        print(f"Wrote {path.relative_to(ROOT)}.")
+        records.write(bench.place(about, f"{self.name}.json"), {"context": about, self.name: told})
 
 
 def context():

@@ -7,11 +7,12 @@ Benchmark's own JSON and, in its context, where and from what it was measured.
 import dataclasses
 import hashlib
 import json
+import os
 import pathlib
 import re
 
 from ladder.measured.tie import tie
-from ladder.pages import Problem
+from ladder.pages import ROOT, Problem
 
 # The GPU whose numbers the text states, and the one that stands beside it in a figure.
 REFERENCE_GPU = "nvidia-h200"
@@ -57,6 +58,17 @@ def opened(path):
         if of != path.parts[-3:-1]:
             raise RecordError(f"{path} is of {' and '.join(of)}, by its own word")
     return data
+
+
+def recorded(root, name, gpu=REFERENCE_GPU):
+    """The newest file of that name of a GPU, or None."""
+    return max(root.glob(f"plots/data/{gpu}/*/{name}"), default=None)
+
+
+def write(path, data):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(sealed(data))
+    print(f"Wrote {os.path.relpath(path, ROOT)}.")
 
 
 def seal_of(data):
@@ -313,9 +325,8 @@ def _row(benchmark):
     if benchmark.get("error_occurred") or benchmark.get("skipped"):
         raise ValueError(f"{benchmark['name']} was not measured")
     return Row(series=benchmark["name"].split("/")[0], n=int(benchmark["n"]),
-               bytes=int(benchmark["bytes"]), us=positive("p50_us"),
-               us_p10=positive("p10_us"), us_p90=positive("p90_us"),
-               warm_us=optional("warm_p50_us"),
+               bytes=int(benchmark["bytes"]), us=positive("p50_us"), us_p10=positive("p10_us"),
+               us_p90=positive("p90_us"), warm_us=optional("warm_p50_us"),
                graph_us=optional("graph_p50_us"),
                calls=int(re.search(r"iterations:(\d+)", benchmark["name"])[1]),
                throttled=bool(benchmark.get("throttled", 0)),
@@ -325,13 +336,13 @@ def _row(benchmark):
 def of_source(root, source, gpu=REFERENCE_GPU):
     """The newest record of a .cu file, which may be of an earlier version."""
     name = source.relative_to(root)
-    found = sorted(root.glob(f"plots/data/{gpu}/*/{file_name(source)}"))
+    path = recorded(root, file_name(source), gpu)
     number = re.match(r"\d*", source.parent.name)[0]
-    if not found:
+    if not path:
         known = (root / "plots/data" / gpu).is_dir()  # Else its name may be misspelt.
         raise (Unmeasured if known else RecordError)(
             f"{name} was never measured on {gpu}: run `make bench{number}` there")
-    record = load(found[-1])
+    record = load(path)
     note_stale(record.context["tie"], tie_of(root, name),
                f"{record.path.relative_to(root)} is of an earlier version of {name}: "
                f"`make bench{number}` on {gpu} measures it anew")

@@ -33,9 +33,8 @@ MESSAGE = re.compile(r"^=========\s+(?:Error: |Warning: )?(.+)$", re.M)
 def verdict(tool, command):
     """What `tool` says of a program: its first message, "" if it is silent."""
     try:
-        done = subprocess.run(
-            ["compute-sanitizer", "--tool", tool, "--print-limit", "1", *command],
-            cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(["compute-sanitizer", "--tool", tool, "--print-limit", "1", *command],
+                              cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         return "never ends"
     counts = [int(a or b) for a, b in SUMMARY.findall(done.stdout)]
@@ -58,10 +57,14 @@ def known():
             if (ROOT / name).is_file() and one["tie"] == tie(ROOT, name)}
 
 
+def wrong_programs(root):
+    found = (root / "tests/wrong/programs").glob("*.cu")
+    return sorted(path for path in found if not path.name.endswith(".fixed.cu"))
+
+
 def commands(done):
     """Name of each wrong source that is not done -> how to run it."""
-    programs = sorted(p for p in (ROOT / "tests/wrong/programs").glob("*.cu")
-                      if not p.name.endswith(".fixed.cu"))
+    programs = wrong_programs(ROOT)
     kernels = sorted((ROOT / "tests/wrong").glob("*.cu"))
     if not programs or not kernels:
         raise SystemExit("tests/wrong has no programs, or no kernels: nothing to run")
@@ -80,26 +83,26 @@ def commands(done):
 
 # ---- The table in docs/executor.md -------------------------------------------
 
+AGAIN = "`PYTHONPATH=docs python3 -m ladder.measured.sanitizer` on a machine with a GPU"
 FINDS = re.compile(r"^// finds: (?:error, says )?(.+?)(?:, (?:block|count).*)?$", re.M)
 
 
 def newest(root):
-    files = sorted(root.glob("plots/data/*/*/sanitizer.json"), key=lambda p: p.parent.name)
-    if not files:
-        raise ValueError("plots/data has no sanitizer.json: run "
-                         "`PYTHONPATH=docs python3 -m ladder.measured.sanitizer` on a machine with a GPU")
-    return records.opened(files[-1])
+    files = root.glob("plots/data/*/*/sanitizer.json")
+    path = max(files, key=lambda path: path.parent.name, default=None)
+    if not path:
+        raise ValueError(f"plots/data has no sanitizer.json: run {AGAIN}")
+    return records.opened(path)
 
 
 def tools_that_find(root, name, report):
     """Those of compute-sanitizer, as a cell: whoever adds a program may have no GPU."""
-    again = "`PYTHONPATH=docs python3 -m ladder.measured.sanitizer` on a machine with a GPU"
     seen = report["programs"].get(name)
     if not seen:
-        records.missing.append(f"compute-sanitizer was not run on {name}: run {again}")
+        records.missing.append(f"compute-sanitizer was not run on {name}: run {AGAIN}")
         return "(not run yet)"
     records.note_stale(seen["tie"], tie(root, name),
-                       f"compute-sanitizer was run on an earlier {name}: run {again}")
+                       f"compute-sanitizer was run on an earlier {name}: run {AGAIN}")
     tools = [t for t in TOOLS if seen[t] and seen[t] != "never ends"]
     ends = any(seen[t] == "never ends" for t in TOOLS)
     return ", ".join(tools) or ("(never ends)" if ends else "-")
@@ -109,9 +112,7 @@ def who_finds_what(root):
     """Header and rows: each wrong program, the executor's word, the tools'."""
     report = newest(root)
     rows = []
-    for path in sorted((root / "tests/wrong/programs").glob("*.cu")):
-        if path.name.endswith(".fixed.cu"):
-            continue
+    for path in wrong_programs(root):
         name = path.relative_to(root).as_posix()
         finds = FINDS.search(path.read_text())
         if not finds:
@@ -145,10 +146,8 @@ def main():
             for name in sorted(found)
         },
     }
-    path = pathlib.Path(sys.argv[1])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(records.sealed(report))
-    print(f"{len(found)} programs under {len(TOOLS)} tools: {path}")
+    records.write(pathlib.Path(sys.argv[1]), report)
+    print(f"{len(found)} programs under {len(TOOLS)} tools")
 
 
 if __name__ == "__main__":

@@ -142,10 +142,8 @@ def main():
     python = simulator()
     report = {"context": context(python), "times": measure_times(python),
               "memory": measure_memory()}
-    path = ROOT / DATA
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(records.sealed(report))
-    print(f"{DATA} is written; `make weave` puts it into docs/executor.md")
+    records.write(ROOT / DATA, report)
+    print("`make weave` puts it into docs/executor.md")
 
 
 # ---- The tables in docs/executor.md ------------------------------------------

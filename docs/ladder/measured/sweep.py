@@ -110,12 +110,6 @@ def context():
             "source": str(source), "tie": records.tie_of(ROOT, source)}
 
 
-def write(path, report):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(records.sealed(report))
-    print(f"Wrote {path.relative_to(ROOT)}.")
-
-
 def read(root, path, how):
     if not path or not path.is_file():
         raise RecordError(f"{source_of(root)} was never swept {how}: run `make sweep` there")
@@ -135,7 +129,7 @@ def count():
     report = {"context": told, "n": CASE.n, "pairs": [
         dataclasses.asdict(pair) | {"counted": of_counts(counts.read(ROOT / path), pair)}
         for pair, path in built.items()]}
-    write(ROOT / COUNTED, report)
+    records.write(ROOT / COUNTED, report)
 
 
 def of_counts(cases, pair):
@@ -178,8 +172,7 @@ def time():
         rows = [{key: row[key] for key in KEPT if key in row} for row in measured["benchmarks"]]
         pairs.append(dataclasses.asdict(pair) | {"benchmarks": rows})
     told = measured["context"] | told
-    folder = bench.DATA / records.gpu_folder(told["gpu"]) / told["date"][:10]
-    write(folder / TIMED, {"context": told, "pairs": pairs})
+    records.write(bench.place(told, TIMED), {"context": told, "pairs": pairs})
 
 
 def measure(program):
@@ -196,8 +189,7 @@ def measure(program):
 
 def timed(root, gpu=records.REFERENCE_GPU):
     """The newest Sweep of a GPU."""
-    found = sorted(root.glob(f"plots/data/{gpu}/*/{TIMED}"))
-    path = found[-1] if found else None
+    path = records.recorded(root, TIMED, gpu)
     report = read(root, path, f"on {gpu}")
     return Sweep(path, report["context"], {
         Pair(one["coarse"], one["block"]):
