@@ -6,7 +6,7 @@ import re
 import subprocess
 import tempfile
 import unittest
-import unittest.mock
+from unittest import mock
 
 import tree
 
@@ -207,17 +207,17 @@ class ProgramTest(unittest.TestCase):
         assert self.program(sources=("my main.cu",))[0] == 0
         status, printed, told = self.run_it()
         assert (status, printed) == (1, "done")
-        assert re.search((r"\nkernel +launches +requests +sectors conflicts +lanes +findings\n"
-                          r"strided_kernel +2 +4 +18.00 +124 +32.0 +none\n"
-                          r"a_kernel_with_quite_a_long_name\n +2 +2 +1.00 +0 +32.0 +race\n"), told)
+        assert re.search(r"\nkernel +launches +requests +sectors conflicts +lanes +findings\n"
+                         r"strided_kernel +2 +4 +18.00 +124 +32.0 +none\n"
+                         r"a_kernel_with_quite_a_long_name\n +2 +2 +1.00 +0 +32.0 +race\n", told)
         assert "The whole report: SIMT_REPORT=report.json ./run\n" in told
         assert told.endswith("\nFAILED: race in a_kernel_with_quite_a_long_name at my main.cu:10\n"), told
         assert max(map(len, told.split("\nkernel ")[1].splitlines())) <= 80
 
         report = self.folder / "report.json"
-        with unittest.mock.patch.dict(os.environ, SIMT_REPORT=str(report)):
+        with mock.patch.dict(os.environ, SIMT_REPORT=str(report)):
             assert f"The whole report is {report}.\n" in self.run_it()[2]
-        with unittest.mock.patch.dict(os.environ, SIMT_COUNTERS="off"):
+        with mock.patch.dict(os.environ, SIMT_COUNTERS="off"):
             assert "kernel  " not in self.run_it()[2]
         (self.folder / "my main.cu").write_text("int main() {}\n")
         assert self.program(sources=("my main.cu",))[0] == 0

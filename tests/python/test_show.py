@@ -131,9 +131,9 @@ class TestShow:
         output = self.run_program("--profile", "--offset=1", "--n=4096")
         assert re.search(r"5.00 +! +\d+ .*y\[i\] = rectify\(x\[i\]\);", output)
         worst, listing = re.split(r"\n\n +instr", output)
-        assert re.search((r"the worst line first:\n! chapters/03_pack/relu.cu:\d+\n"
-                          r"  sectors per load request: 5.00, ideally 4.00\n"
-                          r"    A warp's bytes(?s:.*)\n  sectors per store request"), worst)
+        assert re.search(r"the worst line first:\n! chapters/03_pack/relu.cu:\d+\n"
+                         r"  sectors per load request: 5.00, ideally 4.00\n"
+                         r"    A warp's bytes(?s:.*)\n  sectors per store request", worst)
         assert worst.count("! chapters") == 1
         assert "A short if becomes predicates" in listing
 
@@ -171,11 +171,11 @@ class TestShow:
     def test_the_first_failure_comes_first(self):
         self.program = self.build("relu.tail", SOURCE.read_text().replace("if (i < n)", "if (i < n - 1)"))
         output = self.run_program(status=1)
-        assert re.search((r"^Running on .*\n\nFAILED: relu handles every length\n"
-                          r"  n = 1: 1 wrong\n"
-                          r"    y\[0\] expected .*, got .*\n"
-                          r"  \(tests/relu_test.cpp:\d+\)\n\n"
-                          r"\d+ of 14 checks failed, these too:\n  relu "), output)
+        assert re.search(r"^Running on .*\n\nFAILED: relu handles every length\n"
+                         r"  n = 1: 1 wrong\n"
+                         r"    y\[0\] expected .*, got .*\n"
+                         r"  \(tests/relu_test.cpp:\d+\)\n\n"
+                         r"\d+ of 14 checks failed, these too:\n  relu ", output)
         assert output.count("expected") == 1
         assert output.endswith("\nAll that they say:\n  ./run --dt-reporters=console\n"), output
         output = self.run_program("--dt-reporters=console", status=1)

@@ -1,4 +1,4 @@
-"""What is timed of the engines of chapters 12, 13, 15 and 16 beside PyTorch, and how a case is told."""
+"""What is timed of the chapters' engines beside PyTorch, and how a case is told."""
 
 import ctypes
 import re
@@ -8,8 +8,6 @@ from ladder.measured.cases import LARGE
 from ladder.pages import ROOT
 from plots import bn_relu_peers, elementwise, reductions, residual, strided
 from plots.strided import Case, Operand
-
-DRAWN = [reductions, strided]  # Some of their cases come from a seed.
 
 
 def source(folder):
@@ -24,13 +22,14 @@ def test_each_case_is_there_once_and_enough_are_large(module, least, large):
     assert sum(case.bytes >= LARGE for case in cases) >= large
 
 
-@pytest.mark.parametrize("module", DRAWN)
+@pytest.mark.parametrize("module", [reductions, strided])
 def test_cases_are_drawn_from_the_seed(module):
     assert module.cases() == module.cases()
     assert module.cases() != module.cases(seed=1)
 
 
-@pytest.mark.parametrize("module, folder", zip(DRAWN, ["tests/any_reduce", "tests/any_strided"]))
+@pytest.mark.parametrize("module, folder", [
+    (reductions, "tests/any_reduce"), (strided, "tests/any_strided")])
 def test_cases_are_known_to_the_engine(module, folder):
     offered = set(re.findall(r'>\("([^"]+)"\)', source(folder)))
     assert {case.what for case in module.cases()} <= offered

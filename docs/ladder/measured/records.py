@@ -167,7 +167,7 @@ def parse_size(text):
     """2^28, 150528 or 150,528 -> int"""
     match = SIZE.fullmatch(text)
     if not match:
-        raise ValueError(f"'{text}' is no size: write 150528 or 2^28")
+        raise Problem(f"'{text}' is no size: write 150528 or 2^28")
     return int(match[1]) ** int(match[2]) if match[1] else int(text.replace(",", ""))
 
 
