@@ -152,7 +152,7 @@ def judge(part, kernel, path, files):
 
 def check_directive(directive, page, compiler, tally):
     file, kernel_name, parts = parse(directive)
-    path = pages.relative_file(page, file)
+    path = pages.beside(page.path, file)
     module = compiler.module(path)
     kernel = module.kernel(kernel_name)
     for part in parts:
@@ -172,7 +172,7 @@ def check_count(directive, page, tally):
     words = claim["words"].split()
     launch = [word for word in words if word.startswith(("grid=", "block="))]
     case = counts.parse_case([word for word in words if word not in launch])
-    path = pages.relative_file(page, claim["file"])
+    path = pages.beside(page.path, claim["file"])
     counted = counts.of_source(page.root, path, case)
     title = f"{directive.where}: {claim['file']} {claim['words']}"
     for word in launch:
@@ -222,7 +222,7 @@ def check_times(directive, page, tally):
 
 def recorded(page, file, *series):
     """Size -> the median of a series, in µs; of what nobody has measured, nothing."""
-    source = pages.relative_file(page, file)
+    source = pages.beside(page.path, file)
     if not (found := records.measured(page.root, [source])):
         return {}
     record, = found

@@ -10,8 +10,7 @@ import sys
 
 from ladder import pages
 from ladder.measured import parity, parity_data
-from ladder.measured.records import RecordError
-from ladder.pages import ROOT
+from ladder.pages import ROOT, Problem
 
 SHOWN = 5
 
@@ -44,7 +43,7 @@ def main():
         counted = parity.count_executor_again(recorded, known)
         exceptions = parity_data.read_exceptions(
             (ROOT / parity_data.EXCEPTIONS).read_text())
-    except (RecordError, OSError) as error:
+    except (Problem, OSError) as error:
         sys.exit(f"counters: {error}")
     check_recorded(recorded, counted, tally)
     for program, quantity, launches, troubles in parity_data.judge(counted, exceptions):

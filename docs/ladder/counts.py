@@ -7,7 +7,6 @@ they are out of date. They are the same on every machine.
 import dataclasses
 import functools
 import re
-import subprocess
 
 from ladder import toolchain
 from ladder.pages import Problem
@@ -121,10 +120,8 @@ def _asked_for(root, source, case):
     if not _is_newer(path, program):
         part = path.with_suffix(".part")
         checked = ["--checked"] * has_passed(program)
-        command = [program, f"--n={case.n}", f"--offset={case.offset}", f"--record={part}", *checked]
-        run = subprocess.run(command, cwd=root, capture_output=True, text=True)
-        if run.returncode:
-            raise Problem(f"{source.name} cannot be counted:\n{run.stdout}{run.stderr}")
+        sizes = f"--n={case.n}", f"--offset={case.offset}"
+        toolchain.said_by([program, *sizes, f"--record={part}", *checked], root)
         part.replace(path)
     return read(path)[case]
 
@@ -142,9 +139,8 @@ def _is_newer(path, program):
 def built(root, source, suffix):
     """What make makes of a .cu file, up to date."""
     target = _target(root, source, suffix)
-    together = source in _chapter_sources(root) and not _make_all(root, suffix)
-    if not together and (failed := _make(root, target)):
-        raise Problem(f"{source.name} cannot be built:\n{failed}")
+    if source not in _chapter_sources(root) or not _make_all(root, suffix):
+        toolchain.made(root, "cpu", target)
     return root / target
 
 
@@ -154,16 +150,11 @@ def _target(root, source, suffix):
 
 @functools.cache
 def _make_all(root, suffix):
-    """All at once is quicker. What make says if any cannot be made."""
+    """All at once is quicker. Whether none failed."""
     targets = [_target(root, source, suffix) for source in _chapter_sources(root)]
-    return _make(root, "-k", *targets)
+    with toolchain.alone(root):
+        return toolchain.make(root, "cpu", "-k", *targets).returncode == 0
 
 
 def _chapter_sources(root):
     return sorted(p for p in root.glob("chapters/*/*.cu") if not p.match("*.exercise.cu"))
-
-
-def _make(root, *arguments):
-    with toolchain.alone(root):
-        made = toolchain.make(root, "cpu", *arguments)
-    return made.stdout or "make failed" if made.returncode else None

@@ -3,7 +3,6 @@
 import collections
 import dataclasses
 import functools
-import subprocess
 
 from ladder import toolchain
 
@@ -21,7 +20,7 @@ class Forms:
 
 @functools.cache
 def accepted(root):
-    said = subprocess.run([toolchain.built(root, PROGRAM), "--all"], check=True, capture_output=True, text=True).stdout
+    said = toolchain.said_by([toolchain.built(root, PROGRAM), "--all"])
     found = Forms({}, {}, {}, [], [])
     by_kind = collections.defaultdict(list)
     for row in said.splitlines():

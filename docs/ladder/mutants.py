@@ -116,7 +116,7 @@ def parse(directive, page):
     item = ITEM.fullmatch(directive.args)
     if not item:
         raise Problem("write: break FILE: 'old' -> 'new'; red: TEST CASE OR FINDING, or HEADER in FILE: ...")
-    edited = pages.relative_file(page, item["file"])
+    edited = pages.beside(page.path, item["file"])
     header = edited if edited.suffix == ".h" else None
     source = _includer(header, item["includer"], page.root) if header else edited
     if source.suffix != ".cu":

@@ -10,6 +10,7 @@ import dataclasses
 import os
 import pathlib
 import re
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHAPTER = os.environ.get("CHAPTER", "")  # With it, only that chapter's page is looked at.
@@ -32,8 +33,16 @@ TOKEN = re.compile(
 LINE_START = re.compile(r"[ \t]*(?:(?:[-*+]|\d+\.)[ \t]+)?")
 
 
-class Problem(Exception):
+class Problem(ValueError):
     """Something a person has to mend; the message says what and where."""
+
+
+def script(name, main, *arguments):
+    """Ends as a script does: a Problem is said in a line."""
+    try:
+        sys.exit(main(*arguments))
+    except Problem as problem:
+        sys.exit(f"{name}: {problem}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -171,8 +180,7 @@ class Page:
                 raise Problem(f"{opened.where}: keep '{opened}' and its end on one line")
         elif indent.strip() or not self.opens_line(end) or "\n" not in between:
             raise Problem(
-                f"{opened.where}: '{opened}' and its <!-- end --> each need a "
-                "line of their own"
+                f"{opened.where}: '{opened}' and its <!-- end --> each need a line of their own"
             )
         return Block(opened, opened.end, end.start, indent)
 
@@ -205,11 +213,6 @@ def find(root):
 def anchor(title):
     """The anchor that GitHub gives a heading."""
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-
-
-def relative_file(page, name):
-    """A file that a directive names, relative to its page."""
-    return beside(page.path, name)
 
 
 def beside(path, name):

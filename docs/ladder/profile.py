@@ -13,7 +13,8 @@ import subprocess
 import sys
 
 from ladder import ncu
-from ladder.pages import Problem
+from ladder.pages import Problem, script
+from ladder.toolchain import said_by
 
 
 def find_ncu():
@@ -26,15 +27,6 @@ def find_ncu():
             "BACKEND=cpu && ./run' counts the same on the CPU"
         )
     return found
-
-
-def told(program, *arguments):
-    """What a program says, which must end well."""
-    run = subprocess.run([program, *arguments], capture_output=True, text=True)
-    if run.returncode:
-        raise Problem(f"{program.name} {' '.join(arguments)} failed:\n"
-                      f"{run.stdout}{run.stderr}".strip())
-    return run.stdout
 
 
 def profiled(tool, program, case, metrics):
@@ -55,9 +47,9 @@ def name_of(program):
 
 def count(tool, program):
     """Write what ncu counts of a program's usual calls, and tell where."""
-    metrics = told(program, "metrics").split()
+    metrics = said_by([program, "metrics"]).split()
     lines = [f"name\t{name_of(program)}"]
-    for case in map(str.split, told(program, "cases").splitlines()):
+    for case in map(str.split, said_by([program, "cases"]).splitlines()):
         lines.append("\t".join(["case", *case]))
         for kernel, grid, block, numbers in profiled(tool, program, case, metrics):
             lines.append(f"launch\t{kernel}\t{math.prod(grid)}\t{math.prod(block)}")
@@ -73,14 +65,11 @@ def main(programs):
     tool = find_ncu()
     programs = [pathlib.Path(program).resolve() for program in programs]
     files = [count(tool, program) for program in programs]
-    print(told(programs[0], "show", *map(str, files)), end="")
+    print(said_by([programs[0], "show", *files]), end="")
     print("\nCounted by ncu on this GPU, in machine code. 'ideal' is the same work with whole\n"
           "sectors, without bank conflicts and without idle threads. With NCU=1 the table\n"
           "holds ncu's name of each counter, too.")
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except Problem as problem:
-        sys.exit(f"profile: {problem}")
+    script("profile", main, sys.argv[1:])

@@ -20,9 +20,7 @@ SCOPE = re.compile(r"(?:inline\s+)?namespace\b[\w:\s]*$|extern\s*$")
 CALLED_ATTRIBUTE = re.compile(
     r"\b(?:__launch_bounds__|__attribute__|alignas|decltype|noexcept|requires)" r"\s*(?=\()"
 )
-TYPE = re.compile(
-    r"(?:typedef\s+)?(?:struct|class|union|enum(?:\s+class)?|concept|using)\s+(\w+)"
-)
+TYPE = re.compile(r"(?:typedef\s+)?(?:struct|class|union|enum(?:\s+class)?|concept|using)\s+(\w+)")
 MACRO = re.compile(r"#\s*define\s+(\w+)")
 FUNCTION = re.compile(r"((?:\w+::)*~?\w+|operator\s*[^\s\w]+)\s*$")
 
@@ -130,14 +128,9 @@ class _Splitter:
         while first and self._is_comment(first - 1):
             first -= 1
         name, is_function = _name(text.strip())
-        return Unit(
-            name=name,
-            first=first,
-            last=last,
-            defines=text.rstrip()[-1:] == "}" or not is_function,
-            is_function=is_function,
-            is_anonymous=any(self.scopes),
-        )
+        return Unit(name=name, first=first, last=last,
+                    defines=text.rstrip()[-1:] == "}" or not is_function, is_function=is_function,
+                    is_anonymous=any(self.scopes))
 
     def _is_comment(self, line):
         start = self.line_starts[line]

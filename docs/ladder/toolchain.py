@@ -31,8 +31,27 @@ def make_each(root, backend, targets):
     targets = list(targets)
     if not targets or make(root, backend, "-k", f"-j{os.cpu_count()}", *targets).returncode == 0:
         return dict.fromkeys(targets)
-    made = {target: make(root, backend, target) for target in targets}
-    return {target: run.stdout if run.returncode else None for target, run in made.items()}
+    runs = {target: make(root, backend, target) for target in targets}
+    return {target: run.stdout if run.returncode else None for target, run in runs.items()}
+
+
+def made(root, backend, *targets):
+    """All of them, by one make that no other disturbs; Problem says what make said."""
+    with alone(root):
+        run = make(root, backend, *targets)
+    if run.returncode:
+        raise pages.Problem(f"{' '.join(map(str, targets[:1]))}{', ...' * (len(targets) > 1)} "
+                            f"cannot be built:\n{run.stdout}")
+
+
+def said_by(command, root=None, **environment):
+    """What a program prints; Problem tells how it ended, if not well."""
+    run = subprocess.run(command, cwd=root, text=True, capture_output=True,
+                         env=os.environ | environment)
+    if run.returncode:
+        raise pages.Problem(f"{' '.join(map(str, command))} ended with status {run.returncode}:\n"
+                            f"{run.stdout[-2000:]}{run.stderr[-2000:]}")
+    return run.stdout
 
 
 @contextlib.contextmanager
@@ -48,10 +67,7 @@ def alone(root):
 @functools.cache
 def built(root, program):
     """A program of ours, which make has looked at once."""
-    with alone(root):
-        made = make(root, "cpu", program)
-    if made.returncode:
-        raise pages.Problem(f"{program} cannot be built:\n{made.stdout}")
+    made(root, "cpu", program)
     return root / program
 
 

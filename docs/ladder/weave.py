@@ -26,7 +26,7 @@ def code(page, args):
     """code FILE [NAME...]: definitions by name, or all behind the header."""
     if not args:
         raise Problem("say which file: code FILE [NAME...]")
-    path = pages.relative_file(page, args[0])
+    path = pages.beside(page.path, args[0])
     return _fenced(LANGUAGES.get(path.suffix, ""), _cut(path, args[1:]))
 
 
@@ -37,8 +37,8 @@ def diff(page, args):
     old, file, *names = args
     if (page.path.parent / old).is_dir():
         old = f"{old}/{file}"
-    before = _cut(pages.relative_file(page, old), names)
-    after = _cut(pages.relative_file(page, file), names)
+    before = _cut(pages.beside(page.path, old), names)
+    after = _cut(pages.beside(page.path, file), names)
     context = 3 if not names else len(before) + len(after)
     lines = list(difflib.unified_diff(before, after, lineterm="", n=context))[3:]
     if not lines:
@@ -120,18 +120,14 @@ def weave(page, weaver):
         except Problem as problem:
             troubles.append((False, f"{title}: {problem}"))
         if new != now:
-            troubles.append(
-                (True, f"{title} is stale: run `make weave`\n{_shown(now, new)}")
-            )
+            troubles.append((True, f"{title} is stale: run `make weave`\n{_shown(now, new)}"))
         text += [page.text[at : block.start], new]
         at = block.end
     return "".join(text) + page.text[at:], troubles
 
 
 def _shown(now, new):
-    lines = list(
-        difflib.unified_diff(now.splitlines(), new.splitlines(), lineterm="", n=1)
-    )[2:]
+    lines = list(difflib.unified_diff(now.splitlines(), new.splitlines(), lineterm="", n=1))[2:]
     more = len(lines) - SHOWN_DIFF_LINES
     lines[SHOWN_DIFF_LINES:] = [f"... and {more} more lines"] if more > 0 else []
     return "\n".join("        " + line for line in lines)

@@ -66,9 +66,7 @@ formatted = matching(r"(?:chapters|common|tests|plots)/.*\.(?:h|cuh|cpp|cu)")
 
 @functools.cache
 def chapters(root):
-    return sorted(
-        {p.relative_to(root).parts[1] for p in tracked(root) if p.match("chapters/*/*")}
-    )
+    return sorted({p.relative_to(root).parts[1] for p in tracked(root) if p.match("chapters/*/*")})
 
 
 def chapter_folders(root):

@@ -65,7 +65,5 @@ def machine(root, path):
 
 
 def fast_math(root, path):
-    if path.suffix not in (".md", ".py") and "-use_fast_math" in path.read_text(
-        errors="replace"
-    ):
+    if path.suffix not in (".md", ".py") and "-use_fast_math" in path.read_text(errors="replace"):
         yield "--use_fast_math changes what the kernels compute"

@@ -8,7 +8,8 @@ import re
 import shutil
 import subprocess
 
-from ladder import source, toolchain
+from ladder import counts, source
+from ladder.pages import Problem
 from form.files import chapter_sources, chapters, contract_functions, formatted, operation
 from form.writing import TYPED_NUMBER
 
@@ -51,9 +52,7 @@ def header(root, path):
 
 
 def vocabulary(root, path):
-    for number, line in enumerate(
-        source.without_comments(path.read_text()).splitlines(), 1
-    ):
+    for number, line in enumerate(source.without_comments(path.read_text()).splitlines(), 1):
         for name in FOREIGN_NAMES.findall(line):
             yield f"line {number}: '{name}' is not in the vocabulary of docs/style.md"
 
@@ -72,11 +71,7 @@ def symbols(root, path):
     kernels = {f"{name}_kernel" for name in functions | {operation(path)}}
     for unit in units:
         lines = text.splitlines()[unit.first : unit.last + 1]
-        if (
-            unit.is_function
-            and "__global__" in "\n".join(lines)
-            and unit.name not in kernels
-        ):
+        if (unit.is_function and "__global__" in "\n".join(lines) and unit.name not in kernels):
             wanted = " or ".join(sorted(kernels))
             yield f"line {unit.first + 1}: kernel '{unit.name}' is named {wanted}"
 
@@ -86,36 +81,20 @@ def linked_symbols(root, path):
 
     nvcc gives the names of an anonymous namespace a unique part instead of
     internal linkage; weak symbols are the inline functions of headers."""
-    made = built(path, root)
-    if not all_built(root):
-        build = toolchain.make(root, "cpu", made)
-        if build.returncode:
-            yield f"{made} cannot be made:\n{build.stdout.strip()}"
-            return
-    listing = output("nm", "--defined-only", "--extern-only", "--format=posix", root / made)
-    strong = [
-        line.split()[0] for line in listing.splitlines() if line.split()[1] not in "VWuvw"
-    ]
-    names = (
-        output("c++filt", *[s for s in strong if "_GLOBAL__N_" not in s]).split("\n")
-        if strong
-        else []
-    )
-    exported = {name.partition("(")[0] for name in names if name}
+    try:
+        made = counts.built(root, path, ".o")
+    except Problem as problem:
+        yield str(problem)
+        return
+    listing = output("nm", "--defined-only", "--extern-only", "--format=posix", made)
+    strong = [line.split()[0] for line in listing.splitlines() if line.split()[1] not in "VWuvw"]
+    mangled = [symbol for symbol in strong if "_GLOBAL__N_" not in symbol]
+    names = output("c++filt", *mangled).splitlines() if mangled else []
+    exported = {name.partition("(")[0] for name in names}
     functions = contract_functions(root, path)
     if exported != functions:
         found = ", ".join(sorted(exported)) or "nothing"
         yield f"exports {found}; its contract is {', '.join(sorted(functions))}"
-
-
-def built(path, root):
-    return f"build/cpu/{path.relative_to(root).with_suffix('.o')}"
-
-
-@functools.cache
-def all_built(root):
-    """Every chapter's file, by one make."""
-    return toolchain.make(root, "cpu", *(built(path, root) for path in chapter_sources(root))).returncode == 0
 
 
 def output(*command):

@@ -307,9 +307,7 @@ def section(page, title):
 
 
 def span(page, title):
-    found = re.search(
-        rf"^## +{re.escape(title)} *$(.*?)(?=^##? |\Z)", page.prose(), re.M | re.S
-    )
+    found = re.search(rf"^## +{re.escape(title)} *$(.*?)(?=^##? |\Z)", page.prose(), re.M | re.S)
     return found.span(1) if found else (0, 0)
 
 

@@ -3,8 +3,10 @@
 import json
 import pathlib
 
-from ladder.figures import asked, traces
-from ladder.measured import latency, records
+import pytest
+from ladder import tables
+from ladder.figures import asked, plot, traces
+from ladder.measured import records
 from ladder.measured.tie import tie
 import tree
 
@@ -12,6 +14,48 @@ SIZES = (1024, 150_528, 1 << 20, 1 << 26, 1 << 28)
 L2_BYTES = 60 << 20
 CHAPTERS = {"01_one_thread_each/relu.cu": 2500, "03_pack/relu.cu": 4000,
             "03_pack/relu.four.cu": 3900}
+
+
+class MadeUp:
+    """Tests of such a repository."""
+
+    @pytest.fixture(autouse=True)
+    def in_a_made_up_repository(self, tmp_path, capsys):
+        self.root, self.capsys = repository(tmp_path), capsys
+        self.source = self.root / "chapters/03_pack/relu.cu"
+        self.page = self.source.parent / "README.md"
+
+    def render(self, kind, name, *args, page=None):
+        return tables.render(kind, name, list(args), page or self.page)
+
+    def table(self, words, page=None):
+        """The lines where a page says `table WORDS`."""
+        return self.render("table", *words.split(), page=page)
+
+    def value(self, words):
+        return self.render("value", *words.split())[0]
+
+    def refuses(self, message, words):
+        """words: 'value NAME ...' or so, of a page."""
+        with pytest.raises(ValueError, match=message):
+            self.render(*words.split())
+
+    def draw(self):
+        plot.draw(self.root, plot.figures(self.root))
+
+    def check(self):
+        """What is said of the figures that were drawn."""
+        self.capsys.readouterr()
+        status, said = plot.check(self.root, plot.figures(self.root)), self.capsys.readouterr().out
+        assert status == ("FAIL" in said), said
+        return said
+
+    def plant_record(self, gbps=4000, bytes_=8, change=lambda data: None, source=None):
+        """What was measured of the source, once `change` has been made to it."""
+        source = source or self.source
+        data = record(self.root, source, gbps, bytes_)
+        change(data)
+        write(data_path(self.root, source), data)
 
 
 def benchmark(series, n, gbps, bytes_=8, **more):
@@ -27,8 +71,7 @@ def record(root, source, gbps, bytes_=8):
     op = records.op_of(source)
     benchmarks = [benchmark("empty kernel", 0, gbps)]
     for n in SIZES:
-        benchmarks += [benchmark("copy", n, 4000, bytes_),
-                       benchmark(op, n, gbps, bytes_)]
+        benchmarks += [benchmark("copy", n, 4000, bytes_), benchmark(op, n, gbps, bytes_)]
         if n >= 1 << 20:
             benchmarks.append(benchmark(op + records.MISALIGNED, n, gbps / 2, bytes_))
     context = dict.fromkeys(records.CONTEXT, "made up") | {
@@ -59,17 +102,17 @@ def add_second_gpu(root, gbps):
         write(data_path(root, source, gpu=records.SECOND_GPU), data)
 
 
-def plant_latency(root, told, gpu=records.REFERENCE_GPU, name="NVIDIA H200"):
-    """What `make latency` would have written of the program that lies there."""
-    source = root / latency.RECORD.source
+def plant_program(root, program, told, gpu=records.REFERENCE_GPU, name="NVIDIA H200"):
+    """What `make NAME` would have written of plots/NAME.cu, which is returned."""
+    source = root / program.source
     if not source.is_file():
         source.parent.mkdir(parents=True, exist_ok=True)
         source.write_text("// measured\n")
-    write(root / "plots/data" / gpu / "2026-01-02/latency.json", {
+    write(root / "plots/data" / gpu / f"2026-01-02/{program.name}.json", {
         "context": {"gpu": name, "driver": "580.1", "cuda": "13.0", "date": "2026-01-02",
                     "commit": "0123456789ab", "dirty": "no",
                     "tie": tie(root, source.relative_to(root))},
-        "latency": told})
+        program.name: told})
     return source
 
 
@@ -83,8 +126,7 @@ def plant_trace(root, source, first=0):
     from byte `first` on, and two steps of two warps."""
     load = {"title": "made up", "n": 1024, "array": "x", "bytes": 4,
             "first": {str(k): first + 4 * k for k in range(32)}}
-    steps = {"title": "made up", "n": 1024,
-             "masks": ["ffffffff ffffffff", "55555555 00000000"]}
+    steps = {"title": "made up", "n": 1024, "masks": ["ffffffff ffffffff", "55555555 00000000"]}
     page = source.parent / "README.md"
     for kind, view in (("lanes", load), ("active", steps)):
         words = f"{kind} {source.name} 'code'"

@@ -1,13 +1,9 @@
 """`make bench` files what a binary measured, or nothing at all."""
 
-import contextlib
-import io
 import json
-import os
 import pathlib
-import tempfile
-import unittest
-from unittest import mock
+
+import pytest
 import made_up
 from ladder.measured import bench, records
 
@@ -19,11 +15,10 @@ exit $(cat status)
 """
 
 
-class Bench(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name).resolve()
+class TestBench:
+    @pytest.fixture(autouse=True)
+    def built(self, tmp_path, monkeypatch, capsys):
+        self.root, self.capsys = tmp_path.resolve(), capsys
         self.source = pathlib.Path("chapters/03_pack/relu.cu")
         made_up_source = self.root / self.source
         made_up_source.parent.mkdir(parents=True)
@@ -39,72 +34,65 @@ class Bench(unittest.TestCase):
         (self.root / "run").chmod(0o755)
 
         data = self.root / "plots/data"
-        for name, value in {"ROOT": self.root, "DATA": data,
-                            "SCRATCH": data / "recording.json"}.items():
-            self.patch(mock.patch.object(bench, name, value))
-        self.patch(mock.patch.object(bench, "this_gpu", lambda: "nvidia-h200"))
-        self.patch(mock.patch.dict(os.environ, COMMIT="abc"))
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(self.root)
-
-    def patch(self, patcher):
-        patcher.start()
-        self.addCleanup(patcher.stop)
+        monkeypatch.setattr(bench, "ROOT", self.root)
+        monkeypatch.setattr(bench, "DATA", data)
+        monkeypatch.setattr(bench, "SCRATCH", data / "recording.json")
+        monkeypatch.setattr(bench, "this_gpu", lambda: "nvidia-h200")
+        monkeypatch.setenv("COMMIT", "abc")
+        monkeypatch.chdir(self.root)
 
     def bench(self, *pairs):
-        with contextlib.redirect_stdout(io.StringIO()) as said:
-            bench.main(pairs or (f"{self.source}=run",))
-        return said.getvalue()
+        bench.main(pairs or (f"{self.source}=run",))
+        return self.capsys.readouterr().out
 
     def fails(self, message, *pairs):
-        with self.assertRaisesRegex(SystemExit, message):
+        with pytest.raises(SystemExit, match=message):
             self.bench(*pairs)
-        self.assertEqual(list(self.root.glob("plots/data/**/*.json")), [])
+        assert list(self.root.glob("plots/data/**/*.json")) == []
 
     def test_files_the_record_with_its_provenance(self):
         said = self.bench()
-        self.assertIn("[1/1] chapters/03_pack/relu.cu", said)
-        self.assertIn("3,981 GB/s, 100.0 % of the copy", said)
+        assert "[1/1] chapters/03_pack/relu.cu" in said
+        assert "3,981 GB/s, 100.0 % of the copy" in said
         context = records.of_source(self.root, self.root / self.source).context
-        self.assertEqual((context["commit"], context["dirty"]), ("abc", "no"))
-        self.assertEqual(context["command"], "./run --record=plots/data/recording.json")
-        self.assertFalse(bench.SCRATCH.exists())
+        assert (context["commit"], context["dirty"]) == ("abc", "no")
+        assert context["command"] == "./run --record=plots/data/recording.json"
+        assert not bench.SCRATCH.exists()
 
     def test_goes_on_where_it_stopped(self):
         self.bench()
         said = self.bench()
-        self.assertIn("Kept plots/data/nvidia-h200", said)
-        self.assertIn("Measured 0 of 1", said)
+        assert "Kept plots/data/nvidia-h200" in said
+        assert "Measured 0 of 1" in said
 
-    def test_measures_again_what_has_changed(self):
+    def test_measures_again_what_has_changed(self, monkeypatch):
         self.bench()
         (self.root / self.source).write_text("int edited;\n")
-        self.assertIn("Measured 1 of 1", self.bench())
-        with mock.patch.dict(os.environ, COMMIT="def"):
-            self.assertIn("Measured 1 of 1", self.bench())
-        with mock.patch.dict(os.environ, COMMIT="def-dirty"):
-            self.assertIn("Measured 1 of 1", self.bench())
-            self.assertIn("Measured 1 of 1", self.bench())
+        assert "Measured 1 of 1" in self.bench()
+        for commit in ("def", "def-dirty", "def-dirty"):
+            monkeypatch.setenv("COMMIT", commit)
+            assert "Measured 1 of 1" in self.bench()
 
     def test_a_failing_binary_records_nothing_and_shows_its_output(self):
         (self.root / "status").write_text("3")
         self.fails("checked\n\nbench: ./run --record.* failed with status 3")
 
-    def test_what_cannot_be_a_record_replaces_none(self):
+    def test_what_cannot_be_a_record_replaces_none(self, monkeypatch):
         self.bench()
         (kept,) = self.root.glob("plots/data/*/*/*.json")
         before = kept.read_text()
         measured = json.loads((self.root / "measured.json").read_text())
         measured["benchmarks"][1]["p10_us"] = 9e9
         (self.root / "measured.json").write_text(json.dumps(measured))
-        with mock.patch.dict(os.environ, COMMIT="def"):
-            with self.assertRaisesRegex(records.RecordError, "p10, p50, p90 are"):
-                self.bench()
-        self.assertEqual(kept.read_text(), before)
+        monkeypatch.setenv("COMMIT", "def")
+        with pytest.raises(records.RecordError, match="p10, p50, p90 are"):
+            self.bench()
+        assert kept.read_text() == before
 
     def test_what_is_missing_is_named(self):
         self.fails("there is no other", f"{self.source}=other")
 
-    def test_without_git_and_commit_it_says_what_to_do(self):
-        with mock.patch.dict(os.environ, COMMIT="", GIT_DIR="/nonexistent"):
-            self.fails("make bench COMMIT=<hash>")
+    def test_without_git_and_commit_it_says_what_to_do(self, monkeypatch):
+        monkeypatch.setenv("COMMIT", "")
+        monkeypatch.setenv("GIT_DIR", "/nonexistent")
+        self.fails("make bench COMMIT=<hash>")

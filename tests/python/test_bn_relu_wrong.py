@@ -1,7 +1,6 @@
 """Wrong versions of chapter 16's headers, each caught by the check of tests/bn_relu_test.cpp
 that is named. More stand in the chapter's page and in tests/wrong."""
 
-import unittest
 
 from wrong_engines import OfContract, Wrong, judge, takes_minutes
 
@@ -69,7 +68,6 @@ WRONG = [
 ]
 
 
-class WrongVersions(unittest.TestCase):
-    @takes_minutes
-    def test_each_is_caught(self):
-        judge(self, OfContract("bn_relu", "chapters/16_bn_relu"), WRONG)
+@takes_minutes
+def test_each_is_caught():
+    judge(OfContract("bn_relu", "chapters/16_bn_relu"), WRONG)

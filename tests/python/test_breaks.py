@@ -3,8 +3,7 @@
 A fake build makes a fake suite there, so that only the judging is on trial.
 """
 
-import unittest.mock
-
+import pytest
 from tree import TreeTest
 
 import breaks
@@ -14,45 +13,40 @@ HERE = "chapters/03_pack/README.md"
 
 
 class Planted(TreeTest):
-    def setUp(self):
-        super().setUp()
-        self.plant("breaks")
+    tree = "breaks"
 
     def items(self, *texts):
         lines = [f"- Item.\n  <!-- {text} -->\n  <!-- end -->\n" for text in texts]
         self.write(HERE, "## Break it\n\n" + "".join(lines))
 
 
-class Breaks(Planted):
+class TestBreaks(Planted):
     tool = "breaks"
 
-    def green(self, *texts):
-        self.items(*texts)
-        self.assert_green()
-
-    def test_a_mutant_that_hangs(self):
+    def test_a_mutant_that_hangs(self, monkeypatch):
         source = self.root / "chapters/03_pack/relu.cu"
         item = mutants.Break("page:1", source, "stay", "sleep", "relu handles")
         workshop = mutants.Workshop(self.root, "cpu", [item])
         job = (workshop.mutants[item],)
-        with unittest.mock.patch.object(mutants, "SECONDS", 0.2):
-            hung = workshop.runs([job])[job]
-        self.assertIn("hung for", breaks.judge(item, hung, mutants.Run(True, 0, "")))
+        monkeypatch.setattr(mutants, "SECONDS", 0.2)
+        hung = workshop.runs([job])[job]
+        assert "hung for" in breaks.judge(item, hung, mutants.Run(True, 0, ""))
+        monkeypatch.undo()
         self.edit("suite.sh", "exec sleep 60", "echo awake")
-        self.assertTrue(workshop.runs([job])[job].passed, "it is tried again")
+        assert workshop.runs([job])[job].passed, "it is tried again"
 
     def test_what_a_program_said_is_kept_as_long_as_it_is_the_same(self):
-        text = "break relu.cu: 'stay' -> 'overrun'; red: out of bounds"
-        self.green(text)
+        self.items("break relu.cu: 'stay' -> 'overrun'; red: out of bounds")
+        self.assert_green()
         self.edit("suite.sh", "out of bounds", "elsewhere")
-        self.green(text)
+        self.assert_green()
         self.edit("Makefile", "exec sh", "exec  sh")
         for program in (self.root / "build/cpu").rglob("*.run"):
             program.unlink()
         self.assert_red("not by 'out of bounds'")
 
 
-class Headers(Planted):
+class TestHeaders(Planted):
     """What is broken is a header; what runs, the file beside it that includes it."""
 
     HEADER, SOURCE = "chapters/03_pack/engine.h", "chapters/03_pack/relu.cu"
@@ -60,32 +54,32 @@ class Headers(Planted):
     def item(self):
         self.write(self.HEADER, "int a = 1;\n")
         self.items("break engine.h: 'a = 1' -> 'a = 2'; red: relu handles every length")
-        return next(mutants.collect(self.root, self.fail))
+        return next(mutants.collect(self.root, pytest.fail))
 
     def test_it_is_planted_with_its_source(self):
         text = (self.root / self.SOURCE).read_text()
         self.write(self.SOURCE, f'#include "{self.HEADER}"\n{text}')
         item = self.item()
-        self.assertEqual((item.source, item.edited), (self.root / self.SOURCE, self.root / self.HEADER))
-        self.assertEqual(item.edit(), ["-int a = 1;", "+int a = 2;"])
+        assert (item.source, item.edited) == (self.root / self.SOURCE, self.root / self.HEADER)
+        assert item.edit() == ["-int a = 1;", "+int a = 2;"]
         planted = mutants.Workshop(self.root, "cpu", [item]).mutants[item]
         header, = (self.root / "build/breaks/chapters/03_pack").glob("engine.*.h")
-        self.assertEqual(header.read_text(), "int a = 2;\n")
-        self.assertEqual(planted.read_text(), f'#include "{header.relative_to(self.root)}"\n{text}')
+        assert header.read_text() == "int a = 2;\n"
+        assert planted.read_text() == f'#include "{header.relative_to(self.root)}"\n{text}'
 
     def test_somebody_has_to_include_it(self):
-        with self.assertRaisesRegex(AssertionError, "included by 0 files beside it"):
+        with pytest.raises(pytest.fail.Exception, match="included by 0 files beside it"):
             self.item()
 
 
 TAIL = "break relu.cu: 'keep_tail' -> 'drop_tail'; red: relu handles every length"
 
 
-class WovenBreaks(Planted):
+class TestWovenBreaks(Planted):
     tool = "ladder.weave"
 
-    def setUp(self):
-        super().setUp()
+    @pytest.fixture(autouse=True)
+    def woven(self, in_a_folder_of_its_own):
         self.items(TAIL)
         self.assert_green()
 
@@ -97,7 +91,7 @@ class WovenBreaks(Planted):
         self.edit("suite.sh", "kill -ABRT $$", "echo 'FAILED: it'; echo '  ended here'; exit 1")
         self.items("break relu.cu: 'stay' -> 'overrun'; red: out of bounds")
         self.assert_green()
-        self.assertIn("Red: *out of bounds*.", self.read(HERE))
+        assert "Red: *out of bounds*." in self.read(HERE)
 
     def test_the_first_lines_are_the_same_on_every_machine(self):
         source = self.root / "chapters/03_pack/relu.cu"
@@ -111,7 +105,6 @@ class WovenBreaks(Planted):
             ("FAILED: it\n  " + "word " * 20 + "\n",
              ["FAILED: it", "  " + "word " * 14 + "word", "    " + "word " * 4 + "word"]),
         ]:
-            with self.subTest(said):
-                self.assertEqual(mutants.Run(True, 1, said).first_lines(source), first)
-        with self.assertRaisesRegex(mutants.Problem, "does not say what is wrong"):
+            assert mutants.Run(True, 1, said).first_lines(source) == first
+        with pytest.raises(mutants.Problem, match="does not say what is wrong"):
             mutants.Run(True, 1, "Segmentation fault\n").first_lines(source)

@@ -1,9 +1,8 @@
 """What of tests/claims.py is no matter of one run over drifts/claims.tree."""
 
-import os
 import tempfile
-import unittest.mock
 
+import pytest
 import made_up
 from tree import TreeTest
 
@@ -14,11 +13,7 @@ HERE = "chapters/03_pack/README.md"
 
 
 class ClaimTest(TreeTest):
-    tool = "claims"
-
-    def setUp(self):
-        super().setUp()
-        self.plant("claims")
+    tool = tree = "claims"
 
     def claim(self, text):
         self.write(HERE, f"# Page\n\nA sentence. <!-- {text} -->\n")
@@ -32,32 +27,30 @@ class ClaimTest(TreeTest):
         self.assert_red(f"{HERE}:3: ", *messages)
 
 
-class Instructions(ClaimTest):
+class TestInstructions(ClaimTest):
     def test_a_file_is_compiled_once(self):
         self.green("ptx relu.cu plain_kernel: 1 x ret")
         self.green("ptx relu.cu relu_kernel: 1 x ret")
-        self.assertEqual(len(list((self.root / "build/claims").iterdir())), 1)
+        assert len(list((self.root / "build/claims").iterdir())) == 1
 
 
-class Counts(ClaimTest):
+class TestCounts(ClaimTest):
     """Counting claims, judged by what the program says that it counted."""
 
-    def setUp(self):
-        super().setUp()
-        self.plant("counts")
+    tree = "counts"
 
     def test_it_runs_once_for_each_size(self):
         for _ in range(2):
             self.green("count relu.cu n=1024: 32 load requests")
             self.green("count relu.cu n=2048: 64 load requests")
-        self.assertEqual(self.read("calls").split("\n"), ["1024 0", "2048 0", ""])
+        assert self.read("calls").split("\n") == ["1024 0", "2048 0", ""]
 
 
-class Times(ClaimTest):
+class TestTimes(ClaimTest):
     """Comparisons, judged by made-up records: chapter 03 runs at the copy's speed."""
 
-    def setUp(self):
-        super().setUp()
+    @pytest.fixture(autouse=True)
+    def measured(self, in_a_folder_of_its_own):
         made_up.repository(self.root)
 
     def test_comparisons(self):
@@ -68,11 +61,10 @@ class Times(ClaimTest):
 
     def test_what_compares_times_has_one_beside_it(self):
         claim = "<!-- times relu.cu < 1 x ../01_one_thread_each/relu.cu at 2^28 -->"
-        page = "chapters/03_pack/README.md"
-        self.write(page, f"Packs are faster than floats. They\nwait.\n{claim}\n")
+        self.write(HERE, f"Packs are faster than floats. They\nwait.\n{claim}\n")
         self.assert_green()
-        self.write(page, f"They wait. {claim}\n\nPacks are faster than floats.\n")
-        self.assert_red(f"{page}:3: 'faster' compares times")
+        self.write(HERE, f"They wait. {claim}\n\nPacks are faster than floats.\n")
+        self.assert_red(f"{HERE}:3: 'faster' compares times")
 
     def test_grammar(self):
         for text, message in [
@@ -81,17 +73,16 @@ class Times(ClaimTest):
             ("times relu.cu < 1 x relu.cu backward at 2^28", "was not measured at both"),
             ("times gone.cu < 1 x relu.cu at 2^28", "no file gone.cu"),
         ]:
-            with self.subTest(text):
-                self.red(text, message)
+            self.red(text, message)
 
-    def test_a_stale_record_is_skipped_aloud(self):
+    def test_a_stale_record_is_skipped_aloud(self, monkeypatch):
         self.write("chapters/03_pack/relu.four.cu", "int edited;\n")
         self.claim("times relu.four.cu < 0.1 x relu.cu at 2^28, relu.cu < 1.1 x relu.cu copy at 2^28")
         status, said = self.run_tool()
-        self.assertEqual((status, said.count("STALE ")), (0, 1), said)
-        self.assertIn("1 passed, 0 failed, 1 skipped", said)
-        with unittest.mock.patch.dict(os.environ, RELEASE="1"):
-            self.assert_red("not checked: plots/data/")
+        assert (status, said.count("STALE ")) == (0, 1), said
+        assert "1 passed, 0 failed, 1 skipped" in said
+        monkeypatch.setenv("RELEASE", "1")
+        self.assert_red("not checked: plots/data/")
 
 
 NESTED = """
@@ -130,7 +121,7 @@ $done:
 """
 
 
-class Loops(unittest.TestCase):
+class TestLoops:
     def kernel(self, body):
         with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
             file.write(f'.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{{body}}}\n.file 1 "a.cu"\n')
@@ -143,15 +134,15 @@ class Loops(unittest.TestCase):
         def opcodes(indices):
             return sorted(kernel.opcodes[i] for i in indices)
 
-        self.assertEqual(opcodes(kernel.in_loops_of((1, 20))), ["bra", "ld.global.f32", "mul.f32"])
-        self.assertLess({"ld.global.f32", "st.global.f32"}, set(opcodes(kernel.in_loops_of((1, 11)))))
-        self.assertNotIn("mov.u32", opcodes(kernel.repeated))
+        assert opcodes(kernel.in_loops_of((1, 20))) == ["bra", "ld.global.f32", "mul.f32"]
+        assert {"ld.global.f32", "st.global.f32"} < set(opcodes(kernel.in_loops_of((1, 11))))
+        assert "mov.u32" not in opcodes(kernel.repeated)
         for line in (21, 30):  # Inlined code stems from its caller, too.
-            self.assertEqual(opcodes(kernel.of_line((1, line))), ["mul.f32"])
+            assert opcodes(kernel.of_line((1, line))) == ["mul.f32"]
 
     def test_a_jump_table_leads_back(self):
-        self.assertEqual(self.kernel(SWITCH).repeated, {0, 1})
+        assert self.kernel(SWITCH).repeated == {0, 1}
 
     def test_what_is_no_ptx(self):
-        with self.assertRaisesRegex(Problem, "cannot read this PTX: .*left"):
+        with pytest.raises(Problem, match="cannot read this PTX: .*left"):
             self.kernel("  mov.u32 %r1, 0 0;\n  ret;")

@@ -1,14 +1,11 @@
 """The doctor, on machines that are made up: one mismatch each."""
 
-import contextlib
-import io
 import os
 import pathlib
 import subprocess
-import tempfile
-import unittest
 
 import doctor
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
@@ -73,159 +70,97 @@ class Machine:
         return 0, "".join(f"compute_{number}\n" for number in self.architectures)
 
 
-class DoctorTest(unittest.TestCase):
-    def examine(self, **changes):
-        machine = Machine()
-        for name, value in changes.items():
-            self.assertTrue(hasattr(machine, name))
-            setattr(machine, name, value)
-        self.findings = list(doctor.examine(machine))
-        return doctor.status(self.findings)
+def examined(**changes):
+    """The machine's findings, and the exit status."""
+    machine = Machine()
+    for name, value in changes.items():
+        assert hasattr(machine, name)
+        setattr(machine, name, value)
+    findings = list(doctor.examine(machine))
+    return findings, doctor.status(findings)
 
-    def assert_mends(self, subject, state, fix):
-        """Exactly one thing is wrong: this, and this is the way out."""
-        bad = [finding for finding in self.findings if finding.bad]
-        self.assertEqual([finding.subject for finding in bad], [subject])
-        self.assertIn(state, bad[0].state)
-        self.assertIn(fix, bad[0].fix)
 
-    def test_all_is_well(self):
-        self.assertEqual(self.examine(), 0)
-        self.assertFalse([finding for finding in self.findings if finding.bad])
-        self.assertIn("NVIDIA H200, sm_90", [finding.state for finding in self.findings])
+# What differs, the exit status, what is wrong, a part of how it is, and of the way out.
+CARD = "/sys/bus/pci/devices/0000:01:00.0"
+WSL = {"/proc/version": "Linux 5.15-Microsoft-standard-WSL2"}
+WSL_DRIVER = WSL | {"/usr/lib/wsl/lib/libcuda.so.1": ""}
+MISMATCH = "Failed to initialize NVML: Driver/library version mismatch\n"
+FAULTS = [
+    ({"gcc": "10.2.1"}, 2, "compiler", "10.2.1", "CXX=g++-11"),
+    ({"gcc": "14.2.0", "newest_gcc": 13}, 2, "compiler for nvcc", "up to 13", "CXX=g++-13"),
+    ({"headers": {"benchmark/benchmark.h"}}, 2, "doctest/doctest.h", "not found", "install -y doctest-dev"),
+    # No benchmark matters to the GPU only.
+    ({"headers": {"doctest/doctest.h"}}, 1, "benchmark/benchmark.h", "not found", "install -y libbenchmark-dev"),
+    ({"python_version": (3, 9, 2)}, 2, "python", "3.9.2", "PYTHON=python3.11"),
+    ({"cuda": {}}, 2, "toolkit", "there is no nvcc", ".toolchain"),
+    ({"cuda": {NVCC: "11.8"}}, 2, "toolkit", "11.8, older than 12.0", ".toolchain"),
+    ({"environ": {"CUDA": "/nowhere"}}, 2, "toolkit", "/nowhere/bin/nvcc does not run", "unset"),
+    ({"driver_cuda": "12.4"}, 1, "driver for toolkit", "knows CUDA 12.4", "580.65.06"),
+    ({"driver_cuda": "12.4"}, 1, "driver for toolkit", "toolkit is 13.0", "CUDA=/usr/local/cuda-12"),
+    ({"smi": (0, "Tesla V100, 7.0, 580.1\n")}, 1, "GPU", "sm_75 and newer only", "CUDA=/usr/local/cuda-12"),
+    ({"smi": (0, "Tesla K80, 3.7, 580.1\n")}, 1, "GPU", "Tesla K80, sm_37", "BACKEND=cpu"),
+    ({"smi": (0, "NVIDIA Z1, 13.0, 999.1\n")}, 1, "GPU", "newer than CUDA 13.0", "newest CUDA toolkit"),
+    ({"files": {"/proc/driver/nvidia/version": "NVRM 580", "/proc/version": "Linux"}},  # In a container.
+     1, "device", "no /dev/nvidia0", "--gpus all"),
+    ({"files": {f"{CARD}/vendor": "0x10de\n", f"{CARD}/class": "0x030200\n"}},
+     1, "device", "no driver is loaded", "nvidia-driver"),
+    ({"smi": (18, MISMATCH)}, 1, "driver", "version mismatch", "reboot"),
+    ({"smi": None}, 1, "driver", "not there", "utility"),
+    ({"files": WSL_DRIVER}, 1, "device", "no /dev/dxg", "wsl --update"),
+]
 
-    def test_no_gpu_is_no_fault(self):
-        files = {"/proc/version": "Linux"}
-        self.assertEqual(self.examine(files=files, smi=None, headers={"doctest/doctest.h"}), 0)
-        self.assertIn("none", self.findings[-1].state)
 
-    def test_the_report_fits_80_columns(self):
-        self.examine(smi=(0, "NVIDIA Z1, 13.0, 999.1\n"), python_version=(3, 14, 0), driver_cuda="12.4",
-                     environ={"CUDA": "/nowhere"}, headers=set(), matplotlib="")
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            doctor.report(self.findings)
-        self.assertLessEqual(max(map(len, said.getvalue().splitlines())), 80, said.getvalue())
+@pytest.mark.parametrize("changes, status, subject, state, fix", FAULTS)
+def test_one_thing_is_wrong_and_this_is_the_way_out(changes, status, subject, state, fix):
+    findings, ends = examined(**changes)
+    bad, = (finding for finding in findings if finding.bad)
+    assert (ends, bad.subject) == (status, subject)
+    assert state in bad.state
+    assert fix in bad.fix
 
-    # Compiler and packages.
 
-    def test_no_compiler(self):
-        self.assertEqual(self.examine(gcc=""), 2)
-        self.assertIn("sudo apt-get install -y g++", self.findings[0].fix)
+# What differs, and a part of what is told of it.
+SOUND = {f"{CARD}/vendor": "0x10de\n", f"{CARD}/class": "0x040300\n"}  # NVIDIA's, and no GPU.
+OWN_NVCC = str(doctor.OWN_CUDA / "bin" / "nvcc")
+WELL = [
+    ({}, "NVIDIA H200, sm_90"),
+    ({"files": {"/proc/version": "Linux"}, "smi": None, "headers": {"doctest/doctest.h"}}, "none"),
+    ({"python_version": (3, 14, 0)}, "PYTHON=python3.13"),
+    ({"matplotlib": ""}, "make plots"),
+    ({"nccl": ""}, "nvidia-nccl-cu13"),
+    ({"cuda": {OWN_NVCC: "13.0"}}, OWN_NVCC),
+    ({"cuda": {NVCC: "12.8"}}, ""),  # The driver is newer.
+    ({"files": SOUND}, ""), ({"files": WSL}, ""), ({"files": WSL_DRIVER | {"/dev/dxg": ""}}, ""),
+]
 
-    def test_compiler_too_old(self):
-        self.assertEqual(self.examine(gcc="10.2.1"), 2)
-        self.assert_mends("compiler", "10.2.1", "CXX=g++-11")
 
-    def test_compiler_too_new_for_nvcc(self):
-        self.assertEqual(self.examine(gcc="14.2.0", newest_gcc=13), 2)
-        self.assert_mends("compiler for nvcc", "up to 13", "CXX=g++-13")
+@pytest.mark.parametrize("changes, told", WELL)
+def test_that_is_no_fault(changes, told):
+    findings, ends = examined(**changes)
+    assert ends == 0 and (changes or not any(finding.bad for finding in findings))
+    assert told in " ".join(f"{finding.state} {finding.fix}" for finding in findings)
 
-    def test_no_doctest(self):
-        self.assertEqual(self.examine(headers={"benchmark/benchmark.h"}), 2)
-        self.assert_mends("doctest/doctest.h", "not found", "install -y doctest-dev")
 
-    def test_no_benchmark_matters_to_the_gpu_only(self):
-        self.assertEqual(self.examine(headers={"doctest/doctest.h"}), 1)
-        self.assert_mends("benchmark/benchmark.h", "not found", "install -y libbenchmark-dev")
+def test_no_compiler():
+    findings, ends = examined(gcc="")
+    assert ends == 2
+    assert "sudo apt-get install -y g++" in findings[0].fix
 
-    def test_python_too_old(self):
-        self.assertEqual(self.examine(python_version=(3, 9, 2)), 2)
-        self.assert_mends("python", "3.9.2", "PYTHON=python3.11")
 
-    def test_python_newer_than_the_pins_is_told(self):
-        self.assertEqual(self.examine(python_version=(3, 14, 0)), 0)
-        self.assertIn("PYTHON=python3.13", " ".join(f.state for f in self.findings))
+def test_the_report_fits_80_columns(capsys):
+    findings, _ = examined(smi=(0, "NVIDIA Z1, 13.0, 999.1\n"), python_version=(3, 14, 0), driver_cuda="12.4",
+                           environ={"CUDA": "/nowhere"}, headers=set(), matplotlib="")
+    doctor.report(findings)
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
-    def test_no_matplotlib_is_told(self):
-        self.assertEqual(self.examine(matplotlib=""), 0)
-        self.assertIn("make plots", " ".join(f.state for f in self.findings))
 
-    def test_no_nccl_is_told(self):
-        self.assertEqual(self.examine(nccl=""), 0)
-        self.assertIn("nvidia-nccl-cu13", " ".join(f.fix for f in self.findings))
-
-    def test_nccl_is_found_where_its_header_and_its_library_are(self):
-        for files, found in (((), False), (("include/nccl.h",), False), (("lib/libnccl.so.2",), False),
-                             (("include/nccl.h", "lib/libnccl.so.2"), True)):
-            with tempfile.TemporaryDirectory() as folder:
-                for path in (pathlib.Path(folder, name) for name in files):
-                    path.parent.mkdir(exist_ok=True)
-                    path.touch()
-                said = subprocess.run([ROOT / "common/setup/nccl.sh"], text=True, capture_output=True, check=True,
-                                      env=os.environ | {"NCCL_HOME": folder}).stdout
-                self.assertEqual(said == f"{folder}/include {folder}/lib/libnccl.so.2\n", found, said)
-
-    # Toolkit.
-
-    def test_no_toolkit(self):
-        self.assertEqual(self.examine(cuda={}), 2)
-        self.assert_mends("toolkit", "there is no nvcc", ".toolchain")
-
-    def test_toolkit_too_old(self):
-        self.assertEqual(self.examine(cuda={NVCC: "11.8"}), 2)
-        self.assert_mends("toolkit", "11.8, older than 12.0", ".toolchain")
-
-    def test_named_toolkit_is_not_there(self):
-        self.assertEqual(self.examine(environ={"CUDA": "/nowhere"}), 2)
-        self.assert_mends("toolkit", "/nowhere/bin/nvcc does not run", "unset")
-
-    def test_own_toolkit_is_found(self):
-        nvcc = str(doctor.OWN_CUDA / "bin" / "nvcc")
-        self.assertEqual(self.examine(cuda={nvcc: "13.0"}), 0)
-        self.assertIn(nvcc, self.findings[1].state)
-
-    # GPU.
-
-    def test_driver_older_than_toolkit(self):
-        self.assertEqual(self.examine(driver_cuda="12.4"), 1)
-        self.assert_mends("driver for toolkit", "knows CUDA 12.4", "580.65.06")
-        self.assert_mends("driver for toolkit", "toolkit is 13.0", "CUDA=/usr/local/cuda-12")
-
-    def test_driver_newer_than_toolkit_is_well(self):
-        self.assertEqual(self.examine(cuda={NVCC: "12.8"}), 0)
-
-    def test_toolkit_dropped_the_gpu(self):
-        self.assertEqual(self.examine(smi=(0, "Tesla V100, 7.0, 580.1\n")), 1)
-        self.assert_mends("GPU", "sm_75 and newer only", "CUDA=/usr/local/cuda-12")
-
-    def test_no_usable_toolkit_knows_the_gpu(self):
-        self.assertEqual(self.examine(smi=(0, "Tesla K80, 3.7, 580.1\n")), 1)
-        self.assert_mends("GPU", "Tesla K80, sm_37", "BACKEND=cpu")
-
-    def test_gpu_newer_than_toolkit(self):
-        self.assertEqual(self.examine(smi=(0, "NVIDIA Z1, 13.0, 999.1\n")), 1)
-        self.assert_mends("GPU", "newer than CUDA 13.0", "newest CUDA toolkit")
-
-    def test_no_device_node_in_a_container(self):
-        files = {"/proc/driver/nvidia/version": "NVRM 580", "/proc/version": "Linux"}
-        self.assertEqual(self.examine(files=files), 1)
-        self.assert_mends("device", "no /dev/nvidia0", "--gpus all")
-
-    def test_card_without_driver(self):
-        card = "/sys/bus/pci/devices/0000:01:00.0"
-        files = {f"{card}/vendor": "0x10de\n", f"{card}/class": "0x030200\n"}
-        self.assertEqual(self.examine(files=files), 1)
-        self.assert_mends("device", "no driver is loaded", "nvidia-driver")
-
-    def test_nvidia_sound_is_no_gpu(self):
-        card = "/sys/bus/pci/devices/0000:01:00.1"
-        files = {f"{card}/vendor": "0x10de\n", f"{card}/class": "0x040300\n"}
-        self.assertEqual(self.examine(files=files), 0)
-
-    def test_driver_and_library_differ(self):
-        self.assertEqual(self.examine(smi=(18, "Failed to initialize NVML: Driver/library "
-                                               "version mismatch\n")), 1)
-        self.assert_mends("driver", "version mismatch", "reboot")
-
-    def test_no_nvidia_smi(self):
-        self.assertEqual(self.examine(smi=None), 1)
-        self.assert_mends("driver", "not there", "utility")
-
-    def test_wsl(self):
-        wsl = {"/proc/version": "Linux 5.15-Microsoft-standard-WSL2"}
-        driver = {**wsl, "/usr/lib/wsl/lib/libcuda.so.1": ""}
-        self.assertEqual(self.examine(files=wsl), 0)
-        self.assertEqual(self.examine(files={**driver, "/dev/dxg": ""}), 0)
-        self.assertEqual(self.examine(files=driver), 1)
-        self.assert_mends("device", "no /dev/dxg", "wsl --update")
+@pytest.mark.parametrize("files, found", [
+    ([], False), (["include/nccl.h"], False), (["lib/libnccl.so.2"], False),
+    (["include/nccl.h", "lib/libnccl.so.2"], True)])
+def test_nccl_is_found_where_its_header_and_its_library_are(tmp_path, files, found):
+    for name in files:
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).touch()
+    said = subprocess.run([ROOT / "common/setup/nccl.sh"], text=True, capture_output=True, check=True,
+                          env=os.environ | {"NCCL_HOME": str(tmp_path)}).stdout
+    assert (said == f"{tmp_path}/include {tmp_path}/lib/libnccl.so.2\n") == found, said

@@ -1,14 +1,11 @@
 """Random programs are the same everywhere, and a wrong answer does not pass."""
 
-import contextlib
-import io
 import pathlib
 import subprocess
 import sys
-import tempfile
-import unittest
 from unittest import mock
 
+import pytest
 import palette
 import fuzz
 import generate
@@ -19,146 +16,148 @@ FUZZ = pathlib.Path(__file__).resolve().parents[1] / "fuzz"
 SEEDS = (3, 1003, 5007)
 
 
-class Programs(unittest.TestCase):
+class TestPrograms:
     def test_numbers_are_those_of_splitmix64(self):
         r = generate.Random(0)
-        self.assertEqual([r.bits() for _ in range(3)],
-                         [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F])
+        assert [r.bits() for _ in range(3)] == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
 
     def test_a_seed_makes_the_same_program_in_every_process(self):
         code = (f"import generate; print(''.join(generate.program(s).text('k') for s in {SEEDS}), end='')")
         for hash_seed in ("1", "2"):
             said = subprocess.run([sys.executable, "-c", code], cwd=FUZZ, env={"PYTHONHASHSEED": hash_seed},
                                   capture_output=True, text=True, check=True).stdout
-            self.assertEqual(said, "".join(generate.program(seed).text("k") for seed in SEEDS))
+            assert said == "".join(generate.program(seed).text("k") for seed in SEEDS)
 
     def test_neighbours_have_nothing_in_common(self):
         texts = [set(generate.program(seed).text("k").splitlines()) for seed in (200, 201)]
         long = [{line for line in lines if "asm" in line} for lines in texts]
-        self.assertFalse(long[0] & long[1])
+        assert not long[0] & long[1]
 
     def test_every_form_is_written_once(self):
         texts = [form.text for form in palette.every()]
-        self.assertGreater(len(texts), 1500)
-        self.assertEqual([text for text in texts if "{," in text or ",}" in text], [])
+        assert len(texts) > 1500
+        assert [text for text in texts if "{," in text or ",}" in text] == []
 
     def test_alternatives(self):
-        self.assertEqual(palette.alternatives("a{.x,.y}{,.z} {%1, %2}"),
-                         ["a.x {%1, %2}", "a.x.z {%1, %2}", "a.y {%1, %2}", "a.y.z {%1, %2}"])
+        assert palette.alternatives("a{.x,.y}{,.z} {%1, %2}") == [
+            "a.x {%1, %2}", "a.x.z {%1, %2}", "a.y {%1, %2}", "a.y.z {%1, %2}"]
 
     def test_what_is_made_simple_is_gone(self):
         program = generate.program(SEEDS[2])
         every = frozenset(generate.numbers(program.pieces))
-        self.assertLess(len(program.text("k", every)), len(program.text("k")) / 2)
-        self.assertEqual(list(generate.numbers(program.pieces, every)), [])
+        assert len(program.text("k", every)) < len(program.text("k")) / 2
+        assert list(generate.numbers(program.pieces, every)) == []
 
 
-class Aside(unittest.TestCase):
+class TestAside:
     def test_a_cause_has_words_and_seeds(self):
         one, other = random_programs.causes("# All.\n\n## a\n# Why.\nresult:\n  3\n  5\ncounters:\n  3\n\n## b\ncounters: 7\n")
-        self.assertEqual(one, random_programs.Cause("a", frozenset((3, 5)), frozenset((3,))))
-        self.assertEqual(other, random_programs.Cause("b", frozenset(), frozenset((7,))))
+        assert one == random_programs.Cause("a", frozenset((3, 5)), frozenset((3,)))
+        assert other == random_programs.Cause("b", frozenset(), frozenset((7,)))
 
     def test_a_cause_without_seeds_is_told(self):
-        with self.assertRaisesRegex(ValueError, "'b' lists no seeds"):
+        with pytest.raises(ValueError, match="'b' lists no seeds"):
             random_programs.causes("## a\nresult: 3\n## b\nresults: 5\n")
 
     def test_each_seed_has_one_cause(self):
         for kind in ("results", "counters"):
             seeds = [seed for cause in random_programs.causes(fuzz.ASIDE.read_text()) for seed in getattr(cause, kind)]
-            self.assertEqual(len(seeds), len(set(seeds)))
+            assert len(seeds) == len(set(seeds))
 
     def test_what_was_recorded_is_counted(self):
-        self.assertEqual(random_programs.recorded("0: - 1a 2b\n10: 3c - -\n7 = 1 2\n"), (3, 1))
+        assert random_programs.recorded("0: - 1a 2b\n10: 3c - -\n7 = 1 2\n") == (3, 1)
 
 
-class Records(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = pathlib.Path(folder.name) / "h200.txt"
-
-    def test_is_read_as_it_was_written(self):
+class TestRecords:
+    def test_is_read_as_it_was_written(self, tmp_path):
         made = fuzz.Record("a GPU", "abc", {8: "0" * 8, 9: "1" * 8, 11: "2" * 8}, {8: [1, 2]})
-        self.path.write_text(made.text())
-        self.assertEqual(fuzz.Record.read(self.path), made)
+        path = tmp_path / "h200.txt"
+        path.write_text(made.text())
+        assert fuzz.Record.read(path) == made
 
-    def test_none_is_a_problem(self):
-        with self.assertRaises(fuzz.Problem):
-            fuzz.Record.read(self.path)
-        self.path.write_text("generator abc\n")
-        with self.assertRaises(fuzz.Problem):
-            fuzz.Record.read(self.path)
+    def test_none_is_a_problem(self, tmp_path):
+        path = tmp_path / "h200.txt"
+        with pytest.raises(fuzz.Problem):
+            fuzz.Record.read(path)
+        path.write_text("generator abc\n")
+        with pytest.raises(fuzz.Problem):
+            fuzz.Record.read(path)
 
 
-class Check(unittest.TestCase):
+class TestCheck:
+    @pytest.fixture(autouse=True)
+    def without_programs(self, monkeypatch, capsys):
+        self.patch, self.capsys = monkeypatch, capsys
+
     def check(self, known, answers, counters=None, aside=()):
         """(failed, what was said, which seeds were shrunk)"""
         def run_all(side, seeds, visit):
             visit(seeds, "target", {seed: answers[seed] for seed in seeds})
 
-        with mock.patch.object(fuzz, "run_all", run_all), mock.patch.object(fuzz, "shrink") as shrink, \
-                mock.patch.object(fuzz, "count_by_executor", lambda *_: counters or {}), \
-                mock.patch.object(fuzz, "set_aside", lambda: set(aside)), \
-                mock.patch.dict("os.environ", BACKEND="cpu"), contextlib.redirect_stdout(io.StringIO()) as said:
-            failed = fuzz.check(known, sorted(answers))
-        return failed, said.getvalue(), [call.args[0] for call in shrink.call_args_list]
+        shrunk = []
+        self.patch.setenv("BACKEND", "cpu")
+        self.patch.setattr(fuzz, "run_all", run_all)
+        self.patch.setattr(fuzz, "shrink", lambda seed, *_, **__: shrunk.append(seed))
+        self.patch.setattr(fuzz, "count_by_executor", lambda *_: counters or {})
+        self.patch.setattr(fuzz, "set_aside", lambda: set(aside))
+        failed = fuzz.check(known, sorted(answers))
+        return failed, self.capsys.readouterr().out, shrunk
 
     def known(self, counters=None):
         return fuzz.Record("", fuzz.version(), {7: "0" * 8, 8: "1" * 8}, counters or {})
 
     def test_what_is_equal_passes(self):
-        self.assertEqual(self.check(self.known(), {7: "0" * 8, 8: "1" * 8}), (False, "2 passed, 0 failed, 0 skipped\n", []))
+        assert self.check(self.known(), {7: "0" * 8, 8: "1" * 8}) == (False, "2 passed, 0 failed, 0 skipped\n", [])
 
     def test_a_wrong_hash_fails_and_is_shrunk(self):
         failed, said, shrunk = self.check(self.known(), {7: "0" * 8, 8: "f" * 8})
-        self.assertTrue(failed)
-        self.assertIn("seed 8: ffffffff instead of 11111111", said)
-        self.assertEqual(shrunk, [8])
+        assert failed
+        assert "seed 8: ffffffff instead of 11111111" in said
+        assert shrunk == [8]
 
     def test_a_finding_fails(self):
         failed, said, _ = self.check(self.known(), {7: "race: two", 8: "1" * 8})
-        self.assertTrue(failed)
-        self.assertIn("seed 7: race: two", said)
+        assert failed
+        assert "seed 7: race: two" in said
 
     def test_a_wrong_counter_fails(self):
         right = [0] * len(fuzz.METRICS)
         failed, said, _ = self.check(self.known({7: right}), {7: "0" * 8}, {7: [1, *right[1:]]})
-        self.assertTrue(failed)
-        self.assertIn(f"{fuzz.METRICS[0]}: 1, on the GPU 0", said)
+        assert failed
+        assert f"{fuzz.METRICS[0]}: 1, on the GPU 0" in said
 
     def test_what_is_set_aside_must_differ(self):
         right, other = [0] * len(fuzz.METRICS), [1] * len(fuzz.METRICS)
         aside = {("result", 8), ("counters", 7)}
         known = self.known({7: right})
         failed, said, _ = self.check(known, {7: "0" * 8, 8: "f" * 8}, {7: other}, aside)
-        self.assertEqual((failed, said), (False, "0 passed, 0 failed, 2 skipped\n"))
+        assert (failed, said) == (False, "0 passed, 0 failed, 2 skipped\n")
         _, said, _ = self.check(known, {7: "0" * 8, 8: "1" * 8}, {7: right}, aside)
-        self.assertIn("seed 7: its counters are the GPU's: take it out", said)
-        self.assertIn("seed 8: its result is the GPU's: take it out", said)
+        assert "seed 7: its counters are the GPU's: take it out" in said
+        assert "seed 8: its result is the GPU's: take it out" in said
 
     def test_another_generator_makes_the_record_stale(self):
         known = fuzz.Record("", "another", {7: "0" * 8}, {})
-        with self.assertRaisesRegex(fuzz.Problem, "stale"):
+        with pytest.raises(fuzz.Problem, match="stale"):
             self.check(known, {7: "0" * 8})
 
 
-class Answers(unittest.TestCase):
+class TestAnswers:
     def test_findings_are_told_by_kernel_and_notes_are_not(self):
         told = ("simt: note: activemask: said\n  in k3 at a.cu:1, block (0,0,0)\n"
                 "simt: race: one\n  in k4 at a.cu:5, block (0,0,0)\nsimt: race: two\n  in k4 at a.cu:6, block\n")
-        self.assertEqual(fuzz.findings(told), {4: "race: one, at a.cu:5, block (0,0,0)"})
+        assert fuzz.findings(told) == {4: "race: one, at a.cu:5, block (0,0,0)"}
 
     def test_kinds_of_failure(self):
-        self.assertIsNone(fuzz.kind_of(["0" * 8, "0" * 8]))
-        self.assertEqual(fuzz.kind_of(["0" * 8, "1" * 8]), "a difference")
-        self.assertEqual(fuzz.kind_of(["race: one, at a.cu:5", "0" * 8]), "race")
+        assert fuzz.kind_of(["0" * 8, "0" * 8]) is None
+        assert fuzz.kind_of(["0" * 8, "1" * 8]) == "a difference"
+        assert fuzz.kind_of(["race: one, at a.cu:5", "0" * 8]) == "race"
 
     def test_a_sample_is_spread(self):
-        self.assertEqual(fuzz.spread(list(range(100)), 4), [0, 25, 50, 75])
+        assert fuzz.spread(list(range(100)), 4) == [0, 25, 50, 75]
 
 
-class Shrinking(unittest.TestCase):
+class TestShrinking:
     def test_ends_with_the_part_that_matters(self):
         program = generate.program(SEEDS[0])
         guilty = list(generate.numbers(program.pieces))[-1]
@@ -169,8 +168,8 @@ class Shrinking(unittest.TestCase):
 
         with mock.patch.object(fuzz.Shrinker, "disagree", disagree):
             left = fuzz.Shrinker(program, ()).shrink()
-        self.assertEqual(list(generate.numbers(program.pieces, left)), [guilty])
+        assert list(generate.numbers(program.pieces, left)) == [guilty]
 
     def test_unused_declarations_go(self):
-        self.assertEqual(fuzz.tidy("  u32 r0 = 5;\n  u32 r1 = 6;\n  u32 r2 = r0;\n  f(r2);\n"),
-                         "  u32 r0 = 5;\n  u32 r2 = r0;\n  f(r2);\n")
+        text = "  u32 r0 = 5;\n  u32 r1 = 6;\n  u32 r2 = r0;\n  f(r2);\n"
+        assert fuzz.tidy(text) == text.replace("  u32 r1 = 6;\n", "")

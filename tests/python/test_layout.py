@@ -1,7 +1,6 @@
 """What of tests/layout.py is no matter of one run over drifts/layout.tree."""
 
 import subprocess
-import unittest
 
 from tree import TreeTest
 
@@ -11,12 +10,8 @@ CU = "chapters/02_two/relu.cu"
 HERE = "chapters/02_two/README.md"
 
 
-class Layout(TreeTest):
-    tool = "layout"
-
-    def setUp(self):
-        super().setUp()
-        self.plant("layout")
+class TestLayout(TreeTest):
+    tool = tree = "layout"
 
     def test_untracked_files_of_a_git_repository_count_and_ignored_ones_do_not(self):
         subprocess.run(["git", "init", "-q", self.root], check=True)
@@ -42,20 +37,14 @@ class Layout(TreeTest):
         for name in (CU, CU.replace(".cu", ".exercise.cu")):
             more = "// A comment.\n" * 20 + "static_assert(true);\n" * 29
             self.edit(name, "}  // namespace\n", more + "}  // namespace\n")
-        self.assertIn(f"note  {CU}: 30 changed code lines, aim for 25", self.run_tool()[1])
+        assert f"note  {CU}: 30 changed code lines, aim for 25" in self.run_tool()[1]
         self.assert_green()
 
     def test_one_machine(self):
-        for text in (
-            "/ho" + "me/me/x",
-            "/wor" + "k/main",
-            "(/tm" + "p/x)",
-            "https://py" + "pi.org/simple",
-            "http://10." + "0.0.1/",
-        ):
-            with self.subTest(text):
-                self.write("LICENSE", f"Free. {text}\n")
-                self.assert_red("LICENSE: machine: line 1: ")
+        for text in ("/ho" + "me/me/x", "/wor" + "k/main", "(/tm" + "p/x)",
+                     "https://py" + "pi.org/simple", "http://10." + "0.0.1/"):
+            self.write("LICENSE", f"Free. {text}\n")
+            self.assert_red("LICENSE: machine: line 1: ")
         self.write("LICENSE", "Free: build/tmp/x, $HOME/work/x and docs/work/.\n")
         self.assert_green()
 
@@ -64,8 +53,8 @@ class Layout(TreeTest):
         self.assert_red("Makefile: fast math: ")
 
 
-class Change(unittest.TestCase):
+class TestChange:
     def test_a_line_replaced_counts_once_and_comments_do_not_count(self):
         before = ["int a;", "int b;  // b", "", "int c;"]
         after = ["int a;", "// new", "int d;  // d", "int c;", "int e;"]
-        self.assertEqual(sources.changed_lines(before, after), 2)
+        assert sources.changed_lines(before, after) == 2

@@ -1,9 +1,8 @@
 """ncu's counts and the executor's: what agrees, what may differ, what is told."""
 
-import pathlib
-import tempfile
-import unittest
+import re
 
+import pytest
 from ladder import tables
 from ladder.measured import parity, parity_data, records
 from ladder.measured.parity import ncu
@@ -20,8 +19,7 @@ KNOWN = "lanes take turns\n  global.cu copy<float>: sectors\n"
 
 def launch(theirs=None, executor=None, kernel="copy<float>"):
     zero = dict.fromkeys(METRICS, 0)
-    return Launch(kernel, [1, 1, 1], [32, 1, 1], zero | (theirs or {}),
-                  zero | (executor or {}))
+    return Launch(kernel, [1, 1, 1], [32, 1, 1], zero | (theirs or {}), zero | (executor or {}))
 
 
 def troubles(*launches, program=PROGRAM, exceptions=""):
@@ -30,61 +28,57 @@ def troubles(*launches, program=PROGRAM, exceptions=""):
     return [trouble for _, _, _, found in judged for trouble in found]
 
 
-class Judging(unittest.TestCase):
+class TestJudging:
     def test_memory_counters_are_exact(self):
-        self.assertEqual(troubles(launch({SECTORS: 8}, {SECTORS: 8})), [])
+        assert troubles(launch({SECTORS: 8}, {SECTORS: 8})) == []
         found = troubles(launch({SECTORS: 8}, {SECTORS: 9}))
-        self.assertEqual(found, [f"launch 0, copy<float>: {SECTORS}: ncu 8, "
-                                 "the executor 9"])
+        assert found == [f"launch 0, copy<float>: {SECTORS}: ncu 8, the executor 9"]
 
     def test_arbitration_is_no_conflict_of_the_addresses(self):
         hardware = {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": 107,
                     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": 7}
         counted = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
         executor = {counted: 100, list(hardware)[0]: 100}
-        self.assertEqual(troubles(launch(hardware | {counted: 100}, executor)), [])
-        self.assertEqual(len(troubles(launch(hardware | {counted: 107}, executor))), 2)
+        assert troubles(launch(hardware | {counted: 100}, executor)) == []
+        assert len(troubles(launch(hardware | {counted: 107}, executor))) == 2
         (found,) = troubles(launch(hardware | {counted: 100}, executor | {list(hardware)[1]: 7}))
-        self.assertIn("conflicts_pipe_lsu_mem_shared_op_ld.sum: ncu 0, the executor 7", found)
+        assert "conflicts_pipe_lsu_mem_shared_op_ld.sum: ncu 0, the executor 7" in found
 
     def test_branches_and_lanes_may_differ_by_two_of_a_hundred(self):
-        self.assertEqual(troubles(launch({UNIFORM: 90, LANES: 32},
-                                         {UNIFORM: 91.9, LANES: 31.4})), [])
-        self.assertEqual(len(troubles(launch({UNIFORM: 90, LANES: 32},
-                                             {UNIFORM: 92.1, LANES: 31.3}))), 2)
+        assert troubles(launch({UNIFORM: 90, LANES: 32}, {UNIFORM: 91.9, LANES: 31.4})) == []
+        assert len(troubles(launch({UNIFORM: 90, LANES: 32}, {UNIFORM: 92.1, LANES: 31.3}))) == 2
 
     def test_loops_that_lanes_leave_may_differ_by_a_tenth(self):
         near, far = (launch({UNIFORM: 50}, {UNIFORM: u}) for u in (54, 56))
-        self.assertEqual(troubles(near, program=parity_data.LEAVING), [])
-        self.assertEqual(len(troubles(far, program=parity_data.LEAVING)), 1)
+        assert troubles(near, program=parity_data.LEAVING) == []
+        assert len(troubles(far, program=parity_data.LEAVING)) == 1
 
     def test_a_known_difference_is_none(self):
         other = launch({SECTORS: 8}, {SECTORS: 9})
-        self.assertEqual(troubles(other, exceptions=KNOWN), [])
+        assert troubles(other, exceptions=KNOWN) == []
 
     def test_a_known_difference_that_is_gone_is_told(self):
         found = troubles(launch(), exceptions=KNOWN)
-        self.assertEqual(len(found), 1)
-        self.assertIn("copy<float> no longer differs", found[0])
+        assert len(found) == 1
+        assert "copy<float> no longer differs" in found[0]
 
     def test_a_chapter_has_no_exceptions(self):
         found = troubles(launch({SECTORS: 8}, {SECTORS: 9}), program=CHAPTER,
                          exceptions=KNOWN.replace("global.cu", "relu.cu"))
-        self.assertIn("ncu 8, the executor 9", found[0])
+        assert "ncu 8, the executor 9" in found[0]
 
     def test_exceptions_that_cannot_be_read(self):
         for text, says in (("  global.cu copy: sectors\n", "write a cause"),
                            ("cause\n  global.cu sectors\n", "indented lines"),
                            ("cause\n  global.cu copy: time\n", "'time' is none")):
-            with self.subTest(text), self.assertRaisesRegex(RecordError, says):
+            with pytest.raises(RecordError, match=says):
                 parity_data.read_exceptions(text)
 
 
-class Files(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name)
+class TestFiles:
+    @pytest.fixture(autouse=True)
+    def counted(self, tmp_path):
+        self.root = tmp_path
         self.source = self.root / PROGRAM
         self.source.parent.mkdir(parents=True)
         self.source.write_text("// A kernel.\n")
@@ -94,13 +88,13 @@ class Files(unittest.TestCase):
         self.path.write_text(parity_data.text_of(self.recorded, self.root))
 
     def test_what_was_written_is_read(self):
-        self.assertEqual(parity_data.load(self.path, self.root).programs, self.recorded.programs)
+        assert parity_data.load(self.path, self.root).programs == self.recorded.programs
 
     def test_other_sources_are_noted(self):
         self.source.write_text("int another;\n")
         records.stale.clear()
         parity_data.load(self.path, self.root)
-        self.assertRegex(records.stale[0], f"earlier version of {PROGRAM}.*make parity")
+        assert re.search(f"earlier version of {PROGRAM}.*make parity", records.stale[0])
 
     def test_tables_show_what_differs(self):
         data = self.root / f"plots/data/{records.REFERENCE_GPU}/2026-01-02"
@@ -113,22 +107,22 @@ class Files(unittest.TestCase):
         (self.root / "chapters").mkdir()
         page = self.root / "chapters/page.md"
         lines = tables.render("table", "parity", ["programs"], page)
-        self.assertEqual(lines[2], "| [global.cu](../tests/parity/global.cu) | 1 |"
-                         "  | 1 |  |  |  |  |  |  |")
+        assert lines[2] == ("| [global.cu](../tests/parity/global.cu) | 1 |"
+                            "  | 1 |  |  |  |  |  |  |")
         lines = tables.render("table", "parity", ["differences"], page)
-        self.assertEqual(lines[2], "| lanes take turns | sectors | `copy<float>` |")
+        assert lines[2] == "| lanes take turns | sectors | `copy<float>` |"
         self.source.write_text("int another;\n")
         lines = tables.render("table", "parity", ["programs"], page)
-        self.assertIn("earlier version", lines[-1])
+        assert "earlier version" in lines[-1]
 
     def test_launches_must_match(self):
         other = [launch(kernel="other")]
         for theirs, ours in (([launch()], []), ([launch()], other)):
-            with self.assertRaises(RecordError):
+            with pytest.raises(RecordError):
                 parity.together(PROGRAM, theirs, ours)
 
 
-class Ncu(unittest.TestCase):
+class TestNcu:
     def test_its_csv(self):
         header = ["ID", "Kernel Name", "Block Size", "Grid Size", *METRICS]
         row = ["0", "void (anonymous namespace)::copy<(int)4>(float *)",
@@ -137,11 +131,10 @@ class Ncu(unittest.TestCase):
             ",".join(f'"{cell}"' for cell in line)
             for line in (header, [""] * len(header), row))
         (one,) = parity.launches_of(ncu.read(text, METRICS))
-        self.assertEqual((one.kernel, one.grid, one.block),
-                         ("copy<4>", [2, 1, 1], [32, 1, 1]))
-        self.assertEqual(one.ncu[SECTORS], 1024)
+        assert (one.kernel, one.grid, one.block) == ("copy<4>", [2, 1, 1], [32, 1, 1])
+        assert one.ncu[SECTORS] == 1024
 
     def test_a_lacking_metric_is_an_error(self):
-        with self.assertRaisesRegex(RecordError, f"no {SECTORS} of copy"):
+        with pytest.raises(RecordError, match=f"no {SECTORS} of copy"):
             lacking = {m: 1 for m in METRICS if m != SECTORS}
             parity.launches_of([("copy", [1, 1, 1], [32, 1, 1], lacking)])

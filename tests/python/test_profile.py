@@ -2,11 +2,11 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
-import tempfile
-import unittest
-import unittest.mock
+
+import pytest
 from ladder import ncu
 from ladder.pages import Problem
 
@@ -34,35 +34,34 @@ cat SAID
 """
 
 
-class Reading(unittest.TestCase):
-    def setUp(self):
-        self.launches = ncu.read(SAID.read_text(), METRICS)
+class TestReading:
+    launches = ncu.read(SAID.read_text(), METRICS)
 
     def test_launches_in_order(self):
-        self.assertEqual([kernel for kernel, *_ in self.launches], [
-            "load_global<unsigned int>", "load_global<uint4>",
-            "load_global<unsigned int>", "store_global<unsigned int>",
-            "load_shared<unsigned int>"])
+        assert [kernel for kernel, *_ in self.launches] == [
+    "load_global<unsigned int>", "load_global<uint4>",
+    "load_global<unsigned int>", "store_global<unsigned int>",
+    "load_shared<unsigned int>"]
         for _, grid, block, _ in self.launches:
-            self.assertEqual((grid, block), ([1, 1, 1], [32, 1, 1]))
+            assert (grid, block) == ([1, 1, 1], [32, 1, 1])
 
     def test_metrics(self):
         dense, wide, scattered, store, shared = (m for *_, m in self.launches)
-        self.assertEqual([m[METRICS[1]] for m in (dense, wide, scattered)], [4, 16, 32])
-        self.assertEqual(scattered[METRICS[3]], 12.5)
-        self.assertEqual(store[METRICS[2]], 32)
-        self.assertEqual(shared[METRICS[4]], 31)
+        assert [m[METRICS[1]] for m in (dense, wide, scattered)] == [4, 16, 32]
+        assert scattered[METRICS[3]] == 12.5
+        assert store[METRICS[2]] == 32
+        assert shared[METRICS[4]] == 31
 
     def test_thousands_are_grouped(self):
         name = "launch__persisting_l2_cache_size"
         (_, _, _, metrics), *_ = ncu.read(SAID.read_text(), [name])
-        self.assertEqual(metrics, {name: 11_796_480})
+        assert metrics == {name: 11_796_480}
 
     def test_a_metric_that_the_gpu_lacks_is_left_out(self):
         text = SAID.read_text().replace('"12.50"', '"n/a"')
         *_, scattered = ncu.read(text, METRICS)[2]
-        self.assertNotIn(METRICS[3], scattered)
-        self.assertNotIn("none.sum", ncu.read(text, ["none.sum"])[0][3])
+        assert METRICS[3] not in scattered
+        assert "none.sum" not in ncu.read(text, ["none.sum"])[0][3]
 
     def test_names(self):
         for said, short in {
@@ -70,24 +69,23 @@ class Reading(unittest.TestCase):
                 "void (anonymous namespace)::f(const float *, long)": "f",
                 "f<unsigned char, (bool)1>(T1)": "f<unsigned char, 1>",
                 "relu_kernel(const float *, float *, long)": "relu_kernel"}.items():
-            self.assertEqual(ncu.short_name(said), short)
+            assert ncu.short_name(said) == short
 
     def test_what_is_no_table(self):
-        self.assertEqual(ncu.read("==WARNING== No kernels were profiled.\n", METRICS), [])
+        assert ncu.read("==WARNING== No kernels were profiled.\n", METRICS) == []
         for text, message in {
                 "==ERROR== ERR_NVGPUCTRPERM - The user does not have": "run it as root",
                 "==ERROR== Failed to find metric": "told of no launch.*Failed to find",
                 '"ID","Kernel Name"\n"",""\n"0","f()"\n': "no column Block Size, Grid Size",
         }.items():
-            with self.subTest(text), self.assertRaisesRegex(Problem, f"(?is){message}"):
+            with pytest.raises(Problem, match=f"(?is){message}"):
                 ncu.read(text, METRICS)
 
 
-class Profiling(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name)
+class TestProfiling:
+    @pytest.fixture(autouse=True)
+    def built(self, tmp_path):
+        self.root = tmp_path
         for chapter in ("02_grid_stride", "03_pack"):
             self.script(f"chapters/{chapter}/relu.profiled",
                         PROGRAM.replace("METRICS", " ".join(METRICS)))
@@ -108,45 +106,44 @@ class Profiling(unittest.TestCase):
         run = subprocess.run(
             [sys.executable, "-m", "ladder.profile", *programs],
             env=os.environ | {"NCU": str(ncu or self.ncu)}, capture_output=True, text=True)
-        self.assertNotIn("Traceback", run.stderr)
+        assert "Traceback" not in run.stderr
         return run
 
     def test_each_case_of_both_chapters_is_measured_and_shown(self):
         run = self.run_profile("03_pack", "02_grid_stride")
-        self.assertEqual(run.returncode, 0, run.stderr)
+        assert run.returncode == 0, run.stderr
         this, before = run.stdout.split("name\t")[1:]
-        self.assertTrue(this.startswith("03_pack\ncase\t1024\t0\nlaunch\tload_global"))
-        self.assertTrue(before.startswith("02_grid_stride\n"))
-        self.assertEqual(this.count("\nlaunch\t"), 10)
-        self.assertIn(f"\nmetric\t{METRICS[1]}\t32\n", this)
+        assert this.startswith("03_pack\ncase\t1024\t0\nlaunch\tload_global")
+        assert before.startswith("02_grid_stride\n")
+        assert this.count("\nlaunch\t") == 10
+        assert f"\nmetric\t{METRICS[1]}\t32\n" in this
         calls = (self.root / "calls").read_text().splitlines()
-        self.assertEqual(len(calls), 4)
-        self.assertIn("--clock-control none", calls[0])
-        self.assertTrue(calls[1].endswith("relu.profiled call 1024 1"))
+        assert len(calls) == 4
+        assert "--clock-control none" in calls[0]
+        assert calls[1].endswith("relu.profiled call 1024 1")
 
-    def test_asking_for_names_is_no_path(self):
-        path = f"{self.ncu.parent}:{os.environ['PATH']}"
-        with unittest.mock.patch.dict(os.environ, PATH=path):
-            run = self.run_profile("03_pack", ncu="1")
-        self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertLessEqual(max(map(len, run.stdout.split("\nCounted")[1].splitlines())), 80)
+    def test_asking_for_names_is_no_path(self, monkeypatch):
+        monkeypatch.setenv("PATH", str(self.ncu.parent), prepend=os.pathsep)
+        run = self.run_profile("03_pack", ncu="1")
+        assert run.returncode == 0, run.stderr
+        assert max(map(len, run.stdout.split("\nCounted")[1].splitlines())) <= 80
 
     def test_there_is_no_ncu(self):
         run = self.run_profile("03_pack", ncu="no-such-tool")
-        self.assertEqual(run.returncode, 1)
-        self.assertIn("there is no ncu", run.stderr)
+        assert run.returncode == 1
+        assert "there is no ncu" in run.stderr
 
     def test_counters_are_not_permitted(self):
         self.said.write_text("==ERROR== ERR_NVGPUCTRPERM - see the web page\n")
         run = self.run_profile("03_pack")
-        self.assertEqual(run.returncode, 1)
-        self.assertIn("NVreg_RestrictProfilingToAdminUsers=0", run.stderr)
+        assert run.returncode == 1
+        assert "NVreg_RestrictProfilingToAdminUsers=0" in run.stderr
 
     def test_the_program_fails_under_ncu(self):
         self.script("ncu", f"#!/bin/sh\ncat {self.said}\necho a CUDA error\nexit 9\n")
         run = self.run_profile("03_pack")
-        self.assertEqual(run.returncode, 1)
-        self.assertRegex(run.stderr, "(?s)ncu ended with status 9:.*a CUDA error")
+        assert run.returncode == 1
+        assert re.search("(?s)ncu ended with status 9:.*a CUDA error", run.stderr)
 
     def test_no_program(self):
-        self.assertIn("say which program", self.run_profile().stderr)
+        assert "say which program" in self.run_profile().stderr

@@ -5,7 +5,7 @@ from tree import TreeTest
 from ladder import pages, prose
 
 
-class Sentences(TreeTest):
+class TestSentences(TreeTest):
     def page(self, text):
         self.write("docs/a.md", text)
         return pages.Page(self.root / "docs/a.md", self.root)
@@ -27,20 +27,18 @@ class Sentences(TreeTest):
             ("- One item. Of two.\n- Another,\n  longer\n1. A number", ["One item.", "Of two.", "Another, longer", "A number"]),
             ("A [link. Here](b.md) and. **Why?** So.", ["A [link. Here](b.md) and.", "**Why?**", "So."]),
         ]:
-            with self.subTest(text):
-                self.assertEqual(self.found(text), sentences)
+            assert self.found(text) == sentences
 
     def test_what_is_none(self):
-        self.assertEqual(self.found(
-            "# A heading\nText of <!-- value a b -->4.2<!-- end --> things.\n\n"
-            "| a | table |\n|---|---|\n\n```text\nA fence.\n```\n\n"
-            "<!-- table a -->\n*A caption.*\n<!-- end -->\n![An image. Of it.](a.svg)\n\n"
-            "<details><summary>Fold. Out.</summary>\n\nAn <b>answer</b>.\n</details>\nThe end.\n"),
-            ["Text of 4.2 things.", "An answer.", "The end."])
+        assert self.found(
+  "# A heading\nText of <!-- value a b -->4.2<!-- end --> things.\n\n"
+  "| a | table |\n|---|---|\n\n```text\nA fence.\n```\n\n"
+  "<!-- table a -->\n*A caption.*\n<!-- end -->\n![An image. Of it.](a.svg)\n\n"
+  "<details><summary>Fold. Out.</summary>\n\nAn <b>answer</b>.\n</details>\nThe end.\n") == ["Text of 4.2 things.", "An answer.", "The end."]
 
     def test_where_it_stands(self):
         page = self.page("# A\n\nOne.\nTwo.\n\n<details>\n\n  - Three.\n")
-        self.assertEqual([page.line(at) for at, _ in prose.paragraphs(prose.text(page))], [3, 8])
+        assert [page.line(at) for at, _ in prose.paragraphs(prose.text(page))] == [3, 8]
 
     def test_words(self):
         for sentence, count in [
@@ -49,5 +47,4 @@ class Sentences(TreeTest):
             ("A [link of four](a.md#b) words, 16-byte.", 6),
             ("2 x 3 = 6", 4),
         ]:
-            with self.subTest(sentence):
-                self.assertEqual(prose.words(sentence), count)
+            assert prose.words(sentence) == count

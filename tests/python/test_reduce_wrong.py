@@ -1,7 +1,6 @@
 """Wrong versions of chapter 12's engine, each caught by the check of tests/reduce_test.cpp
 that is named. Those that the sum's own checks catch stand in the chapter's page."""
 
-import unittest
 
 from wrong_engines import Engine, Wrong, judge, takes_minutes
 
@@ -60,7 +59,6 @@ WRONG = [
 ]
 
 
-class WrongEngines(unittest.TestCase):
-    @takes_minutes
-    def test_each_is_caught(self):
-        judge(self, Engine("reduce", "chapters/12_reduce"), WRONG)
+@takes_minutes
+def test_each_is_caught():
+    judge(Engine("reduce", "chapters/12_reduce"), WRONG)

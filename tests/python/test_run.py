@@ -2,9 +2,8 @@
 
 import contextlib
 import io
+import re
 import sys
-import unittest
-import unittest.mock
 
 import conftest as runner
 import pytest
@@ -17,61 +16,60 @@ def run(judge, output, status=0):
     return str(runner.run(Suite([sys.executable, "-c", code], judge)))
 
 
-class RunnerTest(unittest.TestCase):
+class TestRunner:
     def test_counts(self):
-        self.assertEqual(run(runner.judge_counts, "3 passed, 0 failed"), "3 passed, 0 failed")
-        self.assertEqual(run(runner.judge_counts, "9 passed, 0 failed\n3 passed, 1 failed, 2 skipped", 1),
-                         "3 passed, 1 failed, 2 skipped")
+        assert run(runner.judge_counts, "3 passed, 0 failed") == "3 passed, 0 failed"
+        last = "3 passed, 1 failed, 2 skipped"
+        assert run(runner.judge_counts, f"9 passed, 0 failed\n{last}", 1) == last
 
     def test_a_bad_status_is_a_failure(self):
-        self.assertEqual(run(runner.judge_counts, "3 passed, 0 failed", 1), "3 passed, 1 failed")
+        assert run(runner.judge_counts, "3 passed, 0 failed", 1) == "3 passed, 1 failed"
 
     def test_no_test_is_a_failure(self):
         for judge in (runner.judge_counts, runner.judge_doctest):
-            self.assertEqual(run(judge, "all is well"), "0 passed, 1 failed")
-        self.assertEqual(run(runner.judge_counts, "0 passed, 0 failed, 4 skipped"),
-                         "0 passed, 1 failed, 4 skipped")
+            assert run(judge, "all is well") == "0 passed, 1 failed"
+        assert run(runner.judge_counts, "0 passed, 0 failed, 4 skipped") == "0 passed, 1 failed, 4 skipped"
 
     def test_doctest(self):
         line = "[doctest] test cases:  7 |  {} passed | {} failed | 2 skipped"
-        self.assertEqual(run(runner.judge_doctest, line.format(7, 0)), "7 passed, 0 failed, 2 skipped")
-        self.assertEqual(run(runner.judge_doctest, line.format(5, 2), 1), "5 passed, 2 failed, 2 skipped")
+        assert run(runner.judge_doctest, line.format(7, 0)) == "7 passed, 0 failed, 2 skipped"
+        assert run(runner.judge_doctest, line.format(5, 2), 1) == "5 passed, 2 failed, 2 skipped"
 
     def test_a_program_prints_what_is_expected(self):
         judge = runner.judge_program(ROOT / "LICENSE")
-        self.assertEqual(run(judge, (ROOT / "LICENSE").read_text()[:-1]), "1 passed, 0 failed")
-        self.assertEqual(run(judge, "something else"), "0 passed, 1 failed")
-        self.assertEqual(run(runner.judge_program(ROOT / "none"), "anything"), "1 passed, 0 failed")
-        self.assertEqual(run(runner.judge_program(ROOT / "none"), "anything", 1), "0 passed, 1 failed")
+        assert run(judge, (ROOT / "LICENSE").read_text()[:-1]) == "1 passed, 0 failed"
+        assert run(judge, "something else") == "0 passed, 1 failed"
+        assert run(runner.judge_program(ROOT / "none"), "anything") == "1 passed, 0 failed"
+        assert run(runner.judge_program(ROOT / "none"), "anything", 1) == "0 passed, 1 failed"
 
-    def test_what_hangs_is_ended(self):
-        with unittest.mock.patch.object(runner, "SECONDS", 0.2):
-            result = runner.run(Suite(["sleep", "60"], runner.judge_counts))
-        self.assertEqual(str(result), "0 passed, 1 failed")
-        self.assertIn("It hung for 0.2 s.", result.output)
+    def test_what_hangs_is_ended(self, monkeypatch):
+        monkeypatch.setattr(runner, "SECONDS", 0.2)
+        result = runner.run(Suite(["sleep", "60"], runner.judge_counts))
+        assert str(result) == "0 passed, 1 failed"
+        assert "It hung for 0.2 s." in result.output
 
     def test_failing_lines_come_first(self):
         lines = [f"ok    {k}" for k in range(500)]
-        self.assertEqual(runner.excerpt("\n".join(lines))[-1], "ok    499")
+        assert runner.excerpt("\n".join(lines))[-1] == "ok    499"
         lines[100], lines[200] = "FAIL  one thing", "x.cpp:7: ERROR: CHECK( a ) is NOT correct!"
         shown = runner.excerpt("\n".join(lines))
-        self.assertEqual(shown[:2], [lines[100], lines[200]])
-        self.assertEqual(shown[3:5], [lines[100], "ok    101"])
-        self.assertLessEqual(len(shown), runner.SHOWN_LINES + 1)
+        assert shown[:2] == [lines[100], lines[200]]
+        assert shown[3:5] == [lines[100], "ok    101"]
+        assert len(shown) <= runner.SHOWN_LINES + 1
 
     def test_what_cannot_be_built_has_failed(self):
         result = runner.run(Suite(["true"], runner.judge_counts, "build/no-such-target"))
-        self.assertEqual(str(result), "0 passed, 1 failed")
-        self.assertIn("does not compile or link", result.output)
+        assert str(result) == "0 passed, 1 failed"
+        assert "does not compile or link" in result.output
 
     def test_each_place_holds_suites(self):
         for place in runner.PLACES:
-            self.assertTrue(runner.found(place), place)
+            assert runner.found(place), place
         for name in (*runner.SCRIPTS, *runner.LONGEST):
-            self.assertTrue((ROOT / name).is_file(), name)
+            assert (ROOT / name).is_file(), name
 
 
-class ReporterTest(unittest.TestCase):
+class TestReporter:
     """What is printed of a run, the last line alone."""
 
     def said(self, *reports, status=0):
@@ -82,7 +80,7 @@ class ReporterTest(unittest.TestCase):
                 reporter.pytest_runtest_logreport(report)
             reporter.pytest_sessionfinish(status)
             reporter.pytest_unconfigure()
-        self.assertEqual(log.getvalue().splitlines()[-1], said.getvalue().splitlines()[-1])
+        assert log.getvalue().splitlines()[-1] == said.getvalue().splitlines()[-1]
         return said.getvalue().splitlines()
 
     def report(self, outcome, when="call", suite=None):
@@ -94,15 +92,15 @@ class ReporterTest(unittest.TestCase):
     def test_the_last_line_sums_suites_and_tests(self):
         said = self.said(self.report("passed", suite=(7, 0, 2, "STALE old\nok")), self.report("passed", "setup"),
                          self.report("passed"), self.report("skipped", "setup"), self.report("passed", "teardown"))
-        self.assertRegex("\n".join(said), r"ok    tests/x.py +7 passed, 0 failed, 2 skipped .*\n      STALE old\nok")
-        self.assertEqual(said[-1], "8 passed, 0 failed, 3 skipped")
+        assert re.search(r"ok    tests/x.py +7 passed, 0 failed, 2 skipped .*\n      STALE old\nok", "\n".join(said))
+        assert said[-1] == "8 passed, 0 failed, 3 skipped"
 
     def test_what_failed_is_shown(self):
         said = self.said(self.report("failed", suite=(7, 3, 0, "FAIL  x")), self.report("failed"), status=1)
-        self.assertIn("      FAIL  x", said)
-        self.assertIn("      E   why", said)
-        self.assertEqual(said[-1], "7 passed, 4 failed")
+        assert "      FAIL  x" in said
+        assert "      E   why" in said
+        assert said[-1] == "7 passed, 4 failed"
 
     def test_a_run_that_ends_badly_has_failed(self):
-        self.assertEqual(self.said(self.report("passed"), status=3)[-1], "1 passed, 1 failed")
-        self.assertEqual(self.said(status=5)[-1], "0 passed, 1 failed")
+        assert self.said(self.report("passed"), status=3)[-1] == "1 passed, 1 failed"
+        assert self.said(status=5)[-1] == "0 passed, 1 failed"

@@ -1,9 +1,8 @@
 """Times and memory of the executor are read, tabled, and refused when stale."""
 
-import tempfile
-import unittest
+
+import pytest
 import made_up
-from ladder import tables
 from ladder.measured import speed
 from ladder.measured.tie import tie
 
@@ -14,28 +13,25 @@ memory: 2097152 bytes of arrays, 6967296 bytes at most
 """
 
 
-class Reading(unittest.TestCase):
+class TestReading:
     def test_every_sample_of_every_kernel(self):
         times = speed.read_times(OUTPUT)
-        self.assertEqual(list(times), ["copy", "block_sum"])
-        self.assertEqual(times["copy"], speed.Timed(2048, [5.84, 5.5, 6.0]))
-        self.assertEqual(times["copy"].best, 5.5)
+        assert list(times) == ["copy", "block_sum"]
+        assert times["copy"] == speed.Timed(2048, [5.84, 5.5, 6.0])
+        assert times["copy"].best == 5.5
 
     def test_memory(self):
-        self.assertEqual(speed.read_memory(OUTPUT), {"arrays": 2097152, "peak": 6967296})
+        assert speed.read_memory(OUTPUT) == {"arrays": 2097152, "peak": 6967296}
 
     def test_silence_is_refused(self):
         for read in (speed.read_times, speed.read_memory):
-            with self.assertRaises(speed.Problem):
+            with pytest.raises(speed.Problem):
                 read("simt: out of bounds\n")
 
 
-class Tables(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = made_up.repository(folder.name)
-        self.page = self.root / "docs/executor.md"
+class TestTables(made_up.MadeUp):
+    @pytest.fixture(autouse=True)
+    def timed(self, in_a_made_up_repository):
         self.source = self.root / speed.SOURCE
         self.source.parent.mkdir(parents=True)
         self.source.write_text("// six kernels\n")
@@ -52,37 +48,36 @@ class Tables(unittest.TestCase):
                        for name, own in (("off", 4_000_000), ("counters", 5_000_000),
                                          ("everything", 9_000_000))}}
 
-    def render(self, name):
+    def of_report(self, name):
         made_up.write(self.root / speed.DATA, self.report)
-        return tables.render("table", name, [], self.page)
+        return self.table(name)
 
     def test_times_beside_the_simulator(self):
-        lines = self.render("speed")
-        self.assertEqual(lines[2], "| `copy` | 4.0 | 6.0 | 8.0 | 7.0 | 9.0 | 60,000 | 7,500 x |")
-        self.assertEqual(lines[-1], "*a CPU, g++ 12, 2026-01-02, commit 0123456789ab; "
-                         "CPU time on one core, fastest of 2; numba 0.68 on "
-                         "Python 3.11.*")
+        lines = self.of_report("speed")
+        assert lines[2] == "| `copy` | 4.0 | 6.0 | 8.0 | 7.0 | 9.0 | 60,000 | 7,500 x |"
+        assert lines[-1] == ("*a CPU, g++ 12, 2026-01-02, commit 0123456789ab; "
+                             "CPU time on one core, fastest of 2; numba 0.68 on "
+                             "Python 3.11.*")
 
     def test_without_the_simulator_its_columns_are_left_out(self):
         del self.report["times"]["numba"]
         self.report["context"]["numba"] = None
-        lines = self.render("speed")
-        self.assertEqual(lines[2], "| `copy` | 4.0 | 6.0 | 8.0 | 7.0 | 9.0 |")
-        self.assertNotIn("numba", "".join(lines))
+        lines = self.of_report("speed")
+        assert lines[2] == "| `copy` | 4.0 | 6.0 | 8.0 | 7.0 | 9.0 |"
+        assert "numba" not in "".join(lines)
 
     def test_memory_is_told_without_the_arrays(self):
-        self.assertEqual(self.render("memory")[2], "| 262,144 | 2.1 | 4.0 | 5.0 | 9.0 |")
+        assert self.of_report("memory")[2] == "| 262,144 | 2.1 | 4.0 | 5.0 | 9.0 |"
 
     def test_local_changes_are_told(self):
         self.report["context"]["dirty"] = "yes"
-        self.assertIn("0123456789ab with local changes", self.render("memory")[-1])
+        assert "0123456789ab with local changes" in self.of_report("memory")[-1]
 
     def test_an_earlier_version_of_the_kernels_says_so(self):
-        self.render("speed")
+        self.of_report("speed")
         self.source.write_text("int seven_kernels;\n")
         for name in ("speed", "memory"):
-            self.assertIn("earlier version", tables.render("table", name, [], self.page)[-1])
+            assert "earlier version" in self.table(name)[-1]
 
     def test_nothing_measured_is_refused(self):
-        with self.assertRaisesRegex(ValueError, "run `make speed`"):
-            tables.render("table", "speed", [], self.page)
+        self.refuses("run `make speed`", "table speed")

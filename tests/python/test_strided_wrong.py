@@ -1,7 +1,6 @@
 """Wrong versions of chapter 15's engine, each caught by the check of tests/strided_test.cpp
 that is named. Those that a ReLU's own checks catch stand in the chapter's page."""
 
-import unittest
 
 from wrong_engines import Engine, Wrong, judge, takes_minutes
 
@@ -88,7 +87,6 @@ WRONG = [
 ]
 
 
-class WrongEngines(unittest.TestCase):
-    @takes_minutes
-    def test_each_is_caught(self):
-        judge(self, Engine("strided", "chapters/15_strides_and_casts"), WRONG)
+@takes_minutes
+def test_each_is_caught():
+    judge(Engine("strided", "chapters/15_strides_and_casts"), WRONG)

@@ -7,7 +7,7 @@ from ladder import together
 RETURNS = "int main() {\n  if (f()) {\n    return 1;\n  }\n  return 0;\n}\n"
 
 
-class Together(TreeTest):
+class TestTogether(TreeTest):
     def plant(self, name, text):
         self.write(name, text)
         return self.root / name
@@ -16,36 +16,35 @@ class Together(TreeTest):
         files = [self.plant("a/one.cu", RETURNS),
                  self.plant("a/two.cu", "int main(int argc, char** argv) {\n  return argc;\n}\n")]
         text = together.program(self.root, files)
-        self.assertIn('if (chosen("a/one.cu")) return file_0::main_0();', text)
-        self.assertIn('if (chosen("a/two.cu")) return file_1::main_1(argc, argv);', text)
-        self.assertLess(text.index("namespace file_1"), text.index("int main(int argc"))
+        assert 'if (chosen("a/one.cu")) return file_0::main_0();' in text
+        assert 'if (chosen("a/two.cu")) return file_1::main_1(argc, argv);' in text
+        assert text.index("namespace file_1") < text.index("int main(int argc")
 
     def test_a_contract_is_fulfilled_by_the_file_that_is_named(self):
         self.plant("common/sum.h", "void sum(const float* x,\n         cudaStream_t stream);\n"
-                                   "int64_t floats(int64_t n);\nconstexpr int f(int n) { return n; }\n")
+                   "int64_t floats(int64_t n);\nconstexpr int f(int n) { return n; }\n")
         text = together.program(self.root, [self.plant("w/sum.bad.cu", '#include "common/sum.h"\n')])
-        self.assertIn("return file_0::sum_0(x, stream);", text)
-        self.assertIn("return file_0::floats_0(n);", text)
-        self.assertNotIn("f_0", text)
+        assert "return file_0::sum_0(x, stream);" in text
+        assert "return file_0::floats_0(n);" in text
+        assert "f_0" not in text
 
     def test_headers_come_first_and_once(self):
         self.plant("a/beside.h", "")
         files = [self.plant(f"a/{k}.cu", '#include <bit>\n#include "beside.h"\n') for k in range(2)]
         lines = together.text(self.root, files).splitlines()
-        self.assertEqual(lines[:2], ["#include <bit>", '#include "a/beside.h"'])
-        self.assertEqual(sum("beside" in line for line in lines), 1)
+        assert lines[:2] == ["#include <bit>", '#include "a/beside.h"']
+        assert sum("beside" in line for line in lines) == 1
 
     def test_only_a_main_may_end_without_return(self):
         for text, may in ((RETURNS, True), ("void sum() {}\n", True),
                           ("int f() {\n  return 1;\n}\nint main() {\n  f();\n}\n", False)):
-            self.assertEqual(bool(together.returns(self.plant("a.cu", text))), may, text)
+            assert bool(together.returns(self.plant("a.cu", text))) == may, text
 
     def test_no_group_is_too_long_and_none_mixes_keys(self):
         files = [self.root / f"{k % 2}.{k}.cu" for k in range(2 * together.AT_MOST + 2)]
         groups = together.gather(files, together.op)
-        self.assertEqual([len(group) for group in groups], [together.AT_MOST, 1] * 2)
-        self.assertEqual(sorted(sum(groups, [])), sorted(files))
+        assert [len(group) for group in groups] == [together.AT_MOST, 1] * 2
+        assert sorted(sum(groups, [])) == sorted(files)
 
     def test_messages_name_no_namespace_of_ours(self):
-        self.assertEqual(together.plain("in file_12::sum_kernel, profile_1::x"),
-                         "in sum_kernel, profile_1::x")
+        assert together.plain("in file_12::sum_kernel, profile_1::x") == "in sum_kernel, profile_1::x"

@@ -1,8 +1,6 @@
 """What of `make weave` is no matter of one run over drifts/weave.tree."""
 
-import os
 import re
-from unittest import mock
 
 from tree import REPOSITORY, TreeTest
 
@@ -11,35 +9,31 @@ from ladder import source, tables
 HERE = "chapters/02_two/README.md"
 
 
-class Weave(TreeTest):
-    tool = "ladder.weave"
-
-    def setUp(self):
-        super().setUp()
-        self.plant("weave")
+class TestWeave(TreeTest):
+    tool, tree = "ladder.weave", "weave"
 
     def check_red(self, *messages):
         before = self.read(HERE)
         self.assert_red(*messages, arguments=["--check"])
-        self.assertEqual(self.read(HERE), before, "--check changes nothing")
+        assert self.read(HERE) == before, "--check changes nothing"
 
     def test_weaving_is_complete(self):
         page = self.read(HERE)
         woven = r"(?s:```(?:cuda|diff)\n.*?```\n)|^[|].*\n|^  !.*\n|4\.20"
         self.write(HERE, re.sub(woven, "", page, flags=re.M))
-        self.assertLess(len(self.read(HERE)), len(page) - 600)
+        assert len(self.read(HERE)) < len(page) - 600
         self.assert_green()
-        self.assertEqual(self.read(HERE), page)
+        assert self.read(HERE) == page
 
-    def test_data_of_an_earlier_version(self):
+    def test_data_of_an_earlier_version(self, monkeypatch):
         def render(*_):
             tables.STALE.add("a.json is of an earlier version")
             return ["4.20"]
 
-        self.enterContext(mock.patch.object(tables, "render", render))
-        self.assertRegex(self.run_tool("--check")[1], "STALE a.json .*\n.*, 1 skipped\n")
-        with mock.patch.dict(os.environ, RELEASE="1"):
-            self.check_red("FAIL  a.json is of an earlier version")
+        monkeypatch.setattr(tables, "render", render)
+        assert re.search("STALE a.json .*\n.*, 1 skipped\n", self.run_tool("--check")[1])
+        monkeypatch.setenv("RELEASE", "1")
+        self.check_red("FAIL  a.json is of an earlier version")
 
     def test_every_page_is_woven(self):
         for name in ("README.md", "docs/style.md", "chapters/02_two/more.md"):
@@ -54,13 +48,10 @@ class Weave(TreeTest):
         self.edit(HERE, "# Page\n", "# Page\n\n**Why so?** An `x. Y` moves. It is a **warp\n"
                   "vote** of [them](../01_one/relu.cu). And so on.\n\n- **SMs** vote.\n")
         self.assert_green()
-        self.assertEqual(
-            self.read(page),
-            "<!-- terms -->\n### SMs\n\nSMs vote. ([chapter 02](../chapters/02_two/README.md))\n\n"
-            "### warp vote\n\nAn `x. Y` moves. It is a warp vote of "
-            "[them](../chapters/01_one/relu.cu). ([chapter 02](../chapters/02_two/README.md))\n"
-            "<!-- end -->\n",
-        )
+        assert self.read(page) == ("<!-- terms -->\n### SMs\n\nSMs vote. ([chapter 02](../chapters/02_two/README.md))\n\n"
+                                   "### warp vote\n\nAn `x. Y` moves. It is a warp vote of "
+                                   "[them](../chapters/01_one/relu.cu). ([chapter 02](../chapters/02_two/README.md))\n"
+                                   "<!-- end -->\n")
         self.assert_green("--check")
         self.edit(HERE, "- **SMs** vote", "- **SMs** wait")
         self.assert_red(f"{page}:1: 'terms' is stale", arguments=["--check"])
@@ -69,44 +60,30 @@ class Weave(TreeTest):
         self.edit(HERE, "code relu.cu relu_kernel", "code relu.cu gone_kernel")
         page = self.read(HERE)
         self.assert_red("0 definitions of 'gone_kernel'")
-        self.assertEqual(self.read(HERE), page)
+        assert self.read(HERE) == page
 
 
-class Cut(TreeTest):
-    def cut(self, name):
-        self.plant("weave")
-        return source.cut(self.root / "chapters/02_two/relu.cu", name)
+class TestCut(TreeTest):
+    tree = "weave"
 
     def test_by_name(self):
         for name, first, last in [
             ("TWICE", "#define TWICE(x) \\", "  ((x) + (x))"),
             ("kBlock", "constexpr int kBlock = 256;  // A unit.", None),
             ("Pack", "struct alignas(16) Pack {", "};"),
-            (
-                "helper",
-                "// Why this helper is here.",
-                "__device__ float helper(float x) { return x; }",
-            ),
+            ("helper", "// Why this helper is here.", "__device__ float helper(float x) { return x; }"),
             ("relu_kernel", "template <int kWidth, typename T = float>", "}"),
-            (
-                "relu",
-                "void relu(const float* x, float* y) { relu_kernel<4><<<1, 1>>>(x, y); }",
-                None,
-            ),
+            ("relu", "void relu(const float* x, float* y) { relu_kernel<4><<<1, 1>>>(x, y); }", None),
         ]:
-            with self.subTest(name):
-                lines = self.cut(name)
-                self.assertEqual((lines[0], lines[-1]), (first, last or first))
+            lines = source.cut(self.root / "chapters/02_two/relu.cu", name)
+            assert (lines[0], lines[-1]) == (first, last or first)
 
     def test_a_declaration_counts_where_there_is_no_definition(self):
         self.write("a.h", "#pragma once\n\n// Adds.\nvoid sum(int n);\n")
-        self.assertEqual(
-            source.cut(self.root / "a.h", "sum"), ["// Adds.", "void sum(int n);"]
-        )
+        assert source.cut(self.root / "a.h", "sum") == ["// Adds.", "void sum(int n);"]
 
     def test_every_source_of_the_repository_can_be_split(self):
         sources = [*REPOSITORY.glob("chapters/*/*.cu"), *REPOSITORY.glob("common/*.h")]
-        self.assertTrue(sources)
+        assert sources
         for path in sources:
-            with self.subTest(path.name):
-                self.assertTrue([u for u in source.units(path.read_text()) if u.name])
+            assert [u for u in source.units(path.read_text()) if u.name]

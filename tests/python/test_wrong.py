@@ -1,7 +1,8 @@
 """tests/wrong.py believes a kernel rejected only for the reason it names."""
 
-import unittest
 from unittest import mock
+
+import pytest
 import wrong
 from ladder.mutants import Run
 
@@ -14,46 +15,46 @@ def judge(check, finding, run, backend="cpu"):
         return wrong.judge(wrong.Expected(check, finding), run)
 
 
-class Table(unittest.TestCase):
+class TestTable:
     def test_reads_three_fields_and_skips_comments(self):
         table = wrong.read_table("# file | check | finding\n\na.cu | tails | -\n")
-        self.assertEqual(table, {"a.cu": wrong.Expected("tails", "-")})
+        assert table == {"a.cu": wrong.Expected("tails", "-")}
 
     def test_refuses_what_it_cannot_read(self):
         for text in ("a.cu | tails", "a.cu | | -", "a.cu | t | -\na.cu | t | -"):
-            with self.assertRaises(wrong.pages.Problem):
+            with pytest.raises(wrong.pages.Problem):
                 wrong.read_table(text)
 
 
-class Judge(unittest.TestCase):
+class TestJudge:
     def test_the_named_check_must_be_the_first_to_fail(self):
-        self.assertIsNone(judge("tails", "-", Run(True, 1, RED)))
-        self.assertIn("not 'NaN'", judge("NaN", "-", Run(True, 1, RED)))
-        self.assertIn("no check", judge("tails", "-", Run(True, 1, "")))
+        assert judge("tails", "-", Run(True, 1, RED)) is None
+        assert "not 'NaN'" in judge("NaN", "-", Run(True, 1, RED))
+        assert "no check" in judge("tails", "-", Run(True, 1, ""))
 
     def test_the_finding_must_be_the_named_one(self):
-        self.assertIsNone(judge("tails", "out of bounds", Run(True, 1, FOUND + RED)))
-        self.assertIn("said '-'", judge("tails", "out of bounds", Run(True, 1, RED)))
-        self.assertIn("not '-'", judge("tails", "-", Run(True, 1, FOUND + RED)))
+        assert judge("tails", "out of bounds", Run(True, 1, FOUND + RED)) is None
+        assert "said '-'" in judge("tails", "out of bounds", Run(True, 1, RED))
+        assert "not '-'" in judge("tails", "-", Run(True, 1, FOUND + RED))
 
     def test_a_kernel_that_passes_is_not_rejected(self):
-        self.assertEqual(judge("tails", "-", Run(True, 0, "")), "nothing rejected it")
-        self.assertIn("compile", judge("tails", "-", Run(False, None, "")))
-        self.assertIn("hung", judge("tails", "-", Run(True, None, "")))
+        assert judge("tails", "-", Run(True, 0, "")) == "nothing rejected it"
+        assert "compile" in judge("tails", "-", Run(False, None, ""))
+        assert "hung" in judge("tails", "-", Run(True, None, ""))
 
     def test_what_only_a_gpu_sees_passes_here_and_fails_there(self):
-        self.assertIsNone(judge("tails", "passes", Run(True, 0, "")))
-        self.assertIn("say in the table", judge("tails", "passes", Run(True, 1, RED)))
-        self.assertIsNone(judge("tails", "passes", Run(True, 1, RED), "gpu"))
-        self.assertEqual(judge("tails", "passes", Run(True, 0, ""), "gpu"), "nothing rejected it")
+        assert judge("tails", "passes", Run(True, 0, "")) is None
+        assert "say in the table" in judge("tails", "passes", Run(True, 1, RED))
+        assert judge("tails", "passes", Run(True, 1, RED), "gpu") is None
+        assert judge("tails", "passes", Run(True, 0, ""), "gpu") == "nothing rejected it"
 
     def test_what_is_right_must_pass(self):
-        self.assertIsNone(judge("nothing", "-", Run(True, 0, "")))
-        self.assertIn("keeps its contract", judge("nothing", "-", Run(True, 1, RED)))
+        assert judge("nothing", "-", Run(True, 0, "")) is None
+        assert "keeps its contract" in judge("nothing", "-", Run(True, 1, RED))
 
     def test_what_only_the_executor_sees_is_left_out_on_a_gpu(self):
-        self.assertIsNone(judge("executor: tails", "-", Run(True, 1, RED)))
-        self.assertEqual(judge("executor: tails", "-", Run(True, 0, "")), "nothing rejected it")
+        assert judge("executor: tails", "-", Run(True, 1, RED)) is None
+        assert judge("executor: tails", "-", Run(True, 0, "")) == "nothing rejected it"
         for backend, counts in (("cpu", True), ("gpu", False)):
             with mock.patch.object(wrong, "BACKEND", backend):
-                self.assertEqual(wrong.Expected("executor: tails", "-").counts, counts)
+                assert wrong.Expected("executor: tails", "-").counts == counts

@@ -9,9 +9,8 @@ ALL = (1 << LANES) - 1
 def draw_active(shown):
     """Who is active at each step of a reduction?"""
     heights = [len(steps.masks) for steps in shown]
-    figure, panels = new_figure(
-        7.2, sum(1.1 + 0.3 * h for h in heights), len(shown),
-        squeeze=False, height_ratios=heights)
+    figure, panels = new_figure(7.2, sum(1.1 + 0.3 * h for h in heights), len(shown), squeeze=False,
+                                height_ratios=heights)
     for axes, steps in zip(panels.flat, shown):
         draw_steps(axes, steps)
     return figure
@@ -28,13 +27,11 @@ def draw_steps(axes, steps):
         draw_step(axes, y, dict(zip(xs, masks)), across)
         for x, count in ((1.09, sum(map(bool, masks))),
                          (1.2, sum(mask.bit_count() for mask in masks))):
-            axes.text(right * x, y + 0.5, f"{count:,}", ha="right", va="center",
-                      fontsize=9)
+            axes.text(right * x, y + 0.5, f"{count:,}", ha="right", va="center", fontsize=9)
     for x, words in ((1.09, "warps\nat work"), (1.2, "threads\nthat add")):
         axes.text(right * x, -0.25, words, ha="right", va="bottom", fontsize=8.6)
     axes.set_title(f"threads that add: {steps.title}", loc="left", fontsize=10)
-    axes.set_yticks([y + 0.5 for y in ys],
-                    [f"step {k}" for k in range(1, len(ys) + 1)], fontsize=9)
+    axes.set_yticks([y + 0.5 for y in ys], [f"step {k}" for k in range(1, len(ys) + 1)], fontsize=9)
     named = range(0, warps, max(1, warps // 8))
     axes.set_xticks([xs[warp] + 0.5 for warp in named], named, fontsize=8.6)
     axes.set_xlabel(
@@ -53,8 +50,7 @@ def draw_step(axes, y, masks, across):
     width, height = 1 / across, across / LANES
     boxes(axes, [(x, y) for x, mask in masks.items() if not mask], 1, 1,
           facecolor="none", edgecolor="#CCCCCC", linewidth=0.6)
-    boxes(axes, [(x, y) for x, mask in masks.items() if mask == ALL], 1, 1,
-          color=BLUE)
+    boxes(axes, [(x, y) for x, mask in masks.items() if mask == ALL], 1, 1, color=BLUE)
     some = {x: mask for x, mask in masks.items() if 0 < mask < ALL}
     boxes(axes, [(x, y) for x in some], 1, 1, color=PALE)
     boxes(axes, [(x + lane % across * width, y + lane // across * height)

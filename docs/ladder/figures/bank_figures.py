@@ -64,8 +64,7 @@ def draw_words(sheet, x, y, rows, access):
 
 
 def told(access, wavefronts):
-    return (f"lanes {numbered(apart(access), 'word')} apart: "
-            f"{numbered(wavefronts, 'wavefront')}")
+    return (f"lanes {numbered(apart(access), 'word')} apart: {numbered(wavefronts, 'wavefront')}")
 
 
 def numbered(count, thing):

@@ -5,10 +5,9 @@ import pathlib
 
 from ladder.figures.canvas import BLUE, GREY, ORANGE, new_figure
 from ladder.figures.sheet import LARGE, SMALL, Sheet
-from ladder.figures.sweep_figure import COLORS, MARKERS
+from ladder.figures.sweep_figure import COLORS, MARKERS, N, mark_reading
 from ladder.measured import sweep
 
-N = max(sweep.SIZES)
 FLOAT = 4  # bytes
 
 
@@ -21,10 +20,7 @@ class Counts:
 
 
 def counts(root):
-    report = sweep.read(root, root / sweep.COUNTED, "without a GPU")
-    return Counts(root / sweep.COUNTED, {
-        sweep.Pair(one["coarse"], one["block"]): one["counted"] for one in report["pairs"]},
-        sweep.chapters_own(root).block)
+    return Counts(root / sweep.COUNTED, sweep.recorded_counts(root), sweep.chapters_own(root).block)
 
 
 def draw_budget(timed, counted):
@@ -82,9 +78,7 @@ def draw_blocks(timed):
         axes.plot(*zip(*sorted(points)), color=COLORS[block], marker=MARKERS[block],
                   markersize=max(4.5, 10 - block / 50), linewidth=1.2, label=str(block))
     alone = FLOAT * N / sweep.read_gbps(timed, N) * 1e-3
-    axes.axhspan(0.6 * alone, alone, color=GREY, alpha=0.18, linewidth=0)
-    axes.text(ends[1], 0.94 * alone, f"reading the array alone takes {alone:,.0f} µs",
-              ha="right", va="top", fontsize=9)
+    mark_reading(axes, alone, 0.6, ends[1], 0.94, ha="right")
     axes.set_ylim(0.6 * alone, 1.5 * longest)
     axes.legend(title="threads per block", frameon=False)
     axes.set_xscale("log", base=2)

@@ -20,8 +20,20 @@ def new_figure(width, height, rows=1, columns=1, **layout):
         "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK,
         "xtick.color": INK, "ytick.color": INK,
         "axes.spines.top": False, "axes.spines.right": False})
-    return pyplot.subplots(rows, columns, figsize=(width, height),
-                           layout="constrained", **layout)
+    return pyplot.subplots(rows, columns, figsize=(width, height), layout="constrained", **layout)
+
+
+def label_end(axes, y, words, color, x=1.01, **look):
+    """Words beside a line's right end."""
+    axes.annotate(words, (x, y), xycoords=("axes fraction", "data"), color=color, va="center",
+                  annotation_clip=False, **look)
+
+
+def draw_bar(axes, y, percent, words, color, height=0.62, **look):
+    """Its words stand in it where there is room."""
+    axes.barh(y, percent, height=height, color=color)
+    inside = percent > 45
+    axes.text(1.5 + (0 if inside else percent), y, words, va="center", color="white" if inside else INK, **look)
 
 
 def boxes(axes, corners, width, height, **look):
@@ -31,8 +43,7 @@ def boxes(axes, corners, width, height, **look):
     found = [Path([(x, y), (x + width, y), (x + width, y + height),
                    (x, y + height), (x, y)], closed=True) for x, y in corners]
     if found:
-        axes.add_patch(PathPatch(Path.make_compound_path(*found),
-                                 **{"linewidth": 0} | look))
+        axes.add_patch(PathPatch(Path.make_compound_path(*found), **{"linewidth": 0} | look))
 
 
 def without_frame(axes):

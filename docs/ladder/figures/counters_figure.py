@@ -9,15 +9,13 @@ same on every machine.
 import dataclasses
 import json
 import pathlib
-import sys
-
 
 from ladder import counts
 from ladder.figures.canvas import BLUE, INK, ORANGE, new_figure, without_frame
 from ladder.measured import records
 from ladder.measured.records import RecordError
 from ladder.measured.tie import tie
-from ladder.pages import ROOT, Problem
+from ladder.pages import ROOT, script
 
 FILE = "plots/data/executor/chapters.json"
 DRAWN, QUICK = 1 << 26, 1 << 20  # The second is what the tests count again.
@@ -110,7 +108,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except (RecordError, Problem) as error:
-        sys.exit(f"counters_figure: {error}")
+    script("counters_figure", main)

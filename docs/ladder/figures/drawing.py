@@ -20,20 +20,32 @@ class Printed:
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """Both functions take what was traced or printed, file by file."""
+    """Functions take what was traced or printed, file by file; {...} is replaced by `words`."""
     traced: str  # By which tracer; '': it is what a program printed.
     draw: object
-    alt: str  # {...} is replaced, see alt_of.
-    caption: object = None  # What it says, and where it comes from.
+    alt: str
+    says: object = ""  # The caption, or a function that gives it; '': there is none.
+    origin: str = "{file}, traced by the executor, n = {n}."
 
     def alt_of(self, shown):
-        sizes = dict.fromkeys(f"{one.n:,}" for one in views(shown) if hasattr(one, "n"))
-        chapters = " and ".join(map(chapter, shown))
-        return self.alt.format(n=", ".join(sizes), chapters=chapters, count=number(len(views(shown))))
+        return self.alt.format(**words(shown))
 
     def caption_of(self, shown, note):
-        says, origin = self.caption(shown)
-        return " ".join(filter(None, (says, note, origin)))
+        says = self.says(shown) if callable(self.says) else self.says
+        return " ".join(filter(None, (says, note, self.origin.format(**words(shown)))))
+
+
+def words(shown):
+    sizes = dict.fromkeys(f"{one.n:,}" for one in views(shown) if hasattr(one, "n"))
+    return {"n": ", ".join(sizes), "sizes": " and ".join(list(sizes)[1:]),
+            "count": number(len(views(shown))), "source": shown[0].source,
+            "file": file(shown[0]), "other": file(shown[-1]),
+            "chapters": " and ".join(map(chapter, shown))}
+
+
+def file(one):
+    """Of a trace its .cu file; of what was printed the program."""
+    return one.source.removeprefix("chapters/")
 
 
 def views(shown):

@@ -75,8 +75,7 @@ def draw_ballot(shown):
     def at(lane):  # A number is written with its last digit to the right.
         return left + (LANES - 1 - lane) * cell
 
-    for y, words in ((20, "lane"), (50, vote.title), (142, "bit of\nthe word"),
-                     (190, "hex digit")):
+    for y, words in ((20, "lane"), (50, vote.title), (142, "bit of\nthe word"), (190, "hex digit")):
         sheet.write(left - 8, y, words, ha="right")
     for lane in range(LANES):
         yes = word >> lane & 1
@@ -86,15 +85,13 @@ def draw_ballot(shown):
         sheet.write(middle, 50, "yes" if yes else "no", 11, ha="center",
                     color="white" if yes else INK)
         sheet.arrow((middle, 68), (middle, 124), color=BLUE if yes else "#B5B5B5")
-        sheet.box(x, 128, cell - 2 if lane % 4 else cell - 5, 28,
-                  BLUE if yes else PALE)
+        sheet.box(x, 128, cell - 2 if lane % 4 else cell - 5, 28, BLUE if yes else PALE)
         sheet.write(middle, 142, yes, 13, ha="center", color="white" if yes else INK,
                     weight="bold" if yes else "normal")
     for k in range(LANES // 4):
         x, right = at(4 * k + 3), at(4 * k) + cell - 5
         sheet.bracket(x, right, 162, 6, GREY)
-        sheet.write((x + right) / 2, 190, f"{word >> 4 * k & 15:x}", 18, ha="center",
-                    weight="bold")
+        sheet.write((x + right) / 2, 190, f"{word >> 4 * k & 15:x}", 18, ha="center", weight="bold")
     sheet.write(left, 228, f"All {LANES} lanes get the same word, 0x{word:08x}: their "
                 "32 answers in 4 bytes.", 12.5)
     sheet.text(left + 16 * cell, 96, "__ballot_sync", 14, family="monospace",
@@ -123,7 +120,8 @@ def draw_butterfly(shown):
         y = 34 + 88 * k
         before = known
         if k:
-            draw_shuffle(sheet, y, far[k - 1])
+            sheet.write(10, y - 33, f"shuffle:\nfar = {far[k - 1]}", color=ORANGE)
+            sheet.butterfly(y, far[k - 1], list(map(middle, range(NIBBLES))), 62, 4)
             known = [known[lane] | known[lane ^ far[k - 1]] for lane in range(NIBBLES)]
         sheet.write(10, y + 11, f"{4 * len(known[0])} bits")
         for lane, word in enumerate(row):
@@ -141,13 +139,6 @@ def left_of(lane):
 
 def middle(lane):
     return left_of(lane) + NIBBLES * NIBBLE / 2
-
-
-def draw_shuffle(sheet, y, far):
-    sheet.write(10, y - 33, f"shuffle:\nfar = {far}", color=ORANGE)
-    for lane in range(NIBBLES):
-        sheet.arrow((middle(lane ^ far), y - 62), (middle(lane), y - 4), color=ORANGE)
-        sheet.arrow((middle(lane), y - 62), (middle(lane), y - 4), color=BLUE)
 
 
 def draw_word(sheet, y, lane, word, known, before):

@@ -84,11 +84,7 @@ def draw_key(sheet, y, accesses, rows):
         shown[VAIN] = "fetched with it, not wanted"
     if any(len(one) < len(some) * ROW // SECTOR for one, some in zip(wanted, rows)):
         shown[UNTOUCHED] = "not fetched"
-    x = LEFT
-    for color, words in shown.items():
-        sheet.box(x, y - 7, 14, 14, color)
-        sheet.write(x + 20, y, words)
-        x += 44 + 7.2 * len(words)
+    sheet.key(LEFT, y, shown)
 
 
 # ---- Two matrices --------------------------------------------------------------
@@ -110,12 +106,8 @@ def draw_sides(shown):
             sheet.write(x, y - 15, f"{verb} {len(access.first) * access.bytes} bytes of {access.array} "
                         f"in {len(access.touched())} sectors", 11.5)
             draw_matrix(sheet, x, y, access, one.side)
-    x = 20
-    for color, words in {BLUE: "an element that the warp's first access wants",
-                         VAIN: "in the same sector, not wanted"}.items():
-        sheet.box(x, below - 4, 14, 14, color)
-        sheet.write(x + 20, below + 3, words)
-        x += 44 + 7.2 * len(words)
+    sheet.key(20, below + 3, {BLUE: "an element that the warp's first access wants",
+                              VAIN: "in the same sector, not wanted"})
     return sheet.figure
 
 

@@ -73,8 +73,3 @@ def draw_message(sheet, x, top, message, parts):
 
 def _middle(top, rank):
     return top + TOP + rank * ROW + ROW / 2 - 4
-
-
-def of_messages(shown):
-    return ("A row of cells is the vector of a rank, cut into parts. Blue parts are added to the "
-            "receiver's, orange ones replace them.", f"As tests/programs/{shown[0].source} prints it.")

@@ -66,8 +66,3 @@ def draw_cut(sheet, y, cut):
             left = LEFT + (offset + first) * CELL
             sheet.box(left + 1, top, size * CELL - 2, TALL, BLUE if is_pack else ORANGE)
             sheet.text(left + size * CELL / 2, top + TALL / 2, thread, 11.5, color="white")
-
-
-def of_paths(shown):
-    return ("A box is one access, with its thread's number: blue a pack, orange a single element. "
-            "Dotted lines are addresses that 16 bytes divide.", f"As tests/programs/{shown[0].source} prints it.")

@@ -77,9 +77,3 @@ def draw_panel(sheet, y, panel):
             sheet.write(LEFT + (column + length / 2) * wide - 1, top + panel.cell / 2 - 1, thread, 11,
                         color="white", ha="center")
             column += length
-
-
-def of_teams(shown):
-    return ("A cell is what one thread reads side by side, with the thread's number; its colour is the "
-            "member of the team.", f"As tests/programs/{shown[0].source} prints it.")
-

@@ -36,8 +36,7 @@ def draw_threads(shown):
         x = LEFT + k * narrow
         sheet.box(x, 128, narrow - 4, 44, ORANGE if k == warp else BLUE)
         first = taken[k * WARP]
-        sheet.write(x + narrow / 2 - 2, 142, f"warp {k}", color="white", ha="center",
-                    weight="bold")
+        sheet.write(x + narrow / 2 - 2, 142, f"warp {k}", color="white", ha="center", weight="bold")
         sheet.write(x + narrow / 2 - 2, 159, f"i = {first} to {first + WARP - 1}", 11.5,
                     color="white", ha="center")
 
@@ -114,8 +113,7 @@ def draw_rounds(shown):
         sheet.write(LEFT, y, words)
     for k, (number, thread) in enumerate(columns):
         gap = len({a for a, _ in columns[:k]} - {number})
-        draw_thread(sheet, LEFT + 70 + k * cell + gap * cell / 2, cell - 4, owners, number,
-                    thread)
+        draw_thread(sheet, LEFT + 70 + k * cell + gap * cell / 2, cell - 4, owners, number, thread)
     for x in dots(columns, cell):
         for y in (149, 184, 272):
             sheet.write(x, y, "…", 16, ha="center")
@@ -154,8 +152,7 @@ def draw_thread(sheet, x, wide, owners, number, thread):
         sheet.arrow((middle, 200), (middle, 256))
         sheet.write(middle + 4, 226, "+ step", 11)
     else:
-        sheet.box(x, 258, wide, 28, "none", edgecolor=GREY, linewidth=0.8,
-                  linestyle=(0, (3, 2)))
+        sheet.box(x, 258, wide, 28, "none", edgecolor=GREY, linewidth=0.8, linestyle=(0, (3, 2)))
 
 
 def color_at(place):
@@ -163,8 +160,7 @@ def color_at(place):
     stops = ((0, 0x5A, 0xA0), (0x8E, 0x2F, 0x8B), (0xBF, 0x4B, 0))
     k = min(int(2 * place), 1)
     part = 2 * place - k
-    return "#" + "".join(f"{round(a + part * (b - a)):02x}"
-                         for a, b in zip(stops[k], stops[k + 1]))
+    return "#" + "".join(f"{round(a + part * (b - a)):02x}" for a, b in zip(stops[k], stops[k + 1]))
 
 
 def draw_strip(sheet, x, right, end):
@@ -173,8 +169,7 @@ def draw_strip(sheet, x, right, end):
     count = max(1, round(pieces * end))
     wide = (right - x) / count
     for k in range(count):
-        sheet.box(x + k * wide, 28, wide + (k < count - 1), 34,
-                  color_at(k / pieces))
+        sheet.box(x + k * wide, 28, wide + (k < count - 1), 34, color_at(k / pieces))
 
 
 # ---- Waves -------------------------------------------------------------------

@@ -8,7 +8,7 @@ import dataclasses
 import pathlib
 import re
 
-from ladder.figures.canvas import BLUE, GREY, ORANGE, PALE, new_figure
+from ladder.figures.canvas import BLUE, GREY, ORANGE, PALE, label_end, new_figure
 from ladder.measured import records
 from ladder.measured.records import RecordError
 
@@ -41,12 +41,9 @@ def draw_error(errors):
     for order, (color, marker) in ORDERS.items():
         found, most = zip(*errors.curves[order])
         axes.plot(errors.sizes, most, color=color, linewidth=1, linestyle=":")
-        axes.plot(errors.sizes, found, color=color, linewidth=2, marker=marker,
-                  markersize=4)
+        axes.plot(errors.sizes, found, color=color, linewidth=2, marker=marker, markersize=4)
         for y, words in ((found[-1], order), (most[-1], "at most")):
-            axes.annotate(words, (1.015, y), color=color, va="center",
-                          xycoords=("axes fraction", "data"), fontsize=9,
-                          annotation_clip=False)
+            label_end(axes, y, words, color, 1.015, fontsize=9)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xlim(errors.sizes[0], errors.sizes[-1])
@@ -71,11 +68,11 @@ def with_errors(root, titles):
                                     if records.op_of(source) == op]) for op in titles]
 
 
-def draw_error_speed(families, titles, headline):
+def draw_error_speed(families, titles):
     """Is the exact one the slow one?"""
     figure, both = new_figure(8.4, 3.6, 1, 2)
     for axes, measured, words in zip(both, families, titles.values()):
-        points = [(headline(record).us, worst_error(record), record) for record in measured]
+        points = [(record.headline().us, worst_error(record), record) for record in measured]
         top = 1.3 * max(error for _, error, _ in points)
         for us, error, record in points:
             crowded = any(0 < other - error < top / 10 and abs(x - us) < us / 10
@@ -112,17 +109,14 @@ def draw_formulas(shown):
     figure, axes = new_figure(8.6, 4.0)
     begins, *columns = zip(*rows)
     edges = [*begins, 2 * begins[-1] - begins[-2]]
+    apart = {ORANGE: 0.55, BLUE: 1.6, GREY: 1}
     for ys, color, width, words in zip(columns, (ORANGE, BLUE, GREY), (2.4, 2.4, 1.4), (
             "x / 2 · (1 + tanh u)", "x / (1 + exp(−2u))", "rounding to half")):
         ys = [min(y, 1) for y in ys]
-        axes.stairs(ys, edges, baseline=None, color=color,
-                    linewidth=width)
-        axes.annotate(words, (1.01, ys[-1] * (0.55 if color == ORANGE else 1.6 if color == BLUE
-                                              else 1)), xycoords=("axes fraction", "data"),
-                      color=color, va="center", annotation_clip=False)
+        axes.stairs(ys, edges, baseline=None, color=color, linewidth=width)
+        label_end(axes, apart[color] * ys[-1], words, color)
     seen = [k for k, (_, by_tanh, _, rounding) in enumerate(rows) if rounding < min(by_tanh, 1)]
-    axes.axvspan(edges[seen[0]], edges[seen[-1] + 1], color=PALE, linewidth=0,
-                 zorder=0)
+    axes.axvspan(edges[seen[0]], edges[seen[-1] + 1], color=PALE, linewidth=0, zorder=0)
     axes.text(edges[seen[-1] + 1] + 0.08, 0.3, "shaded: the error is larger than\nthe rounding, so "
               "a half shows it", va="center", fontsize=9.5)
     axes.set_yscale("log")

@@ -28,9 +28,7 @@ def draw_joined(shown):
         if k:
             far = rounds[k - 1][0]
             sheet.write(10, y - 32, f"shuffle:\naway = {far}", color=ORANGE)
-            for lane in range(LANES):
-                sheet.arrow((middle(lane ^ far), y - 58), (middle(lane), y - 3), ORANGE)
-                sheet.arrow((middle(lane), y - 58), (middle(lane), y - 3), BLUE)
+            sheet.butterfly(y, far, list(map(middle, range(LANES))), 58, 3)
         sheet.write(10, y + 11, f"{2 ** (k + 2)} lanes' sum")
         for lane, words in enumerate(row):
             sheet.box(middle(lane) - 32, y, 64, 22, BLUE if row.count(words) == LANES else PALE)

@@ -4,7 +4,6 @@
     python -m ladder.figures.plot --check      change nothing; exit 1 unless every
                                                figure was drawn from these data by
                                                these scripts
-    python -m ladder.figures.plot --png DIR    PNGs to look at, not to commit
 
 Each SVG ends with a comment that holds two hashes: of what it was drawn from,
 and of the drawing. The check compares those, so it needs no matplotlib.
@@ -16,14 +15,11 @@ import hashlib
 import io
 import pathlib
 import re
-import sys
 
 from ladder import pages
-from ladder.figures import (
-    budget_figure, counters_figure, drawings, error_figure, grows_figure, ratios_figure, sweep_figure, traces,
-    two_gpus_figure
-)
-from ladder.figures.canvas import BLUE, GREY, INK, ORANGE, PALE, new_figure
+from ladder.figures import (budget_figure, counters_figure, drawings, error_figure, grows_figure,
+                            ratios_figure, sweep_figure, traces, two_gpus_figure)
+from ladder.figures.canvas import BLUE, GREY, INK, ORANGE, PALE, draw_bar, label_end, new_figure
 from ladder.measured import all_reduce, cases, peers, records, sweep, work
 from ladder.pages import ROOT
 
@@ -31,7 +27,6 @@ SCRIPTS = [*sorted(pathlib.Path(__file__).resolve().parent.glob("*.py")),
            *(pathlib.Path(module.__file__) for module in (all_reduce, cases, peers, records, sweep, work))]
 
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
-HEADLINE = 1 << 28
 
 
 class Figure:
@@ -52,8 +47,7 @@ class Figure:
 
     def svg(self):
         file = io.StringIO()
-        self.draw().savefig(file, format="svg",
-                            metadata={"Date": None, "Creator": None})
+        self.draw().savefig(file, format="svg", metadata={"Date": None, "Creator": None})
         text = file.getvalue()
         return text + SEAL.format(inputs=self.inputs(), drawing=digest(text))
 
@@ -79,13 +73,12 @@ def figures(root, troubles=None):
 def _of_records(root):
     recorded = {root / record.context["source"]: record
                 for record in records.measured(root, records.main_sources(root))}
-    beside = [peers.newest(root)] if peers.found(root) else []
+    beside = [peers.newest(root)] if records.recorded(root, peers.NAME) else []
     yield Figure("ladder.svg", [*recorded.values(), *beside],
                  lambda _: draw_ladder(list(recorded.values()), beside))
     if (root / "plots/data" / records.SECOND_GPU).is_dir():
         both = two_gpus_figure.records_of(root)
-        yield Figure("gpus.svg", sum(both, []),
-                     lambda _: two_gpus_figure.draw_gpus(both, title))
+        yield Figure("gpus.svg", sum(both, []), lambda _: two_gpus_figure.draw_gpus(both, title))
     for source in recorded:
         shown = [recorded[s] for s in (records.previous(root, source), source) if s in recorded]
         yield Figure(f"by_size_{records.figure_name(source)}.svg", shown, draw_by_size)
@@ -108,7 +101,7 @@ def _of_errors(root):
         _, titles = error_figure.panels(args)
         rounded = error_figure.with_errors(root, titles)
         yield Figure("error_speed.svg", sum(rounded, []),
-                     lambda _: error_figure.draw_error_speed(rounded, titles, headline))
+                     lambda _: error_figure.draw_error_speed(rounded, titles))
     computed = root / error_figure.FILE
     if computed.is_file():
         yield Figure("error.svg", [error_figure.load(computed)],
@@ -151,11 +144,12 @@ def draw_ladder(shown, beside):
     figure, axes = new_figure(7.2, 1.1 + 0.4 * rows)
     ticks, y = {}, 0.6
     for op, family in families.items():
-        row = headline(family[0])
+        row = family[0].headline()
         axes.text(1.5, y, f"{op}: {row.bytes / row.n:.4g} bytes to move for "
                   "each element", fontsize=9, va="center")
         for k, bar in enumerate(bars[op]):
-            draw_bar(axes, y + 0.8 + k, bar)
+            words = f"{bar.gbps:,.0f} GB/s  ·  {bar.percent:.1f} %"
+            draw_bar(axes, y + 0.8 + k, bar.percent, words, bar.color)
             ticks[y + 0.8 + k] = bar.name
         if reads(family[0]):
             read = mark_reads(axes, y + 0.8, family)
@@ -167,8 +161,7 @@ def draw_ladder(shown, beside):
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, max(105, 1.02 * axes.dataLim.xmax))
     axes.set_ylim(rows, 0)
-    axes.set_xlabel("bandwidth in percent of a copy of as many bytes, "
-                    "same process")
+    axes.set_xlabel("bandwidth in percent of a copy of as many bytes, same process")
     return figure
 
 
@@ -181,7 +174,7 @@ class Bar:
 
 
 def chapters_bar(record):
-    row = headline(record)
+    row = record.headline()
     return Bar(title(record), row.gbps, record.percent_of_copy(row), BLUE)
 
 
@@ -190,26 +183,18 @@ def peers_bars(op, beside):
     is what the ladder shows of the chapters."""
     timed = work.of(op)
     for measured in beside if timed and not timed.series else []:
-        copy = measured.times.get((op, records.COPY, HEADLINE))
-        for by in measured.by(op, HEADLINE):
+        copy = measured.times.get((op, records.COPY, records.HEADLINE))
+        for by in measured.by(op, records.HEADLINE):
             if peers.label(by) in ("PyTorch", "CUB"):
-                time = measured.time(op, by, HEADLINE)
+                time = measured.time(op, by, records.HEADLINE)
                 yield Bar(peers.label(by), time.bytes / time.p50_us * 1e-3,
                           100 * copy.p50_us / time.p50_us, GREY)
-
-
-def draw_bar(axes, y, bar):
-    axes.barh(y, bar.percent, height=0.62, color=bar.color)
-    inside = bar.percent > 45
-    axes.text(1.5 + (0 if inside else bar.percent), y,
-              f"{bar.gbps:,.0f} GB/s  ·  {bar.percent:.1f} %", va="center",
-              color="white" if inside else INK)
 
 
 def mark_reads(axes, y, family):
     """A read alone is faster than a copy: the roof of what writes nothing."""
     for k, record in enumerate(family):
-        row = headline(record)
+        row = record.headline()
         read = 100 * record.copy_of(row).us / record.read_of(row).us
         axes.vlines(read, y + k - 0.42, y + k + 0.42, color=INK, linewidth=1.2,
                     linestyle=(0, (2, 1)))
@@ -220,18 +205,11 @@ def reads(record):
     return record.sizes(records.READ)
 
 
-def headline(record):
-    """The row at 2^28, or at the largest size that the GPU had room for."""
-    n = max(n for n in record.sizes(record.op) if n <= HEADLINE)
-    return record.row(record.op, n)
-
-
 def draw_by_size(shown):
     """From which size on does the kernel decide, and not the launch?"""
     figure, axes = new_figure(8.6, 4.2)
     this = shown[-1]
-    roof, name = ((this.read_of, "a plain read") if reads(this)
-                  else (this.copy_of, "a plain copy"))
+    roof, name = ((this.read_of, "a plain read") if reads(this) else (this.copy_of, "a plain copy"))
     rows = curve(this, this.op)
     axes.axhline(100, color=INK, linewidth=1.2)
     ends, points = [(100, name, INK)], []
@@ -291,8 +269,7 @@ def label_ends(axes, ends, top):
     y = -top
     for percent, name, color in sorted(ends):
         y = max(percent, y + 0.06 * top)
-        axes.annotate(name, (1.01, y), xycoords=("axes fraction", "data"),
-                      color=color, va="center", annotation_clip=False)
+        label_end(axes, y, name, color)
 
 
 def title(record):
@@ -302,8 +279,7 @@ def title(record):
 
 def seal_of(text):
     """(drawing, inputs hash, drawing hash) of an SVG that we drew."""
-    match = re.fullmatch(r"(.*)<!-- drawn from (\w+); drawing (\w+) -->\n",
-                         text, re.S)
+    match = re.fullmatch(r"(.*)<!-- drawn from (\w+); drawing (\w+) -->\n", text, re.S)
     return match.groups() if match else (text, "", "")
 
 
@@ -348,32 +324,14 @@ def draw(root, wanted):
         print(f"drew plots/figures/{figure.name}")
 
 
-def draw_png(folder, wanted):
-    folder.mkdir(parents=True, exist_ok=True)
-    for figure in wanted:
-        path = (folder / figure.name).with_suffix(".png")
-        figure.draw().savefig(path, dpi=110)
-        print(f"drew {path}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true",
-                        help="change nothing; fail if a figure is stale")
-    parser.add_argument("--png", type=pathlib.Path, metavar="DIR",
-                        help="draw PNGs into DIR instead")
-    options = parser.parse_args()
-    if options.check:
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if one is stale")
+    if parser.parse_args().check:
         troubles = []
         return check(ROOT, figures(ROOT, troubles), troubles)
-    wanted = figures(ROOT)
-    if options.png:
-        return draw_png(options.png, wanted)
-    return draw(ROOT, wanted)
+    return draw(ROOT, figures(ROOT))
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except records.RecordError as error:
-        sys.exit(f"plot: {error}")
+    pages.script("plot", main)

@@ -3,7 +3,7 @@
 GitHub shows a page 830 pixels wide. Nothing is written smaller than 11 of them.
 """
 
-from ladder.figures.canvas import INK, new_figure
+from ladder.figures.canvas import BLUE, INK, ORANGE, new_figure
 
 WIDTH = 830
 SMALL, NORMAL, LARGE = 11.5, 12.5, 14
@@ -36,6 +36,13 @@ class Sheet:
         self.axes.add_patch(Rectangle((x, y), width, height,
                                       **{"facecolor": color, "linewidth": 0} | more))
 
+    def key(self, x, y, colors):
+        """What each colour means, side by side; y: the middle."""
+        for color, words in colors.items():
+            self.box(x, y - 7, 14, 14, color)
+            self.write(x + 20, y, words)
+            x += 44 + 7.2 * len(words)
+
     def line(self, points, color=INK, width=1, **more):
         self.axes.plot(*zip(*points), color=color, linewidth=width * PIXEL,
                        solid_capstyle="butt", **more)
@@ -43,6 +50,12 @@ class Sheet:
     def bracket(self, x, right, y, height, color=INK):
         """Around what is written beyond it; height below 0: open to below."""
         self.line([(x, y), (x, y + height), (right, y + height), (right, y)], color)
+
+    def butterfly(self, y, far, middles, above, below):
+        """What each lane gets in a shuffle, and what it has: arrows from above y to below it."""
+        for lane, x in enumerate(middles):
+            self.arrow((middles[lane ^ far], y - above), (x, y - below), ORANGE)
+            self.arrow((x, y - above), (x, y - below), BLUE)
 
     def arrow(self, start, end, color=INK):
         self.axes.annotate("", end, start, arrowprops={

@@ -12,11 +12,9 @@ def draw_sweep(swept, own):
     """How many numbers per thread, and how many threads per block, are enough?"""
     figure, axes = new_figure(7.2, 4.0)
     for block in sweep.BLOCKS:
-        rows = [swept.records[sweep.Pair(coarse, block)].headline(N)
-                for coarse in sweep.FACTORS]
-        axes.fill_between(sweep.FACTORS, [row.us_p10 for row in rows],
-                          [row.us_p90 for row in rows], color=COLORS[block],
-                          alpha=0.2, linewidth=0)
+        rows = [swept.records[sweep.Pair(coarse, block)].headline(N) for coarse in sweep.FACTORS]
+        axes.fill_between(sweep.FACTORS, [row.us_p10 for row in rows], [row.us_p90 for row in rows],
+                          color=COLORS[block], alpha=0.2, linewidth=0)
         axes.plot(sweep.FACTORS, [row.us for row in rows], color=COLORS[block],
                   marker=MARKERS[block], markersize=4.5, label=str(block),
                   linewidth=2.4 if block == own.block else 1.4)
@@ -26,9 +24,7 @@ def draw_sweep(swept, own):
                   ha="center", fontsize=9)
 
     roof = rows[0].bytes / sweep.read_gbps(swept, N) * 1e-3
-    axes.axhspan(0.65 * roof, roof, color=GREY, alpha=0.18, linewidth=0)
-    axes.text(sweep.FACTORS[0], 0.97 * roof,
-              f"reading the array alone takes {roof:,.0f} µs", va="top", fontsize=9)
+    mark_reading(axes, roof, 0.65, sweep.FACTORS[0], 0.97)
     axes.legend(title="threads per block", frameon=False)
     axes.set_xscale("log", base=2)
     axes.set_xticks(sweep.FACTORS, sweep.FACTORS)
@@ -39,3 +35,9 @@ def draw_sweep(swept, own):
     axes.set_xlabel("numbers that a thread adds up by itself")
     axes.set_ylabel("µs for 2²⁸ numbers, cold L2")
     return figure
+
+
+def mark_reading(axes, roof, least, x, y, **look):
+    """The time that reading alone takes, and grey from a part of it up to there."""
+    axes.axhspan(least * roof, roof, color=GREY, alpha=0.18, linewidth=0)
+    axes.text(x, y * roof, f"reading the array alone takes {roof:,.0f} µs", va="top", fontsize=9, **look)

@@ -3,10 +3,8 @@ what happens to a number that many add to. traces.py records it."""
 
 import dataclasses
 
+from ladder.figures.trace_kinds import FLOAT, LANES
 from ladder.pages import Problem
-
-LANES = 32
-FLOAT = 4  # bytes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,8 +48,7 @@ class Queue:
 
 
 def _read_tree(data):
-    return Tree(**data | {"steps": [[Addition(*one) for one in step]
-                                    for step in data["steps"]]})
+    return Tree(**data | {"steps": [[Addition(*one) for one in step] for step in data["steps"]]})
 
 
 READERS = {"tree": _read_tree, "traffic": lambda data: Traffic(**data),

@@ -130,15 +130,22 @@ def banks_loaded(view, events):
     return _loads(view, events, "shared")
 
 
+def _of_first_warp(events, use, space=None):
+    return [event for event in events if event["warp"] == 0 and event["use"] == use
+            and space in (None, event.get("space"))]
+
+
+def _access(view, event, array, title=""):
+    return {"title": title, "n": view.n, "array": array, "bytes": event["bytes"],
+            "first": {str(lane["lane"]): lane["offset"] for lane in event["lanes"]}}
+
+
 def _loads(view, events, space):
-    found = [event for event in events if event["warp"] == 0
-             and event["use"] == "load" and event["space"] == space]
+    found = _of_first_warp(events, "load", space)
     if len(found) != len(view.titles):
         raise Problem(f"'{view.code[0]}' loads {len(found)} times from {space} memory, "
                       f"where the page has {len(view.titles)} titles")
-    return [{"title": title, "n": view.n, "array": view.array,
-             "bytes": event["bytes"],
-             "first": {str(lane["lane"]): lane["offset"] for lane in event["lanes"]}}
+    return [_access(view, event, view.array, title)
             for title, event in zip(view.titles, found) if title]
 
 
@@ -148,12 +155,10 @@ def sides(view, events):
         raise Problem(f"{view.n:,} elements are no square matrix")
     found = {"title": view.title, "n": view.n}
     for side, use, array in (("read", "load", "x"), ("written", "store", "y")):
-        first = next((event for event in events if event["warp"] == 0
-                      and (event["use"], event["space"]) == (use, "global")), None)
-        if not first:
+        of_use = _of_first_warp(events, use, "global")
+        if not of_use:
             raise Problem(f"'{' '.join(view.code)}' has no {use} from or to global memory in the first warp")
-        found[side] = {"title": "", "n": view.n, "array": array, "bytes": first["bytes"],
-                       "first": {str(lane["lane"]): lane["offset"] for lane in first["lanes"]}}
+        found[side] = _access(view, of_use[0], array)
     return [found]
 
 
@@ -213,8 +218,7 @@ def _runs(taken):
 def read_owners(data):
     def taken(text):
         runs = [map(int, run.split(":")) for run in text.split()]
-        return {thread + k: element + k for thread, element, count in runs
-                for k in range(count)}
+        return {thread + k: element + k for thread, element, count in runs for k in range(count)}
 
     return Owners(**data | {"takes": {int(number): [taken(text) for text in rounds]
                                       for number, rounds in data["takes"].items()}})
@@ -227,8 +231,9 @@ def order(view, events):
 
 
 def vote(view, events):
-    lanes, = (event["lanes"] for event in _of_first_warp(view, events, "vote", 1))
-    return [{"title": view.title, "n": view.n, "word": f"{sum(one['value'] << one['lane'] for one in lanes):08x}"}]
+    event, = _expected(view, events, "vote", 1)
+    word = sum(one["value"] << one["lane"] for one in event["lanes"])
+    return [{"title": view.title, "n": view.n, "word": f"{word:08x}"}]
 
 
 def read_vote(data):
@@ -236,12 +241,12 @@ def read_vote(data):
 
 
 def exchange(view, events):
-    return _rounds(view, _of_first_warp(view, events, "exchange", 3))
+    return _rounds(view, _expected(view, events, "exchange", 3))
 
 
 def joined(view, events):
     """Of the first butterfly; a warp may join others' sums by a second one."""
-    found = [event for event in events if event["warp"] == 0 and event["use"] == "exchange"]
+    found = _of_first_warp(events, "exchange")
     if len(found) < WARP_ROUNDS:
         raise Problem(f"'{view.code[0]}' comes to {len(found)} shuffles of the first warp, "
                       f"where {WARP_ROUNDS} join all lanes")
@@ -271,8 +276,8 @@ def read_exchange(data):
                                          for far, words in data["rounds"]]})
 
 
-def _of_first_warp(view, events, use, count):
-    found = [event for event in events if event["warp"] == 0 and event["use"] == use]
+def _expected(view, events, use, count):
+    found = _of_first_warp(events, use)
     if len(found) != count:
         raise Problem(f"'{view.code[0]}' comes to {len(found)} {use}s of the first warp, "
                       f"where {count} were expected")

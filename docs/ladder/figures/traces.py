@@ -9,18 +9,15 @@ the same. One of another directive, or of files that have changed since, is refu
 
 import dataclasses
 import json
-import os
 import pathlib
-import subprocess
-import sys
 import tempfile
 
-from ladder import counts
+from ladder import counts, toolchain
 from ladder.figures import asked, drawings, trace_additions, trace_kinds
 from ladder.figures.drawing import Printed
 from ladder.measured import records
 from ladder.measured.tie import tie
-from ladder.pages import ROOT, Problem
+from ladder.pages import ROOT, Problem, script
 
 FOLDER = "plots/data/traces"
 MOST_TRACED = 64  # Accesses of a warp: common/simt/observe/trace.cpp stops there.
@@ -100,14 +97,9 @@ def _events_at(program, source, view, code, number):
     place = place_of(source, code)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "trace.json"
-        run = subprocess.run(
-            [program, str(view.n), str(view.offset)], text=True,
-            capture_output=True,
-            env=os.environ | {"SIMT_TRACE": str(path), "SIMT_TRACE_LINE": place,
-                              "SIMT_TRACE_BLOCK": str(number),
-                              "SIMT_COUNTERS": "off", "SIMT_CHECKS": "off"})
-        if run.returncode:
-            raise Problem(f"{source.name} cannot be traced:\n{run.stdout}{run.stderr}")
+        toolchain.said_by([program, str(view.n), str(view.offset)], SIMT_TRACE=str(path),
+                          SIMT_TRACE_LINE=place, SIMT_TRACE_BLOCK=str(number),
+                          SIMT_COUNTERS="off", SIMT_CHECKS="off")
         found = json.loads(path.read_text())
     first = [event for event in found if event["launch"] == found[0]["launch"]]
     if sum(event["warp"] == 0 for event in first) >= MOST_TRACED:
@@ -136,7 +128,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Problem as problem:
-        sys.exit(f"traces: {problem}")
+    script("traces", main)

@@ -1,11 +1,9 @@
 """Draws each chapter's part of the copy on the GPU of the text and on a second one."""
 
-from ladder.figures.canvas import BLUE, INK, ORANGE, new_figure
+from ladder.figures.canvas import BLUE, INK, ORANGE, draw_bar, new_figure
 from ladder.measured import records
 
-N = 1 << 28
 COLORS = (BLUE, ORANGE)
-LOOK = {"va": "center", "fontsize": 9}
 
 
 def records_of(root):
@@ -22,8 +20,10 @@ def draw_gpus(shown, title):
     figure, axes = new_figure(7.2, 0.9 + 0.52 * len(chapters))
     for k, of_chapter in enumerate(chapters):
         for record, color, y in zip(of_chapter, COLORS, (k - 0.2, k + 0.2)):
-            row = record.headline(N)
-            draw_bar(axes, y, record.percent_of_copy(row), row.us, color)
+            row = record.headline(records.HEADLINE)
+            percent = record.percent_of_copy(row)
+            words = f"{percent:.1f} %  ·  {row.us:,.0f} µs"
+            draw_bar(axes, y, percent, words, color, 0.38, fontsize=9)
     axes.axvline(100, color=INK, linewidth=1.2)
     axes.text(100, -0.62, "a plain copy", ha="right", va="bottom", fontsize=9)
     for of_gpu, color, x in zip(shown, COLORS, (0, 24)):
@@ -34,12 +34,3 @@ def draw_gpus(shown, title):
     axes.set_ylim(len(chapters) - 0.4, -0.6)
     axes.set_xlabel("bandwidth in percent of a copy of as many bytes, same process and GPU")
     return figure
-
-
-def draw_bar(axes, y, percent, us, color):
-    axes.barh(y, percent, height=0.38, color=color)
-    words = f"{percent:.1f} %  \u00b7  {us:,.0f} µs"
-    if percent > 45:
-        axes.text(1.5, y, words, color="white", **LOOK)
-    else:
-        axes.text(percent + 1.5, y, words, **LOOK)

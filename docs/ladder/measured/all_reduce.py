@@ -13,7 +13,8 @@ import math
 import pathlib
 
 from ladder.measured import records
-from ladder.measured.program_record import ProgramRecord, run_or_raise, script
+from ladder.measured.program_record import ProgramRecord, script
+from ladder.toolchain import said_by
 
 RECORD = ProgramRecord("all_reduce")
 PLACES = ("out of place", "in place")
@@ -80,10 +81,11 @@ def _link_us(told, size):
 
 
 def newest(root, gpu=records.REFERENCE_GPU):
-    if gpu not in RECORD.gpus(root):
-        raise records.Unmeasured(f"{RECORD.source} was not measured on {gpu}: run `make {RECORD.name}` there")
+    path = records.recorded(root, f"{RECORD.name}.json", gpu)
+    if not path:
+        raise records.Unmeasured(f"{RECORD.source} was not measured on {gpu}: "
+                                 f"run `make {RECORD.name}` there")
     told = RECORD.newest(root, gpu)
-    path = sorted(root.glob(f"plots/data/{gpu}/*/{RECORD.name}.json"))[-1]
     return Told(path, RECORD.context(root, gpu), told["all-reduce"], told["steps"])
 
 
@@ -93,8 +95,8 @@ def source_of(steps):
 
 
 def main(program, *steps):
-    told = json.loads(run_or_raise([program]))
-    told["steps"] = {source_of(path).name: json.loads(run_or_raise([path])) for path in steps}
+    told = json.loads(said_by([program]))
+    told["steps"] = {source_of(path).name: json.loads(said_by([path])) for path in steps}
     for row in told["all-reduce"]:
         print(f"{row['devices']} devices, {row['bytes']:13,} bytes {row['where']:12}: {row['us']:10,.4g} us, "
               f"bus {row['bus_gbps']:6,.4g} GB/s")

@@ -16,7 +16,7 @@ import sys
 import time
 
 from ladder.measured import records
-from ladder.pages import ROOT
+from ladder.pages import ROOT, script
 
 DATA = ROOT / "plots" / "data"
 SCRATCH = DATA / "recording.json"  # Moved to its place when it is complete.
@@ -81,12 +81,16 @@ def this_gpu():
     """The folder of this machine's GPU; 'unknown' where the driver is mute."""
     query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
     try:
-        answer = subprocess.run(query, check=True, text=True,
-                                capture_output=True).stdout
+        answer = subprocess.run(query, check=True, text=True, capture_output=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     names = set(map(records.gpu_folder, answer.splitlines()))
     return names.pop() if len(names) == 1 else "unknown"
+
+
+def place(context, name):
+    """Where a record of that name lies, by its GPU and date."""
+    return DATA / records.gpu_folder(context["gpu"]) / context["date"][:10] / name
 
 
 def measure(source, binary, commit, dirty):
@@ -100,14 +104,12 @@ def measure(source, binary, commit, dirty):
         sys.exit(f"{run.stdout}\nbench: {' '.join(command)} failed with "
                  f"status {run.returncode}; nothing of it is recorded")
     data = json.loads(SCRATCH.read_text())
-    data["context"].update(
-        commit=commit, dirty=dirty, command=" ".join(command),
-        source=str(source), tie=records.tie_of(ROOT, source))
+    data["context"].update(commit=commit, dirty=dirty, command=" ".join(command),
+                           source=str(source), tie=records.tie_of(ROOT, source))
     SCRATCH.write_text(records.sealed(data))
     context = records.load(SCRATCH).context  # What is no record replaces none.
 
-    path = (DATA / records.gpu_folder(context["gpu"]) / context["date"][:10]
-            / records.file_name(source))
+    path = place(context, records.file_name(source))
     path.parent.mkdir(parents=True, exist_ok=True)
     SCRATCH.replace(path)
     return path
@@ -121,9 +123,7 @@ def summary(record):
 
 if __name__ == "__main__":
     try:
-        main(sys.argv[1:])
-    except records.RecordError as error:
-        sys.exit(f"bench: {error}")
+        script("bench", main, sys.argv[1:])
     except KeyboardInterrupt:
         SCRATCH.unlink(missing_ok=True)
         sys.exit("\nbench: interrupted; what was finished is kept")

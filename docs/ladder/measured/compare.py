@@ -11,10 +11,8 @@ largest size that it was measured at.
 import sys
 
 from ladder.measured import bench, records
-from ladder.pages import ROOT
-from ladder.tables import parse_size
+from ladder.pages import ROOT, script
 
-HEADLINE = 1 << 28
 MISSING = "-"
 
 
@@ -57,7 +55,7 @@ def table(root, mine, n):
 def main(arguments):
     if len(arguments) > 1:
         sys.exit(__doc__)
-    n = parse_size(arguments[0]) if arguments else HEADLINE
+    n = records.parse_size(arguments[0]) if arguments else records.HEADLINE
     mine = bench.this_gpu()
     print("\n".join(table(ROOT, mine, n)))
     if not list(ROOT.glob(f"plots/data/{mine}/*/*.json")):
@@ -66,7 +64,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except (records.RecordError, ValueError) as error:
-        sys.exit(f"compare: {error}")
+    script("compare", main, sys.argv[1:])

@@ -7,13 +7,14 @@ Runs build/gpu/plots/latency.program; records {name: nanoseconds}.
 
 import json
 
-from ladder.measured.program_record import ProgramRecord, run_or_raise, script
+from ladder.measured.program_record import ProgramRecord, script
+from ladder.toolchain import said_by
 
 RECORD = ProgramRecord("latency")
 
 
 def main(program):
-    told = json.loads(run_or_raise([program]))
+    told = json.loads(said_by([program]))
     for name, ns in told.items():
         print(f"{name:24} {ns:8,.4g} ns")
     RECORD.write(told)

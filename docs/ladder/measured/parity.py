@@ -8,21 +8,18 @@ Without a GPU it counts the executor's side of the newest such file again.
 
 import dataclasses
 import json
-import os
 import pathlib
 import re
-import sys
 import tempfile
-
 
 from ladder import ncu, toolchain
 from ladder.measured import bench, parity_data, program_record, records
 from ladder.measured.parity_data import METRICS, Launch, Parity
-from ladder.measured.program_record import run_or_raise
 from ladder.measured.records import RecordError
-from ladder.pages import ROOT
+from ladder.pages import ROOT, script
 from ladder.together import CHOICE, gather, plain
 from ladder.together import build as build_together
+from ladder.toolchain import said_by
 
 
 def programs():
@@ -41,11 +38,7 @@ def binary(backend, program):
 
 
 def build(backend, wanted):
-    targets = [binary(backend, program) for program in wanted]
-    with toolchain.alone(ROOT):
-        built = toolchain.make(ROOT, backend, f"-j{os.cpu_count()}", *targets)
-    if built.returncode:
-        raise RecordError(f"the build failed:\n{built.stdout}")
+    toolchain.made(ROOT, backend, *(binary(backend, program) for program in wanted))
 
 
 # ---- The executor ------------------------------------------------------------
@@ -67,8 +60,7 @@ def count_by_executor(program, built):
     """[Launch] with an empty ncu side."""
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
         # The checks would tell what they find; here only numbers matter.
-        run_or_raise(["env", f"{CHOICE}={program}", built],
-                     SIMT_REPORT=report.name, SIMT_CHECKS="off")
+        said_by([built], ROOT, **{CHOICE: program}, SIMT_REPORT=report.name, SIMT_CHECKS="off")
         launches = json.load(report)["launches"]
     return [Launch(ncu.short_name(plain(one["kernel"])), one["grid"], one["block"], {},
                    {m: parity_data.short(one["metrics"][m]) for m in METRICS})
@@ -81,7 +73,7 @@ def count_by_executor(program, built):
 def count_by_ncu(program):
     """[Launch] with an empty executor side."""
     command = ["ncu", *ncu.arguments(METRICS), binary("gpu", program)]
-    return launches_of(ncu.read(run_or_raise(command), METRICS))
+    return launches_of(ncu.read(said_by(command, ROOT), METRICS))
 
 
 def launches_of(told):
@@ -107,20 +99,18 @@ def complete(numbers):
 def together(program, theirs, ours):
     """Launches of both sides, matched in order."""
     if len(theirs) != len(ours):
-        raise RecordError(f"{program}: ncu saw {len(theirs)} launches, the executor "
-                          f"{len(ours)}")
+        raise RecordError(f"{program}: ncu saw {len(theirs)} launches, the executor {len(ours)}")
     joined = []
     for k, (a, b) in enumerate(zip(theirs, ours)):
         if not a.same_launch(b):
-            raise RecordError(f"{program}: launch {k} is {a.kernel} {a.grid} x "
-                              f"{a.block} to ncu, {b.kernel} {b.grid} x "
-                              f"{b.block} to the executor")
+            raise RecordError(f"{program}: launch {k} is {a.kernel} {a.grid} x {a.block} to ncu, "
+                              f"{b.kernel} {b.grid} x {b.block} to the executor")
         joined.append(dataclasses.replace(b, ncu=a.ncu))
     return joined
 
 
 def context():
-    version = re.search(r"Version (\S+)", run_or_raise(["ncu", "--version"]))[1]
+    version = re.search(r"Version (\S+)", said_by(["ncu", "--version"]))[1]
     return program_record.context() | {"ncu": version, "command": "make parity"}
 
 
@@ -133,8 +123,7 @@ def record_both():
         print(f"{program} ...", flush=True)
         counted[program] = together(program, count_by_ncu(program),
                                     count_by_executor(program, built[program]))
-    path = bench.DATA / records.gpu_folder(told["gpu"]) / told["date"] / "parity.json"
-    return path, Parity(told, counted)
+    return bench.place(told, "parity.json"), Parity(told, counted)
 
 
 def count_executor_again(known, wanted):
@@ -154,8 +143,7 @@ def summary(parity):
     for program, launches in parity.programs.items():
         line = f"{program:{width}}"
         for quantity in parity_data.QUANTITIES:
-            equal = sum(not parity_data.differs(program, launch, quantity)
-                        for launch in launches)
+            equal = sum(not parity_data.differs(program, launch, quantity) for launch in launches)
             line += f"{f'{equal} of {len(launches)}':>21}"
         lines.append(line)
     return "\n".join(lines)
@@ -172,8 +160,7 @@ def main():
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(parity_data.text_of(parity, ROOT))
     print(f"\nLaunches that agree:\n{summary(parity)}\n")
-    exceptions = parity_data.read_exceptions(
-        (ROOT / parity_data.EXCEPTIONS).read_text())
+    exceptions = parity_data.read_exceptions((ROOT / parity_data.EXCEPTIONS).read_text())
     troubles = [f"{program}: {quantity}: {trouble}"
                 for program, quantity, _, found in
                 parity_data.judge(parity, exceptions) for trouble in found]
@@ -184,7 +171,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except RecordError as error:
-        sys.exit(f"parity: {error}")
+    script("parity", main)

@@ -169,8 +169,7 @@ def judge(parity, exceptions):
             troubles = []
             for number, launch in enumerate(launches):
                 metrics = differs(program, launch, quantity)
-                known = [e for e in exceptions
-                         if e.covers(program, launch, quantity)]
+                known = [e for e in exceptions if e.covers(program, launch, quantity)]
                 if metrics:
                     used.update((e, quantity) for e in known)
                 if metrics and not known:
@@ -180,14 +179,12 @@ def judge(parity, exceptions):
         for quantity in exception.quantities:
             if (exception, quantity) not in used:
                 yield (exception.program, quantity, 1,
-                       [f"{exception.kernel} no longer differs: take it out of "
-                        f"{EXCEPTIONS}"])
+                       [f"{exception.kernel} no longer differs: take it out of {EXCEPTIONS}"])
 
 
 def difference(number, launch, metric):
-    return (f"launch {number}, {launch.kernel}: {metric}: ncu "
-            f"{of_ncu(launch, metric):,.10g}, the executor "
-            f"{launch.executor[metric]:,.10g}")
+    return (f"launch {number}, {launch.kernel}: {metric}: ncu {of_ncu(launch, metric):,.10g}, the "
+            f"executor {launch.executor[metric]:,.10g}")
 
 
 def read_exceptions(text):
@@ -208,8 +205,7 @@ def read_exceptions(text):
         for quantity in quantities:
             if quantity not in QUANTITIES:
                 raise records.RecordError(
-                    f"{EXCEPTIONS}:{number}: '{quantity}' is none of "
-                    f"{', '.join(QUANTITIES)}")
+                    f"{EXCEPTIONS}:{number}: '{quantity}' is none of {', '.join(QUANTITIES)}")
         found.append(Exception_(match[1], match[2], quantities, cause))
     return found
 
@@ -218,11 +214,10 @@ def read_exceptions(text):
 
 
 def newest(root, gpu=records.REFERENCE_GPU):
-    found = sorted(root.glob(f"plots/data/{gpu}/*/parity.json"))
-    if not found:
-        raise records.RecordError(f"there is no parity.json of {gpu}: run "
-                                  "`make parity` there")
-    return found[-1]
+    path = records.recorded(root, "parity.json", gpu)
+    if not path:
+        raise records.RecordError(f"there is no parity.json of {gpu}: run `make parity` there")
+    return path
 
 
 def load(path, root):

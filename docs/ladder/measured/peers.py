@@ -63,16 +63,12 @@ class Peers:
         return [b for o, b, m in self.times if (o, m) == (op, n)]
 
 
-def found(root, gpu=records.REFERENCE_GPU):
-    """The files of a GPU, the newest last."""
-    return sorted(root.glob(f"plots/data/{gpu}/*/{NAME}"))
-
-
 def newest(root, gpu=records.REFERENCE_GPU):
     """The newest run, be it of earlier versions."""
-    if not found(root, gpu):
+    path = records.recorded(root, NAME, gpu)
+    if not path:
         raise records.RecordError(f"no peer was measured on {gpu}: run `make peers` there")
-    return load(found(root, gpu)[-1], root)
+    return load(path, root)
 
 
 def load(path, root):
@@ -168,11 +164,8 @@ def main(pairs):
         "command": "make peers", "calls": CALLS,
         "sources": {str(s): tie(ROOT, s) for s in [*libraries, FUNCTORS]},
     }
-    folder = bench.DATA / records.gpu_folder(context["gpu"]) / context["date"]
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / NAME).write_text(records.sealed(
-        {"context": context, "times": [dataclasses.asdict(t) for t in times]}))
-    print(f"Wrote {(folder / NAME).relative_to(ROOT)}.")
+    records.write(bench.place(context, NAME),
+                  {"context": context, "times": [dataclasses.asdict(t) for t in times]})
 
 
 def version_of(package):

@@ -9,7 +9,8 @@ keeps shared memory busy; records {name: {"wrong": number, "right": number}}.
 import json
 
 from ladder import ncu
-from ladder.measured.program_record import ProgramRecord, run_or_raise, script
+from ladder.measured.program_record import ProgramRecord, script
+from ladder.toolchain import said_by
 
 RECORD = ProgramRecord("pitfalls")
 BUSIEST = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
@@ -17,9 +18,9 @@ DRAM = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"
 
 
 def main(program):
-    told = json.loads(run_or_raise([program]))
-    ((_, _, _, busy),) = ncu.read(run_or_raise(
-        ["ncu", *ncu.arguments([BUSIEST, DRAM]), program, "ncu"]), [BUSIEST, DRAM])
+    told = json.loads(said_by([program]))
+    said = said_by(["ncu", *ncu.arguments([BUSIEST, DRAM]), program, "ncu"])
+    ((_, _, _, busy),) = ncu.read(said, [BUSIEST, DRAM])
     told["busiest unit, %"] = {"wrong": busy[BUSIEST], "right": busy[DRAM]}
     for name, pair in told.items():
         print(f"{name:34} wrong {pair['wrong']:10,.4g}   right {pair['right']:10,.4g}")

@@ -3,14 +3,11 @@ numbers as JSON, and `make NAME` records them in plots/data/<gpu>/<date>/NAME.js
 
 import dataclasses
 import datetime
-import os
 import pathlib
 import re
-import subprocess
 import sys
 
-
-from ladder import toolchain
+from ladder import pages, toolchain
 from ladder.measured import bench, records, tie
 from ladder.pages import ROOT
 
@@ -37,13 +34,14 @@ class ProgramRecord:
         return sorted(found, key=lambda gpu: (gpu != records.REFERENCE_GPU, gpu))
 
     def _newest(self, root, gpu):
-        found = sorted(root.glob(f"plots/data/{gpu}/*/{self.name}.json"))
-        if not found:
+        path = records.recorded(root, f"{self.name}.json", gpu)
+        if not path:
             raise records.RecordError(f"{self.source} was not measured on {gpu}: "
                                       f"run `make {self.name}` there")
-        data = records.opened(found[-1])
-        records.note_stale(data["context"]["tie"], tie.tie(root, self.source, *data["context"].get("others", ())),
-                           f"{found[-1].relative_to(root)} is of an earlier version of "
+        data = records.opened(path)
+        others = data["context"].get("others", ())
+        records.note_stale(data["context"]["tie"], tie.tie(root, self.source, *others),
+                           f"{path.relative_to(root)} is of an earlier version of "
                            f"{self.source}: `make {self.name}` on {gpu} measures it anew")
         return data
 
@@ -53,36 +51,21 @@ class ProgramRecord:
                              "tie": tie.tie(ROOT, self.source, *others)}
         if others:
             about["others"] = list(map(str, others))
-        path = bench.DATA / records.gpu_folder(about["gpu"]) / about["date"] / f"{self.name}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(records.sealed({"context": about, self.name: told}))
-        print(f"Wrote {path.relative_to(ROOT)}.")
+        records.write(bench.place(about, f"{self.name}.json"), {"context": about, self.name: told})
 
 
 def context():
     """What has to be known of a measurement."""
     commit, dirty = bench.checkout()
-    gpu, driver = run_or_raise(["nvidia-smi", "--query-gpu=name,driver_version",
-                           "--format=csv,noheader"]).splitlines()[0].split(", ")
-    cuda = run_or_raise([toolchain.nvcc(ROOT), "--version"])
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    gpu, driver = toolchain.said_by(query).splitlines()[0].split(", ")
+    cuda = toolchain.said_by([toolchain.nvcc(ROOT), "--version"])
     return {"gpu": gpu, "driver": driver, "cuda": re.search(r"release ([\d.]+)", cuda)[1],
             "date": datetime.date.today().isoformat(), "commit": commit, "dirty": dirty}
 
 
-def run_or_raise(command, **environment):
-    run = subprocess.run(command, cwd=ROOT, text=True, capture_output=True,
-                         env=os.environ | environment)
-    if run.returncode:
-        raise records.RecordError(f"{' '.join(map(str, command))} ended with status "
-                                  f"{run.returncode}:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
-    return run.stdout
-
-
 def script(name, usage, measure, several=False):
-    """What plots/NAME.py does: measure(program), which its one argument names, or several."""
+    """measure(program), which the one argument names, or several."""
     if len(sys.argv) < 2 or len(sys.argv) > 2 and not several:
         sys.exit(usage)
-    try:
-        measure(*sys.argv[1:])
-    except records.RecordError as error:
-        sys.exit(f"{name}: {error}")
+    pages.script(name, measure, *sys.argv[1:])

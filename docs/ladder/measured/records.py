@@ -7,10 +7,12 @@ Benchmark's own JSON and, in its context, where and from what it was measured.
 import dataclasses
 import hashlib
 import json
+import os
 import pathlib
 import re
 
 from ladder.measured.tie import tie
+from ladder.pages import ROOT, Problem
 
 # The GPU whose numbers the text states, and the one that stands beside it in a figure.
 REFERENCE_GPU = "nvidia-h200"
@@ -20,6 +22,7 @@ CONTEXT = ("gpu", "driver", "cuda", "l2_bytes", "datasheet_gbps", "date",
            "clocks_before", "clocks_after", "commit", "dirty", "command",
            "source", "tie")
 
+HEADLINE = 1 << 28  # Elements.
 FLOOR, COPY, READ = "empty kernel", "copy", "read"
 MISALIGNED = " misaligned by one element"  # Ends a series' name.
 SIZE = re.compile(r"(\d+)\^(\d+)|[\d,]+")
@@ -30,7 +33,7 @@ SIZE = re.compile(r"(\d+)\^(\d+)|[\d,]+")
 stale, missing = [], []
 
 
-class RecordError(ValueError):
+class RecordError(Problem):
     """A data file is missing, malformed or out of date."""
 
 
@@ -55,6 +58,17 @@ def opened(path):
         if of != path.parts[-3:-1]:
             raise RecordError(f"{path} is of {' and '.join(of)}, by its own word")
     return data
+
+
+def recorded(root, name, gpu=REFERENCE_GPU):
+    """The newest file of that name of a GPU, or None."""
+    return max(root.glob(f"plots/data/{gpu}/*/{name}"), default=None)
+
+
+def write(path, data):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(sealed(data))
+    print(f"Wrote {os.path.relpath(path, ROOT)}.")
 
 
 def seal_of(data):
@@ -121,9 +135,9 @@ class Record:
                               f"it has n = {self.sizes(series)}")
         return self.rows[series, n]
 
-    def headline(self, n):
-        """The op's own series."""
-        return self.row(self.op, n)
+    def headline(self, n=None):
+        """The op's own series, at 2^28 or the largest size that the GPU had room for."""
+        return self.row(self.op, n or max(n for n in self.sizes(self.op) if n <= HEADLINE))
 
     def sizes(self, series):
         return sorted(n for name, n in self.rows if name == series)
@@ -137,8 +151,7 @@ class Record:
         return self._roof_of(row, READ)
 
     def _roof_of(self, row, roof):
-        same = [r for r in self.rows.values()
-                if r.series == roof and r.bytes == row.bytes]
+        same = [r for r in self.rows.values() if r.series == roof and r.bytes == row.bytes]
         if not same:
             raise RecordError(f"{self.path} has no {roof} of {row.bytes:,} bytes")
         return same[0]
@@ -154,7 +167,7 @@ def parse_size(text):
     """2^28, 150528 or 150,528 -> int"""
     match = SIZE.fullmatch(text)
     if not match:
-        raise ValueError(f"'{text}' is no size: write 150528 or 2^28")
+        raise Problem(f"'{text}' is no size: write 150528 or 2^28")
     return int(match[1]) ** int(match[2]) if match[1] else int(text.replace(",", ""))
 
 
@@ -260,8 +273,7 @@ def load(path):
     except (OSError, ValueError) as error:
         raise RecordError(f"{path}: {error}") from error
     except (KeyError, TypeError) as error:
-        raise RecordError(f"{path} is not a file that `make bench` writes: "
-                          f"{error!r}") from error
+        raise RecordError(f"{path} is not a file that `make bench` writes: {error!r}") from error
     if missing:
         raise RecordError(f"{path}: its context lacks {', '.join(missing)}; "
                           "record it with `make bench`")
@@ -313,9 +325,8 @@ def _row(benchmark):
     if benchmark.get("error_occurred") or benchmark.get("skipped"):
         raise ValueError(f"{benchmark['name']} was not measured")
     return Row(series=benchmark["name"].split("/")[0], n=int(benchmark["n"]),
-               bytes=int(benchmark["bytes"]), us=positive("p50_us"),
-               us_p10=positive("p10_us"), us_p90=positive("p90_us"),
-               warm_us=optional("warm_p50_us"),
+               bytes=int(benchmark["bytes"]), us=positive("p50_us"), us_p10=positive("p10_us"),
+               us_p90=positive("p90_us"), warm_us=optional("warm_p50_us"),
                graph_us=optional("graph_p50_us"),
                calls=int(re.search(r"iterations:(\d+)", benchmark["name"])[1]),
                throttled=bool(benchmark.get("throttled", 0)),
@@ -325,13 +336,13 @@ def _row(benchmark):
 def of_source(root, source, gpu=REFERENCE_GPU):
     """The newest record of a .cu file, which may be of an earlier version."""
     name = source.relative_to(root)
-    found = sorted(root.glob(f"plots/data/{gpu}/*/{file_name(source)}"))
+    path = recorded(root, file_name(source), gpu)
     number = re.match(r"\d*", source.parent.name)[0]
-    if not found:
+    if not path:
         known = (root / "plots/data" / gpu).is_dir()  # Else its name may be misspelt.
         raise (Unmeasured if known else RecordError)(
             f"{name} was never measured on {gpu}: run `make bench{number}` there")
-    record = load(found[-1])
+    record = load(path)
     note_stale(record.context["tie"], tie_of(root, name),
                f"{record.path.relative_to(root)} is of an earlier version of {name}: "
                f"`make bench{number}` on {gpu} measures it anew")

@@ -19,7 +19,9 @@ import sys
 
 from ladder.measured import records
 from ladder.measured.tie import tie
-from ladder.pages import ROOT
+from ladder import toolchain
+from ladder.pages import ROOT, script
+from ladder.toolchain import said_by
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 # Everything ends within seconds but what never ends.
@@ -28,25 +30,16 @@ SUMMARY = re.compile(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazar
 MESSAGE = re.compile(r"^=========\s+(?:Error: |Warning: )?(.+)$", re.M)
 
 
-def make(*arguments):
-    done = subprocess.run(["make", "--silent", "BACKEND=gpu", *arguments],
-                          cwd=ROOT, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"make {' '.join(arguments)} failed:\n{done.stderr}")
-
-
 def verdict(tool, command):
     """What `tool` says of a program: its first message, "" if it is silent."""
     try:
-        done = subprocess.run(
-            ["compute-sanitizer", "--tool", tool, "--print-limit", "1", *command],
-            cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(["compute-sanitizer", "--tool", tool, "--print-limit", "1", *command],
+                              cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         return "never ends"
     counts = [int(a or b) for a, b in SUMMARY.findall(done.stdout)]
     if not counts:
-        raise SystemExit(f"{tool} on {command[0]} gave no summary:\n{done.stdout}"
-                         f"{done.stderr}")
+        raise SystemExit(f"{tool} on {command[0]} gave no summary:\n{done.stdout}{done.stderr}")
     if not any(counts):
         return ""
     lines = [m for m in MESSAGE.findall(done.stdout)
@@ -64,10 +57,14 @@ def known():
             if (ROOT / name).is_file() and one["tie"] == tie(ROOT, name)}
 
 
+def wrong_programs(root):
+    found = (root / "tests/wrong/programs").glob("*.cu")
+    return sorted(path for path in found if not path.name.endswith(".fixed.cu"))
+
+
 def commands(done):
     """Name of each wrong source that is not done -> how to run it."""
-    programs = sorted(p for p in (ROOT / "tests/wrong/programs").glob("*.cu")
-                      if not p.name.endswith(".fixed.cu"))
+    programs = wrong_programs(ROOT)
     kernels = sorted((ROOT / "tests/wrong").glob("*.cu"))
     if not programs or not kernels:
         raise SystemExit("tests/wrong has no programs, or no kernels: nothing to run")
@@ -80,33 +77,32 @@ def commands(done):
         binaries[path.relative_to(ROOT).as_posix()] = (
             [str(target)] + ([] if ending == ".program" else ["--dt-exit", "--dt-abort-after=1"]))
     if binaries:
-        make(f"-j{os.cpu_count()}", *(command[0] for command in binaries.values()))
+        toolchain.made(ROOT, "gpu", *(command[0] for command in binaries.values()))
     return binaries
 
 
 # ---- The table in docs/executor.md -------------------------------------------
 
+AGAIN = "`PYTHONPATH=docs python3 -m ladder.measured.sanitizer` on a machine with a GPU"
 FINDS = re.compile(r"^// finds: (?:error, says )?(.+?)(?:, (?:block|count).*)?$", re.M)
 
 
 def newest(root):
-    files = sorted(root.glob("plots/data/*/*/sanitizer.json"),
-                   key=lambda p: p.parent.name)
-    if not files:
-        raise ValueError("plots/data has no sanitizer.json: run "
-                         "`PYTHONPATH=docs python3 -m ladder.measured.sanitizer` on a machine with a GPU")
-    return records.opened(files[-1])
+    files = root.glob("plots/data/*/*/sanitizer.json")
+    path = max(files, key=lambda path: path.parent.name, default=None)
+    if not path:
+        raise ValueError(f"plots/data has no sanitizer.json: run {AGAIN}")
+    return records.opened(path)
 
 
 def tools_that_find(root, name, report):
     """Those of compute-sanitizer, as a cell: whoever adds a program may have no GPU."""
-    again = "`PYTHONPATH=docs python3 -m ladder.measured.sanitizer` on a machine with a GPU"
     seen = report["programs"].get(name)
     if not seen:
-        records.missing.append(f"compute-sanitizer was not run on {name}: run {again}")
+        records.missing.append(f"compute-sanitizer was not run on {name}: run {AGAIN}")
         return "(not run yet)"
     records.note_stale(seen["tie"], tie(root, name),
-                       f"compute-sanitizer was run on an earlier {name}: run {again}")
+                       f"compute-sanitizer was run on an earlier {name}: run {AGAIN}")
     tools = [t for t in TOOLS if seen[t] and seen[t] != "never ends"]
     ends = any(seen[t] == "never ends" for t in TOOLS)
     return ", ".join(tools) or ("(never ends)" if ends else "-")
@@ -116,16 +112,13 @@ def who_finds_what(root):
     """Header and rows: each wrong program, the executor's word, the tools'."""
     report = newest(root)
     rows = []
-    for path in sorted((root / "tests/wrong/programs").glob("*.cu")):
-        if path.name.endswith(".fixed.cu"):
-            continue
+    for path in wrong_programs(root):
         name = path.relative_to(root).as_posix()
         finds = FINDS.search(path.read_text())
         if not finds:
             raise ValueError(f"{name} does not say '// finds: ...'")
         rows.append([f"`{path.stem}`", finds[1], tools_that_find(root, name, report)])
-    caption = (f"*{report['gpu']}, {report['tool']}, {report['date']}, commit "
-               f"{report['commit']}.*")
+    caption = (f"*{report['gpu']}, {report['tool']}, {report['date']}, commit {report['commit']}.*")
     return ["program", "the executor says", "compute-sanitizer's tools"], rows, caption
 
 
@@ -133,37 +126,29 @@ def main():
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
     if not shutil.which("compute-sanitizer"):
-        raise SystemExit("compute-sanitizer is not on the PATH; it comes with the "
-                         "CUDA Toolkit")
+        raise SystemExit("compute-sanitizer is not on the PATH; it comes with the CUDA Toolkit")
     done = known()
     found = {name: dict(one) for name, one in done.items()}
-    runs = [(name, tool, command) for name, command in commands(done).items()
-            for tool in TOOLS]
+    runs = [(name, tool, command) for name, command in commands(done).items() for tool in TOOLS]
     with concurrent.futures.ThreadPoolExecutor(max(1, os.cpu_count() - 2)) as pool:
-        jobs = {pool.submit(verdict, tool, command): (name, tool)
-                for name, tool, command in runs}
+        jobs = {pool.submit(verdict, tool, command): (name, tool) for name, tool, command in runs}
         for job in concurrent.futures.as_completed(jobs):
             name, tool = jobs[job]
             found.setdefault(name, {})[tool] = job.result()
-    version = subprocess.run(["compute-sanitizer", "--version"],
-                             capture_output=True, text=True).stdout
+    version = said_by(["compute-sanitizer", "--version"])
     report = {
         "date": datetime.date.today().isoformat(),
         "commit": os.environ.get("COMMIT", "unknown"),
         "tool": "compute-sanitizer " + re.search(r"Version ([\d.]+\d)", version)[1],
-        "gpu": subprocess.run(
-            ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
-            capture_output=True, text=True).stdout.strip(),
+        "gpu": said_by(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]).strip(),
         "programs": {
             name: {"tie": tie(ROOT, name), **{t: found[name][t] for t in TOOLS}}
             for name in sorted(found)
         },
     }
-    path = pathlib.Path(sys.argv[1])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(records.sealed(report))
-    print(f"{len(found)} programs under {len(TOOLS)} tools: {path}")
+    records.write(pathlib.Path(sys.argv[1]), report)
+    print(f"{len(found)} programs under {len(TOOLS)} tools")
 
 
 if __name__ == "__main__":
-    main()
+    script("sanitizer", main)

@@ -14,14 +14,12 @@ import os
 import pathlib
 import platform
 import re
-import subprocess
 import sys
-
 
 from ladder import toolchain
 from ladder.measured import bench, records
 from ladder.measured.tie import tie
-from ladder.pages import ROOT, Problem
+from ladder.pages import ROOT, Problem, script
 
 SOURCE = "tests/speed/kernels.cu"
 PROGRAM = "build/cpu/tests/speed/kernels.program"
@@ -79,15 +77,10 @@ def read_memory(output):
 
 
 def said_by(command, **environment):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("SIMT_")}
-    clean["SIMT_THREADS"] = "1"
-    clean["SIMT_SECONDS"] = "0"  # Its timer makes Linux count processor time in ticks of 4 ms.
-    run = subprocess.run(command, cwd=ROOT, text=True, capture_output=True,
-                         env=clean | environment)
-    if run.returncode:
-        raise Problem(f"{' '.join(map(str, command))} ended with status "
-                      f"{run.returncode}:\n{run.stdout}{run.stderr}")
-    return run.stdout
+    for name in [name for name in os.environ if name.startswith("SIMT_")]:
+        del os.environ[name]
+    # The timer of SIMT_SECONDS makes Linux count processor time in ticks of 4 ms.
+    return toolchain.said_by(command, ROOT, SIMT_THREADS="1", SIMT_SECONDS="0", **environment)
 
 
 def simulator():
@@ -95,8 +88,7 @@ def simulator():
     python = VENV / "bin" / "python"
     try:
         said_by([sys.executable, "-m", "venv", VENV])
-        said_by([python, "-m", "pip", "install", "-q",
-                 "--disable-pip-version-check", "-r", PINS])
+        said_by([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", PINS])
     except Problem as problem:
         print(f"speed: WITHOUT numba's simulator, for it could not be installed:\n{problem}",
               file=sys.stderr)
@@ -105,8 +97,7 @@ def simulator():
 
 
 def measure_times(python):
-    commands = {name: ([PROGRAM], environment)
-                for name, environment in OBSERVERS.items()}
+    commands = {name: ([PROGRAM], environment) for name, environment in OBSERVERS.items()}
     commands |= {name: ([AVX2_PROGRAM], OBSERVERS[observed]) for name, observed in ON_AVX2.items()}
     if python:
         commands["numba"] = ([python, SIMULATED], {"NUMBA_ENABLE_CUDASIM": "1"})
@@ -141,23 +132,18 @@ def context(python):
 
 
 def cpu():
-    found = re.search(r"^model name\s*: (.+)$",
-                      pathlib.Path("/proc/cpuinfo").read_text(), re.M)
+    found = re.search(r"^model name\s*: (.+)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
     return found[1].strip() if found else platform.machine()
 
 
 def main():
     for program, march in ((PROGRAM, ""), (AVX2_PROGRAM, AVX2)):
-        built = toolchain.make(ROOT, "cpu", f"MARCH={march}", program)
-        if built.returncode:
-            raise Problem(f"the build failed:\n{built.stdout}")
+        toolchain.made(ROOT, "cpu", program, f"MARCH={march}")
     python = simulator()
     report = {"context": context(python), "times": measure_times(python),
               "memory": measure_memory()}
-    path = ROOT / DATA
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(records.sealed(report))
-    print(f"{DATA} is written; `make weave` puts it into docs/executor.md")
+    records.write(ROOT / DATA, report)
+    print("`make weave` puts it into docs/executor.md")
 
 
 # ---- The tables in docs/executor.md ------------------------------------------
@@ -220,12 +206,8 @@ def _megabytes(count):
 def _caption(report, note):
     c = report["context"]
     dirty = " with local changes" if c["dirty"] == "yes" else ""
-    return (f"*{c['cpu']}, {c['compiler']}, {c['date']}, commit {c['commit']}{dirty}; "
-            f"{note}.*")
+    return (f"*{c['cpu']}, {c['compiler']}, {c['date']}, commit {c['commit']}{dirty}; {note}.*")
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Problem as problem:
-        sys.exit(f"speed: {problem}")
+    script("speed", main)

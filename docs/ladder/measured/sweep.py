@@ -13,14 +13,12 @@ import json
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
-
 
 from ladder import counts, pages, toolchain
 from ladder.measured import bench, records
 from ladder.measured.records import RecordError
-from ladder.pages import ROOT, Problem
+from ladder.pages import ROOT, script
 
 COUNTED = "plots/data/executor/coarsening.json"
 TIMED = "sweep.json"
@@ -102,10 +100,7 @@ def build(backend, suffix):
         if not copy.is_file() or copy.read_text() != text:
             copy.write_text(text)
     built = {pair: f"build/{backend}/{pair.program(source)}{suffix}" for pair in PAIRS}
-    with toolchain.alone(ROOT):
-        made = toolchain.make(ROOT, backend, *built.values())
-    if made.returncode:
-        raise RecordError(f"the build failed:\n{made.stdout}")
+    toolchain.made(ROOT, backend, *built.values())
     return built
 
 
@@ -113,12 +108,6 @@ def context():
     (commit, dirty), source = bench.checkout(), source_of(ROOT)
     return {"commit": commit, "dirty": dirty, "command": "make sweep",
             "source": str(source), "tie": records.tie_of(ROOT, source)}
-
-
-def write(path, report):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(records.sealed(report))
-    print(f"Wrote {path.relative_to(ROOT)}.")
 
 
 def read(root, path, how):
@@ -140,7 +129,7 @@ def count():
     report = {"context": told, "n": CASE.n, "pairs": [
         dataclasses.asdict(pair) | {"counted": of_counts(counts.read(ROOT / path), pair)}
         for pair, path in built.items()]}
-    write(ROOT / COUNTED, report)
+    records.write(ROOT / COUNTED, report)
 
 
 def of_counts(cases, pair):
@@ -155,11 +144,15 @@ def of_counts(cases, pair):
         row: round(counted.row(row).value) for row in rows}
 
 
-def counted(root):
-    """Pair -> {name: number}; refused if the executor counts otherwise by now."""
+def recorded_counts(root):
+    """Pair -> {name: number}"""
     report = read(root, root / COUNTED, "without a GPU")
-    found = {Pair(one["coarse"], one["block"]): one["counted"] for one in report["pairs"]}
-    own = chapters_own(root)
+    return {Pair(one["coarse"], one["block"]): one["counted"] for one in report["pairs"]}
+
+
+def counted(root):
+    """The same; refused if the executor counts otherwise by now."""
+    found, own = recorded_counts(root), chapters_own(root)
     now = of_counts({CASE: counts.of_source(root, root / source_of(root), CASE)}, own)
     if found.get(own) != now:
         raise RecordError(f"{COUNTED} says {found.get(own)} of {own}, but what is "
@@ -176,12 +169,10 @@ def time():
     for k, (pair, path) in enumerate(built.items(), 1):
         print(f"[{k}/{len(built)}] {pair} ...", flush=True)
         measured = measure(path)
-        rows = [{key: row[key] for key in KEPT if key in row}
-                for row in measured["benchmarks"]]
+        rows = [{key: row[key] for key in KEPT if key in row} for row in measured["benchmarks"]]
         pairs.append(dataclasses.asdict(pair) | {"benchmarks": rows})
     told = measured["context"] | told
-    folder = bench.DATA / records.gpu_folder(told["gpu"]) / told["date"][:10]
-    write(folder / TIMED, {"context": told, "pairs": pairs})
+    records.write(bench.place(told, TIMED), {"context": told, "pairs": pairs})
 
 
 def measure(program):
@@ -190,10 +181,7 @@ def measure(program):
     command = [f"./{program}", f"--record={bench.SCRATCH}",
                f"--benchmark_filter=^({records.READ}|{records.op_of(source_of(ROOT))})/n:({sizes})/"]
     try:
-        run = subprocess.run(command, cwd=ROOT, text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if run.returncode:
-            raise RecordError(f"{run.stdout}\n{program} ended with status {run.returncode}")
+        toolchain.said_by(command, ROOT)
         return json.loads(bench.SCRATCH.read_text())
     finally:
         bench.SCRATCH.unlink(missing_ok=True)
@@ -201,8 +189,7 @@ def measure(program):
 
 def timed(root, gpu=records.REFERENCE_GPU):
     """The newest Sweep of a GPU."""
-    found = sorted(root.glob(f"plots/data/{gpu}/*/{TIMED}"))
-    path = found[-1] if found else None
+    path = records.recorded(root, TIMED, gpu)
     report = read(root, path, f"on {gpu}")
     return Sweep(path, report["context"], {
         Pair(one["coarse"], one["block"]):
@@ -236,7 +223,4 @@ def read_gbps(sweep, n):
 if __name__ == "__main__":
     if sys.argv[1:] not in (["cpu"], ["gpu"]):
         sys.exit(__doc__)
-    try:
-        count() if sys.argv[1] == "cpu" else time()
-    except (RecordError, Problem) as error:
-        sys.exit(f"sweep: {error}")
+    script("sweep", count if sys.argv[1] == "cpu" else time)
