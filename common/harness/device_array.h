@@ -1,4 +1,5 @@
-// Device memory that frees itself.
+// Device memory that frees itself. Not by std::unique_ptr, whose header takes
+// nvcc longer than all that is included here.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -6,7 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
+#include <utility>
 #include <vector>
 
 #include "common/check.h"
@@ -22,7 +23,7 @@ class DeviceArray {
     }
     void* p = nullptr;
     CUDA_CHECK(cudaMalloc(&p, bytes()));
-    data_.reset(static_cast<T*>(p));
+    data_ = static_cast<T*>(p);
   }
   explicit DeviceArray(const std::vector<T>& host)
       : DeviceArray(static_cast<int64_t>(host.size())) {
@@ -30,7 +31,18 @@ class DeviceArray {
         cudaMemcpy(data(), host.data(), bytes(), cudaMemcpyHostToDevice));
   }
 
-  T* data() const { return data_.get(); }
+  DeviceArray(DeviceArray&& other) noexcept
+      : n_(other.n_), data_(std::exchange(other.data_, nullptr)) {}
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    std::swap(n_, other.n_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  ~DeviceArray() {
+    if (data_) cudaFree(data_);
+  }
+
+  T* data() const { return data_; }
   int64_t size() const { return n_; }
 
   std::vector<T> to_host() const {
@@ -41,12 +53,8 @@ class DeviceArray {
   }
 
  private:
-  struct Free {
-    void operator()(T* p) const { cudaFree(p); }
-  };
-
   size_t bytes() const { return n_ * sizeof(T); }
 
   int64_t n_;
-  std::unique_ptr<T, Free> data_;
+  T* data_ = nullptr;
 };
