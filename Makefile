@@ -595,7 +595,7 @@ test test-all $(NUMBERS:%=test%):
 	@BACKEND=$(BACKEND) RELEASE=$(RELEASE) CHAPTER=$(CHAPTER) PYTHONDONTWRITEBYTECODE=1 \
 	  $(CHECK_PYTHON) -m pytest $(if $(CHAPTER),$(sort $(call CONCERNED,$(CHAPTER))))
 
-# All sample hand-ins and all of tests/wrong through the grader; `make test` grades some.
+# All sample hand-ins and all of tests/wrong through the grader; `make test-all` grades some.
 test-classroom:
 	@BACKEND=$(BACKEND) CLASSROOM=all PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m pytest tests/classroom tests/wrong.py tests/architectures.py tests/python/test_*_wrong.py
 
