@@ -42,8 +42,8 @@ class Together(TreeTest):
         text = together.text(self.root, files)
         self.assertEqual(text.count("int plan();"), 2)
         self.assertLess(text.index("#include <bit>"), text.index("namespace file_0"))
-        self.assertIn(f'#line 1 "{header}"\n', text)
-        self.assertIn('#line 2 "build/0.cu"\n\nint f();\n', text)
+        self.assertIn(f'#line 1 "./{header}"\n', text)
+        self.assertIn('#line 2 "./build/0.cu"\n\nint f();\n', text)
 
     def test_only_a_main_may_end_without_return(self):
         for text, may in ((RETURNS, True), ("void sum() {}\n", True),
