@@ -1,5 +1,4 @@
-// Device memory that frees itself. Not by std::unique_ptr, whose header takes
-// nvcc longer than all that is included here.
+// Device memory that frees itself.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,7 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <utility>
+#include <memory>
 #include <vector>
 
 #include "common/check.h"
@@ -23,7 +22,7 @@ class DeviceArray {
     }
     void* p = nullptr;
     CUDA_CHECK(cudaMalloc(&p, bytes()));
-    data_ = static_cast<T*>(p);
+    data_.reset(static_cast<T*>(p));
   }
   explicit DeviceArray(const std::vector<T>& host)
       : DeviceArray(static_cast<int64_t>(host.size())) {
@@ -31,18 +30,7 @@ class DeviceArray {
         cudaMemcpy(data(), host.data(), bytes(), cudaMemcpyHostToDevice));
   }
 
-  DeviceArray(DeviceArray&& other) noexcept
-      : n_(other.n_), data_(std::exchange(other.data_, nullptr)) {}
-  DeviceArray& operator=(DeviceArray&& other) noexcept {
-    std::swap(n_, other.n_);
-    std::swap(data_, other.data_);
-    return *this;
-  }
-  ~DeviceArray() {
-    if (data_) cudaFree(data_);
-  }
-
-  T* data() const { return data_; }
+  T* data() const { return data_.get(); }
   int64_t size() const { return n_; }
 
   std::vector<T> to_host() const {
@@ -53,8 +41,12 @@ class DeviceArray {
   }
 
  private:
+  struct Free {
+    void operator()(T* p) const { cudaFree(p); }
+  };
+
   size_t bytes() const { return n_ * sizeof(T); }
 
   int64_t n_;
-  T* data_ = nullptr;
+  std::unique_ptr<T, Free> data_;
 };
