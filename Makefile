@@ -69,7 +69,7 @@ NUMBERED := chapter% diff% ptx% bench% profile% test% $(STEPS:=%)
 KNOWN := $(foreach g,diff% bench% test%,$(NUMBERS:%=$g)) \
   $(foreach g,$(STEPS:=%),$(TURNS:%=$g)) \
   $(foreach g,chapter% ptx% profile%,$(NAMES:%=$g))
-UNKNOWN := $(filter $(NUMBERED),$(filter-out bench profile test test-classroom $(STEPS) $(KNOWN),$(GOALS)))
+UNKNOWN := $(filter $(NUMBERED),$(filter-out bench profile test test-all test-classroom $(STEPS) $(KNOWN),$(GOALS)))
 MEANT := $(filter $(KNOWN),$(foreach g,$(NUMBERED),$(patsubst $g,$(subst %,0%,$g),$(UNKNOWN))))
 ifneq ($(UNKNOWN),)
 $(error There is no $(UNKNOWN).$(if $(MEANT), Did you mean $(MEANT)?)$(newline)The chapters are$(LISTING)$(newline)\
@@ -255,7 +255,7 @@ SIMT := $(WHOLE) $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/isa/*.cpp))
 STAND_IN := $(patsubst %,$(B)/common/simt/%/all.o,library $(STAND_INS))
 LIBRARY := $(filter-out $(STAND_IN),$(SIMT))
 MISSING := $(filter-out $(wildcard $(LIBRARY)),$(LIBRARY))
-BUILDING := $(filter chapter% profile% run program test,$(GOALS))
+BUILDING := $(filter chapter% profile% run program test test-all,$(GOALS))
 ifneq ($(and $(filter cpu,$(BACKEND)),$(BUILDING)),)
 ifeq ($(MAKE_RESTARTS)$(MAKELEVEL)$(wildcard $(B)/libsimt.a),0)
 $(info The first build compiles the executor: that takes a minute or more.)
@@ -289,8 +289,10 @@ $(B)/suites.h.gch: tests/contract.h $(B)/settings
 	@grep '^#include <' $< > $(@:.gch=)
 	@$(CXX) $(CXXFLAGS) -x c++-header $(@:.gch=) -o $@
 # The host's part of a suite is long to compile and short to run. A sixth of that is <cmath>'s
-# special functions, from beta to riemann_zeta, which C++17 has put there and nobody calls.
-$(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst $(HOST),-O0,$(NVFLAGS)) -D_GLIBCXX_BITS_SPECFUN_H
+# special functions, from beta to riemann_zeta, which C++17 has put there and nobody calls; of
+# <algorithm>'s part, half is for ranges and for execution policies, which nobody uses either.
+UNUSED := -D_GLIBCXX_BITS_SPECFUN_H -D_RANGES_ALGO_H -D_PSTL_GLUE_ALGORITHM_DEFS_H
+$(B)/tests/%.o $(B)/build/%.o: NVFLAGS := $(subst $(HOST),-O0,$(NVFLAGS)) $(UNUSED)
 # For the executor an engine's wrong kernels, and the many that its suite asks for, are optimised
 # less where nvcc can be asked to: nothing of theirs is counted, and it takes half the time.
 SOONER := $(if $(NVCC),$(if $(shell $(NVCC) --help | grep -e --Ofast-compile),-Ofc min))
@@ -425,7 +427,7 @@ $(ENGINES:%=$(B)/any_%.so): $(B)/any_%.so: $$(call parts,$$*,shared/)
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers reductions elementwise strided residual all_reduce sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-classroom
+.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers reductions elementwise strided residual all_reduce sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-all test-classroom
 always:
 
 define HELP
@@ -452,7 +454,8 @@ make progress        which exercises pass
                      MINE=folder: not in mine/; NAME="Ada": whose predictions;
                      make start TASK=name and the like: a task without a chapter
 
-make test            run every check
+make test            run the checks of chapters, pages and the executor
+make test-all        run every check, as .ci/run does: more than twice as long
 make test03          run those that concern chapter 03
 make test-classroom  grade every sample hand-in: right, slow, wrong, hostile
 make bench           measure every chapter, variant and peer; record the results
@@ -584,13 +587,15 @@ export PYTEST_XDIST_AUTO_NUM_WORKERS := $(shell expr $$(nproc) + 1)
 
 # All that concerns one chapter: its files, its page, and the kernels wrong in its way.
 CONCERNED = $(dir $(call sources,$1)) $(addprefix tests/,layout.py claims.py breaks.py wrong.py) docs/ladder/weave.py docs/ladder/figures/plot.py
-test $(NUMBERS:%=test%): CHAPTER = $(@:test%=%)
-test $(NUMBERS:%=test%):
+# What takes long and few changes concern is left to test-all: tests/conftest.py says what.
+test: export SHORT := yes
+$(NUMBERS:%=test%): CHAPTER = $(@:test%=%)
+test test-all $(NUMBERS:%=test%):
 	@echo "Building for the $(BACKEND) backend ..."
 	@BACKEND=$(BACKEND) RELEASE=$(RELEASE) CHAPTER=$(CHAPTER) PYTHONDONTWRITEBYTECODE=1 \
 	  $(CHECK_PYTHON) -m pytest $(if $(CHAPTER),$(sort $(call CONCERNED,$(CHAPTER))))
 
-# All sample hand-ins and all of tests/wrong through the grader; `make test` grades some.
+# All sample hand-ins and all of tests/wrong through the grader; `make test-all` grades some.
 test-classroom:
 	@BACKEND=$(BACKEND) CLASSROOM=all PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m pytest tests/classroom tests/wrong.py tests/architectures.py tests/python/test_*_wrong.py
 

@@ -57,7 +57,7 @@ def failed_of(members, output):
 
 def main():
     tally = pages.Tally()
-    # What takes a minute or more: `make test` compiles what a reader opens first.
+    # What takes a minute or more: `make test-all` compiles what a reader opens first.
     places = (*PLACES, TESTS) if pages.CLASSROOM else PLACES[:1]
     for left in (*PLACES, TESTS):
         if left not in places:

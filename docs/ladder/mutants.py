@@ -205,18 +205,12 @@ class Workshop:
         return copy
 
     def _build(self, sources):
-        """Source -> the program that runs it, or what the compiler said. With the same
-        headers of chapters, that is: two of one name cannot be compiled together, and an
-        engine's would be loaded by all others, too."""
-
-        def key(path):
-            of_chapters = [h for h in together.headers(self.root, path) if "chapters/" in h]
-            return together.op(path), *of_chapters
-
+        """Source -> the program that runs it, or what the compiler said."""
         wanted = set(sources)
-        groups = together.gather(sorted(wanted | self._wrong_in_some_way()), key)
+        groups = together.gather(sorted(wanted | self._wrong_in_some_way()),
+                                 lambda path: (together.op(path), together.has_engine(path)))
         groups = [group for group in groups if wanted.intersection(group)]
-        of_engines = [group for group in groups if len(key(group[0])) > 1]
+        of_engines = [group for group in groups if together.has_engine(group[0])]
         small = [group for group in groups if group not in of_engines]
         build = functools.partial(together.build, self.root, self.backend, kind=".run")
         return build(small) | build(of_engines, folder="sooner")

@@ -1,6 +1,7 @@
 """Compile many .cu files as one: most of nvcc's time goes into reading headers.
 
-Each file is included in a namespace of its own, behind the headers of all of them.
+Each file is included in a namespace of its own, behind the headers of all of them. A chapter's
+headers are in there with it: of an engine, several versions may be compiled as one.
 """
 
 import hashlib
@@ -18,17 +19,37 @@ NAMESPACE = re.compile(r"\bfile_\d+::")
 MAIN = [("int", "main", "")]
 MAIN_WITH_ARGUMENTS = [("int", "main", "int argc, char** argv")]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"][^>"]+[>"])', re.M)
+OF_CHAPTER = re.compile(r'^#include "(\S*\bchapters/\S+\.h)".*\n', re.M)
 NAME = re.compile(r"(\w+)\s*(?:,|$)")  # Of a parameter.
 DECLARATION = re.compile(r"^([\w:]+) (\w+)\(([^)]*)\);", re.M)
 
 
 def headers(root, path):
-    """What a file includes, as seen from the root."""
-    for header in dict.fromkeys(INCLUDE.findall(path.read_text())):
+    """What a file includes, as seen from the root; of a chapter's headers, what they include."""
+    for header in dict.fromkeys(INCLUDE.findall(pasted(root, path.relative_to(root), set()))):
         beside = path.parent / header[1:-1]
         if header.startswith('"') and not (root / header[1:-1]).is_file():
             header = f'"{beside.relative_to(root)}"'
         yield header
+
+
+def has_engine(path):
+    """Includes a chapter's headers."""
+    return bool(OF_CHAPTER.search(path.read_text()))
+
+
+def pasted(root, name, seen):
+    """A file's text with its chapter's headers in it, each once, and named as -I. finds it."""
+    text = (root / name).read_text().replace("#pragma once\n", "\n")
+
+    def paste(include):
+        if include[1] in seen:
+            return "\n"
+        seen.add(include[1])
+        next_line = text.count("\n", 0, include.end()) + 1
+        return f'{pasted(root, include[1], seen)}#line {next_line} "./{name}"\n'
+
+    return f'#line 1 "./{name}"\n{OF_CHAPTER.sub(paste, text)}'
 
 
 def stands_alone(path):
@@ -68,11 +89,12 @@ def text(root, files):
     for number, path in enumerate(files):
         declared = declarations(root, path)
         # A stream's type is global: through it a call would find the contract's, too.
-        lines += [f"#define {name} {name}_{number}" for _, name, _ in declared]
+        lines += [f"#define {function} {function}_{number}" for _, function, _ in declared]
         lines += [f"namespace file_{number} {{"]
-        lines += [f"{result} {name}({parameters});" for result, name, parameters in declared]
-        lines += [f'#include "{path.relative_to(root)}"', "}"]
-        lines += [f"#undef {name}" for _, name, _ in declared]
+        lines += [f"{result} {function}({parameters});" for result, function, parameters in declared]
+        name = path.relative_to(root)
+        lines += [pasted(root, name, set()) if has_engine(path) else f'#include "{name}"', "}"]
+        lines += [f"#undef {function}" for _, function, _ in declared]
     return "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,6 @@
 """Hand-ins get the grades that they must, and hurt nobody: hand_ins/expected.txt.
 
-A dozen are graded in `make test`, in one run of the grader; CLASSROOM=all grades the rest,
+A dozen are graded in `make test-all`, in one run of the grader; CLASSROOM=all grades the rest,
 too, and all of tests/wrong.
 """
 

@@ -35,6 +35,16 @@ class TestTogether(TreeTest):
         assert lines[:2] == ["#include <bit>", '#include "a/beside.h"']
         assert sum("beside" in line for line in lines) == 1
 
+    def test_a_chapters_headers_are_in_the_namespace_of_who_includes_them(self):
+        header = "chapters/12_a/plan.h"
+        self.plant(header, "#pragma once\n#include <bit>\nint plan();\n")
+        files = [self.plant(f"build/{k}.cu", f'#include "{header}"\n#include "{header}"\nint f();\n') for k in range(2)]
+        text = together.text(self.root, files)
+        self.assertEqual(text.count("int plan();"), 2)
+        self.assertLess(text.index("#include <bit>"), text.index("namespace file_0"))
+        self.assertIn(f'#line 1 "./{header}"\n', text)
+        self.assertIn('#line 2 "./build/0.cu"\n\nint f();\n', text)
+
     def test_only_a_main_may_end_without_return(self):
         for text, may in ((RETURNS, True), ("void sum() {}\n", True),
                           ("int f() {\n  return 1;\n}\nint main() {\n  f();\n}\n", False)):

@@ -1,7 +1,7 @@
 """How many of the random programs of tests/fuzz do here what they did on a GPU.
 
 tests/fuzz/h200.txt holds what a GPU gave; tests/fuzz/aside.txt what cannot be compared with
-that, by cause. `make test` runs some of the programs, and tests/fuzz/fuzz.py all.
+that, by cause. `make test-all` runs some of the programs, and tests/fuzz/fuzz.py all.
 """
 
 import dataclasses
