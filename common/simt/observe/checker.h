@@ -165,6 +165,7 @@ class Checker {
   void enter_lane(Mine& mine, Word& word, const Touch& touch);
   Event event_of(const Mine& mine, int first, int lanes) const;
 
+  bool looked_back(const Mine& mine, const Event& event) const;
   void race(const Mine& mine, const Conflict& conflict, const Event& event,
             Time time);
   std::string remedy(const Mine& mine, const Conflict& conflict,
