@@ -64,9 +64,15 @@ for flag in "${flags[@]}"; do
       linked+=("${host[@]}")
       own+=("$flag")
       ;;
-    -rdc | -rdc=true | --relocatable-device-code* | -dc | --device-c | -dlink | --device-link)
-      fail "FLAGS: $flag asks for device code that is linked from several files, \
-which is not done here; put the kernels and what they call into one file."
+    -rdc | -rdc=true | --relocatable-device-code=true)
+      # Device code that is all in one file needs no linking.
+      device=$(printf '%s\n' "${sources[@]}" | grep -c '\.cu$')
+      ((device < 2)) || fail "FLAGS: $flag asks for device code that is linked from several \
+files, which is not done here; put the kernels and what they call into one file."
+      ;;
+    -dc | --device-c | -dlink | --device-link)
+      fail "FLAGS: $flag asks for a step of linking device code from several files, \
+which is not done here; leave it out if the kernels and what they call are in one file."
       ;;
     -*arch*90a* | -gencode*90a* | --generate-code*90a*)
       fail "FLAGS: leave $flag out; what needs sm_90a (wgmma, setmaxnreg, \
@@ -125,6 +131,10 @@ readonly MISSED='undefined reference to .|undefined symbol: |(find|find library)
 explain() {
   [[ $BUILD == */cpu ]] || return
   local pattern what
+  if grep -q 'requires separate compilation mode' "$1"; then
+    echo "The program launches kernels from kernels (dynamic parallelism), which the
+executor lacks; launch them from the host." >&2
+  fi
   while read -r pattern what; do
     if grep -qE "($MISSED)$pattern" "$1"; then
       echo "The program $what."

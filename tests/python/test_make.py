@@ -198,7 +198,7 @@ class ProgramTest(unittest.TestCase):
         assert "at my main.cu:6," in told  # The name is the user's own, as it is seen from there.
         assert told.endswith("\nFAILED: out of bounds in wrong_kernel at my main.cu:6\n"), told
 
-        status, said = self.program("FLAGS=-DN=4", "STD=20")
+        status, said = self.program("FLAGS=-DN=4 -rdc=true", "STD=20")
         assert (status, said.count("nvcc "), "g++" in said) == (0, 2, False), said
         assert self.run_it("x")[:2] == (0, "8 7 202002 [x]")
 
@@ -286,10 +286,18 @@ class ProgramTest(unittest.TestCase):
         assert "uses a call of cuBLAS that the executor does not have" in said
 
     def test_flags_that_make_no_sense(self):
-        for flag, why in (("-rdc=true", "linked from several files"), ("-arch=sm_80", "leave -arch=sm_80 out")):
-            status, said = self.program(f"FLAGS={flag}")
+        (self.folder / "more.cu").write_text("")
+        for flag, why in (("-dc", "linking device code"), ("-rdc=true", "linked from several files"),
+                          ("-arch=sm_80", "leave -arch=sm_80 out")):
+            status, said = self.program(f"FLAGS={flag}", sources=("my main.cu", "more.cu"))
             assert status != 0
             assert why in said
+
+    def test_kernels_that_launch_kernels(self):
+        (self.folder / "one.cu").write_text("__global__ void kernel() { kernel<<<1, 1>>>(); }\nint main() {}\n")
+        status, said = self.program("FLAGS=-rdc=true", sources=("one.cu",))
+        assert status != 0
+        assert "dynamic parallelism" in said
 
     def test_a_failed_build_leaves_no_older_run(self):
         (self.folder / "twice.cpp").write_text("int main() {}\n")

@@ -124,6 +124,49 @@ void check_numbers() {
   for (int k = 0; k < 8; ++k) expect::equal(got[k], expected[k]);
 }
 
+// ptxas takes modifiers in any order, but for types.
+__global__ void orders_kernel(uint32_t* out, float* word) {
+  const uint32_t lane = threadIdx.x;
+  uint32_t votes, next, sum, old;
+  asm volatile(
+      "{\n .reg .pred p;\n setp.u32.lt p, %1, 5;\n"
+      " vote.ballot.sync.b32 %0, p, 0xffffffff;\n}"
+      : "=r"(votes)
+      : "r"(lane));
+  asm volatile("shfl.down.sync.b32 %0, %1, 1, 31, 0xffffffff;"
+               : "=r"(next)
+               : "r"(lane));
+  asm volatile("redux.add.sync.u32 %0, %1, 0xffffffff;"
+               : "=r"(sum)
+               : "r"(lane));
+  asm volatile("atom.add.relaxed.gpu.global.u32 %0, [%1], 1;"
+               : "=r"(old)
+               : "l"(out + 4)
+               : "memory");
+  float added, read;
+  asm volatile("add.f32.rz %0, %1, %2;"
+               : "=f"(added)
+               : "f"(1.f), "f"(0x1p-25f));
+  asm volatile("ld.f32.global.cg %0, [%1];" : "=f"(read) : "l"(word));
+  if (lane != 3) return;
+  out[0] = votes;
+  out[1] = next;
+  out[2] = sum;
+  out[3] = added == 1.f && read == 2.5f;
+}
+
+void check_orders() {
+  float* word;
+  expect::ok(cudaMalloc(&word, sizeof(float)));
+  const float value = 2.5f;
+  expect::ok(cudaMemcpy(word, &value, sizeof value, cudaMemcpyHostToDevice));
+  const auto got = expect::results<uint32_t>(
+      5, [=](uint32_t* out) { orders_kernel<<<1, 32>>>(out, word); });
+  const uint32_t expected[] = {31, 4, 496, 1};
+  for (int k = 0; k < 4; ++k) expect::equal(got[k], expected[k]);
+  expect::ok(cudaFree(word));
+}
+
 }  // namespace
 
 int main() {
@@ -132,5 +175,6 @@ int main() {
   check_hidden();
   check_jumps();
   check_numbers();
+  check_orders();
   return expect::report();
 }

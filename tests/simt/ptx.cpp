@@ -129,6 +129,8 @@ TEST_CASE("what is in the list is accepted") {
         "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group "
         "[%l1, {%r2, -1}], [%r3];",
         "elect.sync _|%p1, -1;",
+        "vote.ballot.sync.b32 %r1, %p1, -1;",
+        "ld.u32.volatile.global %r1, [there];",
         "st.global.v2.u32 [there+8], {%r1, 7};"})
     CHECK(refusal(statement) == "");
 }

@@ -209,6 +209,8 @@ struct Test {
   std::vector<Comparison> comparisons;
   // What its thread then stores there itself, if it decides so; or kNowhere.
   Place stores = kNowhere;
+  // The number of that value, if it is one value in all threads; or 0.
+  uint32_t uniform_value = 0;
 };
 // Which lanes keep what a load brings: those for which a predicate, or else the
 // comparison of a place, has this value. The others drop it.
@@ -220,8 +222,11 @@ struct Keeper {
 };
 // The store of such a thread.
 struct TestedStore {
-  // What must have been there for it; or kNowhere.
-  Place before = kNowhere;
+  // What the test compared with a number or a parameter, and what the answer
+  // must have been for the store; none: that is not known so exactly.
+  std::optional<Comparison> asked;
+  bool answer = false;
+  uint32_t uniform_value = 0;  // as above: what it stores
   // Places that have one value in all threads, and have it here.
   std::vector<Place> uniform;
 };

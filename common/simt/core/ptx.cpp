@@ -19,6 +19,16 @@ Type parse_type(const std::string& name) {
   return known == kTypes.end() ? Type{} : known->second;
 }
 
+std::vector<std::string> parts_of_op(std::string_view op) {
+  std::vector<std::string> parts;
+  for (size_t from = 0;;) {
+    const size_t dot = op.find('.', from);
+    parts.emplace_back(op.substr(from, dot - from));
+    if (dot == op.npos) return parts;
+    from = dot + 1;
+  }
+}
+
 bool Statement::has(const char* modifier) const {
   return std::find(op.begin() + 1, op.end(), modifier) != op.end();
 }

@@ -43,6 +43,8 @@ struct Operand {
   bool in_parentheses = false;    // The list is a call's, not a vector.
 };
 
+std::vector<std::string> parts_of_op(std::string_view op);
+
 struct Statement {
   std::string label;  // Set: only a label, or what .branchtargets lists.
   char scope = 0;     // '{' or '}': only a scope.
@@ -105,6 +107,8 @@ struct ModuleText {
   std::map<std::string, FunctionText> functions;
   std::vector<Declaration> variables;
   std::vector<std::string> files;  // by the index of .file
+  // Instructions as they are written, and as forms.h lists their modifiers.
+  std::map<std::string, std::vector<std::string>> ops;
   // What instructions stem from: a line, and those that it was inlined into.
   std::vector<std::vector<SourceLine>> origins;
 };

@@ -947,6 +947,50 @@ void expand_form(std::string_view line,
 
 namespace {
 
+// Of two types it matters which comes first, and so of two state spaces and of
+// two layouts; of other modifiers it does not.
+enum class Position { kType, kSpace, kLayout, kAnywhere };
+Position position_of(const std::string& modifier) {
+  static const std::map<std::string, Position> kPositions = {
+      {"e4m3", Position::kType},         {"e5m2", Position::kType},
+      {"tf32", Position::kType},         {"e4m3x2", Position::kType},
+      {"e5m2x2", Position::kType},       {"s4", Position::kType},
+      {"u4", Position::kType},           {"b1", Position::kType},
+      {"global", Position::kSpace},      {"shared", Position::kSpace},
+      {"shared::cta", Position::kSpace}, {"shared::cluster", Position::kSpace},
+      {"local", Position::kSpace},       {"const", Position::kSpace},
+      {"param", Position::kSpace},       {"row", Position::kLayout},
+      {"col", Position::kLayout}};
+  if (parse_type(modifier).kind) return Position::kType;
+  const auto known = kPositions.find(modifier);
+  return known == kPositions.end() ? Position::kAnywhere : known->second;
+}
+
+// The same for all orders that mean the same.
+std::vector<std::string> without_order(std::vector<std::string> op) {
+  const auto before = [](const std::string& a, const std::string& b) {
+    const Position position = position_of(a);
+    if (position != position_of(b)) return position < position_of(b);
+    return position == Position::kAnywhere && a < b;
+  };
+  std::stable_sort(op.begin() + 1, op.end(), before);
+  return op;
+}
+
+std::string joined(const std::vector<std::string>& op) {
+  std::string text = op.front();
+  for (size_t k = 1; k < op.size(); ++k) text.append(1, '.').append(op[k]);
+  return text;
+}
+
+// Calls visit(line, form) for each form of an instruction, operands left out.
+template <class Visit>
+void each_form(const std::string& name, std::string_view wanted, Visit visit) {
+  const auto lines = lines_by_name().find(name);
+  if (lines == lines_by_name().end()) return;
+  for (std::string_view line : lines->second) expand_form(line, visit, wanted);
+}
+
 std::string wanted(const std::vector<std::vector<std::string>>& signatures) {
   std::string text = "its operands should be";
   for (size_t k = 0; k < signatures.size(); ++k) {
@@ -960,22 +1004,34 @@ std::string wanted(const std::vector<std::vector<std::string>>& signatures) {
 
 }  // namespace
 
+std::vector<std::string> in_listed_order(std::vector<std::string> op) {
+  const std::string text = joined(op);
+  const auto wanted = without_order(op);
+  bool listed = false;
+  std::vector<std::string> found;
+  each_form(op.front(), text, [&](const std::string& form) {
+    listed |= form.substr(0, form.find(' ')) == text;
+  });
+  if (listed) return op;
+  each_form(op.front(), op.front(), [&](const std::string& form) {
+    if (!found.empty()) return;
+    auto parts = parts_of_op(form.substr(0, form.find(' ')));
+    if (parts.size() == op.size() && without_order(parts) == wanted)
+      found = std::move(parts);
+  });
+  return found.empty() ? op : found;
+}
+
 const Forms::Signatures& Forms::signatures(const Statement& s) {
-  std::string op = s.name();
-  for (size_t k = 1; k < s.op.size(); ++k) op.append(1, '.').append(s.op[k]);
+  const std::string op = joined(s.op);
   const auto [known, fresh] = known_.try_emplace(op);
   if (!fresh) return known->second;
-  const auto lines = lines_by_name().find(s.name());
-  if (lines == lines_by_name().end()) return known->second;
-  for (std::string_view line : lines->second) {
-    const auto keep = [&](const std::string& form) {
-      const size_t end = std::min(form.find(' '), form.size());
-      if (form.substr(0, end) == op)
-        known->second.push_back(
-            words_of(form.substr(std::min(end + 1, form.size()))));
-    };
-    expand_form(line, keep, op);
-  }
+  each_form(s.name(), op, [&](const std::string& form) {
+    const size_t end = std::min(form.find(' '), form.size());
+    if (form.substr(0, end) == op)
+      known->second.push_back(
+          words_of(form.substr(std::min(end + 1, form.size()))));
+  });
   return known->second;
 }
 

@@ -30,6 +30,11 @@ void expand_form(std::string_view line,
 // Does the list hold any form of the instruction `name`?
 bool is_known_instruction(const std::string& name);
 
+// An instruction with its modifiers as the list orders them. ptxas takes them
+// in any order (vote.ballot.sync), so inline assembly has them in many. What
+// the list does not hold in any order stays as it is.
+std::vector<std::string> in_listed_order(std::vector<std::string> op);
+
 // The special registers (%tid.x, ...), which are a list of their own.
 std::vector<std::string> special_registers();
 

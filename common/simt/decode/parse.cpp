@@ -420,7 +420,7 @@ class Parser {
     }
     if (!is_name(peek())) throw Error(quoted(peek()) + " is no instruction");
     s.text = next();
-    s.op = split(s.text);
+    s.op = parts(s.text);
     if (is_known_instruction(s.name()))
       operands(s);
     else
@@ -467,14 +467,10 @@ class Parser {
     f.body.push_back(s);
   }
 
-  static std::vector<std::string> split(const std::string& op) {
-    std::vector<std::string> parts;
-    for (size_t from = 0;;) {
-      const size_t dot = op.find('.', from);
-      parts.push_back(op.substr(from, dot - from));
-      if (dot == op.npos) return parts;
-      from = dot + 1;
-    }
+  const std::vector<std::string>& parts(const std::string& op) {
+    const auto [known, fresh] = module_.ops.try_emplace(op);
+    if (fresh) known->second = in_listed_order(parts_of_op(op));
+    return known->second;
   }
 
   void operands(Statement& s) {

@@ -158,6 +158,19 @@ class Definitions {
                        [&](Place p) { return uniform(p, depth - 1); });
   }
 
+  // How a place that is uniform was computed, from numbers and parameters. Two
+  // sums are alike if what they add is; of most instructions only the same one.
+  std::string formula(Place place) const {
+    if (place < 0) return std::to_string(place);
+    const uint32_t pc = *only(place);
+    const Instruction& ins = f_.code[pc];
+    if (copies(ins)) return formula(ins.source(0));
+    if (!is(ins, "add")) return "at " + std::to_string(pc);
+    std::string text = ins.statement->op.back();
+    for (Place p : ins.sources()) text += " (" + formula(p) + ")";
+    return text;
+  }
+
   // Is it there whenever control comes to `pc`, and does not change?
   bool settled(Place place, uint32_t pc) const {
     if (place < 0) return true;
@@ -447,24 +460,24 @@ std::vector<Comparison> comparisons_of(const Function& f,
   return all;
 }
 
-// What the word held before, if only one value leads to the store: a number, or
-// a parameter.
-Place expected_by(const Function& f, const Definitions& definitions,
-                  const Life& life, uint32_t store) {
+// What must have been so for the store, if one comparison with a number or a
+// parameter decides.
+TestedStore asked_by(const Function& f, const Definitions& definitions,
+                     const Life& life, uint32_t store) {
   if (life.computed || life.compared.size() != 1 || life.decided.size() != 1)
-    return kNowhere;
+    return {};
   const Instruction& compare = f.code[*life.compared.begin()];
   const Instruction& branch = f.code[*life.decided.begin()];
-  const Place expected = definitions.fixed(compare.source(1));
-  if (compare.statement->op.size() != 3 || branch.guard != compare.result(0) ||
-      expected >= kNowhere || !definitions.uniform(expected))
-    return kNowhere;
+  const Place with = definitions.fixed(compare.source(1));
+  std::optional<Comparison> asked = simple_comparison(compare);
+  if (!asked || branch.guard != compare.result(0) || with >= kNowhere ||
+      !definitions.uniform(with))
+    return {};
+  asked->with = with;
   // The predicate's value for the store.
   const bool on_taken =
       branch.kind != Kind::kBranch || leads_to(f, branch, branch.target, store);
-  const bool when = on_taken != branch.guard_negated;
-  const Relation equal = when ? Relation::kEq : Relation::kNe;
-  return compare.relation == equal ? expected : kNowhere;
+  return {asked, on_taken != branch.guard_negated, {}};
 }
 
 // Which instructions read a place, or are guarded by it.
@@ -664,10 +677,20 @@ class Uses {
     if (to.from_bytes == f_.code[load].to_bytes &&
         definitions_.settled(value, load))
       test.stores = value;
+    test.uniform_value = uniform_value(value);
     if (f_.tested_stores.contains(to.site)) return;
-    const Place before = expected_by(f_, definitions_, life, *store);
-    f_.tested_stores[to.site] = {before, {}};
+    TestedStore& tested = f_.tested_stores[to.site];
+    tested = asked_by(f_, definitions_, life, *store);
+    tested.uniform_value = test.uniform_value;
     stores_.push_back(*store);
+  }
+
+  // The number of what is computed in the same way in all threads; or 0.
+  uint32_t uniform_value(Place place) {
+    if (!definitions_.uniform(place)) return 0;
+    const auto number = static_cast<uint32_t>(values_.size() + 1);
+    return values_.try_emplace(definitions_.formula(place), number)
+        .first->second;
   }
 
   // Which numbers that the tests compare with are known at the store.
@@ -687,6 +710,7 @@ class Uses {
   const Keepers keepers_;
   std::vector<Definitions::Origin> swapped_;  // by a compare-and-swap
   std::vector<uint32_t> stores_;              // that are tested
+  std::map<std::string, uint32_t> values_;    // formulas, and their numbers
 };
 
 }  // namespace

@@ -168,6 +168,7 @@ class Checker {
   bool is_of_others(const Mine& mine, Time time) const;
   Event event_of(const Mine& mine, int first, int lanes) const;
 
+  bool looked_back(const Mine& mine, const Event& event) const;
   void race(const Mine& mine, const Conflict& conflict, const Event& event,
             Time time);
   std::string remedy(const Mine& mine, const Conflict& conflict,
