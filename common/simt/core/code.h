@@ -242,6 +242,9 @@ struct Function {
     uint32_t offset, bytes;
   };
   std::vector<Slot> params, results;  // in this function's stack frame
+  // Registers that may be read before they are written: they begin as zero, so
+  // that a block finds nothing in them of the one before.
+  std::vector<Slot> unwritten;
   std::deque<Call> calls;
   std::map<uint32_t, Test> tests;  // of its loads, by Instruction::site
   std::map<uint32_t, TestedStore> tested_stores;

@@ -153,7 +153,7 @@ struct Kernel {
   std::once_flag decoded;
   std::unique_ptr<Program> program;  // null: nobody has needed it yet
 
-  // For machine/spread.h.
+  // For machine/all_cores.h.
   std::optional<bool> spreads;  // none: nobody has looked
   bool meets_itself = false;    // it was spread over threads in vain
   double seconds = 0;           // of processor time, that it took last

@@ -14,7 +14,7 @@ bool ptxas_model();  // SIMT_PTXAS=off: counts the PTX as it is
 constexpr int kMostDevices = 16;
 int devices();  // SIMT_DEVICES=n, up to that many; else 1
 // SIMT_THREADS=n, 1 to 1024; 0: as many as there are cores where that cannot be
-// told from one (machine/spread.h).
+// told from one (machine/all_cores.h).
 int host_threads();
 bool backwards();  // SIMT_ORDER=backwards: the last block begins first
 bool late();       // SIMT_ORDER=late: streams work when somebody waits for it

@@ -18,6 +18,9 @@ void find_origins(Function& function, const Program& program);
 // test and tested, and the strength of loads that wait.
 void find_uses(Function& function, const Program& program);
 
+// Fills in Function::unwritten.
+void find_unwritten(Function& function);
+
 // Fills in how undefined values spread: Instruction::spread and what follows.
 void find_spread(Function& function);
 

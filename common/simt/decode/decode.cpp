@@ -341,6 +341,7 @@ class Decoder : public OperandReader {
     find_atomic_forms(function);
     find_origins(function, program_);
     find_uses(function, program_);
+    find_unwritten(function);
     find_spread(function);
     find_runs(function);
     context_ = std::move(outer);

@@ -11,7 +11,7 @@
 #include "common/simt/core/settings.h"
 #include "common/simt/decode/decode.h"
 #include "common/simt/decode/parse.h"
-#include "common/simt/machine/spread.h"
+#include "common/simt/machine/all_cores.h"
 #include "common/simt/machine/workers.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/undo.h"

@@ -28,6 +28,8 @@ Frame* WarpRun::new_frame(const Function& function) {
     frame->registers = begin + fixed.size();
     std::copy_n(fixed.data(), fixed.size(), begin);
   }
+  for (const Function::Slot& s : function.unwritten)
+    std::memset(frame->registers + s.offset, 0, s.bytes);
   set_specials(*frame);
   return frame;
 }

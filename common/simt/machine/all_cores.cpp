@@ -1,11 +1,10 @@
 // Looks through the instructions of a kernel.
-#include "common/simt/machine/spread.h"
+#include "common/simt/machine/all_cores.h"
 
 #include <sched.h>
 
 #include <algorithm>
 #include <set>
-#include <vector>
 
 #include "common/simt/core/settings.h"
 #include "common/simt/decode/decode.h"
@@ -68,78 +67,10 @@ bool stays_in_block(const Instruction& ins) {
   }
 }
 
-// Whether each register is written on every way to where it is read. A guarded
-// write may write nothing.
-class Definedness {
- public:
-  explicit Definedness(const Function& f) : f_(f), before_(f.code.size()) {
-    arrive(0, {});
-    while (!open_.empty()) {
-      const uint32_t pc = *open_.begin();
-      open_.erase(open_.begin());
-      step(pc);
-    }
-  }
-  bool all_defined() const {
-    for (uint32_t pc = 0; pc < before_.size(); ++pc)
-      if (before_[pc].reached && reads_undefined(f_.code[pc], before_[pc].set))
-        return false;
-    return true;
-  }
-
- private:
-  using Set = std::set<Place>;
-  struct Before {
-    bool reached = false;
-    Set set;  // written on every way
-  };
-
-  // What lies before the registers of a call, the launch has filled in.
-  static bool is_undefined(Place p, const Set& set) {
-    return p != kNowhere && p >= 0 && !set.contains(p);
-  }
-  static bool reads_undefined(const Instruction& ins, const Set& set) {
-    bool any = is_undefined(ins.guard, set);
-    for (Place p : ins.sources()) any |= is_undefined(p, set);
-    for (const Address& a : ins.addresses()) any |= is_undefined(a.base, set);
-    return any;
-  }
-
-  void step(uint32_t pc) {
-    const Instruction& ins = f_.code[pc];
-    Set set = before_[pc].set;
-    if (ins.guard == kNowhere)
-      for (Place p : ins.results()) set.insert(p);
-    for (uint32_t to : ins.targets()) arrive(to, set);
-    if (ins.kind == Kind::kBranch) arrive(ins.target, set);
-    const bool goes_on = ins.guard != kNowhere || !leaves(ins.kind);
-    if (goes_on && pc + 1 < f_.code.size()) arrive(pc + 1, set);
-  }
-  static bool leaves(Kind kind) {
-    return kind == Kind::kBranch || kind == Kind::kTable ||
-           kind == Kind::kReturn || kind == Kind::kExit;
-  }
-  void arrive(uint32_t pc, const Set& set) {
-    Before& there = before_[pc];
-    if (!there.reached) {
-      there = {true, set};
-      open_.insert(pc);
-    } else if (std::erase_if(there.set,
-                             [&](Place p) { return !set.contains(p); })) {
-      open_.insert(pc);
-    }
-  }
-
-  const Function& f_;
-  std::vector<Before> before_;
-  std::set<uint32_t> open_;
-};
-
 bool qualifies(const Program& program) {
   return std::all_of(
       program.functions.begin(), program.functions.end(), [](const auto& f) {
-        return std::ranges::all_of(f.second.code, stays_in_block) &&
-               Definedness(f.second).all_defined();
+        return std::ranges::all_of(f.second.code, stays_in_block);
       });
 }
 

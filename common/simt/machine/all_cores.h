@@ -10,9 +10,8 @@ namespace simt {
 // A kernel qualifies if all that a block can learn of others it would learn by
 // reading what they have written: no atomics or volatile accesses outside of
 // shared memory, no fences, clocks, system calls, textures or asynchronous
-// copies; and if each register is written before it is read, for what it holds
-// else was left by the block before. Whether a block did read what others wrote
-// is found out by comparing; then the launch is taken back (memory/undo.h).
+// copies. Whether a block did read what others wrote is found out by comparing;
+// then the launch is taken back (memory/undo.h).
 int threads_for(Kernel& kernel, const LaunchShape& shape);
 
 }  // namespace simt
