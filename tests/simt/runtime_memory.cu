@@ -1,6 +1,7 @@
 // The memory half of the runtime: what copies, fills and frees accept, and with
 // which of CUDA's codes they refuse the rest.
 
+#include <algorithm>
 #include <cstdint>
 
 #include "tests/simt/child.h"
@@ -26,6 +27,11 @@ __global__ void use_variables(float* out) {
 __global__ void fill_kernel(int* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = i;
+}
+
+__global__ void count_kernel(int* numbers, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) ++numbers[i];
 }
 
 void allocating() {
@@ -204,6 +210,36 @@ void host_memory() {
   cudaGetLastError();
 }
 
+// The host's memory, and managed memory, begin as zeros, also where something
+// else was before. CUDA does not say so; programs rely on it.
+template <class Get, class Free>
+void begins_as_zeros(Get get, Free free) {
+  for (const int n : {16, 1000, 300000}) {
+    for (int round = 0; round < 3; ++round) {
+      int* numbers = nullptr;
+      ok(get(&numbers, n * sizeof(int)));
+      if (round == 1) {
+        count_kernel<<<n / 256 + 1, 256>>>(numbers, n);
+        ok(cudaDeviceSynchronize());
+      }
+      int others = 0;
+      for (int i = 0; i < n; ++i) others += numbers[i] != (round == 1);
+      equal(others, 0);
+      std::fill_n(numbers, n, -1);
+      ok(free(numbers));
+    }
+  }
+}
+
+void fresh_memory() {
+  begins_as_zeros(
+      [](int** p, size_t bytes) { return cudaMallocManaged(p, bytes); },
+      [](int* p) { return cudaFree(p); });
+  begins_as_zeros(
+      [](int** p, size_t bytes) { return cudaMallocHost(p, bytes); },
+      [](int* p) { return cudaFreeHost(p); });
+}
+
 // Sizes whose product wraps around are too large, not small. Of the executor
 // alone: what CUDA does then is not written down.
 void huge_sizes() {
@@ -233,6 +269,7 @@ int main() {
   pitched();
   symbols();
   host_memory();
+  fresh_memory();
   if (on_executor()) huge_sizes();
   return expect::report();
 }
