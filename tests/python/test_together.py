@@ -40,10 +40,10 @@ class TestTogether(TreeTest):
         self.plant(header, "#pragma once\n#include <bit>\nint plan();\n")
         files = [self.plant(f"build/{k}.cu", f'#include "{header}"\n#include "{header}"\nint f();\n') for k in range(2)]
         text = together.text(self.root, files)
-        self.assertEqual(text.count("int plan();"), 2)
-        self.assertLess(text.index("#include <bit>"), text.index("namespace file_0"))
-        self.assertIn(f'#line 1 "./{header}"\n', text)
-        self.assertIn('#line 2 "./build/0.cu"\n\nint f();\n', text)
+        assert text.count("int plan();") == 2
+        assert text.index("#include <bit>") < text.index("namespace file_0")
+        assert f'#line 1 "./{header}"\n' in text
+        assert '#line 2 "./build/0.cu"\n\nint f();\n' in text
 
     def test_only_a_main_may_end_without_return(self):
         for text, may in ((RETURNS, True), ("void sum() {}\n", True),
