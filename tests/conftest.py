@@ -39,7 +39,7 @@ PLACES = (CHAPTERS, TASKS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
 LEFT = (
     "tests/architectures.py", "tests/breaks.py", "tests/counters.py", "tests/elementwise_test.cpp", "tests/findings.py",
     "tests/reduce_test.cpp", "tests/strided_test.cpp", "tests/wrong.py", "tests/classroom/*.py", "tests/drifts/*.txt",
-    "tests/fuzz/*.py", "tests/programs/*.cu", "tests/python/*.py",
+    "tests/fuzz/*.py", "tests/programs/*.cu", "tests/python/*.py", "tests/simt/cublas.cu", "tests/simt/curand.cu",
 )
 SHORT = "SHORT" in os.environ
 
