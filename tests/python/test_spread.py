@@ -4,8 +4,8 @@ import os
 import pathlib
 import subprocess
 import tempfile
-import unittest
 
+import pytest
 from ladder import toolchain
 from tree import REPOSITORY
 
@@ -23,13 +23,7 @@ def report_of(program, **environment):
         return run.returncode, run.stdout, run.stderr.replace(folder, ""), report.read_text()
 
 
-class Spread(unittest.TestCase):
-    def test_nobody_can_tell(self):
-        for name in PROGRAMS:
-            with self.subTest(name):
-                program = toolchain.built(REPOSITORY, f"build/cpu/{name}.program")
-                self.assertEqual(report_of(program), report_of(program, SIMT_THREADS="1"))
-
-
-if __name__ == "__main__":
-    unittest.main()
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_nobody_can_tell(name):
+    program = toolchain.built(REPOSITORY, f"build/cpu/{name}.program")
+    assert report_of(program) == report_of(program, SIMT_THREADS="1")

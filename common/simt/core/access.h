@@ -101,7 +101,12 @@ struct Access {
   // For some of them.
   template <class F>
   void each_span(uint32_t lanes, F f) const {
-    const uint32_t begins = lanes & ~((same | next) & lanes << 1);
+    each_span(lanes, same | next, f);
+  }
+  // Those that are one behind the other as `joined` says: of `same` and `next`.
+  template <class F>
+  void each_span(uint32_t lanes, uint32_t joined, F f) const {
+    const uint32_t begins = lanes & ~(joined & lanes << 1);
     const uint64_t ends = uint64_t{begins | ~lanes} | 1ull << kLanes;
     for (uint32_t rest = begins; rest; rest &= rest - 1) {
       const int first = first_lane(rest);

@@ -1,5 +1,6 @@
 // A kernel and all it can call, decoded; and the module it comes from.
 #pragma once
+#include <chrono>
 #include <deque>
 #include <map>
 #include <memory>
@@ -154,9 +155,9 @@ struct Kernel {
   std::unique_ptr<Program> program;  // null: nobody has needed it yet
 
   // For machine/all_cores.h.
-  std::optional<bool> spreads;  // none: nobody has looked
-  bool meets_itself = false;    // it was spread over threads in vain
-  double seconds = 0;           // of processor time, that it took last
+  std::optional<bool> spreads;       // none: nobody has looked
+  bool meets_itself = false;         // it was spread over threads in vain
+  std::chrono::nanoseconds took{0};  // the last time
 };
 
 }  // namespace simt

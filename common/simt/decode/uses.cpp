@@ -477,7 +477,7 @@ TestedStore asked_by(const Function& f, const Definitions& definitions,
   // The predicate's value for the store.
   const bool on_taken =
       branch.kind != Kind::kBranch || leads_to(f, branch, branch.target, store);
-  return {asked, on_taken != branch.guard_negated, {}};
+  return {asked, on_taken != branch.guard_negated, 0, {}};
 }
 
 // Which instructions read a place, or are guarded by it.

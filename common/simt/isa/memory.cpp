@@ -79,7 +79,9 @@ void check_alignment(Warp& warp, const Instruction& ins, const Access& a,
 }
 
 void compare_neighbours(Access& a) {
-  a.same = a.next = 0;
+  a.same = 0;
+  a.next = a.dense ? kAllLanes - 1 : 0;
+  if (a.dense) return;
   for (int l = 1; l < kLanes; ++l) {
     const uint64_t step = a.address[l] - a.address[l - 1];
     a.same |= uint32_t{step == 0} << l;
@@ -297,10 +299,7 @@ void find_places(Warp& warp, const Instruction& ins, uint32_t mask,
   }
   if (low & (alignment - 1)) check_alignment(warp, ins, a, alignment);
   a.dense = a.mask == kAllLanes && gaps == 0;
-  if (a.dense)
-    a.same = 0, a.next = kAllLanes - 1;
-  else
-    compare_neighbours(a);
+  compare_neighbours(a);
   switch (a.space) {
     case Space::kShared:
       return place_shared(warp, ins, a);

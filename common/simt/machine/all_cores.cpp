@@ -14,9 +14,9 @@ namespace simt {
 namespace {
 
 // Threads of a grid from which on it is worth to wake others for it, and the
-// processor time, in seconds, that a smaller one must have taken before.
+// time that a smaller one must have taken before.
 constexpr uint64_t kManyThreads = 1 << 16;
-constexpr double kLongTime = 0.05;
+constexpr std::chrono::milliseconds kLongTime{50};
 // Each host thread keeps 16 MiB of what it has seen.
 constexpr int kMostThreads = 32;
 
@@ -88,12 +88,13 @@ int threads_for(Kernel& kernel, const LaunchShape& shape) {
       uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
   const uint64_t threads =
       blocks * shape.block[0] * shape.block[1] * shape.block[2];
-  const bool others_may_look =
-      shape.others || (shape.operation && shape.operation->everything);
-  if (settings::host_threads() || !settings::checks() ||
-      settings::trace_path() || settings::backwards() || shape.cooperative ||
-      shape.cluster_blocks() > 1 || others_may_look || kernel.meets_itself ||
-      (threads < kManyThreads && kernel.seconds < kLongTime))
+  // First of all what is told at once: most launches are small.
+  if (kernel.meets_itself ||
+      (threads < kManyThreads && kernel.took < kLongTime) ||
+      shape.cooperative || shape.cluster_blocks() > 1 || shape.others ||
+      (shape.operation && shape.operation->everything) ||
+      settings::host_threads() || !settings::checks() ||
+      settings::trace_path() || settings::backwards())
     return 1;
   const int most = static_cast<int>(std::min<uint64_t>(cores(), blocks));
   if (most == 1) return 1;

@@ -1,9 +1,9 @@
 // Loads modules, and sets up and reports a launch.
 #include "common/simt/machine/launch.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 
 #include "common/simt/core/device.h"
 #include "common/simt/core/error.h"
@@ -154,12 +154,6 @@ DeviceVariable find_variable(Module* module, const std::string& name) {
 
 namespace {
 
-double processor_seconds() {
-  timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * now.tv_nsec;
-}
-
 void report(const Grid& grid, Workers& workers) {
   std::vector<Finding> findings = workers.findings();
   if (Operation* operation = grid.shape.operation) {
@@ -216,12 +210,12 @@ void run_alone(Kernel& kernel, const LaunchShape& shape, void** args) {
 }  // namespace
 
 void run_kernel(Kernel* kernel, const LaunchShape& shape, void** args) {
-  const double began = processor_seconds();
+  const auto began = std::chrono::steady_clock::now();
   const int threads = threads_for(*kernel, shape);
   if (threads > 1)
     kernel->meets_itself = !run_spread(*kernel, shape, args, threads);
   if (threads == 1 || kernel->meets_itself) run_alone(*kernel, shape, args);
-  kernel->seconds = processor_seconds() - began;
+  kernel->took = std::chrono::steady_clock::now() - began;
 }
 
 }  // namespace simt

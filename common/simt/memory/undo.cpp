@@ -1,6 +1,7 @@
 // Keeps pages, and puts bytes of them back.
 #include "common/simt/memory/undo.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "common/simt/memory/allocations.h"
@@ -26,14 +27,26 @@ void Undo::keep(uint64_t number) {
 }
 
 void Undo::restore(uint64_t begin, uint64_t end) const {
+  while (begin < end) {
+    const uint64_t number = begin / kPageBytes;
+    const uint64_t to = std::min(end, (number + 1) * kPageBytes);
+    restore(*pages_.at(number), begin, to);
+    begin = to;
+  }
+}
+
+// Bytes of one page.
+void Undo::restore(const Page& page, uint64_t begin, uint64_t end) {
   Allocations& all = allocations();
-  for (uint64_t at = begin; at < end; ++at) {
-    const Page& page = *pages_.at(at / kPageBytes);
-    const uint64_t k = at % kPageBytes;
-    *static_cast<uint8_t*>(all.open(at)) = page.bytes[k];
-    if (page.written[k / 64] >> k % 64 & 1) continue;
-    const uint64_t offset = at - all.arena_begin();
-    all.written().erase(offset, offset + 1);
+  std::memcpy(all.open(begin), &page.bytes[begin % kPageBytes], end - begin);
+  const auto was_written = [&](uint64_t at) {
+    return page.written[at % kPageBytes / 64] >> at % 64 & 1;
+  };
+  while (begin < end) {
+    const uint64_t first = begin++;
+    if (was_written(first)) continue;
+    while (begin < end && !was_written(begin)) ++begin;
+    all.written().erase(first - all.arena_begin(), begin - all.arena_begin());
   }
 }
 

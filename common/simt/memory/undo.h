@@ -48,6 +48,7 @@ class Undo {
     std::array<uint64_t, kPageBytes / 64> written;  // a bit for each byte
   };
   void keep(uint64_t page);
+  static void restore(const Page& page, uint64_t begin, uint64_t end);
 
   std::atomic<bool> given_up_{false};
   std::mutex mutex_;

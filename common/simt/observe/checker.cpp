@@ -458,22 +458,16 @@ void Checker::check_order(Mine& mine) {
     return check_run(mine, 0, kLanes);
   // Of lanes that read the same, the first and the last stand for all.
   const uint32_t like_both = a.same & a.mask << 1 & (a.same & a.mask) >> 1;
-  uint32_t rest = a.use == Use::kStore ? a.mask : a.mask & ~like_both;
-  const uint32_t begins = rest & ~(a.next & a.mask << 1);
+  const uint32_t lanes = a.use == Use::kStore ? a.mask : a.mask & ~like_both;
   Time lanes_event = 0;
-  while (rest) {
-    const int first = first_lane(rest);
-    const uint64_t ends = uint64_t{begins | ~rest} | 1ull << kLanes;
-    const int lanes = std::countr_zero(ends >> (first + 1)) + 1;
-    rest &= ~(((1ull << lanes) - 1) << first);
-    if (lanes * a.bytes >= kRunBytes) {
-      check_run(mine, first, lanes);
-      continue;
-    }
-    if (!lanes_event) lanes_event = tables_->log.add(event_of(mine, first, 1));
-    for (int l = first; l < first + lanes; ++l)
+  a.each_span(lanes, a.next, [&](const Access::Span& s) {
+    if (s.lanes * a.bytes >= kRunBytes)
+      return check_run(mine, s.first, s.lanes);
+    if (!lanes_event)
+      lanes_event = tables_->log.add(event_of(mine, s.first, 1));
+    for (int l = s.first; l < s.first + s.lanes; ++l)
       check_lane(mine, l, lanes_event);
-  }
+  });
 }
 
 Event Checker::event_of(const Mine& mine, int first, int lanes) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/simt/core/program.h"
+#include "common/simt/observe/places.h"
 
 namespace simt {
 namespace {
@@ -36,9 +37,6 @@ struct Distinct : Sorted {
 
 // The memory that lanes of `mask` mean, as stretches apart, in order.
 struct Stretches {
-  struct Extent {
-    uint64_t begin, end;
-  };
   Extent at[kLanes];
   int count = 0;
 
@@ -50,6 +48,17 @@ struct Stretches {
     });
     if (!sorted) sort();
     join();
+  }
+
+  // f(first, end) for the units of so many bytes that hold some of it, each
+  // unit once.
+  template <class F>
+  void each_unit(uint64_t bytes, F f) const {
+    for (uint64_t k = 0, next = 0; k < uint64_t(count); ++k) {
+      const uint64_t end = (at[k].end - 1) / bytes + 1;
+      f(std::max(next, at[k].begin / bytes), end);
+      next = end;
+    }
   }
 
  private:
@@ -98,14 +107,10 @@ void count_global(const Access& a, MemoryCounts& c) {
     return;
   }
   const Stretches all(a, a.mask);
-  uint64_t bytes = 0, sectors = 0, next = 0;  // no sector before `next` is new
-  for (int k = 0; k < all.count; ++k) {
-    const Stretches::Extent& e = all.at[k];
-    const uint64_t end = (e.end - 1) / 32 + 1;
-    bytes += e.end - e.begin;
-    sectors += end - std::max(next, e.begin / 32);
-    next = end;
-  }
+  uint64_t bytes = 0, sectors = 0;
+  for (int k = 0; k < all.count; ++k) bytes += all.at[k].end - all.at[k].begin;
+  all.each_unit(32,
+                [&](uint64_t first, uint64_t end) { sectors += end - first; });
   c.used_bytes += bytes;
   c.least_sectors += (bytes + 31) / 32;
   c.sectors += a.use == Use::kAtomic ? atomic_sectors(a) : sectors;
@@ -132,16 +137,12 @@ uint64_t bypassing_sectors(const AsyncCopy& copy) {
 // Each bank delivers one of its words a pass; lanes that want the same word
 // share it. So many passes do the lanes of one phase need.
 int passes(const Access& a, uint32_t mask) {
-  const Stretches all(a, mask);
   uint8_t in_bank[kBanks] = {};
   int most = 0;
-  uint64_t next = 0;  // no word before it is new
-  for (int k = 0; k < all.count; ++k) {
-    const uint64_t end = (all.at[k].end - 1) / 4 + 1;
-    for (uint64_t w = std::max(next, all.at[k].begin / 4); w < end; ++w)
-      most = std::max<int>(most, ++in_bank[w % kBanks]);
-    next = end;
-  }
+  Stretches(a, mask).each_unit(4, [&](uint64_t first, uint64_t end) {
+    for (uint64_t word = first; word < end; ++word)
+      most = std::max<int>(most, ++in_bank[word % kBanks]);
+  });
   return most;
 }
 
@@ -245,10 +246,6 @@ void Counters::touch_bulk(const AsyncCopy& copy) {
 }
 
 void Counters::touch(const Access& access) {
-  if (access.dense) {
-    const uint64_t bytes = uint64_t{access.bytes} * kLanes;
-    return touch(access.address[0] / 32, (access.address[0] + bytes - 1) / 32);
-  }
   access.each_span(
       [&](const Access::Span& s) { touch(s.begin / 32, (s.end - 1) / 32); });
 }

@@ -122,12 +122,12 @@ void Trails::note_value(Trail& trail, const Warp& warp, const Access& a,
 }
 
 void Trails::add(Trails& other) {
+  other.settle();
   if (by_site_.empty()) by_site_.resize(other.by_site_.size());
   for (size_t k = 0; k < other.by_site_.size(); ++k) {
     std::unique_ptr<Trail>& mine = by_site_[k];
     std::unique_ptr<Trail>& theirs = other.by_site_[k];
     if (!theirs) continue;
-    theirs->bytes.insert(theirs->begin, theirs->end);
     if (!mine) {
       mine = std::move(theirs);
       continue;
@@ -161,6 +161,7 @@ bool Trails::is_test(const Instruction& ins) const {
 }
 
 Footprint Trails::footprint() {
+  settle();
   Footprint all;
   for (const std::unique_ptr<Trail>& trail : by_site_) {
     if (!trail) continue;
@@ -174,7 +175,6 @@ Footprint Trails::footprint() {
       one.line = ins.where.line;
     }
     one.bytes = std::move(trail->bytes);
-    one.bytes.insert(trail->begin, trail->end);
     one.value = trail->value;
   }
   return all;
