@@ -10,7 +10,8 @@ from ladder import toolchain
 from tree import REPOSITORY
 
 PROGRAMS = ("tests/simt/spread", "tests/simt/memory", "tests/wrong/programs/race_far",
-            "tests/wrong/programs/race_far.fixed")
+            "tests/wrong/programs/race_far.fixed", "tests/wrong/programs/race_late",
+            "tests/wrong/programs/race_late.fixed", "tests/wrong/programs/race_table")
 
 
 def report_of(program, **environment):

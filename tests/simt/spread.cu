@@ -53,6 +53,23 @@ void check_apart() {
   expect::each(got, [](int i) { return 7 * i - 2; });
 }
 
+// The last blocks store where they have loaded, and none before them.
+__global__ void add_one_late(int* x, int* y, int n) {
+  if (place() >= n) return;
+  if (place() < n / 4 * 3)
+    y[place()] = x[place()];
+  else
+    ++x[place()];
+}
+
+void check_late() {
+  int* y = nullptr;
+  expect::ok(cudaMalloc(&y, kCount * sizeof(int)));
+  const auto got = after([&](int* x) { launch(add_one_late, x, y, kCount); });
+  expect::each(got, [](int i) { return 7 * i - (i < kCount / 4 * 3 ? 3 : 2); });
+  expect::ok(cudaFree(y));
+}
+
 // All blocks store the same to one word, the last of the array.
 __global__ void add_and_say_so(int* x, int* said, int n) {
   if (place() < n) ++x[place()];
@@ -171,6 +188,7 @@ void check_atomics() {
 
 int main() {
   check_apart();
+  check_late();
   check_same_word();
   check_managed();
   check_mapped();

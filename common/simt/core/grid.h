@@ -66,6 +66,9 @@ struct Grid {
   const uint64_t blocks;
   int threads = 1;       // of the host
   Undo* undo = nullptr;  // null: the launch will not be taken back
+  // It will be if loads touch what is stored: they are not looked at one by
+  // one.
+  bool loads_apart = false;
   uint32_t multiprocessors = 1;
   AlignedBytes fixed;       // the program's, as they lie before registers
   AlignedBytes parameters;  // as the caller passed them

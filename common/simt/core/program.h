@@ -157,6 +157,7 @@ struct Kernel {
   // For machine/all_cores.h.
   std::optional<bool> spreads;       // none: nobody has looked
   bool meets_itself = false;         // it was spread over threads in vain
+  bool loads_apart = true;           // from what it stores, as far as is known
   std::chrono::nanoseconds took{0};  // the last time
 };
 

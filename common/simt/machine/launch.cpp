@@ -174,6 +174,7 @@ bool run_spread(Kernel& kernel, const LaunchShape& shape, void** args,
   Undo undo;
   grid.threads = threads;
   grid.undo = &undo;
+  grid.loads_apart = kernel.loads_apart;
   // An endless loop must be found before it can be told.
   grid.patience /= 4;
   Workers workers(grid);
@@ -182,7 +183,8 @@ bool run_spread(Kernel& kernel, const LaunchShape& shape, void** args,
   } catch (...) {  // It will be thrown again.
     undo.give_up();
   }
-  if (!undo.given_up() && workers.findings().empty()) {
+  const bool clean = workers.findings().empty();
+  if (!undo.given_up() && clean) {
     report(grid, workers);
     return true;
   }
@@ -190,7 +192,9 @@ bool run_spread(Kernel& kernel, const LaunchShape& shape, void** args,
     if (one.use != Use::kLoad)
       one.bytes.each_range(
           [&](uint64_t begin, uint64_t end) { undo.restore(begin, end); });
-  return false;
+  if (!clean || !undo.given_up_for_loads()) return false;
+  kernel.loads_apart = false;
+  return run_spread(kernel, shape, args, threads);
 }
 
 void run_alone(Kernel& kernel, const LaunchShape& shape, void** args) {

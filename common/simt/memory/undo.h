@@ -14,7 +14,11 @@ class Undo {
  public:
   // The launch will be taken back, whatever else it does.
   void give_up() { given_up_ = true; }
-  bool given_up() const { return given_up_; }
+  bool given_up() const { return given_up_ || loads_meet_stores_; }
+  // The same, but it may be worth another try if loads are looked at one by
+  // one.
+  void give_up_for_loads() { loads_meet_stores_ = true; }
+  bool given_up_for_loads() const { return loads_meet_stores_ && !given_up_; }
 
   // One host thread's way to it: knows the pages that it has asked for last.
   class Keeper {
@@ -50,7 +54,7 @@ class Undo {
   void keep(uint64_t page);
   static void restore(const Page& page, uint64_t begin, uint64_t end);
 
-  std::atomic<bool> given_up_{false};
+  std::atomic<bool> given_up_{false}, loads_meet_stores_{false};
   std::mutex mutex_;
   std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
 };

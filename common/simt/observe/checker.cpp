@@ -21,6 +21,13 @@ constexpr int kSharedBits = 24;
 // A run of lanes is remembered as one if it covers half a line.
 constexpr uint32_t kRunBytes = 64;
 
+// Of a block, in a MiB.
+constexpr size_t kPostponed = 2048;
+
+// A kernel that stores where it has loaded mostly does so from the beginning:
+// so many stores are looked at for it at once.
+constexpr int kEarly = 256;
+
 // Tables outlive launches: their pages are touched only once.
 std::mutex& tables_mutex() {
   static auto* mutex = new std::mutex;
@@ -78,7 +85,8 @@ Checker::Checker(const Grid& grid)
       values_(*this, grid),
       tables_(take_tables()),
       begin_(tables_->log.now()),
-      alone_(grid.threads == 1) {
+      alone_(grid.threads == 1),
+      loads_apart_(grid.undo && grid.loads_apart) {
   if (grid.shape.operation || grid.undo)
     trails_ = std::make_unique<Trails>(grid);
   if (grid.undo) keeper_.emplace(*grid.undo);
@@ -94,6 +102,8 @@ void Checker::start(Block& block) {
   checks.order.start(static_cast<uint32_t>(block.number), tables_->log.now());
   std::fill(checks.written_bits.begin(), checks.written_bits.end(), 0);
   std::fill(checks.busy_bits.begin(), checks.busy_bits.end(), 0);
+  checks.postponed.clear();
+  checks.postpones = block.cluster.empty();
   checks.copies.clear();
   values_.start(block);
   if (block.cluster.empty()) return;
@@ -109,6 +119,7 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
     note_trail(warp, ins, a, ins.dropped ? keepers(warp, ins) : kAllLanes);
   values_.access(warp, ins, a);
   if (tables_->log.full()) return;
+  if (loads_apart_ && a.space == Space::kGlobal && a.use == Use::kLoad) return;
   if (ins.dropped) {
     Access kept = a;
     kept.mask &= keepers(warp, ins);
@@ -138,9 +149,17 @@ void Checker::note_trail(const Warp& warp, const Instruction& ins,
 // and if it concerns more than device memory.
 void Checker::note_for_undo(const Warp& warp, const Instruction& ins,
                             const Access& a, uint32_t mask) {
-  trails_->note_place(ins, a, a.mask & mask);
-  if (a.use != Use::kLoad)
+  if (loads_apart_ && a.use == Use::kLoad)
+    trails_->note_load(a, a.mask & mask);
+  else
+    trails_->note_place(ins, a, a.mask & mask);
+  if (a.use != Use::kLoad) {
     a.each_span([&](const Access::Span& s) { keeper_->keep(s.begin, s.end); });
+    if (loads_apart_ && early_stores_ < kEarly) {
+      ++early_stores_;
+      if (trails_->has_loaded(a)) grid_.undo->give_up_for_loads();
+    }
+  }
   if (warp.block->meets_host ||
       !allocations().in_arena(a.address[first_lane(a.mask)]))
     grid_.undo->give_up();
@@ -245,9 +264,11 @@ void Checker::check_origin(Warp& warp, const Instruction& ins,
 void Checker::collective(Warp& warp, const Instruction& ins, uint32_t mask,
                          uint32_t members) {
   // Shuffles, votes and their kin hand over values and order no memory.
-  if (ins.orders)
+  if (ins.orders) {
+    enter_postponed(*warp.block);
     warp.block->checks->order.warps[warp.index].meet(members,
                                                      tables_->log.now());
+  }
   if (!ins.mask_is_active) return;
   if (Seen* before = seen("activemask", ins.site, 0))
     return void(++before->count);
@@ -264,6 +285,7 @@ void Checker::collective(Warp& warp, const Instruction& ins, uint32_t mask,
 
 // What it orders is told apart: no flag is set, and none is read.
 void Checker::mbarrier(Warp& warp, const Instruction& ins, const Access& a) {
+  enter_postponed(*warp.block);
   values_.access(warp, ins, a);
   if (tables_->log.full()) return;
   Mine mine = mine_of(warp, ins, a);
@@ -273,6 +295,7 @@ void Checker::mbarrier(Warp& warp, const Instruction& ins, const Access& a) {
 }
 
 void Checker::hand_over(Warp& warp, const Access& barriers, int lane) {
+  enter_postponed(*warp.block);
   const uint64_t barrier = barriers.address[lane];
   const Time now = tables_->log.now();
   BlockOrder& mine = warp.block->checks->order;
@@ -282,6 +305,7 @@ void Checker::hand_over(Warp& warp, const Access& barriers, int lane) {
 }
 
 void Checker::fence(Warp& warp, const Instruction& ins, uint32_t mask) {
+  enter_postponed(*warp.block);
   BlockOrder& block = warp.block->checks->order;
   if (trails_ && warp.block->meets_host && ins.statement->has("sys"))
     overlaps().speak(*grid_.shape.operation);
@@ -290,10 +314,12 @@ void Checker::fence(Warp& warp, const Instruction& ins, uint32_t mask) {
 }
 
 void Checker::fence_for_copies(Warp& warp) {
+  enter_postponed(*warp.block);
   warp.block->checks->order.fenced_for_copies = tables_->log.now();
 }
 
 void Checker::pass(Warp& warp, uint32_t barrier) {
+  enter_postponed(*warp.block);
   warp.block->checks->order.go_on(barrier, warp.index);
 }
 
@@ -302,7 +328,10 @@ void Checker::arrive(Warp& warp, const Instruction& ins, uint32_t mask,
   BlockOrder& block = warp.block->checks->order;
   BarrierOrder& barrier = block.barriers[number];
   const bool counted = number >= Block::kBarriers || ins.source(1) != kNowhere;
-  if (counted) block.come(number, warp.index, tables_->log.now());
+  if (counted) {
+    enter_postponed(*warp.block);
+    block.come(number, warp.index, tables_->log.now());
+  }
   if (!barrier.first) {
     barrier.first = &ins;
     barrier.first_warp = warp.index;
@@ -327,6 +356,7 @@ void Checker::release(Block& block, uint32_t number, bool counted,
   BlockOrder& order = block.checks->order;
   BarrierOrder& barrier = order.barriers[number];
   if (counted) {
+    enter_postponed(block);
     const bool of_cluster = number >= Block::kBarriers;
     for (uint32_t w = 0; w < order.warps.size(); ++w) {
       if (!waiting[w]) continue;
@@ -342,6 +372,8 @@ void Checker::release(Block& block, uint32_t number, bool counted,
     std::fill(used.known.begin(), used.known.end(), 0);
     used.in_cluster.clear();
   } else {
+    block.checks->postponed.clear();
+    block.checks->postpones = block.cluster.empty();
     order.meet(tables_->log.now());
     if (block.live != grid_.threads_per_block && barrier.first)
       note_absent(block, *barrier.first);
@@ -446,10 +478,37 @@ Checker::Mine Checker::mine_of(Warp& warp, const Instruction& ins,
 }
 
 void Checker::check_order(Warp& warp, const Instruction& ins, const Access& a) {
+  if (postpones(warp, ins, a)) return;
   Mine mine = mine_of(warp, ins, a);
   if (!warp.block->copies.empty() || a.owner) against_copies(mine);
   if (ins.strength != Strength::kWeak) synchronise(mine);
   check_order(mine);
+}
+
+bool Checker::postpones(Warp& warp, const Instruction& ins, const Access& a) {
+  BlockChecks& checks = *warp.block->checks;
+  const bool shared = a.space == Space::kShared;
+  const bool weak = ins.strength == Strength::kWeak;
+  if (!checks.postpones || (!shared && weak) || !warp.block->copies.empty())
+    return false;
+  if (shared && weak && a.use == Use::kLoad && !a.matrix &&
+      checks.postponed.size() < kPostponed) {
+    checks.postponed.push_back({&warp, &ins, a});
+    return true;
+  }
+  enter_postponed(*warp.block);
+  return false;
+}
+
+// From here on each is looked at, until all threads meet.
+void Checker::enter_postponed(Block& block) {
+  BlockChecks& checks = *block.checks;
+  checks.postpones = false;
+  for (const BlockChecks::Load& load : checks.postponed) {
+    Mine mine = mine_of(*load.warp, *load.ins, load.access);
+    check_order(mine);
+  }
+  checks.postponed.clear();
 }
 
 void Checker::check_order(Mine& mine) {
@@ -1021,6 +1080,10 @@ void Checker::report(const char* kind, uint32_t site, uint32_t other,
 
 void Checker::add(Checker& other) {
   if (grid_.undo && trails_->meets(*other.trails_)) grid_.undo->give_up();
+  if (loads_apart_ && (other.trails_->loads_meet_stores(*other.trails_) ||
+                       other.trails_->loads_meet_stores(*trails_) ||
+                       trails_->loads_meet_stores(*other.trails_)))
+    grid_.undo->give_up_for_loads();
   if (trails_) trails_->add(*other.trails_);
   for (const auto& [key, seen] : other.seen_) {
     const uint64_t number = seen_.size();

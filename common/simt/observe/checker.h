@@ -37,6 +37,17 @@ struct BlockChecks {
   ByteSet busy;   // of shared memory, too: asynchronous copies are at it
   Copies copies;  // of what nobody has written, there
   std::vector<WarpValues> values;
+
+  // Loads of shared memory since all threads last met, while nobody has stored
+  // there: nothing can be wrong with them, and mostly nothing ever is, so they
+  // are entered only if somebody stores, or if some of the threads meet.
+  struct Load {
+    Warp* warp;
+    const Instruction* ins;
+    Access access;
+  };
+  std::vector<Load> postponed;
+  bool postpones = true;
 };
 
 // The memory of a checker; kept from launch to launch, for it is large.
@@ -118,6 +129,8 @@ class Checker {
 
   void check_order(Warp& warp, const Instruction& ins, const Access& a);
   void check_order(Mine& mine);
+  bool postpones(Warp& warp, const Instruction& ins, const Access& a);
+  void enter_postponed(Block& block);
   Mine mine_of(Warp& warp, const Instruction& ins, const Access& a);
   // The lanes that do not drop what the load brings.
   uint32_t keepers(Warp& warp, const Instruction& load) const;
@@ -199,6 +212,10 @@ class Checker {
   std::unique_ptr<CheckerTables> tables_;
   const Time begin_;  // of the launch
   const bool alone_;  // the only host thread
+  // Loads of global memory are compared with stores in the end, by where they
+  // went, and not one by one.
+  const bool loads_apart_;
+  int early_stores_ = 0;
   using Key = std::tuple<std::string_view, uint32_t, uint32_t>;
   std::map<Key, Seen> seen_;
 };

@@ -85,6 +85,7 @@ bool any_busy(const ByteSet& busy, const Access& a) {
 }  // namespace
 
 void Checker::begin(const AsyncCopy& copy) {
+  enter_postponed(*copy.warp->block);
   ByteSet& busy = home_of(copy).checks->busy;
   values_.begin(copy);
   if (trails_) note_trail(copy);
@@ -100,6 +101,7 @@ void Checker::begin(const AsyncCopy& copy) {
 }
 
 void Checker::end(const AsyncCopy& copy, uint32_t mask) {
+  enter_postponed(*copy.warp->block);
   ByteSet& busy = home_of(copy).checks->busy;
   set_busy(busy, copy, copy.to, mask, false);
   if (copy.from && !copy.taken) {

@@ -49,6 +49,10 @@ class Trails {
   void note_copy(const Instruction& ins, const Access& access);
   // Where it goes, but not what it stores.
   void note_place(const Instruction& ins, const Access& access, uint32_t mask);
+  // A load that is not looked at otherwise: the sectors that it touches.
+  void note_load(const Access& access, uint32_t mask);
+  bool has_loaded(const Access& access) const;  // the first of its bytes
+  bool loads_meet_stores(Trails& of) const;
   void add(Trails& other);
   // Whether one of them writes what the other touches.
   bool meets(Trails& other);
@@ -82,6 +86,13 @@ class Trails {
 
   const Grid& grid_;
   std::vector<std::unique_ptr<Trail>> by_site_;  // null: it went nowhere
+  TouchedBytes loaded_;
+  // The last sectors of it, by lines: most loads touch them again.
+  struct Line {
+    uint64_t number = ~0ull;
+    uint64_t sectors = 0;  // a bit each
+  };
+  std::vector<Line> lately_;
 };
 
 }  // namespace simt
