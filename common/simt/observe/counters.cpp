@@ -137,11 +137,23 @@ uint64_t bypassing_sectors(const AsyncCopy& copy) {
 // Each bank delivers one of its words a pass; lanes that want the same word
 // share it. So many passes do the lanes of one phase need.
 int passes(const Access& a, uint32_t mask) {
+  constexpr int kMost = 4 * kLanes;  // words that a phase could want
+  uint64_t words[kMost];
+  int8_t before[kMost], last[kBanks];  // in the same bank; -1: none
   uint8_t in_bank[kBanks] = {};
-  int most = 0;
-  Stretches(a, mask).each_unit(4, [&](uint64_t first, uint64_t end) {
-    for (uint64_t word = first; word < end; ++word)
-      most = std::max<int>(most, ++in_bank[word % kBanks]);
+  std::fill_n(last, kBanks, int8_t{-1});
+  int count = 0, most = 1;
+  a.each_span(mask, [&](const Access::Span& s) {
+    for (uint64_t word = s.begin / 4; word <= (s.end - 1) / 4; ++word) {
+      const auto bank = word % kBanks;
+      int k = last[bank];
+      while (k >= 0 && words[k] != word) k = before[k];
+      if (k >= 0) continue;
+      words[count] = word;
+      before[count] = last[bank];
+      last[bank] = static_cast<int8_t>(count++);
+      most = std::max<int>(most, ++in_bank[bank]);
+    }
   });
   return most;
 }
