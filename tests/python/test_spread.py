@@ -1,7 +1,11 @@
-"""A program that says nothing of host threads: it leaves, counts and finds the same as on one."""
+"""A program that says nothing of host threads: it leaves, counts and finds the same as on one.
+
+What is left out because it has just been done is reported all the same.
+"""
 
 import os
 import pathlib
+import resource
 import subprocess
 import tempfile
 
@@ -9,7 +13,7 @@ import pytest
 from ladder import toolchain
 from tree import REPOSITORY
 
-PROGRAMS = ("tests/simt/spread", "tests/simt/memory", "tests/wrong/programs/race_far",
+PROGRAMS = ("tests/simt/spread", "tests/simt/repeats", "tests/simt/memory", "tests/wrong/programs/race_far",
             "tests/wrong/programs/race_far.fixed", "tests/wrong/programs/race_late",
             "tests/wrong/programs/race_late.fixed", "tests/wrong/programs/race_table")
 
@@ -28,3 +32,37 @@ def report_of(program, **environment):
 def test_nobody_can_tell(name):
     program = toolchain.built(REPOSITORY, f"build/cpu/{name}.program")
     assert report_of(program) == report_of(program, SIMT_THREADS="1")
+
+
+AGAIN = """
+#include <cuda_runtime.h>
+__global__ void copy(const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = x[i];
+}
+int main(int, char** words) {
+  float *x, *y;
+  cudaMalloc(&x, 1 << 22);
+  cudaMalloc(&y, 1 << 22);
+  cudaMemset(x, 0, 1 << 22);
+  for (const char* c = words[1]; *c; ++c) copy<<<1 << 12, 256>>>(x, y);
+  return cudaDeviceSynchronize();
+}
+"""
+
+
+def seconds(*command):
+    """Of all cores together."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+@pytest.mark.skipif(os.cpu_count() == 1, reason="on one core every launch is run")
+def test_what_has_just_been_done_is_left_out():
+    source = REPOSITORY / "build/again/again.cu"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    source.write_text(AGAIN)
+    program = toolchain.built(REPOSITORY, "build/cpu/build/again/again.program")
+    assert seconds(program, "x" * 100) < 10 * seconds(program, "x")

@@ -49,8 +49,8 @@ uint64_t address_of(const Image& image, Place3 at) {
 // A channel as it lies there, made 32 bits wide; half precision as a float.
 uint32_t channel_at(const Image& image, Place3 at, int channel) {
   if (channel >= image.channels) return 0;
-  const void* from =
-      allocations().open(address_of(image, at) + channel * image.channel_bytes);
+  const void* from = allocations().look_at(address_of(image, at) +
+                                           channel * image.channel_bytes);
   uint32_t bits = 0;
   std::memcpy(&bits, from, image.channel_bytes);
   if (image.kind == 'f')
@@ -448,7 +448,8 @@ void each_place(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g,
 void load(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g) {
   const int part = ins.element_bytes / ins.result_count;
   each_place(warp, ins, mask, g, [&](uint64_t address, int lane) {
-    const auto* from = static_cast<const uint8_t*>(allocations().open(address));
+    const auto* from =
+        static_cast<const uint8_t*>(allocations().look_at(address));
     for (int k = 0; k < ins.result_count; ++k) {
       if (ins.result(k) == kNowhere) continue;
       uint8_t* to = lanes<uint8_t>(warp, ins.result(k)) + lane * ins.to_bytes;

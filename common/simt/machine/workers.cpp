@@ -201,6 +201,19 @@ Footprint Workers::footprint() const {
   return checker_ ? checker_->footprint() : Footprint{};
 }
 
+Done Workers::done() {
+  const uint8_t* const parameters = grid_.parameters.data();
+  Done done = {&grid_.kernel,
+               grid_.shape,
+               {parameters, parameters + grid_.parameters.size()},
+               checker_->loaded(),
+               {},
+               std::move(counters_)};
+  for (const Touched& one : checker_->footprint())
+    done.stored.insert(one.bytes);
+  return done;
+}
+
 void Workers::run() {
   std::vector<std::thread> helpers;
   for (int k = 1; k < grid_.threads; ++k)

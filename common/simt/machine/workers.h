@@ -16,6 +16,7 @@
 
 #include "common/simt/core/finding.h"
 #include "common/simt/core/grid.h"
+#include "common/simt/machine/repeats.h"
 #include "common/simt/observe/checker.h"
 #include "common/simt/observe/counters.h"
 
@@ -32,6 +33,7 @@ class Workers {
   const Counters* counters() const { return counters_.get(); }
   std::vector<Finding> findings() const;
   Footprint footprint() const;
+  Done done();  // of a launch that may be taken back
 
  private:
   friend class Worker;

@@ -132,8 +132,17 @@ class Allocations {
     return in_arena(address) ? distance_ : 0;
   }
   void* open(uint64_t address) const {
+    changes_.fetch_add(1, std::memory_order_relaxed);
     return reinterpret_cast<void*>(address + distance(address));
   }
+  // The same for who will not write there.
+  const void* look_at(uint64_t address) const {
+    return reinterpret_cast<const void*>(address + distance(address));
+  }
+  // Changes whenever anybody but a kernel may have changed device memory, if
+  // host code cannot do it without asking.
+  uint64_t changes() const { return changes_ + version_; }
+  bool is_closed_to_host() const { return distance_ != 0; }
 
   // What `address` is, for people: "byte 40 of the 400-byte array from
   // cudaMalloc (allocation 3)", "4 bytes behind the end of ...".
@@ -180,6 +189,7 @@ class Allocations {
   std::array<OfDevice, settings::kMostDevices> of_;
   uint64_t count_ = 0;
   std::atomic<bool> host_has_some_{false};
+  mutable std::atomic<uint64_t> changes_{0};
   inline static std::atomic<uint64_t> version_{0};
 };
 

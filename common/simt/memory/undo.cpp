@@ -18,7 +18,7 @@ void Undo::keep(uint64_t number) {
   Page& page = *known->second;
   Allocations& all = allocations();
   const uint64_t begin = number * kPageBytes;
-  std::memcpy(page.bytes.data(), all.open(begin), kPageBytes);
+  std::memcpy(page.bytes.data(), all.look_at(begin), kPageBytes);
   page.written.fill(~0ull);  // as all of the host's memory is
   if (!all.in_arena(begin)) return;
   const uint64_t first = (begin - all.arena_begin()) / 64;

@@ -187,6 +187,8 @@ Footprint Checker::footprint() {
   return trails_ ? trails_->footprint() : Footprint{};
 }
 
+TouchedBytes Checker::loaded() { return trails_->take_loaded(); }
+
 // ---- Another block's shared memory ------------------------------------------
 
 // It must be there: its block has begun; and it must not end before it knows

@@ -94,6 +94,8 @@ class Checker {
   std::vector<Finding> findings() const;
   // Where the launch went in global memory, if its operation asks for it.
   Footprint footprint();
+  // What was loaded of it, if the launch may be taken back.
+  TouchedBytes loaded();
   void add(Checker& other);
 
  private:

@@ -53,6 +53,7 @@ class Trails {
   void note_load(const Access& access, uint32_t mask);
   bool has_loaded(const Access& access) const;  // the first of its bytes
   bool loads_meet_stores(Trails& of) const;
+  TouchedBytes take_loaded() { return std::move(loaded_); }
   void add(Trails& other);
   // Whether one of them writes what the other touches.
   bool meets(Trails& other);

@@ -29,7 +29,7 @@ char* open(void* pointer) {
   return static_cast<char*>(allocations().open(address_of(pointer)));
 }
 const char* open(const void* pointer) {
-  return open(const_cast<void*>(pointer));
+  return static_cast<const char*>(allocations().look_at(address_of(pointer)));
 }
 
 // [pointer, pointer + bytes) is one side's memory and inside one allocation.

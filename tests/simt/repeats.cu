@@ -1,0 +1,238 @@
+// The same launch again, as benchmarks do it: the executor leaves it out where
+// nothing has changed since. So here something changes, each time in another
+// way, and the launch must see it; or undo what was done to its results.
+
+#include <vector>
+
+#include "tests/simt/expect.h"
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kCount = (1 << 17) + 3;
+constexpr int kBlocks = (kCount + kThreads - 1) / kThreads;
+constexpr size_t kBytes = kCount * sizeof(int);
+
+__constant__ int added_constant;
+__device__ int added_variable;
+
+__device__ int place() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+__global__ void twice(const int* x, int* y, int n) {
+  const int i = place();
+  if (i < n) y[i] = 2 * x[i] + added_constant + added_variable;
+}
+
+// Large ones and a small one that change an array.
+__global__ void set(int* x, int value, int n) {
+  if (place() < n) x[place()] = value;
+}
+__global__ void set_one(int* x, int i, int value) { x[i] = value; }
+__global__ void increase(int* x, int n) {
+  if (place() < n) x[place()] += 1;
+}
+__global__ void count(int* x, int n) {
+  if (place() < n) atomicAdd(x + place() % 7, 1);
+}
+
+class Array {
+ public:
+  Array() { expect::ok(cudaMalloc(&at_, kBytes)); }
+  ~Array() { expect::ok(cudaFree(at_)); }
+  int* at() const { return at_; }
+  void fill(int value) const {
+    const std::vector<int> values(kCount, value);
+    expect::ok(cudaMemcpy(at_, values.data(), kBytes, cudaMemcpyHostToDevice));
+  }
+  std::vector<int> values() const {
+    std::vector<int> got(kCount);
+    expect::ok(cudaMemcpy(got.data(), at_, kBytes, cudaMemcpyDeviceToHost));
+    return got;
+  }
+
+ private:
+  int* at_ = nullptr;
+};
+
+void launch(const int* x, int* y, int n = kCount) {
+  twice<<<kBlocks, kThreads>>>(x, y, n);
+  expect::ok(cudaGetLastError());
+}
+
+// x is full of 5 and y of 10, by a launch that has been repeated; after
+// `change`, another one must make of y what `expected` says.
+template <class Change, class Expected>
+void check_after(Change change, Expected expected) {
+  const Array x, y;
+  x.fill(5);
+  for (int k = 0; k < 3; ++k) launch(x.at(), y.at());
+  change(x, y);
+  launch(x.at(), y.at());
+  expect::each(y.values(), expected);
+}
+template <class Change>
+void check_after(Change change, int expected) {
+  check_after(change, [=](int) { return expected; });
+}
+
+void check_copies_and_fills() {
+  check_after([](const Array& x, const Array&) { x.fill(7); }, 14);
+  check_after([](const Array&, const Array& y) { y.fill(7); }, 10);
+  check_after([](const Array& x,
+                 const Array&) { expect::ok(cudaMemset(x.at() + 100, 0, 4)); },
+              [](int i) { return i == 100 ? 0 : 10; });
+  check_after(
+      [](const Array&, const Array& y) {
+        expect::ok(cudaMemset(y.at() + kCount - 1, 0, 4));
+      },
+      10);
+  check_after(
+      [](const Array& x, const Array& y) {
+        expect::ok(
+            cudaMemcpy(x.at(), y.at(), kBytes, cudaMemcpyDeviceToDevice));
+      },
+      20);
+}
+
+void check_variables() {
+  const int one = 1, none = 0;
+  const auto change = [](const auto& variable, const int& value) {
+    expect::ok(cudaMemcpyToSymbol(variable, &value, sizeof value));
+  };
+  check_after([&](const Array&, const Array&) { change(added_constant, one); },
+              11);
+  check_after([&](const Array&, const Array&) { change(added_constant, none); },
+              10);
+  check_after([&](const Array&, const Array&) { change(added_variable, one); },
+              11);
+  change(added_variable, none);
+}
+
+void check_kernels() {
+  check_after(
+      [](const Array& x, const Array&) {
+        set<<<kBlocks, kThreads>>>(x.at(), 3, kCount);
+      },
+      6);
+  check_after(
+      [](const Array&, const Array& y) {
+        set<<<kBlocks, kThreads>>>(y.at(), 3, kCount);
+      },
+      10);
+  check_after(
+      [](const Array& x, const Array&) { set_one<<<1, 1>>>(x.at(), 77, 1); },
+      [](int i) { return i == 77 ? 2 : 10; });
+  check_after(
+      [](const Array&, const Array& y) { set_one<<<1, 1>>>(y.at(), 77, 1); },
+      10);
+  check_after(
+      [](const Array& x, const Array&) {
+        increase<<<kBlocks, kThreads>>>(x.at(), kCount);
+      },
+      12);
+  check_after([](const Array& x,
+                 const Array&) { count<<<kBlocks, kThreads>>>(x.at(), 7); },
+              [](int i) { return i < 7 ? 12 : 10; });
+  check_after(  // What is kept of each must go, and come back.
+      [](const Array& x, const Array& y) {
+        for (int k = 0; k < 20; ++k) {
+          set<<<kBlocks, kThreads>>>(x.at(), k, kCount);
+          launch(x.at(), y.at());
+        }
+        set<<<kBlocks, kThreads>>>(x.at(), 4, kCount);
+      },
+      8);
+}
+
+// It is the same kernel, and another launch: half of the elements, or of the
+// blocks.
+void check_arguments() {
+  const auto refill = [](const Array& y) {
+    set<<<kBlocks, kThreads>>>(y.at(), 1, kCount);
+  };
+  check_after(
+      [&](const Array& x, const Array& y) {
+        refill(y);
+        launch(x.at(), y.at(), kCount / 2);
+      },
+      10);
+  check_after(
+      [&](const Array& x, const Array& y) {
+        refill(y);
+        twice<<<kBlocks / 2 + 1, kThreads>>>(x.at(), y.at(), kCount);
+      },
+      10);
+}
+
+// Other arrays, where the old ones were.
+void check_new_arrays() {
+  for (int value = 1; value <= 3; ++value) {
+    const Array x, y;
+    x.fill(value);
+    launch(x.at(), y.at());
+    expect::each(y.values(), [=](int) { return 2 * value; });
+  }
+}
+
+// Each of two launches makes what the other one reads.
+void check_to_and_fro() {
+  const Array x, y;
+  x.fill(1);
+  for (int k = 0; k < 4; ++k) {
+    launch(x.at(), y.at());
+    launch(y.at(), x.at());
+  }
+  expect::each(x.values(), [](int) { return 256; });
+}
+
+void check_graph() {
+  const Array x, y;
+  x.fill(5);
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t run;
+  expect::ok(cudaStreamCreate(&stream));
+  expect::ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  twice<<<kBlocks, kThreads, 0, stream>>>(x.at(), y.at(), kCount);
+  expect::ok(cudaMemcpyAsync(x.at(), y.at(), kBytes, cudaMemcpyDeviceToDevice,
+                             stream));
+  expect::ok(cudaStreamEndCapture(stream, &graph));
+  expect::ok(cudaGraphInstantiate(&run, graph, 0));
+  for (int k = 0; k < 3; ++k) expect::ok(cudaGraphLaunch(run, stream));
+  expect::ok(cudaStreamSynchronize(stream));
+  expect::each(y.values(), [](int) { return 40; });
+  expect::ok(cudaGraphExecDestroy(run));
+  expect::ok(cudaGraphDestroy(graph));
+  expect::ok(cudaStreamDestroy(stream));
+}
+
+// The host changes what a kernel reads without a call.
+void check_managed() {
+  int *x = nullptr, *y = nullptr;
+  expect::ok(cudaMallocManaged(&x, kBytes));
+  expect::ok(cudaMallocManaged(&y, kBytes));
+  for (int value = 1; value <= 3; ++value) {
+    for (int i = 0; i < kCount; ++i) x[i] = value;
+    launch(x, y);
+    launch(x, y);
+    expect::ok(cudaDeviceSynchronize());
+    expect::each(std::vector<int>(y, y + kCount),
+                 [=](int) { return 2 * value; });
+  }
+  expect::ok(cudaFree(x));
+  expect::ok(cudaFree(y));
+}
+
+}  // namespace
+
+int main() {
+  check_copies_and_fills();
+  check_variables();
+  check_kernels();
+  check_arguments();
+  check_new_arrays();
+  check_to_and_fro();
+  check_graph();
+  check_managed();
+  return expect::report();
+}
