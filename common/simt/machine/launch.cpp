@@ -165,21 +165,21 @@ void report(const Grid& grid, const Counters* counters,
   add_report(grid, counters, std::move(findings));
 }
 
-void report(const Grid& grid, Workers& workers) {
-  report(grid, workers.counters(), workers.findings(),
-         grid.undo ? Footprint{} : workers.footprint());
-}
-
 Repeats& repeats() {
   static auto* all = new Repeats;  // Never destroyed: programs end in any way.
   return *all;
+}
+
+void report(const Grid& grid, const Done& done) {
+  report(grid, done.counters.get(), {},
+         is_compared(grid) ? copy_of(done.footprint) : Footprint{});
 }
 
 // Whether the same has just been done.
 bool is_repeat(Kernel& kernel, const LaunchShape& shape, void** args) {
   const GridRun grid(kernel, shape, args);
   const Done* const done = repeats().find(grid);
-  if (done) report(grid, done->counters.get(), {}, {});
+  if (done) report(grid, *done);
   return done;
 }
 
@@ -192,7 +192,7 @@ bool run_spread(Kernel& kernel, const LaunchShape& shape, void** args,
   Undo undo;
   grid.threads = threads;
   grid.undo = &undo;
-  grid.loads_apart = kernel.loads_apart;
+  grid.loads_apart = kernel.loads_apart && !is_compared(grid);
   // An endless loop must be found before it can be told.
   grid.patience /= 4;
   Workers workers(grid);
@@ -203,11 +203,9 @@ bool run_spread(Kernel& kernel, const LaunchShape& shape, void** args,
   }
   const bool clean = workers.findings().empty();
   if (!undo.given_up() && clean) {
-    report(grid, workers);
-    if (grid.loads_apart)
-      repeats().add(workers.done());
-    else
-      repeats().clear();
+    Done done = workers.done();
+    report(grid, done);
+    repeats().add(std::move(done));
     return true;
   }
   for (const Touched& one : workers.footprint())
@@ -230,7 +228,7 @@ void run_alone(Kernel& kernel, const LaunchShape& shape, void** args) {
     add_report(grid, workers.counters(), std::move(findings));
     throw;
   }
-  report(grid, workers);
+  report(grid, workers.counters(), workers.findings(), workers.footprint());
 }
 
 }  // namespace

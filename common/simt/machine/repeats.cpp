@@ -42,7 +42,9 @@ void Repeats::add(Done done) {
     return d.loaded.first_common(done.stored) ||
            d.stored.first_common(done.stored);
   });
-  if (pages <= kMostPages) all_.push_front(std::move(done));
+  // What it has changed itself may change what it does.
+  const bool apart = !done.loaded.first_common(done.stored);
+  if (apart && pages <= kMostPages) all_.push_front(std::move(done));
   if (all_.size() > kMost) all_.pop_back();
   changes_ = allocations().changes();
 }

@@ -5,7 +5,7 @@
 // It would read the same and write the same, if neither the bytes that were
 // read then nor those that were written have changed since. That is known of
 // launches that went over all cores (machine/all_cores.h), for these touch
-// device memory alone, store nothing where they load, and have noted both.
+// device memory alone, and have noted where they load and where they store.
 #pragma once
 #include <cstdint>
 #include <list>
@@ -15,6 +15,7 @@
 #include "common/simt/core/grid.h"
 #include "common/simt/memory/touched_bytes.h"
 #include "common/simt/observe/counters.h"
+#include "common/simt/observe/footprint.h"
 
 namespace simt {
 
@@ -24,6 +25,7 @@ struct Done {
   std::vector<uint8_t> parameters;
   TouchedBytes loaded, stored;
   std::unique_ptr<const Counters> counters;  // null: none were kept
+  Footprint footprint;  // to be compared with other streams' work
 };
 
 class Repeats {

@@ -208,9 +208,10 @@ Done Workers::done() {
                {parameters, parameters + grid_.parameters.size()},
                checker_->loaded(),
                {},
-               std::move(counters_)};
-  for (const Touched& one : checker_->footprint())
-    done.stored.insert(one.bytes);
+               std::move(counters_),
+               checker_->footprint()};
+  for (const Touched& one : done.footprint)
+    (one.use == Use::kLoad ? done.loaded : done.stored).insert(one.bytes);
   return done;
 }
 

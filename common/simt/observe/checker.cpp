@@ -151,6 +151,8 @@ void Checker::note_for_undo(const Warp& warp, const Instruction& ins,
                             const Access& a, uint32_t mask) {
   if (loads_apart_ && a.use == Use::kLoad)
     trails_->note_load(a, a.mask & mask);
+  else if (is_compared(grid_))
+    trails_->note(warp, ins, a, a.mask & mask);
   else
     trails_->note_place(ins, a, a.mask & mask);
   if (a.use != Use::kLoad) {

@@ -71,6 +71,22 @@ void StoredValue::add(const StoredValue& other) {
     state = State::kMany;
 }
 
+Footprint copy_of(const Footprint& footprint) {
+  Footprint copy;
+  for (const Touched& one : footprint) {
+    copy.push_back({one.use,
+                    one.weak,
+                    one.tests,
+                    one.file,
+                    one.line,
+                    one.verb,
+                    {},
+                    one.value});
+    copy.back().bytes.insert(one.bytes);
+  }
+  return copy;
+}
+
 void Trails::note(const Warp& warp, const Instruction& ins, const Access& a,
                   uint32_t mask) {
   if (mask == 0) return;

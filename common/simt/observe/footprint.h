@@ -37,6 +37,7 @@ struct Touched {
   StoredValue value;
 };
 using Footprint = std::vector<Touched>;
+Footprint copy_of(const Footprint& footprint);
 
 // One host thread's part of it, while a kernel runs.
 class Trails {

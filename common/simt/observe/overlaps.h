@@ -76,6 +76,11 @@ struct Operation : std::enable_shared_from_this<Operation> {
   std::vector<OperationPointer> talked_with;
 };
 
+// Whether all that a launch touches will be compared with other work.
+inline bool is_compared(const Grid& grid) {
+  return grid.shape.operation && grid.shape.operation->everything;
+}
+
 class Overlaps {
  public:
   using Lock = std::unique_lock<std::recursive_mutex>;
