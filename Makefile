@@ -229,7 +229,7 @@ $(quietly_compile_cpp)
 endef
 define link
 @echo "link  $@"
-@$(CXX) $(SANITIZED) $(LINKER) $(filter %.o %.a,$^) $(LDFLAGS) $(LDLIBS) -o $@
+@$(CXX) $(SANITIZED) $(LINKER) $(filter %.o %.a,$^) $(DEVICE_LINK) $(LDFLAGS) $(LDLIBS) -o $@
 endef
 
 $(B)/%.o: %.cu $(B)/settings

@@ -10,6 +10,7 @@
 #include "common/simt/core/names.h"
 #include "common/simt/core/settings.h"
 #include "common/simt/decode/decode.h"
+#include "common/simt/decode/link.h"
 #include "common/simt/decode/parse.h"
 #include "common/simt/machine/all_cores.h"
 #include "common/simt/machine/workers.h"
@@ -94,9 +95,10 @@ GridRun::~GridRun() {
 
 }  // namespace
 
-Module* load_module(std::string_view ptx, int device, const Placed& placed) {
+Module* load_module(const std::vector<std::string_view>& ptx, int device,
+                    const Placed& placed) {
   auto module = std::make_unique<Module>();
-  module->text = parse_outline(ptx);
+  module->text = ptx.size() == 1 ? parse_outline(ptx[0]) : link(ptx);
   for (const auto& [name, function] : module->text.functions) {
     module->function_names.push_back(name);
     if (!function.entry || !function.defined) continue;
