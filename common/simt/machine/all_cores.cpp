@@ -92,7 +92,7 @@ int threads_for(Kernel& kernel, const LaunchShape& shape) {
   if (kernel.meets_itself ||
       (threads < kManyThreads && kernel.took < kLongTime) ||
       shape.cooperative || shape.cluster_blocks() > 1 || shape.others ||
-      (shape.operation && shape.operation->everything) ||
+      shape.kin || (shape.operation && shape.operation->everything) ||
       settings::host_threads() || !settings::checks() ||
       settings::trace_path() || settings::backwards())
     return 1;

@@ -16,6 +16,7 @@
 #include "common/simt/machine/workers.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/undo.h"
+#include "common/simt/observe/kin.h"
 #include "common/simt/observe/overlaps.h"
 #include "common/simt/observe/report.h"
 
@@ -54,7 +55,8 @@ class GridRun : public Grid {
 
 GridRun::GridRun(Kernel& kernel, const LaunchShape& shape, void** args)
     : Grid(kernel, program_of(kernel), shape) {
-  threads = std::max(settings::host_threads(), 1);
+  // Relatives are compared in the order in which they run.
+  threads = shape.kin ? 1 : std::max(settings::host_threads(), 1);
   patience = settings::patience();
   multiprocessors = model_multiprocessors();
   if (shape.cooperative) {
@@ -144,7 +146,15 @@ KernelInfo info(Kernel* kernel) {
   std::copy_n(kernel->text->cluster, 3, info.cluster);
   info.wants_cluster = kernel->text->explicit_cluster;
   info.most_in_cluster = kernel->text->most_in_cluster;
+  info.calls_runtime = program.calls_runtime;
   return info;
+}
+
+std::vector<uint32_t> parameter_offsets(Kernel* kernel) {
+  return program_of(*kernel).parameter_offsets;
+}
+size_t parameter_bytes(Kernel* kernel) {
+  return program_of(*kernel).parameter_bytes;
 }
 
 DeviceVariable find_variable(Module* module, const std::string& name) {
@@ -161,8 +171,11 @@ void report(const Grid& grid, Workers& workers) {
   if (Operation* operation = grid.shape.operation) {
     operation->what = grid.kernel.name;
     Footprint footprint = grid.undo ? Footprint{} : workers.footprint();
-    std::ranges::move(overlaps().end(*operation, std::move(footprint)),
-                      std::back_inserter(findings));
+    if (Kin* kin = grid.shape.kin)
+      std::ranges::move(footprint, std::back_inserter(kin->footprint));
+    else
+      std::ranges::move(overlaps().end(*operation, std::move(footprint)),
+                        std::back_inserter(findings));
   }
   add_report(grid, workers.counters(), std::move(findings));
 }

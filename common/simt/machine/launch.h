@@ -37,8 +37,13 @@ struct KernelInfo {
   unsigned cluster[3] = {};     // __cluster_dims__; 0: the launch decides
   bool wants_cluster = false;
   unsigned most_in_cluster = 0;  // .maxclusterrank; 0: not given
+  bool calls_runtime = false;    // it may launch other kernels
 };
 KernelInfo info(Kernel* kernel);
+
+// How its arguments lie behind one another, and how many bytes they take.
+std::vector<uint32_t> parameter_offsets(Kernel* kernel);
+size_t parameter_bytes(Kernel* kernel);
 
 // A __device__, __constant__ or __managed__ variable; address null if the
 // module has none of that name.

@@ -152,6 +152,16 @@ Entry& find_entry(const void* function, cudaError_t otherwise) {
   return found->second;
 }
 
+Entry& entry_of(const Kernel& kernel) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  for (auto& [function, entry] : all.entries)
+    if (entry.mangled == kernel.text->name &&
+        std::ranges::count(entry.binary->modules, kernel.module))
+      return entry;
+  throw Error(kernel.name + " was not registered by the host's code");
+}
+
 DeviceVariable find_symbol(const void* symbol, int device) {
   // A __managed__ variable's address is the same on the host.
   const auto address = reinterpret_cast<uint64_t>(symbol);
