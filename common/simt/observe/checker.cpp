@@ -196,11 +196,10 @@ void Checker::race_of_kin(const Mine& mine, int lane, uint64_t address,
       them.kernel + (where.line ? " at " + them.program->location(where) : "") +
       ", of " + text_of_place(grid_, mine.access.space, address) + ". " +
       (is_parent
-           ? "A grid may run from its launch on: of what the kernel does that "
-             "launches it, it comes behind what the launching thread had done, "
-             "and behind what others of its block had done before a "
-             "__syncthreads(). A launch into cudaStreamTailLaunch comes behind "
-             "all of it"
+           ? "A child may run as soon as it is launched. It comes behind what "
+             "the launching thread did before, and what other threads of its "
+             "block did before a __syncthreads() in front of the launch. A "
+             "launch into cudaStreamTailLaunch comes behind all of the parent"
            : "Grids that a kernel launches wait for one another in the same "
              "stream of the same block, or by events");
   report(kKind, mine.ins.site, key, std::move(f));

@@ -1,4 +1,4 @@
-// finds: race between grids, says of parent_kernel
+// finds: race between grids, says A child may run as soon as it is launched
 //
 // One thread launches a child for what all threads of the block have written,
 // and does not wait for the other warp before.
