@@ -16,6 +16,9 @@ namespace {
 
 using Names = std::set<std::string>;
 
+// What kernels call of the runtime library begins so.
+constexpr std::string_view kOfRuntime = "__cudaCDP2";
+
 Names names_of(const ModuleText& module) {
   Names names;
   for (const auto& [name, function] : module.functions) names.insert(name);
@@ -55,9 +58,12 @@ std::string file_name(const ModuleText& module, uint32_t unit) {
 
 [[noreturn]] void undefined(const ModuleText& module, const std::string& name,
                             uint32_t unit) {
-  throw Error("undefined reference to '" + full_name(name) + "' in '" +
+  if (name.starts_with(kOfRuntime))
+    throw Error("the executor has no cuda" + name.substr(kOfRuntime.size()) +
+                " for kernels, which " + file_name(module, unit) + " calls");
+  throw Error("undefined reference to '" + full_name(name) + "' in " +
               file_name(module, unit) +
-              "': no file of the program defines it in device code");
+              ": no file of the program defines it in device code");
 }
 
 void require_all_defined(const ModuleText& module) {

@@ -461,8 +461,9 @@ cudaError_t Nest::fill(const Caller& caller, uint64_t to, int value,
                        uint64_t bytes, uint64_t stream) {
   if (bytes == 0) return cudaSuccess;
   if (!is_array(to, bytes))
-    return refuse(caller, cudaErrorInvalidValue, "cudaMemsetAsync: ", bytes,
-                  " bytes are in no array of the device's: ", allocations().describe(to));
+    return refuse(
+        caller, cudaErrorInvalidValue, "cudaMemsetAsync: ", bytes,
+        " bytes are in no array of the device's: ", allocations().describe(to));
   return issue(caller, stream, [=] {
     std::memset(allocations().open(to), value, bytes);
     allocations().note_written(to, bytes);
