@@ -66,10 +66,13 @@ std::string file_name(const ModuleText& module, uint32_t unit) {
               ": no file of the program defines it in device code");
 }
 
-void require_all_defined(const ModuleText& module) {
+void require_functions(const ModuleText& module) {
   for (const auto& [name, function] : module.functions)
     if (function.linkage == Linkage::kExternal && !system_call(name))
       undefined(module, name, function.unit);
+}
+
+void require_variables(const ModuleText& module) {
   for (const Declaration& d : module.variables)
     if (d.linkage == Linkage::kExternal && d.space != "shared")
       undefined(module, d.name, d.unit);
@@ -87,7 +90,9 @@ ModuleText link(const std::vector<std::string_view>& texts) {
   ModuleText module;
   for (size_t k = 0; k < texts.size(); ++k)
     add_unit(module, texts[k], unit_of(files[k], k, owners));
-  require_all_defined(module);
+  // Of a file alone, a kernel that calls what is missing says so itself.
+  if (texts.size() > 1) require_functions(module);
+  require_variables(module);
   return module;
 }
 

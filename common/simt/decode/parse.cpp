@@ -182,10 +182,15 @@ class Parser {
   void define(FunctionText f) {
     FunctionText& known = module_.functions[f.name];
     if (known.defined && f.defined) {
+      require_other_file(f.name, known.unit);
       if (replaces(f.name, f.linkage, known.linkage)) known = std::move(f);
     } else if (!known.defined) {
       known = std::move(f);
     }
+  }
+
+  void require_other_file(const std::string& name, uint32_t unit) const {
+    if (unit == unit_) throw Error(name + " is defined for the second time");
   }
 
   // Of two that are defined, whether the second one counts.

@@ -11,7 +11,6 @@
 #include "common/simt/core/settings.h"
 #include "common/simt/decode/decode.h"
 #include "common/simt/decode/link.h"
-#include "common/simt/decode/parse.h"
 #include "common/simt/machine/all_cores.h"
 #include "common/simt/machine/workers.h"
 #include "common/simt/memory/allocations.h"
@@ -100,7 +99,7 @@ GridRun::~GridRun() {
 Module* load_module(const std::vector<std::string_view>& ptx, int device,
                     const Placed& placed) {
   auto module = std::make_unique<Module>();
-  module->text = ptx.size() == 1 ? parse_outline(ptx[0]) : link(ptx);
+  module->text = link(ptx);
   for (const auto& [name, function] : module->text.functions) {
     module->function_names.push_back(name);
     if (!function.entry || !function.defined) continue;
@@ -169,7 +168,7 @@ namespace {
 void report(const Grid& grid, Workers& workers) {
   std::vector<Finding> findings = workers.findings();
   if (Operation* operation = grid.shape.operation) {
-    operation->what = grid.kernel.name;
+    if (grid.shape.member == 0) operation->what = grid.kernel.name;
     Footprint footprint = grid.undo ? Footprint{} : workers.footprint();
     if (Kin* kin = grid.shape.kin)
       std::ranges::move(footprint, std::back_inserter(kin->footprint));

@@ -170,11 +170,12 @@ void Checker::against_kin(const Mine& mine, int lane, uint64_t address,
 
 void Checker::race_of_kin(const Mine& mine, int lane, uint64_t address,
                           const Kin::Touch& other) {
-  Kin& kin = *grid_.shape.kin;
+  const Kin& kin = *grid_.shape.kin;
   constexpr char kKind[] = "race between grids";
   const Relative& them = kin.relative(other.member);
+  const Program& program = *them.kernel->program;
   // Sites are numbers of each kernel's own.
-  const auto key = static_cast<uint32_t>(other.ins->site ^ them.program->sites);
+  const auto key = static_cast<uint32_t>(other.ins->site ^ program.sites);
   if (Seen* before = seen(kKind, mine.ins.site, key))
     return void(++before->count);
   Finding f = finding_at(mine.warp, mine.ins, lane, kKind, "");
@@ -184,16 +185,17 @@ void Checker::race_of_kin(const Mine& mine, int lane, uint64_t address,
   f.other_thread = coordinates(other.thread, them.threads);
   const SourceLine where = other.ins->where;
   if (where.line) {
-    f.other_file = them.program->module->text.files.at(where.file);
+    f.other_file = program.module->text.files.at(where.file);
     f.other_line = where.line;
   }
-  const bool is_parent = kin.is_ancestor(other.member, grid_.shape.member);
+  const bool is_parent =
+      kin.meeting(grid_.shape.member, other.member).at == other.member;
   f.message =
       std::string(verb(mine.access.use)) + " of " +
       std::to_string(mine.access.bytes) + " bytes, and nothing orders it and " +
       "the " + (other.stores ? "write" : "read") + " by thread " +
       triple(f.other_thread) + " of block " + triple(f.other_block) + " of " +
-      them.kernel + (where.line ? " at " + them.program->location(where) : "") +
+      them.kernel->name + (where.line ? " at " + program.location(where) : "") +
       ", of " + text_of_place(grid_, mine.access.space, address) + ". " +
       (is_parent
            ? "A child may run as soon as it is launched. It comes behind what "

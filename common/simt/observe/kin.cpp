@@ -8,6 +8,8 @@ namespace simt {
 Kin::Kin() : words_(kWords) {}
 
 uint32_t Kin::add(Relative relative) {
+  if (!relatives_.empty())
+    relative.depth = relatives_[relative.parent].depth + 1;
   relatives_.push_back(std::move(relative));
   return static_cast<uint32_t>(relatives_.size() - 1);
 }
@@ -18,34 +20,36 @@ void Kin::forget(uint64_t address, uint64_t bytes) {
     words_[(first + k) % kWords] = {};
 }
 
-// From the first of all to this one.
-std::vector<uint32_t> Kin::line_of(uint32_t member) const {
-  std::vector<uint32_t> line = {member};
-  while (line.back() != 0) line.push_back(relatives_[line.back()].parent);
-  std::reverse(line.begin(), line.end());
-  return line;
-}
-
-bool Kin::is_ancestor(uint32_t one, uint32_t of) const {
-  const std::vector<uint32_t> line = line_of(of);
-  return one != of && std::ranges::find(line, one) != line.end();
+Kin::Meeting Kin::meeting(uint32_t one, uint32_t other) const {
+  Meeting met{one, one, other};
+  uint32_t there = other;
+  const auto up = [&](uint32_t& at, uint32_t& below) {
+    below = at;
+    at = relatives_[at].parent;
+  };
+  while (relatives_[met.at].depth > relatives_[there].depth)
+    up(met.at, met.one);
+  while (relatives_[there].depth > relatives_[met.at].depth)
+    up(there, met.other);
+  while (met.at != there) {
+    up(met.at, met.one);
+    up(there, met.other);
+  }
+  return met;
 }
 
 bool Kin::is_before(const Touch& touch, uint32_t member) const {
-  const std::vector<uint32_t> mine = line_of(member);
-  const std::vector<uint32_t> theirs = line_of(touch.member);
-  size_t k = 0;
-  while (k < mine.size() && k < theirs.size() && mine[k] == theirs[k]) ++k;
-  if (k == mine.size()) return true;  // My own child: it runs behind me.
-  const Relative& child = relatives_[mine[k]];
+  const Meeting met = meeting(member, touch.member);
+  if (met.at == member) return true;  // It is a child's: that runs behind.
+  const Relative& child = relatives_[met.one];
   if (child.is_tail) return true;
-  if (k == theirs.size()) {  // It was done by who launched that.
+  if (met.at == touch.member) {  // It was done by who launched that.
     const Moment& then = child.launched;
     return touch.time < (touch.block == then.block
                              ? then.time
                              : then.learned.of(touch.block));
   }
-  const Relative& sibling = relatives_[theirs[k]];
+  const Relative& sibling = relatives_[met.other];
   return child.past.knows(sibling.queue, sibling.number);
 }
 

@@ -26,8 +26,9 @@ struct Moment {
 
 // One of them.
 struct Relative {
-  const Grid* grid = nullptr;  // while it runs
-  uint32_t parent = 0;         // of the first one: itself
+  const Kernel* kernel = nullptr;  // null: it is a copy or a fill
+  uint32_t parent = 0;             // of the first one: itself
+  uint32_t depth = 0;              // how many come before it, from the first on
   bool is_tail = false;  // begins when the parent and its others have ended
   Moment launched;
   // Among what the parent launched: its stream, its number in there, and how
@@ -35,8 +36,6 @@ struct Relative {
   uint64_t queue = 0, number = 0;
   Past past;
   // For what is told of it later.
-  std::string kernel;
-  const Program* program = nullptr;
   unsigned blocks[3] = {1, 1, 1}, threads[3] = {1, 1, 1};
 };
 
@@ -55,11 +54,19 @@ class Kin {
   Kin();
 
   uint32_t add(Relative relative);
-  Relative& relative(uint32_t member) { return relatives_[member]; }
+  const Relative& relative(uint32_t member) const { return relatives_[member]; }
+
+  // Where the lines of two meet: they, or those above them of whom one grid
+  // has launched both.
+  struct Meeting {
+    uint32_t at = 0;  // that grid, or the one that is above the other
+    uint32_t one = 0,
+             other = 0;  // whom it has launched of either line; or itself
+  };
+  Meeting meeting(uint32_t one, uint32_t other) const;
 
   // Whether what `touch` tells of comes before all that `member` does.
   bool is_before(const Touch& touch, uint32_t member) const;
-  bool is_ancestor(uint32_t one, uint32_t of) const;
 
   // Memory that is handed out anew.
   void forget(uint64_t address, uint64_t bytes);
@@ -92,8 +99,6 @@ class Kin {
     if (touch.ins->strength != Strength::kWeak) return kStrong;
     return touch.stores ? kWeakStore : kLoad;
   }
-  std::vector<uint32_t> line_of(uint32_t member) const;
-
   std::vector<Relative> relatives_;
   LazyArray<Word> words_;
 };

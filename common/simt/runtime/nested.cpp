@@ -9,13 +9,13 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "common/simt/core/device.h"
 #include "common/simt/core/device_calls.h"
 #include "common/simt/core/finding.h"
-#include "common/simt/decode/decode.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/observe/kin.h"
 #include "common/simt/observe/observers.h"
@@ -180,15 +180,14 @@ class Nest final : public DeviceCalls {
   std::map<uint64_t, Begun> begun_;  // by the address of the arguments
   std::map<Thread, cudaError_t> errors_;
   std::map<Thread, cudaError_t> unasked_;  // of launches
-  std::map<uint64_t, bool> streams_;
+  std::set<uint64_t> streams_;
   std::map<uint64_t, Past> queues_, events_;
   uint64_t handles_ = 0, issued_ = 0;
 };
 
 uint32_t Nest::add(Kernel* kernel, LaunchShape& shape, Relative relative) {
   relative.parent = member_;
-  relative.kernel = kernel->name;
-  relative.program = &program_of(*kernel);
+  relative.kernel = kernel;
   std::copy_n(shape.grid, 3, relative.blocks);
   std::copy_n(shape.block, 3, relative.threads);
   return shape.member = kin_.add(std::move(relative));
@@ -262,7 +261,7 @@ uint64_t Nest::begin_launch(const Caller& caller, uint64_t function,
   const size_t bytes = std::max<size_t>(parameter_bytes(kernel), 1);
   const LaunchShape& mine = caller.warp.block->grid->shape;
   const uint64_t address = allocations().allocate(
-      bytes, Memory::kDevice, "the arguments of a launch", mine.device);
+      bytes, Memory::kDevice, "cudaGetParameterBuffer", mine.device);
   if (address == 0)
     return refused(cudaErrorMemoryAllocation, "no memory is left for it");
   kin_.forget(address, bytes);
@@ -372,7 +371,7 @@ cudaError_t Nest::create_stream(const Caller& caller, uint64_t& stream,
   if (flags > cudaStreamNonBlocking)
     return refuse(caller, cudaErrorInvalidValue, "unknown flags ", flags);
   stream = kHandles + 16 * ++handles_;
-  streams_[stream] = true;
+  streams_.insert(stream);
   return cudaSuccess;
 }
 

@@ -44,6 +44,18 @@ void check_variables() {
   expect::is_true(one != nullptr && one == same, "it has one address");
 }
 
+__global__ void arrays_kernel(int* out) {
+  extern __shared__ int ints[];
+  ints[threadIdx.x] = 10 * threadIdx.x;
+  out[threadIdx.x] = own_dynamic() + unsized[threadIdx.x];
+}
+
+void check_arrays() {
+  const auto got = expect::results<int>(
+      5, [](int* out) { arrays_kernel<<<1, 5, 5 * sizeof(int)>>>(out); });
+  expect::each(got, [](int i) { return 10 * i + i + 1; });
+}
+
 // Shared memory of a function and of the launch; a kernel of another file.
 void check_kernels() {
   const auto got = expect::results<int>(
@@ -74,6 +86,7 @@ void check_same_names() {
 int main() {
   check_functions();
   check_variables();
+  check_arrays();
   check_kernels();
   check_weak();
   check_same_names();

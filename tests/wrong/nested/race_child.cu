@@ -1,4 +1,4 @@
-// finds: race between grids, block (0,0,0), says A child may run as soon as it is launched
+// finds: race between grids, block (0,0,0), says A child may run as soon
 //
 // A kernel reads what its child writes. It cannot wait for the child, which may
 // run at once, later, or when the kernel has ended.

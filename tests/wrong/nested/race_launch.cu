@@ -1,4 +1,4 @@
-// finds: race between grids, says A child may run as soon as it is launched
+// finds: race between grids, says A child may run as soon
 //
 // One thread launches a child for what all threads of the block have written,
 // and does not wait for the other warp before.

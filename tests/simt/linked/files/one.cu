@@ -15,6 +15,14 @@ __device__ int doubled(int x) { return 2 * x; }
 static __device__ int negated(int x) { return -x; }
 __device__ Function table[2] = {doubled, negated};
 
+__device__ short unsized[5] = {1, 2, 3, 4, 5};
+
+// The launch's shared memory is one, whatever a file calls its type.
+__device__ int own_dynamic() {
+  extern __shared__ double dynamic[];
+  return reinterpret_cast<const int*>(dynamic)[threadIdx.x];
+}
+
 // Called with all threads of a block.
 __device__ int block_sum(int x) {
   __shared__ int sum;

@@ -10,6 +10,8 @@ using Function = int (*)(int);
 extern __device__ Function table[2];
 __device__ int local_of_one(int x);
 __device__ int block_sum(int x);
+extern __device__ short unsized[];
+__device__ int own_dynamic();
 
 // In two.cu, which calls one.cu in turn.
 __device__ int mixed(int x);
