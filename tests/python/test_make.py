@@ -300,13 +300,15 @@ class ProgramTest(unittest.TestCase):
         (self.folder / "one.cu").write_text(
             "#include <cstdio>\nextern __device__ int factor;\nstatic __device__ int shift = 5;\n"
             "__device__ int times(int);\n"
-            "__global__ void kernel() { printf(\"%d \", times(10) + shift); }\n"
+            "static __global__ void kernel() { printf(\"%d \", times(10) + shift); }\n"
             "int main() {\n  int n = 4;\n  kernel<<<1, 1>>>();\n  cudaMemcpyToSymbol(factor, &n, sizeof n);\n"
             "  kernel<<<1, 1>>>();\n  return cudaDeviceSynchronize();\n}\n")
         for flag in "-rdc=true", "-dc":
             status, said = self.program(f"FLAGS={flag}", sources=("one.cu", "more.cu"))
             assert status == 0, said
-            assert self.run_it()[:2] == (0, "36 46 ")
+            status, printed, told = self.run_it()
+            assert (status, printed) == (0, "36 46 ")
+            assert re.search(r"\nkernel +2 ", told), told
 
     def test_device_code_that_nobody_defines(self):
         (self.folder / "more.cu").write_text("__device__ int times(int x, int y) { return x * y; }\n")

@@ -25,6 +25,18 @@ void check_functions() {
   });
 }
 
+// Texts have no names of their own.
+__global__ void texts_kernel(char* out) {
+  const char* const texts[] = {text_of_one(), text_of_two(), "three"};
+  for (int k = 0; k < 3; ++k) out[k] = texts[threadIdx.x + k][1];
+}
+
+void check_texts() {
+  const auto got =
+      expect::results<char>(3, [](char* out) { texts_kernel<<<1, 1>>>(out); });
+  expect::each(got, [](int k) { return "nwh"[k]; });
+}
+
 // The host means the one definition, from whichever file.
 void check_variables() {
   const int count = 1000;
@@ -85,6 +97,7 @@ void check_same_names() {
 
 int main() {
   check_functions();
+  check_texts();
   check_variables();
   check_arrays();
   check_kernels();

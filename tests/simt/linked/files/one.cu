@@ -10,6 +10,7 @@ static __device__ int hidden = 10;
 static __device__ __noinline__ int own(int x) { return x + hidden; }
 
 __device__ int local_of_one(int x) { return own(x); }
+__device__ const char* text_of_one() { return "one"; }
 __device__ int doubled(int x) { return 2 * x; }
 
 static __device__ int negated(int x) { return -x; }

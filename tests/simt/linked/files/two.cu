@@ -6,6 +6,8 @@ static __device__ __noinline__ int own(int x) { return x * hidden; }
 
 __device__ int local_of_two(int x) { return own(x); }
 
+__device__ const char* text_of_two() { return "two"; }
+
 __device__ int mixed(int x) {
   return doubled(x) + static_cast<int>(factors[1]) + counter + offset;
 }
