@@ -145,7 +145,6 @@ KernelInfo info(Kernel* kernel) {
   std::copy_n(kernel->text->cluster, 3, info.cluster);
   info.wants_cluster = kernel->text->explicit_cluster;
   info.most_in_cluster = kernel->text->most_in_cluster;
-  info.calls_runtime = program.calls_runtime;
   return info;
 }
 

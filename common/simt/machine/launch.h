@@ -37,7 +37,6 @@ struct KernelInfo {
   unsigned cluster[3] = {};     // __cluster_dims__; 0: the launch decides
   bool wants_cluster = false;
   unsigned most_in_cluster = 0;  // .maxclusterrank; 0: not given
-  bool calls_runtime = false;    // it may launch other kernels
 };
 KernelInfo info(Kernel* kernel);
 

@@ -142,7 +142,7 @@ void run(Kernel* kernel, const Configuration& c, void** arguments) {
   std::unique_lock lock(*one_at_a_time, std::defer_lock);
   if (current_task() == nullptr) lock.lock();  // Tasks have turns.
   try {
-    if (info(kernel).calls_runtime) {
+    if (program_of(*kernel).calls_runtime) {
       run_nested(kernel, shape_of(c), arguments);
     } else {
       const TimeLimit limit(kernel->name);

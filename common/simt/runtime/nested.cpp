@@ -163,7 +163,8 @@ class Nest final : public DeviceCalls {
   bool is_stream(uint64_t stream) const {
     return stream <= kForget || streams_.contains(stream);
   }
-  // The stream as a queue of its own, or a number that no other work has.
+  // The queue that a stream is. A block's default stream has a number below all
+  // handles, what is launched and forgotten one that nothing else has.
   uint64_t queue_of(const Caller& caller, uint64_t stream);
   // Where work stands that is put into that stream now; false if there is no
   // room.
