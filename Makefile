@@ -229,7 +229,7 @@ $(quietly_compile_cpp)
 endef
 define link
 @echo "link  $@"
-@$(CXX) $(SANITIZED) $(LINKER) $(filter %.o %.a,$^) $(LDFLAGS) $(LDLIBS) -o $@
+@$(CXX) $(SANITIZED) $(LINKER) $(filter %.o %.a,$^) $(DEVICE_LINK) $(LDFLAGS) $(LDLIBS) -o $@
 endef
 
 $(B)/%.o: %.cu $(B)/settings
@@ -357,6 +357,15 @@ $(B)/%.run: $(B)/%.o $$(call suite,$$(call op,$$*)) $(CHECKS) \
 # - what has its own main
 $(B)/%.program: $(B)/%.o $$(call runtime,$$*.cu)
 	$(link)
+# - the same, of device code that is linked: with the files in a folder of its name
+LINKED := tests/simt/linked
+NEEDS_LINK := $(B)/$(LINKED) $(B)/build/together/linked
+$(NEEDS_LINK:%=%/%.o): NVFLAGS += -rdc=true
+$(NEEDS_LINK:%=%/%.program): DEVICE_LINK = $(shell common/setup/device_link.sh $(BACKEND) \
+  $@.device.o $(filter %.o,$^) -- $(NVCC) $(NVFLAGS) $(TARGET) -rdc=true)
+linked_parts = $(patsubst %.cu,$(B)/%.o,$(sort $(wildcard $(LINKED)/$1/*.cu)))
+LINKED_SUITES := $(patsubst $(LINKED)/%.cu,%,$(wildcard $(LINKED)/*.cu))
+$(LINKED_SUITES:%=$(B)/$(LINKED)/%.program): $(B)/$(LINKED)/%.program: $$(call linked_parts,$$*)
 # - what fulfils a contract, with a program that times more of it: plots/<op>_steps.cu
 $(B)/%.steps: $(B)/%.o $$(B)/plots/$$(call op,$$*)_steps.o
 	$(link)

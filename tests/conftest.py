@@ -30,6 +30,7 @@ CHAPTERS = "chapters/[0-9][0-9]_*/*.cu"
 TASKS = "common/classroom/tasks/*/*.cu"
 CHECKS = "tests/*_test.cpp"
 EXECUTOR = "tests/simt/**/*.cu"
+PARTS = "tests/simt/linked/*/*.cu"  # Of those programs: linked with them.
 WITHIN = "tests/simt/*.cpp"
 PROGRAMS = "tests/programs/*.cu"
 DRIFTS = "tests/drifts/*.txt"
@@ -182,7 +183,7 @@ def suite_of(path):
         return program(path, ".checks", judge_doctest, *DOCTESTS_WORDS)
     # Those in arithmetic/ fill one table with their checks, and what fails runs itself for
     # each mistake, which takes the longer the more PTX is with it: each is built alone.
-    if path in found(EXECUTOR):
+    if path in found(EXECUTOR) - found(PARTS):
         return program(path, ".program", judge_counts, joined=path.parent == ROOT / "tests/simt")
     if path in found(PROGRAMS):
         return program(path, ".program", judge_program(path.with_suffix(".expected")),

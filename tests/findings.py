@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""See that the executor finds what is wrong with each tests/wrong/programs/*.cu.
+"""See that the executor finds what is wrong with each tests/wrong/programs/*.cu, and nested/*.cu.
 
 The first line of a program says what must be found in its report:
 
@@ -26,6 +26,7 @@ import tempfile
 from ladder import pages, together
 
 FOLDER = pages.ROOT / "tests" / "wrong" / "programs"
+NESTED = pages.ROOT / "tests" / "wrong" / "nested"  # Their kernels launch kernels: built with -rdc=true.
 AT_ONCE = 2
 SECONDS = 60
 FIRST = re.compile(
@@ -143,7 +144,7 @@ def twin(name):
 
 def collect(tally):
     """Every program, with what must be found in it."""
-    sources = sorted(FOLDER.glob("*.cu"))
+    sources = sorted(FOLDER.glob("*.cu")) + sorted(NESTED.glob("*.cu"))
     expectations = {}
     for source in sources:
         if not source.with_name(twin(source.name)).is_file():
@@ -158,7 +159,10 @@ def collect(tally):
 def main():
     tally = pages.Tally()
     expectations = collect(tally)
-    built = together.build(pages.ROOT, "cpu", together.gather(expectations), ".program")
+    built = {}
+    for place, folder in (FOLDER, ""), (NESTED, "linked"):
+        those = [source for source in expectations if source.parent == place]
+        built |= together.build(pages.ROOT, "cpu", together.gather(those), ".program", folder)
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         outcomes = pool.map(lambda s: None if isinstance(built[s], str) else run(built[s], s), expectations)
         for (source, expected), outcome in zip(expectations.items(), outcomes):

@@ -64,15 +64,9 @@ for flag in "${flags[@]}"; do
       linked+=("${host[@]}")
       own+=("$flag")
       ;;
-    -rdc | -rdc=true | --relocatable-device-code=true)
-      # Device code that is all in one file needs no linking.
-      device=$(printf '%s\n' "${sources[@]}" | grep -c '\.cu$')
-      ((device < 2)) || fail "FLAGS: $flag asks for device code that is linked from several \
-files, which is not done here; put the kernels and what they call into one file."
-      ;;
-    -dc | --device-c | -dlink | --device-link)
-      fail "FLAGS: $flag asks for a step of linking device code from several files, \
-which is not done here; leave it out if the kernels and what they call are in one file."
+    -dc | --device-c) own+=(-rdc=true) ;; # Compiling is a step of its own anyway,
+    -dlink | --device-link)               # and so is this.
+      fail "FLAGS: leave $flag out; with -rdc=true device code is linked by itself."
       ;;
     -*arch*90a* | -gencode*90a* | --generate-code*90a*)
       fail "FLAGS: leave $flag out; what needs sm_90a (wgmma, setmaxnreg, \
@@ -129,12 +123,12 @@ is_current() {
 readonly MISSED='undefined reference to .|undefined symbol: |(find|find library) -l|identifier "|fatal error: '
 # Says in a sentence what the compiler or the linker missed, as far as it is known.
 explain() {
-  [[ $BUILD == */cpu ]] || return
   local pattern what
   if grep -q 'requires separate compilation mode' "$1"; then
-    echo "The program launches kernels from kernels (dynamic parallelism), which the
-executor lacks; launch them from the host." >&2
+    echo "The program launches kernels from kernels (dynamic parallelism): add
+FLAGS=-rdc=true." >&2
   fi
+  [[ $BUILD == */cpu ]] || return
   while read -r pattern what; do
     if grep -qE "($MISSED)$pattern" "$1"; then
       echo "The program $what."
@@ -161,7 +155,6 @@ cupti uses CUPTI, which watches a GPU; the executor counts by itself, see docs/c
 omp_ uses OpenMP, for which the host's compiler wants FLAGS="-Xcompiler -fopenmp"
 cu([A-Z]|da\b) uses the CUDA driver API (cuInit, cuLaunchKernel), which the executor lacks
 cuda[A-Z] uses a call of the CUDA runtime that the executor does not know
-__cudaRegisterLinkedBinary uses device code that is linked from several files, which is not done here
 END
 }
 
@@ -202,7 +195,14 @@ if ((${#stand_ins[@]})); then # By a make of its own: it has none of the other's
 fi
 readonly PARTS=("${stand_ins[@]}" "$@")
 
-command=("$CXX" "${objects[@]}" "${PARTS[@]}" "${linked[@]}" "${link[@]}" -o "$program")
+# As nvlink does with device code.
+readonly DEVICE_LINK=${BASH_SOURCE[0]%/*}/device_link.sh
+backend=gpu
+[[ $BUILD != *cpu* ]] || backend=cpu
+told=$("$DEVICE_LINK" "$backend" "$folder/device.o" "${objects[@]}" -- "$NVCC" "${compile[@]}") || exit 1
+read -ra device <<<"${told//$'\n'/ }"
+
+command=("$CXX" "${objects[@]}" "${device[@]}" "${PARTS[@]}" "${linked[@]}" "${link[@]}" -o "$program")
 if ! is_current "$program" "${command[*]}" < <(printf '%s\n' "${objects[@]}" "${PARTS[@]}"); then
   echo "link  $program"
   rm -f "$program.made"

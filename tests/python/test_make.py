@@ -287,17 +287,52 @@ class ProgramTest(unittest.TestCase):
 
     def test_flags_that_make_no_sense(self):
         (self.folder / "more.cu").write_text("")
-        for flag, why in (("-dc", "linking device code"), ("-rdc=true", "linked from several files"),
+        for flag, why in (("-dlink", "device code is linked by itself"),
                           ("-arch=sm_80", "leave -arch=sm_80 out")):
             status, said = self.program(f"FLAGS={flag}", sources=("my main.cu", "more.cu"))
             assert status != 0
             assert why in said
 
-    def test_kernels_that_launch_kernels(self):
-        (self.folder / "one.cu").write_text("__global__ void kernel() { kernel<<<1, 1>>>(); }\nint main() {}\n")
-        status, said = self.program("FLAGS=-rdc=true", sources=("one.cu",))
+    def test_device_code_of_several_files(self):
+        (self.folder / "more.cu").write_text(
+            "__device__ int factor = 3;\nstatic __device__ int shift = 1;\n"
+            "__device__ int times(int x) { return factor * x + shift; }\n")
+        (self.folder / "one.cu").write_text(
+            "#include <cstdio>\nextern __device__ int factor;\nstatic __device__ int shift = 5;\n"
+            "__device__ int times(int);\n"
+            "static __global__ void kernel() { printf(\"%d \", times(10) + shift); }\n"
+            "int main() {\n  int n = 4;\n  kernel<<<1, 1>>>();\n  cudaMemcpyToSymbol(factor, &n, sizeof n);\n"
+            "  kernel<<<1, 1>>>();\n  return cudaDeviceSynchronize();\n}\n")
+        for flag in "-rdc=true", "-dc":
+            status, said = self.program(f"FLAGS={flag}", sources=("one.cu", "more.cu"))
+            assert status == 0, said
+            status, printed, told = self.run_it()
+            assert (status, printed) == (0, "36 46 ")
+            assert re.search(r"\nkernel +2 ", told), told
+
+    def test_device_code_that_nobody_defines(self):
+        (self.folder / "more.cu").write_text("__device__ int times(int x, int y) { return x * y; }\n")
+        (self.folder / "one.cu").write_text(
+            "__device__ int times(int);\n__global__ void kernel(int* p) { *p = times(*p); }\n"
+            "int main() {\n  kernel<<<1, 1>>>(nullptr);\n  return cudaGetLastError() == cudaSuccess;\n}\n")
+        assert self.program("FLAGS=-rdc=true", sources=("one.cu", "more.cu"))[0] == 0
+        status, _, told = self.run_it()
         assert status != 0
-        assert "dynamic parallelism" in said
+        assert "undefined reference to 'times(int)' in one.cu" in told
+
+    def test_kernels_that_launch_kernels(self):
+        (self.folder / "one.cu").write_text(
+            "#include <cstdio>\n__global__ void kernel(int depth) {\n  printf(\"%d \", depth);\n"
+            "  if (depth) kernel<<<1, 1>>>(depth - 1);\n}\n"
+            "int main() {\n  kernel<<<1, 1>>>(3);\n  return cudaDeviceSynchronize();\n}\n")
+        status, said = self.program("FLAGS=-rdc=true -lcudadevrt", sources=("one.cu",))
+        assert status == 0, said
+        status, printed, told = self.run_it()
+        assert (status, printed) == (0, "3 2 1 0 ")
+        assert re.search(r"\nkernel +4 ", told), told
+        status, said = self.program(sources=("one.cu",))
+        assert status != 0
+        assert "add\nFLAGS=-rdc=true" in said
 
     def test_a_failed_build_leaves_no_older_run(self):
         (self.folder / "twice.cpp").write_text("int main() {}\n")

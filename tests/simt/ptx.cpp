@@ -14,6 +14,7 @@
 #include "common/simt/core/names.h"
 #include "common/simt/decode/decode.h"
 #include "common/simt/decode/forms.h"
+#include "common/simt/decode/link.h"
 #include "common/simt/decode/parse.h"
 
 namespace {
@@ -332,7 +333,6 @@ TEST_CASE("of modules, too") {
     CHECK_MESSAGE(with(line) == "", std::string(line));
   for (const char* line :
        {".alias a, k;",
-        ".extern .global .u32 x;",
         ".global .u32 x[];",
         ".global .align 3 .u32 x;",
         ".global .align 0 .u32 x;",
@@ -359,6 +359,76 @@ TEST_CASE("of modules, too") {
         "garbage",
         ".func f(.reg .b32 r);"})
     CHECK_MESSAGE(with(line) != "", std::string(line));
+}
+
+// ---- Files that are linked
+// ----------------------------------------------------
+
+std::string from_file(const std::string& name, const std::string& text) {
+  return ".version 9.0\n.target sm_90\n.address_size 64\n.file 1 \"" + name +
+         "\"\n" + text + "\n";
+}
+
+// Why one.cu and two.cu cannot be linked, or "".
+std::string why_not_linked(const std::string& one, const std::string& two) {
+  const std::string first = from_file("one.cu", one);
+  const std::string second = from_file("two.cu", two);
+  try {
+    link({first, second});
+    return "";
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
+
+TEST_CASE("what a file means is defined in another") {
+  const std::string function = ".func _Z1fi(.param .b32 x)",
+                    variable = ".global .u32 v";
+  const auto wants = ".extern " + function + ";.extern " + variable + ";";
+  const auto has =
+      ".visible " + function + "{ ret; }.visible " + variable + " = 7;";
+  CHECK(why_not_linked(wants, has) == "");
+  CHECK(why_not_linked(has, wants) == "");
+  CHECK(why_not_linked(".weak " + function + "{ ret; }",
+                       ".weak " + function + "{ ret; }") == "");
+  CHECK(why_not_linked(has, ".weak " + function + "{ ret; }") == "");
+  CHECK(why_not_linked(".extern .func (.param .b32 r) vprintf(.param .b64 a, "
+                       ".param .b64 b);",
+                       "") == "");
+  says(why_not_linked("", ".extern " + function + ";"),
+       "undefined reference to 'f(int)' in two.cu");
+  says(why_not_linked(wants, ".visible " + function + "{ ret; }"),
+       "undefined reference to 'v' in one.cu");
+  says(why_not_linked(wants, function + "{ ret; }" + variable + ";"),
+       "undefined reference");  // It is two.cu's own.
+  says(why_not_linked(has, has), "defined for the second time");
+  says(why_not_linked(has, ".visible .const .u32 v;"), "another file");
+  says(why_not_linked(".extern .func __cudaCDP2Memset3DAsync();", ""),
+       "no cudaMemset3DAsync for kernels");
+  const std::string alone = from_file("one.cu", ".extern " + variable + ";");
+  CHECK_THROWS_AS(link({alone}), Error);
+}
+
+TEST_CASE("what a file has for itself stays apart") {
+  const std::string own =
+      ".global .u32 v = 1;\n.func f() { .loc 1 5 0\nld.global.u32 %r1, [v]; }";
+  const std::string one = from_file("one.cu", own);
+  const std::string two = from_file("two.cu", own);
+  ModuleText module = link({one, two});
+  REQUIRE(module.variables.size() == 2);
+  CHECK(module.variables[0].name != module.variables[1].name);
+  REQUIRE(module.functions.size() == 2);
+  std::set<std::string> means, places;
+  for (auto& [name, function] : module.functions) {
+    parse_body(module, function);
+    REQUIRE(function.body.size() == 1);
+    const Statement& load = function.body.front();
+    means.insert(load.operands.at(1).text);
+    places.insert(location_of(load.where, module.files));
+  }
+  CHECK(means == std::set<std::string>{module.variables[0].name,
+                                       module.variables[1].name});
+  CHECK(places == std::set<std::string>{"one.cu:5", "two.cu:5"});
 }
 
 TEST_CASE("what is too large is refused") {

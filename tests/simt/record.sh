@@ -20,10 +20,18 @@ out=$(cd "$out" && pwd)
 programs=$(mktemp -d) || exit 2
 trap 'rm -rf "$programs"' EXIT
 
+linked_with() {  # linked_with SOURCE: if its device code is linked, how
+  case $1 in tests/simt/linked/*)
+    echo -rdc=true
+    ls "${1%.cu}"/*.cu 2> /dev/null
+  esac
+}
+
 build() {  # build SOURCE: the program, or a log and no program
   local name
   name=$(basename "$1" .cu)
   "$nvcc" -std=c++20 -O3 -lineinfo -arch=native -I. -o "$programs/$name" "$1" \
+    $(linked_with "$1") \
     > "$out/$name.log" 2>&1
 }
 
@@ -58,8 +66,8 @@ record() {  # record SOURCE: the answers of an arithmetic program
 
 shopt -s nullglob
 arithmetic=(tests/simt/arithmetic/*.cu)
-suite=(tests/simt/*.cu tests/programs/*.cu "${arithmetic[@]}")
-export -f build
+suite=(tests/simt/*.cu tests/simt/linked/*.cu tests/programs/*.cu "${arithmetic[@]}")
+export -f build linked_with
 export nvcc out programs
 printf '%s\n' "${suite[@]}" |
   xargs -P "$(nproc)" -I{} bash -c 'build "$1"' _ {}

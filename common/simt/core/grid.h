@@ -28,7 +28,9 @@ class Others {
   ~Others() = default;
 };
 
-class Undo;  // memory/undo.h
+class Undo;         // memory/undo.h
+class DeviceCalls;  // core/device_calls.h
+class Kin;          // observe/kin.h
 
 // What a launch is among all that streams do (observe/overlaps.h).
 struct Operation;
@@ -43,6 +45,10 @@ struct LaunchShape {
   unsigned cluster[3] = {1, 1, 1};
   bool explicit_cluster = false;   // the program said so
   Operation* operation = nullptr;  // null: nobody wants to know
+  // Of a grid that may launch others, or that another has launched; else null.
+  DeviceCalls* calls = nullptr;
+  Kin* kin = nullptr;
+  uint32_t member = 0;  // which of its kin it is
 
   uint32_t cluster_blocks() const {
     return cluster[0] * cluster[1] * cluster[2];

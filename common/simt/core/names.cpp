@@ -13,8 +13,30 @@
 namespace simt {
 namespace {
 
+// Where device code is linked, nvcc puts a file's name before what that file
+// has for itself: "__nv_static_9__1_4_a_cu_name", with 9 for the length of
+// "_1_4_a_cu".
+std::string without_file(const std::string& name) {
+  const std::string mark = "__nv_static_";
+  if (!name.starts_with(mark)) return name;
+  char* behind = nullptr;
+  const size_t length = std::strtoul(&name[mark.size()], &behind, 10);
+  const size_t begin = behind - name.data() + 1 + length + 1;
+  return begin < name.size() ? name.substr(begin) : name;
+}
+
+// And it makes a namespace of it.
+void erase_file(std::string& name) {
+  const std::string mark = "_INTERNAL_";
+  for (size_t at; (at = name.find(mark)) != name.npos;) {
+    const size_t end = name.find("::", at);
+    name.erase(at, end == name.npos ? mark.size() : end + 2 - at);
+  }
+}
+
 // The demangler takes a plain name for that of a type: "s" for "short".
-std::string demangled(const std::string& mangled) {
+std::string demangled(const std::string& given) {
+  const std::string mangled = without_file(given);
   if (!mangled.starts_with("_Z")) return mangled;
   int status = 0;
   char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
@@ -36,11 +58,17 @@ bool contains_folders(const std::vector<std::string>& path,
 
 }  // namespace
 
-std::string function_name(const std::string& mangled) {
+std::string full_name(const std::string& mangled) {
   std::string name = demangled(mangled);
   const std::string anonymous = "(anonymous namespace)::";
   for (size_t at; (at = name.find(anonymous)) != name.npos;)
     name.erase(at, anonymous.size());
+  erase_file(name);
+  return name;
+}
+
+std::string function_name(const std::string& mangled) {
+  const std::string name = full_name(mangled);
   int depth = 0;
   size_t begin = 0, end = 0;
   for (; end < name.size(); ++end) {

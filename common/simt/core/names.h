@@ -7,6 +7,8 @@ namespace simt {
 // "_Z10sum_kernelILi4EEvPKfi" -> "sum_kernel<4>"; what is not mangled, as a
 // function's name in extern "C", stays.
 std::string function_name(const std::string& mangled);
+// The same with its parameters: "sum_kernel<4>(float const*, int)".
+std::string full_name(const std::string& mangled);
 
 // "_ZN5outer5innerE" -> "inner"
 std::string variable_name(const std::string& mangled);

@@ -137,6 +137,7 @@ struct Program {
         false;  // behind the static ones, as large as the launch says
   };
   std::vector<SharedArray> shared_arrays;
+  bool calls_runtime = false;  // it may launch other kernels
   uint32_t sites = 0;
   struct Site {
     const Function* function = nullptr;

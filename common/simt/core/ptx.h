@@ -66,6 +66,14 @@ struct Statement {
   Type type() const { return parse_type(op.back()); }
 };
 
+// Who may mean a function or a variable of a module by its name.
+enum class Linkage : uint8_t {
+  kOwnFile,   // its own file only
+  kVisible,   // every file
+  kWeak,      // every file, and each may have one: they are the same
+  kExternal,  // it is another file's, or the system's
+};
+
 // A variable of any state space, a parameter, or a register declaration.
 struct Declaration {
   std::string space;  // "reg" "param" "local" "shared" "global" "const"
@@ -74,8 +82,9 @@ struct Declaration {
   uint32_t align = 1;
   uint64_t bytes = 0;      // 0 for an array of unknown size (dynamic shared).
   uint32_t registers = 0;  // %r<7> declares 7 of them; 0: just `name`.
-  bool external = false;
-  struct Initial {  // One element: symbol (or none) + value, masked.
+  Linkage linkage = Linkage::kOwnFile;
+  uint32_t unit = 0;  // of which file: ModuleText::units
+  struct Initial {    // One element: symbol (or none) + value, masked.
     std::string symbol;
     uint64_t value = 0;
     uint64_t mask = 0;  // Non-zero: only this byte of the symbol's address.
@@ -90,6 +99,8 @@ struct FunctionText {
   std::string name;
   bool entry = false;
   bool defined = false;
+  Linkage linkage = Linkage::kOwnFile;
+  uint32_t unit = 0;        // as above
   std::string_view unread;  // Its body, braces and all, until it is needed.
   std::vector<Declaration> params, results;
   std::vector<Statement> body;
@@ -103,7 +114,16 @@ struct FunctionText {
   SourceLine where;
 };
 
+// The text of one source file, as nvcc compiled it.
+struct Unit {
+  uint32_t first_file = 0;  // its files in ModuleText::files: from here on
+  // Names of its own that another file has, too; and what they are called here.
+  std::map<std::string, std::string> own_names;
+};
+
 struct ModuleText {
+  std::vector<Unit> units;
+
   std::map<std::string, FunctionText> functions;
   std::vector<Declaration> variables;
   std::vector<std::string> files;  // by the index of .file

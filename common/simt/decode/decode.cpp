@@ -19,6 +19,7 @@
 #include "common/simt/isa/arithmetic.h"
 #include "common/simt/isa/async.h"
 #include "common/simt/isa/collectives.h"
+#include "common/simt/isa/device_calls.h"
 #include "common/simt/isa/matrix.h"
 #include "common/simt/isa/mbarrier.h"
 #include "common/simt/isa/memory.h"
@@ -731,6 +732,7 @@ class Decoder : public OperandReader {
         throw Error(target.text + " is not declared");
       require_signature(call, f->second);
       ins.run = call.system;
+      program_.calls_runtime |= device_call(target.text) != nullptr;
     } else {
       throw Error("there is no device function " + target.text);
     }

@@ -23,10 +23,13 @@ constexpr uint64_t kMostParameterBytes = 32764;  // a kernel's, as in CUDA
 constexpr uint64_t kMostAlignment = 1 << 15;
 constexpr uint64_t kMostAnything = UINT32_MAX;
 
-// What may stand before a variable or a function. .extern, and what is left to
-// a linker: here each module is whole.
-const std::set<std::string_view> kLinkage = {".visible", ".weak", ".extern",
-                                             ".common"};
+// What may stand before a variable or a function. Each file may declare what is
+// .common, too.
+const std::map<std::string_view, Linkage> kLinkage = {
+    {".visible", Linkage::kVisible},
+    {".weak", Linkage::kWeak},
+    {".common", Linkage::kWeak},
+    {".extern", Linkage::kExternal}};
 const std::set<std::string_view> kVariableSpaces = {".global", ".const",
                                                     ".shared"};
 const std::set<std::string_view> kBodySpaces = {".reg", ".param", ".local",
@@ -44,8 +47,8 @@ const std::set<std::string_view> kPragmas = {
 
 class Parser {
  public:
-  Parser(std::vector<Token> tokens, ModuleText& module)
-      : tokens_(std::move(tokens)), module_(module) {}
+  Parser(std::vector<Token> tokens, uint32_t unit, ModuleText& module)
+      : tokens_(std::move(tokens)), unit_(unit), module_(module) {}
 
   void run() {
     tell_where([&] {
@@ -110,7 +113,13 @@ class Parser {
   }
   std::string name() {
     if (!is_name(peek())) throw Error(quoted(peek()) + " is no name");
-    return std::string(next());
+    return known_as(next());
+  }
+  std::string known_as(std::string_view name) const {
+    std::string same(name);
+    const auto& own = module_.units[unit_].own_names;
+    const auto renamed = own.find(same);
+    return renamed == own.end() ? same : renamed->second;
   }
   [[noreturn]] void unknown_directive(std::string_view word) {
     throw Error("the executor does not know " + quoted(word) + " here");
@@ -120,13 +129,13 @@ class Parser {
 
   void top_level() {
     function_.clear();
-    bool external = false;
-    while (kLinkage.contains(peek())) external |= next() == ".extern";
+    Linkage linkage = Linkage::kOwnFile;
+    while (kLinkage.contains(peek())) linkage = kLinkage.at(next());
     const std::string_view word = next();
     if (kVariableSpaces.contains(word)) {
-      variable(std::string(word.substr(1)), external);
+      variable(std::string(word.substr(1)), linkage);
     } else if (word == ".entry" || word == ".func") {
-      define(function(word == ".entry"));
+      define(function(word == ".entry", linkage));
     } else if (word == ".version") {
       if (!peek().starts_with("9.") && !peek().starts_with("8.") &&
           !peek().starts_with("7."))
@@ -172,23 +181,55 @@ class Parser {
 
   void define(FunctionText f) {
     FunctionText& known = module_.functions[f.name];
-    if (known.defined && f.defined)
-      throw Error(f.name + " is defined for the second time");
-    if (!known.defined) known = std::move(f);
+    if (known.defined && f.defined) {
+      require_other_file(f.name, known.unit);
+      if (replaces(f.name, f.linkage, known.linkage)) known = std::move(f);
+    } else if (!known.defined) {
+      known = std::move(f);
+    }
   }
 
-  void variable(const std::string& space, bool external) {
+  void require_other_file(const std::string& name, uint32_t unit) const {
+    if (unit == unit_) throw Error(name + " is defined for the second time");
+  }
+
+  // Of two that are defined, whether the second one counts.
+  bool replaces(const std::string& name, Linkage second, Linkage first) const {
+    if (first != Linkage::kWeak && second != Linkage::kWeak)
+      throw Error(name + " is defined for the second time");
+    return first == Linkage::kWeak && second != Linkage::kWeak;
+  }
+
+  void variable(const std::string& space, Linkage linkage) {
+    const bool external = linkage == Linkage::kExternal;
     Declaration d = declaration(space);
-    d.external = external;
+    d.linkage = linkage;
+    d.unit = unit_;
     if (accept("=")) initial(d);
     expect(";");
-    if (external && space != "shared")
-      throw Error("the variable " + d.name +
-                  " is another file's, and modules are not linked here");
-    if (external) d.bytes = 0;  // as large as the launch says
+    if (external && space == "shared")
+      d.bytes = 0;  // The launch says how many.
     if (d.bytes == 0 && !external)
       throw Error("the variable " + d.name + " is of unknown size");
-    module_.variables.push_back(std::move(d));
+    const auto known =
+        std::ranges::find(module_.variables, d.name, &Declaration::name);
+    if (known == module_.variables.end())
+      module_.variables.push_back(std::move(d));
+    else
+      define_again(*known, std::move(d));
+  }
+
+  // Several files know the variable.
+  void define_again(Declaration& known, Declaration d) {
+    if (known.space != d.space)
+      throw Error(d.name + " is ." + known.space + " in another file, and ." +
+                  d.space + " here");
+    const uint32_t align = std::max(known.align, d.align);
+    const bool first_counts = d.linkage == Linkage::kExternal ||
+                              (known.linkage != Linkage::kExternal &&
+                               !replaces(d.name, d.linkage, known.linkage));
+    if (!first_counts) known = std::move(d);
+    known.align = align;
   }
 
   // ---- Declarations ---------------------------------------------------------
@@ -320,9 +361,11 @@ class Parser {
 
   // ---- Functions ------------------------------------------------------------
 
-  FunctionText function(bool entry) {
+  FunctionText function(bool entry, Linkage linkage) {
     FunctionText f;
     f.entry = entry;
+    f.linkage = linkage;
+    f.unit = unit_;
     f.where = tokens_[at_ - 1].where;
     if (!entry) f.results = parameters();
     f.name = function_ = name();
@@ -536,7 +579,7 @@ class Parser {
   // A name or a number.
   std::string word() {
     const bool minus = accept("-");
-    if (!minus && is_name(peek())) return std::string(next());
+    if (!minus && is_name(peek())) return known_as(next());
     std::string number = (minus ? "-" : "") + std::string(next());
     if (!parse_literal(number)) throw Error(quoted(number) + " is no operand");
     return number;
@@ -550,6 +593,7 @@ class Parser {
   }
 
   std::vector<Token> tokens_;
+  const uint32_t unit_;
   ModuleText& module_;
   std::string function_;  // that is being read, for messages
   size_t at_ = 0;
@@ -582,22 +626,31 @@ std::vector<std::string> accepted_directives() {
                                   ".branchtargets",
                                   ".calltargets",
                                   ".callprototype"};
-  all.insert(all.end(), kLinkage.begin(), kLinkage.end());
+  for (const auto& [word, linkage] : kLinkage) all.emplace_back(word);
   for (const auto& [word, arguments] : kLimits) all.emplace_back(word);
   for (const std::string_view word : kPragmas)
     all.push_back(".pragma \"" + std::string(word) + "\"");
   return all;
 }
 
+void add_unit(ModuleText& module, std::string_view text, Unit unit) {
+  const auto number = static_cast<uint32_t>(module.units.size());
+  unit.first_file = static_cast<uint32_t>(module.files.size());
+  module.units.push_back(std::move(unit));
+  Parser(outline_of(text, module), number, module).run();
+}
+
 ModuleText parse_outline(std::string_view text) {
   ModuleText module;
-  Parser(outline_of(text, module), module).run();
+  add_unit(module, text, {});
   return module;
 }
 
 void parse_body(ModuleText& module, FunctionText& function) {
   if (const auto body = std::exchange(function.unread, {}); !body.empty())
-    Parser(tokens_of(body, module), module).run(function);
+    Parser(tokens_of(body, module.units[function.unit], module), function.unit,
+           module)
+        .run(function);
 }
 
 ModuleText parse_ptx(std::string_view text) {

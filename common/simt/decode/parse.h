@@ -13,6 +13,8 @@ ModuleText parse_ptx(std::string_view text);
 // The same without the functions' bodies: of megabytes a program needs little.
 // The text must stay until they have been read.
 ModuleText parse_outline(std::string_view text);
+// Adds another file's text to it: what both know is one thing.
+void add_unit(ModuleText& module, std::string_view text, Unit unit);
 void parse_body(ModuleText& module, FunctionText& function);
 
 }  // namespace simt

@@ -33,11 +33,14 @@ bool is_name_char(char c) { return kNameChars[static_cast<unsigned char>(c)]; }
 
 class Lexer {
  public:
-  Lexer(std::string_view text, ModuleText& module)
-      : text_(text), files_(module.files), origins_(module.origins) {}
+  Lexer(std::string_view text, const Unit& unit, ModuleText& module)
+      : text_(text),
+        first_file_(unit.first_file),
+        files_(module.files),
+        origins_(module.origins) {}
 
   std::vector<Token> outline() {
-    origins_ = {{}};
+    if (origins_.empty()) origins_ = {{}};
     scan_files();
     while (at_ < text_.size())
       if (at_body())
@@ -73,6 +76,7 @@ class Lexer {
       throw Error("PTX: '" + line + "' names no file");
     const size_t end = line.find_first_not_of("0123456789", digits);
     const size_t number =
+        first_file_ +
         parse_count(line.substr(digits, end - digits), kMostFiles);
     if (files_.size() <= number) files_.resize(number + 1);
     files_[number] = line.substr(open + 1, close - open - 1);
@@ -218,7 +222,7 @@ class Lexer {
     resolved_[here] = where_;
   }
   // " 1 23 7": a file, a line, a column.
-  static bool read(std::string_view text, Position& place) {
+  bool read(std::string_view text, Position& place) const {
     const char* at = text.data();
     const auto number = [&](uint32_t& value) {
       while (at != text.end() && (*at == ' ' || *at == '\t')) ++at;
@@ -227,7 +231,9 @@ class Lexer {
       return error == std::errc();
     };
     auto& [file, line, column] = place;
-    return number(file) && number(line) && number(column);
+    if (!number(file) || !number(line) || !number(column)) return false;
+    file += first_file_;
+    return true;
   }
   void trace(const Position& here, const Position* outer) {
     const auto place = [](const Position& p) {
@@ -248,6 +254,7 @@ class Lexer {
   }
 
   const std::string_view text_;
+  const uint32_t first_file_;
   std::vector<std::string>& files_;
   std::vector<std::vector<SourceLine>>& origins_;
   size_t at_ = 0;
@@ -261,11 +268,12 @@ class Lexer {
 }  // namespace
 
 std::vector<Token> outline_of(std::string_view text, ModuleText& module) {
-  return Lexer(text, module).outline();
+  return Lexer(text, module.units.back(), module).outline();
 }
 
-std::vector<Token> tokens_of(std::string_view body, ModuleText& module) {
-  return Lexer(body, module).run();
+std::vector<Token> tokens_of(std::string_view body, const Unit& unit,
+                             ModuleText& module) {
+  return Lexer(body, unit, module).run();
 }
 
 }  // namespace simt

@@ -17,10 +17,11 @@ struct Token {
 
 // They point into the text. Throw Error for text that cannot be taken apart.
 //
-// A whole module's, where each function's body is one token. Fills in its
-// files.
+// The text of the module's last unit, where each function's body is one token.
+// Adds the files that it names.
 std::vector<Token> outline_of(std::string_view text, ModuleText& module);
 // Those of such a body. Adds to the module's origins.
-std::vector<Token> tokens_of(std::string_view body, ModuleText& module);
+std::vector<Token> tokens_of(std::string_view body, const Unit& unit,
+                             ModuleText& module);
 
 }  // namespace simt

@@ -4,113 +4,15 @@
 #include <cstring>
 #include <string>
 
-#include "common/simt/core/access.h"
 #include "common/simt/core/block.h"
 #include "common/simt/core/finding.h"
 #include "common/simt/isa/collectives.h"
+#include "common/simt/isa/device_calls.h"
+#include "common/simt/isa/lane.h"
 #include "common/simt/memory/allocations.h"
-#include "common/simt/observe/observers.h"
 
 namespace simt {
 namespace {
-
-// A lane's view of memory, for the arguments of a call.
-class Lane {
- public:
-  Lane(Warp& warp, const Instruction& ins, int lane)
-      : warp_(warp), ins_(ins), lane_(lane) {}
-
-  template <class T>
-  T argument(size_t k) const {
-    return read<T>(kLocalWindow |
-                   (warp_.stack_base + ins_.call->arguments.at(k)));
-  }
-
-  template <class T>
-  void result(T value) const {
-    if (ins_.call->results.empty()) return;
-    const uint32_t at = warp_.stack_base + ins_.call->results[0];
-    std::memcpy(warp_.stack(lane_, at), &value, sizeof value);
-    observe::system_write(warp_, lane_, at, sizeof value);
-  }
-
-  // At a generic address.
-  template <class T>
-  T read(uint64_t address) const {
-    address = warp_.block->within(address);
-    const T value = fetch<T>(address);
-    observe::system_read(warp_, ins_, lane_, address, sizeof value);
-    return value;
-  }
-
-  std::string text(uint64_t address) const {
-    std::string s;
-    for (char c; (c = read<char>(address)); ++address) s += c;
-    return s;
-  }
-
- private:
-  template <class T>
-  T fetch(uint64_t address) const {
-    const uint64_t offset = address & ~kWindowMask;
-    switch (address & kWindowMask) {
-      case kLocalWindow:
-        require_inside(address, sizeof(T), warp_.stack_end);
-        return from_stack<T>(offset);
-      case kSharedWindow:
-        require_inside(address, sizeof(T), warp_.block->shared.size());
-        return value_at<T>(warp_.block->shared.data() + offset);
-      case kParamWindow:
-        require_inside(address, sizeof(T), parameters().size());
-        return value_at<T>(parameters().data() + offset);
-      default:
-        require_allocated(address, sizeof(T));
-        return value_at<T>(allocations().look_at(address));
-    }
-  }
-
-  AlignedBytes& parameters() const { return warp_.block->grid->parameters; }
-
-  void require_inside(uint64_t address, uint64_t bytes, uint64_t size) const {
-    if (!is_inside(address & ~kWindowMask, bytes, 0, size))
-      refuse("out of bounds", allocations().describe(address) + ", byte " +
-                                  std::to_string(address & ~kWindowMask) +
-                                  " of " + std::to_string(size));
-  }
-
-  void require_allocated(uint64_t address, uint64_t bytes) const {
-    if (is_inside(address, bytes, known_.begin, known_.end)) return;
-    const auto found = allocations().find(address);
-    if (!found || !is_inside(address, bytes, found->begin, found->end))
-      refuse("out of bounds", allocations().describe(address));
-    if (found->freed) refuse("use after free", allocations().describe(address));
-    known_ = *found;
-  }
-
-  [[noreturn]] void refuse(const char* kind, const std::string& what) const {
-    fault(warp_, ins_, lane_, kind, "a call reads " + what, kIllegalAddress);
-  }
-
-  template <class T>
-  static T value_at(const void* from) {
-    T value;
-    std::memcpy(&value, from, sizeof value);
-    return value;
-  }
-
-  template <class T>
-  T from_stack(uint64_t offset) const {
-    uint8_t bytes[sizeof(T)];
-    for (size_t k = 0; k < sizeof(T); ++k)
-      bytes[k] = *warp_.stack(lane_, offset + k);
-    return value_at<T>(bytes);
-  }
-
-  Warp& warp_;
-  const Instruction& ins_;
-  const int lane_;
-  mutable Allocation known_;  // read last
-};
 
 // What printf promotes its arguments to lies one after the other, each at a
 // multiple of its size.
@@ -234,16 +136,21 @@ void allocate(Warp& warp, const Instruction& ins, uint32_t mask) {
   warp.block->quiet = false;
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const Lane lane(warp, ins, first_lane(rest));
-    lane.result<uint64_t>(allocations().allocate(
-        lane.argument<uint64_t>(0), Memory::kHeap, "malloc in a kernel",
-        warp.block->grid->shape.device));
+    const auto bytes = lane.argument<uint64_t>(0);
+    const LaunchShape& shape = warp.block->grid->shape;
+    const uint64_t address = allocations().allocate(
+        bytes, Memory::kHeap, "malloc in a kernel", shape.device);
+    if (shape.kin && address) shape.kin->forget(address, bytes);
+    lane.result<uint64_t>(address);
   }
 }
 
 void release(Warp& warp, const Instruction& ins, uint32_t mask) {
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
-    const auto address = Lane(warp, ins, l).argument<uint64_t>(0);
+    const Lane lane(warp, ins, l);
+    const auto address = lane.argument<uint64_t>(0);
+    lane.result<int>(0);  // cudaFree has one
     if (address == 0) continue;
     const auto found = allocations().find(address);
     if (!found || found->memory != Memory::kHeap ||
@@ -260,8 +167,8 @@ Handler system_call(const std::string& name) {
   if (name == "vprintf") return print;
   if (name == "__assertfail") return assert_failed;
   if (name == "malloc") return allocate;
-  if (name == "free") return release;
-  return nullptr;
+  if (name == "free" || name == "__cudaCDP2Free") return release;
+  return device_call(name);
 }
 
 }  // namespace simt

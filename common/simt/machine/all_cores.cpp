@@ -92,7 +92,7 @@ int threads_for(Kernel& kernel, const LaunchShape& shape) {
   if (kernel.meets_itself ||
       (threads < kManyThreads && kernel.took < kLongTime) ||
       shape.cooperative || shape.cluster_blocks() > 1 || shape.others ||
-      settings::host_threads() || !settings::checks() ||
+      shape.kin || settings::host_threads() || !settings::checks() ||
       settings::trace_path() || settings::backwards())
     return 1;
   const int most = static_cast<int>(std::min<uint64_t>(cores(), blocks));

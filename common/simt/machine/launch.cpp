@@ -10,12 +10,13 @@
 #include "common/simt/core/names.h"
 #include "common/simt/core/settings.h"
 #include "common/simt/decode/decode.h"
-#include "common/simt/decode/parse.h"
+#include "common/simt/decode/link.h"
 #include "common/simt/machine/all_cores.h"
 #include "common/simt/machine/repeats.h"
 #include "common/simt/machine/workers.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/undo.h"
+#include "common/simt/observe/kin.h"
 #include "common/simt/observe/overlaps.h"
 #include "common/simt/observe/report.h"
 
@@ -54,7 +55,8 @@ class GridRun : public Grid {
 
 GridRun::GridRun(Kernel& kernel, const LaunchShape& shape, void** args)
     : Grid(kernel, program_of(kernel), shape) {
-  threads = std::max(settings::host_threads(), 1);
+  // Relatives are compared in the order in which they run.
+  threads = shape.kin ? 1 : std::max(settings::host_threads(), 1);
   patience = settings::patience();
   multiprocessors = model_multiprocessors();
   if (shape.cooperative) {
@@ -95,9 +97,10 @@ GridRun::~GridRun() {
 
 }  // namespace
 
-Module* load_module(std::string_view ptx, int device, const Placed& placed) {
+Module* load_module(const std::vector<std::string_view>& ptx, int device,
+                    const Placed& placed) {
   auto module = std::make_unique<Module>();
-  module->text = parse_outline(ptx);
+  module->text = link(ptx);
   for (const auto& [name, function] : module->text.functions) {
     module->function_names.push_back(name);
     if (!function.entry || !function.defined) continue;
@@ -146,6 +149,13 @@ KernelInfo info(Kernel* kernel) {
   return info;
 }
 
+std::vector<uint32_t> parameter_offsets(Kernel* kernel) {
+  return program_of(*kernel).parameter_offsets;
+}
+size_t parameter_bytes(Kernel* kernel) {
+  return program_of(*kernel).parameter_bytes;
+}
+
 DeviceVariable find_variable(Module* module, const std::string& name) {
   const auto it = module->variables.find(name);
   if (it == module->variables.end()) return {};
@@ -158,9 +168,12 @@ namespace {
 void report(const Grid& grid, const Counters* counters,
             std::vector<Finding> findings, Footprint footprint) {
   if (Operation* operation = grid.shape.operation) {
-    operation->what = grid.kernel.name;
-    std::ranges::move(overlaps().end(*operation, std::move(footprint)),
-                      std::back_inserter(findings));
+    if (grid.shape.member == 0) operation->what = grid.kernel.name;
+    if (Kin* kin = grid.shape.kin)
+      std::ranges::move(footprint, std::back_inserter(kin->footprint));
+    else
+      std::ranges::move(overlaps().end(*operation, std::move(footprint)),
+                        std::back_inserter(findings));
   }
   add_report(grid, counters, std::move(findings));
 }

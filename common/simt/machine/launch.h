@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "common/simt/core/error.h"
 #include "common/simt/core/finding.h"
@@ -15,11 +17,12 @@ namespace simt {
 struct Module;
 struct Kernel;
 
-// Loads the PTX of one fat binary for a device, which has variables of its own.
-// Throws Error for text it cannot read.
+// Loads the PTX of one fat binary for a device, which has variables of its own;
+// or links that of several. Throws Error for text it cannot read.
 // What is `placed` lies somewhere already: managed variables are all devices'.
 using Placed = std::map<std::string, uint64_t>;
-Module* load_module(std::string_view ptx, int device, const Placed& placed);
+Module* load_module(const std::vector<std::string_view>& ptx, int device,
+                    const Placed& placed);
 
 // By its mangled name; null if there is none. Cheap: decoding waits until the
 // kernel runs or info() is asked for.
@@ -36,6 +39,10 @@ struct KernelInfo {
   unsigned most_in_cluster = 0;  // .maxclusterrank; 0: not given
 };
 KernelInfo info(Kernel* kernel);
+
+// How its arguments lie behind one another, and how many bytes they take.
+std::vector<uint32_t> parameter_offsets(Kernel* kernel);
+size_t parameter_bytes(Kernel* kernel);
 
 // A __device__, __constant__ or __managed__ variable; address null if the
 // module has none of that name.

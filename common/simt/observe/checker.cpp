@@ -128,7 +128,94 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
   } else {
     check_order(warp, ins, a);
   }
+  if (grid_.shape.kin && a.space == Space::kGlobal) check_kin(warp, ins, a);
   if (a.space == Space::kShared && a.owner) note_visit(warp, ins, a);
+}
+
+// ---- Grids that launch one another
+// -------------------------------------------
+
+Moment Checker::moment(const Warp& warp, int lane) const {
+  const WarpOrder& order = warp.block->checks->order.warps[warp.index];
+  return {static_cast<uint32_t>(warp.block->number), tables_->log.now(),
+          order.lessons(1u << lane)};
+}
+
+void Checker::check_kin(Warp& warp, const Instruction& ins, const Access& a) {
+  const Mine mine = mine_of(warp, ins, a);
+  Kin& kin = *grid_.shape.kin;
+  Kin::Touch touch{&ins, grid_.shape.member,
+                   static_cast<uint32_t>(warp.block->number),
+                   tables_->log.now() - 1};
+  touch.stores = mine.stores;
+  const uint32_t mask = ins.dropped ? a.mask & keepers(warp, ins) : a.mask;
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    touch.thread = static_cast<uint16_t>(warp.index * kLanes + lane);
+    const uint64_t end = a.address[lane] + a.bytes;
+    for (uint64_t at = a.address[lane]; at < end; at = at / 4 * 4 + 4) {
+      const uint64_t bytes = std::min<uint64_t>(end - at, 4 - at % 4);
+      touch.bytes = static_cast<uint8_t>(((1u << bytes) - 1) << at % 4);
+      kin.enter(at / 4, touch, [&](const Kin::Touch& other) {
+        against_kin(mine, lane, at, other);
+      });
+    }
+  }
+}
+
+void Checker::against_kin(const Mine& mine, int lane, uint64_t address,
+                          const Kin::Touch& other) {
+  const Kin& kin = *grid_.shape.kin;
+  const Instruction& ins = mine.ins;
+  const bool both_strong =
+      ins.strength != Strength::kWeak && other.ins->strength != Strength::kWeak;
+  const bool guesses =
+      ins.guess != Guess::kNone || other.ins->guess != Guess::kNone;
+  if (both_strong || guesses || kin.is_before(other, grid_.shape.member))
+    return;
+  const bool same_value = other.stores && mine.access.use == Use::kStore &&
+                          other.ins->strength == Strength::kWeak &&
+                          stores_same(mine, lane, -1);
+  if (!same_value) race_of_kin(mine, lane, address, other);
+}
+
+void Checker::race_of_kin(const Mine& mine, int lane, uint64_t address,
+                          const Kin::Touch& other) {
+  const Kin& kin = *grid_.shape.kin;
+  constexpr char kKind[] = "race between grids";
+  const Relative& them = kin.relative(other.member);
+  const Program& program = *them.kernel->program;
+  // Sites are numbers of each kernel's own.
+  const auto key = static_cast<uint32_t>(other.ins->site ^ program.sites);
+  if (Seen* before = seen(kKind, mine.ins.site, key))
+    return void(++before->count);
+  Finding f = finding_at(mine.warp, mine.ins, lane, kKind, "");
+  f.address = address;
+  f.has_other = true;
+  f.other_block = coordinates(other.block, them.blocks);
+  f.other_thread = coordinates(other.thread, them.threads);
+  const SourceLine where = other.ins->where;
+  if (where.line) {
+    f.other_file = program.module->text.files.at(where.file);
+    f.other_line = where.line;
+  }
+  const bool is_parent =
+      kin.meeting(grid_.shape.member, other.member).at == other.member;
+  f.message =
+      std::string(verb(mine.access.use)) + " of " +
+      std::to_string(mine.access.bytes) + " bytes, and nothing orders it and " +
+      "the " + (other.stores ? "write" : "read") + " by thread " +
+      triple(f.other_thread) + " of block " + triple(f.other_block) + " of " +
+      them.kernel->name + (where.line ? " at " + program.location(where) : "") +
+      ", of " + text_of_place(grid_, mine.access.space, address) + ". " +
+      (is_parent
+           ? "A child may run as soon as it is launched. It comes behind what "
+             "the launching thread did before, and what other threads of its "
+             "block did before a __syncthreads() in front of the launch. A "
+             "launch into cudaStreamTailLaunch comes behind all of the parent"
+           : "Grids that a kernel launches wait for one another in the same "
+             "stream of the same block, or by events");
+  report(kKind, mine.ins.site, key, std::move(f));
 }
 
 // ---- Other work

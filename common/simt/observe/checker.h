@@ -19,6 +19,7 @@
 #include "common/simt/core/finding.h"
 #include "common/simt/memory/undo.h"
 #include "common/simt/observe/footprint.h"
+#include "common/simt/observe/kin.h"
 #include "common/simt/observe/order.h"
 #include "common/simt/observe/shadow.h"
 #include "common/simt/observe/values.h"
@@ -89,6 +90,8 @@ class Checker {
   void release(Block& block, uint32_t barrier, bool counted,
                const LanesByWarp& waiting);
   Values& values() { return values_; }
+  // What a lane knows that launches another grid now.
+  Moment moment(const Warp& warp, int lane) const;
 
   // What was found, each once, in the order in which it was found first.
   std::vector<Finding> findings() const;
@@ -182,6 +185,13 @@ class Checker {
   void enter_lane(Mine& mine, Word& word, const Touch& touch);
   bool is_of_others(const Mine& mine, Time time) const;
   Event event_of(const Mine& mine, int first, int lanes) const;
+
+  // Grids that launch one another.
+  void check_kin(Warp& warp, const Instruction& ins, const Access& a);
+  void against_kin(const Mine& mine, int lane, uint64_t word,
+                   const Kin::Touch& other);
+  void race_of_kin(const Mine& mine, int lane, uint64_t address,
+                   const Kin::Touch& other);
 
   bool looked_back(const Mine& mine, const Event& event) const;
   void race(const Mine& mine, const Conflict& conflict, const Event& event,

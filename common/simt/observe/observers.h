@@ -151,6 +151,15 @@ inline void system_write(Warp& warp, int lane, uint32_t offset,
   if (Checker* checker = warp.block->observers.checker)
     checker->values().write(warp, lane, offset, bytes);
 }
+// The same in the block's shared memory.
+inline void system_write_shared(Block& block, uint64_t offset, uint32_t bytes) {
+  if (block.checks) block.checks->written.insert(offset, offset + bytes);
+}
+// A lane launches another grid.
+inline Moment launches(Warp& warp, int lane) {
+  Checker* checker = warp.block->observers.checker;
+  return checker ? checker->moment(warp, lane) : Moment{};
+}
 // Lanes of a warp have come to a barrier of the block.
 inline void arrive(Warp& warp, const Instruction& ins, uint32_t mask,
                    uint32_t barrier) {

@@ -14,23 +14,23 @@ namespace {
 thread_local int current = 0;
 
 // What an H200 answers, until the program sets others. Only the device heap's
-// is enforced: the executor's stacks and printf grow as they need to.
+// and that of tail launches are enforced: the executor's stacks and printf grow
+// as they need to.
 std::map<cudaLimit, size_t>& limits() {
   using Limits = std::map<cudaLimit, size_t>;
   static auto* all = new std::vector<Limits>(
       device_count(), Limits{{cudaLimitStackSize, 1024},
                              {cudaLimitPrintfFifoSize, 8650752},
                              {cudaLimitMallocHeapSize, 8 << 20},
+                             {cudaLimitDevRuntimePendingLaunchCount, 2048},
                              {cudaLimitPersistingL2CacheSize, 11796480}});
   return (*all)[current];
 }
 
 size_t& limit(cudaLimit which) {
   const auto found = limits().find(which);
-  if (which == cudaLimitMaxL2FetchGranularity ||
-      which == cudaLimitDevRuntimePendingLaunchCount) {
+  if (which == cudaLimitMaxL2FetchGranularity)
     throw Lacking{text("limit ", int(which))};
-  }
   require(found != limits().end(), cudaErrorUnsupportedLimit, "limit ",
           int(which), " means nothing to the CPU executor");
   return found->second;

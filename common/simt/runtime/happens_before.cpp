@@ -196,6 +196,10 @@ void note_touched(const void* begin, size_t bytes, Use use,
   one->value.add(value);
 }
 
+void add_footprint(Footprint footprint) {
+  std::ranges::move(footprint, std::back_inserter(doing.footprint));
+}
+
 Past past_of(const Queue& queue) {
   const auto lock = overlaps().lock();
   return all_before(queue);

@@ -33,6 +33,9 @@ Operation* current_operation();
 void note_touched(const void* begin, size_t bytes, Use use,
                   const StoredValue& value = {}, const char* verb = nullptr);
 
+// The same of all that.
+void add_footprint(Footprint footprint);
+
 // Events: what comes before what is issued now in this queue; and that is to
 // come behind.
 Past past_of(const Queue& queue);

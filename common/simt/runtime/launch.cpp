@@ -7,6 +7,7 @@
 #include "common/simt/observe/report.h"
 #include "common/simt/runtime/graphs.h"
 #include "common/simt/runtime/happens_before.h"
+#include "common/simt/runtime/nested.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
@@ -141,8 +142,12 @@ void run(Kernel* kernel, const Configuration& c, void** arguments) {
   std::unique_lock lock(*one_at_a_time, std::defer_lock);
   if (current_task() == nullptr) lock.lock();  // Tasks have turns.
   try {
-    const TimeLimit limit(kernel->name);
-    run_kernel(kernel, shape_of(c), arguments);
+    if (program_of(*kernel).calls_runtime) {
+      run_nested(kernel, shape_of(c), arguments);
+    } else {
+      const TimeLimit limit(kernel->name);
+      run_kernel(kernel, shape_of(c), arguments);
+    }
   } catch (const KernelFault& fault) {
     set_sticky_error(static_cast<cudaError_t>(fault.code));
   }

@@ -39,29 +39,6 @@ int occupancy(const void* function, int threads, size_t dynamic_shared) {
   return blocks;
 }
 
-cudaFuncAttributes attributes_of(const void* function) {
-  Entry& entry = find_entry(function);
-  const KernelInfo kernel = info(entry.kernel());
-  const ModelDevice& device = model_device();
-  cudaFuncAttributes a = {};
-  a.sharedSizeBytes = kernel.static_shared;
-  a.constSizeBytes = kernel.const_bytes;
-  a.localSizeBytes = kernel.local_bytes;
-  a.maxThreadsPerBlock = kernel.max_threads;
-  a.numRegs = 0;  // no kernel has none: it means "not known"
-  a.ptxVersion = entry.ptx_version();
-  a.binaryVersion = 10 * device.major + device.minor;
-  a.maxDynamicSharedSizeBytes = dynamic_shared_limit(entry, kernel);
-  a.preferredShmemCarveout = -1;  // cudaSharedmemCarveoutDefault
-  a.clusterDimMustBeSet = kernel.wants_cluster;
-  a.requiredClusterWidth = int(kernel.cluster[0]);
-  a.requiredClusterHeight = int(kernel.cluster[1]);
-  a.requiredClusterDepth = int(kernel.cluster[2]);
-  a.nonPortableClusterSizeAllowed =
-      entry.non_portable_cluster[current_device()];
-  return a;
-}
-
 void set_attribute(const void* function, cudaFuncAttribute which, int value) {
   Entry& entry = find_entry(function);
   const KernelInfo kernel = info(entry.kernel());
@@ -93,6 +70,27 @@ void set_attribute(const void* function, cudaFuncAttribute which, int value) {
 }
 
 }  // namespace
+
+cudaFuncAttributes attributes_of(const Entry& entry, const KernelInfo& kernel) {
+  const ModelDevice& device = model_device();
+  cudaFuncAttributes a = {};
+  a.sharedSizeBytes = kernel.static_shared;
+  a.constSizeBytes = kernel.const_bytes;
+  a.localSizeBytes = kernel.local_bytes;
+  a.maxThreadsPerBlock = kernel.max_threads;
+  a.numRegs = 0;  // no kernel has none: it means "not known"
+  a.ptxVersion = entry.ptx_version();
+  a.binaryVersion = 10 * device.major + device.minor;
+  a.maxDynamicSharedSizeBytes = dynamic_shared_limit(entry, kernel);
+  a.preferredShmemCarveout = -1;  // cudaSharedmemCarveoutDefault
+  a.clusterDimMustBeSet = kernel.wants_cluster;
+  a.requiredClusterWidth = int(kernel.cluster[0]);
+  a.requiredClusterHeight = int(kernel.cluster[1]);
+  a.requiredClusterDepth = int(kernel.cluster[2]);
+  a.nonPortableClusterSizeAllowed =
+      entry.non_portable_cluster[current_device()];
+  return a;
+}
 
 int dynamic_shared_limit(const Entry& entry, const KernelInfo& kernel) {
   const auto& set = entry.max_dynamic_shared[current_device()];
@@ -126,7 +124,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
                                   const void* function) {
   return answer([&] {
     require(attributes != nullptr, cudaErrorInvalidValue, "attr is null");
-    *attributes = attributes_of(function);
+    Entry& entry = find_entry(function);
+    *attributes = attributes_of(entry, info(entry.kernel()));
   });
 }
 

@@ -26,7 +26,7 @@ struct ManagedVariable {
 };
 
 struct FatBinary {
-  const uint8_t* data = nullptr;
+  std::vector<const uint8_t*> data;  // of several files if those are linked
   std::vector<ManagedVariable> managed;
   std::mutex mutex;
   std::array<Module*, settings::kMostDevices> modules = {};
@@ -50,6 +50,7 @@ struct Registry {
   std::set<const void*> kernels;         // cudaKernel_t: Entry addresses
   std::map<const void*, Symbol> symbols;
   std::vector<FatBinary*> binaries;
+  FatBinary* linked = nullptr;  // null: no file asks for that
 };
 Registry& registry() {
   static auto* all = new Registry;
@@ -93,8 +94,20 @@ const fat::Image& choose_ptx(const uint8_t* data) {
   return *best;
 }
 
+std::string_view text_of(const fat::Image& ptx) {
+  const auto* text = reinterpret_cast<const char*>(&ptx) + ptx.header_bytes;
+  return {text, strnlen(text, ptx.bytes)};
+}
+
 FatBinary* binary_of(void** handle) {
   return reinterpret_cast<FatBinary*>(handle);
+}
+void** handle_of(FatBinary* binary) { return reinterpret_cast<void**>(binary); }
+
+void add_data(FatBinary& binary, const void* wrapper) {
+  const auto& wrapped = *static_cast<const fat::Wrapper*>(wrapper);
+  const bool known = wrapped.magic == fat::kWrapperMagic;
+  binary.data.push_back(known ? wrapped.data : nullptr);
 }
 
 }  // namespace
@@ -102,17 +115,19 @@ FatBinary* binary_of(void** handle) {
 Module* FatBinary::load(int device) {
   const std::lock_guard lock(mutex);
   if (modules[device] != nullptr) return modules[device];
-  const fat::Image& ptx = choose_ptx(data);
-  const auto* text = reinterpret_cast<const char*>(&ptx) + ptx.header_bytes;
-  Module* loaded =
-      load_module({text, strnlen(text, ptx.bytes)}, device, placed);
+  std::vector<std::string_view> texts;
+  for (const uint8_t* one : data) {
+    const fat::Image& ptx = choose_ptx(one);
+    texts.push_back(text_of(ptx));
+    ptx_version = ptx.architecture;
+  }
+  Module* loaded = load_module(texts, device, placed);
   for (const ManagedVariable& variable : managed) {
     void* address = find_variable(loaded, variable.name).address;
     placed[variable.name] = reinterpret_cast<uint64_t>(address);
     allocations().make_managed(placed[variable.name]);
     *variable.host_pointer = address;
   }
-  ptx_version = ptx.architecture;
   return modules[device] = loaded;
 }
 
@@ -135,6 +150,16 @@ Entry& find_entry(const void* function, cudaError_t otherwise) {
   require(found != all.entries.end(), otherwise,
           "this is no __global__ function of the program");
   return found->second;
+}
+
+Entry& entry_of(const Kernel& kernel) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  for (auto& [function, entry] : all.entries)
+    if (entry.mangled == kernel.text->name &&
+        std::ranges::count(entry.binary->modules, kernel.module))
+      return entry;
+  throw Error(kernel.name + " was not registered by the host's code");
 }
 
 DeviceVariable find_symbol(const void* symbol, int device) {
@@ -167,12 +192,24 @@ using namespace simt;
 extern "C" {
 
 void** __cudaRegisterFatBinary(void* wrapper) {
-  const auto& wrapped = *static_cast<const fat::Wrapper*>(wrapper);
   auto* binary = new FatBinary;
-  if (wrapped.magic == fat::kWrapperMagic) binary->data = wrapped.data;
+  add_data(*binary, wrapper);
   const std::lock_guard lock(registry().mutex);
   registry().binaries.push_back(binary);
-  return reinterpret_cast<void**>(binary);
+  return handle_of(binary);
+}
+
+// With -rdc=true each file calls a function of its own name, for nvlink to
+// make. Here the linker is told that all of those are this one; `callback`
+// registers what the file has.
+void __cudaRegisterLinkedBinary(void (*callback)(void**), void* wrapper, void*,
+                                void (*)(void*)) {
+  Registry& all = registry();
+  std::unique_lock lock(all.mutex);
+  if (all.linked == nullptr) all.binaries.push_back(all.linked = new FatBinary);
+  add_data(*all.linked, wrapper);
+  lock.unlock();
+  callback(handle_of(all.linked));
 }
 
 void __cudaRegisterFatBinaryEnd(void**) {}

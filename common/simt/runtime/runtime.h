@@ -286,6 +286,11 @@ struct Entry {
 Entry& find_entry(const void* function,
                   cudaError_t otherwise = cudaErrorInvalidDeviceFunction);
 
+// That of a kernel which has been loaded.
+Entry& entry_of(const Kernel& kernel);
+
+cudaFuncAttributes attributes_of(const Entry& entry, const KernelInfo& kernel);
+
 // `symbol` is the address of the host's shadow of a device variable.
 DeviceVariable find_symbol(const void* symbol, int device);
 
