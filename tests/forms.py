@@ -41,6 +41,8 @@ ELSEWHERE = [
     (r"call\b", "calls.cu"),
     (r"trap\b", "failures/fail.cu"),
     (r"st(\.weak)?\.param\b", "calls.cu"),
+    # A policy must be one that createpolicy made; of what it is made, nobody tells.
+    (r"(ld|st|atom|red|cp\.async\.c[ag])\.\S*cache_hint|createpolicy|discard", "cache_hints.cu"),
     (r"barrier\.cluster", "cluster.cu"),
     (r"cvt\..*(e4m3|e5m2)x2", "fp8.cu"),
     (r"(?<!\w)(atom|red)\.\S*\.v\d", "atomics.cu"),

@@ -50,6 +50,10 @@ const std::map<std::string_view, std::string_view> kWords = {
      "(.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|"
      ".L1::evict_last|.L1::no_allocate)"},
     {"prefetch", "(.L2::64B|.L2::128B|.L2::256B)"},
+    {"first",
+     "(.L2::evict_last|.L2::evict_normal|.L2::evict_first|"
+     ".L2::evict_unchanged)"},
+    {"second", "(.L2::evict_first|.L2::evict_unchanged)"},
     {"one", "(<type8>|<type16>|<type32>|<type64>) d.any, [a]"},
     {"data",
      "(<one>|.v2(<type8>|<type16>|<type32>|<type64>) v, [a]|"
@@ -297,12 +301,22 @@ const std::vector<FormGroup> kGroups = {
          "ld.mmio.relaxed.sys{.global}<one>",
          "ld.global{.ca|.cg|.cs}.nc{<prefetch>}<data>",
          "ld.global.nc<evict>{<prefetch>}<data>",
+         "ld{.weak}{.global}{.ca|.cg|.cs|.lu|.cv|<evict>}.L2::cache_hint"
+         "{<prefetch>}<data>, e.b64",
+         "ld(.relaxed|.acquire)<scope>{.global}{<evict>}.L2::cache_hint"
+         "{<prefetch>}<data>, e.b64",
+         "ld.global{.ca|.cg|.cs|<evict>}.nc.L2::cache_hint{<prefetch>}<data>, "
+         "e.b64",
          "ldu{.global}<data>",
          "st{.weak}{.global}{.wb|.cg|.cs|.wt|<evict>}<stored>",
          "st{.weak}(.local|<shared>){.wb|.cg|.cs|.wt}<stored>",
          "st{.weak}(.param|.param::func)<stored>",
          "st.volatile{.global|<shared>}<stored>",
          "st(.relaxed|.release)<scope>{.global}{<evict>}<stored>",
+         "st{.weak}{.global}{.wb|.cg|.cs|.wt|<evict>}.L2::cache_hint<stored>, "
+         "e.b64",
+         "st(.relaxed|.release)<scope>{.global}{<evict>}.L2::cache_hint"
+         "<stored>, e.b64",
          "st(.relaxed|.release)<scope><shared><stored>",
          "st.mmio.relaxed.sys{.global}<one_stored>",
          "prefetch{.global|.local}(.L1|.L2) [a]",
@@ -310,6 +324,11 @@ const std::vector<FormGroup> kGroups = {
          "prefetchu.L1 [a]",
          "prefetch{.param|.const}.tensormap [a]",
          "applypriority{.global}.L2::evict_normal [a], i",
+         "discard{.global}.L2 [a], i",
+         "createpolicy.fractional<first>{<second>}.b64 d{, a.f32}",
+         "createpolicy.range{.global}<first>{<second>}.b64 d, [a], b.b32, "
+         "c.b32",
+         "createpolicy.cvt.L2.b64 d, a",
          "cvta(.global|.local|<shared>|.const|.param).u64 d, a",
          "cvta.to(.global|.local|<shared>|.const|.param).u64 d, a",
          "isspacep(.global|.local|<cluster>|.const|.param|.param::entry) p, "
@@ -338,6 +357,18 @@ const std::vector<FormGroup> kGroups = {
          "(.v2.f32 [a], b2|.v4.f32 [a], b4|.noftz(.v2<halves> [a], b2|"
          ".v4<halves> [a], b4|.v8(.f16|.bf16) [a], b8))",
          "red.global<scope>.add(.v2.f32 [a], b2|.v4.f32 [a], b4)",
+         "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}"
+         ".L2::cache_hint<updated> d, [a], b, e.b64",
+         "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}"
+         ".exch.L2::cache_hint(.b32|.b64) d, [a], b, e.b64",
+         "red{.relaxed|.release}{<scope>}{.global}.L2::cache_hint<updated> "
+         "[a], b, e.b64",
+         "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}.add"
+         ".L2::cache_hint(.v2.f32 d2, [a], b2|.v4.f32 d4, [a], b4), e.b64",
+         "red{.relaxed|.release}{<scope>}{.global}.add"
+         "(.L2::cache_hint(.v2.f32 [a], b2|.v4.f32 [a], b4)|"
+         ".noftz.L2::cache_hint(.v2<halves> [a], b2|.v4<halves> [a], b4|"
+         ".v8(.f16|.bf16) [a], b8)), e.b64",
          "membar(.cta|.gl|.sys)",
          "fence{.sc|.acq_rel}<scope>",
          "fence.proxy.async{.global|.shared::cta|.shared::cluster}",
@@ -384,8 +415,16 @@ const std::vector<FormGroup> kGroups = {
      {
          "cp.async.ca<shared>.global{<prefetch>} [a], [a], i{, c.b32}",
          "cp.async.ca<shared>.global{<prefetch>} [a], [a], i, {!}q",
+         "cp.async.ca<shared>.global.L2::cache_hint{<prefetch>} "
+         "[a], [a], i{, c.b32}, e.b64",
+         "cp.async.ca<shared>.global.L2::cache_hint{<prefetch>} "
+         "[a], [a], i, {!}q, e.b64",
          "cp.async.cg<shared>.global{<prefetch>} [a], [a], i{, c.b32}",
          "cp.async.cg<shared>.global{<prefetch>} [a], [a], i, {!}q",
+         "cp.async.cg<shared>.global.L2::cache_hint{<prefetch>} "
+         "[a], [a], i{, c.b32}, e.b64",
+         "cp.async.cg<shared>.global.L2::cache_hint{<prefetch>} "
+         "[a], [a], i, {!}q, e.b64",
          "cp.async.commit_group",
          "cp.async.wait_group i",
          "cp.async.wait_all",
