@@ -11,7 +11,7 @@ namespace {
 constexpr struct {
   std::string_view word, what;
 } kMissing[] = {
-    {"Mipmapped", "mipmapped arrays"},
+    {"Mipmapped", "such call for mipmapped arrays"},
     {"Texture", "such call for textures"},
     {"Surface", "such call for surfaces"},
     {"Array", "such call for arrays"},
