@@ -33,6 +33,8 @@ cudaMemcpy3DParms without_arrays(cudaMemcpy3DParms copy);
 // ---- Of memory.cpp ----------------------------------------------------------
 
 void* allocate(size_t bytes, Memory memory, const char* name);
+// In the order of a stream, whose work it is.
+void free_in_stream(void* pointer);
 Work copy_2d_work(void* to, size_t to_pitch, const void* from,
                   size_t from_pitch, size_t width, size_t height,
                   cudaMemcpyKind kind);

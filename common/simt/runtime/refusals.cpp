@@ -20,8 +20,6 @@ constexpr struct {
     {"Graphics", "memory that it shares with graphics"},
     {"EGL", "memory that it shares with graphics"},
     {"UserObject", "objects that graphs own"},
-    {"MemAllocNode", "graphs that allocate memory"},
-    {"MemFreeNode", "graphs that allocate memory"},
     {"Conditional", "graphs with conditions"},
     {"Graph", "such call for graphs"},
     {"Capture", "such call for graphs"},

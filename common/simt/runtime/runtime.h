@@ -226,6 +226,9 @@ struct Work {
   bool is_left_alone = false;
   // A function of the host runs, which may tell its threads.
   bool tells_host = false;
+  // Of a graph: the memory that is allocated, or freed.
+  std::shared_ptr<const struct GraphMemory> memory = nullptr;
+  void* frees = nullptr;
 };
 
 // "the copy": as findings call it.

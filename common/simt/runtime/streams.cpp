@@ -199,6 +199,10 @@ const char* name_of(const Work& work) {
       return "the kernel";
     case cudaGraphNodeTypeGraph:
       return "the graph";
+    case cudaGraphNodeTypeMemAlloc:
+      return "the allocation";
+    case cudaGraphNodeTypeMemFree:
+      return "the node that frees";
     default:
       return "the library's work";
   }
