@@ -39,7 +39,7 @@ __global__ void numbered_kernel(int* x) {
 void lacking_maps(int* x) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult status;
-  equal(cudaGetDriverEntryPointByVersion("cuMemAlloc", &found, 12000,
+  equal(cudaGetDriverEntryPointByVersion("cuLinkCreate", &found, 12000,
                                          cudaEnableDefault, &status),
         cudaErrorNotSupported);
   ok(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
