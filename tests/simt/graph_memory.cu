@@ -201,6 +201,36 @@ void freed_on_launch() {
   ok(cudaFree(one.x));
 }
 
+// A stream that took part in a capture may end before that does.
+void second_stream() {
+  const Fixture f;
+  int* x = nullptr;
+  cudaStream_t second = nullptr;
+  cudaEvent_t forked = nullptr, joined = nullptr;
+  ok(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
+  ok(cudaEventCreateWithFlags(&forked, cudaEventDisableTiming));
+  ok(cudaEventCreateWithFlags(&joined, cudaEventDisableTiming));
+  ok(cudaStreamBeginCapture(f.stream, cudaStreamCaptureModeGlobal));
+  ok(cudaEventRecord(forked, f.stream));
+  ok(cudaStreamWaitEvent(second, forked, 0));
+  ok(cudaMallocAsync(&x, kBytes, second));
+  fill_kernel<<<4, 256, 0, second>>>(x, 9);
+  ok(cudaEventRecord(joined, second));
+  ok(cudaStreamWaitEvent(f.stream, joined, 0));
+  add_kernel<<<4, 256, 0, f.stream>>>(x, f.y);
+  ok(cudaFreeAsync(x, f.stream));
+  ok(cudaStreamDestroy(second));
+  const cudaGraph_t graph = f.end();
+  cudaGraphExec_t executable = nullptr;
+  ok(cudaGraphInstantiate(&executable, graph, 0));
+  ok(cudaGraphLaunch(executable, f.stream));
+  expect::each(f.sums(), [](int i) { return 9 + i; });
+  ok(cudaGraphExecDestroy(executable));
+  ok(cudaGraphDestroy(graph));
+  ok(cudaEventDestroy(forked));
+  ok(cudaEventDestroy(joined));
+}
+
 void refused() {
   const Fixture f;
   cudaGraph_t graph = nullptr;
@@ -229,6 +259,7 @@ int main() {
   left_behind();
   freed_by_another();
   freed_on_launch();
+  second_stream();
   refused();
   return expect::report();
 }

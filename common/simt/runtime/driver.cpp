@@ -16,6 +16,10 @@ namespace {
 
 std::atomic<bool> driver_ready{false};
 
+// Whether one launch may take several devices. CUDA 13 has no such call.
+constexpr auto kMultiDeviceLaunch =
+    CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH;
+
 struct Context {
   int device = 0;
   unsigned flags = 0;
@@ -264,6 +268,8 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which,
                               CUdevice device) {
   return drive(Needs::kDriver, [&] {
     require_driver_device(device);
+    demand(value != nullptr, CUDA_ERROR_INVALID_VALUE, "pi is null");
+    if (which == kMultiDeviceLaunch) return void(*value = 0);
     pass(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(which),
                                 device));
   });
@@ -304,7 +310,9 @@ CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
 CUresult cuCtxCreate(CUcontext* context, CUctxCreateParams* parameters,
                      unsigned flags, CUdevice device) {
   return drive(Needs::kDriver, [&] {
-    if (parameters) throw Lacking{"contexts with parameters"};
+    if (parameters &&
+        (parameters->numExecAffinityParams || parameters->cigParams))
+      throw Lacking{"contexts for a part of a device"};
     make_context(context, flags, device);
   });
 }

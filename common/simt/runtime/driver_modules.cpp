@@ -121,6 +121,13 @@ const uint8_t* bytes_of(const void* image) {
   return static_cast<const uint8_t*>(image);
 }
 
+// All of it: the program may give its memory back.
+std::vector<char> copy_of_fat_binary(const uint8_t* data) {
+  fat::Header header;
+  std::memcpy(&header, data, sizeof header);
+  return {data, data + header.header_bytes + header.bytes};
+}
+
 // PTX text, or a fat binary with or without its wrapper.
 CUmodule load_image(const void* image) {
   constexpr uint32_t kElf = 0x464c457f;
@@ -134,14 +141,14 @@ CUmodule load_image(const void* image) {
   }
   demand(!begins_with(image, kElf), CUDA_ERROR_NO_BINARY_FOR_GPU,
          "the image is machine code (a cubin); the executor runs PTX");
-  if (begins_with(image, fat::kWrapperMagic)) {
-    module->wrapper = *static_cast<const fat::Wrapper*>(image);
-  } else if (begins_with(image, fat::kHeaderMagic)) {
-    module->wrapper.data = bytes_of(image);
-  } else {
+  if (begins_with(image, fat::kWrapperMagic))
+    module->image =
+        copy_of_fat_binary(static_cast<const fat::Wrapper*>(image)->data);
+  else if (begins_with(image, fat::kHeaderMagic))
+    module->image = copy_of_fat_binary(bytes_of(image));
+  else
     module->image = as_fat_binary(text);
-    module->wrapper.data = bytes_of(module->image.data());
-  }
+  module->wrapper.data = bytes_of(module->image.data());
   return load(std::move(module));
 }
 
@@ -149,11 +156,9 @@ CUmodule load_file(const char* name) {
   demand(name != nullptr, CUDA_ERROR_INVALID_VALUE, "fname is null");
   std::ifstream file(name, std::ios::binary);
   demand(file.good(), CUDA_ERROR_FILE_NOT_FOUND, "there is no file ", name);
-  // It stays: a fat binary is read where it lies.
-  auto* const all = new std::vector<char>(std::istreambuf_iterator<char>(file),
-                                          std::istreambuf_iterator<char>());
-  all->insert(all->end(), 8, '\0');
-  return load_image(all->data());
+  std::vector<char> all(std::istreambuf_iterator<char>(file), {});
+  all.insert(all.end(), 8, '\0');  // the end of a text
+  return load_image(all.data());
 }
 
 LoadedFunction* find_loaded(LoadedModule& module, const std::string& name) {

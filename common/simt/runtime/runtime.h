@@ -277,6 +277,10 @@ void do_now(const Work& work, const Tasks& after = {});
 void issue(cudaStream_t stream, Work work);
 bool is_capturing(cudaStream_t stream);
 
+// A stream that joined another's capture ends: what it recorded stays. False
+// if it is in none, or the capture began there.
+bool leave_capture(cudaStream_t stream);
+
 // Refuse what would wait for a stream that is being captured, or for all; use
 // the legacy default stream, which waits for others; or may do either inside.
 void require_waitable(cudaStream_t stream);

@@ -260,7 +260,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return answer([&] {
     require(!is_default(stream), cudaErrorInvalidResourceHandle,
             "a default stream cannot be destroyed");
-    require_waitable(stream);
+    if (!leave_capture(stream)) require_waitable(stream);
     non_blocking -= get(stream).flags == cudaStreamNonBlocking;
     streams().destroy(stream);
   });
