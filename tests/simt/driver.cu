@@ -286,9 +286,6 @@ void modules() {
 
 void bad_modules() {
   CUmodule module = nullptr;
-  const std::string missing = kPtx + "\n.visible .entry broken( {";
-  equal(driver().ModuleLoadData(&module, missing.c_str()),
-        CUDA_ERROR_INVALID_PTX);
   equal(driver().ModuleLoad(&module, "no such file.ptx"),
         CUDA_ERROR_FILE_NOT_FOUND);
 }
