@@ -41,6 +41,8 @@ ELSEWHERE = [
     (r"call\b", "calls.cu"),
     (r"trap\b", "failures/fail.cu"),
     (r"st(\.weak)?\.param\b", "calls.cu"),
+    # A policy must be one that createpolicy made; of what it is made, nobody tells.
+    (r"(ld|st|atom|red|cp\.async\.c[ag])\.\S*cache_hint|createpolicy|discard", "cache_hints.cu"),
     (r"barrier\.cluster", "cluster.cu"),
     (r"cvt\..*(e4m3|e5m2)x2", "fp8.cu"),
     (r"(?<!\w)(atom|red)\.\S*\.v\d", "atomics.cu"),
@@ -106,6 +108,9 @@ class Statement:
 
     def operand(self, k, word, count):
         negated = "!" * word.startswith("!")
+        minus, selection = "-" * word.startswith("-"), ""
+        if ":" in word:
+            word, selection = self.selected(k, word.lstrip("-"))
         name, _, width = word.lstrip("!").partition(".")
         bytes_ = self.types[0 if width == "any" and k == 0 and name == "d" else -1]
         if width and width != "any":
@@ -126,7 +131,21 @@ class Statement:
             return self.fragment(name[0], int(name[1:]), register)
         fixed = {"d": register + "0", "p": "%p0", "dp": register + "0|%p0", "pq": "%p0|%p1",
                  "q": f"{negated}%p{2 + k}", "i": "128" if self.op.startswith("apply") else "0x5a"}
-        return fixed.get(name) or self.collective(k, count) or f"{register}{k + 4}"
+        return minus + (fixed.get(name) or self.collective(k, count) or f"{register}{k + 4}") + selection
+
+    def selected(self, k, word):
+        """a:part, and which part of the register: always the same one for a form."""
+        name, _, parts = word.partition(":")
+        chance = random.Random(f"{self.op} {k}")
+        written = {"halves": ["", ".h0", ".h1", ".h10"], "bytes": ["", ".b0", ".b31", ".b210", ".b3210"]}
+        if parts == "part":
+            some = [f".b{n}" for n in range(4)] + [".h0", ".h1"]
+            return name, chance.choice(some if name == "d" else ["", *some])
+        if name == "d":
+            return name, chance.choice(written[parts])
+        letter, count = ("b", 4) if parts == "bytes" else ("h", 2)
+        numbers = "".join(str(chance.randrange(2 * count)) for _ in range(count))
+        return name, chance.choice(["", f".{letter}{numbers}", f".{letter}{numbers}"])
 
     def collective(self, k, count):
         """Members, lanes and barriers: all lanes take part."""

@@ -32,14 +32,16 @@ Type parse_type(const std::string& name);
 
 // One operand: a name, number or symbol, with what surrounds it.
 //   %r1   -%r1   !%p1   0f3F800000   sym+8   [%rd1+16]   {%f1,%f2}   %p1|%p2
-//   [%rd1,{%f1,%f2}]
+//   [%rd1,{%f1,%f2}]   %r1.b0 (of video instructions)
 struct Operand {
   std::string text;               // Name or number; without '!', '[', offset.
   std::string second;             // The part behind '|'.
+  std::string selection;          // b0, h1, b3210: parts of a register.
   std::vector<std::string> list;  // The parts between braces or parentheses.
   int64_t offset = 0;             // sym+8, [reg+16]
   bool address = false;           // Was in square brackets.
   bool negated = false;           // Began with '!'.
+  bool minus = false;             // A register behind '-'.
   bool in_parentheses = false;    // The list is a call's, not a vector.
 };
 

@@ -555,6 +555,21 @@ class Decoder : public OperandReader {
   void instruction(const Statement& s) {
     context_.statement = &s;
     forms_.check(s, *this);
+    // Bulk copies have their operands by their places, and leave it alone.
+    if (s.has("L2::cache_hint") && !s.has("bulk"))
+      decode_checked(without_policy(s));
+    else
+      decode_checked(s);
+  }
+
+  // How long the L2 cache keeps what an access touches changes no result.
+  static Statement without_policy(Statement s) {
+    std::erase(s.op, "L2::cache_hint");
+    s.operands.pop_back();
+    return s;
+  }
+
+  void decode_checked(const Statement& s) {
     Draft ins;
     if (!s.guard.empty()) {
       if (!is_predicate(s.guard))

@@ -25,6 +25,10 @@ namespace {
 //   [t2]        an image or tensor and a place in it, of two coordinates
 //   i           a number                      l         a label
 //   _           itself: nobody wants it
+//   -a          a with a minus before it
+//   a:part      a, or a part of it: .b0 to .b3, .h0, .h1; d:part always one
+//   a:halves    a, or halves of b and a, like .h30; d:halves: .h0, .h1, .h10
+//   a:bytes     a, or bytes of b and a, like .b7210; d:bytes: like .b20
 //   .any        as wide as the type, or wider
 //   ...         the decoder looks at them
 const std::map<std::string_view, std::string_view> kWords = {
@@ -44,12 +48,19 @@ const std::map<std::string_view, std::string_view> kWords = {
     {"compare",
      "(.eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan)"},
     {"bool", "(.and|.or|.xor)"},
+    {"sign", "(.u32|.s32)"},
+    {"signs", "<sign><sign>"},
+    {"scale", "(.shr7|.shr15)"},
     {"scope", "(.cta|.cluster|.gpu|.sys)"},
     {"shared", "(.shared|.shared::cta)"},
     {"evict",
      "(.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|"
      ".L1::evict_last|.L1::no_allocate)"},
     {"prefetch", "(.L2::64B|.L2::128B|.L2::256B)"},
+    {"first",
+     "(.L2::evict_last|.L2::evict_normal|.L2::evict_first|"
+     ".L2::evict_unchanged)"},
+    {"second", "(.L2::evict_first|.L2::evict_unchanged)"},
     {"one", "(<type8>|<type16>|<type32>|<type64>) d.any, [a]"},
     {"data",
      "(<one>|.v2(<type8>|<type16>|<type32>|<type64>) v, [a]|"
@@ -139,7 +150,44 @@ const std::vector<FormGroup> kGroups = {
          "(min|max).relu.s16x2 d, a, b",
          "dp4a(.u32|.s32)(.u32|.s32) d, a, b, c",
          "dp2a(.lo|.hi)(.u32|.s32)(.u32|.s32) d, a, b, c",
+     }},
+    {"Video",
+     {
+         "(vadd|vsub|vabsdiff|vmin|vmax)<sign><signs> d, a:part, b:part",
+         "(vadd|vsub|vabsdiff|vmin|vmax)<sign><signs> d:part, a:part, b:part, "
+         "c",
+         "(vadd|vsub|vabsdiff|vmin|vmax)<sign><signs>.add d, a:part, b:part, c",
+         "(vadd|vsub|vabsdiff|vmin|vmax).s32<signs>.sat d, a:part, b:part",
+         "(vadd|vsub|vabsdiff|vmin|vmax).s32<signs>.sat.add "
+         "d, a:part, b:part, c",
+         "(vadd|vsub|vabsdiff|vmin|vmax).s32<signs>{.sat}(.min|.max) "
+         "d, a:part, b:part, c",
+         "vadd.u32.s32.s32.sat d, a:part, b:part",
+         "vsub.u32(.u32.u32|.s32.u32|.s32.s32).sat d, a:part, b:part",
+         "vabsdiff.u32(.u32.u32|.s32.s32).sat d, a:part, b:part",
+         "(vmin|vmax).u32<signs>.sat d, a:part, b:part",
+         "vset<signs><order> d, a:part, b:part",
+         "vset<signs><order> d:part, a:part, b:part, c",
+         "vset<signs><order>(.add|.min|.max) d, a:part, b:part, c",
+         "(vshl|vshr)<sign><sign>.u32(.clamp|.wrap) d, a:part, b:part",
+         "(vshl|vshr)<sign><sign>.u32(.clamp|.wrap) d:part, a:part, b:part, c",
+         "(vshl|vshr)<sign><sign>.u32(.clamp|.wrap).add d, a:part, b:part, c",
+         "(vshl|vshr).s32<sign>.u32(.clamp|.wrap)(.min|.max) "
+         "d, a:part, b:part, c",
+         "vshr<sign><sign>.u32.sat(.clamp|.wrap) d, a:part, b:part",
+         "vmad<sign><signs>{.po} d, a:part, b:part, c",
+         "vmad<sign><signs> d, (-a:part, b:part, c|a:part, -b:part, c|"
+         "-a:part, -b:part, c|a:part, b:part, -c)",
+         "vmad<sign>.s32.s32{.po}(.sat{<scale>}|<scale>) d, a:part, b:part, c",
+         "vmad<sign>.s32.s32(.sat{<scale>}|<scale>) d, (-a:part, b:part, c|"
+         "a:part, b:part, -c)",
+         "(vadd2|vsub2|vavrg2|vabsdiff2|vmin2|vmax2)<sign><signs>{.sat|.add} "
+         "d:halves, a:halves, b:halves, c",
          "(vabsdiff2|vabsdiff4).u32.u32.u32{.add} d, a, b, c",
+         "vset2<signs><order>{.add} d:halves, a:halves, b:halves, c",
+         "(vadd4|vsub4|vavrg4|vabsdiff4|vmin4|vmax4)<sign><signs>{.sat|.add} "
+         "d:bytes, a:bytes, b:bytes, c",
+         "vset4<signs><order>{.add} d:bytes, a:bytes, b:bytes, c",
      }},
     {"Bits",
      {
@@ -297,12 +345,22 @@ const std::vector<FormGroup> kGroups = {
          "ld.mmio.relaxed.sys{.global}<one>",
          "ld.global{.ca|.cg|.cs}.nc{<prefetch>}<data>",
          "ld.global.nc<evict>{<prefetch>}<data>",
+         "ld{.weak}{.global}{.ca|.cg|.cs|.lu|.cv|<evict>}.L2::cache_hint"
+         "{<prefetch>}<data>, e.b64",
+         "ld(.relaxed|.acquire)<scope>{.global}{<evict>}.L2::cache_hint"
+         "{<prefetch>}<data>, e.b64",
+         "ld.global{.ca|.cg|.cs|<evict>}.nc.L2::cache_hint{<prefetch>}<data>, "
+         "e.b64",
          "ldu{.global}<data>",
          "st{.weak}{.global}{.wb|.cg|.cs|.wt|<evict>}<stored>",
          "st{.weak}(.local|<shared>){.wb|.cg|.cs|.wt}<stored>",
          "st{.weak}(.param|.param::func)<stored>",
          "st.volatile{.global|<shared>}<stored>",
          "st(.relaxed|.release)<scope>{.global}{<evict>}<stored>",
+         "st{.weak}{.global}{.wb|.cg|.cs|.wt|<evict>}.L2::cache_hint<stored>, "
+         "e.b64",
+         "st(.relaxed|.release)<scope>{.global}{<evict>}.L2::cache_hint"
+         "<stored>, e.b64",
          "st(.relaxed|.release)<scope><shared><stored>",
          "st.mmio.relaxed.sys{.global}<one_stored>",
          "prefetch{.global|.local}(.L1|.L2) [a]",
@@ -310,6 +368,11 @@ const std::vector<FormGroup> kGroups = {
          "prefetchu.L1 [a]",
          "prefetch{.param|.const}.tensormap [a]",
          "applypriority{.global}.L2::evict_normal [a], i",
+         "discard{.global}.L2 [a], i",
+         "createpolicy.fractional<first>{<second>}.b64 d{, a.f32}",
+         "createpolicy.range{.global}<first>{<second>}.b64 d, [a], b.b32, "
+         "c.b32",
+         "createpolicy.cvt.L2.b64 d, a",
          "cvta(.global|.local|<shared>|.const|.param).u64 d, a",
          "cvta.to(.global|.local|<shared>|.const|.param).u64 d, a",
          "isspacep(.global|.local|<cluster>|.const|.param|.param::entry) p, "
@@ -338,6 +401,18 @@ const std::vector<FormGroup> kGroups = {
          "(.v2.f32 [a], b2|.v4.f32 [a], b4|.noftz(.v2<halves> [a], b2|"
          ".v4<halves> [a], b4|.v8(.f16|.bf16) [a], b8))",
          "red.global<scope>.add(.v2.f32 [a], b2|.v4.f32 [a], b4)",
+         "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}"
+         ".L2::cache_hint<updated> d, [a], b, e.b64",
+         "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}"
+         ".exch.L2::cache_hint(.b32|.b64) d, [a], b, e.b64",
+         "red{.relaxed|.release}{<scope>}{.global}.L2::cache_hint<updated> "
+         "[a], b, e.b64",
+         "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}.add"
+         ".L2::cache_hint(.v2.f32 d2, [a], b2|.v4.f32 d4, [a], b4), e.b64",
+         "red{.relaxed|.release}{<scope>}{.global}.add"
+         "(.L2::cache_hint(.v2.f32 [a], b2|.v4.f32 [a], b4)|"
+         ".noftz.L2::cache_hint(.v2<halves> [a], b2|.v4<halves> [a], b4|"
+         ".v8(.f16|.bf16) [a], b8)), e.b64",
          "membar(.cta|.gl|.sys)",
          "fence{.sc|.acq_rel}<scope>",
          "fence.proxy.async{.global|.shared::cta|.shared::cluster}",
@@ -371,6 +446,16 @@ const std::vector<FormGroup> kGroups = {
          "tex.3d.v4<texel>.f32 d4.b32, [t4]",
          "tex.a1d.v4<texel>.f32 d4.b32, [t2]",
          "tex.a2d.v4<texel>.f32 d4.b32, [t4]",
+         "tex.cube.v4<texel>.f32 d4.b32, [t4]",
+         "tex.acube.v4<texel>.f32 d4.b32, [t4]",
+         "tex.level.1d.v4<texel>.f32 d4.b32, [t1], a",
+         "tex.level(.2d|.a1d).v4<texel>.f32 d4.b32, [t2], a",
+         "tex.level(.3d|.a2d|.cube|.acube).v4<texel>.f32 d4.b32, [t4], a",
+         "tex.grad.1d.v4<texel>.f32 d4.b32, [t1], a1, b1",
+         "tex.grad.2d.v4<texel>.f32 d4.b32, [t2], a2, b2",
+         "tex.grad.3d.v4<texel>.f32 d4.b32, [t4], a4, b4",
+         "tex.grad.a1d.v4<texel>.f32 d4.b32, [t2], a1, b1",
+         "tex.grad.a2d.v4<texel>.f32 d4.b32, [t4], a2, b2",
          "tld4(.r|.g|.b|.a).2d.v4<texel>.f32 d4.b32, [t2]",
          "suld.b.1d<surface> v, [t1]",
          "suld.b(.2d|.a1d)<surface> v, [t2]",
@@ -384,8 +469,16 @@ const std::vector<FormGroup> kGroups = {
      {
          "cp.async.ca<shared>.global{<prefetch>} [a], [a], i{, c.b32}",
          "cp.async.ca<shared>.global{<prefetch>} [a], [a], i, {!}q",
+         "cp.async.ca<shared>.global.L2::cache_hint{<prefetch>} "
+         "[a], [a], i{, c.b32}, e.b64",
+         "cp.async.ca<shared>.global.L2::cache_hint{<prefetch>} "
+         "[a], [a], i, {!}q, e.b64",
          "cp.async.cg<shared>.global{<prefetch>} [a], [a], i{, c.b32}",
          "cp.async.cg<shared>.global{<prefetch>} [a], [a], i, {!}q",
+         "cp.async.cg<shared>.global.L2::cache_hint{<prefetch>} "
+         "[a], [a], i{, c.b32}, e.b64",
+         "cp.async.cg<shared>.global.L2::cache_hint{<prefetch>} "
+         "[a], [a], i, {!}q, e.b64",
          "cp.async.commit_group",
          "cp.async.wait_group i",
          "cp.async.wait_all",
@@ -700,13 +793,20 @@ struct Slot {
   Type type{'b', 4};
   size_t registers = 0;  // d4: so many of them, in braces
   bool negated = false;
+  bool minus = false;
   bool or_wider = false;
+  std::string_view parts;  // a:halves: which parts of a register it may be
 };
 
 Slot slot_of(std::string_view word, const std::vector<Type>& types) {
   Slot slot;
   slot.negated = word.starts_with('!');
-  if (slot.negated) word.remove_prefix(1);
+  slot.minus = word.starts_with('-');
+  if (slot.negated || slot.minus) word.remove_prefix(1);
+  if (const size_t colon = word.find(':'); colon != word.npos) {
+    slot.parts = word.substr(colon + 1);
+    word = word.substr(0, colon);
+  }
   const size_t dot = std::min(word.find('.'), word.size());
   slot.name = word.substr(0, dot);
   if (slot.name.starts_with("[t")) {
@@ -749,7 +849,8 @@ class Operands {
     const bool in_braces = slot.name == "v" || slot.registers;
     const bool image = slot.name == "[t]";
     if (o.address != (slot.name == "[a]" || image) ||
-        o.negated != slot.negated || o.list.empty() == in_braces)
+        o.negated != slot.negated || o.minus != slot.minus ||
+        o.list.empty() == in_braces || !is_selection(o, slot))
       return false;
     if (image) return is_image(o, slot);
     if (o.address) return is_address(o);
@@ -784,6 +885,28 @@ class Operands {
     Operand o;
     o.text = name;
     return reader_.width(o);
+  }
+
+  // Parts of a register, where the slot allows them.
+  bool is_selection(const Operand& o, const Slot& slot) const {
+    if (o.selection.empty()) return slot.name != "d" || slot.parts != "part";
+    if (slot.parts.empty() || !reader_.is_register(o.text)) return false;
+    const std::string_view numbers = std::string_view(o.selection).substr(1);
+    const bool bytes = o.selection[0] == 'b';
+    if (!bytes && o.selection[0] != 'h') return false;
+    if (slot.parts == "part") return are_numbers(numbers, 1, bytes ? '3' : '1');
+    if (bytes != (slot.parts == "bytes")) return false;
+    const size_t count = bytes ? 4 : 2;
+    if (slot.name != "d") return are_numbers(numbers, count, bytes ? '7' : '3');
+    // Each at most once, from the top down.
+    return numbers.size() <= count &&
+           are_numbers(numbers, numbers.size(), bytes ? '3' : '1') &&
+           std::ranges::is_sorted(numbers, std::greater_equal<>{});
+  }
+  static bool are_numbers(std::string_view text, size_t count, char most) {
+    return text.size() == count && !text.empty() &&
+           std::ranges::all_of(text,
+                               [&](char c) { return '0' <= c && c <= most; });
   }
 
   // `_` takes what nobody wants.
@@ -937,6 +1060,14 @@ const std::map<std::string_view, std::string_view>& form_words() {
 
 bool is_known_instruction(const std::string& name) {
   return lines_by_name().contains(name);
+}
+
+bool selects_parts(const std::string& name) {
+  const auto lines = lines_by_name().find(name);
+  return lines != lines_by_name().end() &&
+         std::ranges::any_of(lines->second, [](std::string_view line) {
+           return line.find(" a:") != line.npos;
+         });
 }
 
 void expand_form(std::string_view line,

@@ -30,6 +30,9 @@ void expand_form(std::string_view line,
 // Does the list hold any form of the instruction `name`?
 bool is_known_instruction(const std::string& name);
 
+// May its operands be parts of registers, as in %r1.b0?
+bool selects_parts(const std::string& name);
+
 // An instruction with its modifiers as the list orders them. ptxas takes them
 // in any order (vote.ballot.sync), so inline assembly has them in many. What
 // the list does not hold in any order stays as it is.

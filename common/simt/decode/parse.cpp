@@ -516,12 +516,22 @@ class Parser {
     return known->second;
   }
 
+  // %r1.b0 becomes %r1 and b0.
+  static void split_selection(Operand& o) {
+    const size_t dot = o.text.rfind('.');
+    if (dot == o.text.npos || !is_name(o.text)) return;
+    o.selection = o.text.substr(dot + 1);
+    o.text.resize(dot);
+  }
+
   void operands(Statement& s) {
     if (peek() == ";") return;
     do {
       if (!s.operands.empty()) s.text += ',';
       s.operands.push_back(operand(s.text));
     } while (accept(","));
+    if (s.text[0] == 'v' && selects_parts(s.name()))
+      std::ranges::for_each(s.operands, split_selection);
     if (peek() != ";")
       throw Error(quoted(peek()) + " is left over behind " + quoted(s.text));
   }
@@ -553,6 +563,7 @@ class Parser {
       o.in_parentheses = *close == ')';
     } else {
       o.negated = accept("!");
+      if (peek() == "-" && is_name(peek(1))) o.minus = accept("-");
       o.text = word();
       if (accept("|")) o.second = name();
       offset(o);

@@ -159,26 +159,6 @@ struct DotOfHalves {  // dp2a: the low or high two bytes of b
   }
 };
 
-// vabsdiff2 and vabsdiff4, of unsigned elements: side by side, or (.add) their
-// sum and c.
-template <class Element>
-uint32_t difference(uint32_t a, uint32_t b, int k) {
-  const int32_t d = element<Element>(a, k) - element<Element>(b, k);
-  return d < 0 ? -d : d;
-}
-
-template <class Element, bool kAdd>
-struct Differences {
-  uint32_t operator()(uint32_t a, uint32_t b, uint32_t c) const {
-    constexpr int kElements = 4 / sizeof(Element);
-    uint32_t result = kAdd ? c : 0;
-    for (int k = 0; k < kElements; ++k)
-      result += difference<Element>(a, b, k)
-                << (kAdd ? 0 : 8 * sizeof(Element) * k);
-    return result;
-  }
-};
-
 template <class Op>
 Handler count_of(Type t) {
   if (t.bytes == 4) return unary<Op, uint32_t, uint32_t>;
@@ -305,23 +285,7 @@ void decode_dp2a(Decoding& d) {
                                        : dot_of_halves<0>(a, d.type);
 }
 
-// CUDA's __vsadu4 and its kin need no more: three times .u32, no selections.
-template <class Element>
-void decode_vabsdiff(Decoding& d) {
-  for (int k = 0; k < 3; ++k) d.take_type();  // .u32
-  d.bind(4, 4, 4);
-  d.ins.run = d.take("add") ? ternary<Differences<Element, true>, uint32_t>
-                            : ternary<Differences<Element, false>, uint32_t>;
-}
-
 }  // namespace
-
-const Family& video_family() {
-  static const Family family = {"",
-                                {{"vabsdiff2", decode_vabsdiff<uint16_t>},
-                                 {"vabsdiff4", decode_vabsdiff<uint8_t>}}};
-  return family;
-}
 
 const Family& bits_family() {
   static const Family family = {"usb",

@@ -87,7 +87,7 @@ class Lane {
         return value_at<T>(parameters().data() + offset);
       default:
         require_allocated(address, sizeof(T));
-        return value_at<T>(allocations().open(address));
+        return value_at<T>(allocations().look_at(address));
     }
   }
 

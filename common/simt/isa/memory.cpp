@@ -11,12 +11,15 @@
 #include "common/simt/core/access.h"
 #include "common/simt/core/finding.h"
 #include "common/simt/core/lanes.h"
+#include "common/simt/core/literals.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/peers.h"
 #include "common/simt/observe/observers.h"
 
 namespace simt {
 namespace {
+
+constexpr uint32_t kDiscarded = 128;  // a cache line: what discard takes
 
 [[noreturn]] void report(Warp& warp, const Instruction& ins, const Access& a,
                          int lane, const std::string& kind, int code,
@@ -927,6 +930,30 @@ void decode_rank(const Statement& s, OperandReader& operands, Draft& ins) {
 
 void nothing(Warp&, const Instruction&, uint32_t) {}
 
+// What programs hand on, and nobody looks into: the same for all of them.
+void create_policy(Warp& warp, const Instruction& ins, uint32_t mask) {
+  constexpr uint64_t kPolicy = 1ull << 60;
+  map_indices(mask, lanes<uint64_t>(warp, ins.result(0)),
+              [](int) { return kPolicy; });
+}
+
+// A write of nobody knows what (PTX ISA, "discard").
+void discard(Warp& warp, const Instruction& ins, uint32_t mask) {
+  for (Access a(ins.address(), kDiscarded, Use::kStore); mask;
+       mask &= ~a.mask) {
+    find_places(warp, ins, mask, kDiscarded, a);
+    observe::discard(warp, ins, a);
+  }
+}
+
+void decode_discard(const Statement& s, Draft& ins) {
+  if (parse_literal(s.operands.at(1).text).value().bits != kDiscarded)
+    throw Error("it discards " + std::to_string(kDiscarded) + " bytes");
+  ins.accessed.at(0).space = Space::kGlobal;
+  ins.spread = Spread::kAccess;
+  ins.run = discard;
+}
+
 // For the threads of the host; for the checker, which must know that it was
 // there; and a wait may consist of it, with a load that reads anew behind it.
 void fence(Warp& warp, const Instruction& ins, uint32_t mask) {
@@ -976,6 +1003,13 @@ bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
   } else if (op == "prefetch" || op == "prefetchu" || op == "applypriority" ||
              op == "griddepcontrol") {
     ins.run = nothing;  // Hints.
+  } else if (op == "createpolicy") {
+    ins.written = {operands.destination(s.operands.at(0))};
+    ins.accessed.clear();  // The memory it is for stays untouched.
+    ins.pure = true;
+    ins.run = create_policy;
+  } else if (op == "discard") {
+    decode_discard(s, ins);
   } else {
     return false;
   }

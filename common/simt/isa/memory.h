@@ -29,8 +29,8 @@ AsyncCopy::Reduction reduction_of(Type type);
 AsyncCopy::Reduction tensor_reduction_of(Type type);
 Update update_of(const Statement& s);
 
-// Decodes ld, st, atom, red, cvta, isspacep, prefetch, fences. Their addresses
-// are already there. Returns false for any other opcode.
+// Decodes ld, st, atom, red, cvta, isspacep, prefetch, discard, fences. Their
+// addresses are already there. Returns false for any other opcode.
 bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins);
 
 }  // namespace simt

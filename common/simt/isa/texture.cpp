@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include "common/simt/core/block.h"
 #include "common/simt/core/finding.h"
@@ -23,10 +24,13 @@ namespace {
 struct Geometry {
   int dimensions;
   bool layered;
+  bool cube = false;
+  bool operator==(const Geometry&) const = default;
 };
 
 std::string text_of(Geometry g) {
-  return std::to_string(g.dimensions) + "D" + (g.layered ? " layered" : "");
+  return (g.cube ? "cube" : std::to_string(g.dimensions) + "D") +
+         (g.layered ? " layered" : "");
 }
 
 // ---- Texels -----------------------------------------------------------------
@@ -84,8 +88,8 @@ struct Between {
 
 class Sampler {
  public:
-  explicit Sampler(const Texture& texture)
-      : texture_(texture), image_(texture.image) {}
+  Sampler(const Texture& texture, const Image& image)
+      : texture_(texture), image_(image) {}
 
   // From a coordinate to texels along an axis.
   Between between(float coordinate, int axis, bool filters) const {
@@ -239,10 +243,11 @@ std::shared_ptr<const Texture> image_at(Warp& warp, const Instruction& ins,
 
 void require_geometry(Warp& warp, const Instruction& ins, int lane,
                       const Image& image, Geometry g) {
-  if (image.dimensions == g.dimensions && image.layered == g.layered) return;
+  const Geometry there{image.dimensions, image.layered, image.cube};
+  if (there == g) return;
   refuse(warp, ins, lane,
          "the instruction is for " + text_of(g) + " images, and this one is " +
-             text_of({image.dimensions, image.layered}));
+             text_of(there));
 }
 
 // f(image, lanes) for each object that lanes mean.
@@ -280,40 +285,169 @@ void require_type(Warp& warp, const Instruction& ins, int lane,
                     "wants floats");
 }
 
-void sample_lane(Warp& warp, const Instruction& ins, int lane,
-                 const Texture& texture, Geometry g) {
-  const Sampler sampler(texture);
-  Between at[3];
+// Where a lane reads: along each axis, and in which layer or face.
+struct Point {
+  float at[3] = {};
+  int64_t layer = 0;
+};
+
+// The face that a direction meets, and where (CUDA Programming Guide, "Cubemap
+// Textures").
+Point meet_cube(float x, float y, float z) {
+  const float across = std::fabs(x), up = std::fabs(y), along = std::fabs(z);
+  const auto at = [](int face, float s, float t, float m) {
+    return Point{{(s / m + 1) / 2, (t / m + 1) / 2}, face};
+  };
+  if (across >= up && across >= along)
+    return x >= 0 ? at(0, -z, -y, across) : at(1, z, -y, across);
+  if (up >= along) return y >= 0 ? at(2, x, z, up) : at(3, x, -z, up);
+  return z >= 0 ? at(4, x, -y, along) : at(5, -x, -y, along);
+}
+
+Point point_of(Warp& warp, const Instruction& ins, int lane, const Image& image,
+               Geometry g) {
+  const auto along = [&](int k) {
+    return coordinate<float>(warp, ins, k + g.layered, lane);
+  };
+  const uint32_t layers = g.cube ? image.depth / 6 : image.depth;
   int64_t layer = 0;
   if (g.layered)
-    layer = std::min(coordinate<uint32_t>(warp, ins, 0, lane),
-                     texture.image.depth - 1);
+    layer = std::min(coordinate<uint32_t>(warp, ins, 0, lane), layers - 1);
+  if (g.cube) {
+    Point point = meet_cube(along(0), along(1), along(2));
+    point.layer += 6 * layer;
+    return point;
+  }
+  Point point{{}, layer};
+  for (int k = 0; k < g.dimensions; ++k) point.at[k] = along(k);
+  return point;
+}
+
+// How neighbouring faces are mixed no document tells.
+void require_one_face(Warp& warp, const Instruction& ins, int lane,
+                      const Image& image, const Between& two) {
+  if (two.first >= 0 && two.first + (two.second_counts != 0) < image.width)
+    return;
+  refuse(warp, ins, lane,
+         "a filter does not mix texels of two faces of a cube here");
+}
+
+// From one image: that of a texture, or of a level.
+void sample_image(Warp& warp, const Instruction& ins, int lane,
+                  const Texture& texture, const Image& image,
+                  const Point& point, Geometry g, uint32_t (&result)[4]) {
+  const Sampler sampler(texture, image);
+  Between at[3];
   for (int k = 0; k < g.dimensions; ++k) {
-    const auto x = coordinate<float>(warp, ins, k + g.layered, lane);
-    at[k] =
-        texture.filters ? sampler.weighed(x, k) : sampler.between(x, k, false);
+    at[k] = texture.filters ? sampler.weighed(point.at[k], k)
+                            : sampler.between(point.at[k], k, false);
+    if (g.cube && texture.filters)
+      require_one_face(warp, ins, lane, image,
+                       sampler.between(point.at[k], k, true));
   }
+  if (texture.filters && ins.to.is_float())
+    return sampler.mean(at, point.layer, result);
+  int64_t texel[3] = {0, 0, point.layer};
+  for (int k = 0; k < g.dimensions; ++k)
+    texel[k] = sampler.place(at[k].first, k);
+  const Place3 nearest{texel[0], texel[1], texel[2]};
+  for (int c = 0; c < 4; ++c)
+    result[c] = ins.to.is_float()
+                    ? std::bit_cast<uint32_t>(sampler.value(nearest, c))
+                    : sampler.bits(nearest, c);
+}
+
+// ---- Levels -----------------------------------------------------------------
+
+// How far the texels are apart that neighbours read, from the derivatives along
+// two axes of the screen; as a power of two.
+float level_of(Warp& warp, const Instruction& ins, int lane,
+               const Texture& texture, Geometry g, int first) {
+  const float extent[3] = {float(texture.image.width),
+                           float(texture.image.height),
+                           float(texture.image.depth)};
+  const int given = (ins.source_count - first) / 2;  // with what is left unused
+  double most = 0;
+  for (int side = 0; side < 2; ++side) {
+    double square = 0;
+    for (int k = 0; k < g.dimensions; ++k) {
+      const Place place = ins.source(first + side * given + k);
+      const double step = lanes<float>(warp, place)[lane] *
+                          (texture.normalised ? extent[k] : 1.f);
+      square += step * step;
+    }
+    most = std::max(most, square);
+  }
+  return static_cast<float>(std::log2(most) / 2);
+}
+
+// The level that a lane asks for. Without derivatives and without a number it
+// is the first.
+float wanted_level(Warp& warp, const Instruction& ins, int lane,
+                   const Texture& texture, Geometry g) {
+  const int first = 1 + (g.cube ? 3 : g.dimensions) + g.layered;
+  const int more = ins.source_count - first;
+  float level = texture.level_bias;
+  if (more == 1) level += lanes<float>(warp, ins.source(first))[lane];
+  if (more > 1) level += level_of(warp, ins, lane, texture, g, first);
+  const auto last = static_cast<float>(texture.levels.size() - 1);
+  level = std::min(level, std::min(texture.most_level, last));
+  // What is no number is the first level, too.
+  return level > texture.least_level ? std::max(level, 0.f)
+                                     : std::min(texture.least_level, last);
+}
+
+// Between two levels, with as many bits as between texels.
+void mix_levels(const uint32_t (&more)[4], int counts, uint32_t (&result)[4]) {
+  for (int c = 0; c < 4; ++c) {
+    const float near = std::bit_cast<float>(result[c]);
+    const float far = std::bit_cast<float>(more[c]);
+    const float part = static_cast<float>(counts) / 256;
+    result[c] = std::bit_cast<uint32_t>(near * (1 - part) + far * part);
+  }
+}
+
+void sample_levels(Warp& warp, const Instruction& ins, int lane,
+                   const Texture& texture, const Point& point, Geometry g,
+                   uint32_t (&result)[4]) {
+  const float level = wanted_level(warp, ins, lane, texture, g);
+  const auto from = [&](int number, uint32_t(&to)[4]) {
+    sample_image(warp, ins, lane, texture, texture.levels.at(number), point, g,
+                 to);
+  };
+  if (!texture.mixes_levels)
+    return from(static_cast<int>(std::floor(level + 0.5f)), result);
+  const int fixed = static_cast<int>(std::floor(level * 256 + 0.5f));
+  from(fixed / 256, result);
+  if (fixed % 256 == 0) return;
+  uint32_t more[4];
+  from(fixed / 256 + 1, more);
+  mix_levels(more, fixed % 256, result);
+}
+
+void sample_lane(Warp& warp, const Instruction& ins, int lane,
+                 const Texture& texture, Geometry g) {
+  const Point point = point_of(warp, ins, lane, texture.image, g);
   uint32_t result[4];
-  if (texture.filters && ins.to.is_float()) {
-    sampler.mean(at, layer, result);
-  } else {
-    int64_t texel[3] = {0, 0, layer};
-    for (int k = 0; k < g.dimensions; ++k)
-      texel[k] = sampler.place(at[k].first, k);
-    const Place3 nearest{texel[0], texel[1], texel[2]};
-    for (int c = 0; c < 4; ++c)
-      result[c] = ins.to.is_float()
-                      ? std::bit_cast<uint32_t>(sampler.value(nearest, c))
-                      : sampler.bits(nearest, c);
-  }
+  if (texture.levels.empty())
+    sample_image(warp, ins, lane, texture, texture.image, point, g, result);
+  else
+    sample_levels(warp, ins, lane, texture, point, g, result);
   for (int c = 0; c < 4; ++c) write(warp, ins, c, lane, result[c]);
+}
+
+// What no document tells.
+void require_isotropic(Warp& warp, const Instruction& ins, int lane,
+                       const Texture& texture) {
+  if (texture.anisotropic && ins.statement->has("grad"))
+    refuse(warp, ins, lane, "there is no anisotropic filter here");
 }
 
 // What no GPU was asked.
 void require_known_border(Warp& warp, const Instruction& ins, int lane,
                           const Texture& texture, Geometry g) {
   if (!texture.filters ||
-      !Sampler(texture).has_border(std::max(g.dimensions, 2)))
+      !Sampler(texture, texture.image).has_border(std::max(g.dimensions, 2)))
     return;
   const bool black =
       std::all_of(std::begin(texture.border), std::end(texture.border),
@@ -337,6 +471,7 @@ void sample(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g) {
     require_geometry(warp, ins, first, t.image, g);
     require_type(warp, ins, first, t);
     require_known_border(warp, ins, first, t, g);
+    require_isotropic(warp, ins, first, t);
     for (; same; same &= same - 1)
       sample_lane(warp, ins, first_lane(same), t, g);
   });
@@ -350,7 +485,7 @@ void fetch(Warp& warp, const Instruction& ins, uint32_t mask) {
              "tex1Dfetch reads textures of linear memory, and this one is of "
              "an array");
     require_type(warp, ins, first_lane(same), t);
-    const Sampler sampler(t);
+    const Sampler sampler(t, t.image);
     for (; same; same &= same - 1) {
       const int l = first_lane(same);
       const Place3 at{coordinate<int32_t>(warp, ins, 0, l)};
@@ -370,7 +505,7 @@ void gather(Warp& warp, const Instruction& ins, uint32_t mask, int channel) {
   each_image(warp, ins, mask, false, [&](const Texture& t, uint32_t same) {
     require_geometry(warp, ins, first_lane(same), t.image, {2, false});
     require_type(warp, ins, first_lane(same), t);
-    const Sampler sampler(t);
+    const Sampler sampler(t, t.image);
     for (; same; same &= same - 1) {
       const int l = first_lane(same);
       const Between x =
@@ -436,7 +571,10 @@ void each_place(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g,
                 const std::function<void(uint64_t, int)>& f) {
   const Outside outside = outside_of(*ins.statement);
   each_image(warp, ins, mask, true, [&](const Texture& t, uint32_t same) {
-    require_geometry(warp, ins, first_lane(same), t.image, g);
+    // The faces of a cube are layers to a surface.
+    Image image = t.image;
+    image.layered |= std::exchange(image.cube, false);
+    require_geometry(warp, ins, first_lane(same), image, g);
     for (; same; same &= same - 1) {
       const int l = first_lane(same);
       f(surface_place(warp, ins, l, t.image, g, outside), l);
@@ -498,9 +636,9 @@ struct OfGeometry {
   Handler sample, load, store;
 };
 using ByGeometry = void(Warp&, const Instruction&, uint32_t, Geometry);
-template <ByGeometry* run, int dimensions, bool layered>
+template <ByGeometry* run, int dimensions, bool layered, bool cube = false>
 void run_for(Warp& warp, const Instruction& ins, uint32_t mask) {
-  run(warp, ins, mask, {dimensions, layered});
+  run(warp, ins, mask, {dimensions, layered, cube});
 }
 template <int dimensions, bool layered>
 constexpr OfGeometry of(const char* name) {
@@ -509,10 +647,18 @@ constexpr OfGeometry of(const char* name) {
           run_for<store, dimensions, layered>};
 }
 
+// Only textures are: a surface has layers instead.
+template <bool layered>
+constexpr OfGeometry of_cube(const char* name) {
+  return {name, 3 + layered, run_for<sample, 2, layered, true>, nullptr,
+          nullptr};
+}
+
 const OfGeometry& geometry_of(const Statement& s) {
-  static constexpr OfGeometry kAll[] = {of<1, false>("1d"), of<2, false>("2d"),
-                                        of<3, false>("3d"), of<1, true>("a1d"),
-                                        of<2, true>("a2d")};
+  static constexpr OfGeometry kAll[] = {
+      of<1, false>("1d"),    of<2, false>("2d"), of<3, false>("3d"),
+      of<1, true>("a1d"),    of<2, true>("a2d"), of_cube<false>("cube"),
+      of_cube<true>("acube")};
   return *std::find_if(std::begin(kAll), std::end(kAll),
                        [&](const OfGeometry& g) { return s.has(g.name); });
 }
@@ -524,6 +670,15 @@ void read_place(const Operand& o, int coordinates, OperandReader& operands,
   ins.read.push_back(operands.source(one, 8));
   for (int k = 0; k < coordinates; ++k) {
     one.text = o.list.at(k);
+    ins.read.push_back(operands.source(one, 4));
+  }
+}
+
+void read_all(const Operand& o, OperandReader& operands, Draft& ins) {
+  if (o.list.empty()) return ins.read.push_back(operands.source(o, 4));
+  for (const std::string& name : o.list) {
+    Operand one;
+    one.text = name;
     ins.read.push_back(operands.source(one, 4));
   }
 }
@@ -554,6 +709,8 @@ void decode_texture_read(const Statement& s, OperandReader& operands,
   ins.to = parse_type(s.op.at(s.op.size() - 2));
   write_all(s.operands.at(0), operands, ins);
   read_place(s.operands.at(1), g.coordinates, operands, ins);
+  for (size_t k = 2; k < s.operands.size(); ++k)  // a level, or derivatives
+    read_all(s.operands[k], operands, ins);
   ins.run = s.name() == "tld4"    ? gather_of(s)
             : s.type().is_float() ? g.sample
                                   : fetch;

@@ -225,15 +225,47 @@ bool Allocations::release(uint64_t address) {
   if (found == blocks_.end()) return false;
   Block& block = found->second;
   if (block.freed || block.adopted) return false;
+  retire(block);
+  return true;
+}
+
+void Allocations::retire(Block& block) {
   OfDevice& of = of_[block.device];
   if (block.memory != Memory::kPinned) of.in_use -= block.bytes();
   if (block.memory == Memory::kHeap) of.heap_in_use -= block.bytes();
   block.freed = true;
   if (!block.is_device_only()) let_host_in(block.begin, block.end, false);
   drop_pages(block.begin, block.end);
-  quarantine(block);
+  if (!block.kept) quarantine(block);
+  ++version_;
+}
+
+void Allocations::keep(uint64_t address) {
+  const std::unique_lock lock(mutex_);
+  Block& block = blocks_.at(address);
+  block.kept = true;
+  retire(block);
+}
+
+bool Allocations::occupy(uint64_t address) {
+  const std::unique_lock lock(mutex_);
+  Block& block = blocks_.at(address);
+  OfDevice& of = of_[block.device];
+  if (!block.freed || block.bytes() > device_bytes_ - of.in_use) return false;
+  of.in_use += block.bytes();
+  block.freed = false;
+  poison(block.begin, block.end);
+  if (checks_)
+    written_.erase(block.begin - arena_begin_, block.end - arena_begin_);
   ++version_;
   return true;
+}
+
+void Allocations::abandon(uint64_t address) {
+  const std::unique_lock lock(mutex_);
+  Block& block = blocks_.at(address);
+  block.kept = false;
+  if (block.freed) quarantine(block);
 }
 
 void Allocations::release_all(int device) {
@@ -356,7 +388,9 @@ std::string Allocations::describe(uint64_t address) const {
   if (const Block* block = at(address)) {
     std::ostringstream out;
     out << "byte " << address - block->begin << " of " << name_of(*block)
-        << (block->freed ? ", which was freed" : "");
+        << (!block->freed ? ""
+            : block->kept ? ", which its graph has not allocated, or was freed"
+                          : ", which was freed");
     return out.str();
   }
   if (in_arena(address)) return describe_gap(address);

@@ -39,6 +39,7 @@ struct Allocation {
   uint64_t begin = 0, end = 0;  // end is one past the last byte asked for
   Memory memory = Memory::kDevice;
   bool freed = false;
+  bool kept = false;           // a graph's: it will be there again
   bool adopted = false;        // the host program's own memory
   bool read_only = false;      // for kernels, copies and fills
   int device = 0;              // whose it is; the host's: current then
@@ -87,6 +88,14 @@ class Allocations {
 
   // False if no live allocation begins at `address`.
   bool release(uint64_t address);
+
+  // A graph's allocation, from now on: nobody has it until occupy(), and nobody
+  // else gets its place, however often it is released.
+  void keep(uint64_t address);
+  // False if somebody has it already, or there is no room.
+  bool occupy(uint64_t address);
+  // No graph has it any more.
+  void abandon(uint64_t address);
 
   // Everything the program got on a device, as if it freed it. Variables stay.
   void release_all(int device);
@@ -169,6 +178,7 @@ class Allocations {
   void drop_pages(uint64_t begin, uint64_t end);
   void give_back(uint64_t begin, uint64_t end);
   void quarantine(Block& block);
+  void retire(Block& block);
   const Block* at(uint64_t address) const;
   std::string describe_gap(uint64_t address) const;
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 namespace simt {
 
@@ -14,6 +15,7 @@ struct Image {
   uint32_t width = 0, height = 1, depth = 1;   // of layers: how many
   uint8_t dimensions = 1;                      // of one layer
   bool layered = false;
+  bool cube = false;     // six faces, or six of each layer, behind one another
   bool linear = false;   // plain memory, read by number
   uint8_t channels = 1;  // of a texel,
   uint8_t channel_bytes = 4;
@@ -33,6 +35,11 @@ struct Texture {
   bool normalised = false;  // coordinates are from 0 to 1
   bool as_floats = false;   // integers are read as floats from 0 or -1 to 1
   float border[4] = {};
+  // Of a mipmapped array; empty: `image` is all there is.
+  std::vector<Image> levels;
+  bool mixes_levels = false;  // between neighbours, too
+  bool anisotropic = false;
+  float least_level = 0, most_level = 0, level_bias = 0;
 };
 
 class Images {

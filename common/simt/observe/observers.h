@@ -45,6 +45,13 @@ inline void private_access(Warp& warp, const Instruction& ins,
   if (Checker* checker = warp.block->observers.checker)
     checker->values().access(warp, ins, access);
 }
+// Lanes overwrite global memory with nobody knows what. It moves nothing.
+inline void discard(Warp& warp, const Instruction& ins, const Access& access) {
+  Checker* const checker = warp.block->observers.checker;
+  if (!checker) return;
+  checker->access(warp, ins, access);
+  checker->values().discard(access);
+}
 // Lanes begin to copy; and some of their copies are about to be made.
 inline void copies(const AsyncCopy& copy) {
   const Observers& o = copy.warp->block->observers;

@@ -755,6 +755,18 @@ void Values::forget(const Warp& warp, const Access& a) {
   }
 }
 
+void Values::discard(const Access& a) {
+  Allocations& all = allocations();
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const uint64_t at = a.address[first_lane(rest)];
+    const std::optional<Allocation> found = all.find(at);
+    // What the host may write unseen counts as written.
+    if (!found || !found->is_device_only() || found->adopted) continue;
+    const uint64_t begin = at - all.arena_begin();
+    all.written().erase(begin, begin + a.bytes);
+  }
+}
+
 // ---- Asynchronous copies --------------------------------------------------
 
 void Values::begin(const AsyncCopy& copy) {

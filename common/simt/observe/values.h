@@ -29,6 +29,8 @@ class Values {
 
   // What lies in shared memory there is gone.
   void forget(const Warp& warp, const Access& a);
+  // Nobody has written what lies in global memory there.
+  void discard(const Access& a);
 
   // Of a tainted warp: an instruction that lanes of `mask` have come to.
   void follow(Warp& warp, const Instruction& ins, uint32_t mask);

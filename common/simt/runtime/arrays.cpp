@@ -12,8 +12,16 @@ Handles<cudaArray_t, Array>& arrays() {
   return *all;
 }
 
-constexpr unsigned kOwnFlags =
-    cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather;
+// Its levels are arrays of their own.
+using Levels = std::vector<cudaArray_t>;
+Handles<cudaMipmappedArray_t, Levels>& mipmapped() {
+  static auto* all = new Handles<cudaMipmappedArray_t, Levels>;
+  return *all;
+}
+
+constexpr unsigned kOwnFlags = cudaArrayLayered | cudaArraySurfaceLoadStore |
+                               cudaArrayCubemap | cudaArrayTextureGather;
+constexpr size_t kFaces = 6;
 
 void require_most(const char* what, size_t size, cudaDeviceAttr most) {
   const auto limit = attribute(model_device(), most);
@@ -40,12 +48,22 @@ void require_extent(const cudaExtent& e, bool layered) {
   }
 }
 
+void require_cube(const cudaExtent& e, bool layered) {
+  require(e.width == e.height && e.depth % kFaces == 0 &&
+              (layered || e.depth == kFaces),
+          cudaErrorInvalidValue, "a cube of ", e.depth, " faces of ", e.width,
+          " x ", e.height, " texels");
+  require_most("faces", e.width, cudaDevAttrMaxTextureCubemapWidth);
+}
+
 Array make(const cudaChannelFormatDesc* channels, cudaExtent extent,
-           unsigned flags) {
+           unsigned flags, const char* name = "cudaMallocArray") {
   require(channels != nullptr, cudaErrorInvalidValue, "desc is null");
   if (flags & ~kOwnFlags) throw Lacking{text("array of the flags ", flags)};
   const bool layered = flags & cudaArrayLayered;
-  require_extent(extent, layered);
+  const bool cube = flags & cudaArrayCubemap;
+  require_extent(extent, layered || cube);
+  if (cube) require_cube(extent, layered);
   Array array{{}, *channels, extent, flags};
   Image& image = array.image;
   set_channels(image, *channels);
@@ -53,14 +71,53 @@ Array make(const cudaChannelFormatDesc* channels, cudaExtent extent,
   image.height = unsigned(std::max<size_t>(extent.height, 1));
   image.depth = unsigned(std::max<size_t>(extent.depth, 1));
   image.layered = layered;
-  image.dimensions = extent.depth != 0 && !layered ? 3
-                     : extent.height != 0          ? 2
-                                                   : 1;
+  image.cube = cube;
+  image.dimensions = extent.depth != 0 && !layered && !cube ? 3
+                     : extent.height != 0                   ? 2
+                                                            : 1;
   image.pitch = uint64_t{image.width} * image.texel_bytes();
   image.slice = image.pitch * image.height;
   image.address = reinterpret_cast<uint64_t>(
-      allocate(image.slice * image.depth, Memory::kDevice, "cudaMallocArray"));
+      allocate(image.slice * image.depth, Memory::kDevice, name));
   return array;
+}
+
+// Half as large along each axis, but for layers and faces.
+cudaExtent halved(cudaExtent e, unsigned flags) {
+  const auto half = [](size_t n) { return n ? std::max<size_t>(n / 2, 1) : 0; };
+  const bool fixed = flags & (cudaArrayLayered | cudaArrayCubemap);
+  return {half(e.width), half(e.height), fixed ? e.depth : half(e.depth)};
+}
+
+Levels make_levels(const cudaChannelFormatDesc* channels, cudaExtent extent,
+                   unsigned count, unsigned flags) {
+  require(count != 0, cudaErrorInvalidValue, "no levels");
+  Levels levels;
+  for (;;) {
+    Array level = make(channels, extent, flags, "cudaMallocMipmappedArray");
+    level.is_level = true;
+    levels.push_back(arrays().create(level));
+    const cudaExtent next = halved(extent, flags);
+    const bool last = next.width == extent.width &&
+                      next.height == extent.height &&
+                      next.depth == extent.depth;
+    if (last || levels.size() == count) return levels;
+    extent = next;
+  }
+}
+
+Levels levels_behind(cudaMipmappedArray_const_t handle) {
+  const auto found = mipmapped().find(const_cast<cudaMipmappedArray_t>(handle));
+  require(found.has_value(), cudaErrorInvalidResourceHandle,
+          "this is no mipmapped array, or no longer");
+  return *found;
+}
+
+void free_array(cudaArray_t array) {
+  const uint64_t address = array_of(array).image.address;
+  await_device(allocations().find(address)->device);
+  arrays().destroy(array);
+  allocations().release(address);
 }
 
 void* place(const Array& array, size_t x_bytes, size_t y) {
@@ -142,6 +199,13 @@ Array array_of(cudaArray_const_t handle) {
   return *found;
 }
 
+std::vector<Image> levels_of(cudaMipmappedArray_const_t handle) {
+  std::vector<Image> images;
+  for (cudaArray_t level : levels_behind(handle))
+    images.push_back(array_of(level).image);
+  return images;
+}
+
 void set_channels(Image& image, const cudaChannelFormatDesc& c) {
   const int bits[4] = {c.x, c.y, c.z, c.w};
   int count = 0;
@@ -207,10 +271,39 @@ cudaError_t cudaMalloc3DArray(cudaArray_t* array,
 cudaError_t cudaFreeArray(cudaArray_t array) {
   return answer([&] {
     if (array == nullptr) return;
-    const uint64_t address = array_of(array).image.address;
-    await_device(allocations().find(address)->device);
-    arrays().destroy(array);
-    allocations().release(address);
+    require(!array_of(array).is_level, cudaErrorInvalidValue,
+            "it is a level of a mipmapped array, which frees it");
+    free_array(array);
+  });
+}
+
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array,
+                                     const cudaChannelFormatDesc* channels,
+                                     cudaExtent extent, unsigned levels,
+                                     unsigned flags) {
+  return answer([&] {
+    require(array != nullptr, cudaErrorInvalidValue, "mipmappedArray is null");
+    *array = mipmapped().create(make_levels(channels, extent, levels, flags));
+  });
+}
+
+cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* level,
+                                       cudaMipmappedArray_const_t array,
+                                       unsigned number) {
+  return answer([&] {
+    require(level != nullptr, cudaErrorInvalidValue, "levelArray is null");
+    const Levels levels = levels_behind(array);
+    require(number < levels.size(), cudaErrorInvalidValue, "level ", number,
+            " of ", levels.size());
+    *level = levels[number];
+  });
+}
+
+cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array) {
+  return answer([&] {
+    if (array == nullptr) return;
+    for (cudaArray_t level : levels_behind(array)) free_array(level);
+    mipmapped().destroy(array);
   });
 }
 

@@ -1,6 +1,8 @@
 // CUDA arrays: images in device memory, which kernels reach by textures and
 // surfaces alone; and what copies to and from them share with other copies.
 #pragma once
+#include <vector>
+
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/images.h"
 #include "common/simt/runtime/graphs.h"
@@ -13,7 +15,11 @@ struct Array {
   cudaChannelFormatDesc channels = {};
   cudaExtent extent = {};  // as it was asked for: 0 where there is no dimension
   unsigned flags = 0;
+  bool is_level = false;  // of a mipmapped array, which frees it
 };
+
+// The levels of a mipmapped array, the largest first; refuses what is none.
+std::vector<Image> levels_of(cudaMipmappedArray_const_t handle);
 
 // Refuses what is none.
 Array array_of(cudaArray_const_t handle);
@@ -27,6 +33,8 @@ cudaMemcpy3DParms without_arrays(cudaMemcpy3DParms copy);
 // ---- Of memory.cpp ----------------------------------------------------------
 
 void* allocate(size_t bytes, Memory memory, const char* name);
+// In the order of a stream, whose work it is.
+void free_in_stream(void* pointer);
 Work copy_2d_work(void* to, size_t to_pitch, const void* from,
                   size_t from_pitch, size_t width, size_t height,
                   cudaMemcpyKind kind);

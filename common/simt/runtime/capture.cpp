@@ -119,6 +119,12 @@ std::shared_ptr<Graph> end(cudaStream_t stream) {
 
 bool is_capturing(cudaStream_t stream) { return capture_of(stream) != nullptr; }
 
+bool leave_capture(cudaStream_t stream) {
+  const auto capture = capture_of(stream);
+  const std::lock_guard lock(mutex());
+  return capture && capture->origin != stream && capture->last.erase(stream);
+}
+
 void issue(cudaStream_t stream, Work work) {
   require_stream(stream);
   if (is_legacy(stream)) require_legacy_usable();

@@ -18,6 +18,8 @@ struct Executable {
     std::vector<cudaGraphNode_t> after;
   };
   std::vector<Step> steps;
+  std::vector<void*> leaves;  // memory that it allocates and does not free
+  bool frees_first = false;   // what its last launch left
   Past launched = {};  // its last launch, which the next one comes behind
 };
 
@@ -151,6 +153,19 @@ std::shared_ptr<Executable> instantiate(const Graph& graph) {
   return executable;
 }
 
+std::vector<const Work*> works_of(const Executable& executable) {
+  std::vector<const Work*> all;
+  for (const Executable::Step& step : executable.steps)
+    all.push_back(&step.work);
+  return all;
+}
+
+bool uses_memory(const Executable& executable) {
+  return std::ranges::any_of(executable.steps, [](const auto& step) {
+    return step.work.memory || step.work.frees;
+  });
+}
+
 Work graph_work(std::shared_ptr<Executable> executable) {
   Work work = {cudaGraphNodeTypeGraph, [executable] { run(*executable); }};
   work.tells_host = tells_host(*executable);
@@ -184,6 +199,8 @@ void launch_graph(const std::shared_ptr<Executable>& executable,
   if (is_legacy(stream)) require_legacy_usable();
   const Work work = graph_work(executable);
   const bool captured = is_capturing(stream);
+  if (!captured)
+    clear_for_launch(executable->leaves, executable->frees_first, stream);
   if (!captured) come_behind(queue_of(stream), executable->launched);
   if (there_are_tasks() && !captured)
     launch_as_tasks(*executable, work, stream);
@@ -192,14 +209,17 @@ void launch_graph(const std::shared_ptr<Executable>& executable,
   if (!captured) executable->launched = past_of(queue_of(stream));
 }
 
-// The flags only tune: when it is uploaded, and how it frees memory.
+// The other flags only tune: when it is uploaded, and by what priorities.
 void instantiate(cudaGraphExec_t* out, cudaGraph_t graph,
                  unsigned long long flags) {
   if (flags & cudaGraphInstantiateFlagDeviceLaunch) {
     throw Lacking{"graphs that kernels launch"};
   }
   require(out != nullptr, cudaErrorInvalidValue, "pGraphExec is null");
-  *out = executables().create(instantiate(*get(graph)));
+  const auto executable = instantiate(*get(graph));
+  executable->leaves = left_by(works_of(*executable));
+  executable->frees_first = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
+  *out = executables().create(executable);
 }
 
 // Gives a node other work of the same type.
@@ -259,6 +279,8 @@ cudaGraphExecUpdateResult compare(const Executable& old,
 }
 
 cudaGraphExecUpdateResult update(Executable& old, const Executable& fresh) {
+  if (uses_memory(old) || uses_memory(fresh))
+    throw Lacking{"way to update graphs that allocate memory"};
   const cudaGraphExecUpdateResult result = compare(old, fresh);
   if (result != cudaGraphExecUpdateSuccess) return result;
   for (size_t i = 0; i < old.steps.size(); ++i) {
@@ -322,6 +344,8 @@ std::shared_ptr<Node> add_node(Graph& graph, Work work, Nodes after) {
   return node;
 }
 
+const Work& work_of_node(cudaGraphNode_t node) { return get(node)->work; }
+
 size_t live_graphs() { return graphs().count() + executables().count(); }
 
 cudaGraph_t publish(std::shared_ptr<Graph> graph) {
@@ -354,6 +378,8 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
   return answer([&] {
     require(clone != nullptr, cudaErrorInvalidValue, "pGraphClone is null");
+    if (uses_memory(*instantiate(*get(graph))))
+      throw Lacking{"copies of graphs that allocate memory"};
     *clone = publish(copy_of(*get(graph)));
   });
 }
@@ -395,8 +421,26 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* after,
                                        size_t count, cudaGraph_t child) {
   return answer([&] {
-    add(node, graph, after, count, graph_work(instantiate(*get(child))));
+    const auto part = instantiate(*get(child));
+    if (uses_memory(*part))
+      throw Lacking{"graphs that allocate memory within other graphs"};
+    add(node, graph, after, count, graph_work(part));
   });
+}
+
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* after, size_t count,
+                                     cudaMemAllocNodeParams* parameters) {
+  return answer([&] {
+    require(parameters != nullptr, cudaErrorInvalidValue, "nodeParams is null");
+    add(node, graph, after, count, allocation_work(*parameters));
+  });
+}
+
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                    const cudaGraphNode_t* after, size_t count,
+                                    void* address) {
+  return answer([&] { add(node, graph, after, count, release_work(address)); });
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,

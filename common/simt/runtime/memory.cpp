@@ -254,13 +254,7 @@ void free(void* pointer, bool pinned, bool waits) {
   require(ours, cudaErrorInvalidValue, pointer, " is not what ",
           pinned ? "cudaMallocHost" : "cudaMalloc", " returned, but ",
           allocations().describe(address));
-}
-
-void free_in_stream(void* pointer) {
-  if (const auto found = allocations().find(address_of(pointer)))
-    note_touched(pointer, found->end - address_of(pointer), Use::kStore, {},
-                 "frees");
-  free(pointer, false, false);
+  if (found->kept) note_graph_memory_freed(*found);
 }
 
 void* symbol_range(const void* symbol, int device, size_t bytes,
@@ -290,10 +284,6 @@ void copy_from_symbol(void* to, const void* symbol, int device, size_t bytes,
 void require_synchronous() {
   require_legacy_usable();
   require_safe();
-}
-
-void require_outside_graphs(cudaStream_t stream) {
-  if (is_capturing(stream)) throw Lacking{"graphs that allocate memory"};
 }
 
 // Advice about managed memory changes nothing here but is checked all the same.
@@ -416,6 +406,13 @@ Work fill_3d_work(cudaStream_t stream, const cudaPitchedPtr& to, int value,
 
 }  // namespace
 
+void free_in_stream(void* pointer) {
+  if (const auto found = allocations().find(address_of(pointer)))
+    note_touched(pointer, found->end - address_of(pointer), Use::kStore, {},
+                 "frees");
+  free(pointer, false, false);
+}
+
 void* allocate(size_t bytes, Memory memory, const char* name) {
   if (bytes == 0) return nullptr;
   const int device = current_device();
@@ -481,7 +478,8 @@ cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
   return answer([&] {
     require_result(pointer);
     require_stream(stream);
-    require_outside_graphs(stream);
+    if (is_capturing(stream))
+      return issue(stream, allocation_work(bytes, pointer));
     *pointer = allocate(bytes, Memory::kPool, "cudaMallocAsync");
     const auto operation = begin_operation(queue_of(stream), "cudaMallocAsync");
     do_operation(operation, [=] {
@@ -534,8 +532,8 @@ cudaError_t cudaFree(void* pointer) {
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return answer([&] {
     require_stream(stream);
-    require_outside_graphs(stream);
     require(pointer != nullptr, cudaErrorInvalidValue, "devPtr is null");
+    if (is_capturing(stream)) return issue(stream, release_work(pointer));
     const Queue queue = queue_of(stream);
     const auto operation = begin_operation(queue, "cudaFreeAsync");
     perform(queue, as_operation(operation, [=] { free_in_stream(pointer); }));

@@ -11,7 +11,7 @@ namespace {
 constexpr struct {
   std::string_view word, what;
 } kMissing[] = {
-    {"Mipmapped", "mipmapped arrays"},
+    {"Mipmapped", "such call for mipmapped arrays"},
     {"Texture", "such call for textures"},
     {"Surface", "such call for surfaces"},
     {"Array", "such call for arrays"},
@@ -20,8 +20,6 @@ constexpr struct {
     {"Graphics", "memory that it shares with graphics"},
     {"EGL", "memory that it shares with graphics"},
     {"UserObject", "objects that graphs own"},
-    {"MemAllocNode", "graphs that allocate memory"},
-    {"MemFreeNode", "graphs that allocate memory"},
     {"Conditional", "graphs with conditions"},
     {"Graph", "such call for graphs"},
     {"Capture", "such call for graphs"},

@@ -6,6 +6,7 @@
 // What a GPU may do in another order is watched: see happens_before.h.
 #include "common/simt/runtime/runtime.h"
 
+#include <cuda.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -26,6 +27,9 @@ namespace {
 
 std::atomic<cudaError_t> sticky{cudaSuccess};
 thread_local cudaError_t last = cudaSuccess;
+thread_local const char* driver_call = nullptr;
+std::atomic<bool> runtime_called{false};
+thread_local bool has_context = false;
 std::atomic<bool> findings{false};
 
 // Launches that failed and that nobody has asked about yet.
@@ -127,7 +131,29 @@ void say(const std::string& words) {
   std::fprintf(stderr, "%s\n", fit_for_screen("simt: " + line).c_str());
 }
 
-void complain(const std::string& call, const std::string& why) {
+DriverCall::DriverCall(const char* name) : outer_(driver_call), last_(last) {
+  driver_call = name;
+}
+DriverCall::~DriverCall() {
+  driver_call = outer_;
+  last = last_;
+}
+
+void note_runtime_call() {
+  if (driver_call == nullptr) runtime_called = has_context = true;
+}
+bool runtime_was_called() { return runtime_called; }
+bool runtime_has_context() { return has_context; }
+void leave_runtime_context() { has_context = false; }
+
+const char* error_name(cudaError_t code) {
+  const char* name = nullptr;
+  if (driver_call) cuGetErrorName(static_cast<CUresult>(code), &name);
+  return name ? name : cudaGetErrorName(code);
+}
+
+void complain(const std::string& by, const std::string& why) {
+  const std::string call = driver_call ? driver_call : by;
   constexpr size_t kMost = 10;
   static auto* mutex = new std::mutex;
   static auto* reasons = new std::map<std::string, std::set<std::string>>;

@@ -71,6 +71,30 @@ cudaError_t take_last_error();
 // program that it failed. One that never asks must not exit with 0.
 void remember_failed_launch();
 
+// A call of the driver API, while it does what calls of the runtime's do: it is
+// named in what they say, and the runtime's last error stays what it was.
+class DriverCall {
+ public:
+  explicit DriverCall(const char* name);
+  ~DriverCall();
+  DriverCall(const DriverCall&) = delete;
+  DriverCall& operator=(const DriverCall&) = delete;
+
+ private:
+  const char* outer_;
+  cudaError_t last_;
+};
+
+// Whether the program has called the runtime, and this thread has: that makes
+// the primary context its own, until it gives that up.
+void note_runtime_call();
+bool runtime_was_called();
+bool runtime_has_context();
+void leave_runtime_context();
+
+// As the API calls it whose call this is.
+const char* error_name(cudaError_t code);
+
 // The process will not exit with 0.
 void note_finding();
 
@@ -107,8 +131,7 @@ cudaError_t answer_always(Body body,
     return cudaSuccess;
   } catch (const Refused& refused) {
     if (!refused.why.empty()) {
-      complain(call,
-               text(refused.why, " (", cudaGetErrorName(refused.code), ")"));
+      complain(call, text(refused.why, " (", error_name(refused.code), ")"));
     }
     return remember(refused.code);
   } catch (const Lacking& lacking) {
@@ -129,6 +152,7 @@ cudaError_t answer_always(Body body,
 template <class Body>
 cudaError_t answer(Body body,
                    const char* call = __builtin_FUNCTION()) noexcept {
+  note_runtime_call();
   if (const cudaError_t fault = sticky_error()) return remember(fault);
   return answer_always(body, call);
 }
@@ -226,6 +250,9 @@ struct Work {
   bool is_left_alone = false;
   // A function of the host runs, which may tell its threads.
   bool tells_host = false;
+  // Of a graph: the memory that is allocated, or freed.
+  std::shared_ptr<const struct GraphMemory> memory = nullptr;
+  void* frees = nullptr;
 };
 
 // "the copy": as findings call it.
@@ -249,6 +276,10 @@ void do_now(const Work& work, const Tasks& after = {});
 // graph, to be done whenever that is launched.
 void issue(cudaStream_t stream, Work work);
 bool is_capturing(cudaStream_t stream);
+
+// A stream that joined another's capture ends: what it recorded stays. False
+// if it is in none, or the capture began there.
+bool leave_capture(cudaStream_t stream);
 
 // Refuse what would wait for a stream that is being captured, or for all; use
 // the legacy default stream, which waits for others; or may do either inside.

@@ -199,6 +199,10 @@ const char* name_of(const Work& work) {
       return "the kernel";
     case cudaGraphNodeTypeGraph:
       return "the graph";
+    case cudaGraphNodeTypeMemAlloc:
+      return "the allocation";
+    case cudaGraphNodeTypeMemFree:
+      return "the node that frees";
     default:
       return "the library's work";
   }
@@ -256,7 +260,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return answer([&] {
     require(!is_default(stream), cudaErrorInvalidResourceHandle,
             "a default stream cannot be destroyed");
-    require_waitable(stream);
+    if (!leave_capture(stream)) require_waitable(stream);
     non_blocking -= get(stream).flags == cudaStreamNonBlocking;
     streams().destroy(stream);
   });

@@ -1,35 +1,17 @@
 // Tensor maps, and the few calls of the driver's by which programs make them.
-#include <cuda.h>
-
 #include <array>
 #include <cstring>
 #include <string_view>
 
 #include "common/simt/memory/tensor_map.h"
-#include "common/simt/runtime/runtime.h"
+#include "common/simt/runtime/driver.h"
 
 namespace simt {
 namespace {
 
-// A call of the driver's, which has its own answers and no last error.
-template <class Body>
-CUresult answer_driver(Body body, const char* call) noexcept {
-  try {
-    body();
-    return CUDA_SUCCESS;
-  } catch (const Refused& refused) {
-    simt::complain(call, text(refused.why, " (CUDA_ERROR_INVALID_VALUE)"));
-    return CUDA_ERROR_INVALID_VALUE;
-  } catch (const Lacking& lacking) {
-    simt::complain(call, text("the CPU executor has no ", lacking.what));
-    note_finding();
-    return CUDA_ERROR_NOT_SUPPORTED;
-  }
-}
-
 template <class... Part>
-void demand(bool holds, const Part&... why) {
-  require(holds, cudaErrorInvalidValue, why...);
+void require_argument(bool holds, const Part&... why) {
+  demand(holds, CUDA_ERROR_INVALID_VALUE, why...);
 }
 
 // ---- What a map is made of --------------------------------------------------
@@ -60,48 +42,55 @@ Type element_of(CUtensorMapDataType type) {
 }
 
 void check_types(const Wanted& w) {
-  demand(w.type >= 0 && w.type <= CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B,
-         "tensorDataType ", int(w.type), " does not exist");
-  demand(w.interleave >= 0 && w.interleave <= CU_TENSOR_MAP_INTERLEAVE_32B,
-         "interleave ", int(w.interleave), " does not exist");
-  demand(w.swizzle >= 0 && w.swizzle <= CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B,
-         "swizzle ", int(w.swizzle), " does not exist");
-  demand(w.promotion >= 0 && w.promotion <= CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-         "l2Promotion ", int(w.promotion), " does not exist");
-  demand(w.fill >= 0 &&
-             w.fill <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA,
-         "oobFill ", int(w.fill), " does not exist");
+  require_argument(
+      w.type >= 0 && w.type <= CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B,
+      "tensorDataType ", int(w.type), " does not exist");
+  require_argument(
+      w.interleave >= 0 && w.interleave <= CU_TENSOR_MAP_INTERLEAVE_32B,
+      "interleave ", int(w.interleave), " does not exist");
+  require_argument(
+      w.swizzle >= 0 && w.swizzle <= CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B,
+      "swizzle ", int(w.swizzle), " does not exist");
+  require_argument(
+      w.promotion >= 0 && w.promotion <= CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      "l2Promotion ", int(w.promotion), " does not exist");
+  require_argument(
+      w.fill >= 0 &&
+          w.fill <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA,
+      "oobFill ", int(w.fill), " does not exist");
   const Type type = element_of(w.type);
-  demand(!w.fill || !(type.is('u') || type.is('s')),
-         "oobFill asks for NaN, and the elements are integers");
-  demand(w.interleave != CU_TENSOR_MAP_INTERLEAVE_32B ||
-             w.swizzle == CU_TENSOR_MAP_SWIZZLE_32B,
-         "with CU_TENSOR_MAP_INTERLEAVE_32B, swizzle must be "
-         "CU_TENSOR_MAP_SWIZZLE_32B");
+  require_argument(!w.fill || !(type.is('u') || type.is('s')),
+                   "oobFill asks for NaN, and the elements are integers");
+  require_argument(w.interleave != CU_TENSOR_MAP_INTERLEAVE_32B ||
+                       w.swizzle == CU_TENSOR_MAP_SWIZZLE_32B,
+                   "with CU_TENSOR_MAP_INTERLEAVE_32B, swizzle must be "
+                   "CU_TENSOR_MAP_SWIZZLE_32B");
 }
 
 void check_shape(const Wanted& w) {
   const uint32_t unit =
       w.interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 2 * kUnit : kUnit;
   const uint32_t least = w.interleave ? 3 : 1;
-  demand(w.rank >= least && w.rank <= TensorMap::kMostDimensions,
-         "tensorRank is ", w.rank, ", and should be from ", least, " to ",
-         TensorMap::kMostDimensions);
-  demand(w.dim && w.box && w.step && (w.stride || w.rank == 1),
-         "one of the arrays is null");
-  demand(reinterpret_cast<uint64_t>(w.address) % unit == 0,
-         "globalAddress = ", w.address, " is no multiple of ", unit);
+  require_argument(w.rank >= least && w.rank <= TensorMap::kMostDimensions,
+                   "tensorRank is ", w.rank, ", and should be from ", least,
+                   " to ", TensorMap::kMostDimensions);
+  require_argument(w.dim && w.box && w.step && (w.stride || w.rank == 1),
+                   "one of the arrays is null");
+  require_argument(reinterpret_cast<uint64_t>(w.address) % unit == 0,
+                   "globalAddress = ", w.address, " is no multiple of ", unit);
   for (uint32_t d = 0; d < w.rank; ++d) {
-    demand(w.dim[d] > 0 && w.dim[d] <= kMostExtent, "globalDim[", d, "] is ",
-           w.dim[d], ", and should be from 1 to 2^32");
-    demand(w.box[d] > 0 && w.box[d] <= kMostBox, "boxDim[", d, "] is ",
-           w.box[d], ", and should be from 1 to ", kMostBox);
-    demand(w.step[d] > 0 && w.step[d] <= kMostStep, "elementStrides[", d,
-           "] is ", w.step[d], ", and should be from 1 to ", kMostStep);
+    require_argument(w.dim[d] > 0 && w.dim[d] <= kMostExtent, "globalDim[", d,
+                     "] is ", w.dim[d], ", and should be from 1 to 2^32");
+    require_argument(w.box[d] > 0 && w.box[d] <= kMostBox, "boxDim[", d,
+                     "] is ", w.box[d], ", and should be from 1 to ", kMostBox);
+    require_argument(w.step[d] > 0 && w.step[d] <= kMostStep, "elementStrides[",
+                     d, "] is ", w.step[d], ", and should be from 1 to ",
+                     kMostStep);
     if (d + 1 < w.rank)
-      demand(w.stride[d] % unit == 0 && w.stride[d] < kStrideEnd,
-             "globalStrides[", d, "] is ", w.stride[d],
-             " bytes, and should be a multiple of ", unit, " below 2^40");
+      require_argument(w.stride[d] % unit == 0 && w.stride[d] < kStrideEnd,
+                       "globalStrides[", d, "] is ", w.stride[d],
+                       " bytes, and should be a multiple of ", unit,
+                       " below 2^40");
   }
 }
 
@@ -112,10 +101,11 @@ uint32_t span_of(CUtensorMapSwizzle swizzle) {
 
 void check_row(const Wanted& w, uint32_t bytes) {
   if (w.interleave) return;
-  demand(bytes % kUnit == 0, "a row of the box has ", bytes,
-         " bytes, and should a multiple of ", kUnit);
-  demand(!w.swizzle || bytes <= span_of(w.swizzle), "a row of the box has ",
-         bytes, " bytes, and the swizzle is for at most ", span_of(w.swizzle));
+  require_argument(bytes % kUnit == 0, "a row of the box has ", bytes,
+                   " bytes, and should a multiple of ", kUnit);
+  require_argument(
+      !w.swizzle || bytes <= span_of(w.swizzle), "a row of the box has ", bytes,
+      " bytes, and the swizzle is for at most ", span_of(w.swizzle));
 }
 
 // What CUDA accepts and the executor cannot do.
@@ -126,8 +116,8 @@ void require_known(const Wanted& w) {
 }
 
 TensorMap map_of(const Wanted& w) {
-  demand(w.map && reinterpret_cast<uint64_t>(w.map) % 64 == 0,
-         "tensorMap = ", w.map, " should be a multiple of 64");
+  require_argument(w.map && reinterpret_cast<uint64_t>(w.map) % 64 == 0,
+                   "tensorMap = ", w.map, " should be a multiple of 64");
   check_types(w);
   check_shape(w);
   const Type type = element_of(w.type);
@@ -157,19 +147,6 @@ TensorMap map_of(const Wanted& w) {
 
 // ---- The driver's functions -------------------------------------------------
 
-struct DriverFunction {
-  std::string_view name;
-  void* address;
-};
-const auto& driver_functions() {
-  static const std::array<DriverFunction, 2> kAll = {
-      {{"cuTensorMapEncodeTiled",
-        reinterpret_cast<void*>(&cuTensorMapEncodeTiled)},
-       {"cuTensorMapReplaceAddress",
-        reinterpret_cast<void*>(&cuTensorMapReplaceAddress)}}};
-  return kAll;
-}
-
 cudaError_t find_function(const char* symbol, void** function,
                           cudaDriverEntryPointQueryResult* status,
                           const char* call) {
@@ -179,9 +156,9 @@ cudaError_t find_function(const char* symbol, void** function,
                 "symbol or funcPtr is null");
         *function = nullptr;
         if (status) *status = cudaDriverEntryPointSymbolNotFound;
-        for (const DriverFunction& one : driver_functions())
-          if (one.name == symbol) *function = one.address;
-        if (!*function) throw Lacking{text("driver API, and so no ", symbol)};
+        *function = driver_function(symbol);
+        if (!*function)
+          throw Lacking{text(symbol, " among the driver API's calls")};
         if (status) *status = cudaDriverEntryPointSuccess;
       },
       call);
@@ -202,7 +179,8 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type,
                                 CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion promotion,
                                 CUtensorMapFloatOOBfill fill) {
-  return answer_driver(
+  return drive(
+      Needs::kNothing,
       [&] {
         const TensorMap made =
             map_of({map, type, rank, address, dim, stride, box, step,
@@ -214,15 +192,17 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type,
 }
 
 CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* address) {
-  return answer_driver(
+  return drive(
+      Needs::kNothing,
       [&] {
         TensorMap known;
-        demand(map, "tensorMap is null");
+        require_argument(map, "tensorMap is null");
         std::memcpy(static_cast<void*>(&known), map, sizeof known);
-        demand(known.mark == TensorMap::kMark,
-               "tensorMap is none that cuTensorMapEncodeTiled made");
-        demand(reinterpret_cast<uint64_t>(address) % kUnit == 0,
-               "globalAddress = ", address, " is no multiple of ", kUnit);
+        require_argument(known.mark == TensorMap::kMark,
+                         "tensorMap is none that cuTensorMapEncodeTiled made");
+        require_argument(reinterpret_cast<uint64_t>(address) % kUnit == 0,
+                         "globalAddress = ", address, " is no multiple of ",
+                         kUnit);
         known.address = reinterpret_cast<uint64_t>(address);
         std::memcpy(map, &known, sizeof known);
       },

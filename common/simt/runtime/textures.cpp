@@ -93,9 +93,21 @@ Image image_of(const cudaResourceDesc& d) {
       image.dimensions = 2;
       return image;
     }
+    case cudaResourceTypeMipmappedArray:
+      return levels_of(d.res.mipmap.mipmap).front();
     default:
-      throw Lacking{"textures of mipmapped arrays"};
+      throw Lacking{"textures of that resource"};
   }
+}
+
+void set_levels(Texture& t, const cudaResourceDesc& resource,
+                const cudaTextureDesc& d) {
+  t.levels = levels_of(resource.res.mipmap.mipmap);
+  t.mixes_levels = d.mipmapFilterMode == cudaFilterModeLinear;
+  t.anisotropic = d.maxAnisotropy > 1;
+  t.least_level = std::max(d.minMipmapLevelClamp, 0.f);
+  t.most_level = std::max(d.maxMipmapLevelClamp, t.least_level);
+  t.level_bias = d.mipmapLevelBias;
 }
 
 Texture texture_of(const cudaResourceDesc& resource, const cudaTextureDesc& d) {
@@ -112,9 +124,14 @@ Texture texture_of(const cudaResourceDesc& resource, const cudaTextureDesc& d) {
   t.normalised = d.normalizedCoords != 0;
   t.as_floats = integers && d.readMode == cudaReadModeNormalizedFloat;
   std::copy_n(d.borderColor, 4, t.border);
+  if (resource.resType == cudaResourceTypeMipmappedArray)
+    set_levels(t, resource, d);
+  if (t.image.cube && !t.normalised)
+    throw Lacking{"cube maps without normalised coordinates"};
   require(!t.as_floats || t.image.channel_bytes < 4, cudaErrorInvalidValue,
           "integers of 32 bits cannot be read as normalised floats");
-  require(!t.filters || !integers || t.as_floats, cudaErrorInvalidValue,
+  require(!(t.filters || t.mixes_levels) || !integers || t.as_floats,
+          cudaErrorInvalidValue,
           "a linear filter makes floats, and the texels are read as integers");
   return t;
 }

@@ -1,0 +1,55 @@
+// What the files driver*.cpp share: how a call of the driver API answers, and
+// whose it is.
+#pragma once
+#include <cuda.h>
+
+#include <string_view>
+
+#include "common/simt/runtime/runtime.h"
+
+namespace simt {
+
+// What calls of the runtime answered inside of it. The codes of both are the
+// same numbers.
+inline void pass(cudaError_t error) {
+  if (error != cudaSuccess) throw Refused{error, ""};
+}
+template <class... Part>
+void demand(bool holds, CUresult otherwise, const Part&... why) {
+  require(holds, static_cast<cudaError_t>(otherwise), why...);
+}
+
+// What must be there before a call.
+enum class Needs { kNothing, kDriver, kContext };
+void require_ready(Needs needs);
+
+template <class Body>
+CUresult drive(Needs needs, Body body,
+               const char* call = __builtin_FUNCTION()) noexcept {
+  std::string name = call;  // cuMemAlloc_v2 is cuMemAlloc to programs.
+  if (const size_t version = name.rfind("_v"); version != name.npos)
+    name.resize(version);
+  const DriverCall during(name.c_str());
+  return static_cast<CUresult>(answer_always(
+      [&] {
+        require_ready(needs);
+        body();
+      },
+      name.c_str()));
+}
+template <class Body>
+CUresult drive(Body body, const char* call = __builtin_FUNCTION()) noexcept {
+  return drive(Needs::kContext, body, call);
+}
+
+// Memory of the calling thread's context: it is freed with it.
+void note_of_context(CUdeviceptr memory);
+
+// The call of that name; null if there is none.
+void* driver_function(std::string_view name);
+
+inline void* pointer(CUdeviceptr address) {
+  return reinterpret_cast<void*>(address);
+}
+
+}  // namespace simt

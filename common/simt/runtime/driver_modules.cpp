@@ -1,0 +1,620 @@
+// The driver API: modules that are loaded while the program runs, their
+// functions and variables, launches; and where to find all its calls. A module
+// becomes a fat binary, as if nvcc had put it into the program.
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "common/simt/decode/decode.h"
+#include "common/simt/runtime/driver.h"
+#include "common/simt/runtime/fat_binary.h"
+
+extern "C" {
+void** __cudaRegisterFatBinary(void* wrapper);
+char __cudaInitModule(void** handle);
+void __cudaRegisterFunction(void** handle, const char* host, char* device,
+                            const char* name, int limit, uint3*, uint3*, dim3*,
+                            dim3*, int*);
+void __cudaRegisterVar(void** handle, char* host, char* device,
+                       const char* name, int external, size_t bytes,
+                       int constant, int global);
+}
+
+namespace simt {
+namespace {
+
+struct LoadedModule;
+
+// Its address is the handle, and what the runtime knows it by.
+struct LoadedFunction {
+  std::string name;
+  LoadedModule* module;
+};
+
+// Never destroyed: kernels of it may still run.
+struct LoadedModule {
+  std::vector<char> image;  // a fat binary
+  fat::Wrapper wrapper = {fat::kWrapperMagic, 1, nullptr};
+  void** handle = nullptr;
+  std::map<std::string, LoadedFunction*> functions;
+  std::map<std::string, char*> variables;
+};
+
+struct LoadedModules {
+  std::mutex mutex;
+  std::set<LoadedModule*> live;
+  std::map<const void*, LoadedFunction*> functions;
+};
+LoadedModules& loaded_modules() {
+  static auto* all = new LoadedModules;
+  return *all;
+}
+
+LoadedModule* loaded(CUmodule handle) {
+  auto* const module = reinterpret_cast<LoadedModule*>(handle);
+  const std::lock_guard lock(loaded_modules().mutex);
+  demand(loaded_modules().live.contains(module), CUDA_ERROR_INVALID_HANDLE,
+         handle, " is no module, or one that was unloaded");
+  return module;
+}
+
+// A function of the runtime's, or of a module that is still loaded.
+const void* function_of(CUfunction handle) {
+  demand(handle != nullptr, CUDA_ERROR_INVALID_HANDLE, "the function is null");
+  const std::lock_guard lock(loaded_modules().mutex);
+  const auto found = loaded_modules().functions.find(handle);
+  demand(found == loaded_modules().functions.end() ||
+             loaded_modules().live.contains(found->second->module),
+         CUDA_ERROR_INVALID_HANDLE, "the function's module was unloaded");
+  return handle;
+}
+
+// The number behind ".target sm_", for who chooses among several texts.
+uint32_t target_of(const std::string& ptx) {
+  const size_t at = ptx.find(".target");
+  const size_t digits = ptx.find("sm_", at == ptx.npos ? 0 : at);
+  return digits == ptx.npos
+             ? 0
+             : uint32_t(std::strtoul(ptx.c_str() + digits + 3, nullptr, 10));
+}
+
+template <class T>
+void append(std::vector<char>& to, const T& value) {
+  const auto* const bytes = reinterpret_cast<const char*>(&value);
+  to.insert(to.end(), bytes, bytes + sizeof value);
+}
+
+std::vector<char> as_fat_binary(const std::string& ptx) {
+  fat::Image image = {};
+  image.kind = fat::kPtx;
+  image.header_bytes = sizeof image;
+  image.bytes = (ptx.size() + 8) / 8 * 8;  // ends with a zero
+  image.architecture = target_of(ptx);
+  fat::Header header = {fat::kHeaderMagic, 1, sizeof(fat::Header),
+                        sizeof image + image.bytes};
+  std::vector<char> all;
+  append(all, header);
+  append(all, image);
+  all.insert(all.end(), ptx.begin(), ptx.end());
+  all.resize(sizeof header + header.bytes);
+  return all;
+}
+
+bool begins_with(const void* image, uint32_t magic) {
+  uint32_t found;
+  std::memcpy(&found, image, sizeof found);
+  return found == magic;
+}
+
+// Reads it now: what is wrong with it is told by this call.
+CUmodule load(std::unique_ptr<LoadedModule> module) {
+  module->handle = __cudaRegisterFatBinary(&module->wrapper);
+  if (!__cudaInitModule(module->handle)) pass(take_last_error());
+  const std::lock_guard lock(loaded_modules().mutex);
+  loaded_modules().live.insert(module.get());
+  return reinterpret_cast<CUmodule>(module.release());
+}
+
+const uint8_t* bytes_of(const void* image) {
+  return static_cast<const uint8_t*>(image);
+}
+
+// All of it: the program may give its memory back.
+std::vector<char> copy_of_fat_binary(const uint8_t* data) {
+  fat::Header header;
+  std::memcpy(&header, data, sizeof header);
+  return {data, data + header.header_bytes + header.bytes};
+}
+
+// PTX text, or a fat binary with or without its wrapper.
+CUmodule load_image(const void* image) {
+  constexpr uint32_t kElf = 0x464c457f;
+  demand(image != nullptr, CUDA_ERROR_INVALID_VALUE, "image is null");
+  auto module = std::make_unique<LoadedModule>();
+  const auto* const text = static_cast<const char*>(image);
+  if (strnlen(text, sizeof(uint32_t)) < sizeof(uint32_t)) {
+    demand(text[0] != '\0', CUDA_ERROR_INVALID_IMAGE, "the image is empty");
+    throw Refused{static_cast<cudaError_t>(CUDA_ERROR_INVALID_IMAGE),
+                  "the image is neither PTX nor a fat binary"};
+  }
+  demand(!begins_with(image, kElf), CUDA_ERROR_NO_BINARY_FOR_GPU,
+         "the image is machine code (a cubin); the executor runs PTX");
+  if (begins_with(image, fat::kWrapperMagic))
+    module->image =
+        copy_of_fat_binary(static_cast<const fat::Wrapper*>(image)->data);
+  else if (begins_with(image, fat::kHeaderMagic))
+    module->image = copy_of_fat_binary(bytes_of(image));
+  else
+    module->image = as_fat_binary(text);
+  module->wrapper.data = bytes_of(module->image.data());
+  return load(std::move(module));
+}
+
+CUmodule load_file(const char* name) {
+  demand(name != nullptr, CUDA_ERROR_INVALID_VALUE, "fname is null");
+  std::ifstream file(name, std::ios::binary);
+  demand(file.good(), CUDA_ERROR_FILE_NOT_FOUND, "there is no file ", name);
+  std::vector<char> all(std::istreambuf_iterator<char>(file), {});
+  all.insert(all.end(), 8, '\0');  // the end of a text
+  return load_image(all.data());
+}
+
+LoadedFunction* find_loaded(LoadedModule& module, const std::string& name) {
+  if (const auto known = module.functions.find(name);
+      known != module.functions.end())
+    return known->second;
+  auto* const function = new LoadedFunction{name, &module};
+  __cudaRegisterFunction(module.handle, reinterpret_cast<char*>(function),
+                         nullptr, function->name.c_str(), -1, nullptr, nullptr,
+                         nullptr, nullptr, nullptr);
+  try {
+    find_entry(function).kernel();
+  } catch (const Refused& refused) {
+    throw Refused{static_cast<cudaError_t>(CUDA_ERROR_NOT_FOUND), refused.why};
+  }
+  loaded_modules().functions[function] = function;
+  return module.functions[name] = function;
+}
+
+DeviceVariable find_loaded_variable(LoadedModule& module,
+                                    const std::string& name) {
+  char*& key = module.variables[name];
+  if (key == nullptr) {
+    key = new char;
+    auto* const kept = new std::string(name);
+    __cudaRegisterVar(module.handle, key, nullptr, kept->c_str(), 0, 0, 0, 0);
+  }
+  try {
+    return find_symbol(key, current_device());
+  } catch (const Refused& refused) {
+    throw Refused{static_cast<cudaError_t>(CUDA_ERROR_NOT_FOUND), refused.why};
+  }
+}
+
+// ---- Launches ---------------------------------------------------------------
+
+// Arguments side by side, as a kernel's parameters lie.
+struct PackedArguments {
+  std::vector<char> buffer;
+  std::vector<void*> pointers;
+
+  PackedArguments(const void* function, void** extra) {
+    const void* from = nullptr;
+    size_t bytes = 0;
+    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+      if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+        from = extra[1];
+      else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+        bytes = *static_cast<size_t*>(extra[1]);
+      else
+        demand(false, CUDA_ERROR_INVALID_VALUE, "extra holds ", extra[0],
+               ", which is none of its keys");
+    }
+    const Program& program = program_of(*find_entry(function).kernel());
+    demand(from != nullptr && bytes >= program.parameter_bytes,
+           CUDA_ERROR_INVALID_VALUE, "the kernel takes ",
+           program.parameter_bytes, " bytes, and extra has ", bytes);
+    buffer.assign(static_cast<const char*>(from),
+                  static_cast<const char*>(from) + bytes);
+    for (const uint32_t offset : program.parameter_offsets)
+      pointers.push_back(buffer.data() + offset);
+  }
+};
+
+// arguments(function, given): what cudaLaunchKernel takes.
+template <class Launch>
+void launch_with(CUfunction handle, void** given, void** extra, Launch launch) {
+  const void* const function = function_of(handle);
+  demand(!given || !extra, CUDA_ERROR_INVALID_VALUE,
+         "both kernelParams and extra are given");
+  if (extra) {
+    PackedArguments packed(function, extra);
+    return pass(launch(function, packed.pointers.data()));
+  }
+  const Program& program = program_of(
+      *find_entry(function, cudaErrorInvalidResourceHandle).kernel());
+  demand(given || program.parameter_sizes.empty(), CUDA_ERROR_INVALID_VALUE,
+         "the kernel has parameters, and kernelParams is null");
+  pass(launch(function, given));
+}
+
+void tell_of_function(int* value, CUfunction_attribute which,
+                      CUfunction handle) {
+  demand(value != nullptr, CUDA_ERROR_INVALID_VALUE, "pi is null");
+  cudaFuncAttributes facts;
+  pass(cudaFuncGetAttributes(&facts, function_of(handle)));
+  switch (which) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = facts.maxThreadsPerBlock;
+      return;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      *value = int(facts.sharedSizeBytes);
+      return;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+      *value = int(facts.constSizeBytes);
+      return;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      *value = int(facts.localSizeBytes);
+      return;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      *value = facts.numRegs;
+      return;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+      *value = facts.ptxVersion;
+      return;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      *value = facts.binaryVersion;
+      return;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+      *value = facts.cacheModeCA;
+      return;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *value = facts.maxDynamicSharedSizeBytes;
+      return;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      *value = facts.preferredShmemCarveout;
+      return;
+    default:
+      throw Lacking{text("attribute ", int(which), " of functions")};
+  }
+}
+
+// The block that fills most of a multiprocessor; of several, the largest.
+void suggest_block(int* grid, int* block, CUfunction handle,
+                   CUoccupancyB2DSize shared_of, size_t shared, int limit) {
+  demand(grid && block, CUDA_ERROR_INVALID_VALUE,
+         "minGridSize or blockSize is null");
+  const void* const function = function_of(handle);
+  cudaFuncAttributes facts;
+  pass(cudaFuncGetAttributes(&facts, function));
+  int most = facts.maxThreadsPerBlock;
+  if (limit > 0) most = std::min(most, limit);
+  int best = 0, best_blocks = 0;
+  for (int threads = (most + 31) / 32 * 32; threads > 0; threads -= 32) {
+    const int tried = std::min(threads, most);
+    int blocks = 0;
+    pass(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, function, tried, shared_of ? shared_of(tried) : shared));
+    if (blocks * tried <= best * best_blocks) continue;
+    best = tried;
+    best_blocks = blocks;
+  }
+  int multiprocessors = 0;
+  pass(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount,
+                              current_device()));
+  *block = best;
+  *grid = best_blocks * multiprocessors;
+}
+
+}  // namespace
+}  // namespace simt
+
+using namespace simt;
+
+extern "C" {
+
+// ---- Modules ----------------------------------------------------------------
+
+CUresult cuModuleLoad(CUmodule* module, const char* file) {
+  return drive([&] {
+    demand(module != nullptr, CUDA_ERROR_INVALID_VALUE, "module is null");
+    *module = load_file(file);
+  });
+}
+
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  return drive([&] {
+    demand(module != nullptr, CUDA_ERROR_INVALID_VALUE, "module is null");
+    *module = load_image(image);
+  });
+}
+
+// The options are for a compiler that there is none of: how it optimises, and
+// what it says, which is nothing.
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count,
+                            CUjit_option* options, void** values) {
+  return drive([&] {
+    demand(module != nullptr && (count == 0 || (options && values)),
+           CUDA_ERROR_INVALID_VALUE, "module, options or optionValues is null");
+    for (unsigned k = 0; k < count; ++k)
+      if (options[k] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES ||
+          options[k] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
+        values[k] = nullptr;  // so many bytes were written
+    *module = load_image(image);
+  });
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
+  return drive([&] {
+    demand(module != nullptr, CUDA_ERROR_INVALID_VALUE, "module is null");
+    *module = load_image(image);
+  });
+}
+
+CUresult cuModuleUnload(CUmodule module) {
+  return drive([&] {
+    LoadedModule* const gone = loaded(module);
+    await_device(current_device());
+    const std::lock_guard lock(loaded_modules().mutex);
+    loaded_modules().live.erase(gone);
+  });
+}
+
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module,
+                             const char* name) {
+  return drive([&] {
+    demand(function && name, CUDA_ERROR_INVALID_VALUE, "hfunc or name is null");
+    *function =
+        reinterpret_cast<CUfunction>(find_loaded(*loaded(module), name));
+  });
+}
+
+CUresult cuModuleGetGlobal(CUdeviceptr* address, size_t* bytes, CUmodule module,
+                           const char* name) {
+  return drive([&] {
+    demand(name != nullptr, CUDA_ERROR_INVALID_VALUE, "name is null");
+    const DeviceVariable found = find_loaded_variable(*loaded(module), name);
+    if (address) *address = reinterpret_cast<CUdeviceptr>(found.address);
+    if (bytes) *bytes = found.bytes;
+  });
+}
+
+// ---- Functions and launches -------------------------------------------------
+
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which,
+                            CUfunction function) {
+  return drive([&] { tell_of_function(value, which, function); });
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which,
+                            int value) {
+  return drive([&] {
+    pass(cudaFuncSetAttribute(function_of(function),
+                              static_cast<cudaFuncAttribute>(which), value));
+  });
+}
+
+CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
+  return drive([&] {
+    pass(cudaFuncSetCacheConfig(function_of(function),
+                                static_cast<cudaFuncCache>(config)));
+  });
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                        unsigned grid_z, unsigned block_x, unsigned block_y,
+                        unsigned block_z, unsigned shared, CUstream stream,
+                        void** arguments, void** extra) {
+  return drive([&] {
+    launch_with(function, arguments, extra,
+                [&](const void* kernel, void** given) {
+                  return cudaLaunchKernel(kernel, {grid_x, grid_y, grid_z},
+                                          {block_x, block_y, block_z}, given,
+                                          shared, stream);
+                });
+  });
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x,
+                                   unsigned grid_y, unsigned grid_z,
+                                   unsigned block_x, unsigned block_y,
+                                   unsigned block_z, unsigned shared,
+                                   CUstream stream, void** arguments) {
+  return drive([&] {
+    launch_with(
+        function, arguments, nullptr, [&](const void* kernel, void** given) {
+          return cudaLaunchCooperativeKernel(kernel, {grid_x, grid_y, grid_z},
+                                             {block_x, block_y, block_z}, given,
+                                             shared, stream);
+        });
+  });
+}
+
+// The attributes of both APIs are the same.
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function,
+                          void** arguments, void** extra) {
+  return drive([&] {
+    demand(config != nullptr, CUDA_ERROR_INVALID_VALUE, "config is null");
+    cudaLaunchConfig_t c = {};
+    c.gridDim = {config->gridDimX, config->gridDimY, config->gridDimZ};
+    c.blockDim = {config->blockDimX, config->blockDimY, config->blockDimZ};
+    c.dynamicSmemBytes = config->sharedMemBytes;
+    c.stream = config->hStream;
+    c.attrs = reinterpret_cast<cudaLaunchAttribute*>(config->attrs);
+    c.numAttrs = config->numAttrs;
+    launch_with(function, arguments, extra,
+                [&](const void* kernel, void** given) {
+                  return cudaLaunchKernelExC(&c, kernel, given);
+                });
+  });
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
+                                                     CUfunction function,
+                                                     int threads,
+                                                     size_t shared) {
+  return drive([&] {
+    pass(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks, function_of(function), threads, shared));
+  });
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* blocks, CUfunction function, int threads, size_t shared,
+    unsigned flags) {
+  return drive([&] {
+    pass(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks, function_of(function), threads, shared, flags));
+  });
+}
+CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block,
+                                          CUfunction function,
+                                          CUoccupancyB2DSize shared_of,
+                                          size_t shared, int limit) {
+  return drive(
+      [&] { suggest_block(grid, block, function, shared_of, shared, limit); });
+}
+
+// The handle of a __global__ function of the program's own.
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {
+  return answer([&] {
+    require(function != nullptr, cudaErrorInvalidValue, "functionPtr is null");
+    find_entry(symbol);
+    *function = reinterpret_cast<cudaFunction_t>(const_cast<void*>(symbol));
+  });
+}
+
+CUresult cuGetProcAddress(const char* symbol, void** function, int, cuuint64_t,
+                          CUdriverProcAddressQueryResult* status) {
+  return drive(Needs::kNothing, [&] {
+    demand(symbol && function, CUDA_ERROR_INVALID_VALUE,
+           "symbol or pfn is null");
+    *function = driver_function(symbol);
+    if (status)
+      *status = *function ? CU_GET_PROC_ADDRESS_SUCCESS
+                          : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    if (!*function)
+      throw Lacking{text(symbol, " among the driver API's calls")};
+  });
+}
+
+}  // extern "C"
+
+namespace simt {
+
+#define SIMT_CALL(NAME) \
+  { #NAME, reinterpret_cast < void*>(&NAME) }
+void* driver_function(std::string_view name) {
+  static const std::map<std::string_view, void*> kAll = {
+      SIMT_CALL(cuInit),
+      SIMT_CALL(cuDriverGetVersion),
+      SIMT_CALL(cuGetErrorName),
+      SIMT_CALL(cuGetErrorString),
+      SIMT_CALL(cuGetProcAddress),
+      SIMT_CALL(cuDeviceGet),
+      SIMT_CALL(cuDeviceGetCount),
+      SIMT_CALL(cuDeviceGetName),
+      SIMT_CALL(cuDeviceTotalMem),
+      SIMT_CALL(cuDeviceGetAttribute),
+      SIMT_CALL(cuDeviceGetUuid),
+      SIMT_CALL(cuDeviceGetPCIBusId),
+      SIMT_CALL(cuDeviceCanAccessPeer),
+      SIMT_CALL(cuCtxCreate),
+      SIMT_CALL(cuCtxDestroy),
+      SIMT_CALL(cuCtxPushCurrent),
+      SIMT_CALL(cuCtxPopCurrent),
+      SIMT_CALL(cuCtxSetCurrent),
+      SIMT_CALL(cuCtxGetCurrent),
+      SIMT_CALL(cuCtxGetDevice),
+      SIMT_CALL(cuCtxGetFlags),
+      SIMT_CALL(cuCtxGetApiVersion),
+      SIMT_CALL(cuCtxSynchronize),
+      SIMT_CALL(cuCtxGetLimit),
+      SIMT_CALL(cuCtxSetLimit),
+      SIMT_CALL(cuCtxGetCacheConfig),
+      SIMT_CALL(cuCtxSetCacheConfig),
+      SIMT_CALL(cuCtxGetStreamPriorityRange),
+      SIMT_CALL(cuCtxEnablePeerAccess),
+      SIMT_CALL(cuCtxDisablePeerAccess),
+      SIMT_CALL(cuDevicePrimaryCtxRetain),
+      SIMT_CALL(cuDevicePrimaryCtxRelease),
+      SIMT_CALL(cuDevicePrimaryCtxReset),
+      SIMT_CALL(cuDevicePrimaryCtxSetFlags),
+      SIMT_CALL(cuDevicePrimaryCtxGetState),
+      SIMT_CALL(cuStreamCreate),
+      SIMT_CALL(cuStreamCreateWithPriority),
+      SIMT_CALL(cuStreamDestroy),
+      SIMT_CALL(cuStreamSynchronize),
+      SIMT_CALL(cuStreamQuery),
+      SIMT_CALL(cuStreamWaitEvent),
+      SIMT_CALL(cuStreamGetFlags),
+      SIMT_CALL(cuStreamGetPriority),
+      SIMT_CALL(cuStreamAddCallback),
+      SIMT_CALL(cuLaunchHostFunc),
+      SIMT_CALL(cuEventCreate),
+      SIMT_CALL(cuEventDestroy),
+      SIMT_CALL(cuEventRecord),
+      SIMT_CALL(cuEventSynchronize),
+      SIMT_CALL(cuEventQuery),
+      SIMT_CALL(cuEventElapsedTime),
+      SIMT_CALL(cuMemAlloc),
+      SIMT_CALL(cuMemAllocPitch),
+      SIMT_CALL(cuMemAllocManaged),
+      SIMT_CALL(cuMemFree),
+      SIMT_CALL(cuMemAllocAsync),
+      SIMT_CALL(cuMemFreeAsync),
+      SIMT_CALL(cuMemAllocHost),
+      SIMT_CALL(cuMemHostAlloc),
+      SIMT_CALL(cuMemFreeHost),
+      SIMT_CALL(cuMemHostRegister),
+      SIMT_CALL(cuMemHostUnregister),
+      SIMT_CALL(cuMemHostGetDevicePointer),
+      SIMT_CALL(cuMemGetInfo),
+      SIMT_CALL(cuMemGetAddressRange),
+      SIMT_CALL(cuPointerGetAttribute),
+      SIMT_CALL(cuMemcpy),
+      SIMT_CALL(cuMemcpyAsync),
+      SIMT_CALL(cuMemcpyHtoD),
+      SIMT_CALL(cuMemcpyHtoDAsync),
+      SIMT_CALL(cuMemcpyDtoH),
+      SIMT_CALL(cuMemcpyDtoHAsync),
+      SIMT_CALL(cuMemcpyDtoD),
+      SIMT_CALL(cuMemcpyDtoDAsync),
+      SIMT_CALL(cuMemcpy2D),
+      SIMT_CALL(cuMemcpy2DUnaligned),
+      SIMT_CALL(cuMemcpy2DAsync),
+      SIMT_CALL(cuMemsetD8),
+      SIMT_CALL(cuMemsetD16),
+      SIMT_CALL(cuMemsetD32),
+      SIMT_CALL(cuMemsetD8Async),
+      SIMT_CALL(cuMemsetD16Async),
+      SIMT_CALL(cuMemsetD32Async),
+      SIMT_CALL(cuMemsetD2D8),
+      SIMT_CALL(cuMemsetD2D16),
+      SIMT_CALL(cuMemsetD2D32),
+      SIMT_CALL(cuModuleLoad),
+      SIMT_CALL(cuModuleLoadData),
+      SIMT_CALL(cuModuleLoadDataEx),
+      SIMT_CALL(cuModuleLoadFatBinary),
+      SIMT_CALL(cuModuleUnload),
+      SIMT_CALL(cuModuleGetFunction),
+      SIMT_CALL(cuModuleGetGlobal),
+      SIMT_CALL(cuFuncGetAttribute),
+      SIMT_CALL(cuFuncSetAttribute),
+      SIMT_CALL(cuFuncSetCacheConfig),
+      SIMT_CALL(cuLaunchKernel),
+      SIMT_CALL(cuLaunchKernelEx),
+      SIMT_CALL(cuLaunchCooperativeKernel),
+      SIMT_CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor),
+      SIMT_CALL(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags),
+      SIMT_CALL(cuOccupancyMaxPotentialBlockSize),
+      SIMT_CALL(cuTensorMapEncodeTiled),
+      SIMT_CALL(cuTensorMapReplaceAddress),
+  };
+  const auto found = kAll.find(name);
+  return found == kAll.end() ? nullptr : found->second;
+}
+#undef SIMT_CALL
+
+}  // namespace simt
