@@ -140,7 +140,9 @@ class Statement:
         written = {"halves": ["", ".h0", ".h1", ".h10"], "bytes": ["", ".b0", ".b31", ".b210", ".b3210"]}
         if parts == "part":
             some = [f".b{n}" for n in range(4)] + [".h0", ".h1"]
-            return name, chance.choice(some if name == "d" else ["", *some])
+            if name == "d":
+                return name, chance.choice(some).replace("h1", "h0")  # ptxas has that half wrong.
+            return name, chance.choice(["", *some])
         if name == "d":
             return name, chance.choice(written[parts])
         letter, count = ("b", 4) if parts == "bytes" else ("h", 2)

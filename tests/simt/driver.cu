@@ -41,7 +41,6 @@ struct Driver {
   CALL(CtxDestroy);
   CALL(CtxSetCurrent);
   CALL(CtxGetCurrent);
-  CALL(CtxGetDevice);
   CALL(CtxPushCurrent);
   CALL(CtxPopCurrent);
   CALL(CtxSynchronize);
@@ -218,9 +217,6 @@ void contexts() {
   ok(driver().CtxGetCurrent(&now));
   is_true(now == first, "the one below is current again");
   ok(driver().CtxPushCurrent(second));
-  CUdevice device = -1;
-  ok(driver().CtxGetDevice(&device));
-  equal(device, 0);
   ok(driver().MemAlloc(&memory, 4));
   ok(driver().CtxSynchronize());
   ok(driver().CtxDestroy(second));

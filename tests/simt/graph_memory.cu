@@ -102,6 +102,7 @@ void captured() {
   ok(cudaGraphDestroy(graph));
   for (int k = 0; k < 3; ++k) ok(cudaGraphLaunch(executable, f.stream));
   expect::each(f.sums(), [](int i) { return 3 * (5 + i); });
+  ok(cudaDeviceGraphMemTrim(0));
   equal(memory_of_graphs(cudaGraphMemAttrUsedMemCurrent), 0u);
   expect::is_true(memory_of_graphs(cudaGraphMemAttrUsedMemHigh) >= kBytes,
                   "the graph had memory");
@@ -167,6 +168,7 @@ void left_behind() {
   ok(cudaStreamSynchronize(f.stream));
   ok(cudaFree(one.x));
   expect::each(f.sums(), [](int i) { return 2 * (1 + i); });
+  ok(cudaDeviceGraphMemTrim(0));
   equal(memory_of_graphs(cudaGraphMemAttrUsedMemCurrent), 0u);
 }
 
@@ -245,6 +247,7 @@ void refused() {
   equal(
       cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &zero),
       cudaErrorInvalidValue);
+  ok(cudaDeviceGraphMemTrim(0));
   ok(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &zero));
   equal(memory_of_graphs(cudaGraphMemAttrUsedMemHigh), 0u);
   cudaGetLastError();

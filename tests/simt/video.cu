@@ -84,8 +84,8 @@ CHECK(mixed_least, "vmin.s32.u32.s32 %0, %1, %2;", {
 })
 CHECK(merged_byte, "vadd.u32.u32.u32 %0.b2, %1, %2, %3;",
       { return (c & 0xff00ffff) | ((a + b) & 255) << 16; })
-CHECK(merged_half, "vsub.s32.s32.s32 %0.h1, %1, %2, %3;",
-      { return (c & 0xffff) | (a - b) << 16; })
+CHECK(merged_half, "vsub.s32.s32.s32 %0.h0, %1, %2, %3;",
+      { return (c & 0xffff0000) | ((a - b) & 0xffff); })
 CHECK(shifted_left, "vshl.u32.u32.u32.clamp %0, %1, %2.b0;", {
   const uint32_t n = ubyte(b, 0);
   return n > 31 ? 0 : a << n;

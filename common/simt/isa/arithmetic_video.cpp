@@ -246,6 +246,11 @@ void decode_one(Decoding& d) {
   v.then = take_then(d);
   if (const std::string& selection = d.operand(0).selection;
       !selection.empty()) {
+    // ptxas leaves the result where it is, and takes its upper half.
+    if (selection == "h1")
+      throw Error(
+          "the executor does not put a result into .h1: ptxas does it "
+          "otherwise than PTX's manual says");
     v.then = Video::kMerge;
     v.d = part_of(selection);
   }
