@@ -3,6 +3,7 @@
 // everything with.
 #include <cuda.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -303,12 +304,16 @@ void module_file() {
     CUdeviceptr from;
     int n;
   } packed = {arrays.y, 4, arrays.x, kN};
-  size_t bytes = sizeof packed;
+  size_t bytes = offsetof(decltype(packed), n) + sizeof packed.n;
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed,
                    CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
   ok(driver().LaunchKernel(scale, 4, 1, 1, 256, 1, 1, 0, nullptr, nullptr,
                            extra));
   expect::each(arrays.result(), [](int i) { return 10 * (4 * i + 5); });
+  bytes = sizeof packed;
+  equal(driver().LaunchKernel(scale, 4, 1, 1, 256, 1, 1, 0, nullptr, nullptr,
+                              extra),
+        CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
 
   CUlaunchConfig config = {};
   config.gridDimX = 8;

@@ -213,9 +213,10 @@ struct PackedArguments {
                ", which is none of its keys");
     }
     const Program& program = program_of(*find_entry(function).kernel());
-    demand(from != nullptr && bytes >= program.parameter_bytes,
-           CUDA_ERROR_INVALID_VALUE, "the kernel takes ",
-           program.parameter_bytes, " bytes, and extra has ", bytes);
+    demand(from != nullptr, CUDA_ERROR_INVALID_VALUE, "extra has no buffer");
+    demand(bytes == program.parameter_bytes, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+           "the kernel takes ", program.parameter_bytes,
+           " bytes, and extra has ", bytes);
     buffer.assign(static_cast<const char*>(from),
                   static_cast<const char*>(from) + bytes);
     for (const uint32_t offset : program.parameter_offsets)
