@@ -36,13 +36,15 @@ PROGRAMS = "tests/programs/*.cu"
 DRIFTS = "tests/drifts/*.txt"
 PLACES = (CHAPTERS, TASKS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
 
-# `make test` leaves these to `make test-all`: minutes, for what few changes concern.
+# `make test` leaves these to `make test-all`: minutes, for what few changes concern. With TURN=0 or
+# TURN=1 that leaves one half of them to the other, as .ci/run does.
 LEFT = (
     "tests/architectures.py", "tests/breaks.py", "tests/counters.py", "tests/elementwise_test.cpp", "tests/findings.py",
     "tests/reduce_test.cpp", "tests/strided_test.cpp", "tests/wrong.py", "tests/classroom/*.py", "tests/drifts/*.txt",
-    "tests/fuzz/*.py", "tests/programs/*.cu", "tests/python/*.py", "tests/simt/cublas.cu", "tests/simt/curand.cu",
+    "tests/programs/*.cu", "tests/python/*.py", "tests/simt/cublas.cu", "tests/simt/curand.cu",
 )
 SHORT = "SHORT" in os.environ
+TURN = os.environ.get("TURN", "")
 
 SCRIPTS = {f"tests/{name}.py": () for name in (
     "architectures", "wrong", "counters", "layout", "claims", "breaks", "findings", "forms")} | {
@@ -322,6 +324,8 @@ class Reporter:
         print(self.total, file=self.log, flush=True)
         if SHORT:
             print(f"Left to make test-all, besides the bugs that pages plant: {', '.join(LEFT)}.")
+        if TURN:
+            print(f"Left to TURN={1 - int(TURN)} is the other half of what make test leaves: make test-all runs both.")
         print(f"The whole log is {LOG.relative_to(ROOT)}.\n{self.total}")
 
 
@@ -351,13 +355,16 @@ def pytest_sessionstart(session):
 
 def pytest_collection_modifyitems(items):
     """Chapters first: pages and exercises ask for what they count."""
-    items[:] = [item for item in items if not SHORT or not is_left(item.path)]
     ranks = {ROOT / name: rank for rank, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (item.path not in found(CHAPTERS), ranks.get(item.path, len(LONGEST))))
+    left = left_out(dict.fromkeys(item.path for item in items))
+    items[:] = [item for item in items if item.path not in left]
 
 
-def is_left(path):
-    return any(path.relative_to(ROOT).match(pattern) for pattern in LEFT)
+def left_out(paths):
+    """Those of the files that it is not the turn of: of neighbours, which take as long, every other one."""
+    some = [path for path in paths if any(path.relative_to(ROOT).match(pattern) for pattern in LEFT)]
+    return some if SHORT else some[1 - int(TURN)::2] if TURN else []
 
 
 def pytest_collection_finish(session):
