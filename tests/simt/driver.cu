@@ -310,9 +310,11 @@ void module_file() {
   ok(driver().LaunchKernel(scale, 4, 1, 1, 256, 1, 1, 0, nullptr, nullptr,
                            extra));
   expect::each(arrays.result(), [](int i) { return 10 * (4 * i + 5); });
-  bytes = sizeof packed;
+  size_t more = sizeof packed;
+  void* too_many[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed,
+                      CU_LAUNCH_PARAM_BUFFER_SIZE, &more, CU_LAUNCH_PARAM_END};
   equal(driver().LaunchKernel(scale, 4, 1, 1, 256, 1, 1, 0, nullptr, nullptr,
-                              extra),
+                              too_many),
         CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
 
   CUlaunchConfig config = {};
