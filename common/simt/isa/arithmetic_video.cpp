@@ -172,8 +172,7 @@ void run(Warp& w, const Instruction& i, uint32_t mask) {
       lanes<uint32_t>(w, i.source(last)));
 }
 
-// ---- Decoding
-// ----------------------------------------------------------------
+// ---- Decoding ---------------------------------------------------------------
 
 // "b2" and "h1", or all of it.
 Parts part_of(const std::string& selection) {

@@ -132,8 +132,7 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
   if (a.space == Space::kShared && a.owner) note_visit(warp, ins, a);
 }
 
-// ---- Grids that launch one another
-// -------------------------------------------
+// ---- Grids that launch one another ------------------------------------------
 
 Moment Checker::moment(const Warp& warp, int lane) const {
   const WarpOrder& order = warp.block->checks->order.warps[warp.index];
@@ -218,8 +217,7 @@ void Checker::race_of_kin(const Mine& mine, int lane, uint64_t address,
   report(kKind, mine.ins.site, key, std::move(f));
 }
 
-// ---- Other work
-// ---------------------------------------------------------------
+// ---- Other work -------------------------------------------------------------
 
 void Checker::note_trail(const Warp& warp, const Instruction& ins,
                          const Access& a, uint32_t mask) {
@@ -580,10 +578,9 @@ bool Checker::postpones(Warp& warp, const Instruction& ins, const Access& a) {
   BlockChecks& checks = *warp.block->checks;
   const bool shared = a.space == Space::kShared;
   const bool weak = ins.strength == Strength::kWeak;
-  if (!checks.postpones || (!shared && weak) || !warp.block->copies.empty())
-    return false;
+  if (!checks.postpones || (!shared && weak)) return false;
   if (shared && weak && a.use == Use::kLoad && !a.matrix &&
-      checks.postponed.size() < kPostponed) {
+      warp.block->copies.empty() && checks.postponed.size() < kPostponed) {
     checks.postponed.push_back({&warp, &ins, a});
     return true;
   }
