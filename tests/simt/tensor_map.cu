@@ -574,13 +574,13 @@ __global__ void reduce_kernel(const __grid_constant__ CUtensorMap map,
   }
 }
 
-template <class T, Reduce reduce, class Update>
+// Of several blocks, unless their order would matter.
+template <class T, Reduce reduce, int kBlocks = 3, class Update>
 void check_reduction(CUtensorMapDataType type, T first, Update update,
                      expect::Where where = expect::Where::current()) {
   Shape s = shape({16, 4}, {8, 4});
   s.type = type;
   s.element = sizeof(T);
-  constexpr int kBlocks = 3;
   const auto got = expect::results<T>(
       64,
       [&](T* out) {
@@ -624,7 +624,7 @@ void check_reductions() {
                                         most);
   check_reduction<uint64_t, reduce_max>(CU_TENSOR_MAP_DATA_TYPE_UINT64,
                                         uint64_t{3}, most);
-  check_reduction<uint32_t, reduce_inc>(
+  check_reduction<uint32_t, reduce_inc, 1>(
       CU_TENSOR_MAP_DATA_TYPE_UINT32, 1u,
       [](uint32_t a, uint32_t b) { return a >= b ? 0 : a + 1; });
   check_reduction<uint32_t, reduce_or>(
