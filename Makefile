@@ -464,8 +464,8 @@ make progress        which exercises pass
                      make start TASK=name and the like: a task without a chapter
 
 make test            run the checks of chapters, pages and the executor
-make test-all        run every check: more than twice as long; TURN=0 or 1: half
-                     of what make test leaves out, as .ci/run does
+make test-all        run every check: more than twice as long; TURN=0, 1 or 2: a
+                     third of what make test leaves out, as .ci/run does
 make test03          run those that concern chapter 03
 make test-classroom  grade every sample hand-in: right, slow, wrong, hostile
 make bench           measure every chapter, variant and peer; record the results

@@ -36,19 +36,20 @@ PROGRAMS = "tests/programs/*.cu"
 DRIFTS = "tests/drifts/*.txt"
 PLACES = (CHAPTERS, TASKS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
 
-# `make test` leaves these to `make test-all`: minutes, for what few changes concern. With TURN=0 or
-# TURN=1 that leaves one half of them to the other, as .ci/run does.
+# `make test` leaves these to `make test-all`: minutes, for what few changes concern. They take turns
+# in .ci/run: with TURN=0, 1 or 2 a third of them is run.
 LEFT = (
     "tests/architectures.py", "tests/breaks.py", "tests/counters.py", "tests/elementwise_test.cpp", "tests/findings.py",
     "tests/reduce_test.cpp", "tests/strided_test.cpp", "tests/wrong.py", "tests/classroom/*.py", "tests/drifts/*.txt",
     "tests/programs/*.cu", "tests/python/*.py", "tests/simt/cublas.cu", "tests/simt/curand.cu",
 )
 SHORT = "SHORT" in os.environ
-TURN = os.environ.get("TURN", "")
+TURNS = 3
+TURN = int(os.environ["TURN"]) % TURNS if "TURN" in os.environ else None
 
 SCRIPTS = {f"tests/{name}.py": () for name in (
     "architectures", "wrong", "counters", "layout", "claims", "breaks", "findings", "forms")} | {
-    "docs/ladder/weave.py": ("--check", *(("--without-bugs",) if SHORT else ())),
+    "docs/ladder/weave.py": ("--check", *(("--without-bugs",) if SHORT or TURN else ())),
     "docs/ladder/figures/plot.py": ("--check",),
     "tests/fuzz/fuzz.py": ("check", "--sample", "240"),  # Of the thousands in tests/fuzz/h200.txt.
 }
@@ -324,8 +325,8 @@ class Reporter:
         print(self.total, file=self.log, flush=True)
         if SHORT:
             print(f"Left to make test-all, besides the bugs that pages plant: {', '.join(LEFT)}.")
-        if TURN:
-            print(f"Left to TURN={1 - int(TURN)} is the other half of what make test leaves: make test-all runs both.")
+        if TURN is not None:
+            print(f"Of what make test leaves, this was one part of {TURNS} (TURN={TURN}); make test-all runs them all.")
         print(f"The whole log is {LOG.relative_to(ROOT)}.\n{self.total}")
 
 
@@ -362,9 +363,11 @@ def pytest_collection_modifyitems(items):
 
 
 def left_out(paths):
-    """Those of the files that it is not the turn of: of neighbours, which take as long, every other one."""
+    """Those of the files that it is not the turn of. Neighbours take about as long."""
     some = [path for path in paths if any(path.relative_to(ROOT).match(pattern) for pattern in LEFT)]
-    return some if SHORT else some[1 - int(TURN)::2] if TURN else []
+    if SHORT or TURN is None:
+        return some if SHORT else []
+    return [path for number, path in enumerate(some) if number % TURNS != TURN]
 
 
 def pytest_collection_finish(session):

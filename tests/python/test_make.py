@@ -250,12 +250,12 @@ class ProgramTest(unittest.TestCase):
     def test_what_cannot_be_linked_is_explained(self):
         (self.folder / "twice.cpp").write_text(
             "extern \"C\" int cufftDestroy(int);\n"
-            "extern \"C\" int cuInit(unsigned);\n"
-            "int main() { return cufftDestroy(0) + cuInit(0); }\n")
+            "extern \"C\" int cuLinkDestroy(void*);\n"
+            "int main() { return cufftDestroy(0) + cuLinkDestroy(nullptr); }\n")
         status, said = self.program("FLAGS=-lcufft", sources=("twice.cpp",))
         assert status != 0
         assert "The program uses cuFFT, which needs a GPU" in said
-        assert "The program uses the CUDA driver API" in said
+        assert "The program uses a call of the CUDA driver API that" in said
         (self.folder / "twice.cpp").write_text("int twice(int x) { return 2 * x; }\n")
         assert "The program has no main function" in self.program(sources=("twice.cpp",))[1]
 
@@ -265,7 +265,8 @@ class ProgramTest(unittest.TestCase):
                 ("curandGetScrambleConstants64", "a call of cuRAND that"), ("cusparseSpMV", "cuSPARSE,"),
                 ("cusolverDnSgetrf", "cuSOLVER,"), ("cudnnCreate", "cuDNN,"), ("nvrtcCompileProgram", "NVRTC,"),
                 ("nppiAdd_8u_C1RSfs", "NPP,"), ("nvjpegCreate", "nvJPEG,"), ("nvmlInit_v2", "NVML,"),
-                ("nvJitLinkAddData", "nvJitLink,"), ("cuptiSubscribe", "CUPTI,"), ("cuLaunchKernel", "the CUDA driver API"),
+                ("nvJitLinkAddData", "nvJitLink,"), ("cuptiSubscribe", "CUPTI,"),
+                ("cuLinkDestroy", "a call of the CUDA driver API that"),
                 ("omp_get_thread_num", "OpenMP,"),
                 ("cudaNoSuchCall", "a call of the CUDA runtime that")):
             (self.folder / "twice.cpp").write_text(f"extern \"C\" int {call}();\nint main() {{ return {call}(); }}\n")
