@@ -40,6 +40,24 @@ enum class Relation : uint8_t {
   kNan
 };
 
+// Of numbers that are no fractions.
+inline bool holds(Relation relation, int64_t a, int64_t b) {
+  switch (relation) {
+    case Relation::kEq:
+      return a == b;
+    case Relation::kNe:
+      return a != b;
+    case Relation::kLt:
+      return a < b;
+    case Relation::kLe:
+      return a <= b;
+    case Relation::kGt:
+      return a > b;
+    default:
+      return a >= b;
+  }
+}
+
 // How a result is combined with a predicate: .and .or .xor.
 enum class Logic : uint8_t { kNone, kAnd, kOr, kXor };
 

@@ -60,23 +60,6 @@ int64_t clamped(int64_t x, int bits, bool is_signed) {
                    : std::clamp(x, int64_t{0}, span - 1);
 }
 
-bool holds(Relation relation, int64_t a, int64_t b) {
-  switch (relation) {
-    case Relation::kEq:
-      return a == b;
-    case Relation::kNe:
-      return a != b;
-    case Relation::kLt:
-      return a < b;
-    case Relation::kLe:
-      return a <= b;
-    case Relation::kGt:
-      return a > b;
-    default:
-      return a >= b;
-  }
-}
-
 int shift_by(const Video& v, int64_t b) {
   return static_cast<int>(v.clamps ? std::min<int64_t>(b, 32) : b & 31);
 }

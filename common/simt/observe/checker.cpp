@@ -870,21 +870,7 @@ bool answer(const Comparison& compare, uint64_t loaded, uint64_t with) {
   const auto value = [&](uint64_t bits) {
     return extended(bits, compare.bytes, compare.is_signed);
   };
-  const int64_t a = value(loaded), b = value(with);
-  switch (compare.relation) {
-    case Relation::kEq:
-      return a == b;
-    case Relation::kNe:
-      return a != b;
-    case Relation::kLt:
-      return a < b;
-    case Relation::kLe:
-      return a <= b;
-    case Relation::kGt:
-      return a > b;
-    default:
-      return a >= b;
-  }
+  return holds(compare.relation, value(loaded), value(with));
 }
 
 // What a comparison would have answered before a store, if that can be told
