@@ -114,6 +114,16 @@ int64_t next_line(size_t size) {
   return (static_cast<int64_t>(size) + kLine - 1) / kLine * kLine;
 }
 
+// Where it was, if it was there.
+template <class T>
+void upload_to(std::unique_ptr<DeviceArray<T>>& device,
+               const std::vector<T>& host) {
+  if (!device || device->size() != std::ssize(host))
+    device = std::make_unique<DeviceArray<T>>(std::ssize(host));
+  CUDA_CHECK(cudaMemcpy(device->data(), host.data(), host.size() * sizeof(T),
+                        cudaMemcpyHostToDevice));
+}
+
 // The inputs of many calls, side by side in one allocation, with `stray`
 // between them. The last one ends where the allocation ends.
 template <class T>
@@ -129,7 +139,10 @@ class Inputs {
     return begin;
   }
 
-  void upload() { device_ = std::make_unique<DeviceArray<T>>(host_); }
+  void upload() { upload_to(device_, host_); }
+  void blank() const {
+    CUDA_CHECK(cudaMemset(device_->data(), 0, host_.size() * sizeof(T)));
+  }
   const T* at(int64_t begin) const { return device_->data() + begin; }
 
   // From now on a store ends the program. On a GPU nobody can ask for that.
@@ -173,7 +186,7 @@ class Outputs {
     return parts_.size() - 1;
   }
 
-  void upload() { device_ = std::make_unique<DeviceArray<T>>(before_); }
+  void upload() { upload_to(device_, before_); }
   T* at(size_t number) const { return device_->data() + parts_[number].begin; }
 
   bool untouched() const {
@@ -429,13 +442,16 @@ int64_t bytes_kept_per_call(const Calls& calls, const Stream& stream) {
   return kept < kStep ? 0 : kept / kCalls;
 }
 
-// What a call takes, such as memory, it gives back. `calls` is one call.
+// What a call takes, such as memory, it gives back, and it keeps no result for
+// the next one, whose arrays hold something else. `calls` is one call.
 template <class Calls>
 void check_gives_back(Calls& calls, const std::string& name) {
   const Stream stream;
   calls.prepare();
+  calls.blank();
   calls.launch(stream);  // What is kept for all calls comes with the first.
   stream.finish();
+  calls.prepare();
   if (simt::things_held) {
     const size_t before = simt::things_held();
     calls.launch(stream);

@@ -55,6 +55,7 @@ class Memory {
  public:
   virtual ~Memory() = default;
   virtual void prepare() = 0;
+  virtual void blank() const = 0;  // Other inputs: zeros.
   virtual void close() const = 0;
   virtual bool untouched() const = 0;  // Since prepare().
   virtual std::string trouble() const = 0;
@@ -86,6 +87,10 @@ class Array : public Memory {
   void prepare() override {
     CUDA_CHECK(cudaMemcpy(device_.data(), before_.data(),
                           before_.size() * sizeof(T), cudaMemcpyHostToDevice));
+  }
+  void blank() const override {
+    if (use_ == Use::kGiven)
+      CUDA_CHECK(cudaMemset(device_.data(), 0, before_.size() * sizeof(T)));
   }
   void close() const override {
     if (use_ == Use::kGiven) simt::make_read_only(device_.data());
@@ -173,6 +178,9 @@ class Call {
     for (const auto& array : arrays_) array->prepare();
   }
   void launch(cudaStream_t stream) const { launch_(stream); }
+  void blank() const {
+    for (const auto& array : arrays_) array->blank();
+  }
   void close() const {
     for (const auto& array : arrays_) array->close();
   }
@@ -223,6 +231,10 @@ class Calls {
   }
   void launch(cudaStream_t stream) const {
     for (const Call& call : calls_) call.launch(stream);
+  }
+  void blank() const {
+    for (const Call& call : calls_) call.blank();
+    CUDA_CHECK(cudaDeviceSynchronize());
   }
   void close() const {
     for (const Call& call : calls_) call.close();

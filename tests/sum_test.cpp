@@ -110,6 +110,10 @@ class Calls {
     }
   }
 
+  void blank() const {
+    x_.blank();
+    CUDA_CHECK(cudaDeviceSynchronize());
+  }
   void close() const { x_.close(); }
   bool untouched() const { return out_.untouched() && scratch_.untouched(); }
 

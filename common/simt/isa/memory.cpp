@@ -205,6 +205,9 @@ void place_global(Warp& warp, const Instruction& ins, Access& a) {
   else if (known.others())
     meet_others(warp, ins, a, a.mask, known);
   a.base = reinterpret_cast<uint8_t*>(known.distance);
+  // The observers look first, and meanwhile memory answers.
+  __builtin_prefetch(a.at<uint8_t>(0));
+  __builtin_prefetch(a.at<uint8_t>(kLanes - 1));
 }
 
 uint64_t rank_of(uint64_t shared_address) {
