@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "common/simt/core/device.h"
 #include "common/simt/core/settings.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/observe/report.h"

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "common/simt/core/device.h"
 #include "common/simt/runtime/happens_before.h"
 #include "common/simt/runtime/runtime.h"
 
