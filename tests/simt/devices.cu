@@ -349,6 +349,38 @@ void events_between() {
   disable_peers();
 }
 
+// ---- Pools -----------------------------------------------------------------
+
+// Its pool lets device 0 in.
+void allowed_into_a_pool() {
+  cudaMemPool_t pool = nullptr;
+  ok(cudaDeviceGetDefaultMemPool(&pool, 1));
+  cudaMemAccessDesc given = {};
+  given.location = {cudaMemLocationTypeDevice, {0}};
+  given.flags = cudaMemAccessFlagsProtReadWrite;
+  ok(cudaMemPoolSetAccess(pool, &given, 1));
+  cudaMemAccessFlags flags = {};
+  ok(cudaMemPoolGetAccess(&flags, pool, &given.location));
+  expect::equal(flags, cudaMemAccessFlagsProtReadWrite);
+
+  int *x = nullptr, *const y = array_on(0);
+  ok(cudaSetDevice(1));
+  ok(cudaMallocAsync(&x, kN * sizeof(int), nullptr));
+  ok(cudaMemsetAsync(x, 0, kN * sizeof(int), nullptr));
+  ok(cudaDeviceSynchronize());
+  ok(cudaSetDevice(0));
+  ok(cudaMemset(y, 0, kN * sizeof(int)));
+  add<<<kBlocks, kBlock>>>(x, y);
+  ok(cudaDeviceSynchronize());
+  ok(cudaSetDevice(1));
+  ok(cudaFreeAsync(x, nullptr));
+  ok(cudaDeviceSynchronize());
+  ok(cudaSetDevice(0));
+  ok(cudaFree(y));
+  given.flags = cudaMemAccessFlagsProtNone;
+  ok(cudaMemPoolSetAccess(pool, &given, 1));
+}
+
 // ---- What is wrong ---------------------------------------------------------
 
 // Device 0 reads memory of device 1. Ends with 1 when that fails, as it must.
@@ -454,7 +486,7 @@ void failures() {
   is_true(holds(peer.output, "no peer access: read of 4 bytes") &&
               holds(peer.output, "cudaDeviceEnablePeerAccess(1, 0)"),
           "and what to call instead");
-  is_true(holds(pool.output, "cudaMemPoolSetAccess"), "or why not");
+  is_true(holds(pool.output, "cudaMemPoolSetAccess"), "here, too");
   is_true(holds(run_self("leaves").output, "1 piece of work in its streams"),
           "what never ended is told");
   for (const char* which : {"livelock", "patience"}) {
@@ -516,6 +548,7 @@ int main(int argc, char** argv) {
   waiting();
   to_and_fro();
   events_between();
+  allowed_into_a_pool();
   failures();
   counters();
   if (on_executor()) run_again_late();

@@ -136,14 +136,14 @@ void meet_others(Warp& warp, const Instruction& ins, const Access& a,
 }
 
 bool may_touch(const Allocation& of_peer, int device) {
-  return of_peer.memory != Memory::kPool &&
-         peers().may_access(device, of_peer.device);
+  return of_peer.memory == Memory::kPool
+             ? peers().may_access_pool(of_peer.pool, device)
+             : peers().may_access(device, of_peer.device);
 }
 
 std::string what_allows(const Allocation& of_peer, int device) {
   if (of_peer.memory == Memory::kPool)
-    return "if it is from cudaMalloc: a pool's is only allowed by "
-           "cudaMemPoolSetAccess, which the executor lacks";
+    return "after cudaMemPoolSetAccess for its pool";
   return "after cudaSetDevice(" + std::to_string(device) +
          "), cudaDeviceEnablePeerAccess(" + std::to_string(of_peer.device) +
          ", 0)";

@@ -1,10 +1,11 @@
 // The functions that device code calls and the system provides: printf,
-// assert, malloc, free.
+// assert, malloc, free, cudaGraphSetConditional.
 #include <cstdio>
 #include <cstring>
 #include <string>
 
 #include "common/simt/core/block.h"
+#include "common/simt/core/conditions.h"
 #include "common/simt/core/finding.h"
 #include "common/simt/isa/collectives.h"
 #include "common/simt/isa/device_calls.h"
@@ -161,6 +162,20 @@ void release(Warp& warp, const Instruction& ins, uint32_t mask) {
   warp.block->quiet = false;
 }
 
+void decide(Warp& warp, const Instruction& ins, uint32_t mask) {
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    const Lane lane(warp, ins, l);
+    const auto condition = lane.argument<uint64_t>(0);
+    if (!set_condition(condition, lane.argument<uint32_t>(1)))
+      fault(warp, ins, l, "bad condition",
+            "cudaGraphSetConditional: " + hex(condition) +
+                " is no handle from cudaGraphConditionalHandleCreate",
+            kLaunchFailure);
+  }
+  warp.block->quiet = false;
+}
+
 }  // namespace
 
 Handler system_call(const std::string& name) {
@@ -168,6 +183,7 @@ Handler system_call(const std::string& name) {
   if (name == "__assertfail") return assert_failed;
   if (name == "malloc") return allocate;
   if (name == "free" || name == "__cudaCDP2Free") return release;
+  if (name == "cudaGraphSetConditional") return decide;
   return device_call(name);
 }
 

@@ -176,7 +176,7 @@ Allocations::Allocations(uint64_t device_bytes) : device_bytes_(device_bytes) {
 }
 
 uint64_t Allocations::allocate(uint64_t bytes, Memory memory, const char* name,
-                               int device) {
+                               int device, uint64_t pool) {
   const std::unique_lock lock(mutex_);
   OfDevice& of = of_[device];
   const bool counts = memory != Memory::kPinned;
@@ -214,6 +214,7 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory, const char* name,
                      .memory = memory,
                      .device = device,
                      .number = ++count_,
+                     .pool = pool,
                      .name = name},
                     begin + whole};
   return begin;

@@ -44,6 +44,7 @@ struct Allocation {
   bool read_only = false;      // for kernels, copies and fills
   int device = 0;              // whose it is; the host's: current then
   uint64_t number = 0;         // 1 for the first of the program
+  uint64_t pool = 0;           // that it is from, if it is any's
   const char* name = nullptr;  // "cudaMalloc", or the variable's name
 
   uint64_t bytes() const { return end - begin; }
@@ -77,8 +78,8 @@ class Allocations {
 
   // An address aligned to 256 bytes, or 0 when the device or the machine has
   // no more. `name` must outlive the program's last message.
-  uint64_t allocate(uint64_t bytes, Memory memory, const char* name,
-                    int device);
+  uint64_t allocate(uint64_t bytes, Memory memory, const char* name, int device,
+                    uint64_t pool = 0);
 
   // The most that the kernels' own malloc gives on a device before something
   // is freed.

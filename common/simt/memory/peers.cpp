@@ -27,6 +27,19 @@ std::vector<Traffic> difference(std::vector<Traffic> all,
   return all;
 }
 
+bool Peers::may_access_pool(uint64_t pool, int device) const {
+  const std::lock_guard lock(mutex_);
+  return to_pools_.contains({pool, device});
+}
+
+void Peers::allow_pool(uint64_t pool, int device, bool may) {
+  const std::lock_guard lock(mutex_);
+  if (may)
+    to_pools_.insert({pool, device});
+  else
+    to_pools_.erase({pool, device});
+}
+
 Peers& peers() {
   static auto* all = new Peers;
   return *all;

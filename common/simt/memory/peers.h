@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+#include <set>
 #include <vector>
 
 #include "common/simt/core/settings.h"
@@ -37,6 +39,10 @@ class Peers {
     return access_[device][peer].exchange(false);
   }
 
+  // The same of memory of a pool, which its device's own rights say nothing of.
+  bool may_access_pool(uint64_t pool, int device) const;
+  void allow_pool(uint64_t pool, int device, bool may);
+
   void note_loaded(int from, int to, uint64_t bytes) {
     between_[from][to].loaded += bytes;
   }
@@ -58,6 +64,8 @@ class Peers {
       std::array<std::array<T, settings::kMostDevices>, settings::kMostDevices>;
 
   ByPair<std::atomic<bool>> access_ = {};
+  mutable std::mutex mutex_;
+  std::set<std::pair<uint64_t, int>> to_pools_;  // pool and device
   ByPair<Bytes> between_;
 };
 

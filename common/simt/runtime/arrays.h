@@ -33,6 +33,10 @@ cudaMemcpy3DParms without_arrays(cudaMemcpy3DParms copy);
 // ---- Of memory.cpp ----------------------------------------------------------
 
 void* allocate(size_t bytes, Memory memory, const char* name);
+void* allocate(size_t bytes, Memory memory, const char* name, int device,
+               uint64_t pool);
+// Memory that came from a pool was freed.
+void note_returned(uint64_t pool, size_t bytes);
 // In the order of a stream, whose work it is.
 void free_in_stream(void* pointer);
 Work copy_2d_work(void* to, size_t to_pitch, const void* from,

@@ -16,7 +16,11 @@ struct Capture {
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   std::thread::id thread = std::this_thread::get_id();
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  cudaGraph_t handle = nullptr;  // of the graph, once the program has it
+  size_t first = 0;              // of the graph's nodes that is captured
+  unsigned long long number = 0;
   std::map<cudaStream_t, Nodes> last;  // of each stream that takes part
+  std::vector<cudaGraphNode_t> told;   // where the program has been pointed to
   bool valid = true;
 };
 struct CapturePoint {
@@ -78,10 +82,16 @@ bool is_joined(const Capture& capture) {
     if (!reached.insert(node.get()).second) continue;
     open.insert(open.end(), node->after.begin(), node->after.end());
   }
-  return reached.size() == capture.graph->nodes.size();
+  return std::all_of(capture.graph->nodes.begin() +
+                         std::min(capture.first, capture.graph->nodes.size()),
+                     capture.graph->nodes.end(), [&](const auto& node) {
+                       return reached.contains(node.get());
+                     });
 }
 
-void begin(cudaStream_t stream, cudaStreamCaptureMode mode) {
+// In a graph of its own, or behind some nodes of another.
+void begin(cudaStream_t stream, cudaStreamCaptureMode mode,
+           cudaGraph_t into = nullptr, const Nodes& after = {}) {
   require_stream(stream);
   require(!is_legacy(stream), cudaErrorStreamCaptureUnsupported,
           "the legacy default stream cannot be captured");
@@ -91,11 +101,23 @@ void begin(cudaStream_t stream, cudaStreamCaptureMode mode) {
   const auto capture = std::make_shared<Capture>();
   capture->origin = stream;
   capture->mode = mode;
-  capture->last[stream];
+  capture->last[stream] = after;
+  static unsigned long long count = 0;
+  capture->number = ++count;
+  if (into) {
+    capture->graph = graph_of(into);
+    capture->handle = into;
+    capture->first = capture->graph->nodes.size();
+  }
   captures().push_back(capture);
 }
 
-std::shared_ptr<Graph> end(cudaStream_t stream) {
+cudaGraph_t handle_of(Capture& capture) {
+  if (capture.handle == nullptr) capture.handle = publish(capture.graph);
+  return capture.handle;
+}
+
+cudaGraph_t end(cudaStream_t stream) {
   require_stream(stream);
   const auto capture = capture_of(stream);
   require(capture != nullptr, cudaErrorIllegalState,
@@ -112,7 +134,13 @@ std::shared_ptr<Graph> end(cudaStream_t stream) {
           "the capture became invalid");
   require(is_joined(*capture), cudaErrorStreamCaptureUnjoined,
           "the stream never waited for some work that was captured in others");
-  return capture->graph;
+  return handle_of(*capture);
+}
+
+cudaStreamCaptureStatus status_of(const Capture* capture) {
+  return capture == nullptr ? cudaStreamCaptureStatusNone
+         : capture->valid   ? cudaStreamCaptureStatusActive
+                            : cudaStreamCaptureStatusInvalidated;
 }
 
 }  // namespace
@@ -207,7 +235,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return answer([&] {
     require(graph != nullptr, cudaErrorInvalidValue, "pGraph is null");
     *graph = nullptr;
-    *graph = publish(end(stream));
+    *graph = end(stream);
   });
 }
 
@@ -217,12 +245,71 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
     require_stream(stream);
     require(status != nullptr, cudaErrorInvalidValue, "pCaptureStatus is null");
     if (is_legacy(stream)) require_legacy_usable();
-    const auto capture = capture_of(stream);
-    *status = capture == nullptr ? cudaStreamCaptureStatusNone
-              : capture->valid   ? cudaStreamCaptureStatusActive
-                                 : cudaStreamCaptureStatusInvalidated;
+    *status = status_of(capture_of(stream).get());
   });
 }
+
+#if CUDART_VERSION >= 13000
+
+cudaError_t cudaStreamBeginCaptureToGraph(
+    cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* after,
+    const cudaGraphEdgeData* edges, size_t count, cudaStreamCaptureMode mode) {
+  return answer([&] {
+    graph_of(graph);
+    require_plain(edges, count);
+    begin(stream, mode, graph, nodes_of(after, count));
+  });
+}
+
+// What it points to holds until the capture goes on.
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
+                                     cudaStreamCaptureStatus* status,
+                                     unsigned long long* number,
+                                     cudaGraph_t* graph,
+                                     const cudaGraphNode_t** last,
+                                     const cudaGraphEdgeData** edges,
+                                     size_t* count) {
+  return answer([&] {
+    require_stream(stream);
+    require(status != nullptr, cudaErrorInvalidValue,
+            "captureStatus_out is null");
+    if (is_legacy(stream)) require_legacy_usable();
+    const auto capture = capture_of(stream);
+    *status = status_of(capture.get());
+    if (*status != cudaStreamCaptureStatusActive) return;
+    const std::lock_guard lock(mutex());
+    capture->told.clear();
+    for (const auto& node : capture->last.at(stream))
+      capture->told.push_back(node->handle);
+    if (number) *number = capture->number;
+    if (graph) *graph = handle_of(*capture);
+    if (last) *last = capture->told.data();
+    if (edges) *edges = nullptr;
+    if (count) *count = capture->told.size();
+  });
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
+                                                cudaGraphNode_t* nodes,
+                                                const cudaGraphEdgeData* edges,
+                                                size_t count, unsigned flags) {
+  return answer([&] {
+    require_stream(stream);
+    require_plain(edges, count);
+    const auto capture = capture_of(stream);
+    require(capture != nullptr, cudaErrorIllegalState,
+            "the stream is not being captured");
+    require(flags <= cudaStreamSetCaptureDependencies, cudaErrorInvalidValue,
+            "unknown flags ", flags);
+    const Nodes some = nodes_of(nodes, count);
+    const std::lock_guard lock(mutex());
+    Nodes& last = capture->last.at(stream);
+    if (flags == cudaStreamSetCaptureDependencies) last.clear();
+    last.insert(last.end(), some.begin(), some.end());
+  });
+}
+
+#endif
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   return answer([&] {
@@ -241,5 +328,14 @@ decltype(cudaStreamEndCapture) cudaStreamEndCapture_ptsz
     __attribute__((alias("cudaStreamEndCapture")));
 decltype(cudaStreamIsCapturing) cudaStreamIsCapturing_ptsz
     __attribute__((alias("cudaStreamIsCapturing")));
+#if CUDART_VERSION >= 13000
+decltype(cudaStreamBeginCaptureToGraph) cudaStreamBeginCaptureToGraph_ptsz
+    __attribute__((alias("cudaStreamBeginCaptureToGraph")));
+decltype(cudaStreamGetCaptureInfo) cudaStreamGetCaptureInfo_ptsz
+    __attribute__((alias("cudaStreamGetCaptureInfo")));
+decltype(cudaStreamUpdateCaptureDependencies)
+    cudaStreamUpdateCaptureDependencies_ptsz
+    __attribute__((alias("cudaStreamUpdateCaptureDependencies")));
+#endif
 
 }  // extern "C"

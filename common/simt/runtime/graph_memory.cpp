@@ -162,7 +162,7 @@ cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
                                            cudaMemAllocNodeParams* out) {
   return answer([&] {
     require(out != nullptr, cudaErrorInvalidValue, "params_out is null");
-    const auto memory = work_of_node(node).memory;
+    const auto memory = node_of(node)->work.memory;
     require(memory != nullptr, cudaErrorInvalidValue,
             "the node allocates nothing");
     *out = memory->parameters;
@@ -172,7 +172,7 @@ cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
 cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* out) {
   return answer([&] {
     require(out != nullptr, cudaErrorInvalidValue, "dptr_out is null");
-    void* const frees = work_of_node(node).frees;
+    void* const frees = node_of(node)->work.frees;
     require(frees != nullptr, cudaErrorInvalidValue, "the node frees nothing");
     *static_cast<void**>(out) = frees;
   });

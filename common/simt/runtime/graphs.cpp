@@ -5,23 +5,10 @@
 #include <algorithm>
 #include <set>
 
-#include "common/simt/runtime/happens_before.h"
+#include "common/simt/core/conditions.h"
 
 namespace simt {
 namespace {
-
-// A graph that can run: its nodes, each behind those that it waits for.
-struct Executable {
-  struct Step {
-    cudaGraphNode_t node;
-    Work work;
-    std::vector<cudaGraphNode_t> after;
-  };
-  std::vector<Step> steps;
-  std::vector<void*> leaves;  // memory that it allocates and does not free
-  bool frees_first = false;   // what its last launch left
-  Past launched = {};  // its last launch, which the next one comes behind
-};
 
 auto& graphs() {
   static auto* all = new Handles<cudaGraph_t, std::shared_ptr<Graph>>;
@@ -43,24 +30,6 @@ auto get(const All& all, Handle handle, const char* what) {
           ", or one that was destroyed");
   return *found;
 }
-std::shared_ptr<Graph> get(cudaGraph_t graph) {
-  return get(graphs(), graph, "graph");
-}
-std::shared_ptr<Executable> get(cudaGraphExec_t executable) {
-  return get(executables(), executable, "instantiated graph");
-}
-std::shared_ptr<Node> get(cudaGraphNode_t node) {
-  return get(nodes(), node, "node of a graph");
-}
-
-Nodes get(const cudaGraphNode_t* handles, size_t count) {
-  require(count == 0 || handles != nullptr, cudaErrorInvalidValue,
-          "the array of nodes is null");
-  Nodes found;
-  for (size_t i = 0; i < count; ++i) found.push_back(get(handles[i]));
-  return found;
-}
-
 std::vector<cudaGraphNode_t> handles_of(const Nodes& some) {
   std::vector<cudaGraphNode_t> handles;
   for (const auto& node : some) handles.push_back(node->handle);
@@ -81,21 +50,12 @@ void list(const Nodes& some, cudaGraphNode_t* out, size_t* count) {
   *count = std::min(*count, some.size());
 }
 
-void add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
-         size_t count, Work work) {
-  require(out != nullptr, cudaErrorInvalidValue, "pGraphNode is null");
-  *out = add_node(*get(graph), std::move(work), get(after, count))->handle;
-}
-
 // ---- Work ------------------------------------------------------------------
 
 Work work_of(const cudaKernelNodeParams& given) { return kernel_work(given); }
 Work work_of(const cudaMemcpy3DParms& given) { return copy_work(given); }
 Work work_of(const cudaMemsetParams& given) { return fill_work(given); }
-Work work_of(const cudaHostNodeParams& given) {
-  require(given.fn != nullptr, cudaErrorInvalidValue, "fn is null");
-  return host_work([given] { given.fn(given.userData); });
-}
+Work work_of(const cudaHostNodeParams& given) { return host_work(given); }
 
 // Of a node of any kind, by the type of what describes it.
 template <class Parameters>
@@ -117,40 +77,22 @@ OperationPointer begin_step(const Executable::Step& step, Operation* graph,
                         name_of(step.work), before);
 }
 
+// One that takes no part still has its place in the order.
+std::function<void()> run_of(const Executable::Step& step) {
+  return step.is_enabled ? step.work.run : [] {};
+}
+
 void run(const Executable& executable) {
   Operations begun;
   for (const Executable::Step& step : executable.steps) {
     if (sticky_error() != cudaSuccess) return;
-    do_operation(begin_step(step, current_operation(), begun), step.work.run);
+    do_operation(begin_step(step, current_operation(), begun), run_of(step));
   }
 }
 
 bool tells_host(const Executable& executable) {
   return std::ranges::any_of(
       executable.steps, [](const auto& step) { return step.work.tells_host; });
-}
-
-// The graph may change or end afterwards: the executable stays what it is.
-std::shared_ptr<Executable> instantiate(const Graph& graph) {
-  auto executable = std::make_shared<Executable>();
-  std::set<const Node*> done;
-  const auto ready = [&](const Node& node) {
-    return std::all_of(
-        node.after.begin(), node.after.end(),
-        [&](const auto& before) { return done.contains(before.get()); });
-  };
-  while (done.size() < graph.nodes.size()) {
-    const size_t before = done.size();
-    for (const auto& node : graph.nodes) {
-      if (done.contains(node.get()) || !ready(*node)) continue;
-      executable->steps.push_back(
-          {node->handle, node->work, handles_of(node->after)});
-      done.insert(node.get());
-    }
-    require(done.size() > before, cudaErrorInvalidValue,
-            "nodes of the graph wait for one another in a circle");
-  }
-  return executable;
 }
 
 std::vector<const Work*> works_of(const Executable& executable) {
@@ -166,47 +108,114 @@ bool uses_memory(const Executable& executable) {
   });
 }
 
+bool has_type(const Graph& graph,
+              std::initializer_list<cudaGraphNodeType> any) {
+  return std::ranges::any_of(graph.nodes, [&](const auto& node) {
+    return std::ranges::count(any, node->work.type) > 0;
+  });
+}
+
+void set_all(const std::vector<Condition>& conditions) {
+  for (const Condition& one : conditions) set_condition(one.handle, one.value);
+}
+
 Work graph_work(std::shared_ptr<Executable> executable) {
   Work work = {cudaGraphNodeTypeGraph, [executable] { run(*executable); }};
   work.tells_host = tells_host(*executable);
   return work;
 }
 
+// Which of the graphs runs for that value, if any does.
+std::optional<size_t> chosen(const Choice& by, uint32_t value) {
+  const size_t which = by.how == Choice::How::kSwitch ? value : value == 0;
+  return which < by.count ? std::optional(which) : std::nullopt;
+}
+
+void run_chosen(const Choice& by,
+                const std::vector<std::shared_ptr<Executable>>& graphs) {
+  do {
+    const auto which = chosen(by, find_condition(by.condition).value_or(0));
+    if (!which) return;
+    run(*graphs[*which]);
+  } while (by.how == Choice::How::kWhile && sticky_error() == cudaSuccess);
+}
+
+// What a node does once its graph is instantiated as part of `whole`: with the
+// graphs that it consists of, as they are then.
+Work work_now(const Node& node, Executable& whole) {
+  if (!node.work.bodies) return node.work;
+  const Bodies& bodies = *node.work.bodies;
+  std::vector<std::shared_ptr<Executable>> graphs;
+  for (const cudaGraph_t body : bodies.handles) {
+    graphs.push_back(instantiate(*graph_of(body)));
+    std::ranges::copy(graphs.back()->conditions,
+                      std::back_inserter(whole.conditions));
+  }
+  if (!bodies.choice) return graph_work(graphs.at(0));
+  Work work = node.work;
+  work.run = [by = *bodies.choice, graphs] { run_chosen(by, graphs); };
+  return work;
+}
+
+// Before it is launched: events that it waits for.
+void come_behind_events(const Executable& executable, const Queue& queue) {
+  for (const Executable::Step& step : executable.steps)
+    if (step.work.type == cudaGraphNodeTypeWaitEvent)
+      come_behind(queue, std::get<cudaEvent_t>(step.work.description));
+}
+
+// What happens with those that it records, whose work is queued as `tasks`.
+void note_events(const Executable& executable, const Queue& queue,
+                 std::map<cudaGraphNode_t, TaskPointer>& tasks) {
+  for (const Executable::Step& step : executable.steps)
+    if (step.work.type == cudaGraphNodeTypeEventRecord)
+      note_recorded(std::get<cudaEvent_t>(step.work.description), queue,
+                    tasks[step.node]);
+}
+
 // Its nodes as tasks of their own: some may wait for others of the graph. Each
 // comes behind what the stream did before, and the stream goes on behind all.
-void launch_as_tasks(const Executable& executable, const Work& work,
-                     cudaStream_t stream) {
+std::map<cudaGraphNode_t, TaskPointer> launch_as_tasks(
+    const Executable& executable, const Work& work, cudaStream_t stream) {
   const Queue queue = queue_of(stream);
   std::map<cudaGraphNode_t, TaskPointer> done;
   const OperationPointer graph = begin_operation(queue, work);
   Operations begun;
-  Tasks all = {perform(queue, [] {})};
+  Tasks all = {perform(queue, [all = executable.conditions] { set_all(all); })};
   for (const Executable::Step& step : executable.steps) {
     Tasks after = {all[0]};
     for (const cudaGraphNode_t node : step.after) after.push_back(done[node]);
     const auto of_its_own = reinterpret_cast<cudaStream_t>(step.node);
     const OperationPointer operation = begin_step(step, graph.get(), begun);
     done[step.node] = perform({queue.device, of_its_own, false},
-                              as_operation(operation, step.work.run), after);
+                              as_operation(operation, run_of(step)), after);
     all.push_back(done[step.node]);
   }
   perform(
       queue, [] {}, all);
+  return done;
 }
 
 void launch_graph(const std::shared_ptr<Executable>& executable,
                   cudaStream_t stream) {
   if (is_legacy(stream)) require_legacy_usable();
   const Work work = graph_work(executable);
-  const bool captured = is_capturing(stream);
-  if (!captured)
-    clear_for_launch(executable->leaves, executable->frees_first, stream);
-  if (!captured) come_behind(queue_of(stream), executable->launched);
-  if (there_are_tasks() && !captured)
-    launch_as_tasks(*executable, work, stream);
-  else
+  if (is_capturing(stream)) return issue(stream, work);
+  const Queue queue = queue_of(stream);
+  clear_for_launch(executable->leaves,
+                   executable->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch,
+                   stream);
+  come_behind(queue, executable->launched);
+  come_behind_events(*executable, queue);
+  std::map<cudaGraphNode_t, TaskPointer> tasks;
+  if (there_are_tasks()) {
+    tasks = launch_as_tasks(*executable, work, stream);
+  } else {
+    set_all(executable->conditions);
     issue(stream, work);
-  if (!captured) executable->launched = past_of(queue_of(stream));
+  }
+  note_events(*executable, queue, tasks);
+  executable->launched = past_of(queue);
 }
 
 // The other flags only tune: when it is uploaded, and by what priorities.
@@ -216,9 +225,9 @@ void instantiate(cudaGraphExec_t* out, cudaGraph_t graph,
     throw Lacking{"graphs that kernels launch"};
   }
   require(out != nullptr, cudaErrorInvalidValue, "pGraphExec is null");
-  const auto executable = instantiate(*get(graph));
+  const auto executable = instantiate(*graph_of(graph));
   executable->leaves = left_by(works_of(*executable));
-  executable->frees_first = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
+  executable->flags = flags;
   *out = executables().create(executable);
 }
 
@@ -229,20 +238,6 @@ void replace(Work& old, Work work) {
   if (old.launches_clusters)
     throw Lacking{"way to change a node that launches clusters"};
   old = std::move(work);
-}
-
-void change(cudaGraphExec_t handle, cudaGraphNode_t node, Work work) {
-  const auto executable = get(handle);
-  for (Executable::Step& step : executable->steps) {
-    if (step.node != node) continue;
-    return replace(step.work, std::move(work));
-  }
-  throw Refused{cudaErrorInvalidValue,
-                "the graph was instantiated without that node"};
-}
-
-void change(cudaGraphNode_t handle, Work work) {
-  replace(get(handle)->work, std::move(work));
 }
 
 // ---- Updates ---------------------------------------------------------------
@@ -291,19 +286,10 @@ cudaGraphExecUpdateResult update(Executable& old, const Executable& fresh) {
 
 // ---- Edges -----------------------------------------------------------------
 
-void require_plain(const cudaGraphEdgeData* edges, size_t count) {
-  for (size_t i = 0; edges != nullptr && i < count; ++i) {
-    if (edges[i].from_port != 0 || edges[i].to_port != 0 ||
-        edges[i].type != 0) {
-      throw Lacking{"edges of graphs that let a kernel begin early"};
-    }
-  }
-}
-
 void connect(cudaGraph_t graph, const cudaGraphNode_t* from,
              const cudaGraphNode_t* to, size_t count) {
-  get(graph);
-  const Nodes first = get(from, count), second = get(to, count);
+  graph_of(graph);
+  const Nodes first = nodes_of(from, count), second = nodes_of(to, count);
   for (size_t i = 0; i < count; ++i) {
     Nodes& after = second[i]->after;
     require(std::find(after.begin(), after.end(), first[i]) == after.end(),
@@ -320,11 +306,116 @@ Nodes roots_of(const Graph& graph) {
   return roots;
 }
 
+}  // namespace
+
+std::shared_ptr<Node> add_node(Graph& graph, Work work, Nodes after) {
+  const auto node =
+      std::make_shared<Node>(Node{std::move(work), std::move(after)});
+  node->handle = nodes().create(node);
+  node->graph = &graph;
+  graph.nodes.push_back(node);
+  return node;
+}
+
+void remove_node(Graph& graph, const std::shared_ptr<Node>& node) {
+  std::erase(graph.nodes, node);
+  for (const auto& other : graph.nodes) std::erase(other->after, node);
+  nodes().destroy(node->handle);
+}
+
+Graph::~Graph() {
+  for (const auto& node : nodes) simt::nodes().destroy(node->handle);
+}
+
+Bodies::~Bodies() {
+  for (const cudaGraph_t graph : handles) {
+    const auto last = graphs().find(graph);
+    graphs().destroy(graph);
+  }
+}
+
+void Bodies::add(std::shared_ptr<Graph> graph) {
+  handles.push_back(publish(std::move(graph)));
+}
+
+Executable::Step& Executable::step_of(cudaGraphNode_t node) {
+  for (Step& step : steps)
+    if (step.node == node) return step;
+  throw Refused{cudaErrorInvalidValue,
+                "the graph was instantiated without that node"};
+}
+
+void add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
+         size_t count, Work work) {
+  require(out != nullptr, cudaErrorInvalidValue, "pGraphNode is null");
+  *out = add_node(*graph_of(graph), std::move(work), nodes_of(after, count))
+             ->handle;
+}
+
+std::shared_ptr<Graph> graph_of(cudaGraph_t graph) {
+  return get(graphs(), graph, "graph");
+}
+std::shared_ptr<Executable> executable_of(cudaGraphExec_t executable) {
+  return get(executables(), executable, "instantiated graph");
+}
+std::shared_ptr<Node> node_of(cudaGraphNode_t node) {
+  return get(nodes(), node, "node of a graph");
+}
+Nodes nodes_of(const cudaGraphNode_t* handles, size_t count) {
+  require(count == 0 || handles != nullptr, cudaErrorInvalidValue,
+          "the array of nodes is null");
+  Nodes found;
+  for (size_t i = 0; i < count; ++i) found.push_back(node_of(handles[i]));
+  return found;
+}
+
+void change(cudaGraphExec_t executable, cudaGraphNode_t node, Work work) {
+  replace(executable_of(executable)->step_of(node).work, std::move(work));
+}
+
+void change(cudaGraphNode_t node, Work work) {
+  replace(node_of(node)->work, std::move(work));
+}
+
+// The graph may change or end afterwards: the executable stays what it is.
+std::shared_ptr<Executable> instantiate(const Graph& graph) {
+  auto executable = std::make_shared<Executable>();
+  executable->conditions = graph.conditions;
+  executable->objects = graph.objects;
+  std::set<const Node*> done;
+  const auto ready = [&](const Node& node) {
+    return std::all_of(
+        node.after.begin(), node.after.end(),
+        [&](const auto& before) { return done.contains(before.get()); });
+  };
+  while (done.size() < graph.nodes.size()) {
+    const size_t before = done.size();
+    for (const auto& node : graph.nodes) {
+      if (done.contains(node.get()) || !ready(*node)) continue;
+      executable->steps.push_back({node->handle, work_now(*node, *executable),
+                                   handles_of(node->after)});
+      done.insert(node.get());
+    }
+    require(done.size() > before, cudaErrorInvalidValue,
+            "nodes of the graph wait for one another in a circle");
+  }
+  return executable;
+}
+
 std::shared_ptr<Graph> copy_of(const Graph& graph) {
+  if (has_type(graph, {kConditional}))
+    throw Refused{cudaErrorNotSupported,
+                  "graphs with conditions cannot be copied"};
   auto copy = std::make_shared<Graph>();
+  copy->objects = graph.objects;
   std::map<const Node*, std::shared_ptr<Node>> copies;
   for (const auto& node : graph.nodes) {
-    copies[node.get()] = add_node(*copy, node->work, {});
+    const auto twin = add_node(*copy, node->work, {});
+    twin->original = node->handle;
+    twin->attributes = node->attributes;
+    if (node->work.bodies)
+      twin->work = child_work(node->work.bodies->handles[0]);
+    copies[node.get()] = twin;
   }
   for (const auto& node : graph.nodes) {
     for (const auto& before : node->after) {
@@ -334,17 +425,38 @@ std::shared_ptr<Graph> copy_of(const Graph& graph) {
   return copy;
 }
 
-}  // namespace
-
-std::shared_ptr<Node> add_node(Graph& graph, Work work, Nodes after) {
-  const auto node =
-      std::make_shared<Node>(Node{std::move(work), std::move(after)});
-  node->handle = nodes().create(node);
-  graph.nodes.push_back(node);
-  return node;
+void require_plain(const cudaGraphEdgeData* edges, size_t count) {
+  for (size_t i = 0; edges != nullptr && i < count; ++i) {
+    if (edges[i].from_port != 0 || edges[i].to_port != 0 ||
+        edges[i].type != 0) {
+      throw Lacking{"edges of graphs that let a kernel begin early"};
+    }
+  }
 }
 
-const Work& work_of_node(cudaGraphNode_t node) { return get(node)->work; }
+Work child_work(cudaGraph_t child) {
+  const auto graph = graph_of(child);
+  if (uses_memory(*instantiate(*graph)))
+    throw Lacking{"graphs that allocate memory within other graphs"};
+  if (has_type(*graph,
+               {cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord}))
+    throw Lacking{"graphs with events within other graphs"};
+  Work work = {cudaGraphNodeTypeGraph, [] {}};
+  work.bodies = std::make_shared<Bodies>();
+  work.bodies->add(copy_of(*graph));
+  return work;
+}
+
+Work conditional_work(const Choice& choice) {
+  require(find_condition(choice.condition).has_value(), cudaErrorInvalidValue,
+          "the handle is none from cudaGraphConditionalHandleCreate");
+  Work work = {kConditional, [] {}};
+  work.bodies = std::make_shared<Bodies>();
+  work.bodies->choice = choice;
+  for (unsigned i = 0; i < choice.count; ++i)
+    work.bodies->add(std::make_shared<Graph>());
+  return work;
+}
 
 size_t live_graphs() { return graphs().count() + executables().count(); }
 
@@ -370,7 +482,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return answer([&] {
-    for (const auto& node : get(graph)->nodes) nodes().destroy(node->handle);
+    const auto last = graph_of(graph);  // Ends when the handle is gone.
     graphs().destroy(graph);
   });
 }
@@ -378,9 +490,9 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
   return answer([&] {
     require(clone != nullptr, cudaErrorInvalidValue, "pGraphClone is null");
-    if (uses_memory(*instantiate(*get(graph))))
+    if (uses_memory(*instantiate(*graph_of(graph))))
       throw Lacking{"copies of graphs that allocate memory"};
-    *clone = publish(copy_of(*get(graph)));
+    *clone = publish(copy_of(*graph_of(graph)));
   });
 }
 
@@ -420,12 +532,7 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* after,
                                        size_t count, cudaGraph_t child) {
-  return answer([&] {
-    const auto part = instantiate(*get(child));
-    if (uses_memory(*part))
-      throw Lacking{"graphs that allocate memory within other graphs"};
-    add(node, graph, after, count, graph_work(part));
-  });
+  return answer([&] { add(node, graph, after, count, child_work(child)); });
 }
 
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
@@ -455,7 +562,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
                                          cudaKernelNodeParams* out) {
   return answer([&] {
     require(out != nullptr, cudaErrorInvalidValue, "pNodeParams is null");
-    const auto kernel = get(node)->work.kernel;
+    const auto kernel = node_of(node)->work.kernel;
     require(kernel != nullptr, cudaErrorInvalidValue,
             "the node is no kernel's launch");
     *out = *kernel;
@@ -471,18 +578,18 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node,
                                  cudaGraphNodeType* type) {
   return answer([&] {
     require(type != nullptr, cudaErrorInvalidValue, "pType is null");
-    *type = get(node)->work.type;
+    *type = node_of(node)->work.type;
   });
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* out,
                               size_t* count) {
-  return answer([&] { list(get(graph)->nodes, out, count); });
+  return answer([&] { list(graph_of(graph)->nodes, out, count); });
 }
 
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* out,
                                   size_t* count) {
-  return answer([&] { list(roots_of(*get(graph)), out, count); });
+  return answer([&] { list(roots_of(*graph_of(graph)), out, count); });
 }
 
 #if CUDART_VERSION >= 13000
@@ -503,7 +610,7 @@ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node,
                                          cudaGraphEdgeData* edges,
                                          size_t* count) {
   return answer([&] {
-    list(get(node)->after, out, count);
+    list(node_of(node)->after, out, count);
     if (edges != nullptr && out != nullptr)
       std::fill_n(edges, *count, cudaGraphEdgeData{});
   });
@@ -519,7 +626,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph,
 
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node,
                                          cudaGraphNode_t* out, size_t* count) {
-  return answer([&] { list(get(node)->after, out, count); });
+  return answer([&] { list(node_of(node)->after, out, count); });
 }
 
 #endif
@@ -539,7 +646,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable,
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
   return answer([&] {
-    get(executable);
+    executable_of(executable);
     executables().destroy(executable);
   });
 }
@@ -548,7 +655,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* info) {
   return answer([&] {
     const cudaGraphExecUpdateResult result =
-        update(*get(executable), *instantiate(*get(graph)));
+        update(*executable_of(executable), *instantiate(*graph_of(graph)));
     if (info != nullptr) {
       *info = {};
       info->result = result;
@@ -593,13 +700,13 @@ cudaError_t cudaGraphExecHostNodeSetParams(
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream) {
   return answer([&] {
-    get(executable);
+    executable_of(executable);
     require_stream(stream);
   });
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
-  return answer([&] { launch_graph(get(executable), stream); });
+  return answer([&] { launch_graph(executable_of(executable), stream); });
 }
 
 // ---- The names under --default-stream per-thread ---------------------------

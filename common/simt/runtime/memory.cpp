@@ -255,6 +255,7 @@ void free(void* pointer, bool pinned, bool waits) {
           pinned ? "cudaMallocHost" : "cudaMalloc", " returned, but ",
           allocations().describe(address));
   if (found->kept) note_graph_memory_freed(*found);
+  if (found->pool) note_returned(found->pool, found->bytes());
 }
 
 void* symbol_range(const void* symbol, int device, size_t bytes,
@@ -319,26 +320,6 @@ Work copy_3d_work(const cudaMemcpy3DParms* given) {
   return copy_work(*given);
 }
 
-Work to_symbol_work(const void* symbol, const void* from, size_t bytes,
-                    size_t offset, cudaMemcpyKind kind) {
-  const int device = current_device();
-  return {cudaGraphNodeTypeMemcpy,
-          [=] { copy_to_symbol(symbol, device, from, bytes, offset, kind); },
-          nullptr, is_pageable(from)};
-}
-
-Work from_symbol_work(void* to, const void* symbol, size_t bytes, size_t offset,
-                      cudaMemcpyKind kind) {
-  const int device = current_device();
-  return {cudaGraphNodeTypeMemcpy,
-          [=] { copy_from_symbol(to, symbol, device, bytes, offset, kind); },
-          nullptr,
-          is_pageable(to),
-          nullptr,
-          false,
-          is_pageable(to)};
-}
-
 // Addresses are unified: each says itself whose it is, and a wrong number does
 // no harm.
 void require_home(const char* name, const void* pointer, int device) {
@@ -393,6 +374,7 @@ Work fill_2d_work(cudaStream_t stream, void* to, size_t pitch, int value,
       [=] { fill_2d(to, pitch, value, width, height); }, nullptr, false,
       [=] { require_fill(fill_2d_of(to, pitch, value, width, height)); }};
   work.is_left_alone = home_of(to).has_value();
+  work.description = fill_2d_of(to, pitch, value, width, height);
   return work;
 }
 
@@ -414,9 +396,14 @@ void free_in_stream(void* pointer) {
 }
 
 void* allocate(size_t bytes, Memory memory, const char* name) {
+  return allocate(bytes, memory, name, current_device(), 0);
+}
+
+void* allocate(size_t bytes, Memory memory, const char* name, int device,
+               uint64_t pool) {
   if (bytes == 0) return nullptr;
-  const int device = current_device();
-  const uint64_t address = allocations().allocate(bytes, memory, name, device);
+  const uint64_t address =
+      allocations().allocate(bytes, memory, name, device, pool);
   require(address != 0, cudaErrorMemoryAllocation, bytes,
           " bytes do not fit the memory of ", model_device().name,
           device ? text(", device ", device) : "", ": ",
@@ -432,9 +419,16 @@ void run_now(const Work& work, const Tasks& after) {
 }
 
 Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  return copy_of(
+  Work work = copy_of(
       to, from, [=] { copy(to, from, bytes, kind); },
       [=] { require_copy(to, from, bytes, kind); });
+  cudaMemcpy3DParms description = {};
+  description.srcPtr = {const_cast<void*>(from), bytes, bytes, 1};
+  description.dstPtr = {to, bytes, bytes, 1};
+  description.extent = {bytes, 1, 1};
+  description.kind = kind;
+  work.description = description;
+  return work;
 }
 
 Work copy_2d_work(void* to, size_t to_pitch, const void* from,
@@ -448,14 +442,38 @@ Work copy_2d_work(void* to, size_t to_pitch, const void* from,
       });
 }
 
+Work to_symbol_work(const void* symbol, const void* from, size_t bytes,
+                    size_t offset, cudaMemcpyKind kind) {
+  const int device = current_device();
+  return {cudaGraphNodeTypeMemcpy,
+          [=] { copy_to_symbol(symbol, device, from, bytes, offset, kind); },
+          nullptr, is_pageable(from)};
+}
+
+Work from_symbol_work(void* to, const void* symbol, size_t bytes, size_t offset,
+                      cudaMemcpyKind kind) {
+  const int device = current_device();
+  return {cudaGraphNodeTypeMemcpy,
+          [=] { copy_from_symbol(to, symbol, device, bytes, offset, kind); },
+          nullptr,
+          is_pageable(to),
+          nullptr,
+          false,
+          is_pageable(to)};
+}
+
 Work copy_work(const cudaMemcpy3DParms& given) {
   const cudaMemcpy3DParms plain = without_arrays(given);
-  return copy_of(plain.dstPtr.ptr, plain.srcPtr.ptr,
-                 [plain] { copy_3d(plain); });
+  Work work =
+      copy_of(plain.dstPtr.ptr, plain.srcPtr.ptr, [plain] { copy_3d(plain); });
+  work.description = given;
+  return work;
 }
 
 Work fill_work(const cudaMemsetParams& given) {
-  return {cudaGraphNodeTypeMemset, [given] { fill(given); }};
+  Work work = {cudaGraphNodeTypeMemset, [given] { fill(given); }};
+  work.description = given;
+  return work;
 }
 
 }  // namespace simt
@@ -471,20 +489,6 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
     require_safe();
     require_result(pointer);
     *pointer = allocate(bytes, Memory::kDevice, "cudaMalloc");
-  });
-}
-
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-  return answer([&] {
-    require_result(pointer);
-    require_stream(stream);
-    if (is_capturing(stream))
-      return issue(stream, allocation_work(bytes, pointer));
-    *pointer = allocate(bytes, Memory::kPool, "cudaMallocAsync");
-    const auto operation = begin_operation(queue_of(stream), "cudaMallocAsync");
-    do_operation(operation, [=] {
-      note_touched(*pointer, bytes, Use::kStore, {}, "allocates");
-    });
   });
 }
 
@@ -837,8 +841,6 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise,
 // Every stream is complete when a call returns, so there is nothing to tell
 // apart.
 
-decltype(cudaMallocAsync) cudaMallocAsync_ptsz
-    __attribute__((alias("cudaMallocAsync")));
 decltype(cudaFreeAsync) cudaFreeAsync_ptsz
     __attribute__((alias("cudaFreeAsync")));
 decltype(cudaMemcpy) cudaMemcpy_ptds __attribute__((alias("cudaMemcpy")));

@@ -19,7 +19,6 @@ constexpr struct {
     {"External", "memory or semaphores of other libraries"},
     {"Graphics", "memory that it shares with graphics"},
     {"EGL", "memory that it shares with graphics"},
-    {"UserObject", "objects that graphs own"},
     {"Conditional", "graphs with conditions"},
     {"Graph", "such call for graphs"},
     {"Capture", "such call for graphs"},

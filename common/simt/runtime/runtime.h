@@ -13,6 +13,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <variant>
 
 #include "common/simt/core/error.h"
 #include "common/simt/core/settings.h"
@@ -230,6 +231,12 @@ bool is_legacy(cudaStream_t stream);
 
 // ---- Work ------------------------------------------------------------------
 
+// What a node of a graph was made from, as the program may ask: a copy, a fill,
+// a function of the host, an event.
+using Description =
+    std::variant<std::monostate, cudaMemcpy3DParms, cudaMemsetParams,
+                 cudaHostNodeParams, cudaEvent_t>;
+
 // What a stream is given to do.
 struct Work {
   cudaGraphNodeType type;
@@ -253,6 +260,9 @@ struct Work {
   // Of a graph: the memory that is allocated, or freed.
   std::shared_ptr<const struct GraphMemory> memory = nullptr;
   void* frees = nullptr;
+  // Of a graph: it consists of others.
+  std::shared_ptr<struct Bodies> bodies = nullptr;
+  Description description = {};
 };
 
 // "the copy": as findings call it.
@@ -266,6 +276,16 @@ std::shared_ptr<Operation> begin_operation(const Queue& queue,
 
 // A function of the host, which may wait for other threads.
 Work host_work(std::function<void()> function);
+Work host_work(const cudaHostNodeParams& given);
+
+// Of a graph: it records an event, or waits for one that was recorded
+// elsewhere.
+Work record_work(cudaEvent_t event);
+Work wait_work(cudaEvent_t event);
+// Where that work was queued, and what does it: what waits for the event from
+// now on comes behind all that is in the queue.
+void note_recorded(cudaEvent_t event, const Queue& queue, TaskPointer task);
+void come_behind(const Queue& queue, cudaEvent_t event);
 
 // Does it in its stream, and a copy without a stream before it returns; `after`
 // other work, too.

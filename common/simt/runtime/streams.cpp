@@ -112,12 +112,25 @@ void record(cudaEvent_t handle, cudaStream_t stream) {
   events().update(handle, event);
 }
 
+void put_behind(cudaEvent_t handle, const Queue& queue, TaskPointer task) {
+  Event event = get(handle);
+  event.behind = past_of(queue);
+  if (!event.recorded) event.recorded = Clock::now();
+  event.task = std::move(task);
+  events().update(handle, event);
+}
+
+void wait_for(const Queue& queue, cudaEvent_t handle) {
+  const Event event = get(handle);
+  come_behind(queue, event.behind);
+  if (event.task) perform(queue, [] {}, {event.task});
+}
+
 void wait(cudaStream_t stream, cudaEvent_t handle) {
   require_stream(stream);
   if (is_legacy(stream)) require_legacy_usable();
   const Event event = get(handle);
-  come_behind(queue_of(stream), event.behind);
-  if (event.task) perform(queue_of(stream), [] {}, {event.task});
+  wait_for(queue_of(stream), handle);
   if (event.recorded || event.captured) join_capture(stream, event.captured);
 }
 
@@ -155,6 +168,30 @@ float milliseconds_between(cudaEvent_t start, cudaEvent_t end) {
 
 void require_stream(cudaStream_t stream) { get(stream); }
 
+Work record_work(cudaEvent_t event) {
+  get(event);
+  Work work = {cudaGraphNodeTypeEventRecord, [event] {
+                 if (events().find(event)) record_now(event, {});
+               }};
+  work.description = event;
+  return work;
+}
+
+Work wait_work(cudaEvent_t event) {
+  get(event);
+  Work work = {cudaGraphNodeTypeWaitEvent, [] {}};
+  work.description = event;
+  return work;
+}
+
+void note_recorded(cudaEvent_t event, const Queue& queue, TaskPointer task) {
+  put_behind(event, queue, std::move(task));
+}
+
+void come_behind(const Queue& queue, cudaEvent_t event) {
+  wait_for(queue, event);
+}
+
 Queue queue_of(cudaStream_t stream) {
   const int device = get(stream).device;
   if (is_legacy(stream)) return {device, nullptr, false};
@@ -168,6 +205,13 @@ Work host_work(std::function<void()> function) {
                  task ? task->without_turn(function) : function();
                }};
   work.tells_host = true;
+  return work;
+}
+
+Work host_work(const cudaHostNodeParams& given) {
+  require(given.fn != nullptr, cudaErrorInvalidValue, "fn is null");
+  Work work = host_work([given] { given.fn(given.userData); });
+  work.description = given;
   return work;
 }
 
@@ -313,8 +357,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
                                void* data) {
   return answer([&] {
-    require(function != nullptr, cudaErrorInvalidValue, "fn is null");
-    issue(stream, host_work([=] { function(data); }));
+    issue(stream, host_work(cudaHostNodeParams{function, data}));
   });
 }
 

@@ -70,44 +70,6 @@ cudaLaunchAttributeValue stream_attribute(cudaStream_t stream,
   return value;
 }
 
-// ---- The memory pool -------------------------------------------------------
-
-// Each device has its own, and no other.
-constexpr uint64_t kPools = uint64_t{1} << 32, kPoolStep = 16;
-cudaMemPool_t pool_of(int device) {
-  return reinterpret_cast<cudaMemPool_t>(kPools + kPoolStep * device);
-}
-
-void require_pool(cudaMemPool_t pool) {
-  bool known = false;
-  for (int k = 0; k < device_count(); ++k) known |= pool == pool_of(k);
-  require(known, cudaErrorInvalidValue, pool, " is no memory pool");
-}
-
-// How it keeps memory is remembered; it keeps none.
-std::map<cudaMemPoolAttr, uint64_t>& pool_attributes() {
-  static auto* all = new std::map<cudaMemPoolAttr, uint64_t>{
-      {cudaMemPoolReuseFollowEventDependencies, 1},
-      {cudaMemPoolReuseAllowOpportunistic, 1},
-      {cudaMemPoolReuseAllowInternalDependencies, 1},
-      {cudaMemPoolAttrReleaseThreshold, 0}};
-  return *all;
-}
-
-// The first three are an int, all others 64 bits.
-bool is_int(cudaMemPoolAttr which) {
-  return which <= cudaMemPoolReuseAllowInternalDependencies;
-}
-
-uint64_t& pool_attribute(cudaMemPoolAttr which, const void* value) {
-  require(value != nullptr, cudaErrorInvalidValue, "value is null");
-  const auto found = pool_attributes().find(which);
-  if (found == pool_attributes().end()) {
-    throw Lacking{text("attribute ", int(which), " of a memory pool")};
-  }
-  return found->second;
-}
-
 }  // namespace
 }  // namespace simt
 
@@ -298,66 +260,6 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t,
   });
 }
 
-// ---- The memory pool -------------------------------------------------------
-
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  return answer([&] {
-    require(pool != nullptr, cudaErrorInvalidValue, "memPool is null");
-    require_device(device);
-    *pool = pool_of(device);
-  });
-}
-
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-  return answer([&] {
-    require(pool != nullptr, cudaErrorInvalidValue, "memPool is null");
-    require_device(device);
-    *pool = pool_of(device);
-  });
-}
-
-cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
-  return answer([&] {
-    require_device(device);
-    require_pool(pool);
-  });
-}
-
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
-  return answer([&] { require_pool(pool); });
-}
-
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which,
-                                    void* value) {
-  return answer([&] {
-    require_pool(pool);
-    pool_attribute(which, value) = is_int(which)
-                                       ? *static_cast<const int*>(value)
-                                       : *static_cast<const uint64_t*>(value);
-  });
-}
-
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which,
-                                    void* value) {
-  return answer([&] {
-    require_pool(pool);
-    const uint64_t known = pool_attribute(which, value);
-    if (is_int(which)) {
-      *static_cast<int*>(value) = int(known);
-    } else {
-      *static_cast<uint64_t*>(value) = known;
-    }
-  });
-}
-
-cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes,
-                                    cudaMemPool_t pool, cudaStream_t stream) {
-  if (const cudaError_t error = answer([&] { require_pool(pool); })) {
-    return error;
-  }
-  return cudaMallocAsync(pointer, bytes, stream);
-}
-
 // ---- Names of CUDA 11 and 12 for the same ----------------------------------
 
 #if CUDART_VERSION < 13000
@@ -389,7 +291,5 @@ decltype(cudaStreamGetId) cudaStreamGetId_ptsz
     __attribute__((alias("cudaStreamGetId")));
 decltype(cudaStreamAttachMemAsync) cudaStreamAttachMemAsync_ptsz
     __attribute__((alias("cudaStreamAttachMemAsync")));
-decltype(cudaMallocFromPoolAsync) cudaMallocFromPoolAsync_ptsz
-    __attribute__((alias("cudaMallocFromPoolAsync")));
 
 }  // extern "C"
