@@ -2,7 +2,8 @@
 """See that each kernel in tests/wrong is rejected, and by what it should be.
 
 tests/wrong/expected.txt says what that is. A kernel that is missing there, or
-there and not in the folder, is a failure too.
+there and not in the folder, is a failure too; so is a patch that no longer fits
+the file it follows.
 """
 
 import dataclasses
@@ -10,7 +11,7 @@ import re
 import sys
 
 from breaks import BACKEND, LEFT_OUT, mutants, pages
-from ladder import together
+from ladder import patches, together
 
 FOLDER = pages.ROOT / "tests" / "wrong"
 FINDING = re.compile(r"^simt: (.*)", re.M)
@@ -107,7 +108,7 @@ def main():
         table = read_table((FOLDER / "expected.txt").read_text())
     except pages.Problem as problem:
         sys.exit(f"wrong: {problem}")
-    kernels = {path.name: path for path in sorted(FOLDER.glob("*.cu"))}
+    kernels = patches.sources(pages.ROOT, tally.fail)
     for name in sorted(table.keys() - kernels.keys()):
         tally.fail(f"{name} is in expected.txt and not in tests/wrong")
     for name in sorted(kernels.keys() - table.keys()):

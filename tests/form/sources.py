@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 
-from ladder import counts, source
+from ladder import counts, patches, source
 from ladder.pages import Problem
 from form.files import chapter_sources, chapters, contract_functions, formatted, operation
 from form.writing import TYPED_NUMBER
@@ -162,10 +162,12 @@ def layer(root, path):
 
 
 def wrong_kernel(root, path):
-    if not re.fullmatch(r"\w+\.\w+\.cu", path.name):
-        yield "name it <op>.<bug>.cu"
+    if not re.fullmatch(r"\w+\.\w+\.(?:cu|patch)", path.name):
+        yield "name it <op>.<bug>.cu, or .patch"
     elif not contract_functions(root, path):
         yield f"there is no contract common/{operation(path)}.h"
+    elif path.suffix == ".patch":
+        patches.applied(root, path)
 
 
 def change(root, pair):

@@ -4,6 +4,7 @@ from unittest import mock
 
 import pytest
 import wrong
+from ladder import patches
 from ladder.mutants import Run
 
 RED = "\nFAILED: tails\n  expected  x\n  (a.cpp:2)\n\n2 of 9 checks failed, these too:\n  offsets\n"
@@ -24,6 +25,36 @@ class TestTable:
         for text in ("a.cu | tails", "a.cu | | -", "a.cu | t | -\na.cu | t | -"):
             with pytest.raises(wrong.pages.Problem):
                 wrong.read_table(text)
+
+
+class TestPatches:
+    PATCH = """// Wrong: it adds
+// too much.
+chapters/right.cu:
+    'x + 1;' -> 'x + 2;';
+    '  return \\'a\\';\\n'
+    '}\\n'
+    -> '}\\n'
+"""
+
+    def sources(self, root):
+        for name, text in {"chapters/right.cu": "// Right.\n// It is.\n\n// Adds.\nx + 1;\n  return 'a';\n}\n",
+                           "tests/wrong/op.own.cu": "whole", "tests/wrong/op.more.patch": self.PATCH}.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        return patches.sources(root, self.said.append)
+
+    def test_they_follow_their_file(self, tmp_path):
+        self.said = []
+        found = self.sources(tmp_path)
+        assert list(found) == ["op.more.cu", "op.own.cu"] and not self.said
+        assert found["op.own.cu"] == tmp_path / "tests/wrong/op.own.cu"
+        assert found["op.more.cu"].read_text() == "// Wrong: it adds\n// too much.\n\n// Adds.\nx + 2;\n}\n"
+
+    def test_one_that_no_longer_fits_is_named(self, tmp_path):
+        self.said, self.PATCH = [], self.PATCH.replace("x + 1", "x + 3")
+        assert list(self.sources(tmp_path)) == ["op.own.cu"]
+        assert self.said == ["tests/wrong/op.more.patch: 'x + 3;' occurs 0 times in chapters/right.cu, need exactly 1"]
 
 
 class TestJudge:
