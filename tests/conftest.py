@@ -38,9 +38,9 @@ PLACES = (CHAPTERS, TASKS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
 
 # `make test` leaves these to `make test-all`: minutes, for what few changes concern. They take turns
 # in .ci/run: with TURN=0, 1 or 2 a third of them is run.
+ENGINES = tuple(f"tests/{path.name.removeprefix('any_')}_test.cpp" for path in sorted(ROOT.glob("tests/any_*")))
 LEFT = (
-    "tests/architectures.py", "tests/breaks.py", "tests/counters.py", "tests/elementwise_test.cpp", "tests/findings.py",
-    "tests/reduce_test.cpp", "tests/strided_test.cpp", "tests/wrong.py", "tests/classroom/*.py", "tests/drifts/*.txt",
+    "tests/architectures.py", "tests/breaks.py", "tests/counters.py", *ENGINES, "tests/findings.py", "tests/wrong.py", "tests/classroom/*.py", "tests/drifts/*.txt",
     "tests/programs/*.cu", "tests/python/*.py", "tests/simt/cublas.cu", "tests/simt/curand.cu",
 )
 SHORT = "SHORT" in os.environ
@@ -56,11 +56,11 @@ SCRIPTS = {f"tests/{name}.py": () for name in (
 LONGEST = (  # Begin first.
     "tests/classroom/test_grade.py", "tests/classroom/test_exercises.py", "docs/ladder/weave.py",
     "tests/classroom/test_tasks.py", "tests/wrong.py", "tests/architectures.py", "tests/counters.py", "tests/claims.py",
-    "tests/drifts/layout.txt", "tests/fuzz/fuzz.py", "tests/breaks.py", "tests/strided_test.cpp",
+    "tests/drifts/layout.txt", "tests/fuzz/fuzz.py", "tests/breaks.py", *reversed(ENGINES),
     "tests/python/test_show.py", "tests/classroom/test_student.py", "tests/forms.py", "tests/findings.py",
     "tests/python/test_plot.py", "tests/python/test_make.py", "tests/layout.py", "tests/python/test_traces.py",
-    "tests/python/test_drawings.py", "tests/reduce_test.cpp", "tests/simt/failures/fail.cu",
-    "tests/python/test_strided_engine.py", "tests/python/test_bn_relu_refused.py",
+    "tests/python/test_drawings.py", "tests/simt/failures/fail.cu",
+    "tests/python/test_*_engine.py", "tests/python/test_*_refused.py",
 )
 
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\.?$", re.M)
@@ -356,8 +356,9 @@ def pytest_sessionstart(session):
 
 def pytest_collection_modifyitems(items):
     """Chapters first: pages and exercises ask for what they count."""
-    ranks = {ROOT / name: rank for rank, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: (item.path not in found(CHAPTERS), ranks.get(item.path, len(LONGEST))))
+    paths = dict.fromkeys(item.path for item in items)
+    ranks = {path: next((rank for rank, name in enumerate(LONGEST) if path.match(name)), len(LONGEST)) for path in paths}
+    items.sort(key=lambda item: (item.path not in found(CHAPTERS), ranks[item.path]))
     left = left_out(dict.fromkeys(item.path for item in items))
     items[:] = [item for item in items if item.path not in left]
 
