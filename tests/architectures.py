@@ -12,8 +12,8 @@ import os
 import re
 import sys
 
-
-from ladder import pages, patches, together, toolchain
+from harness import patches
+from ladder import pages, together, toolchain
 
 BACKEND = os.environ.get("BACKEND", "cpu")
 PLACES = ("chapters/**/*.cu", "common/**/*.cu", "plots/**/*.cu")

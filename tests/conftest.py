@@ -219,15 +219,13 @@ def build(items):
     joined = {item.path: item for item in items if item.suite.joined}
     targets = [item.suite.target for item in items if item.suite.target and not item.suite.joined]
     groups = together.gather(joined, lambda path: path in found(PROGRAMS))
-    longest = together.plan(ROOT, BACKEND, groups, ".program")
-    ready = toolchain.make(ROOT, BACKEND, "-k", f"-j{os.cpu_count()}", *longest, *targets).returncode == 0
-    programs = together.build(ROOT, BACKEND, groups, ".program")
+    made = together.build(ROOT, BACKEND, groups, ".program", besides=targets)
     for item in items:
-        made = programs.get(item.path)
-        if isinstance(made, pathlib.Path):
+        program = made.get(item.path if item.suite.joined else item.suite.target)
+        item.ready = isinstance(program, pathlib.Path)
+        if item.ready and item.suite.joined:
             chosen = f"{together.CHOICE}={item.path.relative_to(ROOT)}"
-            item.suite = dataclasses.replace(item.suite, command=["env", chosen, str(made)])
-        item.ready = isinstance(made, pathlib.Path) or ready and not made
+            item.suite = dataclasses.replace(item.suite, command=["env", chosen, str(program)])
 
 
 def run(suite, ready=False):

@@ -11,7 +11,8 @@ import re
 import sys
 
 from breaks import BACKEND, LEFT_OUT, mutants, pages
-from ladder import patches, together
+from harness import patches
+from ladder import together
 
 FOLDER = pages.ROOT / "tests" / "wrong"
 FINDING = re.compile(r"^simt: (.*)", re.M)

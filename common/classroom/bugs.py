@@ -2,6 +2,8 @@
 
 import re
 
+from harness import patches
+
 from classroom.assignment import ROOT, Problem, filled_in
 
 FOLDER, FILE = "bugs", "answers.toml"
@@ -18,8 +20,7 @@ def named(assignment):
 
 def source(bug):
     path, patch = WRONG / bug.file, (WRONG / bug.file).with_suffix(".patch")
-    if patch.is_file():
-        from ladder import patches  # A student's copy has neither: it holds what the patch made.
+    if patch.is_file():  # A student's copy holds what it made instead.
         return patches.applied(ROOT, patch)
     if not path.is_file():
         raise Problem(f"{path.relative_to(ROOT)} is not in this copy, so there is no bug to find")

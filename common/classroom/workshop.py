@@ -4,13 +4,11 @@ A text is planted under a name that tells its contents, so what was built once s
 """
 
 import collections
-import contextlib
-import fcntl
 import hashlib
-import os
 import re
 import subprocess
-import threading
+
+from harness import built
 
 from classroom.assignment import ROOT, Case, Problem
 
@@ -19,22 +17,6 @@ HUGE = "*2^31*"  # What a check is called that takes many GB.
 SECONDS = 120  # A suite takes five; a kernel that hangs takes for ever.
 FAILED = re.compile(r"^FAILED: (.*)", re.M)
 FINDING = re.compile(r"^simt: (?!note:)([^\n]*)", re.M)
-
-
-def make(*arguments, backend="cpu", **more):
-    """make on its own, even below another make."""
-    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")}
-    return subprocess.run(["make", "--no-print-directory", f"BACKEND={backend}", *arguments],
-                          cwd=ROOT, env=env, text=True, errors="replace", **more)
-
-
-@contextlib.contextmanager
-def alone():
-    """Two makes would write the same files: one waits."""
-    (ROOT / "build").mkdir(exist_ok=True)
-    with open(ROOT / "build/make.lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def plant(op, text):
@@ -50,15 +32,9 @@ def plant(op, text):
 def build(paths):
     """Path -> its program, or what the compiler said; all by one make."""
     targets = {path: f"build/cpu/{path.with_suffix('.run')}" for path in dict.fromkeys(paths)}
-
-    def made(*wanted):
-        return make("--silent", *wanted, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-    with alone():
-        if targets and made("-k", f"-j{os.cpu_count()}", *targets.values()).returncode:
-            each = {path: made(target) for path, target in targets.items()}
-            return {path: one.stdout if one.returncode else ROOT / targets[path] for path, one in each.items()}
-    return {path: ROOT / target for path, target in targets.items()}
+    with built.alone(ROOT):
+        said = built.make_each(ROOT, "cpu", targets.values())
+    return {path: ROOT / target if said[target] is None else said[target] for path, target in targets.items()}
 
 
 def failure(program):
@@ -76,17 +52,8 @@ def failure(program):
 
 
 def recorded(program, name="", *options):
-    """Case -> the lines that tell of it, in what a program records with these options. make
-    and the pages' checks keep it under the same names."""
-    path = program.with_suffix(f"{name}.counts")
-    if not is_newer(path, program):
-        part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.part")
-        checked = ["--checked"] * has_passed(program)
-        done = subprocess.run([program, *options, f"--record={part}", *checked], cwd=ROOT, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS)
-        if done.returncode:
-            raise Problem(f"{program.relative_to(ROOT)} cannot be counted:\n{done.stdout}")
-        part.replace(path)
+    """Case -> the lines that tell of it, in what a program records with these options."""
+    path = built.counted(ROOT, program, name, *options)
     cases = collections.defaultdict(list)
     for line in path.read_text(encoding="utf-8").splitlines():
         words = line.split("\t")
@@ -95,16 +62,6 @@ def recorded(program, name="", *options):
         elif words[0] != "name":
             lines.append(words)
     return cases
-
-
-def has_passed(program):
-    """Whether it has told of some case before, which it does once all its checks have passed."""
-    told = program.with_suffix(".counts"), *program.parent.glob(f"{program.stem}.[0-9]*.counts")
-    return any(is_newer(path, program) and path.stat().st_size for path in told)
-
-
-def is_newer(path, program):
-    return path.is_file() and path.stat().st_mtime >= program.stat().st_mtime
 
 
 def read(lines, kernel=""):

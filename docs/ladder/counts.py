@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import re
 
+from harness.built import counted
 from ladder import toolchain
 from ladder.pages import Problem
 
@@ -115,25 +116,8 @@ def _usual(root, source):
 
 @functools.cache
 def _asked_for(root, source, case):
-    program = built(root, source, ".run")
-    path = program.with_suffix(f".{case.n}.{case.offset}.counts")
-    if not _is_newer(path, program):
-        part = path.with_suffix(".part")
-        checked = ["--checked"] * has_passed(program)
-        sizes = f"--n={case.n}", f"--offset={case.offset}"
-        toolchain.said_by([program, *sizes, f"--record={part}", *checked], root)
-        part.replace(path)
-    return read(path)[case]
-
-
-def has_passed(program):
-    """Whether all its checks have, since it was built: only then were its counts written down."""
-    path = program.with_suffix(".counts")
-    return _is_newer(path, program) and path.stat().st_size > 0
-
-
-def _is_newer(path, program):
-    return path.is_file() and path.stat().st_mtime >= program.stat().st_mtime
+    sizes = f"--n={case.n}", f"--offset={case.offset}"
+    return read(counted(root, built(root, source, ".run"), f".{case.n}.{case.offset}", *sizes))[case]
 
 
 def built(root, source, suffix):

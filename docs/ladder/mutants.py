@@ -19,7 +19,8 @@ import re
 import subprocess
 import textwrap
 
-from ladder import counts, pages, patches, together, toolchain
+from harness import built, patches
+from ladder import pages, together, toolchain
 from ladder.pages import Problem
 
 # For doctest: on a GPU ./run would go on to measure. What is said is what a reader sees, so
@@ -222,7 +223,7 @@ class Workshop:
             return Run(False, None, program)
         if self.backend != "cpu":
             return self._run(source, options)
-        if counts.has_passed(program):  # A chapter's own file, whose suite has found nothing.
+        if built.has_passed(program):  # A chapter's own file, whose suite has found nothing.
             return Run(True, 0, "")
         went_in = [_digest(program), str(source.relative_to(self.root)), *CHECKS_ONLY, *options]
         kept = self.folder / f"{hashlib.sha256('|'.join(went_in).encode()).hexdigest()}.json"

@@ -6,7 +6,8 @@ import os
 import re
 
 import pytest
-from ladder import counts, mutants, patches
+from harness import patches
+from ladder import counts, mutants
 
 from classroom import assignment, blanks, bugs, predict, workshop
 from classroom.assignment import ROOT, Case, Problem

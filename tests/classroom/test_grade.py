@@ -18,7 +18,8 @@ import time
 import pytest
 import wrong
 
-from ladder import pages, patches, toolchain
+from harness import patches
+from ladder import pages, toolchain
 
 from classroom import assignment, contain, explain, result
 from classroom.result import CORRECTNESS, EFFICIENCY

@@ -4,7 +4,8 @@ import functools
 import re
 import subprocess
 
-from ladder import patches, source, together
+from harness import patches
+from ladder import source, together
 
 
 @functools.cache

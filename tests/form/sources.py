@@ -8,7 +8,8 @@ import re
 import shutil
 import subprocess
 
-from ladder import counts, patches, source
+from harness import patches
+from ladder import counts, source
 from ladder.pages import Problem
 from form.files import chapter_sources, chapters, contract_functions, formatted, operation
 from form.writing import TYPED_NUMBER

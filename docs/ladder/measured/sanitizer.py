@@ -19,7 +19,8 @@ import sys
 
 from ladder.measured import records
 from ladder.measured.tie import tie
-from ladder import patches, toolchain
+from harness import patches
+from ladder import toolchain
 from ladder.pages import ROOT, script
 from ladder.toolchain import said_by
 

@@ -11,7 +11,7 @@ so does *Break it* on the chapters' pages.
 
 import re
 
-from ladder.pages import Problem
+from harness import Problem
 
 PLACE = "tests/wrong"
 WRITTEN = "build/wrong"  # What the patches make of their files.
