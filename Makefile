@@ -610,7 +610,7 @@ test test-all $(NUMBERS:%=test%):
 
 # All sample hand-ins and all of tests/wrong through the grader; `make test-all` grades some.
 test-classroom:
-	@BACKEND=$(BACKEND) CLASSROOM=all PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m pytest tests/classroom tests/wrong.py tests/architectures.py tests/python/test_*_wrong.py
+	@BACKEND=$(BACKEND) CLASSROOM=all PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m pytest tests/classroom tests/wrong.py tests/architectures.py tests/python/test_wrong_engines.py
 
 ifeq ($(BACKEND),gpu)
 $(if $(LEFT_OUT),$(info Left out, because $(NOT_HERE) is not here: $(LEFT_OUT)))
