@@ -181,6 +181,16 @@ class Workshop:
         with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
             return dict(zip(jobs, pool.map(lambda job: self._remembered(job[0], job[1:]), jobs)))
 
+    def objections(self, ways, judge):
+        """Item -> what `judge` has against it, or None. An item has several ways, which are jobs
+        to run; one after the other is tried until the judge has nothing against it."""
+        found, rest = {}, ways
+        while rest:
+            runs = self.runs(job for tries in rest.values() for job in tries[0])
+            found |= {item: judge(item, *(runs[job] for job in tries[0])) for item, tries in rest.items()}
+            rest = {item: tries[1:] for item, tries in rest.items() if tries[1:] and found[item]}
+        return found
+
     def _plant(self, item):
         """Write what is changed where the Makefile can build it, and return the source."""
         copy = self._write(item.edited, item.text())
