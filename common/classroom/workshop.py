@@ -8,9 +8,9 @@ import hashlib
 import re
 import subprocess
 
-from harness import built
+from harness import built, counted
 
-from classroom.assignment import ROOT, Case, Problem
+from classroom.assignment import ROOT, Problem
 
 FOLDER = "build/classroom"
 HUGE = "*2^31*"  # What a check is called that takes many GB.
@@ -52,46 +52,22 @@ def failure(program):
 
 
 def recorded(program, name="", *options):
-    """Case -> the lines that tell of it, in what a program records with these options."""
-    path = built.counted(ROOT, program, name, *options)
-    cases = collections.defaultdict(list)
-    for line in path.read_text(encoding="utf-8").splitlines():
-        words = line.split("\t")
-        if words[0] == "case":
-            lines = cases[Case(*map(int, words[1:]))]
-        elif words[0] != "name":
-            lines.append(words)
-    return cases
-
-
-def read(lines, kernel=""):
-    """Counter -> its value in a whole call, or in the one launch of a kernel: the rows of ./run's
-    table, ncu's sums, and launch__grid_size."""
-    found, launched = collections.defaultdict(float), []
-    for words in lines:
-        match words:
-            case ["launch", name, blocks, _]:
-                launched.append(name)
-                counts = kernel in ("", name)
-                found["launch__grid_size"] += counts * int(blocks)
-            case ["metric", name, value] if counts and name.endswith(".sum"):
-                found[name] += float(value)
-            case ["part", name, _, value, *_] if kernel and counts:
-                found[name] = float(value)
-            case ["row", name, _, value, *_] if not kernel:
-                found[name] = float(value)
-    if kernel and launched.count(kernel) != 1:
-        raise Problem(f"{kernel} is launched {launched.count(kernel)} times, need exactly 1; "
-                      f"launched: {', '.join(launched) or 'nothing'}")
-    return dict(found)
+    """(n, offset) -> what a program counts of that call with these options."""
+    return counted.read(built.count(ROOT, program, name, *options))
 
 
 def counter(program, wanted, case, usual=None):
-    """The counter that a Bar or a Question names. Each run checks everything first, so what has
-    been counted already, `usual`, is looked at before."""
-    lines = (usual or {}).get(case) or recorded(program, f".{case.n}.{case.offset}", f"--n={case.n}",
-                                                f"--offset={case.offset}")[case]
-    found = read(lines, wanted.kernel)
+    """The counter that a Bar or a Question names: a row of ./run's table, a sum of ncu's, or
+    launch__grid_size. Each run checks everything first, so what has been counted already,
+    `usual`, is looked at before."""
+    call = case.n, case.offset
+    whole = (usual or {}).get(call) or recorded(program, f".{case.n}.{case.offset}", f"--n={case.n}",
+                                                f"--offset={case.offset}")[call]
+    told = whole.of(wanted.kernel) if wanted.kernel else whole
+    found = collections.Counter(launch__grid_size=sum(blocks for _, blocks, _ in told.launches))
+    for metrics in told.metrics:
+        found.update({name: value for name, value in metrics.items() if name.endswith(".sum")})
+    found = dict(found) | {name: row.value for name, row in told.rows.items()}
     if wanted.counter not in found:
         raise Problem(f"nothing is counted as '{wanted.counter}'; there are {', '.join(found)}")
     return found[wanted.counter]

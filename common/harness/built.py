@@ -43,7 +43,7 @@ def alone(root):
         yield
 
 
-def counted(root, program, name="", *options):
+def count(root, program, name="", *options):
     """The file of what a program counts with these options. make keeps it under the same names."""
     path = program.with_suffix(f"{name}.counts")
     if not _is_newer(path, program):
