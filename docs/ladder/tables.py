@@ -44,6 +44,7 @@
     value percent FILE N      99.8 %   of the copy in the same process
     value us FILE N           2011     and misaligned_percent, likewise
     value copy_gbps FILE N    4277     value floor_us FILE: the launch floor
+    value read_us FILE N      5.41     a plain read of as many bytes, in the same run
     value above_floor_us FILE N   what a call takes beyond the launch floor
     value share_us FILE N / COUNT   1.82   a call's time, divided; share_ns likewise
     value sms FILE            132      the SMs of the GPU that was measured
@@ -264,6 +265,7 @@ value_percent = _value("percent", lambda record, row: _percent(record, row))
 value_misaligned_percent = _value("misaligned_percent", lambda record, row: _percent(record, row),
                                   records.MISALIGNED)
 value_us = _value("us", lambda record, row: _time(row.us))
+value_read_us = _value("read_us", lambda record, row: _time(record.read_of(row).us))
 value_copy_gbps = _value("copy_gbps", lambda record, row: f"{record.copy_of(row).gbps:,.0f}")
 value_above_floor_us = _value("above_floor_us", lambda record, row: _time(row.us - record.floor_us))
 
