@@ -51,6 +51,16 @@ task = $(wildcard $(TASKS)/$1)
 sources = $(filter chapters/$1_%,$(SOURCES))
 plain   = $(foreach s,$(call sources,$1),$(if $(call variant,$s),,$s))
 
+# Kinds of measurements with a command of their own, make NAME: plots/NAME.py, or NAME.cu for
+# docs/ladder/measured/NAME.py. A line of each says what it does, and one what it needs built,
+# where % stands for each chapter's file that takes part.
+TIMED_BY := $(filter-out %_peers.py %_steps.cu,$(wildcard plots/*.py plots/*.cu))
+TIMED    := $(call stem,$(TIMED_BY))
+STEPS_OF  = $(foreach s,$(SOURCES),$(if $(wildcard plots/$(call op,$s)_steps.cu),$(s:.cu=.steps)))
+told_by   = $(shell sed -En 's~^(\#|//) ($2)~$3~p' $1)
+LISTED    = $(subst $(space)$(newline),$(newline),$(foreach f,$(TIMED_BY),$(newline)$(call told_by,$f,make \w+  ,\2)))
+needs     = $(addprefix $(B)/,$(foreach f,$(call told_by,$1,needs: ),$(if $(findstring %,$f),$(filter $f,$(STEPS_OF)),$f)))
+
 # What a file is compared with: the chapter before that fulfils the same
 # contract; for a variant, its chapter's own file.
 $(foreach s,$(SOURCES),$(if $(call variant,$s),,\
@@ -112,7 +122,7 @@ endif
 
 PAPERWORK := handout formats leaderboard gradescope  # Of the classroom: nothing is compiled for it.
 NEEDS_NOTHING := help clean doctor diff% compare plots figures weave start% hint% $(PAPERWORK) \
-  $(if $(filter cpu,$(BACKEND)),bench% peers reductions elementwise strided residual all_reduce pitfalls latency)
+  $(if $(filter cpu,$(BACKEND)),bench% peers $(TIMED))
 NEEDS_PYTHON := test% plots figures weave $(STEPS:=%) watch progress grade regrade $(PAPERWORK)
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
@@ -436,7 +446,7 @@ $(ENGINES:%=$(B)/any_%.so): $(B)/any_%.so: $$(call parts,$$*,shared/)
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers reductions elementwise strided residual all_reduce sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-all test-classroom
+.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers $(TIMED) sweep parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-all test-classroom
 always:
 
 define HELP
@@ -472,14 +482,7 @@ make bench           measure every chapter, variant and peer; record the results
 make bench03         measure those of chapter 03
 make compare         your GPU's results beside those recorded; N=2^26: that size
 make peers           time them beside CUB, PyTorch and Triton, in one process
-make reductions      time chapter 12's engine beside PyTorch and CUB
-make elementwise     time chapter 13's, likewise
-make strided         time chapter 15's engine beside PyTorch
-make residual        time chapter 16's kernels beside PyTorch's layers
-make all_reduce      time how chapter 17's devices meet, and NCCL's all-reduce
-make sweep           try other constants in a chapter: timed, or counted
-make pitfalls        measure wrongly, on purpose
-make latency         time a load, a tree's step, an atomic addition, each alone
+make sweep           try other constants in a chapter: timed, or counted$(LISTED)
 make parity          compare the executor's counters with Nsight Compute's
 make speed           time the executor itself, beside numba's CUDA simulator
 make plots           draw the figures from what is recorded
@@ -607,7 +610,7 @@ test test-all $(NUMBERS:%=test%):
 
 # All sample hand-ins and all of tests/wrong through the grader; `make test-all` grades some.
 test-classroom:
-	@BACKEND=$(BACKEND) CLASSROOM=all PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m pytest tests/classroom tests/wrong.py tests/architectures.py tests/python/test_*_wrong.py
+	@BACKEND=$(BACKEND) CLASSROOM=all PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m pytest tests/classroom tests/wrong.py tests/architectures.py tests/python/test_wrong_engines.py
 
 ifeq ($(BACKEND),gpu)
 $(if $(LEFT_OUT),$(info Left out, because $(NOT_HERE) is not here: $(LEFT_OUT)))
@@ -630,26 +633,16 @@ bench: $(call built,.run,$(MEASURED)) $(call built,.so,$(LOADED)) \
 	@$(PYTHON) -m ladder.measured.bench $(call pairs,.run,$(MEASURED))
 	$(time_one)
 	$(time_peers)
-latency: $(B)/plots/latency.program
-	$(time_one)
 peers: $(call built,.so,$(LOADED))
 	$(time_peers)
-reductions: $(B)/any_reduce.so $(B)/plots/reductions/cub_rows.so \
-    $(B)/common/harness/read_kernel.so
-	@$(PYTHON) plots/reductions.py $^
-elementwise: $(B)/any_elementwise.so $(B)/plots/elementwise/cub_transform.so
-	@$(PYTHON) plots/elementwise.py $^
-strided: $(B)/any_strided.so
-	@$(PYTHON) plots/strided.py $^
-residual: $(call built,.so,$(call plain,16))
-	@$(PYTHON) -m plots.residual $^
-all_reduce: $(B)/plots/all_reduce.program $$(call built,.steps,$$(call sources,17))
-	@$(PYTHON) -m ladder.measured.all_reduce $^
-pitfalls: $(B)/plots/pitfalls.program
-	@$(PYTHON) -m ladder.measured.pitfalls ./$<
+define timing_rule
+$(call stem,$1): $$$$(call needs,$1)
+	@$$(PYTHON) -m $(if $(filter %.py,$1),plots,ladder.measured).$$@ $$^
+endef
+$(foreach f,$(TIMED_BY),$(eval $(call timing_rule,$f)))
 else
 .PHONY: $(NUMBERS:%=bench%)
-bench peers reductions elementwise strided residual all_reduce pitfalls latency $(NUMBERS:%=bench%):
+bench peers $(TIMED) $(NUMBERS:%=bench%):
 	@echo "Nothing is measured here: there is no time without a GPU, and the"
 	@echo "CPU would time itself. What it can say of a kernel, ./run prints."
 	@echo "'make plots' redraws the results that are recorded in plots/data."

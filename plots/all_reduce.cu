@@ -1,3 +1,6 @@
+// make all_reduce      time how chapter 17's devices meet, and NCCL's way
+// needs: plots/all_reduce.program %.steps
+//
 // NCCL's all-reduce of n floats on 2, 4 and 8 devices, as far as there are: how
 // long a call takes and what bus bandwidth that is. Prints JSON; needs GPUs.
 //

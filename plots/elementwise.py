@@ -1,3 +1,5 @@
+# make elementwise     time chapter 13's engine beside PyTorch and CUB
+# needs: any_elementwise.so plots/elementwise/cub_transform.so
 """Times chapter 13's engine beside PyTorch and CUB, in one process, on this GPU.
 
     python plots/elementwise.py ENGINE.so CUB.so     `make elementwise` calls it so

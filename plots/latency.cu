@@ -1,3 +1,6 @@
+// make latency         time a load, a tree's step, an addition: each alone
+// needs: plots/latency.program
+//
 // How long one thing takes when nothing else is going on: a load from each
 // level of memory, a wavefront of shared memory, a barrier, a step of a tree in
 // shared memory, an atomic addition. Pages

@@ -1,3 +1,6 @@
+// make pitfalls        measure wrongly, on purpose
+// needs: plots/pitfalls.program
+//
 // Nothing here is worth copying: five ways to get a bandwidth wrong, each
 // beside the right one, for docs/how-not-to-measure.md. Prints JSON; needs a
 // GPU.

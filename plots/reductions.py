@@ -1,3 +1,5 @@
+# make reductions      time chapter 12's engine beside PyTorch and CUB
+# needs: any_reduce.so plots/reductions/cub_rows.so common/harness/read_kernel.so
 """Times chapter 12's engine beside PyTorch and CUB, in one process, on this GPU.
 
     python plots/reductions.py ENGINE.so CUB.so READER.so     `make reductions` calls it so

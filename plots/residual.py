@@ -1,3 +1,5 @@
+# make residual        time chapter 16's kernels beside PyTorch's layers
+# needs: chapters/16_bn_relu/bn_relu.so
 """Times chapter 16's BatchNorm, addition and ReLU beside PyTorch's layers, in one process, on this GPU.
 
     python -m plots.residual BN_RELU.so     `make residual` calls it so

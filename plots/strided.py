@@ -1,3 +1,5 @@
+# make strided         time chapter 15's engine beside PyTorch
+# needs: any_strided.so
 """Times chapter 15's engine beside PyTorch, in one process, on this GPU.
 
     python plots/strided.py ENGINE.so     `make strided` calls it so

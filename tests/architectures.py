@@ -12,7 +12,7 @@ import os
 import re
 import sys
 
-
+from harness import patches
 from ladder import pages, together, toolchain
 
 BACKEND = os.environ.get("BACKEND", "cpu")
@@ -62,7 +62,9 @@ def main():
     for left in (*PLACES, TESTS):
         if left not in places:
             tally.skip(f"{left}: make test-classroom compiles them")
-    files = [path for place in places for path in sorted(pages.ROOT.glob(place))
+    patched = patches.sources(pages.ROOT).values() if TESTS in places else []
+    found = {*patched, *(path for place in places for path in pages.ROOT.glob(place))}
+    files = [path for path in sorted(found)
              if not path.match("*.exercise.cu") and not path.parent.name.startswith(LEFT_OUT)
              and not together.stands_alone(path)]
     for place in places:

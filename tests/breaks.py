@@ -52,22 +52,13 @@ def run(root):
     items = list(mutants.collect(root, tally.fail))
     workshop = mutants.Workshop(root, BACKEND, items)
 
-    troubles = dict.fromkeys(items, "not yet run")
+    def ways(item):
+        """Most name a check, and need no other; a finding comes most often before the first that fails."""
+        alone = mutants.only(item.red)
+        return [[(workshop.mutants[item], *broken), (item.source, *right)] for broken, right in (
+            ([alone], [alone]), ([mutants.TO_THE_FIRST], []), ([], []))]
 
-    def judge_the_rest(options, of_original):
-        """Those that have not held yet, run with these options."""
-        rest = [item for item in items if troubles[item]]
-        jobs = {i: [(workshop.mutants[i], *options(i)), (i.source, *of_original(i))] for i in rest}
-        runs = workshop.runs(job for pair in jobs.values() for job in pair)
-        troubles.update((i, judge(i, *(runs[job] for job in pair))) for i, pair in jobs.items())
-
-    # Most name a check, and need no other; a finding comes most often before the first that fails.
-    def only(item):
-        return [mutants.only(item.red)]
-
-    judge_the_rest(only, only)
-    judge_the_rest(lambda _: [mutants.TO_THE_FIRST], lambda _: [])
-    judge_the_rest(lambda _: [], lambda _: [])
+    troubles = workshop.objections({item: ways(item) for item in items}, judge)
     for item in items:
         if troubles[item] == FINDING:
             tally.skip(f"{item}; red: {item.red}: {FINDING}")

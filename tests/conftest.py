@@ -38,9 +38,9 @@ PLACES = (CHAPTERS, TASKS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
 
 # `make test` leaves these to `make test-all`: minutes, for what few changes concern. They take turns
 # in .ci/run: with TURN=0, 1 or 2 a third of them is run.
+ENGINES = tuple(f"tests/{path.name.removeprefix('any_')}_test.cpp" for path in sorted(ROOT.glob("tests/any_*")))
 LEFT = (
-    "tests/architectures.py", "tests/breaks.py", "tests/counters.py", "tests/elementwise_test.cpp", "tests/findings.py",
-    "tests/reduce_test.cpp", "tests/strided_test.cpp", "tests/wrong.py", "tests/classroom/*.py", "tests/drifts/*.txt",
+    "tests/architectures.py", "tests/breaks.py", "tests/counters.py", *ENGINES, "tests/findings.py", "tests/wrong.py", "tests/classroom/*.py", "tests/drifts/*.txt",
     "tests/programs/*.cu", "tests/python/*.py", "tests/simt/cublas.cu", "tests/simt/curand.cu",
 )
 SHORT = "SHORT" in os.environ
@@ -56,11 +56,11 @@ SCRIPTS = {f"tests/{name}.py": () for name in (
 LONGEST = (  # Begin first.
     "tests/classroom/test_grade.py", "tests/classroom/test_exercises.py", "docs/ladder/weave.py",
     "tests/classroom/test_tasks.py", "tests/wrong.py", "tests/architectures.py", "tests/counters.py", "tests/claims.py",
-    "tests/drifts/layout.txt", "tests/fuzz/fuzz.py", "tests/breaks.py", "tests/strided_test.cpp",
+    "tests/drifts/layout.txt", "tests/fuzz/fuzz.py", "tests/breaks.py", *reversed(ENGINES),
     "tests/python/test_show.py", "tests/classroom/test_student.py", "tests/forms.py", "tests/findings.py",
     "tests/python/test_plot.py", "tests/python/test_make.py", "tests/layout.py", "tests/python/test_traces.py",
-    "tests/python/test_drawings.py", "tests/reduce_test.cpp", "tests/simt/failures/fail.cu",
-    "tests/python/test_strided_engine.py", "tests/python/test_bn_relu_refused.py",
+    "tests/python/test_drawings.py", "tests/simt/failures/fail.cu",
+    "tests/python/test_*_engine.py", "tests/python/test_*_refused.py",
 )
 
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\.?$", re.M)
@@ -219,15 +219,13 @@ def build(items):
     joined = {item.path: item for item in items if item.suite.joined}
     targets = [item.suite.target for item in items if item.suite.target and not item.suite.joined]
     groups = together.gather(joined, lambda path: path in found(PROGRAMS))
-    longest = together.plan(ROOT, BACKEND, groups, ".program")
-    ready = toolchain.make(ROOT, BACKEND, "-k", f"-j{os.cpu_count()}", *longest, *targets).returncode == 0
-    programs = together.build(ROOT, BACKEND, groups, ".program")
+    made = together.build(ROOT, BACKEND, groups, ".program", besides=targets)
     for item in items:
-        made = programs.get(item.path)
-        if isinstance(made, pathlib.Path):
+        program = made.get(item.path if item.suite.joined else item.suite.target)
+        item.ready = isinstance(program, pathlib.Path)
+        if item.ready and item.suite.joined:
             chosen = f"{together.CHOICE}={item.path.relative_to(ROOT)}"
-            item.suite = dataclasses.replace(item.suite, command=["env", chosen, str(made)])
-        item.ready = isinstance(made, pathlib.Path) or ready and not made
+            item.suite = dataclasses.replace(item.suite, command=["env", chosen, str(program)])
 
 
 def run(suite, ready=False):
@@ -356,8 +354,9 @@ def pytest_sessionstart(session):
 
 def pytest_collection_modifyitems(items):
     """Chapters first: pages and exercises ask for what they count."""
-    ranks = {ROOT / name: rank for rank, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: (item.path not in found(CHAPTERS), ranks.get(item.path, len(LONGEST))))
+    paths = dict.fromkeys(item.path for item in items)
+    ranks = {path: next((rank for rank, name in enumerate(LONGEST) if path.match(name)), len(LONGEST)) for path in paths}
+    items.sort(key=lambda item: (item.path not in found(CHAPTERS), ranks[item.path]))
     left = left_out(dict.fromkeys(item.path for item in items))
     items[:] = [item for item in items if item.path not in left]
 

@@ -2,7 +2,8 @@
 """See that each kernel in tests/wrong is rejected, and by what it should be.
 
 tests/wrong/expected.txt says what that is. A kernel that is missing there, or
-there and not in the folder, is a failure too.
+there and not in the folder, is a failure too; so is a patch that no longer fits
+the file it follows.
 """
 
 import dataclasses
@@ -10,6 +11,7 @@ import re
 import sys
 
 from breaks import BACKEND, LEFT_OUT, mutants, pages
+from harness import patches
 from ladder import together
 
 FOLDER = pages.ROOT / "tests" / "wrong"
@@ -107,7 +109,7 @@ def main():
         table = read_table((FOLDER / "expected.txt").read_text())
     except pages.Problem as problem:
         sys.exit(f"wrong: {problem}")
-    kernels = {path.name: path for path in sorted(FOLDER.glob("*.cu"))}
+    kernels = patches.sources(pages.ROOT, tally.fail)
     for name in sorted(table.keys() - kernels.keys()):
         tally.fail(f"{name} is in expected.txt and not in tests/wrong")
     for name in sorted(kernels.keys() - table.keys()):
@@ -119,22 +121,19 @@ def main():
     known = [name for name in known if not is_left_out(name)]
     workshop = mutants.Workshop(pages.ROOT, BACKEND, [], map(kernels.get, known))
 
-    def run_all(options):
-        """Name -> options becomes name -> Run."""
-        alone = [name for name in options if BACKEND == "gpu" and GIVES_BACK in table[name].check]
-        runs = {}
-        for batch in (options.keys() - alone, *([name] for name in alone)):
-            runs |= workshop.runs([(kernels[name], *options[name]) for name in batch])
-        return {name: runs[kernels[name], *some] for name, some in options.items()}
+    def trouble_of(name, run):
+        trouble = judge(table[name], run)
+        return trouble and f"{trouble}\n{run.output[-2000:]}"
 
-    runs, rest = {}, {name: table[name].ways for name in known}
-    while rest:
-        runs |= run_all({name: ways[0] for name, ways in rest.items()})
-        rest = {name: ways[1:] for name, ways in rest.items() if ways[1:] and judge(table[name], runs[name])}
+    ways = {name: [[(kernels[name], *options)] for options in table[name].ways] for name in known}
+    alone = [name for name in known if BACKEND == "gpu" and GIVES_BACK in table[name].check]
+    troubles = {}
+    for batch in ([name for name in known if name not in alone], *([name] for name in alone)):
+        troubles |= workshop.objections({name: ways[name] for name in batch}, trouble_of)
     for name in known:
-        run, expected = runs[name], table[name]
-        if trouble := judge(expected, run):
-            tally.fail(f"{name}: {trouble}\n{run.output[-2000:]}")
+        expected = table[name]
+        if troubles[name]:
+            tally.fail(f"{name}: {troubles[name]}")
         elif BACKEND == "cpu" and expected.finding == "passes":
             tally.ok(f"{name}: passes here; on a GPU '{expected.check}' is red")
         else:

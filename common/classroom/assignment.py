@@ -14,6 +14,8 @@ try:
 except ImportError:  # Python 3.10.
     import tomli as tomllib
 
+from harness import Problem
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NAME = "assignment.toml"
 TASKS = pathlib.Path("common/classroom/tasks")
@@ -21,10 +23,6 @@ OPERATORS = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.USub: operator.neg,
 }
-
-
-class Problem(Exception):
-    """Something is wrong with what we were given; the message says what to do."""
 
 
 def worked_out(formula, **names):

@@ -2,6 +2,8 @@
 
 import re
 
+from harness import patches
+
 from classroom.assignment import ROOT, Problem, filled_in
 
 FOLDER, FILE = "bugs", "answers.toml"
@@ -17,7 +19,9 @@ def named(assignment):
 
 
 def source(bug):
-    path = WRONG / bug.file
+    path, patch = WRONG / bug.file, (WRONG / bug.file).with_suffix(".patch")
+    if patch.is_file():  # A student's copy holds what it made instead.
+        return patches.applied(ROOT, patch)
     if not path.is_file():
         raise Problem(f"{path.relative_to(ROOT)} is not in this copy, so there is no bug to find")
     return path.read_text(encoding="utf-8")

@@ -28,10 +28,12 @@ import tempfile
 import threading
 import time
 
-from classroom import assignment, contain, explain, formats, handout, result, roster, workshop
+from harness import built
+
+from classroom import assignment, contain, explain, formats, handout, result, roster
 from classroom.assignment import ROOT, Problem
 from classroom.formats import terminal, text
-from classroom.result import ABSENT, GRADED, NOT_COMPILED, STOPPED, Result
+from classroom.result import ABSENT, GRADED, STOPPED, Result
 
 BUILD = pathlib.Path("build/cpu/grade")
 SECONDS = 150  # For a hand-in, its compilation included; LIMIT is another number.
@@ -344,7 +346,7 @@ def limit():
 
 def build_judges(ops):
     targets = [str(BUILD / f"{op}.{kind}") for op in sorted(ops) for kind in ("judge", "parts")]
-    if workshop.make("--silent", f"-j{os.cpu_count()}", *targets).returncode:
+    if built.make_aloud(ROOT, "cpu", "--silent", f"-j{os.cpu_count()}", *targets).returncode:
         raise Problem("the judges could not be built: see above")
 
 

@@ -15,6 +15,8 @@ import sys
 import textwrap
 import time
 
+from harness import built
+
 from classroom import assignment, blanks, bugs, predict, workshop
 from classroom.assignment import ROOT, Problem
 
@@ -103,7 +105,7 @@ def exercise(work):
 def build(work):
     """Point ./run at the student's file; whether it compiles."""
     work.needs_file()
-    if workshop.make("run", f"SRC={work.file}", backend=BACKEND).returncode:
+    if built.make_aloud(ROOT, BACKEND, "run", f"SRC={work.file}").returncode:
         return False
     if left := blanks.left(work.file.read_text(encoding="utf-8")):
         print(f"Still to be removed: line {', '.join(map(str, left))} of {work.file}")
@@ -118,7 +120,7 @@ def compare(work, program):
     same = [path for path in sorted(ROOT.glob(f"chapters/*/{work.task.op}.cu")) if path.parent < work.task.folder]
     if BACKEND == "cpu" and same:
         counts = f"build/cpu/{same[-1].relative_to(ROOT).with_suffix('.counts')}"
-        if workshop.make("--silent", counts, stdout=subprocess.DEVNULL).returncode == 0:
+        if built.make_aloud(ROOT, "cpu", "--silent", counts, stdout=subprocess.DEVNULL).returncode == 0:
             program.with_suffix(".before").write_bytes((ROOT / counts).read_bytes())
 
 

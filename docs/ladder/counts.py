@@ -8,6 +8,8 @@ import dataclasses
 import functools
 import re
 
+from harness import counted
+from harness.built import count
 from ladder import toolchain
 from ladder.pages import Problem
 
@@ -25,40 +27,6 @@ class Case:
         off = {0: "", 1: ", one element off"}
         kernel = f", {self.kernel} alone" if self.kernel else ""
         return f"n = {self.n:,}" + off.get(self.offset, f", {self.offset} elements off") + kernel
-
-
-@dataclasses.dataclass(frozen=True)
-class Row:
-    """A row of the table that ./run prints."""
-
-    name: str
-    metric: str
-    value: float
-    text: str
-    ideal: str
-    relevant: bool
-
-
-@dataclasses.dataclass
-class Counted:
-    launches: list  # (kernel, blocks, threads of each)
-    rows: dict  # name -> Row
-    parts: list = dataclasses.field(default_factory=list)  # the rows of each launch
-
-    def of(self, kernel):
-        """What one kernel does of it; a template may be named without its arguments."""
-        names = [(launch[0], launch[0].partition("<")[0]) for launch in self.launches]
-        found = [k for k, both in enumerate(names) if kernel in both]
-        if len(found) != 1:
-            names = ", ".join(launch[0] for launch in self.launches)
-            raise Problem(f"{kernel} is launched {len(found)} times, need exactly 1; "
-                          f"launched: {names or 'nothing'}")
-        return Counted([self.launches[found[0]]], self.parts[found[0]])
-
-    def row(self, name):
-        if name not in self.rows:
-            raise Problem(f"nothing is counted as '{name}'; there are {', '.join(self.rows)}")
-        return self.rows[name]
 
 
 def parse_case(words):
@@ -87,19 +55,7 @@ def of_source(root, source, case):
 
 def read(path):
     """A file of counts: Case -> Counted."""
-    cases = {}
-    for line in path.read_text().splitlines():
-        word, *rest = line.split("\t")
-        if word == "case":
-            counted = cases[Case(int(rest[0]), int(rest[1]))] = Counted([], {})
-        elif word == "launch":
-            counted.launches.append((rest[0], int(rest[1]), int(rest[2])))
-            counted.parts.append({})
-        elif word in ("part", "row"):
-            name, metric, value, text, ideal, relevant = rest
-            rows = counted.parts[-1] if word == "part" else counted.rows
-            rows[name] = Row(name, metric, float(value), text, ideal, relevant == "1")
-    return cases
+    return {Case(*call): found for call, found in counted.read(path).items()}
 
 
 @functools.cache
@@ -115,25 +71,8 @@ def _usual(root, source):
 
 @functools.cache
 def _asked_for(root, source, case):
-    program = built(root, source, ".run")
-    path = program.with_suffix(f".{case.n}.{case.offset}.counts")
-    if not _is_newer(path, program):
-        part = path.with_suffix(".part")
-        checked = ["--checked"] * has_passed(program)
-        sizes = f"--n={case.n}", f"--offset={case.offset}"
-        toolchain.said_by([program, *sizes, f"--record={part}", *checked], root)
-        part.replace(path)
-    return read(path)[case]
-
-
-def has_passed(program):
-    """Whether all its checks have, since it was built: only then were its counts written down."""
-    path = program.with_suffix(".counts")
-    return _is_newer(path, program) and path.stat().st_size > 0
-
-
-def _is_newer(path, program):
-    return path.is_file() and path.stat().st_mtime >= program.stat().st_mtime
+    sizes = f"--n={case.n}", f"--offset={case.offset}"
+    return read(count(root, built(root, source, ".run"), f".{case.n}.{case.offset}", *sizes))[case]
 
 
 def built(root, source, suffix):

@@ -19,7 +19,8 @@ import re
 import subprocess
 import textwrap
 
-from ladder import counts, pages, together, toolchain
+from harness import built, patches
+from ladder import pages, together, toolchain
 from ladder.pages import Problem
 
 # For doctest: on a GPU ./run would go on to measure. What is said is what a reader sees, so
@@ -30,13 +31,11 @@ TO_THE_FIRST = "--dt-abort-after=1"  # Check that fails, for doctest.
 CORES = len(os.sched_getaffinity(0))
 COLUMNS = 80
 
-QUOTED = r"'(?:[^'\\\n]|\\.)*'"
 ITEM = re.compile(
-    rf"(?P<file>\S+?)(?:\s+in\s+(?P<includer>\S+))?:\s+(?P<old>{QUOTED}(?:\s+{QUOTED})*)\s*->\s*"
-    rf"(?P<new>{QUOTED}(?:\s+{QUOTED})*)\s*;\s*red:\s*(?P<red>\S.*)",
+    rf"(?P<file>\S+?)(?:\s+in\s+(?P<includer>\S+))?:\s+(?P<old>{patches.TEXT})\s*->\s*"
+    rf"(?P<new>{patches.TEXT})\s*;\s*red:\s*(?P<red>\S.*)",
     re.S,
 )
-ESCAPES = {"n": "\n", "'": "'", "\\": "\\", ">": ">"}
 # Where checks are named: the first that fails, all others that do, and what became of the rest.
 FAILURES = re.compile(r"^FAILED: (.*)|^\d+ of \d+ checks failed, these too:\n((?:  .*\n)+)", re.M)
 ALL_PASSED = "\nEvery check passed, "  # Behind it, what failed is no check.
@@ -121,12 +120,8 @@ def parse(directive, page):
     source = _includer(header, item["includer"], page.root) if header else edited
     if source.suffix != ".cu":
         raise Problem(f"{source.name} is no .cu that fulfils a contract")
-    old, new = _unquote(item["old"]), _unquote(item["new"])
-    matches = edited.read_text().count(old) if old else 0
-    if matches != 1:
-        raise Problem(f"'{old}' occurs {matches} times in {edited.name}, need exactly 1")
-    if old == new:
-        raise Problem("'old' and 'new' are equal, so nothing is broken")
+    old, new = patches.unquoted(item["old"]), patches.unquoted(item["new"])
+    patches.edited(edited.read_text(), old, new, edited.name)
     return Break(directive.where, source, old, new, " ".join(item["red"].split()), header)
 
 
@@ -186,6 +181,16 @@ class Workshop:
         with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
             return dict(zip(jobs, pool.map(lambda job: self._remembered(job[0], job[1:]), jobs)))
 
+    def objections(self, ways, judge):
+        """Item -> what `judge` has against it, or None. An item has several ways, which are jobs
+        to run; one after the other is tried until the judge has nothing against it."""
+        found, rest = {}, ways
+        while rest:
+            runs = self.runs(job for tries in rest.values() for job in tries[0])
+            found |= {item: judge(item, *(runs[job] for job in tries[0])) for item, tries in rest.items()}
+            rest = {item: tries[1:] for item, tries in rest.items() if tries[1:] and found[item]}
+        return found
+
     def _plant(self, item):
         """Write what is changed where the Makefile can build it, and return the source."""
         copy = self._write(item.edited, item.text())
@@ -218,8 +223,8 @@ class Workshop:
     def _wrong_in_some_way(self):
         """All mutants, wrong kernels and exercises: compiled with those that are wanted, one
         program serves each suite that runs some of it."""
-        places = "tests/wrong/*.cu", "chapters/*/*.exercise.cu"
-        return {*map(self._plant, collect(self.root)), *(file for place in places for file in self.root.glob(place))}
+        return {*map(self._plant, collect(self.root)), *patches.sources(self.root).values(),
+                *self.root.glob("chapters/*/*.exercise.cu")}
 
     def _remembered(self, source, options):
         """A GPU need not do the same again; the executor does."""
@@ -228,7 +233,7 @@ class Workshop:
             return Run(False, None, program)
         if self.backend != "cpu":
             return self._run(source, options)
-        if counts.has_passed(program):  # A chapter's own file, whose suite has found nothing.
+        if built.has_passed(program):  # A chapter's own file, whose suite has found nothing.
             return Run(True, 0, "")
         went_in = [_digest(program), str(source.relative_to(self.root)), *CHECKS_ONLY, *options]
         kept = self.folder / f"{hashlib.sha256('|'.join(went_in).encode()).hexdigest()}.json"
@@ -294,15 +299,3 @@ def _digest(program):
 def _wrapped(line):
     indent = re.match(" *", line)[0] + "  "
     return textwrap.wrap(line, COLUMNS, subsequent_indent=indent, break_on_hyphens=False)
-
-
-def _unquote(literals):
-    texts = re.findall(QUOTED, literals)
-    return "".join(re.sub(r"\\(.)", _unescape, text[1:-1]) for text in texts)
-
-
-def _unescape(match):
-    if match[1] not in ESCAPES:
-        known = " ".join(rf"\{c}" for c in ESCAPES)
-        raise Problem(f"'{match[0]}' is no escape; there are {known}")
-    return ESCAPES[match[1]]

@@ -12,6 +12,8 @@ import pathlib
 import re
 import sys
 
+from harness import Problem
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHAPTER = os.environ.get("CHAPTER", "")  # With it, only that chapter's page is looked at.
 CLASSROOM = os.environ.get("CLASSROOM") == "all"  # What takes minutes, and few changes concern.
@@ -31,10 +33,6 @@ TOKEN = re.compile(
     re.M | re.S | re.X,
 )
 LINE_START = re.compile(r"[ \t]*(?:(?:[-*+]|\d+\.)[ \t]+)?")
-
-
-class Problem(ValueError):
-    """Something a person has to mend; the message says what and where."""
 
 
 def script(name, main, *arguments):

@@ -123,24 +123,25 @@ def plant(root, stem, content, folder=""):
     return path.relative_to(root)
 
 
-def build(root, backend, groups, kind, folder=""):
+def build(root, backend, groups, kind, folder="", besides=()):
     """File -> the program that runs it, or what the compiler said.
 
     A program of a group runs the file that the environment's $KERNEL names. Where a
-    group cannot be built, each of its files is tried alone.
+    group cannot be built, each of its files is tried alone. Other targets can be made
+    besides, at the same time: target -> the same.
     """
-    joined = plan(root, backend, groups, kind, folder)
+    joined = _plan(root, backend, groups, kind, folder)
     alone = [path for group in groups for path in group if not returns(path)]
     built = {}
-    for target, said in toolchain.make_each(root, backend, joined).items():
-        if said is None:
-            built |= dict.fromkeys(joined[target], root / target)
+    for target, said in toolchain.make_each(root, backend, [*joined, *besides]).items():
+        if target not in joined or said is None:
+            built |= dict.fromkeys(joined.get(target, [target]), said or root / target)
         else:
             alone += joined[target]
     return built | build_alone(root, backend, alone, kind)
 
 
-def plan(root, backend, groups, kind, folder=""):
+def _plan(root, backend, groups, kind, folder=""):
     """What make is to build for that: target -> the files that are in it."""
     joined = {}
     for group in groups:

@@ -1,7 +1,5 @@
 """What the checks ask of the build: to make a target, and which nvcc it uses."""
 
-import contextlib
-import fcntl
 import functools
 import os
 import pathlib
@@ -9,30 +7,8 @@ import re
 import shutil
 import subprocess
 
+from harness.built import alone, make, make_each  # Callers ask toolchain for these, too.
 from ladder import pages
-
-
-def make(root, backend, *arguments):
-    """Run make quietly, on its own even below another make."""
-    inherited = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")
-    return subprocess.run(
-        ["make", "--no-print-directory", "--silent", f"BACKEND={backend}", *arguments],
-        cwd=root,
-        env={k: v for k, v in os.environ.items() if k not in inherited},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    )
-
-
-def make_each(root, backend, targets):
-    """Target -> None, or what make said of it if it cannot be made. All at once is quicker."""
-    targets = list(targets)
-    if not targets or make(root, backend, "-k", f"-j{os.cpu_count()}", *targets).returncode == 0:
-        return dict.fromkeys(targets)
-    runs = {target: make(root, backend, target) for target in targets}
-    return {target: run.stdout if run.returncode else None for target, run in runs.items()}
 
 
 def made(root, backend, *targets):
@@ -52,16 +28,6 @@ def said_by(command, root=None, **environment):
         raise pages.Problem(f"{' '.join(map(str, command))} ended with status {run.returncode}:\n"
                             f"{run.stdout[-2000:]}{run.stderr[-2000:]}")
     return run.stdout
-
-
-@contextlib.contextmanager
-def alone(root):
-    """Tests run side by side, and two makes would write the same files: one waits."""
-    lock = root / "build" / "make.lock"
-    lock.parent.mkdir(exist_ok=True)
-    with open(lock, "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 @functools.cache

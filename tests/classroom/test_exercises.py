@@ -1,10 +1,12 @@
 """Each assignment is what it says: its exercise, hints, bars, questions and bugs."""
 
 import concurrent.futures
+import difflib
 import os
 import re
 
 import pytest
+from harness import patches
 from ladder import counts, mutants
 
 from classroom import assignment, blanks, bugs, predict, workshop
@@ -172,6 +174,15 @@ def expected():
     return {file.strip(): (check.strip(), finding.strip()) for file, check, finding in rows}
 
 
+def changed_lines(bug):
+    """Of what a patch makes: what is new, and what stands beside something left out."""
+    text, _ = patches.followed(ROOT, (bugs.WRONG / bug.file).with_suffix(".patch"))
+    before, after = text.splitlines(), bugs.source(bug).splitlines()
+    changes = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return {line for kind, _, _, first, last in changes if kind != "equal"
+            for line in (range(first + 1, last + 1) if first < last else (first, first + 1))}
+
+
 @each
 def test_bugs_are_where_and_what_they_are_said_to_be(task):
     assert len(task.bugs) == 2 or task not in CHAPTERS
@@ -180,6 +191,7 @@ def test_bugs_are_where_and_what_they_are_said_to_be(task):
         check, finding = expected()[bug.file]
         assert bug.finding in bug.choices and len(set(bug.choices)) == len(bug.choices)
         assert finding.startswith(bug.finding) if finding != "-" else check == bug.finding
+        assert (bugs.WRONG / bug.file).is_file() or changed_lines(bug) & set(bug.lines), f"{bug.file} is wrong elsewhere"
         text = bugs.handed_out(bug)
         assert "purpose" not in text
         original = bugs.source(bug).splitlines()

@@ -18,6 +18,7 @@ import time
 import pytest
 import wrong
 
+from harness import patches
 from ladder import pages, toolchain
 
 from classroom import assignment, contain, explain, result
@@ -389,8 +390,9 @@ def test_wrong_kernels_lose_points_where_they_must(new_class):
              if expected.finding != "passes"}
     by_op = {one.op: one for one in assignment.every()}
     some = new_class()
+    sources = patches.sources(pages.ROOT, pytest.fail)
     for name in table:
-        some.add(name, by_op[name.split(".")[0]], wrong.FOLDER / name)
+        some.add(name, by_op[name.split(".")[0]], sources[name])
     some.grade()
     graded = some.results_by_name()
     trouble = [misjudged(name, expected, graded[name]) for name, expected in table.items()]

@@ -2,30 +2,32 @@
 
 import functools
 import os
-import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import unittest
 
+import pytest
 import tree
 
 from classroom import assignment, blanks, bugs, predict, student
 from classroom.assignment import ROOT
 
 
-class StudentTest(unittest.TestCase):
+class TestStudent:
     """Each with a folder of its own."""
 
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.mine = pathlib.Path(folder.name)
+    @pytest.fixture(autouse=True)
+    def in_a_folder_of_its_own(self, tmp_path):
+        self.mine = tmp_path
         self.task = assignment.find("03")
         self.folder = self.mine / "chapter03"
         self.file = self.folder / "relu.cu"
+
+    @pytest.fixture
+    def run_is_ours(self):
+        with tree.borrowed_run(self.mine):
+            yield
 
     def call(self, *words, **environment):
         """(exit status, what is said), of what make calls."""
@@ -33,14 +35,14 @@ class StudentTest(unittest.TestCase):
         env |= {"BACKEND": "cpu", "PYTHONPATH": "common", "MINE": str(self.mine)} | environment
         done = subprocess.run([sys.executable, "-m", "classroom.student", *words], cwd=ROOT, env=env,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.assertNotIn("Traceback", done.stdout)
+        assert "Traceback" not in done.stdout
         return done.returncode, " ".join(done.stdout.split())  # However it is wrapped.
 
     def says(self, words, *texts, status=0, **environment):
         got, said = self.call(*words.split(), **environment)
-        self.assertEqual(got, status, said)
+        assert got == status, said
         for text in texts:
-            self.assertIn(text, said)
+            assert text in said
         return said
 
     def fill_in(self):
@@ -51,19 +53,19 @@ class StudentTest(unittest.TestCase):
 
     def test_start_copies_the_exercise_and_never_overwrites(self):
         self.says("start 03", f"{self.file} is yours", "Lines 30 to 36", f"make hint03 MINE={self.mine}")
-        self.assertEqual(self.file.read_text(), self.task.exercise.read_text())
+        assert self.file.read_text() == self.task.exercise.read_text()
         self.file.write_text("mine")
         self.says("start 03", "stays as it is", status=1)
-        self.assertEqual(self.file.read_text(), "mine")
+        assert self.file.read_text() == "mine"
 
     def test_make_passes_everything_on(self):
         done = subprocess.run(["make", "start03", "BACKEND=cpu", f"MINE={self.mine}"], cwd=ROOT, text=True,
                               capture_output=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        assert done.returncode == 0, done.stderr
         done = subprocess.run(["make", "predict03", "BACKEND=cpu", f"MINE={self.mine}", "NAME=Seán O'Casey"], cwd=ROOT,
                               text=True, capture_output=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("Seán O'Casey", (self.folder / predict.FILE).read_text())
+        assert done.returncode == 0, done.stderr
+        assert "Seán O'Casey" in (self.folder / predict.FILE).read_text()
 
     def test_what_is_not_there_is_said(self):
         self.says("start", "make start07", status=1)
@@ -75,7 +77,7 @@ class StudentTest(unittest.TestCase):
         for number, hint in enumerate(self.task.hints, 1):
             self.says("hint 03", f"Hint {number} of {len(self.task.hints)}: {hint}")
         self.says("hint 03", "no more hints", status=1)
-        self.assertEqual((self.folder / student.HINTS).read_text().splitlines(), list(self.task.hints))
+        assert (self.folder / student.HINTS).read_text().splitlines() == list(self.task.hints)
 
     def test_predictions_are_asked_and_then_checked(self):
         self.says("predict 03", "asks 3 questions", WHO="Ada Lovelace")
@@ -100,7 +102,7 @@ class StudentTest(unittest.TestCase):
         self.says("bugs 03", "holds 2 wrong kernels")
         sheet = self.folder / bugs.FOLDER / bugs.FILE
         first, second = self.task.bugs
-        self.assertEqual((sheet.parent / "relu.first.cu").read_text(), bugs.handed_out(first))
+        assert (sheet.parent / "relu.first.cu").read_text() == bugs.handed_out(first)
         text = sheet.read_text()
 
         def answer(line, finding):
@@ -117,35 +119,33 @@ class StudentTest(unittest.TestCase):
         answer(1, "magic")
         self.says("bugs 03", "'magic' is none of the choices", status=1)
 
-    def test_from_the_exercise_to_a_pass(self):
-        tree.borrow_run(self, self.mine)
+    def test_from_the_exercise_to_a_pass(self, run_is_ours):
         self.says("start 03")
         self.says("exercise 03", "Still to be removed: line 35")
         done = subprocess.run(["./run"], cwd=ROOT, capture_output=True, text=True)
-        self.assertEqual(done.returncode, 1, done.stdout)
-        self.assertIn("FAILED: relu handles every length", done.stdout)
-        self.assertTrue(done.stdout.endswith(f"Stuck? make hint03 MINE={self.mine}, and chapters/03_pack/README.md\n"), done.stdout)
+        assert done.returncode == 1, done.stdout
+        assert "FAILED: relu handles every length" in done.stdout
+        assert done.stdout.endswith(f"Stuck? make hint03 MINE={self.mine}, and chapters/03_pack/README.md\n"), done.stdout
         self.says("progress", "chapter03 as it was handed out", "chapter02 not begun", "0 of ")
 
         self.fill_in()
-        self.assertNotIn("Still to be removed", self.says("exercise 03"))
+        assert "Still to be removed" not in self.says("exercise 03")
         done = subprocess.run(["./run"], cwd=ROOT, capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertIn("02_grid_stride", done.stdout)
-        self.assertNotIn("Stuck?", done.stdout)
+        assert done.returncode == 0, done.stdout
+        assert "02_grid_stride" in done.stdout
+        assert "Stuck?" not in done.stdout
 
         self.file.write_text(self.file.read_text().replace("if (i < n) y[i]", "if (i < n) y[j]"))
         self.says("exercise 03", 'identifier "j" is undefined', "It does not compile.", status=1)
         self.says("progress", "chapter03 does not compile")
         self.fill_in()
         self.says("progress", "Checking chapter03 ...", "chapter03 passes 0 of 5")
-        self.assertNotIn("Checking", self.says("progress", "1 of "))
+        assert "Checking" not in self.says("progress", "1 of ")
 
         self.file.write_text((ROOT / "chapters/01_one_thread_each/relu.cu").read_text())
         self.says("progress", "chapter03 passes, 1 of 4 bars", "touches 4 sectors and could bring 16")
 
-    def test_watch_builds_and_runs_what_is_saved(self):
-        tree.borrow_run(self, self.mine)
+    def test_watch_builds_and_runs_what_is_saved(self, run_is_ours):
         self.says("watch 03", "make start03", status=1)
         self.says("start 03")
         said = self.mine / "said"
@@ -154,19 +154,21 @@ class StudentTest(unittest.TestCase):
         with open(said, "w") as out:  # What runs in the background of a script would ignore the signal.
             watching = subprocess.Popen([sys.executable, "-m", "classroom.student", "watch", "03"], cwd=ROOT,
                                         env=env, stdout=out, stderr=out, preexec_fn=interruptible)
-        self.addCleanup(watching.kill)
-        self.wait_for(said, "Stuck?")
-        self.fill_in()
-        self.wait_for(said, "14 checks passed")
-        self.wait_for(said, "turns short")  # The table's last lines.
-        time.sleep(2 * student.POLL)
-        watching.send_signal(signal.SIGINT)
-        self.assertEqual(watching.wait(60), 0, said.read_text())  # On a busy machine it was late after 10 s.
-        self.assertNotIn("Traceback", said.read_text())
+        try:
+            self.wait_for(said, "Stuck?")
+            self.fill_in()
+            self.wait_for(said, "14 checks passed")
+            self.wait_for(said, "turns short")  # The table's last lines.
+            time.sleep(2 * student.POLL)
+            watching.send_signal(signal.SIGINT)
+            assert watching.wait(60) == 0, said.read_text()  # On a busy machine it was late after 10 s.
+        finally:
+            watching.kill()
+        assert "Traceback" not in said.read_text()
 
     def wait_for(self, path, text):
         for _ in range(600):
             if text in path.read_text():
                 return
             time.sleep(0.1)
-        self.fail(f"'{text}' is not in:\n{path.read_text()}")
+        pytest.fail(f"'{text}' is not in:\n{path.read_text()}")

@@ -4,6 +4,7 @@ import functools
 import re
 import subprocess
 
+from harness import patches
 from ladder import source, together
 
 
@@ -52,7 +53,7 @@ def whole(root):
 everything = matching(r".*")
 chapter_sources = matching(r"chapters/[^/]*/[^/]*(?<!\.exercise)\.cu")
 exercises = matching(r"chapters/[^/]*/[^/]*\.exercise\.cu")
-wrong_kernels = matching(r"tests/wrong/[^/]*\.cu")
+wrong_kernels = matching(r"tests/wrong/[^/]*\.(?:cu|patch)")
 contract_sources = matching(rf"(?:chapters|{together.TASKS})/[^/]*/[^/]*\.cu")
 chapter_pages = matching(r"chapters/[^/]*/README\.md")
 errata = matching(r"docs/errata\.md")
@@ -61,7 +62,13 @@ glossary = matching(r"docs/terms\.md")
 shared_code = matching(r"common/[^/]*\.(?:h|cuh|cpp|cu)")
 machinery = matching(r"common/(?:harness|simt)/.*\.(?:h|cpp|cu)")
 executor = matching(r"common/simt/.*\.(?:h|cpp)")
-formatted = matching(r"(?:chapters|common|tests|plots)/.*\.(?:h|cuh|cpp|cu)")
+cpp_and_cuda = matching(r"(?:chapters|common|tests|plots)/.*\.(?:h|cuh|cpp|cu)")
+
+
+@functools.cache
+def formatted(root):
+    """Also what patches make of files."""
+    return sorted({*cpp_and_cuda(root), *patches.sources(root).values()})
 
 
 @functools.cache

@@ -1,10 +1,11 @@
 """No script knows the name of a chapter or of an operation: a new one adds its own files only."""
 
+import functools
 import io
 import re
 import tokenize
 
-from form.files import chapters, matching, operations
+from form.files import chapters, matching, operations, tracked
 
 scripts = matching(
     r"Makefile|\.ci/run|tests/(?:form/|fuzz/)?[^/]*\.py|plots/[^/]*\.(?:json|toml)"
@@ -12,9 +13,12 @@ scripts = matching(
 )
 
 
+EXAMPLES = ("03", "07")  # Chapters in the words of `make help`.
+
+
 def own_names(root, path):
     """Words are no names: sum() is Python's, and a sum in a sentence is a sum."""
-    pattern = _pattern(root)
+    pattern = _pattern(root) if path.suffix == ".py" else _pattern_of_commands(root)
     for line, kind, text in _pieces(path):
         name = pattern.search(text)
         if kind == tokenize.NAME:
@@ -30,7 +34,24 @@ def _pattern(root):
     titles = {name[3:] for name in chapters(root) if "_" in name[3:]}
     folders = rf"(?<!\w)(?:{'|'.join(sorted({*chapters(root), *titles}, reverse=True))})(?!\w)"
     ops = "|".join(sorted(operations(root), reverse=True))
-    return re.compile(rf"{folders}|(?<![\w.%$<])(?:{ops})(?:(?:[._|]\w+)+|/\w+)|(?<=[/|])(?:{ops})(?![\w-])")
+    checked = "|".join(sorted(operations(root) | _engines(root), reverse=True))
+    return re.compile(rf"{folders}|(?<![\w.%$<])(?:{ops})(?:(?:[._|]\w+)+|/\w+)|(?<=[/|])(?:{ops})(?![\w-])"
+                      rf"|(?:any|test)_(?:{checked})(?![a-z])|(?<=/)(?:{checked})_test")
+
+
+def _pattern_of_commands(root):
+    """A command is a word: there an engine's name is one, too, and so is a chapter's number."""
+    numbers = "|".join(sorted({name[:2] for name in chapters(root)} - set(EXAMPLES)))
+    words = "".join(rf"|(?<![\w-]){name}(?![\w-])" for name in _engines(root))
+    return re.compile(rf"{_pattern(root).pattern}|(?<=chapter )(?:{numbers})\b|(?<=,)(?:{numbers})(?=\)){words}")
+
+
+@functools.cache
+def _engines(root):
+    """What several chapters' files are made with, as checks and measurements call them."""
+    paths = [path.relative_to(root) for path in tracked(root)]
+    return ({path.parts[1].removeprefix("any_") for path in paths if path.match("tests/any_*/*")}
+            | {path.stem for path in paths if path.match("plots/*.py") and not path.match("*_peers.py")})
 
 
 def _in_identifier(root, text):

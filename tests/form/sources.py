@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 
+from harness import patches
 from ladder import counts, source
 from ladder.pages import Problem
 from form.files import chapter_sources, chapters, contract_functions, formatted, operation
@@ -162,10 +163,12 @@ def layer(root, path):
 
 
 def wrong_kernel(root, path):
-    if not re.fullmatch(r"\w+\.\w+\.cu", path.name):
-        yield "name it <op>.<bug>.cu"
+    if not re.fullmatch(r"\w+\.\w+\.(?:cu|patch)", path.name):
+        yield "name it <op>.<bug>.cu, or .patch"
     elif not contract_functions(root, path):
         yield f"there is no contract common/{operation(path)}.h"
+    elif path.suffix == ".patch":
+        patches.applied(root, path)
 
 
 def change(root, pair):

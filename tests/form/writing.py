@@ -230,7 +230,7 @@ def shown(path, cell):
         yield f"links nothing that shows it: link it, or say '{NOT_SHOWN}'"
     for words, target in links:
         file = path.parent / target
-        if file.suffix not in (".cu", ".cpp", ".py"):
+        if file.suffix not in (".cu", ".patch", ".cpp", ".py"):
             yield f"{target} shows nothing: link a kernel, a check or a program"
         elif (code := re.fullmatch(r"`(.+)`", words)) and file.is_file():
             if code[1] != file.name and code[1] not in file.read_text():

@@ -1,5 +1,6 @@
 """A small repository in a temporary folder, in which tests plant drift."""
 
+import contextlib
 import fcntl
 import os
 import pathlib
@@ -13,18 +14,22 @@ os.environ["BACKEND"] = "cpu"
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
-def borrow_run(test, folder):
+@contextlib.contextmanager
+def borrowed_run(folder):
     """./run is one for all tests, and somebody may work with it: until the test ends it is the
     test's, then it is again what it was, which lies in the folder until then."""
     (REPOSITORY / "build").mkdir(exist_ok=True)
-    lock = open(REPOSITORY / "build/run.lock", "w")
-    test.addCleanup(lock.close)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    run = REPOSITORY / "run"
-    if run.is_symlink() or run.exists():
-        kept = shutil.copy2(run, folder / "run", follow_symlinks=False)
-        test.addCleanup(shutil.copy2, kept, run, follow_symlinks=False)
-    test.addCleanup(run.unlink, missing_ok=True)
+    run, kept = REPOSITORY / "run", None
+    with open(REPOSITORY / "build/run.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if run.is_symlink() or run.exists():
+            kept = shutil.copy2(run, folder / "run", follow_symlinks=False)
+        try:
+            yield
+        finally:
+            run.unlink(missing_ok=True)
+            if kept:
+                shutil.copy2(kept, run, follow_symlinks=False)
 
 
 class TreeTest:

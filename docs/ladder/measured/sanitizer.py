@@ -19,6 +19,7 @@ import sys
 
 from ladder.measured import records
 from ladder.measured.tie import tie
+from harness import patches
 from ladder import toolchain
 from ladder.pages import ROOT, script
 from ladder.toolchain import said_by
@@ -53,8 +54,12 @@ def known():
         found = newest(ROOT)["programs"]
     except ValueError:
         return {}
-    return {name: one for name, one in found.items()
-            if (ROOT / name).is_file() and one["tie"] == tie(ROOT, name)}
+    return {name: found[name] for name, path in wrong_sources().items()
+            if name in found and found[name]["tie"] == tie_of(path)}
+
+
+def tie_of(path):
+    return tie(ROOT, path.relative_to(ROOT))
 
 
 def wrong_programs(root):
@@ -62,19 +67,24 @@ def wrong_programs(root):
     return sorted(path for path in found if not path.name.endswith(".fixed.cu"))
 
 
-def commands(done):
-    """Name of each wrong source that is not done -> how to run it."""
-    programs = wrong_programs(ROOT)
-    kernels = sorted((ROOT / "tests/wrong").glob("*.cu"))
+def wrong_sources():
+    """Name of each wrong program and kernel -> where it can be compiled."""
+    programs = {path.relative_to(ROOT).as_posix(): path for path in wrong_programs(ROOT)}
+    kernels = {f"{patches.PLACE}/{name}": path for name, path in patches.sources(ROOT).items()}
     if not programs or not kernels:
         raise SystemExit("tests/wrong has no programs, or no kernels: nothing to run")
+    return programs | kernels
+
+
+def commands(done):
+    """Name of each wrong source that is not done -> how to run it."""
     binaries = {}
-    for path in programs + kernels:
-        if path.relative_to(ROOT).as_posix() in done:
+    for name, path in wrong_sources().items():
+        if name in done:
             continue
         ending = ".program" if path.parent.name == "programs" else ".run"
         target = "build/gpu" / path.relative_to(ROOT).with_suffix(ending)
-        binaries[path.relative_to(ROOT).as_posix()] = (
+        binaries[name] = (
             [str(target)] + ([] if ending == ".program" else ["--dt-exit", "--dt-abort-after=1"]))
     if binaries:
         toolchain.made(ROOT, "gpu", *(command[0] for command in binaries.values()))
@@ -142,7 +152,7 @@ def main():
         "tool": "compute-sanitizer " + re.search(r"Version ([\d.]+\d)", version)[1],
         "gpu": said_by(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]).strip(),
         "programs": {
-            name: {"tie": tie(ROOT, name), **{t: found[name][t] for t in TOOLS}}
+            name: {"tie": tie_of(wrong_sources()[name]), **{t: found[name][t] for t in TOOLS}}
             for name in sorted(found)
         },
     }

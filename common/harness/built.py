@@ -1,0 +1,67 @@
+"""Asks make for programs, and keeps what they count."""
+
+import contextlib
+import fcntl
+import os
+import subprocess
+import threading
+
+from harness import Problem
+
+INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
+SECONDS = 120  # To count takes five; a kernel that hangs takes for ever.
+
+
+def make_aloud(root, backend, *arguments, **more):
+    """make, on its own even below another make."""
+    return subprocess.run(
+        ["make", "--no-print-directory", f"BACKEND={backend}", *arguments], cwd=root, text=True, errors="replace",
+        env={name: value for name, value in os.environ.items() if name not in INHERITED}, **more)
+
+
+def make(root, backend, *arguments):
+    """The same, quietly: what it has to say is in its stdout."""
+    return make_aloud(root, backend, "--silent", *arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def make_each(root, backend, targets):
+    """Target -> None, or what make said of it if it cannot be made. All at once is quicker."""
+    targets = list(targets)
+    if not targets or make(root, backend, "-k", f"-j{os.cpu_count()}", *targets).returncode == 0:
+        return dict.fromkeys(targets)
+    runs = {target: make(root, backend, target) for target in targets}
+    return {target: run.stdout if run.returncode else None for target, run in runs.items()}
+
+
+@contextlib.contextmanager
+def alone(root):
+    """Tests run side by side, and two makes would write the same files: one waits."""
+    lock = root / "build" / "make.lock"
+    lock.parent.mkdir(exist_ok=True)
+    with open(lock, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def count(root, program, name="", *options):
+    """The file of what a program counts with these options. make keeps it under the same names."""
+    path = program.with_suffix(f"{name}.counts")
+    if not _is_newer(path, program):
+        part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.part")
+        checked = ["--checked"] * has_passed(program)
+        done = subprocess.run([program, *options, f"--record={part}", *checked], cwd=root, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS)
+        if done.returncode:
+            raise Problem(f"{program.relative_to(root)} cannot be counted:\n{done.stdout}")
+        part.replace(path)
+    return path
+
+
+def has_passed(program):
+    """Whether all its checks have, since it was built: only then does it write down what it counts."""
+    told = program.with_suffix(".counts"), *program.parent.glob(f"{program.stem}.[0-9]*.counts")
+    return any(_is_newer(path, program) and path.stat().st_size for path in told)
+
+
+def _is_newer(path, program):
+    return path.is_file() and path.stat().st_mtime >= program.stat().st_mtime
