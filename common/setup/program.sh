@@ -6,9 +6,10 @@
 #
 # make passes its variables: GOAL, what it was asked for; SRC, the sources; STD,
 # FLAGS for nvcc; ARGS for ./run; BUILD, NVCC, CXX, COMPILE and LINK, as for any
-# other program; STAND_INS, the libraries that are linked only with what calls
-# them, and MAKE, which builds those. Names may hold what a Makefile's rules could
-# not, so what has changed is found out here.
+# other program; ARCHITECTURE, which of those flags is another one, HOPPER, for
+# sm_90a; STAND_INS, the libraries that are linked only with what calls them, and
+# MAKE, which builds those. Names may hold what a Makefile's rules could not, so
+# what has changed is found out here.
 set -u -o pipefail
 
 readonly ENDING=$1
@@ -68,13 +69,13 @@ for flag in "${flags[@]}"; do
     -dlink | --device-link)               # and so is this.
       fail "FLAGS: leave $flag out; with -rdc=true device code is linked by itself."
       ;;
-    -*arch*90a* | -gencode*90a* | --generate-code*90a*)
-      fail "FLAGS: leave $flag out; what needs sm_90a (wgmma, setmaxnreg, \
-tensormap.replace) is not run without a GPU, and on one make ARCH=sm_90a chooses."
+    # For what only Hopper has: wgmma, setmaxnreg.
+    -arch=sm_90a | --gpu-architecture=sm_90a)
+      COMPILE=${COMPILE/"$ARCHITECTURE"/$HOPPER}
       ;;
     -arch* | --gpu-architecture* | -gencode* | --generate-code* | -code=* | -cudart*)
       fail "FLAGS: leave $flag out; without a GPU the PTX for compute_90 is \
-executed, and on one make ARCH=sm_90 chooses."
+executed, or with -arch=sm_90a that for Hopper alone; on one make ARCH=sm_90 chooses."
       ;;
     -std=* | --std=*) standard=() own+=("$flag") ;;
     -O* | --optimize*) optimise=() own+=("$flag") ;;

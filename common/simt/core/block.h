@@ -58,6 +58,15 @@ struct Barrier {
   uint32_t lanes = 0;     //   of so many
 };
 
+// Four warps that multiply together, by wgmma.
+struct Warpgroup {
+  static constexpr uint32_t kWarps = 4;
+  // What some of them have begun and others have not: the first of these was
+  // the `passed`th.
+  std::vector<const Instruction*> begun;
+  uint64_t passed = 0;
+};
+
 // Lanes of each warp of a block.
 using LanesByWarp = std::array<uint32_t, 32>;
 
@@ -103,6 +112,7 @@ struct Block {
   uint32_t results_count = 0, results_lanes = 0;  // of the last bar.red
   std::vector<Warp*> warps;
   AsyncCopies copies;
+  std::array<Warpgroup, 8> warpgroups;
 };
 
 }  // namespace simt

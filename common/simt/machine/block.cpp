@@ -7,6 +7,7 @@
 
 #include "common/simt/core/error.h"
 #include "common/simt/isa/async.h"
+#include "common/simt/isa/warpgroup.h"
 #include "common/simt/machine/block_run.h"
 #include "common/simt/observe/observers.h"
 
@@ -43,6 +44,7 @@ void BlockRun::start(uint64_t block_number) {
   quiet = turn_over_ = loops_ = false;
   seconds_ = 0;
   copies.clear();
+  warpgroups.fill({});
   live = live_then_ = grid->threads_per_block;
   for (auto& warp : runs) warp->start();
   observe::start(*this);
@@ -72,6 +74,7 @@ bool BlockRun::run() {
     }
     if (live == 0) {
       end_copies(*this);
+      end_products(*this);
       observe::end(*this);
       note_change();
       return true;

@@ -173,6 +173,9 @@ void WarpRun::start() {
   opened_for_collective_ = false;
   std::fill_n(copy_groups, kLanes, 0);
   std::fill_n(bulk_groups, kLanes, 0);
+  product_groups = 0;
+  products_begun = 0;
+  fenced_products = false;
   waiting_.clear();
   ready_.clear();
 }
@@ -410,7 +413,8 @@ void WarpRun::settle(Join* join) {
   free_joins_.push_back(join);
   if (done.pc == Join::kReturn) {
     home_.free_frames.push_back(done.frame);
-    observe::end_call(*this, done.frame->registers);
+    observe::end_call(*this, done.frame->registers,
+                      done.frame->function->register_bytes);
   }
   if (done.arrived)
     pass(done);

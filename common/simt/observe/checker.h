@@ -74,6 +74,11 @@ class Checker {
   void end(const AsyncCopy& copy, uint32_t mask);
   void take(const AsyncCopy& copy);
   void abandon(const AsyncCopy& copy);
+  // A warp begins to multiply; it has waited for that; and before that it is at
+  // an instruction.
+  void begin(const AsyncProduct& product);
+  void end(const AsyncProduct& product);
+  void follow(Warp& warp, const Instruction& ins, uint32_t mask);
   // Lanes do something at barriers in shared memory; lanes of `mask` arrive.
   void mbarrier(Warp& warp, const Instruction& ins, const Access& a);
   void hand_over(Warp& warp, const Access& barriers, int lane);
@@ -117,6 +122,7 @@ class Checker {
     bool stores;
     const AsyncCopy* copy = nullptr;  // it is this one's
     bool enters = true;               // what comes is to be compared with it
+    bool told = false;                // what came so far has been
   };
   // What to say of two accesses that nothing orders, from nothing to worst.
   enum class Verdict : uint8_t { kFine, kSameValue, kSameEnd, kGuess, kRace };
@@ -163,9 +169,16 @@ class Checker {
   bool copies_same(const Mine& mine, int lane, int other) const;
   void check_copy(const AsyncCopy& copy, const Access& a, uint32_t mask,
                   bool ends);
+  // What reads shared memory as bulk copies do, and is told of.
+  struct Reader {
+    Warp& warp;
+    const Instruction& ins;
+    int lane;
+    std::string name;
+  };
   void check_fence(const AsyncCopy& copy);
-  bool is_unfenced(const AsyncCopy& copy, const Access& part);
-  void unfenced_write(const AsyncCopy& copy, const Event& event, int other,
+  bool is_unfenced(const Reader& reader, uint64_t begin, uint64_t end);
+  void unfenced_write(const Reader& reader, const Event& event, int other,
                       uint64_t address);
   bool told(const Mine& mine, const Event& event, Time time) const;
   void against_copies(const Mine& mine);
@@ -174,6 +187,17 @@ class Checker {
                     bool is_target);
   void early(const Mine& mine, int lane, const AsyncCopy& copy, int other,
              uint64_t address, bool is_target);
+
+  // Products that go on beside their warps.
+  void check_reads(const AsyncProduct& product, bool ends);
+  void check_fences(const AsyncProduct& product);
+  void against_products(const Mine& mine, const Block& block);
+  void against_product(const Mine& mine, const AsyncProduct& product);
+  void overwritten(const Mine& mine, int lane, const AsyncProduct& product,
+                   uint64_t address);
+  bool is_lost(const Warp& warp, const uint8_t* at) const;
+  void not_awaited(Warp& warp, const Instruction& ins, const InFlight& result,
+                   const char* does);
   bool ends_the_same(const Mine& mine, int lane, const Test& test,
                      const TestedStore& tested) const;
   uint64_t bits_there(const Mine& mine, int lane) const;
