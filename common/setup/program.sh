@@ -21,6 +21,11 @@ fail() {
   exit 1
 }
 
+refuse_architecture() {
+  fail "FLAGS: leave $1 out; without a GPU the PTX for compute_90 is executed, \
+or with -arch=sm_90a that for Hopper alone; on one make ARCH=sm_90 chooses."
+}
+
 # words <array> <text>: as a shell splits it, but nothing in it is carried out
 words() {
   local -n into=$1
@@ -58,6 +63,13 @@ for flag in "${flags[@]}"; do
     continue
     ;;
   esac
+  case $last in -gencode | --generate-code)
+    [[ $flag == arch=compute_90a,* ]] || refuse_architecture "$last $flag"
+    COMPILE=${COMPILE/"$ARCHITECTURE"/$HOPPER}
+    last=
+    continue
+    ;;
+  esac
   last=$flag
   case $flag in
     -Xcompiler=* | --compiler-options=*)
@@ -70,12 +82,12 @@ for flag in "${flags[@]}"; do
       fail "FLAGS: leave $flag out; with -rdc=true device code is linked by itself."
       ;;
     # For what only Hopper has: wgmma, setmaxnreg.
-    -arch=sm_90a | --gpu-architecture=sm_90a)
+    -arch=sm_90a | --gpu-architecture=sm_90a | -gencode=*90a | --generate-code=*90a)
       COMPILE=${COMPILE/"$ARCHITECTURE"/$HOPPER}
       ;;
+    -gencode | --generate-code) ;; # What it says comes next.
     -arch* | --gpu-architecture* | -gencode* | --generate-code* | -code=* | -cudart*)
-      fail "FLAGS: leave $flag out; without a GPU the PTX for compute_90 is \
-executed, or with -arch=sm_90a that for Hopper alone; on one make ARCH=sm_90 chooses."
+      refuse_architecture "$flag"
       ;;
     -std=* | --std=*) standard=() own+=("$flag") ;;
     -O* | --optimize*) optimise=() own+=("$flag") ;;
@@ -128,6 +140,10 @@ explain() {
   if grep -q 'requires separate compilation mode' "$1"; then
     echo "The program launches kernels from kernels (dynamic parallelism): add
 FLAGS=-rdc=true." >&2
+  fi
+  if grep -qE "not supported on .target 'sm_90'" "$1"; then
+    echo "The program uses what only Hopper has (wgmma, setmaxnreg): add
+FLAGS=-arch=sm_90a." >&2
   fi
   [[ $BUILD == */cpu ]] || return
   while read -r pattern what; do
