@@ -131,8 +131,9 @@ struct AsyncCopy {
   }
 };
 
-// A wgmma.mma_async of one warp, until that has waited for it. What it computes
-// is there at once; but nobody may look at it yet, or change what it reads.
+// A wgmma.mma_async of one warp. What it computes is there at once; but nobody
+// may look at it yet, or change what it reads, before some warp of the
+// warpgroup has waited for it.
 struct AsyncProduct {
   // 16 bytes of shared memory, and the rows of A or columns of B in them.
   struct Chunk {
@@ -147,6 +148,11 @@ struct AsyncProduct {
   uint64_t number;            // so many its warp had begun before
   bool accumulates;           // what its registers hold is an addend
   std::vector<Chunk> chunks;  // that it reads, by their addresses
+  struct Wait {
+    uint32_t warp;
+    uint64_t time;  // as the checker counts it
+  };
+  std::vector<Wait> waits;  // of warps that have waited for it
 };
 
 // Lanes that arrive at barriers in shared memory once their copies are made.

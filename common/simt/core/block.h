@@ -61,10 +61,8 @@ struct Barrier {
 // Four warps that multiply together, by wgmma.
 struct Warpgroup {
   static constexpr uint32_t kWarps = 4;
-  // What some of them have begun and others have not: the first of these was
-  // the `passed`th.
-  std::vector<const Instruction*> begun;
-  uint64_t passed = 0;
+  uint64_t begun = 0;                   // products, by the warp ahead
+  const Instruction* newest = nullptr;  // of these
 };
 
 // Lanes of each warp of a block.
@@ -102,6 +100,8 @@ struct Block {
   // its own threads. That one takes turns between two, as threads may come to
   // the next before others have left the last.
   static constexpr int kBarriers = 16;
+  // And the first number of those at which warpgroups meet.
+  static constexpr uint32_t kOfWarpgroups = kBarriers + 2;
   Barrier barriers[kBarriers + 2];
   uint32_t cluster_barrier = kBarriers;  // to which threads now come
   uint32_t live = 0;                     // threads that have not exited

@@ -51,6 +51,7 @@ enum class Kind : uint8_t {
   kClusterWait,    // barrier.cluster.wait
   kCollective,     // shfl, vote, match, redux, bar.warp: waits for its members
   kMatrix,         // mma, ldmatrix, ...: waits for all lanes, and runs once
+  kWarpgroup,      // behind a wgmma.mma_async: waits for the other three warps
 };
 
 enum class Space : uint8_t {

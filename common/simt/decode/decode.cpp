@@ -605,14 +605,25 @@ class Decoder : public OperandReader {
                decode_mbarrier(s, *this, ins) || decode_bulk(s, *this, ins) ||
                decode_async(s, *this, ins) ||
                decode_collective(s, *this, ins) ||
-               decode_matrix(s, *this, ins) ||
-               decode_warpgroup(s, *this, ins)) {
+               decode_matrix(s, *this, ins)) {
       emit(ins);
+    } else if (decode_warpgroup(s, *this, ins)) {
+      emit(ins);
+      if (s.has("mma_async")) meet_warpgroup(ins);
     } else {
       decode_arithmetic(s, *this, ins);
       ins.pure = true;
       emit(ins);
     }
+  }
+
+  // Behind a product under the same condition.
+  void meet_warpgroup(const Draft& product) {
+    Draft meeting;
+    meeting.kind = Kind::kWarpgroup;
+    meeting.guard = product.guard;
+    meeting.guard_negated = product.guard_negated;
+    emit(meeting);
   }
 
   void jump(const Draft& ins, const std::string& label) {

@@ -26,14 +26,24 @@ void close_group(Warp& warp, const Instruction& ins, uint32_t mask) {
   ++warp.product_groups;
 }
 
+// A group has been multiplied for all four warps when one of them has waited
+// for it.
 void wait_for_groups(Warp& warp, const Instruction& ins, uint32_t mask) {
   require_all_lanes(warp, ins, mask);
   const uint32_t but = *lanes<uint32_t>(warp, ins.source(0));
-  std::erase_if(warp.block->copies.products, [&](const AsyncProduct& product) {
-    const bool meant = product.warp == &warp &&
-                       uint64_t{product.group} + but < warp.product_groups;
-    if (meant) observe::multiplied(product);
-    return meant;
+  if (but >= warp.product_groups) return;
+  const uint32_t groups = warp.product_groups - but;
+  observe::multiplied(warp, groups);
+  auto& products = warp.block->copies.products;
+  uint64_t done = 0;
+  for (const AsyncProduct& one : products)
+    if (one.warp == &warp && one.group < groups)
+      done = std::max(done, one.number + 1);
+  std::erase_if(products, [&](AsyncProduct& one) {
+    const bool meant =
+        one.warp->index / Warpgroup::kWarps == warp.index / Warpgroup::kWarps &&
+        one.number < done;
+    return meant && !observe::waited(one, warp);
   });
 }
 
@@ -192,26 +202,6 @@ bool decode_warpgroup(const Statement& s, OperandReader& operands, Draft& ins) {
   ins.kind = Kind::kMatrix;
   ins.read.push_back(operands.source(named("-1"), 4));
   return true;
-}
-
-void end_products(const Block& block) {
-  for (size_t g = 0; g < block.warpgroups.size(); ++g) {
-    const Warpgroup& group = block.warpgroups[g];
-    if (group.begun.empty()) continue;
-    const auto first =
-        block.warps.begin() + static_cast<long>(g * Warpgroup::kWarps);
-    const auto came = [&](const Warp* warp) {
-      return warp->products_begun > group.passed;
-    };
-    const auto last = first + Warpgroup::kWarps;
-    const Warp& one = **std::find_if(first, last, came);
-    const Warp& other = **std::find_if_not(first, last, came);
-    fault(one, *group.begun.front(), 0, "missing warps",
-          "warp " + std::to_string(other.index) + " of the block never comes " +
-              "to this wgmma.mma_async, which the four warps of a warpgroup "
-              "execute together",
-          kLaunchFailure);
-  }
 }
 
 }  // namespace simt

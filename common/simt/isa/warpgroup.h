@@ -37,7 +37,4 @@ bool decode_warpgroup(const Statement& s, OperandReader& operands, Draft& ins);
 // In warpgroup_multiply.cpp: a warp's part of the product.
 void multiply_in_warpgroup(Warp& warp, const Instruction& ins, uint32_t mask);
 
-// The block ends: have all warps of a warpgroup begun the same products?
-void end_products(const Block& block);
-
 }  // namespace simt

@@ -33,29 +33,23 @@ void join_warpgroup(Warp& warp, const Instruction& ins) {
   if ((first + kWarps) * kLanes > block.grid->threads_per_block)
     fault(warp, ins, 0, "missing warps",
           "a warpgroup is four warps of 32 threads, the first of which has a "
-          "number that is a multiple of 4; behind warp " +
-              std::to_string(first) + " this block of " +
+          "number that is a multiple of 4; from warp " +
+              std::to_string(first) + " on, this block of " +
               std::to_string(block.grid->threads_per_block) +
               " threads has fewer",
           kLaunchFailure);
   Warpgroup& group = block.warpgroups[first / kWarps];
-  const uint64_t ahead = warp.products_begun++ - group.passed;
-  if (ahead == group.begun.size())
-    group.begun.push_back(&ins);
-  else if (group.begun[ahead]->product != ins.product)
+  if (warp.products_begun++ == group.begun) {
+    ++group.begun;
+    group.newest = &ins;
+  } else if (group.newest->product != ins.product) {
     fault(warp, ins, 0, "different products",
           "another warp of its warpgroup is at the wgmma.mma_async of another "
           "form at " +
-              block.grid->program.location(group.begun[ahead]->where) +
+              block.grid->program.location(group.newest->where) +
               "; the four warps execute the same one",
           kLaunchFailure);
-  uint64_t all = warp.products_begun;
-  for (uint32_t w = first; w < first + kWarps; ++w)
-    all = std::min(all, block.warps[w]->products_begun);
-  group.begun.erase(
-      group.begun.begin(),
-      group.begun.begin() + static_cast<long>(all - group.passed));
-  group.passed = all;
+  }
 }
 
 // What all lanes have to say alike.
@@ -336,8 +330,13 @@ void multiply_in_warpgroup(Warp& warp, const Instruction& ins, uint32_t mask) {
   const bool accumulates = adds(warp, ins);
   Operands in(warp, ins);
   const AsyncProduct& product = warp.block->copies.products.emplace_back(
-      AsyncProduct{&warp, &ins, warp.product_groups, warp.products_begun - 1,
-                   accumulates, in.chunks()});
+      AsyncProduct{&warp,
+                   &ins,
+                   warp.product_groups,
+                   warp.products_begun - 1,
+                   accumulates,
+                   in.chunks(),
+                   {}});
   if (warp.block->observers.checker)
     Doubts(warp, ins, product).follow(accumulates);
   observe::multiplies(product);

@@ -313,6 +313,11 @@ bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
       if (mask) path.mask &= ~wait_in_cluster(path, mask, ins);
       ++path.pc;
       break;
+    case Kind::kWarpgroup:
+      if (mask) meet_warpgroup(path, mask);
+      path.mask &= ~mask;
+      ++path.pc;
+      break;
     case Kind::kCollective:
     case Kind::kMatrix:
       if (mask && !collective(path, mask, ins)) return false;

@@ -74,10 +74,10 @@ class Checker {
   void end(const AsyncCopy& copy, uint32_t mask);
   void take(const AsyncCopy& copy);
   void abandon(const AsyncCopy& copy);
-  // A warp begins to multiply; it has waited for that; and before that it is at
-  // an instruction.
+  // A warp begins to multiply; one of its warpgroup has waited for that, which
+  // returns whether it is to be kept; before that a warp is at an instruction.
   void begin(const AsyncProduct& product);
-  void end(const AsyncProduct& product);
+  bool waited(AsyncProduct& product, const Warp& warp);
   void follow(Warp& warp, const Instruction& ins, uint32_t mask);
   // Lanes do something at barriers in shared memory; lanes of `mask` arrive.
   void mbarrier(Warp& warp, const Instruction& ins, const Access& a);
@@ -122,7 +122,6 @@ class Checker {
     bool stores;
     const AsyncCopy* copy = nullptr;  // it is this one's
     bool enters = true;               // what comes is to be compared with it
-    bool told = false;                // what came so far has been
   };
   // What to say of two accesses that nothing orders, from nothing to worst.
   enum class Verdict : uint8_t { kFine, kSameValue, kSameEnd, kGuess, kRace };
@@ -189,10 +188,11 @@ class Checker {
              uint64_t address, bool is_target);
 
   // Products that go on beside their warps.
-  void check_reads(const AsyncProduct& product, bool ends);
+  void check_reads(const AsyncProduct& product);
   void check_fences(const AsyncProduct& product);
-  void against_products(const Mine& mine, const Block& block);
-  void against_product(const Mine& mine, const AsyncProduct& product);
+  void against_products(const Mine& mine, Block& block);
+  bool has_read(const Mine& mine, int lane, const Block& block,
+                const AsyncProduct& product) const;
   void overwritten(const Mine& mine, int lane, const AsyncProduct& product,
                    uint64_t address);
   bool is_lost(const Warp& warp, const uint8_t* at) const;

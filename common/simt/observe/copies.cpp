@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "common/simt/core/grid.h"
+#include "common/simt/observe/bytes.h"
 #include "common/simt/observe/checker.h"
 #include "common/simt/observe/places.h"
 
@@ -27,24 +28,6 @@ void each_piece(const Access& a, uint32_t mask, F f) {
     if (piece.mask) f(piece);
     at += bytes;
   }
-}
-
-struct Bytes {
-  uint64_t begin, end;
-  bool meets(const Bytes& other) const {
-    return begin < other.end && other.begin < end;
-  }
-};
-Bytes bytes_of(const Access& a, int lane) {
-  return {a.address[lane], a.address[lane] + a.bytes};
-}
-Bytes hull_of(const Access& a) {
-  Bytes hull{~0ull, 0};
-  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
-    const Bytes one = bytes_of(a, first_lane(rest));
-    hull = {std::min(hull.begin, one.begin), std::max(hull.end, one.end)};
-  }
-  return hull;
 }
 
 void set_busy(ByteSet& busy, const AsyncCopy& copy, const Access& a,
@@ -139,7 +122,7 @@ void Checker::check_copy(const AsyncCopy& copy, const Access& a, uint32_t mask,
   const auto check = [&](const Access& piece) {
     Mine mine = mine_of(*copy.warp, *copy.ins, piece);
     mine.copy = &copy;
-    mine.enters = mine.told = ends;
+    mine.enters = ends;
     if (!ends) against_copies(mine);
     check_order(mine);
   };
@@ -149,7 +132,7 @@ void Checker::check_copy(const AsyncCopy& copy, const Access& a, uint32_t mask,
 // Of what the block did before a copy ends all is known: it was told when the
 // copy began, or when somebody touched the bytes since.
 bool Checker::told(const Mine& mine, const Event& event, Time time) const {
-  return mine.told && event.block == mine.block.number &&
+  return mine.copy && mine.enters && event.block == mine.block.number &&
          time < mine.first_event;
 }
 
@@ -213,7 +196,7 @@ void Checker::unfenced_write(const Reader& reader, const Event& event,
 
 void Checker::against_copies(const Mine& mine) {
   const Access& a = mine.access;
-  const Block& block = a.owner ? *a.owner : *mine.warp.block;
+  Block& block = a.owner ? *a.owner : *mine.warp.block;
   if (mine.stores && a.space == Space::kShared) against_products(mine, block);
   if (a.space == Space::kShared && !any_busy(block.checks->busy, a)) return;
   for (const AsyncCopy& copy : block.copies.pending) {

@@ -75,14 +75,19 @@ inline void copied(const AsyncCopy& copy, uint32_t mask) {
   if (Checker* checker = copy.warp->block->observers.checker)
     checker->end(copy, mask);
 }
-// A warp begins to multiply; and has waited for that.
+// A warp begins to multiply; and has waited for so many groups.
 inline void multiplies(const AsyncProduct& product) {
   if (Checker* checker = product.warp->block->observers.checker)
     checker->begin(product);
 }
-inline void multiplied(const AsyncProduct& product) {
-  if (Checker* checker = product.warp->block->observers.checker)
-    checker->end(product);
+inline void multiplied(Warp& warp, uint32_t groups) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->values().land(warp, groups);
+}
+// A warp has waited for one of these. Is it of interest, from then on?
+inline bool waited(AsyncProduct& product, const Warp& warp) {
+  Checker* checker = warp.block->observers.checker;
+  return checker && checker->waited(product, warp);
 }
 // Lanes are about to do something at barriers in shared memory; barriers there
 // are given up.

@@ -2,9 +2,11 @@
 // warp has waited for them nobody may write what they read of shared memory,
 // and nobody may look at the registers of their result.
 #include <algorithm>
+#include <optional>
 
 #include "common/simt/core/grid.h"
 #include "common/simt/core/lanes.h"
+#include "common/simt/observe/bytes.h"
 #include "common/simt/observe/checker.h"
 #include "common/simt/observe/places.h"
 
@@ -13,9 +15,14 @@ namespace {
 
 constexpr char kName[] = "wgmma.mma_async";
 constexpr uint32_t kChunkBytes = 16;
+constexpr size_t kMostProducts = 512;  // that are kept in a block
 
 // What the instruction has no operand for: a descriptor says where it reads.
 constexpr Address kByDescriptor{.space = Space::kShared};
+
+uint64_t end_of(const AsyncProduct::Chunk& chunk) {
+  return uint64_t{chunk.at} + kChunkBytes;
+}
 
 // " at x.cu:12"
 std::string at_place(const Grid& grid, const Instruction& ins) {
@@ -23,23 +30,31 @@ std::string at_place(const Grid& grid, const Instruction& ins) {
   return at.empty() ? "" : " at " + at;
 }
 
+// The first of these bytes that it reads.
+std::optional<uint64_t> first_read(const AsyncProduct& product,
+                                   const Bytes& bytes) {
+  const auto& chunks = product.chunks;
+  if (bytes.end <= chunks.front().at || bytes.begin >= end_of(chunks.back()))
+    return std::nullopt;
+  const auto meets = std::ranges::partition_point(
+      chunks, [&](const auto& c) { return end_of(c) <= bytes.begin; });
+  if (meets->at >= bytes.end) return std::nullopt;
+  return std::max<uint64_t>(meets->at, bytes.begin);
+}
+
 }  // namespace
 
 void Checker::begin(const AsyncProduct& product) {
   enter_postponed(*product.warp->block);
-  if (!tables_->log.full()) check_reads(product, false);
+  if (!tables_->log.full()) check_reads(product);
   check_fences(product);
   values_.fly(*product.warp, product);
 }
 
-void Checker::end(const AsyncProduct& product) {
-  enter_postponed(*product.warp->block);
-  if (!tables_->log.full()) check_reads(product, true);
-  values_.land(*product.warp, &product);
-}
-
-// 32 chunks at once, as if each lane read one.
-void Checker::check_reads(const AsyncProduct& product, bool ends) {
+// 32 chunks at once, as if each lane read one. They are compared with what came
+// before. What comes later is, as long as the product goes on; behind that any
+// thread of the warpgroup may tell others that all four warps have read.
+void Checker::check_reads(const AsyncProduct& product) {
   const auto& chunks = product.chunks;
   Warp& warp = *product.warp;
   for (size_t first = 0; first < chunks.size(); first += kLanes) {
@@ -54,8 +69,8 @@ void Checker::check_reads(const AsyncProduct& product, bool ends) {
     a.base = warp.block->shared.data();
     a.space = Space::kShared;
     Mine mine = mine_of(warp, *product.ins, a);
-    mine.enters = mine.told = ends;
-    if (!ends) against_copies(mine);
+    mine.enters = false;
+    against_copies(mine);
     check_order(mine);
   }
 }
@@ -78,24 +93,46 @@ void Checker::check_fences(const AsyncProduct& product) {
 
 // ---- What it reads is overwritten -------------------------------------------
 
-void Checker::against_products(const Mine& mine, const Block& block) {
-  for (const AsyncProduct& product : block.copies.products)
-    against_product(mine, product);
+// Whoever knows of this knows that the product has been read.
+bool Checker::waited(AsyncProduct& product, const Warp& warp) {
+  if (tables_->log.full()) return false;
+  Event e;
+  e.block = warp.block->number;
+  e.warp = warp.index;
+  e.site = product.ins->site;
+  product.waits.push_back({warp.index, tables_->log.add(e)});
+  return warp.block->copies.products.size() <= kMostProducts;
 }
 
-void Checker::against_product(const Mine& mine, const AsyncProduct& product) {
-  const Access& a = mine.access;
-  const auto& chunks = product.chunks;
-  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
-    const int l = first_lane(rest);
-    const uint64_t end = a.address[l] + a.bytes;
-    const auto meets = std::ranges::partition_point(chunks, [&](const auto& c) {
-      return c.at + kChunkBytes <= a.address[l];
-    });
-    if (meets != chunks.end() && meets->at < end)
-      return overwritten(mine, l, product,
-                         std::max<uint64_t>(meets->at, a.address[l]));
+bool Checker::has_read(const Mine& mine, int lane, const Block& block,
+                       const AsyncProduct& product) const {
+  Event e;
+  e.block = block.number;
+  for (const AsyncProduct::Wait& wait : product.waits) {
+    e.warp = wait.warp;
+    if (mine.block.number == e.block && mine.warp.index == wait.warp)
+      return true;
+    for (int other = 0; other < kLanes; ++other)
+      if (ordered(mine, e, wait.time, lane, other)) return true;
   }
+  return false;
+}
+
+// A product that has been read is overwritten but once.
+void Checker::against_products(const Mine& mine, Block& block) {
+  const Bytes all = hull_of(mine.access);
+  std::erase_if(block.copies.products, [&](const AsyncProduct& product) {
+    if (!first_read(product, all)) return false;
+    for (uint32_t rest = mine.access.mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      const auto address = first_read(product, bytes_of(mine.access, l));
+      if (!address) continue;
+      const bool has_been = has_read(mine, l, block, product);
+      if (!has_been) overwritten(mine, l, product, *address);
+      return has_been;
+    }
+    return false;
+  });
 }
 
 void Checker::overwritten(const Mine& mine, int lane,
@@ -112,9 +149,9 @@ void Checker::overwritten(const Mine& mine, int lane,
               text_of_place(grid_, Space::kShared, address) + ": " + kName +
               at_place(grid_, theirs) + " of warp " +
               std::to_string(product.warp->index) +
-              " may still read it. It has been read when that warp has come "
-              "through wgmma.commit_group and wgmma.wait_group; others need a "
-              "barrier behind that";
+              " may still read it. It has been read when a warp of that "
+              "warpgroup has come through wgmma.commit_group and "
+              "wgmma.wait_group; others need a barrier behind that";
   report("race", mine.ins.site, theirs.site, std::move(f));
 }
 
@@ -182,7 +219,7 @@ void Checker::not_awaited(Warp& warp, const Instruction& ins,
     place_other(f, by, warp.block->number, warp.index * kLanes);
     report("race", ins.site, by.site, std::move(f));
   }
-  values_.land(warp, nullptr);  // Once is enough.
+  values_.land(warp, UINT32_MAX);  // Once is enough.
 }
 
 }  // namespace simt

@@ -64,7 +64,8 @@ using Copies = std::map<uint64_t, Copied>;  // by address
 // What a register holds of the result of a wgmma.mma_async that its warp has
 // not waited for.
 struct InFlight {
-  uint64_t product = 0;  // so many the warp had begun before
+  uint64_t product = 0;  // so many the warp had begun before,
+  uint32_t group = 0;    //   and so many groups it had closed
   int register_number = 0;
   const Instruction* by = nullptr;
   bool operator==(const InFlight&) const = default;

@@ -257,14 +257,13 @@ void Values::fly(Warp& warp, const AsyncProduct& product) {
     return added.contains(one.second.product);
   });
   for (int r = 0; r < count; ++r)
-    in_flight[at(r)] = {product.number, r, product.ins};
+    in_flight[at(r)] = {product.number, product.group, r, product.ins};
   warp.tainted = true;
 }
 
-void Values::land(Warp& warp, const AsyncProduct* product) {
-  std::erase_if(values_of(warp).in_flight, [&](const auto& one) {
-    return !product || one.second.product == product->number;
-  });
+void Values::land(Warp& warp, uint32_t groups) {
+  std::erase_if(values_of(warp).in_flight,
+                [&](const auto& one) { return one.second.group < groups; });
   settle(warp);
 }
 

@@ -46,10 +46,10 @@ class Values {
   std::optional<Origin> unwritten(const Warp& warp, const Instruction& ins,
                                   uint64_t address, uint32_t bytes) const;
 
-  // A product's registers hold what nobody may look at yet; and no more do,
-  // those of one product or of all.
+  // A product's registers hold what nobody may look at yet; and those of the
+  // first groups do no more.
   void fly(Warp& warp, const AsyncProduct& product);
-  void land(Warp& warp, const AsyncProduct* product);
+  void land(Warp& warp, uint32_t groups);
 
   // A call begins: its part of the stacks, from `begin` to `end`, is undefined.
   void call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end);
