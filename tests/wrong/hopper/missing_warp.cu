@@ -1,4 +1,4 @@
-// finds: missing warps, block (0,0,0), says warp 3 of the block never comes
+// finds: missing warps, block (0,0,0), says for those that do not come
 //
 // The fourth warp of the warpgroup does not take part.
 #include <cuda_runtime.h>
