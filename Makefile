@@ -159,7 +159,9 @@ comma := ,
 STAND_INS := nccl cublas curand
 ifeq ($(BACKEND),gpu)
 ARCH     ?= $(if $(filter gpu,$(firstword $(FOUND))),native,all)
-TARGET   := -arch=$(ARCH) -lineinfo
+ARCHITECTURE := -arch=$(ARCH)
+HOPPER   := -gencode arch=compute_90a,code=sm_90a
+TARGET   := $(ARCHITECTURE) -lineinfo
 OPTIMISED := -O2
 HOST     := -O3
 RUNTIME  :=
@@ -183,8 +185,9 @@ measure   = $(if $(call task,$1),$(HARNESS)/unmeasured.o,$(B)/plots/$1_bench.o $
 $(B)/%.run: LDLIBS := -lbenchmark $(LDLIBS)
 else
 # PTX and no machine code; common/simt stands in for NVIDIA's runtime library.
-TARGET   := -gencode arch=compute_90,code=compute_90 --no-compress \
-  -cudart none -lineinfo
+ARCHITECTURE := -gencode arch=compute_90,code=compute_90
+HOPPER   := -gencode arch=compute_90a,code=compute_90a
+TARGET   := $(ARCHITECTURE) --no-compress -cudart none -lineinfo
 # Without a GPU what only prints need not be fast at all, nor what only launches.
 OPTIMISED := -O1
 HOST     := -O0
@@ -367,6 +370,9 @@ $(B)/%.run: $(B)/%.o $$(call suite,$$(call op,$$*)) $(CHECKS) \
 # - what has its own main
 $(B)/%.program: $(B)/%.o $$(call runtime,$$*.cu)
 	$(link)
+# - the same, of what only Hopper can do: wgmma
+FOR_HOPPER := $(B)/tests/simt/hopper $(B)/build/together/hopper
+$(FOR_HOPPER:%=%/%.o): TARGET := $(subst $(ARCHITECTURE),$(HOPPER),$(TARGET))
 # - the same, of device code that is linked: with the files in a folder of its name
 LINKED := tests/simt/linked
 NEEDS_LINK := $(B)/$(LINKED) $(B)/build/together/linked
@@ -571,7 +577,8 @@ progress:
 # changed. Their flags rebuild nothing else. nvcc's own default is C++17.
 export SRC FLAGS ARGS
 build_program = @BUILD='$(B)' NVCC='$(NVCC)' CXX='$(CXX)' STD='$(or $(STD),$1)' \
-  GOAL='$(or $(filter profile,$(GOALS)),program)' COMPILE='$(NVBASE) $(TARGET)' LINK='$(LDFLAGS) $(LDLIBS)' STAND_INS='$(if $(RUNTIME),$(STAND_INS))' MAKE='$(MAKE)' common/setup/program.sh $2
+  GOAL='$(or $(filter profile,$(GOALS)),program)' COMPILE='$(NVBASE) $(TARGET)' \
+  ARCHITECTURE='$(ARCHITECTURE)' HOPPER='$(HOPPER)' LINK='$(LDFLAGS) $(LDLIBS)' STAND_INS='$(if $(RUNTIME),$(STAND_INS))' MAKE='$(MAKE)' common/setup/program.sh $2
 WANTED := $(if $(filter run,$(GOALS)),$(call op,$(SRC)))
 run: LDLIBS := $(if $(filter gpu,$(BACKEND)),-lbenchmark) $(LDLIBS)
 run: $(foreach op,$(WANTED),$(call suite,$(op))) $(CHECKS) \

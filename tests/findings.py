@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""See that the executor finds what is wrong with each tests/wrong/programs/*.cu, and nested/*.cu.
+"""See that the executor finds what is wrong with each tests/wrong/programs/*.cu, nested/*.cu and hopper/*.cu.
 
 The first line of a program says what must be found in its report:
 
@@ -27,6 +27,7 @@ from ladder import pages, together
 
 FOLDER = pages.ROOT / "tests" / "wrong" / "programs"
 NESTED = pages.ROOT / "tests" / "wrong" / "nested"  # Their kernels launch kernels: built with -rdc=true.
+HOPPER = pages.ROOT / "tests" / "wrong" / "hopper"  # They use wgmma: built for sm_90a.
 AT_ONCE = 2
 SECONDS = 60
 FIRST = re.compile(
@@ -144,7 +145,7 @@ def twin(name):
 
 def collect(tally):
     """Every program, with what must be found in it."""
-    sources = sorted(FOLDER.glob("*.cu")) + sorted(NESTED.glob("*.cu"))
+    sources = [source for folder in (FOLDER, NESTED, HOPPER) for source in sorted(folder.glob("*.cu"))]
     expectations = {}
     for source in sources:
         if not source.with_name(twin(source.name)).is_file():
@@ -160,7 +161,7 @@ def main():
     tally = pages.Tally()
     expectations = collect(tally)
     built = {}
-    for place, folder in (FOLDER, ""), (NESTED, "linked"):
+    for place, folder in (FOLDER, ""), (NESTED, "linked"), (HOPPER, "hopper"):
         those = [source for source in expectations if source.parent == place]
         built |= together.build(pages.ROOT, "cpu", together.gather(those), ".program", folder)
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:

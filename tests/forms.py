@@ -55,6 +55,7 @@ ELSEWHERE = [
     (r"fence\.proxy", "bulk.cu"),
     (r"cp\.(reduce\.)?async\.bulk", "bulk.cu"),
     (r"cp\.async", "async.cu"),
+    (r"wgmma|setmaxnreg", "hopper/wgmma.cu"),
     # What it reads nobody may write meanwhile, as the programs here do.
     (r"ld[.\w:]*\.nc\b", "memory.cu"),
 ]

@@ -6,9 +6,10 @@
 #
 # make passes its variables: GOAL, what it was asked for; SRC, the sources; STD,
 # FLAGS for nvcc; ARGS for ./run; BUILD, NVCC, CXX, COMPILE and LINK, as for any
-# other program; STAND_INS, the libraries that are linked only with what calls
-# them, and MAKE, which builds those. Names may hold what a Makefile's rules could
-# not, so what has changed is found out here.
+# other program; ARCHITECTURE, which of those flags is another one, HOPPER, for
+# sm_90a; STAND_INS, the libraries that are linked only with what calls them, and
+# MAKE, which builds those. Names may hold what a Makefile's rules could not, so
+# what has changed is found out here.
 set -u -o pipefail
 
 readonly ENDING=$1
@@ -18,6 +19,11 @@ stand_ins=()
 fail() {
   printf '%s\n' "$*" | fold -s -w 80 >&2
   exit 1
+}
+
+refuse_architecture() {
+  fail "FLAGS: leave $1 out; without a GPU the PTX for compute_90 is executed, \
+or with -arch=sm_90a that for Hopper alone; on one make ARCH=sm_90 chooses."
 }
 
 # words <array> <text>: as a shell splits it, but nothing in it is carried out
@@ -57,6 +63,13 @@ for flag in "${flags[@]}"; do
     continue
     ;;
   esac
+  case $last in -gencode | --generate-code)
+    [[ $flag == arch=compute_90a,* ]] || refuse_architecture "$last $flag"
+    COMPILE=${COMPILE/"$ARCHITECTURE"/$HOPPER}
+    last=
+    continue
+    ;;
+  esac
   last=$flag
   case $flag in
     -Xcompiler=* | --compiler-options=*)
@@ -68,13 +81,13 @@ for flag in "${flags[@]}"; do
     -dlink | --device-link)               # and so is this.
       fail "FLAGS: leave $flag out; with -rdc=true device code is linked by itself."
       ;;
-    -*arch*90a* | -gencode*90a* | --generate-code*90a*)
-      fail "FLAGS: leave $flag out; what needs sm_90a (wgmma, setmaxnreg, \
-tensormap.replace) is not run without a GPU, and on one make ARCH=sm_90a chooses."
+    # For what only Hopper has: wgmma, setmaxnreg.
+    -arch=sm_90a | --gpu-architecture=sm_90a | -gencode=*90a | --generate-code=*90a)
+      COMPILE=${COMPILE/"$ARCHITECTURE"/$HOPPER}
       ;;
+    -gencode | --generate-code) ;; # What it says comes next.
     -arch* | --gpu-architecture* | -gencode* | --generate-code* | -code=* | -cudart*)
-      fail "FLAGS: leave $flag out; without a GPU the PTX for compute_90 is \
-executed, and on one make ARCH=sm_90 chooses."
+      refuse_architecture "$flag"
       ;;
     -std=* | --std=*) standard=() own+=("$flag") ;;
     -O* | --optimize*) optimise=() own+=("$flag") ;;
@@ -127,6 +140,10 @@ explain() {
   if grep -q 'requires separate compilation mode' "$1"; then
     echo "The program launches kernels from kernels (dynamic parallelism): add
 FLAGS=-rdc=true." >&2
+  fi
+  if grep -qE "not supported on .target 'sm_90'" "$1"; then
+    echo "The program uses what only Hopper has (wgmma, setmaxnreg): add
+FLAGS=-arch=sm_90a." >&2
   fi
   [[ $BUILD == */cpu ]] || return
   while read -r pattern what; do

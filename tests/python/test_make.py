@@ -291,6 +291,19 @@ class TestProgram:
             assert status != 0
             assert why in said
 
+    def test_what_only_hopper_has(self):
+        (self.folder / "fence.cu").write_text(
+            '__global__ void k() { asm volatile("wgmma.fence.sync.aligned;"); }\n'
+            "int main() {\n  k<<<1, 128>>>();\n  return cudaDeviceSynchronize() != cudaSuccess;\n}\n")
+        for flags in "-arch=sm_90a", "-gencode arch=compute_90a,code=sm_90a":
+            status, said = self.program(f"FLAGS={flags}", sources=("fence.cu",))
+            assert status == 0, said
+            done = subprocess.run([ROOT / "run"], capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+        status, said = self.program(sources=("fence.cu",))
+        assert status != 0
+        assert "The program uses what only Hopper has (wgmma, setmaxnreg): add\nFLAGS=-arch=sm_90a." in said
+
     def test_device_code_of_several_files(self):
         (self.folder / "more.cu").write_text(
             "__device__ int factor = 3;\nstatic __device__ int shift = 1;\n"

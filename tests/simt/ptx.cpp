@@ -51,8 +51,8 @@ std::string why_not(const std::string& text) {
 }
 
 // The same for the statements of a kernel.
-std::string refusal(const std::string& statements) {
-  return why_not(kHead + std::string(R"(
+std::string refusal(const std::string& statements, const char* head = kHead) {
+  return why_not(head + std::string(R"(
 .global .align 16 .b8 there[64];
 .func callee() { ret; }
 .visible .entry some_kernel(.param .u64 pointer) {
@@ -195,10 +195,49 @@ TEST_CASE("a form that is not in the list is refused by name and place") {
   }
 }
 
-TEST_CASE("what is there for sm_90a alone is refused for that reason") {
+TEST_CASE("what is there for sm_90a alone says how to compile for it") {
   for (const char* statement :
        {"wgmma.fence.sync.aligned;", "setmaxnreg.inc.sync.aligned.u32 64;"})
-    says(refusal(statement), "it needs sm_90a");
+    says(refusal(statement), "make program takes FLAGS=-arch=sm_90a");
+}
+
+TEST_CASE("operands that wgmma and setmaxnreg do not take are refused") {
+  constexpr const char* kForHopper =
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.file 1 \"some.cu\"\n";
+  const auto why = [&](const std::string& rest) {
+    return refusal("wgmma.mma_async.sync.aligned.m64n8k" + rest, kForHopper);
+  };
+  const std::string d = " {%r0, %r1, %r2, %r3}, ";
+  CHECK(why("16.f32.f16.f16" + d + "%l0, %l1, %p1, 1, -1, 0, 1;") == "");
+  CHECK(why("16.f32.f16.f16" + d +
+            "{%r0, %r1, %r2, %r3}, %l1, !%p1, 1, 1, 0;") == "");
+  CHECK(why("256.s32.b1.b1.and.popc" + d + "%l0, %l1, %p1;") == "");
+  says(why("16.f32.f16.f16 {%r0, %r1}, %l0, %l1, %p1, 1, 1, 0, 0;"),
+       "of D it has 2 registers, and should 4");
+  says(why("16.f16.f16.f16" + d + "%l0, %l1, %p1, 1, 1, 0, 0;"),
+       "of D it has 4 registers, and should 2");
+  says(why("16.f32.f16.f16" + d + "{%r0, %r1}, %l1, %p1, 1, 1, 0;"),
+       "of A it has 2 registers");
+  says(why("16.f32.f16.f16" + d + "%r0, %l1, %p1, 1, 1, 0, 0;"),
+       "'%r0' is no descriptor");
+  says(why("16.f32.f16.f16" + d + "%l0, %l1, %r1, 1, 1, 0, 0;"),
+       "'%r1' is no predicate");
+  says(why("16.f32.f16.f16" + d + "%l0, %l1, %p1, 2, 1, 0, 0;"),
+       "2 is neither 1 nor -1");
+  says(why("8.f32.tf32.tf32" + d + "%l0, %l1, %p1, 1, 1, 0, 0;"),
+       "it has 8 operands, and should 6");
+  says(why("32.s32.s8.s8.satfinite" + d + "%l0, %l1, %p1, 1, 1;"),
+       "it has 6 operands, and should 4");
+  says(why("32.s32.s8.s8;"), "its operands should be");
+  CHECK(refusal("setmaxnreg.inc.sync.aligned.u32 232;", kForHopper) == "");
+  for (const char* count : {"20", "260", "100"})
+    says(refusal("setmaxnreg.dec.sync.aligned.u32 " + std::string(count) + ";",
+                 kForHopper),
+         "24 to 256 registers, in steps of 8");
+  says(refusal("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16" + d +
+                   "%l0, %l1, %r1, 0, %p1, 1, 1, 0, 0;",
+               kForHopper),
+       "does not know this form of wgmma");
 }
 
 TEST_CASE("operands that an instruction does not take are refused") {

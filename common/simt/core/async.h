@@ -1,5 +1,5 @@
 // Copies that go on beside the threads that asked for them: cp.async, and
-// cp.async.bulk.
+// cp.async.bulk. And products that do: wgmma.
 //
 // Nobody may look at what they write before somebody has waited for them. So
 // that this shows, each is made as late as it can be: when it is waited for.
@@ -131,6 +131,30 @@ struct AsyncCopy {
   }
 };
 
+// A wgmma.mma_async of one warp. What it computes is there at once; but nobody
+// may look at it yet, or change what it reads, before some warp of the
+// warpgroup has waited for it.
+struct AsyncProduct {
+  // 16 bytes of shared memory, and the rows of A or columns of B in them.
+  struct Chunk {
+    uint32_t at;
+    bool of_a;
+    uint8_t first, count;
+  };
+
+  Warp* warp;
+  const Instruction* ins;
+  uint32_t group;             // so many its warp had closed before
+  uint64_t number;            // so many its warp had begun before
+  bool accumulates;           // what its registers hold is an addend
+  std::vector<Chunk> chunks;  // that it reads, by their addresses
+  struct Wait {
+    uint32_t warp;
+    uint64_t time;  // as the checker counts it
+  };
+  std::vector<Wait> waits;  // of warps that have waited for it
+};
+
 // Lanes that arrive at barriers in shared memory once their copies are made.
 struct AsyncArrival {
   Warp* warp;
@@ -142,12 +166,16 @@ struct AsyncArrival {
 struct AsyncCopies {
   std::list<AsyncCopy> pending;  // in the order in which they began
   std::list<AsyncArrival> arrivals;
+  std::list<AsyncProduct> products;
   uint64_t begun = 0;
 
-  bool empty() const { return pending.empty() && arrivals.empty(); }
+  bool empty() const {
+    return pending.empty() && arrivals.empty() && products.empty();
+  }
   void clear() {
     pending.clear();
     arrivals.clear();
+    products.clear();
   }
 };
 

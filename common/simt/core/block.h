@@ -58,6 +58,13 @@ struct Barrier {
   uint32_t lanes = 0;     //   of so many
 };
 
+// Four warps that multiply together, by wgmma.
+struct Warpgroup {
+  static constexpr uint32_t kWarps = 4;
+  uint64_t begun = 0;                   // products, by the warp ahead
+  const Instruction* newest = nullptr;  // of these
+};
+
 // Lanes of each warp of a block.
 using LanesByWarp = std::array<uint32_t, 32>;
 
@@ -93,6 +100,8 @@ struct Block {
   // its own threads. That one takes turns between two, as threads may come to
   // the next before others have left the last.
   static constexpr int kBarriers = 16;
+  // And the first number of those at which warpgroups meet.
+  static constexpr uint32_t kOfWarpgroups = kBarriers + 2;
   Barrier barriers[kBarriers + 2];
   uint32_t cluster_barrier = kBarriers;  // to which threads now come
   uint32_t live = 0;                     // threads that have not exited
@@ -103,6 +112,7 @@ struct Block {
   uint32_t results_count = 0, results_lanes = 0;  // of the last bar.red
   std::vector<Warp*> warps;
   AsyncCopies copies;
+  std::array<Warpgroup, 8> warpgroups;
 };
 
 }  // namespace simt

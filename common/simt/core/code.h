@@ -19,6 +19,7 @@ struct Warp;
 struct Function;
 struct Instruction;
 struct Matrix;
+struct WarpgroupProduct;
 struct Video;
 
 // A thread's local memory on every current GPU: 512 KiB.
@@ -50,6 +51,7 @@ enum class Kind : uint8_t {
   kClusterWait,    // barrier.cluster.wait
   kCollective,     // shfl, vote, match, redux, bar.warp: waits for its members
   kMatrix,         // mma, ldmatrix, ...: waits for all lanes, and runs once
+  kWarpgroup,      // behind a wgmma.mma_async: waits for the other three warps
 };
 
 enum class Space : uint8_t {
@@ -165,7 +167,8 @@ struct alignas(64) Instruction {
   union {
     const uint32_t* target_list = nullptr;
     const Matrix* matrix;  // kMatrix: shapes and types (isa/matrix.h)
-    const Video* video;    // vadd and its kin (isa/arithmetic_video.cpp)
+    const WarpgroupProduct* product;  // wgmma.mma_async (isa/warpgroup.cpp)
+    const Video* video;  // vadd and its kin (isa/arithmetic_video.cpp)
   };
   struct Call* call = nullptr;
   const Statement* statement = nullptr;

@@ -119,6 +119,7 @@ struct FunctionText {
 // The text of one source file, as nvcc compiled it.
 struct Unit {
   uint32_t first_file = 0;  // its files in ModuleText::files: from here on
+  bool for_sm_90a = false;  // and for no other GPU
   // Names of its own that another file has, too; and what they are called here.
   std::map<std::string, std::string> own_names;
 };

@@ -68,6 +68,11 @@ struct Warp {
   bool tainted = false;     // some register holds what nobody has written
   // Of cp.async, and of cp.async.bulk, that each lane has closed.
   uint32_t copy_groups[kLanes] = {}, bulk_groups[kLanes] = {};
+  // Of wgmma: groups that are closed, products begun, and whether there was a
+  // fence before them.
+  uint32_t product_groups = 0;
+  uint64_t products_begun = 0;
+  bool fenced_products = false;
   Poll poll;
   Exchange exchange;
   std::vector<uint8_t> stacks;  // of all lanes

@@ -143,7 +143,8 @@ void find_runs(Function& function) {
     while (end < pc + UINT16_MAX && code[end - 1].kind == Kind::kPlain &&
            end < code.size() && !leads[end])
       ++end;
-    code[pc].counted = static_cast<uint16_t>(end - pc);
+    if (code[pc].kind != Kind::kWarpgroup)  // It is a part of the one before.
+      code[pc].counted = static_cast<uint16_t>(end - pc);
     pc = end;
   }
   const auto joins_in = [](const Instruction& ins) {

@@ -24,6 +24,7 @@
 #include "common/simt/isa/mbarrier.h"
 #include "common/simt/isa/memory.h"
 #include "common/simt/isa/texture.h"
+#include "common/simt/isa/warpgroup.h"
 
 namespace simt {
 
@@ -555,11 +556,20 @@ class Decoder : public OperandReader {
   void instruction(const Statement& s) {
     context_.statement = &s;
     forms_.check(s, *this);
+    require_target(s);
     // Bulk copies have their operands by their places, and leave it alone.
     if (s.has("L2::cache_hint") && !s.has("bulk"))
       decode_checked(without_policy(s));
     else
       decode_checked(s);
+  }
+
+  void require_target(const Statement& s) const {
+    const bool wants_sm_90a = s.name() == "wgmma" || s.name() == "setmaxnreg";
+    if (wants_sm_90a && !module_.text.units[context_.text->unit].for_sm_90a)
+      throw Error(
+          "it is there for sm_90a only, and the program was compiled for "
+          "sm_90; make program takes FLAGS=-arch=sm_90a");
   }
 
   // How long the L2 cache keeps what an access touches changes no result.
@@ -597,11 +607,23 @@ class Decoder : public OperandReader {
                decode_collective(s, *this, ins) ||
                decode_matrix(s, *this, ins)) {
       emit(ins);
+    } else if (decode_warpgroup(s, *this, ins)) {
+      emit(ins);
+      if (s.has("mma_async")) meet_warpgroup(ins);
     } else {
       decode_arithmetic(s, *this, ins);
       ins.pure = true;
       emit(ins);
     }
+  }
+
+  // Behind a product under the same condition.
+  void meet_warpgroup(const Draft& product) {
+    Draft meeting;
+    meeting.kind = Kind::kWarpgroup;
+    meeting.guard = product.guard;
+    meeting.guard_negated = product.guard_negated;
+    emit(meeting);
   }
 
   void jump(const Draft& ins, const std::string& label) {

@@ -161,6 +161,7 @@ class Parser {
           word != "texmode_independent" && word != "texmode_unified")
         throw Error("the executor does not know the target " +
                     std::string(word));
+      module_.units[unit_].for_sm_90a |= word == "sm_90a";
     } while (accept(","));
   }
 

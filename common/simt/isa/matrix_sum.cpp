@@ -10,15 +10,16 @@
 namespace simt {
 namespace {
 
-constexpr int kKept = 25;         // bits below the largest exponent
 constexpr int32_t kNone = -4096;  // the exponent of zero: below all others
 constexpr int32_t kOutside = 31;  // a shift that leaves nothing
 
 struct Format {
   int exponent_bits, mantissa_bits;
-  int unused = 0;  // bits below the mantissa
+  int unused = 0;            // bits below the mantissa
+  bool has_infinity = true;  // else all bits are ones in what is no number
 };
-constexpr Format kHalf{5, 10}, kBFloat{8, 7}, kTFloat{8, 10, 13}, kFloat{8, 23};
+constexpr Format kHalf{5, 10}, kBFloat{8, 7}, kTFloat{8, 10, 13}, kFloat{8, 23},
+    kE4M3{4, 3, 0, false}, kE5M2{5, 2};
 
 // Without a branch, so that the compiler makes vectors of it.
 template <Format f>
@@ -31,7 +32,8 @@ void read(const uint32_t* bits, int count, Factors& out) {
     const uint32_t mantissa = number & kMantissa;
     const int32_t exponent = number >> f.mantissa_bits & kTop;
     const uint32_t sign = number >> (f.exponent_bits + f.mantissa_bits) << 31;
-    const bool special = exponent == kTop;
+    const bool special =
+        exponent == kTop && (f.has_infinity || mantissa == kMantissa);
     const uint32_t whole = exponent ? mantissa | (kMantissa + 1) : mantissa;
     const bool none = special || whole == 0;
     const auto value = static_cast<int32_t>(none ? 0 : whole);
@@ -70,12 +72,15 @@ Factors::Factors(Number number, const uint32_t* bits, int count) {
   const auto reader = number == Number::kHalf     ? read<kHalf>
                       : number == Number::kBFloat ? read<kBFloat>
                       : number == Number::kTFloat ? read<kTFloat>
+                      : number == Number::kE4M3   ? read<kE4M3>
+                      : number == Number::kE5M2   ? read<kE5M2>
                                                   : read<kFloat>;
   reader(bits, count, *this);
 }
 
 void add_products(const Factors& a, int row, const Factors& b, int column,
-                  int b_columns, int count, const uint32_t* c, Sums& sums) {
+                  int b_columns, int count, const uint32_t* c, Sums& sums,
+                  int kept) {
   const Factors addends(Number::kFloat, c, kColumns);
   int32_t value[kMostFactors][kColumns], exponent[kMostFactors][kColumns];
   int32_t top[kColumns];
@@ -92,13 +97,16 @@ void add_products(const Factors& a, int row, const Factors& b, int column,
   for (int j = 0; j < kColumns; ++j) {
     const int32_t v = addends.value[j];
     const int32_t down = std::min(top[j] - addends.exponent[j], kOutside);
-    const int32_t kept = ((v < 0 ? -v : v) << (kKept - 23)) >> down;
-    sums.value[j] = v < 0 ? -kept : kept;
-    sums.scale[j] = top[j] - kKept;
+    const int32_t magnitude = v < 0 ? -v : v;
+    const int32_t shifted =
+        (kept < 23 ? magnitude >> (23 - kept) : magnitude << (kept - 23)) >>
+        down;
+    sums.value[j] = v < 0 ? -shifted : shifted;
+    sums.scale[j] = top[j] - kept;
     sums.plain[j] = 0;
   }
   // A product has up to 27 bits then: eight of them fit in 32, with their sign.
-  const int up = kKept - a.mantissa_bits - b.mantissa_bits;
+  const int up = kept - a.mantissa_bits - b.mantissa_bits;
   for (int k = 0; k < count; k += 8)
     add_shifted(value + k, exponent + k, std::min(8, count - k), up, top,
                 sums.value);
@@ -110,7 +118,7 @@ void add_products(const Factors& a, int row, const Factors& b, int column,
   }
 }
 
-uint32_t float_of_sum(const Sums& sums, int column) {
+uint32_t float_of_sum(const Sums& sums, int column, int mantissa_bits) {
   const float plain = sums.plain[column];
   if (plain != plain) return kNaN32;
   if (std::isinf(plain)) return bits_of(plain);
@@ -120,10 +128,12 @@ uint32_t float_of_sum(const Sums& sums, int column) {
   const int scale = sums.scale[column];
   const int exponent = leading_bit(magnitude) + scale;
   const int last = std::max(exponent - 23, -149);  // of a float's bits
+  const int least = std::max(exponent - mantissa_bits, -149);  // that is kept
   const int drop = last - scale;
-  const uint64_t kept = drop > 63  ? 0
-                        : drop > 0 ? magnitude >> drop
-                                   : magnitude << -drop;
+  const uint64_t all = drop > 63  ? 0
+                       : drop > 0 ? magnitude >> drop
+                                  : magnitude << -drop;
+  const uint64_t kept = all & ~0ull << (least - last);
   if (kept == 0) return 0;
   const uint32_t infinity = 0x7f800000;
   const uint32_t bits = exponent > 127 ? infinity

@@ -9,7 +9,7 @@ namespace simt {
 
 // The most factors of an element of the result; a matrix has at most 32 rows or
 // columns of them. So many columns of the result are computed side by side.
-constexpr int kMostFactors = 16;
+constexpr int kMostFactors = 32;
 constexpr int kColumns = 8;
 
 // Numbers as value * 2^(exponent - bits of the mantissa).
@@ -35,12 +35,15 @@ struct Sums {
 // `b_columns` further; the addends are floats.
 //
 // An H200 shifts all products, which are exact, and the addend to the largest
-// exponent among them, drops what lies more than 25 bits below it, and adds.
+// exponent among them, drops what lies more than so many bits below it, and
+// adds.
+constexpr int kKept = 25, kKeptOfEighths = 13;
 void add_products(const Factors& a, int row, const Factors& b, int column,
-                  int b_columns, int count, const uint32_t* c, Sums& sums);
+                  int b_columns, int count, const uint32_t* c, Sums& sums,
+                  int kept = kKept);
 
-// Of one column: rounded towards zero, and to nearest.
-uint32_t float_of_sum(const Sums& sums, int column);
+// Of one column: rounded towards zero, to so many bits, and to nearest.
+uint32_t float_of_sum(const Sums& sums, int column, int mantissa_bits = 23);
 uint16_t half_of_sum(const Sums& sums, int column);
 
 }  // namespace simt

@@ -43,6 +43,7 @@ void BlockRun::start(uint64_t block_number) {
   quiet = turn_over_ = loops_ = false;
   seconds_ = 0;
   copies.clear();
+  warpgroups.fill({});
   live = live_then_ = grid->threads_per_block;
   for (auto& warp : runs) warp->start();
   observe::start(*this);
@@ -260,6 +261,17 @@ void BlockRun::check_barriers() {
   if (!cluster.empty()) check_cluster_barrier(cluster_barrier);
 }
 
+// All have computed their part before one of them says that it has been read.
+void BlockRun::check_warpgroup(uint32_t group) {
+  const auto first = runs.begin() + group * Warpgroup::kWarps;
+  const uint32_t number = kOfWarpgroups + group;
+  const bool all = std::all_of(
+      first, first + Warpgroup::kWarps,
+      [&](const auto& w) { return w->waits_at(number) == kAllLanes; });
+  for (uint32_t w = 0; all && w < Warpgroup::kWarps; ++w)
+    first[w]->release(number);
+}
+
 LanesByWarp BlockRun::waiting_lanes(uint32_t barrier) const {
   LanesByWarp lanes = {};
   for (const auto& warp : runs) lanes[warp->index] = warp->waits_at(barrier);
@@ -300,9 +312,12 @@ PlacedFault BlockRun::standstill() const {
     barriers += std::any_of(runs.begin(), runs.end(),
                             [&](const auto& w) { return w->waits_at(k) != 0; });
   const bool in_collective = any_waits(Path::kAtCollective);
-  if (waits_for_cluster_ && barriers + in_collective == 1)
-    return cluster_standstill();
-  if (barriers + in_collective > 1)
+  const bool in_warpgroup =
+      std::any_of(runs.begin(), runs.end(),
+                  [](const auto& w) { return w->waits_for_warpgroup(); });
+  const int places = barriers + in_collective + in_warpgroup;
+  if (waits_for_cluster_ && places == 1) return cluster_standstill();
+  if (places > 1)
     return {kLaunchFailure,
             finding(Path::kAtBarrier, "deadlock",
                     "threads of the block wait for one another in "
@@ -312,6 +327,11 @@ PlacedFault BlockRun::standstill() const {
             finding(Path::kAtBarrier, "partial barrier",
                     "part of the block waits at a barrier that the others "
                     "do not come to:")};
+  if (in_warpgroup)
+    return {kLaunchFailure,
+            finding(Path::kAtBarrier, "missing warps",
+                    "a warpgroup waits in a wgmma.mma_async, which its four "
+                    "warps execute together, for those that do not come:")};
   return {kLaunchFailure,
           finding(Path::kAtCollective, "missing lanes",
                   "a warp collective waits for lanes that its mask names "

@@ -46,6 +46,7 @@ struct BlockRun : Block {
   // Opens a barrier if everybody has come: when somebody came, or exited.
   void check_barrier(uint32_t number);
   void check_barriers();
+  void check_warpgroup(uint32_t group);
   // Of lanes that went on from a join, for a collective lacks them.
   [[noreturn]] void lanes_went_elsewhere() const { throw *standstill_; }
 

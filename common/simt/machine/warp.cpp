@@ -173,6 +173,9 @@ void WarpRun::start() {
   opened_for_collective_ = false;
   std::fill_n(copy_groups, kLanes, 0);
   std::fill_n(bulk_groups, kLanes, 0);
+  product_groups = 0;
+  products_begun = 0;
+  fenced_products = false;
   waiting_.clear();
   ready_.clear();
 }
@@ -310,6 +313,11 @@ bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
       if (mask) path.mask &= ~wait_in_cluster(path, mask, ins);
       ++path.pc;
       break;
+    case Kind::kWarpgroup:
+      if (mask) meet_warpgroup(path, mask);
+      path.mask &= ~mask;
+      ++path.pc;
+      break;
     case Kind::kCollective:
     case Kind::kMatrix:
       if (mask && !collective(path, mask, ins)) return false;
@@ -410,7 +418,8 @@ void WarpRun::settle(Join* join) {
   free_joins_.push_back(join);
   if (done.pc == Join::kReturn) {
     home_.free_frames.push_back(done.frame);
-    observe::end_call(*this, done.frame->registers);
+    observe::end_call(*this, done.frame->registers,
+                      done.frame->function->register_bytes);
   }
   if (done.arrived)
     pass(done);

@@ -46,7 +46,9 @@ std::string WarpRun::describe_waiting() const {
             std::to_string(lane_count(p.mask)) + " thread(s), " +
             thread_name(first) +
             (first == last ? "" : " to " + thread_name(last)) + ", ";
-    if (p.state == Path::kAtBarrier)
+    if (p.state == Path::kAtBarrier && ins.kind == Kind::kWarpgroup)
+      text += "wait for their warpgroup";
+    else if (p.state == Path::kAtBarrier)
       text += "wait at the barrier";
     else if (p.state == Path::kAtCollective)
       text += "wait in a collective for the lanes " + hex_mask(p.members);

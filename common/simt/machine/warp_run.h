@@ -71,6 +71,9 @@ class WarpRun : public Warp {
   void start();  // at the kernel's first instruction, all lanes together
   bool ready() const { return !ready_.empty() || (!entry_ && live); }
   uint32_t waits_at(uint32_t barrier) const;  // which lanes
+  bool waits_for_warpgroup() const {
+    return waits_at(Block::kOfWarpgroups + index / Warpgroup::kWarps) != 0;
+  }
   // Runs until every path has ended, waits or has given way.
   void run();
   // Makes the paths ready that gave way.
@@ -123,6 +126,7 @@ class WarpRun : public Warp {
   void arrive_at_barrier(const Path& path, uint32_t mask,
                          const Instruction& ins);
   void pass_barrier(Path& path);
+  void meet_warpgroup(const Path& path, uint32_t mask);
   void arrive_in_cluster(uint32_t mask, const Instruction& ins);
   uint32_t wait_in_cluster(const Path& path, uint32_t mask,
                            const Instruction& ins);

@@ -202,6 +202,17 @@ void WarpRun::release(uint32_t barrier) {
   }
 }
 
+// It orders no memory, and is nobody's barrier but the executor's.
+void WarpRun::meet_warpgroup(const Path& path, uint32_t mask) {
+  const uint32_t group = index / Warpgroup::kWarps;
+  Path& waiting = waiting_.emplace_back(path);
+  waiting.mask = mask;
+  waiting.state = Path::kAtBarrier;
+  waiting.barrier = Block::kOfWarpgroups + group;
+  home_.check_warpgroup(group);
+  enter(path);
+}
+
 // ---- The barrier of the cluster ------------------------------------------
 
 void WarpRun::arrive_in_cluster(uint32_t mask, const Instruction& ins) {

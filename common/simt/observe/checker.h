@@ -74,6 +74,11 @@ class Checker {
   void end(const AsyncCopy& copy, uint32_t mask);
   void take(const AsyncCopy& copy);
   void abandon(const AsyncCopy& copy);
+  // A warp begins to multiply; one of its warpgroup has waited for that, which
+  // returns whether it is to be kept; before that a warp is at an instruction.
+  void begin(const AsyncProduct& product);
+  bool waited(AsyncProduct& product, const Warp& warp);
+  void follow(Warp& warp, const Instruction& ins, uint32_t mask);
   // Lanes do something at barriers in shared memory; lanes of `mask` arrive.
   void mbarrier(Warp& warp, const Instruction& ins, const Access& a);
   void hand_over(Warp& warp, const Access& barriers, int lane);
@@ -163,9 +168,16 @@ class Checker {
   bool copies_same(const Mine& mine, int lane, int other) const;
   void check_copy(const AsyncCopy& copy, const Access& a, uint32_t mask,
                   bool ends);
+  // What reads shared memory as bulk copies do, and is told of.
+  struct Reader {
+    Warp& warp;
+    const Instruction& ins;
+    int lane;
+    std::string name;
+  };
   void check_fence(const AsyncCopy& copy);
-  bool is_unfenced(const AsyncCopy& copy, const Access& part);
-  void unfenced_write(const AsyncCopy& copy, const Event& event, int other,
+  bool is_unfenced(const Reader& reader, uint64_t begin, uint64_t end);
+  void unfenced_write(const Reader& reader, const Event& event, int other,
                       uint64_t address);
   bool told(const Mine& mine, const Event& event, Time time) const;
   void against_copies(const Mine& mine);
@@ -174,6 +186,18 @@ class Checker {
                     bool is_target);
   void early(const Mine& mine, int lane, const AsyncCopy& copy, int other,
              uint64_t address, bool is_target);
+
+  // Products that go on beside their warps.
+  void check_reads(const AsyncProduct& product);
+  void check_fences(const AsyncProduct& product);
+  void against_products(const Mine& mine, Block& block);
+  bool has_read(const Mine& mine, int lane, const Block& block,
+                const AsyncProduct& product) const;
+  void overwritten(const Mine& mine, int lane, const AsyncProduct& product,
+                   uint64_t address);
+  bool is_lost(const Warp& warp, const uint8_t* at) const;
+  void not_awaited(Warp& warp, const Instruction& ins, const InFlight& result,
+                   const char* does);
   bool ends_the_same(const Mine& mine, int lane, const Test& test,
                      const TestedStore& tested) const;
   uint64_t bits_there(const Mine& mine, int lane) const;

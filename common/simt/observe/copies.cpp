@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "common/simt/core/grid.h"
+#include "common/simt/observe/bytes.h"
 #include "common/simt/observe/checker.h"
 #include "common/simt/observe/places.h"
 
@@ -27,24 +28,6 @@ void each_piece(const Access& a, uint32_t mask, F f) {
     if (piece.mask) f(piece);
     at += bytes;
   }
-}
-
-struct Bytes {
-  uint64_t begin, end;
-  bool meets(const Bytes& other) const {
-    return begin < other.end && other.begin < end;
-  }
-};
-Bytes bytes_of(const Access& a, int lane) {
-  return {a.address[lane], a.address[lane] + a.bytes};
-}
-Bytes hull_of(const Access& a) {
-  Bytes hull{~0ull, 0};
-  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
-    const Bytes one = bytes_of(a, first_lane(rest));
-    hull = {std::min(hull.begin, one.begin), std::max(hull.end, one.end)};
-  }
-  return hull;
 }
 
 void set_busy(ByteSet& busy, const AsyncCopy& copy, const Access& a,
@@ -155,17 +138,20 @@ bool Checker::told(const Mine& mine, const Event& event, Time time) const {
 
 // ---- Without a fence -----------------------------------------------------
 
-// Bulk copies see what threads have written to shared memory only behind a
-// fence for them. Whose it is is not looked at.
+// Bulk copies and wgmma see what threads have written to shared memory only
+// behind a fence for them. Whose it is is not looked at.
 void Checker::check_fence(const AsyncCopy& copy) {
   bool told = false;
+  const int lane = first_lane(copy.from->mask);
+  const Reader reader{*copy.warp, *copy.ins, lane, name_of(copy)};
   copy.each_part(*copy.from, [&](const Access& part) {
-    told = told || is_unfenced(copy, part);
+    const Bytes from = bytes_of(part, lane);
+    told = told || is_unfenced(reader, from.begin, from.end);
   });
 }
 
-bool Checker::is_unfenced(const AsyncCopy& copy, const Access& part) {
-  BlockChecks& checks = *copy.warp->block->checks;
+bool Checker::is_unfenced(const Reader& reader, uint64_t begin, uint64_t end) {
+  BlockChecks& checks = *reader.warp.block->checks;
   const auto unfenced = [&](Time time) -> const Event* {
     if (time < checks.order.fenced_for_copies) return nullptr;
     const Event* event = tables_->log.find(time);
@@ -173,32 +159,30 @@ bool Checker::is_unfenced(const AsyncCopy& copy, const Access& part) {
                            !instruction(event->site).statement->has("bulk");
     return by_thread ? event : nullptr;
   };
-  const Bytes from = bytes_of(part, first_lane(part.mask));
-  for (uint64_t at = from.begin; at < from.end; at += Shadow::kWordBytes) {
+  for (uint64_t at = begin; at < end; at += Shadow::kWordBytes) {
     for (Time time : checks.shared.line(at).store)
       if (const Event* event = unfenced(time))
         if (Bytes{event->begin(), event->end()}.meets({at, at + 4}))
-          return unfenced_write(copy, *event, event->lane_at(at), at), true;
+          return unfenced_write(reader, *event, event->lane_at(at), at), true;
     const Word* word = checks.shared.find_word(at);
     for (int k = 0; word && k < Word::kLoad; ++k)
       if (const Event* event = unfenced(word->at(k).time))
-        return unfenced_write(copy, *event, word->at(k).lane, at), true;
+        return unfenced_write(reader, *event, word->at(k).lane, at), true;
   }
   return false;
 }
 
-void Checker::unfenced_write(const AsyncCopy& copy, const Event& event,
+void Checker::unfenced_write(const Reader& reader, const Event& event,
                              int other, uint64_t address) {
-  const Instruction& ins = *copy.ins;
+  const Instruction& ins = reader.ins;
   const Instruction& theirs = instruction(event.site);
   if (Seen* before = seen("race", ins.site, event.site))
     return void(++before->count);
-  Finding f =
-      finding_at(*copy.warp, ins, first_lane(copy.from->mask), "race", "");
+  Finding f = finding_at(reader.warp, ins, reader.lane, "race", "");
   place_other(f, theirs, event.block, event.warp * kLanes + other);
   f.address = address;
   const std::string at = grid_.program.location(theirs.where);
-  f.message = name_of(copy) + " reads " +
+  f.message = reader.name + " reads " +
               text_of_place(grid_, Space::kShared, address) +
               ", which thread " + triple(f.other_thread) + " has written" +
               (at.empty() ? "" : " at " + at) +
@@ -212,7 +196,8 @@ void Checker::unfenced_write(const AsyncCopy& copy, const Event& event,
 
 void Checker::against_copies(const Mine& mine) {
   const Access& a = mine.access;
-  const Block& block = a.owner ? *a.owner : *mine.warp.block;
+  Block& block = a.owner ? *a.owner : *mine.warp.block;
+  if (mine.stores && a.space == Space::kShared) against_products(mine, block);
   if (a.space == Space::kShared && !any_busy(block.checks->busy, a)) return;
   for (const AsyncCopy& copy : block.copies.pending) {
     if (&copy == mine.copy) continue;

@@ -75,6 +75,20 @@ inline void copied(const AsyncCopy& copy, uint32_t mask) {
   if (Checker* checker = copy.warp->block->observers.checker)
     checker->end(copy, mask);
 }
+// A warp begins to multiply; and has waited for so many groups.
+inline void multiplies(const AsyncProduct& product) {
+  if (Checker* checker = product.warp->block->observers.checker)
+    checker->begin(product);
+}
+inline void multiplied(Warp& warp, uint32_t groups) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->values().land(warp, groups);
+}
+// A warp has waited for one of these. Is it of interest, from then on?
+inline bool waited(AsyncProduct& product, const Warp& warp) {
+  Checker* checker = warp.block->observers.checker;
+  return checker && checker->waited(product, warp);
+}
 // Lanes are about to do something at barriers in shared memory; barriers there
 // are given up.
 inline void mbarrier(Warp& warp, const Instruction& ins, const Access& access) {
@@ -103,9 +117,11 @@ inline void take_over(Warp& warp, const Access& barriers, uint32_t mask) {
   }
 }
 // Lanes of `mask` are at an instruction, and some of their warp's registers are
-// undefined.
+// undefined, or hold what nobody has waited for.
 inline void follow(Warp& warp, const Instruction& ins, uint32_t mask) {
-  warp.block->observers.checker->values().follow(warp, ins, mask);
+  Checker& checker = *warp.block->observers.checker;
+  checker.follow(warp, ins, mask);
+  checker.values().follow(warp, ins, mask);
 }
 inline void fence(Warp& warp, const Instruction& ins, uint32_t mask) {
   if (Checker* checker = warp.block->observers.checker)
@@ -136,9 +152,9 @@ inline void call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end) {
   if (Checker* checker = warp.block->observers.checker)
     checker->values().call(warp, mask, begin, end);
 }
-inline void end_call(Warp& warp, const uint8_t* registers) {
+inline void end_call(Warp& warp, const uint8_t* registers, uint32_t bytes) {
   if (warp.tainted)
-    warp.block->observers.checker->values().end_call(warp, registers);
+    warp.block->observers.checker->values().end_call(warp, registers, bytes);
 }
 // Arguments or results were copied within the stacks.
 inline void copy_stack(Warp& warp, uint32_t mask, uint32_t from, uint32_t to,

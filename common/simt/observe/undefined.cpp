@@ -35,6 +35,7 @@ void UndefinedRegisters::define(Place place, uint32_t lanes) {
 
 void WarpValues::start() {
   calls.clear();
+  in_flight.clear();
   exchanged.lanes = unsure = 0;
   stack_copies.clear();
   std::fill(stack_bits.begin(), stack_bits.end(), 0);

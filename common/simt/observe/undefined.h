@@ -61,10 +61,22 @@ struct Copied {
 };
 using Copies = std::map<uint64_t, Copied>;  // by address
 
+// What a register holds of the result of a wgmma.mma_async that its warp has
+// not waited for.
+struct InFlight {
+  uint64_t product = 0;  // so many the warp had begun before,
+  uint32_t group = 0;    //   and so many groups it had closed
+  int register_number = 0;
+  const Instruction* by = nullptr;
+  bool operator==(const InFlight&) const = default;
+};
+
 // What is undefined in a warp.
 struct WarpValues {
   // By where the registers of a call lie.
   std::map<const uint8_t*, UndefinedRegisters> calls;
+  // By where a register lies.
+  std::map<const uint8_t*, InFlight> in_flight;
   // What its lanes hand over in a collective; those whose other operands there
   // are undefined, and why one of them is.
   Undefined exchanged;

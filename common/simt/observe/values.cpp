@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "common/simt/core/lanes.h"
 #include "common/simt/memory/allocations.h"
@@ -27,8 +28,8 @@ UndefinedRegisters& registers_of(const Warp& warp) {
 void settle(Warp& warp) {
   WarpValues& values = values_of(warp);
   std::erase_if(values.calls, [](const auto& c) { return c.second.empty(); });
-  warp.tainted = !values.calls.empty();
-  if (!warp.tainted) values.exchanged.lanes = values.unsure = 0;
+  warp.tainted = !values.calls.empty() || !values.in_flight.empty();
+  if (values.calls.empty()) values.exchanged.lanes = values.unsure = 0;
 }
 
 void set_undefined(Undefined& value, int lane, uint64_t bits,
@@ -227,6 +228,43 @@ void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
 
 const Undefined* Values::undefined(const Warp& warp, Place place) const {
   return registers_of(warp).find(place);
+}
+
+std::optional<Origin> Values::unwritten(const Warp& warp,
+                                        const Instruction& ins,
+                                        uint64_t address,
+                                        uint32_t bytes) const {
+  const BlockChecks& checks = *warp.block->checks;
+  if (checks.written.contains(address, address + bytes)) return std::nullopt;
+  while (checks.written.contains(address)) ++address;
+  const auto copied = checks.copies.find(address);
+  if (copied != checks.copies.end()) return copied->second.origin;
+  return Origin{address, ins.site, static_cast<uint16_t>(warp.index * kLanes),
+                0,       false,    Space::kShared};
+}
+
+void Values::fly(Warp& warp, const AsyncProduct& product) {
+  auto& in_flight = values_of(warp).in_flight;
+  const auto at = [&](int r) {
+    return warp.registers + product.ins->result(r);
+  };
+  const int count = product.ins->result_count;
+  std::set<uint64_t> added;  // Results that are in the new one.
+  for (int r = 0; product.accumulates && r < count; ++r)
+    if (const auto one = in_flight.find(at(r)); one != in_flight.end())
+      added.insert(one->second.product);
+  std::erase_if(in_flight, [&](const auto& one) {
+    return added.contains(one.second.product);
+  });
+  for (int r = 0; r < count; ++r)
+    in_flight[at(r)] = {product.number, product.group, r, product.ins};
+  warp.tainted = true;
+}
+
+void Values::land(Warp& warp, uint32_t groups) {
+  std::erase_if(values_of(warp).in_flight,
+                [&](const auto& one) { return one.second.group < groups; });
+  settle(warp);
 }
 
 void Values::replace(Warp& warp, const std::vector<Undefined>& results) {
@@ -836,8 +874,11 @@ void Values::call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end) {
     }
 }
 
-void Values::end_call(Warp& warp, const uint8_t* registers) {
-  values_of(warp).calls.erase(registers);
+void Values::end_call(Warp& warp, const uint8_t* registers, uint32_t bytes) {
+  WarpValues& values = values_of(warp);
+  values.calls.erase(registers);
+  values.in_flight.erase(values.in_flight.lower_bound(registers),
+                         values.in_flight.lower_bound(registers + bytes));
   settle(warp);
 }
 

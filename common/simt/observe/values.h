@@ -5,6 +5,7 @@
 // The warps' flag Warp::tainted says whether there are any; most never have
 // one, and pay for no more than looking at it.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "common/simt/core/access.h"
@@ -41,10 +42,18 @@ class Values {
   // Of a register; null: it is defined. And what replaces it in results.
   const Undefined* undefined(const Warp& warp, Place place) const;
   void replace(Warp& warp, const std::vector<Undefined>& results);
+  // Of shared memory that wgmma reads: what of it nobody has written.
+  std::optional<Origin> unwritten(const Warp& warp, const Instruction& ins,
+                                  uint64_t address, uint32_t bytes) const;
+
+  // A product's registers hold what nobody may look at yet; and those of the
+  // first groups do no more.
+  void fly(Warp& warp, const AsyncProduct& product);
+  void land(Warp& warp, uint32_t groups);
 
   // A call begins: its part of the stacks, from `begin` to `end`, is undefined.
   void call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end);
-  void end_call(Warp& warp, const uint8_t* registers);
+  void end_call(Warp& warp, const uint8_t* registers, uint32_t bytes);
   void copy_stack(Warp& warp, uint32_t mask, uint32_t from, uint32_t to,
                   uint32_t bytes);
   // A call that the system answers reads at a generic address, or writes at an

@@ -1,0 +1,225 @@
+// Products of wgmma as the checker sees them: from their beginning until their
+// warp has waited for them nobody may write what they read of shared memory,
+// and nobody may look at the registers of their result.
+#include <algorithm>
+#include <optional>
+
+#include "common/simt/core/grid.h"
+#include "common/simt/core/lanes.h"
+#include "common/simt/observe/bytes.h"
+#include "common/simt/observe/checker.h"
+#include "common/simt/observe/places.h"
+
+namespace simt {
+namespace {
+
+constexpr char kName[] = "wgmma.mma_async";
+constexpr uint32_t kChunkBytes = 16;
+constexpr size_t kMostProducts = 512;  // that are kept in a block
+
+// What the instruction has no operand for: a descriptor says where it reads.
+constexpr Address kByDescriptor{.space = Space::kShared};
+
+uint64_t end_of(const AsyncProduct::Chunk& chunk) {
+  return uint64_t{chunk.at} + kChunkBytes;
+}
+
+// " at x.cu:12"
+std::string at_place(const Grid& grid, const Instruction& ins) {
+  const std::string at = grid.program.location(ins.where);
+  return at.empty() ? "" : " at " + at;
+}
+
+// The first of these bytes that it reads.
+std::optional<uint64_t> first_read(const AsyncProduct& product,
+                                   const Bytes& bytes) {
+  const auto& chunks = product.chunks;
+  if (bytes.end <= chunks.front().at || bytes.begin >= end_of(chunks.back()))
+    return std::nullopt;
+  const auto meets = std::ranges::partition_point(
+      chunks, [&](const auto& c) { return end_of(c) <= bytes.begin; });
+  if (meets->at >= bytes.end) return std::nullopt;
+  return std::max<uint64_t>(meets->at, bytes.begin);
+}
+
+}  // namespace
+
+void Checker::begin(const AsyncProduct& product) {
+  enter_postponed(*product.warp->block);
+  if (!tables_->log.full()) check_reads(product);
+  check_fences(product);
+  values_.fly(*product.warp, product);
+}
+
+// 32 chunks at once, as if each lane read one. They are compared with what came
+// before. What comes later is, as long as the product goes on; behind that any
+// thread of the warpgroup may tell others that all four warps have read.
+void Checker::check_reads(const AsyncProduct& product) {
+  const auto& chunks = product.chunks;
+  Warp& warp = *product.warp;
+  for (size_t first = 0; first < chunks.size(); first += kLanes) {
+    const size_t count = std::min<size_t>(chunks.size() - first, kLanes);
+    Access a(kByDescriptor, kChunkBytes, Use::kLoad);
+    for (size_t l = 0; l < count; ++l) {
+      a.address[l] = chunks[first + l].at;
+      a.mask |= 1u << l;
+      if (l && a.address[l] == a.address[l - 1] + kChunkBytes)
+        a.next |= 1u << l;
+    }
+    a.base = warp.block->shared.data();
+    a.space = Space::kShared;
+    Mine mine = mine_of(warp, *product.ins, a);
+    mine.enters = false;
+    against_copies(mine);
+    check_order(mine);
+  }
+}
+
+void Checker::check_fences(const AsyncProduct& product) {
+  Warp& warp = *product.warp;
+  const Instruction& ins = *product.ins;
+  const Reader reader{warp, ins, 0, kName};
+  for (const AsyncProduct::Chunk& chunk : product.chunks)
+    if (is_unfenced(reader, chunk.at, chunk.at + kChunkBytes)) break;
+  if (warp.fenced_products) return;
+  if (Seen* before = seen("race", ins.site, ins.site))
+    return void(++before->count);
+  report("race", ins.site, ins.site,
+         finding_at(warp, ins, 0, "race",
+                    "wgmma.mma_async may come before what has written its "
+                    "registers: its warp has made no wgmma.fence, and needs "
+                    "one before the first"));
+}
+
+// ---- What it reads is overwritten -------------------------------------------
+
+// Whoever knows of this knows that the product has been read.
+bool Checker::waited(AsyncProduct& product, const Warp& warp) {
+  if (tables_->log.full()) return false;
+  Event e;
+  e.block = warp.block->number;
+  e.warp = warp.index;
+  e.site = product.ins->site;
+  product.waits.push_back({warp.index, tables_->log.add(e)});
+  return warp.block->copies.products.size() <= kMostProducts;
+}
+
+bool Checker::has_read(const Mine& mine, int lane, const Block& block,
+                       const AsyncProduct& product) const {
+  Event e;
+  e.block = block.number;
+  for (const AsyncProduct::Wait& wait : product.waits) {
+    e.warp = wait.warp;
+    if (mine.block.number == e.block && mine.warp.index == wait.warp)
+      return true;
+    for (int other = 0; other < kLanes; ++other)
+      if (ordered(mine, e, wait.time, lane, other)) return true;
+  }
+  return false;
+}
+
+// A product that has been read is overwritten but once.
+void Checker::against_products(const Mine& mine, Block& block) {
+  const Bytes all = hull_of(mine.access);
+  std::erase_if(block.copies.products, [&](const AsyncProduct& product) {
+    if (!first_read(product, all)) return false;
+    for (uint32_t rest = mine.access.mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      const auto address = first_read(product, bytes_of(mine.access, l));
+      if (!address) continue;
+      const bool has_been = has_read(mine, l, block, product);
+      if (!has_been) overwritten(mine, l, product, *address);
+      return has_been;
+    }
+    return false;
+  });
+}
+
+void Checker::overwritten(const Mine& mine, int lane,
+                          const AsyncProduct& product, uint64_t address) {
+  const Instruction& theirs = *product.ins;
+  if (Seen* before = seen("race", mine.ins.site, theirs.site))
+    return void(++before->count);
+  Finding f = finding_at(mine.warp, mine.ins, lane, "race", "");
+  place_other(f, theirs, product.warp->block->number,
+              product.warp->index * kLanes);
+  f.address = address;
+  f.message = std::string(verb(mine.access.use)) + " of " +
+              std::to_string(mine.access.bytes) + " bytes of " +
+              text_of_place(grid_, Space::kShared, address) + ": " + kName +
+              at_place(grid_, theirs) + " of warp " +
+              std::to_string(product.warp->index) +
+              " may still read it. It has been read when a warp of that "
+              "warpgroup has come through wgmma.commit_group and "
+              "wgmma.wait_group; others need a barrier behind that";
+  report("race", mine.ins.site, theirs.site, std::move(f));
+}
+
+// ---- Its result is looked at ------------------------------------------------
+
+// A copy of what is not there yet is no use of it: compilers make many. And
+// registers of PTX may be other ones in the machine: that one is written again
+// matters only if nothing else holds what will come.
+void Checker::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
+  auto& in_flight = warp.block->checks->values[warp.index].in_flight;
+  if (ins.guard != kNowhere) mask &= read_guard(warp, ins);
+  if (in_flight.empty() || !mask) return;
+  const auto found = [&](Place place) {
+    return in_flight.find(warp.registers + place);
+  };
+  const auto is_result = [&](Place place) {
+    return std::ranges::find(ins.results(), place) != ins.results().end();
+  };
+  const bool moves = ins.statement && ins.statement->name() == "mov";
+  const bool multiplies = ins.statement && ins.statement->name() == "wgmma";
+  std::optional<InFlight> moved;
+  for (Place p : ins.sources()) {
+    const auto one = found(p);
+    if (p == kNowhere || one == in_flight.end()) continue;
+    if (multiplies && is_result(p)) continue;
+    moved = one->second;
+    if (!moves) return not_awaited(warp, ins, *moved, "reads");
+  }
+  if (multiplies) return;
+  for (Place p : ins.results()) {
+    if (p == kNowhere) continue;
+    const uint8_t* const at = warp.registers + p;
+    if (is_lost(warp, at) && !(moved && *moved == in_flight.at(at)))
+      return not_awaited(warp, ins, in_flight.at(at), "overwrites");
+    if (moved)
+      in_flight[at] = *moved;
+    else
+      in_flight.erase(at);
+  }
+}
+
+// Does only this register hold such a result?
+bool Checker::is_lost(const Warp& warp, const uint8_t* at) const {
+  const auto& in_flight = warp.block->checks->values[warp.index].in_flight;
+  const auto one = in_flight.find(at);
+  if (one == in_flight.end()) return false;
+  return std::ranges::count_if(in_flight, [&](const auto& other) {
+           return other.second == one->second;
+         }) == 1;
+}
+
+void Checker::not_awaited(Warp& warp, const Instruction& ins,
+                          const InFlight& result, const char* does) {
+  const Instruction& by = *result.by;
+  if (Seen* before = seen("race", ins.site, by.site)) {
+    ++before->count;
+  } else {
+    Finding f =
+        finding_at(warp, ins, 0, "race",
+                   std::string("this instruction ") + does +
+                       " an accumulator of " + kName + at_place(grid_, by) +
+                       ", whose result need not be there yet: "
+                       "wgmma.commit_group and wgmma.wait_group come "
+                       "first");
+    place_other(f, by, warp.block->number, warp.index * kLanes);
+    report("race", ins.site, by.site, std::move(f));
+  }
+  values_.land(warp, UINT32_MAX);  // Once is enough.
+}
+
+}  // namespace simt
