@@ -37,15 +37,16 @@ DRIFTS = "tests/drifts/*.txt"
 PLACES = (CHAPTERS, TASKS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
 
 # `make test` leaves these to `make test-all`: minutes, for what few changes concern. They take turns
-# in .ci/run: with TURN=0, 1 or 2 a third of them is run.
+# in .ci/run: with TURN=0, 1 or 2 a third of them is run; with TURN=3 what `make test-classroom` runs.
 ENGINES = tuple(f"tests/{path.name.removeprefix('any_')}_test.cpp" for path in sorted(ROOT.glob("tests/any_*")))
 LEFT = (
     "tests/architectures.py", "tests/breaks.py", "tests/counters.py", *ENGINES, "tests/findings.py", "tests/wrong.py", "tests/classroom/*.py", "tests/drifts/*.txt",
     "tests/programs/*.cu", "tests/python/*.py", "tests/simt/cublas.cu", "tests/simt/curand.cu",
 )
+MATRIX = ("tests/classroom/*.py", "tests/wrong.py", "tests/architectures.py", "tests/python/test_wrong_engines.py")
 SHORT = "SHORT" in os.environ
 TURNS = 3
-TURN = int(os.environ["TURN"]) % TURNS if "TURN" in os.environ else None
+TURN = int(os.environ["TURN"]) if "TURN" in os.environ else None
 
 SCRIPTS = {f"tests/{name}.py": () for name in (
     "architectures", "wrong", "counters", "layout", "claims", "breaks", "findings", "forms")} | {
@@ -324,7 +325,8 @@ class Reporter:
         if SHORT:
             print(f"Left to make test-all, besides the bugs that pages plant: {', '.join(LEFT)}.")
         if TURN is not None:
-            print(f"Of what make test leaves, this was one part of {TURNS} (TURN={TURN}); make test-all runs them all.")
+            part = "what make test-classroom runs" if TURN == TURNS else f"one part of {TURNS}"
+            print(f"Of what make test leaves, this was {part} (TURN={TURN}); make test-all runs them all.")
         print(f"The whole log is {LOG.relative_to(ROOT)}.\n{self.total}")
 
 
@@ -363,10 +365,16 @@ def pytest_collection_modifyitems(items):
 
 def left_out(paths):
     """Those of the files that it is not the turn of. Neighbours take about as long."""
-    some = [path for path in paths if any(path.relative_to(ROOT).match(pattern) for pattern in LEFT)]
+    some = matching(paths, LEFT)
     if SHORT or TURN is None:
         return some if SHORT else []
+    if TURN == TURNS:
+        return [path for path in some if not matching([path], MATRIX)]
     return [path for number, path in enumerate(some) if number % TURNS != TURN]
+
+
+def matching(paths, patterns):
+    return [path for path in paths if any(path.relative_to(ROOT).match(pattern) for pattern in patterns)]
 
 
 def pytest_collection_finish(session):
