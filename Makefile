@@ -112,7 +112,7 @@ endif
 
 PAPERWORK := handout formats leaderboard gradescope  # Of the classroom: nothing is compiled for it.
 NEEDS_NOTHING := help clean doctor diff% compare plots figures weave start% hint% $(PAPERWORK) \
-  $(if $(filter cpu,$(BACKEND)),bench% peers reductions elementwise strided residual all_reduce pitfalls latency)
+  $(if $(filter cpu,$(BACKEND)),bench% peers reductions elementwise transposes strided residual all_reduce pitfalls latency)
 NEEDS_PYTHON := test% plots figures weave $(STEPS:=%) watch progress grade regrade $(PAPERWORK)
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
@@ -436,7 +436,7 @@ $(ENGINES:%=$(B)/any_%.so): $(B)/any_%.so: $$(call parts,$$*,shared/)
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers reductions elementwise strided residual all_reduce sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-all test-classroom
+.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers reductions elementwise transposes strided residual all_reduce sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-all test-classroom
 always:
 
 define HELP
@@ -474,6 +474,7 @@ make compare         your GPU's results beside those recorded; N=2^26: that size
 make peers           time them beside CUB, PyTorch and Triton, in one process
 make reductions      time chapter 12's engine beside PyTorch and CUB
 make elementwise     time chapter 13's, likewise
+make transposes      time chapter 14's kernels beside PyTorch and cuBLAS
 make strided         time chapter 15's engine beside PyTorch
 make residual        time chapter 16's kernels beside PyTorch's layers
 make all_reduce      time how chapter 17's devices meet, and NCCL's all-reduce
@@ -639,6 +640,8 @@ reductions: $(B)/any_reduce.so $(B)/plots/reductions/cub_rows.so \
 	@$(PYTHON) plots/reductions.py $^
 elementwise: $(B)/any_elementwise.so $(B)/plots/elementwise/cub_transform.so
 	@$(PYTHON) plots/elementwise.py $^
+transposes: $(call built,.so,$(call plain,14))
+	@$(PYTHON) plots/transposes.py $^
 strided: $(B)/any_strided.so
 	@$(PYTHON) plots/strided.py $^
 residual: $(call built,.so,$(call plain,16))
@@ -649,7 +652,7 @@ pitfalls: $(B)/plots/pitfalls.program
 	@$(PYTHON) -m ladder.measured.pitfalls ./$<
 else
 .PHONY: $(NUMBERS:%=bench%)
-bench peers reductions elementwise strided residual all_reduce pitfalls latency $(NUMBERS:%=bench%):
+bench peers reductions elementwise transposes strided residual all_reduce pitfalls latency $(NUMBERS:%=bench%):
 	@echo "Nothing is measured here: there is no time without a GPU, and the"
 	@echo "CPU would time itself. What it can say of a kernel, ./run prints."
 	@echo "'make plots' redraws the results that are recorded in plots/data."

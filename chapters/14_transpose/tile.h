@@ -11,8 +11,7 @@ namespace tiles {
 
 constexpr int kSide = 64;
 constexpr int kStrip = 32, kStrips = kSide / kStrip;
-constexpr int kWarps = 8;
-constexpr int kEach = kSide * kSide / (32 * kWarps);  // Elements per thread.
+constexpr int kWarps = 16;
 
 // So many neighbours in a row of a matrix, moved by one access.
 template <class T, int kPack>
