@@ -5,12 +5,16 @@
 Each case is a matrix: its type, rows and columns. Writes plots/data/<gpu>/<date>/transposes.json:
 of each case the time of the chapter's transpose, of PyTorch's `y.copy_(x.t())`, of a copy of
 as many bytes and, for floats, of cuBLAS's geam. Every result is compared with PyTorch's first.
+Where Nsight Compute is, the context says of some cases how busy one part of the GPU was.
 """
 
 import ctypes
 import dataclasses
+import shutil
+import subprocess
 import sys
 
+from ladder import ncu
 from ladder.measured import cases as many
 from ladder.measured import records
 from ladder.measured.work import pointer, stream_of
@@ -23,6 +27,9 @@ SYMBOLS = {"float": "_Z9transposePKfPfllP11CUstream_st", "half": "_Z14transpose_
 SQUARES = [(1 << k, 1 << k) for k in range(9, 16)]
 LONG = [(1000, 1_000_003), (1_000_003, 1000), (999, 1_000_003), (1_000_003, 999), (3, 100_000_007), (100_000_007, 3)]
 ODD = [(1023, 1025), (10_007, 10_009), (10_009, 10_007), (16_380, 16_388)]
+
+LINK = "lts__ltcfabric2ltc_cycles_active.avg.pct_of_peak_sustained_elapsed"  # Between the halves of the L2 cache.
+KERNELS = "regex:transpose_kernel|tall_kernel|elementwise_kernel"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +55,9 @@ class Case:
 
 def cases():
     return [Case(kind, *shape) for kind in SYMBOLS for shape in (*SQUARES, *LONG, *ODD)]
+
+
+PROFILED = (Case("float", 1 << 15, 1 << 15), Case("float", 1_000_003, 1000), Case("float", 16_380, 16_388))
 
 
 # ---- What is timed -----------------------------------------------------------
@@ -115,13 +125,38 @@ def measure(torch, library, asked):
         yield from timer.times(number, ways, arrays.slots)
 
 
+# ---- What limits it ----------------------------------------------------------
+
+
+def profile(torch, library):
+    """For ncu: of each case, the chapter's kernel and one that reads and writes in order."""
+    for case in PROFILED:
+        arrays = Arrays(torch, case)
+        in_chapter(torch, library, case, arrays)(0)
+        torch.neg(arrays.x[0].view(-1), out=arrays.y[0].view(-1))
+
+
+def busy_link(path):
+    """{case: how many percent of the cycles LINK was busy, with either kernel}"""
+    if not shutil.which("ncu"):
+        return {}
+    command = ["ncu", *ncu.arguments([LINK]), "--kernel-name", KERNELS, sys.executable, __file__, path, "profiled"]
+    run = subprocess.run(command, text=True, capture_output=True)
+    busy = [round(metrics[LINK], 1) for *_, metrics in ncu.read(run.stdout + run.stderr, [LINK])]
+    return {case.name: {"chapter": busy[2 * k], "in order": busy[2 * k + 1]} for k, case in enumerate(PROFILED)}
+
+
 def main(paths):
-    if len(paths) != 1:
+    if not paths or paths[1:] not in ([], ["profiled"]):
         sys.exit(__doc__)
     if torch := many.pytorch():
+        library = ctypes.CDLL(ROOT / paths[0])
+        if paths[1:]:
+            return profile(torch, library)
         asked = cases()
-        times = list(measure(torch, ctypes.CDLL(ROOT / paths[0]), asked))
-        many.keep(NAME, many.context(torch, "make transposes", records.COPY, SOURCES), asked, times)
+        times = list(measure(torch, library, asked))
+        of = many.context(torch, "make transposes", records.COPY, SOURCES, busy_link=busy_link(paths[0]))
+        many.keep(NAME, of, asked, times)
 
 
 if __name__ == "__main__":
