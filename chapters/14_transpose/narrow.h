@@ -16,8 +16,7 @@ namespace tiles {
 constexpr int kNarrow = 32;       // So many rows or columns are few.
 constexpr int kLogElements = 12;  // A shift is quicker than a division.
 constexpr int kElements = 1 << kLogElements;
-constexpr int kNarrowWarps = 8;
-constexpr int kEach = kElements / (32 * kNarrowWarps);  // Per thread.
+static_assert(kElements == kSide * kSide);
 
 // A tile's short side is 2^log_few elements, of which `few` are the matrix's.
 // Along its long side it is a part of `many`, from `first` on.
@@ -40,14 +39,14 @@ template <class T, bool kWide>
 __global__ void narrow_kernel(const T* __restrict__ x, T* __restrict__ y,
                               Narrow tile) {
   __shared__ T kept[kElements + kNarrow];
-  const int thread = threadIdx.x;
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x;
   tile.first = int64_t{blockIdx.x} * tile.length();
 
   // Calls move(place in the tile, element) with neighbours in neighbouring
   // threads, of the matrix with few rows or of the one with few columns.
   const auto each = [&](bool wide, auto move) {
     for (int k = 0; k < kEach; ++k) {
-      const int e = k * kNarrowWarps * 32 + thread;
+      const int e = k * kWarps * 32 + thread;
       const int s = wide ? e >> (kLogElements - tile.log_few)
                          : e & ((1 << tile.log_few) - 1);
       const int l = wide ? e & (tile.length() - 1) : e >> tile.log_few;
@@ -74,7 +73,7 @@ void transpose_narrow(const T* x, T* y, int64_t rows, int64_t columns,
   const int64_t grid = (tile.many + length - 1) / length;
   const auto kernel =
       rows < columns ? narrow_kernel<T, true> : narrow_kernel<T, false>;
-  kernel<<<grid, 32 * kNarrowWarps, 0, stream>>>(x, y, tile);
+  kernel<<<grid, dim3(32, kWarps), 0, stream>>>(x, y, tile);
   CUDA_CHECK(cudaGetLastError());
 }
 

@@ -42,12 +42,18 @@ struct Bands {
 // Memory brings 256 bytes where the pack lies: the rest is wanted next.
 template <class P>
 __device__ P load_ahead(const P* from) {
-  if constexpr (sizeof(P) < kPackBytes) return *from;
   P pack;
-  auto& words = reinterpret_cast<uint4&>(pack);
-  asm("ld.global.nc.L2::256B.v4.b32 {%0, %1, %2, %3}, [%4];"
-      : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
-      : "l"(from));
+  if constexpr (sizeof(P) == 16) {
+    auto& words = reinterpret_cast<uint4&>(pack);
+    asm("ld.global.nc.L2::256B.v4.b32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+        : "l"(from));
+  } else if constexpr (sizeof(P) == 4) {
+    auto& word = reinterpret_cast<unsigned&>(pack);
+    asm("ld.global.nc.L2::256B.b32 %0, [%1];" : "=r"(word) : "l"(from));
+  } else {
+    pack = *from;
+  }
   return pack;
 }
 

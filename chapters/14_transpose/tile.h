@@ -11,7 +11,8 @@ namespace tiles {
 
 constexpr int kSide = 64;
 constexpr int kStrip = 32, kStrips = kSide / kStrip;
-constexpr int kWarps = 16;
+constexpr int kWarps = 8;
+constexpr int kEach = kSide * kSide / (32 * kWarps);  // Elements per thread.
 
 // So many neighbours in a row of a matrix, moved by one access.
 template <class T, int kPack>

@@ -25,25 +25,25 @@ __global__ void transpose_kernel(const T* __restrict__ x, T* __restrict__ y,
   __shared__ Tile<T, kSide> tile;
   const int64_t top = int64_t{blockIdx.x % tiles_down} * kSide;
   const int64_t left = int64_t{blockIdx.x / tiles_down} * kSide;
-  const int height = min(int64_t{kSide}, rows - top);
-  const int width = min(int64_t{kSide}, columns - left);
 
-  const auto [row, column] = place<kPack>();
+  const Place in = place<kPack>();
   constexpr int kPacks = kSide / kDown<kPack>;
   Pack<T, kPack> pack[kPacks];  // All are under way before one is needed.
-  const auto* from = pack_at<kPack>(x, (top + row) * columns + left + column);
+  const int64_t r = top + in.row, c = left + in.column;
+  const auto* const from = pack_at<kPack>(x, r * columns + c);
   for (int k = 0; k < kPacks; ++k)
-    if (row + k * kDown<kPack> < height && column < width)
+    if (r + k * kDown<kPack> < rows && c < columns)
       pack[k] = from[k * (kDown<kPack> / kPack) * columns];
   for (int k = 0; k < kPacks; ++k)
-    tile.put(row + k * kDown<kPack>, column, pack[k]);
+    tile.put(in.row + k * kDown<kPack>, in.column, pack[k]);
   __syncthreads();
-  // Rows and columns change places.
-  auto* to = pack_at<kPack>(y, (left + row) * rows + top + column);
-  for (int k = 0; k < kPacks; ++k)
-    if (row + k * kDown<kPack> < width && column < height)
-      to[k * (kDown<kPack> / kPack) * rows] =
-          tile.template take<kPack>(column, row + k * kDown<kPack>);
+  const Place out = place<kPack>();  // Rows and columns change places.
+  for (int k = 0; k < kPacks; ++k) {
+    const int column = out.row + k * kDown<kPack>;
+    const int64_t i = (left + column) * rows + top + out.column;
+    if (top + out.column < rows && left + column < columns)
+      *pack_at<kPack>(y, i) = tile.template take<kPack>(out.column, column);
+  }
 }
 
 template <class T>
