@@ -31,8 +31,8 @@ __global__ void transpose_kernel(const T* __restrict__ x, T* __restrict__ y,
   // the row and the column of the tile that place<kPack>() tells; its next ones
   // lie kDown<kPack> rows below each other, to the tile's end. Load all of them
   // from pack_at<kPack>(x, i) before the first goes into the tile, by
-  // tile.put(). Of y a thread writes as many packs, and place<kPack>() tells row
-  // and column of the transposed tile. tile.template take<kPack>() gives a
+  // tile.put(). Of y a thread writes as many packs, and place<kPack>() tells
+  // row and column of the transposed tile. tile.template take<kPack>() gives a
   // pack. Any pack may lie outside of the matrix.
   (void)top, (void)left;  // Remove this line.
   // <<<
