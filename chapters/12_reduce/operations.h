@@ -8,6 +8,7 @@
 #include <cuda_fp16.h>
 
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -258,6 +259,20 @@ struct Var : Operation<T, Spread<Real<T>>, R> {
     const Number count = s.count + 1;
     const Number mean = s.mean + away * reciprocal(count);
     return {mean, s.squares + away * (v - mean), count};
+  }
+  // Eight halves have a mean of their own: one reciprocal does for all of them.
+  __device__ A reduce(A s, const unsigned (&words)[4]) const
+      requires(sizeof(T) == 2) {
+    T elements[8];
+    std::memcpy(elements, words, sizeof elements);
+    Number sum = 0, squares = 0;
+    for (const T one : elements) sum += static_cast<Number>(one);
+    const Number mean = sum / 8;
+    for (const T one : elements) {
+      const Number away = static_cast<Number>(one) - mean;
+      squares += away * away;
+    }
+    return combine(s, {mean, squares, 8});
   }
   __device__ A combine(A a, A b) const {
     const Number count = a.count + b.count, away = b.mean - a.mean;

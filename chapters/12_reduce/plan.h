@@ -16,6 +16,7 @@ constexpr int kMostDims = 8;
 constexpr int kBlock = 512;   // A block has at most so many threads,
 constexpr int kEnough = 128;  // and not more without need.
 constexpr int kPerSm = 2;     // So many of the largest fit: registers allow it.
+constexpr int kLine = 8;      // The packs of so many members fill a line.
 constexpr int kAccs = 4;      // Chains of additions that a thread interleaves.
 
 using Error = const char*;  // A sentence about what is wrong, or nullptr.
@@ -78,7 +79,9 @@ struct Dims {
 };
 
 // A thread has so many loads under way at once.
-constexpr int in_flight(int load_bytes) { return load_bytes < 16 ? 8 : 4; }
+constexpr int in_flight(int load_bytes) {
+  return load_bytes < 8 ? 16 : load_bytes < 16 ? 8 : 4;
+}
 
 // So many elements fit into a load, and of so many results does a thread keep
 // the accumulators, which its block exchanges through 32 KB.
@@ -212,11 +215,18 @@ inline Plan make_plan(const Shape& x, const std::vector<int>& dims,
     // None has two of the elements that are in no pack.
     const int least = plan.along > 1 && !row_aligned ? 2 * pack : 1;
     const int wanted = power_below(filling, 32, kBlock);
-    plan.members = power_above(
-        std::min<int64_t>(parts_of(loads, at_once), wanted), least, kBlock);
+    // Results in plenty fill the GPU: there a member of a team has four rounds.
+    const int64_t rounds = parts_of(loads, at_once);
+    const int64_t useful =
+        filling < kLine ? std::max(std::min<int64_t>(rounds, kLine), rounds / 4)
+                        : rounds;
+    plan.members =
+        power_above(std::min<int64_t>(useful, wanted), least, kBlock);
   } else {
-    plan.members = power_below(std::min(loads / (2 * at_once), filling), 1,
-                               kBlock / lanes);
+    // Of many blocks, small ones end more evenly.
+    const int most = outer.count > 16 * lanes ? kBlock / 2 : kBlock;
+    plan.members =
+        power_below(std::min(loads / (2 * at_once), filling), 1, most / lanes);
   }
   plan.teams =
       power_below(outer.count / gpu.sms, std::max(lanes, 32 / plan.members),

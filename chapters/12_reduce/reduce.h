@@ -18,9 +18,8 @@
 //   Out project(Acc, int64_t n) const;               // Of n elements.
 //
 // It may have reduce(Acc, const unsigned (&words)[4]) too, for a whole pack.
-//
-// The plan decides in which order elements meet, and depends on the shape, the
-// addresses' alignment and the GPU alone. So the same call gives the same bits.
+// The plan decides in which order elements meet. It depends on shape, alignment
+// and GPU alone, so the same call gives the same bits.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -65,14 +64,15 @@ __device__ void add_up(const Op& op, const typename Op::In* x, Index n,
     Loaded load[kAtOnce];
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
-      if (!kWhole && i + k * step >= loads) continue;
+      if (!kWhole && i + k * step >= loads) break;
       const In* const from = x + head + place(i + k * step);
       load[k] = *reinterpret_cast<const Loaded*>(from);
     }
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
-      if (!kWhole && i + k * step >= loads) continue;
-      if constexpr (takes_words<Op, decltype(load[k].words.v)>) {
+      if (!kWhole && i + k * step >= loads) break;
+      constexpr bool kWords = takes_words<Op, decltype(load[k].words.v)>;
+      if constexpr (kAcross == 1 && kWords) {
         acc[k % kAccs] = op.reduce(acc[k % kAccs], load[k].words.v);
       } else {
 #pragma unroll

@@ -1,12 +1,14 @@
 // Chapter 14: a tile that is filled and emptied in packs.
 //
-// New:   a thread has several packs under way, of 16 bytes wherever the rows of
-//        x, or those of y, can be cut into such.
+// New:   a thread has several packs of 16 bytes under way, in rows of x and of
+//        y alike.
 // Why:   bytes in flight, as in chapter 03. The padding keeps packs apart, too,
 //        as a warp takes four short rows of them and not one long one.
-// Price: four kernels instead of one, and other tiles for a narrow matrix.
+// Price: other tiles for a narrow matrix, and where rows cannot be cut into
+//        packs.
 
 #include "chapters/14_transpose/narrow.h"
+#include "chapters/14_transpose/tall.h"
 #include "chapters/14_transpose/tile.h"
 #include "common/check.h"
 #include "common/transpose.h"
@@ -15,36 +17,32 @@ namespace {
 
 using namespace tiles;
 
-// A pack is kIn elements of a row of x, and kOut of a row of y. Where rows of y
-// begin within a sector, their pieces do not: the tile has rows before its own.
-template <class T, int kIn, int kOut>
+// A thread's packs lie in rows of x, and then in rows of y.
+template <class T, int kPack>
 __global__ void transpose_kernel(const T* __restrict__ x, T* __restrict__ y,
                                  int64_t rows, int64_t columns,
                                  unsigned tiles_down) {
-  constexpr int kBefore = kOut == 1 ? kSectorBytes / sizeof(T) : 0;
-  __shared__ Tile<T, kBefore + kSide> tile;
-  const int64_t top = int64_t{blockIdx.x % tiles_down} * kSide - kBefore;
+  __shared__ Tile<T, kSide> tile;
+  const int64_t top = int64_t{blockIdx.x % tiles_down} * kSide;
   const int64_t left = int64_t{blockIdx.x / tiles_down} * kSide;
 
-  const Place in = place<kIn>();
-  constexpr int kLoads = (kBefore + kSide + kDown<kIn> - 1) / kDown<kIn>;
-  Pack<T, kIn> pack[kLoads];  // All are under way before one is needed.
+  const Place in = place<kPack>();
+  constexpr int kPacks = kSide / kDown<kPack>;
+  Pack<T, kPack> pack[kPacks];  // All are under way before one is needed.
   const int64_t r = top + in.row, c = left + in.column;
-  const auto* const from = pack_at<kIn>(x, r * columns + c);
-  for (int k = 0; k < kLoads; ++k)
-    if (is_in(r + k * kDown<kIn>, rows) && c < columns)
-      pack[k] = from[k * (kDown<kIn> / kIn) * columns];
-  for (int k = 0; k < kLoads; ++k)
-    tile.put(in.row + k * kDown<kIn>, in.column, pack[k]);
+  const auto* const from = pack_at<kPack>(x, r * columns + c);
+  for (int k = 0; k < kPacks; ++k)
+    if (r + k * kDown<kPack> < rows && c < columns)
+      pack[k] = from[k * (kDown<kPack> / kPack) * columns];
+  for (int k = 0; k < kPacks; ++k)
+    tile.put(in.row + k * kDown<kPack>, in.column, pack[k]);
   __syncthreads();
-  const Place out = place<kOut>();  // Rows and columns change places.
-  for (int k = 0; k < kSide / kDown<kOut>; ++k) {
-    const int column = out.row + k * kDown<kOut>;
-    const int64_t i = (left + column) * rows + top;
-    const int skipped = kOut == 1 ? offset_in_sector(y + i) : 0;
-    const int row = out.column + kBefore - skipped;
-    if (is_in(top + row, rows) && left + column < columns)
-      *pack_at<kOut>(y, i + row) = tile.template take<kOut>(row, column);
+  const Place out = place<kPack>();  // Rows and columns change places.
+  for (int k = 0; k < kPacks; ++k) {
+    const int column = out.row + k * kDown<kPack>;
+    const int64_t i = (left + column) * rows + top + out.column;
+    if (top + out.column < rows && left + column < columns)
+      *pack_at<kPack>(y, i) = tile.template take<kPack>(out.column, column);
   }
 }
 
@@ -55,15 +53,13 @@ void transpose_any(const T* x, T* y, int64_t rows, int64_t columns,
   if (is_narrow(rows, columns))
     return transpose_narrow(x, y, rows, columns, stream);
   constexpr int kMost = kPackOf<T>;
-  const bool packs_in = rows_begin_at(kPackBytes, x, columns);
-  const bool packs_out = rows_begin_at(kSectorBytes, y, rows);
-  const auto kernel = packs_in ? packs_out ? transpose_kernel<T, kMost, kMost>
-                                           : transpose_kernel<T, kMost, 1>
-                      : packs_out ? transpose_kernel<T, 1, kMost>
-                                  : transpose_kernel<T, 1, 1>;
-  const int64_t down = tiles_for(rows + (packs_out ? 0 : kSectorBytes));
-  kernel<<<down * tiles_for(columns), dim3(32, kWarps), 0, stream>>>(
-      x, y, rows, columns, down);
+  if (!rows_begin_at(kPackBytes, x, columns))
+    return transpose_tall<T, 1>(x, y, rows, columns, stream);
+  if (!rows_begin_at(kSectorBytes, y, rows))
+    return transpose_tall<T, kMost>(x, y, rows, columns, stream);
+  const int64_t down = tiles_for(rows), grid = down * tiles_for(columns);
+  transpose_kernel<T, kMost>
+      <<<grid, dim3(32, kWarps), 0, stream>>>(x, y, rows, columns, down);
   CUDA_CHECK(cudaGetLastError());
 }
 

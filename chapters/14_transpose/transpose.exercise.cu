@@ -1,12 +1,14 @@
 // Chapter 14: a tile that is filled and emptied in packs.
 //
-// New:   a thread has several packs under way, of 16 bytes wherever the rows of
-//        x, or those of y, can be cut into such.
+// New:   a thread has several packs of 16 bytes under way, in rows of x and of
+//        y alike.
 // Why:   bytes in flight, as in chapter 03. The padding keeps packs apart, too,
 //        as a warp takes four short rows of them and not one long one.
-// Price: four kernels instead of one, and other tiles for a narrow matrix.
+// Price: other tiles for a narrow matrix, and where rows cannot be cut into
+//        packs.
 
 #include "chapters/14_transpose/narrow.h"
+#include "chapters/14_transpose/tall.h"
 #include "chapters/14_transpose/tile.h"
 #include "common/check.h"
 #include "common/transpose.h"
@@ -15,27 +17,23 @@ namespace {
 
 using namespace tiles;
 
-// A pack is kIn elements of a row of x, and kOut of a row of y. Where rows of y
-// begin within a sector, their pieces do not: the tile has rows before its own.
-template <class T, int kIn, int kOut>
+// A thread's packs lie in rows of x, and then in rows of y.
+template <class T, int kPack>
 __global__ void transpose_kernel(const T* __restrict__ x, T* __restrict__ y,
                                  int64_t rows, int64_t columns,
                                  unsigned tiles_down) {
-  constexpr int kBefore = kOut == 1 ? kSectorBytes / sizeof(T) : 0;
-  __shared__ Tile<T, kBefore + kSide> tile;
-  const int64_t top = int64_t{blockIdx.x % tiles_down} * kSide - kBefore;
+  __shared__ Tile<T, kSide> tile;
+  const int64_t top = int64_t{blockIdx.x % tiles_down} * kSide;
   const int64_t left = int64_t{blockIdx.x / tiles_down} * kSide;
 
-  // >>> Your code, at most 22 lines: the block fills `tile` from x and, once it
+  // >>> Your code, at most 20 lines: the block fills `tile` from x and, once it
   // is whole, writes it to y, transposed. A thread's first pack of x begins in
-  // the row and the column of the tile that place<kIn>() tells; its next ones
-  // lie kDown<kIn> rows below each other, to the tile's end. Load all of them
-  // from pack_at<kIn>(x, i) before the first goes into the tile, by tile.put().
-  // Of y a thread writes kSide / kDown<kOut> packs, and place<kOut>() tells row
-  // and column of the transposed tile. Where packs are single elements, a piece
-  // of y's row begins kBefore places behind the tile's first row, less
-  // offset_in_sector() of that row's element of y. tile.template take<kOut>()
-  // gives a pack. Any pack may lie outside of the matrix: is_in(i, n) asks.
+  // the row and the column of the tile that place<kPack>() tells; its next ones
+  // lie kDown<kPack> rows below each other, to the tile's end. Load all of them
+  // from pack_at<kPack>(x, i) before the first goes into the tile, by
+  // tile.put(). Of y a thread writes as many packs, and place<kPack>() tells
+  // row and column of the transposed tile. tile.template take<kPack>() gives a
+  // pack. Any pack may lie outside of the matrix.
   (void)top, (void)left;  // Remove this line.
   // <<<
 }
@@ -47,15 +45,13 @@ void transpose_any(const T* x, T* y, int64_t rows, int64_t columns,
   if (is_narrow(rows, columns))
     return transpose_narrow(x, y, rows, columns, stream);
   constexpr int kMost = kPackOf<T>;
-  const bool packs_in = rows_begin_at(kPackBytes, x, columns);
-  const bool packs_out = rows_begin_at(kSectorBytes, y, rows);
-  const auto kernel = packs_in ? packs_out ? transpose_kernel<T, kMost, kMost>
-                                           : transpose_kernel<T, kMost, 1>
-                      : packs_out ? transpose_kernel<T, 1, kMost>
-                                  : transpose_kernel<T, 1, 1>;
-  const int64_t down = tiles_for(rows + (packs_out ? 0 : kSectorBytes));
-  kernel<<<down * tiles_for(columns), dim3(32, kWarps), 0, stream>>>(
-      x, y, rows, columns, down);
+  if (!rows_begin_at(kPackBytes, x, columns))
+    return transpose_tall<T, 1>(x, y, rows, columns, stream);
+  if (!rows_begin_at(kSectorBytes, y, rows))
+    return transpose_tall<T, kMost>(x, y, rows, columns, stream);
+  const int64_t down = tiles_for(rows), grid = down * tiles_for(columns);
+  transpose_kernel<T, kMost>
+      <<<grid, dim3(32, kWarps), 0, stream>>>(x, y, rows, columns, down);
   CUDA_CHECK(cudaGetLastError());
 }
 

@@ -433,14 +433,18 @@ def value_peer(root, page, args):
 
 
 def table_cases(root, page, args):
-    name, words = _name_and(args, r"\d+( large)?", "table cases NAME COUNT [large]")
+    name, words = _name_and(args, r"\d+( large)?( beside \w+)?", "table cases NAME COUNT [large] [beside WHOM]")
     compared = cases.newest(root, name)
+    words, _, whom = words.partition(" beside ")
     count, _, large = words.partition(" ")
+    beside = [cases.PYTORCH, whom] if whom else [cases.PYTORCH]
     order = sorted(compared.large, key=compared.of_roof) if large else compared.slowest_first
     rows = [[compared.cases[k].name, _time(compared.us(k, cases.ENGINE)),
-             f"{compared.ratio(k):.2f} x", f"{100 * compared.of_roof(k):.0f} %"]
+             *(f"{compared.us(k, by) / compared.us(k, cases.ENGINE):.2f} x" if by in compared.ways[k] else ""
+               for by in beside),
+             f"{100 * compared.of_roof(k):.0f} %"]
             for k in order[:int(count)]]
-    header = ["case", "engine µs", f"{cases.PYTORCH} takes", f"of the {compared.context['roof']}"]
+    header = ["case", "engine µs", *(f"{by} takes" for by in beside), f"of the {compared.context['roof']}"]
     return _table(header, rows, _caption_of_cases(compared))
 
 
@@ -461,9 +465,9 @@ def figure_ratios(root, page, args):
 
 def value_cases(root, page, args):
     usage = ("value cases NAME mean [of ENDING]|worst|count [of ENDING]|below PART [of "
-             "ENDING]|large|large below PART|roof ENDING|beside WHOM")
+             "ENDING]|large|large below PART|roof ENDING|beside WHOM|busy KERNEL of CASE")
     of_some = r"(mean|count|below [\d.]+) of .+"
-    whole = r"mean|worst|count|large|(large )?below [\d.]+|roof .+|beside \w+"
+    whole = r"mean|worst|count|large|(large )?below [\d.]+|roof .+|beside \w+|busy .+ of .+"
     name, words = _name_and(args, f"{of_some}|{whole}", usage)
     compared = cases.newest(root, name)
     what, _, rest = words.partition(" ")
@@ -472,6 +476,9 @@ def value_cases(root, page, args):
         if least is None:
             raise ValueError(f"no case of {name} has '{rest}'")
         return f"{100 * least:.1f} %" if what == "roof" else f"{least:.2f} x"
+    if what == "busy":
+        kernel, _, case = rest.partition(" of ")
+        return f"{compared.context['busy_link'][case][kernel]:.1f} %"
     words, _, ending = words.partition(" of ")
     numbers = [k for k, case in enumerate(compared.cases) if case.name.endswith(ending)]
     if not numbers:

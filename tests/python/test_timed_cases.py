@@ -6,7 +6,7 @@ import re
 import pytest
 from ladder.measured.cases import LARGE
 from ladder.pages import ROOT
-from plots import bn_relu_peers, elementwise, reductions, residual, strided
+from plots import bn_relu_peers, elementwise, reductions, residual, strided, transposes
 from plots.strided import Case, Operand
 
 
@@ -15,7 +15,8 @@ def source(folder):
 
 
 @pytest.mark.parametrize("module, least, large", [
-    (elementwise, 180, 20), (reductions, 100, 10), (strided, 200, 15), (residual, 90, 20)])
+    (elementwise, 180, 20), (reductions, 100, 10), (strided, 200, 15), (residual, 90, 20),
+    (transposes, 30, 20)])
 def test_each_case_is_there_once_and_enough_are_large(module, least, large):
     cases = module.cases()
     assert least <= len(cases) == len(set(cases))

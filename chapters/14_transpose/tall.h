@@ -1,0 +1,112 @@
+// Chapter 14: a matrix whose rows begin anywhere, so that packs do not fit.
+//
+// Its tiles are taller than wide. A warp writes a long piece of a row of y, 32
+// elements at a time, from the beginning of a sector on: no block shares one
+// with the block below. So a tile has the rows of a sector before its own,
+// which the tile above reads, too.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "chapters/14_transpose/tile.h"
+#include "common/check.h"
+
+namespace tiles {
+
+// A tile writes kTall rows, and has those before them, too. Blocks are as many
+// as leave a thread 64 registers: all of its loads are under way at once.
+template <int kIn>
+constexpr int kTall = kIn == 1 ? 128 : 256;
+template <class T>
+constexpr int kBefore = kSectorBytes / sizeof(T);
+template <class T, int kIn>
+using TallTile = Tile<T, kBefore<T> + kTall<kIn>>;
+template <int kIn>
+constexpr int kTallWarps = kTall<kIn> / 16;
+template <int kIn>
+constexpr int kBlocksPerSm = 32 / kTallWarps<kIn>;
+
+// Tiles side by side share the sectors at the ends of their rows of x. So bands
+// of them are at work together, from left to right and then downwards.
+constexpr int kBand = 16;
+struct Bands {
+  unsigned down, width;  // Tiles of a band.
+
+  __device__ unsigned row() const { return blockIdx.x / width % down; }
+  __device__ unsigned column() const {
+    return blockIdx.x / (width * down) * width + blockIdx.x % width;
+  }
+};
+
+// Memory brings 256 bytes where the pack lies: the rest is wanted next.
+template <class P>
+__device__ P load_ahead(const P* from) {
+  P pack;
+  if constexpr (sizeof(P) == 16) {
+    auto& words = reinterpret_cast<uint4&>(pack);
+    asm("ld.global.nc.L2::256B.v4.b32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+        : "l"(from));
+  } else if constexpr (sizeof(P) == 4) {
+    auto& word = reinterpret_cast<unsigned&>(pack);
+    asm("ld.global.nc.L2::256B.b32 %0, [%1];" : "=r"(word) : "l"(from));
+  } else {
+    pack = *from;
+  }
+  return pack;
+}
+
+template <class T, int kIn>
+__global__ void __launch_bounds__(32 * kTallWarps<kIn>, kBlocksPerSm<kIn>)
+    tall_kernel(const T* __restrict__ x, T* __restrict__ y, int64_t rows,
+                int64_t columns, Bands bands) {
+  extern __shared__ int memory[];
+  auto& tile = reinterpret_cast<TallTile<T, kIn>&>(memory);
+  constexpr int kRows = kBefore<T> + kTall<kIn>;
+  const int64_t top = int64_t{bands.row()} * kTall<kIn> - kBefore<T>;
+  const int64_t left = int64_t{bands.column()} * kSide;
+  // Which of the tile's rows and columns are the matrix's.
+  const int first = top < 0 ? kBefore<T> : 0;
+  const int last = min(int64_t{kRows}, rows - top);
+  const int width = min(int64_t{kSide}, columns - left);
+
+  const Place in = place<kIn>();
+  constexpr int kStep = kTallWarps<kIn> / kStrips * kIn;
+  constexpr int kLoads = (kRows + kStep - 1) / kStep;
+  Pack<T, kIn> pack[kLoads];
+  const int64_t begin = (top + in.row) * columns + left + in.column;
+  for (int k = 0; k < kLoads; ++k) {
+    const int row = in.row + k * kStep;
+    if (row >= first && row < last && in.column < width)
+      pack[k] = load_ahead(pack_at<kIn>(x, begin + k * kStep * columns));
+  }
+  for (int k = 0; k < kLoads; ++k)
+    tile.put(in.row + k * kStep, in.column, pack[k]);
+  __syncthreads();
+  for (int column = threadIdx.y; column < width; column += kTallWarps<kIn>) {
+    T* const to = y + (left + column) * rows + top;
+    const int lane = kBefore<T> - offset_in_sector(to) + threadIdx.x;
+    for (int row = lane; row < lane + kTall<kIn>; row += 32)
+      if (row >= first && row < last) to[row] = tile.at(row, column);
+  }
+}
+
+template <class T, int kIn>
+void transpose_tall(const T* x, T* y, int64_t rows, int64_t columns,
+                    cudaStream_t stream) {
+  const int64_t down = (rows + kBefore<T> + kTall<kIn> - 1) / kTall<kIn>;
+  const int64_t across = tiles_for(columns);
+  const int64_t bands = (across + kBand - 1) / kBand;
+  const int64_t width = (across + bands - 1) / bands;
+  const auto kernel = tall_kernel<T, kIn>;
+  constexpr int kBytes = sizeof(TallTile<T, kIn>);
+  CUDA_CHECK(cudaFuncSetAttribute(
+      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
+  kernel<<<down * width * bands, dim3(32, kTallWarps<kIn>), kBytes, stream>>>(
+      x, y, rows, columns,
+      {static_cast<unsigned>(down), static_cast<unsigned>(width)});
+  CUDA_CHECK(cudaGetLastError());
+}
+
+}  // namespace tiles
