@@ -112,7 +112,7 @@ endif
 
 PAPERWORK := handout formats leaderboard gradescope  # Of the classroom: nothing is compiled for it.
 NEEDS_NOTHING := help clean doctor diff% compare plots figures weave start% hint% $(PAPERWORK) \
-  $(if $(filter cpu,$(BACKEND)),bench% peers reductions elementwise strided residual all_reduce pitfalls latency)
+  $(if $(filter cpu,$(BACKEND)),bench% peers reductions elementwise strided residual moved all_reduce pitfalls latency)
 NEEDS_PYTHON := test% plots figures weave $(STEPS:=%) watch progress grade regrade $(PAPERWORK)
 
 ifneq ($(filter-out $(NEEDS_NOTHING),$(GOALS)),)
@@ -436,7 +436,7 @@ $(ENGINES:%=$(B)/any_%.so): $(B)/any_%.so: $$(call parts,$$*,shared/)
 
 # ---- Targets ----------------------------------------------------------------
 
-.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers reductions elementwise strided residual all_reduce sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-all test-classroom
+.PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers reductions elementwise strided residual moved all_reduce sweep pitfalls latency parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-all test-classroom
 always:
 
 define HELP
@@ -476,6 +476,7 @@ make reductions      time chapter 12's engine beside PyTorch and CUB
 make elementwise     time chapter 13's, likewise
 make strided         time chapter 15's engine beside PyTorch
 make residual        time chapter 16's kernels beside PyTorch's layers
+make moved           count what memory moves for each of chapter 16's files
 make all_reduce      time how chapter 17's devices meet, and NCCL's all-reduce
 make sweep           try other constants in a chapter: timed, or counted
 make pitfalls        measure wrongly, on purpose
@@ -643,13 +644,15 @@ strided: $(B)/any_strided.so
 	@$(PYTHON) plots/strided.py $^
 residual: $(call built,.so,$(call plain,16))
 	@$(PYTHON) -m plots.residual $^
+moved: $(call profiled,$(call sources,16))
+	@$(PYTHON) -m plots.bn_relu_moved $^
 all_reduce: $(B)/plots/all_reduce.program $$(call built,.steps,$$(call sources,17))
 	@$(PYTHON) -m ladder.measured.all_reduce $^
 pitfalls: $(B)/plots/pitfalls.program
 	@$(PYTHON) -m ladder.measured.pitfalls ./$<
 else
 .PHONY: $(NUMBERS:%=bench%)
-bench peers reductions elementwise strided residual all_reduce pitfalls latency $(NUMBERS:%=bench%):
+bench peers reductions elementwise strided residual moved all_reduce pitfalls latency $(NUMBERS:%=bench%):
 	@echo "Nothing is measured here: there is no time without a GPU, and the"
 	@echo "CPU would time itself. What it can say of a kernel, ./run prints."
 	@echo "'make plots' redraws the results that are recorded in plots/data."
