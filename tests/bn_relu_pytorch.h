@@ -1,5 +1,5 @@
 // What PyTorch 2.11.0 (NVIDIA H200) makes of small images:
-// tests/bn_relu_pytorch.py wrote it, and says how.
+// the script beside this header wrote it, and says how.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@ struct OfPyTorch {
   const char *dx, *d_gamma, *d_beta, *passes;
 };
 
+// clang-format off
 inline const OfPyTorch kOfPyTorch[] = {
     {16, 6, 1, 1, false, Element::kFloat, false, false,
      "bf4315313e0a3776be89f419bee0388fc016fefabf83c9633fd608f2bcb963d7bea8f382"
@@ -2647,3 +2648,4 @@ inline const OfPyTorch kOfPyTorch[] = {
      "beaa0000c014e000408d5000402ea000",
      "b54cdb1dbba959ddb6cf1d9cfcad58a381da0d9dcf9ce3f9"},
 };
+// clang-format on

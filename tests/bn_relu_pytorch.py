@@ -1,8 +1,6 @@
-"""Records what PyTorch's eager layers make of small images, for tests/bn_relu_test.cpp.
+"""Records what PyTorch's eager layers make of small images, for the suite beside it.
 
-    python3 tests/bn_relu_pytorch.py > tests/bn_relu_pytorch.h     on a GPU
-
-The suite draws the same input from the same seeds, so that only results are kept: their bits, in
+Run on a GPU, it prints the header of its own name. The suite draws the same input from the same seeds, so that only results are kept: their bits, in
 hexadecimal. All numbers that are drawn are multiples of a power of two that even halves can hold.
 """
 
@@ -19,7 +17,7 @@ COLUMNS = 72
 
 HEAD = """\
 // What PyTorch {torch} ({gpu}) makes of small images:
-// tests/bn_relu_pytorch.py wrote it, and says how.
+// the script beside this header wrote it, and says how.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +35,7 @@ struct OfPyTorch {{
   const char *dx, *d_gamma, *d_beta, *passes;
 }};
 
+// clang-format off
 inline const OfPyTorch kOfPyTorch[] = {{"""
 
 
@@ -119,7 +118,7 @@ def main():
         texts = [literal(digits(array)) for array in found.values()] + [literal(words(passes))]
         print(f"    {{{', '.join(map(str, shape))}, {flags[0]}, Element::{element}, {flags[1]}, {flags[2]},\n"
               + ",\n".join(texts) + "},")
-    print("};")
+    print("};\n// clang-format on")
 
 
 if __name__ == "__main__":
