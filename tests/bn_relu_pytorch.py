@@ -1,10 +1,11 @@
 """Records what PyTorch's eager layers make of small images, for the suite beside it.
 
-Run on a GPU, it prints the header of its own name. The suite draws the same input from the same seeds, so that only results are kept: their bits, in
-hexadecimal. All numbers that are drawn are multiples of a power of two that even halves can hold.
+Run on a GPU, it prints the header of its own name. The suite draws the same input from the same
+seeds, so that only results are kept: their bits, in hexadecimal. All numbers that are drawn are multiples of a power of two that even halves can hold.
 """
 
 import itertools
+import pathlib
 
 import torch
 
@@ -22,7 +23,7 @@ HEAD = """\
 
 #include <cstdint>
 
-#include "common/bn_relu.h"
+#include "common/{op}.h"
 
 // Bits of floats and elements, eight and four digits each, as they lie in
 // memory. d_addend is dy where `passes` has a bit, and 0 elsewhere.
@@ -110,7 +111,8 @@ def literal(text):
 
 
 def main():
-    print(HEAD.format(torch=torch.__version__.partition("+")[0], gpu=torch.cuda.get_device_name()))
+    print(HEAD.format(torch=torch.__version__.partition("+")[0], gpu=torch.cuda.get_device_name(),
+                      op=pathlib.Path(__file__).stem.removesuffix("_pytorch")))
     of = itertools.product(SHAPES, (False, True), ELEMENTS, FUSED)
     for seed, (shape, last, element, (relu, has_addend)) in enumerate(of, 1):
         found, passes = results(seed, shape, last, ELEMENTS[element], relu, has_addend)
