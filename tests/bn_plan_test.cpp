@@ -78,6 +78,16 @@ TEST_CASE("few channels are shared by blocks until the GPU is full") {
   CHECK(make_plan(shape_of(images(64, 2048, 7, 7)), true, kSms).parts == 1);
 }
 
+TEST_CASE("short channels are not shared where each SM has one") {
+  const auto parts = [](int64_t channels, int64_t pixels) {
+    return make_plan(shape_of(images(64, channels, 1, pixels)), true, kSms)
+        .parts;
+  };
+  CHECK(parts(256, 14 * 14) == 1);
+  CHECK(parts(128, 14 * 14) > 1);
+  CHECK(parts(256, 28 * 28) > 1);
+}
+
 TEST_CASE("what blocks have to join is less than what they sum up") {
   for (const int64_t rows : {1, 64, 6272, 200704, 1 << 24}) {
     const Shape shape = shape_of(images(rows, 64, 1, 1, true));

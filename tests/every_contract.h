@@ -282,10 +282,11 @@ struct Contract {
   std::vector<Size> sizes;                    // Where something may end.
   std::function<Size(int64_t)> size_of;       // Of about so many elements.
   std::function<Call(Size, Offsets)> random;  // A call on random elements.
-  int64_t pack = 4;  // A thread may take so many elements at once.
+  int64_t pack = 4;            // A thread may take so many elements at once.
+  int64_t length = 1'000'003;  // So many are long.
 
   Call long_one(Offsets offsets = {}) const {
-    return random(size_of(1'000'003), std::move(offsets));
+    return random(size_of(length), std::move(offsets));
   }
 };
 
@@ -391,7 +392,7 @@ void check_gives_back(const Contract<Size>& contract) {
 
 template <class Size>
 void check_queueing(const Contract<Size>& contract) {
-  const Calls calls(one_call(contract, 1'000'003));
+  const Calls calls(one_call(contract, contract.length));
   check_queueing(calls, contract.name + "()");
 }
 

@@ -12,6 +12,7 @@ namespace batch_norm {
 constexpr int kBlock = 256;
 constexpr int kSumPack = 4;        // Elements that a thread loads side by side.
 constexpr int kRound = 4;          // A thread should have so many of them.
+constexpr int kShort = 8;          // Of a channel: rounds of a block's threads.
 constexpr int kResident = 4;       // So many blocks are on an SM at once.
 constexpr int kMostShared = 1024;  // Groups that may share: so many counters.
 
@@ -92,6 +93,8 @@ constexpr Plan make_plan(const Shape& shape, bool aligned, int sms) {
   plan.groups = (shape.channels + plan.teams - 1) / plan.teams;
   if (plan.groups == 0 || plan.groups > kMostShared) return plan;
   const int64_t rounds = loads / (int64_t{kRound} * plan.members);
+  // To join parts takes longer than a short channel gains by them.
+  if (plan.groups >= sms && rounds <= kShort) return plan;
   int64_t most = 1;  // What is joined must be less than what was summed up.
   while (most < rounds && (most + 1) * (most + 1) <= loads) ++most;
   plan.parts = parts_of(plan.groups, most, int64_t{kResident} * sms);

@@ -35,6 +35,7 @@
                               for, drawings.py has the kinds
     figure sweep FILE         this kernel by its factor and its block: the one that is swept
     figure ratios NAME        what plots/NAME.py times: one mark per case
+    figure moved              what the memory moved for each of this chapter's files
     figure grows              what an all-reduce takes on ever more devices: the model
     figure budget             what its blocks' time goes to; figure blocks: by their number
     value fastest N           the best pair of those
@@ -89,7 +90,7 @@ import statistics
 from ladder import counts, forms, pages, prose
 from ladder.figures import (asked, budget_figure, counters_figure, drawings, error_figure, traces,
                             two_gpus_figure)
-from ladder.measured import (all_reduce, cases, latency, parity_data, peers, pitfalls,
+from ladder.measured import (all_reduce, cases, latency, moved, parity_data, peers, pitfalls,
                              random_programs, records, sanitizer, speed, sweep)
 from ladder.measured.records import HEADLINE, SIZE, parse_size
 from ladder.pages import Problem
@@ -578,6 +579,16 @@ def figure_grows(root, page, args):
                    f"*Points: {_origin([told.context])}. Lines are computed: "
                    f"{_recorded(told.hop_us)} µs for a message and {_recorded(told.link_gbps)} "
                    "GB/s, both of two devices.*")
+
+
+def figure_moved(root, page, args):
+    told = moved.newest(root, records.op_of(_source_and_rest(page, args)[0]))
+    c = told.context
+    return _figure(root, page, f"moved_{told.path.stem.removesuffix('_moved')}",
+                   "Bars, one per file: bytes that the GPU's memory was read and written for each "
+                   "element, and a line at those that are needed",
+                   f"*{c['gpu']}, CUDA {c['cuda']}, {c['date']}, commit {_commit(c)}; counted by "
+                   f"Nsight Compute, n = {_power(c['n'])}.*")
 
 
 def value_all_reduce(root, page, args):

@@ -18,13 +18,13 @@ import re
 
 from ladder import pages
 from ladder.figures import (budget_figure, counters_figure, drawings, error_figure, grows_figure,
-                            ratios_figure, sweep_figure, traces, two_gpus_figure)
+                            moved_figure, ratios_figure, sweep_figure, traces, two_gpus_figure)
 from ladder.figures.canvas import BLUE, GREY, INK, ORANGE, PALE, draw_bar, label_end, new_figure
-from ladder.measured import all_reduce, cases, peers, records, sweep, work
+from ladder.measured import all_reduce, cases, moved, peers, records, sweep, work
 from ladder.pages import ROOT
 
 SCRIPTS = [*sorted(pathlib.Path(__file__).resolve().parent.glob("*.py")),
-           *(pathlib.Path(module.__file__) for module in (all_reduce, cases, peers, records, sweep, work))]
+           *(pathlib.Path(module.__file__) for module in (all_reduce, cases, moved, peers, records, sweep, work))]
 
 SEAL = "<!-- drawn from {inputs}; drawing {drawing} -->\n"
 
@@ -60,7 +60,8 @@ def figures(root, troubles=None):
     """Every figure that the data call for. What is wrong with data is appended to
     `troubles`, so that it hides no other figure's; without such a list it is raised."""
     found = []
-    for kind in (_of_records, _of_traces, _of_counters, _of_errors, _of_the_sweep, _of_cases, _of_all_reduces):
+    for kind in (_of_records, _of_traces, _of_counters, _of_errors, _of_the_sweep, _of_cases, _of_all_reduces,
+                 _of_moved):
         try:
             found += kind(root)
         except ValueError as error:
@@ -131,6 +132,12 @@ def _of_all_reduces(root):
     if records.REFERENCE_GPU in all_reduce.RECORD.gpus(root):
         yield Figure("grows.svg", [all_reduce.newest(root)],
                      lambda shown: grows_figure.draw_grows(shown[0]))
+
+
+def _of_moved(root):
+    for op in moved.recorded(root):
+        yield Figure(f"moved_{op}.svg", [moved.newest(root, op)],
+                     lambda shown: moved_figure.draw_moved(shown[0]))
 
 
 def draw_ladder(shown, beside):
