@@ -429,10 +429,25 @@ int64_t some_size(int64_t most) {
   return up_to(1) || size < 16 ? size : size / 16 * 16;
 }
 
-Case random_case(const std::string& what) {
+Case case_of(const std::string& what) {
   Case c;
   c.what = what;
   c.parameter = c.op() == "normp" ? 3 : 1;
+  return c;
+}
+
+// None of its dimensions can be joined with another: every index is divided.
+Case wide_case(const std::string& what) {
+  Case c = case_of(what);
+  c.sizes = {4, 3, 5, 2};
+  c.strides = {11, 60, 2, 1};
+  c.dims = {1, 3};
+  c.wide = true;
+  return c;
+}
+
+Case random_case(const std::string& what) {
+  Case c = case_of(what);
   int64_t left = up_to(3) == 0 ? 100'000 : 10'000;
   for (int rank = up_to(4) == 0 ? up_to(kMostDims) : 1 + up_to(2); rank > 0;
        --rank) {
@@ -500,6 +515,10 @@ TEST_CASE("reduce handles random shapes, strides, dimensions and types") {
   MESSAGE("CHECK_SEED=" << seed());
   for (int round = 0; round < rounds(20); ++round)
     for (const auto& [what, run] : kChecks) run(random_case(what));
+}
+
+TEST_CASE("reduce divides indices of 64 bits") {
+  for (const auto& [what, run] : kChecks) run(wide_case(what));
 }
 
 TEST_CASE("reduce handles every length of a row") {
