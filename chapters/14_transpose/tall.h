@@ -39,22 +39,24 @@ struct Bands {
   }
 };
 
-// Memory brings 256 bytes where the pack lies: the rest is wanted next.
+// Memory brings 256 bytes where the pack lies: the rest is wanted next. GPUs
+// before the A100 cannot be asked for that.
 template <class P>
 __device__ P load_ahead(const P* from) {
-  P pack;
+#if __CUDA_ARCH__ >= 800
   if constexpr (sizeof(P) == 16) {
-    auto& words = reinterpret_cast<uint4&>(pack);
+    uint4 words;
     asm("ld.global.nc.L2::256B.v4.b32 {%0, %1, %2, %3}, [%4];"
         : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
         : "l"(from));
+    return reinterpret_cast<const P&>(words);
   } else if constexpr (sizeof(P) == 4) {
-    auto& word = reinterpret_cast<unsigned&>(pack);
+    unsigned word;
     asm("ld.global.nc.L2::256B.b32 %0, [%1];" : "=r"(word) : "l"(from));
-  } else {
-    pack = *from;
+    return reinterpret_cast<const P&>(word);
   }
-  return pack;
+#endif
+  return *from;
 }
 
 template <class T, int kIn>
