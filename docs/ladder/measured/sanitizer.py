@@ -48,13 +48,13 @@ def verdict(tool, command):
     return lines[0].strip() if lines else "found"
 
 
-def known():
+def known(sources):
     """Name -> what was found of sources that have not changed since."""
     try:
         found = newest(ROOT)["programs"]
     except ValueError:
         return {}
-    return {name: found[name] for name, path in wrong_sources().items()
+    return {name: found[name] for name, path in sources.items()
             if name in found and found[name]["tie"] == tie_of(path)}
 
 
@@ -76,10 +76,10 @@ def wrong_sources():
     return programs | kernels
 
 
-def commands(done):
+def commands(sources, done):
     """Name of each wrong source that is not done -> how to run it."""
     binaries = {}
-    for name, path in wrong_sources().items():
+    for name, path in sources.items():
         if name in done:
             continue
         ending = ".program" if path.parent.name == "programs" else ".run"
@@ -137,9 +137,10 @@ def main():
         raise SystemExit(__doc__)
     if not shutil.which("compute-sanitizer"):
         raise SystemExit("compute-sanitizer is not on the PATH; it comes with the CUDA Toolkit")
-    done = known()
+    sources = wrong_sources()
+    done = known(sources)
     found = {name: dict(one) for name, one in done.items()}
-    runs = [(name, tool, command) for name, command in commands(done).items() for tool in TOOLS]
+    runs = [(name, tool, command) for name, command in commands(sources, done).items() for tool in TOOLS]
     with concurrent.futures.ThreadPoolExecutor(max(1, os.cpu_count() - 2)) as pool:
         jobs = {pool.submit(verdict, tool, command): (name, tool) for name, tool, command in runs}
         for job in concurrent.futures.as_completed(jobs):
@@ -152,7 +153,7 @@ def main():
         "tool": "compute-sanitizer " + re.search(r"Version ([\d.]+\d)", version)[1],
         "gpu": said_by(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]).strip(),
         "programs": {
-            name: {"tie": tie_of(wrong_sources()[name]), **{t: found[name][t] for t in TOOLS}}
+            name: {"tie": tie_of(sources[name]), **{t: found[name][t] for t in TOOLS}}
             for name in sorted(found)
         },
     }
