@@ -181,11 +181,10 @@ void Checker::unfenced_write(const Reader& reader, const Event& event,
   Finding f = finding_at(reader.warp, ins, reader.lane, "race", "");
   place_other(f, theirs, event.block, event.warp * kLanes + other);
   f.address = address;
-  const std::string at = grid_.program.location(theirs.where);
   f.message = reader.name + " reads " +
               text_of_place(grid_, Space::kShared, address) +
               ", which thread " + triple(f.other_thread) + " has written" +
-              (at.empty() ? "" : " at " + at) +
+              at_place(grid_, theirs) +
               ", and may find what was there before: between the two there is "
               "no fence.proxy.async. Each thread that writes needs one, before "
               "the barrier";
@@ -261,13 +260,12 @@ void Checker::early(const Mine& mine, int lane, const AsyncCopy& copy,
   place_other(f, *copy.ins, copy.warp->block->number,
               copy.warp->index * kLanes + other);
   f.address = address;
-  const std::string at = grid_.program.location(copy.ins->where);
   f.message =
       std::string(verb(mine.access.use)) + " of " +
       std::to_string(mine.access.bytes) + " bytes of " +
       text_of_place(grid_, mine.access.space, address) + ": " +
       (is_target ? "copied by " : "read by ") + name_of(copy) +
-      (at.empty() ? "" : " at " + at) + ", thread " + triple(f.other_thread) +
+      at_place(grid_, *copy.ins) + ", thread " + triple(f.other_thread) +
       ", not yet waited for. The copy is done " +
       (copy.of == AsyncCopy::Of::kBarrier
            ? "for those who have waited at the mbarrier that it tells"

@@ -13,6 +13,11 @@ Extent extent(const Grid& grid, const Program::SharedArray& array) {
   return {array.begin, uint64_t{array.begin} + array.bytes};
 }
 
+std::string at_place(const Grid& grid, const Instruction& ins) {
+  const std::string at = grid.program.location(ins.where);
+  return at.empty() ? "" : " at " + at;
+}
+
 std::string text_of_place(const Grid& grid, Space space, uint64_t address) {
   if (space == Space::kGlobal)
     return "global address " + hex(address) + " (" +

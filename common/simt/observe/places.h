@@ -14,6 +14,9 @@ struct Extent {
 // Of a shared array, in the shared memory of the launch's blocks.
 Extent extent(const Grid& grid, const Program::SharedArray& array);
 
+// " at relu.cu:23", or "" where the line is not known.
+std::string at_place(const Grid& grid, const Instruction& ins);
+
 // "shared address 0x40 (byte 64 of tile)"
 std::string text_of_place(const Grid& grid, Space space, uint64_t address);
 

@@ -24,12 +24,6 @@ uint64_t end_of(const AsyncProduct::Chunk& chunk) {
   return uint64_t{chunk.at} + kChunkBytes;
 }
 
-// " at x.cu:12"
-std::string at_place(const Grid& grid, const Instruction& ins) {
-  const std::string at = grid.program.location(ins.where);
-  return at.empty() ? "" : " at " + at;
-}
-
 // The first of these bytes that it reads.
 std::optional<uint64_t> first_read(const AsyncProduct& product,
                                    const Bytes& bytes) {

@@ -961,7 +961,6 @@ void Values::tell(Warp& warp, const Instruction& ins, int lane,
     return void(++before->count);
   const Instruction& load = *grid_.program.by_site[origin.site].instruction;
   const Warp& loader = *warp.block->warps[origin.thread / kLanes];
-  const std::string at = grid_.program.location(ins.where);
   const int elements =
       load.kind == Kind::kMatrix ? 1 : std::max<int>(load.result_count, 1);
   Finding f =
@@ -969,7 +968,7 @@ void Values::tell(Warp& warp, const Instruction& ins, int lane,
                  "read of " + std::to_string(load.element_bytes * elements) +
                      " bytes that nobody has written: " +
                      text_of_place(grid_, origin.space, origin.address) + ". " +
-                     matters + (at.empty() ? "" : " at " + at));
+                     matters + at_place(grid_, ins));
   f.address = origin.address;
   checker_.place_other(f, ins, warp.block->number, warp.index * kLanes + lane);
   checker_.report(kKind, origin.site, 0, std::move(f));

@@ -1,7 +1,6 @@
 // Nodes of graphs one by one: what they do is asked and changed, and whether
 // they take part; what they wait for; and what graphs keep for the program.
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 
 #include "common/simt/core/conditions.h"
@@ -102,31 +101,6 @@ Work work_of(cudaGraphNodeParams& given) {
 }
 
 // ---- What it waits for -----------------------------------------------------
-
-struct Edge {
-  cudaGraphNode_t from, to;
-};
-
-std::vector<Edge> edges_of(const Graph& graph) {
-  std::vector<Edge> edges;
-  for (const auto& node : graph.nodes)
-    for (const auto& before : node->after)
-      edges.push_back({before->handle, node->handle});
-  return edges;
-}
-
-// As CUDA answers such questions: how many there are; with arrays, as many of
-// them as fit, nothing behind them.
-template <class Fill>
-void list(size_t found, bool has_arrays, size_t* count, cudaGraphEdgeData* data,
-          Fill fill) {
-  require(count != nullptr, cudaErrorInvalidValue, "the count is null");
-  const size_t room = has_arrays ? *count : 0;
-  for (size_t i = 0; i < room; ++i) fill(i, i < found);
-  for (size_t i = 0; data != nullptr && i < std::min(room, found); ++i)
-    data[i] = {};
-  *count = has_arrays ? std::min(room, found) : found;
-}
 
 void disconnect(const Nodes& from, const Nodes& to) {
   for (size_t i = 0; i < from.size(); ++i)
@@ -454,13 +428,17 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from,
                               cudaGraphNode_t* to, cudaGraphEdgeData* data,
                               size_t* count) {
   return answer([&] {
-    const std::vector<Edge> edges = edges_of(*graph_of(graph));
+    Nodes first, second;
+    for (const auto& node : graph_of(graph)->nodes)
+      for (const auto& before : node->after) {
+        first.push_back(before);
+        second.push_back(node);
+      }
     require((from == nullptr) == (to == nullptr), cudaErrorInvalidValue,
             "one of the arrays is null");
-    list(edges.size(), from != nullptr, count, data, [&](size_t i, bool is) {
-      from[i] = is ? edges[i].from : nullptr;
-      to[i] = is ? edges[i].to : nullptr;
-    });
+    size_t room = count ? *count : 0;
+    list(first, from, count, data);
+    list(second, to, &room);
   });
 }
 
@@ -469,11 +447,11 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node,
                                            cudaGraphEdgeData* data,
                                            size_t* count) {
   return answer([&] {
-    std::vector<cudaGraphNode_t> found;
-    for (const Edge& edge : edges_of(*node_of(node)->graph))
-      if (edge.from == node) found.push_back(edge.to);
-    list(found.size(), out != nullptr, count, data,
-         [&](size_t i, bool is) { out[i] = is ? found[i] : nullptr; });
+    const auto before = node_of(node);
+    Nodes found;
+    for (const auto& other : before->graph->nodes)
+      if (std::ranges::count(other->after, before) > 0) found.push_back(other);
+    list(found, out, count, data);
   });
 }
 

@@ -36,20 +36,6 @@ std::vector<cudaGraphNode_t> handles_of(const Nodes& some) {
   return handles;
 }
 
-// As CUDA's questions for a list are answered: without an array, how long the
-// list is; otherwise as much of it as fits, the rest of the array being null.
-void list(const Nodes& some, cudaGraphNode_t* out, size_t* count) {
-  require(count != nullptr, cudaErrorInvalidValue, "the count is null");
-  if (out == nullptr) {
-    *count = some.size();
-    return;
-  }
-  for (size_t i = 0; i < *count; ++i) {
-    out[i] = i < some.size() ? some[i]->handle : nullptr;
-  }
-  *count = std::min(*count, some.size());
-}
-
 // ---- Work ------------------------------------------------------------------
 
 Work work_of(const cudaKernelNodeParams& given) { return kernel_work(given); }
@@ -352,6 +338,20 @@ void add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
              ->handle;
 }
 
+void list(const Nodes& some, cudaGraphNode_t* out, size_t* count,
+          cudaGraphEdgeData* edges) {
+  require(count != nullptr, cudaErrorInvalidValue, "the count is null");
+  if (out == nullptr) {
+    *count = some.size();
+    return;
+  }
+  for (size_t i = 0; i < *count; ++i) {
+    out[i] = i < some.size() ? some[i]->handle : nullptr;
+  }
+  *count = std::min(*count, some.size());
+  if (edges != nullptr) std::fill_n(edges, *count, cudaGraphEdgeData{});
+}
+
 std::shared_ptr<Graph> graph_of(cudaGraph_t graph) {
   return get(graphs(), graph, "graph");
 }
@@ -609,11 +609,7 @@ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node,
                                          cudaGraphNode_t* out,
                                          cudaGraphEdgeData* edges,
                                          size_t* count) {
-  return answer([&] {
-    list(node_of(node)->after, out, count);
-    if (edges != nullptr && out != nullptr)
-      std::fill_n(edges, *count, cudaGraphEdgeData{});
-  });
+  return answer([&] { list(node_of(node)->after, out, count, edges); });
 }
 
 #else

@@ -117,6 +117,11 @@ std::shared_ptr<Executable> instantiate(const Graph& graph);
 // The same for a call, which is told of the node.
 void add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
          size_t count, Work work);
+// As CUDA's questions for a list are answered: without an array, how long the
+// list is; otherwise as much of it as fits, the rest of the array being null.
+// `edges` lead to them, and wait for all that is before.
+void list(const Nodes& some, cudaGraphNode_t* out, size_t* count,
+          cudaGraphEdgeData* edges = nullptr);
 // Refuses edges behind which a kernel begins before the other has ended.
 void require_plain(const cudaGraphEdgeData* edges, size_t count);
 
