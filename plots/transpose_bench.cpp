@@ -60,13 +60,15 @@ class Transpose : public Work {
     call_it(x_[slot], y_[slot], rows_, columns_, stream);
   }
   void poison() override { y_.poison(); }
-  // All of y or, where that would take long, stretches that lie evenly apart.
+  // All of a small y and, of a large one, stretches that lie evenly apart.
   void check(int64_t slot) override {
-    constexpr int64_t kStretches = 64, kMost = 1 << 16;
+    constexpr int64_t kStretches = 64, kMost = 1 << 12;
     const int64_t n = rows_ * columns_, length = std::min(n, kMost);
+    const int64_t stretches = std::min(kStretches, (n + kMost - 1) / kMost);
     std::vector<T> got(length);
-    for (int64_t k = 0; k < kStretches; ++k) {
-      const int64_t begin = (n - length) * k / (kStretches - 1);
+    for (int64_t k = 0; k < stretches; ++k) {
+      const int64_t begin =
+          (n - length) * k / std::max<int64_t>(1, stretches - 1);
       CUDA_CHECK(cudaMemcpy(got.data(), y_[slot] + begin, length * sizeof(T),
                             cudaMemcpyDeviceToHost));
       for (int64_t i = 0; i < length; ++i) check(slot, begin + i, got[i]);

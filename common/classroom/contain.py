@@ -36,8 +36,7 @@ said=$1; shift
 cd "$HOME" || exit
 if { $COMPILE -c "$SOURCE" -o hand_in.o && $LINK hand_in.o "$PARTS" -pthread -o hand_in; } 2>&1
 then echo compiled >&$said; else echo failed >&$said; exit; fi
-eval "exec $said>&-"
-others=
+others="$said>&-"
 for socket; do others="$others $socket>&-"; done
 exec 2>/dev/null
 for socket; do
@@ -45,6 +44,7 @@ for socket; do
   echo "[It ended with exit status $?.]"
   eval "exec $socket>&-"
   $SWEEP
+  echo ended >&$said
 done
 """
 # As root of a user namespace: $1 is an empty folder, $2 the folder's size, then pairs of
@@ -223,7 +223,7 @@ class Room:
 
     def start(self, sockets, environment):
         """Compile SOURCE, link it with PARTS and run it: the script above. Returns the end of
-        a pipe that says whether it compiled."""
+        a pipe that says whether it compiled, and then of each time that it ended."""
         told, say = os.pipe()
         sweep = "" if self.container == NO else "kill -KILL -1"
         self.process = subprocess.Popen(

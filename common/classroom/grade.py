@@ -179,7 +179,7 @@ class Trial:
         self.file_name = f"{self.one.op}.cu"
         self.checks, self.findings, self.counts = {}, [], []
         self.trouble = ""  # Why it was stopped.
-        self.compiled = False
+        self.heard = b""  # What its room has said.
 
     def run(self):
         with contextlib.ExitStack() as stack:
@@ -202,7 +202,7 @@ class Trial:
             stack.callback(os.close, told)
             self.wait_for_compiler(room, told)
             for number, (ours, _) in enumerate(pairs):
-                if not self.compiled or self.trouble or not self.try_once(room, folder / f"report.{number}", ours):
+                if not self.compiled or self.trouble or not self.try_once(room, folder, number, ours, told):
                     break
             room.end()
             self.output = room.said()
@@ -232,22 +232,36 @@ class Trial:
 
     def wait_for_compiler(self, room, told):
         """Until the room has said a word, or nobody is left who could."""
-        while not self.trouble and not select.select([told], [], [], TICK)[0]:
+        while not self.trouble and not self.hears(told, TICK):
             self.trouble = self.watch(room)
-        self.compiled = not self.trouble and os.read(told, 64).startswith(b"compiled")
 
-    def try_once(self, room, report, ours):
+    @property
+    def compiled(self):
+        return self.heard.startswith(b"compiled")
+
+    def hears(self, told, seconds):
+        """Whether the room says something, or is gone, within so many seconds."""
+        if not select.select([told], [], [], seconds)[0]:
+            return False
+        self.heard += os.read(told, 1 << 10)
+        return True
+
+    def try_once(self, room, folder, number, ours, told):
         """Runs the checks that no judge has begun; whether there is need of another try."""
+        report = folder / f"report.{number}"
         command, environment = judge_command(self.one, report, self.session.seed)
         command += [f"--hand-in={ours.fileno()}", f"--dt-first={len(self.checks) + 1}"]
         with subprocess.Popen(command, env=environment, pass_fds=[ours.fileno()], stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as judge:
-            ours.close()
             while judge.poll() is None and not self.trouble:
                 self.trouble = self.watch(room) or excess_of(judge.pid, report)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     judge.wait(TICK)
+                self.hears(told, 0)
+                if self.heard.count(b"ended") > number:  # The room may still hold its end, so its judge waits.
+                    ours.shutdown(socket.SHUT_RDWR)
             judge.kill()
+        ours.close()
         return self.take(report)
 
     def take(self, report):

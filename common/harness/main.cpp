@@ -55,6 +55,15 @@ bool understands(int argc, char** argv) {
   return true;
 }
 
+// What is left for measure() of all that understands() let pass.
+int keep_its_own(int argc, char** argv) {
+  const auto is_not_for_it = [](const char* argument) {
+    return is_for_checks(argument) || argument == kChecked;
+  };
+  return static_cast<int>(std::remove_if(argv + 1, argv + argc, is_not_for_it) -
+                          argv);
+}
+
 void print_device() {
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
@@ -80,8 +89,8 @@ int main(int argc, char** argv) {
   if (asks_for_help(argc, argv)) return print_help(), EXIT_SUCCESS;
   if (!understands(argc, argv)) return EXIT_FAILURE;
   print_device();
-  if (std::find(argv + 1, argv + argc, kChecked) != argv + argc)
-    return measure(argc, argv);
-  const std::optional<int> end = run_checks(argc, argv);
-  return end ? *end : measure(argc, argv);
+  if (std::find(argv + 1, argv + argc, kChecked) == argv + argc) {
+    if (const std::optional<int> end = run_checks(argc, argv)) return *end;
+  }
+  return measure(keep_its_own(argc, argv), argv);
 }
