@@ -6,6 +6,7 @@ lie and how they are named.
 """
 
 import dataclasses
+import fnmatch
 import functools
 import os
 import pathlib
@@ -39,17 +40,20 @@ PLACES = (CHAPTERS, TASKS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
 ENGINES = tuple(f"tests/{path.name.removeprefix('any_')}_test.cpp" for path in sorted(ROOT.glob("tests/any_*")))
 
 # `make test` leaves these to `make test-all`: minutes, for what few changes concern. They take turns
-# in .ci/run: with TURN=0, 1 or 2 a third of them is run; with TURN=3, 4 or 5 one row of MATRIX, as
+# in .ci/run: with TURN=0, 1 or 2 a third of them is run; with the next ones one row of MATRIX, as
 # `make test-classroom` runs it.
 LEFT = (
     "tests/architectures.py", "tests/breaks.py", "tests/counters.py", *ENGINES, "tests/findings.py",
     "tests/wrong.py", "tests/classroom/*.py", "tests/drifts/*.txt", "tests/programs/*.cu",
     "tests/python/*.py", "tests/simt/cublas.cu", "tests/simt/curand.cu",
 )
-MATRIX = (  # A file counts where it is named first.
-    ("tests/classroom/test_grade.py",),
-    ("tests/classroom/*.py",),
-    ("tests/wrong.py", "tests/architectures.py", "tests/python/test_wrong_engines.py"),
+MATRIX = (  # About four minutes each.
+    ("tests/classroom/test_grade.py::test_every_hand_in*even",),
+    ("tests/classroom/test_grade.py::test_every_hand_in*odd",
+     "tests/classroom/test_grade.py::test_u*", "tests/classroom/test_grade.py::test_points"),
+    ("tests/classroom/test_grade.py::test_wrong_kernels*even",),
+    ("tests/classroom/test_grade.py::test_wrong_kernels*odd",),
+    ("tests/classroom/test_[!g]*.py", "tests/wrong.py", "tests/architectures.py", "tests/python/test_wrong_engines.py"),
 )
 SHORT = "SHORT" in os.environ
 TURNS = 3
@@ -366,23 +370,20 @@ def pytest_collection_modifyitems(items):
     paths = dict.fromkeys(item.path for item in items)
     ranks = {path: next((rank for rank, name in enumerate(LONGEST) if path.match(name)), len(LONGEST)) for path in paths}
     items.sort(key=lambda item: (item.path not in found(CHAPTERS), ranks[item.path]))
-    left = left_out(dict.fromkeys(item.path for item in items))
-    items[:] = [item for item in items if item.path not in left]
+    items[:] = [item for item in items if has_its_turn(item, [path for path in paths if is_left(path)])]
 
 
-def left_out(paths):
-    """Those of the files that it is not the turn of. Neighbours take about as long."""
-    some = matching(paths, LEFT)
-    if SHORT or TURN is None:
-        return some if SHORT else []
-    if TURN >= TURNS:
-        row = set(matching(some, MATRIX[TURN - TURNS])).difference(*(matching(some, r) for r in MATRIX[:TURN - TURNS]))
-        return [path for path in some if path not in row]
-    return [path for number, path in enumerate(some) if number % TURNS != TURN]
+def has_its_turn(item, left):
+    """Of what is left to make test-all, where that comes in turns. Neighbours take about as long."""
+    if item.path not in left or TURN is None:
+        return not (SHORT and item.path in left)
+    if TURN < TURNS:
+        return left.index(item.path) % TURNS == TURN
+    return any(fnmatch.fnmatch(item.nodeid, f"{pattern}*") for pattern in MATRIX[TURN - TURNS])
 
 
-def matching(paths, patterns):
-    return [path for path in paths if any(path.relative_to(ROOT).match(pattern) for pattern in patterns)]
+def is_left(path):
+    return any(path.relative_to(ROOT).match(pattern) for pattern in LEFT)
 
 
 def pytest_collection_finish(session):

@@ -3,6 +3,7 @@
 #include "common/classroom/remote/hand_in.h"
 
 #include <cuda_runtime_api.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <map>
@@ -14,14 +15,33 @@
 namespace remote {
 namespace {
 
-// One question at a time, whatever threads the hand-in has. When the judge has
-// seen enough, so has the hand-in.
-Message ask(const Message& question) try {
-  static auto* mutex = new std::mutex;
-  const std::lock_guard lock(*mutex);
+Message answer_to(const Message& question) {
   static const Socket judge(kSocket);
   judge.send(question);
   return judge.receive();
+}
+
+// Makes `device` the judge's current one, and returns the one that was.
+int exchange_device(int device) {
+  Message answer = answer_to(Message(Kind::kGetDevice));
+  answer.take<cudaError_t>();
+  const auto before = answer.take<int>();
+  answer_to(Message(Kind::kSetDevice).put(device));
+  return before;
+}
+
+// One question at a time, whatever threads the hand-in has. When the judge has
+// seen enough, so has the hand-in. Each further thread has a current device of
+// its own; the judge, which has one thread, takes it for as long as it answers.
+Message ask(const Message& question) try {
+  static auto* mutex = new std::mutex;
+  const std::lock_guard lock(*mutex);
+  if (gettid() == getpid()) return answer_to(question);
+  thread_local int device = 0;
+  const int judges = exchange_device(device);
+  Message answer = answer_to(question);
+  device = exchange_device(judges);
+  return answer;
 } catch (const Broken&) {
   _exit(EXIT_SUCCESS);
 }

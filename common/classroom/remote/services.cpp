@@ -323,7 +323,6 @@ Message answer_to(Message q) {
         return cudaGetDeviceProperties(properties, device);
       });
     }
-    // A thread of the hand-in has the current device of the one that judges.
     case Kind::kGetDevice:
       return giving<int>([](int* device) { return cudaGetDevice(device); });
     case Kind::kSetDevice:
