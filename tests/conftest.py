@@ -48,12 +48,12 @@ LEFT = (
     "tests/python/*.py", "tests/simt/cublas.cu", "tests/simt/curand.cu",
 )
 MATRIX = (  # About four minutes each.
-    ("tests/classroom/test_grade.py::test_every_hand_in*even",),
+    ("tests/classroom/test_grade.py::test_every_hand_in*even", "tests/classroom/test_[!g]*.py", "tests/wrong.py"),
     ("tests/classroom/test_grade.py::test_every_hand_in*odd",
      "tests/classroom/test_grade.py::test_u*", "tests/classroom/test_grade.py::test_points"),
     ("tests/classroom/test_grade.py::test_wrong_kernels*even",),
     ("tests/classroom/test_grade.py::test_wrong_kernels*odd",),
-    ("tests/classroom/test_[!g]*.py", "tests/wrong.py", "tests/architectures.py", "tests/python/test_wrong_engines.py"),
+    ("tests/architectures.py", "tests/python/test_wrong_engines.py"),
 )
 SHORT = "SHORT" in os.environ
 TURNS = 3
