@@ -2,6 +2,7 @@
 // nothing has changed since. So here something changes, each time in another
 // way, and the launch must see it; or undo what was done to its results.
 
+#include <memory>
 #include <vector>
 
 #include "tests/simt/expect.h"
@@ -60,15 +61,21 @@ void launch(const int* x, int* y, int n = kCount) {
 }
 
 // x is full of 5 and y of 10, by a launch that has been repeated; after
-// `change`, another one must make of y what `expected` says.
+// `change`, another one must make of y what `expected` says. Where x is filled
+// each time, only its values tell that it is what it was.
 template <class Change, class Expected>
 void check_after(Change change, Expected expected) {
-  const Array x, y;
-  x.fill(5);
-  for (int k = 0; k < 3; ++k) launch(x.at(), y.at());
-  change(x, y);
-  launch(x.at(), y.at());
-  expect::each(y.values(), expected);
+  for (const bool refills : {false, true}) {
+    const Array x, y;
+    x.fill(5);
+    for (int k = 0; k < 4; ++k) {
+      if (refills) x.fill(5);
+      launch(x.at(), y.at());
+    }
+    change(x, y);
+    launch(x.at(), y.at());
+    expect::each(y.values(), expected);
+  }
 }
 template <class Change>
 void check_after(Change change, int expected) {
@@ -185,6 +192,60 @@ void check_to_and_fro() {
   expect::each(x.values(), [](int) { return 256; });
 }
 
+// A benchmark of several kernels, one of which changes what it reads.
+void check_rounds() {
+  const Array x, y;
+  for (int k = 0; k < 6; ++k) {
+    x.fill(3);
+    launch(x.at(), y.at());
+    increase<<<kBlocks, kThreads>>>(y.at(), kCount);
+    launch(y.at(), x.at());
+    if (k == 4) set_one<<<1, 1>>>(y.at(), 5, 50);
+    increase<<<kBlocks, kThreads>>>(y.at(), kCount);
+    expect::each(x.values(), [](int) { return 14; });
+    expect::each(y.values(), [=](int i) { return k == 4 && i == 5 ? 51 : 8; });
+  }
+}
+
+// What one makes again another one reads.
+void check_chain() {
+  const Array x, y, z;
+  x.fill(5);
+  for (int k = 0; k < 5; ++k) {
+    set<<<kBlocks, kThreads>>>(y.at(), 1, kCount);
+    launch(y.at(), z.at());
+    launch(x.at(), y.at());
+    launch(y.at(), z.at());
+    expect::each(z.values(), [](int) { return 20; });
+  }
+}
+
+// What it reads goes back and forth between two, and then is a third.
+void check_other_values() {
+  const Array x, y;
+  for (const int value : {1, 1, 1, 2, 1, 2, 2, 2, 1, 3}) {
+    x.fill(value);
+    expect::ok(cudaMemset(y.at(), 0xff, kBytes));
+    launch(x.at(), y.at());
+    expect::each(y.values(), [=](int) { return 2 * value; });
+  }
+}
+
+// More launches in turn than are kept, twice.
+void check_many() {
+  const Array x;
+  std::vector<std::unique_ptr<Array>> ys;
+  for (int k = 0; k < 40; ++k) ys.push_back(std::make_unique<Array>());
+  for (int round = 0; round < 4; ++round) {
+    x.fill(4);
+    for (const auto& y : ys) {
+      expect::ok(cudaMemset(y->at(), 0, kBytes));
+      launch(x.at(), y->at());
+    }
+    for (const auto& y : ys) expect::each(y->values(), [](int) { return 8; });
+  }
+}
+
 void check_graph() {
   const Array x, y;
   x.fill(5);
@@ -232,6 +293,10 @@ int main() {
   check_arguments();
   check_new_arrays();
   check_to_and_fro();
+  check_rounds();
+  check_chain();
+  check_other_values();
+  check_many();
   check_graph();
   check_managed();
   return expect::report();

@@ -15,6 +15,7 @@
 #include "common/simt/machine/repeats.h"
 #include "common/simt/machine/workers.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/memory/peers.h"
 #include "common/simt/memory/undo.h"
 #include "common/simt/observe/kin.h"
 #include "common/simt/observe/overlaps.h"
@@ -202,6 +203,7 @@ bool is_repeat(Kernel& kernel, const LaunchShape& shape, void** args) {
 bool run_spread(Kernel& kernel, const LaunchShape& shape, void** args,
                 int threads) {
   GridRun grid(kernel, shape, args);
+  const std::vector<Traffic> before = peers().traffic();
   Undo undo;
   grid.threads = threads;
   grid.undo = &undo;
@@ -218,7 +220,8 @@ bool run_spread(Kernel& kernel, const LaunchShape& shape, void** args,
   if (!undo.given_up() && clean) {
     Done done = workers.done();
     report(grid, done);
-    repeats().add(std::move(done));
+    if (difference(peers().traffic(), before).empty())
+      repeats().add(std::move(done), undo);
     return true;
   }
   for (const Touched& one : workers.footprint())
@@ -250,12 +253,11 @@ void run_kernel(Kernel* kernel, const LaunchShape& shape, void** args) {
   const auto began = std::chrono::steady_clock::now();
   const int threads = threads_for(*kernel, shape);
   if (threads > 1) {
-    if (allocations().is_closed_to_host() && is_repeat(*kernel, shape, args))
-      return;
+    if (is_repeat(*kernel, shape, args)) return;
     kernel->meets_itself = !run_spread(*kernel, shape, args, threads);
   }
   if (threads == 1 || kernel->meets_itself) {
-    repeats().clear();
+    repeats().forget_what_is_there();
     run_alone(*kernel, shape, args);
   }
   kernel->took = std::chrono::steady_clock::now() - began;

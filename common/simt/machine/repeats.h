@@ -2,10 +2,12 @@
 // theirs hundreds of times. Such a launch is reported like that one and not
 // run.
 //
-// It would read the same and write the same, if neither the bytes that were
-// read then nor those that were written have changed since. That is known of
-// launches that went over all cores (machine/all_cores.h), for these touch
-// device memory alone, and have noted where they load and where they store.
+// It would read the same and write the same. That is certain if neither the
+// bytes that were read then nor those that were written have changed since. If
+// they may have, and the launch has come more than once, what it reads is
+// compared with a digest of what it read then, and what it wrote is written
+// again. All this is known of launches that noted where they load and where
+// they store, and touched device memory alone.
 #pragma once
 #include <cstdint>
 #include <list>
@@ -14,6 +16,7 @@
 
 #include "common/simt/core/grid.h"
 #include "common/simt/memory/touched_bytes.h"
+#include "common/simt/memory/undo.h"
 #include "common/simt/observe/counters.h"
 #include "common/simt/observe/footprint.h"
 
@@ -30,17 +33,34 @@ struct Done {
 
 class Repeats {
  public:
-  // The launch that this one repeats; null: it has to be run.
+  // The launch that this one repeats, whose results are in memory now; null: it
+  // has to be run.
   const Done* find(const Grid& grid);
-  // A launch that has just been done; what it has changed is forgotten.
-  void add(Done done);
+  // A launch that has just been done, and what it overwrote.
+  void add(Done done, const Undo& undo);
   // Something has been done to device memory, and nobody knows what.
-  void clear() { all_.clear(); }
+  void forget_what_is_there();
 
  private:
-  void forget_what_others_changed();
+  struct Known {
+    Done done;
+    bool is_there = false;  // all that it read, and all that it wrote
+    int misses = 0;         // how often it came and read something else
+    // Of a launch that has come before:
+    bool has_values = false;
+    uint64_t version = 0;        // of the allocations
+    uint64_t read = 0;           // a digest of what it read
+    std::vector<uint8_t> wrote;  // in the order of done.stored
+  };
 
-  std::list<Done> all_;  // the newest first
+  void look_for_changes();
+  void learn_values(Known& known, const Undo& undo);
+  bool would_read_the_same(const Known& known) const;
+  void write_again(Known& known);
+  void forget_what_meets(const Done& done);
+  size_t bytes_kept() const;
+
+  std::list<Known> all_;  // the newest first
   uint64_t changes_ = 0;
 };
 

@@ -1,8 +1,8 @@
 // Where lanes wait: for their turn, at a barrier of the block, in a collective
 // of the warp.
 #include <algorithm>
-#include <cstring>
 
+#include "common/simt/core/digest.h"
 #include "common/simt/core/lanes.h"
 #include "common/simt/machine/block_run.h"
 #include "common/simt/observe/observers.h"
@@ -39,38 +39,6 @@ bool WarpRun::lacks(uint32_t mask) const {
            return p.state == Path::kAtCollective && (p.members & mask) != 0;
          });
 }
-
-namespace {
-
-// Many words as one; it differs, in all likelihood, where any of them does. Of
-// many at once there are four sums: none waits for another's multiplication.
-class Digest {
- public:
-  void add(uint64_t word) { add(sums_[0], word); }
-  void add(const void* from, size_t bytes) {
-    const auto* at = static_cast<const uint8_t*>(from);
-    for (; bytes >= sizeof sums_; at += sizeof sums_, bytes -= sizeof sums_) {
-      uint64_t words[4];
-      std::memcpy(words, at, sizeof words);
-      for (int k = 0; k < 4; ++k) add(sums_[k], words[k]);
-    }
-    for (; bytes; ++at, --bytes) add(*at);
-  }
-  uint64_t sum() {
-    for (int k = 1; k < 4; ++k) add(sums_[k]);
-    return sums_[0];
-  }
-
- private:
-  static void add(uint64_t& sum, uint64_t word) {
-    sum = (sum ^ word) * 0x9e3779b97f4a7c15;
-    sum ^= sum >> 32;
-  }
-
-  uint64_t sums_[4] = {};
-};
-
-}  // namespace
 
 uint64_t WarpRun::state() {
   if (state_known_) return state_;

@@ -12,6 +12,8 @@ namespace simt {
 
 class Undo {
  public:
+  static constexpr uint64_t kPageBytes = 4096;
+
   // The launch will be taken back, whatever else it does.
   void give_up() { given_up_ = true; }
   bool given_up() const { return given_up_ || loads_meet_stores_; }
@@ -38,19 +40,24 @@ class Undo {
     std::array<uint64_t, 64> recent_ = {};  // No memory is at page 0.
   };
 
+  struct Page {
+    std::array<uint8_t, kPageBytes> bytes;
+    std::array<uint64_t, kPageBytes / 64> written;  // a bit for each byte
+  };
+  // A page as it was before, where somebody wrote to it; else null.
+  const Page* before(uint64_t page) const {
+    const auto found = pages_.find(page);
+    return found == pages_.end() ? nullptr : found->second.get();
+  }
+
   // What these bytes were before, and whether anybody had written them, when
   // nobody writes any more.
   void restore(uint64_t begin, uint64_t end) const;
 
  private:
-  static constexpr uint64_t kPageBytes = 4096;
   // More is not worth it: it would be written twice, and taken from others.
   static constexpr size_t kMostPages = (256 << 20) / kPageBytes;
 
-  struct Page {
-    std::array<uint8_t, kPageBytes> bytes;
-    std::array<uint64_t, kPageBytes / 64> written;  // a bit for each byte
-  };
   void keep(uint64_t page);
   static void restore(const Page& page, uint64_t begin, uint64_t end);
 
