@@ -231,6 +231,20 @@ void check_other_values() {
   }
 }
 
+// What nobody has written is copied over its results: they are put back, and
+// may be read.
+void check_over_unwritten() {
+  const Array x, y, z, unwritten;
+  x.fill(5);
+  for (int k = 0; k < 5; ++k) {
+    expect::ok(
+        cudaMemcpy(y.at(), unwritten.at(), kBytes, cudaMemcpyDeviceToDevice));
+    launch(x.at(), y.at());
+    launch(y.at(), z.at());
+    expect::each(z.values(), [](int) { return 20; });
+  }
+}
+
 // More launches in turn than are kept, twice.
 void check_many() {
   const Array x;
@@ -296,6 +310,7 @@ int main() {
   check_rounds();
   check_chain();
   check_other_values();
+  check_over_unwritten();
   check_many();
   check_graph();
   check_managed();

@@ -166,6 +166,7 @@ void Repeats::write_again(Known& known) {
       std::memcpy(allocations().open(begin), from, bytes);
       any = true;
     }
+    allocations().note_written(begin, bytes);  // It may have been undone.
     from += bytes;
   });
   if (any) forget_what_meets(known.done);
