@@ -15,7 +15,6 @@
 #include "common/simt/machine/repeats.h"
 #include "common/simt/machine/workers.h"
 #include "common/simt/memory/allocations.h"
-#include "common/simt/memory/peers.h"
 #include "common/simt/memory/undo.h"
 #include "common/simt/observe/kin.h"
 #include "common/simt/observe/overlaps.h"
@@ -203,7 +202,6 @@ bool is_repeat(Kernel& kernel, const LaunchShape& shape, void** args) {
 bool run_spread(Kernel& kernel, const LaunchShape& shape, void** args,
                 int threads) {
   GridRun grid(kernel, shape, args);
-  const std::vector<Traffic> before = peers().traffic();
   Undo undo;
   grid.threads = threads;
   grid.undo = &undo;
@@ -220,8 +218,7 @@ bool run_spread(Kernel& kernel, const LaunchShape& shape, void** args,
   if (!undo.given_up() && clean) {
     Done done = workers.done();
     report(grid, done);
-    if (difference(peers().traffic(), before).empty())
-      repeats().add(std::move(done), undo);
+    repeats().add(std::move(done), undo);
     return true;
   }
   for (const Touched& one : workers.footprint())
