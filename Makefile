@@ -481,7 +481,7 @@ make progress        which exercises pass
 
 make test            run the checks of chapters, pages and the executor
 make test-all        run every check: more than twice as long; TURN=0, 1 or 2: a
-                     third of what make test leaves out, TURN=3 to 7:
+                     third of what make test leaves out, TURN=3 to 12:
                      a part of make test-classroom, as .ci/run does
 make test03          run those that concern chapter 03
 make test-classroom  grade every sample hand-in: right, slow, wrong, hostile

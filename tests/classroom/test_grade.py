@@ -35,7 +35,7 @@ SUBREAPER = 36  # prctl()'s number: who is orphaned becomes our child.
 EVERYWHERE = pages.CLASSROOM
 long = pytest.mark.skipif(not EVERYWHERE, reason="CLASSROOM=all runs it")
 RACES = ("relu.copies.cu", "sum.race.cu", "relu.hides_findings.cu")  # Whose points might change from run to run.
-halves = pytest.mark.parametrize("half", (slice(0, None, 2), slice(1, None, 2)), ids=("even", "odd"))
+quarters = pytest.mark.parametrize("part", [slice(k, None, 4) for k in range(4)], ids="abcd")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -305,10 +305,10 @@ def test_some_hand_ins_get_their_grades(new_class):
 
 
 @long
-@halves
-def test_every_hand_in_gets_its_grade(new_class, half):
+@quarters
+def test_every_hand_in_gets_its_grade(new_class, part):
     with socket.create_server(("127.0.0.1", 0)) as server:
-        some = class_of(new_class, [*TABLE][half], server.getsockname()[1])
+        some = class_of(new_class, [*TABLE][part], server.getsockname()[1])
         some.grade(LIMIT=LIMIT)
     graded = some.results_by_name()
     check_all(graded)
@@ -386,14 +386,14 @@ def misjudged(name, expected, made):
 
 
 @long
-@halves
-def test_wrong_kernels_lose_points_where_they_must(new_class, half):
+@quarters
+def test_wrong_kernels_lose_points_where_they_must(new_class, part):
     table = {name: expected for name, expected in wrong.read_table((wrong.FOLDER / "expected.txt").read_text()).items()
              if expected.finding != "passes"}
     some = new_class()
     sources = patches.sources(pages.ROOT, pytest.fail)
     asked = {name: one for name in table if (one := asked_for(name.split(".")[0], sources[name]))}
-    names = [*asked][half]
+    names = [*asked][part]
     for name in names:
         some.add(name, asked[name], sources[name])
     some.grade()
