@@ -372,7 +372,8 @@ def pytest_collection_modifyitems(items):
     paths = dict.fromkeys(item.path for item in items)
     ranks = {path: next((rank for rank, name in enumerate(LONGEST) if path.match(name)), len(LONGEST)) for path in paths}
     items.sort(key=lambda item: (item.path not in found(CHAPTERS), ranks[item.path]))
-    items[:] = [item for item in items if has_its_turn(item, [path for path in paths if is_left(path)])]
+    left = [path for path in dict.fromkeys(item.path for item in items) if is_left(path)]
+    items[:] = [item for item in items if has_its_turn(item, left)]
 
 
 def has_its_turn(item, left):

@@ -55,13 +55,11 @@ bool understands(int argc, char** argv) {
   return true;
 }
 
-// What is left for measure() of all that understands() let pass.
-int keep_its_own(int argc, char** argv) {
-  const auto is_not_for_it = [](const char* argument) {
-    return is_for_checks(argument) || argument == kChecked;
-  };
-  return static_cast<int>(std::remove_if(argv + 1, argv + argc, is_not_for_it) -
-                          argv);
+// Of all that understands() let pass.
+int keep_what_measure_takes(int argc, char** argv) {
+  char** const end =
+      std::stable_partition(argv + 1, argv + argc, measure_takes);
+  return static_cast<int>(end - argv);
 }
 
 void print_device() {
@@ -92,5 +90,5 @@ int main(int argc, char** argv) {
   if (std::find(argv + 1, argv + argc, kChecked) == argv + argc) {
     if (const std::optional<int> end = run_checks(argc, argv)) return *end;
   }
-  return measure(keep_its_own(argc, argv), argv);
+  return measure(keep_what_measure_takes(argc, argv), argv);
 }

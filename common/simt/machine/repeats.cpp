@@ -27,9 +27,21 @@ bool is_same(const LaunchShape& a, const LaunchShape& b) {
          a.dynamic_shared == b.dynamic_shared && a.device == b.device;
 }
 
+// Whether it was a launch of this kernel with just these arguments.
 template <class Bytes>
-bool is_same(const Bytes& a, const std::vector<uint8_t>& b) {
-  return a.size() == b.size() && std::equal(b.begin(), b.end(), a.data());
+bool was(const Done& done, const Kernel* kernel, const LaunchShape& shape,
+         const Bytes& parameters) {
+  const std::vector<uint8_t>& then = done.parameters;
+  return done.kernel == kernel && is_same(done.shape, shape) &&
+         parameters.size() == then.size() &&
+         std::equal(then.begin(), then.end(), parameters.data());
+}
+
+// Whether its results lie there until somebody stores to what it touched: not
+// where it has changed what it reads, or the host may, unseen.
+bool stays_there(const Done& done) {
+  return allocations().is_closed_to_host() &&
+         !done.loaded.first_common(done.stored);
 }
 
 // f(page, begin, end) for the parts of `bytes`, always in the same order.
@@ -89,8 +101,7 @@ uint64_t digest_of(const TouchedBytes& bytes, const Undo* undo = nullptr) {
 const Done* Repeats::find(const Grid& grid) {
   look_for_changes();
   const auto found = std::ranges::find_if(all_, [&](const Known& k) {
-    return k.done.kernel == &grid.kernel && is_same(grid.shape, k.done.shape) &&
-           is_same(grid.parameters, k.done.parameters) &&
+    return was(k.done, &grid.kernel, grid.shape, grid.parameters) &&
            (k.done.counters != nullptr) == settings::counters();
   });
   if (found == all_.end()) return nullptr;
@@ -110,18 +121,14 @@ void Repeats::add(Done done, const Undo& undo) {
   changes_ = allocations().changes();
   std::optional<int> misses;  // None: it has not come before.
   std::erase_if(all_, [&](const Known& k) {
-    const bool same = k.done.kernel == done.kernel &&
-                      is_same(k.done.shape, done.shape) &&
-                      is_same(k.done.parameters, done.parameters);
+    const bool same = was(k.done, done.kernel, done.shape, done.parameters);
     if (same) misses = k.misses;
     return same;
   });
   if (done.loaded.pages() + done.stored.pages() > kMostPages) return;
   Known& known = all_.emplace_front();
-  // What it has changed itself may change what it does.
-  known.is_there = allocations().is_closed_to_host() &&
-                   !done.loaded.first_common(done.stored);
   known.done = std::move(done);
+  known.is_there = stays_there(known.done);
   known.misses = misses.value_or(0);
   if (misses && *misses < kMostMisses) learn_values(known, undo);
   while (all_.size() > kMost || bytes_kept() > kMostBytes) all_.pop_back();
@@ -171,8 +178,7 @@ void Repeats::write_again(Known& known) {
   });
   if (any) forget_what_meets(known.done);
   changes_ = allocations().changes();
-  known.is_there = allocations().is_closed_to_host() &&
-                   !known.done.loaded.first_common(known.done.stored);
+  known.is_there = stays_there(known.done);
 }
 
 // It has stored what others read or wrote.
