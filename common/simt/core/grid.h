@@ -44,6 +44,7 @@ struct LaunchShape {
   Others* others = nullptr;  // null: there is one device
   unsigned cluster[3] = {1, 1, 1};
   bool explicit_cluster = false;   // the program said so
+  bool begins_early = false;       // before the kernel in front is done
   Operation* operation = nullptr;  // null: nobody wants to know
   // Of a grid that may launch others, or that another has launched; else null.
   DeviceCalls* calls = nullptr;

@@ -969,6 +969,15 @@ void fence_for_copies(Warp& warp, const Instruction&, uint32_t) {
   observe::fence_for_copies(warp);
 }
 
+// Kernels run one after the other, so that there is nothing to wait for.
+void wait_for_front(Warp& warp, const Instruction&, uint32_t mask) {
+  observe::wait_for_front(warp, mask);
+}
+
+void let_next_begin(Warp& warp, const Instruction&, uint32_t mask) {
+  observe::let_next_begin(warp, mask);
+}
+
 void sleep(Warp& warp, const Instruction&, uint32_t) { warp.poll.slept = true; }
 
 }  // namespace
@@ -1003,8 +1012,9 @@ bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
   } else if (op == "nanosleep") {
     ins.kind = Kind::kPoll;
     ins.run = sleep;
-  } else if (op == "prefetch" || op == "prefetchu" || op == "applypriority" ||
-             op == "griddepcontrol") {
+  } else if (op == "griddepcontrol") {
+    ins.run = s.has("wait") ? wait_for_front : let_next_begin;
+  } else if (op == "prefetch" || op == "prefetchu" || op == "applypriority") {
     ins.run = nothing;  // Hints.
   } else if (op == "createpolicy") {
     ins.written = {operands.destination(s.operands.at(0))};

@@ -166,8 +166,10 @@ DeviceVariable find_variable(Module* module, const std::string& name) {
 namespace {
 
 void report(const Grid& grid, const Counters* counters,
-            std::vector<Finding> findings, Footprint footprint) {
+            std::vector<Finding> findings, Footprint footprint,
+            bool waits_first) {
   if (Operation* operation = grid.shape.operation) {
+    operation->waits_first = waits_first;
     if (grid.shape.member == 0) operation->what = grid.kernel.name;
     if (Kin* kin = grid.shape.kin)
       std::ranges::move(footprint, std::back_inserter(kin->footprint));
@@ -185,7 +187,8 @@ Repeats& repeats() {
 
 void report(const Grid& grid, const Done& done) {
   report(grid, done.counters.get(), {},
-         is_compared(grid) ? copy_of(done.footprint) : Footprint{});
+         is_compared(grid) ? copy_of(done.footprint) : Footprint{},
+         done.waits_first);
 }
 
 // Whether the same has just been done.
@@ -241,7 +244,8 @@ void run_alone(Kernel& kernel, const LaunchShape& shape, void** args) {
     add_report(grid, workers.counters(), std::move(findings));
     throw;
   }
-  report(grid, workers.counters(), workers.findings(), workers.footprint());
+  report(grid, workers.counters(), workers.findings(), workers.footprint(),
+         workers.waits_first());
 }
 
 }  // namespace

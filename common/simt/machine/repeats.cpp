@@ -24,7 +24,8 @@ constexpr int kMostMisses = 2;
 bool is_same(const LaunchShape& a, const LaunchShape& b) {
   return std::ranges::equal(a.grid, b.grid) &&
          std::ranges::equal(a.block, b.block) &&
-         a.dynamic_shared == b.dynamic_shared && a.device == b.device;
+         a.dynamic_shared == b.dynamic_shared && a.device == b.device &&
+         a.begins_early == b.begins_early;
 }
 
 // Whether it was a launch of this kernel with just these arguments.
@@ -102,7 +103,8 @@ const Done* Repeats::find(const Grid& grid) {
   look_for_changes();
   const auto found = std::ranges::find_if(all_, [&](const Known& k) {
     return was(k.done, &grid.kernel, grid.shape, grid.parameters) &&
-           (k.done.counters != nullptr) == settings::counters();
+           (k.done.counters != nullptr) == settings::counters() &&
+           k.done.is_compared == is_compared(grid);
   });
   if (found == all_.end()) return nullptr;
   if (!found->is_there) {

@@ -29,6 +29,8 @@ struct Done {
   TouchedBytes loaded, stored;
   std::unique_ptr<const Counters> counters;  // null: none were kept
   Footprint footprint;  // to be compared with other streams' work
+  bool waits_first = false;
+  bool is_compared = false;
 };
 
 class Repeats {

@@ -197,6 +197,10 @@ std::vector<Finding> Workers::findings() const {
   return checker_ ? checker_->findings() : std::vector<Finding>{};
 }
 
+bool Workers::waits_first() const {
+  return checker_ && checker_->waits_first();
+}
+
 Footprint Workers::footprint() const {
   return checker_ ? checker_->footprint() : Footprint{};
 }
@@ -209,7 +213,9 @@ Done Workers::done() {
                checker_->loaded(),
                {},
                std::move(counters_),
-               checker_->footprint()};
+               checker_->footprint(),
+               checker_->waits_first(),
+               is_compared(grid_)};
   for (const Touched& one : done.footprint)
     (one.use == Use::kLoad ? done.loaded : done.stored).insert(one.bytes);
   return done;

@@ -105,6 +105,9 @@ void Checker::start(Block& block) {
   checks.postponed.clear();
   checks.postpones = block.cluster.empty();
   checks.copies.clear();
+  checks.waits.clear();
+  checks.waited.assign(checks.order.warps.size(), 0);
+  checks.lets_next_begin = false;
   values_.start(block);
   if (block.cluster.empty()) return;
   std::vector<BlockOrder*> orders;
@@ -227,7 +230,56 @@ void Checker::note_trail(const Warp& warp, const Instruction& ins,
   if (!meets_host && !operation.everything) return;
   if (meets_host && !operation.meets_host) operation.meets_host = true;
   if (meets_host && ins.strength != Strength::kWeak) note_flag(a);
-  trails_->note(warp, ins, a, a.mask & mask);
+  note_parts(warp, ins, a, a.mask & mask);
+}
+
+// Apart: by lanes for which the kernel in front may not be done yet.
+void Checker::note_parts(const Warp& warp, const Instruction& ins,
+                         const Access& a, uint32_t mask) {
+  const uint32_t early = early_lanes(warp, mask);
+  trails_->note(warp, ins, a, mask & ~early);
+  if (early) trails_->note(warp, ins, a, early, true);
+}
+
+uint32_t Checker::early_lanes(const Warp& warp, uint32_t mask) {
+  if (!grid_.shape.begins_early) return 0;
+  BlockChecks& checks = *warp.block->checks;
+  uint32_t& waited = checks.waited[warp.index];
+  for (uint32_t rest = mask & ~waited; rest; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    if (std::ranges::any_of(checks.waits, [&](const BlockChecks::Wait& wait) {
+          return comes_behind(warp, lane, wait);
+        }))
+      waited |= 1u << lane;
+  }
+  return mask & ~waited;
+}
+
+// By a barrier, a collective or a flag. What was learned from another block by
+// flags may have come behind its wait: nothing is said then.
+bool Checker::comes_behind(const Warp& warp, int lane,
+                           const BlockChecks::Wait& wait) const {
+  const BlockOrder& block = warp.block->checks->order;
+  const WarpOrder& order = block.warps[warp.index];
+  return order.taught || wait.time < block.met ||
+         wait.time < block.known_across(warp.index, wait.warp) ||
+         wait.time < order.heard_of(lane, wait.warp * kLanes + wait.lane) ||
+         (wait.warp == warp.index &&
+          wait.time < order.known_of(lane, wait.lane));
+}
+
+void Checker::wait_for_front(Warp& warp, uint32_t mask) {
+  if (!grid_.shape.begins_early) return;
+  enter_postponed(*warp.block);
+  BlockChecks& checks = *warp.block->checks;
+  if (mask & ~checks.waited[warp.index])
+    checks.waits.push_back(
+        {warp.index, first_lane(mask), tables_->log.add(Event{})});
+  checks.waited[warp.index] |= mask;
+}
+
+void Checker::let_next_begin(Warp& warp, uint32_t mask) {
+  if (early_lanes(warp, mask)) warp.block->checks->lets_next_begin = true;
 }
 
 // The launch is taken back if this meets what another host thread's blocks do;
@@ -237,7 +289,7 @@ void Checker::note_for_undo(const Warp& warp, const Instruction& ins,
   if (loads_apart_ && a.use == Use::kLoad)
     trails_->note_load(a, a.mask & mask);
   else if (is_compared(grid_))
-    trails_->note(warp, ins, a, a.mask & mask);
+    note_parts(warp, ins, a, a.mask & mask);
   else
     trails_->note_place(ins, a, a.mask & mask);
   if (a.use != Use::kLoad) {
@@ -259,7 +311,7 @@ void Checker::note_trail(const AsyncCopy& copy) {
   if (meets_host) operation.meets_host = true;
   for (const Access* a : {copy.from ? &*copy.from : nullptr, &copy.to})
     if (a && a->space == Space::kGlobal && !copy.reduction)
-      trails_->note_copy(*copy.ins, *a);
+      trails_->note_copy(*copy.ins, *a, early_lanes(*copy.warp, a->mask));
 }
 
 // It may be one between the kernel and the host.
@@ -304,6 +356,8 @@ void Checker::note_visit(Warp& warp, const Instruction& ins, const Access& a) {
 
 void Checker::end(Block& block) {
   const BlockOrder& order = block.checks->order;
+  if (!block.checks->waits.empty() && !block.checks->lets_next_begin)
+    waits_first_ = true;
   for (size_t k = 0; k < order.visits.size(); ++k) {
     const Visit& visit = order.visits[k];
     if (visit.time == 0 || order.knows_visit(k)) continue;
@@ -1159,6 +1213,7 @@ void Checker::add(Checker& other) {
                        trails_->loads_meet_stores(*other.trails_)))
     grid_.undo->give_up_for_loads();
   if (trails_) trails_->add(*other.trails_);
+  waits_first_ |= other.waits_first_;
   for (const auto& [key, seen] : other.seen_) {
     const uint64_t number = seen_.size();
     const auto [known, fresh] =

@@ -39,6 +39,17 @@ struct BlockChecks {
   Copies copies;  // of what nobody has written, there
   std::vector<WarpValues> values;
 
+  // Of a launch that may begin before the kernel in front is done: threads that
+  // waited for it, and by warp the lanes that have or come behind one that has.
+  struct Wait {
+    uint32_t warp;
+    int lane;
+    Time time;
+  };
+  std::vector<Wait> waits;
+  std::vector<uint32_t> waited;
+  bool lets_next_begin = false;  // said by a thread that had not waited
+
   // Loads of shared memory since all threads last met, while nobody has stored
   // there: nothing can be wrong with them, and mostly nothing ever is, so they
   // are entered only if somebody stores, or if some of the threads meet.
@@ -86,6 +97,9 @@ class Checker {
                   uint32_t members);
   void fence(Warp& warp, const Instruction& ins, uint32_t mask);
   void fence_for_copies(Warp& warp);
+  // Lanes have waited for the kernel in front; lanes let the next one begin.
+  void wait_for_front(Warp& warp, uint32_t mask);
+  void let_next_begin(Warp& warp, uint32_t mask);
   void arrive(Warp& warp, const Instruction& ins, uint32_t mask,
               uint32_t barrier);
   // A warp goes on from the cluster's barrier, which has been open for a while.
@@ -102,6 +116,9 @@ class Checker {
   std::vector<Finding> findings() const;
   // Where the launch went in global memory, if its operation asks for it.
   Footprint footprint();
+  // Whether the next kernel comes behind what this one has waited for: a block
+  // waited first, and let that one begin afterwards.
+  bool waits_first() const { return waits_first_; }
   // What was loaded of it, if the launch may be taken back.
   TouchedBytes loaded();
   void add(Checker& other);
@@ -237,6 +254,11 @@ class Checker {
   [[gnu::noinline]] void note_trail(const Warp& warp, const Instruction& ins,
                                     const Access& a, uint32_t mask);
   void note_trail(const AsyncCopy& copy);
+  void note_parts(const Warp& warp, const Instruction& ins, const Access& a,
+                  uint32_t mask);
+  uint32_t early_lanes(const Warp& warp, uint32_t mask);
+  bool comes_behind(const Warp& warp, int lane,
+                    const BlockChecks::Wait& wait) const;
   void note_for_undo(const Warp& warp, const Instruction& ins, const Access& a,
                      uint32_t mask);
   void note_flag(const Access& a);
@@ -252,6 +274,7 @@ class Checker {
   // went, and not one by one.
   const bool loads_apart_;
   int early_stores_ = 0;
+  bool waits_first_ = false;
   using Key = std::tuple<std::string_view, uint32_t, uint32_t>;
   std::map<Key, Seen> seen_;
 };

@@ -77,6 +77,7 @@ Footprint copy_of(const Footprint& footprint) {
     copy.push_back({one.use,
                     one.weak,
                     one.tests,
+                    one.early,
                     one.file,
                     one.line,
                     one.verb,
@@ -88,9 +89,9 @@ Footprint copy_of(const Footprint& footprint) {
 }
 
 void Trails::note(const Warp& warp, const Instruction& ins, const Access& a,
-                  uint32_t mask) {
+                  uint32_t mask, bool early) {
   if (mask == 0) return;
-  Trail& trail = trail_of(ins, a);
+  Trail& trail = trail_of(ins, a, early);
   if (a.use == Use::kStore && trail.value.state != StoredValue::State::kMany)
     note_value(trail, warp, a, mask);
   extend(trail, a, mask);
@@ -134,19 +135,23 @@ bool Trails::loads_meet_stores(Trails& of) const {
   });
 }
 
-void Trails::note_copy(const Instruction& ins, const Access& a) {
-  Trail& trail = trail_of(ins, a);
+void Trails::note_copy(const Instruction& ins, const Access& a, bool early) {
+  Trail& trail = trail_of(ins, a, early);
   trail.value.state = StoredValue::State::kMany;
   extend(trail, a, a.mask);
 }
 
-Trails::Trail& Trails::trail_of(const Instruction& ins, const Access& a) {
-  if (by_site_.empty()) by_site_.resize(grid_.program.sites);
-  std::unique_ptr<Trail>& trail = by_site_[ins.site];
+Trails::Trail& Trails::trail_of(const Instruction& ins, const Access& a,
+                                bool early) {
+  const size_t first = early ? grid_.program.sites : 0;
+  const size_t end = first + grid_.program.sites;
+  if (by_site_.size() < end) by_site_.resize(end);
+  std::unique_ptr<Trail>& trail = by_site_[first + ins.site];
   if (!trail) {
     trail = std::make_unique<Trail>();
     trail->ins = &ins;
     trail->use = a.use;
+    trail->early = early;
   }
   return *trail;
 }
@@ -178,7 +183,8 @@ void Trails::note_value(Trail& trail, const Warp& warp, const Access& a,
 void Trails::add(Trails& other) {
   other.settle();
   loaded_.insert(other.loaded_);
-  if (by_site_.empty()) by_site_.resize(other.by_site_.size());
+  if (by_site_.size() < other.by_site_.size())
+    by_site_.resize(other.by_site_.size());
   for (size_t k = 0; k < other.by_site_.size(); ++k) {
     std::unique_ptr<Trail>& mine = by_site_[k];
     std::unique_ptr<Trail>& theirs = other.by_site_[k];
@@ -225,6 +231,7 @@ Footprint Trails::footprint() {
     one.use = trail->use;
     one.weak = ins.strength == Strength::kWeak && ins.guess == Guess::kNone;
     one.tests = is_test(ins);
+    one.early = trail->early;
     if (ins.where.line) {
       one.file = grid_.program.module->text.files.at(ins.where.file);
       one.line = ins.where.line;

@@ -30,6 +30,7 @@ struct Touched {
   Use use = Use::kLoad;
   bool weak = true;    // neither atomic nor volatile: races with all others
   bool tests = false;  // a load that only decides, or a store that it guards
+  bool early = false;  // by threads that had not waited for the kernel in front
   std::string file;    // empty: no instruction did it, or nobody knows which
   uint32_t line = 0;
   const char* verb = nullptr;  // null: that of its use
@@ -45,9 +46,9 @@ class Trails {
   explicit Trails(const Grid& grid) : grid_(grid) {}
 
   void note(const Warp& warp, const Instruction& ins, const Access& access,
-            uint32_t mask);
+            uint32_t mask, bool early = false);
   // What an asynchronous copy reads or writes: no register tells the values.
-  void note_copy(const Instruction& ins, const Access& access);
+  void note_copy(const Instruction& ins, const Access& access, bool early);
   // Where it goes, but not what it stores.
   void note_place(const Instruction& ins, const Access& access, uint32_t mask);
   // A load that is not looked at otherwise: the sectors that it touches.
@@ -66,6 +67,7 @@ class Trails {
     uint64_t begin = 0, end = 0;
     const Instruction* ins = nullptr;
     Use use = Use::kLoad;
+    bool early = false;
     TouchedBytes bytes;
     StoredValue value;
 
@@ -80,14 +82,16 @@ class Trails {
     }
   };
   void settle();  // All that it knows is in its trails' bytes.
-  Trail& trail_of(const Instruction& ins, const Access& access);
+  Trail& trail_of(const Instruction& ins, const Access& access,
+                  bool early = false);
   static void extend(Trail& trail, const Access& access, uint32_t mask);
   void note_value(Trail& trail, const Warp& warp, const Access& access,
                   uint32_t mask) const;
   bool is_test(const Instruction& ins) const;
 
   const Grid& grid_;
-  std::vector<std::unique_ptr<Trail>> by_site_;  // null: it went nowhere
+  // Null: it went nowhere. Those that went early come behind all others.
+  std::vector<std::unique_ptr<Trail>> by_site_;
   TouchedBytes loaded_;
   // The last sectors of it, by lines: most loads touch them again.
   struct Line {

@@ -132,6 +132,16 @@ inline void fence_for_copies(Warp& warp) {
   if (Checker* checker = warp.block->observers.checker)
     checker->fence_for_copies(warp);
 }
+// Lanes have waited for the kernel in front of this one; they let the next one
+// begin.
+inline void wait_for_front(Warp& warp, uint32_t mask) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->wait_for_front(warp, mask);
+}
+inline void let_next_begin(Warp& warp, uint32_t mask) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->let_next_begin(warp, mask);
+}
 // Lanes of a warp meet in a collective that names `members`; lanes of `mask`
 // came by this instruction.
 inline void collective(Warp& warp, const Instruction& ins, uint32_t mask,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/closed_pages.h"
@@ -110,6 +111,11 @@ std::string name_of(const Operation& one, const Touched& touched) {
 }
 
 std::string remedy_for(const Operation& a, const Operation& b) {
+  if (a.is_early || b.is_early)
+    return (a.is_early ? a : b).what +
+           " may begin before the kernel in front of it is done. Call "
+           "cudaGridDependencySynchronize() in each thread that needs what "
+           "that one does";
   if (a.graph && a.graph == b.graph)
     return "Add an edge between the two nodes of the graph: "
            "cudaGraphAddDependencies, or an event where it is captured";
@@ -137,7 +143,10 @@ Finding finding_of(const Operation& one, const Touched& touched,
 
 Finding race_of(const Operation& a, const Touched& of_a, const Operation& b,
                 const Touched& of_b, uint64_t address) {
-  Finding f = finding_of(a, of_a, "race between streams", address);
+  Finding f = finding_of(a, of_a,
+                         a.is_early || b.is_early ? "race between kernels"
+                                                  : "race between streams",
+                         address);
   f.message = a.what + " in " + a.where + " " + verb_of(of_a) + " " +
               allocations().describe(address) + ", and " + name_of(b, of_b) +
               " " + verb_of(of_b) + " it" +
@@ -212,6 +221,16 @@ void each_full_run(const TouchedBytes& bytes, F f) {
   if (begin < end) f(begin, end);
 }
 
+// The early part of a kernel begins when all blocks of the one in front have
+// let it, or have ended; so it comes behind what one of them has waited for
+// before.
+void learn_front(Operation& part) {
+  if (const OperationPointer front = std::exchange(part.front, nullptr)) {
+    const bool begins_with_it = front->early && !front->waits_first;
+    part.past.join(begins_with_it ? front->early->past : front->before);
+  }
+}
+
 }  // namespace
 
 void Overlaps::compare(Operation& mine, Operation& other,
@@ -235,27 +254,43 @@ void Overlaps::compare(Operation& mine, Operation& other,
 std::vector<Finding> Overlaps::end(Operation& operation, Footprint footprint) {
   const Lock held = lock();
   std::vector<Finding> findings;
-  if (operation.ended || gave_up_) return findings;
+  if (Operation* const early = operation.early.get()) {
+    const auto late = std::ranges::stable_partition(footprint, &Touched::early);
+    early->what = operation.what;
+    learn_front(*early);
+    end_part(*early,
+             {std::make_move_iterator(footprint.begin()),
+              std::make_move_iterator(late.begin())},
+             findings);
+    footprint.erase(footprint.begin(), late.begin());
+  }
+  end_part(operation, std::move(footprint), findings);
+  return findings;
+}
+
+void Overlaps::end_part(Operation& operation, Footprint footprint,
+                        std::vector<Finding>& findings) {
+  if (operation.ended || gave_up_) return;
   operation.ended = true;
   operation.footprint = std::move(footprint);
   operation.pages = pages_of(operation);
   operation.newest_allocation = allocations().newest();
   const Operation& root = root_of(operation);
-  if (operation.speaks || host_.knows(root.queue, root.number)) return findings;
+  if (operation.speaks || host_.knows(root.queue, root.number)) return;
   if (operation.everything) {
+    const size_t before = findings.size();
     // A talk with one of them decides about others.
     const auto compare_all = [&] {
-      findings.clear();
+      findings.erase(findings.begin() + before, findings.end());
       for (const auto& [queue, others] : recent_)
         if (operation.graph || queue != operation.queue)
           for (const OperationPointer& other : others)
             compare(operation, *other, findings);
     };
     compare_all();
-    if (!findings.empty()) compare_all();
+    if (findings.size() > before) compare_all();
   }
   remember(operation);
-  return findings;
 }
 
 void Overlaps::remember(Operation& operation) {

@@ -6,6 +6,7 @@
 // the host has waited for comes before all that is still to be queued, and is
 // forgotten.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -44,6 +45,11 @@ class Past {
   }
 
   bool empty() const { return known_.empty(); }
+  bool knows_all_of(const Past& other) const {
+    return std::ranges::all_of(other.known_, [&](const auto& one) {
+      return knows(one.first, one.second);
+    });
+  }
 
   // A function of the program's may have waited for what we do not see.
   bool behind_host_function = false;
@@ -57,12 +63,14 @@ using OperationPointer = std::shared_ptr<Operation>;
 
 // A kernel, a copy, ...: one piece of work in a queue.
 struct Operation : std::enable_shared_from_this<Operation> {
-  std::string what;                 // "the copy"; a kernel's name
-  std::string where;                // "stream 2"
-  std::string wait;                 // how the host waits for it
-  uint64_t queue = 0;               // within its graph, if it has one
-  uint64_t number = 0;              // in the order of all calls
-  Past past;                        // what it comes behind, and itself
+  std::string what;     // "the copy"; a kernel's name
+  std::string where;    // "stream 2"
+  std::string wait;     // how the host waits for it
+  uint64_t queue = 0;   // within its graph, if it has one
+  uint64_t number = 0;  // in the order of all calls
+  Past before;          // what it comes behind
+  Past past;            //   and itself
+  bool is_kernel = false;
   OperationPointer graph;           // whose node it is
   bool everything = false;          // not only memory of the host counts
   std::atomic<bool> speaks{false};  // to the host, while it runs: see below
@@ -74,6 +82,12 @@ struct Operation : std::enable_shared_from_this<Operation> {
   uint64_t newest_allocation = 0;  // when it ended
   // Others that it may have handed something over to, by flags.
   std::vector<OperationPointer> talked_with;
+  // A kernel that may begin before the one in front is done: what its threads
+  // do before they wait for that one. Null: it begins behind it.
+  OperationPointer early;
+  bool is_early = false;     // it is such a part
+  OperationPointer front;    // of that kernel; null: it has ended
+  bool waits_first = false;  // before it lets the next one begin
 };
 
 // Whether all that a launch touches will be compared with other work.
@@ -108,6 +122,8 @@ class Overlaps {
   bool gave_up() const { return gave_up_; }
 
  private:
+  void end_part(Operation& part, Footprint footprint,
+                std::vector<Finding>& findings);
   void compare(Operation& mine, Operation& other,
                std::vector<Finding>& findings);
   void remember(Operation& operation);

@@ -140,7 +140,7 @@ void clear_for_launch(const std::vector<void*>& left, bool frees,
   for (void* address : left) {
     if (frees) {
       const Queue queue = queue_of(stream);
-      const auto operation = begin_operation(queue, "cudaGraphLaunch");
+      const auto operation = begin_operation(queue, {"cudaGraphLaunch"});
       perform(queue, as_operation(operation, [=] {
                 if (is_there(address)) free_in_stream(address);
               }));

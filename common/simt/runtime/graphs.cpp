@@ -60,7 +60,7 @@ OperationPointer begin_step(const Executable::Step& step, Operation* graph,
   for (const cudaGraphNode_t node : step.after) before.push_back(begun[node]);
   return begun[step.node] =
              begin_node(*graph, reinterpret_cast<uint64_t>(step.node),
-                        name_of(step.work), before);
+                        nature_of(step.work), before);
 }
 
 // One that takes no part still has its place in the order.

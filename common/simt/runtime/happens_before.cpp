@@ -13,10 +13,14 @@
 namespace simt {
 namespace {
 
+// Numbers of queues of their own begin there: above all addresses.
+constexpr uint64_t kEarlyParts = 1ull << 63;
+
 // What is issued next in a queue comes behind this.
 struct Known {
   Queue queue;
   Past past;
+  OperationPointer last;  // of what was issued there
 };
 
 // All that follows is used while overlaps() is locked.
@@ -117,45 +121,76 @@ void publish(const std::vector<Finding>& findings) {
   tell_findings();
 }
 
+// What a kernel does before it waits for `front`, the one in front of it.
+void let_begin_early(Operation& one, const OperationPointer& front) {
+  if (!front->is_kernel) return;
+  const auto part = std::make_shared<Operation>();
+  part->where = one.where;
+  part->wait = one.wait;
+  part->in_default_stream = one.in_default_stream;
+  part->graph = one.graph;
+  part->number = ++state().operations;
+  part->queue = kEarlyParts + part->number;
+  part->past.learn(part->queue, part->number);
+  one.past.join(part->past);
+  part->everything = part->is_early = true;
+  part->front = front;
+  one.early = part;
+}
+
 }  // namespace
 
-OperationPointer begin_operation(const Queue& queue, const char* what,
-                                 bool has_parts) {
+OperationPointer begin_operation(const Queue& queue, const Nature& nature) {
   tell_early();
   const auto lock = overlaps().lock();
-  const bool everything = has_parts || streams_may_overlap();
+  const bool everything =
+      nature.has_parts || streams_may_overlap() || kernels_may_begin_early();
   const bool alone = !everything && !allocations().host_has_some();
   if (alone && state().queues.empty()) return nullptr;
   Known& known = known_of(queue);
-  known.past = all_before(queue);
+  const Past before = all_before(queue);
+  const OperationPointer front = std::exchange(known.last, nullptr);
+  known.past = before;
   const uint64_t number = ++state().operations;
   known.past.learn(key_of(queue), number);
   if (alone || overlaps().gave_up() || !settings::checks()) return nullptr;
   const auto operation = std::make_shared<Operation>();
-  operation->what = what;
+  operation->what = nature.what;
   operation->where = name_of(queue);
   operation->wait = wait_for(queue);
   operation->in_default_stream = queue.is_legacy();
   operation->queue = key_of(queue);
   operation->number = number;
-  operation->past = known.past;
   operation->everything = everything;
+  operation->is_kernel = nature.is_kernel;
+  operation->before = before;
+  operation->past = known.past;
+  // Otherwise it comes behind other work, too.
+  if (nature.begins_early && front && front->past.knows_all_of(before))
+    let_begin_early(*operation, front);
+  known.past = operation->past;
+  known.last = operation;
   return operation;
 }
 
-OperationPointer begin_node(Operation& graph, uint64_t node, const char* what,
+OperationPointer begin_node(Operation& graph, uint64_t node,
+                            const Nature& nature,
                             const std::vector<OperationPointer>& before) {
   const auto lock = overlaps().lock();
   const auto operation = std::make_shared<Operation>();
-  operation->what = what;
+  operation->what = nature.what;
   operation->where = "a graph in " + graph.where;
   operation->wait = graph.wait;
   operation->queue = node;
   operation->number = ++state().operations;
   operation->graph = graph.shared_from_this();
   for (const OperationPointer& one : before) operation->past.join(one->past);
+  operation->before = operation->past;
   operation->past.learn(node, operation->number);
   operation->everything = true;
+  operation->is_kernel = nature.is_kernel;
+  if (nature.begins_early && before.size() == 1)
+    let_begin_early(*operation, before[0]);
   return operation;
 }
 

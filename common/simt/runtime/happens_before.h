@@ -10,13 +10,19 @@
 
 namespace simt {
 
-// Work that is issued from now on in this queue begins with this. `what` it is
-// in a finding: "the copy".
-// Null if it can meet no other. `has_parts`: it is a graph.
-OperationPointer begin_operation(const Queue& queue, const char* what,
-                                 bool has_parts = false);
+struct Nature {
+  const char* what;        // in a finding: "the copy"
+  bool has_parts = false;  // it is a graph
+  bool is_kernel = false;
+  bool begins_early = false;  // maybe before the kernel in front of it is done
+};
+
+// Work that is issued from now on in this queue begins with this; null if it
+// can meet no other.
+OperationPointer begin_operation(const Queue& queue, const Nature& nature);
 // The same for a node of a graph that is launched as `graph`, behind others.
-OperationPointer begin_node(Operation& graph, uint64_t node, const char* what,
+OperationPointer begin_node(Operation& graph, uint64_t node,
+                            const Nature& nature,
                             const std::vector<OperationPointer>& before);
 
 // Does it, and compares what it touched with what others did.

@@ -28,6 +28,7 @@ struct Configuration {
   bool cooperative = false;
   int device = current_device();
   dim3 cluster = {0, 0, 0};  // none was asked for
+  bool begins_early = false;
 };
 
 // What stands between <<< and >>>, until the stub fetches it.
@@ -132,6 +133,7 @@ LaunchShape shape_of(const Configuration& c) {
     shape.cluster[2] = c.cluster.z;
   }
   shape.operation = current_operation();
+  shape.begins_early = shape.operation && shape.operation->early;
   return shape;
 }
 
@@ -214,6 +216,7 @@ Work work_of(const void* function, Configuration c, void** arguments,
       {call, &call->parameters}};
   work.launches_clusters =
       volume(c.cluster) > 1 && info(kernel).cluster[0] == 0;
+  work.begins_early = c.begins_early;
   return work;
 }
 
@@ -235,9 +238,12 @@ void apply(const cudaLaunchAttribute& attribute, Configuration& c) {
   switch (attribute.id) {
     case cudaLaunchAttributeIgnore:
     case cudaLaunchAttributePriority:
-    case cudaLaunchAttributeProgrammaticStreamSerialization:
     case cudaLaunchAttributeAccessPolicyWindow:
     case cudaLaunchAttributeMemSyncDomain:
+      return;
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+      c.begins_early = attribute.val.programmaticStreamSerializationAllowed;
+      if (c.begins_early) note_early_launch();
       return;
     case cudaLaunchAttributeCooperative:
       c.cooperative = attribute.val.cooperative != 0;

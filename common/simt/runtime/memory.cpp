@@ -539,7 +539,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     require(pointer != nullptr, cudaErrorInvalidValue, "devPtr is null");
     if (is_capturing(stream)) return issue(stream, release_work(pointer));
     const Queue queue = queue_of(stream);
-    const auto operation = begin_operation(queue, "cudaFreeAsync");
+    const auto operation = begin_operation(queue, {"cudaFreeAsync"});
     perform(queue, as_operation(operation, [=] { free_in_stream(pointer); }));
   });
 }

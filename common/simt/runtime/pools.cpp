@@ -164,7 +164,7 @@ void allocate_in_stream(void** pointer, size_t bytes, cudaMemPool_t pool,
   void* const taken =
       take(pool ? pool : of_device(queue.device).current, bytes);
   *pointer = taken;
-  const auto operation = begin_operation(queue, "cudaMallocAsync");
+  const auto operation = begin_operation(queue, {"cudaMallocAsync"});
   do_operation(operation, [=] {
     note_touched(taken, bytes, Use::kStore, {}, "allocates");
   });

@@ -1,7 +1,9 @@
 // Registration: what nvcc's host code calls before main, in no order that could
 // be relied on. Nothing is read here but addresses and names; a fat binary is
 // opened when the program first needs something from it.
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <set>
 #include <vector>
@@ -50,6 +52,7 @@ struct Registry {
   std::set<const void*> kernels;         // cudaKernel_t: Entry addresses
   std::map<const void*, Symbol> symbols;
   std::vector<FatBinary*> binaries;
+  size_t looked_at = 0;         // of these, for what kernels wait by
   FatBinary* linked = nullptr;  // null: no file asks for that
 };
 Registry& registry() {
@@ -110,7 +113,34 @@ void add_data(FatBinary& binary, const void* wrapper) {
   binary.data.push_back(known ? wrapped.data : nullptr);
 }
 
+// Whether it holds PTX by which kernels wait for those in front of them.
+bool has_grid_control(const uint8_t* data) {
+  constexpr std::string_view kName = "griddepcontrol";
+  const auto& header = *reinterpret_cast<const fat::Header*>(data);
+  return data != nullptr && header.magic == fat::kHeaderMagic &&
+         memmem(data + header.header_bytes, header.bytes, kName.data(),
+                kName.size()) != nullptr;
+}
+
+std::atomic<bool> launched_early = false;
+
+bool any_has_grid_control() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  for (; all.looked_at < all.binaries.size(); ++all.looked_at)
+    if (std::ranges::any_of(all.binaries[all.looked_at]->data,
+                            has_grid_control))
+      launched_early = true;
+  return launched_early;
+}
+
 }  // namespace
+
+void note_early_launch() { launched_early = true; }
+
+bool kernels_may_begin_early() {
+  return launched_early || any_has_grid_control();
+}
 
 Module* FatBinary::load(int device) {
   const std::lock_guard lock(mutex);

@@ -255,6 +255,8 @@ struct Work {
   bool is_awaited = false;
   // A call without a stream returns before it is done: no host takes part.
   bool is_left_alone = false;
+  // A kernel that may begin before the one in front of it is done.
+  bool begins_early = false;
   // A function of the host runs, which may tell its threads.
   bool tells_host = false;
   // Of a graph: the memory that is allocated, or freed.
@@ -271,8 +273,15 @@ const char* name_of(const Work& work);
 // What it is among all work, if it is put into this queue now: see
 // happens_before.h.
 struct Operation;
+struct Nature;
+Nature nature_of(const Work& work);
 std::shared_ptr<Operation> begin_operation(const Queue& queue,
                                            const Work& work);
+
+// Whether some kernel may begin before the one in front of it is done: the
+// program has instructions for that, or was seen to launch one so.
+bool kernels_may_begin_early();
+void note_early_launch();
 
 // A function of the host, which may wait for other threads.
 Work host_work(std::function<void()> function);

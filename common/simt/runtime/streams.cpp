@@ -253,10 +253,14 @@ const char* name_of(const Work& work) {
   }
 }
 
+Nature nature_of(const Work& work) {
+  return {name_of(work), work.type == cudaGraphNodeTypeGraph,
+          work.type == cudaGraphNodeTypeKernel, work.begins_early};
+}
+
 OperationPointer begin_operation(const Queue& queue, const Work& work) {
   if (work.tells_host) note_function(queue);
-  return begin_operation(queue, name_of(work),
-                         work.type == cudaGraphNodeTypeGraph);
+  return begin_operation(queue, nature_of(work));
 }
 
 uint64_t number_of(cudaStream_t stream) { return streams().id(stream); }
