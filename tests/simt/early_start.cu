@@ -204,7 +204,7 @@ struct Wrong {
   std::vector<std::string> expected;
 };
 
-const std::string kKind = "race between kernels: ";
+const char* const kKind = "race between kernels: ";
 const std::string kRemedy =
     "may begin before the kernel in front of it is done. Call "
     "cudaGridDependencySynchronize() in each thread";
@@ -216,8 +216,9 @@ const Wrong wrong[] = {
        fill(nullptr, a.x, 1);
        launch_early(nullptr, hurried_kernel, a.x, a.y);
      },
-     {kKind + "hurried_kernel in the default stream reads byte 0 of the "
-              "65536-byte array",
+     {kKind,
+      "hurried_kernel in the default stream reads byte 0 of the "
+      "65536-byte array",
       "and fill_kernel at", "writes it; nothing says which comes first",
       "hurried_kernel " + kRemedy}},
     {"waits behind the load",
@@ -227,7 +228,7 @@ const Wrong wrong[] = {
        fill(stream, a.x, 1);
        launch_early(stream, too_late_kernel, a.x, a.y);
      },
-     {kKind + "too_late_kernel in stream 1 reads byte 0"}},
+     {kKind, "too_late_kernel in stream 1 reads byte 0"}},
     {"half of them wait",
      [] {
        const Stream stream;
@@ -235,7 +236,7 @@ const Wrong wrong[] = {
        fill(stream, a.x, 1);
        launch_early(stream, half_waits_kernel, a.x, a.y);
      },
-     {kKind + "half_waits_kernel in stream 1 reads byte 512 of"}},
+     {kKind, "half_waits_kernel in stream 1 reads byte 512 of"}},
     {"stores to what is read",
      [] {
        const Stream stream;
@@ -243,8 +244,7 @@ const Wrong wrong[] = {
        hurried_kernel<<<kBlocks, kThreads, 0, stream>>>(a.x, a.y);
        launch_early(stream, fill_kernel, a.x, 1);
      },
-     {kKind + "fill_kernel in stream 1 writes byte 0",
-      "and hurried_kernel at"}},
+     {kKind, "fill_kernel in stream 1 writes byte 0", "and hurried_kernel at"}},
     {"the one in front does not wait",
      [] {
        const Stream stream;
@@ -253,7 +253,7 @@ const Wrong wrong[] = {
        launch_early(stream, fill_kernel, others.x, 1);
        launch_early(stream, hurried_kernel, a.x, a.y);
      },
-     {kKind + "hurried_kernel in stream 1 reads byte 0"}},
+     {kKind, "hurried_kernel in stream 1 reads byte 0"}},
     {"the one in front lets it begin, and waits then",
      [] {
        const Stream stream;
@@ -262,7 +262,7 @@ const Wrong wrong[] = {
        launch_early(stream, trigger_then_wait_kernel, others.x);
        launch_early(stream, hurried_kernel, a.x, a.y);
      },
-     {kKind + "hurried_kernel in stream 1 reads byte 0"}},
+     {kKind, "hurried_kernel in stream 1 reads byte 0"}},
     {"a copy",
      [] {
        const Stream stream;
@@ -270,7 +270,7 @@ const Wrong wrong[] = {
        fill(stream, a.x, 1);
        launch_early(stream, copying_kernel, a.x, a.y);
      },
-     {kKind + "copying_kernel in stream 1 reads byte 0"}},
+     {kKind, "copying_kernel in stream 1 reads byte 0"}},
     {"the second time",
      [] {
        const Stream stream;
@@ -281,7 +281,7 @@ const Wrong wrong[] = {
        fill(stream, a.x, 1);
        launch_early(stream, hurried_kernel, a.x, a.y);
      },
-     {kKind + "hurried_kernel in stream 1 reads byte 0"}},
+     {kKind, "hurried_kernel in stream 1 reads byte 0"}},
     {"in a graph",
      [] {
        const Stream stream;
@@ -295,7 +295,7 @@ const Wrong wrong[] = {
        ok(cudaGraphInstantiate(&executable, graph, 0));
        ok(cudaGraphLaunch(executable, stream));
      },
-     {kKind + "hurried_kernel in a graph in stream 1 reads byte 0",
+     {kKind, "hurried_kernel in a graph in stream 1 reads byte 0",
       "hurried_kernel " + kRemedy}},
 };
 

@@ -24,6 +24,7 @@ struct Fixture {
   Fixture() {
     ok(cudaMalloc(&x, 4 * sizeof(int)));
     ok(cudaMemset(x, 0, 4 * sizeof(int)));
+    ok(cudaDeviceSynchronize());
     ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     ok(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
   }
