@@ -1,5 +1,5 @@
 # make bn_relu_moved   count what memory moves for each of chapter 16's files
-# needs: chapters/16_bn_relu/bn_relu.unfused.profiled chapters/16_bn_relu/bn_relu.ballot.profiled chapters/16_bn_relu/bn_relu.packs.profiled chapters/16_bn_relu/bn_relu.planned.profiled chapters/16_bn_relu/bn_relu.profiled
+# needs: chapters/16_bn_relu/bn_relu.unfused.profiled chapters/16_bn_relu/bn_relu.ballot.profiled chapters/16_bn_relu/bn_relu.packs.profiled chapters/16_bn_relu/bn_relu.planned.profiled chapters/16_bn_relu/bn_relu.together.profiled chapters/16_bn_relu/bn_relu.profiled
 """Asks Nsight Compute what the memory moves for each file of chapter 16, forward and backward.
 
     python -m plots.bn_relu_moved PROGRAM.profiled ...     `make bn_relu_moved` calls it so

@@ -1,44 +1,42 @@
-// Chapter 16: BatchNorm, addition and ReLU in one launch.
+// Chapter 16: BatchNorm, addition and ReLU; the second kernel begins early.
 //
-// New:   all blocks find the statistics, meet, and then normalise a tile each.
-// Why:   small arrays are as fast as their launches, and one is less than two;
-//        what was read a moment ago is in the L2 cache still.
-// Price: the whole grid has to be on the GPU at once. Arrays with more tiles
-//        than there is room for, or misaligned ones, take two launches.
-
-#include <cooperative_groups.h>
+// New:   a thread asks for its elements, and then waits for the statistics.
+// Why:   between two kernels a GPU does next to nothing; small arrays feel it.
+// Price: what a thread does before it waits must not need the kernel in front.
 
 #include "chapters/16_bn_relu/columns.h"
 #include "chapters/16_bn_relu/launch.h"
 #include "common/bn_relu.h"
 
 namespace {
-
 using namespace batch_norm;
 
-template <class Sums, class T>
-__global__ void __launch_bounds__(kBlock, kResident)
-    bn_relu_kernel(const __grid_constant__ Task task,
-                   const __grid_constant__ Plan plan,
-                   const __grid_constant__ Statistics<T> channels,
-                   const __grid_constant__ Elements<T> at, Lent lent) {
-  sum_parts<Sums>(task, plan, channels, lent);
-  // >>> Your code, at most 4 lines: all blocks meet. Then call the_tile() for
-  // lent.channels, with a lambda that calls forward() for the pack of a thread.
-  (void)at;  // Remove this line.
-  // <<<
+// The channels, as the kernel in front finds them.
+struct Awaited {
+  const Channel* channels;
+
+  __device__ Channel operator[](int64_t c) const {
+    // >>> Your code, at most 2 lines: wait for the kernel in front; channel c.
+    return {};  // Remove this line.
+    // <<<
+  }
+};
+
+template <int kPack, class T>
+__global__ void __launch_bounds__(kBlock)
+    bn_relu_kernel(const __grid_constant__ Task task, Elements<T> at,
+                   Awaited channels) {
+  the_tile<kPack>(task, channels, [&](const auto& of, int64_t i) {
+    forward<kPack>(task, at, of, i);
+  });
 }
 
-template <class Sums, class T>
-__global__ void __launch_bounds__(kBlock, kResident)
+template <int kPack, class T>
+__global__ void __launch_bounds__(kBlock)
     bn_relu_backward_kernel(const __grid_constant__ Task task,
-                            const __grid_constant__ Plan plan,
-                            const __grid_constant__ ElementSlopes<T> at,
-                            Lent lent) {
-  sum_parts<Sums>(task, plan, at.from, lent);
-  // >>> Your code, at most 4 lines: the same, with backward(). A channel's sums
-  // are known now, divided by its elements. All take packs of kWidest<T>.
-  (void)at;  // Remove this line.
+                            ElementSlopes<T> at, Awaited channels) {
+  // >>> Your code, at most 3 lines: as above, but with backward().
+  (void)at, (void)channels;  // Remove this line.
   // <<<
 }
 
@@ -51,10 +49,10 @@ void bn_relu(BnRelu what, BnReluForward at, float* scratch,
     const Forward<T> call(what, at, scratch);
     if (call.in_columns(columns_kernel<T>, stream, call.channels, call.at))
       return;
-    if (!call.fits()) return call.in_two_launches(stream);
-    with_sums<T, Moments>(call.plan, [&](auto sums) {
-      call.in_one_launch(bn_relu_kernel<decltype(sums), T>, stream, call.task,
-                         call.plan, call.channels, call.at, call.lent);
+    call.find_channels(stream);
+    call.in_second_launch([&](auto pack, int64_t grid) {
+      launch_early(bn_relu_kernel<pack.value, T>, grid, stream, call.task,
+                   call.at, Awaited{call.lent.channels});
     });
   });
 }
@@ -65,10 +63,11 @@ void bn_relu_backward(BnRelu what, BnReluBackward at, float* scratch,
     using T = decltype(zero);
     const Backward<T> call(what, at, scratch);
     if (call.in_columns(backward_columns_kernel<T>, stream, call.at)) return;
-    if (!call.fits()) return call.in_two_launches(stream);
-    with_sums<T, Gradients>(call.plan, [&](auto sums) {
-      call.in_one_launch(bn_relu_backward_kernel<decltype(sums), T>, stream,
-                         call.task, call.plan, call.at, call.lent);
+    call.find_channels(stream);
+    call.in_second_launch([&](auto pack, int64_t grid) {
+      // >>> Your code, at most 3 lines: launch it, early.
+      (void)pack, (void)grid;  // Remove this line.
+      // <<<
     });
   });
 }

@@ -22,8 +22,8 @@ __device__ void sum_parts(const Task& task, const Plan& plan,
 // Calls f with what finds the channels of this thread's pack, and with the
 // pack's first element, if there is a tile for this block. The first block has
 // the last tile: what was read last is the likeliest to be in the L2 cache.
-template <int kPack, class F>
-__device__ void the_tile(const Task& task, const Channel* channels, F f) {
+template <int kPack, class Channels, class F>
+__device__ void the_tile(const Task& task, Channels channels, F f) {
   const int64_t tile = tiles_of(task.n, kPack) - 1 - blockIdx.x;
   if (tile < 0) return;
   f(InRows(task, [&](int64_t c) { return channels[c]; }),
@@ -59,6 +59,23 @@ void launch_together(void (*kernel)(Parameters...), int64_t grid, int block,
   void* pointers[] = {&arguments...};
   CUDA_CHECK(cudaLaunchCooperativeKernel(kernel, dim3(grid), dim3(block),
                                          pointers, 0, stream));
+}
+
+// So that it may begin as soon as there is room, once all blocks of the kernel
+// in front have let it. Before Hopper no kernel can.
+template <class... Parameters, class... Arguments>
+void launch_early(void (*kernel)(Parameters...), int64_t grid,
+                  cudaStream_t stream, Arguments... arguments) {
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(grid);
+  config.blockDim = dim3(kBlock);
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
 }
 
 // What both directions share.
@@ -117,8 +134,11 @@ struct Forward : Call<T> {
         channels(statistics_of<T>(what, of)),
         at(elements_of<T>(what, of)) {}
 
-  void in_two_launches(cudaStream_t stream) const {
+  void find_channels(cudaStream_t stream) const {
     find_sums<Moments>(this->task, this->plan, channels, this->lent, stream);
+  }
+  void in_two_launches(cudaStream_t stream) const {
+    find_channels(stream);
     this->in_second_launch([&](auto pack, int64_t grid) {
       forward_kernel<pack.value>
           <<<grid, kBlock, 0, stream>>>(this->task, at, this->lent.channels);
@@ -137,8 +157,11 @@ struct Backward : Call<T> {
                 aligned_to(16, of.dy, of.x, of.dx, of.d_addend)},
         at(slopes_of<T>(what, of)) {}
 
-  void in_two_launches(cudaStream_t stream) const {
+  void find_channels(cudaStream_t stream) const {
     find_sums<Gradients>(this->task, this->plan, at.from, this->lent, stream);
+  }
+  void in_two_launches(cudaStream_t stream) const {
+    find_channels(stream);
     this->in_second_launch([&](auto pack, int64_t grid) {
       backward_kernel<pack.value>
           <<<grid, kBlock, 0, stream>>>(this->task, at, this->lent.channels);

@@ -219,7 +219,7 @@ const Wrong wrong[] = {
      {kKind,
       "hurried_kernel in the default stream reads byte 0 of the "
       "65536-byte array",
-      "and fill_kernel at", "writes it; nothing says which comes first",
+      "fill_kernel at", "writes it; nothing says which comes first",
       "hurried_kernel " + kRemedy}},
     {"waits behind the load",
      [] {
@@ -244,7 +244,7 @@ const Wrong wrong[] = {
        hurried_kernel<<<kBlocks, kThreads, 0, stream>>>(a.x, a.y);
        launch_early(stream, fill_kernel, a.x, 1);
      },
-     {kKind, "fill_kernel in stream 1 writes byte 0", "and hurried_kernel at"}},
+     {kKind, "fill_kernel in stream 1 writes byte 0", "hurried_kernel at"}},
     {"the one in front does not wait",
      [] {
        const Stream stream;
