@@ -16,7 +16,9 @@ struct Awaited {
   const Channel* channels;
 
   __device__ Channel operator[](int64_t c) const {
+#if __CUDA_ARCH__ >= 900  // Older GPUs begin no kernel early.
     cudaGridDependencySynchronize();
+#endif
     return channels[c];
   }
 };
@@ -73,5 +75,4 @@ void bn_relu_backward(BnRelu what, BnReluBackward at, float* scratch,
 void bn_relu_inference(BnRelu what, BnReluInference at, cudaStream_t stream) {
   infer(what, at, stream);
 }
-
 int64_t bn_relu_scratch_floats(BnRelu what) { return scratch_floats(what); }

@@ -16,9 +16,11 @@ struct Awaited {
   const Channel* channels;
 
   __device__ Channel operator[](int64_t c) const {
-    // >>> Your code, at most 2 lines: wait for the kernel in front; channel c.
-    return {};  // Remove this line.
+#if __CUDA_ARCH__ >= 900  // Older GPUs begin no kernel early.
+    // >>> Your code, at most 1 line: wait for the kernel in front.
     // <<<
+#endif
+    return channels[c];
   }
 };
 
@@ -75,5 +77,4 @@ void bn_relu_backward(BnRelu what, BnReluBackward at, float* scratch,
 void bn_relu_inference(BnRelu what, BnReluInference at, cudaStream_t stream) {
   infer(what, at, stream);
 }
-
 int64_t bn_relu_scratch_floats(BnRelu what) { return scratch_floats(what); }

@@ -62,10 +62,13 @@ void launch_together(void (*kernel)(Parameters...), int64_t grid, int block,
 }
 
 // So that it may begin as soon as there is room, once all blocks of the kernel
-// in front have let it. Before Hopper no kernel can.
+// in front have let it. A kernel that was compiled for an older GPU than Hopper
+// does not know how to wait.
 template <class... Parameters, class... Arguments>
 void launch_early(void (*kernel)(Parameters...), int64_t grid,
                   cudaStream_t stream, Arguments... arguments) {
+  cudaFuncAttributes compiled;
+  CUDA_CHECK(cudaFuncGetAttributes(&compiled, kernel));
   cudaLaunchAttribute early = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
@@ -74,7 +77,7 @@ void launch_early(void (*kernel)(Parameters...), int64_t grid,
   config.blockDim = dim3(kBlock);
   config.stream = stream;
   config.attrs = &early;
-  config.numAttrs = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+  config.numAttrs = compiled.ptxVersion >= 90;
   CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
 }
 

@@ -171,7 +171,9 @@ __global__ void __launch_bounds__(kBlock, kResident)
     sums_kernel(const __grid_constant__ Task task,
                 const __grid_constant__ Plan plan,
                 const __grid_constant__ typename Sums::Ends ends, Lent lent) {
+#if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();  // The next kernel may begin.
+#endif
   sum_part<Sums>(task, plan, ends, lent, blockIdx.x, blockIdx.y);
 }
 
