@@ -49,8 +49,12 @@ def count(root, program, name="", *options):
     if not _is_newer(path, program):
         part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.part")
         checked = ["--checked"] * has_passed(program)
-        done = subprocess.run([program, *options, f"--record={part}", *checked], cwd=root, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS)
+        try:
+            done = subprocess.run([program, *options, f"--record={part}", *checked], cwd=root, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            raise Problem(f"{program.relative_to(root)} was not done with counting after {SECONDS} s. "
+                          "Is the machine busy? Then try again.") from None
         if done.returncode:
             raise Problem(f"{program.relative_to(root)} cannot be counted:\n{done.stdout}")
         part.replace(path)

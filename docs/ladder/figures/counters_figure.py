@@ -34,15 +34,16 @@ class Counted:
 
 
 def count(root, source, n):
-    """Of the contract's first function, where a call makes several and a kernel has its
-    name; of other launches, their sum."""
+    """Of the contract's first function, where a call makes several: all launches up to the
+    kernel that has its name. Else of all launches."""
     counted = counts.of_source(root, source, counts.Case(n))
-    kernels = {kernel.partition("<")[0] for kernel, _, _ in counted.launches}
-    if len(kernels) > 1 and (named := f"{records.op_of(source)}_kernel") in kernels:
-        counted = counted.of(named)
+    kernels = [kernel.partition("<")[0] for kernel, _, _ in counted.launches]
+    parts, named = [counted.rows], f"{records.op_of(source)}_kernel"
+    if named in kernels and {named} != set(kernels):
+        parts = counted.parts[:kernels.index(named) + 1]
 
     def an_element(*rows):
-        return sum(counted.row(row).value for row in rows) / n
+        return sum(part[row].value for part in parts for row in rows) / n
 
     return {"bytes": an_element("bytes moved by all requests"),
             "requests": 1000 * an_element(*REQUESTS),
