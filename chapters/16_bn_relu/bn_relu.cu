@@ -10,7 +10,6 @@
 
 namespace {
 using namespace batch_norm;
-
 // The channels, as the kernel in front finds them.
 struct Awaited {
   const Channel* channels;
@@ -40,7 +39,6 @@ __global__ void __launch_bounds__(kBlock)
     backward<kPack>(task, at, of, i);
   });
 }
-
 }  // namespace
 
 void bn_relu(BnRelu what, BnReluForward at, float* scratch,
