@@ -154,14 +154,19 @@ class Sampler {
     for (int k = 0; k < dimensions; ++k) seconds[k] = at[k].second_counts;
     weigh_corners(seconds, weights);
     Place3 places[kCorners];
-    for (int corner = 0; corner < kCorners; ++corner) {
+    const int corners = 1 << dimensions;
+    for (int corner = 0; corner < corners; ++corner) {
       int64_t texel[3] = {0, 0, layer};
       for (int k = 0; k < dimensions; ++k)
         texel[k] = place(at[k].first + (corner >> k & 1), k);
       places[corner] = {texel[0], texel[1], texel[2]};
     }
+    // Only a border has channels that the texels lack.
+    const int channels = has_border(dimensions) ? 4 : image_.channels;
     for (int c = 0; c < 4; ++c)
-      result[c] = std::bit_cast<uint32_t>(mean_of(places, weights, c));
+      result[c] = c < channels
+                      ? std::bit_cast<uint32_t>(mean_of(places, weights, c))
+                      : 0;
   }
 
   // Whether colours count that lie beside the image.
