@@ -111,7 +111,7 @@ def only(environment):
 def unshare(room, tools, environment):
     pairs = [(str(folder), str(folder)) for folder in system_folders(tools)]
     pairs += [(str(path), seen) for path, seen in room.seen.items()]
-    return [*as_nobody(room, tools), *only(environment),
+    return [*as_nobody(room, tools), *DIES_WITH_GRADER, *only(environment),
             "unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child=KILL", "--mount", "--net",
             "--ipc", "--uts", "bash", "-c", MAKE_ROOM, "room", str(room.folder / "root"), str(FOLDER),
             *(part for pair in pairs for part in pair), "--", *LIMITS]
@@ -119,9 +119,10 @@ def unshare(room, tools, environment):
 
 def another_user(room, tools, environment):
     """Without namespaces: the network and other processes are seen, but cannot be harmed."""
-    return [*become(FIRST_USER + room.number), "--no-new-privs", *only(environment), *LIMITS]
+    return [*become(FIRST_USER + room.number), "--no-new-privs", *DIES_WITH_GRADER, *only(environment), *LIMITS]
 
 
+DIES_WITH_GRADER = ["setpriv", "--pdeathsig", "KILL"]  # As bubblewrap does by itself.
 CONTAINERS = {"bubblewrap": bubblewrap, "unshare": unshare, "user": another_user}
 
 

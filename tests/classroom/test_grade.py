@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -125,29 +126,59 @@ class Class:
             text = text.replace(f"@{word}@", str(value))
         return text
 
-    def grade(self, seed=SEED, **settings):
-        """What the grader said."""
-        rooms = self.root / "rooms"
-        rooms.mkdir(exist_ok=True)
-        environment = os.environ | {"TMPDIR": str(rooms)}
+    @property
+    def rooms(self):
+        return self.root / "rooms"
+
+    def grader(self, goal, **settings):
+        """It, at work."""
+        self.rooms.mkdir(exist_ok=True)
+        environment = os.environ | {"TMPDIR": str(self.rooms)}
         for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
             environment.pop(name, None)
-        words = {"BACKEND": "cpu", "DIR": self.hand_ins, "RESULTS": self.results, "SEED": seed,
-                 "JOBS": JOBS} | settings
+        words = {"BACKEND": "cpu", "DIR": self.hand_ins, "RESULTS": self.results, "JOBS": JOBS} | settings
+        return subprocess.Popen(["make", goal, *(f"{name}={value}" for name, value in words.items())],
+                                cwd=assignment.ROOT, env=environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+
+    def grade(self, seed=SEED, goal="grade", **settings):
+        """What the grader said."""
         with orphans_are_ours():
-            done = subprocess.run(["make", "grade", *(f"{name}={value}" for name, value in words.items())],
-                                  cwd=assignment.ROOT, env=environment, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            grader = self.grader(goal, SEED=seed, **settings)
+            said, _ = grader.communicate()
             left = outliving()
-        assert done.returncode == 0, done.stdout
+        assert grader.returncode == 0, said
         assert not left, f"processes outlive the grader: {[named(pid) for pid in left]}"
-        assert not list(rooms.iterdir()), "rooms are left"
-        return done.stdout
+        assert not list(self.rooms.iterdir()), "rooms are left"
+        return said
+
+    def kill_grader_at_the_second(self):
+        """What was graded by then: file -> when it was written."""
+        with orphans_are_ours():
+            grader = self.grader("grade", SEED=SEED, JOBS=1)
+            while grader.poll() is None and not (self.written() and self.is_judging()):
+                time.sleep(0.05)
+            time.sleep(1)  # Until the call has come to the hand-in.
+            os.killpg(grader.pid, signal.SIGKILL)
+            grader.communicate()
+            left = outliving()
+        assert not left, f"processes outlive the grader: {[named(pid) for pid in left]}"
+        shutil.rmtree(self.rooms)
+        return self.written()
+
+    def is_judging(self):
+        """Whether a hand-in is called just now."""
+        with contextlib.suppress(FileNotFoundError):
+            return any('"begun"' in report.read_text() for report in self.rooms.glob("trial.*/report.*"))
+        return False
+
+    def written(self):
+        return {path: path.stat().st_mtime_ns for path in self.results.glob(f"*/*/{grade.NAME}")}
 
     def results_by_name(self):
-        made = {str(path.relative_to(self.results)): path for path in self.results.glob("*/*/result.json")}
+        made = self.written()
         assert len(made) == len(self.files), "each hand-in has one result, and there are no others"
-        by_file = {one.file: one for one in map(result.load, made.values())}
+        by_file = {one.file: one for one in map(result.load, made)}
         return {name: by_file[contain.printable(str(path))] for name, path in self.files.items()}
 
 
@@ -302,6 +333,26 @@ def test_some_hand_ins_get_their_grades(new_class):
     check_all(graded)
     check_unseen(some, graded["relu.looks_around.cu"])
     check_nothing_is_left()
+
+
+def test_a_killed_grader_goes_on_and_what_is_graded_can_be_graded_again(new_class):
+    some = class_of(new_class, ["relu.constant_table.cu", "relu.ignores_signals.cu"])
+    before = some.kill_grader_at_the_second()
+    assert [result.load(path).status for path in before] == ["graded"]
+
+    (some.hand_ins / some.files["relu.ignores_signals.cu"]).write_text("")
+    some.grade()
+    now = some.written()
+    assert now.keys() > before.keys()
+    assert {path: now[path] for path in before} == before, "what was graded is not graded again"
+
+    assert "2 of 2 are what they were." in some.grade(goal="regrade")
+    (some.hand_ins / some.files["relu.constant_table.cu"]).write_text("void relu();\n")
+    said = some.grade(goal="regrade")
+    assert "1 of 2 are what they were." in said
+    assert "status: graded, now not compiled" in said
+    assert "relu handles every length: 4 of 4, now 0 of 4 (Nothing was run.)" in said
+    assert some.written() == now, "regrading changes no result"
 
 
 @long
