@@ -679,6 +679,7 @@ weave:
 # Hand-ins are compiled where nothing but CUDA and /usr can be seen. Their grades go to results/.
 classroom = @PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.$1
 grade regrade: export COMPILE := $(NVCC) -std=c++20 -O3 -ccbin $(CXX) $(TARGET)
+grade regrade: export UNUSED := $(UNUSED)
 grade regrade: export LINK := $(CXX)
 grade regrade: export TOOLS := $(CUDA)
 grade:

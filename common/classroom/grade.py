@@ -205,6 +205,7 @@ class Trial:
             self.deadline = time.monotonic() + self.session.limit
             told = room.start([theirs.fileno() for _, theirs in pairs], {
                 "COMPILE": f"{self.session.tools.compile} -I{contract}", "LINK": self.session.tools.link,
+                "UNUSED": self.session.tools.unused,
                 "SOURCE": seen[folder / self.file_name], "PARTS": f"{contract}/parts.o"})
             for _, theirs in pairs:
                 theirs.close()
@@ -334,7 +335,8 @@ def tools():
     missing = [name for name in ("COMPILE", "LINK", "TOOLS") if name not in os.environ]
     if missing:
         raise Problem(f"{missing[0]} is not set: call the grader by `make grade`")
-    return contain.Tools(os.environ["COMPILE"], os.environ["LINK"], tuple(os.environ["TOOLS"].split()))
+    return contain.Tools(os.environ["COMPILE"], os.environ["LINK"], tuple(os.environ["TOOLS"].split()),
+                         os.environ.get("UNUSED", ""))
 
 
 def compiler(tools):
