@@ -330,7 +330,8 @@ def test_table_names_each_file_and_nothing_else():
 
 
 def test_table_refuses_what_it_cannot_read():
-    for line in ("chapter03 | relu.cu | full", "soon chapter03 | relu.cu | full | -", "chapter03 | relu.cu | good | -", "a | b | full | -\na | b | full | -"):
+    for line in ("chapter03 | relu.cu | full", "soon chapter03 | relu.cu | full | -", "chapter03 | relu.cu | good | -",
+                 "a | b | full | -\na | b | full | -"):
         with pytest.raises(pages.Problem):
             read_table(line)
 
