@@ -681,6 +681,7 @@ classroom = @PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.$1
 grade regrade: export COMPILE := $(NVCC) -std=c++20 -O3 -ccbin $(CXX) $(TARGET)
 grade regrade: export UNUSED := $(UNUSED)
 grade regrade: export LINK := $(CXX)
+grade regrade: export JUDGES := $(B)/grade
 grade regrade: export TOOLS := $(CUDA)
 grade:
 	$(call classroom,$@) '$(or $(DIR),$(MINE),mine)'

@@ -218,7 +218,7 @@ class Room:
             if os.geteuid() != 0:
                 return "only root can become another user"
             if subprocess.run([*become(FIRST_USER), "test", "-r", ROOT / "chapters"]).returncode == 0:
-                return f"it could read the solutions: chmod go-rwx {ROOT}"
+                return f"it could read the solutions: chmod go-rwx {ROOT}/*"
         try:
             done = subprocess.run([*self.command({}), "true"], capture_output=True, text=True, timeout=20)
         except (OSError, subprocess.TimeoutExpired) as error:

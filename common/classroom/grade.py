@@ -36,7 +36,7 @@ from classroom.assignment import ROOT, Problem
 from classroom.formats import terminal, text
 from classroom.result import ABSENT, GRADED, STOPPED, Result
 
-BUILD = pathlib.Path("build/cpu/grade")
+BUILD = pathlib.Path(os.environ.get("JUDGES", "build/cpu/grade"))  # Elsewhere with MARCH=.
 SECONDS = 150  # For a hand-in, its compilation included; LIMIT is another number.
 SECONDS_ON_GPU = 20  # Of processor time, for all kernels of a try.
 TRIES = 16  # A process that ends within a check gets another for the checks behind it.
