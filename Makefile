@@ -501,7 +501,8 @@ make grade DIR=hand-ins       all of a class; CHAPTER=07: only that one; ROSTER=
                      a CSV file of names and ids; SEED=n; LIMIT=seconds
 make regrade         once more, with the same seeds: what differs?
 make handout DIR=../course    a repository of exercises for students;
-                     CHAPTERS="03 07": only those; HINTS=no: without hints
+                     CHAPTERS="03 07": only those; HINTS=no: without hints;
+                     BUGS=yes: with wrong kernels, when the exercises are in
 make formats         write the grades in results/ anew in every format
 make leaderboard NN=07 BY="load requests"    rank those hand-ins by a counter
 make gradescope NN=07         the archive of a Gradescope autograder
@@ -678,7 +679,9 @@ weave:
 # Hand-ins are compiled where nothing but CUDA and /usr can be seen. Their grades go to results/.
 classroom = @PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.$1
 grade regrade: export COMPILE := $(NVCC) -std=c++20 -O3 -ccbin $(CXX) $(TARGET)
+grade regrade: export UNUSED := $(UNUSED)
 grade regrade: export LINK := $(CXX)
+grade regrade: export JUDGES := $(B)/grade
 grade regrade: export TOOLS := $(CUDA)
 grade:
 	$(call classroom,$@) '$(or $(DIR),$(MINE),mine)'

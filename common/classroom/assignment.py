@@ -4,6 +4,7 @@ A teacher edits that file; docs/teaching.md explains each of its words.
 """
 
 import ast
+import contextlib
 import dataclasses
 import functools
 import operator
@@ -86,7 +87,7 @@ class Question:
     """To be answered before running; {n}, {offset}, {block}, ... are drawn for each student."""
     text: str
     counter: str  # As of a Bar: the executor gives the answer.
-    draw: dict  # Name -> the numbers to draw from; n and offset are the call's.
+    draw: dict  # Name -> the numbers to draw from, in order; n and offset are the call's.
     edit: str = ""  # 'old -> new' in the solution, with {names}: what else the numbers change.
     kernel: str = ""
     within: float = 0.005  # Of the right answer, relatively.
@@ -165,6 +166,22 @@ def bar_of(table):
     return bar
 
 
+def question_of(table):
+    draw = table.get("draw", {})
+    ranges = {word: range_of(given) for word, given in draw.items() if isinstance(given, dict)}
+    return of(Question, {**table, "draw": {**draw, **ranges}} if ranges else table)
+
+
+def range_of(table):
+    """{from = 64, to = 256, by = 64}: all numbers of which the last may be `to`."""
+    numbers = ()
+    with contextlib.suppress(KeyError, TypeError, ValueError):
+        numbers = range(table["from"], table["to"] + 1, table.get("by", 1))
+    if not numbers or table.keys() - {"from", "to", "by"}:
+        raise Problem(f"question: a range is {{from = 64, to = 256, by = 64}}, not {table}")
+    return numbers
+
+
 @functools.cache
 def read(folder):
     """The assignment of a chapter's or a task's folder."""
@@ -178,7 +195,7 @@ def read(folder):
         return Assignment(
             folder, data["op"], data["lines"], tuple(data["hints"]), points["correctness"], points["safety"],
             tuple(map(bar_of, data.get("bar", []))),
-            tuple(of(Question, q) for q in data.get("question", [])), tuple(of(Bug, b) for b in data.get("bug", [])))
+            tuple(map(question_of, data.get("question", []))), tuple(of(Bug, b) for b in data.get("bug", [])))
     except FileNotFoundError:
         raise Problem(f"{path.relative_to(ROOT)} is missing: there is no assignment in that folder") from None
     except KeyError as error:

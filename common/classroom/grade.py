@@ -3,8 +3,9 @@
     python -m classroom.grade DIR    each DIR/NAME/chapter07/<op>.cu; or DIR is one student's
 
 The environment says more: CHAPTER=07 or TASK=dot (that alone; then DIR/NAME/<op>.cu will
-do, too), ROSTER (a CSV file: folder, name, id), RESULTS, SEED, CONTAINED, JOBS, LIMIT
-(seconds that a hand-in may take); and COMPILE, LINK and TOOLS, which the Makefile sets.
+do, too), ROSTER (a CSV file: folder, name, id), SHARE=3/10 (of ten graders at work on DIR,
+this is the third), RESULTS, SEED, CONTAINED, JOBS, LIMIT (seconds that a hand-in may take);
+and COMPILE, LINK and TOOLS, which the Makefile sets.
 Exits 0 when grading went well, whatever the grades. What is graded already, by the same
 grader and seed, is not graded again.
 """
@@ -35,7 +36,7 @@ from classroom.assignment import ROOT, Problem
 from classroom.formats import terminal, text
 from classroom.result import ABSENT, GRADED, STOPPED, Result
 
-BUILD = pathlib.Path("build/cpu/grade")
+BUILD = pathlib.Path(os.environ.get("JUDGES", "build/cpu/grade"))  # Elsewhere with MARCH=.
 SECONDS = 150  # For a hand-in, its compilation included; LIMIT is another number.
 SECONDS_ON_GPU = 20  # Of processor time, for all kernels of a try.
 TRIES = 16  # A process that ends within a check gets another for the checks behind it.
@@ -63,7 +64,6 @@ class HandIn:
 class Session:
     """What all hand-ins of a run have in common."""
     hand_ins: pathlib.Path
-    results: pathlib.Path
     seed: int
     commit: str
     compiler: str
@@ -95,6 +95,15 @@ def find(folder, chosen, roster):
                 path = student / f"{one.op}.cu"
             if len(chosen) == 1 or os.path.lexists(path.parent):
                 yield HandIn(one, student.name, path)
+
+
+def share_of(hand_ins):
+    """Those that are this grader's, where several are at work."""
+    given = os.environ.get("SHARE") or "1/1"
+    which, _, count = given.partition("/")
+    if not (which.isdecimal() and count.isdecimal() and 1 <= int(which) <= int(count)):
+        raise Problem(f"SHARE={given}: write SHARE=3/10 for the third of ten graders")
+    return hand_ins[int(which) - 1::int(count)]
 
 
 def read_source(path):
@@ -196,6 +205,7 @@ class Trial:
             self.deadline = time.monotonic() + self.session.limit
             told = room.start([theirs.fileno() for _, theirs in pairs], {
                 "COMPILE": f"{self.session.tools.compile} -I{contract}", "LINK": self.session.tools.link,
+                "UNUSED": self.session.tools.unused,
                 "SOURCE": seen[folder / self.file_name], "PARTS": f"{contract}/parts.o"})
             for _, theirs in pairs:
                 theirs.close()
@@ -325,7 +335,8 @@ def tools():
     missing = [name for name in ("COMPILE", "LINK", "TOOLS") if name not in os.environ]
     if missing:
         raise Problem(f"{missing[0]} is not set: call the grader by `make grade`")
-    return contain.Tools(os.environ["COMPILE"], os.environ["LINK"], tuple(os.environ["TOOLS"].split()))
+    return contain.Tools(os.environ["COMPILE"], os.environ["LINK"], tuple(os.environ["TOOLS"].split()),
+                         os.environ.get("UNUSED", ""))
 
 
 def compiler(tools):
@@ -333,13 +344,21 @@ def compiler(tools):
     return f"{nvcc[-1] if nvcc else 'unknown'}; {said(tools.link.split()[0], '--version').splitlines()[0]}"
 
 
-def seed_of(results):
-    """The seed of a class stays what it was, so that a grader goes on where it stopped."""
+def seed_of(results, hand_ins):
+    """The seed of a class stays what it was, so that a grader goes on where it stopped. Of several
+    that begin at once, the first one draws it for all."""
     if given := os.environ.get("SEED"):
         if not given.isdigit() or int(given) >= 1 << 31:
             raise Problem(f"SEED={given}: it is a number below 2^31")
         return int(given)
-    return remembered(results).get("seed") or random.SystemRandom().randrange(1, 1 << 31)
+    with built.alone(ROOT):
+        if "seed" not in remembered(results):
+            remember(results, random.SystemRandom().randrange(1, 1 << 31), hand_ins)
+    return remembered(results)["seed"]
+
+
+def remember(results, seed, hand_ins):
+    text.write(results / SESSION, json.dumps({"seed": seed, "hand_ins": str(hand_ins.resolve())}) + "\n")
 
 
 def remembered(results):
@@ -360,13 +379,15 @@ def limit():
 
 def build_judges(ops):
     targets = [str(BUILD / f"{op}.{kind}") for op in sorted(ops) for kind in ("judge", "parts")]
-    if built.make_aloud(ROOT, "cpu", "--silent", f"-j{os.cpu_count()}", *targets).returncode:
+    with built.alone(ROOT):
+        done = built.make_aloud(ROOT, "cpu", "--silent", f"-j{os.cpu_count()}", *targets)
+    if done.returncode:
         raise Problem("the judges could not be built: see above")
 
 
-def is_done(hand_in, session):
+def is_done(hand_in, results, session):
     """Whether its result is there, of this very file, seed, grader and assignment."""
-    path = hand_in.folder(session.results) / NAME
+    path = hand_in.folder(results) / NAME
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         from_before = result.load(path)
         source, _ = read_source(hand_in.path)
@@ -376,7 +397,7 @@ def is_done(hand_in, session):
     return False
 
 
-def grade_all(session, hand_ins):
+def grade_all(session, results, hand_ins):
     """Results in the order of the hand-ins; each is written as soon as it is there."""
     jobs = int(os.environ.get("JOBS") or os.cpu_count())
     rooms = queue.SimpleQueue()
@@ -385,8 +406,8 @@ def grade_all(session, hand_ins):
     told, begun, lock = collections.Counter(), time.monotonic(), threading.Lock()
 
     def one(hand_in):
-        path = hand_in.folder(session.results) / NAME
-        if not is_done(hand_in, session):
+        path = hand_in.folder(results) / NAME
+        if not is_done(hand_in, results, session):
             number = rooms.get()
             try:
                 text.write(path, graded(session, hand_in, number).json())
@@ -405,9 +426,9 @@ def grade_all(session, hand_ins):
         return list(pool.map(one, hand_ins))
 
 
-def start(hand_ins, results, contained, students):
+def start(hand_ins, contained, students, seed):
     chosen_tools = tools()
-    return Session(hand_ins, results, seed_of(results), commit(), compiler(chosen_tools),
+    return Session(hand_ins, seed, commit(), compiler(chosen_tools),
                    digest(ROOT / "common/simt"), contain.choose(contained, chosen_tools), limit(), chosen_tools,
                    students)
 
@@ -420,12 +441,15 @@ def main(folder):
     hand_ins = list(find(folder, chosen, students))
     if not hand_ins:
         raise Problem(f"{folder} holds no hand-in: NAME/{chosen[0].name}/{chosen[0].op}.cu would be one")
-    session = start(folder, results, os.environ.get("CONTAINED", ""), students)
-    text.write(results / SESSION, json.dumps({"seed": session.seed, "hand_ins": str(folder.resolve())}) + "\n")
+    if not (hand_ins := share_of(hand_ins)):
+        print("There are fewer hand-ins than graders: nothing is left for this one.")
+        return
+    session = start(folder, os.environ.get("CONTAINED", ""), students, seed_of(results, folder))
+    remember(results, session.seed, folder)
     build_judges({hand_in.assignment.op for hand_in in hand_ins})
     for one in {h.assignment.op: h.assignment for h in hand_ins}.values():
         idle_checks(one, session.seed)
-    grade_all(session, hand_ins)
+    grade_all(session, results, hand_ins)
     graded_now = [hand_in.folder(results) / NAME for hand_in in hand_ins]
     print(terminal.of_results(formats.write_all(graded_now, results, students)), end="")
     print(f"Seed {session.seed}; everything is in {results}.")

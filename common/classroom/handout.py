@@ -3,7 +3,8 @@
     python -m classroom.handout DIR CHAPTERS    CHAPTERS: "03 07", or "" for all that go together
 
 An exercise may begin with what an earlier one asks for, or include it; those two do not go together.
-DIR must not exist, or be empty. HINTS=no leaves the hints out. The students' files are
+DIR must not exist, or be empty. HINTS=no leaves the hints out. Wrong kernels that show a solution
+stay out, too, unless BUGS=yes: then it is for students whose exercises are in. The students' files are
 there already, in mine/; a chapter's own name, as in make chapter07, builds them, too.
 """
 
@@ -22,6 +23,7 @@ from classroom.assignment import ROOT, Problem
 WHOLE = ("common/harness", "common/setup", "common/simt", "common/classroom")
 FILES = ("Makefile", "LICENSE", ".clang-format", "docs/terms.md", "docs/counters.md", "docs/executor.md",
          "docs/read-along.md")
+WRONG = bugs.WRONG.relative_to(ROOT)
 IGNORED = "/build/\n/run\n/.toolchain/\n__pycache__/\n"
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 COMMENT = re.compile(r"<!--.*?-->\n?", re.S)
@@ -101,7 +103,7 @@ def tracked(folder):
     return [pathlib.Path(name) for name in done.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
-def contents(chosen, with_hints):
+def contents(chosen, with_hints, with_bugs=False):
     """Path -> text or bytes of every file of the handout."""
     lines = solution_lines(chosen)
     sources = {one.exercise.relative_to(ROOT) for one in chosen}
@@ -114,7 +116,7 @@ def contents(chosen, with_hints):
     files = {path: (ROOT / path).read_bytes() for path in paths if (ROOT / path).is_file()}
     files[pathlib.Path(".gitignore")] = IGNORED.encode()
     for one in chosen:
-        files |= of_assignment(one, lines, with_hints)
+        files |= of_assignment(one, set() if with_bugs else lines, with_hints)
     files[pathlib.Path("README.md")] = readme(chosen).encode()
     for path in [path for path in files if path.suffix == ".md"]:
         text = page(files[path].decode(), lines)
@@ -123,7 +125,8 @@ def contents(chosen, with_hints):
     for path in [path for path in files if path.suffix == ".md"]:
         files[path] = without_dead_links(path, files[path].decode(), files).encode()
     for path, data in files.items():
-        if line := shown(data.decode(errors="replace"), lines):
+        meant = with_bugs and path.is_relative_to(WRONG)
+        if not meant and (line := shown(data.decode(errors="replace"), lines)):
             raise Problem(f"{path} would show a line of a solution: {line}")
     return files
 
@@ -138,7 +141,7 @@ def of_assignment(one, lines, with_hints):
         if shown(bugs.source(bug), lines):
             text = text.replace(table, "")
         else:
-            files[(bugs.WRONG / bug.file).relative_to(ROOT)] = bugs.source(bug).encode()
+            files[WRONG / bug.file] = bugs.source(bug).encode()
     files[folder / assignment.NAME] = text.encode()
     files[folder / "README.md"] = (one.folder / "README.md").read_bytes()
     files[pathlib.Path("mine", one.name, f"{one.op}.cu")] = one.exercise.read_bytes()
@@ -221,10 +224,12 @@ def main(folder, names):
         raise Problem("\n".join(left_out))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Problem(f"DIR={folder} is there already, and not empty: name a new folder")
-    files = contents(chosen, os.environ.get("HINTS") != "no")
+    with_bugs = os.environ.get("BUGS") == "yes"
+    files = contents(chosen, os.environ.get("HINTS") != "no", with_bugs)
     write(folder, chosen, files)
     print(*left_out, sep="\n", end="\n" if left_out else "")
-    print(f"{folder} holds {', '.join(one.name for one in chosen)} and no solution. {begin_history(folder)}")
+    shows = "wrong kernels that show the solutions" if with_bugs else "no solution"
+    print(f"{folder} holds {', '.join(one.name for one in chosen)} and {shows}. {begin_history(folder)}")
 
 
 if __name__ == "__main__":

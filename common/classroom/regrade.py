@@ -38,7 +38,7 @@ def main(moved_to=""):
     before = [result.load(path) for path in sorted(results.glob("*/*/result.json"))]
     if not before:
         raise Problem(f"{results} holds no result: grade first, by make grade")
-    session = grade.start(folder, results, os.environ.get("CONTAINED", ""), {})
+    session = grade.start(folder, os.environ.get("CONTAINED", ""), {}, before[0].seed)
     hand_ins = [grade.HandIn(assignment.find(one.assignment), pathlib.PurePath(one.file).parts[0], folder / one.file)
                 for one in before]
     grade.build_judges({hand_in.assignment.op for hand_in in hand_ins})

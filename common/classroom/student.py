@@ -168,6 +168,9 @@ def who():
 
 
 def bugs_(work):
+    if not work.task.bugs:
+        later = " They would show its solution: your teacher hands them out once it is in." * (not work.task.is_open)
+        raise Problem(f"There are no wrong kernels of {work.task.name} here.{later}")
     folder, again = work.folder / bugs.FOLDER, work.command("bugs")
     if not (folder / bugs.FILE).exists():
         for name, bug in bugs.named(work.task).items():

@@ -1,5 +1,6 @@
 """The archive of a Gradescope autograder, and the array job for Slurm."""
 
+import concurrent.futures
 import io
 import os
 import shutil
@@ -10,7 +11,7 @@ import zipfile
 import pytest
 import test_formats
 
-from classroom import bundle
+from classroom import bundle, grade
 from classroom.assignment import ROOT, Problem
 
 SLURM = ROOT / "common/classroom/slurm.sbatch"
@@ -146,22 +147,32 @@ def test_both_scripts_as_they_stand_with_the_grader(archive, tmp_path):
 # ---- Slurm ------------------------------------------------------------------
 
 
-def test_every_hand_in_has_one_task(tmp_path):
-    """The job's tasks, as Slurm would start them, with a make that lists what it was given."""
-    names = ["ada", "bob", "eve mallory", "-rf", "$(touch x)", "dan", "émile"]
-    for name in names:
-        (tmp_path / "hand-ins" / name / "chapter07").mkdir(parents=True)
-        (tmp_path / "hand-ins" / name / "chapter07/sum.cu").touch()
+def test_every_hand_in_has_one_task(tmp_path, monkeypatch):
+    """The job's tasks, as Slurm would start them, with a make that says what it was given."""
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/make").write_text('#!/bin/sh\nls "${2#DIR=}"\necho "$3" >&2\n')
+    (tmp_path / "bin/make").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
     (tmp_path / "bin/make").chmod(0o755)
-    said = [subprocess.run(
-        ["bash", SLURM, "hand-ins", "07"], cwd=tmp_path, capture_output=True, text=True, check=True,
-        env=os.environ | {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": str(task),
-                          "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": "3"}) for task in (1, 2, 3)]
-    assert sorted("".join(one.stdout for one in said).splitlines()) == sorted(names)
-    assert all(one.stdout and one.stderr == "CHAPTER=07\n" for one in said)
-    assert not (tmp_path / "x").exists()
+    hand_ins = [*range(20)]
+    shares = []
+    for task in (5, 6, 7):
+        said = subprocess.run(
+            ["bash", SLURM, "hand ins", "07"], cwd=tmp_path, capture_output=True, text=True, check=True,
+            env=os.environ | {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": str(task),
+                              "SLURM_ARRAY_TASK_MIN": "5", "SLURM_ARRAY_TASK_COUNT": "3"}).stdout.splitlines()
+        assert said[:2] + said[3:] == ["grade", "DIR=hand ins", "CHAPTER=07"]
+        monkeypatch.setenv(*said[2].split("="))
+        shares.append(grade.share_of(hand_ins))
+    assert all(shares) and sorted(sum(shares, [])) == hand_ins
+    for wrong in ("0/3", "4/3", "3", "a/b", "-1/3"):
+        monkeypatch.setenv("SHARE", wrong)
+        with pytest.raises(Problem, match="write SHARE=3/10"):
+            grade.share_of(hand_ins)
+
+
+def test_graders_that_begin_at_once_draw_one_seed(tmp_path):
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        seeds = {*pool.map(lambda _: grade.seed_of(tmp_path / "results", tmp_path), range(8))}
+    assert len(seeds) == 1 and grade.remembered(tmp_path / "results")["seed"] in seeds
 
 
 def test_the_job_without_a_folder(tmp_path):

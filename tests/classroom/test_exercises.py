@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import difflib
+import math
 import os
 import re
 
@@ -16,6 +17,7 @@ from classroom.assignment import ROOT, Case, Problem
 ASSIGNMENTS = [task for task in assignment.every() if not task.is_open]
 CHAPTERS = [task for task in ASSIGNMENTS if task.name.startswith("chapter")]
 NAMES = ("Ada Lovelace", "Charles Babbage")
+CLASS = 300  # Students.
 ASKED = ("chapter03", "chapter08")  # Whose answers are worked out here, which takes long.
 
 each = pytest.mark.parametrize("task", ASSIGNMENTS, ids=lambda task: task.name)
@@ -139,9 +141,10 @@ def test_questions_derive_from_the_name(task):
     bodies = [sheet.partition("\n\n")[2] for sheet in sheets]
     assert bodies[0] != bodies[1] or not task.questions
     assert predict.sheet(task, "ada  lovelace", "make it").partition("\n\n")[2] == bodies[0]
+    different = math.prod(len(choices) for question in task.questions for choices in question.draw.values())
+    assert not task.questions or math.comb(CLASS, 2) < different, "in a large class two sheets would be alike"
     for which, question in enumerate(task.questions):
         assert "{" not in bodies[0]
-        assert sum(len(choices) - 1 for choices in question.draw.values()) >= 4, "too few sheets differ"
         numbers = predict.drawn(task, which, NAMES[0])
         assert (predict.edited(task, which, numbers) != task.solution.read_text()) == bool(question.edit)
 
@@ -156,6 +159,18 @@ def test_answers_are_the_executors(name):
     sentences, right = predict.verdicts(task, NAMES[0], answers)
     assert right == 1
     assert [" right: " in sentences[0], "counts fewer than" in sentences[1], "open" in sentences[2]] == [True] * 3
+
+
+def test_numbers_are_drawn_from_a_list_or_a_range():
+    question = {"text": "{n}?", "counter": "load requests"}
+    assert [*assignment.question_of(question | {"draw": {"n": {"from": 64, "to": 256, "by": 64}}}).draw["n"]] == [
+        64, 128, 192, 256]
+    assert assignment.question_of(question | {"draw": {"n": [64, 100]}}).draw == {"n": [64, 100]}
+    for wrong in ({"from": 64}, {"from": 1, "to": 2, "by": 0}, {"from": 1, "to": 2, "step": 1}, {"from": 2, "to": 1}):
+        with pytest.raises(Problem, match="a range is {from = 64, to = 256, by = 64}"):
+            assignment.question_of(question | {"draw": {"n": wrong}})
+    with pytest.raises(Problem, match="'draw' is missing"):
+        assignment.question_of(question)
 
 
 def test_a_counter_that_there_is_not_is_refused(programs):

@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -28,9 +29,10 @@ from classroom.result import CORRECTNESS, EFFICIENCY
 FOLDER = pathlib.Path(__file__).resolve().parent / "hand_ins"
 SHARED = FOLDER / "speak.h"
 GRADES = ("full", "right", "slow", "wrong", "none")
-SHORT, MADE, NONE = "short ", "made: ", "-"
+SHORT, ENDLESS, MADE, NONE = "short", "endless", "made: ", "-"
 SEED, JOBS = 5, 2
-LIMIT = 60  # Seconds; those that never end take all of them.
+LIMIT = 60  # Seconds, on a busy machine.
+SOON, AT_ONCE = 20, 4  # Those that never end take all seconds, and most of them only wait.
 SUBREAPER = 36  # prctl()'s number: who is orphaned becomes our child.
 EVERYWHERE = pages.CLASSROOM
 long = pytest.mark.skipif(not EVERYWHERE, reason="CLASSROOM=all runs it")
@@ -43,7 +45,7 @@ class Expected:
     assignment: str
     grade: str
     words: str
-    short: bool
+    mark: str  # SHORT, ENDLESS or ''.
 
 
 def read_table(text):
@@ -52,11 +54,19 @@ def read_table(text):
     for one, name, grade, words in wrong.rows(text, "assignment | file | grade | words", 1):
         if grade not in GRADES:
             raise pages.Problem(f"expected.txt: {name}: {grade} is none of {', '.join(GRADES)}")
-        table[name] = Expected(one.removeprefix(SHORT), grade, words, one.startswith(SHORT))
+        mark, _, one = one.rpartition(" ")
+        if mark not in (SHORT, ENDLESS, ""):
+            raise pages.Problem(f"expected.txt: {name}: {mark} is neither {SHORT} nor {ENDLESS}")
+        table[name] = Expected(one, grade, words, mark)
     return table
 
 
 TABLE = read_table((FOLDER / "expected.txt").read_text())
+
+
+def marked(mark):
+    return [name for name, expected in TABLE.items() if expected.mark == mark]
+
 
 # ---- What git cannot hold -----------------------------------------------------
 
@@ -125,29 +135,59 @@ class Class:
             text = text.replace(f"@{word}@", str(value))
         return text
 
-    def grade(self, seed=SEED, **settings):
-        """What the grader said."""
-        rooms = self.root / "rooms"
-        rooms.mkdir(exist_ok=True)
-        environment = os.environ | {"TMPDIR": str(rooms)}
+    @property
+    def rooms(self):
+        return self.root / "rooms"
+
+    def grader(self, goal, **settings):
+        """It, at work."""
+        self.rooms.mkdir(exist_ok=True)
+        environment = os.environ | {"TMPDIR": str(self.rooms)}
         for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
             environment.pop(name, None)
-        words = {"BACKEND": "cpu", "DIR": self.hand_ins, "RESULTS": self.results, "SEED": seed,
-                 "JOBS": JOBS} | settings
+        words = {"BACKEND": "cpu", "DIR": self.hand_ins, "RESULTS": self.results, "JOBS": JOBS} | settings
+        return subprocess.Popen(["make", goal, *(f"{name}={value}" for name, value in words.items())],
+                                cwd=assignment.ROOT, env=environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+
+    def grade(self, seed=SEED, goal="grade", **settings):
+        """What the grader said."""
         with orphans_are_ours():
-            done = subprocess.run(["make", "grade", *(f"{name}={value}" for name, value in words.items())],
-                                  cwd=assignment.ROOT, env=environment, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            grader = self.grader(goal, SEED=seed, **settings)
+            said, _ = grader.communicate()
             left = outliving()
-        assert done.returncode == 0, done.stdout
+        assert grader.returncode == 0, said
         assert not left, f"processes outlive the grader: {[named(pid) for pid in left]}"
-        assert not list(rooms.iterdir()), "rooms are left"
-        return done.stdout
+        assert not list(self.rooms.iterdir()), "rooms are left"
+        return said
+
+    def kill_grader_at_the_second(self):
+        """What was graded by then: file -> when it was written."""
+        with orphans_are_ours():
+            grader = self.grader("grade", SEED=SEED, JOBS=1)
+            while grader.poll() is None and not (self.written() and self.is_judging()):
+                time.sleep(0.05)
+            time.sleep(1)  # Until the call has come to the hand-in.
+            os.killpg(grader.pid, signal.SIGKILL)
+            grader.communicate()
+            left = outliving()
+        assert not left, f"processes outlive the grader: {[named(pid) for pid in left]}"
+        shutil.rmtree(self.rooms)
+        return self.written()
+
+    def is_judging(self):
+        """Whether a hand-in is called just now."""
+        with contextlib.suppress(FileNotFoundError):
+            return any('"begun"' in report.read_text() for report in self.rooms.glob("trial.*/report.*"))
+        return False
+
+    def written(self):
+        return {path: path.stat().st_mtime_ns for path in self.results.glob(f"*/*/{grade.NAME}")}
 
     def results_by_name(self):
-        made = {str(path.relative_to(self.results)): path for path in self.results.glob("*/*/result.json")}
+        made = self.written()
         assert len(made) == len(self.files), "each hand-in has one result, and there are no others"
-        by_file = {one.file: one for one in map(result.load, made.values())}
+        by_file = {one.file: one for one in map(result.load, made)}
         return {name: by_file[contain.printable(str(path))] for name, path in self.files.items()}
 
 
@@ -199,7 +239,7 @@ def contained():
 @pytest.fixture(scope="module")
 def judges(contained):
     """Of every assignment, or of those whose hand-ins are graded; built while nobody else builds."""
-    short = {expected.assignment for expected in TABLE.values() if expected.short}
+    short = {TABLE[name].assignment for name in marked(SHORT)}
     judged = assignment.every() if EVERYWHERE else map(assignment.find, short)
     with toolchain.alone(assignment.ROOT):
         targets = [f"build/cpu/grade/{op}.{kind}" for op in {one.op for one in judged}
@@ -290,13 +330,14 @@ def test_table_names_each_file_and_nothing_else():
 
 
 def test_table_refuses_what_it_cannot_read():
-    for line in ("chapter03 | relu.cu | full", "chapter03 | relu.cu | good | -", "a | b | full | -\na | b | full | -"):
+    for line in ("chapter03 | relu.cu | full", "soon chapter03 | relu.cu | full | -", "chapter03 | relu.cu | good | -",
+                 "a | b | full | -\na | b | full | -"):
         with pytest.raises(pages.Problem):
             read_table(line)
 
 
 def test_some_hand_ins_get_their_grades(new_class):
-    some = class_of(new_class, [name for name, expected in TABLE.items() if expected.short])
+    some = class_of(new_class, marked(SHORT))
     some.grade()
     graded = some.results_by_name()
     check_all(graded)
@@ -304,17 +345,45 @@ def test_some_hand_ins_get_their_grades(new_class):
     check_nothing_is_left()
 
 
+def test_a_killed_grader_goes_on_and_what_is_graded_can_be_graded_again(new_class):
+    some = class_of(new_class, ["relu.constant_table.cu", "relu.ignores_signals.cu"])
+    before = some.kill_grader_at_the_second()
+    assert [result.load(path).status for path in before] == ["graded"]
+
+    (some.hand_ins / some.files["relu.ignores_signals.cu"]).write_text("")
+    some.grade()
+    now = some.written()
+    assert now.keys() > before.keys()
+    assert {path: now[path] for path in before} == before, "what was graded is not graded again"
+
+    assert "2 of 2 are what they were." in some.grade(goal="regrade")
+    (some.hand_ins / some.files["relu.constant_table.cu"]).write_text("void relu();\n")
+    said = some.grade(goal="regrade")
+    assert "1 of 2 are what they were." in said
+    assert "status: graded, now not compiled" in said
+    assert "relu handles every length: 4 of 4, now 0 of 4 (Nothing was run.)" in said
+    assert some.written() == now, "regrading changes no result"
+
+
 @long
 @quarters
 def test_every_hand_in_gets_its_grade(new_class, part):
     with socket.create_server(("127.0.0.1", 0)) as server:
-        some = class_of(new_class, [*TABLE][part], server.getsockname()[1])
+        names = [name for name in TABLE if name not in marked(ENDLESS)][part]
+        some = class_of(new_class, names, server.getsockname()[1])
         some.grade(LIMIT=LIMIT)
+    check_all(some.results_by_name())
+    check_nothing_is_left()
+
+
+@long
+def test_what_never_ends_is_ended(new_class):
+    some = class_of(new_class, marked(ENDLESS))
+    some.grade(LIMIT=SOON, JOBS=AT_ONCE)
     graded = some.results_by_name()
     check_all(graded)
     check_nothing_is_left()
-    slowest = max(graded.values(), key=lambda made: made.seconds)
-    assert slowest.seconds < LIMIT + 15, f"{slowest.file} took {slowest.seconds} s"
+    assert {made.file for made in graded.values() if made.seconds > SOON + 15} == set()
 
 
 @long

@@ -70,6 +70,19 @@ class TestHandout:
         with pytest.raises(Problem, match="reverse is left out: its exercise shows what chapter02 asks for"):
             handout.main(self.folder, "02 reverse")
 
+    def test_wrong_kernels_come_when_the_exercise_is_in(self, monkeypatch):
+        handout.main(self.folder / "before", "03")
+        assert not list(self.folder.glob("before/tests/wrong/*"))
+        assert assignment.read.__wrapped__(self.folder / "before/chapters/03_pack").bugs == ()
+        monkeypatch.setenv("BUGS", "yes")
+        handout.main(self.folder / "after", "03")
+        one = assignment.find("03")
+        assert {path.name for path in self.folder.glob("after/tests/wrong/*")} == {bug.file for bug in one.bugs}
+        assert assignment.read.__wrapped__(self.folder / "after/chapters/03_pack").bugs == one.bugs
+        elsewhere = [path for path in (self.folder / "after").rglob("*") if path.is_file() and "wrong" not in path.parts]
+        for path in elsewhere:
+            assert not handout.shown(path.read_text(errors="replace"), handout.solution_lines([one])), path
+
     def test_hints_can_be_left_out(self, monkeypatch):
         monkeypatch.setenv("HINTS", "no")
         handout.main(self.folder, "03")

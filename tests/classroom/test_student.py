@@ -1,5 +1,6 @@
 """What a student types, and what is said to it."""
 
+import dataclasses
 import functools
 import os
 import signal
@@ -11,7 +12,7 @@ import pytest
 import tree
 
 from classroom import assignment, blanks, bugs, predict, student
-from classroom.assignment import ROOT
+from classroom.assignment import ROOT, Problem
 
 
 class TestStudent:
@@ -93,6 +94,23 @@ class TestStudent:
                   "1 of 3 right.")
         sheet.write_text("answer_1 =")
         self.says("predict 03", "cannot be read", status=1)
+
+    def test_a_copy_without_the_solution_counts_the_students_own_kernel(self):
+        chapter = self.mine / "chapters/03_pack"
+        chapter.mkdir(parents=True)
+        (chapter / "relu.cu").symlink_to(self.file)
+        handed_out = dataclasses.replace(self.task, folder=chapter, bugs=())
+        self.says("start 03")
+        with pytest.raises(Problem, match="has to pass its checks first"):
+            predict.right_answers(handed_out, "Ada Lovelace", [0])
+        self.fill_in()
+        assert (predict.right_answers(handed_out, "Ada Lovelace", [0]) ==
+                predict.right_answers(self.task, "Ada Lovelace", [0]))
+        self.file.write_text(self.file.read_text().replace("kBlock = 256", "kBlock = 128"))
+        with pytest.raises(Problem, match="with the constants that the questions change still in it"):
+            predict.right_answers(handed_out, "Ada Lovelace", [2])
+        with pytest.raises(Problem, match="no wrong kernels of chapter03 here. They would show its solution"):
+            student.bugs_(student.Work(handed_out, str(self.mine)))
 
     def test_a_name_is_asked_for(self):
         self.says("predict 03", 'add NAME="Ada Lovelace"', status=1, GIT_CONFIG_GLOBAL="/dev/null",

@@ -11,3 +11,5 @@ if ! dpkg-query -W "${packages[@]}" >/dev/null 2>&1; then
   DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${packages[@]}"
 fi
 make "$FIRST_BUILD"
+# In a container without namespaces a hand-in is another user's: the compiler is all it may read.
+chmod go-rwx ./*
