@@ -192,7 +192,6 @@ TARGET   := $(ARCHITECTURE) --no-compress -cudart none -lineinfo
 OPTIMISED := -O1
 HOST     := -O0
 LINKER   := $(if $(shell type -P ld.gold),-fuse-ld=gold)  # In half the time, where it is there.
-$(HARNESS)/%.o: CXXFLAGS += -O0
 RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
 NCCL     := $(STAND_INS:%=common/simt/%)  # Where their headers are: real ones are no use here.
@@ -276,8 +275,15 @@ endif
 endif
 $(SIMT) $(B)/standard.h.gch: CXXFLAGS += $(SIMTFLAGS) -O3
 $(foreach d,core decode runtime library nccl,$(B)/common/simt/$d/all.o): CXXFLAGS += -Og
-$(SIMT): private PRECOMPILED := -include $(B)/standard.h -Winvalid-pch
-$(SIMT): $(B)/standard.h.gch
+WITH_STANDARD := $(SIMT)
+# What tells of the executor includes the same headers, and only prints.
+ifeq ($(BACKEND),cpu)
+TELLS := $(CHECKS) $(SHOW) $(patsubst %,$(HARNESS)/%.o,counters show_program unmeasured)
+$(TELLS): CXXFLAGS += $(SIMTFLAGS) -Og
+WITH_STANDARD += $(TELLS)
+endif
+$(WITH_STANDARD): private PRECOMPILED := -include $(B)/standard.h -Winvalid-pch
+$(WITH_STANDARD): $(B)/standard.h.gch
 $(B)/standard.h.gch: common/simt/core/standard.h $(B)/settings
 	@mkdir -p $(@D)
 	@cp $< $(@:.gch=)

@@ -197,6 +197,23 @@ void require_ready(Needs needs) {
   pass(sticky_error());
 }
 
+CUresult drive(Needs needs, Body body, const char* call) noexcept {
+  std::string name = call;  // cuMemAlloc_v2 is cuMemAlloc to programs.
+  if (const size_t version = name.rfind("_v"); version != name.npos)
+    name.resize(version);
+  const DriverCall during(name.c_str());
+  return static_cast<CUresult>(answer_always(
+      [&] {
+        require_ready(needs);
+        body();
+      },
+      name.c_str()));
+}
+
+CUresult drive(Body body, const char* call) noexcept {
+  return drive(Needs::kContext, body, call);
+}
+
 void note_of_context(CUdeviceptr memory) {
   Context* const context = current_context();
   const std::lock_guard lock(contexts().mutex);

@@ -14,8 +14,8 @@ namespace simt {
 inline void pass(cudaError_t error) {
   if (error != cudaSuccess) throw Refused{error, ""};
 }
-template <class... Part>
-void demand(bool holds, CUresult otherwise, const Part&... why) {
+template <class... Each>
+void demand(bool holds, CUresult otherwise, const Each&... why) {
   require(holds, static_cast<cudaError_t>(otherwise), why...);
 }
 
@@ -23,24 +23,9 @@ void demand(bool holds, CUresult otherwise, const Part&... why) {
 enum class Needs { kNothing, kDriver, kContext };
 void require_ready(Needs needs);
 
-template <class Body>
 CUresult drive(Needs needs, Body body,
-               const char* call = __builtin_FUNCTION()) noexcept {
-  std::string name = call;  // cuMemAlloc_v2 is cuMemAlloc to programs.
-  if (const size_t version = name.rfind("_v"); version != name.npos)
-    name.resize(version);
-  const DriverCall during(name.c_str());
-  return static_cast<CUresult>(answer_always(
-      [&] {
-        require_ready(needs);
-        body();
-      },
-      name.c_str()));
-}
-template <class Body>
-CUresult drive(Body body, const char* call = __builtin_FUNCTION()) noexcept {
-  return drive(Needs::kContext, body, call);
-}
+               const char* call = __builtin_FUNCTION()) noexcept;
+CUresult drive(Body body, const char* call = __builtin_FUNCTION()) noexcept;
 
 // Memory of the calling thread's context: it is freed with it.
 void note_of_context(CUdeviceptr memory);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 
 #include "common/simt/core/settings.h"
 #include "common/simt/runtime/runtime.h"
@@ -61,11 +62,14 @@ TimeLimit::TimeLimit(const std::string& kernel) {
   static const double limit = settings::seconds();
   const std::lock_guard lock(limit_mutex());
   if (limit == 0 || running++ > 0) return;
-  last_words = text("SIMT_SECONDS: kernels have taken ", limit,
+  const auto seconds = [](double n) {
+    return (std::ostringstream() << n).str();
+  };
+  last_words = text("SIMT_SECONDS: kernels have taken ", seconds(limit),
                     " s of processor time, and ", kernel,
                     " is not done; give it smaller arrays, or more time, such "
                     "as SIMT_SECONDS=",
-                    10 * limit, ", or any with SIMT_SECONDS=0");
+                    seconds(10 * limit), ", or any with SIMT_SECONDS=0");
   if (left == 0) left = limit;
   set_timer(left);
 }

@@ -71,7 +71,6 @@ bool is_own(cudaMemPool_t pool) {
 }
 
 // Runs the body of a call about pools.
-template <class Body>
 cudaError_t about_pools(Body body, const char* call = __builtin_FUNCTION()) {
   return answer(
       [&] {

@@ -121,6 +121,62 @@ std::string fit_for_screen(const std::string& text) {
 
 }  // namespace
 
+void Part::add_to(std::string& sentence) const {
+  switch (kind_) {
+    case kWords:
+      sentence += words_;
+      return;
+    case kLetter:
+      sentence += static_cast<char>(number_);
+      return;
+    case kSigned:
+      sentence += std::to_string(static_cast<int64_t>(number_));
+      return;
+    case kUnsigned:
+      sentence += std::to_string(number_);
+      return;
+    case kAddress:
+      sentence += number_ ? hex(number_) : "0";
+  }
+}
+
+std::string join(Parts parts) {
+  std::string sentence;
+  for (const Part& part : parts) part.add_to(sentence);
+  return sentence;
+}
+
+void refuse(cudaError_t code, Parts why) { throw Refused{code, join(why)}; }
+
+cudaError_t answer_always(Body body, const char* call) noexcept {
+  try {
+    body();
+    return cudaSuccess;
+  } catch (const Refused& refused) {
+    if (!refused.why.empty()) {
+      complain(call, text(refused.why, " (", error_name(refused.code), ")"));
+    }
+    return remember(refused.code);
+  } catch (const Lacking& lacking) {
+    complain(call, text("the CPU executor has no ", lacking.what));
+    note_finding();
+    return cudaErrorNotSupported;
+  } catch (const Error& error) {
+    say(error.what());
+    note_finding();
+    return remember(cudaErrorInvalidPtx);
+  } catch (const std::bad_alloc&) {
+    complain(call, "this machine has no memory left");
+    return remember(cudaErrorMemoryAllocation);
+  }
+}
+
+cudaError_t answer(Body body, const char* call) noexcept {
+  note_runtime_call();
+  if (const cudaError_t fault = sticky_error()) return remember(fault);
+  return answer_always(body, call);
+}
+
 void say(const std::string& words) {
   const std::string line = seen_from_here(words);
   static auto* mutex = new std::mutex;

@@ -6,13 +6,14 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
-#include <sstream>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "common/simt/core/error.h"
@@ -37,16 +38,43 @@ struct Lacking {
   std::string what;
 };
 
-template <class... Part>
-std::string text(const Part&... part) {
-  std::ostringstream out;
-  (out << ... << part);
-  return out.str();
+// Of a sentence: words, a number or an address. All are of one type, so that
+// sentences are put together in one place, whatever they are made of.
+class Part {
+ public:
+  Part(std::string_view words) : kind_(kWords), words_(words) {}
+  Part(const std::string& words) : kind_(kWords), words_(words) {}
+  Part(const char* words) : kind_(kWords), words_(words) {}
+  Part(long long number) : kind_(kSigned), number_(number) {}
+  Part(long number) : kind_(kSigned), number_(number) {}
+  Part(int number) : kind_(kSigned), number_(number) {}
+  Part(unsigned long long number) : kind_(kUnsigned), number_(number) {}
+  Part(unsigned long number) : kind_(kUnsigned), number_(number) {}
+  Part(unsigned number) : kind_(kUnsigned), number_(number) {}
+  Part(const void* address)
+      : kind_(kAddress), number_(reinterpret_cast<uint64_t>(address)) {}
+  Part(char letter) : kind_(kLetter), number_(letter) {}
+
+  void add_to(std::string& sentence) const;
+
+ private:
+  enum { kWords, kLetter, kSigned, kUnsigned, kAddress } kind_;
+  std::string_view words_;
+  uint64_t number_ = 0;
+};
+using Parts = std::initializer_list<Part>;
+
+std::string join(Parts parts);
+[[noreturn]] void refuse(cudaError_t code, Parts why);
+
+template <class... Each>
+std::string text(const Each&... part) {
+  return join({part...});
 }
 
-template <class... Part>
-void require(bool holds, cudaError_t otherwise, const Part&... why) {
-  if (!holds) throw Refused{otherwise, text(why...)};
+template <class... Each>
+void require(bool holds, cudaError_t otherwise, const Each&... why) {
+  if (!holds) refuse(otherwise, {why...});
 }
 
 // One line on stderr, "simt: ...". The same line is said once a process, so
@@ -122,41 +150,29 @@ size_t things_held();
 size_t live_streams_and_events();
 size_t live_graphs();
 
-// Runs the body of an API call and turns what it throws into CUDA's answer.
-// `call` is the caller's own name.
-template <class Body>
+// The body of an API call: a lambda that the call waits for. One type for all
+// of them, because there are hundreds, and each would have an answer of its
+// own.
+class Body {
+ public:
+  template <class F>
+  Body(const F& f)
+      : function_(&f),
+        run_([](const void* f) { (*static_cast<const F*>(f))(); }) {}
+  void operator()() const { run_(function_); }
+
+ private:
+  const void* function_;
+  void (*run_)(const void*);
+};
+
+// Runs it and turns what it throws into CUDA's answer. `call` is the caller's
+// own name.
 cudaError_t answer_always(Body body,
-                          const char* call = __builtin_FUNCTION()) noexcept {
-  try {
-    body();
-    return cudaSuccess;
-  } catch (const Refused& refused) {
-    if (!refused.why.empty()) {
-      complain(call, text(refused.why, " (", error_name(refused.code), ")"));
-    }
-    return remember(refused.code);
-  } catch (const Lacking& lacking) {
-    complain(call, text("the CPU executor has no ", lacking.what));
-    note_finding();
-    return cudaErrorNotSupported;
-  } catch (const Error& error) {
-    say(error.what());
-    note_finding();
-    return remember(cudaErrorInvalidPtx);
-  } catch (const std::bad_alloc&) {
-    complain(call, "this machine has no memory left");
-    return remember(cudaErrorMemoryAllocation);
-  }
-}
+                          const char* call = __builtin_FUNCTION()) noexcept;
 
 // The same for calls that a failed kernel makes impossible.
-template <class Body>
-cudaError_t answer(Body body,
-                   const char* call = __builtin_FUNCTION()) noexcept {
-  note_runtime_call();
-  if (const cudaError_t fault = sticky_error()) return remember(fault);
-  return answer_always(body, call);
-}
+cudaError_t answer(Body body, const char* call = __builtin_FUNCTION()) noexcept;
 
 // ---- Handles ---------------------------------------------------------------
 
