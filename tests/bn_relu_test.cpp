@@ -515,6 +515,15 @@ Size many_channels() {
   return {5, channels, 1, 103, true, Element::kFloat, true, true};
 }
 
+// A tile and more for each block that the GPU has room for, even where chapter
+// 16's threads have four packs each; and an end in the middle of a pack.
+Size many_tiles() {
+  cudaDeviceProp gpu;
+  CUDA_CHECK(cudaGetDeviceProperties(&gpu, 0));
+  const int64_t elements = int64_t{gpu.multiProcessorCount} * 4 * 4096;
+  return {1, 7, 1, elements / 7 + 50, false, Element::kFloat, true, true};
+}
+
 // Of about n elements: one that packs fit, and one that they do not.
 Size size_of(int64_t n) {
   if (n % 2 == 0) return {2, 32, 1, n / 64, true, Element::kHalf, true, true};
@@ -545,6 +554,7 @@ void check_every_shape(const Contract<Size>& contract) {
   const SmallGpu gpu;  // So that few tiles have to take turns already.
   check_every_size(contract);
   run_and_check(contract.random(many_channels(), {}));
+  run_and_check(contract.random(many_tiles(), {}));
 }
 
 // In each type and layout, and with channels last in a word of the mask.

@@ -22,12 +22,12 @@ struct Awaited {
   }
 };
 
-template <int kPack, class T>
-__global__ void __launch_bounds__(kBlock)
+template <int kPack, int kEach, class T>
+__global__ void __launch_bounds__(kBlock, kResident)
     bn_relu_kernel(const __grid_constant__ Task task, Elements<T> at,
                    Awaited channels) {
-  the_tile<kPack>(task, channels, [&](const auto& of, int64_t i) {
-    forward<kPack>(task, at, of, i);
+  the_tile<kPack, kEach>(task, channels, [&](const auto& of, int64_t i) {
+    forward<kPack, kEach>(task, at, of, i);
   });
 }
 
@@ -49,9 +49,9 @@ void bn_relu(BnRelu what, BnReluForward at, float* scratch,
     if (call.in_columns(columns_kernel<T>, stream, call.channels, call.at))
       return;
     call.find_channels(stream);
-    call.in_second_launch([&](auto pack, int64_t grid) {
-      launch_early(bn_relu_kernel<pack.value, T>, grid, stream, call.task,
-                   call.at, Awaited{call.lent.channels});
+    call.in_long_launch([&](auto pack, auto each, int64_t grid) {
+      launch_early(bn_relu_kernel<pack.value, each.value, T>, grid, stream,
+                   call.task, call.at, Awaited{call.lent.channels});
     });
   });
 }

@@ -19,15 +19,17 @@ __device__ void sum_parts(const Task& task, const Plan& plan,
                    static_cast<int>(k / plan.groups));
 }
 
-// Calls f with what finds the channels of this thread's pack, and with the
-// pack's first element, if there is a tile for this block. The first block has
-// the last tile: what was read last is the likeliest to be in the L2 cache.
-template <int kPack, class Channels, class F>
+// Calls f with what finds the channels of this thread's packs, and with the
+// first one's first element, if there is a tile for this block. A warp's packs
+// are side by side. The first block has the last tile: what was read last is
+// the likeliest to be in the L2 cache.
+template <int kPack, int kEach = 1, class Channels, class F>
 __device__ void the_tile(const Task& task, Channels channels, F f) {
-  const int64_t tile = tiles_of(task.n, kPack) - 1 - blockIdx.x;
+  const int64_t tile = tiles_of(task.n, kEach * kPack) - 1 - blockIdx.x;
   if (tile < 0) return;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x - lane;
   f(InRows(task, [&](int64_t c) { return channels[c]; }),
-    (tile * kBlock + threadIdx.x) * kPack);
+    ((tile * kBlock + warp) * kEach + lane) * kPack);
 }
 
 // ---- Two launches -----------------------------------------------------------
@@ -112,6 +114,21 @@ struct Call {
     launch_together(kernel, int64_t{columns.groups} * columns.parts, kTall,
                     stream, columns, arguments..., lent);
     return true;
+  }
+  // Calls launch(elements of a pack, packs of a thread, blocks). Where there
+  // are blocks enough, each thread has several packs. Not of halves: they need
+  // so many registers that it takes 5 % longer.
+  template <class F>
+  void in_long_launch(F launch) const {
+    constexpr int kPack = kWidest<T>, kEach = sizeof(T) == 4 ? kMany : 1;
+    const int64_t tiles = tiles_of(task.n, kEach * kPack);
+    if (!aligned || tiles < room)
+      return in_second_launch([&](auto pack, int64_t grid) {
+        launch(pack, std::integral_constant<int, 1>{}, grid);
+      });
+    launch(std::integral_constant<int, kPack>{},
+           std::integral_constant<int, kEach>{}, tiles);
+    CUDA_CHECK(cudaGetLastError());
   }
   // Calls launch(elements of a pack, blocks).
   template <class F>

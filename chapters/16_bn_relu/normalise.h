@@ -62,26 +62,42 @@ __device__ uint32_t joined(uint32_t bits) {
   return word;
 }
 
-// Elements i to i + kPack - 1, as far as they are there. Whole warps come, with
-// neighbouring packs.
-template <int kPack, class T, class Channels>
+// kEach packs, as far as they are there: the first one begins with element i,
+// and the next where all lanes' packs before it end. All of them are asked for
+// before the first channel is. Whole warps come, with neighbouring packs, and
+// store their words of the mask in one request.
+template <int kPack, int kEach = 1, class T, class Channels>
 __device__ void forward(const Task& task, const Elements<T>& at,
                         const Channels& channels, int64_t i) {
-  const int64_t left = task.n - i;
-  uint32_t bits = 0;
-  if (left > 0) {
-    Pack<T, kPack> pack = load<T, kPack>(at.x + i, left), addend = {};
-    if (at.addend) addend = load<T, kPack>(at.addend + i, left);
-    channels.template each<kPack>(i, [&](int k, const Channel& of) {
-      const float v = normalised(pack[k], of) + addend[k];
-      pack.set(k, at.relu ? rectified(v) : v);
-      bits |= uint32_t{k < left && pack[k] > 0.f} << k;
-    });
-    store(at.y + i, pack, left);
+  constexpr int kLanes = 32 / kPack, kApart = 32 * kPack;  // A word's; packs.
+  Pack<T, kPack> packs[kEach], addends[kEach] = {};
+#pragma unroll
+  for (int m = 0; m < kEach; ++m) {
+    const int64_t first = i + m * kApart, left = task.n - first;
+    if (left <= 0) continue;
+    packs[m] = load<T, kPack>(at.x + first, left);
+    if (at.addend) addends[m] = load<T, kPack>(at.addend + first, left);
   }
-  if (!at.mask) return;
-  const uint32_t word = joined<kPack>(bits);
-  if (i % 32 == 0 && left > 0) at.mask[i / 32] = word;
+  const int its = threadIdx.x % kLanes;  // It stores the word of this pack.
+  uint32_t word = 0;
+#pragma unroll
+  for (int m = 0; m < kEach; ++m) {
+    const int64_t first = i + m * kApart, left = task.n - first;
+    uint32_t bits = 0;
+    if (left > 0) {
+      channels.template each<kPack>(first, [&](int k, const Channel& of) {
+        const float v = normalised(packs[m][k], of) + addends[m][k];
+        packs[m].set(k, at.relu ? rectified(v) : v);
+        bits |= uint32_t{k < left && packs[m][k] > 0.f} << k;
+      });
+      store(at.y + first, packs[m], left);
+    }
+    if (!at.mask) continue;
+    const uint32_t whole = joined<kPack>(bits);
+    if (its == m) word = whole;
+  }
+  const int64_t first = i + its * (kApart - kPack);  // Of the word's elements.
+  if (at.mask && its < kEach && first < task.n) at.mask[first / 32] = word;
 }
 
 // What backward reads and writes of the elements.

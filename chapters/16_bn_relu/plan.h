@@ -14,6 +14,7 @@ constexpr int kSumPack = 4;        // Elements that a thread loads side by side.
 constexpr int kRound = 4;          // A thread should have so many of them.
 constexpr int kShort = 8;          // Of a channel: rounds of a block's threads.
 constexpr int kResident = 4;       // So many blocks are on an SM at once.
+constexpr int kMany = 4;           // Packs of a thread, if x is long.
 constexpr int kMostShared = 1024;  // Groups that may share: so many counters.
 
 // Both layouts are rows of `inner` elements of one channel; channels take
