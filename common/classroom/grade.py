@@ -5,7 +5,7 @@
 The environment says more: CHAPTER=07 or TASK=dot (that alone; then DIR/NAME/<op>.cu will
 do, too), ROSTER (a CSV file: folder, name, id), SHARE=3/10 (of ten graders at work on DIR,
 this is the third), RESULTS, SEED, CONTAINED, JOBS, LIMIT (seconds that a hand-in may take);
-and COMPILE, LINK and TOOLS, which the Makefile sets.
+and COMPILE, LINK and TOOLS, which the Makefile sets. TIMES=yes times what is right on a GPU, too.
 Exits 0 when grading went well, whatever the grades. What is graded already, by the same
 grader and seed, is not graded again.
 """
@@ -28,7 +28,7 @@ import time
 
 from harness import built
 
-from classroom import assignment, contain, explain, formats, result, roster
+from classroom import assignment, contain, explain, formats, result, roster, times
 from classroom.assignment import ROOT, Problem
 from classroom.formats import terminal, text
 from classroom.result import ABSENT, GRADED, STOPPED, Result
@@ -275,6 +275,18 @@ def grade_all(session, results, hand_ins):
         return list(pool.map(one, hand_ins))
 
 
+def time_all(session, tools, results, hand_ins):
+    """One after the other, as they share the GPU. An open task has no benchmark."""
+    for hand_in in hand_ins:
+        path = hand_in.folder(results) / NAME
+        made = result.load(path)
+        if made.is_right and "ratio" not in made.time and not hand_in.assignment.is_open:
+            source, _ = read_source(hand_in.path)
+            made = dataclasses.replace(made, time=times.compared(session, tools, hand_in, source))
+            text.write(path, made.json())
+            print(f"{made.student[:24]:24} {made.assignment:10} {text.line(text.time(made))}", flush=True)
+
+
 def start(hand_ins, contained, students, seed):
     chosen_tools = tools()
     return Session(hand_ins, seed, commit(), compiler(chosen_tools),
@@ -283,6 +295,7 @@ def start(hand_ins, contained, students, seed):
 
 
 def main(folder):
+    timed = times.wanted()
     name = os.environ.get("CHAPTER") or os.environ.get("TASK")
     chosen = [assignment.find(name)] if name else assignment.every()
     folder, results = pathlib.Path(folder), pathlib.Path(os.environ.get("RESULTS") or "results")
@@ -296,9 +309,13 @@ def main(folder):
     session = start(folder, os.environ.get("CONTAINED", ""), students, seed_of(results, folder))
     remember(results, session.seed, folder)
     build_judges({hand_in.assignment.op for hand_in in hand_ins})
-    for one in {h.assignment.op: h.assignment for h in hand_ins}.values():
+    chosen = {h.assignment.name: h.assignment for h in hand_ins}.values()
+    timers = times.build([one for one in chosen if not one.is_open]) if timed else None
+    for one in {one.op: one for one in chosen}.values():
         idle_checks(one, session.seed)
     grade_all(session, results, hand_ins)
+    if timed:
+        time_all(session, timers, results, hand_ins)
     graded_now = [hand_in.folder(results) / NAME for hand_in in hand_ins]
     print(terminal.of_results(formats.write_all(graded_now, results, students)), end="")
     print(f"Seed {session.seed}; everything is in {results}.")

@@ -58,6 +58,7 @@ def headers_of(one):
 
 class Trial:
     """One hand-in, in its room, before its judges."""
+    build, tries = BUILD, TRIES
 
     def __init__(self, session, hand_in, source, number):
         self.session, self.hand_in, self.source, self.number = session, hand_in, source, number
@@ -74,16 +75,17 @@ class Trial:
             seen = self.lay_out(folder)
             room = stack.enter_context(
                 contain.Room(self.session.contained, self.session.tools, self.number, seen))
-            pairs = [socket.socketpair() for _ in range(TRIES)]
+            pairs = [socket.socketpair() for _ in range(self.tries)]
             for pair in pairs:
                 for end in pair:
                     stack.callback(end.close)
             contract = seen[folder / "contract"]
             self.deadline = time.monotonic() + self.session.limit
+            tools = self.session.tools
             told = room.start([theirs.fileno() for _, theirs in pairs], {
-                "COMPILE": f"{self.session.tools.compile} -I{contract}", "LINK": self.session.tools.link,
-                "UNUSED": self.session.tools.unused,
-                "SOURCE": seen[folder / self.file_name], "PARTS": f"{contract}/parts.o"})
+                "COMPILE": f"{tools.compile} -I{contract}", "UNUSED": tools.unused, "LINK": tools.link,
+                "SOURCE": seen[folder / self.file_name], "PARTS": f"{contract}/parts.o", "LIBRARIES": tools.libraries,
+                "RUN": self.command()})
             for _, theirs in pairs:
                 theirs.close()
             stack.callback(os.close, told)
@@ -94,13 +96,16 @@ class Trial:
             room.end()
             self.output = room.said()
 
+    def command(self):
+        return "./hand_in"
+
     def lay_out(self, folder):
         """What the room holds: path -> where it is seen there."""
         contract, source = folder / "contract", folder / self.file_name
         for header in headers_of(self.one):
             (contract / header).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / header, contract / header)
-        shutil.copy(ROOT / BUILD / f"{self.one.op}.parts", contract / "parts.o")
+        shutil.copy(ROOT / self.build / f"{self.one.op}.parts", contract / "parts.o")
         source.write_bytes(self.source)
         for path in (*folder.rglob("*"), folder):
             path.chmod(0o755 if path.is_dir() else 0o644)
