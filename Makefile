@@ -117,7 +117,7 @@ ifeq ($(filter gpu cpu,$(BACKEND)),)
 $(error BACKEND=$(BACKEND) is neither gpu nor cpu)
 endif
 ifeq ($(BACKEND)$(if $(GRADING),grading),gpugrading)
-$(error Grades go by what the executor counts: leave BACKEND=gpu out)
+$(error Grades go by what the executor counts: leave BACKEND=gpu out. TIMES=yes times hand-ins on a GPU, too)
 endif
 
 PAPERWORK := handout formats leaderboard gradescope  # Of the classroom: nothing is compiled for it.
@@ -165,7 +165,8 @@ TARGET   := $(ARCHITECTURE) -lineinfo
 OPTIMISED := -O2
 HOST     := -O3
 RUNTIME  :=
-LDLIBS   := -L$(CUDA)/lib64 -Wl,-rpath,$(realpath $(CUDA)/lib64) -lcudart -lpthread
+CUDART   := -L$(CUDA)/lib64 -Wl,-rpath,$(realpath $(CUDA)/lib64) -lcudart -lpthread
+LDLIBS   := $(CUDART)
 # NCCL is no part of the toolkit. A program that calls it is linked with it; without it,
 # what includes its header is left out, aloud.
 NCCL_THERE := $(shell CUDA='$(CUDA)' PYTHON='$(PYTHON)' common/setup/nccl.sh)
@@ -411,6 +412,16 @@ AS_IT_IS := $(wildcard tests/any_*/unoptimised_*.cu)
 $(AS_IT_IS:%.cu=$(B)/%.o): NVFLAGS += -Xcicc -O1
 $(patsubst %.cu,$(B)/%.o,$(filter-out $(AS_IT_IS),$(wildcard tests/any_*/*.cu))): NVFLAGS += $(SOONER)
 endif
+COMPILE_HAND_IN = $(NVCC) -std=c++20 -O3 -ccbin $(CXX) $(TARGET)
+ifeq ($(BACKEND),gpu)
+# - what a hand-in that is timed is linked with, and the grader's tools for it, a line each
+$(B)/grade/%.parts: $$(call suite,$$*) $(CHECKS) $$(call measure,$$*)
+	@mkdir -p $(@D)
+	@ld -r $^ -o $@
+$(B)/grade/tools: $(B)/settings
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(COMPILE_HAND_IN)' '$(CXX)' '-lbenchmark $(CUDART)' $(CUDA) > $@
+else
 # - what judges a hand-in, and what a hand-in is linked with: each other's far side
 header = $(firstword $(wildcard common/$1.h $(TASKS)/$1/$1.h))
 $(B)/grade/%.cpp: $$(call header,$$(basename $$*)) common/classroom/stubs.py
@@ -424,6 +435,7 @@ $(B)/grade/%.judge: $(B)/grade/%.judge.o $$(call suite,$$*) $$(call calls,$$*) \
 	$(link)
 $(B)/grade/%.parts: $(B)/grade/%.hand_in.o $(B)/common/classroom/remote/hand_in.o
 	@ld -r $^ -o $@
+endif
 # - what ncu watches, on a GPU
 $(B)/%.profiled: $(B)/%.o $$(call calls,$$(call op,$$*)) \
     $(HARNESS)/profiled.o $(SHOW)
@@ -505,6 +517,7 @@ make weave           bring code, tables and figures in the pages up to date
 make grade           grade your exercises, as a teacher would
 make grade DIR=hand-ins       all of a class; CHAPTER=07: only that one; ROSTER=
                      a CSV file of names and ids; SEED=n; LIMIT=seconds
+                     TIMES=yes: time them on a GPU, too, which gives no points
 make regrade         once more, with the same seeds: what differs?
 make handout DIR=../course    a repository of exercises for students;
                      CHAPTERS="03 07": only those; HINTS=no: without hints;
@@ -684,10 +697,11 @@ weave:
 
 # Hand-ins are compiled where nothing but CUDA and /usr can be seen. Their grades go to results/.
 classroom = @PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.$1
-grade regrade: export COMPILE := $(NVCC) -std=c++20 -O3 -ccbin $(CXX) $(TARGET)
+grade regrade: export COMPILE := $(COMPILE_HAND_IN)
 grade regrade: export UNUSED := $(UNUSED)
 grade regrade: export LINK := $(CXX)
 grade regrade: export JUDGES := $(B)/grade
+grade: export TIMERS := $(B:build/cpu%=build/gpu%)/grade
 grade regrade: export TOOLS := $(CUDA)
 grade:
 	$(call classroom,$@) '$(or $(DIR),$(MINE),mine)'

@@ -26,8 +26,7 @@ LEAST_LEFT = 1 / 16  # Of the machine's memory: below, whoever runs is stopped.
 FIRST_USER = 61000  # Of those that nobody has; one for each room.
 NO = "no"
 
-LIMITS = ["prlimit", f"--nproc={PROCESSES}", f"--as={MEMORY}", f"--cpu={CPU}", f"--fsize={FILE}",
-          "--core=0", "--nofile=256", "--"]
+LIMITS = {"nproc": PROCESSES, "as": MEMORY, "cpu": CPU, "fsize": FILE, "core": 0, "nofile": 256}
 # What does not compile with UNUSED is compiled without, and then says why not.
 # $1: where to say whether it compiled; then the sockets. The hand-in gets one of them, as
 # number 3, and nothing else: what it does not have it cannot write to. What it leaves
@@ -36,13 +35,13 @@ SCRIPT = r"""
 said=$1; shift
 cd "$HOME" || exit
 if { { $COMPILE $UNUSED -c "$SOURCE" -o hand_in.o >/dev/null 2>&1 || $COMPILE -c "$SOURCE" -o hand_in.o; } &&
-  $LINK hand_in.o "$PARTS" -pthread -o hand_in; } 2>&1
+  $LINK hand_in.o "$PARTS" $LIBRARIES -pthread -o hand_in; } 2>&1
 then echo compiled >&$said; else echo failed >&$said; exit; fi
 others="$said>&-"
 for socket; do others="$others $socket>&-"; done
 exec 2>/dev/null
 for socket; do
-  eval "./hand_in 3<&$socket $others" </dev/null 2>&1
+  eval "$RUN 3<&$socket $others" </dev/null 2>&1
   echo "[It ended with exit status $?.]"
   eval "exec $socket>&-"
   $SWEEP
@@ -50,7 +49,7 @@ for socket; do
 done
 """
 # As root of a user namespace: $1 is an empty folder, $2 the folder's size, then pairs of
-# what is to be seen, and where; then --, and what is to be run.
+# what is to be seen, and where; then --, and what is to be run. DEVICES are in it, too.
 MAKE_ROOM = r"""
 set -e
 root=$1; size=$2; shift 2
@@ -63,7 +62,7 @@ while [[ $1 != -- ]]; do
 done
 shift
 mkdir -p "$root/dev" "$root/proc" "$root/old" "$root/room"
-for device in null zero urandom; do : > "$root/dev/$device"; mount --bind /dev/$device "$root/dev/$device"; done
+for device in /dev/{null,zero,urandom} $DEVICES; do : > "$root$device"; mount --bind $device "$root$device"; done
 for link in bin lib lib64 sbin; do [[ ! -L /$link ]] || ln -s "$(readlink /$link)" "$root/$link"; done
 mount -t proc proc "$root/proc"
 cd "$root"
@@ -80,6 +79,21 @@ class Tools:
     link: str
     folders: tuple
     unused: str = ""  # Leaves out what few hand-ins need of headers: a quarter of the compiler's time.
+    libraries: str = ""  # Linked behind a hand-in,
+    devices: tuple = ()  # and what it may open, where it is timed on a GPU.
+
+
+def gpu_devices():
+    """NVIDIA's device files, WSL's for it included."""
+    found = (path for name in ("nvidia*", "dxg") for path in pathlib.Path("/dev").glob(name))
+    return tuple(str(path) for path in sorted(found) if path.is_char_device())
+
+
+def limits(tools, *unlimited):
+    """The command that sets them. A driver's addresses reach farther than any memory, so where there
+    is one its process is watched instead: Room.excess."""
+    unlimited += ("as",) if tools.devices else ()
+    return ["prlimit", *(f"--{name}={most}" for name, most in LIMITS.items() if name not in unlimited), "--"]
 
 
 def system_folders(tools):
@@ -92,7 +106,8 @@ def system_folders(tools):
 
 def bubblewrap(room, tools, environment):
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv",
-               "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev",
+               "--proc", "/proc", "--dev", "/dev",
+               *(word for device in tools.devices for word in ("--dev-bind", device, device)), "--remount-ro", "/dev",
                "--perms", "755", "--size", str(FOLDER), "--tmpfs", "/room"]
     for folder in system_folders(tools):
         command += ["--ro-bind", str(folder), str(folder)]
@@ -104,7 +119,7 @@ def bubblewrap(room, tools, environment):
     for name, value in environment.items():
         command += ["--setenv", name, value]
     command += ["--remount-ro", "/"]  # Which has no size.
-    return [*as_nobody(room, tools), *command, *LIMITS]
+    return [*as_nobody(room, tools), *command, *limits(tools)]
 
 
 def only(environment):
@@ -114,15 +129,15 @@ def only(environment):
 def unshare(room, tools, environment):
     pairs = [(str(folder), str(folder)) for folder in system_folders(tools)]
     pairs += [(str(path), seen) for path, seen in room.seen.items()]
-    return [*as_nobody(room, tools), *DIES_WITH_GRADER, *only(environment),
+    return [*as_nobody(room, tools), *DIES_WITH_GRADER, *only(environment | {"DEVICES": " ".join(tools.devices)}),
             "unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child=KILL", "--mount", "--net",
             "--ipc", "--uts", "bash", "-c", MAKE_ROOM, "room", str(room.folder / "root"), str(FOLDER),
-            *(part for pair in pairs for part in pair), "--", *LIMITS]
+            *(part for pair in pairs for part in pair), "--", *limits(tools)]
 
 
 def another_user(room, tools, environment):
     """Without namespaces: the network and other processes are seen, but cannot be harmed."""
-    return [*become(FIRST_USER + room.number), "--no-new-privs", *DIES_WITH_GRADER, *only(environment), *LIMITS]
+    return [*become(FIRST_USER + room.number), "--no-new-privs", *DIES_WITH_GRADER, *only(environment), *limits(tools)]
 
 
 DIES_WITH_GRADER = ["setpriv", "--pdeathsig", "KILL"]  # As bubblewrap does by itself.
@@ -208,8 +223,10 @@ class Room:
 
     def command(self, more):
         environment = own_environment(self.inside) | more
+        if self.tools.devices and (driver := os.environ.get("LD_LIBRARY_PATH")):  # Some containers keep it there.
+            environment["LD_LIBRARY_PATH"] = driver
         if self.container == NO:
-            return ["env", *(f"{name}={value}" for name, value in environment.items()), *LIMITS[:1], *LIMITS[2:]]
+            return ["env", *(f"{name}={value}" for name, value in environment.items()), *limits(self.tools, "nproc")]
         return CONTAINERS[self.container](self, self.tools, environment)
 
     def try_out(self):

@@ -12,7 +12,6 @@ import sys
 from classroom import formats
 from classroom.assignment import Problem
 from classroom.formats import text
-from classroom.result import EFFICIENCY
 
 # Rows of ./run's table: counts of these three, and no ratio of them.
 COUNTED = re.compile(r"(load|store|reduction|atomic) requests|wavefronts of shared \w+|warp instructions")
@@ -23,10 +22,6 @@ def rankable(counter):
     return bool(COUNTED.fullmatch(counter))
 
 
-def is_right(result):
-    return bool(result.checks) and all(c.points >= c.of for c in result.checks if c.kind != EFFICIENCY)
-
-
 def ranked(results, counter):
     """(rank, student, value), the least first; who ties shares a rank, and the next one is left out."""
     values = sorted((result.counters[counter], result.student) for result in results if counter in result.counters)
@@ -35,7 +30,7 @@ def ranked(results, counter):
 
 
 def board(results, assignment, counter):
-    results = [r for r in results if r.assignment in (assignment, f"chapter{assignment:0>2}") and is_right(r)]
+    results = [r for r in results if r.assignment in (assignment, f"chapter{assignment:0>2}") and r.is_right]
     if not results:
         raise Problem(f"no hand-in of '{assignment}' is right and safe yet, so there is nothing to rank")
     counters = sorted({name for result in results for name in result.counters if rankable(name)})

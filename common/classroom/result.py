@@ -36,6 +36,9 @@ class Result:
     contained: str  # bubblewrap, unshare, user, or "no"
     seconds: float  # How long it took.
     counters: dict = dataclasses.field(default_factory=dict)  # Row of ./run's table -> number.
+    # On a GPU, beside the solution, if that was asked for: {"ratio": 1.03, ...} or {"why": there is
+    # none}. A hand-in can make it up, so it is information and gives no points.
+    time: dict = dataclasses.field(default_factory=dict)
 
     @property
     def points(self):
@@ -44,6 +47,11 @@ class Result:
     @property
     def of(self):
         return round(sum(check.of for check in self.checks), 2)
+
+    @property
+    def is_right(self):
+        """Whether no point was lost for correctness or safety."""
+        return bool(self.checks) and all(c.points >= c.of for c in self.checks if c.kind != EFFICIENCY)
 
     def json(self):
         return json.dumps({**dataclasses.asdict(self), "points": self.points, "of": self.of}, indent=1) + "\n"

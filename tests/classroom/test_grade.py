@@ -23,7 +23,7 @@ import wrong
 from harness import patches
 from ladder import pages, toolchain
 
-from classroom import assignment, contain, explain, grade, result
+from classroom import assignment, contain, explain, grade, result, trial
 from classroom.result import CORRECTNESS, EFFICIENCY
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "hand_ins"
@@ -461,7 +461,7 @@ def test_wrong_kernels_lose_points_where_they_must(new_class, part):
              if expected.finding != "passes"}
     some = new_class()
     sources = patches.sources(pages.ROOT, pytest.fail)
-    headers = [(one, grade.headers_of(one)) for one in reversed(assignment.every())]
+    headers = [(one, trial.headers_of(one)) for one in reversed(assignment.every())]
     asked = {name: one for name in table if (one := asked_for(name.split(".")[0], sources[name], headers))}
     names = [*asked][part]
     for name in names:

@@ -17,9 +17,9 @@ def document(result):
         "output": result.message or "Graded.",
         "output_format": "text",  # As the default, simple_format, HTML would be taken for what it says.
         "stdout_visibility": "hidden",
-        "tests": [test(check) for check in result.checks],
+        "tests": [*map(test, result.checks), *timed(result)],
         "extra_data": {name: getattr(result, name) for name in (
-            "assignment", "sha256", "status", "seed", "commit", "compiler", "executor", "contained", "counters")},
+            "assignment", "sha256", "status", "seed", "commit", "compiler", "executor", "contained", "counters", "time")},
     }
 
 
@@ -35,6 +35,13 @@ def test(check):
         "tags": [check.kind],
         "visibility": VISIBILITY.get(check.kind, "visible"),
     }
+
+
+def timed(result):
+    """Information: what has no max_score is worth nothing."""
+    if time := text.time(result):
+        yield {"name": "time on a GPU, without points", "output": time, "output_format": "text", "name_format": "text",
+               "visibility": "visible"}
 
 
 def of_result(result):

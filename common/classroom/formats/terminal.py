@@ -26,6 +26,8 @@ def share(earned, most):
 def line(result):
     first = text.line(next(text.reasons(result), ""))
     told = first if result.status == GRADED else f"{result.status}: {first}"
+    if time := text.time(result).partition(" (")[0]:
+        told = f"{time}; {told}" if told else time
     start = " ".join([text.fitted(result.student, STUDENT), text.fitted(result.assignment, ASSIGNMENT),
                       text.fitted(points(result), POINTS)])
     return f"{start} {text.fitted(told, WIDTH - STUDENT - ASSIGNMENT - POINTS - len('   '))}".rstrip()
@@ -43,6 +45,7 @@ def in_full(result):
     for check in result.checks:
         found.append(f"  {text.fitted(check.name, WIDTH - POINTS - 4)} {points(check)}".rstrip())
         found += indented(text.why(check), "      ") if check.points < check.of else []
+    found += indented(text.time(result), "  ")
     return "\n".join(found) + "\n"
 
 

@@ -35,7 +35,9 @@ def cleaned(result):
     short = {field: line(getattr(result, field)) for field in (
         "student", "id", "assignment", "file", "sha256", "status", "commit", "compiler", "executor", "contained")}
     counters = {line(name): value for name, value in result.counters.items() if math.isfinite(value)}
-    return dataclasses.replace(result, **short, message=clean(result.message), checks=checks, counters=counters)
+    time = {name: clean(value) if isinstance(value, str) else value for name, value in result.time.items()}
+    return dataclasses.replace(
+        result, **short, message=clean(result.message), checks=checks, counters=counters, time=time)
 
 
 def reasons(result):
@@ -49,6 +51,15 @@ def reasons(result):
 
 def why(check):
     return f"Line {check.line}: {check.why}" if check.line else check.why
+
+
+def time(result):
+    """What is told of a time on a GPU; '' if it was not asked for."""
+    if not result.time:
+        return ""
+    if "ratio" not in result.time:
+        return f"time: none. {result.time['why']}"
+    return "time: {ratio:.2f} x the solution ({us:,} us, {solution_us:,} us; n = {n:,}; {gpu})".format(**result.time)
 
 
 def points(number):
