@@ -97,10 +97,11 @@ def limits(tools, *unlimited):
 
 
 def system_folders(tools):
-    """What programs need; the links to them are made anew."""
-    wanted = ["/usr", "/etc/alternatives", "/etc/ld.so.cache", *tools.folders]
+    """What programs need; the links to them are made anew. A compiler has its own folders beside its bin."""
+    compiler = pathlib.Path(shutil.which(tools.link.partition(" ")[0]) or "/usr/bin/g++").resolve()
+    wanted = ["/usr", "/etc/alternatives", "/etc/ld.so.cache", *tools.folders, str(compiler.parent.parent)]
     wanted += [f"/{name}" for name in ("bin", "lib", "lib64", "sbin") if not os.path.islink(f"/{name}")]
-    found = [pathlib.Path(p) for p in wanted if os.path.exists(p)]
+    found = [pathlib.Path(p) for p in dict.fromkeys(wanted) if os.path.exists(p)]
     return [p for p in found if not any(q in p.parents for q in found)]
 
 
@@ -230,14 +231,16 @@ class Room:
         return CONTAINERS[self.container](self, self.tools, environment)
 
     def try_out(self):
-        """Why nothing can be run in it; '' if something can."""
+        """Why no hand-in can be compiled in it; '' if one can."""
         if self.container == "user":
             if os.geteuid() != 0:
                 return "only root can become another user"
             if subprocess.run([*become(FIRST_USER), "test", "-r", ROOT / "chapters"]).returncode == 0:
                 return f"it could read the solutions: chmod go-rwx {ROOT}/*"
+        asks = " && ".join(f"{command.split()[0]} --version >/dev/null" for command in (self.tools.compile, self.tools.link))
         try:
-            done = subprocess.run([*self.command({}), "true"], capture_output=True, text=True, timeout=20)
+            done = subprocess.run([*self.command({}), "sh", "-c", f'cd "$HOME" && {asks}'], capture_output=True,
+                                  text=True, timeout=20)
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)
         return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["it fails"])[-1]

@@ -227,13 +227,30 @@ def named(pid):
 @pytest.fixture(scope="module")
 def contained():
     """The container that works here; without one nothing hostile is run."""
-    tools = contain.Tools("", "", ())
+    tools = contain.Tools("true", "true", ())
     for name in ("bubblewrap", "unshare"):
         with contain.Room(name, tools, 0, {}) as room:
             if not room.try_out():
                 return name
     print("\nNo hand-in is graded: neither bubblewrap nor unshare works here.", flush=True)
     pytest.skip("neither bubblewrap nor unshare works here")
+
+
+def test_compilers_are_seen_wherever_they_lie(contained):
+    with tempfile.TemporaryDirectory(prefix="gcc.") as folder:
+        compiler = pathlib.Path(folder) / "bin/g++"
+        compiler.parent.mkdir()
+        compiler.write_text('#!/bin/sh\nexec /usr/bin/g++ "$@"\n')
+        for path in (compiler, *compiler.parents[:2]):
+            path.chmod(0o755)
+        with contain.Room(contained, contain.Tools(f"{compiler} -x c++", str(compiler), ()), 0, {}) as room:
+            assert room.try_out() == ""
+
+
+def test_a_compiler_that_a_room_does_not_show_is_no_fault_of_a_hand_in(contained):
+    tools = contain.Tools("/nowhere/nvcc -O3", "g++", ())
+    with pytest.raises(assignment.Problem, match="/nowhere/nvcc.* not found"):
+        contain.choose(contained, tools)
 
 
 @pytest.fixture(scope="module")
