@@ -2,9 +2,11 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 
 import pytest
+from ladder import toolchain
 
 from classroom import assignment, blanks, handout
 from classroom.assignment import Problem
@@ -30,6 +32,29 @@ class TestHandout:
         assert len(history.stdout.split()) == 1
         status = subprocess.run(["git", "status", "--porcelain"], cwd=self.folder, capture_output=True, text=True)
         assert status.stdout == ""
+
+    def test_it_builds_and_tests_from_its_own_folder(self):
+        """With the executor that is built here: compiling it once more would take minutes."""
+        one = assignment.find("03")
+        program = pathlib.Path("build/cpu") / one.solution.relative_to(assignment.ROOT).with_suffix(".run")
+        with toolchain.alone(assignment.ROOT):
+            built = toolchain.make(assignment.ROOT, "cpu", str(program))
+        assert built.returncode == 0, built.stdout
+        handout.main(self.folder, "03")
+        here, there = assignment.ROOT / "build/cpu", self.folder / "build/cpu"
+        shutil.copytree(here / "common", there / "common")
+        for name in ("libsimt.a", "settings"):
+            shutil.copy(here / name, there / name)
+        for path in there.rglob("*"):
+            path.touch()
+        (self.folder / ".toolchain").symlink_to(assignment.ROOT / ".toolchain")
+        shipped = toolchain.make(self.folder, "cpu", "test03")
+        assert shipped.returncode != 0
+        assert "FAILED: relu handles every length" in shipped.stdout
+        shutil.copy(one.solution, self.folder / "mine/chapter03/relu.cu")
+        solved = toolchain.make(self.folder, "cpu", "test03")
+        assert solved.returncode == 0, solved.stdout
+        assert "checks passed" in solved.stdout
 
     def test_a_file_that_would_show_one_is_refused(self, tmp_path, monkeypatch):
         one = assignment.find("08")
