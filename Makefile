@@ -418,7 +418,7 @@ $(AS_IT_IS:%.cu=$(B)/%.o): NVFLAGS += -Xcicc -O1
 $(patsubst %.cu,$(B)/%.o,$(filter-out $(AS_IT_IS),$(wildcard tests/any_*/*.cu))): NVFLAGS += $(SOONER)
 endif
 # The grader calls compilers from folders of its own, with a PATH of its own.
-found_at = $(abspath $(shell command -v $(firstword $1)))
+found_at = $(abspath $(shell command -v $1))
 COMPILE_HAND_IN = $(call found_at,$(NVCC)) -std=c++20 -O3 -ccbin $(call found_at,$(CXX)) $(TARGET)
 ifeq ($(BACKEND),gpu)
 # - what a hand-in that is timed is linked with, and the grader's tools for it, a line each
@@ -708,7 +708,7 @@ figures:
 weave:
 	@$(CHECK_PYTHON) -m ladder.weave
 
-# Hand-ins are compiled where nothing but CUDA and /usr can be seen. Their grades go to results/.
+# Hand-ins are compiled where nothing but /usr, CUDA and the compiler can be seen. Their grades go to results/.
 classroom = @PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m classroom.$1
 grade regrade: export COMPILE = $(COMPILE_HAND_IN)
 grade regrade: export UNUSED := $(UNUSED)

@@ -339,8 +339,9 @@ class Reporter:
         if SHORT:
             print(f"Left to make test-all, besides the bugs that pages plant: {', '.join(LEFT)}.")
         if TURN is not None:
-            fifth = f"a part of {TURNS - 1}" if TURN else "the bugs that pages plant"
-            part = fifth if TURN < TURNS else "a part of what make test-classroom runs"
+            part = "the bugs that pages plant" if TURN == 0 else f"one part of {TURNS - 1}"
+            if TURN >= TURNS:
+                part = "a part of what make test-classroom runs"
             print(f"Of what make test leaves, this was {part} (TURN={TURN}); make test-all runs them all.")
         print(f"The whole log is {LOG.relative_to(ROOT)}.\n{self.total}")
 

@@ -117,7 +117,7 @@ struct Call {
   }
   // Calls launch(elements of a pack, packs of a thread, blocks). Where there
   // are blocks enough, each thread has several packs. Not of halves: they need
-  // so many registers that it takes 5 % longer.
+  // so many registers that it takes longer.
   template <class F>
   void in_long_launch(F launch) const {
     constexpr int kPack = kWidest<T>, kEach = sizeof(T) == 4 ? kMany : 1;
