@@ -8,9 +8,9 @@
 namespace {
 
 using batch_norm::Columns, batch_norm::columns_of, batch_norm::kBlock,
-    batch_norm::kMostParts, batch_norm::kResident, batch_norm::kWide,
-    batch_norm::make_plan, batch_norm::Plan, batch_norm::Shape,
-    batch_norm::shape_of;
+    batch_norm::kKept, batch_norm::kMostParts, batch_norm::kResident,
+    batch_norm::kTall, batch_norm::make_plan, batch_norm::Plan,
+    batch_norm::Shape, batch_norm::shape_of;
 
 constexpr int kSms = 132;
 
@@ -103,7 +103,8 @@ TEST_CASE("with channels last, every row belongs to one thread of a group") {
         const Columns cut = columns_of(
             shape_of(images(rows, channels, 1, 1, true)), pack, kSms);
         INFO(rows, " rows of ", channels, " channels, in packs of ", pack);
-        REQUIRE(cut.groups * kWide == channels);
+        REQUIRE(cut.groups * cut.across * pack == channels);
+        CHECK(cut.across * cut.down == kTall);
         CHECK(cut.groups * cut.parts <= kSms);
         CHECK(cut.parts <= kMostParts);
         int64_t all = 0, of_threads = 0;
@@ -119,6 +120,20 @@ TEST_CASE("with channels last, every row belongs to one thread of a group") {
       }
     }
   }
+}
+
+TEST_CASE("a group is as wide as a line where x has to travel twice") {
+  const auto channels_of_group = [](int pack, int64_t channels, int64_t rows) {
+    const Columns cut =
+        columns_of(shape_of(images(rows, channels, 1, 1, true)), pack, kSms);
+    return cut.across * pack;
+  };
+  const int64_t kept = int64_t{kSms} * kTall * kKept * 8 / 128;  // Rows.
+  CHECK(channels_of_group(8, 128, kept) == 32);
+  CHECK(channels_of_group(8, 128, kept + 1) == 64);
+  CHECK(channels_of_group(8, 160, kept) == 32);     // No whole lines,
+  CHECK(channels_of_group(8, 64, 4 * kept) == 32);  // or only one.
+  CHECK(channels_of_group(4, 128, kept + 1) == 32);
 }
 
 TEST_CASE("what is no whole number of groups takes another way") {

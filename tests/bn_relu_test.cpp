@@ -515,13 +515,23 @@ Size many_channels() {
   return {5, channels, 1, 103, true, Element::kFloat, true, true};
 }
 
-// A tile and more for each block that the GPU has room for, even where chapter
-// 16's threads have four packs each; and an end in the middle of a pack.
-Size many_tiles() {
+// More rows of halves than chapter 16's threads keep, so that a block takes
+// whole lines of them.
+Size many_rows() {
   cudaDeviceProp gpu;
   CUDA_CHECK(cudaGetDeviceProperties(&gpu, 0));
-  const int64_t elements = int64_t{gpu.multiProcessorCount} * 4 * 4096;
-  return {1, 7, 1, elements / 7 + 50, false, Element::kFloat, true, true};
+  const int64_t kept = int64_t{gpu.multiProcessorCount} * 512 * 8 * 8 / 128;
+  return {1, 128, 1, kept + 77, true, Element::kHalf, true, true};
+}
+
+// A tile and more for each block that the GPU has room for, even where chapter
+// 16's threads have four packs each; and an end in the middle of a pack.
+Size many_tiles(Element element) {
+  cudaDeviceProp gpu;
+  CUDA_CHECK(cudaGetDeviceProperties(&gpu, 0));
+  const int64_t tile = 4 * 256 * (element == Element::kFloat ? 4 : 8);
+  const int64_t elements = int64_t{gpu.multiProcessorCount} * 4 * tile;
+  return {1, 7, 1, elements / 7 + 50, false, element, true, true};
 }
 
 // Of about n elements: one that packs fit, and one that they do not.
@@ -554,7 +564,9 @@ void check_every_shape(const Contract<Size>& contract) {
   const SmallGpu gpu;  // So that few tiles have to take turns already.
   check_every_size(contract);
   run_and_check(contract.random(many_channels(), {}));
-  run_and_check(contract.random(many_tiles(), {}));
+  run_and_check(contract.random(many_rows(), {}));
+  run_and_check(contract.random(many_tiles(Element::kFloat), {}));
+  run_and_check(contract.random(many_tiles(Element::kHalf), {}));
 }
 
 // In each type and layout, and with channels last in a word of the mask.

@@ -6,32 +6,26 @@
 
 namespace batch_norm {
 
-// So many packs of each of two arrays a thread asks for at once. The last of
+// A thread asks for so many packs of each of two arrays at once. The last of
 // them it keeps, in half of its registers; those before travel twice.
-constexpr int kKept = 8;
-
-// A kept pack is so many bits: as elements, halves would take twice the room.
 template <class T>
-__device__ Pack<T, kWidest<T>> pack_of(uint4 bits) {
-  return __builtin_bit_cast(Pack<T, kWidest<T>>, bits);
-}
+using Packs = Pack<T, kWidest<T>>[kKept];
 
 // What a thread has of x: a pack of channels, in rows that are a step apart.
-template <int kPack>
+template <class T>
 struct Strip {
   int group, part, column, below;  // Its first channel, its row of a turn.
   int turns, rows;                 // Of the block, and of this thread.
   int64_t channel, first, step;
 
   __device__ explicit Strip(const Columns& columns) {
-    constexpr int kAcross = kWide / kPack;  // Threads that share a row.
     group = blockIdx.x % columns.groups;
     part = blockIdx.x / columns.groups;
-    column = threadIdx.x % kAcross * kPack;
-    below = threadIdx.x / kAcross;
+    column = threadIdx.x % columns.across * kWidest<T>;
+    below = threadIdx.x / columns.across;
     turns = columns.turns_of(part);
     rows = columns.rows_of(part, below);
-    channel = int64_t{group} * kWide + column;
+    channel = int64_t{group} * columns.across * kWidest<T> + column;
     first = (columns.row(part, 0) + below) * columns.channels + channel;
     step = columns.row(0, 1) * columns.channels;
   }
@@ -39,12 +33,10 @@ struct Strip {
   __device__ int64_t element(int turn) const { return first + turn * step; }
 
   // All packs are asked for before the first of them is needed.
-  template <class T>
-  __device__ void read(const T* from, int turn, uint4 (&to)[kKept]) const {
+  __device__ void read(const T* from, int turn, Packs<T>& to) const {
 #pragma unroll
     for (int k = 0; k < kKept; ++k)
-      if (has(turn + k))
-        to[k] = *reinterpret_cast<const uint4*>(from + element(turn + k));
+      if (has(turn + k)) to[k] = load<T, kWidest<T>>(from + element(turn + k));
   }
 };
 
@@ -65,77 +57,86 @@ __device__ inline void meet_group(unsigned* meeting, int parts, int part) {
   __syncthreads();
 }
 
-// What `count` sums, at most kMost, of so many elements come to. A warp does
-// it.
-template <class Sums, int kMost, class Get>
-__device__ Sums total(int count, int64_t elements, Get get) {
-  Sums of_lane[kMost / 32] = {};
+// What `count` sums of so many elements come to. Some lanes do it, and others
+// for other channels; each has kOfLane sums at most.
+template <class Sums, int kOfLane, class Get>
+__device__ Sums total(int lanes, int count, int64_t elements, Get get) {
+  Sums of_lane[kOfLane] = {};
 #pragma unroll
-  for (int k = 0; k < kMost / 32; ++k) {
-    const int mine = threadIdx.x % 32 + 32 * k;
+  for (int k = 0; k < kOfLane; ++k) {
+    const int mine = threadIdx.x % lanes + lanes * k;
     if (mine < count) of_lane[k] = get(mine);
   }
-  return Sums::of_warp(of_lane, elements);
+  return Sums::of_lanes(of_lane, lanes, elements);
 }
 
-// From each thread's sums to what normalising needs of its channels. A warp has
-// some channels: it joins what the block's threads found of them, and once the
+// From each thread's sums to what normalising needs of its channels. Some lanes
+// have a channel: they join what the block's threads found of it, and once the
 // group has met, what its blocks found. Each block does, in the same order, so
 // that all of them get the same bits and none waits for another one's result.
-template <class Sums, int kPack>
-__device__ void meet(const Columns& columns, const Strip<kPack>& my,
+template <class Sums, class T, int kPack = kWidest<T>>
+__device__ void meet(const Columns& columns, const Strip<T>& my,
                      const typename Sums::Ends& ends, const Lent& lent,
                      const float2 (&sums)[kPack], Channel (&of)[kPack]) {
-  constexpr int kDown = kTall * kPack / kWide, kEach = kWide / (kTall / 32);
-  __shared__ float2 of_threads[kWide][kDown + 1];  // 1: other banks below.
-  __shared__ Channel found[kWide];
-  const int lane = threadIdx.x % 32, first = threadIdx.x / 32 * kEach;
-  const int64_t channel = int64_t{my.group} * kWide + first;
-  const auto parts = static_cast<float2*>(lent.parts) + channel * columns.parts;
-  const int64_t mine = channel + lane % kEach;  // What it needs comes early.
-  const auto known = Sums::known(ends, mine);
-  const float shift = Sums::shift(ends, mine, mine);
-  for (int e = 0; e < kPack; ++e) of_threads[my.column + e][my.below] = sums[e];
+  constexpr int kMostWide = kMostAcross * kPack;
+  constexpr int kFewest = kTall / kMostWide;  // Lanes of a channel.
+  const int wide = columns.across * kPack, lanes = kTall / wide;
+  const int down = columns.down;  // kPack for each lane.
+  __shared__ float2 of_threads[kTall * kPack + kMostWide];
+  __shared__ Channel found[kMostWide];
+  const int column = threadIdx.x / lanes;
+  const int64_t channel = int64_t{my.group} * wide + column;
+  float2* const parts =
+      static_cast<float2*>(lent.parts) + channel * columns.parts;
+  // What the end needs of the channel is asked for early.
+  const auto known = Sums::known(ends, channel);
+  const float shift = Sums::shift(ends, channel, channel);
+  for (int e = 0; e < kPack; ++e)  // + 1: other banks for the next column.
+    of_threads[(my.column + e) * (down + 1) + my.below] = sums[e];
   __syncthreads();
-  for (int c = 0; c < kEach; ++c) {
-    const Sums all =
-        total<Sums, kDown>(kDown, columns.rows_of(my.part), [&](int below) {
-          return Sums::of(columns.rows_of(my.part, below),
-                          of_threads[first + c][below]);
-        });
-    if (lane == c) parts[c * columns.parts + my.part] = all.without_count();
-  }
+  const Sums of_block =
+      total<Sums, kPack>(lanes, down, columns.rows_of(my.part), [&](int below) {
+        return Sums::of(columns.rows_of(my.part, below),
+                        of_threads[column * (down + 1) + below]);
+      });
+  const bool finishes = threadIdx.x % lanes == 0;
+  if (finishes) parts[my.part] = of_block.without_count();
   meet_group(lent.meetings + my.group, columns.parts, my.part);
-  for (int c = 0; c < kEach; ++c) {
-    const Sums all =
-        total<Sums, kMostParts>(columns.parts, columns.rows, [&](int part) {
-          return Sums::of(columns.rows_of(part),
-                          __ldcg(parts + c * columns.parts + part));
-        });
-    if (lane == c)
-      found[first + c] =
-          all.finish(mine, shift, known, ends, columns.rows, my.part == 0);
-  }
+  const Sums all = total<Sums, kMostParts / kFewest>(
+      lanes, columns.parts, columns.rows, [&](int part) {
+        return Sums::of(columns.rows_of(part), __ldcg(parts + part));
+      });
+  if (finishes)
+    found[column] =
+        all.finish(channel, shift, known, ends, columns.rows, my.part == 0);
   __syncthreads();
 #pragma unroll
   for (int e = 0; e < kPack; ++e) of[e] = found[my.column + e];
 }
 
+// Calls f(count) with how many of the packs from this turn on a thread has:
+// with a constant, as a rule, so that it need not ask for each.
+template <class T, class F>
+__device__ void with_count(const Strip<T>& my, int turn, F f) {
+  if (my.has(turn + kKept - 1)) return f(kKept);
+  f(max(my.rows - turn, 0));
+}
+
 // Puts `count` rows to the means and squares of `before` ones: first their own
 // mean, then the squares about it, and one division for both together.
 template <class T, int kPack>
-__device__ void add(const uint4 (&x)[kKept], int count, int before,
+__device__ void add(const Packs<T>& x, int count, int before,
                     const float (&shift)[kPack], float2 (&sums)[kPack]) {
 #pragma unroll
   for (int e = 0; e < kPack; ++e) {
     float sum = 0, squares = 0;
 #pragma unroll
     for (int k = 0; k < kKept; ++k)
-      if (k < count) sum += pack_of<T>(x[k])[e] - shift[e];
+      if (k < count) sum += x[k][e] - shift[e];
     const float mean = sum / max(count, 1);
 #pragma unroll
     for (int k = 0; k < kKept; ++k) {
-      const float away = pack_of<T>(x[k])[e] - shift[e] - mean;
+      const float away = x[k][e] - shift[e] - mean;
       if (k < count) squares += away * away;
     }
     auto all = Moments<T, 1>::of(before, sums[e]);
@@ -149,15 +150,16 @@ __global__ void __launch_bounds__(kTall, 1)
     columns_kernel(const __grid_constant__ Columns columns,
                    const __grid_constant__ Statistics<T> channels,
                    const __grid_constant__ Elements<T> at, Lent lent) {
-  const Strip<kPack> my(columns);
-  uint4 x[kKept] = {}, addend[kKept] = {};
+  const Strip<T> my(columns);
+  Packs<T> x = {}, addend = {};
   float shift[kPack];
   for (int e = 0; e < kPack; ++e) shift[e] = to_float(at.x[my.channel + e]);
   float2 sums[kPack] = {};
   int turn = 0;
   for (;; turn += kKept) {
     my.read(at.x, turn, x);
-    add<T>(x, min(my.rows - turn, kKept), turn, shift, sums);
+    with_count(my, turn,
+               [&](int count) { add<T>(x, count, turn, shift, sums); });
     if (turn + kKept >= my.turns) break;
   }
   if (at.addend) my.read(at.addend, turn, addend);
@@ -170,19 +172,18 @@ __global__ void __launch_bounds__(kTall, 1)
 #pragma unroll
     for (int k = 0; k < kKept; ++k) {
       if (turn + k >= my.turns) break;  // For all: whole warps join bits.
-      auto y = pack_of<T>(x[k]);
       uint32_t bits = 0;
 #pragma unroll
       for (int e = 0; e < kPack; ++e) {
-        const float v = normalised(y[e], of[e]) + pack_of<T>(addend[k])[e];
-        y.set(e, at.relu ? rectified(v) : v);
-        bits |= uint32_t{y[e] > 0.f} << e;
+        const float v = normalised(x[k][e], of[e]) + addend[k][e];
+        x[k].set(e, at.relu ? rectified(v) : v);
+        bits |= uint32_t{x[k][e] > 0.f} << e;
       }
       const uint32_t word = at.mask ? joined<kPack>(bits) : 0;
       if (!my.has(turn + k)) break;
       const int64_t i = my.element(turn + k);
-      store(at.y + i, y, kPack);
-      if (at.mask && i % kWide == 0) at.mask[i / 32] = word;
+      store(at.y + i, x[k]);
+      if (at.mask && i % 32 == 0) at.mask[i / 32] = word;
     }
     if (turn == 0) return;
     my.read(at.x, turn - kKept, x);
@@ -195,8 +196,8 @@ __global__ void __launch_bounds__(kTall, 1)
     backward_columns_kernel(const __grid_constant__ Columns columns,
                             const __grid_constant__ ElementSlopes<T> at,
                             Lent lent) {
-  const Strip<kPack> my(columns);
-  uint4 g[kKept] = {}, x[kKept] = {};
+  const Strip<T> my(columns);
+  Packs<T> g = {}, x = {};
   const auto read = [&](int turn) {
     my.read(at.from.dy, turn, g);
     my.read(at.from.x, turn, x);
@@ -204,11 +205,8 @@ __global__ void __launch_bounds__(kTall, 1)
 #pragma unroll
     for (int k = 0; k < kKept; ++k) {
       const uint32_t* const word = at.from.mask + my.element(turn + k) / 32;
-      const uint32_t bits = my.has(turn + k) ? *word >> my.column : 0;
-      auto selected = pack_of<T>(g[k]);
-      for (int e = 0; e < kPack; ++e)
-        if (!(bits >> e & 1)) selected.bits[e] = 0;
-      g[k] = __builtin_bit_cast(uint4, selected);
+      const uint32_t bits = my.has(turn + k) ? *word >> my.column % 32 : 0;
+      g[k] = selected(g[k], bits);
     }
   };
   float mean[kPack];
@@ -217,14 +215,16 @@ __global__ void __launch_bounds__(kTall, 1)
   int turn = 0;
   for (;; turn += kKept) {
     read(turn);
+    with_count(my, turn, [&](int count) {
 #pragma unroll
-    for (int k = 0; k < kKept; ++k)
-      for (int e = 0; e < kPack; ++e)
-        if (my.has(turn + k)) {
-          const float slope = pack_of<T>(g[k])[e];
-          sums[e].x += slope;
-          sums[e].y += slope * (pack_of<T>(x[k])[e] - mean[e]);
-        }
+      for (int k = 0; k < kKept; ++k)
+        if (k < count)
+#pragma unroll
+          for (int e = 0; e < kPack; ++e) {
+            sums[e].x += g[k][e];
+            sums[e].y += g[k][e] * (x[k][e] - mean[e]);
+          }
+    });
     if (turn + kKept >= my.turns) break;
   }
   Channel of[kPack];
@@ -233,14 +233,12 @@ __global__ void __launch_bounds__(kTall, 1)
 #pragma unroll
     for (int k = 0; k < kKept; ++k) {
       if (!my.has(turn + k)) break;
-      const auto slope = pack_of<T>(g[k]);
-      auto dx = pack_of<T>(x[k]);
       for (int e = 0; e < kPack; ++e) {
-        const float away = dx[e] - of[e].mean;
-        dx.set(e, of[e].scale * (slope[e] - of[e].a - away * of[e].b));
+        const float away = x[k][e] - of[e].mean;
+        x[k].set(e, of[e].scale * (g[k][e] - of[e].a - away * of[e].b));
       }
-      store(at.dx + my.element(turn + k), dx, kPack);
-      if (at.d_addend) store(at.d_addend + my.element(turn + k), slope, kPack);
+      store(at.dx + my.element(turn + k), x[k]);
+      if (at.d_addend) store(at.d_addend + my.element(turn + k), g[k]);
     }
     if (turn == 0) return;
     read(turn - kKept);

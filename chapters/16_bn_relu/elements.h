@@ -50,48 +50,48 @@ struct Access<16> {
   using Type = uint4;
 };
 
-// The bits of some elements side by side.
+// Some elements side by side, in words: as elements, two halves would take two
+// registers.
 template <class T, int kPack>
 struct Pack {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>;
+  using Word = std::conditional_t<sizeof(T) * kPack == 2, uint16_t, uint32_t>;
   using Whole = typename Access<sizeof(T) * kPack>::Type;
-  Bits bits[kPack];
+  static constexpr int kInWord = sizeof(Word) / sizeof(T);
+  Word words[kPack / kInWord];
 
   __device__ float operator[](int k) const {
-    return to_float(__builtin_bit_cast(T, bits[k]));
+    const auto bits = static_cast<Bits>(words[k / kInWord] >> shift(k));
+    return to_float(__builtin_bit_cast(T, bits));
   }
   __device__ void set(int k, float v) {
-    bits[k] = __builtin_bit_cast(Bits, rounded<T>(v));
+    clear(k);
+    const Word bits = __builtin_bit_cast(Bits, rounded<T>(v));
+    words[k / kInWord] |= bits << shift(k);
   }
+  __device__ void clear(int k) {
+    words[k / kInWord] &= ~(Word{static_cast<Bits>(~Bits{})} << shift(k));
+  }
+
+ private:
+  static __device__ int shift(int k) { return k % kInWord * 16; }
 };
 
 template <class T>
 constexpr int kWidest = 16 / sizeof(T);
 
-// The pack that begins at from, or the `left` elements that there are of it.
 template <class T, int kPack>
-__device__ Pack<T, kPack> load(const T* from, int64_t left = kPack) {
-  using Loaded = Pack<T, kPack>;
-  using Whole = typename Loaded::Whole;
-  if (left >= kPack)
-    return __builtin_bit_cast(Loaded, *reinterpret_cast<const Whole*>(from));
-  Loaded pack = {};
-  for (int k = 0; k < kPack - 1; ++k)
-    if (k < left)
-      pack.bits[k] = __builtin_bit_cast(typename Loaded::Bits, from[k]);
-  return pack;
+__device__ Pack<T, kPack> load(const T* from) {
+  using Whole = typename Pack<T, kPack>::Whole;
+  const Whole whole = *reinterpret_cast<const Whole*>(from);
+  return __builtin_bit_cast(Pack<T, kPack>, whole);
 }
 
 template <class T, int kPack>
-__device__ void store(T* to, const Pack<T, kPack>& pack, int64_t left) {
-  if (left >= kPack) {
-    using Whole = typename Pack<T, kPack>::Whole;
-    // As one access: nvcc may take a plain assignment apart.
-    __stwb(reinterpret_cast<Whole*>(to), __builtin_bit_cast(Whole, pack));
-    return;
-  }
-  for (int k = 0; k < kPack - 1; ++k)
-    if (k < left) to[k] = __builtin_bit_cast(T, pack.bits[k]);
+__device__ void store(T* to, const Pack<T, kPack>& pack) {
+  using Whole = typename Pack<T, kPack>::Whole;
+  // As one access: nvcc may take a plain assignment apart.
+  __stwb(reinterpret_cast<Whole*>(to), __builtin_bit_cast(Whole, pack));
 }
 
 // Dividing by a number that the host knows: a multiplication and a shift, where

@@ -116,18 +116,17 @@ struct Call {
     return true;
   }
   // Calls launch(elements of a pack, packs of a thread, blocks). Where there
-  // are blocks enough, each thread has several packs. Not of halves: they need
-  // so many registers that it takes longer.
+  // are blocks enough, each thread has several packs.
   template <class F>
   void in_long_launch(F launch) const {
-    constexpr int kPack = kWidest<T>, kEach = sizeof(T) == 4 ? kMany : 1;
-    const int64_t tiles = tiles_of(task.n, kEach * kPack);
+    constexpr int kPack = kWidest<T>;
+    const int64_t tiles = tiles_of(task.n, kMany * kPack);
     if (!aligned || tiles < room)
       return in_second_launch([&](auto pack, int64_t grid) {
         launch(pack, std::integral_constant<int, 1>{}, grid);
       });
     launch(std::integral_constant<int, kPack>{},
-           std::integral_constant<int, kEach>{}, tiles);
+           std::integral_constant<int, kMany>{}, tiles);
     CUDA_CHECK(cudaGetLastError());
   }
   // Calls launch(elements of a pack, blocks).

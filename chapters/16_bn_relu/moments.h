@@ -17,8 +17,10 @@ __device__ inline float inverse_deviation(float variance, float epsilon) {
   return 1.f / sqrtf(variance + epsilon);
 }
 
-__device__ inline float sum_of_lanes(float v) {
-  for (int far = 16; far > 0; far /= 2) v += __shfl_xor_sync(~0u, v, far);
+// Of so many neighbouring lanes. All lanes of the warp come.
+__device__ inline float sum_of_lanes(float v, int lanes) {
+  for (int far = lanes / 2; far > 0; far /= 2)
+    v += __shfl_xor_sync(~0u, v, far);
   return v;
 }
 
@@ -83,20 +85,21 @@ struct Moments {
     squares += other.squares + away * away * count * weight;
     count += other.count;
   }
-  // Of a warp's, with `count` elements in all: the mean, by one division, then
-  // the squares about it.
+  // Of some lanes', with `count` elements in all: the mean, by one division,
+  // then the squares about it.
   template <int kOfLane>
-  static __device__ Moments of_warp(const Moments (&of)[kOfLane], float count) {
+  static __device__ Moments of_lanes(const Moments (&of)[kOfLane], int lanes,
+                                     float count) {
     float sum = 0, squares = 0;
 #pragma unroll
     for (const Moments& its : of) sum += its.count * its.mean;
-    const float mean = sum_of_lanes(sum) / count;
+    const float mean = sum_of_lanes(sum, lanes) / count;
 #pragma unroll
     for (const Moments& its : of) {
       const float away = its.mean - mean;
       squares += its.squares + its.count * away * away;
     }
-    return {count, mean, sum_of_lanes(squares)};
+    return {count, mean, sum_of_lanes(squares, lanes)};
   }
   static __device__ Moments of(float count, float2 v) {
     return {count, v.x, v.y};
@@ -147,15 +150,20 @@ struct Slopes {
   float *d_gamma, *d_beta;
 };
 
-// A pack of both gradients' factors, and its bits of the mask.
+// A pack of dy, where y was more than 0, and of x.
 template <class T, int kPack>
-struct Masked {
-  Pack<T, kPack> dy, x;
-  uint32_t bits;
-
-  // The mask selects: 0 times infinity would be NaN.
-  __device__ float g(int k) const { return bits >> k & 1 ? dy[k] : 0.f; }
+struct Factors {
+  Pack<T, kPack> g, x;
 };
+
+// The mask selects: 0 times infinity would be NaN.
+template <class T, int kPack>
+__device__ Pack<T, kPack> selected(Pack<T, kPack> g, uint32_t bits) {
+#pragma unroll
+  for (int k = 0; k < kPack; ++k)
+    if (!(bits >> k & 1)) g.clear(k);
+  return g;
+}
 
 // The sums of g, and of g times the deviation from the mean.
 template <class T, int kLoad>
@@ -163,13 +171,14 @@ struct Gradients {
   using Ends = Slopes<T>;
   static constexpr int kPack = kLoad;
   static constexpr int kAtOnce = 4;  // Loads, of each of both arrays.
-  using Loaded = Masked<T, kPack>;
+  using Loaded = Factors<T, kPack>;
 
   float g, g_away;
 
   static __device__ Loaded fetch(const Ends& from, int64_t i) {
     const uint32_t bits = from.mask ? from.mask[i / 32] >> (i % 32) : ~0u;
-    return {load<T, kPack>(from.dy + i), load<T, kPack>(from.x + i), bits};
+    return {selected(load<T, kPack>(from.dy + i), bits),
+            load<T, kPack>(from.x + i)};
   }
   static __device__ float shift(const Ends& from, int64_t, int64_t channel) {
     return from.mean[channel];
@@ -181,8 +190,8 @@ struct Gradients {
     for (int k = 0; k < kLoads * kPack; ++k) {
       const Loaded& mine = at[k / kPack];
       const int e = k % kPack;
-      g += mine.g(e);
-      g_away += mine.g(e) * (mine.x[e] - mean);
+      g += mine.g[e];
+      g_away += mine.g[e] * (mine.x[e] - mean);
     }
   }
   __device__ void join(const Gradients& other) {
@@ -190,11 +199,12 @@ struct Gradients {
     g_away += other.g_away;
   }
   template <int kOfLane>
-  static __device__ Gradients of_warp(const Gradients (&of)[kOfLane], float) {
+  static __device__ Gradients of_lanes(const Gradients (&of)[kOfLane],
+                                       int lanes, float) {
     Gradients all = {};
 #pragma unroll
     for (const Gradients& its : of) all.join(its);
-    return {sum_of_lanes(all.g), sum_of_lanes(all.g_away)};
+    return {sum_of_lanes(all.g, lanes), sum_of_lanes(all.g_away, lanes)};
   }
   static __device__ Gradients of(float, float2 v) { return {v.x, v.y}; }
   __device__ float2 without_count() const { return {g, g_away}; }

@@ -62,42 +62,65 @@ __device__ uint32_t joined(uint32_t bits) {
   return word;
 }
 
-// kEach packs, as far as they are there: the first one begins with element i,
-// and the next where all lanes' packs before it end. All of them are asked for
-// before the first channel is. Whole warps come, with neighbouring packs, and
-// store their words of the mask in one request.
+// A pack of x becomes one of y. Its bits of the mask.
+template <class T, int kPack, class Channels>
+__device__ uint32_t forward_pack(const Elements<T>& at,
+                                 const Channels& channels, int64_t i,
+                                 Pack<T, kPack> x,
+                                 const Pack<T, kPack>& addend) {
+  uint32_t bits = 0;
+  channels.template each<kPack>(i, [&](int k, const Channel& of) {
+    const float v = normalised(x[k], of) + addend[k];
+    x.set(k, at.relu ? rectified(v) : v);
+    bits |= uint32_t{x[k] > 0.f} << k;
+  });
+  store(at.y + i, x);
+  return bits;
+}
+
+// kEach packs: the first one begins with element i, and the next where all
+// lanes' packs before it end. All of them are asked for before the first
+// channel is; x's end comes an element at a time. Whole warps come, with
+// neighbouring packs, and store their words of the mask in one request.
 template <int kPack, int kEach = 1, class T, class Channels>
 __device__ void forward(const Task& task, const Elements<T>& at,
                         const Channels& channels, int64_t i) {
   constexpr int kLanes = 32 / kPack, kApart = 32 * kPack;  // A word's; packs.
-  Pack<T, kPack> packs[kEach], addends[kEach] = {};
+  uint32_t bits[kEach] = {};
+  if (i + (kEach - 1) * kApart + kPack <= task.n) {
+    Pack<T, kPack> packs[kEach], addends[kEach] = {};
 #pragma unroll
-  for (int m = 0; m < kEach; ++m) {
-    const int64_t first = i + m * kApart, left = task.n - first;
-    if (left <= 0) continue;
-    packs[m] = load<T, kPack>(at.x + first, left);
-    if (at.addend) addends[m] = load<T, kPack>(at.addend + first, left);
+    for (int m = 0; m < kEach; ++m) {
+      packs[m] = load<T, kPack>(at.x + i + m * kApart);
+      if (at.addend) addends[m] = load<T, kPack>(at.addend + i + m * kApart);
+    }
+#pragma unroll
+    for (int m = 0; m < kEach; ++m)
+      bits[m] =
+          forward_pack(at, channels, i + m * kApart, packs[m], addends[m]);
+  } else {
+#pragma unroll
+    for (int m = 0; m < kEach; ++m)
+#pragma unroll 1
+      for (int k = 0; k < kPack; ++k) {
+        const int64_t its = i + m * kApart + k;
+        if (its >= task.n) break;
+        Pack<T, 1> addend = {};
+        if (at.addend) addend = load<T, 1>(at.addend + its);
+        const auto x = load<T, 1>(at.x + its);
+        bits[m] |= forward_pack(at, channels, its, x, addend) << k;
+      }
   }
+  if (!at.mask) return;
   const int its = threadIdx.x % kLanes;  // It stores the word of this pack.
   uint32_t word = 0;
 #pragma unroll
   for (int m = 0; m < kEach; ++m) {
-    const int64_t first = i + m * kApart, left = task.n - first;
-    uint32_t bits = 0;
-    if (left > 0) {
-      channels.template each<kPack>(first, [&](int k, const Channel& of) {
-        const float v = normalised(packs[m][k], of) + addends[m][k];
-        packs[m].set(k, at.relu ? rectified(v) : v);
-        bits |= uint32_t{k < left && packs[m][k] > 0.f} << k;
-      });
-      store(at.y + first, packs[m], left);
-    }
-    if (!at.mask) continue;
-    const uint32_t whole = joined<kPack>(bits);
+    const uint32_t whole = joined<kPack>(bits[m]);
     if (its == m) word = whole;
   }
   const int64_t first = i + its * (kApart - kPack);  // Of the word's elements.
-  if (at.mask && its < kEach && first < task.n) at.mask[first / 32] = word;
+  if (its < kEach && first < task.n) at.mask[first / 32] = word;
 }
 
 // What backward reads and writes of the elements.
@@ -108,21 +131,24 @@ struct ElementSlopes {
 };
 
 template <int kPack, class T, class Channels>
+__device__ void backward_pack(const ElementSlopes<T>& at,
+                              const Channels& channels, int64_t i) {
+  auto [dy, x] = Gradients<T, kPack>::fetch(at.from, i);
+  channels.template each<kPack>(i, [&](int k, const Channel& of) {
+    const float away = x[k] - of.mean;
+    x.set(k, of.scale * (dy[k] - of.a - away * of.b));
+  });
+  store(at.dx + i, x);
+  if (at.d_addend) store(at.d_addend + i, dy);
+}
+
+// The pack that begins with element i, or what there is of it.
+template <int kPack, class T, class Channels>
 __device__ void backward(const Task& task, const ElementSlopes<T>& at,
                          const Channels& channels, int64_t i) {
-  const int64_t left = task.n - i;
-  if (left <= 0) return;
-  const uint32_t* const mask = at.from.mask;
-  Masked<T, kPack> pack = {load<T, kPack>(at.from.dy + i, left),
-                           load<T, kPack>(at.from.x + i, left),
-                           mask ? mask[i / 32] >> (i % 32) : ~0u};
-  channels.template each<kPack>(i, [&](int k, const Channel& of) {
-    const float away = pack.x[k] - of.mean;
-    pack.x.set(k, of.scale * (pack.g(k) - of.a - away * of.b));
-    if (!(pack.bits >> k & 1)) pack.dy.bits[k] = 0;
-  });
-  store(at.dx + i, pack.x, left);
-  if (at.d_addend) store(at.d_addend + i, pack.dy, left);
+  if (i + kPack <= task.n) return backward_pack<kPack>(at, channels, i);
+#pragma unroll 1
+  for (; i < task.n; ++i) backward_pack<1>(at, channels, i);
 }
 
 // ---- The call ---------------------------------------------------------------

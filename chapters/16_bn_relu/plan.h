@@ -105,16 +105,17 @@ constexpr Plan make_plan(const Shape& shape, bool aligned, int sms) {
 // ---- Channels last, in one launch -------------------------------------------
 
 constexpr int kTall = 512;       // Threads of a block.
-constexpr int kWide = 32;        // Its channels: those of a word of the mask.
-constexpr int kMostParts = 128;  // Four for each lane of a warp.
+constexpr int kKept = 8;         // Packs of x that a thread keeps.
+constexpr int kMostParts = 128;  // Blocks that share channels.
+constexpr int kMostAcross = 8;   // Threads that share 128 bytes of a row.
 
-// A group is kWide neighbouring channels. The rows, which are pixels, are dealt
-// out to its `parts` blocks in turns of `down` rows, one for each thread that
-// has the same channels.
+// A group is as many channels as the `across` threads of a row have. The rows,
+// which are pixels, are dealt out to its `parts` blocks in turns of `down`
+// rows, one for each thread that has the same channels.
 struct Columns {
   int64_t rows = 0, channels = 0;
   int groups = 0;  // 0: x cannot be cut up so.
-  int parts = 1, down = 0;
+  int parts = 1, across = 0, down = 0;
   int turns = 0, more = 0;  // Of each part; the first `more` have one more.
 
   __host__ __device__ constexpr int turns_of(int part) const {
@@ -136,17 +137,25 @@ struct Columns {
   }
 };
 
-// With packs of so many elements, and room for so many blocks.
+// With packs of so many elements, and room for so many blocks. A group has the
+// channels of a word of the mask. If threads cannot keep all of x, rows travel
+// twice, and do so best in whole lines: then it has as many as a line, where
+// there are more of those.
 constexpr Columns columns_of(const Shape& shape, int pack, int64_t room) {
   Columns columns;
-  const int64_t groups = shape.channels / kWide;
-  if (shape.inner != 1 || shape.channels % kWide != 0 || shape.n() == 0 ||
+  const int64_t line = int64_t{kMostAcross} * pack;
+  const bool kept = shape.n() <= room * kTall * kKept * pack;
+  const bool whole = !kept && shape.channels % line == 0;
+  const int64_t wide = whole && shape.channels > line ? line : 32;
+  const int64_t groups = shape.channels / wide;
+  if (shape.inner != 1 || shape.channels % wide != 0 || shape.n() == 0 ||
       groups > std::min<int64_t>(room, kMostShared))
     return columns;
   columns.rows = shape.outer;
   columns.channels = shape.channels;
   columns.groups = static_cast<int>(groups);
-  columns.down = kTall / (kWide / pack);
+  columns.across = static_cast<int>(wide / pack);
+  columns.down = kTall / columns.across;
   const int64_t all = (shape.outer + columns.down - 1) / columns.down;
   columns.parts =
       static_cast<int>(std::min({room / groups, all, int64_t{kMostParts}}));

@@ -204,7 +204,7 @@ inline int64_t scratch_floats(const BnRelu& what) {
   const Shape shape = shape_of(what);
   const int sms = attribute(cudaDevAttrMultiProcessorCount);
   const Columns columns = columns_of(shape, 16 / bytes_of(what.element), sms);
-  int64_t most = int64_t{2} * columns.groups * kWide * columns.parts;
+  int64_t most = columns.groups > 0 ? 2 * shape.channels * columns.parts : 0;
   for (const bool aligned : {false, true}) {
     const Plan plan = make_plan(shape, aligned, sms);
     const int64_t sums = plan.parts > 1 ? plan.groups * plan.parts : 0;
