@@ -116,10 +116,14 @@ bool BlockRun::circles() {
     quiet = true;
     meets_host = false;
     since_ = changes;
-    age_ = oldest_ = 0;
+    age_ = oldest_ = quiet_turns_ = 0;
     return false;
   }
-  const uint64_t now = state();
+  // As a rule, a few lanes look at a word while all others wait for them. To
+  // look at these again each time would take longer than to run those.
+  constexpr uint64_t kPatience = 4;
+  if (++quiet_turns_ == kPatience) age_ = oldest_ = 0;
+  const uint64_t now = state(quiet_turns_ >= kPatience);
   if (oldest_ && now == past_) return true;
   if (age_++ == oldest_) {
     past_ = now;
@@ -129,12 +133,12 @@ bool BlockRun::circles() {
   return false;
 }
 
-uint64_t BlockRun::state() {
+uint64_t BlockRun::state(bool whole) {
   uint64_t sum = 0;
   const auto add = [&](uint64_t word) {
     sum = (sum ^ word) * 0x9e3779b97f4a7c15;
   };
-  for (auto& warp : runs) add(warp->state());
+  for (auto& warp : runs) add(warp->state(whole));
   for (uint32_t rest = awaited; rest; rest &= rest - 1) {
     const Barrier& b = barriers[first_lane(rest)];
     add(uint64_t{b.arrived} << 32 | b.count);

@@ -62,7 +62,7 @@ struct BlockRun : Block {
   void open_cluster_barrier(uint32_t number);
   void end_turn();
   bool circles();
-  uint64_t state();
+  uint64_t state(bool whole);
   void lap();
   bool open_joins(Path::State state);
   void note_change();
@@ -86,7 +86,7 @@ struct BlockRun : Block {
   bool circles_ = false;
   uint64_t since_ = 0;  // grid->changes when it began
   bool waits_for_cluster_ = false;
-  uint64_t past_ = 0, age_ = 0, oldest_ = 0;
+  uint64_t past_ = 0, age_ = 0, oldest_ = 0, quiet_turns_ = 0;
   // Processor time since a thread ended.
   double seconds_ = 0, clock_ = 0;
   uint32_t live_then_ = 0;

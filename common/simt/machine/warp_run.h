@@ -78,8 +78,10 @@ class WarpRun : public Warp {
   void run();
   // Makes the paths ready that gave way.
   void wake();
-  // A number for all that decides what the warp does next, but for memory.
-  uint64_t state();
+  // A number for all that decides what the warp does next, but for memory. Of a
+  // warp that waits for others it says, unless `whole`, only how far it has
+  // come: another number may then be the same state, found by other steps.
+  uint64_t state(bool whole);
   // Lets lanes go on that wait at a join for paths of this state: they may hold
   // the lock that those want. Returns whether there were any.
   bool open_joins(Path::State state);
@@ -158,7 +160,7 @@ class WarpRun : public Warp {
   // while it is closed, and since it is open.
   uint32_t came_ = 0, open_for_ = 0;
   bool opened_for_collective_ = false;
-  bool state_known_ = false;
+  bool state_known_ = false, whole_ = false;
   uint64_t state_ = 0;
 };
 

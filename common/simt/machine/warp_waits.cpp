@@ -40,22 +40,24 @@ bool WarpRun::lacks(uint32_t mask) const {
          });
 }
 
-uint64_t WarpRun::state() {
-  if (state_known_) return state_;
+uint64_t WarpRun::state(bool whole) {
+  whole = whole || ready() || waiting(Path::kGaveWay);
+  if (state_known_ && whole_ == whole) return state_;
   Digest digest;
+  digest.add(whole ? 0 : issued);
   digest.add(live);
   digest.add(uint64_t{came_} << 32 | open_for_);
   digest.add(turn_end_ - issued);
   digest.add(carry);
   digest.add(found_.data(), sizeof found_);
-  digest.add(stacks.data(), stacks.size());
+  if (whole) digest.add(stacks.data(), stacks.size());
   for (const auto* paths : {&ready_, &waiting_}) {
     for (const Path& path : *paths) {
       digest.add(uint64_t{path.mask} << 32 | path.pc);
       digest.add(uint64_t{path.members} << 32 | path.barrier << 8 | path.state);
       for (const Frame* f = path.frame; f; f = f->caller) {
         digest.add(reinterpret_cast<uint64_t>(f));
-        digest.add(f->registers, f->function->register_bytes);
+        if (whole) digest.add(f->registers, f->function->register_bytes);
       }
       for (const Join* join = path.join; join; join = join->parent) {
         digest.add(reinterpret_cast<uint64_t>(join));
@@ -64,6 +66,7 @@ uint64_t WarpRun::state() {
     }
   }
   state_known_ = true;
+  whole_ = whole;
   return state_ = digest.sum();
 }
 
