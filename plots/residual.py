@@ -9,6 +9,7 @@ in ResNet-50's blocks: 11 shapes, at two sizes of a batch, in two types and two 
 more are forward passes without an addend, for which PyTorch's compiler is asked, too. Writes
 plots/data/<gpu>/<date>/residual.json: of each case the time of the chapter, of PyTorch's eager
 layers, and of a plain copy of as many bytes. Every result is compared with PyTorch's first.
+It tells, too, what has to be kept in memory until the backward pass, beside x.
 """
 
 import ctypes
@@ -108,6 +109,7 @@ class Chapter(Step):
                             ELEMENTS[case.type], True, EPSILON, MOMENTUM)
         self.out = [[torch.empty_like(arrays.x[0]) for _ in range(3)] for _ in range(min(arrays.slots, 8))]
         self.mask = torch.empty(-(-case.n // 32), dtype=torch.int32, device="cuda")
+        self.kept = self.mask.nbytes
         floats = library._Z22bn_relu_scratch_floats6BnRelu
         floats.restype = ctypes.c_int64
         self.scratch = torch.zeros(floats(self.what), device="cuda")
@@ -133,6 +135,11 @@ class Chapter(Step):
 
 class PyTorch(Step):
     """What its eager layers do, without the bookkeeping of gradients, which is Python's time."""
+
+    @property
+    def kept(self):
+        """The bytes of y, by which ReLU's backward pass tells what had been positive."""
+        return self.arrays.x[0].nbytes
 
     def forward(self, slot):
         y, *kept = self.torch.ops.aten._batch_norm_impl_index(
@@ -180,8 +187,14 @@ def check(case, chapter, pytorch):
             sys.exit(f"residual: {case.name}: {wrong:.2%} of {which} are off; nothing is timed that is wrong")
 
 
+def tell_kept(case, chapter, pytorch):
+    print(f"{case.name}: until the backward pass, beside x, the chapter keeps {chapter.kept / 1e6:.1f} MB, "
+          f"PyTorch {pytorch.kept / 1e6:.1f} MB: {pytorch.kept / chapter.kept:.0f} times as much.")
+
+
 def measure(torch, library, asked):
     timer, most = many.Timer(torch), max(case.bytes for case in asked)
+    longest = max(case.n for case in asked)
     pool, of = None, None
     for number, case in enumerate(asked):
         if of != case.type:
@@ -191,6 +204,8 @@ def measure(torch, library, asked):
         arrays = Arrays(pool, case)
         ways = {many.ENGINE: Chapter(torch, library, case, arrays), many.PYTORCH: PyTorch(torch, case, arrays)}
         check(case, *ways.values())
+        if case.n == longest and not case.only_forward:
+            tell_kept(case, *ways.values())
         if case.only_forward:
             ways[COMPILED] = Compiled(torch, case, arrays)
             check(case, ways[many.ENGINE], ways[COMPILED])
