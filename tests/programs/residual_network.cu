@@ -5,6 +5,8 @@
 //
 // a and b mix the channels of each pixel. The loss is the mean squared distance
 // between y and what another such network makes of x.
+//
+//   make program STD=c++20 SRC=tests/programs/residual_network.cu && ./run
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
