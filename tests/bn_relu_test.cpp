@@ -517,7 +517,7 @@ Size many_channels() {
 
 // More rows of halves than chapter 16's threads keep, so that a block takes
 // whole lines of them.
-Size many_rows() {
+Size more_rows_than_kept() {
   cudaDeviceProp gpu;
   CUDA_CHECK(cudaGetDeviceProperties(&gpu, 0));
   const int64_t kept = int64_t{gpu.multiProcessorCount} * 512 * 8 * 8 / 128;
@@ -565,7 +565,7 @@ void check_every_shape(const Contract<Size>& contract) {
   const Setting sms("SIMT_SMS", "4");
   check_every_size(contract);
   run_and_check(contract.random(many_channels(), {}));
-  run_and_check(contract.random(many_rows(), {}));
+  run_and_check(contract.random(more_rows_than_kept(), {}));
   run_and_check(contract.random(many_tiles(Element::kFloat), {}));
   run_and_check(contract.random(many_tiles(Element::kHalf), {}));
 }
