@@ -6,9 +6,10 @@
 
 Each case is a step of training, forward and backward, of the layers behind one of the convolutions
 in ResNet-50's blocks: 11 shapes, at two sizes of a batch, in two types and two layouts. Two cases
-more are forward passes without an addend, for which PyTorch's compiler is asked, too. Writes
-plots/data/<gpu>/<date>/residual.json: of each case the time of the chapter, of PyTorch's eager
-layers, and of a plain copy of as many bytes. Every result is compared with PyTorch's first.
+more are forward passes without an addend, for which PyTorch's compiler is asked, too. Halves with
+channels last go through cuDNN's fused kernels as well. Writes plots/data/<gpu>/<date>/residual.json:
+of each case the time of the chapter, of PyTorch's eager layers, of those others, and of a plain copy
+of as many bytes. Every result is compared with PyTorch's first.
 It tells, too, what has to be kept in memory until the backward pass, beside x.
 """
 
@@ -20,10 +21,12 @@ import sys
 from ladder.measured import cases as many
 from ladder.measured.work import pointer, stream_of
 from ladder.pages import ROOT
+from plots import bn_relu_cudnn as fused
 from plots.bn_relu_peers import EPSILON, MOMENTUM, Ends, Problem
 
-NAME, COPY, COMPILED = "residual", "plain copy", "PyTorch, compiled"
-SOURCES = ("chapters/16_bn_relu/bn_relu.cu", "docs/ladder/measured/cases.py", "plots/bn_relu_peers.py", "plots/residual.py")
+NAME, COPY, COMPILED, CUDNN = "residual", "plain copy", "PyTorch, compiled", "cuDNN"
+SOURCES = ("chapters/16_bn_relu/bn_relu.cu", "docs/ladder/measured/cases.py", "plots/bn_relu_peers.py",
+           "plots/bn_relu_cudnn.py", "plots/residual.py")
 SHAPES = [(64, 56), (256, 56), (128, 56), (128, 28), (512, 28), (256, 28), (256, 14), (1024, 14), (512, 14),
           (512, 7), (2048, 7)]  # Channels, and pixels along each side.
 ELEMENTS = {"float": 0, "half": 1, "bfloat16": 2}  # As the contract's Element.
@@ -157,6 +160,30 @@ class PyTorch(Step):
         return dx, d_gamma
 
 
+class CuDNN(Step):
+    """Its kernels that do all three layers at once, which PyTorch has no layer for."""
+
+    def __init__(self, torch, library, case, arrays):
+        super().__init__(torch, case, arrays)
+        shape = (case.images, case.channels, case.side, case.side)
+        self.layers = fused.BatchNormAddRelu(torch, library, shape, EPSILON, MOMENTUM)
+        self.out = [[torch.empty_like(arrays.x[0]) for _ in range(3)] for _ in range(min(arrays.slots, 8))]
+
+    def forward(self, slot):
+        y = self.out[slot % len(self.out)][0]
+        mean, inverse, *_ = self.found
+        self.layers.forward(self.arrays.x[slot], self.arrays.addend[slot], y, self.gamma, self.beta,
+                            self.mean, self.variance, mean, inverse)
+        return y, None
+
+    def backward(self, slot, y, kept):
+        _, dx, d_addend = self.out[slot % len(self.out)]
+        mean, inverse, d_gamma, d_beta = self.found
+        self.layers.backward(self.arrays.x[slot], y, self.arrays.dy[slot], d_addend, dx, self.gamma, self.beta,
+                             d_gamma, d_beta, mean, inverse)
+        return dx, d_gamma
+
+
 class Compiled(PyTorch):
     """What PyTorch's compiler makes of the forward pass; the first call waits for it."""
 
@@ -171,13 +198,13 @@ class Compiled(PyTorch):
             return self.layers(self.arrays.x[slot]), None
 
 
-def check(case, chapter, pytorch):
-    """Stops unless the chapter's results are PyTorch's, or as close as rounding explains.
+def check(case, way, pytorch):
+    """Stops unless a way's results are PyTorch's, or as close as rounding explains.
 
-    Backward, PyTorch gets the y of the chapter. Else a sum that one of them rounds to 0 and the other
+    Backward, PyTorch gets the y of that way. Else a sum that one of them rounds to 0 and the other
     does not would let a gradient pass in one of them, and move those of the whole channel."""
     step = {"half": 2 ** -8, "bfloat16": 2 ** -5}.get(case.type, 2 ** -14)
-    y, *slopes = chapter(0)
+    y, *slopes = way(0)
     theirs, kept = pytorch.forward(0)
     expected = [theirs] + ([] if case.only_forward else list(pytorch.backward(0, y, kept)))
     for which, mine, right in zip(("y", "dx", "gamma's gradient"), (y, *slopes), expected):
@@ -194,6 +221,9 @@ def tell_kept(case, chapter, pytorch):
 
 def measure(torch, library, asked):
     timer, most = many.Timer(torch), max(case.bytes for case in asked)
+    cudnn = fused.library(torch)
+    if not cudnn:
+        print("This PyTorch came without cuDNN: its fused kernels are left out.")
     longest = max(case.n for case in asked)
     pool, of = None, None
     for number, case in enumerate(asked):
@@ -202,13 +232,17 @@ def measure(torch, library, asked):
             torch.cuda.empty_cache()
             pool, of = many.Pool(torch, case.type, 2 * most), case.type
         arrays = Arrays(pool, case)
-        ways = {many.ENGINE: Chapter(torch, library, case, arrays), many.PYTORCH: PyTorch(torch, case, arrays)}
-        check(case, *ways.values())
-        if case.n == longest and not case.only_forward:
-            tell_kept(case, *ways.values())
+        chapter, pytorch = Chapter(torch, library, case, arrays), PyTorch(torch, case, arrays)
+        ways = {many.ENGINE: chapter}
         if case.only_forward:
             ways[COMPILED] = Compiled(torch, case, arrays)
-            check(case, ways[many.ENGINE], ways[COMPILED])
+        if cudnn and case.channels_last and case.type == "half":
+            ways[CUDNN] = CuDNN(torch, cudnn, case, arrays)
+        for way in ways.values():
+            check(case, way, pytorch)
+        ways[many.PYTORCH] = pytorch
+        if case.n == longest and not case.only_forward:
+            tell_kept(case, chapter, pytorch)
         plain = pool.arrays(case.bytes // 2 // many.BYTES[case.type])
         target = torch.empty_like(plain[0])
         ways[COPY] = lambda slot: target.copy_(plain[slot % len(plain)])

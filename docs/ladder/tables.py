@@ -61,7 +61,8 @@ plots/data than the H200's; share_us and share_ns take it in front of the slash.
     value cases NAME mean     1.55 x   of all ratios to PyTorch's time; worst, count, below 0.95,
                               large (from 2^27 bytes on), large below 0.9 of the roof,
                               roof WORDS: the least of large cases whose names end so,
-                              beside CUB: the least of CUB's time over the engine's
+                              beside CUB: the least of CUB's time over the engine's,
+                              mean beside CUB: geometric, of the cases that CUB has
     value arbitration FILE    0.5 %    what hardware adds to FILE's wavefronts of shared memory
     value latency NAME        262.1    ns of one thing alone: NAME as plots/latency.cu prints it
     value latency_us NAME [* COUNT]   1.19   µs of so many, one after the other
@@ -466,17 +467,23 @@ def figure_ratios(root, page, args):
 
 def value_cases(root, page, args):
     usage = ("value cases NAME mean [of ENDING]|worst|count [of ENDING]|below PART [of "
-             "ENDING]|large|large below PART|roof ENDING|beside WHOM|busy KERNEL of CASE")
+             "ENDING]|large|large below PART|roof ENDING|[mean] beside WHOM|busy KERNEL of CASE")
     of_some = r"(mean|count|below [\d.]+) of .+"
-    whole = r"mean|worst|count|large|(large )?below [\d.]+|roof .+|beside \w+|busy .+ of .+"
+    whole = r"mean|worst|count|large|(large )?below [\d.]+|roof .+|(mean )?beside \w+|busy .+ of .+"
     name, words = _name_and(args, f"{of_some}|{whole}", usage)
     compared = cases.newest(root, name)
     what, _, rest = words.partition(" ")
-    if what in ("roof", "beside"):
-        least = (compared.least_of_roof if what == "roof" else compared.worst_beside)(rest)
+    if what == "roof":
+        least = compared.least_of_roof(rest)
         if least is None:
             raise ValueError(f"no case of {name} has '{rest}'")
-        return f"{100 * least:.1f} %" if what == "roof" else f"{least:.2f} x"
+        return f"{100 * least:.1f} %"
+    which, beside, whom = words.partition("beside ")
+    if beside:
+        ratios = compared.beside(whom)
+        if not ratios:
+            raise ValueError(f"no case of {name} has a time of {whom}'s")
+        return f"{statistics.geometric_mean(ratios) if which else min(ratios):.2f} x"
     if what == "busy":
         kernel, _, case = rest.partition(" of ")
         return f"{compared.context['busy_link'][case][kernel]:.1f} %"

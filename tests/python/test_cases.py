@@ -84,7 +84,7 @@ class TestWoven(made_up.MadeUp):
 
     @pytest.mark.parametrize("words, expected", {
         "mean": "1.00 x", "worst": "0.50 x", "below 0.95": "1", "count": "3", "large": "2",
-        "large below 0.9": "1", "roof equal": "50.0 %", "beside CUB": "1.10 x",
+        "large below 0.9": "1", "roof equal": "50.0 %", "beside CUB": "1.10 x", "mean beside CUB": "1.10 x",
         "mean of short": "0.50 x", "count of long": "1", "below 1 of short": "1",
         "below 1 of long": "0"}.items())
     def test_values(self, words, expected):
