@@ -480,10 +480,13 @@ def value_cases(root, page, args):
         return f"{100 * least:.1f} %"
     which, beside, whom = words.partition("beside ")
     if beside:
-        ratios = compared.beside(whom)
-        if not ratios:
+        ratio = compared.worst_beside(whom)
+        if ratio is None:
             raise ValueError(f"no case of {name} has a time of {whom}'s")
-        return f"{statistics.geometric_mean(ratios) if which else min(ratios):.2f} x"
+        if which:
+            ratio = statistics.geometric_mean(
+                ways[whom] / ways[cases.ENGINE] for ways in compared.ways if whom in ways)
+        return f"{ratio:.2f} x"
     if what == "busy":
         kernel, _, case = rest.partition(" of ")
         return f"{compared.context['busy_link'][case][kernel]:.1f} %"

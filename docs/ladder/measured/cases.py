@@ -89,9 +89,9 @@ class Compared:
         """Of the large cases whose name ends so."""
         return min((self.of_roof(k) for k in self.large if self.cases[k].name.endswith(ending)), default=None)
 
-    def beside(self, by):
-        """Another's times over the engine's, of the cases that it has."""
-        return [ways[by] / ways[ENGINE] for ways in self.ways if by in ways]
+    def worst_beside(self, by):
+        """The least of another's time over the engine's."""
+        return min((ways[by] / ways[ENGINE] for ways in self.ways if by in ways), default=None)
 
 
 # ---- Timing ------------------------------------------------------------------
