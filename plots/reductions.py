@@ -7,7 +7,7 @@
 Each case is an operation, a type, a shape and the dimensions to reduce: some are drawn from
 a seed, others are those where PyTorch is known to be slow. Writes
 plots/data/<gpu>/<date>/reductions.json: of each case the time of the engine, of PyTorch, of a
-plain read of as many bytes and, for the rows that it knows, of CUB's segmented reduction.
+plain read of as many bytes as must move and, for the rows that it knows, of CUB's segmented reduction.
 Every result is compared with PyTorch's first.
 """
 
@@ -56,9 +56,16 @@ class Case:
         return f"{self.what}, {sizes} over {dims}"
 
     @property
-    def bytes(self):
-        """What must be read."""
+    def read(self):
+        """In bytes: all elements."""
         return math.prod(self.shape) * many.BYTES[self.type]
+
+    @property
+    def bytes(self):
+        """What must move: all elements, and all results."""
+        whole = self.type.startswith("int")
+        size = {"argmax": 8, "any": 1, "sum": 8 if whole else 0}.get(self.op) or many.BYTES[self.type]
+        return self.read + self.results * size
 
     @property
     def results(self):
@@ -94,7 +101,7 @@ def a_case(chance):
     if what.startswith("argmax") and len(dims) < rank:
         dims = dims[:1]  # PyTorch's takes one dimension, or all.
     case = Case(what, shape, dims)
-    return case if 1 << 12 <= case.bytes <= 1 << 29 else a_case(chance)
+    return case if 1 << 12 <= case.read <= 1 << 29 else a_case(chance)
 
 
 def known():

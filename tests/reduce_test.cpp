@@ -569,6 +569,7 @@ TEST_CASE("reduce shares long rows and columns between blocks") {
     check(plain(what, {3, 70'001}, {1}, 1));
     check(plain(what, {20'000, 12}, {0}, 1));
     check(plain(what, {20'001, 3}, {0}, 1));
+    check(plain(what, {3000, 128}, {0}, 1));  // More parts than members.
     check(plain(what, {3000, 8, 40}, {0, 2}, 1));
   }
 }
@@ -656,6 +657,18 @@ TEST_CASE("reduce finds the variance of numbers far from 0") {
   }
 }
 
+TEST_CASE("reduce takes several elements at once, in rows and columns") {
+  for (const int64_t n : {15, 16, 17, 130, 700}) {
+    for (const bool columns : {false, true}) {
+      const Sizes sizes = columns ? Sizes{n, 8} : Sizes{8, n};
+      const std::vector<int> dims = {columns ? 0 : 1};
+      check_case<int8_t, int64_t>(plain("sum int8", sizes, dims));
+      check_case<int8_t, double>(plain("mean int8", sizes, dims));
+      check_case<Half, Half>(plain("var half", sizes, dims, 1));
+    }
+  }
+}
+
 TEST_CASE("reduce of nothing gives what changes nothing") {
   const auto of_nothing = [](const std::string& what, auto zero) {
     using R = decltype(zero);
@@ -707,7 +720,10 @@ TEST_CASE("reduce refuses what is wrong, in a sentence, and does nothing") {
   little.scratch_bytes = 15;
   little.is_refused("There is too little scratch.");
   crooked.scratch_offset = 2;
-  crooked.is_refused("scratch is not aligned for an accumulator.");
+  crooked.is_refused("scratch is not aligned for what a block leaves there.");
+  Bad columns{.sizes = {40'000, 8}, .strides = {8, 1}, .dims = {0}};
+  columns.scratch_offset = 8;  // Four sums leave in one store.
+  columns.is_refused("scratch is not aligned for what a block leaves there.");
 }
 
 TEST_CASE("reduce leaves its counters ready for the next call") {

@@ -52,6 +52,7 @@ struct Offsets {
     Index x = 0, out = 0;
   };
   __device__ Offset at(Index i) const {
+    if (rank == 1) return {i * dim[0].stride, i * dim[0].out_stride};
     Offset sum;
     int d = 0;
 #pragma unroll 1
@@ -83,9 +84,21 @@ struct Task {
         reduced(plan.reduced) {}
 };
 
+// The largest power of two that divides the size of what lies side by side.
+constexpr size_t alignment_of(size_t bytes) {
+  return std::min<size_t>(16, bytes & -bytes);
+}
 template <class T, int kSize>
-struct alignas(std::min<size_t>(16, sizeof(T) * kSize)) Pack {
+struct alignas(alignment_of(sizeof(T) * kSize)) Pack {
   T v[kSize];
+};
+
+// What a block leaves for the last one, of results side by side. Of so many
+// blocks that one asks at once; where rows are shared, it has few to ask.
+template <class Acc, int kSize>
+struct Part : Pack<Acc, kSize> {
+  static constexpr int kAtOnce =
+      kSize == 1 ? 1 : std::clamp<int>(128 / sizeof(Pack<Acc, kSize>), 1, 8);
 };
 
 // Words until an element is wanted: small ones would take a register each.
@@ -102,11 +115,11 @@ struct Load {
   }
 };
 
-// Whether the operation takes a whole pack at once.
-template <class Op, class Words>
-concept takes_words = requires(Op op, typename Op::Acc acc,
-                               const Words& words) {
-  op.reduce(acc, words);
+// Whether the operation takes several elements of a result at once.
+template <class Op, int kMany>
+concept takes_several = requires(Op op, typename Op::Acc acc,
+                                 const typename Op::In (&several)[kMany]) {
+  op.reduce(acc, several);
 };
 
 // Writes results that lie side by side.

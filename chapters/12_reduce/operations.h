@@ -38,11 +38,12 @@ struct Sum : Operation<T, A, R> {
     return sum + static_cast<A>(value);
   }
   // One instruction adds four bytes to an int.
-  __device__ A reduce(A sum, const unsigned (&words)[4])
+  template <int kMany>
+  __device__ A reduce(A sum, const T (&several)[kMany])
       const requires std::is_same_v<T, int8_t> {
-    int part = 0;
-    for (const unsigned four : words)
-      part = __dp4a(int(four), 0x01010101, part);
+    int words[kMany / 4], part = 0;
+    std::memcpy(words, several, sizeof words);
+    for (const int four : words) part = __dp4a(four, 0x01010101, part);
     return sum + part;
   }
   __device__ A combine(A a, A b) const { return a + b; }
@@ -130,9 +131,9 @@ struct ArgExtreme : Operation<T, Indexed<Wide<T>>, int64_t> {
   // The next element has a higher index, so it has to be better.
   __device__ A reduce(A best, T next, int64_t index) const {
     const A one{static_cast<Wide<T>>(next), index};
-    const bool is_first_nan =
-        one.value != one.value && best.value == best.value;
-    return is_first_nan || Order::better(one.value, best.value) ? one : best;
+    const bool stays =  // Not beside a NaN, of which both are false.
+        Order::better(best.value, one.value) || best.value == one.value;
+    return stays || best.value != best.value ? best : one;
   }
   __device__ A combine(A a, A b) const {
     const bool a_nan = a.value != a.value, b_nan = b.value != b.value;
@@ -260,26 +261,25 @@ struct Var : Operation<T, Spread<Real<T>>, R> {
     const Number mean = s.mean + away * reciprocal(count);
     return {mean, s.squares + away * (v - mean), count};
   }
-  // Eight halves have a mean of their own: one reciprocal does for all of them.
-  __device__ A reduce(A s, const unsigned (&words)[4]) const
+  // Several halves have a mean of their own: one reciprocal does for all.
+  template <int kMany>
+  __device__ A reduce(A s, const T (&several)[kMany]) const
       requires(sizeof(T) == 2) {
-    T elements[8];
-    std::memcpy(elements, words, sizeof elements);
     Number sum = 0, squares = 0;
-    for (const T one : elements) sum += static_cast<Number>(one);
-    const Number mean = sum / 8;
-    for (const T one : elements) {
+    for (const T one : several) sum += static_cast<Number>(one);
+    const Number mean = sum / kMany;
+    for (const T one : several) {
       const Number away = static_cast<Number>(one) - mean;
       squares += away * away;
     }
-    return combine(s, {mean, squares, 8});
+    return combine(s, {mean, squares, kMany});
   }
   __device__ A combine(A a, A b) const {
     const Number count = a.count + b.count, away = b.mean - a.mean;
-    if (a.count == 0) return b;
     const Number part = b.count * reciprocal(count);
-    return {a.mean + away * part,
-            a.squares + b.squares + away * away * a.count * part, count};
+    const A both{a.mean + away * part,
+                 a.squares + b.squares + away * away * a.count * part, count};
+    return a.count == 0 ? b : both;
   }
   __device__ Number variance(A s, int64_t n) const {
     return s.squares / fmax(n - correction, Number{0});

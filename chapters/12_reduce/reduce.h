@@ -4,8 +4,8 @@
 //   Error error = reduce(Op{}, plan, x, out, scratch, stream);
 //
 // with Op = Sum<float> writes the sum of each row of x. plan.h decides which
-// thread reads what and access.h where it lies; here are the kernels, from a
-// thread's own loads to the last block, and the call.
+// thread reads what, access.h where it lies and meet.h how those who share a
+// result find each other; here are the kernels and the call.
 //
 // An operation is a type with these members; operations.h has many:
 //
@@ -17,7 +17,7 @@
 //   Acc combine(Acc, Acc) const;                     // Two parts make one.
 //   Out project(Acc, int64_t n) const;               // Of n elements.
 //
-// It may have reduce(Acc, const unsigned (&words)[4]) too, for a whole pack.
+// It may have reduce(Acc, const In (&several)[kMany]) too, for many at once.
 // The plan decides in which order elements meet. It depends on shape, alignment
 // and GPU alone, so the same call gives the same bits.
 #pragma once
@@ -27,6 +27,7 @@
 #include <type_traits>
 
 #include "chapters/12_reduce/access.h"
+#include "chapters/12_reduce/meet.h"
 #include "chapters/12_reduce/plan.h"
 #include "chapters/12_reduce/plan_for.h"
 
@@ -35,8 +36,8 @@ namespace reduction {
 // ---- The kernels ------------------------------------------------------------
 
 // What a thread finds by itself: the loads `first`, `first + step`, ... of the
-// row at x, of n elements; the i-th lies at place(i). A thread has kAccs
-// accumulators, and in the end `across` results.
+// row at x, of n elements; place(i, k) is where the k-th from the i-th on lies.
+// A thread has kAccs accumulators, and in the end `across` results.
 template <int kAlong, int kAcross, class Op, class Index, class Place>
 __device__ void add_up(const Op& op, const typename Op::In* x, Index n,
                        Place place, Index first, Index step,
@@ -65,15 +66,26 @@ __device__ void add_up(const Op& op, const typename Op::In* x, Index n,
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
       if (!kWhole && i + k * step >= loads) break;
-      const In* const from = x + head + place(i + k * step);
-      load[k] = *reinterpret_cast<const Loaded*>(from);
+      load[k] = *reinterpret_cast<const Loaded*>(x + head + place(i, k));
+    }
+    if constexpr (kAcross > 1 && takes_several<Op, kAtOnce>) {
+      if (kWhole) {
+#pragma unroll
+        for (int e = 0; e < kAcross; ++e) {
+          In column[kAtOnce];
+          for (int k = 0; k < kAtOnce; ++k) column[k] = load[k][e];
+          acc[e] = op.reduce(acc[e], column);
+        }
+        return;
+      }
     }
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
       if (!kWhole && i + k * step >= loads) break;
-      constexpr bool kWords = takes_words<Op, decltype(load[k].words.v)>;
-      if constexpr (kAcross == 1 && kWords) {
-        acc[k % kAccs] = op.reduce(acc[k % kAccs], load[k].words.v);
+      if constexpr (kAlong > 1 && takes_several<Op, kAlong>) {
+        In row[kAlong];
+        std::memcpy(row, &load[k], sizeof row);
+        acc[k % kAccs] = op.reduce(acc[k % kAccs], row);
       } else {
 #pragma unroll
         for (int e = 0; e < kAlong * kAcross; ++e) {
@@ -108,10 +120,12 @@ __device__ void add_up_any(const Op& op, const typename Op::In* x,
     add_up<kAlong, kAcross>(op, x, task.n, place, first, step, acc);
   };
   const Index stride = task.reduced.dim[0].stride;
+  // Where there is a second load, it is in reach; else the product may wrap.
+  const auto jump = static_cast<Index>(int64_t{step} * stride);
   if (task.reduced.rank == 1) {
-    add([=](Index i) { return i * stride; });
+    add([=](Index i, int k) { return i * stride + int64_t{jump} * k; });
   } else {
-    add([&](Index i) { return task.reduced.at(i).x; });
+    add([&](Index i, int k) { return task.reduced.at(i + k * step).x; });
   }
 }
 
@@ -132,72 +146,13 @@ __global__ void __launch_bounds__(kBlock, kPerSm)
   write<kAcross>(op, acc, task.n, out + at.out);
 }
 
-template <class T>
-__device__ T from_lane(T value, int far) {
-  static_assert(sizeof(T) % 4 == 0, "lanes exchange words");
-  unsigned words[sizeof(T) / 4];
-  std::memcpy(words, &value, sizeof value);
-  for (unsigned& word : words) word = __shfl_xor_sync(0xffffffff, word, far);
-  std::memcpy(&value, words, sizeof value);
-  return value;
-}
-
-// Where a thread sits: in which of the block's teams, as which member.
-struct Seat {
-  int team, member;
-};
-
-// Each team combines what its members have. Returns where the threads sit
-// afterwards: member 0 has the team's result.
-template <int kAcross, class Op, class Index>
-__device__ Seat meet(const Op& op, const Task<Index>& task, Seat seat,
-                     typename Op::Acc* acc) {
-  const int t = threadIdx.x;
-  for (int far = min(32, task.apart * task.members) / 2; far >= task.apart;
-       far /= 2)
-    for (int v = 0; v < kAcross; ++v)
-      acc[v] = op.combine(acc[v], from_lane(acc[v], far));
-
-  // Now a warp has one value for each of its teams. Those of a team change
-  // places, so that they are in one warp.
-  const int teams_here = min(32, task.apart);
-  const int warps = task.members * teams_here / 32;
-  if (warps <= 1) return seat;
-  __shared__ typename Op::Acc shared[kAcross][kBlock];
-  if (t % 32 < teams_here)
-    for (int v = 0; v < kAcross; ++v)
-      shared[v][t / 32 * teams_here + t % 32] = acc[v];
-  __syncthreads();
-  seat = {t / warps, t % warps};
-  const int place = task.apart == 1 ? t : seat.member * task.teams + seat.team;
-  for (int v = 0; v < kAcross; ++v)
-    if (seat.team < task.teams) acc[v] = shared[v][place];
-  for (int far = warps / 2; far > 0; far /= 2)
-    for (int v = 0; v < kAcross; ++v)
-      acc[v] = op.combine(acc[v], from_lane(acc[v], far));
-  return seat;
-}
-
-// Whether all other blocks that count have been here. The counter is 0 again
-// after the last one.
-__device__ inline bool is_last(unsigned* counter) {
-  __shared__ bool last;
-  __threadfence();  // What this block wrote comes before its count.
-  __syncthreads();
-  if (threadIdx.x == 0)
-    last = atomicInc(counter, gridDim.y - 1) == gridDim.y - 1;
-  __syncthreads();
-  __threadfence();  // What the others wrote is read after their counts.
-  return last;
-}
-
 // Each team has one, or several side by side.
 template <class Op, class Index, int kAlong, int kAcross>
 __global__ void __launch_bounds__(kBlock, kPerSm)
     reduce_kernel(const Op op, const typename Op::In* __restrict__ x,
                   typename Op::Out* __restrict__ out,
                   const __grid_constant__ Task<Index> task, unsigned* counters,
-                  typename Op::Acc* parts) {
+                  Part<typename Op::Acc, kAcross>* parts) {
   const int t = threadIdx.x;
   // Both are powers of two.
   const int near = task.apart == 1 ? task.members : task.teams;
@@ -214,16 +169,13 @@ __global__ void __launch_bounds__(kBlock, kPerSm)
   Seat holder = meet<kAcross>(op, task, seat, acc);
 
   if (gridDim.y > 1) {
-    parts += int64_t{blockIdx.x} * gridDim.y * task.teams * kAcross;
+    parts += int64_t{blockIdx.x} * gridDim.y * task.teams;
     if (holder.member == 0 && holder.team < task.teams)
       for (int v = 0; v < kAcross; ++v)
-        parts[(blockIdx.y * task.teams + holder.team) * kAcross + v] = acc[v];
+        parts[blockIdx.y * task.teams + holder.team].v[v] = acc[v];
     if (!is_last(counters + blockIdx.x)) return;
     for (auto& a : acc) a = op.identity();
-    for (int y = seat.member; y < gridDim.y; y += task.members)
-      for (int v = 0; v < kAcross; ++v)
-        acc[v] = op.combine(acc[v],
-                            parts[(y * task.teams + seat.team) * kAcross + v]);
+    gather<kAcross>(op, task, seat, parts, acc);
     holder = meet<kAcross>(op, task, seat, acc);
   }
   const Index result = first + holder.team;
@@ -239,7 +191,7 @@ void launch(const Op& op, const Plan& plan, const typename Op::In* x,
             typename Op::Out* out, const Scratch& scratch,
             cudaStream_t stream) {
   auto* const counters = static_cast<unsigned*>(scratch.data);
-  auto* const parts = reinterpret_cast<typename Op::Acc*>(
+  auto* const parts = reinterpret_cast<Part<typename Op::Acc, kAcross>*>(
       static_cast<char*>(scratch.data) + plan.counter_bytes);
   const Task<Index> task(plan);
   if (plan.members * plan.grid_y == 1) {
@@ -286,8 +238,9 @@ Error reduce(const Op& op, const Plan& plan, const typename Op::In* x,
   if (plan.scratch_bytes > 0 && !scratch.data)
     return "scratch is a null pointer.";
   if (scratch.bytes < plan.scratch_bytes) return "There is too little scratch.";
-  if (!is_apart(scratch.data, 0, alignof(typename Op::Acc)))
-    return "scratch is not aligned for an accumulator.";
+  const size_t part = sizeof(typename Op::Acc) * plan.across;
+  if (!is_apart(scratch.data, 0, alignment_of(part)))
+    return "scratch is not aligned for what a block leaves there.";
   if (plan.wide) {
     launch<int64_t>(op, plan, x, out, scratch, stream);
   } else {

@@ -93,7 +93,12 @@ class TestReductions:
         for case in self.cases:
             assert case.dims and case.dims == tuple(sorted(set(case.dims)))
             assert case.dims[-1] < len(case.shape)
-            assert 1 << 12 <= case.bytes <= 1 << 29
+            assert 1 << 12 <= case.read <= 1 << 29
+
+    def test_elements_and_results_move(self):
+        for what, size, result in (("sum int8", 1, 8), ("argmax bfloat16", 2, 8), ("any float", 4, 1), ("var half", 2, 2)):
+            case = reductions.Case(what, (10, 100), (1,))
+            assert (case.read, case.bytes) == (1000 * size, 1000 * size + 10 * result)
 
     def test_rows_lie_side_by_side(self):
         assert reductions.Case("sum float", (4, 5, 6), (1, 2)).rows
