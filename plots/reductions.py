@@ -224,11 +224,12 @@ def measure(torch, engine, cub, reader, asked):
             torch.cuda.empty_cache()
             pool, of = many.Pool(torch, case.type, max(c.bytes for c in asked if c.type == case.type)), case.type
         arrays, in_torch = pool.arrays(*case.shape), in_pytorch(torch, case)
-        expected = in_torch(arrays[0])
+        expected, others = in_torch(arrays[0]), plain.arrays(case.bytes // 4)
+        read = reading(torch, reader, others, case.bytes // 4)
         ways = {many.ENGINE: Engine(torch, engine, case, arrays, expected),
                 many.PYTORCH: lambda slot: in_torch(arrays[slot]),
                 "CUB": in_cub(torch, cub, case, arrays, expected),
-                READ: reading(torch, reader, plain.arrays(case.bytes // 4), case.bytes // 4)}
+                READ: lambda slot: read(slot % len(others))}
         for by in (many.ENGINE, "CUB"):
             if ways[by]:
                 check(torch, case, by, ways[by](0), arrays[0], expected)

@@ -68,19 +68,18 @@ __device__ void add_up(const Op& op, const typename Op::In* x, Index n,
       if (!kWhole && i + k * step >= loads) break;
       load[k] = *reinterpret_cast<const Loaded*>(x + head + place(i, k));
     }
+    int added = 0;
     if constexpr (kAcross > 1 && takes_several<Op, kAtOnce>) {
-      if (kWhole) {
 #pragma unroll
-        for (int e = 0; e < kAcross; ++e) {
-          In column[kAtOnce];
-          for (int k = 0; k < kAtOnce; ++k) column[k] = load[k][e];
-          acc[e] = op.reduce(acc[e], column);
-        }
-        return;
+      for (int e = 0; e < kAcross && kWhole; ++e) {
+        In column[kAtOnce];
+        for (int k = 0; k < kAtOnce; ++k) column[k] = load[k][e];
+        acc[e] = op.reduce(acc[e], column);
       }
+      if (kWhole) added = kAtOnce;
     }
 #pragma unroll
-    for (int k = 0; k < kAtOnce; ++k) {
+    for (int k = added; k < kAtOnce; ++k) {
       if (!kWhole && i + k * step >= loads) break;
       if constexpr (kAlong > 1 && takes_several<Op, kAlong>) {
         In row[kAlong];
