@@ -67,11 +67,14 @@ struct Offsets {
   }
 };
 
-// A plan as the kernel wants it.
+// A plan as the kernel wants it. Parameters come from memory line by line: what
+// every thread needs lies side by side, at the beginning.
 template <class Index>
 struct Task {
   Index results, n;
   int members, teams, apart;
+  bool straight;  // Whether one dimension is reduced,
+  Index stride;   // and how far apart its elements are.
   Offsets<Index> kept, reduced;
 
   explicit Task(const Plan& plan)
@@ -80,6 +83,8 @@ struct Task {
         members(plan.members),
         teams(plan.teams),
         apart(plan.apart),
+        straight(plan.reduced.rank == 1),
+        stride(static_cast<Index>(plan.reduced.dim[0].stride)),
         kept(plan.kept),
         reduced(plan.reduced) {}
 };

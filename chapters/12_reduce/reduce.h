@@ -118,10 +118,10 @@ __device__ void add_up_any(const Op& op, const typename Op::In* x,
   const auto add = [&](auto place) {
     add_up<kAlong, kAcross>(op, x, task.n, place, first, step, acc);
   };
-  const Index stride = task.reduced.dim[0].stride;
+  const Index stride = task.stride;
   // Where there is a second load, it is in reach; else the product may wrap.
   const auto jump = static_cast<Index>(int64_t{step} * stride);
-  if (task.reduced.rank == 1) {
+  if (task.straight) {
     add([=](Index i, int k) { return i * stride + int64_t{jump} * k; });
   } else {
     add([&](Index i, int k) { return task.reduced.at(i + k * step).x; });
@@ -149,9 +149,9 @@ __global__ void __launch_bounds__(kBlock, kPerSm)
 template <class Op, class Index, int kAlong, int kAcross>
 __global__ void __launch_bounds__(kBlock, kPerSm)
     reduce_kernel(const Op op, const typename Op::In* __restrict__ x,
-                  typename Op::Out* __restrict__ out,
-                  const __grid_constant__ Task<Index> task, unsigned* counters,
-                  Part<typename Op::Acc, kAcross>* parts) {
+                  typename Op::Out* __restrict__ out, unsigned* counters,
+                  Part<typename Op::Acc, kAcross>* parts,
+                  const __grid_constant__ Task<Index> task) {
   const int t = threadIdx.x;
   // Both are powers of two.
   const int near = task.apart == 1 ? task.members : task.teams;
@@ -200,7 +200,7 @@ void launch(const Op& op, const Plan& plan, const typename Op::In* x,
   }
   reduce_kernel<Op, Index, kAlong, kAcross>
       <<<dim3(plan.grid_x, plan.grid_y), plan.members * plan.teams, 0,
-         stream>>>(op, x, out, task, counters, parts);
+         stream>>>(op, x, out, counters, parts, task);
 }
 
 template <class Index, class Op, class... More>
