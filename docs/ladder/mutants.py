@@ -129,10 +129,22 @@ def _include(root, header):
     return f'#include "{header.relative_to(root)}"'
 
 
+def _chain(root, path, header):
+    """The headers by which a file includes another beside it: that one, or one in between, too, or none."""
+    text = path.read_text()
+    if _include(root, header) in text:
+        return [header]
+    between = (other for other in sorted(header.parent.glob("*.h"))
+               if _include(root, other) in text and _include(root, header) in other.read_text())
+    return next(([other, header] for other in between), [])
+
+
 def _includer(header, named, root):
     """The file beside a header that fulfils a contract with it: the one that is named, or the only one."""
-    beside = [path for path in sorted(header.parent.glob("*.cu")) if path.name.count(".") == 1
-              and path.name == (named or path.name) and _include(root, header) in path.read_text()]
+    chains = {path: len(_chain(root, path, header)) for path in sorted(header.parent.glob("*.cu"))
+              if path.name.count(".") == 1 and path.name == (named or path.name)}
+    shortest = min(filter(None, chains.values()), default=None)
+    beside = [path for path, length in chains.items() if length == shortest]
     if len(beside) != 1:
         raise Problem(f"{header.name} is included by {len(beside)} files beside it, need exactly 1: "
                       f"write '{header.name} in FILE.cu'")
@@ -193,12 +205,12 @@ class Workshop:
 
     def _plant(self, item):
         """Write what is changed where the Makefile can build it, and return the source."""
-        copy = self._write(item.edited, item.text())
-        if not item.header:
-            return copy
-        including = item.source.read_text().replace(
-            _include(self.root, item.header), _include(self.root, copy))
-        return self._write(item.source, including)
+        edited, copy = item.edited, self._write(item.edited, item.text())
+        including = [item.source, *_chain(self.root, item.source, item.header)[:-1]] if item.header else []
+        for file in reversed(including):
+            text = file.read_text().replace(_include(self.root, edited), _include(self.root, copy))
+            edited, copy = file, self._write(file, text)
+        return copy
 
     def _write(self, file, text):
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]

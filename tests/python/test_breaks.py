@@ -67,6 +67,17 @@ class TestHeaders(Planted):
         assert header.read_text() == "int a = 2;\n"
         assert planted.read_text() == f'#include "{header.relative_to(self.root)}"\n{text}'
 
+    def test_the_source_may_include_it_through_another(self):
+        between, text = "chapters/03_pack/kernels.h", (self.root / self.SOURCE).read_text()
+        self.write(between, f'#include "{self.HEADER}"\n')
+        self.write(self.SOURCE, f'#include "{between}"\n{text}')
+        planted = mutants.Workshop(self.root, "cpu", [self.item()])
+        folder = self.root / "build/breaks/chapters/03_pack"
+        (engine,), (kernels,) = folder.glob("engine.*.h"), folder.glob("kernels.*.h")
+        assert kernels.read_text() == f'#include "{engine.relative_to(self.root)}"\n'
+        source, = planted.mutants.values()
+        assert source.read_text() == f'#include "{kernels.relative_to(self.root)}"\n{text}'
+
     def test_somebody_has_to_include_it(self):
         with pytest.raises(pytest.fail.Exception, match="included by 0 files beside it"):
             self.item()
