@@ -256,9 +256,11 @@ class Life {
     State first;
     for (Place p : written(f.code[load])) first.values.insert(p);
     arrive(load, first);
+    // An escape ends it, and most lie behind all loops: what comes last in the
+    // code is looked at first.
     while (!open_.empty() && (whole_ || !escapes)) {
-      const uint32_t pc = *open_.begin();
-      open_.erase(open_.begin());
+      const uint32_t pc = *open_.rbegin();
+      open_.erase(pc);
       step(pc, states_[pc]);
     }
   }

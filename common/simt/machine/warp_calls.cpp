@@ -22,7 +22,8 @@ Frame* WarpRun::new_frame(const Function& function) {
     frame->function = &function;
     const AlignedBytes& fixed = block->grid->fixed;
     const size_t bytes = fixed.size() + function.register_bytes + 64;
-    frame->storage = std::make_unique<uint8_t[]>(bytes);
+    // Many registers of a large kernel are never touched.
+    frame->storage = std::make_unique_for_overwrite<uint8_t[]>(bytes);
     const auto at = reinterpret_cast<uintptr_t>(frame->storage.get());
     uint8_t* const begin = frame->storage.get() + (64 - at % 64) % 64;
     frame->registers = begin + fixed.size();
