@@ -298,10 +298,10 @@ void find_places(Warp& warp, const Instruction& ins, uint32_t mask,
                  uint32_t alignment, Access& a) {
   read_addresses(warp, mask, a);
   choose_space(a);
-  uint64_t gaps = 0, low = 0;
-  for (int l = 0; l < kLanes; ++l) {
+  uint64_t gaps = 0, low = a.address[0];
+  for (int l = 1; l < kLanes; ++l) {
     low |= a.address[l];
-    gaps |= (a.address[l] - a.address[0]) ^ (uint64_t{a.bytes} * l);
+    gaps |= (a.address[l] - a.address[l - 1]) ^ a.bytes;
   }
   if (low & (alignment - 1)) check_alignment(warp, ins, a, alignment);
   a.dense = a.mask == kAllLanes && gaps == 0;
