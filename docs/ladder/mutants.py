@@ -134,9 +134,8 @@ def _chain(root, path, header):
     text = path.read_text()
     if _include(root, header) in text:
         return [header]
-    between = (other for other in sorted(header.parent.glob("*.h"))
-               if _include(root, other) in text and _include(root, header) in other.read_text())
-    return next(([other, header] for other in between), [])
+    return next(([between, header] for between in sorted(header.parent.glob("*.h"))
+                 if _include(root, between) in text and _include(root, header) in between.read_text()), [])
 
 
 def _includer(header, named, root):
