@@ -669,6 +669,21 @@ TEST_CASE("reduce takes several elements at once, in rows and columns") {
   }
 }
 
+TEST_CASE("reduce handles results of one element each") {
+  for (int64_t offset = 0; offset < 4; ++offset) {
+    for (const auto& [what, run] : kChecks) {
+      Case c = plain(what, {7, 1, 24}, {1}, 2);
+      c.offset = offset;
+      c.out_offset = offset / 2;
+      run(c);
+      c.strides = {25, 3, 1};
+      run(c);
+      c.strides = {1, 0, 9};
+      run(c);
+    }
+  }
+}
+
 TEST_CASE("reduce of nothing gives what changes nothing") {
   const auto of_nothing = [](const std::string& what, auto zero) {
     using R = decltype(zero);

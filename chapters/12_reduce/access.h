@@ -109,7 +109,6 @@ struct Part : Pack<Acc, kSize> {
 // Words until an element is wanted: small ones would take a register each.
 template <class T, int kSize>
 struct Load {
-  static constexpr int kAtOnce = in_flight(sizeof(T) * kSize);
   using Word = std::conditional_t<sizeof(T) * kSize % 4 == 0, unsigned, T>;
   Pack<Word, sizeof(T) * kSize / sizeof(Word)> words;
 
@@ -119,6 +118,15 @@ struct Load {
     return element;
   }
 };
+
+// So many loads of kSize elements does a thread have under way, alone or in a
+// team: there twice as many of the widest, unless indices take the registers.
+template <class Op, int kSize>
+constexpr int kAlone = in_flight(sizeof(typename Op::In) * kSize);
+template <class Op, int kSize>
+constexpr int kInTeam = sizeof(typename Op::In) * kSize == 16 && !Op::kIndexed
+                            ? 2 * kAlone<Op, kSize>
+                            : kAlone<Op, kSize>;
 
 // Whether the operation takes several elements of a result at once.
 template <class Op, int kMany>

@@ -38,14 +38,16 @@ namespace reduction {
 // What a thread finds by itself: the loads `first`, `first + step`, ... of the
 // row at x, of n elements; place(i, k) is where the k-th from the i-th on lies.
 // A thread has kAccs accumulators, and in the end `across` results.
-template <int kAlong, int kAcross, class Op, class Index, class Place>
+template <int kAlong, int kAcross, int kAtOnce, class Op, class Index,
+          class Place>
 __device__ void add_up(const Op& op, const typename Op::In* x, Index n,
                        Place place, Index first, Index step,
                        typename Op::Acc* acc) {
   using In = typename Op::In;
   using Acc = typename Op::Acc;
   using Loaded = Load<In, kAlong * kAcross>;
-  constexpr int kAtOnce = Loaded::kAtOnce;
+  constexpr bool kPackAtOnce = kAlong > 1 && takes_several<Op, kAlong>;
+  constexpr int kChains = kPackAtOnce ? 1 : kAccs;
   Index head = 0;  // Elements before the first aligned address.
   if (kAlong > 1) {
     head = -(reinterpret_cast<uintptr_t>(x) / sizeof(In)) % kAlong;
@@ -81,10 +83,10 @@ __device__ void add_up(const Op& op, const typename Op::In* x, Index n,
 #pragma unroll
     for (int k = added; k < kAtOnce; ++k) {
       if (!kWhole && i + k * step >= loads) break;
-      if constexpr (kAlong > 1 && takes_several<Op, kAlong>) {
+      if constexpr (kPackAtOnce) {
         In row[kAlong];
         std::memcpy(row, &load[k], sizeof row);
-        acc[k % kAccs] = op.reduce(acc[k % kAccs], row);
+        acc[0] = op.reduce(acc[0], row);
       } else {
 #pragma unroll
         for (int e = 0; e < kAlong * kAcross; ++e) {
@@ -105,18 +107,18 @@ __device__ void add_up(const Op& op, const typename Op::In* x, Index n,
   if constexpr (kAcross == 1) {
     if (has_one)
       acc[0] = op.combine(acc[0], op.reduce(op.identity(), one, lonely));
-    for (int a = 1; a < kAccs; ++a) acc[0] = op.combine(acc[0], acc[a]);
+    for (int a = 1; a < kChains; ++a) acc[0] = op.combine(acc[0], acc[a]);
   }
 }
 
 // The same for any dimensions. Where it is one, a loop of its own has neither
 // divisions nor branches.
-template <int kAlong, int kAcross, class Op, class Index>
+template <int kAlong, int kAcross, int kAtOnce, class Op, class Index>
 __device__ void add_up_any(const Op& op, const typename Op::In* x,
                            const Task<Index>& task, Index first, Index step,
                            typename Op::Acc* acc) {
   const auto add = [&](auto place) {
-    add_up<kAlong, kAcross>(op, x, task.n, place, first, step, acc);
+    add_up<kAlong, kAcross, kAtOnce>(op, x, task.n, place, first, step, acc);
   };
   const Index stride = task.stride;
   // Where there is a second load, it is in reach; else the product may wrap.
@@ -126,6 +128,24 @@ __device__ void add_up_any(const Op& op, const typename Op::In* x,
   } else {
     add([&](Index i, int k) { return task.reduced.at(i + k * step).x; });
   }
+}
+
+// Results of one element each: there is nothing to combine.
+template <class Op, class Index, int kAcross>
+__global__ void __launch_bounds__(kBlock, kPerSm)
+    map_kernel(const Op op, const typename Op::In* __restrict__ x,
+               typename Op::Out* __restrict__ out, Index results,
+               const __grid_constant__ Offsets<Index> kept) {
+  const Index result =
+      static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (result >= results) return;
+  const auto at = kept.at(result);
+  const auto load =
+      *reinterpret_cast<const Load<typename Op::In, kAcross>*>(x + at.x);
+  typename Op::Acc acc[kAcross];
+  for (int e = 0; e < kAcross; ++e)
+    acc[e] = op.reduce(op.identity(), load[e], 0);
+  write<kAcross>(op, acc, Index{1}, out + at.out);
 }
 
 // Each thread has a result to itself, or several side by side. There is nobody
@@ -141,7 +161,8 @@ __global__ void __launch_bounds__(kBlock, kPerSm)
   typename Op::Acc acc[kAccs];
   for (auto& a : acc) a = op.identity();
   const auto at = task.kept.at(result);
-  add_up_any<kAlong, kAcross>(op, x + at.x, task, Index{0}, Index{1}, acc);
+  add_up_any<kAlong, kAcross, kAlone<Op, kAlong * kAcross>>(
+      op, x + at.x, task, Index{0}, Index{1}, acc);
   write<kAcross>(op, acc, task.n, out + at.out);
 }
 
@@ -162,9 +183,10 @@ __global__ void __launch_bounds__(kBlock, kPerSm)
   typename Op::Acc acc[kAccs];
   for (auto& a : acc) a = op.identity();
   if (first + seat.team < task.results)
-    add_up_any<kAlong, kAcross>(op, x + task.kept.at(first + seat.team).x, task,
-                                Index(blockIdx.y * task.members + seat.member),
-                                Index(gridDim.y * task.members), acc);
+    add_up_any<kAlong, kAcross, kInTeam<Op, kAlong * kAcross>>(
+        op, x + task.kept.at(first + seat.team).x, task,
+        Index(blockIdx.y * task.members + seat.member),
+        Index(gridDim.y * task.members), acc);
   Seat holder = meet<kAcross>(op, task, seat, acc);
 
   if (gridDim.y > 1) {
@@ -193,6 +215,13 @@ void launch(const Op& op, const Plan& plan, const typename Op::In* x,
   auto* const parts = reinterpret_cast<Part<typename Op::Acc, kAcross>*>(
       static_cast<char*>(scratch.data) + plan.counter_bytes);
   const Task<Index> task(plan);
+  if constexpr (kAlong == 1) {
+    if (plan.n == 1) {
+      map_kernel<Op, Index, kAcross><<<plan.grid_x, plan.teams, 0, stream>>>(
+          op, x, out, task.results, task.kept);
+      return;
+    }
+  }
   if (plan.members * plan.grid_y == 1) {
     alone_kernel<Op, Index, kAlong, kAcross>
         <<<plan.grid_x, plan.teams, 0, stream>>>(op, x, out, task);
