@@ -676,6 +676,8 @@ TEST_CASE("reduce handles results of one element each") {
       c.offset = offset;
       c.out_offset = offset / 2;
       run(c);
+      c.strides = {72, 5, 3};
+      run(c);
       c.strides = {25, 3, 1};
       run(c);
       c.strides = {1, 0, 9};

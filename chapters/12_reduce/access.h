@@ -119,21 +119,31 @@ struct Load {
   }
 };
 
-// So many loads of kSize elements does a thread have under way, alone or in a
-// team: there twice as many of the widest, unless indices take the registers.
-template <class Op, int kSize>
-constexpr int kAlone = in_flight(sizeof(typename Op::In) * kSize);
-template <class Op, int kSize>
-constexpr int kInTeam = sizeof(typename Op::In) * kSize == 16 && !Op::kIndexed
-                            ? 2 * kAlone<Op, kSize>
-                            : kAlone<Op, kSize>;
-
 // Whether the operation takes several elements of a result at once.
 template <class Op, int kMany>
 concept takes_several = requires(Op op, typename Op::Acc acc,
                                  const typename Op::In (&several)[kMany]) {
   op.reduce(acc, several);
 };
+
+// A thread has an accumulator for each of its results, or several for the only
+// one, unless packs are taken whole.
+template <class Op, int kAlong, int kAcross>
+constexpr int kChains = kAcross > 1                               ? kAcross
+                        : kAlong > 1 && takes_several<Op, kAlong> ? 1
+                                                                  : kAccs;
+
+// So many loads does a thread have under way, alone or in a team: there twice
+// as many of the widest, if its accumulators leave registers for them.
+template <class Op, int kAlong, int kAcross>
+constexpr int kAlone = in_flight(sizeof(typename Op::In) * kAlong * kAcross);
+template <class Op, int kAlong, int kAcross>
+constexpr bool kHasRoom =
+    sizeof(typename Op::In) * kAlong* kAcross == 16 &&
+    sizeof(typename Op::Acc) * kChains<Op, kAlong, kAcross> <= 16;
+template <class Op, int kAlong, int kAcross>
+constexpr int kInTeam =
+    (kHasRoom<Op, kAlong, kAcross> ? 2 : 1) * kAlone<Op, kAlong, kAcross>;
 
 // Writes results that lie side by side.
 template <int kAcross, class Op, class Index>

@@ -46,8 +46,6 @@ __device__ void add_up(const Op& op, const typename Op::In* x, Index n,
   using In = typename Op::In;
   using Acc = typename Op::Acc;
   using Loaded = Load<In, kAlong * kAcross>;
-  constexpr bool kPackAtOnce = kAlong > 1 && takes_several<Op, kAlong>;
-  constexpr int kChains = kPackAtOnce ? 1 : kAccs;
   Index head = 0;  // Elements before the first aligned address.
   if (kAlong > 1) {
     head = -(reinterpret_cast<uintptr_t>(x) / sizeof(In)) % kAlong;
@@ -83,7 +81,7 @@ __device__ void add_up(const Op& op, const typename Op::In* x, Index n,
 #pragma unroll
     for (int k = added; k < kAtOnce; ++k) {
       if (!kWhole && i + k * step >= loads) break;
-      if constexpr (kPackAtOnce) {
+      if constexpr (kAlong > 1 && takes_several<Op, kAlong>) {
         In row[kAlong];
         std::memcpy(row, &load[k], sizeof row);
         acc[0] = op.reduce(acc[0], row);
@@ -107,7 +105,8 @@ __device__ void add_up(const Op& op, const typename Op::In* x, Index n,
   if constexpr (kAcross == 1) {
     if (has_one)
       acc[0] = op.combine(acc[0], op.reduce(op.identity(), one, lonely));
-    for (int a = 1; a < kChains; ++a) acc[0] = op.combine(acc[0], acc[a]);
+    for (int a = 1; a < kChains<Op, kAlong, kAcross>; ++a)
+      acc[0] = op.combine(acc[0], acc[a]);
   }
 }
 
@@ -130,22 +129,22 @@ __device__ void add_up_any(const Op& op, const typename Op::In* x,
   }
 }
 
-// Results of one element each: there is nothing to combine.
+// Results of one element each, all of them equally far apart: there is nothing
+// to combine and no index to divide.
 template <class Op, class Index, int kAcross>
 __global__ void __launch_bounds__(kBlock, kPerSm)
     map_kernel(const Op op, const typename Op::In* __restrict__ x,
                typename Op::Out* __restrict__ out, Index results,
-               const __grid_constant__ Offsets<Index> kept) {
+               Index stride) {
   const Index result =
       static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (result >= results) return;
-  const auto at = kept.at(result);
-  const auto load =
-      *reinterpret_cast<const Load<typename Op::In, kAcross>*>(x + at.x);
+  using Loaded = Load<typename Op::In, kAcross>;
+  const auto load = *reinterpret_cast<const Loaded*>(x + result * stride);
   typename Op::Acc acc[kAcross];
   for (int e = 0; e < kAcross; ++e)
     acc[e] = op.reduce(op.identity(), load[e], 0);
-  write<kAcross>(op, acc, Index{1}, out + at.out);
+  write<kAcross>(op, acc, Index{1}, out + result * kAcross);
 }
 
 // Each thread has a result to itself, or several side by side. There is nobody
@@ -161,7 +160,7 @@ __global__ void __launch_bounds__(kBlock, kPerSm)
   typename Op::Acc acc[kAccs];
   for (auto& a : acc) a = op.identity();
   const auto at = task.kept.at(result);
-  add_up_any<kAlong, kAcross, kAlone<Op, kAlong * kAcross>>(
+  add_up_any<kAlong, kAcross, kAlone<Op, kAlong, kAcross>>(
       op, x + at.x, task, Index{0}, Index{1}, acc);
   write<kAcross>(op, acc, task.n, out + at.out);
 }
@@ -183,7 +182,7 @@ __global__ void __launch_bounds__(kBlock, kPerSm)
   typename Op::Acc acc[kAccs];
   for (auto& a : acc) a = op.identity();
   if (first + seat.team < task.results)
-    add_up_any<kAlong, kAcross, kInTeam<Op, kAlong * kAcross>>(
+    add_up_any<kAlong, kAcross, kInTeam<Op, kAlong, kAcross>>(
         op, x + task.kept.at(first + seat.team).x, task,
         Index(blockIdx.y * task.members + seat.member),
         Index(gridDim.y * task.members), acc);
@@ -216,9 +215,10 @@ void launch(const Op& op, const Plan& plan, const typename Op::In* x,
       static_cast<char*>(scratch.data) + plan.counter_bytes);
   const Task<Index> task(plan);
   if constexpr (kAlong == 1) {
-    if (plan.n == 1) {
+    if (plan.n == 1 && plan.kept.rank == 1) {
       map_kernel<Op, Index, kAcross><<<plan.grid_x, plan.teams, 0, stream>>>(
-          op, x, out, task.results, task.kept);
+          op, x, out, task.results,
+          static_cast<Index>(plan.kept.dim[0].stride));
       return;
     }
   }
