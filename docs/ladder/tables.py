@@ -452,9 +452,10 @@ def table_cases(root, page, args):
 
 def _caption_of_cases(compared):
     c = compared.context
+    middle = f"the middle one of {c['rounds']} such medians, " if "rounds" in c else ""
     return (f"*{c['gpu']}, CUDA {c['cuda']}, PyTorch {c['torch']}, {c['date']}, commit "
             f"{_commit(c)}; {len(compared.cases)} cases in one process, median of {c['calls']} "
-            "calls, L2 cold.*")
+            f"calls, {middle}L2 cold.*")
 
 
 def figure_ratios(root, page, args):
