@@ -44,6 +44,15 @@ __global__ void lane_waits_kernel(const int* x, int* y) {
 __global__ void hurried_kernel(const int* x, int* y) {
   y[index()] = 2 * x[index()];
 }
+__global__ void letting_kernel(const int* x, int* y) {
+  cudaTriggerProgrammaticLaunchCompletion();
+  y[index()] = 2 * x[index()];
+}
+__global__ void unletting_kernel(int* x, int value) { x[index()] = value; }
+__global__ void one_lets_kernel(int* x, int value) {
+  if (index() == 1000) cudaTriggerProgrammaticLaunchCompletion();
+  x[index()] = value;
+}
 __global__ void too_late_kernel(const int* x, int* y) {
   const int v = x[index()];
   cudaGridDependencySynchronize();
@@ -179,6 +188,23 @@ void behind_who_waits() {
   expect_all(a.y, 12);
 }
 
+// A kernel that lets nobody begin is done when the next one begins. CUB's merge
+// sort reads so where its parts begin.
+void behind_who_lets_nobody() {
+  const Stream stream;
+  const Arrays a, others;
+  for (int k = 0; k < 3; ++k) {  // Later ones may be known by heart.
+    unletting_kernel<<<kBlocks, kThreads, 0, stream>>>(a.x, k);
+    launch_early(stream, too_late_kernel, a.x, a.y);
+    expect_all(a.y, 2 * k);
+  }
+  hurried_kernel<<<kBlocks, kThreads, 0, stream>>>(a.x, a.y);
+  launch_early(stream, unletting_kernel, a.x, 1);
+  launch_early(stream, hurried_kernel, others.z, others.y);
+  launch_early(stream, unletting_kernel, a.y, 3);
+  expect_all(a.y, 3);
+}
+
 // Nothing is early behind what the host has waited for, nor without the
 // attribute; and whoever needs nothing need not wait.
 void without_need() {
@@ -241,10 +267,18 @@ const Wrong wrong[] = {
      [] {
        const Stream stream;
        const Arrays a;
-       hurried_kernel<<<kBlocks, kThreads, 0, stream>>>(a.x, a.y);
+       letting_kernel<<<kBlocks, kThreads, 0, stream>>>(a.x, a.y);
        launch_early(stream, fill_kernel, a.x, 1);
      },
-     {kKind, "fill_kernel in stream 1 writes byte 0", "hurried_kernel at"}},
+     {kKind, "fill_kernel in stream 1 writes byte 0", "letting_kernel at"}},
+    {"one of them lets it begin",
+     [] {
+       const Stream stream;
+       const Arrays a;
+       one_lets_kernel<<<kBlocks, kThreads, 0, stream>>>(a.x, 1);
+       launch_early(stream, hurried_kernel, a.x, a.y);
+     },
+     {kKind, "hurried_kernel in stream 1 reads byte 0"}},
     {"the one in front does not wait",
      [] {
        const Stream stream;
@@ -328,6 +362,7 @@ int main(int argc, char** argv) {
   those_that_wait();
   chains();
   behind_who_waits();
+  behind_who_lets_nobody();
   without_need();
   if (asked.empty() && on_executor() && !std::getenv("SIMT_ORDER")) {
     for (const Wrong& it : wrong) check(it);

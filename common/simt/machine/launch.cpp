@@ -167,9 +167,9 @@ namespace {
 
 void report(const Grid& grid, const Counters* counters,
             std::vector<Finding> findings, Footprint footprint,
-            bool waits_first) {
+            const Handover& handover) {
   if (Operation* operation = grid.shape.operation) {
-    operation->waits_first = waits_first;
+    operation->handover = handover;
     if (grid.shape.member == 0) operation->what = grid.kernel.name;
     if (Kin* kin = grid.shape.kin)
       std::ranges::move(footprint, std::back_inserter(kin->footprint));
@@ -188,7 +188,7 @@ Repeats& repeats() {
 void report(const Grid& grid, const Done& done) {
   report(grid, done.counters.get(), {},
          is_compared(grid) ? copy_of(done.footprint) : Footprint{},
-         done.waits_first);
+         done.handover);
 }
 
 // Whether the same has just been done.
@@ -245,7 +245,7 @@ void run_alone(Kernel& kernel, const LaunchShape& shape, void** args) {
     throw;
   }
   report(grid, workers.counters(), workers.findings(), workers.footprint(),
-         workers.waits_first());
+         workers.handover());
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "common/simt/memory/undo.h"
 #include "common/simt/observe/counters.h"
 #include "common/simt/observe/footprint.h"
+#include "common/simt/observe/handover.h"
 
 namespace simt {
 
@@ -29,7 +30,7 @@ struct Done {
   TouchedBytes loaded, stored;
   std::unique_ptr<const Counters> counters;  // null: none were kept
   Footprint footprint;  // to be compared with other streams' work
-  bool waits_first = false;
+  Handover handover;
   bool is_compared = false;
 };
 

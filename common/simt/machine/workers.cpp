@@ -197,8 +197,8 @@ std::vector<Finding> Workers::findings() const {
   return checker_ ? checker_->findings() : std::vector<Finding>{};
 }
 
-bool Workers::waits_first() const {
-  return checker_ && checker_->waits_first();
+Handover Workers::handover() const {
+  return checker_ ? checker_->handover() : Handover{};
 }
 
 Footprint Workers::footprint() const {
@@ -214,7 +214,7 @@ Done Workers::done() {
                {},
                std::move(counters_),
                checker_->footprint(),
-               checker_->waits_first(),
+               checker_->handover(),
                is_compared(grid_)};
   for (const Touched& one : done.footprint)
     (one.use == Use::kLoad ? done.loaded : done.stored).insert(one.bytes);

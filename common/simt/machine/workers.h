@@ -33,7 +33,7 @@ class Workers {
   const Counters* counters() const { return counters_.get(); }
   std::vector<Finding> findings() const;
   Footprint footprint() const;
-  bool waits_first() const;
+  Handover handover() const;
   Done done();  // of a launch that may be taken back
 
  private:

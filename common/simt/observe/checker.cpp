@@ -279,6 +279,7 @@ void Checker::wait_for_front(Warp& warp, uint32_t mask) {
 }
 
 void Checker::let_next_begin(Warp& warp, uint32_t mask) {
+  handover_.before_it_ends = true;
   if (early_lanes(warp, mask)) warp.block->checks->lets_next_begin = true;
 }
 
@@ -357,7 +358,7 @@ void Checker::note_visit(Warp& warp, const Instruction& ins, const Access& a) {
 void Checker::end(Block& block) {
   const BlockOrder& order = block.checks->order;
   if (!block.checks->waits.empty() && !block.checks->lets_next_begin)
-    waits_first_ = true;
+    handover_.waits_first = true;
   for (size_t k = 0; k < order.visits.size(); ++k) {
     const Visit& visit = order.visits[k];
     if (visit.time == 0 || order.knows_visit(k)) continue;
@@ -1213,7 +1214,7 @@ void Checker::add(Checker& other) {
                        trails_->loads_meet_stores(*other.trails_)))
     grid_.undo->give_up_for_loads();
   if (trails_) trails_->add(*other.trails_);
-  waits_first_ |= other.waits_first_;
+  handover_.add(other.handover_);
   for (const auto& [key, seen] : other.seen_) {
     const uint64_t number = seen_.size();
     const auto [known, fresh] =

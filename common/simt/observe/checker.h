@@ -19,6 +19,7 @@
 #include "common/simt/core/finding.h"
 #include "common/simt/memory/undo.h"
 #include "common/simt/observe/footprint.h"
+#include "common/simt/observe/handover.h"
 #include "common/simt/observe/kin.h"
 #include "common/simt/observe/order.h"
 #include "common/simt/observe/shadow.h"
@@ -116,9 +117,7 @@ class Checker {
   std::vector<Finding> findings() const;
   // Where the launch went in global memory, if its operation asks for it.
   Footprint footprint();
-  // Whether the next kernel comes behind what this one has waited for: a block
-  // waited first, and let that one begin afterwards.
-  bool waits_first() const { return waits_first_; }
+  const Handover& handover() const { return handover_; }
   // What was loaded of it, if the launch may be taken back.
   TouchedBytes loaded();
   void add(Checker& other);
@@ -274,7 +273,7 @@ class Checker {
   // went, and not one by one.
   const bool loads_apart_;
   int early_stores_ = 0;
-  bool waits_first_ = false;
+  Handover handover_;
   using Key = std::tuple<std::string_view, uint32_t, uint32_t>;
   std::map<Key, Seen> seen_;
 };

@@ -223,11 +223,14 @@ void each_full_run(const TouchedBytes& bytes, F f) {
 
 // The early part of a kernel begins when all blocks of the one in front have
 // let it, or have ended; so it comes behind what one of them has waited for
-// before.
+// before. If none has let it, it comes behind them all: CUB's merge sort counts
+// on that.
 void learn_front(Operation& part) {
   if (const OperationPointer front = std::exchange(part.front, nullptr)) {
-    const bool begins_with_it = front->early && !front->waits_first;
-    part.past.join(begins_with_it ? front->early->past : front->before);
+    const bool begins_with_it = front->early && !front->handover.waits_first;
+    part.past.join(!front->handover.before_it_ends ? front->past
+                   : begins_with_it                ? front->early->past
+                                                   : front->before);
   }
 }
 

@@ -18,6 +18,7 @@
 
 #include "common/simt/core/finding.h"
 #include "common/simt/observe/footprint.h"
+#include "common/simt/observe/handover.h"
 
 namespace simt {
 
@@ -85,9 +86,9 @@ struct Operation : std::enable_shared_from_this<Operation> {
   // A kernel that may begin before the one in front is done: what its threads
   // do before they wait for that one. Null: it begins behind it.
   OperationPointer early;
-  bool is_early = false;     // it is such a part
-  OperationPointer front;    // of that kernel; null: it has ended
-  bool waits_first = false;  // before it lets the next one begin
+  bool is_early = false;   // it is such a part
+  OperationPointer front;  // of that kernel; null: it has ended
+  Handover handover;
 };
 
 // Whether all that a launch touches will be compared with other work.
