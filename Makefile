@@ -604,7 +604,7 @@ progress:
 # Any other files, whatever they are called: common/setup/program.sh finds out what has
 # changed. Their flags rebuild nothing else. nvcc's own default is C++17.
 export SRC FLAGS ARGS
-build_program = @BUILD='$(B)' NVCC='$(NVCC)' CXX='$(CXX)' STD='$(or $(STD),$1)' \
+build_program = @BUILD='$(B)' NVCC='$(NVCC)' CUDA='$(CUDA)' CXX='$(CXX)' STD='$(or $(STD),$1)' \
   GOAL='$(or $(filter profile,$(GOALS)),program)' COMPILE='$(NVBASE) $(TARGET)' \
   ARCHITECTURE='$(ARCHITECTURE)' HOPPER='$(HOPPER)' LINK='$(LDFLAGS) $(LDLIBS)' STAND_INS='$(if $(RUNTIME),$(STAND_INS))' MAKE='$(MAKE)' common/setup/program.sh $2
 WANTED := $(if $(filter run,$(GOALS)),$(call op,$(SRC)))

@@ -37,7 +37,7 @@ namespace reduction {
 
 // What a thread finds by itself: the loads `first`, `first + step`, ... of the
 // row at x, of n elements; place(i, k) is where the k-th from the i-th on lies.
-// A thread has kAccs accumulators, and in the end `across` results.
+// A thread has kChains accumulators, and in the end `across` results.
 template <int kAlong, int kAcross, int kAtOnce, class Op, class Index,
           class Place>
 __device__ void add_up(const Op& op, const typename Op::In* x, Index n,

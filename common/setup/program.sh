@@ -5,9 +5,9 @@
 #   program.sh check    only sees whether what was asked for makes sense
 #
 # make passes its variables: GOAL, what it was asked for; SRC, the sources; STD,
-# FLAGS for nvcc; ARGS for ./run; BUILD, NVCC, CXX, COMPILE and LINK, as for any
-# other program; ARCHITECTURE, which of those flags is another one, HOPPER, for
-# sm_90a; STAND_INS, the libraries that are linked only with what calls them, and
+# FLAGS for nvcc; ARGS for ./run; BUILD, NVCC, CUDA, CXX, COMPILE and LINK, as for
+# any other program; ARCHITECTURE, which of those flags is another one, HOPPER,
+# for sm_90a; STAND_INS, the libraries that are linked only with what calls them, and
 # MAKE, which builds those. Names may hold what a Makefile's rules could not, so
 # what has changed is found out here.
 set -u -o pipefail
@@ -162,7 +162,7 @@ cusparse uses cuSPARSE, which needs a GPU; a product of your own, as a kernel, w
 cusolver uses cuSOLVER, which needs a GPU; cublasStrsm works without one
 cudnn uses cuDNN, which needs a GPU; layers of your own, as kernels, work without one
 nccl uses a call of NCCL that the executor does not know
-nvrtc uses NVRTC, which compiles kernels while the program runs; nvcc must compile them here
+nvrtc uses a call of NVRTC that this toolkit does not have; pip's nvidia-cuda-nvrtc has the library
 nvJitLink uses nvJitLink, which links kernels while the program runs; nvcc must compile them here
 npp uses NPP, which needs a GPU; filters of your own, as kernels, work without one
 nvjpeg uses nvJPEG, which needs a GPU; read the picture on the host
@@ -209,6 +209,11 @@ done
 if ((${#stand_ins[@]})); then # By a make of its own: it has none of the other's jobs.
   MAKEFLAGS=$(sed -E 's/ ?(-j[0-9]*|--jobserver[^ ]*)//g' <<<"${MAKEFLAGS-}") \
     "$MAKE" "${stand_ins[@]}" || exit 1
+fi
+# NVRTC is the toolkit's own: it needs no GPU.
+readonly NVRTC=$CUDA/lib64/libnvrtc.so
+if [[ $BUILD == */cpu && -e $NVRTC && $called == *' U nvrtc'* ]]; then
+  linked+=("${BASH_SOURCE[0]%/*}/nvrtc.cpp" "$NVRTC" "-Wl,-rpath,$(realpath "${NVRTC%/*}")")
 fi
 readonly PARTS=("${stand_ins[@]}" "$@")
 

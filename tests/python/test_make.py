@@ -130,6 +130,58 @@ int main(int argc, char** argv) {
 }
 """
 
+# Its kernel is a template, compiled for the device's own architecture.
+COMPILES_AS_IT_RUNS = r"""
+#include <cuda.h>
+#include <nvrtc.h>
+
+#include <cstdio>
+#include <string>
+
+const char* const kSource =
+    "template <int kFactor> __global__ void times(int* x) { *x *= kFactor; }";
+
+void ok(int status) {
+  if (status == 0) return;
+  std::fprintf(stderr, "status %d\n", status);
+  std::exit(2);
+}
+
+int main() {
+  nvrtcProgram program;
+  ok(nvrtcCreateProgram(&program, kSource, "times.cu", 0, nullptr, nullptr));
+  ok(nvrtcAddNameExpression(program, "times<6>"));
+  const char* options[] = {"--gpu-architecture=sm_90"};
+  ok(nvrtcCompileProgram(program, 1, options));
+  size_t bytes;
+  ok(nvrtcGetWANTEDSize(program, &bytes));
+  std::string compiled(bytes, ' ');
+  ok(nvrtcGetWANTED(program, compiled.data()));
+  const char* name;
+  ok(nvrtcGetLoweredName(program, "times<6>", &name));
+
+  CUdevice device;
+  CUcontext context;
+  CUmodule module;
+  CUfunction kernel;
+  CUdeviceptr x;
+  ok(cuInit(0));
+  ok(cuDeviceGet(&device, 0));
+  ok(cuDevicePrimaryCtxRetain(&context, device));
+  ok(cuCtxSetCurrent(context));
+  ok(cuModuleLoadData(&module, compiled.data()));
+  ok(cuModuleGetFunction(&kernel, module, name));
+  ok(nvrtcDestroyProgram(&program));
+  int value = 7;
+  ok(cuMemAlloc(&x, sizeof value));
+  ok(cuMemcpyHtoD(x, &value, sizeof value));
+  void* arguments[] = {&x};
+  ok(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  ok(cuMemcpyDtoH(&value, x, sizeof value));
+  std::printf("%d\n", value);
+}
+"""
+
 STRIDED = """
 #include <cstdio>
 __global__ void strided_kernel(const float* x, float* y) {
@@ -261,7 +313,7 @@ class TestProgram:
     @pytest.mark.parametrize("call, name", [
         ("cublasZgemm_v2", "a call of cuBLAS that"), ("cublasLtMatmul", "cuBLASLt,"), ("cublasXtSgemm", "cuBLASXt,"),
         ("curandGetScrambleConstants64", "a call of cuRAND that"), ("cusparseSpMV", "cuSPARSE,"),
-        ("cusolverDnSgetrf", "cuSOLVER,"), ("cudnnCreate", "cuDNN,"), ("nvrtcCompileProgram", "NVRTC,"),
+        ("cusolverDnSgetrf", "cuSOLVER,"), ("cudnnCreate", "cuDNN,"), ("nvrtcNoSuchCall", "a call of NVRTC that"),
         ("nppiAdd_8u_C1RSfs", "NPP,"), ("nvjpegCreate", "nvJPEG,"), ("nvmlInit_v2", "NVML,"),
         ("nvJitLinkAddData", "nvJitLink,"), ("cuptiSubscribe", "CUPTI,"), ("omp_get_thread_num", "OpenMP,"),
         ("cuLinkDestroy", "a call of the CUDA driver API that"), ("cudaNoSuchCall", "a call of the CUDA runtime that")])
@@ -282,6 +334,16 @@ class TestProgram:
         status, said = self.program(sources=("one.cu",))
         assert status != 0
         assert "uses a call of cuBLAS that the executor does not have" in said
+
+    @pytest.mark.parametrize("wants", ["PTX", "CUBIN"])
+    def test_kernels_that_are_compiled_while_the_program_runs(self, wants):
+        (self.folder / "twice.cpp").write_text(COMPILES_AS_IT_RUNS.replace("WANTED", wants))
+        status, said = self.program("FLAGS=-lnvrtc -lcuda", sources=("twice.cpp",))
+        if status and "a call of NVRTC that this toolkit does not have" in said:
+            pytest.skip("this toolkit has no NVRTC")
+        assert status == 0, said
+        status, printed, told = self.run_it()
+        assert (status, printed) == (0, "42\n"), told
 
     def test_flags_that_make_no_sense(self):
         (self.folder / "more.cu").write_text("")
