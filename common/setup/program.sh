@@ -35,6 +35,7 @@ words() {
 
 # ---- What was asked for -----------------------------------------------------
 
+rm -f run # Where nothing is built, no older one stays.
 declare -a sources flags arguments compile link
 if [[ -f $SRC ]]; then sources=("$SRC"); else words sources "$SRC"; fi
 words flags "$FLAGS"
@@ -113,7 +114,6 @@ folder=$BUILD/programs/$(realpath -- "${sources[@]}" | sha256sum | cut -c 1-12)
 first=${sources[0]##*/}
 program=$folder/${first%.*}$ENDING
 program=${program//[^A-Za-z0-9._\/-]/_}
-rm -f run # Where the build fails, no older one stays.
 mkdir -p "$folder"
 
 # What an object was made of, as the compiler listed it.

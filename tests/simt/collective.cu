@@ -192,6 +192,23 @@ void check_machine_registers() {
   expect::each(got, [](int) { return 1; });
 }
 
+// A second on a GPU, and much less on the executor.
+__global__ void waits_kernel(long long* waited, long long clocks) {
+  const long long begin = clock64();
+  long long now = begin;
+  while (now - begin < clocks) now = clock64();
+  waited[threadIdx.x] = now - begin;
+}
+
+void check_waits_for_the_clock() {
+  constexpr long long kClocks = 2'000'000'000;
+  const auto waited = expect::results<long long>(
+      64, [](long long* out) { waits_kernel<<<1, 64>>>(out, kClocks); });
+  for (const long long clocks : waited)
+    expect::is_true(clocks >= kClocks && clocks < kClocks / 8 * 9,
+                    "not much longer than it waits");
+}
+
 // Memory written by one lane is seen by its warp after __syncwarp.
 __global__ void syncwarp_kernel(int* out) {
   __shared__ int box[64];
@@ -254,6 +271,7 @@ int main() {
   check_reduce();
   check_lane_registers();
   check_machine_registers();
+  check_waits_for_the_clock();
   check_syncwarp();
   check_leaving();
   return expect::report();

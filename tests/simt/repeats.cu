@@ -2,6 +2,7 @@
 // nothing has changed since. So here something changes, each time in another
 // way, and the launch must see it; or undo what was done to its results.
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -34,6 +35,29 @@ __global__ void increase(int* x, int n) {
 }
 __global__ void count(int* x, int n) {
   if (place() < n) atomicAdd(x + place() % 7, 1);
+}
+
+// Their blocks meet: in counters, and where the last one finishes for all.
+__global__ void count_values(const int* x, int* counts, int n) {
+  if (place() < n) atomicAdd(counts + x[place()] % 7, 1);
+}
+__global__ void draw_tickets(int* tickets, int* next, int n) {
+  if (place() < n) tickets[place()] = atomicAdd(next, 1);
+}
+__global__ void add_up(const int* x, int* sum, int* result, unsigned* arrived,
+                       int n) {
+  __shared__ bool last;
+  if (place() < n) atomicAdd(sum, x[place()]);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  if (!last || threadIdx.x > 0) return;
+  *result = *static_cast<volatile int*>(sum);
+  *sum = 0;
 }
 
 class Array {
@@ -281,6 +305,54 @@ void check_graph() {
   expect::ok(cudaStreamDestroy(stream));
 }
 
+// Counters that are cleared each time, and what is counted changes twice.
+void check_counters() {
+  const Array x, counts;
+  for (const int value : {1, 1, 1, 1, 2, 2, 2, 1}) {
+    x.fill(value);
+    expect::ok(cudaMemset(counts.at(), 0, kBytes));
+    count_values<<<kBlocks, kThreads>>>(x.at(), counts.at(), kCount);
+    expect::each(counts.values(),
+                 [=](int i) { return i == value ? kCount : 0; });
+  }
+}
+
+// Nothing clears them: no launch does what one before has done.
+void check_counters_that_go_on() {
+  const Array x, counts, tickets, next;
+  x.fill(3);
+  counts.fill(0);
+  next.fill(0);
+  for (int k = 1; k <= 5; ++k) {
+    count_values<<<kBlocks, kThreads>>>(x.at(), counts.at(), kCount);
+    draw_tickets<<<kBlocks, kThreads>>>(tickets.at(), next.at(), kCount);
+    expect::each(counts.values(),
+                 [=](int i) { return i == 3 ? k * kCount : 0; });
+    expect::equal(next.values()[0], k * kCount);
+    std::vector<int> drawn = tickets.values();
+    std::sort(drawn.begin(), drawn.end());
+    expect::each(drawn, [=](int i) { return (k - 1) * kCount + i; });
+  }
+}
+
+// It leaves its counters as it found them; here one of them is changed, and
+// then what it reads.
+void check_last_block() {
+  const Array x, sum, result, arrived;
+  for (const auto* counters : {&sum, &arrived}) counters->fill(0);
+  x.fill(2);
+  for (int k = 0; k < 9; ++k) {
+    if (k == 5) set_one<<<1, 1>>>(sum.at(), 0, 100);
+    if (k == 7) set_one<<<1, 1>>>(x.at(), 9, 1);
+    result.fill(-1);
+    add_up<<<kBlocks, kThreads>>>(x.at(), sum.at(), result.at(),
+                                  reinterpret_cast<unsigned*>(arrived.at()),
+                                  kCount);
+    expect::equal(result.values()[0],
+                  2 * kCount + (k == 5 ? 100 : 0) - (k >= 7 ? 1 : 0));
+  }
+}
+
 // The host changes what a kernel reads without a call.
 void check_managed() {
   int *x = nullptr, *y = nullptr;
@@ -313,6 +385,9 @@ int main() {
   check_over_unwritten();
   check_many();
   check_graph();
+  check_counters();
+  check_counters_that_go_on();
+  check_last_block();
   check_managed();
   return expect::report();
 }

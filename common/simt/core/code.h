@@ -151,8 +151,9 @@ struct alignas(64) Instruction {
   bool acquires = false;  // ld.acquire and its kin: load, then fence
   // A fence or atomic of which other blocks know nothing, or other clusters.
   bool for_block : 1 = false, for_cluster : 1 = false;
-  bool mask_is_active = false;  // a collective's mask came from activemask
-  bool orders = false;          // a collective that orders memory: bar.warp
+  bool waits_for_clock : 1 = false;  // in a loop that does nothing else
+  bool mask_is_active = false;       // a collective's mask came from activemask
+  bool orders = false;  // a collective that orders memory: bar.warp
   AtomicForm atomic_form = AtomicForm::kAnswer;
   bool pure = false;  // computes registers from registers
   Spread spread = Spread::kWhole;

@@ -148,6 +148,13 @@ struct Program {
   std::string location(SourceLine where) const;  // "relu.cu:23", or ""
 };
 
+// What else than its own block a block may have to do with.
+enum class Reach : uint8_t {
+  kPlain,   // with the bytes that plain loads and stores touch
+  kMemory,  // with memory in any way: what it does follows from it alone
+  kOutside,
+};
+
 struct Kernel {
   Module* module = nullptr;
   const FunctionText* text = nullptr;
@@ -156,9 +163,9 @@ struct Kernel {
   std::unique_ptr<Program> program;  // null: nobody has needed it yet
 
   // For machine/all_cores.h.
-  std::optional<bool> spreads;       // none: nobody has looked
-  bool meets_itself = false;         // it was spread over threads in vain
-  bool loads_apart = true;           // from what it stores, as far as is known
+  std::optional<Reach> reach;  // none: nobody has looked
+  bool runs_alone = false;     // it was taken back, or something was found
+  bool loads_apart = true;     // from what it stores, as far as is known
   std::chrono::nanoseconds took{0};  // the last time
 };
 

@@ -65,7 +65,10 @@ struct Warp {
   uint32_t stack_base = 0;  // local memory of the running call: from here
   uint32_t stack_end = 0;   //   to here, in each lane's stack
   uint64_t issued = 0;      // instructions so far
-  bool tainted = false;     // some register holds what nobody has written
+  // How far the clock is ahead of them, and by how much more after each look;
+  // and how often a wait has looked.
+  uint64_t clock_ahead = 0, clock_step = 0, clock_looks = 0;
+  bool tainted = false;  // some register holds what nobody has written
   // Of cp.async, and of cp.async.bulk, that each lane has closed.
   uint32_t copy_groups[kLanes] = {}, bulk_groups[kLanes] = {};
   // Of wgmma: groups that are closed, products begun, and whether there was a

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "common/simt/decode/analysis.h"
+#include "common/simt/decode/decode.h"
 
 namespace simt {
 namespace {
@@ -124,6 +125,25 @@ void find_reconvergence(Function& function) {
     const int meet = dominator[b];
     const bool meets = meet != kUnknown && meet != end && worth_it(meet);
     code[last].reconverge = meets ? flow.first[meet] : ~0u;
+  }
+}
+
+// Loops that only look at the clock, until it shows some time. Longer ones may
+// do something in that time.
+void find_clock_waits(Function& function) {
+  constexpr ptrdiff_t kLongest = 24;
+  auto& code = function.code;
+  const auto waits = [](const Instruction& ins) {
+    return ins.pure || ins.kind == Kind::kBranch || reads_clock(ins) ||
+           (ins.statement && ins.statement->name() == "nanosleep");
+  };
+  for (auto last = code.begin(); last != code.end(); ++last) {
+    const auto first = code.begin() + last->target;
+    if (last->kind != Kind::kBranch || first > last ||
+        last - first > kLongest || !std::all_of(first, last, waits))
+      continue;
+    for (auto ins = first; ins != last; ++ins)
+      ins->waits_for_clock = reads_clock(*ins);
   }
 }
 

@@ -73,10 +73,19 @@ void local_address(Warp& warp, const Instruction& ins, uint32_t mask) {
 }
 
 // The clocks advance with the instructions of the warp: monotonic, the same in
-// every run, and no measure of time.
+// every run, and no measure of time. Who only waits for one to show some time
+// would wait long: after a while each look at it takes a little longer.
 template <class T, int first_bit>
 void read_clock(Warp& warp, const Instruction& ins, uint32_t mask) {
-  fill_lanes(warp, ins, mask, static_cast<T>(warp.issued >> first_bit));
+  constexpr uint64_t kLooks = 32;
+  if (!ins.waits_for_clock) {
+    warp.clock_looks = warp.clock_step = 0;
+  } else if (++warp.clock_looks > kLooks) {
+    warp.clock_step += warp.clock_step / 16 + 1;
+    warp.clock_ahead += warp.clock_step;
+  }
+  const uint64_t time = warp.issued + warp.clock_ahead;
+  fill_lanes(warp, ins, mask, static_cast<T>(time >> first_bit));
 }
 
 const std::map<std::string, Special>& special_names() {
@@ -341,6 +350,7 @@ class Decoder : public OperandReader {
     find_reconvergence(function);
     apply_ptxas_model(function);
     find_atomic_forms(function);
+    find_clock_waits(function);
     find_origins(function, program_);
     find_uses(function, program_);
     find_unwritten(function);
@@ -804,6 +814,13 @@ class Decoder : public OperandReader {
 };
 
 }  // namespace
+
+bool reads_clock(const Instruction& ins) {
+  return ins.statement &&
+         std::ranges::any_of(ins.statement->operands, [](const Operand& o) {
+           return clock_names().contains(o.text);
+         });
+}
 
 std::vector<std::string> special_registers() {
   std::vector<std::string> names;

@@ -1,17 +1,28 @@
 // Whether the blocks of a launch may run on all cores, although the program has
-// not asked for it: only where that can be told from nothing.
+// not asked for it, and whether the launch may be known again when it is
+// repeated: only where that can be told from nothing.
 #pragma once
 #include "common/simt/core/grid.h"
 
 namespace simt {
 
-// On how many host threads; 1: it may not, or it is not worth it.
+enum class Way {
+  kAlone,     // it may not, or it is not worth it
+  kRepeated,  // on one host thread, and it will be known again
+  kSpread,    // on all cores, and it will be known again
+};
+
+// A launch is known again if all that it does follows from what it reads in
+// memory: no clocks, system calls, textures or asynchronous copies (repeats.h).
 //
-// A kernel qualifies if all that a block can learn of others it would learn by
-// reading what they have written: no atomics or volatile accesses outside of
-// shared memory, no fences, clocks, system calls, textures or asynchronous
-// copies. Whether a block did read what others wrote is found out by comparing;
-// then the launch is taken back (memory/undo.h).
-int threads_for(Kernel& kernel, const LaunchShape& shape);
+// It is spread if, moreover, all that a block can learn of others it would
+// learn by reading what they have written: no atomics or volatile accesses
+// outside of shared memory, and no fences. Whether a block did read what others
+// wrote is found out by comparing; then the launch is taken back
+// (memory/undo.h).
+Way way_of(Kernel& kernel, const LaunchShape& shape);
+
+// How many of this machine's cores its blocks may be spread over.
+int cores_for(const LaunchShape& shape);
 
 }  // namespace simt

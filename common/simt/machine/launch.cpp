@@ -191,24 +191,31 @@ void report(const Grid& grid, const Done& done) {
          done.handover);
 }
 
-// Whether the same has just been done.
-bool is_repeat(Kernel& kernel, const LaunchShape& shape, void** args) {
+// Of a launch.
+enum class Seen { kNever, kBefore, kDone };
+
+// Done: the same has been done before, and so it has not to be run.
+Seen recall(Kernel& kernel, const LaunchShape& shape, void** args) {
   const GridRun grid(kernel, shape, args);
+  const Seen seen =
+      repeats().may_come_again(grid) ? Seen::kBefore : Seen::kNever;
   const Done* const done = repeats().find(grid);
-  if (done) report(grid, *done);
-  return done;
+  if (!done) return seen;
+  report(grid, *done);
+  return Seen::kDone;
 }
 
-// Blocks on several host threads, as if there were one; or false, and nothing
-// has been done: one block touches what another writes, or something was found,
-// which is to be told as one thread finds it.
-bool run_spread(Kernel& kernel, const LaunchShape& shape, void** args,
-                int threads) {
+// Blocks on one or several host threads, as if there were one; or false, and
+// nothing has been done: blocks of two threads touch what one of them writes,
+// or something was found, which is to be told as one thread finds it.
+bool run_and_learn(Kernel& kernel, const LaunchShape& shape, void** args,
+                   int threads, bool comes_again) {
   GridRun grid(kernel, shape, args);
   Undo undo;
   grid.threads = threads;
   grid.undo = &undo;
-  grid.loads_apart = kernel.loads_apart && !is_compared(grid);
+  grid.loads_apart =
+      kernel.loads_apart && kernel.reach == Reach::kPlain && !is_compared(grid);
   // An endless loop must be found before it can be told.
   grid.patience /= 4;
   Workers workers(grid);
@@ -221,7 +228,7 @@ bool run_spread(Kernel& kernel, const LaunchShape& shape, void** args,
   if (!undo.given_up() && clean) {
     Done done = workers.done();
     report(grid, done);
-    repeats().add(std::move(done), undo);
+    repeats().add(std::move(done), undo, comes_again);
     return true;
   }
   for (const Touched& one : workers.footprint())
@@ -230,7 +237,7 @@ bool run_spread(Kernel& kernel, const LaunchShape& shape, void** args,
           [&](uint64_t begin, uint64_t end) { undo.restore(begin, end); });
   if (!clean || !undo.given_up_for_loads()) return false;
   kernel.loads_apart = false;
-  return run_spread(kernel, shape, args, threads);
+  return run_and_learn(kernel, shape, args, threads, comes_again);
 }
 
 void run_alone(Kernel& kernel, const LaunchShape& shape, void** args) {
@@ -244,7 +251,9 @@ void run_alone(Kernel& kernel, const LaunchShape& shape, void** args) {
     add_report(grid, workers.counters(), std::move(findings));
     throw;
   }
-  report(grid, workers.counters(), workers.findings(), workers.footprint(),
+  std::vector<Finding> findings = workers.findings();
+  kernel.runs_alone |= !findings.empty();
+  report(grid, workers.counters(), std::move(findings), workers.footprint(),
          workers.handover());
 }
 
@@ -252,12 +261,19 @@ void run_alone(Kernel& kernel, const LaunchShape& shape, void** args) {
 
 void run_kernel(Kernel* kernel, const LaunchShape& shape, void** args) {
   const auto began = std::chrono::steady_clock::now();
-  const int threads = threads_for(*kernel, shape);
-  if (threads > 1) {
-    if (is_repeat(*kernel, shape, args)) return;
-    kernel->meets_itself = !run_spread(*kernel, shape, args, threads);
+  const Way way = way_of(*kernel, shape);
+  bool done = false;
+  if (way != Way::kAlone) {
+    const Seen seen = recall(*kernel, shape, args);
+    if (seen == Seen::kDone) return;
+    const bool again = seen == Seen::kBefore;
+    if (way == Way::kSpread || again) {
+      const int threads = way == Way::kSpread ? cores_for(shape) : 1;
+      done = run_and_learn(*kernel, shape, args, threads, again);
+      kernel->runs_alone = !done;
+    }
   }
-  if (threads == 1 || kernel->meets_itself) {
+  if (!done) {
     repeats().forget_what_is_there();
     run_alone(*kernel, shape, args);
   }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "common/simt/core/digest.h"
 #include "common/simt/core/settings.h"
@@ -99,13 +98,17 @@ uint64_t digest_of(const TouchedBytes& bytes, const Undo* undo = nullptr) {
 
 }  // namespace
 
-const Done* Repeats::find(const Grid& grid) {
-  look_for_changes();
-  const auto found = std::ranges::find_if(all_, [&](const Known& k) {
+std::list<Repeats::Known>::iterator Repeats::recall(const Grid& grid) {
+  return std::ranges::find_if(all_, [&](const Known& k) {
     return was(k.done, &grid.kernel, grid.shape, grid.parameters) &&
            (k.done.counters != nullptr) == settings::counters() &&
            k.done.is_compared == is_compared(grid);
   });
+}
+
+const Done* Repeats::find(const Grid& grid) {
+  look_for_changes();
+  const auto found = recall(grid);
   if (found == all_.end()) return nullptr;
   if (!found->is_there) {
     if (!would_read_the_same(*found)) {
@@ -118,10 +121,27 @@ const Done* Repeats::find(const Grid& grid) {
   return &found->done;
 }
 
-void Repeats::add(Done done, const Undo& undo) {
+bool Repeats::may_come_again(const Grid& grid) {
+  if (const auto known = recall(grid); known != all_.end())
+    return known->misses < kMostMisses;
+  Digest digest;
+  digest.add(reinterpret_cast<uint64_t>(&grid.kernel));
+  for (int d = 0; d < 3; ++d) {
+    digest.add(grid.shape.grid[d]);
+    digest.add(grid.shape.block[d]);
+  }
+  digest.add(grid.parameters.data(), grid.parameters.size());
+  const uint64_t sum = digest.sum();
+  if (std::ranges::find(seen_, sum) != seen_.end()) return true;
+  seen_.push_back(sum);
+  if (seen_.size() > kMost) seen_.pop_front();
+  return false;
+}
+
+void Repeats::add(Done done, const Undo& undo, bool comes_again) {
   forget_what_meets(done);
   changes_ = allocations().changes();
-  std::optional<int> misses;  // None: it has not come before.
+  int misses = 0;
   std::erase_if(all_, [&](const Known& k) {
     const bool same = was(k.done, done.kernel, done.shape, done.parameters);
     if (same) misses = k.misses;
@@ -131,8 +151,8 @@ void Repeats::add(Done done, const Undo& undo) {
   Known& known = all_.emplace_front();
   known.done = std::move(done);
   known.is_there = stays_there(known.done);
-  known.misses = misses.value_or(0);
-  if (misses && *misses < kMostMisses) learn_values(known, undo);
+  known.misses = misses;
+  if (comes_again) learn_values(known, undo);
   while (all_.size() > kMost || bytes_kept() > kMostBytes) all_.pop_back();
 }
 

@@ -10,6 +10,7 @@
 // they store, and touched device memory alone.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <memory>
 #include <vector>
@@ -39,8 +40,12 @@ class Repeats {
   // The launch that this one repeats, whose results are in memory now; null: it
   // has to be run.
   const Done* find(const Grid& grid);
-  // A launch that has just been done, and what it overwrote.
-  void add(Done done, const Undo& undo);
+  // Whether it is among the last of those that this was asked about, and has
+  // not read something else too often.
+  bool may_come_again(const Grid& grid);
+  // A launch that has just been done, and what it overwrote. Its values are
+  // kept if it comes again.
+  void add(Done done, const Undo& undo, bool comes_again);
   // Something has been done to device memory, and nobody knows what.
   void forget_what_is_there();
 
@@ -56,6 +61,7 @@ class Repeats {
     std::vector<uint8_t> wrote;  // in the order of done.stored
   };
 
+  std::list<Known>::iterator recall(const Grid& grid);
   void look_for_changes();
   void learn_values(Known& known, const Undo& undo);
   bool would_read_the_same(const Known& known) const;
@@ -63,7 +69,8 @@ class Repeats {
   void forget_what_meets(const Done& done);
   size_t bytes_kept() const;
 
-  std::list<Known> all_;  // the newest first
+  std::list<Known> all_;       // the newest first
+  std::deque<uint64_t> seen_;  // digests of launches
   uint64_t changes_ = 0;
 };
 

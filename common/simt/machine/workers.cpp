@@ -216,8 +216,12 @@ Done Workers::done() {
                checker_->footprint(),
                checker_->handover(),
                is_compared(grid_)};
-  for (const Touched& one : done.footprint)
-    (one.use == Use::kLoad ? done.loaded : done.stored).insert(one.bytes);
+  for (const Touched& one : done.footprint) {
+    if (one.use != Use::kStore) done.loaded.insert(one.bytes);
+    if (one.use != Use::kLoad) done.stored.insert(one.bytes);
+  }
+  done.loaded.join_pages();
+  done.stored.join_pages();
   return done;
 }
 

@@ -86,6 +86,20 @@ void TouchedBytes::insert(const TouchedBytes& others) {
   });
 }
 
+void TouchedBytes::join_pages() {
+  const auto is_all = [](const Bits& bits) {
+    return std::ranges::all_of(bits, [](uint64_t b) { return b == ~0ull; });
+  };
+  for (auto& [number, chunk] : chunks_)
+    for (uint64_t k = 0; k < kChunkPages; ++k) {
+      if (!chunk[k] || !is_all(*chunk[k])) continue;
+      const uint64_t page = number * kChunkPages + k;
+      insert_whole(page, page + 1);
+      chunk[k].reset();
+      --page_count_;
+    }
+}
+
 bool TouchedBytes::is_whole(uint64_t page) const {
   const auto next = whole_.upper_bound(page);
   return next != whole_.begin() && page < std::prev(next)->second;

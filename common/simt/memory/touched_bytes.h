@@ -20,6 +20,8 @@ class TouchedBytes {
   bool empty() const { return hull_begin_ >= hull_end_; }
   void insert(uint64_t begin, uint64_t end);
   void insert(const TouchedBytes& others);
+  // Pages that came piece by piece, and are whole now, become ranges.
+  void join_pages();
   bool contains(uint64_t begin, uint64_t end) const;
 
   // The first byte that both have.

@@ -233,9 +233,9 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return answer([&] {
-    require(graph != nullptr, cudaErrorInvalidValue, "pGraph is null");
-    *graph = nullptr;
-    *graph = end(stream);
+    if (graph) *graph = nullptr;
+    const cudaGraph_t captured = end(stream);
+    if (graph) *graph = captured;
   });
 }
 
