@@ -21,8 +21,9 @@ class Others {
   // Somebody else's turn, until memory is no longer as it was when `changes`
   // were counted. False: nobody is left who could change it.
   virtual bool await_change(uint64_t changes) = 0;
-  // The same for a while: the grid may go on by itself.
-  virtual void pause(std::chrono::microseconds time) = 0;
+  // The same for a while: the grid may go on by itself. Whether a thread of the
+  // host waits, too.
+  virtual bool pause(std::chrono::microseconds time) = 0;
 
  protected:
   ~Others() = default;

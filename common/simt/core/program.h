@@ -137,7 +137,8 @@ struct Program {
         false;  // behind the static ones, as large as the launch says
   };
   std::vector<SharedArray> shared_arrays;
-  bool calls_runtime = false;  // it may launch other kernels
+  bool calls_runtime = false;     // it may launch other kernels
+  bool waits_for_memory = false;  // loops, until somebody changes some
   uint32_t sites = 0;
   struct Site {
     const Function* function = nullptr;

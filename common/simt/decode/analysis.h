@@ -11,8 +11,8 @@ void find_reconvergence(Function& function);
 // Fills in Instruction::counted and run_length. Needs Instruction::reconverge.
 void find_runs(Function& function);
 
-// Fills in Instruction::waits_for_clock.
-void find_clock_waits(Function& function);
+// Fills in Instruction::waits_for_clock and Function::waits_for_memory.
+void find_waits(Function& function);
 
 // Fills in where values come from: Instruction::array and mask_is_active.
 void find_origins(Function& function, const Program& program);

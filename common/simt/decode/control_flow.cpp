@@ -128,13 +128,18 @@ void find_reconvergence(Function& function) {
   }
 }
 
-// Loops that only look at the clock, until it shows some time. Longer ones may
-// do something in that time.
-void find_clock_waits(Function& function) {
+// Loops that only look at the clock, until it shows some time, or at memory,
+// until somebody changes it. Longer ones may do something in that time.
+void find_waits(Function& function) {
   constexpr ptrdiff_t kLongest = 24;
   auto& code = function.code;
-  const auto waits = [](const Instruction& ins) {
+  const auto looks = [](const Instruction& ins) {
+    return ins.kind == Kind::kPoll && ins.address_count > 0 &&
+           ins.address().space != Space::kShared;
+  };
+  const auto waits = [&](const Instruction& ins) {
     return ins.pure || ins.kind == Kind::kBranch || reads_clock(ins) ||
+           looks(ins) ||
            (ins.statement && ins.statement->name() == "nanosleep");
   };
   for (auto last = code.begin(); last != code.end(); ++last) {
@@ -142,8 +147,12 @@ void find_clock_waits(Function& function) {
     if (last->kind != Kind::kBranch || first > last ||
         last - first > kLongest || !std::all_of(first, last, waits))
       continue;
-    for (auto ins = first; ins != last; ++ins)
-      ins->waits_for_clock = reads_clock(*ins);
+    if (std::any_of(first, last, looks)) {
+      function.waits_for_memory = true;
+    } else {
+      for (auto ins = first; ins != last; ++ins)
+        ins->waits_for_clock = reads_clock(*ins);
+    }
   }
 }
 

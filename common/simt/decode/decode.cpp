@@ -350,7 +350,7 @@ class Decoder : public OperandReader {
     find_reconvergence(function);
     apply_ptxas_model(function);
     find_atomic_forms(function);
-    find_clock_waits(function);
+    find_waits(function);
     find_origins(function, program_);
     find_uses(function, program_);
     find_unwritten(function);
@@ -840,9 +840,11 @@ std::unique_ptr<Program> decode(Module& module, const FunctionText& kernel) {
   program->entry = decoder.decode_entry(kernel);
   decoder.decode_addressable();
   program->by_site.resize(program->sites);
-  for (const auto& [name, function] : program->functions)
+  for (const auto& [name, function] : program->functions) {
+    program->waits_for_memory |= function.waits_for_memory;
     for (const Instruction& ins : function.code)
       program->by_site[ins.site] = {&function, &ins};
+  }
   return program;
 }
 

@@ -159,8 +159,7 @@ bool BlockRun::open_joins(Path::State state) {
 namespace {
 
 constexpr char kWaitsForHost[] =
-    ", and they read memory that the host may change: another of its threads, "
-    "for a launch returns when the kernel has ended";
+    ", and they read memory that the host may change, and the host waits, too";
 
 double thread_seconds() {
   timespec time;

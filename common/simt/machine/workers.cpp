@@ -161,11 +161,12 @@ class Worker {
     }
     if (++looks_ < kLooks) return std::this_thread::yield();
     const auto nap = std::chrono::microseconds(std::min(looks_, 1000));
+    bool host_waits = true;
     if (others_)
-      others_->pause(nap);
+      host_waits = others_->pause(nap);
     else
       std::this_thread::sleep_for(nap);
-    if (for_host)
+    if (for_host && host_waits)
       for (Resident& block : resident_)
         block->add_seconds(std::chrono::duration<double>(nap).count());
   }

@@ -4,11 +4,13 @@
 
 #include "common/simt/core/device.h"
 #include "common/simt/decode/decode.h"
+#include "common/simt/memory/allocations.h"
 #include "common/simt/observe/report.h"
 #include "common/simt/runtime/graphs.h"
 #include "common/simt/runtime/happens_before.h"
 #include "common/simt/runtime/nested.h"
 #include "common/simt/runtime/runtime.h"
+#include "common/simt/runtime/tasks.h"
 
 namespace simt {
 namespace {
@@ -209,6 +211,9 @@ Kernel* checked(Entry& entry, Configuration& c) {
 Work work_of(const void* function, Configuration c, void** arguments,
              cudaError_t no_kernel) {
   Kernel* const kernel = checked(find_entry(function, no_kernel), c);
+  // The host may have to change memory after the launch.
+  if (program_of(*kernel).waits_for_memory && allocations().host_has_some())
+    begin_tasks();
   const auto call = std::make_shared<Call>(kernel, function, c, arguments);
   Work work{
       cudaGraphNodeTypeKernel,

@@ -156,6 +156,7 @@ cudaError_t answer_always(Body body, const char* call) noexcept {
     if (!refused.why.empty()) {
       complain(call, text(refused.why, " (", error_name(refused.code), ")"));
     }
+    if (refused.code == cudaErrorNotReady) return refused.code;  // No error.
     return remember(refused.code);
   } catch (const Lacking& lacking) {
     complain(call, text("the CPU executor has no ", lacking.what));

@@ -134,11 +134,12 @@ class Scheduler {
     return !task.is_given_up_;
   }
 
-  void pause(Task& task, std::chrono::microseconds time) {
+  bool pause(Task& task, std::chrono::microseconds time) {
     Lock lock(mutex_);
     task.until_ = Task::Clock::now() + time;
     give_turn(task, changes_, true);
     take_turn(lock, task);
+    return waiting_hosts_ > 0;
   }
 
   void without_turn(Task& task, const std::function<void()>& body) {
@@ -341,8 +342,8 @@ bool Task::await_change(uint64_t changes) {
   return scheduler().await_change(*this, changes);
 }
 
-void Task::pause(std::chrono::microseconds time) {
-  scheduler().pause(*this, time);
+bool Task::pause(std::chrono::microseconds time) {
+  return scheduler().pause(*this, time);
 }
 
 void Task::without_turn(const std::function<void()>& body) {
@@ -351,10 +352,14 @@ void Task::without_turn(const std::function<void()>& body) {
 
 bool Task::is_done() const { return scheduler().is_done(*this); }
 
-bool there_are_tasks() {
-  static const bool known = device_count() > 1 || settings::late();
-  return known;
+static std::atomic<bool>& tasks_wanted() {
+  static std::atomic<bool> wanted = device_count() > 1 || settings::late();
+  return wanted;
 }
+
+bool there_are_tasks() { return tasks_wanted(); }
+
+void begin_tasks() { tasks_wanted() = true; }
 
 Task* current_task() { return runs_here; }
 

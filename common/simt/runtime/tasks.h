@@ -1,6 +1,6 @@
 // Work of streams that was issued and is not done. There is such work where
 // there are several devices, whose kernels and collectives may wait for one
-// another; and with SIMT_ORDER=late.
+// another; once a kernel may wait for the host; and with SIMT_ORDER=late.
 //
 // One task runs at a time, in a thread of its own, and keeps its turn until it
 // is done or can only wait. The call that issued it returns then, so that the
@@ -47,7 +47,7 @@ class Task final : public Others {
 
   std::atomic<uint64_t>& changes() override;
   bool await_change(uint64_t changes) override;
-  void pause(std::chrono::microseconds time) override;
+  bool pause(std::chrono::microseconds time) override;
   // Runs what may wait for other threads of the host, while others have turns.
   void without_turn(const std::function<void()>& body);
 
@@ -78,6 +78,8 @@ Task* current_task();
 
 // Whether there are any: otherwise work is done by the call that issues it.
 bool there_are_tasks();
+// From now on there are: what is issued next may wait for the host.
+void begin_tasks();
 
 // Queues the work behind what is in the queue, and behind `after`. Returns when
 // it is done, or can only wait for others; throws what it threw until then.
