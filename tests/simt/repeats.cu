@@ -25,6 +25,10 @@ __global__ void twice(const int* x, int* y, int n) {
   if (i < n) y[i] = 2 * x[i] + added_constant + added_variable;
 }
 
+__global__ void add_constant(const int* x, int* y, int n) {
+  if (place() < n) y[place()] = x[place()] + added_constant;
+}
+
 // Large ones and a small one that change an array.
 __global__ void set(int* x, int value, int n) {
   if (place() < n) x[place()] = value;
@@ -58,6 +62,18 @@ __global__ void add_up(const int* x, int* sum, int* result, unsigned* arrived,
   if (!last || threadIdx.x > 0) return;
   *result = *static_cast<volatile int*>(sum);
   *sum = 0;
+}
+
+__global__ void read_texels(cudaTextureObject_t texels, int side, int* y,
+                            int n) {
+  const int i = place();
+  if (i < n) y[i] = tex2D<int>(texels, i % side, i / side);
+}
+__global__ void read_linear(cudaTextureObject_t x, int* y, int n) {
+  if (place() < n) y[place()] = tex1Dfetch<int>(x, place());
+}
+__global__ void store_texel(cudaSurfaceObject_t surface, int value) {
+  surf2Dwrite(value, surface, 0, 0);
 }
 
 class Array {
@@ -137,6 +153,19 @@ void check_variables() {
   check_after([&](const Array&, const Array&) { change(added_variable, one); },
               11);
   change(added_variable, none);
+}
+
+// Nothing else changes, and only values tell.
+void check_constant() {
+  const Array x, y;
+  for (const int added : {0, 0, 0, 0, 1, 1, 0, 2}) {
+    x.fill(5);
+    expect::ok(cudaMemcpyToSymbol(added_constant, &added, sizeof added));
+    add_constant<<<kBlocks, kThreads>>>(x.at(), y.at(), kCount);
+    expect::each(y.values(), [=](int) { return 5 + added; });
+  }
+  const int none = 0;
+  expect::ok(cudaMemcpyToSymbol(added_constant, &none, sizeof none));
 }
 
 void check_kernels() {
@@ -353,6 +382,57 @@ void check_last_block() {
   }
 }
 
+// Textures: of an array, and of memory that another kernel fills.
+cudaTextureObject_t texture_of(const cudaResourceDesc& resource) {
+  cudaTextureDesc description = {};
+  description.readMode = cudaReadModeElementType;
+  cudaTextureObject_t object = 0;
+  expect::ok(
+      cudaCreateTextureObject(&object, &resource, &description, nullptr));
+  return object;
+}
+
+void check_textures() {
+  constexpr int kSide = 512;  // As many texels as there are threads, and more.
+  const cudaChannelFormatDesc ints = cudaCreateChannelDesc<int>();
+  cudaArray_t array = nullptr;
+  cudaSurfaceObject_t surface = 0;
+  expect::ok(
+      cudaMallocArray(&array, &ints, kSide, kSide, cudaArraySurfaceLoadStore));
+  cudaResourceDesc of_array = {}, of_memory = {};
+  of_array.resType = cudaResourceTypeArray;
+  of_array.res.array.array = array;
+  const Array x, y, z;
+  of_memory.resType = cudaResourceTypeLinear;
+  of_memory.res.linear = {x.at(), ints, kBytes};
+  const cudaTextureObject_t of_x = texture_of(of_memory);
+  const cudaTextureObject_t texels = texture_of(of_array);
+  expect::ok(cudaCreateSurfaceObject(&surface, &of_array));
+
+  const auto fill = [&](int value) {
+    const std::vector<int> values(kSide * kSide, value);
+    constexpr size_t kRow = kSide * sizeof(int);
+    expect::ok(cudaMemcpy2DToArray(array, 0, 0, values.data(), kRow, kRow,
+                                   kSide, cudaMemcpyHostToDevice));
+  };
+  int stored = 0;  // In the first texel, by a kernel.
+  for (const int value : {1, 1, 1, 1, 2, 2, 2, 1, 1}) {
+    fill(value);
+    set<<<kBlocks, kThreads>>>(x.at(), 10 * value, kCount);
+    if (++stored % 3 == 0) store_texel<<<1, 1>>>(surface, 100 + stored);
+    read_texels<<<kBlocks, kThreads>>>(texels, kSide, y.at(), kCount);
+    read_linear<<<kBlocks, kThreads>>>(of_x, z.at(), kCount);
+    expect::each(y.values(), [=](int i) {
+      return i == 0 && stored % 3 == 0 ? 100 + stored : value;
+    });
+    expect::each(z.values(), [=](int) { return 10 * value; });
+  }
+  expect::ok(cudaDestroySurfaceObject(surface));
+  expect::ok(cudaDestroyTextureObject(texels));
+  expect::ok(cudaDestroyTextureObject(of_x));
+  expect::ok(cudaFreeArray(array));
+}
+
 // The host changes what a kernel reads without a call.
 void check_managed() {
   int *x = nullptr, *y = nullptr;
@@ -375,6 +455,7 @@ void check_managed() {
 int main() {
   check_copies_and_fills();
   check_variables();
+  check_constant();
   check_kernels();
   check_arguments();
   check_new_arrays();
@@ -388,6 +469,7 @@ int main() {
   check_counters();
   check_counters_that_go_on();
   check_last_block();
+  check_textures();
   check_managed();
   return expect::report();
 }

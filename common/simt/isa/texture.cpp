@@ -16,6 +16,7 @@
 #include "common/simt/isa/filter.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/images.h"
+#include "common/simt/observe/observers.h"
 
 namespace simt {
 namespace {
@@ -262,7 +263,9 @@ void each_image(Warp& warp, const Instruction& ins, uint32_t mask, bool surface,
   while (mask) {
     const int lane = first_lane(mask);
     const uint32_t same = lanes_with(handles[lane], handles, mask);
-    f(*image_at(warp, ins, lane, handles[lane], surface), same);
+    const auto image = image_at(warp, ins, lane, handles[lane], surface);
+    if (!surface) observe::texture(warp, *image);
+    f(*image, same);
     mask &= ~same;
   }
 }

@@ -33,8 +33,8 @@ Reach reach_of(const Instruction& ins) {
   static const std::set<std::string> kAtomics = {"atom", "red"};
   static const std::set<std::string> kFences = {"membar", "fence", "nanosleep"};
   static const std::set<std::string> kOthers = {
-      "isspacep", "prefetch", "prefetchu", "trap",     "wmma",
-      "mma",      "ldmatrix", "stmatrix",  "movmatrix"};
+      "isspacep", "prefetch", "prefetchu", "trap",     "wmma",     "tex",
+      "tld4",     "mma",      "ldmatrix",  "stmatrix", "movmatrix"};
   if (!ins.statement) return Reach::kPlain;  // the end of a function
   const std::string& op = ins.statement->name();
   switch (ins.kind) {

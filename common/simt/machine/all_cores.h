@@ -13,7 +13,7 @@ enum class Way {
 };
 
 // A launch is known again if all that it does follows from what it reads in
-// memory: no clocks, system calls, textures or asynchronous copies (repeats.h).
+// memory: no clocks, system calls, surfaces or asynchronous copies (repeats.h).
 //
 // It is spread if, moreover, all that a block can learn of others it would
 // learn by reading what they have written: no atomics or volatile accesses

@@ -22,6 +22,11 @@ struct Image {
   char kind = 'f';  //   each u, s or f
 
   uint32_t texel_bytes() const { return channels * channel_bytes; }
+  // From the first texel to the last one.
+  uint64_t bytes() const {
+    return (depth - 1) * slice + (height - 1) * pitch +
+           uint64_t{width} * texel_bytes();
+  }
 };
 
 struct Texture {

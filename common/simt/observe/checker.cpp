@@ -305,6 +305,27 @@ void Checker::note_for_undo(const Warp& warp, const Instruction& ins,
     grid_.undo->give_up();
 }
 
+// Constants are what the host makes them: a launch that comes again may find
+// others.
+void Checker::private_access(Warp& warp, const Instruction& ins,
+                             const Access& a) {
+  if (keeper_ && a.space == Space::kConst) trails_->note_load(a, a.mask);
+  values_.access(warp, ins, a);
+}
+
+// All of it counts as loaded: who can tell where its filters look?
+void Checker::texture(const Texture& texture) {
+  if (!keeper_ || texture_ == &texture) return;
+  texture_ = &texture;
+  const auto note = [&](const Image& image) {
+    const auto memory = allocations().find(image.address);
+    if (!memory || !memory->is_device_only()) grid_.undo->give_up();
+    trails_->note_loads(image.address, image.address + image.bytes());
+  };
+  note(texture.image);
+  for (const Image& level : texture.levels) note(level);
+}
+
 void Checker::note_trail(const AsyncCopy& copy) {
   Operation& operation = *grid_.shape.operation;
   const bool meets_host = copy.warp->block->meets_host;
@@ -1209,10 +1230,14 @@ void Checker::report(const char* kind, uint32_t site, uint32_t other,
 
 void Checker::add(Checker& other) {
   if (grid_.undo && trails_->meets(*other.trails_)) grid_.undo->give_up();
-  if (loads_apart_ && (other.trails_->loads_meet_stores(*other.trails_) ||
-                       other.trails_->loads_meet_stores(*trails_) ||
-                       trails_->loads_meet_stores(*other.trails_)))
-    grid_.undo->give_up_for_loads();
+  if (grid_.undo && (other.trails_->loads_meet_stores(*other.trails_) ||
+                     other.trails_->loads_meet_stores(*trails_) ||
+                     trails_->loads_meet_stores(*other.trails_))) {
+    if (loads_apart_)
+      grid_.undo->give_up_for_loads();
+    else  // It is a texture's memory.
+      grid_.undo->give_up();
+  }
   if (trails_) trails_->add(*other.trails_);
   handover_.add(other.handover_);
   for (const auto& [key, seen] : other.seen_) {

@@ -17,6 +17,7 @@
 #include "common/simt/core/block.h"
 #include "common/simt/core/byte_set.h"
 #include "common/simt/core/finding.h"
+#include "common/simt/memory/images.h"
 #include "common/simt/memory/undo.h"
 #include "common/simt/observe/footprint.h"
 #include "common/simt/observe/handover.h"
@@ -81,6 +82,8 @@ class Checker {
   void start(Block& block);
   void end(Block& block);
   void access(Warp& warp, const Instruction& ins, const Access& access);
+  void private_access(Warp& warp, const Instruction& ins, const Access& access);
+  void texture(const Texture& texture);
   // Lanes begin to copy; copies of `mask` are about to be made.
   void begin(const AsyncCopy& copy);
   void end(const AsyncCopy& copy, uint32_t mask);
@@ -272,6 +275,7 @@ class Checker {
   // Loads of global memory are compared with stores in the end, by where they
   // went, and not one by one.
   const bool loads_apart_;
+  const Texture* texture_ = nullptr;  // that was read last
   int early_stores_ = 0;
   Handover handover_;
   using Key = std::tuple<std::string_view, uint32_t, uint32_t>;

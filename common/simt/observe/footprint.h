@@ -53,6 +53,7 @@ class Trails {
   void note_place(const Instruction& ins, const Access& access, uint32_t mask);
   // A load that is not looked at otherwise: the sectors that it touches.
   void note_load(const Access& access, uint32_t mask);
+  void note_loads(uint64_t begin, uint64_t end) { loaded_.insert(begin, end); }
   bool has_loaded(const Access& access) const;  // the first of its bytes
   bool loads_meet_stores(Trails& of) const;
   TouchedBytes take_loaded() { return std::move(loaded_); }

@@ -43,7 +43,12 @@ inline void access(Warp& warp, const Instruction& ins, const Access& access) {
 inline void private_access(Warp& warp, const Instruction& ins,
                            const Access& access) {
   if (Checker* checker = warp.block->observers.checker)
-    checker->values().access(warp, ins, access);
+    checker->private_access(warp, ins, access);
+}
+// A texture is about to be read, somewhere.
+inline void texture(Warp& warp, const Texture& texture) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->texture(texture);
 }
 // Lanes overwrite global memory with nobody knows what. It moves nothing.
 inline void discard(Warp& warp, const Instruction& ins, const Access& access) {
