@@ -151,9 +151,9 @@ struct Program {
 
 // What else than its own block a block may have to do with.
 enum class Reach : uint8_t {
-  kPlain,   // with the bytes that plain loads and stores touch
-  kMemory,  // with memory in any way: what it does follows from it alone
-  kOutside,
+  kPlain,    // with the bytes that plain loads and stores touch
+  kMemory,   // with memory in any way: what it does follows from it alone
+  kOutside,  // with more than that: clocks, system calls, copies
 };
 
 struct Kernel {

@@ -124,16 +124,14 @@ const Done* Repeats::find(const Grid& grid) {
 bool Repeats::may_come_again(const Grid& grid) {
   if (const auto known = recall(grid); known != all_.end())
     return known->misses < kMostMisses;
-  Digest digest;
-  digest.add(reinterpret_cast<uint64_t>(&grid.kernel));
-  for (int d = 0; d < 3; ++d) {
-    digest.add(grid.shape.grid[d]);
-    digest.add(grid.shape.block[d]);
-  }
-  digest.add(grid.parameters.data(), grid.parameters.size());
-  const uint64_t sum = digest.sum();
-  if (std::ranges::find(seen_, sum) != seen_.end()) return true;
-  seen_.push_back(sum);
+  const bool seen = std::ranges::any_of(seen_, [&](const Done& one) {
+    return was(one, &grid.kernel, grid.shape, grid.parameters);
+  });
+  if (seen) return true;
+  const uint8_t* const parameters = grid.parameters.data();
+  seen_.push_back({&grid.kernel,
+                   grid.shape,
+                   {parameters, parameters + grid.parameters.size()}});
   if (seen_.size() > kMost) seen_.pop_front();
   return false;
 }

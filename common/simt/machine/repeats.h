@@ -69,8 +69,8 @@ class Repeats {
   void forget_what_meets(const Done& done);
   size_t bytes_kept() const;
 
-  std::list<Known> all_;       // the newest first
-  std::deque<uint64_t> seen_;  // digests of launches
+  std::list<Known> all_;   // the newest first
+  std::deque<Done> seen_;  // which launches, and nothing else of them
   uint64_t changes_ = 0;
 };
 

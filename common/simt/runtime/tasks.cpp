@@ -329,6 +329,11 @@ Scheduler& scheduler() {
   return *one;
 }
 
+std::atomic<bool>& tasks_wanted() {
+  static std::atomic<bool> wanted = device_count() > 1 || settings::late();
+  return wanted;
+}
+
 void await_all(const Tasks& tasks) {
   scheduler().want(tasks);
   for (const TaskPointer& task : tasks) await(task);
@@ -351,11 +356,6 @@ void Task::without_turn(const std::function<void()>& body) {
 }
 
 bool Task::is_done() const { return scheduler().is_done(*this); }
-
-static std::atomic<bool>& tasks_wanted() {
-  static std::atomic<bool> wanted = device_count() > 1 || settings::late();
-  return wanted;
-}
 
 bool there_are_tasks() { return tasks_wanted(); }
 
