@@ -197,7 +197,7 @@ TARGET   := $(ARCHITECTURE) --no-compress -cudart none -lineinfo
 # Without a GPU what only prints need not be fast at all, nor what only launches.
 OPTIMISED := -O1
 HOST     := -O0
-LINKER   := $(if $(shell type -P ld.gold),-fuse-ld=gold)  # In half the time, where it is there.
+LINKER   := $(GOLD)  # In half the time, where it works.
 RUNTIME  := $(B)/libsimt.a
 LDLIBS   := -pthread
 NCCL     := $(STAND_INS:%=common/simt/%)  # Where their headers are: real ones are no use here.
@@ -279,21 +279,24 @@ ifeq ($(MAKE_RESTARTS)$(MAKELEVEL)$(wildcard $(B)/libsimt.a),0)
 $(info The first build compiles the executor: that takes a minute or more.)
 endif
 endif
-$(SIMT) $(B)/standard.h.gch: CXXFLAGS += $(SIMTFLAGS) -O3
-$(foreach d,core decode runtime library nccl,$(B)/common/simt/$d/all.o): CXXFLAGS += -Og
-WITH_STANDARD := $(SIMT)
+QUICK := $(foreach d,core decode runtime library nccl,$(B)/common/simt/$d/all.o)
+FAST := $(filter-out $(QUICK),$(SIMT))
 # What tells of the executor includes the same headers, and only prints.
 ifeq ($(BACKEND),cpu)
-TELLS := $(CHECKS) $(SHOW) $(patsubst %,$(HARNESS)/%.o,counters show_program unmeasured)
-$(TELLS): CXXFLAGS += $(SIMTFLAGS) -Og
-WITH_STANDARD += $(TELLS)
+QUICK += $(CHECKS) $(SHOW) $(patsubst %,$(HARNESS)/%.o,counters show_program unmeasured)
 endif
-$(WITH_STANDARD): private PRECOMPILED := -include $(B)/standard.h -Winvalid-pch
-$(WITH_STANDARD): $(B)/standard.h.gch
-$(B)/standard.h.gch: common/simt/core/standard.h $(B)/settings
-	@mkdir -p $(@D)
-	@cp $< $(@:.gch=)
-	@$(CXX) $(CXXFLAGS) -x c++-header $< -o $@
+# g++ 13 and newer precompile a header for one level of optimisation.
+define with_standard
+$1 $(B)/$2.h.gch: CXXFLAGS += $(SIMTFLAGS) $3
+$1: private PRECOMPILED := -include $(B)/$2.h -Winvalid-pch
+$1: $(B)/$2.h.gch
+$(B)/$2.h.gch: common/simt/core/standard.h $(B)/settings
+	@mkdir -p $$(@D)
+	@cp $$< $$(@:.gch=)
+	@$$(CXX) $$(CXXFLAGS) -x c++-header $$< -o $$@
+endef
+$(eval $(call with_standard,$(FAST),fast,-O3))
+$(eval $(call with_standard,$(QUICK),quick,-Og))
 $(WHOLE:.o=.cpp): $(B)/%/all.cpp: %
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $</*.cpp > $@

@@ -105,6 +105,11 @@ has_benchmark() {
   compiles -lbenchmark -pthread <<<'#include <benchmark/benchmark.h>
     BENCHMARK_MAIN();'
 }
+# taken <flag>: the flag, if programs are made with it.
+taken() {
+  compiles "$1" <<<'#include <stdexcept>
+    int main(int n, char**) { if (n > 9) throw std::runtime_error("n"); }' && echo "$1"
+}
 has_python() {
   "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
     >>"$LOG" 2>&1
@@ -266,7 +271,8 @@ more; to install it anew, remove .toolchain and make again."
 
   finish "NVCC ?= $nvcc
 CUDA ?= $root
-TOOLS := $("$CXX" --version | head -n 1); $("$nvcc" --version | tail -n 1)" \
+TOOLS := $("$CXX" --version | head -n 1); $("$nvcc" --version | tail -n 1)
+GOLD := $(taken -fuse-ld=gold)" \
     "$(type -P "$CXX")" "$nvcc" "$root/include/cuda_runtime_api.h" \
     $(headers)
 }

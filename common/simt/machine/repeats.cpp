@@ -129,9 +129,10 @@ bool Repeats::may_come_again(const Grid& grid) {
   });
   if (seen) return true;
   const uint8_t* const parameters = grid.parameters.data();
-  seen_.push_back({&grid.kernel,
-                   grid.shape,
-                   {parameters, parameters + grid.parameters.size()}});
+  Done& now = seen_.emplace_back();
+  now.kernel = &grid.kernel;
+  now.shape = grid.shape;
+  now.parameters.assign(parameters, parameters + grid.parameters.size());
   if (seen_.size() > kMost) seen_.pop_front();
   return false;
 }
