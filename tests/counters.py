@@ -37,7 +37,8 @@ def check_recorded(recorded, counted, tally):
 def main():
     tally = pages.Tally()
     try:
-        recorded = parity_data.load(parity_data.newest(ROOT), ROOT)
+        recorded = parity_data.merged([parity_data.load(path, ROOT)
+                                       for path in parity_data.newest_of_each(ROOT)])
         wanted = parity.programs()
         known = check_programs(recorded, wanted, tally)
         counted = parity.count_executor_again(recorded, known)

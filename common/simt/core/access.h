@@ -77,6 +77,18 @@ struct Access {
     return reinterpret_cast<T*>(base + address[lane]);
   }
 
+  // Fills in `same` and `next`.
+  void compare_neighbours() {
+    same = 0;
+    next = dense ? kAllLanes - 1 : 0;
+    if (dense) return;
+    for (int l = 1; l < kLanes; ++l) {
+      const uint64_t step = address[l] - address[l - 1];
+      same |= uint32_t{step == 0} << l;
+      next |= uint32_t{step == bytes} << l;
+    }
+  }
+
   // All lanes within [begin, end)?
   bool is_within(uint64_t begin, uint64_t end) const {
     if (end - begin < bytes) return false;

@@ -152,8 +152,9 @@ struct alignas(64) Instruction {
   // A fence or atomic of which other blocks know nothing, or other clusters.
   bool for_block : 1 = false, for_cluster : 1 = false;
   bool waits_for_clock : 1 = false;  // in a loop that does nothing else
-  bool mask_is_active = false;       // a collective's mask came from activemask
-  bool orders = false;  // a collective that orders memory: bar.warp
+  bool mask_is_active : 1 = false;   // a collective's mask came from activemask
+  bool orders : 1 = false;       // a collective that orders memory: bar.warp
+  bool one_for_all : 1 = false;  // an atomic: ptxas lets one lane make it
   AtomicForm atomic_form = AtomicForm::kAnswer;
   bool pure = false;  // computes registers from registers
   Spread spread = Spread::kWhole;
@@ -162,6 +163,11 @@ struct alignas(64) Instruction {
   bool jumps =
       false;  // no condition, and a branch to the hardware all the same
   uint8_t machine_weight = 1;  // how many instructions ptxas makes of it
+  // ptxas makes one access of it and others: of so many bytes, which begin so
+  // many before its own. 0: it makes none; or one instruction of it and
+  // another, which is counted for both.
+  uint8_t joined_bytes = 0, joined_before = 0;
+  static constexpr uint8_t kWithAnother = 255;
   Guess guess = Guess::kNone;
   bool dropped = false;  // a load, by some lanes: see Function::keepers
 

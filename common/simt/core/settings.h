@@ -10,7 +10,7 @@ namespace simt::settings {
 
 bool checks();       // SIMT_CHECKS=off: no races, no unwritten memory
 bool counters();     // SIMT_COUNTERS=off: nothing is counted
-bool ptxas_model();  // SIMT_PTXAS=off: counts the PTX as it is
+bool ptxas_model();  // SIMT_PTXAS=off: the PTX as it is
 constexpr int kMostDevices = 16;
 int devices();  // SIMT_DEVICES=n, up to that many; else 1
 // SIMT_THREADS=n, 1 to 1024; 0: as many as there are cores where that cannot be

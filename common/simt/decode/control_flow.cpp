@@ -24,14 +24,7 @@ bool ends_block(const Instruction& ins) {
 }
 
 Flow flow_of(const std::vector<Instruction>& code) {
-  std::vector<bool> leads(code.size() + 1, false);
-  leads[0] = true;
-  for (size_t pc = 0; pc < code.size(); ++pc) {
-    if (!ends_block(code[pc])) continue;
-    leads[pc + 1] = true;
-    if (code[pc].kind == Kind::kBranch) leads[code[pc].target] = true;
-    for (uint32_t target : code[pc].targets()) leads[target] = true;
-  }
+  const std::vector<bool> leads = block_starts(code);
   Flow flow;
   std::vector<int> block_at(code.size() + 1, 0);
   for (size_t pc = 0; pc < code.size(); ++pc) {
@@ -106,6 +99,18 @@ std::vector<int> post_dominators(const Flow& flow) {
 }
 
 }  // namespace
+
+std::vector<bool> block_starts(const std::vector<Instruction>& code) {
+  std::vector<bool> leads(code.size() + 1, false);
+  leads[0] = true;
+  for (size_t pc = 0; pc < code.size(); ++pc) {
+    if (!ends_block(code[pc])) continue;
+    leads[pc + 1] = true;
+    if (code[pc].kind == Kind::kBranch) leads[code[pc].target] = true;
+    for (uint32_t target : code[pc].targets()) leads[target] = true;
+  }
+  return leads;
+}
 
 void find_reconvergence(Function& function) {
   auto& code = function.code;

@@ -334,6 +334,7 @@ class Decoder : public OperandReader {
       for (const Declaration& p : text.results)
         function.results.push_back(stack_variable(p));
     }
+    if (text.linkage == Linkage::kOwnFile) place_shared_of_file();
     for (size_t k = 0; k <= text.body.size(); ++k) {
       if (const auto d = text.declarations.find(k);
           d != text.declarations.end())
@@ -348,8 +349,9 @@ class Decoder : public OperandReader {
     if (!text.entry) function.stack_bytes += kReturnBytes;
     function.stack_bytes = align_up(function.stack_bytes, 16);
     find_reconvergence(function);
-    apply_ptxas_model(function);
+    apply_ptxas_model(function, program_);
     find_atomic_forms(function);
+    find_elected(function, program_);
     find_waits(function);
     find_origins(function, program_);
     find_uses(function, program_);
@@ -411,7 +413,7 @@ class Decoder : public OperandReader {
                 std::to_string(most));
   }
 
-  // Arrays are aligned for the widest access, as ptxas does.
+  // One behind the other, as ptxas places them.
   Variable shared_variable(const Declaration& d) {
     if (d.bytes == 0) {
       program_.shared_arrays.push_back({d.name, 0, 0, true});
@@ -419,8 +421,7 @@ class Decoder : public OperandReader {
           std::max<uint32_t>(program_.dynamic_alignment, d.align);
       return {Space::kShared, 0, 0, true};
     }
-    const uint32_t align = d.bytes >= 16 ? std::max(d.align, 16u) : d.align;
-    program_.static_shared = align_up(program_.static_shared, align);
+    program_.static_shared = align_up(program_.static_shared, d.align);
     require_room(program_.static_shared, d, kSharedPerBlock,
                  "static shared memory", "block");
     const Variable v{Space::kShared, program_.static_shared, d.bytes};
@@ -441,10 +442,28 @@ class Decoder : public OperandReader {
     if (const auto v = module_.variables.find(name);
         v != module_.variables.end())
       return &v->second;
+    const bool is_shared =
+        std::ranges::any_of(module_.text.variables, [&](const Declaration& d) {
+          return d.name == name && d.space == "shared";
+        });
+    if (!is_shared) return nullptr;
+    place_shared_of_file();
+    return &shared_.at(name);
+  }
+
+  // Those that this function uses, in the order of the file. A kernel that
+  // other files may mean has its own before them, any other behind them.
+  void place_shared_of_file() {
+    std::set<std::string> used;
+    for (const Statement& s : context_.text->body)
+      for (const Operand& o : s.operands) {
+        used.insert(o.text);
+        used.insert(o.list.begin(), o.list.end());
+      }
     for (const Declaration& d : module_.text.variables)
-      if (d.name == name && d.space == "shared")
-        return &(shared_[name] = shared_variable(d));
-    return nullptr;
+      if (d.space == "shared" && used.contains(d.name) &&
+          !shared_.contains(d.name))
+        shared_[d.name] = shared_variable(d);
   }
 
   Place constant(uint64_t value, int bytes) {

@@ -145,6 +145,7 @@ void find_jumps(const Function& function, std::vector<Instruction>& code) {
 // How many instructions ptxas makes of one.
 int machine_instructions(const Instruction& ins) {
   if (!ins.statement) return 1;
+  if (ins.joined_bytes == Instruction::kWithAnother) return 0;
   if (ins.predicated) return ins.skips_if_taken + ins.skips_if_not == 0;
   if (is_jump(ins)) return ins.jumps;
   const Statement& s = *ins.statement;
@@ -179,21 +180,31 @@ void find_predicated(const Function& function, std::vector<Instruction>& code) {
       ins.predicated = true;
       ins.skips_if_taken = static_cast<uint8_t>(other);
       ins.skips_if_not = static_cast<uint8_t>(taken);
-      ins.machine_if_taken = machine_side(code, pc + 1, ins.reconverge);
-      ins.machine_if_not = machine_side(code, ins.target, ins.reconverge);
       drop_jumps(code, ins.target, ins.reconverge);
       drop_jumps(code, pc + 1, ins.reconverge);
     }
   }
 }
 
+void count_machine_sides(std::vector<Instruction>& code) {
+  for (uint32_t pc = 0; pc < code.size(); ++pc) {
+    Instruction& ins = code[pc];
+    if (ins.skips_if_taken + ins.skips_if_not == 0) continue;
+    ins.machine_if_taken = machine_side(code, pc + 1, ins.reconverge);
+    ins.machine_if_not = machine_side(code, ins.target, ins.reconverge);
+  }
+}
+
 }  // namespace
 
-void apply_ptxas_model(Function& function) {
+void apply_ptxas_model(Function& function, const Program& program) {
   if (!settings::ptxas_model()) return;
   auto& code = function.code;
+  join_accesses(function, program);
   find_jumps(function, code);
   find_predicated(function, code);
+  fuse_products(function);
+  count_machine_sides(code);
   for (Instruction& ins : code)
     ins.machine_weight = static_cast<uint8_t>(machine_instructions(ins));
 }

@@ -1,6 +1,7 @@
 // The model of ptxas, which makes machine code of the PTX after us: which loops
-// it unrolls, which branches become predicates, and how many instructions one
-// becomes. So the counters can tell what the hardware sees.
+// it unrolls, which branches become predicates, how many instructions one
+// becomes, and which accesses become one. So the counters can tell what the
+// hardware sees.
 //
 // It is a guess from the outside. docs/executor.md says how often it is right;
 // SIMT_PTXAS=off counts the PTX as it is.
@@ -36,8 +37,17 @@ constexpr PtxasModel kPtxas13 = {.most = 12,
 // The function with its loops unrolled; or nothing if none of them is.
 std::optional<FunctionText> unroll_loops(const FunctionText& text);
 
-// Fills in Instruction::predicated, with what the branch skips, jumps and
-// machine_weight. Needs Instruction::reconverge.
-void apply_ptxas_model(Function& function);
+// Fills in Instruction::predicated, with what the branch skips, jumps,
+// machine_weight and joined_bytes, and fuses products with sums. Needs
+// Instruction::reconverge.
+void apply_ptxas_model(Function& function, const Program& program);
+
+// Parts of that: which accesses become one, and which products and sums. The
+// latter needs Instruction::predicated.
+void join_accesses(Function& function, const Program& program);
+void fuse_products(Function& function);
+
+// Fills in Instruction::one_for_all. Needs Instruction::atomic_form.
+void find_elected(Function& function, const Program& program);
 
 }  // namespace simt

@@ -39,6 +39,16 @@ struct Draft : Instruction {
 // what is accepted; throws Error for what it holds and no family knows.
 void decode_arithmetic(const Statement& s, OperandReader& operands, Draft& ins);
 
+// What ptxas makes of a product and the sum that it goes into, rounded once.
+enum class Fused : uint8_t {
+  kSum,           // a * b + c
+  kMinusAddend,   // a * b - c
+  kMinusProduct,  // c - a * b
+};
+// Of operands a, b and c; null for what is no floating-point type.
+Handler fused_handler(Type type, Fused form);
+Handler fused_half_handler(Type type, Fused form);  // f16, bf16, pairs of them
+
 // What copies a source of 1, 2, 4, 8 or 16 bytes to a register as wide.
 Handler copy_handler(int bytes);
 

@@ -32,6 +32,20 @@ struct MultiplyAdd {
   }
 };
 
+struct MultiplySubtract {
+  template <class T>
+  T operator()(T a, T b, T c) const {
+    return std::fma(a, b, -c);
+  }
+};
+
+struct SubtractProduct {
+  template <class T>
+  T operator()(T a, T b, T c) const {
+    return std::fma(-a, b, c);
+  }
+};
+
 struct Divide {
   template <class T>
   T operator()(T a, T b) const {
@@ -224,7 +238,19 @@ void decode_copysign(Decoding& d) {
   d.ins.run = is_double(d) ? binary<CopySign, double> : binary<CopySign, float>;
 }
 
+template <class T>
+Handler fused(Fused form) {
+  return form == Fused::kSum           ? float_ternary<MultiplyAdd, T>
+         : form == Fused::kMinusAddend ? float_ternary<MultiplySubtract, T>
+                                       : float_ternary<SubtractProduct, T>;
+}
+
 }  // namespace
+
+Handler fused_handler(Type type, Fused form) {
+  if (!type.is_float()) return fused_half_handler(type, form);
+  return type.bytes == 8 ? fused<double>(form) : fused<float>(form);
+}
 
 const Family& float_family() {
   static const Family family = {

@@ -31,6 +31,20 @@ struct MultiplyAdd {
   }
 };
 
+template <class Format>
+struct MultiplySubtract {
+  float operator()(float a, float b, float c) const {
+    return Format::multiply_add(a, b, -c);
+  }
+};
+
+template <class Format>
+struct SubtractProduct {
+  float operator()(float a, float b, float c) const {
+    return Format::multiply_add(-a, b, c);
+  }
+};
+
 // Negation and magnitude are additions to the hardware: NaN comes out as the
 // canonical one, and .ftz flushes.
 template <class Format>
@@ -205,6 +219,15 @@ void decode_function(Decoding& d) {
 }
 
 }  // namespace
+
+Handler fused_half_handler(Type type, Fused form) {
+  if (std::string_view("hxyz").find(type.kind) == std::string_view::npos)
+    return nullptr;
+  return (form == Fused::kSum           ? kTernary<MultiplyAdd>
+          : form == Fused::kMinusAddend ? kTernary<MultiplySubtract>
+                                        : kTernary<SubtractProduct>)
+      .of(type);
+}
 
 const Family& half_family() {
   static const Family family = {

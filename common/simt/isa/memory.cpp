@@ -81,17 +81,6 @@ void check_alignment(Warp& warp, const Instruction& ins, const Access& a,
              ": the address is no multiple of " + std::to_string(alignment));
 }
 
-void compare_neighbours(Access& a) {
-  a.same = 0;
-  a.next = a.dense ? kAllLanes - 1 : 0;
-  if (a.dense) return;
-  for (int l = 1; l < kLanes; ++l) {
-    const uint64_t step = a.address[l] - a.address[l - 1];
-    a.same |= uint32_t{step == 0} << l;
-    a.next |= uint32_t{step == a.bytes} << l;
-  }
-}
-
 // All lanes within the `size` bytes of a space that `owner` has?
 void require_inside(Warp& warp, const Instruction& ins, const Access& a,
                     uint64_t size, const std::string& owner, const char* what) {
@@ -305,7 +294,7 @@ void find_places(Warp& warp, const Instruction& ins, uint32_t mask,
   }
   if (low & (alignment - 1)) check_alignment(warp, ins, a, alignment);
   a.dense = a.mask == kAllLanes && gaps == 0;
-  compare_neighbours(a);
+  a.compare_neighbours();
   switch (a.space) {
     case Space::kShared:
       return place_shared(warp, ins, a);

@@ -200,6 +200,18 @@ void count_shared(const Access& a, MemoryCounts& c) {
   }
 }
 
+// As one with others, if ptxas makes one of them.
+void count_shared(const Instruction& ins, const Access& a, MemoryCounts& c) {
+  if (ins.joined_bytes == 0) return count_shared(a, c);
+  if (ins.joined_bytes == Instruction::kWithAnother) return;
+  Access all(a.operand, ins.joined_bytes, a.use);
+  all.mask = a.mask;
+  for (int l = 0; l < kLanes; ++l)
+    all.address[l] = a.address[l] - ins.joined_before;
+  all.compare_neighbours();
+  count_shared(all, c);
+}
+
 }  // namespace
 
 void MemoryCounts::add(const MemoryCounts& other) {
@@ -226,9 +238,15 @@ void InstructionCounts::add(const InstructionCounts& other) {
 }
 
 void Counters::access(const Instruction& ins, const Access& access) {
+  if (ins.one_for_all && !std::has_single_bit(access.mask)) {
+    Access one = access;
+    one.mask &= -one.mask;
+    one.dense = false;
+    return this->access(ins, one);
+  }
   InstructionCounts& c = sites_[ins.site];
   if (access.space == Space::kShared) {
-    if (!access.owner) count_shared(access, c.shared);
+    if (!access.owner) count_shared(ins, access, c.shared);
     return;
   }
   count_global(access, c.global);

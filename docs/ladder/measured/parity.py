@@ -1,15 +1,16 @@
 """Counts every chapter, variant and test kernel with ncu and with the executor.
 
-    python -m ladder.measured.parity       `make parity` calls it so
+    python -m ladder.measured.parity [program...]     `make parity` names none: all
 
 Needs a GPU and Nsight Compute, and writes plots/data/<gpu>/<date>/parity.json.
-Without a GPU it counts the executor's side of the newest such file again.
+Without a GPU it counts the executor's side of each GPU's newest such file again.
 """
 
 import dataclasses
 import json
 import pathlib
 import re
+import sys
 import tempfile
 
 from ladder import ncu, toolchain
@@ -114,8 +115,8 @@ def context():
     return program_record.context() | {"ncu": version, "command": "make parity"}
 
 
-def record_both():
-    wanted, told = programs(), context()
+def record_both(wanted):
+    told = context()
     build("gpu", wanted)
     built = build_for_executor(wanted)
     counted = {}
@@ -149,26 +150,32 @@ def summary(parity):
     return "\n".join(lines)
 
 
-def main():
-    if bench.this_gpu() == "unknown":
-        path = parity_data.newest(ROOT)
-        print(f"No GPU here: only the executor counts; ncu's side is that of "
-              f"{path.relative_to(ROOT)}.")
-        parity = count_executor_again(parity_data.load(path, ROOT), programs())
-    else:
-        path, parity = record_both()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(parity_data.text_of(parity, ROOT))
+def judge(parity):
+    """Says what differs and is not explained; returns how much that is."""
     print(f"\nLaunches that agree:\n{summary(parity)}\n")
     exceptions = parity_data.read_exceptions((ROOT / parity_data.EXCEPTIONS).read_text())
     troubles = [f"{program}: {quantity}: {trouble}"
                 for program, quantity, _, found in
                 parity_data.judge(parity, exceptions) for trouble in found]
     print("\n".join(troubles))
-    print(f"{path.relative_to(ROOT)}: {len(troubles)} differences that "
-          f"{parity_data.EXCEPTIONS} does not explain.")
-    return 1 if troubles else 0
+    print(f"{len(troubles)} differences that {parity_data.EXCEPTIONS} does not explain.")
+    return len(troubles)
+
+
+def main(*only):
+    if bench.this_gpu() == "unknown":
+        written = {}
+        for path in parity_data.newest_of_each(ROOT):
+            print(f"No GPU here: only the executor counts; ncu's side is that of "
+                  f"{path.relative_to(ROOT)}.")
+            written[path] = count_executor_again(parity_data.load(path, ROOT), programs())
+    else:
+        written = dict([record_both(only or programs())])
+    for path, parity in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(parity_data.text_of(parity, ROOT))
+    return 1 if judge(parity_data.merged(list(written.values()))) else 0
 
 
 if __name__ == "__main__":
-    script("parity", main)
+    script("parity", main, *sys.argv[1:])

@@ -220,6 +220,21 @@ def newest(root, gpu=records.REFERENCE_GPU):
     return path
 
 
+def newest_of_each(root):
+    """Of each GPU, that of the text first."""
+    gpus = {path.parents[1].name for path in root.glob("plots/data/*/*/parity.json")}
+    return [newest(root, gpu) for gpu in
+            sorted(gpus, key=lambda gpu: (gpu != records.REFERENCE_GPU, gpu))]
+
+
+def merged(parities):
+    """What only a later one has counted, too."""
+    first = parities[0]
+    programs = {name: launches for one in reversed(parities)
+                for name, launches in one.programs.items()}
+    return dataclasses.replace(first, programs=programs)
+
+
 def load(path, root):
     try:
         data = records.opened(path)

@@ -1,0 +1,310 @@
+// Of the model of ptxas: which accesses to shared memory it makes one of.
+//
+// Neighbours of one basic block, with nothing between them that may change
+// what they mean. Of a pair of words it makes an access of 8 bytes, of two
+// such, or for loads of such a one and a word in the same 16 bytes, one of 16;
+// if it can prove the address to be a multiple of that.
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "common/simt/decode/analysis.h"
+#include "common/simt/decode/ptxas.h"
+
+namespace simt {
+namespace {
+
+// A number, as far as it is known: what is known of its root, and a distance
+// from there.
+struct Value {
+  int root;
+  int64_t offset;
+};
+constexpr int kNothingKnown = 0, kZero = 1, kShared = 2, kDynamicShared = 3;
+constexpr uint8_t kMostZeros = 63;
+
+// Instructions that hand a whole number on as it is.
+bool hands_on(const Instruction& ins) {
+  const std::string& op = ins.statement->name();
+  const auto whole = [](const Type& t) { return t.is('u') || t.is('s'); };
+  return ins.result_count == 1 && ins.source_count == 1 &&
+         (op == "mov" || op == "cvta" ||
+          (op == "cvt" && whole(ins.to) && whole(ins.from)));
+}
+
+// Of what registers hold: how many zeros their bits end with, always.
+class Multiples {
+ public:
+  Multiples(const Function& function, const Program& program,
+            const std::vector<bool>& leads)
+      : program_(program), zeros_{0, kMostZeros, kMostZeros, 4} {
+    for (const Instruction& ins : function.code)
+      for (Place place : ins.results())
+        if (place != kNowhere) register_of(place);
+    do {
+      changed_ = false;
+      for (size_t pc = 0; pc < function.code.size(); ++pc) {
+        if (leads[pc]) end_block();
+        see(function.code[pc]);
+      }
+      end_block();
+    } while (changed_);
+  }
+
+  // Call this for each instruction in order, and at the end of a block.
+  void see(const Instruction& ins) {
+    if (!ins.statement) return;
+    for (Place place : ins.results()) {
+      if (place == kNowhere) continue;
+      const Value value = ins.guard == kNowhere ? result(ins) : Value{0, 0};
+      now_[place] = value;
+    }
+  }
+  void end_block() {
+    for (const auto& [place, value] : now_)
+      lower(register_of(place), zeros(value));
+    now_.clear();
+  }
+
+  Value address(const Instruction& access) {
+    const Address& a = access.address();
+    if (a.base == kNowhere) return {kShared, a.offset};
+    const Value base = of(a.base);
+    return {base.root, base.offset + a.offset};
+  }
+  int zeros(const Value& value) const {
+    const int of_offset = std::countr_zero(static_cast<uint64_t>(value.offset));
+    return std::min<int>(zeros_[value.root], of_offset);
+  }
+
+ private:
+  int register_of(Place place) {
+    const auto [at, is_new] = roots_.try_emplace(place, zeros_.size());
+    if (is_new) zeros_.push_back(kMostZeros);
+    return at->second;
+  }
+  void lower(int root, int zeros) {
+    if (zeros >= zeros_[root]) return;
+    zeros_[root] = static_cast<uint8_t>(zeros);
+    changed_ = true;
+  }
+
+  Value of(Place place) {
+    if (place < kNowhere) return fixed(place);
+    if (const auto known = now_.find(place); known != now_.end())
+      return known->second;
+    const auto known = roots_.find(place);
+    return {known == roots_.end() ? kNothingKnown : known->second, 0};
+  }
+
+  // Numbers, addresses; parameters and %tid can be anything.
+  Value fixed(Place place) const {
+    for (const auto& one : program_.dynamic_shared)
+      if (one.at == place) return {kDynamicShared, one.offset};
+    for (const auto& one : program_.static_shared_at)
+      if (one.at == place) return {kShared, one.offset};
+    const auto is_here = [&](const auto& one) { return one.at == place; };
+    if (std::ranges::any_of(program_.parameters, is_here) ||
+        std::ranges::any_of(program_.specials, [&](const auto& one) {
+          return one.second == place;
+        }))
+      return {kNothingKnown, 0};
+    const size_t k = -place / sizeof(Program::Fixed) - 1;
+    const uint64_t lanes = program_.fixed[k].lanes[0];
+    const auto low = static_cast<int32_t>(lanes);
+    const bool is_of_two = lanes >> 32 == static_cast<uint32_t>(low);
+    return {kZero, is_of_two ? low : static_cast<int64_t>(lanes)};
+  }
+
+  Value result(const Instruction& ins) {
+    if (hands_on(ins)) return of(ins.source(0));
+    const std::string& op = ins.statement->name();
+    if ((op == "add" || op == "sub") && ins.source_count == 2) {
+      Value a = of(ins.source(0)), b = of(ins.source(1));
+      if (op == "add" && a.root == kZero) std::swap(a, b);
+      if (b.root == kZero)
+        return {a.root,
+                op == "add" ? a.offset + b.offset : a.offset - b.offset};
+    }
+    // A root of its own, new each time: what is seen last is what holds.
+    const int root = root_of(ins);
+    zeros_[root] = static_cast<uint8_t>(zeros_of_result(ins));
+    return {root, 0};
+  }
+
+  int root_of(const Instruction& ins) {
+    const auto [at, is_new] = of_instruction_.try_emplace(&ins, zeros_.size());
+    if (is_new) zeros_.push_back(kMostZeros);
+    return at->second;
+  }
+
+  int zeros_of_result(const Instruction& ins) {
+    const std::string& op = ins.statement->name();
+    const auto in = [&](int k) { return zeros(of(ins.source(k))); };
+    const auto sum = [](int a, int b) { return std::min<int>(a + b, 63); };
+    if (ins.statement->type().is_float()) return 0;
+    if (ins.source_count == 2) {
+      if (op == "add" || op == "sub" || op == "or" || op == "xor" ||
+          op == "min" || op == "max")
+        return std::min(in(0), in(1));
+      if (op == "and") return std::max(in(0), in(1));
+      if (op == "mul" && !ins.statement->has("hi")) return sum(in(0), in(1));
+      if (const Value by = of(ins.source(1)); op == "shl" && by.root == kZero)
+        return sum(in(0),
+                   static_cast<int>(std::clamp<int64_t>(by.offset, 0, 63)));
+    }
+    if (op == "mad" && ins.source_count == 3 && !ins.statement->has("hi"))
+      return std::min(sum(in(0), in(1)), in(2));
+    if (op == "selp") return std::min(in(0), in(1));
+    return 0;
+  }
+
+  const Program& program_;
+  std::vector<uint8_t> zeros_;  // by root
+  std::map<Place, int> roots_;  // of registers, at the beginning of a block
+  std::map<const Instruction*, int> of_instruction_;
+  std::map<Place, Value> now_;  // in this block, up to here
+  bool changed_ = false;
+};
+
+// An access, or what several become.
+struct Neighbour {
+  int root;
+  int64_t offset;
+  uint8_t bytes;
+  std::vector<std::pair<Instruction*, int64_t>> parts;  // with their offsets
+};
+
+// The first of them in the program is counted for all.
+void mark(const Neighbour& one) {
+  if (one.parts.size() == 1) return;
+  for (const auto& [ins, offset] : one.parts)
+    ins->joined_bytes = Instruction::kWithAnother;
+  const auto& [first, offset] = *std::ranges::min_element(one.parts);
+  first->joined_bytes = one.bytes;
+  first->joined_before = static_cast<uint8_t>(offset - one.offset);
+}
+
+// Those of one kind, between which nothing else touches shared memory.
+class Pending {
+ public:
+  void add(const Value& at, Instruction& ins) {
+    const int elements = std::max(ins.result_count, ins.source_count);
+    const auto bytes = static_cast<uint8_t>(elements * ins.element_bytes);
+    all_.push_back({at.root, at.offset, bytes, {{&ins, at.offset}}});
+  }
+
+  void join(const Multiples& multiples, bool loads) {
+    std::ranges::stable_sort(all_, [](const Neighbour& a, const Neighbour& b) {
+      return std::pair(a.root, a.offset) < std::pair(b.root, b.offset);
+    });
+    join_to(8, multiples, [](const Neighbour& a, const Neighbour& b) {
+      return a.bytes == 4 && b.bytes == 4 && b.offset == a.offset + 4;
+    });
+    join_to(16, multiples, [&](const Neighbour& a, const Neighbour& b) {
+      const bool words = a.bytes == 4 || b.bytes == 4;
+      return a.bytes + b.bytes >= 12 && a.bytes < 16 && b.bytes < 16 &&
+             (words ? loads : b.offset == a.offset + 8);
+    });
+    for (const Neighbour& one : all_) mark(one);
+    all_.clear();
+  }
+
+ private:
+  // Of two that lie in the same `bytes`, one, if they may be.
+  template <class May>
+  void join_to(int bytes, const Multiples& multiples, May may) {
+    std::vector<Neighbour> joined;
+    for (Neighbour& one : all_) {
+      Neighbour* const last = joined.empty() ? nullptr : &joined.back();
+      if (last && last->root == one.root && last->offset != one.offset &&
+          (last->offset & -bytes) == (one.offset & -bytes) &&
+          multiples.zeros({one.root, 0}) >= std::countr_zero(unsigned(bytes)) &&
+          may(*last, one)) {
+        last->offset &= -bytes;
+        last->bytes = static_cast<uint8_t>(bytes);
+        last->parts.insert(last->parts.end(), one.parts.begin(),
+                           one.parts.end());
+      } else {
+        joined.push_back(std::move(one));
+      }
+    }
+    all_ = std::move(joined);
+  }
+  std::vector<Neighbour> all_;
+};
+
+bool is_plain(const Instruction& ins) {
+  return ins.statement && ins.guard == kNowhere && ins.address_count == 1 &&
+         ins.address().space == Space::kShared &&
+         ins.strength == Strength::kWeak && !ins.acquires && !ins.releases;
+}
+bool loads(const Instruction& ins) {
+  return is_plain(ins) && ins.statement->name() == "ld";
+}
+bool stores(const Instruction& ins) {
+  return is_plain(ins) && ins.statement->name() == "st";
+}
+
+// Does it become a branch, to code for extreme operands?
+bool has_long_way(const Statement& s) {
+  const bool divides = s.name() == "div" || s.name() == "rem";
+  if (!divides && s.name() != "sqrt" && s.name() != "rcp") return false;
+  return s.type().bytes == 8 ||
+         (s.type().is_float() && !s.has("approx") && !s.has("full"));
+}
+
+// May it change shared memory, or order it, or does it end a basic block?
+bool parts_accesses(const Instruction& ins) {
+  static const std::set<std::string> kParts = {"membar", "fence", "cp",
+                                               "mbarrier"};
+  if (!ins.statement) return true;
+  const bool goes_on = ins.kind == Kind::kPlain || ins.kind == Kind::kPoll ||
+                       (ins.kind == Kind::kCollective && !ins.orders);
+  if (!goes_on || has_long_way(*ins.statement) ||
+      kParts.contains(ins.statement->name()))
+    return true;
+  const auto elsewhere = [](const Address& a) {
+    return a.space != Space::kGeneric && a.space != Space::kShared &&
+           a.space != Space::kCluster;
+  };
+  return !std::ranges::all_of(ins.addresses(), elsewhere);
+}
+
+}  // namespace
+
+void join_accesses(Function& function, const Program& program) {
+  auto& code = function.code;
+  if (std::ranges::count_if(code, loads) < 2 &&
+      std::ranges::count_if(code, stores) < 2)
+    return;
+  const std::vector<bool> leads = block_starts(code);
+  Multiples multiples(function, program, leads);
+  Pending loaded, stored;
+  const auto join_all = [&] {
+    loaded.join(multiples, true);
+    stored.join(multiples, false);
+  };
+  for (size_t pc = 0; pc < code.size(); ++pc) {
+    Instruction& ins = code[pc];
+    if (leads[pc]) {
+      join_all();
+      multiples.end_block();
+    }
+    if (loads(ins)) {
+      stored.join(multiples, false);
+      loaded.add(multiples.address(ins), ins);
+    } else if (stores(ins)) {
+      loaded.join(multiples, true);
+      stored.add(multiples.address(ins), ins);
+    } else if (parts_accesses(ins)) {
+      join_all();
+    }
+    multiples.see(ins);
+  }
+  join_all();
+}
+
+}  // namespace simt

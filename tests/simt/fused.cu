@@ -1,0 +1,157 @@
+// A product and the sum that it goes into: ptxas fuses them where PTX leaves it
+// open, and so must whoever wants a GPU's bits. Operands are such that it
+// shows.
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cmath>
+
+#include "tests/simt/expect.h"
+
+namespace {
+
+// Their product needs twice the bits, and its upper half is one.
+template <class T>
+struct Numbers {
+  T a, b;
+};
+template <class T>
+__host__ __device__ Numbers<T> numbers() {
+  const T step = sizeof(T) == 8 ? T(0x1p-30) : T(0x1p-13);
+  return {1 + step, 1 - step};
+}
+
+// Each has operands of its own: a product that two want is not fused.
+template <class T>
+__global__ void sums_kernel(T* out, const volatile T* x) {
+  const auto a = [&] { return x[0]; };
+  const auto b = [&] { return x[1]; };
+  const auto one = [&] { return x[2]; };
+  out[0] = a() * b() + one();  // by nvcc
+  out[1] = a() * b() - one();  // the others by ptxas, or not
+  out[2] = one() - a() * b();
+  out[3] = a() * b() - b() * one();  // the first
+  const T wanted = a() * b();
+  out[4] = wanted - one();
+  out[5] = wanted;
+}
+
+template <class T>
+void check_sums() {
+  const auto [a, b] = numbers<T>();
+  const expect::Copy<T> x({a, b, 1});
+  const auto got =
+      expect::results<T>(6, [&](T* out) { sums_kernel<T><<<1, 1>>>(out, x); });
+  const T exact = std::fma(a, b, T(-1));
+  expect::equal(got[0], std::fma(a, b, T(1)));
+  expect::equal(got[1], exact);
+  expect::equal(got[2], -exact);
+  expect::equal(got[3], std::fma(a, b, -b));
+  expect::equal(got[4], T(a * b) - T(1));
+  expect::equal(got[5], T(a * b));
+}
+
+constexpr float kFactor = 1 - 0x1p-13f;
+
+// As written in PTX: which of them may be fused, and which are.
+__global__ void written_kernel(float* out, const volatile float* x, int turns) {
+  const float a = x[0], b = x[1], one = x[2];
+  const auto keep = [&](int k, float value) { out[k] = value; };
+  float r;
+#define WRITTEN(k, text)                    \
+  asm volatile("{.reg .f32 t, u; " text "}" \
+               : "=f"(r)                    \
+               : "f"(a), "f"(b), "f"(one)); \
+  keep(k, r)
+  WRITTEN(0, "mul.f32 t, %1, %2; sub.f32 %0, t, %3;");
+  WRITTEN(1, "mul.rn.f32 t, %1, %2; sub.f32 %0, t, %3;");
+  WRITTEN(2, "mul.f32 t, %1, %2; sub.rn.f32 %0, t, %3;");
+  WRITTEN(3, "mul.f32 t, %1, %2; sub.f32 %0, %3, t;");
+  WRITTEN(4, "mul.f32 t, %1, %2; mul.f32 u, %2, %3; sub.f32 %0, t, u;");
+  WRITTEN(5, "mul.f32 t, %1, %2; mul.f32 u, %1, %2; sub.f32 %0, t, u;");
+  WRITTEN(6, "mul.f32 t, %1, %2; sub.f32 %0, t, t;");
+  WRITTEN(7, "mul.ftz.f32 t, %1, %2; sub.f32 %0, t, %3;");
+  WRITTEN(8, "mul.ftz.f32 t, %1, %2; sub.ftz.f32 %0, t, %3;");
+  WRITTEN(9, "mul.sat.f32 t, %1, %2; sub.f32 %0, t, %3;");
+  WRITTEN(10, "mul.f32 t, %1, %2; sub.sat.f32 %0, %3, t;");
+  WRITTEN(11, "mul.f32 t, %1, %2; mul.f32 u, %3, %3; sub.f32 %0, u, t;");
+#undef WRITTEN
+  // A branch between them, which would have to keep two factors; or one.
+  const float before = x[0] * x[1], by_number = x[0] * kFactor;
+  float sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < turns; ++k) sum += x[2 + k];
+  keep(12, before - sum);
+  keep(13, by_number - sum);
+}
+
+void check_written() {
+  const auto [a, b] = numbers<float>();
+  const expect::Copy<float> x({a, b, 1});
+  const auto got = expect::results<float>(
+      14, [&](float* out) { written_kernel<<<1, 1>>>(out, x, 1); });
+  const float exact = std::fma(a, b, -1.f), rounded = a * b;
+  const float expected[] = {exact,
+                            rounded - 1,
+                            rounded - 1,
+                            -exact,
+                            std::fma(a, b, -b),
+                            std::fma(a, b, -rounded),
+                            0,
+                            rounded - 1,
+                            exact,
+                            rounded - 1,
+                            -exact,
+                            std::fma(1.f, 1.f, -rounded),
+                            rounded - 1,
+                            exact};
+  for (int k = 0; k < 14; ++k) expect::equal(got[k], expected[k]);
+}
+
+template <class T>
+__global__ void halves_kernel(T* out, const T* x) {
+  const T a = x[0], b = x[1], one = x[2];
+  out[0] = __hsub(__hmul(a, b), one);
+  out[1] = __hsub(one, __hmul(a, b));
+  out[2] = __hsub_rn(__hmul_rn(a, b), one);
+  out[3] = __hadd(__hmul(a, b), __hmul(b, b));
+}
+
+template <class T2, class T>
+__global__ void pairs_kernel(T2* out, const T* x) {
+  const T2 a{x[0], x[1]}, b{x[1], x[0]}, one{x[2], x[2]};
+  out[0] = __hsub2(__hmul2(a, b), one);
+  out[1] = __hsub2_rn(__hmul2_rn(a, b), one);
+}
+
+// `step`: 1 + step has no bit to spare.
+template <class T2, class T>
+void check_halves(float step) {
+  const float a = 1 + step, b = 1 - step;
+  const expect::Copy<T> x({T(a), T(b), T(1.f)});
+  const float exact = -step * step;
+  const auto rounded = [](float value) { return float(T(value)); };
+  const auto got = expect::results<T>(
+      4, [&](T* out) { halves_kernel<T><<<1, 1>>>(out, x); });
+  expect::equal(float(got[0]), exact);
+  expect::equal(float(got[1]), -exact);
+  expect::equal(float(got[2]), rounded(a * b) - 1);
+  expect::equal(float(got[3]), rounded(a * b + rounded(b * b)));
+  const auto pairs = expect::results<T2>(
+      2, [&](T2* out) { pairs_kernel<T2, T><<<1, 1>>>(out, x); });
+  expect::equal(float(pairs[0].x), exact);
+  expect::equal(float(pairs[0].y), exact);
+  expect::equal(float(pairs[1].x), rounded(a * b) - 1);
+}
+
+}  // namespace
+
+int main() {
+  check_sums<float>();
+  check_sums<double>();
+  check_written();
+  check_halves<__half2, __half>(0x1p-10f);
+  check_halves<__nv_bfloat162, __nv_bfloat16>(0x1p-7f);
+  return expect::report();
+}
