@@ -153,7 +153,9 @@ def summary(parity):
 def judge(parity):
     """Says what differs and is not explained; returns how much that is."""
     print(f"\nLaunches that agree:\n{summary(parity)}\n")
-    exceptions = parity_data.read_exceptions((ROOT / parity_data.EXCEPTIONS).read_text())
+    exceptions = [one for one in parity_data.read_exceptions(
+                      (ROOT / parity_data.EXCEPTIONS).read_text())
+                  if any(one.is_of(program) for program in parity.programs)]
     troubles = [f"{program}: {quantity}: {trouble}"
                 for program, quantity, _, found in
                 parity_data.judge(parity, exceptions) for trouble in found]

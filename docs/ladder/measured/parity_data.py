@@ -104,8 +104,11 @@ class Exception_:
     quantities: tuple
     cause: str
 
+    def is_of(self, program):
+        return program in (self.program, f"tests/parity/{self.program}")
+
     def covers(self, program, launch, quantity):
-        return (program in (self.program, f"tests/parity/{self.program}")
+        return (self.is_of(program)
                 and self.kernel in (launch.kernel, base(launch.kernel))
                 and quantity in self.quantities)
 
