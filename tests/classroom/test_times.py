@@ -28,7 +28,9 @@ int main(int, char** options) {
   std::ofstream(std::string(options[2]).substr(9)) << record();
 }
 """
-DEVICE = "/dev/full"  # A GPU's stand-in: no room has it by itself.
+# A GPU's stand-in: no room has it by itself.
+DEVICE = next((f"/dev/{name}" for name in ("autofs", "fuse", "hwrng", "kmsg", "loop-control")
+               if os.path.exists(f"/dev/{name}")), "")
 
 
 def says(words):
@@ -52,7 +54,7 @@ def session(tmp_path, monkeypatch, one):
     program.chmod(0o755)
     monkeypatch.setattr(times, "BUILD", build)
     monkeypatch.setattr(times.Timing, "build", build)
-    tools = contain.Tools("g++ -x c++", "g++", (), devices=(DEVICE,))
+    tools = contain.Tools("g++ -x c++", "g++", (), devices=(DEVICE,) if DEVICE else ())
     try:
         container = contain.choose("", tools)
     except Problem:
@@ -87,9 +89,11 @@ def test_no_time_is_told_of(session, one):
 def test_devices_are_in_the_room_where_it_is_timed(session, one, devices, seen):
     if session.contained not in ("bubblewrap", "unshare"):
         pytest.skip(f"{session.contained} hides no device")
+    if not DEVICE:
+        pytest.skip("this machine has no device but those of every room")
     session = dataclasses.replace(session, tools=dataclasses.replace(session.tools, devices=devices))
-    looks = "#include <fstream>\n" + says("").replace(
-        'R"()"', f"""std::ifstream("{DEVICE}") ? R"({RECORD % 2})" : R"({RECORD % 1})" """)
+    looks = "#include <filesystem>\n" + says("").replace(
+        'R"()"', f"""std::filesystem::exists("{DEVICE}") ? R"({RECORD % 2})" : R"({RECORD % 1})" """)
     assert timed(session, one, looks)["us"] == (2 if seen else 1)
 
 
@@ -102,6 +106,15 @@ def test_a_solution_that_cannot_be_timed_says_why(session, one):
     times.program_of(one).write_text("#!/bin/sh\necho no GPU answers\nexit 1\n")
     with pytest.raises(Problem, match="the solution of chapter03 cannot be timed here:\nno GPU answers\n"):
         times.solution(one)
+
+
+def test_a_room_without_time_is_refused_before_grading(session, one, tmp_path):
+    stand_in = grade.HandIn(one, "", tmp_path / "solution.cu")
+    stand_in.path.write_text(says(RECORD % 100))
+    times.try_solutions(session, session.tools, [stand_in])
+    stand_in.path.write_text("#include <what_this_room_lacks.h>")
+    with pytest.raises(Problem, match="(?s)the solution of chapter03 has no time. It does not compile.*what_this_room_lacks"):
+        times.try_solutions(session, session.tools, [stand_in])
 
 
 def test_refusals(monkeypatch, tmp_path):
