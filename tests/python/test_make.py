@@ -252,6 +252,13 @@ class TestProgram:
         assert (status, said.count("nvcc "), "g++" in said) == (0, 2, False), said
         assert self.run_it("x")[:2] == (0, "8 7 202002 [x]")
 
+    def test_what_cannot_be_built_leaves_no_older_program(self):
+        self.source.write_text("int main() {}\n")
+        assert self.program(sources=("my main.cu",))[0] == 0
+        assert (ROOT / "run").exists()
+        assert self.program(sources=("no such file.cu",))[0] == 2
+        assert not (ROOT / "run").exists()
+
     def test_it_ends_with_one_line_per_kernel(self, monkeypatch):
         (self.folder / "my main.cu").write_text(STRIDED)
         assert self.program(sources=("my main.cu",))[0] == 0
