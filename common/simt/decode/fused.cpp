@@ -1,9 +1,10 @@
 // Of the model of ptxas: a product and the sum that it goes into, as one.
 //
 // PTX leaves it open whether such a pair is rounded once or twice, unless one
-// of them names a rounding. ptxas fuses it wherever nobody else needs the
-// product; of two products the first. Results are those of a GPU only if it is
-// done so here.
+// of them names a rounding. ptxas fuses it where nobody else needs the product,
+// of two products the first; but not across a branch, if two factors would have
+// to be kept until then instead of the product. Results are those of a GPU only
+// if it is done so here.
 #include <algorithm>
 #include <map>
 

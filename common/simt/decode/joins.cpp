@@ -23,7 +23,7 @@ struct Value {
   int64_t offset;
 };
 constexpr int kNothingKnown = 0, kZero = 1, kShared = 2, kDynamicShared = 3;
-constexpr uint8_t kMostZeros = 63;
+constexpr int kMostZeros = 63;
 
 // Instructions that hand a whole number on as it is.
 bool hands_on(const Instruction& ins) {
@@ -58,8 +58,8 @@ class Multiples {
     if (!ins.statement) return;
     for (Place place : ins.results()) {
       if (place == kNowhere) continue;
-      const Value value = ins.guard == kNowhere ? result(ins) : Value{0, 0};
-      now_[place] = value;
+      now_[place] =
+          ins.guard == kNowhere ? result(ins) : Value{kNothingKnown, 0};
     }
   }
   void end_block() {
@@ -143,7 +143,7 @@ class Multiples {
   int zeros_of_result(const Instruction& ins) {
     const std::string& op = ins.statement->name();
     const auto in = [&](int k) { return zeros(of(ins.source(k))); };
-    const auto sum = [](int a, int b) { return std::min<int>(a + b, 63); };
+    const auto sum = [](int a, int b) { return std::min(a + b, kMostZeros); };
     if (ins.statement->type().is_float()) return 0;
     if (ins.source_count == 2) {
       if (op == "add" || op == "sub" || op == "or" || op == "xor" ||
@@ -152,8 +152,8 @@ class Multiples {
       if (op == "and") return std::max(in(0), in(1));
       if (op == "mul" && !ins.statement->has("hi")) return sum(in(0), in(1));
       if (const Value by = of(ins.source(1)); op == "shl" && by.root == kZero)
-        return sum(in(0),
-                   static_cast<int>(std::clamp<int64_t>(by.offset, 0, 63)));
+        return sum(in(0), static_cast<int>(
+                              std::clamp<int64_t>(by.offset, 0, kMostZeros)));
     }
     if (op == "mad" && ins.source_count == 3 && !ins.statement->has("hi"))
       return std::min(sum(in(0), in(1)), in(2));
