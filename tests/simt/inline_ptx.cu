@@ -1,5 +1,6 @@
 // PTX that people write into their kernels: scopes in braces, with labels and
-// registers of their own, and all the ways to write a number.
+// registers of their own, all the ways to write a number, the carry flag, and
+// registers of eight bits.
 
 #include "tests/simt/expect.h"
 
@@ -167,6 +168,111 @@ void check_orders() {
   expect::ok(cudaFree(word));
 }
 
+// The flag of a subtraction is set where it does not borrow, which shows where
+// a sum takes it; and the other way round. nvcc divides 128 bits so.
+__global__ void carry_kernel(uint32_t* out, uint32_t a, uint32_t b) {
+  asm volatile("{.reg .u32 t; sub.cc.u32 t, %1, %2; addc.u32 %0, 0, 0;}"
+               : "=r"(out[0])
+               : "r"(a), "r"(b));
+  asm volatile("{.reg .u32 t; sub.cc.u32 t, %1, %2; subc.u32 %0, 0, 0;}"
+               : "=r"(out[1])
+               : "r"(a), "r"(b));
+  asm volatile("{.reg .u32 t; add.cc.u32 t, %1, %2; subc.u32 %0, 0, 0;}"
+               : "=r"(out[2])
+               : "r"(a), "r"(b));
+  asm volatile("{.reg .u32 t; add.cc.u32 t, %1, %2; addc.u32 %0, 0, 0;}"
+               : "=r"(out[3])
+               : "r"(a), "r"(b));
+  asm volatile("{.reg .u32 t; sub.cc.u32 t, %1, %2; madc.lo.u32 %0, 0, 0, 0;}"
+               : "=r"(out[4])
+               : "r"(a), "r"(b));
+}
+
+template <class T>
+__global__ void divide_kernel(T* out, const T* x) {
+  out[0] = x[0] / x[1];
+  out[1] = x[0] % x[1];
+}
+
+template <class T>
+void check_division(T a, T b) {
+  const expect::Copy<T> x({a, b});
+  const auto got = expect::results<T>(
+      2, [&](T* out) { divide_kernel<T><<<1, 1>>>(out, x); });
+  expect::is_true(got[0] == a / b, "a quotient of 128 bits");
+  expect::is_true(got[1] == a % b, "a remainder of 128 bits");
+}
+
+void check_carry() {
+  const uint32_t numbers[] = {0, 1, 3, 4, 5, 0x7fffffff, 0x80000000, ~0u};
+  for (uint32_t a : numbers)
+    for (uint32_t b : numbers) {
+      const auto got = expect::results<uint32_t>(
+          5, [&](uint32_t* out) { carry_kernel<<<1, 1>>>(out, a, b); });
+      const bool carries = a + b < a;
+      expect::equal(got[0], a >= b);
+      expect::equal(got[1], a >= b ? 0 : ~0u);
+      expect::equal(got[2], carries ? 0 : ~0u);
+      expect::equal(got[3], carries);
+      expect::equal(got[4], a >= b);
+      using Wide = unsigned __int128;
+      const Wide wide = Wide{a} << 90 | Wide{b} << 31 | a,
+                 by = Wide{b} << 40 | 7;
+      check_division<Wide>(wide, by);
+      check_division<Wide>(wide, b | 1);
+      check_division<__int128>(-static_cast<__int128>(wide), by);
+      check_division<__int128>(wide, -static_cast<__int128>(b | 1));
+    }
+}
+
+// Registers of 8 bits, as CUB's ThreadLoad has them.
+__global__ void bytes_kernel(uint32_t* out, const uint8_t* x, uint8_t* y) {
+  const uint32_t i = threadIdx.x;
+  uint16_t wide;
+  asm volatile("{.reg .b8 d; ld.global.u8 d, [%1]; cvt.u16.u8 %0, d;}"
+               : "=h"(wide)
+               : "l"(x + i));
+  out[i] = wide;
+  asm volatile("{.reg .s8 d; ld.volatile.global.s8 d, [%1]; cvt.s16.s8 %0, d;}"
+               : "=h"(wide)
+               : "l"(x + i));
+  out[32 + i] = wide;
+  asm volatile(
+      "{.reg .u8 a, b; ld.global.v2.u8 {a, b}, [%1]; cvt.u16.u8 %0, b;}"
+      : "=h"(wide)
+      : "l"(x + 2 * i));
+  out[64 + i] = wide;
+  asm volatile("{.reg .b8 a, b; mov.b16 {a, b}, %1; cvt.u32.u8 %0, b;}"
+               : "=r"(out[96 + i])
+               : "h"(static_cast<uint16_t>(300 * i)));
+  asm volatile(
+      "{.reg .u8 a, b; cvt.u8.u32 a, %0; cvt.u8.u32 b, %1;"
+      " st.global.v2.u8 [%2], {a, b}; st.global.u8 [%2+64], b;}" ::"r"(5 * i),
+      "r"(7 * i), "l"(y + 2 * i));
+}
+
+void check_bytes() {
+  std::vector<uint8_t> x(64);
+  for (size_t k = 0; k < x.size(); ++k)
+    x[k] = static_cast<uint8_t>(37 * k + 200);
+  const expect::Copy<uint8_t> from(x);
+  std::vector<uint32_t> got;
+  const auto stored = expect::results<uint8_t>(128, [&](uint8_t* y) {
+    got = expect::results<uint32_t>(
+        128, [&](uint32_t* out) { bytes_kernel<<<1, 32>>>(out, from, y); });
+  });
+  for (uint32_t i = 0; i < 32; ++i) {
+    expect::equal(got[i], x[i]);
+    expect::equal(got[32 + i],
+                  static_cast<uint16_t>(static_cast<int8_t>(x[i])));
+    expect::equal(got[64 + i], x[2 * i + 1]);
+    expect::equal(got[96 + i], 300 * i >> 8 & 255);
+    expect::equal(stored[2 * i], static_cast<uint8_t>(5 * i));
+    expect::equal(stored[2 * i + 1], static_cast<uint8_t>(7 * i));
+    expect::equal(stored[64 + 2 * i], static_cast<uint8_t>(7 * i));
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -176,5 +282,7 @@ int main() {
   check_jumps();
   check_numbers();
   check_orders();
+  check_carry();
+  check_bytes();
   return expect::report();
 }

@@ -202,10 +202,24 @@ void check_halves() {
   });
 }
 
+// Lanes that have no thread: nobody promises a value, a GPU gives 0.
+__global__ void ragged_kernel(int* out, int x) {
+  int garbage[8];
+  for (int k = 0; k < 8; ++k) garbage[k] = x * k + threadIdx.x;
+  out[threadIdx.x] = __shfl_down_sync(~0u, garbage[x] | 1, 16);
+}
+
+void check_ragged() {
+  const auto got = expect::results<int>(
+      48, [](int* out) { ragged_kernel<<<1, 48>>>(out, 3); });
+  for (int i = 32; i < 48; ++i) expect::equal(got[i], 0);
+}
+
 }  // namespace
 
 int main() {
   check_widths();
+  check_ragged();
   check_index_beyond_the_warp();
   check_partial_masks();
   check_predicates<0>();

@@ -48,9 +48,10 @@ struct Operand {
 std::vector<std::string> parts_of_op(std::string_view op);
 
 struct Statement {
-  std::string label;  // Set: only a label, or what .branchtargets lists.
-  char scope = 0;     // '{' or '}': only a scope.
-  std::string guard;  // Predicate behind '@', or empty.
+  std::string label;    // Set: only a label, or what .branchtargets lists.
+  char scope = 0;       // '{' or '}': only a scope,
+  uint32_t number = 0;  // and which; where unroll.cpp copied it, the same one.
+  std::string guard;    // Predicate behind '@', or empty.
   bool guard_negated = false;
   std::string text;               // As written, for messages.
   std::vector<std::string> op;    // "ld.global.f32" -> ld, global, f32

@@ -32,7 +32,7 @@ struct Block;
 
 // What lanes hand to one another in a shuffle, vote, match or reduction.
 struct Exchange {
-  uint64_t a[kLanes];
+  uint64_t a[kLanes] = {};  // 0 of lanes without a thread, as on a GPU
   uint32_t b[kLanes], c[kLanes];
   uint32_t predicate = 0;
   uint32_t members = 0;

@@ -258,6 +258,7 @@ class Decoder : public OperandReader {
     Function* function = nullptr;
     const FunctionText* text = nullptr;
     std::vector<Scope> scopes;
+    std::map<uint32_t, int> numbered;  // Statement::number -> which of them
     int scope = 0;
     std::vector<Jump> jumps;
     SourceLine where;
@@ -268,6 +269,15 @@ class Decoder : public OperandReader {
   void open_scope(int outer) {
     context_.scope = static_cast<int>(context_.scopes.size());
     context_.scopes.emplace_back().outer = outer;
+  }
+  void enter_scope(uint32_t number) {
+    const auto [known, fresh] = context_.numbered.try_emplace(number);
+    if (!fresh) {
+      context_.scope = known->second;
+      return;
+    }
+    open_scope(context_.scope);
+    known->second = context_.scope;
   }
 
   // The value of `name` in a map of the nearest scope that has it, or null.
@@ -556,7 +566,7 @@ class Decoder : public OperandReader {
   }
 
   void statement(const Statement& s) {
-    if (s.scope == '{') return open_scope(context_.scope);
+    if (s.scope == '{') return enter_scope(s.number);
     if (s.scope == '}') {
       context_.scope = scope().outer;
       return;

@@ -381,10 +381,12 @@ class Parser {
 
   void body(FunctionText& f) {
     expect("{");
+    uint32_t scopes = 0;
     for (int depth = 1; depth > 0;) {
       if (peek() == "{" || peek() == "}") {
         Statement s;
         s.scope = next()[0];
+        s.number = ++scopes;
         depth += s.scope == '{' ? 1 : -1;
         if (depth > 0) f.body.push_back(std::move(s));
       } else if (!accept(";")) {

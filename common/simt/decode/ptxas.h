@@ -17,9 +17,18 @@ struct PtxasModel {
   // waits for global memory is jumped over sooner, and one that compares, like
   // the second half of `a || b`, sooner yet.
   int most, most_with_global_load, most_with_comparison;
-  // A loop that counts to a bound is unrolled if it has at most so many
-  // instructions; one that stores only if it has fewer.
-  int most_unrolled, most_unrolled_with_store;
+  // A loop that counts to a bound becomes one of four turns if it has at most
+  // so many instructions, an access to memory being two of them. Loads are
+  // worth longer loops.
+  int most_unrolled, most_unrolled_with_shared_load,
+      most_unrolled_with_global_load;
+  // One whose turns are known disappears: of so many instructions, up to so
+  // many turns. A longer one becomes turns of so many instructions.
+  struct Whole {
+    int size, turns;
+  } whole_loops[7];
+  int most_in_part;
+  uint64_t most_turns_known;
   // What becomes of a division of 32-bit integers by a variable.
   int integer_division;
 };
@@ -27,12 +36,18 @@ struct PtxasModel {
 // ptxas 13.0 (V13.0.88) for sm_90, fitted to the programs of tests/parity; of
 // these fresh.cu was written afterwards, to try it. What it unrolls was found
 // with small loops of every kind and length.
-constexpr PtxasModel kPtxas13 = {.most = 12,
-                                 .most_with_global_load = 6,
-                                 .most_with_comparison = 4,
-                                 .most_unrolled = 45,
-                                 .most_unrolled_with_store = 20,
-                                 .integer_division = 12};
+constexpr PtxasModel kPtxas13 = {
+    .most = 12,
+    .most_with_global_load = 6,
+    .most_with_comparison = 4,
+    .most_unrolled = 18,
+    .most_unrolled_with_shared_load = 23,
+    .most_unrolled_with_global_load = 46,
+    .whole_loops =
+        {{2, 1451}, {4, 519}, {8, 241}, {16, 68}, {32, 20}, {64, 6}, {128, 2}},
+    .most_in_part = 319,
+    .most_turns_known = 65536,
+    .integer_division = 12};
 
 // The function with its loops unrolled; or nothing if none of them is.
 std::optional<FunctionText> unroll_loops(const FunctionText& text);

@@ -244,24 +244,21 @@ Handler paired_by_sign(Type t) {
   return t.is_signed() ? paired<Op, int16_t> : paired<Op, uint16_t>;
 }
 
-// Sums with the carry flag, which is a borrow where they subtract.
+// Sums with the carry flag: a - b is a + ~b + 1, so a subtraction sets it where
+// it does not borrow, and `subc` borrows where it is not set. PTX calls it a
+// borrow, which makes a difference where `addc` follows `sub.cc`.
 template <class T, bool subtracts>
 void carry_on(Warp& w, const Instruction& i, uint32_t mask, const T* a,
               const T* b) {
-  const uint32_t carry_in = i.takes_carry ? w.carry : 0;
+  const uint32_t carry_in = i.takes_carry ? w.carry : subtracts ? kAllLanes : 0;
   T result[kLanes];
   uint32_t carry_out = 0;
   for (int l = 0; l < kLanes; ++l) {
     const T in = carry_in >> l & 1;
     T partial;
-    bool out;
-    if constexpr (subtracts) {
-      out = __builtin_sub_overflow(a[l], b[l], &partial);
-      out |= __builtin_sub_overflow(partial, in, &result[l]);
-    } else {
-      out = __builtin_add_overflow(a[l], b[l], &partial);
-      out |= __builtin_add_overflow(partial, in, &result[l]);
-    }
+    bool out =
+        __builtin_add_overflow(a[l], subtracts ? T(~b[l]) : b[l], &partial);
+    out |= __builtin_add_overflow(partial, in, &result[l]);
     carry_out |= uint32_t{out} << l;
   }
   if (i.result(0) != kNowhere)

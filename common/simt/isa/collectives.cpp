@@ -21,7 +21,8 @@ void set_all(Warp& warp, Place place, uint32_t mask, uint32_t value) {
 // ---- shfl ----------------------------------------------------------------
 
 // `lane` wants a value from `source`, who must take part. One that never had a
-// thread is forgiven: a ragged last warp asks it and ignores the answer.
+// thread is forgiven: a ragged last warp asks it and ignores the answer, which
+// is 0 (on an H100, too).
 void require_source(const Warp& warp, const Instruction& ins, int lane,
                     int source) {
   if (warp.exchange.members >> source & 1) return;

@@ -432,14 +432,14 @@ void store(Warp& warp, const Instruction& ins, uint32_t mask) {
 // By the width of the register: it may be wider than what is in memory.
 template <template <class, class> class Op, class Memory>
 Handler by_register(int bytes) {
-  switch (bytes) {
-    case 2:
-      return Op<Memory, uint16_t>::run;
-    case 4:
-      return Op<Memory, uint32_t>::run;
-    default:
-      return Op<Memory, uint64_t>::run;
-  }
+  if constexpr (sizeof(Memory) == 1)
+    if (bytes == 1) return Op<Memory, uint8_t>::run;
+  if constexpr (sizeof(Memory) <= 2)
+    if (bytes == 2) return Op<Memory, uint16_t>::run;
+  if constexpr (sizeof(Memory) <= 4)
+    if (bytes == 4) return Op<Memory, uint32_t>::run;
+  if (bytes == 8) return Op<Memory, uint64_t>::run;
+  throw Error("a register of fewer bits than what is in memory");
 }
 template <class M, class R>
 struct Load {
@@ -508,11 +508,18 @@ void decode_access(const Statement& s, OperandReader& operands, Draft& ins) {
   if (ins.strength != Strength::kWeak && !is_store) ins.kind = Kind::kPoll;
   std::vector<std::string> names = value.list;
   if (names.empty()) names = {value.text};
-  int width = std::max<int>(type.bytes, 2);
+  int width = 0;
   for (const std::string& name : names) {
     Operand one;
     one.text = name;
-    if (const int w = operands.width(one)) width = w;
+    const int w = operands.width(one);
+    if (w && width && w != width) throw Error("registers of different widths");
+    if (w) width = w;
+  }
+  if (width == 0) width = std::max<int>(type.bytes, 2);  // Numbers.
+  for (const std::string& name : names) {
+    Operand one;
+    one.text = name;
     if (is_store)
       ins.read.push_back(operands.source(one, width));
     else
