@@ -27,6 +27,15 @@ struct KnownTurns {  // nvcc unrolls some of them, ptxas the rest
   }
 };
 
+struct Chain {  // Each number is wanted twice: 2^48 ways from first to last.
+  __host__ __device__ unsigned operator()(unsigned i, const unsigned* x,
+                                          unsigned*, int) const {
+    unsigned sum = i;
+    for (int k = 0; k < 48; ++k) sum = sum * 5 + x[k] * (sum >> 3);
+    return sum;
+  }
+};
+
 template <int kTurns, int kStep>
 struct Counts {  // Up or down, to a bound that it meets or not.
   __host__ __device__ unsigned operator()(unsigned i, const unsigned* x,
@@ -356,6 +365,7 @@ int main() {
   std::vector<unsigned> numbers(kNumbers);
   for (unsigned k = 0; k < kNumbers; ++k) numbers[k] = mix(k + 12345);
   check(numbers, KnownTurns{});
+  check(numbers, Chain{});
   check(numbers, Counts<60, 1>{});
   check(numbers, Counts<61, 4>{});
   check(numbers, Counts<333, 3>{});

@@ -1,6 +1,11 @@
 // Where diverged lanes meet again: the immediate post-dominator of a branch,
 // the first instruction that every way from the branch to the end must pass.
 //
+// A way that leaves the kernel in its middle is none of those: hardware takes
+// lanes that have exited off whatever waits for them. So of a kernel's exits
+// one counts as its end, which most of the code leads to. Code that leads to
+// others only is looked at by itself.
+//
 // Post-dominators by the iteration of Cooper, Harvey and Kennedy ("A simple,
 // fast dominance algorithm", 2001), on the reversed control flow.
 #include <algorithm>
@@ -16,6 +21,8 @@ constexpr int kUnknown = -1;
 struct Flow {
   std::vector<uint32_t> first;         // first instruction of each basic block
   std::vector<std::vector<int>> next;  // successors; the last block is the end
+  std::vector<int> exits;              // blocks that may end the kernel,
+  std::vector<int> traps;              // or end the program
 };
 
 bool ends_block(const Instruction& ins) {
@@ -23,30 +30,71 @@ bool ends_block(const Instruction& ins) {
          ins.kind == Kind::kReturn || ins.kind == Kind::kExit;
 }
 
-Flow flow_of(const std::vector<Instruction>& code) {
-  const std::vector<bool> leads = block_starts(code);
-  Flow flow;
-  std::vector<int> block_at(code.size() + 1, 0);
-  for (size_t pc = 0; pc < code.size(); ++pc) {
-    if (leads[pc]) flow.first.push_back(pc);
-    block_at[pc] = static_cast<int>(flow.first.size()) - 1;
-  }
-  const int end = static_cast<int>(flow.first.size());
-  block_at[code.size()] = end;
-  flow.next.resize(end + 1);
-  for (int b = 0; b < end; ++b) {
-    const uint32_t last = (b + 1 < end ? flow.first[b + 1] : code.size()) - 1;
-    const Instruction& ins = code[last];
-    auto& next = flow.next[b];
-    if (ins.kind == Kind::kBranch) next.push_back(block_at[ins.target]);
-    for (uint32_t target : ins.targets()) next.push_back(block_at[target]);
-    const bool leaves = ins.kind == Kind::kReturn || ins.kind == Kind::kExit;
-    if (leaves) next.push_back(end);
-    if (!ends_block(ins) || ins.guard != kNowhere)
-      next.push_back(block_at[last + 1]);
-  }
-  return flow;
+bool traps(const Instruction& ins) {
+  return ins.guard == kNowhere && ins.statement &&
+         ins.statement->name() == "trap";
 }
+
+// Where the ways through a function lead.
+class Ways {
+ public:
+  explicit Ways(const Function& function)
+      : code_(function.code), kernel_(function.text->entry) {}
+
+  Flow flow() {
+    const std::vector<bool> leads = block_starts(code_);
+    block_at_.assign(code_.size() + 1, 0);
+    for (size_t pc = 0; pc < code_.size(); ++pc) {
+      if (leads[pc]) flow_.first.push_back(pc);
+      block_at_[pc] = static_cast<int>(flow_.first.size()) - 1;
+    }
+    end_ = block_at_[code_.size()] = static_cast<int>(flow_.first.size());
+    flow_.next.resize(end_ + 1);
+    for (int b = 0; b < end_; ++b) {
+      const auto first = code_.begin() + flow_.first[b];
+      const auto last =
+          b + 1 < end_ ? code_.begin() + flow_.first[b + 1] : code_.end();
+      if (std::any_of(first, last, traps))
+        flow_.traps.push_back(b);
+      else
+        leave(b, static_cast<uint32_t>(last - code_.begin() - 1));
+    }
+    return std::move(flow_);
+  }
+
+ private:
+  bool exits(const Instruction& ins) const {
+    return ins.kind == Kind::kExit || (kernel_ && ins.kind == Kind::kReturn);
+  }
+
+  // Does nothing happen there but that the kernel ends?
+  bool only_exits(uint32_t pc) const {
+    return pc < code_.size() && exits(code_[pc]) && code_[pc].guard == kNowhere;
+  }
+
+  void leave(int block, uint32_t last) {
+    const Instruction& ins = code_[last];
+    auto& next = flow_.next[block];
+    bool exits_here = exits(ins);
+    const auto go = [&](uint32_t pc) {
+      if (only_exits(pc))
+        exits_here = true;
+      else
+        next.push_back(block_at_[pc]);
+    };
+    if (ins.kind == Kind::kBranch) go(ins.target);
+    for (uint32_t target : ins.targets()) go(target);
+    if (ins.kind == Kind::kReturn && !kernel_) next.push_back(end_);
+    if (!ends_block(ins) || ins.guard != kNowhere) go(last + 1);
+    if (exits_here) flow_.exits.push_back(block);
+  }
+
+  const std::vector<Instruction>& code_;
+  const bool kernel_;
+  Flow flow_;
+  std::vector<int> block_at_;  // of an instruction
+  int end_ = 0;
+};
 
 // Blocks from which the end can be reached, in postorder of the reversed flow.
 std::vector<int> order_from_end(const Flow& flow) {
@@ -71,6 +119,7 @@ std::vector<int> order_from_end(const Flow& flow) {
   return order;
 }
 
+// The immediate post-dominator of each block from which the end can be reached.
 std::vector<int> post_dominators(const Flow& flow) {
   const std::vector<int> order = order_from_end(flow);
   std::vector<int> rank(flow.next.size(), kUnknown);
@@ -98,6 +147,23 @@ std::vector<int> post_dominators(const Flow& flow) {
   return dominator;
 }
 
+// Exits, those first that more blocks lead to; where a program is stopped is no
+// end that anybody had in mind.
+std::vector<int> by_what_leads_there(Flow flow) {
+  const int end = static_cast<int>(flow.first.size());
+  std::vector<std::pair<size_t, int>> found;
+  for (int exit : flow.exits) {
+    flow.next[exit].push_back(end);
+    found.push_back({order_from_end(flow).size(), exit});
+    flow.next[exit].pop_back();
+  }
+  std::ranges::sort(found, std::greater());
+  std::vector<int> exits;
+  for (const auto& [blocks, exit] : found) exits.push_back(exit);
+  exits.insert(exits.end(), flow.traps.begin(), flow.traps.end());
+  return exits;
+}
+
 }  // namespace
 
 std::vector<bool> block_starts(const std::vector<Instruction>& code) {
@@ -114,21 +180,30 @@ std::vector<bool> block_starts(const std::vector<Instruction>& code) {
 
 void find_reconvergence(Function& function) {
   auto& code = function.code;
-  const Flow flow = flow_of(code);
-  const std::vector<int> dominator = post_dominators(flow);
+  Flow flow = Ways(function).flow();
   const int end = static_cast<int>(flow.first.size());
-  // Lanes that only meet to end the kernel need not: ptxas lets each of them
-  // exit on its own, so that nobody waits for a thread that returned early.
-  const auto worth_it = [&](int block) {
-    const Instruction& ins = code[flow.first[block]];
-    const bool ends = ins.kind == Kind::kExit ||
-                      (ins.kind == Kind::kReturn && function.text->entry);
-    return !ends || ins.guard != kNowhere;
-  };
+  std::vector<int> dominator = post_dominators(flow);
+  std::vector<int> exit_of(end + 1, kUnknown);  // that it was found for
+  for (int exit : by_what_leads_there(flow)) {
+    if (dominator[exit] != kUnknown) continue;
+    flow.next[exit].push_back(end);
+    const std::vector<int> with_it = post_dominators(flow);
+    flow.next[exit].pop_back();
+    for (int b = 0; b < end; ++b) {
+      if (dominator[b] != kUnknown || with_it[b] == kUnknown) continue;
+      dominator[b] = with_it[b];
+      exit_of[b] = exit;
+    }
+  }
   for (int b = 0; b < end; ++b) {
     const uint32_t last = (b + 1 < end ? flow.first[b + 1] : code.size()) - 1;
     const int meet = dominator[b];
-    const bool meets = meet != kUnknown && meet != end && worth_it(meet);
+    // Who goes on while the others leave has nobody to wait for.
+    const auto goes_on = [&](int to) {
+      return to == end || exit_of[to] == exit_of[b];
+    };
+    const bool meets = meet != kUnknown && meet != end &&
+                       std::ranges::count_if(flow.next[b], goes_on) > 1;
     code[last].reconverge = meets ? flow.first[meet] : ~0u;
   }
 }

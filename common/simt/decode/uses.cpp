@@ -536,6 +536,7 @@ class Keepers {
   std::optional<Keeper> of(uint32_t load) const {
     std::set<Keeper> keepers;
     std::vector<Place> values = written(f_.code[load]);
+    Places seen;
     for (size_t k = 0; k < values.size(); ++k) {
       if (!definitions_.only(values[k])) return {};
       for (uint32_t pc : readers_.of(values[k])) {
@@ -545,7 +546,8 @@ class Keepers {
           if (!keeper) return {};
           keepers.insert(*keeper);
         } else if (ins.pure && !ins.gives_carry && ins.guard == kNowhere) {
-          for (Place p : written(ins)) values.push_back(p);
+          for (Place p : written(ins))
+            if (seen.insert(p)) values.push_back(p);
         } else {
           return {};
         }

@@ -767,9 +767,9 @@ bool Checker::may_meet(const Mine& mine, const Event& event) const {
                        reaches(instruction(event.site), mine, event)))
     return false;
   if (strong == Strength::kStrong) return true;
-  // Volatile data that nobody waits for: the old warp-synchronous style.
-  const bool same_warp = same_block && event.warp == mine.warp.index;
-  return mine.access.space == Space::kGlobal && !same_warp;
+  // In shared memory, volatile data that nobody waits for is the old
+  // warp-synchronous style.
+  return mine.access.space == Space::kGlobal;
 }
 
 // Lanes of `run` (part of my access) against another run, within a line.
