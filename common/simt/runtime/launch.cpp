@@ -210,11 +210,13 @@ Kernel* checked(Entry& entry, Configuration& c) {
 
 Work work_of(const void* function, Configuration c, void** arguments,
              cudaError_t no_kernel) {
-  Kernel* const kernel = checked(find_entry(function, no_kernel), c);
+  Entry& entry = find_entry(function, no_kernel);
+  Kernel* const kernel = checked(entry, c);
   // The host may have to change memory after the launch.
   if (program_of(*kernel).waits_for_memory && allocations().host_has_some())
     begin_tasks();
-  const auto call = std::make_shared<Call>(kernel, function, c, arguments);
+  const auto call =
+      std::make_shared<Call>(kernel, entry.function, c, arguments);
   Work work{
       cudaGraphNodeTypeKernel,
       [call] { run(call->kernel, call->configuration, call->pointers.data()); },
