@@ -117,12 +117,24 @@ std::optional<size_t> chosen(const Choice& by, uint32_t value) {
   return which < by.count ? std::optional(which) : std::nullopt;
 }
 
+// Of a loop: all of a turn is done before the next one begins, so they share a
+// queue.
+OperationPointer begin_turn(Operation* loop) {
+  if (loop == nullptr) return nullptr;
+  constexpr uint64_t kQueue = 0;
+  const OperationPointer turn =
+      begin_node(*loop, kQueue, {"the turn", true}, {});
+  turn->where = loop->where;
+  return turn;
+}
+
 void run_chosen(const Choice& by,
                 const std::vector<std::shared_ptr<Executable>>& graphs) {
   do {
     const auto which = chosen(by, find_condition(by.condition).value_or(0));
     if (!which) return;
-    run(*graphs[*which]);
+    do_operation(begin_turn(current_operation()),
+                 [&] { run(*graphs[*which]); });
   } while (by.how == Choice::How::kWhile && sticky_error() == cudaSuccess);
 }
 
