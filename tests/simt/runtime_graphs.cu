@@ -221,8 +221,10 @@ void legacy_stream() {
 
 void begin_and_end() {
   const Fixture f;
-  cudaGraph_t graph = nullptr;
+  const auto before = reinterpret_cast<cudaGraph_t>(1);
+  cudaGraph_t graph = before;
   equal(cudaStreamEndCapture(f.stream, &graph), cudaErrorIllegalState);
+  is_true(graph == before, "where nothing is captured, it stays what it was");
   f.begin();
   equal(cudaStreamBeginCapture(f.stream, cudaStreamCaptureModeGlobal),
         cudaErrorIllegalState);
