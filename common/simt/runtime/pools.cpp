@@ -177,11 +177,11 @@ void set_access(cudaMemPool_t handle, const cudaMemAccessDesc& given) {
   peers().allow_pool(number_of(handle), given.location.id, may);
 }
 
-// All but what is in use, or so many bytes.
-void release_reserved(Pool& pool, uint64_t but) {
+// Keeps what is in use, and otherwise so many bytes at most.
+void release_reserved(Pool& pool, uint64_t most) {
   uint64_t& reserved = pool.attributes[cudaMemPoolAttrReservedMemCurrent];
   reserved = std::max(pool.attributes[cudaMemPoolAttrUsedMemCurrent],
-                      std::min(reserved, but));
+                      std::min(reserved, most));
 }
 
 void* take(cudaMemPool_t handle, size_t bytes) {
