@@ -170,7 +170,8 @@ nvml uses NVML, which asks a GPU's driver; cudaGetDeviceProperties works without
 nvToolsExt uses NVTX's old library; <nvtx3/nvToolsExt.h> is a header and works
 cupti uses CUPTI, which watches a GPU; the executor counts by itself, see docs/counters.md
 omp_ uses OpenMP, for which the host's compiler wants FLAGS="-Xcompiler -fopenmp"
-cu([A-Z]|da\b) uses a call of the CUDA driver API that the executor does not have
+(cuda|cub|thrust|nv)/ includes a header of CCCL that this toolkit does not have
+cu([A-Z]|da(:|$)) uses a call of the CUDA driver API that the executor does not have
 cuda[A-Z] uses a call of the CUDA runtime that the executor does not know
 END
 }

@@ -330,6 +330,13 @@ class TestProgram:
         assert status != 0
         assert f"The program uses {name}" in said
 
+    def test_a_header_that_the_toolkit_lacks_is_no_call_of_the_driver(self):
+        (self.folder / "one.cu").write_text("#include <cuda/std/nothing>\nint main() {}\n")
+        status, said = self.program(sources=("one.cu",))
+        assert status != 0
+        assert "The program includes a header of CCCL that this toolkit does not have" in said
+        assert "driver API" not in said
+
     def test_a_library_is_linked_with_what_calls_it(self):
         (self.folder / "twice.cpp").write_text(
             "#include <cublas_v2.h>\n#include <curand.h>\n"

@@ -480,9 +480,36 @@ void check_sizes() {
   expect::ok(
       cudaOccupancyMaxPotentialClusterSize(&most, ring_kernel, &plain.config));
   expect::equal(most, 8);
+  expect::ok(cudaOccupancyMaxPotentialClusterSize(&most, own_facts_kernel,
+                                                  &plain.config));
+  expect::equal(most, 4);
   int possible = 0;
   expect::ok(cudaDeviceGetAttribute(&possible, cudaDevAttrClusterLaunch, 0));
   expect::equal(possible, 1);
+}
+
+// Some clusters fit, and no more than their blocks would without clusters.
+void check_at_once() {
+  int multiprocessors = 0, blocks = 0, clusters = 0;
+  expect::ok(cudaDeviceGetAttribute(&multiprocessors,
+                                    cudaDevAttrMultiProcessorCount, 0));
+  for (const unsigned size : {1, 2, 4, 8}) {
+    Launch launch(16 * size, 256, size);
+    launch.config.attrs = &launch.attribute;
+    launch.config.numAttrs = 1;
+    expect::ok(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, ring_kernel, 256, 0));
+    expect::ok(
+        cudaOccupancyMaxActiveClusters(&clusters, ring_kernel, &launch.config));
+    expect::is_true(clusters > 0, "one fits");
+    expect::is_true(clusters * int(size) <= blocks * multiprocessors,
+                    "no more than their blocks would");
+  }
+  Launch unsaid(16, 32, 1);
+  refused([&] {
+    return cudaOccupancyMaxActiveClusters(&clusters, ring_kernel,
+                                          &unsaid.config);
+  });
 }
 
 }  // namespace
@@ -494,5 +521,6 @@ int main() {
   check_barrier();
   check_told();
   check_sizes();
+  check_at_once();
   return expect::report();
 }

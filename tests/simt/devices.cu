@@ -206,6 +206,54 @@ void peers() {
   ok(cudaDeviceDisablePeerAccess(1));
 }
 
+void links() {
+  int value = -1;
+  ok(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrPerformanceRank, 0, 1));
+  expect::is_true(value >= 0, "0 is the best");
+  ok(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 1));
+  expect::equal(value, 1);
+  refused(
+      cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 1, 1),
+      cudaErrorInvalidDevice);
+}
+
+// Boxes between devices, from memory into an array and back.
+void boxes() {
+  constexpr int kWidth = 16, kHeight = 4, kPitch = kWidth * sizeof(int);
+  int* const there = array_on(1);
+  fill<<<kBlocks, kBlock>>>(there, 7);
+  ok(cudaDeviceSynchronize());
+  ok(cudaSetDevice(0));
+  const auto form = cudaCreateChannelDesc<int>();
+  cudaArray_t array = nullptr;
+  ok(cudaMallocArray(&array, &form, kWidth, kHeight));
+  cudaMemcpy3DPeerParms copy = {};
+  copy.srcPtr = make_cudaPitchedPtr(there, kPitch, kWidth, kHeight);
+  copy.srcDevice = 1;
+  copy.dstArray = array;
+  copy.dstDevice = 0;
+  copy.extent = make_cudaExtent(kWidth, kHeight, 1);
+  ok(cudaMemcpy3DPeer(&copy));
+  cudaMemcpy3DPeerParms back = {};
+  back.srcArray = array;
+  back.srcPos = make_cudaPos(4, 1, 0);
+  back.srcDevice = 0;
+  back.dstPtr = copy.srcPtr;
+  back.dstDevice = 1;
+  back.extent = make_cudaExtent(8, 2, 1);
+  ok(cudaMemcpy3DPeerAsync(&back, nullptr));
+  ok(cudaDeviceSynchronize());
+  const std::vector<int> got = values(there, 2 * kWidth);
+  for (int i = 0; i < 2 * kWidth; ++i) {
+    const bool copied = i % kWidth < 8;
+    expect::equal(got[i], 7 + i + copied * (kWidth + 4));
+  }
+  back.dstDevice = 99;
+  refused(cudaMemcpy3DPeer(&back), cudaErrorInvalidDevice);
+  ok(cudaFreeArray(array));
+  ok(cudaFree(there));
+}
+
 // Copies need no peer access.
 void copies() {
   constexpr size_t kBytes = kN * sizeof(int);
@@ -542,7 +590,9 @@ int main(int argc, char** argv) {
   variables();
   streams();
   peers();
+  links();
   copies();
+  boxes();
   kernels();
   atomics();
   waiting();

@@ -261,6 +261,45 @@ void clones() {
   ok(cudaGraphDestroy(clone));
 }
 
+// An instantiated child graph gets the parameters of another graph like it.
+void child_changes() {
+  const Fixture f, ten, longer;
+  ten.kernel(add_kernel, 10);
+  longer.kernel(add_kernel, 1, {longer.kernel(add_kernel, 1)});
+  const cudaGraph_t part = ten.graph;
+  cudaGraphNode_t node = nullptr;
+  ok(cudaGraphAddChildGraphNode(&node, f.graph, nullptr, 0, part));
+  const cudaGraphExec_t executable = f.instantiate();
+  f.run(executable);
+  ok(cudaDeviceSynchronize());
+  equal(ten.value(), 10);
+  cudaGraphNode_t changed = nullptr;
+  size_t count = 1;
+  ok(cudaGraphGetNodes(part, &changed, &count));
+  int *to = f.x, value = 7;
+  void* arguments[] = {&to, &value};
+  cudaKernelNodeParams given = {};
+  given.func = reinterpret_cast<void*>(add_kernel);
+  given.gridDim = given.blockDim = dim3(1);
+  given.kernelParams = arguments;
+  ok(cudaGraphKernelNodeSetParams(changed, &given));
+  ok(cudaGraphExecChildGraphNodeSetParams(executable, node, part));
+  equal(f.run(executable), 7);
+  value = 8;
+  ok(cudaGraphKernelNodeSetParams(changed, &given));
+  cudaGraphNodeParams by_one_call = {};
+  by_one_call.type = cudaGraphNodeTypeGraph;
+  by_one_call.graph.graph = part;
+  ok(cudaGraphExecNodeSetParams(executable, node, &by_one_call));
+  equal(f.run(executable), 15);
+  is_true(cudaGraphExecChildGraphNodeSetParams(executable, node,
+                                               longer.graph) != cudaSuccess,
+          "the other graph has more nodes");
+  equal(f.run(executable), 23);
+  cudaGetLastError();
+  ok(cudaGraphExecDestroy(executable));
+}
+
 void child() {
   const Fixture f;
   cudaGraph_t part = nullptr, inside = nullptr;
@@ -506,6 +545,7 @@ int main() {
   edges();
   clones();
   child();
+  child_changes();
   left_out();
   flags();
   attributes();

@@ -69,6 +69,45 @@ void of_ones_own() {
   ok(cudaMemPoolDestroy(pool));
 }
 
+// What a pool holds, and what it keeps when nothing is in use.
+void reserved() {
+  const cudaMemPool_t pool = created();
+  const auto now = cudaMemPoolAttrReservedMemCurrent,
+             high = cudaMemPoolAttrReservedMemHigh;
+  uint64_t keep = UINT64_MAX;
+  ok(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+  equal(asked(pool, now), 0);
+  void* x = nullptr;
+  ok(cudaMallocFromPoolAsync(&x, kBytes, pool, nullptr));
+  is_true(asked(pool, now) >= used(pool), "what is in use is reserved");
+  is_true(asked(pool, high) >= asked(pool, now), "it is the most so far");
+  ok(cudaFreeAsync(x, nullptr));
+  ok(cudaDeviceSynchronize());
+  is_true(asked(pool, now) >= kBytes, "the pool keeps it");
+  ok(cudaMemPoolTrimTo(pool, 0));
+  equal(asked(pool, now), 0);
+  is_true(asked(pool, high) >= kBytes, "it was more");
+  uint64_t zero = 0;
+  ok(cudaMemPoolSetAttribute(pool, high, &zero));
+  equal(asked(pool, high), 0);
+  ok(cudaMemPoolDestroy(pool));
+}
+
+void by_location() {
+  cudaMemLocation here = {};
+  here.type = cudaMemLocationTypeDevice;
+  const auto pinned = cudaMemAllocationTypePinned;
+  cudaMemPool_t device_own = nullptr, got = nullptr;
+  ok(cudaDeviceGetDefaultMemPool(&device_own, 0));
+  ok(cudaMemGetDefaultMemPool(&got, &here, pinned));
+  is_true(got == device_own, "the device's own");
+  const cudaMemPool_t pool = created();
+  ok(cudaMemSetMemPool(&here, pinned, pool));
+  ok(cudaMemGetMemPool(&got, &here, pinned));
+  is_true(got == pool, "the one in use");
+  ok(cudaMemPoolDestroy(pool));
+}
+
 void current() {
   const cudaMemPool_t pool = created();
   cudaMemPool_t device_own = nullptr, got = nullptr;
@@ -121,6 +160,8 @@ void refused() {
 
 int main() {
   of_ones_own();
+  reserved();
+  by_location();
   current();
   access();
   refused();

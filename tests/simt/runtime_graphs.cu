@@ -221,8 +221,10 @@ void legacy_stream() {
 
 void begin_and_end() {
   const Fixture f;
-  cudaGraph_t graph = nullptr;
+  const auto before = reinterpret_cast<cudaGraph_t>(1);
+  cudaGraph_t graph = before;
   equal(cudaStreamEndCapture(f.stream, &graph), cudaErrorIllegalState);
+  is_true(graph == before, "where nothing is captured, it stays what it was");
   f.begin();
   equal(cudaStreamBeginCapture(f.stream, cudaStreamCaptureModeGlobal),
         cudaErrorIllegalState);
@@ -307,6 +309,34 @@ void circle() {
   ok(cudaGraphDestroy(graph));
 }
 
+// However its launch came about, a node says which function it launches by that
+// function's own address.
+void function_of_a_node() {
+  const Fixture f;
+  void* const function = reinterpret_cast<void*>(add_kernel);
+  cudaKernel_t handle = nullptr;
+  ok(cudaGetKernel(&handle, function));
+  int *x = f.x, one = 1;
+  void* arguments[] = {&x, &one};
+  f.begin();
+  add_kernel<<<1, 1, 0, f.stream>>>(f.x, 1);
+  ok(cudaLaunchKernel(function, dim3(1), dim3(1), arguments, 0, f.stream));
+  const cudaGraph_t graph = f.end();
+  cudaKernelNodeParams params = kernel(add_kernel, arguments);
+  cudaGraphNode_t nodes[4];
+  ok(cudaGraphAddKernelNode(&nodes[0], graph, nullptr, 0, &params));
+  params.func = handle;
+  ok(cudaGraphAddKernelNode(&nodes[0], graph, nullptr, 0, &params));
+  size_t count = 4;
+  ok(cudaGraphGetNodes(graph, nodes, &count));
+  equal(count, size_t{4});
+  for (const cudaGraphNode_t node : nodes) {
+    ok(cudaGraphKernelNodeGetParams(node, &params));
+    is_true(params.func == function, "the function's own address");
+  }
+  ok(cudaGraphDestroy(graph));
+}
+
 cudaGraph_t captured(const Fixture& f, int kernels, int value) {
   f.begin();
   for (int i = 0; i < kernels; ++i) {
@@ -366,6 +396,7 @@ int main() {
   begin_and_end();
   by_hand();
   circle();
+  function_of_a_node();
   changes();
   return expect::report();
 }

@@ -210,6 +210,26 @@ void host_memory() {
   cudaGetLastError();
 }
 
+void host_flags() {
+  constexpr unsigned kAsked =
+      cudaHostAllocPortable | cudaHostAllocWriteCombined;
+  int *x = nullptr, *plain = nullptr, *device = nullptr;
+  unsigned flags = 0;
+  ok(cudaHostAlloc(&x, 400, kAsked));
+  ok(cudaHostGetFlags(&flags, x));
+  equal(flags & kAsked, kAsked);
+  ok(cudaMallocHost(&plain, 400));
+  ok(cudaHostGetFlags(&flags, plain));
+  equal(flags & cudaHostAllocWriteCombined, 0u);
+  ok(cudaMalloc(&device, 400));
+  equal(cudaHostGetFlags(&flags, device), cudaErrorInvalidValue);
+  equal(cudaHostGetFlags(&flags, &flags), cudaErrorInvalidValue);
+  ok(cudaFree(device));
+  ok(cudaFreeHost(plain));
+  ok(cudaFreeHost(x));
+  cudaGetLastError();
+}
+
 // The host's memory, and managed memory, begin as zeros, also where something
 // else was before. CUDA does not say so; programs rely on it.
 template <class Get, class Free>
@@ -269,6 +289,7 @@ int main() {
   pitched();
   symbols();
   host_memory();
+  host_flags();
   fresh_memory();
   if (on_executor()) huge_sizes();
   return expect::report();

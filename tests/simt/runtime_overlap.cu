@@ -176,26 +176,62 @@ void by_function() {
   equal(first_of(x), 8);
 }
 
+// A function of the host, and memory that a copy has filled.
+struct Look {
+  int* host;
+  int seen;
+};
+void CUDART_CB look(void* p) {
+  Look& look = *static_cast<Look*>(p);
+  look.seen = look.host[kN - 1];
+  look.host[0] = 9;
+}
+
 // A function of the host is in its stream's order, too.
 void inside_function() {
   const Stream a;
   const Ints x, host(Of::kHost);
-  struct Data {
-    int* host;
-    int seen;
-  } data = {host, 0};
+  Look data = {host, 0};
   a.fill(x, 4);
   ok(cudaMemcpyAsync(host, x, kBytes, cudaMemcpyDeviceToHost, a));
-  const auto look = [](void* p) {
-    Data& data = *static_cast<Data*>(p);
-    data.seen = data.host[kN - 1];
-    data.host[0] = 9;
-  };
   ok(cudaLaunchHostFunc(a, look, &data));
   ok(cudaMemcpyAsync(x, host, kBytes, cudaMemcpyHostToDevice, a));
   a.wait();
   equal(data.seen, 4);
   equal(first_of(x), 9);
+}
+
+// Nor is it too early where an edge of a graph leads to it.
+void inside_graph() {
+  const Stream a, b;
+  const Ints x, host(Of::kHost);
+  Look data = {host, 0};
+  cudaGraph_t graph = nullptr, outer = nullptr;
+  cudaGraphNode_t node = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  ok(cudaStreamBeginCapture(a, cudaStreamCaptureModeRelaxed));
+  a.fill(x, 4);
+  let_wait(b, a);
+  ok(cudaMemcpyAsync(host, x, kBytes, cudaMemcpyDeviceToHost, b));
+  let_wait(a, b);
+  ok(cudaLaunchHostFunc(a, look, &data));
+  ok(cudaMemcpyAsync(x, host, kBytes, cudaMemcpyHostToDevice, a));
+  ok(cudaStreamEndCapture(a, &graph));
+  ok(cudaGraphCreate(&outer, 0));
+  ok(cudaGraphAddChildGraphNode(&node, outer, nullptr, 0, graph));
+  ok(cudaGraphAddChildGraphNode(&node, outer, &node, 1, graph));
+  for (const cudaGraph_t each : {graph, outer}) {
+    ok(cudaGraphInstantiate(&executable, each, 0));
+    for (int round = 0; round < 2; ++round) {
+      data.seen = 0;
+      ok(cudaGraphLaunch(executable, a));
+      a.wait();
+      equal(data.seen, 4);
+      equal(first_of(x), 9);
+    }
+    ok(cudaGraphExecDestroy(executable));
+    ok(cudaGraphDestroy(each));
+  }
 }
 
 // The kernel tells the host, by a flag that both can see.
@@ -440,6 +476,24 @@ const Wrong wrong[] = {
        ok(cudaGraphLaunch(executable, a));
      },
      {"in a graph in stream 1", "Add an edge"}},
+    {"a function without an edge",
+     [] {
+       const Stream a, b;
+       const Ints x, host(Of::kHost);
+       Look data = {host, 0};
+       cudaGraph_t graph = nullptr;
+       cudaGraphExec_t executable = nullptr;
+       ok(cudaStreamBeginCapture(a, cudaStreamCaptureModeRelaxed));
+       let_wait(b, a);
+       ok(cudaMemcpyAsync(host, x, kBytes, cudaMemcpyDeviceToHost, a));
+       ok(cudaLaunchHostFunc(b, look, &data));
+       let_wait(a, b);
+       ok(cudaStreamEndCapture(a, &graph));
+       ok(cudaGraphInstantiate(&executable, graph, 0));
+       ok(cudaGraphLaunch(executable, a));
+     },
+     {"race with the host: the host reads byte 65532",
+      "the copy in a graph in stream 1", "add an edge"}},
     {"threads that do not wait",
      [] {
        const Ints x;
@@ -505,6 +559,7 @@ int main(int argc, char** argv) {
   by_host();
   by_function();
   inside_function();
+  inside_graph();
   by_flag();
   atomics_meet();
   other_bytes();

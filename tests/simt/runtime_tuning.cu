@@ -17,6 +17,9 @@ using expect::is_true;
 using expect::ok;
 
 __global__ void nothing_kernel() {}
+__global__ void parameters_kernel(char a, double2* b, double2 c) {
+  *b = {c.x, c.y + a};
+}
 
 void watching() {
   ok(cudaProfilerStart());
@@ -58,6 +61,9 @@ void device() {
   ok(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 1 << 20));
   ok(cudaCtxResetPersistingL2Cache());
   ok(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, kept));
+  ok(cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, 128));
+  ok(cudaDeviceGetLimit(&kept, cudaLimitMaxL2FetchGranularity));
+  equal(kept, size_t{128});
   cudaGetLastError();
 }
 
@@ -67,6 +73,20 @@ void functions() {
   ok(cudaFuncGetName(&name, reinterpret_cast<void*>(nothing_kernel)));
   is_true(std::string(name).find("nothing_kernel") != std::string::npos,
           "the name is the kernel's, mangled");
+  size_t offset = 7, bytes = 7;
+  const auto* const kernel = reinterpret_cast<void*>(parameters_kernel);
+  ok(cudaFuncGetParamInfo(kernel, 0, &offset, &bytes));
+  equal(offset, size_t{0});
+  equal(bytes, size_t{1});
+  ok(cudaFuncGetParamInfo(kernel, 1, &offset, &bytes));
+  equal(offset, size_t{8});
+  equal(bytes, sizeof(double2*));
+  ok(cudaFuncGetParamInfo(kernel, 2, &offset, &bytes));
+  equal(offset, size_t{16});
+  equal(bytes, sizeof(double2));
+  equal(cudaFuncGetParamInfo(kernel, 3, &offset, &bytes),
+        cudaErrorInvalidValue);
+  cudaGetLastError();
 }
 
 void streams() {
@@ -105,6 +125,76 @@ void managed() {
   ok(cudaStreamDestroy(stream));
   ok(cudaFree(data));
   ok(cudaFree(plain));
+  cudaGetLastError();
+}
+
+int asked(cudaMemRangeAttribute which, const void* from, size_t bytes) {
+  int got = 77;
+  ok(cudaMemRangeGetAttribute(&got, sizeof got, which, from, bytes));
+  return got;
+}
+
+// Advice about some pages of an array, and questions about more of them.
+void advice() {
+  constexpr size_t kPart = 1 << 16, kAll = 2 * kPart;
+  char* x = nullptr;
+  ok(cudaMallocManaged(&x, kAll));
+  const cudaMemLocation device = {cudaMemLocationTypeDevice, 0},
+                        host = {cudaMemLocationTypeHost, 0};
+  const auto mostly_read = cudaMemRangeAttributeReadMostly;
+  equal(asked(mostly_read, x, kAll), 0);
+  ok(cudaMemAdvise(x, kPart, cudaMemAdviseSetReadMostly, device));
+  equal(asked(mostly_read, x, kPart), 1);
+  equal(asked(mostly_read, x, kAll), 0);
+  ok(cudaMemAdvise(x + kPart, kPart, cudaMemAdviseSetReadMostly, device));
+  equal(asked(mostly_read, x, kAll), 1);
+  ok(cudaMemAdvise(x, kAll, cudaMemAdviseUnsetReadMostly, device));
+  equal(asked(mostly_read, x, kAll), 0);
+
+  const auto preferred = cudaMemRangeAttributePreferredLocation;
+  equal(asked(preferred, x, kAll), cudaInvalidDeviceId);
+  ok(cudaMemAdvise(x, kAll, cudaMemAdviseSetPreferredLocation, device));
+  equal(asked(preferred, x, kAll), 0);
+  equal(asked(cudaMemRangeAttributePreferredLocationType, x, kAll),
+        int(cudaMemLocationTypeDevice));
+  equal(asked(cudaMemRangeAttributePreferredLocationId, x, kAll), 0);
+  ok(cudaMemAdvise(x, kPart, cudaMemAdviseSetPreferredLocation, host));
+  equal(asked(preferred, x, kPart), cudaCpuDeviceId);
+  equal(asked(preferred, x, kAll), cudaInvalidDeviceId);
+  ok(cudaMemAdvise(x, kAll, cudaMemAdviseUnsetPreferredLocation, device));
+  equal(asked(preferred, x, kPart), cudaInvalidDeviceId);
+
+  const auto prefetched = cudaMemRangeAttributeLastPrefetchLocation;
+  equal(asked(prefetched, x, kAll), cudaInvalidDeviceId);
+  ok(cudaMemPrefetchAsync(x, kAll, device, 0, nullptr));
+  equal(asked(prefetched, x, kAll), 0);
+  ok(cudaMemPrefetchAsync(x, kPart, host, 0, nullptr));
+  equal(asked(prefetched, x, kPart), cudaCpuDeviceId);
+  equal(asked(prefetched, x, kAll), cudaInvalidDeviceId);
+
+  ok(cudaMemAdvise(x, kAll, cudaMemAdviseSetAccessedBy, device));
+  ok(cudaMemAdvise(x, kPart, cudaMemAdviseSetAccessedBy, host));
+  int users[3] = {}, read = 7;
+  void* answers[] = {users, &read};
+  size_t bytes[] = {sizeof users, sizeof read};
+  cudaMemRangeAttribute which[] = {cudaMemRangeAttributeAccessedBy,
+                                   mostly_read};
+  ok(cudaMemRangeGetAttributes(answers, bytes, which, 2, x, kAll));
+  equal(users[0], 0);
+  equal(users[1], cudaInvalidDeviceId);
+  equal(users[2], cudaInvalidDeviceId);
+  equal(read, 0);
+  ok(cudaMemAdvise(x, kAll, cudaMemAdviseUnsetAccessedBy, device));
+  equal(asked(cudaMemRangeAttributeAccessedBy, x, kAll), cudaInvalidDeviceId);
+
+  equal(cudaMemRangeGetAttribute(&read, 3, mostly_read, x, kAll),
+        cudaErrorInvalidValue);
+  equal(cudaMemRangeGetAttribute(&read, sizeof read, mostly_read, x, 0),
+        cudaErrorInvalidValue);
+  ok(cudaDeviceSynchronize());
+  ok(cudaFree(x));
+  equal(cudaMemRangeGetAttribute(&read, sizeof read, mostly_read, x, kAll),
+        cudaErrorInvalidValue);
   cudaGetLastError();
 }
 
@@ -172,6 +262,7 @@ int main() {
   functions();
   streams();
   managed();
+  advice();
   pool();
   boxes();
   return expect::report();

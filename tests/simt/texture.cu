@@ -523,6 +523,66 @@ void check_surfaces() {
 
 // ---- Copies and errors ------------------------------------------------------
 
+// CUDA advises against some of the calls.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+// The names that nvcc --default-stream per-thread makes of them.
+extern "C" {
+extern decltype(cudaMemcpy2DToArray) cudaMemcpy2DToArray_ptds;
+extern decltype(cudaMemcpy2DToArrayAsync) cudaMemcpy2DToArrayAsync_ptsz;
+extern decltype(cudaMemcpy2DFromArray) cudaMemcpy2DFromArray_ptds;
+extern decltype(cudaMemcpy2DFromArrayAsync) cudaMemcpy2DFromArrayAsync_ptsz;
+extern decltype(cudaMemcpy2DArrayToArray) cudaMemcpy2DArrayToArray_ptds;
+extern decltype(cudaMemcpyToArray) cudaMemcpyToArray_ptds;
+extern decltype(cudaMemcpyToArrayAsync) cudaMemcpyToArrayAsync_ptsz;
+extern decltype(cudaMemcpyFromArray) cudaMemcpyFromArray_ptds;
+extern decltype(cudaMemcpyFromArrayAsync) cudaMemcpyFromArrayAsync_ptsz;
+extern decltype(cudaMemcpyArrayToArray) cudaMemcpyArrayToArray_ptds;
+}
+
+// An image of 8 rows of 64 bytes goes into an array, over to another one, and
+// back, in three ways.
+void check_copies_per_thread() {
+  constexpr size_t kRow = 64, kRows = 8, kBytes = kRow * kRows;
+  const auto form = channels<short2>();
+  cudaArray_t a = nullptr, b = nullptr;
+  ok(cudaMallocArray(&a, &form, kRow / sizeof(short2), kRows));
+  ok(cudaMallocArray(&b, &form, kRow / sizeof(short2), kRows));
+  std::vector<unsigned char> x(kBytes), y(kBytes);
+  const auto begin = [&](int value) {
+    for (size_t i = 0; i < kBytes; ++i) x[i] = i * 7 + value;
+  };
+  const auto check = [&] {
+    ok(cudaStreamSynchronize(cudaStreamPerThread));
+    expect::is_true(x == y, "the image comes back");
+  };
+  const auto to = cudaMemcpyHostToDevice, from = cudaMemcpyDeviceToHost,
+             over = cudaMemcpyDeviceToDevice;
+  begin(1);
+  ok(cudaMemcpy2DToArray_ptds(a, 0, 0, x.data(), kRow, kRow, kRows, to));
+  ok(cudaMemcpy2DArrayToArray_ptds(b, 0, 0, a, 0, 0, kRow, kRows, over));
+  ok(cudaMemcpy2DFromArray_ptds(y.data(), kRow, b, 0, 0, kRow, kRows, from));
+  check();
+  begin(2);
+  ok(cudaMemcpyToArray_ptds(a, 0, 0, x.data(), kBytes, to));
+  ok(cudaMemcpyArrayToArray_ptds(b, 0, 0, a, 0, 0, kBytes, over));
+  ok(cudaMemcpyFromArray_ptds(y.data(), b, 0, 0, kBytes, from));
+  check();
+  begin(3);
+  const auto stream = cudaStreamPerThread;
+  ok(cudaMemcpy2DToArrayAsync_ptsz(a, 0, 0, x.data(), kRow, kRow, kRows, to,
+                                   stream));
+  ok(cudaMemcpyFromArrayAsync_ptsz(y.data(), a, 0, 0, kBytes, from, stream));
+  check();
+  begin(4);
+  ok(cudaMemcpyToArrayAsync_ptsz(b, 0, 0, x.data(), kBytes, to, stream));
+  ok(cudaMemcpy2DFromArrayAsync_ptsz(y.data(), kRow, b, 0, 0, kRow, kRows, from,
+                                     stream));
+  check();
+  ok(cudaFreeArray(a));
+  ok(cudaFreeArray(b));
+}
+
 void check_copies() {
   const auto form = channels<short2>();
   cudaArray_t array = nullptr, other = nullptr;
@@ -545,6 +605,10 @@ void check_copies() {
     const bool copied = column >= 2 && column < 7 && row < 4;
     return x[copied ? (row + 1) * 16 + column + 2 : row * 16 + column];
   });
+  ok(cudaMemcpyArrayToArray(other, 16, 1, array, 32, 2, 80));
+  ok(cudaMemcpy2DFromArray(y.data(), 64, other, 0, 0, 64, 8,
+                           cudaMemcpyDeviceToHost));
+  for (int i = 0; i < 20; ++i) expect::equal(y[16 + 4 + i], x[32 + 8 + i]);
   cudaChannelFormatDesc told = {};
   cudaExtent extent = {};
   unsigned flags = 9;
@@ -584,5 +648,6 @@ int main() {
   check_gather();
   check_surfaces();
   check_copies();
+  check_copies_per_thread();
   return expect::report();
 }

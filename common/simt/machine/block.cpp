@@ -211,6 +211,12 @@ void BlockRun::livelock(uint64_t unbegun) const {
     what += ", and " + std::to_string(unbegun) +
             " blocks cannot begin before others have ended: there is no room "
             "for so many at a time";
+  if (std::any_of(runs.begin(), runs.end(),
+                  [](const auto& w) { return w->loops_idly(); }))
+    what +=
+        ". The loop is empty: where a kernel calls a function of the host's, "
+        "such as std::min, nvcc warns (#20013-D, #20014-D), and may leave an "
+        "empty loop instead";
   throw PlacedFault(kLaunchFailure,
                     finding(Path::kGaveWay, "livelock", what + ":"));
 }

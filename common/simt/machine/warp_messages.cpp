@@ -35,6 +35,14 @@ bool WarpRun::only_awaits() const {
   });
 }
 
+bool WarpRun::loops_idly() const {
+  return std::ranges::any_of(waiting_, [](const Path& p) {
+    const Instruction& ins = p.frame->function->code[p.pc];
+    return p.state == Path::kGaveWay && ins.kind == Kind::kBranch &&
+           ins.guard == kNowhere && ins.target == p.pc;
+  });
+}
+
 // "threads (0,0,0) to (15,0,0) of warp 0 wait at the barrier at a.cu:12"
 std::string WarpRun::describe_waiting() const {
   std::string text;

@@ -90,6 +90,8 @@ class WarpRun : public Warp {
   bool lacks(uint32_t mask) const;
   // Whether all who have given way wait at barriers in shared memory.
   bool only_awaits() const;
+  // Whether some go round in a loop that consists of its branch.
+  bool loops_idly() const;
   void release(uint32_t barrier);
   void open_cluster_barrier();
   std::string describe_waiting() const;

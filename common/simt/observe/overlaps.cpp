@@ -165,7 +165,8 @@ Finding early_of(const Operation& one, const Touched& touched, uint64_t address,
               allocations().describe(address) + ", and " + one.what + " in " +
               one.where + " " + verb_of(touched) +
               " it: nothing has waited for that. Call " + one.wait +
-              " before the host goes there";
+              " before the host goes there" +
+              (one.graph ? ", or add an edge if a node of the graph does" : "");
   return f;
 }
 
@@ -374,6 +375,16 @@ void Overlaps::speak(Operation& operation) {
   const Lock held = lock();
   if (operation.speaks.exchange(true)) return;
   learn(root_of(operation).past);
+}
+
+// All that has closed pages has ended: it is before the node, if nothing else.
+void Overlaps::begin_function(const Operation& node) {
+  const Lock held = lock();
+  closed_pages().open([&](const void* owner) {
+    const auto& other = *static_cast<const Operation*>(owner);
+    return &root_of(other) == &root_of(node) &&
+           is_before_or_behind(other, node);
+  });
 }
 
 void Overlaps::forget(uint64_t begin, uint64_t end) {

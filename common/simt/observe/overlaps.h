@@ -112,6 +112,10 @@ class Overlaps {
   // volatile accesses. Then the host knows what the kernel knows.
   void speak(Operation& operation);
 
+  // As a node of a graph a function of the host's begins: the host knows what
+  // is before it there.
+  void begin_function(const Operation& node);
+
   // Memory will be freed.
   void forget(uint64_t begin, uint64_t end);
 

@@ -233,7 +233,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return answer([&] {
-    if (graph) *graph = nullptr;
+    if (graph && is_capturing(stream)) *graph = nullptr;
     const cudaGraph_t captured = end(stream);
     if (graph) *graph = captured;
   });

@@ -29,11 +29,18 @@ std::map<cudaLimit, size_t>& limits() {
 
 size_t& limit(cudaLimit which) {
   const auto found = limits().find(which);
-  if (which == cudaLimitMaxL2FetchGranularity)
-    throw Lacking{text("limit ", int(which))};
+  if (which == cudaLimitMaxL2FetchGranularity && found == limits().end())
+    throw Lacking{"granularity of fetches before the program sets one"};
   require(found != limits().end(), cudaErrorUnsupportedLimit, "limit ",
           int(which), " means nothing to the CPU executor");
   return found->second;
+}
+
+// A hint, which stays what the program gave.
+void set_fetch_granularity(size_t bytes) {
+  constexpr size_t kMost = 128;
+  if (bytes > kMost) throw Lacking{text("fetches of ", bytes, " bytes")};
+  limits()[cudaLimitMaxL2FetchGranularity] = bytes;
 }
 
 void require_peer(int peer) {
@@ -136,6 +143,8 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit which) {
 
 cudaError_t cudaDeviceSetLimit(cudaLimit which, size_t value) {
   return answer([&] {
+    if (which == cudaLimitMaxL2FetchGranularity)
+      return set_fetch_granularity(value);
     limit(which) = value;
     if (which == cudaLimitMallocHeapSize)
       allocations().limit_heap(current, value);
@@ -161,6 +170,30 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
     require_device(device);
     require_device(peer);
     *can = device != peer;
+  });
+}
+
+// All links are as good as those between H200s in one machine.
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr which,
+                                      int device, int peer) {
+  return answer([&] {
+    require(value != nullptr, cudaErrorInvalidValue, "value is null");
+    require_device(device);
+    require_device(peer);
+    require(device != peer, cudaErrorInvalidDevice, "device ", device,
+            " has no link to itself");
+    switch (which) {
+      case cudaDevP2PAttrPerformanceRank:  // 0 is the best
+        *value = 0;
+        return;
+      case cudaDevP2PAttrAccessSupported:
+      case cudaDevP2PAttrNativeAtomicSupported:
+      case cudaDevP2PAttrCudaArrayAccessSupported:
+        *value = 1;
+        return;
+      default:
+        throw Lacking{text("attribute ", int(which), " of a link")};
+    }
   });
 }
 

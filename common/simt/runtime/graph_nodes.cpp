@@ -405,6 +405,8 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t executable,
                                        cudaGraphNodeParams* given) {
   return answer([&] {
     at(given, "nodeParams");
+    if (given->type == cudaGraphNodeTypeGraph)
+      return change_child(executable, node, given->graph.graph);
     change(executable, node, work_of(*given));
   });
 }

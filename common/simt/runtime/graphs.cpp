@@ -117,12 +117,24 @@ std::optional<size_t> chosen(const Choice& by, uint32_t value) {
   return which < by.count ? std::optional(which) : std::nullopt;
 }
 
+// Of a loop: all of a turn is done before the next one begins, so they share a
+// queue.
+OperationPointer begin_turn(Operation* loop) {
+  if (loop == nullptr) return nullptr;
+  constexpr uint64_t kQueue = 0;
+  const OperationPointer turn =
+      begin_node(*loop, kQueue, {"the turn", true}, {});
+  turn->where = loop->where;
+  return turn;
+}
+
 void run_chosen(const Choice& by,
                 const std::vector<std::shared_ptr<Executable>>& graphs) {
   do {
     const auto which = chosen(by, find_condition(by.condition).value_or(0));
     if (!which) return;
-    run(*graphs[*which]);
+    do_operation(begin_turn(current_operation()),
+                 [&] { run(*graphs[*which]); });
   } while (by.how == Choice::How::kWhile && sticky_error() == cudaSuccess);
 }
 
@@ -223,6 +235,8 @@ void replace(Work& old, Work work) {
           "the node is of another type");
   if (old.launches_clusters)
     throw Lacking{"way to change a node that launches clusters"};
+  if (work.type == kConditional)
+    throw Lacking{"way to change what depends on a condition"};
   old = std::move(work);
 }
 
@@ -290,6 +304,15 @@ Nodes roots_of(const Graph& graph) {
     if (node->after.empty()) roots.push_back(node);
   }
   return roots;
+}
+
+// Refuses a graph of which another one cannot be made here.
+void require_usable_within(const Graph& graph) {
+  if (uses_memory(*instantiate(graph)))
+    throw Lacking{"graphs that allocate memory within other graphs"};
+  if (has_type(graph,
+               {cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord}))
+    throw Lacking{"graphs with events within other graphs"};
 }
 
 }  // namespace
@@ -373,6 +396,20 @@ void change(cudaGraphExec_t executable, cudaGraphNode_t node, Work work) {
   replace(executable_of(executable)->step_of(node).work, std::move(work));
 }
 
+void change_child(cudaGraphExec_t executable, cudaGraphNode_t node,
+                  cudaGraph_t child) {
+  const auto bodies = node_of(node)->work.bodies;
+  require(bodies && !bodies->choice, cudaErrorInvalidValue,
+          "the node is no child graph");
+  const auto graph = graph_of(child);
+  require_usable_within(*graph);
+  const auto fresh = instantiate(*graph);
+  require(compare(*instantiate(*graph_of(bodies->handles[0])), *fresh) ==
+              cudaGraphExecUpdateSuccess,
+          cudaErrorInvalidValue, "the other graph has other nodes or edges");
+  change(executable, node, graph_work(fresh));
+}
+
 void change(cudaGraphNode_t node, Work work) {
   replace(node_of(node)->work, std::move(work));
 }
@@ -436,11 +473,7 @@ void require_plain(const cudaGraphEdgeData* edges, size_t count) {
 
 Work child_work(cudaGraph_t child) {
   const auto graph = graph_of(child);
-  if (uses_memory(*instantiate(*graph)))
-    throw Lacking{"graphs that allocate memory within other graphs"};
-  if (has_type(*graph,
-               {cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord}))
-    throw Lacking{"graphs with events within other graphs"};
+  require_usable_within(*graph);
   Work work = {cudaGraphNodeTypeGraph, [] {}};
   work.bodies = std::make_shared<Bodies>();
   work.bodies->add(copy_of(*graph));
@@ -692,6 +725,12 @@ cudaError_t cudaGraphExecHostNodeSetParams(
     cudaGraphExec_t executable, cudaGraphNode_t node,
     const cudaHostNodeParams* parameters) {
   return answer([&] { change(executable, node, work_of(parameters)); });
+}
+
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t executable,
+                                                 cudaGraphNode_t node,
+                                                 cudaGraph_t child) {
+  return answer([&] { change_child(executable, node, child); });
 }
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream) {

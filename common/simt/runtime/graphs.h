@@ -107,6 +107,10 @@ std::shared_ptr<Node> add_node(Graph& graph, Work work, Nodes after);
 // one.
 void change(cudaGraphNode_t node, Work work);
 void change(cudaGraphExec_t executable, cudaGraphNode_t node, Work work);
+// The same for one that consists of a graph: of an instantiated one, whose
+// other graph has the same nodes and edges.
+void change_child(cudaGraphExec_t executable, cudaGraphNode_t node,
+                  cudaGraph_t child);
 
 // It is no node any more, nor do others wait for it.
 void remove_node(Graph& graph, const std::shared_ptr<Node>& node);

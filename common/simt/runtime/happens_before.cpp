@@ -253,6 +253,11 @@ void note_function(const Queue& queue) {
   if (there_are_tasks()) known_of(queue).past.behind_host_function = true;
 }
 
+void begin_function() {
+  if (doing.operation && doing.operation->graph)
+    overlaps().begin_function(*doing.operation);
+}
+
 void order_device(int device) {
   const auto lock = overlaps().lock();
   for (const auto& [key, known] : state().queues)

@@ -50,6 +50,9 @@ void come_behind(const Queue& queue, const Past& past);
 // A function of the host's comes there: from then on the host may know what is
 // before it, and what is behind it may have waited for anything.
 void note_function(const Queue& queue);
+// It begins. As a node of a graph it comes behind others of the graph: the host
+// may go where those have been.
+void begin_function();
 
 // All that the device was given comes before what it will be given.
 void order_device(int device);

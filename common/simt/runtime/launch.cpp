@@ -210,11 +210,13 @@ Kernel* checked(Entry& entry, Configuration& c) {
 
 Work work_of(const void* function, Configuration c, void** arguments,
              cudaError_t no_kernel) {
-  Kernel* const kernel = checked(find_entry(function, no_kernel), c);
+  Entry& entry = find_entry(function, no_kernel);
+  Kernel* const kernel = checked(entry, c);
   // The host may have to change memory after the launch.
   if (program_of(*kernel).waits_for_memory && allocations().host_has_some())
     begin_tasks();
-  const auto call = std::make_shared<Call>(kernel, function, c, arguments);
+  const auto call =
+      std::make_shared<Call>(kernel, entry.function, c, arguments);
   Work work{
       cudaGraphNodeTypeKernel,
       [call] { run(call->kernel, call->configuration, call->pointers.data()); },
@@ -265,6 +267,30 @@ void apply(const cudaLaunchAttribute& attribute, Configuration& c) {
     default:
       throw Lacking{text("launch attribute ", int(attribute.id))};
   }
+}
+
+Configuration configuration_of(const cudaLaunchConfig_t* given) {
+  require(given != nullptr, cudaErrorInvalidValue, "config is null");
+  Configuration c{given->gridDim, given->blockDim, given->dynamicSmemBytes,
+                  given->stream};
+  for (unsigned i = 0; i < given->numAttrs; ++i) apply(given->attrs[i], c);
+  return c;
+}
+
+// A cluster lies within one of the device's GPCs. An H100 or H200 has 8 of
+// them, with 16 or 18 multiprocessors, in pairs: here 6 and 2 of each. Which
+// GPCs have how many differs from card to card.
+int clusters_at_once(const Configuration& c, const KernelInfo& kernel) {
+  const int pairs = model_multiprocessors() / 2;
+  const int gpcs = std::max(1, pairs / 8);
+  const int resident =
+      blocks_per_multiprocessor(kernel, volume(c.block), c.dynamic_shared);
+  int clusters = 0;
+  for (int i = 0; i < gpcs; ++i) {
+    const int multiprocessors = 2 * (pairs / gpcs + (i < pairs % gpcs));
+    clusters += multiprocessors * resident / int(volume(c.cluster));
+  }
+  return std::max(1, clusters);  // Whatever may be launched does run here.
 }
 
 }  // namespace
@@ -324,14 +350,23 @@ cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid,
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
                                 const void* function, void** arguments) {
   Configuration c;
-  const cudaError_t error = answer([&] {
-    require(config != nullptr, cudaErrorInvalidValue, "config is null");
-    c = {config->gridDim, config->blockDim, config->dynamicSmemBytes,
-         config->stream};
-    for (unsigned i = 0; i < config->numAttrs; ++i) apply(config->attrs[i], c);
-  });
+  const cudaError_t error = answer([&] { c = configuration_of(config); });
   if (error != cudaSuccess) return remember(error);
   return launch(function, c, arguments, "cudaLaunchKernelExC");
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int* count, const void* function,
+                                           const cudaLaunchConfig_t* config) {
+  return answer([&] {
+    require(count != nullptr, cudaErrorInvalidValue, "numClusters is null");
+    Configuration c = configuration_of(config);
+    const KernelInfo kernel = info(checked(find_entry(function), c));
+    require(volume(c.cluster) != 0, cudaErrorInvalidClusterSize,
+            "neither config nor the kernel says how large the clusters are");
+    say("clusters that fit are counted from threads, blocks, shared memory and "
+        "a model of how multiprocessors are grouped; a GPU may fit fewer");
+    *count = clusters_at_once(c, kernel);
+  });
 }
 
 // ---- The names under --default-stream per-thread ---------------------------

@@ -83,6 +83,17 @@ void note_moved(const void* to, const void* from, size_t bytes) {
   note_touched(to, bytes, Use::kStore);
 }
 
+// What cudaHostAlloc was asked for, if it was anything, by the numbers of its
+// allocations.
+struct HostFlags {
+  std::mutex mutex;
+  std::map<uint64_t, unsigned> of;
+};
+HostFlags& host_flags() {
+  static auto* all = new HostFlags;
+  return *all;
+}
+
 // Whether it is memory of the host that CUDA may not read later on.
 bool is_pageable(const void* pointer) {
   return !allocations().find(address_of(pointer));
@@ -287,24 +298,6 @@ void require_synchronous() {
   require_safe();
 }
 
-// Advice about managed memory changes nothing here but is checked all the same.
-void require_managed(const void* pointer, size_t bytes) {
-  require(bytes != 0, cudaErrorInvalidValue, "a range of 0 bytes");
-  require_range("devPtr", pointer, bytes, Side::kDevice);
-  const auto found = allocations().find(address_of(pointer));
-  require(found->is_managed(), cudaErrorInvalidValue,
-          "only managed memory moves; this is ",
-          allocations().describe(address_of(pointer)));
-}
-
-void require_place(cudaMemLocation place) {
-  const bool known = place.type == cudaMemLocationTypeHost ||
-                     (place.type == cudaMemLocationTypeDevice &&
-                      place.id >= 0 && place.id < device_count());
-  require(known, cudaErrorInvalidDevice, "location ", int(place.type), ", ",
-          place.id, " is neither the host nor a device");
-}
-
 Work copy_of(const void* to, const void* from, std::function<void()> run,
              std::function<void()> check = nullptr) {
   Work work = {cudaGraphNodeTypeMemcpy, std::move(run), nullptr,
@@ -337,6 +330,23 @@ Work peer_work(void* to, int to_device, const void* from, int from_device,
   require_home("dst", to, to_device);
   require_home("src", from, from_device);
   return copy_work(to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+
+cudaMemcpy3DParms peer_copy(const cudaMemcpy3DPeerParms* given) {
+  require(given != nullptr, cudaErrorInvalidValue, "p is null");
+  cudaMemcpy3DParms copy = {};
+  copy.srcArray = given->srcArray;
+  copy.srcPos = given->srcPos;
+  copy.srcPtr = given->srcPtr;
+  copy.dstArray = given->dstArray;
+  copy.dstPos = given->dstPos;
+  copy.dstPtr = given->dstPtr;
+  copy.extent = given->extent;
+  copy.kind = cudaMemcpyDefault;
+  const cudaMemcpy3DParms plain = without_arrays(copy);
+  require_home("dst", plain.dstPtr.ptr, given->dstDevice);
+  require_home("src", plain.srcPtr.ptr, given->srcDevice);
+  return copy;
 }
 
 // A copy without a stream between two devices comes behind the work of both.
@@ -492,16 +502,6 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   });
 }
 
-cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
-  return answer([&] {
-    require_safe();
-    require_result(pointer);
-    require(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost,
-            cudaErrorInvalidValue, "unknown flags ", flags);
-    *pointer = allocate(bytes, Memory::kManaged, "cudaMallocManaged");
-  });
-}
-
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width,
                             size_t height) {
   return answer([&] {
@@ -561,6 +561,25 @@ cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
     require((flags & ~known) == 0, cudaErrorInvalidValue, "unknown flags ",
             flags);
     *pointer = allocate(bytes, Memory::kPinned, "cudaHostAlloc");
+    const auto found = allocations().find(address_of(*pointer));
+    if (!found || flags == 0) return;
+    const std::lock_guard lock(host_flags().mutex);
+    host_flags().of[found->number] = flags;
+  });
+}
+
+cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
+  return answer([&] {
+    require_result(flags);
+    const auto found = allocations().find(address_of(pointer));
+    require(found && !found->freed && !found->adopted &&
+                found->memory == Memory::kPinned,
+            cudaErrorInvalidValue, pointer, " is not from cudaHostAlloc, but ",
+            allocations().describe(address_of(pointer)));
+    const std::lock_guard lock(host_flags().mutex);
+    const auto asked = host_flags().of.find(found->number);
+    *flags =
+        asked == host_flags().of.end() ? cudaHostAllocDefault : asked->second;
   });
 }
 
@@ -696,6 +715,21 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from,
   });
 }
 
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* given) {
+  return answer([&] {
+    const cudaMemcpy3DParms copy = peer_copy(given);
+    const cudaMemcpy3DParms plain = without_arrays(copy);
+    const void *const to = plain.dstPtr.ptr, *const from = plain.srcPtr.ptr;
+    order_both(to, from);
+    run_now(copy_work(copy), tasks_of_both(to, from));
+  });
+}
+
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* given,
+                                  cudaStream_t stream) {
+  return answer([&] { issue(stream, copy_work(peer_copy(given))); });
+}
+
 // ---- Filling ---------------------------------------------------------------
 
 cudaError_t cudaMemset(void* to, int value, size_t bytes) {
@@ -783,60 +817,6 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
   });
 }
 
-#if CUDART_VERSION >= 13000
-
-cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes,
-                                 cudaMemLocation place, unsigned,
-                                 cudaStream_t stream) {
-  return answer([&] {
-    require_stream(stream);
-    require_place(place);
-    require_managed(pointer, bytes);
-  });
-}
-
-cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise,
-                          cudaMemLocation place) {
-  return answer([&] {
-    require_place(place);
-    require_managed(pointer, bytes);
-  });
-}
-
-#else
-
-}  // extern "C"
-
-// The place that older toolkits give as a bare device number.
-static cudaMemLocation place_of(int device) {
-  cudaMemLocation place = {};
-  place.type = device == cudaCpuDeviceId ? cudaMemLocationTypeHost
-                                         : cudaMemLocationTypeDevice;
-  place.id = device == cudaCpuDeviceId ? 0 : device;
-  return place;
-}
-
-extern "C" {
-
-cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, int device,
-                                 cudaStream_t stream) {
-  return answer([&] {
-    require_stream(stream);
-    require_place(place_of(device));
-    require_managed(pointer, bytes);
-  });
-}
-
-cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise,
-                          int device) {
-  return answer([&] {
-    require_place(place_of(device));
-    require_managed(pointer, bytes);
-  });
-}
-
-#endif
-
 // ---- The names under --default-stream per-thread ---------------------------
 // Every stream is complete when a call returns, so there is nothing to tell
 // apart.
@@ -869,7 +849,9 @@ decltype(cudaMemcpy3DAsync) cudaMemcpy3DAsync_ptsz
 decltype(cudaMemset3D) cudaMemset3D_ptds __attribute__((alias("cudaMemset3D")));
 decltype(cudaMemset3DAsync) cudaMemset3DAsync_ptsz
     __attribute__((alias("cudaMemset3DAsync")));
-decltype(cudaMemPrefetchAsync) cudaMemPrefetchAsync_ptsz
-    __attribute__((alias("cudaMemPrefetchAsync")));
+decltype(cudaMemcpy3DPeer) cudaMemcpy3DPeer_ptds
+    __attribute__((alias("cudaMemcpy3DPeer")));
+decltype(cudaMemcpy3DPeerAsync) cudaMemcpy3DPeerAsync_ptsz
+    __attribute__((alias("cudaMemcpy3DPeerAsync")));
 
 }  // extern "C"

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "common/simt/core/device.h"
+#include "common/simt/decode/decode.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
@@ -37,6 +38,31 @@ int occupancy(const void* function, int threads, size_t dynamic_shared) {
         "registers are not known here, so a GPU may fit fewer blocks");
   }
   return blocks;
+}
+
+// The most that each of so many blocks can have, if they fit at all.
+size_t shared_left(const void* function, int blocks, int threads) {
+  const int fitting = occupancy(function, threads, 0);
+  require(blocks > 0 && blocks <= fitting, cudaErrorInvalidValue, blocks,
+          " blocks of ", threads, " threads; at most ", fitting,
+          " fit on a multiprocessor");
+  const ModelDevice& device = model_device();
+  Entry& entry = find_entry(function);
+  const KernelInfo kernel = info(entry.kernel());
+  const int each = device.shared_per_multiprocessor / blocks /
+                   device.shared_unit * device.shared_unit;
+  return std::min(dynamic_shared_limit(entry, kernel),
+                  each - device.shared_reserved - int(kernel.static_shared));
+}
+
+unsigned most_in_cluster(Entry& entry) {
+  const KernelInfo kernel = info(entry.kernel());
+  const auto& own = kernel.cluster;
+  if (own[0] != 0) return own[0] * own[1] * own[2];
+  const unsigned most = entry.non_portable_cluster[current_device()]
+                            ? kMostInCluster
+                            : kMostInPortableCluster;
+  return kernel.most_in_cluster ? std::min(most, kernel.most_in_cluster) : most;
 }
 
 void set_attribute(const void* function, cudaFuncAttribute which, int value) {
@@ -142,15 +168,34 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(
   });
 }
 
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
+                                                      const void* function,
+                                                      int blocks, int threads) {
+  return answer([&] {
+    require(bytes != nullptr, cudaErrorInvalidValue, "dynamicSmemSize is null");
+    *bytes = shared_left(function, blocks, threads);
+  });
+}
+
+cudaError_t cudaFuncGetParamInfo(const void* function, size_t which,
+                                 size_t* offset, size_t* bytes) {
+  return answer([&] {
+    require(offset != nullptr && bytes != nullptr, cudaErrorInvalidValue,
+            "paramOffset or paramSize is null");
+    const Program& program = program_of(*find_entry(function).kernel());
+    require(which < program.parameter_sizes.size(), cudaErrorInvalidValue,
+            "parameter ", which, " of ", program.parameter_sizes.size());
+    *offset = program.parameter_offsets[which];
+    *bytes = program.parameter_sizes[which];
+  });
+}
+
 cudaError_t cudaOccupancyMaxPotentialClusterSize(
     int* size, const void* function, const cudaLaunchConfig_t* config) {
   return answer([&] {
     require(size != nullptr && config != nullptr, cudaErrorInvalidValue,
             "clusterSize or launchConfig is null");
-    const Entry& entry = find_entry(function);
-    *size = entry.non_portable_cluster[current_device()]
-                ? kMostInCluster
-                : kMostInPortableCluster;
+    *size = int(most_in_cluster(find_entry(function)));
   });
 }
 

@@ -1,6 +1,7 @@
 // Memory pools, and what is allocated from them in the order of a stream. They
 // keep no memory: what is freed is the device's again, whatever a pool is told
-// of how much it should keep.
+// of how much it should keep. What they say that they have reserved is what
+// they would have kept.
 #include <map>
 
 #include "common/simt/core/device.h"
@@ -21,6 +22,8 @@ struct Pool {
       {cudaMemPoolReuseAllowOpportunistic, 1},
       {cudaMemPoolReuseAllowInternalDependencies, 1},
       {cudaMemPoolAttrReleaseThreshold, 0},
+      {cudaMemPoolAttrReservedMemCurrent, 0},
+      {cudaMemPoolAttrReservedMemHigh, 0},
       {cudaMemPoolAttrUsedMemCurrent, 0},
       {cudaMemPoolAttrUsedMemHigh, 0}};
 };
@@ -93,21 +96,33 @@ uint64_t& attribute(Pool& pool, cudaMemPoolAttr which, const void* value) {
   return found->second;
 }
 
+// Of which it is the most that there has been.
+std::optional<cudaMemPoolAttr> current_of(cudaMemPoolAttr high) {
+  if (high == cudaMemPoolAttrUsedMemHigh) return cudaMemPoolAttrUsedMemCurrent;
+  if (high == cudaMemPoolAttrReservedMemHigh)
+    return cudaMemPoolAttrReservedMemCurrent;
+  return std::nullopt;
+}
+
 void set_attribute(Pool& pool, cudaMemPoolAttr which, const void* value) {
   uint64_t& old = attribute(pool, which, value);
   const uint64_t given = is_int(which) ? *static_cast<const int*>(value)
                                        : *static_cast<const uint64_t*>(value);
-  require(which != cudaMemPoolAttrUsedMemCurrent, cudaErrorInvalidValue,
-          "what is in use cannot be set");
-  require(which != cudaMemPoolAttrUsedMemHigh || given == 0,
-          cudaErrorInvalidValue, "the most that was in use is only set to 0");
-  old = which == cudaMemPoolAttrUsedMemHigh
-            ? pool.attributes[cudaMemPoolAttrUsedMemCurrent]
-            : given;
+  require(which != cudaMemPoolAttrUsedMemCurrent &&
+              which != cudaMemPoolAttrReservedMemCurrent,
+          cudaErrorInvalidValue, "what is in use or reserved cannot be set");
+  const auto current = current_of(which);
+  require(!current || given == 0, cudaErrorInvalidValue,
+          "the most that there was is only set to 0");
+  old = current ? pool.attributes[*current] : given;
 }
 
 void get_attribute(Pool& pool, cudaMemPoolAttr which, void* value) {
   const uint64_t known = attribute(pool, which, value);
+  if (which == cudaMemPoolAttrReservedMemCurrent ||
+      which == cudaMemPoolAttrReservedMemHigh)
+    say("what a memory pool has reserved is counted in the bytes that were "
+        "asked for; a GPU reserves more, in large pieces");
   if (is_int(which))
     *static_cast<int*>(value) = int(known);
   else
@@ -118,6 +133,26 @@ void require_device_location(const cudaMemLocation& location) {
   require(location.type == cudaMemLocationTypeDevice, cudaErrorInvalidValue,
           "location.type should be cudaMemLocationTypeDevice");
   require_device(location.id);
+}
+
+#if CUDART_VERSION >= 13000
+// Whose memory such a pool is of.
+int device_of(const cudaMemLocation* location, cudaMemAllocationType type) {
+  require(location != nullptr, cudaErrorInvalidValue, "location is null");
+  if (type != cudaMemAllocationTypePinned ||
+      location->type != cudaMemLocationTypeDevice)
+    throw Lacking{"memory pool but those of devices' own memory"};
+  require_device(location->id);
+  return location->id;
+}
+#endif
+
+// It is the one in use from now on.
+void choose(int device, cudaMemPool_t pool) {
+  require_device(device);
+  require(get(pool)->device == device, cudaErrorInvalidValue,
+          "the pool is device ", get(pool)->device, "'s");
+  of_device(device).current = pool;
 }
 
 std::shared_ptr<Pool> made_as(const cudaMemPoolProps& given) {
@@ -142,6 +177,13 @@ void set_access(cudaMemPool_t handle, const cudaMemAccessDesc& given) {
   peers().allow_pool(number_of(handle), given.location.id, may);
 }
 
+// Keeps what is in use, and otherwise so many bytes at most.
+void release_reserved(Pool& pool, uint64_t most) {
+  uint64_t& reserved = pool.attributes[cudaMemPoolAttrReservedMemCurrent];
+  reserved = std::max(pool.attributes[cudaMemPoolAttrUsedMemCurrent],
+                      std::min(reserved, most));
+}
+
 void* take(cudaMemPool_t handle, size_t bytes) {
   Pool& pool = *get(handle);
   uint64_t& used = pool.attributes[cudaMemPoolAttrUsedMemCurrent];
@@ -152,8 +194,12 @@ void* take(cudaMemPool_t handle, size_t bytes) {
   void* const taken = allocate(bytes, Memory::kPool, "cudaMallocAsync",
                                pool.device, number_of(handle));
   used += bytes;
-  uint64_t& high = pool.attributes[cudaMemPoolAttrUsedMemHigh];
-  high = std::max(high, used);
+  uint64_t& reserved = pool.attributes[cudaMemPoolAttrReservedMemCurrent];
+  reserved = std::max(reserved, used);
+  for (const auto high :
+       {cudaMemPoolAttrUsedMemHigh, cudaMemPoolAttrReservedMemHigh})
+    pool.attributes[high] =
+        std::max(pool.attributes[high], pool.attributes[*current_of(high)]);
   return taken;
 }
 
@@ -185,8 +231,11 @@ void allocate_async(void** pointer, size_t bytes, cudaMemPool_t pool,
 
 void note_returned(uint64_t number, size_t bytes) {
   const std::lock_guard lock(pools_mutex());
-  if (const auto pool = pools().find(reinterpret_cast<cudaMemPool_t>(number)))
-    (*pool)->attributes[cudaMemPoolAttrUsedMemCurrent] -= bytes;
+  const auto found = pools().find(reinterpret_cast<cudaMemPool_t>(number));
+  if (!found) return;
+  Pool& pool = **found;
+  pool.attributes[cudaMemPoolAttrUsedMemCurrent] -= bytes;
+  release_reserved(pool, pool.attributes[cudaMemPoolAttrReleaseThreshold]);
 }
 
 }  // namespace simt
@@ -214,12 +263,7 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
-  return about_pools([&] {
-    require_device(device);
-    require(get(pool)->device == device, cudaErrorInvalidValue,
-            "the pool is device ", get(pool)->device, "'s");
-    of_device(device).current = pool;
-  });
+  return about_pools([&] { choose(device, pool); });
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool,
@@ -242,8 +286,8 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   });
 }
 
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
-  return about_pools([&] { get(pool); });
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes) {
+  return about_pools([&] { release_reserved(*get(pool), bytes); });
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which,
@@ -255,6 +299,32 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which,
                                     void* value) {
   return about_pools([&] { get_attribute(*get(pool), which, value); });
 }
+
+#if CUDART_VERSION >= 13000
+
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool,
+                                     cudaMemLocation* location,
+                                     cudaMemAllocationType type) {
+  return about_pools([&] {
+    require(pool != nullptr, cudaErrorInvalidValue, "memPool is null");
+    *pool = of_device(device_of(location, type)).own;
+  });
+}
+
+cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
+                              cudaMemAllocationType type) {
+  return about_pools([&] {
+    require(pool != nullptr, cudaErrorInvalidValue, "memPool is null");
+    *pool = of_device(device_of(location, type)).current;
+  });
+}
+
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location,
+                              cudaMemAllocationType type, cudaMemPool_t pool) {
+  return about_pools([&] { choose(device_of(location, type), pool); });
+}
+
+#endif
 
 // ---- Whose kernels may touch what is from a pool ---------------------------
 

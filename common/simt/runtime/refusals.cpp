@@ -23,8 +23,6 @@ constexpr struct {
     {"Graph", "such call for graphs"},
     {"Capture", "such call for graphs"},
     {"MemPool", "memory pool but the device's own"},
-    {"Cluster",
-     "count of clusters that fit: it depends on how the SMs are grouped"},
     {"Library", "kernels that are loaded while the program runs"},
     {"ExportTable", "driver API"},
     {"FuncBySymbol", "driver API"},

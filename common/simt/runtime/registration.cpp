@@ -253,7 +253,7 @@ void __cudaRegisterFunction(void** handle, const char* host, char*,
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   Entry& entry = all.entries[host];
-  entry = {binary_of(handle), name, {}};
+  entry = {host, binary_of(handle), name, {}};
   all.kernels.insert(&entry);
 }
 

@@ -346,6 +346,7 @@ struct FatBinary;
 
 // A __global__ function of the program, as registered before main.
 struct Entry {
+  const void* function = nullptr;  // of the host, which stands for it
   FatBinary* binary = nullptr;
   std::string mangled;
   // cudaFuncSetAttribute's, by device.

@@ -201,6 +201,7 @@ Queue queue_of(cudaStream_t stream) {
 
 Work host_work(std::function<void()> function) {
   Work work = {cudaGraphNodeTypeHost, [function] {
+                 begin_function();
                  Task* const task = current_task();
                  task ? task->without_turn(function) : function();
                }};

@@ -322,6 +322,12 @@ __global__ void still_kernel(int* p, int step) {
   for (int i = 0; i < 10 && p[1] == 0; i += step) p[2] = i;
 }
 
+// As nvcc may write it where a function of the host's is called.
+__global__ void idle_kernel(int* p) {
+  asm volatile("{\n again: bra again;\n}");
+  *p = 1;
+}
+
 __global__ void counting_kernel(int* p, int step) {
   int turns = 0;
   for (int i = 0; i < 10; i += step) turns = turns * 3 + i;
@@ -786,6 +792,10 @@ const Case cases[] = {
      launch_endless<still_kernel>,
      kExecutorOnly,
      {"livelock", "still_kernel"}},
+    {"an empty loop",
+     [](int* p) { idle_kernel<<<1, 32>>>(p); },
+     kExecutorOnly,
+     {"livelock", "idle_kernel", "The loop is empty", "#20013-D"}},
     {"counting",
      launch_endless<counting_kernel>,
      kExecutorOnly,

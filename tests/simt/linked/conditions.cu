@@ -18,6 +18,8 @@ __global__ void count_kernel(cudaGraphConditionalHandle handle, int* left) {
   cudaGraphSetConditional(handle, --*left > 0);
 }
 
+__global__ void store_kernel(int* x, const int* at) { x[*at] = *at; }
+
 struct Fixture {
   int *x = nullptr, *input = nullptr;
   cudaGraph_t graph = nullptr;
@@ -117,6 +119,26 @@ void loop() {
   equal(f.run(1), 5);  // Whatever the last launch left: it begins with 1.
 }
 
+// A turn begins when the one before is done, whatever its kernels do.
+void turns_are_ordered() {
+  Fixture f;
+  constexpr int kTurns = 5;
+  int* stored = nullptr;
+  ok(cudaMalloc(&stored, (kTurns + 1) * sizeof(int)));
+  cudaGraphConditionalHandle handle = 0;
+  ok(cudaGraphConditionalHandleCreate(&handle, f.graph, 1,
+                                      cudaGraphCondAssignDefault));
+  cudaGraph_t body = nullptr;
+  f.condition(f.graph, nullptr, handle, cudaGraphCondTypeWhile, 1, &body);
+  const auto store = f.kernel(body, nullptr, store_kernel, stored, f.input);
+  f.kernel(body, store, count_kernel, handle, f.input);
+  f.run(kTurns);
+  int got[kTurns + 1];
+  ok(cudaMemcpy(got, stored, sizeof got, cudaMemcpyDeviceToHost));
+  for (int i = 1; i <= kTurns; ++i) equal(got[i], i);
+  ok(cudaFree(stored));
+}
+
 void choose() {
   Fixture f;
   cudaGraphConditionalHandle handle = 0;
@@ -182,6 +204,7 @@ int main() {
   if_else(1);
   if_else(2);
   loop();
+  turns_are_ordered();
   choose();
   captured_and_nested();
   refused();
