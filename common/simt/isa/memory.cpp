@@ -99,6 +99,18 @@ void require_inside(Warp& warp, const Instruction& ins, const Access& a,
   }
 }
 
+// All lanes within the program's part of shared memory, or the system's?
+void require_shared(Warp& warp, const Instruction& ins, const Access& a) {
+  const Grid& grid = *warp.block->grid;
+  if (a.is_within(0, grid.shared_end())) return;
+  Access own = a;
+  for (int l = 0; grid.reserves_shared() && l < kLanes; ++l)
+    if (is_inside(a.address[l], a.bytes, grid.reserved_begin(),
+                  grid.all_shared()))
+      own.mask &= ~(1u << l);
+  require_inside(warp, ins, own, grid.shared_end(), "block", "shared memory");
+}
+
 // So many bytes of their own, none of them twice, do lanes of `mask` mean.
 uint64_t distinct_bytes(const Access& a, uint32_t mask) {
   std::array<uint64_t, kLanes> places;
@@ -244,7 +256,7 @@ void place_elsewhere(Warp& warp, const Instruction& ins, Access& a) {
            ": the cluster has " + std::to_string(block.cluster.size()) +
                " blocks, and none of rank " + std::to_string(rank));
   choose_owner(a, rank);
-  require_inside(warp, ins, a, block.shared.size(), "block", "shared memory");
+  require_shared(warp, ins, a);
   a.owner = rank == block.rank ? nullptr : block.cluster[rank];
   if (a.owner) place_elsewhere(warp, ins, a);
 }
@@ -254,7 +266,7 @@ void place_shared(Warp& warp, const Instruction& ins, Access& a) {
   a.base = block.shared.data();
   if (a.is_within(0, block.shared_alone)) return;
   if (block.cluster.empty())
-    require_inside(warp, ins, a, block.shared.size(), "block", "shared memory");
+    require_shared(warp, ins, a);
   else
     place_in_cluster(warp, ins, a);
 }
