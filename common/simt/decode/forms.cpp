@@ -103,6 +103,7 @@ const std::map<std::string_view, std::string_view> kWords = {
     {"combined",
      ".global.shared::cta(.add|.min|.max|.inc|.dec|.and|.or|.xor){.tile}"
      ".bulk_group"},
+    {"told", "{.shared::cluster}.mbarrier::complete_tx::bytes"},
     {"handing", "{(.release|.relaxed)(.cta|.cluster)}"},
     {"awaiting", "{(.acquire|.relaxed)(.cta|.cluster)}"},
     {"updated",
@@ -579,6 +580,14 @@ const std::vector<FormGroup> kGroups = {
          "cp.async.bulk.prefetch.tensor.5d.L2.global{.tile}.L2::cache_hint "
          "[t5], e.b64",
          "cp.async.mbarrier.arrive{.noinc}{<shared>}.b64 [a]",
+         "st.async{.weak}<told>(.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64) "
+         "[a], b, [a]",
+         "st.async{.weak}<told>.v2(.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64) "
+         "[a], b2, [a]",
+         "st.async{.weak}<told>.v4(.b32|.u32|.s32|.f32) [a], b4, [a]",
+         "red.async.relaxed.cluster<told>((.inc|.dec).u32|"
+         "(.min|.max)(.u32|.s32)|.add(.u32|.s32|.u64)|(.and|.or|.xor).b32) "
+         "[a], b, [a]",
      }},
     {"Barriers in shared memory",
      {

@@ -48,7 +48,9 @@ bool is(const Instruction& ins, const char* name) {
 bool is_load(const Instruction& ins) {
   return !ins.pure && (is(ins, "ld") || is(ins, "ldu"));
 }
-bool is_store(const Instruction& ins) { return is(ins, "st"); }
+bool is_store(const Instruction& ins) {
+  return is(ins, "st") && !ins.statement->has("async");
+}
 // Of a register, or of a kernel's parameter. A mov may also take apart or join.
 bool copies(const Instruction& ins) {
   return ins.pure && (is(ins, "mov") || is(ins, "ld")) &&

@@ -992,6 +992,7 @@ void sleep(Warp& warp, const Instruction&, uint32_t) { warp.poll.slept = true; }
 
 bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
   const std::string& op = s.name();
+  if ((op == "st" || op == "red") && s.has("async")) return false;
   if (op == "ld" || op == "ldu" || op == "st") {
     decode_access(s, operands, ins);
   } else if (op == "atom" || op == "red") {

@@ -811,7 +811,8 @@ void Values::begin(const AsyncCopy& copy) {
   Warp& warp = *copy.warp;
   if (!warp.tainted) return;
   for (Place p : copy.ins->sources())
-    use(warp, *copy.ins, p, copy.to.mask, "It says how much is copied");
+    use(warp, *copy.ins, p, copy.to.mask,
+        copy.taken ? "It is stored" : "It says how much is copied");
 }
 
 void Values::end(const AsyncCopy& copy, uint32_t mask) {
@@ -842,7 +843,11 @@ void Values::end(const AsyncCopy& copy, int lane, const Memory<Set>& from) {
   BlockChecks& checks = *home.checks;
   const Memory<ByteSet> to{checks.written, 0, &checks.copies};
   copy.each_part(copy.to, [&](const Access& part) {
-    to.write(part.address[lane], part.bytes);
+    const uint64_t at = part.address[lane];
+    if (copy.reduction && !to.is_written(at, part.bytes))
+      tell_unwritten(*copy.warp, *copy.ins, lane, Space::kShared, at, "atomic",
+                     part.bytes, "");
+    to.write(at, part.bytes);
   });
   const auto thread = static_cast<uint16_t>(copy.warp->index * kLanes + lane);
   copy.each_move(lane, [&](uint64_t source, uint64_t target, uint32_t bytes) {
