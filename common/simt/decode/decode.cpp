@@ -736,6 +736,8 @@ class Decoder : public OperandReader {
     const auto p = kernel_params_.find(from.text);
     if (p == kernel_params_.end()) return false;
     const Type type = s.type();
+    if (type.bytes > 8)
+      throw Error("of a parameter the executor loads at most 64 bits at once");
     const Operand& to = s.operands.at(0);
     std::vector<std::string> names = to.list;
     if (names.empty()) names = {to.text};

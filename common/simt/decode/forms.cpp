@@ -61,11 +61,11 @@ const std::map<std::string_view, std::string_view> kWords = {
      "(.L2::evict_last|.L2::evict_normal|.L2::evict_first|"
      ".L2::evict_unchanged)"},
     {"second", "(.L2::evict_first|.L2::evict_unchanged)"},
-    {"one", "(<type8>|<type16>|<type32>|<type64>) d.any, [a]"},
+    {"one", "(<type8>|<type16>|<type32>|<type64>|.b128) d.any, [a]"},
     {"data",
      "(<one>|.v2(<type8>|<type16>|<type32>|<type64>) v, [a]|"
      ".v4(<type8>|<type16>|<type32>) v, [a])"},
-    {"one_stored", "(<type8>|<type16>|<type32>|<type64>) [a], b.any"},
+    {"one_stored", "(<type8>|<type16>|<type32>|<type64>|.b128) [a], b.any"},
     {"stored",
      "(<one_stored>|.v2(<type8>|<type16>|<type32>|<type64>) [a], v|"
      ".v4(<type8>|<type16>|<type32>) [a], v)"},
@@ -387,38 +387,46 @@ const std::vector<FormGroup> kGroups = {
     {"Atomics and fences",
      {
          "atom{.relaxed|.acquire|.release|.acq_rel}<where><updated> d, [a], b",
-         "atom{.relaxed|.acquire|.release|.acq_rel}<where>.exch(.b32|.b64) d, "
+         "atom{.relaxed|.acquire|.release|.acq_rel}<where>.exch(.b32|.b64|."
+         "b128) d, "
          "[a], b",
          "atom{.relaxed|.acquire|.release|.acq_rel}<where>"
-         ".cas(.b16|.b32|.b64) d, [a], b, c",
+         ".cas(.b16|.b32|.b64|.b128) d, [a], b, c",
          "red{.relaxed|.release}<where><updated> [a], b",
          // As nvcc and its headers write them: the scope behind the space, and
          // how memory is ordered behind the operation.
          "atom<where_too><updated> d, [a], b",
-         "atom<where_too>.exch(.b32|.b64) d, [a], b",
-         "atom<where_too>.cas(.b16|.b32|.b64) d, [a], b, c",
+         "atom<where_too>.exch(.b32|.b64|.b128) d, [a], b",
+         "atom<where_too>.cas(.b16|.b32|.b64|.b128) d, [a], b, c",
          "atom.add.release.gpu.u32 d, [a], b",
          "atom.add(.relaxed|.acquire)(.cta|.gpu).u32 d, [a], b",
          "red<where_too><updated> [a], b",
          "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}.add"
          "(.v2.f32 d2, [a], b2|.v4.f32 d4, [a], b4)",
          "atom.global<scope>.add(.v2.f32 d2, [a], b2|.v4.f32 d4, [a], b4)",
-         "red{.relaxed|.release}{<scope>}{.global}.add"
-         "(.v2.f32 [a], b2|.v4.f32 [a], b4|.noftz(.v2<halves> [a], b2|"
-         ".v4<halves> [a], b4|.v8(.f16|.bf16) [a], b8))",
+         "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}"
+         "(.add|.min|.max).noftz(.v2<halves> d2, [a], b2|"
+         ".v4<halves> d4, [a], b4|.v8(.f16|.bf16) d8, [a], b8)",
+         "red{.relaxed|.release}{<scope>}{.global}"
+         "(.add(.v2.f32 [a], b2|.v4.f32 [a], b4)|(.add|.min|.max).noftz"
+         "(.v2<halves> [a], b2|.v4<halves> [a], b4|"
+         ".v8(.f16|.bf16) [a], b8))",
          "red.global<scope>.add(.v2.f32 [a], b2|.v4.f32 [a], b4)",
          "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}"
          ".L2::cache_hint<updated> d, [a], b, e.b64",
          "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}"
-         ".exch.L2::cache_hint(.b32|.b64) d, [a], b, e.b64",
+         ".exch.L2::cache_hint(.b32|.b64|.b128) d, [a], b, e.b64",
          "red{.relaxed|.release}{<scope>}{.global}.L2::cache_hint<updated> "
          "[a], b, e.b64",
          "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}.add"
          ".L2::cache_hint(.v2.f32 d2, [a], b2|.v4.f32 d4, [a], b4), e.b64",
-         "red{.relaxed|.release}{<scope>}{.global}.add"
-         "(.L2::cache_hint(.v2.f32 [a], b2|.v4.f32 [a], b4)|"
-         ".noftz.L2::cache_hint(.v2<halves> [a], b2|.v4<halves> [a], b4|"
-         ".v8(.f16|.bf16) [a], b8)), e.b64",
+         "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}"
+         "(.add|.min|.max).noftz.L2::cache_hint(.v2<halves> d2, [a], b2|"
+         ".v4<halves> d4, [a], b4|.v8(.f16|.bf16) d8, [a], b8), e.b64",
+         "red{.relaxed|.release}{<scope>}{.global}"
+         "(.add.L2::cache_hint(.v2.f32 [a], b2|.v4.f32 [a], b4)|"
+         "(.add|.min|.max).noftz.L2::cache_hint(.v2<halves> [a], b2|"
+         ".v4<halves> [a], b4|.v8(.f16|.bf16) [a], b8)), e.b64",
          "membar(.cta|.gl|.sys)",
          "fence{.sc|.acq_rel}<scope>",
          "fence.proxy.async{.global|.shared::cta|.shared::cluster}",
@@ -435,9 +443,9 @@ const std::vector<FormGroup> kGroups = {
          "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}.shared::cluster"
          "<updated> d, [a], b",
          "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}.shared::cluster"
-         ".exch(.b32|.b64) d, [a], b",
+         ".exch(.b32|.b64|.b128) d, [a], b",
          "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}.shared::cluster"
-         ".cas(.b16|.b32|.b64) d, [a], b, c",
+         ".cas(.b16|.b32|.b64|.b128) d, [a], b, c",
          "red{.relaxed|.release}{<scope>}.shared::cluster<updated> [a], b",
          "cvta{.to}.shared::cluster.u64 d, a",
          "mapa{.shared::cluster}(.u32|.u64) d, a, b.b32",
