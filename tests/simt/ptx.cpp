@@ -154,7 +154,7 @@ TEST_CASE("a form that is not in the list is refused by name and place") {
         "fma.f32 %r1, %r2, %r3, %r1;",
         "prefetch.const.L1 [there];",
         "griddepcontrol.stop;",
-        "fence.proxy.alias;",
+        "fence.proxy.nothing;",
         "discard.L2 [there], 64;",
         "vadd.u32.u32.u32.sat %r1, %r2, %r3;",
         "vadd.s32.s32.s32.sat %r1.b0, %r2, %r3, %r1;",

@@ -1076,7 +1076,8 @@ bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
     ins.read = {operands.source(s.operands.at(1), 8)};
     ins.run = of_space(space_of(s)).find;
   } else if (op == "fence" && s.has("proxy")) {
-    // For tensor maps nothing waits: each copy reads its own as it is.
+    // For tensor maps nothing waits: each copy reads its own as it is. And an
+    // alias is the same memory here at once.
     ins.run = s.has("async") ? fence_for_copies : nothing;
   } else if (op == "fence" && s.has("mbarrier_init")) {
     ins.run = nothing;  // For other blocks of the cluster.
@@ -1089,8 +1090,9 @@ bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
     ins.run = sleep;
   } else if (op == "griddepcontrol") {
     ins.run = s.has("wait") ? wait_for_front : let_next_begin;
-  } else if (op == "prefetch" || op == "prefetchu" || op == "applypriority") {
-    ins.run = nothing;  // Hints.
+  } else if (op == "prefetch" || op == "prefetchu" || op == "applypriority" ||
+             op == "pmevent") {
+    ins.run = nothing;  // Hints, and what profilers watch.
   } else if (op == "createpolicy") {
     ins.written = {operands.destination(s.operands.at(0))};
     ins.accessed.clear();  // The memory it is for stays untouched.
