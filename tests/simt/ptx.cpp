@@ -380,6 +380,7 @@ TEST_CASE("of modules, too") {
         ".global .u64 p = generic(k)+8;", ".global .f32 f = 0f3F800000;",
         ".extern .shared .align 16 .b8 s[];", ".weak .global .u32 w;",
         ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);",
+        ".func (.reg .b32 r) f(.reg .f64 a) { mov.u32 r, 1; ret; }",
         ".global .attribute(.managed) .u32 m;", "// only a comment"})
     CHECK_MESSAGE(with(line) == "", std::string(line));
   for (const char* line :
@@ -408,7 +409,7 @@ TEST_CASE("of modules, too") {
         ".visible .entry k() { ret; }",
         "\x01",
         "garbage",
-        ".func f(.reg .b32 r);"})
+        ".func f(.reg .pred p);"})
     CHECK_MESSAGE(with(line) != "", std::string(line));
 }
 
