@@ -24,6 +24,7 @@
 #include "common/simt/isa/matrix.h"
 #include "common/simt/isa/mbarrier.h"
 #include "common/simt/isa/memory.h"
+#include "common/simt/isa/stack.h"
 #include "common/simt/isa/texture.h"
 #include "common/simt/isa/warpgroup.h"
 
@@ -667,8 +668,8 @@ class Decoder : public OperandReader {
       call(s, ins);
     } else if ((op == "ld" || op == "ldu") && parameter_load(s, ins)) {
     } else if (decode_texture(s, *this, ins) || memory(s, ins) ||
-               decode_mbarrier(s, *this, ins) || decode_bulk(s, *this, ins) ||
-               decode_async(s, *this, ins) ||
+               stack(s, ins) || decode_mbarrier(s, *this, ins) ||
+               decode_bulk(s, *this, ins) || decode_async(s, *this, ins) ||
                decode_collective(s, *this, ins) ||
                decode_matrix(s, *this, ins)) {
       emit(ins);
@@ -780,6 +781,12 @@ class Decoder : public OperandReader {
     for (const Operand& o : s.operands)
       if (o.address) ins.accessed.push_back(address(s, o));
     return decode_memory(s, *this, ins);
+  }
+
+  bool stack(const Statement& s, Draft& ins) {
+    if (!decode_stack(s, *this, ins)) return false;
+    context_.function->allocates = true;
+    return true;
   }
 
   // Where an operand in square brackets points to.

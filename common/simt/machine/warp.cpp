@@ -190,7 +190,7 @@ void WarpRun::run() {
   if (!entry_) {
     Path path;
     path.mask = threads;
-    path.frame = entry_ = new_frame(*block->grid->program.entry);
+    path.frame = entry_ = new_frame(*block->grid->program.entry, 0);
     run_path(path);
   }
   while (!ready_.empty()) {
@@ -207,7 +207,10 @@ void WarpRun::run() {
 void WarpRun::enter(const Path& path) {
   registers = path.frame->registers;
   stack_base = path.frame->stack_base;
-  stack_end = stack_base + path.frame->function->stack_bytes;
+  auto& tops = path.frame->stack_tops;
+  stack_tops = tops ? &*tops : nullptr;
+  stack_end =
+      tops ? tops->end() : stack_base + path.frame->function->stack_bytes;
 }
 
 // The lanes of `path` until they end, wait, or join others. Between events
