@@ -195,6 +195,12 @@ TEST_CASE("a form that is not in the list is refused by name and place") {
   }
 }
 
+TEST_CASE("a name that nobody has declared is what a refusal names") {
+  says(refusal("mov.u32 %r1, %clockwork;"), "'%clockwork' is no register");
+  says(refusal("add.u32 %r1, %r2, %s9;"), "'%s9' is no register");
+  says(refusal("mov.b64 %l1, {%r1, %s9};"), "'%s9' is no register");
+}
+
 TEST_CASE("what is there for sm_90a alone says how to compile for it") {
   for (const char* statement :
        {"wgmma.fence.sync.aligned;", "setmaxnreg.inc.sync.aligned.u32 64;"})
@@ -351,7 +357,8 @@ TEST_CASE("labels, registers and variables belong to their scope") {
   says(refusal("T: .branchtargets A; { A: } brx.idx %r1, T;"), "no label A");
   says(refusal(".reg .b32 %r1;"), "'%r1' is there twice");
   says(refusal(".shared .b32 v; .shared .b32 v;"), "'v' is there twice");
-  says(refusal("{ .reg .b32 %inner; } mov.u32 %inner, 1;"), "operands");
+  says(refusal("{ .reg .b32 %inner; } mov.u32 %inner, 1;"),
+       "'%inner' is no register that is declared here");
 }
 
 // ---- Directives -------------------------------------------------------------

@@ -887,7 +887,22 @@ class Operands {
     return true;
   }
 
+  // Throws Error for a name that nobody has declared.
+  void require_known() const {
+    for (const Operand& o : s_.operands) {
+      require_known(o.text);
+      for (const std::string& name : o.list) require_known(name);
+    }
+  }
+
  private:
+  void require_known(const std::string& name) const {
+    if (name.starts_with('%') && is_special(name) && width(name) == 0 &&
+        !is_special_predicate(name))
+      throw Error("'" + name +
+                  "' is no register that is declared here, and no special one "
+                  "that the executor knows");
+  }
   bool fits(const Operand& o, const Slot& slot) const {
     const bool in_braces = slot.name == "v" || slot.registers;
     const bool image = slot.name == "[t]";
@@ -1217,7 +1232,9 @@ void Forms::check(const Statement& s, OperandReader& reader) {
     throw Error("the executor does not know this form of " + s.name());
   const Operands operands(s, reader);
   const auto fits = [&](const auto& one) { return operands.fit(one); };
-  if (std::none_of(all.begin(), all.end(), fits)) throw Error(wanted(all));
+  if (std::ranges::any_of(all, fits)) return;
+  operands.require_known();
+  throw Error(wanted(all));
 }
 
 }  // namespace simt
