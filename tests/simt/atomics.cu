@@ -451,9 +451,8 @@ __global__ void twins_kernel(Twins* cell, Twins* out) {
   __shared__ Twins sum;
   if (threadIdx.x == 0) sum = {0, ~0ull};
   __syncthreads();
-  const auto add = [](Twins* to, unsigned long long low,
+  const auto add = [](Twins* to, Twins known, unsigned long long low,
                       unsigned long long high) {
-    Twins known = {0, 0};
     for (;;) {
       const Twins found =
           atomicCAS(to, known, Twins{known.low + low, known.high + high});
@@ -461,8 +460,8 @@ __global__ void twins_kernel(Twins* cell, Twins* out) {
       known = found;
     }
   };
-  add(&sum, 1, 3);
-  add(cell, threadIdx.x, 1);
+  add(&sum, {0, 0}, 1, 3);
+  add(cell, *cell, threadIdx.x, 1);  // A guess: if it is old, the swap fails.
   __syncthreads();
   if (threadIdx.x) return;
   out[blockIdx.x] = atomicExch(&sum, Twins{7, 8});

@@ -332,8 +332,14 @@ class Life {
     return is_swap(ins) && !state.moved &&
            state.values.contains(ins.source(0)) &&
            !state.values.contains(ins.address().base) &&
-           ins.element_bytes == f_.code[load_].element_bytes &&
+           ins.element_bytes == loaded_bytes() &&
            definitions_.address(ins) == address_;
+  }
+
+  // 128 bits are loaded as two halves.
+  int loaded_bytes() const {
+    const Instruction& load = f_.code[load_];
+    return load.element_bytes * load.result_count;
   }
 
   static void mark(Places& places, Place p, const Instruction& ins, bool in) {
