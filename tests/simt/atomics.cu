@@ -375,6 +375,156 @@ void check_vectors() {
   expect::ok(cudaFree(halves));
 }
 
+// Of several numbers side by side the least and the greatest; and what was
+// there.
+__global__ void extremes_kernel(uint32_t* cells, uint32_t* old) {
+#if __CUDA_ARCH__ >= 900
+  // Two bfloats that grow with the lane, and as halves, too.
+  const uint32_t pair = 0x3f804000u + threadIdx.x * 0x10001u;
+  asm volatile("red.global.max.noftz.v2.bf16x2 [%0], {%1, %1};" ::"l"(cells),
+               "r"(pair)
+               : "memory");
+  asm volatile(
+      "red.relaxed.gpu.global.min.noftz.v4.f16x2 [%0], {%1, %1, %1, %1};" ::"l"(
+          cells + 4),
+      "r"(pair)
+      : "memory");
+  asm volatile(
+      "red.global.min.noftz.v8.f16 [%0], {%1, %1, %1, %1, %1, %1, %1, %1};" ::
+          "l"(cells + 8),
+      "h"(static_cast<short>(pair))
+      : "memory");
+  if (threadIdx.x) return;
+  asm volatile(
+      "atom.global.add.noftz.v4.f16x2 {%0, %1, %2, %3}, [%4], {%5, %5, %5, "
+      "%6};"
+      : "=r"(old[0]), "=r"(old[1]), "=r"(old[2]), "=r"(old[3])
+      : "l"(cells + 12), "r"(0x3c004000), "r"(0x00003c00)
+      : "memory");
+  short before[2];
+  asm volatile(
+      "atom.relaxed.gpu.global.max.noftz.v2.bf16 {%0, %1}, [%2], "
+      "{%3, %4};"
+      : "=h"(before[0]), "=h"(before[1])
+      : "l"(cells + 16), "h"(short{0x3f80}), "h"(short{0x4000})
+      : "memory");
+  old[4] = before[0];
+  old[5] = before[1];
+#endif
+}
+
+void check_extremes() {
+  std::vector<uint32_t> begin(20, 0);
+  std::fill(begin.begin() + 4, begin.begin() + 12, 0x7b7b7b7b);
+  std::fill(begin.begin() + 12, begin.begin() + 16, 0x40003c00);
+  begin[16] = 0x3f804040;
+  uint32_t* cells = nullptr;
+  expect::ok(cudaMalloc(&cells, 80));
+  expect::ok(cudaMemcpy(cells, begin.data(), 80, cudaMemcpyDefault));
+  const auto old = expect::results<uint32_t>(
+      6, [&](uint32_t* out) { extremes_kernel<<<1, 32>>>(cells, out); });
+  std::vector<uint32_t> got(20);
+  expect::ok(cudaMemcpy(got.data(), cells, 80, cudaMemcpyDefault));
+  std::vector<uint32_t> want = begin;
+  want[0] = want[1] = 0x3f9f401f;
+  for (int k = 4; k < 8; ++k) want[k] = 0x3f804000;
+  for (int k = 8; k < 12; ++k) want[k] = 0x40004000;
+  for (int k = 12; k < 15; ++k) want[k] = 0x42004200;  // 2 + 1 and 1 + 2
+  want[15] = 0x40004000;                               // 2 + 0 and 1 + 1
+  want[16] = 0x40004040;
+  expect::each(got, [&](int k) { return want[k]; });
+  const uint32_t before[] = {0x40003c00, 0x40003c00, 0x40003c00,
+                             0x40003c00, 0x4040,     0x3f80};
+  expect::each(old, [&](int k) { return before[k]; });
+  expect::ok(cudaFree(cells));
+}
+
+// ---- 128 bits ---------------------------------------------------------------
+
+struct alignas(16) Twins {
+  unsigned long long low, high;
+};
+
+// Each thread adds to both halves at once; they never part.
+__global__ void twins_kernel(Twins* cell, Twins* out) {
+#if __CUDA_ARCH__ >= 900
+  __shared__ Twins sum;
+  if (threadIdx.x == 0) sum = {0, ~0ull};
+  __syncthreads();
+  const auto add = [](Twins* to, Twins known, unsigned long long low,
+                      unsigned long long high) {
+    for (;;) {
+      const Twins found =
+          atomicCAS(to, known, Twins{known.low + low, known.high + high});
+      if (found.low == known.low && found.high == known.high) return;
+      known = found;
+    }
+  };
+  add(&sum, {0, 0}, 1, 3);
+  add(cell, *cell, threadIdx.x, 1);  // A guess: if it is old, the swap fails.
+  __syncthreads();
+  if (threadIdx.x) return;
+  out[blockIdx.x] = atomicExch(&sum, Twins{7, 8});
+  out[2 + blockIdx.x] = sum;
+#endif
+}
+
+void check_twins() {
+  Twins* cell = nullptr;
+  expect::ok(cudaMalloc(&cell, sizeof *cell));
+  expect::ok(cudaMemset(cell, 0, sizeof *cell));
+  const auto out = expect::results<Twins>(
+      4, [&](Twins* out) { twins_kernel<<<2, 64>>>(cell, out); });
+  for (int b = 0; b < 2; ++b) {
+    expect::equal(out[b].low, 64);
+    expect::equal(out[b].high, 191);
+    expect::equal(out[2 + b].low, 7);
+    expect::equal(out[2 + b].high, 8);
+  }
+  Twins all;
+  expect::ok(cudaMemcpy(&all, cell, sizeof all, cudaMemcpyDefault));
+  expect::equal(all.low, 2 * 2016);
+  expect::equal(all.high, 128);
+  expect::ok(cudaFree(cell));
+}
+
+// Loads, stores and exchanges of one register of 128 bits.
+__global__ void wide_kernel(Twins* cells) {
+#if __CUDA_ARCH__ >= 900
+  __shared__ Twins shared[32];
+  Twins* const mine = cells + threadIdx.x;
+  asm volatile(
+      "{\n"
+      ".reg .b128 q, r;\n"
+      ".reg .b64 low, high;\n"
+      "ld.global.b128 q, [%0];\n"
+      "mov.b128 {low, high}, q;\n"
+      "mov.b128 r, {high, low};\n"
+      "st.shared.b128 [%1], r;\n"
+      "ld.volatile.shared.b128 q, [%1];\n"
+      "st.relaxed.gpu.global.b128 [%0 + 512], q;\n"
+      "atom.global.exch.b128 q, [%0 + 512], r;\n"
+      "ld.relaxed.gpu.global.b128 q, [%0 + 512];\n"
+      "st.global.b128 [%0 + 512], q;\n"
+      "}" ::"l"(mine),
+      "r"(static_cast<uint32_t>(__cvta_generic_to_shared(&shared[threadIdx.x])))
+      : "memory");
+#endif
+}
+
+void check_wide() {
+  const auto got =
+      expect::results<unsigned long long>(128, [](unsigned long long* words) {
+        std::vector<unsigned long long> begin(64);
+        for (int k = 0; k < 64; ++k) begin[k] = k * 0x100000001ull;
+        expect::ok(
+            cudaMemcpy(words, begin.data(), 512, cudaMemcpyHostToDevice));
+        wide_kernel<<<1, 32>>>(reinterpret_cast<Twins*>(words));
+      });
+  expect::each(
+      got, [](int k) { return (k < 64 ? k : (k - 64) ^ 1) * 0x100000001ull; });
+}
+
 }  // namespace
 
 int main() {
@@ -403,5 +553,8 @@ int main() {
   check_halves();
   check_scopes();
   check_vectors();
+  check_extremes();
+  check_twins();
+  check_wide();
   return expect::report();
 }

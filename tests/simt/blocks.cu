@@ -84,6 +84,73 @@ void check_tile(expect::Where where = expect::Where::current()) {
       where);
 }
 
+// Tiles of several warps, which hand on values through shared memory that the
+// program does not see; beside some of its own.
+constexpr int kLargeAnswers = 6;
+
+template <int kSize>
+__global__ void large_tile_kernel(int* out) {
+  __shared__ int values[1024];
+  extern __shared__ int copies[];
+  const auto tile = cg::tiled_partition<kSize>(cg::this_thread_block());
+  const int i = threadIdx.x, rank = tile.thread_rank(), first = i - rank;
+  values[i] = i;
+  tile.sync();
+  copies[i] = values[first + kSize - 1 - rank];
+  tile.sync();
+  int* const answers = out + kLargeAnswers * i;
+  answers[0] = copies[first + kSize - 1 - rank];
+  answers[1] = tile.shfl(i + 1, 37);
+  answers[2] = tile.any(i % 300 == 77) + 2 * tile.all(i < 700);
+  answers[3] = cg::reduce(tile, i, cg::plus<int>());
+  answers[4] = cg::inclusive_scan(tile, i % 5, cg::plus<int>());
+  answers[5] = tile.meta_group_rank() * 1000 + rank;
+}
+
+template <int kSize>
+void check_large_tile() {
+  constexpr int kThreads = 1024;
+  const auto got = expect::results<int>(kLargeAnswers * kThreads, [](int* out) {
+    large_tile_kernel<kSize><<<1, kThreads, kThreads * sizeof(int)>>>(out);
+  });
+  expect::each(got, [](int k) {
+    const int i = k / kLargeAnswers, rank = i % kSize, first = i - rank;
+    int sum = 0, prefix = 0;
+    bool any = false, all = true;
+    for (int r = 0; r < kSize; ++r) {
+      any |= (first + r) % 300 == 77;
+      all &= first + r < 700;
+      sum += first + r;
+      if (r <= rank) prefix += (first + r) % 5;
+    }
+    const int answers[] = {i,   first + 38, any + 2 * all,
+                           sum, prefix,     i / kSize * 1000 + rank};
+    return answers[k % kLargeAnswers];
+  });
+}
+
+// A tile of a tile, in a part of the block that goes on alone.
+__global__ void nested_tile_kernel(int* out) {
+  const auto half = cg::tiled_partition<128>(cg::this_thread_block());
+  const auto quarter = cg::tiled_partition<64>(half);
+  const int i = threadIdx.x;
+  if (half.meta_group_rank() == 0)
+    for (int round = 0; round < i / 64 + 1; ++round)
+      out[i] += cg::reduce(quarter, i, cg::plus<int>());
+  else
+    out[i] = quarter.meta_group_rank() + 10 * half.shfl(i, 100);
+}
+
+void check_nested_tile() {
+  const auto got = expect::results<int>(
+      256, [](int* out) { nested_tile_kernel<<<1, 256>>>(out); });
+  expect::each(got, [](int i) {
+    const int first = i / 64 * 64;
+    if (i >= 128) return first / 64 % 2 + 10 * 228;
+    return (i / 64 + 1) * (64 * first + 2016);
+  });
+}
+
 // Whichever lanes are here form a group.
 __global__ void coalesced_kernel(int* out) {
   const int i = threadIdx.x;
@@ -434,6 +501,11 @@ int main() {
   check_tile<8>();
   check_tile<16>();
   check_tile<32>();
+  check_large_tile<64>();
+  check_large_tile<128>();
+  check_large_tile<256>();
+  check_large_tile<512>();
+  check_nested_tile();
   check_coalesced();
   check_labeled();
   check_grid();

@@ -429,6 +429,70 @@ void check_lambdas() {
   expect::each(got, [](int i) { return i + 8 * i + 9; });
 }
 
+// ---- Local memory of a size that is known late ------------------------------
+
+// Each call has its own, and gives it back.
+__device__ __noinline__ int deeper(int n, int rank) {
+  int* const mine = static_cast<int*>(alloca(n * sizeof(int)));
+  for (int k = 0; k < n; ++k) mine[k] = k * rank + n;
+  const int below = n > 1 ? deeper(n - 1, rank + 1) : 0;
+  int sum = below;
+  for (int k = n - 1; k >= 0; --k) sum = sum * 3 + mine[k];
+  return sum;
+}
+
+__global__ void alloca_kernel(int* out) {
+  const int i = threadIdx.x;
+  out[i] = deeper(i % 7 + 1, i) + deeper(2, 1);
+}
+
+int deeper_on_host(int n, int rank) {
+  unsigned sum = n > 1 ? deeper_on_host(n - 1, rank + 1) : 0;
+  for (int k = n - 1; k >= 0; --k) sum = sum * 3 + k * rank + n;
+  return static_cast<int>(sum);
+}
+
+void check_alloca() {
+  const auto got =
+      expect::results<int>(64, [](int* out) { alloca_kernel<<<1, 64>>>(out); });
+  expect::each(got, [](int i) {
+    return deeper_on_host(i % 7 + 1, i) + deeper_on_host(2, 1);
+  });
+}
+
+// What a turn of a loop allocates is given back: all of it would not fit.
+__global__ void stack_kernel(uint64_t* out) {
+  uint64_t sum = 0;
+  for (int turn = 0; turn < 2000; ++turn)
+    asm volatile(
+        "{\n"
+        ".reg .u64 top, one, two, x;\n"
+        "stacksave.u64 top;\n"
+        "alloca.u64 one, %1;\n"
+        "alloca.u64 two, 24, 64;\n"
+        "st.local.u64 [one], %2;\n"
+        "st.local.u64 [two+16], %1;\n"
+        "ld.local.u64 x, [one];\n"
+        "add.u64 %0, %0, x;\n"
+        "ld.local.u64 x, [two+16];\n"
+        "add.u64 %0, %0, x;\n"
+        "and.b64 x, two, 63;\n"
+        "add.u64 %0, %0, x;\n"
+        "stackrestore.u64 top;\n"
+        "}"
+        : "+l"(sum)
+        : "l"(uint64_t{8} * (threadIdx.x + 1) + 256), "l"(uint64_t(turn))
+        : "memory");
+  out[threadIdx.x] = sum;
+}
+
+void check_stack() {
+  const auto got = expect::results<uint64_t>(
+      32, [](uint64_t* out) { stack_kernel<<<1, 32>>>(out); });
+  expect::each(
+      got, [](int i) { return 2000 * (8 * (i + 1) + 256) + 2000 * 1999 / 2; });
+}
+
 }  // namespace
 
 int main() {
@@ -441,5 +505,7 @@ int main() {
   check_loops();
   check_bundles();
   check_lambdas();
+  check_alloca();
+  check_stack();
   return expect::report();
 }

@@ -450,6 +450,83 @@ void check_told() {
       [](int i) { return (i / 64 + 3) % 4 * 100 + (i % 64 + 1) % 32; });
 }
 
+// Each thread sends numbers to the next block, whose mbarrier counts the bytes.
+__global__ void __cluster_dims__(2, 1, 1) sent_kernel(int* out) {
+  __shared__ alignas(16) int one[32], four[128];
+  __shared__ unsigned long long two[64];
+  __shared__ unsigned sum, least;
+  __shared__ uint64_t full;
+  const auto cluster = cg::this_cluster();
+  const unsigned rank = cluster.block_rank(), to = rank ^ 1;
+  const int i = threadIdx.x;
+  if (i == 0) {
+    sum = 5;
+    least = 1000;
+    for_copies::init(&full, 1);
+    for_copies::arrive_and_expect(&full, 32 * (4 + 16 + 16 + 4 + 4));
+  }
+  cluster.sync();
+  const uint32_t bar = mapped(&full, to);
+  const int value = i + 100 * rank;
+  asm volatile(
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.s32 [%0], "
+      "%1, [%2];" ::"r"(mapped(&one[i], to)),
+      "r"(value), "r"(bar)
+      : "memory");
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.u64 [%0], "
+      "{%1, %2}, [%3];" ::"r"(mapped(&two[2 * i], to)),
+      "l"(value * 0x100000001ull), "l"(~0ull), "r"(bar)
+      : "memory");
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], "
+      "{%1, %1, %2, %1}, [%3];" ::"r"(mapped(&four[4 * i], to)),
+      "r"(value), "r"(-value), "r"(bar)
+      : "memory");
+  asm volatile(
+      "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes"
+      ".add.u32 [%0], %1, [%2];" ::"r"(mapped(&sum, to)),
+      "r"(value), "r"(bar)
+      : "memory");
+  asm volatile(
+      "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes"
+      ".min.u32 [%0], %1, [%2];" ::"r"(mapped(&least, to)),
+      "r"(value + 7), "r"(bar)
+      : "memory");
+  uint32_t done = 0;
+  while (!done)
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], 0;\n"
+        "selp.u32 %0, 1, 0, p;\n"
+        "}"
+        : "=r"(done)
+        : "r"(shared_address(&full))
+        : "memory");
+  const int j = 31 - i;
+  const bool same = two[2 * j] == one[j] * 0x100000001ull &&
+                    two[2 * j + 1] == ~0ull && four[4 * j] == one[j] &&
+                    four[4 * j + 1] == one[j] && four[4 * j + 2] == -one[j] &&
+                    four[4 * j + 3] == one[j];
+  out[blockIdx.x * 32 + i] = same ? one[j] : -1;
+  if (i == 0) {
+    out[64 + blockIdx.x] = sum;
+    out[66 + blockIdx.x] = least;
+  }
+  cluster.sync();
+}
+
+void check_sent() {
+  const auto got =
+      expect::results<int>(68, [](int* out) { sent_kernel<<<2, 32>>>(out); });
+  expect::each(got, [](int k) {
+    const int from = k < 64 ? 1 - k / 32 : 1 - k % 2;
+    if (k < 64) return 31 - k % 32 + 100 * from;
+    return k < 66 ? 5 + 496 + 3200 * from : 7 + 100 * from;
+  });
+}
+
 // ---- What is refused --------------------------------------------------------
 
 template <class F>
@@ -520,6 +597,7 @@ int main() {
   check_atomics();
   check_barrier();
   check_told();
+  check_sent();
   check_sizes();
   check_at_once();
   return expect::report();

@@ -234,6 +234,72 @@ void launch(CUfunction function, const Arrays& arrays, CUstream stream) {
                            stream, arguments, nullptr));
 }
 
+// Functions whose parameters are registers, and arguments that are no .param
+// memory.
+const std::string kRegistersPtx = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+
+.func (.reg .u32 %sum, .reg .f64 %half) both (.reg .u32 %in, .reg .f64 %x)
+{
+  .reg .pred %p;
+  add.u32 %sum, %in, %in;
+  mul.f64 %half, %x, 0d3FE0000000000000;
+  setp.gt.u32 %p, %in, 50;
+  @%p ret;
+  add.u32 %sum, %sum, 1;
+}
+.func (.param .b32 res) same (.param .b32 in, .reg .u32 %more)
+{
+  .reg .b32 %q;
+  ld.param.b32 %q, [in];
+  add.u32 %q, %q, %more;
+  st.param.b32 [res], %q;
+  ret;
+}
+
+.visible .entry registers(.param .u64 out)
+{
+  .reg .pred %p;
+  .reg .b32 %r<5>;
+  .reg .f64 %x<3>;
+  .reg .b64 %d<3>;
+  ld.param.u64 %d1, [out];
+  mov.u32 %r1, %tid.x;
+  cvt.rn.f64.u32 %x1, %r1;
+  mov.u32 %r2, 7;
+  call (%r2, %x2), both, (%r1, %x1);
+  setp.lt.u32 %p, %r1, 32;
+  @%p call.uni (%r2), same, (%r2, 1000);
+  cvt.rzi.u32.f64 %r3, %x2;
+  mad.lo.u32 %r2, %r3, 10000, %r2;
+  mul.wide.u32 %d2, %r1, 4;
+  add.u64 %d1, %d1, %d2;
+  st.global.u32 [%d1], %r2;
+  ret;
+}
+)";
+
+void register_parameters() {
+  CUmodule module = nullptr;
+  CUfunction kernel = nullptr;
+  ok(driver().ModuleLoadData(&module, kRegistersPtx.c_str()));
+  ok(driver().ModuleGetFunction(&kernel, module, "registers"));
+  CUdeviceptr out = 0;
+  std::vector<unsigned> got(64);
+  ok(driver().MemAlloc(&out, sizeof(unsigned) * got.size()));
+  void* arguments[] = {&out};
+  ok(driver().LaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, nullptr, arguments,
+                           nullptr));
+  ok(driver().MemcpyDtoH(got.data(), out, sizeof(unsigned) * got.size()));
+  expect::each(got, [](int i) {
+    return i / 2 * 10000 + 2 * i + (i <= 50) + (i < 32 ? 1000 : 0);
+  });
+  ok(driver().MemFree(out));
+  ok(driver().ModuleUnload(module));
+}
+
 void modules() {
   const Arrays arrays;
   CUmodule module = nullptr;
@@ -496,6 +562,7 @@ int main() {
   CUcontext context = nullptr;
   ok(driver().CtxCreate(&context, nullptr, 0, 0));
   modules();
+  register_parameters();
   bad_modules();
   module_file();
   functions();

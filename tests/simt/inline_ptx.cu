@@ -273,6 +273,47 @@ void check_bytes() {
   }
 }
 
+// ---- What changes nothing that a program sees, and what it may ask ----------
+
+__global__ void forms_kernel(uint32_t* out) {
+#if __CUDA_ARCH__ >= 900
+  extern __shared__ int room[];
+  asm volatile("fence.proxy.alias;" ::: "memory");
+  asm volatile("pmevent 7;");
+  asm volatile("pmevent.mask 3;");
+  const float values[] = {1.0001f, -3.4028235e38f, __int_as_float(0x7f800000),
+                          __int_as_float(0xff800000)};
+  for (int k = 0; k < 4; ++k)
+    asm("cvt.rna.satfinite.tf32.f32 %0, %1;" : "=r"(out[k]) : "f"(values[k]));
+  uint32_t all, begin, end, size, part;
+  asm("mov.u32 %0, %%total_smem_size;" : "=r"(part));
+  asm("mov.u32 %0, %%aggr_smem_size;" : "=r"(all));
+  asm("mov.u32 %0, %%reserved_smem_offset_begin;" : "=r"(begin));
+  asm("mov.u32 %0, %%reserved_smem_offset_end;" : "=r"(end));
+  asm("mov.u32 %0, %%reserved_smem_offset_cap;" : "=r"(size));
+  room[threadIdx.x] = 1;
+  out[4] = all - part;
+  out[5] = end - begin;
+  out[6] = size;
+#endif
+}
+
+void check_forms() {
+  const auto got = expect::results<uint32_t>(
+      7, [](uint32_t* out) { forms_kernel<<<1, 1, 256>>>(out); });
+  int reserved = 0;
+  expect::ok(cudaDeviceGetAttribute(
+      &reserved, cudaDevAttrReservedSharedMemoryPerBlock, 0));
+  const uint32_t expected[] = {0x3f800000,
+                               0xff7fe000,
+                               0x7f7fe000,
+                               0xff7fe000,
+                               static_cast<uint32_t>(reserved),
+                               static_cast<uint32_t>(reserved),
+                               static_cast<uint32_t>(reserved)};
+  for (int k = 0; k < 7; ++k) expect::equal(got[k], expected[k]);
+}
+
 }  // namespace
 
 int main() {
@@ -284,5 +325,6 @@ int main() {
   check_orders();
   check_carry();
   check_bytes();
+  check_forms();
   return expect::report();
 }

@@ -154,7 +154,7 @@ TEST_CASE("a form that is not in the list is refused by name and place") {
         "fma.f32 %r1, %r2, %r3, %r1;",
         "prefetch.const.L1 [there];",
         "griddepcontrol.stop;",
-        "fence.proxy.alias;",
+        "fence.proxy.nothing;",
         "discard.L2 [there], 64;",
         "vadd.u32.u32.u32.sat %r1, %r2, %r3;",
         "vadd.s32.s32.s32.sat %r1.b0, %r2, %r3, %r1;",
@@ -193,6 +193,12 @@ TEST_CASE("a form that is not in the list is refused by name and place") {
     says(said, "some.cu:7");
     says(said, std::string(statement).substr(0, 3));
   }
+}
+
+TEST_CASE("a name that nobody has declared is what a refusal names") {
+  says(refusal("mov.u32 %r1, %clockwork;"), "'%clockwork' is no register");
+  says(refusal("add.u32 %r1, %r2, %s9;"), "'%s9' is no register");
+  says(refusal("mov.b64 %l1, {%r1, %s9};"), "'%s9' is no register");
 }
 
 TEST_CASE("what is there for sm_90a alone says how to compile for it") {
@@ -351,7 +357,8 @@ TEST_CASE("labels, registers and variables belong to their scope") {
   says(refusal("T: .branchtargets A; { A: } brx.idx %r1, T;"), "no label A");
   says(refusal(".reg .b32 %r1;"), "'%r1' is there twice");
   says(refusal(".shared .b32 v; .shared .b32 v;"), "'v' is there twice");
-  says(refusal("{ .reg .b32 %inner; } mov.u32 %inner, 1;"), "operands");
+  says(refusal("{ .reg .b32 %inner; } mov.u32 %inner, 1;"),
+       "'%inner' is no register that is declared here");
 }
 
 // ---- Directives -------------------------------------------------------------
@@ -380,6 +387,7 @@ TEST_CASE("of modules, too") {
         ".global .u64 p = generic(k)+8;", ".global .f32 f = 0f3F800000;",
         ".extern .shared .align 16 .b8 s[];", ".weak .global .u32 w;",
         ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);",
+        ".func (.reg .b32 r) f(.reg .f64 a) { mov.u32 r, 1; ret; }",
         ".global .attribute(.managed) .u32 m;", "// only a comment"})
     CHECK_MESSAGE(with(line) == "", std::string(line));
   for (const char* line :
@@ -408,7 +416,7 @@ TEST_CASE("of modules, too") {
         ".visible .entry k() { ret; }",
         "\x01",
         "garbage",
-        ".func f(.reg .b32 r);"})
+        ".func f(.reg .pred p);"})
     CHECK_MESSAGE(with(line) != "", std::string(line));
 }
 

@@ -71,8 +71,8 @@ using LanesByWarp = std::array<uint32_t, 32>;
 struct Block {
   Block(Grid& grid, Observers observers)
       : grid(&grid),
-        shared(grid.shared_end()),
-        shared_alone(grid.shape.cluster_blocks() == 1 ? shared.size() : 0),
+        shared(grid.all_shared()),
+        shared_alone(grid.shape.cluster_blocks() == 1 ? grid.shared_end() : 0),
         observers(observers) {}
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;

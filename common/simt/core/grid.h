@@ -129,6 +129,17 @@ struct Grid {
     if (shape.dynamic_shared == 0) return program.static_shared;
     return dynamic_shared_begin() + shape.dynamic_shared;
   }
+  // The part that the system has for itself, in programs that ask where. A GPU
+  // has it in front of theirs; here it lies apart, so that nobody runs into it.
+  static constexpr uint32_t kReservedShared = 1024;
+  bool reserves_shared() const { return !program.reserved_shared.empty(); }
+  uint32_t reserved_begin() const {
+    return (shared_end() / kReservedShared + 2) * kReservedShared;
+  }
+  size_t all_shared() const {
+    return reserves_shared() ? reserved_begin() + kReservedShared
+                             : shared_end();
+  }
   // As a program is told: without what such an alignment leaves free.
   size_t shared_bytes() const {
     if (shape.dynamic_shared == 0) return program.static_shared;

@@ -75,6 +75,8 @@ enum class Special : uint8_t {
   kGridId,
   kDynamicShared,
   kTotalShared,
+  kAllShared,
+  kReservedShared,
   kWorkspaceHigh,
   kWorkspaceLow,
   kClusterRank,
@@ -123,6 +125,7 @@ struct Program {
   };
   std::vector<Address> dynamic_shared;
   std::vector<Address> static_shared_at;  // theirs; in a cluster not constant
+  std::vector<Address> reserved_shared;   // of what the system has: no offset
   std::vector<std::pair<Special, Place>> specials;
 
   std::vector<uint32_t> parameter_offsets, parameter_sizes;

@@ -1,6 +1,7 @@
 // A warp as instructions and observers see it: 32 lanes, their registers and
 // stacks. Which of them run, and when, is the business of machine/.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <string>
@@ -50,6 +51,20 @@ struct Poll {
   }
 };
 
+// Of a call whose function allocates local memory while it runs: how far each
+// lane's reaches. All of it is a multiple of 16.
+struct StackTops {
+  static constexpr uint32_t kAlignment = 16;
+
+  explicit StackTops(uint32_t begin) : begin(begin) {
+    std::fill_n(of, kLanes, begin);
+  }
+  uint32_t end() const { return *std::max_element(of, of + kLanes); }
+
+  const uint32_t begin;  // behind the function's variables
+  uint32_t of[kLanes];
+};
+
 struct Warp {
   Warp(Block& block, uint32_t index, uint32_t threads)
       : block(&block), index(index), threads(threads) {}
@@ -64,7 +79,8 @@ struct Warp {
   uint32_t live = 0;        // those that have not exited
   uint32_t stack_base = 0;  // local memory of the running call: from here
   uint32_t stack_end = 0;   //   to here, in each lane's stack
-  uint64_t issued = 0;      // instructions so far
+  StackTops* stack_tops = nullptr;  // null: its function allocates none
+  uint64_t issued = 0;              // instructions so far
   // How far the clock is ahead of them, and by how much more after each look;
   // and how often a wait has looked.
   uint64_t clock_ahead = 0, clock_step = 0, clock_looks = 0;

@@ -9,6 +9,7 @@
 #include "common/simt/core/access.h"
 #include "common/simt/core/device.h"
 #include "common/simt/core/error.h"
+#include "common/simt/core/grid.h"
 #include "common/simt/core/literals.h"
 #include "common/simt/core/names.h"
 #include "common/simt/core/warp.h"
@@ -23,6 +24,7 @@
 #include "common/simt/isa/matrix.h"
 #include "common/simt/isa/mbarrier.h"
 #include "common/simt/isa/memory.h"
+#include "common/simt/isa/stack.h"
 #include "common/simt/isa/texture.h"
 #include "common/simt/isa/warpgroup.h"
 
@@ -114,6 +116,8 @@ const std::map<std::string, Special>& special_names() {
       {"%lanemask_ge", Special::kLaneMaskGe},
       {"%dynamic_smem_size", Special::kDynamicShared},
       {"%total_smem_size", Special::kTotalShared},
+      {"%aggr_smem_size", Special::kAllShared},
+      {"%reserved_smem_offset_cap", Special::kReservedShared},
       // Where cooperative groups find the workspace of a grid barrier.
       {"%envreg1", Special::kWorkspaceHigh},
       {"%envreg2", Special::kWorkspaceLow},
@@ -133,6 +137,16 @@ const std::map<std::string, Special>& special_names() {
       {"%nclusterid.z", Special::kNclusterIdZ},
       {"%is_explicit_cluster", Special::kExplicitCluster},
   };
+  return kNames;
+}
+
+// Of the shared memory that the system has for itself: how far behind its
+// beginning they point. Cooperative groups have theirs at _1.
+const std::map<std::string, uint32_t>& reserved_names() {
+  static const std::map<std::string, uint32_t> kNames = {
+      {"%reserved_smem_offset_begin", 0},
+      {"%reserved_smem_offset_1", 0},
+      {"%reserved_smem_offset_end", Grid::kReservedShared}};
   return kNames;
 }
 
@@ -223,7 +237,10 @@ class Decoder : public OperandReader {
     if (const auto clock = clock_names().find(operand.text);
         clock != clock_names().end())
       return clock->second.bytes;
-    return special_names().contains(operand.text) ? 4 : 0;
+    return special_names().contains(operand.text) ||
+                   reserved_names().contains(operand.text)
+               ? 4
+               : 0;
   }
   bool is_predicate(const std::string& name) override {
     const Register* r = find_register(name);
@@ -494,6 +511,9 @@ class Decoder : public OperandReader {
     if (const auto clock = clock_names().find(name);
         clock != clock_names().end())
       return clock_register(clock->second);
+    if (const auto reserved = reserved_names().find(name);
+        reserved != reserved_names().end())
+      return reserved_address(reserved->second);
     const Special wanted = special_names().at(name);
     for (const auto& [special, place] : program_.specials)
       if (special == wanted) return place;
@@ -514,6 +534,13 @@ class Decoder : public OperandReader {
     const Place at = new_constant(bytes, offset);
     program_.static_shared_at.push_back(
         {at, offset, static_cast<uint8_t>(bytes)});
+    return at;
+  }
+
+  Place reserved_address(uint32_t offset) {
+    constexpr uint8_t kBytes = 4;
+    const Place at = new_constant(kBytes);
+    program_.reserved_shared.push_back({at, offset, kBytes});
     return at;
   }
 
@@ -641,8 +668,8 @@ class Decoder : public OperandReader {
       call(s, ins);
     } else if ((op == "ld" || op == "ldu") && parameter_load(s, ins)) {
     } else if (decode_texture(s, *this, ins) || memory(s, ins) ||
-               decode_mbarrier(s, *this, ins) || decode_bulk(s, *this, ins) ||
-               decode_async(s, *this, ins) ||
+               stack(s, ins) || decode_mbarrier(s, *this, ins) ||
+               decode_bulk(s, *this, ins) || decode_async(s, *this, ins) ||
                decode_collective(s, *this, ins) ||
                decode_matrix(s, *this, ins)) {
       emit(ins);
@@ -710,6 +737,8 @@ class Decoder : public OperandReader {
     const auto p = kernel_params_.find(from.text);
     if (p == kernel_params_.end()) return false;
     const Type type = s.type();
+    if (type.bytes > 8)
+      throw Error("of a parameter the executor loads at most 64 bits at once");
     const Operand& to = s.operands.at(0);
     std::vector<std::string> names = to.list;
     if (names.empty()) names = {to.text};
@@ -752,6 +781,12 @@ class Decoder : public OperandReader {
     for (const Operand& o : s.operands)
       if (o.address) ins.accessed.push_back(address(s, o));
     return decode_memory(s, *this, ins);
+  }
+
+  bool stack(const Statement& s, Draft& ins) {
+    if (!decode_stack(s, *this, ins)) return false;
+    context_.function->allocates = true;
+    return true;
   }
 
   // Where an operand in square brackets points to.
@@ -855,6 +890,7 @@ std::vector<std::string> special_registers() {
   std::vector<std::string> names;
   for (const auto& [name, special] : special_names()) names.push_back(name);
   for (const auto& [name, clock] : clock_names()) names.push_back(name);
+  for (const auto& [name, offset] : reserved_names()) names.push_back(name);
   return names;
 }
 

@@ -60,8 +60,9 @@ bool can_be_joined(const Instruction& ins) {
   if (!ins.statement || ins.element_bytes != 4 || ins.source_count != 1)
     return false;
   const std::string& op = ins.statement->name();
-  return (op == "atom" || op == "red") && ins.update <= Update::kXor &&
-         !ins.statement->type().is_float() && ins.statement->type().kind != 'x';
+  return (op == "atom" || op == "red") && !ins.statement->has("async") &&
+         ins.update <= Update::kXor && !ins.statement->type().is_float() &&
+         ins.statement->type().kind != 'x';
 }
 
 }  // namespace

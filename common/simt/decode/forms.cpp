@@ -61,11 +61,11 @@ const std::map<std::string_view, std::string_view> kWords = {
      "(.L2::evict_last|.L2::evict_normal|.L2::evict_first|"
      ".L2::evict_unchanged)"},
     {"second", "(.L2::evict_first|.L2::evict_unchanged)"},
-    {"one", "(<type8>|<type16>|<type32>|<type64>) d.any, [a]"},
+    {"one", "(<type8>|<type16>|<type32>|<type64>|.b128) d.any, [a]"},
     {"data",
      "(<one>|.v2(<type8>|<type16>|<type32>|<type64>) v, [a]|"
      ".v4(<type8>|<type16>|<type32>) v, [a])"},
-    {"one_stored", "(<type8>|<type16>|<type32>|<type64>) [a], b.any"},
+    {"one_stored", "(<type8>|<type16>|<type32>|<type64>|.b128) [a], b.any"},
     {"stored",
      "(<one_stored>|.v2(<type8>|<type16>|<type32>|<type64>) [a], v|"
      ".v4(<type8>|<type16>|<type32>) [a], v)"},
@@ -103,6 +103,7 @@ const std::map<std::string_view, std::string_view> kWords = {
     {"combined",
      ".global.shared::cta(.add|.min|.max|.inc|.dec|.and|.or|.xor){.tile}"
      ".bulk_group"},
+    {"told", "{.shared::cluster}.mbarrier::complete_tx::bytes"},
     {"handing", "{(.release|.relaxed)(.cta|.cluster)}"},
     {"awaiting", "{(.acquire|.relaxed)(.cta|.cluster)}"},
     {"updated",
@@ -331,7 +332,7 @@ const std::vector<FormGroup> kGroups = {
          "cvt(.rn|.rz)(.relu{.satfinite}|.satfinite)(.f16|.bf16).f32 d.b16, a",
          "cvt(.rn|.rz){.relu}{.satfinite}(.f16x2|.bf16x2).f32 d, a, b",
          "cvt(.rn|.rz){.relu}.tf32.f32 d, a",
-         "cvt.rna.tf32.f32 d, a",
+         "cvt.rna{.satfinite}.tf32.f32 d, a",
          "cvt.rn.satfinite{.relu}<eighths>.f32 d.b16, a, b",
          "cvt.rn.satfinite{.relu}<eighths>.f16x2 d.b16, a",
          "cvt.rn{.relu}.f16x2<eighths> d, a.b16",
@@ -372,6 +373,9 @@ const std::vector<FormGroup> kGroups = {
          "prefetch.global(.L2::evict_last|.L2::evict_normal) [a]",
          "prefetchu.L1 [a]",
          "prefetch{.param|.const}.tensormap [a]",
+         "alloca(.u32|.u64) d, a{, i}",
+         "stacksave(.u32|.u64) d",
+         "stackrestore(.u32|.u64) a",
          "applypriority{.global}.L2::evict_normal [a], i",
          "discard{.global}.L2 [a], i",
          "createpolicy.fractional<first>{<second>}.b64 d{, a.f32}",
@@ -386,41 +390,50 @@ const std::vector<FormGroup> kGroups = {
     {"Atomics and fences",
      {
          "atom{.relaxed|.acquire|.release|.acq_rel}<where><updated> d, [a], b",
-         "atom{.relaxed|.acquire|.release|.acq_rel}<where>.exch(.b32|.b64) d, "
+         "atom{.relaxed|.acquire|.release|.acq_rel}<where>.exch(.b32|.b64|."
+         "b128) d, "
          "[a], b",
          "atom{.relaxed|.acquire|.release|.acq_rel}<where>"
-         ".cas(.b16|.b32|.b64) d, [a], b, c",
+         ".cas(.b16|.b32|.b64|.b128) d, [a], b, c",
          "red{.relaxed|.release}<where><updated> [a], b",
          // As nvcc and its headers write them: the scope behind the space, and
          // how memory is ordered behind the operation.
          "atom<where_too><updated> d, [a], b",
-         "atom<where_too>.exch(.b32|.b64) d, [a], b",
-         "atom<where_too>.cas(.b16|.b32|.b64) d, [a], b, c",
+         "atom<where_too>.exch(.b32|.b64|.b128) d, [a], b",
+         "atom<where_too>.cas(.b16|.b32|.b64|.b128) d, [a], b, c",
          "atom.add.release.gpu.u32 d, [a], b",
          "atom.add(.relaxed|.acquire)(.cta|.gpu).u32 d, [a], b",
          "red<where_too><updated> [a], b",
          "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}.add"
          "(.v2.f32 d2, [a], b2|.v4.f32 d4, [a], b4)",
          "atom.global<scope>.add(.v2.f32 d2, [a], b2|.v4.f32 d4, [a], b4)",
-         "red{.relaxed|.release}{<scope>}{.global}.add"
-         "(.v2.f32 [a], b2|.v4.f32 [a], b4|.noftz(.v2<halves> [a], b2|"
-         ".v4<halves> [a], b4|.v8(.f16|.bf16) [a], b8))",
+         "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}"
+         "(.add|.min|.max).noftz(.v2<halves> d2, [a], b2|"
+         ".v4<halves> d4, [a], b4|.v8(.f16|.bf16) d8, [a], b8)",
+         "red{.relaxed|.release}{<scope>}{.global}"
+         "(.add(.v2.f32 [a], b2|.v4.f32 [a], b4)|(.add|.min|.max).noftz"
+         "(.v2<halves> [a], b2|.v4<halves> [a], b4|"
+         ".v8(.f16|.bf16) [a], b8))",
          "red.global<scope>.add(.v2.f32 [a], b2|.v4.f32 [a], b4)",
          "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}"
          ".L2::cache_hint<updated> d, [a], b, e.b64",
          "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}"
-         ".exch.L2::cache_hint(.b32|.b64) d, [a], b, e.b64",
+         ".exch.L2::cache_hint(.b32|.b64|.b128) d, [a], b, e.b64",
          "red{.relaxed|.release}{<scope>}{.global}.L2::cache_hint<updated> "
          "[a], b, e.b64",
          "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}.add"
          ".L2::cache_hint(.v2.f32 d2, [a], b2|.v4.f32 d4, [a], b4), e.b64",
-         "red{.relaxed|.release}{<scope>}{.global}.add"
-         "(.L2::cache_hint(.v2.f32 [a], b2|.v4.f32 [a], b4)|"
-         ".noftz.L2::cache_hint(.v2<halves> [a], b2|.v4<halves> [a], b4|"
-         ".v8(.f16|.bf16) [a], b8)), e.b64",
+         "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}{.global}"
+         "(.add|.min|.max).noftz.L2::cache_hint(.v2<halves> d2, [a], b2|"
+         ".v4<halves> d4, [a], b4|.v8(.f16|.bf16) d8, [a], b8), e.b64",
+         "red{.relaxed|.release}{<scope>}{.global}"
+         "(.add.L2::cache_hint(.v2.f32 [a], b2|.v4.f32 [a], b4)|"
+         "(.add|.min|.max).noftz.L2::cache_hint(.v2<halves> [a], b2|"
+         ".v4<halves> [a], b4|.v8(.f16|.bf16) [a], b8)), e.b64",
          "membar(.cta|.gl|.sys)",
          "fence{.sc|.acq_rel}<scope>",
          "fence.proxy.async{.global|.shared::cta|.shared::cluster}",
+         "fence.proxy.alias",
          "fence.mbarrier_init.release.cluster",
          "fence.proxy.tensormap::generic.release<scope>",
          "fence.proxy.tensormap::generic.acquire<scope> [a], i",
@@ -434,9 +447,9 @@ const std::vector<FormGroup> kGroups = {
          "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}.shared::cluster"
          "<updated> d, [a], b",
          "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}.shared::cluster"
-         ".exch(.b32|.b64) d, [a], b",
+         ".exch(.b32|.b64|.b128) d, [a], b",
          "atom{.relaxed|.acquire|.release|.acq_rel}{<scope>}.shared::cluster"
-         ".cas(.b16|.b32|.b64) d, [a], b, c",
+         ".cas(.b16|.b32|.b64|.b128) d, [a], b, c",
          "red{.relaxed|.release}{<scope>}.shared::cluster<updated> [a], b",
          "cvta{.to}.shared::cluster.u64 d, a",
          "mapa{.shared::cluster}(.u32|.u64) d, a, b.b32",
@@ -579,6 +592,14 @@ const std::vector<FormGroup> kGroups = {
          "cp.async.bulk.prefetch.tensor.5d.L2.global{.tile}.L2::cache_hint "
          "[t5], e.b64",
          "cp.async.mbarrier.arrive{.noinc}{<shared>}.b64 [a]",
+         "st.async{.weak}<told>(.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64) "
+         "[a], b, [a]",
+         "st.async{.weak}<told>.v2(.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64) "
+         "[a], b2, [a]",
+         "st.async{.weak}<told>.v4(.b32|.u32|.s32|.f32) [a], b4, [a]",
+         "red.async.relaxed.cluster<told>((.inc|.dec).u32|"
+         "(.min|.max)(.u32|.s32)|.add(.u32|.s32|.u64)|(.and|.or|.xor).b32) "
+         "[a], b, [a]",
      }},
     {"Barriers in shared memory",
      {
@@ -775,6 +796,7 @@ const std::vector<FormGroup> kGroups = {
          "exit",
          "trap",
          "nanosleep.u32 a",
+         "pmevent{.mask} i",
          "griddepcontrol(.launch_dependents|.wait)",
      }},
 };
@@ -865,7 +887,22 @@ class Operands {
     return true;
   }
 
+  // Throws Error for a name that nobody has declared.
+  void require_known() const {
+    for (const Operand& o : s_.operands) {
+      require_known(o.text);
+      for (const std::string& name : o.list) require_known(name);
+    }
+  }
+
  private:
+  void require_known(const std::string& name) const {
+    if (name.starts_with('%') && is_special(name) && width(name) == 0 &&
+        !is_special_predicate(name))
+      throw Error("'" + name +
+                  "' is no register that is declared here, and no special one "
+                  "that the executor knows");
+  }
   bool fits(const Operand& o, const Slot& slot) const {
     const bool in_braces = slot.name == "v" || slot.registers;
     const bool image = slot.name == "[t]";
@@ -1195,7 +1232,9 @@ void Forms::check(const Statement& s, OperandReader& reader) {
     throw Error("the executor does not know this form of " + s.name());
   const Operands operands(s, reader);
   const auto fits = [&](const auto& one) { return operands.fit(one); };
-  if (std::none_of(all.begin(), all.end(), fits)) throw Error(wanted(all));
+  if (std::ranges::any_of(all, fits)) return;
+  operands.require_known();
+  throw Error(wanted(all));
 }
 
 }  // namespace simt

@@ -107,6 +107,7 @@ class Multiples {
       if (one.at == place) return {kShared, one.offset};
     const auto is_here = [&](const auto& one) { return one.at == place; };
     if (std::ranges::any_of(program_.parameters, is_here) ||
+        std::ranges::any_of(program_.reserved_shared, is_here) ||
         std::ranges::any_of(program_.specials, [&](const auto& one) {
           return one.second == place;
         }))

@@ -348,13 +348,16 @@ class Parser {
     return symbol;
   }
 
-  std::vector<Declaration> parameters() {
+  std::vector<Declaration> parameters(bool entry) {
     std::vector<Declaration> list;
     if (!accept("(")) return list;
     if (accept(")")) return list;
     do {
-      expect(".param");
-      list.push_back(declaration("param"));
+      const bool in_register = !entry && accept(".reg");
+      if (!in_register) expect(".param");
+      list.push_back(declaration(in_register ? "reg" : "param"));
+      if (list.back().type.is('p'))
+        throw Error("predicates are no parameters here");
     } while (accept(","));
     expect(")");
     return list;
@@ -368,9 +371,9 @@ class Parser {
     f.linkage = linkage;
     f.unit = unit_;
     f.where = tokens_[at_ - 1].where;
-    if (!entry) f.results = parameters();
+    if (!entry) f.results = parameters(entry);
     f.name = function_ = name();
-    f.params = parameters();
+    f.params = parameters(entry);
     while (!peek().starts_with('{') && peek() != ";") directive(f);
     if (accept(";")) return f;
     f.defined = true;
@@ -381,6 +384,12 @@ class Parser {
 
   void body(FunctionText& f) {
     expect("{");
+    for (const auto& list : {f.params, f.results})
+      for (const Declaration& d : list) parameters_.insert(d.name);
+    for (Declaration& d : f.params)
+      if (d.space == "reg") take_from_memory(f, d);
+    for (Declaration& d : f.results)
+      if (d.space == "reg") results_.push_back(take_apart(f, d));
     uint32_t scopes = 0;
     for (int depth = 1; depth > 0;) {
       if (peek() == "{" || peek() == "}") {
@@ -393,6 +402,7 @@ class Parser {
         statement(f);
       }
     }
+    give_results(f, {});
   }
 
   void require_sizes(const FunctionText& f) {
@@ -471,8 +481,100 @@ class Parser {
       operands(s);
     else
       skip_operands(s);
+    if (s.name() == "call") return call(f, s);
+    if (s.name() == "ret") give_results(f, s);
     f.body.push_back(std::move(s));
   }
+
+  // ---- Parameters in registers ----------------------------------------------
+  //
+  // A function and who calls it meet in .param memory, as nvcc writes it. What
+  // PTX lets programs pass in registers or as numbers is written so here, too.
+
+  // A register and the memory in which it is passed.
+  struct Passed {
+    std::string value;  // a register's name, or a number
+    Declaration in;
+  };
+
+  Declaration new_parameter(const Declaration& like) {
+    Declaration d = like;
+    d.space = "param";
+    d.name = "passed." + std::to_string(passed_++);
+    return d;
+  }
+
+  // The declaration of a parameter becomes that of memory.
+  Passed take_apart(FunctionText& f, Declaration& d) {
+    f.declarations[0].push_back(d);
+    const Declaration memory = new_parameter(d);
+    return {std::exchange(d, memory).name, memory};
+  }
+  void take_from_memory(FunctionText& f, Declaration& d) {
+    const Passed passed = take_apart(f, d);
+    f.body.push_back(moved(passed, false, {}));
+  }
+  void give_results(FunctionText& f, const Statement& ret) {
+    for (const Passed& result : results_)
+      f.body.push_back(moved(result, true, ret));
+  }
+
+  // ld.param.b32 value, [memory]; or st.param.b32 [memory], value; under the
+  // condition of `like`, and at its line.
+  static Statement moved(const Passed& passed, bool stores,
+                         const Statement& like) {
+    Operand memory, value;
+    memory.text = passed.in.name;
+    memory.address = true;
+    value.text = passed.value;
+    Statement s;
+    s.where = like.where;
+    s.origin = like.origin;
+    s.guard = like.guard;
+    s.guard_negated = like.guard_negated;
+    s.op = {stores ? "st" : "ld", "param",
+            "b" + std::to_string(8 * passed.in.type.bytes)};
+    s.operands = {memory, value};
+    if (!stores) std::swap(s.operands[0], s.operands[1]);
+    s.text = like.text.empty() ? "the parameter " + passed.value : like.text;
+    return s;
+  }
+
+  void call(FunctionText& f, Statement& s) {
+    const size_t target =
+        !s.operands.empty() && s.operands[0].in_parentheses ? 1 : 0;
+    std::vector<Passed> results, arguments;
+    if (target < s.operands.size()) {
+      const auto callee = module_.functions.find(s.operands[target].text);
+      if (callee != module_.functions.end()) {
+        if (target) results = passed(f, s.operands[0], callee->second.results);
+        if (target + 1 < s.operands.size())
+          arguments = passed(f, s.operands[target + 1], callee->second.params);
+      }
+    }
+    for (const Passed& one : arguments) f.body.push_back(moved(one, true, s));
+    f.body.push_back(s);
+    for (const Passed& one : results)
+      if (one.value != "_") f.body.push_back(moved(one, false, s));
+  }
+
+  // Those of a call's operands that are no .param memory; they become some.
+  std::vector<Passed> passed(FunctionText& f, Operand& operands,
+                             const std::vector<Declaration>& formals) {
+    std::vector<Passed> list;
+    const size_t count = std::min(operands.list.size(), formals.size());
+    for (size_t k = 0; k < count; ++k) {
+      std::string& name = operands.list[k];
+      const bool scalar = formals[k].bytes == formals[k].type.bytes;
+      if (!scalar || parameters_.contains(name)) continue;
+      const Declaration memory = new_parameter(formals[k]);
+      f.declarations[f.body.size()].push_back(memory);
+      list.push_back({std::exchange(name, memory.name), memory});
+    }
+    return list;
+  }
+
+  // ---- Variables and labels -------------------------------------------------
 
   // .reg .b32 %a, %b<2>;
   void variables(FunctionText& f) {
@@ -483,6 +585,7 @@ class Parser {
       if (d.bytes == 0 && space != "reg")
         throw Error("the variable " + d.name + " is of unknown size");
       list.push_back(d);
+      if (space == "param") parameters_.insert(d.name);
       if (!accept(",")) break;
       named(d);
     }
@@ -501,9 +604,9 @@ class Parser {
       s.operands.clear();
       expect(";");
     } else if (accept(".callprototype")) {  // what is called says so itself
-      parameters();
+      parameters(false);
       name();
-      parameters();
+      parameters(false);
       while (peek() != ";")
         if (const auto word = next(); !kLimits.contains(word))
           unknown_directive(word);
@@ -609,7 +712,10 @@ class Parser {
   std::vector<Token> tokens_;
   const uint32_t unit_;
   ModuleText& module_;
-  std::string function_;  // that is being read, for messages
+  std::string function_;              // that is being read, for messages
+  std::set<std::string> parameters_;  // its own and its calls', in memory
+  std::vector<Passed> results_;       // its own, in registers
+  uint32_t passed_ = 0;
   size_t at_ = 0;
 };
 

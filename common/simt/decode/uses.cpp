@@ -48,7 +48,9 @@ bool is(const Instruction& ins, const char* name) {
 bool is_load(const Instruction& ins) {
   return !ins.pure && (is(ins, "ld") || is(ins, "ldu"));
 }
-bool is_store(const Instruction& ins) { return is(ins, "st"); }
+bool is_store(const Instruction& ins) {
+  return is(ins, "st") && !ins.statement->has("async");
+}
 // Of a register, or of a kernel's parameter. A mov may also take apart or join.
 bool copies(const Instruction& ins) {
   return ins.pure && (is(ins, "mov") || is(ins, "ld")) &&
@@ -330,8 +332,14 @@ class Life {
     return is_swap(ins) && !state.moved &&
            state.values.contains(ins.source(0)) &&
            !state.values.contains(ins.address().base) &&
-           ins.element_bytes == f_.code[load_].element_bytes &&
+           ins.element_bytes == loaded_bytes() &&
            definitions_.address(ins) == address_;
+  }
+
+  // 128 bits are loaded as two halves.
+  int loaded_bytes() const {
+    const Instruction& load = f_.code[load_];
+    return load.element_bytes * load.result_count;
   }
 
   static void mark(Places& places, Place p, const Instruction& ins, bool in) {

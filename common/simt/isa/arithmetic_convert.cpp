@@ -302,7 +302,7 @@ void decode_special(Decoding& d, Type to) {
   d.take_type();  // .f32
   if (d.take("tf32")) {
     d.bind(4);
-    d.ins.run = convert_tf32(d.take("rna"));
+    d.ins.run = convert_tf32(d.take("rna"), d.ins.modifiers.finite);
     return;
   }
   d.bind(4, 4);

@@ -75,7 +75,7 @@ uint16_t narrow_to(float x, Rounding rounding) {
 Handler convert_float(Type to, Type from, Rounding rounding,
                       FloatModifiers modifiers);
 Handler convert_pair(Type to, bool plain);  // no modifiers, to nearest
-Handler convert_tf32(bool away);
+Handler convert_tf32(bool away, bool finite);
 
 // To or from pairs of 8-bit floats (arithmetic_eighth.cpp); false: neither.
 bool decode_eighths(Decoding& d);

@@ -189,6 +189,14 @@ struct AwayToTf32 {
     return (finite ? bits + 0x1000 : bits) & 0xffffe000;
   }
 };
+struct AwayToFiniteTf32 {
+  uint32_t operator()(uint32_t bits) const {
+    constexpr uint32_t kInfinity = 0x7f800000, kGreatest = 0x7f7fe000;
+    const uint32_t result = AwayToTf32{}(bits);
+    const bool infinite = (result & 0x7fffffff) == kInfinity;
+    return infinite ? (result & 0x80000000) | kGreatest : result;
+  }
+};
 
 void to_tf32(Warp& w, const Instruction& i, uint32_t mask) {
   const bool nearest = i.rounding == Rounding::kNearest;
@@ -232,8 +240,10 @@ Handler convert_pair(Type to, bool plain) {
   return to.is('x') ? pair_of_singles<Half> : pair_of_singles<BFloat>;
 }
 
-Handler convert_tf32(bool away) {
-  return away ? unary<AwayToTf32, uint32_t> : to_tf32;
+Handler convert_tf32(bool away, bool finite) {
+  if (!away) return to_tf32;
+  return finite ? unary<AwayToFiniteTf32, uint32_t>
+                : unary<AwayToTf32, uint32_t>;
 }
 
 }  // namespace simt

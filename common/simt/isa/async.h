@@ -16,7 +16,7 @@ void bring_bulk(AsyncCopy& copy);
 // The block ends: so do the copies that nobody has waited for.
 void end_copies(Block& block);
 
-// Decode cp.async, and cp.async.bulk with its kin, and their waits; return
+// Decode cp.async, and cp.async.bulk, st.async and their kin, and waits; return
 // false for any other opcode. The addresses are already there.
 bool decode_async(const Statement& s, OperandReader& operands, Draft& ins);
 bool decode_bulk(const Statement& s, OperandReader& operands, Draft& ins);

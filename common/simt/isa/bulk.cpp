@@ -29,7 +29,7 @@ void require_one_block(Warp& warp, const Instruction& ins, int lane,
           "the mbarrier that it tells lies in another block's shared memory "
           "than its bytes",
           kLaunchFailure);
-  if (copy.to.owner && copy.from.space == Space::kShared)
+  if (copy.to.owner && copy.from && copy.from->space == Space::kShared)
     throw Error(warp.block->grid->program.location(ins.where) + ": " +
                 ins.statement->text +
                 " writes from one block of the cluster to another; the "
@@ -42,7 +42,8 @@ void begin_one(Warp& warp, const Instruction& ins, int lane,
   require_one_block(warp, ins, lane, wanted);
   AsyncCopies& copies = home_of(warp, wanted.to).copies;
   AsyncCopy& copy = copies.pending.emplace_back(warp, ins, wanted.to);
-  copy.from.emplace(wanted.from);
+  if (wanted.from) copy.from.emplace(*wanted.from);
+  copy.taken = wanted.bytes;
   copy.of =
       wanted.barrier ? AsyncCopy::Of::kBarrier : AsyncCopy::Of::kBulkGroup;
   if (wanted.barrier) copy.barrier.emplace(*wanted.barrier);
@@ -100,6 +101,39 @@ void begin_all(Warp& warp, const Instruction& ins, uint32_t mask) {
   for (; mask; mask &= mask - 1) begin<multicasts>(warp, ins, first_lane(mask));
 }
 
+// What a lane has in the registers to be stored, one behind the other.
+std::vector<uint8_t> bytes_in_registers(Warp& warp, const Instruction& ins,
+                                        int lane) {
+  std::vector<uint8_t> bytes;
+  for (Place place : ins.sources()) {
+    const uint8_t* const from =
+        lanes<uint8_t>(warp, place) + lane * ins.element_bytes;
+    bytes.insert(bytes.end(), from, from + ins.element_bytes);
+  }
+  return bytes;
+}
+
+template <bool reduces>
+void begin_from_registers(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const uint32_t bytes = ins.element_bytes * ins.source_count;
+  for (; mask; mask &= mask - 1) {
+    const int lane = first_lane(mask);
+    BulkCopy copy{bulk_place(warp, ins, lane, 0, bytes, bytes,
+                             reduces ? Use::kAtomic : Use::kStore),
+                  std::nullopt,
+                  bulk_place(warp, ins, lane, 1, 8, 8, Use::kAtomic)};
+    if (copy.to.space != Space::kShared)
+      fault(
+          warp, ins, lane, "bad copy",
+          "it stores in shared memory of the cluster, and this lies elsewhere",
+          kLaunchFailure);
+    if (reduces) copy.reduction = reduction_of(ins.to);
+    copy.element_bytes = ins.element_bytes;
+    copy.bytes = bytes_in_registers(warp, ins, lane);
+    begin_one(warp, ins, lane, copy);
+  }
+}
+
 // ---- Waiting -------------------------------------------------------------
 
 // The source is read.
@@ -151,6 +185,27 @@ void decode_copy(const Statement& s, OperandReader& operands, Draft& ins) {
   ins.to = s.type();
   ins.element_bytes = ins.to.bytes;
   ins.update = update_of(s);
+}
+
+// st.async and red.async.
+void decode_from_registers(const Statement& s, OperandReader& operands,
+                           Draft& ins) {
+  const Operand& value = s.operands.at(1);
+  const bool reduces = s.name() == "red";
+  ins.to = s.type();
+  ins.element_bytes = ins.to.bytes;
+  std::vector<std::string> names = value.list;
+  if (names.empty()) names = {value.text};
+  for (const std::string& name : names) {
+    Operand one;
+    one.text = name;
+    ins.read.push_back(operands.source(one, ins.to.bytes));
+  }
+  if (reduces) ins.update = update_of(s);
+  ins.strength = reduces ? Strength::kStrong : Strength::kWeak;
+  ins.for_cluster = true;
+  ins.spread = Spread::kAccess;
+  ins.run = reduces ? begin_from_registers<true> : begin_from_registers<false>;
 }
 
 }  // namespace
@@ -265,6 +320,10 @@ void end_copies(Block& block) {
 }
 
 bool decode_bulk(const Statement& s, OperandReader& operands, Draft& ins) {
+  if ((s.name() == "st" || s.name() == "red") && s.has("async")) {
+    decode_from_registers(s, operands, ins);
+    return true;
+  }
   if (s.name() != "cp" || !s.has("bulk")) return false;
   ins.spread = Spread::kAccess;
   if (s.has("commit_group")) {

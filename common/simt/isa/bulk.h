@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "common/simt/core/access.h"
 #include "common/simt/core/async.h"
@@ -11,11 +12,13 @@ namespace simt {
 
 // What one lane asks for.
 struct BulkCopy {
-  Access to, from;
-  std::optional<Access> barrier;              // none: it is of a group
-  std::shared_ptr<const TensorBox> box = {};  // null: it is of plain bytes
-  AsyncCopy::Reduction reduction = nullptr;   // of elements,
-  uint32_t element_bytes = 0;                 //   each so large
+  Access to;
+  std::optional<Access> from;                      // none: it is in registers
+  std::optional<Access> barrier;                   // none: it is of a group
+  std::shared_ptr<const TensorBox> box = {};       // null: it is of plain bytes
+  AsyncCopy::Reduction reduction = nullptr;        // of elements,
+  uint32_t element_bytes = 0;                      //   each so large
+  std::optional<std::vector<uint8_t>> bytes = {};  // of registers
 };
 
 // What a lane means by one of its addresses.

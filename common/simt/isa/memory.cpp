@@ -99,6 +99,18 @@ void require_inside(Warp& warp, const Instruction& ins, const Access& a,
   }
 }
 
+// All lanes within the program's part of shared memory, or the system's?
+void require_shared(Warp& warp, const Instruction& ins, const Access& a) {
+  const Grid& grid = *warp.block->grid;
+  if (a.is_within(0, grid.shared_end())) return;
+  Access own = a;
+  for (int l = 0; grid.reserves_shared() && l < kLanes; ++l)
+    if (is_inside(a.address[l], a.bytes, grid.reserved_begin(),
+                  grid.all_shared()))
+      own.mask &= ~(1u << l);
+  require_inside(warp, ins, own, grid.shared_end(), "block", "shared memory");
+}
+
 // So many bytes of their own, none of them twice, do lanes of `mask` mean.
 uint64_t distinct_bytes(const Access& a, uint32_t mask) {
   std::array<uint64_t, kLanes> places;
@@ -244,7 +256,7 @@ void place_elsewhere(Warp& warp, const Instruction& ins, Access& a) {
            ": the cluster has " + std::to_string(block.cluster.size()) +
                " blocks, and none of rank " + std::to_string(rank));
   choose_owner(a, rank);
-  require_inside(warp, ins, a, block.shared.size(), "block", "shared memory");
+  require_shared(warp, ins, a);
   a.owner = rank == block.rank ? nullptr : block.cluster[rank];
   if (a.owner) place_elsewhere(warp, ins, a);
 }
@@ -254,7 +266,7 @@ void place_shared(Warp& warp, const Instruction& ins, Access& a) {
   a.base = block.shared.data();
   if (a.is_within(0, block.shared_alone)) return;
   if (block.cluster.empty())
-    require_inside(warp, ins, a, block.shared.size(), "block", "shared memory");
+    require_shared(warp, ins, a);
   else
     place_in_cluster(warp, ins, a);
 }
@@ -327,16 +339,48 @@ void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a) {
 
 namespace {
 
+// Of 128 bits.
+using Wide = unsigned __int128;
+
+template <class T>
+uint64_t folded(T value) {
+  return static_cast<uint64_t>(value);
+}
+uint64_t folded(Wide value) {
+  return static_cast<uint64_t>(value) +
+         static_cast<uint64_t>(value >> 64) * 0x9e3779b97f4a7c15;
+}
+
 // A number that is the same when the same lanes read the same again.
 template <class T>
 uint64_t fingerprint(const Access& a, const T* values) {
   uint64_t sum = a.mask;
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
-    sum = sum * 0x9e3779b97f4a7c15 + a.address[l] * 31 +
-          static_cast<uint64_t>(values[l]);
+    sum = sum * 0x9e3779b97f4a7c15 + a.address[l] * 31 + folded(values[l]);
   }
   return sum;
+}
+
+// What other threads of the host may do the same with.
+template <class T>
+T read_atomically(const T* from) {
+  return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+template <class T>
+void write_atomically(T* to, T value) {
+  __atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
+// x86 has one instruction for so much, and that writes, too.
+Wide swap_atomically(Wide* at, Wide expected, Wide wanted) {
+  return __sync_val_compare_and_swap(at, expected, wanted);
+}
+Wide read_atomically(const Wide* from) {
+  return swap_atomically(const_cast<Wide*>(from), 0, 0);
+}
+void write_atomically(Wide* to, Wide value) {
+  for (Wide old = *to, found;; old = found)
+    if ((found = swap_atomically(to, old, value)) == old) return;
 }
 
 // Volatile accesses, relaxed ones and stronger ones meet other threads', also
@@ -373,8 +417,7 @@ void load(Warp& warp, const Instruction& ins, uint32_t mask) {
       for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
         const int l = first_lane(rest);
         const Memory* from = a.at<const Memory>(l) + k;
-        to[l] =
-            Register(atomic ? __atomic_load_n(from, __ATOMIC_ACQUIRE) : *from);
+        to[l] = Register(atomic ? read_atomically(from) : *from);
       }
     }
     if (ins.kind == Kind::kPoll && ins.result(0) != kNowhere)
@@ -390,8 +433,7 @@ bool changes(Warp& warp, const Instruction& ins, const Access& a) {
     const Register* from = lanes<Register>(warp, ins.source(k));
     for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
       const int l = first_lane(rest);
-      const Memory now =
-          __atomic_load_n(a.at<const Memory>(l) + k, __ATOMIC_RELAXED);
+      const Memory now = read_atomically(a.at<const Memory>(l) + k);
       if (now != Memory(from[l])) return true;
     }
   }
@@ -421,7 +463,7 @@ void store(Warp& warp, const Instruction& ins, uint32_t mask) {
         const int l = first_lane(rest);
         Memory* to = a.at<Memory>(l) + k;
         if (atomic)
-          __atomic_store_n(to, Memory(from[l]), __ATOMIC_RELEASE);
+          write_atomically(to, Memory(from[l]));
         else
           *to = Memory(from[l]);
       }
@@ -438,7 +480,10 @@ Handler by_register(int bytes) {
     if (bytes == 2) return Op<Memory, uint16_t>::run;
   if constexpr (sizeof(Memory) <= 4)
     if (bytes == 4) return Op<Memory, uint32_t>::run;
-  if (bytes == 8) return Op<Memory, uint64_t>::run;
+  if constexpr (sizeof(Memory) <= 8)
+    if (bytes == 8) return Op<Memory, uint64_t>::run;
+  if constexpr (sizeof(Memory) == 16)
+    if (bytes == 16) return Op<Memory, Wide>::run;
   throw Error("a register of fewer bits than what is in memory");
 }
 template <class M, class R>
@@ -463,8 +508,10 @@ Handler access_handler(Type type, int register_bytes) {
     case 4:
       return sign ? by_register<Op, int32_t>(register_bytes)
                   : by_register<Op, uint32_t>(register_bytes);
-    default:
+    case 8:
       return by_register<Op, uint64_t>(register_bytes);
+    default:
+      return by_register<Op, Wide>(register_bytes);
   }
 }
 
@@ -682,6 +729,36 @@ void atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
   }
 }
 
+// Of 128 bits: an exchange, or a compare-and-swap.
+void wide_atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const Wide* b = lanes<Wide>(warp, ins.source(0));
+  const bool compares = ins.update == Update::kCompareAndSwap;
+  for (Access a(ins.address(), sizeof(Wide), Use::kAtomic); mask;
+       mask &= ~a.mask) {
+    resolve(warp, ins, mask, a);
+    Wide before[kLanes];
+    bool changed = false;
+    for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      Wide* const at = a.at<Wide>(l);
+      const Wide wanted = compares ? lanes<Wide>(warp, ins.source(1))[l] : b[l];
+      Wide expected = compares ? b[l] : *at;
+      while ((before[l] = swap_atomically(at, expected, wanted)) != expected &&
+             !compares)
+        expected = before[l];
+      changed |= before[l] == expected && wanted != expected;
+    }
+    if (changed)
+      warp.block->quiet = false;
+    else
+      warp.poll.found(fingerprint(a, before));
+    if (ins.result(0) == kNowhere) continue;
+    for (uint32_t rest = a.mask; rest; rest &= rest - 1)
+      lanes<Wide>(warp, ins.result(0))[first_lane(rest)] =
+          before[first_lane(rest)];
+  }
+}
+
 Handler atomic_handler(Type type) {
   switch (type.kind) {
     case 'f':
@@ -704,8 +781,10 @@ Handler atomic_handler(Type type) {
       return atomic<uint16_t>;
     case 4:
       return atomic<uint32_t>;
-    default:
+    case 8:
       return atomic<uint64_t>;
+    default:
+      return wide_atomic;
   }
 }
 
@@ -751,39 +830,39 @@ Update update_of(const Statement& s) {
 namespace {
 
 // Several elements side by side, each an atomic of its own; of pairs, each
-// half. Old values are asked of floats alone.
+// half.
+template <class T>
 void vector_atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
-  const int width = ins.element_bytes, step = ins.to.bytes;
-  const AsyncCopy::Reduction reduction = reduction_of(ins.to);
+  const int width = ins.element_bytes;
   for (Access a(ins.address(), width * ins.source_count, Use::kAtomic); mask;
        mask &= ~a.mask) {
     resolve(warp, ins, mask, a);
     for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
       const int l = first_lane(rest);
       for (int k = 0; k < ins.source_count; ++k) {
-        uint8_t* const to = a.at<uint8_t>(l) + k * width;
         const uint8_t* from = lanes<uint8_t>(warp, ins.source(k)) + l * width;
-        if (ins.result_count == 0) {
-          for (int at = 0; at < width; at += step)
-            reduction(to + at, from + at, ins.update);
-          continue;
+        uint8_t old[sizeof(uint32_t)];
+        for (int at = 0; at < width; at += sizeof(T)) {
+          T b;
+          std::memcpy(&b, from + at, sizeof b);
+          const Bits<T> was = replace<T>(a.at<uint8_t>(l) + k * width + at,
+                                         ins.update, b, b, a.space, true)
+                                  .old;
+          std::memcpy(old + at, &was, sizeof was);
         }
-        const float b = lanes<float>(warp, ins.source(k))[l];
-        const uint32_t old =
-            replace<float>(to, ins.update, b, b, a.space, true).old;
-        if (ins.result(k) != kNowhere)
-          lanes<uint32_t>(warp, ins.result(k))[l] = old;
+        if (ins.result_count && ins.result(k) != kNowhere)
+          std::memcpy(lanes<uint8_t>(warp, ins.result(k)) + l * width, old,
+                      width);
       }
     }
   }
   warp.block->quiet = false;
 }
 
-// Of a pair of floats, what one of them is.
-Type half_of(Type type) {
-  if (type.is('x')) return {'h', 2};
-  if (type.is('z')) return {'y', 2};
-  return type;
+Handler vector_handler(Type type) {
+  if (type.is_float()) return vector_atomic<float>;
+  return type.is('h') || type.is('x') ? vector_atomic<Half>
+                                      : vector_atomic<Bfloat>;
 }
 
 void decode_vector(const Statement& s, OperandReader& operands, Draft& ins) {
@@ -797,8 +876,7 @@ void decode_vector(const Statement& s, OperandReader& operands, Draft& ins) {
       ins.written.push_back(operands.destination(named(name)));
   for (const std::string& name : s.operands.back().list)
     ins.read.push_back(operands.source(named(name), s.type().bytes));
-  ins.to = half_of(s.type());
-  ins.run = vector_atomic;
+  ins.run = vector_handler(s.type());
 }
 
 void decode_atomic(const Statement& s, OperandReader& operands, Draft& ins) {
@@ -980,6 +1058,7 @@ void sleep(Warp& warp, const Instruction&, uint32_t) { warp.poll.slept = true; }
 
 bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
   const std::string& op = s.name();
+  if ((op == "st" || op == "red") && s.has("async")) return false;
   if (op == "ld" || op == "ldu" || op == "st") {
     decode_access(s, operands, ins);
   } else if (op == "atom" || op == "red") {
@@ -997,7 +1076,8 @@ bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
     ins.read = {operands.source(s.operands.at(1), 8)};
     ins.run = of_space(space_of(s)).find;
   } else if (op == "fence" && s.has("proxy")) {
-    // For tensor maps nothing waits: each copy reads its own as it is.
+    // For tensor maps nothing waits: each copy reads its own as it is. And an
+    // alias is the same memory here at once.
     ins.run = s.has("async") ? fence_for_copies : nothing;
   } else if (op == "fence" && s.has("mbarrier_init")) {
     ins.run = nothing;  // For other blocks of the cluster.
@@ -1010,8 +1090,9 @@ bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
     ins.run = sleep;
   } else if (op == "griddepcontrol") {
     ins.run = s.has("wait") ? wait_for_front : let_next_begin;
-  } else if (op == "prefetch" || op == "prefetchu" || op == "applypriority") {
-    ins.run = nothing;  // Hints.
+  } else if (op == "prefetch" || op == "prefetchu" || op == "applypriority" ||
+             op == "pmevent") {
+    ins.run = nothing;  // Hints, and what profilers watch.
   } else if (op == "createpolicy") {
     ins.written = {operands.destination(s.operands.at(0))};
     ins.accessed.clear();  // The memory it is for stays untouched.

@@ -152,7 +152,9 @@ void decode_product(const Statement& s, OperandReader& operands, Draft& ins) {
   const std::vector<std::string>& d = s.operands[0].list;
   const Operand &a = s.operands[1], &adds = s.operands[3];
   require_registers(d, p.d_registers(), operands, "D");
-  if (!operands.is_predicate(adds.text))
+  // ptxas takes a whole number, too.
+  const auto number = parse_literal(adds.text);
+  if (!operands.is_predicate(adds.text) && !(number && number->is_integer()))
     throw Error("'" + adds.text + "' is no predicate");
   ins.read.push_back(operands.predicate(adds.text));
   if (adds.negated) ins.invert_last();

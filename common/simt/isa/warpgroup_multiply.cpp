@@ -146,7 +146,7 @@ class Operands {
     return static_cast<int>(warp_.index % Warpgroup::kWarps) * kRows;
   }
   void require_inside(const std::vector<AsyncProduct::Chunk>& all) const {
-    const uint64_t size = warp_.block->shared.size();
+    const uint64_t size = warp_.block->grid->shared_end();
     const AsyncProduct::Chunk& last = all.back();
     if (is_inside(last.at, SharedMatrix::kChunkBytes, 0, size)) return;
     fault(warp_, ins_, 0, "out of bounds",

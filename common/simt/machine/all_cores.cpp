@@ -50,7 +50,8 @@ Reach reach_of(const Instruction& ins) {
       return ins.call && ins.call->callee ? Reach::kPlain : Reach::kOutside;
     case Kind::kPlain:
     case Kind::kMatrix:
-      if (reads_clock(ins)) return Reach::kOutside;
+      if (reads_clock(ins) || ins.statement->has("async"))
+        return Reach::kOutside;
       if (ins.pure || kOthers.contains(op) ||
           (kAccesses.contains(op) && is_plain_access(ins)) ||
           (kAtomics.contains(op) && is_in_shared(ins)))

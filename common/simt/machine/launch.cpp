@@ -89,6 +89,8 @@ GridRun::GridRun(Kernel& kernel, const LaunchShape& shape, void** args)
   }
   for (const Program::Address& a : program.dynamic_shared)
     spread(a.at, a.bytes, dynamic_shared_begin() + a.offset);
+  for (const Program::Address& a : program.reserved_shared)
+    spread(a.at, a.bytes, reserved_begin() + a.offset);
 }
 
 GridRun::~GridRun() {

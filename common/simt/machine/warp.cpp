@@ -85,6 +85,10 @@ void WarpRun::set_special(Special special, uint32_t* value) {
           return shape.dynamic_shared;
         case Special::kTotalShared:
           return block->grid->shared_bytes();
+        case Special::kAllShared:
+          return block->grid->shared_bytes() + Grid::kReservedShared;
+        case Special::kReservedShared:
+          return Grid::kReservedShared;
         case Special::kWorkspaceHigh:
           return workspace >> 32;
         case Special::kWorkspaceLow:
@@ -156,7 +160,8 @@ void WarpRun::set_shared_addresses(const Frame& frame) {
   const uint64_t rank = uint64_t{block->rank} << kRankShift;
   const uint8_t* const end = grid.fixed.data() + grid.fixed.size();
   for (const auto* list :
-       {&grid.program.static_shared_at, &grid.program.dynamic_shared})
+       {&grid.program.static_shared_at, &grid.program.dynamic_shared,
+        &grid.program.reserved_shared})
     for (const Program::Address& a : *list)
       for (int l = 0; l < kLanes; ++l) {
         uint64_t address = 0;
@@ -185,7 +190,7 @@ void WarpRun::run() {
   if (!entry_) {
     Path path;
     path.mask = threads;
-    path.frame = entry_ = new_frame(*block->grid->program.entry);
+    path.frame = entry_ = new_frame(*block->grid->program.entry, 0);
     run_path(path);
   }
   while (!ready_.empty()) {
@@ -202,7 +207,10 @@ void WarpRun::run() {
 void WarpRun::enter(const Path& path) {
   registers = path.frame->registers;
   stack_base = path.frame->stack_base;
-  stack_end = stack_base + path.frame->function->stack_bytes;
+  auto& tops = path.frame->stack_tops;
+  stack_tops = tops ? &*tops : nullptr;
+  stack_end =
+      tops ? tops->end() : stack_base + path.frame->function->stack_bytes;
 }
 
 // The lanes of `path` until they end, wait, or join others. Between events

@@ -7,7 +7,7 @@
 #include "common/simt/observe/observers.h"
 
 namespace simt {
-Frame* WarpRun::new_frame(const Function& function) {
+Frame* WarpRun::new_frame(const Function& function, uint32_t stack_base) {
   auto& unused = home_.free_frames;
   const auto free =
       std::find_if(unused.rbegin(), unused.rend(),
@@ -29,6 +29,10 @@ Frame* WarpRun::new_frame(const Function& function) {
     frame->registers = begin + fixed.size();
     std::copy_n(fixed.data(), fixed.size(), begin);
   }
+  frame->stack_base = stack_base;
+  frame->stack_tops.reset();
+  if (function.allocates)
+    frame->stack_tops.emplace(stack_base + function.stack_bytes);
   for (const Function::Slot& s : function.unwritten)
     std::memset(frame->registers + s.offset, 0, s.bytes);
   set_specials(*frame);
@@ -58,11 +62,10 @@ bool WarpRun::call_some(Path& path, uint32_t mask, const Instruction& ins) {
 }
 
 void WarpRun::call(Path& path, const Function& callee, const Instruction& ins) {
-  Frame* frame = new_frame(callee);
+  Frame* frame = new_frame(callee, stack_end);
   frame->caller = path.frame;
   frame->call = &ins;
   frame->return_pc = path.pc + 1;
-  frame->stack_base = stack_end;
   const uint32_t end = stack_end + callee.stack_bytes;
   if (end > kStackLimit)
     fault(*this, ins, first_lane(path.mask), "stack overflow",

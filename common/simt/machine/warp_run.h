@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ struct Frame {
   Frame* caller = nullptr;
   const Instruction* call = nullptr;  // the call, in the caller's code
   uint32_t return_pc = 0;
-  uint32_t stack_base = 0;  // of this frame in the lanes' stacks
+  uint32_t stack_base = 0;              // of this frame in the lanes' stacks
+  std::optional<StackTops> stack_tops;  // none: the function allocates none
   Join* returned = nullptr;
   std::unique_ptr<uint8_t[]> storage;
   uint8_t* registers = nullptr;
@@ -146,7 +148,7 @@ class WarpRun : public Warp {
   void set_special(Special special, uint32_t* value);
   void set_specials(const Frame& frame);
   void set_shared_addresses(const Frame& frame);
-  Frame* new_frame(const Function& function);
+  Frame* new_frame(const Function& function, uint32_t stack_base);
   std::string thread_name(int lane) const;
 
   BlockRun& home_;

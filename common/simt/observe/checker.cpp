@@ -109,6 +109,9 @@ void Checker::start(Block& block) {
   checks.waited.assign(checks.order.warps.size(), 0);
   checks.lets_next_begin = false;
   values_.start(block);
+  // What is there at first is the system's business.
+  if (grid_.reserves_shared())
+    checks.written.insert(grid_.reserved_begin(), grid_.all_shared());
   if (block.cluster.empty()) return;
   std::vector<BlockOrder*> orders;
   for (Block* one : block.cluster) orders.push_back(&one->checks->order);
@@ -123,6 +126,7 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
   values_.access(warp, ins, a);
   if (tables_->log.full()) return;
   if (loads_apart_ && a.space == Space::kGlobal && a.use == Use::kLoad) return;
+  if (ins.strength == Strength::kWeak && is_reserved(a)) return;
   if (ins.dropped) {
     Access kept = a;
     kept.mask &= keepers(warp, ins);
@@ -133,6 +137,13 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
   }
   if (grid_.shape.kin && a.space == Space::kGlobal) check_kin(warp, ins, a);
   if (a.space == Space::kShared && a.owner) note_visit(warp, ins, a);
+}
+
+// The system's own code goes there, as cooperative groups': its shuffles hand
+// on what PTX says they do not. Its flags order what the program does.
+bool Checker::is_reserved(const Access& a) const {
+  return a.space == Space::kShared && grid_.reserves_shared() &&
+         a.address[first_lane(a.mask)] >= grid_.reserved_begin();
 }
 
 // ---- Grids that launch one another ------------------------------------------

@@ -150,6 +150,7 @@ class Checker {
     uint64_t address = 0;
   };
 
+  bool is_reserved(const Access& a) const;
   void check_origin(Warp& warp, const Instruction& ins, const Access& a);
   void note_absent(Block& block, const Instruction& ins);
   void note_visit(Warp& warp, const Instruction& ins, const Access& a);

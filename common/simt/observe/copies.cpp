@@ -45,6 +45,8 @@ void set_busy(ByteSet& busy, const AsyncCopy& copy, const Access& a,
 // As PTX calls it, without its modifiers.
 std::string name_of(const AsyncCopy& copy) {
   const char* of_tensor = copy.box ? ".tensor" : "";
+  if (copy.is_bulk() && !copy.from)
+    return copy.reduction ? "red.async" : "st.async";
   return copy.reduction   ? std::string("cp.reduce.async.bulk") + of_tensor
          : copy.is_bulk() ? std::string("cp.async.bulk") + of_tensor
                           : "cp.async";
@@ -78,7 +80,8 @@ void Checker::begin(const AsyncCopy& copy) {
       check_origin(*copy.warp, *copy.ins, *a);
     check_copy(copy, *a, kAllLanes, false);
   }
-  if (copy.is_bulk() && copy.from->space == Space::kShared) check_fence(copy);
+  if (copy.is_bulk() && copy.from && copy.from->space == Space::kShared)
+    check_fence(copy);
   if (copy.from) set_busy(busy, copy, *copy.from, kAllLanes, true);
   set_busy(busy, copy, copy.to, kAllLanes, true);
 }
@@ -213,7 +216,7 @@ namespace {
 // Do lanes of two copies bring the same to the same place?
 bool same_copy(const AsyncCopy& one, int lane, const AsyncCopy& two,
                int other) {
-  const bool zeros = !one.from && !two.from;
+  const bool zeros = !one.from && !two.from && !one.taken && !two.taken;
   const bool same = one.from && two.from &&
                     one.from->bytes == two.from->bytes &&
                     one.from->address[lane] == two.from->address[other];

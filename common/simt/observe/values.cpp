@@ -610,7 +610,7 @@ void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
     const uint64_t address = begin + k;
     if (memory.is_written(address, 1)) continue;
     const Copied* copied = memory.copied(address);
-    bits |= uint64_t{copied ? copied->bits : uint8_t{255}} << 8 * k;
+    bits |= uint64_t{copied ? copied->bits : uint8_t{255}} << 8 * (k % 8);
     origin =
         copied ? copied->origin : unwritten_at(warp, ins, a, lane, address);
     if (!copied || origin.moved) origin.moved = ins.element_bytes;
@@ -618,8 +618,8 @@ void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
   origin.padding |= ins.element_bytes == 1
                         ? any_written(begin / 8 * 8, 8)
                         : any_written(begin, ins.element_bytes);
-  const int top = 8 * ins.element_bytes - 1;
-  if (ins.statement->type().is_signed() && bits >> top & 1)
+  if (const int top = 8 * ins.element_bytes - 1;
+      ins.statement->type().is_signed() && bits >> top & 1)
     bits |= kAllBits << top;
   set_undefined(value, lane, bits, origin);
 }
@@ -709,7 +709,7 @@ void Values::store_undefined(Warp& warp, const Instruction& ins,
     const uint64_t undefined = value ? value->bits_of(lane) : 0;
     for (int j = 0; j < ins.element_bytes; ++j) {
       const uint64_t address = a.address[lane] + k * ins.element_bytes + j;
-      const auto bits = static_cast<uint8_t>(undefined >> 8 * j);
+      const auto bits = static_cast<uint8_t>(undefined >> 8 * (j % 8));
       if (!bits)
         memory.write(address, 1);
       else if (memory.copies || grid_.threads == 1)
@@ -725,7 +725,8 @@ void Values::store_undefined(Warp& warp, const Instruction& ins,
 // of a vector that they never use. It must be as it was loaded, and either lie
 // beside what was written, or be stored beside what is defined.
 bool Values::may_copy(Warp& warp, const Instruction& ins, int lane) const {
-  const uint64_t whole = kAllBits >> (64 - 8 * ins.element_bytes);
+  const uint64_t whole =
+      kAllBits >> (64 - 8 * std::min<int>(ins.element_bytes, 8));
   bool all_padding = true, all_moved = true, some_defined = false;
   for (Place p : ins.sources()) {
     const Undefined* value = registers_of(warp).find(p);
@@ -811,7 +812,8 @@ void Values::begin(const AsyncCopy& copy) {
   Warp& warp = *copy.warp;
   if (!warp.tainted) return;
   for (Place p : copy.ins->sources())
-    use(warp, *copy.ins, p, copy.to.mask, "It says how much is copied");
+    use(warp, *copy.ins, p, copy.to.mask,
+        copy.taken ? "It is stored" : "It says how much is copied");
 }
 
 void Values::end(const AsyncCopy& copy, uint32_t mask) {
@@ -842,7 +844,11 @@ void Values::end(const AsyncCopy& copy, int lane, const Memory<Set>& from) {
   BlockChecks& checks = *home.checks;
   const Memory<ByteSet> to{checks.written, 0, &checks.copies};
   copy.each_part(copy.to, [&](const Access& part) {
-    to.write(part.address[lane], part.bytes);
+    const uint64_t at = part.address[lane];
+    if (copy.reduction && !to.is_written(at, part.bytes))
+      tell_unwritten(*copy.warp, *copy.ins, lane, Space::kShared, at, "atomic",
+                     part.bytes, "");
+    to.write(at, part.bytes);
   });
   const auto thread = static_cast<uint16_t>(copy.warp->index * kLanes + lane);
   copy.each_move(lane, [&](uint64_t source, uint64_t target, uint32_t bytes) {

@@ -3,6 +3,7 @@
 // the block, a thread and the source line; some mistakes only it can see, for
 // a GPU runs on or waits forever.
 
+#include <cooperative_groups.h>
 #include <cuda.h>
 #include <cuda_fp16.h>
 #include <mma.h>
@@ -11,6 +12,8 @@
 
 #include "tests/simt/child.h"
 #include "tests/simt/expect.h"
+
+namespace cg = cooperative_groups;
 
 namespace {
 
@@ -236,6 +239,36 @@ __device__ __noinline__ int deep(volatile int* p, int n) {
   return deep(p, n + 1) * kept + p[0];
 }
 __global__ void deep_kernel(int* p) { p[0] = deep(p, threadIdx.x); }
+
+constexpr int kAllocaLine = __LINE__ + 2;
+__global__ void alloca_kernel(int* p, int n) {
+  int* const room = static_cast<int*>(alloca(n * sizeof(int)));
+  for (int k = 0; k < n; k += 1000) room[k] = p[k & 63];
+  p[threadIdx.x] = room[n / 2000 * 1000];
+}
+
+// The system's part of shared memory, which large tiles use, is not theirs.
+constexpr int kBesideTileLine = __LINE__ + 4;
+__global__ void beside_tile_kernel(int* p, int n) {
+  extern __shared__ int values[];
+  const auto tile = cg::tiled_partition<64>(cg::this_thread_block());
+  values[n + threadIdx.x] = 1;
+  tile.sync();
+  p[threadIdx.x] = values[threadIdx.x];
+}
+
+__global__ void sent_kernel(int* p) {
+#if __CUDA_ARCH__ >= 900
+  __shared__ uint64_t bar;
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(
+                   static_cast<uint32_t>(__cvta_generic_to_shared(&bar)))
+               : "memory");
+  asm volatile(
+      "st.async.mbarrier::complete_tx::bytes.b32 [%0], 5, [%1];" ::"l"(p),
+      "l"(&bar)
+      : "memory");
+#endif
+}
 
 constexpr int kLoopLine = __LINE__ + 4;
 __global__ void loop_kernel(unsigned* p) {
@@ -755,6 +788,20 @@ const Case cases[] = {
      [](int* p) { deep_kernel<<<1, 32>>>(p); },
      kExecutorOnly,
      {"stack overflow", "deep_kernel", line(kDeepLine)}},
+    {"alloca of more than there is",
+     [](int* p) { alloca_kernel<<<1, 32>>>(p, 150000); },
+     kExecutorOnly,
+     {"stack overflow", "alloca asks for 600000 bytes", "alloca_kernel",
+      line(kAllocaLine)}},
+    {"beside shared memory, with large tiles",
+     [](int* p) { beside_tile_kernel<<<1, 64, 256>>>(p, 256); },
+     kExecutorOnly,
+     {"out of bounds", "256 bytes of shared memory", "thread (32,0,0)",
+      line(kBesideTileLine)}},
+    {"sent to global memory",
+     [](int* p) { sent_kernel<<<1, 1>>>(p); },
+     kExecutorOnly,
+     {"bad copy", "shared memory of the cluster", "sent_kernel"}},
     {"lanes that left a loop",
      [](int* p) { loop_kernel<<<1, 32>>>(reinterpret_cast<unsigned*>(p)); },
      kExecutorOnly,

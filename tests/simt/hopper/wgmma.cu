@@ -482,6 +482,40 @@ void check_signs() {
   check(eighths);
 }
 
+// Numbers say whether D is an addend.
+__global__ void numbers_kernel(float* out) {
+  __shared__ alignas(128) uint16_t a[64 * 16], b[8 * 16];
+  for (int i = threadIdx.x; i < 64 * 16; i += kThreads) a[i] = 0x3c00;
+  if (threadIdx.x < 8 * 16) b[threadIdx.x] = 0x3c00;
+  fence_for_async();
+  __syncthreads();
+  // Without a swizzle: the next 8 x 8 elements lie 128 bytes further.
+  const auto described = [](const void* p) {
+    return uint64_t{shared_address(p)} >> 4 | 8ull << 16 | 16ull << 32;
+  };
+  float d[4] = {5, 5, 5, 5}, e[4] = {5, 5, 5, 5};
+  asm volatile(
+      "wgmma.fence.sync.aligned;\n"
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %8, "
+      "%9, 1, 1, 1, 0, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%4, %5, %6, %7}, %8, "
+      "%9, 0, 1, 1, 0, 0;\n"
+      "wgmma.commit_group.sync.aligned;\n"
+      "wgmma.wait_group.sync.aligned 0;\n"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(e[0]), "+f"(e[1]),
+        "+f"(e[2]), "+f"(e[3])
+      : "l"(described(a)), "l"(described(b))
+      : "memory");
+  for (int k = 0; k < 4; ++k) out[4 * threadIdx.x + k] = d[k] + 100 * e[k];
+}
+
+void check_numbers() {
+  expect::each(expect::results<float>(
+                   4 * kThreads,
+                   [](float* out) { numbers_kernel<<<1, kThreads>>>(out); }),
+               [](int) { return 21 + 1600; });
+}
+
 }  // namespace
 
 int main() {
@@ -489,5 +523,6 @@ int main() {
   check_widths();
   check_types();
   check_signs();
+  check_numbers();
   return expect::report();
 }

@@ -1,0 +1,25 @@
+// finds: nothing
+//
+// Tiles of two warps read what their other warp has written, behind
+// the barrier of the tile.
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+
+namespace cg = cooperative_groups;
+
+__global__ void swap_kernel(float* y) {
+  __shared__ float values[128];
+  const auto tile = cg::tiled_partition<64>(cg::this_thread_block());
+  const int i = threadIdx.x;
+  values[i] = static_cast<float>(i);
+  tile.sync();
+  const float mine = values[i ^ 32];
+  y[i] = mine;
+}
+
+int main() {
+  float* y = nullptr;
+  cudaMalloc(&y, 128 * sizeof *y);
+  swap_kernel<<<1, 128>>>(y);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
