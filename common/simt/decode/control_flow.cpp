@@ -147,15 +147,20 @@ std::vector<int> post_dominators(const Flow& flow) {
   return dominator;
 }
 
-// Exits, those first that more blocks lead to; where a program is stopped is no
-// end that anybody had in mind.
+// Exits, those first that more blocks lead to, and then the last ones; where a
+// program is stopped is no end that anybody had in mind.
 std::vector<int> by_what_leads_there(Flow flow) {
   const int end = static_cast<int>(flow.first.size());
   std::vector<std::pair<size_t, int>> found;
   for (int exit : flow.exits) {
     flow.next[exit].push_back(end);
-    found.push_back({order_from_end(flow).size(), exit});
+    const std::vector<int> blocks = order_from_end(flow);
     flow.next[exit].pop_back();
+    // In a loop it leads to itself, too.
+    const bool loops = std::ranges::any_of(flow.next[exit], [&](int to) {
+      return std::ranges::find(blocks, to) != blocks.end();
+    });
+    found.push_back({blocks.size() + loops, exit});
   }
   std::ranges::sort(found, std::greater());
   std::vector<int> exits;
