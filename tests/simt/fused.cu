@@ -118,6 +118,48 @@ __global__ void halves_kernel(T* out, const T* x) {
   out[3] = __hadd(__hmul(a, b), __hmul(b, b));
 }
 
+// Products that several want: fused if all of them are sums.
+template <class T>
+__global__ void several_kernel(T* out, const volatile T* x) {
+  const auto a = [&] { return x[0]; };
+  const auto b = [&] { return x[1]; };
+  const auto one = [&] { return x[2]; };
+  const T both = a() * b();
+  out[0] = both - one();
+  out[1] = one() - both;
+  const T kept = a() * b();
+  out[2] = kept - one();
+  out[3] = kept;
+  const T first = a() * b(), second = one() * one();
+  out[4] = first - second;
+  out[5] = first + second;
+  const T third = one() * one(), fourth = a() * b();
+  out[6] = third - fourth;
+  out[7] = fourth + third;
+  const T alone = one() * one(), often = a() * b();
+  out[8] = often - alone;
+  out[9] = often - one();
+}
+
+template <class T>
+void check_several() {
+  const auto [a, b] = numbers<T>();
+  const expect::Copy<T> x({a, b, 1});
+  const auto got = expect::results<T>(
+      10, [&](T* out) { several_kernel<T><<<1, 1>>>(out, x); });
+  const T exact = std::fma(a, b, T(-1));
+  expect::equal(got[0], exact);
+  expect::equal(got[1], -exact);
+  expect::equal(got[2], T(0));
+  expect::equal(got[3], T(1));
+  expect::equal(got[4], exact);
+  expect::equal(got[5], T(2));
+  expect::equal(got[6], T(0));
+  expect::equal(got[7], T(2));
+  expect::equal(got[8], T(0));
+  expect::equal(got[9], T(0));
+}
+
 template <class T2, class T>
 __global__ void pairs_kernel(T2* out, const T* x) {
   const T2 a{x[0], x[1]}, b{x[1], x[0]}, one{x[2], x[2]};
@@ -150,6 +192,8 @@ void check_halves(float step) {
 int main() {
   check_sums<float>();
   check_sums<double>();
+  check_several<float>();
+  check_several<double>();
   check_written();
   check_halves<__half2, __half>(0x1p-10f);
   check_halves<__nv_bfloat162, __nv_bfloat16>(0x1p-7f);

@@ -204,28 +204,25 @@ void occupancy() {
   equal(grid * block, processors_most * threads);
 }
 
-// How much shared memory is left for each of so many blocks: with it, they fit.
+// How much shared memory is left for each of so many blocks.
 void shared_left() {
   size_t left = 0;
   ok(cudaOccupancyAvailableDynamicSMemPerBlock(&left, count_kernel, 2, 256));
   equal(left, size_t{48 << 10});
-  int most = 0;
+  int most = 0, all = 0;
   ok(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  ok(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+                            0));
   const auto limit = cudaFuncAttributeMaxDynamicSharedMemorySize;
   ok(cudaFuncSetAttribute(count_kernel, limit, most));
-  for (const int blocks : {1, 2, 8}) {
+  for (const int blocks : {1, 2, 3, 8}) {
     ok(cudaOccupancyAvailableDynamicSMemPerBlock(&left, count_kernel, blocks,
                                                  128));
-    is_true(left > 0 && left <= size_t(most), "no more than a block can have");
-    int fitting = 0;
-    ok(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, count_kernel,
-                                                     128, left));
-    is_true(fitting >= blocks, "so many blocks fit");
+    equal(left, size_t(std::min(most, all / blocks)));
   }
   ok(cudaFuncSetAttribute(count_kernel, limit, 48 << 10));
-  is_true(cudaOccupancyAvailableDynamicSMemPerBlock(&left, count_kernel, 99,
-                                                    1024) != cudaSuccess,
-          "so many blocks never fit");
+  equal(cudaOccupancyAvailableDynamicSMemPerBlock(&left, count_kernel, 3, 1024),
+        cudaErrorInvalidValue);
   cudaGetLastError();
 }
 

@@ -217,10 +217,11 @@ void host_flags() {
   unsigned flags = 0;
   ok(cudaHostAlloc(&x, 400, kAsked));
   ok(cudaHostGetFlags(&flags, x));
-  equal(flags & kAsked, kAsked);
+  equal(flags, kAsked | cudaHostAllocMapped);
   ok(cudaMallocHost(&plain, 400));
   ok(cudaHostGetFlags(&flags, plain));
-  equal(flags & cudaHostAllocWriteCombined, 0u);
+  equal(flags, unsigned{cudaHostAllocMapped});
+  equal(cudaHostRegister(plain, 400, 0), cudaErrorInvalidValue);
   ok(cudaMalloc(&device, 400));
   equal(cudaHostGetFlags(&flags, device), cudaErrorInvalidValue);
   equal(cudaHostGetFlags(&flags, &flags), cudaErrorInvalidValue);

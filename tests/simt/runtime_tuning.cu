@@ -254,6 +254,34 @@ void boxes() {
   ok(cudaFree(device.ptr));
 }
 
+__device__ int changed = 5;
+__constant__ int constant = 7;
+__managed__ int managed_one = 3;
+__global__ void change_kernel() { changed = managed_one = 99; }
+__global__ void read_kernel(int* out) {
+  out[0] = changed;
+  out[1] = constant;
+}
+
+// Variables and limits begin anew, but for what is managed.
+void reset() {
+  const int one = 1;
+  change_kernel<<<1, 1>>>();
+  ok(cudaMemcpyToSymbol(constant, &one, sizeof one));
+  ok(cudaDeviceSetLimit(cudaLimitStackSize, 8192));
+  ok(cudaDeviceReset());
+  const auto got =
+      expect::results<int>(2, [](int* out) { read_kernel<<<1, 1>>>(out); });
+  equal(got[0], 5);
+  equal(got[1], 7);
+  equal(managed_one, 99);
+  size_t stack = 0;
+  ok(cudaDeviceGetLimit(&stack, cudaLimitStackSize));
+  equal(stack, size_t{1024});
+  equal(cudaDeviceSetLimit(cudaLimit(77), 1), cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
 }  // namespace
 
 int main() {
@@ -265,5 +293,6 @@ int main() {
   advice();
   pool();
   boxes();
+  reset();
   return expect::report();
 }

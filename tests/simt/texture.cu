@@ -6,6 +6,23 @@
 
 #include "tests/simt/expect.h"
 
+// CUDA advises against some of the calls.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+// The names that nvcc --default-stream per-thread makes of them.
+extern "C" {
+extern decltype(cudaMemcpy2DToArray) cudaMemcpy2DToArray_ptds;
+extern decltype(cudaMemcpy2DToArrayAsync) cudaMemcpy2DToArrayAsync_ptsz;
+extern decltype(cudaMemcpy2DFromArray) cudaMemcpy2DFromArray_ptds;
+extern decltype(cudaMemcpy2DFromArrayAsync) cudaMemcpy2DFromArrayAsync_ptsz;
+extern decltype(cudaMemcpy2DArrayToArray) cudaMemcpy2DArrayToArray_ptds;
+extern decltype(cudaMemcpyToArray) cudaMemcpyToArray_ptds;
+extern decltype(cudaMemcpyToArrayAsync) cudaMemcpyToArrayAsync_ptsz;
+extern decltype(cudaMemcpyFromArray) cudaMemcpyFromArray_ptds;
+extern decltype(cudaMemcpyFromArrayAsync) cudaMemcpyFromArrayAsync_ptsz;
+extern decltype(cudaMemcpyArrayToArray) cudaMemcpyArrayToArray_ptds;
+}
+
 namespace {
 
 using expect::ok;
@@ -523,23 +540,6 @@ void check_surfaces() {
 
 // ---- Copies and errors ------------------------------------------------------
 
-// CUDA advises against some of the calls.
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-
-// The names that nvcc --default-stream per-thread makes of them.
-extern "C" {
-extern decltype(cudaMemcpy2DToArray) cudaMemcpy2DToArray_ptds;
-extern decltype(cudaMemcpy2DToArrayAsync) cudaMemcpy2DToArrayAsync_ptsz;
-extern decltype(cudaMemcpy2DFromArray) cudaMemcpy2DFromArray_ptds;
-extern decltype(cudaMemcpy2DFromArrayAsync) cudaMemcpy2DFromArrayAsync_ptsz;
-extern decltype(cudaMemcpy2DArrayToArray) cudaMemcpy2DArrayToArray_ptds;
-extern decltype(cudaMemcpyToArray) cudaMemcpyToArray_ptds;
-extern decltype(cudaMemcpyToArrayAsync) cudaMemcpyToArrayAsync_ptsz;
-extern decltype(cudaMemcpyFromArray) cudaMemcpyFromArray_ptds;
-extern decltype(cudaMemcpyFromArrayAsync) cudaMemcpyFromArrayAsync_ptsz;
-extern decltype(cudaMemcpyArrayToArray) cudaMemcpyArrayToArray_ptds;
-}
-
 // An image of 8 rows of 64 bytes goes into an array, over to another one, and
 // back, in three ways.
 void check_copies_per_thread() {
@@ -581,6 +581,38 @@ void check_copies_per_thread() {
   check();
   ok(cudaFreeArray(a));
   ok(cudaFreeArray(b));
+}
+
+// Of a box the places count in texels where an array is at one end: in memory
+// that is at the other, too.
+void check_boxes() {
+  const auto form = channels<float>();
+  cudaArray_t array = nullptr;
+  ok(cudaMalloc3DArray(&array, &form, make_cudaExtent(10, 6, 4), 0));
+  std::vector<float> x(20 * 9 * 7), y(20 * 5 * 4, -1);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = i;
+  cudaMemcpy3DParms in = {}, out = {};
+  in.srcPtr = make_cudaPitchedPtr(x.data(), 20 * sizeof(float), 20, 9);
+  in.srcPos = make_cudaPos(3, 2, 1);
+  in.dstArray = array;
+  in.dstPos = make_cudaPos(1, 1, 1);
+  in.extent = make_cudaExtent(7, 4, 3);
+  in.kind = cudaMemcpyHostToDevice;
+  ok(cudaMemcpy3D(&in));
+  out.srcArray = array;
+  out.srcPos = in.dstPos;
+  out.dstPtr = make_cudaPitchedPtr(y.data(), 20 * sizeof(float), 20, 5);
+  out.dstPos = make_cudaPos(4, 1, 1);
+  out.extent = make_cudaExtent(2, 2, 2);
+  out.kind = cudaMemcpyDeviceToHost;
+  ok(cudaMemcpy3D(&out));
+  expect::each(y, [&](int i) {
+    const int column = i % 20 - 4, row = i / 20 % 5 - 1, plane = i / 100 - 1;
+    const bool inside = column >= 0 && column < 2 && row >= 0 && row < 2 &&
+                        plane >= 0 && plane < 2;
+    return inside ? x[((plane + 1) * 9 + row + 2) * 20 + column + 3] : -1;
+  });
+  ok(cudaFreeArray(array));
 }
 
 void check_copies() {
@@ -647,6 +679,7 @@ int main() {
   check_pitch();
   check_gather();
   check_surfaces();
+  check_boxes();
   check_copies();
   check_copies_per_thread();
   return expect::report();

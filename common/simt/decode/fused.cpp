@@ -1,10 +1,11 @@
 // Of the model of ptxas: a product and the sum that it goes into, as one.
 //
 // PTX leaves it open whether such a pair is rounded once or twice, unless one
-// of them names a rounding. ptxas fuses it where nobody else needs the product,
-// of two products the first; but not across a branch, if two factors would have
-// to be kept until then instead of the product. Results are those of a GPU only
-// if it is done so here.
+// of them names a rounding. ptxas fuses it where the product goes into sums
+// only, and into all of them. Of two products it takes the one that goes into
+// this sum alone, or else the first. It does not do so across a branch, if two
+// factors would have to be kept until then instead of the product. Results are
+// those of a GPU only if it is done so here.
 #include <algorithm>
 #include <map>
 
@@ -28,6 +29,10 @@ bool is_open(const Instruction& ins, const std::string& op) {
          fused_handler(ins.statement->type(), Fused::kSum);
 }
 
+bool is_sum(const Instruction& ins) {
+  return is_open(ins, "add") || is_open(ins, "sub");
+}
+
 // Where the machine's basic blocks begin: those of the PTX, but for branches
 // that become predicates.
 std::vector<bool> machine_blocks(const std::vector<Instruction>& code) {
@@ -49,44 +54,61 @@ class Products {
     for (uint32_t pc = 0; pc < f_.code.size(); ++pc) {
       const Instruction& ins = f_.code[pc];
       for (Place place : ins.results()) ++writers_[place], writer_[place] = pc;
-      ++readers_[ins.guard];
-      for (Place place : ins.sources()) ++readers_[place];
-      for (const Address& a : ins.addresses()) ++readers_[a.base];
+      readers_[ins.guard].push_back(pc);
+      for (Place place : ins.sources()) readers_[place].push_back(pc);
+      for (const Address& a : ins.addresses()) readers_[a.base].push_back(pc);
     }
   }
 
-  // Where the source of a sum is computed, if it can be fused with that.
-  const Instruction* product(uint32_t sum, int source) {
-    const Place place = f_.code[sum].source(source);
-    if (place < 0 || writers_[place] != 1 || readers_[place] != 1)
-      return nullptr;
-    const uint32_t pc = writer_[place];
-    const Instruction& ins = f_.code[pc];
-    const bool fits = is_open(ins, "mul") && ins.guard == kNowhere &&
-                      ins.statement->type() == f_.code[sum].statement->type() &&
-                      ins.modifiers.flush == f_.code[sum].modifiers.flush &&
-                      !ins.modifiers.saturate;
-    return fits && is_same_until(ins.source(0), pc, sum) &&
-                   is_same_until(ins.source(1), pc, sum) &&
-                   (is_in_one_block(pc, sum) || takes_no_room(ins))
-               ? &ins
-               : nullptr;
-  }
-
-  void fuse(const Instruction& product, uint32_t sum, int source, Fused form) {
-    Instruction& ins = f_.code[sum];
-    ins.run = fused_handler(ins.statement->type(), form);
-    ins.operands =
-        f_.keep(std::vector<Place>{ins.result(0), product.source(0),
-                                   product.source(1), ins.source(1 - source)}) +
-        1;
-    ins.source_count = 3;
-    Instruction& done = f_.code[&product - f_.code.data()];
-    done.run = do_nothing;
-    done.joined_bytes = Instruction::kWithAnother;
+  // Makes the sum one with a product that it adds, if it can be.
+  void fuse(uint32_t sum) {
+    for (const bool alone : {true, false})
+      for (int k : {0, 1}) {
+        const Place place = f_.code[sum].source(k);
+        if (place < 0 || writers_[place] != 1 ||
+            (readers_[place].size() == 1) != alone || !goes_into_sums(place))
+          continue;
+        Instruction& product = f_.code[writer_[place]];
+        for (uint32_t reader : readers_[place]) take_in(product, reader, place);
+        product.run = do_nothing;
+        product.joined_bytes = Instruction::kWithAnother;
+        return;
+      }
   }
 
  private:
+  // Is it a product for which all who read it can compute with its factors?
+  bool goes_into_sums(Place place) {
+    const uint32_t pc = writer_[place];
+    const Instruction& product = f_.code[pc];
+    return is_open(product, "mul") && product.guard == kNowhere &&
+           !product.modifiers.saturate &&
+           std::ranges::all_of(readers_[place], [&](uint32_t reader) {
+             const Instruction& sum = f_.code[reader];
+             return is_sum(sum) && sum.source(0) != sum.source(1) &&
+                    sum.statement->type() == product.statement->type() &&
+                    sum.modifiers.flush == product.modifiers.flush &&
+                    is_same_until(product.source(0), pc, reader) &&
+                    is_same_until(product.source(1), pc, reader) &&
+                    (is_in_one_block(pc, reader) || takes_no_room(product));
+           });
+  }
+
+  void take_in(const Instruction& product, uint32_t pc, Place place) {
+    Instruction& sum = f_.code[pc];
+    const bool adds = sum.statement->name() == "add",
+               is_first = sum.source(0) == place;
+    sum.run =
+        fused_handler(sum.statement->type(), adds       ? Fused::kSum
+                                             : is_first ? Fused::kMinusAddend
+                                                        : Fused::kMinusProduct);
+    sum.operands =
+        f_.keep(std::vector<Place>{sum.result(0), product.source(0),
+                                   product.source(1), sum.source(is_first)}) +
+        1;
+    sum.source_count = 3;
+  }
+
   bool is_in_one_block(uint32_t from, uint32_t to) const {
     return from < to &&
            std::find(leads_.begin() + from + 1, leads_.begin() + to + 1,
@@ -106,7 +128,7 @@ class Products {
   bool takes_no_room(const Instruction& product) {
     const Place a = product.source(0), b = product.source(1);
     const auto is_kept = [&](Place place) {
-      if (place < 0 || readers_[place] > 1) return true;
+      if (place < 0 || readers_[place].size() > 1) return true;
       const Instruction& ins = f_.code[writer_[place]];  // of a parameter
       return ins.pure && ins.source_count == 1 && ins.source(0) < 0;
     };
@@ -115,30 +137,18 @@ class Products {
 
   Function& f_;
   const std::vector<bool> leads_;
-  std::map<Place, int> writers_, readers_;
+  std::map<Place, int> writers_;
   std::map<Place, uint32_t> writer_;
+  std::map<Place, std::vector<uint32_t>> readers_;
 };
 
 }  // namespace
 
 void fuse_products(Function& function) {
-  const auto is_sum = [](const Instruction& ins) {
-    return is_open(ins, "add") || is_open(ins, "sub");
-  };
   if (std::ranges::none_of(function.code, is_sum)) return;
   Products products(function);
-  for (uint32_t pc = 0; pc < function.code.size(); ++pc) {
-    if (!is_sum(function.code[pc])) continue;
-    const bool adds = function.code[pc].statement->name() == "add";
-    for (int k : {0, 1})
-      if (const Instruction* product = products.product(pc, k)) {
-        products.fuse(*product, pc, k,
-                      adds     ? Fused::kSum
-                      : k == 0 ? Fused::kMinusAddend
-                               : Fused::kMinusProduct);
-        break;
-      }
-  }
+  for (uint32_t pc = 0; pc < function.code.size(); ++pc)
+    if (is_sum(function.code[pc])) products.fuse(pc);
 }
 
 }  // namespace simt

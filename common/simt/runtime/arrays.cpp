@@ -240,7 +240,12 @@ cudaMemcpy3DParms without_arrays(cudaMemcpy3DParms p) {
   require(from == 0 || to == 0 || from == to, cudaErrorInvalidValue,
           "texels of ", from, " and of ", to, " bytes");
   p.srcArray = p.dstArray = nullptr;
-  if (const size_t texel = std::max(from, to)) p.extent.width *= texel;
+  // Texels, at the end that is memory, too (seen on an H100).
+  if (const size_t texel = std::max(from, to)) {
+    p.extent.width *= texel;
+    if (from == 0) p.srcPos.x *= texel;
+    if (to == 0) p.dstPos.x *= texel;
+  }
   return p;
 }
 

@@ -16,21 +16,22 @@ thread_local int current = 0;
 // What an H200 answers, until the program sets others. Only the device heap's
 // and that of tail launches are enforced: the executor's stacks and printf grow
 // as they need to.
-std::map<cudaLimit, size_t>& limits() {
-  using Limits = std::map<cudaLimit, size_t>;
-  static auto* all = new std::vector<Limits>(
-      device_count(), Limits{{cudaLimitStackSize, 1024},
-                             {cudaLimitPrintfFifoSize, 8650752},
-                             {cudaLimitMallocHeapSize, 8 << 20},
-                             {cudaLimitDevRuntimePendingLaunchCount, 2048},
-                             {cudaLimitPersistingL2CacheSize, 11796480}});
+using Limits = std::map<cudaLimit, size_t>;
+const Limits kLimits = {{cudaLimitStackSize, 1024},
+                        {cudaLimitPrintfFifoSize, 8650752},
+                        {cudaLimitMallocHeapSize, 8 << 20},
+                        {cudaLimitDevRuntimePendingLaunchCount, 2048},
+                        {cudaLimitMaxL2FetchGranularity, 64},
+                        {cudaLimitPersistingL2CacheSize, 11796480}};
+Limits& limits() {
+  static auto* all = new std::vector<Limits>(device_count(), kLimits);
   return (*all)[current];
 }
 
 size_t& limit(cudaLimit which) {
   const auto found = limits().find(which);
-  if (which == cudaLimitMaxL2FetchGranularity && found == limits().end())
-    throw Lacking{"granularity of fetches before the program sets one"};
+  require(which >= 0 && which <= cudaLimitPersistingL2CacheSize,
+          cudaErrorInvalidValue, "there is no limit ", int(which));
   require(found != limits().end(), cudaErrorUnsupportedLimit, "limit ",
           int(which), " means nothing to the CPU executor");
   return found->second;
@@ -98,12 +99,17 @@ cudaError_t cudaDeviceSynchronize() {
 }
 
 // Frees all memory of the current device, which must have been freed by now to
-// count as such. What variables, streams and events there are stays usable.
+// count as such. Variables and limits are what they were at the beginning, but
+// for managed variables, which stay (seen on an H100). What streams and events
+// there are stays usable.
 cudaError_t cudaDeviceReset() {
   return answer([] {
     await_device(current);
     report_leaks(current);
     allocations().release_all(current);
+    forget_modules(current);
+    limits() = kLimits;
+    allocations().limit_heap(current, limit(cudaLimitMallocHeapSize));
     for (int peer = 0; peer < device_count(); ++peer)
       peers().forbid(current, peer);
   });

@@ -283,8 +283,9 @@ Configuration configuration_of(const cudaLaunchConfig_t* given) {
 int clusters_at_once(const Configuration& c, const KernelInfo& kernel) {
   const int pairs = model_multiprocessors() / 2;
   const int gpcs = std::max(1, pairs / 8);
-  const int resident =
-      blocks_per_multiprocessor(kernel, volume(c.block), c.dynamic_shared);
+  // No more than eight of a multiprocessor's blocks are in clusters.
+  const int resident = std::min(
+      8, blocks_per_multiprocessor(kernel, volume(c.block), c.dynamic_shared));
   int clusters = 0;
   for (int i = 0; i < gpcs; ++i) {
     const int multiprocessors = 2 * (pairs / gpcs + (i < pairs % gpcs));

@@ -572,14 +572,14 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
   return answer([&] {
     require_result(flags);
     const auto found = allocations().find(address_of(pointer));
-    require(found && !found->freed && !found->adopted &&
-                found->memory == Memory::kPinned,
-            cudaErrorInvalidValue, pointer, " is not from cudaHostAlloc, but ",
+    require(found && !found->freed &&
+                (found->adopted || found->memory == Memory::kPinned),
+            cudaErrorInvalidValue, pointer, " is not pinned, but ",
             allocations().describe(address_of(pointer)));
     const std::lock_guard lock(host_flags().mutex);
     const auto asked = host_flags().of.find(found->number);
-    *flags =
-        asked == host_flags().of.end() ? cudaHostAllocDefault : asked->second;
+    *flags = cudaHostAllocMapped;  // All of it is.
+    if (asked != host_flags().of.end()) *flags |= asked->second;
   });
 }
 
@@ -594,9 +594,8 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
   return answer([&] {
     require(pointer != nullptr && bytes != 0, cudaErrorInvalidValue,
             "nothing to register");
-    require(!allocations().in_arena(address_of(pointer)),
-            cudaErrorHostMemoryAlreadyRegistered, "this is ",
-            allocations().describe(address_of(pointer)));
+    require(!allocations().in_arena(address_of(pointer)), cudaErrorInvalidValue,
+            "this is ", allocations().describe(address_of(pointer)));
     require(allocations().is_host_memory(address_of(pointer), bytes),
             cudaErrorInvalidValue, bytes, " bytes at ", pointer,
             " are not all memory of the host program");

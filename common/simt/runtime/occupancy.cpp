@@ -51,8 +51,9 @@ size_t shared_left(const void* function, int blocks, int threads) {
   const KernelInfo kernel = info(entry.kernel());
   const int each = device.shared_per_multiprocessor / blocks /
                    device.shared_unit * device.shared_unit;
+  // What the system reserves of each is not taken off on an H100 either.
   return std::min(dynamic_shared_limit(entry, kernel),
-                  each - device.shared_reserved - int(kernel.static_shared));
+                  each - int(kernel.static_shared));
 }
 
 unsigned most_in_cluster(Entry& entry) {
@@ -150,7 +151,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
                                   const void* function) {
   return answer([&] {
     require(attributes != nullptr, cudaErrorInvalidValue, "attr is null");
-    Entry& entry = find_entry(function);
+    Entry& entry = find_entry(function, cudaErrorInvalidResourceHandle);
     *attributes = attributes_of(entry, info(entry.kernel()));
   });
 }

@@ -161,6 +161,15 @@ Module* FatBinary::load(int device) {
   return modules[device] = loaded;
 }
 
+void forget_modules(int device) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  for (FatBinary* binary : all.binaries) {
+    const std::lock_guard loading(binary->mutex);
+    binary->modules[device] = nullptr;
+  }
+}
+
 Kernel* Entry::kernel() {
   Kernel* found = find_kernel(binary->load(current_device()), mangled);
   require(found != nullptr, cudaErrorInvalidDeviceFunction,

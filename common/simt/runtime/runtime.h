@@ -358,6 +358,9 @@ struct Entry {
   int ptx_version() const;  // 90 for compute_90
 };
 
+// The device's kernels and variables are loaded anew, by who next needs them.
+void forget_modules(int device);
+
 // `function` is the address of the host's stub, or a cudaKernel_t; `otherwise`
 // is what to refuse anything else with.
 Entry& find_entry(const void* function,
