@@ -48,7 +48,7 @@ ELSEWHERE = [
     (r"(st|red)\.async", "cluster.cu"),
     (r"(?<!\w)(atom|red)\.\S*\.v\d", "atomics.cu"),
     (r"(ldu?|st|atom)\.\S*\bb128", "atomics.cu"),
-    (r"alloca|stacksave|stackrestore", "calls.cu"),
+    (r"alloca\.|stacksave|stackrestore", "calls.cu"),
     (r"pmevent|fence\.proxy\.alias|cvt\.rna\.satfinite", "inline_ptx.cu"),
     (r"(tex|tld4|suld|sust|txq|suq)\b", "texture.cu"),
     (r"mma\.sync\.aligned\.m8n8k4\.\w+\.\w+\.f16\.", "matrix.cu"),

@@ -88,6 +88,7 @@ enum class Strength : uint8_t {
 enum class AtomicForm : uint8_t {
   kAnswer,     // one that brings the old value back
   kReduction,  // one that answers nothing: nobody needs the old value
+  kDropped,    // one that brings it back, though nobody needs it
   kLoadFirst,  // of 16 bits: loads the word around them, and swaps that
 };
 

@@ -40,7 +40,8 @@ struct Variable {
 // One fat binary: its text, its variables in memory.
 struct Module {
   ModuleText text;
-  std::mutex reading;  // the bodies of its functions
+  bool relocatable = false;  // nvcc -rdc=true
+  std::mutex reading;        // the bodies of its functions
   std::map<std::string, Variable> variables;
   std::vector<std::string> function_names;  // by number, for addresses
   std::map<std::string, std::unique_ptr<struct Kernel>> kernels;

@@ -166,9 +166,10 @@ const std::map<std::string, Clock>& clock_names() {
 }
 
 // An atomic whose result is never read is a reduction: ptxas issues RED, which
-// answers nothing. Exchange and compare-and-swap have no such form, and no
-// atomic has one of 16 bits.
-void find_atomic_forms(Function& function) {
+// answers nothing; but not in code that is linked later, with -rdc=true.
+// Exchange and compare-and-swap have no such form, and no atomic has one of 16
+// bits.
+void find_atomic_forms(Function& function, bool relocatable) {
   std::set<Place> read;
   for (const Instruction& ins : function.code) {
     read.insert(ins.guard);
@@ -184,9 +185,10 @@ void find_atomic_forms(Function& function) {
                          ins.update == Update::kCompareAndSwap ||
                          std::any_of(ins.results().begin(), ins.results().end(),
                                      [&](Place p) { return read.contains(p); });
-    ins.atomic_form = ins.element_bytes == 2 ? AtomicForm::kLoadFirst
-                      : answers              ? AtomicForm::kAnswer
-                                             : AtomicForm::kReduction;
+    ins.atomic_form = ins.element_bytes == 2        ? AtomicForm::kLoadFirst
+                      : answers                     ? AtomicForm::kAnswer
+                      : relocatable && op == "atom" ? AtomicForm::kDropped
+                                                    : AtomicForm::kReduction;
   }
 }
 
@@ -377,7 +379,7 @@ class Decoder : public OperandReader {
     function.stack_bytes = align_up(function.stack_bytes, 16);
     find_reconvergence(function);
     apply_ptxas_model(function, program_);
-    find_atomic_forms(function);
+    find_atomic_forms(function, module_.relocatable);
     find_elected(function, program_);
     find_waits(function);
     find_origins(function, program_);

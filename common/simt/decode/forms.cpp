@@ -61,11 +61,11 @@ const std::map<std::string_view, std::string_view> kWords = {
      "(.L2::evict_last|.L2::evict_normal|.L2::evict_first|"
      ".L2::evict_unchanged)"},
     {"second", "(.L2::evict_first|.L2::evict_unchanged)"},
-    {"one", "(<type8>|<type16>|<type32>|<type64>|.b128) d.any, [a]"},
+    {"one", "(<type8>|<type16>|<type32>|<type64>) d.any, [a]"},
     {"data",
      "(<one>|.v2(<type8>|<type16>|<type32>|<type64>) v, [a]|"
      ".v4(<type8>|<type16>|<type32>) v, [a])"},
-    {"one_stored", "(<type8>|<type16>|<type32>|<type64>|.b128) [a], b.any"},
+    {"one_stored", "(<type8>|<type16>|<type32>|<type64>) [a], b.any"},
     {"stored",
      "(<one_stored>|.v2(<type8>|<type16>|<type32>|<type64>) [a], v|"
      ".v4(<type8>|<type16>|<type32>) [a], v)"},
@@ -349,6 +349,9 @@ const std::vector<FormGroup> kGroups = {
          "ld(.relaxed|.acquire)<scope>{.global}{<evict>}{<prefetch>}<data>",
          "ld(.relaxed|.acquire)<scope><shared><data>",
          "ld.mmio.relaxed.sys{.global}<one>",
+         "ld{.weak}{.global|.local|.const|<shared>}.b128 d.any, [a]",
+         "ld.volatile{.global|<shared>}.b128 d.any, [a]",
+         "ld(.relaxed|.acquire)<where>.b128 d.any, [a]",
          "ld.global{.ca|.cg|.cs}.nc{<prefetch>}<data>",
          "ld.global.nc<evict>{<prefetch>}<data>",
          "ld{.weak}{.global}{.ca|.cg|.cs|.lu|.cv|<evict>}.L2::cache_hint"
@@ -369,6 +372,9 @@ const std::vector<FormGroup> kGroups = {
          "<stored>, e.b64",
          "st(.relaxed|.release)<scope><shared><stored>",
          "st.mmio.relaxed.sys{.global}<one_stored>",
+         "st{.weak}{.global|.local|<shared>}.b128 [a], b.any",
+         "st.volatile{.global|<shared>}.b128 [a], b.any",
+         "st(.relaxed|.release)<where>.b128 [a], b.any",
          "prefetch{.global|.local}(.L1|.L2) [a]",
          "prefetch.global(.L2::evict_last|.L2::evict_normal) [a]",
          "prefetchu.L1 [a]",

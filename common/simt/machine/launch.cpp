@@ -100,8 +100,9 @@ GridRun::~GridRun() {
 }  // namespace
 
 Module* load_module(const std::vector<std::string_view>& ptx, int device,
-                    const Placed& placed) {
+                    const Placed& placed, bool relocatable) {
   auto module = std::make_unique<Module>();
+  module->relocatable = relocatable;
   module->text = link(ptx);
   for (const auto& [name, function] : module->text.functions) {
     module->function_names.push_back(name);

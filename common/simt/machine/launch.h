@@ -22,7 +22,7 @@ struct Kernel;
 // What is `placed` lies somewhere already: managed variables are all devices'.
 using Placed = std::map<std::string, uint64_t>;
 Module* load_module(const std::vector<std::string_view>& ptx, int device,
-                    const Placed& placed);
+                    const Placed& placed, bool relocatable);
 
 // By its mangled name; null if there is none. Cheap: decoding waits until the
 // kernel runs or info() is asked for.

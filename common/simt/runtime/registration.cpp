@@ -29,6 +29,7 @@ struct ManagedVariable {
 
 struct FatBinary {
   std::vector<const uint8_t*> data;  // of several files if those are linked
+  bool is_linked = false;
   std::vector<ManagedVariable> managed;
   std::mutex mutex;
   std::array<Module*, settings::kMostDevices> modules = {};
@@ -151,7 +152,7 @@ Module* FatBinary::load(int device) {
     texts.push_back(text_of(ptx));
     ptx_version = ptx.architecture;
   }
-  Module* loaded = load_module(texts, device, placed);
+  Module* loaded = load_module(texts, device, placed, is_linked);
   for (const ManagedVariable& variable : managed) {
     void* address = find_variable(loaded, variable.name).address;
     placed[variable.name] = reinterpret_cast<uint64_t>(address);
@@ -245,7 +246,10 @@ void __cudaRegisterLinkedBinary(void (*callback)(void**), void* wrapper, void*,
                                 void (*)(void*)) {
   Registry& all = registry();
   std::unique_lock lock(all.mutex);
-  if (all.linked == nullptr) all.binaries.push_back(all.linked = new FatBinary);
+  if (all.linked == nullptr) {
+    all.binaries.push_back(all.linked = new FatBinary);
+    all.linked->is_linked = true;
+  }
   add_data(*all.linked, wrapper);
   lock.unlock();
   callback(handle_of(all.linked));
