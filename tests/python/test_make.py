@@ -1,5 +1,6 @@
 """The Makefile's answers: what it can do, and what to do about a bad request."""
 
+import json
 import os
 import pathlib
 import re
@@ -182,6 +183,22 @@ int main() {
 }
 """
 
+PAIRS = """
+__global__ void pairs_kernel(float* y, unsigned* count) {
+  __shared__ float pairs[64];
+  pairs[threadIdx.x] = pairs[threadIdx.x + 32] = threadIdx.x;
+  __syncthreads();
+  y[threadIdx.x] = pairs[2 * threadIdx.x] - pairs[2 * threadIdx.x + 1];
+  atomicAdd(count + threadIdx.x, 1u);
+}
+int main() {
+  float* y;
+  cudaMalloc(&y, 256);
+  cudaMemset(y, 0, 256);
+  pairs_kernel<<<1, 32>>>(y, (unsigned*)(y + 32));
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+"""
 STRIDED = """
 #include <cstdio>
 __global__ void strided_kernel(const float* x, float* y) {
@@ -281,6 +298,19 @@ class TestProgram:
         (self.folder / "my main.cu").write_text("int main() {}\n")
         assert self.program(sources=("my main.cu",))[0] == 0
         assert "No kernel was launched" in self.run_it()[2]
+
+    def test_what_is_linked_later_is_counted_as_ptxas_compiles_it(self, monkeypatch):
+        """With -rdc=true it keeps an atomic's answer, and does not know where arrays will lie."""
+        (self.folder / "my main.cu").write_text(PAIRS)
+        report = self.folder / "report.json"
+        monkeypatch.setenv("SIMT_REPORT", str(report))
+        for flags, expected in ("FLAGS=", (1, 0, 1)), ("FLAGS=-rdc=true", (0, 1, 2)):
+            assert self.program(flags, sources=("my main.cu",))[0] == 0
+            assert self.run_it()[0] == 0
+            metrics = json.loads(report.read_text())["launches"][0]["metrics"]
+            requests = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
+            assert (metrics[requests.format("red")], metrics[requests.format("atom")],
+                    metrics["smsp__sass_inst_executed_op_shared_ld.sum"]) == expected, flags
 
     def test_profile_of_a_program(self):
         (self.folder / "my main.cu").write_text(STRIDED)

@@ -124,6 +124,9 @@ struct Program {
     int64_t offset;
     uint8_t bytes;
   };
+  // With -rdc=true ptxas does not know where arrays will lie, only how the
+  // least aligned of them is; 0: it knows.
+  uint32_t least_alignment = 0;
   std::vector<Address> dynamic_shared;
   std::vector<Address> static_shared_at;  // theirs; in a cluster not constant
   std::vector<Address> reserved_shared;   // of what the system has: no offset

@@ -450,6 +450,8 @@ class Decoder : public OperandReader {
           std::max<uint32_t>(program_.dynamic_alignment, d.align);
       return {Space::kShared, 0, 0, true};
     }
+    uint32_t& least = program_.least_alignment;
+    if (module_.relocatable) least = least ? std::min(least, d.align) : d.align;
     program_.static_shared = align_up(program_.static_shared, d.align);
     require_room(program_.static_shared, d, kSharedPerBlock,
                  "static shared memory", "block");

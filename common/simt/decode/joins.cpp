@@ -40,6 +40,8 @@ class Multiples {
   Multiples(const Function& function, const Program& program,
             const std::vector<bool>& leads)
       : program_(program), zeros_{0, kMostZeros, kMostZeros, 4} {
+    if (const uint32_t known = program.least_alignment)
+      zeros_[kShared] = static_cast<uint8_t>(std::countr_zero(known));
     for (const Instruction& ins : function.code)
       for (Place place : ins.results())
         if (place != kNowhere) register_of(place);
