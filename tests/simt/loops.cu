@@ -188,14 +188,14 @@ __host__ __device__ unsigned turn(unsigned v, unsigned k) {
 // Turns from `first`, by kStep, while the counter is so to `bound`. These two
 // are numbers in the PTX, or what a thread begins with.
 #define LOOP(Name, Int, bits, type, relation, sign)                            \
-  template <int kStep, int kFirst = 0, int kBound = 0>                         \
+  template <int64_t kStep, int64_t kFirst = 0, int64_t kBound = 0>             \
   struct Name {                                                                \
     __host__ __device__ unsigned operator()(unsigned i, const unsigned*,       \
                                             unsigned*, int n) const {          \
       constexpr bool kKnown = kFirst != kBound;                                \
       const int away = #relation[0] == 'n' ? kStep * (n + 1) : n + int(i % 5); \
-      const Int first = kKnown ? kFirst : Int(i % 32) + (kStep < 0) * n,       \
-                bound = kKnown                ? kBound                         \
+      const Int first = kKnown ? Int(kFirst) : Int(i % 32) + (kStep < 0) * n,  \
+                bound = kKnown                ? Int(kBound)                    \
                         : #relation[0] == 'n' ? first + away                   \
                         : kStep < 0           ? 0                              \
                                               : away;                                    \
@@ -267,6 +267,33 @@ struct Entered {  // Some threads come into its middle.
         : "+r"(v));
 #else
     for (unsigned k = 0; k < 9; ++k) v = turn(k || i % 2 == 0 ? v + 77 : v, k);
+#endif
+    return v;
+  }
+};
+
+struct Sometimes {  // Not every turn counts.
+  __host__ __device__ unsigned operator()(unsigned i, const unsigned*,
+                                          unsigned*, int) const {
+    unsigned v = i;
+#ifdef __CUDA_ARCH__
+    asm volatile(
+        "{.reg .pred p, q; .reg .u32 t, low;"
+        "mov.u32 low, 0;"
+        "AGAIN: mad.lo.u32 %0, %0, 5, 3;"
+        "and.b32 t, %0, 2;"
+        "setp.ne.u32 q, t, 0;"
+        "@q bra LESS;"
+        "add.u32 low, low, 1;"
+        "LESS: setp.lt.u32 p, low, 9;"
+        "@p bra AGAIN;}"
+        : "+r"(v));
+#else
+    unsigned k = 0;
+    do {
+      v = 5 * v + 3;
+      if (!(v & 2)) ++k;
+    } while (k < 9);
 #endif
     return v;
   }
@@ -406,8 +433,10 @@ int main() {
   check(numbers, NotS<-1, 777, 0>{});
   check(numbers, LessS64<5, -3, 90>{});
   check(numbers, NotU64<16, 16, 16 * 17>{});
+  check(numbers, LessS64<(int64_t{1} << 32) + 1, 0, 9>{});
   check(numbers, Entered{});
   check(numbers, TwoBeginnings{});
+  check(numbers, Sometimes{});
   check_meeting(numbers);
   return expect::report();
 }

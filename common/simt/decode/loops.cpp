@@ -275,7 +275,19 @@ Loops::Loops(const FunctionText& text) : text_(text) {
       jumps_[text.body[k].operands[0].text].push_back(k);
 }
 
-// Does it count by a constant to a bound that stays as it is?
+// Does a turn go over it now and then?
+bool Loops::is_jumped_over(const Loop& loop, const Statement& s) const {
+  const size_t at = &s - text_.body.data();
+  for (size_t k = at + 1; k < loop.branch; ++k) {
+    const auto jumps = jumps_.find(text_.body[k].label);
+    if (jumps == jumps_.end()) continue;
+    for (size_t from : jumps->second)
+      if (loop.label < from && from < at) return true;
+  }
+  return false;
+}
+
+// Does it count by a constant, in each turn, to a bound that stays as it is?
 bool Loops::counts(Loop& loop) const {
   const std::vector<Statement>& body = text_.body;
   const Statement& branch = body[loop.branch];
@@ -286,10 +298,13 @@ bool Loops::counts(Loop& loop) const {
   const std::string& counter = loop.compares->operands[1].text;
   const Statement* adds = writer(body, loop, counter);
   if (!adds || adds > loop.compares || !adds_constant(*adds, counter) ||
-      is_written(body, loop, loop.compares->operands[2].text))
+      is_written(body, loop, loop.compares->operands[2].text) ||
+      is_jumped_over(loop, *adds) || is_jumped_over(loop, *loop.compares))
     return false;
-  const auto by = static_cast<int64_t>(
-      static_cast<int32_t>(parse_literal(adds->operands[2].text)->as(4)));
+  const auto step = parse_literal(adds->operands[2].text);
+  const int64_t by = adds->type().bytes == 4
+                         ? static_cast<int32_t>(step->as(4))
+                         : static_cast<int64_t>(step->as(8));
   loop.up = by > 0;
   loop.step = loop.up ? by : -by;
   return loop.step != 0 && loop.step < 1 << 28 &&

@@ -30,6 +30,7 @@ class Loops {
   std::optional<Loop> ending_at(size_t branch) const;
 
  private:
+  bool is_jumped_over(const Loop& loop, const Statement& s) const;
   bool counts(Loop& loop) const;
   std::optional<uint64_t> beginning(const Loop& loop) const;
   void count_turns(Loop& loop) const;
