@@ -17,14 +17,18 @@ thread_local int current = 0;
 // and that of tail launches are enforced: the executor's stacks and printf grow
 // as they need to.
 using Limits = std::map<cudaLimit, size_t>;
-const Limits kLimits = {{cudaLimitStackSize, 1024},
-                        {cudaLimitPrintfFifoSize, 8650752},
-                        {cudaLimitMallocHeapSize, 8 << 20},
-                        {cudaLimitDevRuntimePendingLaunchCount, 2048},
-                        {cudaLimitMaxL2FetchGranularity, 64},
-                        {cudaLimitPersistingL2CacheSize, 11796480}};
+const Limits& first_limits() {
+  static const auto* all =
+      new Limits{{cudaLimitStackSize, 1024},
+                 {cudaLimitPrintfFifoSize, 8650752},
+                 {cudaLimitMallocHeapSize, 8 << 20},
+                 {cudaLimitDevRuntimePendingLaunchCount, 2048},
+                 {cudaLimitMaxL2FetchGranularity, 64},
+                 {cudaLimitPersistingL2CacheSize, 11796480}};
+  return *all;
+}
 Limits& limits() {
-  static auto* all = new std::vector<Limits>(device_count(), kLimits);
+  static auto* all = new std::vector<Limits>(device_count(), first_limits());
   return (*all)[current];
 }
 
@@ -108,7 +112,7 @@ cudaError_t cudaDeviceReset() {
     report_leaks(current);
     allocations().release_all(current);
     forget_modules(current);
-    limits() = kLimits;
+    limits() = first_limits();
     allocations().limit_heap(current, limit(cudaLimitMallocHeapSize));
     for (int peer = 0; peer < device_count(); ++peer)
       peers().forbid(current, peer);
