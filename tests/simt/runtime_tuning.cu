@@ -263,9 +263,6 @@ __global__ void read_kernel(int* out) {
   out[1] = constant;
 }
 
-// Objects of a program call CUDA before main, too.
-const cudaError_t before_main = cudaDeviceSetLimit(cudaLimitStackSize, 2048);
-
 // Variables and limits begin anew, but for what is managed.
 void reset() {
   const int one = 1;
@@ -288,7 +285,6 @@ void reset() {
 }  // namespace
 
 int main() {
-  ok(before_main);
   watching();
   device();
   functions();
