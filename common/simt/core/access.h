@@ -100,7 +100,11 @@ struct Access {
     return outside == 0;
   }
 
-  // Neighbouring lanes that together mean all of one stretch of memory.
+  // Do all lanes mean the same, also if some between them take no part?
+  bool is_one_place() const { return (same | 1) == kAllLanes; }
+
+  // Neighbouring lanes that together mean all of one stretch of memory. Of
+  // those between them, some may not be in `mask` if all mean the same.
   struct Span {
     int first, lanes;
     uint64_t begin, end;
@@ -113,7 +117,11 @@ struct Access {
   // For some of them.
   template <class F>
   void each_span(uint32_t lanes, F f) const {
-    each_span(lanes, same | next, f);
+    if (!is_one_place()) return each_span(lanes, same | next, f);
+    if (!lanes) return;
+    const int first = first_lane(lanes);
+    f(Span{first, kLanes - std::countl_zero(lanes) - first, address[first],
+           address[first] + bytes});
   }
   // Those that are one behind the other as `joined` says: of `same` and `next`.
   template <class F>

@@ -691,7 +691,9 @@ void Checker::check_order(Mine& mine) {
   if (a.dense && a.bytes * kLanes >= kRunBytes)
     return check_run(mine, 0, kLanes);
   // Of lanes that read the same, the first and the last stand for all.
-  const uint32_t like_both = a.same & a.mask << 1 & (a.same & a.mask) >> 1;
+  const uint32_t like_both =
+      a.is_one_place() ? a.mask & (a.mask - 1) & ~std::bit_floor(a.mask)
+                       : a.same & a.mask << 1 & (a.same & a.mask) >> 1;
   const uint32_t lanes = a.use == Use::kStore ? a.mask : a.mask & ~like_both;
   Time lanes_event = 0;
   a.each_span(lanes, a.next, [&](const Access::Span& s) {

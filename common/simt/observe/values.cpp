@@ -556,6 +556,7 @@ void Values::load(Warp& warp, const Instruction& ins, const Access& a,
       for (int l = s.first; l < s.first + s.lanes; ++l)
         missing |= uint32_t{!memory.is_written(a.address[l], a.bytes)} << l;
   });
+  missing &= a.mask;
   if (a.matrix) return load_matrix(warp, ins, a, missing, memory);
   if (warp.tainted) define_results(warp, ins, a.mask);
   if (missing) taint(warp, ins, a, missing, memory);
