@@ -359,7 +359,7 @@ Footprint Checker::footprint() {
   return trails_ ? trails_->footprint() : Footprint{};
 }
 
-TouchedBytes Checker::loaded() { return trails_->take_loaded(); }
+TouchedBytes Checker::loaded() { return trails_->loaded(); }
 
 // ---- Another block's shared memory ------------------------------------------
 

@@ -11,92 +11,96 @@ namespace {
 
 constexpr int kBanks = 32;  // of 4 bytes
 
-// The values of the lanes in `mask`, in order.
-struct Sorted {
-  uint64_t value[kLanes];
-  int count = 0;
-
-  template <class F>
-  Sorted(uint32_t mask, F value_of) {
-    bool sorted = true;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-      value[count] = value_of(first_lane(rest));
-      sorted &= count == 0 || value[count - 1] <= value[count];
-      ++count;
+// Something for each of the numbers that the lanes of a warp have: in a table
+// of twice as many places, so that the first free one is near.
+template <class T>
+class ByNumber {
+ public:
+  T& operator[](uint64_t number) {
+    uint64_t k = number * kSpread >> (64 - kLogPlaces);
+    while (number_[k] != 0 && number_[k] != number + 1) k = (k + 1) % kPlaces;
+    if (number_[k] == 0) {
+      number_[k] = number + 1;
+      value_[k] = {};
     }
-    if (!sorted) std::sort(value, value + count);
+    return value_[k];
   }
+
+ private:
+  static constexpr int kLogPlaces = 6, kPlaces = 1 << kLogPlaces;
+  static_assert(kPlaces == 2 * kLanes);
+  static constexpr uint64_t kSpread =
+      0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+  uint64_t number_[kPlaces] = {};
+  T value_[kPlaces];
 };
 
-struct Distinct : Sorted {
-  template <class F>
-  Distinct(uint32_t mask, F value_of) : Sorted(mask, value_of) {
-    count = static_cast<int>(std::unique(value, value + count) - value);
-  }
-};
-
-// The memory that lanes of `mask` mean, as stretches apart, in order.
+// The stretches of memory that lanes mean, apart from one another, if they come
+// in order of their addresses; else there are none.
 struct Stretches {
   Extent at[kLanes];
   int count = 0;
 
-  Stretches(const Access& a, uint32_t mask) {
-    bool sorted = true;
-    a.each_span(mask, [&](const Access::Span& s) {
-      sorted &= count == 0 || at[count - 1].begin <= s.begin;
-      at[count++] = {s.begin, s.end};
-    });
-    if (!sorted) sort();
-    join();
-  }
-
-  // f(first, end) for the units of so many bytes that hold some of it, each
-  // unit once.
-  template <class F>
-  void each_unit(uint64_t bytes, F f) const {
-    for (uint64_t k = 0, next = 0; k < uint64_t(count); ++k) {
-      const uint64_t end = (at[k].end - 1) / bytes + 1;
-      f(std::max(next, at[k].begin / bytes), end);
-      next = end;
-    }
-  }
-
- private:
-  void sort() {
-    std::sort(at, at + count, [](const Extent& x, const Extent& y) {
-      return x.begin < y.begin;
-    });
-  }
-  void join() {
-    int last = 0;
-    for (int k = 1; k < count; ++k)
-      if (at[k].begin <= at[last].end)
-        at[last].end = std::max(at[last].end, at[k].end);
+  explicit Stretches(const Access& a) {
+    bool in_order = true;
+    a.each_span([&](const Access::Span& s) {
+      if (count == 0 || s.begin > at[count - 1].end)
+        at[count++] = {s.begin, s.end};
+      else if (s.begin >= at[count - 1].begin)
+        at[count - 1].end = std::max(at[count - 1].end, s.end);
       else
-        at[++last] = at[k];
-    count = last + 1;
+        in_order = false;
+    });
+    if (!in_order) count = 0;
   }
 };
 
 // Lanes that change the same place take turns, and each turn counts the sectors
 // it touches: a sector as often as the most wanted of its places.
 uint64_t atomic_sectors(const Access& a) {
-  const Sorted places(a.mask, [&](int l) { return a.address[l]; });
+  ByNumber<int> turns, most;
   uint64_t sum = 0;
-  for (int k = 0, turns = 0, most = 0; k < places.count; ++k) {
-    const bool first = k == 0;
-    if (first || places.value[k] != places.value[k - 1]) turns = 0;
-    if (first || places.value[k] / 32 != places.value[k - 1] / 32) most = 0;
-    if (++turns > most) {
-      ++most;
-      ++sum;
-    }
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const uint64_t place = a.address[first_lane(rest)];
+    if (++turns[place] <= most[place / 32]) continue;
+    ++most[place / 32];
+    ++sum;
+  }
+  return sum;
+}
+
+struct Used {
+  uint64_t sectors = 0, bytes = 0;
+};
+
+Used used(const Stretches& all) {
+  Used sum;
+  for (uint64_t k = 0, next = 0; k < uint64_t(all.count); ++k) {
+    const uint64_t end = (all.at[k].end - 1) / 32 + 1;
+    sum.sectors += end - std::max(next, all.at[k].begin / 32);
+    sum.bytes += all.at[k].end - all.at[k].begin;
+    next = end;
   }
   return sum;
 }
 
 // A lane's access is aligned to its size of at most 32 bytes: it lies within
-// one sector, and two lanes' bytes are the same or apart.
+// one sector.
+Used used_by_lanes(const Access& a) {
+  Used sum;
+  ByNumber<uint32_t> bytes_of;  // a bit for each of a sector's
+  const uint32_t bytes = ~0u >> (32 - a.bytes);
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const uint64_t begin = a.address[first_lane(rest)];
+    uint32_t& known = bytes_of[begin / 32];
+    const uint32_t fresh = bytes << begin % 32 & ~known;
+    sum.sectors += known == 0;
+    sum.bytes += std::popcount(fresh);
+    known |= fresh;
+  }
+  return sum;
+}
+
 void count_global(const Access& a, MemoryCounts& c) {
   ++c.requests;
   if (a.dense) {
@@ -106,14 +110,11 @@ void count_global(const Access& a, MemoryCounts& c) {
     c.least_sectors += bytes / 32;
     return;
   }
-  const Stretches all(a, a.mask);
-  uint64_t bytes = 0, sectors = 0;
-  for (int k = 0; k < all.count; ++k) bytes += all.at[k].end - all.at[k].begin;
-  all.each_unit(32,
-                [&](uint64_t first, uint64_t end) { sectors += end - first; });
-  c.used_bytes += bytes;
-  c.least_sectors += (bytes + 31) / 32;
-  c.sectors += a.use == Use::kAtomic ? atomic_sectors(a) : sectors;
+  const Stretches all(a);
+  const Used sum = all.count ? used(all) : used_by_lanes(a);
+  c.used_bytes += sum.bytes;
+  c.least_sectors += (sum.bytes + 31) / 32;
+  c.sectors += a.use == Use::kAtomic ? atomic_sectors(a) : sum.sectors;
 }
 
 // The words of 4 bytes that hold what an access means.
@@ -128,10 +129,16 @@ void count_words(const Access& a, MemoryCounts& c) {
 // What does not go through L1 is counted by where it goes: the sectors of
 // shared memory, each as often as its bytes come from different lines of 128.
 uint64_t bypassing_sectors(const AsyncCopy& copy) {
-  const Distinct pieces(copy.from->mask, [&](int l) {
-    return copy.from->address[l] / 128 << 20 | copy.to.address[l] / 32;
-  });
-  return pieces.count;
+  ByNumber<bool> known;
+  uint64_t sum = 0;
+  for (uint32_t rest = copy.from->mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    bool& piece =
+        known[copy.from->address[l] / 128 << 20 | copy.to.address[l] / 32];
+    sum += !piece;
+    piece = true;
+  }
+  return sum;
 }
 
 // Each bank delivers one of its words a pass; lanes that want the same word
@@ -270,34 +277,14 @@ void Counters::touch_bulk(const AsyncCopy& copy) {
     if (a->space != Space::kGlobal) continue;
     copy.each_part(*a, [&](const Access& part) {
       const uint64_t begin = part.address[first_lane(part.mask)];
-      touch(begin / 32, (begin + part.bytes - 1) / 32);
+      touched_.insert(begin, begin + part.bytes);
     });
   }
 }
 
 void Counters::touch(const Access& access) {
   access.each_span(
-      [&](const Access::Span& s) { touch(s.begin / 32, (s.end - 1) / 32); });
-}
-
-void Counters::Page::touch(uint32_t word, uint64_t sectors) {
-  if (touched == kPageSectors) return;
-  if (!bits) bits = std::make_unique<decltype(bits)::element_type>();
-  uint64_t& known = (*bits)[word];
-  touched += std::popcount(sectors & ~known);
-  known |= sectors;
-  if (touched == kPageSectors) bits.reset();
-}
-
-void Counters::touch(uint64_t first, uint64_t last) {
-  for (uint64_t s = first; s <= last;) {
-    const uint64_t number = s / kPageSectors;
-    Recent& recent = recent_[number % recent_.size()];
-    if (recent.number != number) recent = {number, &touched_[number]};
-    const uint64_t bit = s % 64, count = std::min(64 - bit, last - s + 1);
-    recent.page->touch(s % kPageSectors / 64, ~0ull >> (64 - count) << bit);
-    s += count;
-  }
+      [&](const Access::Span& s) { touched_.insert(s.begin, s.end); });
 }
 
 void Counters::spread_runs(const Program& program) {
@@ -310,11 +297,7 @@ void Counters::spread_runs(const Program& program) {
       }
 }
 
-uint64_t Counters::sectors() const {
-  uint64_t sum = 0;
-  for (const auto& [number, page] : touched_) sum += page.touched;
-  return sum;
-}
+uint64_t Counters::sectors() const { return touched_.count(); }
 
 void Counters::add(Counters&& other) {
   for (size_t k = 0; k < sites_.size(); ++k) {
@@ -322,13 +305,7 @@ void Counters::add(Counters&& other) {
     issues_[k].lanes += other.issues_[k].lanes;
     sites_[k].add(other.sites_[k]);
   }
-  for (auto& [number, page] : other.touched_) {
-    Page& mine = touched_[number];
-    if (mine.touched < page.touched) std::swap(mine, page);
-    if (!page.bits) continue;  // None of them, or of mine all.
-    for (uint32_t k = 0; k < page.bits->size(); ++k)
-      mine.touch(k, (*page.bits)[k]);
-  }
+  touched_.insert(std::move(other.touched_));
 }
 
 }  // namespace simt

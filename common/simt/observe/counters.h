@@ -5,15 +5,13 @@
 // guesses which branches it saves; what else it joins, unrolls or moves
 // differs, as tests/parity/exceptions.txt lists.
 #pragma once
-#include <array>
 #include <cstdint>
-#include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "common/simt/core/access.h"
 #include "common/simt/core/async.h"
 #include "common/simt/core/code.h"
+#include "common/simt/memory/sector_set.h"
 
 namespace simt {
 
@@ -88,31 +86,15 @@ class Counters {
     c.machine_lanes += jump * ins.machine_if_taken + stay * ins.machine_if_not;
   }
 
-  // The sectors of 1 MiB: a bit for each, until all of them were touched.
-  static constexpr uint32_t kPageSectors = 32768;
-  struct Page {
-    uint32_t touched = 0;
-    std::unique_ptr<std::array<uint64_t, kPageSectors / 64>> bits;
-
-    void touch(uint32_t word, uint64_t sectors);
-  };
-
   void touch(const Access& access);
   void touch_bulk(const AsyncCopy& copy);
-  void touch(uint64_t first, uint64_t last);
 
   struct Issues {
     uint64_t times = 0, lanes = 0;
   };
   std::vector<Issues> issues_;  // by themselves: they are counted most
   std::vector<InstructionCounts> sites_;
-  std::unordered_map<uint64_t, Page> touched_;
-  // Those touched last: a kernel goes to and fro between its arrays.
-  struct Recent {
-    uint64_t number = ~0ull;
-    Page* page = nullptr;
-  };
-  std::array<Recent, 8> recent_;
+  SectorSet touched_;
 };
 
 }  // namespace simt

@@ -10,10 +10,6 @@
 namespace simt {
 namespace {
 
-constexpr uint64_t kSectorBytes = 32;
-constexpr uint64_t kLineSectors = 32;  // of what is kept of late: 1 KiB
-constexpr size_t kLately = 1024;
-
 template <class T>
 bool all_same(const T* values, uint32_t mask, T bits) {
   const T one = values[first_lane(mask)];
@@ -103,35 +99,28 @@ void Trails::note_place(const Instruction& ins, const Access& a,
 }
 
 void Trails::note_load(const Access& a, uint32_t mask) {
-  if (lately_.empty()) lately_.resize(kLately);
   a.each_span(mask, [&](const Access::Span& span) {
-    uint64_t s = span.begin / kSectorBytes;
-    const uint64_t end = (span.end - 1) / kSectorBytes + 1;
-    while (s < end) {
-      const uint64_t number = s / kLineSectors;
-      const uint64_t next = std::min(end, (number + 1) * kLineSectors);
-      const uint64_t sectors = ((1ull << (next - s)) - 1) << s % kLineSectors;
-      Line& line = lately_[number % kLately];
-      if (line.number != number) line = {number, 0};
-      if (sectors & ~line.sectors) {
-        line.sectors |= sectors;
-        loaded_.insert(s * kSectorBytes, next * kSectorBytes);
-      }
-      s = next;
-    }
+    loaded_.insert(span.begin, span.end);
   });
 }
 
 bool Trails::has_loaded(const Access& a) const {
-  const uint64_t first = a.address[first_lane(a.mask)];
-  return loaded_.contains(first, first + 1);
+  return loaded_.contains(a.address[first_lane(a.mask)]);
+}
+
+TouchedBytes Trails::loaded() const {
+  TouchedBytes bytes;
+  loaded_.each_range(
+      [&](uint64_t begin, uint64_t end) { bytes.insert(begin, end); });
+  return bytes;
 }
 
 bool Trails::loads_meet_stores(Trails& of) const {
   of.settle();
+  const TouchedBytes loads = loaded();
   return std::ranges::any_of(of.by_site_, [&](const auto& trail) {
     return trail && trail->use != Use::kLoad &&
-           trail->bytes.first_common(loaded_);
+           trail->bytes.first_common(loads);
   });
 }
 
@@ -182,7 +171,7 @@ void Trails::note_value(Trail& trail, const Warp& warp, const Access& a,
 
 void Trails::add(Trails& other) {
   other.settle();
-  loaded_.insert(other.loaded_);
+  loaded_.insert(std::move(other.loaded_));
   if (by_site_.size() < other.by_site_.size())
     by_site_.resize(other.by_site_.size());
   for (size_t k = 0; k < other.by_site_.size(); ++k) {

@@ -8,6 +8,7 @@
 
 #include "common/simt/core/access.h"
 #include "common/simt/core/grid.h"
+#include "common/simt/memory/sector_set.h"
 #include "common/simt/memory/touched_bytes.h"
 
 namespace simt {
@@ -56,7 +57,7 @@ class Trails {
   void note_loads(uint64_t begin, uint64_t end) { loaded_.insert(begin, end); }
   bool has_loaded(const Access& access) const;  // the first of its bytes
   bool loads_meet_stores(Trails& of) const;
-  TouchedBytes take_loaded() { return std::move(loaded_); }
+  TouchedBytes loaded() const;
   void add(Trails& other);
   // Whether one of them writes what the other touches.
   bool meets(Trails& other);
@@ -93,13 +94,7 @@ class Trails {
   const Grid& grid_;
   // Null: it went nowhere. Those that went early come behind all others.
   std::vector<std::unique_ptr<Trail>> by_site_;
-  TouchedBytes loaded_;
-  // The last sectors of it, by lines: most loads touch them again.
-  struct Line {
-    uint64_t number = ~0ull;
-    uint64_t sectors = 0;  // a bit each
-  };
-  std::vector<Line> lately_;
+  SectorSet loaded_;
 };
 
 }  // namespace simt
