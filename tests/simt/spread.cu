@@ -2,6 +2,7 @@
 // blocks meet in memory, it takes them back and begins anew. So whatever a
 // kernel adds to what was there, it adds once.
 
+#include <cassert>
 #include <vector>
 
 #include "tests/simt/expect.h"
@@ -170,6 +171,26 @@ void check_shared() {
   expect::ok(cudaFree(sums));
 }
 
+// Arrays of a thread's own, recursion, and calls by pointers that memory holds.
+using Step = int (*)(int);
+__device__ int up(int value) { return value + 5; }
+__device__ int down(int value) { return value < 0 ? 2 : 1 + down(value - 9); }
+__device__ Step steps[] = {up, down};
+
+__global__ void take_steps(int* x, int n) {
+  if (place() >= n) return;
+  int values[5] = {};
+  for (int k = 0; k < 5; ++k) values[(k * 3 + place()) % 5] = k;
+  assert(values[place() % 5] == 0);
+  for (int k = 0; k < 5; ++k) x[place()] += steps[values[k] % 2](values[k]);
+}
+
+void check_stacks() {
+  // up: 5, 7 and 9; down: of 1 and 3, whose next are below 0.
+  const auto got = after([](int* x) { launch(take_steps, x, kCount); });
+  expect::each(got, [](int i) { return 7 * i - 3 + 5 + 7 + 9 + 3 + 3; });
+}
+
 // Blocks that meet by atomics.
 __global__ void count_all(unsigned long long* count, int n) {
   if (place() < n) atomicAdd(count, 3ull);
@@ -194,6 +215,7 @@ int main() {
   check_mapped();
   check_fresh();
   check_shared();
+  check_stacks();
   check_atomics();
   return expect::report();
 }

@@ -8,6 +8,7 @@
 
 #include "common/simt/core/settings.h"
 #include "common/simt/decode/decode.h"
+#include "common/simt/isa/collectives.h"
 #include "common/simt/observe/overlaps.h"
 
 namespace simt {
@@ -28,13 +29,21 @@ bool is_in_shared(const Instruction& ins) {
   return ins.address_count == 1 && ins.address().space == Space::kShared;
 }
 
+// A call by a pointer leads to a function of the program. A failed assertion
+// ends the launch, which is then run once more.
+bool stays_inside(const Call* call) {
+  static const Handler kAssertion = system_call("__assertfail");
+  return call && (!call->system || call->system == kAssertion);
+}
+
 Reach reach_of(const Instruction& ins) {
   static const std::set<std::string> kAccesses = {"ld", "ldu", "st"};
   static const std::set<std::string> kAtomics = {"atom", "red"};
   static const std::set<std::string> kFences = {"membar", "fence", "nanosleep"};
   static const std::set<std::string> kOthers = {
-      "isspacep", "prefetch", "prefetchu", "trap",     "wmma",     "tex",
-      "tld4",     "mma",      "ldmatrix",  "stmatrix", "movmatrix"};
+      "mov",      "alloca",    "stacksave", "stackrestore", "isspacep",
+      "prefetch", "prefetchu", "trap",      "wmma",         "tex",
+      "tld4",     "mma",       "ldmatrix",  "stmatrix",     "movmatrix"};
   if (!ins.statement) return Reach::kPlain;  // the end of a function
   const std::string& op = ins.statement->name();
   switch (ins.kind) {
@@ -47,7 +56,7 @@ Reach reach_of(const Instruction& ins) {
     case Kind::kCollective:
       return Reach::kPlain;
     case Kind::kCall:
-      return ins.call && ins.call->callee ? Reach::kPlain : Reach::kOutside;
+      return stays_inside(ins.call) ? Reach::kPlain : Reach::kOutside;
     case Kind::kPlain:
     case Kind::kMatrix:
       if (reads_clock(ins) || ins.statement->has("async"))
