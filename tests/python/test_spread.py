@@ -15,7 +15,8 @@ from tree import REPOSITORY
 
 PROGRAMS = ("tests/simt/spread", "tests/simt/repeats", "tests/simt/memory", "tests/wrong/programs/race_far",
             "tests/wrong/programs/race_far.fixed", "tests/wrong/programs/race_late",
-            "tests/wrong/programs/race_late.fixed", "tests/wrong/programs/race_table")
+            "tests/wrong/programs/race_late.fixed", "tests/wrong/programs/race_table",
+            "tests/wrong/programs/race_count", "tests/wrong/programs/race_count.fixed")
 
 
 def report_of(program, **environment):
@@ -31,6 +32,40 @@ def report_of(program, **environment):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_nobody_can_tell(name):
     program = toolchain.built(REPOSITORY, f"build/cpu/{name}.program")
+    assert report_of(program) == report_of(program, SIMT_THREADS="1")
+
+
+def built(name, text):
+    """A program of this text."""
+    source = REPOSITORY / f"build/{name}/{name}.cu"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    source.write_text(text)
+    return toolchain.built(REPOSITORY, f"build/cpu/build/{name}/{name}.program")
+
+
+MIXED = """
+#include <cstdio>
+__global__ void mixed(unsigned* x, unsigned* sums) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicAdd(sums + i % 7, i);
+  if (i % 3 == 0) atomicMax(x + i % 5, i % 1000 * 977 % 4096);
+  if (i % 3 == 1) atomicAdd(x + i % 5, i % 11);
+  if (i % 3 == 2) atomicXor(x + i % 5, i);
+}
+int main() {
+  unsigned* x;
+  cudaMalloc(&x, 12 * sizeof *x);
+  cudaMemset(x, 0, 12 * sizeof *x);
+  mixed<<<1 << 10, 256>>>(x, x + 5);
+  unsigned got[12];
+  if (cudaMemcpy(got, x, sizeof got, cudaMemcpyDefault)) return 1;
+  for (unsigned one : got) printf("%u ", one);
+}
+"""
+
+
+def test_atomics_that_do_not_commute_come_in_order():
+    program = built("mixed", MIXED)
     assert report_of(program) == report_of(program, SIMT_THREADS="1")
 
 
@@ -61,8 +96,5 @@ def seconds(*command):
 
 @pytest.mark.skipif(os.cpu_count() == 1, reason="on one core every launch is run")
 def test_what_has_just_been_done_is_left_out():
-    source = REPOSITORY / "build/again/again.cu"
-    source.parent.mkdir(parents=True, exist_ok=True)
-    source.write_text(AGAIN)
-    program = toolchain.built(REPOSITORY, "build/cpu/build/again/again.program")
+    program = built("again", AGAIN)
     assert seconds(program, "x" * 100) < 10 * seconds(program, "x")

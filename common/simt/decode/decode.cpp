@@ -170,6 +170,8 @@ const std::map<std::string, Clock>& clock_names() {
 // Exchange and compare-and-swap have no such form, and no atomic has one of 16
 // bits.
 void find_atomic_forms(Function& function, bool relocatable) {
+  static const std::set<std::string> kWhole = {"u32", "s32", "b32",
+                                               "u64", "s64", "b64"};
   std::set<Place> read;
   for (const Instruction& ins : function.code) {
     read.insert(ins.guard);
@@ -189,6 +191,8 @@ void find_atomic_forms(Function& function, bool relocatable) {
                       : answers                     ? AtomicForm::kAnswer
                       : relocatable && op == "atom" ? AtomicForm::kDropped
                                                     : AtomicForm::kReduction;
+    ins.commutes = !answers && ins.update <= Update::kXor && !ins.releases &&
+                   !ins.acquires && kWhole.contains(ins.statement->op.back());
   }
 }
 

@@ -59,14 +59,13 @@ Reach reach_of(const Instruction& ins) {
       return stays_inside(ins.call) ? Reach::kPlain : Reach::kOutside;
     case Kind::kPlain:
     case Kind::kMatrix:
+    case Kind::kPoll:
       if (reads_clock(ins) || ins.statement->has("async"))
         return Reach::kOutside;
-      if (ins.pure || kOthers.contains(op) ||
+      if (ins.pure || ins.commutes || kOthers.contains(op) ||
           (kAccesses.contains(op) && is_plain_access(ins)) ||
           (kAtomics.contains(op) && is_in_shared(ins)))
         return Reach::kPlain;
-      [[fallthrough]];
-    case Kind::kPoll:
       return kAccesses.contains(op) || kAtomics.contains(op) ||
                      kFences.contains(op)
                  ? Reach::kMemory

@@ -16,10 +16,11 @@ enum class Way {
 // memory: no clocks, system calls, surfaces or asynchronous copies (repeats.h).
 //
 // It is spread if, moreover, all that a block can learn of others it would
-// learn by reading what they have written: no atomics or volatile accesses
-// outside of shared memory, and no fences. Whether a block did read what others
-// wrote is found out by comparing; then the launch is taken back
-// (memory/undo.h).
+// learn by reading what they have written: no volatile accesses outside of
+// shared memory, no fences, and no atomics there but those that commute, such
+// as sums of whole numbers whose old value nobody asks for. Whether a block did
+// read what others wrote is found out by comparing; then the launch is taken
+// back (memory/undo.h).
 Way way_of(Kernel& kernel, const LaunchShape& shape);
 
 // How many of this machine's cores its blocks may be spread over.

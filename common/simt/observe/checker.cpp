@@ -125,7 +125,9 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
     note_trail(warp, ins, a, ins.dropped ? keepers(warp, ins) : kAllLanes);
   values_.access(warp, ins, a);
   if (tables_->log.full()) return;
-  if (loads_apart_ && a.space == Space::kGlobal && a.use == Use::kLoad) return;
+  if (loads_apart_ && a.space == Space::kGlobal &&
+      (a.use == Use::kLoad || ins.commutes))
+    return;
   if (ins.strength == Strength::kWeak && is_reserved(a)) return;
   if (ins.dropped) {
     Access kept = a;
@@ -1243,9 +1245,9 @@ void Checker::report(const char* kind, uint32_t site, uint32_t other,
 
 void Checker::add(Checker& other) {
   if (grid_.undo && trails_->meets(*other.trails_)) grid_.undo->give_up();
-  if (grid_.undo && (other.trails_->loads_meet_stores(*other.trails_) ||
-                     other.trails_->loads_meet_stores(*trails_) ||
-                     trails_->loads_meet_stores(*other.trails_))) {
+  if (grid_.undo && (other.trails_->has_missed(*other.trails_) ||
+                     other.trails_->has_missed(*trails_) ||
+                     trails_->has_missed(*other.trails_))) {
     if (loads_apart_)
       grid_.undo->give_up_for_loads();
     else  // It is a texture's memory.

@@ -115,12 +115,24 @@ TouchedBytes Trails::loaded() const {
   return bytes;
 }
 
-bool Trails::loads_meet_stores(Trails& of) const {
+bool Trails::depend(const Trail& one, const Trail& other) {
+  if (one.use == Use::kLoad && other.use == Use::kLoad) return false;
+  const Instruction &a = *one.ins, &b = *other.ins;
+  return !(a.commutes && b.commutes && a.update == b.update &&
+           a.statement->op.back() == b.statement->op.back());
+}
+
+bool Trails::has_missed(Trails& of) {
+  settle();
   of.settle();
   const TouchedBytes loads = loaded();
-  return std::ranges::any_of(of.by_site_, [&](const auto& trail) {
-    return trail && trail->use != Use::kLoad &&
-           trail->bytes.first_common(loads);
+  return std::ranges::any_of(of.by_site_, [&](const auto& theirs) {
+    if (!theirs || theirs->use == Use::kLoad) return false;
+    if (theirs->bytes.first_common(loads)) return true;
+    return grid_.loads_apart && std::ranges::any_of(by_site_, [&](auto& mine) {
+             return mine && mine->ins->commutes && depend(*mine, *theirs) &&
+                    mine->bytes.first_common(theirs->bytes);
+           });
   });
 }
 
@@ -197,8 +209,7 @@ bool Trails::meets(Trails& other) {
   other.settle();
   for (const std::unique_ptr<Trail>& mine : by_site_)
     for (const std::unique_ptr<Trail>& theirs : other.by_site_)
-      if (mine && theirs &&
-          (mine->use != Use::kLoad || theirs->use != Use::kLoad) &&
+      if (mine && theirs && depend(*mine, *theirs) &&
           mine->bytes.first_common(theirs->bytes))
         return true;
   return false;

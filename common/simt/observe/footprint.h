@@ -56,7 +56,9 @@ class Trails {
   void note_load(const Access& access, uint32_t mask);
   void note_loads(uint64_t begin, uint64_t end) { loaded_.insert(begin, end); }
   bool has_loaded(const Access& access) const;  // the first of its bytes
-  bool loads_meet_stores(Trails& of) const;
+  // Whether others stored to what was not looked at: to what was loaded, or
+  // what an atomic changed that commutes.
+  bool has_missed(Trails& of);
   TouchedBytes loaded() const;
   void add(Trails& other);
   // Whether one of them writes what the other touches.
@@ -90,6 +92,8 @@ class Trails {
   void note_value(Trail& trail, const Warp& warp, const Access& access,
                   uint32_t mask) const;
   bool is_test(const Instruction& ins) const;
+  // Whether they tell in which order they were, where they touch the same.
+  static bool depend(const Trail& one, const Trail& other);
 
   const Grid& grid_;
   // Null: it went nowhere. Those that went early come behind all others.
