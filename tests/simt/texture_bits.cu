@@ -249,6 +249,47 @@ void check_missing(const std::string& kind, const std::vector<T>& texels) {
         {{-5, -5, 0}, {3, 3, 0}});
 }
 
+// Between levels, of which each has texels of its own; z is which is wanted.
+__global__ void between_levels(cudaTextureObject_t t, const float3* at,
+                               float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = tex2DLod<float>(t, at[i].x, at[i].y, at[i].z);
+}
+
+void check_levels(const std::vector<float>& texels, bool filters,
+                  const std::vector<float3>& at) {
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeMipmappedArray;
+  cudaMipmappedArray_t& all = resource.res.mipmap.mipmap;
+  const cudaChannelFormatDesc form = cudaCreateChannelDesc<float>();
+  ok(cudaMallocMipmappedArray(&all, &form, {kSize, kSize, 0}, 4));
+  for (unsigned l = 0; l < 4; ++l) {
+    cudaArray_t level = nullptr;
+    ok(cudaGetMipmappedArrayLevel(&level, all, l));
+    const size_t row = kSize * sizeof(float) >> l;
+    ok(cudaMemcpy2DToArray(level, 0, 0, texels.data() + 256 * l, row, row,
+                           kSize >> l, cudaMemcpyHostToDevice));
+  }
+  cudaTextureDesc d = {};
+  for (auto& mode : d.addressMode) mode = cudaAddressModeWrap;
+  d.filterMode = filters ? cudaFilterModeLinear : cudaFilterModePoint;
+  d.mipmapFilterMode = cudaFilterModeLinear;
+  d.normalizedCoords = true;
+  d.mipmapLevelBias = -0.3f;
+  d.minMipmapLevelClamp = 0.1f;
+  d.maxMipmapLevelClamp = 2.7f;
+  cudaTextureObject_t texture = 0;
+  ok(cudaCreateTextureObject(&texture, &resource, &d, nullptr));
+  const int n = static_cast<int>(at.size());
+  const expect::Copy<float3> device(at);
+  compare(filters ? "levels filtered" : "levels",
+          hash(expect::results<float>(n, [&](float* out) {
+            between_levels<<<(n + 63) / 64, 64>>>(texture, device, out, n);
+          })));
+  ok(cudaDestroyTextureObject(texture));
+  ok(cudaFreeMipmappedArray(all));
+}
+
 // ---- Recorded ---------------------------------------------------------------
 
 struct Recorded {
@@ -300,6 +341,10 @@ constexpr Recorded kRecorded[] = {
     {"integer missing", 0xeb504090e729cbeb},
     {"integer border", 0x4d6c1cef0f4af776},
     {"gather", 0x261872bf73b179c5},
+    {"s8 least", 0x1a57f37b8256f2dc},
+    {"s8 least filtered", 0x8594015efeb5e45e},
+    {"levels", 0x94b60b8d4a452d1},
+    {"levels filtered", 0xd0a7f6e5a2d22ec4},
 };
 
 void compare(const std::string& kind, uint64_t got) {
@@ -327,6 +372,7 @@ int main() {
   check_fractions("s16", s16, at);
   check_fractions("s8", s8, at);
   check_halves(at);
+  const std::vector<float> of_levels = texels;
   texels.resize(kSize * kSize);
   check_missing<float4>("float", texels);
   check_missing<uint4>("integer", u8);
@@ -334,5 +380,11 @@ int main() {
   most.resize(178);  // of which the H200's answers are there
   const Array<float> flat(texels, kSize, 0);
   check("gather", gather, flat, {}, most);
+  std::vector<int8_t> least(kSize * kSize);
+  for (int i = 0; i < kSize * kSize; ++i)
+    least[i] = static_cast<int8_t>(i % 3 ? -128 + i % 5 : i);
+  check_fractions("s8 least", least, at);
+  for (const bool filters : {false, true})
+    check_levels(of_levels, filters, places(1000, -1, 3));
   return expect::report();
 }

@@ -38,17 +38,19 @@ double unit_of_halves(const float (&texels)[kCorners],
 
 }  // namespace
 
-// Along z first, then along x, then along y: each weight is split in two, and
-// one part is rounded.
+// Along x first, then along y: each weight is split in two, and one part is
+// rounded.
+void weigh_plane(int all, int along_x, int along_y, int* weights) {
+  const int right = rounded(all * along_x), left = all - right;
+  weights[0] = rounded(left * (256 - along_y));
+  weights[2] = left - weights[0];
+  weights[3] = rounded(right * along_y);
+  weights[1] = right - weights[3];
+}
+
 void weigh_corners(const int (&second)[3], int (&weights)[kCorners]) {
-  for (int corner = 0; corner < kCorners; corner += 4) {
-    const int slice = corner ? second[2] : 256 - second[2];
-    const int right = rounded(slice * second[0]), left = slice - right;
-    weights[corner] = rounded(left * (256 - second[1]));
-    weights[corner + 2] = left - weights[corner];
-    weights[corner + 3] = rounded(right * second[1]);
-    weights[corner + 1] = right - weights[corner + 3];
-  }
+  weigh_plane(256 - second[2], second[0], second[1], weights);
+  weigh_plane(second[2], second[0], second[1], weights + kCorners / 2);
 }
 
 float filter_floats(const float (&texels)[kCorners],
@@ -64,22 +66,22 @@ float filter_floats(const float (&texels)[kCorners],
   return static_cast<float>(halves ? round_to_half(sum) : round_away(sum, 23));
 }
 
-// The mean has 16 bits, whatever the texels have.
+// The mean has 16 bits, whatever the texels have. A signed texel may be a step
+// below -1, but no mean is.
 float filter_fractions(const int32_t (&texels)[kCorners],
                        const int (&weights)[kCorners], int bytes,
                        bool is_signed) {
-  const int least = -(1 << (8 * bytes - 1)) + 1;
+  constexpr int64_t kLeast = -32767;
   int64_t sum = 0;
-  for (int k = 0; k < kCorners; ++k)
-    sum += int64_t{weights[k]} *
-           (is_signed ? std::max(texels[k], least) : texels[k]);
+  for (int k = 0; k < kCorners; ++k) sum += int64_t{weights[k]} * texels[k];
   if (bytes == 2)
     sum = (sum + 128) >> 8;
   else if (is_signed)  // 32767/127 of a 256th, nearly
     sum = (129 * sum + 16 * (sum >> 12) + 64) >> 7;
   else  // 65535/255 of a 256th
     sum = (257 * sum + 128) >> 8;
-  return static_cast<float>(sum) / (is_signed ? 32767.f : 65535.f);
+  return is_signed ? static_cast<float>(std::max(sum, kLeast)) / 32767.f
+                   : static_cast<float>(sum) / 65535.f;
 }
 
 }  // namespace simt

@@ -12,6 +12,8 @@ constexpr int kCorners = 8;
 // How much each of them counts, of 256. `second` is how much the second counts
 // along x, y and z.
 void weigh_corners(const int (&second)[3], int (&weights)[kCorners]);
+// The same for four around a point in one plane, which together count `all`.
+void weigh_plane(int all, int along_x, int along_y, int* weights);
 
 // The mean of floats; `halves`: they are of half precision, and so is the mean.
 float filter_floats(const float (&texels)[kCorners],

@@ -149,25 +149,35 @@ class Sampler {
   // The weighted mean of up to eight texels. Lines are images of one row, and
   // the filter is at its edge.
   void mean(Between (&at)[3], int64_t layer, uint32_t (&result)[4]) const {
-    const int dimensions = std::max<int>(image_.dimensions, 2);
     if (image_.dimensions == 1) at[1] = weighed(0, 1);
-    int seconds[3] = {}, weights[kCorners];
-    for (int k = 0; k < dimensions; ++k) seconds[k] = at[k].second_counts;
-    weigh_corners(seconds, weights);
+    int weights[kCorners];
+    weigh_corners(
+        {at[0].second_counts, at[1].second_counts, at[2].second_counts},
+        weights);
     Place3 places[kCorners];
-    const int corners = 1 << dimensions;
-    for (int corner = 0; corner < corners; ++corner) {
-      int64_t texel[3] = {0, 0, layer};
-      for (int k = 0; k < dimensions; ++k)
-        texel[k] = place(at[k].first + (corner >> k & 1), k);
-      places[corner] = {texel[0], texel[1], texel[2]};
+    find_corners(at, layer, places);
+    if (image_.dimensions == 3) find_corners(at, layer, places + 4, 1);
+    means_of(places, weights, *this, result);
+  }
+
+  // Of eight texels too, four of this level and four of the next one. That
+  // counts so much, of 256.
+  void mean_with(const Sampler& next, int counts, Between (&at)[3],
+                 Between (&at_next)[3], int64_t layer,
+                 uint32_t (&result)[4]) const {
+    if (image_.dimensions == 1) {
+      at[1] = weighed(0, 1);
+      at_next[1] = next.weighed(0, 1);
     }
-    // Only a border has channels that the texels lack.
-    const int channels = has_border(dimensions) ? 4 : image_.channels;
-    for (int c = 0; c < 4; ++c)
-      result[c] = c < channels
-                      ? std::bit_cast<uint32_t>(mean_of(places, weights, c))
-                      : 0;
+    int weights[kCorners];
+    weigh_plane(256 - counts, at[0].second_counts, at[1].second_counts,
+                weights);
+    weigh_plane(counts, at_next[0].second_counts, at_next[1].second_counts,
+                weights + 4);
+    Place3 places[kCorners];
+    find_corners(at, layer, places);
+    next.find_corners(at_next, layer, places + 4);
+    means_of(places, weights, next, result);
   }
 
   // Whether colours count that lie beside the image.
@@ -178,16 +188,41 @@ class Sampler {
   }
 
  private:
+  // Of four texels in a plane: where they lie, the `behind`th along z.
+  void find_corners(const Between (&at)[3], int64_t layer, Place3* places,
+                    int behind = 0) const {
+    for (int corner = 0; corner < 4; ++corner)
+      places[corner] = {
+          place(at[0].first + corner % 2, 0),
+          place(at[1].first + corner / 2, 1),
+          image_.dimensions == 3 ? place(at[2].first + behind, 2) : layer};
+  }
+
+  // Of each channel. The last four texels are the second's.
+  void means_of(const Place3 (&places)[kCorners],
+                const int (&weights)[kCorners], const Sampler& second,
+                uint32_t (&result)[4]) const {
+    // Only a border has channels that the texels lack.
+    const int channels =
+        has_border(std::max<int>(image_.dimensions, 2)) ? 4 : image_.channels;
+    for (int c = 0; c < 4; ++c)
+      result[c] =
+          c < channels
+              ? std::bit_cast<uint32_t>(mean_of(places, weights, second, c))
+              : 0;
+  }
   float mean_of(const Place3 (&places)[kCorners],
-                const int (&weights)[kCorners], int channel) const {
+                const int (&weights)[kCorners], const Sampler& second,
+                int channel) const {
     float floats[kCorners] = {};
     int32_t integers[kCorners] = {};
     for (int k = 0; k < kCorners; ++k) {
       if (weights[k] == 0) continue;
+      const Sampler& of = k < kCorners / 2 ? *this : second;
       if (image_.kind == 'f')
-        floats[k] = value(places[k], channel);
+        floats[k] = of.value(places[k], channel);
       else if (!any_border(places[k]))
-        integers[k] = static_cast<int32_t>(bits(places[k], channel));
+        integers[k] = static_cast<int32_t>(of.bits(places[k], channel));
     }
     return image_.kind == 'f'
                ? filter_floats(floats, weights, image_.channel_bytes == 2)
@@ -340,12 +375,11 @@ void require_one_face(Warp& warp, const Instruction& ins, int lane,
          "a filter does not mix texels of two faces of a cube here");
 }
 
-// From one image: that of a texture, or of a level.
-void sample_image(Warp& warp, const Instruction& ins, int lane,
-                  const Texture& texture, const Image& image,
-                  const Point& point, Geometry g, uint32_t (&result)[4]) {
-  const Sampler sampler(texture, image);
-  Between at[3];
+// Where a lane reads along each axis.
+void find_texels(Warp& warp, const Instruction& ins, int lane,
+                 const Texture& texture, const Sampler& sampler,
+                 const Image& image, const Point& point, Geometry g,
+                 Between (&at)[3]) {
   for (int k = 0; k < g.dimensions; ++k) {
     at[k] = texture.filters ? sampler.weighed(point.at[k], k)
                             : sampler.between(point.at[k], k, false);
@@ -353,6 +387,15 @@ void sample_image(Warp& warp, const Instruction& ins, int lane,
       require_one_face(warp, ins, lane, image,
                        sampler.between(point.at[k], k, true));
   }
+}
+
+// From one image: that of a texture, or of a level.
+void sample_image(Warp& warp, const Instruction& ins, int lane,
+                  const Texture& texture, const Image& image,
+                  const Point& point, Geometry g, uint32_t (&result)[4]) {
+  const Sampler sampler(texture, image);
+  Between at[3];
+  find_texels(warp, ins, lane, texture, sampler, image, point, g, at);
   if (texture.filters && ins.to.is_float())
     return sampler.mean(at, point.layer, result);
   int64_t texel[3] = {0, 0, point.layer};
@@ -389,20 +432,41 @@ float level_of(Warp& warp, const Instruction& ins, int lane,
   return static_cast<float>(std::log2(most) / 2);
 }
 
-// The level that a lane asks for. Without derivatives and without a number it
-// is the first.
-float wanted_level(Warp& warp, const Instruction& ins, int lane,
-                   const Texture& texture, Geometry g) {
+// In 256ths, without what is beyond them.
+int counts_of(float level) {
+  constexpr float kFar = 1 << 10;
+  return static_cast<int>(std::clamp(level, -kFar, kFar) * 256);
+}
+
+// The level that a lane asks for, in 256ths. Without derivatives and without a
+// number it is the first.
+int wanted_level(Warp& warp, const Instruction& ins, int lane,
+                 const Texture& texture, Geometry g) {
   const int first = 1 + (g.cube ? 3 : g.dimensions) + g.layered;
   const int more = ins.source_count - first;
-  float level = texture.level_bias;
-  if (more == 1) level += lanes<float>(warp, ins.source(first))[lane];
-  if (more > 1) level += level_of(warp, ins, lane, texture, g, first);
-  const auto last = static_cast<float>(texture.levels.size() - 1);
-  level = std::min(level, std::min(texture.most_level, last));
+  float level = 0;
+  if (more == 1) level = lanes<float>(warp, ins.source(first))[lane];
+  if (more > 1) level = level_of(warp, ins, lane, texture, g, first);
+  const int last = 256 * static_cast<int>(texture.levels.size() - 1);
+  const int least = std::min(counts_of(texture.least_level), last);
   // What is no number is the first level, too.
-  return level > texture.least_level ? std::max(level, 0.f)
-                                     : std::min(texture.least_level, last);
+  if (std::isnan(level)) return least;
+  const int most = std::min(counts_of(texture.most_level), last);
+  const int wanted = counts_of(level) + counts_of(texture.level_bias);
+  return std::max({std::min(wanted, most), least, 0});
+}
+
+// Where texels are filtered, too, all eight are in one sum.
+void filter_levels(Warp& warp, const Instruction& ins, int lane,
+                   const Texture& texture, const Point& point, Geometry g,
+                   int level, uint32_t (&result)[4]) {
+  const Image& near = texture.levels.at(level / 256);
+  const Image& far = texture.levels.at(level / 256 + 1);
+  const Sampler first(texture, near), second(texture, far);
+  Between at[3], at_next[3];
+  find_texels(warp, ins, lane, texture, first, near, point, g, at);
+  find_texels(warp, ins, lane, texture, second, far, point, g, at_next);
+  first.mean_with(second, level % 256, at, at_next, point.layer, result);
 }
 
 // Between two levels, with as many bits as between texels.
@@ -410,27 +474,28 @@ void mix_levels(const uint32_t (&more)[4], int counts, uint32_t (&result)[4]) {
   for (int c = 0; c < 4; ++c) {
     const float near = std::bit_cast<float>(result[c]);
     const float far = std::bit_cast<float>(more[c]);
-    const float part = static_cast<float>(counts) / 256;
-    result[c] = std::bit_cast<uint32_t>(near * (1 - part) + far * part);
+    const float texels[kCorners] = {near, far};
+    const int weights[kCorners] = {256 - counts, counts};
+    result[c] = std::bit_cast<uint32_t>(filter_floats(texels, weights, false));
   }
 }
 
 void sample_levels(Warp& warp, const Instruction& ins, int lane,
                    const Texture& texture, const Point& point, Geometry g,
                    uint32_t (&result)[4]) {
-  const float level = wanted_level(warp, ins, lane, texture, g);
+  const int level = wanted_level(warp, ins, lane, texture, g);
   const auto from = [&](int number, uint32_t(&to)[4]) {
     sample_image(warp, ins, lane, texture, texture.levels.at(number), point, g,
                  to);
   };
-  if (!texture.mixes_levels)
-    return from(static_cast<int>(std::floor(level + 0.5f)), result);
-  const int fixed = static_cast<int>(std::floor(level * 256 + 0.5f));
-  from(fixed / 256, result);
-  if (fixed % 256 == 0) return;
+  if (!texture.mixes_levels) return from((level + 128) / 256, result);
+  if (level % 256 == 0) return from(level / 256, result);
+  if (texture.filters && ins.to.is_float() && g.dimensions < 3)
+    return filter_levels(warp, ins, lane, texture, point, g, level, result);
+  from(level / 256, result);
   uint32_t more[4];
-  from(fixed / 256 + 1, more);
-  mix_levels(more, fixed % 256, result);
+  from(level / 256 + 1, more);
+  mix_levels(more, level % 256, result);
 }
 
 void sample_lane(Warp& warp, const Instruction& ins, int lane,
