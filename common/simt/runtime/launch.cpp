@@ -250,6 +250,11 @@ void apply(const cudaLaunchAttribute& attribute, Configuration& c) {
     case cudaLaunchAttributePriority:
     case cudaLaunchAttributeAccessPolicyWindow:
     case cudaLaunchAttributeMemSyncDomain:
+    case cudaLaunchAttributeMemSyncDomainMap:
+#if CUDART_VERSION >= 13000  // Hints, as CUDA's documents call them.
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+    case cudaLaunchAttributeNvlinkUtilCentricScheduling:
+#endif
       return;
     case cudaLaunchAttributeProgrammaticStreamSerialization:
       c.begins_early = attribute.val.programmaticStreamSerializationAllowed;
