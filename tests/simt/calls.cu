@@ -411,6 +411,37 @@ void check_bundles() {
   expect::each(got, [](int i) { return through(i); });
 }
 
+// Bytes that begin anywhere among 16, of every third lane.
+struct Letters {
+  char all[37];
+};
+
+__host__ __device__ __noinline__ Letters turned(char by, Letters in) {
+  Letters result;
+  for (int k = 0; k < 37; ++k)
+    result.all[k] = static_cast<char>(in.all[36 - k] + by * k);
+  return result;
+}
+
+__host__ __device__ int spelt(int i) {
+  Letters letters = {};
+  for (int k = 0; k < 37; ++k) letters.all[k] = static_cast<char>(i + k * k);
+  if (i % 3 == 0) letters = turned(static_cast<char>(i), letters);
+  int sum = 0;
+  for (int k = 0; k < 37; ++k) sum = sum * 31 % 65521 + letters.all[k];
+  return sum;
+}
+
+__global__ void letters_kernel(int* out) {
+  out[threadIdx.x] = spelt(threadIdx.x);
+}
+
+void check_letters() {
+  const auto got = expect::results<int>(
+      70, [](int* out) { letters_kernel<<<1, 70>>>(out); });
+  expect::each(got, [](int i) { return spelt(i); });
+}
+
 // Lambdas and templates passed down to the device.
 template <typename F>
 __device__ int twice(F f, int x) {
@@ -504,6 +535,7 @@ int main() {
   check_jump();
   check_loops();
   check_bundles();
+  check_letters();
   check_lambdas();
   check_alloca();
   check_stack();

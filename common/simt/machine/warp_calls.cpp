@@ -136,10 +136,13 @@ void WarpRun::hand_back(const Frame& frame, uint32_t mask) {
 void WarpRun::copy_stack(uint32_t mask, uint32_t from, uint32_t to,
                          uint32_t bytes) {
   observe::copy_stack(*this, mask, from, to, bytes);
-  for (uint32_t rest = mask; rest; rest &= rest - 1) {
-    const int l = first_lane(rest);
-    for (uint32_t k = 0; k < bytes; ++k)
-      *stack(l, to + k) = *stack(l, from + k);
+  // A lane has 16 bytes beside each other, and then comes the next lane.
+  for (uint32_t k = 0, together = 0; k < bytes; k += together) {
+    together = std::min({bytes - k, 16 - (from + k) % 16, 16 - (to + k) % 16});
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      std::memcpy(stack(l, to + k), stack(l, from + k), together);
+    }
   }
 }
 
