@@ -107,6 +107,39 @@ void check_pointers() {
   expect::each(got, [](int i) { return i * 10; });
 }
 
+// Pointers to members: C++ takes an odd one for that of a virtual function.
+struct Adder {
+  int k;
+  __host__ __device__ int plus(int x) const { return x + k; }
+  __host__ __device__ int minus(int x) const { return x - k; }
+  __host__ __device__ int times(int x) const { return x * k; }
+  __host__ __device__ virtual int twice(int x) const { return 2 * x + k; }
+};
+struct Doubler : Adder {
+  __host__ __device__ int twice(int x) const override { return 4 * x + k; }
+};
+
+__host__ __device__ int by_member(int i) {
+  using Member = int (Adder::*)(int) const;
+  const Member members[] = {&Adder::plus, &Adder::minus, &Adder::times,
+                            &Adder::twice};
+  Adder adder;
+  Doubler doubler;
+  adder.k = doubler.k = 3;
+  const Adder& one = i % 3 == 0 ? adder : doubler;
+  return (one.*members[i % 4])(i);
+}
+
+__global__ void member_kernel(int* out) {
+  out[threadIdx.x] = by_member(threadIdx.x);
+}
+
+void check_members() {
+  const auto got =
+      expect::results<int>(48, [](int* out) { member_kernel<<<1, 48>>>(out); });
+  expect::each(got, [](int i) { return by_member(i); });
+}
+
 struct Shape {
   __device__ virtual ~Shape() {}
   __device__ virtual int area() const = 0;
@@ -530,6 +563,7 @@ int main() {
   check_recursion();
   check_depth();
   check_pointers();
+  check_members();
   check_virtual();
   check_locks();
   check_jump();

@@ -96,11 +96,9 @@ void WarpRun::call_indirect(Path& path, uint32_t mask, const Instruction& ins) {
     const uint64_t address = target[first_lane(rest)];
     const uint32_t same = lanes_with(address, target, rest);
     rest &= ~same;
-    const uint64_t number = address ^ kFunctionWindow;
     const auto& functions = block->grid->program.functions;
-    const auto f = number < module.function_names.size()
-                       ? functions.find(module.function_names[number])
-                       : functions.end();
+    const std::string* name = module.function_at(address);
+    const auto f = name ? functions.find(*name) : functions.end();
     if (f == functions.end())
       fault(*this, ins, first_lane(same), "illegal address",
             "a call through a pointer that is no device function",
