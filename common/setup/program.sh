@@ -63,6 +63,7 @@ for flag in "${flags[@]}"; do
     last=
     continue
     ;;
+  -l | -L) flag=$last$flag last= ;;
   esac
   case $last in -gencode | --generate-code)
     [[ $flag == arch=compute_90a,* ]] || refuse_architecture "$last $flag"
@@ -93,10 +94,14 @@ for flag in "${flags[@]}"; do
     -std=* | --std=*) standard=() own+=("$flag") ;;
     -O* | --optimize*) optimise=() own+=("$flag") ;;
     -G | --device-debug) COMPILE=${COMPILE/-lineinfo/} own+=("$flag") ;;
+    # Says nothing to the PTX; nvcc would have it warned about.
+    -maxrregcount=* | --maxrregcount=*) [[ $BUILD == */cpu ]] || own+=("$flag") ;;
     -lcud* | -lcu[bfrsp]* | -lnpp* | -lnv[jrm]*)
       # Without a GPU they would not help; what is missing then, explain tells.
       [[ $BUILD == */cpu ]] || linked+=("$flag")
       ;;
+    -lineinfo) ;; # Everything is compiled so.
+    -l | -L) ;;   # Which one comes next.
     -l* | -L*) linked+=("$flag") ;;
     *) own+=("$flag") ;;
   esac

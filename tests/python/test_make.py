@@ -389,6 +389,11 @@ class TestProgram:
         status, printed, told = self.run_it()
         assert (status, printed) == (0, "42\n"), told
 
+    def test_flags_that_only_look_like_libraries(self):
+        status, said = self.program("FLAGS=-DN=3 -lineinfo -L /usr/lib -l m -lpthread -maxrregcount=32")
+        assert status == 0, said
+        assert "warning" not in said
+
     def test_flags_that_make_no_sense(self):
         (self.folder / "more.cu").write_text("")
         for flag, why in (("-dlink", "device code is linked by itself"),

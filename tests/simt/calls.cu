@@ -107,6 +107,39 @@ void check_pointers() {
   expect::each(got, [](int i) { return i * 10; });
 }
 
+// Pointers to members: C++ takes an odd one for that of a virtual function.
+struct Adder {
+  int k;
+  __host__ __device__ int plus(int x) const { return x + k; }
+  __host__ __device__ int minus(int x) const { return x - k; }
+  __host__ __device__ int times(int x) const { return x * k; }
+  __host__ __device__ virtual int twice(int x) const { return 2 * x + k; }
+};
+struct Doubler : Adder {
+  __host__ __device__ int twice(int x) const override { return 4 * x + k; }
+};
+
+__host__ __device__ int by_member(int i) {
+  using Member = int (Adder::*)(int) const;
+  const Member members[] = {&Adder::plus, &Adder::minus, &Adder::times,
+                            &Adder::twice};
+  Adder adder;
+  Doubler doubler;
+  adder.k = doubler.k = 3;
+  const Adder& one = i % 3 == 0 ? adder : doubler;
+  return (one.*members[i % 4])(i);
+}
+
+__global__ void member_kernel(int* out) {
+  out[threadIdx.x] = by_member(threadIdx.x);
+}
+
+void check_members() {
+  const auto got =
+      expect::results<int>(48, [](int* out) { member_kernel<<<1, 48>>>(out); });
+  expect::each(got, [](int i) { return by_member(i); });
+}
+
 struct Shape {
   __device__ virtual ~Shape() {}
   __device__ virtual int area() const = 0;
@@ -411,6 +444,37 @@ void check_bundles() {
   expect::each(got, [](int i) { return through(i); });
 }
 
+// Bytes that begin anywhere among 16, of every third lane.
+struct Letters {
+  char all[37];
+};
+
+__host__ __device__ __noinline__ Letters turned(char by, Letters in) {
+  Letters result;
+  for (int k = 0; k < 37; ++k)
+    result.all[k] = static_cast<char>(in.all[36 - k] + by * k);
+  return result;
+}
+
+__host__ __device__ int spelt(int i) {
+  Letters letters = {};
+  for (int k = 0; k < 37; ++k) letters.all[k] = static_cast<char>(i + k * k);
+  if (i % 3 == 0) letters = turned(static_cast<char>(i), letters);
+  int sum = 0;
+  for (int k = 0; k < 37; ++k) sum = sum * 31 % 65521 + letters.all[k];
+  return sum;
+}
+
+__global__ void letters_kernel(int* out) {
+  out[threadIdx.x] = spelt(threadIdx.x);
+}
+
+void check_letters() {
+  const auto got = expect::results<int>(
+      70, [](int* out) { letters_kernel<<<1, 70>>>(out); });
+  expect::each(got, [](int i) { return spelt(i); });
+}
+
 // Lambdas and templates passed down to the device.
 template <typename F>
 __device__ int twice(F f, int x) {
@@ -499,11 +563,13 @@ int main() {
   check_recursion();
   check_depth();
   check_pointers();
+  check_members();
   check_virtual();
   check_locks();
   check_jump();
   check_loops();
   check_bundles();
+  check_letters();
   check_lambdas();
   check_alloca();
   check_stack();

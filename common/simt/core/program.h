@@ -16,10 +16,12 @@ namespace simt {
 
 // Pointers into shared and local memory and to a kernel's parameters, in the
 // generic address space, carry their space in the top bits; a device function's
-// "address" is its number.
+// "address" is its number, times 16: in a pointer to a member, an odd address
+// would be that of a virtual function.
 constexpr uint64_t kSharedWindow = 1ull << 60;
 constexpr uint64_t kLocalWindow = 2ull << 60;
 constexpr uint64_t kFunctionWindow = 3ull << 60;
+constexpr uint64_t kFunctionBytes = 16;
 constexpr uint64_t kParamWindow = 4ull << 60;
 constexpr uint64_t kWindowMask = 15ull << 60;
 
@@ -47,6 +49,7 @@ struct Module {
   std::map<std::string, std::unique_ptr<struct Kernel>> kernels;
 
   uint64_t function_address(const std::string& name) const;  // 0: none
+  const std::string* function_at(uint64_t address) const;    // null: none
 };
 
 // %tid and its kin: which register, and where its 32 lanes are.

@@ -98,7 +98,10 @@ struct Warp {
 
   // A byte of a lane's local memory. 16 neighbouring bytes stay together.
   uint8_t* stack(int lane, uint64_t offset) {
-    return stacks.data() + ((offset >> 4) * kLanes + lane) * 16 + (offset & 15);
+    return stacks.data() + stack_offset(lane, offset);
+  }
+  static uint64_t stack_offset(int lane, uint64_t offset) {
+    return ((offset >> 4) * kLanes + lane) * 16 + (offset & 15);
   }
 };
 

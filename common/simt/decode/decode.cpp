@@ -34,7 +34,16 @@ uint64_t Module::function_address(const std::string& name) const {
   const auto it =
       std::lower_bound(function_names.begin(), function_names.end(), name);
   if (it == function_names.end() || *it != name) return 0;
-  return kFunctionWindow | static_cast<uint64_t>(it - function_names.begin());
+  const auto number = static_cast<uint64_t>(it - function_names.begin());
+  return kFunctionWindow | number * kFunctionBytes;
+}
+
+const std::string* Module::function_at(uint64_t address) const {
+  const uint64_t offset = address ^ kFunctionWindow;
+  const uint64_t number = offset / kFunctionBytes;
+  return offset % kFunctionBytes == 0 && number < function_names.size()
+             ? &function_names[number]
+             : nullptr;
 }
 
 std::string Program::location(SourceLine where) const {

@@ -4,6 +4,7 @@
 //
 // What is not certain counts as an ordinary load.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -30,9 +31,15 @@ class Places {
   }
   // Whether some were new.
   bool merge(const Places& more) {
-    bool added = false;
-    for (Place place : more.sorted_) added |= insert(place);
-    return added;
+    if (std::includes(sorted_.begin(), sorted_.end(), more.sorted_.begin(),
+                      more.sorted_.end()))
+      return false;
+    std::vector<Place> both;
+    both.reserve(sorted_.size() + more.sorted_.size());
+    std::set_union(sorted_.begin(), sorted_.end(), more.sorted_.begin(),
+                   more.sorted_.end(), std::back_inserter(both));
+    sorted_ = std::move(both);
+    return true;
   }
   bool empty() const { return sorted_.empty(); }
   const std::vector<Place>& sorted() const { return sorted_; }

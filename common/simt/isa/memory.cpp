@@ -282,9 +282,10 @@ void place_local(Warp& warp, const Instruction& ins, Access& a) {
   a.base = warp.stack(0, 0);
   if (a.operand.base == kNowhere)  // relative to the current call's frame
     for (uint64_t& address : a.address) address += warp.stack_base;
-  require_inside(warp, ins, a, warp.stack_end, "thread", "local memory");
+  if (!a.is_within(0, warp.stack_end))
+    require_inside(warp, ins, a, warp.stack_end, "thread", "local memory");
   for (int l = 0; l < kLanes; ++l)
-    if (a.mask >> l & 1) a.address[l] = warp.stack(l, a.address[l]) - a.base;
+    a.address[l] = Warp::stack_offset(l, a.address[l]);
 }
 
 // A kernel's parameters, at their address. All threads share them.

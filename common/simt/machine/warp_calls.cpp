@@ -96,11 +96,9 @@ void WarpRun::call_indirect(Path& path, uint32_t mask, const Instruction& ins) {
     const uint64_t address = target[first_lane(rest)];
     const uint32_t same = lanes_with(address, target, rest);
     rest &= ~same;
-    const uint64_t number = address ^ kFunctionWindow;
     const auto& functions = block->grid->program.functions;
-    const auto f = number < module.function_names.size()
-                       ? functions.find(module.function_names[number])
-                       : functions.end();
+    const std::string* name = module.function_at(address);
+    const auto f = name ? functions.find(*name) : functions.end();
     if (f == functions.end())
       fault(*this, ins, first_lane(same), "illegal address",
             "a call through a pointer that is no device function",
@@ -136,10 +134,13 @@ void WarpRun::hand_back(const Frame& frame, uint32_t mask) {
 void WarpRun::copy_stack(uint32_t mask, uint32_t from, uint32_t to,
                          uint32_t bytes) {
   observe::copy_stack(*this, mask, from, to, bytes);
-  for (uint32_t rest = mask; rest; rest &= rest - 1) {
-    const int l = first_lane(rest);
-    for (uint32_t k = 0; k < bytes; ++k)
-      *stack(l, to + k) = *stack(l, from + k);
+  // A lane has 16 bytes beside each other, and then comes the next lane.
+  for (uint32_t k = 0, together = 0; k < bytes; k += together) {
+    together = std::min({bytes - k, 16 - (from + k) % 16, 16 - (to + k) % 16});
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      std::memcpy(stack(l, to + k), stack(l, from + k), together);
+    }
   }
 }
 

@@ -218,10 +218,8 @@ void Nest::end() {
 
 Kernel* Nest::kernel_at(const Caller& caller, uint64_t function) const {
   Module* const module = caller.warp.block->grid->program.module;
-  const uint64_t number = function ^ kFunctionWindow;
-  return number < module->function_names.size()
-             ? find_kernel(module, module->function_names[number])
-             : nullptr;
+  const std::string* name = module->function_at(function);
+  return name ? find_kernel(module, *name) : nullptr;
 }
 
 std::string Nest::why_not(const Kernel& kernel, const KernelInfo& facts,
