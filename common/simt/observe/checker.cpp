@@ -601,8 +601,9 @@ bool Checker::ordered(const Mine& mine, const Event& event, Time time, int lane,
     learned = std::max(learned, mine.order.read[lane].of(event.block));
   if (time >= learned) return false;
   return same_block
-             ? mine.block.released.covers(event.warp, other, time)
-             : tables_->releases.covers(event.block, event.warp, other, time);
+             ? mine.block.released.covers(event.warp, other, time, learned)
+             : tables_->releases.covers(event.block, event.warp, other, time,
+                                        learned);
 }
 
 // Hands over what fences have covered, reads what others have handed over.

@@ -117,17 +117,27 @@ class HandedOut {
   void clear();
   // By this lane's store; what it has fenced, by one kind of fence.
   void add(const BlockOrder& block, uint32_t warp, int lane,
-           Fences WarpOrder::*kind);
-  bool covers(uint32_t warp, int lane, Time time) const {
-    return time < all_ ||
-           (!until_.empty() && time < until_[warp * kLanes + lane]);
+           Fences WarpOrder::*kind, Time now);
+  // Whether what a thread did at `time` was handed out by stores up to `until`.
+  bool covers(uint32_t warp, int lane, Time time, Time until) const {
+    return all_.covers(time, until) ||
+           (!of_.empty() && of_[warp * kLanes + lane].covers(time, until));
   }
 
  private:
-  void add_others(const BlockOrder& block, Fences WarpOrder::*kind);
-  Time all_ = 0;             // what all threads did before
-  std::vector<Time> until_;  // by thread, what it did before; or empty
-  Time others_met_ = 0;      // others' fences up to this barrier are in it
+  // All that was done before a time; `since` a store, and before that store
+  // less. What was handed out at two stores before that counts as at the first.
+  struct Part {
+    Time end = 0, since = 0, end_before = 0;
+    void raise(Time to, Time now);
+    bool covers(Time time, Time until) const {
+      return time < end_before || (time < end && since <= until);
+    }
+  };
+  void add_others(const BlockOrder& block, Fences WarpOrder::*kind, Time now);
+  Part all_;              // of all threads
+  std::vector<Part> of_;  // of each; or empty
+  Time others_met_ = 0;   // others' fences up to this barrier are in it
 };
 
 struct BlockOrder {
@@ -190,8 +200,10 @@ class Releases {
   void release(BlockOrder& block, uint32_t warp, int lane, uint64_t flag,
                bool adds, Time now);
   Lesson at(uint64_t flag, Time now) const;
-  // Whether what a thread did at `time` has been released to all blocks since.
-  bool covers(uint32_t block, uint32_t warp, int lane, Time time) const;
+  // Whether what a thread did at `time` was released to all blocks by stores up
+  // to `until`.
+  bool covers(uint32_t block, uint32_t warp, int lane, Time time,
+              Time until) const;
 
  private:
   struct Flag {
