@@ -156,6 +156,7 @@ struct alignas(64) Instruction {
   bool mask_is_active : 1 = false;   // a collective's mask came from activemask
   bool orders : 1 = false;       // a collective that orders memory: bar.warp
   bool one_for_all : 1 = false;  // an atomic: ptxas lets one lane make it
+  bool read_only : 1 = false;    // ld.nc: of what no thread of the grid writes
   AtomicForm atomic_form = AtomicForm::kAnswer;
   bool pure = false;  // computes registers from registers
   Spread spread = Spread::kWhole;

@@ -792,7 +792,7 @@ void Checker::against_run(Mine& mine, Time time, const Event& run,
   begin = std::max(begin, other->begin());
   end = std::min(end, other->end());
   if (begin >= end || may_meet(mine, *other)) return;
-  if (other->block == run.block) {
+  if (other->block == run.block && !is_stale(mine, *other)) {
     if (time < mine.block.met) return;
     if (other->warp == run.warp &&
         (time < mine.order.synced ||
@@ -887,11 +887,19 @@ bool Checker::counted(const Mine& mine, const Word& word, const Event& event,
   return false;
 }
 
+// A load by a cache that does not see what its own grid stores, whoever did so,
+// and however long ago.
+bool Checker::is_stale(const Mine& mine, const Event& event) const {
+  return mine.ins.read_only && event.stores;
+}
+
 void Checker::compare(Mine& mine, Conflict& conflict, const Event& event,
                       Time time, int lane, int other, uint64_t address) {
   if (told(mine, event, time)) return;
-  if (ordered(mine, event, time, lane, other)) return;
-  const Verdict verdict = judge(mine, event, time, lane, other);
+  const bool stale = is_stale(mine, event);
+  if (!stale && ordered(mine, event, time, lane, other)) return;
+  const Verdict verdict =
+      stale ? Verdict::kRace : judge(mine, event, time, lane, other);
   if (verdict > conflict.verdict) conflict = {verdict, lane, other, address};
 }
 
@@ -1198,6 +1206,10 @@ std::string Checker::remedy(const Mine& mine, const Conflict& c,
   const bool both_strong =
       mine.ins.strength == Strength::kStrong &&
       static_cast<Strength>(event.strength) == Strength::kStrong;
+  if (is_stale(mine, event))
+    return "Who reads by __ldg(), or by a const __restrict__ pointer, may find "
+           "what was there before the kernel began: a kernel must not write "
+           "what it reads so, and no barrier mends that";
   if (both_strong && !same_block)
     return "Other blocks know nothing of what is atomic for a block alone";
   if (!same_block && mine.access.space == Space::kShared)

@@ -180,6 +180,7 @@ class Checker {
   bool ordered(const Mine& mine, const Event& event, Time time, int lane,
                int other) const;
   bool may_meet(const Mine& mine, const Event& event) const;
+  bool is_stale(const Mine& mine, const Event& event) const;
   bool waited(const Mine& mine, const Word& word, const Event& event,
               Time time) const;
   bool counted(const Mine& mine, const Word& word, const Event& event,
