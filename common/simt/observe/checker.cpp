@@ -606,6 +606,84 @@ bool Checker::ordered(const Mine& mine, const Event& event, Time time, int lane,
                                         learned);
 }
 
+namespace {
+
+// Whether a value would have ended a wait: what lies between the load and the
+// branch is tried with it. Afterwards all is as it was.
+class WaitEnds {
+ public:
+  WaitEnds(Warp& warp, const Function& function, const Instruction& load,
+           int lane)
+      : warp_(warp),
+        load_(load),
+        wait_(function.waits.at(load.site)),
+        branch_(function.code[wait_.branch]),
+        lane_(lane) {
+    for (const auto& [place, width] : wait_.written) {
+      const uint8_t* from = at(place, width);
+      kept_.insert(kept_.end(), from, from + bytes(width));
+    }
+  }
+  ~WaitEnds() {
+    const uint8_t* kept = kept_.data();
+    for (const auto& [place, width] : wait_.written) {
+      std::memcpy(at(place, width), kept, bytes(width));
+      kept += bytes(width);
+    }
+  }
+  WaitEnds(const WaitEnds&) = delete;
+
+  bool operator()(uint64_t value) const {
+    const uint8_t width = load_.element_bytes;
+    std::memcpy(at(load_.result(0), width), &value, width);
+    for (const Instruction* ins = &load_ + 1; ins != &branch_; ++ins)
+      ins->run(warp_, *ins, 1u << lane_);
+    const uint32_t holds = *lanes<uint32_t>(warp_, branch_.guard);
+    return (holds >> lane_ & 1) == wait_.ends_if;
+  }
+
+ private:
+  // The lane's part of a register; of predicates, those of all lanes.
+  uint8_t* at(Place place, uint8_t width) const {
+    return lanes<uint8_t>(warp_, place) + lane_ * width;
+  }
+  static size_t bytes(uint8_t width) { return width ? width : 4; }
+
+  Warp& warp_;
+  const Instruction& load_;
+  const Wait& wait_;
+  const Instruction& branch_;
+  const int lane_;
+  std::vector<uint8_t> kept_;
+};
+
+}  // namespace
+
+// A lane that waits might have gone on as soon as the flag had a value that it
+// waits for. What others did before they changed it once more is another
+// matter: it comes late only because we let the lane look late.
+Lesson Checker::waited_for(Mine& mine, int lane, uint64_t flag) {
+  Releases& releases = tables_->releases;
+  const Time now = tables_->log.now();
+  const Function& function = *grid_.program.by_site[mine.ins.site].function;
+  Look& look = mine.order.look_of(lane);
+  const Look last = look;
+  const bool again =
+      last.time && last.flag == flag && last.site == mine.ins.site;
+  uint64_t there = 0;
+  std::memcpy(&there, mine.access.at<uint8_t>(lane), mine.ins.element_bytes);
+  const WaitEnds ends(mine.warp, function, mine.ins, lane);
+  if (ends(there)) {
+    look = {};
+    return again ? releases.at_end(flag, mine.ins.element_bytes, last.time, now,
+                                   ends)
+                 : releases.at(flag, now);
+  }
+  look = {flag, mine.ins.site, now};
+  releases.watch(flag, mine.ins.element_bytes);
+  return releases.at(flag, now);
+}
+
 // Hands over what fences have covered, reads what others have handed over.
 void Checker::synchronise(Mine& mine) {
   const Access& a = mine.access;
@@ -620,15 +698,18 @@ void Checker::synchronise(Mine& mine) {
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
     const uint64_t flag = a.address[l] | space;
+    if (alone_) tables_->releases.see(flag, a.at<uint8_t>(l));
     if (a.use != Use::kStore) {
       // With several host threads, each sees its own blocks' releases only.
-      const Lesson lesson =
-          alone_ ? tables_->releases.at(flag, now) : Lesson{now};
+      const Lesson lesson = !alone_          ? Lesson{now}
+                            : mine.ins.waits ? waited_for(mine, l, flag)
+                                             : tables_->releases.at(flag, now);
       if (lesson) mine.order.teach(l, lesson);
     }
     if (mine.stores && mine.block.fenced)
       tables_->releases.release(mine.block, mine.warp.index, l, flag,
                                 a.use == Use::kAtomic, now + 1);
+    if (mine.stores && alone_) tables_->releases.note_store(flag, now);
   }
   if (mine.ins.acquires) mine.order.understand(a.mask);
 }

@@ -2,6 +2,7 @@
 #include "common/simt/observe/order.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace simt {
@@ -70,6 +71,7 @@ void WarpOrder::start() {
   fenced = false;
   if (taught) read = learned = {};
   taught = false;
+  looks.reset();
 }
 
 void WarpOrder::meet(uint32_t members, Time now) {
@@ -109,6 +111,11 @@ void WarpOrder::fence(Fences& fences, uint32_t mask, Time met, Time now) {
 void WarpOrder::teach(int lane, const Lesson& lesson) {
   taught = true;
   read[lane].add(lesson);
+}
+
+Look& WarpOrder::look_of(int lane) {
+  if (!looks) looks = std::make_unique<std::array<Look, kLanes>>();
+  return (*looks)[lane];
 }
 
 void WarpOrder::understand(uint32_t mask) {
@@ -341,6 +348,7 @@ void Releases::release(BlockOrder& block, uint32_t warp, int lane,
   any_ = true;
   Flag& f = flags_[slot(flag)];
   if (f.lesson && f.address != flag) f.replaced = true;
+  if (f.address != flag) f.watched_bytes = 0;
   if (!adds || f.address != flag) f.lesson = {};
   f.address = flag;
   f.lesson.add({0, now, block.number});
@@ -362,6 +370,35 @@ Lesson Releases::at(uint64_t flag, Time now) const {
   const Flag& f = flags_[slot(flag)];
   if (f.replaced) return {now, 0, 0};
   return f.address == flag ? f.lesson : Lesson{};
+}
+
+void Releases::watch(uint64_t flag, int bytes) {
+  Flag& f = flags_[slot(flag)];
+  if (f.address != flag && (f.lesson || f.watched_bytes)) return;
+  if (f.address == flag && f.watched_bytes) return;
+  any_ = true;
+  f.address = flag;
+  f.watched_bytes = static_cast<uint8_t>(bytes);
+  f.forgotten = 0;
+  f.changes.clear();
+}
+
+void Releases::see(uint64_t flag, const uint8_t* there) {
+  Flag& f = flags_[slot(flag)];
+  if (!f.watched_bytes || f.address != flag || f.changes.empty()) return;
+  Change& last = f.changes.back();
+  if (!last.is_seen) std::memcpy(&last.value, there, f.watched_bytes);
+  last.is_seen = true;
+}
+
+void Releases::note_store(uint64_t flag, Time now) {
+  Flag& f = flags_[slot(flag)];
+  if (!f.watched_bytes || f.address != flag) return;
+  if (f.changes.size() == kChanges) {
+    f.forgotten = f.changes[kChanges / 2 - 1].time;
+    f.changes.erase(f.changes.begin(), f.changes.begin() + kChanges / 2);
+  }
+  f.changes.push_back({now, f.lesson});
 }
 
 bool Releases::covers(uint32_t block, uint32_t warp, int lane, Time time,
