@@ -157,7 +157,7 @@ struct alignas(64) Instruction {
   bool orders : 1 = false;       // a collective that orders memory: bar.warp
   bool one_for_all : 1 = false;  // an atomic: ptxas lets one lane make it
   bool read_only : 1 = false;    // ld.nc: of what no thread of the grid writes
-  bool waits : 1 = false;        // a load, for a value: see Function::waits
+  bool waits : 1 = false;        // reads until a value comes: Function::waits
   AtomicForm atomic_form = AtomicForm::kAnswer;
   bool pure = false;  // computes registers from registers
   Spread spread = Spread::kWhole;
@@ -235,8 +235,8 @@ struct Keeper {
   std::optional<Comparison> comparison;  // none: the place is a predicate's
   auto operator<=>(const Keeper&) const = default;
 };
-// A load in a loop that its value ends, and is nothing else to anybody. What is
-// computed of it lies between the load and a branch.
+// A load, or an atomic that changes nothing, in a loop that its value ends, and
+// is nothing else to anybody. What is computed of it lies before a branch.
 struct Wait {
   uint32_t branch;  // index into Function::code
   bool ends_if;     // the branch's predicate, where the loop ends

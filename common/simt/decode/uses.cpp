@@ -61,6 +61,13 @@ bool meets_others(Space space) {
   return space != Space::kLocal && space != Space::kParam &&
          space != Space::kConst;
 }
+// An atomic that only reads: it adds nothing, or sets no bit.
+bool only_reads(const Instruction& ins) {
+  return is(ins, "atom") &&
+         (ins.statement->has("add") || ins.statement->has("or")) &&
+         ins.statement->operands.size() == 3 &&
+         ins.statement->operands[2].text == "0";
+}
 bool is_swap(const Instruction& ins) {
   return is(ins, "atom") && ins.statement->has("cas");
 }
@@ -631,6 +638,8 @@ class Uses {
     find_waits(loads);
     for (uint32_t pc : loads)
       f_.code[pc].strength == Strength::kWeak ? find_use(pc) : find_end(pc);
+    for (uint32_t pc = 0; pc < f_.code.size(); ++pc)
+      if (only_reads(f_.code[pc])) find_end(pc);
     for (uint32_t pc : stores_) look_up(pc);
   }
 
@@ -655,9 +664,11 @@ class Uses {
   // straight.
   void find_end(uint32_t pc) {
     Instruction& ins = f_.code[pc];
-    const bool whole = ins.element_bytes == ins.to_bytes &&
-                       (ins.element_bytes == 4 || ins.element_bytes == 8);
-    if (!whole || ins.result_count != 1 || ins.guard != kNowhere) return;
+    const bool plain = ins.result_count == 1 && ins.result(0) != kNowhere &&
+                       ins.guard == kNowhere;
+    if (!plain || (ins.element_bytes != 4 && ins.element_bytes != 8) ||
+        ins.element_bytes != f_.widths.at(ins.result(0)))
+      return;
     uint32_t end = pc + 1;
     while (end < f_.code.size() && f_.code[end].pure &&
            f_.code[end].guard == kNowhere)

@@ -709,7 +709,8 @@ void Checker::synchronise(Mine& mine) {
     if (mine.stores && mine.block.fenced)
       tables_->releases.release(mine.block, mine.warp.index, l, flag,
                                 a.use == Use::kAtomic, now + 1);
-    if (mine.stores && alone_) tables_->releases.note_store(flag, now);
+    if (mine.stores && alone_ && !mine.ins.waits)
+      tables_->releases.note_store(flag, now);
   }
   if (mine.ins.acquires) mine.order.understand(a.mask);
 }
