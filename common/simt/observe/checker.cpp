@@ -317,10 +317,13 @@ void Checker::note_for_undo(const Warp& warp, const Instruction& ins,
 }
 
 // Constants are what the host makes them: a launch that comes again may find
-// others.
+// others, and work in another stream may change them meanwhile.
 void Checker::private_access(Warp& warp, const Instruction& ins,
                              const Access& a) {
-  if (keeper_ && a.space == Space::kConst) trails_->note_load(a, a.mask);
+  if (a.space == Space::kConst) {
+    if (keeper_) trails_->note_load(a, a.mask);
+    if (is_compared(grid_)) note_parts(warp, ins, a, a.mask);
+  }
   values_.access(warp, ins, a);
 }
 
