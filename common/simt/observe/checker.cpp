@@ -698,13 +698,15 @@ void Checker::synchronise(Mine& mine) {
   const uint64_t owner = a.owner ? a.owner->number : mine.block.number;
   const uint64_t space =
       a.space == Space::kShared ? (owner + 1ull) << kSharedBits : 0;
+  // With several host threads, each sees its own blocks' releases only; whoever
+  // has a block's shared memory is one of these.
+  const bool sees_all = alone_ || space;
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
     const uint64_t flag = a.address[l] | space;
-    if (alone_) tables_->releases.see(flag, a.at<uint8_t>(l));
+    if (sees_all) tables_->releases.see(flag, a.at<uint8_t>(l));
     if (a.use != Use::kStore) {
-      // With several host threads, each sees its own blocks' releases only.
-      const Lesson lesson = !alone_          ? Lesson{now}
+      const Lesson lesson = !sees_all        ? Lesson{now}
                             : mine.ins.waits ? waited_for(mine, l, flag)
                                              : tables_->releases.at(flag, now);
       if (lesson) mine.order.teach(l, lesson);
@@ -712,7 +714,7 @@ void Checker::synchronise(Mine& mine) {
     if (mine.stores && mine.block.fenced)
       tables_->releases.release(mine.block, mine.warp.index, l, flag,
                                 a.use == Use::kAtomic, now + 1);
-    if (mine.stores && alone_ && !mine.ins.waits)
+    if (mine.stores && sees_all && !mine.ins.waits)
       tables_->releases.note_store(flag, now);
   }
   if (mine.ins.acquires) mine.order.understand(a.mask);
