@@ -69,6 +69,13 @@ def test_atomics_that_do_not_commute_come_in_order():
     assert report_of(program) == report_of(program, SIMT_THREADS="1")
 
 
+def test_a_block_is_one_threads_whole():
+    ring = "build/cpu/tests/wrong/programs/race_ring"
+    wrong, right = (toolchain.built(REPOSITORY, f"{ring}{twin}.program") for twin in ("", ".fixed"))
+    assert "simt: race: " in report_of(wrong, SIMT_THREADS="2")[2]
+    assert report_of(right, SIMT_THREADS="2")[0] == 0
+
+
 AGAIN = """
 #include <cuda_runtime.h>
 __global__ void copy(const float* x, float* y) {

@@ -157,6 +157,8 @@ struct alignas(64) Instruction {
   bool orders : 1 = false;       // a collective that orders memory: bar.warp
   bool one_for_all : 1 = false;  // an atomic: ptxas lets one lane make it
   bool commutes : 1 = false;     // an atomic: in any order comes the same
+  bool read_only : 1 = false;    // ld.nc: of what no thread of the grid writes
+  bool waits : 1 = false;        // reads until a value comes: Function::waits
   AtomicForm atomic_form = AtomicForm::kAnswer;
   bool pure = false;  // computes registers from registers
   Spread spread = Spread::kWhole;
@@ -234,6 +236,14 @@ struct Keeper {
   std::optional<Comparison> comparison;  // none: the place is a predicate's
   auto operator<=>(const Keeper&) const = default;
 };
+// A load, or an atomic that changes nothing, in a loop that its value ends, and
+// is nothing else to anybody. What is computed of it lies before a branch.
+struct Wait {
+  uint32_t branch;  // index into Function::code
+  bool ends_if;     // the branch's predicate, where the loop ends
+  // What is written up to there, and how wide it is; a predicate: 0.
+  std::vector<std::pair<Place, uint8_t>> written;
+};
 // The store of such a thread.
 struct TestedStore {
   // What the test compared with a number or a parameter, and what the answer
@@ -265,6 +275,7 @@ struct Function {
   std::map<uint32_t, Test> tests;  // of its loads, by Instruction::site
   std::map<uint32_t, TestedStore> tested_stores;
   std::map<uint32_t, Keeper> keepers;
+  std::map<uint32_t, Wait> waits;
   // What instructions have lists of: places, addresses, targets.
   std::pmr::monotonic_buffer_resource lists;
 

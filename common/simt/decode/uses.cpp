@@ -68,6 +68,13 @@ bool meets_others(Space space) {
   return space != Space::kLocal && space != Space::kParam &&
          space != Space::kConst;
 }
+// An atomic that only reads: it adds nothing, or sets no bit.
+bool only_reads(const Instruction& ins) {
+  return is(ins, "atom") &&
+         (ins.statement->has("add") || ins.statement->has("or")) &&
+         ins.statement->operands.size() == 3 &&
+         ins.statement->operands[2].text == "0";
+}
 bool is_swap(const Instruction& ins) {
   return is(ins, "atom") && ins.statement->has("cas");
 }
@@ -637,7 +644,9 @@ class Uses {
     }
     find_waits(loads);
     for (uint32_t pc : loads)
-      if (f_.code[pc].strength == Strength::kWeak) find_use(pc);
+      f_.code[pc].strength == Strength::kWeak ? find_use(pc) : find_end(pc);
+    for (uint32_t pc = 0; pc < f_.code.size(); ++pc)
+      if (only_reads(f_.code[pc])) find_end(pc);
     for (uint32_t pc : stores_) look_up(pc);
   }
 
@@ -656,6 +665,46 @@ class Uses {
       for (uint32_t other : waiting)
         if (same_place(f_.code[pc], f_.code[other]))
           f_.code[pc].strength = Strength::kStrong;
+  }
+
+  // Of one that waits, the branch that ends its loop, if the way there is
+  // straight.
+  void find_end(uint32_t pc) {
+    Instruction& ins = f_.code[pc];
+    const bool plain = ins.result_count == 1 && ins.result(0) != kNowhere &&
+                       ins.guard == kNowhere;
+    if (!plain || (ins.element_bytes != 4 && ins.element_bytes != 8) ||
+        ins.element_bytes != f_.widths.at(ins.result(0)))
+      return;
+    uint32_t end = pc + 1;
+    while (end < f_.code.size() && f_.code[end].pure &&
+           f_.code[end].guard == kNowhere)
+      ++end;
+    if (end == f_.code.size()) return;
+    const Instruction& branch = f_.code[end];
+    if (branch.kind != Kind::kBranch || branch.guard == kNowhere ||
+        jumps_between(pc, end))
+      return;
+    const Life life(f_, definitions_, pc, true);
+    if (life.escapes || life.swapped || life.decided != std::set{end}) return;
+    const std::set<uint32_t> loop = loop_around(f_, pc);
+    const bool stays_if_taken = loop.contains(branch.target);
+    if (!waits(f_, pc, life) || stays_if_taken == loop.contains(end + 1))
+      return;
+    ins.waits = true;
+    Wait& wait = f_.waits[ins.site];
+    wait = {end, stays_if_taken == branch.guard_negated, {}};
+    for (uint32_t at = pc; at < end; ++at)
+      for (Place place : written(f_.code[at]))
+        wait.written.emplace_back(place, f_.widths.at(place));
+  }
+
+  // Is there another way to what lies behind `first`, up to `last`?
+  bool jumps_between(uint32_t first, uint32_t last) const {
+    for (uint32_t pc = 0; pc < f_.code.size(); ++pc)
+      for (uint32_t next : successors(f_, pc))
+        if (next > first && next <= last && next != pc + 1) return true;
+    return false;
   }
 
   bool same_place(const Instruction& a, const Instruction& b) const {

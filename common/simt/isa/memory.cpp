@@ -556,6 +556,7 @@ void decode_access(const Statement& s, OperandReader& operands, Draft& ins) {
   ins.strength = strength_of(s);
   ins.releases = s.has("release");
   ins.acquires = s.has("acquire");
+  ins.read_only = s.has("nc");
   decode_scope(s, ins);
   if (ins.strength != Strength::kWeak && !is_store) ins.kind = Kind::kPoll;
   std::vector<std::string> names = value.list;

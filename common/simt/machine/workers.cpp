@@ -13,8 +13,11 @@
 namespace simt {
 namespace {
 
-// Blocks that may be unfinished at the same time, waiting for one another.
+// Blocks that may be unfinished at the same time, waiting for one another: no
+// more than fit on the largest GPUs, if registers are left out.
 constexpr size_t kResident = 4096;
+constexpr size_t kMultiprocessors = 160, kBlocksOfOne = 32, kWarpsOfOne = 64,
+                 kSharedOfOne = 228 << 10, kSharedReserved = 1 << 10;
 // In waits_since_: who works, and who has ended.
 constexpr uint64_t kWorks = ~0ull, kEnded = ~1ull;
 // So often a worker that waits looks again at once before it sleeps.
@@ -24,6 +27,15 @@ constexpr int kRounds = 100;
 // If they need not be resident together, a worker takes neighbouring blocks,
 // which mostly touch neighbouring memory: so many times.
 constexpr uint64_t kShares = 8;
+
+size_t most_resident(const Grid& grid) {
+  const size_t on_one =
+      std::min({kBlocksOfOne, kWarpsOfOne / grid.warps(),
+                kSharedOfOne / (grid.shared_bytes() + kSharedReserved)});
+  const size_t all =
+      on_one * std::max<size_t>(kMultiprocessors, grid.multiprocessors);
+  return std::min(kResident, all);
+}
 
 }  // namespace
 
@@ -35,7 +47,8 @@ class Worker {
         me_(me),
         observers_(observers),
         others_(all.grid_.shape.others),
-        room_(std::max<size_t>(kResident / all.grid_.threads, 1)) {}
+        room_(std::max<size_t>(most_resident(all.grid_) / all.grid_.threads,
+                               1)) {}
 
   void run() {
     while (!all_.stop_) {

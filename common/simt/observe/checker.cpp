@@ -321,10 +321,13 @@ void Checker::note_for_undo(const Warp& warp, const Instruction& ins,
 }
 
 // Constants are what the host makes them: a launch that comes again may find
-// others.
+// others, and work in another stream may change them meanwhile.
 void Checker::private_access(Warp& warp, const Instruction& ins,
                              const Access& a) {
-  if (keeper_ && a.space == Space::kConst) trails_->note_load(a, a.mask);
+  if (a.space == Space::kConst) {
+    if (keeper_) trails_->note_load(a, a.mask);
+    if (is_compared(grid_)) note_parts(warp, ins, a, a.mask);
+  }
   values_.access(warp, ins, a);
 }
 
@@ -605,8 +608,87 @@ bool Checker::ordered(const Mine& mine, const Event& event, Time time, int lane,
     learned = std::max(learned, mine.order.read[lane].of(event.block));
   if (time >= learned) return false;
   return same_block
-             ? mine.block.released.covers(event.warp, other, time)
-             : tables_->releases.covers(event.block, event.warp, other, time);
+             ? mine.block.released.covers(event.warp, other, time, learned)
+             : tables_->releases.covers(event.block, event.warp, other, time,
+                                        learned);
+}
+
+namespace {
+
+// Whether a value would have ended a wait: what lies between the load and the
+// branch is tried with it. Afterwards all is as it was.
+class WaitEnds {
+ public:
+  WaitEnds(Warp& warp, const Function& function, const Instruction& load,
+           int lane)
+      : warp_(warp),
+        load_(load),
+        wait_(function.waits.at(load.site)),
+        branch_(function.code[wait_.branch]),
+        lane_(lane) {
+    for (const auto& [place, width] : wait_.written) {
+      const uint8_t* from = at(place, width);
+      kept_.insert(kept_.end(), from, from + bytes(width));
+    }
+  }
+  ~WaitEnds() {
+    const uint8_t* kept = kept_.data();
+    for (const auto& [place, width] : wait_.written) {
+      std::memcpy(at(place, width), kept, bytes(width));
+      kept += bytes(width);
+    }
+  }
+  WaitEnds(const WaitEnds&) = delete;
+
+  bool operator()(uint64_t value) const {
+    const uint8_t width = load_.element_bytes;
+    std::memcpy(at(load_.result(0), width), &value, width);
+    for (const Instruction* ins = &load_ + 1; ins != &branch_; ++ins)
+      ins->run(warp_, *ins, 1u << lane_);
+    const uint32_t holds = *lanes<uint32_t>(warp_, branch_.guard);
+    return (holds >> lane_ & 1) == wait_.ends_if;
+  }
+
+ private:
+  // The lane's part of a register; of predicates, those of all lanes.
+  uint8_t* at(Place place, uint8_t width) const {
+    return lanes<uint8_t>(warp_, place) + lane_ * width;
+  }
+  static size_t bytes(uint8_t width) { return width ? width : 4; }
+
+  Warp& warp_;
+  const Instruction& load_;
+  const Wait& wait_;
+  const Instruction& branch_;
+  const int lane_;
+  std::vector<uint8_t> kept_;
+};
+
+}  // namespace
+
+// A lane that waits might have gone on as soon as the flag had a value that it
+// waits for. What others did before they changed it once more is another
+// matter: it comes late only because we let the lane look late.
+Lesson Checker::waited_for(Mine& mine, int lane, uint64_t flag) {
+  Releases& releases = tables_->releases;
+  const Time now = tables_->log.now();
+  const Function& function = *grid_.program.by_site[mine.ins.site].function;
+  Look& look = mine.order.look_of(lane);
+  const Look last = look;
+  const bool again =
+      last.time && last.flag == flag && last.site == mine.ins.site;
+  uint64_t there = 0;
+  std::memcpy(&there, mine.access.at<uint8_t>(lane), mine.ins.element_bytes);
+  const WaitEnds ends(mine.warp, function, mine.ins, lane);
+  if (ends(there)) {
+    look = {};
+    return again ? releases.at_end(flag, mine.ins.element_bytes, last.time, now,
+                                   ends)
+                 : releases.at(flag, now);
+  }
+  look = {flag, mine.ins.site, now};
+  releases.watch(flag, mine.ins.element_bytes);
+  return releases.at(flag, now);
 }
 
 // Hands over what fences have covered, reads what others have handed over.
@@ -620,18 +702,24 @@ void Checker::synchronise(Mine& mine) {
   const uint64_t owner = a.owner ? a.owner->number : mine.block.number;
   const uint64_t space =
       a.space == Space::kShared ? (owner + 1ull) << kSharedBits : 0;
+  // With several host threads, each sees its own blocks' releases only; whoever
+  // has a block's shared memory is one of these.
+  const bool sees_all = alone_ || space;
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
     const uint64_t flag = a.address[l] | space;
+    if (sees_all) tables_->releases.see(flag, a.at<uint8_t>(l));
     if (a.use != Use::kStore) {
-      // With several host threads, each sees its own blocks' releases only.
-      const Lesson lesson =
-          alone_ ? tables_->releases.at(flag, now) : Lesson{now};
+      const Lesson lesson = !sees_all        ? Lesson{now}
+                            : mine.ins.waits ? waited_for(mine, l, flag)
+                                             : tables_->releases.at(flag, now);
       if (lesson) mine.order.teach(l, lesson);
     }
     if (mine.stores && mine.block.fenced)
       tables_->releases.release(mine.block, mine.warp.index, l, flag,
                                 a.use == Use::kAtomic, now + 1);
+    if (mine.stores && sees_all && !mine.ins.waits)
+      tables_->releases.note_store(flag, now);
   }
   if (mine.ins.acquires) mine.order.understand(a.mask);
 }
@@ -797,7 +885,7 @@ void Checker::against_run(Mine& mine, Time time, const Event& run,
   begin = std::max(begin, other->begin());
   end = std::min(end, other->end());
   if (begin >= end || may_meet(mine, *other)) return;
-  if (other->block == run.block) {
+  if (other->block == run.block && !is_stale(mine, *other)) {
     if (time < mine.block.met) return;
     if (other->warp == run.warp &&
         (time < mine.order.synced ||
@@ -892,11 +980,19 @@ bool Checker::counted(const Mine& mine, const Word& word, const Event& event,
   return false;
 }
 
+// A load by a cache that does not see what its own grid stores, whoever did so,
+// and however long ago.
+bool Checker::is_stale(const Mine& mine, const Event& event) const {
+  return mine.ins.read_only && event.stores;
+}
+
 void Checker::compare(Mine& mine, Conflict& conflict, const Event& event,
                       Time time, int lane, int other, uint64_t address) {
   if (told(mine, event, time)) return;
-  if (ordered(mine, event, time, lane, other)) return;
-  const Verdict verdict = judge(mine, event, time, lane, other);
+  const bool stale = is_stale(mine, event);
+  if (!stale && ordered(mine, event, time, lane, other)) return;
+  const Verdict verdict =
+      stale ? Verdict::kRace : judge(mine, event, time, lane, other);
   if (verdict > conflict.verdict) conflict = {verdict, lane, other, address};
 }
 
@@ -1203,6 +1299,10 @@ std::string Checker::remedy(const Mine& mine, const Conflict& c,
   const bool both_strong =
       mine.ins.strength == Strength::kStrong &&
       static_cast<Strength>(event.strength) == Strength::kStrong;
+  if (is_stale(mine, event))
+    return "Who reads by __ldg(), or by a const __restrict__ pointer, may find "
+           "what was there before the kernel began: a kernel must not write "
+           "what it reads so, and no barrier mends that";
   if (both_strong && !same_block)
     return "Other blocks know nothing of what is atomic for a block alone";
   if (!same_block && mine.access.space == Space::kShared)

@@ -165,6 +165,7 @@ class Checker {
   // The lanes that do not drop what the load brings.
   uint32_t keepers(Warp& warp, const Instruction& load) const;
   void synchronise(Mine& mine);
+  Lesson waited_for(Mine& mine, int lane, uint64_t flag);
   void check_run(Mine& mine, int first, int lanes);
   void check_lane(Mine& mine, int lane, Time time);
   void against_run(Mine& mine, Time time, const Event& run, uint64_t begin,
@@ -180,6 +181,7 @@ class Checker {
   bool ordered(const Mine& mine, const Event& event, Time time, int lane,
                int other) const;
   bool may_meet(const Mine& mine, const Event& event) const;
+  bool is_stale(const Mine& mine, const Event& event) const;
   bool waited(const Mine& mine, const Word& word, const Event& event,
               Time time) const;
   bool counted(const Mine& mine, const Word& word, const Event& event,

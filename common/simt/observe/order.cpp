@@ -2,6 +2,7 @@
 #include "common/simt/observe/order.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace simt {
@@ -70,6 +71,7 @@ void WarpOrder::start() {
   fenced = false;
   if (taught) read = learned = {};
   taught = false;
+  looks.reset();
 }
 
 void WarpOrder::meet(uint32_t members, Time now) {
@@ -109,6 +111,11 @@ void WarpOrder::fence(Fences& fences, uint32_t mask, Time met, Time now) {
 void WarpOrder::teach(int lane, const Lesson& lesson) {
   taught = true;
   read[lane].add(lesson);
+}
+
+Look& WarpOrder::look_of(int lane) {
+  if (!looks) looks = std::make_unique<std::array<Look, kLanes>>();
+  return (*looks)[lane];
 }
 
 void WarpOrder::understand(uint32_t mask) {
@@ -284,37 +291,46 @@ void BlockOrder::take_over(uint64_t mbarrier, uint32_t warp, uint32_t mask) {
 }
 
 void HandedOut::clear() {
-  all_ = others_met_ = 0;
-  until_.clear();
+  all_ = {};
+  others_met_ = 0;
+  of_.clear();
+}
+
+void HandedOut::Part::raise(Time to, Time now) {
+  if (to <= end) return;
+  if (since != now) end_before = end;
+  since = now;
+  end = to;
 }
 
 void HandedOut::add(const BlockOrder& block, uint32_t warp, int lane,
-                    Fences WarpOrder::*kind) {
-  until_.resize(block.warps.size() * kLanes);
+                    Fences WarpOrder::*kind, Time now) {
+  of_.resize(block.warps.size() * kLanes);
   const WarpOrder& order = block.warps[warp];
   const Fences& mine = order.*kind;
-  Time* const lanes = &until_[warp * kLanes];
+  Part* const lanes = &of_[warp * kLanes];
   if (mine.at[lane]) {
-    raise(all_, mine.of_block[lane]);
-    for (int l = 0; l < kLanes; ++l) raise(lanes[l], mine.of_warp[lane]);
-    raise(lanes[lane], mine.at[lane]);
+    all_.raise(mine.of_block[lane], now);
+    for (int l = 0; l < kLanes; ++l) lanes[l].raise(mine.of_warp[lane], now);
+    lanes[lane].raise(mine.at[lane], now);
     if (!block.across.empty())
-      for (size_t t = 0; t < until_.size(); ++t)
-        raise(until_[t], block.known_across(warp, t / kLanes));
-    for (size_t t = 0; t < (order.hears ? until_.size() : 0); ++t)
-      raise(until_[t], order.heard_of(lane, t));
+      for (size_t t = 0; t < of_.size(); ++t)
+        of_[t].raise(block.known_across(warp, t / kLanes), now);
+    for (size_t t = 0; t < (order.hears ? of_.size() : 0); ++t)
+      of_[t].raise(order.heard_of(lane, t), now);
   }
   // Others' own fences count once a barrier has ordered them before us.
   for (int l = 0; l < kLanes; ++l)
-    if (mine.at[l] <= order.known_of(lane, l)) raise(lanes[l], mine.at[l]);
-  if (others_met_ != block.met) add_others(block, kind);
+    if (mine.at[l] <= order.known_of(lane, l)) lanes[l].raise(mine.at[l], now);
+  if (others_met_ != block.met) add_others(block, kind, now);
   others_met_ = block.met;
 }
 
-void HandedOut::add_others(const BlockOrder& block, Fences WarpOrder::*kind) {
-  for (size_t t = 0; t < until_.size(); ++t) {
+void HandedOut::add_others(const BlockOrder& block, Fences WarpOrder::*kind,
+                           Time now) {
+  for (size_t t = 0; t < of_.size(); ++t) {
     const Time at = (block.warps[t / kLanes].*kind).at[t % kLanes];
-    if (at <= block.met) raise(until_[t], at);
+    if (at <= block.met) of_[t].raise(at, now);
   }
 }
 
@@ -332,12 +348,13 @@ void Releases::release(BlockOrder& block, uint32_t warp, int lane,
   any_ = true;
   Flag& f = flags_[slot(flag)];
   if (f.lesson && f.address != flag) f.replaced = true;
+  if (f.address != flag) f.watched_bytes = 0;
   if (!adds || f.address != flag) f.lesson = {};
   f.address = flag;
   f.lesson.add({0, now, block.number});
   // Who has learned hands it on.
   if (block.warps[warp].learned[lane]) raise(f.lesson.all, now);
-  block.released.add(block, warp, lane, &WarpOrder::block_fence);
+  block.released.add(block, warp, lane, &WarpOrder::block_fence, now);
   if (!block.fenced_for_device) return;
   Cover& c = covers_[block.number % kCovers];
   if (c.used && c.block != block.number) {
@@ -346,7 +363,7 @@ void Releases::release(BlockOrder& block, uint32_t warp, int lane,
   }
   c.used = true;
   c.block = block.number;
-  c.handed.add(block, warp, lane, &WarpOrder::device_fence);
+  c.handed.add(block, warp, lane, &WarpOrder::device_fence, now);
 }
 
 Lesson Releases::at(uint64_t flag, Time now) const {
@@ -355,11 +372,40 @@ Lesson Releases::at(uint64_t flag, Time now) const {
   return f.address == flag ? f.lesson : Lesson{};
 }
 
-bool Releases::covers(uint32_t block, uint32_t warp, int lane,
-                      Time time) const {
+void Releases::watch(uint64_t flag, int bytes) {
+  Flag& f = flags_[slot(flag)];
+  if (f.address != flag && (f.lesson || f.watched_bytes)) return;
+  if (f.address == flag && f.watched_bytes) return;
+  any_ = true;
+  f.address = flag;
+  f.watched_bytes = static_cast<uint8_t>(bytes);
+  f.forgotten = 0;
+  f.changes.clear();
+}
+
+void Releases::see(uint64_t flag, const uint8_t* there) {
+  Flag& f = flags_[slot(flag)];
+  if (!f.watched_bytes || f.address != flag || f.changes.empty()) return;
+  Change& last = f.changes.back();
+  if (!last.is_seen) std::memcpy(&last.value, there, f.watched_bytes);
+  last.is_seen = true;
+}
+
+void Releases::note_store(uint64_t flag, Time now) {
+  Flag& f = flags_[slot(flag)];
+  if (!f.watched_bytes || f.address != flag) return;
+  if (f.changes.size() == kChanges) {
+    f.forgotten = f.changes[kChanges / 2 - 1].time;
+    f.changes.erase(f.changes.begin(), f.changes.begin() + kChanges / 2);
+  }
+  f.changes.push_back({now, f.lesson});
+}
+
+bool Releases::covers(uint32_t block, uint32_t warp, int lane, Time time,
+                      Time until) const {
   const Cover& c = covers_[block % kCovers];
   if (c.replaced && c.block != block) return true;
-  return c.used && c.block == block && c.handed.covers(warp, lane, time);
+  return c.used && c.block == block && c.handed.covers(warp, lane, time, until);
 }
 
 }  // namespace simt

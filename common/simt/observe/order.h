@@ -41,6 +41,13 @@ using Clock = std::vector<Time>;
 using Knowledge = std::shared_ptr<const Clock>;  // null: nothing
 Knowledge joined(const Knowledge& one, const Knowledge& two);
 
+// How a lane that waits for a flag has found it last.
+struct Look {
+  uint64_t flag = 0;
+  uint32_t site = 0;
+  Time time = 0;  // 0: it does not wait
+};
+
 struct WarpOrder {
   uint32_t lanes = 0;  // that have a thread
   Time synced = 0;     // when all lanes last met
@@ -54,6 +61,7 @@ struct WarpOrder {
   // by meeting others.
   bool taught = false;
   std::array<Lesson, kLanes> read, learned;
+  std::unique_ptr<std::array<Look, kLanes>> looks;  // null: none
 
   // What its lanes have heard at barriers in shared memory.
   bool hears = false;
@@ -72,6 +80,7 @@ struct WarpOrder {
   void meet(uint32_t members, Time now);
   void fence(Fences& fences, uint32_t mask, Time met, Time now);
   void teach(int lane, const Lesson& lesson);
+  Look& look_of(int lane);
   void understand(uint32_t mask);
   Lesson lessons(uint32_t mask) const;  // of all of them
   void learn(uint32_t mask, const Lesson& lesson);
@@ -117,17 +126,27 @@ class HandedOut {
   void clear();
   // By this lane's store; what it has fenced, by one kind of fence.
   void add(const BlockOrder& block, uint32_t warp, int lane,
-           Fences WarpOrder::*kind);
-  bool covers(uint32_t warp, int lane, Time time) const {
-    return time < all_ ||
-           (!until_.empty() && time < until_[warp * kLanes + lane]);
+           Fences WarpOrder::*kind, Time now);
+  // Whether what a thread did at `time` was handed out by stores up to `until`.
+  bool covers(uint32_t warp, int lane, Time time, Time until) const {
+    return all_.covers(time, until) ||
+           (!of_.empty() && of_[warp * kLanes + lane].covers(time, until));
   }
 
  private:
-  void add_others(const BlockOrder& block, Fences WarpOrder::*kind);
-  Time all_ = 0;             // what all threads did before
-  std::vector<Time> until_;  // by thread, what it did before; or empty
-  Time others_met_ = 0;      // others' fences up to this barrier are in it
+  // All that was done before a time; `since` a store, and before that store
+  // less. What was handed out at two stores before that counts as at the first.
+  struct Part {
+    Time end = 0, since = 0, end_before = 0;
+    void raise(Time to, Time now);
+    bool covers(Time time, Time until) const {
+      return time < end_before || (time < end && since <= until);
+    }
+  };
+  void add_others(const BlockOrder& block, Fences WarpOrder::*kind, Time now);
+  Part all_;              // of all threads
+  std::vector<Part> of_;  // of each; or empty
+  Time others_met_ = 0;   // others' fences up to this barrier are in it
 };
 
 struct BlockOrder {
@@ -190,25 +209,65 @@ class Releases {
   void release(BlockOrder& block, uint32_t warp, int lane, uint64_t flag,
                bool adds, Time now);
   Lesson at(uint64_t flag, Time now) const;
-  // Whether what a thread did at `time` has been released to all blocks since.
-  bool covers(uint32_t block, uint32_t warp, int lane, Time time) const;
+  // A lane waits for a flag of so many bytes: from now on it is remembered what
+  // that was when, and who had released what. What it is, before an access.
+  void watch(uint64_t flag, int bytes);
+  void see(uint64_t flag, const uint8_t* there);
+  // A lane stores to a flag, whether it releases anything or not.
+  void note_store(uint64_t flag, Time now);
+  // What the flag taught as soon as it was a value that ends a wait, and since
+  // when it is such a one; `since`: the last look, when it was none. Who came
+  // to it later tells the waiting thread nothing that it may count on.
+  template <class Ends>
+  Lesson at_end(uint64_t flag, int bytes, Time since, Time now,
+                const Ends& ends) const;
+  // Whether what a thread did at `time` was released to all blocks by stores up
+  // to `until`.
+  bool covers(uint32_t block, uint32_t warp, int lane, Time time,
+              Time until) const;
 
  private:
+  struct Change {
+    Time time;
+    Lesson lesson;
+    uint64_t value = 0;
+    bool is_seen = false;
+  };
   struct Flag {
     uint64_t address = 0;
     Lesson lesson;
     bool replaced = false;
+    uint8_t watched_bytes = 0;    // 0: nobody waits for it
+    Time forgotten = 0;           // the last change that is not in the list
+    std::vector<Change> changes;  // the oldest first
   };
   struct Cover {
     uint32_t block = 0;
     bool used = false, replaced = false;
     HandedOut handed;
   };
-  static constexpr size_t kFlags = 8192, kCovers = 2048;
+  static constexpr size_t kFlags = 8192, kCovers = 2048, kChanges = 512;
   static size_t slot(uint64_t flag) { return flag / 4 % kFlags; }
   std::vector<Flag> flags_;
   std::vector<Cover> covers_;
   bool any_ = false;
 };
+
+template <class Ends>
+Lesson Releases::at_end(uint64_t flag, int bytes, Time since, Time now,
+                        const Ends& ends) const {
+  const Flag& f = flags_[slot(flag)];
+  const Lesson newest = at(flag, now);
+  if (f.address != flag || f.replaced || f.watched_bytes != bytes ||
+      since <= f.forgotten)
+    return newest;
+  const Change* first = nullptr;
+  for (size_t k = f.changes.size(); k-- > 0;) {
+    const Change& change = f.changes[k];
+    if (change.time <= since || !change.is_seen || !ends(change.value)) break;
+    first = &change;
+  }
+  return first ? first->lesson : newest;
+}
 
 }  // namespace simt

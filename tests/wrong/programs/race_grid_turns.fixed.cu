@@ -1,0 +1,29 @@
+// finds: nothing
+//
+// The grid meets before it reads, and once more before it writes again in the
+// next turn.
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+
+namespace cg = cooperative_groups;
+
+__global__ void turns_kernel(float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int turn = 0; turn < 3; ++turn) {
+    x[i] = turn + i;
+    cg::this_grid().sync();
+    y[i] += x[n - 1 - i];
+    cg::this_grid().sync();
+  }
+}
+
+int main() {
+  int n = 512;
+  float *x = nullptr, *y = nullptr;
+  cudaMalloc(&x, n * sizeof *x);
+  cudaMalloc(&y, n * sizeof *y);
+  cudaMemset(y, 0, n * sizeof *y);
+  void* arguments[] = {&x, &y, &n};
+  cudaLaunchCooperativeKernel(turns_kernel, n / 128, 128, arguments);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
