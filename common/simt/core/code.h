@@ -163,9 +163,9 @@ struct alignas(64) Instruction {
   bool pure = false;  // computes registers from registers
   Spread spread = Spread::kWhole;
   uint8_t spread_operands = 0;  // kBits to kMoved: all others decide as a whole
-  bool takes_carry = false, gives_carry = false;  // CC.CF
-  bool jumps =
-      false;  // no condition, and a branch to the hardware all the same
+  bool takes_carry : 1 = false, gives_carry : 1 = false;  // CC.CF
+  // No condition, and a branch to the hardware all the same.
+  bool jumps : 1 = false;
   uint8_t machine_weight = 1;  // how many instructions ptxas makes of it
   // ptxas makes one access of it and others: of so many bytes, which begin so
   // many before its own. 0: it makes none; or one instruction of it and
