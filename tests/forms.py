@@ -120,7 +120,8 @@ class Statement:
         bytes_ = self.types[0 if width == "any" and k == 0 and name == "d" else -1]
         if width and width != "any":
             bytes_ = WIDTHS[width[1:]]
-        bytes_ = max(bytes_, 2) if name != "v" or not self.op.startswith("mov") else bytes_
+        if width != "b8" and not (name == "v" and self.op.startswith("mov")):
+            bytes_ = max(bytes_, 2)
         register = REGISTER[bytes_]
         if name == "[a]":
             return f"[{self.place()}]"
@@ -201,7 +202,7 @@ class Statement:
 def fold(register):
     """PTX that adds a result to %sum."""
     wide = {"%p": f"selp.u64 %x, 1, 0, {register};", "%h": f"cvt.u64.u16 %x, {register};",
-            "%c": "", "%r": f"cvt.u64.u32 %x, {register};", "%l": f"mov.u64 %x, {register};",
+            "%c": f"cvt.u64.u8 %x, {register};", "%r": f"cvt.u64.u32 %x, {register};", "%l": f"mov.u64 %x, {register};",
             "%q": f"mov.b128 {{%x, %y}}, {register}; xor.b64 %x, %x, %y;"}[register[:2]]
     return f"{wide} mul.lo.u64 %sum, %sum, 0x9e3779b97f4a7c15; xor.b64 %sum, %sum, %x;" if wide else ""
 
