@@ -37,6 +37,40 @@ __global__ void sums_kernel(T* out, const volatile T* x) {
   out[5] = wanted;
 }
 
+// Loops that ptxas writes out, products behind a minus sign, and both.
+template <class T>
+__global__ void loops_kernel(T* out, const volatile T* x, int turns) {
+  T sum = x[2];
+#pragma unroll 1
+  for (int k = 0; k < turns; ++k) sum -= x[0] * x[1];
+  out[0] = sum;
+  const T a = x[0], b = x[1], c = x[3], d = x[4];
+  out[1] = -(a * b) - c * d;
+  T rest = x[2];
+#pragma unroll 1
+  for (int k = 0; k < turns; ++k) rest = -(x[0] * x[1]) - rest * x[1];
+  out[2] = rest;
+}
+
+template <class T>
+void check_loops() {
+  const auto [a, b] = numbers<T>();
+  const T c = a + T(0.5), d = b - T(0.25);
+  const expect::Copy<T> x({a, b, 1, c, d});
+  for (const int turns : {1, 2, 3, 4, 7, 30}) {
+    const auto got = expect::results<T>(
+        3, [&](T* out) { loops_kernel<T><<<1, 1>>>(out, x, turns); });
+    T sum = 1, rest = 1;
+    for (int k = 0; k < turns; ++k) {
+      sum = std::fma(-a, b, sum);
+      rest = std::fma(-a, b, -(rest * b));
+    }
+    expect::equal(got[0], sum);
+    expect::equal(got[1], std::fma(-a, b, -(c * d)));
+    expect::equal(got[2], rest);
+  }
+}
+
 template <class T>
 void check_sums() {
   const auto [a, b] = numbers<T>();
@@ -191,6 +225,8 @@ void check_halves(float step) {
 
 int main() {
   check_sums<float>();
+  check_loops<float>();
+  check_loops<double>();
   check_sums<double>();
   check_several<float>();
   check_several<double>();

@@ -3,11 +3,13 @@
 // PTX leaves it open whether such a pair is rounded once or twice, unless one
 // of them names a rounding. ptxas fuses it where the product goes into sums
 // only, and into all of them. Of two products it takes the one that goes into
-// this sum alone, or else the first. It does not do so across a branch, if two
+// this sum alone, or else the first. A copy or a change of the sign in between
+// changes nothing. It does not do so across a branch, if two
 // factors would have to be kept until then instead of the product. Results are
 // those of a GPU only if it is done so here.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "common/simt/decode/analysis.h"
 #include "common/simt/decode/ptxas.h"
@@ -51,12 +53,16 @@ class Products {
  public:
   explicit Products(Function& function)
       : f_(function), leads_(machine_blocks(function.code)) {
-    for (uint32_t pc = 0; pc < f_.code.size(); ++pc) {
-      const Instruction& ins = f_.code[pc];
-      for (Place place : ins.results()) ++writers_[place], writer_[place] = pc;
-      readers_[ins.guard].push_back(pc);
-      for (Place place : ins.sources()) readers_[place].push_back(pc);
-      for (const Address& a : ins.addresses()) readers_[a.base].push_back(pc);
+    for (uint32_t pc = 0; pc < f_.code.size(); ++pc)
+      for (Place place : f_.code[pc].results())
+        ++writers_[place], writer_[place] = pc;
+    follow_values();
+    for (const auto& [read, writer] : written_at_) {
+      const auto& [reader, place] = read;
+      ++reads_[place];
+      if (!hands_on(reader) || elsewhere_.contains(f_.code[reader].result(0)))
+        readers_[root(writer).pc].push_back(
+            {reader, place, root(writer).negated});
     }
   }
 
@@ -65,11 +71,14 @@ class Products {
     for (const bool alone : {true, false})
       for (int k : {0, 1}) {
         const Place place = f_.code[sum].source(k);
-        if (place < 0 || writers_[place] != 1 ||
-            (readers_[place].size() == 1) != alone || !goes_into_sums(place))
+        const auto found = written_at_.find({sum, place});
+        if (found == written_at_.end() || elsewhere_.contains(place)) continue;
+        const uint32_t pc = root(found->second).pc;
+        const std::vector<Reader>& readers = readers_[pc];
+        if ((readers.size() == 1) != alone || !goes_into_sums(pc, readers))
           continue;
-        Instruction& product = f_.code[writer_[place]];
-        for (uint32_t reader : readers_[place]) take_in(product, reader, place);
+        Instruction& product = f_.code[pc];
+        for (const Reader& reader : readers) take_in(product, reader);
         product.run = do_nothing;
         product.joined_bytes = Instruction::kWithAnother;
         return;
@@ -77,31 +86,99 @@ class Products {
   }
 
  private:
+  static constexpr int kMostSteps = 16;  // Somebody may hand on to himself.
+  // Of a product, perhaps by way of others that hand it on.
+  struct Reader {
+    uint32_t pc;
+    Place place;
+    bool negated;
+  };
+  struct Root {
+    uint32_t pc;
+    bool negated;
+  };
+
+  // Who reads what was written where. In loops that are written out several
+  // times, places are, too: there it is the last writer within the block.
+  void follow_values() {
+    const std::vector<bool> leads = block_starts(f_.code);
+    std::map<Place, uint32_t> last;
+    for (uint32_t pc = 0; pc < f_.code.size(); ++pc) {
+      if (leads[pc]) last.clear();
+      const Instruction& ins = f_.code[pc];
+      const auto read = [&](Place place) {
+        if (place < 0) return;
+        const auto writer = last.find(place);
+        if (writers_[place] == 1)
+          written_at_[{pc, place}] = writer_[place];
+        else if (writer != last.end())
+          written_at_[{pc, place}] = writer->second;
+        else
+          elsewhere_.insert(place);
+      };
+      read(ins.guard);
+      for (Place place : ins.sources()) read(place);
+      for (const Address& a : ins.addresses()) read(a.base);
+      for (Place place : ins.results()) {
+        last[place] = pc;
+        if (ins.guard != kNowhere && writers_[place] > 1)
+          elsewhere_.insert(place);
+      }
+    }
+  }
+
+  // A copy, with its sign or the other one.
+  bool hands_on(uint32_t pc) const {
+    const Instruction& ins = f_.code[pc];
+    return ins.statement && ins.pure && ins.guard == kNowhere &&
+           ins.result_count == 1 && ins.source_count == 1 &&
+           (ins.statement->name() == "mov" || ins.statement->name() == "neg") &&
+           written_at_.contains({pc, ins.source(0)}) &&
+           !elsewhere_.contains(ins.source(0));
+  }
+
+  // What computes the value that is handed on here.
+  Root root(uint32_t pc) const {
+    Root at{pc, false};
+    for (int steps = 0; steps < kMostSteps && hands_on(at.pc); ++steps) {
+      const Instruction& ins = f_.code[at.pc];
+      at.negated ^= ins.statement->name() == "neg";
+      at.pc = written_at_.at({at.pc, ins.source(0)});
+    }
+    return at;
+  }
+
   // Is it a product for which all who read it can compute with its factors?
-  bool goes_into_sums(Place place) {
-    const uint32_t pc = writer_[place];
+  bool goes_into_sums(uint32_t pc, const std::vector<Reader>& readers) {
     const Instruction& product = f_.code[pc];
     return is_open(product, "mul") && product.guard == kNowhere &&
            !product.modifiers.saturate &&
-           std::ranges::all_of(readers_[place], [&](uint32_t reader) {
-             const Instruction& sum = f_.code[reader];
+           std::ranges::all_of(readers, [&](const Reader& reader) {
+             const Instruction& sum = f_.code[reader.pc];
+             const auto is_here = [&](const Reader& one) {
+               return one.pc == reader.pc;
+             };
              return is_sum(sum) && sum.source(0) != sum.source(1) &&
+                    std::ranges::count_if(readers, is_here) == 1 &&
                     sum.statement->type() == product.statement->type() &&
                     sum.modifiers.flush == product.modifiers.flush &&
-                    is_same_until(product.source(0), pc, reader) &&
-                    is_same_until(product.source(1), pc, reader) &&
-                    (is_in_one_block(pc, reader) || takes_no_room(product));
+                    is_same_until(product.source(0), pc, reader.pc) &&
+                    is_same_until(product.source(1), pc, reader.pc) &&
+                    (is_in_one_block(pc, reader.pc) || takes_no_room(product));
            });
   }
 
-  void take_in(const Instruction& product, uint32_t pc, Place place) {
-    Instruction& sum = f_.code[pc];
-    const bool adds = sum.statement->name() == "add",
-               is_first = sum.source(0) == place;
-    sum.run =
-        fused_handler(sum.statement->type(), adds       ? Fused::kSum
-                                             : is_first ? Fused::kMinusAddend
-                                                        : Fused::kMinusProduct);
+  void take_in(const Instruction& product, const Reader& reader) {
+    Instruction& sum = f_.code[reader.pc];
+    const bool subtracts = sum.statement->name() == "sub",
+               is_first = sum.source(0) == reader.place;
+    const bool less_product = reader.negated != (subtracts && !is_first),
+               less_addend = subtracts && is_first;
+    sum.run = fused_handler(
+        sum.statement->type(),
+        less_product  ? less_addend ? Fused::kMinusBoth : Fused::kMinusProduct
+        : less_addend ? Fused::kMinusAddend
+                      : Fused::kSum);
     sum.operands =
         f_.keep(std::vector<Place>{sum.result(0), product.source(0),
                                    product.source(1), sum.source(is_first)}) +
@@ -128,7 +205,8 @@ class Products {
   bool takes_no_room(const Instruction& product) {
     const Place a = product.source(0), b = product.source(1);
     const auto is_kept = [&](Place place) {
-      if (place < 0 || readers_[place].size() > 1) return true;
+      if (place < 0) return true;
+      if (reads_[place] > 1) return true;
       const Instruction& ins = f_.code[writer_[place]];  // of a parameter
       return ins.pure && ins.source_count == 1 && ins.source(0) < 0;
     };
@@ -137,9 +215,11 @@ class Products {
 
   Function& f_;
   const std::vector<bool> leads_;
-  std::map<Place, int> writers_;
+  std::map<Place, int> writers_, reads_;
   std::map<Place, uint32_t> writer_;
-  std::map<Place, std::vector<uint32_t>> readers_;
+  std::map<std::pair<uint32_t, Place>, uint32_t> written_at_;  // by reader
+  std::set<Place> elsewhere_;  // somebody reads what another block wrote
+  std::map<uint32_t, std::vector<Reader>> readers_;  // of what is computed here
 };
 
 }  // namespace

@@ -44,6 +44,7 @@ enum class Fused : uint8_t {
   kSum,           // a * b + c
   kMinusAddend,   // a * b - c
   kMinusProduct,  // c - a * b
+  kMinusBoth,     // -(a * b) - c
 };
 // Of operands a, b and c; null for what is no floating-point type.
 Handler fused_handler(Type type, Fused form);

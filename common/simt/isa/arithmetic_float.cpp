@@ -46,6 +46,13 @@ struct SubtractProduct {
   }
 };
 
+struct SubtractBoth {
+  template <class T>
+  T operator()(T a, T b, T c) const {
+    return std::fma(-a, b, -c);
+  }
+};
+
 struct Divide {
   template <class T>
   T operator()(T a, T b) const {
@@ -240,9 +247,10 @@ void decode_copysign(Decoding& d) {
 
 template <class T>
 Handler fused(Fused form) {
-  return form == Fused::kSum           ? float_ternary<MultiplyAdd, T>
-         : form == Fused::kMinusAddend ? float_ternary<MultiplySubtract, T>
-                                       : float_ternary<SubtractProduct, T>;
+  return form == Fused::kSum            ? float_ternary<MultiplyAdd, T>
+         : form == Fused::kMinusAddend  ? float_ternary<MultiplySubtract, T>
+         : form == Fused::kMinusProduct ? float_ternary<SubtractProduct, T>
+                                        : float_ternary<SubtractBoth, T>;
 }
 
 }  // namespace

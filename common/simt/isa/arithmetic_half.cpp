@@ -45,6 +45,13 @@ struct SubtractProduct {
   }
 };
 
+template <class Format>
+struct SubtractBoth {
+  float operator()(float a, float b, float c) const {
+    return Format::multiply_add(-a, b, -c);
+  }
+};
+
 // Negation and magnitude are additions to the hardware: NaN comes out as the
 // canonical one, and .ftz flushes.
 template <class Format>
@@ -223,9 +230,10 @@ void decode_function(Decoding& d) {
 Handler fused_half_handler(Type type, Fused form) {
   if (std::string_view("hxyz").find(type.kind) == std::string_view::npos)
     return nullptr;
-  return (form == Fused::kSum           ? kTernary<MultiplyAdd>
-          : form == Fused::kMinusAddend ? kTernary<MultiplySubtract>
-                                        : kTernary<SubtractProduct>)
+  return (form == Fused::kSum            ? kTernary<MultiplyAdd>
+          : form == Fused::kMinusAddend  ? kTernary<MultiplySubtract>
+          : form == Fused::kMinusProduct ? kTernary<SubtractProduct>
+                                         : kTernary<SubtractBoth>)
       .of(type);
 }
 
