@@ -52,6 +52,29 @@ __global__ void loops_kernel(T* out, const volatile T* x, int turns) {
   out[2] = rest;
 }
 
+// A product that three sums want, of which the second has one of its own: that
+// one is fused, and so the other is with none.
+template <class T>
+__global__ void shared_kernel(T* out, const volatile T* x) {
+  const T a = x[0], b = x[1], one = x[2], c = x[3], d = x[4];
+  const T wanted = a * b;
+  out[0] = wanted - one;
+  out[1] = c * d - wanted;
+  out[2] = one - wanted;
+}
+
+template <class T>
+void check_shared() {
+  const auto [a, b] = numbers<T>();
+  const T c = a + T(0.5), d = b - T(0.25), product = a * b;
+  const expect::Copy<T> x({a, b, 1, c, d});
+  const auto got = expect::results<T>(
+      3, [&](T* out) { shared_kernel<T><<<1, 1>>>(out, x); });
+  expect::equal(got[0], product - 1);
+  expect::equal(got[1], std::fma(c, d, -product));
+  expect::equal(got[2], 1 - product);
+}
+
 template <class T>
 void check_loops() {
   const auto [a, b] = numbers<T>();
@@ -227,6 +250,8 @@ int main() {
   check_sums<float>();
   check_loops<float>();
   check_loops<double>();
+  check_shared<float>();
+  check_shared<double>();
   check_sums<double>();
   check_several<float>();
   check_several<double>();

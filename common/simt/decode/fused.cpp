@@ -2,11 +2,12 @@
 //
 // PTX leaves it open whether such a pair is rounded once or twice, unless one
 // of them names a rounding. ptxas fuses it where the product goes into sums
-// only, and into all of them. Of two products it takes the one that goes into
-// this sum alone, or else the first. A copy or a change of the sign in between
-// changes nothing. It does not do so across a branch, if two
-// factors would have to be kept until then instead of the product. Results are
-// those of a GPU only if it is done so here.
+// only, and into all of them. Products that go into one sum alone come first,
+// the first of two; then those that go into several, none of which has another
+// by then. A copy or a change of the sign in between changes nothing. It does
+// not do so across a branch, if two factors would have to be kept until then
+// instead of the product. Results are those of a GPU only if it is done so
+// here.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -66,23 +67,23 @@ class Products {
     }
   }
 
-  // Makes the sum one with a product that it adds, if it can be.
-  void fuse(uint32_t sum) {
-    for (const bool alone : {true, false})
-      for (int k : {0, 1}) {
-        const Place place = f_.code[sum].source(k);
-        const auto found = written_at_.find({sum, place});
-        if (found == written_at_.end() || elsewhere_.contains(place)) continue;
-        const uint32_t pc = root(found->second).pc;
-        const std::vector<Reader>& readers = readers_[pc];
-        if ((readers.size() == 1) != alone || !goes_into_sums(pc, readers))
-          continue;
-        Instruction& product = f_.code[pc];
-        for (const Reader& reader : readers) take_in(product, reader);
-        product.run = do_nothing;
-        product.joined_bytes = Instruction::kWithAnother;
-        return;
-      }
+  // Makes the sum one with a product that it adds, if it can be: with one that
+  // goes into this sum alone, or with one that goes into several.
+  void fuse(uint32_t sum, bool alone) {
+    for (int k : {0, 1}) {
+      const Place place = f_.code[sum].source(k);
+      const auto found = written_at_.find({sum, place});
+      if (found == written_at_.end() || elsewhere_.contains(place)) continue;
+      const uint32_t pc = root(found->second).pc;
+      const std::vector<Reader>& readers = readers_[pc];
+      if ((readers.size() == 1) != alone || !goes_into_sums(pc, readers))
+        continue;
+      Instruction& product = f_.code[pc];
+      for (const Reader& reader : readers) take_in(product, reader);
+      product.run = do_nothing;
+      product.joined_bytes = Instruction::kWithAnother;
+      return;
+    }
   }
 
  private:
@@ -227,8 +228,9 @@ class Products {
 void fuse_products(Function& function) {
   if (std::ranges::none_of(function.code, is_sum)) return;
   Products products(function);
-  for (uint32_t pc = 0; pc < function.code.size(); ++pc)
-    if (is_sum(function.code[pc])) products.fuse(pc);
+  for (const bool alone : {true, false})
+    for (uint32_t pc = 0; pc < function.code.size(); ++pc)
+      if (is_sum(function.code[pc])) products.fuse(pc, alone);
 }
 
 }  // namespace simt
