@@ -5,6 +5,7 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
+#include <cuda/atomic>
 
 #include "tests/simt/expect.h"
 
@@ -525,6 +526,26 @@ void check_wide() {
       got, [](int k) { return (k < 64 ? k : (k - 64) ^ 1) * 0x100000001ull; });
 }
 
+// libcu++ takes the whole word that such a number lies in: here the last one of
+// shared memory, of which only the first bytes are the program's.
+template <typename T>
+__global__ void last_word_kernel(unsigned* out) {
+  __shared__ T cell;
+  cell = 200;
+  cuda::atomic_ref<T, cuda::thread_scope_block>(cell).fetch_add(11);
+  *out = cell;
+}
+
+template <typename T>
+void check_last_word() {
+  unsigned *device = nullptr, got = 0;
+  expect::ok(cudaMalloc(&device, sizeof got));
+  last_word_kernel<T><<<1, 1>>>(device);
+  expect::ok(cudaMemcpy(&got, device, sizeof got, cudaMemcpyDefault));
+  expect::equal(got, 211);
+  expect::ok(cudaFree(device));
+}
+
 }  // namespace
 
 int main() {
@@ -556,5 +577,7 @@ int main() {
   check_extremes();
   check_twins();
   check_wide();
+  check_last_word<unsigned char>();
+  check_last_word<unsigned short>();
   return expect::report();
 }

@@ -223,6 +223,8 @@ void contexts() {
   ok(driver().CtxDestroy(second));
   ok(driver().CtxGetCurrent(&now));
   is_true(now == first, "the other one was destroyed");
+  equal(driver().CtxCreate(&second, nullptr, 0x800, 0),
+        CUDA_ERROR_INVALID_VALUE);
   ok(driver().CtxDestroy(first));
 }
 

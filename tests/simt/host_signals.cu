@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "tests/simt/child.h"
 #include "tests/simt/expect.h"
 
 namespace {
@@ -144,6 +145,18 @@ void check_streams() {
     ok(cudaStreamDestroy(stream));
 }
 
+// CUDA's documents forbid it, and leave it open what comes of it.
+void check_function_that_waits() {
+  if (!on_executor()) return;
+  cudaError_t inside = cudaSuccess;
+  const auto wait = [](void* error) {
+    *static_cast<cudaError_t*>(error) = cudaDeviceSynchronize();
+  };
+  ok(cudaLaunchHostFunc(nullptr, wait, &inside));
+  ok(cudaDeviceSynchronize());
+  equal(inside, cudaErrorNotPermitted);
+}
+
 }  // namespace
 
 int main() {
@@ -153,5 +166,6 @@ int main() {
   }
   check_other_thread();
   check_streams();
+  check_function_that_waits();
   return expect::report();
 }

@@ -389,6 +389,35 @@ void check_reduction() {
   expect::equal(got[0], 4 * 31.5f);
 }
 
+// What only arrays and textures of a special kind can tell.
+void check_plain_ones() {
+  cudaArray_t array = nullptr;
+  cudaMipmappedArray_t levels = nullptr;
+  ok(cudaMallocArray(&array, &kFloats, 16, 16));
+  ok(cudaMallocMipmappedArray(&levels, &kFloats, {16, 16, 0}, 3));
+  const cudaResourceDesc resource = of_array(array);
+  const cudaTextureDesc plain = {};
+  cudaTextureObject_t texture = 0;
+  ok(cudaCreateTextureObject(&texture, &resource, &plain, nullptr));
+  const auto refused = [](cudaError_t error) {
+    expect::equal(error, cudaErrorInvalidValue);
+  };
+  cudaArray_t plane = nullptr;
+  refused(cudaArrayGetPlane(&plane, array, 0));
+  cudaArraySparseProperties sparse = {};
+  refused(cudaArrayGetSparseProperties(&sparse, array));
+  refused(cudaMipmappedArrayGetSparseProperties(&sparse, levels));
+  cudaArrayMemoryRequirements wanted = {};
+  refused(cudaArrayGetMemoryRequirements(&wanted, array, 0));
+  refused(cudaMipmappedArrayGetMemoryRequirements(&wanted, levels, 0));
+  cudaResourceViewDesc view = {};
+  refused(cudaGetTextureObjectResourceViewDesc(&view, texture));
+  cudaGetLastError();
+  ok(cudaDestroyTextureObject(texture));
+  ok(cudaFreeMipmappedArray(levels));
+  ok(cudaFreeArray(array));
+}
+
 }  // namespace
 
 int main() {
@@ -402,5 +431,6 @@ int main() {
   check_derivatives();
   check_shapes();
   check_reduction();
+  check_plain_ones();
   return expect::report();
 }

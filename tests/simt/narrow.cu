@@ -527,6 +527,30 @@ void check_pairs() {
   expect::each(got, [&](int i) { return want[i]; });
 }
 
+// The smallest integers: a value beyond them is the last one on its side.
+__global__ void to_bytes_kernel(int* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const auto value = from_bits<__nv_bfloat16>(i);
+  out[2 * i] = __bfloat162char_rz(value);
+  out[2 * i + 1] = __bfloat162uchar_rz(value);
+}
+
+void check_bytes() {
+  int* device = nullptr;
+  std::vector<int> got(2 * kAll);
+  expect::ok(cudaMalloc(&device, got.size() * sizeof(int)));
+  to_bytes_kernel<<<kAll / 256, 256>>>(device);
+  expect::ok(cudaMemcpy(got.data(), device, got.size() * sizeof(int),
+                        cudaMemcpyDeviceToHost));
+  expect::each(got, [&](int i) {
+    const double value = value_of<Bfloat16Format>(i / 2);
+    if (std::isnan(value)) return got[i];
+    const double low = i % 2 ? 0 : -128, high = i % 2 ? 255 : 127;
+    return static_cast<int>(std::clamp(std::trunc(value), low, high));
+  });
+  expect::ok(cudaFree(device));
+}
+
 }  // namespace
 
 int main() {
@@ -542,6 +566,7 @@ int main() {
     check_comparisons<Bfloat16Format>();
     check_functions<HalfFormat>();
     check_functions<Bfloat16Format>();
+    check_bytes();
   } else {
     std::cout << "minimum, relu and bfloat16 need sm_80: left out\n";
   }

@@ -296,6 +296,19 @@ void by_hand() {
   equal(calls, 2);
 }
 
+// Each node that another comes behind is named once.
+void named_twice() {
+  cudaGraph_t graph = nullptr;
+  cudaGraphNode_t first = nullptr, second = nullptr;
+  ok(cudaGraphCreate(&graph, 0));
+  ok(cudaGraphAddEmptyNode(&first, graph, nullptr, 0));
+  const cudaGraphNode_t both[] = {first, first};
+  equal(cudaGraphAddEmptyNode(&second, graph, both, 2), cudaErrorInvalidValue);
+  ok(cudaGraphAddEmptyNode(&second, graph, both, 1));
+  ok(cudaGraphDestroy(graph));
+  cudaGetLastError();
+}
+
 void circle() {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
@@ -395,6 +408,7 @@ int main() {
   legacy_stream();
   begin_and_end();
   by_hand();
+  named_twice();
   circle();
   function_of_a_node();
   changes();

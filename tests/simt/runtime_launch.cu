@@ -149,6 +149,31 @@ void by_hand() {
   ok(cudaFree(out));
 }
 
+#if CUDART_VERSION >= 13000
+
+// A GPU may follow them or not; what the kernel does stays the same.
+void hints() {
+  float* out = nullptr;
+  ok(cudaMalloc(&out, sizeof *out));
+  cudaLaunchAttribute hints[3] = {};
+  hints[0].id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+  hints[0].val.sharedMemCarveout = 50;
+  hints[1].id = cudaLaunchAttributeMemSyncDomainMap;
+  hints[1].val.memSyncDomainMap.remote = 1;
+  hints[2].id = cudaLaunchAttributeMemSyncDomain;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = config.blockDim = 1;
+  config.attrs = hints;
+  config.numAttrs = 3;
+  ok(cudaLaunchKernelEx(&config, typed_kernel<float>, out));
+  float got = 0;
+  ok(cudaMemcpy(&got, out, sizeof got, cudaMemcpyDeviceToHost));
+  equal(got, 5.0f);
+  ok(cudaFree(out));
+}
+
+#endif
+
 void cooperative() {
   unsigned* count = nullptr;
   ok(cudaMalloc(&count, sizeof *count));
@@ -233,6 +258,9 @@ int main() {
   bounds();
   shared_memory();
   by_hand();
+#if CUDART_VERSION >= 13000
+  hints();
+#endif
   cooperative();
   occupancy();
   shared_left();

@@ -103,6 +103,69 @@ void copying() {
   cudaGetLastError();
 }
 
+#if CUDART_VERSION >= 13000
+
+// Each entry of attributes holds from its index on.
+void batches() {
+  int a = 7, b[2] = {8, 9}, back[4] = {};
+  int* all = nullptr;
+  cudaStream_t stream = nullptr;
+  ok(cudaMalloc(&all, sizeof back));
+  ok(cudaStreamCreate(&stream));
+  ok(cudaMemsetAsync(all, 0, sizeof back, stream));
+  void* const to[] = {all, all + 1};
+  const void* const from[] = {&a, b};
+  const size_t bytes[] = {sizeof a, sizeof b};
+  size_t begins[] = {0, 1};
+  cudaMemcpyAttributes attributes[2] = {};
+  attributes[0].srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  attributes[1].srcAccessOrder = cudaMemcpySrcAccessOrderDuringApiCall;
+  ok(cudaMemcpyBatchAsync(to, from, bytes, 2, attributes, begins, 2, stream));
+  b[0] = b[1] = 0;  // The call has read them.
+  ok(cudaStreamSynchronize(stream));
+  ok(cudaMemcpy(back, all, sizeof back, cudaMemcpyDefault));
+  expect::each(std::vector(back, back + 4),
+               [](int i) { return i < 3 ? 7 + i : 0; });
+  const auto refused = [&](size_t count, size_t entries) {
+    equal(cudaMemcpyBatchAsync(to, from, bytes, count, attributes, begins,
+                               entries, stream),
+          cudaErrorInvalidValue);
+  };
+  refused(2, 0);
+  refused(1, 2);
+  attributes[1].srcAccessOrder = cudaMemcpySrcAccessOrderInvalid;
+  refused(2, 2);
+  begins[0] = 1;
+  refused(2, 1);
+  ok(cudaStreamDestroy(stream));
+  ok(cudaFree(all));
+  cudaGetLastError();
+}
+
+void batches_of_prefetches() {
+  int* pages = nullptr;
+  cudaStream_t stream = nullptr;
+  ok(cudaMallocManaged(&pages, 1 << 20));
+  ok(cudaStreamCreate(&stream));
+  void* begin[] = {pages};
+  size_t bytes[] = {1 << 20}, index[] = {0};
+  cudaMemLocation here = {cudaMemLocationTypeDevice, {0}};
+  ok(cudaMemPrefetchBatchAsync(begin, bytes, 1, &here, index, 1, 0, stream));
+  ok(cudaStreamSynchronize(stream));
+  int place = -1;
+  ok(cudaMemRangeGetAttribute(&place, sizeof place,
+                              cudaMemRangeAttributeLastPrefetchLocation, pages,
+                              1 << 20));
+  equal(place, 0);
+  equal(cudaMemPrefetchBatchAsync(begin, bytes, 1, &here, index, 2, 0, stream),
+        cudaErrorInvalidValue);
+  ok(cudaStreamDestroy(stream));
+  ok(cudaFree(pages));
+  cudaGetLastError();
+}
+
+#endif
+
 void pitched() {
   constexpr size_t width = 10, height = 4;
   uint8_t* p = nullptr;
@@ -287,6 +350,10 @@ void huge_sizes() {
 int main() {
   allocating();
   copying();
+#if CUDART_VERSION >= 13000
+  batches();
+  batches_of_prefetches();
+#endif
   pitched();
   symbols();
   host_memory();

@@ -151,6 +151,54 @@ void stale_handles() {
   ok(cudaStreamDestroy(other));
 }
 
+// Nor is a GPU's runtime asked for this.
+void places_that_are_missing() {
+  if (!on_executor()) return;
+  equal(cudaStreamGetFlags(nullptr, nullptr), cudaErrorInvalidValue);
+  equal(cudaStreamGetPriority(nullptr, nullptr), cudaErrorInvalidValue);
+  const auto* const kernel = reinterpret_cast<const void*>(add_kernel);
+  equal(cudaLaunchKernel(kernel, 1, 1, nullptr, 0, nullptr),
+        cudaErrorInvalidValue);
+  cudaLaunchConfig_t config = {};
+  config.gridDim = config.blockDim = 1;
+  config.numAttrs = 1;
+  int* x = nullptr;
+  int n = 0;
+  void* arguments[] = {&x, &n};
+  equal(cudaLaunchKernelExC(&config, kernel, arguments), cudaErrorInvalidValue);
+  equal(cudaSetValidDevices(&n, -1), cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+// What was captured can be asked like what was made node by node.
+void captured_events() {
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr, told = nullptr;
+  ok(cudaStreamCreate(&stream));
+  ok(cudaEventCreate(&event));
+  cudaGraph_t graph = nullptr;
+  ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  ok(cudaEventRecordWithFlags(event, stream, cudaEventRecordExternal));
+  ok(cudaStreamWaitEvent(stream, event, cudaEventWaitExternal));
+  ok(cudaStreamEndCapture(stream, &graph));
+  cudaGraphNode_t nodes[2] = {};
+  size_t count = 2;
+  ok(cudaGraphGetNodes(graph, nodes, &count));
+  equal(count, 2);
+  for (const cudaGraphNode_t node : nodes) {
+    cudaGraphNodeType type;
+    ok(cudaGraphNodeGetType(node, &type));
+    told = nullptr;
+    ok(type == cudaGraphNodeTypeEventRecord
+           ? cudaGraphEventRecordNodeGetEvent(node, &told)
+           : cudaGraphEventWaitNodeGetEvent(node, &told));
+    is_true(told == event, "the node is of the event");
+  }
+  ok(cudaGraphDestroy(graph));
+  ok(cudaEventDestroy(event));
+  ok(cudaStreamDestroy(stream));
+}
+
 }  // namespace
 
 int main() {
@@ -160,5 +208,7 @@ int main() {
   callbacks();
   timing();
   stale_handles();
+  places_that_are_missing();
+  captured_events();
   return expect::report();
 }

@@ -129,6 +129,9 @@ struct Grid {
     if (shape.dynamic_shared == 0) return program.static_shared;
     return dynamic_shared_begin() + shape.dynamic_shared;
   }
+  // A GPU hands out whole words and more. libcu++ counts on it: its atomics of
+  // one or two bytes take the word that theirs lie in.
+  size_t shared_words_end() const { return (shared_end() + 3) / 4 * 4; }
   // The part that the system has for itself, in programs that ask where. A GPU
   // has it in front of theirs; here it lies apart, so that nobody runs into it.
   static constexpr uint32_t kReservedShared = 1024;
@@ -138,7 +141,7 @@ struct Grid {
   }
   size_t all_shared() const {
     return reserves_shared() ? reserved_begin() + kReservedShared
-                             : shared_end();
+                             : shared_words_end();
   }
   // As a program is told: without what such an alignment leaves free.
   size_t shared_bytes() const {

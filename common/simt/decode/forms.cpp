@@ -313,7 +313,7 @@ const std::vector<FormGroup> kGroups = {
          "cvt<rnd>.bf16<int> d.b16, a.any",
          "cvt<whole>{.ftz}{.sat}<int8>.f32 d.any, a",
          "cvt<whole>{.sat}<int8>(.f16|.f64) d.any, a",
-         "cvt<whole><int>.bf16 d.any, a",
+         "cvt<whole><int8>.bf16 d.any, a",
          "cvt{<whole>}{.ftz}{.sat}.f32.f32 d, a",
          "cvt{<whole>}{.sat}.f64.f64 d, a",
          "cvt{<whole>}{.sat}.f16.f16 d, a",

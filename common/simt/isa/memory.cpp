@@ -102,7 +102,11 @@ void require_inside(Warp& warp, const Instruction& ins, const Access& a,
 // All lanes within the program's part of shared memory, or the system's?
 void require_shared(Warp& warp, const Instruction& ins, const Access& a) {
   const Grid& grid = *warp.block->grid;
-  if (a.is_within(0, grid.shared_end())) return;
+  // What is aligned and begins in the last word may end with it.
+  const size_t end = a.bytes <= 4
+                         ? (grid.shared_end() + a.bytes - 1) / a.bytes * a.bytes
+                         : grid.shared_end();
+  if (a.is_within(0, end)) return;
   Access own = a;
   for (int l = 0; grid.reserves_shared() && l < kLanes; ++l)
     if (is_inside(a.address[l], a.bytes, grid.reserved_begin(),

@@ -109,6 +109,8 @@ void Checker::start(Block& block) {
   checks.waited.assign(checks.order.warps.size(), 0);
   checks.lets_next_begin = false;
   values_.start(block);
+  // What follows in the last word is the program's, but none of its arrays'.
+  checks.written.insert(grid_.shared_end(), grid_.shared_words_end());
   // What is there at first is the system's business.
   if (grid_.reserves_shared())
     checks.written.insert(grid_.reserved_begin(), grid_.all_shared());

@@ -106,6 +106,10 @@ Levels make_levels(const cudaChannelFormatDesc* channels, cudaExtent extent,
   }
 }
 
+[[noreturn]] void refuse_kind(const char* why) {
+  throw Refused{cudaErrorInvalidValue, why};
+}
+
 Levels levels_behind(cudaMipmappedArray_const_t handle) {
   const auto found = mipmapped().find(const_cast<cudaMipmappedArray_t>(handle));
   require(found.has_value(), cudaErrorInvalidResourceHandle,
@@ -320,6 +324,47 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* channels,
     if (channels) *channels = array.channels;
     if (extent) *extent = array.extent;
     if (flags) *flags = array.flags;
+  });
+}
+
+// No array has several planes, is sparse or is mapped later: those are refused
+// when they are made, and CUDA's answer for all others is an error.
+cudaError_t cudaArrayGetPlane(cudaArray_t*, cudaArray_t array, unsigned) {
+  return answer([&] {
+    array_of(array);
+    refuse_kind("the array has a single plane");
+  });
+}
+
+cudaError_t cudaArrayGetSparseProperties(cudaArraySparseProperties*,
+                                         cudaArray_t array) {
+  return answer([&] {
+    array_of(array);
+    refuse_kind("the array was not made with cudaArraySparse");
+  });
+}
+
+cudaError_t cudaMipmappedArrayGetSparseProperties(cudaArraySparseProperties*,
+                                                  cudaMipmappedArray_t array) {
+  return answer([&] {
+    levels_behind(array);
+    refuse_kind("the array was not made with cudaArraySparse");
+  });
+}
+
+cudaError_t cudaArrayGetMemoryRequirements(cudaArrayMemoryRequirements*,
+                                           cudaArray_t array, int) {
+  return answer([&] {
+    array_of(array);
+    refuse_kind("the array was not made with cudaArrayDeferredMapping");
+  });
+}
+
+cudaError_t cudaMipmappedArrayGetMemoryRequirements(
+    cudaArrayMemoryRequirements*, cudaMipmappedArray_t array, int) {
+  return answer([&] {
+    levels_behind(array);
+    refuse_kind("the array was not made with cudaArrayDeferredMapping");
   });
 }
 

@@ -91,6 +91,8 @@ void enter(Context* context) {
 
 void make_context(CUcontext* out, unsigned flags, CUdevice device) {
   demand(out != nullptr, CUDA_ERROR_INVALID_VALUE, "pctx is null");
+  demand((flags & ~CU_CTX_FLAGS_MASK) == 0, CUDA_ERROR_INVALID_VALUE,
+         "unknown flags ", flags);
   require_driver_device(device);
   auto* const made = new Context{device, flags, false, 0, {}};
   {

@@ -357,8 +357,11 @@ Executable::Step& Executable::step_of(cudaGraphNode_t node) {
 void add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
          size_t count, Work work) {
   require(out != nullptr, cudaErrorInvalidValue, "pGraphNode is null");
-  *out = add_node(*graph_of(graph), std::move(work), nodes_of(after, count))
-             ->handle;
+  Nodes before = nodes_of(after, count);
+  const std::set distinct(before.begin(), before.end());
+  require(distinct.size() == before.size(), cudaErrorInvalidValue,
+          "a node is named twice among those in front of it");
+  *out = add_node(*graph_of(graph), std::move(work), std::move(before))->handle;
 }
 
 void list(const Nodes& some, cudaGraphNode_t* out, size_t* count,

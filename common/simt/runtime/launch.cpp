@@ -212,6 +212,9 @@ Work work_of(const void* function, Configuration c, void** arguments,
              cudaError_t no_kernel) {
   Entry& entry = find_entry(function, no_kernel);
   Kernel* const kernel = checked(entry, c);
+  require(arguments != nullptr || program_of(*kernel).parameter_sizes.empty(),
+          cudaErrorInvalidValue, info(kernel).name,
+          " has parameters, and no arguments are given");
   // The host may have to change memory after the launch.
   if (program_of(*kernel).waits_for_memory && allocations().host_has_some())
     begin_tasks();
@@ -247,6 +250,11 @@ void apply(const cudaLaunchAttribute& attribute, Configuration& c) {
     case cudaLaunchAttributePriority:
     case cudaLaunchAttributeAccessPolicyWindow:
     case cudaLaunchAttributeMemSyncDomain:
+    case cudaLaunchAttributeMemSyncDomainMap:
+#if CUDART_VERSION >= 13000  // Hints, as CUDA's documents call them.
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+    case cudaLaunchAttributeNvlinkUtilCentricScheduling:
+#endif
       return;
     case cudaLaunchAttributeProgrammaticStreamSerialization:
       c.begins_early = attribute.val.programmaticStreamSerializationAllowed;
@@ -273,6 +281,9 @@ Configuration configuration_of(const cudaLaunchConfig_t* given) {
   require(given != nullptr, cudaErrorInvalidValue, "config is null");
   Configuration c{given->gridDim, given->blockDim, given->dynamicSmemBytes,
                   given->stream};
+  require(given->attrs != nullptr || given->numAttrs == 0,
+          cudaErrorInvalidValue, "attrs is null, and numAttrs is ",
+          given->numAttrs);
   for (unsigned i = 0; i < given->numAttrs; ++i) apply(given->attrs[i], c);
   return c;
 }

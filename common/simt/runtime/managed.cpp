@@ -9,6 +9,7 @@
 #include "common/simt/core/device.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/runtime/arrays.h"
+#include "common/simt/runtime/batches.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
@@ -227,6 +228,24 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes,
   return answer([&] { prefetch(pointer, bytes, place_of(location), stream); });
 }
 
+cudaError_t cudaMemPrefetchBatchAsync(void** pointers, size_t* bytes,
+                                      size_t count, cudaMemLocation* places,
+                                      size_t* begins, size_t entries,
+                                      unsigned long long flags,
+                                      cudaStream_t stream) {
+  return answer([&] {
+    require(pointers != nullptr && bytes != nullptr && places != nullptr &&
+                count != 0,
+            cudaErrorInvalidValue, "an array is null, or empty");
+    require(flags == 0, cudaErrorInvalidValue, "unknown flags ", flags);
+    require(!is_legacy(stream), cudaErrorInvalidValue,
+            "a batch wants another stream than the legacy one");
+    const Entries which(begins, entries, count);
+    for (size_t i = 0; i < count; ++i)
+      prefetch(pointers[i], bytes[i], place_of(places[which.of(i)]), stream);
+  });
+}
+
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes,
                           cudaMemoryAdvise what, cudaMemLocation location) {
   return answer([&] {
@@ -235,6 +254,9 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t bytes,
                 [&](Advice& one) { advise(one, what, place); });
   });
 }
+
+decltype(cudaMemPrefetchBatchAsync) cudaMemPrefetchBatchAsync_ptsz
+    __attribute__((alias("cudaMemPrefetchBatchAsync")));
 
 #else
 

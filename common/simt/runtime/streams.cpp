@@ -331,11 +331,17 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-  return answer([&] { *flags = get(stream).flags; });
+  return answer([&] {
+    require(flags != nullptr, cudaErrorInvalidValue, "flags is null");
+    *flags = get(stream).flags;
+  });
 }
 
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  return answer([&] { *priority = get(stream).priority; });
+  return answer([&] {
+    require(priority != nullptr, cudaErrorInvalidValue, "priority is null");
+    *priority = get(stream).priority;
+  });
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
@@ -353,9 +359,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
     if (flags == cudaEventWaitDefault) return wait(stream, event);
     require(is_capturing(stream), cudaErrorIllegalState,
             "external waits belong to streams that are being captured");
-    get(event);
+    Work work = wait_work(event);
     overlaps().give_up();  // It is not known what each launch waits for.
-    issue(stream, {cudaGraphNodeTypeWaitEvent, [] {}});
+    issue(stream, std::move(work));
   });
 }
 
@@ -406,10 +412,9 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
     if (flags == cudaEventRecordDefault) return record(event, stream);
     require(is_capturing(stream), cudaErrorIllegalState,
             "external records belong to streams that are being captured");
-    get(event);
+    Work work = record_work(event);
     overlaps().give_up();  // Nor what its waits come behind.
-    issue(stream,
-          {cudaGraphNodeTypeEventRecord, [event] { record_now(event, {}); }});
+    issue(stream, std::move(work));
   });
 }
 

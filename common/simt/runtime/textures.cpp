@@ -199,6 +199,15 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* texture,
   });
 }
 
+// Textures with a view of their resource are refused when they are made.
+cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc*,
+                                                 cudaTextureObject_t object) {
+  return answer([&] {
+    descriptions().of(object);
+    throw Refused{cudaErrorInvalidValue, "the texture has no resource view"};
+  });
+}
+
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object,
                                     const cudaResourceDesc* resource) {
   return answer([&] {

@@ -124,6 +124,7 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* wanted) {
 
 cudaError_t cudaSetValidDevices(int* devices, int count) {
   return answer([&] {
+    require(count >= 0, cudaErrorInvalidValue, "len is ", count);
     require(count == 0 || devices != nullptr, cudaErrorInvalidValue,
             "device_arr is null");
     std::for_each(devices, devices + count, require_device);
