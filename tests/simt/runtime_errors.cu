@@ -1,12 +1,14 @@
 // Errors and the device: names and sentences, the last error of each thread,
-// attributes that agree with the properties, codes for devices that are not
-// there.
+// what a failed kernel leaves, attributes that agree with the properties, codes
+// for devices that are not there.
+
+#include <cuda.h>
 
 #include <cstring>
 #include <string>
 #include <thread>
 
-#include "tests/simt/expect.h"
+#include "tests/simt/child.h"
 
 namespace {
 
@@ -15,6 +17,8 @@ using expect::is_true;
 using expect::ok;
 
 __global__ void nothing_kernel() {}
+
+__global__ void store_kernel(int* to) { *to = 1; }
 
 void names() {
   const struct {
@@ -37,6 +41,12 @@ void names() {
        "unspecified launch failure"},
       {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
        "too many blocks in cooperative launch"},
+      {cudaErrorCapturedEvent, "cudaErrorCapturedEvent",
+       "operation not permitted on an event last recorded in a capturing "
+       "stream"},
+      {cudaErrorGraphExecUpdateFailure, "cudaErrorGraphExecUpdateFailure",
+       "the graph update was not performed because it included changes which "
+       "violated constraints specific to instantiated graph update"},
       {static_cast<cudaError_t>(5555), "unrecognized error code",
        "unrecognized error code"},
   };
@@ -44,6 +54,34 @@ void names() {
     equal(std::string(cudaGetErrorName(error.code)), error.name);
     equal(std::string(cudaGetErrorString(error.code)), error.sentence);
   }
+}
+
+void driver_names() {
+  const struct {
+    int code;
+    const char *name, *sentence;
+  } known[] = {
+      {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE",
+       "invalid argument"},
+      {CUDA_ERROR_CONTEXT_ALREADY_CURRENT, "CUDA_ERROR_CONTEXT_ALREADY_CURRENT",
+       "context already current"},
+      {CUDA_ERROR_FILE_NOT_FOUND, "CUDA_ERROR_FILE_NOT_FOUND",
+       "file not found"},
+      {CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
+       "capturing stream has unjoined work"},
+  };
+  const char *name = nullptr, *sentence = nullptr;
+  for (const auto& error : known) {
+    const auto code = static_cast<CUresult>(error.code);
+    equal(cuGetErrorName(code, &name), CUDA_SUCCESS);
+    equal(std::string(name), error.name);
+    equal(cuGetErrorString(code, &sentence), CUDA_SUCCESS);
+    equal(std::string(sentence), error.sentence);
+  }
+  // The runtime's only.
+  const auto foreign = static_cast<CUresult>(cudaErrorInvalidPitchValue);
+  equal(cuGetErrorName(foreign, &name), CUDA_ERROR_INVALID_VALUE);
+  is_true(name == nullptr, "no name");
 }
 
 void last_error() {
@@ -57,6 +95,50 @@ void last_error() {
   equal(cudaGetLastError(), empty);
   equal(cudaGetLastError(), cudaSuccess);
   equal(cudaDeviceSynchronize(), cudaSuccess);
+}
+
+// The first call that touches the device tells of it, and each one after that.
+// None of them is the last error for longer than others are.
+void fail() {
+  int* x = nullptr;
+  ok(cudaMalloc(&x, sizeof *x));
+  store_kernel<<<1, 1>>>(reinterpret_cast<int*>(8));
+  equal(cudaGetLastError(), cudaSuccess);
+  equal(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+  equal(cudaGetLastError(), cudaErrorIllegalAddress);
+  equal(cudaGetLastError(), cudaSuccess);
+  equal(cudaPeekAtLastError(), cudaSuccess);
+  store_kernel<<<1, 1>>>(x);
+  equal(cudaGetLastError(), cudaErrorIllegalAddress);
+  equal(cudaFree(x), cudaErrorIllegalAddress);
+  equal(cudaGetLastError(), cudaErrorIllegalAddress);
+
+  int n = 0;
+  cudaDeviceProp p;
+  cudaPointerAttributes pointer;
+  cudaGraph_t graph;
+  equal(cudaGetDeviceCount(&n), cudaSuccess);
+  equal(cudaGetDevice(&n), cudaSuccess);
+  equal(cudaSetDevice(0), cudaSuccess);
+  equal(cudaDeviceGetAttribute(&n, cudaDevAttrWarpSize, 0), cudaSuccess);
+  equal(cudaGetDeviceProperties(&p, 0), cudaSuccess);
+  equal(cudaPointerGetAttributes(&pointer, x), cudaSuccess);
+  equal(cudaGraphCreate(&graph, 0), cudaSuccess);
+
+  equal(cudaDeviceReset(), cudaSuccess);
+  equal(cudaMalloc(&x, sizeof *x), cudaErrorDevicesUnavailable);
+  equal(cudaDeviceSynchronize(), cudaErrorDevicesUnavailable);
+}
+
+void failed_kernel() {
+  const Ended ended = run_self("fail");
+  is_true(ended.output.find(" passed, 0 failed") != std::string::npos,
+          "all as expected after a failed kernel");
+  if (!on_executor()) return;
+  equal(ended.status, 1);
+  is_true(ended.output.find("out of bounds: write of 4 bytes at global address "
+                            "0x8") != std::string::npos,
+          "the mistake is told");
 }
 
 void attributes() {
@@ -138,9 +220,15 @@ void devices() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char**) {
+  if (argc > 1) {
+    fail();
+    return expect::report();
+  }
   names();
+  driver_names();
   last_error();
+  failed_kernel();
   attributes();
   devices();
   return expect::report();

@@ -138,6 +138,17 @@ void by_hand() {
           (CUDART_VERSION >= 13000 && error == cudaErrorInvalidResourceHandle),
       "only a kernel is launched");
   equal(cudaGetLastError(), error);
+  cudaFuncAttributes attributes;
+  for (const void* other :
+       {reinterpret_cast<const void*>(not_a_kernel), (const void*)nullptr}) {
+    const cudaError_t refused = other ? error : cudaErrorInvalidDeviceFunction;
+    equal(cudaLaunchKernel(other, 1, 1, arguments, 0, 0), refused);
+    equal(cudaFuncGetAttributes(&attributes, other), refused);
+    int blocks = 0;
+    equal(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, other, 32, 0),
+          refused);
+    equal(cudaGetLastError(), refused);
+  }
 
   cudaLaunchConfig_t config = {};
   config.gridDim = 1;

@@ -75,21 +75,21 @@ using namespace simt;
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  return answer([&] {
+  return answer_apart([&] {
     require(count != nullptr, cudaErrorInvalidValue, "count is null");
     *count = device_count();
   });
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  return answer([&] {
+  return answer_apart([&] {
     require(device != nullptr, cudaErrorInvalidValue, "device is null");
     *device = current;
   });
 }
 
 cudaError_t cudaSetDevice(int device) {
-  return answer([&] {
+  return answer_apart([&] {
     require_device(device);
     current = device;
   });
@@ -105,9 +105,11 @@ cudaError_t cudaDeviceSynchronize() {
 // Frees all memory of the current device, which must have been freed by now to
 // count as such. Variables and limits are what they were at the beginning, but
 // for managed variables, which stay (seen on an H100). What streams and events
-// there are stays usable.
+// there are stays usable. After a failed kernel nothing helps: the process has
+// no device any more.
 cudaError_t cudaDeviceReset() {
-  return answer([] {
+  return answer_apart([] {
+    if (sticky_error()) return set_sticky_error(cudaErrorDevicesUnavailable);
     await_device(current);
     report_leaks(current);
     allocations().release_all(current);
@@ -121,7 +123,7 @@ cudaError_t cudaDeviceReset() {
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which,
                                    int device) {
-  return answer([&] {
+  return answer_apart([&] {
     require(value != nullptr, cudaErrorInvalidValue, "value is null");
     require_device(device);
     require(which > 0 && which < cudaDevAttrMax, cudaErrorInvalidValue,
@@ -137,7 +139,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which,
 
 // Fields that are not known are 0.
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* answered, int device) {
-  return answer([&] {
+  return answer_apart([&] {
     require(answered != nullptr, cudaErrorInvalidValue, "prop is null");
     require_device(device);
     *answered = properties(model_device());

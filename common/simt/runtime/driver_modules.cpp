@@ -481,7 +481,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block,
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {
   return answer([&] {
     require(function != nullptr, cudaErrorInvalidValue, "functionPtr is null");
-    find_entry(symbol);
+    find_entry(symbol, cudaErrorInvalidDeviceFunction);
     *function = reinterpret_cast<cudaFunction_t>(const_cast<void*>(symbol));
   });
 }

@@ -509,7 +509,7 @@ extern "C" {
 // ---- Graphs and their nodes ------------------------------------------------
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
-  return answer([&] {
+  return answer_apart([&] {
     require(graph != nullptr && flags == 0, cudaErrorInvalidValue,
             "pGraph is null, or flags are not 0");
     *graph = publish(std::make_shared<Graph>());

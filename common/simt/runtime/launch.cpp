@@ -15,13 +15,11 @@
 namespace simt {
 namespace {
 
-// CUDA 13 refuses with other codes than its documents name and CUDA 11 and 12
+// CUDA 13 refuses with another code than its documents name and CUDA 11 and 12
 // use (measured on an H200: CUDA 13.0, driver 580).
-constexpr bool kCuda13 = CUDART_VERSION >= 13000;
-constexpr cudaError_t kBadShape =
-    kCuda13 ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
-constexpr cudaError_t kNoKernel =
-    kCuda13 ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction;
+constexpr cudaError_t kBadShape = CUDART_VERSION >= 13000
+                                      ? cudaErrorInvalidValue
+                                      : cudaErrorInvalidConfiguration;
 
 struct Configuration {
   dim3 grid, block;
@@ -208,9 +206,8 @@ Kernel* checked(Entry& entry, Configuration& c) {
   return kernel;
 }
 
-Work work_of(const void* function, Configuration c, void** arguments,
-             cudaError_t no_kernel) {
-  Entry& entry = find_entry(function, no_kernel);
+Work work_of(const void* function, Configuration c, void** arguments) {
+  Entry& entry = find_entry(function);
   Kernel* const kernel = checked(entry, c);
   require(arguments != nullptr || program_of(*kernel).parameter_sizes.empty(),
           cudaErrorInvalidValue, info(kernel).name,
@@ -234,9 +231,8 @@ cudaError_t launch(const void* function, const Configuration& c,
                    void** arguments, const char* call) {
   const bool unanswered = from_syntax;  // <<<...>>> drops what we return
   from_syntax = false;
-  const cudaError_t error = answer(
-      [&] { issue(c.stream, work_of(function, c, arguments, kNoKernel)); },
-      call);
+  const cudaError_t error =
+      answer([&] { issue(c.stream, work_of(function, c, arguments)); }, call);
   if (error == cudaSuccess) return error;
   if (unanswered) remember_failed_launch();
   return remember(error);  // also where it is the executor that cannot
@@ -311,7 +307,7 @@ Work kernel_work(const cudaKernelNodeParams& given) {
   if (given.extra != nullptr) throw Lacking{"launches with packed arguments"};
   return work_of(given.func,
                  {given.gridDim, given.blockDim, given.sharedMemBytes},
-                 given.kernelParams, cudaErrorInvalidDeviceFunction);
+                 given.kernelParams);
 }
 
 }  // namespace simt

@@ -794,7 +794,7 @@ cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total) {
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
                                      const void* pointer) {
-  return answer([&] {
+  return answer_apart([&] {
     require_result(attributes);
     void* const here = const_cast<void*>(pointer);
     const auto found = allocations().find(address_of(pointer));

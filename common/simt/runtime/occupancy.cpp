@@ -151,7 +151,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
                                   const void* function) {
   return answer([&] {
     require(attributes != nullptr, cudaErrorInvalidValue, "attr is null");
-    Entry& entry = find_entry(function, cudaErrorInvalidResourceHandle);
+    Entry& entry = find_entry(function);
     *attributes = attributes_of(entry, info(entry.kernel()));
   });
 }

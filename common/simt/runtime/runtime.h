@@ -86,12 +86,13 @@ void say(const std::string& line);
 void complain(const std::string& call, const std::string& why);
 
 // What a kernel left behind when it failed: from then on every call that
-// touches the device returns it, as CUDA's does.
+// touches the device returns it, as CUDA's does. It is no thread's last error
+// until such a call has returned it.
 cudaError_t sticky_error();
 void set_sticky_error(cudaError_t code);
 
 // The calling thread's last error. cudaGetLastError takes it, so that the next
-// one finds none; a sticky error stays.
+// one finds none.
 cudaError_t remember(cudaError_t code);
 cudaError_t last_error();
 cudaError_t take_last_error();
@@ -171,8 +172,13 @@ class Body {
 cudaError_t answer_always(Body body,
                           const char* call = __builtin_FUNCTION()) noexcept;
 
-// The same for calls that a failed kernel makes impossible.
+// The same for calls that touch the device: a failed kernel makes them
+// impossible, and functions of the host that a stream calls must not make them.
 cudaError_t answer(Body body, const char* call = __builtin_FUNCTION()) noexcept;
+
+// The same for calls of the runtime that ask the device for nothing.
+cudaError_t answer_apart(Body body,
+                         const char* call = __builtin_FUNCTION()) noexcept;
 
 // ---- Handles ---------------------------------------------------------------
 
@@ -361,10 +367,16 @@ struct Entry {
 // The device's kernels and variables are loaded anew, by who next needs them.
 void forget_modules(int device);
 
+// CUDA 13 refuses with another code than its documents name and CUDA 11 and 12
+// use (measured on an H200: CUDA 13.0, driver 580).
+constexpr cudaError_t kNoKernel = CUDART_VERSION >= 13000
+                                      ? cudaErrorInvalidResourceHandle
+                                      : cudaErrorInvalidDeviceFunction;
+
 // `function` is the address of the host's stub, or a cudaKernel_t; `otherwise`
-// is what to refuse anything else with.
-Entry& find_entry(const void* function,
-                  cudaError_t otherwise = cudaErrorInvalidDeviceFunction);
+// is what to refuse anything else with, but for null
+// (cudaErrorInvalidDeviceFunction).
+Entry& find_entry(const void* function, cudaError_t otherwise = kNoKernel);
 
 // That of a kernel which has been loaded.
 Entry& entry_of(const Kernel& kernel);

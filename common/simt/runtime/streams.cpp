@@ -200,10 +200,11 @@ Queue queue_of(cudaStream_t stream) {
 }
 
 Work host_work(std::function<void()> function) {
-  Work work = {cudaGraphNodeTypeHost, [function] {
+  const auto call = [function] { run_function(function); };
+  Work work = {cudaGraphNodeTypeHost, [call] {
                  begin_function();
                  Task* const task = current_task();
-                 task ? task->without_turn(function) : function();
+                 task ? task->without_turn(call) : call();
                }};
   work.tells_host = true;
   return work;
