@@ -155,6 +155,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit which) {
 
 cudaError_t cudaDeviceSetLimit(cudaLimit which, size_t value) {
   return answer([&] {
+    require_safe();
     if (which == cudaLimitMaxL2FetchGranularity)
       return set_fetch_granularity(value);
     limit(which) = value;

@@ -196,9 +196,8 @@ std::map<cudaGraphNode_t, TaskPointer> launch_as_tasks(
 
 void launch_graph(const std::shared_ptr<Executable>& executable,
                   cudaStream_t stream) {
-  if (is_legacy(stream)) require_legacy_usable();
+  require_waitable(stream);  // A capture has no launches of graphs.
   const Work work = graph_work(executable);
-  if (is_capturing(stream)) return issue(stream, work);
   const Queue queue = queue_of(stream);
   clear_for_launch(executable->leaves,
                    executable->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch,

@@ -234,6 +234,7 @@ cudaError_t launch(const void* function, const Configuration& c,
   const cudaError_t error =
       answer([&] { issue(c.stream, work_of(function, c, arguments)); }, call);
   if (error == cudaSuccess) return error;
+  spoil_capture(c.stream);
   if (unanswered) remember_failed_launch();
   return remember(error);  // also where it is the executor that cannot
 }

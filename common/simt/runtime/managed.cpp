@@ -99,7 +99,7 @@ void advise(Advice& advice, cudaMemoryAdvise what, int place) {
 
 void prefetch(const void* pointer, size_t bytes, int place,
               cudaStream_t stream) {
-  require_stream(stream);
+  require_waitable(stream);  // No capture has it.
   each_advice(pages_of(pointer, bytes),
               [&](Advice& one) { one.prefetched = place; });
 }

@@ -438,6 +438,7 @@ Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   description.extent = {bytes, 1, 1};
   description.kind = kind;
   work.description = description;
+  work.is_nothing = bytes == 0;
   return work;
 }
 
@@ -592,6 +593,7 @@ cudaError_t cudaFreeHost(void* pointer) {
 
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
   return answer([&] {
+    require_safe();
     require(pointer != nullptr && bytes != 0, cudaErrorInvalidValue,
             "nothing to register");
     require(!allocations().in_arena(address_of(pointer)), cudaErrorInvalidValue,

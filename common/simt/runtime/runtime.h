@@ -281,6 +281,8 @@ struct Work {
   bool begins_early = false;
   // A function of the host runs, which may tell its threads.
   bool tells_host = false;
+  // No byte is moved: a capture takes no notice of it.
+  bool is_nothing = false;
   // Of a graph: the memory that is allocated, or freed.
   std::shared_ptr<const struct GraphMemory> memory = nullptr;
   void* frees = nullptr;
@@ -339,8 +341,13 @@ void require_all_waitable();
 void require_legacy_usable();
 void require_safe();
 
-// Where a stream that is being captured stood when an event was recorded there.
+// The capture in which the stream takes part, if any, is invalid from here on.
+void spoil_capture(cudaStream_t stream);
+
+// Where a stream that is being captured stood when an event was recorded there;
+// whether that capture goes on.
 struct CapturePoint;
+bool is_open(const CapturePoint& point);
 std::shared_ptr<const CapturePoint> capture_point(cudaStream_t stream);
 // From here on the stream's work comes after that point, and is captured, too.
 void join_capture(cudaStream_t stream,

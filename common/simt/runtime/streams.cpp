@@ -78,6 +78,10 @@ void create(cudaEvent_t* event, unsigned flags) {
   require(event != nullptr, cudaErrorInvalidValue, "event is null");
   require((flags & ~known) == 0, cudaErrorInvalidValue, "unknown flags ",
           flags);
+  require((flags & cudaEventInterprocess) == 0 ||
+              (flags & cudaEventDisableTiming) != 0,
+          cudaErrorInvalidValue,
+          "cudaEventInterprocess wants cudaEventDisableTiming");
   *event = events().create({.flags = flags});
 }
 
@@ -136,7 +140,7 @@ void wait(cudaStream_t stream, cudaEvent_t handle) {
 
 void require_waitable(const Event& event) {
   require(event.captured == nullptr, cudaErrorInvalidValue,
-          "the event was last recorded in a stream that is being captured");
+          "the event was last recorded in a stream that was being captured");
 }
 
 bool is_past(const Event& event) {
@@ -320,6 +324,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return answer([&] {
     require_waitable(stream);
+    require_safe();
     await(queue_of(stream));
   });
 }
@@ -327,6 +332,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return answer([&] {
     require_waitable(stream);
+    require_safe();
     require(is_idle(queue_of(stream)), cudaErrorNotReady, "");
   });
 }
@@ -421,7 +427,11 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return answer([&] {
+    const auto captured = get(event).captured;
+    require(!captured || !is_open(*captured), cudaErrorCapturedEvent,
+            "the event was last recorded in a stream that is being captured");
     require_waitable(get(event));
+    require_safe();
     if (get(event).task) want(get(event).task);
     require(is_past(get(event)), cudaErrorNotReady, "");
     note_awaited(get(event).behind);
@@ -431,6 +441,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return answer([&] {
     require_waitable(get(event));
+    require_safe();
     if (get(event).task) await(get(event).task);
     note_awaited(get(event).behind);
   });

@@ -249,7 +249,7 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t,
                                      unsigned flags) {
   return answer([&] {
-    require_stream(stream);
+    require_waitable(stream);  // No capture has it.
     require(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost ||
                 flags == cudaMemAttachSingle,
             cudaErrorInvalidValue, "unknown flags ", flags);
