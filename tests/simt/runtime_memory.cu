@@ -294,6 +294,99 @@ void host_flags() {
   cudaGetLastError();
 }
 
+void registered() {
+  constexpr size_t kPage = 4096;
+  auto* const own = static_cast<char*>(std::aligned_alloc(kPage, kPage));
+  unsigned flags = 0;
+  for (const unsigned asked :
+       {cudaHostRegisterDefault, cudaHostRegisterPortable,
+        cudaHostRegisterMapped, cudaHostRegisterReadOnly}) {
+    ok(cudaHostRegister(own, kPage, asked));
+    ok(cudaHostGetFlags(&flags, own));
+    equal(flags, cudaHostAllocMapped | (asked & cudaHostRegisterPortable));
+    ok(cudaHostUnregister(own));
+  }
+  equal(cudaHostRegister(own, kPage, cudaHostRegisterIoMemory),
+        cudaErrorInvalidValue);
+  equal(cudaHostRegister(own, kPage, 16), cudaErrorInvalidValue);
+  ok(cudaHostRegister(own, kPage, 0));
+  void* seen = nullptr;
+  equal(cudaHostGetDevicePointer(&seen, own, 1), cudaErrorInvalidValue);
+  equal(cudaHostUnregister(own + 8), cudaErrorInvalidValue);
+  ok(cudaHostUnregister(own));
+  equal(cudaHostUnregister(nullptr), cudaErrorInvalidValue);
+  void* pinned = nullptr;
+  ok(cudaMallocHost(&pinned, 64));
+  equal(cudaHostUnregister(pinned), cudaErrorInvalidValue);
+  ok(cudaFreeHost(pinned));
+  cudaGetLastError();
+  std::free(own);
+}
+
+// Where there is nothing to get, to free or to be told.
+void nothing() {
+  void* p = &p;
+  size_t pitch = 77, bytes = 0;
+  equal(cudaMalloc(&p, size_t{1} << 45), cudaErrorMemoryAllocation);
+  is_true(p == nullptr, "no pointer is left behind");
+  for (const auto& [width, height] : {std::pair{0, 3}, {3, 0}}) {
+    p = &p;
+    ok(cudaMallocPitch(&p, &pitch, width, height));
+    is_true(p == nullptr && pitch == 0, "an image without a byte");
+  }
+  cudaPitchedPtr pitched = {};
+  ok(cudaMalloc3D(&pitched, make_cudaExtent(4, 3, 0)));
+  equal(pitched.pitch, 0);
+  ok(cudaFreeAsync(nullptr, nullptr));
+  ok(cudaMemGetInfo(nullptr, &bytes));
+  ok(cudaMemGetInfo(&bytes, nullptr));
+  ok(cudaMemcpyToSymbol(counter, &bytes, 0, sizeof counter + 1));
+  cudaPointerAttributes what = {};
+  const auto* const beside = reinterpret_cast<char*>(&what);
+  ok(cudaPointerGetAttributes(&what, beside));
+  equal(what.device, cudaInvalidDeviceId);
+  is_true(what.hostPointer == beside, "the host's own address");
+  cudaGetLastError();
+}
+
+// Boxes that leave the rows and slices of which their pointers tell.
+void boxes() {
+  std::vector<char> host(64 * 64);
+  char* p = nullptr;
+  ok(cudaMalloc(&p, 64 * 64));
+  cudaMemcpy3DParms fits = {};
+  fits.srcPtr = make_cudaPitchedPtr(host.data(), 40, 33, 9);
+  fits.dstPtr = make_cudaPitchedPtr(p, 64, 50, 11);
+  fits.extent = make_cudaExtent(30, 7, 5);
+  fits.kind = cudaMemcpyHostToDevice;
+  ok(cudaMemcpy3D(&fits));
+  const auto refused = [](const cudaMemcpy3DParms& one, cudaError_t code) {
+    equal(cudaMemcpy3D(&one), code);
+    equal(cudaMemcpy3DAsync(&one), code);
+  };
+  cudaMemcpy3DParms other = fits;
+  other.srcPos.x = 11;
+  refused(other, cudaErrorInvalidValue);
+  other = fits;
+  other.srcPos.y = 3;
+  refused(other, cudaErrorInvalidValue);
+  other = fits;
+  other.extent.height = 10;
+  refused(other, cudaErrorInvalidPitchValue);
+  other.extent.depth = 1;
+  refused(other, cudaErrorInvalidValue);
+
+  const cudaPitchedPtr set = make_cudaPitchedPtr(p, 64, 60, 9);
+  ok(cudaMemset3D(set, 5, make_cudaExtent(64, 9, 2)));
+  equal(cudaMemset3D(set, 5, make_cudaExtent(65, 8, 2)), cudaErrorInvalidValue);
+  equal(cudaMemset3D(set, 5, make_cudaExtent(50, 10, 1)),
+        cudaErrorInvalidValue);
+  ok(cudaMemset2D(p, 0, 7, 60, 1));
+  equal(cudaMemset2D(p, 50, 7, 60, 2), cudaErrorInvalidValue);
+  ok(cudaFree(p));
+  cudaGetLastError();
+}
+
 // The host's memory, and managed memory, begin as zeros, also where something
 // else was before. CUDA does not say so; programs rely on it.
 template <class Get, class Free>
@@ -358,6 +451,9 @@ int main() {
   symbols();
   host_memory();
   host_flags();
+  registered();
+  nothing();
+  boxes();
   fresh_memory();
   if (on_executor()) huge_sizes();
   return expect::report();
