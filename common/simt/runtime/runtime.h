@@ -231,6 +231,9 @@ class Handles {
 // Refuses with cudaErrorInvalidResourceHandle what is no stream.
 void require_stream(cudaStream_t stream);
 
+// Keeps the nearest priority that there is. A default stream's stays.
+void set_priority(cudaStream_t stream, int priority);
+
 // The device that the calling thread has chosen.
 int current_device();
 void set_current_device(int device);
@@ -315,6 +318,10 @@ Work host_work(const cudaHostNodeParams& given);
 // elsewhere.
 Work record_work(cudaEvent_t event);
 Work wait_work(cudaEvent_t event);
+// cudaEventRecord; and whether the event was made with cudaEventDisableTiming.
+void record(cudaEvent_t event, cudaStream_t stream);
+bool is_untimed(cudaEvent_t event);
+
 // Where that work was queued, and what does it: what waits for the event from
 // now on comes behind all that is in the queue.
 void note_recorded(cudaEvent_t event, const Queue& queue, TaskPointer task);
@@ -365,6 +372,9 @@ struct Entry {
   // cudaFuncSetAttribute's, by device.
   std::array<std::optional<int>, settings::kMostDevices> max_dynamic_shared;
   std::array<bool, settings::kMostDevices> non_portable_cluster = {};
+  // Hints, which are only told.
+  std::array<std::optional<int>, settings::kMostDevices> carveout = {};
+  std::array<std::optional<int>, settings::kMostDevices> policy = {};
 
   // The current device's: loads the module; throws Refused or Error.
   Kernel* kernel();

@@ -99,23 +99,6 @@ Clock::time_point time_of(const Event& event) {
   return event.task ? event.task->end() : *event.recorded;
 }
 
-// In a stream that is being captured an event marks a place, and no time.
-void record(cudaEvent_t handle, cudaStream_t stream) {
-  require_stream(stream);
-  if (is_legacy(stream)) require_legacy_usable();
-  Event event = get(handle);
-  const Queue queue = queue_of(stream);
-  require(event.device == queue.device, cudaErrorInvalidResourceHandle,
-          "the event is device ", event.device, "'s, and the stream device ",
-          queue.device, "'s");
-  if (!is_capturing(stream)) {
-    const Past behind = past_of(queue);
-    return record_now(handle, behind, perform(queue, [] {}));
-  }
-  event.captured = capture_point(stream);
-  events().update(handle, event);
-}
-
 void put_behind(cudaEvent_t handle, const Queue& queue, TaskPointer task) {
   Event event = get(handle);
   event.behind = past_of(queue);
@@ -171,6 +154,34 @@ float milliseconds_between(cudaEvent_t start, cudaEvent_t end) {
 }  // namespace
 
 void require_stream(cudaStream_t stream) { get(stream); }
+
+// In a stream that is being captured an event marks a place, and no time.
+void record(cudaEvent_t handle, cudaStream_t stream) {
+  require_stream(stream);
+  if (is_legacy(stream)) require_legacy_usable();
+  auto event = get(handle);
+  const Queue queue = queue_of(stream);
+  require(event.device == queue.device, cudaErrorInvalidResourceHandle,
+          "the event is device ", event.device, "'s, and the stream device ",
+          queue.device, "'s");
+  if (!is_capturing(stream)) {
+    const Past behind = past_of(queue);
+    return record_now(handle, behind, perform(queue, [] {}));
+  }
+  event.captured = capture_point(stream);
+  events().update(handle, event);
+}
+
+bool is_untimed(cudaEvent_t event) {
+  return (get(event).flags & cudaEventDisableTiming) != 0;
+}
+
+void set_priority(cudaStream_t stream, int priority) {
+  if (is_default(stream)) return;
+  Stream changed = get(stream);
+  changed.priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
+  streams().update(stream, changed);
+}
 
 Work record_work(cudaEvent_t event) {
   get(event);
