@@ -2,8 +2,6 @@
 // what a failed kernel leaves, attributes that agree with the properties, codes
 // for devices that are not there.
 
-#include <cuda.h>
-
 #include <cstring>
 #include <string>
 #include <thread>
@@ -54,34 +52,6 @@ void names() {
     equal(std::string(cudaGetErrorName(error.code)), error.name);
     equal(std::string(cudaGetErrorString(error.code)), error.sentence);
   }
-}
-
-void driver_names() {
-  const struct {
-    int code;
-    const char *name, *sentence;
-  } known[] = {
-      {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE",
-       "invalid argument"},
-      {CUDA_ERROR_CONTEXT_ALREADY_CURRENT, "CUDA_ERROR_CONTEXT_ALREADY_CURRENT",
-       "context already current"},
-      {CUDA_ERROR_FILE_NOT_FOUND, "CUDA_ERROR_FILE_NOT_FOUND",
-       "file not found"},
-      {CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
-       "capturing stream has unjoined work"},
-  };
-  const char *name = nullptr, *sentence = nullptr;
-  for (const auto& error : known) {
-    const auto code = static_cast<CUresult>(error.code);
-    equal(cuGetErrorName(code, &name), CUDA_SUCCESS);
-    equal(std::string(name), error.name);
-    equal(cuGetErrorString(code, &sentence), CUDA_SUCCESS);
-    equal(std::string(sentence), error.sentence);
-  }
-  // The runtime's only.
-  const auto foreign = static_cast<CUresult>(cudaErrorInvalidPitchValue);
-  equal(cuGetErrorName(foreign, &name), CUDA_ERROR_INVALID_VALUE);
-  is_true(name == nullptr, "no name");
 }
 
 void last_error() {
@@ -174,7 +144,14 @@ void attributes() {
   is(cudaDevAttrCooperativeLaunch, 1);
   is_true(p.totalGlobalMem > size_t{1} << 30, "more than a GiB of memory");
 
+  is(cudaDevAttrHostRegisterReadOnlySupported, 1);
+  is(cudaDevAttrNumaConfig, 0);
+  is(cudaDevAttrMaxTexture2DLinearPitch, p.maxTexture2DLinear[2]);
+  is(cudaDevAttrMaxSurface3DDepth, p.maxSurface3D[2]);
+  is(cudaDevAttrMaxTextureCubemapLayeredLayers, p.maxTextureCubemapLayered[1]);
   int value = 0;
+  for (int which = 1; which < cudaDevAttrMax; ++which)  // None is unknown.
+    ok(cudaDeviceGetAttribute(&value, cudaDeviceAttr(which), 0));
   equal(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(255), 0),
         cudaErrorInvalidValue);
   cudaGetLastError();
@@ -207,6 +184,14 @@ void devices() {
   ok(cudaDeviceSetLimit(cudaLimitStackSize, 4096));
   ok(cudaDeviceGetLimit(&stack, cudaLimitStackSize));
   equal(stack, 4096);
+  ok(cudaDeviceSetLimit(cudaLimitStackSize, 1000));
+  ok(cudaDeviceGetLimit(&stack, cudaLimitStackSize));
+  equal(stack, 1008);
+  equal(cudaDeviceSetLimit(cudaLimitStackSize, size_t{1} << 40),
+        cudaErrorInvalidValue);
+  equal(cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, 129),
+        cudaErrorInvalidValue);
+  cudaGetLastError();
 
   int can = -1;
   ok(cudaDeviceCanAccessPeer(&can, 0, 0));
@@ -226,7 +211,6 @@ int main(int argc, char**) {
     return expect::report();
   }
   names();
-  driver_names();
   last_error();
   failed_kernel();
   attributes();

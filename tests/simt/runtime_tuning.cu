@@ -265,6 +265,13 @@ void advice() {
   ok(cudaMemAdvise(x, kAll, cudaMemAdviseUnsetAccessedBy, device));
   equal(asked(cudaMemRangeAttributeAccessedBy, x, kAll), cudaInvalidDeviceId);
 
+  const cudaMemLocation nowhere = {cudaMemLocationTypeDevice, 99};
+  equal(cudaMemAdvise(x, kAll, cudaMemAdviseSetPreferredLocation, nowhere),
+        cudaErrorInvalidValue);
+  equal(cudaMemPrefetchAsync(x, kAll, nowhere, 0, nullptr),
+        cudaErrorInvalidValue);
+  equal(cudaMemPrefetchAsync(x, kAll, device, 1, nullptr),
+        cudaErrorInvalidValue);
   equal(cudaMemRangeGetAttribute(&read, 3, mostly_read, x, kAll),
         cudaErrorInvalidValue);
   equal(cudaMemRangeGetAttribute(&read, sizeof read, mostly_read, x, 0),

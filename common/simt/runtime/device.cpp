@@ -44,8 +44,17 @@ size_t& limit(cudaLimit which) {
 // A hint, which stays what the program gave.
 void set_fetch_granularity(size_t bytes) {
   constexpr size_t kMost = 128;
-  if (bytes > kMost) throw Lacking{text("fetches of ", bytes, " bytes")};
+  require(bytes <= kMost, cudaErrorInvalidValue, "fetches of ", bytes,
+          " bytes; at most ", kMost);
   limits()[cudaLimitMaxL2FetchGranularity] = bytes;
+}
+
+// Whole words of 16 bytes of a thread's local memory, as an H100 answers.
+void set_stack(size_t bytes) {
+  constexpr size_t kUnit = 16, kLocal = 512 << 10;
+  require(bytes < kLocal, cudaErrorInvalidValue, "stacks of ", bytes,
+          " bytes; a thread has ", kLocal, " bytes of local memory");
+  limits()[cudaLimitStackSize] = (bytes + kUnit - 1) / kUnit * kUnit;
 }
 
 void require_peer(int peer) {
@@ -158,6 +167,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit which, size_t value) {
     require_safe();
     if (which == cudaLimitMaxL2FetchGranularity)
       return set_fetch_granularity(value);
+    if (which == cudaLimitStackSize) return set_stack(value);
     limit(which) = value;
     if (which == cudaLimitMallocHeapSize)
       allocations().limit_heap(current, value);

@@ -118,6 +118,19 @@ void destroy_context(Context* context) {
   if (!stack.empty()) enter(stack.back());
 }
 
+// The runtime's codes that the driver does not have are all the same to it.
+void as_driver(Body body) {
+  try {
+    body();
+  } catch (Refused& refused) {
+    const char* name = nullptr;
+    const auto code = static_cast<CUresult>(refused.code);
+    if (cuGetErrorName(code, &name) != CUDA_SUCCESS)
+      refused.code = cudaErrorInvalidValue;
+    throw;
+  }
+}
+
 }  // namespace
 
 void require_ready(Needs needs) {
@@ -142,7 +155,7 @@ CUresult drive(Needs needs, Body body, const char* call) noexcept {
   return static_cast<CUresult>(answer_always(
       [&] {
         require_ready(needs);
-        body();
+        as_driver(body);
       },
       name.c_str()));
 }

@@ -98,6 +98,9 @@ void tell_of_pointer(void* out, CUpointer_attribute which,
       *static_cast<int*>(out) = facts.device;
       return;
     default:
+      constexpr int kMost = 31;  // The last ones of CUDA 13 are smaller.
+      demand(which > 0 && which <= kMost, CUDA_ERROR_INVALID_VALUE,
+             "attribute ", int(which), " does not exist");
       throw Lacking{text("attribute ", int(which), " of pointers")};
   }
 }

@@ -70,7 +70,7 @@ Range pages_of(const void* pointer, size_t bytes) {
   if (location.type == cudaMemLocationTypeHost) return cudaCpuDeviceId;
   require(location.type == cudaMemLocationTypeDevice && location.id >= 0 &&
               location.id < device_count(),
-          cudaErrorInvalidDevice, "location ", int(location.type), ", ",
+          cudaErrorInvalidValue, "location ", int(location.type), ", ",
           location.id, " is neither the host nor a device");
   return location.id;
 }
@@ -223,9 +223,12 @@ cudaError_t cudaMemRangeGetAttributes(void** data, size_t* data_bytes,
 #if CUDART_VERSION >= 13000
 
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes,
-                                 cudaMemLocation location, unsigned,
+                                 cudaMemLocation location, unsigned flags,
                                  cudaStream_t stream) {
-  return answer([&] { prefetch(pointer, bytes, place_of(location), stream); });
+  return answer([&] {
+    require(flags == 0, cudaErrorInvalidValue, "unknown flags ", flags);
+    prefetch(pointer, bytes, place_of(location), stream);
+  });
 }
 
 cudaError_t cudaMemPrefetchBatchAsync(void** pointers, size_t* bytes,
