@@ -193,8 +193,10 @@ void require_fill(const cudaMemsetParams& p) {
   const size_t size = p.elementSize, width = p.width * size;
   require(size == 1 || size == 2 || size == 4, cudaErrorInvalidValue,
           "elements of ", size, " bytes");
-  require(width <= p.pitch || p.height <= 1, cudaErrorInvalidPitchValue,
-          "rows of ", width, " bytes do not fit a pitch of ", p.pitch);
+  require(address_of(p.dst) % size == 0, cudaErrorInvalidValue, "dst = ", p.dst,
+          " is no multiple of ", size);
+  require(width <= p.pitch || p.height <= 1, cudaErrorInvalidValue, "rows of ",
+          width, " bytes do not fit a pitch of ", p.pitch);
   if (width == 0 || p.height == 0) return;
   require_range("dst", p.dst, extent(p.pitch, width, p.height), Side::kDevice);
   require_writable(p.dst);
@@ -484,21 +486,24 @@ Work copy_2d_work(void* to, size_t to_pitch, const void* from,
 Work to_symbol_work(const void* symbol, const void* from, size_t bytes,
                     size_t offset, cudaMemcpyKind kind) {
   const int device = current_device();
-  return {cudaGraphNodeTypeMemcpy,
-          [=] { copy_to_symbol(symbol, device, from, bytes, offset, kind); },
-          nullptr, is_pageable(from)};
+  Work work = {
+      cudaGraphNodeTypeMemcpy,
+      [=] { copy_to_symbol(symbol, device, from, bytes, offset, kind); },
+      nullptr, is_pageable(from),
+      [=] { symbol_range(symbol, device, bytes, offset); }};
+  return work;
 }
 
 Work from_symbol_work(void* to, const void* symbol, size_t bytes, size_t offset,
                       cudaMemcpyKind kind) {
   const int device = current_device();
-  return {cudaGraphNodeTypeMemcpy,
-          [=] { copy_from_symbol(to, symbol, device, bytes, offset, kind); },
-          nullptr,
-          is_pageable(to),
-          nullptr,
-          false,
-          is_pageable(to)};
+  Work work = {
+      cudaGraphNodeTypeMemcpy,
+      [=] { copy_from_symbol(to, symbol, device, bytes, offset, kind); },
+      nullptr, is_pageable(to),
+      [=] { symbol_range(symbol, device, bytes, offset); }};
+  work.is_awaited = is_pageable(to);
+  return work;
 }
 
 Work copy_work(const cudaMemcpy3DParms& given) {
@@ -511,6 +516,7 @@ Work copy_work(const cudaMemcpy3DParms& given) {
 
 Work fill_work(const cudaMemsetParams& given) {
   Work work = {cudaGraphNodeTypeMemset, [given] { fill(given); }};
+  work.check = [given] { require_fill(given); };
   work.description = given;
   return work;
 }

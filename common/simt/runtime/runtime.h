@@ -289,8 +289,9 @@ struct Work {
   // Of a graph: the memory that is allocated, or freed.
   std::shared_ptr<const struct GraphMemory> memory = nullptr;
   void* frees = nullptr;
-  // Of a graph: it consists of others.
+  // Of a graph: it consists of others. Of an instantiated one: of this.
   std::shared_ptr<struct Bodies> bodies = nullptr;
+  std::shared_ptr<struct Executable> parts = nullptr;
   Description description = {};
 };
 

@@ -184,6 +184,7 @@ void set_priority(cudaStream_t stream, int priority) {
 }
 
 Work record_work(cudaEvent_t event) {
+  require(event != nullptr, cudaErrorInvalidValue, "event is null");
   get(event);
   Work work = {cudaGraphNodeTypeEventRecord, [event] {
                  if (events().find(event)) record_now(event, {});
@@ -193,6 +194,7 @@ Work record_work(cudaEvent_t event) {
 }
 
 Work wait_work(cudaEvent_t event) {
+  require(event != nullptr, cudaErrorInvalidValue, "event is null");
   get(event);
   Work work = {cudaGraphNodeTypeWaitEvent, [] {}};
   work.description = event;
