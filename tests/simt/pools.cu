@@ -164,6 +164,11 @@ void refused() {
   equal(cudaMemPoolCreate(&pool, &given), cudaErrorInvalidValue);
   cudaMemAccessDesc read = {on_device().location, cudaMemAccessFlagsProtRead};
   equal(cudaMemPoolSetAccess(device_own, &read, 1), cudaErrorNotSupported);
+  read = {on_device(99).location, cudaMemAccessFlagsProtReadWrite};
+  equal(cudaMemPoolSetAccess(device_own, &read, 1), cudaErrorInvalidDevice);
+  cudaMemAccessFlags flags;
+  equal(cudaMemPoolGetAccess(&flags, device_own, &read.location),
+        cudaErrorInvalidValue);
   cudaGetLastError();
 }
 

@@ -137,8 +137,52 @@ void batches() {
   refused(2, 2);
   begins[0] = 1;
   refused(2, 1);
+  begins[0] = 0;
+  attributes[0].flags = 99;
+  refused(2, 1);
+  attributes[0].flags = cudaMemcpyFlagPreferOverlapWithCompute;
+  const size_t none[] = {sizeof a, 0};
+  equal(cudaMemcpyBatchAsync(to, from, none, 2, attributes, begins, 1, stream),
+        cudaErrorInvalidValue);
   ok(cudaStreamDestroy(stream));
   ok(cudaFree(all));
+  cudaGetLastError();
+}
+
+// Boxes of 6 x 3 x 2 bytes, from rows of 8 to rows of 16.
+void batches_of_boxes() {
+  char *from = nullptr, *to = nullptr;
+  cudaStream_t stream = nullptr;
+  std::vector<char> host(256), back(256);
+  for (size_t i = 0; i < host.size(); ++i) host[i] = char(i);
+  ok(cudaMalloc(&from, 256));
+  ok(cudaMalloc(&to, 256));
+  ok(cudaStreamCreate(&stream));
+  ok(cudaMemcpy(from, host.data(), 256, cudaMemcpyHostToDevice));
+  ok(cudaMemset(to, 0, 256));
+  cudaMemcpy3DBatchOp box = {};
+  box.src.type = box.dst.type = cudaMemcpyOperandTypePointer;
+  box.src.op.ptr.ptr = from;
+  box.src.op.ptr.rowLength = 8;
+  box.dst.op.ptr.ptr = to;
+  box.dst.op.ptr.rowLength = 16;
+  box.src.op.ptr.layerHeight = box.dst.op.ptr.layerHeight = 4;
+  box.extent = make_cudaExtent(6, 3, 2);
+  box.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  ok(cudaMemcpy3DBatchAsync(1, &box, 0, stream));
+  ok(cudaStreamSynchronize(stream));
+  ok(cudaMemcpy(back.data(), to, 256, cudaMemcpyDeviceToHost));
+  expect::each(back, [](int i) {
+    const int x = i % 16, y = i / 16 % 4, z = i / 64;
+    return char(x < 6 && y < 3 && z < 2 ? (z * 4 + y) * 8 + x : 0);
+  });
+  equal(cudaMemcpy3DBatchAsync(0, &box, 0, stream), cudaErrorInvalidValue);
+  equal(cudaMemcpy3DBatchAsync(1, &box, 1, stream), cudaErrorInvalidValue);
+  equal(cudaMemcpy3DBatchAsync(1, nullptr, 0, stream), cudaErrorInvalidValue);
+  equal(cudaMemcpy3DBatchAsync(1, &box, 0, nullptr), cudaErrorInvalidValue);
+  ok(cudaStreamDestroy(stream));
+  ok(cudaFree(from));
+  ok(cudaFree(to));
   cudaGetLastError();
 }
 
@@ -159,6 +203,12 @@ void batches_of_prefetches() {
   equal(place, 0);
   equal(cudaMemPrefetchBatchAsync(begin, bytes, 1, &here, index, 2, 0, stream),
         cudaErrorInvalidValue);
+  ok(cudaMemDiscardBatchAsync(begin, bytes, 1, 0, stream));
+  ok(cudaMemDiscardAndPrefetchBatchAsync(begin, bytes, 1, &here, index, 1, 0,
+                                         stream));
+  equal(cudaMemDiscardBatchAsync(begin, bytes, 1, 1, stream),
+        cudaErrorInvalidValue);
+  ok(cudaStreamSynchronize(stream));
   ok(cudaStreamDestroy(stream));
   ok(cudaFree(pages));
   cudaGetLastError();
@@ -445,6 +495,7 @@ int main() {
   copying();
 #if CUDART_VERSION >= 13000
   batches();
+  batches_of_boxes();
   batches_of_prefetches();
 #endif
   pitched();

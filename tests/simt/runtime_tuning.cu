@@ -269,7 +269,7 @@ void advice() {
   equal(cudaMemAdvise(x, kAll, cudaMemAdviseSetPreferredLocation, nowhere),
         cudaErrorInvalidValue);
   equal(cudaMemPrefetchAsync(x, kAll, nowhere, 0, nullptr),
-        cudaErrorInvalidValue);
+        cudaErrorInvalidDevice);
   equal(cudaMemPrefetchAsync(x, kAll, device, 1, nullptr),
         cudaErrorInvalidValue);
   equal(cudaMemRangeGetAttribute(&read, 3, mostly_read, x, kAll),

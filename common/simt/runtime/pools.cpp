@@ -182,6 +182,7 @@ void set_access(cudaMemPool_t handle, const cudaMemAccessDesc& given) {
   require(given.location.type != 2 &&  // cudaMemLocationTypeHost
               given.flags != cudaMemAccessFlagsProtRead,
           cudaErrorNotSupported, "access is a device's, to read and to write");
+  require_device(given.location.id);
   require_device_location(given.location);
   const auto pool = get(handle);
   const bool may = given.flags == cudaMemAccessFlagsProtReadWrite;
@@ -359,6 +360,10 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
   return about_pools([&] {
     require(flags != nullptr && location != nullptr, cudaErrorInvalidValue,
             "flags or location is null");
+    if (location->type == 2) {  // cudaMemLocationTypeHost
+      *flags = cudaMemAccessFlagsProtNone;
+      return;
+    }
     require_device_location(*location);
     const bool may = get(pool)->device == location->id ||
                      peers().may_access_pool(number_of(pool), location->id);
