@@ -32,6 +32,17 @@ __global__ void typed_kernel(T* out) {
   *out = T(5);
 }
 
+__global__ void odd_shared_kernel(int* x) {
+  __shared__ char chars[3];
+  __shared__ double doubles[2];
+  extern __shared__ int dynamic[];
+  chars[threadIdx.x % 3] = x[0];
+  doubles[threadIdx.x & 1] = x[1];
+  dynamic[0] = 1;
+  __syncthreads();
+  x[0] = chars[0] + int(doubles[1]) + dynamic[0];
+}
+
 void not_a_kernel() {}
 
 cudaError_t launched(dim3 grid, dim3 block, size_t shared = 0) {
@@ -332,6 +343,14 @@ void occupancy() {
   equal(grid * block, processors_most * threads);
 }
 
+// Static shared memory ends where the dynamic part begins.
+void shared_of_both_kinds() {
+  cudaFuncAttributes attributes;
+  ok(cudaFuncGetAttributes(&attributes, odd_shared_kernel));
+  equal(attributes.sharedSizeBytes, size_t{32});
+  equal(attributes.maxDynamicSharedSizeBytes, 48 * 1024 - 32);
+}
+
 // What a kernel's __launch_bounds__ allow is not looked at.
 void occupancy_of_bounded() {
   int plain = 0, bounded = 0;
@@ -379,6 +398,7 @@ int main() {
 #endif
   cooperative();
   occupancy();
+  shared_of_both_kinds();
   occupancy_of_bounded();
   shared_left();
   return expect::report();

@@ -454,7 +454,15 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* count, const void* function,
   return answer([&] {
     require(count != nullptr, cudaErrorInvalidValue, "numClusters is null");
     Configuration c = configuration_of(config);
-    const KernelInfo kernel = info(checked(find_entry(function), c));
+    Entry& entry = find_entry(function);
+    const KernelInfo kernel = info(entry.kernel());
+    choose_cluster(c, kernel);
+    require_cluster(c, entry, kernel);
+    if (volume(c.block) > uint64_t(kMaxThreads)) {
+      *count = 0;
+      return;
+    }
+    checked(entry, c);
     require(volume(c.cluster) != 0, cudaErrorInvalidClusterSize,
             "neither config nor the kernel says how large the clusters are");
     say("clusters that fit are counted from threads, blocks, shared memory and "
