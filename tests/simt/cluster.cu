@@ -557,6 +557,11 @@ void check_sizes() {
   expect::ok(
       cudaOccupancyMaxPotentialClusterSize(&most, ring_kernel, &plain.config));
   expect::equal(most, 8);
+  plain.config.dynamicSmemBytes = 200000;
+  expect::ok(
+      cudaOccupancyMaxPotentialClusterSize(&most, ring_kernel, &plain.config));
+  expect::equal(most, 0);
+  plain.config.dynamicSmemBytes = 0;
   expect::ok(cudaOccupancyMaxPotentialClusterSize(&most, own_facts_kernel,
                                                   &plain.config));
   expect::equal(most, 4);

@@ -207,7 +207,12 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(
   return answer([&] {
     require(size != nullptr && config != nullptr, cudaErrorInvalidValue,
             "clusterSize or launchConfig is null");
-    *size = int(most_in_cluster(find_entry(function)));
+    Entry& entry = find_entry(function);
+    const size_t most_shared =
+        dynamic_shared_limit(entry, info(entry.kernel()));
+    *size = config->dynamicSmemBytes > most_shared
+                ? 0
+                : int(most_in_cluster(entry));
   });
 }
 
