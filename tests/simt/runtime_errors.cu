@@ -189,6 +189,21 @@ void devices() {
   equal(stack, 1008);
   equal(cudaDeviceSetLimit(cudaLimitStackSize, size_t{1} << 40),
         cudaErrorInvalidValue);
+  const auto becomes = [](cudaLimit which, size_t given, size_t expected) {
+    size_t got = 0;
+    ok(cudaDeviceSetLimit(which, given));
+    ok(cudaDeviceGetLimit(&got, which));
+    equal(got, expected);
+  };
+  becomes(cudaLimitPrintfFifoSize, 1000, 512 << 10);
+  becomes(cudaLimitPrintfFifoSize, 3000001, 3000064);
+  becomes(cudaLimitMallocHeapSize, 1000, 4 << 20);
+  becomes(cudaLimitMallocHeapSize, 10000001, 10027008);
+  becomes(cudaLimitMallocHeapSize, 8 << 20, 8 << 20);
+  becomes(cudaLimitDevRuntimePendingLaunchCount, 25, 32);
+  becomes(cudaLimitDevRuntimePendingLaunchCount, 129, 129);
+  equal(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, size_t{1} << 33),
+        cudaErrorInvalidValue);
   equal(cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, 129),
         cudaErrorInvalidValue);
   cudaGetLastError();

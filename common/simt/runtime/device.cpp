@@ -2,6 +2,7 @@
 // one.
 #include "common/simt/core/device.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "common/simt/memory/allocations.h"
@@ -49,12 +50,36 @@ void set_fetch_granularity(size_t bytes) {
   limits()[cudaLimitMaxL2FetchGranularity] = bytes;
 }
 
-// Whole words of 16 bytes of a thread's local memory, as an H100 answers.
-void set_stack(size_t bytes) {
-  constexpr size_t kUnit = 16, kLocal = 512 << 10;
-  require(bytes < kLocal, cudaErrorInvalidValue, "stacks of ", bytes,
-          " bytes; a thread has ", kLocal, " bytes of local memory");
-  limits()[cudaLimitStackSize] = (bytes + kUnit - 1) / kUnit * kUnit;
+// What an H100 makes of a limit: whole units, at least and at most so many.
+size_t settled(cudaLimit which, size_t value) {
+  const auto within = [value](size_t least, size_t unit, size_t most) {
+    return (std::clamp(value, least, most) + unit - 1) / unit * unit;
+  };
+  switch (which) {
+    case cudaLimitStackSize:
+      return within(0, 16, 512 << 10);
+    case cudaLimitPrintfFifoSize:
+      return within(512 << 10, 64, size_t{1} << 31);
+    case cudaLimitMallocHeapSize:
+      return within(4 << 20, 64 << 10, model_device().global_bytes);
+    case cudaLimitDevRuntimePendingLaunchCount:
+      return within(32, 1, SIZE_MAX);
+    default:
+      return value;
+  }
+}
+
+void require_limit(cudaLimit which, size_t value) {
+  constexpr size_t kLocal = 512 << 10;  // bytes of a thread's local memory
+  require(which != cudaLimitStackSize || value < kLocal, cudaErrorInvalidValue,
+          "stacks of ", value, " bytes; a thread has ", kLocal,
+          " bytes of local memory");
+  const auto l2 =
+      attribute(model_device(), cudaDevAttrMaxPersistingL2CacheSize);
+  require(
+      which != cudaLimitPersistingL2CacheSize || !l2 || value <= size_t(*l2),
+      cudaErrorInvalidValue, value, " bytes in the L2 cache; at most ",
+      l2.value_or(0));
 }
 
 void require_peer(int peer) {
@@ -167,10 +192,10 @@ cudaError_t cudaDeviceSetLimit(cudaLimit which, size_t value) {
     require_safe();
     if (which == cudaLimitMaxL2FetchGranularity)
       return set_fetch_granularity(value);
-    if (which == cudaLimitStackSize) return set_stack(value);
-    limit(which) = value;
+    require_limit(which, value);
+    limit(which) = settled(which, value);
     if (which == cudaLimitMallocHeapSize)
-      allocations().limit_heap(current, value);
+      allocations().limit_heap(current, limit(which));
   });
 }
 
