@@ -684,6 +684,22 @@ void updates_of_parameters() {
   ok(cudaFree(x));
 }
 
+void attributes_of_nodes() {
+  const Fixture f;
+  const cudaGraphNode_t node = f.kernel(add_kernel, 1);
+  cudaLaunchAttributeValue value = {};
+  for (const int which : {1, 5, 8, 9, 10, 14})
+    ok(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeID(which),
+                                       &value));
+  for (const int which : {0, 3, 6, 7, 11, 12, 15, 16})
+    equal(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeID(which),
+                                          &value),
+          cudaErrorInvalidValue);
+  equal(cudaGraphKernelNodeSetAttribute(
+            node, cudaLaunchAttributeSynchronizationPolicy, &value),
+        cudaErrorInvalidValue);
+}
+
 void flags_of_instantiation() {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
@@ -727,5 +743,6 @@ int main() {
   edges_that_lead_nowhere();
   updates_of_parameters();
   flags_of_instantiation();
+  attributes_of_nodes();
   return expect::report();
 }

@@ -387,6 +387,7 @@ void nothing() {
   cudaPitchedPtr pitched = {};
   ok(cudaMalloc3D(&pitched, make_cudaExtent(4, 3, 0)));
   equal(pitched.pitch, 0);
+  ok(cudaMemcpy(&bytes, &pitch, 0, cudaMemcpyKind(9)));
   ok(cudaFreeAsync(nullptr, nullptr));
   ok(cudaMemGetInfo(nullptr, &bytes));
   ok(cudaMemGetInfo(&bytes, nullptr));

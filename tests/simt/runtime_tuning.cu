@@ -268,6 +268,9 @@ void advice() {
   const cudaMemLocation nowhere = {cudaMemLocationTypeDevice, 99};
   equal(cudaMemAdvise(x, kAll, cudaMemAdviseSetPreferredLocation, nowhere),
         cudaErrorInvalidValue);
+  ok(cudaMemAdvise(x, kAll, cudaMemAdviseSetReadMostly, nowhere));
+  ok(cudaMemAdvise(x, kAll, cudaMemAdviseUnsetReadMostly, nowhere));
+  ok(cudaMemAdvise(x, kAll, cudaMemAdviseUnsetPreferredLocation, nowhere));
   equal(cudaMemPrefetchAsync(x, kAll, nowhere, 0, nullptr),
         cudaErrorInvalidDevice);
   equal(cudaMemPrefetchAsync(x, kAll, device, 1, nullptr),

@@ -147,7 +147,10 @@ Node& kernel_node(cudaGraphNode_t handle, const std::shared_ptr<Node>& node) {
 
 bool only_tunes(cudaLaunchAttributeID which) {
   return which == cudaLaunchAttributeAccessPolicyWindow ||
+         which == cudaLaunchAttributeClusterSchedulingPolicyPreference ||
          which == cudaLaunchAttributePriority ||
+         int(which) ==
+             14 ||  // cudaLaunchAttributePreferredSharedMemoryCarveout
          which == cudaLaunchAttributeMemSyncDomain ||
          which == cudaLaunchAttributeMemSyncDomainMap;
 }

@@ -77,6 +77,12 @@ Range pages_of(const void* pointer, size_t bytes) {
   return location.id;
 }
 
+[[maybe_unused]] bool is_about_a_place(cudaMemoryAdvise what) {
+  return what != cudaMemAdviseSetReadMostly &&
+         what != cudaMemAdviseUnsetReadMostly &&
+         what != cudaMemAdviseUnsetPreferredLocation;
+}
+
 void advise(Advice& advice, cudaMemoryAdvise what, int place) {
   switch (what) {
     case cudaMemAdviseSetReadMostly:
@@ -290,6 +296,7 @@ decltype(cudaMemDiscardAndPrefetchBatchAsync)
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes,
                           cudaMemoryAdvise what, cudaMemLocation location) {
   return answer([&] {
+    if (!is_about_a_place(what)) location.id = 0;  // Nobody looks at it.
     const int place = place_of(location, cudaErrorInvalidValue);
     each_advice(pages_of(pointer, bytes),
                 [&](Advice& one) { advise(one, what, place); });

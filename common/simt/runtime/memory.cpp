@@ -132,8 +132,8 @@ Sides sides_of(cudaMemcpyKind kind) {
 
 void require_copy(void* to, const void* from, size_t bytes,
                   cudaMemcpyKind kind) {
-  const Sides sides = sides_of(kind);
   if (bytes == 0) return;
+  const Sides sides = sides_of(kind);
   require_range("dst", to, bytes, sides.to);
   require_range("src", from, bytes, sides.from);
   require_writable(to);
