@@ -557,6 +557,11 @@ void check_sizes() {
   expect::ok(
       cudaOccupancyMaxPotentialClusterSize(&most, ring_kernel, &plain.config));
   expect::equal(most, 8);
+  plain.config.dynamicSmemBytes = 200000;
+  expect::ok(
+      cudaOccupancyMaxPotentialClusterSize(&most, ring_kernel, &plain.config));
+  expect::equal(most, 0);
+  plain.config.dynamicSmemBytes = 0;
   expect::ok(cudaOccupancyMaxPotentialClusterSize(&most, own_facts_kernel,
                                                   &plain.config));
   expect::equal(most, 4);
@@ -582,6 +587,19 @@ void check_at_once() {
     expect::is_true(clusters * int(size) <= blocks * multiprocessors,
                     "no more than their blocks would");
   }
+  // Of blocks that are too large none fits, unless their clusters are, too.
+  Launch large(8, 1025, 8), larger(9, 1025, 9);
+  for (Launch* one : {&large, &larger}) {
+    one->config.attrs = &one->attribute;
+    one->config.numAttrs = 1;
+  }
+  expect::ok(
+      cudaOccupancyMaxActiveClusters(&clusters, ring_kernel, &large.config));
+  expect::equal(clusters, 0);
+  expect::equal(
+      cudaOccupancyMaxActiveClusters(&clusters, ring_kernel, &larger.config),
+      cudaErrorInvalidClusterSize);
+  cudaGetLastError();
   Launch unsaid(16, 32, 1);
   refused([&] {
     return cudaOccupancyMaxActiveClusters(&clusters, ring_kernel,

@@ -62,6 +62,7 @@ struct Driver {
   CALL(MemFree);
   CALL(MemGetAddressRange);
   CALL(MemGetInfo);
+  CALL(PointerGetAttribute);
   CALL(MemcpyHtoD);
   CALL(MemcpyDtoH);
   CALL(MemcpyDtoD);
@@ -196,7 +197,16 @@ void names_of_errors() {
   ok(driver().GetErrorName(CUDA_ERROR_INVALID_VALUE, &text));
   equal(std::string(text), std::string("CUDA_ERROR_INVALID_VALUE"));
   ok(driver().GetErrorString(CUDA_ERROR_NOT_FOUND, &text));
-  is_true(text && *text, "there is a sentence for it");
+  equal(std::string(text), std::string("named symbol not found"));
+  // Codes that this suite meets nowhere else.
+  ok(driver().GetErrorName(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, &text));
+  equal(std::string(text), std::string("CUDA_ERROR_STREAM_CAPTURE_UNJOINED"));
+  ok(driver().GetErrorString(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, &text));
+  equal(std::string(text), std::string("capturing stream has unjoined work"));
+  ok(driver().GetErrorString(CUDA_ERROR_CONTEXT_ALREADY_CURRENT, &text));
+  equal(std::string(text), std::string("context already current"));
+  const auto of_runtime = static_cast<CUresult>(cudaErrorInvalidPitchValue);
+  equal(driver().GetErrorName(of_runtime, &text), CUDA_ERROR_INVALID_VALUE);
   equal(driver().GetErrorName(static_cast<CUresult>(-1), &text),
         CUDA_ERROR_INVALID_VALUE);
   is_true(text == nullptr, "there is no name for it");
@@ -353,6 +363,8 @@ void bad_modules() {
   CUmodule module = nullptr;
   equal(driver().ModuleLoad(&module, "no such file.ptx"),
         CUDA_ERROR_FILE_NOT_FOUND);
+  equal(driver().ModuleLoadData(&module, "this is no ptx"),
+        CUDA_ERROR_INVALID_IMAGE);
 }
 
 void module_file() {
@@ -413,6 +425,18 @@ void functions() {
   ok(driver().FuncGetAttribute(
       &value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, scale));
   equal(value, 60000);
+  for (int which = CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET;
+       which <= CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE;
+       ++which) {
+    ok(driver().FuncGetAttribute(&value, CUfunction_attribute(which), scale));
+    equal(value, 0);
+  }
+  equal(driver().FuncGetAttribute(&value, CUfunction_attribute(16), scale),
+        CUDA_ERROR_INVALID_VALUE);
+  equal(driver().FuncSetAttribute(scale, CU_FUNC_ATTRIBUTE_NUM_REGS, 1),
+        CUDA_ERROR_INVALID_VALUE);
+  equal(driver().ModuleGetGlobal(nullptr, nullptr, module, "shift"),
+        CUDA_ERROR_INVALID_VALUE);
   ok(driver().OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale, 1024,
                                                         0));
   is_true(blocks >= 1, "a block fits");
@@ -448,6 +472,13 @@ void memory() {
   expect::each(row, [](int) { return 0x1234; });
   ok(driver().MemcpyDtoH(row.data(), b + 3 * pitch + 8, 32));
   expect::each(row, [](int) { return 0x5656; });
+  copy.WidthInBytes = 40;  // of rows of 32
+  equal(driver().Memcpy2D(&copy), CUDA_ERROR_INVALID_VALUE);
+  unsigned type = 0;
+  ok(driver().PointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, a));
+  equal(type, unsigned(CU_MEMORYTYPE_DEVICE));
+  equal(driver().PointerGetAttribute(&type, CUpointer_attribute(99), a),
+        CUDA_ERROR_INVALID_VALUE);
   CUdeviceptr begin = 0;
   ok(driver().MemGetAddressRange(&begin, &bytes, a + 100));
   equal(begin, a);

@@ -243,6 +243,19 @@ void refused() {
         cudaErrorInvalidValue);
   equal(cudaGraphAddMemFreeNode(&node, graph, nullptr, 0, nullptr),
         cudaErrorInvalidValue);
+  p = parameters(64);
+  cudaGraphNode_t freed = nullptr;
+  ok(cudaGraphAddMemAllocNode(&node, graph, nullptr, 0, &p));
+  ok(cudaGraphAddMemFreeNode(&freed, graph, &node, 1, p.dptr));
+  cudaGraphNode_t again = nullptr;
+  equal(cudaGraphAddMemFreeNode(&again, graph, &node, 1, p.dptr),
+        cudaErrorInvalidValue);
+  cudaGraph_t clone = nullptr;
+  equal(cudaGraphClone(&clone, graph), cudaErrorNotSupported);
+  equal(cudaGraphDestroyNode(freed), cudaErrorNotSupported);
+  equal(cudaGraphRemoveDependencies(graph, &node, &freed, nullptr, 1),
+        cudaErrorNotSupported);
+  equal(cudaGetLastError(), cudaErrorNotSupported);
   uint64_t zero = 0;
   equal(
       cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &zero),

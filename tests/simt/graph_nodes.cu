@@ -19,6 +19,7 @@ using expect::ok;
 __global__ void add_kernel(int* x, int value) { *x += value; }
 __global__ void multiply_kernel(int* x, int value) { *x *= value; }
 __device__ int variable;
+__device__ int numbers[4];
 
 // A graph under way, with an int on the device, which is 0, and a stream.
 struct Fixture {
@@ -535,6 +536,189 @@ void picture() {
   std::remove(path.c_str());
 }
 
+// What a node could never do is refused when it is added.
+void impossible_nodes() {
+  int *x = nullptr, host[8] = {};
+  cudaGraph_t graph = nullptr;
+  cudaGraphNode_t node = nullptr;
+  ok(cudaMalloc(&x, 64));
+  ok(cudaGraphCreate(&graph, 0));
+  cudaMemsetParams fits = {};
+  fits.dst = x;
+  fits.elementSize = 2;
+  fits.width = 4;
+  fits.height = 1;
+  fits.pitch = 16;
+  const auto filled = [&](auto change) {
+    cudaMemsetParams given = fits;
+    change(given);
+    return cudaGraphAddMemsetNode(&node, graph, nullptr, 0, &given);
+  };
+  ok(filled([](auto&) {}));
+  const cudaError_t refused = cudaErrorInvalidValue;
+  equal(filled([](auto& p) { p.elementSize = 3; }), refused);
+  equal(filled([](auto& p) { p.elementSize = 8; }), refused);
+  equal(filled([](auto& p) { p.dst = static_cast<char*>(p.dst) + 1; }),
+        refused);
+  equal(filled([](auto& p) { p.width = 0; }), refused);
+  equal(filled([](auto& p) { p.height = 0; }), refused);
+  equal(filled([](auto& p) { p.height = 2, p.pitch = 4; }), refused);
+  equal(filled([](auto& p) { p.dst = nullptr; }), refused);
+  equal(filled([&](auto& p) { p.dst = host; }), refused);
+
+  const auto copied = [&](void* to, const void* from, size_t bytes, int kind) {
+    return cudaGraphAddMemcpyNode1D(&node, graph, nullptr, 0, to, from, bytes,
+                                    cudaMemcpyKind(kind));
+  };
+  ok(copied(host, x, 32, cudaMemcpyDeviceToHost));
+  equal(copied(host, x, 0, cudaMemcpyDeviceToHost), refused);
+  equal(copied(x, nullptr, 4, cudaMemcpyDeviceToDevice), refused);
+  equal(copied(host, x, 4, 7), cudaErrorInvalidMemcpyDirection);
+  equal(cudaGraphAddMemcpyNodeToSymbol(&node, graph, nullptr, 0, numbers, x,
+                                       sizeof numbers, 4,
+                                       cudaMemcpyDeviceToDevice),
+        refused);
+  equal(cudaGraphAddMemcpyNodeFromSymbol(&node, graph, nullptr, 0, host,
+                                         numbers, sizeof numbers + 1, 0,
+                                         cudaMemcpyDeviceToHost),
+        refused);
+  equal(cudaGraphAddEventRecordNode(&node, graph, nullptr, 0, nullptr),
+        refused);
+  size_t count = 0;
+  ok(cudaGraphGetNodes(graph, nullptr, &count));
+  equal(count, 2);
+  ok(cudaGraphDestroy(graph));
+  ok(cudaFree(x));
+  cudaGetLastError();
+}
+
+void edges_that_lead_nowhere() {
+  cudaGraph_t graph = nullptr, other = nullptr;
+  cudaGraphNode_t node = nullptr, far = nullptr;
+  ok(cudaGraphCreate(&graph, 0));
+  ok(cudaGraphCreate(&other, 0));
+  ok(cudaGraphAddEmptyNode(&node, graph, nullptr, 0));
+  ok(cudaGraphAddEmptyNode(&far, other, nullptr, 0));
+  equal(cudaGraphAddDependencies(graph, &node, &node, nullptr, 1),
+        cudaErrorInvalidValue);
+  equal(cudaGraphAddDependencies(graph, &node, &far, nullptr, 1),
+        cudaErrorInvalidValue);
+  ok(cudaGraphDestroy(graph));
+  ok(cudaGraphDestroy(other));
+  cudaGetLastError();
+}
+
+// A graph of one node, which an instantiated one may become, or not.
+template <class Add>
+cudaGraph_t graph_of_one(Add add) {
+  cudaGraph_t graph = nullptr;
+  ok(cudaGraphCreate(&graph, 0));
+  add(graph);
+  return graph;
+}
+template <class Old, class Fresh>
+void updated(Old old, Fresh fresh, cudaGraphExecUpdateResult result,
+             bool names_node) {
+  const cudaGraph_t first = graph_of_one(old), second = graph_of_one(fresh);
+  cudaGraphExec_t executable = nullptr;
+  ok(cudaGraphInstantiate(&executable, first, 0));
+  cudaGraphExecUpdateResultInfo info = {};
+  equal(cudaGraphExecUpdate(executable, second, &info),
+        result == cudaGraphExecUpdateSuccess ? cudaSuccess
+                                             : cudaErrorGraphExecUpdateFailure);
+  equal(info.result, result);
+  equal(info.errorNode != nullptr, names_node);
+  is_true(info.errorFromNode == nullptr, "no edge is named");
+  cudaGetLastError();
+  ok(cudaGraphExecDestroy(executable));
+  ok(cudaGraphDestroy(first));
+  ok(cudaGraphDestroy(second));
+}
+
+void updates_of_parameters() {
+  int *x = nullptr, host[16] = {};
+  ok(cudaMalloc(&x, 4096));
+  const auto fill = [&](size_t width, size_t height) {
+    return [=](cudaGraph_t graph) {
+      cudaMemsetParams p = {};
+      p.dst = x;
+      p.elementSize = 4;
+      p.width = width;
+      p.height = height;
+      p.pitch = 512;
+      cudaGraphNode_t node = nullptr;
+      ok(cudaGraphAddMemsetNode(&node, graph, nullptr, 0, &p));
+    };
+  };
+  const auto copy = [&](void* to, size_t bytes, cudaMemcpyKind kind) {
+    return [=](cudaGraph_t graph) {
+      cudaGraphNode_t node = nullptr;
+      ok(cudaGraphAddMemcpyNode1D(&node, graph, nullptr, 0, to, x + 512, bytes,
+                                  kind));
+    };
+  };
+  const auto child = [&](int nodes) {
+    return [=](cudaGraph_t graph) {
+      const cudaGraph_t inner = graph_of_one([](cudaGraph_t) {});
+      cudaGraphNode_t node = nullptr;
+      for (int k = 0; k < nodes; ++k)
+        ok(cudaGraphAddEmptyNode(&node, inner, nullptr, 0));
+      ok(cudaGraphAddChildGraphNode(&node, graph, nullptr, 0, inner));
+      ok(cudaGraphDestroy(inner));
+    };
+  };
+  const auto changed = cudaGraphExecUpdateErrorParametersChanged;
+  const auto same = cudaMemcpyDeviceToDevice;
+  updated(fill(4, 1), fill(8, 1), cudaGraphExecUpdateSuccess, false);
+  updated(fill(4, 1), fill(4, 4), changed, true);
+  updated(fill(4, 4), fill(8, 4), changed, true);
+  updated(copy(x, 8, same), copy(x, 16, same), cudaGraphExecUpdateSuccess,
+          false);
+  updated(copy(x, 8, same), copy(host, 8, cudaMemcpyDeviceToHost), changed,
+          true);
+  updated(copy(x, 8, same), copy(x, 8, cudaMemcpyDefault), changed, true);
+  updated(fill(4, 1), copy(x, 8, same), cudaGraphExecUpdateErrorNodeTypeChanged,
+          true);
+  updated(child(1), child(1), cudaGraphExecUpdateSuccess, false);
+  updated(child(1), child(2), cudaGraphExecUpdateErrorTopologyChanged, false);
+  ok(cudaFree(x));
+}
+
+void attributes_of_nodes() {
+  const Fixture f;
+  const cudaGraphNode_t node = f.kernel(add_kernel, 1);
+  cudaLaunchAttributeValue value = {};
+  for (const int which : {1, 5, 8, 9, 10, 14})
+    ok(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeID(which),
+                                       &value));
+  for (const int which : {0, 3, 6, 7, 11, 12, 15, 16})
+    equal(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeID(which),
+                                          &value),
+          cudaErrorInvalidValue);
+  equal(cudaGraphKernelNodeSetAttribute(
+            node, cudaLaunchAttributeSynchronizationPolicy, &value),
+        cudaErrorInvalidValue);
+}
+
+void flags_of_instantiation() {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  ok(cudaGraphCreate(&graph, 0));
+  for (const unsigned flags : {2u, 10u, 16u, 32u})
+    equal(cudaGraphInstantiate(&executable, graph, flags),
+          cudaErrorInvalidValue);
+  cudaGraphInstantiateParams given = {};
+  given.flags = cudaGraphInstantiateFlagUpload;
+  ok(cudaGraphInstantiateWithParams(&executable, graph, &given));
+  ok(cudaGraphExecDestroy(executable));
+  given.flags = 64;
+  equal(cudaGraphInstantiateWithParams(&executable, graph, &given),
+        cudaErrorInvalidValue);
+  equal(given.result_out, cudaGraphInstantiateError);
+  ok(cudaGraphDestroy(graph));
+  cudaGetLastError();
+}
+
 }  // namespace
 
 int main() {
@@ -555,5 +739,10 @@ int main() {
   ask_a_capture();
   objects();
   picture();
+  impossible_nodes();
+  edges_that_lead_nowhere();
+  updates_of_parameters();
+  flags_of_instantiation();
+  attributes_of_nodes();
   return expect::report();
 }

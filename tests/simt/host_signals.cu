@@ -145,16 +145,32 @@ void check_streams() {
     ok(cudaStreamDestroy(stream));
 }
 
-// CUDA's documents forbid it, and leave it open what comes of it.
-void check_function_that_waits() {
-  if (!on_executor()) return;
-  cudaError_t inside = cudaSuccess;
-  const auto wait = [](void* error) {
-    *static_cast<cudaError_t*>(error) = cudaDeviceSynchronize();
+// A function in a stream may not touch the device, and may not wait for it.
+void check_function_that_calls() {
+  struct Codes {
+    bool executor;
+    cudaError_t wait, query, allocate, last, last_again, count;
+  } codes = {on_executor()};
+  const auto call = [](void* given) {
+    auto* codes = static_cast<Codes*>(given);
+    int* x = nullptr;
+    int n = 0;
+    if (codes->executor) codes->wait = cudaDeviceSynchronize();
+    codes->query = cudaStreamQuery(nullptr);
+    codes->allocate = cudaMalloc(&x, sizeof *x);
+    codes->last = cudaGetLastError();
+    codes->last_again = cudaGetLastError();
+    codes->count = cudaGetDeviceCount(&n);
   };
-  ok(cudaLaunchHostFunc(nullptr, wait, &inside));
+  ok(cudaLaunchHostFunc(nullptr, call, &codes));
   ok(cudaDeviceSynchronize());
-  equal(inside, cudaErrorNotPermitted);
+  if (codes.executor) equal(codes.wait, cudaErrorNotPermitted);
+  equal(codes.query, cudaErrorNotPermitted);
+  equal(codes.allocate, cudaErrorNotPermitted);
+  equal(codes.last, cudaErrorNotPermitted);
+  equal(codes.last_again, cudaSuccess);
+  equal(codes.count, cudaSuccess);
+  ok(cudaGetLastError());
 }
 
 }  // namespace
@@ -166,6 +182,6 @@ int main() {
   }
   check_other_thread();
   check_streams();
-  check_function_that_waits();
+  check_function_that_calls();
   return expect::report();
 }

@@ -411,7 +411,14 @@ void check_plain_ones() {
   refused(cudaArrayGetMemoryRequirements(&wanted, array, 0));
   refused(cudaMipmappedArrayGetMemoryRequirements(&wanted, levels, 0));
   cudaResourceViewDesc view = {};
-  refused(cudaGetTextureObjectResourceViewDesc(&view, texture));
+  ok(cudaGetTextureObjectResourceViewDesc(&view, texture));
+  size_t width = 0;
+  const auto vectors = cudaCreateChannelDesc<float4>();
+  ok(cudaDeviceGetTexture1DLinearMaxWidth(&width, &vectors, 0));
+  expect::equal(width, size_t{1} << 28);
+  ok(cudaDeviceGetTexture1DLinearMaxWidth(&width, &kFloats, 0));
+  expect::equal(width, size_t{1} << 30);
+  refused(cudaDeviceGetTexture1DLinearMaxWidth(&width, nullptr, 0));
   cudaGetLastError();
   ok(cudaDestroyTextureObject(texture));
   ok(cudaFreeMipmappedArray(levels));

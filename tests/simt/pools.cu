@@ -153,7 +153,36 @@ void refused() {
   uint64_t one = 1;
   equal(cudaMemPoolSetAttribute(device_own, cudaMemPoolAttrUsedMemHigh, &one),
         cudaErrorInvalidValue);
+  for (const int which : {0, 14})
+    equal(cudaMemPoolGetAttribute(device_own, cudaMemPoolAttr(which), &one),
+          cudaErrorInvalidValue);
+  given = on_device(99);
+  equal(cudaMemPoolCreate(&pool, &given), cudaErrorInvalidValue);
+  equal(cudaDeviceSetMemPool(99, device_own), cudaErrorInvalidValue);
+  given = on_device();
+  given.handleTypes = cudaMemAllocationHandleType(16);
+  equal(cudaMemPoolCreate(&pool, &given), cudaErrorInvalidValue);
+  cudaMemAccessDesc read = {on_device().location, cudaMemAccessFlagsProtRead};
+  equal(cudaMemPoolSetAccess(device_own, &read, 1), cudaErrorNotSupported);
+  read = {on_device(99).location, cudaMemAccessFlagsProtReadWrite};
+  equal(cudaMemPoolSetAccess(device_own, &read, 1), cudaErrorInvalidDevice);
+  cudaMemAccessFlags flags;
+  equal(cudaMemPoolGetAccess(&flags, device_own, &read.location),
+        cudaErrorInvalidValue);
   cudaGetLastError();
+}
+
+// What is set to any number is on.
+void switches() {
+  const cudaMemPool_t pool = created();
+  for (int given : {1000, 0, 2}) {
+    ok(cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowOpportunistic,
+                               &given));
+    int got = 77;
+    ok(cudaMemPoolGetAttribute(pool, cudaMemPoolReuseAllowOpportunistic, &got));
+    equal(got, given != 0);
+  }
+  ok(cudaMemPoolDestroy(pool));
 }
 
 }  // namespace
@@ -165,5 +194,6 @@ int main() {
   current();
   access();
   refused();
+  switches();
   return expect::report();
 }

@@ -1,12 +1,12 @@
 // Errors and the device: names and sentences, the last error of each thread,
-// attributes that agree with the properties, codes for devices that are not
-// there.
+// what a failed kernel leaves, attributes that agree with the properties, codes
+// for devices that are not there.
 
 #include <cstring>
 #include <string>
 #include <thread>
 
-#include "tests/simt/expect.h"
+#include "tests/simt/child.h"
 
 namespace {
 
@@ -15,6 +15,8 @@ using expect::is_true;
 using expect::ok;
 
 __global__ void nothing_kernel() {}
+
+__global__ void store_kernel(int* to) { *to = 1; }
 
 void names() {
   const struct {
@@ -37,6 +39,12 @@ void names() {
        "unspecified launch failure"},
       {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
        "too many blocks in cooperative launch"},
+      {cudaErrorCapturedEvent, "cudaErrorCapturedEvent",
+       "operation not permitted on an event last recorded in a capturing "
+       "stream"},
+      {cudaErrorGraphExecUpdateFailure, "cudaErrorGraphExecUpdateFailure",
+       "the graph update was not performed because it included changes which "
+       "violated constraints specific to instantiated graph update"},
       {static_cast<cudaError_t>(5555), "unrecognized error code",
        "unrecognized error code"},
   };
@@ -57,6 +65,50 @@ void last_error() {
   equal(cudaGetLastError(), empty);
   equal(cudaGetLastError(), cudaSuccess);
   equal(cudaDeviceSynchronize(), cudaSuccess);
+}
+
+// The first call that touches the device tells of it, and each one after that.
+// None of them is the last error for longer than others are.
+void fail() {
+  int* x = nullptr;
+  ok(cudaMalloc(&x, sizeof *x));
+  store_kernel<<<1, 1>>>(reinterpret_cast<int*>(8));
+  equal(cudaGetLastError(), cudaSuccess);
+  equal(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+  equal(cudaGetLastError(), cudaErrorIllegalAddress);
+  equal(cudaGetLastError(), cudaSuccess);
+  equal(cudaPeekAtLastError(), cudaSuccess);
+  store_kernel<<<1, 1>>>(x);
+  equal(cudaGetLastError(), cudaErrorIllegalAddress);
+  equal(cudaFree(x), cudaErrorIllegalAddress);
+  equal(cudaGetLastError(), cudaErrorIllegalAddress);
+
+  int n = 0;
+  cudaDeviceProp p;
+  cudaPointerAttributes pointer;
+  cudaGraph_t graph;
+  equal(cudaGetDeviceCount(&n), cudaSuccess);
+  equal(cudaGetDevice(&n), cudaSuccess);
+  equal(cudaSetDevice(0), cudaSuccess);
+  equal(cudaDeviceGetAttribute(&n, cudaDevAttrWarpSize, 0), cudaSuccess);
+  equal(cudaGetDeviceProperties(&p, 0), cudaSuccess);
+  equal(cudaPointerGetAttributes(&pointer, x), cudaSuccess);
+  equal(cudaGraphCreate(&graph, 0), cudaSuccess);
+
+  equal(cudaDeviceReset(), cudaSuccess);
+  equal(cudaMalloc(&x, sizeof *x), cudaErrorDevicesUnavailable);
+  equal(cudaDeviceSynchronize(), cudaErrorDevicesUnavailable);
+}
+
+void failed_kernel() {
+  const Ended ended = run_self("fail");
+  is_true(ended.output.find(" passed, 0 failed") != std::string::npos,
+          "all as expected after a failed kernel");
+  if (!on_executor()) return;
+  equal(ended.status, 1);
+  is_true(ended.output.find("out of bounds: write of 4 bytes at global address "
+                            "0x8") != std::string::npos,
+          "the mistake is told");
 }
 
 void attributes() {
@@ -92,7 +144,14 @@ void attributes() {
   is(cudaDevAttrCooperativeLaunch, 1);
   is_true(p.totalGlobalMem > size_t{1} << 30, "more than a GiB of memory");
 
+  is(cudaDevAttrHostRegisterReadOnlySupported, 1);
+  is(cudaDevAttrNumaConfig, 0);
+  is(cudaDevAttrMaxTexture2DLinearPitch, p.maxTexture2DLinear[2]);
+  is(cudaDevAttrMaxSurface3DDepth, p.maxSurface3D[2]);
+  is(cudaDevAttrMaxTextureCubemapLayeredLayers, p.maxTextureCubemapLayered[1]);
   int value = 0;
+  for (int which = 1; which < cudaDevAttrMax; ++which)  // None is unknown.
+    ok(cudaDeviceGetAttribute(&value, cudaDeviceAttr(which), 0));
   equal(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(255), 0),
         cudaErrorInvalidValue);
   cudaGetLastError();
@@ -125,6 +184,29 @@ void devices() {
   ok(cudaDeviceSetLimit(cudaLimitStackSize, 4096));
   ok(cudaDeviceGetLimit(&stack, cudaLimitStackSize));
   equal(stack, 4096);
+  ok(cudaDeviceSetLimit(cudaLimitStackSize, 1000));
+  ok(cudaDeviceGetLimit(&stack, cudaLimitStackSize));
+  equal(stack, 1008);
+  equal(cudaDeviceSetLimit(cudaLimitStackSize, size_t{1} << 40),
+        cudaErrorInvalidValue);
+  const auto becomes = [](cudaLimit which, size_t given, size_t expected) {
+    size_t got = 0;
+    ok(cudaDeviceSetLimit(which, given));
+    ok(cudaDeviceGetLimit(&got, which));
+    equal(got, expected);
+  };
+  becomes(cudaLimitPrintfFifoSize, 1000, 512 << 10);
+  becomes(cudaLimitPrintfFifoSize, 3000001, 3000064);
+  becomes(cudaLimitMallocHeapSize, 1000, 4 << 20);
+  becomes(cudaLimitMallocHeapSize, 10000001, 10027008);
+  becomes(cudaLimitMallocHeapSize, 8 << 20, 8 << 20);
+  becomes(cudaLimitDevRuntimePendingLaunchCount, 25, 32);
+  becomes(cudaLimitDevRuntimePendingLaunchCount, 129, 129);
+  equal(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, size_t{1} << 33),
+        cudaErrorInvalidValue);
+  equal(cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, 129),
+        cudaErrorInvalidValue);
+  cudaGetLastError();
 
   int can = -1;
   ok(cudaDeviceCanAccessPeer(&can, 0, 0));
@@ -138,9 +220,14 @@ void devices() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char**) {
+  if (argc > 1) {
+    fail();
+    return expect::report();
+  }
   names();
   last_error();
+  failed_kernel();
   attributes();
   devices();
   return expect::report();

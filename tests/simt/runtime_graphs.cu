@@ -1,6 +1,9 @@
 // Graphs: recorded from streams or put together by hand, launched many times,
 // changed in between; and what may not be called while a stream is captured.
 
+#include <functional>
+#include <thread>
+
 #include "tests/simt/expect.h"
 
 namespace {
@@ -200,6 +203,123 @@ void forbidden() {
   ok(cudaGraphDestroy(f.end()));
   ok(cudaThreadExchangeStreamCaptureMode(&mode));
 }
+
+// What a capture that is not relaxed forbids its thread.
+void unsafe() {
+  const Fixture f;
+  cudaEvent_t event = nullptr;
+  ok(cudaEventCreate(&event));
+  cudaArray_t array = nullptr;
+  const auto channels = cudaCreateChannelDesc<float>();
+  const std::vector<std::function<cudaError_t()>> calls = {
+      [&] { return cudaStreamSynchronize(f.other); },
+      [&] { return cudaStreamQuery(f.other); },
+      [&] { return cudaEventQuery(event); },
+      [&] { return cudaEventSynchronize(event); },
+      [&] { return cudaHostRegister(&array, sizeof array, 0); },
+      [&] { return cudaDeviceSetLimit(cudaLimitStackSize, 1024); },
+      [&] { return cudaMallocArray(&array, &channels, 4, 4); },
+  };
+  for (const auto& call : calls) {
+    f.begin();
+    equal(call(), cudaErrorStreamCaptureUnsupported);
+    f.end_invalid();
+  }
+  f.begin(cudaStreamCaptureModeRelaxed);
+  ok(cudaStreamQuery(f.other));
+  ok(cudaEventQuery(event));
+  ok(cudaGraphDestroy(f.end()));
+  ok(cudaEventDestroy(event));
+}
+
+// What no stream can do while it is captured, in whatever mode.
+void no_work_of_a_capture() {
+  const Fixture f;
+  int* managed = nullptr;
+  ok(cudaMallocManaged(&managed, sizeof *managed));
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  ok(cudaGraphCreate(&graph, 0));
+  ok(cudaGraphInstantiate(&executable, graph, 0));
+  const std::vector<std::function<cudaError_t()>> calls = {
+    [&] { return cudaStreamAttachMemAsync(f.stream, managed); },
+    [&] { return cudaGraphLaunch(executable, f.stream); },
+#if CUDART_VERSION >= 13000
+    [&] {
+      return cudaMemPrefetchAsync(managed, sizeof *managed,
+                                  {cudaMemLocationTypeDevice, 0}, 0, f.stream);
+    },
+#endif
+  };
+  for (const auto& call : calls) {
+    f.begin(cudaStreamCaptureModeRelaxed);
+    equal(call(), cudaErrorStreamCaptureUnsupported);
+    f.end_invalid();
+  }
+  ok(cudaGraphExecDestroy(executable));
+  ok(cudaGraphDestroy(graph));
+  ok(cudaFree(managed));
+}
+
+// What is wrong with a call may end the capture, too.
+void spoiled() {
+  const Fixture f;
+  f.begin();
+  add_kernel<<<1, 5000, 0, f.stream>>>(f.x, 1);
+  is_true(cudaGetLastError() != cudaSuccess, "the block is too large");
+  f.end_invalid();
+
+  cudaEvent_t event = nullptr;
+  ok(cudaEventCreate(&event));
+  f.begin(cudaStreamCaptureModeRelaxed);
+  ok(cudaEventRecord(event, f.stream));
+  equal(cudaEventQuery(event), cudaErrorCapturedEvent);
+  ok(cudaStreamWaitEvent(f.other, event, 0));
+  cudaGraph_t graph = nullptr;
+  equal(cudaStreamEndCapture(f.other, &graph), cudaErrorStreamCaptureUnmatched);
+  f.end_invalid();
+  equal(cudaEventQuery(event), cudaErrorInvalidValue);
+
+  f.begin();
+  equal(cudaStreamWaitEvent(f.stream, event, 0), cudaErrorInvalidValue);
+  f.end_invalid();
+  ok(cudaEventDestroy(event));
+
+  // From another thread, whose last error it is.
+  f.begin();
+  std::thread([&] {
+    equal(cudaStreamEndCapture(f.stream, &graph),
+          cudaErrorStreamCaptureWrongThread);
+  }).join();
+  equal(f.status(), cudaStreamCaptureStatusNone);
+  equal(cudaStreamEndCapture(f.stream, &graph), cudaErrorIllegalState);
+  equal(cudaStreamBeginCapture(f.stream, cudaStreamCaptureMode(5)),
+        cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+void nothing_copied() {
+  const Fixture f;
+  f.begin();
+  ok(cudaMemcpyAsync(f.x + 1, f.x, 0, cudaMemcpyDeviceToDevice, f.stream));
+  const cudaGraph_t graph = f.end();
+  equal(nodes_of(graph), 0);
+  ok(cudaGraphDestroy(graph));
+}
+
+#if CUDART_VERSION >= 13000
+// Nodes that the program itself has taken from the stream's end.
+void left_behind() {
+  const Fixture f;
+  f.begin(cudaStreamCaptureModeRelaxed);
+  add_kernel<<<1, 1, 0, f.stream>>>(f.x, 1);
+  ok(cudaStreamUpdateCaptureDependencies(f.stream, nullptr, nullptr, 0,
+                                         cudaStreamSetCaptureDependencies));
+  const cudaGraph_t graph = f.end();
+  equal(nodes_of(graph), 1);
+  ok(cudaGraphDestroy(graph));
+}
+#endif
 
 void legacy_stream() {
   cudaStream_t blocking = nullptr;
@@ -405,6 +525,13 @@ int main() {
   fork_and_join();
   not_joined();
   forbidden();
+  unsafe();
+  no_work_of_a_capture();
+  spoiled();
+  nothing_copied();
+#if CUDART_VERSION >= 13000
+  left_behind();
+#endif
   legacy_stream();
   begin_and_end();
   by_hand();

@@ -32,6 +32,17 @@ __global__ void typed_kernel(T* out) {
   *out = T(5);
 }
 
+__global__ void odd_shared_kernel(int* x) {
+  __shared__ char chars[3];
+  __shared__ double doubles[2];
+  extern __shared__ int dynamic[];
+  chars[threadIdx.x % 3] = x[0];
+  doubles[threadIdx.x & 1] = x[1];
+  dynamic[0] = 1;
+  __syncthreads();
+  x[0] = chars[0] + int(doubles[1]) + dynamic[0];
+}
+
 void not_a_kernel() {}
 
 cudaError_t launched(dim3 grid, dim3 block, size_t shared = 0) {
@@ -138,6 +149,17 @@ void by_hand() {
           (CUDART_VERSION >= 13000 && error == cudaErrorInvalidResourceHandle),
       "only a kernel is launched");
   equal(cudaGetLastError(), error);
+  cudaFuncAttributes attributes;
+  for (const void* other :
+       {reinterpret_cast<const void*>(not_a_kernel), (const void*)nullptr}) {
+    const cudaError_t refused = other ? error : cudaErrorInvalidDeviceFunction;
+    equal(cudaLaunchKernel(other, 1, 1, arguments, 0, 0), refused);
+    equal(cudaFuncGetAttributes(&attributes, other), refused);
+    int blocks = 0;
+    equal(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, other, 32, 0),
+          refused);
+    equal(cudaGetLastError(), refused);
+  }
 
   cudaLaunchConfig_t config = {};
   config.gridDim = 1;
@@ -172,6 +194,96 @@ void hints() {
   ok(cudaFree(out));
 }
 
+// Launches typed_kernel in 8 blocks; whether it ran.
+struct Launch {
+  std::vector<cudaLaunchAttribute> attributes;
+
+  cudaLaunchAttribute& add(cudaLaunchAttributeID id) {
+    attributes.push_back({});
+    attributes.back().id = id;
+    return attributes.back();
+  }
+  void cluster(unsigned x, unsigned y, unsigned z) {
+    add(cudaLaunchAttributeClusterDimension).val.clusterDim = {x, y, z};
+  }
+  void preferred(unsigned x) {
+    add(cudaLaunchAttributePreferredClusterDimension)
+        .val.preferredClusterDim = {x, 1, 1};
+  }
+  void gives(cudaError_t code) {
+    float* out = nullptr;
+    ok(cudaMalloc(&out, sizeof *out));
+    cudaLaunchConfig_t config = {};
+    config.gridDim = 8;
+    config.blockDim = 1;
+    config.attrs = attributes.data();
+    config.numAttrs = unsigned(attributes.size());
+    equal(cudaLaunchKernelEx(&config, typed_kernel<float>, out), code);
+    equal(cudaGetLastError(), code);
+    ok(cudaDeviceSynchronize());
+    ok(cudaFree(out));
+  }
+};
+
+// Nor is each value one.
+void values_of_hints() {
+  Launch policy, domain, map, carveout, synchronization, unknown;
+  policy.add(cudaLaunchAttributeClusterSchedulingPolicyPreference)
+      .val.clusterSchedulingPolicyPreference = cudaClusterSchedulingPolicy(3);
+  domain.add(cudaLaunchAttributeMemSyncDomain).val.memSyncDomain =
+      cudaLaunchMemSyncDomain(2);
+  map.add(cudaLaunchAttributeMemSyncDomainMap).val.memSyncDomainMap = {0, 9};
+  carveout.add(cudaLaunchAttributePreferredSharedMemoryCarveout)
+      .val.sharedMemCarveout = 101;
+  synchronization.add(cudaLaunchAttributeSynchronizationPolicy);
+  unknown.add(cudaLaunchAttributeID(40));
+  for (Launch* one :
+       {&policy, &domain, &map, &carveout, &synchronization, &unknown})
+    one->gives(cudaErrorInvalidValue);
+}
+
+void clusters() {
+  Launch none, empty, alone, fits, fits_not;
+  none.cluster(0, 0, 0);
+  none.gives(cudaSuccess);
+  empty.cluster(0, 1, 1);
+  empty.gives(cudaErrorInvalidClusterSize);
+  alone.preferred(4);
+  alone.gives(cudaErrorInvalidClusterSize);
+  fits.cluster(2, 1, 1);
+  fits.preferred(4);
+  fits.gives(cudaSuccess);
+  fits_not.cluster(2, 1, 1);
+  fits_not.preferred(3);
+  fits_not.gives(cudaErrorInvalidClusterSize);
+}
+
+// Events that a launch records.
+void events_of_launches() {
+  cudaEvent_t timed = nullptr, event = nullptr;
+  ok(cudaEventCreate(&timed));
+  ok(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  Launch early, complete, with_time, flags, null;
+  early.add(cudaLaunchAttributeProgrammaticEvent).val.programmaticEvent.event =
+      event;
+  early.gives(cudaSuccess);
+  complete.add(cudaLaunchAttributeLaunchCompletionEvent)
+      .val.launchCompletionEvent.event = event;
+  complete.gives(cudaSuccess);
+  equal(cudaEventQuery(event), cudaSuccess);
+  with_time.add(cudaLaunchAttributeProgrammaticEvent)
+      .val.programmaticEvent.event = timed;
+  with_time.gives(cudaErrorNotSupported);
+  auto& given = flags.add(cudaLaunchAttributeProgrammaticEvent).val;
+  given.programmaticEvent.event = event;
+  given.programmaticEvent.flags = 5;
+  flags.gives(cudaErrorInvalidValue);
+  null.add(cudaLaunchAttributeLaunchCompletionEvent);
+  null.gives(cudaErrorInvalidResourceHandle);
+  ok(cudaEventDestroy(timed));
+  ok(cudaEventDestroy(event));
+}
+
 #endif
 
 void cooperative() {
@@ -191,6 +303,8 @@ void cooperative() {
   equal(
       cudaLaunchCooperativeKernel(count_kernel, most + 1, 128, arguments, 0, 0),
       cudaErrorCooperativeLaunchTooLarge);
+  equal(cudaLaunchCooperativeKernel(count_kernel, 1, 128, arguments, 200000, 0),
+        cudaErrorCooperativeLaunchTooLarge);
   cudaGetLastError();
   ok(cudaFree(count));
 }
@@ -229,6 +343,24 @@ void occupancy() {
   equal(grid * block, processors_most * threads);
 }
 
+// Static shared memory ends where the dynamic part begins.
+void shared_of_both_kinds() {
+  cudaFuncAttributes attributes;
+  ok(cudaFuncGetAttributes(&attributes, odd_shared_kernel));
+  equal(attributes.sharedSizeBytes, size_t{32});
+  equal(attributes.maxDynamicSharedSizeBytes, 48 * 1024 - 32);
+}
+
+// What a kernel's __launch_bounds__ allow is not looked at.
+void occupancy_of_bounded() {
+  int plain = 0, bounded = 0;
+  ok(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&plain, count_kernel, 1024,
+                                                   0));
+  ok(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&bounded, bounded_kernel,
+                                                   1024, 0));
+  equal(bounded, plain);
+}
+
 // How much shared memory is left for each of so many blocks.
 void shared_left() {
   size_t left = 0;
@@ -260,9 +392,14 @@ int main() {
   by_hand();
 #if CUDART_VERSION >= 13000
   hints();
+  values_of_hints();
+  clusters();
+  events_of_launches();
 #endif
   cooperative();
   occupancy();
+  shared_of_both_kinds();
+  occupancy_of_bounded();
   shared_left();
   return expect::report();
 }

@@ -137,8 +137,52 @@ void batches() {
   refused(2, 2);
   begins[0] = 1;
   refused(2, 1);
+  begins[0] = 0;
+  attributes[0].flags = 99;
+  refused(2, 1);
+  attributes[0].flags = cudaMemcpyFlagPreferOverlapWithCompute;
+  const size_t none[] = {sizeof a, 0};
+  equal(cudaMemcpyBatchAsync(to, from, none, 2, attributes, begins, 1, stream),
+        cudaErrorInvalidValue);
   ok(cudaStreamDestroy(stream));
   ok(cudaFree(all));
+  cudaGetLastError();
+}
+
+// Boxes of 6 x 3 x 2 bytes, from rows of 8 to rows of 16.
+void batches_of_boxes() {
+  char *from = nullptr, *to = nullptr;
+  cudaStream_t stream = nullptr;
+  std::vector<char> host(256), back(256);
+  for (size_t i = 0; i < host.size(); ++i) host[i] = char(i);
+  ok(cudaMalloc(&from, 256));
+  ok(cudaMalloc(&to, 256));
+  ok(cudaStreamCreate(&stream));
+  ok(cudaMemcpy(from, host.data(), 256, cudaMemcpyHostToDevice));
+  ok(cudaMemset(to, 0, 256));
+  cudaMemcpy3DBatchOp box = {};
+  box.src.type = box.dst.type = cudaMemcpyOperandTypePointer;
+  box.src.op.ptr.ptr = from;
+  box.src.op.ptr.rowLength = 8;
+  box.dst.op.ptr.ptr = to;
+  box.dst.op.ptr.rowLength = 16;
+  box.src.op.ptr.layerHeight = box.dst.op.ptr.layerHeight = 4;
+  box.extent = make_cudaExtent(6, 3, 2);
+  box.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  ok(cudaMemcpy3DBatchAsync(1, &box, 0, stream));
+  ok(cudaStreamSynchronize(stream));
+  ok(cudaMemcpy(back.data(), to, 256, cudaMemcpyDeviceToHost));
+  expect::each(back, [](int i) {
+    const int x = i % 16, y = i / 16 % 4, z = i / 64;
+    return char(x < 6 && y < 3 && z < 2 ? (z * 4 + y) * 8 + x : 0);
+  });
+  equal(cudaMemcpy3DBatchAsync(0, &box, 0, stream), cudaErrorInvalidValue);
+  equal(cudaMemcpy3DBatchAsync(1, &box, 1, stream), cudaErrorInvalidValue);
+  equal(cudaMemcpy3DBatchAsync(1, nullptr, 0, stream), cudaErrorInvalidValue);
+  equal(cudaMemcpy3DBatchAsync(1, &box, 0, nullptr), cudaErrorInvalidValue);
+  ok(cudaStreamDestroy(stream));
+  ok(cudaFree(from));
+  ok(cudaFree(to));
   cudaGetLastError();
 }
 
@@ -159,6 +203,12 @@ void batches_of_prefetches() {
   equal(place, 0);
   equal(cudaMemPrefetchBatchAsync(begin, bytes, 1, &here, index, 2, 0, stream),
         cudaErrorInvalidValue);
+  ok(cudaMemDiscardBatchAsync(begin, bytes, 1, 0, stream));
+  ok(cudaMemDiscardAndPrefetchBatchAsync(begin, bytes, 1, &here, index, 1, 0,
+                                         stream));
+  equal(cudaMemDiscardBatchAsync(begin, bytes, 1, 1, stream),
+        cudaErrorInvalidValue);
+  ok(cudaStreamSynchronize(stream));
   ok(cudaStreamDestroy(stream));
   ok(cudaFree(pages));
   cudaGetLastError();
@@ -294,6 +344,100 @@ void host_flags() {
   cudaGetLastError();
 }
 
+void registered() {
+  constexpr size_t kPage = 4096;
+  auto* const own = static_cast<char*>(std::aligned_alloc(kPage, kPage));
+  unsigned flags = 0;
+  for (const unsigned asked :
+       {cudaHostRegisterDefault, cudaHostRegisterPortable,
+        cudaHostRegisterMapped, cudaHostRegisterReadOnly}) {
+    ok(cudaHostRegister(own, kPage, asked));
+    ok(cudaHostGetFlags(&flags, own));
+    equal(flags, cudaHostAllocMapped | (asked & cudaHostRegisterPortable));
+    ok(cudaHostUnregister(own));
+  }
+  equal(cudaHostRegister(own, kPage, cudaHostRegisterIoMemory),
+        cudaErrorInvalidValue);
+  equal(cudaHostRegister(own, kPage, 16), cudaErrorInvalidValue);
+  ok(cudaHostRegister(own, kPage, 0));
+  void* seen = nullptr;
+  equal(cudaHostGetDevicePointer(&seen, own, 1), cudaErrorInvalidValue);
+  equal(cudaHostUnregister(own + 8), cudaErrorInvalidValue);
+  ok(cudaHostUnregister(own));
+  equal(cudaHostUnregister(nullptr), cudaErrorInvalidValue);
+  void* pinned = nullptr;
+  ok(cudaMallocHost(&pinned, 64));
+  equal(cudaHostUnregister(pinned), cudaErrorInvalidValue);
+  ok(cudaFreeHost(pinned));
+  cudaGetLastError();
+  std::free(own);
+}
+
+// Where there is nothing to get, to free or to be told.
+void nothing() {
+  void* p = &p;
+  size_t pitch = 77, bytes = 0;
+  equal(cudaMalloc(&p, size_t{1} << 45), cudaErrorMemoryAllocation);
+  is_true(p == nullptr, "no pointer is left behind");
+  for (const auto& [width, height] : {std::pair{0, 3}, {3, 0}}) {
+    p = &p;
+    ok(cudaMallocPitch(&p, &pitch, width, height));
+    is_true(p == nullptr && pitch == 0, "an image without a byte");
+  }
+  cudaPitchedPtr pitched = {};
+  ok(cudaMalloc3D(&pitched, make_cudaExtent(4, 3, 0)));
+  equal(pitched.pitch, 0);
+  ok(cudaMemcpy(&bytes, &pitch, 0, cudaMemcpyKind(9)));
+  ok(cudaFreeAsync(nullptr, nullptr));
+  ok(cudaMemGetInfo(nullptr, &bytes));
+  ok(cudaMemGetInfo(&bytes, nullptr));
+  ok(cudaMemcpyToSymbol(counter, &bytes, 0, sizeof counter + 1));
+  cudaPointerAttributes what = {};
+  const auto* const beside = reinterpret_cast<char*>(&what);
+  ok(cudaPointerGetAttributes(&what, beside));
+  equal(what.device, cudaInvalidDeviceId);
+  is_true(what.hostPointer == beside, "the host's own address");
+  cudaGetLastError();
+}
+
+// Boxes that leave the rows and slices of which their pointers tell.
+void boxes() {
+  std::vector<char> host(64 * 64);
+  char* p = nullptr;
+  ok(cudaMalloc(&p, 64 * 64));
+  cudaMemcpy3DParms fits = {};
+  fits.srcPtr = make_cudaPitchedPtr(host.data(), 40, 33, 9);
+  fits.dstPtr = make_cudaPitchedPtr(p, 64, 50, 11);
+  fits.extent = make_cudaExtent(30, 7, 5);
+  fits.kind = cudaMemcpyHostToDevice;
+  ok(cudaMemcpy3D(&fits));
+  const auto refused = [](const cudaMemcpy3DParms& one, cudaError_t code) {
+    equal(cudaMemcpy3D(&one), code);
+    equal(cudaMemcpy3DAsync(&one), code);
+  };
+  cudaMemcpy3DParms other = fits;
+  other.srcPos.x = 11;
+  refused(other, cudaErrorInvalidValue);
+  other = fits;
+  other.srcPos.y = 3;
+  refused(other, cudaErrorInvalidValue);
+  other = fits;
+  other.extent.height = 10;
+  refused(other, cudaErrorInvalidPitchValue);
+  other.extent.depth = 1;
+  refused(other, cudaErrorInvalidValue);
+
+  const cudaPitchedPtr set = make_cudaPitchedPtr(p, 64, 60, 9);
+  ok(cudaMemset3D(set, 5, make_cudaExtent(64, 9, 2)));
+  equal(cudaMemset3D(set, 5, make_cudaExtent(65, 8, 2)), cudaErrorInvalidValue);
+  equal(cudaMemset3D(set, 5, make_cudaExtent(50, 10, 1)),
+        cudaErrorInvalidValue);
+  ok(cudaMemset2D(p, 0, 7, 60, 1));
+  equal(cudaMemset2D(p, 50, 7, 60, 2), cudaErrorInvalidValue);
+  ok(cudaFree(p));
+  cudaGetLastError();
+}
+
 // The host's memory, and managed memory, begin as zeros, also where something
 // else was before. CUDA does not say so; programs rely on it.
 template <class Get, class Free>
@@ -352,12 +496,16 @@ int main() {
   copying();
 #if CUDART_VERSION >= 13000
   batches();
+  batches_of_boxes();
   batches_of_prefetches();
 #endif
   pitched();
   symbols();
   host_memory();
   host_flags();
+  registered();
+  nothing();
+  boxes();
   fresh_memory();
   if (on_executor()) huge_sizes();
   return expect::report();

@@ -77,6 +77,11 @@ void properties() {
   equal(cudaStreamCreateWithFlags(&stream, 77), cudaErrorInvalidValue);
   cudaEvent_t event = nullptr;
   equal(cudaEventCreateWithFlags(&event, 0x80), cudaErrorInvalidValue);
+  equal(cudaEventCreateWithFlags(&event, cudaEventInterprocess),
+        cudaErrorInvalidValue);
+  ok(cudaEventCreateWithFlags(&event,
+                              cudaEventInterprocess | cudaEventDisableTiming));
+  ok(cudaEventDestroy(event));
   cudaGetLastError();
 }
 

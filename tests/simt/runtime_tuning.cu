@@ -37,6 +37,7 @@ void device() {
   equal(flags & cudaDeviceScheduleMask, cudaDeviceScheduleBlockingSync);
   ok(cudaSetDeviceFlags(cudaDeviceScheduleAuto));
   equal(cudaSetDeviceFlags(0x8000), cudaErrorInvalidValue);
+  equal(cudaSetDeviceFlags(7), cudaErrorInvalidValue);
 
   char id[32] = {};
   int found = -1;
@@ -56,6 +57,7 @@ void device() {
   ok(cudaDeviceSetCacheConfig(cudaFuncCachePreferL1));
   cudaFuncCache preference = {};
   ok(cudaDeviceGetCacheConfig(&preference));
+  equal(cudaDeviceSetCacheConfig(cudaFuncCache(4)), cudaErrorInvalidValue);
   size_t kept = 0;
   ok(cudaDeviceGetLimit(&kept, cudaLimitPersistingL2CacheSize));
   ok(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 1 << 20));
@@ -67,8 +69,32 @@ void device() {
   cudaGetLastError();
 }
 
+// Hints are told back; what cannot be set is refused.
+void function_attributes() {
+  const auto set = [](int which, int value) {
+    return cudaFuncSetAttribute(nothing_kernel, cudaFuncAttribute(which),
+                                value);
+  };
+  ok(set(cudaFuncAttributePreferredSharedMemoryCarveout, 50));
+  ok(set(cudaFuncAttributeClusterSchedulingPolicyPreference,
+         cudaClusterSchedulingPolicyLoadBalancing));
+  ok(set(cudaFuncAttributeNonPortableClusterSizeAllowed, 2));
+  cudaFuncAttributes attributes;
+  ok(cudaFuncGetAttributes(&attributes, nothing_kernel));
+  equal(attributes.preferredShmemCarveout, 50);
+  equal(attributes.clusterSchedulingPolicyPreference,
+        int(cudaClusterSchedulingPolicyLoadBalancing));
+  is_true(attributes.nonPortableClusterSizeAllowed != 0, "any value allows it");
+  for (const int which : {-1, 0, 7, 10, 16})
+    equal(set(which, 1), cudaErrorInvalidValue);
+  equal(set(cudaFuncAttributeRequiredClusterWidth, -1), cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
 void functions() {
   ok(cudaFuncSetCacheConfig(nothing_kernel, cudaFuncCachePreferShared));
+  equal(cudaFuncSetCacheConfig(nothing_kernel, cudaFuncCache(4)),
+        cudaErrorInvalidValue);
   const char* name = nullptr;
   ok(cudaFuncGetName(&name, reinterpret_cast<void*>(nothing_kernel)));
   is_true(std::string(name).find("nothing_kernel") != std::string::npos,
@@ -81,6 +107,7 @@ void functions() {
   ok(cudaFuncGetParamInfo(kernel, 1, &offset, &bytes));
   equal(offset, size_t{8});
   equal(bytes, sizeof(double2*));
+  ok(cudaFuncGetParamInfo(kernel, 1, &offset, nullptr));
   ok(cudaFuncGetParamInfo(kernel, 2, &offset, &bytes));
   equal(offset, size_t{16});
   equal(bytes, sizeof(double2));
@@ -108,6 +135,57 @@ void streams() {
   ok(cudaStreamGetId(stream, &one));
   ok(cudaStreamGetId(other, &two));
   is_true(one != two, "each stream has a number of its own");
+  ok(cudaStreamDestroy(stream));
+  ok(cudaStreamDestroy(other));
+  cudaGetLastError();
+}
+
+// What a stream's attributes may be; the priority is clamped.
+void values_of_streams() {
+  cudaStream_t stream = nullptr, other = nullptr;
+  ok(cudaStreamCreate(&stream));
+  ok(cudaStreamCreate(&other));
+  int least = 0, greatest = 0, got = 77;
+  ok(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  cudaStreamAttrValue value = {};
+  value.priority = -99;
+  ok(cudaStreamSetAttribute(stream, cudaLaunchAttributePriority, &value));
+  ok(cudaStreamGetPriority(stream, &got));
+  equal(got, greatest);
+  ok(cudaStreamCopyAttributes(other, stream));
+  ok(cudaStreamGetPriority(other, &got));
+  equal(got, greatest);
+
+  value = {};
+  value.syncPolicy = cudaSynchronizationPolicy(9);
+  equal(cudaStreamSetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy,
+                               &value),
+        cudaErrorInvalidValue);
+  char* x = nullptr;
+  ok(cudaMallocManaged(&x, 4096));
+  const auto window = [&](size_t bytes, float ratio, auto miss) {
+    value = {};
+    value.accessPolicyWindow.base_ptr = x;
+    value.accessPolicyWindow.num_bytes = bytes;
+    value.accessPolicyWindow.hitRatio = ratio;
+    value.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
+    value.accessPolicyWindow.missProp = miss;
+    return cudaStreamSetAttribute(stream, cudaLaunchAttributeAccessPolicyWindow,
+                                  &value);
+  };
+  ok(window(4096, 0.5f, cudaAccessPropertyNormal));
+  equal(window(4096, 1.5f, cudaAccessPropertyNormal), cudaErrorInvalidValue);
+  equal(window(4096, 1, cudaAccessPropertyPersisting), cudaErrorInvalidValue);
+  equal(window(size_t{1} << 40, 1, cudaAccessPropertyNormal),
+        cudaErrorInvalidValue);
+
+  ok(cudaStreamAttachMemAsync(stream, x, 4096, cudaMemAttachGlobal));
+  equal(cudaStreamAttachMemAsync(stream, x, 100, cudaMemAttachGlobal),
+        cudaErrorInvalidValue);
+  equal(cudaStreamAttachMemAsync(nullptr, x, 0, cudaMemAttachSingle),
+        cudaErrorInvalidValue);
+  ok(cudaDeviceSynchronize());
+  ok(cudaFree(x));
   ok(cudaStreamDestroy(stream));
   ok(cudaStreamDestroy(other));
   cudaGetLastError();
@@ -187,6 +265,16 @@ void advice() {
   ok(cudaMemAdvise(x, kAll, cudaMemAdviseUnsetAccessedBy, device));
   equal(asked(cudaMemRangeAttributeAccessedBy, x, kAll), cudaInvalidDeviceId);
 
+  const cudaMemLocation nowhere = {cudaMemLocationTypeDevice, 99};
+  equal(cudaMemAdvise(x, kAll, cudaMemAdviseSetPreferredLocation, nowhere),
+        cudaErrorInvalidValue);
+  ok(cudaMemAdvise(x, kAll, cudaMemAdviseSetReadMostly, nowhere));
+  ok(cudaMemAdvise(x, kAll, cudaMemAdviseUnsetReadMostly, nowhere));
+  ok(cudaMemAdvise(x, kAll, cudaMemAdviseUnsetPreferredLocation, nowhere));
+  equal(cudaMemPrefetchAsync(x, kAll, nowhere, 0, nullptr),
+        cudaErrorInvalidDevice);
+  equal(cudaMemPrefetchAsync(x, kAll, device, 1, nullptr),
+        cudaErrorInvalidValue);
   equal(cudaMemRangeGetAttribute(&read, 3, mostly_read, x, kAll),
         cudaErrorInvalidValue);
   equal(cudaMemRangeGetAttribute(&read, sizeof read, mostly_read, x, 0),
@@ -287,8 +375,10 @@ void reset() {
 int main() {
   watching();
   device();
+  function_attributes();
   functions();
   streams();
+  values_of_streams();
   managed();
   advice();
   pool();

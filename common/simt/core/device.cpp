@@ -1,6 +1,7 @@
 // The GPUs that can be modelled, and what they answer.
 #include "common/simt/core/device.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -61,7 +62,24 @@ constexpr MeasuredAttribute kH200[] = {
     {cudaDevAttrMaxPersistingL2CacheSize, 39321600},
     {cudaDevAttrMaxAccessPolicyWindowSize, 134217728},
     {126, 4},  // cudaDevAttrMemSyncDomainCount
+    // Of the driver's API: gathers from textures, tensor maps, pointers to
+    // functions that are the same everywhere.
+    {44, 1},
+    {127, 1},
+    {129, 1},
+    {131, -1},  // cudaDevAttrNumaId: none
 };
+
+// What the executor lacks, whatever the model has: operations on memory in
+// streams (92, 93, 122, 123), cooperative launches on several devices (96),
+// virtual memory and what is shared by it (102 to 105, 107, 110, 124, 128, 132,
+// 145), remote access (117, 118), events and pools that processes or the host
+// share (94, 125, 142 to 144, 146), NUMA, MPS, graphics, numbers on a bus, and
+// atomics that only some of the host's memory has (147).
+constexpr int kLacking[] = {92,  93,  94,  96,  102, 103, 104, 105, 107,
+                            110, 117, 118, 122, 123, 124, 125, 128, 130,
+                            132, 133, 134, 135, 136, 137, 138, 139, 140,
+                            141, 142, 143, 144, 145, 146, 147};
 
 // Sources: NVIDIA's data sheets and the CUDA programming guide's table of
 // compute capabilities; for A100-40GB and T4 what deviceQuery prints, for H200
@@ -289,8 +307,55 @@ std::optional<int> attribute(const ModelDevice& d, cudaDeviceAttr which) {
     case cudaDevAttrPciDeviceId:
       return 0;
     default:
-      return measured(d, which);
+      return std::ranges::count(kLacking, int(which)) ? 0 : measured(d, which);
   }
+}
+
+// The sizes of images that the device takes.
+void set_image_sizes(cudaDeviceProp& p, const ModelDevice& d) {
+  const auto set = [&](auto& to, std::initializer_list<cudaDeviceAttr> which) {
+    int* out = to;
+    for (const cudaDeviceAttr one : which) *out++ = value(d, one);
+  };
+  p.maxTexture1D = value(d, cudaDevAttrMaxTexture1DWidth);
+  p.maxTexture1DMipmap = value(d, cudaDevAttrMaxTexture1DMipmappedWidth);
+  p.maxTextureCubemap = value(d, cudaDevAttrMaxTextureCubemapWidth);
+  p.maxSurface1D = value(d, cudaDevAttrMaxSurface1DWidth);
+  p.maxSurfaceCubemap = value(d, cudaDevAttrMaxSurfaceCubemapWidth);
+  set(p.maxTexture2D,
+      {cudaDevAttrMaxTexture2DWidth, cudaDevAttrMaxTexture2DHeight});
+  set(p.maxTexture2DMipmap, {cudaDevAttrMaxTexture2DMipmappedWidth,
+                             cudaDevAttrMaxTexture2DMipmappedHeight});
+  set(p.maxTexture2DLinear,
+      {cudaDevAttrMaxTexture2DLinearWidth, cudaDevAttrMaxTexture2DLinearHeight,
+       cudaDevAttrMaxTexture2DLinearPitch});
+  set(p.maxTexture2DGather, {cudaDevAttrMaxTexture2DGatherWidth,
+                             cudaDevAttrMaxTexture2DGatherHeight});
+  set(p.maxTexture3D,
+      {cudaDevAttrMaxTexture3DWidth, cudaDevAttrMaxTexture3DHeight,
+       cudaDevAttrMaxTexture3DDepth});
+  set(p.maxTexture3DAlt,
+      {cudaDevAttrMaxTexture3DWidthAlt, cudaDevAttrMaxTexture3DHeightAlt,
+       cudaDevAttrMaxTexture3DDepthAlt});
+  set(p.maxTexture1DLayered, {cudaDevAttrMaxTexture1DLayeredWidth,
+                              cudaDevAttrMaxTexture1DLayeredLayers});
+  set(p.maxTexture2DLayered, {cudaDevAttrMaxTexture2DLayeredWidth,
+                              cudaDevAttrMaxTexture2DLayeredHeight,
+                              cudaDevAttrMaxTexture2DLayeredLayers});
+  set(p.maxTextureCubemapLayered, {cudaDevAttrMaxTextureCubemapLayeredWidth,
+                                   cudaDevAttrMaxTextureCubemapLayeredLayers});
+  set(p.maxSurface2D,
+      {cudaDevAttrMaxSurface2DWidth, cudaDevAttrMaxSurface2DHeight});
+  set(p.maxSurface3D,
+      {cudaDevAttrMaxSurface3DWidth, cudaDevAttrMaxSurface3DHeight,
+       cudaDevAttrMaxSurface3DDepth});
+  set(p.maxSurface1DLayered, {cudaDevAttrMaxSurface1DLayeredWidth,
+                              cudaDevAttrMaxSurface1DLayeredLayers});
+  set(p.maxSurface2DLayered, {cudaDevAttrMaxSurface2DLayeredWidth,
+                              cudaDevAttrMaxSurface2DLayeredHeight,
+                              cudaDevAttrMaxSurface2DLayeredLayers});
+  set(p.maxSurfaceCubemapLayered, {cudaDevAttrMaxSurfaceCubemapLayeredWidth,
+                                   cudaDevAttrMaxSurfaceCubemapLayeredLayers});
 }
 
 cudaDeviceProp properties(const ModelDevice& d) {
@@ -336,21 +401,15 @@ cudaDeviceProp properties(const ModelDevice& d) {
   p.maxBlocksPerMultiProcessor = of(cudaDevAttrMaxBlocksPerMultiprocessor);
   p.reservedSharedMemPerBlock = of(cudaDevAttrReservedSharedMemoryPerBlock);
   p.hostRegisterSupported = of(cudaDevAttrHostRegisterSupported);
+  p.hostRegisterReadOnlySupported =
+      of(cudaDevAttrHostRegisterReadOnlySupported);
   p.memoryPoolsSupported = of(cudaDevAttrMemoryPoolsSupported);
   p.ECCEnabled = of(cudaDevAttrEccEnabled);
   p.persistingL2CacheMaxSize = of(cudaDevAttrMaxPersistingL2CacheSize);
   p.accessPolicyMaxWindowSize = of(cudaDevAttrMaxAccessPolicyWindowSize);
-  p.maxTexture1D = of(cudaDevAttrMaxTexture1DWidth);
-  p.maxTexture2D[0] = of(cudaDevAttrMaxTexture2DWidth);
-  p.maxTexture2D[1] = of(cudaDevAttrMaxTexture2DHeight);
-  p.maxTexture3D[0] = of(cudaDevAttrMaxTexture3DWidth);
-  p.maxTexture3D[1] = of(cudaDevAttrMaxTexture3DHeight);
-  p.maxTexture3D[2] = of(cudaDevAttrMaxTexture3DDepth);
-  p.maxTexture1DLayered[0] = of(cudaDevAttrMaxTexture1DLayeredWidth);
-  p.maxTexture1DLayered[1] = of(cudaDevAttrMaxTexture1DLayeredLayers);
-  p.maxTexture2DLayered[0] = of(cudaDevAttrMaxTexture2DLayeredWidth);
-  p.maxTexture2DLayered[1] = of(cudaDevAttrMaxTexture2DLayeredHeight);
-  p.maxTexture2DLayered[2] = of(cudaDevAttrMaxTexture2DLayeredLayers);
+  if constexpr (requires { p.unifiedFunctionPointers; })
+    p.unifiedFunctionPointers = of(cudaDeviceAttr(129));
+  set_image_sizes(p, d);
   set_older_fields(p, d);
   return p;
 }

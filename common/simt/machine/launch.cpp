@@ -1,6 +1,7 @@
 // Loads modules, and sets up and reports a launch.
 #include "common/simt/machine/launch.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -137,11 +138,20 @@ Kernel* find_kernel(Module* module, const std::string& mangled) {
   return it == module->kernels.end() ? nullptr : it->second.get();
 }
 
+// Of a kernel with a dynamic part, up to where that begins: so an H100 tells.
+static size_t static_shared_of(const Program& program) {
+  const uint32_t to = program.dynamic_alignment;
+  const bool has_dynamic = std::ranges::any_of(
+      program.shared_arrays, [](const auto& array) { return array.dynamic; });
+  return has_dynamic ? (program.static_shared + to - 1) / to * to
+                     : program.static_shared;
+}
+
 KernelInfo info(Kernel* kernel) {
   const Program& program = program_of(*kernel);
   KernelInfo info;
   info.name = kernel->name;
-  info.static_shared = program.static_shared;
+  info.static_shared = static_shared_of(program);
   info.local_bytes = program.entry->stack_bytes;
   for (const auto& [name, v] : kernel->module->variables)
     if (v.constant) info.const_bytes += v.bytes;

@@ -263,6 +263,7 @@ cudaError_t cudaMallocArray(cudaArray_t* array,
                             const cudaChannelFormatDesc* channels, size_t width,
                             size_t height, unsigned flags) {
   return answer([&] {
+    require_safe();
     require(array != nullptr, cudaErrorInvalidValue, "array is null");
     *array = arrays().create(make(channels, {width, height, 0}, flags));
   });
@@ -272,6 +273,7 @@ cudaError_t cudaMalloc3DArray(cudaArray_t* array,
                               const cudaChannelFormatDesc* channels,
                               cudaExtent extent, unsigned flags) {
   return answer([&] {
+    require_safe();
     require(array != nullptr, cudaErrorInvalidValue, "array is null");
     *array = arrays().create(make(channels, extent, flags));
   });
@@ -291,6 +293,7 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array,
                                      cudaExtent extent, unsigned levels,
                                      unsigned flags) {
   return answer([&] {
+    require_safe();
     require(array != nullptr, cudaErrorInvalidValue, "mipmappedArray is null");
     *array = mipmapped().create(make_levels(channels, extent, levels, flags));
   });

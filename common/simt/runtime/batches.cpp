@@ -1,6 +1,8 @@
 // Many copies in one call: each is what the plain call would do.
 #include "common/simt/runtime/batches.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -13,11 +15,17 @@
 namespace simt {
 namespace {
 
-void require_order(const cudaMemcpyAttributes& attributes) {
-  require(attributes.srcAccessOrder >= cudaMemcpySrcAccessOrderStream &&
-              attributes.srcAccessOrder <= cudaMemcpySrcAccessOrderAny,
-          cudaErrorInvalidValue, "srcAccessOrder is ",
-          int(attributes.srcAccessOrder));
+void require_how(cudaMemcpySrcAccessOrder order, unsigned flags) {
+  require(order >= cudaMemcpySrcAccessOrderStream &&
+              order <= cudaMemcpySrcAccessOrderAny,
+          cudaErrorInvalidValue, "srcAccessOrder is ", int(order));
+  require(flags <= cudaMemcpyFlagPreferOverlapWithCompute,
+          cudaErrorInvalidValue, "unknown flags ", flags);
+}
+
+void require_batch_stream(cudaStream_t stream) {
+  require(!is_legacy(stream), cudaErrorInvalidValue,
+          "a batch wants another stream than the legacy one");
 }
 
 // From memory that may be gone when the call has returned.
@@ -31,6 +39,29 @@ Work copy_of_ephemeral(void* to, const void* from, size_t bytes) {
   Work work = copy_work(to, kept->data(), bytes, cudaMemcpyDefault);
   work.run = [kept, run = std::move(work.run)] { run(); };
   return work;
+}
+
+// A side of a box: rows and slices are as long as they are told to be, or as
+// the box is.
+cudaPitchedPtr side_of(const cudaMemcpy3DOperand& side, cudaExtent box) {
+  if (side.type != cudaMemcpyOperandTypePointer)
+    throw Lacking{"arrays in batches of copies"};
+  const auto& given = side.op.ptr;
+  const size_t row = given.rowLength ? given.rowLength : box.width;
+  const size_t rows = given.layerHeight ? given.layerHeight : box.height;
+  return {given.ptr, row, row, rows};
+}
+
+Work copy_of_box(const cudaMemcpy3DBatchOp& given) {
+  require_how(given.srcAccessOrder, given.flags);
+  if (given.srcAccessOrder == cudaMemcpySrcAccessOrderDuringApiCall)
+    throw Lacking{"boxes in batches that are read during the call"};
+  cudaMemcpy3DParms copy = {};
+  copy.srcPtr = side_of(given.src, given.extent);
+  copy.dstPtr = side_of(given.dst, given.extent);
+  copy.extent = given.extent;
+  copy.kind = cudaMemcpyDefault;
+  return copy_work(copy);
 }
 
 }  // namespace
@@ -49,10 +80,12 @@ cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from,
     require(to != nullptr && from != nullptr && bytes != nullptr &&
                 attributes != nullptr && count != 0,
             cudaErrorInvalidValue, "an array is null, or empty");
-    require(!is_legacy(stream), cudaErrorInvalidValue,
-            "a batch wants another stream than the legacy one");
+    require_batch_stream(stream);
     const Entries which(begins, entries, count);
-    for (size_t k = 0; k < entries; ++k) require_order(attributes[k]);
+    for (size_t k = 0; k < entries; ++k)
+      require_how(attributes[k].srcAccessOrder, attributes[k].flags);
+    require(std::count(bytes, bytes + count, 0u) == 0, cudaErrorInvalidValue,
+            "a copy of the batch has no bytes");
     std::vector<Work> all;
     for (size_t i = 0; i < count; ++i)
       all.push_back(
@@ -64,6 +97,21 @@ cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from,
   });
 }
 
+cudaError_t cudaMemcpy3DBatchAsync(size_t count, cudaMemcpy3DBatchOp* given,
+                                   unsigned long long flags,
+                                   cudaStream_t stream) {
+  return answer([&] {
+    require(given != nullptr && count != 0 && flags == 0, cudaErrorInvalidValue,
+            "opList is null or empty, or flags are not 0");
+    require_batch_stream(stream);
+    std::vector<Work> all;
+    std::transform(given, given + count, std::back_inserter(all), copy_of_box);
+    for (Work& work : all) issue(stream, std::move(work));
+  });
+}
+
+decltype(cudaMemcpy3DBatchAsync) cudaMemcpy3DBatchAsync_ptsz
+    __attribute__((alias("cudaMemcpy3DBatchAsync")));
 decltype(cudaMemcpyBatchAsync) cudaMemcpyBatchAsync_ptsz
     __attribute__((alias("cudaMemcpyBatchAsync")));
 

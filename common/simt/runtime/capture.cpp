@@ -20,7 +20,8 @@ struct Capture {
   size_t first = 0;              // of the graph's nodes that is captured
   unsigned long long number = 0;
   std::map<cudaStream_t, Nodes> last;  // of each stream that takes part
-  std::vector<cudaGraphNode_t> told;   // where the program has been pointed to
+  Nodes left;  // that the program has taken from the ends of streams itself
+  std::vector<cudaGraphNode_t> told;  // where the program has been pointed to
   bool valid = true;
 };
 struct CapturePoint {
@@ -76,6 +77,7 @@ bool is_unsafe_in(const Capture& capture) {
 bool is_joined(const Capture& capture) {
   std::set<const Node*> reached;
   Nodes open = capture.last.at(capture.origin);
+  open.insert(open.end(), capture.left.begin(), capture.left.end());
   while (!open.empty()) {
     const std::shared_ptr<Node> node = open.back();
     open.pop_back();
@@ -93,6 +95,8 @@ bool is_joined(const Capture& capture) {
 void begin(cudaStream_t stream, cudaStreamCaptureMode mode,
            cudaGraph_t into = nullptr, const Nodes& after = {}) {
   require_stream(stream);
+  require(mode <= cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue,
+          "unknown mode ", int(mode));
   require(!is_legacy(stream), cudaErrorStreamCaptureUnsupported,
           "the legacy default stream cannot be captured");
   require(!is_capturing(stream), cudaErrorIllegalState,
@@ -122,14 +126,15 @@ cudaGraph_t end(cudaStream_t stream) {
   const auto capture = capture_of(stream);
   require(capture != nullptr, cudaErrorIllegalState,
           "the stream is not being captured");
+  const std::lock_guard lock(mutex());
+  capture->valid &= capture->origin == stream;
   require(capture->origin == stream, cudaErrorStreamCaptureUnmatched,
           "the capture began in another stream");
+  std::erase(captures(), capture);
   require(capture->mode == cudaStreamCaptureModeRelaxed ||
               capture->thread == std::this_thread::get_id(),
           cudaErrorStreamCaptureWrongThread,
           "the capture began in another thread");
-  const std::lock_guard lock(mutex());
-  std::erase(captures(), capture);
   require(capture->valid, cudaErrorStreamCaptureInvalidated,
           "the capture became invalid");
   require(is_joined(*capture), cudaErrorStreamCaptureUnjoined,
@@ -161,8 +166,22 @@ void issue(cudaStream_t stream, Work work) {
   require(capture->valid, cudaErrorStreamCaptureInvalidated,
           "the capture became invalid");
   const std::lock_guard lock(mutex());
+  if (work.is_nothing) return;
   Nodes& last = capture->last[stream];
   last = {add_node(*capture->graph, std::move(work), last)};
+}
+
+void spoil_capture(cudaStream_t stream) {
+  if (const auto capture = capture_of(stream)) {
+    const std::lock_guard lock(mutex());
+    capture->valid = false;
+  }
+}
+
+bool is_open(const CapturePoint& point) {
+  const std::lock_guard lock(mutex());
+  return point.capture->valid &&
+         std::ranges::count(captures(), point.capture) == 1;
 }
 
 void require_waitable(cudaStream_t stream) {
@@ -209,6 +228,12 @@ void join_capture(cudaStream_t stream,
   if (capture == nullptr && point == nullptr) return;
   require(point != nullptr, cudaErrorStreamCaptureIsolation,
           "the event was recorded outside of the capture");
+  if (capture && !is_open(*point)) {
+    spoil_capture(stream);
+    refuse(cudaErrorInvalidValue,
+           {"the event was recorded in a capture that has ended; this one is "
+            "invalid from here on"});
+  }
   require(capture == nullptr || capture == point->capture,
           cudaErrorStreamCaptureMerge, "the event belongs to another capture");
   const std::lock_guard lock(mutex());
@@ -304,7 +329,10 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
     const Nodes some = nodes_of(nodes, count);
     const std::lock_guard lock(mutex());
     Nodes& last = capture->last.at(stream);
-    if (flags == cudaStreamSetCaptureDependencies) last.clear();
+    if (flags == cudaStreamSetCaptureDependencies) {
+      capture->left.insert(capture->left.end(), last.begin(), last.end());
+      last.clear();
+    }
     last.insert(last.end(), some.begin(), some.end());
   });
 }

@@ -2,6 +2,7 @@
 // one.
 #include "common/simt/core/device.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "common/simt/memory/allocations.h"
@@ -44,8 +45,41 @@ size_t& limit(cudaLimit which) {
 // A hint, which stays what the program gave.
 void set_fetch_granularity(size_t bytes) {
   constexpr size_t kMost = 128;
-  if (bytes > kMost) throw Lacking{text("fetches of ", bytes, " bytes")};
+  require(bytes <= kMost, cudaErrorInvalidValue, "fetches of ", bytes,
+          " bytes; at most ", kMost);
   limits()[cudaLimitMaxL2FetchGranularity] = bytes;
+}
+
+// What an H100 makes of a limit: whole units, at least and at most so many.
+size_t settled(cudaLimit which, size_t value) {
+  const auto within = [value](size_t least, size_t unit, size_t most) {
+    return (std::clamp(value, least, most) + unit - 1) / unit * unit;
+  };
+  switch (which) {
+    case cudaLimitStackSize:
+      return within(0, 16, 512 << 10);
+    case cudaLimitPrintfFifoSize:
+      return within(512 << 10, 64, size_t{1} << 31);
+    case cudaLimitMallocHeapSize:
+      return within(4 << 20, 64 << 10, model_device().global_bytes);
+    case cudaLimitDevRuntimePendingLaunchCount:
+      return within(32, 1, SIZE_MAX);
+    default:
+      return value;
+  }
+}
+
+void require_limit(cudaLimit which, size_t value) {
+  constexpr size_t kLocal = 512 << 10;  // bytes of a thread's local memory
+  require(which != cudaLimitStackSize || value < kLocal, cudaErrorInvalidValue,
+          "stacks of ", value, " bytes; a thread has ", kLocal,
+          " bytes of local memory");
+  const auto l2 =
+      attribute(model_device(), cudaDevAttrMaxPersistingL2CacheSize);
+  require(
+      which != cudaLimitPersistingL2CacheSize || !l2 || value <= size_t(*l2),
+      cudaErrorInvalidValue, value, " bytes in the L2 cache; at most ",
+      l2.value_or(0));
 }
 
 void require_peer(int peer) {
@@ -75,21 +109,21 @@ using namespace simt;
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  return answer([&] {
+  return answer_apart([&] {
     require(count != nullptr, cudaErrorInvalidValue, "count is null");
     *count = device_count();
   });
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  return answer([&] {
+  return answer_apart([&] {
     require(device != nullptr, cudaErrorInvalidValue, "device is null");
     *device = current;
   });
 }
 
 cudaError_t cudaSetDevice(int device) {
-  return answer([&] {
+  return answer_apart([&] {
     require_device(device);
     current = device;
   });
@@ -105,9 +139,11 @@ cudaError_t cudaDeviceSynchronize() {
 // Frees all memory of the current device, which must have been freed by now to
 // count as such. Variables and limits are what they were at the beginning, but
 // for managed variables, which stay (seen on an H100). What streams and events
-// there are stays usable.
+// there are stays usable. After a failed kernel nothing helps: the process has
+// no device any more.
 cudaError_t cudaDeviceReset() {
-  return answer([] {
+  return answer_apart([] {
+    if (sticky_error()) return set_sticky_error(cudaErrorDevicesUnavailable);
     await_device(current);
     report_leaks(current);
     allocations().release_all(current);
@@ -121,7 +157,7 @@ cudaError_t cudaDeviceReset() {
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which,
                                    int device) {
-  return answer([&] {
+  return answer_apart([&] {
     require(value != nullptr, cudaErrorInvalidValue, "value is null");
     require_device(device);
     require(which > 0 && which < cudaDevAttrMax, cudaErrorInvalidValue,
@@ -137,7 +173,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which,
 
 // Fields that are not known are 0.
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* answered, int device) {
-  return answer([&] {
+  return answer_apart([&] {
     require(answered != nullptr, cudaErrorInvalidValue, "prop is null");
     require_device(device);
     *answered = properties(model_device());
@@ -153,11 +189,13 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit which) {
 
 cudaError_t cudaDeviceSetLimit(cudaLimit which, size_t value) {
   return answer([&] {
+    require_safe();
     if (which == cudaLimitMaxL2FetchGranularity)
       return set_fetch_granularity(value);
-    limit(which) = value;
+    require_limit(which, value);
+    limit(which) = settled(which, value);
     if (which == cudaLimitMallocHeapSize)
-      allocations().limit_heap(current, value);
+      allocations().limit_heap(current, limit(which));
   });
 }
 

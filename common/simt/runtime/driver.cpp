@@ -118,69 +118,17 @@ void destroy_context(Context* context) {
   if (!stack.empty()) enter(stack.back());
 }
 
-#define SIMT_NAMED(CODE) \
-  { CODE, #CODE }
-const char* driver_name_of(CUresult code) {
-  static const std::map<CUresult, const char*> kNames = {
-      SIMT_NAMED(CUDA_SUCCESS),
-      SIMT_NAMED(CUDA_ERROR_INVALID_VALUE),
-      SIMT_NAMED(CUDA_ERROR_OUT_OF_MEMORY),
-      SIMT_NAMED(CUDA_ERROR_NOT_INITIALIZED),
-      SIMT_NAMED(CUDA_ERROR_DEINITIALIZED),
-      SIMT_NAMED(CUDA_ERROR_STUB_LIBRARY),
-      SIMT_NAMED(CUDA_ERROR_NO_DEVICE),
-      SIMT_NAMED(CUDA_ERROR_INVALID_DEVICE),
-      SIMT_NAMED(CUDA_ERROR_INVALID_IMAGE),
-      SIMT_NAMED(CUDA_ERROR_INVALID_CONTEXT),
-      SIMT_NAMED(CUDA_ERROR_NO_BINARY_FOR_GPU),
-      SIMT_NAMED(CUDA_ERROR_UNSUPPORTED_LIMIT),
-      SIMT_NAMED(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED),
-      SIMT_NAMED(CUDA_ERROR_INVALID_PTX),
-      SIMT_NAMED(CUDA_ERROR_UNSUPPORTED_PTX_VERSION),
-      SIMT_NAMED(CUDA_ERROR_INVALID_SOURCE),
-      SIMT_NAMED(CUDA_ERROR_FILE_NOT_FOUND),
-      SIMT_NAMED(CUDA_ERROR_OPERATING_SYSTEM),
-      SIMT_NAMED(CUDA_ERROR_INVALID_HANDLE),
-      SIMT_NAMED(CUDA_ERROR_ILLEGAL_STATE),
-      SIMT_NAMED(CUDA_ERROR_NOT_FOUND),
-      SIMT_NAMED(CUDA_ERROR_NOT_READY),
-      SIMT_NAMED(CUDA_ERROR_ILLEGAL_ADDRESS),
-      SIMT_NAMED(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES),
-      SIMT_NAMED(CUDA_ERROR_LAUNCH_TIMEOUT),
-      SIMT_NAMED(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED),
-      SIMT_NAMED(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED),
-      SIMT_NAMED(CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE),
-      SIMT_NAMED(CUDA_ERROR_CONTEXT_IS_DESTROYED),
-      SIMT_NAMED(CUDA_ERROR_ASSERT),
-      SIMT_NAMED(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED),
-      SIMT_NAMED(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED),
-      SIMT_NAMED(CUDA_ERROR_HARDWARE_STACK_ERROR),
-      SIMT_NAMED(CUDA_ERROR_ILLEGAL_INSTRUCTION),
-      SIMT_NAMED(CUDA_ERROR_MISALIGNED_ADDRESS),
-      SIMT_NAMED(CUDA_ERROR_INVALID_ADDRESS_SPACE),
-      SIMT_NAMED(CUDA_ERROR_INVALID_PC),
-      SIMT_NAMED(CUDA_ERROR_LAUNCH_FAILED),
-      SIMT_NAMED(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE),
-      SIMT_NAMED(CUDA_ERROR_NOT_PERMITTED),
-      SIMT_NAMED(CUDA_ERROR_NOT_SUPPORTED),
-      SIMT_NAMED(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED),
-      SIMT_NAMED(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED),
-      SIMT_NAMED(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT),
-      SIMT_NAMED(CUDA_ERROR_CAPTURED_EVENT),
-      SIMT_NAMED(CUDA_ERROR_INVALID_CLUSTER_SIZE),
-      SIMT_NAMED(CUDA_ERROR_UNKNOWN)};
-  const auto found = kNames.find(code);
-  return found == kNames.end() ? nullptr : found->second;
-}
-#undef SIMT_NAMED
-
-CUresult tell_of(CUresult code, const char** out, bool name) {
-  if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const char* const known = driver_name_of(code);
-  *out = known == nullptr || name
-             ? known
-             : cudaGetErrorString(static_cast<cudaError_t>(code));
-  return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+// The runtime's codes that the driver does not have are all the same to it.
+void as_driver(Body body) {
+  try {
+    body();
+  } catch (Refused& refused) {
+    const char* name = nullptr;
+    const auto code = static_cast<CUresult>(refused.code);
+    if (cuGetErrorName(code, &name) != CUDA_SUCCESS)
+      refused.code = cudaErrorInvalidValue;
+    throw;
+  }
 }
 
 }  // namespace
@@ -207,7 +155,7 @@ CUresult drive(Needs needs, Body body, const char* call) noexcept {
   return static_cast<CUresult>(answer_always(
       [&] {
         require_ready(needs);
-        body();
+        as_driver(body);
       },
       name.c_str()));
 }
@@ -239,13 +187,6 @@ CUresult cuInit(unsigned flags) {
 
 CUresult cuDriverGetVersion(int* version) {
   return drive(Needs::kNothing, [&] { pass(cudaDriverGetVersion(version)); });
-}
-
-CUresult cuGetErrorName(CUresult code, const char** name) {
-  return tell_of(code, name, true);
-}
-CUresult cuGetErrorString(CUresult code, const char** text) {
-  return tell_of(code, text, false);
 }
 
 CUresult cuDeviceGetCount(int* count) {

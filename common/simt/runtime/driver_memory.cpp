@@ -98,6 +98,9 @@ void tell_of_pointer(void* out, CUpointer_attribute which,
       *static_cast<int*>(out) = facts.device;
       return;
     default:
+      constexpr int kMost = 31;  // The last ones of CUDA 13 are smaller.
+      demand(which > 0 && which <= kMost, CUDA_ERROR_INVALID_VALUE,
+             "attribute ", int(which), " does not exist");
       throw Lacking{text("attribute ", int(which), " of pointers")};
   }
 }
@@ -156,10 +159,7 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
 }
 
 CUresult cuMemAllocHost(void** address, size_t bytes) {
-  return drive([&] {
-    require_bytes(address, bytes);
-    pass(cudaMallocHost(address, bytes));
-  });
+  return drive([&] { pass(cudaMallocHost(address, bytes)); });
 }
 CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned flags) {
   return drive([&] {

@@ -141,13 +141,16 @@ CUmodule load_image(const void* image) {
   }
   demand(!begins_with(image, kElf), CUDA_ERROR_NO_BINARY_FOR_GPU,
          "the image is machine code (a cubin); the executor runs PTX");
-  if (begins_with(image, fat::kWrapperMagic))
+  if (begins_with(image, fat::kWrapperMagic)) {
     module->image =
         copy_of_fat_binary(static_cast<const fat::Wrapper*>(image)->data);
-  else if (begins_with(image, fat::kHeaderMagic))
+  } else if (begins_with(image, fat::kHeaderMagic)) {
     module->image = copy_of_fat_binary(bytes_of(image));
-  else
+  } else {
+    demand(std::strstr(text, ".version") != nullptr, CUDA_ERROR_INVALID_IMAGE,
+           "the image is neither PTX nor a fat binary");
     module->image = as_fat_binary(text);
+  }
   module->wrapper.data = bytes_of(module->image.data());
   return load(std::move(module));
 }
@@ -246,40 +249,31 @@ void tell_of_function(int* value, CUfunction_attribute which,
   demand(value != nullptr, CUDA_ERROR_INVALID_VALUE, "pi is null");
   cudaFuncAttributes facts;
   pass(cudaFuncGetAttributes(&facts, function_of(handle)));
-  switch (which) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-      *value = facts.maxThreadsPerBlock;
-      return;
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-      *value = int(facts.sharedSizeBytes);
-      return;
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-      *value = int(facts.constSizeBytes);
-      return;
-    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-      *value = int(facts.localSizeBytes);
-      return;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS:
-      *value = facts.numRegs;
-      return;
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-      *value = facts.ptxVersion;
-      return;
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-      *value = facts.binaryVersion;
-      return;
-    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
-      *value = facts.cacheModeCA;
-      return;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-      *value = facts.maxDynamicSharedSizeBytes;
-      return;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      *value = facts.preferredShmemCarveout;
-      return;
-    default:
-      throw Lacking{text("attribute ", int(which), " of functions")};
-  }
+  const std::map<CUfunction_attribute, int> all = {
+      {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, facts.maxThreadsPerBlock},
+      {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, int(facts.sharedSizeBytes)},
+      {CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, int(facts.constSizeBytes)},
+      {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, int(facts.localSizeBytes)},
+      {CU_FUNC_ATTRIBUTE_NUM_REGS, facts.numRegs},
+      {CU_FUNC_ATTRIBUTE_PTX_VERSION, facts.ptxVersion},
+      {CU_FUNC_ATTRIBUTE_BINARY_VERSION, facts.binaryVersion},
+      {CU_FUNC_ATTRIBUTE_CACHE_MODE_CA, facts.cacheModeCA},
+      {CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+       facts.maxDynamicSharedSizeBytes},
+      {CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+       facts.preferredShmemCarveout},
+      {CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, facts.clusterDimMustBeSet},
+      {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, facts.requiredClusterWidth},
+      {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, facts.requiredClusterHeight},
+      {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, facts.requiredClusterDepth},
+      {CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+       facts.nonPortableClusterSizeAllowed},
+      {CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+       facts.clusterSchedulingPolicyPreference}};
+  const auto found = all.find(which);
+  demand(found != all.end(), CUDA_ERROR_INVALID_VALUE, "attribute ", int(which),
+         " is none of functions");
+  *value = found->second;
 }
 
 // The block that fills most of a multiprocessor; of several, the largest.
@@ -375,7 +369,8 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module,
 CUresult cuModuleGetGlobal(CUdeviceptr* address, size_t* bytes, CUmodule module,
                            const char* name) {
   return drive([&] {
-    demand(name != nullptr, CUDA_ERROR_INVALID_VALUE, "name is null");
+    demand(name != nullptr && (address || bytes), CUDA_ERROR_INVALID_VALUE,
+           "name is null, or both answers are");
     const DeviceVariable found = find_loaded_variable(*loaded(module), name);
     if (address) *address = reinterpret_cast<CUdeviceptr>(found.address);
     if (bytes) *bytes = found.bytes;
@@ -481,7 +476,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block,
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {
   return answer([&] {
     require(function != nullptr, cudaErrorInvalidValue, "functionPtr is null");
-    find_entry(symbol);
+    find_entry(symbol, cudaErrorInvalidDeviceFunction);
     *function = reinterpret_cast<cudaFunction_t>(const_cast<void*>(symbol));
   });
 }

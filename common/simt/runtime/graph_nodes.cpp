@@ -15,6 +15,11 @@ const T& at(const T* pointer, const char* name) {
   return *pointer;
 }
 
+// As a node of a graph.
+bool touches_memory(const Node& node) {
+  return node.work.memory || node.work.frees;
+}
+
 // ---- What a node does ------------------------------------------------------
 
 // What it was made from, if it is of that type.
@@ -41,6 +46,8 @@ const Bodies& bodies_of(cudaGraphNode_t handle) {
 
 Choice choice_of(const cudaConditionalNodeParams& given) {
   using How = Choice::How;
+  require(given.type <= cudaGraphCondTypeSwitch, cudaErrorInvalidValue,
+          "conditions of the type ", int(given.type));
   const How how = given.type == cudaGraphCondTypeWhile    ? How::kWhile
                   : given.type == cudaGraphCondTypeSwitch ? How::kSwitch
                                                           : How::kIf;
@@ -96,6 +103,8 @@ Work work_of(cudaGraphNodeParams& given) {
       return work;
     }
     default:
+      require(given.type <= kConditional, cudaErrorInvalidValue,
+              "nodes of type ", int(given.type));
       throw Lacking{text("nodes of type ", int(given.type))};
   }
 }
@@ -103,6 +112,11 @@ Work work_of(cudaGraphNodeParams& given) {
 // ---- What it waits for -----------------------------------------------------
 
 void disconnect(const Nodes& from, const Nodes& to) {
+  for (const Nodes* some : {&from, &to})
+    require(std::ranges::none_of(
+                *some, [](const auto& node) { return touches_memory(*node); }),
+            cudaErrorNotSupported,
+            "what allocates or frees memory keeps its edges");
   for (size_t i = 0; i < from.size(); ++i)
     require(std::ranges::count(to[i]->after, from[i]) > 0,
             cudaErrorInvalidValue, "the nodes are not connected");
@@ -133,9 +147,31 @@ Node& kernel_node(cudaGraphNode_t handle, const std::shared_ptr<Node>& node) {
 
 bool only_tunes(cudaLaunchAttributeID which) {
   return which == cudaLaunchAttributeAccessPolicyWindow ||
+         which == cudaLaunchAttributeClusterSchedulingPolicyPreference ||
          which == cudaLaunchAttributePriority ||
+         int(which) ==
+             14 ||  // cudaLaunchAttributePreferredSharedMemoryCarveout
          which == cudaLaunchAttributeMemSyncDomain ||
          which == cudaLaunchAttributeMemSyncDomainMap;
+}
+
+// Nodes have no attributes but these.
+void require_of_node(cudaLaunchAttributeID which) {
+  switch (int(which)) {
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributeCooperative:
+    case cudaLaunchAttributeClusterDimension:
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+    case cudaLaunchAttributePriority:
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributeMemSyncDomain:
+    case 13:  // cudaLaunchAttributeDeviceUpdatableKernelNode
+    case 14:  // cudaLaunchAttributePreferredSharedMemoryCarveout
+      return;
+    default:
+      throw Refused{cudaErrorInvalidValue,
+                    text("attribute ", int(which), " is none of a node")};
+  }
 }
 
 // ---- What graphs keep ------------------------------------------------------
@@ -361,8 +397,8 @@ cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t executable,
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {
   return answer([&] {
     const auto node = node_of(handle);
-    if (node->work.memory || node->work.frees)
-      throw Lacking{"way to take a node out that allocates memory"};
+    require(!touches_memory(*node), cudaErrorNotSupported,
+            "what allocates or frees memory stays in its graph");
     remove_node(*node->graph, node);
   });
 }
@@ -504,8 +540,9 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* executable,
                                            cudaGraphInstantiateParams* given) {
   if (const cudaError_t error = answer([&] { at(given, "instantiateParams"); }))
     return error;
-  const cudaError_t error =
-      cudaGraphInstantiate(executable, graph, given->flags);
+  // When it is uploaded only tunes.
+  const cudaError_t error = cudaGraphInstantiate(
+      executable, graph, given->flags & ~cudaGraphInstantiateFlagUpload);
   given->errNode_out = nullptr;
   given->result_out =
       error ? cudaGraphInstantiateError : cudaGraphInstantiateSuccess;
@@ -520,6 +557,7 @@ cudaError_t cudaGraphKernelNodeSetAttribute(
   return answer([&] {
     const auto node = node_of(handle);
     Node& kernel = kernel_node(handle, node);
+    require_of_node(which);
     if (!only_tunes(which))
       throw Lacking{text("attribute ", int(which), " of a kernel's node")};
     kernel.attributes[which] = at(value, "value_in");
@@ -532,6 +570,7 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t handle,
     require(value != nullptr, cudaErrorInvalidValue, "value_out is null");
     const auto node = node_of(handle);
     Node& kernel = kernel_node(handle, node);
+    require_of_node(which);
     if (!only_tunes(which))
       throw Lacking{text("attribute ", int(which), " of a kernel's node")};
     const auto known = kernel.attributes.find(which);
@@ -564,7 +603,10 @@ cudaError_t cudaUserObjectCreate(cudaUserObject_t* object, void* pointer,
   });
 }
 cudaError_t cudaUserObjectRetain(cudaUserObject_t object, unsigned count) {
-  return answer([&] { retain(object, count); });
+  return answer([&] {
+    require(count != 0, cudaErrorInvalidValue, "count is 0");
+    retain(object, count);
+  });
 }
 cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned count) {
   return answer([&] { release(object, count); });

@@ -88,12 +88,6 @@ std::vector<const Work*> works_of(const Executable& executable) {
   return all;
 }
 
-bool uses_memory(const Executable& executable) {
-  return std::ranges::any_of(executable.steps, [](const auto& step) {
-    return step.work.memory || step.work.frees;
-  });
-}
-
 bool has_type(const Graph& graph,
               std::initializer_list<cudaGraphNodeType> any) {
   return std::ranges::any_of(graph.nodes, [&](const auto& node) {
@@ -103,12 +97,6 @@ bool has_type(const Graph& graph,
 
 void set_all(const std::vector<Condition>& conditions) {
   for (const Condition& one : conditions) set_condition(one.handle, one.value);
-}
-
-Work graph_work(std::shared_ptr<Executable> executable) {
-  Work work = {cudaGraphNodeTypeGraph, [executable] { run(*executable); }};
-  work.tells_host = tells_host(*executable);
-  return work;
 }
 
 // Which of the graphs runs for that value, if any does.
@@ -138,6 +126,20 @@ void run_chosen(const Choice& by,
   } while (by.how == Choice::How::kWhile && sticky_error() == cudaSuccess);
 }
 
+// CUDA's list of what a condition's graph may consist of.
+void require_usable_by_choice(const Graph& graph) {
+  for (const auto& node : graph.nodes) {
+    const cudaGraphNodeType type = node->work.type;
+    require(type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeEmpty ||
+                type == cudaGraphNodeTypeGraph ||
+                type == cudaGraphNodeTypeMemset ||
+                type == cudaGraphNodeTypeMemcpy || type == kConditional,
+            cudaErrorInvalidValue,
+            "a condition's graph consists of kernels, copies, memsets, empty "
+            "nodes and other graphs");
+  }
+}
+
 // What a node does once its graph is instantiated as part of `whole`: with the
 // graphs that it consists of, as they are then.
 Work work_now(const Node& node, Executable& whole) {
@@ -145,6 +147,7 @@ Work work_now(const Node& node, Executable& whole) {
   const Bodies& bodies = *node.work.bodies;
   std::vector<std::shared_ptr<Executable>> graphs;
   for (const cudaGraph_t body : bodies.handles) {
+    if (bodies.choice) require_usable_by_choice(*graph_of(body));
     graphs.push_back(instantiate(*graph_of(body)));
     std::ranges::copy(graphs.back()->conditions,
                       std::back_inserter(whole.conditions));
@@ -196,9 +199,8 @@ std::map<cudaGraphNode_t, TaskPointer> launch_as_tasks(
 
 void launch_graph(const std::shared_ptr<Executable>& executable,
                   cudaStream_t stream) {
-  if (is_legacy(stream)) require_legacy_usable();
+  require_waitable(stream);  // A capture has no launches of graphs.
   const Work work = graph_work(executable);
-  if (is_capturing(stream)) return issue(stream, work);
   const Queue queue = queue_of(stream);
   clear_for_launch(executable->leaves,
                    executable->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch,
@@ -216,12 +218,16 @@ void launch_graph(const std::shared_ptr<Executable>& executable,
   executable->launched = past_of(queue);
 }
 
-// The other flags only tune: when it is uploaded, and by what priorities.
+// By what priorities it runs only tunes.
 void instantiate(cudaGraphExec_t* out, cudaGraph_t graph,
                  unsigned long long flags) {
   if (flags & cudaGraphInstantiateFlagDeviceLaunch) {
     throw Lacking{"graphs that kernels launch"};
   }
+  constexpr auto kKnown = cudaGraphInstantiateFlagAutoFreeOnLaunch |
+                          cudaGraphInstantiateFlagUseNodePriority;
+  require((flags & ~kKnown) == 0, cudaErrorInvalidValue, "unknown flags ",
+          flags);
   require(out != nullptr, cudaErrorInvalidValue, "pGraphExec is null");
   const auto executable = instantiate(*graph_of(graph));
   executable->leaves = left_by(works_of(*executable));
@@ -229,68 +235,17 @@ void instantiate(cudaGraphExec_t* out, cudaGraph_t graph,
   *out = executables().create(executable);
 }
 
-// Gives a node other work of the same type.
-void replace(Work& old, Work work) {
-  require(old.type == work.type, cudaErrorInvalidValue,
-          "the node is of another type");
-  if (old.launches_clusters)
-    throw Lacking{"way to change a node that launches clusters"};
-  if (work.type == kConditional)
-    throw Lacking{"way to change what depends on a condition"};
-  old = std::move(work);
-}
-
-// ---- Updates ---------------------------------------------------------------
-
-// Whether the steps at `at` wait for steps at the same places.
-bool are_alike(const Executable& a, const Executable& b, size_t at) {
-  const auto places = [](const Executable& in, const Executable::Step& step) {
-    std::set<size_t> found;
-    for (size_t i = 0; i < in.steps.size(); ++i) {
-      if (std::find(step.after.begin(), step.after.end(), in.steps[i].node) !=
-          step.after.end()) {
-        found.insert(i);
-      }
-    }
-    return found;
-  };
-  return places(a, a.steps[at]) == places(b, b.steps[at]);
-}
-
-cudaGraphExecUpdateResult compare(const Executable& old,
-                                  const Executable& fresh) {
-  if (old.steps.size() != fresh.steps.size()) {
-    return cudaGraphExecUpdateErrorTopologyChanged;
-  }
-  for (size_t i = 0; i < old.steps.size(); ++i) {
-    if (old.steps[i].work.type != fresh.steps[i].work.type) {
-      return cudaGraphExecUpdateErrorNodeTypeChanged;
-    }
-    if (!are_alike(old, fresh, i)) {
-      return cudaGraphExecUpdateErrorTopologyChanged;
-    }
-  }
-  return cudaGraphExecUpdateSuccess;
-}
-
-cudaGraphExecUpdateResult update(Executable& old, const Executable& fresh) {
-  if (uses_memory(old) || uses_memory(fresh))
-    throw Lacking{"way to update graphs that allocate memory"};
-  const cudaGraphExecUpdateResult result = compare(old, fresh);
-  if (result != cudaGraphExecUpdateSuccess) return result;
-  for (size_t i = 0; i < old.steps.size(); ++i) {
-    old.steps[i].work = fresh.steps[i].work;
-  }
-  return result;
-}
-
 // ---- Edges -----------------------------------------------------------------
 
 void connect(cudaGraph_t graph, const cudaGraphNode_t* from,
              const cudaGraphNode_t* to, size_t count) {
-  graph_of(graph);
+  const auto whole = graph_of(graph);
   const Nodes first = nodes_of(from, count), second = nodes_of(to, count);
   for (size_t i = 0; i < count; ++i) {
+    require(first[i]->graph == whole.get() && second[i]->graph == whole.get(),
+            cudaErrorInvalidValue, "a node is of another graph");
+    require(first[i] != second[i], cudaErrorInvalidValue,
+            "a node cannot wait for itself");
     Nodes& after = second[i]->after;
     require(std::find(after.begin(), after.end(), first[i]) == after.end(),
             cudaErrorInvalidValue, "the nodes are connected already");
@@ -306,7 +261,14 @@ Nodes roots_of(const Graph& graph) {
   return roots;
 }
 
-// Refuses a graph of which another one cannot be made here.
+}  // namespace
+
+bool uses_memory(const Executable& executable) {
+  return std::ranges::any_of(executable.steps, [](const auto& step) {
+    return step.work.memory || step.work.frees;
+  });
+}
+
 void require_usable_within(const Graph& graph) {
   if (uses_memory(*instantiate(graph)))
     throw Lacking{"graphs that allocate memory within other graphs"};
@@ -315,7 +277,12 @@ void require_usable_within(const Graph& graph) {
     throw Lacking{"graphs with events within other graphs"};
 }
 
-}  // namespace
+Work graph_work(std::shared_ptr<Executable> executable) {
+  Work work = {cudaGraphNodeTypeGraph, [executable] { run(*executable); }};
+  work.tells_host = tells_host(*executable);
+  work.parts = executable;
+  return work;
+}
 
 std::shared_ptr<Node> add_node(Graph& graph, Work work, Nodes after) {
   const auto node =
@@ -354,6 +321,23 @@ Executable::Step& Executable::step_of(cudaGraphNode_t node) {
                 "the graph was instantiated without that node"};
 }
 
+// What no two nodes of a graph may do: free the same memory, go by the same
+// condition.
+static void require_first(const Work& work, const Graph& graph) {
+  const auto condition_of = [](const Work& one) {
+    return one.bodies && one.bodies->choice
+               ? std::optional(one.bodies->choice->condition)
+               : std::nullopt;
+  };
+  for (const auto& node : graph.nodes) {
+    require(work.frees == nullptr || node->work.frees != work.frees,
+            cudaErrorInvalidValue, "another node frees that memory");
+    require(
+        !condition_of(work) || condition_of(node->work) != condition_of(work),
+        cudaErrorInvalidValue, "another node goes by that condition");
+  }
+}
+
 void add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
          size_t count, Work work) {
   require(out != nullptr, cudaErrorInvalidValue, "pGraphNode is null");
@@ -361,7 +345,10 @@ void add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
   const std::set distinct(before.begin(), before.end());
   require(distinct.size() == before.size(), cudaErrorInvalidValue,
           "a node is named twice among those in front of it");
-  *out = add_node(*graph_of(graph), std::move(work), std::move(before))->handle;
+  require_possible(work);
+  const auto whole = graph_of(graph);
+  require_first(work, *whole);
+  *out = add_node(*whole, std::move(work), std::move(before))->handle;
 }
 
 void list(const Nodes& some, cudaGraphNode_t* out, size_t* count,
@@ -393,28 +380,6 @@ Nodes nodes_of(const cudaGraphNode_t* handles, size_t count) {
   Nodes found;
   for (size_t i = 0; i < count; ++i) found.push_back(node_of(handles[i]));
   return found;
-}
-
-void change(cudaGraphExec_t executable, cudaGraphNode_t node, Work work) {
-  replace(executable_of(executable)->step_of(node).work, std::move(work));
-}
-
-void change_child(cudaGraphExec_t executable, cudaGraphNode_t node,
-                  cudaGraph_t child) {
-  const auto bodies = node_of(node)->work.bodies;
-  require(bodies && !bodies->choice, cudaErrorInvalidValue,
-          "the node is no child graph");
-  const auto graph = graph_of(child);
-  require_usable_within(*graph);
-  const auto fresh = instantiate(*graph);
-  require(compare(*instantiate(*graph_of(bodies->handles[0])), *fresh) ==
-              cudaGraphExecUpdateSuccess,
-          cudaErrorInvalidValue, "the other graph has other nodes or edges");
-  change(executable, node, graph_work(fresh));
-}
-
-void change(cudaGraphNode_t node, Work work) {
-  replace(node_of(node)->work, std::move(work));
 }
 
 // The graph may change or end afterwards: the executable stays what it is.
@@ -509,7 +474,7 @@ extern "C" {
 // ---- Graphs and their nodes ------------------------------------------------
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
-  return answer([&] {
+  return answer_apart([&] {
     require(graph != nullptr && flags == 0, cudaErrorInvalidValue,
             "pGraph is null, or flags are not 0");
     *graph = publish(std::make_shared<Graph>());
@@ -527,7 +492,8 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
   return answer([&] {
     require(clone != nullptr, cudaErrorInvalidValue, "pGraphClone is null");
     if (uses_memory(*instantiate(*graph_of(graph))))
-      throw Lacking{"copies of graphs that allocate memory"};
+      throw Refused{cudaErrorNotSupported,
+                    "graphs that allocate memory cannot be copied"};
     *clone = publish(copy_of(*graph_of(graph)));
   });
 }
@@ -680,21 +646,6 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
   return answer([&] {
     executable_of(executable);
     executables().destroy(executable);
-  });
-}
-
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
-                                cudaGraphExecUpdateResultInfo* info) {
-  return answer([&] {
-    const cudaGraphExecUpdateResult result =
-        update(*executable_of(executable), *instantiate(*graph_of(graph)));
-    if (info != nullptr) {
-      *info = {};
-      info->result = result;
-    }
-    require(result == cudaGraphExecUpdateSuccess,
-            cudaErrorGraphExecUpdateFailure,
-            "the other graph has other nodes or edges");
   });
 }
 

@@ -112,6 +112,15 @@ void change(cudaGraphExec_t executable, cudaGraphNode_t node, Work work);
 void change_child(cudaGraphExec_t executable, cudaGraphNode_t node,
                   cudaGraph_t child);
 
+// Refuses at the call what a node could never do.
+void require_possible(const Work& work);
+
+// Refuses a graph of which another one cannot be made here.
+void require_usable_within(const Graph& graph);
+
+bool uses_memory(const Executable& executable);
+Work graph_work(std::shared_ptr<Executable> executable);
+
 // It is no node any more, nor do others wait for it.
 void remove_node(Graph& graph, const std::shared_ptr<Node>& node);
 

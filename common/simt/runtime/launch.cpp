@@ -15,13 +15,11 @@
 namespace simt {
 namespace {
 
-// CUDA 13 refuses with other codes than its documents name and CUDA 11 and 12
+// CUDA 13 refuses with another code than its documents name and CUDA 11 and 12
 // use (measured on an H200: CUDA 13.0, driver 580).
-constexpr bool kCuda13 = CUDART_VERSION >= 13000;
-constexpr cudaError_t kBadShape =
-    kCuda13 ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
-constexpr cudaError_t kNoKernel =
-    kCuda13 ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction;
+constexpr cudaError_t kBadShape = CUDART_VERSION >= 13000
+                                      ? cudaErrorInvalidValue
+                                      : cudaErrorInvalidConfiguration;
 
 struct Configuration {
   dim3 grid, block;
@@ -31,6 +29,8 @@ struct Configuration {
   int device = current_device();
   dim3 cluster = {0, 0, 0};  // none was asked for
   bool begins_early = false;
+  std::optional<dim3> preferred_cluster = {};
+  std::vector<cudaEvent_t> told = {};  // events that the launch records
 };
 
 // What stands between <<< and >>>, until the stub fetches it.
@@ -63,9 +63,11 @@ void require_threads(const Configuration& c, const KernelInfo& kernel) {
 void require_shared(const Configuration& c, const Entry& entry,
                     const KernelInfo& kernel) {
   const size_t allowed = dynamic_shared_limit(entry, kernel);
-  require(c.dynamic_shared <= allowed, cudaErrorInvalidValue, c.dynamic_shared,
-          " bytes of dynamic shared memory exceed ", allowed, " (beside ",
-          kernel.static_shared, " static ones); up to ",
+  require(c.dynamic_shared <= allowed,
+          c.cooperative ? cudaErrorCooperativeLaunchTooLarge
+                        : cudaErrorInvalidValue,
+          c.dynamic_shared, " bytes of dynamic shared memory exceed ", allowed,
+          " (beside ", kernel.static_shared, " static ones); up to ",
           int64_t(model_device().shared_opt_in) - int64_t(kernel.static_shared),
           " after cudaFuncSetAttribute(kernel, "
           "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)");
@@ -97,9 +99,21 @@ void choose_cluster(Configuration& c, const KernelInfo& kernel) {
   c.cluster = own;
 }
 
+// Of a hint it is looked only whether it could be followed.
+void require_preferred(const Configuration& c) {
+  if (!c.preferred_cluster) return;
+  const dim3 wanted = *c.preferred_cluster;
+  require(volume(wanted) != 0 && wanted.x % c.cluster.x == 0 &&
+              wanted.y % c.cluster.y == 0 && wanted.z % c.cluster.z == 0,
+          cudaErrorInvalidClusterSize, "preferred clusters of ", shape(wanted),
+          " do not consist of clusters of ", shape(c.cluster));
+}
+
 void require_cluster(const Configuration& c, const Entry& entry,
                      const KernelInfo& kernel) {
   const uint64_t blocks = volume(c.cluster);
+  require(blocks != 0 || !c.preferred_cluster, cudaErrorInvalidClusterSize,
+          "clusters are preferred, and none are asked for");
   if (blocks == 0) return;
   require(model_device().major >= 9 || blocks == 1, cudaErrorInvalidClusterSize,
           "the device has no clusters of blocks");
@@ -115,6 +129,7 @@ void require_cluster(const Configuration& c, const Entry& entry,
           cudaErrorInvalidClusterSize, "a cluster of ", blocks,
           " blocks; the kernel's __launch_bounds__ allow ",
           kernel.most_in_cluster);
+  require_preferred(c);
   require(c.grid.x % c.cluster.x == 0 && c.grid.y % c.cluster.y == 0 &&
               c.grid.z % c.cluster.z == 0,
           cudaErrorInvalidClusterSize, "a grid of ", shape(c.grid),
@@ -208,9 +223,8 @@ Kernel* checked(Entry& entry, Configuration& c) {
   return kernel;
 }
 
-Work work_of(const void* function, Configuration c, void** arguments,
-             cudaError_t no_kernel) {
-  Entry& entry = find_entry(function, no_kernel);
+Work work_of(const void* function, Configuration c, void** arguments) {
+  Entry& entry = find_entry(function);
   Kernel* const kernel = checked(entry, c);
   require(arguments != nullptr || program_of(*kernel).parameter_sizes.empty(),
           cudaErrorInvalidValue, info(kernel).name,
@@ -235,44 +249,112 @@ cudaError_t launch(const void* function, const Configuration& c,
   const bool unanswered = from_syntax;  // <<<...>>> drops what we return
   from_syntax = false;
   const cudaError_t error = answer(
-      [&] { issue(c.stream, work_of(function, c, arguments, kNoKernel)); },
+      [&] {
+        issue(c.stream, work_of(function, c, arguments));
+        for (const cudaEvent_t event : c.told) record(event, c.stream);
+      },
       call);
   if (error == cudaSuccess) return error;
+  spoil_capture(c.stream);
   if (unanswered) remember_failed_launch();
   return remember(error);  // also where it is the executor that cannot
 }
 
-// Attributes of cudaLaunchKernelEx. Those that only order or tune work hold
-// anyway when kernels run one after the other.
-void apply(const cudaLaunchAttribute& attribute, Configuration& c) {
+// The event comes when the whole kernel is done, which is late enough.
+void tell(cudaEvent_t event, int flags, Configuration& c) {
+  require((flags & ~cudaEventRecordExternal) == 0, cudaErrorInvalidValue,
+          "unknown flags ", flags);
+  require(is_untimed(event), cudaErrorNotSupported,
+          "the event of a launch wants cudaEventDisableTiming");
+  c.told.push_back(event);
+}
+
+void require_hint(bool holds, const cudaLaunchAttribute& attribute) {
+  require(holds, cudaErrorInvalidValue, "no such value for launch attribute ",
+          int(attribute.id));
+}
+
+// Hints, which only order or tune work: that holds anyway when kernels run one
+// after the other. Whether it is one.
+bool is_hint(const cudaLaunchAttribute& attribute) {
+  const auto& value = attribute.val;
+  constexpr int kDomains = 4;  // cudaDevAttrMemSyncDomainCount
   switch (attribute.id) {
     case cudaLaunchAttributeIgnore:
     case cudaLaunchAttributePriority:
     case cudaLaunchAttributeAccessPolicyWindow:
-    case cudaLaunchAttributeMemSyncDomain:
-    case cudaLaunchAttributeMemSyncDomainMap:
-#if CUDART_VERSION >= 13000  // Hints, as CUDA's documents call them.
-    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+#if CUDART_VERSION >= 13000
     case cudaLaunchAttributeNvlinkUtilCentricScheduling:
 #endif
-      return;
+      return true;
+    case cudaLaunchAttributeMemSyncDomain:
+      require_hint(value.memSyncDomain == cudaLaunchMemSyncDomainDefault ||
+                       value.memSyncDomain == cudaLaunchMemSyncDomainRemote,
+                   attribute);
+      return true;
+    case cudaLaunchAttributeMemSyncDomainMap:
+      require_hint(value.memSyncDomainMap.default_ < kDomains &&
+                       value.memSyncDomainMap.remote < kDomains,
+                   attribute);
+      return true;
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+      require_hint(unsigned(value.clusterSchedulingPolicyPreference) <=
+                       cudaClusterSchedulingPolicyLoadBalancing,
+                   attribute);
+      return true;
+#if CUDART_VERSION >= 13000
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+      require_hint(value.sharedMemCarveout <= 100, attribute);
+      return true;
+#endif
+    default:
+      return false;
+  }
+}
+
+dim3 size_of_cluster(const cudaLaunchAttributeValue& value) {
+  const auto& size = value.clusterDim;
+  return dim3(size.x, size.y, size.z);
+}
+
+// An attribute of cudaLaunchKernelEx.
+void apply(const cudaLaunchAttribute& attribute, Configuration& c) {
+  const auto& value = attribute.val;
+  if (is_hint(attribute)) return;
+  switch (attribute.id) {
     case cudaLaunchAttributeProgrammaticStreamSerialization:
-      c.begins_early = attribute.val.programmaticStreamSerializationAllowed;
+      c.begins_early = value.programmaticStreamSerializationAllowed;
       if (c.begins_early) note_early_launch();
       return;
     case cudaLaunchAttributeCooperative:
-      c.cooperative = attribute.val.cooperative != 0;
+      c.cooperative = value.cooperative != 0;
       return;
-    case cudaLaunchAttributeClusterDimension: {
-      const auto& cluster = attribute.val.clusterDim;
-      c.cluster = dim3(cluster.x, cluster.y, cluster.z);
-      require(volume(c.cluster) != 0, cudaErrorInvalidClusterSize,
-              "a cluster of ", shape(c.cluster), " is empty");
+    case cudaLaunchAttributeClusterDimension:
+      c.cluster = size_of_cluster(value);
+      require(volume(c.cluster) != 0 || shape(c.cluster) == shape({0, 0, 0}),
+              cudaErrorInvalidClusterSize, "a cluster of ", shape(c.cluster),
+              " is empty");
       return;
-    }
-    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+    case cudaLaunchAttributeProgrammaticEvent:
+      return tell(value.programmaticEvent.event, value.programmaticEvent.flags,
+                  c);
+#if CUDART_VERSION >= 12030
+    case cudaLaunchAttributeLaunchCompletionEvent:
+      return tell(value.launchCompletionEvent.event,
+                  value.launchCompletionEvent.flags, c);
+#endif
+#if CUDART_VERSION >= 12080
+    case cudaLaunchAttributePreferredClusterDimension:
+      c.preferred_cluster = size_of_cluster(value);
       return;
+#endif
+    case cudaLaunchAttributeSynchronizationPolicy:
+      throw Refused{cudaErrorInvalidValue,
+                    "cudaLaunchAttributeSynchronizationPolicy is none of a "
+                    "launch"};
     default:
+      constexpr int kMost = 31;  // The last ones of CUDA 13 are smaller.
+      require_hint(attribute.id <= kMost, attribute);
       throw Lacking{text("launch attribute ", int(attribute.id))};
   }
 }
@@ -311,7 +393,7 @@ Work kernel_work(const cudaKernelNodeParams& given) {
   if (given.extra != nullptr) throw Lacking{"launches with packed arguments"};
   return work_of(given.func,
                  {given.gridDim, given.blockDim, given.sharedMemBytes},
-                 given.kernelParams, cudaErrorInvalidDeviceFunction);
+                 given.kernelParams);
 }
 
 }  // namespace simt
@@ -372,7 +454,15 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* count, const void* function,
   return answer([&] {
     require(count != nullptr, cudaErrorInvalidValue, "numClusters is null");
     Configuration c = configuration_of(config);
-    const KernelInfo kernel = info(checked(find_entry(function), c));
+    Entry& entry = find_entry(function);
+    const KernelInfo kernel = info(entry.kernel());
+    choose_cluster(c, kernel);
+    require_cluster(c, entry, kernel);
+    if (volume(c.block) > uint64_t(kMaxThreads)) {
+      *count = 0;
+      return;
+    }
+    checked(entry, c);
     require(volume(c.cluster) != 0, cudaErrorInvalidClusterSize,
             "neither config nor the kernel says how large the clusters are");
     say("clusters that fit are counted from threads, blocks, shared memory and "

@@ -66,13 +66,21 @@ Range pages_of(const void* pointer, size_t bytes) {
           std::min(found->end, (begin + bytes + page - 1) / page * page)};
 }
 
-[[maybe_unused]] int place_of(cudaMemLocation location) {
+// `otherwise`: how a call refuses what is no device.
+[[maybe_unused]] int place_of(cudaMemLocation location, cudaError_t otherwise) {
   if (location.type == cudaMemLocationTypeHost) return cudaCpuDeviceId;
-  require(location.type == cudaMemLocationTypeDevice && location.id >= 0 &&
-              location.id < device_count(),
-          cudaErrorInvalidDevice, "location ", int(location.type), ", ",
-          location.id, " is neither the host nor a device");
+  const bool is_device = location.type == cudaMemLocationTypeDevice;
+  require(is_device && location.id >= 0 && location.id < device_count(),
+          is_device ? otherwise : cudaErrorInvalidValue, "location ",
+          int(location.type), ", ", location.id,
+          " is neither the host nor a device");
   return location.id;
+}
+
+[[maybe_unused]] bool is_about_a_place(cudaMemoryAdvise what) {
+  return what != cudaMemAdviseSetReadMostly &&
+         what != cudaMemAdviseUnsetReadMostly &&
+         what != cudaMemAdviseUnsetPreferredLocation;
 }
 
 void advise(Advice& advice, cudaMemoryAdvise what, int place) {
@@ -99,7 +107,7 @@ void advise(Advice& advice, cudaMemoryAdvise what, int place) {
 
 void prefetch(const void* pointer, size_t bytes, int place,
               cudaStream_t stream) {
-  require_stream(stream);
+  require_waitable(stream);  // No capture has it.
   each_advice(pages_of(pointer, bytes),
               [&](Advice& one) { one.prefetched = place; });
 }
@@ -223,9 +231,13 @@ cudaError_t cudaMemRangeGetAttributes(void** data, size_t* data_bytes,
 #if CUDART_VERSION >= 13000
 
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes,
-                                 cudaMemLocation location, unsigned,
+                                 cudaMemLocation location, unsigned flags,
                                  cudaStream_t stream) {
-  return answer([&] { prefetch(pointer, bytes, place_of(location), stream); });
+  return answer([&] {
+    require(flags == 0, cudaErrorInvalidValue, "unknown flags ", flags);
+    prefetch(pointer, bytes, place_of(location, cudaErrorInvalidDevice),
+             stream);
+  });
 }
 
 cudaError_t cudaMemPrefetchBatchAsync(void** pointers, size_t* bytes,
@@ -242,14 +254,50 @@ cudaError_t cudaMemPrefetchBatchAsync(void** pointers, size_t* bytes,
             "a batch wants another stream than the legacy one");
     const Entries which(begins, entries, count);
     for (size_t i = 0; i < count; ++i)
-      prefetch(pointers[i], bytes[i], place_of(places[which.of(i)]), stream);
+      prefetch(pointers[i], bytes[i],
+               place_of(places[which.of(i)], cudaErrorInvalidDevice), stream);
   });
 }
+
+// Nobody may rely on what it holds afterwards; here that is what it held.
+cudaError_t cudaMemDiscardBatchAsync(void** pointers, size_t* bytes,
+                                     size_t count, unsigned long long flags,
+                                     cudaStream_t stream) {
+  return answer([&] {
+    require(pointers != nullptr && bytes != nullptr && count != 0 && flags == 0,
+            cudaErrorInvalidValue,
+            "an array is null, or empty, or flags are not 0");
+    require(!is_legacy(stream), cudaErrorInvalidValue,
+            "a batch wants another stream than the legacy one");
+    require_waitable(stream);
+    for (size_t i = 0; i < count; ++i) pages_of(pointers[i], bytes[i]);
+  });
+}
+
+cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void** pointers, size_t* bytes,
+                                                size_t count,
+                                                cudaMemLocation* places,
+                                                size_t* begins, size_t entries,
+                                                unsigned long long flags,
+                                                cudaStream_t stream) {
+  const cudaError_t error =
+      cudaMemDiscardBatchAsync(pointers, bytes, count, flags, stream);
+  if (error != cudaSuccess) return error;
+  return cudaMemPrefetchBatchAsync(pointers, bytes, count, places, begins,
+                                   entries, flags, stream);
+}
+
+decltype(cudaMemDiscardBatchAsync) cudaMemDiscardBatchAsync_ptsz
+    __attribute__((alias("cudaMemDiscardBatchAsync")));
+decltype(cudaMemDiscardAndPrefetchBatchAsync)
+    cudaMemDiscardAndPrefetchBatchAsync_ptsz
+    __attribute__((alias("cudaMemDiscardAndPrefetchBatchAsync")));
 
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes,
                           cudaMemoryAdvise what, cudaMemLocation location) {
   return answer([&] {
-    const int place = place_of(location);
+    if (!is_about_a_place(what)) location.id = 0;  // Nobody looks at it.
+    const int place = place_of(location, cudaErrorInvalidValue);
     each_advice(pages_of(pointer, bytes),
                 [&](Advice& one) { advise(one, what, place); });
   });

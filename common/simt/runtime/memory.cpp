@@ -83,8 +83,8 @@ void note_moved(const void* to, const void* from, size_t bytes) {
   note_touched(to, bytes, Use::kStore);
 }
 
-// What cudaHostAlloc was asked for, if it was anything, by the numbers of its
-// allocations.
+// What cudaHostAlloc and cudaHostRegister were asked for, if it was anything,
+// by the numbers of the allocations.
 struct HostFlags {
   std::mutex mutex;
   std::map<uint64_t, unsigned> of;
@@ -92,6 +92,12 @@ struct HostFlags {
 HostFlags& host_flags() {
   static auto* all = new HostFlags;
   return *all;
+}
+void keep_host_flags(const void* pointer, unsigned flags) {
+  const auto found = allocations().find(address_of(pointer));
+  if (!found || flags == 0) return;
+  const std::lock_guard lock(host_flags().mutex);
+  host_flags().of[found->number] = flags;
 }
 
 // Whether it is memory of the host that CUDA may not read later on.
@@ -126,8 +132,8 @@ Sides sides_of(cudaMemcpyKind kind) {
 
 void require_copy(void* to, const void* from, size_t bytes,
                   cudaMemcpyKind kind) {
-  const Sides sides = sides_of(kind);
   if (bytes == 0) return;
+  const Sides sides = sides_of(kind);
   require_range("dst", to, bytes, sides.to);
   require_range("src", from, bytes, sides.from);
   require_writable(to);
@@ -187,8 +193,10 @@ void require_fill(const cudaMemsetParams& p) {
   const size_t size = p.elementSize, width = p.width * size;
   require(size == 1 || size == 2 || size == 4, cudaErrorInvalidValue,
           "elements of ", size, " bytes");
-  require(width <= p.pitch || p.height <= 1, cudaErrorInvalidPitchValue,
-          "rows of ", width, " bytes do not fit a pitch of ", p.pitch);
+  require(address_of(p.dst) % size == 0, cudaErrorInvalidValue, "dst = ", p.dst,
+          " is no multiple of ", size);
+  require(width <= p.pitch || p.height <= 1, cudaErrorInvalidValue, "rows of ",
+          width, " bytes do not fit a pitch of ", p.pitch);
   if (width == 0 || p.height == 0) return;
   require_range("dst", p.dst, extent(p.pitch, width, p.height), Side::kDevice);
   require_writable(p.dst);
@@ -216,8 +224,8 @@ void fill(const cudaMemsetParams& p) {
 
 cudaMemsetParams fill_2d_of(void* to, size_t pitch, int value, size_t width,
                             size_t height) {
-  require(width <= pitch, cudaErrorInvalidPitchValue, "rows of ", width,
-          " bytes do not fit a pitch of ", pitch);
+  require(width <= pitch || height <= 1, cudaErrorInvalidValue, "rows of ",
+          width, " bytes do not fit a pitch of ", pitch);
   return {to, pitch, static_cast<unsigned>(value), 1, width, height};
 }
 
@@ -231,7 +239,25 @@ char* slice(const cudaPitchedPtr& of, cudaPos at, size_t z) {
          ((at.z + z) * of.ysize + at.y) * of.pitch + at.x;
 }
 
+// Within its rows and slices, as far as they are told of.
+void require_box(const char* name, const cudaPitchedPtr& of, cudaPos at,
+                 cudaExtent box) {
+  require(box.width > of.pitch || at.x + box.width <= of.pitch,
+          cudaErrorInvalidValue, name, ": ", box.width, " bytes from byte ",
+          at.x, " on leave rows of ", of.pitch);
+  if (of.ysize == 0) return;
+  const bool too_high = box.depth > 1 && box.height > of.ysize;
+  require(at.y + box.height <= of.ysize,
+          too_high ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue, name,
+          ": ", box.height, " rows from row ", at.y, " on leave slices of ",
+          of.ysize);
+}
+
 void copy_3d(const cudaMemcpy3DParms& p) {
+  const cudaExtent box = p.extent;
+  if (box.width == 0 || box.height == 0 || box.depth == 0) return;
+  require_box("src", p.srcPtr, p.srcPos, box);
+  require_box("dst", p.dstPtr, p.dstPos, box);
   for (size_t z = 0; z < p.extent.depth; ++z) {
     copy_2d(slice(p.dstPtr, p.dstPos, z), p.dstPtr.pitch,
             slice(p.srcPtr, p.srcPos, z), p.srcPtr.pitch, p.extent.width,
@@ -240,6 +266,9 @@ void copy_3d(const cudaMemcpy3DParms& p) {
 }
 
 void fill_3d(const cudaPitchedPtr& to, int value, cudaExtent extent) {
+  require(extent.width <= to.pitch && extent.height <= to.ysize,
+          cudaErrorInvalidValue, extent.height, " rows of ", extent.width,
+          " bytes leave slices of ", to.ysize, " rows of ", to.pitch);
   for (size_t z = 0; z < extent.depth; ++z) {
     fill_2d(slice(to, {}, z), to.pitch, value, extent.width, extent.height);
   }
@@ -272,6 +301,7 @@ void free(void* pointer, bool pinned, bool waits) {
 void* symbol_range(const void* symbol, int device, size_t bytes,
                    size_t offset) {
   const DeviceVariable variable = find_symbol(symbol, device);
+  if (bytes == 0) return variable.address;
   require(offset <= variable.bytes && bytes <= variable.bytes - offset,
           cudaErrorInvalidValue, bytes, " bytes at offset ", offset,
           " leave the ", variable.bytes, "-byte variable");
@@ -438,6 +468,7 @@ Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   description.extent = {bytes, 1, 1};
   description.kind = kind;
   work.description = description;
+  work.is_nothing = bytes == 0;
   return work;
 }
 
@@ -455,21 +486,24 @@ Work copy_2d_work(void* to, size_t to_pitch, const void* from,
 Work to_symbol_work(const void* symbol, const void* from, size_t bytes,
                     size_t offset, cudaMemcpyKind kind) {
   const int device = current_device();
-  return {cudaGraphNodeTypeMemcpy,
-          [=] { copy_to_symbol(symbol, device, from, bytes, offset, kind); },
-          nullptr, is_pageable(from)};
+  Work work = {
+      cudaGraphNodeTypeMemcpy,
+      [=] { copy_to_symbol(symbol, device, from, bytes, offset, kind); },
+      nullptr, is_pageable(from),
+      [=] { symbol_range(symbol, device, bytes, offset); }};
+  return work;
 }
 
 Work from_symbol_work(void* to, const void* symbol, size_t bytes, size_t offset,
                       cudaMemcpyKind kind) {
   const int device = current_device();
-  return {cudaGraphNodeTypeMemcpy,
-          [=] { copy_from_symbol(to, symbol, device, bytes, offset, kind); },
-          nullptr,
-          is_pageable(to),
-          nullptr,
-          false,
-          is_pageable(to)};
+  Work work = {
+      cudaGraphNodeTypeMemcpy,
+      [=] { copy_from_symbol(to, symbol, device, bytes, offset, kind); },
+      nullptr, is_pageable(to),
+      [=] { symbol_range(symbol, device, bytes, offset); }};
+  work.is_awaited = is_pageable(to);
+  return work;
 }
 
 Work copy_work(const cudaMemcpy3DParms& given) {
@@ -482,6 +516,7 @@ Work copy_work(const cudaMemcpy3DParms& given) {
 
 Work fill_work(const cudaMemsetParams& given) {
   Work work = {cudaGraphNodeTypeMemset, [given] { fill(given); }};
+  work.check = [given] { require_fill(given); };
   work.description = given;
   return work;
 }
@@ -498,6 +533,7 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   return answer([&] {
     require_safe();
     require_result(pointer);
+    *pointer = nullptr;  // also where there is no room
     *pointer = allocate(bytes, Memory::kDevice, "cudaMalloc");
   });
 }
@@ -508,7 +544,7 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width,
     require_safe();
     require_result(pointer);
     require_result(pitch);
-    *pitch = pitch_of(width);
+    *pitch = height == 0 ? 0 : pitch_of(width);
     *pointer = allocate(bounded(Wide(*pitch) * height), Memory::kDevice,
                         "cudaMallocPitch");
   });
@@ -518,7 +554,8 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
   return answer([&] {
     require_safe();
     require_result(pitched);
-    const size_t pitch = pitch_of(extent.width);
+    const bool empty = extent.height == 0 || extent.depth == 0;
+    const size_t pitch = empty ? 0 : pitch_of(extent.width);
     const size_t slice = bounded(Wide(pitch) * extent.height);
     void* pointer = allocate(bounded(Wide(slice) * extent.depth),
                              Memory::kDevice, "cudaMalloc3D");
@@ -536,7 +573,7 @@ cudaError_t cudaFree(void* pointer) {
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return answer([&] {
     require_stream(stream);
-    require(pointer != nullptr, cudaErrorInvalidValue, "devPtr is null");
+    if (pointer == nullptr) return;
     if (is_capturing(stream)) return issue(stream, release_work(pointer));
     const Queue queue = queue_of(stream);
     const auto operation = begin_operation(queue, {"cudaFreeAsync"});
@@ -561,10 +598,7 @@ cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
     require((flags & ~known) == 0, cudaErrorInvalidValue, "unknown flags ",
             flags);
     *pointer = allocate(bytes, Memory::kPinned, "cudaHostAlloc");
-    const auto found = allocations().find(address_of(*pointer));
-    if (!found || flags == 0) return;
-    const std::lock_guard lock(host_flags().mutex);
-    host_flags().of[found->number] = flags;
+    keep_host_flags(*pointer, flags);
   });
 }
 
@@ -590,8 +624,16 @@ cudaError_t cudaFreeHost(void* pointer) {
   });
 }
 
-cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
   return answer([&] {
+    require_safe();
+    constexpr unsigned known = cudaHostRegisterPortable |
+                               cudaHostRegisterMapped |
+                               cudaHostRegisterReadOnly;
+    require((flags & cudaHostRegisterIoMemory) == 0, cudaErrorInvalidValue,
+            "it is no memory of another device");
+    require((flags & ~known) == 0, cudaErrorInvalidValue, "unknown flags ",
+            flags);
     require(pointer != nullptr && bytes != 0, cudaErrorInvalidValue,
             "nothing to register");
     require(!allocations().in_arena(address_of(pointer)), cudaErrorInvalidValue,
@@ -603,21 +645,26 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
                                 current_device()),
             cudaErrorHostMemoryAlreadyRegistered,
             "part of the range is registered already");
+    keep_host_flags(pointer, flags & cudaHostRegisterPortable);
   });
 }
 
 cudaError_t cudaHostUnregister(void* pointer) {
   return answer([&] {
+    const auto found = allocations().find(address_of(pointer));
     require(allocations().disown(address_of(pointer)),
-            cudaErrorHostMemoryNotRegistered, pointer,
-            " is not the beginning of a registered range");
+            found || pointer == nullptr ? cudaErrorInvalidValue
+                                        : cudaErrorHostMemoryNotRegistered,
+            pointer, " is not the beginning of a registered range");
   });
 }
 
 // The device sees host memory at the host's own address.
-cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+cudaError_t cudaHostGetDevicePointer(void** device, void* host,
+                                     unsigned flags) {
   return answer([&] {
     require_result(device);
+    require(flags == 0, cudaErrorInvalidValue, "flags are ", flags, ", not 0");
     const auto found = allocations().find(address_of(host));
     require(found && !found->freed && !found->is_device_only(),
             cudaErrorInvalidValue, host, " is not pinned host memory, but ",
@@ -785,16 +832,16 @@ cudaError_t cudaGetSymbolSize(size_t* bytes, const void* symbol) {
 // same everywhere. This machine may have less.
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total) {
   return answer([&] {
-    require_result(free_bytes);
-    require_result(total);
-    *total = allocations().device_bytes();
-    *free_bytes = *total - allocations().device_bytes_in_use(current_device());
+    const uint64_t all = allocations().device_bytes();
+    if (total) *total = all;
+    if (free_bytes)
+      *free_bytes = all - allocations().device_bytes_in_use(current_device());
   });
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
                                      const void* pointer) {
-  return answer([&] {
+  return answer_apart([&] {
     require_result(attributes);
     void* const here = const_cast<void*>(pointer);
     const auto found = allocations().find(address_of(pointer));
@@ -802,9 +849,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
     attributes->device = cudaInvalidDeviceId;
     attributes->type = cudaMemoryTypeUnregistered;
     if (!found || found->freed) {
-      if (!allocations().in_arena(address_of(pointer))) {
-        attributes->hostPointer = here;
-      }
+      attributes->hostPointer = here;
       return;
     }
     attributes->device = found->device;

@@ -29,7 +29,8 @@ int occupancy(const void* function, int threads, size_t dynamic_shared) {
   const KernelInfo kernel = info(entry.kernel());
   require(threads > 0, cudaErrorInvalidValue, "a block of ", threads,
           " threads");
-  if (unsigned(threads) > kernel.max_threads) return 0;
+  // Nobody looks at __launch_bounds__ here, as on an H100.
+  if (threads > kMaxThreads) return 0;
   if (dynamic_shared > size_t(dynamic_shared_limit(entry, kernel))) return 0;
   const int blocks = blocks_per_multiprocessor(kernel, threads, dynamic_shared);
   if (uint64_t(blocks) * round_up(threads, kWarpThreads) * kMostRegisters >
@@ -79,20 +80,28 @@ void set_attribute(const void* function, cudaFuncAttribute which, int value) {
       entry.max_dynamic_shared[current_device()] = value;
       return;
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
-      require(value == 0 || value == 1, cudaErrorInvalidValue, value,
-              " is neither 0 nor 1");
       entry.non_portable_cluster[current_device()] = value != 0;
       return;
     case cudaFuncAttributeClusterSchedulingPolicyPreference:  // a hint
       require(value >= 0 && value <= cudaClusterSchedulingPolicyLoadBalancing,
               cudaErrorInvalidValue, value, " is no such policy");
+      entry.policy[current_device()] = value;
       return;
     case cudaFuncAttributePreferredSharedMemoryCarveout:  // a hint
       require(value >= -1 && value <= 100, cudaErrorInvalidValue, value,
               " is no percentage");
+      entry.carveout[current_device()] = value;
       return;
-    default:
+    case cudaFuncAttributeRequiredClusterWidth:
+    case cudaFuncAttributeRequiredClusterHeight:
+    case cudaFuncAttributeRequiredClusterDepth:
+      require(value >= 0 && kernel.cluster[0] == 0, cudaErrorInvalidValue,
+              value < 0 ? "a negative number"
+                        : "the kernel says itself how large its clusters are");
       throw Lacking{text("function attribute ", int(which))};
+    default:
+      throw Refused{cudaErrorInvalidValue,
+                    text("attribute ", int(which), " cannot be set")};
   }
 }
 
@@ -109,7 +118,10 @@ cudaFuncAttributes attributes_of(const Entry& entry, const KernelInfo& kernel) {
   a.ptxVersion = entry.ptx_version();
   a.binaryVersion = 10 * device.major + device.minor;
   a.maxDynamicSharedSizeBytes = dynamic_shared_limit(entry, kernel);
-  a.preferredShmemCarveout = -1;  // cudaSharedmemCarveoutDefault
+  a.preferredShmemCarveout =
+      entry.carveout[current_device()].value_or(cudaSharedmemCarveoutDefault);
+  a.clusterSchedulingPolicyPreference = entry.policy[current_device()].value_or(
+      cudaClusterSchedulingPolicyDefault);
   a.clusterDimMustBeSet = kernel.wants_cluster;
   a.requiredClusterWidth = int(kernel.cluster[0]);
   a.requiredClusterHeight = int(kernel.cluster[1]);
@@ -151,7 +163,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
                                   const void* function) {
   return answer([&] {
     require(attributes != nullptr, cudaErrorInvalidValue, "attr is null");
-    Entry& entry = find_entry(function, cudaErrorInvalidResourceHandle);
+    Entry& entry = find_entry(function);
     *attributes = attributes_of(entry, info(entry.kernel()));
   });
 }
@@ -181,13 +193,12 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
 cudaError_t cudaFuncGetParamInfo(const void* function, size_t which,
                                  size_t* offset, size_t* bytes) {
   return answer([&] {
-    require(offset != nullptr && bytes != nullptr, cudaErrorInvalidValue,
-            "paramOffset or paramSize is null");
+    require(offset != nullptr, cudaErrorInvalidValue, "paramOffset is null");
     const Program& program = program_of(*find_entry(function).kernel());
     require(which < program.parameter_sizes.size(), cudaErrorInvalidValue,
             "parameter ", which, " of ", program.parameter_sizes.size());
     *offset = program.parameter_offsets[which];
-    *bytes = program.parameter_sizes[which];
+    if (bytes) *bytes = program.parameter_sizes[which];
   });
 }
 
@@ -196,7 +207,12 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(
   return answer([&] {
     require(size != nullptr && config != nullptr, cudaErrorInvalidValue,
             "clusterSize or launchConfig is null");
-    *size = int(most_in_cluster(find_entry(function)));
+    Entry& entry = find_entry(function);
+    const size_t most_shared =
+        dynamic_shared_limit(entry, info(entry.kernel()));
+    *size = config->dynamicSmemBytes > most_shared
+                ? 0
+                : int(most_in_cluster(entry));
   });
 }
 

@@ -91,8 +91,8 @@ bool is_int(cudaMemPoolAttr which) {
 uint64_t& attribute(Pool& pool, cudaMemPoolAttr which, const void* value) {
   require(value != nullptr, cudaErrorInvalidValue, "value is null");
   const auto found = pool.attributes.find(which);
-  if (found == pool.attributes.end())
-    throw Lacking{text("attribute ", int(which), " of a memory pool")};
+  require(found != pool.attributes.end(), cudaErrorInvalidValue, "attribute ",
+          int(which), " is none of a memory pool");
   return found->second;
 }
 
@@ -106,7 +106,7 @@ std::optional<cudaMemPoolAttr> current_of(cudaMemPoolAttr high) {
 
 void set_attribute(Pool& pool, cudaMemPoolAttr which, const void* value) {
   uint64_t& old = attribute(pool, which, value);
-  const uint64_t given = is_int(which) ? *static_cast<const int*>(value)
+  const uint64_t given = is_int(which) ? *static_cast<const int*>(value) != 0
                                        : *static_cast<const uint64_t*>(value);
   require(which != cudaMemPoolAttrUsedMemCurrent &&
               which != cudaMemPoolAttrReservedMemCurrent,
@@ -129,35 +129,48 @@ void get_attribute(Pool& pool, cudaMemPoolAttr which, void* value) {
     *static_cast<uint64_t*>(value) = known;
 }
 
+// Pools refuse what is no device as any other wrong argument.
+void require_own_device(int device) {
+  require(device >= 0 && device < device_count(), cudaErrorInvalidValue,
+          "there is no device ", device);
+}
+
 void require_device_location(const cudaMemLocation& location) {
   require(location.type == cudaMemLocationTypeDevice, cudaErrorInvalidValue,
           "location.type should be cudaMemLocationTypeDevice");
-  require_device(location.id);
+  require_own_device(location.id);
 }
 
 #if CUDART_VERSION >= 13000
 // Whose memory such a pool is of.
 int device_of(const cudaMemLocation* location, cudaMemAllocationType type) {
-  require(location != nullptr, cudaErrorInvalidValue, "location is null");
+  require(location != nullptr && type != cudaMemAllocationTypeInvalid,
+          cudaErrorInvalidValue, "location is null, or type none");
   if (type != cudaMemAllocationTypePinned ||
       location->type != cudaMemLocationTypeDevice)
     throw Lacking{"memory pool but those of devices' own memory"};
-  require_device(location->id);
+  require_own_device(location->id);
   return location->id;
 }
 #endif
 
 // It is the one in use from now on.
 void choose(int device, cudaMemPool_t pool) {
-  require_device(device);
+  require_own_device(device);
   require(get(pool)->device == device, cudaErrorInvalidValue,
           "the pool is device ", get(pool)->device, "'s");
   of_device(device).current = pool;
 }
 
 std::shared_ptr<Pool> made_as(const cudaMemPoolProps& given) {
+  constexpr unsigned kShared =
+      cudaMemHandleTypePosixFileDescriptor | 8;  // cudaMemHandleTypeFabric
+  require((given.handleTypes & ~kShared) == 0, cudaErrorInvalidValue,
+          "handles of the type ", int(given.handleTypes));
   if (given.handleTypes != cudaMemHandleTypeNone)
     throw Lacking{"memory pool that processes share"};
+  if (given.location.type == 2)  // cudaMemLocationTypeHost
+    throw Lacking{"memory pool but those of devices' own memory"};
   require(given.allocType == cudaMemAllocationTypePinned, cudaErrorInvalidValue,
           "allocType should be cudaMemAllocationTypePinned");
   require_device_location(given.location);
@@ -166,6 +179,10 @@ std::shared_ptr<Pool> made_as(const cudaMemPoolProps& given) {
 }
 
 void set_access(cudaMemPool_t handle, const cudaMemAccessDesc& given) {
+  require(given.location.type != 2 &&  // cudaMemLocationTypeHost
+              given.flags != cudaMemAccessFlagsProtRead,
+          cudaErrorNotSupported, "access is a device's, to read and to write");
+  require_device(given.location.id);
   require_device_location(given.location);
   const auto pool = get(handle);
   const bool may = given.flags == cudaMemAccessFlagsProtReadWrite;
@@ -343,6 +360,10 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
   return about_pools([&] {
     require(flags != nullptr && location != nullptr, cudaErrorInvalidValue,
             "flags or location is null");
+    if (location->type == 2) {  // cudaMemLocationTypeHost
+      *flags = cudaMemAccessFlagsProtNone;
+      return;
+    }
     require_device_location(*location);
     const bool may = get(pool)->device == location->id ||
                      peers().may_access_pool(number_of(pool), location->id);

@@ -187,7 +187,8 @@ Entry& find_entry(const void* function, cudaError_t otherwise) {
     return *const_cast<Entry*>(static_cast<const Entry*>(function));
   }
   const auto found = all.entries.find(function);
-  require(found != all.entries.end(), otherwise,
+  require(found != all.entries.end(),
+          function ? otherwise : cudaErrorInvalidDeviceFunction,
           "this is no __global__ function of the program");
   return found->second;
 }
@@ -290,8 +291,10 @@ char __cudaInitModule(void** handle) {
 
 // A static of the stub keeps the handle; the launch says what is wrong with it.
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
-  return answer_always(
-      [&] { *kernel = reinterpret_cast<cudaKernel_t>(&find_entry(function)); });
+  return answer_always([&] {
+    *kernel = reinterpret_cast<cudaKernel_t>(
+        &find_entry(function, cudaErrorInvalidDeviceFunction));
+  });
 }
 
 cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* function) {

@@ -175,6 +175,18 @@ cudaError_t answer_always(Body body, const char* call) noexcept {
 cudaError_t answer(Body body, const char* call) noexcept {
   note_runtime_call();
   if (const cudaError_t fault = sticky_error()) return remember(fault);
+  return answer_always(
+      [&] {
+        require(!in_function(), cudaErrorNotPermitted,
+                "a function of the host that a stream calls must not call "
+                "CUDA");
+        body();
+      },
+      call);
+}
+
+cudaError_t answer_apart(Body body, const char* call) noexcept {
+  note_runtime_call();
   return answer_always(body, call);
 }
 
@@ -240,7 +252,7 @@ cudaError_t remember(cudaError_t code) { return last = code; }
 
 cudaError_t last_error() {
   asked();
-  return sticky_error() ? sticky_error() : last;
+  return last;
 }
 
 cudaError_t take_last_error() {

@@ -86,12 +86,13 @@ void say(const std::string& line);
 void complain(const std::string& call, const std::string& why);
 
 // What a kernel left behind when it failed: from then on every call that
-// touches the device returns it, as CUDA's does.
+// touches the device returns it, as CUDA's does. It is no thread's last error
+// until such a call has returned it.
 cudaError_t sticky_error();
 void set_sticky_error(cudaError_t code);
 
 // The calling thread's last error. cudaGetLastError takes it, so that the next
-// one finds none; a sticky error stays.
+// one finds none.
 cudaError_t remember(cudaError_t code);
 cudaError_t last_error();
 cudaError_t take_last_error();
@@ -171,8 +172,13 @@ class Body {
 cudaError_t answer_always(Body body,
                           const char* call = __builtin_FUNCTION()) noexcept;
 
-// The same for calls that a failed kernel makes impossible.
+// The same for calls that touch the device: a failed kernel makes them
+// impossible, and functions of the host that a stream calls must not make them.
 cudaError_t answer(Body body, const char* call = __builtin_FUNCTION()) noexcept;
+
+// The same for calls of the runtime that ask the device for nothing.
+cudaError_t answer_apart(Body body,
+                         const char* call = __builtin_FUNCTION()) noexcept;
 
 // ---- Handles ---------------------------------------------------------------
 
@@ -225,6 +231,9 @@ class Handles {
 // Refuses with cudaErrorInvalidResourceHandle what is no stream.
 void require_stream(cudaStream_t stream);
 
+// Keeps the nearest priority that there is. A default stream's stays.
+void set_priority(cudaStream_t stream, int priority);
+
 // The device that the calling thread has chosen.
 int current_device();
 void set_current_device(int device);
@@ -275,11 +284,14 @@ struct Work {
   bool begins_early = false;
   // A function of the host runs, which may tell its threads.
   bool tells_host = false;
+  // No byte is moved: a capture takes no notice of it.
+  bool is_nothing = false;
   // Of a graph: the memory that is allocated, or freed.
   std::shared_ptr<const struct GraphMemory> memory = nullptr;
   void* frees = nullptr;
-  // Of a graph: it consists of others.
+  // Of a graph: it consists of others. Of an instantiated one: of this.
   std::shared_ptr<struct Bodies> bodies = nullptr;
+  std::shared_ptr<struct Executable> parts = nullptr;
   Description description = {};
 };
 
@@ -307,6 +319,10 @@ Work host_work(const cudaHostNodeParams& given);
 // elsewhere.
 Work record_work(cudaEvent_t event);
 Work wait_work(cudaEvent_t event);
+// cudaEventRecord; and whether the event was made with cudaEventDisableTiming.
+void record(cudaEvent_t event, cudaStream_t stream);
+bool is_untimed(cudaEvent_t event);
+
 // Where that work was queued, and what does it: what waits for the event from
 // now on comes behind all that is in the queue.
 void note_recorded(cudaEvent_t event, const Queue& queue, TaskPointer task);
@@ -333,8 +349,13 @@ void require_all_waitable();
 void require_legacy_usable();
 void require_safe();
 
-// Where a stream that is being captured stood when an event was recorded there.
+// The capture in which the stream takes part, if any, is invalid from here on.
+void spoil_capture(cudaStream_t stream);
+
+// Where a stream that is being captured stood when an event was recorded there;
+// whether that capture goes on.
 struct CapturePoint;
+bool is_open(const CapturePoint& point);
 std::shared_ptr<const CapturePoint> capture_point(cudaStream_t stream);
 // From here on the stream's work comes after that point, and is captured, too.
 void join_capture(cudaStream_t stream,
@@ -352,6 +373,9 @@ struct Entry {
   // cudaFuncSetAttribute's, by device.
   std::array<std::optional<int>, settings::kMostDevices> max_dynamic_shared;
   std::array<bool, settings::kMostDevices> non_portable_cluster = {};
+  // Hints, which are only told.
+  std::array<std::optional<int>, settings::kMostDevices> carveout = {};
+  std::array<std::optional<int>, settings::kMostDevices> policy = {};
 
   // The current device's: loads the module; throws Refused or Error.
   Kernel* kernel();
@@ -361,10 +385,16 @@ struct Entry {
 // The device's kernels and variables are loaded anew, by who next needs them.
 void forget_modules(int device);
 
+// CUDA 13 refuses with another code than its documents name and CUDA 11 and 12
+// use (measured on an H200: CUDA 13.0, driver 580).
+constexpr cudaError_t kNoKernel = CUDART_VERSION >= 13000
+                                      ? cudaErrorInvalidResourceHandle
+                                      : cudaErrorInvalidDeviceFunction;
+
 // `function` is the address of the host's stub, or a cudaKernel_t; `otherwise`
-// is what to refuse anything else with.
-Entry& find_entry(const void* function,
-                  cudaError_t otherwise = cudaErrorInvalidDeviceFunction);
+// is what to refuse anything else with, but for null
+// (cudaErrorInvalidDeviceFunction).
+Entry& find_entry(const void* function, cudaError_t otherwise = kNoKernel);
 
 // That of a kernel which has been loaded.
 Entry& entry_of(const Kernel& kernel);

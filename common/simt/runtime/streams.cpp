@@ -78,6 +78,10 @@ void create(cudaEvent_t* event, unsigned flags) {
   require(event != nullptr, cudaErrorInvalidValue, "event is null");
   require((flags & ~known) == 0, cudaErrorInvalidValue, "unknown flags ",
           flags);
+  require((flags & cudaEventInterprocess) == 0 ||
+              (flags & cudaEventDisableTiming) != 0,
+          cudaErrorInvalidValue,
+          "cudaEventInterprocess wants cudaEventDisableTiming");
   *event = events().create({.flags = flags});
 }
 
@@ -93,23 +97,6 @@ void record_now(cudaEvent_t handle, const Past& behind,
 
 Clock::time_point time_of(const Event& event) {
   return event.task ? event.task->end() : *event.recorded;
-}
-
-// In a stream that is being captured an event marks a place, and no time.
-void record(cudaEvent_t handle, cudaStream_t stream) {
-  require_stream(stream);
-  if (is_legacy(stream)) require_legacy_usable();
-  Event event = get(handle);
-  const Queue queue = queue_of(stream);
-  require(event.device == queue.device, cudaErrorInvalidResourceHandle,
-          "the event is device ", event.device, "'s, and the stream device ",
-          queue.device, "'s");
-  if (!is_capturing(stream)) {
-    const Past behind = past_of(queue);
-    return record_now(handle, behind, perform(queue, [] {}));
-  }
-  event.captured = capture_point(stream);
-  events().update(handle, event);
 }
 
 void put_behind(cudaEvent_t handle, const Queue& queue, TaskPointer task) {
@@ -136,7 +123,7 @@ void wait(cudaStream_t stream, cudaEvent_t handle) {
 
 void require_waitable(const Event& event) {
   require(event.captured == nullptr, cudaErrorInvalidValue,
-          "the event was last recorded in a stream that is being captured");
+          "the event was last recorded in a stream that was being captured");
 }
 
 bool is_past(const Event& event) {
@@ -168,7 +155,36 @@ float milliseconds_between(cudaEvent_t start, cudaEvent_t end) {
 
 void require_stream(cudaStream_t stream) { get(stream); }
 
+// In a stream that is being captured an event marks a place, and no time.
+void record(cudaEvent_t handle, cudaStream_t stream) {
+  require_stream(stream);
+  if (is_legacy(stream)) require_legacy_usable();
+  auto event = get(handle);
+  const Queue queue = queue_of(stream);
+  require(event.device == queue.device, cudaErrorInvalidResourceHandle,
+          "the event is device ", event.device, "'s, and the stream device ",
+          queue.device, "'s");
+  if (!is_capturing(stream)) {
+    const Past behind = past_of(queue);
+    return record_now(handle, behind, perform(queue, [] {}));
+  }
+  event.captured = capture_point(stream);
+  events().update(handle, event);
+}
+
+bool is_untimed(cudaEvent_t event) {
+  return (get(event).flags & cudaEventDisableTiming) != 0;
+}
+
+void set_priority(cudaStream_t stream, int priority) {
+  if (is_default(stream)) return;
+  Stream changed = get(stream);
+  changed.priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
+  streams().update(stream, changed);
+}
+
 Work record_work(cudaEvent_t event) {
+  require(event != nullptr, cudaErrorInvalidValue, "event is null");
   get(event);
   Work work = {cudaGraphNodeTypeEventRecord, [event] {
                  if (events().find(event)) record_now(event, {});
@@ -178,6 +194,7 @@ Work record_work(cudaEvent_t event) {
 }
 
 Work wait_work(cudaEvent_t event) {
+  require(event != nullptr, cudaErrorInvalidValue, "event is null");
   get(event);
   Work work = {cudaGraphNodeTypeWaitEvent, [] {}};
   work.description = event;
@@ -200,10 +217,11 @@ Queue queue_of(cudaStream_t stream) {
 }
 
 Work host_work(std::function<void()> function) {
-  Work work = {cudaGraphNodeTypeHost, [function] {
+  const auto call = [function] { run_function(function); };
+  Work work = {cudaGraphNodeTypeHost, [call] {
                  begin_function();
                  Task* const task = current_task();
-                 task ? task->without_turn(function) : function();
+                 task ? task->without_turn(call) : call();
                }};
   work.tells_host = true;
   return work;
@@ -319,6 +337,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return answer([&] {
     require_waitable(stream);
+    require_safe();
     await(queue_of(stream));
   });
 }
@@ -326,6 +345,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return answer([&] {
     require_waitable(stream);
+    require_safe();
     require(is_idle(queue_of(stream)), cudaErrorNotReady, "");
   });
 }
@@ -420,7 +440,11 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return answer([&] {
+    const auto captured = get(event).captured;
+    require(!captured || !is_open(*captured), cudaErrorCapturedEvent,
+            "the event was last recorded in a stream that is being captured");
     require_waitable(get(event));
+    require_safe();
     if (get(event).task) want(get(event).task);
     require(is_past(get(event)), cudaErrorNotReady, "");
     note_awaited(get(event).behind);
@@ -430,6 +454,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return answer([&] {
     require_waitable(get(event));
+    require_safe();
     if (get(event).task) await(get(event).task);
     note_awaited(get(event).behind);
   });

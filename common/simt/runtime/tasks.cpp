@@ -28,7 +28,7 @@ constexpr auto kLate = std::chrono::milliseconds(100);
 constexpr size_t kQueued = 1000;
 
 thread_local Task* runs_here = nullptr;
-thread_local bool in_function = false;  // of the program's, which a task calls
+thread_local bool runs_function = false;  // of the program's
 
 // Whether work of one comes behind earlier work of the other.
 bool are_ordered(const Queue& a, const Queue& b) {
@@ -149,9 +149,7 @@ class Scheduler {
       turn_is_taken_ = false;
       changed_.notify_all();
     }
-    in_function = true;
     body();
-    in_function = false;
     Lock lock(mutex_);
     task.state_ = State::kReady;
     take_turn(lock, task);
@@ -378,6 +376,14 @@ TaskPointer perform(const Queue& queue, std::function<void()> body,
   return task;
 }
 
+void run_function(const std::function<void()>& function) {
+  runs_function = true;
+  function();
+  runs_function = false;
+}
+
+bool in_function() { return runs_function; }
+
 void perform_now(const Queue& queue, std::function<void()> body,
                  const Tasks& after) {
   if (!there_are_tasks()) return body();
@@ -389,7 +395,7 @@ void perform_now(const Queue& queue, std::function<void()> body,
 
 void await(const TaskPointer& task) {
   // It would wait for itself, or for what comes behind it.
-  require(!in_function || task->is_done(), cudaErrorNotPermitted,
+  require(!in_function() || task->is_done(), cudaErrorNotPermitted,
           "a function of the host that a stream calls must not wait for it");
   scheduler().want({task});
   scheduler().await(*task);

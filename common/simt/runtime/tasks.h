@@ -76,6 +76,11 @@ class Task final : public Others {
 // The task that this thread runs, or null.
 Task* current_task();
 
+// Runs a function of the program's that a stream calls; whether this thread is
+// in one.
+void run_function(const std::function<void()>& function);
+bool in_function();
+
 // Whether there are any: otherwise work is done by the call that issues it.
 bool there_are_tasks();
 // From now on there are: what is issued next may wait for the host.

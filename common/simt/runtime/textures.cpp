@@ -200,11 +200,26 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* texture,
 }
 
 // Textures with a view of their resource are refused when they are made.
-cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc*,
+// As an H100 answers, whatever the model.
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(
+    size_t* width, const cudaChannelFormatDesc* channels, int device) {
+  return answer([&] {
+    require(width != nullptr && channels != nullptr, cudaErrorInvalidValue,
+            "maxWidthInElements or fmtDesc is null");
+    require_device(device);
+    const int bits = channels->x + channels->y + channels->z + channels->w;
+    constexpr size_t kTexels = size_t{1} << 30, kBits = size_t{1} << 35;
+    require(bits > 0, cudaErrorInvalidValue, "fmtDesc has no bits");
+    *width = std::min(kTexels, kBits / bits);
+  });
+}
+
+// No texture has one, so there is nothing to tell (seen on an H100).
+cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* view,
                                                  cudaTextureObject_t object) {
   return answer([&] {
     descriptions().of(object);
-    throw Refused{cudaErrorInvalidValue, "the texture has no resource view"};
+    if (view) *view = {};
   });
 }
 

@@ -24,8 +24,22 @@ unsigned device_flags = cudaDeviceScheduleAuto;
 cudaFuncCache cache_preference = cudaFuncCachePreferNone;
 
 void require_flags(unsigned flags) {
-  require((flags & ~unsigned(cudaDeviceMask)) == 0, cudaErrorInvalidValue,
-          "unknown flags ", flags);
+  const unsigned schedule = flags & cudaDeviceScheduleMask;
+  require((flags & ~unsigned(cudaDeviceMask)) == 0 &&
+              (schedule & (schedule - 1)) == 0,
+          cudaErrorInvalidValue, "unknown flags ", flags);
+}
+
+void require_preference(cudaFuncCache preference) {
+  require(preference >= cudaFuncCachePreferNone &&
+              preference <= cudaFuncCachePreferEqual,
+          cudaErrorInvalidValue, "unknown preference ", int(preference));
+}
+
+void require_banks(cudaSharedMemConfig config) {
+  require(config >= cudaSharedMemBankSizeDefault &&
+              config <= cudaSharedMemBankSizeEightByte,
+          cudaErrorInvalidValue, "unknown size of banks ", int(config));
 }
 
 // What has only been remembered of a stream, by its identity.
@@ -52,6 +66,32 @@ void require_stream_attribute(cudaLaunchAttributeID which) {
       throw Refused{cudaErrorInvalidValue,
                     text("attribute ", int(which), " is none of a stream")};
   }
+}
+
+void require_window(const cudaAccessPolicyWindow& window) {
+  const auto most =
+      attribute(model_device(), cudaDevAttrMaxAccessPolicyWindowSize);
+  require(window.hitRatio >= 0 && window.hitRatio <= 1, cudaErrorInvalidValue,
+          "hitRatio is not between 0 and 1");
+  require(window.missProp != cudaAccessPropertyPersisting,
+          cudaErrorInvalidValue, "missProp is cudaAccessPropertyPersisting");
+  require(!most || window.num_bytes <= size_t(*most), cudaErrorInvalidValue,
+          "a window of ", window.num_bytes, " bytes; at most ",
+          most.value_or(0));
+}
+
+void set_stream_attribute(cudaStream_t stream, cudaLaunchAttributeID which,
+                          const cudaLaunchAttributeValue& value) {
+  require_stream_attribute(which);
+  if (which == cudaLaunchAttributeAccessPolicyWindow)
+    require_window(value.accessPolicyWindow);
+  require(which != cudaLaunchAttributeSynchronizationPolicy ||
+              (value.syncPolicy >= cudaSyncPolicyAuto &&
+               value.syncPolicy <= cudaSyncPolicyBlockingSync),
+          cudaErrorInvalidValue, "unknown policy ", int(value.syncPolicy));
+  if (which == cudaLaunchAttributePriority)
+    return set_priority(stream, value.priority);
+  stream_attributes()[identity(stream)][which] = value;
 }
 
 cudaLaunchAttributeValue stream_attribute(cudaStream_t stream,
@@ -156,7 +196,10 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
 }
 
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache preference) {
-  return answer([&] { cache_preference = preference; });
+  return answer([&] {
+    require_preference(preference);
+    cache_preference = preference;
+  });
 }
 
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* preference) {
@@ -168,8 +211,8 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* preference) {
 }
 
 // Banks have had 4 bytes since Maxwell, whatever is asked for.
-cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
-  return answer([] {});
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config) {
+  return answer([&] { require_banks(config); });
 }
 
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
@@ -185,13 +228,20 @@ cudaError_t cudaCtxResetPersistingL2Cache() {
 
 // ---- Functions -------------------------------------------------------------
 
-cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache) {
-  return answer([&] { find_entry(function); });
+cudaError_t cudaFuncSetCacheConfig(const void* function,
+                                   cudaFuncCache preference) {
+  return answer([&] {
+    find_entry(function);
+    require_preference(preference);
+  });
 }
 
 cudaError_t cudaFuncSetSharedMemConfig(const void* function,
-                                       cudaSharedMemConfig) {
-  return answer([&] { find_entry(function); });
+                                       cudaSharedMemConfig config) {
+  return answer([&] {
+    find_entry(function);
+    require_banks(config);
+  });
 }
 
 cudaError_t cudaFuncGetName(const char** name, const void* function) {
@@ -218,8 +268,7 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream,
                                    const cudaLaunchAttributeValue* value) {
   return answer([&] {
     require(value != nullptr, cudaErrorInvalidValue, "value is null");
-    require_stream_attribute(which);
-    stream_attributes()[identity(stream)][which] = *value;
+    set_stream_attribute(stream, which, *value);
   });
 }
 
@@ -227,6 +276,9 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
   return answer([&] {
     const Attributes copy = stream_attributes()[identity(from)];
     stream_attributes()[identity(to)] = copy;
+    int priority = 0;
+    cudaStreamGetPriority(from, &priority);
+    set_priority(to, priority);
   });
 }
 
@@ -246,10 +298,10 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
 }
 #endif
 
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t,
-                                     unsigned flags) {
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer,
+                                     size_t bytes, unsigned flags) {
   return answer([&] {
-    require_stream(stream);
+    require_waitable(stream);  // No capture has it.
     require(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost ||
                 flags == cudaMemAttachSingle,
             cudaErrorInvalidValue, "unknown flags ", flags);
@@ -258,6 +310,11 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t,
     require(found && !found->freed && found->is_managed(),
             cudaErrorInvalidValue, pointer, " is not managed memory, but ",
             allocations().describe(address));
+    require(bytes == 0 || bytes == found->bytes(), cudaErrorInvalidValue, bytes,
+            " bytes are not all of ", found->bytes());
+    require(flags != cudaMemAttachSingle || !is_legacy(stream),
+            cudaErrorInvalidValue,
+            "memory cannot be attached to the legacy default stream alone");
   });
 }
 

@@ -195,6 +195,28 @@ void refused() {
   cudaGraph_t clone = nullptr;
   is_true(cudaGraphClone(&clone, f.graph) != cudaSuccess,
           "graphs with conditions cannot be copied");
+  cudaGraphNode_t second = nullptr;
+  equal(cudaGraphAddNode(&second, f.graph, nullptr, nullptr, 0, &given),
+        cudaErrorInvalidValue);
+  equal(cudaGraphNodeSetParams(node, &given), cudaErrorNotSupported);
+  given.conditional.type = cudaGraphConditionalNodeType(5);
+  equal(cudaGraphAddNode(&second, f.graph, nullptr, nullptr, 0, &given),
+        cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+// No function of the host's may be in a condition's graph.
+void body_with_a_function() {
+  Fixture f;
+  cudaGraphConditionalHandle handle = 0;
+  ok(cudaGraphConditionalHandleCreate(&handle, f.graph));
+  cudaGraph_t body = nullptr;
+  f.condition(f.graph, nullptr, handle, cudaGraphCondTypeIf, 1, &body);
+  cudaHostNodeParams function = {[](void*) {}, nullptr};
+  cudaGraphNode_t node = nullptr;
+  ok(cudaGraphAddHostNode(&node, body, nullptr, 0, &function));
+  cudaGraphExec_t executable = nullptr;
+  equal(cudaGraphInstantiate(&executable, f.graph, 0), cudaErrorInvalidValue);
   cudaGetLastError();
 }
 
@@ -208,5 +230,6 @@ int main() {
   choose();
   captured_and_nested();
   refused();
+  body_with_a_function();
   return expect::report();
 }
