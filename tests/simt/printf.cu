@@ -59,6 +59,10 @@ __global__ void texts_kernel(const __grid_constant__ Text parameter) {
          parameter.letters);
 }
 
+// What the device's printf does not know it prints as it stands.
+__constant__ char unknown[] = "%zu %td %5% %.*f|%*d|\n";
+__global__ void unknown_kernel() { printf(unknown, 6, 42); }
+
 // printf tells how many arguments it took.
 __global__ void result_kernel(int* out) {
   out[0] = printf("two arguments: %d %f\n", 1, 2.0);
@@ -70,6 +74,7 @@ int child(const std::string& what) {
   if (what == "host") print_on_host(p, 0.0);
   if (what == "formats") formats_kernel<<<1, 1>>>(p, 0.0);
   if (what == "texts") texts_kernel<<<1, 1>>>({"parameter"});
+  if (what == "unknown") unknown_kernel<<<1, 1>>>();
   if (what == "threads") threads_kernel<<<5, 50>>>();
   expect::ok(cudaDeviceSynchronize());
   return 0;
@@ -113,6 +118,10 @@ void check_texts() {
                 "in shared, in local, constant, parameter\n");
 }
 
+void check_unknown() {
+  expect::equal(run_self("unknown").output, "%zu %td %5% %.*f|    42|\n");
+}
+
 void check_result() {
   const auto got =
       expect::results<int>(2, [](int* out) { result_kernel<<<1, 1>>>(out); });
@@ -127,6 +136,7 @@ int main(int argc, char** argv) {
   check_formats();
   check_threads();
   check_texts();
+  check_unknown();
   check_result();
   return expect::report();
 }

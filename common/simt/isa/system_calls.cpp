@@ -52,22 +52,23 @@ std::string string(const Lane& lane, uint64_t address) {
 }
 
 // One conversion, "%-8.3lld": the host's printf does the work, with the
-// argument fetched from the device and its length spelt for the host.
+// argument fetched from the device and its length spelt for the host. What the
+// device's printf does not know, "%zu" and "%.*f" too, it prints as it stands.
 std::string convert(const std::string& format, size_t& at, const Lane& lane,
                     Arguments& arguments) {
+  const size_t begin = at;
   std::string spec = "%";
   bool wide = false;
   for (++at; at < format.size(); ++at) {
     const char c = format[at];
-    if (std::strchr("-+ #0123456789.", c)) {
+    if (std::strchr("-+ #0123456789.h", c))
       spec += c;
-    } else if (c == '*') {
+    else if (c == '*' && spec.find('.') == std::string::npos)
       spec += std::to_string(arguments.next<int>());
-    } else if (std::strchr("lzjt", c)) {
+    else if (c == 'l')
       wide = true;
-    } else if (c != 'h') {
+    else
       break;
-    }
   }
   const char c = at < format.size() ? format[at++] : '%';
   switch (c) {
@@ -99,9 +100,10 @@ std::string convert(const std::string& format, size_t& at, const Lane& lane,
     case 'A':
       return formatted(spec + c, arguments.next<double>());
     case '%':
-      return "%";
+      if (at - begin == 2) return "%";
+      [[fallthrough]];
     default:
-      return spec + c;
+      return format.substr(begin, at - begin);
   }
 }
 
