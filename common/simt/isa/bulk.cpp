@@ -115,6 +115,13 @@ std::vector<uint8_t> bytes_in_registers(Warp& warp, const Instruction& ins,
 
 template <bool reduces>
 void begin_from_registers(Warp& warp, const Instruction& ins, uint32_t mask) {
+  if (!warp.block->grid->shape.explicit_cluster)
+    fault(warp, ins, first_lane(mask), "no cluster",
+          ins.statement->name() +
+              ".async is an illegal instruction here: the kernel was launched "
+              "without clusters. Give it __cluster_dims__, or launch it with "
+              "cudaLaunchAttributeClusterDimension",
+          kIllegalInstruction);
   const uint32_t bytes = ins.element_bytes * ins.source_count;
   for (; mask; mask &= mask - 1) {
     const int lane = first_lane(mask);

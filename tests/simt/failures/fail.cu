@@ -257,7 +257,12 @@ __global__ void beside_tile_kernel(int* p, int n) {
   p[threadIdx.x] = values[threadIdx.x];
 }
 
-__global__ void sent_kernel(int* p) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define IN_CLUSTERS __cluster_dims__(1, 1, 1)
+#else
+#define IN_CLUSTERS
+#endif
+__global__ void IN_CLUSTERS sent_kernel(int* p) {
 #if __CUDA_ARCH__ >= 900
   __shared__ uint64_t bar;
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(

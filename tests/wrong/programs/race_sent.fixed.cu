@@ -24,7 +24,7 @@ __device__ void wait(uint64_t* bar) {
         : "memory");
 }
 
-__global__ void reverse_kernel(float* y) {
+__global__ void __cluster_dims__(1, 1, 1) reverse_kernel(float* y) {
   __shared__ float tile[64];
   __shared__ uint64_t bar;
   const int i = threadIdx.x;
