@@ -669,6 +669,44 @@ void check_copies() {
   ok(cudaFreeArray(other));
 }
 
+// What texels can be read as, and which of them a filter takes.
+template <class T>
+cudaError_t made_of(cudaTextureFilterMode filter, cudaTextureReadMode read) {
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeArray;
+  const cudaChannelFormatDesc form = cudaCreateChannelDesc<T>();
+  ok(cudaMallocArray(&resource.res.array.array, &form, 16, 8));
+  cudaTextureDesc how = description({});
+  how.filterMode = filter;
+  how.readMode = read;
+  cudaTextureObject_t texture = 0;
+  const cudaError_t error =
+      cudaCreateTextureObject(&texture, &resource, &how, nullptr);
+  expect::equal(cudaGetLastError(), error);
+  if (error == cudaSuccess) ok(cudaDestroyTextureObject(texture));
+  ok(cudaFreeArray(resource.res.array.array));
+  return error;
+}
+
+void check_settings() {
+  constexpr auto kPoint = cudaFilterModePoint, kLinear = cudaFilterModeLinear;
+  constexpr auto kAsIs = cudaReadModeElementType,
+                 kFraction = cudaReadModeNormalizedFloat;
+  for (const auto filter : {kPoint, kLinear}) {
+    expect::equal(made_of<float>(filter, kAsIs), cudaSuccess);
+    expect::equal(made_of<float>(filter, kFraction),
+                  cudaErrorInvalidNormSetting);
+    expect::equal(made_of<uchar1>(filter, kFraction), cudaSuccess);
+  }
+  expect::equal(made_of<uchar1>(kLinear, kAsIs), cudaErrorInvalidFilterSetting);
+  expect::equal(made_of<int>(kLinear, kAsIs), cudaErrorInvalidFilterSetting);
+  expect::equal(made_of<int>(kLinear, kFraction),
+                cudaErrorInvalidFilterSetting);
+  expect::equal(made_of<int>(kPoint, kFraction), cudaErrorInvalidNormSetting);
+  expect::equal(made_of<float>(static_cast<cudaTextureFilterMode>(2), kAsIs),
+                cudaErrorInvalidValue);
+}
+
 }  // namespace
 
 int main() {
@@ -682,5 +720,6 @@ int main() {
   check_boxes();
   check_copies();
   check_copies_per_thread();
+  check_settings();
   return expect::report();
 }

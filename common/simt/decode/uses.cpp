@@ -644,7 +644,10 @@ class Uses {
     }
     find_waits(loads);
     for (uint32_t pc : loads)
-      f_.code[pc].strength == Strength::kWeak ? find_use(pc) : find_end(pc);
+      if (f_.code[pc].strength == Strength::kWeak)
+        find_use(pc);
+      else
+        find_end(pc);
     for (uint32_t pc = 0; pc < f_.code.size(); ++pc)
       if (only_reads(f_.code[pc])) find_end(pc);
     for (uint32_t pc : stores_) look_up(pc);

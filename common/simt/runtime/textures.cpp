@@ -128,11 +128,16 @@ Texture texture_of(const cudaResourceDesc& resource, const cudaTextureDesc& d) {
     set_levels(t, resource, d);
   if (t.image.cube && !t.normalised)
     throw Lacking{"cube maps without normalised coordinates"};
-  require(!t.as_floats || t.image.channel_bytes < 4, cudaErrorInvalidValue,
-          "integers of 32 bits cannot be read as normalised floats");
-  require(!(t.filters || t.mixes_levels) || !integers || t.as_floats,
-          cudaErrorInvalidValue,
-          "a linear filter makes floats, and the texels are read as integers");
+  const bool whole = t.image.channel_bytes == 4;
+  require(d.filterMode <= cudaFilterModeLinear, cudaErrorInvalidValue,
+          "the filter mode ", int(d.filterMode));
+  require(
+      !(t.filters || t.mixes_levels) || !integers || (t.as_floats && !whole),
+      cudaErrorInvalidFilterSetting,
+      "a linear filter makes floats, and the texels are read as integers");
+  require(d.readMode != cudaReadModeNormalizedFloat || !whole,
+          cudaErrorInvalidNormSetting,
+          "texels of 32 bits cannot be read as normalised floats");
   return t;
 }
 
