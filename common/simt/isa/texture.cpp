@@ -146,10 +146,9 @@ class Sampler {
     return channel_at(image_, at, channel);
   }
 
-  // The weighted mean of up to eight texels. Lines are images of one row, and
-  // the filter is at its edge.
-  void mean(Between (&at)[3], int64_t layer, uint32_t (&result)[4]) const {
-    if (image_.dimensions == 1) at[1] = weighed(0, 1);
+  // The weighted mean of up to eight texels.
+  void mean(const Between (&at)[3], int64_t layer,
+            uint32_t (&result)[4]) const {
     int weights[kCorners];
     weigh_corners(
         {at[0].second_counts, at[1].second_counts, at[2].second_counts},
@@ -162,13 +161,9 @@ class Sampler {
 
   // Of eight texels too, four of this level and four of the next one. That
   // counts so much, of 256.
-  void mean_with(const Sampler& next, int counts, Between (&at)[3],
-                 Between (&at_next)[3], int64_t layer,
+  void mean_with(const Sampler& next, int counts, const Between (&at)[3],
+                 const Between (&at_next)[3], int64_t layer,
                  uint32_t (&result)[4]) const {
-    if (image_.dimensions == 1) {
-      at[1] = weighed(0, 1);
-      at_next[1] = next.weighed(0, 1);
-    }
     int weights[kCorners];
     weigh_plane(256 - counts, at[0].second_counts, at[1].second_counts,
                 weights);
@@ -375,7 +370,8 @@ void require_one_face(Warp& warp, const Instruction& ins, int lane,
          "a filter does not mix texels of two faces of a cube here");
 }
 
-// Where a lane reads along each axis.
+// Where a lane reads along each axis. To a filter, lines are images of one row,
+// at whose edge it is.
 void find_texels(Warp& warp, const Instruction& ins, int lane,
                  const Texture& texture, const Sampler& sampler,
                  const Image& image, const Point& point, Geometry g,
@@ -387,6 +383,7 @@ void find_texels(Warp& warp, const Instruction& ins, int lane,
       require_one_face(warp, ins, lane, image,
                        sampler.between(point.at[k], k, true));
   }
+  if (g.dimensions == 1 && texture.filters) at[1] = sampler.weighed(0, 1);
 }
 
 // From one image: that of a texture, or of a level.

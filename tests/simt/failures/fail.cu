@@ -257,24 +257,6 @@ __global__ void beside_tile_kernel(int* p, int n) {
   p[threadIdx.x] = values[threadIdx.x];
 }
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-#define IN_CLUSTERS __cluster_dims__(1, 1, 1)
-#else
-#define IN_CLUSTERS
-#endif
-__global__ void IN_CLUSTERS sent_kernel(int* p) {
-#if __CUDA_ARCH__ >= 900
-  __shared__ uint64_t bar;
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(
-                   static_cast<uint32_t>(__cvta_generic_to_shared(&bar)))
-               : "memory");
-  asm volatile(
-      "st.async.mbarrier::complete_tx::bytes.b32 [%0], 5, [%1];" ::"l"(p),
-      "l"(&bar)
-      : "memory");
-#endif
-}
-
 constexpr int kLoopLine = __LINE__ + 4;
 __global__ void loop_kernel(unsigned* p) {
   // Lanes leave the loop one by one, and the mask still names them all.
@@ -565,6 +547,19 @@ __global__ void CLUSTERS gone_block_kernel(int* p) {
   if (blockIdx.x == 0) p[0] = load_from_cluster(mapped(&word, 1));
 }
 
+__global__ void CLUSTERS sent_kernel(int* p) {
+#if __CUDA_ARCH__ >= 900
+  __shared__ uint64_t bar;
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(
+                   static_cast<uint32_t>(__cvta_generic_to_shared(&bar)))
+               : "memory");
+  asm volatile(
+      "st.async.mbarrier::complete_tx::bytes.b32 [%0], 5, [%1];" ::"l"(p),
+      "l"(&bar)
+      : "memory");
+#endif
+}
+
 constexpr int kRankLine = kGoneBlockLine;
 __global__ void CLUSTERS wrong_rank_kernel(int* p) {
   __shared__ int word;
@@ -804,7 +799,7 @@ const Case cases[] = {
      {"out of bounds", "256 bytes of shared memory", "thread (32,0,0)",
       line(kBesideTileLine)}},
     {"sent to global memory",
-     [](int* p) { sent_kernel<<<1, 1>>>(p); },
+     [](int* p) { sent_kernel<<<2, 1>>>(p); },
      kExecutorOnly,
      {"bad copy", "shared memory of the cluster", "sent_kernel"}},
     {"lanes that left a loop",
