@@ -16,6 +16,7 @@ import sys
 
 import planted
 import pytest
+from harness import KEEPS_FREED_MEMORY
 from ladder import together, toolchain
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -86,8 +87,7 @@ STALE = re.compile(r"^STALE .*", re.M)
 TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 os.environ.pop("MAKEFLAGS", None)  # Of the make that called us.
-# What a program frees it will want again: the system would clear new pages for it each time.
-os.environ |= {"MALLOC_TRIM_THRESHOLD_": str(2**30), "MALLOC_MMAP_THRESHOLD_": str(2**25)}
+os.environ |= KEEPS_FREED_MEMORY
 ENVIRONMENT = dict(os.environ)  # Tests in python/ change it.
 
 

@@ -11,6 +11,8 @@ import subprocess
 import tempfile
 import time
 
+from harness import KEEPS_FREED_MEMORY
+
 from classroom import contain, handout
 from classroom.assignment import ROOT
 
@@ -37,8 +39,8 @@ class Report:
 def judge_command(one, report, session_seed):
     command = [str(ROOT / BUILD / f"{one.op}.judge"), f"--report={report}"]
     command += [f"--case={n},{offset}" for n, offset in sorted({(b.case.n, b.case.offset) for b in one.bars})]
-    environment = os.environ | {"CHECK_SEED": str(session_seed), "SIMT_SECONDS": str(SECONDS_ON_GPU)}
-    return command, environment
+    more = {"CHECK_SEED": str(session_seed), "SIMT_SECONDS": str(SECONDS_ON_GPU)}
+    return command, os.environ | KEEPS_FREED_MEMORY | more
 
 
 def excess_of(judge, report):
