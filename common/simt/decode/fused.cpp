@@ -1,15 +1,17 @@
 // Of the model of ptxas: a product and the sum that it goes into, as one.
 //
 // PTX leaves it open whether such a pair is rounded once or twice, unless one
-// of them names a rounding. ptxas fuses it where the product goes into sums
-// only, and into all of them. Products that go into one sum alone come first,
-// the first of two; then those that go into several, none of which has another
-// by then. A copy or a change of the sign in between changes nothing. It does
-// not do so across a branch, if two factors would have to be kept until then
-// instead of the product. Results are those of a GPU only if it is done so
-// here.
+// of them names a rounding. ptxas fuses them where the product goes into sums
+// only, none of which is one with another product by then. First come sums with
+// a product that goes nowhere else, the first of two; then the others in their
+// order, each with the product that goes into the fewest. So a product may be
+// fused with some of its sums, and there for the rest. A copy or a change of
+// the sign in between changes nothing. Where a branch of the PTX lies in
+// between, one of the factors must be a constant or a parameter, even if the
+// branch becomes none. Results are those of a GPU only if it is done so here.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "common/simt/decode/analysis.h"
@@ -36,53 +38,134 @@ bool is_sum(const Instruction& ins) {
   return is_open(ins, "add") || is_open(ins, "sub");
 }
 
-// Where the machine's basic blocks begin: those of the PTX, but for branches
-// that become predicates.
-std::vector<bool> machine_blocks(const std::vector<Instruction>& code) {
-  std::vector<bool> leads = block_starts(code);
-  std::vector<bool> stays(code.size() + 1, false);
-  for (size_t pc = 0; pc < code.size(); ++pc) {
-    if (code[pc].predicated || !leads[pc + 1]) continue;
-    stays[pc + 1] = true;
-    if (code[pc].kind == Kind::kBranch) stays[code[pc].target] = true;
-    for (uint32_t target : code[pc].targets()) stays[target] = true;
+// Who wrote what is read.
+class Writers {
+ public:
+  explicit Writers(const std::vector<Instruction>& code)
+      : code_(code), block_(code.size() + 1) {
+    const std::vector<bool> leads = block_starts(code);
+    for (uint32_t pc = 0; pc < code.size(); ++pc) {
+      if (leads[pc]) first_.push_back(pc);
+      block_[pc] = first_.size() - 1;
+      for (Place place : code[pc].results()) all_[place].push_back(pc);
+    }
+    block_[code.size()] = first_.size();
+    before_.resize(first_.size() + 1);
+    for (uint32_t pc = 0; pc < code.size(); ++pc)
+      if (leads[pc + 1]) leave(pc);
   }
-  return stays;
-}
+
+  const std::vector<uint32_t>& of(Place place) const {
+    static const std::vector<uint32_t> kNone;
+    const auto found = all_.find(place);
+    return found == all_.end() ? kNone : found->second;
+  }
+
+  // Those who may have written what lies at `place` when `pc` begins.
+  std::set<uint32_t> of(Place place, uint32_t pc) const {
+    const std::vector<uint32_t>& all = of(place);
+    std::set<uint32_t> found(all.begin(), all.end());
+    if (all.size() < 2) return found;
+    found.clear();
+    std::vector<bool> seen(first_.size() + 1, false);
+    // What is looked through, backwards: from before `end` to a block's begin.
+    struct Part {
+      size_t block;
+      uint32_t end;
+    };
+    std::vector<Part> parts{{block_[pc], pc}};
+    while (!parts.empty()) {
+      const auto [block, end] = parts.back();
+      parts.pop_back();
+      auto writer = std::ranges::lower_bound(all, end);
+      bool overwritten = false;
+      while (!overwritten && writer != all.begin() &&
+             *--writer >= first_[block]) {
+        found.insert(*writer);
+        overwritten = code_[*writer].guard == kNowhere;
+      }
+      if (overwritten) continue;
+      for (const uint32_t last : before_[block]) {
+        const size_t from = block_[last];
+        if (!seen[from]) parts.push_back({from, last + 1});
+        seen[from] = true;
+      }
+    }
+    return found;
+  }
+
+  bool is_in_one_block(uint32_t from, uint32_t to) const {
+    return from < to && block_[from] == block_[to];
+  }
+
+ private:
+  void leave(uint32_t pc) {
+    const Instruction& ins = code_[pc];
+    const auto go = [&](uint32_t to) { before_[block_[to]].push_back(pc); };
+    if (ins.kind == Kind::kBranch) go(ins.target);
+    for (const uint32_t target : ins.targets()) go(target);
+    const bool goes_on = ins.kind != Kind::kBranch &&
+                         ins.kind != Kind::kTable &&
+                         ins.kind != Kind::kReturn && ins.kind != Kind::kExit;
+    if (goes_on || ins.guard != kNowhere) go(pc + 1);
+  }
+
+  const std::vector<Instruction>& code_;
+  std::vector<uint32_t> first_;                // of each block
+  std::vector<size_t> block_;                  // of each instruction
+  std::vector<std::vector<uint32_t>> before_;  // what leads to a block
+  std::map<Place, std::vector<uint32_t>> all_;
+};
 
 class Products {
  public:
-  explicit Products(Function& function)
-      : f_(function), leads_(machine_blocks(function.code)) {
-    for (uint32_t pc = 0; pc < f_.code.size(); ++pc)
-      for (Place place : f_.code[pc].results())
-        ++writers_[place], writer_[place] = pc;
-    follow_values();
-    for (const auto& [read, writer] : written_at_) {
-      const auto& [reader, place] = read;
-      ++reads_[place];
-      if (!hands_on(reader) || elsewhere_.contains(f_.code[reader].result(0)))
-        readers_[root(writer).pc].push_back(
-            {reader, place, root(writer).negated});
+  explicit Products(Function& function) : f_(function), writers_(f_.code) {
+    const auto read = [&](uint32_t pc, Place place) {
+      if (place < 0 || !may_hold_product(place)) return;
+      const std::set<uint32_t> from = writers_.of(place, pc);
+      if (from.size() == 1)
+        written_at_[{pc, place}] = *from.begin();
+      else
+        mixed_.insert(from.begin(), from.end());
+    };
+    for (uint32_t pc = 0; pc < f_.code.size(); ++pc) {
+      const Instruction& ins = f_.code[pc];
+      read(pc, ins.guard);
+      for (Place place : ins.sources()) read(pc, place);
+      for (const Address& a : ins.addresses()) read(pc, a.base);
     }
+    for (const auto& [read, writer] : written_at_)
+      if (!hands_on(read.first))
+        readers_[root(writer).pc].push_back(
+            {read.first, read.second, root(writer).negated});
+    for (const uint32_t writer : mixed_) needed_.insert(root(writer).pc);
   }
 
-  // Makes the sum one with a product that it adds, if it can be: with one that
-  // goes into this sum alone, or with one that goes into several.
-  void fuse(uint32_t sum, bool alone) {
+  // Chooses a product that the sum is to be one with, if there is one: one
+  // that goes into this sum alone, or any.
+  void choose(uint32_t sum, bool alone) {
+    if (chosen_.contains(sum)) return;
+    std::optional<uint32_t> best;
     for (int k : {0, 1}) {
-      const Place place = f_.code[sum].source(k);
-      const auto found = written_at_.find({sum, place});
-      if (found == written_at_.end() || elsewhere_.contains(place)) continue;
-      const uint32_t pc = root(found->second).pc;
-      const std::vector<Reader>& readers = readers_[pc];
-      if ((readers.size() == 1) != alone || !goes_into_sums(pc, readers))
-        continue;
-      Instruction& product = f_.code[pc];
-      for (const Reader& reader : readers) take_in(product, reader);
-      product.run = do_nothing;
-      product.joined_bytes = Instruction::kWithAnother;
-      return;
+      const auto found = written_at_.find({sum, f_.code[sum].source(k)});
+      if (found == written_at_.end()) continue;
+      const uint32_t product = root(found->second).pc;
+      const size_t sums = readers_[product].size();
+      if ((!alone || sums == 1) && goes_into_sums(product) &&
+          (!best || sums < readers_[*best].size()))
+        best = product;
+    }
+    if (best) chosen_[sum] = *best;
+  }
+
+  void fuse() {
+    std::map<uint32_t, size_t> taken;
+    for (const auto& [sum, product] : chosen_) {
+      const std::vector<Reader>& readers = readers_[product];
+      take_in(f_.code[product], *std::ranges::find(readers, sum, &Reader::pc));
+      if (++taken[product] < readers.size()) continue;
+      f_.code[product].run = do_nothing;
+      f_.code[product].joined_bytes = Instruction::kWithAnother;
     }
   }
 
@@ -99,43 +182,22 @@ class Products {
     bool negated;
   };
 
-  // Who reads what was written where. In loops that are written out several
-  // times, places are, too: there it is the last writer within the block.
-  void follow_values() {
-    const std::vector<bool> leads = block_starts(f_.code);
-    std::map<Place, uint32_t> last;
-    for (uint32_t pc = 0; pc < f_.code.size(); ++pc) {
-      if (leads[pc]) last.clear();
-      const Instruction& ins = f_.code[pc];
-      const auto read = [&](Place place) {
-        if (place < 0) return;
-        const auto writer = last.find(place);
-        if (writers_[place] == 1)
-          written_at_[{pc, place}] = writer_[place];
-        else if (writer != last.end())
-          written_at_[{pc, place}] = writer->second;
-        else
-          elsewhere_.insert(place);
-      };
-      read(ins.guard);
-      for (Place place : ins.sources()) read(place);
-      for (const Address& a : ins.addresses()) read(a.base);
-      for (Place place : ins.results()) {
-        last[place] = pc;
-        if (ins.guard != kNowhere && writers_[place] > 1)
-          elsewhere_.insert(place);
-      }
-    }
+  bool may_hold_product(Place place) const {
+    return std::ranges::any_of(writers_.of(place), [&](uint32_t pc) {
+      return is_open(f_.code[pc], "mul") || copies(f_.code[pc]);
+    });
   }
 
-  // A copy, with its sign or the other one.
-  bool hands_on(uint32_t pc) const {
-    const Instruction& ins = f_.code[pc];
+  static bool copies(const Instruction& ins) {
     return ins.statement && ins.pure && ins.guard == kNowhere &&
            ins.result_count == 1 && ins.source_count == 1 &&
-           (ins.statement->name() == "mov" || ins.statement->name() == "neg") &&
-           written_at_.contains({pc, ins.source(0)}) &&
-           !elsewhere_.contains(ins.source(0));
+           (ins.statement->name() == "mov" || ins.statement->name() == "neg");
+  }
+
+  // A copy, with its sign or the other one, of what one instruction computed.
+  bool hands_on(uint32_t pc) const {
+    return copies(f_.code[pc]) &&
+           written_at_.contains({pc, f_.code[pc].source(0)});
   }
 
   // What computes the value that is handed on here.
@@ -150,22 +212,23 @@ class Products {
   }
 
   // Is it a product for which all who read it can compute with its factors?
-  bool goes_into_sums(uint32_t pc, const std::vector<Reader>& readers) {
+  bool goes_into_sums(uint32_t pc) {
     const Instruction& product = f_.code[pc];
+    const std::vector<Reader>& readers = readers_[pc];
+    const Place a = product.source(0), b = product.source(1);
     return is_open(product, "mul") && product.guard == kNowhere &&
-           !product.modifiers.saturate &&
+           !product.modifiers.saturate && !needed_.contains(pc) &&
            std::ranges::all_of(readers, [&](const Reader& reader) {
              const Instruction& sum = f_.code[reader.pc];
-             const auto is_here = [&](const Reader& one) {
-               return one.pc == reader.pc;
-             };
+             const auto other = chosen_.find(reader.pc);
              return is_sum(sum) && sum.source(0) != sum.source(1) &&
-                    std::ranges::count_if(readers, is_here) == 1 &&
+                    (other == chosen_.end() || other->second == pc) &&
+                    std::ranges::count(readers, reader.pc, &Reader::pc) == 1 &&
                     sum.statement->type() == product.statement->type() &&
                     sum.modifiers.flush == product.modifiers.flush &&
-                    is_same_until(product.source(0), pc, reader.pc) &&
-                    is_same_until(product.source(1), pc, reader.pc) &&
-                    (is_in_one_block(pc, reader.pc) || takes_no_room(product));
+                    is_same(a, pc, reader.pc) && is_same(b, pc, reader.pc) &&
+                    (writers_.is_in_one_block(pc, reader.pc) ||
+                     is_constant(a) || is_constant(b));
            });
   }
 
@@ -187,40 +250,28 @@ class Products {
     sum.source_count = 3;
   }
 
-  bool is_in_one_block(uint32_t from, uint32_t to) const {
-    return from < to &&
-           std::find(leads_.begin() + from + 1, leads_.begin() + to + 1,
-                     true) == leads_.begin() + to + 1;
+  // Does a place hold the same in both?
+  bool is_same(Place place, uint32_t a, uint32_t b) const {
+    return is_constant(place) || writers_.of(place, a) == writers_.of(place, b);
   }
 
-  // Does a place still hold at `to` what it held at `from`?
-  bool is_same_until(Place place, uint32_t from, uint32_t to) {
-    if (place < 0 || writers_[place] == 1) return true;
-    if (!is_in_one_block(from, to)) return false;
-    for (uint32_t pc = from; pc < to; ++pc)
-      if (std::ranges::count(f_.code[pc].results(), place)) return false;
-    return true;
-  }
-
-  // Is one of the factors at most needed for this product alone?
-  bool takes_no_room(const Instruction& product) {
-    const Place a = product.source(0), b = product.source(1);
-    const auto is_kept = [&](Place place) {
-      if (place < 0) return true;
-      if (reads_[place] > 1) return true;
-      const Instruction& ins = f_.code[writer_[place]];  // of a parameter
-      return ins.pure && ins.source_count == 1 && ins.source(0) < 0;
-    };
-    return a == b || is_kept(a) || is_kept(b);
+  // A number in the PTX, or a parameter.
+  bool is_constant(Place place) const {
+    const std::vector<uint32_t>& writers = writers_.of(place);
+    return std::ranges::all_of(writers, [&](uint32_t pc) {
+      const Instruction &ins = f_.code[pc], &first = f_.code[writers[0]];
+      return ins.pure && ins.source_count == 1 && ins.source(0) < 0 &&
+             ins.source(0) == first.source(0);
+    });
   }
 
   Function& f_;
-  const std::vector<bool> leads_;
-  std::map<Place, int> writers_, reads_;
-  std::map<Place, uint32_t> writer_;
+  const Writers writers_;
   std::map<std::pair<uint32_t, Place>, uint32_t> written_at_;  // by reader
-  std::set<Place> elsewhere_;  // somebody reads what another block wrote
+  std::set<uint32_t> mixed_;   // Their results are read where others' may be,
+  std::set<uint32_t> needed_;  // so that these are needed as they are.
   std::map<uint32_t, std::vector<Reader>> readers_;  // of what is computed here
+  std::map<uint32_t, uint32_t> chosen_;              // for a sum, a product
 };
 
 }  // namespace
@@ -230,7 +281,8 @@ void fuse_products(Function& function) {
   Products products(function);
   for (const bool alone : {true, false})
     for (uint32_t pc = 0; pc < function.code.size(); ++pc)
-      if (is_sum(function.code[pc])) products.fuse(pc, alone);
+      if (is_sum(function.code[pc])) products.choose(pc, alone);
+  products.fuse();
 }
 
 }  // namespace simt
