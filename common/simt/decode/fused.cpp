@@ -5,8 +5,9 @@
 // only, none of which is one with another product by then. First come sums with
 // a product that goes nowhere else, the first of two; then the others in their
 // order, each with the product that goes into the fewest. So a product may be
-// fused with some of its sums, and there for the rest. A copy or a change of
-// the sign in between changes nothing. Where a branch of the PTX lies in
+// fused with some of its sums, and there for the rest. Pairs of halves come in
+// their order at once. A copy or a change of the sign in between changes
+// nothing. Where a branch of the PTX lies in
 // between, one of the factors must be a constant or a parameter, even if the
 // branch becomes none. Results are those of a GPU only if it is done so here.
 #include <algorithm>
@@ -142,9 +143,10 @@ class Products {
   }
 
   // Chooses a product that the sum is to be one with, if there is one: one
-  // that goes into this sum alone, or any.
+  // that goes into this sum alone, or any. Of pairs, it is any the first time.
   void choose(uint32_t sum, bool alone) {
     if (chosen_.contains(sum)) return;
+    if (is_pair(f_.code[sum])) alone = false;
     std::optional<uint32_t> best;
     for (int k : {0, 1}) {
       const auto found = written_at_.find({sum, f_.code[sum].source(k)});
@@ -188,16 +190,29 @@ class Products {
     });
   }
 
+  static bool is_pair(const Instruction& ins) {
+    return ins.statement->has("f16x2") || ins.statement->has("bf16x2");
+  }
+
+  // Pairs of bfloat16 have no other sign but by a product of its own.
   static bool copies(const Instruction& ins) {
-    return ins.statement && ins.pure && ins.guard == kNowhere &&
-           ins.result_count == 1 && ins.source_count == 1 &&
-           (ins.statement->name() == "mov" || ins.statement->name() == "neg");
+    if (!ins.statement || !ins.pure || ins.guard != kNowhere ||
+        ins.result_count != 1 || ins.source_count != 1)
+      return false;
+    const Statement& s = *ins.statement;
+    return s.name() == "mov" || (s.name() == "neg" && !s.has("bf16x2")) ||
+           (s.name() == "abs" && (s.has("f32") || s.has("f64")));
   }
 
   // A copy, with its sign or the other one, of what one instruction computed.
+  // A square has no sign to lose.
   bool hands_on(uint32_t pc) const {
-    return copies(f_.code[pc]) &&
-           written_at_.contains({pc, f_.code[pc].source(0)});
+    if (!copies(f_.code[pc])) return false;
+    const auto from = written_at_.find({pc, f_.code[pc].source(0)});
+    if (from == written_at_.end()) return false;
+    if (f_.code[pc].statement->name() != "abs") return true;
+    const Instruction& square = f_.code[from->second];
+    return is_open(square, "mul") && square.source(0) == square.source(1);
   }
 
   // What computes the value that is handed on here.
@@ -255,14 +270,36 @@ class Products {
     return is_constant(place) || writers_.of(place, a) == writers_.of(place, b);
   }
 
-  // A number in the PTX, or a parameter.
+  // A number in the PTX, perhaps converted, or a parameter.
   bool is_constant(Place place) const {
     const std::vector<uint32_t>& writers = writers_.of(place);
     return std::ranges::all_of(writers, [&](uint32_t pc) {
       const Instruction &ins = f_.code[pc], &first = f_.code[writers[0]];
-      return ins.pure && ins.source_count == 1 && ins.source(0) < 0 &&
-             ins.source(0) == first.source(0);
+      return ins.pure && ins.statement &&
+             std::ranges::equal(ins.sources(), first.sources()) &&
+             (is_copy_of_constant(ins) || is_made_of_numbers(ins));
     });
+  }
+
+  static bool is_copy_of_constant(const Instruction& ins) {
+    const std::string& op = ins.statement->name();
+    return (op == "mov" || op == "ld") && ins.source_count == 1 &&
+           ins.source(0) < 0;
+  }
+
+  // As a __half is that was written as a float, and a pair of them.
+  bool is_made_of_numbers(const Instruction& ins) const {
+    const std::string& op = ins.statement->name();
+    return (op == "cvt" || op == "mov") && ins.source_count > 0 &&
+           std::ranges::all_of(ins.sources(), [&](Place place) {
+             const std::vector<uint32_t>& writers = writers_.of(place);
+             if (place < 0 || writers.empty()) return false;
+             const Instruction& from = f_.code[writers[0]];
+             return from.statement && is_constant(place) &&
+                    (!is_copy_of_constant(from) ||
+                     (from.statement->name() == "mov" &&
+                      from.statement->has("f32")));
+           });
   }
 
   Function& f_;
