@@ -164,7 +164,7 @@ class Products {
     std::map<uint32_t, size_t> taken;
     for (const auto& [sum, product] : chosen_) {
       const std::vector<Reader>& readers = readers_[product];
-      take_in(f_.code[product], *std::ranges::find(readers, sum, &Reader::pc));
+      take_in(product, *std::ranges::find(readers, sum, &Reader::pc));
       if (++taken[product] < readers.size()) continue;
       f_.code[product].run = do_nothing;
       f_.code[product].joined_bytes = Instruction::kWithAnother;
@@ -243,12 +243,16 @@ class Products {
                     sum.modifiers.flush == product.modifiers.flush &&
                     is_same(a, pc, reader.pc) && is_same(b, pc, reader.pc) &&
                     (writers_.is_in_one_block(pc, reader.pc) ||
-                     is_constant(a) || is_constant(b));
+                     is_constant(a, pc) || is_constant(b, pc));
            });
   }
 
-  void take_in(const Instruction& product, const Reader& reader) {
+  void take_in(uint32_t product, const Reader& reader) {
     Instruction& sum = f_.code[reader.pc];
+    const auto factor = [&](int k) {
+      const Place place = f_.code[product].source(k);
+      return constant(place, product).value_or(place);
+    };
     const bool subtracts = sum.statement->name() == "sub",
                is_first = sum.source(0) == reader.place;
     const bool less_product = reader.negated != (subtracts && !is_first),
@@ -259,46 +263,58 @@ class Products {
         : less_addend ? Fused::kMinusAddend
                       : Fused::kSum);
     sum.operands =
-        f_.keep(std::vector<Place>{sum.result(0), product.source(0),
-                                   product.source(1), sum.source(is_first)}) +
+        f_.keep(std::vector<Place>{sum.result(0), factor(0), factor(1),
+                                   sum.source(is_first)}) +
         1;
     sum.source_count = 3;
   }
 
-  // Does a place hold the same in both?
-  bool is_same(Place place, uint32_t a, uint32_t b) const {
-    return is_constant(place) || writers_.of(place, a) == writers_.of(place, b);
+  // Can a factor of the product be had where the sum is?
+  bool is_same(Place factor, uint32_t product, uint32_t sum) const {
+    return constant(factor, product) ||
+           writers_.of(factor, product) == writers_.of(factor, sum);
   }
 
-  // A number in the PTX, perhaps converted, or a parameter.
-  bool is_constant(Place place) const {
-    const std::vector<uint32_t>& writers = writers_.of(place);
-    return std::ranges::all_of(writers, [&](uint32_t pc) {
-      const Instruction &ins = f_.code[pc], &first = f_.code[writers[0]];
-      return ins.pure && ins.statement &&
-             std::ranges::equal(ins.sources(), first.sources()) &&
-             (is_copy_of_constant(ins) || is_made_of_numbers(ins));
+  // What holds a number of the PTX or a parameter, even where the register that
+  // it was copied to holds something else.
+  std::optional<Place> constant(Place place, uint32_t pc) const {
+    if (place < 0) return place;
+    const std::set<uint32_t> from = writers_.of(place, pc);
+    if (from.size() != 1) return {};
+    const Instruction& ins = f_.code[*from.begin()];
+    if (!is_copy_of_constant(ins)) return {};
+    return ins.source(0);
+  }
+
+  // A number of the PTX, perhaps converted, or a parameter.
+  bool is_constant(Place place, uint32_t pc) const {
+    if (constant(place, pc)) return true;
+    const std::set<uint32_t> from = writers_.of(place, pc);
+    return !from.empty() && std::ranges::all_of(from, [&](uint32_t writer) {
+      return is_made_of_constants(writer);
     });
   }
 
   static bool is_copy_of_constant(const Instruction& ins) {
+    if (!ins.statement || !ins.pure || ins.guard != kNowhere) return false;
     const std::string& op = ins.statement->name();
     return (op == "mov" || op == "ld") && ins.source_count == 1 &&
            ins.source(0) < 0;
   }
 
-  // As a __half is that was written as a float, and a pair of them.
-  bool is_made_of_numbers(const Instruction& ins) const {
+  // As a __half is that was written as a float, and a pair of them. What is
+  // converted must be a number.
+  bool is_made_of_constants(uint32_t pc) const {
+    const Instruction& ins = f_.code[pc];
+    if (!ins.statement || !ins.pure || ins.guard != kNowhere) return false;
     const std::string& op = ins.statement->name();
     return (op == "cvt" || op == "mov") && ins.source_count > 0 &&
            std::ranges::all_of(ins.sources(), [&](Place place) {
-             const std::vector<uint32_t>& writers = writers_.of(place);
-             if (place < 0 || writers.empty()) return false;
-             const Instruction& from = f_.code[writers[0]];
-             return from.statement && is_constant(place) &&
-                    (!is_copy_of_constant(from) ||
-                     (from.statement->name() == "mov" &&
-                      from.statement->has("f32")));
+             const std::set<uint32_t> from = writers_.of(place, pc);
+             if (place < 0 || from.size() != 1) return false;
+             const Statement* s = f_.code[*from.begin()].statement;
+             const bool is_number = s && s->name() == "mov" && s->has("f32");
+             return is_constant(place, pc) && (op == "mov" || is_number);
            });
   }
 
