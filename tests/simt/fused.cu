@@ -217,6 +217,78 @@ void check_several() {
   expect::equal(got[9], T(0));
 }
 
+// The product that goes into the fewest sums comes first, if none of them is
+// another's by then; so one may be fused with the first of its sums alone.
+template <class T>
+__global__ void order_kernel(T* out, const volatile T* x) {
+  const T one = x[2];
+  const T many = x[0] * x[1], few = x[3] * x[4];
+  out[0] = many - one;
+  out[1] = few + many;
+  out[2] = few - many;
+  const T often = x[0] * x[1], rarely = x[3] * x[4];
+  out[3] = often - rarely;
+  out[4] = rarely + often;
+  out[5] = one - often;
+  const T root = x[0];
+  out[6] = std::abs(root * root) - one;
+}
+
+template <class T>
+void check_order() {
+  const auto [a, b] = numbers<T>();
+  const T c = a + T(0.5), d = b - T(0.25), product = a * b;
+  const expect::Copy<T> x({a, b, 1, c, d});
+  const auto got =
+      expect::results<T>(7, [&](T* out) { order_kernel<T><<<1, 1>>>(out, x); });
+  expect::equal(got[0], std::fma(a, b, T(-1)));
+  expect::equal(got[1], std::fma(c, d, product));
+  expect::equal(got[2], std::fma(c, d, -product));
+  expect::equal(got[3], std::fma(-c, d, product));
+  expect::equal(got[4], std::fma(c, d, product));
+  expect::equal(got[5], 1 - product);
+  expect::equal(got[6], std::fma(a, a, T(-1)));
+}
+
+// Sums on both sides of a branch, even of one that the machine does not have.
+template <class T>
+__global__ void sides_kernel(T* out, const volatile T* x, T factor) {
+  const T a = x[0], product = a * x[1], by_parameter = x[0] * factor;
+  T sum, other;
+  if (threadIdx.x == 0) {
+    sum = product - x[2];
+    other = by_parameter - x[2];
+  } else {
+    sum = x[2] - product;
+    other = x[2] - by_parameter;
+  }
+  out[4 * threadIdx.x] = sum;
+  out[4 * threadIdx.x + 1] = other;
+  out[4 * threadIdx.x + 2] = a;
+}
+
+template <class T>
+void check_sides() {
+  const auto [a, b] = numbers<T>();
+  const expect::Copy<T> x({a, b, 1});
+  const auto got = expect::results<T>(
+      8, [&](T* out) { sides_kernel<T><<<1, 2>>>(out, x, b); });
+  const T exact = std::fma(a, b, T(-1));
+  expect::equal(got[0], a * b - 1);
+  expect::equal(got[1], exact);
+  expect::equal(got[4], 1 - a * b);
+  expect::equal(got[5], -exact);
+}
+
+// Of pairs, the first sum that wants a product gets it; of single halves, one
+// whose product goes nowhere else.
+template <class T>
+__global__ void halves_order_kernel(T* out, const T* x) {
+  const T both = x[0] * x[1];
+  out[0] = both - x[2];
+  out[1] = x[3] * x[4] - both;
+}
+
 template <class T2, class T>
 __global__ void pairs_kernel(T2* out, const T* x) {
   const T2 a{x[0], x[1]}, b{x[1], x[0]}, one{x[2], x[2]};
@@ -228,7 +300,7 @@ __global__ void pairs_kernel(T2* out, const T* x) {
 template <class T2, class T>
 void check_halves(float step) {
   const float a = 1 + step, b = 1 - step;
-  const expect::Copy<T> x({T(a), T(b), T(1.f)});
+  const expect::Copy<T> x({T(a), T(b), T(1.f), T(a), T(b)});
   const float exact = -step * step;
   const auto rounded = [](float value) { return float(T(value)); };
   const auto got = expect::results<T>(
@@ -242,6 +314,18 @@ void check_halves(float step) {
   expect::equal(float(pairs[0].x), exact);
   expect::equal(float(pairs[0].y), exact);
   expect::equal(float(pairs[1].x), rounded(a * b) - 1);
+  const auto single = expect::results<T>(
+      2, [&](T* out) { halves_order_kernel<T><<<1, 1>>>(out, x); });
+  const T2 pair_of[] = {T2(T(a), T(a)), T2(T(b), T(b)), T2(T(1.f), T(1.f)),
+                        T2(T(a), T(a)), T2(T(b), T(b))};
+  const expect::Copy<T2> y(
+      {pair_of[0], pair_of[1], pair_of[2], pair_of[3], pair_of[4]});
+  const auto both = expect::results<T2>(
+      2, [&](T2* out) { halves_order_kernel<T2><<<1, 1>>>(out, y); });
+  expect::equal(float(single[0]), rounded(a * b) - 1);
+  expect::equal(float(both[0].x), exact);
+  expect::equal(float(single[1]), exact);
+  expect::equal(float(both[1].y), exact);
 }
 
 }  // namespace
@@ -255,6 +339,10 @@ int main() {
   check_sums<double>();
   check_several<float>();
   check_several<double>();
+  check_order<float>();
+  check_order<double>();
+  check_sides<float>();
+  check_sides<double>();
   check_written();
   check_halves<__half2, __half>(0x1p-10f);
   check_halves<__nv_bfloat162, __nv_bfloat16>(0x1p-7f);
