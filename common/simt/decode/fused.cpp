@@ -201,11 +201,11 @@ class Products {
       return false;
     const Statement& s = *ins.statement;
     return s.name() == "mov" || (s.name() == "neg" && !s.has("bf16x2")) ||
-           (s.name() == "abs" && (s.has("f32") || s.has("f64")));
+           (s.name() == "abs" && s.has("f32"));
   }
 
   // A copy, with its sign or the other one, of what one instruction computed.
-  // A square has no sign to lose.
+  // A square in f32 has no sign to lose.
   bool hands_on(uint32_t pc) const {
     if (!copies(f_.code[pc])) return false;
     const auto from = written_at_.find({pc, f_.code[pc].source(0)});
@@ -226,8 +226,19 @@ class Products {
     return at;
   }
 
-  // Is it a product for which all who read it can compute with its factors?
+  // Is it a product that goes into sums only, none of which is another's?
   bool goes_into_sums(uint32_t pc) {
+    const auto [known, is_new] = fits_sums_.try_emplace(pc, false);
+    if (is_new) known->second = fits_sums(pc);
+    return known->second &&
+           std::ranges::all_of(readers_[pc], [&](const Reader& reader) {
+             const auto other = chosen_.find(reader.pc);
+             return other == chosen_.end() || other->second == pc;
+           });
+  }
+
+  // Can all who read it compute with its factors?
+  bool fits_sums(uint32_t pc) {
     const Instruction& product = f_.code[pc];
     const std::vector<Reader>& readers = readers_[pc];
     const Place a = product.source(0), b = product.source(1);
@@ -235,9 +246,7 @@ class Products {
            !product.modifiers.saturate && !needed_.contains(pc) &&
            std::ranges::all_of(readers, [&](const Reader& reader) {
              const Instruction& sum = f_.code[reader.pc];
-             const auto other = chosen_.find(reader.pc);
              return is_sum(sum) && sum.source(0) != sum.source(1) &&
-                    (other == chosen_.end() || other->second == pc) &&
                     std::ranges::count(readers, reader.pc, &Reader::pc) == 1 &&
                     sum.statement->type() == product.statement->type() &&
                     sum.modifiers.flush == product.modifiers.flush &&
@@ -324,6 +333,7 @@ class Products {
   std::set<uint32_t> mixed_;   // Their results are read where others' may be,
   std::set<uint32_t> needed_;  // so that these are needed as they are.
   std::map<uint32_t, std::vector<Reader>> readers_;  // of what is computed here
+  std::map<uint32_t, bool> fits_sums_;               // of products looked at
   std::map<uint32_t, uint32_t> chosen_;              // for a sum, a product
 };
 
