@@ -37,12 +37,14 @@ bool is_sum(const Instruction& ins) {
 }
 
 // Where the machine's basic blocks begin: those of the PTX, but for branches
-// that become predicates.
+// that ptxas sees are never taken, as between the turns of a loop that is
+// written out. What becomes predicates are branches yet when it fuses.
 std::vector<bool> machine_blocks(const std::vector<Instruction>& code) {
   std::vector<bool> leads = block_starts(code);
   std::vector<bool> stays(code.size() + 1, false);
   for (size_t pc = 0; pc < code.size(); ++pc) {
-    if (code[pc].predicated || !leads[pc + 1]) continue;
+    const Statement* statement = code[pc].statement;
+    if ((statement && statement->left_out) || !leads[pc + 1]) continue;
     stays[pc + 1] = true;
     if (code[pc].kind == Kind::kBranch) stays[code[pc].target] = true;
     for (uint32_t target : code[pc].targets()) stays[target] = true;
@@ -60,7 +62,6 @@ class Products {
     follow_values();
     for (const auto& [read, writer] : written_at_) {
       const auto& [reader, place] = read;
-      ++reads_[place];
       if (!hands_on(reader) || elsewhere_.contains(f_.code[reader].result(0)))
         readers_[root(writer).pc].push_back(
             {reader, place, root(writer).negated});
@@ -202,21 +203,18 @@ class Products {
     return true;
   }
 
-  // Is one of the factors at most needed for this product alone?
+  // Is one of the factors a constant or a parameter, which need no register?
   bool takes_no_room(const Instruction& product) {
-    const Place a = product.source(0), b = product.source(1);
-    const auto is_kept = [&](Place place) {
+    return std::ranges::any_of(product.sources(), [&](Place place) {
       if (place < 0) return true;
-      if (reads_[place] > 1) return true;
-      const Instruction& ins = f_.code[writer_[place]];  // of a parameter
+      const Instruction& ins = f_.code[writer_[place]];
       return ins.pure && ins.source_count == 1 && ins.source(0) < 0;
-    };
-    return a == b || is_kept(a) || is_kept(b);
+    });
   }
 
   Function& f_;
   const std::vector<bool> leads_;
-  std::map<Place, int> writers_, reads_;
+  std::map<Place, int> writers_;
   std::map<Place, uint32_t> writer_;
   std::map<std::pair<uint32_t, Place>, uint32_t> written_at_;  // by reader
   std::set<Place> elsewhere_;  // somebody reads what another block wrote
