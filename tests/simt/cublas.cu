@@ -294,6 +294,17 @@ void vectors() {
   }
 }
 
+void rotations() {
+  const Blas blas;
+  const Array<double> x({1, 100, 2, 100, 3}), y({4, 5, 6});
+  const double c = 0.5, s = 2;
+  fine(cublasDrot(blas, 3, x, 2, y, -1, &c, &s));
+  const double turned_x[] = {12.5, 100, 11, 100, 9.5};
+  const double turned_y[] = {-4, -1.5, 1};
+  expect::each(blas.get(x), [&](int i) { return turned_x[i]; });
+  expect::each(blas.get(y), [&](int i) { return turned_y[i]; });
+}
+
 void norms() {
   const Blas blas;
   const Array<double> x({3, 100, -4, 100, 0, 100, -4});
@@ -602,6 +613,7 @@ int main(int argc, char** argv) {
   special_values();
   batches();
   vectors();
+  rotations();
   norms();
   matrices_and_vectors();
   special_matrices();

@@ -141,13 +141,20 @@ __global__ void written_kernel(float* out, const volatile float* x, int turns) {
   for (int k = 0; k < turns; ++k) sum += x[2 + k];
   keep(12, before - sum);
   keep(13, by_number - sum);
+  // One that becomes a predicate is one, too.
+  float product, multiple;
+  asm volatile("mul.f32 %0, %1, %2;" : "=f"(product) : "f"(a), "f"(b));
+  asm volatile("mul.f32 %0, %1, %2;" : "=f"(multiple) : "f"(a), "f"(kFactor));
+  if (turns > 0) keep(16, one);
+  keep(14, product - one);
+  keep(15, multiple - one);
 }
 
 void check_written() {
   const auto [a, b] = numbers<float>();
   const expect::Copy<float> x({a, b, 1});
   const auto got = expect::results<float>(
-      14, [&](float* out) { written_kernel<<<1, 1>>>(out, x, 1); });
+      17, [&](float* out) { written_kernel<<<1, 1>>>(out, x, 1); });
   const float exact = std::fma(a, b, -1.f), rounded = a * b;
   const float expected[] = {exact,
                             rounded - 1,
@@ -162,8 +169,11 @@ void check_written() {
                             -exact,
                             std::fma(1.f, 1.f, -rounded),
                             rounded - 1,
-                            exact};
-  for (int k = 0; k < 14; ++k) expect::equal(got[k], expected[k]);
+                            exact,
+                            rounded - 1,
+                            exact,
+                            1};
+  for (int k = 0; k < 17; ++k) expect::equal(got[k], expected[k]);
 }
 
 template <class T>

@@ -167,6 +167,29 @@ cublasStatus_t swap_elements(const char* call, cublasHandle_t handle, int n,
       call);
 }
 
+template <class T>
+cublasStatus_t rotate(const char* call, cublasHandle_t handle, int n, T* x,
+                      int x_step, T* y, int y_step, const T* cosine,
+                      const T* sine) {
+  return answer(
+      [&] {
+        const cublasContext& context = get(handle);
+        const Scalar<T> by_cosine("c", context, cosine);
+        const Scalar<T> by_sine("s", context, sine);
+        change_vectors(call, context, n, [=](const Operands& all) {
+          const T c = by_cosine.get(all), s = by_sine.get(all);
+          const auto one = change<T>(all, n, {"x", x, x_step});
+          const auto other = change<T>(all, n, {"y", y, y_step});
+          for (int64_t i = 0; i < n; ++i) {
+            const T a = one[i], b = other[i];
+            one[i] = std::fma(c, a, s * b);
+            other[i] = std::fma(c, b, -s * a);
+          }
+        });
+      },
+      call);
+}
+
 }  // namespace
 }  // namespace simt::cublas
 
@@ -227,6 +250,11 @@ extern "C" {
   cublasStatus_t cublas##S##swap(                                              \
       cublasHandle_t handle, int n, T* x, int x_step, T* y, int y_step) {      \
     return swap_elements(__func__, handle, n, x, x_step, y, y_step);           \
+  }                                                                            \
+  cublasStatus_t cublas##S##rot(                                               \
+      cublasHandle_t handle, int n, T* x, int x_step, T* y, int y_step,        \
+      const T* c, const T* sine) {                                           \
+    return rotate(__func__, handle, n, x, x_step, y, y_step, c, sine);       \
   }
 SIMT_CUBLAS_VECTORS(S, s, float)
 SIMT_CUBLAS_VECTORS(D, d, double)

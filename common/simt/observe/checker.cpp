@@ -104,6 +104,7 @@ void Checker::start(Block& block) {
   std::fill(checks.busy_bits.begin(), checks.busy_bits.end(), 0);
   checks.postponed.clear();
   checks.postpones = block.cluster.empty();
+  checks.clashes.clear();
   checks.copies.clear();
   checks.waits.clear();
   checks.waited.assign(checks.order.warps.size(), 0);
@@ -135,8 +136,10 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
     Access kept = a;
     kept.mask &= keepers(warp, ins);
     kept.dense &= kept.mask == kAllLanes;
+    settle_clashes(warp, kept);
     if (kept.mask) check_order(warp, ins, kept);
   } else {
+    settle_clashes(warp, a);
     check_order(warp, ins, a);
   }
   if (grid_.shape.kin && a.space == Space::kGlobal) check_kin(warp, ins, a);
@@ -936,7 +939,11 @@ void Checker::against_word(Mine& mine, const Word& word, uint64_t at,
         at / 4 * 4 + std::countr_zero<unsigned>(other.bytes & touch.bytes);
     compare(mine, conflict, *event, other.time, touch.lane, other.lane,
             address);
-    if (conflict.verdict != Verdict::kFine)
+    if (conflict.verdict == Verdict::kFine) continue;
+    if (is_clash(mine, *event))
+      enter_clash(mine, conflict, *event, other.time,
+                  other.bytes & touch.bytes);
+    else
       race(mine, conflict, *event, other.time);
   }
 }
@@ -996,8 +1003,8 @@ void Checker::compare(Mine& mine, Conflict& conflict, const Event& event,
   if (verdict > conflict.verdict) conflict = {verdict, lane, other, address};
 }
 
-Checker::Verdict Checker::judge(const Mine& mine, const Event& event, Time time,
-                                int lane, int other) {
+Verdict Checker::judge(const Mine& mine, const Event& event, Time time,
+                       int lane, int other) {
   const auto strength = static_cast<Strength>(event.strength);
   if (mine.stores && event.stores) {
     const bool same_instruction = time >= mine.first_event;
@@ -1218,6 +1225,73 @@ void Checker::enter_lane(Mine& mine, Word& word, const Touch& touch) {
 bool Checker::is_of_others(const Mine& mine, Time time) const {
   return time < mine.block.began && !mine.order.taught &&
          mine.block.cluster.empty();
+}
+
+// ---- Stores that nobody may read -------------------------------------------
+
+// Of a cluster, other blocks may read them, too.
+bool Checker::is_clash(const Mine& mine, const Event& event) const {
+  const auto is_plain = [](const Instruction& ins) {
+    return ins.strength == Strength::kWeak && ins.statement->name() == "st";
+  };
+  return mine.access.space == Space::kShared && mine.block.cluster.empty() &&
+         is_plain(mine.ins) && is_plain(instruction(event.site));
+}
+
+void Checker::enter_clash(const Mine& mine, const Conflict& conflict,
+                          const Event& event, Time time, uint8_t bytes) {
+  auto& clashes = mine.warp.block->checks->clashes;
+  const uint64_t word = conflict.address / Shadow::kWordBytes;
+  bool in_warp = event.warp == mine.warp.index;
+  const auto known = clashes.find(word);
+  if (known != clashes.end()) {
+    BlockChecks::Clash& clash = known->second;
+    in_warp &= clash.in_warp && clash.warp == &mine.warp;
+    bytes |= clash.bytes;
+    if (clash.conflict.verdict >= conflict.verdict) {
+      clash.in_warp = in_warp;
+      clash.end = tables_->log.now();
+      clash.bytes = bytes;
+      return;
+    }
+    clashes.erase(known);
+  }
+  clashes.emplace(word, BlockChecks::Clash{&mine.warp, &mine.ins, mine.access,
+                                           conflict, event, time, in_warp,
+                                           tables_->log.now(), bytes});
+}
+
+// Who reads may find what either has stored, unless a store behind both of them
+// has covered that.
+void Checker::settle_clashes(const Warp& warp, const Access& a) {
+  auto& clashes = warp.block->checks->clashes;
+  if (clashes.empty() || a.space != Space::kShared) return;
+  const BlockOrder& block = warp.block->checks->order;
+  const auto is_behind = [&](const BlockChecks::Clash& clash) {
+    return clash.end <= block.met ||
+           (clash.in_warp && clash.warp == &warp &&
+            clash.end <= block.warps[warp.index].synced);
+  };
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const uint64_t begin = a.address[first_lane(rest)];
+    const uint64_t end = begin + a.bytes;
+    for (uint64_t at = begin; at < end; at = at / 4 * 4 + 4) {
+      const auto found = clashes.find(at / Shadow::kWordBytes);
+      if (found == clashes.end()) continue;
+      BlockChecks::Clash& clash = found->second;
+      const uint64_t bytes = std::min<uint64_t>(end - at, 4 - at % 4);
+      const uint32_t touched = ((1u << bytes) - 1) << at % 4;
+      const bool covers = a.use == Use::kStore && is_behind(clash);
+      if (a.use != Use::kStore && clash.bytes & touched) {
+        race(mine_of(*clash.warp, *clash.ins, clash.access), clash.conflict,
+             clash.other, clash.other_time);
+        clashes.erase(found);
+      } else if (covers) {
+        clash.bytes &= ~touched;
+        if (!clash.bytes) clashes.erase(found);
+      }
+    }
+  }
 }
 
 // ---- Reports ---------------------------------------------------------------

@@ -28,6 +28,14 @@
 
 namespace simt {
 
+// What to say of two accesses that nothing orders, from nothing to worst.
+enum class Verdict : uint8_t { kFine, kSameValue, kSameEnd, kGuess, kRace };
+struct Conflict {
+  Verdict verdict = Verdict::kFine;
+  int lane = 0, other_lane = 0;
+  uint64_t address = 0;
+};
+
 // What the checker knows of one block.
 struct BlockChecks {
   BlockChecks(size_t shared_bytes, uint32_t threads);
@@ -62,6 +70,21 @@ struct BlockChecks {
   };
   std::vector<Load> postponed;
   bool postpones = true;
+
+  // Stores to a word of shared memory that nothing orders. They matter only if
+  // somebody reads the word: what scatters throw away goes where nobody looks.
+  struct Clash {
+    Warp* warp;  // of the later store
+    const Instruction* ins;
+    Access access;
+    Conflict conflict;
+    Event other;
+    Time other_time;
+    bool in_warp;   // all of them are this warp's
+    Time end;       // all of them came before
+    uint8_t bytes;  // of the word
+  };
+  std::map<uint64_t, Clash> clashes;  // by number of the word
 };
 
 // The memory of a checker; kept from launch to launch, for it is large.
@@ -142,13 +165,6 @@ class Checker {
     const AsyncCopy* copy = nullptr;  // it is this one's
     bool enters = true;               // what comes is to be compared with it
   };
-  // What to say of two accesses that nothing orders, from nothing to worst.
-  enum class Verdict : uint8_t { kFine, kSameValue, kSameEnd, kGuess, kRace };
-  struct Conflict {
-    Verdict verdict = Verdict::kFine;
-    int lane = 0, other_lane = 0;
-    uint64_t address = 0;
-  };
 
   bool is_reserved(const Access& a) const;
   void check_origin(Warp& warp, const Instruction& ins, const Access& a);
@@ -220,6 +236,10 @@ class Checker {
   bool is_lost(const Warp& warp, const uint8_t* at) const;
   void not_awaited(Warp& warp, const Instruction& ins, const InFlight& result,
                    const char* does);
+  bool is_clash(const Mine& mine, const Event& event) const;
+  void enter_clash(const Mine& mine, const Conflict& conflict,
+                   const Event& event, Time time, uint8_t bytes);
+  void settle_clashes(const Warp& warp, const Access& a);
   bool ends_the_same(const Mine& mine, int lane, const Test& test,
                      const TestedStore& tested) const;
   uint64_t bits_there(const Mine& mine, int lane) const;

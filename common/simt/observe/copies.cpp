@@ -126,7 +126,10 @@ void Checker::check_copy(const AsyncCopy& copy, const Access& a, uint32_t mask,
     Mine mine = mine_of(*copy.warp, *copy.ins, piece);
     mine.copy = &copy;
     mine.enters = ends;
-    if (!ends) against_copies(mine);
+    if (!ends) {
+      settle_clashes(*copy.warp, piece);
+      against_copies(mine);
+    }
     check_order(mine);
   };
   copy.each_part(a, [&](const Access& part) { each_piece(part, mask, check); });

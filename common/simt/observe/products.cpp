@@ -64,6 +64,7 @@ void Checker::check_reads(const AsyncProduct& product) {
     a.space = Space::kShared;
     Mine mine = mine_of(warp, *product.ins, a);
     mine.enters = false;
+    settle_clashes(warp, a);
     against_copies(mine);
     check_order(mine);
   }

@@ -118,6 +118,7 @@ class Values {
   // If the operand is undefined in some lane, says so, and why it matters.
   void use(Warp& warp, const Instruction& ins, Place place, uint32_t mask,
            const char* matters);
+  bool compares_behind_the_end(const Origin& origin) const;
   void tell(Warp& warp, const Instruction& ins, int lane, const Origin& origin,
             const char* matters);
   void tell_unwritten(Warp& warp, const Instruction& ins, int lane, Space space,
