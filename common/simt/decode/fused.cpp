@@ -7,9 +7,9 @@
 // order, each with the product that goes into the fewest. So a product may be
 // fused with some of its sums, and there for the rest. Pairs of halves come in
 // their order at once. A copy or a change of the sign in between changes
-// nothing. Where a branch of the PTX lies in
-// between, one of the factors must be a constant or a parameter, even if the
-// branch becomes none. Results are those of a GPU only if it is done so here.
+// nothing. Where a branch of the PTX lies in between, one of the factors must
+// be a constant or a parameter, even if the branch becomes none. Results are
+// those of a GPU only if it is done so here.
 #include <algorithm>
 #include <map>
 #include <optional>
