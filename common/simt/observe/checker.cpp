@@ -1188,14 +1188,16 @@ void Checker::enter_run(Mine& mine, std::span<Time> slots, Time time,
 
 // The same for a lane's access to a word.
 void Checker::enter_lane(Mine& mine, Word& word, const Touch& touch) {
-  if (mine.stores && mine.ins.strength == Strength::kWeak)
+  if (mine.stores && mine.ins.strength == Strength::kWeak) {
+    keep_other_bytes(mine, word, touch);
     return word.enter(Word::kWeakStore, touch, false);
   const bool strong = mine.ins.strength != Strength::kWeak;
   const int first = mine.stores ? Word::kStrongStore : Word::kLoad;
   int loser = first + 1;
   for (int k = first; k < first + 2; ++k) {
     const Touch old = word.at(k);
-    if (old.time < mine.horizon || !tables_->log.remembers(old.time))
+    if (old.time < mine.horizon || !tables_->log.remembers(old.time) ||
+        (mine.stores && !word.is_strong(k)))
       return word.enter(k, touch, strong);
     if (!strong && is_of_others(mine, old.time)) {
       if (word.is_strong(k)) loser = k;
@@ -1234,6 +1236,20 @@ bool Checker::looked_back(const Mine& mine, const Event& event) const {
 
 void Checker::race(const Mine& mine, const Conflict& c, const Event& event,
                    Time time) {
+// A store to some bytes says nothing of the store before it to others.
+void Checker::keep_other_bytes(const Mine& mine, Word& word,
+                               const Touch& touch) const {
+  const Touch last = word.at(Word::kWeakStore);
+  if (last.time < mine.horizon || !(last.bytes & ~touch.bytes)) return;
+  for (int k = Word::kStrongStore; k < Word::kLoad; ++k) {
+    const Touch old = word.at(k);
+    const bool newer_is_known =
+        !word.is_strong(k) && !(old.bytes & ~(last.bytes | touch.bytes));
+    if (old.time < mine.horizon || newer_is_known)
+      return word.enter(k, last, false);
+  }
+}
+
   if (looked_back(mine, event)) return;
   const Instruction& ins = mine.ins;
   const char* kind = c.verdict == Verdict::kRace    ? "race"

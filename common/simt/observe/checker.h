@@ -231,6 +231,7 @@ class Checker {
   void enter_lane(Mine& mine, Word& word, const Touch& touch);
   bool is_of_others(const Mine& mine, Time time) const;
   Event event_of(const Mine& mine, int first, int lanes) const;
+  void keep_other_bytes(const Mine& mine, Word& word, const Touch& touch) const;
 
   // Grids that launch one another.
   void check_kin(Warp& warp, const Instruction& ins, const Access& a);
