@@ -347,6 +347,19 @@ void Checker::texture(const Texture& texture) {
 void Checker::note_trail(const AsyncCopy& copy) {
   Operation& operation = *grid_.shape.operation;
   const bool meets_host = copy.warp->block->meets_host;
+// Written, by a surface, or (null) read.
+void Checker::texel(Warp& warp, const Instruction& ins, int lane,
+                    uint64_t address, uint32_t bytes, const uint8_t* written) {
+  if (tables_->log.full() || (loads_apart_ && !written)) return;
+  static const Address kTexel{kNowhere, Space::kGlobal};
+  Access a(kTexel, bytes, written ? Use::kStore : Use::kLoad);
+  a.base = reinterpret_cast<uint8_t*>(allocations().distance(address));
+  a.mask = 1u << lane;
+  a.address[lane] = address;
+  a.staged = written ? written - lane * kMatrixBytes : nullptr;
+  check_order(warp, ins, a);
+}
+
   if (!meets_host && !operation.everything) return;
   if (meets_host) operation.meets_host = true;
   for (const Access* a : {copy.from ? &*copy.from : nullptr, &copy.to})
@@ -1316,9 +1329,9 @@ std::string Checker::remedy(const Mine& mine, const Conflict& c,
       mine.ins.strength == Strength::kStrong &&
       static_cast<Strength>(event.strength) == Strength::kStrong;
   if (is_stale(mine, event))
-    return "Who reads by __ldg(), or by a const __restrict__ pointer, may find "
-           "what was there before the kernel began: a kernel must not write "
-           "what it reads so, and no barrier mends that";
+    return "Who reads by __ldg(), a const __restrict__ pointer, a texture or a "
+           "surface may find what was there before the kernel began: a kernel "
+           "must not write what it reads so, and no barrier mends that";
   if (both_strong && !same_block)
     return "Other blocks know nothing of what is atomic for a block alone";
   if (!same_block && mine.access.space == Space::kShared)

@@ -84,6 +84,8 @@ class Checker {
   void access(Warp& warp, const Instruction& ins, const Access& access);
   void private_access(Warp& warp, const Instruction& ins, const Access& access);
   void texture(const Texture& texture);
+  void texel(Warp& warp, const Instruction& ins, int lane, uint64_t address,
+             uint32_t bytes, const uint8_t* written);
   // Lanes begin to copy; copies of `mask` are about to be made.
   void begin(const AsyncCopy& copy);
   void end(const AsyncCopy& copy, uint32_t mask);

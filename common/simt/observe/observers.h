@@ -50,6 +50,13 @@ inline void texture(Warp& warp, const Texture& texture) {
   if (Checker* checker = warp.block->observers.checker)
     checker->texture(texture);
 }
+// A lane reads a texel of it; or writes one, by a surface.
+inline void texel(Warp& warp, const Instruction& ins, int lane,
+                  uint64_t address, uint32_t bytes,
+                  const uint8_t* written = nullptr) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->texel(warp, ins, lane, address, bytes, written);
+}
 // Lanes overwrite global memory with nobody knows what. It moves nothing.
 inline void discard(Warp& warp, const Instruction& ins, const Access& access) {
   Checker* const checker = warp.block->observers.checker;
