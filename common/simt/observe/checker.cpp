@@ -86,6 +86,9 @@ Checker::Checker(const Grid& grid)
       tables_(take_tables()),
       begin_(tables_->log.now()),
       alone_(grid.threads == 1),
+      watches_(std::ranges::any_of(
+          grid.program.functions,
+          [](const auto& one) { return !one.second.waits.empty(); })),
       loads_apart_(grid.undo && grid.loads_apart) {
   if (grid.shape.operation || grid.undo)
     trails_ = std::make_unique<Trails>(grid);
@@ -344,9 +347,6 @@ void Checker::texture(const Texture& texture) {
   for (const Image& level : texture.levels) note(level);
 }
 
-void Checker::note_trail(const AsyncCopy& copy) {
-  Operation& operation = *grid_.shape.operation;
-  const bool meets_host = copy.warp->block->meets_host;
 // Written, by a surface, or (null) read.
 void Checker::texel(Warp& warp, const Instruction& ins, int lane,
                     uint64_t address, uint32_t bytes, const uint8_t* written) {
@@ -360,6 +360,9 @@ void Checker::texel(Warp& warp, const Instruction& ins, int lane,
   check_order(warp, ins, a);
 }
 
+void Checker::note_trail(const AsyncCopy& copy) {
+  Operation& operation = *grid_.shape.operation;
+  const bool meets_host = copy.warp->block->meets_host;
   if (!meets_host && !operation.everything) return;
   if (meets_host) operation.meets_host = true;
   for (const Access* a : {copy.from ? &*copy.from : nullptr, &copy.to})
@@ -695,12 +698,12 @@ Lesson Checker::waited_for(Mine& mine, int lane, uint64_t flag) {
   const WaitEnds ends(mine.warp, function, mine.ins, lane);
   if (ends(there)) {
     look = {};
-    return again ? releases.at_end(flag, mine.ins.element_bytes, last.time, now,
-                                   ends)
-                 : releases.at(flag, now);
+    return releases.at_end(flag, mine.ins.element_bytes, again ? last.time : 0,
+                           now, ends);
   }
   look = {flag, mine.ins.site, now};
-  releases.watch(flag, mine.ins.element_bytes);
+  releases.watch(flag, mine.ins.element_bytes, mine.access.at<uint8_t>(lane),
+                 now);
   return releases.at(flag, now);
 }
 
@@ -708,9 +711,10 @@ Lesson Checker::waited_for(Mine& mine, int lane, uint64_t flag) {
 void Checker::synchronise(Mine& mine) {
   const Access& a = mine.access;
   const Time now = tables_->log.now();
+  std::optional<PassingFence> fence;
   if (mine.ins.releases)
-    mine.block.fence(mine.warp.index, a.mask,
-                     is_for_others(mine.ins, mine.block), now);
+    fence.emplace(mine.block, mine.warp.index, a.mask,
+                  is_for_others(mine.ins, mine.block), now);
   // Shared memory is another one in each block.
   const uint64_t owner = a.owner ? a.owner->number : mine.block.number;
   const uint64_t space =
@@ -727,14 +731,16 @@ void Checker::synchronise(Mine& mine) {
                             : mine.ins.waits ? waited_for(mine, l, flag)
                                              : tables_->releases.at(flag, now);
       if (lesson) mine.order.teach(l, lesson);
+      if (mine.ins.acquires) mine.order.learn(1u << l, lesson);
     }
+    if (mine.stores && watches_ && sees_all && (a.bytes == 4 || a.bytes == 8))
+      tables_->releases.watch(flag, a.bytes, a.at<uint8_t>(l), now);
     if (mine.stores && mine.block.fenced)
       tables_->releases.release(mine.block, mine.warp.index, l, flag,
                                 a.use == Use::kAtomic, now + 1);
     if (mine.stores && sees_all && !mine.ins.waits)
       tables_->releases.note_store(flag, now);
   }
-  if (mine.ins.acquires) mine.order.understand(a.mask);
 }
 
 // ---- Order: races ----------------------------------------------------------
@@ -1204,6 +1210,7 @@ void Checker::enter_lane(Mine& mine, Word& word, const Touch& touch) {
   if (mine.stores && mine.ins.strength == Strength::kWeak) {
     keep_other_bytes(mine, word, touch);
     return word.enter(Word::kWeakStore, touch, false);
+  }
   const bool strong = mine.ins.strength != Strength::kWeak;
   const int first = mine.stores ? Word::kStrongStore : Word::kLoad;
   int loser = first + 1;
@@ -1229,6 +1236,20 @@ void Checker::enter_lane(Mine& mine, Word& word, const Touch& touch) {
   word.enter(loser, touch, strong);
 }
 
+// A store to some bytes says nothing of the store before it to others.
+void Checker::keep_other_bytes(const Mine& mine, Word& word,
+                               const Touch& touch) const {
+  const Touch last = word.at(Word::kWeakStore);
+  if (last.time < mine.horizon || !(last.bytes & ~touch.bytes)) return;
+  for (int k = Word::kStrongStore; k < Word::kLoad; ++k) {
+    const Touch old = word.at(k);
+    const bool newer_is_known =
+        !word.is_strong(k) && !(old.bytes & ~(last.bytes | touch.bytes));
+    if (old.time < mine.horizon || newer_is_known)
+      return word.enter(k, last, false);
+  }
+}
+
 // Other blocks did it before this one began, and nothing has told it of them.
 bool Checker::is_of_others(const Mine& mine, Time time) const {
   return time < mine.block.began && !mine.order.taught &&
@@ -1249,20 +1270,6 @@ bool Checker::looked_back(const Mine& mine, const Event& event) const {
 
 void Checker::race(const Mine& mine, const Conflict& c, const Event& event,
                    Time time) {
-// A store to some bytes says nothing of the store before it to others.
-void Checker::keep_other_bytes(const Mine& mine, Word& word,
-                               const Touch& touch) const {
-  const Touch last = word.at(Word::kWeakStore);
-  if (last.time < mine.horizon || !(last.bytes & ~touch.bytes)) return;
-  for (int k = Word::kStrongStore; k < Word::kLoad; ++k) {
-    const Touch old = word.at(k);
-    const bool newer_is_known =
-        !word.is_strong(k) && !(old.bytes & ~(last.bytes | touch.bytes));
-    if (old.time < mine.horizon || newer_is_known)
-      return word.enter(k, last, false);
-  }
-}
-
   if (looked_back(mine, event)) return;
   const Instruction& ins = mine.ins;
   const char* kind = c.verdict == Verdict::kRace    ? "race"

@@ -231,9 +231,9 @@ class Checker {
   bool replaces(const Mine& mine, const Event& event, Time time, uint64_t begin,
                 uint64_t end) const;
   void enter_lane(Mine& mine, Word& word, const Touch& touch);
+  void keep_other_bytes(const Mine& mine, Word& word, const Touch& touch) const;
   bool is_of_others(const Mine& mine, Time time) const;
   Event event_of(const Mine& mine, int first, int lanes) const;
-  void keep_other_bytes(const Mine& mine, Word& word, const Touch& touch) const;
 
   // Grids that launch one another.
   void check_kin(Warp& warp, const Instruction& ins, const Access& a);
@@ -276,8 +276,9 @@ class Checker {
   std::unique_ptr<Trails> trails_;      // null: nobody wants to know
   std::optional<Undo::Keeper> keeper_;  // none: it is not taken back
   std::unique_ptr<CheckerTables> tables_;
-  const Time begin_;  // of the launch
-  const bool alone_;  // the only host thread
+  const Time begin_;    // of the launch
+  const bool alone_;    // the only host thread
+  const bool watches_;  // some loop of the kernel may wait for a flag
   // Loads of global memory are compared with stores in the end, by where they
   // went, and not one by one.
   const bool loads_apart_;
