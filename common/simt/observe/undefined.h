@@ -11,9 +11,10 @@
 
 namespace simt {
 
-// The load that an undefined value comes from.
+// The load that an undefined value comes from; or the shuffle with a lane that
+// has no thread.
 struct Origin {
-  uint64_t address = 0;  // of the first byte that was missing
+  uint64_t address = 0;  // of the first byte that was missing; or that lane
   uint32_t site = 0;
   uint16_t thread = 0;
   uint8_t moved = 0;     // so many bytes lie as they were loaded

@@ -468,6 +468,19 @@ void Values::shuffle(Warp& warp, const Instruction& ins, uint32_t mask,
   ins.run(warp, ins, mask);
   std::copy_n(handed, kLanes, warp.exchange.a);
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
+namespace {
+
+Origin no_thread(const Warp& warp, const Instruction& ins, int lane,
+                 uint32_t from) {
+  Origin origin;
+  origin.address = from;
+  origin.site = ins.site;
+  origin.thread = static_cast<uint16_t>(warp.index * kLanes + lane);
+  return origin;
+}
+
+}  // namespace
+
     const int l = first_lane(rest);
     const uint32_t from = lanes<uint32_t>(warp, ins.result(0))[l];
     for (Undefined& result : results) {
@@ -491,6 +504,8 @@ struct HostBytes {
 
 // What is known of the bytes of a memory.
 template <class Set>
+      else if (!(warp.threads >> from & 1))
+        set_undefined(result, l, kAllBits, no_thread(warp, ins, l, from));
 struct Values::Memory {
   Set& written;
   uint64_t origin;  // `written` holds bytes by their distance from here
@@ -777,6 +792,29 @@ void Values::store_bulk(const AsyncCopy& copy, int lane, uint64_t from,
   const bool reads_both = copy.reduction && all.in_arena(to);
   const Memory<WrittenBytes> target{all.written(), all.arena_begin(), nullptr};
   if (!copy.taken && !checks.written.contains(from, from + bytes)) {
+// Bit-fields of a struct are set one after the other: what is not set yet goes
+// back to where it came from. Of a byte no more is known than whether it has
+// been written: one of which some bits are set counts as such.
+template <class Set>
+bool Values::stays_there(Warp& warp, const Instruction& ins, const Access& a,
+                         int lane, const Memory<Set>& memory) const {
+  for (int k = 0; k < ins.source_count; ++k) {
+    const Undefined* value = registers_of(warp).find(ins.source(k));
+    const uint64_t bits = value ? value->bits_of(lane) : 0;
+    if (!bits) continue;
+    const uint64_t at = a.address[lane] + k * ins.element_bytes;
+    const Origin& origin = value->origin[lane];
+    if (!origin.beside || origin.space != Space::kGlobal ||
+        origin.address < at || origin.address >= at + ins.element_bytes)
+      return false;
+    for (int j = 0; j < ins.element_bytes; ++j)
+      if (static_cast<uint8_t>(bits >> 8 * (j % 8)) &&
+          memory.is_written(at + j, 1))
+        return false;
+  }
+  return true;
+}
+
     uint64_t missing = from;
     while (checks.written.contains(missing)) ++missing;
     tell_unwritten(*copy.warp, *copy.ins, lane, Space::kShared, missing, "read",
@@ -970,13 +1008,16 @@ void Values::tell(Warp& warp, const Instruction& ins, int lane,
   const Warp& loader = *warp.block->warps[origin.thread / kLanes];
   const int elements =
       load.kind == Kind::kMatrix ? 1 : std::max<int>(load.result_count, 1);
-  Finding f =
-      finding_at(loader, load, origin.thread % kLanes, kKind,
-                 "read of " + std::to_string(load.element_bytes * elements) +
+  const bool shuffles = load.kind == Kind::kCollective;
+  const std::string what =
+      shuffles ? "shuffle with lane " + std::to_string(origin.address) +
+                     ", which has no thread: what it brings is undefined"
+               : "read of " + std::to_string(load.element_bytes * elements) +
                      " bytes that nobody has written: " +
-                     text_of_place(grid_, origin.space, origin.address) + ". " +
-                     matters + at_place(grid_, ins));
-  f.address = origin.address;
+                     text_of_place(grid_, origin.space, origin.address);
+  Finding f = finding_at(loader, load, origin.thread % kLanes, kKind,
+                         what + ". " + matters + at_place(grid_, ins));
+  if (!shuffles) f.address = origin.address;
   checker_.place_other(f, ins, warp.block->number, warp.index * kLanes + lane);
   checker_.report(kKind, origin.site, 0, std::move(f));
 }
