@@ -20,6 +20,8 @@ struct Origin {
   uint8_t moved = 0;     // so many bytes lie as they were loaded
   bool padding = false;  // beside bytes of the same word that are written
   Space space = Space::kGlobal;
+  bool part = false;    // the same, of an object
+  bool beside = false;  // other bits of the word have been given a value
 };
 
 // A register with undefined bits. Of a predicate a lane has one bit.
