@@ -1208,7 +1208,7 @@ void Checker::enter_run(Mine& mine, std::span<Time> slots, Time time,
 // The same for a lane's access to a word.
 void Checker::enter_lane(Mine& mine, Word& word, const Touch& touch) {
   if (mine.stores && mine.ins.strength == Strength::kWeak) {
-    keep_other_bytes(mine, word, touch);
+    if (touch.bytes != Touch::kWhole) keep_other_bytes(mine, word, touch);
     return word.enter(Word::kWeakStore, touch, false);
   }
   const bool strong = mine.ins.strength != Strength::kWeak;

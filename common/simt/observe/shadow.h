@@ -35,6 +35,7 @@ static_assert(sizeof(Event) == 16);
 
 // A lane's access to some of 4 bytes.
 struct Touch {
+  static constexpr uint8_t kWhole = 15;
   Time time = 0;
   uint8_t lane = 0;
   uint8_t bytes = 0;  // a bit each
