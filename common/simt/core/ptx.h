@@ -63,7 +63,7 @@ struct Statement {
   const std::string& name() const { return op.front(); }
   bool has(const char* modifier) const;
   bool stores() const {
-    return name() == "st" || name() == "stmatrix" ||
+    return name() == "st" || name() == "stmatrix" || name() == "sust" ||
            (name() == "wmma" && has("store"));
   }
   Type type() const { return parse_type(op.back()); }

@@ -87,10 +87,17 @@ struct Between {
   int second_counts = 0;
 };
 
+// Who reads.
+struct Reader {
+  Warp& warp;
+  const Instruction& ins;
+  int lane;
+};
+
 class Sampler {
  public:
-  Sampler(const Texture& texture, const Image& image)
-      : texture_(texture), image_(image) {}
+  Sampler(const Reader& reader, const Texture& texture, const Image& image)
+      : reader_(reader), texture_(texture), image_(image) {}
 
   // From a coordinate to texels along an axis.
   Between between(float coordinate, int axis, bool filters) const {
@@ -130,6 +137,13 @@ class Sampler {
   }
 
   bool any_border(Place3 at) const { return at.x < 0 || at.y < 0 || at.z < 0; }
+
+  // A texel is about to be read.
+  void touch(Place3 at) const {
+    if (!any_border(at))
+      observe::texel(reader_.warp, reader_.ins, reader_.lane,
+                     address_of(image_, at), image_.texel_bytes());
+  }
 
   // A channel of a texel, as a float.
   float value(Place3 at, int channel) const {
@@ -197,6 +211,8 @@ class Sampler {
   void means_of(const Place3 (&places)[kCorners],
                 const int (&weights)[kCorners], const Sampler& second,
                 uint32_t (&result)[4]) const {
+    for (int k = 0; k < kCorners; ++k)
+      if (weights[k]) (k < kCorners / 2 ? *this : second).touch(places[k]);
     // Only a border has channels that the texels lack.
     const int channels =
         has_border(std::max<int>(image_.dimensions, 2)) ? 4 : image_.channels;
@@ -249,6 +265,7 @@ class Sampler {
     return std::clamp(x, -kFar, kFar);
   }
 
+  const Reader reader_;
   const Texture& texture_;
   const Image& image_;
 };
@@ -390,7 +407,7 @@ void find_texels(Warp& warp, const Instruction& ins, int lane,
 void sample_image(Warp& warp, const Instruction& ins, int lane,
                   const Texture& texture, const Image& image,
                   const Point& point, Geometry g, uint32_t (&result)[4]) {
-  const Sampler sampler(texture, image);
+  const Sampler sampler({warp, ins, lane}, texture, image);
   Between at[3];
   find_texels(warp, ins, lane, texture, sampler, image, point, g, at);
   if (texture.filters && ins.to.is_float())
@@ -399,6 +416,7 @@ void sample_image(Warp& warp, const Instruction& ins, int lane,
   for (int k = 0; k < g.dimensions; ++k)
     texel[k] = sampler.place(at[k].first, k);
   const Place3 nearest{texel[0], texel[1], texel[2]};
+  sampler.touch(nearest);
   for (int c = 0; c < 4; ++c)
     result[c] = ins.to.is_float()
                     ? std::bit_cast<uint32_t>(sampler.value(nearest, c))
@@ -459,7 +477,8 @@ void filter_levels(Warp& warp, const Instruction& ins, int lane,
                    int level, uint32_t (&result)[4]) {
   const Image& near = texture.levels.at(level / 256);
   const Image& far = texture.levels.at(level / 256 + 1);
-  const Sampler first(texture, near), second(texture, far);
+  const Reader reader{warp, ins, lane};
+  const Sampler first(reader, texture, near), second(reader, texture, far);
   Between at[3], at_next[3];
   find_texels(warp, ins, lane, texture, first, near, point, g, at);
   find_texels(warp, ins, lane, texture, second, far, point, g, at_next);
@@ -516,8 +535,8 @@ void require_isotropic(Warp& warp, const Instruction& ins, int lane,
 // What no GPU was asked.
 void require_known_border(Warp& warp, const Instruction& ins, int lane,
                           const Texture& texture, Geometry g) {
-  if (!texture.filters ||
-      !Sampler(texture, texture.image).has_border(std::max(g.dimensions, 2)))
+  if (!texture.filters || !Sampler({warp, ins, lane}, texture, texture.image)
+                               .has_border(std::max(g.dimensions, 2)))
     return;
   const bool black =
       std::all_of(std::begin(texture.border), std::end(texture.border),
@@ -555,10 +574,11 @@ void fetch(Warp& warp, const Instruction& ins, uint32_t mask) {
              "tex1Dfetch reads textures of linear memory, and this one is of "
              "an array");
     require_type(warp, ins, first_lane(same), t);
-    const Sampler sampler(t, t.image);
     for (; same; same &= same - 1) {
       const int l = first_lane(same);
+      const Sampler sampler({warp, ins, l}, t, t.image);
       const Place3 at{coordinate<int32_t>(warp, ins, 0, l)};
+      if (is_inside(t.image, at)) sampler.touch(at);
       for (int c = 0; c < 4; ++c)
         write(warp, ins, c, l,
               !is_inside(t.image, at) ? 0
@@ -575,9 +595,9 @@ void gather(Warp& warp, const Instruction& ins, uint32_t mask, int channel) {
   each_image(warp, ins, mask, false, [&](const Texture& t, uint32_t same) {
     require_geometry(warp, ins, first_lane(same), t.image, {2, false});
     require_type(warp, ins, first_lane(same), t);
-    const Sampler sampler(t, t.image);
     for (; same; same &= same - 1) {
       const int l = first_lane(same);
+      const Sampler sampler({warp, ins, l}, t, t.image);
       const Between x =
           sampler.between(coordinate<float>(warp, ins, 0, l), 0, true);
       const Between y =
@@ -585,6 +605,7 @@ void gather(Warp& warp, const Instruction& ins, uint32_t mask, int channel) {
       for (int k = 0; k < 4; ++k) {
         const Place3 at{sampler.place(x.first + kX[k], 0),
                         sampler.place(y.first + kY[k], 1), 0};
+        sampler.touch(at);
         write(warp, ins, k, l,
               ins.to.is_float()
                   ? std::bit_cast<uint32_t>(sampler.value(at, channel))
@@ -656,6 +677,7 @@ void each_place(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g,
 void load(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g) {
   const int part = ins.element_bytes / ins.result_count;
   each_place(warp, ins, mask, g, [&](uint64_t address, int lane) {
+    if (address) observe::texel(warp, ins, lane, address, ins.element_bytes);
     const auto* from =
         static_cast<const uint8_t*>(allocations().look_at(address));
     for (int k = 0; k < ins.result_count; ++k) {
@@ -674,12 +696,14 @@ void store(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g) {
   warp.block->quiet = false;
   each_place(warp, ins, mask, g, [&](uint64_t address, int lane) {
     if (!address) return;
-    auto* to = static_cast<uint8_t*>(allocations().open(address));
+    uint8_t texel[kMatrixBytes];
     for (int k = 0; k < count; ++k)
       std::memcpy(
-          to + k * part,
+          texel + k * part,
           lanes<uint8_t>(warp, ins.source(first + k)) + lane * ins.from_bytes,
           part);
+    observe::texel(warp, ins, lane, address, ins.element_bytes, texel);
+    std::memcpy(allocations().open(address), texel, ins.element_bytes);
     allocations().note_written(address, ins.element_bytes);
   });
 }
@@ -818,6 +842,7 @@ void decode_surface(const Statement& s, OperandReader& operands, Draft& ins) {
 
 bool decode_texture(const Statement& s, OperandReader& operands, Draft& ins) {
   const std::string& op = s.name();
+  ins.read_only = op == "tex" || op == "tld4" || op == "suld";
   if (op == "tex" || op == "tld4") {
     decode_texture_read(s, operands, ins);
   } else if (op == "suld" || op == "sust") {

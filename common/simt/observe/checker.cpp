@@ -86,6 +86,9 @@ Checker::Checker(const Grid& grid)
       tables_(take_tables()),
       begin_(tables_->log.now()),
       alone_(grid.threads == 1),
+      watches_(std::ranges::any_of(
+          grid.program.functions,
+          [](const auto& one) { return !one.second.waits.empty(); })),
       loads_apart_(grid.undo && grid.loads_apart) {
   if (grid.shape.operation || grid.undo)
     trails_ = std::make_unique<Trails>(grid);
@@ -345,6 +348,19 @@ void Checker::texture(const Texture& texture) {
   };
   note(texture.image);
   for (const Image& level : texture.levels) note(level);
+}
+
+// Written, by a surface, or (null) read.
+void Checker::texel(Warp& warp, const Instruction& ins, int lane,
+                    uint64_t address, uint32_t bytes, const uint8_t* written) {
+  if (tables_->log.full() || (loads_apart_ && !written)) return;
+  static const Address kTexel{kNowhere, Space::kGlobal};
+  Access a(kTexel, bytes, written ? Use::kStore : Use::kLoad);
+  a.base = reinterpret_cast<uint8_t*>(allocations().distance(address));
+  a.mask = 1u << lane;
+  a.address[lane] = address;
+  a.staged = written ? written - lane * kMatrixBytes : nullptr;
+  check_order(warp, ins, a);
 }
 
 void Checker::note_trail(const AsyncCopy& copy) {
@@ -685,12 +701,12 @@ Lesson Checker::waited_for(Mine& mine, int lane, uint64_t flag) {
   const WaitEnds ends(mine.warp, function, mine.ins, lane);
   if (ends(there)) {
     look = {};
-    return again ? releases.at_end(flag, mine.ins.element_bytes, last.time, now,
-                                   ends)
-                 : releases.at(flag, now);
+    return releases.at_end(flag, mine.ins.element_bytes, again ? last.time : 0,
+                           now, ends);
   }
   look = {flag, mine.ins.site, now};
-  releases.watch(flag, mine.ins.element_bytes);
+  releases.watch(flag, mine.ins.element_bytes, mine.access.at<uint8_t>(lane),
+                 now);
   return releases.at(flag, now);
 }
 
@@ -698,9 +714,10 @@ Lesson Checker::waited_for(Mine& mine, int lane, uint64_t flag) {
 void Checker::synchronise(Mine& mine) {
   const Access& a = mine.access;
   const Time now = tables_->log.now();
+  std::optional<PassingFence> fence;
   if (mine.ins.releases)
-    mine.block.fence(mine.warp.index, a.mask,
-                     is_for_others(mine.ins, mine.block), now);
+    fence.emplace(mine.block, mine.warp.index, a.mask,
+                  is_for_others(mine.ins, mine.block), now);
   // Shared memory is another one in each block.
   const uint64_t owner = a.owner ? a.owner->number : mine.block.number;
   const uint64_t space =
@@ -717,14 +734,16 @@ void Checker::synchronise(Mine& mine) {
                             : mine.ins.waits ? waited_for(mine, l, flag)
                                              : tables_->releases.at(flag, now);
       if (lesson) mine.order.teach(l, lesson);
+      if (mine.ins.acquires) mine.order.learn(1u << l, lesson);
     }
+    if (mine.stores && watches_ && sees_all && (a.bytes == 4 || a.bytes == 8))
+      tables_->releases.watch(flag, a.bytes, a.at<uint8_t>(l), now);
     if (mine.stores && mine.block.fenced)
       tables_->releases.release(mine.block, mine.warp.index, l, flag,
                                 a.use == Use::kAtomic, now + 1);
     if (mine.stores && sees_all && !mine.ins.waits)
       tables_->releases.note_store(flag, now);
   }
-  if (mine.ins.acquires) mine.order.understand(a.mask);
 }
 
 // ---- Order: races ----------------------------------------------------------
@@ -1195,14 +1214,17 @@ void Checker::enter_run(Mine& mine, std::span<Time> slots, Time time,
 
 // The same for a lane's access to a word.
 void Checker::enter_lane(Mine& mine, Word& word, const Touch& touch) {
-  if (mine.stores && mine.ins.strength == Strength::kWeak)
+  if (mine.stores && mine.ins.strength == Strength::kWeak) {
+    if (touch.bytes != Touch::kWhole) keep_other_bytes(mine, word, touch);
     return word.enter(Word::kWeakStore, touch, false);
+  }
   const bool strong = mine.ins.strength != Strength::kWeak;
   const int first = mine.stores ? Word::kStrongStore : Word::kLoad;
   int loser = first + 1;
   for (int k = first; k < first + 2; ++k) {
     const Touch old = word.at(k);
-    if (old.time < mine.horizon || !tables_->log.remembers(old.time))
+    if (old.time < mine.horizon || !tables_->log.remembers(old.time) ||
+        (mine.stores && !word.is_strong(k)))
       return word.enter(k, touch, strong);
     if (!strong && is_of_others(mine, old.time)) {
       if (word.is_strong(k)) loser = k;
@@ -1219,6 +1241,20 @@ void Checker::enter_lane(Mine& mine, Word& word, const Touch& touch) {
     if (strength > mine.ins.strength) loser = k;
   }
   word.enter(loser, touch, strong);
+}
+
+// A store to some bytes says nothing of the store before it to others.
+void Checker::keep_other_bytes(const Mine& mine, Word& word,
+                               const Touch& touch) const {
+  const Touch last = word.at(Word::kWeakStore);
+  if (last.time < mine.horizon || !(last.bytes & ~touch.bytes)) return;
+  for (int k = Word::kStrongStore; k < Word::kLoad; ++k) {
+    const Touch old = word.at(k);
+    const bool newer_is_known =
+        !word.is_strong(k) && !(old.bytes & ~(last.bytes | touch.bytes));
+    if (old.time < mine.horizon || newer_is_known)
+      return word.enter(k, last, false);
+  }
 }
 
 // Other blocks did it before this one began, and nothing has told it of them.
@@ -1374,9 +1410,9 @@ std::string Checker::remedy(const Mine& mine, const Conflict& c,
       mine.ins.strength == Strength::kStrong &&
       static_cast<Strength>(event.strength) == Strength::kStrong;
   if (is_stale(mine, event))
-    return "Who reads by __ldg(), or by a const __restrict__ pointer, may find "
-           "what was there before the kernel began: a kernel must not write "
-           "what it reads so, and no barrier mends that";
+    return "Who reads by __ldg(), a const __restrict__ pointer, a texture or a "
+           "surface may find what was there before the kernel began: a kernel "
+           "must not write what it reads so, and no barrier mends that";
   if (both_strong && !same_block)
     return "Other blocks know nothing of what is atomic for a block alone";
   if (!same_block && mine.access.space == Space::kShared)

@@ -107,6 +107,8 @@ class Checker {
   void access(Warp& warp, const Instruction& ins, const Access& access);
   void private_access(Warp& warp, const Instruction& ins, const Access& access);
   void texture(const Texture& texture);
+  void texel(Warp& warp, const Instruction& ins, int lane, uint64_t address,
+             uint32_t bytes, const uint8_t* written);
   // Lanes begin to copy; copies of `mask` are about to be made.
   void begin(const AsyncCopy& copy);
   void end(const AsyncCopy& copy, uint32_t mask);
@@ -249,6 +251,7 @@ class Checker {
   bool replaces(const Mine& mine, const Event& event, Time time, uint64_t begin,
                 uint64_t end) const;
   void enter_lane(Mine& mine, Word& word, const Touch& touch);
+  void keep_other_bytes(const Mine& mine, Word& word, const Touch& touch) const;
   bool is_of_others(const Mine& mine, Time time) const;
   Event event_of(const Mine& mine, int first, int lanes) const;
 
@@ -293,8 +296,9 @@ class Checker {
   std::unique_ptr<Trails> trails_;      // null: nobody wants to know
   std::optional<Undo::Keeper> keeper_;  // none: it is not taken back
   std::unique_ptr<CheckerTables> tables_;
-  const Time begin_;  // of the launch
-  const bool alone_;  // the only host thread
+  const Time begin_;    // of the launch
+  const bool alone_;    // the only host thread
+  const bool watches_;  // some loop of the kernel may wait for a flag
   // Loads of global memory are compared with stores in the end, by where they
   // went, and not one by one.
   const bool loads_apart_;

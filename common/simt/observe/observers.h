@@ -50,6 +50,13 @@ inline void texture(Warp& warp, const Texture& texture) {
   if (Checker* checker = warp.block->observers.checker)
     checker->texture(texture);
 }
+// A lane reads a texel of it; or writes one, by a surface.
+inline void texel(Warp& warp, const Instruction& ins, int lane,
+                  uint64_t address, uint32_t bytes,
+                  const uint8_t* written = nullptr) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->texel(warp, ins, lane, address, bytes, written);
+}
 // Lanes overwrite global memory with nobody knows what. It moves nothing.
 inline void discard(Warp& warp, const Instruction& ins, const Access& access) {
   Checker* const checker = warp.block->observers.checker;
@@ -154,8 +161,9 @@ inline void collective(Warp& warp, const Instruction& ins, uint32_t mask,
   const Observers& o = warp.block->observers;
   if (o.checker) o.checker->collective(warp, ins, mask, members);
   if (o.trace) o.trace->collective(warp, ins, mask);
-  if (warp.tainted)
-    warp.block->observers.checker->values().collective(warp, ins, mask);
+  // A lane without a thread has nothing to hand over.
+  const bool ragged = o.checker && warp.threads != kAllLanes && ins.shuffles();
+  if (warp.tainted || ragged) o.checker->values().collective(warp, ins, mask);
 }
 // Before that: they lay out their operands.
 inline void publish(Warp& warp, const Instruction& ins, uint32_t mask) {

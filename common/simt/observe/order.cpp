@@ -334,6 +334,26 @@ void HandedOut::add_others(const BlockOrder& block, Fences WarpOrder::*kind,
   }
 }
 
+PassingFence::PassingFence(BlockOrder& block, uint32_t warp, uint32_t mask,
+                           bool for_device, Time now)
+    : block_(block),
+      warp_(block.warps[warp]),
+      fenced_(block.fenced),
+      fenced_for_device_(block.fenced_for_device),
+      warp_fenced_(warp_.fenced),
+      block_fence_(warp_.block_fence),
+      device_fence_(warp_.device_fence) {
+  block.fence(warp, mask, for_device, now);
+}
+
+PassingFence::~PassingFence() {
+  block_.fenced = fenced_;
+  block_.fenced_for_device = fenced_for_device_;
+  warp_.fenced = warp_fenced_;
+  warp_.block_fence = block_fence_;
+  warp_.device_fence = device_fence_;
+}
+
 Releases::Releases() : flags_(kFlags), covers_(kCovers) {}
 
 void Releases::clear() {
@@ -372,15 +392,17 @@ Lesson Releases::at(uint64_t flag, Time now) const {
   return f.address == flag ? f.lesson : Lesson{};
 }
 
-void Releases::watch(uint64_t flag, int bytes) {
+void Releases::watch(uint64_t flag, int bytes, const uint8_t* there, Time now) {
   Flag& f = flags_[slot(flag)];
   if (f.address != flag && (f.lesson || f.watched_bytes)) return;
   if (f.address == flag && f.watched_bytes) return;
   any_ = true;
+  // What came before is not known, if another flag has had this place.
+  f.forgotten = f.address ? now : 0;
   f.address = flag;
   f.watched_bytes = static_cast<uint8_t>(bytes);
-  f.forgotten = 0;
-  f.changes.clear();
+  f.changes.assign(1, {now, f.lesson});
+  see(flag, there);
 }
 
 void Releases::see(uint64_t flag, const uint8_t* there) {

@@ -198,6 +198,23 @@ struct BlockOrder {
   void meet_in_cluster();
 };
 
+// A release is a fence for the one store that it is part of: afterwards the
+// fences of its warp are again what they were.
+class PassingFence {
+ public:
+  PassingFence(BlockOrder& block, uint32_t warp, uint32_t mask, bool for_device,
+               Time now);
+  ~PassingFence();
+  PassingFence(const PassingFence&) = delete;
+  PassingFence& operator=(const PassingFence&) = delete;
+
+ private:
+  BlockOrder& block_;
+  WarpOrder& warp_;
+  const bool fenced_, fenced_for_device_, warp_fenced_;
+  const Fences block_fence_, device_fence_;
+};
+
 // Which blocks have handed out what they had done, and where. A fence for the
 // block hands it to the block alone. Tables of a fixed size; what falls out of
 // them counts as handed out.
@@ -209,15 +226,16 @@ class Releases {
   void release(BlockOrder& block, uint32_t warp, int lane, uint64_t flag,
                bool adds, Time now);
   Lesson at(uint64_t flag, Time now) const;
-  // A lane waits for a flag of so many bytes: from now on it is remembered what
-  // that was when, and who had released what. What it is, before an access.
-  void watch(uint64_t flag, int bytes);
+  // A flag of so many bytes, before an access: from now on it is remembered
+  // what that was when, and who had released what. What it is, before an
+  // access.
+  void watch(uint64_t flag, int bytes, const uint8_t* there, Time now);
   void see(uint64_t flag, const uint8_t* there);
   // A lane stores to a flag, whether it releases anything or not.
   void note_store(uint64_t flag, Time now);
   // What the flag taught as soon as it was a value that ends a wait, and since
-  // when it is such a one; `since`: the last look, when it was none. Who came
-  // to it later tells the waiting thread nothing that it may count on.
+  // when it is such a one; `since`: the last look, when it was none, or 0. Who
+  // came to it later tells the waiting thread nothing that it may count on.
   template <class Ends>
   Lesson at_end(uint64_t flag, int bytes, Time since, Time now,
                 const Ends& ends) const;
@@ -237,8 +255,8 @@ class Releases {
     uint64_t address = 0;
     Lesson lesson;
     bool replaced = false;
-    uint8_t watched_bytes = 0;    // 0: nobody waits for it
-    Time forgotten = 0;           // the last change that is not in the list
+    uint8_t watched_bytes = 0;    // 0: it is not watched
+    Time forgotten = 0;           // what changed up to here is not in the list
     std::vector<Change> changes;  // the oldest first
   };
   struct Cover {
@@ -259,7 +277,7 @@ Lesson Releases::at_end(uint64_t flag, int bytes, Time since, Time now,
   const Flag& f = flags_[slot(flag)];
   const Lesson newest = at(flag, now);
   if (f.address != flag || f.replaced || f.watched_bytes != bytes ||
-      since <= f.forgotten)
+      since < f.forgotten)
     return newest;
   const Change* first = nullptr;
   for (size_t k = f.changes.size(); k-- > 0;) {

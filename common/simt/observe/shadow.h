@@ -35,6 +35,7 @@ static_assert(sizeof(Event) == 16);
 
 // A lane's access to some of 4 bytes.
 struct Touch {
+  static constexpr uint8_t kWhole = 15;
   Time time = 0;
   uint8_t lane = 0;
   uint8_t bytes = 0;  // a bit each
@@ -42,7 +43,8 @@ struct Touch {
 
 // The last accesses to 4 bytes by single lanes. An atomic may meet others where
 // a plain store may not: it must not make the plain one forgotten, nor those of
-// other threads.
+// other threads. Of plain stores to some of the bytes, those before the last
+// one lie where atomics would: a word has one kind or the other.
 class Word {
  public:
   enum Slot { kWeakStore, kStrongStore, kLoad = 3, kSlots = 5 };  // 1, 2, 2

@@ -11,14 +11,17 @@
 
 namespace simt {
 
-// The load that an undefined value comes from.
+// The load that an undefined value comes from; or the shuffle with a lane that
+// has no thread.
 struct Origin {
-  uint64_t address = 0;  // of the first byte that was missing
+  uint64_t address = 0;  // of the first byte that was missing; or that lane
   uint32_t site = 0;
   uint16_t thread = 0;
   uint8_t moved = 0;     // so many bytes lie as they were loaded
   bool padding = false;  // beside bytes of the same word that are written
   Space space = Space::kGlobal;
+  bool part = false;    // the same, of an object
+  bool beside = false;  // other bits of the word have been given a value
 };
 
 // A register with undefined bits. Of a predicate a lane has one bit.

@@ -43,6 +43,7 @@ void set_undefined(Undefined& value, int lane, uint64_t bits,
 // The same of a value that has been computed with.
 Origin computed(Origin origin) {
   origin.moved = 0;
+  origin.beside = false;
   return origin;
 }
 
@@ -102,11 +103,24 @@ bool of_whole_bytes(uint64_t bits) {
   return bits == (bits & kOnes) * 255;
 }
 
+// Does it give other bits of the word a value, and leave these? So bit-fields
+// are set. An `or` alone sets flags, too, of which all should have a value.
+bool inserts(const Instruction& ins) {
+  return ins.statement->name() == "and" || ins.statement->name() == "bfi";
+}
+bool leaves(const Instruction& ins) {
+  return inserts(ins) || ins.spread == Spread::kMoved ||
+         ins.statement->name() == "or" || ins.statement->name() == "cvt";
+}
+
 // The origin of undefined bits that an instruction has made of a lane of `from`
 // without computing with them.
-Origin passed_on(const Undefined& from, int lane, Spread spread,
+Origin passed_on(const Undefined& from, int lane, const Instruction& ins,
                  const Undefined& result, uint64_t bits) {
+  const Spread spread = ins.spread;
   Origin origin = from.origin[lane];
+  origin.beside =
+      leaves(ins) && (origin.beside || (origin.moved && inserts(ins)));
   if (spread == Spread::kMoved)
     origin.moved = origin.moved >= from.width
                        ? result.width
@@ -352,7 +366,7 @@ void Values::bit_by_bit(Warp& warp, const Instruction& ins, uint32_t mask,
       const Undefined& u = **std::find_if(
           tried.begin(), tried.end(),
           [&](const Undefined* one) { return one->lanes >> lane & 1; });
-      return passed_on(u, lane, ins.spread, result, bits);
+      return passed_on(u, lane, ins, result, bits);
     });
     before.restore();
   }
@@ -454,6 +468,19 @@ void Values::vote(Warp& warp, const Instruction& ins, uint32_t mask,
   before.restore();
 }
 
+namespace {
+
+Origin no_thread(const Warp& warp, const Instruction& ins, int lane,
+                 uint32_t from) {
+  Origin origin;
+  origin.address = from;
+  origin.site = ins.site;
+  origin.thread = static_cast<uint16_t>(warp.index * kLanes + lane);
+  return origin;
+}
+
+}  // namespace
+
 // Lanes hand over their numbers once: who gets whose value?
 void Values::shuffle(Warp& warp, const Instruction& ins, uint32_t mask,
                      std::vector<Undefined>& results) {
@@ -473,8 +500,12 @@ void Values::shuffle(Warp& warp, const Instruction& ins, uint32_t mask,
     for (Undefined& result : results) {
       if (values.unsure >> l & 1)
         set_undefined(result, l, kAllBits, values.why);
-      else if (result.place == ins.result(0) && in.lanes >> from & 1)
+      else if (result.place != ins.result(0))
+        continue;
+      else if (in.lanes >> from & 1)
         set_undefined(result, l, in.bits[from], in.origin[from]);
+      else if (!(warp.threads >> from & 1))
+        set_undefined(result, l, kAllBits, no_thread(warp, ins, l, from));
     }
   }
   before.restore();
@@ -498,6 +529,10 @@ struct Values::Memory {
 
   bool is_written(uint64_t address, uint32_t bytes) const {
     return written.contains(address - origin, address - origin + bytes);
+  }
+  bool any_written(uint64_t begin, uint64_t end) const {
+    while (begin < end && !is_written(begin, 1)) ++begin;
+    return begin < end;
   }
   void write(uint64_t address, uint32_t bytes) const {
     written.insert(address - origin, address - origin + bytes);
@@ -578,6 +613,58 @@ void Values::taint(Warp& warp, const Instruction& ins, const Access& a,
   settle(warp);
 }
 
+// Has somebody written other bytes of the word? One byte may be any in a word.
+template <class Set>
+bool Values::is_padding(const Instruction& ins, uint64_t begin,
+                        const Memory<Set>& memory) const {
+  if (ins.element_bytes == 1)
+    return memory.any_written(begin / 8 * 8, begin / 8 * 8 + 8);
+  return memory.any_written(begin, begin + ins.element_bytes);
+}
+
+// The same of all that is loaded with it, of global memory.
+bool Values::is_part(const Instruction& ins, uint64_t address) {
+  const Part object = object_of(ins);
+  Allocations& all = allocations();
+  const uint64_t begin = address + object.begin, end = address + object.end;
+  return all.in_arena(begin) && all.in_arena(end - 1) &&
+         Memory<WrittenBytes>{all.written(), all.arena_begin(), nullptr}
+             .any_written(begin, end);
+}
+
+// nvcc copies a struct in parts. They lie side by side, and one line of the
+// source loads them all, or stores them.
+Values::Part Values::object_of(const Instruction& access) {
+  const auto [known, fresh] = objects_.try_emplace(access.site);
+  Part& all = known->second;
+  if (!fresh) return all;
+  const auto bytes_of = [](const Instruction& ins) {
+    return int64_t{ins.element_bytes} *
+           std::max(ins.result_count, ins.source_count);
+  };
+  const auto is_beside = [&](const Instruction& ins) {
+    return ins.statement && ins.address_count == 1 && !ins.pure &&
+           ins.statement->name() == access.statement->name() &&
+           ins.where.line == access.where.line &&
+           ins.where.file == access.where.file && ins.guard == access.guard &&
+           ins.address().base == access.address().base;
+  };
+  all.end = bytes_of(access);
+  if (!access.where.line || access.address_count != 1) return all;
+  const auto& code = grid_.program.by_site[access.site].function->code;
+  for (int64_t before = 0; before != all.bytes();) {
+    before = all.bytes();
+    for (const Instruction& ins : code) {
+      if (!is_beside(ins)) continue;
+      const int64_t at = ins.address().offset - access.address().offset;
+      if (at > all.end || at + bytes_of(ins) < all.begin) continue;
+      all.begin = std::min(all.begin, at);
+      all.end = std::max(all.end, at + bytes_of(ins));
+    }
+  }
+  return all;
+}
+
 namespace {
 
 // Where an undefined byte of memory was, or a copy of it, was first.
@@ -600,11 +687,6 @@ void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
                         Undefined& value) {
   const uint64_t begin =
       a.address[lane] + uint64_t(element) * ins.element_bytes;
-  const auto any_written = [&](uint64_t from, int bytes) {
-    bool any = false;
-    for (int k = 0; k < bytes; ++k) any |= memory.is_written(from + k, 1);
-    return any;
-  };
   uint64_t bits = 0;
   Origin origin;
   for (int k = ins.element_bytes; k-- > 0;) {
@@ -616,9 +698,8 @@ void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
         copied ? copied->origin : unwritten_at(warp, ins, a, lane, address);
     if (!copied || origin.moved) origin.moved = ins.element_bytes;
   }
-  origin.padding |= ins.element_bytes == 1
-                        ? any_written(begin / 8 * 8, 8)
-                        : any_written(begin, ins.element_bytes);
+  origin.padding |= is_padding(ins, begin, memory);
+  origin.part |= is_part(ins, a.address[lane]);
   if (const int top = 8 * ins.element_bytes - 1;
       ins.statement->type().is_signed() && bits >> top & 1)
     bits |= kAllBits << top;
@@ -703,7 +784,8 @@ void Values::store_undefined(Warp& warp, const Instruction& ins,
                              const Access& a, int lane,
                              const Memory<Set>& memory) {
   if (grid_.undo && !memory.copies) grid_.undo->give_up();
-  if (!memory.copies && !may_copy(warp, ins, lane))
+  const bool stays = !memory.copies && stays_there(warp, ins, a, lane, memory);
+  if (!memory.copies && !stays && !may_copy(warp, ins, lane))
     for (Place p : ins.sources()) use(warp, ins, p, 1u << lane, "It is stored");
   for (int k = 0; k < ins.source_count; ++k) {
     const Undefined* value = registers_of(warp).find(ins.source(k));
@@ -711,7 +793,7 @@ void Values::store_undefined(Warp& warp, const Instruction& ins,
     for (int j = 0; j < ins.element_bytes; ++j) {
       const uint64_t address = a.address[lane] + k * ins.element_bytes + j;
       const auto bits = static_cast<uint8_t>(undefined >> 8 * (j % 8));
-      if (!bits)
+      if (!bits || (stays && bits != 255))
         memory.write(address, 1);
       else if (memory.copies || grid_.threads == 1)
         memory.unwrite(address);
@@ -721,13 +803,38 @@ void Values::store_undefined(Warp& warp, const Instruction& ins,
   }
 }
 
+// Bit-fields of a struct are set one after the other: what is not set yet goes
+// back to where it came from. Of a byte no more is known than whether it has
+// been written: one of which some bits are set counts as such.
+template <class Set>
+bool Values::stays_there(Warp& warp, const Instruction& ins, const Access& a,
+                         int lane, const Memory<Set>& memory) const {
+  for (int k = 0; k < ins.source_count; ++k) {
+    const Undefined* value = registers_of(warp).find(ins.source(k));
+    const uint64_t bits = value ? value->bits_of(lane) : 0;
+    if (!bits) continue;
+    const uint64_t at = a.address[lane] + k * ins.element_bytes;
+    const Origin& origin = value->origin[lane];
+    if (!origin.beside || origin.space != Space::kGlobal ||
+        origin.address < at || origin.address >= at + ins.element_bytes)
+      return false;
+    for (int j = 0; j < ins.element_bytes; ++j)
+      if (static_cast<uint8_t>(bits >> 8 * (j % 8)) &&
+          memory.is_written(at + j, 1))
+        return false;
+  }
+  return true;
+}
+
 // Whether a lane may store this in global memory, although some of it is
 // undefined: nvcc copies the padding of a struct with it, and programs the part
 // of a vector that they never use. It must be as it was loaded, and either lie
 // beside what was written, or be stored beside what is defined.
-bool Values::may_copy(Warp& warp, const Instruction& ins, int lane) const {
+bool Values::may_copy(Warp& warp, const Instruction& ins, int lane) {
   const uint64_t whole =
       kAllBits >> (64 - 8 * std::min<int>(ins.element_bytes, 8));
+  const bool parts =
+      object_of(ins).bytes() > ins.element_bytes * ins.source_count;
   bool all_padding = true, all_moved = true, some_defined = false;
   for (Place p : ins.sources()) {
     const Undefined* value = registers_of(warp).find(p);
@@ -735,7 +842,7 @@ bool Values::may_copy(Warp& warp, const Instruction& ins, int lane) const {
     some_defined |= bits != whole;
     if (!bits) continue;
     const Origin& origin = value->origin[lane];
-    all_padding &= origin.moved && origin.padding;
+    all_padding &= origin.moved && (origin.padding || (origin.part && parts));
     all_moved &= origin.moved >= ins.element_bytes;
   }
   return all_padding || (all_moved && some_defined);
@@ -979,13 +1086,16 @@ void Values::tell(Warp& warp, const Instruction& ins, int lane,
   const Warp& loader = *warp.block->warps[origin.thread / kLanes];
   const int elements =
       load.kind == Kind::kMatrix ? 1 : std::max<int>(load.result_count, 1);
-  Finding f =
-      finding_at(loader, load, origin.thread % kLanes, kKind,
-                 "read of " + std::to_string(load.element_bytes * elements) +
+  const bool shuffles = load.kind == Kind::kCollective;
+  const std::string what =
+      shuffles ? "shuffle with lane " + std::to_string(origin.address) +
+                     ", which has no thread: what it brings is undefined"
+               : "read of " + std::to_string(load.element_bytes * elements) +
                      " bytes that nobody has written: " +
-                     text_of_place(grid_, origin.space, origin.address) + ". " +
-                     matters + at_place(grid_, ins));
-  f.address = origin.address;
+                     text_of_place(grid_, origin.space, origin.address);
+  Finding f = finding_at(loader, load, origin.thread % kLanes, kKind,
+                         what + ". " + matters + at_place(grid_, ins));
+  if (!shuffles) f.address = origin.address;
   checker_.place_other(f, ins, warp.block->number, warp.index * kLanes + lane);
   checker_.report(kKind, origin.site, 0, std::move(f));
 }

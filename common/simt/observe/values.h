@@ -5,6 +5,7 @@
 // The warps' flag Warp::tainted says whether there are any; most never have
 // one, and pay for no more than looking at it.
 #pragma once
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -65,6 +66,11 @@ class Values {
  private:
   template <class Set>
   struct Memory;
+  // Of an object: so far from the address of an instruction.
+  struct Part {
+    int64_t begin = 0, end = 0;
+    int64_t bytes() const { return end - begin; }
+  };
   template <class Set>
   void access(Warp& warp, const Instruction& ins, const Access& a,
               const Memory<Set>& memory);
@@ -97,7 +103,15 @@ class Values {
   void store_bulk(const AsyncCopy& copy, int lane);
   void store_bulk(const AsyncCopy& copy, int lane, uint64_t from, uint64_t to,
                   uint32_t bytes);
-  bool may_copy(Warp& warp, const Instruction& ins, int lane) const;
+  bool may_copy(Warp& warp, const Instruction& ins, int lane);
+  template <class Set>
+  bool stays_there(Warp& warp, const Instruction& ins, const Access& a,
+                   int lane, const Memory<Set>& memory) const;
+  template <class Set>
+  bool is_padding(const Instruction& ins, uint64_t begin,
+                  const Memory<Set>& memory) const;
+  bool is_part(const Instruction& ins, uint64_t address);
+  Part object_of(const Instruction& access);
 
   void compute(Warp& warp, const Instruction& ins, uint32_t mask,
                uint32_t unsure);
@@ -127,6 +141,7 @@ class Values {
 
   Checker& checker_;
   const Grid& grid_;
+  std::map<uint32_t, Part> objects_;  // by Instruction::site
 };
 
 }  // namespace simt

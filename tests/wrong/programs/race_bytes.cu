@@ -1,0 +1,18 @@
+// finds: race, says by thread
+//
+// Each thread sets its byte, and takes back what another one has set: four
+// bytes of a word are four threads'.
+#include <cuda_runtime.h>
+
+__global__ void set_kernel(unsigned char* x) {
+  const int i = threadIdx.x;
+  x[i] = i + 1;                   // <- here
+  if (i % 3 == 0) x[i ^ 32] = 0;  // <- other
+}
+
+int main() {
+  unsigned char* x = nullptr;
+  cudaMalloc(&x, 64);
+  set_kernel<<<1, 64>>>(x);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
