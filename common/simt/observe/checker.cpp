@@ -710,7 +710,7 @@ void Checker::synchronise(Mine& mine) {
     const uint64_t flag = a.address[l] | space;
     if (sees_all) tables_->releases.see(flag, a.at<uint8_t>(l));
     if (a.use != Use::kStore) {
-      const Lesson lesson = !sees_all        ? Lesson{now}
+      const Lesson lesson = !sees_all        ? Lesson{now + 1}
                             : mine.ins.waits ? waited_for(mine, l, flag)
                                              : tables_->releases.at(flag, now);
       if (lesson) mine.order.teach(l, lesson);
