@@ -966,8 +966,8 @@ bool Checker::counted(const Mine& mine, const Word& word, const Event& event,
   const auto is_strong = [](const Event& e) {
     return static_cast<Strength>(e.strength) == Strength::kStrong && e.stores;
   };
-  const Lesson lesson = mine.order.lessons(1u << lane);
-  if (!mine.stores || !is_strong(event) || time >= lesson.of(event.block))
+  if (!mine.stores || !is_strong(event) ||
+      time >= mine.order.lessons(1u << lane).of(event.block))
     return false;
   for (int k = Word::kStrongStore; k < Word::kLoad; ++k) {
     const Touch own = word.at(k);

@@ -127,8 +127,8 @@ void WarpOrder::understand(uint32_t mask) {
 Lesson WarpOrder::lessons(uint32_t mask) const {
   Lesson sum;
   if (!taught) return sum;
-  for (int l = 0; l < kLanes; ++l) {
-    if (!(mask >> l & 1)) continue;
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
     sum.add(learned[l]);
     sum.add(read[l]);
   }
