@@ -126,6 +126,32 @@ void check_warps_and_threads() {
   for (int i = 0; i < 96; ++i) expect::equal(by_thread[i], i);
 }
 
+// Of two threads of a warp the second adds up what both have left: it comes
+// behind the first within one atomic. All have handed over something before, by
+// flags of which there are so many that not all can be remembered (`marks` is
+// 32 KiB away).
+__global__ void second_of_two_kernel(int* out, int* values, unsigned* arrived,
+                                     volatile int* marks) {
+  const int i = threadIdx.x;
+  __threadfence();
+  marks[i / 2] = 1;
+  values[i] = i;
+  __threadfence();
+  if (atomicAdd(&arrived[i / 2], 1) == 0) return;
+  __threadfence();
+  out[i / 2] = values[i] + values[i ^ 1];
+}
+
+void check_second_of_two() {
+  constexpr int kFar = 8192;
+  const auto got = expect::results<int>(64 + kFar + 16, [](int* out) {
+    int* arrived = out + 64;
+    second_of_two_kernel<<<1, 32>>>(
+        out, out + 16, reinterpret_cast<unsigned*>(arrived), arrived + kFar);
+  });
+  for (int i = 0; i < 16; ++i) expect::equal(got[i], 4 * i + 1);
+}
+
 // Acquire and release need no fence of their own.
 __global__ void release_kernel(int* value, int* flag) {
   cuda::atomic_ref<int, cuda::thread_scope_device> ready(*flag);
@@ -499,6 +525,7 @@ int main() {
   check_chain();
   check_last_block();
   check_warps_and_threads();
+  check_second_of_two();
   check_releases();
   check_lock();
   check_shared_flag();

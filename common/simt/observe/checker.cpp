@@ -730,7 +730,7 @@ void Checker::synchronise(Mine& mine) {
     const uint64_t flag = a.address[l] | space;
     if (sees_all) tables_->releases.see(flag, a.at<uint8_t>(l));
     if (a.use != Use::kStore) {
-      const Lesson lesson = !sees_all        ? Lesson{now}
+      const Lesson lesson = !sees_all        ? Lesson{now + 1}
                             : mine.ins.waits ? waited_for(mine, l, flag)
                                              : tables_->releases.at(flag, now);
       if (lesson) mine.order.teach(l, lesson);
@@ -992,8 +992,8 @@ bool Checker::counted(const Mine& mine, const Word& word, const Event& event,
   const auto is_strong = [](const Event& e) {
     return static_cast<Strength>(e.strength) == Strength::kStrong && e.stores;
   };
-  const Lesson lesson = mine.order.lessons(1u << lane);
-  if (!mine.stores || !is_strong(event) || time >= lesson.of(event.block))
+  if (!mine.stores || !is_strong(event) ||
+      time >= mine.order.lessons(1u << lane).of(event.block))
     return false;
   for (int k = Word::kStrongStore; k < Word::kLoad; ++k) {
     const Touch own = word.at(k);
