@@ -296,11 +296,11 @@ class Products {
   }
 
   // A number of the PTX, perhaps converted, or a parameter.
-  bool is_constant(Place place, uint32_t pc) const {
+  bool is_constant(Place place, uint32_t pc, int steps = kMostSteps) const {
     if (constant(place, pc)) return true;
     const std::set<uint32_t> from = writers_.of(place, pc);
     return !from.empty() && std::ranges::all_of(from, [&](uint32_t writer) {
-      return is_made_of_constants(writer);
+      return is_made_of_constants(writer, steps);
     });
   }
 
@@ -313,9 +313,10 @@ class Products {
 
   // As a __half is that was written as a float, and a pair of them. What is
   // converted must be a number.
-  bool is_made_of_constants(uint32_t pc) const {
+  bool is_made_of_constants(uint32_t pc, int steps) const {
     const Instruction& ins = f_.code[pc];
-    if (!ins.statement || !ins.pure || ins.guard != kNowhere) return false;
+    if (!ins.statement || !ins.pure || ins.guard != kNowhere || steps == 0)
+      return false;
     const std::string& op = ins.statement->name();
     return (op == "cvt" || op == "mov") && ins.source_count > 0 &&
            std::ranges::all_of(ins.sources(), [&](Place place) {
@@ -323,7 +324,8 @@ class Products {
              if (place < 0 || from.size() != 1) return false;
              const Statement* s = f_.code[*from.begin()].statement;
              const bool is_number = s && s->name() == "mov" && s->has("f32");
-             return is_constant(place, pc) && (op == "mov" || is_number);
+             return is_constant(place, pc, steps - 1) &&
+                    (op == "mov" || is_number);
            });
   }
 
