@@ -183,7 +183,7 @@ cublasStatus_t cublasGetMatrixAsync(int rows, int columns, int bytes,
       cublasHandle_t handle, int n, T* x, int x_step, T* y, int y_step);       \
   cublasStatus_t cublas##S##rot(                                               \
       cublasHandle_t handle, int n, T* x, int x_step, T* y, int y_step,        \
-      const T* c, const T* sine);                                            \
+      const T* c, const T* sine);                                              \
   cublasStatus_t cublas##S##gemv(                                              \
       cublasHandle_t handle, cublasOperation_t op, int m, int n,               \
       const T* alpha, const T* a, int lda, const T* x, int x_step,             \

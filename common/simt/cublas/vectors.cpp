@@ -253,8 +253,8 @@ extern "C" {
   }                                                                            \
   cublasStatus_t cublas##S##rot(                                               \
       cublasHandle_t handle, int n, T* x, int x_step, T* y, int y_step,        \
-      const T* c, const T* sine) {                                           \
-    return rotate(__func__, handle, n, x, x_step, y, y_step, c, sine);       \
+      const T* c, const T* sine) {                                             \
+    return rotate(__func__, handle, n, x, x_step, y, y_step, c, sine);         \
   }
 SIMT_CUBLAS_VECTORS(S, s, float)
 SIMT_CUBLAS_VECTORS(D, d, double)

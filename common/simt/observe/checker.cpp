@@ -175,14 +175,13 @@ void Checker::check_kin(Warp& warp, const Instruction& ins, const Access& a) {
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const int lane = first_lane(rest);
     touch.thread = static_cast<uint16_t>(warp.index * kLanes + lane);
-    const uint64_t end = a.address[lane] + a.bytes;
-    for (uint64_t at = a.address[lane]; at < end; at = at / 4 * 4 + 4) {
-      const uint64_t bytes = std::min<uint64_t>(end - at, 4 - at % 4);
-      touch.bytes = static_cast<uint8_t>(((1u << bytes) - 1) << at % 4);
+    const uint64_t begin = a.address[lane];
+    each_word(begin, begin + a.bytes, [&](uint64_t at, uint8_t bytes) {
+      touch.bytes = bytes;
       kin.enter(at / 4, touch, [&](const Kin::Touch& other) {
         against_kin(mine, lane, at, other);
       });
-    }
+    });
   }
 }
 
@@ -865,14 +864,12 @@ void Checker::check_lane(Mine& mine, int lane, Time time) {
     for (Time t : line.load)
       if (t >= mine.horizon) against_run(mine, t, alone, begin, end);
   if (mine.enters) line.words = time;
-  for (uint64_t at = begin; at < end; at = at / 4 * 4 + 4) {
+  each_word(begin, end, [&](uint64_t at, uint8_t bytes) {
     Word& word = mine.shadow.word(at);
-    const uint64_t bytes = std::min<uint64_t>(end - at, 4 - at % 4);
-    const Touch touch{time, static_cast<uint8_t>(lane),
-                      static_cast<uint8_t>(((1u << bytes) - 1) << at % 4)};
+    const Touch touch{time, static_cast<uint8_t>(lane), bytes};
     against_word(mine, word, at, touch);
     if (mine.enters) enter_lane(mine, word, touch);
-  }
+  });
 }
 
 // Is an access of one of two blocks as strong for the other?
@@ -932,10 +929,9 @@ void Checker::against_words(Mine& mine, const Event& run, uint64_t begin,
   for (uint64_t at = begin; at < end;) {
     const uint64_t next =
         std::min<uint64_t>(at / 4 * 4 + 4, at + (1ull << run.log_bytes));
-    const uint64_t bytes = next - at;
     if (const Word* word = mine.shadow.find_word(at)) {
       const Touch touch{0, static_cast<uint8_t>(run.lane_at(at)),
-                        static_cast<uint8_t>(((1u << bytes) - 1) << at % 4)};
+                        bytes_of_word(at, next)};
       against_word(mine, *word, at, touch);
     }
     at = next;
@@ -1310,23 +1306,19 @@ void Checker::settle_clashes(const Warp& warp, const Access& a) {
   };
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const uint64_t begin = a.address[first_lane(rest)];
-    const uint64_t end = begin + a.bytes;
-    for (uint64_t at = begin; at < end; at = at / 4 * 4 + 4) {
+    each_word(begin, begin + a.bytes, [&](uint64_t at, uint8_t touched) {
       const auto found = clashes.find(at / Shadow::kWordBytes);
-      if (found == clashes.end()) continue;
+      if (found == clashes.end() || !(found->second.bytes & touched)) return;
       BlockChecks::Clash& clash = found->second;
-      const uint64_t bytes = std::min<uint64_t>(end - at, 4 - at % 4);
-      const uint32_t touched = ((1u << bytes) - 1) << at % 4;
-      const bool covers = a.use == Use::kStore && is_behind(clash);
-      if (a.use != Use::kStore && clash.bytes & touched) {
+      if (a.use != Use::kStore) {
         race(mine_of(*clash.warp, *clash.ins, clash.access), clash.conflict,
              clash.other, clash.other_time);
         clashes.erase(found);
-      } else if (covers) {
+      } else if (is_behind(clash)) {
         clash.bytes &= ~touched;
         if (!clash.bytes) clashes.erase(found);
       }
-    }
+    });
   }
 }
 

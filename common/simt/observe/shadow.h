@@ -5,6 +5,7 @@
 // numbers of those who touched it last. All of it has a fixed size: what is
 // forgotten makes the checker miss a race, never see one that is not there.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -40,6 +41,21 @@ struct Touch {
   uint8_t lane = 0;
   uint8_t bytes = 0;  // a bit each
 };
+
+// A bit for each byte of a word from `begin` on, up to `end`.
+inline uint8_t bytes_of_word(uint64_t begin, uint64_t end) {
+  return static_cast<uint8_t>(((1u << (end - begin)) - 1) << begin % 4);
+}
+
+// The words that an access lies in: where it begins there, and its bytes.
+template <class F>
+void each_word(uint64_t begin, uint64_t end, const F& f) {
+  for (uint64_t at = begin; at < end;) {
+    const uint64_t next = std::min(end, at / 4 * 4 + 4);
+    f(at, bytes_of_word(at, next));
+    at = next;
+  }
+}
 
 // The last accesses to 4 bytes by single lanes. An atomic may meet others where
 // a plain store may not: it must not make the plain one forgotten, nor those of
