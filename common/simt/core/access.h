@@ -58,8 +58,8 @@ struct Access {
   const Address& operand;  // of the instruction: where it goes
   const uint32_t bytes;    // a lane's
   const Use use;
-  uint64_t address[kLanes];  // in its space; of lanes in `mask`
-  uint8_t* base = nullptr;   // address 0 of the space, in the host's memory
+  alignas(64) uint64_t address[kLanes];  // in its space; of lanes in `mask`
+  uint8_t* base = nullptr;  // address 0 of the space, in the host's memory
   uint32_t mask = 0;
   Space space = Space::kGlobal;
   Block* owner = nullptr;  // of shared memory; null: the warp's own block

@@ -124,6 +124,7 @@ struct alignas(64) Instruction {
   uint32_t target_count = 0;  // of a jump table, listed below
   uint16_t counted = 0;       // how many are counted with it, from it on
   uint16_t run_length = 0;    // how many pure ones run without a look around
+  uint8_t step = 1;           // to the next of them that does anything
   Kind kind = Kind::kPlain;
   bool guard_negated = false;
   uint8_t result_count = 0, source_count = 0;
@@ -137,7 +138,6 @@ struct alignas(64) Instruction {
   FloatModifiers modifiers;              // of floating-point numbers, and .sat
   Relation relation = Relation::kEq;     // setp, set
   Logic logic = Logic::kNone;            // setp, set, lop3: with a predicate
-  Update update = Update::kAdd;          // atom, red
   uint8_t truth_table = 0;               // lop3
   Type to, from;                         // cvt, set: of result and source
   uint8_t to_bytes = 0, from_bytes = 0;  // of their registers: cvt, ld, st,
@@ -160,7 +160,8 @@ struct alignas(64) Instruction {
   bool read_only : 1 = false;    // ld.nc, tex, suld: of what no thread writes
   bool waits : 1 = false;        // reads until a value comes: Function::waits
   AtomicForm atomic_form = AtomicForm::kAnswer;
-  bool pure = false;  // computes registers from registers
+  Update update = Update::kAdd;  // atom, red
+  bool pure = false;             // computes registers from registers
   Spread spread = Spread::kWhole;
   uint8_t spread_operands = 0;  // kBits to kMoved: all others decide as a whole
   bool takes_carry : 1 = false, gives_carry : 1 = false;  // CC.CF

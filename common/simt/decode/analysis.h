@@ -27,6 +27,11 @@ void find_uses(Function& function, const Program& program);
 // Fills in Function::unwritten.
 void find_unwritten(Function& function);
 
+// Lets those who read a copy of what never changes read that, and fills in
+// Instruction::step. The last of all: what is found out about a function is
+// found out about the registers that its text names.
+void leave_out_copies(Function& function);
+
 // Fills in how undefined values spread: Instruction::spread and what follows.
 void find_spread(Function& function);
 

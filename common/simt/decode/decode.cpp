@@ -400,6 +400,7 @@ class Decoder : public OperandReader {
     find_unwritten(function);
     find_spread(function);
     find_runs(function);
+    leave_out_copies(function);
     context_ = std::move(outer);
     --nested_;
     return &function;

@@ -304,10 +304,11 @@ void find_places(Warp& warp, const Instruction& ins, uint32_t mask,
                  uint32_t alignment, Access& a) {
   read_addresses(warp, mask, a);
   choose_space(a);
-  uint64_t gaps = 0, low = a.address[0];
-  for (int l = 1; l < kLanes; ++l) {
+  uint64_t gaps = 0, low = 0;
+  const uint64_t first = a.address[0];
+  for (uint32_t l = 0; l < kLanes; ++l) {
     low |= a.address[l];
-    gaps |= (a.address[l] - a.address[l - 1]) ^ a.bytes;
+    gaps |= (a.address[l] - first) ^ uint64_t { l } * a.bytes;
   }
   if (low & (alignment - 1)) check_alignment(warp, ins, a, alignment);
   a.dense = a.mask == kAllLanes && gaps == 0;
@@ -1071,10 +1072,13 @@ bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
     decode_atomic(s, operands, ins);
   } else if (op == "cvta") {
     const OfSpace& handlers = of_space(space_of(s));
+    const bool same = window_of(space_of(s)) == 0;
     ins.written = {operands.destination(s.operands.at(0))};
     ins.read = {operands.source(s.operands.at(1), 8)};
     ins.pure = true;
-    ins.run = s.has("to") ? handlers.from_generic : handlers.to_generic;
+    ins.run = same          ? copy_handler(8)
+              : s.has("to") ? handlers.from_generic
+                            : handlers.to_generic;
   } else if (op == "mapa" || op == "getctarank") {
     decode_rank(s, operands, ins);
   } else if (op == "isspacep") {

@@ -235,16 +235,11 @@ void WarpRun::run_path(Path& path) {
       if (const uint32_t length = ins->run_length) {
         issued += length;
         const Instruction* const last = ins + length - 1;
-        if (tainted) {  // Only then each of them is looked at.
-          for (; ins <= last; ++ins) {
-            observe::follow(*this, *ins, mask);
-            ins->run(*this, *ins, mask);
-          }
-          ins = last;
-          continue;
+        for (; ins <= last; ins += ins->step) {
+          if (tainted) observe::follow(*this, *ins, mask);
+          ins->run(*this, *ins, mask);
         }
-        for (; ins != last; ++ins) ins->run(*this, *ins, mask);
-        ins->run(*this, *ins, mask);
+        ins = last;
         continue;
       }
       ++issued;
