@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/simt/core/warp.h"
+#include "common/simt/core/lanes.h"
 
 namespace simt {
 
@@ -82,10 +82,21 @@ struct Access {
     same = 0;
     next = dense ? kAllLanes - 1 : 0;
     if (dense) return;
-    for (int l = 1; l < kLanes; ++l) {
-      const uint64_t step = address[l] - address[l - 1];
-      same |= uint32_t{step == 0} << l;
-      next |= uint32_t{step == bytes} << l;
+    alignas(64) uint64_t step[kLanes];
+    steps(step);
+    same = lanes_where([](uint64_t s) { return s == 0; }, step) & ~1u;
+    next = lanes_where([&](uint64_t s) { return s == bytes; }, step) & ~1u;
+  }
+  // From each lane's address to the next one's. Neighbours meet in registers: a
+  // vector that is read beside where it was just written waits for the cache.
+  void steps(uint64_t* step) const {
+    using Four = uint64_t __attribute__((vector_size(32), may_alias));
+    Four before = {};
+    for (int l = 0; l < kLanes; l += 4) {
+      const Four here = *reinterpret_cast<const Four*>(address + l);
+      *reinterpret_cast<Four*>(step + l) =
+          here - __builtin_shuffle(before, here, Four{3, 4, 5, 6});
+      before = here;
     }
   }
 

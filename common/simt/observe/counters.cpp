@@ -141,9 +141,21 @@ uint64_t bypassing_sectors(const AsyncCopy& copy) {
   return sum;
 }
 
+// Do lanes of `mask` together want no more than one word of each bank, side by
+// side? Then none has to wait, and nothing has to be counted.
+bool is_one_row(const Access& a, uint32_t mask) {
+  uint64_t begin = UINT64_MAX, end = 0;
+  a.each_span(mask, [&](const Access::Span& s) {
+    begin = std::min(begin, s.begin);
+    end = std::max(end, s.end);
+  });
+  return (end - 1) / 4 - begin / 4 < kBanks;
+}
+
 // Each bank delivers one of its words a pass; lanes that want the same word
 // share it. So many passes do the lanes of one phase need.
 int passes(const Access& a, uint32_t mask) {
+  if (is_one_row(a, mask)) return 1;
   constexpr int kMost = 4 * kLanes;  // words that a phase could want
   uint64_t words[kMost];
   int8_t before[kMost], last[kBanks];  // in the same bank; -1: none
