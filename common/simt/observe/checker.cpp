@@ -724,6 +724,9 @@ void Checker::synchronise(Mine& mine) {
   // With several host threads, each sees its own blocks' releases only; whoever
   // has a block's shared memory is one of these.
   const bool sees_all = alone_ || space;
+  const bool hands_over = mine.block.fenced || (mine.stores && watches_);
+  if (sees_all && !hands_over && !mine.ins.waits && tables_->releases.empty())
+    return;
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
     const uint64_t flag = a.address[l] | space;

@@ -222,6 +222,7 @@ class Releases {
  public:
   Releases();
   void clear();
+  bool empty() const { return !any_; }  // No flag teaches anything.
   // A lane stores to a flag; `adds`: what others released there stays.
   void release(BlockOrder& block, uint32_t warp, int lane, uint64_t flag,
                bool adds, Time now);

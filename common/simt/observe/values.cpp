@@ -527,6 +527,16 @@ struct Values::Memory {
   uint64_t origin;  // `written` holds bytes by their distance from here
   Copies* copies;   // null: a copy of an undefined value is an error there
 
+  // Lanes that want a byte which nobody has written.
+  uint32_t missing(const Access& a) const {
+    uint32_t lanes = 0;
+    a.each_span([&](const Access::Span& s) {
+      if (!is_written(s.begin, s.end - s.begin))
+        for (int l = s.first; l < s.first + s.lanes; ++l)
+          lanes |= uint32_t{!is_written(a.address[l], a.bytes)} << l;
+    });
+    return lanes & a.mask;
+  }
   bool is_written(uint64_t address, uint32_t bytes) const {
     return written.contains(address - origin, address - origin + bytes);
   }
@@ -585,13 +595,7 @@ void Values::access(Warp& warp, const Instruction& ins, const Access& a,
 template <class Set>
 void Values::load(Warp& warp, const Instruction& ins, const Access& a,
                   const Memory<Set>& memory) {
-  uint32_t missing = 0;
-  a.each_span([&](const Access::Span& s) {
-    if (!memory.is_written(s.begin, s.end - s.begin))
-      for (int l = s.first; l < s.first + s.lanes; ++l)
-        missing |= uint32_t{!memory.is_written(a.address[l], a.bytes)} << l;
-  });
-  missing &= a.mask;
+  const uint32_t missing = memory.missing(a);
   if (a.matrix) return load_matrix(warp, ins, a, missing, memory);
   if (warp.tainted) define_results(warp, ins, a.mask);
   if (missing) taint(warp, ins, a, missing, memory);
@@ -856,16 +860,15 @@ void Values::atomic(Warp& warp, const Instruction& ins, const Access& a,
       use(warp, ins, p, a.mask, "An atomic takes it");
     define_results(warp, ins, a.mask);
   }
-  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+  for (uint32_t rest = memory.missing(a); rest; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const uint64_t address = a.address[lane];
-    if (!memory.is_written(address, a.bytes)) {
-      if (ins.spread == Spread::kExchange)
-        taint(warp, ins, a, rest & -rest, memory);
-      else
-        tell_unwritten(warp, ins, lane, a.space, address, verb(a.use), a.bytes,
-                       "");
-    }
+    if (memory.is_written(address, a.bytes)) continue;  // By a lane before it.
+    if (ins.spread == Spread::kExchange)
+      taint(warp, ins, a, rest & -rest, memory);
+    else
+      tell_unwritten(warp, ins, lane, a.space, address, verb(a.use), a.bytes,
+                     "");
     memory.write(address, a.bytes);
   }
 }
