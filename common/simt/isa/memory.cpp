@@ -397,6 +397,29 @@ bool is_shared_with_threads(const Instruction& ins, const Access& a) {
          (ins.strength != Strength::kWeak || ins.guess != Guess::kNone);
 }
 
+// Element k of `count` for each lane, if most lanes mean the same as the lane
+// before them, or go on where it ends: a few stretches, not 32 places.
+template <class Memory, class Register>
+bool load_spans(const Access& a, int k, int count, Register* to) {
+  constexpr int kMost = 24;
+  using Span = Access::Span;
+  if (std::popcount(a.same) >= kMost) {
+    a.each_span(a.mask, a.same, [&](const Span& s) {
+      const Register value(a.at<const Memory>(s.first)[k]);
+      std::fill_n(to + s.first, s.lanes, value);
+    });
+  } else if (std::popcount(a.next) >= kMost) {
+    a.each_span(a.mask, a.next, [&](const Span& s) {
+      const Memory* from = a.at<const Memory>(s.first) + k;
+      for (int l = 0; l < s.lanes; ++l)
+        to[s.first + l] = Register(from[l * count]);
+    });
+  } else {
+    return false;
+  }
+  return true;
+}
+
 template <class Memory, class Register>
 void load(Warp& warp, const Instruction& ins, uint32_t mask) {
   const int count = ins.result_count;
@@ -415,11 +438,7 @@ void load(Warp& warp, const Instruction& ins, uint32_t mask) {
           for (int l = 0; l < kLanes; ++l) to[l] = Register(from[l * count]);
         continue;
       }
-      if (a.mask == kAllLanes && !atomic) {
-        for (int l = 0; l < kLanes; ++l)
-          to[l] = Register(a.at<const Memory>(l)[k]);
-        continue;
-      }
+      if (!atomic && load_spans<Memory>(a, k, count, to)) continue;
       for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
         const int l = first_lane(rest);
         const Memory* from = a.at<const Memory>(l) + k;
