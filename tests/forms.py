@@ -39,7 +39,7 @@ ELSEWHERE = [
     (r"\.approx|div\.full", "approximate.cu"),
     (r"(bra|brx|ret|exit)\b", "divergence.cu"),
     (r"call\b", "calls.cu"),
-    (r"trap\b", "failures/fail.cu"),
+    (r"(trap|brkpt)\b", "failures/fail.cu"),
     (r"st(\.weak)?\.param\b", "calls.cu"),
     # A policy must be one that createpolicy made; of what it is made, nobody tells.
     (r"(ld|st|atom|red|cp\.async\.c[ag])\.\S*cache_hint|createpolicy|discard", "cache_hints.cu"),

@@ -7,6 +7,7 @@
 
 #include "common/harness/show.h"
 #include "common/harness/show_profile.h"
+#include "common/simt/core/names.h"
 #include "common/simt/core/settings.h"
 #include "common/simt/observe/report.h"
 
@@ -60,7 +61,7 @@ void print_kernel(const Kernel& kernel, std::FILE* out) {
           {"ld", "st"});
   const double lanes =
       m.at("smsp__thread_inst_executed_per_inst_executed.ratio");
-  std::string name = kernel.name;
+  std::string name = simt::short_name(kernel.name);
   if (name.size() > kKernelColumns) {
     std::fprintf(out, "%s\n", name.c_str());
     name.clear();
@@ -123,7 +124,8 @@ std::string failure() {
   const std::vector<simt::Finding> wrong = wrong_findings();
   if (wrong.empty()) return "";
   const simt::Finding& first = wrong[0];
-  std::string out = "FAILED: " + first.kind + " in " + first.kernel;
+  std::string out =
+      "FAILED: " + first.kind + " in " + simt::short_name(first.kernel);
   if (!first.file.empty())
     out += " at " + short_path(first.file) + ":" + std::to_string(first.line);
   if (wrong.size() > 1)

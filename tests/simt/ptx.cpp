@@ -511,6 +511,19 @@ TEST_CASE("a plain name is no type") {
   CHECK(variable_name("_Znot_mangled") == "_Znot_mangled");
 }
 
+TEST_CASE("of what no demangler knows, the beginning is told") {
+  CHECK(full_name("_ZN7cutlass6KernelIX2E") == "cutlass::Kernel<...>");
+  CHECK(full_name("_Z6kernelIX2E") == "kernel<...>");
+  CHECK(full_name("_Znot_mangled") == "_Znot_mangled");
+}
+
+TEST_CASE("a long name keeps what is outside of its arguments") {
+  const std::string list = "a::b<" + std::string(80, 'x') + ">";
+  CHECK(short_name(list) == "a::b<...>");
+  CHECK(short_name("a::b<1>") == "a::b<1>");
+  CHECK(short_name(std::string(80, 'x')) == std::string(80, 'x'));
+}
+
 TEST_CASE("a user's folder is not the toolkit's") {
   for (const char* path :
        {"/usr/local/cuda/bin/../targets/x86_64-linux/include/cuda_fp16.hpp",

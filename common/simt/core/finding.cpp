@@ -5,6 +5,7 @@
 
 #include "common/simt/core/block.h"
 #include "common/simt/core/grid.h"
+#include "common/simt/core/names.h"
 #include "common/simt/core/warp.h"
 
 namespace simt {
@@ -22,8 +23,8 @@ std::string triple(const std::array<uint32_t, 3>& v) {
 }
 
 std::string Finding::text() const {
-  std::string out =
-      (note ? "note: " : "") + kind + ": " + message + "\n  in " + kernel;
+  std::string out = (note ? "note: " : "") + kind + ": " + message + "\n  in " +
+                    short_name(kernel);
   if (!file.empty()) out += " at " + file + ":" + std::to_string(line);
   if (names_thread)
     out += ", block " + triple(block) + ", thread " + triple(thread);

@@ -4,6 +4,7 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
@@ -34,13 +35,28 @@ void erase_file(std::string& name) {
   }
 }
 
+// "outer::inner<...>" of what a demangler does not understand: the library's
+// knows not all that nvcc makes of templates within templates.
+std::string beginning(const std::string& mangled) {
+  std::string name;
+  size_t at = mangled.starts_with("_ZN") ? 3 : 2;
+  while (at < mangled.size() && std::isdigit(mangled[at])) {
+    char* behind = nullptr;
+    const size_t length = std::strtoul(&mangled[at], &behind, 10);
+    at = behind - mangled.data();
+    name += (name.empty() ? "" : "::") + mangled.substr(at, length);
+    at += length;
+  }
+  return name.empty() ? mangled : name + "<...>";
+}
+
 // The demangler takes a plain name for that of a type: "s" for "short".
 std::string demangled(const std::string& given) {
   const std::string mangled = without_file(given);
   if (!mangled.starts_with("_Z")) return mangled;
   int status = 0;
   char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-  std::string name = status == 0 ? text : mangled;
+  std::string name = status == 0 ? text : beginning(mangled);
   std::free(text);
   return name;
 }
@@ -78,6 +94,13 @@ std::string function_name(const std::string& mangled) {
     if (depth == 0 && c == '(') break;
   }
   return name.substr(begin, end - begin);
+}
+
+std::string short_name(const std::string& name) {
+  constexpr size_t kMost = 72;
+  const size_t open = name.find('<'), close = name.rfind('>');
+  if (name.size() <= kMost || open >= close) return name;
+  return name.substr(0, open) + "<..." + name.substr(close);
 }
 
 std::string variable_name(const std::string& mangled) {

@@ -10,6 +10,10 @@ std::string function_name(const std::string& mangled);
 // The same with its parameters: "sum_kernel<4>(float const*, int)".
 std::string full_name(const std::string& mangled);
 
+// What a line of the terminal has room for: a name with longer arguments than
+// that becomes "device_kernel<...>".
+std::string short_name(const std::string& name);
+
 // "_ZN5outer5innerE" -> "inner"
 std::string variable_name(const std::string& mangled);
 

@@ -802,6 +802,7 @@ const std::vector<FormGroup> kGroups = {
          "ret{.uni}",
          "exit",
          "trap",
+         "brkpt",
          "nanosleep.u32 a",
          "pmevent{.mask} i",
          "griddepcontrol(.launch_dependents|.wait)",

@@ -170,6 +170,12 @@ void trap(Warp& warp, const Instruction& ins, uint32_t mask) {
         kLaunchFailure);
 }
 
+void breakpoint(Warp& warp, const Instruction& ins, uint32_t mask) {
+  fault(warp, ins, first_lane(mask), "trap",
+        "the kernel came to a breakpoint, and no debugger is there",
+        kLaunchFailure);
+}
+
 // ---- Decoding ------------------------------------------------------------
 
 // The operands of one statement, taken one by one.
@@ -280,7 +286,7 @@ bool decode_collective(const Statement& s, OperandReader& operands,
     return true;
   }
   if (op == "trap" || op == "brkpt") {
-    ins.run = trap;
+    ins.run = op == "trap" ? trap : breakpoint;
     return true;
   }
   if (barrier && s.has("cluster")) {

@@ -1069,6 +1069,10 @@ void fence_for_copies(Warp& warp, const Instruction&, uint32_t) {
   observe::fence_for_copies(warp);
 }
 
+void fence_inits(Warp& warp, const Instruction&, uint32_t) {
+  observe::fence_inits(warp);
+}
+
 // Kernels run one after the other, so that there is nothing to wait for.
 void wait_for_front(Warp& warp, const Instruction&, uint32_t mask) {
   observe::wait_for_front(warp, mask);
@@ -1109,7 +1113,7 @@ bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
     // alias is the same memory here at once.
     ins.run = s.has("async") ? fence_for_copies : nothing;
   } else if (op == "fence" && s.has("mbarrier_init")) {
-    ins.run = nothing;  // For other blocks of the cluster.
+    ins.run = fence_inits;
   } else if (op == "membar" || op == "fence") {
     decode_scope(s, ins);
     ins.kind = Kind::kPoll;

@@ -196,7 +196,7 @@ void WarpRun::arrive_in_cluster(uint32_t mask, const Instruction& ins) {
   if (ins.releases)
     observe::arrive(*this, ins, mask, number);
   else
-    observe::arrive_relaxed(*this, ins);
+    observe::arrive_relaxed(*this, ins, number);
   came_ |= mask;
   home_.awaited |= 1u << number;
   block->barriers[number].arrived += lane_count(mask);

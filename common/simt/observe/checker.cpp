@@ -519,6 +519,15 @@ void Checker::fence_for_copies(Warp& warp) {
   warp.block->checks->order.fenced_for_copies = tables_->log.now();
 }
 
+void Checker::fence_inits(Warp& warp) {
+  warp.block->checks->order.fenced_inits = tables_->log.now();
+}
+
+void Checker::arrive_relaxed(Warp& warp, uint32_t barrier) {
+  enter_postponed(*warp.block);
+  warp.block->checks->order.come_relaxed(barrier, warp.index);
+}
+
 void Checker::pass(Warp& warp, uint32_t barrier) {
   enter_postponed(*warp.block);
   warp.block->checks->order.go_on(barrier, warp.index);
@@ -559,6 +568,7 @@ void Checker::release(Block& block, uint32_t number, bool counted,
   if (counted) {
     enter_postponed(block);
     const bool of_cluster = number >= Block::kBarriers;
+    if (of_cluster) order.known_inits = order.fenced_inits;
     for (uint32_t w = 0; w < order.warps.size(); ++w) {
       if (!waiting[w]) continue;
       if (of_cluster) {
@@ -601,6 +611,14 @@ void Checker::note_absent(Block& block, const Instruction& ins) {
   }
 }
 
+namespace {
+
+bool sets_up(const Instruction& ins) {
+  return ins.statement->name() == "mbarrier" && ins.statement->has("init");
+}
+
+}  // namespace
+
 bool Checker::ordered(const Mine& mine, const Event& event, Time time, int lane,
                       int other) const {
   const bool same_block = event.block == mine.block.number;
@@ -617,6 +635,9 @@ bool Checker::ordered(const Mine& mine, const Event& event, Time time, int lane,
   if (!mine.block.cluster.empty() &&
       time <
           mine.block.known_in_cluster(mine.warp.index, event.block, event.warp))
+    return true;
+  if (time < mine.block.inits_of(event.block) &&
+      sets_up(instruction(event.site)))
     return true;
   if (!mine.order.taught) return false;
   // A store that depends on a flag cannot come before it; a load can, without a

@@ -126,11 +126,13 @@ class Checker {
                   uint32_t members);
   void fence(Warp& warp, const Instruction& ins, uint32_t mask);
   void fence_for_copies(Warp& warp);
+  void fence_inits(Warp& warp);
   // Lanes have waited for the kernel in front; lanes let the next one begin.
   void wait_for_front(Warp& warp, uint32_t mask);
   void let_next_begin(Warp& warp, uint32_t mask);
   void arrive(Warp& warp, const Instruction& ins, uint32_t mask,
               uint32_t barrier);
+  void arrive_relaxed(Warp& warp, uint32_t barrier);
   // A warp goes on from the cluster's barrier, which has been open for a while.
   void pass(Warp& warp, uint32_t barrier);
   // A barrier of the block opens; `counted`: not for all of its threads.

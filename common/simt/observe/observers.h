@@ -144,6 +144,11 @@ inline void fence_for_copies(Warp& warp) {
   if (Checker* checker = warp.block->observers.checker)
     checker->fence_for_copies(warp);
 }
+// The same for mbarriers that have been set up.
+inline void fence_inits(Warp& warp) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->fence_inits(warp);
+}
 // Lanes have waited for the kernel in front of this one; they let the next one
 // begin.
 inline void wait_for_front(Warp& warp, uint32_t mask) {
@@ -213,10 +218,12 @@ inline void arrive(Warp& warp, const Instruction& ins, uint32_t mask,
   if (o.counters) o.counters->barrier(ins);
   if (o.checker) o.checker->arrive(warp, ins, mask, barrier);
 }
-// The same, and they hand nothing over.
-inline void arrive_relaxed(Warp& warp, const Instruction& ins) {
+// The same, and they hand over what they have fenced.
+inline void arrive_relaxed(Warp& warp, const Instruction& ins,
+                           uint32_t barrier) {
   const Observers& o = warp.block->observers;
   if (o.counters) o.counters->barrier(ins);
+  if (o.checker) o.checker->arrive_relaxed(warp, barrier);
 }
 // A warp goes on from a barrier that has been open for a while.
 inline void pass(Warp& warp, uint32_t barrier) {

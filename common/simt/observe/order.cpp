@@ -146,6 +146,7 @@ void BlockOrder::start(uint32_t block, Time now) {
   number = block;
   met = fenced_for_copies = began = now;
   fenced = fenced_for_device = false;
+  fenced_inits = known_inits = 0;
   across.clear();
   released.clear();
   for (BarrierOrder& b : barriers) b = {};
@@ -188,6 +189,12 @@ Time BlockOrder::known_in_cluster(uint32_t warp, uint32_t block,
   return 0;
 }
 
+Time BlockOrder::inits_of(uint32_t block) const {
+  for (const BlockOrder* other : cluster)
+    if (other->number == block) return other->known_inits;
+  return block == number ? known_inits : 0;
+}
+
 bool BlockOrder::knows_visit(size_t k) const {
   return std::any_of(
       in_cluster.begin(), in_cluster.end(),
@@ -220,12 +227,20 @@ void BlockOrder::come(uint32_t barrier, uint32_t warp, Time now) {
   std::vector<Time>& known = barriers[barrier].known;
   known.resize(n);
   for (size_t v = 0; v < n; ++v) raise(known[v], across[warp * n + v]);
-  known[warp] = now;
+  raise(known[warp], now);
   barriers[barrier].lesson.add(warps[warp].lessons(kAllLanes));
   barriers[barrier].heard =
       joined(barriers[barrier].heard, warps[warp].all_heard(kAllLanes));
   if (!cluster.empty())
     raise(barriers[barrier].in_cluster, cluster_clock(warp, now));
+}
+
+// One lane's fence counts for its warp: that is all that a barrier tells apart.
+void BlockOrder::come_relaxed(uint32_t barrier, uint32_t warp) {
+  const WarpOrder& w = warps[warp];
+  const auto& fences = cluster.empty() ? w.block_fence.at : w.device_fence.at;
+  const Time last = *std::max_element(fences.begin(), fences.end());
+  if (w.fenced && last) come(barrier, warp, last);
 }
 
 void BlockOrder::go(uint32_t barrier, uint32_t warp) {

@@ -154,6 +154,9 @@ struct BlockOrder {
   Time met = 0;  // when all its threads last met
   bool fenced = false, fenced_for_device = false;
   Time fenced_for_copies = 0;  // when some thread last was
+  // When some thread last fenced the mbarriers that it had set up; and what of
+  // that the cluster's barrier has handed over since, however threads arrived.
+  Time fenced_inits = 0, known_inits = 0;
   std::vector<WarpOrder> warps;
   std::vector<Time> across;  // [w * warps + v]: what w knows of v; or empty
   HandedOut released;        // within the block
@@ -172,6 +175,8 @@ struct BlockOrder {
   void meet(Time now);  // at a barrier of all threads
   void come(uint32_t barrier, uint32_t warp, Time now);
   void go(uint32_t barrier, uint32_t warp);
+  // The same by a warp that hands over only what its last fence has covered.
+  void come_relaxed(uint32_t barrier, uint32_t warp);
   // The same where lanes met when they came, and not when they go.
   void go_on(uint32_t barrier, uint32_t warp);
   // Lanes arrive at a barrier in shared memory, its phase completes, and lanes
@@ -189,6 +194,8 @@ struct BlockOrder {
   // knows so much.
   Time known_in_cluster(uint32_t warp, uint32_t block, uint32_t of) const;
   bool knows_visit(size_t of_cluster) const;
+  // Before this time all may use the mbarriers that a block has set up.
+  Time inits_of(uint32_t block) const;
   Visit& visit_of(const BlockOrder& other, uint32_t warp) {
     return visits[other.rank * warps.size() + warp];
   }

@@ -41,6 +41,11 @@ __global__ void trap_kernel(int* p) {
   if (p[threadIdx.x] == 0 && threadIdx.x == 33) __trap();
 }
 
+constexpr int kBreakLine = __LINE__ + 2;
+__global__ void break_kernel(int* p) {
+  if (p[threadIdx.x] == 0 && threadIdx.x == 33) asm volatile("brkpt;");
+}
+
 constexpr int kNullLine = __LINE__ + 2;
 __global__ void null_kernel(int* p, const int* null) {
   if (threadIdx.x == 7) p[0] = *null;
@@ -704,6 +709,10 @@ const Case cases[] = {
      [](int* p) { trap_kernel<<<1, 64>>>(p); },
      kAnywhere,
      {"trap_kernel", "thread (33,0,0)", line(kTrapLine)}},
+    {"breakpoint",
+     [](int* p) { break_kernel<<<1, 64>>>(p); },
+     kAnywhere,
+     {"break_kernel", "no debugger", line(kBreakLine)}},
     {"null",
      [](int* p) { null_kernel<<<1, 64>>>(p, nullptr); },
      kAnywhere,
