@@ -199,6 +199,21 @@ int main() {
   return cudaDeviceSynchronize() != cudaSuccess;
 }
 """
+# One rounding or two: PTX leaves that open here.
+PRODUCT = r"""
+#include <cstdio>
+__global__ void sum_kernel(float* x) {
+  asm("{ .reg .f32 p; mul.f32 p, %1, %2; add.f32 %0, p, %3; }" : "=f"(x[3]) : "f"(x[0]), "f"(x[1]), "f"(x[2]));
+}
+int main() {
+  float x[] = {1 + 0x1p-13f, 1 - 0x1p-13f, -1, 0}, *y;
+  cudaMalloc(&y, sizeof x);
+  cudaMemcpy(y, x, sizeof x, cudaMemcpyDefault);
+  sum_kernel<<<1, 1>>>(y);
+  cudaMemcpy(x, y, sizeof x, cudaMemcpyDefault);
+  std::printf(x[3] == 0 ? "apart" : "fused");
+}
+"""
 STRIDED = """
 #include <cstdio>
 __global__ void strided_kernel(const float* x, float* y) {
@@ -311,6 +326,13 @@ class TestProgram:
             requests = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
             assert (metrics[requests.format("red")], metrics[requests.format("atom")],
                     metrics["smsp__sass_inst_executed_op_shared_ld.sum"]) == expected, flags
+
+    def test_what_is_fused_depends_on_what_ptxas_is_told(self):
+        (self.folder / "my main.cu").write_text(PRODUCT)
+        for flags, expected in (("", "fused"), ("-fmad=false", "apart"), ("-Xptxas -fmad=false", "apart"),
+                                ("-Xptxas -O0", "apart"), ("-Xptxas -O1", "fused"), ("-G", "apart")):
+            assert self.program(f"FLAGS={flags}", sources=("my main.cu",))[0] == 0
+            assert self.run_it()[:2] == (0, expected), flags
 
     def test_profile_of_a_program(self):
         (self.folder / "my main.cu").write_text(STRIDED)
