@@ -334,6 +334,12 @@ class TestProgram:
             assert self.program(f"FLAGS={flags}", sources=("my main.cu",))[0] == 0
             assert self.run_it()[:2] == (0, expected), flags
 
+    def test_parts_of_a_struct_are_copied_without_optimisation(self):
+        suite = ROOT / "tests/simt/undefined.cu"
+        status, said = make("program", "BACKEND=cpu", f"SRC={suite}", f"FLAGS=-G -I{ROOT}", "STD=20")
+        assert status == 0, said
+        assert self.run_it()[0] == 0
+
     def test_profile_of_a_program(self):
         (self.folder / "my main.cu").write_text(STRIDED)
         status, said = make("profile", "BACKEND=cpu", f"SRC={self.source}", "PTX=1")
