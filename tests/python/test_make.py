@@ -214,6 +214,46 @@ int main() {
   std::printf(x[3] == 0 ? "apart" : "fused");
 }
 """
+# Not optimised, casts and atomics are calls, and an address is computed in each turn.
+UNOPTIMISED = """
+__device__ void add(double* y, double x) {
+  auto* word = (unsigned long long*)y;
+  unsigned long long old = *word, assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(word, assumed, __double_as_longlong(x + __longlong_as_double(assumed)));
+  } while (assumed != old);
+}
+__global__ void right_kernel(double* y) {
+  __shared__ volatile int flag;
+  __shared__ int value;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    value = 1;
+    __threadfence_block();
+    flag = 1;
+  } else if (threadIdx.x == 32) {
+    while (flag == 0) {}
+    __threadfence_block();
+    y[1] = value;
+  }
+  add(y, 1);
+}
+__global__ void wrong_kernel(unsigned long long* y) {
+  const unsigned long long old = *y;
+  atomicCAS(y, old, old + 1);
+  y[1 + threadIdx.x] = old;
+}
+int main() {
+  double* y;
+  cudaMalloc(&y, 800);
+  cudaMemset(y, 0, 800);
+  right_kernel<<<1, 64>>>(y);
+  wrong_kernel<<<1, 64>>>((unsigned long long*)y + 2);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+"""
 STRIDED = """
 #include <cstdio>
 __global__ void strided_kernel(const float* x, float* y) {
@@ -339,6 +379,14 @@ class TestProgram:
         status, said = make("program", "BACKEND=cpu", f"SRC={suite}", f"FLAGS=-G -I{ROOT}", "STD=20")
         assert status == 0, said
         assert self.run_it()[0] == 0
+
+    def test_values_are_followed_through_calls_without_optimisation(self):
+        (self.folder / "my main.cu").write_text(UNOPTIMISED)
+        for flags in "", "-G":
+            assert self.program(f"FLAGS={flags}", sources=("my main.cu",))[0] == 0
+            told = self.run_it()[2]
+            assert re.search(r"\nright_kernel .* none\n", told), told
+            assert re.search(r"\nwrong_kernel .* race\n", told), told
 
     def test_profile_of_a_program(self):
         (self.folder / "my main.cu").write_text(STRIDED)

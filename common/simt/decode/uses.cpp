@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "common/simt/decode/analysis.h"
+#include "common/simt/decode/written_out.h"
 
 namespace simt {
 namespace {
@@ -187,6 +188,24 @@ class Definitions {
     return text;
   }
 
+  // Is it the same in each turn of a loop? Not optimised, an address is
+  // computed in each of them.
+  bool stays(Place place, const std::set<uint32_t>& loop,
+             int depth = kSteps) const {
+    const auto writers = of_.find(place);
+    if (writers == of_.end() ||
+        std::ranges::none_of(writers->second,
+                             [&](uint32_t pc) { return loop.contains(pc); }))
+      return true;
+    const std::optional<uint32_t> pc = only(place);
+    if (!pc || depth == 0) return false;
+    const Instruction& ins = f_.code[*pc];
+    if (!ins.pure || ins.guard != kNowhere) return false;
+    const std::vector<Place> sources = read(ins);
+    return std::ranges::all_of(
+        sources, [&](Place p) { return stays(p, loop, depth - 1); });
+  }
+
   // Is it there whenever control comes to `pc`, and does not change?
   bool settled(Place place, uint32_t pc) const {
     if (place < 0) return true;
@@ -203,7 +222,7 @@ class Definitions {
   };
   Origin address(const Instruction& access) const {
     Origin result{access.address().base, access.address().offset};
-    for (int steps = 0; steps < kSteps; ++steps) {
+    for (int steps = 0; steps < kAddressSteps; ++steps) {
       const std::optional<uint32_t> pc = only(result.base);
       if (!pc) break;
       const Instruction& ins = f_.code[*pc];
@@ -220,8 +239,8 @@ class Definitions {
   }
 
  private:
-  // So far back is looked.
-  static constexpr int kSteps = 8;
+  // So far back is looked; an address has one way only.
+  static constexpr int kSteps = 8, kAddressSteps = 16;
 
   static bool differs(Special special) {
     switch (special) {
@@ -400,10 +419,10 @@ std::set<uint32_t> loop_around(const Function& f, uint32_t pc) {
 }
 
 // Is the load in a loop, always with the same address, that its value may end?
-bool waits(const Function& f, uint32_t load, const Life& life) {
+bool waits(const Function& f, const Definitions& definitions, uint32_t load,
+           const Life& life) {
   const std::set<uint32_t> loop = loop_around(f, load);
-  for (uint32_t pc : loop)
-    if (writes(f.code[pc], f.code[load].address().base)) return false;
+  if (!definitions.stays(f.code[load].address().base, loop)) return false;
   for (uint32_t pc : life.decided) {
     if (!loop.contains(pc)) continue;
     const Kind kind = f.code[pc].kind;
@@ -661,7 +680,7 @@ class Uses {
       const Life life(f_, definitions_, pc, true);
       if (life.decided.empty()) continue;
       asking.push_back(pc);
-      if (waits(f_, pc, life)) waiting.push_back(pc);
+      if (waits(f_, definitions_, pc, life)) waiting.push_back(pc);
     }
     // The compiler may ask once before the loop, and go on at once.
     for (uint32_t pc : asking)
@@ -692,7 +711,8 @@ class Uses {
     if (life.escapes || life.swapped || life.decided != std::set{end}) return;
     const std::set<uint32_t> loop = loop_around(f_, pc);
     const bool stays_if_taken = loop.contains(branch.target);
-    if (!waits(f_, pc, life) || stays_if_taken == loop.contains(end + 1))
+    if (!waits(f_, definitions_, pc, life) ||
+        stays_if_taken == loop.contains(end + 1))
       return;
     ins.waits = true;
     Wait& wait = f_.waits[ins.site];
@@ -784,10 +804,35 @@ class Uses {
   std::map<std::string, uint32_t> values_;    // formulas, and their numbers
 };
 
+// Loads of which functions that are called make a guess, not optimised.
+void find_guesses_of_calls(Function& f, const Program& program) {
+  if (f.calls.empty()) return;
+  const WrittenOut out(f);
+  if (!out.has_calls()) return;
+  const Function& all = out.function();
+  if (std::ranges::none_of(all.code, is_swap)) return;
+  const Definitions definitions(all, program);
+  std::vector<Definitions::Origin> swapped;
+  for (const Instruction& ins : all.code)
+    if (is_swap(ins)) swapped.push_back(definitions.address(ins));
+  for (uint32_t pc = 0; pc < all.code.size(); ++pc) {
+    if (out.own(pc) == WrittenOut::kCalled) continue;
+    Instruction& load = f.code[out.own(pc)];
+    if (!is_load(load) || !meets_others(load.address().space) ||
+        load.strength != Strength::kWeak ||
+        !std::ranges::count(swapped, definitions.address(all.code[pc])))
+      continue;
+    const Life life(all, definitions, pc, false);
+    if (!life.escapes && life.swapped)
+      load.guess = life.decided.empty() ? Guess::kVerified : Guess::kDecides;
+  }
+}
+
 }  // namespace
 
 void find_uses(Function& function, const Program& program) {
   Uses(function, program).find();
+  find_guesses_of_calls(function, program);
 }
 
 }  // namespace simt
