@@ -224,6 +224,13 @@ __device__ void add(double* y, double x) {
     old = atomicCAS(word, assumed, __double_as_longlong(x + __longlong_as_double(assumed)));
   } while (assumed != old);
 }
+__device__ void count(unsigned* y, int k) {
+  unsigned old = y[k], assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(&y[k], assumed, assumed + 1);
+  } while (assumed != old);
+}
 __global__ void right_kernel(double* y) {
   __shared__ volatile int flag;
   __shared__ int value;
@@ -239,18 +246,27 @@ __global__ void right_kernel(double* y) {
     y[1] = value;
   }
   add(y, 1);
+  count((unsigned*)y + 4, threadIdx.x % 2);
 }
 __global__ void wrong_kernel(unsigned long long* y) {
   const unsigned long long old = *y;
   atomicCAS(y, old, old + 1);
   y[1 + threadIdx.x] = old;
 }
+// It swaps elsewhere than where it has read.
+__global__ void moved_kernel(unsigned* y) {
+  int k = threadIdx.x % 2;
+  const unsigned old = y[k];
+  if (old < 9) k = 1 - k;
+  atomicCAS(&y[k], old, old + 1);
+}
 int main() {
   double* y;
   cudaMalloc(&y, 800);
   cudaMemset(y, 0, 800);
   right_kernel<<<1, 64>>>(y);
-  wrong_kernel<<<1, 64>>>((unsigned long long*)y + 2);
+  wrong_kernel<<<1, 64>>>((unsigned long long*)y + 3);
+  moved_kernel<<<1, 64>>>((unsigned*)(y + 90));
   return cudaDeviceSynchronize() != cudaSuccess;
 }
 """
@@ -387,6 +403,7 @@ class TestProgram:
             told = self.run_it()[2]
             assert re.search(r"\nright_kernel .* none\n", told), told
             assert re.search(r"\nwrong_kernel .* race\n", told), told
+            assert re.search(r"\nmoved_kernel .* race\n", told), told
 
     def test_profile_of_a_program(self):
         (self.folder / "my main.cu").write_text(STRIDED)

@@ -235,10 +235,57 @@ class Definitions {
         break;
       }
     }
+    result.base = first_alike(result.base);
     return result;
   }
 
+  // Does the instruction change what an address was computed from? The address
+  // itself may be computed once more: it is the same.
+  bool moves(const Instruction& ins, const Origin& address) const {
+    const Places& inputs = inputs_of(address.base);
+    return std::ranges::any_of(ins.results(),
+                               [&](Place p) { return inputs.contains(p); });
+  }
+
  private:
+  // What it is computed from that is not computed itself.
+  const Places& inputs_of(Place place) const {
+    const auto [known, fresh] = inputs_.try_emplace(place);
+    if (!fresh) return known->second;
+    const Instruction* sum = computation(place);
+    known->second.insert(place);  // A loop may compute from its own result.
+    if (!sum) return known->second;
+    Places inputs;
+    for (Place p : sum->sources()) inputs.merge(inputs_of(p));
+    return known->second = inputs;
+  }
+
+  // Of the places that are computed in the same way, the first that was asked
+  // for.
+  Place first_alike(Place place) const {
+    if (const auto known = alike_.find(place); known != alike_.end())
+      return known->second;
+    alike_[place] = place;  // As above.
+    const Instruction* sum = computation(place);
+    if (!sum) return place;
+    Formula formula{sum->statement->op, {}};
+    for (Place p : sum->sources()) formula.second.push_back(first_alike(p));
+    return alike_[place] = formulas_.try_emplace(formula, place).first->second;
+  }
+
+  // The one that makes it, as addresses are made.
+  const Instruction* computation(Place place) const {
+    static const std::set<std::string> kSums = {
+        "add", "sub", "mul", "mad", "shl", "and", "cvt", "cvta", "mov"};
+    const std::optional<uint32_t> pc = only(place);
+    if (!pc) return nullptr;
+    const Instruction& ins = f_.code[*pc];
+    const bool computes = ins.pure && ins.guard == kNowhere && ins.statement &&
+                          ins.result_count == 1 &&
+                          kSums.contains(ins.statement->name());
+    return computes ? &ins : nullptr;
+  }
+
   // So far back is looked; an address has one way only.
   static constexpr int kSteps = 8, kAddressSteps = 16;
 
@@ -276,6 +323,10 @@ class Definitions {
   const Function& f_;
   std::map<Place, std::vector<uint32_t>> of_;
   Places differing_;
+  using Formula = std::pair<std::vector<std::string>, std::vector<Place>>;
+  mutable std::map<Formula, Place> formulas_;
+  mutable std::map<Place, Place> alike_;
+  mutable std::map<Place, Places> inputs_;
 };
 
 // What becomes of the value of one load, along all ways from it.
@@ -341,7 +392,7 @@ class Life {
     const bool verifies = touched && verified_by(ins, state);
     swapped |= verifies;
     if (touched && !verifies) use(pc, ins);
-    state.moved |= pc != load_ && writes(ins, address_.base);
+    state.moved |= pc != load_ && definitions_.moves(ins, address_);
     for (Place p : written(ins)) {
       mark(state.values, p, ins, (touched && !verifies) || guarded);
       mark(state.answers, p, ins, verifies || answered);
@@ -460,7 +511,7 @@ std::optional<uint32_t> store_of(const Function& f,
   const Definitions::Origin address = definitions.address(from);
   const std::vector<bool> behind =
       reach(f, successors(f, load), [&](uint32_t pc) {
-        return pc == load || writes(f.code[pc], address.base);
+        return pc == load || definitions.moves(f.code[pc], address);
       });
   for (uint32_t pc = 0; pc < f.code.size(); ++pc) {
     const Instruction& ins = f.code[pc];
