@@ -199,6 +199,77 @@ int main() {
   return cudaDeviceSynchronize() != cudaSuccess;
 }
 """
+# One rounding or two: PTX leaves that open here.
+PRODUCT = r"""
+#include <cstdio>
+__global__ void sum_kernel(float* x) {
+  asm("{ .reg .f32 p; mul.f32 p, %1, %2; add.f32 %0, p, %3; }" : "=f"(x[3]) : "f"(x[0]), "f"(x[1]), "f"(x[2]));
+}
+int main() {
+  float x[] = {1 + 0x1p-13f, 1 - 0x1p-13f, -1, 0}, *y;
+  cudaMalloc(&y, sizeof x);
+  cudaMemcpy(y, x, sizeof x, cudaMemcpyDefault);
+  sum_kernel<<<1, 1>>>(y);
+  cudaMemcpy(x, y, sizeof x, cudaMemcpyDefault);
+  std::printf(x[3] == 0 ? "apart" : "fused");
+}
+"""
+# Not optimised, casts and atomics are calls, and an address is computed in each turn.
+UNOPTIMISED = """
+__device__ void add(double* y, double x) {
+  auto* word = (unsigned long long*)y;
+  unsigned long long old = *word, assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(word, assumed, __double_as_longlong(x + __longlong_as_double(assumed)));
+  } while (assumed != old);
+}
+__device__ void count(unsigned* y, int k) {
+  unsigned old = y[k], assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(&y[k], assumed, assumed + 1);
+  } while (assumed != old);
+}
+__global__ void right_kernel(double* y) {
+  __shared__ volatile int flag;
+  __shared__ int value;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    value = 1;
+    __threadfence_block();
+    flag = 1;
+  } else if (threadIdx.x == 32) {
+    while (flag == 0) {}
+    __threadfence_block();
+    y[1] = value;
+  }
+  add(y, 1);
+  count((unsigned*)y + 4, threadIdx.x % 2);
+}
+__global__ void wrong_kernel(unsigned long long* y) {
+  const unsigned long long old = *y;
+  atomicCAS(y, old, old + 1);
+  y[1 + threadIdx.x] = old;
+}
+// It swaps elsewhere than where it has read.
+__global__ void moved_kernel(unsigned* y) {
+  int k = threadIdx.x % 2;
+  const unsigned old = y[k];
+  if (old < 9) k = 1 - k;
+  atomicCAS(&y[k], old, old + 1);
+}
+int main() {
+  double* y;
+  cudaMalloc(&y, 800);
+  cudaMemset(y, 0, 800);
+  right_kernel<<<1, 64>>>(y);
+  wrong_kernel<<<1, 64>>>((unsigned long long*)y + 3);
+  moved_kernel<<<1, 64>>>((unsigned*)(y + 90));
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+"""
 STRIDED = """
 #include <cstdio>
 __global__ void strided_kernel(const float* x, float* y) {
@@ -311,6 +382,28 @@ class TestProgram:
             requests = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
             assert (metrics[requests.format("red")], metrics[requests.format("atom")],
                     metrics["smsp__sass_inst_executed_op_shared_ld.sum"]) == expected, flags
+
+    def test_what_is_fused_depends_on_what_ptxas_is_told(self):
+        (self.folder / "my main.cu").write_text(PRODUCT)
+        for flags, expected in (("", "fused"), ("-fmad=false", "apart"), ("-Xptxas -fmad=false", "apart"),
+                                ("-Xptxas -O0", "apart"), ("-Xptxas -O1", "fused"), ("-G", "apart")):
+            assert self.program(f"FLAGS={flags}", sources=("my main.cu",))[0] == 0
+            assert self.run_it()[:2] == (0, expected), flags
+
+    def test_parts_of_a_struct_are_copied_without_optimisation(self):
+        suite = ROOT / "tests/simt/undefined.cu"
+        status, said = make("program", "BACKEND=cpu", f"SRC={suite}", f"FLAGS=-G -I{ROOT}", "STD=20")
+        assert status == 0, said
+        assert self.run_it()[0] == 0
+
+    def test_values_are_followed_through_calls_without_optimisation(self):
+        (self.folder / "my main.cu").write_text(UNOPTIMISED)
+        for flags in "", "-G":
+            assert self.program(f"FLAGS={flags}", sources=("my main.cu",))[0] == 0
+            told = self.run_it()[2]
+            assert re.search(r"\nright_kernel .* none\n", told), told
+            assert re.search(r"\nwrong_kernel .* race\n", told), told
+            assert re.search(r"\nmoved_kernel .* race\n", told), told
 
     def test_profile_of_a_program(self):
         (self.folder / "my main.cu").write_text(STRIDED)

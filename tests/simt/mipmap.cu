@@ -114,14 +114,18 @@ void check_cube() {
   ok(cudaMalloc3DArray(&array, &kFloats, extent,
                        cudaArrayCubemap | cudaArraySurfaceLoadStore));
   fill(array, extent, numbered(kFaces * kFace));
-  const auto read = [&](cudaTextureFilterMode filter, float beyond) {
-    const Texture texture(of_array(array), description(filter));
+  const auto read = [&](cudaTextureFilterMode filter, float beyond,
+                        int normalised = 1) {
+    cudaTextureDesc how = description(filter);
+    how.normalizedCoords = normalised;
+    const Texture texture(of_array(array), how);
     return expect::results<float>(kFaces * kFace, [&](float* out) {
       cube_kernel<<<kFaces, kFace>>>(texture, beyond, out);
     });
   };
   expect::each(read(cudaFilterModePoint, 0), [](int i) { return 4 * i; });
   expect::each(read(cudaFilterModePoint, 0.25f), [](int i) { return 4 * i; });
+  expect::each(read(cudaFilterModePoint, 0, 0), [](int i) { return 4 * i; });
   cudaSurfaceObject_t surface = 0;
   const cudaResourceDesc resource = of_array(array);
   ok(cudaCreateSurfaceObject(&surface, &resource));

@@ -433,7 +433,7 @@ std::string why_not_linked(const std::string& one, const std::string& two) {
   const std::string first = from_file("one.cu", one);
   const std::string second = from_file("two.cu", two);
   try {
-    link({first, second});
+    link({{first}, {second}});
     return "";
   } catch (const Error& e) {
     return e.what();
@@ -465,7 +465,23 @@ TEST_CASE("what a file means is defined in another") {
   says(why_not_linked(".extern .func __cudaCDP2Memset3DAsync();", ""),
        "no cudaMemset3DAsync for kernels");
   const std::string alone = from_file("one.cu", ".extern " + variable + ";");
-  CHECK_THROWS_AS(link({alone}), Error);
+  CHECK_THROWS_AS(link({{alone}}), Error);
+}
+
+TEST_CASE("options for ptxas are read as nvcc writes them") {
+  const std::string text = from_file("one.cu", "");
+  const auto unit = [&](std::string_view options) {
+    return link({{text, options}}).units[0];
+  };
+  CHECK(unit("").fuses);
+  CHECK(unit("").level == 3);
+  CHECK_FALSE(unit("--compile-only  --fmad false ").fuses);
+  CHECK_FALSE(unit("-fmad=false ").fuses);
+  CHECK_FALSE(unit("-fmad=true  --fmad false ").fuses);
+  CHECK(unit("--generate-line-info --fmad=true").fuses);
+  CHECK(unit("-O1  ").level == 1);
+  CHECK(unit("--opt-level=0").level == 0);
+  CHECK(unit(" -g --dont-merge-basicblocks --return-at-end ").level == 0);
 }
 
 TEST_CASE("what a file has for itself stays apart") {
@@ -473,7 +489,7 @@ TEST_CASE("what a file has for itself stays apart") {
       ".global .u32 v = 1;\n.func f() { .loc 1 5 0\nld.global.u32 %r1, [v]; }";
   const std::string one = from_file("one.cu", own);
   const std::string two = from_file("two.cu", own);
-  ModuleText module = link({one, two});
+  ModuleText module = link({{one}, {two}});
   REQUIRE(module.variables.size() == 2);
   CHECK(module.variables[0].name != module.variables[1].name);
   REQUIRE(module.functions.size() == 2);

@@ -238,6 +238,20 @@ struct Large {
   short s;
 };
 
+struct alignas(8) Aligned {
+  int i;
+};
+struct alignas(16) Tail {
+  float f;
+  int i;
+  char c;
+};
+struct Nested {
+  Aligned parts[2];
+  char c;
+  Tail tail;
+};
+
 template <typename T>
 __global__ void make_kernel(T* to);
 template <>
@@ -266,6 +280,26 @@ __global__ void make_kernel(Large* to) {
   to[threadIdx.x].s = 3;
 }
 
+template <>
+__global__ void make_kernel(Tail* to) {
+  to[threadIdx.x].f = 1;
+  to[threadIdx.x].i = 2;
+  to[threadIdx.x].c = 3;
+}
+__device__ __noinline__ Nested nested(int i) {
+  Nested made;
+  made.parts[0].i = i;
+  made.parts[1].i = 1;
+  made.c = 1;
+  made.tail.f = 1;
+  made.tail.i = made.tail.c = 1;
+  return made;
+}
+template <>
+__global__ void make_kernel(Nested* to) {
+  to[threadIdx.x] = nested(1);
+}
+
 __device__ int sum(const Wide& v) { return v.c + v.d + v.i; }
 __device__ int sum(const Narrow& v) { return v.c + v.i + v.s; }
 __device__ int sum(const Triple& v) { return v.x + v.y + v.z; }
@@ -273,6 +307,11 @@ __device__ int sum(const Large& v) {
   int total = v.c + v.d + v.s;
   for (int value : v.values) total += value;
   return total;
+}
+
+__device__ int sum(const Tail& v) { return v.f + v.i + v.c; }
+__device__ int sum(const Nested& v) {
+  return v.parts[0].i + v.parts[1].i + v.c + sum(v.tail);
 }
 
 template <typename T>
@@ -302,6 +341,18 @@ __global__ void call_kernel(const T* from, T* to) {
   to[threadIdx.x] = handed_on(own[threadIdx.x % 2], own[0], threadIdx.x % 3);
 }
 
+// Of two whole ones, or byte by byte.
+template <typename T>
+__global__ void choose_kernel(const T* from, T* to) {
+  const T one = from[threadIdx.x], other = from[15 - threadIdx.x];
+  const T chosen = threadIdx.x & 2 ? one : other;
+  to[threadIdx.x] = chosen;
+}
+template <typename T>
+__global__ void bytes_kernel(const T* from, T* to) {
+  memcpy(to + threadIdx.x, from + threadIdx.x, sizeof(T));
+}
+
 template <typename T>
 __global__ void sum_kernel(const T* from, int* y) {
   y[threadIdx.x] = sum(from[threadIdx.x]);
@@ -309,13 +360,16 @@ __global__ void sum_kernel(const T* from, int* y) {
 
 template <typename T>
 void test_padding() {
-  Unwritten<T> x(16), copied(16), staged(16), returned(16);
+  Unwritten<T> x(16), copied(16), staged(16), returned(16), chosen(16),
+      moved(16);
   make_kernel<<<1, 16>>>(static_cast<T*>(x));
   copy_kernel<T><<<1, 16>>>(x, copied);
   stage_kernel<T><<<1, 16>>>(copied, staged);
   call_kernel<T><<<1, 16>>>(staged, returned);
+  choose_kernel<T><<<1, 16>>>(returned, chosen);
+  bytes_kernel<T><<<1, 16>>>(chosen, moved);
   expect::each(expect::results<int>(
-                   16, [&](int* y) { sum_kernel<T><<<1, 16>>>(returned, y); }),
+                   16, [&](int* y) { sum_kernel<T><<<1, 16>>>(moved, y); }),
                [](int) { return 6; });
 }
 
@@ -364,6 +418,8 @@ int main() {
   test_padding<Narrow>();
   test_padding<Triple>();
   test_padding<Large>();
+  test_padding<Tail>();
+  test_padding<Nested>();
   test_own_memory();
   return expect::report();
 }

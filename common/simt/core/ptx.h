@@ -117,10 +117,18 @@ struct FunctionText {
   SourceLine where;
 };
 
+// The PTX of one source file as a fat binary holds it, and what nvcc would say
+// to ptxas: " --fmad false ". The PTX itself does not tell.
+struct PtxFile {
+  std::string_view text, options = {};
+};
+
 // The text of one source file, as nvcc compiled it.
 struct Unit {
   uint32_t first_file = 0;  // its files in ModuleText::files: from here on
   bool for_sm_90a = false;  // and for no other GPU
+  int level = 3;            // of ptxas: -O3
+  bool fuses = true;        // products and sums: not with -fmad=false
   // Names of its own that another file has, too; and what they are called here.
   std::map<std::string, std::string> own_names;
 };

@@ -12,6 +12,7 @@
 #include "common/simt/core/grid.h"
 #include "common/simt/core/literals.h"
 #include "common/simt/core/names.h"
+#include "common/simt/core/settings.h"
 #include "common/simt/core/warp.h"
 #include "common/simt/decode/analysis.h"
 #include "common/simt/decode/forms.h"
@@ -172,6 +173,11 @@ const std::map<std::string, Clock>& clock_names() {
       {"%clock64", kWhole},      {"%globaltimer", kWhole},
       {"%globaltimer_lo", kLow}, {"%globaltimer_hi", kHigh}};
   return kNames;
+}
+
+// How far ptxas goes by its -O, if it is to be predicted.
+int ptxas_level(const Unit& unit) {
+  return settings::ptxas_model() ? unit.level : 0;
 }
 
 // An atomic whose result is never read is a reduction: ptxas issues RED, which
@@ -355,7 +361,8 @@ class Decoder : public OperandReader {
     Function& function = it->second;
     if (!fresh) return &function;
     parse_body(module_.text, module_.text.functions.at(written.name));
-    auto unrolled = unroll_loops(written);
+    const int level = ptxas_level(module_.text.units[written.unit]);
+    auto unrolled = level > 1 ? unroll_loops(written) : std::nullopt;
     const FunctionText& text =
         unrolled ? program_.unrolled.emplace_back(std::move(*unrolled))
                  : written;
@@ -391,9 +398,9 @@ class Decoder : public OperandReader {
     if (!text.entry) function.stack_bytes += kReturnBytes;
     function.stack_bytes = align_up(function.stack_bytes, 16);
     find_reconvergence(function);
-    apply_ptxas_model(function, program_);
+    if (level > 0) apply_ptxas_model(function, program_);
     find_atomic_forms(function, module_.relocatable);
-    find_elected(function, program_);
+    if (level > 0) find_elected(function, program_);
     find_waits(function);
     find_origins(function, program_);
     find_uses(function, program_);

@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "common/simt/core/settings.h"
 #include "common/simt/decode/ptxas.h"
 
 namespace simt {
@@ -68,7 +67,6 @@ bool can_be_joined(const Instruction& ins) {
 }  // namespace
 
 void find_elected(Function& function, const Program& program) {
-  if (!settings::ptxas_model()) return;
   std::optional<OfWarp> warp;
   for (Instruction& ins : function.code) {
     if (!can_be_joined(ins)) continue;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "common/simt/core/error.h"
@@ -35,10 +36,24 @@ Names own_names_of(const ModuleText& module) {
   return names;
 }
 
+// Options as nvcc and -Xptxas write them: "--fmad false", "-fmad=false", "-O0".
+// Debuggers want PTX as it is written, too.
+void read_options(Unit& unit, std::string text) {
+  std::ranges::replace(text, '=', ' ');
+  std::istringstream words(text);
+  for (std::string last, word; words >> word; last = word) {
+    if (last.ends_with("-fmad")) unit.fuses = word == "true";
+    if (last == "-O" || last == "--opt-level") unit.level = word[0] - '0';
+    if (word.starts_with("-O") && word.size() == 3) unit.level = word[2] - '0';
+    if (word == "-g" || word == "--device-debug") unit.level = 0;
+  }
+}
+
 // What this file has for itself, and another has, too, gets its number.
-Unit unit_of(const ModuleText& file, size_t number,
+Unit unit_of(const ModuleText& file, const PtxFile& ptx, size_t number,
              const std::map<std::string, int>& owners) {
   Unit unit;
+  read_options(unit, std::string(ptx.options));
   for (const std::string& name : own_names_of(file))
     if (owners.at(name) > 1)
       unit.own_names[name] = name + "." + std::to_string(number + 1);
@@ -80,18 +95,18 @@ void require_variables(const ModuleText& module) {
 
 }  // namespace
 
-ModuleText link(const std::vector<std::string_view>& texts) {
+ModuleText link(const std::vector<PtxFile>& ptx) {
   std::vector<ModuleText> files;
   std::map<std::string, int> owners;
-  for (const std::string_view text : texts) {
-    files.push_back(parse_outline(text));
+  for (const PtxFile& one : ptx) {
+    files.push_back(parse_outline(one.text));
     for (const std::string& name : names_of(files.back())) ++owners[name];
   }
   ModuleText module;
-  for (size_t k = 0; k < texts.size(); ++k)
-    add_unit(module, texts[k], unit_of(files[k], k, owners));
+  for (size_t k = 0; k < ptx.size(); ++k)
+    add_unit(module, ptx[k].text, unit_of(files[k], ptx[k], k, owners));
   // Of a file alone, a kernel that calls what is missing says so itself.
-  if (texts.size() > 1) require_functions(module);
+  if (ptx.size() > 1) require_functions(module);
   require_variables(module);
   return module;
 }

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "common/simt/core/settings.h"
-
 namespace simt {
 namespace {
 
@@ -198,12 +196,12 @@ void count_machine_sides(std::vector<Instruction>& code) {
 }  // namespace
 
 void apply_ptxas_model(Function& function, const Program& program) {
-  if (!settings::ptxas_model()) return;
   auto& code = function.code;
   join_accesses(function, program);
   find_jumps(function, code);
   find_predicated(function, code);
-  fuse_products(function);
+  if (program.module->text.units[function.text->unit].fuses)
+    fuse_products(function);
   count_machine_sides(code);
   for (Instruction& ins : code)
     ins.machine_weight = static_cast<uint8_t>(machine_instructions(ins));

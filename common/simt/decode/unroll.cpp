@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <set>
 
-#include "common/simt/core/settings.h"
 #include "common/simt/decode/loops.h"
 #include "common/simt/decode/ptxas.h"
 
@@ -191,7 +190,6 @@ void declare_own(FunctionText& text) {
 }  // namespace
 
 std::optional<FunctionText> unroll_loops(const FunctionText& text) {
-  if (!settings::ptxas_model()) return {};
   std::optional<FunctionText> unrolled = unroll_once(text);
   if (!unrolled) return {};
   // Where an inner loop is gone, the outer one may go, too.

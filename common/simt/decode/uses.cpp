@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "common/simt/decode/analysis.h"
+#include "common/simt/decode/written_out.h"
 
 namespace simt {
 namespace {
@@ -187,6 +188,24 @@ class Definitions {
     return text;
   }
 
+  // Is it the same in each turn of a loop? Not optimised, an address is
+  // computed in each of them.
+  bool stays(Place place, const std::set<uint32_t>& loop,
+             int depth = kSteps) const {
+    const auto writers = of_.find(place);
+    if (writers == of_.end() ||
+        std::ranges::none_of(writers->second,
+                             [&](uint32_t pc) { return loop.contains(pc); }))
+      return true;
+    const std::optional<uint32_t> pc = only(place);
+    if (!pc || depth == 0) return false;
+    const Instruction& ins = f_.code[*pc];
+    if (!ins.pure || ins.guard != kNowhere) return false;
+    const std::vector<Place> sources = read(ins);
+    return std::ranges::all_of(
+        sources, [&](Place p) { return stays(p, loop, depth - 1); });
+  }
+
   // Is it there whenever control comes to `pc`, and does not change?
   bool settled(Place place, uint32_t pc) const {
     if (place < 0) return true;
@@ -203,7 +222,7 @@ class Definitions {
   };
   Origin address(const Instruction& access) const {
     Origin result{access.address().base, access.address().offset};
-    for (int steps = 0; steps < kSteps; ++steps) {
+    for (int steps = 0; steps < kAddressSteps; ++steps) {
       const std::optional<uint32_t> pc = only(result.base);
       if (!pc) break;
       const Instruction& ins = f_.code[*pc];
@@ -216,12 +235,59 @@ class Definitions {
         break;
       }
     }
+    result.base = first_alike(result.base);
     return result;
   }
 
+  // Does the instruction change what an address was computed from? The address
+  // itself may be computed once more: it is the same.
+  bool moves(const Instruction& ins, const Origin& address) const {
+    const Places& inputs = inputs_of(address.base);
+    return std::ranges::any_of(ins.results(),
+                               [&](Place p) { return inputs.contains(p); });
+  }
+
  private:
-  // So far back is looked.
-  static constexpr int kSteps = 8;
+  // What it is computed from that is not computed itself.
+  const Places& inputs_of(Place place) const {
+    const auto [known, fresh] = inputs_.try_emplace(place);
+    if (!fresh) return known->second;
+    const Instruction* sum = computation(place);
+    known->second.insert(place);  // A loop may compute from its own result.
+    if (!sum) return known->second;
+    Places inputs;
+    for (Place p : sum->sources()) inputs.merge(inputs_of(p));
+    return known->second = inputs;
+  }
+
+  // Of the places that are computed in the same way, the first that was asked
+  // for.
+  Place first_alike(Place place) const {
+    if (const auto known = alike_.find(place); known != alike_.end())
+      return known->second;
+    alike_[place] = place;  // As above.
+    const Instruction* sum = computation(place);
+    if (!sum) return place;
+    Formula formula{sum->statement->op, {}};
+    for (Place p : sum->sources()) formula.second.push_back(first_alike(p));
+    return alike_[place] = formulas_.try_emplace(formula, place).first->second;
+  }
+
+  // The one that makes it, as addresses are made.
+  const Instruction* computation(Place place) const {
+    static const std::set<std::string> kSums = {
+        "add", "sub", "mul", "mad", "shl", "and", "cvt", "cvta", "mov"};
+    const std::optional<uint32_t> pc = only(place);
+    if (!pc) return nullptr;
+    const Instruction& ins = f_.code[*pc];
+    const bool computes = ins.pure && ins.guard == kNowhere && ins.statement &&
+                          ins.result_count == 1 &&
+                          kSums.contains(ins.statement->name());
+    return computes ? &ins : nullptr;
+  }
+
+  // So far back is looked; an address has one way only.
+  static constexpr int kSteps = 8, kAddressSteps = 16;
 
   static bool differs(Special special) {
     switch (special) {
@@ -257,6 +323,10 @@ class Definitions {
   const Function& f_;
   std::map<Place, std::vector<uint32_t>> of_;
   Places differing_;
+  using Formula = std::pair<std::vector<std::string>, std::vector<Place>>;
+  mutable std::map<Formula, Place> formulas_;
+  mutable std::map<Place, Place> alike_;
+  mutable std::map<Place, Places> inputs_;
 };
 
 // What becomes of the value of one load, along all ways from it.
@@ -322,7 +392,7 @@ class Life {
     const bool verifies = touched && verified_by(ins, state);
     swapped |= verifies;
     if (touched && !verifies) use(pc, ins);
-    state.moved |= pc != load_ && writes(ins, address_.base);
+    state.moved |= pc != load_ && definitions_.moves(ins, address_);
     for (Place p : written(ins)) {
       mark(state.values, p, ins, (touched && !verifies) || guarded);
       mark(state.answers, p, ins, verifies || answered);
@@ -400,10 +470,10 @@ std::set<uint32_t> loop_around(const Function& f, uint32_t pc) {
 }
 
 // Is the load in a loop, always with the same address, that its value may end?
-bool waits(const Function& f, uint32_t load, const Life& life) {
+bool waits(const Function& f, const Definitions& definitions, uint32_t load,
+           const Life& life) {
   const std::set<uint32_t> loop = loop_around(f, load);
-  for (uint32_t pc : loop)
-    if (writes(f.code[pc], f.code[load].address().base)) return false;
+  if (!definitions.stays(f.code[load].address().base, loop)) return false;
   for (uint32_t pc : life.decided) {
     if (!loop.contains(pc)) continue;
     const Kind kind = f.code[pc].kind;
@@ -441,7 +511,7 @@ std::optional<uint32_t> store_of(const Function& f,
   const Definitions::Origin address = definitions.address(from);
   const std::vector<bool> behind =
       reach(f, successors(f, load), [&](uint32_t pc) {
-        return pc == load || writes(f.code[pc], address.base);
+        return pc == load || definitions.moves(f.code[pc], address);
       });
   for (uint32_t pc = 0; pc < f.code.size(); ++pc) {
     const Instruction& ins = f.code[pc];
@@ -661,7 +731,7 @@ class Uses {
       const Life life(f_, definitions_, pc, true);
       if (life.decided.empty()) continue;
       asking.push_back(pc);
-      if (waits(f_, pc, life)) waiting.push_back(pc);
+      if (waits(f_, definitions_, pc, life)) waiting.push_back(pc);
     }
     // The compiler may ask once before the loop, and go on at once.
     for (uint32_t pc : asking)
@@ -692,7 +762,8 @@ class Uses {
     if (life.escapes || life.swapped || life.decided != std::set{end}) return;
     const std::set<uint32_t> loop = loop_around(f_, pc);
     const bool stays_if_taken = loop.contains(branch.target);
-    if (!waits(f_, pc, life) || stays_if_taken == loop.contains(end + 1))
+    if (!waits(f_, definitions_, pc, life) ||
+        stays_if_taken == loop.contains(end + 1))
       return;
     ins.waits = true;
     Wait& wait = f_.waits[ins.site];
@@ -784,10 +855,35 @@ class Uses {
   std::map<std::string, uint32_t> values_;    // formulas, and their numbers
 };
 
+// Loads of which functions that are called make a guess, not optimised.
+void find_guesses_of_calls(Function& f, const Program& program) {
+  if (f.calls.empty()) return;
+  const WrittenOut out(f);
+  if (!out.has_calls()) return;
+  const Function& all = out.function();
+  if (std::ranges::none_of(all.code, is_swap)) return;
+  const Definitions definitions(all, program);
+  std::vector<Definitions::Origin> swapped;
+  for (const Instruction& ins : all.code)
+    if (is_swap(ins)) swapped.push_back(definitions.address(ins));
+  for (uint32_t pc = 0; pc < all.code.size(); ++pc) {
+    if (out.own(pc) == WrittenOut::kCalled) continue;
+    Instruction& load = f.code[out.own(pc)];
+    if (!is_load(load) || !meets_others(load.address().space) ||
+        load.strength != Strength::kWeak ||
+        !std::ranges::count(swapped, definitions.address(all.code[pc])))
+      continue;
+    const Life life(all, definitions, pc, false);
+    if (!life.escapes && life.swapped)
+      load.guess = life.decided.empty() ? Guess::kVerified : Guess::kDecides;
+  }
+}
+
 }  // namespace
 
 void find_uses(Function& function, const Program& program) {
   Uses(function, program).find();
+  find_guesses_of_calls(function, program);
 }
 
 }  // namespace simt

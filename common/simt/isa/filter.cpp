@@ -26,17 +26,15 @@ double round_to_half(double x) {
 }
 
 // What lies more than 14 bits below the largest texel is dropped.
-double unit_of_halves(const float (&texels)[kCorners],
-                      const int (&weights)[kCorners]) {
+double unit_of_halves(const float (&texels)[kMixed],
+                      const int (&weights)[kMixed]) {
   float largest = 0;
-  for (int k = 0; k < kCorners; ++k)
+  for (int k = 0; k < kMixed; ++k)
     if (weights[k] != 0) largest = std::max(largest, std::fabs(texels[k]));
   return largest > 0 && std::isfinite(largest)
              ? std::ldexp(1., std::ilogb(largest) - 14)
              : 0;
 }
-
-}  // namespace
 
 // Along x first, then along y: each weight is split in two, and one part is
 // rounded.
@@ -48,16 +46,20 @@ void weigh_plane(int all, int along_x, int along_y, int* weights) {
   weights[1] = right - weights[3];
 }
 
-void weigh_corners(const int (&second)[3], int (&weights)[kCorners]) {
-  weigh_plane(256 - second[2], second[0], second[1], weights);
-  weigh_plane(second[2], second[0], second[1], weights + kCorners / 2);
+}  // namespace
+
+// Along z before that.
+void weigh_corners(int all, const int (&second)[3], int* weights) {
+  const int front = rounded(all * (256 - second[2]));
+  weigh_plane(front, second[0], second[1], weights);
+  weigh_plane(all - front, second[0], second[1], weights + kCorners / 2);
 }
 
-float filter_floats(const float (&texels)[kCorners],
-                    const int (&weights)[kCorners], bool halves) {
+float filter_floats(const float (&texels)[kMixed], const int (&weights)[kMixed],
+                    bool halves) {
   const double unit = halves ? unit_of_halves(texels, weights) : 0;
   double sum = 0;
-  for (int k = 0; k < kCorners; ++k) {
+  for (int k = 0; k < kMixed; ++k) {
     if (weights[k] == 0) continue;
     const double x = texels[k];
     sum += weights[k] * (unit > 0 ? std::trunc(x / unit) * unit : x);
@@ -68,12 +70,12 @@ float filter_floats(const float (&texels)[kCorners],
 
 // The mean has 16 bits, whatever the texels have. A signed texel may be a step
 // below -1, but no mean is.
-float filter_fractions(const int32_t (&texels)[kCorners],
-                       const int (&weights)[kCorners], int bytes,
+float filter_fractions(const int32_t (&texels)[kMixed],
+                       const int (&weights)[kMixed], int bytes,
                        bool is_signed) {
   constexpr int64_t kLeast = -32767;
   int64_t sum = 0;
-  for (int k = 0; k < kCorners; ++k) sum += int64_t{weights[k]} * texels[k];
+  for (int k = 0; k < kMixed; ++k) sum += int64_t{weights[k]} * texels[k];
   if (bytes == 2)
     sum = (sum + 128) >> 8;
   else if (is_signed)  // 32767/127 of a 256th, nearly

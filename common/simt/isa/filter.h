@@ -6,22 +6,19 @@
 namespace simt {
 
 // The texels around a point, at most eight: bit 0 of their number is which of
-// two along x, bit 1 along y, bit 2 along z.
-constexpr int kCorners = 8;
+// two along x, bit 1 along y, bit 2 along z. Those of two levels are mixed.
+constexpr int kCorners = 8, kMixed = 2 * kCorners;
 
-// How much each of them counts, of 256. `second` is how much the second counts
-// along x, y and z.
-void weigh_corners(const int (&second)[3], int (&weights)[kCorners]);
-// The same for four around a point in one plane, which together count `all`.
-void weigh_plane(int all, int along_x, int along_y, int* weights);
+// How much each of eight counts that together count `all`, of 256. `second` is
+// how much the second counts along x, y and z.
+void weigh_corners(int all, const int (&second)[3], int* weights);
 
 // The mean of floats; `halves`: they are of half precision, and so is the mean.
-float filter_floats(const float (&texels)[kCorners],
-                    const int (&weights)[kCorners], bool halves);
+float filter_floats(const float (&texels)[kMixed], const int (&weights)[kMixed],
+                    bool halves);
 
 // The mean of integers of one or two bytes, as a fraction of the largest.
-float filter_fractions(const int32_t (&texels)[kCorners],
-                       const int (&weights)[kCorners], int bytes,
-                       bool is_signed);
+float filter_fractions(const int32_t (&texels)[kMixed],
+                       const int (&weights)[kMixed], int bytes, bool is_signed);
 
 }  // namespace simt

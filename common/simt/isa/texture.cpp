@@ -163,30 +163,19 @@ class Sampler {
   // The weighted mean of up to eight texels.
   void mean(const Between (&at)[3], int64_t layer,
             uint32_t (&result)[4]) const {
-    int weights[kCorners];
-    weigh_corners(
-        {at[0].second_counts, at[1].second_counts, at[2].second_counts},
-        weights);
-    Place3 places[kCorners];
-    find_corners(at, layer, places);
-    if (image_.dimensions == 3) find_corners(at, layer, places + 4, 1);
-    means_of(places, weights, *this, result);
+    Texels texels;
+    add_corners(256, at, layer, texels, 0);
+    means_of(texels, *this, result);
   }
 
-  // Of eight texels too, four of this level and four of the next one. That
-  // counts so much, of 256.
+  // Of as many texels of the next level, too. That counts so much, of 256.
   void mean_with(const Sampler& next, int counts, const Between (&at)[3],
                  const Between (&at_next)[3], int64_t layer,
                  uint32_t (&result)[4]) const {
-    int weights[kCorners];
-    weigh_plane(256 - counts, at[0].second_counts, at[1].second_counts,
-                weights);
-    weigh_plane(counts, at_next[0].second_counts, at_next[1].second_counts,
-                weights + 4);
-    Place3 places[kCorners];
-    find_corners(at, layer, places);
-    next.find_corners(at_next, layer, places + 4);
-    means_of(places, weights, next, result);
+    Texels texels;
+    add_corners(256 - counts, at, layer, texels, 0);
+    next.add_corners(counts, at_next, layer, texels, kCorners);
+    means_of(texels, next, result);
   }
 
   // Whether colours count that lie beside the image.
@@ -197,48 +186,56 @@ class Sampler {
   }
 
  private:
-  // Of four texels in a plane: where they lie, the `behind`th along z.
-  void find_corners(const Between (&at)[3], int64_t layer, Place3* places,
-                    int behind = 0) const {
-    for (int corner = 0; corner < 4; ++corner)
-      places[corner] = {
+  // What is mixed, and how much of it; of two levels, one behind the other.
+  struct Texels {
+    Place3 places[kMixed] = {};
+    int weights[kMixed] = {};
+  };
+
+  void add_corners(int all, const Between (&at)[3], int64_t layer,
+                   Texels& texels, int first) const {
+    weigh_corners(
+        all, {at[0].second_counts, at[1].second_counts, at[2].second_counts},
+        texels.weights + first);
+    for (int corner = 0; corner < kCorners; ++corner)
+      texels.places[first + corner] = {
           place(at[0].first + corner % 2, 0),
-          place(at[1].first + corner / 2, 1),
-          image_.dimensions == 3 ? place(at[2].first + behind, 2) : layer};
+          place(at[1].first + corner / 2 % 2, 1),
+          image_.dimensions == 3 ? place(at[2].first + corner / 4, 2) : layer};
   }
 
-  // Of each channel. The last four texels are the second's.
-  void means_of(const Place3 (&places)[kCorners],
-                const int (&weights)[kCorners], const Sampler& second,
+  // Of each channel. The last eight texels are the second's.
+  void means_of(const Texels& texels, const Sampler& second,
                 uint32_t (&result)[4]) const {
-    for (int k = 0; k < kCorners; ++k)
-      if (weights[k]) (k < kCorners / 2 ? *this : second).touch(places[k]);
+    for (int k = 0; k < kMixed; ++k)
+      if (texels.weights[k])
+        (k < kCorners ? *this : second).touch(texels.places[k]);
     // Only a border has channels that the texels lack.
     const int channels =
         has_border(std::max<int>(image_.dimensions, 2)) ? 4 : image_.channels;
     for (int c = 0; c < 4; ++c)
-      result[c] =
-          c < channels
-              ? std::bit_cast<uint32_t>(mean_of(places, weights, second, c))
-              : 0;
+      result[c] = c < channels
+                      ? std::bit_cast<uint32_t>(mean_of(texels, second, c))
+                      : 0;
   }
-  float mean_of(const Place3 (&places)[kCorners],
-                const int (&weights)[kCorners], const Sampler& second,
+  float mean_of(const Texels& texels, const Sampler& second,
                 int channel) const {
-    float floats[kCorners] = {};
-    int32_t integers[kCorners] = {};
-    for (int k = 0; k < kCorners; ++k) {
-      if (weights[k] == 0) continue;
-      const Sampler& of = k < kCorners / 2 ? *this : second;
+    float floats[kMixed] = {};
+    int32_t integers[kMixed] = {};
+    for (int k = 0; k < kMixed; ++k) {
+      if (texels.weights[k] == 0) continue;
+      const Place3 at = texels.places[k];
+      const Sampler& of = k < kCorners ? *this : second;
       if (image_.kind == 'f')
-        floats[k] = of.value(places[k], channel);
-      else if (!any_border(places[k]))
-        integers[k] = static_cast<int32_t>(of.bits(places[k], channel));
+        floats[k] = of.value(at, channel);
+      else if (!any_border(at))
+        integers[k] = static_cast<int32_t>(of.bits(at, channel));
     }
     return image_.kind == 'f'
-               ? filter_floats(floats, weights, image_.channel_bytes == 2)
-               : filter_fractions(integers, weights, image_.channel_bytes,
-                                  image_.kind == 's');
+               ? filter_floats(floats, texels.weights,
+                               image_.channel_bytes == 2)
+               : filter_fractions(integers, texels.weights,
+                                  image_.channel_bytes, image_.kind == 's');
   }
   int64_t extent(int axis) const {
     return axis == 0 ? image_.width : axis == 1 ? image_.height : image_.depth;
@@ -471,7 +468,7 @@ int wanted_level(Warp& warp, const Instruction& ins, int lane,
   return std::max({std::min(wanted, most), least, 0});
 }
 
-// Where texels are filtered, too, all eight are in one sum.
+// All texels are in one sum.
 void filter_levels(Warp& warp, const Instruction& ins, int lane,
                    const Texture& texture, const Point& point, Geometry g,
                    int level, uint32_t (&result)[4]) {
@@ -485,17 +482,6 @@ void filter_levels(Warp& warp, const Instruction& ins, int lane,
   first.mean_with(second, level % 256, at, at_next, point.layer, result);
 }
 
-// Between two levels, with as many bits as between texels.
-void mix_levels(const uint32_t (&more)[4], int counts, uint32_t (&result)[4]) {
-  for (int c = 0; c < 4; ++c) {
-    const float near = std::bit_cast<float>(result[c]);
-    const float far = std::bit_cast<float>(more[c]);
-    const float texels[kCorners] = {near, far};
-    const int weights[kCorners] = {256 - counts, counts};
-    result[c] = std::bit_cast<uint32_t>(filter_floats(texels, weights, false));
-  }
-}
-
 void sample_levels(Warp& warp, const Instruction& ins, int lane,
                    const Texture& texture, const Point& point, Geometry g,
                    uint32_t (&result)[4]) {
@@ -506,12 +492,7 @@ void sample_levels(Warp& warp, const Instruction& ins, int lane,
   };
   if (!texture.mixes_levels) return from((level + 128) / 256, result);
   if (level % 256 == 0) return from(level / 256, result);
-  if (texture.filters && ins.to.is_float() && g.dimensions < 3)
-    return filter_levels(warp, ins, lane, texture, point, g, level, result);
-  from(level / 256, result);
-  uint32_t more[4];
-  from(level / 256 + 1, more);
-  mix_levels(more, level % 256, result);
+  filter_levels(warp, ins, lane, texture, point, g, level, result);
 }
 
 void sample_lane(Warp& warp, const Instruction& ins, int lane,
@@ -535,8 +516,9 @@ void require_isotropic(Warp& warp, const Instruction& ins, int lane,
 // What no GPU was asked.
 void require_known_border(Warp& warp, const Instruction& ins, int lane,
                           const Texture& texture, Geometry g) {
-  if (!texture.filters || !Sampler({warp, ins, lane}, texture, texture.image)
-                               .has_border(std::max(g.dimensions, 2)))
+  const bool mixes = texture.filters || texture.mixes_levels;
+  if (!mixes || !Sampler({warp, ins, lane}, texture, texture.image)
+                     .has_border(std::max(g.dimensions, 2)))
     return;
   const bool black =
       std::all_of(std::begin(texture.border), std::end(texture.border),

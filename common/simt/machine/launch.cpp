@@ -100,7 +100,7 @@ GridRun::~GridRun() {
 
 }  // namespace
 
-Module* load_module(const std::vector<std::string_view>& ptx, int device,
+Module* load_module(const std::vector<PtxFile>& ptx, int device,
                     const Placed& placed, bool relocatable) {
   auto module = std::make_unique<Module>();
   module->relocatable = relocatable;

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/simt/core/error.h"
 #include "common/simt/core/finding.h"
 #include "common/simt/core/grid.h"
+#include "common/simt/core/ptx.h"
 
 namespace simt {
 
@@ -21,7 +21,7 @@ struct Kernel;
 // or links that of several. Throws Error for text it cannot read.
 // What is `placed` lies somewhere already: managed variables are all devices'.
 using Placed = std::map<std::string, uint64_t>;
-Module* load_module(const std::vector<std::string_view>& ptx, int device,
+Module* load_module(const std::vector<PtxFile>& ptx, int device,
                     const Placed& placed, bool relocatable);
 
 // By its mangled name; null if there is none. Cheap: decoding waits until the

@@ -617,59 +617,14 @@ void Values::taint(Warp& warp, const Instruction& ins, const Access& a,
   settle(warp);
 }
 
-// Has somebody written other bytes of the word? One byte may be any in a word.
-template <class Set>
-bool Values::is_padding(const Instruction& ins, uint64_t begin,
-                        const Memory<Set>& memory) const {
-  if (ins.element_bytes == 1)
-    return memory.any_written(begin / 8 * 8, begin / 8 * 8 + 8);
-  return memory.any_written(begin, begin + ins.element_bytes);
-}
-
-// The same of all that is loaded with it, of global memory.
-bool Values::is_part(const Instruction& ins, uint64_t address) {
-  const Part object = object_of(ins);
-  Allocations& all = allocations();
-  const uint64_t begin = address + object.begin, end = address + object.end;
-  return all.in_arena(begin) && all.in_arena(end - 1) &&
-         Memory<WrittenBytes>{all.written(), all.arena_begin(), nullptr}
-             .any_written(begin, end);
-}
-
-// nvcc copies a struct in parts. They lie side by side, and one line of the
-// source loads them all, or stores them.
-Values::Part Values::object_of(const Instruction& access) {
-  const auto [known, fresh] = objects_.try_emplace(access.site);
-  Part& all = known->second;
-  if (!fresh) return all;
-  const auto bytes_of = [](const Instruction& ins) {
-    return int64_t{ins.element_bytes} *
-           std::max(ins.result_count, ins.source_count);
-  };
-  const auto is_beside = [&](const Instruction& ins) {
-    return ins.statement && ins.address_count == 1 && !ins.pure &&
-           ins.statement->name() == access.statement->name() &&
-           ins.where.line == access.where.line &&
-           ins.where.file == access.where.file && ins.guard == access.guard &&
-           ins.address().base == access.address().base;
-  };
-  all.end = bytes_of(access);
-  if (!access.where.line || access.address_count != 1) return all;
-  const auto& code = grid_.program.by_site[access.site].function->code;
-  for (int64_t before = 0; before != all.bytes();) {
-    before = all.bytes();
-    for (const Instruction& ins : code) {
-      if (!is_beside(ins)) continue;
-      const int64_t at = ins.address().offset - access.address().offset;
-      if (at > all.end || at + bytes_of(ins) < all.begin) continue;
-      all.begin = std::min(all.begin, at);
-      all.end = std::max(all.end, at + bytes_of(ins));
-    }
-  }
-  return all;
-}
-
 namespace {
+
+// In a warp's stacks 16 bytes of a lane lie side by side, then the next lane's.
+constexpr uint64_t kRow = 16, kRows = kRow * kLanes;
+
+bool is_in_stacks(const Warp& warp, const Access& a) {
+  return a.base == warp.stacks.data();
+}
 
 // Where an undefined byte of memory was, or a copy of it, was first.
 Origin unwritten_at(const Warp& warp, const Instruction& ins, const Access& a,
@@ -677,12 +632,53 @@ Origin unwritten_at(const Warp& warp, const Instruction& ins, const Access& a,
   Origin origin{
       address, ins.site, static_cast<uint16_t>(warp.index * kLanes + lane),
       0,       false,    a.space};
-  if (a.base == warp.stacks.data())
-    origin.address = address / (16 * kLanes) * 16 + address % 16;
+  if (is_in_stacks(warp, a))
+    origin.address = address / kRows * kRow + address % kRow;
   return origin;
 }
 
+// A byte so far from where a lane accesses, if that memory has it.
+std::optional<uint64_t> byte_beside(const Warp& warp, const Access& a, int lane,
+                                    int64_t distance) {
+  const uint64_t address = a.address[lane];
+  if (is_in_stacks(warp, a)) {
+    const uint64_t offset = address / kRows * kRow + address % kRow + distance;
+    const uint64_t at = Warp::stack_offset(lane, offset);
+    return offset < warp.stacks.size() / kLanes ? std::optional(at)
+                                                : std::nullopt;
+  }
+  const BlockChecks& checks = *(a.owner ? a.owner : warp.block)->checks;
+  const uint64_t at = address + distance;
+  const bool exists = a.space == Space::kShared
+                          ? at / 64 < checks.written_bits.size()
+                          : allocations().in_arena(at);
+  return exists ? std::optional(at) : std::nullopt;
+}
+
 }  // namespace
+
+// Has somebody written other bytes of the word? One byte may be any in a word,
+// and padding leads to a multiple of 16 at most.
+template <class Set>
+bool Values::is_padding(const Instruction& ins, uint64_t begin,
+                        const Memory<Set>& memory) const {
+  constexpr uint64_t kWord = 16;
+  if (ins.element_bytes == 1)
+    return memory.any_written(begin / kWord * kWord,
+                              begin / kWord * kWord + kWord);
+  return memory.any_written(begin, begin + ins.element_bytes);
+}
+
+// The same of all that is loaded with it.
+template <class Set>
+bool Values::is_part(const Warp& warp, const Instruction& ins, const Access& a,
+                     int lane, const Memory<Set>& memory) {
+  const Objects::Part object = objects_.around(ins);
+  for (int64_t at = object.begin; at < object.end; ++at)
+    if (const auto byte = byte_beside(warp, a, lane, at))
+      if (memory.is_written(*byte, 1)) return true;
+  return false;
+}
 
 // One element of a lane.
 template <class Set>
@@ -703,7 +699,7 @@ void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
     if (!copied || origin.moved) origin.moved = ins.element_bytes;
   }
   origin.padding |= is_padding(ins, begin, memory);
-  origin.part |= is_part(ins, a.address[lane]);
+  origin.part |= is_part(warp, ins, a, lane, memory);
   if (const int top = 8 * ins.element_bytes - 1;
       ins.statement->type().is_signed() && bits >> top & 1)
     bits |= kAllBits << top;
@@ -837,8 +833,7 @@ bool Values::stays_there(Warp& warp, const Instruction& ins, const Access& a,
 bool Values::may_copy(Warp& warp, const Instruction& ins, int lane) {
   const uint64_t whole =
       kAllBits >> (64 - 8 * std::min<int>(ins.element_bytes, 8));
-  const bool parts =
-      object_of(ins).bytes() > ins.element_bytes * ins.source_count;
+  const bool parts = objects_.around(ins).bytes() > ins.element_bytes;
   bool all_padding = true, all_moved = true, some_defined = false;
   for (Place p : ins.sources()) {
     const Undefined* value = registers_of(warp).find(p);

@@ -11,6 +11,7 @@
 
 #include "common/simt/core/access.h"
 #include "common/simt/core/block.h"
+#include "common/simt/observe/objects.h"
 #include "common/simt/observe/undefined.h"
 
 namespace simt {
@@ -19,7 +20,8 @@ class Checker;
 
 class Values {
  public:
-  Values(Checker& checker, const Grid& grid) : checker_(checker), grid_(grid) {}
+  Values(Checker& checker, const Grid& grid)
+      : checker_(checker), grid_(grid), objects_(grid.program) {}
 
   void start(Block& block);
   // A load, store or atomic anywhere, about to be done.
@@ -66,11 +68,6 @@ class Values {
  private:
   template <class Set>
   struct Memory;
-  // Of an object: so far from the address of an instruction.
-  struct Part {
-    int64_t begin = 0, end = 0;
-    int64_t bytes() const { return end - begin; }
-  };
   template <class Set>
   void access(Warp& warp, const Instruction& ins, const Access& a,
               const Memory<Set>& memory);
@@ -110,8 +107,9 @@ class Values {
   template <class Set>
   bool is_padding(const Instruction& ins, uint64_t begin,
                   const Memory<Set>& memory) const;
-  bool is_part(const Instruction& ins, uint64_t address);
-  Part object_of(const Instruction& access);
+  template <class Set>
+  bool is_part(const Warp& warp, const Instruction& ins, const Access& a,
+               int lane, const Memory<Set>& memory);
 
   void compute(Warp& warp, const Instruction& ins, uint32_t mask,
                uint32_t unsure);
@@ -141,7 +139,7 @@ class Values {
 
   Checker& checker_;
   const Grid& grid_;
-  std::map<uint32_t, Part> objects_;  // by Instruction::site
+  Objects objects_;
 };
 
 }  // namespace simt

@@ -17,10 +17,15 @@ struct Image {
   uint16_t kind, version;
   uint32_t header_bytes;
   uint64_t bytes;  // with padding
-  uint8_t other[12];
+  uint32_t other;
+  uint32_t options_at;  // in the header: where a Text is; 0: nowhere
+  uint32_t ptx_version;
   uint32_t architecture;  // 90 for compute_90
   uint8_t more[8];
   uint64_t flags;
+};
+struct Text {
+  uint32_t at, bytes;  // in the header
 };
 constexpr uint32_t kWrapperMagic = 0x466243b1, kHeaderMagic = 0xba55ed50;
 constexpr uint16_t kPtx = 1;

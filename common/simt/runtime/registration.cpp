@@ -103,6 +103,17 @@ std::string_view text_of(const fat::Image& ptx) {
   return {text, strnlen(text, ptx.bytes)};
 }
 
+// What nvcc would say to ptxas.
+std::string_view options_of(const fat::Image& ptx) {
+  const auto* header = reinterpret_cast<const char*>(&ptx);
+  fat::Text text = {};
+  if (ptx.options_at != 0 && ptx.options_at + sizeof text <= ptx.header_bytes)
+    std::memcpy(&text, header + ptx.options_at, sizeof text);
+  const bool fits = uint64_t{text.at} + text.bytes <= ptx.header_bytes;
+  return fits ? std::string_view(header + text.at, text.bytes)
+              : std::string_view();
+}
+
 FatBinary* binary_of(void** handle) {
   return reinterpret_cast<FatBinary*>(handle);
 }
@@ -146,13 +157,13 @@ bool kernels_may_begin_early() {
 Module* FatBinary::load(int device) {
   const std::lock_guard lock(mutex);
   if (modules[device] != nullptr) return modules[device];
-  std::vector<std::string_view> texts;
+  std::vector<PtxFile> files;
   for (const uint8_t* one : data) {
     const fat::Image& ptx = choose_ptx(one);
-    texts.push_back(text_of(ptx));
+    files.push_back({text_of(ptx), options_of(ptx)});
     ptx_version = ptx.architecture;
   }
-  Module* loaded = load_module(texts, device, placed, is_linked);
+  Module* loaded = load_module(files, device, placed, is_linked);
   for (const ManagedVariable& variable : managed) {
     void* address = find_variable(loaded, variable.name).address;
     placed[variable.name] = reinterpret_cast<uint64_t>(address);

@@ -121,13 +121,12 @@ Texture texture_of(const cudaResourceDesc& resource, const cudaTextureDesc& d) {
   }
   const bool integers = t.image.kind != 'f';
   t.filters = d.filterMode == cudaFilterModeLinear && !t.image.linear;
-  t.normalised = d.normalizedCoords != 0;
+  // A direction has no size: of a cube map nothing depends on that.
+  t.normalised = d.normalizedCoords != 0 || t.image.cube;
   t.as_floats = integers && d.readMode == cudaReadModeNormalizedFloat;
   std::copy_n(d.borderColor, 4, t.border);
   if (resource.resType == cudaResourceTypeMipmappedArray)
     set_levels(t, resource, d);
-  if (t.image.cube && !t.normalised)
-    throw Lacking{"cube maps without normalised coordinates"};
   const bool whole = t.image.channel_bytes == 4;
   require(d.filterMode <= cudaFilterModeLinear, cudaErrorInvalidValue,
           "the filter mode ", int(d.filterMode));
