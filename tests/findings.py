@@ -73,6 +73,7 @@ class Outcome:
     status: int | None  # None: it hung.
     said: str
     findings: list
+    miscounted: bool = False  # A place was found in more launches than there were.
 
 
 def run(program, source):
@@ -89,7 +90,9 @@ def run(program, source):
         told = json.loads(report.read_text()) if report.is_file() else {"launches": [], "findings": []}
     findings = [f for one in told["launches"] for f in one["findings"]]
     findings += [one["first"] for one in told["findings"]]  # Some are of no launch: a copy, the host.
-    return Outcome(done.returncode, together.plain(done.stderr), findings)
+    launches = len(told["launches"])
+    miscounted = any(0 < launches < one["launches"] and one["first"]["line"] for one in told["findings"])
+    return Outcome(done.returncode, together.plain(done.stderr), findings, miscounted)
 
 
 def fits(expected, finding, source):
@@ -117,6 +120,8 @@ def judge(expected, outcome, source):
     """Why the program was not judged as it should be, or None."""
     if outcome.status is None:
         return f"it hung for {SECONDS} s"
+    if outcome.miscounted:
+        return "a place was found in more launches than there were"
     if expected.kind == "nothing":
         clean = outcome.status == 0 and not outcome.said and not outcome.findings
         return None if clean else "it must be silent and end with 0"

@@ -53,6 +53,8 @@ void read_array() { peek(allocated() + 3); }
 
 void fill_array() { std::memset(allocated(), 0, kBytes); }
 
+void free_array() { std::free(allocated()); }
+
 void leave_array() { peek(allocated() + kBytes / sizeof(int)); }
 
 void read_variable() {
@@ -126,6 +128,10 @@ const struct Case {
       "cudaMalloc (allocation 1)", "cudaMemcpy"}},
     {"fill", fill_array, kFinding, {"byte 0 of the 400-byte array"}},
     {"behind", leave_array, kFinding, {"right behind the end of the 400-byte"}},
+    {"freed by free",
+     free_array,
+     kFinding,
+     {"8 bytes before the 400-byte array", "free()", "cudaFree,"}},
     {"variable",
      read_variable,
      kFinding,

@@ -271,7 +271,13 @@ struct Function {
   std::vector<Slot> params, results;  // in this function's stack frame
   // Registers that may be read before they are written: they begin as zero, so
   // that a block finds nothing in them of the one before.
-  std::vector<Slot> unwritten;
+  struct Unwritten {
+    Place place;
+    uint8_t width;    // bytes of a lane; a predicate: 0
+    bool followed;    // not what a library reads and drops
+    uint32_t reader;  // who reads first: index into `code`
+  };
+  std::vector<Unwritten> unwritten;
   std::deque<Call> calls;
   std::map<uint32_t, Test> tests;  // of its loads, by Instruction::site
   std::map<uint32_t, TestedStore> tested_stores;

@@ -14,7 +14,8 @@ namespace simt {
 struct SourceLine {
   uint32_t file = 0;
   uint32_t line = 0;
-  bool of_groups = false;  // code of cooperative groups, or of a pipeline
+  bool of_groups = false;   // code of cooperative groups, or of a pipeline
+  bool of_library = false;  // code of CUB, Thrust or libcu++
 };
 
 // A PTX fundamental type. kind is one of u s b f (numbers and untyped bits),
@@ -66,6 +67,7 @@ struct Statement {
     return name() == "st" || name() == "stmatrix" || name() == "sust" ||
            (name() == "wmma" && has("store"));
   }
+  bool is_atomic() const { return name() == "atom" || name() == "red"; }
   Type type() const { return parse_type(op.back()); }
 };
 

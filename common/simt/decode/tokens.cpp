@@ -219,6 +219,8 @@ class Lexer {
     where_.of_groups |=
         files_[f].find("/cooperative_groups") != std::string::npos ||
         files_[f].ends_with("/cuda/pipeline");
+    for (const char* folder : {"/cccl/", "/cub/", "/thrust/", "/cuda/std/"})
+      where_.of_library |= files_[f].find(folder) != std::string::npos;
     resolved_[here] = where_;
   }
   // " 1 23 7": a file, a line, a column.

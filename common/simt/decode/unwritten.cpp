@@ -1,6 +1,8 @@
 // Finds the registers that are read although nobody may have written them.
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -46,14 +48,14 @@ class Written {
     }
   }
 
-  // What is read elsewhere.
-  std::set<Place> missing() const {
-    std::set<Place> all;
-    for (size_t pc = 0; pc < before_.size(); ++pc) {
+  // What is read elsewhere, and where first.
+  std::map<Place, uint32_t> missing() const {
+    std::map<Place, uint32_t> all;
+    for (uint32_t pc = 0; pc < before_.size(); ++pc) {
       if (!before_[pc]) continue;
       const auto note = [&](Place p) {
         // What lies before a call's registers, the launch has filled in.
-        if (p >= 0 && !contains(*before_[pc], p)) all.insert(p);
+        if (p >= 0 && !contains(*before_[pc], p)) all.try_emplace(p, pc);
       };
       const Instruction& ins = f_.code[pc];
       note(ins.guard);
@@ -96,13 +98,19 @@ class Written {
   std::set<uint32_t> open_;
 };
 
+// CUB and Thrust compute with what idle threads never had, and drop it.
+bool is_of_library(const std::string& name) {
+  return name.starts_with("_ZN3cub") || name.starts_with("_ZN6thrust");
+}
+
 }  // namespace
 
 void find_unwritten(Function& function) {
-  for (Place p : Written(function).missing()) {
-    const uint32_t bytes = function.widths.at(p);
-    const uint32_t all = bytes ? bytes * kLanes : sizeof(uint32_t);
-    function.unwritten.push_back({static_cast<uint32_t>(p), all});
+  for (const auto& [place, reader] : Written(function).missing()) {
+    const bool of_library =
+        is_of_library(function.name) || function.code[reader].where.of_library;
+    function.unwritten.push_back(
+        {place, function.widths.at(place), !of_library, reader});
   }
 }
 

@@ -166,7 +166,12 @@ void vote_result(Warp& warp, const Instruction& ins, uint32_t mask) {
 }
 
 void trap(Warp& warp, const Instruction& ins, uint32_t mask) {
-  fault(warp, ins, first_lane(mask), "trap", "the kernel executed a trap",
+  const bool waits_for_grid =
+      ins.where.of_groups && !warp.block->grid->shape.cooperative;
+  fault(warp, ins, first_lane(mask), "trap",
+        waits_for_grid ? "blocks can wait for one another only in a kernel "
+                         "that cudaLaunchCooperativeKernel has launched"
+                       : "the kernel executed a trap",
         kLaunchFailure);
 }
 

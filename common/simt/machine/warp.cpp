@@ -190,7 +190,7 @@ void WarpRun::run() {
   if (!entry_) {
     Path path;
     path.mask = threads;
-    path.frame = entry_ = new_frame(*block->grid->program.entry, 0);
+    path.frame = entry_ = new_frame(*block->grid->program.entry, 0, threads);
     run_path(path);
   }
   while (!ready_.empty()) {

@@ -7,7 +7,8 @@
 #include "common/simt/observe/observers.h"
 
 namespace simt {
-Frame* WarpRun::new_frame(const Function& function, uint32_t stack_base) {
+Frame* WarpRun::new_frame(const Function& function, uint32_t stack_base,
+                          uint32_t mask) {
   auto& unused = home_.free_frames;
   const auto free =
       std::find_if(unused.rbegin(), unused.rend(),
@@ -33,8 +34,10 @@ Frame* WarpRun::new_frame(const Function& function, uint32_t stack_base) {
   frame->stack_tops.reset();
   if (function.allocates)
     frame->stack_tops.emplace(stack_base + function.stack_bytes);
-  for (const Function::Slot& s : function.unwritten)
-    std::memset(frame->registers + s.offset, 0, s.bytes);
+  for (const Function::Unwritten& u : function.unwritten)
+    std::memset(frame->registers + u.place, 0,
+                u.width ? u.width * kLanes : sizeof(uint32_t));
+  observe::begin_frame(*this, frame->registers, function, mask);
   set_specials(*frame);
   return frame;
 }
@@ -62,7 +65,7 @@ bool WarpRun::call_some(Path& path, uint32_t mask, const Instruction& ins) {
 }
 
 void WarpRun::call(Path& path, const Function& callee, const Instruction& ins) {
-  Frame* frame = new_frame(callee, stack_end);
+  Frame* frame = new_frame(callee, stack_end, path.mask);
   frame->caller = path.frame;
   frame->call = &ins;
   frame->return_pc = path.pc + 1;

@@ -148,7 +148,8 @@ class WarpRun : public Warp {
   void set_special(Special special, uint32_t* value);
   void set_specials(const Frame& frame);
   void set_shared_addresses(const Frame& frame);
-  Frame* new_frame(const Function& function, uint32_t stack_base);
+  Frame* new_frame(const Function& function, uint32_t stack_base,
+                   uint32_t mask);
   std::string thread_name(int lane) const;
 
   BlockRun& home_;

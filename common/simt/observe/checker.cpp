@@ -1440,9 +1440,13 @@ std::string Checker::remedy(const Mine& mine, const Conflict& c,
   if (!same_block)
     return "Only atomics, flags behind __threadfence() or another launch "
            "order blocks";
-  return event.warp == mine.warp.index
-             ? "Lanes of a warp need __syncwarp() in between, too"
-             : "Threads of a block need __syncthreads() in between";
+  const std::string order =
+      event.warp == mine.warp.index
+          ? "Lanes of a warp need __syncwarp() in between, too"
+          : "Threads of a block need __syncthreads() in between";
+  const bool alike = mine.ins.statement->is_atomic() ==
+                     instruction(event.site).statement->is_atomic();
+  return alike ? order : order + ", unless both are atomic";
 }
 
 void Checker::place_other(Finding& f, const Instruction& ins, uint32_t block,

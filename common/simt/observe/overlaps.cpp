@@ -103,6 +103,11 @@ std::string verb_of(const Touched& t) {
                                 : "updates";
 }
 
+bool frees(const Operation& one) {
+  return std::ranges::any_of(
+      one.footprint, [](const Touched& t) { return verb_of(t) == "frees"; });
+}
+
 std::string name_of(const Operation& one, const Touched& touched) {
   std::string text = one.what;
   if (touched.line)
@@ -255,6 +260,19 @@ void Overlaps::compare(Operation& mine, Operation& other,
   }
 }
 
+// Memory that waits for its last use waits for all that came before.
+void Overlaps::compare_with_all(Operation& mine,
+                                const std::deque<OperationPointer>& others,
+                                std::vector<Finding>& findings) {
+  const size_t before = findings.size();
+  for (const OperationPointer& other : others) {
+    const size_t earlier = findings.size();
+    compare(mine, *other, findings);
+    if (frees(mine) && !mine.graph && findings.size() > earlier)
+      findings.erase(findings.begin() + before, findings.begin() + earlier);
+  }
+}
+
 std::vector<Finding> Overlaps::end(Operation& operation, Footprint footprint) {
   const Lock held = lock();
   std::vector<Finding> findings;
@@ -288,8 +306,7 @@ void Overlaps::end_part(Operation& operation, Footprint footprint,
       findings.erase(findings.begin() + before, findings.end());
       for (const auto& [queue, others] : recent_)
         if (operation.graph || queue != operation.queue)
-          for (const OperationPointer& other : others)
-            compare(operation, *other, findings);
+          compare_with_all(operation, others, findings);
     };
     compare_all();
     if (findings.size() > before) compare_all();

@@ -131,6 +131,9 @@ class Overlaps {
                 std::vector<Finding>& findings);
   void compare(Operation& mine, Operation& other,
                std::vector<Finding>& findings);
+  void compare_with_all(Operation& mine,
+                        const std::deque<OperationPointer>& others,
+                        std::vector<Finding>& findings);
   void remember(Operation& operation);
   void forget_oldest();
   void close_pages(Operation& operation);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 #include "common/simt/core/device.h"
 #include "common/simt/core/grid.h"
@@ -34,12 +35,16 @@ struct FindingsByPlace {
   std::vector<RepeatedFinding> all;  // as they first came up
   std::map<std::string, size_t> places;
 
-  void add(const Finding& f) {
-    const auto [at, is_new] = places.try_emplace(place(f), all.size());
-    if (is_new) all.push_back({f});
-    RepeatedFinding& repeated = all[at->second];
-    ++repeated.launches;
-    repeated.times += std::max<uint64_t>(f.count, 1);
+  // Those of a launch. One that ended it may be where another was found.
+  void add(const std::vector<Finding>& findings) {
+    std::set<size_t> met;
+    for (const Finding& f : findings) {
+      const auto [at, is_new] = places.try_emplace(place(f), all.size());
+      if (is_new) all.push_back({f});
+      met.insert(at->second);
+      all[at->second].times += std::max<uint64_t>(f.count, 1);
+    }
+    for (const size_t one : met) ++all[one].launches;
   }
 
  private:
@@ -338,7 +343,7 @@ std::recursive_mutex& reports_mutex() {
 void add_findings(const std::vector<Finding>& findings) {
   const std::lock_guard lock(reports_mutex());
   schedule_report();
-  for (const Finding& finding : findings) findings_by_place().add(finding);
+  findings_by_place().add(findings);
 }
 
 void add_report(const Grid& grid, const Counters* counters,
@@ -348,7 +353,7 @@ void add_report(const Grid& grid, const Counters* counters,
   ++launches;
   std::stable_partition(findings.begin(), findings.end(),
                         [](const Finding& f) { return !f.note; });
-  for (const Finding& finding : findings) findings_by_place().add(finding);
+  findings_by_place().add(findings);
   if (reports().size() >= reports_wanted) return;
   LaunchReport report;
   report.kernel = grid.kernel.name;

@@ -1,5 +1,6 @@
 // What is undefined in the registers and the memory of a block: what was loaded
-// from memory that nobody has written, and what was made of it.
+// from memory that nobody has written, variables without a value, and what was
+// made of both.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,7 +13,7 @@
 namespace simt {
 
 // The load that an undefined value comes from; or the shuffle with a lane that
-// has no thread.
+// has no thread; or who reads a variable first.
 struct Origin {
   uint64_t address = 0;  // of the first byte that was missing; or that lane
   uint32_t site = 0;
@@ -20,8 +21,9 @@ struct Origin {
   uint8_t moved = 0;     // so many bytes lie as they were loaded
   bool padding = false;  // beside bytes of the same word that are written
   Space space = Space::kGlobal;
-  bool part = false;    // the same, of an object
-  bool beside = false;  // other bits of the word have been given a value
+  bool part = false;      // the same, of an object
+  bool beside = false;    // other bits of the word have been given a value
+  bool variable = false;  // it lay in a register, and had no value
 };
 
 // A register with undefined bits. Of a predicate a lane has one bit.

@@ -970,6 +970,32 @@ void Values::end(const AsyncCopy& copy, int lane, const Memory<Set>& from) {
 
 // ---- Calls -----------------------------------------------------------------
 
+// A struct may be copied before all of its members have a value: such a
+// register is stored like a part of what one line has loaded.
+void Values::begin_frame(Warp& warp, const uint8_t* registers,
+                         const Function& function, uint32_t mask) {
+  for (const Function::Unwritten& one : function.unwritten) {
+    if (!one.followed) continue;
+    Undefined value;
+    value.place = one.place;
+    value.width = one.width;
+    Origin origin;
+    origin.site = function.code[one.reader].site;
+    origin.moved = one.width;
+    origin.space = Space::kLocal;
+    origin.part = origin.variable = true;
+    const uint64_t bits =
+        one.width ? kAllBits >> (64 - 8 * std::min<int>(one.width, 8)) : 1;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+      const int l = first_lane(rest);
+      origin.thread = static_cast<uint16_t>(warp.index * kLanes + l);
+      set_undefined(value, l, bits, origin);
+    }
+    values_of(warp).calls[registers].set(value);
+    warp.tainted = true;
+  }
+}
+
 void Values::call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end) {
   WarpValues& values = values_of(warp);
   values.grow(warp.stacks.size());
@@ -1086,14 +1112,15 @@ void Values::tell(Warp& warp, const Instruction& ins, int lane,
       load.kind == Kind::kMatrix ? 1 : std::max<int>(load.result_count, 1);
   const bool shuffles = load.kind == Kind::kCollective;
   const std::string what =
-      shuffles ? "shuffle with lane " + std::to_string(origin.address) +
-                     ", which has no thread: what it brings is undefined"
-               : "read of " + std::to_string(load.element_bytes * elements) +
-                     " bytes that nobody has written: " +
-                     text_of_place(grid_, origin.space, origin.address);
+      origin.variable ? "a variable is read that has no value yet"
+      : shuffles      ? "shuffle with lane " + std::to_string(origin.address) +
+                       ", which has no thread: what it brings is undefined"
+                 : "read of " + std::to_string(load.element_bytes * elements) +
+                       " bytes that nobody has written: " +
+                       text_of_place(grid_, origin.space, origin.address);
   Finding f = finding_at(loader, load, origin.thread % kLanes, kKind,
                          what + ". " + matters + at_place(grid_, ins));
-  if (!shuffles) f.address = origin.address;
+  if (!shuffles && !origin.variable) f.address = origin.address;
   checker_.place_other(f, ins, warp.block->number, warp.index * kLanes + lane);
   checker_.report(kKind, origin.site, 0, std::move(f));
 }

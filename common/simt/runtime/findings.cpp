@@ -25,9 +25,11 @@ Told& told() {
 constexpr char kWhereAllAre[] = "SIMT_REPORT=file.json lists all";
 
 std::string summary(const RepeatedFinding& f) {
-  return text(f.first.note ? "note: " : "", f.first.kind, " at ", f.first.file,
-              ':', f.first.line, " in ", f.first.kernel, ": in ", f.launches,
-              " launches, ", f.times, " times in all");
+  const std::string place =
+      f.first.file.empty() ? "" : text(" at ", f.first.file, ':', f.first.line);
+  return text(f.first.note ? "note: " : "", f.first.kind, place, " in ",
+              f.first.kernel, ": in ", f.launches, " launches, ", f.times,
+              " times in all");
 }
 
 }  // namespace

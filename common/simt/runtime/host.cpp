@@ -17,10 +17,17 @@ struct sigaction before;  // what happened on a fault until now
 void complain(uint64_t address) {
   const auto found = allocations().find(address);
   const bool live = found && !found->freed;
+  // There free() and delete look for how large it is.
+  constexpr uint64_t kSizeInFront = sizeof(size_t);
+  const auto behind = allocations().find(address + kSizeInFront);
+  const bool frees = behind && behind->begin == address + kSizeInFront;
   say(text("the host program touched device memory at ",
            reinterpret_cast<void*>(address), ", ",
            allocations().describe(address),
-           live ? "; copy it with cudaMemcpy first" : ""));
+           live    ? "; copy it with cudaMemcpy first"
+           : frees ? "; so do free() and delete: give it back with cudaFree, "
+                     "or cudaFreeHost if it is pinned"
+                   : ""));
 }
 
 // The program stands at an instruction of its own or in a function like
