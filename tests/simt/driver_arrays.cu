@@ -151,8 +151,18 @@ void surface() {
   ok(CALL(SurfObjectCreate)(&surface, &resource));
   double_row_kernel<<<1, kWidth>>>(surface);
   std::vector<float> y(kWidth);
-  ok(CALL(MemcpyAtoH)(y.data(), array, 2 * kRow, kRow));
+  CUDA_MEMCPY2D back = {};
+  back.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+  back.srcArray = array;
+  back.srcY = 2;
+  back.dstMemoryType = CU_MEMORYTYPE_HOST;
+  back.dstHost = y.data();
+  back.WidthInBytes = kRow;
+  back.Height = 1;
+  ok(CALL(Memcpy2D)(&back));
   each(y, [&](int i) { return 2 * x[kWidth + i]; });
+  equal(CALL(MemcpyAtoH)(y.data(), array, 2 * kRow, kRow),
+        CUDA_ERROR_INVALID_VALUE);
   ok(CALL(SurfObjectDestroy)(surface));
   ok(CALL(ArrayDestroy)(array));
 }

@@ -105,11 +105,11 @@ void wrongly_mapped() {
         CUDA_ERROR_INVALID_VALUE);
   const CUdeviceptr x = reserved(2 * bytes);
   const auto memory = made(bytes);
-  equal(CALL(MemMap)(x, 2 * bytes, 0, memory, 0), CUDA_ERROR_INVALID_VALUE);
+  equal(CALL(MemMap)(x, 2 * bytes, 0, memory, 0), CUDA_ERROR_NOT_SUPPORTED);
   ok(CALL(MemMap)(x, bytes, 0, memory, 0));
   equal(CALL(MemMap)(x, bytes, 0, memory, 0), CUDA_ERROR_INVALID_VALUE);
   equal(CALL(MemAddressFree)(x, 2 * bytes), CUDA_ERROR_INVALID_VALUE);
-  equal(CALL(MemUnmap)(x + bytes, bytes), CUDA_ERROR_INVALID_VALUE);
+  ok(CALL(MemUnmap)(x + bytes, bytes));  // where nothing is
   equal(CALL(MemFree)(x), CUDA_ERROR_INVALID_VALUE);
   ok(CALL(MemUnmap)(x, bytes));
   ok(CALL(MemRelease)(memory));

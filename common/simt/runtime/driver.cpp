@@ -488,8 +488,7 @@ CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
   return drive([&] {
     demand(context != nullptr, CUDA_ERROR_INVALID_VALUE, "pctx is null");
-    int device = 0;
-    pass(cudaStreamGetDevice(stream, &device));
+    const int device = queue_of(stream).device;
     Context* const current = current_context();
     *context =
         handle_of(current->device == device ? current : primary_of(device));

@@ -208,11 +208,11 @@ void copy_boxes(const Copy* given, const CUstream* stream) {
            stream);
 }
 
-// The byte of an array, row behind row.
+// The byte of a line: of other arrays a GPU refuses it.
 BoxEnd end_in(CUarray array, size_t byte) {
-  const size_t row = array_of(array_behind(array)).image.pitch;
-  return {CU_MEMORYTYPE_ARRAY, nullptr,    0, array, 0, 0,
-          byte % row,          byte / row, 0};
+  demand(array_of(array_behind(array)).image.dimensions == 1,
+         CUDA_ERROR_INVALID_VALUE, "the array has rows: use cuMemcpy2D");
+  return {CU_MEMORYTYPE_ARRAY, nullptr, 0, array, 0, 0, byte, 0, 0};
 }
 BoxEnd end_at(CUdeviceptr address) {
   return {CU_MEMORYTYPE_UNIFIED, nullptr, address, nullptr, 0, 0, 0, 0, 0};

@@ -169,6 +169,7 @@ CUresult cuMemHostGetFlags(unsigned* flags, void* host) {
   return drive([&] { pass(cudaHostGetFlags(flags, host)); });
 }
 
+#if CUDA_VERSION >= 13000
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUmemLocation to,
                             unsigned flags, CUstream stream) {
   return drive([&] {
@@ -185,6 +186,7 @@ CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice,
                        runtime_type<cudaMemLocation>(location)));
   });
 }
+#endif
 
 // ---- Pools ------------------------------------------------------------------
 

@@ -427,10 +427,6 @@ CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule module) {
 
 // ---- Functions and launches -------------------------------------------------
 
-CUresult cuFuncGetName(const char** name, CUfunction function) {
-  return drive([&] { pass(cudaFuncGetName(name, function_of(function))); });
-}
-
 CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
   return drive([&] {
     demand(module != nullptr, CUDA_ERROR_INVALID_VALUE, "hmod is null");
@@ -443,12 +439,18 @@ CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
   });
 }
 
+#if CUDA_VERSION >= 12040
+CUresult cuFuncGetName(const char** name, CUfunction function) {
+  return drive([&] { pass(cudaFuncGetName(name, function_of(function))); });
+}
+
 CUresult cuFuncGetParamInfo(CUfunction function, size_t which, size_t* offset,
                             size_t* bytes) {
   return drive([&] {
     pass(cudaFuncGetParamInfo(function_of(function), which, offset, bytes));
   });
 }
+#endif
 
 // Everything is loaded.
 CUresult cuFuncLoad(CUfunction function) {

@@ -11,29 +11,25 @@
 namespace simt {
 namespace {
 
-CUmodule module_behind(cudaLibrary_t library) {
+CUmodule module_behind(CUlibrary library) {
   return reinterpret_cast<CUmodule>(library);
 }
-CUfunction function_behind(cudaKernel_t kernel) {
+CUfunction function_behind(CUkernel kernel) {
   return reinterpret_cast<CUfunction>(kernel);
 }
 
-void load_library(cudaLibrary_t* library, CUmodule (*load)(const char*),
-                  const void* what) {
+void keep_library(CUlibrary* library, CUmodule module) {
   demand(library != nullptr, CUDA_ERROR_INVALID_VALUE, "library is null");
-  *library =
-      reinterpret_cast<cudaLibrary_t>(load(static_cast<const char*>(what)));
+  *library = reinterpret_cast<CUlibrary>(module);
 }
-CUmodule load_text(const char* code) { return load_image(code); }
 
-void find_in_library(cudaKernel_t* kernel, cudaLibrary_t library,
-                     const char* name) {
+void find_in_library(CUkernel* kernel, CUlibrary library, const char* name) {
   demand(kernel && name, CUDA_ERROR_INVALID_VALUE, "pKernel or name is null");
-  *kernel = reinterpret_cast<cudaKernel_t>(
-      find_function(module_behind(library), name));
+  *kernel =
+      reinterpret_cast<CUkernel>(find_function(module_behind(library), name));
 }
 
-void tell_global(void** address, size_t* bytes, cudaLibrary_t library,
+void tell_global(void** address, size_t* bytes, CUlibrary library,
                  const char* name) {
   demand(name != nullptr && (address || bytes), CUDA_ERROR_INVALID_VALUE,
          "name is null, or both answers are");
@@ -42,12 +38,12 @@ void tell_global(void** address, size_t* bytes, cudaLibrary_t library,
   if (bytes) *bytes = found.bytes;
 }
 
-void count_kernels(unsigned* count, cudaLibrary_t library) {
+void count_kernels(unsigned* count, CUlibrary library) {
   demand(count != nullptr, CUDA_ERROR_INVALID_VALUE, "count is null");
   *count = unsigned(kernels_of(module_behind(library)).size());
 }
 
-void list_kernels(cudaKernel_t* kernels, unsigned most, cudaLibrary_t library) {
+void list_kernels(CUkernel* kernels, unsigned most, CUlibrary library) {
   demand(kernels != nullptr, CUDA_ERROR_INVALID_VALUE, "kernels is null");
   for (const std::string& name : kernels_of(module_behind(library)))
     if (most-- > 0)
@@ -126,62 +122,33 @@ using namespace simt;
 
 extern "C" {
 
-// ---- Libraries --------------------------------------------------------------
+// ---- Libraries: the driver's ------------------------------------------------
 
 // Options are for a compiler, and for when to load.
-cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code,
-                                cudaJitOption*, void**, unsigned,
-                                cudaLibraryOption*, void**, unsigned) {
-  return answer([&] { load_library(library, load_text, code); });
-}
 CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*,
                            void**, unsigned, CUlibraryOption*, void**,
                            unsigned) {
-  return drive(Needs::kDriver, [&] { load_library(library, load_text, code); });
-}
-cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* file,
-                                    cudaJitOption*, void**, unsigned,
-                                    cudaLibraryOption*, void**, unsigned) {
-  return answer([&] { load_library(library, load_file, file); });
+  return drive(Needs::kDriver,
+               [&] { keep_library(library, load_image(code)); });
 }
 CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* file,
                                CUjit_option*, void**, unsigned,
                                CUlibraryOption*, void**, unsigned) {
-  return drive(Needs::kDriver, [&] { load_library(library, load_file, file); });
-}
-
-cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
-  return answer([&] { unload(module_behind(library)); });
+  return drive(Needs::kDriver, [&] { keep_library(library, load_file(file)); });
 }
 CUresult cuLibraryUnload(CUlibrary library) {
   return drive(Needs::kDriver, [&] { unload(module_behind(library)); });
-}
-
-cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library,
-                                 const char* name) {
-  return answer([&] { find_in_library(kernel, library, name); });
 }
 CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library,
                             const char* name) {
   return drive(Needs::kDriver, [&] { find_in_library(kernel, library, name); });
 }
-cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t library) {
-  return answer([&] { count_kernels(count, library); });
-}
 CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
   return drive(Needs::kDriver, [&] { count_kernels(count, library); });
-}
-cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned most,
-                                        cudaLibrary_t library) {
-  return answer([&] { list_kernels(kernels, most, library); });
 }
 CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned most,
                                    CUlibrary library) {
   return drive(Needs::kDriver, [&] { list_kernels(kernels, most, library); });
-}
-cudaError_t cudaLibraryGetGlobal(void** address, size_t* bytes,
-                                 cudaLibrary_t library, const char* name) {
-  return answer([&] { tell_global(address, bytes, library, name); });
 }
 CUresult cuLibraryGetGlobal(CUdeviceptr* address, size_t* bytes,
                             CUlibrary library, const char* name) {
@@ -196,7 +163,6 @@ CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
     *module = module_behind(library);
   });
 }
-
 CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
   return drive([&] {
     demand(function && kernel, CUDA_ERROR_INVALID_VALUE,
@@ -212,9 +178,44 @@ CUresult cuKernelSetAttribute(CUfunction_attribute which, int value,
                               CUkernel kernel, CUdevice) {
   return cuFuncSetAttribute(function_behind(kernel), which, value);
 }
+#if CUDA_VERSION >= 12040
 CUresult cuKernelGetName(const char** name, CUkernel kernel) {
   return cuFuncGetName(name, function_behind(kernel));
 }
+#endif
+
+// ---- The runtime's ----------------------------------------------------------
+
+#if CUDART_VERSION >= 12080
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code,
+                                cudaJitOption*, void**, unsigned,
+                                cudaLibraryOption*, void**, unsigned) {
+  return answer([&] { keep_library(library, load_image(code)); });
+}
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* file,
+                                    cudaJitOption*, void**, unsigned,
+                                    cudaLibraryOption*, void**, unsigned) {
+  return answer([&] { keep_library(library, load_file(file)); });
+}
+cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
+  return answer([&] { unload(module_behind(library)); });
+}
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library,
+                                 const char* name) {
+  return answer([&] { find_in_library(kernel, library, name); });
+}
+cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t library) {
+  return answer([&] { count_kernels(count, library); });
+}
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned most,
+                                        cudaLibrary_t library) {
+  return answer([&] { list_kernels(kernels, most, library); });
+}
+cudaError_t cudaLibraryGetGlobal(void** address, size_t* bytes,
+                                 cudaLibrary_t library, const char* name) {
+  return answer([&] { tell_global(address, bytes, library, name); });
+}
+#endif
 
 // ---- Links ------------------------------------------------------------------
 

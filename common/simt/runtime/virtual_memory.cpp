@@ -87,17 +87,18 @@ std::pair<const CUdeviceptr, Reservation>& reservation_around(CUdeviceptr at,
 
 using Mappings = std::map<CUdeviceptr, Mapping>;
 
-// Those that make up a range, from the first to one past the last.
+// Those in a range, which may cut none: the first, and one past the last.
 std::pair<Mappings::iterator, Mappings::iterator> mappings_in(Mappings& all,
                                                               CUdeviceptr at,
                                                               size_t bytes) {
-  const auto first = all.find(at), last = all.lower_bound(at + bytes);
-  CUdeviceptr end = at;
-  for (auto one = first; one != all.end() && one != last && one->first == end;
-       ++one)
-    end += one->second.shown->bytes;
-  demand(end == at + bytes, CUDA_ERROR_INVALID_VALUE, bytes, " bytes at ",
-         pointer(at), " are no whole mappings");
+  const auto ends_by = [&](Mappings::iterator next, CUdeviceptr end) {
+    return next == all.begin() ||
+           std::prev(next)->first + std::prev(next)->second.shown->bytes <= end;
+  };
+  const auto first = all.lower_bound(at), last = all.lower_bound(at + bytes);
+  demand(ends_by(first, at) && ends_by(last, at + bytes),
+         CUDA_ERROR_INVALID_VALUE, bytes, " bytes at ", pointer(at),
+         " are no whole mappings");
   return {first, last};
 }
 
@@ -123,16 +124,11 @@ void tell_allocations(CUdeviceptr begin, const Reservation& reservation) {
 }
 
 void map(CUdeviceptr at, size_t bytes, Physical& physical) {
-  auto& [begin, reservation] = reservation_around(at, bytes);
-  Mappings& all = reservation.mappings;
-  demand(bytes == physical.bytes, CUDA_ERROR_INVALID_VALUE, "size = ", bytes,
+  Mappings& all = reservation_around(at, bytes).second.mappings;
+  demand(bytes == physical.bytes, CUDA_ERROR_NOT_SUPPORTED, "size = ", bytes,
          ", and the memory has ", physical.bytes, " bytes");
-  const auto next = all.lower_bound(at);
-  demand(
-      (next == all.end() || next->first >= at + bytes) &&
-          (next == all.begin() ||
-           std::prev(next)->first + std::prev(next)->second.shown->bytes <= at),
-      CUDA_ERROR_INVALID_VALUE, "something is mapped there");
+  const auto [first, last] = mappings_in(all, at, bytes);
+  demand(first == last, CUDA_ERROR_INVALID_VALUE, "something is mapped there");
   if (physical.mapped) throw Lacking{"memory that is mapped twice at a time"};
   if (!allocations().show(at, physical.begin, bytes))
     throw Lacking{"virtual memory where files are kept small"};
@@ -144,9 +140,9 @@ void map(CUdeviceptr at, size_t bytes, Physical& physical) {
 void unmap(CUdeviceptr at, size_t bytes) {
   auto& [begin, reservation] = reservation_around(at, bytes);
   const auto [first, last] = mappings_in(reservation.mappings, at, bytes);
-  await_device(first->second.shown->device);
   for (auto one = first; one != last; ++one) {
     Physical& shown = *one->second.shown;
+    await_device(shown.device);
     allocations().note_copied(shown.begin, one->first, shown.bytes);
     allocations().show(one->first, one->first, shown.bytes);
     shown.mapped = false;
@@ -159,6 +155,10 @@ void unmap(CUdeviceptr at, size_t bytes) {
 void set_access(CUdeviceptr at, size_t bytes, const CUmemAccessDesc& wanted) {
   auto& [begin, reservation] = reservation_around(at, bytes);
   const auto [first, last] = mappings_in(reservation.mappings, at, bytes);
+  size_t mapped = 0;
+  for (auto one = first; one != last; ++one) mapped += one->second.shown->bytes;
+  demand(mapped == bytes, CUDA_ERROR_INVALID_VALUE, mapped, " of ", bytes,
+         " bytes at ", pointer(at), " are mapped");
   for (auto one = first; one != last; ++one) {
     if (wanted.location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
         wanted.location.id != one->second.shown->device)
