@@ -338,10 +338,10 @@ $(B)/lib%.a: $(sort $(dir $(SIMT:$(B)/%=%)))
 	@rm -f $@
 	@ar qcs $@ $(filter %.o,$^)
 
-# What the toolkit's headers declare of the runtime library and none of these defines.
+# What the toolkit's headers declare of the runtime and the driver, and none of these defines.
 $(REFUSALS).cpp: common/simt/runtime/refusals.sh $(LIBRARY)
 	@{ for streams in LEGACY PER_THREAD; do \
-	  printf '#include <%s>\n' cuda_runtime_api.h cuda_profiler_api.h | \
+	  printf '#include <%s>\n' cuda.h cuda_runtime_api.h cuda_profiler_api.h | \
 	  $(CXX) -E -x c++ -DCUDA_API_$${streams}_DEFAULT_STREAM -isystem $(CUDA)/include -; \
 	done; } | $< $(LIBRARY) > $@
 $(REFUSALS).o: $(REFUSALS).cpp

@@ -168,7 +168,7 @@ cusolver uses cuSOLVER, which needs a GPU; cublasStrsm works without one
 cudnn uses cuDNN, which needs a GPU; layers of your own, as kernels, work without one
 nccl uses a call of NCCL that the executor does not know
 nvrtc uses a call of NVRTC that this toolkit does not have; pip's nvidia-cuda-nvrtc has the library
-nvJitLink uses nvJitLink, which links kernels while the program runs; nvcc must compile them here
+nvJitLink uses nvJitLink, which makes machine code; cuLinkAddData with PTX works without a GPU
 npp uses NPP, which needs a GPU; filters of your own, as kernels, work without one
 nvjpeg uses nvJPEG, which needs a GPU; read the picture on the host
 nvml uses NVML, which asks a GPU's driver; cudaGetDeviceProperties works without one
@@ -216,11 +216,13 @@ if ((${#stand_ins[@]})); then # By a make of its own: it has none of the other's
   MAKEFLAGS=$(sed -E 's/ ?(-j[0-9]*|--jobserver[^ ]*)//g' <<<"${MAKEFLAGS-}") \
     "$MAKE" "${stand_ins[@]}" || exit 1
 fi
-# NVRTC is the toolkit's own: it needs no GPU.
-readonly NVRTC=$CUDA/lib64/libnvrtc.so
-if [[ $BUILD == */cpu && -e $NVRTC && $called == *' U nvrtc'* ]]; then
-  linked+=("${BASH_SOURCE[0]%/*}/nvrtc.cpp" "$NVRTC" "-Wl,-rpath,$(realpath "${NVRTC%/*}")")
-fi
+# Of the toolkit's own libraries, what needs no GPU: NVRTC, and the tables of cuRAND.
+from_toolkit() { # <library> <what is called of it>
+  [[ $BUILD == */cpu && -e $CUDA/lib64/$1 ]] && grep -qE " U $2" <<<"$called" &&
+    linked+=("$CUDA/lib64/$1" "-Wl,-rpath,$(realpath "$CUDA/lib64")")
+}
+from_toolkit libnvrtc.so nvrtc && linked+=("${BASH_SOURCE[0]%/*}/nvrtc.cpp")
+from_toolkit libcurand.so 'curandGet(Direction|Scramble)'
 readonly PARTS=("${stand_ins[@]}" "$@")
 
 # As nvlink does with device code.

@@ -183,6 +183,30 @@ int main() {
 }
 """
 
+# The first dimension of Sobol's numbers: van der Corput's, in Gray code.
+SOBOL = r"""
+#include <cstdio>
+#include <curand.h>
+#include <curand_kernel.h>
+#include <curand_mtgp32_host.h>
+__global__ void sobol_kernel(const curandDirectionVectors32_t* vectors, unsigned* y) {
+  curandStateSobol32 state;
+  curand_init(const_cast<unsigned*>(vectors[0]), threadIdx.x, &state);
+  y[threadIdx.x] = curand(&state);
+}
+int main() {
+  curandDirectionVectors32_t *tables, *vectors;
+  unsigned *y, printed[4];
+  if (curandGetDirectionVectors32(&tables, CURAND_DIRECTION_VECTORS_32_JOEKUO6)) return 2;
+  cudaMalloc(&vectors, sizeof *vectors);
+  cudaMalloc(&y, sizeof printed);
+  cudaMemcpy(vectors, tables, sizeof *vectors, cudaMemcpyDefault);
+  sobol_kernel<<<1, 4>>>(vectors, y);
+  cudaMemcpy(printed, y, sizeof printed, cudaMemcpyDefault);
+  printf("%u %u %u %u\n", printed[0], printed[1], printed[2], printed[3]);
+}
+"""
+
 PAIRS = """
 __global__ void pairs_kernel(float* y, unsigned* count) {
   __shared__ float pairs[64];
@@ -431,8 +455,8 @@ class TestProgram:
     def test_what_cannot_be_linked_is_explained(self):
         (self.folder / "twice.cpp").write_text(
             "extern \"C\" int cufftDestroy(int);\n"
-            "extern \"C\" int cuLinkDestroy(void*);\n"
-            "int main() { return cufftDestroy(0) + cuLinkDestroy(nullptr); }\n")
+            "extern \"C\" int cuNoSuchCall(void*);\n"
+            "int main() { return cufftDestroy(0) + cuNoSuchCall(nullptr); }\n")
         status, said = self.program("FLAGS=-lcufft", sources=("twice.cpp",))
         assert status != 0
         assert "The program uses cuFFT, which needs a GPU" in said
@@ -442,11 +466,11 @@ class TestProgram:
 
     @pytest.mark.parametrize("call, name", [
         ("cublasZgemm_v2", "a call of cuBLAS that"), ("cublasLtMatmul", "cuBLASLt,"), ("cublasXtSgemm", "cuBLASXt,"),
-        ("curandGetScrambleConstants64", "a call of cuRAND that"), ("cusparseSpMV", "cuSPARSE,"),
+        ("curandCreatePoissonDistribution", "a call of cuRAND that"), ("cusparseSpMV", "cuSPARSE,"),
         ("cusolverDnSgetrf", "cuSOLVER,"), ("cudnnCreate", "cuDNN,"), ("nvrtcNoSuchCall", "a call of NVRTC that"),
         ("nppiAdd_8u_C1RSfs", "NPP,"), ("nvjpegCreate", "nvJPEG,"), ("nvmlInit_v2", "NVML,"),
         ("nvJitLinkAddData", "nvJitLink,"), ("cuptiSubscribe", "CUPTI,"), ("omp_get_thread_num", "OpenMP,"),
-        ("cuLinkDestroy", "a call of the CUDA driver API that"), ("cudaNoSuchCall", "a call of the CUDA runtime that")])
+        ("cuNoSuchCall", "a call of the CUDA driver API that"), ("cudaNoSuchCall", "a call of the CUDA runtime that")])
     def test_each_library_that_is_missing_is_named(self, call, name):
         (self.folder / "twice.cpp").write_text(f"extern \"C\" int {call}();\nint main() {{ return {call}(); }}\n")
         status, said = self.program(sources=("twice.cpp",))
@@ -481,6 +505,24 @@ class TestProgram:
         assert status == 0, said
         status, printed, told = self.run_it()
         assert (status, printed) == (0, "42\n"), told
+
+    def test_the_tables_of_curand_are_the_toolkits(self):
+        (self.folder / "sobol.cu").write_text(SOBOL)
+        status, said = self.program("FLAGS=-lcurand", sources=("sobol.cu",))
+        if status and "a call of cuRAND that the executor does not have" in said:
+            pytest.skip("this toolkit has no cuRAND")
+        assert status == 0, said
+        status, printed, told = self.run_it()
+        assert (status, printed) == (0, "0 2147483648 3221225472 1073741824\n"), told
+
+    def test_a_call_of_the_driver_that_is_missing_says_so_when_it_is_called(self):
+        (self.folder / "twice.cpp").write_text(
+            "#include <cuda.h>\nint main() { return cuMulticastAddDevice(1, 0) != CUDA_ERROR_NOT_SUPPORTED; }\n")
+        status, said = self.program("FLAGS=-lcuda", sources=("twice.cpp",))
+        assert status == 0, said
+        status, printed, told = self.run_it()
+        assert status == 1
+        assert "cuMulticastAddDevice: the CPU executor has no such call" in told
 
     def test_flags_that_only_look_like_libraries(self):
         status, said = self.program("FLAGS=-DN=3 -lineinfo -L /usr/lib -l m -lpthread -maxrregcount=32")

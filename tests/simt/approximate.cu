@@ -422,6 +422,34 @@ void check_doubles() {
   for (int k = 0; k < 10; ++k) expect::equal(wrong[k], 0);
 }
 
+// Of large angles a GPU keeps what a float of turns does: from 2^24 turns on
+// nothing (as an H100 answered).
+__global__ void large_angle_kernel(const float* x, float* out) {
+  const int i = threadIdx.x;
+  out[2 * i] = __sinf(x[i]);
+  out[2 * i + 1] = __cosf(x[i]);
+}
+
+void check_large_angles() {
+  const std::vector<float> x = {100, 1e5f, 8388607.5f, -1e10f, 3e38f};
+  const float want[] = {-0x1.034342p-1f,
+                        0x1.b98154p-1f,
+                        0x1.5fbf8cp-5f,
+                        -0x1.ff871ep-1f,
+                        1,
+                        0,
+                        0,
+                        1,
+                        0,
+                        1};
+  const int n = static_cast<int>(x.size());
+  const expect::Copy<float> device(x);
+  const auto got = expect::results<float>(
+      2 * n, [&](float* out) { large_angle_kernel<<<1, n>>>(device, out); });
+  for (int k = 0; k < 2 * n; ++k)
+    expect::is_true(std::fabs(got[k] - want[k]) < 1e-6f, "as an H100's");
+}
+
 }  // namespace
 
 int main() {
@@ -430,5 +458,6 @@ int main() {
   check_functions();
   check_pairs();
   check_doubles();
+  check_large_angles();
   return expect::report();
 }

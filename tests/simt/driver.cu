@@ -1,105 +1,19 @@
 // The driver API: contexts, modules of PTX that are loaded while the program
 // runs, memory, launches; and together with the runtime, which it shares
 // everything with.
-#include <cuda.h>
-
 #include <cstddef>
 #include <cstdio>
 #include <fstream>
 #include <string>
 #include <thread>
 
-#include "tests/simt/expect.h"
+#include "tests/simt/driver_calls.h"
 
 namespace {
 
+using driver_calls::ok;
 using expect::equal;
 using expect::is_true;
-
-void* found(const char* name) {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult status;
-  expect::ok(cudaGetDriverEntryPointByVersion(name, &function, CUDART_VERSION,
-                                              cudaEnableDefault, &status));
-  return function;
-}
-
-// The driver's library need not be linked.
-struct Driver {
-#define CALL(NAME)           \
-  decltype(&cu##NAME) NAME = \
-      reinterpret_cast<decltype(&cu##NAME)>(found("cu" #NAME))
-  CALL(Init);
-  CALL(DriverGetVersion);
-  CALL(GetErrorName);
-  CALL(GetErrorString);
-  CALL(DeviceGet);
-  CALL(DeviceGetCount);
-  CALL(DeviceGetName);
-  CALL(DeviceGetAttribute);
-  CALL(DeviceTotalMem);
-  CALL(CtxCreate);
-  CALL(CtxDestroy);
-  CALL(CtxSetCurrent);
-  CALL(CtxGetCurrent);
-  CALL(CtxPushCurrent);
-  CALL(CtxPopCurrent);
-  CALL(CtxSynchronize);
-  CALL(DevicePrimaryCtxRetain);
-  CALL(DevicePrimaryCtxRelease);
-  CALL(ModuleLoad);
-  CALL(ModuleLoadData);
-  CALL(ModuleLoadDataEx);
-  CALL(ModuleUnload);
-  CALL(ModuleGetFunction);
-  CALL(ModuleGetGlobal);
-  CALL(FuncGetAttribute);
-  CALL(FuncSetAttribute);
-  CALL(LaunchKernel);
-  CALL(LaunchKernelEx);
-  CALL(MemAlloc);
-  CALL(MemAllocPitch);
-  CALL(MemFree);
-  CALL(MemGetAddressRange);
-  CALL(MemGetInfo);
-  CALL(PointerGetAttribute);
-  CALL(MemcpyHtoD);
-  CALL(MemcpyDtoH);
-  CALL(MemcpyDtoD);
-  CALL(MemcpyHtoDAsync);
-  CALL(MemcpyDtoHAsync);
-  CALL(Memcpy2D);
-  CALL(MemsetD8);
-  CALL(MemsetD16);
-  CALL(MemsetD32);
-  CALL(MemsetD32Async);
-  CALL(StreamCreate);
-  CALL(StreamSynchronize);
-  CALL(StreamDestroy);
-  CALL(StreamQuery);
-  CALL(StreamWaitEvent);
-  CALL(EventCreate);
-  CALL(EventRecord);
-  CALL(EventSynchronize);
-  CALL(EventElapsedTime);
-  CALL(EventDestroy);
-  CALL(OccupancyMaxActiveBlocksPerMultiprocessor);
-  CALL(OccupancyMaxPotentialBlockSize);
-#undef CALL
-};
-const Driver& driver() {
-  static const Driver all;
-  return all;
-}
-
-void ok(CUresult result, expect::Where where = expect::Where::current()) {
-  if (result == CUDA_SUCCESS) return;
-  const char* name = nullptr;
-  driver().GetErrorName(result, &name);
-  std::cerr << where.file_name() << ':' << where.line() << ": "
-            << (name ? name : "an unknown code") << "\n0 passed, 1 failed\n";
-  std::exit(1);
-}
 
 constexpr int kN = 1000;
 
@@ -154,96 +68,95 @@ struct Arrays {
   Arrays() {
     std::vector<int> numbers(kN);
     for (int i = 0; i < kN; ++i) numbers[i] = i;
-    ok(driver().MemAlloc(&x, kN * sizeof(int)));
-    ok(driver().MemAlloc(&y, kN * sizeof(int)));
-    ok(driver().MemcpyHtoD(x, numbers.data(), kN * sizeof(int)));
-    ok(driver().MemsetD32(y, 0, kN));
+    ok(CALL(MemAlloc)(&x, kN * sizeof(int)));
+    ok(CALL(MemAlloc)(&y, kN * sizeof(int)));
+    ok(CALL(MemcpyHtoD)(x, numbers.data(), kN * sizeof(int)));
+    ok(CALL(MemsetD32)(y, 0, kN));
   }
   ~Arrays() {
-    ok(driver().MemFree(x));
-    ok(driver().MemFree(y));
+    ok(CALL(MemFree)(x));
+    ok(CALL(MemFree)(y));
   }
   std::vector<int> result() const {
     std::vector<int> got(kN);
-    ok(driver().MemcpyDtoH(got.data(), y, kN * sizeof(int)));
+    ok(CALL(MemcpyDtoH)(got.data(), y, kN * sizeof(int)));
     return got;
   }
 };
 
 void devices() {
   int count = 0, version = 0, major = 0;
-  ok(driver().DriverGetVersion(&version));
+  ok(CALL(DriverGetVersion)(&version));
   is_true(version >= 12000, "the driver is one of CUDA 12 or newer");
-  ok(driver().DeviceGetCount(&count));
+  ok(CALL(DeviceGetCount)(&count));
   is_true(count > 0, "there is a device");
   CUdevice device = -1;
-  ok(driver().DeviceGet(&device, 0));
-  equal(driver().DeviceGet(&device, count), CUDA_ERROR_INVALID_DEVICE);
+  ok(CALL(DeviceGet)(&device, 0));
+  equal(CALL(DeviceGet)(&device, count), CUDA_ERROR_INVALID_DEVICE);
   char name[100] = "";
-  ok(driver().DeviceGetName(name, sizeof name, 0));
+  ok(CALL(DeviceGetName)(name, sizeof name, 0));
   cudaDeviceProp facts;
   expect::ok(cudaGetDeviceProperties(&facts, 0));
   equal(std::string(name), std::string(facts.name));
-  ok(driver().DeviceGetAttribute(
-      &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+  ok(CALL(DeviceGetAttribute)(&major,
+                              CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
   equal(major, facts.major);
   size_t bytes = 0;
-  ok(driver().DeviceTotalMem(&bytes, 0));
+  ok(CALL(DeviceTotalMem)(&bytes, 0));
   equal(bytes, facts.totalGlobalMem);
 }
 
 void names_of_errors() {
   const char* text = nullptr;
-  ok(driver().GetErrorName(CUDA_ERROR_INVALID_VALUE, &text));
+  ok(CALL(GetErrorName)(CUDA_ERROR_INVALID_VALUE, &text));
   equal(std::string(text), std::string("CUDA_ERROR_INVALID_VALUE"));
-  ok(driver().GetErrorString(CUDA_ERROR_NOT_FOUND, &text));
+  ok(CALL(GetErrorString)(CUDA_ERROR_NOT_FOUND, &text));
   equal(std::string(text), std::string("named symbol not found"));
   // Codes that this suite meets nowhere else.
-  ok(driver().GetErrorName(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, &text));
+  ok(CALL(GetErrorName)(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, &text));
   equal(std::string(text), std::string("CUDA_ERROR_STREAM_CAPTURE_UNJOINED"));
-  ok(driver().GetErrorString(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, &text));
+  ok(CALL(GetErrorString)(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, &text));
   equal(std::string(text), std::string("capturing stream has unjoined work"));
-  ok(driver().GetErrorString(CUDA_ERROR_CONTEXT_ALREADY_CURRENT, &text));
+  ok(CALL(GetErrorString)(CUDA_ERROR_CONTEXT_ALREADY_CURRENT, &text));
   equal(std::string(text), std::string("context already current"));
   const auto of_runtime = static_cast<CUresult>(cudaErrorInvalidPitchValue);
-  equal(driver().GetErrorName(of_runtime, &text), CUDA_ERROR_INVALID_VALUE);
-  equal(driver().GetErrorName(static_cast<CUresult>(-1), &text),
+  equal(CALL(GetErrorName)(of_runtime, &text), CUDA_ERROR_INVALID_VALUE);
+  equal(CALL(GetErrorName)(static_cast<CUresult>(-1), &text),
         CUDA_ERROR_INVALID_VALUE);
   is_true(text == nullptr, "there is no name for it");
 }
 
 void contexts() {
   CUcontext now = nullptr, first = nullptr, second = nullptr;
-  ok(driver().CtxSetCurrent(nullptr));
-  ok(driver().CtxGetCurrent(&now));
+  ok(CALL(CtxSetCurrent)(nullptr));
+  ok(CALL(CtxGetCurrent)(&now));
   is_true(now == nullptr, "there is no context");
   CUdeviceptr memory = 0;
-  equal(driver().MemAlloc(&memory, 4), CUDA_ERROR_INVALID_CONTEXT);
-  ok(driver().CtxCreate(&first, nullptr, 0, 0));
-  ok(driver().CtxGetCurrent(&now));
+  equal(CALL(MemAlloc)(&memory, 4), CUDA_ERROR_INVALID_CONTEXT);
+  ok(CALL(CtxCreate)(&first, nullptr, 0, 0));
+  ok(CALL(CtxGetCurrent)(&now));
   is_true(now == first, "the new context is current");
-  ok(driver().CtxCreate(&second, nullptr, 0, 0));
-  ok(driver().CtxPopCurrent(&now));
+  ok(CALL(CtxCreate)(&second, nullptr, 0, 0));
+  ok(CALL(CtxPopCurrent)(&now));
   is_true(now == second, "it was the last one");
-  ok(driver().CtxGetCurrent(&now));
+  ok(CALL(CtxGetCurrent)(&now));
   is_true(now == first, "the one below is current again");
-  ok(driver().CtxPushCurrent(second));
-  ok(driver().MemAlloc(&memory, 4));
-  ok(driver().CtxSynchronize());
-  ok(driver().CtxDestroy(second));
-  ok(driver().CtxGetCurrent(&now));
+  ok(CALL(CtxPushCurrent)(second));
+  ok(CALL(MemAlloc)(&memory, 4));
+  ok(CALL(CtxSynchronize)());
+  ok(CALL(CtxDestroy)(second));
+  ok(CALL(CtxGetCurrent)(&now));
   is_true(now == first, "the other one was destroyed");
-  equal(driver().CtxCreate(&second, nullptr, 0x800, 0),
-        CUDA_ERROR_INVALID_VALUE);
-  ok(driver().CtxDestroy(first));
+  equal(CALL(CtxCreate)(&second, nullptr, 0x800, 0), CUDA_ERROR_INVALID_VALUE);
+  ok(CALL(CtxDestroy)(first));
 }
 
 void launch(CUfunction function, const Arrays& arrays, CUstream stream) {
   CUdeviceptr to = arrays.y, from = arrays.x;
   int a = 3, n = kN;
   void* arguments[] = {&to, &a, &from, &n};
-  ok(driver().LaunchKernel(function, (kN + 255) / 256, 1, 1, 256, 1, 1, 0,
-                           stream, arguments, nullptr));
+  ok(CALL(LaunchKernel)(function, (kN + 255) / 256, 1, 1, 256, 1, 1, 0, stream,
+                        arguments, nullptr));
 }
 
 // Functions whose parameters are registers, and arguments that are no .param
@@ -296,74 +209,74 @@ const std::string kRegistersPtx = R"(
 void register_parameters() {
   CUmodule module = nullptr;
   CUfunction kernel = nullptr;
-  ok(driver().ModuleLoadData(&module, kRegistersPtx.c_str()));
-  ok(driver().ModuleGetFunction(&kernel, module, "registers"));
+  ok(CALL(ModuleLoadData)(&module, kRegistersPtx.c_str()));
+  ok(CALL(ModuleGetFunction)(&kernel, module, "registers"));
   CUdeviceptr out = 0;
   std::vector<unsigned> got(64);
-  ok(driver().MemAlloc(&out, sizeof(unsigned) * got.size()));
+  ok(CALL(MemAlloc)(&out, sizeof(unsigned) * got.size()));
   void* arguments[] = {&out};
-  ok(driver().LaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, nullptr, arguments,
-                           nullptr));
-  ok(driver().MemcpyDtoH(got.data(), out, sizeof(unsigned) * got.size()));
+  ok(CALL(LaunchKernel)(kernel, 1, 1, 1, 64, 1, 1, 0, nullptr, arguments,
+                        nullptr));
+  ok(CALL(MemcpyDtoH)(got.data(), out, sizeof(unsigned) * got.size()));
   expect::each(got, [](int i) {
     return i / 2 * 10000 + 2 * i + (i <= 50) + (i < 32 ? 1000 : 0);
   });
-  ok(driver().MemFree(out));
-  ok(driver().ModuleUnload(module));
+  ok(CALL(MemFree)(out));
+  ok(CALL(ModuleUnload)(module));
 }
 
 void modules() {
   const Arrays arrays;
   CUmodule module = nullptr;
   CUfunction scale = nullptr, nothing = nullptr;
-  ok(driver().ModuleLoadData(&module, kPtx.c_str()));
-  ok(driver().ModuleGetFunction(&scale, module, "scale"));
-  ok(driver().ModuleGetFunction(&nothing, module, "nothing"));
+  ok(CALL(ModuleLoadData)(&module, kPtx.c_str()));
+  ok(CALL(ModuleGetFunction)(&scale, module, "scale"));
+  ok(CALL(ModuleGetFunction)(&nothing, module, "nothing"));
   launch(scale, arrays, nullptr);
   expect::each(arrays.result(), [](int i) { return 10 * (3 * i + 5); });
 
   CUdeviceptr shift = 0;
   size_t bytes = 0;
-  ok(driver().ModuleGetGlobal(&shift, &bytes, module, "shift"));
+  ok(CALL(ModuleGetGlobal)(&shift, &bytes, module, "shift"));
   equal(bytes, sizeof(int));
   const int seven = 7;
-  ok(driver().MemcpyHtoD(shift, &seven, sizeof seven));
+  ok(CALL(MemcpyHtoD)(shift, &seven, sizeof seven));
   launch(scale, arrays, nullptr);
   expect::each(arrays.result(), [](int i) { return 10 * (3 * i + 7); });
   const int factors[] = {1, 100};
-  ok(driver().ModuleGetGlobal(&shift, &bytes, module, "factors"));
+  ok(CALL(ModuleGetGlobal)(&shift, &bytes, module, "factors"));
   equal(bytes, 2 * sizeof(int));
-  ok(driver().MemcpyHtoD(shift, factors, sizeof factors));
+  ok(CALL(MemcpyHtoD)(shift, factors, sizeof factors));
   launch(scale, arrays, nullptr);
   expect::each(arrays.result(), [](int i) { return 100 * (3 * i + 7); });
 
   // Another module of the same text has variables of its own.
   CUmodule other = nullptr;
   CUfunction again = nullptr;
-  ok(driver().ModuleLoadDataEx(&other, kPtx.c_str(), 0, nullptr, nullptr));
-  ok(driver().ModuleGetFunction(&again, other, "scale"));
+  ok(CALL(ModuleLoadDataEx)(&other, kPtx.c_str(), 0, nullptr, nullptr));
+  ok(CALL(ModuleGetFunction)(&again, other, "scale"));
   launch(again, arrays, nullptr);
   expect::each(arrays.result(), [](int i) { return 10 * (3 * i + 5); });
-  ok(driver().ModuleUnload(other));
+  ok(CALL(ModuleUnload)(other));
 
-  equal(driver().ModuleGetFunction(&again, module, "scales"),
+  equal(CALL(ModuleGetFunction)(&again, module, "scales"),
         CUDA_ERROR_NOT_FOUND);
-  equal(driver().ModuleGetGlobal(&shift, &bytes, module, "shifts"),
+  equal(CALL(ModuleGetGlobal)(&shift, &bytes, module, "shifts"),
         CUDA_ERROR_NOT_FOUND);
-  equal(driver().LaunchKernel(nothing, 0, 1, 1, 32, 1, 1, 0, nullptr, nullptr,
-                              nullptr),
+  equal(CALL(LaunchKernel)(nothing, 0, 1, 1, 32, 1, 1, 0, nullptr, nullptr,
+                           nullptr),
         CUDA_ERROR_INVALID_VALUE);
-  ok(driver().LaunchKernel(nothing, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr,
-                           nullptr));
-  ok(driver().CtxSynchronize());
-  ok(driver().ModuleUnload(module));
+  ok(CALL(LaunchKernel)(nothing, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr,
+                        nullptr));
+  ok(CALL(CtxSynchronize)());
+  ok(CALL(ModuleUnload)(module));
 }
 
 void bad_modules() {
   CUmodule module = nullptr;
-  equal(driver().ModuleLoad(&module, "no such file.ptx"),
+  equal(CALL(ModuleLoad)(&module, "no such file.ptx"),
         CUDA_ERROR_FILE_NOT_FOUND);
-  equal(driver().ModuleLoadData(&module, "this is no ptx"),
+  equal(CALL(ModuleLoadData)(&module, "this is no ptx"),
         CUDA_ERROR_INVALID_IMAGE);
 }
 
@@ -373,9 +286,9 @@ void module_file() {
   std::ofstream(name) << kPtx;
   CUmodule module = nullptr;
   CUfunction scale = nullptr;
-  ok(driver().ModuleLoad(&module, name));
+  ok(CALL(ModuleLoad)(&module, name));
   std::remove(name);
-  ok(driver().ModuleGetFunction(&scale, module, "scale"));
+  ok(CALL(ModuleGetFunction)(&scale, module, "scale"));
 
   // All arguments in one piece, as they lie.
   struct {
@@ -387,14 +300,13 @@ void module_file() {
   size_t bytes = offsetof(decltype(packed), n) + sizeof packed.n;
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed,
                    CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
-  ok(driver().LaunchKernel(scale, 4, 1, 1, 256, 1, 1, 0, nullptr, nullptr,
-                           extra));
+  ok(CALL(LaunchKernel)(scale, 4, 1, 1, 256, 1, 1, 0, nullptr, nullptr, extra));
   expect::each(arrays.result(), [](int i) { return 10 * (4 * i + 5); });
   size_t more = sizeof packed;
   void* too_many[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed,
                       CU_LAUNCH_PARAM_BUFFER_SIZE, &more, CU_LAUNCH_PARAM_END};
-  equal(driver().LaunchKernel(scale, 4, 1, 1, 256, 1, 1, 0, nullptr, nullptr,
-                              too_many),
+  equal(CALL(LaunchKernel)(scale, 4, 1, 1, 256, 1, 1, 0, nullptr, nullptr,
+                           too_many),
         CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
 
   CUlaunchConfig config = {};
@@ -403,59 +315,57 @@ void module_file() {
   config.blockDimX = 128;
   config.blockDimY = config.blockDimZ = 1;
   packed.a = 6;
-  ok(driver().LaunchKernelEx(&config, scale, nullptr, extra));
+  ok(CALL(LaunchKernelEx)(&config, scale, nullptr, extra));
   expect::each(arrays.result(), [](int i) { return 10 * (6 * i + 5); });
-  ok(driver().ModuleUnload(module));
+  ok(CALL(ModuleUnload)(module));
 }
 
 void functions() {
   CUmodule module = nullptr;
   CUfunction scale = nullptr;
-  ok(driver().ModuleLoadData(&module, kPtx.c_str()));
-  ok(driver().ModuleGetFunction(&scale, module, "scale"));
+  ok(CALL(ModuleLoadData)(&module, kPtx.c_str()));
+  ok(CALL(ModuleGetFunction)(&scale, module, "scale"));
   int value = -1, blocks = 0, grid = 0, block = 0;
-  ok(driver().FuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-                               scale));
+  ok(CALL(FuncGetAttribute)(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                            scale));
   equal(value, 1024);
-  ok(driver().FuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
-                               scale));
+  ok(CALL(FuncGetAttribute)(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+                            scale));
   equal(value, 0);
-  ok(driver().FuncSetAttribute(
+  ok(CALL(FuncSetAttribute)(
       scale, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 60000));
-  ok(driver().FuncGetAttribute(
+  ok(CALL(FuncGetAttribute)(
       &value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, scale));
   equal(value, 60000);
   for (int which = CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET;
        which <= CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE;
        ++which) {
-    ok(driver().FuncGetAttribute(&value, CUfunction_attribute(which), scale));
+    ok(CALL(FuncGetAttribute)(&value, CUfunction_attribute(which), scale));
     equal(value, 0);
   }
-  equal(driver().FuncGetAttribute(&value, CUfunction_attribute(16), scale),
+  equal(CALL(FuncGetAttribute)(&value, CUfunction_attribute(16), scale),
         CUDA_ERROR_INVALID_VALUE);
-  equal(driver().FuncSetAttribute(scale, CU_FUNC_ATTRIBUTE_NUM_REGS, 1),
+  equal(CALL(FuncSetAttribute)(scale, CU_FUNC_ATTRIBUTE_NUM_REGS, 1),
         CUDA_ERROR_INVALID_VALUE);
-  equal(driver().ModuleGetGlobal(nullptr, nullptr, module, "shift"),
+  equal(CALL(ModuleGetGlobal)(nullptr, nullptr, module, "shift"),
         CUDA_ERROR_INVALID_VALUE);
-  ok(driver().OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale, 1024,
-                                                        0));
+  ok(CALL(OccupancyMaxActiveBlocksPerMultiprocessor)(&blocks, scale, 1024, 0));
   is_true(blocks >= 1, "a block fits");
-  ok(driver().OccupancyMaxPotentialBlockSize(&grid, &block, scale, nullptr, 0,
-                                             0));
+  ok(CALL(OccupancyMaxPotentialBlockSize)(&grid, &block, scale, nullptr, 0, 0));
   is_true(grid > 0 && block >= 32 && block % 32 == 0, "whole warps");
-  ok(driver().ModuleUnload(module));
+  ok(CALL(ModuleUnload)(module));
 }
 
 void memory() {
   std::vector<short> shorts(64, 0);
   CUdeviceptr a = 0, b = 0;
   size_t pitch = 0, bytes = 0, total = 0;
-  ok(driver().MemAlloc(&a, 128));
-  ok(driver().MemAllocPitch(&b, &pitch, 100, 4, 4));
+  ok(CALL(MemAlloc)(&a, 128));
+  ok(CALL(MemAllocPitch)(&b, &pitch, 100, 4, 4));
   is_true(pitch >= 100 && pitch % 16 == 0, "rows begin at whole vectors");
-  ok(driver().MemsetD16(a, 0x1234, 32));
-  ok(driver().MemsetD8(a + 64, 0x56, 64));
-  ok(driver().MemcpyDtoH(shorts.data(), a, 128));
+  ok(CALL(MemsetD16)(a, 0x1234, 32));
+  ok(CALL(MemsetD8)(a + 64, 0x56, 64));
+  ok(CALL(MemcpyDtoH)(shorts.data(), a, 128));
   expect::each(shorts, [](int i) { return i < 32 ? 0x1234 : 0x5656; });
   CUDA_MEMCPY2D copy = {};
   copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
@@ -466,29 +376,29 @@ void memory() {
   copy.dstXInBytes = 8;
   copy.WidthInBytes = 32;
   copy.Height = 4;
-  ok(driver().Memcpy2D(&copy));
+  ok(CALL(Memcpy2D)(&copy));
   std::vector<short> row(16);
-  ok(driver().MemcpyDtoH(row.data(), b + pitch + 8, 32));
+  ok(CALL(MemcpyDtoH)(row.data(), b + pitch + 8, 32));
   expect::each(row, [](int) { return 0x1234; });
-  ok(driver().MemcpyDtoH(row.data(), b + 3 * pitch + 8, 32));
+  ok(CALL(MemcpyDtoH)(row.data(), b + 3 * pitch + 8, 32));
   expect::each(row, [](int) { return 0x5656; });
   copy.WidthInBytes = 40;  // of rows of 32
-  equal(driver().Memcpy2D(&copy), CUDA_ERROR_INVALID_VALUE);
+  equal(CALL(Memcpy2D)(&copy), CUDA_ERROR_INVALID_VALUE);
   unsigned type = 0;
-  ok(driver().PointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, a));
+  ok(CALL(PointerGetAttribute)(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, a));
   equal(type, unsigned(CU_MEMORYTYPE_DEVICE));
-  equal(driver().PointerGetAttribute(&type, CUpointer_attribute(99), a),
+  equal(CALL(PointerGetAttribute)(&type, CUpointer_attribute(99), a),
         CUDA_ERROR_INVALID_VALUE);
   CUdeviceptr begin = 0;
-  ok(driver().MemGetAddressRange(&begin, &bytes, a + 100));
+  ok(CALL(MemGetAddressRange)(&begin, &bytes, a + 100));
   equal(begin, a);
   is_true(bytes >= 128, "it is the whole allocation");
-  ok(driver().MemGetInfo(&bytes, &total));
+  ok(CALL(MemGetInfo)(&bytes, &total));
   is_true(bytes > 0 && bytes <= total, "there is room");
-  ok(driver().MemFree(a));
-  ok(driver().MemFree(b));
-  equal(driver().MemAlloc(&a, 0), CUDA_ERROR_INVALID_VALUE);
-  equal(driver().MemcpyDtoD(0, 0, 16), CUDA_ERROR_INVALID_VALUE);
+  ok(CALL(MemFree)(a));
+  ok(CALL(MemFree)(b));
+  equal(CALL(MemAlloc)(&a, 0), CUDA_ERROR_INVALID_VALUE);
+  equal(CALL(MemcpyDtoD)(0, 0, 16), CUDA_ERROR_INVALID_VALUE);
 }
 
 void streams() {
@@ -497,32 +407,32 @@ void streams() {
   CUfunction scale = nullptr;
   CUstream stream = nullptr, other = nullptr;
   CUevent before = nullptr, after = nullptr;
-  ok(driver().ModuleLoadData(&module, kPtx.c_str()));
-  ok(driver().ModuleGetFunction(&scale, module, "scale"));
-  ok(driver().StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  ok(driver().StreamCreate(&other, CU_STREAM_NON_BLOCKING));
-  ok(driver().EventCreate(&before, CU_EVENT_DEFAULT));
-  ok(driver().EventCreate(&after, CU_EVENT_DEFAULT));
-  ok(driver().CtxSynchronize());
-  ok(driver().EventRecord(before, stream));
-  ok(driver().MemsetD32Async(arrays.x, 2, kN, stream));
+  ok(CALL(ModuleLoadData)(&module, kPtx.c_str()));
+  ok(CALL(ModuleGetFunction)(&scale, module, "scale"));
+  ok(CALL(StreamCreate)(&stream, CU_STREAM_NON_BLOCKING));
+  ok(CALL(StreamCreate)(&other, CU_STREAM_NON_BLOCKING));
+  ok(CALL(EventCreate)(&before, CU_EVENT_DEFAULT));
+  ok(CALL(EventCreate)(&after, CU_EVENT_DEFAULT));
+  ok(CALL(CtxSynchronize)());
+  ok(CALL(EventRecord)(before, stream));
+  ok(CALL(MemsetD32Async)(arrays.x, 2, kN, stream));
   launch(scale, arrays, stream);
-  ok(driver().EventRecord(after, stream));
-  ok(driver().StreamWaitEvent(other, after, 0));
+  ok(CALL(EventRecord)(after, stream));
+  ok(CALL(StreamWaitEvent)(other, after, 0));
   std::vector<int> got(kN);
-  ok(driver().MemcpyDtoHAsync(got.data(), arrays.y, kN * sizeof(int), other));
-  ok(driver().StreamSynchronize(other));
-  ok(driver().EventSynchronize(after));
-  ok(driver().StreamQuery(stream));
+  ok(CALL(MemcpyDtoHAsync)(got.data(), arrays.y, kN * sizeof(int), other));
+  ok(CALL(StreamSynchronize)(other));
+  ok(CALL(EventSynchronize)(after));
+  ok(CALL(StreamQuery)(stream));
   float milliseconds = -1;
-  ok(driver().EventElapsedTime(&milliseconds, before, after));
+  ok(CALL(EventElapsedTime)(&milliseconds, before, after));
   is_true(milliseconds >= 0, "time goes on");
   expect::each(got, [](int) { return 10 * (3 * 2 + 5); });
-  ok(driver().EventDestroy(before));
-  ok(driver().EventDestroy(after));
-  ok(driver().StreamDestroy(stream));
-  ok(driver().StreamDestroy(other));
-  ok(driver().ModuleUnload(module));
+  ok(CALL(EventDestroy)(before));
+  ok(CALL(EventDestroy)(after));
+  ok(CALL(StreamDestroy)(stream));
+  ok(CALL(StreamDestroy)(other));
+  ok(CALL(ModuleUnload)(module));
 }
 
 // ---- Together with the runtime ----------------------------------------------
@@ -534,19 +444,19 @@ __global__ void add_kernel(int* x, int n) {
 
 void both() {
   CUcontext primary = nullptr, now = nullptr;
-  ok(driver().CtxSetCurrent(nullptr));
+  ok(CALL(CtxSetCurrent)(nullptr));
   int* x = nullptr;
   expect::ok(
       cudaMalloc(&x, kN * sizeof(int)));  // makes the primary one current
-  ok(driver().DevicePrimaryCtxRetain(&primary, 0));
-  ok(driver().CtxGetCurrent(&now));
+  ok(CALL(DevicePrimaryCtxRetain)(&primary, 0));
+  ok(CALL(CtxGetCurrent)(&now));
   is_true(now == primary, "the runtime uses the primary context");
   const auto address = reinterpret_cast<CUdeviceptr>(x);
-  ok(driver().MemsetD32(address, 41, kN));
+  ok(CALL(MemsetD32)(address, 41, kN));
   add_kernel<<<4, 256>>>(x, kN);
   expect::ok(cudaGetLastError());
   std::vector<int> got(kN);
-  ok(driver().MemcpyDtoH(got.data(), address, kN * sizeof(int)));
+  ok(CALL(MemcpyDtoH)(got.data(), address, kN * sizeof(int)));
   expect::each(got, [](int) { return 42; });
 
   // A kernel of the program's own, launched by the driver.
@@ -555,45 +465,45 @@ void both() {
                                  reinterpret_cast<const void*>(add_kernel)));
   int n = kN;
   void* arguments[] = {&x, &n};
-  ok(driver().LaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, nullptr, arguments,
-                           nullptr));
+  ok(CALL(LaunchKernel)(function, 4, 1, 1, 256, 1, 1, 0, nullptr, arguments,
+                        nullptr));
   expect::ok(cudaMemcpy(got.data(), x, kN * sizeof(int), cudaMemcpyDefault));
   expect::each(got, [](int) { return 43; });
 
   // A call of the driver's that fails is none of the runtime's errors.
   CUdeviceptr none = 0;
-  equal(driver().MemAlloc(&none, 0), CUDA_ERROR_INVALID_VALUE);
+  equal(CALL(MemAlloc)(&none, 0), CUDA_ERROR_INVALID_VALUE);
   equal(cudaGetLastError(), cudaSuccess);
   expect::ok(cudaFree(x));
-  ok(driver().DevicePrimaryCtxRelease(0));
+  ok(CALL(DevicePrimaryCtxRelease)(0));
 }
 
 // Each thread has its own current context.
 void threads() {
   CUcontext primary = nullptr;
-  ok(driver().DevicePrimaryCtxRetain(&primary, 0));
+  ok(CALL(DevicePrimaryCtxRetain)(&primary, 0));
   CUresult without = CUDA_SUCCESS, with = CUDA_ERROR_UNKNOWN;
   std::thread([&] {
     CUdeviceptr x = 0;
-    without = driver().MemAlloc(&x, 4);
-    driver().CtxSetCurrent(primary);
-    with = driver().MemAlloc(&x, 4);
-    driver().MemFree(x);
+    without = CALL(MemAlloc)(&x, 4);
+    CALL(CtxSetCurrent)(primary);
+    with = CALL(MemAlloc)(&x, 4);
+    CALL(MemFree)(x);
   }).join();
   equal(without, CUDA_ERROR_INVALID_CONTEXT);
   equal(with, CUDA_SUCCESS);
-  ok(driver().DevicePrimaryCtxRelease(0));
+  ok(CALL(DevicePrimaryCtxRelease)(0));
 }
 
 }  // namespace
 
 int main() {
-  ok(driver().Init(0));
+  ok(CALL(Init)(0));
   devices();
   names_of_errors();
   contexts();
   CUcontext context = nullptr;
-  ok(driver().CtxCreate(&context, nullptr, 0, 0));
+  ok(CALL(CtxCreate)(&context, nullptr, 0, 0));
   modules();
   register_parameters();
   bad_modules();
@@ -601,7 +511,7 @@ int main() {
   functions();
   memory();
   streams();
-  ok(driver().CtxDestroy(context));
+  ok(CALL(CtxDestroy)(context));
   both();
   threads();
   return expect::report();

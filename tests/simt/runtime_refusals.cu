@@ -39,8 +39,8 @@ __global__ void numbered_kernel(int* x) {
 void lacking_maps(int* x) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult status;
-  equal(cudaGetDriverEntryPointByVersion("cuLinkCreate", &found, 12000,
-                                         cudaEnableDefault, &status),
+  equal(cudaGetDriverEntryPointByVersion("cuMemExportToShareableHandle", &found,
+                                         12000, cudaEnableDefault, &status),
         cudaErrorNotSupported);
   ok(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
                                       cudaEnableDefault, &status));
@@ -140,7 +140,8 @@ void refusals() {
        "cudaIpcGetMemHandle: the CPU executor has no memory that processes "
        "share");
   says(child, "cudaImportExternalMemory: the CPU executor has no memory or ");
-  says(child, "has no cuLinkCreate among the driver API's calls");
+  says(child,
+       "has no cuMemExportToShareableHandle among the driver API's calls");
   says(child, "has no tensor maps with an interleaved layout");
   says(child, "has no swizzle of other chunks than 16 bytes");
   says(child, "has no tensors of the type 12: flushed tf32");

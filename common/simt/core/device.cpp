@@ -62,23 +62,27 @@ constexpr MeasuredAttribute kH200[] = {
     {cudaDevAttrMaxPersistingL2CacheSize, 39321600},
     {cudaDevAttrMaxAccessPolicyWindowSize, 134217728},
     {126, 4},  // cudaDevAttrMemSyncDomainCount
-    // Of the driver's API: gathers from textures, tensor maps, pointers to
-    // functions that are the same everywhere.
+    // Of the driver's API: gathers from textures, virtual memory, values that
+    // streams store and wait for, tensor maps, pointers to functions that are
+    // the same everywhere.
     {44, 1},
+    {102, 1},
+    {122, 1},
+    {123, 1},
     {127, 1},
     {129, 1},
     {131, -1},  // cudaDevAttrNumaId: none
 };
 
 // What the executor lacks, whatever the model has: operations on memory in
-// streams (92, 93, 122, 123), cooperative launches on several devices (96),
-// virtual memory and what is shared by it (102 to 105, 107, 110, 124, 128, 132,
+// streams as they once were (92, 93), cooperative launches on several devices
+// (96), what is shared by virtual memory (103 to 105, 107, 110, 124, 128, 132,
 // 145), remote access (117, 118), events and pools that processes or the host
 // share (94, 125, 142 to 144, 146), NUMA, MPS, graphics, numbers on a bus, and
 // atomics that only some of the host's memory has (147).
-constexpr int kLacking[] = {92,  93,  94,  96,  102, 103, 104, 105, 107,
-                            110, 117, 118, 122, 123, 124, 125, 128, 130,
-                            132, 133, 134, 135, 136, 137, 138, 139, 140,
+constexpr int kLacking[] = {92,  93,  94,  96,  103, 104, 105, 107,
+                            110, 117, 118, 124, 125, 128, 130, 132,
+                            133, 134, 135, 136, 137, 138, 139, 140,
                             141, 142, 143, 144, 145, 146, 147};
 
 // Sources: NVIDIA's data sheets and the CUDA programming guide's table of

@@ -13,6 +13,7 @@
 #define CURAND_VER_PATCH 0
 #define CURAND_VERSION \
   (CURAND_VER_MAJOR * 1000 + CURAND_VER_MINOR * 100 + CURAND_VER_PATCH)
+#define CURANDAPI  // <curand_mtgp32_host.h> writes it
 
 typedef enum curandStatus {
   CURAND_STATUS_SUCCESS = 0,
@@ -53,6 +54,13 @@ typedef enum curandOrdering {
   CURAND_ORDERING_PSEUDO_DYNAMIC = 104,
   CURAND_ORDERING_QUASI_DEFAULT = 201
 } curandOrdering_t;
+
+typedef enum curandDirectionVectorSet {
+  CURAND_DIRECTION_VECTORS_32_JOEKUO6 = 101,
+  CURAND_SCRAMBLED_DIRECTION_VECTORS_32_JOEKUO6 = 102,
+  CURAND_DIRECTION_VECTORS_64_JOEKUO6 = 103,
+  CURAND_SCRAMBLED_DIRECTION_VECTORS_64_JOEKUO6 = 104
+} curandDirectionVectorSet_t;
 
 typedef struct curandGenerator_st* curandGenerator_t;
 
@@ -134,6 +142,15 @@ curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator,
 curandStatus_t curandGeneratePoisson(curandGenerator_t generator,
                                      unsigned int* to, size_t count,
                                      double lambda);
+
+// ---- Tables of Sobol's numbers: the toolkit's own library has them ----------
+
+curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t** vectors,
+                                           curandDirectionVectorSet_t set);
+curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t** vectors,
+                                           curandDirectionVectorSet_t set);
+curandStatus_t curandGetScrambleConstants32(unsigned int** constants);
+curandStatus_t curandGetScrambleConstants64(unsigned long long** constants);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,8 @@
 // PTX promises an error bound, not bits. Ours are computed in double and
 // rounded once, closer to the true value than any of those bounds: they may
 // differ from a GPU in the last bits. Special values are PTX's.
+#include <numbers>
+
 #include "common/simt/isa/arithmetic_float.h"
 
 namespace simt {
@@ -13,12 +15,22 @@ struct Log2 {
   double operator()(double x) const { return std::log2(x); }
 };
 
+// A GPU makes turns of radians first, in a float that is rounded towards zero:
+// of large numbers little is left, and of the largest nothing (an H100's do
+// so).
+double without_turns(double x) {
+  const double exact = x * double(0.15915494309f);
+  float turns = float(exact);
+  if (std::abs(turns) > std::abs(exact)) turns = std::nextafter(turns, 0.f);
+  return 2 * std::numbers::pi * std::fmod(turns, 1.f);
+}
+
 struct Sine {
-  double operator()(double x) const { return std::sin(x); }
+  double operator()(double x) const { return std::sin(without_turns(x)); }
 };
 
 struct Cosine {
-  double operator()(double x) const { return std::cos(x); }
+  double operator()(double x) const { return std::cos(without_turns(x)); }
 };
 
 struct ReciprocalRoot {

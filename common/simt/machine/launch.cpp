@@ -138,6 +138,12 @@ Kernel* find_kernel(Module* module, const std::string& mangled) {
   return it == module->kernels.end() ? nullptr : it->second.get();
 }
 
+std::vector<std::string> kernel_names(const Module* module) {
+  std::vector<std::string> names;
+  for (const auto& [name, kernel] : module->kernels) names.push_back(name);
+  return names;
+}
+
 // Of a kernel with a dynamic part, up to where that begins: so an H100 tells.
 static size_t static_shared_of(const Program& program) {
   const uint32_t to = program.dynamic_alignment;

@@ -28,6 +28,8 @@ Module* load_module(const std::vector<PtxFile>& ptx, int device,
 // kernel runs or info() is asked for.
 Kernel* find_kernel(Module* module, const std::string& mangled);
 
+std::vector<std::string> kernel_names(const Module* module);
+
 struct KernelInfo {
   std::string name;  // demangled, without its parameters
   size_t static_shared = 0;

@@ -65,6 +65,7 @@ uint64_t red_zone(uint64_t bytes) {
 struct Reserved {
   uint64_t begin = 0;  // 0: the machine has no room for so many addresses
   uint64_t open = 0;   // where the executor finds the same memory
+  int file = -1;
 };
 
 // A file in memory that nobody else sees, or -1 where files are kept small.
@@ -78,10 +79,10 @@ int memory_file(uint64_t bytes) {
   return -1;
 }
 
-uint64_t map(uint64_t wish, uint64_t bytes, int protection, int flags,
-             int file) {
-  void* at =
-      mmap(pointer(wish), bytes, protection, flags | MAP_NORESERVE, file, 0);
+uint64_t map(uint64_t wish, uint64_t bytes, int protection, int flags, int file,
+             uint64_t offset = 0) {
+  void* at = mmap(pointer(wish), bytes, protection, flags | MAP_NORESERVE, file,
+                  off_t(offset));
   if (at == MAP_FAILED) return 0;
   madvise(at, bytes, MADV_DONTDUMP);  // A core file would be a terabyte.
   return reinterpret_cast<uint64_t>(at);
@@ -94,12 +95,12 @@ Reserved reserve_arena(uint64_t bytes) {
   if (file < 0) {
     const uint64_t begin =
         map(kArenaAddress, bytes, open, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-    return {begin, begin};
+    return {begin, begin, -1};
   }
   Reserved two = {map(kArenaAddress, bytes, PROT_NONE, MAP_SHARED, file),
-                  map(kOpenAddress, bytes, open, MAP_SHARED, file)};
-  close(file);
+                  map(kOpenAddress, bytes, open, MAP_SHARED, file), file};
   if (two.begin && two.open) return two;
+  close(file);
   if (two.begin) munmap(pointer(two.begin), bytes);
   if (two.open) munmap(pointer(two.open), bytes);
   return {};
@@ -169,6 +170,7 @@ Allocations::Allocations(uint64_t device_bytes) : device_bytes_(device_bytes) {
   arena_begin_ = arena.begin;
   arena_end_ = arena_begin_ + bytes;
   distance_ = arena.open - arena.begin;
+  file_ = arena.file;
   // A red zone before the first.
   holes_[arena_begin_ + kMiB] = arena_end_;
   checks_ = settings::checks();
@@ -188,7 +190,8 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory, const char* name,
   // What the host may touch has its pages to itself, and so has a variable,
   // because it may turn out to be managed.
   const bool fresh = Allocation{.memory = memory}.is_plain();
-  const uint64_t alignment = fresh ? kAlignment : page_bytes();
+  const bool pages = !fresh || memory == Memory::kPhysical;
+  const uint64_t alignment = pages ? page_bytes() : kAlignment;
   const uint64_t whole = round_up(bytes + red_zone(bytes), alignment);
   const uint64_t begin = take(whole, alignment);
   if (begin == 0) return 0;
@@ -225,7 +228,7 @@ bool Allocations::release(uint64_t address) {
   const auto found = blocks_.find(address);
   if (found == blocks_.end()) return false;
   Block& block = found->second;
-  if (block.freed || block.adopted) return false;
+  if (block.freed || block.adopted || block.mapped) return false;
   retire(block);
   return true;
 }
@@ -267,6 +270,40 @@ void Allocations::abandon(uint64_t address) {
   Block& block = blocks_.at(address);
   block.kept = false;
   if (block.freed) quarantine(block);
+}
+
+// Behind them nobody's addresses, which end an array that fills them.
+uint64_t Allocations::reserve(uint64_t bytes, uint64_t unit) {
+  const std::unique_lock lock(mutex_);
+  return take(bytes + unit, unit);
+}
+
+void Allocations::unreserve(uint64_t begin, uint64_t bytes, uint64_t unit) {
+  const std::unique_lock lock(mutex_);
+  give_back(begin, begin + bytes + unit);
+}
+
+bool Allocations::show(uint64_t at, uint64_t shown, uint64_t bytes) {
+  if (file_ < 0) return false;
+  const std::unique_lock lock(mutex_);
+  const uint64_t offset = shown - arena_begin_;
+  constexpr int kHow = MAP_SHARED | MAP_FIXED;
+  ++version_;
+  return map(at, bytes, PROT_NONE, kHow, file_, offset) &&
+         map(at + distance_, bytes, PROT_READ | PROT_WRITE, kHow, file_,
+             offset);
+}
+
+void Allocations::set_mapped(uint64_t begin, uint64_t end,
+                             std::vector<Allocation> parts) {
+  const std::unique_lock lock(mutex_);
+  blocks_.erase(blocks_.lower_bound(begin), blocks_.lower_bound(end));
+  for (Allocation& part : parts) {
+    part.mapped = true;
+    part.number = ++count_;
+    blocks_[part.begin] = {part, part.end};
+  }
+  ++version_;
 }
 
 void Allocations::release_all(int device) {

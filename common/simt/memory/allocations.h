@@ -26,8 +26,9 @@ namespace simt {
 
 enum class Memory : uint8_t {
   kDevice,
-  kHeap,  // a kernel's own malloc
-  kPool,  // cudaMallocAsync's
+  kHeap,      // a kernel's own malloc
+  kPool,      // cudaMallocAsync's
+  kPhysical,  // cuMemCreate's, which are reached where they are mapped
   kManaged,
   kPinned,  // of the host, page-locked
   kVariable,
@@ -41,6 +42,7 @@ struct Allocation {
   bool freed = false;
   bool kept = false;           // a graph's: it will be there again
   bool adopted = false;        // the host program's own memory
+  bool mapped = false;         // shows what another allocation holds
   bool read_only = false;      // for kernels, copies and fills
   int device = 0;              // whose it is; the host's: current then
   uint64_t number = 0;         // 1 for the first of the program
@@ -58,11 +60,11 @@ struct Allocation {
   bool is_managed() const {
     return memory == Memory::kManaged || memory == Memory::kManagedVariable;
   }
-  bool is_from_api() const { return !is_variable() && !adopted; }
+  bool is_from_api() const { return !is_variable() && !adopted && !mapped; }
   // A device's memory, and no variable.
   bool is_plain() const {
     return memory == Memory::kDevice || memory == Memory::kHeap ||
-           memory == Memory::kPool;
+           memory == Memory::kPool || memory == Memory::kPhysical;
   }
   bool is_device_only() const {
     return is_plain() || memory == Memory::kVariable ||
@@ -97,6 +99,15 @@ class Allocations {
   bool occupy(uint64_t address);
   // No graph has it any more.
   void abandon(uint64_t address);
+
+  // Virtual memory: addresses for as long as nobody gives them back, a multiple
+  // of `unit`, 0 if there are no more; they show what lies at others, or no
+  // longer (false where there is no file of device memory); and what of them
+  // may be touched, which is one allocation where it hangs together.
+  uint64_t reserve(uint64_t bytes, uint64_t unit);
+  void unreserve(uint64_t begin, uint64_t bytes, uint64_t unit);
+  bool show(uint64_t at, uint64_t shown, uint64_t bytes);
+  void set_mapped(uint64_t begin, uint64_t end, std::vector<Allocation> parts);
 
   // Everything the program got on a device, as if it freed it. Variables stay.
   void release_all(int device);
@@ -187,6 +198,7 @@ class Allocations {
   uint64_t arena_begin_ = 0, arena_end_ = 0;
   bool checks_ = false;
   WrittenBytes written_;
+  int file_ = -1;          // what is mapped; none: nobody's
   uint64_t distance_ = 0;  // to the executor's mapping; 0: there is only one
   mutable std::shared_mutex mutex_;
   std::map<uint64_t, Block> blocks_;    // by begin, live and quarantined

@@ -259,6 +259,11 @@ CUresult cuDeviceGetPCIBusId(char* id, int bytes, CUdevice device) {
                [&] { pass(cudaDeviceGetPCIBusId(id, bytes, device)); });
 }
 
+CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* id) {
+  return drive(Needs::kDriver,
+               [&] { pass(cudaDeviceGetByPCIBusId(device, id)); });
+}
+
 CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
   return drive(Needs::kDriver,
                [&] { pass(cudaDeviceCanAccessPeer(can, device, peer)); });
@@ -345,6 +350,20 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned* version) {
     if (context) context_of(context);
     *version = 3020;  // as all drivers since CUDA 3.2 say
   });
+}
+
+CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
+  return drive(Needs::kDriver, [&] {
+    demand(id != nullptr, CUDA_ERROR_INVALID_VALUE, "ctxId is null");
+    Context* const asked = context ? context_of(context) : current_context();
+    demand(asked != nullptr, CUDA_ERROR_INVALID_CONTEXT,
+           "the thread has no context");
+    *id = reinterpret_cast<uint64_t>(asked);
+  });
+}
+
+CUresult cuCtxResetPersistingL2Cache() {
+  return drive([&] { pass(cudaCtxResetPersistingL2Cache()); });
 }
 
 CUresult cuCtxSynchronize() {
@@ -463,6 +482,33 @@ CUresult cuStreamGetFlags(CUstream stream, unsigned* flags) {
 CUresult cuStreamGetPriority(CUstream stream, int* priority) {
   return drive([&] { pass(cudaStreamGetPriority(stream, priority)); });
 }
+CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
+  return drive([&] { pass(cudaStreamGetId(stream, id)); });
+}
+CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
+  return drive([&] {
+    demand(context != nullptr, CUDA_ERROR_INVALID_VALUE, "pctx is null");
+    const int device = queue_of(stream).device;
+    Context* const current = current_context();
+    *context =
+        handle_of(current->device == device ? current : primary_of(device));
+  });
+}
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
+  return drive([&] {
+    pass(cudaStreamBeginCapture(stream,
+                                static_cast<cudaStreamCaptureMode>(mode)));
+  });
+}
+CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  return drive([&] { pass(cudaStreamEndCapture(stream, graph)); });
+}
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
+  return drive([&] {
+    pass(cudaStreamIsCapturing(
+        stream, reinterpret_cast<cudaStreamCaptureStatus*>(status)));
+  });
+}
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback,
                              void* data, unsigned flags) {
   return drive([&] {
@@ -484,6 +530,10 @@ CUresult cuEventDestroy(CUevent event) {
 CUresult cuEventRecord(CUevent event, CUstream stream) {
   return drive([&] { pass(cudaEventRecord(event, stream)); });
 }
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream,
+                                unsigned flags) {
+  return drive([&] { pass(cudaEventRecordWithFlags(event, stream, flags)); });
+}
 CUresult cuEventSynchronize(CUevent event) {
   return drive([&] { pass(cudaEventSynchronize(event)); });
 }
@@ -492,6 +542,29 @@ CUresult cuEventQuery(CUevent event) {
 }
 CUresult cuEventElapsedTime(float* milliseconds, CUevent from, CUevent to) {
   return drive([&] { pass(cudaEventElapsedTime(milliseconds, from, to)); });
+}
+
+// ---- Graphs: what a captured stream makes -----------------------------------
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph,
+                                     unsigned long long flags) {
+  return drive(
+      [&] { pass(cudaGraphInstantiateWithFlags(executable, graph, flags)); });
+}
+CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
+  return drive([&] { pass(cudaGraphLaunch(executable, stream)); });
+}
+CUresult cuGraphUpload(CUgraphExec executable, CUstream stream) {
+  return drive([&] { pass(cudaGraphUpload(executable, stream)); });
+}
+CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
+  return drive([&] { pass(cudaGraphGetNodes(graph, nodes, count)); });
+}
+CUresult cuGraphExecDestroy(CUgraphExec executable) {
+  return drive([&] { pass(cudaGraphExecDestroy(executable)); });
+}
+CUresult cuGraphDestroy(CUgraph graph) {
+  return drive([&] { pass(cudaGraphDestroy(graph)); });
 }
 
 }  // extern "C"

@@ -3,7 +3,9 @@
 #pragma once
 #include <cuda.h>
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/simt/runtime/runtime.h"
 
@@ -32,6 +34,19 @@ void note_of_context(CUdeviceptr memory);
 
 // The call of that name; null if there is none.
 void* driver_function(std::string_view name);
+
+// ---- Of driver_modules.cpp --------------------------------------------------
+
+// PTX, or a fat binary that holds PTX; or a file of such.
+CUmodule load_image(const void* image);
+CUmodule load_file(const char* name);
+void unload(CUmodule module);
+// What it holds; refuses what is no module, and names that it does not have.
+std::vector<std::string> kernels_of(CUmodule module);
+CUfunction find_function(CUmodule module, const std::string& name);
+DeviceVariable find_global(CUmodule module, const std::string& name);
+// Several texts that are one module.
+std::vector<char> linked_image(const std::vector<std::string>& texts);
 
 inline void* pointer(CUdeviceptr address) {
   return reinterpret_cast<void*>(address);

@@ -1,5 +1,5 @@
 // The driver API: memory, copies, fills.
-#include <algorithm>
+#include <bit>
 
 #include "common/simt/memory/allocations.h"
 #include "common/simt/runtime/driver.h"
@@ -19,6 +19,13 @@ void require_bytes(const void* out, size_t bytes) {
          bytes ? "the pointer to the result is null" : "0 bytes");
 }
 
+// Of both APIs they are the same bytes.
+template <class To, class From>
+To runtime_type(const From& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  return std::bit_cast<To>(from);
+}
+
 // Rows of elements of 1, 2 or 4 bytes.
 void fill_rows(CUstream stream, CUdeviceptr to, size_t pitch, unsigned value,
                unsigned element, size_t width, size_t height) {
@@ -32,41 +39,6 @@ void fill_rows(CUstream stream, CUdeviceptr to, size_t pitch, unsigned value,
   p.width = width;
   p.height = height;
   if (width != 0 && height != 0) issue(stream, fill_work(p));
-}
-
-// One side of a copy of rows.
-struct Rows {
-  void* first;
-  size_t pitch;
-};
-Rows rows_of(CUmemorytype type, void* host, CUdeviceptr device, size_t pitch,
-             size_t x, size_t y, size_t width) {
-  demand(type == CU_MEMORYTYPE_HOST || type == CU_MEMORYTYPE_DEVICE ||
-             type == CU_MEMORYTYPE_UNIFIED || type == CU_MEMORYTYPE_ARRAY,
-         CUDA_ERROR_INVALID_VALUE, "memory of the type ", int(type));
-  if (type == CU_MEMORYTYPE_ARRAY) throw Lacking{"arrays in the driver API"};
-  if (pitch == 0) pitch = width;
-  auto* const from = type == CU_MEMORYTYPE_HOST
-                         ? static_cast<char*>(host)
-                         : static_cast<char*>(pointer(device));
-  return {from + y * pitch + x, pitch};
-}
-
-void copy_rows(const CUDA_MEMCPY2D* given, const CUstream* stream) {
-  demand(given != nullptr, CUDA_ERROR_INVALID_VALUE, "pCopy is null");
-  const CUDA_MEMCPY2D& c = *given;
-  const Rows to = rows_of(c.dstMemoryType, c.dstHost, c.dstDevice, c.dstPitch,
-                          c.dstXInBytes, c.dstY, c.WidthInBytes);
-  const Rows from =
-      rows_of(c.srcMemoryType, const_cast<void*>(c.srcHost), c.srcDevice,
-              c.srcPitch, c.srcXInBytes, c.srcY, c.WidthInBytes);
-  if (stream)
-    pass(cudaMemcpy2DAsync(to.first, to.pitch, from.first, from.pitch,
-                           c.WidthInBytes, c.Height, cudaMemcpyDefault,
-                           *stream));
-  else
-    pass(cudaMemcpy2D(to.first, to.pitch, from.first, from.pitch,
-                      c.WidthInBytes, c.Height, cudaMemcpyDefault));
 }
 
 void tell_of_pointer(void* out, CUpointer_attribute which,
@@ -96,6 +68,15 @@ void tell_of_pointer(void* out, CUpointer_attribute which,
       return;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       *static_cast<int*>(out) = facts.device;
+      return;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      *static_cast<CUdeviceptr*>(out) = allocations().find(address)->begin;
+      return;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      *static_cast<size_t*>(out) = allocations().find(address)->bytes();
+      return;
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+      *static_cast<unsigned*>(out) = 1;
       return;
     default:
       constexpr int kMost = 31;  // The last ones of CUDA 13 are smaller.
@@ -184,6 +165,79 @@ CUresult cuMemHostGetDevicePointer(CUdeviceptr* device, void* host,
   });
 }
 
+CUresult cuMemHostGetFlags(unsigned* flags, void* host) {
+  return drive([&] { pass(cudaHostGetFlags(flags, host)); });
+}
+
+#if CUDA_VERSION >= 13000
+CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUmemLocation to,
+                            unsigned flags, CUstream stream) {
+  return drive([&] {
+    pass(cudaMemPrefetchAsync(pointer(address), bytes,
+                              runtime_type<cudaMemLocation>(to), flags,
+                              stream));
+  });
+}
+CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+                     CUmemLocation location) {
+  return drive([&] {
+    pass(cudaMemAdvise(pointer(address), bytes,
+                       static_cast<cudaMemoryAdvise>(advice),
+                       runtime_type<cudaMemLocation>(location)));
+  });
+}
+#endif
+
+// ---- Pools ------------------------------------------------------------------
+
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
+  return drive(Needs::kDriver,
+               [&] { pass(cudaDeviceGetDefaultMemPool(pool, device)); });
+}
+CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
+  return drive(Needs::kDriver,
+               [&] { pass(cudaDeviceGetMemPool(pool, device)); });
+}
+CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
+  return drive(Needs::kDriver,
+               [&] { pass(cudaDeviceSetMemPool(device, pool)); });
+}
+CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* given) {
+  return drive(Needs::kDriver, [&] {
+    demand(given != nullptr, CUDA_ERROR_INVALID_VALUE, "poolProps is null");
+    const auto properties = runtime_type<cudaMemPoolProps>(*given);
+    pass(cudaMemPoolCreate(pool, &properties));
+  });
+}
+CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+  return drive(Needs::kDriver, [&] { pass(cudaMemPoolDestroy(pool)); });
+}
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes) {
+  return drive(Needs::kDriver, [&] { pass(cudaMemPoolTrimTo(pool, bytes)); });
+}
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute which,
+                               void* value) {
+  return drive(Needs::kDriver, [&] {
+    pass(cudaMemPoolSetAttribute(pool, static_cast<cudaMemPoolAttr>(which),
+                                 value));
+  });
+}
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute which,
+                               void* value) {
+  return drive(Needs::kDriver, [&] {
+    pass(cudaMemPoolGetAttribute(pool, static_cast<cudaMemPoolAttr>(which),
+                                 value));
+  });
+}
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes,
+                                 CUmemoryPool pool, CUstream stream) {
+  return drive([&] {
+    require_bytes(address, bytes);
+    pass(cudaMallocFromPoolAsync(reinterpret_cast<void**>(address), bytes, pool,
+                                 stream));
+  });
+}
+
 CUresult cuMemGetInfo(size_t* free, size_t* total) {
   return drive([&] { pass(cudaMemGetInfo(free, total)); });
 }
@@ -204,6 +258,16 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute which,
   return drive([&] { tell_of_pointer(data, which, address); });
 }
 
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* which,
+                                void** data, CUdeviceptr address) {
+  return drive([&] {
+    demand(which && data && count, CUDA_ERROR_INVALID_VALUE,
+           "attributes or data is null, or there are none");
+    for (unsigned k = 0; k < count; ++k)
+      tell_of_pointer(data[k], which[k], address);
+  });
+}
+
 // ---- Copies -----------------------------------------------------------------
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
@@ -217,6 +281,15 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
     pass(cudaMemcpyAsync(pointer(to), pointer(from), bytes, cudaMemcpyDefault,
                          stream));
   });
+}
+// An address knows whose it is.
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext,
+                      size_t bytes) {
+  return cuMemcpy(to, from, bytes);
+}
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from,
+                           CUcontext, size_t bytes, CUstream stream) {
+  return cuMemcpyAsync(to, from, bytes, stream);
 }
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, size_t bytes) {
   return drive([&] {
@@ -255,15 +328,6 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                          cudaMemcpyDeviceToDevice, stream));
   });
 }
-CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy) {
-  return drive([&] { copy_rows(copy, nullptr); });
-}
-CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* copy) {
-  return drive([&] { copy_rows(copy, nullptr); });
-}
-CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream) {
-  return drive([&] { copy_rows(copy, &stream); });
-}
 
 // ---- Fills ------------------------------------------------------------------
 
@@ -299,6 +363,19 @@ CUresult cuMemsetD2D16(CUdeviceptr to, size_t pitch, unsigned short value,
 CUresult cuMemsetD2D32(CUdeviceptr to, size_t pitch, unsigned value,
                        size_t width, size_t height) {
   return drive([&] { fill_rows(nullptr, to, pitch, value, 4, width, height); });
+}
+
+CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value,
+                           size_t width, size_t height, CUstream stream) {
+  return drive([&] { fill_rows(stream, to, pitch, value, 1, width, height); });
+}
+CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value,
+                            size_t width, size_t height, CUstream stream) {
+  return drive([&] { fill_rows(stream, to, pitch, value, 2, width, height); });
+}
+CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value,
+                            size_t width, size_t height, CUstream stream) {
+  return drive([&] { fill_rows(stream, to, pitch, value, 4, width, height); });
 }
 
 }  // extern "C"

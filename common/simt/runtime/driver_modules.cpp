@@ -20,6 +20,13 @@ void __cudaRegisterFunction(void** handle, const char* host, char* device,
 void __cudaRegisterVar(void** handle, char* host, char* device,
                        const char* name, int external, size_t bytes,
                        int constant, int global);
+
+// The driver API's calls, from refusals.sh: of several versions the newest
+// last.
+extern const struct {
+  const char* name;
+  void (*call)();
+} simt_driver_calls[];
 }
 
 namespace simt {
@@ -86,19 +93,25 @@ void append(std::vector<char>& to, const T& value) {
   to.insert(to.end(), bytes, bytes + sizeof value);
 }
 
-std::vector<char> as_fat_binary(const std::string& ptx) {
+void append_text(std::vector<char>& to, const std::string& ptx) {
   fat::Image image = {};
   image.kind = fat::kPtx;
   image.header_bytes = sizeof image;
   image.bytes = (ptx.size() + 8) / 8 * 8;  // ends with a zero
   image.architecture = target_of(ptx);
-  fat::Header header = {fat::kHeaderMagic, 1, sizeof(fat::Header),
-                        sizeof image + image.bytes};
+  append(to, image);
+  to.insert(to.end(), ptx.begin(), ptx.end());
+  to.resize(to.size() + image.bytes - ptx.size());
+}
+
+std::vector<char> as_fat_binary(const std::vector<std::string>& texts,
+                                uint16_t version) {
+  std::vector<char> images;
+  for (const std::string& ptx : texts) append_text(images, ptx);
   std::vector<char> all;
-  append(all, header);
-  append(all, image);
-  all.insert(all.end(), ptx.begin(), ptx.end());
-  all.resize(sizeof header + header.bytes);
+  append(all, fat::Header{fat::kHeaderMagic, version, sizeof(fat::Header),
+                          images.size()});
+  all.insert(all.end(), images.begin(), images.end());
   return all;
 }
 
@@ -128,7 +141,9 @@ std::vector<char> copy_of_fat_binary(const uint8_t* data) {
   return {data, data + header.header_bytes + header.bytes};
 }
 
-// PTX text, or a fat binary with or without its wrapper.
+}  // namespace
+
+// With or without its wrapper.
 CUmodule load_image(const void* image) {
   constexpr uint32_t kElf = 0x464c457f;
   demand(image != nullptr, CUDA_ERROR_INVALID_VALUE, "image is null");
@@ -149,7 +164,7 @@ CUmodule load_image(const void* image) {
   } else {
     demand(std::strstr(text, ".version") != nullptr, CUDA_ERROR_INVALID_IMAGE,
            "the image is neither PTX nor a fat binary");
-    module->image = as_fat_binary(text);
+    module->image = as_fat_binary({text}, 1);
   }
   module->wrapper.data = bytes_of(module->image.data());
   return load(std::move(module));
@@ -163,6 +178,23 @@ CUmodule load_file(const char* name) {
   all.insert(all.end(), 8, '\0');  // the end of a text
   return load_image(all.data());
 }
+
+std::vector<char> linked_image(const std::vector<std::string>& texts) {
+  return as_fat_binary(texts, fat::kLinked);
+}
+
+void unload(CUmodule module) {
+  LoadedModule* const gone = loaded(module);
+  await_device(current_device());
+  const std::lock_guard lock(loaded_modules().mutex);
+  loaded_modules().live.erase(gone);
+}
+
+std::vector<std::string> kernels_of(CUmodule module) {
+  return kernel_names(loaded(module)->handle);
+}
+
+namespace {
 
 LoadedFunction* find_loaded(LoadedModule& module, const std::string& name) {
   if (const auto known = module.functions.find(name);
@@ -181,8 +213,14 @@ LoadedFunction* find_loaded(LoadedModule& module, const std::string& name) {
   return module.functions[name] = function;
 }
 
-DeviceVariable find_loaded_variable(LoadedModule& module,
-                                    const std::string& name) {
+}  // namespace
+
+CUfunction find_function(CUmodule module, const std::string& name) {
+  return reinterpret_cast<CUfunction>(find_loaded(*loaded(module), name));
+}
+
+DeviceVariable find_global(CUmodule handle, const std::string& name) {
+  LoadedModule& module = *loaded(handle);
   char*& key = module.variables[name];
   if (key == nullptr) {
     key = new char;
@@ -195,6 +233,8 @@ DeviceVariable find_loaded_variable(LoadedModule& module,
     throw Refused{static_cast<cudaError_t>(CUDA_ERROR_NOT_FOUND), refused.why};
   }
 }
+
+namespace {
 
 // ---- Launches ---------------------------------------------------------------
 
@@ -349,20 +389,14 @@ CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
 }
 
 CUresult cuModuleUnload(CUmodule module) {
-  return drive([&] {
-    LoadedModule* const gone = loaded(module);
-    await_device(current_device());
-    const std::lock_guard lock(loaded_modules().mutex);
-    loaded_modules().live.erase(gone);
-  });
+  return drive([&] { unload(module); });
 }
 
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module,
                              const char* name) {
   return drive([&] {
     demand(function && name, CUDA_ERROR_INVALID_VALUE, "hfunc or name is null");
-    *function =
-        reinterpret_cast<CUfunction>(find_loaded(*loaded(module), name));
+    *function = find_function(module, name);
   });
 }
 
@@ -371,13 +405,57 @@ CUresult cuModuleGetGlobal(CUdeviceptr* address, size_t* bytes, CUmodule module,
   return drive([&] {
     demand(name != nullptr && (address || bytes), CUDA_ERROR_INVALID_VALUE,
            "name is null, or both answers are");
-    const DeviceVariable found = find_loaded_variable(*loaded(module), name);
+    const DeviceVariable found = find_global(module, name);
     if (address) *address = reinterpret_cast<CUdeviceptr>(found.address);
     if (bytes) *bytes = found.bytes;
   });
 }
 
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
+  return drive(Needs::kDriver, [&] {
+    demand(mode != nullptr, CUDA_ERROR_INVALID_VALUE, "mode is null");
+    *mode = CU_MODULE_LAZY_LOADING;
+  });
+}
+
+CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule module) {
+  return drive([&] {
+    demand(count != nullptr, CUDA_ERROR_INVALID_VALUE, "count is null");
+    *count = unsigned(kernels_of(module).size());
+  });
+}
+
 // ---- Functions and launches -------------------------------------------------
+
+CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
+  return drive([&] {
+    demand(module != nullptr, CUDA_ERROR_INVALID_VALUE, "hmod is null");
+    function_of(function);
+    const std::lock_guard lock(loaded_modules().mutex);
+    const auto found = loaded_modules().functions.find(function);
+    if (found == loaded_modules().functions.end())
+      throw Lacking{"module of a kernel of the program's own"};
+    *module = reinterpret_cast<CUmodule>(found->second->module);
+  });
+}
+
+#if CUDA_VERSION >= 12040
+CUresult cuFuncGetName(const char** name, CUfunction function) {
+  return drive([&] { pass(cudaFuncGetName(name, function_of(function))); });
+}
+
+CUresult cuFuncGetParamInfo(CUfunction function, size_t which, size_t* offset,
+                            size_t* bytes) {
+  return drive([&] {
+    pass(cudaFuncGetParamInfo(function_of(function), which, offset, bytes));
+  });
+}
+#endif
+
+// Everything is loaded.
+CUresult cuFuncLoad(CUfunction function) {
+  return drive([&] { function_of(function); });
+}
 
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which,
                             CUfunction function) {
@@ -397,6 +475,11 @@ CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
     pass(cudaFuncSetCacheConfig(function_of(function),
                                 static_cast<cudaFuncCache>(config)));
   });
+}
+
+// Banks have had one width for long.
+CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig) {
+  return drive([&] { function_of(function); });
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
@@ -425,6 +508,32 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x,
                                              {block_x, block_y, block_z}, given,
                                              shared, stream);
         });
+  });
+}
+
+CUresult cuGraphCreate(CUgraph* graph, unsigned flags) {
+  return drive([&] { pass(cudaGraphCreate(graph, flags)); });
+}
+
+CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph,
+                              const CUgraphNode* after, size_t count,
+                              const CUDA_KERNEL_NODE_PARAMS* given) {
+  return drive([&] {
+    demand(given != nullptr, CUDA_ERROR_INVALID_VALUE, "nodeParams is null");
+    const CUDA_KERNEL_NODE_PARAMS& g = *given;
+    const auto function =
+        g.func ? g.func : reinterpret_cast<CUfunction>(g.kern);
+    launch_with(function, g.kernelParams, g.extra,
+                [&](const void* kernel, void** arguments) {
+                  const cudaKernelNodeParams p = {
+                      const_cast<void*>(kernel),
+                      {g.gridDimX, g.gridDimY, g.gridDimZ},
+                      {g.blockDimX, g.blockDimY, g.blockDimZ},
+                      g.sharedMemBytes,
+                      arguments,
+                      nullptr};
+                  return cudaGraphAddKernelNode(node, graph, after, count, &p);
+                });
   });
 }
 
@@ -464,6 +573,14 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks, function_of(function), threads, shared, flags));
   });
 }
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
+                                                 CUfunction function,
+                                                 int blocks, int threads) {
+  return drive([&] {
+    pass(cudaOccupancyAvailableDynamicSMemPerBlock(bytes, function_of(function),
+                                                   blocks, threads));
+  });
+}
 CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block,
                                           CUfunction function,
                                           CUoccupancyB2DSize shared_of,
@@ -499,118 +616,15 @@ CUresult cuGetProcAddress(const char* symbol, void** function, int, cuuint64_t,
 
 namespace simt {
 
-#define SIMT_CALL(NAME) \
-  { #NAME, reinterpret_cast < void*>(&NAME) }
 void* driver_function(std::string_view name) {
-  static const std::map<std::string_view, void*> kAll = {
-      SIMT_CALL(cuInit),
-      SIMT_CALL(cuDriverGetVersion),
-      SIMT_CALL(cuGetErrorName),
-      SIMT_CALL(cuGetErrorString),
-      SIMT_CALL(cuGetProcAddress),
-      SIMT_CALL(cuDeviceGet),
-      SIMT_CALL(cuDeviceGetCount),
-      SIMT_CALL(cuDeviceGetName),
-      SIMT_CALL(cuDeviceTotalMem),
-      SIMT_CALL(cuDeviceGetAttribute),
-      SIMT_CALL(cuDeviceGetUuid),
-      SIMT_CALL(cuDeviceGetPCIBusId),
-      SIMT_CALL(cuDeviceCanAccessPeer),
-      SIMT_CALL(cuCtxCreate),
-      SIMT_CALL(cuCtxDestroy),
-      SIMT_CALL(cuCtxPushCurrent),
-      SIMT_CALL(cuCtxPopCurrent),
-      SIMT_CALL(cuCtxSetCurrent),
-      SIMT_CALL(cuCtxGetCurrent),
-      SIMT_CALL(cuCtxGetDevice),
-      SIMT_CALL(cuCtxGetFlags),
-      SIMT_CALL(cuCtxGetApiVersion),
-      SIMT_CALL(cuCtxSynchronize),
-      SIMT_CALL(cuCtxGetLimit),
-      SIMT_CALL(cuCtxSetLimit),
-      SIMT_CALL(cuCtxGetCacheConfig),
-      SIMT_CALL(cuCtxSetCacheConfig),
-      SIMT_CALL(cuCtxGetStreamPriorityRange),
-      SIMT_CALL(cuCtxEnablePeerAccess),
-      SIMT_CALL(cuCtxDisablePeerAccess),
-      SIMT_CALL(cuDevicePrimaryCtxRetain),
-      SIMT_CALL(cuDevicePrimaryCtxRelease),
-      SIMT_CALL(cuDevicePrimaryCtxReset),
-      SIMT_CALL(cuDevicePrimaryCtxSetFlags),
-      SIMT_CALL(cuDevicePrimaryCtxGetState),
-      SIMT_CALL(cuStreamCreate),
-      SIMT_CALL(cuStreamCreateWithPriority),
-      SIMT_CALL(cuStreamDestroy),
-      SIMT_CALL(cuStreamSynchronize),
-      SIMT_CALL(cuStreamQuery),
-      SIMT_CALL(cuStreamWaitEvent),
-      SIMT_CALL(cuStreamGetFlags),
-      SIMT_CALL(cuStreamGetPriority),
-      SIMT_CALL(cuStreamAddCallback),
-      SIMT_CALL(cuLaunchHostFunc),
-      SIMT_CALL(cuEventCreate),
-      SIMT_CALL(cuEventDestroy),
-      SIMT_CALL(cuEventRecord),
-      SIMT_CALL(cuEventSynchronize),
-      SIMT_CALL(cuEventQuery),
-      SIMT_CALL(cuEventElapsedTime),
-      SIMT_CALL(cuMemAlloc),
-      SIMT_CALL(cuMemAllocPitch),
-      SIMT_CALL(cuMemAllocManaged),
-      SIMT_CALL(cuMemFree),
-      SIMT_CALL(cuMemAllocAsync),
-      SIMT_CALL(cuMemFreeAsync),
-      SIMT_CALL(cuMemAllocHost),
-      SIMT_CALL(cuMemHostAlloc),
-      SIMT_CALL(cuMemFreeHost),
-      SIMT_CALL(cuMemHostRegister),
-      SIMT_CALL(cuMemHostUnregister),
-      SIMT_CALL(cuMemHostGetDevicePointer),
-      SIMT_CALL(cuMemGetInfo),
-      SIMT_CALL(cuMemGetAddressRange),
-      SIMT_CALL(cuPointerGetAttribute),
-      SIMT_CALL(cuMemcpy),
-      SIMT_CALL(cuMemcpyAsync),
-      SIMT_CALL(cuMemcpyHtoD),
-      SIMT_CALL(cuMemcpyHtoDAsync),
-      SIMT_CALL(cuMemcpyDtoH),
-      SIMT_CALL(cuMemcpyDtoHAsync),
-      SIMT_CALL(cuMemcpyDtoD),
-      SIMT_CALL(cuMemcpyDtoDAsync),
-      SIMT_CALL(cuMemcpy2D),
-      SIMT_CALL(cuMemcpy2DUnaligned),
-      SIMT_CALL(cuMemcpy2DAsync),
-      SIMT_CALL(cuMemsetD8),
-      SIMT_CALL(cuMemsetD16),
-      SIMT_CALL(cuMemsetD32),
-      SIMT_CALL(cuMemsetD8Async),
-      SIMT_CALL(cuMemsetD16Async),
-      SIMT_CALL(cuMemsetD32Async),
-      SIMT_CALL(cuMemsetD2D8),
-      SIMT_CALL(cuMemsetD2D16),
-      SIMT_CALL(cuMemsetD2D32),
-      SIMT_CALL(cuModuleLoad),
-      SIMT_CALL(cuModuleLoadData),
-      SIMT_CALL(cuModuleLoadDataEx),
-      SIMT_CALL(cuModuleLoadFatBinary),
-      SIMT_CALL(cuModuleUnload),
-      SIMT_CALL(cuModuleGetFunction),
-      SIMT_CALL(cuModuleGetGlobal),
-      SIMT_CALL(cuFuncGetAttribute),
-      SIMT_CALL(cuFuncSetAttribute),
-      SIMT_CALL(cuFuncSetCacheConfig),
-      SIMT_CALL(cuLaunchKernel),
-      SIMT_CALL(cuLaunchKernelEx),
-      SIMT_CALL(cuLaunchCooperativeKernel),
-      SIMT_CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor),
-      SIMT_CALL(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags),
-      SIMT_CALL(cuOccupancyMaxPotentialBlockSize),
-      SIMT_CALL(cuTensorMapEncodeTiled),
-      SIMT_CALL(cuTensorMapReplaceAddress),
-  };
-  const auto found = kAll.find(name);
-  return found == kAll.end() ? nullptr : found->second;
+  static const auto* const all = [] {
+    auto* const made = new std::map<std::string_view, void (*)()>;
+    for (const auto* c = simt_driver_calls; c->name; ++c)
+      made->insert_or_assign(c->name, c->call);
+    return made;
+  }();
+  const auto found = all->find(name);
+  return found == all->end() ? nullptr : reinterpret_cast<void*>(found->second);
 }
-#undef SIMT_CALL
 
 }  // namespace simt

@@ -29,6 +29,7 @@ struct Text {
 };
 constexpr uint32_t kWrapperMagic = 0x466243b1, kHeaderMagic = 0xba55ed50;
 constexpr uint16_t kPtx = 1;
+constexpr uint16_t kLinked = 0x4c;  // a header's version: all its PTX is one
 constexpr uint64_t kCompressed = 0x2000 | 0x8000;  // LZ4, Zstandard
 
 }  // namespace simt::fat

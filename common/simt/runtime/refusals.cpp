@@ -1,8 +1,8 @@
-// Functions of the CUDA runtime API that the executor lacks. The build writes
-// one for each, with refusals.sh; all of them end here.
+// Functions of the CUDA runtime and driver API that the executor lacks. The
+// build writes one for each, with refusals.sh; all of them end here.
 #include <string_view>
 
-#include "common/simt/runtime/runtime.h"
+#include "common/simt/runtime/driver.h"
 
 namespace simt {
 namespace {
@@ -11,6 +11,8 @@ namespace {
 constexpr struct {
   std::string_view word, what;
 } kMissing[] = {
+    {"_ptsz", "calls of the driver for a default stream of each thread"},
+    {"_ptds", "calls of the driver for a default stream of each thread"},
     {"Mipmapped", "such call for mipmapped arrays"},
     {"Texture", "such call for textures"},
     {"Surface", "such call for surfaces"},
@@ -38,16 +40,21 @@ std::string_view missing(std::string_view call) {
 }  // namespace
 }  // namespace simt
 
-// `name` is that of the function in the library.
+// `name` is that of the function in the library. The codes of both APIs are the
+// same numbers.
 extern "C" cudaError_t simt_refuse(const char* name) {
   std::string_view call = name;
+  const auto lacks = [&] {
+    throw simt::Lacking{std::string(simt::missing(call))};
+  };
+  if (!call.starts_with("cuda"))
+    return static_cast<cudaError_t>(
+        simt::drive(simt::Needs::kNothing, lacks, name));
   for (const std::string_view end : {"_ptsz", "_ptds"}) {
     if (call.ends_with(end)) call.remove_suffix(end.size());
   }
   const std::string said(call);
-  return simt::answer(
-      [&] { throw simt::Lacking{std::string(simt::missing(call))}; },
-      said.c_str());
+  return simt::answer(lacks, said.c_str());
 }
 
 extern "C" cudaChannelFormatDesc cudaCreateChannelDesc(

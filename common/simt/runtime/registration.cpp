@@ -75,7 +75,8 @@ bool better(const fat::Image& image, const fat::Image& than) {
   return than.architecture > limit || image.architecture > than.architecture;
 }
 
-const fat::Image& choose_ptx(const uint8_t* data) {
+// One of several that are the same program; or all, where they are its parts.
+std::vector<const fat::Image*> choose_ptx(const uint8_t* data) {
   const auto& header = *reinterpret_cast<const fat::Header*>(data);
   require(data != nullptr && header.magic == fat::kHeaderMagic,
           cudaErrorInvalidKernelImage,
@@ -83,8 +84,10 @@ const fat::Image& choose_ptx(const uint8_t* data) {
   const uint8_t* at = data + header.header_bytes;
   const uint8_t* const end = at + header.bytes;
   const fat::Image* best = nullptr;
+  std::vector<const fat::Image*> all;
   while (at + sizeof(fat::Image) <= end) {
     const fat::Image& image = image_at(at);
+    all.push_back(&image);
     if (image.kind == fat::kPtx && (!best || better(image, *best)))
       best = &image;
     at += image.header_bytes + image.bytes;
@@ -95,7 +98,8 @@ const fat::Image& choose_ptx(const uint8_t* data) {
   require((best->flags & fat::kCompressed) == 0,
           cudaErrorNoKernelImageForDevice, "the program's PTX is compressed; ",
           kHowToBuild);
-  return *best;
+  if (header.version == fat::kLinked) return all;
+  return {best};
 }
 
 std::string_view text_of(const fat::Image& ptx) {
@@ -159,11 +163,13 @@ Module* FatBinary::load(int device) {
   if (modules[device] != nullptr) return modules[device];
   std::vector<PtxFile> files;
   for (const uint8_t* one : data) {
-    const fat::Image& ptx = choose_ptx(one);
-    files.push_back({text_of(ptx), options_of(ptx)});
-    ptx_version = ptx.architecture;
+    for (const fat::Image* ptx : choose_ptx(one)) {
+      files.push_back({text_of(*ptx), options_of(*ptx)});
+      ptx_version = ptx->architecture;
+    }
   }
-  Module* loaded = load_module(files, device, placed, is_linked);
+  Module* loaded =
+      load_module(files, device, placed, is_linked || files.size() > 1);
   for (const ManagedVariable& variable : managed) {
     void* address = find_variable(loaded, variable.name).address;
     placed[variable.name] = reinterpret_cast<uint64_t>(address);
@@ -187,6 +193,10 @@ Kernel* Entry::kernel() {
   require(found != nullptr, cudaErrorInvalidDeviceFunction,
           "the PTX holds no kernel ", mangled);
   return found;
+}
+
+std::vector<std::string> kernel_names(void** handle) {
+  return kernel_names(binary_of(handle)->load(current_device()));
 }
 
 int Entry::ptx_version() const { return binary->ptx_version; }

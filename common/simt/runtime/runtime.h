@@ -382,6 +382,9 @@ struct Entry {
   int ptx_version() const;  // 90 for compute_90
 };
 
+// Of a fat binary, by the handle that it was registered under.
+std::vector<std::string> kernel_names(void** handle);
+
 // The device's kernels and variables are loaded anew, by who next needs them.
 void forget_modules(int device);
 

@@ -347,6 +347,10 @@ decltype(cudaStreamCopyAttributes) cudaStreamCopyAttributes_ptsz
     __attribute__((alias("cudaStreamCopyAttributes")));
 decltype(cudaStreamGetId) cudaStreamGetId_ptsz
     __attribute__((alias("cudaStreamGetId")));
+#if CUDART_VERSION >= 12080
+decltype(cudaStreamGetDevice) cudaStreamGetDevice_ptsz
+    __attribute__((alias("cudaStreamGetDevice")));
+#endif
 decltype(cudaStreamAttachMemAsync) cudaStreamAttachMemAsync_ptsz
     __attribute__((alias("cudaStreamAttachMemAsync")));
 
