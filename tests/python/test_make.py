@@ -4,12 +4,14 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
 import tree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PROGRAMS = ROOT / "tests/python/programs"
 FILES = sorted(f for f in ROOT.glob("chapters/[0-9][0-9]_*/*.cu") if not f.match("*.exercise.cu"))
 NAMES = {f.parent.name[:2] + f.stem.removeprefix(f.name.split(".")[0]) for f in FILES}
 
@@ -113,118 +115,6 @@ class TestMake:
         assert "-// Chapter 01" in output
 
 
-KERNEL = """
-#include <cstdio>
-#include "own.h"
-int twice(int);
-__global__ void mark_kernel(int* x) { *x = N; }  // N is not in any file
-__global__ void wrong_kernel(int* x) { x[1] = 0; }
-int main(int argc, char** argv) {
-  int* x;
-  cudaMallocManaged(&x, sizeof *x);
-  mark_kernel<<<1, 1>>>(x);
-  cudaDeviceSynchronize();
-  std::printf("%d %d %ld", twice(*x), OWN, __cplusplus);
-  for (int i = 1; i < argc; ++i) std::printf(" [%s]", argv[i]);
-  if (argc == 1) wrong_kernel<<<1, 1>>>(x);
-  return cudaDeviceSynchronize() != cudaSuccess;
-}
-"""
-
-# Its kernel is a template, compiled for the device's own architecture.
-COMPILES_AS_IT_RUNS = r"""
-#include <cuda.h>
-#include <nvrtc.h>
-
-#include <cstdio>
-#include <string>
-
-const char* const kSource =
-    "template <int kFactor> __global__ void times(int* x) { *x *= kFactor; }";
-
-void ok(int status) {
-  if (status == 0) return;
-  std::fprintf(stderr, "status %d\n", status);
-  std::exit(2);
-}
-
-int main() {
-  nvrtcProgram program;
-  ok(nvrtcCreateProgram(&program, kSource, "times.cu", 0, nullptr, nullptr));
-  ok(nvrtcAddNameExpression(program, "times<6>"));
-  const char* options[] = {"--gpu-architecture=sm_90"};
-  ok(nvrtcCompileProgram(program, 1, options));
-  size_t bytes;
-  ok(nvrtcGetWANTEDSize(program, &bytes));
-  std::string compiled(bytes, ' ');
-  ok(nvrtcGetWANTED(program, compiled.data()));
-  const char* name;
-  ok(nvrtcGetLoweredName(program, "times<6>", &name));
-
-  CUdevice device;
-  CUcontext context;
-  CUmodule module;
-  CUfunction kernel;
-  CUdeviceptr x;
-  ok(cuInit(0));
-  ok(cuDeviceGet(&device, 0));
-  ok(cuDevicePrimaryCtxRetain(&context, device));
-  ok(cuCtxSetCurrent(context));
-  ok(cuModuleLoadData(&module, compiled.data()));
-  ok(cuModuleGetFunction(&kernel, module, name));
-  ok(nvrtcDestroyProgram(&program));
-  int value = 7;
-  ok(cuMemAlloc(&x, sizeof value));
-  ok(cuMemcpyHtoD(x, &value, sizeof value));
-  void* arguments[] = {&x};
-  ok(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
-  ok(cuMemcpyDtoH(&value, x, sizeof value));
-  std::printf("%d\n", value);
-}
-"""
-
-PAIRS = """
-__global__ void pairs_kernel(float* y, unsigned* count) {
-  __shared__ float pairs[64];
-  pairs[threadIdx.x] = pairs[threadIdx.x + 32] = threadIdx.x;
-  __syncthreads();
-  y[threadIdx.x] = pairs[2 * threadIdx.x] - pairs[2 * threadIdx.x + 1];
-  atomicAdd(count + threadIdx.x, 1u);
-}
-int main() {
-  float* y;
-  cudaMalloc(&y, 256);
-  cudaMemset(y, 0, 256);
-  pairs_kernel<<<1, 32>>>(y, (unsigned*)(y + 32));
-  return cudaDeviceSynchronize() != cudaSuccess;
-}
-"""
-STRIDED = """
-#include <cstdio>
-__global__ void strided_kernel(const float* x, float* y) {
-  __shared__ float tile[1024];
-  tile[32 * threadIdx.x] = x[8 * threadIdx.x];
-  __syncwarp();
-  y[threadIdx.x] = tile[32 * threadIdx.x];
-}
-__global__ void a_kernel_with_quite_a_long_name(float* y) {
-  *y = threadIdx.x;
-}
-int main() {
-  float *x, *y;
-  cudaMalloc(&x, 1024);
-  cudaMalloc(&y, 1024);
-  cudaMemset(x, 0, 1024);
-  for (int k = 0; k < 2; ++k) {
-    strided_kernel<<<1, 32>>>(x, y);
-    a_kernel_with_quite_a_long_name<<<1, 32>>>(y);
-  }
-  std::printf("done");
-  return cudaDeviceSynchronize();
-}
-"""
-
-
 class TestProgram:
     """`make program` of sources anywhere, and the ./run that it leaves."""
 
@@ -233,11 +123,14 @@ class TestProgram:
         self.folder = tmp_path / "a b:c ("  # No Makefile could name it in a rule.
         self.folder.mkdir()
         self.source = self.folder / "my main.cu"
-        self.source.write_text(KERNEL)
+        self.plant("arguments.cu")
         (self.folder / "own.h").write_text("#define OWN 5\n")
         (self.folder / "twice.cpp").write_text("int twice(int x) { return 2 * x; }\n")
         with tree.borrowed_run(tmp_path):
             yield
+
+    def plant(self, program, name="my main.cu"):
+        shutil.copy(PROGRAMS / program, self.folder / name)
 
     def program(self, *arguments, sources=("my main.cu", "twice.cpp")):
         names = " ".join(f"'{self.folder / name}'" for name in sources)
@@ -262,8 +155,8 @@ class TestProgram:
         assert (status, said.count("nvcc "), said.count("link ")) == (0, 0, 0), said
         status, printed, told = self.run_it()
         assert (status, printed) == (1, "6 7 201703")
-        assert "at my main.cu:6," in told  # The name is the user's own, as it is seen from there.
-        assert told.endswith("\nFAILED: out of bounds in wrong_kernel at my main.cu:6\n"), told
+        assert "at my main.cu:7," in told  # The name is the user's own, as it is seen from there.
+        assert told.endswith("\nFAILED: out of bounds in wrong_kernel at my main.cu:7\n"), told
 
         status, said = self.program("FLAGS=-DN=4 -rdc=true", "STD=20")
         assert (status, said.count("nvcc "), "g++" in said) == (0, 2, False), said
@@ -277,7 +170,7 @@ class TestProgram:
         assert not (ROOT / "run").exists()
 
     def test_it_ends_with_one_line_per_kernel(self, monkeypatch):
-        (self.folder / "my main.cu").write_text(STRIDED)
+        self.plant("strided.cu")
         assert self.program(sources=("my main.cu",))[0] == 0
         status, printed, told = self.run_it()
         assert (status, printed) == (1, "done")
@@ -285,7 +178,7 @@ class TestProgram:
                          r"strided_kernel +2 +4 +18.00 +124 +32.0 +none\n"
                          r"a_kernel_with_quite_a_long_name\n +2 +2 +1.00 +0 +32.0 +race\n", told)
         assert "The whole report: SIMT_REPORT=report.json ./run\n" in told
-        assert told.endswith("\nFAILED: race in a_kernel_with_quite_a_long_name at my main.cu:10\n"), told
+        assert told.endswith("\nFAILED: race in a_kernel_with_quite_a_long_name at my main.cu:9\n"), told
         assert max(map(len, told.split("\nkernel ")[1].splitlines())) <= 80
 
         report = self.folder / "report.json"
@@ -301,7 +194,7 @@ class TestProgram:
 
     def test_what_is_linked_later_is_counted_as_ptxas_compiles_it(self, monkeypatch):
         """With -rdc=true it keeps an atomic's answer, and does not know where arrays will lie."""
-        (self.folder / "my main.cu").write_text(PAIRS)
+        self.plant("pairs.cu")
         report = self.folder / "report.json"
         monkeypatch.setenv("SIMT_REPORT", str(report))
         for flags, expected in ("FLAGS=", (1, 0, 1)), ("FLAGS=-rdc=true", (0, 1, 2)):
@@ -313,7 +206,7 @@ class TestProgram:
                     metrics["smsp__sass_inst_executed_op_shared_ld.sum"]) == expected, flags
 
     def test_profile_of_a_program(self):
-        (self.folder / "my main.cu").write_text(STRIDED)
+        self.plant("strided.cu")
         status, said = make("profile", "BACKEND=cpu", f"SRC={self.source}", "PTX=1")
         assert status != 0  # Of the program: it has a race.
         worst, listing = said.split("What deserves attention, the worst line first:\n")[1].split("\n\n", 1)
@@ -368,10 +261,7 @@ class TestProgram:
         assert "driver API" not in said
 
     def test_a_library_is_linked_with_what_calls_it(self):
-        (self.folder / "twice.cpp").write_text(
-            "#include <cublas_v2.h>\n#include <curand.h>\n"
-            "int main() {\n  cublasHandle_t blas;\n  curandGenerator_t random;\n"
-            "  return cublasCreate(&blas) + curandCreateGenerator(&random, CURAND_RNG_PSEUDO_DEFAULT);\n}\n")
+        self.plant("calls_libraries.cpp", "twice.cpp")
         status, said = self.program("FLAGS=-lcublas -lcurand", sources=("twice.cpp",))
         assert status == 0, said
         (self.folder / "one.cu").write_text("#include <cublas_v2.h>\nint main() { return cublasZgemm(0); }\n")
@@ -381,7 +271,8 @@ class TestProgram:
 
     @pytest.mark.parametrize("wants", ["PTX", "CUBIN"])
     def test_kernels_that_are_compiled_while_the_program_runs(self, wants):
-        (self.folder / "twice.cpp").write_text(COMPILES_AS_IT_RUNS.replace("WANTED", wants))
+        text = (PROGRAMS / "compiles_as_it_runs.cpp").read_text()
+        (self.folder / "twice.cpp").write_text(text.replace("WANTED", wants))
         status, said = self.program("FLAGS=-lnvrtc -lcuda", sources=("twice.cpp",))
         if status and "a call of NVRTC that this toolkit does not have" in said:
             pytest.skip("this toolkit has no NVRTC")
@@ -403,9 +294,7 @@ class TestProgram:
             assert why in said
 
     def test_what_only_hopper_has(self):
-        (self.folder / "fence.cu").write_text(
-            '__global__ void k() { asm volatile("wgmma.fence.sync.aligned;"); }\n'
-            "int main() {\n  k<<<1, 128>>>();\n  return cudaDeviceSynchronize() != cudaSuccess;\n}\n")
+        self.plant("fence.cu", "fence.cu")
         for flags in "-arch=sm_90a", "-gencode arch=compute_90a,code=sm_90a":
             status, said = self.program(f"FLAGS={flags}", sources=("fence.cu",))
             assert status == 0, said
@@ -416,15 +305,8 @@ class TestProgram:
         assert "The program uses what only Hopper has (wgmma, setmaxnreg): add\nFLAGS=-arch=sm_90a." in said
 
     def test_device_code_of_several_files(self):
-        (self.folder / "more.cu").write_text(
-            "__device__ int factor = 3;\nstatic __device__ int shift = 1;\n"
-            "__device__ int times(int x) { return factor * x + shift; }\n")
-        (self.folder / "one.cu").write_text(
-            "#include <cstdio>\nextern __device__ int factor;\nstatic __device__ int shift = 5;\n"
-            "__device__ int times(int);\n"
-            "static __global__ void kernel() { printf(\"%d \", times(10) + shift); }\n"
-            "int main() {\n  int n = 4;\n  kernel<<<1, 1>>>();\n  cudaMemcpyToSymbol(factor, &n, sizeof n);\n"
-            "  kernel<<<1, 1>>>();\n  return cudaDeviceSynchronize();\n}\n")
+        self.plant("other_part.cu", "more.cu")
+        self.plant("one_part.cu", "one.cu")
         for flag in "-rdc=true", "-dc":
             status, said = self.program(f"FLAGS={flag}", sources=("one.cu", "more.cu"))
             assert status == 0, said
@@ -434,19 +316,14 @@ class TestProgram:
 
     def test_device_code_that_nobody_defines(self):
         (self.folder / "more.cu").write_text("__device__ int times(int x, int y) { return x * y; }\n")
-        (self.folder / "one.cu").write_text(
-            "__device__ int times(int);\n__global__ void kernel(int* p) { *p = times(*p); }\n"
-            "int main() {\n  kernel<<<1, 1>>>(nullptr);\n  return cudaGetLastError() == cudaSuccess;\n}\n")
+        self.plant("calls_nobody.cu", "one.cu")
         assert self.program("FLAGS=-rdc=true", sources=("one.cu", "more.cu"))[0] == 0
         status, _, told = self.run_it()
         assert status != 0
         assert "undefined reference to 'times(int)' in one.cu" in told
 
     def test_kernels_that_launch_kernels(self):
-        (self.folder / "one.cu").write_text(
-            "#include <cstdio>\n__global__ void kernel(int depth) {\n  printf(\"%d \", depth);\n"
-            "  if (depth) kernel<<<1, 1>>>(depth - 1);\n}\n"
-            "int main() {\n  kernel<<<1, 1>>>(3);\n  return cudaDeviceSynchronize();\n}\n")
+        self.plant("launches_itself.cu", "one.cu")
         status, said = self.program("FLAGS=-rdc=true -lcudadevrt", sources=("one.cu",))
         assert status == 0, said
         status, printed, told = self.run_it()
