@@ -62,11 +62,9 @@ class TestFigures(made_up.MadeUp):
         assert "gpus.svg was drawn from other data" in self.check()
 
     def test_the_error_of_sums_is_drawn_from_what_the_program_printed(self):
-        table = self.root / error_figure.FILE
-        table.parent.mkdir(parents=True)
-        table.write_text("  n  one by one  a tree a block  a tree\n"
-                         " 256  3.8 of 255  0.7 of 8  0.7 of 8\n"
-                         "1024  6.7 of 1023  0.8 of 10  0.8 of 10\n")
+        table = self.write(error_figure.FILE, "  n  one by one  a tree a block  a tree\n"
+                                              " 256  3.8 of 255  0.7 of 8  0.7 of 8\n"
+                                              "1024  6.7 of 1023  0.8 of 10  0.8 of 10\n")
         assert error_figure.load(table).curves["one by one"] == [(3.8, 255), (6.7, 1023)]
         self.draw()
         assert self.check() == "4 passed, 0 failed\n"
@@ -77,10 +75,7 @@ class TestFigures(made_up.MadeUp):
             plot.figures(self.root)
 
     def plant(self, name, gbps, bytes_=8, change=lambda data: None):
-        source = self.root / "chapters" / name
-        source.parent.mkdir(exist_ok=True)
-        source.write_text(f"// {name}\n")
-        self.plant_record(gbps, bytes_, change, source)
+        self.plant_record(gbps, bytes_, change, self.write(f"chapters/{name}", f"// {name}\n"))
 
     def plant_error(self, name, gbps, worst_error):
         def change(data):
@@ -91,9 +86,7 @@ class TestFigures(made_up.MadeUp):
         self.plant(name, gbps, change=change)
 
     def test_errors_stand_beside_times(self):
-        page = self.root / "docs/numerics.md"
-        page.parent.mkdir()
-        page.write_text('<!-- figure error_speed "for both" gelu "GELU: worst error in ulps" sum "sum" -->\n<!-- end -->\n')
+        self.write("docs/numerics.md", '<!-- figure error_speed "for both" gelu "GELU: worst error in ulps" sum "sum" -->\n<!-- end -->\n')
         self.plant_error("04_half2/gelu.cu", 4000, 1)
         self.plant_error("04_half2/gelu.scalar.cu", 1000, 2)
         self.plant_error("06_sum/sum.cu", 3000, 0.004)
@@ -113,9 +106,7 @@ class TestFigures(made_up.MadeUp):
             "tie": tie(self.root, source.relative_to(self.root)),
             "counted": {str(counters_figure.DRAWN): one}}
                    for source in records.main_sources(self.root)}
-        file = self.root / counters_figure.FILE
-        file.parent.mkdir()
-        file.write_text(json.dumps(counted))
+        file = self.write(counters_figure.FILE, json.dumps(counted))
         self.draw()
         text = self.svg.with_name("counters.svg").read_text()
         for words in (">62.5<", ">13.5<", ">01 one thread each<", ">memory requests<"):

@@ -2,7 +2,6 @@
 
 import re
 
-import counted
 import made_up
 import pytest
 from ladder import tables
@@ -167,20 +166,16 @@ class TestTables(made_up.MadeUp):
         assert self.value("us relu.cu 2^28") == "(not measured yet)"
         assert "by_size_04_new.svg" not in [figure.name for figure in plot.figures(self.root)]
 
-    def plant_figure(self, name):
-        (self.root / "plots/figures").mkdir()
-        (self.root / "plots/figures" / name).write_text("")
-
     def test_the_figure_of_two_gpus_names_both(self):
         self.refuses(f"never measured on {records.SECOND_GPU}", "figure gpus")
         made_up.add_second_gpu(self.root, 2000)
-        self.plant_figure("gpus.svg")
+        self.write("plots/figures/gpus.svg", "")
         assert re.search("^\\*NVIDIA H200, .* commit 0123456789ab; NVIDIA H100 80GB HBM3, .* commit "
                          "abcdef; median .*; n = 2²⁸;", self.render("figure", "gpus")[-1])
 
     def test_figure_block(self):
         self.refuses("make plots", "figure by_size")
-        self.plant_figure("by_size_03_pack.svg")
+        self.write("plots/figures/by_size_03_pack.svg", "")
         lines = self.render("figure", "by_size")
         assert "](../../plots/figures/by_size_03_pack.svg)" in lines[0]
         assert "commit 0123456789ab" in lines[-1]
@@ -234,10 +229,7 @@ class TestCounters(made_up.MadeUp):
     @pytest.fixture(autouse=True)
     def counted(self, in_a_made_up_repository):
         for name in made_up.CHAPTERS:
-            counted.plant(self.write, f"chapters/{name}")
-
-    def write(self, name, text):
-        (self.root / name).write_text(text)
+            self.plant_counted(f"chapters/{name}")
 
     def test_they_stand_beside_those_of_the_chapter_before(self):
         lines = self.table("counters n=2^20")
