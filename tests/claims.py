@@ -27,14 +27,10 @@ compares recorded medians, at N or at all sizes of N..N. SERIES is `copy` or `re
 many bytes in the same run, or what the op's name is followed by, as `backward`.
 """
 
-import argparse
 import collections
 import dataclasses
 import fnmatch
-import pathlib
 import re
-import sys
-
 
 from ladder import counts, pages, prose, ptx
 from ladder.measured import records
@@ -273,12 +269,7 @@ def equals(value, claimed):
 
 def run(root):
     tally, compiler = pages.Tally(), ptx.Compiler(root)
-    for path in pages.find(root):
-        try:
-            page = pages.Page(path, root)
-        except Problem as problem:
-            tally.fail(str(problem))
-            continue
+    for page in pages.readable(root, tally.fail):
         check_beside(page, tally)
         check_compared(page, tally)
         for directive in page.directives:
@@ -289,7 +280,7 @@ def run(root):
                     check_directive(directive, page, compiler, tally)
                 if directive.word == "times":
                     check_times(directive, page, tally)
-            except (Problem, records.RecordError) as problem:
+            except Problem as problem:
                 tally.fail(f"{directive.where}: '{directive}': {problem}")
     return tally.close("ptx, count or times claim")
 
@@ -323,14 +314,7 @@ def _line_of(path, text):
     return lines[0]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("root", nargs="?", type=pathlib.Path, default=pages.ROOT)
-    try:
-        return run(parser.parse_args().root.resolve())
-    except Problem as problem:
-        sys.exit(f"claims: {problem}")
-
+main = pages.tool("claims", __doc__, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -152,12 +152,7 @@ def _includer(header, named, root):
 
 def collect(root, fail=lambda message: None):
     """Every break item of every page that can be read."""
-    for path in pages.find(root):
-        try:
-            page = pages.Page(path, root)
-        except Problem as problem:
-            fail(str(problem))
-            continue
+    for page in pages.readable(root, fail):
         for directive in page.directives:
             if directive.word == "break":
                 try:

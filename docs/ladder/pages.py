@@ -6,6 +6,7 @@ page is a directive, so a misspelt one is an error and not a sentence that
 nobody checks. docs/style.md shows each directive once.
 """
 
+import argparse
 import dataclasses
 import os
 import pathlib
@@ -41,6 +42,15 @@ def script(name, main, *arguments):
         sys.exit(main(*arguments))
     except Problem as problem:
         sys.exit(f"{name}: {problem}")
+
+
+def tool(name, about, run):
+    """The main() of what looks at this tree, or at one that it is told of."""
+    def main():
+        parser = argparse.ArgumentParser(description=about.splitlines()[0])
+        parser.add_argument("root", nargs="?", type=pathlib.Path, default=ROOT)
+        script(name, run, parser.parse_args().root.resolve())
+    return main
 
 
 @dataclasses.dataclass(frozen=True)
@@ -206,6 +216,17 @@ def find(root):
     if not paths:
         raise Problem(f"{root}: no page (*.md) found: is this the repository's root?")
     return paths
+
+
+def readable(root, fail):
+    """The same as Pages. What is wrong with one is told, and it is left out."""
+    for path in find(root):
+        try:
+            page = Page(path, root)
+        except Problem as problem:
+            fail(str(problem))
+        else:
+            yield page
 
 
 def anchor(title):

@@ -1,4 +1,4 @@
-// Atomics that do not commute: they come in order, on however many host threads.
+// Atomics that do not commute: they come in order on many threads, too.
 #include <cstdio>
 __global__ void mixed(unsigned* x, unsigned* sums) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
