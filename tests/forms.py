@@ -23,11 +23,11 @@ import subprocess
 import sys
 
 
+from harness import built
 from ladder import forms, pages, toolchain
 from ladder.pages import ROOT
 
 RECORDED = ROOT / "tests" / "simt" / "forms.h200.txt"
-FOLDER = ROOT / "build" / "forms"
 MANY = 700  # Forms of a line.
 LANES = 32
 SECONDS = 300
@@ -344,13 +344,9 @@ CALLS}
 
 def answers(backend, accepted):
     """form -> hash, of this machine."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
     lines = [line for group in accepted.groups.values() for line in group]
     wanted = [(line, [f for f in chosen(accepted.all[line]) if not elsewhere(f)]) for line in lines]
-    text = source([pair for pair in wanted if pair[1]], backend)
-    file = FOLDER / "forms.cu"
-    if not file.is_file() or file.read_text() != text:
-        file.write_text(text)
+    built.write(ROOT / "build/forms/forms.cu", source([pair for pair in wanted if pair[1]], backend))
     target = f"build/{backend}/build/forms/forms.program"
     made = toolchain.make(ROOT, backend, target)
     if made.returncode:

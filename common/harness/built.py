@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import subprocess
 import threading
@@ -31,6 +32,19 @@ def make_each(root, backend, targets):
         return dict.fromkeys(targets)
     runs = {target: make(root, backend, target) for target in targets}
     return {target: run.stdout if run.returncode else None for target, run in runs.items()}
+
+
+def write(path, text):
+    """What was built of a file that says this already stays up to date."""
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def plant(folder, stem, text):
+    """A .cu file where make can build it; its name tells contents apart."""
+    return write(folder / f"{stem}.{hashlib.sha256(text.encode()).hexdigest()[:12]}.cu", text)
 
 
 @contextlib.contextmanager

@@ -209,11 +209,7 @@ class Workshop:
     def _write(self, file, text):
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         folder = self.folder / file.parent.relative_to(self.root)
-        copy = folder / f"{together.op(file)}.{digest}{file.suffix}"
-        folder.mkdir(parents=True, exist_ok=True)
-        if not copy.is_file() or copy.read_text() != text:
-            copy.write_text(text)
-        return copy
+        return built.write(folder / f"{together.op(file)}.{digest}{file.suffix}", text)
 
     def _build(self, sources):
         """Source -> the program that runs it, or what the compiler said."""

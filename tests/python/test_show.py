@@ -12,6 +12,7 @@ import termios
 import pytest
 import tree
 
+from harness import built
 from ladder import counts
 
 SOURCE = tree.REPOSITORY / "chapters/03_pack/relu.cu"
@@ -128,10 +129,7 @@ class TestShow:
         assert "[param_0]" in output
 
     def build(self, name, text):
-        source = tree.REPOSITORY / f"build/show/{name}.cu"
-        source.parent.mkdir(parents=True, exist_ok=True)
-        if not source.is_file() or source.read_text() != text:
-            source.write_text(text)
+        source = built.write(tree.REPOSITORY / f"build/show/{name}.cu", text)
         return counts.built(tree.REPOSITORY, source, ".run")
 
     def test_the_last_line_names_what_only_the_executor_found(self):
