@@ -6,16 +6,8 @@ import re
 from ladder import pages, prose
 from form.files import is_tracked, later_chapters
 
-HEADINGS = [
-    "The change",
-    "Why it works",
-    "Predict",
-    "What happened",
-    "Where the time goes",
-    "Break it",
-    "Your turn",
-    "Read along",
-]
+HEADINGS = ["The change", "Why it works", "Predict", "What happened", "Where the time goes", "Break it",
+            "Your turn", "Read along"]
 LEAST_WORDS, MOST_WORDS = 700, 1400
 LONGEST_SENTENCE = 28  # In words.
 QUESTIONS = (2, 3)  # So many may Predict ask.
@@ -162,10 +154,7 @@ def results_are_woven(page):
 
 def break_items(page):
     start, end = span(page, "Break it")
-    items = [
-        start + m.start()
-        for m in re.finditer(r"^(?:[-*+]|\d+\.) ", page.prose()[start:end], re.M)
-    ]
+    items = [start + m.start() for m in re.finditer(r"^(?:[-*+]|\d+\.) ", page.prose()[start:end], re.M)]
     if not items:
         yield "'Break it' has no list items"
     breaks = [d.start for d in page.directives if d.word == "break"]
@@ -201,10 +190,8 @@ def errata_rows(page):
 
     A link in the last column leads to code; where its words are `code`, they
     are the file's name or stand in the file."""
-    rows = [
-        (page.line(m.start()), [cell.strip() for cell in m[1].split("|")])
-        for m in re.finditer(r"^\|(.*)\|[ \t]*$", page.visible(), re.M)
-    ]
+    rows = [(page.line(m.start()), [cell.strip() for cell in m[1].split("|")])
+            for m in re.finditer(r"^\|(.*)\|[ \t]*$", page.visible(), re.M)]
     rows = [(line, cells) for line, cells in rows if set("".join(cells)) != {"-"}]
     for line, cells in rows:
         if len(cells) != len(ERRATA) or not all(cells):
@@ -244,10 +231,8 @@ def terms(root, _):
             yield f"{term.where}: '{term.name}' is bold already in {seen[term.name.lower()]}"
         seen.setdefault(term.name.lower(), term.where)
         if begins := prose.POINTS_BACK.match(term.definition):
-            yield (
-                f"{term.where}: what defines '{term.name}' begins with '{begins[0]}', and "
-                "no sentence stands before it in its paragraph"
-            )
+            yield (f"{term.where}: what defines '{term.name}' begins with '{begins[0]}', and "
+                   "no sentence stands before it in its paragraph")
     if not seen:
         yield "no chapter defines a **term**"
 
@@ -279,10 +264,8 @@ def linked_terms(page):
             continue
         used = re.search(rf"\b{re.escape(singular(term.name))}(?:s|es)?\b", words, re.I)
         if used and f"terms.md#{term.anchor}" not in links:
-            yield (
-                f"line {page.line(used.start())}: '{used[0]}', which {term.where} defines, is "
-                f"linked nowhere: link it to docs/terms.md#{term.anchor}"
-            )
+            yield (f"line {page.line(used.start())}: '{used[0]}', which {term.where} defines, is "
+                   f"linked nowhere: link it to docs/terms.md#{term.anchor}")
 
 
 def singular(name):
