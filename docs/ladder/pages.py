@@ -11,9 +11,8 @@ import dataclasses
 import os
 import pathlib
 import re
-import sys
 
-from harness import Problem
+from harness import Problem, script  # Callers ask pages for these, too.
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHAPTER = os.environ.get("CHAPTER", "")  # With it, only that chapter's page is looked at.
@@ -34,14 +33,6 @@ TOKEN = re.compile(
     re.M | re.S | re.X,
 )
 LINE_START = re.compile(r"[ \t]*(?:(?:[-*+]|\d+\.)[ \t]+)?")
-
-
-def script(name, main, *arguments):
-    """Ends as a script does: a Problem is said in a line."""
-    try:
-        sys.exit(main(*arguments))
-    except Problem as problem:
-        sys.exit(f"{name}: {problem}")
 
 
 def tool(name, about, run):

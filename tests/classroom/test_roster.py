@@ -105,5 +105,5 @@ def test_the_command(tmp_path, capsys):
     list(sample_results.written(tmp_path, [hand_in("Ada", load_requests=4), hand_in("Bob", load_requests=4000)]))
     leaderboard.main([str(tmp_path), "chapter07", "load requests"])
     assert capsys.readouterr().out.split() == ["1", "Ada", "4", "2", "Bob", "4,000"]
-    with pytest.raises(SystemExit, match="leaderboard: there is no result in"):
+    with pytest.raises(Problem, match="there is no result in"):
         leaderboard.main([str(tmp_path / "none"), "chapter07", "load requests"])

@@ -32,6 +32,14 @@ def borrowed_run(folder):
                 shutil.copy2(kept, run, follow_symlinks=False)
 
 
+def script(path, text):
+    """A program, in a folder that may not be there yet."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
 class Folder:
     """A folder of files, self.root, below which tests write."""
 
@@ -43,9 +51,7 @@ class Folder:
         return path
 
     def script(self, name, text):
-        path = self.write(name, text)
-        path.chmod(0o755)
-        return path
+        return script(self.root / name, text)
 
     def read(self, name):
         return (self.root / name).read_text()
