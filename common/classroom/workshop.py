@@ -35,8 +35,7 @@ def failure(program):
     """What a program's checks say first: (check, finding of the executor), either '' if there is none."""
     command = [program, "--dt-exit", f"--dt-test-case-exclude={HUGE}"]
     try:
-        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, errors="replace", timeout=SECONDS)
+        done = built.told(command, cwd=ROOT, timeout=SECONDS)
     except subprocess.TimeoutExpired:
         return f"it did not end within {SECONDS} s", ""
     if done.returncode == 0:

@@ -13,6 +13,11 @@ INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
 SECONDS = 120  # To count takes five; a kernel that hangs takes for ever.
 
 
+def told(command, **more):
+    """The run of a program: all that it says, errors too, is in its stdout."""
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **more)
+
+
 def make_aloud(root, backend, *arguments, **more):
     """make, on its own even below another make."""
     return subprocess.run(
@@ -64,8 +69,7 @@ def count(root, program, name="", *options):
         part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.part")
         checked = ["--checked"] * has_passed(program)
         try:
-            done = subprocess.run([program, *options, f"--record={part}", *checked], cwd=root, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS)
+            done = told([program, *options, f"--record={part}", *checked], cwd=root, timeout=SECONDS)
         except subprocess.TimeoutExpired:
             raise Problem(f"{program.relative_to(root)} was not done with counting after {SECONDS} s. "
                           "Is the machine busy? Then try again.") from None
@@ -77,8 +81,8 @@ def count(root, program, name="", *options):
 
 def has_passed(program):
     """Whether all its checks have, since it was built: only then does it write down what it counts."""
-    told = program.with_suffix(".counts"), *program.parent.glob(f"{program.stem}.[0-9]*.counts")
-    return any(_is_newer(path, program) and path.stat().st_size for path in told)
+    counts = program.with_suffix(".counts"), *program.parent.glob(f"{program.stem}.[0-9]*.counts")
+    return any(_is_newer(path, program) and path.stat().st_size for path in counts)
 
 
 def _is_newer(path, program):

@@ -31,11 +31,8 @@ TO_THE_FIRST = "--dt-abort-after=1"  # Check that fails, for doctest.
 CORES = len(os.sched_getaffinity(0))
 COLUMNS = 80
 
-ITEM = re.compile(
-    rf"(?P<file>\S+?)(?:\s+in\s+(?P<includer>\S+))?:\s+(?P<old>{patches.TEXT})\s*->\s*"
-    rf"(?P<new>{patches.TEXT})\s*;\s*red:\s*(?P<red>\S.*)",
-    re.S,
-)
+ITEM = re.compile(rf"(?P<file>\S+?)(?:\s+in\s+(?P<includer>\S+))?:\s+(?P<old>{patches.TEXT})\s*->\s*"
+                  rf"(?P<new>{patches.TEXT})\s*;\s*red:\s*(?P<red>\S.*)", re.S)
 # Where checks are named: the first that fails, all others that do, and what became of the rest.
 FAILURES = re.compile(r"^FAILED: (.*)|^\d+ of \d+ checks failed, these too:\n((?:  .*\n)+)", re.M)
 ALL_PASSED = "\nEvery check passed, "  # Behind it, what failed is no check.
@@ -250,16 +247,8 @@ class Workshop:
 
     def _run(self, source, options):
         try:
-            run = subprocess.run(
-                [self.built[source], *CHECKS_ONLY, *options],
-                cwd=self.root,
-                env=together.environment(self.root, source) | {"SIMT_COUNTERS": "off"},
-                timeout=SECONDS,
-                text=True,
-                errors="replace",
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-            )
+            run = built.told([self.built[source], *CHECKS_ONLY, *options], cwd=self.root, timeout=SECONDS,
+                             env=together.environment(self.root, source) | {"SIMT_COUNTERS": "off"})
         except subprocess.TimeoutExpired as late:
             return Run(True, None, (late.stdout or b"").decode(errors="replace"))
         return Run(True, run.returncode, together.plain(run.stdout))

@@ -115,63 +115,73 @@ class TestMake:
         assert "-// Chapter 01" in output
 
 
-class TestProgram:
+class TestProgram(tree.Folder):
     """`make program` of sources anywhere, and the ./run that it leaves."""
 
     @pytest.fixture(autouse=True)
     def in_a_folder_of_its_own(self, tmp_path):
-        self.folder = tmp_path / "a b:c ("  # No Makefile could name it in a rule.
-        self.folder.mkdir()
-        self.source = self.folder / "my main.cu"
+        self.root = tmp_path / "a b:c ("  # No Makefile could name it in a rule.
+        self.source = self.root / "my main.cu"
+        self.write("own.h", "#define OWN 5\n")
+        self.write("twice.cpp", "int twice(int x) { return 2 * x; }\n")
         self.plant("arguments.cu")
-        (self.folder / "own.h").write_text("#define OWN 5\n")
-        (self.folder / "twice.cpp").write_text("int twice(int x) { return 2 * x; }\n")
         with tree.borrowed_run(tmp_path):
             yield
 
     def plant(self, program, name="my main.cu"):
-        shutil.copy(PROGRAMS / program, self.folder / name)
+        shutil.copy(PROGRAMS / program, self.root / name)
 
-    def program(self, *arguments, sources=("my main.cu", "twice.cpp")):
-        names = " ".join(f"'{self.folder / name}'" for name in sources)
-        return make("program", "BACKEND=cpu", f"SRC={names}", *arguments)
+    def program(self, *sources, **variables):
+        names = " ".join(f"'{self.root / name}'" for name in sources or ("my main.cu", "twice.cpp"))
+        return make("program", "BACKEND=cpu", f"SRC={names}", *(f"{name}={value}" for name, value in variables.items()))
+
+    def builds(self, *sources, **variables):
+        """What is said then."""
+        status, said = self.program(*sources, **variables)
+        assert status == 0, said
+        return said
+
+    def refuses(self, words, *sources, **variables):
+        status, said = self.program(*sources, **variables)
+        assert status != 0
+        assert words in said
+        return said
 
     def run_it(self, *arguments):
-        done = subprocess.run([ROOT / "run", *arguments], text=True, capture_output=True, cwd=self.folder)
+        done = subprocess.run([ROOT / "run", *arguments], text=True, capture_output=True, cwd=self.root)
         return done.returncode, done.stdout, done.stderr
 
     def test_files_flags_and_arguments(self):
-        status, said = self.program("FLAGS=-DN=3 -O0", "ARGS=64 'two words'")
-        assert status == 0, said
+        said = self.builds(FLAGS="-DN=3 -O0", ARGS="64 'two words'")
         assert said.count("nvcc ") == 2, said
         assert "g++" not in said, "the library was built again"
         assert self.run_it()[:2] == (0, "6 5 201703 [64] [two words]")
         assert self.run_it("other")[:2] == (0, "6 5 201703 [other]")
 
-        (self.folder / "own.h").write_text("#define OWN 7\n")
-        status, said = self.program("FLAGS=-DN=3 -O0")
-        assert (status, said.count("nvcc ")) == (0, 1), said  # The one that includes it.
-        status, said = self.program("FLAGS=-DN=3 -O0")
-        assert (status, said.count("nvcc "), said.count("link ")) == (0, 0, 0), said
+        self.write("own.h", "#define OWN 7\n")
+        said = self.builds(FLAGS="-DN=3 -O0")
+        assert said.count("nvcc ") == 1, said  # The one that includes it.
+        said = self.builds(FLAGS="-DN=3 -O0")
+        assert "nvcc " not in said and "link " not in said, said
         status, printed, told = self.run_it()
         assert (status, printed) == (1, "6 7 201703")
         assert "at my main.cu:7," in told  # The name is the user's own, as it is seen from there.
         assert told.endswith("\nFAILED: out of bounds in wrong_kernel at my main.cu:7\n"), told
 
-        status, said = self.program("FLAGS=-DN=4 -rdc=true", "STD=20")
-        assert (status, said.count("nvcc "), "g++" in said) == (0, 2, False), said
+        said = self.builds(FLAGS="-DN=4 -rdc=true", STD="20")
+        assert said.count("nvcc ") == 2 and "g++" not in said, said
         assert self.run_it("x")[:2] == (0, "8 7 202002 [x]")
 
     def test_what_cannot_be_built_leaves_no_older_program(self):
         self.source.write_text("int main() {}\n")
-        assert self.program(sources=("my main.cu",))[0] == 0
+        self.builds("my main.cu")
         assert (ROOT / "run").exists()
-        assert self.program(sources=("no such file.cu",))[0] == 2
+        assert self.program("no such file.cu")[0] == 2
         assert not (ROOT / "run").exists()
 
     def test_it_ends_with_one_line_per_kernel(self, monkeypatch):
         self.plant("strided.cu")
-        assert self.program(sources=("my main.cu",))[0] == 0
+        self.builds("my main.cu")
         status, printed, told = self.run_it()
         assert (status, printed) == (1, "done")
         assert re.search(r"\nkernel +launches +requests +sectors conflicts +lanes +findings\n"
@@ -181,24 +191,24 @@ class TestProgram:
         assert told.endswith("\nFAILED: race in a_kernel_with_quite_a_long_name at my main.cu:9\n"), told
         assert max(map(len, told.split("\nkernel ")[1].splitlines())) <= 80
 
-        report = self.folder / "report.json"
+        report = self.root / "report.json"
         monkeypatch.setenv("SIMT_REPORT", str(report))
         assert f"The whole report is {report}.\n" in self.run_it()[2]
         monkeypatch.delenv("SIMT_REPORT")
         monkeypatch.setenv("SIMT_COUNTERS", "off")
         assert "kernel  " not in self.run_it()[2]
         monkeypatch.undo()
-        (self.folder / "my main.cu").write_text("int main() {}\n")
-        assert self.program(sources=("my main.cu",))[0] == 0
+        self.write("my main.cu", "int main() {}\n")
+        self.builds("my main.cu")
         assert "No kernel was launched" in self.run_it()[2]
 
     def test_what_is_linked_later_is_counted_as_ptxas_compiles_it(self, monkeypatch):
         """With -rdc=true it keeps an atomic's answer, and does not know where arrays will lie."""
         self.plant("pairs.cu")
-        report = self.folder / "report.json"
+        report = self.root / "report.json"
         monkeypatch.setenv("SIMT_REPORT", str(report))
-        for flags, expected in ("FLAGS=", (1, 0, 1)), ("FLAGS=-rdc=true", (0, 1, 2)):
-            assert self.program(flags, sources=("my main.cu",))[0] == 0
+        for flags, expected in ("", (1, 0, 1)), ("-rdc=true", (0, 1, 2)):
+            self.builds("my main.cu", FLAGS=flags)
             assert self.run_it()[0] == 0
             metrics = json.loads(report.read_text())["launches"][0]["metrics"]
             requests = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
@@ -222,23 +232,19 @@ class TestProgram:
         assert "\nLine by line, n = 1,048,576.\nNo line is far from its ideal.\n" in said
 
     def test_a_main_of_its_own_makes_it_a_program(self):
-        source = self.folder.parent / "relu.own.cu"
+        source = self.root.parent / "relu.own.cu"
         source.write_text("int main() {}\n")
         status, said = make("profile", "BACKEND=cpu", f"SRC={source}")
         assert status == 0, said
         assert "No kernel was launched" in said
 
     def test_what_cannot_be_linked_is_explained(self):
-        (self.folder / "twice.cpp").write_text(
-            "extern \"C\" int cufftDestroy(int);\n"
-            "extern \"C\" int cuLinkDestroy(void*);\n"
-            "int main() { return cufftDestroy(0) + cuLinkDestroy(nullptr); }\n")
-        status, said = self.program("FLAGS=-lcufft", sources=("twice.cpp",))
-        assert status != 0
-        assert "The program uses cuFFT, which needs a GPU" in said
+        self.write("twice.cpp", 'extern "C" int cufftDestroy(int);\nextern "C" int cuLinkDestroy(void*);\n'
+                                "int main() { return cufftDestroy(0) + cuLinkDestroy(nullptr); }\n")
+        said = self.refuses("The program uses cuFFT, which needs a GPU", "twice.cpp", FLAGS="-lcufft")
         assert "The program uses a call of the CUDA driver API that" in said
-        (self.folder / "twice.cpp").write_text("int twice(int x) { return 2 * x; }\n")
-        assert "The program has no main function" in self.program(sources=("twice.cpp",))[1]
+        self.write("twice.cpp", "int twice(int x) { return 2 * x; }\n")
+        self.refuses("The program has no main function", "twice.cpp")
 
     @pytest.mark.parametrize("call, name", [
         ("cublasZgemm_v2", "a call of cuBLAS that"), ("cublasLtMatmul", "cuBLASLt,"), ("cublasXtSgemm", "cuBLASXt,"),
@@ -248,32 +254,25 @@ class TestProgram:
         ("nvJitLinkAddData", "nvJitLink,"), ("cuptiSubscribe", "CUPTI,"), ("omp_get_thread_num", "OpenMP,"),
         ("cuLinkDestroy", "a call of the CUDA driver API that"), ("cudaNoSuchCall", "a call of the CUDA runtime that")])
     def test_each_library_that_is_missing_is_named(self, call, name):
-        (self.folder / "twice.cpp").write_text(f"extern \"C\" int {call}();\nint main() {{ return {call}(); }}\n")
-        status, said = self.program(sources=("twice.cpp",))
-        assert status != 0
-        assert f"The program uses {name}" in said
+        self.write("twice.cpp", f"extern \"C\" int {call}();\nint main() {{ return {call}(); }}\n")
+        self.refuses(f"The program uses {name}", "twice.cpp")
 
     def test_a_header_that_the_toolkit_lacks_is_no_call_of_the_driver(self):
-        (self.folder / "one.cu").write_text("#include <cuda/std/nothing>\nint main() {}\n")
-        status, said = self.program(sources=("one.cu",))
-        assert status != 0
-        assert "The program includes a header of CCCL that this toolkit does not have" in said
+        self.write("one.cu", "#include <cuda/std/nothing>\nint main() {}\n")
+        said = self.refuses("The program includes a header of CCCL that this toolkit does not have", "one.cu")
         assert "driver API" not in said
 
     def test_a_library_is_linked_with_what_calls_it(self):
         self.plant("calls_libraries.cpp", "twice.cpp")
-        status, said = self.program("FLAGS=-lcublas -lcurand", sources=("twice.cpp",))
-        assert status == 0, said
-        (self.folder / "one.cu").write_text("#include <cublas_v2.h>\nint main() { return cublasZgemm(0); }\n")
-        status, said = self.program(sources=("one.cu",))
-        assert status != 0
-        assert "uses a call of cuBLAS that the executor does not have" in said
+        self.builds("twice.cpp", FLAGS="-lcublas -lcurand")
+        self.write("one.cu", "#include <cublas_v2.h>\nint main() { return cublasZgemm(0); }\n")
+        self.refuses("uses a call of cuBLAS that the executor does not have", "one.cu")
 
     @pytest.mark.parametrize("wants", ["PTX", "CUBIN"])
     def test_kernels_that_are_compiled_while_the_program_runs(self, wants):
         text = (PROGRAMS / "compiles_as_it_runs.cpp").read_text()
-        (self.folder / "twice.cpp").write_text(text.replace("WANTED", wants))
-        status, said = self.program("FLAGS=-lnvrtc -lcuda", sources=("twice.cpp",))
+        self.write("twice.cpp", text.replace("WANTED", wants))
+        status, said = self.program("twice.cpp", FLAGS="-lnvrtc -lcuda")
         if status and "a call of NVRTC that this toolkit does not have" in said:
             pytest.skip("this toolkit has no NVRTC")
         assert status == 0, said
@@ -281,71 +280,61 @@ class TestProgram:
         assert (status, printed) == (0, "42\n"), told
 
     def test_flags_that_only_look_like_libraries(self):
-        status, said = self.program("FLAGS=-DN=3 -lineinfo -L /usr/lib -l m -lpthread -maxrregcount=32")
-        assert status == 0, said
+        said = self.builds(FLAGS="-DN=3 -lineinfo -L /usr/lib -l m -lpthread -maxrregcount=32")
         assert "warning" not in said
 
     def test_flags_that_make_no_sense(self):
-        (self.folder / "more.cu").write_text("")
+        self.write("more.cu", "")
         for flag, why in (("-dlink", "device code is linked by itself"),
                           ("-arch=sm_80", "leave -arch=sm_80 out")):
-            status, said = self.program(f"FLAGS={flag}", sources=("my main.cu", "more.cu"))
-            assert status != 0
-            assert why in said
+            self.refuses(why, "my main.cu", "more.cu", FLAGS=flag)
 
     def test_what_only_hopper_has(self):
         self.plant("fence.cu", "fence.cu")
         for flags in "-arch=sm_90a", "-gencode arch=compute_90a,code=sm_90a":
-            status, said = self.program(f"FLAGS={flags}", sources=("fence.cu",))
-            assert status == 0, said
+            self.builds("fence.cu", FLAGS=flags)
             done = subprocess.run([ROOT / "run"], capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
-        status, said = self.program(sources=("fence.cu",))
-        assert status != 0
-        assert "The program uses what only Hopper has (wgmma, setmaxnreg): add\nFLAGS=-arch=sm_90a." in said
+        self.refuses("The program uses what only Hopper has (wgmma, setmaxnreg): add\nFLAGS=-arch=sm_90a.", "fence.cu")
 
     def test_device_code_of_several_files(self):
         self.plant("other_part.cu", "more.cu")
         self.plant("one_part.cu", "one.cu")
         for flag in "-rdc=true", "-dc":
-            status, said = self.program(f"FLAGS={flag}", sources=("one.cu", "more.cu"))
-            assert status == 0, said
+            self.builds("one.cu", "more.cu", FLAGS=flag)
             status, printed, told = self.run_it()
             assert (status, printed) == (0, "36 46 ")
             assert re.search(r"\nkernel +2 ", told), told
 
     def test_device_code_that_nobody_defines(self):
-        (self.folder / "more.cu").write_text("__device__ int times(int x, int y) { return x * y; }\n")
+        self.write("more.cu", "__device__ int times(int x, int y) { return x * y; }\n")
         self.plant("calls_nobody.cu", "one.cu")
-        assert self.program("FLAGS=-rdc=true", sources=("one.cu", "more.cu"))[0] == 0
+        self.builds("one.cu", "more.cu", FLAGS="-rdc=true")
         status, _, told = self.run_it()
         assert status != 0
         assert "undefined reference to 'times(int)' in one.cu" in told
 
     def test_kernels_that_launch_kernels(self):
         self.plant("launches_itself.cu", "one.cu")
-        status, said = self.program("FLAGS=-rdc=true -lcudadevrt", sources=("one.cu",))
-        assert status == 0, said
+        self.builds("one.cu", FLAGS="-rdc=true -lcudadevrt")
         status, printed, told = self.run_it()
         assert (status, printed) == (0, "3 2 1 0 ")
         assert re.search(r"\nkernel +4 ", told), told
-        status, said = self.program(sources=("one.cu",))
-        assert status != 0
-        assert "add\nFLAGS=-rdc=true" in said
+        self.refuses("add\nFLAGS=-rdc=true", "one.cu")
 
     def test_a_failed_build_leaves_no_older_run(self):
-        (self.folder / "twice.cpp").write_text("int main() {}\n")
-        assert self.program(sources=("twice.cpp",))[0] == 0
+        self.write("twice.cpp", "int main() {}\n")
+        self.builds("twice.cpp")
         assert (ROOT / "run").exists()
-        (self.folder / "twice.cpp").write_text("int main() {\n")
-        assert self.program(sources=("twice.cpp",))[0] != 0
+        self.write("twice.cpp", "int main() {\n")
+        assert self.program("twice.cpp")[0] != 0
         assert not (ROOT / "run").is_symlink()
         (ROOT / "run").touch()
         assert make("chapter01", "BACKEND=cpu", "point_run_at=@false")[0] != 0
         assert not (ROOT / "run").exists()
 
     def test_a_file_alone_needs_no_quotes(self):
-        (self.folder / "my main.cu").write_text("int main() { return 3; }\n")
+        self.write("my main.cu", "int main() { return 3; }\n")
         status, said = make("program", "BACKEND=cpu", f"SRC={self.source}")
         assert status == 0, said
         assert self.run_it()[0] == 3

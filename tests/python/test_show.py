@@ -7,8 +7,8 @@ import pathlib
 import pty
 import re
 import struct
-import subprocess
 import termios
+
 import pytest
 import tree
 
@@ -45,8 +45,7 @@ class TestShow:
         TestShow.usual = self.usual or self.run_program()
 
     def run_program(self, *arguments, status=0, **environment):
-        run = subprocess.run([self.program, *arguments], cwd=tree.REPOSITORY, text=True, env=os.environ | environment,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        run = built.told([self.program, *arguments], cwd=tree.REPOSITORY, env=os.environ | environment)
         assert run.returncode == status, run.stdout
         return run.stdout.replace(str(self.program), "./run")
 

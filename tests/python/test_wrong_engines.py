@@ -91,9 +91,8 @@ class Engine:
     def said_by(self, wrong):
         """(exit status, output) of the suite's one check."""
         check = wrong.check.replace(",", "?")
-        done = subprocess.run([self.link(wrong), "--dt-exit", "--dt-reporters=console", f"--dt-test-case={check}"],
-                              cwd=ROOT, env=os.environ | {"SIMT_COUNTERS": "off"}, timeout=SECONDS,
-                              text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = built.told([self.link(wrong), "--dt-exit", "--dt-reporters=console", f"--dt-test-case={check}"],
+                          cwd=ROOT, env=os.environ | {"SIMT_COUNTERS": "off"}, timeout=SECONDS)
         return done.returncode, done.stdout
 
 
