@@ -269,13 +269,8 @@ class Shown:
             raise Problem(f"'{item.red}' does not turn red: see what tests/breaks.py says")
         said = red.first_lines(item.source)
         name = [] if said[0] == f"FAILED: {item.red}" else [f"Red: *{item.red}*.", ""]
-        return [
-            "<details><summary>The edit, and what <code>./run</code> says</summary>", "",
-            "```diff", *item.edit(), "```", "",
-            *name,
-            "```text", *said, "```", "",
-            "</details>",
-        ]
+        return ["<details><summary>The edit, and what <code>./run</code> says</summary>", "",
+                "```diff", *item.edit(), "```", "", *name, "```text", *said, "```", "", "</details>"]
 
     def _run(self, item, *options):
         job = (self.workshop.mutants[item], *options)

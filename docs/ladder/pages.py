@@ -103,10 +103,8 @@ class Page:
         if token["open_fence"]:
             raise Problem(f"{where}: this {token['open_fence']} is never closed")
         if token["stray"]:
-            raise Problem(
-                f"{where}: '{token['stray']}' is half a comment: write "
-                "<!-- word ... -->, or put it in `backticks`"
-            )
+            raise Problem(f"{where}: '{token['stray']}' is half a comment: write "
+                          "<!-- word ... -->, or put it in `backticks`")
         if token["fence"]:
             self.fences.append(token.span())
         if token["comment"] is not None:
@@ -116,10 +114,8 @@ class Page:
         body = token["comment"].strip()
         word, _, args = re.sub(r"^(\w+)\s", r"\1 ", body).partition(" ")
         if word not in (*WOVEN, *CHECKED, "end"):
-            raise Problem(
-                f"{where}: '{word}' is no directive; there are "
-                f"{', '.join((*WOVEN, *CHECKED, 'end'))}"
-            )
+            raise Problem(f"{where}: '{word}' is no directive; there are "
+                          f"{', '.join((*WOVEN, *CHECKED, 'end'))}")
         directive = Directive(word, args.strip(), where, *token.span())
         self._check_rendering(directive, body)
         self.directives.append(directive)
@@ -128,20 +124,14 @@ class Page:
         """A comment that opens a line turns the whole line into raw HTML."""
         if not self.opens_line(directive):
             if "--" in body:
-                raise Problem(
-                    f"{directive.where}: a comment inside a sentence may not "
-                    "contain '--': give it a line of its own"
-                )
+                raise Problem(f"{directive.where}: a comment inside a sentence may not "
+                              "contain '--': give it a line of its own")
         elif directive.word == "value":
-            raise Problem(
-                f"{directive.where}: a line may not begin with 'value', its "
-                "rest would not be rendered as Markdown: wrap it differently"
-            )
+            raise Problem(f"{directive.where}: a line may not begin with 'value', its "
+                          "rest would not be rendered as Markdown: wrap it differently")
         elif directive.word != "end" and not self._closes_line(directive):
-            raise Problem(
-                f"{directive.where}: text behind a comment that begins a line "
-                "is not rendered as Markdown: put the comment at its end"
-            )
+            raise Problem(f"{directive.where}: text behind a comment that begins a line "
+                          "is not rendered as Markdown: put the comment at its end")
 
     def opens_line(self, directive):
         line_start = self.text.rfind("\n", 0, directive.start) + 1
@@ -178,9 +168,7 @@ class Page:
             if "\n" in between:
                 raise Problem(f"{opened.where}: keep '{opened}' and its end on one line")
         elif indent.strip() or not self.opens_line(end) or "\n" not in between:
-            raise Problem(
-                f"{opened.where}: '{opened}' and its <!-- end --> each need a line of their own"
-            )
+            raise Problem(f"{opened.where}: '{opened}' and its <!-- end --> each need a line of their own")
         return Block(opened, opened.end, end.start, indent)
 
 
