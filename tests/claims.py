@@ -218,7 +218,7 @@ def check_compared(page, tally):
     sentence itself by a woven value."""
     text = prose.text(page)
     for block in page.blocks:
-        text = text[: block.start] + re.sub(r"[^\n]", "\0", text[block.start : block.end]) + text[block.end :]
+        text = pages.blank(text, block.start, block.end, "\0")
     paragraphs = list(prose.paragraphs(text))
     ends = [start for start, _ in paragraphs[1:]] + [len(text)]
     for (start, sentences), end in zip(paragraphs, ends):

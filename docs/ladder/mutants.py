@@ -9,7 +9,6 @@ and what a program has said without a GPU is kept in build/breaks.
 
 import concurrent.futures
 import dataclasses
-import difflib
 import functools
 import hashlib
 import json
@@ -68,8 +67,7 @@ class Break:
     def edit(self):
         """The lines that change, with a line around them, as a diff."""
         before, after = (text.splitlines() for text in (self.edited.read_text(), self.text()))
-        lines = list(difflib.unified_diff(before, after, lineterm="", n=1))[3:]
-        return ["@@" if line.startswith("@@ ") else line for line in lines if line.strip()]
+        return [line for line in pages.changes(before, after, 1) if line.strip()]
 
 
 @dataclasses.dataclass(frozen=True)

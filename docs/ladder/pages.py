@@ -8,6 +8,7 @@ nobody checks. docs/style.md shows each directive once.
 
 import argparse
 import dataclasses
+import difflib
 import os
 import pathlib
 import re
@@ -263,6 +264,12 @@ def _unclosed(d):
     return f"{d.where}: '{d}' is never closed: add <!-- end --> behind it"
 
 
-def blank(text, start, end):
-    """The same text, same length and lines, with spaces in a span."""
-    return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+def blank(text, start, end, mark=" "):
+    """The same text, same length and lines, with spaces in a span, or with another mark."""
+    return text[:start] + re.sub(r"[^\n]", mark, text[start:end]) + text[end:]
+
+
+def changes(before, after, context):
+    """A diff of lines, as pages show it: @@ alone stands between its parts."""
+    lines = list(difflib.unified_diff(before, after, lineterm="", n=context))[3:]
+    return ["@@" if line.startswith("@@ ") else line for line in lines]

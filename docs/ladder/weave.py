@@ -41,10 +41,10 @@ def diff(page, args):
     before = _cut(pages.beside(page.path, old), names)
     after = _cut(pages.beside(page.path, file), names)
     context = 3 if not names else len(before) + len(after)
-    lines = list(difflib.unified_diff(before, after, lineterm="", n=context))[3:]
+    lines = pages.changes(before, after, context)
     if not lines:
         raise Problem("the two are equal, so there is nothing to show")
-    return _fenced("diff", ["@@" if s.startswith("@@ ") else s for s in lines])
+    return _fenced("diff", lines)
 
 
 def terms(page, args):

@@ -4,7 +4,7 @@ import functools
 import re
 import subprocess
 
-from ladder import prose, toolchain
+from ladder import pages, prose, toolchain
 from form.writing import sentences
 
 # Words in backticks that stand in no source: of tools, of PTX, of other people's files.
@@ -96,7 +96,7 @@ def markup(page):
     """A line with nothing but a directive is one that a reader of the source looks past."""
     text = page.text
     for d in page.directives:
-        text = text[: d.start] + re.sub(r"[^\n]", "\0", text[d.start : d.end]) + text[d.end :]
+        text = pages.blank(text, d.start, d.end, "\0")
     lines = text.splitlines()
     bare = sum("\0" in line and not line.replace("\0", "").strip() for line in lines)
     if bare > MOST_MARKUP * len(lines):
