@@ -11,14 +11,9 @@ Quoted texts know \\', \\\\, \\n and \\> (for a
 comment's end), and adjacent ones are joined, as in C++.
 """
 
-import argparse
 import os
-import pathlib
-import sys
-
 
 from ladder import mutants, pages
-from ladder.pages import Problem
 
 BACKEND = os.environ.get("BACKEND", "cpu")
 FINDING = "only the executor can find that"  # It is no check's name, which would be in the list of them.
@@ -69,14 +64,7 @@ def run(root):
     return tally.close("break item")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("root", nargs="?", type=pathlib.Path, default=pages.ROOT)
-    try:
-        return run(parser.parse_args().root.resolve())
-    except Problem as problem:
-        sys.exit(f"breaks: {problem}")
-
+main = pages.tool("breaks", __doc__, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

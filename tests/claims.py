@@ -27,16 +27,13 @@ compares recorded medians, at N or at all sizes of N..N. SERIES is `copy` or `re
 many bytes in the same run, or what the op's name is followed by, as `backward`.
 """
 
-import argparse
 import collections
 import dataclasses
 import fnmatch
-import pathlib
+import functools
 import re
-import sys
 
-
-from ladder import counts, pages, prose, ptx
+from ladder import counts, forms, pages, prose, ptx
 from ladder.measured import records
 from ladder.pages import Problem
 
@@ -47,10 +44,9 @@ PART = re.compile(
     rf"(?:\s+(?:(?P<loop>in\s+loop)(?:\s+(?P<loop_text>{TEXT}))?|at\s+(?P<at_text>{TEXT})))?"
     r"\s*(?:,|$)"
 )
+SEPARATOR = re.compile(r"\.|::")  # Of an opcode's words.
 
-COUNT = re.compile(
-    r"(?P<file>\S+)\s+(?P<words>n=[^:]*?)\s*:\s+(?P<parts>.+)", re.S
-)
+COUNT = re.compile(r"(?P<file>\S+)\s+(?P<words>n=[^:]*?)\s*:\s+(?P<parts>.+)", re.S)
 EXPECTED = re.compile(r"(?P<value>\d[\d,]*(?:\.\d+)?)(?:\s+%)?\s+(?P<row>\S.*)")
 
 TIMES = re.compile(
@@ -70,25 +66,6 @@ NUMBER = re.compile(
 )
 STATED = re.compile(r"(?:[:,]\s+|(?:grid|block|n)=)(\d[\d,]*(?:\.\d+)?)(?![\d,^])")
 
-# What opcodes are made of: "0 x ld.globl" must not pass for want of a letter.
-OPCODE_WORDS = set("""
-    abs activemask add addc and atom bar barrier bfe bfi bfind bra brev brx call clz
-    cnot copysign cos cp createpolicy cvt cvta discard div dp2a dp4a ex2 exit fence fma
-    fns getctarank griddepcontrol isspacep istypep ld ldmatrix ldu lg2 lop3 mad mad24
-    madc mapa match max mbarrier membar min mma mov movmatrix mul mul24 nanosleep neg
-    not or popc prefetch prefetchu prmt rcp red redux rem ret rsqrt sad selp set setp
-    shf shfl shl shr sin slct sqrt st stmatrix sub subc szext tanh testp trap vote wgmma
-    xor
-    global shared local param const constant nc volatile relaxed acquire release acq_rel
-    weak cta cluster gpu sys to uni sync warp all any ballot up down bfly idx b32 wide lo
-    hi rn rz rm rp rna rni rzi rmi rpi ftz sat approx full noftz relu NaN xorsign eq ne
-    lt le gt ge ltu leu gtu geu equ neu num nan ls hs v2 v4 v8 x1 x2 x4 b8 b16 b64 b128
-    u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 tf32 pred inc dec exch
-    cas arrive async aligned ca cg cs lu cv wb wt L1 L2 64B 128B 256B evict_first
-    evict_last evict_normal no_allocate unchanged sc aligned row col m8n8k4 m16n8k8
-    m16n8k16 trans l r clamp wrap bulk tensor commit_group wait_group wait_all
-    """.split())
-
 
 @dataclasses.dataclass(frozen=True)
 class Part:
@@ -101,9 +78,7 @@ class Part:
 
     def __str__(self):
         where = " in loop" if self.loop else " at" if self.text else ""
-        return f"{self.count} x {self.opcode}{where}" + (
-            f" '{self.text}'" if self.text else ""
-        )
+        return f"{self.count} x {self.opcode}{where}" + (f" '{self.text}'" if self.text else "")
 
 
 def parse(directive):
@@ -115,19 +90,11 @@ def parse(directive):
     while at < len(text):
         part = PART.match(text, at)
         if not part:
-            raise Problem(
-                f"cannot read '{text[at:].strip()}': write COUNT x INSTRUCTION, then "
-                "nothing, in loop, in loop 'TEXT' or at 'TEXT'"
-            )
+            raise Problem(f"cannot read '{text[at:].strip()}': write COUNT x INSTRUCTION, then "
+                          "nothing, in loop, in loop 'TEXT' or at 'TEXT'")
         quoted = part["loop_text"] or part["at_text"] or "''"
-        parts.append(
-            Part(
-                int(part["count"]),
-                _known(part["opcode"]),
-                bool(part["loop"]),
-                re.sub(r"\\(.)", r"\1", quoted[1:-1]),
-            )
-        )
+        parts.append(Part(int(part["count"]), _known(part["opcode"]), bool(part["loop"]),
+                          re.sub(r"\\(.)", r"\1", quoted[1:-1])))
         at = part.end()
     return claim["file"], claim["kernel"], parts
 
@@ -139,10 +106,8 @@ def judge(part, kernel, path, files):
         line = (files.get(path), _line_of(path, part.text))
         inside = kernel.in_loops_of(line) if part.loop else kernel.of_line(line)
         if not inside:
-            raise Problem(
-                f"no {'loop' if part.loop else 'instruction'} of the PTX stems from "
-                f"line {line[1]}, '{part.text}'"
-            )
+            raise Problem(f"no {'loop' if part.loop else 'instruction'} of the PTX stems from "
+                          f"line {line[1]}, '{part.text}'")
     elif part.loop:
         inside = kernel.repeated
         if not inside:
@@ -253,7 +218,7 @@ def check_compared(page, tally):
     sentence itself by a woven value."""
     text = prose.text(page)
     for block in page.blocks:
-        text = text[: block.start] + re.sub(r"[^\n]", "\0", text[block.start : block.end]) + text[block.end :]
+        text = pages.blank(text, block.start, block.end, "\0")
     paragraphs = list(prose.paragraphs(text))
     ends = [start for start, _ in paragraphs[1:]] + [len(text)]
     for (start, sentences), end in zip(paragraphs, ends):
@@ -273,12 +238,7 @@ def equals(value, claimed):
 
 def run(root):
     tally, compiler = pages.Tally(), ptx.Compiler(root)
-    for path in pages.find(root):
-        try:
-            page = pages.Page(path, root)
-        except Problem as problem:
-            tally.fail(str(problem))
-            continue
+    for page in pages.readable(root, tally.fail):
         check_beside(page, tally)
         check_compared(page, tally)
         for directive in page.directives:
@@ -289,7 +249,7 @@ def run(root):
                     check_directive(directive, page, compiler, tally)
                 if directive.word == "times":
                     check_times(directive, page, tally)
-            except (Problem, records.RecordError) as problem:
+            except Problem as problem:
                 tally.fail(f"{directive.where}: '{directive}': {problem}")
     return tally.close("ptx, count or times claim")
 
@@ -298,9 +258,16 @@ def _number(text):
     return WORDS.index(text) if text in WORDS else float(text.replace(",", ""))
 
 
+@functools.cache
+def opcode_words():
+    """What opcodes are made of, by the decoder's list: "0 x ld.globl" must not pass for want of a letter."""
+    accepted = forms.accepted(pages.ROOT).all.values()
+    return {word for line in accepted for form in line for word in SEPARATOR.split(form.partition(" ")[0])}
+
+
 def _known(opcode):
-    for word in re.split(r"\.|::", opcode):
-        if not fnmatch.filter(OPCODE_WORDS, word):
+    for word in SEPARATOR.split(opcode):
+        if not fnmatch.filter(opcode_words(), word):
             raise Problem(f"no PTX instruction has a part '{word}', as '{opcode}' has")
     return opcode
 
@@ -308,11 +275,7 @@ def _known(opcode):
 def _kin(part, opcodes):
     """What was found instead: the opcodes of the same kind."""
     kind = part.opcode.split(".")[0]
-    kin = [
-        f"{n} x {o}"
-        for o, n in sorted(opcodes.items())
-        if fnmatch.fnmatchcase(o.split(".")[0], kind)
-    ]
+    kin = [f"{n} x {o}" for o, n in sorted(opcodes.items()) if fnmatch.fnmatchcase(o.split(".")[0], kind)]
     return "there: " + (", ".join(kin) if kin else f"no {kind} at all")
 
 
@@ -323,14 +286,7 @@ def _line_of(path, text):
     return lines[0]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("root", nargs="?", type=pathlib.Path, default=pages.ROOT)
-    try:
-        return run(parser.parse_args().root.resolve())
-    except Problem as problem:
-        sys.exit(f"claims: {problem}")
-
+main = pages.tool("claims", __doc__, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -30,11 +30,9 @@ NESTED = pages.ROOT / "tests" / "wrong" / "nested"  # Their kernels launch kerne
 HOPPER = pages.ROOT / "tests" / "wrong" / "hopper"  # They use wgmma: built for sm_90a.
 AT_ONCE = 2
 SECONDS = 60
-FIRST = re.compile(
-    r"// finds: (?P<note>note )?(?P<kind>[a-z ]+?)"
-    r"(?:, block (?P<block>\([\d,]+\)))?(?:, thread (?P<thread>\([\d,]+\)))?"
-    r"(?:, says (?P<says>.+))?\n"
-)
+FIRST = re.compile(r"// finds: (?P<note>note )?(?P<kind>[a-z ]+?)"
+                   r"(?:, block (?P<block>\([\d,]+\)))?(?:, thread (?P<thread>\([\d,]+\)))?"
+                   r"(?:, says (?P<says>.+))?\n")
 EXTENT = ("block", "thread")
 
 
@@ -80,11 +78,9 @@ def run(program, source):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         try:
-            done = subprocess.run(
-                [program], timeout=SECONDS, text=True, errors="replace", cwd=folder,
-                env=together.environment(pages.ROOT, source) | {"SIMT_REPORT": str(report)},
-                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            )
+            done = subprocess.run([program], timeout=SECONDS, text=True, errors="replace", cwd=folder,
+                                  env=together.environment(pages.ROOT, source) | {"SIMT_REPORT": str(report)},
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         except subprocess.TimeoutExpired:
             return Outcome(None, "", [])
         told = json.loads(report.read_text()) if report.is_file() else {"launches": [], "findings": []}

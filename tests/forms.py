@@ -23,11 +23,11 @@ import subprocess
 import sys
 
 
+from harness import built
 from ladder import forms, pages, toolchain
 from ladder.pages import ROOT
 
 RECORDED = ROOT / "tests" / "simt" / "forms.h200.txt"
-FOLDER = ROOT / "build" / "forms"
 MANY = 700  # Forms of a line.
 LANES = 32
 SECONDS = 300
@@ -280,7 +280,9 @@ def source(lines, backend):
         names = ", ".join(f'"{form}"' for form in line_forms)
         calls.append(f"  run(line{n}, {{{names}}});\n")
     values = ", ".join(f"0x{value:x}ull" for value in operands())
-    return (HARNESS.replace("VALUES", values).replace("KERNELS", "".join(kernels)).replace("CALLS", "".join(calls)))
+    return ("// Made by tests/forms.py.\n#include \"tests/forms.h\"\n\n"
+            f"const std::vector<uint64_t> values = {{{values}}};\n\n"
+            f"{''.join(kernels)}\nint main() {{\n{''.join(calls)}}}\n")
 
 
 def operands():
@@ -293,64 +295,14 @@ def operands():
     return [chance.choice(edges) if chance.random() < 0.6 else chance.getrandbits(64) for _ in range(12 * LANES)]
 
 
-HARNESS = r"""// Made by tests/forms.py.
-#include <cuda_runtime.h>
-
-#include <cstdint>
-#include <cstdio>
-#include <vector>
-
-struct alignas(128) Parameter { uint64_t words[16]; };
-__constant__ uint64_t some_constants[512] = {1, 2, 3, 5, 7, 11, 13, 17};
-const std::vector<uint64_t> values = {VALUES};
-
-KERNELS
-template <class Kernel>
-void run(Kernel* kernel, const std::vector<const char*>& forms) {
-  uint64_t *in, *out;
-  unsigned char* scratch;
-  std::vector<uint64_t> results(32 * forms.size());
-  cudaMalloc(&in, values.size() * 8);
-  cudaMalloc(&out, results.size() * 8);
-  cudaMalloc(&scratch, 32 * 128);
-  cudaMemset(scratch, 0, 32 * 128);
-  cudaMemcpy(in, values.data(), values.size() * 8, cudaMemcpyHostToDevice);
-  Parameter parameter = {};
-  for (int k = 0; k < 16; ++k) parameter.words[k] = values[k];
-  kernel<<<1, 32>>>(in, out, parameter, scratch);
-  const cudaError_t error = cudaDeviceSynchronize();
-  cudaMemcpy(results.data(), out, results.size() * 8, cudaMemcpyDeviceToHost);
-  for (size_t k = 0; k < forms.size(); ++k) {
-    uint64_t hash = 0;
-    for (int lane = 0; lane < 32; ++lane)
-      hash = (hash ^ results[32 * k + lane]) * 0x100000001b3;
-    if (error == cudaSuccess)
-      std::printf("%s\t%016llx\n", forms[k], static_cast<unsigned long long>(hash));
-    else
-      std::printf("%s\t%s\n", forms[k], cudaGetErrorName(error));
-  }
-  cudaFree(in);
-  cudaFree(out);
-  cudaFree(scratch);
-}
-
-int main() {
-CALLS}
-"""
-
-
 # ---- Running ----------------------------------------------------------------
 
 
 def answers(backend, accepted):
     """form -> hash, of this machine."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
     lines = [line for group in accepted.groups.values() for line in group]
     wanted = [(line, [f for f in chosen(accepted.all[line]) if not elsewhere(f)]) for line in lines]
-    text = source([pair for pair in wanted if pair[1]], backend)
-    file = FOLDER / "forms.cu"
-    if not file.is_file() or file.read_text() != text:
-        file.write_text(text)
+    built.write(ROOT / "build/forms/forms.cu", source([pair for pair in wanted if pair[1]], backend))
     target = f"build/{backend}/build/forms/forms.program"
     made = toolchain.make(ROOT, backend, target)
     if made.returncode:

@@ -5,14 +5,24 @@ Each check names the things it looks at; looking at nothing is a failure.
 docs/style.md describes the form, form/ holds the checks.
 """
 
-import argparse
-import pathlib
-import sys
-
+import functools
 
 from form import exercises, files, folders, names, sources, typed, writing
 from ladder import pages
 from ladder.pages import Problem
+
+
+def of_pages(items, *checks):
+    """Of what looks at a page: the same for the page's path, which is read once."""
+    def of_path(check):
+        return functools.wraps(check)(lambda root, path: check(page(path, root)))
+    return [(of_path(check), items) for check in checks]
+
+
+@functools.cache
+def page(path, root):
+    return pages.Page(path, root)
+
 
 # What is checked, and the function that lists what to look at.
 CHECKS = [
@@ -32,24 +42,14 @@ CHECKS = [
     (sources.wrong_kernel, files.wrong_kernels),
     (sources.change, files.later_chapters),
     (exercises.exercise, files.exercises),
-    *[(check, files.chapter_pages) for check in writing.PAGE_FORM],
-    (writing.long_sentences, files.plain_pages),
-    (writing.phrases, files.plain_pages),
-    (writing.command, files.chapter_pages),
-    (writing.change_is_woven, files.chapter_pages),
-    (writing.results_are_woven, files.chapter_pages),
-    (writing.break_items, files.chapter_pages),
-    (writing.links, pages.find),
-    (writing.errata_rows, files.errata),
-    (writing.typed_numbers, pages.find),
-    (typed.identifiers, files.chapter_pages),
-    (typed.gpu, files.chapter_pages),
-    (typed.markup, files.chapter_pages),
-    (typed.targets, pages.find),
-    (typed.chapter_links, pages.find),
-    (typed.versions, pages.find),
+    *of_pages(files.chapter_pages, *writing.PAGE_FORM),
+    *of_pages(files.plain_pages, writing.long_sentences, writing.phrases),
+    *of_pages(files.chapter_pages, writing.command, writing.change_is_woven, writing.results_are_woven,
+              writing.break_items, typed.identifiers, typed.gpu, typed.markup),
+    *of_pages(pages.find, writing.links, writing.typed_numbers, typed.targets, typed.chapter_links, typed.versions),
+    *of_pages(files.errata, writing.errata_rows),
     (writing.terms, files.whole),
-    (writing.entries, files.glossary),
+    *of_pages(files.glossary, writing.entries),
     (names.own_names, names.scripts),
     (folders.machine, files.everything),
     (folders.fast_math, files.everything),
@@ -88,14 +88,7 @@ def report(title, problems, tally):
         tally.ok()
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("root", nargs="?", type=pathlib.Path, default=pages.ROOT)
-    try:
-        return run(parser.parse_args().root.resolve())
-    except Problem as problem:
-        sys.exit(f"layout: {problem}")
-
+main = pages.tool("layout", __doc__, run)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -24,6 +24,7 @@ import tempfile
 import traceback
 
 import pytest
+from harness import built
 
 PASSED = re.compile(r"^[1-9]\d* passed, 0 failed\n\Z", re.M)
 REPEATED = re.compile(r"^([-+|]?)\*(\d+) (.*)$", re.M)
@@ -103,10 +104,7 @@ def laid_out(tree, root):
             if not any(path.parent.iterdir()):
                 path.parent.rmdir()
     for name, text in tree.items():
-        path = root / name
-        if not path.is_file() or path.read_text() != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+        built.write(root / name, text)
 
 
 class Drifts(pytest.File):

@@ -8,7 +8,6 @@ the file it follows.
 
 import dataclasses
 import re
-import sys
 
 from breaks import BACKEND, LEFT_OUT, mutants, pages
 from harness import patches
@@ -105,10 +104,7 @@ def is_concerned(name):
 
 def main():
     tally = pages.Tally()
-    try:
-        table = read_table((FOLDER / "expected.txt").read_text())
-    except pages.Problem as problem:
-        sys.exit(f"wrong: {problem}")
+    table = read_table((FOLDER / "expected.txt").read_text())
     kernels = patches.sources(pages.ROOT, tally.fail)
     for name in sorted(table.keys() - kernels.keys()):
         tally.fail(f"{name} is in expected.txt and not in tests/wrong")
@@ -142,4 +138,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    pages.script("wrong", main)

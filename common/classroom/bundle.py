@@ -10,6 +10,8 @@ import subprocess
 import sys
 import zipfile
 
+from harness import script
+
 from classroom import assignment
 from classroom.assignment import ROOT, Problem
 from classroom.formats import text
@@ -42,8 +44,8 @@ def settings(chosen):
 
 def contents(chosen):
     """(name, data, whether it is a program) of each file in the archive."""
-    for script in ("setup.sh", "run_autograder"):
-        yield script, (SCRIPTS / script).read_bytes(), True
+    for program in ("setup.sh", "run_autograder"):
+        yield program, (SCRIPTS / program).read_bytes(), True
     yield "settings.sh", settings(chosen).encode(), False
     for name in git("ls-files", "-z").split("\0"):
         path = ROOT / name
@@ -65,12 +67,9 @@ def zipped(files):
 def main(arguments):
     if len(arguments) != 2:
         sys.exit("usage: make gradescope NN=07")
-    try:
-        text.write(pathlib.Path(arguments[1]), zipped(contents(assignment.find(arguments[0]))))
-    except Problem as problem:
-        sys.exit(f"gradescope: {problem}")
+    text.write(pathlib.Path(arguments[1]), zipped(contents(assignment.find(arguments[0]))))
     print(f"{arguments[1]}: upload it as the autograder of a programming assignment.")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    script("gradescope", main, sys.argv[1:])

@@ -26,7 +26,7 @@ import tempfile
 import threading
 import time
 
-from harness import built
+from harness import built, script
 
 from classroom import assignment, contain, explain, formats, result, roster, times
 from classroom.assignment import ROOT, Problem
@@ -326,8 +326,6 @@ def main(folder):
 
 if __name__ == "__main__":
     try:
-        main(*sys.argv[1:])
-    except Problem as problem:
-        sys.exit(f"grade: {problem}")
+        script("grade", main, *sys.argv[1:])
     except KeyboardInterrupt:
         sys.exit("\ngrade: stopped. Call it again, and it goes on here.")

@@ -15,6 +15,8 @@ import shutil
 import subprocess
 import sys
 
+from harness import script
+
 from classroom import assignment, blanks, bugs
 from classroom.assignment import ROOT, Problem
 
@@ -233,7 +235,4 @@ def main(folder, names):
 
 
 if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except Problem as problem:
-        sys.exit(f"handout: {problem}")
+    script("handout", main, *sys.argv[1:])

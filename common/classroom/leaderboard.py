@@ -9,6 +9,8 @@ import pathlib
 import re
 import sys
 
+from harness import script
+
 from classroom import formats
 from classroom.assignment import Problem
 from classroom.formats import text
@@ -43,13 +45,10 @@ def main(arguments):
     if len(arguments) != 3:
         sys.exit("usage: python -m classroom.leaderboard FOLDER ASSIGNMENT COUNTER")
     folder, assignment, counter = pathlib.Path(arguments[0]), *arguments[1:]
-    try:
-        results = [text.cleaned(formats.loaded(path)) for path in formats.below(folder)]
-        for rank, student, value in board(results, assignment, counter):
-            print(f"{rank:>4}  {text.fitted(student, STUDENT)} {value:>15,}")
-    except Problem as problem:
-        sys.exit(f"leaderboard: {problem}")
+    results = [text.cleaned(formats.loaded(path)) for path in formats.below(folder)]
+    for rank, student, value in board(results, assignment, counter):
+        print(f"{rank:>4}  {text.fitted(student, STUDENT)} {value:>15,}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    script("leaderboard", main, sys.argv[1:])

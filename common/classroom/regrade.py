@@ -10,6 +10,8 @@ import os
 import pathlib
 import sys
 
+from harness import script
+
 from classroom import assignment, grade, result
 from classroom.assignment import Problem
 
@@ -55,7 +57,4 @@ def main(moved_to=""):
 
 
 if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except Problem as problem:
-        sys.exit(f"regrade: {problem}")
+    script("regrade", main, *sys.argv[1:])

@@ -3,34 +3,18 @@
     python -m classroom.stubs judge|hand_in HEADER    prints C++
 """
 
-import re
 import sys
 
+from harness import contracts
+
 from classroom.assignment import ROOT, Problem
-
-COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/|^\s*#[^\n]*", re.S | re.M)
-BODIES = re.compile(r"\{[^{}]*\}")
-DECLARATION = re.compile(r"(?P<whole>[\w:<>*&\s]+?\b(?P<name>\w+)\s*\((?P<parameters>[^()]*)\))\s*$")
-PARAMETER = re.compile(r"(\w+)\s*$")
-
-
-def functions(text):
-    """(declaration, name, names of the parameters) of what a header declares and does not define."""
-    text = re.sub(COMMENTS, "", text)
-    while BODIES.search(text):
-        text = BODIES.sub(" defined;", text)  # What has a body is not asked of a hand-in.
-    for part in text.split(";"):
-        found = DECLARATION.fullmatch(part.strip())
-        if found:
-            parameters = [PARAMETER.search(p)[1] for p in found["parameters"].split(",") if p.strip()]
-            yield found["whole"], found["name"], parameters
 
 
 def judge(header, declared):
     lines = ['#include "common/classroom/remote/judge.h"', f'#include "{header}"', ""]
-    for number, (declaration, name, parameters) in enumerate(declared):
-        arguments = ", ".join([str(number), name, *parameters])
-        lines += [f"{declaration} {{", f"  return remote::ask({arguments});", "}"]
+    for number, (result, name, parameters) in enumerate(declared):
+        arguments = ", ".join([str(number), name, *contracts.arguments(parameters)])
+        lines += [f"{result} {name}({parameters}) {{", f"  return remote::ask({arguments});", "}"]
     return lines
 
 
@@ -41,7 +25,7 @@ def hand_in(header, declared):
 
 
 def main(side, header):
-    declared = list(functions((ROOT / header).read_text()))
+    declared = contracts.functions((ROOT / header).read_text())
     if not declared:
         raise Problem(f"{header} declares no function")
     print("\n".join({"judge": judge, "hand_in": hand_in}[side](header, declared)))

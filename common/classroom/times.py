@@ -68,8 +68,7 @@ def solution(one):
         record = pathlib.Path(folder) / "record"
         command = [program_of(one), *options(one, record)]
         try:
-            done = subprocess.run(command, cwd=ROOT, timeout=SECONDS, stdin=subprocess.DEVNULL, text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
+            done = built.told(command, cwd=ROOT, timeout=SECONDS, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
             raise Problem(f"the solution of {one.name} was not timed within {SECONDS} s: is the GPU in use?") from None
         if done.returncode:

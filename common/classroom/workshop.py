@@ -4,7 +4,6 @@ A text is planted under a name that tells its contents, so what was built once s
 """
 
 import collections
-import hashlib
 import re
 import subprocess
 
@@ -21,12 +20,7 @@ FINDING = re.compile(r"^simt: (?!note:)([^\n]*)", re.M)
 
 def plant(op, text):
     """Write a kernel where the Makefile can build it: its path from the root."""
-    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-    path = ROOT / FOLDER / f"{op}.{digest}.cu"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.is_file():
-        path.write_text(text, encoding="utf-8")
-    return path.relative_to(ROOT)
+    return built.plant(ROOT / FOLDER, op, text).relative_to(ROOT)
 
 
 def build(paths):
@@ -41,8 +35,7 @@ def failure(program):
     """What a program's checks say first: (check, finding of the executor), either '' if there is none."""
     command = [program, "--dt-exit", f"--dt-test-case-exclude={HUGE}"]
     try:
-        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, errors="replace", timeout=SECONDS)
+        done = built.told(command, cwd=ROOT, timeout=SECONDS)
     except subprocess.TimeoutExpired:
         return f"it did not end within {SECONDS} s", ""
     if done.returncode == 0:

@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import subprocess
 import threading
@@ -10,6 +11,11 @@ from harness import Problem
 
 INHERITED = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
 SECONDS = 120  # To count takes five; a kernel that hangs takes for ever.
+
+
+def told(command, **more):
+    """The run of a program: all that it says, errors too, is in its stdout."""
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **more)
 
 
 def make_aloud(root, backend, *arguments, **more):
@@ -33,6 +39,19 @@ def make_each(root, backend, targets):
     return {target: run.stdout if run.returncode else None for target, run in runs.items()}
 
 
+def write(path, text):
+    """What was built of a file that says this already stays up to date."""
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def plant(folder, stem, text):
+    """A .cu file where make can build it; its name tells contents apart."""
+    return write(folder / f"{stem}.{hashlib.sha256(text.encode()).hexdigest()[:12]}.cu", text)
+
+
 @contextlib.contextmanager
 def alone(root):
     """Tests run side by side, and two makes would write the same files: one waits."""
@@ -50,8 +69,7 @@ def count(root, program, name="", *options):
         part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.part")
         checked = ["--checked"] * has_passed(program)
         try:
-            done = subprocess.run([program, *options, f"--record={part}", *checked], cwd=root, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS)
+            done = told([program, *options, f"--record={part}", *checked], cwd=root, timeout=SECONDS)
         except subprocess.TimeoutExpired:
             raise Problem(f"{program.relative_to(root)} was not done with counting after {SECONDS} s. "
                           "Is the machine busy? Then try again.") from None
@@ -63,8 +81,8 @@ def count(root, program, name="", *options):
 
 def has_passed(program):
     """Whether all its checks have, since it was built: only then does it write down what it counts."""
-    told = program.with_suffix(".counts"), *program.parent.glob(f"{program.stem}.[0-9]*.counts")
-    return any(_is_newer(path, program) and path.stat().st_size for path in told)
+    counts = program.with_suffix(".counts"), *program.parent.glob(f"{program.stem}.[0-9]*.counts")
+    return any(_is_newer(path, program) and path.stat().st_size for path in counts)
 
 
 def _is_newer(path, program):

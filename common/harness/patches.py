@@ -11,7 +11,7 @@ so does *Break it* on the chapters' pages.
 
 import re
 
-from harness import Problem
+from harness import Problem, built
 
 PLACE = "tests/wrong"
 WRITTEN = "build/wrong"  # What the patches make of their files.
@@ -36,11 +36,7 @@ def sources(root, fail=lambda message: None):
 
 def written(root, patch):
     """The file that a patch makes, as it is now."""
-    text, path = applied(root, patch), root / WRITTEN / f"{patch.stem}.cu"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.is_file() or path.read_text() != text:
-        path.write_text(text)
-    return path
+    return built.write(root / WRITTEN / f"{patch.stem}.cu", applied(root, patch))
 
 
 def applied(root, patch):

@@ -51,10 +51,8 @@ class System:
     def run(self, *command, stdin=""):
         """(exit status, output), or None if there is no such program."""
         try:
-            done = subprocess.run(
-                command, input=stdin, text=True, errors="replace", timeout=60,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            )
+            done = subprocess.run(command, input=stdin, text=True, errors="replace", timeout=60,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         except (OSError, subprocess.TimeoutExpired):
             return None
         return done.returncode, done.stdout

@@ -9,7 +9,6 @@ and what a program has said without a GPU is kept in build/breaks.
 
 import concurrent.futures
 import dataclasses
-import difflib
 import functools
 import hashlib
 import json
@@ -31,11 +30,8 @@ TO_THE_FIRST = "--dt-abort-after=1"  # Check that fails, for doctest.
 CORES = len(os.sched_getaffinity(0))
 COLUMNS = 80
 
-ITEM = re.compile(
-    rf"(?P<file>\S+?)(?:\s+in\s+(?P<includer>\S+))?:\s+(?P<old>{patches.TEXT})\s*->\s*"
-    rf"(?P<new>{patches.TEXT})\s*;\s*red:\s*(?P<red>\S.*)",
-    re.S,
-)
+ITEM = re.compile(rf"(?P<file>\S+?)(?:\s+in\s+(?P<includer>\S+))?:\s+(?P<old>{patches.TEXT})\s*->\s*"
+                  rf"(?P<new>{patches.TEXT})\s*;\s*red:\s*(?P<red>\S.*)", re.S)
 # Where checks are named: the first that fails, all others that do, and what became of the rest.
 FAILURES = re.compile(r"^FAILED: (.*)|^\d+ of \d+ checks failed, these too:\n((?:  .*\n)+)", re.M)
 ALL_PASSED = "\nEvery check passed, "  # Behind it, what failed is no check.
@@ -71,8 +67,7 @@ class Break:
     def edit(self):
         """The lines that change, with a line around them, as a diff."""
         before, after = (text.splitlines() for text in (self.edited.read_text(), self.text()))
-        lines = list(difflib.unified_diff(before, after, lineterm="", n=1))[3:]
-        return ["@@" if line.startswith("@@ ") else line for line in lines if line.strip()]
+        return [line for line in pages.changes(before, after, 1) if line.strip()]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -152,12 +147,7 @@ def _includer(header, named, root):
 
 def collect(root, fail=lambda message: None):
     """Every break item of every page that can be read."""
-    for path in pages.find(root):
-        try:
-            page = pages.Page(path, root)
-        except Problem as problem:
-            fail(str(problem))
-            continue
+    for page in pages.readable(root, fail):
         for directive in page.directives:
             if directive.word == "break":
                 try:
@@ -214,11 +204,7 @@ class Workshop:
     def _write(self, file, text):
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         folder = self.folder / file.parent.relative_to(self.root)
-        copy = folder / f"{together.op(file)}.{digest}{file.suffix}"
-        folder.mkdir(parents=True, exist_ok=True)
-        if not copy.is_file() or copy.read_text() != text:
-            copy.write_text(text)
-        return copy
+        return built.write(folder / f"{together.op(file)}.{digest}{file.suffix}", text)
 
     def _build(self, sources):
         """Source -> the program that runs it, or what the compiler said."""
@@ -259,16 +245,8 @@ class Workshop:
 
     def _run(self, source, options):
         try:
-            run = subprocess.run(
-                [self.built[source], *CHECKS_ONLY, *options],
-                cwd=self.root,
-                env=together.environment(self.root, source) | {"SIMT_COUNTERS": "off"},
-                timeout=SECONDS,
-                text=True,
-                errors="replace",
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-            )
+            run = built.told([self.built[source], *CHECKS_ONLY, *options], cwd=self.root, timeout=SECONDS,
+                             env=together.environment(self.root, source) | {"SIMT_COUNTERS": "off"})
         except subprocess.TimeoutExpired as late:
             return Run(True, None, (late.stdout or b"").decode(errors="replace"))
         return Run(True, run.returncode, together.plain(run.stdout))
@@ -289,13 +267,8 @@ class Shown:
             raise Problem(f"'{item.red}' does not turn red: see what tests/breaks.py says")
         said = red.first_lines(item.source)
         name = [] if said[0] == f"FAILED: {item.red}" else [f"Red: *{item.red}*.", ""]
-        return [
-            "<details><summary>The edit, and what <code>./run</code> says</summary>", "",
-            "```diff", *item.edit(), "```", "",
-            *name,
-            "```text", *said, "```", "",
-            "</details>",
-        ]
+        return ["<details><summary>The edit, and what <code>./run</code> says</summary>", "",
+                "```diff", *item.edit(), "```", "", *name, "```text", *said, "```", "", "</details>"]
 
     def _run(self, item, *options):
         job = (self.workshop.mutants[item], *options)

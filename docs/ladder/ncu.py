@@ -22,11 +22,9 @@ def read(output, metrics):
 
     A metric that this GPU does not have is left out."""
     if NO_PERMISSION in output:
-        raise Problem(
-            "ncu may not read this GPU's counters. Run it as root, or let every user: put "
-            "'options nvidia NVreg_RestrictProfilingToAdminUsers=0' into a file in "
-            "/etc/modprobe.d and restart. In a container it takes --cap-add=SYS_ADMIN"
-        )
+        raise Problem("ncu may not read this GPU's counters. Run it as root, or let every user: put "
+                      "'options nvidia NVreg_RestrictProfilingToAdminUsers=0' into a file in "
+                      "/etc/modprobe.d and restart. In a container it takes --cap-add=SYS_ADMIN")
     start = output.find('"ID",')
     if start < 0 and NO_KERNELS in output:
         return []

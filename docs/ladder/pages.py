@@ -6,13 +6,14 @@ page is a directive, so a misspelt one is an error and not a sentence that
 nobody checks. docs/style.md shows each directive once.
 """
 
+import argparse
 import dataclasses
+import difflib
 import os
 import pathlib
 import re
-import sys
 
-from harness import Problem
+from harness import Problem, script  # Callers ask pages for these, too.
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHAPTER = os.environ.get("CHAPTER", "")  # With it, only that chapter's page is looked at.
@@ -35,12 +36,13 @@ TOKEN = re.compile(
 LINE_START = re.compile(r"[ \t]*(?:(?:[-*+]|\d+\.)[ \t]+)?")
 
 
-def script(name, main, *arguments):
-    """Ends as a script does: a Problem is said in a line."""
-    try:
-        sys.exit(main(*arguments))
-    except Problem as problem:
-        sys.exit(f"{name}: {problem}")
+def tool(name, about, run):
+    """The main() of what looks at this tree, or at one that it is told of."""
+    def main():
+        parser = argparse.ArgumentParser(description=about.splitlines()[0])
+        parser.add_argument("root", nargs="?", type=pathlib.Path, default=ROOT)
+        script(name, run, parser.parse_args().root.resolve())
+    return main
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,10 +104,8 @@ class Page:
         if token["open_fence"]:
             raise Problem(f"{where}: this {token['open_fence']} is never closed")
         if token["stray"]:
-            raise Problem(
-                f"{where}: '{token['stray']}' is half a comment: write "
-                "<!-- word ... -->, or put it in `backticks`"
-            )
+            raise Problem(f"{where}: '{token['stray']}' is half a comment: write "
+                          "<!-- word ... -->, or put it in `backticks`")
         if token["fence"]:
             self.fences.append(token.span())
         if token["comment"] is not None:
@@ -115,10 +115,8 @@ class Page:
         body = token["comment"].strip()
         word, _, args = re.sub(r"^(\w+)\s", r"\1 ", body).partition(" ")
         if word not in (*WOVEN, *CHECKED, "end"):
-            raise Problem(
-                f"{where}: '{word}' is no directive; there are "
-                f"{', '.join((*WOVEN, *CHECKED, 'end'))}"
-            )
+            raise Problem(f"{where}: '{word}' is no directive; there are "
+                          f"{', '.join((*WOVEN, *CHECKED, 'end'))}")
         directive = Directive(word, args.strip(), where, *token.span())
         self._check_rendering(directive, body)
         self.directives.append(directive)
@@ -127,20 +125,14 @@ class Page:
         """A comment that opens a line turns the whole line into raw HTML."""
         if not self.opens_line(directive):
             if "--" in body:
-                raise Problem(
-                    f"{directive.where}: a comment inside a sentence may not "
-                    "contain '--': give it a line of its own"
-                )
+                raise Problem(f"{directive.where}: a comment inside a sentence may not "
+                              "contain '--': give it a line of its own")
         elif directive.word == "value":
-            raise Problem(
-                f"{directive.where}: a line may not begin with 'value', its "
-                "rest would not be rendered as Markdown: wrap it differently"
-            )
+            raise Problem(f"{directive.where}: a line may not begin with 'value', its "
+                          "rest would not be rendered as Markdown: wrap it differently")
         elif directive.word != "end" and not self._closes_line(directive):
-            raise Problem(
-                f"{directive.where}: text behind a comment that begins a line "
-                "is not rendered as Markdown: put the comment at its end"
-            )
+            raise Problem(f"{directive.where}: text behind a comment that begins a line "
+                          "is not rendered as Markdown: put the comment at its end")
 
     def opens_line(self, directive):
         line_start = self.text.rfind("\n", 0, directive.start) + 1
@@ -177,9 +169,7 @@ class Page:
             if "\n" in between:
                 raise Problem(f"{opened.where}: keep '{opened}' and its end on one line")
         elif indent.strip() or not self.opens_line(end) or "\n" not in between:
-            raise Problem(
-                f"{opened.where}: '{opened}' and its <!-- end --> each need a line of their own"
-            )
+            raise Problem(f"{opened.where}: '{opened}' and its <!-- end --> each need a line of their own")
         return Block(opened, opened.end, end.start, indent)
 
 
@@ -206,6 +196,17 @@ def find(root):
     if not paths:
         raise Problem(f"{root}: no page (*.md) found: is this the repository's root?")
     return paths
+
+
+def readable(root, fail):
+    """The same as Pages. What is wrong with one is told, and it is left out."""
+    for path in find(root):
+        try:
+            page = Page(path, root)
+        except Problem as problem:
+            fail(str(problem))
+        else:
+            yield page
 
 
 def anchor(title):
@@ -263,6 +264,12 @@ def _unclosed(d):
     return f"{d.where}: '{d}' is never closed: add <!-- end --> behind it"
 
 
-def blank(text, start, end):
-    """The same text, same length and lines, with spaces in a span."""
-    return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+def blank(text, start, end, mark=" "):
+    """The same text, same length and lines, with spaces in a span, or with another mark."""
+    return text[:start] + re.sub(r"[^\n]", mark, text[start:end]) + text[end:]
+
+
+def changes(before, after, context):
+    """A diff of lines, as pages show it: @@ alone stands between its parts."""
+    lines = list(difflib.unified_diff(before, after, lineterm="", n=context))[3:]
+    return ["@@" if line.startswith("@@ ") else line for line in lines]

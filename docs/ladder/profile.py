@@ -21,11 +21,9 @@ def find_ncu():
     wanted = os.environ.get("NCU", "1")  # 1 asks for ncu's names in the table, no more.
     found = shutil.which("ncu" if wanted == "1" else wanted)
     if not found:
-        raise Problem(
-            "there is no ncu. Nsight Compute comes with the CUDA Toolkit (package "
-            "cuda-nsight-compute); set NCU to where it is. Without it, 'make chapterNN "
-            "BACKEND=cpu && ./run' counts the same on the CPU"
-        )
+        raise Problem("there is no ncu. Nsight Compute comes with the CUDA Toolkit (package "
+                      "cuda-nsight-compute); set NCU to where it is. Without it, 'make chapterNN "
+                      "BACKEND=cpu && ./run' counts the same on the CPU")
     return found
 
 

@@ -10,12 +10,9 @@ import re
 
 from ladder.pages import Problem
 
-NOT_CODE = re.compile(
-    r"//[^\n]*|/\*.*?\*/"
-    r'|R"(?P<mark>\w*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"'
-    r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])*'",
-    re.S,
-)
+NOT_CODE = re.compile(r"//[^\n]*|/\*.*?\*/"
+                      r'|R"(?P<mark>\w*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"'
+                      r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])*'", re.S)
 SCOPE = re.compile(r"(?:inline\s+)?namespace\b[\w:\s]*$|extern\s*$")
 CALLED_ATTRIBUTE = re.compile(
     r"\b(?:__launch_bounds__|__attribute__|alignas|decltype|noexcept|requires)" r"\s*(?=\()"
@@ -56,10 +53,8 @@ def cut(path, name):
     named = [u for u in units(text) if u.name.split("::")[-1] == name or u.name == name]
     found = [u for u in named if u.defines] or named
     if len(found) != 1:
-        raise Problem(
-            f"{path.name} has {len(found)} definitions of '{name}', need exactly 1"
-            + (f" (lines {', '.join(str(u.first + 1) for u in found)})" if found else "")
-        )
+        raise Problem(f"{path.name} has {len(found)} definitions of '{name}', need exactly 1"
+                      + (f" (lines {', '.join(str(u.first + 1) for u in found)})" if found else ""))
     return text.splitlines()[found[0].first : found[0].last + 1]
 
 

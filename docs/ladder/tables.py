@@ -1,12 +1,12 @@
 """The tables, figures and single values that weave.py puts into pages.
 
-    table chapter [FILE] [N...]  this chapter beside the one before and the copy
-    table variants [N...] [SERIES]   the files of this chapter beside each other
-    table misaligned [N...]   aligned and one element off, same process
+    table chapter [FILE] N...    this chapter beside the one before and the copy
+    table variants N... [SERIES]     the files of this chapter beside each other
+    table misaligned N...     aligned and one element off, same process
     table counters CASE [ROW, ROW...]   counters, this chapter beside the one before
-    table launch [N...]       small sizes: cold, warm, and in a CUDA graph
+    table launch N...         small sizes: cold, warm, and in a CUDA graph
     table ladder              every chapter, by operation: its idea, speed and gain
-    table peers OP [N...]     the chapters of a contract beside its peers
+    table peers OP N...       the chapters of a contract beside its peers
     table cases NAME COUNT    of what plots/NAME.py times, the slowest beside PyTorch
     table cases NAME COUNT large   those from 2^27 bytes on that reach least of the roof
     table provenance          every data file and where it comes from
@@ -20,7 +20,7 @@
     table speed               the executor's own time a thread, and numba's simulator's
     table memory              the executor's own memory
     table coarsening          the kernel that is swept by its factor, counted
-    table sweep [N...]        the same, timed
+    table sweep N...          the same, timed
     table turns               the same, at 2^28, beside the blocks' turns at the one sum
     table latency             what plots/latency.cu measures, on each GPU that has a record
     table meetings            what files that sum over devices take of few numbers, beside NCCL
@@ -96,9 +96,6 @@ from ladder.measured import (all_reduce, cases, latency, moved, parity_data, pee
 from ladder.measured.records import HEADLINE, SIZE, parse_size
 from ladder.pages import Problem
 
-LARGE = [1 << 26, 1 << 28, 1 << 30]
-SIZES = [150_528, 1 << 20, 6_422_528, 1 << 24, *LARGE]
-SMALL = [1 << 10, 1 << 14, 150_528, 1 << 20]
 STALE = set()  # A sentence for each stale record that was shown.
 
 
@@ -140,7 +137,7 @@ def table_chapter(root, page, args):
     for record in shown:
         header += [f"{_folder(record)} µs", "of the copy"]
     rows = []
-    for n in _sizes(sizes, this, SIZES):
+    for n in _sizes(sizes):
         cells = [f"{n:,}", _us(this.copy_of(this.headline(n)))]
         for record in shown:
             cells += [_us(record.headline(n)), _percent(record, record.headline(n))]
@@ -162,8 +159,7 @@ def table_variants(root, page, args):
     if not shown:
         raise ValueError(f"{page.parent.name} has no .cu file")
     sizes, series = _sizes_and_series(args, shown[0].op)
-    sizes = _sizes(sizes, shown[0], LARGE, series)
-    rows = []
+    sizes, rows = _sizes(sizes), []
     for record in shown:
         found = [record.row(series, n) for n in sizes]
         cells = [(f"{row.gbps:,.0f}", _percent(record, row)) for row in found]
@@ -182,7 +178,7 @@ def table_misaligned(root, page, args):
     record = records.of_source(root, _source(page))
     off = record.op + records.MISALIGNED
     rows = []
-    for n in _sizes(args, record, SIZES, off):
+    for n in _sizes(args):
         good, bad = record.headline(n), record.row(off, n)
         rows.append([f"{n:,}", _us(good), _percent(record, good), _us(bad), _percent(record, bad),
                      f"{bad.us / good.us:.2f} x"])
@@ -194,7 +190,7 @@ def table_launch(root, page, args):
     record = records.of_source(root, _source(page))
     floor = record.row(records.FLOOR, 0)
     rows = [["an empty kernel", "", _us(floor), _time(floor.graph_us)]]
-    for n in _sizes(args, record, SMALL):
+    for n in _sizes(args):
         row = record.headline(n)
         rows.append([f"{n:,}", _us(row), _time(row.warm_us), _time(row.graph_us)])
     return _table(["n", "cold µs", "warm µs", "in a CUDA graph µs"], rows,
@@ -251,10 +247,7 @@ def table_provenance(root, page, args):
 def _value(name, function, suffix=""):
     """Of a row of the op's series, or of the one that the page names."""
     def rendered(root, page, args):
-        if len(args) < 2 or not args[0].endswith(".cu"):
-            raise ValueError(f"write: value {name} FILE.cu N [SERIES] [on GPU]")
-        words, gpu = _gpu(args[1:])
-        record = records.of_source(root, pages.beside(page, args[0]), gpu)
+        record, words = _call(root, page, args, f"write: value {name} FILE.cu N [SERIES] [on GPU]")
         sizes, series = _sizes_and_series(words, record.op)
         if len(sizes) != 1:
             raise ValueError(f"write one size: value {name} FILE.cu N [SERIES]")
@@ -306,11 +299,7 @@ def _share_us(root, page, args):
     call, _, count = " ".join(args).partition(" / ")  # A file may lie in another folder.
     if not re.fullmatch(r"[\d,^]+", count):
         raise ValueError("write: FILE.cu N [SERIES] [on GPU] / COUNT")
-    (file, *rest), gpu = _gpu(call.split())
-    if not rest or not file.endswith(".cu"):
-        raise ValueError(f"'{call}' is no call: write FILE.cu N [SERIES] [on GPU]")
-    n, *series = rest
-    record = records.of_source(root, pages.beside(page, file), gpu)
+    record, (n, *series) = _call(root, page, call.split(), f"'{call}' is no call: write FILE.cu N [SERIES] [on GPU]")
     return record.row(" ".join([record.op, *series]), parse_size(n)).us / parse_size(count)
 
 
@@ -411,9 +400,8 @@ def table_peers(root, page, args):
     measured = peers.newest(root)
     if not args:
         ops = dict.fromkeys(op for op, _, _ in measured.times)
-        raise ValueError(f"write: table peers {'|'.join(ops)} [N...]")
-    op, sizes = args[0], [parse_size(a) for a in args[1:]] or [HEADLINE]
-    rows = []
+        raise ValueError(f"write: table peers {'|'.join(ops)} N...")
+    op, sizes, rows = args[0], _sizes(args[1:]), []
     for by in measured.by(op, sizes[0]):
         cells = [peers.label(by)]
         for n in sizes:
@@ -616,13 +604,10 @@ def value_all_reduce(root, page, args):
 def value_pitfall(root, page, args):
     told = pitfalls.RECORD.newest(root)
     which, name = args[0] if args else "", " ".join(args[1:])
-    if which not in ("wrong", "right", "times") or name not in told:
-        raise ValueError("write: value pitfall wrong|right|times NAME; the names "
-                         "are " + "; ".join(told))
-    pair = told[name]
-    if which == "times":
-        return f"{pair['wrong'] / pair['right']:,.3g} x"
-    return _time(pair[which]) if name.endswith("us") else f"{pair[which]:,.0f}"
+    if which not in ("wrong", "right") or name not in told:
+        raise ValueError("write: value pitfall wrong|right NAME; the names are " + "; ".join(told))
+    number = told[name][which]
+    return _time(number) if name.endswith("us") else f"{number:,.0f}"
 
 
 # ---- Of the executor itself --------------------------------------------------
@@ -735,8 +720,7 @@ def _of_chapters_size(root):
 
 def table_sweep(root, page, args):
     swept, block, pairs = _of_chapters_size(root)
-    sizes = [parse_size(arg) for arg in args] or sweep.SIZES
-    rows = []
+    sizes, rows = _sizes(args), []
     for pair in pairs:
         record = swept.records[pair]
         found = [record.headline(n) for n in sizes]
@@ -903,6 +887,14 @@ def _gpu(args):
     return (args[:-2], args[-1]) if args[-2:-1] == ["on"] else (args, records.REFERENCE_GPU)
 
 
+def _call(root, page, args, usage):
+    """FILE.cu N [SERIES] [on GPU] -> the file's record, and what is said behind it."""
+    words, gpu = _gpu(args)
+    if len(words) < 2 or not words[0].endswith(".cu"):
+        raise ValueError(usage)
+    return records.of_source(root, pages.beside(page, words[0]), gpu), words[1:]
+
+
 def _words(args, usage):
     """As many as there are capital words in the usage, which is said otherwise."""
     wanted = re.findall(r"\b[A-Z]+\S*", usage.partition(" [")[0])
@@ -964,15 +956,10 @@ def _source_and_rest(page, args):
     return _source(page), args
 
 
-def _sizes(args, record, default, series=None):
-    """The sizes that the page asks for, or those of the default at hand."""
-    if args:
-        return [parse_size(arg) for arg in args]
-    measured = record.sizes(series or record.op)
-    sizes = [n for n in default if n in measured]
-    if not sizes:
-        raise ValueError(f"{record.path} holds none of n = {default}")
-    return sizes
+def _sizes(args):
+    if not args:
+        raise ValueError("say for how many elements: 150528 or 2^28")
+    return [parse_size(arg) for arg in args]
 
 
 def _sizes_and_series(args, op):

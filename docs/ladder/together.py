@@ -4,10 +4,10 @@ Each file is included in a namespace of its own, behind the headers of all of th
 headers are in there with it: of an engine, several versions may be compiled as one.
 """
 
-import hashlib
 import os
 import re
 
+from harness import built, contracts
 from ladder import toolchain
 
 AT_MOST = 30  # Files in one: several are compiled at once.
@@ -20,8 +20,6 @@ MAIN = [("int", "main", "")]
 MAIN_WITH_ARGUMENTS = [("int", "main", "int argc, char** argv")]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"][^>"]+[>"])', re.M)
 OF_CHAPTER = re.compile(r'^#include "(\S*\bchapters/\S+\.h)".*\n', re.M)
-NAME = re.compile(r"(\w+)\s*(?:,|$)")  # Of a parameter.
-DECLARATION = re.compile(r"^([\w:]+) (\w+)\(([^)]*)\);", re.M)
 
 
 def headers(root, path):
@@ -76,7 +74,7 @@ def declarations(root, path):
     code = path.read_text()
     header = contract(root, op(path))
     if header and "int main(" not in code:  # A program fulfils no contract, whatever its name.
-        return DECLARATION.findall(header.read_text())
+        return contracts.functions(header.read_text())
     return MAIN_WITH_ARGUMENTS if "int main(int" in code else MAIN
 
 
@@ -106,8 +104,8 @@ def program(root, files):
     for result, name, parameters in MAIN_WITH_ARGUMENTS if of_first == MAIN else of_first:
         lines += [f"{result} {name}({parameters}) {{"]
         for number, path in enumerate(files):
-            arguments = next(p for _, n, p in declarations(root, path) if n == name)
-            call = f"file_{number}::{name}_{number}({', '.join(NAME.findall(arguments))})"
+            given = next(p for _, n, p in declarations(root, path) if n == name)
+            call = f"file_{number}::{name}_{number}({', '.join(contracts.arguments(given))})"
             lines += [f'  if (chosen("{path.relative_to(root)}")) return {call};']
         lines += ["  std::abort();", "}"]
     return text(root, files) + "\n".join(lines) + "\n"
@@ -115,12 +113,7 @@ def program(root, files):
 
 def plant(root, stem, content, folder=""):
     """Write the file where the Makefile can build it; its name tells contents apart."""
-    digest = hashlib.sha256(content.encode()).hexdigest()[:12]
-    path = root / FOLDER / folder / f"{stem}.{digest}.cu"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.is_file():
-        path.write_text(content)
-    return path.relative_to(root)
+    return built.plant(root / FOLDER / folder, stem, content).relative_to(root)
 
 
 def build(root, backend, groups, kind, folder="", besides=()):

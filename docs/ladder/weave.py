@@ -15,7 +15,6 @@ import difflib
 import functools
 import os
 import pathlib
-import sys
 
 from ladder import mutants, pages, prose, source, tables
 from ladder.pages import Problem
@@ -42,10 +41,10 @@ def diff(page, args):
     before = _cut(pages.beside(page.path, old), names)
     after = _cut(pages.beside(page.path, file), names)
     context = 3 if not names else len(before) + len(after)
-    lines = list(difflib.unified_diff(before, after, lineterm="", n=context))[3:]
+    lines = pages.changes(before, after, context)
     if not lines:
         raise Problem("the two are equal, so there is nothing to show")
-    return _fenced("diff", ["@@" if s.startswith("@@ ") else s for s in lines])
+    return _fenced("diff", lines)
 
 
 def terms(page, args):
@@ -146,12 +145,7 @@ def run(root, check, with_bugs=True):
     """Weave every page below the root; the exit status."""
     tally, weaver = pages.Tally(), Weaver(root)
     tables.STALE.clear()
-    for path in pages.find(root):
-        try:
-            page = pages.Page(path, root)
-        except Problem as problem:
-            tally.fail(str(problem))
-            continue
+    for page in pages.readable(root, tally.fail):
         if not with_bugs:
             leave_bugs_out(page, tally)
         text, troubles = weave(page, weaver)
@@ -161,7 +155,7 @@ def run(root, check, with_bugs=True):
         for _ in page.blocks[len(shown) :]:
             tally.ok()
         if text != page.text and not check:
-            path.write_text(text)
+            page.path.write_text(text)
             print(f"wove  {page.name}")
     for sentence in sorted(tables.STALE):
         tally.stale(sentence)
@@ -174,11 +168,8 @@ def main():
     parser.add_argument("--without-bugs", action="store_true", help="leave out what planted bugs say")
     parser.add_argument("root", nargs="?", type=pathlib.Path, default=pages.ROOT)
     options = parser.parse_args()
-    try:
-        return run(options.root.resolve(), options.check, not options.without_bugs)
-    except Problem as problem:
-        sys.exit(f"weave: {problem}")
+    pages.script("weave", run, options.root.resolve(), options.check, not options.without_bugs)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -10,6 +10,7 @@ import zipfile
 
 import pytest
 import test_formats
+import tree
 
 from classroom import bundle, grade
 from classroom.assignment import ROOT, Problem
@@ -116,12 +117,9 @@ needs_bubblewrap = pytest.mark.skipif(
 def run(archive, tmp_path, script, **environment):
     root = unpacked(archive, tmp_path)
     (root / "submission/sum.cu").write_text("// mine")
-    (root / "bin").mkdir()
-    (root / "bin/make").write_text(MAKE)
-    (root / "bin/make").chmod(0o755)
+    tree.script(root / "bin/make", MAKE)
     for program in ("dpkg-query", "apt-get"):
-        (root / "bin" / program).write_text(f'#!/bin/sh\necho {program} "$@" >> "$CALLS"\n[ -z "$NO_{program[0]}" ]\n')
-        (root / "bin" / program).chmod(0o755)
+        tree.script(root / "bin" / program, f'#!/bin/sh\necho {program} "$@" >> "$CALLS"\n[ -z "$NO_{program[0]}" ]\n')
     done = contained(root, script, PATH="/autograder/bin:/usr/bin:/bin", CALLS="/autograder/calls", **environment)
     calls = root / "calls"
     return done, calls.read_text().splitlines() if calls.is_file() else [], root / "results/results.json"
@@ -174,9 +172,7 @@ def test_both_scripts_as_they_stand_with_the_grader(archive, tmp_path):
 
 def test_every_hand_in_has_one_task(tmp_path, monkeypatch):
     """The job's tasks, as Slurm would start them, with a make that says what it was given."""
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/make").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
-    (tmp_path / "bin/make").chmod(0o755)
+    tree.script(tmp_path / "bin/make", '#!/bin/sh\nprintf "%s\\n" "$@"\n')
     hand_ins = [*range(20)]
     shares = []
     for task in (5, 6, 7):

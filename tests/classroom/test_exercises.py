@@ -7,6 +7,7 @@ import os
 import re
 
 import pytest
+import wrong
 from harness import patches
 from ladder import counts, mutants
 
@@ -166,9 +167,9 @@ def test_numbers_are_drawn_from_a_list_or_a_range():
     assert [*assignment.question_of(question | {"draw": {"n": {"from": 64, "to": 256, "by": 64}}}).draw["n"]] == [
         64, 128, 192, 256]
     assert assignment.question_of(question | {"draw": {"n": [64, 100]}}).draw == {"n": [64, 100]}
-    for wrong in ({"from": 64}, {"from": 1, "to": 2, "by": 0}, {"from": 1, "to": 2, "step": 1}, {"from": 2, "to": 1}):
+    for odd in ({"from": 64}, {"from": 1, "to": 2, "by": 0}, {"from": 1, "to": 2, "step": 1}, {"from": 2, "to": 1}):
         with pytest.raises(Problem, match="a range is {from = 64, to = 256, by = 64}"):
-            assignment.question_of(question | {"draw": {"n": wrong}})
+            assignment.question_of(question | {"draw": {"n": odd}})
     with pytest.raises(Problem, match="'draw' is missing"):
         assignment.question_of(question)
 
@@ -183,12 +184,6 @@ def test_a_counter_that_there_is_not_is_refused(programs):
 # ---- Bugs -------------------------------------------------------------------
 
 
-def expected():
-    """File in tests/wrong -> the check that turns red, and what the executor says before."""
-    rows = [line.split("|") for line in (bugs.WRONG / "expected.txt").read_text().splitlines() if line.count("|") == 2]
-    return {file.strip(): (check.strip(), finding.strip()) for file, check, finding in rows}
-
-
 def changed_lines(bug):
     """Of what a patch makes: what is new, and what stands beside something left out."""
     text, _ = patches.followed(ROOT, (bugs.WRONG / bug.file).with_suffix(".patch"))
@@ -201,11 +196,12 @@ def changed_lines(bug):
 @each
 def test_bugs_are_where_and_what_they_are_said_to_be(task):
     assert len(task.bugs) == 2 or task not in CHAPTERS
+    expected = wrong.read_table((bugs.WRONG / "expected.txt").read_text())
     for bug in task.bugs:
         assert bug.file.startswith(f"{task.op}.")
-        check, finding = expected()[bug.file]
+        red = expected[bug.file]
         assert bug.finding in bug.choices and len(set(bug.choices)) == len(bug.choices)
-        assert finding.startswith(bug.finding) if finding != "-" else check == bug.finding
+        assert red.finding.startswith(bug.finding) if red.finding != "-" else red.check == bug.finding
         assert (bugs.WRONG / bug.file).is_file() or changed_lines(bug) & set(bug.lines), f"{bug.file} is wrong elsewhere"
         text = bugs.handed_out(bug)
         assert "purpose" not in text

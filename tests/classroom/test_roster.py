@@ -1,9 +1,11 @@
 """The roster, and the leaderboard."""
 
 import dataclasses
+import sys
 
 import pytest
 import sample_results
+from harness import built
 
 from classroom import leaderboard, roster
 from classroom.assignment import Problem
@@ -105,5 +107,6 @@ def test_the_command(tmp_path, capsys):
     list(sample_results.written(tmp_path, [hand_in("Ada", load_requests=4), hand_in("Bob", load_requests=4000)]))
     leaderboard.main([str(tmp_path), "chapter07", "load requests"])
     assert capsys.readouterr().out.split() == ["1", "Ada", "4", "2", "Bob", "4,000"]
-    with pytest.raises(SystemExit, match="leaderboard: there is no result in"):
-        leaderboard.main([str(tmp_path / "none"), "chapter07", "load requests"])
+    command = [sys.executable, "-m", "classroom.leaderboard", tmp_path / "none", "chapter07", "load requests"]
+    done = built.told(command)
+    assert done.returncode == 1 and done.stdout.startswith("leaderboard: there is no result in ")

@@ -10,6 +10,7 @@ import time
 
 import pytest
 import tree
+from harness import built
 
 from classroom import assignment, blanks, bugs, predict, student
 from classroom.assignment import ROOT, Problem
@@ -34,8 +35,8 @@ class TestStudent:
         """(exit status, what is said), of what make calls."""
         env = {name: value for name, value in os.environ.items() if name not in ("WHO", "NAME")}
         env |= {"BACKEND": "cpu", "PYTHONPATH": "common", "MINE": str(self.mine)} | environment
-        done = subprocess.run([sys.executable, "-m", "classroom.student", *words], cwd=ROOT, env=env,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        command = [sys.executable, "-m", "classroom.student", *words]
+        done = built.told(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL)
         assert "Traceback" not in done.stdout
         return done.returncode, " ".join(done.stdout.split())  # However it is wrapped.
 
@@ -60,12 +61,9 @@ class TestStudent:
         assert self.file.read_text() == "mine"
 
     def test_make_passes_everything_on(self):
-        done = subprocess.run(["make", "start03", "BACKEND=cpu", f"MINE={self.mine}"], cwd=ROOT, text=True,
-                              capture_output=True)
-        assert done.returncode == 0, done.stderr
-        done = subprocess.run(["make", "predict03", "BACKEND=cpu", f"MINE={self.mine}", "NAME=Seán O'Casey"], cwd=ROOT,
-                              text=True, capture_output=True)
-        assert done.returncode == 0, done.stderr
+        for words in (["start03"], ["predict03", "NAME=Seán O'Casey"]):
+            done = built.told(["make", *words, "BACKEND=cpu", f"MINE={self.mine}"], cwd=ROOT)
+            assert done.returncode == 0, done.stdout
         assert "Seán O'Casey" in (self.folder / predict.FILE).read_text()
 
     def test_what_is_not_there_is_said(self):

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 
 import pytest
+import tree
 import yaml
 from form import typed
 
@@ -152,10 +153,8 @@ FAKES = {
 
 
 def graded(tmp_path, **environment):
-    (tmp_path / "bin").mkdir()
     for name, script in FAKES.items():
-        (tmp_path / "bin" / name).write_text(script)
-        (tmp_path / "bin" / name).chmod(0o755)
+        tree.script(tmp_path / "bin" / name, script)
     (tmp_path / "work/mine/chapter07").mkdir(parents=True)
     (tmp_path / "work/mine/chapter07/sum.cu").touch()
     calls = tmp_path / "calls"

@@ -11,6 +11,7 @@ import subprocess
 
 import pytest
 import sample_results
+import tree
 
 from classroom import assignment, contain, formats, grade, result, times
 from classroom.assignment import ROOT, Problem
@@ -47,11 +48,9 @@ def session(tmp_path, monkeypatch, one):
     """What times with the stand-ins, in the first container that works here."""
     build = tmp_path / "gpu/grade"
     program = tmp_path / "gpu" / one.solution.relative_to(ROOT).with_suffix(".run")
-    for folder in (build, program.parent):
-        folder.mkdir(parents=True)
+    build.mkdir(parents=True)
     subprocess.run(["g++", "-x", "c++", "-c", "-", "-o", build / "relu.parts"], input=HARNESS, text=True, check=True)
-    program.write_text(f"#!/bin/sh\necho '{RECORD % 100}' > \"${{2#--record=}}\"\n")
-    program.chmod(0o755)
+    tree.script(program, f"#!/bin/sh\necho '{RECORD % 100}' > \"${{2#--record=}}\"\n")
     monkeypatch.setattr(times, "BUILD", build)
     monkeypatch.setattr(times.Timing, "build", build)
     tools = contain.Tools("g++ -x c++", "g++", (), devices=(DEVICE,) if DEVICE else ())
@@ -124,12 +123,9 @@ def test_refusals(monkeypatch, tmp_path):
     monkeypatch.setenv("TIMES", "")
     assert not times.wanted()
     monkeypatch.setenv("TIMES", "yes")
-    (tmp_path / "common/setup").mkdir(parents=True)
-    backend = tmp_path / "common/setup/backend.sh"
     monkeypatch.setattr(times, "ROOT", tmp_path)
     for said in ("cpu no NVIDIA device is there", "gpu /dev/nvidia0 is there"):
-        backend.write_text(f"#!/bin/sh\necho {said}\n")
-        backend.chmod(0o755)
+        tree.script(tmp_path / "common/setup/backend.sh", f"#!/bin/sh\necho {said}\n")
         if said.startswith("gpu"):
             assert times.wanted()
         else:

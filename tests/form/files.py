@@ -4,28 +4,20 @@ import functools
 import re
 import subprocess
 
-from harness import patches
-from ladder import source, together
+from harness import contracts, patches
+from ladder import together
 
 
 @functools.cache
 def tracked(root):
     """Every file that belongs to the repository, new ones included."""
     if (root / ".git").exists():
-        listing = subprocess.run(
-            ["git", "-C", root, "ls-files", "-z", *"-c -o --exclude-standard".split()],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        command = ["git", "-C", root, "ls-files", "-z", *"-c -o --exclude-standard".split()]
+        listing = subprocess.run(command, capture_output=True, text=True, check=True)
         names = set(listing.stdout.split("\0"))
         return sorted(root / n for n in names if n and (root / n).is_file())
     ignored = ("build", "run", ".toolchain", "mine", "results")
-    return sorted(
-        p
-        for p in root.rglob("*")
-        if p.is_file() and p.relative_to(root).parts[0] not in ignored
-    )
+    return sorted(p for p in root.rglob("*") if p.is_file() and p.relative_to(root).parts[0] not in ignored)
 
 
 @functools.cache
@@ -106,5 +98,4 @@ def contract_functions(root, path):
     header = together.contract(root, operation(path))
     if not header:
         return set()
-    units = source.units(header.read_text())
-    return {u.name for u in units if u.is_function and not u.defines}
+    return {name for _, name, _ in contracts.functions(header.read_text())}

@@ -21,12 +21,11 @@ SMS, THREADS = r"([\d,]+) SMs", r"(?:holds?|places for|room for) ([\d,]+) thread
 MOST_MARKUP = 0.1  # Of a page's lines.
 
 
-def identifiers(root, path):
+def identifiers(page):
     """What stands in backticks stands in the page's code, in a contract, or is CUDA's."""
-    page = pages.Page(path, root)
     named = [d.args for d in page.directives] + [target for _, target in prose.LINK.findall(page.visible())]
-    files = {(path.parent / word).resolve() for words in named for word in re.split(r"[\s:]+", words)}
-    files |= {*path.parent.glob("*.cu"), *(root / "common").glob("*.h")}
+    files = {(page.path.parent / word).resolve() for words in named for word in re.split(r"[\s:]+", words)}
+    files |= {*page.path.parent.glob("*.cu"), *(page.root / "common").glob("*.h")}
     known = set(OTHERS)
     for file in files:
         if file.is_file() and file.suffix != ".md":
@@ -36,7 +35,7 @@ def identifiers(root, path):
         text = code[0].strip("`")
         if "/" not in text and not COMMAND.match(text) and not COUNTER.fullmatch(text):
             unknown |= {word: code.start() for word in WORD.findall(text) if word not in known}
-    for word in sorted(unknown.keys() - of_cuda(root, unknown)):
+    for word in sorted(unknown.keys() - of_cuda(page.root, unknown)):
         yield f"line {page.line(unknown[word])}: '{word}' is neither in the page's code nor in CUDA's headers"
 
 
@@ -49,14 +48,13 @@ def of_cuda(root, words):
     return set(found.stdout.split())
 
 
-def targets(root, path):
-    page = pages.Page(path, root)
+def targets(page):
     code = [(start, page.text[start:end]) for start, end in page.fences]
     code += [(found.start(), found[0]) for found in prose.CODE.finditer(page.prose())]
     code += [(found.start(), found[0]) for found in re.finditer(r"^ {4}make .*", page.prose(), re.M)]
     for start, text in code:
         for found in COMMAND.finditer(text):
-            for target in sorted(set(found[1].split()) - goals(root)):
+            for target in sorted(set(found[1].split()) - goals(page.root)):
                 yield f"line {page.line(start + found.start())}: make has no target '{target}'"
 
 
@@ -66,27 +64,25 @@ def goals(root):
     return set(re.findall(r"^([a-z]\w*):", toolchain.make(root, "cpu", "-qp", ":").stdout, re.M))
 
 
-def chapter_links(root, path):
+def chapter_links(page):
     """[Chapter 03](...) leads into that chapter."""
-    page = pages.Page(path, root)
     for link in prose.LINK.finditer(page.visible()):
         number = CHAPTER.fullmatch(link[1])
-        if number and f"/chapters/{number[1]}_" not in str((path.parent / link[2]).resolve()):
+        if number and f"/chapters/{number[1]}_" not in str((page.path.parent / link[2]).resolve()):
             yield f"line {page.line(link.start())}: '{link[1]}' leads to {link[2]}"
 
 
-def versions(root, path):
+def versions(page):
     """What is needed is what set-up asks for, in the same words."""
-    page = pages.Page(path, root)
     for found in VERSION.finditer(" ".join(page.prose().split())):
-        if found[0] not in (root / "common/setup/ensure.sh").read_text():
+        if found[0] not in (page.root / "common/setup/ensure.sh").read_text():
             yield f"'{found[0]}' is not what common/setup/ensure.sh says"
 
 
-def gpu(root, path):
+def gpu(page):
     """The SMs and the threads of an H200 are the executor's."""
-    table = root / "common/simt/core/device.cpp"
-    for line, linked in sentences(root, path):
+    table = page.root / "common/simt/core/device.cpp"
+    for line, linked in sentences(page):
         sentence = prose.LINK.sub(r"\1", linked)
         said = [("", number) for number in re.findall(SMS, sentence) if "H200" in sentence]
         said += [("threads_per_", number) for number in re.findall(THREADS, sentence)]
@@ -96,12 +92,11 @@ def gpu(root, path):
                 yield f"line {line}: '{number}' in '{sentence[:40]} ...': the H200 of {table.name} has {true}"
 
 
-def markup(root, path):
+def markup(page):
     """A line with nothing but a directive is one that a reader of the source looks past."""
-    page = pages.Page(path, root)
     text = page.text
     for d in page.directives:
-        text = text[: d.start] + re.sub(r"[^\n]", "\0", text[d.start : d.end]) + text[d.end :]
+        text = pages.blank(text, d.start, d.end, "\0")
     lines = text.splitlines()
     bare = sum("\0" in line and not line.replace("\0", "").strip() for line in lines)
     if bare > MOST_MARKUP * len(lines):

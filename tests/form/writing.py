@@ -6,16 +6,8 @@ import re
 from ladder import pages, prose
 from form.files import is_tracked, later_chapters
 
-HEADINGS = [
-    "The change",
-    "Why it works",
-    "Predict",
-    "What happened",
-    "Where the time goes",
-    "Break it",
-    "Your turn",
-    "Read along",
-]
+HEADINGS = ["The change", "Why it works", "Predict", "What happened", "Where the time goes", "Break it",
+            "Your turn", "Read along"]
 LEAST_WORDS, MOST_WORDS = 700, 1400
 LONGEST_SENTENCE = 28  # In words.
 QUESTIONS = (2, 3)  # So many may Predict ask.
@@ -57,9 +49,9 @@ LINK = re.compile(
 )
 
 
-def headings(root, path):
-    titles = re.findall(r"^##? .*?(?= *$)", pages.Page(path, root).prose(), re.M)
-    number = path.parent.name[:2]
+def headings(page):
+    titles = re.findall(r"^##? .*?(?= *$)", page.prose(), re.M)
+    number = page.path.parent.name[:2]
     if not titles or not re.fullmatch(rf"# {number} · \S.*", titles[0]):
         yield f"the first heading is '# {number} · Title'"
     if titles[1:] != [f"## {title}" for title in HEADINGS]:
@@ -67,25 +59,22 @@ def headings(root, path):
         yield f"the headings are {', '.join(HEADINGS)}; found {found}"
 
 
-def opening(root, path):
+def opening(page):
     """Begins with a question; a reader goes on for the answer."""
-    page = pages.Page(path, root)
     start = prose.text(page).split("\n## ")[0]
     if not any(bold.endswith("?") for bold in prose.BOLD.findall(start)):
         yield "asks no **question?** before its first heading"
 
 
-def sections(root, path):
-    page = pages.Page(path, root)
+def sections(page):
     for title in HEADINGS:
         start, end = span(page, title)
         if not page.text[start:end].strip():
             yield f"nothing stands below '{title}'"
 
 
-def picture(root, path):
+def picture(page):
     """A figure before the argument: at the end of the change, or first below the heading."""
-    page = pages.Page(path, root)
     start, end = span(page, "Why it works")
     argument = re.search(r"\S", page.prose()[start:end])
     before = page.prose()[: start + argument.start()] if argument else ""
@@ -95,9 +84,8 @@ def picture(root, path):
         yield "no figure stands between the change and the first words of 'Why it works'"
 
 
-def predictions(root, path):
+def predictions(page):
     """Questions whose answers fold out, and are counted or measured."""
-    page = pages.Page(path, root)
     start, end = span(page, "Predict")
     text, asked_from = page.prose(), start
     answers = list(re.finditer(r"<details>.*?</details>", text[start:end], re.S))
@@ -113,65 +101,60 @@ def predictions(root, path):
         asked_from = last
 
 
-def length(root, path):
-    count = sum(prose.words(s) for _, s in sentences(root, path))
+def length(page):
+    count = sum(prose.words(s) for _, s in sentences(page))
     if not LEAST_WORDS <= count <= MOST_WORDS:
         yield f"{count} words of prose, need {LEAST_WORDS} to {MOST_WORDS}"
 
 
-def long_sentences(root, path):
-    for line, sentence in sentences(root, path):
+def long_sentences(page):
+    for line, sentence in sentences(page):
         count = prose.words(sentence)
         if count > LONGEST_SENTENCE:
             start = " ".join(sentence.split()[:6])
             yield f"line {line}: {count} words, at most {LONGEST_SENTENCE}: '{start} ...'"
 
 
-def phrases(root, path):
-    for line, sentence in sentences(root, path):
+def phrases(page):
+    for line, sentence in sentences(page):
         plain = prose.LINK.sub(r"\1", prose.CODE.sub("`", sentence)).replace("*", "")
         for phrase, instead in PHRASES:
             if found := re.search(phrase, plain):
                 yield f"line {line}: '{found[0].strip()}': {instead}"
 
 
-def sentences(root, path):
+def sentences(page):
     """(the line that its paragraph begins in, the sentence)"""
-    page = pages.Page(path, root)
     for start, found in prose.paragraphs(prose.text(page)):
         for sentence in found:
             yield page.line(start), sentence
 
 
-def command(root, path):
-    paragraphs = pages.Page(path, root).text.split("\n## ")[0].split("\n\n")
-    wanted = f"`make chapter{path.parent.name[:2]} && ./run`"
+def command(page):
+    paragraphs = page.text.split("\n## ")[0].split("\n\n")
+    wanted = f"`make chapter{page.path.parent.name[:2]} && ./run`"
     if wanted not in map(str.strip, paragraphs[2:]):
         yield f"{wanted} is no paragraph of its own, behind the one with the idea"
 
 
-def change_is_woven(root, path):
-    words = [d.word for d in section(pages.Page(path, root), "The change")]
-    follows = any(after.parent == path.parent for _, after in later_chapters(root))
+def change_is_woven(page):
+    words = [d.word for d in section(page, "The change")]
+    follows = any(after.parent == page.path.parent for _, after in later_chapters(page.root))
     wanted = ("diff",) if follows else ("diff", "code")
     if not set(wanted) & set(words):
         yield f"'The change' holds no woven {' or '.join(wanted)}"
 
 
-def results_are_woven(root, path):
-    words = {d.word for d in section(pages.Page(path, root), "What happened")}
+def results_are_woven(page):
+    words = {d.word for d in section(page, "What happened")}
     for wanted in ("table", "figure"):
         if wanted not in words:
             yield f"'What happened' holds no woven {wanted}"
 
 
-def break_items(root, path):
-    page = pages.Page(path, root)
+def break_items(page):
     start, end = span(page, "Break it")
-    items = [
-        start + m.start()
-        for m in re.finditer(r"^(?:[-*+]|\d+\.) ", page.prose()[start:end], re.M)
-    ]
+    items = [start + m.start() for m in re.finditer(r"^(?:[-*+]|\d+\.) ", page.prose()[start:end], re.M)]
     if not items:
         yield "'Break it' has no list items"
     breaks = [d.start for d in page.directives if d.word == "break"]
@@ -180,18 +163,17 @@ def break_items(root, path):
             yield f"line {page.line(item)}: this item has no break directive"
 
 
-def links(root, path):
-    page = pages.Page(path, root)
+def links(page):
     for match in LINK.finditer(page.visible()):
         target = next(t for t in match.groups() if t)
         file, _, anchor = target.partition("#")
         if re.match(r"\w+:", target):
             continue
         line = page.line(match.start())
-        there = (path.parent / file).resolve() if file else path
-        if not is_tracked(root, there):
+        there = (page.path.parent / file).resolve() if file else page.path
+        if not is_tracked(page.root, there):
             yield f"line {line}: there is no {target}"
-        elif anchor and anchor not in anchors(there, root):
+        elif anchor and anchor not in anchors(there, page.root):
             yield f"line {line}: {there.name} has no heading for #{anchor}"
 
 
@@ -203,22 +185,19 @@ def anchors(path, root):
     return set(map(pages.anchor, titles))
 
 
-def errata_rows(root, path):
+def errata_rows(page):
     """Each row of the errata shows what it says, or owns up that it does not.
 
     A link in the last column leads to code; where its words are `code`, they
     are the file's name or stand in the file."""
-    page = pages.Page(path, root)
-    rows = [
-        (page.line(m.start()), [cell.strip() for cell in m[1].split("|")])
-        for m in re.finditer(r"^\|(.*)\|[ \t]*$", page.visible(), re.M)
-    ]
+    rows = [(page.line(m.start()), [cell.strip() for cell in m[1].split("|")])
+            for m in re.finditer(r"^\|(.*)\|[ \t]*$", page.visible(), re.M)]
     rows = [(line, cells) for line, cells in rows if set("".join(cells)) != {"-"}]
     for line, cells in rows:
         if len(cells) != len(ERRATA) or not all(cells):
             yield f"line {line}: a row has {len(ERRATA)} cells: {', '.join(ERRATA)}"
         elif cells != ERRATA and cells[-1] != NOT_SHOWN:
-            for problem in shown(path, cells[-1]):
+            for problem in shown(page.path, cells[-1]):
                 yield f"line {line}: {problem}"
     if all(cells == ERRATA for _, cells in rows):
         yield "has no row"
@@ -237,8 +216,7 @@ def shown(path, cell):
                 yield f"'{code[1]}' does not stand in {target}"
 
 
-def typed_numbers(root, path):
-    page = pages.Page(path, root)
+def typed_numbers(page):
     for match in TYPED_NUMBER.finditer(page.prose()):
         number = " ".join(match[0].split())
         line = page.line(match.start())
@@ -253,18 +231,15 @@ def terms(root, _):
             yield f"{term.where}: '{term.name}' is bold already in {seen[term.name.lower()]}"
         seen.setdefault(term.name.lower(), term.where)
         if begins := prose.POINTS_BACK.match(term.definition):
-            yield (
-                f"{term.where}: what defines '{term.name}' begins with '{begins[0]}', and "
-                "no sentence stands before it in its paragraph"
-            )
+            yield (f"{term.where}: what defines '{term.name}' begins with '{begins[0]}', and "
+                   "no sentence stands before it in its paragraph")
     if not seen:
         yield "no chapter defines a **term**"
 
 
-def entries(root, path):
+def entries(page):
     """The page of terms has each bold term, and no other without a text."""
-    page = pages.Page(path, root)
-    woven = {term.name: term.where for term in prose.terms(root)}
+    woven = {term.name: term.where for term in prose.terms(page.root)}
     shown = set(re.findall(ENTRY, page.visible(), re.M))
     for name in sorted(woven.keys() - shown):
         yield f"{woven[name]} defines '{name}', which has no entry: run `make weave`"
@@ -276,24 +251,21 @@ def entries(root, path):
             yield f"line {line}: '{name}' is bold in no chapter, and nothing is said of it here"
 
 
-def linked_terms(root, path):
+def linked_terms(page):
     """A page links each term that it uses and an earlier chapter defines, once at least."""
-    page = pages.Page(path, root)
     links, words = [], prose.text(page)
     for match in [*re.finditer("^#.*", words, re.M), *prose.CODE.finditer(words)]:
         words = pages.blank(words, *match.span())
     for match in prose.LINK.finditer(words):
-        links.append(os.path.relpath(path.parent / match[2], root / "docs"))
+        links.append(os.path.relpath(page.path.parent / match[2], page.root / "docs"))
         words = pages.blank(words, match.end(1), match.end())
-    for term in prose.terms(root):
-        if term.chapter >= path or singular(term.name) in EVERYDAY:
+    for term in prose.terms(page.root):
+        if term.chapter >= page.path or singular(term.name) in EVERYDAY:
             continue
         used = re.search(rf"\b{re.escape(singular(term.name))}(?:s|es)?\b", words, re.I)
         if used and f"terms.md#{term.anchor}" not in links:
-            yield (
-                f"line {page.line(used.start())}: '{used[0]}', which {term.where} defines, is "
-                f"linked nowhere: link it to docs/terms.md#{term.anchor}"
-            )
+            yield (f"line {page.line(used.start())}: '{used[0]}', which {term.where} defines, is "
+                   f"linked nowhere: link it to docs/terms.md#{term.anchor}")
 
 
 def singular(name):

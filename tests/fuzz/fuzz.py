@@ -25,7 +25,6 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -33,6 +32,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
 import generate
+from harness import Problem, script
 from ladder import ncu, toolchain
 from ladder.measured import random_programs
 
@@ -51,10 +51,6 @@ METRICS = [*(_L1.format("requests", op) for op in ("ld", "st", "red", "atom")),
            *(_L1.format("sectors", op) for op in ("ld", "st")),
            *(pattern.format(op) for pattern in (_SHARED, _WAVEFRONTS) for op in ("ld", "st")),
            "smsp__inst_executed_op_shared_atom.sum"]
-
-
-class Problem(Exception):
-    """Something that this script cannot go on without, in words."""
 
 
 # ---- Building and running ----------------------------------------------------
@@ -510,7 +506,4 @@ def compare(seeds):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Problem as problem:
-        sys.exit(f"fuzz: {problem}")
+    script("fuzz", main)

@@ -16,7 +16,7 @@ CHAPTERS = {"01_one_thread_each/relu.cu": 2500, "03_pack/relu.cu": 4000,
             "03_pack/relu.four.cu": 3900}
 
 
-class MadeUp:
+class MadeUp(tree.Folder):
     """Tests of such a repository."""
 
     @pytest.fixture(autouse=True)
@@ -56,6 +56,12 @@ class MadeUp:
         data = record(self.root, source, gbps, bytes_)
         change(data)
         write(data_path(self.root, source), data)
+
+    def plant_counted(self, source, program=None):
+        """Beside a .cu file, what make builds of it here: a program that counts what a test wants it to."""
+        counts = tree.drifts_tree("counts")
+        self.write("Makefile", counts["Makefile"])
+        self.write(source.replace(".cu", ".sh"), program or counts["chapters/03_pack/relu.sh"])
 
 
 def benchmark(series, n, gbps, bytes_=8, **more):

@@ -6,6 +6,7 @@ import pathlib
 import pytest
 import made_up
 from ladder.measured import bench, records
+from tree import Folder
 
 # Stands in for a chapter's binary: copies what it would have measured.
 BINARY = """#!/bin/sh
@@ -15,23 +16,19 @@ exit $(cat status)
 """
 
 
-class TestBench:
+class TestBench(Folder):
     @pytest.fixture(autouse=True)
     def built(self, tmp_path, monkeypatch, capsys):
         self.root, self.capsys = tmp_path.resolve(), capsys
         self.source = pathlib.Path("chapters/03_pack/relu.cu")
-        made_up_source = self.root / self.source
-        made_up_source.parent.mkdir(parents=True)
-        made_up_source.write_text("// relu\n")
         made_up.plant_harness(self.root)
-        measured = made_up.record(self.root, made_up_source, 4000)
+        measured = made_up.record(self.root, self.write(self.source, "// relu\n"), 4000)
         for key in ("commit", "dirty", "command", "source", "tie"):
             del measured["context"][key]
         measured["context"]["date"] = bench.datetime.date.today().isoformat()
-        (self.root / "measured.json").write_text(json.dumps(measured))
-        (self.root / "status").write_text("0")
-        (self.root / "run").write_text(BINARY)
-        (self.root / "run").chmod(0o755)
+        self.write("measured.json", json.dumps(measured))
+        self.write("status", "0")
+        self.script("run", BINARY)
 
         data = self.root / "plots/data"
         monkeypatch.setattr(bench, "ROOT", self.root)
@@ -67,23 +64,23 @@ class TestBench:
 
     def test_measures_again_what_has_changed(self, monkeypatch):
         self.bench()
-        (self.root / self.source).write_text("int edited;\n")
+        self.write(self.source, "int edited;\n")
         assert "Measured 1 of 1" in self.bench()
         for commit in ("def", "def-dirty", "def-dirty"):
             monkeypatch.setenv("COMMIT", commit)
             assert "Measured 1 of 1" in self.bench()
 
     def test_a_failing_binary_records_nothing_and_shows_its_output(self):
-        (self.root / "status").write_text("3")
+        self.write("status", "3")
         self.fails("checked\n\nbench: ./run --record.* failed with status 3")
 
     def test_what_cannot_be_a_record_replaces_none(self, monkeypatch):
         self.bench()
         (kept,) = self.root.glob("plots/data/*/*/*.json")
         before = kept.read_text()
-        measured = json.loads((self.root / "measured.json").read_text())
+        measured = json.loads(self.read("measured.json"))
         measured["benchmarks"][1]["p10_us"] = 9e9
-        (self.root / "measured.json").write_text(json.dumps(measured))
+        self.write("measured.json", json.dumps(measured))
         monkeypatch.setenv("COMMIT", "def")
         with pytest.raises(records.RecordError, match="p10, p50, p90 are"):
             self.bench()

@@ -1,10 +1,8 @@
 """What of tests/claims.py is no matter of one run over drifts/claims.tree."""
 
-import tempfile
-
 import pytest
 import made_up
-from tree import TreeTest
+from tree import REPOSITORY, TreeTest
 
 from ladder import ptx
 from ladder.pages import Problem
@@ -85,51 +83,12 @@ class TestTimes(ClaimTest):
         self.assert_red("not checked: plots/data/")
 
 
-NESTED = """
-  mov.u32 %r1, 0;
-$outer:
-  .loc 1 11 1
-  add.s32 %r1, %r1, 1;
-  .loc 1 20 1
-$inner:
-  ld.global.f32 %f1, [%rd1];
-  .loc 1 30 5, function_name $name, inlined_at 1 21 3
-  mul.f32 %f1, %f1, %f1;
-  .loc 1 20 1
-  @%p1 bra $inner;
-  .loc 1 11 1
-  st.global.f32 [%rd1], %f1;
-  @!%p2 bra $done;
-  bra.uni $outer;
-$done:
-  {
-  call.uni (retval0),
-  vprintf,
-  (param0, param1);
-  }
-  ret;
-"""
-
-SWITCH = """
-$again:
-  add.s32 %r1, %r1, 1;
-$table: .branchtargets $again,
-  $done;
-  brx.idx %r1, $table;
-$done:
-  ret;
-"""
-
-
 class TestLoops:
-    def kernel(self, body):
-        with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
-            file.write(f'.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{{body}}}\n.file 1 "a.cu"\n')
-            file.flush()
-            return ptx.Module(ptx.parsed(file.name)).kernel("k")
+    def kernel(self, name):
+        return ptx.Module(ptx.parsed(REPOSITORY / f"tests/python/programs/{name}.ptx")).kernel("k")
 
     def test_loops_and_lines(self):
-        kernel = self.kernel(NESTED)
+        kernel = self.kernel("nested")
 
         def opcodes(indices):
             return sorted(kernel.opcodes[i] for i in indices)
@@ -141,8 +100,8 @@ class TestLoops:
             assert opcodes(kernel.of_line((1, line))) == ["mul.f32"]
 
     def test_a_jump_table_leads_back(self):
-        assert self.kernel(SWITCH).repeated == {0, 1}
+        assert self.kernel("switch").repeated == {0, 1}
 
     def test_what_is_no_ptx(self):
         with pytest.raises(Problem, match="cannot read this PTX: .*left"):
-            self.kernel("  mov.u32 %r1, 0 0;\n  ret;")
+            self.kernel("odd")

@@ -1,9 +1,9 @@
 """What the compiler says of a functor that an engine cannot take."""
 
 import os
-import subprocess
 
 import pytest
+from harness import built
 from ladder import toolchain
 from ladder.pages import ROOT
 
@@ -62,9 +62,8 @@ def said_of(folder, text):
     """What nvcc says, "" if it compiles."""
     source = folder / "functor.cu"
     source.write_text(text)
-    done = subprocess.run([toolchain.nvcc(ROOT), "-std=c++20", "-ccbin", os.environ.get("CXX", "g++"), f"-I{ROOT}",
-                           "-arch=compute_90", "-ptx", source, "-o", folder / "functor.ptx"],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = built.told([toolchain.nvcc(ROOT), "-std=c++20", "-ccbin", os.environ.get("CXX", "g++"), f"-I{ROOT}",
+                       "-arch=compute_90", "-ptx", source, "-o", folder / "functor.ptx"])
     return done.stdout if done.returncode else ""
 
 

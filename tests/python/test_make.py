@@ -4,12 +4,14 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
 import tree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PROGRAMS = ROOT / "tests/python/programs"
 FILES = sorted(f for f in ROOT.glob("chapters/[0-9][0-9]_*/*.cu") if not f.match("*.exercise.cu"))
 NAMES = {f.parent.name[:2] + f.stem.removeprefix(f.name.split(".")[0]) for f in FILES}
 
@@ -113,294 +115,100 @@ class TestMake:
         assert "-// Chapter 01" in output
 
 
-KERNEL = """
-#include <cstdio>
-#include "own.h"
-int twice(int);
-__global__ void mark_kernel(int* x) { *x = N; }  // N is not in any file
-__global__ void wrong_kernel(int* x) { x[1] = 0; }
-int main(int argc, char** argv) {
-  int* x;
-  cudaMallocManaged(&x, sizeof *x);
-  mark_kernel<<<1, 1>>>(x);
-  cudaDeviceSynchronize();
-  std::printf("%d %d %ld", twice(*x), OWN, __cplusplus);
-  for (int i = 1; i < argc; ++i) std::printf(" [%s]", argv[i]);
-  if (argc == 1) wrong_kernel<<<1, 1>>>(x);
-  return cudaDeviceSynchronize() != cudaSuccess;
-}
-"""
-
-# Its kernel is a template, compiled for the device's own architecture.
-COMPILES_AS_IT_RUNS = r"""
-#include <cuda.h>
-#include <nvrtc.h>
-
-#include <cstdio>
-#include <string>
-
-const char* const kSource =
-    "template <int kFactor> __global__ void times(int* x) { *x *= kFactor; }";
-
-void ok(int status) {
-  if (status == 0) return;
-  std::fprintf(stderr, "status %d\n", status);
-  std::exit(2);
-}
-
-int main() {
-  nvrtcProgram program;
-  ok(nvrtcCreateProgram(&program, kSource, "times.cu", 0, nullptr, nullptr));
-  ok(nvrtcAddNameExpression(program, "times<6>"));
-  const char* options[] = {"--gpu-architecture=sm_90"};
-  ok(nvrtcCompileProgram(program, 1, options));
-  size_t bytes;
-  ok(nvrtcGetWANTEDSize(program, &bytes));
-  std::string compiled(bytes, ' ');
-  ok(nvrtcGetWANTED(program, compiled.data()));
-  const char* name;
-  ok(nvrtcGetLoweredName(program, "times<6>", &name));
-
-  CUdevice device;
-  CUcontext context;
-  CUmodule module;
-  CUfunction kernel;
-  CUdeviceptr x;
-  ok(cuInit(0));
-  ok(cuDeviceGet(&device, 0));
-  ok(cuDevicePrimaryCtxRetain(&context, device));
-  ok(cuCtxSetCurrent(context));
-  ok(cuModuleLoadData(&module, compiled.data()));
-  ok(cuModuleGetFunction(&kernel, module, name));
-  ok(nvrtcDestroyProgram(&program));
-  int value = 7;
-  ok(cuMemAlloc(&x, sizeof value));
-  ok(cuMemcpyHtoD(x, &value, sizeof value));
-  void* arguments[] = {&x};
-  ok(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
-  ok(cuMemcpyDtoH(&value, x, sizeof value));
-  std::printf("%d\n", value);
-}
-"""
-
-# The first dimension of Sobol's numbers: van der Corput's, in Gray code.
-SOBOL = r"""
-#include <cstdio>
-#include <curand.h>
-#include <curand_kernel.h>
-#include <curand_mtgp32_host.h>
-__global__ void sobol_kernel(const curandDirectionVectors32_t* vectors, unsigned* y) {
-  curandStateSobol32 state;
-  curand_init(const_cast<unsigned*>(vectors[0]), threadIdx.x, &state);
-  y[threadIdx.x] = curand(&state);
-}
-int main() {
-  curandDirectionVectors32_t *tables, *vectors;
-  unsigned *y, printed[4];
-  if (curandGetDirectionVectors32(&tables, CURAND_DIRECTION_VECTORS_32_JOEKUO6)) return 2;
-  cudaMalloc(&vectors, sizeof *vectors);
-  cudaMalloc(&y, sizeof printed);
-  cudaMemcpy(vectors, tables, sizeof *vectors, cudaMemcpyDefault);
-  sobol_kernel<<<1, 4>>>(vectors, y);
-  cudaMemcpy(printed, y, sizeof printed, cudaMemcpyDefault);
-  printf("%u %u %u %u\n", printed[0], printed[1], printed[2], printed[3]);
-}
-"""
-
-PAIRS = """
-__global__ void pairs_kernel(float* y, unsigned* count) {
-  __shared__ float pairs[64];
-  pairs[threadIdx.x] = pairs[threadIdx.x + 32] = threadIdx.x;
-  __syncthreads();
-  y[threadIdx.x] = pairs[2 * threadIdx.x] - pairs[2 * threadIdx.x + 1];
-  atomicAdd(count + threadIdx.x, 1u);
-}
-int main() {
-  float* y;
-  cudaMalloc(&y, 256);
-  cudaMemset(y, 0, 256);
-  pairs_kernel<<<1, 32>>>(y, (unsigned*)(y + 32));
-  return cudaDeviceSynchronize() != cudaSuccess;
-}
-"""
-# One rounding or two: PTX leaves that open here.
-PRODUCT = r"""
-#include <cstdio>
-__global__ void sum_kernel(float* x) {
-  asm("{ .reg .f32 p; mul.f32 p, %1, %2; add.f32 %0, p, %3; }" : "=f"(x[3]) : "f"(x[0]), "f"(x[1]), "f"(x[2]));
-}
-int main() {
-  float x[] = {1 + 0x1p-13f, 1 - 0x1p-13f, -1, 0}, *y;
-  cudaMalloc(&y, sizeof x);
-  cudaMemcpy(y, x, sizeof x, cudaMemcpyDefault);
-  sum_kernel<<<1, 1>>>(y);
-  cudaMemcpy(x, y, sizeof x, cudaMemcpyDefault);
-  std::printf(x[3] == 0 ? "apart" : "fused");
-}
-"""
-# Not optimised, casts and atomics are calls, and an address is computed in each turn.
-UNOPTIMISED = """
-__device__ void add(double* y, double x) {
-  auto* word = (unsigned long long*)y;
-  unsigned long long old = *word, assumed;
-  do {
-    assumed = old;
-    old = atomicCAS(word, assumed, __double_as_longlong(x + __longlong_as_double(assumed)));
-  } while (assumed != old);
-}
-__device__ void count(unsigned* y, int k) {
-  unsigned old = y[k], assumed;
-  do {
-    assumed = old;
-    old = atomicCAS(&y[k], assumed, assumed + 1);
-  } while (assumed != old);
-}
-__global__ void right_kernel(double* y) {
-  __shared__ volatile int flag;
-  __shared__ int value;
-  if (threadIdx.x == 0) flag = 0;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    value = 1;
-    __threadfence_block();
-    flag = 1;
-  } else if (threadIdx.x == 32) {
-    while (flag == 0) {}
-    __threadfence_block();
-    y[1] = value;
-  }
-  add(y, 1);
-  count((unsigned*)y + 4, threadIdx.x % 2);
-}
-__global__ void wrong_kernel(unsigned long long* y) {
-  const unsigned long long old = *y;
-  atomicCAS(y, old, old + 1);
-  y[1 + threadIdx.x] = old;
-}
-// It swaps elsewhere than where it has read.
-__global__ void moved_kernel(unsigned* y) {
-  int k = threadIdx.x % 2;
-  const unsigned old = y[k];
-  if (old < 9) k = 1 - k;
-  atomicCAS(&y[k], old, old + 1);
-}
-int main() {
-  double* y;
-  cudaMalloc(&y, 800);
-  cudaMemset(y, 0, 800);
-  right_kernel<<<1, 64>>>(y);
-  wrong_kernel<<<1, 64>>>((unsigned long long*)y + 3);
-  moved_kernel<<<1, 64>>>((unsigned*)(y + 90));
-  return cudaDeviceSynchronize() != cudaSuccess;
-}
-"""
-STRIDED = """
-#include <cstdio>
-__global__ void strided_kernel(const float* x, float* y) {
-  __shared__ float tile[1024];
-  tile[32 * threadIdx.x] = x[8 * threadIdx.x];
-  __syncwarp();
-  y[threadIdx.x] = tile[32 * threadIdx.x];
-}
-__global__ void a_kernel_with_quite_a_long_name(float* y) {
-  *y = threadIdx.x;
-}
-int main() {
-  float *x, *y;
-  cudaMalloc(&x, 1024);
-  cudaMalloc(&y, 1024);
-  cudaMemset(x, 0, 1024);
-  for (int k = 0; k < 2; ++k) {
-    strided_kernel<<<1, 32>>>(x, y);
-    a_kernel_with_quite_a_long_name<<<1, 32>>>(y);
-  }
-  std::printf("done");
-  return cudaDeviceSynchronize();
-}
-"""
-
-
-class TestProgram:
+class TestProgram(tree.Folder):
     """`make program` of sources anywhere, and the ./run that it leaves."""
 
     @pytest.fixture(autouse=True)
     def in_a_folder_of_its_own(self, tmp_path):
-        self.folder = tmp_path / "a b:c ("  # No Makefile could name it in a rule.
-        self.folder.mkdir()
-        self.source = self.folder / "my main.cu"
-        self.source.write_text(KERNEL)
-        (self.folder / "own.h").write_text("#define OWN 5\n")
-        (self.folder / "twice.cpp").write_text("int twice(int x) { return 2 * x; }\n")
+        self.root = tmp_path / "a b:c ("  # No Makefile could name it in a rule.
+        self.source = self.root / "my main.cu"
+        self.write("own.h", "#define OWN 5\n")
+        self.write("twice.cpp", "int twice(int x) { return 2 * x; }\n")
+        self.plant("arguments.cu")
         with tree.borrowed_run(tmp_path):
             yield
 
-    def program(self, *arguments, sources=("my main.cu", "twice.cpp")):
-        names = " ".join(f"'{self.folder / name}'" for name in sources)
-        return make("program", "BACKEND=cpu", f"SRC={names}", *arguments)
+    def plant(self, program, name="my main.cu"):
+        shutil.copy(PROGRAMS / program, self.root / name)
+
+    def program(self, *sources, **variables):
+        names = " ".join(f"'{self.root / name}'" for name in sources or ("my main.cu", "twice.cpp"))
+        return make("program", "BACKEND=cpu", f"SRC={names}", *(f"{name}={value}" for name, value in variables.items()))
+
+    def builds(self, *sources, **variables):
+        """What is said then."""
+        status, said = self.program(*sources, **variables)
+        assert status == 0, said
+        return said
+
+    def refuses(self, words, *sources, **variables):
+        status, said = self.program(*sources, **variables)
+        assert status != 0
+        assert words in said
+        return said
 
     def run_it(self, *arguments):
-        done = subprocess.run([ROOT / "run", *arguments], text=True, capture_output=True, cwd=self.folder)
+        done = subprocess.run([ROOT / "run", *arguments], text=True, capture_output=True, cwd=self.root)
         return done.returncode, done.stdout, done.stderr
 
     def test_files_flags_and_arguments(self):
-        status, said = self.program("FLAGS=-DN=3 -O0", "ARGS=64 'two words'")
-        assert status == 0, said
+        said = self.builds(FLAGS="-DN=3 -O0", ARGS="64 'two words'")
         assert said.count("nvcc ") == 2, said
         assert "g++" not in said, "the library was built again"
         assert self.run_it()[:2] == (0, "6 5 201703 [64] [two words]")
         assert self.run_it("other")[:2] == (0, "6 5 201703 [other]")
 
-        (self.folder / "own.h").write_text("#define OWN 7\n")
-        status, said = self.program("FLAGS=-DN=3 -O0")
-        assert (status, said.count("nvcc ")) == (0, 1), said  # The one that includes it.
-        status, said = self.program("FLAGS=-DN=3 -O0")
-        assert (status, said.count("nvcc "), said.count("link ")) == (0, 0, 0), said
+        self.write("own.h", "#define OWN 7\n")
+        said = self.builds(FLAGS="-DN=3 -O0")
+        assert said.count("nvcc ") == 1, said  # The one that includes it.
+        said = self.builds(FLAGS="-DN=3 -O0")
+        assert "nvcc " not in said and "link " not in said, said
         status, printed, told = self.run_it()
         assert (status, printed) == (1, "6 7 201703")
-        assert "at my main.cu:6," in told  # The name is the user's own, as it is seen from there.
-        assert told.endswith("\nFAILED: out of bounds in wrong_kernel at my main.cu:6\n"), told
+        assert "at my main.cu:7," in told  # The name is the user's own, as it is seen from there.
+        assert told.endswith("\nFAILED: out of bounds in wrong_kernel at my main.cu:7\n"), told
 
-        status, said = self.program("FLAGS=-DN=4 -rdc=true", "STD=20")
-        assert (status, said.count("nvcc "), "g++" in said) == (0, 2, False), said
+        said = self.builds(FLAGS="-DN=4 -rdc=true", STD="20")
+        assert said.count("nvcc ") == 2 and "g++" not in said, said
         assert self.run_it("x")[:2] == (0, "8 7 202002 [x]")
 
     def test_what_cannot_be_built_leaves_no_older_program(self):
         self.source.write_text("int main() {}\n")
-        assert self.program(sources=("my main.cu",))[0] == 0
+        self.builds("my main.cu")
         assert (ROOT / "run").exists()
-        assert self.program(sources=("no such file.cu",))[0] == 2
+        assert self.program("no such file.cu")[0] == 2
         assert not (ROOT / "run").exists()
 
     def test_it_ends_with_one_line_per_kernel(self, monkeypatch):
-        (self.folder / "my main.cu").write_text(STRIDED)
-        assert self.program(sources=("my main.cu",))[0] == 0
+        self.plant("strided.cu")
+        self.builds("my main.cu")
         status, printed, told = self.run_it()
         assert (status, printed) == (1, "done")
         assert re.search(r"\nkernel +launches +requests +sectors conflicts +lanes +findings\n"
                          r"strided_kernel +2 +4 +18.00 +124 +32.0 +none\n"
                          r"a_kernel_with_quite_a_long_name\n +2 +2 +1.00 +0 +32.0 +race\n", told)
         assert "The whole report: SIMT_REPORT=report.json ./run\n" in told
-        assert told.endswith("\nFAILED: race in a_kernel_with_quite_a_long_name at my main.cu:10\n"), told
+        assert told.endswith("\nFAILED: race in a_kernel_with_quite_a_long_name at my main.cu:9\n"), told
         assert max(map(len, told.split("\nkernel ")[1].splitlines())) <= 80
 
-        report = self.folder / "report.json"
+        report = self.root / "report.json"
         monkeypatch.setenv("SIMT_REPORT", str(report))
         assert f"The whole report is {report}.\n" in self.run_it()[2]
         monkeypatch.delenv("SIMT_REPORT")
         monkeypatch.setenv("SIMT_COUNTERS", "off")
         assert "kernel  " not in self.run_it()[2]
         monkeypatch.undo()
-        (self.folder / "my main.cu").write_text("int main() {}\n")
-        assert self.program(sources=("my main.cu",))[0] == 0
+        self.write("my main.cu", "int main() {}\n")
+        self.builds("my main.cu")
         assert "No kernel was launched" in self.run_it()[2]
 
     def test_what_is_linked_later_is_counted_as_ptxas_compiles_it(self, monkeypatch):
         """With -rdc=true it keeps an atomic's answer, and does not know where arrays will lie."""
-        (self.folder / "my main.cu").write_text(PAIRS)
-        report = self.folder / "report.json"
+        self.plant("pairs.cu")
+        report = self.root / "report.json"
         monkeypatch.setenv("SIMT_REPORT", str(report))
-        for flags, expected in ("FLAGS=", (1, 0, 1)), ("FLAGS=-rdc=true", (0, 1, 2)):
-            assert self.program(flags, sources=("my main.cu",))[0] == 0
+        for flags, expected in ("", (1, 0, 1)), ("-rdc=true", (0, 1, 2)):
+            self.builds("my main.cu", FLAGS=flags)
             assert self.run_it()[0] == 0
             metrics = json.loads(report.read_text())["launches"][0]["metrics"]
             requests = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
@@ -408,10 +216,10 @@ class TestProgram:
                     metrics["smsp__sass_inst_executed_op_shared_ld.sum"]) == expected, flags
 
     def test_what_is_fused_depends_on_what_ptxas_is_told(self):
-        (self.folder / "my main.cu").write_text(PRODUCT)
+        self.plant("product.cu")
         for flags, expected in (("", "fused"), ("-fmad=false", "apart"), ("-Xptxas -fmad=false", "apart"),
                                 ("-Xptxas -O0", "apart"), ("-Xptxas -O1", "fused"), ("-G", "apart")):
-            assert self.program(f"FLAGS={flags}", sources=("my main.cu",))[0] == 0
+            self.builds("my main.cu", FLAGS=flags)
             assert self.run_it()[:2] == (0, expected), flags
 
     def test_parts_of_a_struct_are_copied_without_optimisation(self):
@@ -421,16 +229,16 @@ class TestProgram:
         assert self.run_it()[0] == 0
 
     def test_values_are_followed_through_calls_without_optimisation(self):
-        (self.folder / "my main.cu").write_text(UNOPTIMISED)
+        self.plant("guesses.cu")
         for flags in "", "-G":
-            assert self.program(f"FLAGS={flags}", sources=("my main.cu",))[0] == 0
+            self.builds("my main.cu", FLAGS=flags)
             told = self.run_it()[2]
             assert re.search(r"\nright_kernel .* none\n", told), told
             assert re.search(r"\nwrong_kernel .* race\n", told), told
             assert re.search(r"\nmoved_kernel .* race\n", told), told
 
     def test_profile_of_a_program(self):
-        (self.folder / "my main.cu").write_text(STRIDED)
+        self.plant("strided.cu")
         status, said = make("profile", "BACKEND=cpu", f"SRC={self.source}", "PTX=1")
         assert status != 0  # Of the program: it has a race.
         worst, listing = said.split("What deserves attention, the worst line first:\n")[1].split("\n\n", 1)
@@ -446,23 +254,19 @@ class TestProgram:
         assert "\nLine by line, n = 1,048,576.\nNo line is far from its ideal.\n" in said
 
     def test_a_main_of_its_own_makes_it_a_program(self):
-        source = self.folder.parent / "relu.own.cu"
+        source = self.root.parent / "relu.own.cu"
         source.write_text("int main() {}\n")
         status, said = make("profile", "BACKEND=cpu", f"SRC={source}")
         assert status == 0, said
         assert "No kernel was launched" in said
 
     def test_what_cannot_be_linked_is_explained(self):
-        (self.folder / "twice.cpp").write_text(
-            "extern \"C\" int cufftDestroy(int);\n"
-            "extern \"C\" int cuNoSuchCall(void*);\n"
-            "int main() { return cufftDestroy(0) + cuNoSuchCall(nullptr); }\n")
-        status, said = self.program("FLAGS=-lcufft", sources=("twice.cpp",))
-        assert status != 0
-        assert "The program uses cuFFT, which needs a GPU" in said
+        self.write("twice.cpp", 'extern "C" int cufftDestroy(int);\nextern "C" int cuNoSuchCall(void*);\n'
+                                "int main() { return cufftDestroy(0) + cuNoSuchCall(nullptr); }\n")
+        said = self.refuses("The program uses cuFFT, which needs a GPU", "twice.cpp", FLAGS="-lcufft")
         assert "The program uses a call of the CUDA driver API that" in said
-        (self.folder / "twice.cpp").write_text("int twice(int x) { return 2 * x; }\n")
-        assert "The program has no main function" in self.program(sources=("twice.cpp",))[1]
+        self.write("twice.cpp", "int twice(int x) { return 2 * x; }\n")
+        self.refuses("The program has no main function", "twice.cpp")
 
     @pytest.mark.parametrize("call, name", [
         ("cublasZgemm_v2", "a call of cuBLAS that"), ("cublasLtMatmul", "cuBLASLt,"), ("cublasXtSgemm", "cuBLASXt,"),
@@ -472,34 +276,25 @@ class TestProgram:
         ("nvJitLinkAddData", "nvJitLink,"), ("cuptiSubscribe", "CUPTI,"), ("omp_get_thread_num", "OpenMP,"),
         ("cuNoSuchCall", "a call of the CUDA driver API that"), ("cudaNoSuchCall", "a call of the CUDA runtime that")])
     def test_each_library_that_is_missing_is_named(self, call, name):
-        (self.folder / "twice.cpp").write_text(f"extern \"C\" int {call}();\nint main() {{ return {call}(); }}\n")
-        status, said = self.program(sources=("twice.cpp",))
-        assert status != 0
-        assert f"The program uses {name}" in said
+        self.write("twice.cpp", f"extern \"C\" int {call}();\nint main() {{ return {call}(); }}\n")
+        self.refuses(f"The program uses {name}", "twice.cpp")
 
     def test_a_header_that_the_toolkit_lacks_is_no_call_of_the_driver(self):
-        (self.folder / "one.cu").write_text("#include <cuda/std/nothing>\nint main() {}\n")
-        status, said = self.program(sources=("one.cu",))
-        assert status != 0
-        assert "The program includes a header of CCCL that this toolkit does not have" in said
+        self.write("one.cu", "#include <cuda/std/nothing>\nint main() {}\n")
+        said = self.refuses("The program includes a header of CCCL that this toolkit does not have", "one.cu")
         assert "driver API" not in said
 
     def test_a_library_is_linked_with_what_calls_it(self):
-        (self.folder / "twice.cpp").write_text(
-            "#include <cublas_v2.h>\n#include <curand.h>\n"
-            "int main() {\n  cublasHandle_t blas;\n  curandGenerator_t random;\n"
-            "  return cublasCreate(&blas) + curandCreateGenerator(&random, CURAND_RNG_PSEUDO_DEFAULT);\n}\n")
-        status, said = self.program("FLAGS=-lcublas -lcurand", sources=("twice.cpp",))
-        assert status == 0, said
-        (self.folder / "one.cu").write_text("#include <cublas_v2.h>\nint main() { return cublasZgemm(0); }\n")
-        status, said = self.program(sources=("one.cu",))
-        assert status != 0
-        assert "uses a call of cuBLAS that the executor does not have" in said
+        self.plant("calls_libraries.cpp", "twice.cpp")
+        self.builds("twice.cpp", FLAGS="-lcublas -lcurand")
+        self.write("one.cu", "#include <cublas_v2.h>\nint main() { return cublasZgemm(0); }\n")
+        self.refuses("uses a call of cuBLAS that the executor does not have", "one.cu")
 
     @pytest.mark.parametrize("wants", ["PTX", "CUBIN"])
     def test_kernels_that_are_compiled_while_the_program_runs(self, wants):
-        (self.folder / "twice.cpp").write_text(COMPILES_AS_IT_RUNS.replace("WANTED", wants))
-        status, said = self.program("FLAGS=-lnvrtc -lcuda", sources=("twice.cpp",))
+        text = (PROGRAMS / "compiles_as_it_runs.cpp").read_text()
+        self.write("twice.cpp", text.replace("WANTED", wants))
+        status, said = self.program("twice.cpp", FLAGS="-lnvrtc -lcuda")
         if status and "a call of NVRTC that this toolkit does not have" in said:
             pytest.skip("this toolkit has no NVRTC")
         assert status == 0, said
@@ -507,8 +302,8 @@ class TestProgram:
         assert (status, printed) == (0, "42\n"), told
 
     def test_the_tables_of_curand_are_the_toolkits(self):
-        (self.folder / "sobol.cu").write_text(SOBOL)
-        status, said = self.program("FLAGS=-lcurand", sources=("sobol.cu",))
+        self.plant("sobol.cu")
+        status, said = self.program("my main.cu", FLAGS="-lcurand")
         if status and "a call of cuRAND that the executor does not have" in said:
             pytest.skip("this toolkit has no cuRAND")
         assert status == 0, said
@@ -516,94 +311,69 @@ class TestProgram:
         assert (status, printed) == (0, "0 2147483648 3221225472 1073741824\n"), told
 
     def test_a_call_of_the_driver_that_is_missing_says_so_when_it_is_called(self):
-        (self.folder / "twice.cpp").write_text(
-            "#include <cuda.h>\nint main() { return cuMulticastAddDevice(1, 0) != CUDA_ERROR_NOT_SUPPORTED; }\n")
-        status, said = self.program("FLAGS=-lcuda", sources=("twice.cpp",))
-        assert status == 0, said
-        status, printed, told = self.run_it()
+        self.write("twice.cpp", "#include <cuda.h>\n"
+                                "int main() { return cuMulticastAddDevice(1, 0) != CUDA_ERROR_NOT_SUPPORTED; }\n")
+        self.builds("twice.cpp", FLAGS="-lcuda")
+        status, _, told = self.run_it()
         assert status == 1
         assert "cuMulticastAddDevice: the CPU executor has no such call" in told
 
     def test_flags_that_only_look_like_libraries(self):
-        status, said = self.program("FLAGS=-DN=3 -lineinfo -L /usr/lib -l m -lpthread -maxrregcount=32")
-        assert status == 0, said
+        said = self.builds(FLAGS="-DN=3 -lineinfo -L /usr/lib -l m -lpthread -maxrregcount=32")
         assert "warning" not in said
 
     def test_flags_that_make_no_sense(self):
-        (self.folder / "more.cu").write_text("")
+        self.write("more.cu", "")
         for flag, why in (("-dlink", "device code is linked by itself"),
                           ("-arch=sm_80", "leave -arch=sm_80 out")):
-            status, said = self.program(f"FLAGS={flag}", sources=("my main.cu", "more.cu"))
-            assert status != 0
-            assert why in said
+            self.refuses(why, "my main.cu", "more.cu", FLAGS=flag)
 
     def test_what_only_hopper_has(self):
-        (self.folder / "fence.cu").write_text(
-            '__global__ void k() { asm volatile("wgmma.fence.sync.aligned;"); }\n'
-            "int main() {\n  k<<<1, 128>>>();\n  return cudaDeviceSynchronize() != cudaSuccess;\n}\n")
+        self.plant("fence.cu", "fence.cu")
         for flags in "-arch=sm_90a", "-gencode arch=compute_90a,code=sm_90a":
-            status, said = self.program(f"FLAGS={flags}", sources=("fence.cu",))
-            assert status == 0, said
+            self.builds("fence.cu", FLAGS=flags)
             done = subprocess.run([ROOT / "run"], capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
-        status, said = self.program(sources=("fence.cu",))
-        assert status != 0
-        assert "The program uses what only Hopper has (wgmma, setmaxnreg): add\nFLAGS=-arch=sm_90a." in said
+        self.refuses("The program uses what only Hopper has (wgmma, setmaxnreg): add\nFLAGS=-arch=sm_90a.", "fence.cu")
 
     def test_device_code_of_several_files(self):
-        (self.folder / "more.cu").write_text(
-            "__device__ int factor = 3;\nstatic __device__ int shift = 1;\n"
-            "__device__ int times(int x) { return factor * x + shift; }\n")
-        (self.folder / "one.cu").write_text(
-            "#include <cstdio>\nextern __device__ int factor;\nstatic __device__ int shift = 5;\n"
-            "__device__ int times(int);\n"
-            "static __global__ void kernel() { printf(\"%d \", times(10) + shift); }\n"
-            "int main() {\n  int n = 4;\n  kernel<<<1, 1>>>();\n  cudaMemcpyToSymbol(factor, &n, sizeof n);\n"
-            "  kernel<<<1, 1>>>();\n  return cudaDeviceSynchronize();\n}\n")
+        self.plant("other_part.cu", "more.cu")
+        self.plant("one_part.cu", "one.cu")
         for flag in "-rdc=true", "-dc":
-            status, said = self.program(f"FLAGS={flag}", sources=("one.cu", "more.cu"))
-            assert status == 0, said
+            self.builds("one.cu", "more.cu", FLAGS=flag)
             status, printed, told = self.run_it()
             assert (status, printed) == (0, "36 46 ")
             assert re.search(r"\nkernel +2 ", told), told
 
     def test_device_code_that_nobody_defines(self):
-        (self.folder / "more.cu").write_text("__device__ int times(int x, int y) { return x * y; }\n")
-        (self.folder / "one.cu").write_text(
-            "__device__ int times(int);\n__global__ void kernel(int* p) { *p = times(*p); }\n"
-            "int main() {\n  kernel<<<1, 1>>>(nullptr);\n  return cudaGetLastError() == cudaSuccess;\n}\n")
-        assert self.program("FLAGS=-rdc=true", sources=("one.cu", "more.cu"))[0] == 0
+        self.write("more.cu", "__device__ int times(int x, int y) { return x * y; }\n")
+        self.plant("calls_nobody.cu", "one.cu")
+        self.builds("one.cu", "more.cu", FLAGS="-rdc=true")
         status, _, told = self.run_it()
         assert status != 0
         assert "undefined reference to 'times(int)' in one.cu" in told
 
     def test_kernels_that_launch_kernels(self):
-        (self.folder / "one.cu").write_text(
-            "#include <cstdio>\n__global__ void kernel(int depth) {\n  printf(\"%d \", depth);\n"
-            "  if (depth) kernel<<<1, 1>>>(depth - 1);\n}\n"
-            "int main() {\n  kernel<<<1, 1>>>(3);\n  return cudaDeviceSynchronize();\n}\n")
-        status, said = self.program("FLAGS=-rdc=true -lcudadevrt", sources=("one.cu",))
-        assert status == 0, said
+        self.plant("launches_itself.cu", "one.cu")
+        self.builds("one.cu", FLAGS="-rdc=true -lcudadevrt")
         status, printed, told = self.run_it()
         assert (status, printed) == (0, "3 2 1 0 ")
         assert re.search(r"\nkernel +4 ", told), told
-        status, said = self.program(sources=("one.cu",))
-        assert status != 0
-        assert "add\nFLAGS=-rdc=true" in said
+        self.refuses("add\nFLAGS=-rdc=true", "one.cu")
 
     def test_a_failed_build_leaves_no_older_run(self):
-        (self.folder / "twice.cpp").write_text("int main() {}\n")
-        assert self.program(sources=("twice.cpp",))[0] == 0
+        self.write("twice.cpp", "int main() {}\n")
+        self.builds("twice.cpp")
         assert (ROOT / "run").exists()
-        (self.folder / "twice.cpp").write_text("int main() {\n")
-        assert self.program(sources=("twice.cpp",))[0] != 0
+        self.write("twice.cpp", "int main() {\n")
+        assert self.program("twice.cpp")[0] != 0
         assert not (ROOT / "run").is_symlink()
         (ROOT / "run").touch()
         assert make("chapter01", "BACKEND=cpu", "point_run_at=@false")[0] != 0
         assert not (ROOT / "run").exists()
 
     def test_a_file_alone_needs_no_quotes(self):
-        (self.folder / "my main.cu").write_text("int main() { return 3; }\n")
+        self.write("my main.cu", "int main() { return 3; }\n")
         status, said = make("program", "BACKEND=cpu", f"SRC={self.source}")
         assert status == 0, said
         assert self.run_it()[0] == 3

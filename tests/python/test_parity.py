@@ -8,6 +8,7 @@ from ladder.measured import parity, parity_data, records
 from ladder.measured.parity import ncu
 from ladder.measured.parity_data import METRICS, Launch, Parity
 from ladder.measured.records import RecordError
+from tree import Folder
 
 SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 UNIFORM = "smsp__sass_average_branch_targets_threads_uniform.pct"
@@ -75,17 +76,14 @@ class TestJudging:
                 parity_data.read_exceptions(text)
 
 
-class TestFiles:
+class TestFiles(Folder):
     @pytest.fixture(autouse=True)
     def counted(self, tmp_path):
         self.root = tmp_path
-        self.source = self.root / PROGRAM
-        self.source.parent.mkdir(parents=True)
-        self.source.write_text("// A kernel.\n")
+        self.source = self.write(PROGRAM, "// A kernel.\n")
         self.recorded = Parity({"gpu": "made up"}, {PROGRAM: [
             launch({SECTORS: 8}, {SECTORS: 2.5})]})
-        self.path = self.root / "parity.json"
-        self.path.write_text(parity_data.text_of(self.recorded, self.root))
+        self.path = self.write("parity.json", parity_data.text_of(self.recorded, self.root))
 
     def test_what_was_written_is_read(self):
         assert parity_data.load(self.path, self.root).programs == self.recorded.programs
@@ -97,13 +95,11 @@ class TestFiles:
         assert re.search(f"earlier version of {PROGRAM}.*make parity", records.stale[0])
 
     def test_tables_show_what_differs(self):
-        data = self.root / f"plots/data/{records.REFERENCE_GPU}/2026-01-02"
-        data.mkdir(parents=True)
         context = dict.fromkeys(("driver", "cuda", "ncu", "commit"), "x") | {
             "gpu": "NVIDIA H200", "date": "2026-01-02"}
-        (data / "parity.json").write_text(parity_data.text_of(
-            Parity(context, self.recorded.programs), self.root))
-        (self.root / parity_data.EXCEPTIONS).write_text(KNOWN)
+        self.write(f"plots/data/{records.REFERENCE_GPU}/2026-01-02/parity.json",
+                   parity_data.text_of(Parity(context, self.recorded.programs), self.root))
+        self.write(parity_data.EXCEPTIONS, KNOWN)
         (self.root / "chapters").mkdir()
         page = self.root / "chapters/page.md"
         lines = tables.render("table", "parity", ["programs"], page)

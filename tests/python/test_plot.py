@@ -28,6 +28,10 @@ class TestFigures(made_up.MadeUp):
         self.source = self.root / "chapters/03_pack/relu.cu"
         self.svg = self.root / "plots/figures/by_size_03_pack.svg"
 
+    def shows(self, name, *texts):
+        drawn = self.svg.with_name(name).read_text()
+        assert [text for text in texts if text not in drawn] == []
+
     def test_one_ladder_and_a_figure_for_each_chapter(self):
         names = sorted(p.name for p in self.svg.parent.iterdir())
         assert names == ["by_size_01_one_thread_each.svg", "by_size_03_pack.svg", "ladder.svg"]
@@ -39,7 +43,7 @@ class TestFigures(made_up.MadeUp):
             self.plant(name, gbps, bytes_, with_reads if bytes_ == 4 else lambda data: None)
         made_up.plant_peers(self.root, [made_up.peer("copy", 500), made_up.peer("PyTorch", 625)])
         self.draw()
-        assert ">06 sum: 96 %<" in self.svg.with_name("by_size_06_sum.svg").read_text()
+        self.shows("by_size_06_sum.svg", ">06 sum: 96 %<")
         text = self.svg.with_name("ladder.svg").read_text()
         found = [text.index(f">{words}<") for words in (
             "PyTorch", "relu: 8 bytes to move for each element", "2,493 GB/s  ·  62.6 %",
@@ -53,20 +57,16 @@ class TestFigures(made_up.MadeUp):
         made_up.add_second_gpu(self.root, 2000)
         assert "gpus.svg is missing" in self.check()
         self.draw()
-        text = self.svg.with_name("gpus.svg").read_text()
-        for words in ("NVIDIA H200", "NVIDIA H100 80GB HBM3", "01 one thread each", "100.0 %  ·  539 µs",
-                      "50.1 %  ·  1,076 µs"):
-            assert f">{words}<" in text
+        self.shows("gpus.svg", ">NVIDIA H200<", ">NVIDIA H100 80GB HBM3<", ">01 one thread each<",
+                   ">100.0 %  ·  539 µs<", ">50.1 %  ·  1,076 µs<")
         assert self.check() == "4 passed, 0 failed\n"
         made_up.add_second_gpu(self.root, 2001)
         assert "gpus.svg was drawn from other data" in self.check()
 
     def test_the_error_of_sums_is_drawn_from_what_the_program_printed(self):
-        table = self.root / error_figure.FILE
-        table.parent.mkdir(parents=True)
-        table.write_text("  n  one by one  a tree a block  a tree\n"
-                         " 256  3.8 of 255  0.7 of 8  0.7 of 8\n"
-                         "1024  6.7 of 1023  0.8 of 10  0.8 of 10\n")
+        table = self.write(error_figure.FILE, "  n  one by one  a tree a block  a tree\n"
+                                              " 256  3.8 of 255  0.7 of 8  0.7 of 8\n"
+                                              "1024  6.7 of 1023  0.8 of 10  0.8 of 10\n")
         assert error_figure.load(table).curves["one by one"] == [(3.8, 255), (6.7, 1023)]
         self.draw()
         assert self.check() == "4 passed, 0 failed\n"
@@ -77,10 +77,7 @@ class TestFigures(made_up.MadeUp):
             plot.figures(self.root)
 
     def plant(self, name, gbps, bytes_=8, change=lambda data: None):
-        source = self.root / "chapters" / name
-        source.parent.mkdir(exist_ok=True)
-        source.write_text(f"// {name}\n")
-        self.plant_record(gbps, bytes_, change, source)
+        self.plant_record(gbps, bytes_, change, self.write(f"chapters/{name}", f"// {name}\n"))
 
     def plant_error(self, name, gbps, worst_error):
         def change(data):
@@ -91,16 +88,12 @@ class TestFigures(made_up.MadeUp):
         self.plant(name, gbps, change=change)
 
     def test_errors_stand_beside_times(self):
-        page = self.root / "docs/numerics.md"
-        page.parent.mkdir()
-        page.write_text('<!-- figure error_speed "for both" gelu "GELU: worst error in ulps" sum "sum" -->\n<!-- end -->\n')
+        self.write("docs/numerics.md", '<!-- figure error_speed "for both" gelu "GELU: worst error in ulps" sum "sum" -->\n<!-- end -->\n')
         self.plant_error("04_half2/gelu.cu", 4000, 1)
         self.plant_error("04_half2/gelu.scalar.cu", 1000, 2)
         self.plant_error("06_sum/sum.cu", 3000, 0.004)
         self.draw()
-        text = self.svg.with_name("error_speed.svg").read_text()
-        for words in (">04<", ">04.scalar<", ">06<", "worst error in ulps"):
-            assert words in text
+        self.shows("error_speed.svg", ">04<", ">04.scalar<", ">06<", "worst error in ulps")
         self.plant_error("06_sum/sum.cu", 3000, 0.005)
         assert "error_speed.svg was drawn from other data" in self.check()
         self.plant_error("06_sum/sum.cu", 3000, None)
@@ -113,13 +106,9 @@ class TestFigures(made_up.MadeUp):
             "tie": tie(self.root, source.relative_to(self.root)),
             "counted": {str(counters_figure.DRAWN): one}}
                    for source in records.main_sources(self.root)}
-        file = self.root / counters_figure.FILE
-        file.parent.mkdir()
-        file.write_text(json.dumps(counted))
+        file = self.write(counters_figure.FILE, json.dumps(counted))
         self.draw()
-        text = self.svg.with_name("counters.svg").read_text()
-        for words in (">62.5<", ">13.5<", ">01 one thread each<", ">memory requests<"):
-            assert words in text
+        self.shows("counters.svg", ">62.5<", ">13.5<", ">01 one thread each<", ">memory requests<")
         one["slots"] = 14
         file.write_text(json.dumps(counted))
         assert "counters.svg was drawn from other data" in self.check()

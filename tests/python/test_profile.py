@@ -9,6 +9,7 @@ import sys
 import pytest
 from ladder import ncu
 from ladder.pages import Problem
+from tree import Folder
 
 SAID = pathlib.Path(__file__).with_name("ncu_h200.csv")
 L1 = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
@@ -82,24 +83,16 @@ class TestReading:
                 ncu.read(text, METRICS)
 
 
-class TestProfiling:
+class TestProfiling(Folder):
     @pytest.fixture(autouse=True)
     def built(self, tmp_path):
         self.root = tmp_path
         for chapter in ("02_grid_stride", "03_pack"):
             self.script(f"chapters/{chapter}/relu.profiled",
                         PROGRAM.replace("METRICS", " ".join(METRICS)))
-        self.said = self.root / "said.csv"
-        self.said.write_text(SAID.read_text())
+        self.said = self.write("said.csv", SAID.read_text())
         self.ncu = self.script("ncu", NCU.replace("SAID", str(self.said))
                                .replace("CALLS", str(self.root / "calls")))
-
-    def script(self, name, text):
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        path.chmod(0o755)
-        return path
 
     def run_profile(self, *chapters, ncu=None):
         programs = [self.root / f"chapters/{c}/relu.profiled" for c in chapters]

@@ -7,8 +7,7 @@ from ladder import pages, prose
 
 class TestSentences(TreeTest):
     def page(self, text):
-        self.write("docs/a.md", text)
-        return pages.Page(self.root / "docs/a.md", self.root)
+        return pages.Page(self.write("docs/a.md", text), self.root)
 
     def found(self, text):
         """Every sentence of a page, without where it is."""

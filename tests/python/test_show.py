@@ -7,32 +7,17 @@ import pathlib
 import pty
 import re
 import struct
-import subprocess
 import termios
+
 import pytest
 import tree
 
+from harness import built
 from ladder import counts
 
 SOURCE = tree.REPOSITORY / "chapters/03_pack/relu.cu"
 
-RACE = """\
-#include "common/check.h"
-#include "common/relu.h"
-
-__global__ void relu_kernel(const float* x, float* y, int64_t n) {
-  __shared__ volatile float last;
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  last = x[i];  // Of many threads, without order.
-  y[i] = x[i] <= 0.f ? 0.f : x[i];
-}
-
-void relu(const float* x, float* y, int64_t n, cudaStream_t stream) {
-  if (n > 0) relu_kernel<<<(n + 255) / 256, 256, 0, stream>>>(x, y, n);
-  CUDA_CHECK(cudaGetLastError());
-}
-"""
+RACE = (tree.REPOSITORY / "tests/python/programs/race.cu").read_text()
 
 
 def on_screen(*command):
@@ -60,8 +45,7 @@ class TestShow:
         TestShow.usual = self.usual or self.run_program()
 
     def run_program(self, *arguments, status=0, **environment):
-        run = subprocess.run([self.program, *arguments], cwd=tree.REPOSITORY, text=True, env=os.environ | environment,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        run = built.told([self.program, *arguments], cwd=tree.REPOSITORY, env=os.environ | environment)
         assert run.returncode == status, run.stdout
         return run.stdout.replace(str(self.program), "./run")
 
@@ -144,10 +128,7 @@ class TestShow:
         assert "[param_0]" in output
 
     def build(self, name, text):
-        source = tree.REPOSITORY / f"build/show/{name}.cu"
-        source.parent.mkdir(parents=True, exist_ok=True)
-        if not source.is_file() or source.read_text() != text:
-            source.write_text(text)
+        source = built.write(tree.REPOSITORY / f"build/show/{name}.cu", text)
         return counts.built(tree.REPOSITORY, source, ".run")
 
     def test_the_last_line_names_what_only_the_executor_found(self):
@@ -157,10 +138,10 @@ class TestShow:
         assert "load requests" not in output
         assert re.search(r"simt: race: .*\n(?s:.*)\nEvery check passed, but ", output)
         assert max(map(len, output.splitlines())) > 120  # A message is one line, for grep.
-        assert output.splitlines()[-1] == "FAILED: race in relu_kernel at build/show/relu.race.cu:8"
+        assert output.splitlines()[-1] == "FAILED: race in relu_kernel at build/show/relu.race.cu:9"
 
         output = self.run_program("--test-case=*NaN*", status=1)
-        assert output.splitlines()[-1] == "FAILED: race in relu_kernel at build/show/relu.race.cu:8"
+        assert output.splitlines()[-1] == "FAILED: race in relu_kernel at build/show/relu.race.cu:9"
 
     def test_what_only_the_counted_calls_do_wrong(self):
         self.program = self.build("relu.late_race", RACE.replace("last = x[i];", "if (n == 1 << 20) last = x[i];"))
@@ -185,14 +166,14 @@ class TestShow:
         self.program = self.build("relu.wrong_race", RACE.replace("y[i] = x[i] <= 0.f ? 0.f : x[i]", "y[i] = last"))
         output = self.run_program(status=1)
         told, verdict = output.split(" of 14 checks failed")
-        assert re.search(r"\nsimt: race at build/show/relu.wrong_race.cu:8 in relu_kernel: in \d+ launches", told)
+        assert re.search(r"\nsimt: race at build/show/relu.wrong_race.cu:9 in relu_kernel: in \d+ launches", told)
         assert "simt:" not in verdict
 
     def test_on_a_screen_no_line_is_broken_within_a_word(self):
         self.program = self.build("relu.race", RACE)
         race, profile = on_screen(self.program), on_screen(self.build("relu.copy", SOURCE.read_text()), "--profile")
         assert "write of 4 bytes, and nothing orders it and the write by thread\n    (0,0,0) at build/" in race
-        assert race.endswith("\nFAILED: race in relu_kernel at build/show/relu.race.cu:8\n"), race
+        assert race.endswith("\nFAILED: race in relu_kernel at build/show/relu.race.cu:9\n"), race
         assert re.search(r"\n.{72,}\n", profile)
         for line in (race + profile).splitlines():
             assert len(line) <= 80

@@ -32,9 +32,7 @@ class TestReading:
 class TestTables(made_up.MadeUp):
     @pytest.fixture(autouse=True)
     def timed(self, in_a_made_up_repository):
-        self.source = self.root / speed.SOURCE
-        self.source.parent.mkdir(parents=True)
-        self.source.write_text("// six kernels\n")
+        self.source = self.write(speed.SOURCE, "// six kernels\n")
         self.report = {
             "context": {"date": "2026-01-02", "commit": "0123456789ab", "dirty": "no",
                         "cpu": "a CPU", "compiler": "g++ 12", "python": "3.11",

@@ -16,7 +16,8 @@ from tree import REPOSITORY
 PROGRAMS = ("tests/simt/spread", "tests/simt/repeats", "tests/simt/memory", "tests/wrong/programs/race_far",
             "tests/wrong/programs/race_far.fixed", "tests/wrong/programs/race_late",
             "tests/wrong/programs/race_late.fixed", "tests/wrong/programs/race_table",
-            "tests/wrong/programs/race_count", "tests/wrong/programs/race_count.fixed")
+            "tests/wrong/programs/race_count", "tests/wrong/programs/race_count.fixed",
+            "tests/python/programs/mixed")
 
 
 def report_of(program, **environment):
@@ -35,62 +36,11 @@ def test_nobody_can_tell(name):
     assert report_of(program) == report_of(program, SIMT_THREADS="1")
 
 
-def built(name, text):
-    """A program of this text."""
-    source = REPOSITORY / f"build/{name}/{name}.cu"
-    source.parent.mkdir(parents=True, exist_ok=True)
-    source.write_text(text)
-    return toolchain.built(REPOSITORY, f"build/cpu/build/{name}/{name}.program")
-
-
-MIXED = """
-#include <cstdio>
-__global__ void mixed(unsigned* x, unsigned* sums) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  atomicAdd(sums + i % 7, i);
-  if (i % 3 == 0) atomicMax(x + i % 5, i % 1000 * 977 % 4096);
-  if (i % 3 == 1) atomicAdd(x + i % 5, i % 11);
-  if (i % 3 == 2) atomicXor(x + i % 5, i);
-}
-int main() {
-  unsigned* x;
-  cudaMalloc(&x, 12 * sizeof *x);
-  cudaMemset(x, 0, 12 * sizeof *x);
-  mixed<<<1 << 10, 256>>>(x, x + 5);
-  unsigned got[12];
-  if (cudaMemcpy(got, x, sizeof got, cudaMemcpyDefault)) return 1;
-  for (unsigned one : got) printf("%u ", one);
-}
-"""
-
-
-def test_atomics_that_do_not_commute_come_in_order():
-    program = built("mixed", MIXED)
-    assert report_of(program) == report_of(program, SIMT_THREADS="1")
-
-
 def test_a_block_is_one_threads_whole():
     ring = "build/cpu/tests/wrong/programs/race_ring"
     wrong, right = (toolchain.built(REPOSITORY, f"{ring}{twin}.program") for twin in ("", ".fixed"))
     assert "simt: race: " in report_of(wrong, SIMT_THREADS="2")[2]
     assert report_of(right, SIMT_THREADS="2")[0] == 0
-
-
-AGAIN = """
-#include <cuda_runtime.h>
-__global__ void copy(const float* x, float* y) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  y[i] = x[i];
-}
-int main(int, char** words) {
-  float *x, *y;
-  cudaMalloc(&x, 1 << 22);
-  cudaMalloc(&y, 1 << 22);
-  cudaMemset(x, 0, 1 << 22);
-  for (const char* c = words[1]; *c; ++c) copy<<<1 << 12, 256>>>(x, y);
-  return cudaDeviceSynchronize();
-}
-"""
 
 
 def seconds(*command):
@@ -103,5 +53,5 @@ def seconds(*command):
 
 @pytest.mark.skipif(os.cpu_count() == 1, reason="on one core every launch is run")
 def test_what_has_just_been_done_is_left_out():
-    program = built("again", AGAIN)
+    program = toolchain.built(REPOSITORY, "build/cpu/tests/python/programs/again.program")
     assert seconds(program, "x" * 100) < 10 * seconds(program, "x")

@@ -79,8 +79,8 @@ class TestCut(TreeTest):
             assert (lines[0], lines[-1]) == (first, last or first)
 
     def test_a_declaration_counts_where_there_is_no_definition(self):
-        self.write("a.h", "#pragma once\n\n// Adds.\nvoid sum(int n);\n")
-        assert source.cut(self.root / "a.h", "sum") == ["// Adds.", "void sum(int n);"]
+        header = self.write("a.h", "#pragma once\n\n// Adds.\nvoid sum(int n);\n")
+        assert source.cut(header, "sum") == ["// Adds.", "void sum(int n);"]
 
     def test_every_source_of_the_repository_can_be_split(self):
         sources = [*REPOSITORY.glob("chapters/*/*.cu"), *REPOSITORY.glob("common/*.h")]

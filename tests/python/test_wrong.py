@@ -4,6 +4,7 @@ import pytest
 import wrong
 from harness import patches
 from ladder.mutants import Run
+from tree import Folder
 
 RED = "\nFAILED: tails\n  expected  x\n  (a.cpp:2)\n\n2 of 9 checks failed, these too:\n  offsets\n"
 FOUND = "simt: out of bounds: read of 4 bytes at 0x10\n"
@@ -20,7 +21,7 @@ class TestTable:
                 wrong.read_table(text)
 
 
-class TestPatches:
+class TestPatches(Folder):
     PATCH = """// Wrong: it adds
 // too much.
 chapters/right.cu:
@@ -30,23 +31,24 @@ chapters/right.cu:
     -> '}\\n'
 """
 
-    def sources(self, root):
-        for name, text in {"chapters/right.cu": "// Right.\n// It is.\n\n// Adds.\nx + 1;\n  return 'a';\n}\n",
-                           "tests/wrong/op.own.cu": "whole", "tests/wrong/op.more.patch": self.PATCH}.items():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_text(text)
-        return patches.sources(root, self.said.append)
+    @pytest.fixture(autouse=True)
+    def in_a_folder(self, tmp_path):
+        self.root, self.said = tmp_path, []
 
-    def test_they_follow_their_file(self, tmp_path):
-        self.said = []
-        found = self.sources(tmp_path)
+    def sources(self, patch):
+        self.write("chapters/right.cu", "// Right.\n// It is.\n\n// Adds.\nx + 1;\n  return 'a';\n}\n")
+        self.write("tests/wrong/op.own.cu", "whole")
+        self.write("tests/wrong/op.more.patch", patch)
+        return patches.sources(self.root, self.said.append)
+
+    def test_they_follow_their_file(self):
+        found = self.sources(self.PATCH)
         assert list(found) == ["op.more.cu", "op.own.cu"] and not self.said
-        assert found["op.own.cu"] == tmp_path / "tests/wrong/op.own.cu"
+        assert found["op.own.cu"] == self.root / "tests/wrong/op.own.cu"
         assert found["op.more.cu"].read_text() == "// Wrong: it adds\n// too much.\n\n// Adds.\nx + 2;\n}\n"
 
-    def test_one_that_no_longer_fits_is_named(self, tmp_path):
-        self.said, self.PATCH = [], self.PATCH.replace("x + 1", "x + 3")
-        assert list(self.sources(tmp_path)) == ["op.own.cu"]
+    def test_one_that_no_longer_fits_is_named(self):
+        assert list(self.sources(self.PATCH.replace("x + 1", "x + 3"))) == ["op.own.cu"]
         assert self.said == ["tests/wrong/op.more.patch: 'x + 3;' occurs 0 times in chapters/right.cu, need exactly 1"]
 
 

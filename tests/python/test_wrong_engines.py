@@ -20,7 +20,7 @@ import re
 import subprocess
 
 import pytest
-from harness import patches
+from harness import built, patches
 from ladder import pages, toolchain
 from ladder.pages import ROOT
 
@@ -76,10 +76,7 @@ class Engine:
                        ROOT / self.by_name / f"{wrong.part}.cu"):
             text = wrong.edited() if source == ROOT / wrong.header else source.read_text()
             text = re.sub(rf'#include "({"|".join(folders)})/', rf'#include "{self.place(wrong)}/\1/', text)
-            path = ROOT / self.place(wrong) / source.relative_to(ROOT)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if not path.is_file() or path.read_text() != text:
-                path.write_text(text)
+            built.write(ROOT / self.place(wrong) / source.relative_to(ROOT), text)
 
     def link(self, wrong):
         """The suite with that part in place of its own."""
@@ -94,9 +91,8 @@ class Engine:
     def said_by(self, wrong):
         """(exit status, output) of the suite's one check."""
         check = wrong.check.replace(",", "?")
-        done = subprocess.run([self.link(wrong), "--dt-exit", "--dt-reporters=console", f"--dt-test-case={check}"],
-                              cwd=ROOT, env=os.environ | {"SIMT_COUNTERS": "off"}, timeout=SECONDS,
-                              text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = built.told([self.link(wrong), "--dt-exit", "--dt-reporters=console", f"--dt-test-case={check}"],
+                          cwd=ROOT, env=os.environ | {"SIMT_COUNTERS": "off"}, timeout=SECONDS)
         return done.returncode, done.stdout
 
 
@@ -143,8 +139,8 @@ def test_each_is_caught(engine):
     for wrong in engine.wrong:
         engine.plant(wrong)
     with toolchain.alone(ROOT):
-        built = toolchain.make(ROOT, "cpu", *engine.targets())
-    assert built.returncode == 0, built.stdout
+        made = toolchain.make(ROOT, "cpu", *engine.targets())
+    assert made.returncode == 0, made.stdout
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         found = list(pool.map(engine.said_by, engine.wrong))
     missed = [f"{wrong.what} It does not say '{wrong.red}':\n{said}"

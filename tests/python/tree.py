@@ -32,7 +32,42 @@ def borrowed_run(folder):
                 shutil.copy2(kept, run, follow_symlinks=False)
 
 
-class TreeTest:
+def script(path, text):
+    """A program, in a folder that may not be there yet."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+class Folder:
+    """A folder of files, self.root, below which tests write."""
+
+    def write(self, name, text):
+        """Returns where that is."""
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def script(self, name, text):
+        return script(self.root / name, text)
+
+    def read(self, name):
+        return (self.root / name).read_text()
+
+    def edit(self, name, old, new):
+        text = self.read(name)
+        assert text.count(old) == 1, f"'{old}' in {name}"
+        self.write(name, text.replace(old, new))
+
+
+def drifts_tree(name):
+    """FILE -> its text, of the repository that tests/drifts/NAME.tree is."""
+    return planted.tree_of((REPOSITORY / f"tests/drifts/{name}.tree").read_text())
+
+
+class TreeTest(Folder):
     """Runs one tool of the repository on a tree; subclasses say which, and which of
     tests/drifts/NAME.tree the tree begins with."""
 
@@ -42,25 +77,7 @@ class TreeTest:
     def in_a_folder_of_its_own(self, tmp_path):
         self.root = tmp_path.resolve()
         if self.tree:
-            self.plant(self.tree)
-
-    def write(self, name, text):
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-    def plant(self, name):
-        """The repository of tests/drifts/NAME.tree."""
-        text = (REPOSITORY / f"tests/drifts/{name}.tree").read_text()
-        planted.laid_out(planted.tree_of(text), self.root)
-
-    def read(self, name):
-        return (self.root / name).read_text()
-
-    def edit(self, name, old, new):
-        text = self.read(name)
-        assert text.count(old) == 1, f"'{old}' in {name}"
-        self.write(name, text.replace(old, new))
+            planted.laid_out(drifts_tree(self.tree), self.root)
 
     def run_tool(self, *arguments):
         """(exit status, what it said)"""

@@ -3,8 +3,9 @@
 import pathlib
 import sys
 
+from harness import script
+
 from classroom import formats, roster
-from classroom.assignment import Problem
 from classroom.formats import terminal
 
 
@@ -12,12 +13,9 @@ def main(arguments):
     if len(arguments) not in (1, 2):
         sys.exit("usage: python -m classroom.formats FOLDER [ROSTER]")
     folder, *rosters = map(pathlib.Path, arguments)
-    try:
-        students = roster.read(rosters[0]) if rosters else {}
-        print(terminal.of_results(formats.write_all(formats.below(folder), folder, students)), end="")
-    except Problem as problem:
-        sys.exit(f"formats: {problem}")
+    students = roster.read(rosters[0]) if rosters else {}
+    print(terminal.of_results(formats.write_all(formats.below(folder), folder, students)), end="")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    script("formats", main, sys.argv[1:])

@@ -98,11 +98,6 @@ bool any_of(const std::vector<Place>& places, const Places& set) {
                      [&](Place p) { return set.contains(p); });
 }
 
-bool writes(const Instruction& ins, Place place) {
-  const std::vector<Place> places = written(ins);
-  return std::find(places.begin(), places.end(), place) != places.end();
-}
-
 std::vector<uint32_t> successors(const Function& f, uint32_t pc) {
   const Instruction& ins = f.code[pc];
   std::vector<uint32_t> next(ins.targets().begin(), ins.targets().end());

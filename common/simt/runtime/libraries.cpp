@@ -101,9 +101,9 @@ bool is_device_runtime(const char* file) {
 
 void complete(LinkInput& link) {
   try {
-    const std::vector<std::string_view> texts(link.texts.begin(),
-                                              link.texts.end());
-    simt::link(texts);
+    std::vector<PtxFile> files;
+    for (const std::string& text : link.texts) files.push_back({text});
+    simt::link(files);
   } catch (const Error& error) {
     if (link.errors && link.error_bytes) {
       std::strncpy(link.errors, error.what(), link.error_bytes);

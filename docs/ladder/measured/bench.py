@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+from harness import built
 from ladder.measured import records
 from ladder.pages import ROOT, script
 
@@ -97,8 +98,7 @@ def measure(source, binary, commit, dirty):
     """Runs one binary and files what it wrote; its output only on failure."""
     DATA.mkdir(parents=True, exist_ok=True)
     command = [f"./{binary}", f"--record={SCRATCH.relative_to(ROOT)}"]
-    run = subprocess.run(command, cwd=ROOT, text=True,
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    run = built.told(command, cwd=ROOT)
     if run.returncode:
         SCRATCH.unlink(missing_ok=True)
         sys.exit(f"{run.stdout}\nbench: {' '.join(command)} failed with "

@@ -1,0 +1,16 @@
+"""What a contract's header declares and does not define, read without a compiler."""
+
+import re
+
+DECLARATION = re.compile(r"^([\w:]+) (\w+)\(([^)]*)\);", re.M)
+NAME = re.compile(r"(\w+)\s*(?:,|$)")  # Of a parameter.
+
+
+def functions(header):
+    """(type, name, parameters) of each, from the header's text."""
+    return DECLARATION.findall(header)
+
+
+def arguments(parameters):
+    """Their names."""
+    return NAME.findall(parameters)
