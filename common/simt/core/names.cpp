@@ -97,7 +97,7 @@ std::string function_name(const std::string& mangled) {
 }
 
 std::string short_name(const std::string& name) {
-  constexpr size_t kMost = 72;
+  constexpr size_t kMost = 200;
   const size_t open = name.find('<'), close = name.rfind('>');
   if (name.size() <= kMost || open >= close) return name;
   return name.substr(0, open) + "<..." + name.substr(close);

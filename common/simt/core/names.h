@@ -10,8 +10,8 @@ std::string function_name(const std::string& mangled);
 // The same with its parameters: "sum_kernel<4>(float const*, int)".
 std::string full_name(const std::string& mangled);
 
-// What a line of the terminal has room for: a name with longer arguments than
-// that becomes "device_kernel<...>".
+// For the terminal: a name whose arguments take more than two or three lines
+// becomes "device_kernel<...>".
 std::string short_name(const std::string& name);
 
 // "_ZN5outer5innerE" -> "inner"
