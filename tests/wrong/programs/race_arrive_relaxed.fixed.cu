@@ -1,3 +1,5 @@
+// finds: nothing
+//
 // A fence in front of a relaxed arrival: the barrier hands over what it covers.
 #include <cuda_runtime.h>
 

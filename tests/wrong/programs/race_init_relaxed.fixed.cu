@@ -1,3 +1,5 @@
+// finds: nothing
+//
 // The fence hands over what has been set up, also by a relaxed arrival.
 #include <cuda_runtime.h>
 
