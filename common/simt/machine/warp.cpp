@@ -174,7 +174,7 @@ void WarpRun::set_shared_addresses(const Frame& frame) {
 void WarpRun::start() {
   live = threads;
   turn_end_ = issued + kTurn;
-  came_ = open_for_ = 0;
+  came_ = open_for_ = awaiting_ = 0;
   opened_for_collective_ = false;
   std::fill_n(copy_groups, kLanes, 0);
   std::fill_n(bulk_groups, kLanes, 0);
@@ -330,12 +330,21 @@ bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
   return path.mask != 0;
 }
 
+void WarpRun::note_awaited(const Instruction& ins, uint32_t mask) {
+  const std::string& name = ins.statement->name();
+  if (name == "nanosleep") return;
+  const bool in_vain = poll.unchanged || poll.slept;
+  awaiting_ &= ~mask;
+  if (in_vain && name == "mbarrier") awaiting_ |= mask;
+}
+
 // Executes what a wait may consist of; returns whether there has been enough of
 // it.
 bool WarpRun::polls_in_vain(const Instruction& ins, uint32_t mask) {
   if (mask == 0) return false;
   poll = {};
   ins.run(*this, ins, mask);
+  note_awaited(ins, mask);
   if (poll.slept) return true;
   if (!poll.unchanged) return false;
   uint64_t& before = found_[(ins.site ^ mask * 0x9e3779b9u >> 28) % 16];

@@ -60,7 +60,7 @@ std::string WarpRun::describe_waiting() const {
       text += "wait at the barrier";
     else if (p.state == Path::kAtCollective)
       text += "wait in a collective for the lanes " + hex_mask(p.members);
-    else if (awaits(p))
+    else if (awaits(p) || (p.polls && !(p.mask & ~awaiting_)))
       text += "wait at the mbarrier";
     else if (p.polls)
       text += "wait for memory to change";

@@ -105,6 +105,7 @@ class WarpRun : public Warp {
  private:
   void run_path(Path& path);
   bool control(Path& path, uint32_t mask, const Instruction& ins);
+  void note_awaited(const Instruction& ins, uint32_t mask);
   bool polls_in_vain(const Instruction& ins, uint32_t mask);
   bool give_way(const Path& path, bool polls);
   bool call_some(Path& path, uint32_t mask, const Instruction& ins);
@@ -164,6 +165,8 @@ class WarpRun : public Warp {
   // Lanes that have come to the cluster's barrier and not gone on from it:
   // while it is closed, and since it is open.
   uint32_t came_ = 0, open_for_ = 0;
+  // Lanes that have last looked in vain at an mbarrier, and slept since.
+  uint32_t awaiting_ = 0;
   bool opened_for_collective_ = false;
   bool state_known_ = false, whole_ = false;
   uint64_t state_ = 0;

@@ -9,6 +9,7 @@
 #include <mma.h>
 
 #include <cassert>
+#include <cuda/barrier>
 
 #include "tests/simt/child.h"
 #include "tests/simt/expect.h"
@@ -371,6 +372,16 @@ __global__ void sleeping_kernel(int* p, int step) {
   int turns = 0;
   for (int i = 0; i < 10; i += step, ++turns) __nanosleep(1000);
   p[0] = turns;
+}
+
+// The library's barrier looks at a clock between two looks at its mbarrier.
+#pragma nv_diag_suppress static_var_with_dynamic_init
+__global__ void absent_kernel(int* p, int n) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> all;
+  if (threadIdx.x == 0) init(&all, blockDim.x);
+  __syncthreads();
+  if (threadIdx.x < n + 32) all.arrive_and_wait();
+  p[threadIdx.x] = 1;
 }
 
 __device__ __noinline__ int next(int turns, int* p) {
@@ -868,6 +879,10 @@ const Case cases[] = {
      launch_endless<sleeping_kernel>,
      kExecutorOnly,
      {"time limit", "sleeping_kernel"}},
+    {"absent",
+     launch_endless<absent_kernel>,
+     kExecutorOnly,
+     {"time limit", "absent_kernel", "wait at the mbarrier"}},
     {"calling",
      launch_endless<calling_kernel>,
      kExecutorOnly,
