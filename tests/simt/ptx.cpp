@@ -165,7 +165,7 @@ TEST_CASE("a form that is not in the list is refused by name and place") {
         "mapa.s64 %l1, %l2, 0;",
         "ld.volatile.global.L2::cache_hint.u32 %r1, [there], %l1;",
         "red.async.relaxed.cluster.add.u32 [%l1], %r1;",
-        "brkpt;",
+        "tensormap.replace.tile.rank.b1024.b32 [%l1], %r1;",
         "lop3.xor.b32 %r1|%p1, %r1, %r2, %r3, 1, %p2;",
         "atom.add.noftz.f32 %r1, [there], %r2;",
         "trap.uni;",
@@ -203,7 +203,8 @@ TEST_CASE("a name that nobody has declared is what a refusal names") {
 
 TEST_CASE("what is there for sm_90a alone says how to compile for it") {
   for (const char* statement :
-       {"wgmma.fence.sync.aligned;", "setmaxnreg.inc.sync.aligned.u32 64;"})
+       {"wgmma.fence.sync.aligned;", "setmaxnreg.inc.sync.aligned.u32 64;",
+        "tensormap.replace.tile.global_dim.b1024.b32 [%l1], 0, %r1;"})
     says(refusal(statement), "make program takes FLAGS=-arch=sm_90a");
 }
 
