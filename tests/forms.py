@@ -54,6 +54,7 @@ ELSEWHERE = [
     (r"mma\.sync\.aligned\.m8n8k4\.\w+\.\w+\.f16\.", "matrix.cu"),
     (r"cp\.async\.mbarrier|mbarrier", "mbarrier.cu"),
     (r"atom\.add\.(relaxed|acquire)", "mbarrier.cu"),
+    (r"tensormap\.", "hopper/map_change.cu"),
     (r"\S*(multicast::|tensor)", "tensor_map.cu"),
     (r".*::cluster|mapa|getctarank", "cluster.cu"),
     (r"fence\.proxy", "bulk.cu"),

@@ -203,7 +203,8 @@ TEST_CASE("a name that nobody has declared is what a refusal names") {
 
 TEST_CASE("what is there for sm_90a alone says how to compile for it") {
   for (const char* statement :
-       {"wgmma.fence.sync.aligned;", "setmaxnreg.inc.sync.aligned.u32 64;"})
+       {"wgmma.fence.sync.aligned;", "setmaxnreg.inc.sync.aligned.u32 64;",
+        "tensormap.replace.tile.global_dim.b1024.b32 [%l1], 0, %r1;"})
     says(refusal(statement), "make program takes FLAGS=-arch=sm_90a");
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 #include <cstring>
 #include <set>
 
@@ -28,6 +29,7 @@
 #include "common/simt/isa/stack.h"
 #include "common/simt/isa/texture.h"
 #include "common/simt/isa/warpgroup.h"
+#include "common/simt/memory/tensor_map.h"
 
 namespace simt {
 
@@ -651,12 +653,15 @@ class Decoder : public OperandReader {
     // Bulk copies have their operands by their places, and leave it alone.
     if (s.has("L2::cache_hint") && !s.has("bulk"))
       decode_checked(without_policy(s));
+    else if (s.name() == "tensormap" && s.has("replace"))
+      decode_checked(store_of_field(s));
     else
       decode_checked(s);
   }
 
   void require_target(const Statement& s) const {
-    const bool wants_sm_90a = s.name() == "wgmma" || s.name() == "setmaxnreg";
+    const bool wants_sm_90a = s.name() == "wgmma" || s.name() == "setmaxnreg" ||
+                              (s.name() == "tensormap" && s.has("replace"));
     if (wants_sm_90a && !module_.text.units[context_.text->unit].for_sm_90a)
       throw Error(
           "it is there for sm_90a only, and the program was compiled for "
@@ -667,6 +672,28 @@ class Decoder : public OperandReader {
   static Statement without_policy(Statement s) {
     std::erase(s.op, "L2::cache_hint");
     s.operands.pop_back();
+    return s;
+  }
+
+  // tensormap.replace as what it is here: the store of a number in a map.
+  static Statement store_of_field(Statement s) {
+    uint64_t which = 0;
+    if (s.operands.size() > 2) {
+      which = parse_literal(s.operands[1].text).value().bits;
+      s.operands.erase(s.operands.begin() + 1);
+    }
+    const bool strides = s.has("global_stride");  // the first is not told
+    if (which + strides >= TensorMap::kMostDimensions)
+      throw Error("a tensor map has no such field");
+    const uint64_t begin = strides ? offsetof(TensorMap, stride[1])
+                           : s.has("global_dim") ? offsetof(TensorMap, extent)
+                           : s.has("box_dim")    ? offsetof(TensorMap, box)
+                                                 : offsetof(TensorMap, address);
+    const uint64_t bytes = s.op.back() == "b64" ? 8 : 4;
+    s.operands[0].offset += static_cast<int64_t>(begin + which * bytes);
+    std::erase(s.op, "b1024");
+    s.op.erase(s.op.begin() + 1, s.op.begin() + 4);  // replace.tile.field
+    s.op[0] = "st";
     return s;
   }
 

@@ -778,6 +778,17 @@ const std::vector<FormGroup> kGroups = {
          "((.m8n8k32|.m8n8k128){<from>}.s32|.m8n8k4{<from>}.f64) "
          "[a], b2{, c.b32}",
      }},
+    {"Tensor maps that kernels change, for sm_90a",
+     {
+         "tensormap.replace.tile.global_address{.global|.shared::cta}"
+         ".b1024.b64 [a], b",
+         "tensormap.replace.tile(.global_dim|.box_dim){.global|.shared::cta}"
+         ".b1024.b32 [a], i, b",
+         "tensormap.replace.tile.global_stride{.global|.shared::cta}"
+         ".b1024.b64 [a], i, b",
+         "tensormap.cp_fenceproxy.global.shared::cta"
+         ".tensormap::generic.release<scope>.sync.aligned [a], [a], i",
+     }},
     {"Matrices of four warps, for sm_90a",
      {
          "wgmma.mma_async.sync.aligned.<columns>k16(.f16|.f32).f16.f16 ...",

@@ -331,6 +331,10 @@ bool decode_bulk(const Statement& s, OperandReader& operands, Draft& ins) {
     decode_from_registers(s, operands, ins);
     return true;
   }
+  if (s.name() == "tensormap") {
+    decode_map_copy(s, ins);
+    return true;
+  }
   if (s.name() != "cp" || !s.has("bulk")) return false;
   ins.spread = Spread::kAccess;
   if (s.has("commit_group")) {

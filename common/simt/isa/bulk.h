@@ -29,6 +29,9 @@ Access bulk_place(Warp& warp, const Instruction& ins, int lane, int which,
 void begin_bulk(Warp& warp, const Instruction& ins, int lane,
                 const BulkCopy& copy, bool multicasts);
 
+// Decodes tensormap.cp_fenceproxy.
+void decode_map_copy(const Statement& s, Draft& ins);
+
 // Decodes cp.async.bulk.tensor and its kin, of which it is known that they are;
 // their addresses are already there.
 void decode_tensor_copy(const Statement& s, OperandReader& operands,

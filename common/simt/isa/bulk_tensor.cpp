@@ -5,7 +5,9 @@
 #include "common/simt/core/block.h"
 #include "common/simt/core/finding.h"
 #include "common/simt/core/lanes.h"
+#include "common/simt/core/literals.h"
 #include "common/simt/isa/bulk.h"
+#include "common/simt/isa/matrix.h"
 #include "common/simt/isa/memory.h"
 #include "common/simt/memory/tensor_map.h"
 
@@ -38,6 +40,19 @@ std::string name_of(Type type) {
 
 // ---- The map ----------------------------------------------------------------
 
+// tensormap.replace stores whatever it is given.
+void require_sound(const Warp& warp, const Instruction& ins, int lane,
+                   const TensorMap& map) {
+  constexpr uint32_t kUnit = 16, kMostBox = 256;
+  bool sound = map.address % kUnit == 0;
+  for (int d = 0; d < map.dimensions; ++d)
+    sound &= map.stride[d] % kUnit == 0 && map.box[d] - 1 < kMostBox;
+  if (!sound)
+    refuse(warp, ins, lane,
+           "tensormap.replace has left a tensor map whose address or strides "
+           "are no multiples of 16, or whose box is not 1 to 256 wide");
+}
+
 // The one that a lane names; the statement says how many dimensions it has.
 TensorMap read_map(Warp& warp, const Instruction& ins, int lane, int which,
                    int dimensions) {
@@ -57,6 +72,7 @@ TensorMap read_map(Warp& warp, const Instruction& ins, int lane, int which,
            "the tensor map has " + std::to_string(map.dimensions) +
                " dimensions, and the instruction is for " +
                std::to_string(dimensions));
+  require_sound(warp, ins, lane, map);
   return map;
 }
 
@@ -82,7 +98,7 @@ std::optional<uint64_t> find_row(const TensorMap& map, const Corner& corner,
   uint64_t offset = 0;
   for (int d = 1; d < map.dimensions; ++d) {
     const int64_t at = corner.at[d] + number % map.count(d) * map.step[d];
-    if (at < 0 || at > map.last[d]) return std::nullopt;
+    if (at < 0 || at > map.last(d)) return std::nullopt;
     offset += at * map.stride[d];
     number /= map.count(d);
   }
@@ -127,7 +143,7 @@ std::shared_ptr<const TensorBox> find_box(Warp& warp, const Instruction& ins,
   auto box = std::make_shared<TensorBox>(empty_box(map));
   const int64_t first = std::max<int64_t>(0, -corner.at[0]);
   int64_t end =
-      std::min<int64_t>(map.count(0), map.last[0] + int64_t{1} - corner.at[0]);
+      std::min<int64_t>(map.count(0), map.last(0) + int64_t{1} - corner.at[0]);
   // An H200 writes whole pieces of 16 bytes, if they begin in the tensor.
   const int64_t piece = kRowAlignment / map.element_bytes;
   if (use != Use::kLoad && end > 0) end = (end + piece - 1) / piece * piece;
@@ -280,6 +296,29 @@ void store(Warp& warp, const Instruction& ins, uint32_t mask) {
   }
 }
 
+// ---- The map, changed in shared memory --------------------------------------
+
+// tensormap.cp_fenceproxy: the warp copies a map, each lane its word. The fence
+// is nothing here, as each copy of a tensor reads its map as it is.
+void publish(Warp& warp, const Instruction& ins, uint32_t mask) {
+  require_all_lanes(warp, ins, mask);
+  constexpr uint32_t kWord = kMapBytes / kLanes;
+  uint64_t word[kLanes];
+  for (int l = 0; l < kLanes; ++l) word[l] = l * kWord;
+  Access from(ins.addresses()[1], kWord, Use::kLoad);
+  Access to(ins.addresses()[0], kWord, Use::kStore);
+  from.displacement = to.displacement = word;
+  resolve(warp, ins, mask, from);
+  uint8_t staged[kLanes * kMatrixBytes];
+  for (int l = 0; l < kLanes; ++l)
+    std::memcpy(staged + l * kMatrixBytes, from.at<const uint8_t>(l), kWord);
+  to.staged = staged;
+  resolve(warp, ins, mask, to);
+  for (int l = 0; l < kLanes; ++l)
+    std::memcpy(to.at<uint8_t>(l), staged + l * kMatrixBytes, kWord);
+  warp.block->quiet = false;
+}
+
 // ---- Decoding ---------------------------------------------------------------
 
 void read_coordinates(const Operand& map, OperandReader& operands, Draft& ins) {
@@ -291,6 +330,14 @@ void read_coordinates(const Operand& map, OperandReader& operands, Draft& ins) {
 }
 
 }  // namespace
+
+void decode_map_copy(const Statement& s, Draft& ins) {
+  if (parse_literal(s.operands.at(2).text).value().bits != kMapBytes)
+    throw Error("it copies " + std::to_string(kMapBytes) + " bytes");
+  ins.accessed.at(0).space = Space::kGlobal;
+  ins.accessed.at(1).space = Space::kShared;
+  ins.run = publish;
+}
 
 void decode_tensor_copy(const Statement& s, OperandReader& operands,
                         Draft& ins) {

@@ -1,7 +1,8 @@
 // Tensor maps: what a program has encoded of a tensor in global memory and of
 // the boxes that bulk copies move of it.
 //
-// The 128 bytes are opaque, so these are the executor's own.
+// The 128 bytes are opaque, so these are the executor's own. What kernels may
+// replace lies there as they say it, so that a store does it.
 #pragma once
 #include <cstdint>
 
@@ -18,9 +19,9 @@ struct TensorMap {
   // In bytes, from one to the next of each dimension; of the first there is
   // nothing to say.
   uint64_t stride[kMostDimensions] = {};
-  uint32_t last[kMostDimensions] = {};  // the highest coordinate
-  uint16_t box[kMostDimensions] = {};   // so many elements it spans,
-  uint8_t step[kMostDimensions] = {};   //   of which every so-many-th is in it
+  uint32_t extent[kMostDimensions] = {};  // in elements; 0 stands for 2^32
+  uint32_t box[kMostDimensions] = {};     // so many elements it spans,
+  uint8_t step[kMostDimensions] = {};  //   of which every so-many-th is in it
   uint8_t dimensions = 0;
   char kind = 'u';  // of its elements, as Type says it
   uint8_t element_bytes = 1;
@@ -30,6 +31,9 @@ struct TensorMap {
   bool only_loads = false;  // what else it does with the type is not known
 
   Type type() const { return {kind, element_bytes}; }
+  uint32_t last(int dimension) const {  // the highest coordinate
+    return extent[dimension] - 1;
+  }
   uint32_t count(int dimension) const {  // of elements in the box
     return (box[dimension] + step[dimension] - 1) / step[dimension];
   }

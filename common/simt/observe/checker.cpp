@@ -1373,8 +1373,10 @@ void Checker::race(const Mine& mine, const Conflict& c, const Event& event,
   f.address = c.address;
   f.note = c.verdict != Verdict::kRace;
   const Statement& done = *theirs.statement;
-  const bool writes = done.stores() || (done.name() == "mbarrier" &&
-                                        theirs.strength == Strength::kWeak);
+  const bool writes =
+      done.stores() ||
+      (done.name() == "mbarrier" && theirs.strength == Strength::kWeak) ||
+      (done.name() == "tensormap" && event.stores);
   const std::string other =
       "the " +
       std::string(done.name() == "cp" ? "asynchronous copy"

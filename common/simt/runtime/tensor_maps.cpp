@@ -137,8 +137,8 @@ TensorMap map_of(const Wanted& w) {
   // An H200 flushes nothing that it loads.
   map.only_loads = map.rounds || w.type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ;
   for (uint32_t d = 0; d < w.rank; ++d) {
-    map.last[d] = static_cast<uint32_t>(w.dim[d] - 1);
-    map.box[d] = static_cast<uint16_t>(w.box[d]);
+    map.extent[d] = static_cast<uint32_t>(w.dim[d]);
+    map.box[d] = w.box[d];
     map.step[d] = static_cast<uint8_t>(d ? w.step[d] : 1);  // CUDA ignores it
     if (d) map.stride[d] = w.stride[d - 1];
   }
