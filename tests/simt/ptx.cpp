@@ -166,6 +166,7 @@ TEST_CASE("a form that is not in the list is refused by name and place") {
         "ld.volatile.global.L2::cache_hint.u32 %r1, [there], %l1;",
         "red.async.relaxed.cluster.add.u32 [%l1], %r1;",
         "brkpt.uni;",
+        "tensormap.replace.tile.rank.b1024.b32 [%l1], %r1;",
         "lop3.xor.b32 %r1|%p1, %r1, %r2, %r3, 1, %p2;",
         "atom.add.noftz.f32 %r1, [there], %r2;",
         "trap.uni;",
