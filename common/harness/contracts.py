@@ -2,13 +2,13 @@
 
 import re
 
-DECLARATION = re.compile(r"^([\w:]+) (\w+)\(([^)]*)\);", re.M)
+DECLARATION = re.compile(r"^(\w[\w:<>*&, ]*[ *&])(\w+)\(([^()]*)\);", re.M)
 NAME = re.compile(r"(\w+)\s*(?:,|$)")  # Of a parameter.
 
 
 def functions(header):
     """(type, name, parameters) of each, from the header's text."""
-    return DECLARATION.findall(header)
+    return [(result.strip(), name, parameters) for result, name, parameters in DECLARATION.findall(header)]
 
 
 def arguments(parameters):

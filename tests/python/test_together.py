@@ -1,5 +1,6 @@
 """Files that are compiled as one: who is called, and who cannot be."""
 
+from harness import contracts
 from tree import TreeTest
 
 from ladder import together
@@ -54,3 +55,11 @@ class TestTogether(TreeTest):
 
     def test_messages_name_no_namespace_of_ours(self):
         assert together.plain("in file_12::sum_kernel, profile_1::x") == "in sum_kernel, profile_1::x"
+
+
+def test_what_a_contract_declares_may_have_any_type():
+    header = ("// Not this one: f(x);\nunsigned long big(const int* x,\n                  int64_t n);\n"
+              "std::pair<int, float> two(int a);\nconst char* name();\ninline int one() {\n  return two(3);\n}\n")
+    assert [(result, name) for result, name, _ in contracts.functions(header)] == [
+        ("unsigned long", "big"), ("std::pair<int, float>", "two"), ("const char*", "name")]
+    assert contracts.arguments(contracts.functions(header)[0][2]) == ["x", "n"]
