@@ -6,6 +6,7 @@
 #include <map>
 #include <memory_resource>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -285,6 +286,16 @@ struct Function {
   std::map<uint32_t, Wait> waits;
   // What instructions have lists of: places, addresses, targets.
   std::pmr::monotonic_buffer_resource lists;
+
+  // Registers that one instruction alone writes.
+  std::set<Place> written_once() const {
+    std::set<Place> once, again;
+    for (const Instruction& ins : code)
+      for (Place p : ins.results())
+        if (!once.insert(p).second) again.insert(p);
+    for (Place p : again) once.erase(p);
+    return once;
+  }
 
   template <class T>
   T* keep(const std::vector<T>& list) {

@@ -35,19 +35,6 @@ std::set<Place> looked_into(const Function& f) {
   return all;
 }
 
-// Those that one instruction writes: whoever reads them earlier has no
-// value to expect.
-std::set<Place> written_once(const Function& f) {
-  std::map<Place, int> writes;
-  for (const Instruction& ins : f.code)
-    for (Place p : ins.results()) ++writes[p];
-  for (Place p : looked_into(f)) writes.erase(p);
-  std::set<Place> once;
-  for (const auto& [place, count] : writes)
-    if (count == 1) once.insert(place);
-  return once;
-}
-
 bool is_copy(const Instruction& ins, const Function& f) {
   if (!ins.pure || ins.guard != kNowhere || ins.result_count != 1) return false;
   const auto width = f.widths.find(ins.result(0));
@@ -60,7 +47,9 @@ void nothing(Warp&, const Instruction&, uint32_t) {}
 }  // namespace
 
 void leave_out_copies(Function& function) {
-  const std::set<Place> once = written_once(function);
+  // Whoever reads these before they are written has no value to expect.
+  std::set<Place> once = function.written_once();
+  for (Place p : looked_into(function)) once.erase(p);
   std::map<Place, Place> original;
   const auto resolve = [&](Place p) {
     const auto found = original.find(p);

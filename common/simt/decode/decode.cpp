@@ -653,15 +653,19 @@ class Decoder : public OperandReader {
     // Bulk copies have their operands by their places, and leave it alone.
     if (s.has("L2::cache_hint") && !s.has("bulk"))
       decode_checked(without_policy(s));
-    else if (s.name() == "tensormap" && s.has("replace"))
+    else if (changes_map(s))
       decode_checked(store_of_field(s));
     else
       decode_checked(s);
   }
 
+  static bool changes_map(const Statement& s) {
+    return s.name() == "tensormap" && s.has("replace");
+  }
+
   void require_target(const Statement& s) const {
-    const bool wants_sm_90a = s.name() == "wgmma" || s.name() == "setmaxnreg" ||
-                              (s.name() == "tensormap" && s.has("replace"));
+    const bool wants_sm_90a =
+        s.name() == "wgmma" || s.name() == "setmaxnreg" || changes_map(s);
     if (wants_sm_90a && !module_.text.units[context_.text->unit].for_sm_90a)
       throw Error(
           "it is there for sm_90a only, and the program was compiled for "

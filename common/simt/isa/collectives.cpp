@@ -165,20 +165,17 @@ void vote_result(Warp& warp, const Instruction& ins, uint32_t mask) {
   write_predicate(warp, ins.result(0), yes ? kAllLanes : 0, mask);
 }
 
+// Or a breakpoint, where no debugger is there.
 void trap(Warp& warp, const Instruction& ins, uint32_t mask) {
   const bool waits_for_grid =
       ins.where.of_groups && !warp.block->grid->shape.cooperative;
-  fault(warp, ins, first_lane(mask), "trap",
-        waits_for_grid ? "blocks can wait for one another only in a kernel "
+  const char* const what =
+      ins.statement->name() == "brkpt"
+          ? "the kernel came to a breakpoint, and no debugger is there"
+      : waits_for_grid ? "blocks can wait for one another only in a kernel "
                          "that cudaLaunchCooperativeKernel has launched"
-                       : "the kernel executed a trap",
-        kLaunchFailure);
-}
-
-void breakpoint(Warp& warp, const Instruction& ins, uint32_t mask) {
-  fault(warp, ins, first_lane(mask), "trap",
-        "the kernel came to a breakpoint, and no debugger is there",
-        kLaunchFailure);
+                       : "the kernel executed a trap";
+  fault(warp, ins, first_lane(mask), "trap", what, kLaunchFailure);
 }
 
 // ---- Decoding ------------------------------------------------------------
@@ -291,7 +288,7 @@ bool decode_collective(const Statement& s, OperandReader& operands,
     return true;
   }
   if (op == "trap" || op == "brkpt") {
-    ins.run = op == "trap" ? trap : breakpoint;
+    ins.run = trap;
     return true;
   }
   if (barrier && s.has("cluster")) {

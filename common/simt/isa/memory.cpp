@@ -306,9 +306,9 @@ void find_places(Warp& warp, const Instruction& ins, uint32_t mask,
   choose_space(a);
   uint64_t gaps = 0, low = 0;
   const uint64_t first = a.address[0];
-  for (uint32_t l = 0; l < kLanes; ++l) {
+  for (uint64_t l = 0; l < kLanes; ++l) {
     low |= a.address[l];
-    gaps |= (a.address[l] - first) ^ uint64_t { l } * a.bytes;
+    gaps |= (a.address[l] - first) ^ l * a.bytes;
   }
   if (low & (alignment - 1)) check_alignment(warp, ins, a, alignment);
   a.dense = a.mask == kAllLanes && gaps == 0;

@@ -331,11 +331,11 @@ bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
 }
 
 void WarpRun::note_awaited(const Instruction& ins, uint32_t mask) {
-  const std::string& name = ins.statement->name();
-  if (name == "nanosleep") return;
   const bool in_vain = poll.unchanged || poll.slept;
-  awaiting_ &= ~mask;
-  if (in_vain && name == "mbarrier") awaiting_ |= mask;
+  if (in_vain && ins.statement->name() == "mbarrier")
+    awaiting_ |= mask;
+  else if (!in_vain || ins.statement->name() != "nanosleep")
+    awaiting_ &= ~mask;
 }
 
 // Executes what a wait may consist of; returns whether there has been enough of

@@ -2,6 +2,7 @@
 #include "common/simt/observe/objects.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "common/simt/core/literals.h"
@@ -34,12 +35,10 @@ const Objects::Sums& Objects::sums_of(const Function& function) {
   const auto [known, fresh] = sums_.try_emplace(&function);
   Sums& sums = known->second;
   if (!fresh) return sums;
-  std::map<Place, int> written;
-  for (const Instruction& ins : function.code)
-    for (Place p : ins.results()) ++written[p];
+  const std::set<Place> once = function.written_once();
   for (const Instruction& ins : function.code) {
     if (!ins.statement || ins.statement->name() != "add" ||
-        ins.guard != kNowhere || written[ins.result(0)] > 1)
+        ins.guard != kNowhere || !once.contains(ins.result(0)))
       continue;
     const auto number = parse_literal(ins.statement->operands[2].text);
     if (number && number->is_integer())
