@@ -24,7 +24,7 @@ from classroom.assignment import ROOT, Problem
 # following the exercises' includes and the pages' figures.
 WHOLE = ("common/harness", "common/setup", "common/simt", "common/classroom")
 FILES = ("Makefile", "LICENSE", ".clang-format", "docs/terms.md", "docs/counters.md", "docs/executor.md",
-         "docs/read-along.md")
+         "docs/findings.md", "docs/cuda.md", "docs/ptx.md", "docs/read-along.md")
 WRONG = bugs.WRONG.relative_to(ROOT)
 IGNORED = "/build/\n/run\n/.toolchain/\n__pycache__/\n"
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)

@@ -16,6 +16,7 @@
     table random_programs     how many of tests/fuzz do what they did on a GPU; why others do not
     table kernel FILE NAME    what ncu and the executor count of one launch of NAME
     table ptx forms           the PTX that the executor accepts; words, specials, directives
+    table refused             the calls of the runtime that it lacks, and the uses of others
     table findings            wrong programs: what the executor and the sanitizer find
     table speed               the executor's own time a thread, and numba's simulator's
     table memory              the executor's own memory
@@ -88,7 +89,7 @@ import os
 import re
 import statistics
 
-from ladder import counts, forms, pages, prose
+from ladder import counts, forms, pages, prose, refused
 from ladder.figures import (asked, budget_figure, counters_figure, drawings, error_figure, traces,
                             two_gpus_figure)
 from ladder.measured import (all_reduce, cases, latency, moved, parity_data, peers, pitfalls,
@@ -391,6 +392,14 @@ def table_ptx(root, page, args):
     if what in ("specials", "directives"):
         return [", ".join(f"`{name}`" for name in getattr(accepted, what))]
     raise Problem("say which: table ptx forms|words|specials|directives")
+
+
+def table_refused(root, page, args):
+    calls, uses = refused.calls(root), refused.uses(root)
+    rows = [[what, ", ".join([*(f"`{name}`" for name in calls[what]),
+                              *(_link(path, page, path.name) for path in uses[what])])]
+            for what in [*calls, *(what for what in uses if what not in calls)]]
+    return _table(["the executor has no", "missing calls, or the file that says so"], rows, align="ll")
 
 
 # ---- Beside others -----------------------------------------------------------

@@ -11,7 +11,7 @@ from ladder.measured import records
 # Kinds that show no chapter's record, or are counted anew each time: no record makes them stale.
 OF_NO_RECORD = set("""
     arbitration cases claims coarsening counter counters fastest findings kernel latency latency_us
-    meetings memory parity all_reduce peer peers pitfall ptx random_programs read_us speed sweep tried
+    meetings memory parity all_reduce peer peers pitfall ptx random_programs read_us refused speed sweep tried
     turn_ns turns""".split())
 
 

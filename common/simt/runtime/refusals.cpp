@@ -13,21 +13,17 @@ constexpr struct {
 } kMissing[] = {
     {"_ptsz", "calls of the driver for a default stream of each thread"},
     {"_ptds", "calls of the driver for a default stream of each thread"},
-    {"Mipmapped", "such call for mipmapped arrays"},
-    {"Texture", "such call for textures"},
-    {"Surface", "such call for surfaces"},
-    {"Array", "such call for arrays"},
-    {"Ipc", "memory that processes share"},
+    {"Ipc", "memory or events that processes share"},
     {"External", "memory or semaphores of other libraries"},
     {"Graphics", "memory that it shares with graphics"},
-    {"EGL", "memory that it shares with graphics"},
-    {"Conditional", "graphs with conditions"},
+    {"Mipmapped", "such call for mipmapped arrays"},
+    {"Texture", "such call for textures"},
+    {"Array", "such call for arrays"},
     {"Graph", "such call for graphs"},
     {"Capture", "such call for graphs"},
-    {"MemPool", "memory pool but the device's own"},
-    {"Library", "kernels that are loaded while the program runs"},
-    {"ExportTable", "driver API"},
-    {"FuncBySymbol", "driver API"},
+    {"MemPool", "such call for memory pools"},
+    {"Library", "such call for libraries"},
+    {"ExportTable", "table of what the driver keeps to itself"},
 };
 
 std::string_view missing(std::string_view call) {

@@ -91,7 +91,7 @@ def commands(sources, done):
     return binaries
 
 
-# ---- The table in docs/executor.md -------------------------------------------
+# ---- The table in docs/findings.md -------------------------------------------
 
 AGAIN = "`PYTHONPATH=docs python3 -m ladder.measured.sanitizer` on a machine with a GPU"
 FINDS = re.compile(r"^// finds: (?:error, says )?(.+?)(?:, (?:block|count).*)?$", re.M)
