@@ -102,6 +102,8 @@ class Statement:
         words = operands.split(", ") if operands else []
         self.text = f"{self.op} {', '.join(self.operand(k, w, len(words)) for k, w in enumerate(words))};"
         self.add_carry()
+        if ".sp" in self.op:  # Which half of A is stored: what all types may say of theirs.
+            self.text = f"mov.b32 %r{len(words) - 2 + 4}, 0xe44e4ee4; {self.text}"
 
     def add_carry(self):
         """The flag is set before it is used, and seen after."""
@@ -137,7 +139,7 @@ class Statement:
         if name[1:].isdigit():
             return self.fragment(name[0], int(name[1:]), register)
         fixed = {"d": register + "0", "p": "%p0", "dp": register + "0|%p0", "pq": "%p0|%p1",
-                 "q": f"{negated}%p{2 + k}", "i": "128" if self.op.startswith("apply") else "0x5a"}
+                 "q": f"{negated}%p{2 + k}", "i": {"applypriority": "128", "mma": "0"}.get(self.op.split(".")[0], "0x5a")}
         return minus + (fixed.get(name) or self.collective(k, count) or f"{register}{k + 4}") + selection
 
     def selected(self, k, word):

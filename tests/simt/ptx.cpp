@@ -248,6 +248,22 @@ TEST_CASE("operands that wgmma and setmaxnreg do not take are refused") {
        "does not know this form of wgmma");
 }
 
+TEST_CASE("the selector of mma.sp is one that the form has") {
+  const auto why = [&](const std::string& form, const char* selector) {
+    return refusal("mma.sp.sync.aligned." + form +
+                   " {%r0, %r1, %r2, %r3}, {%r0, %r1}, {%r2, %r3}, "
+                   "{%r0, %r1, %r2, %r3}, %r1, " +
+                   selector + ";");
+  };
+  const std::string halves = "m16n8k16.row.col.f32.f16.f16.f32";
+  const std::string bytes = "m16n8k32.row.col.s32.s8.s8.s32";
+  CHECK(why(halves, "3") == "");
+  CHECK(why(bytes, "1") == "");
+  says(why(halves, "4"),
+       "the sparsity selector is 4, but this form has only 4");
+  says(why(bytes, "2"), "the sparsity selector is 2, but this form has only 2");
+}
+
 TEST_CASE("operands that an instruction does not take are refused") {
   for (const char* statement : {"add.s32 %r1, %r2;",
                                 "add.s32 %r1, %r2, %r3, %r1;",

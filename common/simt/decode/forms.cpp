@@ -48,6 +48,7 @@ const std::map<std::string_view, std::string_view> kWords = {
     {"compare",
      "(.eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan)"},
     {"bool", "(.and|.or|.xor)"},
+    {"sparse", "(.sp|.sp::ordered_metadata)"},
     {"sign", "(.u32|.s32)"},
     {"signs", "<sign><sign>"},
     {"scale", "(.shr7|.shr15)"},
@@ -693,6 +694,24 @@ const std::vector<FormGroup> kGroups = {
          "mma.sync.aligned.m8n8k128<bits1> d2.b32, a1.b32, b1.b32, c2.b32",
          "mma.sync.aligned.m16n8k128<bits1> d4.b32, a2.b32, b1.b32, c4.b32",
          "mma.sync.aligned.m16n8k256<bits1> d4.b32, a4.b32, b2.b32, c4.b32",
+         "mma<sparse>.sync.aligned.m16n8k16.row.col"
+         ".f32(.f16.f16|.bf16.bf16).f32 d4, a2, b2, c4, e.b32, i",
+         "mma<sparse>.sync.aligned.m16n8k32.row.col"
+         ".f32(.f16.f16|.bf16.bf16).f32 d4, a4, b4, c4, e.b32, i",
+         "mma<sparse>.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
+         "d2.b32, a2.b32, b2.b32, c2.b32, e.b32, i",
+         "mma<sparse>.sync.aligned.m16n8k32.row.col.f16.f16.f16.f16 "
+         "d2.b32, a4.b32, b4.b32, c2.b32, e.b32, i",
+         "mma<sparse>.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+         "d4, a2, b2, c4, e.b32, i",
+         "mma<sparse>.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 "
+         "d4, a4, b4, c4, e.b32, i",
+         "mma<sparse>.sync.aligned.m16n8k64.row.col.f32<float8><float8>.f32 "
+         "d4, a4, b4, c4, e.b32, i",
+         "mma<sparse>.sync.aligned(.m16n8k32<whole8>|.m16n8k64<whole4>) "
+         "d4, a2, b2, c4, e.b32, i",
+         "mma<sparse>.sync.aligned(.m16n8k64<whole8>|.m16n8k128<whole4>) "
+         "d4, a4, b4, c4, e.b32, i",
          // The second as programs write it that are older than the first.
          "ldmatrix.sync.aligned.m8n8.x1{.trans}{<shared>}.b16 d1.b32, [a]",
          "ldmatrix.sync.aligned.m8n8.x2{.trans}{<shared>}.b16 d2.b32, [a]",

@@ -32,6 +32,7 @@ const Matrix& matrix_of(const Statement& s, Handler& run) {
   const std::lock_guard lock(mutex);
   std::string form;
   for (const std::string& part : s.op) form.append(part).append(1, '.');
+  if (is_sparse(s)) form += s.operands.back().text;  // the selector
   const auto [it, fresh] = all->try_emplace(form);
   Known& known = it->second;
   if (fresh)
@@ -50,6 +51,9 @@ Operand named(const std::string& text) {
 
 }  // namespace
 
+bool is_sparse(const Statement& s) {
+  return s.has("sp") || s.has("sp::ordered_metadata");
+}
 bool is_number(const std::string& type) { return numbers().contains(type); }
 Number number_of(const std::string& type) { return numbers().at(type); }
 

@@ -16,6 +16,11 @@ struct Matrix {
   int m = 0, n = 0, k = 0;
   int products = 1;
   int together = 0;  // so many products of an element are added at once
+  // mma.sp: of A, half of each row is stored, and the lanes that the selector
+  // chooses say which half.
+  bool sparse = false;
+  int selector = 0;
+  int in_row() const { return sparse ? k / 2 : k; }  // elements of a row of A
   Fragment a, b, c, d;
   uint8_t a_registers = 0, b_registers = 0;  // of the statement
   bool saturates = false;
@@ -32,9 +37,11 @@ struct Matrix {
 // Decodes these instructions; returns false for any other opcode. Their last
 // source is the member mask, which names all lanes. Before it stand, of a wmma
 // load or store, the registers stored and how far rows are apart, and of a
-// product the registers of A, B and C.
+// product the registers of A, B and C, and of mma.sp what says which half of A
+// is stored, and the selector.
 bool decode_matrix(const Statement& s, OperandReader& operands, Draft& ins);
 
+bool is_sparse(const Statement& s);
 bool is_number(const std::string& type);
 Number number_of(const std::string& type);  // "bf16"
 // Of the matrix 'a', 'b', 'c' or 'd' of such a product.

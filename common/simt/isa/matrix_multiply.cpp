@@ -1,10 +1,12 @@
-// D = A * B + C by the lanes of a warp: mma and wmma.mma.
+// D = A * B + C by the lanes of a warp: mma, mma.sp and wmma.mma.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <optional>
 
+#include "common/simt/core/error.h"
 #include "common/simt/isa/arithmetic_float.h"
 #include "common/simt/isa/matrix.h"
 #include "common/simt/isa/matrix_sum.h"
@@ -56,6 +58,36 @@ class Doubts {
   std::map<int, Origin> found_;
 };
 
+// ---- Which half of A is stored, of mma.sp -----------------------------------
+
+// How many elements of a group of A's row are stored: two of four, two pairs of
+// 4-bit elements out of four pairs, or one tf32 of two. Four bits say which.
+int in_group(const Matrix& m) {
+  return m.a.bits() == 4 ? 4 : m.a.bits() == 32 ? 1 : 2;
+}
+// A lane says it of eight groups: of one row, or four each of two rows that are
+// eight apart. Of a quad, this many lanes say it of the quad's rows.
+int lanes_for_rows(const Matrix& m) {
+  const int groups = m.in_row() / in_group(m);
+  return m.a.bits() < 16 ? groups / 8 * 2 : groups / 4;
+}
+int telling_lane(const Matrix& m, int i, int j) {
+  const int group = j / in_group(m);
+  return i % 8 * 4 + m.selector * lanes_for_rows(m) +
+         (m.a.bits() < 16 ? i / 8 + group / 8 * 2 : group / 4);
+}
+// The row of B that element j of row i of A meets.
+int told_row(const Matrix& m, const uint32_t* metadata, int i, int j) {
+  const int stored = in_group(m), group = j / stored, in = j % stored;
+  const int four = m.a.bits() < 16 ? group % 8 : group % 4 + i / 8 * 4;
+  const uint32_t both = metadata[telling_lane(m, i, j)] >> (four * 4);
+  const int first = both & 3, second = both >> 2 & 3;
+  const int at = stored == 1   ? first >> 1
+                 : stored == 2 ? (in == 0 ? first : second)
+                               : (in < 2 ? first : second) * 2 + in % 2;
+  return group * stored * 2 + at;
+}
+
 // One product that a warp computes.
 struct Product {
   Product(Warp& warp, const Instruction& ins, uint32_t mask)
@@ -64,6 +96,7 @@ struct Product {
     a = ins.sources().data();
     b = a + matrix.a_registers;
     c = b + matrix.b_registers;
+    metadata = c[matrix.c.registers()];
     // Results lie backwards in memory.
     for (int k = 0; k < ins.result_count; ++k) d[k] = ins.result(k);
   }
@@ -79,6 +112,10 @@ struct Product {
     const Doubts rows(Doubts::kRows, warp, m.a, a);
     const Doubts columns(Doubts::kColumns, warp, m.b, b);
     const Doubts addends(Doubts::kElements, warp, m.c, c);
+    const Undefined* telling =
+        m.sparse
+            ? warp.block->observers.checker->values().undefined(warp, metadata)
+            : nullptr;
     std::vector<Undefined> results(m.d.registers());
     for (int r = 0; r < m.d.registers(); ++r) {
       results[r].place = d[r];
@@ -91,6 +128,8 @@ struct Product {
           if (!why)
             why = columns.at(0, m.products > 1 ? first + at.column : at.column);
           if (!why) why = addends.at(at.row, at.column);
+          for (int j = 0; telling && !why && j < m.in_row(); ++j)
+            why = telling->origin_of(telling_lane(m, at.row, j));
           if (why) doubt(results[r], l, e, *why);
         }
     }
@@ -107,7 +146,35 @@ struct Product {
   Warp& warp;
   const Matrix& matrix;
   const Place *a, *b, *c;
+  Place metadata;  // of mma.sp
   Place d[8];
+};
+
+// Which row of B each stored element of A meets.
+class Places {
+ public:
+  explicit Places(const Product& p) : m_(p.matrix) {
+    if (!m_.sparse) return;
+    const uint32_t* metadata = lanes<uint32_t>(p.warp, p.metadata);
+    for (int i = 0; i < m_.m; ++i)
+      for (int j = 0; j < m_.in_row(); ++j)
+        rows_[i * m_.in_row() + j] =
+            static_cast<uint8_t>(told_row(m_, metadata, i, j));
+  }
+  int row_of_b(int i, int j) const {
+    return m_.sparse ? rows_[i * m_.in_row() + j] : j;
+  }
+  // The rows of B that row i of A meets, in `out` if they are chosen.
+  const uint32_t* met(int i, const uint32_t* b, uint32_t* out) const {
+    if (!m_.sparse) return b;
+    for (int j = 0; j < m_.in_row(); ++j)
+      std::copy_n(b + row_of_b(i, j) * m_.n, m_.n, out + j * m_.n);
+    return out;
+  }
+
+ private:
+  const Matrix& m_;
+  uint8_t rows_[kMostElements];
 };
 
 // ---- Floating point ---------------------------------------------------------
@@ -137,19 +204,25 @@ void multiply(Warp& warp, const Instruction& ins, uint32_t mask) {
   const Product p(warp, ins, mask);
   const Matrix& m = p.matrix;
   const Operands in(p);
-  const Factors a(m.a.number, in.a, m.m * m.k), b(m.b.number, in.b, m.k * m.n);
+  const Places places(p);
+  const int count = m.in_row();
+  const Factors a(m.a.number, in.a, m.m * count);
+  uint32_t met[kMostElements];
+  std::optional<Factors> b;
   // A result in f16 of an addend in f32 is rounded twice.
   const bool once = m.c.number == Number::kHalf;
   uint32_t d[kMostResults];
-  for (int i = 0; i < m.m; ++i)
+  for (int i = 0; i < m.m; ++i) {
+    if (!b || m.sparse)
+      b.emplace(m.b.number, places.met(i, in.b, met), count * m.n);
     for (int j = 0; j < m.n; j += kColumns) {
       Sums sums;
       uint32_t sum[kColumns];
       const uint32_t* addend = in.c + i * m.n + j;
-      for (int k = 0; k < m.k; k += m.together, addend = sum) {
-        add_products(a, i * m.k + k, b, k * m.n + j, m.n, m.together, addend,
+      for (int k = 0; k < count; k += m.together, addend = sum) {
+        add_products(a, i * count + k, *b, k * m.n + j, m.n, m.together, addend,
                      sums);
-        if (m.together < m.k)
+        if (m.together < count)
           for (int l = 0; l < kColumns; ++l) sum[l] = float_of_sum(sums, l);
       }
       for (int l = 0; l < kColumns; ++l)
@@ -158,38 +231,44 @@ void multiply(Warp& warp, const Instruction& ins, uint32_t mask) {
             : once                       ? half_of_sum(sums, l)
                    : Half::narrow(float_of(float_of_sum(sums, l)));
     }
+  }
   p.finish(d);
 }
 
 // 8-bit numbers become f16, for Hopper has no other tensor cores for mma: first
-// those products are added whose k is 0 or 1 modulo 4, to those the others, and
-// to that the addend, as any addition does it.
+// those products are added whose number in the row of A is 0 or 1 modulo 4, to
+// those the others, and to that the addend, as any addition does it.
 void multiply_eighths(Warp& warp, const Instruction& ins, uint32_t mask) {
   const Product p(warp, ins, mask);
   const Matrix& m = p.matrix;
   Operands in(p);
-  widen_eighths(m.a.number, in.a, m.m * m.k);
+  const Places places(p);
+  const int count = m.in_row(), half = count / 2;
+  widen_eighths(m.a.number, in.a, m.m * count);
   widen_eighths(m.b.number, in.b, m.k * m.n);
-  const int half_k = m.k / 2;
   const auto order = [&](int k) {
-    return k % 4 / 2 * half_k + k / 4 * 2 + k % 2;
+    return k % 4 / 2 * half + k / 4 * 2 + k % 2;
   };
-  uint32_t a_bits[kMostElements], b_bits[kMostElements];
+  uint32_t a_bits[kMostElements], met[kMostElements], b_bits[kMostElements];
   for (int i = 0; i < m.m; ++i)
-    for (int k = 0; k < m.k; ++k)
-      a_bits[i * m.k + order(k)] = in.a[i * m.k + k];
-  for (int k = 0; k < m.k; ++k)
-    std::copy_n(in.b + k * m.n, m.n, b_bits + order(k) * m.n);
-  const Factors a(Number::kHalf, a_bits, m.m * m.k);
-  const Factors b(Number::kHalf, b_bits, m.k * m.n);
+    for (int k = 0; k < count; ++k)
+      a_bits[i * count + order(k)] = in.a[i * count + k];
+  const Factors a(Number::kHalf, a_bits, m.m * count);
+  std::optional<Factors> b;
   const bool to_half = m.d.number == Number::kHalf;
   uint32_t d[kMostResults];
-  for (int i = 0; i < m.m; ++i)
+  for (int i = 0; i < m.m; ++i) {
+    if (!b || m.sparse) {
+      const uint32_t* rows = places.met(i, in.b, met);
+      for (int k = 0; k < count; ++k)
+        std::copy_n(rows + k * m.n, m.n, b_bits + order(k) * m.n);
+      b.emplace(Number::kHalf, b_bits, count * m.n);
+    }
     for (int j = 0; j < m.n; j += kColumns) {
       uint32_t sum[kColumns] = {};
-      for (int first = 0; first < m.k; first += half_k) {
+      for (int first = 0; first < count; first += half) {
         Sums sums;
-        add_products(a, i * m.k + first, b, first * m.n + j, m.n, half_k, sum,
+        add_products(a, i * count + first, *b, first * m.n + j, m.n, half, sum,
                      sums);
         for (int l = 0; l < kColumns; ++l)
           sum[l] = to_half ? bits_of(Half::widen(half_of_sum(sums, l)))
@@ -201,6 +280,7 @@ void multiply_eighths(Warp& warp, const Instruction& ins, uint32_t mask) {
         d[at] = to_half ? Half::narrow(whole) : bits_of(canonical(whole));
       }
     }
+  }
   p.finish(d);
 }
 
@@ -276,13 +356,15 @@ void multiply_wholes(Warp& warp, const Instruction& ins, uint32_t mask) {
   m.a.unpack(warp, p.a, a);
   m.b.unpack(warp, p.b, b);
   m.c.unpack(warp, p.c, c);
+  const Places places(p);
   int32_t factor[kMostElements];
   for (int k = 0; k < m.k * m.n; ++k) factor[k] = whole(m.b.number, b[k]);
   for (int i = 0; i < m.m; ++i) {
     int32_t sum[32] = {};
-    for (int k = 0; k < m.k; ++k) {
-      const int32_t left = whole(m.a.number, a[i * m.k + k]);
-      for (int j = 0; j < m.n; ++j) sum[j] += left * factor[k * m.n + j];
+    for (int k = 0; k < m.in_row(); ++k) {
+      const int32_t left = whole(m.a.number, a[i * m.in_row() + k]);
+      const int32_t* right = factor + places.row_of_b(i, k) * m.n;
+      for (int j = 0; j < m.n; ++j) sum[j] += left * right[j];
     }
     for (int j = 0; j < m.n; ++j) {
       const int64_t exact =
@@ -329,6 +411,14 @@ bool is_whole(Number number) {
          number == Number::kSigned4 || number == Number::kUnsigned4;
 }
 
+void choose_lanes(const std::string& selector, Matrix& matrix) {
+  matrix.selector = std::stoi(selector);
+  const int choices = 4 / lanes_for_rows(matrix);
+  if (matrix.selector < 0 || matrix.selector >= choices)
+    throw Error("the sparsity selector is " + selector +
+                ", but this form has only " + std::to_string(choices));
+}
+
 Handler handler_for(const Matrix& matrix) {
   const Number number = matrix.a.number;
   if (matrix.products > 1) return multiply_quarters;
@@ -360,12 +450,15 @@ Handler product_handler(const Statement& s, Matrix& matrix) {
     matrix.c = quarters_c(c);
     matrix.d = quarters_c(d);
   } else {
-    matrix.a = product_fragment('a', a, m, n, k);
+    matrix.sparse = is_sparse(s);
+    matrix.a = product_fragment('a', a, m, n, matrix.in_row());
     matrix.b = product_fragment('b', b, m, n, k);
     matrix.c = product_fragment('c', c, m, n, k);
     matrix.d = product_fragment('d', d, m, n, k);
   }
-  matrix.together = s.name() == "wmma" && a == Number::kTFloat ? 4 : k;
+  matrix.together =
+      s.name() == "wmma" && a == Number::kTFloat ? 4 : matrix.in_row();
+  if (matrix.sparse) choose_lanes(s.operands.back().text, matrix);
   matrix.a_registers = s.operands.at(1).list.size();
   matrix.b_registers = s.operands.at(2).list.size();
   matrix.saturates = s.has("satfinite");

@@ -37,6 +37,10 @@ struct Undefined {
   uint64_t bits_of(int lane) const {
     return lanes >> lane & 1 ? bits[lane] : 0;
   }
+  // Null if the lane's are defined.
+  const Origin* origin_of(int lane) const {
+    return lanes >> lane & 1 ? &origin[lane] : nullptr;
+  }
 };
 
 // The undefined ones among the registers of a call.
