@@ -1,28 +1,22 @@
 // Products with a sparse A (mma.sp), against the host: which half of A is
 // stored, which lanes say so, and which bits the sums have.
 
-#include <array>
 #include <cstdint>
-#include <cstdio>
 #include <random>
 #include <vector>
 
 #include "tests/simt/expect.h"
+#include "tests/simt/sparsity.h"
 #include "tests/simt/tensor_sums.h"
 
 namespace {
 
 using namespace tensor_sums;
+using sparsity::Shape;
 
 using Words = std::vector<uint32_t>;
 
 constexpr int kRuns = 40, kRows = 16, kColumns = 8;
-
-// What a form multiplies. Of `group` neighbours in a row of A half are stored:
-// 4-bit elements by pairs. `selectors` groups of lanes may say which.
-struct Shape {
-  int k, bits, group, selectors;
-};
 
 template <class Form>
 __global__ void multiply(const uint32_t* a, const uint32_t* b,
@@ -112,55 +106,26 @@ Element in_c(int lane, int n) {
   return {lane / 4 + n / 2 * 8, lane % 4 * 2 + n % 2};
 }
 
-// The row and the group of which four bits of a lane's metadata tell; row -1 if
-// nobody asks this lane.
-Element told_by(const Shape& s, int selector, int lane, int four) {
-  const int in_quad = lane % 4 - selector * (4 / s.selectors);
-  if (in_quad < 0 || in_quad >= 4 / s.selectors) return {-1, 0};
-  if (s.bits >= 16) return {lane / 4 + four / 4 * 8, in_quad * 4 + four % 4};
-  return {lane / 4 + in_quad % 2 * 8, in_quad / 2 * 8 + four};
-}
-
-// Both places of what is stored of a group, as the metadata has them.
-uint32_t some_places(const Shape& s, std::mt19937& random) {
-  if (s.group == 2) return random() % 2 ? 0xe : 0x4;
-  constexpr std::array<uint32_t, 6> kOrdered = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe};
-  return kOrdered[random() % kOrdered.size()];
-}
-
-// A sparse A with what is not stored as zeros, and what the lanes hold of it.
+// What is not stored of A are zeros in `whole`; the lanes hold `parts`.
 struct Sparse {
-  Words whole, parts, metadata = Words(32);
+  Words whole, metadata, parts;
 };
 template <class Form, class Draw>
 Sparse some_sparse(std::mt19937& random, Draw draw) {
   constexpr Shape s = Form::kShape;
-  Words stored(kRows * s.k / 2);
+  Words stored(kRows * s.k / 2), parts(32 * Form::kParts);
   for (uint32_t& x : stored) x = draw();
-  Sparse a{Words(kRows * s.k), Words(32 * Form::kParts)};
-  const int half = s.group / 2, unit = s.bits == 4 ? 2 : 1;
-  for (int lane = 0; lane < 32; ++lane)
-    for (int four = 0; four < 8; ++four) {
-      const uint32_t both = some_places(s, random);
-      a.metadata[lane] |= both << (four * 4);
-      const auto [row, group] = told_by(s, Form::kSelector, lane, four);
-      if (row < 0) continue;
-      for (int n = 0; n < half; ++n) {
-        const int place = both >> (n / unit * 2) & 3;
-        const int column = s.group == 2 ? place / 2 : place * unit + n % unit;
-        a.whole[row * s.k + group * s.group + column] =
-            stored[row * s.k / 2 + group * half + n];
-      }
-    }
   const int per = 32 / s.bits;
   for (int lane = 0; lane < 32; ++lane)
     for (int r = 0; r < Form::kParts; ++r)
       for (int e = 0; e < per; ++e) {
         const auto [row, column] = in_a(lane, r, e, per);
-        a.parts[lane * Form::kParts + r] |= stored[row * s.k / 2 + column]
-                                            << (e * s.bits % 32);
+        parts[lane * Form::kParts + r] |= stored[row * s.k / 2 + column]
+                                          << (e * s.bits % 32);
       }
-  return a;
+  const auto [whole, metadata] =
+      sparsity::spread(s, Form::kSelector, kRows, stored, random);
+  return {whole, metadata, parts};
 }
 
 template <class Form>

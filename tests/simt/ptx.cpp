@@ -242,9 +242,16 @@ TEST_CASE("operands that wgmma and setmaxnreg do not take are refused") {
     says(refusal("setmaxnreg.dec.sync.aligned.u32 " + std::string(count) + ";",
                  kForHopper),
          "24 to 256 registers, in steps of 8");
-  says(refusal("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16" + d +
-                   "%l0, %l1, %r1, 0, %p1, 1, 1, 0, 0;",
-               kForHopper),
+  const auto sparse = [&](const std::string& rest) {
+    return refusal("wgmma.mma_async.sp.sync.aligned.m64n8k" + rest, kForHopper);
+  };
+  CHECK(sparse("32.f32.f16.f16" + d + "%l0, %l1, %r1, 1, %p1, 1, 1, 0, 0;") ==
+        "");
+  says(sparse("32.f32.f16.f16" + d + "%l0, %l1, %r1, 2, %p1, 1, 1, 0, 0;"),
+       "the sparsity selector is 2, but this form has only 2");
+  says(sparse("64.s32.s8.s8" + d + "%l0, %l1, %p1;"),
+       "{d, ...}, a, b, metadata, selector, p, and numbers");
+  says(sparse("16.f32.f16.f16" + d + "%l0, %l1, %r1, 0, %p1, 1, 1, 0, 0;"),
        "does not know this form of wgmma");
 }
 

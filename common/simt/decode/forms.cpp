@@ -819,6 +819,13 @@ const std::vector<FormGroup> kGroups = {
          "{.satfinite} ...",
          "wgmma.mma_async.sync.aligned.<some_columns>k256.s32.b1.b1.and.popc "
          "...",
+         "wgmma.mma_async.sp.sync.aligned.<columns>k32(.f16|.f32).f16.f16 ...",
+         "wgmma.mma_async.sp.sync.aligned.<columns>k32.f32.bf16.bf16 ...",
+         "wgmma.mma_async.sp.sync.aligned.<columns>k16.f32.tf32.tf32 ...",
+         "wgmma.mma_async.sp.sync.aligned.<columns>k64(.f16|.f32)"
+         "<float8><float8> ...",
+         "wgmma.mma_async.sp.sync.aligned.<some_columns>k64.s32(.s8|.u8)"
+         "(.s8|.u8){.satfinite} ...",
          "wgmma.fence.sync.aligned",
          "wgmma.commit_group.sync.aligned",
          "wgmma.wait_group.sync.aligned i",

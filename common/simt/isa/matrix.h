@@ -6,6 +6,7 @@
 #include "common/simt/core/access.h"
 #include "common/simt/isa/arithmetic.h"
 #include "common/simt/isa/fragment.h"
+#include "common/simt/isa/sparsity.h"
 
 namespace simt {
 
@@ -15,12 +16,9 @@ struct Matrix {
   // matrices one below the other, and B are four side by side.
   int m = 0, n = 0, k = 0;
   int products = 1;
-  int together = 0;  // so many products of an element are added at once
-  // mma.sp: of A, half of each row is stored, and the lanes that the selector
-  // chooses say which half.
-  bool sparse = false;
-  int selector = 0;
-  int in_row() const { return sparse ? k / 2 : k; }  // elements of a row of A
+  int together = 0;   // so many products of an element are added at once
+  Sparsity sparsity;  // mma.sp
+  int in_row() const { return sparsity ? sparsity.stored : k; }  // of A, stored
   Fragment a, b, c, d;
   uint8_t a_registers = 0, b_registers = 0;  // of the statement
   bool saturates = false;

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 
-#include "common/simt/core/error.h"
 #include "common/simt/isa/arithmetic_float.h"
 #include "common/simt/isa/matrix.h"
 #include "common/simt/isa/matrix_sum.h"
@@ -58,36 +57,6 @@ class Doubts {
   std::map<int, Origin> found_;
 };
 
-// ---- Which half of A is stored, of mma.sp -----------------------------------
-
-// How many elements of a group of A's row are stored: two of four, two pairs of
-// 4-bit elements out of four pairs, or one tf32 of two. Four bits say which.
-int in_group(const Matrix& m) {
-  return m.a.bits() == 4 ? 4 : m.a.bits() == 32 ? 1 : 2;
-}
-// A lane says it of eight groups: of one row, or four each of two rows that are
-// eight apart. Of a quad, this many lanes say it of the quad's rows.
-int lanes_for_rows(const Matrix& m) {
-  const int groups = m.in_row() / in_group(m);
-  return m.a.bits() < 16 ? groups / 8 * 2 : groups / 4;
-}
-int telling_lane(const Matrix& m, int i, int j) {
-  const int group = j / in_group(m);
-  return i % 8 * 4 + m.selector * lanes_for_rows(m) +
-         (m.a.bits() < 16 ? i / 8 + group / 8 * 2 : group / 4);
-}
-// The row of B that element j of row i of A meets.
-int told_row(const Matrix& m, const uint32_t* metadata, int i, int j) {
-  const int stored = in_group(m), group = j / stored, in = j % stored;
-  const int four = m.a.bits() < 16 ? group % 8 : group % 4 + i / 8 * 4;
-  const uint32_t both = metadata[telling_lane(m, i, j)] >> (four * 4);
-  const int first = both & 3, second = both >> 2 & 3;
-  const int at = stored == 1   ? first >> 1
-                 : stored == 2 ? (in == 0 ? first : second)
-                               : (in < 2 ? first : second) * 2 + in % 2;
-  return group * stored * 2 + at;
-}
-
 // One product that a warp computes.
 struct Product {
   Product(Warp& warp, const Instruction& ins, uint32_t mask)
@@ -113,7 +82,7 @@ struct Product {
     const Doubts columns(Doubts::kColumns, warp, m.b, b);
     const Doubts addends(Doubts::kElements, warp, m.c, c);
     const Undefined* telling =
-        m.sparse
+        m.sparsity
             ? warp.block->observers.checker->values().undefined(warp, metadata)
             : nullptr;
     std::vector<Undefined> results(m.d.registers());
@@ -129,7 +98,7 @@ struct Product {
             why = columns.at(0, m.products > 1 ? first + at.column : at.column);
           if (!why) why = addends.at(at.row, at.column);
           for (int j = 0; telling && !why && j < m.in_row(); ++j)
-            why = telling->origin_of(telling_lane(m, at.row, j));
+            why = telling->origin_of(m.sparsity.telling_lane(at.row, j));
           if (why) doubt(results[r], l, e, *why);
         }
     }
@@ -154,19 +123,19 @@ struct Product {
 class Places {
  public:
   explicit Places(const Product& p) : m_(p.matrix) {
-    if (!m_.sparse) return;
+    if (!m_.sparsity) return;
     const uint32_t* metadata = lanes<uint32_t>(p.warp, p.metadata);
     for (int i = 0; i < m_.m; ++i)
       for (int j = 0; j < m_.in_row(); ++j)
         rows_[i * m_.in_row() + j] =
-            static_cast<uint8_t>(told_row(m_, metadata, i, j));
+            static_cast<uint8_t>(m_.sparsity.row_of_b(metadata, i, j));
   }
   int row_of_b(int i, int j) const {
-    return m_.sparse ? rows_[i * m_.in_row() + j] : j;
+    return m_.sparsity ? rows_[i * m_.in_row() + j] : j;
   }
   // The rows of B that row i of A meets, in `out` if they are chosen.
   const uint32_t* met(int i, const uint32_t* b, uint32_t* out) const {
-    if (!m_.sparse) return b;
+    if (!m_.sparsity) return b;
     for (int j = 0; j < m_.in_row(); ++j)
       std::copy_n(b + row_of_b(i, j) * m_.n, m_.n, out + j * m_.n);
     return out;
@@ -213,7 +182,7 @@ void multiply(Warp& warp, const Instruction& ins, uint32_t mask) {
   const bool once = m.c.number == Number::kHalf;
   uint32_t d[kMostResults];
   for (int i = 0; i < m.m; ++i) {
-    if (!b || m.sparse)
+    if (!b || m.sparsity)
       b.emplace(m.b.number, places.met(i, in.b, met), count * m.n);
     for (int j = 0; j < m.n; j += kColumns) {
       Sums sums;
@@ -258,7 +227,7 @@ void multiply_eighths(Warp& warp, const Instruction& ins, uint32_t mask) {
   const bool to_half = m.d.number == Number::kHalf;
   uint32_t d[kMostResults];
   for (int i = 0; i < m.m; ++i) {
-    if (!b || m.sparse) {
+    if (!b || m.sparsity) {
       const uint32_t* rows = places.met(i, in.b, met);
       for (int k = 0; k < count; ++k)
         std::copy_n(rows + k * m.n, m.n, b_bits + order(k) * m.n);
@@ -411,14 +380,6 @@ bool is_whole(Number number) {
          number == Number::kSigned4 || number == Number::kUnsigned4;
 }
 
-void choose_lanes(const std::string& selector, Matrix& matrix) {
-  matrix.selector = std::stoi(selector);
-  const int choices = 4 / lanes_for_rows(matrix);
-  if (matrix.selector < 0 || matrix.selector >= choices)
-    throw Error("the sparsity selector is " + selector +
-                ", but this form has only " + std::to_string(choices));
-}
-
 Handler handler_for(const Matrix& matrix) {
   const Number number = matrix.a.number;
   if (matrix.products > 1) return multiply_quarters;
@@ -450,7 +411,10 @@ Handler product_handler(const Statement& s, Matrix& matrix) {
     matrix.c = quarters_c(c);
     matrix.d = quarters_c(d);
   } else {
-    matrix.sparse = is_sparse(s);
+    if (is_sparse(s)) {
+      matrix.sparsity = {bits_of(a), k / 2};
+      matrix.sparsity.choose(std::stoi(s.operands.back().text));
+    }
     matrix.a = product_fragment('a', a, m, n, matrix.in_row());
     matrix.b = product_fragment('b', b, m, n, k);
     matrix.c = product_fragment('c', c, m, n, k);
@@ -458,7 +422,6 @@ Handler product_handler(const Statement& s, Matrix& matrix) {
   }
   matrix.together =
       s.name() == "wmma" && a == Number::kTFloat ? 4 : matrix.in_row();
-  if (matrix.sparse) choose_lanes(s.operands.back().text, matrix);
   matrix.a_registers = s.operands.at(1).list.size();
   matrix.b_registers = s.operands.at(2).list.size();
   matrix.saturates = s.has("satfinite");

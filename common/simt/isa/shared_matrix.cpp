@@ -11,9 +11,11 @@ uint32_t distance(uint64_t descriptor, int bit) {
 
 }  // namespace
 
-SharedMatrix::SharedMatrix(uint64_t descriptor, int element_bytes, bool along_k)
+SharedMatrix::SharedMatrix(uint64_t descriptor, int element_bytes, bool along_k,
+                           int k)
     : along_k_(along_k),
       element_bytes_(element_bytes),
+      k_(k),
       begin_(distance(descriptor, 0)),
       leading_(distance(descriptor, 16)),
       stride_(distance(descriptor, 32)),
@@ -25,9 +27,10 @@ SharedMatrix::SharedMatrix(uint64_t descriptor, int element_bytes, bool along_k)
 uint64_t SharedMatrix::address(int side, int k) const {
   const uint32_t row = kChunkBytes * chunks_;
   if (along_k_) {
-    const uint32_t next = chunks_ > 1 ? kChunkBytes : leading_;
+    const uint32_t chunk = k / per_chunk();
     return swizzled(begin_ + uint64_t(side / 8) * stride_ + side % 8 * row +
-                    uint64_t(k / per_chunk()) * next);
+                    uint64_t(chunk / chunks_) * leading_ +
+                    chunk % chunks_ * kChunkBytes);
   }
   // Without a swizzle the two distances change places.
   const uint32_t chunk = side / per_chunk();

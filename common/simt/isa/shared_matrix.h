@@ -7,12 +7,12 @@ namespace simt {
 // It consists of chunks of 16 bytes, in which neighbours along k lie together,
 // or else neighbours along the other side. `side` counts along that: A's rows,
 // or B's columns. Eight chunks make a core matrix, and an instruction takes two
-// of these along k.
+// of these along k, or four of a B that meets a sparse A.
 class SharedMatrix {
  public:
   static constexpr int kChunkBytes = 16;
 
-  SharedMatrix(uint64_t descriptor, int element_bytes, bool along_k);
+  SharedMatrix(uint64_t descriptor, int element_bytes, bool along_k, int k);
 
   bool along_k() const { return along_k_; }
   int element_bytes() const { return element_bytes_; }
@@ -24,7 +24,7 @@ class SharedMatrix {
   void each_chunk(int from, int count, F f) const {
     const int per = per_chunk();
     for (int side = from; side < from + count; side += along_k_ ? 1 : per)
-      for (int k = 0; k < 2 * (along_k_ ? per : 8); k += along_k_ ? per : 1)
+      for (int k = 0; k < k_; k += along_k_ ? per : 1)
         f(address(side, k), side, k);
   }
 
@@ -34,6 +34,7 @@ class SharedMatrix {
 
   const bool along_k_;
   const int element_bytes_;
+  const int k_;  // elements along k
   uint64_t begin_;
   uint32_t leading_, stride_;  // bytes between core matrices
   uint32_t pattern_;           // the swizzle's base offset, in 128 bytes

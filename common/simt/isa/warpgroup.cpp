@@ -77,9 +77,13 @@ bool is_one_of(int64_t value, int64_t this_one, int64_t that_one) {
   return value == that_one;
 }
 
-// The numbers behind the registers: signs, and which sides are transposed.
+// Before the predicate: D, A, B, and of a sparse A what says which half is
+// stored, and the selector.
+size_t predicate_of(const Statement& s) { return is_sparse(s) ? 5 : 3; }
+
+// The numbers behind the predicate: signs, and which sides are transposed.
 void read_numbers(const Statement& s, WarpgroupProduct& p) {
-  const size_t first = 4, all = s.operands.size();
+  const size_t first = predicate_of(s) + 1, all = s.operands.size();
   size_t wanted = first;
   if (is_float(p.a)) wanted += 2;
   if (is_transposable(p.a)) wanted += p.a_in_registers ? 1 : 2;
@@ -96,8 +100,10 @@ void read_numbers(const Statement& s, WarpgroupProduct& p) {
 
 WarpgroupProduct product_of(const Statement& s) {
   WarpgroupProduct p;
-  if (s.operands.size() < 4)
-    throw Error("its operands should be {d, ...}, a, b, p, and numbers");
+  if (s.operands.size() <= predicate_of(s))
+    throw Error(std::string("its operands should be {d, ...}, a, b, ") +
+                (is_sparse(s) ? "metadata, selector, " : "") +
+                "p, and numbers");
   std::vector<Number> found;
   for (const std::string& part : s.op) {
     std::sscanf(part.c_str(), "m64n%dk%d", &p.n, &p.k);
@@ -107,7 +113,11 @@ WarpgroupProduct product_of(const Statement& s) {
   p.a = found.at(1);
   p.b = found.at(2);
   if (p.a == Number::kBits) p.k /= 32;
-  p.a_fragment = fragment_a(p.a, WarpgroupProduct::kRows, p.k);
+  if (is_sparse(s)) {
+    p.sparsity = {bits_of(p.a), p.k / 2};
+    p.sparsity.choose(number_in(s, predicate_of(s) - 1));
+  }
+  p.a_fragment = fragment_a(p.a, WarpgroupProduct::kRows, p.in_row());
   p.tile = fragment_c(p.d, WarpgroupProduct::kRows, WarpgroupProduct::kTile);
   p.a_in_registers = !s.operands[1].list.empty();
   p.saturates = s.has("satfinite");
@@ -124,7 +134,7 @@ const WarpgroupProduct& known_product(const Statement& s) {
   for (const std::string& part : s.op) form.append(part).append(1, '.');
   form += s.operands.size() > 1 && s.operands[1].list.empty() ? "s" : "r";
   for (size_t k = 4; k < s.operands.size(); ++k)
-    form.append(1, ' ').append(s.operands[k].text);
+    if (k != predicate_of(s)) form.append(1, ' ').append(s.operands[k].text);
   const auto known = all->find(form);
   if (known != all->end()) return known->second;
   return all->emplace(form, product_of(s)).first->second;
@@ -150,7 +160,7 @@ Place descriptor(const Operand& o, OperandReader& operands) {
 void decode_product(const Statement& s, OperandReader& operands, Draft& ins) {
   const WarpgroupProduct& p = known_product(s);
   const std::vector<std::string>& d = s.operands[0].list;
-  const Operand &a = s.operands[1], &adds = s.operands[3];
+  const Operand &a = s.operands[1], &adds = s.operands[predicate_of(s)];
   require_registers(d, p.d_registers(), operands, "D");
   // ptxas takes a whole number, too.
   const auto number = parse_literal(adds.text);
@@ -166,6 +176,7 @@ void decode_product(const Statement& s, OperandReader& operands, Draft& ins) {
     ins.read.push_back(descriptor(a, operands));
   }
   ins.read.push_back(descriptor(s.operands[2], operands));
+  if (p.sparsity) ins.read.push_back(operands.source(s.operands[3], 4));
   for (const std::string& name : d) {
     ins.read.push_back(operands.source(named(name), 4));
     ins.written.push_back(operands.destination(named(name)));

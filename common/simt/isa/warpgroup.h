@@ -4,6 +4,7 @@
 #include "common/simt/core/block.h"
 #include "common/simt/isa/arithmetic.h"
 #include "common/simt/isa/fragment.h"
+#include "common/simt/isa/sparsity.h"
 
 namespace simt {
 
@@ -19,16 +20,20 @@ struct WarpgroupProduct {
   bool a_along_k = true, b_along_k = true;  // neighbours in shared memory
   bool negated = false;
   bool saturates = false;
+  Sparsity sparsity;
 
+  int in_row() const { return sparsity ? sparsity.stored : k; }  // of A, stored
   int tiles() const { return n / kTile; }
   int a_registers() const {
     return a_in_registers ? a_fragment.registers() : 1;
   }
   int d_registers() const { return tiles() * tile.registers(); }
   // Among the sources; before them stands whether D is an addend, and behind
-  // them stand D's registers and the member mask.
+  // them stand, if A is sparse, what says which half of it is stored, then D's
+  // registers and the member mask.
   static constexpr int kAdds = 0, kA = 1;
   int b_source() const { return kA + a_registers(); }
+  int metadata_source() const { return b_source() + 1; }
 };
 
 // Decodes wgmma and setmaxnreg; returns false for any other opcode.

@@ -20,6 +20,7 @@ constexpr int kRows = WarpgroupProduct::kRows;
 constexpr int kTile = WarpgroupProduct::kTile;
 constexpr int kMostColumns = 256;
 constexpr int kTileElements = kRows * kTile;
+constexpr int kMostRowsOfB = 2 * kMostFactors;
 static_assert(kTile == kColumns);
 
 // ---- Who takes part ---------------------------------------------------------
@@ -107,10 +108,10 @@ class Operands {
       : warp_(warp), ins_(ins), p_(*ins.product) {
     const int bytes = bits_of(p_.b) / 8;
     b_.emplace(alike<uint64_t>(warp, ins, p_.b_source(), "B's descriptor"),
-               bytes, p_.b_along_k);
+               bytes, p_.b_along_k, p_.k);
     if (!p_.a_in_registers)
       a_.emplace(alike<uint64_t>(warp, ins, p_.kA, "A's descriptor"), bytes,
-                 p_.a_along_k);
+                 p_.a_along_k, p_.in_row());
   }
 
   std::vector<AsyncProduct::Chunk> chunks() const {
@@ -125,21 +126,37 @@ class Operands {
   // A row by row, and B tile by tile, of which each lies row by row.
   void read() {
     const uint8_t* shared = warp_.block->shared.data();
-    const int k = p_.k;
+    const int k = p_.k, in_row = p_.in_row();
     if (a_)
-      read_shared(*a_, shared, first_row(), kRows,
-                  [&](int i, int l, uint32_t bits) { a[i * k + l] = bits; });
+      read_shared(
+          *a_, shared, first_row(), kRows,
+          [&](int i, int l, uint32_t bits) { a[i * in_row + l] = bits; });
     else
       p_.a_fragment.unpack(warp_, ins_.sources().data() + p_.kA, a);
     read_shared(*b_, shared, 0, p_.n, [&](int j, int l, uint32_t bits) {
       b[(j / kTile * k + l) * kTile + j % kTile] = bits;
     });
     const uint32_t sign = p_.negated ? 1u << (bits_of(p_.a) - 1) : 0;
-    for (int e = 0; e < kRows * k; ++e) a[e] ^= sign;
+    for (int e = 0; e < kRows * in_row; ++e) a[e] ^= sign;
+    if (!p_.sparsity) return;
+    const auto* metadata =
+        lanes<uint32_t>(warp_, ins_.source(p_.metadata_source()));
+    for (int i = 0; i < kRows; ++i)
+      for (int l = 0; l < in_row; ++l)
+        rows_of_b_[i * in_row + l] =
+            static_cast<uint8_t>(p_.sparsity.row_of_b(metadata, i, l));
+  }
+  // The rows of a tile of B that row i of A meets, in `out` if they are chosen.
+  const uint32_t* met(int i, const uint32_t* tile, uint32_t* out) const {
+    if (!p_.sparsity) return tile;
+    for (int l = 0; l < p_.in_row(); ++l)
+      std::copy_n(tile + rows_of_b_[i * p_.in_row() + l] * kTile, kTile,
+                  out + l * kTile);
+    return out;
   }
 
   uint32_t a[kRows * kMostFactors];
-  uint32_t b[kMostColumns * kMostFactors];
+  uint32_t b[kMostColumns * kMostRowsOfB];
 
  private:
   int first_row() const {
@@ -161,6 +178,7 @@ class Operands {
   const Instruction& ins_;
   const WarpgroupProduct& p_;
   std::optional<SharedMatrix> a_, b_;
+  uint8_t rows_of_b_[kRows * kMostFactors];  // that the elements of A meet
 };
 
 // ---- Eight columns of a warp's rows -----------------------------------------
@@ -171,18 +189,21 @@ bool is_eighth(Number number) {
 
 // All products of an element at once.
 void multiply_floats(const WarpgroupProduct& p, const Factors& a,
-                     const uint32_t* columns, uint32_t* d) {
+                     const Operands& in, const uint32_t* tile, uint32_t* d) {
   const bool eighths = is_eighth(p.a), halves = p.d == Number::kHalf;
   const int kept = eighths ? kKeptOfEighths : kKept;
   const int mantissa_bits = eighths ? kKeptOfEighths : 23;
-  const Factors b(p.b, columns, kTile * p.k);
+  const int count = p.in_row();
+  uint32_t met[kTile * kMostFactors];
+  std::optional<Factors> b;
   for (int i = 0; i < kRows; ++i) {
+    if (!b || p.sparsity) b.emplace(p.b, in.met(i, tile, met), kTile * count);
     uint32_t addend[kTile];
     for (int j = 0; j < kTile; ++j)
       addend[j] =
           halves ? bits_of(Half::widen(d[i * kTile + j])) : d[i * kTile + j];
     Sums sums;
-    add_products(a, i * p.k, b, 0, kTile, p.k, addend, sums, kept);
+    add_products(a, i * count, *b, 0, kTile, count, addend, sums, kept);
     for (int j = 0; j < kTile; ++j)
       d[i * kTile + j] =
           halves ? half_of_sum(sums, j) : float_of_sum(sums, j, mantissa_bits);
@@ -194,13 +215,16 @@ int32_t whole(Number number, uint32_t bits) {
                                     : static_cast<int32_t>(bits);
 }
 
-void multiply_wholes(const WarpgroupProduct& p, const uint32_t* a,
-                     const uint32_t* b, uint32_t* d) {
+void multiply_wholes(const WarpgroupProduct& p, const Operands& in,
+                     const uint32_t* tile, uint32_t* d) {
+  uint32_t met[kTile * kMostFactors];
   for (int i = 0; i < kRows; ++i) {
+    const uint32_t* a = in.a + i * p.in_row();
+    const uint32_t* b = in.met(i, tile, met);
     int32_t sum[kTile] = {};
-    for (int l = 0; l < p.k; ++l)
+    for (int l = 0; l < p.in_row(); ++l)
       for (int j = 0; j < kTile; ++j)
-        sum[j] += whole(p.a, a[i * p.k + l]) * whole(p.b, b[l * kTile + j]);
+        sum[j] += whole(p.a, a[l]) * whole(p.b, b[l * kTile + j]);
     for (int j = 0; j < kTile; ++j) {
       uint32_t& to = d[i * kTile + j];
       const int64_t exact = int64_t{static_cast<int32_t>(to)} + sum[j];
@@ -211,12 +235,13 @@ void multiply_wholes(const WarpgroupProduct& p, const uint32_t* a,
   }
 }
 
-void multiply_bits(const WarpgroupProduct& p, const uint32_t* a,
-                   const uint32_t* b, uint32_t* d) {
+void multiply_bits(const WarpgroupProduct& p, const Operands& in,
+                   const uint32_t* tile, uint32_t* d) {
   for (int i = 0; i < kRows; ++i)
     for (int l = 0; l < p.k; ++l)
       for (int j = 0; j < kTile; ++j)
-        d[i * kTile + j] += std::popcount(a[i * p.k + l] & b[l * kTile + j]);
+        d[i * kTile + j] +=
+            std::popcount(in.a[i * p.k + l] & tile[l * kTile + j]);
 }
 
 // ---- What nobody has written ------------------------------------------------
@@ -230,8 +255,10 @@ class Doubts {
       if (const auto origin =
               values_.unwritten(warp, ins, chunk.at, SharedMatrix::kChunkBytes))
         note_chunk(chunk, *origin);
-    if (!warp.tainted || !p_.a_in_registers) return;
-    for (int r = 0; r < p_.a_registers(); ++r) note_rows(r);
+    if (!warp.tainted) return;
+    for (int r = 0; p_.a_in_registers && r < p_.a_registers(); ++r)
+      note_rows(r);
+    if (p_.sparsity) note_metadata();
   }
 
   void follow(bool adds) {
@@ -261,6 +288,17 @@ class Doubts {
       rows_[at.row] = u->origin[l];
       any_ = true;
     }
+  }
+
+  void note_metadata() {
+    const Undefined* u =
+        values_.undefined(warp_, ins_.source(p_.metadata_source()));
+    for (int i = 0; u && i < kRows; ++i)
+      for (int l = 0; l < p_.in_row(); ++l)
+        if (const Origin* o = u->origin_of(p_.sparsity.telling_lane(i, l))) {
+          rows_[i] = *o;
+          any_ = true;
+        }
   }
 
   Undefined result(int r, bool adds) const {
@@ -305,7 +343,7 @@ void multiply(Warp& warp, const Instruction& ins, Operands& in, bool adds) {
   in.read();
   std::optional<Factors> a;
   const bool floats = p.d != Number::kInt32;
-  if (floats) a.emplace(p.a, in.a, kRows * p.k);
+  if (floats) a.emplace(p.a, in.a, kRows * p.in_row());
   for (int t = 0; t < p.tiles(); ++t) {
     Place places[4];
     for (int r = 0; r < p.tile.registers(); ++r)
@@ -314,9 +352,9 @@ void multiply(Warp& warp, const Instruction& ins, Operands& in, bool adds) {
     if (adds) p.tile.unpack(warp, places, d);
     const uint32_t* b = in.b + t * p.k * kTile;
     if (floats)
-      multiply_floats(p, *a, b, d);
+      multiply_floats(p, *a, in, b, d);
     else
-      (p.a == Number::kBits ? multiply_bits : multiply_wholes)(p, in.a, b, d);
+      (p.a == Number::kBits ? multiply_bits : multiply_wholes)(p, in, b, d);
     p.tile.pack(warp, places, d);
   }
 }

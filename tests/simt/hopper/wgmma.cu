@@ -1,6 +1,6 @@
 // Products of four warps, against the host: where elements lie in registers and
 // in shared memory, with every swizzle, along both sides; all types; which bits
-// the sums have; signs, and whether D is an addend.
+// the sums have; signs, and whether D is an addend; and a sparse A.
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +10,7 @@
 #include "tests/simt/expect.h"
 #include "tests/simt/hopper/warpgroup.h"
 #include "tests/simt/mbarrier.h"
+#include "tests/simt/sparsity.h"
 
 namespace {
 
@@ -23,6 +24,7 @@ struct Job {
   const uint8_t* image;  // what shared memory holds
   uint64_t a, b;         // descriptors, with addresses from its beginning on
   const uint32_t* a_registers;  // four of each thread
+  const uint32_t* metadata;     // one of each thread, if A is sparse
   uint32_t* d;                  // all of each thread
   int count;                    //   so many
   int adds;
@@ -45,7 +47,7 @@ __device__ void fill(const Job& job) {
 #define LOAD(n) "add.u64 at, at, 4;\nld.global.b32 d" #n ", [at];\n"
 #define STORE(n) "add.u64 at, at, 4;\nst.global.b32 [at], d" #n ";\n"
 
-#define ASM(COUNT, OP, A, NUMBERS) \
+#define ASM(COUNT, SPARSE, OP, A, METADATA, NUMBERS) \
   asm volatile(                                                        \
       "{\n"                                                            \
       ".reg .pred p;\n"                                                \
@@ -55,35 +57,43 @@ __device__ void fill(const Job& job) {
       "mov.b64 at, %0;\n"                                              \
       "ld.global.b32 d0, [at];\n" REST_OF_##COUNT(LOAD)                \
       "wgmma.fence.sync.aligned;\n"                                    \
-      "wgmma.mma_async.sync.aligned." OP                               \
-      " {d0" REST_OF_##COUNT(COMMA) "}, " A ", %2, p" NUMBERS ";\n"    \
+      "wgmma.mma_async" SPARSE ".sync.aligned." OP                     \
+      " {d0" REST_OF_##COUNT(COMMA) "}, " A ", %2" METADATA ", p" NUMBERS ";\n" \
       "wgmma.commit_group.sync.aligned;\n"                             \
       "wgmma.wait_group.sync.aligned 0;\n"                             \
       "mov.b64 at, %0;\n"                                              \
       "st.global.b32 [at], d0;\n" REST_OF_##COUNT(STORE) "}" ::"l"(d), \
       "r"(job.adds), "l"(placed(job.b)), "l"(placed(job.a)),           \
       "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "n"(sign_a),         \
-      "n"(sign_b), "n"(across_a), "n"(across_b)                        \
+      "n"(sign_b), "n"(across_a), "n"(across_b), "r"(metadata)         \
       : "memory")
 
-#define PRODUCT(NAME, COUNT, OP, OF_SHARED, OF_REGISTERS)                    \
+#define PRODUCT(NAME, COUNT, SPARSE, OP, METADATA, OF_SHARED, OF_REGISTERS)  \
   template <bool in_registers, int across_a = 0, int across_b = 0,           \
             int sign_a = 1, int sign_b = 1>                                  \
   __global__ void NAME(Job job) {                                            \
     uint32_t* const d = job.d + threadIdx.x * job.count;                     \
+    const uint32_t metadata = job.metadata ? job.metadata[threadIdx.x] : 0;  \
     uint32_t a[4];                                                           \
     for (int r = 0; r < 4; ++r) a[r] = job.a_registers[threadIdx.x * 4 + r]; \
     fill(job);                                                               \
     if constexpr (in_registers)                                              \
-      ASM(COUNT, OP, "{%4,%5,%6,%7}", OF_REGISTERS);                         \
+      ASM(COUNT, SPARSE, OP, "{%4,%5,%6,%7}", METADATA, OF_REGISTERS);       \
     else                                                                     \
-      ASM(COUNT, OP, "%3", OF_SHARED);                                       \
+      ASM(COUNT, SPARSE, OP, "%3", METADATA, OF_SHARED);                     \
   }
 #define OF_HALVES(NAME, COUNT, OP) \
-  PRODUCT(NAME, COUNT, OP, ", %8, %9, %10, %11", ", %8, %9, %11")
+  PRODUCT(NAME, COUNT, "", OP, "", ", %8, %9, %10, %11", ", %8, %9, %11")
 #define OF_FLOATS(NAME, COUNT, OP) \
-  PRODUCT(NAME, COUNT, OP, ", %8, %9", ", %8, %9")
-#define OF_WHOLES(NAME, COUNT, OP) PRODUCT(NAME, COUNT, OP, "", "")
+  PRODUCT(NAME, COUNT, "", OP, "", ", %8, %9", ", %8, %9")
+#define OF_WHOLES(NAME, COUNT, OP) PRODUCT(NAME, COUNT, "", OP, "", "", "")
+#define OF_SPARSE_HALVES(NAME, COUNT, OP, SELECTOR)                          \
+  PRODUCT(NAME, COUNT, ".sp", OP, ", %12, " #SELECTOR, ", %8, %9, %10, %11", \
+          ", %8, %9, %11")
+#define OF_SPARSE_FLOATS(NAME, COUNT, OP, SELECTOR) \
+  PRODUCT(NAME, COUNT, ".sp", OP, ", %12, " #SELECTOR, ", %8, %9", ", %8, %9")
+#define OF_SPARSE_WHOLES(NAME, COUNT, OP, SELECTOR) \
+  PRODUCT(NAME, COUNT, ".sp", OP, ", %12, " #SELECTOR, "", "")
 
 OF_HALVES(half_8, 4, "m64n8k16.f32.f16.f16")
 OF_HALVES(half_24, 12, "m64n24k16.f32.f16.f16")
@@ -105,6 +115,14 @@ OF_WHOLES(s8_u8_8, 4, "m64n8k32.s32.s8.u8.satfinite")
 OF_WHOLES(u8_s8_256, 128, "m64n256k32.s32.u8.s8")
 OF_WHOLES(u8_24, 12, "m64n24k32.s32.u8.u8.satfinite")
 OF_WHOLES(bits_64, 32, "m64n64k256.s32.b1.b1.and.popc")
+OF_SPARSE_HALVES(sparse_half_64, 32, "m64n64k32.f32.f16.f16", 1)
+OF_SPARSE_HALVES(sparse_half_in_half_8, 2, "m64n8k32.f16.f16.f16", 0)
+OF_SPARSE_HALVES(sparse_bfloat_24, 12, "m64n24k32.f32.bf16.bf16", 0)
+OF_SPARSE_FLOATS(sparse_tfloat_24, 12, "m64n24k16.f32.tf32.tf32", 1)
+OF_SPARSE_FLOATS(sparse_e4m3_e5m2_64, 32, "m64n64k64.f32.e4m3.e5m2", 0)
+OF_SPARSE_FLOATS(sparse_e5m2_in_half_8, 2, "m64n8k64.f16.e5m2.e5m2", 0)
+OF_SPARSE_WHOLES(sparse_s8_u8_64, 32, "m64n64k64.s32.s8.u8", 0)
+OF_SPARSE_WHOLES(sparse_u8_256, 128, "m64n256k64.s32.u8.u8.satfinite", 0)
 
 // ---- Numbers ----------------------------------------------------------------
 
@@ -205,6 +223,15 @@ Layout across_k(Swizzle swizzle, uint32_t begin = 0) {
 // With gaps, and without a swizzle.
 Layout apart(bool across) { return {kNone, across, 0, 2176, 272}; }
 
+// With room for twice as many along k, as a B has that meets a sparse A.
+Layout twice_along_k(Layout l, int sides) {
+  if (l.swizzle == kNone)
+    l.stride = 512;
+  else
+    l.leading = l.across ? 4 * l.stride : sides / 8 * l.stride;
+  return l;
+}
+
 struct Element {
   int row, column;
 };
@@ -229,7 +256,13 @@ struct Case {
   Layout at_a, at_b;
   bool in_registers = false, adds = true, saturates = false;
   int sign = 1;
-  int range = 3;  // of exponents
+  int range = 3;      // of exponents
+  int selector = -1;  // A is sparse: of the lanes that say where it has zeros
+
+  int stored() const { return selector < 0 ? k : k / 2; }  // of a row of A
+  sparsity::Shape shape() const {
+    return {k, a.bits, a.bits == 32 ? 2 : 4, a.bits == 8 ? 1 : 2};
+  }
 };
 
 constexpr uint32_t kBBegins = 24 << 10;
@@ -238,17 +271,22 @@ class Product {
  public:
   explicit Product(const Case& c)
       : c_(c),
-        a_(kRows * c.k),
+        stored_(kRows * c.stored()),
         b_(c.n * c.k),
         d_(kRows * c.n),
         image_(kRoom, 0x7b) {
-    for (uint32_t& one : a_) one = random_number(c.a, c.range);
+    for (uint32_t& one : stored_) one = random_number(c.a, c.range);
     for (uint32_t& one : b_) one = random_number(c.b, c.range);
     for (uint32_t& one : d_) one = random_number(c.d, c.range);
     if (c.saturates)  // Near both ends.
       for (uint32_t& one : d_) one = (one & 0x80000fff) ^ 0x7ffff000;
-    if (!c.in_registers) place(a_, c.at_a, kRows, c.a.bits / 8, 0);
-    place(b_, c.at_b, c.n, c.b.bits / 8, kBBegins);
+    if (!c.in_registers)
+      place(stored_, c.stored(), c.at_a, kRows, c.a.bits / 8, 0);
+    place(b_, c.k, c.at_b, c.n, c.b.bits / 8, kBBegins);
+    a_ = c.selector < 0
+             ? sparsity::Spread{stored_, std::vector<uint32_t>(kThreads)}
+             : sparsity::spread(c.shape(), c.selector, kRows, stored_,
+                                random_bits);
   }
 
   void check(expect::Where where = expect::Where::current()) const {
@@ -269,12 +307,12 @@ class Product {
   bool halves() const { return c_.d.bits == 16; }
   int count() const { return c_.n / (halves() ? 4 : 2); }
 
-  void place(const std::vector<uint32_t>& elements, const Layout& at, int sides,
-             int bytes, uint32_t begin) {
+  void place(const std::vector<uint32_t>& elements, int in_row,
+             const Layout& at, int sides, int bytes, uint32_t begin) {
     for (int s = 0; s < sides; ++s)
-      for (int k = 0; k < c_.k; ++k)
+      for (int k = 0; k < in_row; ++k)
         std::memcpy(&image_.at(begin + at.begin * 128 + at.offset(s, k, bytes)),
-                    &elements[s * c_.k + k], bytes);
+                    &elements[s * in_row + k], bytes);
   }
 
   std::vector<uint32_t> run() const {
@@ -284,7 +322,8 @@ class Product {
       for (int r = 0; r < 4; ++r)
         for (int e = 0; e < per; ++e) {
           const Element at = in_a(t, r, e, per);
-          a[t * 4 + r] |= a_[at.row * c_.k + at.column] << e * c_.a.bits % 32;
+          a[t * 4 + r] |= stored_[at.row * c_.stored() + at.column]
+                          << e * c_.a.bits % 32;
         }
       for (int r = 0; r < count(); ++r)
         for (int e = 0; e <= halves(); ++e) {
@@ -293,10 +332,11 @@ class Product {
         }
     }
     const expect::Copy image(image_);
-    const expect::Copy a_there(a), d_there(d);
+    const expect::Copy a_there(a), d_there(d), metadata(a_.metadata);
     expect::ok(cudaFuncSetAttribute(
         c_.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kRoom));
-    Job job{image,   c_.at_a.told(0), c_.at_b.told(kBBegins), a_there, nullptr,
+    Job job{image,   c_.at_a.told(0), c_.at_b.told(kBBegins),
+            a_there, metadata,        nullptr,
             count(), c_.adds};
     return expect::results<uint32_t>(d.size(), [&](uint32_t* to) {
       expect::ok(
@@ -309,7 +349,7 @@ class Product {
   uint32_t expected(int row, int column) const {
     return c_.d.is_float() ? float_of(row, column) : whole_of(row, column);
   }
-  const uint32_t& a(int row, int k) const { return a_[row * c_.k + k]; }
+  const uint32_t& a(int row, int k) const { return a_.whole[row * c_.k + k]; }
   const uint32_t& b(int k, int column) const { return b_[column * c_.k + k]; }
   uint32_t addend(int row, int column) const {
     return c_.adds ? d_[row * c_.n + column] : 0;
@@ -364,7 +404,8 @@ class Product {
   }
 
   const Case c_;
-  std::vector<uint32_t> a_, b_, d_;
+  std::vector<uint32_t> stored_, b_, d_;
+  sparsity::Spread a_;  // with what is not stored as zeros
   std::vector<uint8_t> image_;
 };
 
@@ -461,6 +502,47 @@ void check_types() {
   CHECK_TYPE(bits_64, 64, kWord, kWord, kInt);
 }
 
+void check_sparse(void (*from_shared)(Job), void (*from_registers)(Job), int n,
+                  Format a, Format b, Format d, int selector,
+                  bool saturates = false,
+                  expect::Where where = expect::Where::current()) {
+  const int k = 512 / a.bits;
+  for (Swizzle s : {kNone, k128, k64, k32}) {
+    Case c{from_shared, n, k, a, b, d, along_k(s), {}};
+    c.at_b = twice_along_k(along_k(s), n);
+    c.selector = selector;
+    c.saturates = saturates;
+    for (int range : {1, 4, 30}) check(with_range(c, range), where);
+    c.kernel = from_registers;
+    check(in_registers(c), where);
+  }
+}
+void check_sparse_across(void (*kernel)(Job), bool of_a) {
+  for (Swizzle s : {kNone, k128, k64, k32}) {
+    Case c{kernel, 64, 32, kHalf, kHalf, kFloat, {}, {}};
+    c.at_a = of_a ? across_k(s) : along_k(s);
+    c.at_b = twice_along_k(of_a ? along_k(s) : across_k(s), 64);
+    c.selector = 1;
+    check(c);
+  }
+}
+
+#define CHECK_SPARSE(KERNEL, ...) \
+  check_sparse(KERNEL<false>, KERNEL<true>, __VA_ARGS__)
+
+void check_sparse_types() {
+  CHECK_SPARSE(sparse_half_64, 64, kHalf, kHalf, kFloat, 1);
+  CHECK_SPARSE(sparse_half_in_half_8, 8, kHalf, kHalf, kHalf, 0);
+  CHECK_SPARSE(sparse_bfloat_24, 24, kBFloat, kBFloat, kFloat, 0);
+  CHECK_SPARSE(sparse_tfloat_24, 24, kTFloat, kTFloat, kFloat, 1);
+  CHECK_SPARSE(sparse_e4m3_e5m2_64, 64, kE4M3, kE5M2, kFloat, 0);
+  CHECK_SPARSE(sparse_e5m2_in_half_8, 8, kE5M2, kE5M2, kHalf, 0);
+  CHECK_SPARSE(sparse_s8_u8_64, 64, kS8, kU8, kInt, 0);
+  CHECK_SPARSE(sparse_u8_256, 256, kU8, kU8, kInt, 0, true);
+  check_sparse_across(sparse_half_64<false, 1, 0>, true);
+  check_sparse_across(sparse_half_64<false, 0, 1>, false);
+}
+
 void check_signs() {
   Case c = halves(half_24<false, 0, 0, -1, 1>, 24);
   c.sign = -1;
@@ -522,6 +604,7 @@ int main() {
   check_layouts();
   check_widths();
   check_types();
+  check_sparse_types();
   check_signs();
   check_numbers();
   return expect::report();
