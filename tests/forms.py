@@ -7,7 +7,7 @@
 The forms come from the decoder's own list (docs/forms.cpp). Of each line of it,
 a kernel is made that executes its forms, each on 32 lanes of edge and random
 operands, and prints a hash of what they left in registers and in memory. An H200
-answered: tests/simt/forms.h200.txt, a form and its hash a line. The rows of
+answered (of sparse products, an H100): tests/simt/forms.h200.txt, a form and its hash a line. The rows of
 tests/simt/arithmetic/*.cu have more operands, and count as answers, too.
 
 Of a line with very many forms, as loads with all their hints have, those are
