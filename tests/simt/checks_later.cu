@@ -1,5 +1,6 @@
-// Checks that are switched on later than memory is asked for: what is there by
-// then counts as written, and what comes behind it does not.
+// Checks that are switched on later than memory is asked for, or off for one
+// launch: what is there when they begin counts as written, and what comes
+// behind it does not.
 #include "tests/simt/child.h"
 #include "tests/simt/expect.h"
 
@@ -22,13 +23,19 @@ void copy(const int* from, int* to) {
   expect::ok(cudaDeviceSynchronize());
 }
 
-// Of an array that is there before, and of one that is not.
+// Of an array that is there before, of one that is written in between, and of
+// one that nobody writes.
 void copy_later(bool fresh) {
   setenv("SIMT_CHECKS", "off", 1);
   int *before = array(), *to = array();
   copy(before, to);
   unsetenv("SIMT_CHECKS");
   copy(before, to);
+  int* unseen = array();
+  setenv("SIMT_CHECKS", "off", 1);
+  copy(before, unseen);
+  unsetenv("SIMT_CHECKS");
+  copy(unseen, to);
   if (fresh) copy(array(), to);
 }
 

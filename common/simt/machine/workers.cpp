@@ -207,6 +207,8 @@ Workers::Workers(Grid& grid)
   if (settings::checks()) {
     allocations().keep_written();
     checker_ = std::make_unique<Checker>(grid);
+  } else {
+    allocations().drop_written();
   }
 }
 

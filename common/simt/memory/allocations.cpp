@@ -180,7 +180,7 @@ void Allocations::keep_written() {
   if (checks_) return;  // At all launches but perhaps one.
   const std::unique_lock lock(mutex_);
   if (checks_) return;
-  written_ = WrittenBytes(arena_end_ - arena_begin_);
+  if (!written_.has_room()) written_ = WrittenBytes(arena_end_ - arena_begin_);
   for (const auto& [begin, block] : blocks_)
     written_.insert(begin - arena_begin_, block.end - arena_begin_);
   checks_ = true;

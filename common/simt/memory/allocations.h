@@ -140,10 +140,11 @@ class Allocations {
 
   // The bytes of the arena that somebody has written, by their offset in it;
   // memory that the host may write unseen counts as written. For the checker:
-  // nothing is kept before the first launch that has one, and what is there by
-  // then counts as written, too.
+  // a launch without one drops what is known, and when the next one with a
+  // checker begins, all that is there counts as written.
   WrittenBytes& written() { return written_; }
   void keep_written();
+  void drop_written() { checks_ = false; }
   void note_written(uint64_t begin, uint64_t bytes);
   void note_copied(uint64_t to, uint64_t from, uint64_t bytes);
   // Whether that is known of all of it, or nothing is kept.
