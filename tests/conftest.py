@@ -366,19 +366,19 @@ def pytest_collection_modifyitems(items):
     ranks = {path: next((rank for rank, name in enumerate(LONGEST) if path.match(name)), len(LONGEST)) for path in paths}
     items.sort(key=lambda item: (item.path not in found(CHAPTERS), ranks[item.path]))
     left = [path for path in dict.fromkeys(item.path for item in items) if is_one_of(LEFT, path)]
-    items[:] = [item for item in items if has_its_turn(item, left)]
+    items[:] = [item for item in items if has_its_turn(item.path, left)]
 
 
-def has_its_turn(item, left):
+def has_its_turn(path, left):
     """Of what is left to make test-all, where that comes in turns. Neighbours take about as long."""
-    if item.path not in left or TURN is None:
-        return not (SHORT and item.path in left)
-    if is_one_of((GRADED,), item.path):
+    if path not in left or TURN is None:
+        return not (SHORT and path in left)
+    if is_one_of((GRADED,), path):
         return True
     if TURN < len(ALONE):
-        return item.path == ROOT / ALONE[TURN]
-    rest = [path for path in left if not is_one_of((GRADED, *ALONE), path)]
-    return item.path in rest and rest.index(item.path) % SHARES == TURN - len(ALONE)
+        return is_one_of((ALONE[TURN],), path)
+    rest = [other for other in left if not is_one_of((GRADED, *ALONE), other)]
+    return path in rest and rest.index(path) % SHARES == TURN - len(ALONE)
 
 
 def is_one_of(patterns, path):
