@@ -350,8 +350,7 @@ $(REFUSALS).o: $(REFUSALS).cpp
 # What tests/architectures.py has put together, compiled for every architecture that
 # the toolkit knows: from the source for the oldest of each generation (7.5, 8.0, ...),
 # whose PTX becomes machine code for all of it; or for the oldest of all, whose PTX becomes
-# machine code for the oldest of each, or of the first and the last: what a generation lacks,
-# none of its members has.
+# machine code for the oldest of each: what a generation lacks, none of its members has.
 # Neither part of nvcc optimises, so that it is done soonest; nvcc 12 knows no word for that.
 AS_WRITTEN = $(if $(SOONER),-Ofc max,-Xcicc -O1 -Xptxas -O0)
 define GENERATIONS
@@ -362,11 +361,9 @@ generations = $(shell $(NVCC) --list-gpu-code | sed -n 's/^sm_//p' | sort -n | a
 oldest = $(firstword $(shell $(NVCC) --list-gpu-arch))
 space := $(subst ,, )
 oldest_of_each = $(shell grep -o '\[sm_[0-9]*' <<< '$(generations)' | tr -d '[')
-ends = $(firstword $(oldest_of_each)) $(lastword $(oldest_of_each))
 from_oldest = -gencode arch=$(oldest),code=[$(subst $(space),$(comma),$1)]
 build/all/build/together/source.%: ARCHITECTURES = $(generations)
 build/all/build/together/ptx.%: ARCHITECTURES = $(call from_oldest,$(oldest_of_each))
-build/all/build/together/ends.%: ARCHITECTURES = $(call from_oldest,$(ends))
 build/all/%.fatbin: %.cu $(B)/settings
 	@mkdir -p $(@D)
 	@$(NVCC) $(NVFLAGS) $(ARCHITECTURES) $(AS_WRITTEN) -MMD -MP -fatbin $< -o $@
@@ -508,11 +505,10 @@ make progress        which exercises pass
                      make start TASK=name and the like: a task without a chapter
 
 make test            run the checks of chapters, pages and the executor
-make test-all        run every check: more than twice as long; TURN=0 to 5: a
-                     part of what make test leaves out, TURN=6 to 15: a
-                     part of make test-classroom, as .ci/run does
-make test03          run those that concern chapter 03
 make test-classroom  grade every sample hand-in: right, slow, wrong, hostile
+make test-all        run every check: six times as long; TURN=n: make test,
+                     make test-classroom and a part of the rest, as .ci/run
+make test03          run those that concern chapter 03
 make bench           measure every chapter, variant and peer; record the results
 make bench03         measure those of chapter 03
 make compare         your GPU's results beside those recorded; N=2^26: that size
@@ -640,7 +636,6 @@ export PYTEST_XDIST_AUTO_NUM_WORKERS := $(shell expr $$(nproc) + 1)
 CONCERNED = $(dir $(call sources,$1)) $(addprefix tests/,layout.py claims.py breaks.py wrong.py) docs/ladder/weave.py docs/ladder/figures/plot.py
 # What takes long and few changes concern is left to test-all: tests/conftest.py says what.
 test: export SHORT := yes
-test-all: export CLASSROOM := $(if $(filter-out 0 1 2 3 4 5,$(TURN)),all)
 $(NUMBERS:%=test%): CHAPTER = $(@:test%=%)
 ifeq ($(wildcard tests/conftest.py),)  # A handout: what there is to check is the student's.
 test: progress
@@ -653,9 +648,9 @@ test test-all $(NUMBERS:%=test%):
 	  $(CHECK_PYTHON) -m pytest $(if $(CHAPTER),$(sort $(call CONCERNED,$(CHAPTER))))
 endif
 
-# All sample hand-ins and all of tests/wrong through the grader; `make test-all` grades some.
+# All sample hand-ins and all of tests/wrong through the grader, exercises, tasks and handouts.
 test-classroom:
-	@BACKEND=$(BACKEND) CLASSROOM=all PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m pytest tests/classroom tests/wrong.py tests/architectures.py tests/python/test_wrong_engines.py
+	@BACKEND=$(BACKEND) PYTHONDONTWRITEBYTECODE=1 $(CHECK_PYTHON) -m pytest tests/classroom
 
 ifeq ($(BACKEND),gpu)
 $(if $(LEFT_OUT),$(info Left out, because $(NOT_HERE) is not here: $(LEFT_OUT)))

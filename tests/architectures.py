@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """See that what a reader builds compiles for every architecture that the toolkit knows.
 
-It is compiled together, once, to the oldest PTX, and from it for the oldest and the newest
-generation of GPUs. For `make test-classroom`, chapters and common/ are compiled from their
-source for each generation, and from that PTX for each of its members; plots/ from the oldest
-PTX, for the oldest of each generation. Only what runs on a GPU: the host's part is the same in
-every other build. What tests/ holds is about the PTX for compute_90, which the executor reads.
+Chapters and common/ are compiled from their source for each generation of GPUs, and from that
+PTX for each of its members; plots/ to the oldest PTX, and from it for the oldest of each
+generation: NVIDIA promises that it serves all. Only what runs on a GPU: the host's part is the
+same in every other build. What tests/ holds is about the PTX for compute_90, which the executor reads.
 """
 
 import os
@@ -28,15 +27,13 @@ def kin(path):
 
 
 def is_from_source(path):
-    """What a reader opens is compiled from its source for each generation, which takes minutes:
-    `make test-classroom` does so. Otherwise it is compiled for the oldest, whose PTX serves all:
-    NVIDIA promises that, so one try with the newest is enough."""
-    return pages.CLASSROOM and path.relative_to(pages.ROOT).parts[0] in FROM_SOURCE
+    """What a reader opens."""
+    return path.relative_to(pages.ROOT).parts[0] in FROM_SOURCE
 
 
 def groups(files):
     """What make is to build -> the files in it."""
-    for kind in ("source", "ptx" if pages.CLASSROOM else "ends"):
+    for kind in ("source", "ptx"):
         chosen = [f for f in files if is_from_source(f) == (kind == "source")]
         for members in together.gather(chosen, kin):
             planted = together.plant(pages.ROOT, kind, together.text(pages.ROOT, members))
@@ -51,13 +48,9 @@ def failed_of(members, output):
 
 def main():
     tally = pages.Tally()
-    # What takes a minute or more: `make test-all` compiles what a reader opens first.
-    places = PLACES if pages.CLASSROOM else PLACES[:1]
-    for left in PLACES[len(places):]:
-        tally.skip(f"{left}: make test-classroom compiles them")
-    files = [path for place in places for path in sorted(pages.ROOT.glob(place))
+    files = [path for place in PLACES for path in sorted(pages.ROOT.glob(place))
              if not path.match("*.exercise.cu") and not together.stands_alone(path)]
-    for place in places:
+    for place in PLACES:
         if not list(pages.ROOT.glob(place)):
             tally.fail(f"{place}: no such file")
     targets = dict(groups(files))

@@ -6,7 +6,6 @@ lie and how they are named.
 """
 
 import dataclasses
-import fnmatch
 import functools
 import os
 import pathlib
@@ -40,32 +39,25 @@ PLACES = (CHAPTERS, TASKS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
 
 ENGINES = tuple(f"tests/{path.name.removeprefix('any_')}_test.cpp" for path in sorted(ROOT.glob("tests/any_*")))
 
-# `make test` leaves these to `make test-all`: minutes, for what few changes concern. They take turns
-# in .ci/run: with TURN=0 the bugs that pages plant, with TURN=1 to 5 a fifth of the rest, and with
-# the next ones one row of MATRIX, as `make test-classroom` runs it.
+# `make test` leaves these to `make test-all`: minutes, for what few changes concern. .ci/run grades
+# the whole classroom each time, and takes the others in turns, by TURN.
+GRADED = "tests/classroom/*.py"
 LEFT = (
-    "tests/architectures.py", "tests/breaks.py", "tests/counters.py", *ENGINES, "tests/findings.py",
-    "tests/wrong.py", "tests/classroom/*.py", "tests/drifts/*.txt", "tests/programs/*.cu",
+    GRADED, "tests/architectures.py", "tests/breaks.py", "tests/counters.py", *ENGINES, "tests/findings.py",
+    "tests/wrong.py", "tests/drifts/*.txt", "tests/programs/*.cu",
     "tests/python/*.py", "tests/simt/cublas.cu", "tests/simt/curand.cu",
 )
-GRADED = "tests/classroom/test_grade.py::test"
-MATRIX = (  # Two to four minutes each.
-    (f"{GRADED}_every_hand_in*a]", f"{GRADED}_every_hand_in*b]", f"{GRADED}_what_never"),
-    (f"{GRADED}_every_hand_in*c]", f"{GRADED}_every_hand_in*d]", f"{GRADED}_u"),
-    (f"{GRADED}_points", "tests/wrong.py"),
-    ("tests/classroom/test_[!g]*.py",),
-    *((f"{GRADED}_wrong_kernels*{part}]",) for part in "abcd"),
-    ("tests/architectures.py",),
-    ("tests/python/test_wrong_engines.py",),
-)
+PLANTED = "tests/breaks.py"  # Needs the programs that the pages' outputs need.
+ALONE = (PLANTED, "tests/wrong.py", "tests/architectures.py", "tests/python/test_wrong_engines.py")  # Each a turn.
+SHARES = 4  # Of what is left besides.
+TURNS = len(ALONE) + SHARES
 SHORT = "SHORT" in os.environ
-TURNS = 6
-PLANTED = ROOT / "tests/breaks.py"  # Needs the programs that the pages' outputs need.
-TURN = int(os.environ["TURN"]) if "TURN" in os.environ else None
+TURN = int(os.environ["TURN"]) % TURNS if "TURN" in os.environ else None
+WITHOUT_BUGS = SHORT or TURN not in (None, ALONE.index(PLANTED))
 
 SCRIPTS = {f"tests/{name}.py": () for name in (
     "architectures", "wrong", "counters", "layout", "claims", "breaks", "findings", "forms")} | {
-    "docs/ladder/weave.py": ("--check", *(("--without-bugs",) if SHORT or TURN else ())),
+    "docs/ladder/weave.py": ("--check", *(("--without-bugs",) if WITHOUT_BUGS else ())),
     "docs/ladder/figures/plot.py": ("--check",),
     "tests/fuzz/fuzz.py": ("check", "--sample", "240"),  # Of the thousands in tests/fuzz/h200.txt.
 }
@@ -339,10 +331,8 @@ class Reporter:
         if SHORT:
             print(f"Left to make test-all, besides the bugs that pages plant: {', '.join(LEFT)}.")
         if TURN is not None:
-            part = "the bugs that pages plant" if TURN == 0 else f"one part of {TURNS - 1}"
-            if TURN >= TURNS:
-                part = "a part of what make test-classroom runs"
-            print(f"Of what make test leaves, this was {part} (TURN={TURN}); make test-all runs them all.")
+            print(f"Of what make test leaves, this was the classroom's and one part of {TURNS} (TURN={TURN}); "
+                  "make test-all runs them all.")
         print(f"The whole log is {LOG.relative_to(ROOT)}.\n{self.total}")
 
 
@@ -375,24 +365,24 @@ def pytest_collection_modifyitems(items):
     paths = dict.fromkeys(item.path for item in items)
     ranks = {path: next((rank for rank, name in enumerate(LONGEST) if path.match(name)), len(LONGEST)) for path in paths}
     items.sort(key=lambda item: (item.path not in found(CHAPTERS), ranks[item.path]))
-    left = [path for path in dict.fromkeys(item.path for item in items) if is_left(path)]
-    items[:] = [item for item in items if has_its_turn(item, left)]
+    left = [path for path in dict.fromkeys(item.path for item in items) if is_one_of(LEFT, path)]
+    items[:] = [item for item in items if has_its_turn(item.path, left)]
 
 
-def has_its_turn(item, left):
+def has_its_turn(path, left):
     """Of what is left to make test-all, where that comes in turns. Neighbours take about as long."""
-    if item.path not in left or TURN is None:
-        return not (SHORT and item.path in left)
-    if TURN >= TURNS:
-        return any(fnmatch.fnmatch(item.nodeid, f"{pattern}*") for pattern in MATRIX[TURN - TURNS])
-    if item.path == PLANTED:
-        return TURN == 0
-    rest = [path for path in left if path != PLANTED]
-    return rest.index(item.path) % (TURNS - 1) == TURN - 1
+    if path not in left or TURN is None:
+        return not (SHORT and path in left)
+    if is_one_of((GRADED,), path):
+        return True
+    if TURN < len(ALONE):
+        return is_one_of((ALONE[TURN],), path)
+    rest = [other for other in left if not is_one_of((GRADED, *ALONE), other)]
+    return path in rest and rest.index(path) % SHARES == TURN - len(ALONE)
 
 
-def is_left(path):
-    return any(path.relative_to(ROOT).match(pattern) for pattern in LEFT)
+def is_one_of(patterns, path):
+    return any(path.relative_to(ROOT).match(pattern) for pattern in patterns)
 
 
 def pytest_collection_finish(session):

@@ -11,7 +11,6 @@ import re
 
 from breaks import BACKEND, LEFT_OUT, mutants, pages
 from harness import patches
-from ladder import together
 
 FOLDER = pages.ROOT / "tests" / "wrong"
 FINDING = re.compile(r"^simt: (.*)", re.M)
@@ -91,11 +90,6 @@ def misses(expected, findings):
     return f"the executor said '{found}', not '{expected}'"
 
 
-def is_left_out(name):
-    """Those of the open tasks, of which `make test-classroom` tells."""
-    return not pages.CLASSROOM and (pages.ROOT / together.TASKS / name.split(".")[0]).is_dir()
-
-
 def is_concerned(name):
     """Of one chapter that is tested, all kernels of its contracts are."""
     chapter = pages.ROOT.glob(f"chapters/{pages.CHAPTER}_*/{name.split('.')[0]}.cu")
@@ -112,9 +106,6 @@ def main():
         tally.fail(f"{name} has no line in expected.txt")
 
     known = [name for name in kernels if name in table and table[name].counts and is_concerned(name)]
-    for name in filter(is_left_out, known):
-        tally.skip(f"{name}: make test-classroom builds and judges it")
-    known = [name for name in known if not is_left_out(name)]
     workshop = mutants.Workshop(pages.ROOT, BACKEND, [], map(kernels.get, known))
 
     def trouble_of(name, run):

@@ -161,6 +161,10 @@ def only(name):
     return f"--dt-test-case={name.replace(',', '?')}"
 
 
+def _is_exercise(path):
+    return path.match("*.exercise.cu")
+
+
 class Workshop:
     """Builds through the Makefile the mutants of all items, the files that they change
     and others, and runs them."""
@@ -210,7 +214,7 @@ class Workshop:
         """Source -> the program that runs it, or what the compiler said."""
         wanted = set(sources)
         groups = together.gather(sorted(wanted | self._wrong_in_some_way()),
-                                 lambda path: (together.op(path), together.has_engine(path)))
+                                 lambda path: (together.op(path), together.has_engine(path), _is_exercise(path)))
         groups = [group for group in groups if wanted.intersection(group)]
         of_engines = [group for group in groups if together.has_engine(group[0])]
         small = [group for group in groups if group not in of_engines]
@@ -218,10 +222,9 @@ class Workshop:
         return build(small) | build(of_engines, folder="sooner")
 
     def _wrong_in_some_way(self):
-        """All mutants, wrong kernels and exercises: compiled with those that are wanted, one
-        program serves each suite that runs some of it."""
-        return {*map(self._plant, collect(self.root)), *patches.sources(self.root).values(),
-                *self.root.glob("chapters/*/*.exercise.cu")}
+        """All mutants and wrong kernels: compiled with those that are wanted, one program serves
+        each suite that runs some of it. Exercises are few beside them, and run more often."""
+        return {*map(self._plant, collect(self.root)), *patches.sources(self.root).values()}
 
     def _remembered(self, source, options):
         """A GPU need not do the same again; the executor does."""

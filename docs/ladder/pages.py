@@ -17,7 +17,6 @@ from harness import Problem, script  # Callers ask pages for these, too.
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHAPTER = os.environ.get("CHAPTER", "")  # With it, only that chapter's page is looked at.
-CLASSROOM = os.environ.get("CLASSROOM") == "all"  # What takes minutes, and few changes concern.
 FOLDERS = ("chapters", "common", "tests", "plots", "docs")
 
 WOVEN = ("code", "diff", "table", "figure", "break", "terms", "value")

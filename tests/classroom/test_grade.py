@@ -1,8 +1,4 @@
-"""Hand-ins get the grades that they must, and hurt nobody: hand_ins/expected.txt.
-
-A dozen are graded in `make test-all`, in one run of the grader; CLASSROOM=all grades the rest,
-too, and all of tests/wrong.
-"""
+"""Hand-ins get the grades that they must, and hurt nobody: hand_ins/expected.txt. So do all of tests/wrong."""
 
 import contextlib
 import ctypes
@@ -24,20 +20,17 @@ from harness import patches
 from ladder import pages, toolchain
 
 from classroom import assignment, contain, explain, grade, result, trial
-from classroom.result import CORRECTNESS, EFFICIENCY
+from classroom.result import CORRECTNESS, EFFICIENCY, SAFETY
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "hand_ins"
 SHARED = FOLDER / "speak.h"
 GRADES = ("full", "right", "slow", "wrong", "none")
-SHORT, ENDLESS, MADE, NONE = "short", "endless", "made: ", "-"
+ENDLESS, MADE, NONE = "endless", "made: ", "-"
 SEED, JOBS = 5, 2
 LIMIT = 60  # Seconds, on a busy machine.
-SOON, AT_ONCE = 20, 4  # Those that never end take all seconds, and most of them only wait.
+SOON, AT_ONCE = 20, 6  # Those that never end take all seconds, and most of them only wait.
 SUBREAPER = 36  # prctl()'s number: who is orphaned becomes our child.
-EVERYWHERE = pages.CLASSROOM
-long = pytest.mark.skipif(not EVERYWHERE, reason="CLASSROOM=all runs it")
 RACES = ("relu.copies.cu", "sum.race.cu", "relu.hides_findings.cu")  # Whose points might change from run to run.
-quarters = pytest.mark.parametrize("part", [slice(k, None, 4) for k in range(4)], ids="abcd")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +38,7 @@ class Expected:
     assignment: str
     grade: str
     words: str
-    mark: str  # SHORT, ENDLESS or ''.
+    is_endless: bool
 
 
 def read_table(text):
@@ -55,17 +48,13 @@ def read_table(text):
         if grade not in GRADES:
             raise pages.Problem(f"expected.txt: {name}: {grade} is none of {', '.join(GRADES)}")
         mark, _, one = one.rpartition(" ")
-        if mark not in (SHORT, ENDLESS, ""):
-            raise pages.Problem(f"expected.txt: {name}: {mark} is neither {SHORT} nor {ENDLESS}")
-        table[name] = Expected(one, grade, words, mark)
+        if mark not in (ENDLESS, ""):
+            raise pages.Problem(f"expected.txt: {name}: {mark} is not {ENDLESS}")
+        table[name] = Expected(one, grade, words, mark == ENDLESS)
     return table
 
 
 TABLE = read_table((FOLDER / "expected.txt").read_text())
-
-
-def marked(mark):
-    return [name for name, expected in TABLE.items() if expected.mark == mark]
 
 
 # ---- What git cannot hold -----------------------------------------------------
@@ -255,11 +244,9 @@ def test_a_compiler_that_a_room_does_not_show_is_no_fault_of_a_hand_in(contained
 
 @pytest.fixture(scope="module")
 def judges(contained):
-    """Of every assignment, or of those whose hand-ins are graded; built while nobody else builds."""
-    short = {TABLE[name].assignment for name in marked(SHORT)}
-    judged = assignment.every() if EVERYWHERE else map(assignment.find, short)
+    """Of every assignment; built while nobody else builds."""
     with toolchain.alone(assignment.ROOT):
-        targets = [f"build/cpu/grade/{op}.{kind}" for op in {one.op for one in judged}
+        targets = [f"build/cpu/grade/{op}.{kind}" for op in {one.op for one in assignment.every()}
                    for kind in ("judge", "parts")]
         built = toolchain.make(assignment.ROOT, "cpu", f"-j{os.cpu_count()}", *targets)
     assert built.returncode == 0, built.stdout
@@ -353,12 +340,22 @@ def test_table_refuses_what_it_cannot_read():
             read_table(line)
 
 
-def test_some_hand_ins_get_their_grades(new_class):
-    some = class_of(new_class, marked(SHORT))
-    some.grade()
-    graded = some.results_by_name()
+@pytest.fixture(scope="module")
+def ending(new_class):
+    """All that end by themselves, graded: (the class, name -> result)."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        names = [name for name, expected in TABLE.items() if not expected.is_endless]
+        some = class_of(new_class, names, server.getsockname()[1])
+        some.grade(LIMIT=LIMIT)
+    return some, some.results_by_name()
+
+
+def test_every_hand_in_gets_its_grade(ending):
+    some, graded = ending
     check_all(graded)
     check_unseen(some, graded["relu.looks_around.cu"])
+    assert ["race in relu_kernel" in check.why for check in graded["relu.hides_findings.cu"].checks
+            if check.kind == SAFETY] == [True], "findings outlast the process that they are about"
     check_nothing_is_left()
 
 
@@ -382,20 +379,8 @@ def test_a_killed_grader_goes_on_and_what_is_graded_can_be_graded_again(new_clas
     assert some.written() == now, "regrading changes no result"
 
 
-@long
-@quarters
-def test_every_hand_in_gets_its_grade(new_class, part):
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        names = [name for name in TABLE if name not in marked(ENDLESS)][part]
-        some = class_of(new_class, names, server.getsockname()[1])
-        some.grade(LIMIT=LIMIT)
-    check_all(some.results_by_name())
-    check_nothing_is_left()
-
-
-@long
 def test_what_never_ends_is_ended(new_class):
-    some = class_of(new_class, marked(ENDLESS))
+    some = class_of(new_class, [name for name, expected in TABLE.items() if expected.is_endless])
     some.grade(LIMIT=SOON, JOBS=AT_ONCE)
     graded = some.results_by_name()
     check_all(graded)
@@ -403,7 +388,6 @@ def test_what_never_ends_is_ended(new_class):
     assert {made.file for made in graded.values() if made.seconds > SOON + 15} == set()
 
 
-@long
 def test_unshare_contains_as_well(new_class):
     some = class_of(new_class, [f"relu.{what}.cu" for what in (
         "packs", "looks_around", "forges_results", "kills", "daemon", "traces", "fills_disk", "reads_the_solution",
@@ -416,7 +400,6 @@ def test_unshare_contains_as_well(new_class):
     assert {made.contained for made in graded.values()} == {"unshare"}
 
 
-@long
 def test_uncontained_the_same_is_seen_and_said_so(new_class):
     """Else what looks around might be blind."""
     some = class_of(new_class, ["relu.packs.cu", "relu.looks_around.cu"])
@@ -427,15 +410,14 @@ def test_uncontained_the_same_is_seen_and_said_so(new_class):
         assert secret in made.message
 
 
-@long
-def test_points_do_not_depend_on_the_seed_nor_on_the_run(new_class):
+def test_points_do_not_depend_on_the_seed_nor_on_the_run(new_class, ending):
     def points(names, seed):
         some = class_of(new_class, names)
         some.grade(seed)
         return {name: made.points for name, made in some.results_by_name().items()}
 
     names = [name for name, expected in TABLE.items() if expected.grade in ("full", "right", "slow")][::3]
-    first = points([*names, *RACES], SEED)
+    first = {name: made.points for name, made in ending[1].items()}
     assert points(names, SEED + 1) == {name: first[name] for name in names}
     again = [*names[:3], *RACES]
     assert points(again, SEED) == {name: first[name] for name in again}
@@ -471,8 +453,7 @@ def misjudged(name, expected, made):
     return None
 
 
-@long
-@quarters
+@pytest.mark.parametrize("part", [slice(0, None, 2), slice(1, None, 2)], ids="ab")
 def test_wrong_kernels_lose_points_where_they_must(new_class, part):
     table = {name: expected for name, expected in wrong.read_table((wrong.FOLDER / "expected.txt").read_text()).items()
              if expected.finding != "passes"}

@@ -30,8 +30,7 @@ def each(values):
 @pytest.fixture(scope="module")
 def programs():
     """File -> what runs it: make builds those of all tasks at once."""
-    files = [path for task in TASKS.values() for path in (task.solution, task.exercise)]
-    files += SLOW if pages.CLASSROOM else []
+    files = [*SLOW, *(path for task in TASKS.values() for path in (task.solution, task.exercise))]
     with toolchain.alone(ROOT):
         return together.build(ROOT, "cpu", together.gather(files, together.op), ".run")
 
@@ -70,10 +69,6 @@ def test_solution_passes_its_suite_and_reaches_every_bar(op, runs):
     assert missed(TASKS[op].solution, runs) == []
 
 
-long = pytest.mark.skipif(not pages.CLASSROOM, reason="CLASSROOM=all runs it")
-
-
-@long
 @pytest.mark.parametrize("path", SLOW, ids=lambda path: path.stem)
 def test_what_is_slow_misses_the_bars_that_it_says(path, runs):
     comment = COMMENT.match(path.read_text())[0].replace("//", "")
@@ -81,7 +76,6 @@ def test_what_is_slow_misses_the_bars_that_it_says(path, runs):
     assert sorted(missed(path, runs)) == sorted(said)
 
 
-@long
 @each(TASKS)
 def test_each_bar_is_missed_by_something_slow(op, runs):
     """What nothing misses would be points for nothing."""

@@ -16,6 +16,19 @@ def run(judge, output, status=0):
     return str(runner.run(Suite([sys.executable, "-c", code], judge)))
 
 
+def test_each_turn_grades_the_classroom_and_all_turns_run_all_that_is_left(monkeypatch):
+    places = [place for pattern in runner.LEFT for place in ROOT.glob(pattern)]
+    left = [*dict.fromkeys(places)]
+    classroom = {path for path in left if path.parent.name == "classroom"}
+    seen = []
+    for turn in range(runner.TURNS):
+        monkeypatch.setattr(runner, "TURN", turn)
+        chosen = {path for path in left if runner.has_its_turn(path, left)}
+        assert classroom and classroom < chosen
+        seen += chosen - classroom
+    assert sorted(seen) == sorted(set(left) - classroom), "each of the others has one turn"
+
+
 class TestRunner:
     def test_counts(self):
         assert run(runner.judge_counts, "3 passed, 0 failed") == "3 passed, 0 failed"

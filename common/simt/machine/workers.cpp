@@ -204,7 +204,12 @@ Workers::Workers(Grid& grid)
       waits_since_(grid.threads, kWorks) {
   if (settings::counters())
     counters_ = std::make_unique<Counters>(grid.program.sites);
-  if (settings::checks()) checker_ = std::make_unique<Checker>(grid);
+  if (settings::checks()) {
+    allocations().keep_written();
+    checker_ = std::make_unique<Checker>(grid);
+  } else {
+    allocations().drop_written();
+  }
 }
 
 std::vector<Finding> Workers::findings() const {

@@ -173,8 +173,17 @@ Allocations::Allocations(uint64_t device_bytes) : device_bytes_(device_bytes) {
   file_ = arena.file;
   // A red zone before the first.
   holes_[arena_begin_ + kMiB] = arena_end_;
-  checks_ = settings::checks();
-  if (checks_) written_ = WrittenBytes(bytes);
+  if (settings::checks()) keep_written();
+}
+
+void Allocations::keep_written() {
+  if (checks_) return;  // At all launches but perhaps one.
+  const std::unique_lock lock(mutex_);
+  if (checks_) return;
+  if (!written_.has_room()) written_ = WrittenBytes(arena_end_ - arena_begin_);
+  for (const auto& [begin, block] : blocks_)
+    written_.insert(begin - arena_begin_, block.end - arena_begin_);
+  checks_ = true;
 }
 
 uint64_t Allocations::allocate(uint64_t bytes, Memory memory, const char* name,

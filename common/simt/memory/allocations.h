@@ -140,8 +140,11 @@ class Allocations {
 
   // The bytes of the arena that somebody has written, by their offset in it;
   // memory that the host may write unseen counts as written. For the checker:
-  // nothing is kept if SIMT_CHECKS is off.
+  // a launch without one drops what is known, and when the next one with a
+  // checker begins, all that is there counts as written.
   WrittenBytes& written() { return written_; }
+  void keep_written();
+  void drop_written() { checks_ = false; }
   void note_written(uint64_t begin, uint64_t bytes);
   void note_copied(uint64_t to, uint64_t from, uint64_t bytes);
   // Whether that is known of all of it, or nothing is kept.
@@ -196,7 +199,7 @@ class Allocations {
 
   const uint64_t device_bytes_;
   uint64_t arena_begin_ = 0, arena_end_ = 0;
-  bool checks_ = false;
+  std::atomic<bool> checks_ = false;
   WrittenBytes written_;
   int file_ = -1;          // what is mapped; none: nobody's
   uint64_t distance_ = 0;  // to the executor's mapping; 0: there is only one

@@ -16,6 +16,7 @@ class WrittenBytes {
  public:
   WrittenBytes() = default;
   explicit WrittenBytes(uint64_t bytes);  // None of them is.
+  bool has_room() const { return counts_ != nullptr; }
 
   void insert(uint64_t begin, uint64_t end) {
     each_page(begin, end, [this](uint64_t page, uint64_t from, uint64_t to) {
