@@ -216,7 +216,8 @@ struct Comparison {
   Relation relation = Relation::kEq;
   uint8_t bytes = 0;
   bool is_signed = false;
-  Place with = kNowhere;  // already there when the load is done
+  Place with = kNowhere;  // already there when the load is done,
+  int64_t added = 0;      // and a number added to it
   auto operator<=>(const Comparison&) const = default;
 };
 // A plain load of at most 4 bytes whose value decides branches and is nothing

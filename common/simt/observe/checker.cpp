@@ -1180,7 +1180,8 @@ bool Checker::ends_the_same(const Mine& mine, int lane, const Test& test,
       test.comparisons.begin(), test.comparisons.end(),
       [&](const Comparison& one) {
         if (mine.stores && !contains(tested.uniform, one.with)) return false;
-        const uint64_t with = bits_at(mine.warp, lane, one.with, one.bytes);
+        const uint64_t with =
+            bits_at(mine.warp, lane, one.with, one.bytes) + one.added;
         const std::optional<bool> before =
             mine.stores
                 ? answer(one, there, with)

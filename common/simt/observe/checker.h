@@ -237,6 +237,7 @@ class Checker {
                 const AsyncProduct& product) const;
   void overwritten(const Mine& mine, int lane, const AsyncProduct& product,
                    uint64_t address);
+  void carry(Warp& warp, const Instruction& ins, uint64_t memory);
   bool is_lost(const Warp& warp, const uint8_t* at) const;
   void not_awaited(Warp& warp, const Instruction& ins, const InFlight& result,
                    const char* does);
