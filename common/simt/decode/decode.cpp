@@ -301,10 +301,6 @@ class Decoder : public OperandReader {
     int scope;
     std::string label;
   };
-  struct WrittenOutCall {
-    const FunctionText* callee;
-    SourceLine where;
-  };
   // What is being decoded; calls to new functions nest.
   struct Context {
     Function* function = nullptr;
@@ -315,9 +311,10 @@ class Decoder : public OperandReader {
     std::vector<Jump> jumps;
     SourceLine where;
     const Statement* statement = nullptr;
-    // Of what is written out here instead of being called, from the outside in;
+    SourceLine called_at;  // by whom it is told where the toolkit's code is
+    // What is written out here instead of being called, from the outside in;
     // and what is passed there, see pass_in_registers.
-    std::vector<WrittenOutCall> written_out;
+    std::vector<const FunctionText*> written_out;
     std::map<uint32_t, uint32_t> passed;
   };
 
@@ -374,8 +371,22 @@ class Decoder : public OperandReader {
     program_.parameter_bytes = at;
   }
 
-  const Function* decode_function(const FunctionText& written) {
-    const auto [it, fresh] = program_.functions.try_emplace(written.name);
+  // A function of the toolkit's is another one for each line that calls it.
+  const Function* decode_called(FunctionText& text) {
+    parse_body(module_.text, text);
+    const bool is_users = std::ranges::any_of(
+        text.body, [&](const Statement& s) { return is_of_user(s.where); });
+    const bool is_told = !is_users && is_of_user(context_.where);
+    return decode_function(text, is_told ? context_.where : SourceLine{});
+  }
+
+  const Function* decode_function(const FunctionText& written,
+                                  SourceLine called_at = {}) {
+    std::string name = written.name;
+    if (called_at.line)
+      name += " at " + std::to_string(called_at.file) + ":" +
+              std::to_string(called_at.line);
+    const auto [it, fresh] = program_.functions.try_emplace(name);
     Function& function = it->second;
     if (!fresh) return &function;
     parse_body(module_.text, module_.text.functions.at(written.name));
@@ -391,7 +402,8 @@ class Decoder : public OperandReader {
     context_ = Context{};
     context_.function = &function;
     context_.text = &text;
-    context_.where = text.where;
+    context_.called_at = called_at;
+    context_.where = told_at(text.where);
     function.name = text.name;
     function.text = &text;
     open_scope(-1);
@@ -451,8 +463,7 @@ class Decoder : public OperandReader {
         &callee == context_.function->text)
       return false;
     const auto& outer = context_.written_out;
-    return std::ranges::find(outer, &callee, &WrittenOutCall::callee) ==
-               outer.end() &&
+    return std::ranges::find(outer, &callee) == outer.end() &&
            written_size(callee) <= kMostStatements;
   }
 
@@ -488,7 +499,8 @@ class Decoder : public OperandReader {
     const Statement* const statement = context_.statement;
     const int outer = context_.scope;
     go_on();
-    context_.written_out.push_back({&callee, where});
+    context_.written_out.push_back(&callee);
+    const SourceLine called_at = std::exchange(context_.called_at, where);
     const FunctionText* const text = std::exchange(context_.text, &callee);
     auto numbered = std::exchange(context_.numbered, {});
     open_scope(-1);
@@ -498,6 +510,7 @@ class Decoder : public OperandReader {
     body(callee);
     context_.scopes[own].labels[kEndOfCall] = context_.function->code.size();
     context_.written_out.pop_back();
+    context_.called_at = called_at;
     context_.text = text;
     context_.numbered = std::move(numbered);
     context_.scope = outer;
@@ -526,12 +539,14 @@ class Decoder : public OperandReader {
   // Where a statement is told to be. The compiler says of inlined code where it
   // was inlined, and of what is called nothing.
   SourceLine told_at(SourceLine where) {
-    if (context_.written_out.empty()) return where;
-    SourceLine at = context_.written_out.back().where;
-    if (!is_of_toolkit(where.file)) return where;
+    if (!context_.called_at.line || is_of_user(where)) return where;
+    SourceLine at = context_.called_at;
     at.of_groups |= where.of_groups;
     at.of_library |= where.of_library;
     return at;
+  }
+  bool is_of_user(SourceLine where) {
+    return where.line != 0 && !is_of_toolkit(where.file);
   }
   bool is_of_toolkit(uint32_t file) {
     const auto [known, fresh] = of_toolkit_.try_emplace(file, false);
@@ -1032,7 +1047,7 @@ class Decoder : public OperandReader {
       if (ins.guard == kNowhere && is_written_out(f->second))
         return write_out(f->second, call);
       ins.kind = Kind::kCall;
-      call.callee = decode_function(f->second);
+      call.callee = decode_called(f->second);
     } else if ((call.system = system_call(target.text))) {
       if (f == module_.text.functions.end())
         throw Error(target.text + " is not declared");
