@@ -280,6 +280,7 @@ struct Function {
     uint32_t reader;  // who reads first: index into `code`
   };
   std::vector<Unwritten> unwritten;
+  std::vector<Slot> not_followed;  // local memory of such a library
   std::deque<Call> calls;
   std::map<uint32_t, Test> tests;  // of its loads, by Instruction::site
   std::map<uint32_t, TestedStore> tested_stores;

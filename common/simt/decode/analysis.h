@@ -35,6 +35,9 @@ void pass_in_registers(Function& function,
 // condition goes by the condition. Needs Function::unwritten.
 void see_through_copies(Function& function);
 
+// CUB and Thrust compute with what idle threads never had, and drop it.
+bool is_of_library(const std::string& function);
+
 // Fills in Function::unwritten.
 void find_unwritten(Function& function);
 

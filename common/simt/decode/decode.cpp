@@ -592,7 +592,11 @@ class Decoder : public OperandReader {
     const Variable v{Space::kLocal, f.stack_bytes, d.bytes};
     define(scope().variables, d.name, v);
     f.stack_bytes += d.bytes;
-    return {static_cast<uint32_t>(v.address), static_cast<uint32_t>(v.bytes)};
+    const Function::Slot slot{static_cast<uint32_t>(v.address),
+                              static_cast<uint32_t>(v.bytes)};
+    if (d.space == "local" && is_of_library(context_.text->name))
+      f.not_followed.push_back(slot);
+    return slot;
   }
 
   void require_room(uint64_t used, const Declaration& d, uint64_t most,

@@ -1,5 +1,6 @@
 // Finds the registers that are read although nobody may have written them.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -99,11 +100,6 @@ class Written {
   std::set<uint32_t> open_;
 };
 
-// CUB and Thrust compute with what idle threads never had, and drop it.
-bool is_of_library(const std::string& name) {
-  return name.starts_with("_ZN3cub") || name.starts_with("_ZN6thrust");
-}
-
 bool reads_any(const Instruction& ins, const std::set<Place>& places) {
   const auto is_one = [&](Place p) { return places.contains(p); };
   return is_one(ins.guard) || std::ranges::any_of(ins.sources(), is_one) ||
@@ -124,6 +120,12 @@ uint32_t first_use(const Function& f, Place place, uint32_t reader) {
 }
 
 }  // namespace
+
+bool is_of_library(const std::string& function) {
+  return std::ranges::any_of(
+      std::array{"_ZN3cub", "_ZNK3cub", "_ZN6thrust", "_ZNK6thrust"},
+      [&](const char* begin) { return function.starts_with(begin); });
+}
 
 void find_unwritten(Function& function) {
   for (const auto& [place, first] : Written(function).missing()) {

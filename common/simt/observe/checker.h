@@ -309,6 +309,7 @@ class Checker {
   int early_stores_ = 0;
   Handover handover_;
   using Key = std::tuple<std::string_view, uint32_t, uint32_t>;
+  bool is_explained(const Key& key) const;
   std::map<Key, Seen> seen_;
 };
 
