@@ -330,6 +330,8 @@ endif
 # For tests/fuzz: the same program in other PTX, and its PTX word by word.
 $(B)/build/fuzz/plain/%.o: NVFLAGS += -G
 $(B)/build/fuzz/literal/%.o: NVFLAGS += -Xptxas -O0
+# For tests/findings.py: as students debug. With -G nvcc leaves -lineinfo out, and warns of it.
+$(foreach d,unoptimised linked/unoptimised hopper/unoptimised,$(B)/build/together/$d/%.o): NVFLAGS += -G -w
 # A folder is newer than the library when a file was added or removed.
 REFUSALS := $(B)/common/simt/refusals
 $(B)/libsimt.a: $(LIBRARY) $(REFUSALS).o

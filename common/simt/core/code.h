@@ -216,7 +216,8 @@ struct Comparison {
   Relation relation = Relation::kEq;
   uint8_t bytes = 0;
   bool is_signed = false;
-  Place with = kNowhere;  // already there when the load is done
+  Place with = kNowhere;  // already there when the load is done,
+  int64_t added = 0;      // and a number added to it
   auto operator<=>(const Comparison&) const = default;
 };
 // A plain load of at most 4 bytes whose value decides branches and is nothing
@@ -279,6 +280,7 @@ struct Function {
     uint32_t reader;  // who reads first: index into `code`
   };
   std::vector<Unwritten> unwritten;
+  std::vector<Slot> not_followed;  // local memory of such a library
   std::deque<Call> calls;
   std::map<uint32_t, Test> tests;  // of its loads, by Instruction::site
   std::map<uint32_t, TestedStore> tested_stores;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,7 @@ struct Program {
   static Place place_of(size_t k) {
     return -static_cast<Place>((k + 1) * sizeof(Fixed));
   }
+  std::set<Place> zeros;  // that hold the number 0
   struct Parameter {
     Place at;
     uint32_t offset;  // in the kernel's parameters
@@ -126,6 +128,7 @@ struct Program {
     Place at;
     int64_t offset;
     uint8_t bytes;
+    int array = -1;  // the shared array that was named
   };
   // With -rdc=true ptxas does not know where arrays will lie, only how the
   // least aligned of them is; 0: it knows.

@@ -125,6 +125,14 @@ struct PtxFile {
   std::string_view text, options = {};
 };
 
+// Code that was inlined, by the label where it begins: up to which one, and
+// where. What lies within another comes behind it.
+struct InlinedCall {
+  std::string end;
+  uint32_t file = 0, line = 0;
+};
+using InlinedCalls = std::multimap<std::string, InlinedCall, std::less<>>;
+
 // The text of one source file, as nvcc compiled it.
 struct Unit {
   uint32_t first_file = 0;  // its files in ModuleText::files: from here on
@@ -133,6 +141,7 @@ struct Unit {
   bool fuses = true;        // products and sums: not with -fmad=false
   // Names of its own that another file has, too; and what they are called here.
   std::map<std::string, std::string> own_names;
+  InlinedCalls inlined;  // only with -G: elsewhere .loc tells
 };
 
 struct ModuleText {

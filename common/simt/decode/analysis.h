@@ -24,6 +24,20 @@ void find_origins(Function& function, const Program& program);
 // test and tested, and the strength of loads that wait.
 void find_uses(Function& function, const Program& program);
 
+// Of code that was not optimised, the first thing: a jump to what comes next
+// does nothing.
+void go_straight_on(Function& function);
+// And what is passed to, and by, functions that are written out where they are
+// called (where in the frame: how many bytes) is passed in registers.
+void pass_in_registers(Function& function,
+                       const std::map<uint32_t, uint32_t>& slots);
+// And who reads a copy reads what was copied; who goes by the opposite of a
+// condition goes by the condition. Needs Function::unwritten.
+void see_through_copies(Function& function);
+
+// CUB and Thrust compute with what idle threads never had, and drop it.
+bool is_of_library(const std::string& function);
+
 // Fills in Function::unwritten.
 void find_unwritten(Function& function);
 

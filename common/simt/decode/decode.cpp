@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <set>
+#include <utility>
 
 #include "common/simt/core/access.h"
 #include "common/simt/core/device.h"
@@ -67,6 +68,13 @@ constexpr uint32_t kReturnBytes = 8;  // the address to which a call returns
 // More than any GPU has of each, and little enough for the host.
 constexpr uint32_t kMostRegisterBytes = 1 << 26;  // a function's, 32 lanes
 constexpr int kMostNested = 256;  // functions that call one another
+
+// Of a function that is written out where it is called, statements; and of one
+// that others are written out in, instructions.
+constexpr int kMostStatements = 1000;
+constexpr size_t kMostWithCalls = 20'000;
+// A label that no function has: behind what is written out.
+constexpr char kEndOfCall[] = "(the end of a call)";
 
 constexpr uint32_t align_up(uint32_t n, uint32_t to) {
   return (n + to - 1) / to * to;
@@ -303,6 +311,11 @@ class Decoder : public OperandReader {
     std::vector<Jump> jumps;
     SourceLine where;
     const Statement* statement = nullptr;
+    SourceLine called_at;  // by whom it is told where the toolkit's code is
+    // What is written out here instead of being called, from the outside in;
+    // and what is passed there, see pass_in_registers.
+    std::vector<const FunctionText*> written_out;
+    std::map<uint32_t, uint32_t> passed;
   };
 
   Scope& scope() { return context_.scopes[context_.scope]; }
@@ -358,8 +371,22 @@ class Decoder : public OperandReader {
     program_.parameter_bytes = at;
   }
 
-  const Function* decode_function(const FunctionText& written) {
-    const auto [it, fresh] = program_.functions.try_emplace(written.name);
+  // A function of the toolkit's is another one for each line that calls it.
+  const Function* decode_called(FunctionText& text) {
+    parse_body(module_.text, text);
+    const bool is_users = std::ranges::any_of(
+        text.body, [&](const Statement& s) { return is_of_user(s.where); });
+    const bool is_told = !is_users && is_of_user(context_.where);
+    return decode_function(text, is_told ? context_.where : SourceLine{});
+  }
+
+  const Function* decode_function(const FunctionText& written,
+                                  SourceLine called_at = {}) {
+    std::string name = written.name;
+    if (called_at.line)
+      name += " at " + std::to_string(called_at.file) + ":" +
+              std::to_string(called_at.line);
+    const auto [it, fresh] = program_.functions.try_emplace(name);
     Function& function = it->second;
     if (!fresh) return &function;
     parse_body(module_.text, module_.text.functions.at(written.name));
@@ -375,7 +402,8 @@ class Decoder : public OperandReader {
     context_ = Context{};
     context_.function = &function;
     context_.text = &text;
-    context_.where = text.where;
+    context_.called_at = called_at;
+    context_.where = told_at(text.where);
     function.name = text.name;
     function.text = &text;
     open_scope(-1);
@@ -385,13 +413,7 @@ class Decoder : public OperandReader {
       for (const Declaration& p : text.results)
         function.results.push_back(stack_variable(p));
     }
-    if (text.linkage == Linkage::kOwnFile) place_shared_of_file();
-    for (size_t k = 0; k <= text.body.size(); ++k) {
-      if (const auto d = text.declarations.find(k);
-          d != text.declarations.end())
-        for (const Declaration& one : d->second) declare(one);
-      if (k < text.body.size()) statement(text.body[k]);
-    }
+    body(text);
     Draft end;
     end.kind = Kind::kReturn;
     emit(end);
@@ -399,20 +421,137 @@ class Decoder : public OperandReader {
     // A call takes some of the stack even if it keeps nothing there.
     if (!text.entry) function.stack_bytes += kReturnBytes;
     function.stack_bytes = align_up(function.stack_bytes, 16);
+    if (level == 0) {
+      go_straight_on(function);
+      pass_in_registers(function, context_.passed);
+    }
     find_reconvergence(function);
     if (level > 0) apply_ptxas_model(function, program_);
     find_atomic_forms(function, module_.relocatable);
     if (level > 0) find_elected(function, program_);
     find_waits(function);
+    find_unwritten(function);
+    if (level == 0) see_through_copies(function);
     find_origins(function, program_);
     find_uses(function, program_);
-    find_unwritten(function);
     find_spread(function);
     find_runs(function);
     leave_out_copies(function);
     context_ = std::move(outer);
     --nested_;
     return &function;
+  }
+
+  void body(const FunctionText& text) {
+    if (text.linkage == Linkage::kOwnFile) place_shared_of_file();
+    for (size_t k = 0; k <= text.body.size(); ++k) {
+      if (const auto d = text.declarations.find(k);
+          d != text.declarations.end())
+        for (const Declaration& one : d->second) declare(one);
+      if (k < text.body.size()) statement(text.body[k]);
+    }
+  }
+
+  // ---- Functions that are written out where they are called. ---------------
+  // Not optimised, even a cast is a call. What becomes of values is looked at
+  // within one function; and what a function of the toolkit does is told at the
+  // line that calls it.
+
+  bool is_written_out(FunctionText& callee) {
+    if (ptxas_level(module_.text.units[context_.text->unit]) > 0 ||
+        context_.function->code.size() > kMostWithCalls ||
+        &callee == context_.function->text)
+      return false;
+    const auto& outer = context_.written_out;
+    return std::ranges::find(outer, &callee) == outer.end() &&
+           written_size(callee) <= kMostStatements;
+  }
+
+  // Statements, with those of what it calls. What keeps much in local memory
+  // shares that with other calls; so it is left alone, and so is what has
+  // memory that outlives the call.
+  int written_size(FunctionText& f) {
+    const auto [known, fresh] = written_sizes_.try_emplace(&f, 1);
+    if (!fresh) return known->second;
+    parse_body(module_.text, f);
+    int size = 0;
+    for (const auto& [at, declarations] : f.declarations)
+      for (const Declaration& d : declarations) {
+        if (d.space == "local") size += static_cast<int>(d.bytes / 8);
+        if (d.space == "shared") size += kMostStatements;
+      }
+    for (const Statement& s : f.body) {
+      if (!s.label.empty() || s.scope) continue;
+      ++size;
+      if (s.name() == "alloca") size += kMostStatements;
+      if (s.name() != "call" || size > kMostStatements) continue;
+      for (const Operand& o : s.operands)
+        if (const auto callee = module_.text.functions.find(o.text);
+            callee != module_.text.functions.end() && callee->second.defined)
+          size += written_size(callee->second);
+    }
+    return written_sizes_[&f] = std::min(size, kMostStatements + 1);
+  }
+
+  // The frame has room for what is passed already.
+  void write_out(const FunctionText& callee, const Call& call) {
+    const SourceLine where = context_.where;
+    const Statement* const statement = context_.statement;
+    const int outer = context_.scope;
+    go_on();
+    context_.written_out.push_back(&callee);
+    const SourceLine called_at = std::exchange(context_.called_at, where);
+    const FunctionText* const text = std::exchange(context_.text, &callee);
+    auto numbered = std::exchange(context_.numbered, {});
+    open_scope(-1);
+    const int own = context_.scope;
+    pass(callee.params, call.arguments);
+    pass(callee.results, call.results);
+    body(callee);
+    context_.scopes[own].labels[kEndOfCall] = context_.function->code.size();
+    context_.written_out.pop_back();
+    context_.called_at = called_at;
+    context_.text = text;
+    context_.numbered = std::move(numbered);
+    context_.scope = outer;
+    context_.where = where;
+    context_.statement = statement;
+  }
+
+  void pass(const std::vector<Declaration>& theirs,
+            const std::vector<uint32_t>& offsets) {
+    for (size_t k = 0; k < theirs.size(); ++k) {
+      const auto bytes = static_cast<uint32_t>(theirs[k].bytes);
+      define(scope().variables, theirs[k].name,
+             Variable{Space::kLocal, offsets[k], bytes});
+      context_.passed[offsets[k]] = bytes;
+    }
+  }
+
+  // In the place of a call: a jump to what comes next.
+  void go_on() {
+    Draft jump;
+    jump.kind = Kind::kBranch;
+    jump.target = static_cast<uint32_t>(context_.function->code.size() + 1);
+    emit(jump);
+  }
+
+  // Where a statement is told to be. The compiler says of inlined code where it
+  // was inlined, and of what is called nothing.
+  SourceLine told_at(SourceLine where) {
+    if (!context_.called_at.line || is_of_user(where)) return where;
+    SourceLine at = context_.called_at;
+    at.of_groups |= where.of_groups;
+    at.of_library |= where.of_library;
+    return at;
+  }
+  bool is_of_user(SourceLine where) {
+    return where.line != 0 && !is_of_toolkit(where.file);
+  }
+  bool is_of_toolkit(uint32_t file) {
+    const auto [known, fresh] = of_toolkit_.try_emplace(file, false);
+    if (fresh) known->second = is_toolkit_file(module_.text.files.at(file));
+    return known->second;
   }
 
   void declare(const Declaration& d) {
@@ -453,7 +592,11 @@ class Decoder : public OperandReader {
     const Variable v{Space::kLocal, f.stack_bytes, d.bytes};
     define(scope().variables, d.name, v);
     f.stack_bytes += d.bytes;
-    return {static_cast<uint32_t>(v.address), static_cast<uint32_t>(v.bytes)};
+    const Function::Slot slot{static_cast<uint32_t>(v.address),
+                              static_cast<uint32_t>(v.bytes)};
+    if (d.space == "local" && is_of_library(context_.text->name))
+      f.not_followed.push_back(slot);
+    return slot;
   }
 
   void require_room(uint64_t used, const Declaration& d, uint64_t most,
@@ -524,6 +667,7 @@ class Decoder : public OperandReader {
     bytes = std::max(bytes, 2);
     const auto [it, fresh] = constants_.try_emplace({value, bytes}, 0);
     if (fresh) it->second = new_constant(bytes, value);
+    if (value == 0) program_.zeros.insert(it->second);
     return it->second;
   }
   Place new_constant(int bytes, uint64_t value = 0) {
@@ -555,13 +699,22 @@ class Decoder : public OperandReader {
   }
 
   // Not among the other numbers: in a cluster each block has another.
-  Place shared_address(int64_t offset, int bytes) {
+  Place shared_address(int64_t offset, int bytes, int array) {
     for (const Program::Address& a : program_.static_shared_at)
-      if (a.offset == offset && a.bytes == bytes) return a.at;
+      if (a.offset == offset && a.bytes == bytes && a.array == array)
+        return a.at;
     const Place at = new_constant(bytes, offset);
     program_.static_shared_at.push_back(
-        {at, offset, static_cast<uint8_t>(bytes)});
+        {at, offset, static_cast<uint8_t>(bytes), array});
     return at;
+  }
+
+  // Which of the shared arrays.
+  int array_of(const std::string& name) const {
+    const auto& arrays = program_.shared_arrays;
+    const auto at =
+        std::ranges::find(arrays, name, &Program::SharedArray::name);
+    return at == arrays.end() ? -1 : static_cast<int>(at - arrays.begin());
   }
 
   Place reserved_address(uint32_t offset) {
@@ -577,7 +730,7 @@ class Decoder : public OperandReader {
       if (v->dynamic_shared) {
         const Place at = new_constant(bytes);
         program_.dynamic_shared.push_back(
-            {at, offset, static_cast<uint8_t>(bytes)});
+            {at, offset, static_cast<uint8_t>(bytes), array_of(name)});
         return at;
       }
       if (v->space == Space::kLocal) {
@@ -593,7 +746,8 @@ class Decoder : public OperandReader {
       if (v->space == Space::kGlobal && bytes < 8)
         throw Error("the address of '" + name + "' has 64 bits");
       if (v->space == Space::kShared)
-        return shared_address(static_cast<int64_t>(v->address) + offset, bytes);
+        return shared_address(static_cast<int64_t>(v->address) + offset, bytes,
+                              array_of(name));
       return constant(v->address + offset, bytes);
     }
     if (const auto p = kernel_params_.find(name);
@@ -625,7 +779,7 @@ class Decoder : public OperandReader {
       context_.scope = scope().outer;
       return;
     }
-    if (s.label.empty() && s.where.line) context_.where = s.where;
+    if (s.label.empty() && s.where.line) context_.where = told_at(s.where);
     try {
       s.label.empty() ? instruction(s) : label(s);
     } catch (const Error& e) {
@@ -717,6 +871,9 @@ class Decoder : public OperandReader {
       ins.kind = Kind::kTable;
       ins.read = {source(s.operands.at(0), 4)};
       jump(ins, s.operands.at(1).text);
+    } else if (op == "ret" && !context_.written_out.empty()) {
+      ins.kind = Kind::kBranch;
+      jump(ins, kEndOfCall);
     } else if (op == "ret" || op == "exit") {
       ins.kind = op == "ret" ? Kind::kReturn : Kind::kExit;
       emit(ins);
@@ -870,7 +1027,7 @@ class Decoder : public OperandReader {
   // call (results), callee, (arguments)[, prototype];
   void call(const Statement& s, Draft ins) {
     std::vector<Operand> parts = s.operands;
-    Call& call = context_.function->calls.emplace_back();
+    Call call;
     if (!parts.empty() && parts[0].in_parentheses) {
       for (const std::string& name : parts[0].list)
         call.results.push_back(stack_offset(name));
@@ -882,18 +1039,19 @@ class Decoder : public OperandReader {
       for (const std::string& name : parts[1].list)
         call.arguments.push_back(stack_offset(name));
     const Operand& target = parts.at(0);
-    ins.call = &call;
     if (find_register(target.text)) {
       ins.kind = Kind::kIndirect;
       ins.read = {source(target, 8)};
       indirect_calls_ = true;
-      return emit(ins);
+      return emit_call(ins, call);
     }
     const auto f = module_.text.functions.find(target.text);
     if (f != module_.text.functions.end() && f->second.defined) {
-      ins.kind = Kind::kCall;
       require_signature(call, f->second);
-      call.callee = decode_function(f->second);
+      if (ins.guard == kNowhere && is_written_out(f->second))
+        return write_out(f->second, call);
+      ins.kind = Kind::kCall;
+      call.callee = decode_called(f->second);
     } else if ((call.system = system_call(target.text))) {
       if (f == module_.text.functions.end())
         throw Error(target.text + " is not declared");
@@ -903,6 +1061,10 @@ class Decoder : public OperandReader {
     } else {
       throw Error("there is no device function " + target.text);
     }
+    emit_call(ins, call);
+  }
+  void emit_call(Draft& ins, const Call& call) {
+    ins.call = &context_.function->calls.emplace_back(call);
     emit(ins);
   }
   static void require_signature(const Call& call, const FunctionText& f) {
@@ -924,6 +1086,8 @@ class Decoder : public OperandReader {
   Context context_;
   Forms forms_;
   int nested_ = 0;
+  std::map<const FunctionText*, int> written_sizes_;
+  std::map<uint32_t, bool> of_toolkit_;  // by the file's number
   struct Parameter {
     uint32_t offset, bytes;
   };

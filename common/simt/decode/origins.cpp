@@ -5,6 +5,7 @@
 // as unknown and is never reported.
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "common/simt/decode/analysis.h"
 
@@ -27,81 +28,66 @@ Origin merge(Origin a, Origin b) {
 
 class Origins {
  public:
-  Origins(const FunctionText& text, const Program& program) {
-    for (size_t k = 0; k < program.shared_arrays.size(); ++k)
-      arrays_[program.shared_arrays[k].name] = static_cast<int>(k);
-    std::vector<const Statement*> statements;
-    for (const Statement& s : text.body)
-      if (s.label.empty() && s.scope == 0 && writes_register(s))
-        statements.push_back(&s);
-    for (const Statement* s : statements) {
-      registers_[s->operands[0].text];
-      for (const std::string& one : s->operands[0].list) registers_[one];
-    }
+  Origins(const Function& function, const Program& program) {
+    for (const auto* list :
+         {&program.static_shared_at, &program.dynamic_shared})
+      for (const Program::Address& a : *list) arrays_[a.at] = a.array;
     do {
       changed_ = false;
-      for (const Statement* s : statements) visit(*s);
+      for (const Instruction& ins : function.code)
+        if (ins.statement && ins.result_count) visit(ins);
     } while (changed_);
   }
 
-  // The number of the shared array that the operand points into; or -1.
-  int array(const Operand& o) const {
-    const Origin origin = of(o.text);
+  // The number of the shared array that the address points into; or -1.
+  int array(const Address& a) const {
+    const Origin origin = of(a.base);
     return origin.kind == Origin::kArray ? origin.array : -1;
   }
-  bool from_activemask(const Operand& o) const {
-    return active_.contains(o.text);
-  }
+  bool from_activemask(Place place) const { return active_.contains(place); }
 
  private:
-  Origin of(const std::string& name) const {
-    if (const auto a = arrays_.find(name); a != arrays_.end())
+  Origin of(Place place) const {
+    if (const auto a = arrays_.find(place); a != arrays_.end())
       return {Origin::kArray, a->second};
-    const auto known = registers_.find(name);
+    const auto known = registers_.find(place);
     if (known != registers_.end()) return known->second;
-    return {Origin::kNumber};  // a literal, or a special register
+    if (place >= 0) return {};  // not yet
+    return {Origin::kNumber};   // a literal, or a special register
   }
 
-  static bool writes_register(const Statement& s) {
-    static const std::set<std::string> kNone = {"bra", "brx", "ret", "exit",
-                                                "call"};
-    return !s.op.empty() && !s.operands.empty() && !s.operands[0].address &&
-           !kNone.contains(s.name());
+  void visit(const Instruction& ins) {
+    const Origin value = result(ins);
+    const bool whole = ins.result_count == 1 || value.kind != Origin::kArray;
+    for (Place p : ins.results())
+      define(p, whole ? value : Origin{Origin::kUnknown});
+    if (!passes_mask(ins)) return;
+    for (Place p : ins.results()) changed_ |= active_.insert(p).second;
   }
 
-  void visit(const Statement& s) {
-    const Operand& to = s.operands[0];
-    const Origin value = result(s);
-    define(to.text, value);
-    for (const std::string& one : to.list)
-      define(one,
-             value.kind == Origin::kArray ? Origin{Origin::kUnknown} : value);
-    if (passes_mask(s)) taint(to.text);
-  }
-
-  void define(const std::string& name, Origin value) {
-    Origin& known = registers_[name];
+  void define(Place place, Origin value) {
+    if (place == kNowhere) return;
+    Origin& known = registers_[place];
     const Origin merged = merge(known, value);
     changed_ |= !(merged == known);
     known = merged;
   }
 
-  Origin result(const Statement& s) const {
-    const std::string& op = s.name();
-    const auto in = [&](size_t k) {
-      return k < s.operands.size() ? of(s.operands[k].text) : Origin{};
+  Origin result(const Instruction& ins) const {
+    const std::string& op = ins.statement->name();
+    const auto in = [&](int k) {
+      return k < ins.source_count ? of(ins.source(k)) : Origin{Origin::kNumber};
     };
-    if (op == "mov" || op == "cvta" || op == "cvt") {
-      const bool packs = !s.operands.at(1).list.empty();
-      return packs ? Origin{Origin::kUnknown} : in(1);
-    }
-    if (op == "add") return sum(in(1), in(2));
-    if (op == "sub") return sum(in(1), in(2), in(2).kind == Origin::kArray);
-    if (op == "mad") return sum(product(in(1), in(2)), in(3));
-    if (op == "selp") return merge(in(1), in(2));
-    if (op == "ld" || op == "ldu" || op == "atom") return {Origin::kNumber};
+    if (op == "mov" || op == "cvta" || op == "cvt")
+      return ins.source_count > 1 ? Origin{Origin::kUnknown} : in(0);
+    if (op == "add") return sum(in(0), in(1));
+    if (op == "sub") return sum(in(0), in(1), in(1).kind == Origin::kArray);
+    if (op == "mad") return sum(product(in(0), in(1)), in(2));
+    if (op == "selp") return merge(in(0), in(1));
+    if (!ins.pure) return {Origin::kNumber};     // It is loaded.
+    if (op == "ld" || op == "st") return in(0);  // It is passed.
     Origin all{Origin::kNumber};
-    for (size_t k = 1; k < s.operands.size(); ++k) all = product(all, in(k));
+    for (int k = 0; k < ins.source_count; ++k) all = product(all, in(k));
     return all;
   }
 
@@ -118,41 +104,34 @@ class Origins {
     return {numbers ? Origin::kNumber : Origin::kUnknown};
   }
 
-  // Does the statement hand on a mask, or part of one?
-  bool passes_mask(const Statement& s) const {
-    static const std::set<std::string> kPass = {"mov", "and",  "or",  "xor",
-                                                "not", "selp", "cvt", "lop3"};
+  // Does the instruction hand on a mask, or part of one?
+  bool passes_mask(const Instruction& ins) const {
+    static const std::set<std::string> kPass = {
+        "mov", "and", "or", "xor", "not", "selp", "cvt", "lop3", "ld", "st"};
     // A coalesced group promises no more than activemask does.
-    if (s.name() == "activemask") return !s.where.of_groups;
-    return kPass.contains(s.name()) &&
-           std::any_of(s.operands.begin() + 1, s.operands.end(),
-                       [&](const Operand& o) { return from_activemask(o); });
-  }
-  void taint(const std::string& name) {
-    changed_ |= active_.insert(name).second;
+    const std::string& op = ins.statement->name();
+    if (op == "activemask") return !ins.where.of_groups;
+    return ins.pure && kPass.contains(op) &&
+           std::ranges::any_of(ins.sources(),
+                               [&](Place p) { return from_activemask(p); });
   }
 
-  std::map<std::string, int> arrays_;
-  std::map<std::string, Origin> registers_;
-  std::set<std::string> active_;
+  std::unordered_map<Place, int> arrays_;
+  std::unordered_map<Place, Origin> registers_;
+  std::set<Place> active_;
   bool changed_ = false;
 };
 
 }  // namespace
 
 void find_origins(Function& function, const Program& program) {
-  const Origins origins(*function.text, program);
+  const Origins origins(function, program);
   for (Instruction& ins : function.code) {
-    if (!ins.statement) continue;
-    const Statement& s = *ins.statement;
-    if (ins.kind == Kind::kCollective) {
-      ins.mask_is_active = origins.from_activemask(s.operands.back());
-      continue;
-    }
-    size_t k = 0;  // Loads of parameters have no address any more.
-    for (const Operand& o : s.operands)
-      if (o.address && k < ins.address_count)
-        ins.addresses()[k++].array = static_cast<int16_t>(origins.array(o));
+    if (ins.kind == Kind::kCollective && ins.source_count)
+      ins.mask_is_active = origins.from_activemask(ins.sources().back());
+    else
+      for (Address& a : ins.addresses())
+        a.array = static_cast<int16_t>(origins.array(a));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "common/simt/core/error.h"
 #include "common/simt/core/literals.h"
 #include "common/simt/core/names.h"
+#include "common/simt/decode/debug_info.h"
 
 namespace simt {
 namespace {
@@ -36,6 +37,7 @@ class Lexer {
   Lexer(std::string_view text, const Unit& unit, ModuleText& module)
       : text_(text),
         first_file_(unit.first_file),
+        inlined_(unit.inlined),
         files_(module.files),
         origins_(module.origins) {}
 
@@ -48,6 +50,10 @@ class Lexer {
       else
         step();
     return std::move(tokens_);
+  }
+  // What the outline has found on its way.
+  InlinedCalls inlined() const {
+    return inlined_calls(debug_abbrev_, debug_info_);
   }
 
   std::vector<Token> run() {
@@ -111,6 +117,8 @@ class Lexer {
       ++at_;
     } else if (is_name_char(c) && c != '.' && !is_digit(c)) {
       emit(end_of_name());  // Most are: nothing longer has to be compared.
+      if (c == '$' && at_ < text_.size() && text_[at_] == ':')
+        pass(tokens_.back().text);
     } else if (starts("//")) {
       rest_of_line();
     } else if (starts("/*")) {
@@ -192,7 +200,23 @@ class Lexer {
     const size_t end = behind("}", at_, "this .section");
     if (open > end || text_.find('{', open + 1) < end)
       throw Error("PTX: this .section has no end" + near());
+    const std::string_view content = text_.substr(open + 1, end - open - 2);
+    if (starts(".section\t.debug_abbrev")) debug_abbrev_ = content;
+    if (starts(".section\t.debug_info")) debug_info_ = content;
     at_ = end;
+  }
+
+  // Where inlined code begins or ends.
+  void pass(std::string_view label) {
+    std::erase_if(inside_, [&](const auto* one) { return one->end == label; });
+    const auto [first, last] = inlined_.equal_range(label);
+    for (auto one = first; one != last; ++one) inside_.push_back(&one->second);
+  }
+  // Where the user's code called what the toolkit's is inlined in.
+  const InlinedCall* user_call() const {
+    for (auto one = inside_.rbegin(); one != inside_.rend(); ++one)
+      if (!is_toolkit_file(files_.at(first_file_ + (*one)->file))) return *one;
+    return nullptr;
   }
 
   // .loc file line column[, function_name label, inlined_at file line column]
@@ -213,6 +237,9 @@ class Lexer {
       where_ = known != resolved_.end()
                    ? known->second
                    : SourceLine{std::get<0>(outer), std::get<1>(outer)};
+    } else if (const InlinedCall* call =
+                   is_toolkit_file(files_[f]) ? user_call() : nullptr) {
+      where_ = {first_file_ + call->file, call->line};
     } else {
       where_ = {f, l};
     }
@@ -257,6 +284,7 @@ class Lexer {
 
   const std::string_view text_;
   const uint32_t first_file_;
+  const InlinedCalls& inlined_;
   std::vector<std::string>& files_;
   std::vector<std::vector<SourceLine>>& origins_;
   size_t at_ = 0;
@@ -264,13 +292,19 @@ class Lexer {
   uint32_t origin_ = 0;
   std::map<Position, SourceLine> resolved_;
   std::map<Position, uint32_t> traced_;
+  std::vector<const InlinedCall*> inside_;  // from the outside in
+  std::string_view debug_abbrev_, debug_info_;
   std::vector<Token> tokens_;
 };
 
 }  // namespace
 
 std::vector<Token> outline_of(std::string_view text, ModuleText& module) {
-  return Lexer(text, module.units.back(), module).outline();
+  Unit& unit = module.units.back();
+  Lexer lexer(text, unit, module);
+  std::vector<Token> tokens = lexer.outline();
+  unit.inlined = lexer.inlined();
+  return tokens;
 }
 
 std::vector<Token> tokens_of(std::string_view body, const Unit& unit,

@@ -1,4 +1,6 @@
 // Finds the registers that are read although nobody may have written them.
+#include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -98,19 +100,39 @@ class Written {
   std::set<uint32_t> open_;
 };
 
-// CUB and Thrust compute with what idle threads never had, and drop it.
-bool is_of_library(const std::string& name) {
-  return name.starts_with("_ZN3cub") || name.starts_with("_ZN6thrust");
+bool reads_any(const Instruction& ins, const std::set<Place>& places) {
+  const auto is_one = [&](Place p) { return places.contains(p); };
+  return is_one(ins.guard) || std::ranges::any_of(ins.sources(), is_one) ||
+         std::ranges::any_of(ins.addresses(), is_one, &Address::base);
+}
+
+// Who reads it for more than to hand it on, as unoptimised code does.
+uint32_t first_use(const Function& f, Place place, uint32_t reader) {
+  std::set<Place> copies = {place};
+  for (uint32_t pc = reader; pc < f.code.size(); ++pc) {
+    const Instruction& ins = f.code[pc];
+    if (!reads_any(ins, copies)) continue;
+    if (!ins.pure || !ins.statement || ins.statement->name() != "mov")
+      return pc;
+    copies.insert(ins.results().begin(), ins.results().end());
+  }
+  return reader;
 }
 
 }  // namespace
 
+bool is_of_library(const std::string& function) {
+  return std::ranges::any_of(
+      std::array{"_ZN3cub", "_ZNK3cub", "_ZN6thrust", "_ZNK6thrust"},
+      [&](const char* begin) { return function.starts_with(begin); });
+}
+
 void find_unwritten(Function& function) {
-  for (const auto& [place, reader] : Written(function).missing()) {
+  for (const auto& [place, first] : Written(function).missing()) {
     const bool of_library =
-        is_of_library(function.name) || function.code[reader].where.of_library;
-    function.unwritten.push_back(
-        {place, function.widths.at(place), !of_library, reader});
+        is_of_library(function.name) || function.code[first].where.of_library;
+    function.unwritten.push_back({place, function.widths.at(place), !of_library,
+                                  first_use(function, place, first)});
   }
 }
 

@@ -64,17 +64,21 @@ bool copies(const Instruction& ins) {
   return ins.pure && (is(ins, "mov") || is(ins, "ld")) &&
          ins.result_count == 1 && ins.source_count == 1;
 }
+// Of a condition, which may be negated on the way.
+bool hands_on_condition(const Instruction& ins) {
+  return ins.pure && (is(ins, "mov") || is(ins, "not")) &&
+         ins.statement->has("pred");
+}
 // Memory that other threads may write.
 bool meets_others(Space space) {
   return space != Space::kLocal && space != Space::kParam &&
          space != Space::kConst;
 }
 // An atomic that only reads: it adds nothing, or sets no bit.
-bool only_reads(const Instruction& ins) {
+bool only_reads(const Instruction& ins, const Program& program) {
   return is(ins, "atom") &&
          (ins.statement->has("add") || ins.statement->has("or")) &&
-         ins.statement->operands.size() == 3 &&
-         ins.statement->operands[2].text == "0";
+         ins.source_count == 1 && program.zeros.contains(ins.source(0));
 }
 bool is_swap(const Instruction& ins) {
   return is(ins, "atom") && ins.statement->has("cas");
@@ -209,6 +213,22 @@ class Definitions {
     return *writer != pc && dominates(f_, *writer, pc);
   }
 
+  // What there is at `pc`, or a sum of it and a number: not optimised, that is
+  // computed where it is needed.
+  struct Sum {
+    Place place;
+    int64_t added = 0;
+  };
+  std::optional<Sum> settled_sum(Place place, uint32_t pc) const {
+    if (settled(place, pc)) return Sum{place};
+    const auto writer = only(place);
+    if (!writer || f_.code[*writer].guard != kNowhere) return {};
+    const auto number = added_number(f_.code[*writer]);
+    const Place to = number ? f_.code[*writer].source(0) : kNowhere;
+    if (to == kNowhere || !settled(to, pc)) return {};
+    return Sum{to, *number};
+  }
+
   // An address without the numbers that were added to it on the way.
   struct Origin {
     Place base;
@@ -307,12 +327,14 @@ class Definitions {
   }
 
   static std::optional<int64_t> added_number(const Instruction& ins) {
-    if (!is(ins, "add") || ins.statement->operands.size() != 3) return {};
+    if ((!is(ins, "add") && !is(ins, "sub")) ||
+        ins.statement->operands.size() != 3)
+      return {};
     const std::string& text = ins.statement->operands[2].text;
     char* end = nullptr;
     const int64_t number = std::strtoll(text.c_str(), &end, 0);
     if (end == text.c_str() || *end) return {};
-    return number;
+    return is(ins, "sub") ? -number : number;
   }
 
   const Function& f_;
@@ -402,7 +424,7 @@ class Life {
       escapes = true;
     } else if (is(ins, "setp")) {
       compared.insert(pc);
-    } else {
+    } else if (!copies(ins) && !hands_on_condition(ins)) {
       computed = true;
     }
   }
@@ -540,10 +562,13 @@ std::vector<Comparison> comparisons_of(const Function& f,
   const Place value = f.code[load].result(0);
   for (uint32_t pc : life.compared) {
     const Instruction& ins = f.code[pc];
-    const auto comparison = simple_comparison(ins);
+    auto comparison = simple_comparison(ins);
+    const auto with = definitions.settled_sum(ins.source(1), load);
     if (!comparison || ins.source(0) != value || ins.source(1) == value ||
-        !definitions.settled(ins.source(1), load))
+        !with)
       return {};
+    comparison->with = with->place;
+    comparison->added = with->added;
     all.push_back(*comparison);
   }
   return all;
@@ -552,14 +577,15 @@ std::vector<Comparison> comparisons_of(const Function& f,
 // What must have been so for the store, if one comparison with a number or a
 // parameter decides.
 TestedStore asked_by(const Function& f, const Definitions& definitions,
-                     const Life& life, uint32_t store) {
+                     Place value, const Life& life, uint32_t store) {
   if (life.computed || life.compared.size() != 1 || life.decided.size() != 1)
     return {};
   const Instruction& compare = f.code[*life.compared.begin()];
   const Instruction& branch = f.code[*life.decided.begin()];
   const Place with = definitions.fixed(compare.source(1));
   std::optional<Comparison> asked = simple_comparison(compare);
-  if (!asked || branch.guard != compare.result(0) || with >= kNowhere ||
+  if (!asked || compare.source(0) != value ||
+      branch.guard != compare.result(0) || with >= kNowhere ||
       !definitions.uniform(with))
     return {};
   asked->with = with;
@@ -693,6 +719,7 @@ class Uses {
  public:
   Uses(Function& f, const Program& program)
       : f_(f),
+        program_(program),
         definitions_(f, program),
         readers_(f),
         keepers_(f, definitions_, readers_) {
@@ -714,7 +741,7 @@ class Uses {
       else
         find_end(pc);
     for (uint32_t pc = 0; pc < f_.code.size(); ++pc)
-      if (only_reads(f_.code[pc])) find_end(pc);
+      if (only_reads(f_.code[pc], program_)) find_end(pc);
     for (uint32_t pc : stores_) look_up(pc);
   }
 
@@ -817,7 +844,7 @@ class Uses {
     test.uniform_value = uniform_value(value);
     if (f_.tested_stores.contains(to.site)) return;
     TestedStore& tested = f_.tested_stores[to.site];
-    tested = asked_by(f_, definitions_, life, *store);
+    tested = asked_by(f_, definitions_, f_.code[load].result(0), life, *store);
     tested.uniform_value = test.uniform_value;
     stores_.push_back(*store);
   }
@@ -842,6 +869,7 @@ class Uses {
   }
 
   Function& f_;
+  const Program& program_;
   const Definitions definitions_;
   const Readers readers_;
   const Keepers keepers_;

@@ -54,23 +54,28 @@ void read_addresses(Warp& warp, uint32_t mask, Access& a) {
     if (!(mask >> l & 1)) a.address[l] = filler;
 }
 
-// A generic address says in its top bits which space it is in. Lanes in other
-// spaces than the first wait for the next round.
+// A generic address says in its top bits which space it is in; what lies before
+// a space, too far from the others, was meant for it. Lanes in other spaces
+// than the first wait for the next round.
+constexpr uint64_t window_around(uint64_t address) {
+  constexpr uint64_t kHalf = kSharedWindow / 2;
+  return (address + kHalf) & kWindowMask;
+}
 void choose_space(Access& a) {
   a.space = a.operand.space;
   if (a.space != Space::kGeneric) return;
   a.owner = nullptr;
-  const uint64_t window = a.address[first_lane(a.mask)] & kWindowMask;
+  const uint64_t window = window_around(a.address[first_lane(a.mask)]);
   uint32_t same = 0;
   for (int l = 0; l < kLanes; ++l)
-    same |= uint32_t{(a.address[l] & kWindowMask) == window} << l;
+    same |= uint32_t{window_around(a.address[l]) == window} << l;
   a.mask &= same;
   a.space = window == kSharedWindow  ? Space::kShared
             : window == kLocalWindow ? Space::kLocal
             : window == kParamWindow ? Space::kParam
                                      : Space::kGlobal;
   if (a.space == Space::kGlobal) return;
-  for (uint64_t& address : a.address) address &= ~kWindowMask;
+  for (uint64_t& address : a.address) address -= window;
 }
 
 void check_alignment(Warp& warp, const Instruction& ins, const Access& a,

@@ -37,7 +37,7 @@ Frame* WarpRun::new_frame(const Function& function, uint32_t stack_base,
   for (const Function::Unwritten& u : function.unwritten)
     std::memset(frame->registers + u.place, 0,
                 u.width ? u.width * kLanes : sizeof(uint32_t));
-  observe::begin_frame(*this, frame->registers, function, mask);
+  observe::begin_frame(*this, frame->registers, stack_base, function, mask);
   set_specials(*frame);
   return frame;
 }
@@ -65,18 +65,18 @@ bool WarpRun::call_some(Path& path, uint32_t mask, const Instruction& ins) {
 }
 
 void WarpRun::call(Path& path, const Function& callee, const Instruction& ins) {
-  Frame* frame = new_frame(callee, stack_end, path.mask);
-  frame->caller = path.frame;
-  frame->call = &ins;
-  frame->return_pc = path.pc + 1;
-  const uint32_t end = stack_end + callee.stack_bytes;
+  const uint32_t begin = stack_end, end = begin + callee.stack_bytes;
   if (end > kStackLimit)
     fault(*this, ins, first_lane(path.mask), "stack overflow",
           "calls nest too deeply: " + callee.name + " needs " +
               std::to_string(end) + " bytes of local memory",
           kLaunchFailure);
   if (stacks.size() < size_t{end} * kLanes) stacks.resize(size_t{end} * kLanes);
-  observe::call(*this, path.mask, frame->stack_base, end);
+  observe::call(*this, path.mask, begin, end);
+  Frame* frame = new_frame(callee, begin, path.mask);
+  frame->caller = path.frame;
+  frame->call = &ins;
+  frame->return_pc = path.pc + 1;
   for (size_t k = 0; k < callee.params.size(); ++k)
     copy_stack(path.mask, stack_base + ins.call->arguments.at(k),
                frame->stack_base + callee.params[k].offset,

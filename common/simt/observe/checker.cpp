@@ -1180,7 +1180,8 @@ bool Checker::ends_the_same(const Mine& mine, int lane, const Test& test,
       test.comparisons.begin(), test.comparisons.end(),
       [&](const Comparison& one) {
         if (mine.stores && !contains(tested.uniform, one.with)) return false;
-        const uint64_t with = bits_at(mine.warp, lane, one.with, one.bytes);
+        const uint64_t with =
+            bits_at(mine.warp, lane, one.with, one.bytes) + one.added;
         const std::optional<bool> before =
             mine.stores
                 ? answer(one, there, with)
@@ -1497,9 +1498,21 @@ void Checker::add(Checker& other) {
   }
 }
 
+// Does the same read race, too? Who reads too early finds nothing written, or
+// races: a race says more.
+bool Checker::is_explained(const Key& key) const {
+  const auto& [kind, site, matters] = key;
+  return kind == "uninitialised read" &&
+         std::ranges::any_of(seen_, [&](const auto& one) {
+           const auto& [other_kind, a, b] = one.first;
+           return other_kind == "race" && (a == site || b == site);
+         });
+}
+
 std::vector<Finding> Checker::findings() const {
   std::vector<const Seen*> all;
-  for (const auto& [key, seen] : seen_) all.push_back(&seen);
+  for (const auto& [key, seen] : seen_)
+    if (!is_explained(key)) all.push_back(&seen);
   std::sort(all.begin(), all.end(),
             [](const Seen* a, const Seen* b) { return a->number < b->number; });
   std::vector<Finding> out;
@@ -1514,7 +1527,7 @@ std::vector<Finding> Checker::findings() const {
     Finding& f = same == out.end() ? out.emplace_back(one->finding) : *same;
     f.count += one->count;
   }
-  // Who reads too early finds nothing written, or races: a race says more.
+  // The same, of lines: a line may read several times.
   const auto explained = [&](const Finding& f) {
     return f.kind == "uninitialised read" && f.line != 0 &&
            std::any_of(out.begin(), out.end(), [&](const Finding& g) {

@@ -237,6 +237,7 @@ class Checker {
                 const AsyncProduct& product) const;
   void overwritten(const Mine& mine, int lane, const AsyncProduct& product,
                    uint64_t address);
+  void carry(Warp& warp, const Instruction& ins, uint64_t memory);
   bool is_lost(const Warp& warp, const uint8_t* at) const;
   void not_awaited(Warp& warp, const Instruction& ins, const InFlight& result,
                    const char* does);
@@ -308,6 +309,7 @@ class Checker {
   int early_stores_ = 0;
   Handover handover_;
   using Key = std::tuple<std::string_view, uint32_t, uint32_t>;
+  bool is_explained(const Key& key) const;
   std::map<Key, Seen> seen_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "common/simt/core/literals.h"
@@ -21,6 +22,18 @@ bool is_of_line(const Instruction& ins, const Instruction& access) {
          ins.statement->name() == access.statement->name() &&
          ins.where.line == access.where.line &&
          ins.where.file == access.where.file && ins.guard == access.guard;
+}
+
+// The code in which its line is looked for; where the compiler told no lines,
+// the instructions up to where control may come or go.
+std::span<const Instruction> beside(const Function& function,
+                                    const Instruction& access) {
+  const std::span<const Instruction> all = function.code;
+  if (access.where.line) return all;
+  size_t first = &access - all.data();
+  while (first > 0 && all[first].counted == 0) --first;
+  const size_t count = std::max<size_t>(all[first].counted, 1);
+  return all.subspan(first, count);
 }
 
 }  // namespace
@@ -64,11 +77,11 @@ Objects::Base Objects::base_of(const Function& function,
 // Between two parts lies padding, up to where the second is aligned.
 void Objects::find(const Instruction& access, Part& part) {
   part.end = bytes_of_access(access);
-  if (!access.where.line || access.address_count != 1) return;
+  if (access.address_count != 1) return;
   const Function& function = *program_.by_site[access.site].function;
   const Base base = base_of(function, access);
   std::vector<Part> others;
-  for (const Instruction& ins : function.code) {
+  for (const Instruction& ins : beside(function, access)) {
     if (!is_of_line(ins, access)) continue;
     const Base other = base_of(function, ins);
     const int64_t at = other.offset - base.offset;

@@ -177,10 +177,11 @@ inline void publish(Warp& warp, const Instruction& ins, uint32_t mask) {
 }
 // A kernel or a function begins, with these registers.
 inline void begin_frame(Warp& warp, const uint8_t* registers,
-                        const Function& function, uint32_t mask) {
-  if (function.unwritten.empty()) return;
+                        uint32_t stack_base, const Function& function,
+                        uint32_t mask) {
+  if (function.unwritten.empty() && function.not_followed.empty()) return;
   if (Checker* checker = warp.block->observers.checker)
-    checker->values().begin_frame(warp, registers, function, mask);
+    checker->values().begin_frame(warp, registers, stack_base, function, mask);
 }
 // A call begins, with the stacks from `begin` to `end`; and it ends.
 inline void call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end) {

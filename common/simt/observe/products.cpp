@@ -152,6 +152,31 @@ void Checker::overwritten(const Mine& mine, int lane,
 
 // ---- Its result is looked at ------------------------------------------------
 
+namespace {
+
+// Where an access to the thread's own memory goes, or nothing: the same in all
+// lanes, as far as a compiler makes it.
+std::optional<uint64_t> own_memory(Warp& warp, const Instruction& ins,
+                                   uint32_t mask) {
+  if (!ins.statement || ins.address_count != 1 ||
+      (ins.statement->name() != "ld" && ins.statement->name() != "st"))
+    return {};
+  const Address& a = ins.address();
+  uint64_t at = a.offset;
+  if (a.base == kNowhere)
+    at += warp.stack_base;
+  else if (a.bytes == 8)
+    at += lanes<uint64_t>(warp, a.base)[first_lane(mask)];
+  else
+    at += lanes<uint32_t>(warp, a.base)[first_lane(mask)];
+  if (a.space == Space::kLocal) return at | kLocalWindow;
+  const bool is_own =
+      a.space == Space::kGeneric && (at & kWindowMask) == kLocalWindow;
+  return is_own ? std::optional(at) : std::nullopt;
+}
+
+}  // namespace
+
 // A copy of what is not there yet is no use of it: compilers make many. And
 // registers of PTX may be other ones in the machine: that one is written again
 // matters only if nothing else holds what will come.
@@ -159,6 +184,8 @@ void Checker::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
   auto& in_flight = warp.block->checks->values[warp.index].in_flight;
   if (ins.guard != kNowhere) mask &= read_guard(warp, ins);
   if (in_flight.empty() || !mask) return;
+  if (const auto memory = own_memory(warp, ins, mask))
+    return carry(warp, ins, *memory);
   const auto found = [&](Place place) {
     return in_flight.find(warp.registers + place);
   };
@@ -185,6 +212,31 @@ void Checker::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
       in_flight[at] = *moved;
     else
       in_flight.erase(at);
+  }
+}
+
+// Not optimised, a variable lies in its thread's memory: there is a copy, too.
+// An address is told from a register by its window.
+void Checker::carry(Warp& warp, const Instruction& ins, uint64_t memory) {
+  auto& in_flight = warp.block->checks->values[warp.index].in_flight;
+  const bool loads = ins.result_count > 0;
+  const int count = loads ? ins.result_count : ins.source_count;
+  for (int k = 0; k < count; ++k) {
+    const Place place = loads ? ins.result(k) : ins.source(k);
+    if (place == kNowhere) continue;
+    const uint8_t* from = warp.registers + place;
+    const uint8_t* to = reinterpret_cast<const uint8_t*>(
+        memory + uint64_t{ins.element_bytes} * k);
+    if (loads) std::swap(from, to);
+    std::optional<InFlight> moved;
+    if (const auto one = in_flight.find(from); one != in_flight.end())
+      moved = one->second;
+    if (is_lost(warp, to) && moved != in_flight.at(to))
+      return not_awaited(warp, ins, in_flight.at(to), "overwrites");
+    if (moved)
+      in_flight[to] = *moved;
+    else
+      in_flight.erase(to);
   }
 }
 

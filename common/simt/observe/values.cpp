@@ -973,7 +973,13 @@ void Values::end(const AsyncCopy& copy, int lane, const Memory<Set>& from) {
 // A struct may be copied before all of its members have a value: such a
 // register is stored like a part of what one line has loaded.
 void Values::begin_frame(Warp& warp, const uint8_t* registers,
-                         const Function& function, uint32_t mask) {
+                         uint32_t stack_base, const Function& function,
+                         uint32_t mask) {
+  if (!function.not_followed.empty()) values_of(warp).grow(warp.stacks.size());
+  for (const Function::Slot& slot : function.not_followed)
+    for (uint32_t k = 0; k < slot.bytes; ++k)
+      for (uint32_t rest = mask; rest; rest &= rest - 1)
+        write(warp, first_lane(rest), stack_base + slot.offset + k, 1);
   for (const Function::Unwritten& one : function.unwritten) {
     if (!one.followed) continue;
     Undefined value;

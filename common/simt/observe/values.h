@@ -55,7 +55,7 @@ class Values {
   void land(Warp& warp, uint32_t groups);
 
   // A kernel or a function begins: its variables may have no value yet.
-  void begin_frame(Warp& warp, const uint8_t* registers,
+  void begin_frame(Warp& warp, const uint8_t* registers, uint32_t stack_base,
                    const Function& function, uint32_t mask);
   // A call begins: its part of the stacks, from `begin` to `end`, is undefined.
   void call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end);
