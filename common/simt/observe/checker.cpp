@@ -1046,11 +1046,15 @@ Verdict Checker::judge(const Mine& mine, const Event& event, Time time,
                        int lane, int other) {
   const auto strength = static_cast<Strength>(event.strength);
   if (mine.stores && event.stores) {
-    const bool same_instruction = time >= mine.first_event;
-    return mine.access.use == Use::kStore && strength != Strength::kStrong &&
-                   stores_same(mine, lane, same_instruction ? other : -1)
-               ? Verdict::kSameValue
-               : Verdict::kRace;
+    const bool at_once = time >= mine.first_event;
+    if (mine.access.use != Use::kStore || strength == Strength::kStrong ||
+        !stores_same(mine, lane, at_once ? other : -1))
+      return Verdict::kRace;
+    // Where cooperative groups copy for a tile, who has nothing left copies the
+    // last word again.
+    const bool again =
+        mine.copy && !mine.copy->is_bulk() && event.site == mine.ins.site;
+    return again ? Verdict::kFine : Verdict::kSameValue;
   }
   const Instruction& theirs = instruction(event.site);
   const Instruction& load = mine.stores ? theirs : mine.ins;
