@@ -460,6 +460,19 @@ void Checker::check_origin(Warp& warp, const Instruction& ins,
   report("array overrun", ins.site, 0, std::move(f));
 }
 
+void Checker::unknown_conversion(const Warp& warp, const Instruction& ins,
+                                 int lane, std::string conversion) {
+  const char* const kind = "unknown conversion";
+  if (Seen* before = seen(kind, ins.site, 0)) return void(++before->count);
+  std::string message = "a GPU's printf does not know " + conversion +
+                        ". It takes one argument less than there are, and "
+                        "prints what lies elsewhere. The argument is an int "
+                        "anyway: use ";
+  std::erase(conversion, 'h');
+  report(kind, ins.site, 0,
+         finding_at(warp, ins, lane, kind, message + conversion));
+}
+
 // ---- Order: what synchronises ----------------------------------------------
 
 void Checker::collective(Warp& warp, const Instruction& ins, uint32_t mask,
