@@ -12,6 +12,20 @@
 #include "tests/simt/child.h"
 #include "tests/simt/expect.h"
 
+// What nvcc --default-stream per-thread makes of these calls.
+extern "C" {
+extern decltype(cudaGraphLaunch) cudaGraphLaunch_ptsz;
+extern cudaError_t cudaLaunchKernel_ptsz(const void*, dim3, dim3, void**,
+                                         size_t, cudaStream_t);
+extern decltype(cudaLaunchKernelExC) cudaLaunchKernelExC_ptsz;
+extern decltype(cudaMemcpy) cudaMemcpy_ptds;
+extern decltype(cudaMemset) cudaMemset_ptds;
+extern decltype(cudaStreamBeginCapture) cudaStreamBeginCapture_ptsz;
+extern decltype(cudaStreamEndCapture) cudaStreamEndCapture_ptsz;
+extern decltype(cudaStreamGetId) cudaStreamGetId_ptsz;
+extern decltype(cudaStreamIsCapturing) cudaStreamIsCapturing_ptsz;
+}
+
 namespace {
 
 using expect::equal;
@@ -133,6 +147,65 @@ void by_default_stream() {
   advance_kernel<<<kBlocks, kThreads, 0, cudaStreamLegacy>>>(x, 3, 0);
   advance_kernel<<<kBlocks, kThreads, 0, cudaStreamPerThread>>>(x, 1, 2);
   equal(first_of(x), 23);
+}
+
+// With --default-stream per-thread.
+void advance_in_own(int* x, int factor, int addend) {
+  void* arguments[] = {&x, &factor, &addend};
+  ok(cudaLaunchKernel_ptsz(reinterpret_cast<const void*>(advance_kernel),
+                           kBlocks, kThreads, arguments, 0, nullptr));
+}
+void fill_in_own(int* x, int value) {
+  void* arguments[] = {&x, &value};
+  ok(cudaLaunchKernel_ptsz(reinterpret_cast<const void*>(fill_kernel), kBlocks,
+                           kThreads, arguments, 0, nullptr));
+}
+int first_in_own(const int* x) {
+  int got = 0;
+  ok(cudaMemcpy_ptds(&got, x, sizeof got, cudaMemcpyDeviceToHost));
+  return got;
+}
+
+void by_own_default_stream() {
+  const Ints x;
+  ok(cudaMemset_ptds(x, 0, kBytes));
+  advance_in_own(x, 1, 3);
+  advance_kernel<<<kBlocks, kThreads>>>(x, 2, 0);
+  int *p = x, factor = 1, addend = 2;
+  void* arguments[] = {&p, &factor, &addend};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = kBlocks;
+  config.blockDim = kThreads;
+  ok(cudaLaunchKernelExC_ptsz(
+      &config, reinterpret_cast<const void*>(advance_kernel), arguments));
+  equal(first_in_own(x), 8);
+}
+
+// Unlike the legacy one it can be captured, each thread's by itself.
+void own_default_stream_in_graph() {
+  const Ints x;
+  ok(cudaMemset_ptds(x, 0, kBytes));
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  cudaStreamCaptureStatus mine = {}, theirs = {};
+  unsigned long long my_id = 0, their_id = 0;
+  ok(cudaStreamBeginCapture_ptsz(nullptr, cudaStreamCaptureModeThreadLocal));
+  advance_in_own(x, 1, 5);
+  ok(cudaStreamIsCapturing(cudaStreamPerThread, &mine));
+  std::thread([&] {
+    ok(cudaStreamIsCapturing_ptsz(nullptr, &theirs));
+    ok(cudaStreamGetId_ptsz(nullptr, &their_id));
+  }).join();
+  ok(cudaStreamEndCapture_ptsz(nullptr, &graph));
+  equal(mine, cudaStreamCaptureStatusActive);
+  equal(theirs, cudaStreamCaptureStatusNone);
+  ok(cudaStreamGetId(cudaStreamPerThread, &my_id));
+  is_true(my_id != their_id, "each thread's default stream is another");
+  ok(cudaGraphInstantiate(&executable, graph, 0));
+  for (int i = 0; i < 2; ++i) ok(cudaGraphLaunch_ptsz(executable, nullptr));
+  equal(first_in_own(x), 10);
+  ok(cudaGraphExecDestroy(executable));
+  ok(cudaGraphDestroy(graph));
 }
 
 // All ways in which the host can learn that work is done.
@@ -505,6 +578,23 @@ const Wrong wrong[] = {
        std::thread(work, p, 2).join();
      },
      {"a thread's default stream writes byte 0"}},
+    {"threads whose stream 0 is their own",
+     [] {
+       const Ints x;
+       int* const p = x;
+       std::thread(fill_in_own, p, 1).join();
+       std::thread(fill_in_own, p, 2).join();
+     },
+     {"a thread's default stream writes byte 0"}},
+    {"a copy in the stream 0 of another thread",
+     [] {
+       const Ints x;
+       int* const p = x;
+       std::thread(fill_in_own, p, 1).join();
+       std::printf("%d\n", first_in_own(x));
+     },
+     {"fill_kernel in a thread's default stream writes byte 0",
+      "the copy in a thread's default stream reads it"}},
     {"an allocation that has not begun",
      [] {
        const Stream a, b;
@@ -579,6 +669,8 @@ int main(int argc, char** argv) {
   if (argc > 1 && asked != "again") return child(asked);
   by_events();
   by_default_stream();
+  by_own_default_stream();
+  own_default_stream_in_graph();
   by_host();
   by_function();
   inside_function();

@@ -32,6 +32,11 @@ class Lane {
     observe::system_write(warp_, lane_, at, sizeof value);
   }
 
+  // A conversion that the host's printf knows, and the device's does not.
+  void note_unknown(const std::string& conversion) const {
+    observe::unknown_conversion(warp_, ins_, lane_, conversion);
+  }
+
   // At a generic address.
   template <class T>
   T read(uint64_t address) const {

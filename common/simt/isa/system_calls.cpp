@@ -71,6 +71,7 @@ std::string convert(const std::string& format, size_t& at, const Lane& lane,
       break;
   }
   const char c = at < format.size() ? format[at++] : '%';
+  if (spec.ends_with("hh")) lane.note_unknown(format.substr(begin, at - begin));
   switch (c) {
     case 'd':
     case 'i':

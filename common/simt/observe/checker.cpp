@@ -460,6 +460,19 @@ void Checker::check_origin(Warp& warp, const Instruction& ins,
   report("array overrun", ins.site, 0, std::move(f));
 }
 
+void Checker::unknown_conversion(const Warp& warp, const Instruction& ins,
+                                 int lane, std::string conversion) {
+  const char* const kind = "unknown conversion";
+  if (Seen* before = seen(kind, ins.site, 0)) return void(++before->count);
+  std::string message = "a GPU's printf does not know " + conversion +
+                        ". It takes one argument less than there are, and "
+                        "prints what lies elsewhere. The argument is an int "
+                        "anyway: use ";
+  std::erase(conversion, 'h');
+  report(kind, ins.site, 0,
+         finding_at(warp, ins, lane, kind, message + conversion));
+}
+
 // ---- Order: what synchronises ----------------------------------------------
 
 void Checker::collective(Warp& warp, const Instruction& ins, uint32_t mask,
@@ -1046,11 +1059,15 @@ Verdict Checker::judge(const Mine& mine, const Event& event, Time time,
                        int lane, int other) {
   const auto strength = static_cast<Strength>(event.strength);
   if (mine.stores && event.stores) {
-    const bool same_instruction = time >= mine.first_event;
-    return mine.access.use == Use::kStore && strength != Strength::kStrong &&
-                   stores_same(mine, lane, same_instruction ? other : -1)
-               ? Verdict::kSameValue
-               : Verdict::kRace;
+    const bool at_once = time >= mine.first_event;
+    if (mine.access.use != Use::kStore || strength == Strength::kStrong ||
+        !stores_same(mine, lane, at_once ? other : -1))
+      return Verdict::kRace;
+    // Where cooperative groups copy for a tile, who has nothing left copies the
+    // last word again.
+    const bool again =
+        mine.copy && !mine.copy->is_bulk() && event.site == mine.ins.site;
+    return again ? Verdict::kFine : Verdict::kSameValue;
   }
   const Instruction& theirs = instruction(event.site);
   const Instruction& load = mine.stores ? theirs : mine.ins;

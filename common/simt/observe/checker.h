@@ -124,6 +124,8 @@ class Checker {
   void hand_over(Warp& warp, const Access& barriers, int lane);
   void collective(Warp& warp, const Instruction& ins, uint32_t mask,
                   uint32_t members);
+  void unknown_conversion(const Warp& warp, const Instruction& ins, int lane,
+                          std::string conversion);
   void fence(Warp& warp, const Instruction& ins, uint32_t mask);
   void fence_for_copies(Warp& warp);
   void fence_inits(Warp& warp);

@@ -81,7 +81,7 @@ class Kin {
       if (touch.ins && touch.member != mine.member &&
           (touch.bytes & mine.bytes) && (touch.stores || mine.stores))
         f(touch);
-    there.touches[slot_of(mine)] = mine;
+    there.touches[slot_of(mine, there)] = mine;
   }
 
   // Where all of them went, for the operation that the first one is.
@@ -90,14 +90,19 @@ class Kin {
  private:
   // What falls together is forgotten.
   static constexpr size_t kWords = 1 << 17;
-  enum Slot { kWeakStore, kLoad, kStrong, kSlots };
+  enum Slot { kWeakStore, kLoad, kLaterLoad, kStrong, kSlots };
   struct Word {
     uint64_t number = 0;
     Touch touches[kSlots];
   };
-  static Slot slot_of(const Touch& touch) {
+  // What a grid read beside its children is not forgotten for what these read.
+  Slot slot_of(const Touch& touch, const Word& there) const {
     if (touch.ins->strength != Strength::kWeak) return kStrong;
-    return touch.stores ? kWeakStore : kLoad;
+    if (touch.stores) return kWeakStore;
+    const Touch& kept = there.touches[kLoad];
+    const bool stays = kept.ins && kept.member != touch.member &&
+                       !is_before(kept, touch.member);
+    return stays ? kLaterLoad : kLoad;
   }
   std::vector<Relative> relatives_;
   LazyArray<Word> words_;

@@ -45,6 +45,12 @@ inline void private_access(Warp& warp, const Instruction& ins,
   if (Checker* checker = warp.block->observers.checker)
     checker->private_access(warp, ins, access);
 }
+// A lane prints by a conversion that is none on a GPU.
+inline void unknown_conversion(Warp& warp, const Instruction& ins, int lane,
+                               const std::string& conversion) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->unknown_conversion(warp, ins, lane, conversion);
+}
 // A texture is about to be read, somewhere.
 inline void texture(Warp& warp, const Texture& texture) {
   if (Checker* checker = warp.block->observers.checker)

@@ -460,30 +460,4 @@ cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t x,
   return answer([&] { issue(stream, run_from(to, from, x, y, bytes, kind)); });
 }
 
-// ---- The names under --default-stream per-thread ---------------------------
-
-// CUDA advises against some of them, to the programs that call them.
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-
-decltype(cudaMemcpy2DToArray) cudaMemcpy2DToArray_ptds
-    __attribute__((alias("cudaMemcpy2DToArray")));
-decltype(cudaMemcpy2DToArrayAsync) cudaMemcpy2DToArrayAsync_ptsz
-    __attribute__((alias("cudaMemcpy2DToArrayAsync")));
-decltype(cudaMemcpy2DFromArray) cudaMemcpy2DFromArray_ptds
-    __attribute__((alias("cudaMemcpy2DFromArray")));
-decltype(cudaMemcpy2DFromArrayAsync) cudaMemcpy2DFromArrayAsync_ptsz
-    __attribute__((alias("cudaMemcpy2DFromArrayAsync")));
-decltype(cudaMemcpy2DArrayToArray) cudaMemcpy2DArrayToArray_ptds
-    __attribute__((alias("cudaMemcpy2DArrayToArray")));
-decltype(cudaMemcpyToArray) cudaMemcpyToArray_ptds
-    __attribute__((alias("cudaMemcpyToArray")));
-decltype(cudaMemcpyToArrayAsync) cudaMemcpyToArrayAsync_ptsz
-    __attribute__((alias("cudaMemcpyToArrayAsync")));
-decltype(cudaMemcpyFromArray) cudaMemcpyFromArray_ptds
-    __attribute__((alias("cudaMemcpyFromArray")));
-decltype(cudaMemcpyFromArrayAsync) cudaMemcpyFromArrayAsync_ptsz
-    __attribute__((alias("cudaMemcpyFromArrayAsync")));
-decltype(cudaMemcpyArrayToArray) cudaMemcpyArrayToArray_ptds
-    __attribute__((alias("cudaMemcpyArrayToArray")));
-
 }  // extern "C"

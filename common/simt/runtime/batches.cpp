@@ -110,11 +110,6 @@ cudaError_t cudaMemcpy3DBatchAsync(size_t count, cudaMemcpy3DBatchOp* given,
   });
 }
 
-decltype(cudaMemcpy3DBatchAsync) cudaMemcpy3DBatchAsync_ptsz
-    __attribute__((alias("cudaMemcpy3DBatchAsync")));
-decltype(cudaMemcpyBatchAsync) cudaMemcpyBatchAsync_ptsz
-    __attribute__((alias("cudaMemcpyBatchAsync")));
-
 }  // extern "C"
 
 #endif

@@ -11,15 +11,26 @@
 
 namespace simt {
 
+// A stream as captures know it: each thread's own default one is another.
+struct Captured {
+  Captured(cudaStream_t stream)
+      : stream(stream),
+        thread(stream == cudaStreamPerThread ? number_of_thread() : 0) {}
+  auto operator<=>(const Captured&) const = default;
+
+  cudaStream_t stream;
+  uint64_t thread;
+};
+
 struct Capture {
-  cudaStream_t origin = nullptr;
+  Captured origin = nullptr;
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   std::thread::id thread = std::this_thread::get_id();
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
   cudaGraph_t handle = nullptr;  // of the graph, once the program has it
   size_t first = 0;              // of the graph's nodes that is captured
   unsigned long long number = 0;
-  std::map<cudaStream_t, Nodes> last;  // of each stream that takes part
+  std::map<Captured, Nodes> last;  // of each stream that takes part
   Nodes left;  // that the program has taken from the ends of streams itself
   std::vector<cudaGraphNode_t> told;  // where the program has been pointed to
   bool valid = true;
@@ -202,7 +213,7 @@ void require_legacy_usable() {
   require_no_capture(
       [](const Capture& c) {
         return std::any_of(c.last.begin(), c.last.end(), [](const auto& one) {
-          return is_blocking(one.first);
+          return is_blocking(one.first.stream);
         });
       },
       cudaErrorStreamCaptureImplicit,
@@ -347,23 +358,5 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
     std::swap(*mode, thread_mode);
   });
 }
-
-// ---- The names under --default-stream per-thread ---------------------------
-
-decltype(cudaStreamBeginCapture) cudaStreamBeginCapture_ptsz
-    __attribute__((alias("cudaStreamBeginCapture")));
-decltype(cudaStreamEndCapture) cudaStreamEndCapture_ptsz
-    __attribute__((alias("cudaStreamEndCapture")));
-decltype(cudaStreamIsCapturing) cudaStreamIsCapturing_ptsz
-    __attribute__((alias("cudaStreamIsCapturing")));
-#if CUDART_VERSION >= 13000
-decltype(cudaStreamBeginCaptureToGraph) cudaStreamBeginCaptureToGraph_ptsz
-    __attribute__((alias("cudaStreamBeginCaptureToGraph")));
-decltype(cudaStreamGetCaptureInfo) cudaStreamGetCaptureInfo_ptsz
-    __attribute__((alias("cudaStreamGetCaptureInfo")));
-decltype(cudaStreamUpdateCaptureDependencies)
-    cudaStreamUpdateCaptureDependencies_ptsz
-    __attribute__((alias("cudaStreamUpdateCaptureDependencies")));
-#endif
 
 }  // extern "C"

@@ -647,8 +647,4 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path,
   });
 }
 
-// The name under --default-stream per-thread.
-decltype(cudaGraphInstantiateWithParams) cudaGraphInstantiateWithParams_ptsz
-    __attribute__((alias("cudaGraphInstantiateWithParams")));
-
 }  // extern "C"

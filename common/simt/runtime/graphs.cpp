@@ -698,11 +698,4 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   return answer([&] { launch_graph(executable_of(executable), stream); });
 }
 
-// ---- The names under --default-stream per-thread ---------------------------
-
-decltype(cudaGraphUpload) cudaGraphUpload_ptsz
-    __attribute__((alias("cudaGraphUpload")));
-decltype(cudaGraphLaunch) cudaGraphLaunch_ptsz
-    __attribute__((alias("cudaGraphLaunch")));
-
 }  // extern "C"

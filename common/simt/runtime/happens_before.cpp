@@ -54,28 +54,19 @@ class DoingNow {
   Doing before_;
 };
 
-// Each thread of the host has a default stream per thread.
-uint64_t number_of_thread() {
-  static std::atomic<uint64_t> count{0};
-  thread_local const uint64_t mine = ++count;
-  return mine;
-}
-
 // Handles of streams lie above 2^32.
 uint64_t key_of(const Queue& queue) {
   const uint64_t device = queue.device;
   if (queue.is_legacy()) return device;
-  if (queue.stream != cudaStreamPerThread)
-    return reinterpret_cast<uint64_t>(queue.stream);
-  return number_of_thread() * settings::kMostDevices + device;
+  if (queue.thread == 0) return reinterpret_cast<uint64_t>(queue.stream);
+  return queue.thread * settings::kMostDevices + device;
 }
 
 std::string name_of(const Queue& queue) {
   const std::string of_device =
       device_count() > 1 ? " of device " + std::to_string(queue.device) : "";
   if (queue.is_legacy()) return "the default stream" + of_device;
-  if (queue.stream == cudaStreamPerThread)
-    return "a thread's default stream" + of_device;
+  if (queue.thread) return "a thread's default stream" + of_device;
   return "stream " + std::to_string(number_of(queue.stream)) + of_device;
 }
 

@@ -471,15 +471,4 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* count, const void* function,
   });
 }
 
-// ---- The names under --default-stream per-thread ---------------------------
-
-decltype(__cudaLaunchKernel) __cudaLaunchKernel_ptsz
-    __attribute__((alias("__cudaLaunchKernel")));
-decltype(cudaLaunchKernel) cudaLaunchKernel_ptsz
-    __attribute__((alias("cudaLaunchKernel")));
-decltype(cudaLaunchCooperativeKernel) cudaLaunchCooperativeKernel_ptsz
-    __attribute__((alias("cudaLaunchCooperativeKernel")));
-decltype(cudaLaunchKernelExC) cudaLaunchKernelExC_ptsz
-    __attribute__((alias("cudaLaunchKernelExC")));
-
 }  // extern "C"

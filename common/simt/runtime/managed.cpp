@@ -287,12 +287,6 @@ cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void** pointers, size_t* bytes,
                                    entries, flags, stream);
 }
 
-decltype(cudaMemDiscardBatchAsync) cudaMemDiscardBatchAsync_ptsz
-    __attribute__((alias("cudaMemDiscardBatchAsync")));
-decltype(cudaMemDiscardAndPrefetchBatchAsync)
-    cudaMemDiscardAndPrefetchBatchAsync_ptsz
-    __attribute__((alias("cudaMemDiscardAndPrefetchBatchAsync")));
-
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes,
                           cudaMemoryAdvise what, cudaMemLocation location) {
   return answer([&] {
@@ -302,9 +296,6 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t bytes,
                 [&](Advice& one) { advise(one, what, place); });
   });
 }
-
-decltype(cudaMemPrefetchBatchAsync) cudaMemPrefetchBatchAsync_ptsz
-    __attribute__((alias("cudaMemPrefetchBatchAsync")));
 
 #else
 
@@ -333,8 +324,5 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t bytes,
 }
 
 #endif
-
-decltype(cudaMemPrefetchAsync) cudaMemPrefetchAsync_ptsz
-    __attribute__((alias("cudaMemPrefetchAsync")));
 
 }  // extern "C"

@@ -322,9 +322,9 @@ void copy_from_symbol(void* to, const void* symbol, int device, size_t bytes,
   copy(to, symbol_range(symbol, device, bytes, offset), bytes, kind);
 }
 
-// A call without a stream uses the legacy default stream, and waits for it.
+// A call without a stream uses the default one, and waits for it.
 void require_synchronous() {
-  require_legacy_usable();
+  require_waitable(default_stream());
   require_safe();
 }
 
@@ -860,42 +860,5 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
                                                  : cudaMemoryTypeHost;
   });
 }
-
-// ---- The names under --default-stream per-thread ---------------------------
-// Every stream is complete when a call returns, so there is nothing to tell
-// apart.
-
-decltype(cudaFreeAsync) cudaFreeAsync_ptsz
-    __attribute__((alias("cudaFreeAsync")));
-decltype(cudaMemcpy) cudaMemcpy_ptds __attribute__((alias("cudaMemcpy")));
-decltype(cudaMemcpyAsync) cudaMemcpyAsync_ptsz
-    __attribute__((alias("cudaMemcpyAsync")));
-decltype(cudaMemcpy2D) cudaMemcpy2D_ptds __attribute__((alias("cudaMemcpy2D")));
-decltype(cudaMemcpy2DAsync) cudaMemcpy2DAsync_ptsz
-    __attribute__((alias("cudaMemcpy2DAsync")));
-decltype(cudaMemcpyToSymbol) cudaMemcpyToSymbol_ptds
-    __attribute__((alias("cudaMemcpyToSymbol")));
-decltype(cudaMemcpyToSymbolAsync) cudaMemcpyToSymbolAsync_ptsz
-    __attribute__((alias("cudaMemcpyToSymbolAsync")));
-decltype(cudaMemcpyFromSymbol) cudaMemcpyFromSymbol_ptds
-    __attribute__((alias("cudaMemcpyFromSymbol")));
-decltype(cudaMemcpyFromSymbolAsync) cudaMemcpyFromSymbolAsync_ptsz
-    __attribute__((alias("cudaMemcpyFromSymbolAsync")));
-decltype(cudaMemset) cudaMemset_ptds __attribute__((alias("cudaMemset")));
-decltype(cudaMemsetAsync) cudaMemsetAsync_ptsz
-    __attribute__((alias("cudaMemsetAsync")));
-decltype(cudaMemset2D) cudaMemset2D_ptds __attribute__((alias("cudaMemset2D")));
-decltype(cudaMemset2DAsync) cudaMemset2DAsync_ptsz
-    __attribute__((alias("cudaMemset2DAsync")));
-decltype(cudaMemcpy3D) cudaMemcpy3D_ptds __attribute__((alias("cudaMemcpy3D")));
-decltype(cudaMemcpy3DAsync) cudaMemcpy3DAsync_ptsz
-    __attribute__((alias("cudaMemcpy3DAsync")));
-decltype(cudaMemset3D) cudaMemset3D_ptds __attribute__((alias("cudaMemset3D")));
-decltype(cudaMemset3DAsync) cudaMemset3DAsync_ptsz
-    __attribute__((alias("cudaMemset3DAsync")));
-decltype(cudaMemcpy3DPeer) cudaMemcpy3DPeer_ptds
-    __attribute__((alias("cudaMemcpy3DPeer")));
-decltype(cudaMemcpy3DPeerAsync) cudaMemcpy3DPeerAsync_ptsz
-    __attribute__((alias("cudaMemcpy3DPeerAsync")));
 
 }  // extern "C"

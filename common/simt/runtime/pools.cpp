@@ -385,11 +385,4 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes,
   });
 }
 
-// ---- The names under --default-stream per-thread ---------------------------
-
-decltype(cudaMallocAsync) cudaMallocAsync_ptsz
-    __attribute__((alias("cudaMallocAsync")));
-decltype(cudaMallocFromPoolAsync) cudaMallocFromPoolAsync_ptsz
-    __attribute__((alias("cudaMallocFromPoolAsync")));
-
 }  // extern "C"

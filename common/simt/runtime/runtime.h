@@ -244,6 +244,13 @@ void require_device(int device);
 // Where the work of a stream is queued; refuses what is no stream.
 Queue queue_of(cudaStream_t stream);
 
+// Where work is queued by a call that names no stream.
+cudaStream_t default_stream();
+
+// Which thread of the host calls: each has a default stream of its own, which
+// all of them call cudaStreamPerThread.
+uint64_t number_of_thread();
+
 // The how many-th of the program's it is.
 uint64_t number_of(cudaStream_t stream);
 

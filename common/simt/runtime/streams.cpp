@@ -212,8 +212,16 @@ void come_behind(const Queue& queue, cudaEvent_t event) {
 Queue queue_of(cudaStream_t stream) {
   const int device = get(stream).device;
   if (is_legacy(stream)) return {device, nullptr, false};
-  if (stream == cudaStreamPerThread) per_thread = true;
-  return {device, stream, is_blocking(stream)};
+  if (stream != cudaStreamPerThread)
+    return {device, stream, is_blocking(stream)};
+  per_thread = true;
+  return {device, stream, true, number_of_thread()};
+}
+
+uint64_t number_of_thread() {
+  static std::atomic<uint64_t> count{0};
+  thread_local const uint64_t mine = ++count;
+  return mine;
 }
 
 Work host_work(std::function<void()> function) {
@@ -247,7 +255,7 @@ void do_work(cudaStream_t stream, const Work& work) {
 }
 
 void do_now(const Work& work, const Tasks& after) {
-  const Queue queue = queue_of(nullptr);
+  const Queue queue = queue_of(default_stream());
   const OperationPointer operation = begin_operation(queue, work);
   perform_now(queue, as_operation(operation, work.run), after);
   if (!work.is_left_alone) note_awaited(queue);
@@ -467,26 +475,5 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start,
     *milliseconds = milliseconds_between(start, end);
   });
 }
-
-// ---- The names under --default-stream per-thread ---------------------------
-
-decltype(cudaStreamSynchronize) cudaStreamSynchronize_ptsz
-    __attribute__((alias("cudaStreamSynchronize")));
-decltype(cudaStreamQuery) cudaStreamQuery_ptsz
-    __attribute__((alias("cudaStreamQuery")));
-decltype(cudaStreamGetFlags) cudaStreamGetFlags_ptsz
-    __attribute__((alias("cudaStreamGetFlags")));
-decltype(cudaStreamGetPriority) cudaStreamGetPriority_ptsz
-    __attribute__((alias("cudaStreamGetPriority")));
-decltype(cudaStreamWaitEvent) cudaStreamWaitEvent_ptsz
-    __attribute__((alias("cudaStreamWaitEvent")));
-decltype(cudaLaunchHostFunc) cudaLaunchHostFunc_ptsz
-    __attribute__((alias("cudaLaunchHostFunc")));
-decltype(cudaStreamAddCallback) cudaStreamAddCallback_ptsz
-    __attribute__((alias("cudaStreamAddCallback")));
-decltype(cudaEventRecord) cudaEventRecord_ptsz
-    __attribute__((alias("cudaEventRecord")));
-decltype(cudaEventRecordWithFlags) cudaEventRecordWithFlags_ptsz
-    __attribute__((alias("cudaEventRecordWithFlags")));
 
 }  // extern "C"

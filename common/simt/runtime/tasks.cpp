@@ -6,6 +6,7 @@
 #include <list>
 #include <mutex>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "common/simt/core/device.h"
@@ -33,8 +34,8 @@ thread_local bool runs_function = false;  // of the program's
 // Whether work of one comes behind earlier work of the other.
 bool are_ordered(const Queue& a, const Queue& b) {
   if (a.device != b.device) return false;
-  return a.stream == b.stream || (a.is_legacy() && b.blocking) ||
-         (b.is_legacy() && a.blocking);
+  return (a.stream == b.stream && a.thread == b.thread) ||
+         (a.is_legacy() && b.blocking) || (b.is_legacy() && a.blocking);
 }
 
 }  // namespace
@@ -180,11 +181,11 @@ class Scheduler {
 
   // Behind the last of each queue, that is: it comes behind the others.
   void come_behind_all(Task& task) {
-    std::set<std::pair<int, cudaStream_t>> known;
+    std::set<std::tuple<int, cudaStream_t, uint64_t>> known;
     for (auto one = unfinished_.rbegin(); one != unfinished_.rend(); ++one) {
       const Queue& queue = (*one)->queue_;
       if (are_ordered(queue, task.queue_) &&
-          known.insert({queue.device, queue.stream}).second)
+          known.insert({queue.device, queue.stream, queue.thread}).second)
         task.after_.push_back(*one);
     }
   }

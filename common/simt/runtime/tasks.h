@@ -29,6 +29,7 @@ struct Queue {
   int device = 0;
   cudaStream_t stream = nullptr;  // null: the legacy default stream
   bool blocking = false;          // waits for that one, and it for this one
+  uint64_t thread = 0;  // of the host, whose default stream it is; 0: none's
 
   bool is_legacy() const { return stream == nullptr; }
 };

@@ -51,7 +51,9 @@ std::map<uint64_t, Attributes>& stream_attributes() {
 
 uint64_t identity(cudaStream_t stream) {
   require_stream(stream);
-  return is_legacy(stream) ? 1 : reinterpret_cast<uint64_t>(stream);
+  if (is_legacy(stream)) return 1;
+  const uint64_t handle = reinterpret_cast<uint64_t>(stream);  // 2, or large
+  return stream == cudaStreamPerThread ? handle + number_of_thread() : handle;
 }
 
 void require_stream_attribute(cudaLaunchAttributeID which) {
@@ -336,22 +338,5 @@ cudaError_t cudaThreadGetCacheConfig(cudaFuncCache* preference) {
   return cudaDeviceGetCacheConfig(preference);
 }
 #endif
-
-// ---- The names under --default-stream per-thread ---------------------------
-
-decltype(cudaStreamGetAttribute) cudaStreamGetAttribute_ptsz
-    __attribute__((alias("cudaStreamGetAttribute")));
-decltype(cudaStreamSetAttribute) cudaStreamSetAttribute_ptsz
-    __attribute__((alias("cudaStreamSetAttribute")));
-decltype(cudaStreamCopyAttributes) cudaStreamCopyAttributes_ptsz
-    __attribute__((alias("cudaStreamCopyAttributes")));
-decltype(cudaStreamGetId) cudaStreamGetId_ptsz
-    __attribute__((alias("cudaStreamGetId")));
-#if CUDART_VERSION >= 12080
-decltype(cudaStreamGetDevice) cudaStreamGetDevice_ptsz
-    __attribute__((alias("cudaStreamGetDevice")));
-#endif
-decltype(cudaStreamAttachMemAsync) cudaStreamAttachMemAsync_ptsz
-    __attribute__((alias("cudaStreamAttachMemAsync")));
 
 }  // extern "C"
