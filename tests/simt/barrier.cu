@@ -218,6 +218,31 @@ void check_arrive() {
   expect::each(got, [](int lane) { return 6 * (31 - lane); });
 }
 
+// A ragged warp arrives in two parts, and stands for 32 once both have come.
+__global__ void ragged_arrive_kernel(int* out) {
+  __shared__ int box[8];
+  const int i = threadIdx.x;
+  for (int round = 0; round < 3; ++round) {
+    if (i >= 32) {
+      box[i - 32] = 10 * round + i;
+      if (i % 2)
+        asm volatile("bar.arrive 3, 64;" ::: "memory");
+      else
+        asm volatile("bar.arrive 3, 64;" ::: "memory");
+    } else {
+      asm volatile("bar.sync 3, 64;" ::: "memory");
+      out[32 * round + i] = box[i % 8];
+    }
+    __syncthreads();
+  }
+}
+
+void check_ragged_arrive() {
+  const auto got = expect::results<int>(
+      96, [](int* out) { ragged_arrive_kernel<<<1, 40>>>(out); });
+  expect::each(got, [](int i) { return 10 * (i / 32) + 32 + i % 8; });
+}
+
 // bar.red on a named barrier counts the threads that met there.
 __global__ void named_votes_kernel(int* out) {
   const int i = threadIdx.x;
@@ -382,6 +407,7 @@ int main() {
   check_neighbours();
   check_ragged();
   check_arrive();
+  check_ragged_arrive();
   check_named_votes();
   check_shapes();
   check_shrinking();

@@ -176,6 +176,7 @@ void WarpRun::start() {
   turn_end_ = issued + kTurn;
   came_ = open_for_ = awaiting_ = 0;
   opened_for_collective_ = false;
+  arrived_.fill(0);
   std::fill_n(copy_groups, kLanes, 0);
   std::fill_n(bulk_groups, kLanes, 0);
   product_groups = 0;

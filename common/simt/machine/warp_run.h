@@ -162,6 +162,9 @@ class WarpRun : public Warp {
   uint64_t turn_end_ = 0;   // as `issued`: who loops on then gives way
   // What polls found last, each where its place and lanes say.
   std::array<uint64_t, 16> found_{};
+  // Lanes that have come to each barrier with a thread count, as long as
+  // others of the warp have not.
+  std::array<uint32_t, Block::kBarriers> arrived_{};
   // Lanes that have come to the cluster's barrier and not gone on from it:
   // while it is closed, and since it is open.
   uint32_t came_ = 0, open_for_ = 0;

@@ -109,8 +109,10 @@ void WarpRun::arrive_at_barrier(const Path& path, uint32_t mask,
   barrier.arrived += lane_count(mask);
   // With a thread count, warps count as a whole: a ragged one stands for 32,
   // once its last lanes are there.
-  if (barrier.expected && (mask | waits_at(number)) == live)
+  if (barrier.expected && (arrived_[number] |= mask) == live) {
     barrier.arrived += kLanes - lane_count(live);
+    arrived_[number] = 0;
+  }
   if (ins.kind == Kind::kBarrier) {
     Path& waiting = waiting_.emplace_back(path);
     waiting.mask = mask;

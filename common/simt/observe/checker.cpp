@@ -15,9 +15,6 @@
 namespace simt {
 namespace {
 
-// Of an address in shared memory.
-constexpr int kSharedBits = 24;
-
 // A run of lanes is remembered as one if it covers half a line.
 constexpr uint32_t kRunBytes = 64;
 
@@ -414,6 +411,7 @@ void Checker::note_visit(Warp& warp, const Instruction& ins, const Access& a) {
 
 void Checker::end(Block& block) {
   const BlockOrder& order = block.checks->order;
+  tables_->releases.forget_shared(order.number);
   if (!block.checks->waits.empty() && !block.checks->lets_next_begin)
     handover_.waits_first = true;
   for (size_t k = 0; k < order.visits.size(); ++k) {
@@ -524,7 +522,7 @@ void Checker::fence(Warp& warp, const Instruction& ins, uint32_t mask) {
   if (trails_ && warp.block->meets_host && ins.statement->has("sys"))
     overlaps().speak(*grid_.shape.operation);
   block.fence(warp.index, mask, is_for_others(ins, block), tables_->log.now());
-  block.warps[warp.index].understand(mask);
+  block.understand(warp.index, mask, is_for_others(ins, block));
 }
 
 void Checker::fence_for_copies(Warp& warp) {
@@ -752,25 +750,30 @@ void Checker::synchronise(Mine& mine) {
     fence.emplace(mine.block, mine.warp.index, a.mask,
                   is_for_others(mine.ins, mine.block), now);
   // Shared memory is another one in each block.
-  const uint64_t owner = a.owner ? a.owner->number : mine.block.number;
-  const uint64_t space =
-      a.space == Space::kShared ? (owner + 1ull) << kSharedBits : 0;
+  const uint32_t owner = a.owner ? a.owner->number : mine.block.number;
+  const bool shared = a.space == Space::kShared;
   // With several host threads, each sees its own blocks' releases only; whoever
   // has a block's shared memory is one of these.
-  const bool sees_all = alone_ || space;
-  const bool hands_over = mine.block.fenced || (mine.stores && watches_);
-  if (sees_all && !hands_over && !mine.ins.waits && tables_->releases.empty())
-    return;
+  const bool sees_all = alone_ || shared;
+  // Who does not look at what an atomic answers has read no flag.
+  const AtomicForm form = mine.ins.atomic_form;
+  const bool asks = mine.ins.acquires || (form != AtomicForm::kReduction &&
+                                          form != AtomicForm::kDropped);
+  const bool reads = a.use != Use::kStore && asks;
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
-    const uint64_t flag = a.address[l] | space;
+    const uint64_t flag =
+        shared ? Releases::in_shared(owner, a.address[l]) : a.address[l];
     if (sees_all) tables_->releases.see(flag, a.at<uint8_t>(l));
-    if (a.use != Use::kStore) {
+    if (reads) {
       const Lesson lesson = !sees_all        ? Lesson{now + 1}
                             : mine.ins.waits ? waited_for(mine, l, flag)
                                              : tables_->releases.at(flag, now);
       if (lesson) mine.order.teach(l, lesson);
-      if (mine.ins.acquires) mine.order.learn(1u << l, lesson);
+      if (mine.ins.acquires)
+        mine.order.learn(1u << l, is_for_others(mine.ins, mine.block)
+                                      ? lesson
+                                      : lesson.within(mine.block.number));
     }
     if (mine.stores && watches_ && sees_all && (a.bytes == 4 || a.bytes == 8))
       tables_->releases.watch(flag, a.bytes, a.at<uint8_t>(l), now);
@@ -1216,38 +1219,58 @@ uint64_t Checker::bits_there(const Mine& mine, int lane) const {
   return bits;
 }
 
-// Whoever is ordered behind my part of a line is so behind that of `event`, and
-// may meet no more than that may: then it can be forgotten.
-bool Checker::replaces(const Mine& mine, const Event& event, Time time,
-                       uint64_t begin, uint64_t end) const {
+namespace {
+
+// Do the bytes from `begin` to `end` hold all that an event touches of their
+// line?
+bool covers_part(const Event& event, uint64_t begin, uint64_t end) {
   const uint64_t line = begin / Shadow::kLineBytes * Shadow::kLineBytes;
-  const bool covered = std::max(line, event.begin()) >= begin &&
-                       std::min(line + Shadow::kLineBytes, event.end()) <= end;
-  if (!covered || mine.ins.strength > static_cast<Strength>(event.strength))
+  return std::max(line, event.begin()) >= begin &&
+         std::min(line + Shadow::kLineBytes, event.end()) <= end;
+}
+
+// Of two runs of one warp that overlap.
+bool has_same_lanes(const Event& one, const Event& two) {
+  const uint64_t at = std::max(one.begin(), two.begin());
+  return one.log_bytes == two.log_bytes && one.lane_at(at) == two.lane_at(at);
+}
+
+}  // namespace
+
+// Whoever is ordered behind `run`, my part of a line, is so behind that of
+// `event`, and may meet no more than that may: then it can be forgotten.
+bool Checker::replaces(const Mine& mine, const Event& run, const Event& event,
+                       Time time, uint64_t begin, uint64_t end) const {
+  if (!covers_part(event, begin, end) ||
+      mine.ins.strength > static_cast<Strength>(event.strength))
     return false;
   // Nothing meets a plain store: if the two are not ordered, it has been said.
   if (mine.stores && mine.ins.strength == Strength::kWeak) return true;
-  return event.block == mine.block.number &&
-         (event.warp == mine.warp.index || time < mine.block.met);
+  if (event.block != mine.block.number) return false;
+  if (time < mine.block.met) return true;
+  // Of lanes that have not met since, each knows of itself.
+  return event.warp == mine.warp.index &&
+         (time < mine.order.synced || has_same_lanes(run, event));
 }
 
 // Puts a run in place of one that it makes superfluous; or of one that may meet
-// others, the newest: the oldest is the one least likely to be ordered.
+// others, first one whose bytes are all its own, so that others' bytes keep
+// theirs, then the newest: the oldest is the one least likely to be ordered.
 void Checker::enter_run(Mine& mine, std::span<Time> slots, Time time,
                         uint64_t begin, uint64_t end) {
-  const auto strength = [&](Time t) {
-    return static_cast<Strength>(tables_->log.find(t)->strength);
-  };
+  const Event& run = *tables_->log.find(time);
   for (Time& t : slots) {
     const Event* e = t < mine.horizon ? nullptr : tables_->log.find(t);
-    if (!e || replaces(mine, *e, t, begin, end)) return void(t = time);
+    if (!e || replaces(mine, run, *e, t, begin, end)) return void(t = time);
   }
+  const auto rank = [&](Time t) {
+    const Event& e = *tables_->log.find(t);
+    return std::tuple(e.strength, covers_part(e, begin, end), t);
+  };
   Time* loser = &slots[0];
-  for (Time& t : slots) {
-    const Strength mine_is = strength(t), least = strength(*loser);
-    if (mine_is > least || (mine_is == least && t > *loser)) loser = &t;
-  }
-  if (strength(*loser) >= mine.ins.strength) *loser = time;
+  for (Time& t : slots)
+    if (rank(t) > rank(*loser)) loser = &t;
+  if (tables_->log.find(*loser)->strength >= run.strength) *loser = time;
 }
 
 // The same for a lane's access to a word.

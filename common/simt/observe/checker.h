@@ -23,6 +23,7 @@
 #include "common/simt/observe/handover.h"
 #include "common/simt/observe/kin.h"
 #include "common/simt/observe/order.h"
+#include "common/simt/observe/releases.h"
 #include "common/simt/observe/shadow.h"
 #include "common/simt/observe/values.h"
 
@@ -253,8 +254,8 @@ class Checker {
   // In a register of so many bytes.
   void enter_run(Mine& mine, std::span<Time> slots, Time time, uint64_t begin,
                  uint64_t end);
-  bool replaces(const Mine& mine, const Event& event, Time time, uint64_t begin,
-                uint64_t end) const;
+  bool replaces(const Mine& mine, const Event& run, const Event& event,
+                Time time, uint64_t begin, uint64_t end) const;
   void enter_lane(Mine& mine, Word& word, const Touch& touch);
   void keep_other_bytes(const Mine& mine, Word& word, const Touch& touch) const;
   bool is_of_others(const Mine& mine, Time time) const;

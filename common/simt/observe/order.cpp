@@ -2,7 +2,6 @@
 #include "common/simt/observe/order.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace simt {
@@ -118,12 +117,6 @@ Look& WarpOrder::look_of(int lane) {
   return (*looks)[lane];
 }
 
-void WarpOrder::understand(uint32_t mask) {
-  if (!taught) return;
-  for (int l = 0; l < kLanes; ++l)
-    if (mask >> l & 1) learned[l].add(read[l]);
-}
-
 Lesson WarpOrder::lessons(uint32_t mask) const {
   Lesson sum;
   if (!taught) return sum;
@@ -172,6 +165,9 @@ ClusterClock BlockOrder::cluster_clock(uint32_t warp, Time now) const {
   for (uint32_t v = 0; v < warps.size(); ++v)
     raise(clock[rank * warps.size() + v],
           v == warp ? now : std::max(met, known_across(warp, v)));
+  if (const Knowledge heard = warps[warp].all_heard(kAllLanes))
+    for (size_t t = 0; t < heard->size(); ++t)
+      raise(clock[rank * warps.size() + t / kLanes], (*heard)[t]);
   return clock;
 }
 
@@ -211,9 +207,21 @@ void BlockOrder::fence(uint32_t warp, uint32_t mask, bool for_device,
   w.fence(w.device_fence, mask, met, now);
 }
 
+void BlockOrder::understand(uint32_t warp, uint32_t mask, bool of_others) {
+  WarpOrder& w = warps[warp];
+  if (!w.taught) return;
+  for (int l = 0; l < kLanes; ++l)
+    if (mask >> l & 1)
+      w.learned[l].add(of_others ? w.read[l] : w.read[l].within(number));
+}
+
 void BlockOrder::meet(Time now) {
   met = now;
-  for (WarpOrder& w : warps) w.forget_heard();  // It is older than that.
+  for (WarpOrder& w : warps) {
+    w.forget_heard();  // It is older than that.
+    w.synced = now;
+    w.partly = false;
+  }
   if (!cluster.empty()) meet_in_cluster();
   Lesson sum;
   for (const WarpOrder& w : warps) sum.add(w.lessons(kAllLanes));
@@ -285,7 +293,9 @@ void BlockOrder::hand_over(uint64_t mbarrier, uint32_t warp, uint32_t mask,
 void BlockOrder::tell(uint64_t mbarrier, const BlockOrder& other, uint32_t warp,
                       Time now) {
   MbarrierOrder& barrier = mbarriers[mbarrier];
-  raise(barrier.telling, other.cluster_clock(warp, now));
+  // Of its own block, what hand_over() tells thread by thread is left out.
+  raise(barrier.telling,
+        &other == this ? in_cluster[warp] : other.cluster_clock(warp, now));
   barrier.lesson.add(other.warps[warp].lessons(kAllLanes));
 }
 
@@ -367,84 +377,6 @@ PassingFence::~PassingFence() {
   warp_.fenced = warp_fenced_;
   warp_.block_fence = block_fence_;
   warp_.device_fence = device_fence_;
-}
-
-Releases::Releases() : flags_(kFlags), covers_(kCovers) {}
-
-void Releases::clear() {
-  if (!any_) return;
-  any_ = false;
-  flags_.assign(kFlags, {});
-  covers_.assign(kCovers, {});
-}
-
-void Releases::release(BlockOrder& block, uint32_t warp, int lane,
-                       uint64_t flag, bool adds, Time now) {
-  any_ = true;
-  Flag& f = flags_[slot(flag)];
-  if (f.lesson && f.address != flag) f.replaced = true;
-  if (f.address != flag) f.watched_bytes = 0;
-  if (!adds || f.address != flag) f.lesson = {};
-  f.address = flag;
-  f.lesson.add({0, now, block.number});
-  // Who has learned hands it on.
-  if (block.warps[warp].learned[lane]) raise(f.lesson.all, now);
-  block.released.add(block, warp, lane, &WarpOrder::block_fence, now);
-  if (!block.fenced_for_device) return;
-  Cover& c = covers_[block.number % kCovers];
-  if (c.used && c.block != block.number) {
-    c.replaced = true;
-    c.handed.clear();
-  }
-  c.used = true;
-  c.block = block.number;
-  c.handed.add(block, warp, lane, &WarpOrder::device_fence, now);
-}
-
-Lesson Releases::at(uint64_t flag, Time now) const {
-  const Flag& f = flags_[slot(flag)];
-  // Too much is forgotten: it counts as having taught all, also what lanes of
-  // this very instruction have released, at the time behind it.
-  if (f.replaced) return {now + 1, 0, 0};
-  return f.address == flag ? f.lesson : Lesson{};
-}
-
-void Releases::watch(uint64_t flag, int bytes, const uint8_t* there, Time now) {
-  Flag& f = flags_[slot(flag)];
-  if (f.address != flag && (f.lesson || f.watched_bytes)) return;
-  if (f.address == flag && f.watched_bytes) return;
-  any_ = true;
-  // What came before is not known, if another flag has had this place.
-  f.forgotten = f.address ? now : 0;
-  f.address = flag;
-  f.watched_bytes = static_cast<uint8_t>(bytes);
-  f.changes.assign(1, {now, f.lesson});
-  see(flag, there);
-}
-
-void Releases::see(uint64_t flag, const uint8_t* there) {
-  Flag& f = flags_[slot(flag)];
-  if (!f.watched_bytes || f.address != flag || f.changes.empty()) return;
-  Change& last = f.changes.back();
-  if (!last.is_seen) std::memcpy(&last.value, there, f.watched_bytes);
-  last.is_seen = true;
-}
-
-void Releases::note_store(uint64_t flag, Time now) {
-  Flag& f = flags_[slot(flag)];
-  if (!f.watched_bytes || f.address != flag) return;
-  if (f.changes.size() == kChanges) {
-    f.forgotten = f.changes[kChanges / 2 - 1].time;
-    f.changes.erase(f.changes.begin(), f.changes.begin() + kChanges / 2);
-  }
-  f.changes.push_back({now, f.lesson});
-}
-
-bool Releases::covers(uint32_t block, uint32_t warp, int lane, Time time,
-                      Time until) const {
-  const Cover& c = covers_[block % kCovers];
-  if (c.replaced && c.block != block) return true;
-  return c.used && c.block == block && c.handed.covers(warp, lane, time, until);
 }
 
 }  // namespace simt

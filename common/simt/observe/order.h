@@ -34,6 +34,8 @@ struct Lesson {
   Time of(uint32_t other) const {
     return other == block ? std::max(all, one) : all;
   }
+  // The part of it that is about one block.
+  Lesson within(uint32_t other) const { return {0, of(other), other}; }
 };
 
 // What is known of a block's threads, by their numbers.
@@ -81,7 +83,6 @@ struct WarpOrder {
   void fence(Fences& fences, uint32_t mask, Time met, Time now);
   void teach(int lane, const Lesson& lesson);
   Look& look_of(int lane);
-  void understand(uint32_t mask);
   Lesson lessons(uint32_t mask) const;  // of all of them
   void learn(uint32_t mask, const Lesson& lesson);
 };
@@ -172,6 +173,9 @@ struct BlockOrder {
   void start(uint32_t block, Time now);
   void join(const std::vector<BlockOrder*>& blocks, uint32_t its_rank);
   void fence(uint32_t warp, uint32_t mask, bool for_device, Time now);
+  // Lanes make a fence: so they learn what they have read in flags of others,
+  // or of their own block alone.
+  void understand(uint32_t warp, uint32_t mask, bool of_others);
   void meet(Time now);  // at a barrier of all threads
   void come(uint32_t barrier, uint32_t warp, Time now);
   void go(uint32_t barrier, uint32_t warp);
@@ -221,79 +225,5 @@ class PassingFence {
   const bool fenced_, fenced_for_device_, warp_fenced_;
   const Fences block_fence_, device_fence_;
 };
-
-// Which blocks have handed out what they had done, and where. A fence for the
-// block hands it to the block alone. Tables of a fixed size; what falls out of
-// them counts as handed out.
-class Releases {
- public:
-  Releases();
-  void clear();
-  bool empty() const { return !any_; }  // No flag teaches anything.
-  // A lane stores to a flag; `adds`: what others released there stays.
-  void release(BlockOrder& block, uint32_t warp, int lane, uint64_t flag,
-               bool adds, Time now);
-  Lesson at(uint64_t flag, Time now) const;
-  // A flag of so many bytes, before an access: from now on it is remembered
-  // what that was when, and who had released what. What it is, before an
-  // access.
-  void watch(uint64_t flag, int bytes, const uint8_t* there, Time now);
-  void see(uint64_t flag, const uint8_t* there);
-  // A lane stores to a flag, whether it releases anything or not.
-  void note_store(uint64_t flag, Time now);
-  // What the flag taught as soon as it was a value that ends a wait, and since
-  // when it is such a one; `since`: the last look, when it was none, or 0. Who
-  // came to it later tells the waiting thread nothing that it may count on.
-  template <class Ends>
-  Lesson at_end(uint64_t flag, int bytes, Time since, Time now,
-                const Ends& ends) const;
-  // Whether what a thread did at `time` was released to all blocks by stores up
-  // to `until`.
-  bool covers(uint32_t block, uint32_t warp, int lane, Time time,
-              Time until) const;
-
- private:
-  struct Change {
-    Time time;
-    Lesson lesson;
-    uint64_t value = 0;
-    bool is_seen = false;
-  };
-  struct Flag {
-    uint64_t address = 0;
-    Lesson lesson;
-    bool replaced = false;
-    uint8_t watched_bytes = 0;    // 0: it is not watched
-    Time forgotten = 0;           // what changed up to here is not in the list
-    std::vector<Change> changes;  // the oldest first
-  };
-  struct Cover {
-    uint32_t block = 0;
-    bool used = false, replaced = false;
-    HandedOut handed;
-  };
-  static constexpr size_t kFlags = 8192, kCovers = 2048, kChanges = 512;
-  static size_t slot(uint64_t flag) { return flag / 4 % kFlags; }
-  std::vector<Flag> flags_;
-  std::vector<Cover> covers_;
-  bool any_ = false;
-};
-
-template <class Ends>
-Lesson Releases::at_end(uint64_t flag, int bytes, Time since, Time now,
-                        const Ends& ends) const {
-  const Flag& f = flags_[slot(flag)];
-  const Lesson newest = at(flag, now);
-  if (f.address != flag || f.replaced || f.watched_bytes != bytes ||
-      since < f.forgotten)
-    return newest;
-  const Change* first = nullptr;
-  for (size_t k = f.changes.size(); k-- > 0;) {
-    const Change& change = f.changes[k];
-    if (change.time <= since || !change.is_seen || !ends(change.value)) break;
-    first = &change;
-  }
-  return first ? first->lesson : newest;
-}
 
 }  // namespace simt

@@ -1,0 +1,102 @@
+// Keeps what flags teach.
+#include "common/simt/observe/releases.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace simt {
+
+Releases::Releases() : flags_(kFlags), covers_(kCovers) {}
+
+void Releases::clear() {
+  if (!any_) return;
+  any_ = false;
+  flags_.assign(kFlags, {});
+  shared_flags_.clear();
+  covers_.assign(kCovers, {});
+}
+
+void Releases::forget_shared(uint32_t block) {
+  shared_flags_.erase(shared_flags_.lower_bound(in_shared(block, 0)),
+                      shared_flags_.lower_bound(in_shared(block + 1, 0)));
+}
+
+const Releases::Flag* Releases::find(uint64_t flag) const {
+  if (!(flag & kShared)) return &flags_[flag / 4 % kFlags];
+  const auto known = shared_flags_.find(flag);
+  return known == shared_flags_.end() ? nullptr : &known->second;
+}
+
+void Releases::release(BlockOrder& block, uint32_t warp, int lane,
+                       uint64_t flag, bool adds, Time now) {
+  any_ = true;
+  Flag& f = slot(flag);
+  if (f.lesson && f.address != flag) f.replaced = true;
+  if (f.address != flag) f.watched_bytes = 0;
+  if (!adds || f.address != flag) f.lesson = {};
+  f.address = flag;
+  f.lesson.add({0, now, block.number});
+  // Who has learned hands it on.
+  if (block.warps[warp].learned[lane])
+    f.lesson.all = std::max(f.lesson.all, now);
+  block.released.add(block, warp, lane, &WarpOrder::block_fence, now);
+  if (!block.fenced_for_device) return;
+  Cover& c = covers_[block.number % kCovers];
+  if (c.used && c.block != block.number) {
+    c.replaced = true;
+    c.handed.clear();
+  }
+  c.used = true;
+  c.block = block.number;
+  c.handed.add(block, warp, lane, &WarpOrder::device_fence, now);
+}
+
+Lesson Releases::at(uint64_t flag, Time now) const {
+  const Flag* const f = find(flag);
+  // Too much is forgotten: it counts as having taught all, also what lanes of
+  // this very instruction have released, at the time behind it.
+  if (f && f->replaced) return {now + 1, 0, 0};
+  return f && f->address == flag ? f->lesson : Lesson{};
+}
+
+void Releases::watch(uint64_t flag, int bytes, const uint8_t* there, Time now) {
+  Flag& f = slot(flag);
+  if (f.address != flag && (f.lesson || f.watched_bytes)) return;
+  if (f.address == flag && f.watched_bytes) return;
+  any_ = true;
+  // What came before is not known, if another flag has had this place.
+  f.forgotten = f.address ? now : 0;
+  f.address = flag;
+  f.watched_bytes = static_cast<uint8_t>(bytes);
+  f.changes.assign(1, {now, f.lesson});
+  see(flag, there);
+}
+
+void Releases::see(uint64_t flag, const uint8_t* there) {
+  if (!find(flag)) return;
+  Flag& f = slot(flag);
+  if (!f.watched_bytes || f.address != flag || f.changes.empty()) return;
+  Change& last = f.changes.back();
+  if (!last.is_seen) std::memcpy(&last.value, there, f.watched_bytes);
+  last.is_seen = true;
+}
+
+void Releases::note_store(uint64_t flag, Time now) {
+  if (!find(flag)) return;
+  Flag& f = slot(flag);
+  if (!f.watched_bytes || f.address != flag) return;
+  if (f.changes.size() == kChanges) {
+    f.forgotten = f.changes[kChanges / 2 - 1].time;
+    f.changes.erase(f.changes.begin(), f.changes.begin() + kChanges / 2);
+  }
+  f.changes.push_back({now, f.lesson});
+}
+
+bool Releases::covers(uint32_t block, uint32_t warp, int lane, Time time,
+                      Time until) const {
+  const Cover& c = covers_[block % kCovers];
+  if (c.replaced && c.block != block) return true;
+  return c.used && c.block == block && c.handed.covers(warp, lane, time, until);
+}
+
+}  // namespace simt
