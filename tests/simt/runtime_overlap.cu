@@ -577,7 +577,8 @@ const Wrong wrong[] = {
        std::thread(work, p, 1).join();
        std::thread(work, p, 2).join();
      },
-     {"a thread's default stream writes byte 0"}},
+     {"host thread 1's default stream writes",
+      "host thread 2's default stream writes"}},
     {"threads whose stream 0 is their own",
      [] {
        const Ints x;
@@ -585,7 +586,8 @@ const Wrong wrong[] = {
        std::thread(fill_in_own, p, 1).join();
        std::thread(fill_in_own, p, 2).join();
      },
-     {"a thread's default stream writes byte 0"}},
+     {"host thread 1's default stream writes",
+      "host thread 2's default stream writes"}},
     {"a copy in the stream 0 of another thread",
      [] {
        const Ints x;
@@ -593,8 +595,8 @@ const Wrong wrong[] = {
        std::thread(fill_in_own, p, 1).join();
        std::printf("%d\n", first_in_own(x));
      },
-     {"fill_kernel in a thread's default stream writes byte 0",
-      "the copy in a thread's default stream reads it"}},
+     {"fill_kernel in host thread 1's default stream writes byte 0",
+      "the copy in host thread 2's default stream reads it"}},
     {"an allocation that has not begun",
      [] {
        const Stream a, b;

@@ -66,7 +66,9 @@ std::string name_of(const Queue& queue) {
   const std::string of_device =
       device_count() > 1 ? " of device " + std::to_string(queue.device) : "";
   if (queue.is_legacy()) return "the default stream" + of_device;
-  if (queue.thread) return "a thread's default stream" + of_device;
+  if (queue.thread)
+    return "host thread " + std::to_string(queue.thread) + "'s default stream" +
+           of_device;
   return "stream " + std::to_string(number_of(queue.stream)) + of_device;
 }
 
