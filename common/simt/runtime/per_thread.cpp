@@ -65,10 +65,16 @@ cudaStream_t default_stream() {
 
 using simt::PerThread;
 
+// No sanitizer works yet when the linker asks.
+#define BEFORE_SANITIZERS \
+  __attribute__((no_sanitize("address", "thread", "undefined")))
+
 // Written once for all kinds of arguments: when the program starts, the linker
 // asks choose_...() which function has the name.
-#define NAME_PER_THREAD(call, end)                                         \
-  static decltype(&call) choose_##call() { return PerThread<&call>::run; } \
+#define NAME_PER_THREAD(call, end)                           \
+  BEFORE_SANITIZERS static decltype(&call) choose_##call() { \
+    return PerThread<&call>::run;                            \
+  }                                                          \
   decltype(call) call##end __attribute__((ifunc("choose_" #call)));
 
 extern "C" {
