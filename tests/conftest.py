@@ -60,6 +60,7 @@ SCRIPTS = {f"tests/{name}.py": () for name in (
     "docs/ladder/weave.py": ("--check", *(("--without-bugs",) if WITHOUT_BUGS else ())),
     "docs/ladder/figures/plot.py": ("--check",),
     "tests/fuzz/fuzz.py": ("check", "--sample", "240"),  # Of the thousands in tests/fuzz/h200.txt.
+    "tests/fuzz/races.py": ("check", "1-400"),
 }
 LONGEST = (  # Begin first.
     "tests/classroom/test_grade.py", "tests/classroom/test_exercises.py", "docs/ladder/weave.py",

@@ -30,6 +30,11 @@ void each_piece(const Access& a, uint32_t mask, F f) {
   }
 }
 
+// The block whose shared memory it reads or writes.
+Block& home_of(const AsyncCopy& copy) {
+  return copy.to.owner ? *copy.to.owner : *copy.warp->block;
+}
+
 void set_busy(ByteSet& busy, const AsyncCopy& copy, const Access& a,
               uint32_t mask, bool is_busy) {
   if (a.space != Space::kShared) return;
@@ -52,9 +57,22 @@ std::string name_of(const AsyncCopy& copy) {
                           : "cp.async";
 }
 
-// The block whose shared memory it reads or writes.
-Block& home_of(const AsyncCopy& copy) {
-  return copy.to.owner ? *copy.to.owner : *copy.warp->block;
+// The same of bytes that a copy of these lanes is no longer at, unless another
+// one is there, too.
+void set_free(ByteSet& busy, const AsyncCopy& copy, const Access& a,
+              uint32_t mask) {
+  if (a.space != Space::kShared) return;
+  set_busy(busy, copy, a, mask, false);
+  const auto again = [&](const AsyncCopy& other, const Access& b) {
+    const uint32_t left = other.to.mask & ~(&other == &copy ? mask : 0);
+    const bool apart = !copy.box && !other.box && !hull_of(a).meets(hull_of(b));
+    if (left && !apart) set_busy(busy, other, b, left, true);
+  };
+  for (const AsyncCopy& other : home_of(copy).copies.pending) {
+    again(other, other.to);
+    if (other.from && !other.taken && &*other.from != &a)
+      again(other, *other.from);
+  }
 }
 
 // Copies begin and end at multiples of 4.
@@ -89,9 +107,9 @@ void Checker::begin(const AsyncCopy& copy) {
 void Checker::end(const AsyncCopy& copy, uint32_t mask) {
   enter_postponed(*copy.warp->block);
   ByteSet& busy = home_of(copy).checks->busy;
-  set_busy(busy, copy, copy.to, mask, false);
+  set_free(busy, copy, copy.to, mask);
   if (copy.from && !copy.taken) {
-    set_busy(busy, copy, *copy.from, mask, false);
+    set_free(busy, copy, *copy.from, mask);
     check_copy(copy, *copy.from, mask, true);
   }
   check_copy(copy, copy.to, mask, true);
@@ -99,7 +117,7 @@ void Checker::end(const AsyncCopy& copy, uint32_t mask) {
 }
 
 void Checker::take(const AsyncCopy& copy) {
-  set_busy(copy.warp->block->checks->busy, copy, *copy.from, kAllLanes, false);
+  set_free(copy.warp->block->checks->busy, copy, *copy.from, kAllLanes);
   check_copy(copy, *copy.from, kAllLanes, true);
 }
 

@@ -1,0 +1,76 @@
+"""The oracle of the random races knows what orders, and an executor that forgets a barrier does not pass."""
+
+import numpy as np
+import pytest
+
+import race_kernels
+import races
+from happens_before import NOT_HERE, Order, Shape
+from ladder import toolchain
+
+SEEDS = range(1, 41)
+
+
+def neighbours(shape, *between):
+    """Each thread stores to its own word, and loads its neighbour's."""
+    own = (shape.thread * 4)
+    store, load = (race_kernels.Access(verb, "shared", 4, "", [at])
+                   for verb, at in (("st", own), ("ld", np.roll(own, -1))))
+    return race_kernels.Kernel(1, shape, [(line, 1, [one]) for line, one in enumerate((store, *between, load), 1)])
+
+
+def meeting(shape, groups):
+    return race_kernels.Meeting("", groups, [groups])
+
+
+class TestOracle:
+    shape = Shape(1, 64, False)
+
+    def bytes_of(self, *between):
+        """Where the store and the load race."""
+        races = neighbours(self.shape, *between).order().races
+        return {byte for (_, byte) in races.get((1, 2 + len(between)), ())}
+
+    def test_nothing_orders_all(self):
+        assert self.bytes_of() == set(range(256))
+
+    def test_a_barrier_orders_all(self):
+        assert self.bytes_of(meeting(self.shape, self.shape.block)) == set()
+
+    def test_warps_alone_leave_their_edges(self):
+        assert self.bytes_of(meeting(self.shape, self.shape.warp)) == {*range(128, 132), *range(4)}
+
+    def test_a_flag_orders_behind_a_fence_that_reaches_far_enough(self):
+        shape = Shape(2, 1, False)
+        givers, takers = shape.block == 0, shape.block == 1
+        for fenced, behind, ordered in ((2, 2, True), (0, 2, False), (2, 0, False), (NOT_HERE, 2, False)):
+            order = Order(shape)
+            if fenced >= 0:
+                order.fence(givers, fenced)
+            order.flag(givers, takers, 3, False, False)
+            order.fence(takers, behind)
+            assert (order.know[1, 0] > 0) == ordered
+
+
+class TestExecutor:
+    @pytest.fixture(autouse=True, scope="class")
+    def program(self):
+        assert toolchain.make(races.ROOT, "cpu", races.PROGRAM).returncode == 0
+
+    def said(self, capsys):
+        failed = races.check(SEEDS)
+        return failed, capsys.readouterr().out
+
+    def test_the_two_agree(self, capsys):
+        failed, said = self.said(capsys)
+        assert not failed and f"{len(SEEDS)} passed, 0 failed" in said
+
+    def test_a_race_that_is_missed_fails(self, capsys, monkeypatch):
+        monkeypatch.setattr(Order, "meet", lambda *_: None)
+        failed, said = self.said(capsys)
+        assert failed and "missed between lines" in said
+
+    def test_a_race_that_is_none_fails(self, capsys, monkeypatch):
+        monkeypatch.setattr(race_kernels.Meeting, "text", lambda *_: "")
+        failed, said = self.said(capsys)
+        assert failed and "no race between lines" in said
