@@ -282,7 +282,8 @@ struct Function {
   std::vector<Unwritten> unwritten;
   std::vector<Slot> not_followed;  // local memory of such a library
   std::deque<Call> calls;
-  std::map<uint32_t, Test> tests;  // of its loads, by Instruction::site
+  std::deque<Statement> rewritten;  // instructions that became others
+  std::map<uint32_t, Test> tests;   // of its loads, by Instruction::site
   std::map<uint32_t, TestedStore> tested_stores;
   std::map<uint32_t, Keeper> keepers;
   std::map<uint32_t, Wait> waits;

@@ -84,8 +84,7 @@ class Origins {
     if (op == "sub") return sum(in(0), in(1), in(1).kind == Origin::kArray);
     if (op == "mad") return sum(product(in(0), in(1)), in(2));
     if (op == "selp") return merge(in(0), in(1));
-    if (!ins.pure) return {Origin::kNumber};     // It is loaded.
-    if (op == "ld" || op == "st") return in(0);  // It is passed.
+    if (!ins.pure) return {Origin::kNumber};  // It is loaded.
     Origin all{Origin::kNumber};
     for (int k = 0; k < ins.source_count; ++k) all = product(all, in(k));
     return all;
@@ -106,8 +105,8 @@ class Origins {
 
   // Does the instruction hand on a mask, or part of one?
   bool passes_mask(const Instruction& ins) const {
-    static const std::set<std::string> kPass = {
-        "mov", "and", "or", "xor", "not", "selp", "cvt", "lop3", "ld", "st"};
+    static const std::set<std::string> kPass = {"mov", "and",  "or",  "xor",
+                                                "not", "selp", "cvt", "lop3"};
     // A coalesced group promises no more than activemask does.
     const std::string& op = ins.statement->name();
     if (op == "activemask") return !ins.where.of_groups;

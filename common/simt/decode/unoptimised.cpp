@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -144,6 +145,9 @@ void pass_in_registers(Function& function,
     ins.operands = function.keep(operands) + 1;
     ins.result_count = ins.source_count = 1;
     ins.address_count = 0;
+    Statement& moves = function.rewritten.emplace_back(*ins.statement);
+    moves.op = {"mov", "b" + std::to_string(8 * bytes)};
+    ins.statement = &moves;
     ins.run = copy_handler(static_cast<int>(bytes));
     ins.kind = Kind::kPlain;
     ins.pure = true;
