@@ -137,8 +137,8 @@ void refusals() {
   equal(child.status, 1);
   says(child, "7 passed, 0 failed");
   says(child,
-       "cudaIpcGetMemHandle: the CPU executor has no memory that processes "
-       "share");
+       "cudaIpcGetMemHandle: the CPU executor has no memory or events that "
+       "processes share");
   says(child, "cudaImportExternalMemory: the CPU executor has no memory or ");
   says(child,
        "has no cuMemExportToShareableHandle among the driver API's calls");

@@ -755,6 +755,9 @@ void Checker::synchronise(Mine& mine) {
   // With several host threads, each sees its own blocks' releases only; whoever
   // has a block's shared memory is one of these.
   const bool sees_all = alone_ || shared;
+  const bool hands_over = mine.block.fenced || (mine.stores && watches_);
+  if (sees_all && !hands_over && !mine.ins.waits && tables_->releases.empty())
+    return;
   // Who does not look at what an atomic answers has read no flag.
   const AtomicForm form = mine.ins.atomic_form;
   const bool asks = mine.ins.acquires || (form != AtomicForm::kReduction &&
