@@ -49,9 +49,10 @@ LEFT = (
 )
 PLANTED = "tests/breaks.py"  # Needs the programs that the pages' outputs need.
 ARCHITECTURES, WRONG_ENGINES = "tests/architectures.py", "tests/python/test_wrong_engines.py"
+WRONG = sorted(path.stem for path in ROOT.glob("tests/wrong/engines/*.txt"))
 ALONE = (  # Each a turn: a file, and which part of it, if not all.
     (PLANTED, ()), ("tests/wrong.py", ()), (ARCHITECTURES, ("chapters",)), (ARCHITECTURES, ("common", "plots")),
-    (WRONG_ENGINES, ("bn_relu", "elementwise")), (WRONG_ENGINES, ("reduce", "strided")),
+    (WRONG_ENGINES, WRONG[::2]), (WRONG_ENGINES, WRONG[1::2]),
 )
 SHARES = 4  # Of what is left besides.
 TURNS = len(ALONE) + SHARES
