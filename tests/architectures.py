@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """See that what a reader builds compiles for every architecture that the toolkit knows.
 
+    tests/architectures.py [chapters] [common] [plots]     those alone
+
 Chapters and common/ are compiled from their source for each generation of GPUs, and from that
 PTX for each of its members; plots/ to the oldest PTX, and from it for the oldest of each
 generation: NVIDIA promises that it serves all. Only what runs on a GPU: the host's part is the
@@ -48,9 +50,11 @@ def failed_of(members, output):
 
 def main():
     tally = pages.Tally()
-    files = [path for place in PLACES for path in sorted(pages.ROOT.glob(place))
+    chosen = sys.argv[1:]
+    places = [place for place in PLACES if not chosen or place.split("/")[0] in chosen]
+    files = [path for place in places for path in sorted(pages.ROOT.glob(place))
              if not path.match("*.exercise.cu") and not together.stands_alone(path)]
-    for place in PLACES:
+    for place in places:
         if not list(pages.ROOT.glob(place)):
             tally.fail(f"{place}: no such file")
     targets = dict(groups(files))

@@ -48,15 +48,22 @@ LEFT = (
     "tests/python/*.py", "tests/simt/cublas.cu", "tests/simt/curand.cu",
 )
 PLANTED = "tests/breaks.py"  # Needs the programs that the pages' outputs need.
-ALONE = (PLANTED, "tests/wrong.py", "tests/architectures.py", "tests/python/test_wrong_engines.py")  # Each a turn.
+ARCHITECTURES, WRONG_ENGINES = "tests/architectures.py", "tests/python/test_wrong_engines.py"
+WRONG = sorted(path.stem for path in ROOT.glob("tests/wrong/engines/*.txt"))
+ALONE = (  # Each a turn: a file, and which part of it, if not all.
+    (PLANTED, ()), ("tests/wrong.py", ()), (ARCHITECTURES, ("chapters",)), (ARCHITECTURES, ("common", "plots")),
+    (WRONG_ENGINES, WRONG[::2]), (WRONG_ENGINES, WRONG[1::2]),
+)
 SHARES = 4  # Of what is left besides.
 TURNS = len(ALONE) + SHARES
 SHORT = "SHORT" in os.environ
 TURN = int(os.environ["TURN"]) % TURNS if "TURN" in os.environ else None
-WITHOUT_BUGS = SHORT or TURN not in (None, ALONE.index(PLANTED))
+FILE, PART = ALONE[TURN] if TURN is not None and TURN < len(ALONE) else ("", ())
+WITHOUT_BUGS = SHORT or TURN is not None and FILE != PLANTED
 
 SCRIPTS = {f"tests/{name}.py": () for name in (
-    "architectures", "wrong", "counters", "layout", "claims", "breaks", "findings", "forms")} | {
+    "wrong", "counters", "layout", "claims", "breaks", "findings", "forms")} | {
+    ARCHITECTURES: PART,
     "docs/ladder/weave.py": ("--check", *(("--without-bugs",) if WITHOUT_BUGS else ())),
     "docs/ladder/figures/plot.py": ("--check",),
     "tests/fuzz/fuzz.py": ("check", "--sample", "240"),  # Of the thousands in tests/fuzz/h200.txt.
@@ -367,7 +374,7 @@ def pytest_collection_modifyitems(items):
     ranks = {path: next((rank for rank, name in enumerate(LONGEST) if path.match(name)), len(LONGEST)) for path in paths}
     items.sort(key=lambda item: (item.path not in found(CHAPTERS), ranks[item.path]))
     left = [path for path in dict.fromkeys(item.path for item in items) if is_one_of(LEFT, path)]
-    items[:] = [item for item in items if has_its_turn(item.path, left)]
+    items[:] = [item for item in items if has_its_turn(item.path, left) and is_of_part(item)]
 
 
 def has_its_turn(path, left):
@@ -377,9 +384,14 @@ def has_its_turn(path, left):
     if is_one_of((GRADED,), path):
         return True
     if TURN < len(ALONE):
-        return is_one_of((ALONE[TURN],), path)
-    rest = [other for other in left if not is_one_of((GRADED, *ALONE), other)]
+        return is_one_of((ALONE[TURN][0],), path)
+    rest = [other for other in left if not is_one_of((GRADED, *(file for file, _ in ALONE)), other)]
     return path in rest and rest.index(path) % SHARES == TURN - len(ALONE)
+
+
+def is_of_part(item):
+    """Of the file whose turn it is, the tests that are named; a script is told, and looks for itself."""
+    return item.path != ROOT / FILE or not PART or isinstance(item, Item) or any(word in item.name for word in PART)
 
 
 def is_one_of(patterns, path):

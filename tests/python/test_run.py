@@ -1,10 +1,12 @@
 """The runner counts what suites say, and takes no silence for success."""
 
+import collections
 import contextlib
 import io
 import re
 import sys
 
+import architectures
 import conftest as runner
 import pytest
 from conftest import ROOT, Suite
@@ -16,17 +18,24 @@ def run(judge, output, status=0):
     return str(runner.run(Suite([sys.executable, "-c", code], judge)))
 
 
+def parts(file):
+    return [word for alone, words in runner.ALONE if alone == file for word in words]
+
+
 def test_each_turn_grades_the_classroom_and_all_turns_run_all_that_is_left(monkeypatch):
-    places = [place for pattern in runner.LEFT for place in ROOT.glob(pattern)]
-    left = [*dict.fromkeys(places)]
+    left = [*dict.fromkeys(place for pattern in runner.LEFT for place in ROOT.glob(pattern))]
     classroom = {path for path in left if path.parent.name == "classroom"}
-    seen = []
+    turns = collections.Counter()
     for turn in range(runner.TURNS):
         monkeypatch.setattr(runner, "TURN", turn)
         chosen = {path for path in left if runner.has_its_turn(path, left)}
         assert classroom and classroom < chosen
-        seen += chosen - classroom
-    assert sorted(seen) == sorted(set(left) - classroom), "each of the others has one turn"
+        turns.update(chosen - classroom)
+    assert turns.keys() == set(left) - classroom
+    assert {path for path, count in turns.items() if count > 1} == {
+        ROOT / runner.ARCHITECTURES, ROOT / runner.WRONG_ENGINES}
+    assert sorted(parts(runner.ARCHITECTURES)) == sorted({place.split("/")[0] for place in architectures.PLACES})
+    assert sorted(parts(runner.WRONG_ENGINES)) == runner.WRONG
 
 
 class TestRunner:
