@@ -508,8 +508,8 @@ make progress        which exercises pass
 
 make test            run the checks of chapters, pages and the executor
 make test-classroom  grade every sample hand-in: right, slow, wrong, hostile
-make test-all        run every check: six times as long; TURN=n: make test,
-                     make test-classroom and a part of the rest, as .ci/run
+make test-all        run every check: six times as long; TURN=n: make test
+                     and a part of the rest, as .ci/run; n even: the classroom
 make test03          run those that concern chapter 03
 make bench           measure every chapter, variant and peer; record the results
 make bench03         measure those of chapter 03

@@ -39,26 +39,35 @@ PLACES = (CHAPTERS, TASKS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
 
 ENGINES = tuple(f"tests/{path.name.removeprefix('any_')}_test.cpp" for path in sorted(ROOT.glob("tests/any_*")))
 
-# `make test` leaves these to `make test-all`: minutes, for what few changes concern. .ci/run grades
-# the whole classroom each time, and takes the others in turns, by TURN.
+# `make test` leaves these to `make test-all`: minutes, for what few changes concern. Every second
+# commit's .ci/run has the whole classroom, but for the wrong kernels, which take as long as all else
+# there; the others' have a part of the rest, in turns. TURN says which.
 GRADED = "tests/classroom/*.py"
 LEFT = (
     GRADED, "tests/architectures.py", "tests/breaks.py", "tests/counters.py", *ENGINES, "tests/findings.py",
     "tests/wrong.py", "tests/drifts/*.txt", "tests/programs/*.cu",
     "tests/python/*.py", "tests/simt/cublas.cu", "tests/simt/curand.cu",
 )
+GRADE, WRONG_KERNELS = "tests/classroom/test_grade.py", "test_wrong_kernels"
 PLANTED = "tests/breaks.py"  # Needs the programs that the pages' outputs need.
 ARCHITECTURES, WRONG_ENGINES = "tests/architectures.py", "tests/python/test_wrong_engines.py"
 WRONG = sorted(path.stem for path in ROOT.glob("tests/wrong/engines/*.txt"))
 ALONE = (  # Each a turn: a file, and which part of it, if not all.
     (PLANTED, ()), ("tests/wrong.py", ()), (ARCHITECTURES, ("chapters",)), (ARCHITECTURES, ("common", "plots")),
-    (WRONG_ENGINES, WRONG[::2]), (WRONG_ENGINES, WRONG[1::2]),
+    (WRONG_ENGINES, WRONG[::2]), (WRONG_ENGINES, WRONG[1::2]), (GRADE, ("must[0]",)), (GRADE, ("must[1]",)),
 )
 SHARES = 4  # Of what is left besides.
 TURNS = len(ALONE) + SHARES
 SHORT = "SHORT" in os.environ
-TURN = int(os.environ["TURN"]) % TURNS if "TURN" in os.environ else None
-FILE, PART = ALONE[TURN] if TURN is not None and TURN < len(ALONE) else ("", ())
+CLASSROOM = -1
+
+
+def turn_of(number):
+    return number // 2 % TURNS if number % 2 else CLASSROOM
+
+
+TURN = turn_of(int(os.environ["TURN"])) if "TURN" in os.environ else None
+FILE, PART = ALONE[TURN] if TURN is not None and 0 <= TURN < len(ALONE) else ("", ())
 WITHOUT_BUGS = SHORT or TURN is not None and FILE != PLANTED
 
 SCRIPTS = {f"tests/{name}.py": () for name in (
@@ -339,8 +348,8 @@ class Reporter:
         if SHORT:
             print(f"Left to make test-all, besides the bugs that pages plant: {', '.join(LEFT)}.")
         if TURN is not None:
-            print(f"Of what make test leaves, this was the classroom's and one part of {TURNS} (TURN={TURN}); "
-                  "make test-all runs them all.")
+            part = "the classroom" if TURN == CLASSROOM else f"part {TURN} of {TURNS} of the rest"
+            print(f"Of what make test leaves, this was {part}; make test-all runs it all.")
         print(f"The whole log is {LOG.relative_to(ROOT)}.\n{self.total}")
 
 
@@ -381,8 +390,8 @@ def has_its_turn(path, left):
     """Of what is left to make test-all, where that comes in turns. Neighbours take about as long."""
     if path not in left or TURN is None:
         return not (SHORT and path in left)
-    if is_one_of((GRADED,), path):
-        return True
+    if TURN == CLASSROOM:
+        return is_one_of((GRADED,), path)
     if TURN < len(ALONE):
         return is_one_of((ALONE[TURN][0],), path)
     rest = [other for other in left if not is_one_of((GRADED, *(file for file, _ in ALONE)), other)]
@@ -391,6 +400,8 @@ def has_its_turn(path, left):
 
 def is_of_part(item):
     """Of the file whose turn it is, the tests that are named; a script is told, and looks for itself."""
+    if TURN == CLASSROOM and item.name.startswith(WRONG_KERNELS):
+        return False
     return item.path != ROOT / FILE or not PART or isinstance(item, Item) or any(word in item.name for word in PART)
 
 

@@ -453,8 +453,7 @@ def misjudged(name, expected, made):
     return None
 
 
-# In .ci/run one half, by its turn: tests/wrong.py judges them, too.
-@pytest.mark.parametrize("half", [int(os.environ["TURN"]) % 2] if "TURN" in os.environ else [0, 1])
+@pytest.mark.parametrize("half", [0, 1])  # Each has a turn of its own in .ci/run.
 def test_wrong_kernels_lose_points_where_they_must(new_class, half):
     table = {name: expected for name, expected in wrong.read_table((wrong.FOLDER / "expected.txt").read_text()).items()
              if expected.finding != "passes"}

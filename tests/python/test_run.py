@@ -22,18 +22,20 @@ def parts(file):
     return [word for alone, words in runner.ALONE if alone == file for word in words]
 
 
-def test_each_turn_grades_the_classroom_and_all_turns_run_all_that_is_left(monkeypatch):
+def test_turns_run_all_that_is_left_and_every_second_the_classroom(monkeypatch):
     left = [*dict.fromkeys(place for pattern in runner.LEFT for place in ROOT.glob(pattern))]
     classroom = {path for path in left if path.parent.name == "classroom"}
     turns = collections.Counter()
-    for turn in range(runner.TURNS):
-        monkeypatch.setattr(runner, "TURN", turn)
+    for number in range(2 * runner.TURNS):
+        monkeypatch.setattr(runner, "TURN", runner.turn_of(number))
         chosen = {path for path in left if runner.has_its_turn(path, left)}
-        assert classroom and classroom < chosen
-        turns.update(chosen - classroom)
-    assert turns.keys() == set(left) - classroom
+        if number % 2 == 0:
+            assert chosen == classroom
+        else:
+            turns.update(chosen)
+    assert turns.keys() == set(left) - classroom | {ROOT / runner.GRADE}
     assert {path for path, count in turns.items() if count > 1} == {
-        ROOT / runner.ARCHITECTURES, ROOT / runner.WRONG_ENGINES}
+        ROOT / runner.ARCHITECTURES, ROOT / runner.WRONG_ENGINES, ROOT / runner.GRADE}
     assert sorted(parts(runner.ARCHITECTURES)) == sorted({place.split("/")[0] for place in architectures.PLACES})
     assert sorted(parts(runner.WRONG_ENGINES)) == runner.WRONG
 
