@@ -119,32 +119,11 @@ struct Product {
   Place d[8];
 };
 
-// Which row of B each stored element of A meets.
-class Places {
- public:
-  explicit Places(const Product& p) : m_(p.matrix) {
-    if (!m_.sparsity) return;
-    const uint32_t* metadata = lanes<uint32_t>(p.warp, p.metadata);
-    for (int i = 0; i < m_.m; ++i)
-      for (int j = 0; j < m_.in_row(); ++j)
-        rows_[i * m_.in_row() + j] =
-            static_cast<uint8_t>(m_.sparsity.row_of_b(metadata, i, j));
-  }
-  int row_of_b(int i, int j) const {
-    return m_.sparsity ? rows_[i * m_.in_row() + j] : j;
-  }
-  // The rows of B that row i of A meets, in `out` if they are chosen.
-  const uint32_t* met(int i, const uint32_t* b, uint32_t* out) const {
-    if (!m_.sparsity) return b;
-    for (int j = 0; j < m_.in_row(); ++j)
-      std::copy_n(b + row_of_b(i, j) * m_.n, m_.n, out + j * m_.n);
-    return out;
-  }
-
- private:
-  const Matrix& m_;
-  uint8_t rows_[kMostElements];
-};
+ChosenRows chosen_rows(const Product& p) {
+  const Matrix& m = p.matrix;
+  if (!m.sparsity) return {};
+  return {m.sparsity, lanes<uint32_t>(p.warp, p.metadata), m.m};
+}
 
 // ---- Floating point ---------------------------------------------------------
 
@@ -173,7 +152,7 @@ void multiply(Warp& warp, const Instruction& ins, uint32_t mask) {
   const Product p(warp, ins, mask);
   const Matrix& m = p.matrix;
   const Operands in(p);
-  const Places places(p);
+  const ChosenRows chosen = chosen_rows(p);
   const int count = m.in_row();
   const Factors a(m.a.number, in.a, m.m * count);
   uint32_t met[kMostElements];
@@ -183,7 +162,7 @@ void multiply(Warp& warp, const Instruction& ins, uint32_t mask) {
   uint32_t d[kMostResults];
   for (int i = 0; i < m.m; ++i) {
     if (!b || m.sparsity)
-      b.emplace(m.b.number, places.met(i, in.b, met), count * m.n);
+      b.emplace(m.b.number, chosen.met(i, in.b, m.n, met), count * m.n);
     for (int j = 0; j < m.n; j += kColumns) {
       Sums sums;
       uint32_t sum[kColumns];
@@ -211,7 +190,7 @@ void multiply_eighths(Warp& warp, const Instruction& ins, uint32_t mask) {
   const Product p(warp, ins, mask);
   const Matrix& m = p.matrix;
   Operands in(p);
-  const Places places(p);
+  const ChosenRows chosen = chosen_rows(p);
   const int count = m.in_row(), half = count / 2;
   widen_eighths(m.a.number, in.a, m.m * count);
   widen_eighths(m.b.number, in.b, m.k * m.n);
@@ -228,7 +207,7 @@ void multiply_eighths(Warp& warp, const Instruction& ins, uint32_t mask) {
   uint32_t d[kMostResults];
   for (int i = 0; i < m.m; ++i) {
     if (!b || m.sparsity) {
-      const uint32_t* rows = places.met(i, in.b, met);
+      const uint32_t* rows = chosen.met(i, in.b, m.n, met);
       for (int k = 0; k < count; ++k)
         std::copy_n(rows + k * m.n, m.n, b_bits + order(k) * m.n);
       b.emplace(Number::kHalf, b_bits, count * m.n);
@@ -325,14 +304,14 @@ void multiply_wholes(Warp& warp, const Instruction& ins, uint32_t mask) {
   m.a.unpack(warp, p.a, a);
   m.b.unpack(warp, p.b, b);
   m.c.unpack(warp, p.c, c);
-  const Places places(p);
+  const ChosenRows chosen = chosen_rows(p);
   int32_t factor[kMostElements];
   for (int k = 0; k < m.k * m.n; ++k) factor[k] = whole(m.b.number, b[k]);
   for (int i = 0; i < m.m; ++i) {
     int32_t sum[32] = {};
     for (int k = 0; k < m.in_row(); ++k) {
       const int32_t left = whole(m.a.number, a[i * m.in_row() + k]);
-      const int32_t* right = factor + places.row_of_b(i, k) * m.n;
+      const int32_t* right = factor + chosen.row_of_b(i, k) * m.n;
       for (int j = 0; j < m.n; ++j) sum[j] += left * right[j];
     }
     for (int j = 0; j < m.n; ++j) {

@@ -1,6 +1,7 @@
 // Which half of a row of A is stored, and which lanes say so: mma.sp and
 // wgmma.mma_async.sp.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -48,6 +49,36 @@ struct Sparsity {
                   ", but this form has only " + std::to_string(choices));
     selector = static_cast<int>(selected);
   }
+};
+
+// Which row of B each stored element of some rows of A meets. Of a dense A it
+// is the element's own number.
+class ChosenRows {
+ public:
+  ChosenRows() = default;
+  ChosenRows(const Sparsity& s, const uint32_t* metadata, int rows)
+      : stored_(s.stored) {
+    for (int i = 0; i < rows; ++i)
+      for (int k = 0; k < stored_; ++k)
+        rows_[i * stored_ + k] =
+            static_cast<uint8_t>(s.row_of_b(metadata, i, k));
+  }
+  int row_of_b(int row, int element) const {
+    return stored_ ? rows_[row * stored_ + element] : element;
+  }
+  // The rows of B, of `columns` each, that a row of A meets; in `out` if they
+  // are chosen.
+  const uint32_t* met(int row, const uint32_t* b, int columns,
+                      uint32_t* out) const {
+    if (!stored_) return b;
+    for (int k = 0; k < stored_; ++k)
+      std::copy_n(b + row_of_b(row, k) * columns, columns, out + k * columns);
+    return out;
+  }
+
+ private:
+  int stored_ = 0;
+  uint8_t rows_[16 * 64];
 };
 
 }  // namespace simt

@@ -138,25 +138,15 @@ class Operands {
     });
     const uint32_t sign = p_.negated ? 1u << (bits_of(p_.a) - 1) : 0;
     for (int e = 0; e < kRows * in_row; ++e) a[e] ^= sign;
-    if (!p_.sparsity) return;
-    const auto* metadata =
-        lanes<uint32_t>(warp_, ins_.source(p_.metadata_source()));
-    for (int i = 0; i < kRows; ++i)
-      for (int l = 0; l < in_row; ++l)
-        rows_of_b_[i * in_row + l] =
-            static_cast<uint8_t>(p_.sparsity.row_of_b(metadata, i, l));
-  }
-  // The rows of a tile of B that row i of A meets, in `out` if they are chosen.
-  const uint32_t* met(int i, const uint32_t* tile, uint32_t* out) const {
-    if (!p_.sparsity) return tile;
-    for (int l = 0; l < p_.in_row(); ++l)
-      std::copy_n(tile + rows_of_b_[i * p_.in_row() + l] * kTile, kTile,
-                  out + l * kTile);
-    return out;
+    if (p_.sparsity)
+      chosen = {p_.sparsity,
+                lanes<uint32_t>(warp_, ins_.source(p_.metadata_source())),
+                kRows};
   }
 
   uint32_t a[kRows * kMostFactors];
   uint32_t b[kMostColumns * kMostRowsOfB];
+  ChosenRows chosen;
 
  private:
   int first_row() const {
@@ -178,7 +168,6 @@ class Operands {
   const Instruction& ins_;
   const WarpgroupProduct& p_;
   std::optional<SharedMatrix> a_, b_;
-  uint8_t rows_of_b_[kRows * kMostFactors];  // that the elements of A meet
 };
 
 // ---- Eight columns of a warp's rows -----------------------------------------
@@ -197,7 +186,8 @@ void multiply_floats(const WarpgroupProduct& p, const Factors& a,
   uint32_t met[kTile * kMostFactors];
   std::optional<Factors> b;
   for (int i = 0; i < kRows; ++i) {
-    if (!b || p.sparsity) b.emplace(p.b, in.met(i, tile, met), kTile * count);
+    if (!b || p.sparsity)
+      b.emplace(p.b, in.chosen.met(i, tile, kTile, met), kTile * count);
     uint32_t addend[kTile];
     for (int j = 0; j < kTile; ++j)
       addend[j] =
@@ -220,7 +210,7 @@ void multiply_wholes(const WarpgroupProduct& p, const Operands& in,
   uint32_t met[kTile * kMostFactors];
   for (int i = 0; i < kRows; ++i) {
     const uint32_t* a = in.a + i * p.in_row();
-    const uint32_t* b = in.met(i, tile, met);
+    const uint32_t* b = in.chosen.met(i, tile, kTile, met);
     int32_t sum[kTile] = {};
     for (int l = 0; l < p.in_row(); ++l)
       for (int j = 0; j < kTile; ++j)
