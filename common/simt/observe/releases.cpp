@@ -73,8 +73,9 @@ void Releases::watch(uint64_t flag, int bytes, const uint8_t* there, Time now) {
 }
 
 void Releases::see(uint64_t flag, const uint8_t* there) {
-  if (!find(flag)) return;
-  Flag& f = slot(flag);
+  Flag* const known = find(flag);
+  if (!known) return;
+  Flag& f = *known;
   if (!f.watched_bytes || f.address != flag || f.changes.empty()) return;
   Change& last = f.changes.back();
   if (!last.is_seen) std::memcpy(&last.value, there, f.watched_bytes);
@@ -82,8 +83,9 @@ void Releases::see(uint64_t flag, const uint8_t* there) {
 }
 
 void Releases::note_store(uint64_t flag, Time now) {
-  if (!find(flag)) return;
-  Flag& f = slot(flag);
+  Flag* const known = find(flag);
+  if (!known) return;
+  Flag& f = *known;
   if (!f.watched_bytes || f.address != flag) return;
   if (f.changes.size() == kChanges) {
     f.forgotten = f.changes[kChanges / 2 - 1].time;

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "common/simt/observe/order.h"
@@ -74,6 +75,9 @@ class Releases {
   }
   // The same where nothing is entered; null: nothing is known.
   const Flag* find(uint64_t flag) const;
+  Flag* find(uint64_t flag) {
+    return const_cast<Flag*>(std::as_const(*this).find(flag));
+  }
   std::vector<Flag> flags_;
   std::map<uint64_t, Flag> shared_flags_;
   std::vector<Cover> covers_;
