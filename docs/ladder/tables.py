@@ -937,11 +937,15 @@ def _origin(contexts):
     def unique(texts):
         return ", ".join(dict.fromkeys(texts))
 
+    days = sorted({c["date"][:10] for c in contexts})
+    commits = list(dict.fromkeys(map(_commit, contexts)))
     return ", ".join([unique(c["gpu"] for c in contexts),
                       "driver " + unique(c["driver"] for c in contexts),
                       "CUDA " + unique(c["cuda"] for c in contexts),
-                      unique(c["date"][:10] for c in contexts),
-                      "commit " + unique(map(_commit, contexts))])
+                      " to ".join(dict.fromkeys([days[0], days[-1]])),
+                      # Each of many is named on its chapter's page.
+                      f"{len(commits)} commits" if len(commits) > 3
+                      else "commit " + " and ".join(commits)])
 
 
 def _median(shown):
