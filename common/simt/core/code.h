@@ -157,9 +157,10 @@ struct alignas(64) Instruction {
   bool mask_is_active : 1 = false;   // a collective's mask came from activemask
   bool orders : 1 = false;       // a collective that orders memory: bar.warp
   bool one_for_all : 1 = false;  // an atomic: ptxas lets one lane make it
-  bool commutes : 1 = false;     // an atomic: in any order comes the same
-  bool read_only : 1 = false;    // ld.nc, tex, suld: of what no thread writes
-  bool waits : 1 = false;        // reads until a value comes: Function::waits
+  // An atomic: blocks may make theirs in any order.
+  bool commutes : 1 = false;
+  bool read_only : 1 = false;  // ld.nc, tex, suld: of what no thread writes
+  bool waits : 1 = false;      // reads until a value comes: Function::waits
   AtomicForm atomic_form = AtomicForm::kAnswer;
   Update update = Update::kAdd;  // atom, red
   bool pure = false;             // computes registers from registers

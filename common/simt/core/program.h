@@ -180,7 +180,7 @@ struct Kernel {
   std::optional<Reach> reach;  // none: nobody has looked
   bool runs_alone = false;     // it was taken back, or something was found
   bool loads_apart = true;     // from what it stores, as far as is known
-  std::chrono::nanoseconds took{0};  // the last time
+  std::optional<std::chrono::nanoseconds> took;  // the last time
 };
 
 }  // namespace simt

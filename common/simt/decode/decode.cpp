@@ -216,8 +216,10 @@ void find_atomic_forms(Function& function, bool relocatable) {
                       : answers                     ? AtomicForm::kAnswer
                       : relocatable && op == "atom" ? AtomicForm::kDropped
                                                     : AtomicForm::kReduction;
-    ins.commutes = !answers && ins.update <= Update::kXor && !ins.releases &&
-                   !ins.acquires && kWhole.contains(ins.statement->op.back());
+    const bool for_all = !ins.for_block && !ins.for_cluster;
+    ins.commutes = !answers && for_all && ins.update <= Update::kXor &&
+                   !ins.releases && !ins.acquires &&
+                   kWhole.contains(ins.statement->op.back());
   }
 }
 

@@ -14,10 +14,10 @@
 namespace simt {
 namespace {
 
-// Threads of a grid from which on it is worth to wake others for it, and the
-// time that a smaller one must have taken before.
-constexpr uint64_t kManyThreads = 1 << 16;
-constexpr std::chrono::milliseconds kLongTime{50};
+// Threads of a grid from which on it may be worth to wake others for it; so
+// many when nobody knows yet how long its kernel takes, or it took so long.
+constexpr uint64_t kManyThreads = 1 << 16, kManyUnknown = 1 << 12;
+constexpr std::chrono::milliseconds kLongTime{10};
 // Each host thread keeps 16 MiB of what it has seen.
 constexpr int kMostThreads = 32;
 
@@ -83,6 +83,12 @@ Reach reach_of(const Program& program) {
   return most;
 }
 
+bool may_take_long(const Kernel& kernel, uint64_t threads) {
+  const bool long_before =
+      kernel.took ? kernel.took >= kLongTime : threads >= kManyUnknown;
+  return threads >= kManyThreads || long_before;
+}
+
 uint64_t blocks_of(const LaunchShape& shape) {
   return uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
 }
@@ -101,8 +107,7 @@ Way way_of(Kernel& kernel, const LaunchShape& shape) {
   const uint64_t threads =
       blocks_of(shape) * shape.block[0] * shape.block[1] * shape.block[2];
   // First of all what is told at once: most launches are small.
-  if (kernel.runs_alone ||
-      (threads < kManyThreads && kernel.took < kLongTime) ||
+  if (kernel.runs_alone || !may_take_long(kernel, threads) ||
       shape.cooperative || shape.cluster_blocks() > 1 || shape.others ||
       shape.kin || settings::host_threads() || !settings::checks() ||
       settings::trace_path() || settings::backwards())

@@ -20,6 +20,8 @@ constexpr size_t kMultiprocessors = 160, kBlocksOfOne = 32, kWarpsOfOne = 64,
                  kSharedOfOne = 228 << 10, kSharedReserved = 1 << 10;
 // In waits_since_: who works, and who has ended.
 constexpr uint64_t kWorks = ~0ull, kEnded = ~1ull;
+// A launch that has been done by then needs no helpers.
+constexpr std::chrono::milliseconds kSoon{2};
 // So often a worker that waits looks again at once before it sleeps.
 constexpr int kLooks = 100;
 // After so many rounds in which no block ended other devices have their turn.
@@ -247,11 +249,20 @@ Done Workers::done() {
 void Workers::run() {
   std::vector<std::thread> helpers;
   for (int k = 1; k < grid_.threads; ++k)
-    helpers.emplace_back([this, k] { work(k); });
+    helpers.emplace_back([this, k] {
+      if (!ends_soon()) work(k);
+    });
   work(0);
   for (std::thread& t : helpers) t.join();
   if (counters_) counters_->spread_runs(grid_.program);
   if (error_) std::rethrow_exception(error_);
+}
+
+bool Workers::ends_soon() {
+  std::unique_lock lock(mutex_);
+  return grid_.undo && ended_.wait_for(lock, kSoon, [this] {
+    return waits_since_[0] == kEnded;
+  });
 }
 
 void Workers::work(size_t me) {
@@ -267,6 +278,7 @@ void Workers::work(size_t me) {
   }
   const std::lock_guard lock(mutex_);
   waits_since_[me] = kEnded;
+  ended_.notify_all();
   if (counters) counters_->add(std::move(*counters));
   if (checker) checker_->add(*checker);
   if (error) {

@@ -7,6 +7,7 @@
 // end, and says so.
 #pragma once
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -40,6 +41,8 @@ class Workers {
   friend class Worker;
 
   void work(size_t me);
+  // Whether the launch has ended before it was worth to wake a helper for it.
+  bool ends_soon();
   // Clusters that a worker has taken at once.
   struct Share {
     uint64_t next = 0, end = 0;
@@ -58,6 +61,7 @@ class Workers {
   std::atomic<uint64_t> next_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;  // of all that follows
+  std::condition_variable ended_;
   std::vector<uint64_t> waits_since_;
   std::unique_ptr<Counters> counters_;
   std::unique_ptr<Checker> checker_;

@@ -1517,6 +1517,7 @@ Checker::Seen* Checker::seen(const char* kind, uint32_t site, uint32_t other) {
 
 void Checker::report(const char* kind, uint32_t site, uint32_t other,
                      Finding f) {
+  if (grid_.undo) grid_.undo->give_up();  // One host thread will find it first.
   const uint64_t number = seen_.size();
   seen_[{kind, site, other}] = {std::move(f), number, 1};
 }
