@@ -49,11 +49,6 @@ class TestPrograms:
 
 
 class TestAside:
-    def test_a_cause_has_words_and_seeds(self):
-        one, other = random_programs.causes("# All.\n\n## a\n# Why.\nresult:\n  3\n  5\ncounters:\n  3\n\n## b\ncounters: 7\n")
-        assert one == random_programs.Cause("a", frozenset((3, 5)), frozenset((3,)))
-        assert other == random_programs.Cause("b", frozenset(), frozenset((7,)))
-
     def test_a_cause_without_seeds_is_told(self):
         with pytest.raises(ValueError, match="'b' lists no seeds"):
             random_programs.causes("## a\nresult: 3\n## b\nresults: 5\n")
@@ -62,10 +57,6 @@ class TestAside:
         for kind in ("results", "counters"):
             seeds = [seed for cause in random_programs.causes(fuzz.ASIDE.read_text()) for seed in getattr(cause, kind)]
             assert len(seeds) == len(set(seeds))
-
-    def test_what_was_recorded_is_counted(self):
-        assert random_programs.recorded("0: - 1a 2b\n10: 3c - -\n7 = 1 2\n") == (3, 1)
-
 
 class TestRecords:
     def test_is_read_as_it_was_written(self, tmp_path):
