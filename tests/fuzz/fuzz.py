@@ -17,7 +17,6 @@ optimised and with plain PTX. A program that fails in `check` is shrunk there.
 import argparse
 import concurrent.futures
 import dataclasses
-import datetime
 import functools
 import hashlib
 import json
@@ -34,7 +33,7 @@ ROOT = HERE.parent.parent
 import generate
 from harness import Problem, script
 from ladder import ncu, toolchain
-from ladder.measured import random_programs
+from ladder.measured import program_record, random_programs
 
 RECORD = ROOT / random_programs.RECORD
 ASIDE = ROOT / random_programs.ASIDE
@@ -229,13 +228,8 @@ class Record:
 
 
 def context():
-    def said(*command):
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    gpu = said("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").splitlines()[0]
-    cuda = re.search(r"release ([\d.]+)", said(toolchain.nvcc(ROOT), "--version"))[1]
-    commit = said("git", "rev-parse", "--short=12", "HEAD") or "unknown"
-    name, _, driver = gpu.partition(", ")
-    return f"{name}, driver {driver}, CUDA {cuda}, {datetime.date.today()}, commit {commit}"
+    of = program_record.context()
+    return f"{of['gpu']}, driver {of['driver']}, CUDA {of['cuda']}, {of['date']}, commit {of['commit']}"
 
 
 def record(seeds, path):
