@@ -6,7 +6,6 @@
     fuzz.py record 1-20000     on a GPU: writes tests/fuzz/h200.txt
     fuzz.py count              on a GPU with ncu: adds its counters to that file
     fuzz.py show 17            the program of a seed
-    fuzz.py run 17-40          what programs give here: a hash, or what is wrong
     fuzz.py compare 17-40      on which of them the two sides disagree
     fuzz.py shrink 17          the smallest part of it that two sides disagree on
 
@@ -447,7 +446,7 @@ def seeds_of(texts):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, some in (("check", "*"), ("record", "+"), ("show", "+"), ("run", "+"), ("compare", "+"), ("shrink", "+")):
+    for name, some in (("check", "*"), ("record", "+"), ("show", "+"), ("compare", "+"), ("shrink", "+")):
         commands.add_parser(name).add_argument("seeds", nargs=some, metavar="SEED or FIRST-LAST")
     commands.choices["check"].add_argument("--sample", type=int, metavar="N", help="only N of them")
     commands.add_parser("count").add_argument("--seconds", type=int, default=3600, help="how long ncu may take")
@@ -468,8 +467,8 @@ def main():
         return record(seeds, options.file)
     if options.command == "shrink":
         return any([shrink(seed) for seed in seeds])
-    if options.command in ("run", "compare"):
-        return run(seeds) if options.command == "run" else compare(seeds)
+    if options.command == "compare":
+        return compare(seeds)
     known = Record.read(options.file)
     seeds = seeds or sorted(known.hashes)
     return check(known, spread(seeds, options.sample) if options.sample else seeds)
@@ -479,12 +478,6 @@ def answers_of(side, seeds):
     found = {}
     run_all(side, seeds, lambda batch, target, answers: found.update(answers))
     return found
-
-
-def run(seeds):
-    for seed, answer in sorted(answers_of(GPU if has_gpu() else CPU, seeds).items()):
-        print(seed, answer)
-    return 0
 
 
 def compare(seeds):
