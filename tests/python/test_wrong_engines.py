@@ -120,11 +120,8 @@ def _read(what, edit, header, part):
                  found["during"] or found["red"])
 
 
-def engine_of(file):
-    return Engine(file) if (ROOT / f"tests/any_{file.stem}").is_dir() else OfContract(file)
-
-
-each = pytest.mark.parametrize("engine", list(map(engine_of, FILES)), ids=lambda engine: engine.name)
+ENGINES = [(Engine if (ROOT / f"tests/any_{file.stem}").is_dir() else OfContract)(file) for file in FILES]
+each = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
 
 
 @each
