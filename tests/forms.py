@@ -20,8 +20,6 @@ import pathlib
 import random
 import re
 import subprocess
-import sys
-
 
 from harness import built
 from ladder import forms, pages, toolchain
@@ -354,7 +352,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except pages.Problem as problem:
-        sys.exit(f"FAIL  {problem}\n0 passed, 1 failed")
+    pages.script("forms", main)

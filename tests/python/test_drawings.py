@@ -36,9 +36,6 @@ class TestKinds:
                                 1: [{0: 64, 1: 65}]}
         assert owners.step == 128
 
-    def test_lanes_that_jump_are_no_run(self):
-        assert trace_kinds._runs({0: 0, 1: 8, 2: 9}) == "0:0:1 1:8:2"
-
     def test_bytes_count_until_the_first_store(self):
         order = self.kept("order", [event(use, []) for use in ("load", "load", "store", "load")]
                           + [event("load", [], warp=1)])
