@@ -89,12 +89,6 @@ def record(root, source, gbps, bytes_=8):
     return {"context": context, "benchmarks": benchmarks}
 
 
-def add_reads(data, gbps, bytes_):
-    """Beside the copies, the plain reads that a kernel may have for a roof."""
-    data["benchmarks"] += [benchmark(records.READ, n, gbps, bytes_) for n in SIZES]
-    return data
-
-
 def data_path(root, source, date="2026-01-02", gpu=records.REFERENCE_GPU):
     return root / "plots/data" / gpu / date / records.file_name(source)
 
