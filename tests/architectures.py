@@ -17,7 +17,7 @@ from ladder import pages, together, toolchain
 
 BACKEND = os.environ.get("BACKEND", "cpu")
 PLACES = ("chapters/**/*.cu", "common/**/*.cu", "plots/**/*.cu")
-FROM_SOURCE = ("chapters", "common")
+FROM_SOURCE = ("chapters", "common")  # What a reader opens.
 ERROR = re.compile(r"^(?:\./)?(\S+\.cu)\(\d+\): error", re.M)
 
 
@@ -28,15 +28,10 @@ def kin(path):
     return together.op(path) if "chapters" in path.parts else path.parent
 
 
-def is_from_source(path):
-    """What a reader opens."""
-    return path.relative_to(pages.ROOT).parts[0] in FROM_SOURCE
-
-
 def groups(files):
     """What make is to build -> the files in it."""
     for kind in ("source", "ptx"):
-        chosen = [f for f in files if is_from_source(f) == (kind == "source")]
+        chosen = [f for f in files if (f.relative_to(pages.ROOT).parts[0] in FROM_SOURCE) == (kind == "source")]
         for members in together.gather(chosen, kin):
             planted = together.plant(pages.ROOT, kind, together.text(pages.ROOT, members))
             yield f"build/all/{planted.with_suffix('.fatbin')}", [m.relative_to(pages.ROOT) for m in members]

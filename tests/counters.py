@@ -5,12 +5,9 @@
 and compares. tests/parity/exceptions.txt explains what differs.
 """
 
-import sys
-
-
 from ladder import pages
 from ladder.measured import parity, parity_data
-from ladder.pages import ROOT, Problem
+from ladder.pages import ROOT
 
 SHOWN = 5
 
@@ -36,16 +33,10 @@ def check_recorded(recorded, counted, tally):
 
 def main():
     tally = pages.Tally()
-    try:
-        recorded = parity_data.merged([parity_data.load(path, ROOT)
-                                       for path in parity_data.newest_of_each(ROOT)])
-        wanted = parity.programs()
-        known = check_programs(recorded, wanted, tally)
-        counted = parity.count_executor_again(recorded, known)
-        exceptions = parity_data.read_exceptions(
-            (ROOT / parity_data.EXCEPTIONS).read_text())
-    except (Problem, OSError) as error:
-        sys.exit(f"counters: {error}")
+    recorded = parity_data.merged([parity_data.load(path, ROOT) for path in parity_data.newest_of_each(ROOT)])
+    known = check_programs(recorded, parity.programs(), tally)
+    counted = parity.count_executor_again(recorded, known)
+    exceptions = parity_data.read_exceptions((ROOT / parity_data.EXCEPTIONS).read_text())
     check_recorded(recorded, counted, tally)
     for program, quantity, launches, troubles in parity_data.judge(counted, exceptions):
         title = f"{program}: {quantity}"
@@ -59,4 +50,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    pages.script("counters", main)

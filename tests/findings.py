@@ -169,16 +169,12 @@ def collect(tally):
     return expectations
 
 
-def is_built_unoptimised(source):
-    return source.parent == HOPPER or source.name.split(".")[0] in UNOPTIMISED
-
-
 def build(expectations):
     """Every program: its source, what runs it or what the compiler said, and how it was built."""
     programs = []
     for place, folder in (FOLDER, ""), (NESTED, "linked"), (HOPPER, "hopper"):
         those = [source for source in expectations if source.parent == place]
-        with_g = [source for source in those if is_built_unoptimised(source)]
+        with_g = [source for source in those if place == HOPPER or source.name.split(".")[0] in UNOPTIMISED]
         for sources, where, how in (those, folder, ""), (with_g, f"{folder}/unoptimised".lstrip("/"), " with -G"):
             built = together.build(pages.ROOT, "cpu", together.gather(sources), ".program", where)
             programs += [(source, built[source], how) for source in sources]

@@ -190,11 +190,6 @@ def choose(wanted, tools):
     raise Problem(REMEDY.format(tried="\n".join(tried)))
 
 
-def own_environment(folder):
-    return {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": folder, "TMPDIR": folder,
-            "LC_ALL": "C.UTF-8"}
-
-
 class Room:
     """A room for one hand-in; `seen` maps files and folders to where they are seen in it."""
 
@@ -223,7 +218,8 @@ class Room:
         return str(self.folder / "root") if self.container in (NO, "user") else "/room"
 
     def command(self, more):
-        environment = own_environment(self.inside) | more
+        environment = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": self.inside,
+                       "TMPDIR": self.inside, "LC_ALL": "C.UTF-8"} | more
         if self.tools.devices and (driver := os.environ.get("LD_LIBRARY_PATH")):  # Some containers keep it there.
             environment["LD_LIBRARY_PATH"] = driver
         if self.container == NO:

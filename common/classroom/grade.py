@@ -32,7 +32,7 @@ from classroom import assignment, contain, explain, formats, result, roster, tim
 from classroom.assignment import ROOT, Problem
 from classroom.formats import terminal, text
 from classroom.result import ABSENT, GRADED, STOPPED, Result
-from classroom.trial import BUILD, Report, Trial, judge_command
+from classroom.trial import BUILD, Trial, judge_command, reported
 
 SECONDS = 150  # For a hand-in, its compilation included; LIMIT is another number.
 MOST_SOURCE = 1 << 20  # Bytes.
@@ -131,7 +131,7 @@ def judge_nobody(one, seed):
         report = pathlib.Path(folder) / "report"
         command, environment = judge_command(one, report, seed)
         subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        states = {line["check"]: line["state"] for line in Report(report).lines() if "check" in line}
+        states = {line["check"]: line["state"] for line in reported(report) if "check" in line}
     if not states or "begun" in states.values():
         raise Problem(f"the judge of {one.op} does not run to its end: {' '.join(command)}")
     return {check: state == "passed" for check, state in states.items() if state != "skipped"}

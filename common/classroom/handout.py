@@ -30,6 +30,7 @@ IGNORED = "/build/\n/run\n/.toolchain/\n__pycache__/\n"
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 COMMENT = re.compile(r"<!--.*?-->\n?", re.S)
 FENCE = re.compile(r"^( *)```.*?^\1```\n", re.S | re.M)
+MARK = re.compile(r"^( *)[+-]", re.M)  # Of a diff's line.
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 TELLING = 10  # A line of fewer letters and digits tells nobody a solution.
 LEFT_OUT = "*(Left out here: it shows the solution.)*\n"
@@ -153,11 +154,7 @@ def of_assignment(one, lines, with_hints):
 def page(text, lines):
     """Without the directives, and without code that shows a solution."""
     text = COMMENT.sub("", text)
-    return FENCE.sub(lambda fence: LEFT_OUT if shown(without_marks(fence[0]), lines) else fence[0], text)
-
-
-def without_marks(diff):
-    return re.sub(r"^( *)[+-]", r"\1", diff, flags=re.M)
+    return FENCE.sub(lambda fence: LEFT_OUT if shown(MARK.sub(r"\1", fence[0]), lines) else fence[0], text)
 
 
 def figures_of(path, text):

@@ -23,17 +23,12 @@ MOST_REPORT = 64 << 20
 TICK = 0.25  # Seconds between two looks at what a hand-in takes.
 
 
-class Report:
+def reported(path):
     """What a judge wrote: lines of JSON, the last one perhaps cut."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def lines(self):
-        with contextlib.suppress(FileNotFoundError), open(self.path, encoding="utf-8", errors="replace") as file:
-            for line in file:
-                with contextlib.suppress(ValueError):
-                    yield json.loads(line)
+    with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            with contextlib.suppress(ValueError):
+                yield json.loads(line)
 
 
 def judge_command(one, report, session_seed):
@@ -161,7 +156,7 @@ class Trial:
     def take(self, report):
         """Adds what a judge wrote; whether it was cut short within a check."""
         whole, begun = False, len(self.checks)
-        for line in Report(report).lines():
+        for line in reported(report):
             if "check" in line:
                 self.checks[line["check"]] = line
             elif "finding" in line:

@@ -161,10 +161,6 @@ def only(name):
     return f"--dt-test-case={name.replace(',', '?')}"
 
 
-def _is_exercise(path):
-    return path.match("*.exercise.cu")
-
-
 class Workshop:
     """Builds through the Makefile the mutants of all items, the files that they change
     and others, and runs them."""
@@ -214,7 +210,7 @@ class Workshop:
         """Source -> the program that runs it, or what the compiler said."""
         wanted = set(sources)
         groups = together.gather(sorted(wanted | self._wrong_in_some_way()),
-                                 lambda path: (together.op(path), together.has_engine(path), _is_exercise(path)))
+                                 lambda path: (together.op(path), together.has_engine(path), path.match("*.exercise.cu")))
         groups = [group for group in groups if wanted.intersection(group)]
         of_engines = [group for group in groups if together.has_engine(group[0])]
         small = [group for group in groups if group not in of_engines]

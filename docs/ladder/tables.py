@@ -61,7 +61,6 @@ plots/data than the H200's; share_us and share_ns take it in front of the slash.
     value peer FILE BY N      1.14 x   what BY (CUB, PyTorch, ...) takes, in times of FILE's
     value cases NAME mean     1.55 x   of all ratios to PyTorch's time; worst, count, below 0.95,
                               large (from 2^27 bytes on), large below 0.9 of the roof,
-                              roof WORDS: the least of large cases whose names end so,
                               beside CUB: the least of CUB's time over the engine's,
                               mean beside CUB: geometric, of the cases that CUB has
     value arbitration FILE    0.5 %    what hardware adds to FILE's wavefronts of shared memory
@@ -464,18 +463,11 @@ def figure_ratios(root, page, args):
 
 
 def value_cases(root, page, args):
-    usage = ("value cases NAME mean [of ENDING]|worst|count [of ENDING]|below PART [of "
-             "ENDING]|large|large below PART|roof ENDING|[mean] beside WHOM|busy KERNEL of CASE")
-    of_some = r"(mean|count|below [\d.]+) of .+"
-    whole = r"mean|worst|count|large|(large )?below [\d.]+|roof .+|(mean )?beside \w+|busy .+ of .+"
-    name, words = _name_and(args, f"{of_some}|{whole}", usage)
+    usage = ("value cases NAME mean [of ENDING]|worst|count|large|[large] below PART|[mean] beside WHOM"
+             "|busy KERNEL of CASE")
+    wanted = r"mean( of .+)?|worst|count|large|(large )?below [\d.]+|(mean )?beside \w+|busy .+ of .+"
+    name, words = _name_and(args, wanted, usage)
     compared = cases.newest(root, name)
-    what, _, rest = words.partition(" ")
-    if what == "roof":
-        least = compared.least_of_roof(rest)
-        if least is None:
-            raise ValueError(f"no case of {name} has '{rest}'")
-        return f"{100 * least:.1f} %"
     which, beside, whom = words.partition("beside ")
     if beside:
         ratio = compared.worst_beside(whom)
@@ -485,20 +477,21 @@ def value_cases(root, page, args):
             ratio = statistics.geometric_mean(
                 ways[whom] / ways[cases.ENGINE] for ways in compared.ways if whom in ways)
         return f"{ratio:.2f} x"
+    what, _, rest = words.partition(" ")
     if what == "busy":
         kernel, _, case = rest.partition(" of ")
         return f"{compared.context['busy_link'][case][kernel]:.1f} %"
-    words, _, ending = words.partition(" of ")
-    numbers = [k for k, case in enumerate(compared.cases) if case.name.endswith(ending)]
-    if not numbers:
-        raise ValueError(f"no case of {name} ends with '{ending}'")
-    if words == "mean":
-        return f"{statistics.geometric_mean(map(compared.ratio, numbers)):.2f} x"
-    if words == "worst":
+    if what == "mean":
+        ending = rest.removeprefix("of ")
+        ratios = [compared.ratio(k) for k, case in enumerate(compared.cases) if case.name.endswith(ending)]
+        if not ratios:
+            raise ValueError(f"no case of {name} ends with '{ending}'")
+        return f"{statistics.geometric_mean(ratios):.2f} x"
+    if what == "worst":
         return f"{compared.ratio(compared.slowest_first[0]):.2f} x"
-    what, _, part = words.partition("below ")  # Without a bound, all are counted.
-    some, measure = numbers, compared.ratio
-    if "large" in what:
+    _, _, part = words.partition("below ")  # Without a bound, all are counted.
+    some, measure = range(len(compared.cases)), compared.ratio
+    if what == "large":
         some, measure = compared.large, compared.of_roof
     return f"{sum(measure(k) < float(part or math.inf) for k in some)}"
 

@@ -82,8 +82,8 @@ def test_the_exercise_is_the_solution_without_the_blanks(task):
     answers = blanks.answers(text, solution)
     assert blanks.fill(text, answers) == solution
     assert sum(blank.most for blank in found) == task.lines
-    for blank, answer in zip(found, answers):
-        assert 0 < blanks.code_lines(answer) <= blank.most
+    assert all(map(blanks.code_lines, answers))  # How many at most, tests/layout.py says.
+    for blank in found:
         assert len(blank.contract.split()) > 12, "a student works from the contract alone"
 
 
@@ -91,19 +91,6 @@ def test_the_exercise_is_the_solution_without_the_blanks(task):
 def test_as_shipped_it_fails_and_names_a_check(task, shipped):
     failed = shipped[task.name].failed_cases()
     assert failed and failed[0].startswith(task.op), shipped[task.name].tail()
-
-
-@pytest.mark.parametrize("old, new, why", [
-    ("constexpr int kBlock = 256;", "constexpr int kBlock = 128;", "the exercise is not the solution"),
-    ("  // >>> Your code", "  // Your code", "there is no blank"),
-    ("  // <<<\n", "  y[0] = 0.f;\n  // <<<\n", "line 27: a blank holds its contract"),
-])
-def test_what_is_wrong_with_a_form_is_said(old, new, why):
-    task = assignment.find("01")
-    text = task.exercise.read_text()
-    assert text.count(old) == 1
-    with pytest.raises(Problem, match=why):
-        blanks.answers(text.replace(old, new), task.solution.read_text())
 
 
 # ---- What it is worth, and the hints ----------------------------------------

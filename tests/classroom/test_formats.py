@@ -162,16 +162,12 @@ def test_the_rules_for_junit_refuse():
         assert list(junit_problems(ElementTree.fromstring(broken)))
 
 
-def cells_of(row):
-    return [cell.strip() for cell in row.strip().strip("|").split("|")]
-
-
 def test_markdown():
     page = markdown.of_results(CLEAN)
     lines = page.split("\n")
     assert len(lines) == 2 + 2 + len(CLEAN) + 1  # So no name begins a line of its own.
     for row in lines[4:-1]:
-        assert len(cells_of(row)) == 5
+        assert len(row.strip("|").split("|")) == 5
         plain = re.sub(r"&#\d+;", "", row)
         assert not re.search(r"[<>\[\]`*_~#!@:/\\&$]|www\.|http:", plain)
     assert "Ada Lovelace" in page

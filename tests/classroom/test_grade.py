@@ -17,7 +17,7 @@ import pytest
 import wrong
 
 from harness import patches
-from ladder import pages, toolchain
+from ladder import pages
 
 from classroom import assignment, contain, explain, grade, result, trial
 from classroom.result import CORRECTNESS, EFFICIENCY, SAFETY
@@ -245,11 +245,7 @@ def test_a_compiler_that_a_room_does_not_show_is_no_fault_of_a_hand_in(contained
 @pytest.fixture(scope="module")
 def judges(contained):
     """Of every assignment; built while nobody else builds."""
-    with toolchain.alone(assignment.ROOT):
-        targets = [f"build/cpu/grade/{op}.{kind}" for op in {one.op for one in assignment.every()}
-                   for kind in ("judge", "parts")]
-        built = toolchain.make(assignment.ROOT, "cpu", f"-j{os.cpu_count()}", *targets)
-    assert built.returncode == 0, built.stdout
+    grade.build_judges({one.op for one in assignment.every()})
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@
     fuzz.py record 1-20000     on a GPU: writes tests/fuzz/h200.txt
     fuzz.py count              on a GPU with ncu: adds its counters to that file
     fuzz.py show 17            the program of a seed
-    fuzz.py run 17-40          what programs give here: a hash, or what is wrong
     fuzz.py compare 17-40      on which of them the two sides disagree
     fuzz.py shrink 17          the smallest part of it that two sides disagree on
 
@@ -17,7 +16,6 @@ optimised and with plain PTX. A program that fails in `check` is shrunk there.
 import argparse
 import concurrent.futures
 import dataclasses
-import datetime
 import functools
 import hashlib
 import json
@@ -34,7 +32,7 @@ ROOT = HERE.parent.parent
 import generate
 from harness import Problem, script
 from ladder import ncu, toolchain
-from ladder.measured import random_programs
+from ladder.measured import program_record, random_programs
 
 RECORD = ROOT / random_programs.RECORD
 ASIDE = ROOT / random_programs.ASIDE
@@ -229,13 +227,8 @@ class Record:
 
 
 def context():
-    def said(*command):
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    gpu = said("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").splitlines()[0]
-    cuda = re.search(r"release ([\d.]+)", said(toolchain.nvcc(ROOT), "--version"))[1]
-    commit = said("git", "rev-parse", "--short=12", "HEAD") or "unknown"
-    name, _, driver = gpu.partition(", ")
-    return f"{name}, driver {driver}, CUDA {cuda}, {datetime.date.today()}, commit {commit}"
+    of = program_record.context()
+    return f"{of['gpu']}, driver {of['driver']}, CUDA {of['cuda']}, {of['date']}, commit {of['commit']}"
 
 
 def record(seeds, path):
@@ -453,7 +446,7 @@ def seeds_of(texts):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, some in (("check", "*"), ("record", "+"), ("show", "+"), ("run", "+"), ("compare", "+"), ("shrink", "+")):
+    for name, some in (("check", "*"), ("record", "+"), ("show", "+"), ("compare", "+"), ("shrink", "+")):
         commands.add_parser(name).add_argument("seeds", nargs=some, metavar="SEED or FIRST-LAST")
     commands.choices["check"].add_argument("--sample", type=int, metavar="N", help="only N of them")
     commands.add_parser("count").add_argument("--seconds", type=int, default=3600, help="how long ncu may take")
@@ -474,8 +467,8 @@ def main():
         return record(seeds, options.file)
     if options.command == "shrink":
         return any([shrink(seed) for seed in seeds])
-    if options.command in ("run", "compare"):
-        return run(seeds) if options.command == "run" else compare(seeds)
+    if options.command == "compare":
+        return compare(seeds)
     known = Record.read(options.file)
     seeds = seeds or sorted(known.hashes)
     return check(known, spread(seeds, options.sample) if options.sample else seeds)
@@ -485,12 +478,6 @@ def answers_of(side, seeds):
     found = {}
     run_all(side, seeds, lambda batch, target, answers: found.update(answers))
     return found
-
-
-def run(seeds):
-    for seed, answer in sorted(answers_of(GPU if has_gpu() else CPU, seeds).items()):
-        print(seed, answer)
-    return 0
 
 
 def compare(seeds):

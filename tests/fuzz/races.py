@@ -99,9 +99,7 @@ def main():
     seeds = range(int(first), int(last or first) + 1)
     if options.command == "show":
         return any(show(seed) for seed in seeds)
-    built = toolchain.make(ROOT, "cpu", PROGRAM)
-    if built.returncode:
-        raise Problem(built.stdout[-2000:])
+    toolchain.made(ROOT, "cpu", PROGRAM)
     return check(seeds)
 
 

@@ -11,7 +11,6 @@ from ladder.measured.tie import tie
 import tree
 
 SIZES = (1024, 150_528, 1 << 20, 1 << 26, 1 << 28)
-L2_BYTES = 60 << 20
 CHAPTERS = {"01_one_thread_each/relu.cu": 2500, "03_pack/relu.cu": 4000,
             "03_pack/relu.four.cu": 3900}
 
@@ -82,18 +81,12 @@ def record(root, source, gbps, bytes_=8):
             benchmarks.append(benchmark(op + records.MISALIGNED, n, gbps / 2, bytes_))
     context = dict.fromkeys(records.CONTEXT, "made up") | {
         "gpu": "NVIDIA H200", "driver": "580.1", "cuda": "13.0",
-        "clocks_before": "SM 1980 MHz, memory", "sms": "132", "l2_bytes": str(L2_BYTES), "datasheet_gbps": "4800",
+        "clocks_before": "SM 1980 MHz, memory", "sms": "132", "l2_bytes": str(60 << 20), "datasheet_gbps": "4800",
         "date": "2026-01-02T03:04:05+00:00",
         "commit": "0123456789ab", "dirty": "no",
         "source": str(source.relative_to(root)),
         "tie": records.tie_of(root, source.relative_to(root))}
     return {"context": context, "benchmarks": benchmarks}
-
-
-def add_reads(data, gbps, bytes_):
-    """Beside the copies, the plain reads that a kernel may have for a roof."""
-    data["benchmarks"] += [benchmark(records.READ, n, gbps, bytes_) for n in SIZES]
-    return data
 
 
 def data_path(root, source, date="2026-01-02", gpu=records.REFERENCE_GPU):

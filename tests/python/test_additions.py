@@ -94,12 +94,6 @@ class TestDrawn:
         assert bank_figures.pads(access(32), 3) == []
         assert bank_figures.told(access(32), 32) == "lanes 32 words apart: 32 wavefronts"
 
-    def test_the_caption_of_a_tree_follows_its_strides(self):
-        def tree(*strides):
-            return drawings.of_tree(seen(Tree(8, [[Addition(0, 0, stride)] for stride in strides])))
-        assert "Neighbours meet first" in tree(1, 2, 4)
-        assert "Numbers far apart meet first" in tree(4, 2, 1)
-
     def test_reading_and_the_rest_are_the_time_of_a_block(self):
         n, pair = budget_figure.N, sweep.Pair(2, 256)
 

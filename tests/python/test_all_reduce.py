@@ -73,15 +73,6 @@ class TestWoven(made_up.MadeUp):
         self.plant().write_text("int edited;\n")
         assert "an-earlier-version" in self.table("meetings")[-1]
 
-    def test_the_meetings_beside_nccl(self):
+    def test_what_cannot_be_told(self):
         self.plant()
-        assert "| `sum.cu` | 2 | 4.00 | 14.0 | 10.0 | 0.50 x |" in self.table("meetings")
-        assert self.value("all_reduce beside sum.cu 2") == "0.50 x"
-
-    def test_the_all_reduces(self):
-        self.plant()
-        assert "| 4 | 1,073,741,824 | 6,000 | 300 |" in "\n".join(self.table("all_reduce 2^30"))
-        assert self.value("all_reduce hop_us") == "10"
-        assert self.value("all_reduce link_gbps") == "300"
         self.refuses("write: value all_reduce", "value all_reduce speed")
-

@@ -4,7 +4,6 @@ import json
 import re
 
 import pytest
-from ladder import pages, tables
 from ladder.figures import (
     drawings, drawings_bits, drawings_threads, error_figure, trace_kinds, traces)
 from ladder.figures.asked import View
@@ -36,9 +35,6 @@ class TestKinds:
         assert owners.takes == {0: [{0: 0, 1: 1, 32: 32, 33: 33}, {0: 128, 1: 129}],
                                 1: [{0: 64, 1: 65}]}
         assert owners.step == 128
-
-    def test_lanes_that_jump_are_no_run(self):
-        assert trace_kinds._runs({0: 0, 1: 8, 2: 9}) == "0:0:1 1:8:2"
 
     def test_bytes_count_until_the_first_store(self):
         order = self.kept("order", [event(use, []) for use in ("load", "load", "store", "load")]
@@ -109,23 +105,6 @@ class TestCommitted:
 
     def text(self, name):
         return (ROOT / f"plots/figures/{name}.svg").read_text()
-
-    def render(self, name):
-        path, args = next((path, args) for path, args in pages.directives(ROOT, "figure", *drawings.KINDS)
-                          if f" as {name} " in f"{args} ")
-        kind, *words = args.split()
-        return tables.render("figure", kind, words, path)
-
-    def test_each_has_a_caption_of_what_was_traced(self):
-        assert len(self.captioned) > 8
-        for name in self.captioned:
-            picture, _, caption = self.render(name)
-            assert f"plots/figures/{name}.svg" in picture
-            assert re.search(r"^\*[A-Z].*\.\*$", caption)
-        assert "128 bytes for the 128" in self.render("coalesced")[2]
-        assert "1,024 for 128" in self.render("coalesced")[2]
-        assert "wait: 4, 16, 16." in self.render("flight")[2]
-        assert "after the other. “Neighbours first” stands" in self.render("conflicts")[2]
 
     @pytest.mark.parametrize("name, words", {
         "threads": [">i = 256 to 511<", ">24 threads too many"], "rounds": [">12,000,004<", ">+ step<"],

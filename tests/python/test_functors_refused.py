@@ -7,40 +7,27 @@ from harness import built
 from ladder import toolchain
 from ladder.pages import ROOT
 
+SCALAR = "__device__ __half operator()(__half x) const { return x; }"
+
 # What a functor may not be, and the sentence that says so.
 OF_PAIRS = [
-    ("Apply2 is overloaded or a template", """
-        struct F {
-          __device__ __half operator()(__half x) const { return x; }
-          __device__ __half2 Apply2(__half2 x) const { return x; }
-          __device__ float2 Apply2(float2 x) const { return x; }
-        };"""),
-    ("Apply2 is overloaded or a template", """
-        struct F {
-          __device__ __half operator()(__half x) const { return x; }
-          template <class P> __device__ P Apply2(P x) const { return x; }
-        };"""),
-    ("Apply2 does not turn a pair of each operand into a pair of results", """
-        struct F {
-          __device__ __half operator()(__half x) const { return x; }
-          __device__ float2 Apply2(__half2 x) const { return __half22float2(x); }
-        };"""),
-    ("Apply2 does not turn a pair of each operand into a pair of results", """
-        struct F {
-          __device__ __half operator()(__half x) const { return x; }
-          __device__ void Apply2(__half2* y, const __half2* x) const { *y = *x; }
-        };"""),
+    ("Apply2 is overloaded or a template", f"""struct F {{
+        {SCALAR}
+        __device__ __half2 Apply2(__half2 x) const {{ return x; }}
+        __device__ float2 Apply2(float2 x) const {{ return x; }}
+        }};"""),
+    ("Apply2 is overloaded or a template",
+     f"struct F {{ {SCALAR} template <class P> __device__ P Apply2(P x) const {{ return x; }} }};"),
+    ("Apply2 does not turn a pair of each operand into a pair of results",
+     f"struct F {{ {SCALAR} __device__ float2 Apply2(__half2 x) const {{ return __half22float2(x); }} }};"),
+    ("Apply2 does not turn a pair of each operand into a pair of results",
+     f"struct F {{ {SCALAR} __device__ void Apply2(__half2* y, const __half2* x) const {{ *y = *x; }} }};"),
     ("an element of more than 16 bytes fits no access", """
         struct Large { double v[3]; };
         struct F { __device__ Large operator()(Large x) const { return x; } };
         #define TYPE Large"""),
-    ("a functor is a class that is not final", """
-        struct F final { __device__ __half operator()(__half x) const { return x; } };"""),
-    ("", """
-        struct F {
-          __device__ __half operator()(__half x) const { return x; }
-          __device__ __half2 Apply2(__half2 x) const { return x; }
-        };"""),
+    ("a functor is a class that is not final", f"struct F final {{ {SCALAR} }};"),
+    ("", f"struct F {{ {SCALAR} __device__ __half2 Apply2(__half2 x) const {{ return x; }} }};"),
 ]
 
 OVERLOADED = "A functor has one operator(), neither overloaded nor a template."

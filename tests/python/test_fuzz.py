@@ -1,59 +1,25 @@
-"""Random programs are the same everywhere, and a wrong answer does not pass."""
-
-import pathlib
-import subprocess
-import sys
+"""Of random programs a wrong answer does not pass; that they are what they were, h200.txt shows."""
 
 import pytest
-import palette
 import fuzz
 import generate
 from ladder.measured import random_programs
 
-FUZZ = pathlib.Path(__file__).resolve().parents[1] / "fuzz"
-
-SEEDS = (3, 1003, 5007)
-
 
 class TestPrograms:
-    def test_numbers_are_those_of_splitmix64(self):
-        r = generate.Random(0)
-        assert [r.bits() for _ in range(3)] == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
-
-    def test_a_seed_makes_the_same_program_in_every_process(self):
-        code = (f"import generate; print(''.join(generate.program(s).text('k') for s in {SEEDS}), end='')")
-        for hash_seed in ("1", "2"):
-            said = subprocess.run([sys.executable, "-c", code], cwd=FUZZ, env={"PYTHONHASHSEED": hash_seed},
-                                  capture_output=True, text=True, check=True).stdout
-            assert said == "".join(generate.program(seed).text("k") for seed in SEEDS)
-
     def test_neighbours_have_nothing_in_common(self):
         texts = [set(generate.program(seed).text("k").splitlines()) for seed in (200, 201)]
         long = [{line for line in lines if "asm" in line} for lines in texts]
         assert not long[0] & long[1]
 
-    def test_every_form_is_written_once(self):
-        texts = [form.text for form in palette.every()]
-        assert len(texts) > 1500
-        assert [text for text in texts if "{," in text or ",}" in text] == []
-
-    def test_alternatives(self):
-        assert palette.alternatives("a{.x,.y}{,.z} {%1, %2}") == [
-            "a.x {%1, %2}", "a.x.z {%1, %2}", "a.y {%1, %2}", "a.y.z {%1, %2}"]
-
     def test_what_is_made_simple_is_gone(self):
-        program = generate.program(SEEDS[2])
+        program = generate.program(5007)
         every = frozenset(generate.numbers(program.pieces))
         assert len(program.text("k", every)) < len(program.text("k")) / 2
         assert list(generate.numbers(program.pieces, every)) == []
 
 
 class TestAside:
-    def test_a_cause_has_words_and_seeds(self):
-        one, other = random_programs.causes("# All.\n\n## a\n# Why.\nresult:\n  3\n  5\ncounters:\n  3\n\n## b\ncounters: 7\n")
-        assert one == random_programs.Cause("a", frozenset((3, 5)), frozenset((3,)))
-        assert other == random_programs.Cause("b", frozenset(), frozenset((7,)))
-
     def test_a_cause_without_seeds_is_told(self):
         with pytest.raises(ValueError, match="'b' lists no seeds"):
             random_programs.causes("## a\nresult: 3\n## b\nresults: 5\n")
@@ -62,10 +28,6 @@ class TestAside:
         for kind in ("results", "counters"):
             seeds = [seed for cause in random_programs.causes(fuzz.ASIDE.read_text()) for seed in getattr(cause, kind)]
             assert len(seeds) == len(set(seeds))
-
-    def test_what_was_recorded_is_counted(self):
-        assert random_programs.recorded("0: - 1a 2b\n10: 3c - -\n7 = 1 2\n") == (3, 1)
-
 
 class TestRecords:
     def test_is_read_as_it_was_written(self, tmp_path):
@@ -158,7 +120,7 @@ class TestAnswers:
 
 class TestShrinking:
     def test_ends_with_the_part_that_matters(self, monkeypatch):
-        program = generate.program(SEEDS[0])
+        program = generate.program(3)
         guilty = list(generate.numbers(program.pieces))[-1]
 
         def disagree(self, candidates):

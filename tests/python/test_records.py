@@ -25,28 +25,6 @@ class TestRecords(made_up.MadeUp):
         with refused(message):
             records.load(self.path)
 
-    def test_reads_what_was_recorded(self):
-        record = records.of_source(self.root, self.source)
-        row = record.row("relu", 1 << 28)
-        assert row.bytes == 8 << 28
-        assert row.gbps == pytest.approx(4000, abs=30)
-        assert record.percent_of_copy(row) == pytest.approx(100)
-        assert record.floor_us == pytest.approx(2.5)
-        assert record.l2_bytes == made_up.L2_BYTES
-
-    def test_a_read_of_as_many_bytes_is_another_roof(self):
-        def add_read(data):
-            relu = next(b for b in data["benchmarks"] if b["name"].startswith("relu/"))
-            data["benchmarks"].append(relu | {"name": "read/iterations:50"} | {
-                f"p{k}_us": relu["p50_us"] / 2 for k in (10, 50, 90)})
-            self.n = int(relu["n"])
-
-        self.plant_record(change=add_read)
-        record = records.of_source(self.root, self.source)
-        assert record.percent_of_read(record.row("relu", self.n)) == pytest.approx(50)
-        with refused("has no read of"):
-            record.percent_of_read(record.row("relu", max(record.sizes("relu"))))
-
     def test_a_record_of_an_earlier_version_of_what_was_timed_is_noted(self):
         header = self.root / "common/grid.h"
         header.write_text("constexpr int kWaves = 32;  // a comment\n")
@@ -70,13 +48,6 @@ class TestRecords(made_up.MadeUp):
         self.path.unlink()
         with refused("never measured on nvidia-h200.*make bench03"):
             records.of_source(self.root, self.source)
-
-    def test_takes_the_newest(self):
-        data = made_up.record(self.root, self.source, 1000)
-        data["context"]["date"] = "2026-02-01T01:02:03+00:00"
-        made_up.write(made_up.data_path(self.root, self.source, "2026-02-01"), data)
-        record = records.of_source(self.root, self.source)
-        assert record.row("relu", 1 << 28).gbps == pytest.approx(1000, abs=30)
 
     def test_refuses_what_is_no_json(self):
         self.path.write_text(self.path.read_text()[:-10])
@@ -120,24 +91,16 @@ class TestRecords(made_up.MadeUp):
                 (lambda data: data["benchmarks"].append(data["benchmarks"][1]), "twice")):
             self.load_refuses(message, edit)
 
-    def test_names_the_sizes_it_has(self):
+    def test_names_what_it_lacks(self):
+        record = records.of_source(self.root, self.source)
         with refused("no 'relu' for n = 7; it has"):
-            records.of_source(self.root, self.source).row("relu", 7)
+            record.row("relu", 7)
+        with refused("has no read of"):
+            record.read_of(record.headline())
 
     def test_a_tree_without_chapters_is_an_error(self):
         with refused("holds no chapter"):
             records.main_sources(self.root / "plots")
-
-    def test_variants_are_no_chapters(self):
-        names = [str(s.relative_to(self.root / "chapters"))
-                 for s in records.main_sources(self.root)]
-        assert names == ["01_one_thread_each/relu.cu", "03_pack/relu.cu"]
-
-    def test_previous_chapter(self):
-        first = self.root / "chapters/01_one_thread_each/relu.cu"
-        assert records.previous(self.root, self.source) == first
-        assert records.previous(self.root, first) is None
-
 
 class TestCommitted:
     def test_every_record_names_a_commit_that_exists(self):

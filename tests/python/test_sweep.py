@@ -1,12 +1,11 @@
 """Chapter 10's constants: replaced, counted and timed; refused when stale."""
 
 import pathlib
-import re
 
 import pytest
 import made_up
 from ladder.figures import plot
-from ladder.measured import latency, records, sweep
+from ladder.measured import records, sweep
 
 SOURCE = """\
 constexpr int kBlock = 256;
@@ -80,29 +79,18 @@ class TestCounting(SweepTest):
     def counted(self, in_a_made_up_repository):
         self.plant_counted(PATH, PROGRAM)
         tied = {"tie": records.tie_of(self.root, pathlib.Path(PATH))}
-        self.report = {"context": tied, "n": 1 << 20, "pairs": [
-            {"coarse": coarse, "block": block, "counted": NUMBERS}
-            for coarse, block in ((2, 256), (16, 256), (16, 64))]}
+        self.report = {"context": tied, "n": 1 << 20, "pairs": [vars(OWN) | {"counted": NUMBERS}]}
 
     def coarsening(self):
         made_up.write(self.root / sweep.COUNTED, self.report)
         return self.table("coarsening")
-
-    def test_a_row_a_factor_in_blocks_of_the_chapters_size(self):
-        lines = self.coarsening()
-        assert lines[0] == ("| numbers per thread | blocks | barriers | warp instructions "
-                            "| load requests | reduction requests |")
-        assert lines[2:4] == ["| 2 | 4 | 32 | 1,000 | 2,048 | 4 |",
-                              "| 16 | 4 | 32 | 1,000 | 2,048 | 4 |"]
-        assert "n = 1,048,576, blocks of 256 threads" in lines[-1]
-        assert len(lines) == 6
 
     def test_an_earlier_version_of_the_chapter_says_so(self):
         self.write(PATH, SOURCE + "int edited;\n")
         assert "earlier version" in self.coarsening()[-1]
 
     def test_an_executor_that_counts_otherwise_by_now_is_noticed(self):
-        self.report["pairs"][1]["counted"] = NUMBERS | {"warp instructions": 999}
+        self.report["pairs"][0]["counted"] = NUMBERS | {"warp instructions": 999}
         with pytest.raises(ValueError, match="what is counted now"):
             self.coarsening()
 
@@ -116,7 +104,7 @@ class TestTiming(SweepTest):
         # Slower than the roof by a share that the factor and the block lessen.
         self.report = {
             "context": made_up.record(self.root, self.source, 1)["context"],
-            "pairs": [{"coarse": pair.coarse, "block": pair.block, "benchmarks": [
+            "pairs": [vars(pair) | {"benchmarks": [
                 made_up.benchmark(series, n, gbps, 4) for n in sweep.SIZES
                 for series, gbps in ((records.READ, 4600),
                                      ("sum", 4600 / (1 + 64 / pair.coarse / pair.block)))]}
@@ -126,54 +114,18 @@ class TestTiming(SweepTest):
         folder = f"plots/data/{records.REFERENCE_GPU}/2026-01-02"
         made_up.write(self.root / folder / sweep.TIMED, self.report)
 
-    def test_times_beside_reading_alone(self):
-        self.plant()
-        lines = self.table("sweep 2^28")
-        assert lines[0] == "| numbers per thread | 2²⁸: µs | of the read |"
-        assert lines[2] == "| 1 | 294 | 80.2 % |"
-        assert lines[8] == "| 64 | 237 | 99.6 % |"
-        assert "NVIDIA H200, driver 580.1" in lines[-1]
-        assert "blocks of 256 threads" in lines[-1]
-
-    def test_the_fastest_pair(self):
-        self.plant()
-        assert self.value("fastest 2^28") == "64 numbers per thread, blocks of 1024"
-
-    def test_the_time_of_one_pair(self):
-        self.plant()
-        assert self.value("tried 1 256 2^28") == "294"
-        self.refuses("were not tried", "value tried 3 256 2^28")
-        self.refuses("write: value tried", "value tried 1 256")
-
-    def test_turns_at_the_one_sum(self):
-        self.plant()
-        # 64 threads of 1 number each: no other pair's time is shared by more blocks.
-        turn = self.us(sweep.Pair(1, 64)) / (1 << 22)
-        assert self.value("turn_ns") == f"{1000 * turn:.2f}"
-        self.refuses("run `make latency` there", "table turns")
-        made_up.plant_program(self.root, latency.RECORD, {"atomic addition": 0.2494})
-        lines, read = self.table("turns"), self.us(sweep.Pair(1, 256), records.READ)
-        assert lines[2] == f"| 1 | 1,048,576 | 262 | {read:.0f} | 294 | {294 - 262} |"  # As a reader reckons, not 32.7.
-        assert "n = 2²⁸, blocks of 256 threads; left over" in lines[-1]
-
-    def us(self, pair, series="sum"):
-        told = self.report["pairs"][sweep.PAIRS.index(pair)]["benchmarks"]
-        return next(b["p50_us"] for b in told if b["name"].startswith(f"{series}/n:{1 << 28}/"))
-
-    def test_a_throttled_time_is_marked(self):
-        slow = self.report["pairs"][sweep.PAIRS.index(OWN)]["benchmarks"][-1]
-        slow["throttled"] = 1.0
-        self.plant()
-        assert re.search(r"\| 16 \| \d+\\\* \|", "\n".join(self.table("sweep 2^28")))
-
     def test_an_earlier_version_of_the_chapter_says_so(self):
         self.plant()
         self.write(PATH, SOURCE + "int edited;\n")
         assert "an-earlier-version" in self.table("sweep 2^28")[-1]
         assert "an-earlier-version" in self.value("fastest 2^28")
 
-    def test_nothing_timed_is_refused(self):
+    def test_what_cannot_be_told(self):
         self.refuses("never swept on nvidia-h200", "table sweep")
+        self.plant()
+        self.refuses("were not tried", "value tried 3 256 2^28")
+        self.refuses("write: value tried", "value tried 1 256")
+        self.refuses("run `make latency` there", "table turns")
 
     def test_the_figure_shows_every_size_of_block(self):
         self.plant()

@@ -35,27 +35,6 @@ class TestWeave(TreeTest):
         monkeypatch.setenv("RELEASE", "1")
         self.check_red("FAIL  a.json is of an earlier version")
 
-    def test_every_page_is_woven(self):
-        for name in ("README.md", "docs/style.md", "chapters/02_two/more.md"):
-            self.write(name, "<!-- table claims -->\nold\n<!-- end -->\n")
-            self.assert_red(f"{name}:1: 'table claims' is stale", arguments=["--check"])
-            self.assert_green()
-
-    def test_terms(self):
-        page = "docs/terms.md"
-        self.write(page, "<!-- terms -->\n<!-- end -->\n")
-        self.assert_red("no chapter defines a **term**")
-        self.edit(HERE, "# Page\n", "# Page\n\n**Why so?** An `x. Y` moves. It is a **warp\n"
-                  "vote** of [them](../01_one/relu.cu). And so on.\n\n- **SMs** vote.\n")
-        self.assert_green()
-        assert self.read(page) == ("<!-- terms -->\n### SMs\n\nSMs vote. ([chapter 02](../chapters/02_two/README.md))\n\n"
-                                   "### warp vote\n\nAn `x. Y` moves. It is a warp vote of "
-                                   "[them](../chapters/01_one/relu.cu). ([chapter 02](../chapters/02_two/README.md))\n"
-                                   "<!-- end -->\n")
-        self.assert_green("--check")
-        self.edit(HERE, "- **SMs** vote", "- **SMs** wait")
-        self.assert_red(f"{page}:1: 'terms' is stale", arguments=["--check"])
-
     def test_a_block_that_cannot_be_woven_keeps_its_text(self):
         self.edit(HERE, "code relu.cu relu_kernel", "code relu.cu gone_kernel")
         page = self.read(HERE)
@@ -66,17 +45,9 @@ class TestWeave(TreeTest):
 class TestCut(TreeTest):
     tree = "weave"
 
-    def test_by_name(self):
-        for name, first, last in [
-            ("TWICE", "#define TWICE(x) \\", "  ((x) + (x))"),
-            ("kBlock", "constexpr int kBlock = 256;  // A unit.", None),
-            ("Pack", "struct alignas(16) Pack {", "};"),
-            ("helper", "// Why this helper is here.", "__device__ float helper(float x) { return x; }"),
-            ("relu_kernel", "template <int kWidth, typename T = float>", "}"),
-            ("relu", "void relu(const float* x, float* y) { relu_kernel<4><<<1, 1>>>(x, y); }", None),
-        ]:
-            lines = source.cut(self.root / "chapters/02_two/relu.cu", name)
-            assert (lines[0], lines[-1]) == (first, last or first)
+    def test_a_macro_of_several_lines(self):
+        lines = source.cut(self.root / "chapters/02_two/relu.cu", "TWICE")
+        assert (lines[0], lines[-1]) == ("#define TWICE(x) \\", "  ((x) + (x))")
 
     def test_a_declaration_counts_where_there_is_no_definition(self):
         header = self.write("a.h", "#pragma once\n\n// Adds.\nvoid sum(int n);\n")

@@ -89,6 +89,12 @@ def this_gpu():
     return names.pop() if len(names) == 1 else "unknown"
 
 
+def gpus(root, name="*", first=records.REFERENCE_GPU):
+    """The folders of all GPUs with a record of that name, `first` before the others."""
+    found = {path.parents[1].name for path in root.glob(f"plots/data/*/*/{name}.json")}
+    return sorted(found, key=lambda gpu: (gpu != first, gpu))
+
+
 def place(context, name):
     """Where a record of that name lies, by its GPU and date."""
     return DATA / records.gpu_folder(context["gpu"]) / context["date"][:10] / name

@@ -16,13 +16,6 @@ from ladder.pages import ROOT, script
 MISSING = "-"
 
 
-def gpus(root, mine):
-    """The folders in plots/data that hold records, `mine` first."""
-    found = sorted({path.parent.parent.name for path in root.glob("plots/data/*/*/*.json")
-                    if path.parent.parent.name != "data"})
-    return sorted(found, key=lambda gpu: (gpu != mine, gpu))
-
-
 def cell(root, source, gpu, n):
     """'99.8 %', with the size where it is another one, or MISSING."""
     try:
@@ -38,7 +31,7 @@ def cell(root, source, gpu, n):
 
 def table(root, mine, n):
     """The lines of the comparison; raises RecordError where there is nothing."""
-    columns = gpus(root, mine)
+    columns = bench.gpus(root, first=mine)
     if not columns:
         raise records.RecordError("plots/data holds no record: run `make bench` on a GPU")
     sources = [source for folder in records.chapter_folders(root)

@@ -137,22 +137,8 @@ def count_executor_again(known, wanted):
         for program in counted}, known.ties)
 
 
-def summary(parity):
-    """How many launches of each program agree, quantity by quantity."""
-    width = max(map(len, parity.programs))
-    lines = [" " * width + "".join(f"{q:>21}" for q in parity_data.QUANTITIES)]
-    for program, launches in parity.programs.items():
-        line = f"{program:{width}}"
-        for quantity in parity_data.QUANTITIES:
-            equal = sum(not parity_data.differs(program, launch, quantity) for launch in launches)
-            line += f"{f'{equal} of {len(launches)}':>21}"
-        lines.append(line)
-    return "\n".join(lines)
-
-
 def judge(parity):
     """Says what differs and is not explained; returns how much that is."""
-    print(f"\nLaunches that agree:\n{summary(parity)}\n")
     exceptions = [one for one in parity_data.read_exceptions(
                       (ROOT / parity_data.EXCEPTIONS).read_text())
                   if any(one.is_of(program) for program in parity.programs)]
@@ -160,7 +146,7 @@ def judge(parity):
                 for program, quantity, _, found in
                 parity_data.judge(parity, exceptions) for trouble in found]
     print("\n".join(troubles))
-    print(f"{len(troubles)} differences that {parity_data.EXCEPTIONS} does not explain.")
+    print(f"{len(troubles)} differences that {parity_data.EXCEPTIONS} does not explain; `make weave` tables all.")
     return len(troubles)
 
 

@@ -9,7 +9,7 @@ import json
 import pathlib
 import re
 
-from ladder.measured import records
+from ladder.measured import bench, records
 from ladder.measured.tie import tie
 
 EXCEPTIONS = pathlib.Path("tests/parity/exceptions.txt")
@@ -225,9 +225,7 @@ def newest(root, gpu=records.REFERENCE_GPU):
 
 def newest_of_each(root):
     """Of each GPU, that of the text first."""
-    gpus = {path.parents[1].name for path in root.glob("plots/data/*/*/parity.json")}
-    return [newest(root, gpu) for gpu in
-            sorted(gpus, key=lambda gpu: (gpu != records.REFERENCE_GPU, gpu))]
+    return [newest(root, gpu) for gpu in bench.gpus(root, "parity")]
 
 
 def merged(parities):

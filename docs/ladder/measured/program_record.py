@@ -29,9 +29,7 @@ class ProgramRecord:
         return self._newest(root, gpu)["context"]
 
     def gpus(self, root):
-        """The folders of all GPUs with a record, that of the text first."""
-        found = {path.parents[1].name for path in root.glob(f"plots/data/*/*/{self.name}.json")}
-        return sorted(found, key=lambda gpu: (gpu != records.REFERENCE_GPU, gpu))
+        return bench.gpus(root, self.name)
 
     def _newest(self, root, gpu):
         path = records.recorded(root, f"{self.name}.json", gpu)

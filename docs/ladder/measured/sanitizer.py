@@ -9,7 +9,6 @@ what was found then. Needs a GPU and compute-sanitizer.
 """
 
 import concurrent.futures
-import datetime
 import os
 import pathlib
 import re
@@ -17,7 +16,7 @@ import shutil
 import subprocess
 import sys
 
-from ladder.measured import records
+from ladder.measured import program_record, records
 from ladder.measured.tie import tie
 from harness import patches
 from ladder import toolchain
@@ -147,11 +146,8 @@ def main():
             name, tool = jobs[job]
             found.setdefault(name, {})[tool] = job.result()
     version = said_by(["compute-sanitizer", "--version"])
-    report = {
-        "date": datetime.date.today().isoformat(),
-        "commit": os.environ.get("COMMIT", "unknown"),
+    report = program_record.context() | {
         "tool": "compute-sanitizer " + re.search(r"Version ([\d.]+\d)", version)[1],
-        "gpu": said_by(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]).strip(),
         "programs": {
             name: {"tie": tie_of(sources[name]), **{t: found[name][t] for t in TOOLS}}
             for name in sorted(found)
