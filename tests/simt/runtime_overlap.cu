@@ -472,6 +472,25 @@ void managed() {
   }
 }
 
+// Copies within one array, of bytes beside those they write.
+void within_an_array() {
+  const Ints x;
+  const size_t pitch = 64 * sizeof(int), width = pitch / 2, height = kN / 64;
+  const auto copy_rows = [&](int* to, const int* from, size_t rows) {
+    ok(cudaMemcpy2D(to, pitch, from, pitch, width, rows,
+                    cudaMemcpyDeviceToDevice));
+  };
+  fill_kernel<<<kBlocks, kThreads>>>(x, 1);
+  advance_kernel<<<1, 32>>>(x, 0, 5);
+  copy_rows(x + 32, x, height);           // to the other half of the rows
+  copy_rows(x, x, height);                // to where they are
+  copy_rows(x + 64 + 32, x, height - 1);  // and the row below
+  ok(cudaMemcpy(x + kN / 2, x, kBytes / 2, cudaMemcpyDeviceToDevice));
+  equal(first_of(x + kN / 2 + 32), 5);
+  equal(first_of(x + 64 + 32), 5);
+  equal(first_of(x + 64), 1);
+}
+
 // ---- What nothing orders ----------------------------------------------------
 
 struct Wrong {
@@ -615,6 +634,37 @@ const Wrong wrong[] = {
        }
      },
      {"race with the host in the copy: in 2 launches"}},
+    {"an array that is moved along",
+     [] {
+       const Ints x;
+       ok(cudaMemcpy(x + 1, x, kBytes - 4, cudaMemcpyDeviceToDevice));
+     },
+     {"overlapping copy: it reads and writes byte 4 of", "in the copy"}},
+    {"an array that is moved back in a graph",
+     [] {
+       const Stream a;
+       const Ints x;
+       cudaGraph_t graph = nullptr;
+       cudaGraphExec_t executable = nullptr;
+       ok(cudaStreamBeginCapture(a, cudaStreamCaptureModeRelaxed));
+       ok(cudaMemcpyAsync(x, x + 2, kBytes - 8, cudaMemcpyDefault, a));
+       ok(cudaStreamEndCapture(a, &graph));
+       ok(cudaGraphInstantiate(&executable, graph, 0));
+       ok(cudaGraphLaunch(executable, a));
+     },
+     {"overlapping copy: it reads and writes byte 8 of"}},
+    {"rows that are moved down",
+     [] {
+       const Ints x;
+       ok(cudaMemcpy2D(x + 64, 256, x, 256, 128, 3, cudaMemcpyDeviceToDevice));
+     },
+     {"overlapping copy: it reads and writes byte 256 of"}},
+    {"columns that are moved by less than their width",
+     [] {
+       const Ints x;
+       ok(cudaMemcpy2D(x + 65, 256, x, 256, 8, 2, cudaMemcpyDeviceToDevice));
+     },
+     {"overlapping copy: it reads and writes byte 260 of"}},
     {"memory that is freed behind the last of its uses alone",
      [] {
        const Stream a, b;
@@ -687,6 +737,7 @@ int main(int argc, char** argv) {
   pools();
   threads();
   managed();
+  within_an_array();
   if (asked.empty() && on_executor() && !std::getenv("SIMT_ORDER")) {
     for (const Wrong& it : wrong) check(it);
     const std::string said = run_self("failure").output;
