@@ -52,6 +52,12 @@ __global__ void announce_kernel(volatile int* flag) {
   __threadfence_system();
   *flag = 1;
 }
+__global__ void await_kernel(const volatile int* flag, const int* x, int* y) {
+  while (*flag == 0) {
+  }
+  __threadfence();
+  y[threadIdx.x] = x[threadIdx.x];
+}
 __global__ void trap_kernel() { __trap(); }
 __global__ void gather_kernel(const int* x, int* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -321,6 +327,22 @@ void by_flag() {
   b.wait();
   a.wait();
   equal(first_of(x), 10);
+}
+
+// A copy of one word sets the flag for which a kernel waits, and what was
+// copied before it in its stream is there.
+void by_copied_flag() {
+  const Stream a, b;
+  const Ints x, y, source, flag(Of::kDevice, sizeof(int));
+  fill_kernel<<<kBlocks, kThreads>>>(source, 3);
+  ok(cudaMemset(flag, 0, sizeof(int)));
+  ok(cudaDeviceSynchronize());
+  await_kernel<<<1, kThreads, 0, a>>>(flag, x, y);
+  const int one = 1;
+  ok(cudaMemcpyAsync(x, source, kBytes, cudaMemcpyDeviceToDevice, b));
+  ok(cudaMemcpyAsync(flag, &one, sizeof one, cudaMemcpyHostToDevice, b));
+  ok(cudaDeviceSynchronize());
+  equal(first_of(y), 3);
 }
 
 void atomics_meet() {
@@ -728,6 +750,7 @@ int main(int argc, char** argv) {
   inside_function();
   inside_graph();
   by_flag();
+  by_copied_flag();
   atomics_meet();
   other_bytes();
   same_value();
