@@ -83,6 +83,12 @@ for flag in "${flags[@]}"; do
     -dlink | --device-link)               # and so is this.
       fail "FLAGS: leave $flag out; with -rdc=true device code is linked by itself."
       ;;
+    -dlto | --dlink-time-opt*)
+      fail "FLAGS: leave $flag out; -rdc=true alone links device code as well."
+      ;;
+    -ptx | --ptx | -cubin | --cubin | -fatbin | --fatbin | -E | --preprocess)
+      fail "FLAGS: leave $flag out; it makes no program."
+      ;;
     # For what only Hopper has: wgmma, setmaxnreg.
     -arch=sm_90a | --gpu-architecture=sm_90a | -gencode=*90a | --generate-code=*90a)
       COMPILE=${COMPILE/"$ARCHITECTURE"/$HOPPER}
@@ -96,7 +102,7 @@ for flag in "${flags[@]}"; do
     -G | --device-debug) COMPILE=${COMPILE/-lineinfo/} own+=("$flag") ;;
     # Says nothing to the PTX; nvcc would have it warned about.
     -maxrregcount=* | --maxrregcount=*) [[ $BUILD == */cpu ]] || own+=("$flag") ;;
-    -lcud* | -lcu[bfrsp]* | -lnpp* | -lnv[jrm]*)
+    -lcud* | -lcu[bfrsp]* | -lnpp* | -lnv[jrm]* | -lnvidia-ml)
       # Without a GPU they would not help; what is missing then, explain tells.
       [[ $BUILD == */cpu ]] || linked+=("$flag")
       ;;

@@ -258,6 +258,8 @@ class TestProgram(tree.Folder):
                                 "int main() { return cufftDestroy(0) + cuNoSuchCall(nullptr); }\n")
         said = self.refuses("The program uses cuFFT, which needs a GPU", "twice.cpp", FLAGS="-lcufft")
         assert "The program uses a call of the CUDA driver API that" in said
+        self.write("twice.cpp", 'extern "C" int nvmlInit_v2();\nint main() { return nvmlInit_v2(); }\n')
+        self.refuses("The program uses NVML", "twice.cpp", FLAGS="-lnvidia-ml")
         self.write("twice.cpp", "int twice(int x) { return 2 * x; }\n")
         self.refuses("The program has no main function", "twice.cpp")
 
@@ -318,6 +320,7 @@ class TestProgram(tree.Folder):
     def test_flags_that_make_no_sense(self):
         self.write("more.cu", "")
         for flag, why in (("-dlink", "device code is linked by itself"),
+                          ("-rdc=true -dlto", "leave -dlto out"), ("-ptx", "it makes no program"),
                           ("-arch=sm_80", "leave -arch=sm_80 out")):
             self.refuses(why, "my main.cu", "more.cu", FLAGS=flag)
 

@@ -52,6 +52,12 @@ __global__ void announce_kernel(volatile int* flag) {
   __threadfence_system();
   *flag = 1;
 }
+__global__ void await_kernel(const volatile int* flag, const int* x, int* y) {
+  while (*flag == 0) {
+  }
+  __threadfence();
+  y[threadIdx.x] = x[threadIdx.x];
+}
 __global__ void trap_kernel() { __trap(); }
 __global__ void gather_kernel(const int* x, int* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -323,6 +329,22 @@ void by_flag() {
   equal(first_of(x), 10);
 }
 
+// A copy of one word sets the flag for which a kernel waits, and what was
+// copied before it in its stream is there.
+void by_copied_flag() {
+  const Stream a, b;
+  const Ints x, y, source, flag(Of::kDevice, sizeof(int));
+  fill_kernel<<<kBlocks, kThreads>>>(source, 3);
+  ok(cudaMemset(flag, 0, sizeof(int)));
+  ok(cudaDeviceSynchronize());
+  await_kernel<<<1, kThreads, 0, a>>>(flag, x, y);
+  const int one = 1;
+  ok(cudaMemcpyAsync(x, source, kBytes, cudaMemcpyDeviceToDevice, b));
+  ok(cudaMemcpyAsync(flag, &one, sizeof one, cudaMemcpyHostToDevice, b));
+  ok(cudaDeviceSynchronize());
+  equal(first_of(y), 3);
+}
+
 void atomics_meet() {
   const Stream a, b;
   const Ints counter(Of::kDevice, sizeof(int));
@@ -472,6 +494,25 @@ void managed() {
   }
 }
 
+// Copies within one array, of bytes beside those they write.
+void within_an_array() {
+  const Ints x;
+  const size_t pitch = 64 * sizeof(int), width = pitch / 2, height = kN / 64;
+  const auto copy_rows = [&](int* to, const int* from, size_t rows) {
+    ok(cudaMemcpy2D(to, pitch, from, pitch, width, rows,
+                    cudaMemcpyDeviceToDevice));
+  };
+  fill_kernel<<<kBlocks, kThreads>>>(x, 1);
+  advance_kernel<<<1, 32>>>(x, 0, 5);
+  copy_rows(x + 32, x, height);           // to the other half of the rows
+  copy_rows(x, x, height);                // to where they are
+  copy_rows(x + 64 + 32, x, height - 1);  // and the row below
+  ok(cudaMemcpy(x + kN / 2, x, kBytes / 2, cudaMemcpyDeviceToDevice));
+  equal(first_of(x + kN / 2 + 32), 5);
+  equal(first_of(x + 64 + 32), 5);
+  equal(first_of(x + 64), 1);
+}
+
 // ---- What nothing orders ----------------------------------------------------
 
 struct Wrong {
@@ -615,6 +656,37 @@ const Wrong wrong[] = {
        }
      },
      {"race with the host in the copy: in 2 launches"}},
+    {"an array that is moved along",
+     [] {
+       const Ints x;
+       ok(cudaMemcpy(x + 1, x, kBytes - 4, cudaMemcpyDeviceToDevice));
+     },
+     {"overlapping copy: it reads and writes byte 4 of", "in the copy"}},
+    {"an array that is moved back in a graph",
+     [] {
+       const Stream a;
+       const Ints x;
+       cudaGraph_t graph = nullptr;
+       cudaGraphExec_t executable = nullptr;
+       ok(cudaStreamBeginCapture(a, cudaStreamCaptureModeRelaxed));
+       ok(cudaMemcpyAsync(x, x + 2, kBytes - 8, cudaMemcpyDefault, a));
+       ok(cudaStreamEndCapture(a, &graph));
+       ok(cudaGraphInstantiate(&executable, graph, 0));
+       ok(cudaGraphLaunch(executable, a));
+     },
+     {"overlapping copy: it reads and writes byte 8 of"}},
+    {"rows that are moved down",
+     [] {
+       const Ints x;
+       ok(cudaMemcpy2D(x + 64, 256, x, 256, 128, 3, cudaMemcpyDeviceToDevice));
+     },
+     {"overlapping copy: it reads and writes byte 256 of"}},
+    {"columns that are moved by less than their width",
+     [] {
+       const Ints x;
+       ok(cudaMemcpy2D(x + 65, 256, x, 256, 8, 2, cudaMemcpyDeviceToDevice));
+     },
+     {"overlapping copy: it reads and writes byte 260 of"}},
     {"memory that is freed behind the last of its uses alone",
      [] {
        const Stream a, b;
@@ -678,6 +750,7 @@ int main(int argc, char** argv) {
   inside_function();
   inside_graph();
   by_flag();
+  by_copied_flag();
   atomics_meet();
   other_bytes();
   same_value();
@@ -687,6 +760,7 @@ int main(int argc, char** argv) {
   pools();
   threads();
   managed();
+  within_an_array();
   if (asked.empty() && on_executor() && !std::getenv("SIMT_ORDER")) {
     for (const Wrong& it : wrong) check(it);
     const std::string said = run_self("failure").output;

@@ -144,6 +144,10 @@ class Definitions {
       for (Place p : written(f.code[pc])) of_[p].push_back(pc);
     for (const auto& [special, place] : program.specials)
       if (differs(special)) differing_.insert(place);
+    // Of loads that are alike, the first in the text stands for all.
+    for (const Instruction& ins : f.code)
+      if (is_load(ins))
+        for (Place p : written(ins)) first_alike(p);
   }
 
   // The only instruction that writes the place.
@@ -267,8 +271,13 @@ class Definitions {
   const Places& inputs_of(Place place) const {
     const auto [known, fresh] = inputs_.try_emplace(place);
     if (!fresh) return known->second;
-    const Instruction* sum = computation(place);
     known->second.insert(place);  // A loop may compute from its own result.
+    if (const auto load = loaded(place)) {
+      Places inputs = inputs_of(address(f_.code[*load]).base);
+      inputs.insert(place);
+      return known->second = inputs;
+    }
+    const Instruction* sum = computation(place);
     if (!sum) return known->second;
     Places inputs;
     for (Place p : sum->sources()) inputs.merge(inputs_of(p));
@@ -281,11 +290,46 @@ class Definitions {
     if (const auto known = alike_.find(place); known != alike_.end())
       return known->second;
     alike_[place] = place;  // As above.
+    if (const auto load = loaded(place)) {
+      const Instruction& ins = f_.code[*load];
+      const Origin from = address(ins);
+      Formula formula{ins.statement->op, {from.base}};
+      formula.first.push_back(std::to_string(from.offset));
+      const Place first = formulas_.try_emplace(formula, place).first->second;
+      return alike_[place] = brings_again(*only(first), *load) ? first : place;
+    }
     const Instruction* sum = computation(place);
     if (!sum) return place;
     Formula formula{sum->statement->op, {}};
     for (Place p : sum->sources()) formula.second.push_back(first_alike(p));
     return alike_[place] = formulas_.try_emplace(formula, place).first->second;
+  }
+
+  // The plain load that brings it. Not optimised, an index is loaded wherever
+  // it is needed: `if (level[to[e]] < 0) level[to[e]] = now;`.
+  std::optional<uint32_t> loaded(Place place) const {
+    const auto pc = only(place);
+    if (!pc) return {};
+    const Instruction& ins = f_.code[*pc];
+    const bool plain = is_load(ins) && ins.strength == Strength::kWeak &&
+                       ins.result_count == 1 && ins.guard == kNowhere;
+    return plain ? pc : std::nullopt;
+  }
+
+  // Does a load bring again what an earlier one has brought? So it is if its
+  // thread only computes and loads in between, whichever way it takes.
+  bool brings_again(uint32_t first, uint32_t load) const {
+    if (first == load) return true;
+    std::vector<uint32_t> changes;
+    reach(f_, successors(f_, first), [&](uint32_t at) {
+      const Instruction& ins = f_.code[at];
+      if (at == first || at == load) return true;
+      if (ins.pure || is_load(ins) || ins.kind == Kind::kBranch) return false;
+      changes.push_back(at);
+      return true;
+    });
+    return dominates(f_, first, load) &&
+           !reach(f_, changes, [&](uint32_t at) { return at == first; })[load];
   }
 
   // The one that makes it, as addresses are made.

@@ -57,11 +57,27 @@ bool any_writes(const Touched& a, const Touched& b) {
   return a.use != Use::kLoad || b.use != Use::kLoad;
 }
 
+// A copy or a fill of a word may set a flag, as a volatile store does.
+bool sets_word(const Operation& one, const Touched& touched) {
+  constexpr uint64_t kWord = 8;
+  if (one.is_kernel || touched.use != Use::kStore || touched.bytes.pages() > 1)
+    return false;
+  uint64_t bytes = 0;
+  touched.bytes.each_range(
+      [&](uint64_t begin, uint64_t end) { bytes += end - begin; });
+  return bytes <= kWord;
+}
+
 // By flags: neither is a plain access, and one of them changes the word.
 bool talk(const Operation& a, const Operation& b) {
+  const auto by_flag = [&](const Touched& mine, const Touched& theirs) {
+    if (mine.weak && theirs.weak) return false;
+    return (!mine.weak || sets_word(a, mine)) &&
+           (!theirs.weak || sets_word(b, theirs));
+  };
   for (const Touched& mine : a.footprint)
     for (const Touched& theirs : b.footprint)
-      if (!mine.weak && !theirs.weak && any_writes(mine, theirs) &&
+      if (any_writes(mine, theirs) && by_flag(mine, theirs) &&
           mine.bytes.first_common(theirs.bytes))
         return true;
   return false;

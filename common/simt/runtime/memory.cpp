@@ -83,6 +83,45 @@ void note_moved(const void* to, const void* from, size_t bytes) {
   note_touched(to, bytes, Use::kStore);
 }
 
+// Rows of `width` bytes, each `pitch` bytes behind the one before.
+struct Rows {
+  uint64_t begin;
+  size_t pitch, width, height;
+};
+
+// The first address of `a` that lies in one of the rows of `b`, too.
+std::optional<uint64_t> common_address(const Rows& a, const Rows& b) {
+  for (size_t row = 0; row < a.height; ++row) {
+    const uint64_t begin = a.begin + row * a.pitch;
+    const uint64_t before = begin < b.begin ? 0 : (begin - b.begin) / b.pitch;
+    for (size_t k = before; k < std::min(before + 2, b.height); ++k) {
+      const uint64_t other = b.begin + k * b.pitch;
+      const uint64_t first = std::max(begin, other);
+      if (first < std::min(begin + a.width, other + b.width)) return first;
+    }
+  }
+  return {};
+}
+
+// CUDA moves the bytes in any order, so what was read there may be old or new.
+void find_overlap(const Rows& to, const Rows& from) {
+  const bool stays = to.begin == from.begin && to.pitch == from.pitch;
+  if (stays || !settings::checks()) return;
+  const auto address = common_address(to, from);
+  if (!address) return;
+  Finding f;
+  f.kind = "overlapping copy";
+  f.kernel = "the copy";
+  f.message =
+      "it reads and writes " + allocations().describe(*address) +
+      ", and its bytes may be moved in any order. Copy to another array first";
+  f.address = *address;
+  f.count = 1;
+  f.names_thread = false;
+  add_findings({f});
+  tell_findings();
+}
+
 // What cudaHostAlloc and cudaHostRegister were asked for, if it was anything,
 // by the numbers of the allocations.
 struct HostFlags {
@@ -142,6 +181,8 @@ void require_copy(void* to, const void* from, size_t bytes,
 void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   require_copy(to, from, bytes, kind);
   if (bytes == 0) return;
+  find_overlap({address_of(to), bytes, bytes, 1},
+               {address_of(from), bytes, bytes, 1});
   std::memmove(open(to), open(from), bytes);
   note_moved(to, from, bytes);
   note_crossing(to, from, bytes);
@@ -178,6 +219,8 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
              size_t width, size_t height, cudaMemcpyKind kind) {
   require_copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
   if (width == 0 || height == 0) return;
+  find_overlap({address_of(to), to_pitch, width, height},
+               {address_of(from), from_pitch, width, height});
   for (size_t row = 0; row < height; ++row) {
     char* const row_to = static_cast<char*>(to) + row * to_pitch;
     const char* const row_from =
