@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import race_kernels
+import race_statements
 import races
 from happens_before import NOT_HERE, Order, Shape
 from ladder import toolchain
@@ -14,13 +15,13 @@ SEEDS = range(1, 41)
 def neighbours(shape, *between):
     """Each thread stores to its own word, and loads its neighbour's."""
     own = (shape.thread * 4)
-    store, load = (race_kernels.Access(verb, "shared", 4, "", [at])
+    store, load = (race_statements.Access(verb, "shared", 4, "", [at])
                    for verb, at in (("st", own), ("ld", np.roll(own, -1))))
     return race_kernels.Kernel(1, shape, [(line, 1, [one]) for line, one in enumerate((store, *between, load), 1)])
 
 
 def meeting(shape, groups):
-    return race_kernels.Meeting("", groups, [groups])
+    return race_statements.Meeting("", groups, [groups])
 
 
 class TestOracle:
@@ -51,6 +52,23 @@ class TestOracle:
             order.fence(takers, behind)
             assert (order.know[1, 0] > 0) == ordered
 
+    def test_a_lock_orders_as_threads_came_if_they_fence(self):
+        shape, notes = Shape(1, 3, False), {1: np.array([4, 0, 2])}
+        take, release = (race_statements.Access(verb, "global", 4, ".relaxed.gpu") for verb in ("atom", "st"))
+        for fences, ordered in (((".cta", ".cta"), True), (("", ""), False)):
+            lock = race_statements.Lock("", "", take, release, ("relaxed", "relaxed"), fences, [], [shape.id], False)
+            order = Order(shape, notes)
+            lock.happens(order, 1, 0)
+            assert (order.know[2, 1] > 0) == (order.know[0, 1] > 0) == (order.know[0, 2] > 0) == ordered
+            assert order.know[1, 0] == order.know[1, 2] == 0
+
+    def test_who_counts_last_has_learned_from_all(self):
+        shape, notes = Shape(3, 1, False), {1: np.array([1, 2, 0])}
+        add = race_statements.Access("atom", "global", 4, ".acq_rel.gpu")
+        order = Order(shape, notes)
+        race_statements.Count(add, "acq_rel", ("", ""), [], [shape.id]).happens(order, 1, 0)
+        assert all(order.know[1, [0, 2]]) and order.know[0, 2] and not order.know[2, [0, 1]].any()
+
 
 class TestExecutor:
     @pytest.fixture(autouse=True, scope="class")
@@ -71,6 +89,6 @@ class TestExecutor:
         assert failed and "missed between lines" in said
 
     def test_a_race_that_is_none_fails(self, capsys, monkeypatch):
-        monkeypatch.setattr(race_kernels.Meeting, "text", lambda *_: "")
+        monkeypatch.setattr(race_statements.Meeting, "text", lambda *_: "")
         failed, said = self.said(capsys)
         assert failed and "no race between lines" in said
