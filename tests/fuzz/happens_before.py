@@ -114,7 +114,8 @@ class Order:
         if access.stores and actors is None:
             for pending in self.pending:  # A store that depends on a flag cannot come before it.
                 know = np.maximum(know, pending[who])
-        mine = (line, access, who if actors is None else actors[who], begin, self.now, know, self.teachers[who], len(self.past))
+        actors_here = who if actors is None else actors[who]
+        mine = (line, access, actors_here, begin, self.now, know, self.teachers[who], len(self.past))
         self.settle(access, begin)
         for other in [*self.past, mine]:
             self.compare(mine, other)
@@ -162,7 +163,8 @@ class Order:
                 self.told[pair].add(byte)
 
     def bytes_of(self, access, some, low, high):
-        return {(access.memory, byte) for first, last in set(zip(low[some], high[some])) for byte in range(first, last)}
+        spans = set(zip(low[some], high[some]))
+        return {(access.memory, byte) for first, last in spans for byte in range(first, last)}
 
     def compare(self, mine, other):
         line, access, who, begin, now, know, teachers, number = mine

@@ -11,7 +11,7 @@ import numpy as np
 
 from generate import Random
 from happens_before import GLOBAL, NOT_HERE, SHARED, Order, Shape
-from race_statements import (NOTES, Access, Commit, Copy, Count, Fence, Flag, HandOver, IfLast, Lock, Mbarrier, Meeting, Vote,
+from race_statements import (Access, Commit, Copy, Count, Fence, Flag, HandOver, IfLast, Lock, Mbarrier, Meeting, Vote,
                              address_of, call, fence_text, function)
 
 LAST = 1000  # The line of what all kernels end with.
@@ -169,13 +169,14 @@ def sync_warps(r, shape, *_):
 
 
 def vote(r, shape, *_):
-    asks = r.pick(("shfl.sync.down.b32 %word, %id, 0, 31", "vote.sync.ballot.b32 %word, %is", "redux.sync.add.u32 %word, %id",
-                   "match.any.sync.b32 %word, %id"))
+    asks = r.pick(("shfl.sync.down.b32 %word, %id, 0, 31", "vote.sync.ballot.b32 %word, %is",
+                   "redux.sync.add.u32 %word, %id", "match.any.sync.b32 %word, %id"))
     return Vote(f"not.b32 %mask, %mask;\n{asks}, %mask;\n", parts_of_warps(r, shape)[1])
 
 
 def meeting_of_block(r, shape):
-    asks = r.weighted(((6, "bar.sync 0;\n"), (1, "bar.red.popc.u32 %word, 0, %is;\n"), (1, "bar.red.or.pred %is, 0, %is;\n")))
+    asks = r.weighted(((6, "bar.sync 0;\n"), (1, "bar.red.popc.u32 %word, 0, %is;\n"),
+                       (1, "bar.red.or.pred %is, 0, %is;\n")))
     return Meeting(asks, shape.block, [shape.id * 0])
 
 
@@ -221,6 +222,17 @@ def copy(r, shape, line, turns, style):
     return Copy(size, [np.where(who, (at + step * turn) * size % SHARED + source, NOT_HERE) for turn in range(turns)])
 
 
+def stores(access):
+    """%word to a flag, or one more."""
+    does = f"{access.verb}{access.strength}.{access.space}"
+    return {"st": f"{does}.u32 [%at], %word;\n", "red": f"{does}.add.u32 [%at], 1;\n",
+            "atom": f"{does}.add.u32 %unused, [%at], 1;\n"}[access.verb]
+
+
+def some_fences(r):
+    return tuple(a_scope(r) if r.chance(60) else "" for _ in range(2))
+
+
 def flag(r, shape, line, turns, style, hands=None):
     is_shared = hands is None and r.chance(30)
     gives, takes = hands or (some(r, shape) for _ in range(2))
@@ -235,16 +247,15 @@ def flag(r, shape, line, turns, style, hands=None):
     into = r.weighted(((2, "relaxed"), (2, "acquire"), (2, "volatile")))
     store, load = (Access(which, "shared" if is_shared else "global", 4, strengthened(r, how), waits=which == "ld")
                    for which, how in ((verb, out), ("ld", into)))
-    fences = tuple(a_scope(r) if r.chance(60) else "" for _ in range(2))
+    fences = some_fences(r)
     before, behind = map(fence_text, fences)
-    does = f"{verb}{store.strength}.{store.space}"
-    arrive = before + {"st": f"{does}.u32 [%at], %word;\n", "red": f"{does}.add.u32 [%at], 1;\n",
-                       "atom": f"{does}.add.u32 %unused, [%at], 1;\n"}[verb]
+    arrive = before + stores(store)
     wait = (f"mov.u32 %mask, %word;\nW{line}:\nld{load.strength}.{load.space}.u32 %word, [%at];\n"
             f"setp.lt.u32 %is, %word, %mask;\n@%is bra W{line};\n{behind}")
     functions = ((f"NAME_arrive{line}", arrive), (f"NAME_wait{line}", wait)) if r.chance(30) else ()
     arrive, wait = (call(name) for name, _ in functions) if functions else (arrive, wait)
-    begin = address_of(store.space, line) + ("add.u32 %word, %turn, 1;\n" if turns > 1 else f"mov.u32 %word, {count};\n")
+    begin = address_of(store.space, line)
+    begin += "add.u32 %word, %turn, 1;\n" if turns > 1 else f"mov.u32 %word, {count};\n"
     return Flag(begin + arrive, begin + wait, gives, takes, False, store, load, fences, (out, into), functions)
 
 
@@ -266,30 +277,29 @@ def ring(r, shape, line, turns, style):
 def inside(r, shape, line, style, who):
     """A load, a store, or both, in one place of each thread's; and where."""
     one = access(r, shape, line, 1, style, who)
-    many = [dataclasses.replace(one, verb=verb) for verb in ("ld", "st")] if r.chance(50) and not one.strength else [one]
-    return many, one.table
+    both = r.chance(50) and not one.strength
+    return [dataclasses.replace(one, verb=verb) for verb in ("ld", "st")] if both else [one], one.table
 
 
 def lock(r, shape, line, turns, style):
     space = r.weighted(((3, "global"), (1, "shared")))
-    who = np.isin(shape.id, [r.pick(np.flatnonzero(some(r, shape) | (shape.id == 0)).tolist()) for _ in range(1 + r.below(6))])
-    accesses, table = inside(r, shape, line, style, who)
+    one_of = lambda who: r.pick(shape.id[who].tolist())
+    few = [one_of(some(r, shape) | (shape.id == 0)) for _ in range(1 + r.below(6))]
+    accesses, table = inside(r, shape, line, style, np.isin(shape.id, few))
     verb = r.pick(("st", "red", "atom"))
     into = r.pick(("relaxed", "acquire"))
     out = r.pick(("relaxed", "release") + ("volatile",) * (verb == "st"))
-    take, release = (Access(which, space, 4, strengthened(r, how), waits=True) for which, how in (("atom", into), (verb, out)))
-    fences = tuple(a_scope(r) if r.chance(60) else "" for _ in range(2))
+    take, release = (Access(which, space, 4, strengthened(r, how), waits=True)
+                     for which, how in (("atom", into), (verb, out)))
+    fences = some_fences(r)
     behind, ahead = map(fence_text, fences)
     does = f"atom{take.strength}.{space}"
     looks = r.chance(50)
-    taking = (f"W{line}:\n{does}.or.b32 %word, [%at], 1;\nand.b32 %mask, %word, 1;\nsetp.ne.u32 %is, %mask, 0;\n"
-              if not looks else
-              f"W{line}:\nld.volatile.{space}.u32 %word, [%at];\nand.b32 %word, %word, -2;\nadd.u32 %mask, %word, 1;\n"
-              f"{does}.cas.b32 %mask, [%at], %word, %mask;\nsetp.ne.u32 %is, %mask, %word;\n")
-    taking += f"@%is bra W{line};\n{behind}"
-    does = f"{verb}{release.strength}.{space}"
-    releasing = ahead + {"st": f"add.u32 %word, %word, 2;\n{does}.u32 [%at], %word;\n", "red": f"{does}.add.u32 [%at], 1;\n",
-                         "atom": f"{does}.add.u32 %unused, [%at], 1;\n"}[verb]
+    taking = (f"ld.volatile.{space}.u32 %word, [%at];\nand.b32 %word, %word, -2;\nadd.u32 %mask, %word, 1;\n"
+              f"{does}.cas.b32 %mask, [%at], %word, %mask;\nsetp.ne.u32 %is, %mask, %word;\n" if looks else
+              f"{does}.or.b32 %word, [%at], 1;\nand.b32 %mask, %word, 1;\nsetp.ne.u32 %is, %mask, 0;\n")
+    taking = f"W{line}:\n{taking}@%is bra W{line};\n{behind}"
+    releasing = f"{ahead}add.u32 %word, %word, 2;\n{stores(release)}"
     functions = ((f"NAME_take{line}", taking), (f"NAME_release{line}", releasing)) if r.chance(40) else ()
     taking, releasing = (call(name) for name, _ in functions) if functions else (taking, releasing)
     return Lock(taking, releasing, take, release, (into, out), fences, accesses, table, looks, functions)
@@ -298,13 +308,14 @@ def lock(r, shape, line, turns, style):
 def count(r, shape, line, turns, style, who=None):
     accesses, table = inside(r, shape, line, style, some(r, shape) if who is None else who)
     how = r.pick(("relaxed", "release", "acquire", "acq_rel"))
-    fences = tuple(a_scope(r) if r.chance(60) else "" for _ in range(2))
+    fences = some_fences(r)
     return Count(Access("atom", "global", 4, strengthened(r, how)), how, fences, accesses, table)
 
 
 def last_block(r, shape, line, turns, style):
     first = count(r, shape, line + 1, turns, style, shape.thread == 0)
-    return [barrier(r, shape), first, meeting_of_block(r, shape), IfLast(first, line + 1, access(r, shape, line + 3, 1, style))]
+    return [barrier(r, shape), first, meeting_of_block(r, shape),
+            IfLast(first, line + 1, access(r, shape, line + 3, 1, style))]
 
 
 def fence(r, shape, *_):
@@ -319,8 +330,8 @@ def commit(r, shape, *_):
 ALWAYS = ((8, access, False), (4, barrier, False), (3, sync_warps, False), (1, vote, False), (1, barrier_of_some, True),
           (1, pair, True), (1, mbarrier, True))
 STYLES = {"plain": (), "strong": (), "flags": ((5, flag, True), (1, fence, False)),
-          "locks": ((4, lock, True), (2, count, True), (2, last_block, True), (2, barrier_of_grid, True), (1, flag, True),
-                    (1, fence, False)),
+          "locks": ((4, lock, True), (2, count, True), (2, last_block, True), (2, barrier_of_grid, True),
+                    (1, flag, True), (1, fence, False)),
           "copies": ((3, copy, False), (3, commit, False))}
 
 

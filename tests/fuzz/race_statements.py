@@ -17,7 +17,8 @@ def place_of(line):
 
 
 def address_of(space, line):
-    return f"add.u64 %at, {'%flags' if space == 'shared' else '%disputed'}, {place_of(line) - 2048 * (space == 'shared')};\n"
+    base, first = ("%flags", 0) if space == "shared" else ("%disputed", 2048)
+    return f"add.u64 %at, {base}, {first + line * 8};\n"
 
 
 def note(line):
@@ -27,9 +28,9 @@ def note(line):
 
 def function(name, line, body):
     """Of %at and %word, with its answer in %word."""
-    return (f".func (.param .u32 answer) {name}(.param .u64 at, .param .u32 word)\n{{\n.reg .b32 %word, %mask, %unused;\n"
-            f".reg .b64 %at;\n.reg .pred %is;\n.loc 1 {line} 0\nld.param.u64 %at, [at];\nld.param.u32 %word, [word];\n"
-            f"{body}st.param.u32 [answer], %word;\nret;\n}}\n")
+    return (f".func (.param .u32 answer) {name}(.param .u64 at, .param .u32 word)\n{{\n"
+            f".reg .b32 %word, %mask, %unused;\n.reg .b64 %at;\n.reg .pred %is;\n.loc 1 {line} 0\n"
+            f"ld.param.u64 %at, [at];\nld.param.u32 %word, [word];\n{body}st.param.u32 [answer], %word;\nret;\n}}\n")
 
 
 def fence_text(scope):
@@ -158,7 +159,8 @@ class Copy(Statement):
         actors, places = order.begin_copies(), self.table[turn]
         there = lambda at: np.where(places == NOT_HERE, NOT_HERE, at)
         order.access(line, Access("ld", "global", self.size, ""), there(places // SHARED + GLOBAL // 2), actors)
-        order.access(line, Access("cp", "shared", self.size, "", source=places // SHARED), there(places % SHARED), actors)
+        to = Access("cp", "shared", self.size, "", source=places // SHARED)
+        order.access(line, to, there(places % SHARED), actors)
         order.copies[-1].append(actors)
 
 
