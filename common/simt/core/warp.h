@@ -84,7 +84,8 @@ struct Warp {
   // How far the clock is ahead of them, and by how much more after each look;
   // and how often a wait has looked.
   uint64_t clock_ahead = 0, clock_step = 0, clock_looks = 0;
-  bool tainted = false;  // some register holds what nobody has written
+  uint64_t clock_stood = 0;  // what it has shown since it stands; 0: no look
+  bool tainted = false;      // some register holds what nobody has written
   // Of cp.async, and of cp.async.bulk, that each lane has closed.
   uint32_t copy_groups[kLanes] = {}, bulk_groups[kLanes] = {};
   // Of wgmma: groups that are closed, products begun, and whether there was a

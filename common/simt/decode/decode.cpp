@@ -106,7 +106,13 @@ void read_clock(Warp& warp, const Instruction& ins, uint32_t mask) {
     warp.clock_step += warp.clock_step / 16 + 1;
     warp.clock_ahead += warp.clock_step;
   }
-  const uint64_t time = warp.issued + warp.clock_ahead;
+  uint64_t time = warp.issued + warp.clock_ahead;
+  if (!warp.block->clock_stands || ins.waits_for_clock)
+    warp.clock_stood = 0;
+  else if (warp.clock_stood)
+    time = warp.clock_stood;
+  else
+    warp.clock_stood = time;
   fill_lanes(warp, ins, mask, static_cast<T>(time >> first_bit));
 }
 

@@ -174,6 +174,7 @@ void WarpRun::set_shared_addresses(const Frame& frame) {
 void WarpRun::start() {
   live = threads;
   turn_end_ = issued + kTurn;
+  clock_stood = 0;
   came_ = open_for_ = awaiting_ = 0;
   opened_for_collective_ = false;
   arrived_.fill(0);
