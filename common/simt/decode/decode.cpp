@@ -591,6 +591,16 @@ class Decoder : public OperandReader {
     return {static_cast<Place>(at), type};
   }
 
+  // By addresses that are computed.
+  void may_be_meant(const Variable& v) {
+    Function& f = *context_.function;
+    const auto begin = static_cast<uint32_t>(v.address);
+    const auto end = static_cast<uint32_t>(v.address + v.bytes);
+    const bool first = f.variables_end == 0;
+    f.variables_begin = first ? begin : std::min(f.variables_begin, begin);
+    f.variables_end = std::max(f.variables_end, end);
+  }
+
   Function::Slot stack_variable(const Declaration& d) {
     Function& f = *context_.function;
     f.stack_bytes = align_up(f.stack_bytes, std::max<uint32_t>(d.align, 8));
@@ -598,6 +608,7 @@ class Decoder : public OperandReader {
     const Variable v{Space::kLocal, f.stack_bytes, d.bytes};
     define(scope().variables, d.name, v);
     f.stack_bytes += d.bytes;
+    if (d.space == "local") may_be_meant(v);
     const Function::Slot slot{static_cast<uint32_t>(v.address),
                               static_cast<uint32_t>(v.bytes)};
     if (d.space == "local" && is_of_library(context_.text->name))
@@ -740,6 +751,7 @@ class Decoder : public OperandReader {
         return at;
       }
       if (v->space == Space::kLocal) {
+        may_be_meant(*v);
         Draft get;
         get.run =
             bytes == 8 ? local_address<uint64_t> : local_address<uint32_t>;

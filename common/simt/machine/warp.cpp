@@ -209,6 +209,7 @@ void WarpRun::run() {
 void WarpRun::enter(const Path& path) {
   registers = path.frame->registers;
   stack_base = path.frame->stack_base;
+  variables = &path.frame->variables;
   auto& tops = path.frame->stack_tops;
   stack_tops = tops ? &*tops : nullptr;
   stack_end =

@@ -33,7 +33,8 @@ struct Frame {
   Frame* caller = nullptr;
   const Instruction* call = nullptr;  // the call, in the caller's code
   uint32_t return_pc = 0;
-  uint32_t stack_base = 0;              // of this frame in the lanes' stacks
+  uint32_t stack_base = 0;  // of this frame in the lanes' stacks
+  Variables variables;
   std::optional<StackTops> stack_tops;  // none: the function allocates none
   Join* returned = nullptr;
   std::unique_ptr<uint8_t[]> storage;
