@@ -303,6 +303,14 @@ void require_variable(Warp& warp, const Instruction& ins, const Access& a,
              " bytes of local memory of a function's variables");
 }
 
+// Most mean variables of the call that runs.
+[[gnu::noinline, gnu::cold]] void require_variables(Warp& warp,
+                                                    const Instruction& ins,
+                                                    const Access& a) {
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1)
+    require_variable(warp, ins, a, first_lane(rest));
+}
+
 // Lanes' stacks are interleaved: addresses become offsets in the warp's.
 void place_local(Warp& warp, const Instruction& ins, Access& a) {
   a.dense = false;
@@ -314,8 +322,7 @@ void place_local(Warp& warp, const Instruction& ins, Access& a) {
     require_inside(warp, ins, a, warp.stack_end, "thread", "local memory");
   if (a.operand.base != kNowhere &&
       !a.is_within(warp.variables->begin, warp.variables->end))
-    for (uint32_t rest = a.mask; rest; rest &= rest - 1)
-      require_variable(warp, ins, a, first_lane(rest));
+    require_variables(warp, ins, a);
   for (int l = 0; l < kLanes; ++l)
     a.address[l] = Warp::stack_offset(l, a.address[l]);
 }
