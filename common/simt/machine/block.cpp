@@ -178,6 +178,14 @@ bool BlockRun::open_joins(Path::State state) {
   return any;
 }
 
+// Lets lanes go on that have returned from a call in which others wait at a
+// barrier: no GPU makes them wait, and it opens if they end.
+bool BlockRun::open_returns() {
+  bool any = false;
+  for (auto& warp : runs) any |= warp->open_returns();
+  return any;
+}
+
 // ---- Time ----------------------------------------------------------------
 
 namespace {
@@ -388,6 +396,7 @@ PlacedFault BlockRun::cluster_standstill() const {
 void BlockRun::deadlock() {
   if (lacks_lanes()) lanes_went_elsewhere();
   const PlacedFault fault = standstill();
+  if (open_returns()) return;
   if (!open_joins(Path::kAtCollective)) throw fault;
   standstill_ = fault;
 }

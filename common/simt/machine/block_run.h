@@ -68,6 +68,7 @@ struct BlockRun : Block {
   uint64_t state(bool whole);
   void lap();
   bool open_joins(Path::State state);
+  bool open_returns();
   void note_change();
   // That nobody can go on, by the place where the first of those waits.
   Finding finding(Path::State state, const std::string& kind,

@@ -88,6 +88,8 @@ class WarpRun : public Warp {
   // Lets lanes go on that wait at a join for paths of this state: they may hold
   // the lock that those want. Returns whether there were any.
   bool open_joins(Path::State state);
+  // The same of those that have returned from a call, for paths at a barrier.
+  bool open_returns();
   // Whether a collective waits for some of these lanes since joins were opened
   // for it.
   bool lacks(uint32_t mask) const;
