@@ -30,14 +30,18 @@ class Order:
     """What each thread knows of each: all that it did before a time. Behind the threads come
     the copies that they have begun, each as one more who does something."""
 
-    def __init__(self, shape, trusting=False):
-        self.shape, self.now = shape, 1
-        self.trusting = trusting  # Flags count whatever their own scope: it is told of them, and enough.
+    def __init__(self, shape, notes=None, trusting=None):
+        self.shape, self.now, self.notes = shape, 1, notes
+        # The strict order; this one tells only what must be found. Flags count whatever their own scope: it is
+        # told of them, and enough.
+        self.trusting = trusting
+        # Of whose blocks' flags each thread has learned, and behind how many accesses each block has set its last one.
+        self.teachers, self.last_flag = np.zeros((shape.all, shape.blocks), bool), np.zeros(shape.blocks, int)
         none = np.zeros((shape.all, shape.all), int)
         self.know = none
         # What a flag has told, for which a fence is wanting; and what the last fence has covered.
         self.pending = [none] * 3
-        self.fenced = [none] * 3
+        self.fenced = [none.copy() for _ in range(3)]
         self.past = []
         self.copies = [[]]  # By group, those that nobody has waited for.
         self.traffic = collections.Counter()  # How many accesses of a kind to a word, or runs to a line.
@@ -53,6 +57,9 @@ class Order:
 
     def hand_over(self, givers, takers):
         self.learn(takers, self.tick(givers)[givers].max(axis=0))
+        self.teachers[takers] |= self.teachers[givers].any(axis=0)
+        for fenced in self.fenced if self.trusting and givers.any() else ():  # A fence and a barrier, then a flag.
+            fenced[takers] = np.maximum(fenced[takers], fenced[givers].max(axis=0))
 
     def learn(self, takers, news):
         self.know = self.know.copy()
@@ -65,7 +72,14 @@ class Order:
         self.know[self.shape.id[who], self.shape.id[who]] = self.now
         return self.know
 
+    def in_turn(self, line, who):
+        """Each alone, as they have come in the run."""
+        return [self.shape.id == thread for thread in sorted(self.shape.id[who], key=lambda one: self.notes[line][one])]
+
     def fence(self, who, level):
+        """NOT_HERE: there is none."""
+        if level < 0:
+            return
         for k in range(min(level, 2) + 1):
             self.learn(who, self.pending[k][who])
         know = self.tick(who)
@@ -82,6 +96,9 @@ class Order:
             far = shape.far[give][0, take][0]
             if reach < far and not self.trusting:
                 continue
+            self.teachers[take] |= self.teachers[give].any(axis=0)
+            self.teachers[take, theirs] = True
+            self.teachers[self.teachers.sum(axis=1) > 1] = True
             news = (before if releases else self.fenced[far])[give].max(axis=0)
             if acquires:
                 self.learn(take, news)
@@ -97,11 +114,14 @@ class Order:
         if access.stores and actors is None:
             for pending in self.pending:  # A store that depends on a flag cannot come before it.
                 know = np.maximum(know, pending[who])
-        mine = (line, access, who if actors is None else actors[who], begin, self.now, know)
+        actors_here = who if actors is None else actors[who]
+        mine = (line, access, actors_here, begin, self.now, know, self.teachers[who], len(self.past))
         self.settle(access, begin)
         for other in [*self.past, mine]:
             self.compare(mine, other)
         self.past.append(mine)
+        if access.strength and access.stores:
+            self.last_flag[self.shape.block[who]] = len(self.past)
         runs = np.cumsum(np.diff(begin, prepend=0) != access.size) * self.shape.warps + self.shape.warp[who]
         for unit, many in (4, begin // 4), (128, np.unique(np.stack([runs, begin // 128]), axis=1)[1]):
             for place in many:
@@ -142,9 +162,13 @@ class Order:
             for pair in pairs:
                 self.told[pair].add(byte)
 
+    def bytes_of(self, access, some, low, high):
+        spans = set(zip(low[some], high[some]))
+        return {(access.memory, byte) for first, last in spans for byte in range(first, last)}
+
     def compare(self, mine, other):
-        line, access, who, begin, now, know = mine
-        their_line, theirs, they, their_begin, time, _ = other
+        line, access, who, begin, now, know, teachers, number = mine
+        their_line, theirs, they, their_begin, time, _, their_teachers, their_number = other
         if access.memory != theirs.memory or not (access.stores or theirs.stores):
             return
         low = np.maximum(begin[:, None], their_begin)
@@ -161,8 +185,16 @@ class Order:
         if not races.any():
             return
         pair = tuple(sorted((line, their_line)))
-        found = {(access.memory, byte) for first, last in set(zip(low[races], high[races])) for byte in range(first, last)}
+        found = self.bytes_of(access, races, low, high)
         self.races[pair] |= found
+        if not self.trusting:
+            return
+        one, two = (self.shape.block[threads % self.shape.all] for threads in (who, they))
+        # Who reads one flag of a block's has learned from all that the block has set, and from two blocks' all.
+        last_flag = self.trusting.last_flag
+        races &= ~(teachers[:, two] & (last_flag[two] > their_number))
+        races &= ~(their_teachers[:, one].T & (last_flag[one] > number)[:, None])
+        found = self.bytes_of(access, races, low, high)
         if access.memory == "shared" and access.is_plain_store and theirs.is_plain_store and not self.shape.is_cluster:
             for byte in found:
                 self.clashes[byte].add(pair)

@@ -11,184 +11,10 @@ import numpy as np
 
 from generate import Random
 from happens_before import GLOBAL, NOT_HERE, SHARED, Order, Shape
+from race_statements import (Access, Commit, Copy, Count, Fence, Flag, HandOver, IfLast, Lock, Mbarrier, Meeting, Vote,
+                             address_of, call, fence_text, function)
 
 LAST = 1000  # The line of what all kernels end with.
-LEVELS = {".cta": 0, ".cluster": 1, ".gpu": 2, ".sys": 3}
-
-
-# ---- Statements --------------------------------------------------------------
-
-
-class Statement:
-    """Has a table: for each turn a row of what each thread's instruction wants to know, or NOT_HERE."""
-    begin = None  # What thread 0 does at first.
-
-
-@dataclasses.dataclass
-class Access(Statement):
-    verb: str  # ld, st, atom or red
-    space: str  # global, shared or shared::cluster
-    size: int
-    strength: str  # "", ".volatile", ".relaxed.gpu"
-    table: list = None  # At which byte.
-    neighbour: int = 0  # Whose shared memory.
-    waits: bool = False
-    source: np.ndarray = None  # Of a copy.
-
-    stores = property(lambda self: self.verb != "ld")
-    is_plain_store = property(lambda self: self.verb == "st" and not self.strength)
-    kind = property(lambda self: "ld" if self.verb == "ld" else "strong" if self.strength else
-                    "part" if self.size < 4 else "st")
-    memory = property(lambda self: self.space.removesuffix("::cluster"))
-    reach = property(lambda self: LEVELS.get("." + self.strength.rpartition(".")[2], 3))
-
-    def may_meet(self, other):
-        both_volatile = self.strength == other.strength == ".volatile"
-        return self.memory == "global" or not both_volatile or self.waits or other.waits
-
-    def base(self, shape):
-        if self.memory == "global":
-            return shape.block * 0
-        return (shape.block + self.neighbour) % shape.blocks * SHARED
-
-    def text(self, line):
-        type_ = {16: ".v2.u64"}.get(self.size, f".u{self.size * 8}")
-        register = {16: "{%value, %more}", 8: "%value", 4: "%word"}.get(self.size, "%half")
-        base = f"add.u64 %at, {'%disputed' if self.space == 'global' else '%shared'}, %offset;\n"
-        if self.space == "shared::cluster":
-            base += (f"add.u32 %turned, %block, {self.neighbour};\nrem.u32 %turned, %turned, %blocks;\n"
-                     "mapa.shared::cluster.u64 %at, %at, %turned;\n")
-        new = (f"mad.lo.u32 %word, %id, 257, {line * 1021};\ncvt.u64.u32 %value, %word;\n"
-               "not.b64 %more, %value;\ncvt.u16.u32 %half, %word;\n")
-        add = ".add" if self.verb in ("atom", "red") else ""
-        does = f"{self.verb}{self.strength}.{self.space}{add}{type_}"
-        use = {16: "add.u64 %value, %value, %more;\n", 8: "", 4: "cvt.u64.u32 %value, %word;\n"}.get(
-            self.size, "cvt.u64.u16 %value, %half;\n") + "add.u64 %sum, %sum, %value;\n"
-        return base + {"st": f"{new}{does} [%at], {register};\n", "red": f"{new}{does} [%at], {register};\n",
-                       "ld": f"{does} {register}, [%at];\n{use}",
-                       "atom": f"{new}{does} {register}, [%at], {register};\n{use}"}[self.verb]
-
-    def happens(self, order, line, turn):
-        order.access(line, self, self.table[turn])
-
-
-@dataclasses.dataclass
-class Meeting(Statement):
-    """Those with the same number come together."""
-    instruction: str
-    groups: np.ndarray
-    table: list
-
-    def text(self, line):
-        return self.instruction
-
-    def happens(self, order, line, turn):
-        for group in set(self.groups) - {NOT_HERE}:
-            order.meet(self.groups == group)
-
-
-@dataclasses.dataclass
-class HandOver(Statement):
-    """In each block some arrive, and others wait for them."""
-    arrive: str
-    wait: str
-    gives: np.ndarray
-    takes: np.ndarray
-    meets: bool  # Who waits arrives, too.
-
-    table = property(lambda self: [np.where(self.gives | self.takes, self.gives + 2 * self.takes, NOT_HERE)])
-
-    def text(self, line):
-        return (f"and.b64 %value, %offset, 1;\nsetp.eq.u64 %is, %value, 0;\n@%is bra G{line};\n{self.arrive}"
-                f"G{line}:\nsetp.lt.u64 %is, %offset, 2;\n@%is bra S{line};\n{self.wait}")
-
-    def happens(self, order, line, turn):
-        for block in range(order.shape.blocks):
-            here = order.shape.block == block
-            if self.meets:
-                order.hand_over((self.gives | self.takes) & here, self.takes & here)
-            else:
-                order.hand_over(self.gives & here, self.takes & here)
-
-
-@dataclasses.dataclass
-class Mbarrier(HandOver):
-    """The same by a barrier in shared memory."""
-    count: int = 0
-
-    def begin(self, line):
-        return f"mbarrier.init.shared.b64 [%flags+{line * 8}], {self.count};\n"
-
-
-@dataclasses.dataclass
-class Copy(Statement):
-    """cp.async: the table says to which byte, and above that from which of GLOBAL's second half."""
-    size: int
-    table: list
-
-    def text(self, line):
-        return (f"and.b64 %at, %offset, {SHARED - 1};\nadd.u64 %at, %shared, %at;\n"
-                f"div.u64 %value, %offset, {SHARED};\nadd.u64 %value, %disputed, %value;\n"
-                f"cp.async.ca.shared.global [%at], [%value+{GLOBAL // 2}], {self.size};\n")
-
-    def happens(self, order, line, turn):
-        actors, places = order.begin_copies(), self.table[turn]
-        there = lambda at: np.where(places == NOT_HERE, NOT_HERE, at)
-        order.access(line, Access("ld", "global", self.size, ""), there(places // SHARED + GLOBAL // 2), actors)
-        order.access(line, Access("cp", "shared", self.size, "", source=places // SHARED), there(places % SHARED), actors)
-        order.copies[-1].append(actors)
-
-
-@dataclasses.dataclass
-class Commit(Statement):
-    """Ends a group of copies, and waits for all but so many; None: it does not wait."""
-    table: list
-    waits: int | None
-
-    def text(self, line):
-        return "cp.async.commit_group;\n" + (f"cp.async.wait_group {self.waits};\n" if self.waits is not None else "")
-
-    def happens(self, order, line, turn):
-        order.copies.append([])
-        if self.waits is not None:
-            order.wait_for_copies(self.waits + 1)
-
-
-@dataclasses.dataclass
-class Flag(HandOver):
-    """The same by a flag that all of them set."""
-    store: Access = None
-    load: Access = None
-    fences: tuple = ("", "")
-    semantics: tuple = ("relaxed", "relaxed")
-
-    def happens(self, order, line, turn):
-        before, behind = (LEVELS.get(fence, NOT_HERE) for fence in self.fences)
-        if before >= 0:
-            order.fence(self.gives, before)
-        for access, who in (self.store, self.gives), (self.load, self.takes):
-            order.access(line, access, np.where(who, 2048 + line * 8, NOT_HERE))
-        blocks = order.shape.block if self.store.space == "shared" else order.shape.block * 0
-        reach, (out, into) = min(self.store.reach, self.load.reach), self.semantics
-        for one in set(blocks):
-            order.flag(self.gives & (blocks == one), self.takes & (blocks == one), reach,
-                       out in ("release", "acq_rel"), into == "acquire")
-        if behind >= 0:
-            order.fence(self.takes, behind)
-
-
-@dataclasses.dataclass
-class Fence(Statement):
-    scope: str
-    who: np.ndarray
-
-    table = property(lambda self: [np.where(self.who, 0, NOT_HERE)])
-
-    def text(self, line):
-        return f"fence.acq_rel{self.scope};\n"
-
-    def happens(self, order, line, turn):
-        order.fence(self.who, LEVELS[self.scope])
 
 
 # ---- A kernel ----------------------------------------------------------------
@@ -227,10 +53,13 @@ class Kernel:
         if begin:
             begin = f"setp.ne.u32 %is, %id, 0;\n@%is bra START;\n{begin}START:\nbar.sync 0;\n"
         head = HEAD.replace("KERNEL", self.name()).replace("CLUSTER", cluster).replace("BEGIN", begin)
-        return f"{head}{meets}{''.join(out)}.loc 1 {LAST} 0\n{meets}{TAIL}"
+        functions = "".join(function(name, line, body) for first, _, statements in self.statements
+                            for line, one in enumerate(statements, first) for name, body in one.functions)
+        return f"{functions}{head}{meets}{''.join(out)}.loc 1 {LAST} 0\n{meets}{TAIL}".replace("NAME", self.name())
 
-    def order(self, trusting=False):
-        order = Order(self.shape, trusting)
+    def order(self, notes=None, trusting=None):
+        """`notes`: by line, what threads have noted in a run."""
+        order = Order(self.shape, notes, trusting)
         for first, turns, body in self.statements:
             for turn in range(turns):
                 for line, one in enumerate(body, first):
@@ -245,8 +74,8 @@ HEAD = f"""
 {{
 .shared .align 16 .b8 words[{SHARED}], flags[256];
 .reg .b16 %half;
-.reg .b32 %id, %block, %blocks, %word, %mask, %turn, %turned, %unused;
-.reg .b64 %disputed, %table, %results, %shared, %flags, %row, %at, %offset, %value, %more, %sum, %token;
+.reg .b32 %id, %block, %blocks, %word, %mask, %turn, %turned, %unused, %ticket;
+.reg .b64 %disputed, %table, %results, %shared, %flags, %row, %at, %offset, %value, %more, %sum, %token, %notes, %note;
 .reg .pred %skip, %is;
 .loc 1 {LAST} 0
 ld.param.u64 %disputed, [disputed]; ld.param.u64 %table, [table]; ld.param.u64 %results, [results];
@@ -256,8 +85,9 @@ mul.wide.u32 %at, %id, 4; add.u64 %at, %at, %flags; setp.ge.u32 %is, %id, 32;
 @!%is st.shared.u32 [%at], 0;
 @!%is st.shared.u32 [%at+128], 0;
 bar.sync 0;
-BEGINmad.lo.u32 %id, %block, %word, %id;
-mad.wide.u32 %table, %id, 4, %table; mad.wide.u32 %results, %id, 8, %results;
+BEGINmul.lo.u32 %turned, %blocks, %word; mad.wide.u32 %notes, %turned, 8, %results;
+mad.lo.u32 %id, %block, %word, %id; mul.wide.u32 %note, %turned, 4;
+mad.wide.u32 %table, %id, 4, %table; mad.wide.u32 %results, %id, 8, %results; mad.wide.u32 %notes, %id, 4, %notes;
 """
 CLUSTER_BARRIER = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n"
 # All copies are waited for, and all of shared memory is read.
@@ -305,35 +135,57 @@ def a_scope(r):
     return r.weighted(((3, ".gpu"), (2, ".cta"), (1, ".cluster"), (1, ".sys")))
 
 
-def access(r, shape, line, turns, style):
+def strengthened(r, how):
+    return f".{how}" + ("" if how == "volatile" else a_scope(r))
+
+
+def access(r, shape, line, turns, style, who=None):
     space = r.weighted(((3, "shared"), (3, "global"), (3 if shape.is_cluster else 0, "shared::cluster")))
     verb, size = r.weighted(((3, "ld"), (2, "st"))), r.weighted(((8, 4), (2, 8), (1, 16), (1, 2), (1, 1)))
     strength = ""
     if style == "strong" and r.chance(50):
         size = 4 + 4 * r.chance(20)
         verb = r.weighted(((2, "ld"), (2, "st"), (2, "atom"), (2, "red")))
-        strength = ".volatile" if verb in ("ld", "st") and r.chance(50) else f".relaxed{a_scope(r)}"
-    who, at, step = some(r, shape), index(r, shape), r.below(3)
+        strength = strengthened(r, "volatile" if verb in ("ld", "st") and r.chance(50) else "relaxed")
+    who, at, step = some(r, shape) if who is None else who, index(r, shape), r.below(3)
     room, first = GLOBAL if space == "global" else SHARED, r.below(4) * 64 // size
     table = [np.where(who, (at + first + step * turn) * size % room, NOT_HERE) for turn in range(turns)]
     return Access(verb, space, size, strength, table, r.below(shape.blocks) if space == "shared::cluster" else 0)
 
 
-def sync_warps(r, shape, *_):
+def parts_of_warps(r, shape):
+    """Groups of lanes; and the same as a table: NOT_HERE would be the mask of all lanes, so it is told inverted."""
     lanes = r.weighted(((4, shape.lane * 0), (2, shape.lane // 16), (1, shape.lane % 2),
                         (1, np.where(shape.lane < 1 + r.below(20), 0, 1))))
     who = some(r, shape) if r.chance(30) else shape.lane >= 0
     groups = np.where(who, shape.block * 1000 + shape.warp * 100 + lanes, NOT_HERE)
     same = (groups[:, None] == groups) & who
     masks = (same.astype(np.int64) << shape.lane).sum(axis=1).astype(np.uint32).view(np.int32)
-    # The mask of all lanes would look like NOT_HERE.
-    return Meeting("not.b32 %mask, %mask;\nbar.warp.sync %mask;\n", groups, [np.where(who, ~masks, NOT_HERE)])
+    return groups, [np.where(who, ~masks, NOT_HERE)]
+
+
+def sync_warps(r, shape, *_):
+    return Meeting("not.b32 %mask, %mask;\nbar.warp.sync %mask;\n", *parts_of_warps(r, shape))
+
+
+def vote(r, shape, *_):
+    asks = r.pick(("shfl.sync.down.b32 %word, %id, 0, 31", "vote.sync.ballot.b32 %word, %is",
+                   "redux.sync.add.u32 %word, %id", "match.any.sync.b32 %word, %id"))
+    return Vote(f"not.b32 %mask, %mask;\n{asks}, %mask;\n", parts_of_warps(r, shape)[1])
+
+
+def meeting_of_block(r, shape):
+    asks = r.weighted(((6, "bar.sync 0;\n"), (1, "bar.red.popc.u32 %word, 0, %is;\n"),
+                       (1, "bar.red.or.pred %is, 0, %is;\n")))
+    return Meeting(asks, shape.block, [shape.id * 0])
 
 
 def barrier(r, shape, *_):
     if shape.is_cluster and r.chance(60):
         return Meeting(CLUSTER_BARRIER, shape.id * 0, [shape.id * 0])
-    who = shape.block == r.below(shape.blocks) if r.chance(10) else shape.lane >= 0
+    if r.chance(90):
+        return meeting_of_block(r, shape)
+    who = shape.block == r.below(shape.blocks)
     return Meeting("bar.sync 0;\n", np.where(who, shape.block, NOT_HERE), [np.where(who, 0, NOT_HERE)])
 
 
@@ -370,9 +222,20 @@ def copy(r, shape, line, turns, style):
     return Copy(size, [np.where(who, (at + step * turn) * size % SHARED + source, NOT_HERE) for turn in range(turns)])
 
 
-def flag(r, shape, line, *_):
-    is_shared = r.chance(30)
-    gives, takes = (some(r, shape) for _ in range(2))
+def stores(access):
+    """%word to a flag, or one more."""
+    does = f"{access.verb}{access.strength}.{access.space}"
+    return {"st": f"{does}.u32 [%at], %word;\n", "red": f"{does}.add.u32 [%at], 1;\n",
+            "atom": f"{does}.add.u32 %unused, [%at], 1;\n"}[access.verb]
+
+
+def some_fences(r):
+    return tuple(a_scope(r) if r.chance(60) else "" for _ in range(2))
+
+
+def flag(r, shape, line, turns, style, hands=None):
+    is_shared = hands is None and r.chance(30)
+    gives, takes = hands or (some(r, shape) for _ in range(2))
     if is_shared:
         gives, takes = (np.tile(one[:shape.threads], shape.blocks) for one in (gives, takes))
     count = int(gives[:shape.threads].sum() if is_shared else gives.sum())
@@ -382,17 +245,77 @@ def flag(r, shape, line, *_):
     out = r.weighted(((3, "relaxed"), (2, "release"), (1 if verb == "atom" else 0, "acq_rel"),
                       (2 if verb == "st" else 0, "volatile")))
     into = r.weighted(((2, "relaxed"), (2, "acquire"), (2, "volatile")))
-    store, load = (Access(which, "shared" if is_shared else "global", 4,
-                          f".{how}" + ("" if how == "volatile" else a_scope(r)), waits=which == "ld")
+    store, load = (Access(which, "shared" if is_shared else "global", 4, strengthened(r, how), waits=which == "ld")
                    for which, how in ((verb, out), ("ld", into)))
-    before, behind = (a_scope(r) if r.chance(60) else "" for _ in range(2))
-    place = f"[%flags+{line * 8}]" if is_shared else f"[%disputed+{2048 + line * 8}]"
-    add = "" if verb == "st" else ".add"
-    arrive = ((f"fence.acq_rel{before};\n" if before else "") + f"{verb}{store.strength}.{store.space}{add}.u32 "
-              + ("%unused, " if verb == "atom" else "") + f"{place}, 1;\n")
-    wait = (f"W{line}:\nld{load.strength}.{load.space}.u32 %word, {place};\nsetp.lt.u32 %is, %word, {count};\n"
-            f"@%is bra W{line};\n" + (f"fence.acq_rel{behind};\n" if behind else ""))
-    return Flag(arrive, wait, gives, takes, False, store, load, (before, behind), (out, into))
+    fences = some_fences(r)
+    before, behind = map(fence_text, fences)
+    arrive = before + stores(store)
+    wait = (f"mov.u32 %mask, %word;\nW{line}:\nld{load.strength}.{load.space}.u32 %word, [%at];\n"
+            f"setp.lt.u32 %is, %word, %mask;\n@%is bra W{line};\n{behind}")
+    functions = ((f"NAME_arrive{line}", arrive), (f"NAME_wait{line}", wait)) if r.chance(30) else ()
+    arrive, wait = (call(name) for name, _ in functions) if functions else (arrive, wait)
+    begin = address_of(store.space, line)
+    begin += "add.u32 %word, %turn, 1;\n" if turns > 1 else f"mov.u32 %word, {count};\n"
+    return Flag(begin + arrive, begin + wait, gives, takes, False, store, load, fences, (out, into), functions)
+
+
+def barrier_of_grid(r, shape, line, turns, style):
+    first = shape.thread == 0
+    return [barrier(r, shape), flag(r, shape, line + 1, turns, style, (first, first)), barrier(r, shape)]
+
+
+def ring(r, shape, line, turns, style):
+    """Two threads hand each other what their warps do, round by round."""
+    one, other = (shape.id == r.below(shape.all) for _ in range(2))
+    warp_of = lambda who: (shape.block == shape.block[who]) & (shape.warp == shape.warp[who])
+    return [access(r, shape, line, turns, style, r.pick((one, warp_of(one)))),
+            flag(r, shape, line + 1, turns, style, (one, r.pick((other, warp_of(other))))),
+            access(r, shape, line + 2, turns, style, r.pick((other, warp_of(other)))),
+            flag(r, shape, line + 3, turns, style, (other, r.pick((one, warp_of(one)))))]
+
+
+def inside(r, shape, line, style, who):
+    """A load, a store, or both, in one place of each thread's; and where."""
+    one = access(r, shape, line, 1, style, who)
+    both = r.chance(50) and not one.strength
+    return [dataclasses.replace(one, verb=verb) for verb in ("ld", "st")] if both else [one], one.table
+
+
+def lock(r, shape, line, turns, style):
+    space = r.weighted(((3, "global"), (1, "shared")))
+    one_of = lambda who: r.pick(shape.id[who].tolist())
+    few = [one_of(some(r, shape) | (shape.id == 0)) for _ in range(1 + r.below(6))]
+    accesses, table = inside(r, shape, line, style, np.isin(shape.id, few))
+    verb = r.pick(("st", "red", "atom"))
+    into = r.pick(("relaxed", "acquire"))
+    out = r.pick(("relaxed", "release") + ("volatile",) * (verb == "st"))
+    take, release = (Access(which, space, 4, strengthened(r, how), waits=True)
+                     for which, how in (("atom", into), (verb, out)))
+    fences = some_fences(r)
+    behind, ahead = map(fence_text, fences)
+    does = f"atom{take.strength}.{space}"
+    looks = r.chance(50)
+    taking = (f"ld.volatile.{space}.u32 %word, [%at];\nand.b32 %word, %word, -2;\nadd.u32 %mask, %word, 1;\n"
+              f"{does}.cas.b32 %mask, [%at], %word, %mask;\nsetp.ne.u32 %is, %mask, %word;\n" if looks else
+              f"{does}.or.b32 %word, [%at], 1;\nand.b32 %mask, %word, 1;\nsetp.ne.u32 %is, %mask, 0;\n")
+    taking = f"W{line}:\n{taking}@%is bra W{line};\n{behind}"
+    releasing = f"{ahead}add.u32 %word, %word, 2;\n{stores(release)}"
+    functions = ((f"NAME_take{line}", taking), (f"NAME_release{line}", releasing)) if r.chance(40) else ()
+    taking, releasing = (call(name) for name, _ in functions) if functions else (taking, releasing)
+    return Lock(taking, releasing, take, release, (into, out), fences, accesses, table, looks, functions)
+
+
+def count(r, shape, line, turns, style, who=None):
+    accesses, table = inside(r, shape, line, style, some(r, shape) if who is None else who)
+    how = r.pick(("relaxed", "release", "acquire", "acq_rel"))
+    fences = some_fences(r)
+    return Count(Access("atom", "global", 4, strengthened(r, how)), how, fences, accesses, table)
+
+
+def last_block(r, shape, line, turns, style):
+    first = count(r, shape, line + 1, turns, style, shape.thread == 0)
+    return [barrier(r, shape), first, meeting_of_block(r, shape),
+            IfLast(first, line + 1, access(r, shape, line + 3, 1, style))]
 
 
 def fence(r, shape, *_):
@@ -404,9 +327,11 @@ def commit(r, shape, *_):
 
 
 # (weight, how it is made, whether only once and with a number of its own), by style
-ALWAYS = ((8, access, False), (4, barrier, False), (3, sync_warps, False), (1, barrier_of_some, True),
+ALWAYS = ((8, access, False), (4, barrier, False), (3, sync_warps, False), (1, vote, False), (1, barrier_of_some, True),
           (1, pair, True), (1, mbarrier, True))
 STYLES = {"plain": (), "strong": (), "flags": ((5, flag, True), (1, fence, False)),
+          "locks": ((4, lock, True), (2, count, True), (2, last_block, True), (2, barrier_of_grid, True),
+                    (1, flag, True), (1, fence, False)),
           "copies": ((3, copy, False), (3, commit, False))}
 
 
@@ -414,17 +339,21 @@ def kernel(seed):
     r = Random(seed)
     blocks = 1 + r.below(3)
     shape = Shape(blocks, r.weighted(((4, 32), (4, 64), (2, 96), (1, 40), (1, 70))), blocks > 1 and r.chance(30))
-    style = r.weighted(((3, "plain"), (2, "strong"), (3, "flags"), (2, "copies")))
+    style = r.weighted(((3, "plain"), (2, "strong"), (3, "flags"), (4, "locks"), (2, "copies")))
     statements, line = [], 1
     for _ in range(3 + r.below(5)):
         turns = r.weighted(((5, 1), (1, 2), (1, 3)))
-        lines = range(line, line + (1 + r.below(3) if turns > 1 else 1))
+        if turns > 1 and style in ("flags", "locks") and line < 16 and r.chance(60):
+            statements.append((line, turns, ring(r, shape, line, turns, style)))
+            line += 4
+            continue
         body = []
-        for number in lines:
+        for number in range(line, line + (1 + r.below(3) if turns > 1 else 1)):
             is_free = turns == 1 and number < 16  # There are so many barriers.
             make = r.weighted([(weight if is_free or not once else 0, make)
                                for weight, make, once in ALWAYS + STYLES[style]])
-            body.append(make(r, shape, number, turns, style))
+            made = make(r, shape, number, turns, style)
+            body += made if isinstance(made, list) else [made]
         statements.append((line, turns, body))
         line += len(body)
     return Kernel(seed, shape, statements)

@@ -3,7 +3,8 @@
 //   NAME BLOCKS THREADS BYTES
 //
 // the kernel in FOLDER/kernels.ptx, and in FOLDER/tables so many bytes that say
-// which lane goes where. Each launch has memory of its own.
+// which lane goes where. Each launch has memory of its own. What its threads
+// note about when they came goes to FOLDER/notes.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -14,6 +15,7 @@
 namespace {
 
 constexpr size_t kBytes = 4096;  // That they fight for; races.py says the same.
+constexpr size_t kNotes = 32;    // By each thread, behind its result.
 
 // What is there at first: no two words are alike.
 const std::vector<char> kNumbers = [] {
@@ -42,14 +44,16 @@ char* device_bytes(size_t count) {
 }
 
 void launch(cudaKernel_t kernel, int blocks, int threads, const char* table,
-            size_t table_bytes) {
+            size_t table_bytes, std::ofstream& noted) {
   char* const there = device_bytes(table_bytes);
   check(cudaMemcpy(there, table, table_bytes, cudaMemcpyDefault), "cudaMemcpy");
   char* const disputed = device_bytes(kBytes);
   check(
       cudaMemcpy(disputed, kNumbers.data(), kNumbers.size(), cudaMemcpyDefault),
       "cudaMemcpy");
-  char* const results = device_bytes(size_t{8} * blocks * threads);
+  const size_t all = static_cast<size_t>(blocks) * threads;
+  std::vector<char> notes(4 * kNotes * all);
+  char* const results = device_bytes(8 * all + notes.size());
   void* arguments[] = {const_cast<char**>(&disputed),
                        const_cast<char**>(&there),
                        const_cast<char**>(&results)};
@@ -57,6 +61,10 @@ void launch(cudaKernel_t kernel, int blocks, int threads, const char* table,
                          arguments, 0, nullptr),
         "launch");
   check(cudaDeviceSynchronize(), "kernel");
+  check(cudaMemcpy(notes.data(), results + 8 * all, notes.size(),
+                   cudaMemcpyDefault),
+        "cudaMemcpy");
+  noted.write(notes.data(), notes.size());
   for (char* memory : {disputed, there, results}) cudaFree(memory);
 }
 
@@ -73,12 +81,13 @@ int main(int, char** arguments) {
   const std::vector<char> tables = bytes_of(folder + "/tables");
   const char* table = tables.data();
   std::ifstream launches(folder + "/launches");
+  std::ofstream noted(folder + "/notes", std::ios::binary);
   std::string name;
   int blocks, threads;
   for (size_t bytes; launches >> name >> blocks >> threads >> bytes;
        table += bytes) {
     cudaKernel_t kernel;
     check(cudaLibraryGetKernel(&kernel, library, name.c_str()), name.c_str());
-    launch(kernel, blocks, threads, table, bytes);
+    launch(kernel, blocks, threads, table, bytes, noted);
   }
 }

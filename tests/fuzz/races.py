@@ -17,9 +17,12 @@ import pathlib
 import subprocess
 import tempfile
 
+import numpy as np
+
 from harness import Problem, script
 from ladder import toolchain
 from race_kernels import LAST, MODULE, kernel
+from race_statements import NOTES
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = "build/cpu/tests/fuzz/races.program"
@@ -27,7 +30,7 @@ BATCH = 200  # The report holds what 1,000 launches have found.
 
 
 def found(kernels, **environment):
-    """Name -> what the executor found."""
+    """Name -> what the executor found; and by kernel and line, what threads have noted."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "kernels.ptx").write_text(MODULE + "".join(one.text() for one in kernels))
@@ -41,15 +44,19 @@ def found(kernels, **environment):
                               env=os.environ | {"SIMT_REPORT": str(report)} | environment)
         if done.stdout or not report.is_file():
             raise Problem(f"{done.stdout}{done.stderr[-2000:]}")
-        return {one["kernel"]: one["findings"] for one in json.load(report.open())["launches"]}
+        notes = np.fromfile(folder / "notes", np.int32)
+        ends = np.cumsum([NOTES * one.shape.all for one in kernels])
+        return ({one["kernel"]: one["findings"] for one in json.load(report.open())["launches"]},
+                [some.reshape(NOTES, -1) for some in np.split(notes, ends[:-1])])
 
 
 RACES = ("race", "same value")
 
 
-def judge(one, findings):
+def judge(one, findings, notes):
     """What the executor says that is not so, and what it does not say; and what it forgets."""
-    strict, trusting = one.order(), one.order(trusting=True)
+    strict = one.order(notes)
+    trusting = one.order(notes, strict)
     said = {tuple(sorted((f["line"], f["other"]["line"]))) for f in findings if f["kind"] in RACES}
     said.discard((LAST, LAST))  # Several warps' bytes.
     wrong = [f"{f['kind']}: {f['message']}" for f in findings if f["kind"] not in (*RACES, "uninitialised read")]
@@ -71,9 +78,9 @@ def check(seeds):
     failed = forgot = 0
     for first in range(0, len(seeds), BATCH):
         kernels = [kernel(seed) for seed in seeds[first:first + BATCH]]
-        findings = found(kernels)
-        for one in kernels:
-            wrong, forgotten = judge(one, findings[one.name()])
+        findings, notes = found(kernels)
+        for one, noted in zip(kernels, notes):
+            wrong, forgotten = judge(one, findings[one.name()], noted)
             forgot += bool(forgotten)
             if wrong:
                 failed += 1
@@ -85,8 +92,9 @@ def check(seeds):
 
 def show(seed):
     one = kernel(seed)
+    findings, (notes,) = found([one])
     print(f"// <<<{one.shape.blocks}, {one.shape.threads}>>>\n{one.text()}")
-    for pair, where in sorted(one.order().races.items()):
+    for pair, where in sorted(one.order(notes).races.items()):
         print(f"// lines {pair}: {len(where)} bytes from {min(where)} on")
 
 
@@ -97,10 +105,17 @@ def main():
     options = parser.parse_args()
     first, _, last = options.seeds.partition("-")
     seeds = range(int(first), int(last or first) + 1)
+<<<<<<< HEAD
     if options.command == "show":
         return any(show(seed) for seed in seeds)
     toolchain.made(ROOT, "cpu", PROGRAM)
     return check(seeds)
+=======
+    built = toolchain.make(ROOT, "cpu", PROGRAM)
+    if built.returncode:
+        raise Problem(built.stdout[-2000:])
+    return any(map(show, seeds)) if options.command == "show" else check(seeds)
+>>>>>>> 95c14698550ba7a0ed6a32a573bea530cb7a24ef
 
 
 if __name__ == "__main__":

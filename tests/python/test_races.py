@@ -3,6 +3,7 @@
 import pytest
 
 import race_kernels
+import race_statements
 import races
 from happens_before import NOT_HERE, Order, Shape
 from ladder import toolchain
@@ -21,6 +22,23 @@ class TestOracle:
             order.flag(givers, takers, 3, False, False)
             order.fence(takers, behind)
             assert (order.know[1, 0] > 0) == ordered
+
+    def test_a_lock_orders_as_threads_came_if_they_fence(self):
+        shape, notes = Shape(1, 3, False), {1: np.array([4, 0, 2])}
+        take, release = (race_statements.Access(verb, "global", 4, ".relaxed.gpu") for verb in ("atom", "st"))
+        for fences, ordered in (((".cta", ".cta"), True), (("", ""), False)):
+            lock = race_statements.Lock("", "", take, release, ("relaxed", "relaxed"), fences, [], [shape.id], False)
+            order = Order(shape, notes)
+            lock.happens(order, 1, 0)
+            assert (order.know[2, 1] > 0) == (order.know[0, 1] > 0) == (order.know[0, 2] > 0) == ordered
+            assert order.know[1, 0] == order.know[1, 2] == 0
+
+    def test_who_counts_last_has_learned_from_all(self):
+        shape, notes = Shape(3, 1, False), {1: np.array([1, 2, 0])}
+        add = race_statements.Access("atom", "global", 4, ".acq_rel.gpu")
+        order = Order(shape, notes)
+        race_statements.Count(add, "acq_rel", ("", ""), [], [shape.id]).happens(order, 1, 0)
+        assert all(order.know[1, [0, 2]]) and order.know[0, 2] and not order.know[2, [0, 1]].any()
 
 
 class TestExecutor:
@@ -42,6 +60,6 @@ class TestExecutor:
         assert failed and "missed between lines" in said
 
     def test_a_race_that_is_none_fails(self, capsys, monkeypatch):
-        monkeypatch.setattr(race_kernels.Meeting, "text", lambda *_: "")
+        monkeypatch.setattr(race_statements.Meeting, "text", lambda *_: "")
         failed, said = self.said(capsys)
         assert failed and "no race between lines" in said

@@ -200,6 +200,42 @@ __global__ void waits_kernel(long long* waited, long long clocks) {
   waited[threadIdx.x] = now - begin;
 }
 
+// Nobody sets the first flag: each thread gives up after a second of a GPU's.
+// The second one is set after a while, and nobody gives up before.
+__global__ void patience_kernel(volatile int* flags, int* waited,
+                                long long clocks) {
+  const unsigned clocks32 = static_cast<unsigned>(clocks);
+  const long long begin = clock64();
+  const unsigned begin32 = clock();
+  if (blockIdx.x == 1) {
+    for (int k = 0; k < 3000; ++k) flags[2 + threadIdx.x] += k;
+    if (threadIdx.x == 0) flags[1] = 1;
+    return;
+  }
+  bool late = false;
+  while (flags[1] == 0 && !late) late = clock64() - begin > 4 * clocks;
+  waited[threadIdx.x] = late;
+  if (threadIdx.x % 2)
+    while (flags[0] == 0 && clock64() - begin < clocks) {
+    }
+  else
+    while (flags[0] == 0 &&
+           static_cast<unsigned>(clock()) - begin32 < clocks32) {
+    }
+  waited[threadIdx.x] += 2 * (clock64() - begin >= clocks);
+}
+
+void check_waits_with_patience() {
+  int* flags = nullptr;
+  expect::ok(cudaMalloc(&flags, (2 + 64) * sizeof *flags));
+  expect::ok(cudaMemset(flags, 0, (2 + 64) * sizeof *flags));
+  const auto got = expect::results<int>(64, [&](int* waited) {
+    patience_kernel<<<2, 64>>>(flags, waited, 1'000'000'000);
+  });
+  expect::each(got, [](int) { return 2; });
+  expect::ok(cudaFree(flags));
+}
+
 void check_waits_for_the_clock() {
   constexpr long long kClocks = 2'000'000'000;
   const auto waited = expect::results<long long>(
@@ -272,6 +308,7 @@ int main() {
   check_lane_registers();
   check_machine_registers();
   check_waits_for_the_clock();
+  check_waits_with_patience();
   check_syncwarp();
   check_leaving();
   return expect::report();

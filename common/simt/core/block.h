@@ -109,6 +109,7 @@ struct Block {
   // was read that the host program may change. Stores are compared only while
   // `quiet` holds.
   bool quiet = false, meets_host = false;
+  bool clock_stands = false;  // for who waits for something else
   uint32_t results_count = 0, results_lanes = 0;  // of the last bar.red
   std::vector<Warp*> warps;
   AsyncCopies copies;

@@ -265,6 +265,8 @@ struct Function {
   std::vector<Instruction> code;    // ends with a return
   uint32_t register_bytes = 0;      // all lanes
   uint32_t stack_bytes = 0;         // one lane: locals, call parameters
+  uint32_t variables_begin = 0;     // of that, what addresses may mean:
+  uint32_t variables_end = 0;       //   to here
   bool allocates = false;           // more of a stack, by alloca
   bool waits_for_memory = false;    // loops, until somebody changes some
   std::map<Place, uint8_t> widths;  // of its registers, a lane's; predicate: 0

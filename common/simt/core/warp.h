@@ -65,6 +65,13 @@ struct StackTops {
   uint32_t of[kLanes];
 };
 
+// A call's variables in the lanes' stacks: what addresses may mean, here or in
+// what it calls.
+struct Variables {
+  uint32_t begin = 0, end = 0;
+  const Variables* caller = nullptr;
+};
+
 struct Warp {
   Warp(Block& block, uint32_t index, uint32_t threads)
       : block(&block), index(index), threads(threads) {}
@@ -80,11 +87,13 @@ struct Warp {
   uint32_t stack_base = 0;  // local memory of the running call: from here
   uint32_t stack_end = 0;   //   to here, in each lane's stack
   StackTops* stack_tops = nullptr;  // null: its function allocates none
-  uint64_t issued = 0;              // instructions so far
+  const Variables* variables = nullptr;
+  uint64_t issued = 0;  // instructions so far
   // How far the clock is ahead of them, and by how much more after each look;
   // and how often a wait has looked.
   uint64_t clock_ahead = 0, clock_step = 0, clock_looks = 0;
-  bool tainted = false;  // some register holds what nobody has written
+  uint64_t clock_stood = 0;  // what it has shown since it stands; 0: no look
+  bool tainted = false;      // some register holds what nobody has written
   // Of cp.async, and of cp.async.bulk, that each lane has closed.
   uint32_t copy_groups[kLanes] = {}, bulk_groups[kLanes] = {};
   // Of wgmma: groups that are closed, products begun, and whether there was a

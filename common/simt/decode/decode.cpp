@@ -106,7 +106,13 @@ void read_clock(Warp& warp, const Instruction& ins, uint32_t mask) {
     warp.clock_step += warp.clock_step / 16 + 1;
     warp.clock_ahead += warp.clock_step;
   }
-  const uint64_t time = warp.issued + warp.clock_ahead;
+  uint64_t time = warp.issued + warp.clock_ahead;
+  if (!warp.block->clock_stands || ins.waits_for_clock)
+    warp.clock_stood = 0;
+  else if (warp.clock_stood)
+    time = warp.clock_stood;
+  else
+    warp.clock_stood = time;
   fill_lanes(warp, ins, mask, static_cast<T>(time >> first_bit));
 }
 
@@ -587,6 +593,16 @@ class Decoder : public OperandReader {
     return {static_cast<Place>(at), type};
   }
 
+  // By addresses that are computed.
+  void may_be_meant(const Variable& v) {
+    Function& f = *context_.function;
+    const auto begin = static_cast<uint32_t>(v.address);
+    const auto end = static_cast<uint32_t>(v.address + v.bytes);
+    const bool first = f.variables_end == 0;
+    f.variables_begin = first ? begin : std::min(f.variables_begin, begin);
+    f.variables_end = std::max(f.variables_end, end);
+  }
+
   Function::Slot stack_variable(const Declaration& d) {
     Function& f = *context_.function;
     f.stack_bytes = align_up(f.stack_bytes, std::max<uint32_t>(d.align, 8));
@@ -594,6 +610,7 @@ class Decoder : public OperandReader {
     const Variable v{Space::kLocal, f.stack_bytes, d.bytes};
     define(scope().variables, d.name, v);
     f.stack_bytes += d.bytes;
+    if (d.space == "local") may_be_meant(v);
     const Function::Slot slot{static_cast<uint32_t>(v.address),
                               static_cast<uint32_t>(v.bytes)};
     if (d.space == "local" && is_of_library(context_.text->name))
@@ -736,6 +753,7 @@ class Decoder : public OperandReader {
         return at;
       }
       if (v->space == Space::kLocal) {
+        may_be_meant(*v);
         Draft get;
         get.run =
             bytes == 8 ? local_address<uint64_t> : local_address<uint32_t>;

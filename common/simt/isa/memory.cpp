@@ -280,6 +280,37 @@ void place_shared(Warp& warp, const Instruction& ins, Access& a) {
     place_in_cluster(warp, ins, a);
 }
 
+// A lane's address that is computed lies in the variables of a call, or it has
+// left those that are nearest.
+void require_variable(Warp& warp, const Instruction& ins, const Access& a,
+                      int lane) {
+  const uint64_t at = a.address[lane];
+  const Variables* nearest = warp.variables;
+  uint64_t least = ~0ull;
+  for (const Variables* one = nearest; one; one = one->caller) {
+    if (is_inside(at, a.bytes, one->begin, one->end)) return;
+    const uint64_t away = at < one->begin ? one->begin - at : at - one->begin;
+    if (one->begin == one->end || away >= least) continue;
+    nearest = one;
+    least = away;
+  }
+  report(warp, ins, a, lane, "out of bounds", kIllegalAddress,
+         ": " +
+             (at < nearest->begin
+                  ? std::to_string(nearest->begin - at) + " bytes before"
+                  : std::to_string(at - nearest->end) + " bytes behind") +
+             " the " + std::to_string(nearest->end - nearest->begin) +
+             " bytes of local memory of a function's variables");
+}
+
+// Most mean variables of the call that runs.
+[[gnu::noinline, gnu::cold]] void require_variables(Warp& warp,
+                                                    const Instruction& ins,
+                                                    const Access& a) {
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1)
+    require_variable(warp, ins, a, first_lane(rest));
+}
+
 // Lanes' stacks are interleaved: addresses become offsets in the warp's.
 void place_local(Warp& warp, const Instruction& ins, Access& a) {
   a.dense = false;
@@ -289,6 +320,9 @@ void place_local(Warp& warp, const Instruction& ins, Access& a) {
     for (uint64_t& address : a.address) address += warp.stack_base;
   if (!a.is_within(0, warp.stack_end))
     require_inside(warp, ins, a, warp.stack_end, "thread", "local memory");
+  if (a.operand.base != kNowhere &&
+      !a.is_within(warp.variables->begin, warp.variables->end))
+    require_variables(warp, ins, a);
   for (int l = 0; l < kLanes; ++l)
     a.address[l] = Warp::stack_offset(l, a.address[l]);
 }

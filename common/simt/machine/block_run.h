@@ -31,6 +31,9 @@ struct BlockRun : Block {
   bool stands_still() const { return circles_ && since_ == grid->changes; }
   // Counts time in which it waited asleep.
   void add_seconds(double seconds);
+  // Nobody else can go on: it is long after, if somebody here has looked at the
+  // clock while that stood. False: it has not helped, or nobody has looked.
+  bool pass_time();
   // That it can never go on, because nobody is left to change memory; `unbegun`
   // blocks have no place to begin in.
   [[noreturn]] void livelock(uint64_t unbegun) const;
@@ -65,6 +68,7 @@ struct BlockRun : Block {
   uint64_t state(bool whole);
   void lap();
   bool open_joins(Path::State state);
+  bool open_returns();
   void note_change();
   // That nobody can go on, by the place where the first of those waits.
   Finding finding(Path::State state, const std::string& kind,
@@ -86,6 +90,7 @@ struct BlockRun : Block {
   bool circles_ = false;
   uint64_t since_ = 0;  // grid->changes when it began
   bool waits_for_cluster_ = false;
+  int ages_ = 0;  // that have passed since then
   uint64_t past_ = 0, age_ = 0, oldest_ = 0, quiet_turns_ = 0;
   // Processor time since a thread ended.
   double seconds_ = 0, clock_ = 0;

@@ -174,6 +174,7 @@ void WarpRun::set_shared_addresses(const Frame& frame) {
 void WarpRun::start() {
   live = threads;
   turn_end_ = issued + kTurn;
+  clock_stood = 0;
   came_ = open_for_ = awaiting_ = 0;
   opened_for_collective_ = false;
   arrived_.fill(0);
@@ -208,6 +209,7 @@ void WarpRun::run() {
 void WarpRun::enter(const Path& path) {
   registers = path.frame->registers;
   stack_base = path.frame->stack_base;
+  variables = &path.frame->variables;
   auto& tops = path.frame->stack_tops;
   stack_tops = tops ? &*tops : nullptr;
   stack_end =

@@ -31,6 +31,11 @@ Frame* WarpRun::new_frame(const Function& function, uint32_t stack_base,
     std::copy_n(fixed.data(), fixed.size(), begin);
   }
   frame->stack_base = stack_base;
+  // What it allocates lies behind all else.
+  const uint64_t end =
+      function.allocates ? kStackLimit : stack_base + function.variables_end;
+  frame->variables = {stack_base + function.variables_begin,
+                      static_cast<uint32_t>(end), nullptr};
   frame->stack_tops.reset();
   if (function.allocates)
     frame->stack_tops.emplace(stack_base + function.stack_bytes);
@@ -75,6 +80,7 @@ void WarpRun::call(Path& path, const Function& callee, const Instruction& ins) {
   observe::call(*this, path.mask, begin, end);
   Frame* frame = new_frame(callee, begin, path.mask);
   frame->caller = path.frame;
+  frame->variables.caller = &path.frame->variables;
   frame->call = &ins;
   frame->return_pc = path.pc + 1;
   for (size_t k = 0; k < callee.params.size(); ++k)

@@ -33,7 +33,8 @@ struct Frame {
   Frame* caller = nullptr;
   const Instruction* call = nullptr;  // the call, in the caller's code
   uint32_t return_pc = 0;
-  uint32_t stack_base = 0;              // of this frame in the lanes' stacks
+  uint32_t stack_base = 0;  // of this frame in the lanes' stacks
+  Variables variables;
   std::optional<StackTops> stack_tops;  // none: the function allocates none
   Join* returned = nullptr;
   std::unique_ptr<uint8_t[]> storage;
@@ -87,6 +88,8 @@ class WarpRun : public Warp {
   // Lets lanes go on that wait at a join for paths of this state: they may hold
   // the lock that those want. Returns whether there were any.
   bool open_joins(Path::State state);
+  // The same of those that have returned from a call, for paths at a barrier.
+  bool open_returns();
   // Whether a collective waits for some of these lanes since joins were opened
   // for it.
   bool lacks(uint32_t mask) const;

@@ -33,6 +33,20 @@ bool WarpRun::open_joins(Path::State state) {
   return any;
 }
 
+bool WarpRun::open_returns() {
+  const auto returns = [](const Join& join) {
+    return join.pc == Join::kReturn ||
+           join.frame->function->code[join.pc].kind == Kind::kReturn;
+  };
+  bool any = false;
+  for (const Path& path : waiting_)
+    for (Join* join = path.join; join && path.state == Path::kAtBarrier;
+         join = join->parent)
+      if (returns(*join)) any |= open(*join);
+  if (any) state_known_ = false;
+  return any;
+}
+
 bool WarpRun::lacks(uint32_t mask) const {
   return opened_for_collective_ &&
          std::any_of(waiting_.begin(), waiting_.end(), [&](const Path& p) {

@@ -167,6 +167,9 @@ class Worker {
     const uint64_t changes = all_.grid_.changes;
     if (!for_host && stands_still() && all_.all_wait(me_, changes)) {
       if (others_ && others_->await_change(changes)) return;
+      if (std::ranges::count_if(
+              resident_, [](Resident& block) { return block->pass_time(); }))
+        return;
       // Who waits for its cluster waits for who does something else.
       const auto culprit = std::find_if(
           resident_.begin(), resident_.end(),

@@ -1240,12 +1240,21 @@ bool has_same_lanes(const Event& one, const Event& two) {
 
 }  // namespace
 
+// What an access may meet. In global memory an atomic meets no more than a
+// volatile access does.
+Strength Checker::meets(const Mine& mine, Strength strength) const {
+  return strength == Strength::kVolatile && mine.access.space == Space::kGlobal
+             ? Strength::kStrong
+             : strength;
+}
+
 // Whoever is ordered behind `run`, my part of a line, is so behind that of
 // `event`, and may meet no more than that may: then it can be forgotten.
 bool Checker::replaces(const Mine& mine, const Event& run, const Event& event,
                        Time time, uint64_t begin, uint64_t end) const {
+  const auto strength = static_cast<Strength>(event.strength);
   if (!covers_part(event, begin, end) ||
-      mine.ins.strength > static_cast<Strength>(event.strength))
+      meets(mine, mine.ins.strength) > meets(mine, strength))
     return false;
   // Nothing meets a plain store: if the two are not ordered, it has been said.
   if (mine.stores && mine.ins.strength == Strength::kWeak) return true;
@@ -1268,12 +1277,14 @@ void Checker::enter_run(Mine& mine, std::span<Time> slots, Time time,
   }
   const auto rank = [&](Time t) {
     const Event& e = *tables_->log.find(t);
-    return std::tuple(e.strength, covers_part(e, begin, end), t);
+    const auto strength = static_cast<Strength>(e.strength);
+    return std::tuple(meets(mine, strength), covers_part(e, begin, end), t);
   };
   Time* loser = &slots[0];
   for (Time& t : slots)
     if (rank(t) > rank(*loser)) loser = &t;
-  if (tables_->log.find(*loser)->strength >= run.strength) *loser = time;
+  if (std::get<0>(rank(*loser)) >= meets(mine, mine.ins.strength))
+    *loser = time;
 }
 
 // The same for a lane's access to a word.
@@ -1283,6 +1294,7 @@ void Checker::enter_lane(Mine& mine, Word& word, const Touch& touch) {
     return word.enter(Word::kWeakStore, touch, false);
   }
   const bool strong = mine.ins.strength != Strength::kWeak;
+  const Strength ours = meets(mine, mine.ins.strength);
   const int first = mine.stores ? Word::kStrongStore : Word::kLoad;
   int loser = first + 1;
   for (int k = first; k < first + 2; ++k) {
@@ -1295,14 +1307,14 @@ void Checker::enter_lane(Mine& mine, Word& word, const Touch& touch) {
       continue;
     }
     const Event& e = *tables_->log.find(old.time);
-    const auto strength = static_cast<Strength>(e.strength);
-    if (strength < mine.ins.strength) {
+    const Strength theirs = meets(mine, static_cast<Strength>(e.strength));
+    if (theirs < ours) {
       if (k == loser) return;
       continue;
     }
     if (ordered(mine, e, old.time, touch.lane, old.lane))
       return word.enter(k, touch, strong);
-    if (strength > mine.ins.strength) loser = k;
+    if (theirs > ours) loser = k;
   }
   word.enter(loser, touch, strong);
 }

@@ -254,6 +254,7 @@ class Checker {
   // In a register of so many bytes.
   void enter_run(Mine& mine, std::span<Time> slots, Time time, uint64_t begin,
                  uint64_t end);
+  Strength meets(const Mine& mine, Strength strength) const;
   bool replaces(const Mine& mine, const Event& run, const Event& event,
                 Time time, uint64_t begin, uint64_t end) const;
   void enter_lane(Mine& mine, Word& word, const Touch& touch);

@@ -19,13 +19,12 @@ void raise(ClusterClock& clock, const ClusterClock& more) {
 void Lesson::add(const Lesson& more) {
   raise(all, more.all);
   if (!more.one) return;
-  if (one && block != more.block) {
-    // Who has learned from two blocks is taken to have learned from all.
-    raise(all, std::max(one, more.one));
-    return;
-  }
+  // Of two blocks, what is known of the one of which less is known is taken to
+  // be known of all.
+  if (one && block != more.block) raise(all, std::min(one, more.one));
+  if (more.one <= one) return;
   block = more.block;
-  raise(one, more.one);
+  one = more.one;
 }
 
 Knowledge joined(const Knowledge& one, const Knowledge& two) {
@@ -101,10 +100,13 @@ void WarpOrder::fence(Fences& fences, uint32_t mask, Time met, Time now) {
   for (int l = 0; l < kLanes; ++l) {
     if (!(mask >> l & 1)) continue;
     fences.at[l] = now;
-    // Who has met only some of the others fences for all: that is forgiven.
-    fences.of_warp[l] = partly ? now : synced;
+    fences.of_warp[l] = synced;
     fences.of_block[l] = met;
   }
+  if (partly) fences.of_lanes.resize(kLanes);
+  for (int l = 0; l < (fences.of_lanes.empty() ? 0 : kLanes); ++l)
+    if (mask >> l & 1)
+      for (int m = 0; m < kLanes; ++m) fences.of_lanes[l][m] = known_of(l, m);
 }
 
 void WarpOrder::teach(int lane, const Lesson& lesson) {
@@ -317,7 +319,7 @@ void BlockOrder::take_over(uint64_t mbarrier, uint32_t warp, uint32_t mask) {
 
 void HandedOut::clear() {
   all_ = {};
-  others_met_ = 0;
+  others_met_ = learned_ = 0;
   of_.clear();
 }
 
@@ -336,7 +338,10 @@ void HandedOut::add(const BlockOrder& block, uint32_t warp, int lane,
   Part* const lanes = &of_[warp * kLanes];
   if (mine.at[lane]) {
     all_.raise(mine.of_block[lane], now);
-    for (int l = 0; l < kLanes; ++l) lanes[l].raise(mine.of_warp[lane], now);
+    for (int l = 0; l < kLanes; ++l)
+      lanes[l].raise(
+          mine.of_lanes.empty() ? mine.of_warp[lane] : mine.of_lanes[lane][l],
+          now);
     lanes[lane].raise(mine.at[lane], now);
     if (!block.across.empty())
       for (size_t t = 0; t < of_.size(); ++t)
@@ -349,6 +354,22 @@ void HandedOut::add(const BlockOrder& block, uint32_t warp, int lane,
     if (mine.at[l] <= order.known_of(lane, l)) lanes[l].raise(mine.at[l], now);
   if (others_met_ != block.met) add_others(block, kind, now);
   others_met_ = block.met;
+}
+
+void HandedOut::add_learned(const HandedOut& within, Time until, Time now) {
+  if (until <= learned_) return;
+  learned_ = until;
+  all_.raise(std::min(within.all_.end_at(until), until), now);
+  for (size_t t = 0; t < within.of_.size(); ++t)
+    of_[t].raise(std::min(within.of_[t].end_at(until), until), now);
+}
+
+void HandedOut::add_warps(std::span<const Time> known, Time fenced) {
+  of_.resize(known.size() * kLanes);
+  for (size_t t = 0; t < of_.size(); ++t) {
+    const Time to = std::min(known[t / kLanes], fenced);
+    of_[t].raise(to, to);
+  }
 }
 
 void HandedOut::add_others(const BlockOrder& block, Fences WarpOrder::*kind,

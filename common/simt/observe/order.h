@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "common/simt/core/block.h"
@@ -21,6 +22,8 @@ struct Fences {
   std::array<Time, kLanes> at{};
   // What the lane knew then: of the other lanes, and of the other warps.
   std::array<Time, kLanes> of_warp{}, of_block{};
+  // Of each other lane, once only some of them had met; else empty.
+  std::vector<std::array<Time, kLanes>> of_lanes;
 };
 
 // What a flag teaches who reads it: all that was released before these times.
@@ -128,6 +131,12 @@ class HandedOut {
   // By this lane's store; what it has fenced, by one kind of fence.
   void add(const BlockOrder& block, uint32_t warp, int lane,
            Fences WarpOrder::*kind, Time now);
+  // The same of what that lane has learned of its block's threads, by flags
+  // within the block up to `until`: who reads what it hands out knows that,
+  // too.
+  void add_learned(const HandedOut& within, Time until, Time now);
+  // What another block of the cluster knows of each of this one's warps.
+  void add_warps(std::span<const Time> known, Time fenced);
   // Whether what a thread did at `time` was handed out by stores up to `until`.
   bool covers(uint32_t warp, int lane, Time time, Time until) const {
     return all_.covers(time, until) ||
@@ -140,14 +149,14 @@ class HandedOut {
   struct Part {
     Time end = 0, since = 0, end_before = 0;
     void raise(Time to, Time now);
-    bool covers(Time time, Time until) const {
-      return time < end_before || (time < end && since <= until);
-    }
+    Time end_at(Time until) const { return since <= until ? end : end_before; }
+    bool covers(Time time, Time until) const { return time < end_at(until); }
   };
   void add_others(const BlockOrder& block, Fences WarpOrder::*kind, Time now);
   Part all_;              // of all threads
   std::vector<Part> of_;  // of each; or empty
   Time others_met_ = 0;   // others' fences up to this barrier are in it
+  Time learned_ = 0;      // and what a lane had learned up to then
 };
 
 struct BlockOrder {

@@ -37,18 +37,41 @@ void Releases::release(BlockOrder& block, uint32_t warp, int lane,
   f.address = flag;
   f.lesson.add({0, now, block.number});
   // Who has learned hands it on.
-  if (block.warps[warp].learned[lane])
-    f.lesson.all = std::max(f.lesson.all, now);
+  f.lesson.add(block.warps[warp].learned[lane]);
   block.released.add(block, warp, lane, &WarpOrder::block_fence, now);
   if (!block.fenced_for_device) return;
-  Cover& c = covers_[block.number % kCovers];
-  if (c.used && c.block != block.number) {
+  HandedOut& handed = cover_of(block.number).handed;
+  handed.add(block, warp, lane, &WarpOrder::device_fence, now);
+  const WarpOrder& order = block.warps[warp];
+  const Time fenced = order.device_fence.at[lane];
+  if (!fenced) return;
+  handed.add_learned(block.released, order.learned[lane].of(block.number), now);
+  hand_on(block, warp, fenced, f.lesson);
+}
+
+Releases::Cover& Releases::cover_of(uint32_t block) {
+  Cover& c = covers_[block % kCovers];
+  if (c.used && c.block != block) {
     c.replaced = true;
     c.handed.clear();
   }
   c.used = true;
-  c.block = block.number;
-  c.handed.add(block, warp, lane, &WarpOrder::device_fence, now);
+  c.block = block;
+  return c;
+}
+
+void Releases::hand_on(const BlockOrder& block, uint32_t warp, Time fenced,
+                       Lesson& lesson) {
+  const size_t warps = block.warps.size();
+  for (const BlockOrder* other : block.cluster) {
+    if (other == &block) continue;
+    const std::span<const Time> known =
+        std::span(block.in_cluster[warp]).subspan(other->rank * warps, warps);
+    const Time last = std::min(std::ranges::max(known), fenced);
+    if (!last) continue;
+    cover_of(other->number).handed.add_warps(known, fenced);
+    lesson.add({0, last, other->number});
+  }
 }
 
 Lesson Releases::at(uint64_t flag, Time now) const {

@@ -73,6 +73,11 @@ class Releases {
   Flag& slot(uint64_t flag) {
     return flag & kShared ? shared_flags_[flag] : flags_[flag / 4 % kFlags];
   }
+  Cover& cover_of(uint32_t block);
+  // What the cluster's barrier has told a lane of the other blocks, it hands
+  // on.
+  void hand_on(const BlockOrder& block, uint32_t warp, Time fenced,
+               Lesson& lesson);
   // The same where nothing is entered; null: nothing is known.
   const Flag* find(uint64_t flag) const;
   Flag* find(uint64_t flag) {
