@@ -105,17 +105,8 @@ def main():
     options = parser.parse_args()
     first, _, last = options.seeds.partition("-")
     seeds = range(int(first), int(last or first) + 1)
-<<<<<<< HEAD
-    if options.command == "show":
-        return any(show(seed) for seed in seeds)
     toolchain.made(ROOT, "cpu", PROGRAM)
-    return check(seeds)
-=======
-    built = toolchain.make(ROOT, "cpu", PROGRAM)
-    if built.returncode:
-        raise Problem(built.stdout[-2000:])
     return any(map(show, seeds)) if options.command == "show" else check(seeds)
->>>>>>> 95c14698550ba7a0ed6a32a573bea530cb7a24ef
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The oracle of the random races knows what orders, and an executor that forgets a barrier does not pass."""
 
+import numpy as np
 import pytest
 
 import race_kernels
