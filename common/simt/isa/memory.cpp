@@ -303,7 +303,13 @@ void require_variable(Warp& warp, const Instruction& ins, const Access& a,
              " bytes of local memory of a function's variables");
 }
 
-// Most mean variables of the call that runs.
+// Most lanes mean variables of the same call: the one that runs, or a caller.
+bool mean_one_calls(const Warp& warp, const Access& a) {
+  for (const Variables* one = warp.variables; one; one = one->caller)
+    if (a.is_within(one->begin, one->end)) return true;
+  return false;
+}
+
 [[gnu::noinline, gnu::cold]] void require_variables(Warp& warp,
                                                     const Instruction& ins,
                                                     const Access& a) {
@@ -320,8 +326,7 @@ void place_local(Warp& warp, const Instruction& ins, Access& a) {
     for (uint64_t& address : a.address) address += warp.stack_base;
   if (!a.is_within(0, warp.stack_end))
     require_inside(warp, ins, a, warp.stack_end, "thread", "local memory");
-  if (a.operand.base != kNowhere &&
-      !a.is_within(warp.variables->begin, warp.variables->end))
+  if (a.operand.base != kNowhere && !mean_one_calls(warp, a))
     require_variables(warp, ins, a);
   for (int l = 0; l < kLanes; ++l)
     a.address[l] = Warp::stack_offset(l, a.address[l]);
