@@ -17,7 +17,7 @@ PROGRAMS = ("tests/simt/spread", "tests/simt/repeats", "tests/simt/memory", "tes
             "tests/wrong/programs/race_far.fixed", "tests/wrong/programs/race_late",
             "tests/wrong/programs/race_late.fixed", "tests/wrong/programs/race_table",
             "tests/wrong/programs/race_count", "tests/wrong/programs/race_count.fixed",
-            "tests/wrong/programs/race_block_atomic",
+            "tests/wrong/programs/race_block_atomic_large",
             "tests/python/programs/mixed")
 
 

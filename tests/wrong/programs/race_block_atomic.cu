@@ -1,7 +1,7 @@
 // finds: race, block (1,0,0), says atomic for a block alone
 //
 // atomicAdd_block is atomic for the threads of one block; two blocks may still
-// lose what the other one adds. So many may run on all cores.
+// lose what the other one adds.
 #include <cuda_runtime.h>
 
 __global__ void count_kernel(int* y) {
@@ -12,6 +12,6 @@ int main() {
   int* y = nullptr;
   cudaMalloc(&y, sizeof *y);
   cudaMemset(y, 0, sizeof *y);
-  count_kernel<<<256, 256>>>(y);
+  count_kernel<<<4, 64>>>(y);
   return cudaDeviceSynchronize() != cudaSuccess;
 }

@@ -3,7 +3,7 @@
 // Levels of breadth-first searches: several threads find the same vertex, and
 // all give it the same level; others look whether it has the level before. One
 // search is told the level, the other computes it, and asks for any negative
-// one; it writes the vertex out twice, and -G loads it twice.
+// one.
 #include <cuda_runtime.h>
 
 __global__ void search_kernel(const int* next, int* level, int vertices,
@@ -21,8 +21,9 @@ __global__ void frontier_kernel(const int* next, int* level, int vertices,
   const int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= vertices || level[v] != now) return;
   for (int k = 0; k < 3; ++k) {
-    if (level[next[3 * v + k]] < 0) {
-      level[next[3 * v + k]] = now + 1;
+    const int to = next[3 * v + k];
+    if (level[to] < 0) {
+      level[to] = now + 1;
       *found = true;
     }
   }
