@@ -1,6 +1,5 @@
-// Kernels that wait for what is not issued yet: their launch returns, and the
-// host changes the memory that they look at in the middle of its own work, or
-// launches the kernel that does.
+// Kernels that wait for the host: their launch returns, and the host changes
+// the memory that they look at, in the middle of its own work.
 
 #include <atomic>
 #include <thread>
@@ -60,29 +59,6 @@ __global__ void answer_kernel(Flags* flags, int last) {
   }
 }
 
-// Works until it is told to stop.
-__global__ void work_kernel(const Flags* flags, int* x) {
-  int done = 0;
-  while (flags->to_kernel == 0) ++done;
-  atomicAdd(x, done >= 0);
-}
-
-// Two kernels, the one that is launched first waits for the other.
-__global__ void give_kernel(Flags* flags, int* x, int value) {
-  while (flags->to_host == 0) {
-  }
-  *x = value;
-  __threadfence();
-  flags->to_kernel = 1;
-}
-__global__ void take_kernel(Flags* flags, const int* x, int* sum) {
-  flags->to_host = 1;
-  while (flags->to_kernel == 0) {
-  }
-  __threadfence();
-  *sum = 2 * *x;
-}
-
 __global__ void add_kernel(int* x) { *x += 1; }
 
 struct Device {
@@ -99,37 +75,6 @@ struct Device {
     return value;
   }
 };
-
-// In memory that the host may not touch.
-void check_other_kernel() {
-  const Device x, sum;
-  Flags* flags = nullptr;
-  ok(cudaMalloc(&flags, sizeof *flags));
-  ok(cudaMemset(flags, 0, sizeof *flags));
-  ok(cudaDeviceSynchronize());
-  cudaStream_t takes, gives;
-  for (cudaStream_t* stream : {&takes, &gives})
-    ok(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
-  take_kernel<<<1, 1, 0, takes>>>(flags, x.x, sum.x);
-  equal(cudaStreamQuery(takes), cudaErrorNotReady);
-  give_kernel<<<1, 1, 0, gives>>>(flags, x.x, 21);
-  ok(cudaDeviceSynchronize());
-  equal(sum.value(), 42);
-  for (const cudaStream_t stream : {takes, gives})
-    ok(cudaStreamDestroy(stream));
-  ok(cudaFree(flags));
-}
-
-// It does something else in between.
-void check_work_meanwhile(From from) {
-  const Shared shared(from);
-  const Device device;
-  work_kernel<<<6, 64>>>(shared.flags, device.x);
-  equal(cudaStreamQuery(nullptr), cudaErrorNotReady);
-  shared.flags->to_kernel = 1;
-  ok(cudaDeviceSynchronize());
-  equal(device.value(), 6 * 64);
-}
 
 // Work behind it in its stream waits, too.
 void check_latch(From from) {
@@ -231,11 +176,9 @@ void check_function_that_calls() {
 }  // namespace
 
 int main() {
-  check_other_kernel();  // Before there is memory of the host's.
   for (const From from : {From::kManaged, From::kPinned, From::kRegistered}) {
     check_latch(from);
     check_conversation(from);
-    check_work_meanwhile(from);
   }
   check_other_thread();
   check_streams();

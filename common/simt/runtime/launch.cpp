@@ -229,9 +229,8 @@ Work work_of(const void* function, Configuration c, void** arguments) {
   require(arguments != nullptr || program_of(*kernel).parameter_sizes.empty(),
           cudaErrorInvalidValue, info(kernel).name,
           " has parameters, and no arguments are given");
-  // The host may have to change memory after the launch, or issue what does.
-  if (program_of(*kernel).waits_for_memory &&
-      (allocations().host_has_some() || streams_may_overlap()))
+  // The host may have to change memory after the launch.
+  if (program_of(*kernel).waits_for_memory && allocations().host_has_some())
     begin_tasks();
   const auto call =
       std::make_shared<Call>(kernel, entry.function, c, arguments);

@@ -59,14 +59,12 @@ class Scheduler {
     if (unfinished_.size() > kQueued) want_all();
     start_ready();
     const auto me = std::this_thread::get_id();
-    ++issuing_;
     wait(lock, [&] {
       return std::none_of(unfinished_.begin(), unfinished_.end(),
                           [&](const auto& one) {
                             return one->issuer_ == me && is_active(*one);
                           });
     });
-    --issuing_;
   }
 
   // The call that issued it returns.
@@ -142,8 +140,6 @@ class Scheduler {
     Lock lock(mutex_);
     task.until_ = Task::Clock::now() + time;
     give_turn(task, changes_, true);
-    // The call that issued it returns: it may wait for what the host does next.
-    if (issuing_ > 0) changed_.wait_for(lock, kNap);
     take_turn(lock, task);
     return waiting_hosts_ > 0;
   }
@@ -321,7 +317,7 @@ class Scheduler {
   std::condition_variable changed_;
   std::list<TaskPointer> unfinished_;  // in the order of their calls
   bool turn_is_taken_ = false;
-  size_t waiting_hosts_ = 0, issuing_ = 0, threads_ = 0;
+  size_t waiting_hosts_ = 0, threads_ = 0;
   std::atomic<uint64_t> changes_{1};
   const bool late_ = settings::late();
   uint64_t calls_ = 0;  // of the host, for tasks
