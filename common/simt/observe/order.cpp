@@ -97,16 +97,15 @@ void WarpOrder::meet(uint32_t members, Time now) {
 
 void WarpOrder::fence(Fences& fences, uint32_t mask, Time met, Time now) {
   fenced = true;
+  if (partly) fences.of_lanes.resize(kLanes);
   for (int l = 0; l < kLanes; ++l) {
     if (!(mask >> l & 1)) continue;
     fences.at[l] = now;
     fences.of_warp[l] = synced;
     fences.of_block[l] = met;
+    if (fences.of_lanes.empty()) continue;
+    for (int m = 0; m < kLanes; ++m) fences.of_lanes[l][m] = known_of(l, m);
   }
-  if (partly) fences.of_lanes.resize(kLanes);
-  for (int l = 0; l < (fences.of_lanes.empty() ? 0 : kLanes); ++l)
-    if (mask >> l & 1)
-      for (int m = 0; m < kLanes; ++m) fences.of_lanes[l][m] = known_of(l, m);
 }
 
 void WarpOrder::teach(int lane, const Lesson& lesson) {
