@@ -18,21 +18,26 @@ constexpr int kMostRegisters = 8;
 struct Held {
   uint64_t bits[kMostRegisters][kLanes] = {};
 
-  // Nearly always 4 bytes, for which the compiler needs no call.
   void put(const Piece& p, const uint8_t* from) {
-    uint64_t value = 0;
-    if (p.bytes == 4)
-      std::memcpy(&value, from + p.offset, 4);
-    else
-      std::memcpy(&value, from + p.offset, p.bytes);
-    bits[p.value][p.lane] |= value << p.shift;
+    bits[p.value][p.lane] |= load(p, from + p.offset) << p.shift;
   }
   void get(const Piece& p, uint8_t* to) const {
     const uint64_t value = bits[p.value][p.lane] >> p.shift;
-    if (p.bytes == 4)
-      std::memcpy(to + p.offset, &value, 4);
-    else
-      std::memcpy(to + p.offset, &value, p.bytes);
+    std::memcpy(to + p.offset, &value, p.bytes);
+  }
+
+ private:
+  // Nearly always 4 bytes, by a load of just as many: what was stored in parts
+  // is not to be had as a whole before it is in the cache.
+  static uint64_t load(const Piece& p, const uint8_t* from) {
+    if (p.bytes == 4) {
+      uint32_t word;
+      std::memcpy(&word, from, sizeof word);
+      return word;
+    }
+    uint64_t value = 0;
+    std::memcpy(&value, from, p.bytes);
+    return value;
   }
 };
 

@@ -170,14 +170,12 @@ void multiply(Warp& warp, const Instruction& ins, uint32_t mask) {
       for (int k = 0; k < count; k += m.together, addend = sum) {
         add_products(a, i * count + k, *b, k * m.n + j, m.n, m.together, addend,
                      sums);
-        if (m.together < count)
-          for (int l = 0; l < kColumns; ++l) sum[l] = float_of_sum(sums, l);
+        floats_of_sums(sums, sum);
       }
       for (int l = 0; l < kColumns; ++l)
-        d[i * m.n + j + l] =
-            m.d.number == Number::kFloat ? float_of_sum(sums, l)
-            : once                       ? half_of_sum(sums, l)
-                   : Half::narrow(float_of(float_of_sum(sums, l)));
+        d[i * m.n + j + l] = m.d.number == Number::kFloat ? sum[l]
+                             : once                       ? half_of_sum(sums, l)
+                                    : Half::narrow(float_of(sum[l]));
     }
   }
   p.finish(d);
@@ -218,9 +216,9 @@ void multiply_eighths(Warp& warp, const Instruction& ins, uint32_t mask) {
         Sums sums;
         add_products(a, i * count + first, *b, first * m.n + j, m.n, half, sum,
                      sums);
-        for (int l = 0; l < kColumns; ++l)
-          sum[l] = to_half ? bits_of(Half::widen(half_of_sum(sums, l)))
-                           : float_of_sum(sums, l);
+        if (!to_half) floats_of_sums(sums, sum);
+        for (int l = 0; to_half && l < kColumns; ++l)
+          sum[l] = bits_of(Half::widen(half_of_sum(sums, l)));
       }
       for (int l = 0; l < kColumns; ++l) {
         const int at = i * m.n + j + l;

@@ -12,15 +12,20 @@ namespace simt {
 constexpr int kMostFactors = 32;
 constexpr int kColumns = 8;
 
-// Numbers as value * 2^(exponent - bits of the mantissa).
+// Numbers, and where the first bit of each is; of what is not finite, as of 0.
 struct Factors {
+  // Looks at `bits` again where one is not finite.
   Factors(Number number, const uint32_t* bits, int count);
 
-  int mantissa_bits;
-  bool special = false;  // an infinity or a NaN is among them
-  int32_t value[32 * kMostFactors];
-  int32_t exponent[32 * kMostFactors];
-  float plain[32 * kMostFactors];  // its sign, 0, an infinity, a NaN
+  float value[32 * kMostFactors];
+  int32_t exponent[32 * kMostFactors];  // of 0: below all others
+  int32_t least, most;                  // of those that are not 0
+  bool special;                         // an infinity or a NaN is among them
+  float plain(int k) const;  // its sign, and 0, 1, an infinity or a NaN
+
+ private:
+  const Number number_;
+  const uint32_t* const bits_;
 };
 
 // Some columns of the result: value * 2^scale, or a `plain` that is not finite.
@@ -42,8 +47,8 @@ void add_products(const Factors& a, int row, const Factors& b, int column,
                   int b_columns, int count, const uint32_t* c, Sums& sums,
                   int kept = kKept);
 
-// Of one column: rounded towards zero, to so many bits, and to nearest.
-uint32_t float_of_sum(const Sums& sums, int column, int mantissa_bits = 23);
+// Of all columns: rounded towards zero, to so many bits. Of one: to nearest.
+void floats_of_sums(const Sums& sums, uint32_t* to, int mantissa_bits = 23);
 uint16_t half_of_sum(const Sums& sums, int column);
 
 }  // namespace simt

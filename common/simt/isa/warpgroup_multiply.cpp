@@ -194,9 +194,9 @@ void multiply_floats(const WarpgroupProduct& p, const Factors& a,
           halves ? bits_of(Half::widen(d[i * kTile + j])) : d[i * kTile + j];
     Sums sums;
     add_products(a, i * count, *b, 0, kTile, count, addend, sums, kept);
-    for (int j = 0; j < kTile; ++j)
-      d[i * kTile + j] =
-          halves ? half_of_sum(sums, j) : float_of_sum(sums, j, mantissa_bits);
+    if (!halves) floats_of_sums(sums, d + i * kTile, mantissa_bits);
+    for (int j = 0; halves && j < kTile; ++j)
+      d[i * kTile + j] = half_of_sum(sums, j);
   }
 }
 

@@ -822,9 +822,10 @@ bool Checker::postpones(Warp& warp, const Instruction& ins, const Access& a) {
   const bool shared = a.space == Space::kShared;
   const bool weak = ins.strength == Strength::kWeak;
   if (!checks.postpones || (!shared && weak)) return false;
-  if (shared && weak && a.use == Use::kLoad && !a.matrix &&
-      warp.block->copies.empty() && checks.postponed.size() < kPostponed) {
+  if (shared && weak && a.use == Use::kLoad && warp.block->copies.empty() &&
+      checks.postponed.size() < kPostponed) {
     checks.postponed.push_back({&warp, &ins, a});
+    checks.postponed.back().access.displacement = nullptr;  // It is resolved.
     return true;
   }
   enter_postponed(*warp.block);
