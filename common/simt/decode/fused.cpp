@@ -65,9 +65,8 @@ class Writers {
   // Those who may have written what lies at `place` when `pc` begins.
   std::set<uint32_t> of(Place place, uint32_t pc) const {
     const std::vector<uint32_t>& all = of(place);
-    std::set<uint32_t> found(all.begin(), all.end());
-    if (all.size() < 2) return found;
-    found.clear();
+    if (all.size() < 2) return {all.begin(), all.end()};
+    std::set<uint32_t> found;
     std::vector<bool> seen(first_.size() + 1, false);
     // What is looked through, backwards: from before `end` to a block's begin.
     struct Part {

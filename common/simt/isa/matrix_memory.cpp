@@ -27,17 +27,25 @@ struct Held {
   }
 
  private:
-  // Nearly always 4 bytes, by a load of just as many: what was stored in parts
-  // is not to be had as a whole before it is in the cache.
-  static uint64_t load(const Piece& p, const uint8_t* from) {
-    if (p.bytes == 4) {
-      uint32_t word;
-      std::memcpy(&word, from, sizeof word);
-      return word;
-    }
-    uint64_t value = 0;
-    std::memcpy(&value, from, p.bytes);
+  // By loads of just as many bytes: what was stored in parts is not to be had
+  // as a whole before it is in the cache.
+  template <class T>
+  static uint64_t as(const uint8_t* from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
     return value;
+  }
+  static uint64_t load(const Piece& p, const uint8_t* from) {
+    switch (p.bytes) {
+      case 1:
+        return *from;
+      case 2:
+        return as<uint16_t>(from);
+      case 4:
+        return as<uint32_t>(from);
+      default:
+        return as<uint64_t>(from);
+    }
   }
 };
 
@@ -91,13 +99,12 @@ void load(Warp& warp, const Instruction& ins, uint32_t mask) {
     for (const Piece& p : a.matrix->pieces)
       if (a.mask >> p.from & 1) held.put(p, a.at<const uint8_t>(p.from));
   });
+  const int bytes = ins.matrix->d.register_bytes();
   for (int k = 0; k < ins.result_count; ++k)
-    for (int l = 0; l < kLanes; ++l)
-      if (ins.matrix->d.register_bytes() == 8)
-        lanes<uint64_t>(warp, ins.result(k))[l] = held.bits[k][l];
-      else
-        lanes<uint32_t>(warp, ins.result(k))[l] =
-            static_cast<uint32_t>(held.bits[k][l]);
+    if (bytes == 8)
+      std::copy_n(held.bits[k], kLanes, lanes<uint64_t>(warp, ins.result(k)));
+    else
+      std::copy_n(held.bits[k], kLanes, lanes<uint32_t>(warp, ins.result(k)));
 }
 
 void store(Warp& warp, const Instruction& ins, uint32_t mask) {
