@@ -158,6 +158,12 @@ struct Program {
     const Instruction* instruction = nullptr;
   };
   std::vector<Site> by_site;
+  const Instruction& instruction(uint32_t site) const {
+    return *by_site[site].instruction;
+  }
+  const Function& function_of(const Instruction& ins) const {
+    return *by_site[ins.site].function;
+  }
 
   std::string location(SourceLine where) const;  // "relu.cu:23", or ""
 };

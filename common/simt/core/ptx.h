@@ -68,6 +68,7 @@ struct Statement {
            (name() == "wmma" && has("store"));
   }
   bool is_atomic() const { return name() == "atom" || name() == "red"; }
+  bool sets_up_mbarrier() const { return name() == "mbarrier" && has("init"); }
   Type type() const { return parse_type(op.back()); }
 };
 

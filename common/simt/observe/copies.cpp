@@ -2,7 +2,6 @@
 // end they are at bytes that nobody else may touch; then they are accesses of
 // the thread that asked for them, like others.
 #include <algorithm>
-#include <cstring>
 
 #include "common/simt/core/grid.h"
 #include "common/simt/observe/bytes.h"
@@ -91,11 +90,11 @@ void Checker::begin(const AsyncCopy& copy) {
   enter_postponed(*copy.warp->block);
   ByteSet& busy = home_of(copy).checks->busy;
   values_.begin(copy);
-  if (trails_) note_trail(copy);
+  if (other_work_.is_asked()) other_work_.copy(copy);
   for (const Access* a : {copy.from ? &*copy.from : nullptr, &copy.to}) {
     if (!a) continue;
     if (a->space == Space::kShared && a->operand.array >= 0)
-      check_origin(*copy.warp, *copy.ins, *a);
+      check_array(*copy.warp, *copy.ins, *a);
     check_copy(copy, *a, kAllLanes, false);
   }
   if (copy.is_bulk() && copy.from && copy.from->space == Space::kShared)
@@ -123,8 +122,7 @@ void Checker::take(const AsyncCopy& copy) {
 
 void Checker::abandon(const AsyncCopy& copy) {
   const Instruction& ins = *copy.ins;
-  if (Seen* before = seen("race", ins.site, ins.site))
-    return void(++before->count);
+  if (found_.again("race", ins.site, ins.site)) return;
   const int lane = first_lane(copy.to.mask);
   Finding f = finding_at(
       *copy.warp, ins, lane, "race",
@@ -132,32 +130,25 @@ void Checker::abandon(const AsyncCopy& copy) {
           " may still read its shared memory: nobody has waited for that. The "
           "thread that began it needs cp.async.bulk.wait_group.read");
   f.address = copy.from->address[lane];
-  report("race", ins.site, ins.site, std::move(f));
+  found_.add("race", ins.site, ins.site, std::move(f));
 }
 
 // When it begins it may meet what came before; when it ends it may have met
 // what came since, and what comes may meet it.
 void Checker::check_copy(const AsyncCopy& copy, const Access& a, uint32_t mask,
                          bool ends) {
-  if (tables_->log.full()) return;
+  if (races_.full()) return;
   const auto check = [&](const Access& piece) {
-    Mine mine = mine_of(*copy.warp, *copy.ins, piece);
+    Mine mine = races_.mine_of(*copy.warp, *copy.ins, piece);
     mine.copy = &copy;
     mine.enters = ends;
     if (!ends) {
-      settle_clashes(*copy.warp, piece);
+      races_.settle_clashes(*copy.warp, piece);
       against_copies(mine);
     }
-    check_order(mine);
+    races_.check(mine);
   };
   copy.each_part(a, [&](const Access& part) { each_piece(part, mask, check); });
-}
-
-// Of what the block did before a copy ends all is known: it was told when the
-// copy began, or when somebody touched the bytes since.
-bool Checker::told(const Mine& mine, const Event& event, Time time) const {
-  return mine.copy && mine.enters && event.block == mine.block.number &&
-         time < mine.first_event;
 }
 
 // ---- Without a fence -----------------------------------------------------
@@ -178,9 +169,10 @@ bool Checker::is_unfenced(const Reader& reader, uint64_t begin, uint64_t end) {
   BlockChecks& checks = *reader.warp.block->checks;
   const auto unfenced = [&](Time time) -> const Event* {
     if (time < checks.order.fenced_for_copies) return nullptr;
-    const Event* event = tables_->log.find(time);
-    const bool by_thread = event && event->block == checks.order.number &&
-                           !instruction(event->site).statement->has("bulk");
+    const Event* event = races_.log().find(time);
+    const bool by_thread =
+        event && event->block == checks.order.number &&
+        !grid_.program.instruction(event->site).statement->has("bulk");
     return by_thread ? event : nullptr;
   };
   for (uint64_t at = begin; at < end; at += Shadow::kWordBytes) {
@@ -199,11 +191,10 @@ bool Checker::is_unfenced(const Reader& reader, uint64_t begin, uint64_t end) {
 void Checker::unfenced_write(const Reader& reader, const Event& event,
                              int other, uint64_t address) {
   const Instruction& ins = reader.ins;
-  const Instruction& theirs = instruction(event.site);
-  if (Seen* before = seen("race", ins.site, event.site))
-    return void(++before->count);
+  const Instruction& theirs = grid_.program.instruction(event.site);
+  if (found_.again("race", ins.site, event.site)) return;
   Finding f = finding_at(reader.warp, ins, reader.lane, "race", "");
-  place_other(f, theirs, event.block, event.warp * kLanes + other);
+  place_other(grid_, f, theirs, event.block, event.warp * kLanes + other);
   f.address = address;
   f.message = reader.name + " reads " +
               text_of_place(grid_, Space::kShared, address) +
@@ -212,7 +203,7 @@ void Checker::unfenced_write(const Reader& reader, const Event& event,
               ", and may find what was there before: between the two there is "
               "no fence.proxy.async. Each thread that writes needs one, before "
               "the barrier";
-  report("race", ins.site, event.site, std::move(f));
+  found_.add("race", ins.site, event.site, std::move(f));
 }
 
 // ---- Touched too early ----------------------------------------------------
@@ -278,10 +269,9 @@ void Checker::against_part(const Mine& mine, const AsyncCopy& copy,
 
 void Checker::early(const Mine& mine, int lane, const AsyncCopy& copy,
                     int other, uint64_t address, bool is_target) {
-  if (Seen* before = seen("race", mine.ins.site, copy.ins->site))
-    return void(++before->count);
+  if (found_.again("race", mine.ins.site, copy.ins->site)) return;
   Finding f = finding_at(mine.warp, mine.ins, lane, "race", "");
-  place_other(f, *copy.ins, copy.warp->block->number,
+  place_other(grid_, f, *copy.ins, copy.warp->block->number,
               copy.warp->index * kLanes + other);
   f.address = address;
   f.message =
@@ -295,26 +285,7 @@ void Checker::early(const Mine& mine, int lane, const AsyncCopy& copy,
            ? "for those who have waited at the mbarrier that it tells"
            : "when its thread has waited for it; others need a barrier behind "
              "that");
-  report("race", mine.ins.site, copy.ins->site, std::move(f));
-}
-
-// Does a lane copy what another lane copies by the same instruction, or (-1)
-// what is there already?
-bool Checker::copies_same(const Mine& mine, int lane, int other) const {
-  const AsyncCopy& copy = *mine.copy;
-  if (copy.is_bulk()) return false;
-  const uint32_t bytes = copy.from ? copy.from->bytes : 0;
-  const auto copied = [&](int l) {
-    std::vector<uint8_t> all(copy.to.bytes);
-    if (bytes) std::memcpy(all.data(), copy.from->at<uint8_t>(l), bytes);
-    return all;
-  };
-  const std::vector<uint8_t> mine_is = copied(lane);
-  if (other < 0)
-    return std::equal(mine_is.begin(), mine_is.end(),
-                      copy.to.at<uint8_t>(lane));
-  return copy.to.address[lane] == copy.to.address[other] &&
-         mine_is == copied(other);
+  found_.add("race", mine.ins.site, copy.ins->site, std::move(f));
 }
 
 }  // namespace simt

@@ -216,7 +216,7 @@ bool Trails::meets(Trails& other) {
 }
 
 bool Trails::is_test(const Instruction& ins) const {
-  const Function& function = *grid_.program.by_site[ins.site].function;
+  const Function& function = grid_.program.function_of(ins);
   return function.tests.contains(ins.site) ||
          function.tested_stores.contains(ins.site);
 }

@@ -78,7 +78,7 @@ Objects::Base Objects::base_of(const Function& function,
 void Objects::find(const Instruction& access, Part& part) {
   part.end = bytes_of_access(access);
   if (access.address_count != 1) return;
-  const Function& function = *program_.by_site[access.site].function;
+  const Function& function = program_.function_of(access);
   const Base base = base_of(function, access);
   std::vector<Part> others;
   for (const Instruction& ins : beside(function, access)) {

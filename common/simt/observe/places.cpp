@@ -1,7 +1,6 @@
 // Puts places in memory into words.
 #include "common/simt/observe/places.h"
 
-#include "common/simt/core/finding.h"
 #include "common/simt/core/names.h"
 #include "common/simt/memory/allocations.h"
 
@@ -16,6 +15,17 @@ Extent extent(const Grid& grid, const Program::SharedArray& array) {
 std::string at_place(const Grid& grid, const Instruction& ins) {
   const std::string at = grid.program.location(ins.where);
   return at.empty() ? "" : " at " + at;
+}
+
+void place_other(const Grid& grid, Finding& f, const Instruction& ins,
+                 uint32_t block, uint32_t thread) {
+  if (ins.where.line) {
+    f.other_file = grid.program.module->text.files.at(ins.where.file);
+    f.other_line = ins.where.line;
+  }
+  f.other_block = coordinates(block, grid.shape.grid);
+  f.other_thread = coordinates(thread, grid.shape.block);
+  f.has_other = true;
 }
 
 std::string text_of_place(const Grid& grid, Space space, uint64_t address) {

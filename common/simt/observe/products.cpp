@@ -40,7 +40,7 @@ std::optional<uint64_t> first_read(const AsyncProduct& product,
 
 void Checker::begin(const AsyncProduct& product) {
   enter_postponed(*product.warp->block);
-  if (!tables_->log.full()) check_reads(product);
+  if (!races_.full()) check_reads(product);
   check_fences(product);
   values_.fly(*product.warp, product);
 }
@@ -62,11 +62,11 @@ void Checker::check_reads(const AsyncProduct& product) {
     }
     a.base = warp.block->shared.data();
     a.space = Space::kShared;
-    Mine mine = mine_of(warp, *product.ins, a);
+    Mine mine = races_.mine_of(warp, *product.ins, a);
     mine.enters = false;
-    settle_clashes(warp, a);
+    races_.settle_clashes(warp, a);
     against_copies(mine);
-    check_order(mine);
+    races_.check(mine);
   }
 }
 
@@ -77,25 +77,25 @@ void Checker::check_fences(const AsyncProduct& product) {
   for (const AsyncProduct::Chunk& chunk : product.chunks)
     if (is_unfenced(reader, chunk.at, chunk.at + kChunkBytes)) break;
   if (warp.fenced_products) return;
-  if (Seen* before = seen("race", ins.site, ins.site))
-    return void(++before->count);
-  report("race", ins.site, ins.site,
-         finding_at(warp, ins, 0, "race",
-                    "wgmma.mma_async may come before what has written its "
-                    "registers: its warp has made no wgmma.fence, and needs "
-                    "one before the first"));
+  if (found_.again("race", ins.site, ins.site)) return;
+  found_.add(
+      "race", ins.site, ins.site,
+      finding_at(warp, ins, 0, "race",
+                 "wgmma.mma_async may come before what has written its "
+                 "registers: its warp has made no wgmma.fence, and needs "
+                 "one before the first"));
 }
 
 // ---- What it reads is overwritten -------------------------------------------
 
 // Whoever knows of this knows that the product has been read.
 bool Checker::waited(AsyncProduct& product, const Warp& warp) {
-  if (tables_->log.full()) return false;
+  if (races_.full()) return false;
   Event e;
   e.block = warp.block->number;
   e.warp = warp.index;
   e.site = product.ins->site;
-  product.waits.push_back({warp.index, tables_->log.add(e)});
+  product.waits.push_back({warp.index, races_.log().add(e)});
   return warp.block->copies.products.size() <= kMostProducts;
 }
 
@@ -108,7 +108,7 @@ bool Checker::has_read(const Mine& mine, int lane, const Block& block,
     if (mine.block.number == e.block && mine.warp.index == wait.warp)
       return true;
     for (int other = 0; other < kLanes; ++other)
-      if (ordered(mine, e, wait.time, lane, other)) return true;
+      if (races_.ordered(mine, e, wait.time, lane, other)) return true;
   }
   return false;
 }
@@ -133,10 +133,9 @@ void Checker::against_products(const Mine& mine, Block& block) {
 void Checker::overwritten(const Mine& mine, int lane,
                           const AsyncProduct& product, uint64_t address) {
   const Instruction& theirs = *product.ins;
-  if (Seen* before = seen("race", mine.ins.site, theirs.site))
-    return void(++before->count);
+  if (found_.again("race", mine.ins.site, theirs.site)) return;
   Finding f = finding_at(mine.warp, mine.ins, lane, "race", "");
-  place_other(f, theirs, product.warp->block->number,
+  place_other(grid_, f, theirs, product.warp->block->number,
               product.warp->index * kLanes);
   f.address = address;
   f.message = std::string(verb(mine.access.use)) + " of " +
@@ -147,7 +146,7 @@ void Checker::overwritten(const Mine& mine, int lane,
               " may still read it. It has been read when a warp of that "
               "warpgroup has come through wgmma.commit_group and "
               "wgmma.wait_group; others need a barrier behind that";
-  report("race", mine.ins.site, theirs.site, std::move(f));
+  found_.add("race", mine.ins.site, theirs.site, std::move(f));
 }
 
 // ---- Its result is looked at ------------------------------------------------
@@ -253,9 +252,7 @@ bool Checker::is_lost(const Warp& warp, const uint8_t* at) const {
 void Checker::not_awaited(Warp& warp, const Instruction& ins,
                           const InFlight& result, const char* does) {
   const Instruction& by = *result.by;
-  if (Seen* before = seen("race", ins.site, by.site)) {
-    ++before->count;
-  } else {
+  if (!found_.again("race", ins.site, by.site)) {
     Finding f =
         finding_at(warp, ins, 0, "race",
                    std::string("this instruction ") + does +
@@ -263,8 +260,8 @@ void Checker::not_awaited(Warp& warp, const Instruction& ins,
                        ", whose result need not be there yet: "
                        "wgmma.commit_group and wgmma.wait_group come "
                        "first");
-    place_other(f, by, warp.block->number, warp.index * kLanes);
-    report("race", ins.site, by.site, std::move(f));
+    place_other(grid_, f, by, warp.block->number, warp.index * kLanes);
+    found_.add("race", ins.site, by.site, std::move(f));
   }
   values_.land(warp, UINT32_MAX);  // Once is enough.
 }

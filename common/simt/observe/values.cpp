@@ -8,7 +8,8 @@
 #include "common/simt/core/lanes.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/undo.h"
-#include "common/simt/observe/checker.h"
+#include "common/simt/observe/block_checks.h"
+#include "common/simt/observe/known_kernels.h"
 #include "common/simt/observe/places.h"
 
 namespace simt {
@@ -397,7 +398,7 @@ void Values::write_results(Warp& warp, uint32_t mask,
 }
 
 uint8_t Values::width(const Instruction& ins, Place place) const {
-  const auto& widths = grid_.program.by_site[ins.site].function->widths;
+  const auto& widths = grid_.program.function_of(ins).widths;
   const auto known = widths.find(place);
   return known == widths.end() ? 0 : known->second;
 }
@@ -1099,20 +1100,11 @@ void Values::use(Warp& warp, const Instruction& ins, Place place, uint32_t mask,
   registers_of(warp).define(place, mask);  // Once is enough.
 }
 
-// thrust::set_intersection compares a key behind the last that its block has
-// brought to shared memory, too, and drops what comes of it.
-bool Values::compares_behind_the_end(const Origin& origin) const {
-  const Function& function = *grid_.program.by_site[origin.site].function;
-  return origin.space == Space::kShared &&
-         function.name.find("serial_set_intersection") != std::string::npos;
-}
-
 void Values::tell(Warp& warp, const Instruction& ins, int lane,
                   const Origin& origin, const char* matters) {
-  if (compares_behind_the_end(origin)) return;
-  if (auto* before = checker_.seen(kKind, origin.site, 0))
-    return void(++before->count);
-  const Instruction& load = *grid_.program.by_site[origin.site].instruction;
+  if (compares_behind_the_end(grid_.program, origin)) return;
+  if (found_.again(kKind, origin.site)) return;
+  const Instruction& load = grid_.program.instruction(origin.site);
   const Warp& loader = *warp.block->warps[origin.thread / kLanes];
   const int elements =
       load.kind == Kind::kMatrix ? 1 : std::max<int>(load.result_count, 1);
@@ -1127,22 +1119,21 @@ void Values::tell(Warp& warp, const Instruction& ins, int lane,
   Finding f = finding_at(loader, load, origin.thread % kLanes, kKind,
                          what + ". " + matters + at_place(grid_, ins));
   if (!shuffles && !origin.variable) f.address = origin.address;
-  checker_.place_other(f, ins, warp.block->number, warp.index * kLanes + lane);
-  checker_.report(kKind, origin.site, 0, std::move(f));
+  place_other(grid_, f, ins, warp.block->number, warp.index * kLanes + lane);
+  found_.add(kKind, origin.site, std::move(f));
 }
 
 void Values::tell_unwritten(Warp& warp, const Instruction& ins, int lane,
                             Space space, uint64_t address, const char* what,
                             uint32_t bytes, const char* matters) {
-  if (auto* before = checker_.seen(kKind, ins.site, 0))
-    return void(++before->count);
+  if (found_.again(kKind, ins.site)) return;
   Finding f = finding_at(warp, ins, lane, kKind,
                          what + (" of " + std::to_string(bytes)) +
                              " bytes that nobody has written: " +
                              text_of_place(grid_, space, address) +
                              (*matters ? ". " : "") + matters);
   f.address = address;
-  checker_.report(kKind, ins.site, 0, std::move(f));
+  found_.add(kKind, ins.site, std::move(f));
 }
 
 }  // namespace simt

@@ -11,17 +11,16 @@
 
 #include "common/simt/core/access.h"
 #include "common/simt/core/block.h"
+#include "common/simt/observe/found.h"
 #include "common/simt/observe/objects.h"
 #include "common/simt/observe/undefined.h"
 
 namespace simt {
 
-class Checker;
-
 class Values {
  public:
-  Values(Checker& checker, const Grid& grid)
-      : checker_(checker), grid_(grid), objects_(grid.program) {}
+  Values(Found& found, const Grid& grid)
+      : found_(found), grid_(grid), objects_(grid.program) {}
 
   void start(Block& block);
   // A load, store or atomic anywhere, about to be done.
@@ -133,14 +132,13 @@ class Values {
   // If the operand is undefined in some lane, says so, and why it matters.
   void use(Warp& warp, const Instruction& ins, Place place, uint32_t mask,
            const char* matters);
-  bool compares_behind_the_end(const Origin& origin) const;
   void tell(Warp& warp, const Instruction& ins, int lane, const Origin& origin,
             const char* matters);
   void tell_unwritten(Warp& warp, const Instruction& ins, int lane, Space space,
                       uint64_t address, const char* what, uint32_t bytes,
                       const char* matters);
 
-  Checker& checker_;
+  Found& found_;
   const Grid& grid_;
   Objects objects_;
 };

@@ -1,0 +1,94 @@
+// Keeps findings, joins those of one line, and drops what another one explains.
+#include "common/simt/observe/found.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "common/simt/memory/undo.h"
+
+namespace simt {
+
+bool Found::again(const char* kind, uint32_t site, uint32_t other) {
+  const auto known = seen_.find({kind, site, other});
+  if (known == seen_.end()) return false;
+  ++known->second.count;
+  return true;
+}
+
+void Found::add(const char* kind, uint32_t site, uint32_t other,
+                Finding finding) {
+  if (grid_.undo) grid_.undo->give_up();  // One host thread will find it first.
+  const uint64_t number = seen_.size();
+  seen_[{kind, site, other}] = {std::move(finding), number, 1};
+}
+
+void Found::add(const Found& other) {
+  for (const auto& [key, seen] : other.seen_) {
+    const uint64_t number = seen_.size();
+    const auto [known, fresh] =
+        seen_.try_emplace(key, Seen{seen.finding, number, 0});
+    known->second.count += seen.count;
+  }
+}
+
+// Does the same read race, too? Who reads too early finds nothing written, or
+// races: a race says more.
+bool Found::is_explained(const Key& key) const {
+  const auto& [kind, site, matters] = key;
+  return kind == "uninitialised read" &&
+         std::ranges::any_of(seen_, [&](const auto& one) {
+           const auto& [other_kind, a, b] = one.first;
+           return other_kind == "race" && (a == site || b == site);
+         });
+}
+
+namespace {
+
+// Several instructions of one line are one finding.
+std::vector<Finding> joined_by_lines(const std::vector<Finding>& all) {
+  std::vector<Finding> joined;
+  for (const Finding& one : all) {
+    const auto same = std::ranges::find_if(joined, [&](const Finding& f) {
+      return f.kind == one.kind && f.file == one.file && f.line == one.line &&
+             f.line != 0 && f.other_file == one.other_file &&
+             f.other_line == one.other_line;
+    });
+    if (same == joined.end())
+      joined.push_back(one);
+    else
+      same->count += one.count;
+  }
+  return joined;
+}
+
+// The same as is_explained(), of lines: a line may read several times.
+bool is_explained_by(const std::vector<Finding>& all, const Finding& f) {
+  return f.kind == "uninitialised read" && f.line != 0 &&
+         std::ranges::any_of(all, [&](const Finding& g) {
+           return g.kind == "race" &&
+                  ((g.line == f.line && g.file == f.file) ||
+                   (g.other_line == f.line && g.other_file == f.file));
+         });
+}
+
+}  // namespace
+
+std::vector<Finding> Found::all() const {
+  std::vector<const Seen*> seen;
+  for (const auto& [key, one] : seen_)
+    if (!is_explained(key)) seen.push_back(&one);
+  std::ranges::sort(seen, {}, &Seen::number);
+  std::vector<Finding> counted;
+  for (const Seen* one : seen) {
+    counted.push_back(one->finding);
+    counted.back().count = one->count;
+  }
+  const std::vector<Finding> joined = joined_by_lines(counted);
+  std::vector<Finding> kept;
+  std::ranges::copy_if(joined, std::back_inserter(kept), [&](const Finding& f) {
+    return !is_explained_by(joined, f);
+  });
+  return kept;
+}
+
+}  // namespace simt

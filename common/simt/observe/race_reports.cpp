@@ -1,0 +1,115 @@
+// Puts a race into words: who meets whom, where, and what would order them.
+#include "common/simt/core/finding.h"
+#include "common/simt/observe/known_kernels.h"
+#include "common/simt/observe/places.h"
+#include "common/simt/observe/races.h"
+
+namespace simt {
+
+namespace {
+
+const char* kind_of(Verdict verdict) {
+  return verdict == Verdict::kRace    ? "race"
+         : verdict == Verdict::kGuess ? "guess"
+                                      : "same value";
+}
+
+const char* noun_of(const Instruction& ins, const Event& event) {
+  const Statement& done = *ins.statement;
+  if (done.name() == "cp") return "asynchronous copy";
+  const bool writes =
+      done.stores() ||
+      (done.name() == "mbarrier" && ins.strength == Strength::kWeak) ||
+      (done.name() == "tensormap" && event.stores);
+  return writes ? "write" : event.stores ? "atomic" : "read";
+}
+
+}  // namespace
+
+void Races::report(const Mine& mine, const Conflict& c, const Event& event,
+                   Time time) {
+  if (has_looked_back(grid_.program, mine, event)) return;
+  const char* const kind = kind_of(c.verdict);
+  if (found_.again(kind, mine.ins.site, event.site)) return;
+  Finding f = finding_at(mine.warp, mine.ins, c.lane, kind, "");
+  place_other(grid_, f, instruction(event), event.block,
+              event.warp * kLanes + c.other_lane);
+  f.address = c.address;
+  f.note = c.verdict != Verdict::kRace;
+  f.message = message(mine, c, event, time, f);
+  found_.add(kind, mine.ins.site, event.site, std::move(f));
+}
+
+std::string Races::message(const Mine& mine, const Conflict& c,
+                           const Event& event, Time time,
+                           const Finding& finding) const {
+  const std::string other = other_access(mine, event, finding);
+  const std::string place = place_of(mine, c.address);
+  if (c.verdict == Verdict::kSameValue)
+    return "several threads store the same value at " + place +
+           ", and nothing orders them: this one and " + other +
+           ". It does no harm while the values agree";
+  const std::string both = std::string(verb(mine.access.use)) + " of " +
+                           std::to_string(mine.access.bytes) +
+                           " bytes, and nothing orders it and " + other +
+                           ", of " + place + ". ";
+  if (c.verdict == Verdict::kSameEnd)
+    return both +
+           "The read only tests the word, and decides the same, or has its "
+           "thread write the same, whichever comes first. It does no harm "
+           "while the values agree";
+  if (c.verdict == Verdict::kGuess)
+    return both +
+           "What is read goes into a compare-and-swap, which sees to it that "
+           "it is not too old; but it may also decide that there will be none. "
+           "That does no harm if an old value decides the same";
+  return both + remedy(mine, c, event, time);
+}
+
+std::string Races::other_access(const Mine& mine, const Event& event,
+                                const Finding& f) const {
+  const Instruction& theirs = instruction(event);
+  std::string text = std::string("the ") + noun_of(theirs, event) +
+                     " by thread " + triple(f.other_thread);
+  if (event.block != mine.block.number)
+    text += " of block " + triple(f.other_block);
+  return text + at_place(grid_, theirs);
+}
+
+std::string Races::place_of(const Mine& mine, uint64_t address) const {
+  const std::string place = text_of_place(grid_, mine.access.space, address);
+  if (mine.access.space != Space::kShared || !mine.access.owner) return place;
+  return place + " of block " +
+         triple(coordinates(mine.access.owner->number, grid_.shape.grid));
+}
+
+std::string Races::remedy(const Mine& mine, const Conflict& c,
+                          const Event& event, Time time) const {
+  const bool same_block = event.block == mine.block.number;
+  const bool both_strong = mine.ins.strength == Strength::kStrong &&
+                           strength_of(event) == Strength::kStrong;
+  if (is_stale(mine, event))
+    return "Who reads by __ldg(), a const __restrict__ pointer, a texture or a "
+           "surface may find what was there before the kernel began: a kernel "
+           "must not write what it reads so, and no barrier mends that";
+  if (both_strong && !same_block)
+    return "Other blocks know nothing of what is atomic for a block alone";
+  if (!same_block && mine.access.space == Space::kShared)
+    return "The cluster's barrier orders its blocks, and so do mbarriers";
+  if (mine.order.taught && time < mine.order.read[c.lane].of(event.block) &&
+      time >= mine.order.learned[c.lane].of(event.block))
+    return "Who has seen a flag needs a __threadfence(), too, before it reads "
+           "what the flag announces";
+  if (!same_block)
+    return "Only atomics, flags behind __threadfence() or another launch "
+           "order blocks";
+  const std::string order =
+      event.warp == mine.warp.index
+          ? "Lanes of a warp need __syncwarp() in between, too"
+          : "Threads of a block need __syncthreads() in between";
+  const bool alike = mine.ins.statement->is_atomic() ==
+                     instruction(event).statement->is_atomic();
+  return alike ? order : order + ", unless both are atomic";
+}
+
+}  // namespace simt
