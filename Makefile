@@ -267,9 +267,10 @@ $(HARNESS)/%/all.cpp:
 
 # The executor. Its folders are small beside what they include, so each is
 # compiled in one go; but for isa, whose files give their instructions the same
-# names. Others' headers are read once for all. What runs once a launch is
-# compiled fast, what runs once an instruction runs fast.
-FOLDERS := $(filter-out common/simt/isa,$(patsubst %/,%,$(wildcard common/simt/*/)))
+# names: there only isa/memory is. Others' headers are read once for all. What
+# runs once a launch is compiled fast, what runs once an instruction runs fast.
+FOLDERS := $(filter-out common/simt/isa,$(patsubst %/,%,$(wildcard common/simt/*/))) \
+  common/simt/isa/memory
 WHOLE := $(FOLDERS:%=$(B)/%/all.o)
 SIMT := $(WHOLE) $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/isa/*.cpp))
 STAND_IN := $(patsubst %,$(B)/common/simt/%/all.o,library $(STAND_INS))

@@ -26,7 +26,7 @@
 #include "common/simt/isa/device_calls.h"
 #include "common/simt/isa/matrix.h"
 #include "common/simt/isa/mbarrier.h"
-#include "common/simt/isa/memory.h"
+#include "common/simt/isa/memory/memory.h"
 #include "common/simt/isa/stack.h"
 #include "common/simt/isa/texture.h"
 #include "common/simt/isa/warpgroup.h"

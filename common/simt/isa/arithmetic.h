@@ -1,10 +1,20 @@
 // Arithmetic, logic, comparison and conversion: everything that reads and
 // writes registers of one lane only. Implemented in arithmetic_*.cpp.
 #pragma once
+#include <string>
+#include <utility>
+
 #include "common/simt/core/code.h"
 #include "common/simt/core/error.h"
 
 namespace simt {
+
+// An operand that is no more than its text: a register, a number, a variable.
+inline Operand named(std::string text) {
+  Operand operand;
+  operand.text = std::move(text);
+  return operand;
+}
 
 // What the decoder offers to whoever turns a statement into an instruction.
 class OperandReader {

@@ -71,8 +71,7 @@ void decode_parts(Decoding& d, int bytes) {
   else
     d.read(1, bytes);
   for (const std::string& name : list) {
-    Operand part;
-    part.text = name;
+    const Operand part = named(name);
     const int width = d.operands.width(part);
     if (width && width != bytes / parts) d.unsupported();
     if (packs)

@@ -8,7 +8,8 @@
 #include "common/simt/core/finding.h"
 #include "common/simt/core/lanes.h"
 #include "common/simt/isa/async.h"
-#include "common/simt/isa/memory.h"
+#include "common/simt/isa/memory/atomic.h"
+#include "common/simt/isa/memory/places.h"
 #include "common/simt/observe/observers.h"
 
 namespace simt {
@@ -203,11 +204,8 @@ void decode_from_registers(const Statement& s, OperandReader& operands,
   ins.element_bytes = ins.to.bytes;
   std::vector<std::string> names = value.list;
   if (names.empty()) names = {value.text};
-  for (const std::string& name : names) {
-    Operand one;
-    one.text = name;
-    ins.read.push_back(operands.source(one, ins.to.bytes));
-  }
+  for (const std::string& name : names)
+    ins.read.push_back(operands.source(named(name), ins.to.bytes));
   if (reduces) ins.update = update_of(s);
   ins.strength = reduces ? Strength::kStrong : Strength::kWeak;
   ins.for_cluster = true;

@@ -8,7 +8,8 @@
 #include "common/simt/core/literals.h"
 #include "common/simt/isa/bulk.h"
 #include "common/simt/isa/matrix.h"
-#include "common/simt/isa/memory.h"
+#include "common/simt/isa/memory/atomic.h"
+#include "common/simt/isa/memory/places.h"
 #include "common/simt/memory/tensor_map.h"
 
 namespace simt {
@@ -322,11 +323,8 @@ void publish(Warp& warp, const Instruction& ins, uint32_t mask) {
 // ---- Decoding ---------------------------------------------------------------
 
 void read_coordinates(const Operand& map, OperandReader& operands, Draft& ins) {
-  for (const std::string& name : map.list) {
-    Operand one;
-    one.text = name;
-    ins.read.push_back(operands.source(one, 4));
-  }
+  for (const std::string& name : map.list)
+    ins.read.push_back(operands.source(named(name), 4));
 }
 
 }  // namespace

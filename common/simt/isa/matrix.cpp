@@ -43,12 +43,6 @@ const Matrix& matrix_of(const Statement& s, Handler& run) {
   return known.matrix;
 }
 
-Operand named(const std::string& text) {
-  Operand o;
-  o.text = text;
-  return o;
-}
-
 }  // namespace
 
 bool is_sparse(const Statement& s) {

@@ -6,7 +6,8 @@
 #include "common/simt/core/finding.h"
 #include "common/simt/core/lanes.h"
 #include "common/simt/isa/matrix.h"
-#include "common/simt/isa/memory.h"
+#include "common/simt/isa/memory/memory.h"
+#include "common/simt/isa/memory/places.h"
 #include "common/simt/observe/observers.h"
 
 namespace simt {

@@ -8,7 +8,7 @@
 #include "common/simt/core/finding.h"
 #include "common/simt/core/lanes.h"
 #include "common/simt/isa/async.h"
-#include "common/simt/isa/memory.h"
+#include "common/simt/isa/memory/places.h"
 #include "common/simt/observe/observers.h"
 
 namespace simt {

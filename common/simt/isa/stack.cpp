@@ -84,12 +84,10 @@ void decode_alloca(const Statement& s, OperandReader& operands, Draft& ins) {
                   " is no power of two, or too large");
     alignment = std::max(alignment, wanted);
   }
-  Operand number;
-  number.text = std::to_string(alignment);
   const int width = s.type().bytes;
   ins.written = {operands.destination(s.operands.at(0))};
   ins.read = {operands.source(s.operands.at(1), width),
-              operands.source(number, 4)};
+              operands.source(named(std::to_string(alignment)), 4)};
   ins.run = width == 8 ? allocate<uint64_t> : allocate<uint32_t>;
 }
 

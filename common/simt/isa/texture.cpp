@@ -741,30 +741,20 @@ const OfGeometry& geometry_of(const Statement& s) {
 
 void read_place(const Operand& o, int coordinates, OperandReader& operands,
                 Draft& ins) {
-  Operand one;
-  one.text = o.text;
-  ins.read.push_back(operands.source(one, 8));
-  for (int k = 0; k < coordinates; ++k) {
-    one.text = o.list.at(k);
-    ins.read.push_back(operands.source(one, 4));
-  }
+  ins.read.push_back(operands.source(named(o.text), 8));
+  for (int k = 0; k < coordinates; ++k)
+    ins.read.push_back(operands.source(named(o.list.at(k)), 4));
 }
 
 void read_all(const Operand& o, OperandReader& operands, Draft& ins) {
   if (o.list.empty()) return ins.read.push_back(operands.source(o, 4));
-  for (const std::string& name : o.list) {
-    Operand one;
-    one.text = name;
-    ins.read.push_back(operands.source(one, 4));
-  }
+  for (const std::string& name : o.list)
+    ins.read.push_back(operands.source(named(name), 4));
 }
 
 void write_all(const Operand& o, OperandReader& operands, Draft& ins) {
-  for (const std::string& name : o.list) {
-    Operand one;
-    one.text = name;
-    ins.written.push_back(operands.destination(one));
-  }
+  for (const std::string& name : o.list)
+    ins.written.push_back(operands.destination(named(name)));
 }
 
 template <int channel>
@@ -794,11 +784,8 @@ void decode_texture_read(const Statement& s, OperandReader& operands,
 
 // The width of the registers that hold the parts of a texel.
 uint8_t width_of(const Operand& o, int part, OperandReader& operands) {
-  for (const std::string& name : o.list) {
-    Operand one;
-    one.text = name;
-    if (const int bytes = operands.width(one)) return bytes;
-  }
+  for (const std::string& name : o.list)
+    if (const int bytes = operands.width(named(name))) return bytes;
   return static_cast<uint8_t>(std::max(part, 2));
 }
 
@@ -813,11 +800,8 @@ void decode_surface(const Statement& s, OperandReader& operands, Draft& ins) {
   ins.run = stores ? g.store : g.load;
   read_place(s.operands.at(stores ? 0 : 1), g.coordinates, operands, ins);
   if (!stores) return write_all(values, operands, ins);
-  for (const std::string& name : values.list) {
-    Operand one;
-    one.text = name;
-    ins.read.push_back(operands.source(one, width));
-  }
+  for (const std::string& name : values.list)
+    ins.read.push_back(operands.source(named(name), width));
 }
 
 }  // namespace

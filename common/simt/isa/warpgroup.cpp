@@ -49,12 +49,6 @@ void wait_for_groups(Warp& warp, const Instruction& ins, uint32_t mask) {
 
 // ---- Decoding ---------------------------------------------------------------
 
-Operand named(const std::string& text) {
-  Operand o;
-  o.text = text;
-  return o;
-}
-
 bool is_transposable(Number number) {
   return number == Number::kHalf || number == Number::kBFloat;
 }

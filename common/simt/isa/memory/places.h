@@ -1,15 +1,12 @@
-// Loads, stores and atomics: which handler runs them, and how lanes' addresses
+// Where the lanes of a memory instruction mean to go: how their addresses
 // become places in the host's memory.
 #pragma once
+#include <cstdint>
+
 #include "common/simt/core/access.h"
-#include "common/simt/core/async.h"
-#include "common/simt/core/program.h"
-#include "common/simt/isa/arithmetic.h"
+#include "common/simt/core/block.h"
 
 namespace simt {
-
-// The state space that a statement names.
-Space space_of(const Statement& s);
 
 // Finds the places for lanes of `mask`, or for those of them (a.mask) that mean
 // the same space as the first. Ends the kernel where one must not be accessed.
@@ -24,13 +21,9 @@ void find_global(Warp& warp, const Instruction& ins, int lane, uint64_t address,
 // The same for an access about to be done: whoever watches is told.
 void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a);
 
-// What makes one thing of an element that is there and one that comes.
-AsyncCopy::Reduction reduction_of(Type type);
-AsyncCopy::Reduction tensor_reduction_of(Type type);
-Update update_of(const Statement& s);
-
-// Decodes ld, st, atom, red, cvta, isspacep, prefetch, discard, fences. Their
-// addresses are already there. Returns false for any other opcode.
-bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins);
+// Of a block in its cluster, whose shared memory an address means.
+inline uint64_t rank_of(uint64_t shared_address) {
+  return (shared_address & ~kWindowMask) >> kRankShift;
+}
 
 }  // namespace simt
