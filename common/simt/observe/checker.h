@@ -2,8 +2,8 @@
 // values that nobody wrote (values.h), a shared array left for its neighbour,
 // barriers that differ, masks from activemask.
 //
-// Bounds and alignment are not its business: isa/memory/places.cpp always checks them,
-// for the host's own sake.
+// Bounds and alignment are not its business: isa/memory/places.cpp always
+// checks them, for the host's own sake.
 #pragma once
 #include <string>
 #include <vector>

@@ -2,7 +2,6 @@
 #include "common/simt/observe/found.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "common/simt/memory/undo.h"
 
@@ -48,11 +47,13 @@ namespace {
 std::vector<Finding> joined_by_lines(const std::vector<Finding>& all) {
   std::vector<Finding> joined;
   for (const Finding& one : all) {
-    const auto same = std::ranges::find_if(joined, [&](const Finding& f) {
-      return f.kind == one.kind && f.file == one.file && f.line == one.line &&
-             f.line != 0 && f.other_file == one.other_file &&
-             f.other_line == one.other_line;
-    });
+    const auto same =
+        std::find_if(joined.begin(), joined.end(), [&](const Finding& f) {
+          return f.kind == one.kind && f.file == one.file &&
+                 f.line == one.line && f.line != 0 &&
+                 f.other_file == one.other_file &&
+                 f.other_line == one.other_line;
+        });
     if (same == joined.end())
       joined.push_back(one);
     else
@@ -64,7 +65,7 @@ std::vector<Finding> joined_by_lines(const std::vector<Finding>& all) {
 // The same as is_explained(), of lines: a line may read several times.
 bool is_explained_by(const std::vector<Finding>& all, const Finding& f) {
   return f.kind == "uninitialised read" && f.line != 0 &&
-         std::ranges::any_of(all, [&](const Finding& g) {
+         std::any_of(all.begin(), all.end(), [&](const Finding& g) {
            return g.kind == "race" &&
                   ((g.line == f.line && g.file == f.file) ||
                    (g.other_line == f.line && g.other_file == f.file));
@@ -77,7 +78,8 @@ std::vector<Finding> Found::all() const {
   std::vector<const Seen*> seen;
   for (const auto& [key, one] : seen_)
     if (!is_explained(key)) seen.push_back(&one);
-  std::ranges::sort(seen, {}, &Seen::number);
+  std::sort(seen.begin(), seen.end(),
+            [](const Seen* a, const Seen* b) { return a->number < b->number; });
   std::vector<Finding> counted;
   for (const Seen* one : seen) {
     counted.push_back(one->finding);
@@ -85,9 +87,8 @@ std::vector<Finding> Found::all() const {
   }
   const std::vector<Finding> joined = joined_by_lines(counted);
   std::vector<Finding> kept;
-  std::ranges::copy_if(joined, std::back_inserter(kept), [&](const Finding& f) {
-    return !is_explained_by(joined, f);
-  });
+  for (const Finding& f : joined)
+    if (!is_explained_by(joined, f)) kept.push_back(f);
   return kept;
 }
 

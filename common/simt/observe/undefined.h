@@ -24,7 +24,17 @@ struct Origin {
   bool part = false;      // the same, of an object
   bool beside = false;    // other bits of the word have been given a value
   bool variable = false;  // it lay in a register, and had no value
+
+  // The same of a value that has been computed with.
+  Origin computed() const {
+    Origin origin = *this;
+    origin.moved = 0;
+    origin.beside = false;
+    return origin;
+  }
 };
+
+constexpr uint64_t kAllBits = ~0ull;
 
 // A register with undefined bits. Of a predicate a lane has one bit.
 struct Undefined {
@@ -36,6 +46,12 @@ struct Undefined {
 
   uint64_t bits_of(int lane) const {
     return lanes >> lane & 1 ? bits[lane] : 0;
+  }
+  void add(int lane, uint64_t more, const Origin& from) {
+    if (!more) return;
+    if (!(lanes >> lane & 1)) origin[lane] = from;
+    lanes |= 1u << lane;
+    bits[lane] |= more;
   }
   // Null if the lane's are defined.
   const Origin* origin_of(int lane) const {

@@ -17,6 +17,9 @@
 
 namespace simt {
 
+template <class Set>
+struct WrittenMemory;
+
 class Values {
  public:
   Values(Found& found, const Grid& grid)
@@ -69,50 +72,52 @@ class Values {
 
  private:
   template <class Set>
-  struct Memory;
-  template <class Set>
   void access(Warp& warp, const Instruction& ins, const Access& a,
-              const Memory<Set>& memory);
+              const WrittenMemory<Set>& memory);
   template <class Set>
   void load(Warp& warp, const Instruction& ins, const Access& a,
-            const Memory<Set>& memory);
+            const WrittenMemory<Set>& memory);
   template <class Set>
   void taint(Warp& warp, const Instruction& ins, const Access& a, uint32_t mask,
-             const Memory<Set>& memory);
+             const WrittenMemory<Set>& memory);
   template <class Set>
   void taint_lane(Warp& warp, const Instruction& ins, const Access& a, int lane,
-                  int element, const Memory<Set>& memory, Undefined& value);
+                  int element, const WrittenMemory<Set>& memory,
+                  Undefined& value);
   template <class Set>
   void store(Warp& warp, const Instruction& ins, const Access& a,
-             const Memory<Set>& memory);
+             const WrittenMemory<Set>& memory);
   template <class Set>
   void load_matrix(Warp& warp, const Instruction& ins, const Access& a,
-                   uint32_t missing, const Memory<Set>& memory);
+                   uint32_t missing, const WrittenMemory<Set>& memory);
   template <class Set>
   void store_matrix(Warp& warp, const Instruction& ins, const Access& a,
-                    const Memory<Set>& memory);
+                    const WrittenMemory<Set>& memory);
   template <class Set>
   void store_undefined(Warp& warp, const Instruction& ins, const Access& a,
-                       int lane, const Memory<Set>& memory);
+                       int lane, const WrittenMemory<Set>& memory);
   template <class Set>
   void atomic(Warp& warp, const Instruction& ins, const Access& a,
-              const Memory<Set>& memory);
+              const WrittenMemory<Set>& memory);
   template <class Set>
-  void end(const AsyncCopy& copy, int lane, const Memory<Set>& from);
+  void end(const AsyncCopy& copy, int lane, const WrittenMemory<Set>& from);
   void store_bulk(const AsyncCopy& copy, int lane);
   void store_bulk(const AsyncCopy& copy, int lane, uint64_t from, uint64_t to,
                   uint32_t bytes);
   bool may_copy(Warp& warp, const Instruction& ins, int lane);
   template <class Set>
   bool stays_there(Warp& warp, const Instruction& ins, const Access& a,
-                   int lane, const Memory<Set>& memory) const;
+                   int lane, const WrittenMemory<Set>& memory) const;
   template <class Set>
   bool is_padding(const Instruction& ins, uint64_t begin,
-                  const Memory<Set>& memory) const;
+                  const WrittenMemory<Set>& memory) const;
   template <class Set>
   bool is_part(const Warp& warp, const Instruction& ins, const Access& a,
-               int lane, const Memory<Set>& memory);
+               int lane, const WrittenMemory<Set>& memory);
 
+  void follow_operands(Warp& warp, const Instruction& ins, uint32_t mask,
+                       uint32_t unsure);
+  void follow_matrix(Warp& warp, const Instruction& ins, uint32_t mask);
   void compute(Warp& warp, const Instruction& ins, uint32_t mask,
                uint32_t unsure);
   void as_a_whole(Warp& warp, const Instruction& ins, uint32_t mask,

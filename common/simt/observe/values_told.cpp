@@ -1,0 +1,62 @@
+// Tells where an undefined value decides something, and where it comes from.
+#include <algorithm>
+#include <string>
+
+#include "common/simt/observe/known_kernels.h"
+#include "common/simt/observe/places.h"
+#include "common/simt/observe/tainted.h"
+#include "common/simt/observe/values.h"
+
+namespace simt {
+namespace {
+
+constexpr char kUninitialised[] = "uninitialised read";
+
+}  // namespace
+
+void Values::use(Warp& warp, const Instruction& ins, Place place, uint32_t mask,
+                 const char* matters) {
+  const Undefined* value = registers_of(warp).find(place);
+  if (!value || !(value->lanes & mask)) return;
+  for (uint32_t rest = value->lanes & mask; rest; rest &= rest - 1)
+    tell(warp, ins, first_lane(rest), value->origin[first_lane(rest)], matters);
+  registers_of(warp).define(place, mask);  // Once is enough.
+}
+
+void Values::tell(Warp& warp, const Instruction& ins, int lane,
+                  const Origin& origin, const char* matters) {
+  if (compares_behind_the_end(grid_.program, origin)) return;
+  if (found_.again(kUninitialised, origin.site)) return;
+  const Instruction& load = grid_.program.instruction(origin.site);
+  const Warp& loader = *warp.block->warps[origin.thread / kLanes];
+  const int elements =
+      load.kind == Kind::kMatrix ? 1 : std::max<int>(load.result_count, 1);
+  const bool shuffles = load.kind == Kind::kCollective;
+  const std::string what =
+      origin.variable ? "a variable is read that has no value yet"
+      : shuffles      ? "shuffle with lane " + std::to_string(origin.address) +
+                       ", which has no thread: what it brings is undefined"
+                 : "read of " + std::to_string(load.element_bytes * elements) +
+                       " bytes that nobody has written: " +
+                       text_of_place(grid_, origin.space, origin.address);
+  Finding f = finding_at(loader, load, origin.thread % kLanes, kUninitialised,
+                         what + ". " + matters + at_place(grid_, ins));
+  if (!shuffles && !origin.variable) f.address = origin.address;
+  place_other(grid_, f, ins, warp.block->number, warp.index * kLanes + lane);
+  found_.add(kUninitialised, origin.site, std::move(f));
+}
+
+void Values::tell_unwritten(Warp& warp, const Instruction& ins, int lane,
+                            Space space, uint64_t address, const char* what,
+                            uint32_t bytes, const char* matters) {
+  if (found_.again(kUninitialised, ins.site)) return;
+  Finding f = finding_at(warp, ins, lane, kUninitialised,
+                         what + (" of " + std::to_string(bytes)) +
+                             " bytes that nobody has written: " +
+                             text_of_place(grid_, space, address) +
+                             (*matters ? ". " : "") + matters);
+  f.address = address;
+  found_.add(kUninitialised, ins.site, std::move(f));
+}
+
+}  // namespace simt
