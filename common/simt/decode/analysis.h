@@ -14,6 +14,10 @@ void find_reconvergence(Function& function);
 // Fills in Instruction::counted and run_length. Needs Instruction::reconverge.
 void find_runs(Function& function);
 
+// Fills in Instruction::atomic_form and commutes. `relocatable`: it will be
+// linked with other code, with -rdc=true.
+void find_atomic_forms(Function& function, bool relocatable);
+
 // Fills in Instruction::waits_for_clock and Function::waits_for_memory.
 void find_waits(Function& function);
 
