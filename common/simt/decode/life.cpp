@@ -1,0 +1,104 @@
+// Follows a value from instruction to instruction.
+#include "common/simt/decode/life.h"
+
+#include <algorithm>
+
+#include "common/simt/decode/reading.h"
+
+namespace simt {
+namespace {
+
+bool any_of(const std::vector<Place>& places, const Places& set) {
+  return std::any_of(places.begin(), places.end(),
+                     [&](Place p) { return set.contains(p); });
+}
+
+void mark(Places& places, Place p, const Instruction& ins, bool in) {
+  if (in)
+    places.insert(p);
+  else if (ins.guard == kNowhere)
+    places.erase(p);
+}
+
+}  // namespace
+
+Life::Life(const Function& f, const Definitions& definitions, uint32_t load,
+           bool whole)
+    : f_(f),
+      definitions_(definitions),
+      load_(load),
+      address_(definitions.address(f.code[load])) {
+  State first;
+  for (Place p : written(f.code[load])) first.values.insert(p);
+  arrive(load, first);
+  // An escape ends it, and most lie behind all loops: what comes last in the
+  // code is looked at first.
+  while (!open_.empty() && (whole || !escapes)) {
+    const uint32_t pc = *open_.rbegin();
+    open_.erase(pc);
+    step(pc, states_[pc]);
+  }
+}
+
+bool Life::State::merge(const State& other) {
+  const bool moves = other.moved && !moved;
+  moved |= other.moved;
+  const bool valued = values.merge(other.values);
+  return answers.merge(other.answers) || valued || moves;
+}
+
+// The state behind `pc` reaches those that follow.
+void Life::arrive(uint32_t pc, const State& state) {
+  if (state.values.empty()) return;
+  for (uint32_t next : successors(f_, pc)) {
+    const auto [at, fresh] = states_.try_emplace(next);
+    if (at->second.merge(state) || fresh) open_.insert(next);
+  }
+}
+
+void Life::step(uint32_t pc, State state) {
+  const Instruction& ins = f_.code[pc];
+  const std::vector<Place> sources = read(ins);
+  const bool touched = any_of(sources, state.values);
+  const bool guarded = state.values.contains(ins.guard);
+  const bool answered = any_of(sources, state.answers);
+  // Behind the comparison the value is what was there, or is given up.
+  if (is(ins, "setp") && touched && answered) return;
+  if (guarded) decided.insert(pc);
+  const bool verifies = touched && verified_by(ins, state);
+  swapped |= verifies;
+  if (touched && !verifies) use(pc, ins);
+  state.moved |= pc != load_ && definitions_.moves(ins, address_);
+  for (Place p : written(ins)) {
+    mark(state.values, p, ins, (touched && !verifies) || guarded);
+    mark(state.answers, p, ins, verifies || answered);
+  }
+  if (pc == load_)
+    for (Place p : written(ins)) state.values.insert(p);
+  arrive(pc, state);
+}
+
+void Life::use(uint32_t pc, const Instruction& ins) {
+  if (!ins.pure || ins.gives_carry) {
+    escapes = true;
+  } else if (is(ins, "setp")) {
+    compared.insert(pc);
+  } else if (!copies(ins) && !hands_on_condition(ins)) {
+    computed = true;
+  }
+}
+
+bool Life::verified_by(const Instruction& ins, const State& state) const {
+  return is_swap(ins) && !state.moved && state.values.contains(ins.source(0)) &&
+         !state.values.contains(ins.address().base) &&
+         ins.element_bytes == loaded_bytes() &&
+         definitions_.address(ins) == address_;
+}
+
+// 128 bits are loaded as two halves.
+int Life::loaded_bytes() const {
+  const Instruction& load = f_.code[load_];
+  return load.element_bytes * load.result_count;
+}
+
+}  // namespace simt

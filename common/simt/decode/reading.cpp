@@ -1,0 +1,67 @@
+// Reads instructions, one by one.
+#include "common/simt/decode/reading.h"
+
+#include <algorithm>
+
+namespace simt {
+
+bool is(const Instruction& ins, const char* name) {
+  return ins.statement && ins.statement->name() == name;
+}
+bool is_load(const Instruction& ins) {
+  return !ins.pure && (is(ins, "ld") || is(ins, "ldu"));
+}
+bool is_store(const Instruction& ins) {
+  return is(ins, "st") && !ins.statement->has("async");
+}
+bool copies(const Instruction& ins) {
+  return ins.pure && (is(ins, "mov") || is(ins, "ld")) &&
+         ins.result_count == 1 && ins.source_count == 1;
+}
+bool hands_on_condition(const Instruction& ins) {
+  return ins.pure && (is(ins, "mov") || is(ins, "not")) &&
+         ins.statement->has("pred");
+}
+bool meets_others(Space space) {
+  return space != Space::kLocal && space != Space::kParam &&
+         space != Space::kConst;
+}
+bool only_reads(const Instruction& ins, const Program& program) {
+  return is(ins, "atom") &&
+         (ins.statement->has("add") || ins.statement->has("or")) &&
+         ins.source_count == 1 && program.zeros.contains(ins.source(0));
+}
+bool is_swap(const Instruction& ins) {
+  return is(ins, "atom") && ins.statement->has("cas");
+}
+
+std::vector<Place> written(const Instruction& ins) {
+  std::vector<Place> places(ins.results().begin(), ins.results().end());
+  std::erase(places, kNowhere);
+  return places;
+}
+
+std::vector<Place> read(const Instruction& ins) {
+  std::vector<Place> places(ins.sources().begin(), ins.sources().end());
+  for (const Address& a : ins.addresses()) places.push_back(a.base);
+  std::erase(places, kNowhere);
+  return places;
+}
+
+std::vector<uint32_t> successors(const Function& f, uint32_t pc) {
+  const Instruction& ins = f.code[pc];
+  std::vector<uint32_t> next(ins.targets().begin(), ins.targets().end());
+  if (ins.kind == Kind::kBranch) next.push_back(ins.target);
+  const bool leaves = ins.kind == Kind::kBranch || ins.kind == Kind::kTable ||
+                      ins.kind == Kind::kReturn || ins.kind == Kind::kExit;
+  if ((!leaves || ins.guard != kNowhere) && pc + 1 < f.code.size())
+    next.push_back(pc + 1);
+  return next;
+}
+
+bool dominates(const Function& f, uint32_t first, uint32_t pc) {
+  return first == pc ||
+         !reach(f, {0}, [&](uint32_t at) { return at == first; })[pc];
+}
+
+}  // namespace simt

@@ -1,0 +1,30 @@
+// Loads that only test a word, and the stores by which their threads set it.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "common/simt/decode/definitions.h"
+#include "common/simt/decode/life.h"
+
+namespace simt {
+
+// The store by which a thread that has tested a word sets it; or none.
+std::optional<uint32_t> store_of(const Function& f,
+                                 const Definitions& definitions, uint32_t load,
+                                 const Life& life);
+
+// A comparison that is simple enough to be evaluated; not with what.
+std::optional<Comparison> simple_comparison(const Instruction& ins);
+
+// All comparisons of a tested value, if they are so simple.
+std::vector<Comparison> comparisons_of(const Function& f,
+                                       const Definitions& definitions,
+                                       uint32_t load, const Life& life);
+
+// What must have been so for the store, if one comparison with a number or a
+// parameter decides.
+TestedStore asked_by(const Function& f, const Definitions& definitions,
+                     Place value, const Life& life, uint32_t store);
+
+}  // namespace simt
