@@ -30,7 +30,8 @@ void set_channels(Image& image, const cudaChannelFormatDesc& channels);
 // The same copy between memory alone.
 cudaMemcpy3DParms without_arrays(cudaMemcpy3DParms copy);
 
-// ---- Of memory.cpp ----------------------------------------------------------
+// ---- Of allocating.cpp, copying.cpp, pointers.cpp
+// ----------------------------
 
 void* allocate(size_t bytes, Memory memory, const char* name);
 void* allocate(size_t bytes, Memory memory, const char* name, int device,

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "common/simt/core/device.h"
+#include "common/simt/runtime/arrays.h"
 #include "common/simt/runtime/happens_before.h"
 #include "common/simt/runtime/runtime.h"
 
@@ -259,6 +260,13 @@ void do_now(const Work& work, const Tasks& after) {
   const OperationPointer operation = begin_operation(queue, work);
   perform_now(queue, as_operation(operation, work.run), after);
   if (!work.is_left_alone) note_awaited(queue);
+}
+
+// A call without a stream uses the default one, and waits for it.
+void run_now(const Work& work, const Tasks& after) {
+  require_waitable(default_stream());
+  require_safe();
+  do_now(work, after);
 }
 
 const char* name_of(const Work& work) {
