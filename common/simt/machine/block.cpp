@@ -170,20 +170,28 @@ uint64_t BlockRun::state(bool whole) {
   return sum;
 }
 
+namespace {
+
+// Of all warps, also if the first of them has opened something.
+template <class Opens>
+bool any_opens(std::vector<std::unique_ptr<WarpRun>>& warps, Opens opens) {
+  bool any = false;
+  for (auto& warp : warps) any |= opens(*warp);
+  return any;
+}
+
+}  // namespace
+
 // Lets lanes go on that wait at a join for others that go round in a circle, or
 // that wait in a collective.
 bool BlockRun::open_joins(Path::State state) {
-  bool any = false;
-  for (auto& warp : runs) any |= warp->open_joins(state);
-  return any;
+  return any_opens(runs, [&](WarpRun& w) { return w.open_joins(state); });
 }
 
 // Lets lanes go on that have returned from a call in which others wait at a
 // barrier: no GPU makes them wait, and it opens if they end.
 bool BlockRun::open_returns() {
-  bool any = false;
-  for (auto& warp : runs) any |= warp->open_returns();
-  return any;
+  return any_opens(runs, [](WarpRun& w) { return w.open_returns(); });
 }
 
 // ---- Time ----------------------------------------------------------------

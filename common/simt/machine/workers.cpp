@@ -167,26 +167,39 @@ class Worker {
     const uint64_t changes = all_.grid_.changes;
     if (!for_host && stands_still() && all_.all_wait(me_, changes)) {
       if (others_ && others_->await_change(changes)) return;
-      if (std::ranges::count_if(
-              resident_, [](Resident& block) { return block->pass_time(); }))
-        return;
-      // Who waits for its cluster waits for who does something else.
-      const auto culprit = std::find_if(
-          resident_.begin(), resident_.end(),
-          [](const Resident& b) { return !b->waits_for_cluster(); });
-      (culprit == resident_.end() ? resident_.front() : *culprit)
-          ->livelock(all_.unbegun());
+      if (pass_time()) return;
+      livelock();
     }
+    nap(for_host);
+  }
+
+  // Of all blocks; whether it has helped any.
+  bool pass_time() {
+    bool helps = false;
+    for (Resident& block : resident_) helps |= block->pass_time();
+    return helps;
+  }
+
+  // Who waits for its cluster waits for who does something else.
+  [[noreturn]] void livelock() const {
+    const auto culprit =
+        std::find_if(resident_.begin(), resident_.end(),
+                     [](const Resident& b) { return !b->waits_for_cluster(); });
+    (culprit == resident_.end() ? resident_.front() : *culprit)
+        ->livelock(all_.unbegun());
+  }
+
+  void nap(bool for_host) {
     if (++looks_ < kLooks) return std::this_thread::yield();
-    const auto nap = std::chrono::microseconds(std::min(looks_, 1000));
+    const auto time = std::chrono::microseconds(std::min(looks_, 1000));
     bool host_waits = true;
     if (others_)
-      host_waits = others_->pause(nap);
+      host_waits = others_->pause(time);
     else
-      std::this_thread::sleep_for(nap);
+      std::this_thread::sleep_for(time);
     if (for_host && host_waits)
       for (Resident& block : resident_)
-        block->add_seconds(std::chrono::duration<double>(nap).count());
+        block->add_seconds(std::chrono::duration<double>(time).count());
   }
 
   Workers& all_;
