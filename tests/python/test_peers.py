@@ -64,7 +64,7 @@ class TestLatency(made_up.MadeUp):
     def test_values(self):
         for words in ("latency tree", "latency_us tree * 10", "latency tree step * 10"):
             self.refuses("the names are tree step; load from L1", f"value {words}")
-        self.refuses("'ten' is no size", "value latency_us tree step * ten")
+        self.refuses("the names are", "value latency_us tree step * ten")
         self.program.write_text("int edited;\n")
         for words in ("latency tree step", "latency_us tree step"):
             assert "old" in self.value(words)

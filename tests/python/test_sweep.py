@@ -121,7 +121,7 @@ class TestTiming(SweepTest):
         assert "an-earlier-version" in self.value("fastest 2^28")
 
     def test_what_cannot_be_told(self):
-        self.refuses("never swept on nvidia-h200", "table sweep")
+        self.refuses("never swept on nvidia-h200", "table sweep 2^28")
         self.plant()
         self.refuses("were not tried", "value tried 3 256 2^28")
         self.refuses("write: value tried", "value tried 1 256")

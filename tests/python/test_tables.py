@@ -55,13 +55,13 @@ class TestTables(made_up.MadeUp):
 
     def test_stale_data_say_so_everywhere(self):
         self.source.write_text("int edited;\n")
-        more = {"floor_us": "", "sms": "", "clock": "", "times": "2^28 /", "share_us": "2^28 / 8",
-                "share_ns": "2^28 / 8"}
+        more = {"floor_us": "", "sms": "", "clock": "", "times": "2^28 misaligned by one element / misaligned by one element", "share_us": "2^28 / 8",
+                "share_ns": "2^28 / 8", "ladder": "", "provenance": ""}
         asked = [(kind, name) for kind, name in tables.RENDERERS
                  if kind != "figure" and name not in OF_NO_RECORD]
         assert len(asked) > 15
         for kind, name in asked:  # A figure shows what is not there.
-            words = f"relu.cu {more.get(name, '2^28')}" if kind == "value" else "2^28"
+            words = f"relu.cu {more.get(name, '2^28')}" if kind == "value" else more.get(name, "2^28")
             words = "{us relu.cu 2^28} / 2" if name == "reckoned" else words
             assert "an-earlier-version" in self.render(kind, name, *words.split())[-1], name
 
@@ -77,21 +77,21 @@ class TestTables(made_up.MadeUp):
         message = "chapters/04_new/relu.cu was never measured on nvidia-h200: run `make bench04` there"
         assert message in tables.STALE
         self.page = new.parent / "README.md"
-        assert self.table("chapter") == [f"*Not measured yet: {message}.*"]
+        assert self.table("chapter 2^28") == [f"*Not measured yet: {message}.*"]
         assert self.value("us relu.cu 2^28") == "(not measured yet)"
         assert "by_size_04_new.svg" not in [figure.name for figure in plot.figures(self.root)]
 
     def test_bad_requests_say_what_there_is(self):
         self.refuses("no table 'chapters'; there are all_reduce, cases, chapter", "table chapters")
         self.refuses("no graph 'x'", "graph x")
-        self.refuses("'big' is no size", "table chapter big")
+        self.refuses("write: table chapter .FILE. N...", "table chapter big")
         self.refuses("no 'relu' for n = 9", "table chapter 9")
-        self.refuses("for how many elements", "table launch")
-        self.refuses("FILE.cu N", "value gbps relu.cu")
+        self.refuses("write: table launch N...", "table launch")
+        self.refuses("FILE N", "value gbps relu.cu")
         self.refuses("no file relu.mine.cu", "value gbps relu.mine.cu 9")
         self.refuses("no 'relu sideways' for n", "value us relu.cu 2^28 sideways")
-        self.refuses("write one size", "value us relu.cu 2^28 2^26")
-        self.refuses("SERIES / SERIES", "value times relu.cu 2^28 backward")
+        self.refuses("no 'relu 2.26' for n", "value us relu.cu 2^28 2^26")
+        self.refuses("SERIES / OTHER", "value times relu.cu 2^28 backward")
         self.refuses("never measured on nvidia-h100:", "value us relu.cu 2^28 on nvidia-h100")
         self.refuses(f"never measured on {records.SECOND_GPU}", "figure gpus")
         self.refuses("make plots", "figure by_size")
@@ -115,12 +115,12 @@ class TestCounters(made_up.MadeUp):
             self.plant_counted(f"chapters/{name}")
 
     def test_what_cannot_be_told(self):
-        self.refuses("say for how many elements", "table counters")
+        self.refuses("write: table counters CASE", "table counters")
         self.refuses("'n=big' is no size", "table counters n=big")
         self.refuses("relu_ker is launched 0 times, need exactly 1; launched: relu_kernel",
                      "value counter relu.cu n=1 kernel=relu_ker load requests")
         self.refuses("nothing is counted as 'sectors'", "table counters n=1 sectors")
-        self.refuses("write one row", "value counter relu.cu n=1 a, b")
+        self.refuses("nothing is counted as 'a, b'", "value counter relu.cu n=1 a, b")
         self.refuses("no file relu.mine.cu", "value counter relu.mine.cu n=1 a")
 
     def test_a_program_that_cannot_be_built_is_not_counted(self):

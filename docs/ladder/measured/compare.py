@@ -34,11 +34,9 @@ def table(root, mine, n):
     columns = bench.gpus(root, first=mine)
     if not columns:
         raise records.RecordError("plots/data holds no record: run `make bench` on a GPU")
-    sources = [source for folder in records.chapter_folders(root)
-               for source in records.sources(folder)]
     rows = [["part of the copy", *(f"{gpu} (here)" if gpu == mine else gpu for gpu in columns)]]
     rows += [[str(source.relative_to(root / "chapters")),
-              *(cell(root, source, gpu, n) for gpu in columns)] for source in sources]
+              *(cell(root, source, gpu, n) for gpu in columns)] for source in records.all_sources(root)]
     widths = [max(map(len, column)) for column in zip(*rows)]
     return ["  ".join([f"{row[0]:{widths[0]}}",
                        *(f"{text:>{width}}" for text, width in zip(row[1:], widths[1:]))])
