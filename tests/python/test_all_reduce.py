@@ -62,17 +62,9 @@ class TestFigures:
 
 
 class TestWoven(made_up.MadeUp):
-    def plant(self):
-        return made_up.plant_program(self.root, all_reduce.RECORD,
-                                     {"nccl": 1, "all-reduce": ROWS, "steps": STEPS})
-
     def test_without_a_record_it_says_so(self):
         assert "Not measured yet" in self.table("meetings")[0]
 
-    def test_what_was_measured_of_an_earlier_program_says_so(self):
-        self.plant().write_text("int edited;\n")
-        assert "an-earlier-version" in self.table("meetings")[-1]
-
     def test_what_cannot_be_told(self):
-        self.plant()
+        made_up.plant_program(self.root, all_reduce.RECORD, {"nccl": 1, "all-reduce": ROWS, "steps": STEPS})
         self.refuses("write: value all_reduce", "value all_reduce speed")

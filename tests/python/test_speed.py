@@ -34,7 +34,7 @@ class TestReading:
 class TestTables(made_up.MadeUp):
     @pytest.fixture(autouse=True)
     def timed(self, in_a_made_up_repository):
-        self.source = self.write(speed.SOURCE, "// six kernels\n")
+        self.write(speed.SOURCE, "// six kernels\n")
         self.report = json.loads((tree.REPOSITORY / speed.DATA).read_text())
         self.report["context"] |= {"dirty": "no", "tie": tie(self.root, speed.SOURCE)}
 
@@ -52,12 +52,6 @@ class TestTables(made_up.MadeUp):
     def test_local_changes_are_told(self):
         self.report["context"]["dirty"] = "yes"
         assert " with local changes;" in self.of_report("memory")[-1]
-
-    def test_an_earlier_version_of_the_kernels_says_so(self):
-        self.of_report("speed")
-        self.source.write_text("int seven_kernels;\n")
-        for name in ("speed", "memory"):
-            assert "earlier version" in self.table(name)[-1]
 
     def test_nothing_measured_is_refused(self):
         self.refuses("run `make speed`", "table speed")

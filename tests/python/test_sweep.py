@@ -85,10 +85,6 @@ class TestCounting(SweepTest):
         made_up.write(self.root / sweep.COUNTED, self.report)
         return self.table("coarsening")
 
-    def test_an_earlier_version_of_the_chapter_says_so(self):
-        self.write(PATH, SOURCE + "int edited;\n")
-        assert "earlier version" in self.coarsening()[-1]
-
     def test_an_executor_that_counts_otherwise_by_now_is_noticed(self):
         self.report["pairs"][0]["counted"] = NUMBERS | {"warp instructions": 999}
         with pytest.raises(ValueError, match="what is counted now"):
@@ -113,12 +109,6 @@ class TestTiming(SweepTest):
     def plant(self):
         folder = f"plots/data/{records.REFERENCE_GPU}/2026-01-02"
         made_up.write(self.root / folder / sweep.TIMED, self.report)
-
-    def test_an_earlier_version_of_the_chapter_says_so(self):
-        self.plant()
-        self.write(PATH, SOURCE + "int edited;\n")
-        assert "an-earlier-version" in self.table("sweep 2^28")[-1]
-        assert "an-earlier-version" in self.value("fastest 2^28")
 
     def test_what_cannot_be_told(self):
         self.refuses("never swept on nvidia-h200", "table sweep 2^28")
