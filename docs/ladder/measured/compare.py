@@ -43,10 +43,8 @@ def table(root, mine, n):
             for row in rows]
 
 
-def main(arguments):
-    if len(arguments) > 1:
-        sys.exit(__doc__)
-    n = records.parse_size(arguments[0]) if arguments else records.HEADLINE
+def main(n="2^28"):
+    n = records.parse_size(n)
     mine = bench.this_gpu()
     print("\n".join(table(ROOT, mine, n)))
     if not list(ROOT.glob(f"plots/data/{mine}/*/*.json")):
@@ -55,4 +53,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    script("compare", main, sys.argv[1:])
+    script("compare", main, *sys.argv[1:])
