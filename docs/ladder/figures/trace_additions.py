@@ -3,7 +3,7 @@ what happens to a number that many add to. traces.py records it."""
 
 import dataclasses
 
-from ladder.figures.trace_kinds import FLOAT, LANES
+from ladder.figures.trace_kinds import FLOAT, LANES, reading
 from ladder.pages import Problem
 
 
@@ -25,34 +25,8 @@ class Tree:
         return [step[0].partner - step[0].where for step in self.steps]
 
 
-@dataclasses.dataclass(frozen=True)
-class Traffic:
-    """How many floats the first block moves at a line, between two barriers."""
-    title: str
-    n: int
-    moved: list  # [barriers before it, global or shared, load or store, floats]
-
-
-@dataclasses.dataclass(frozen=True)
-class Race:
-    """What the threads of a block do to one number, in order."""
-    title: str
-    uses: list  # [load or store or atomic, the threads that do it at once]
-
-
-@dataclasses.dataclass(frozen=True)
-class Queue:
-    """How often blocks add to one number."""
-    n: int
-    additions: list  # of each block
-
-
 def _read_tree(data):
     return Tree(**data | {"steps": [[Addition(*one) for one in step] for step in data["steps"]]})
-
-
-READERS = {"tree": _read_tree, "traffic": lambda data: Traffic(**data),
-           "race": lambda data: Race(**data), "queue": lambda data: Queue(**data)}
 
 
 def additions(view, events):
@@ -80,6 +54,7 @@ def _thread(event, lane):
 
 
 def floats_moved(view, events):
+    """How many the first block moves at a line: [barriers before it, global or shared, load or store, floats]."""
     moved = {}
     for event in events:
         key = event["barriers"], event["space"], event["use"]
@@ -89,7 +64,8 @@ def floats_moved(view, events):
 
 
 def uses_of_one(view, events):
-    """Of the number that is written; what else is loaded is not shown."""
+    """What the threads of a block do to one number, in order: [load or store or atomic, the threads that do it
+    at once]. That is the number that is written; what else is loaded is not shown."""
     (shared,) = {(lane["allocation"], lane["offset"]) for event in events
                  if event["use"] != "load" for lane in event["lanes"]}
     uses = [[event["use"], [_thread(event, lane) for lane in event["lanes"]
@@ -99,7 +75,7 @@ def uses_of_one(view, events):
 
 
 def additions_to_one(view, events):
-    """Of every block that was traced, which should be all."""
+    """How often each block adds to one number; all should have been traced."""
     found = {number: [] for number in range(events[0]["blocks"])}
     for event in events:
         if event["use"] == "atomic":
@@ -112,3 +88,4 @@ def additions_to_one(view, events):
 
 TRACERS = {"tree": additions, "traffic": floats_moved, "race": uses_of_one,
            "queue": additions_to_one}
+READERS = {"tree": _read_tree, "traffic": reading(), "race": reading(), "queue": reading()}

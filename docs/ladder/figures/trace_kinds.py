@@ -5,6 +5,7 @@ records these, drawings.py says who draws them."""
 import dataclasses
 import itertools
 import math
+import types
 
 from ladder.pages import Problem
 
@@ -61,14 +62,6 @@ class Sides:
 
 
 @dataclasses.dataclass(frozen=True)
-class Steps:
-    """Which threads of a block work at each step: a mask of lanes a warp."""
-    title: str
-    n: int
-    masks: list  # of a step: [mask of warp 0, mask of warp 1, ...]
-
-
-@dataclasses.dataclass(frozen=True)
 class Owners:
     """Which thread of which block takes which element, round by round."""
     n: int
@@ -97,26 +90,14 @@ class Order:
         return sum(bytes_ for use, bytes_ in self.accesses if use == "load")
 
 
-@dataclasses.dataclass(frozen=True)
-class Vote:
-    """What the lanes of a warp put into a vote: a bit of each."""
-    title: str  # What is voted on.
-    n: int
-    word: int
+def reading(**read):
+    """What makes an object of what a tracer below has written down, with some of it read by these functions."""
+    return lambda data: types.SimpleNamespace(**{
+        name: read[name](value) if name in read else value for name, value in data.items()})
 
 
-@dataclasses.dataclass(frozen=True)
-class Meeting:
-    """A launch whose blocks leave a word each, but for the last, which takes them."""
-    n: int
-    blocks: int
-
-
-@dataclasses.dataclass(frozen=True)
-class Exchange:
-    """A butterfly: in each round a lane gets the word of the lane `far` from it."""
-    n: int
-    rounds: list  # (far, the words that the lanes give)
+def words_of(text):
+    return [int(word, 16) for word in text.split()]
 
 
 def sectors_loaded(view, events):
@@ -167,7 +148,8 @@ def read_sides(data):
 
 
 def steps_taken(view, events):
-    """The stores; between two barriers a thread stores once at most."""
+    """Which threads of a block work at each step: a mask of lanes a warp. Of the stores; between two
+    barriers a thread stores once at most."""
     warps = -(-events[0]["block"] // LANES)
     steps = {}
     for event in events:
@@ -231,16 +213,14 @@ def order(view, events):
 
 
 def vote(view, events):
+    """What the lanes of a warp put into it: a bit of each."""
     event, = _expected(view, events, "vote", 1)
     word = sum(one["value"] << one["lane"] for one in event["lanes"])
     return [{"title": view.title, "n": view.n, "word": f"{word:08x}"}]
 
 
-def read_vote(data):
-    return Vote(**data | {"word": int(data["word"], 16)})
-
-
 def exchange(view, events):
+    """A butterfly: in each round a lane gets the word of the lane `far` from it."""
     return _rounds(view, _expected(view, events, "exchange", 3))
 
 
@@ -264,16 +244,12 @@ def _rounds(view, events):
 
 
 def meeting(view, events):
+    """Of a launch whose blocks leave a word each, but for the last, which takes them."""
     leave = sorted({event["number"] for event in events if event["use"] == "store"})
     last = events[0]["blocks"] - 1
     if leave != list(range(last)):
         raise Problem(f"'{view.code[0]}': of {last + 1} blocks {leave} store, where all but the last should")
     return [{"n": view.n, "blocks": last + 1}]
-
-
-def read_exchange(data):
-    return Exchange(**data | {"rounds": [(far, [int(word, 16) for word in words.split()])
-                                         for far, words in data["rounds"]]})
 
 
 def _expected(view, events, use, count):
@@ -288,14 +264,11 @@ def read_access(data):
     return Access(**data | {"first": {int(k): v for k, v in data["first"].items()}})
 
 
-def read_steps(data):
-    masks = [[int(mask, 16) for mask in step.split()] for step in data["masks"]]
-    return Steps(**data | {"masks": masks})
-
-
 TRACERS = {"lanes": sectors_loaded, "sides": sides, "banks": banks_loaded, "active": steps_taken,
            "owners": owners, "order": order, "vote": vote, "exchange": exchange,
            "joined": joined, "meeting": meeting}
-READERS = {"lanes": read_access, "sides": read_sides, "banks": read_access, "active": read_steps,
-           "owners": read_owners, "order": lambda data: Order(**data), "vote": read_vote,
-           "exchange": read_exchange, "joined": read_exchange, "meeting": lambda data: Meeting(**data)}
+ROUNDS = reading(rounds=lambda rounds: [(far, words_of(words)) for far, words in rounds])
+READERS = {"lanes": read_access, "sides": read_sides, "banks": read_access,
+           "active": reading(masks=lambda steps: list(map(words_of, steps))), "owners": read_owners,
+           "order": lambda data: Order(**data), "vote": reading(word=lambda word: int(word, 16)),
+           "exchange": ROUNDS, "joined": ROUNDS, "meeting": reading()}
