@@ -56,11 +56,11 @@ class MadeUp(tree.Folder):
         change(data)
         write(data_path(self.root, source), data)
 
-    def plant_counted(self, source, program=None):
+    def plant_counted(self, source):
         """Beside a .cu file, what make builds of it here: a program that counts what a test wants it to."""
         counts = tree.drifts_tree("counts")
         self.write("Makefile", counts["Makefile"])
-        self.write(source.replace(".cu", ".sh"), program or counts["chapters/03_pack/relu.sh"])
+        self.write(source.replace(".cu", ".sh"), counts["chapters/03_pack/relu.sh"])
 
 
 def benchmark(series, n, gbps, bytes_=8, **more):
@@ -91,14 +91,6 @@ def record(root, source, gbps, bytes_=8):
 
 def data_path(root, source, date="2026-01-02", gpu=records.REFERENCE_GPU):
     return root / "plots/data" / gpu / date / records.file_name(source)
-
-
-def add_second_gpu(root, gbps):
-    """A record of each chapter's own file from there."""
-    for source in records.main_sources(root):
-        data = record(root, source, gbps)
-        data["context"] |= {"gpu": "NVIDIA H100 80GB HBM3", "sms": "114", "commit": "abcdef"}
-        write(data_path(root, source, gpu=records.SECOND_GPU), data)
 
 
 def plant_program(root, program, told, gpu=records.REFERENCE_GPU, name="NVIDIA H200"):

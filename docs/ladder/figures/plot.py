@@ -60,8 +60,7 @@ def figures(root, troubles=None):
     """Every figure that the data call for. What is wrong with data is appended to
     `troubles`, so that it hides no other figure's; without such a list it is raised."""
     found = []
-    for kind in (_of_records, _of_traces, _of_counters, _of_errors, _of_the_sweep, _of_cases, _of_all_reduces,
-                 _of_moved):
+    for kind in KINDS:
         try:
             found += kind(root)
         except ValueError as error:
@@ -138,6 +137,9 @@ def _of_moved(root):
     for op in moved.recorded(root):
         yield Figure(f"moved_{op}.svg", [moved.newest(root, op)],
                      lambda shown: moved_figure.draw_moved(shown[0]))
+
+
+KINDS = (_of_records, _of_traces, _of_counters, _of_errors, _of_the_sweep, _of_cases, _of_all_reduces, _of_moved)
 
 
 def draw_ladder(shown, beside):
