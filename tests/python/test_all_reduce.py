@@ -7,7 +7,6 @@ import sys
 import pytest
 from ladder.figures import drawings_messages, grows_figure
 from ladder.measured import all_reduce, records
-import made_up
 
 ROWS = [{"devices": d, "bytes": size, "where": where, "us": us * d / 2, "bus_gbps": gbps}
         for d in (2, 4) for where in all_reduce.PLACES
@@ -59,12 +58,3 @@ class TestFigures:
         for text in ("", "ring, step 1: 0->1", "A rank has 3."):
             with pytest.raises(records.RecordError):
                 drawings_messages.read_steps(text)
-
-
-class TestWoven(made_up.MadeUp):
-    def test_without_a_record_it_says_so(self):
-        assert "Not measured yet" in self.table("meetings")[0]
-
-    def test_what_cannot_be_told(self):
-        made_up.plant_program(self.root, all_reduce.RECORD, {"nccl": 1, "all-reduce": ROWS, "steps": STEPS})
-        self.refuses("write: value all_reduce", "value all_reduce speed")
