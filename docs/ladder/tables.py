@@ -317,9 +317,8 @@ def table_counters(root, page, case, rows=()):
                   "PTX's.*")
 
 
-@shown("value counter FILE CASE ROW")
-def value_counter(root, page, file, case, row):
-    return counts.of_source(root, file, case).row(row).text
+shown("value counter FILE CASE ROW")(
+    lambda root, page, file, case, row: counts.of_source(root, file, case).row(row).text)
 
 
 @shown("table claims")
@@ -410,11 +409,9 @@ def _caption_of_cases(compared):
             f"calls, {middle}L2 cold.*")
 
 
-@shown("figure ratios NAME")
-def figure_ratios(root, page, name):
-    return _figure(root, page, f"ratios_{name}", "Points, one per case: how many times as long as "
-                                                 "the engine PyTorch takes, against the bytes that "
-                                                 "must move", _caption_of_cases(cases.newest(root, name)))
+shown("figure ratios NAME")(lambda root, page, name: _figure(
+    root, page, f"ratios_{name}", "Points, one per case: how many times as long as the engine PyTorch takes, against "
+                                  "the bytes that must move", _caption_of_cases(cases.newest(root, name))))
 
 
 @shown("value cases NAME WHICH")
@@ -455,25 +452,19 @@ def value_cases(root, page, name, which):
 # ---- Of programs with a main of their own ------------------------------------
 
 
-@shown("value latency NAME")
-def value_latency(root, page, name):
-    """Nanoseconds of one thing alone: NAME as plots/latency.cu prints it."""
-    return _recorded(_constant_ns(root, name))
+# Nanoseconds of one thing alone, NAME as plots/latency.cu prints it; microseconds of so many, one after the other.
+shown("value latency NAME")(lambda root, page, name: _recorded(_constant_ns(root, name)))
+shown("value latency_us NAME [* COUNT]")(
+    lambda root, page, name, count=1: _time(1e-3 * _constant_ns(root, name) * count))
+
+
+def _constant_ns(root, name):
+    return _named(latency.RECORD.newest(root), name, "value latency NAME")
 
 
 def _recorded(ns):
     """All digits, so that who multiplies them gets what a page says."""
     return f"{ns:,.4g}"
-
-
-@shown("value latency_us NAME [* COUNT]")
-def value_latency_us(root, page, name, count=1):
-    """Of so many, one after the other."""
-    return _time(1e-3 * _constant_ns(root, name) * count)
-
-
-def _constant_ns(root, name):
-    return _named(latency.RECORD.newest(root), name, "value latency NAME")
 
 
 def _named(told, name, usage):
@@ -719,17 +710,10 @@ def _printed(microseconds):
     return float(_time(microseconds).replace(",", ""))
 
 
-@shown("value turn_ns")
-def value_turn_ns(root, page):
-    """The most that an addition to the one sum can take: a block's share of the time,
-    where the shares are smallest."""
-    return _time(1000 * min(record.headline(HEADLINE).us / budget_figure.blocks(pair)
-                            for pair, record in sweep.timed(root).records.items()))
-
-
-@shown("value fastest N")
-def value_fastest(root, page, n):
-    return str(sweep.fastest(sweep.timed(root), n))
+# The most that an addition to the one sum can take: a block's share of the time, where the shares are smallest.
+shown("value turn_ns")(lambda root, page: _time(1000 * min(
+    record.headline(HEADLINE).us / budget_figure.blocks(pair) for pair, record in sweep.timed(root).records.items())))
+shown("value fastest N")(lambda root, page, n: str(sweep.fastest(sweep.timed(root), n)))
 
 
 @shown("value tried FACTOR BLOCK N")
@@ -795,11 +779,9 @@ def figure_by_size(root, page, file=None):
                    "before", caption(_with_previous(root, source)))
 
 
-@shown("figure error")
-def figure_error(root, page):
-    return _figure(root, page, "error", "Lines: the error of a sum of n floats, one by one, by a "
-                                        "tree, and by a tree a block, each below the most that it "
-                                        "can be")
+shown("figure error")(lambda root, page: _figure(
+    root, page, "error", "Lines: the error of a sum of n floats, one by one, by a tree, and by a tree a block, each "
+                         "below the most that it can be"))
 
 
 @shown("figure error_speed WORDS")
