@@ -5,9 +5,8 @@ import pathlib
 
 import pytest
 from ladder import tables
-from ladder.figures import asked, plot, traces
+from ladder.figures import plot
 from ladder.measured import records
-from ladder.measured.tie import tie
 import tree
 
 SIZES = (1024, 150_528, 1 << 20, 1 << 26, 1 << 28)
@@ -90,22 +89,6 @@ def data_path(root, source, date="2026-01-02", gpu=records.REFERENCE_GPU):
 def write(path, data):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(records.sealed(data) if isinstance(data, dict) else json.dumps(data))
-
-
-def plant_trace(root, source, first=0):
-    """What `make figures` would trace, for figures that the page beside it asks for: 32 floats
-    from byte `first` on, and two steps of two warps."""
-    load = {"title": "made up", "n": 1024, "array": "x", "bytes": 4,
-            "first": {str(k): first + 4 * k for k in range(32)}}
-    steps = {"title": "made up", "n": 1024, "masks": ["ffffffff ffffffff", "55555555 00000000"]}
-    page = source.parent / "README.md"
-    for kind, view in (("lanes", load), ("active", steps)):
-        words = f"{kind} {source.name} 'code'"
-        if words not in page.read_text():
-            page.write_text(f"{page.read_text()}\n<!-- figure {words} -->\n<!-- end -->\n")
-        name = str(source.relative_to(root))
-        write(traces.path_of(root, asked.parse(words, page, root)), {
-            "asked": words, "files": [{"source": name, "tie": tie(root, name), "views": [view]}]})
 
 
 def repository(root):

@@ -57,18 +57,21 @@ class TestFigures(made_up.MadeUp):
         self.plant_record(3999)
         assert "by_size_03_pack.svg was drawn from other data" in self.check()
 
-    def test_what_a_program_printed_are_data(self):
-        page, printed = self.root / "README.md", self.root / "half.expected"
-        page.write_text("<!-- figure half as half half.expected -->\n<!-- end -->\n")
-        printed.write_text("1 becomes 0x3c00: 0 01111 0000000000, which is 1\n")
+    def draw_a_half(self):
+        """Of what a program has printed, which is returned."""
+        self.write("README.md", "<!-- figure half as half half.expected -->\n<!-- end -->\n")
+        printed = self.write("half.expected", "1 becomes 0x3c00: 0 01111 0000000000, which is 1\n")
         self.draw()
+        return printed
+
+    def test_what_a_program_printed_are_data(self):
+        printed = self.draw_a_half()
         assert self.check() == "4 passed, 0 failed\n"
         printed.write_text("2 becomes 0x4000: 0 10000 0000000000, which is 2\n")
         assert "half.svg was drawn from other data" in self.check()
 
     def test_wrong_data_hide_no_other_figure(self):
-        made_up.plant_trace(self.root, self.source)
-        self.draw()
+        self.draw_a_half()
         next(self.root.glob("plots/data/*/*/03_pack.relu.json")).write_text("{}")
         troubles = []
         plot.check(self.root, plot.figures(self.root, troubles), troubles)

@@ -1,5 +1,6 @@
 """Traces: what the executor sees, and figures of one idea each that follow from nothing else."""
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -8,11 +9,10 @@ import subprocess
 import tempfile
 
 import pytest
-import made_up
 from ladder import counts
 from ladder.figures import (
-    bank_figures, budget_figure, drawings, drawings_bits, error_figure, plot, race_figures, trace_kinds, traces)
-from ladder.figures.asked import View, parse
+    asked, bank_figures, budget_figure, drawings, drawings_bits, error_figure, plot, race_figures, trace_kinds, traces)
+from ladder.figures.asked import View
 from ladder.figures.drawing import Printed
 from ladder.figures.trace_kinds import reading
 from ladder.measured import records, sweep
@@ -23,7 +23,7 @@ VIEW = View(code=("code",), titles=("made up",))
 
 class TestAsked:
     def parse(self, text):
-        return parse(text, traces.ROOT / "tests/parity/page.md", traces.ROOT)
+        return asked.parse(text, traces.ROOT / "tests/parity/page.md", traces.ROOT)
 
     def test_what_cannot_be_read(self):
         for text, message in {
@@ -185,12 +185,16 @@ class TestCommitted:
         "tree_simple": [">stride 4<", ">2 threads add<", ">thread 3<", ">25<"],
         "memory": ["07: 4,095 floats loaded from global memory, 2,048 stored", "08: 2,048 floats loaded from global memory, 1 "],
         "conflicts": ["lanes 2 words apart: 2 wavefronts"], "padding": ["lanes 33 words apart: 1 wavefront<"],
+        "lanes_03_pack": ["32 lanes × 4 bytes in 5 sectors", ">fetched with it, not wanted<"],
         "coalesced": ["32 lanes × 4 bytes in 4 sectors", "32 lanes × 4 bytes in 32 sectors"],
         "two_sides": ["reads 128 bytes of x in 4 sectors"],
         "active_06_sum_simple": [">1,024<", ">32<"]}.items())
     def test_they_show_what_was_traced(self, name, words):
         for part in words:
             assert part in self.text(name)
+
+    def test_a_colour_that_is_not_there_has_no_words(self):
+        assert "fetched with it" not in self.text("lanes_07_sum_convergent") and "not fetched" not in self.text("coalesced")
 
     @pytest.mark.parametrize("name", captioned)
     def test_nothing_is_drawn_too_small_to_read(self, name):
@@ -215,56 +219,30 @@ class TestCommitted:
         assert self.run_example("plots/examples/neighbours.cu").stdout == "1024 and 1024\n"
 
 
-class TestFigures(made_up.MadeUp):
-    @pytest.fixture(autouse=True)
-    def traced(self, in_a_made_up_repository):
-        self.svg = self.root / "plots/figures/lanes_03_pack.svg"
-        made_up.plant_trace(self.root, self.source, 4)
+class TestFound:
+    """What is drawn is what was traced for just this figure, of files as they are."""
 
-    def figure(self, kind, file="relu.cu", code="code"):
-        return self.render("figure", kind, file, f"'{code}'")
+    one = next(one for one in traces.wanted(traces.ROOT) if one.kind == "lanes")
 
-    def test_only_what_was_drawn_from_these_traces_passes(self):
-        self.draw()
-        assert self.check() == "5 passed, 0 failed\n"
-        drawn = self.svg.read_text()
-        assert "32 lanes × 4 bytes in 5 sectors" in drawn
-        assert ">fetched with it, not wanted<" in drawn
-        for kind in ("lanes", "active"):
-            assert f"{kind}_03_pack.svg" in self.figure(kind)[0]
-        drawn_steps = self.svg.with_name("active_03_pack.svg").read_text()
-        for count in (2, 64, 1, 16):  # Warps and threads, of each step.
-            assert f">{count}<" in drawn_steps
+    def refuses(self, message, one):
+        with pytest.raises(ValueError, match=message):
+            traces.shown(traces.ROOT, one)
 
-        made_up.plant_trace(self.root, self.source, 0)
-        assert "lanes_03_pack.svg was drawn from other data" in self.check()
-        self.draw()
-        assert "fetched with it" not in self.svg.read_text()
-
-    def test_a_changed_source_makes_its_trace_stale(self):
-        self.source.write_text("int edited;\n")
-        with pytest.raises(ValueError, match="traced in another version"):
-            self.figure("lanes")
+    def test_a_changed_source_makes_its_trace_stale(self, monkeypatch):
+        monkeypatch.setattr(traces, "tie", lambda *_: "another")
+        self.refuses("traced in another version of chapters/", self.one)
         troubles = []
-        plot.figures(self.root, troubles)
+        plot.figures(traces.ROOT, troubles)
         assert "traced in another version" in troubles[0]
 
-    def test_a_missing_trace_says_what_to_run(self):
-        next((self.root / traces.FOLDER).glob("lanes_*")).unlink()
-        with pytest.raises(ValueError, match="run `make figures`"):
-            self.figure("lanes")
+    def test_a_trace_of_another_directive_is_stale_and_a_missing_one_says_what_to_run(self):
+        self.refuses("for another directive than 'other'", dataclasses.replace(self.one, text="other"))
+        self.refuses("run `make figures`", dataclasses.replace(self.one, name="nothing"))
 
-    def test_a_trace_of_another_directive_is_stale(self):
-        with pytest.raises(ValueError, match="for another directive than"):
-            self.figure("lanes", code="other")
-
-    def test_two_figures_of_a_name_are_refused(self):
-        self.page.write_text(self.page.read_text() + "<!-- figure lanes as active_03_pack relu.cu 'x' -->\n<!-- end -->\n")
-        with pytest.raises(Problem, match="two figures are called active_03_pack"):
-            traces.wanted(self.root)
-
-    def test_a_variant_has_figures_of_its_own(self):
-        variant = self.source.with_name("relu.four.cu")
-        made_up.plant_trace(self.root, variant)
-        self.draw()
-        assert "active_03_pack.four.svg" in self.figure("active", "relu.four.cu")[0]
+    def test_two_figures_of_a_name_are_refused(self, monkeypatch):
+        page = traces.ROOT / "chapters/03_pack/README.md"
+        monkeypatch.setattr(asked.pages, "directives", lambda *_: [
+            (page, f"{kind} as it relu.four.cu 'x'") for kind in ("lanes", "active")])
+        with pytest.raises(Problem, match="two figures are called it"):
+            traces.wanted(traces.ROOT)
+        assert asked.parse("lanes relu.four.cu 'x'", page, traces.ROOT).name == "lanes_03_pack.four"
