@@ -192,7 +192,7 @@ def recorded(page, file, *series):
         return {}
     record, = found
     name = " ".join(series)
-    name = name if name in (records.COPY, records.READ) else " ".join([record.op, *series])
+    name = name if name in (records.COPY, records.READ) else record.series(name)
     return {n: record.row(name, n).us for n in record.sizes(name)}
 
 

@@ -80,11 +80,11 @@ SCRIPTS = {f"tests/{name}.py": () for name in (
 }
 LONGEST = (  # Begin first.
     "tests/classroom/test_grade.py", "tests/classroom/test_exercises.py", "docs/ladder/weave.py",
-    "tests/classroom/test_tasks.py", "tests/wrong.py", "tests/architectures.py", "tests/counters.py", "tests/claims.py",
+    "tests/wrong.py", "tests/architectures.py", "tests/counters.py", "tests/claims.py",
     "tests/drifts/layout.txt", "tests/fuzz/fuzz.py", "tests/breaks.py", *reversed(ENGINES),
     "tests/python/test_show.py", "tests/classroom/test_student.py", "tests/forms.py", "tests/findings.py",
     "tests/python/test_plot.py", "tests/python/test_make.py", "tests/layout.py", "tests/python/test_traces.py",
-    "tests/python/test_drawings.py", "tests/simt/failures/fail.cu",
+    "tests/simt/failures/fail.cu",
     "tests/python/test_*_engine.py", "tests/python/test_*_refused.py",
 )
 
@@ -198,7 +198,7 @@ def suite_of(path):
         return Suite([sys.executable, *script(path), *SCRIPTS[name]], judge_counts)
     # Some checks are too long for every ./run and run here; the longest run where they are
     # named. On a GPU ./run would go on to measure; the checks are all we want. Without one
-    # the open tasks' are run by tests/classroom/test_tasks.py, which counts, too.
+    # the open tasks' are run by tests/classroom/test_exercises.py, which counts, too.
     if path in found(CHAPTERS) and BACKEND == "cpu":
         return counting(path)
     if path in found(CHAPTERS) or BACKEND == "gpu" and path in found(TASKS) and ".exercise" not in path.name:

@@ -1,6 +1,6 @@
 """Writes the archive that a Gradescope autograder is made from: setup.sh, run_autograder, this repository.
 
-    python -m classroom.bundle 07 build/gradescope-07.zip
+    python -m classroom.bundle 07 build/gradescope-07.zip      `make gradescope NN=07` calls it so
 """
 
 import io
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import zipfile
 
-from harness import script
+from harness import built, script
 
 from classroom import assignment
 from classroom.assignment import ROOT, Problem
@@ -47,10 +47,8 @@ def contents(chosen):
     for program in ("setup.sh", "run_autograder"):
         yield program, (SCRIPTS / program).read_bytes(), True
     yield "settings.sh", settings(chosen).encode(), False
-    for name in git("ls-files", "-z").split("\0"):
-        path = ROOT / name
-        if name and path.is_file():
-            yield f"ladder/{name}", path.read_bytes(), bool(path.stat().st_mode & 0o100)
+    for path in built.tracked(ROOT):
+        yield f"ladder/{path.relative_to(ROOT)}", path.read_bytes(), bool(path.stat().st_mode & 0o100)
 
 
 def zipped(files):
@@ -64,12 +62,10 @@ def zipped(files):
     return file.getvalue()
 
 
-def main(arguments):
-    if len(arguments) != 2:
-        sys.exit("usage: make gradescope NN=07")
-    text.write(pathlib.Path(arguments[1]), zipped(contents(assignment.find(arguments[0]))))
-    print(f"{arguments[1]}: upload it as the autograder of a programming assignment.")
+def main(name, path):
+    text.write(pathlib.Path(path), zipped(contents(assignment.find(name))))
+    print(f"{path}: upload it as the autograder of a programming assignment.")
 
 
 if __name__ == "__main__":
-    script("gradescope", main, sys.argv[1:])
+    script("gradescope", main, *sys.argv[1:])

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import script
+from harness import built, script
 
 from classroom import assignment, blanks, bugs
 from classroom.assignment import ROOT, Problem
@@ -100,10 +100,8 @@ def included(paths):
 
 
 def tracked(folder):
-    if not (ROOT / ".git").exists():
-        return [path.relative_to(ROOT) for path in (ROOT / folder).rglob("*") if path.is_file()]
-    done = subprocess.run(["git", "ls-files", "-z", folder], cwd=ROOT, capture_output=True, text=True, check=True)
-    return [pathlib.Path(name) for name in done.stdout.split("\0") if name and (ROOT / name).is_file()]
+    there = built.tracked(ROOT, folder) if (ROOT / ".git").exists() else (ROOT / folder).rglob("*")
+    return [path.relative_to(ROOT) for path in there if path.is_file()]
 
 
 def contents(chosen, with_hints, with_bugs=False):

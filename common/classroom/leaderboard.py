@@ -41,14 +41,11 @@ def board(results, assignment, counter):
     return ranked(results, counter)
 
 
-def main(arguments):
-    if len(arguments) != 3:
-        sys.exit("usage: python -m classroom.leaderboard FOLDER ASSIGNMENT COUNTER")
-    folder, assignment, counter = pathlib.Path(arguments[0]), *arguments[1:]
-    results = [text.cleaned(formats.loaded(path)) for path in formats.below(folder)]
+def main(folder, assignment, counter):
+    results = [text.cleaned(formats.loaded(path)) for path in formats.below(pathlib.Path(folder))]
     for rank, student, value in board(results, assignment, counter):
         print(f"{rank:>4}  {text.fitted(student, STUDENT)} {value:>15,}")
 
 
 if __name__ == "__main__":
-    script("leaderboard", main, sys.argv[1:])
+    script("leaderboard", main, *sys.argv[1:])

@@ -30,27 +30,27 @@ def read(path):
 
 def students(path, text):
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
-    found, ids = {}, {}
+    found, lines = {}, {}  # Where each folder and each id stands.
     try:
         columns = header(path, next(rows, []))
         for row in rows:
             if any(map(str.strip, row)):
                 student = student_of(f"{path}, line {rows.line_num}", columns, row)
-                refuse_twice(path, rows.line_num, "folder", student.folder, found)
-                refuse_twice(path, rows.line_num, "id", student.id, ids)
-                found[student.folder] = (rows.line_num, student)
-                ids[student.id] = (rows.line_num, student)
+                for column, value in (("folder", student.folder), ("id", student.id)):
+                    before = lines.setdefault((column, value), rows.line_num)
+                    if before != rows.line_num:
+                        raise Problem(f"{path}, line {rows.line_num}: the {column} '{value}' stands in line {before} already")
+                found[student.folder] = student
     except csv.Error as error:
         raise Problem(f"{path}, line {rows.line_num}: {error}") from error
     if not found:
         raise Problem(f"{path} names no student: below its header stands a line for each")
-    return {folder: student for folder, (_, student) in found.items()}
+    return found
 
 
 def header(path, row):
     columns = [cell.strip().lower() for cell in row]
-    known = {*COLUMNS, *OPTIONAL}
-    if not set(COLUMNS) <= set(columns) <= known or len(set(columns)) < len(columns):
+    if not set(COLUMNS) <= set(columns) <= {*COLUMNS, *OPTIONAL} or len(set(columns)) < len(columns):
         raise Problem(f"{path}, line 1: the header is '{','.join(row)}', but should be "
                       f"'{','.join(COLUMNS)}' or '{','.join(COLUMNS + OPTIONAL)}'")
     return columns
@@ -67,8 +67,3 @@ def student_of(where, columns, row):
     if student.folder in (".", "..") or "/" in student.folder:
         raise Problem(f"{where}: '{student.folder}' is no name of a folder: write it without slashes")
     return student
-
-
-def refuse_twice(path, line, column, value, seen):
-    if value in seen:
-        raise Problem(f"{path}, line {line}: the {column} '{value}' stands in line {seen[value][0]} already")

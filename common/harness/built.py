@@ -39,6 +39,14 @@ def make_each(root, backend, targets):
     return {target: run.stdout if run.returncode else None for target, run in runs.items()}
 
 
+def tracked(root, *arguments):
+    """The files that git knows of below the root, without those that are deleted."""
+    listed = subprocess.run(["git", "ls-files", "-z", *arguments], cwd=root, capture_output=True, text=True)
+    if listed.returncode:
+        raise Problem(f"git does not tell the files of {root}: {listed.stderr.strip()}")
+    return [root / name for name in listed.stdout.split("\0") if name and (root / name).is_file()]
+
+
 def write(path, text):
     """What was built of a file that says this already stays up to date."""
     if not path.is_file() or path.read_text(encoding="utf-8") != text:

@@ -57,17 +57,15 @@ def count(tool, program):
     return path
 
 
-def main(programs):
-    if not programs:
-        raise Problem("say which program: profile.py PROGRAM [BEFORE]")
+def main(program, *before):
     tool = find_ncu()
-    programs = [pathlib.Path(program).resolve() for program in programs]
-    files = [count(tool, program) for program in programs]
-    print(said_by([programs[0], "show", *files]), end="")
+    program, *before = (pathlib.Path(one).resolve() for one in (program, *before))
+    files = [count(tool, one) for one in (program, *before)]
+    print(said_by([program, "show", *files]), end="")
     print("\nCounted by ncu on this GPU, in machine code. 'ideal' is the same work with whole\n"
           "sectors, without bank conflicts and without idle threads. With NCU=1 the table\n"
           "holds ncu's name of each counter, too.")
 
 
 if __name__ == "__main__":
-    script("profile", main, sys.argv[1:])
+    script("profile", main, *sys.argv[1:])

@@ -1,114 +1,81 @@
 """The tables, figures and single values that weave.py puts into pages.
 
-    table chapter [FILE] N...    this chapter beside the one before and the copy
-    table variants N... [SERIES]     the files of this chapter beside each other
-    table misaligned N...     aligned and one element off, same process
-    table counters CASE [ROW, ROW...]   counters, this chapter beside the one before
-    table launch N...         small sizes: cold, warm, and in a CUDA graph
-    table ladder              every chapter, by operation: its idea, speed and gain
-    table peers OP N...       the chapters of a contract beside its peers
-    table cases NAME COUNT    of what plots/NAME.py times, the slowest beside PyTorch
-    table cases NAME COUNT large   those from 2^27 bytes on that reach least of the roof
-    table provenance          every data file and where it comes from
-    table claims              how many claims each page has, so that none gets lost unseen
-    table parity programs     how often the executor counts what ncu counts
-    table parity differences  where it does not, and why
-    table random_programs     how many of tests/fuzz do what they did on a GPU; why others do not
-    table kernel FILE NAME    what ncu and the executor count of one launch of NAME
-    table ptx forms           the PTX that the executor accepts; words, specials, directives
-    table refused             the calls of the runtime that it lacks, and the uses of others
-    table findings            wrong programs: what the executor and the sanitizer find
-    table speed               the executor's own time a thread, and numba's simulator's
-    table memory              the executor's own memory
-    table coarsening          the kernel that is swept by its factor, counted
-    table sweep N...          the same, timed
-    table turns               the same, at 2^28, beside the blocks' turns at the one sum
-    table latency             what plots/latency.cu measures, on each GPU that has a record
-    table meetings            what files that sum over devices take of few numbers, beside NCCL
-    table all_reduce N...     NCCL's all-reduce of so many bytes
-    figure ladder             what plot.py drew, with its caption
-    figure gpus               each chapter's part of the copy, on two GPUs
-    figure by_size [FILE]     the same, for this chapter
-    figure error              how the error of a sum grows
-    figure error_speed "ALT" OP "TITLE" OP "TITLE"   worst errors beside times, of two contracts
-    figure counters           what the executor counts of each chapter, beside times
-    figure KIND [as NAME] FILE 'CODE' ...   one idea, traced: asked.py says how it is asked
-                              for, drawings.py has the kinds
-    figure sweep FILE         this kernel by its factor and its block: the one that is swept
-    figure ratios NAME        what plots/NAME.py times: one mark per case
-    figure moved              what the memory moved for each of this chapter's files
-    figure grows              what an all-reduce takes on ever more devices: the model
-    figure budget             what its blocks' time goes to; figure blocks: by their number
-    value fastest N           the best pair of those
-    value tried FACTOR BLOCK N   239, the time of one pair in µs
-    value turn_ns             1.83, the most that one addition to the one sum takes
-    value gbps FILE N         4271
-    value percent FILE N      99.8 %   of the copy in the same process
-    value us FILE N           2011     and misaligned_percent, likewise
-    value copy_gbps FILE N    4277     value floor_us FILE: the launch floor
-    value read_us FILE N      5.41     a plain read of as many bytes, in the same run
-    value above_floor_us FILE N   what a call takes beyond the launch floor
-    value share_us FILE N / COUNT   1.82   a call's time, divided; share_ns likewise
-    value sms FILE            132      the SMs of the GPU that was measured
-    value times FILE N SERIES / SERIES   1.45   so much longer takes the first
+Each function has the usage by which a page asks for it. A word in capitals stands for what the page
+says there, and is an argument of the function; what stands in [brackets] may be left out.
 
-SERIES is what a series is called behind the name of its op, `backward` for
-`OP backward`; without it, the op's own is meant. These may end with it, too:
-gbps, percent, us, copy_gbps. Behind that, `on GPU` names another folder of
-plots/data than the H200's; share_us and share_ns take it in front of the slash.
+    FILE      a .cu, named as it is seen from the page
+    N         how many elements, 150528 or 2^28; N... are several
+    SERIES    what a series is called behind the name of its op, `backward` for `OP backward`;
+              without it, the op's own is meant
+    GPU       another folder of plots/data than the H200's
+    CASE      n=1048576 or n=2^20, then offset=1 if arrays start one element too far, and
+              kernel=NAME for one kernel of several
+    ROWS      of the table that ./run prints without a GPU; without any, all that matter are woven
 
-    value counter FILE CASE ROW   16.00
-    value peer FILE BY N      1.14 x   what BY (CUB, PyTorch, ...) takes, in times of FILE's
-    value cases NAME mean     1.55 x   of all ratios to PyTorch's time; worst, count, below 0.95,
-                              large (from 2^27 bytes on), large below 0.9 of the roof,
-                              beside CUB: the least of CUB's time over the engine's,
-                              mean beside CUB: geometric, of the cases that CUB has
-    value arbitration FILE    0.5 %    what hardware adds to FILE's wavefronts of shared memory
-    value latency NAME        262.1    ns of one thing alone: NAME as plots/latency.cu prints it
-    value latency_us NAME [* COUNT]   1.19   µs of so many, one after the other
-    value clock FILE          1.98     GHz of an SM before it was measured: cycles per nanosecond
-    value reckoned {us FILE N} / 2 - {latency_us NAME}   what a reader gets from other
-                              values: each is taken as rounded as a page prints it
-    value all_reduce hop_us   9.1      what a message between two devices costs; link_gbps: its
-                              bandwidth; beside FILE: a meeting in times of NCCL's smallest
-    value pitfall wrong NAME  what docs/how-not-to-measure.md gets wrong, and `right`
-
-CASE is n=1048576 or n=2^20, then offset=1 if arrays start one element too far,
-and kernel=NAME for one kernel of several.
-ROW is a row of the table that ./run prints without a GPU; without any, all that
-matter are woven. Counters come from the executor when they are woven. The rest:
-
-N is 150528 or 2^28, FILE a .cu beside the page. Everything raises ValueError
-with what to do when data are missing or older than the .cu.
+Counters come from the executor when they are woven. The rest raises ValueError with what to do when
+data are missing or older than the .cu.
 """
 
 import itertools
-import math
 import os
 import re
 import statistics
 
+from harness import calculated
 from ladder import counts, forms, pages, prose, refused
 from ladder.figures import (asked, budget_figure, counters_figure, drawings, error_figure, traces,
                             two_gpus_figure)
 from ladder.measured import (all_reduce, cases, latency, moved, parity_data, peers, pitfalls,
                              random_programs, records, sanitizer, speed, sweep)
-from ladder.measured.records import HEADLINE, SIZE, parse_size
+from ladder.measured.records import HEADLINE, REFERENCE_GPU, parse_size
 from ladder.pages import Problem
 
 STALE = set()  # A sentence for each stale record that was shown.
+RENDERERS = {}  # (kind, name) -> what is called with the root, the page and its words.
+
+# What an argument looks like, if not like anything at all; and what the function gets of it, if not the text.
+PATTERNS = {"file": r"\S+\.cu", "n": r"\S+", "sizes": r"\d\S*(?: \d\S*)*", "count": r"\d\S*", "gpu": r"\S+", "by": r"\S+",
+            "op": r"\S+", "case": r"\S+=\S+(?: \S+=\S+)*", "factor": r"\d+", "block": r"\d+", "series": r"(?!on \S+(?: /|$))(?:(?! ?/).)+?"}
+READ = {"file": pages.beside, "n": lambda _, text: parse_size(text), "count": lambda _, text: parse_size(text),
+        "sizes": lambda _, text: [*map(parse_size, text.split())],
+        "case": lambda _, text: counts.parse_case(text.split()), "rows": lambda _, text: text.split(", ")}
 
 
-def render(kind, name, args, page):
+def shown(usage):
+    """What the function returns, a line or several, is woven where a page asks for it so."""
+    kind, name, *_ = usage.split(" ")
+
+    def group(word):
+        argument = "sizes" if word[0] == "N..." else word[0].lower()
+        return f"(?P<{argument}>{PATTERNS.get(argument, '.+?')})"
+
+    pattern = re.sub(r"\b[A-Z]+\b(?:\.\.\.)?", group, usage.replace("*", r"\*"))
+    pattern = re.sub(r" \[([a-z]+)\]", r"(?P<\1> \1)?", pattern)
+    pattern = re.compile(re.sub(r" \[(.*?)\]", r"(?: \1)?", pattern))
+
+    def register(function):
+        def rendered(root, page, words):
+            found = pattern.fullmatch(" ".join([kind, name, *words]))
+            if not found:
+                raise ValueError(f"write: {usage}")
+            given = {argument: text for argument, text in found.groupdict().items() if text is not None}
+            return function(root, page, **{argument: READ[argument](page, text) if argument in READ else text
+                                           for argument, text in given.items()})
+        RENDERERS[kind, name] = rendered
+        return function
+    return register
+
+
+def render(kind, name, words, page):
     """The Markdown lines of one woven block."""
-    renderers = {key[1]: function for key, function in RENDERERS.items() if key[0] == kind}
-    if name not in renderers:
-        raise ValueError(f"there is no {kind} '{name}'; there are {', '.join(sorted(renderers))}")
+    if (kind, name) not in RENDERERS:
+        there = sorted(name for of_kind, name in RENDERERS if of_kind == kind)
+        raise ValueError(f"there is no {kind} '{name}'; there are {', '.join(there)}")
     records.stale.clear()
     records.missing.clear()
     page = page.resolve()
     try:
-        lines = renderers[name](records.root_of(page), page, args)
+        lines = RENDERERS[kind, name](records.root_of(page), page, words)
     except records.Unmeasured as reason:
         STALE.add(str(reason))
         return ["(not measured yet)" if kind == "value" else f"*Not measured yet: {reason}.*"]
@@ -128,24 +95,25 @@ def marked(kind, lines, page):
 # ---- Of the chapters' records ------------------------------------------------
 
 
-def table_chapter(root, page, args):
-    source, sizes = _source_and_rest(page, args)
-    shown = _with_previous(root, source)
-    this = shown[-1]
+@shown("table chapter [FILE] N...")
+def table_chapter(root, page, sizes, file=None):
+    """This chapter beside the one before and the copy."""
+    compared = _with_previous(root, file or _own(page))
+    this = compared[-1]
     halves = bool(this.sizes(records.READ))  # A copy writes as much as it reads.
     header = ["n", "copy of half µs" if halves else "copy µs"]
-    for record in shown:
+    for record in compared:
         header += [f"{_folder(record)} µs", "of the copy"]
     rows = []
-    for n in _sizes(sizes):
+    for n in sizes:
         cells = [f"{n:,}", _us(this.copy_of(this.headline(n)))]
-        for record in shown:
+        for record in compared:
             cells += [_us(record.headline(n)), _percent(record, record.headline(n))]
         rows.append([*cells, f"{this.headline(n).gbps:,.0f}"])
     note = "each chapter beside the copy of its own run"
     if halves:
         note += ", which reads and writes half of the array, as many bytes in all"
-    return _table([*header, f"{_folder(this)} GB/s"], rows, caption(shown, note))
+    return _table([*header, f"{_folder(this)} GB/s"], rows, caption(compared, note))
 
 
 def _with_previous(root, source):
@@ -154,19 +122,18 @@ def _with_previous(root, source):
     return [*records.measured(root, [before] if before else []), records.of_source(root, source)]
 
 
-def table_variants(root, page, args):
-    shown = [records.of_source(root, s) for s in records.sources(page.parent)]
-    if not shown:
-        raise ValueError(f"{page.parent.name} has no .cu file")
-    sizes, series = _sizes_and_series(args, shown[0].op)
-    sizes, rows = _sizes(sizes), []
-    for record in shown:
-        found = [record.row(series, n) for n in sizes]
+@shown("table variants N... [SERIES]")
+def table_variants(root, page, sizes, series=""):
+    """The files of this chapter beside each other."""
+    compared = [records.of_source(root, s) for s in records.sources(page.parent)]
+    rows = []
+    for record in compared:
+        found = [record.row(record.series(series), n) for n in sizes]
         cells = [(f"{row.gbps:,.0f}", _percent(record, row)) for row in found]
         name = os.path.basename(record.context["source"])
         rows.append([f"`{name}`", *itertools.chain(*cells)])
     return _table(["file", *_at_each(sizes, "GB/s", "of the copy")], rows,
-                  caption(shown, "each file beside the copy of its own run"))
+                  caption(compared, "each file beside the copy of its own run"))
 
 
 def _at_each(sizes, first, second):
@@ -174,42 +141,46 @@ def _at_each(sizes, first, second):
     return [words for n in sizes for words in (f"{_power(n)}: {first}", second)]
 
 
-def table_misaligned(root, page, args):
-    record = records.of_source(root, _source(page))
-    off = record.op + records.MISALIGNED
+@shown("table misaligned N...")
+def table_misaligned(root, page, sizes):
+    """Aligned and one element off, same process."""
+    record = records.of_source(root, _own(page))
     rows = []
-    for n in _sizes(args):
-        good, bad = record.headline(n), record.row(off, n)
+    for n in sizes:
+        good, bad = record.headline(n), record.row(record.op + records.MISALIGNED, n)
         rows.append([f"{n:,}", _us(good), _percent(record, good), _us(bad), _percent(record, bad),
                      f"{bad.us / good.us:.2f} x"])
     header = ["n", "aligned µs", "of the copy", "one element off µs", "of the copy", "takes"]
     return _table(header, rows, caption([record], "every array starts one element too far"))
 
 
-def table_launch(root, page, args):
-    record = records.of_source(root, _source(page))
+@shown("table launch N...")
+def table_launch(root, page, sizes):
+    """Small sizes: cold, warm, and in a CUDA graph."""
+    record = records.of_source(root, _own(page))
     floor = record.row(records.FLOOR, 0)
     rows = [["an empty kernel", "", _us(floor), _time(floor.graph_us)]]
-    for n in _sizes(args):
-        row = record.headline(n)
-        rows.append([f"{n:,}", _us(row), _time(row.warm_us), _time(row.graph_us)])
+    for row in map(record.headline, sizes):
+        rows.append([f"{row.n:,}", _us(row), _time(row.warm_us), _time(row.graph_us)])
     return _table(["n", "cold µs", "warm µs", "in a CUDA graph µs"], rows,
                   caption([record], "warm: the same arrays again; in a graph: warm, per call of 64 "
                           "that the GPU launches itself"))
 
 
-def table_ladder(root, page, args):
+@shown("table ladder")
+def table_ladder(root, page):
+    """Every chapter, by operation: its idea, speed and gain."""
     families = {}
     for record in records.measured(root, records.main_sources(root)):
         families.setdefault(record.op, []).append(record)
-    lines, shown, sizes = [], [], {}
+    lines, measured, sizes = [], [], {}
     for op, family in families.items():
         rows = [record.headline() for record in family]
         lines += [f"### {op}: {rows[0].bytes / rows[0].n:.4g} bytes per element", "",
                   *_ladder_of(root, page, family, rows), ""]
-        shown += family
+        measured += family
         sizes |= dict.fromkeys(_power(row.n) for row in rows)
-    return [*lines, caption(shown, f"n = {', '.join(sizes)}{_datasheet(shown)}; each chapter "
+    return [*lines, caption(measured, f"n = {', '.join(sizes)}{_datasheet(measured)}; each chapter "
                             "beside the copy of its own run")]
 
 
@@ -232,11 +203,21 @@ def _ladder_of(root, page, family, rows):
     return _table(header, cells, align="rll" + "r" * (len(header) - 3))
 
 
-def table_provenance(root, page, args):
+def idea(page):
+    """A chapter's idea: the sentence before its command."""
+    paragraphs = page.read_text().split("\n\n") if page.is_file() else []
+    for before, paragraph in itertools.pairwise(paragraphs):
+        if paragraph.startswith("`make chapter"):
+            return prose.sentences(before)[0].replace("|", "\\|")
+    raise ValueError(f"{page.parent.name}/README.md has no sentence before its "
+                     "command to give the idea")
+
+
+@shown("table provenance")
+def table_provenance(root, page):
+    """Every data file and where it comes from."""
     rows = []
-    folders = records.chapter_folders(root)
-    sources = [source for folder in folders for source in records.sources(folder)]
-    for record in records.measured(root, sources):
+    for record in records.measured(root, records.all_sources(root)):
         c = record.context
         rows.append([f"`{c['source']}`", c["gpu"], record.date, _commit(c), c["driver"], c["cuda"],
                      c["clocks_before"], c["clocks_after"]])
@@ -244,92 +225,76 @@ def table_provenance(root, page, args):
     return _table(header, rows, align="l" * len(header))
 
 
-def _value(name, function, suffix=""):
+def _value_of_row(name, function, suffix=""):
     """Of a row of the op's series, or of the one that the page names."""
-    def rendered(root, page, args):
-        record, words = _call(root, page, args, f"write: value {name} FILE.cu N [SERIES] [on GPU]")
-        sizes, series = _sizes_and_series(words, record.op)
-        if len(sizes) != 1:
-            raise ValueError(f"write one size: value {name} FILE.cu N [SERIES]")
-        return function(record, record.row(series + suffix, parse_size(sizes[0])))
-    return rendered
+    @shown(f"value {name} FILE N [SERIES] [on GPU]")
+    def value(root, page, file, n, series="", gpu=REFERENCE_GPU):
+        record = records.of_source(root, file, gpu)
+        return function(record, record.row(record.series(series) + suffix, n))
 
 
-value_gbps = _value("gbps", lambda record, row: f"{row.gbps:,.0f}")
-value_percent = _value("percent", lambda record, row: _percent(record, row))
-value_misaligned_percent = _value("misaligned_percent", lambda record, row: _percent(record, row),
-                                  records.MISALIGNED)
-value_us = _value("us", lambda record, row: _time(row.us))
-value_read_us = _value("read_us", lambda record, row: _time(record.read_of(row).us))
-value_copy_gbps = _value("copy_gbps", lambda record, row: f"{record.copy_of(row).gbps:,.0f}")
-value_above_floor_us = _value("above_floor_us", lambda record, row: _time(row.us - record.floor_us))
+_value_of_row("gbps", lambda record, row: f"{row.gbps:,.0f}")
+_value_of_row("percent", lambda record, row: _percent(record, row))
+_value_of_row("misaligned_percent", lambda record, row: _percent(record, row), records.MISALIGNED)
+_value_of_row("us", lambda record, row: _time(row.us))
+_value_of_row("read_us", lambda record, row: _time(record.read_of(row).us))
+_value_of_row("copy_gbps", lambda record, row: f"{record.copy_of(row).gbps:,.0f}")
+_value_of_row("above_floor_us", lambda record, row: _time(row.us - record.floor_us))
 
 
 def _value_of_record(name, function):
     """Of no row of it."""
-    def rendered(root, page, args):
-        words, gpu = _gpu(args)
-        file, = _words(words, f"value {name} FILE.cu [on GPU]")
-        return function(records.of_source(root, pages.beside(page, file), gpu))
-    return rendered
+    @shown(f"value {name} FILE [on GPU]")
+    def value(root, page, file, gpu=REFERENCE_GPU):
+        return function(records.of_source(root, file, gpu))
 
 
 def _clock_ghz(record):
+    """Of an SM before it was measured: cycles per nanosecond."""
     mhz = re.match(r"SM (\d+) MHz", record.context["clocks_before"])
     if not mhz:
         raise ValueError(f"{record.path} does not know the SMs' clock")
     return f"{int(mhz[1]) / 1000:.2f}"
 
 
-value_floor_us = _value_of_record("floor_us", lambda record: _time(record.floor_us))
-value_sms = _value_of_record("sms", lambda record: record.context["sms"])
-value_clock = _value_of_record("clock", _clock_ghz)
+_value_of_record("floor_us", lambda record: _time(record.floor_us))
+_value_of_record("sms", lambda record: record.context["sms"])
+_value_of_record("clock", _clock_ghz)
 
 
-def value_share_us(root, page, args):
-    return _time(_share_us(root, page, args))
-
-
-def value_share_ns(root, page, args):
-    return _time(1000 * _share_us(root, page, args))
-
-
-def _share_us(root, page, args):
+def _value_of_share(name, unit):
     """A call's time, divided by how often something happens in it."""
-    call, _, count = " ".join(args).partition(" / ")  # A file may lie in another folder.
-    if not re.fullmatch(r"[\d,^]+", count):
-        raise ValueError("write: FILE.cu N [SERIES] [on GPU] / COUNT")
-    record, (n, *series) = _call(root, page, call.split(), f"'{call}' is no call: write FILE.cu N [SERIES] [on GPU]")
-    return record.row(" ".join([record.op, *series]), parse_size(n)).us / parse_size(count)
+    @shown(f"value {name} FILE N [SERIES] [on GPU] / COUNT")
+    def value(root, page, file, n, count, series="", gpu=REFERENCE_GPU):
+        record = records.of_source(root, file, gpu)
+        return _time(unit * (record.row(record.series(series), n).us / count))
 
 
-def value_times(root, page, args):
-    words = " ".join(args[2:]).split("/")
-    if len(words) != 2 or not args[0].endswith(".cu"):
-        raise ValueError("write: value times FILE.cu N SERIES / SERIES")
-    record = records.of_source(root, pages.beside(page, args[0]))
-    n = parse_size(args[1])
-    a, b = (record.row(" ".join([record.op, *series.split()]), n) for series in words)
+_value_of_share("share_us", 1)
+_value_of_share("share_ns", 1000)
+
+
+@shown("value times FILE N SERIES / OTHER")
+def value_times(root, page, file, n, series, other):
+    """So much longer takes the first."""
+    record = records.of_source(root, file)
+    a, b = (record.row(record.series(one), n) for one in (series, other))
     return f"{a.us / b.us:.2f}"
 
 
-def value_reckoned(root, page, args):
-    """What comes out of a calculation with numbers that a page prints."""
+@shown("value reckoned NUMBERS")
+def value_reckoned(root, page, numbers):
+    """What comes out of a calculation such as {us FILE N} / 2 - {latency_us NAME}, with other values
+    as a page prints them."""
     def printed(value):
         name, *words = value[1].split()
         if ("value", name) not in RENDERERS:
             raise ValueError(f"{value[0]} is no value")
         return RENDERERS["value", name](root, page, words).replace(",", "").removesuffix(" %")
 
-    numbers = " ".join(args)
     while innermost := re.search(r"\{([^{}]+)\}", numbers):
         numbers = numbers.replace(innermost[0], printed(innermost))
-    if not re.fullmatch(r"[\d.+*/() -]+", numbers):
-        raise ValueError(f"'{numbers}' is no calculation: write {{us FILE.cu N}} / 2 and the like")
-    try:
-        result = eval(numbers)  # Digits and operators, as checked above.
-    except (SyntaxError, TypeError, ZeroDivisionError) as error:
-        raise ValueError(f"'{numbers}' has no result: {error}") from error
+    result = calculated(numbers)
     if result <= 0:
         raise ValueError(f"nothing is left: {numbers}")
     return _time(result)
@@ -338,37 +303,27 @@ def value_reckoned(root, page, args):
 # ---- Counted by the executor -------------------------------------------------
 
 
-def table_counters(root, page, args):
-    source = _source(page)
-    case, names = _case_and_rest(args)
+@shown("table counters CASE [ROWS]")
+def table_counters(root, page, case, rows=()):
+    """Counters, this chapter beside the one before."""
+    source = _own(page)
     before = records.previous(root, source)
-    shown = {s.parent.name: counts.of_source(root, s, case) for s in (before, source) if s}
-    this = shown[source.parent.name]
-    names = names or [row.name for row in this.rows.values() if row.relevant]
-    rows = [[name, *(counted.row(name).text for counted in shown.values()), this.row(name).ideal]
-            for name in names]
-    return _table(["counter", *shown, "ideal"], rows,
+    counted = {s.parent.name: counts.of_source(root, s, case) for s in (before, source) if s}
+    this = counted[source.parent.name]
+    names = rows or [row.name for row in this.rows.values() if row.relevant]
+    cells = [[name, *(one.row(name).text for one in counted.values()), this.row(name).ideal] for name in names]
+    return _table(["counter", *counted, "ideal"], cells,
                   f"*{case}; counted without a GPU, the same on every machine; instructions are "
                   "PTX's.*")
 
 
-def value_counter(root, page, args):
-    if len(args) < 3:
-        raise ValueError("write: value counter FILE.cu n=2^20 ROW")
-    case, names = _case_and_rest(args[1:])
-    if len(names) != 1:
-        raise ValueError("write one row: value counter FILE.cu n=2^20 ROW")
-    return counts.of_source(root, pages.beside(page, args[0]), case).row(names[0]).text
+shown("value counter FILE CASE ROW")(
+    lambda root, page, file, case, row: counts.of_source(root, file, case).row(row).text)
 
 
-def _case_and_rest(args):
-    """['n=2^20', 'load', 'requests,', ...] -> Case, ['load requests', ...]"""
-    words = [arg for arg in args if "=" in arg]
-    rest = " ".join(arg for arg in args if "=" not in arg)
-    return counts.parse_case(words), rest.split(", ") if rest else []
-
-
-def table_claims(root, page, args):
+@shown("table claims")
+def table_claims(root, page):
+    """How many claims each page has, so that none gets lost unseen."""
     rows = []
     for path in pages.find(root):
         words = [directive.word for directive in pages.Page(path, root).directives]
@@ -378,10 +333,10 @@ def table_claims(root, page, args):
     return _table(["page", *pages.CHECKED], rows)
 
 
-def table_ptx(root, page, args):
+@shown("table ptx WHAT")
+def table_ptx(root, page, what):
     """What the decoder's list holds: a block for each group, or a list of names."""
     accepted = forms.accepted(root)
-    what = " ".join(args)
     if what == "forms":
         return [line for title, lines in accepted.groups.items()
                 for line in ["", f"{title}:", "", "```text", *lines, "```"]][1:]
@@ -393,7 +348,9 @@ def table_ptx(root, page, args):
     raise Problem("say which: table ptx forms|words|specials|directives")
 
 
-def table_refused(root, page, args):
+@shown("table refused")
+def table_refused(root, page):
+    """The calls of the runtime that the executor lacks, and the uses of others."""
     calls, uses = refused.calls(root), refused.uses(root)
     rows = [[what, ", ".join([*(f"`{name}`" for name in calls[what]),
                               *(_link(path, page, path.name) for path in uses[what])])]
@@ -404,12 +361,10 @@ def table_refused(root, page, args):
 # ---- Beside others -----------------------------------------------------------
 
 
-def table_peers(root, page, args):
-    measured = peers.newest(root)
-    if not args:
-        ops = dict.fromkeys(op for op, _, _ in measured.times)
-        raise ValueError(f"write: table peers {'|'.join(ops)} N...")
-    op, sizes, rows = args[0], _sizes(args[1:]), []
+@shown("table peers OP N...")
+def table_peers(root, page, op, sizes):
+    """The chapters of a contract beside its peers."""
+    measured, rows = peers.newest(root), []
     for by in measured.by(op, sizes[0]):
         cells = [peers.label(by)]
         for n in sizes:
@@ -419,29 +374,29 @@ def table_peers(root, page, args):
     return _table(["", *_at_each(sizes, "µs", "of the copy")], rows, peers.caption(measured))
 
 
-def value_peer(root, page, args):
-    file, by, n = _words(args, "value peer FILE.cu BY N")
-    source, n = pages.beside(page, file), parse_size(n)
-    measured, op = peers.newest(root), records.op_of(source)
+@shown("value peer FILE BY N")
+def value_peer(root, page, file, by, n):
+    """What BY (CUB, PyTorch, ...) takes, in times of FILE's."""
+    measured, op = peers.newest(root), records.op_of(file)
     names = {peers.label(by): by for by in measured.by(op, n)}
     if by not in names:
         raise ValueError(f"{by} was not timed; {', '.join(names)} were")
-    ours = measured.time(op, str(source.relative_to(root)), n)
+    ours = measured.time(op, str(file.relative_to(root)), n)
     return f"{measured.time(op, names[by], n).p50_us / ours.p50_us:.2f} x"
 
 
-def table_cases(root, page, args):
-    name, words = _name_and(args, r"\d+( large)?( beside \w+)?", "table cases NAME COUNT [large] [beside WHOM]")
+@shown("table cases NAME COUNT [large] [beside WHOM]")
+def table_cases(root, page, name, count, large="", whom=""):
+    """Of what plots/NAME.py times, the slowest beside PyTorch; of large ones, from 2^27 bytes on, those
+    that reach least of the roof."""
     compared = cases.newest(root, name)
-    words, _, whom = words.partition(" beside ")
-    count, _, large = words.partition(" ")
     beside = [cases.PYTORCH, whom] if whom else [cases.PYTORCH]
     order = sorted(compared.large, key=compared.of_roof) if large else compared.slowest_first
     rows = [[compared.cases[k].name, _time(compared.us(k, cases.ENGINE)),
              *(f"{compared.us(k, by) / compared.us(k, cases.ENGINE):.2f} x" if by in compared.ways[k] else ""
                for by in beside),
              f"{100 * compared.of_roof(k):.0f} %"]
-            for k in order[:int(count)]]
+            for k in order[:count]]
     header = ["case", "engine µs", *(f"{by} takes" for by in beside), f"of the {compared.context['roof']}"]
     return _table(header, rows, _caption_of_cases(compared))
 
@@ -454,61 +409,57 @@ def _caption_of_cases(compared):
             f"calls, {middle}L2 cold.*")
 
 
-def figure_ratios(root, page, args):
-    name, = args or [""]
+shown("figure ratios NAME")(lambda root, page, name: _figure(
+    root, page, f"ratios_{name}", "Points, one per case: how many times as long as the engine PyTorch takes, against "
+                                  "the bytes that must move", _caption_of_cases(cases.newest(root, name))))
+
+
+@shown("value cases NAME WHICH")
+def value_cases(root, page, name, which):
+    """How many cases there are, or how many times as long as the engine others take."""
     compared = cases.newest(root, name)
-    return _figure(root, page, f"ratios_{name}", "Points, one per case: how many times as long as "
-                                                 "the engine PyTorch takes, against the bytes that "
-                                                 "must move", _caption_of_cases(compared))
-
-
-def value_cases(root, page, args):
-    usage = ("value cases NAME mean [of ENDING]|worst|count|large|[large] below PART|[mean] beside WHOM"
-             "|busy KERNEL of CASE")
-    wanted = r"mean( of .+)?|worst|count|large|(large )?below [\d.]+|(mean )?beside \w+|busy .+ of .+"
-    name, words = _name_and(args, wanted, usage)
-    compared = cases.newest(root, name)
-    which, beside, whom = words.partition("beside ")
-    if beside:
-        ratio = compared.worst_beside(whom)
-        if ratio is None:
-            raise ValueError(f"no case of {name} has a time of {whom}'s")
-        if which:
-            ratio = statistics.geometric_mean(
-                ways[whom] / ways[cases.ENGINE] for ways in compared.ways if whom in ways)
-        return f"{ratio:.2f} x"
-    what, _, rest = words.partition(" ")
-    if what == "busy":
-        kernel, _, case = rest.partition(" of ")
-        return f"{compared.context['busy_link'][case][kernel]:.1f} %"
-    if what == "mean":
-        ending = rest.removeprefix("of ")
-        ratios = [compared.ratio(k) for k, case in enumerate(compared.cases) if case.name.endswith(ending)]
-        if not ratios:
-            raise ValueError(f"no case of {name} ends with '{ending}'")
-        return f"{statistics.geometric_mean(ratios):.2f} x"
-    if what == "worst":
-        return f"{compared.ratio(compared.slowest_first[0]):.2f} x"
-    _, _, part = words.partition("below ")  # Without a bound, all are counted.
-    some, measure = range(len(compared.cases)), compared.ratio
-    if what == "large":
-        some, measure = compared.large, compared.of_roof
-    return f"{sum(measure(k) < float(part or math.inf) for k in some)}"
-
-
-def _name_and(args, wanted, usage):
-    """[NAME, words ...] -> NAME, the words"""
-    rest = " ".join(args[1:])
-    if not re.fullmatch(wanted, rest):
-        raise ValueError(f"write: {usage}")
-    return args[0], rest
+    ratios = list(map(compared.ratio, range(len(compared.cases))))
+    match which.split():
+        case ["count"]:
+            return str(len(ratios))
+        case ["large"]:
+            return str(len(compared.large))
+        case ["below", part]:
+            return str(sum(ratio < float(part) for ratio in ratios))
+        case ["large", "below", part]:  # Of the roof.
+            return str(sum(compared.of_roof(k) < float(part) for k in compared.large))
+        case ["busy", *words]:
+            kernel, _, case = " ".join(words).partition(" of ")
+            return f"{compared.context['busy_link'][case][kernel]:.1f} %"
+        case ["worst"]:
+            ratios = [min(ratios)]
+        case ["mean"]:
+            pass
+        case ["mean", "of", *ending]:
+            ratios = [ratio for ratio, one in zip(ratios, compared.cases) if one.name.endswith(" ".join(ending))]
+        case ["beside", whom]:
+            ratios = [compared.worst_beside(whom)]
+        case ["mean", "beside", whom]:
+            ratios = [ways[whom] / ways[cases.ENGINE] for ways in compared.ways if whom in ways]
+        case _:
+            raise ValueError("write: value cases NAME mean [of ENDING]|worst|count|large|[large] below PART"
+                             "|[mean] beside WHOM|busy KERNEL of CASE")
+    if not ratios or None in ratios:
+        raise ValueError(f"no case of {name} fits '{which}'")
+    return f"{statistics.geometric_mean(ratios):.2f} x"
 
 
 # ---- Of programs with a main of their own ------------------------------------
 
 
-def value_latency(root, page, args):
-    return _recorded(_constant_ns(root, " ".join(args)))
+# Nanoseconds of one thing alone, NAME as plots/latency.cu prints it; microseconds of so many, one after the other.
+shown("value latency NAME")(lambda root, page, name: _recorded(_constant_ns(root, name)))
+shown("value latency_us NAME [* COUNT]")(
+    lambda root, page, name, count=1: _time(1e-3 * _constant_ns(root, name) * count))
+
+
+def _constant_ns(root, name):
+    return _named(latency.RECORD.newest(root), name, "value latency NAME")
 
 
 def _recorded(ns):
@@ -516,24 +467,15 @@ def _recorded(ns):
     return f"{ns:,.4g}"
 
 
-def value_latency_us(root, page, args):
-    return _time(_constant_us(root, " ".join(args)))
-
-
-def _constant_us(root, words):
-    """'tree step * 10' -> so many of them, one after the other"""
-    name, _, count = words.partition(" * ")
-    return 1e-3 * _constant_ns(root, name) * (parse_size(count) if count else 1)
-
-
-def _constant_ns(root, name):
-    told = latency.RECORD.newest(root)
+def _named(told, name, usage):
     if name not in told:
-        raise ValueError("write: value latency NAME; the names are " + "; ".join(told))
+        raise ValueError(f"write: {usage}; the names are {'; '.join(told)}")
     return told[name]
 
 
-def table_latency(root, page, args):
+@shown("table latency")
+def table_latency(root, page):
+    """What plots/latency.cu measures, on each GPU that has a record."""
     gpus = latency.RECORD.gpus(root)
     told = [latency.RECORD.newest(root, gpu) for gpu in gpus]
     contexts = [latency.RECORD.context(root, gpu) for gpu in gpus]
@@ -543,23 +485,29 @@ def table_latency(root, page, args):
                   f"*{'; '.join(_origin([context]) for context in contexts)}.*")
 
 
-def table_meetings(root, page, args):
+@shown("table meetings")
+def table_meetings(root, page):
+    """What files that sum over devices take of few numbers, beside NCCL."""
     told = all_reduce.newest(root)
     rows = []
     for name, of_file in told.steps.items():
         for row in of_file:
-            meeting, devices = all_reduce.meeting_us(row), row["devices"]
-            beside = f"{meeting / told.smallest_us(devices):.2f} x" if devices > 1 else ""
-            rows.append([f"`{name}`", f"{devices}", _time(row["own"]), _time(row["whole"]),
-                         _time(meeting), beside])
+            rows.append([f"`{name}`", f"{row['devices']}", _time(row["own"]), _time(row["whole"]),
+                         _time(all_reduce.meeting_us(row)), _beside_nccl(told, row) if row["devices"] > 1 else ""])
     header = ["file", "devices", "own sums µs", "whole µs", "meeting µs", "of NCCL's smallest"]
     return _table(header, rows, _caption_of_meetings(told))
 
 
-def table_all_reduce(root, page, args):
+def _beside_nccl(told, row):
+    return f"{all_reduce.meeting_us(row) / told.smallest_us(row['devices']):.2f} x"
+
+
+@shown("table all_reduce N...")
+def table_all_reduce(root, page, sizes):
+    """NCCL's all-reduce of so many bytes."""
     told = all_reduce.newest(root)
     rows = []
-    for devices, size in itertools.product(told.devices, map(parse_size, args)):
+    for devices, size in itertools.product(told.devices, sizes):
         found = [told.row(devices, size, place) for place in all_reduce.PLACES]
         rows.append([f"{devices}", f"{size:,}", *(cell for row in found for cell in (
             _time(row["us"]), f"{row['bus_gbps']:,.3g}"))])
@@ -572,7 +520,8 @@ def _caption_of_meetings(told):
             "divided by their number, as in NCCL's own tests.*")
 
 
-def figure_grows(root, page, args):
+@shown("figure grows")
+def figure_grows(root, page):
     told = all_reduce.newest(root)
     return _figure(root, page, "grows", "Lines: the time of an all-reduce around a ring and along "
                                         "a tree, of few bytes and of many, against the number of "
@@ -582,8 +531,10 @@ def figure_grows(root, page, args):
                    "GB/s, both of two devices.*")
 
 
-def figure_moved(root, page, args):
-    told = moved.newest(root, records.op_of(_source_and_rest(page, args)[0]))
+@shown("figure moved")
+def figure_moved(root, page):
+    """What the memory moved for each of this chapter's files."""
+    told = moved.newest(root, records.op_of(_own(page)))
     c = told.context
     return _figure(root, page, f"moved_{told.path.stem.removesuffix('_moved')}",
                    "Bars, one per file: bytes that the GPU's memory was read and written for each "
@@ -592,43 +543,43 @@ def figure_moved(root, page, args):
                    f"Nsight Compute, n = {_power(c['n'])}.*")
 
 
-def value_all_reduce(root, page, args):
+@shown("value all_reduce WHICH")
+def value_all_reduce(root, page, which):
+    """What a message between two devices costs, its bandwidth, or a meeting in times of NCCL's smallest."""
     told = all_reduce.newest(root)
-    if args in (["hop_us"], ["link_gbps"]):
-        return _recorded(getattr(told, args[0]))
-    if len(args) == 3 and args[0] == "beside" and args[1] in told.steps:
-        for row in told.steps[args[1]]:
-            if str(row["devices"]) == args[2]:
-                return f"{all_reduce.meeting_us(row) / told.smallest_us(row['devices']):.2f} x"
-    raise ValueError("write: value all_reduce hop_us|link_gbps, or beside FILE DEVICES")
+    values = {"hop_us": _recorded(told.hop_us), "link_gbps": _recorded(told.link_gbps)} | {
+        f"beside {name} {row['devices']}": _beside_nccl(told, row)
+        for name, rows in told.steps.items() for row in rows if row["devices"] > 1}
+    return _named(values, which, "value all_reduce NAME")
 
 
-def value_pitfall(root, page, args):
-    told = pitfalls.RECORD.newest(root)
-    which, name = args[0] if args else "", " ".join(args[1:])
-    if which not in ("wrong", "right") or name not in told:
-        raise ValueError("write: value pitfall wrong|right NAME; the names are " + "; ".join(told))
-    number = told[name][which]
+@shown("value pitfall WHICH NAME")
+def value_pitfall(root, page, which, name):
+    """What docs/how-not-to-measure.md gets `wrong` about NAME, and `right`."""
+    pair = _named(pitfalls.RECORD.newest(root), name, "value pitfall wrong|right NAME")
+    number = _named(pair, which, "value pitfall WHICH NAME")
     return _time(number) if name.endswith("us") else f"{number:,.0f}"
 
 
 # ---- Of the executor itself --------------------------------------------------
 
 
-def _table_of(rows_of, align=None):
-    def rendered(root, page, args):
+def _table_of(name, rows_of, align=None):
+    @shown(f"table {name}")
+    def table(root, page):
         header, rows, caption = rows_of(root)
         return _table(header, rows, caption, align and align * len(header))
-    return rendered
 
 
-table_findings = _table_of(sanitizer.who_finds_what, "l")
-table_speed = _table_of(speed.time_table)
-table_memory = _table_of(speed.memory_table)
-table_coarsening = _table_of(sweep.counters_table)
+_table_of("findings", sanitizer.who_finds_what, "l")
+_table_of("speed", speed.time_table)
+_table_of("memory", speed.memory_table)
+_table_of("coarsening", sweep.counters_table)
 
 
-def table_random_programs(root, page, args):
+@shown("table random_programs")
+def table_random_programs(root, page):
+    """How many of tests/fuzz do what they did on a GPU; why others do not."""
     found = random_programs.causes((root / random_programs.ASIDE).read_text())
     whole = random_programs.recorded((root / random_programs.RECORD).read_text())
     aside = [sum(map(len, seeds)) for seeds in zip(*((one.results, one.counters) for one in found))]
@@ -640,11 +591,11 @@ def table_random_programs(root, page, args):
     return _table(["random programs", "results", "counters"], rows)
 
 
-def table_parity(root, page, args):
+@shown("table parity WHAT")
+def table_parity(root, page, what):
+    """How often the executor counts what ncu counts; where it does not, and why."""
     views = {"programs": _parity_programs, "differences": _parity_differences}
-    if len(args) != 1 or args[0] not in views:
-        raise ValueError(f"write: table parity {' or '.join(views)}")
-    return views[args[0]](root, page)
+    return _named(views, what, "table parity NAME")(root, page)
 
 
 CHAPTERS = "all chapters and variants"
@@ -683,12 +634,12 @@ def _parity_differences(root, page):
     return _table(["cause", "shows in", "kernels"], rows, align="lll")
 
 
-def table_kernel(root, page, args):
-    file, name = _words(args, "table kernel FILE.cu NAME")
-    program, launches = _counted_on_gpu(root, page, file)
-    found = [one for one in launches if one.kernel == name]
+@shown("table kernel FILE NAME")
+def table_kernel(root, page, file, name):
+    """What ncu and the executor count of one launch of NAME."""
+    found = [one for one in _counted_on_gpu(root, file) if one.kernel == name]
     if len(found) != 1:
-        raise ValueError(f"{program} has {len(found)} counted launches of {name}; "
+        raise ValueError(f"{file.relative_to(root)} has {len(found)} counted launches of {name}; "
                          "make parity on a machine with a GPU counts them")
     sides = found[0].ncu, found[0].executor
     rows = [[word, f"`{metric}`", *(f"{side[metric]:,.10g}" for side in sides)]
@@ -696,19 +647,19 @@ def table_kernel(root, page, args):
     return _table(["counter", "as ncu calls it", "ncu", "the executor"], rows, align="llrr")
 
 
-def value_arbitration(root, page, args):
-    file, = _words(args, "value arbitration FILE.cu")
-    _, launches = _counted_on_gpu(root, page, file)
-    return f"{max(map(parity_data.percent_by_arbitration, launches)):.2g} %"
+@shown("value arbitration FILE")
+def value_arbitration(root, page, file):
+    """What hardware adds to FILE's wavefronts of shared memory."""
+    return f"{max(map(parity_data.percent_by_arbitration, _counted_on_gpu(root, file))):.2g} %"
 
 
-def _counted_on_gpu(root, page, file):
-    """A program's name, and its launches."""
-    known = parity_data.load(parity_data.newest(root), root)
-    program = str(pages.beside(page, file).relative_to(root))
-    if program not in known.programs:
-        raise ValueError(f"{program} was not counted; {', '.join(known.programs)} were")
-    return program, known.programs[program]
+def _counted_on_gpu(root, file):
+    """A program's launches."""
+    known = parity_data.load(parity_data.newest(root), root).programs
+    program = str(file.relative_to(root))
+    if program not in known:
+        raise ValueError(f"{program} was not counted; {', '.join(known)} were")
+    return known[program]
 
 
 # ---- Of the sweep ------------------------------------------------------------
@@ -720,9 +671,11 @@ def _of_chapters_size(root):
     return swept, block, [sweep.Pair(coarse, block) for coarse in sweep.FACTORS]
 
 
-def table_sweep(root, page, args):
+@shown("table sweep N...")
+def table_sweep(root, page, sizes):
+    """The kernel that is swept by its factor, timed."""
     swept, block, pairs = _of_chapters_size(root)
-    sizes, rows = _sizes(args), []
+    rows = []
     for pair in pairs:
         record = swept.records[pair]
         found = [record.headline(n) for n in sizes]
@@ -733,14 +686,15 @@ def table_sweep(root, page, args):
                           "reading as many bytes in its own run"))
 
 
-def table_turns(root, page, args):
+@shown("table turns")
+def table_turns(root, page):
     """What two constants explain of each time: the speed of reading, and a turn."""
     swept, block, pairs = _of_chapters_size(root)
     rows = []
     for pair in pairs:
         record, blocks = swept.records[pair], budget_figure.blocks(pair)
         row = record.headline(HEADLINE)
-        turned, read = blocks * _constant_us(root, "atomic addition"), record.read_of(row).us
+        turned, read = blocks * 1e-3 * _constant_ns(root, "atomic addition"), record.read_of(row).us
         left = _printed(row.us) - max(_printed(turned), _printed(read))
         rows.append([f"{pair.coarse}", f"{blocks:,}", _time(turned), _time(read), _us(row),
                      f"{max(0, left):.0f}"])
@@ -756,44 +710,38 @@ def _printed(microseconds):
     return float(_time(microseconds).replace(",", ""))
 
 
-def value_turn_ns(root, page, args):
-    """The most that an addition to the one sum can take: a block's share of the time,
-    where the shares are smallest."""
-    return _time(1000 * min(record.headline(HEADLINE).us / budget_figure.blocks(pair)
-                            for pair, record in sweep.timed(root).records.items()))
+# The most that an addition to the one sum can take: a block's share of the time, where the shares are smallest.
+shown("value turn_ns")(lambda root, page: _time(1000 * min(
+    record.headline(HEADLINE).us / budget_figure.blocks(pair) for pair, record in sweep.timed(root).records.items())))
+shown("value fastest N")(lambda root, page, n: str(sweep.fastest(sweep.timed(root), n)))
 
 
-def value_fastest(root, page, args):
-    n, = _words(args, "value fastest N")
-    return str(sweep.fastest(sweep.timed(root), parse_size(n)))
-
-
-def value_tried(root, page, args):
-    if len(args) != 3 or not all(arg.isdecimal() for arg in args[:2]):
-        raise ValueError("write: value tried FACTOR BLOCK N")
-    pair, swept = sweep.Pair(int(args[0]), int(args[1])), sweep.timed(root)
+@shown("value tried FACTOR BLOCK N")
+def value_tried(root, page, factor, block, n):
+    """The time of one pair."""
+    pair, swept = sweep.Pair(int(factor), int(block)), sweep.timed(root)
     if pair not in swept.records:
         raise ValueError(f"{pair} were not tried: see sweep.py")
-    return _time(swept.records[pair].headline(parse_size(args[2])).us)
+    return _time(swept.records[pair].headline(n).us)
 
 
-def _figure_of_sweep(name, alt, says=""):
-    def rendered(root, page, args):
+def _figure_of_sweep(name, alt, says="", words=""):
+    @shown(f"figure {name}{words}")
+    def figure(root, page, file=None):
         timed = sweep.timed(root).records.values()
         told = [f"*{says}*", ""] if says else []
         return _figure(root, page, name, alt, *told, caption(timed, f"n = {_power(HEADLINE)}"))
-    return rendered
 
 
-figure_sweep = _figure_of_sweep(
-    "sweep", "Lines, one a size of block: time against the numbers that a thread adds up by itself")
-figure_budget = _figure_of_sweep(
+_figure_of_sweep(
+    "sweep", "Lines, one a size of block: time against the numbers that a thread adds up by itself", words=" FILE")
+_figure_of_sweep(
     "budget", "Bars, a row per number of floats that a thread adds up by itself: the time per "
               "block, split into reading and the rest",
     "Blue grows with the numbers of a block, orange does not: there is one tree and one place in "
     "the queue per block. Where blue is long, other blocks read meanwhile, and orange hides behind "
     "it.")
-figure_blocks = _figure_of_sweep(
+_figure_of_sweep(
     "blocks", "Points, one per size of block and coarsening factor: the time of a sum against its "
     "number of blocks",
     "Where blocks of different sizes take the same time, it is their number alone that counts: "
@@ -803,66 +751,70 @@ figure_blocks = _figure_of_sweep(
 # ---- Other figures -----------------------------------------------------------
 
 
-def figure_ladder(root, page, args):
-    shown = records.measured(root, records.main_sources(root))
-    sizes = dict.fromkeys(_power(record.headline().n) for record in shown)
+@shown("figure ladder")
+def figure_ladder(root, page):
+    measured = records.measured(root, records.main_sources(root))
+    sizes = dict.fromkeys(_power(record.headline().n) for record in measured)
     note = f"n = {', '.join(sizes)}; grey: PyTorch and CUB, in a process of their own"
     return _figure(root, page, "ladder", "Bars: each chapter's bandwidth as a part of what a plain "
-                                         "copy reaches; PyTorch's and CUB's", caption(shown, note))
+                                         "copy reaches; PyTorch's and CUB's", caption(measured, note))
 
 
-def figure_gpus(root, page, args):
-    shown = two_gpus_figure.records_of(root)
-    origins = "; ".join(_origin([record.context for record in of_gpu]) for of_gpu in shown)
+@shown("figure gpus")
+def figure_gpus(root, page):
+    measured = two_gpus_figure.records_of(root)
+    origins = "; ".join(_origin([record.context for record in of_gpu]) for of_gpu in measured)
     return _figure(root, page, "gpus", "Bars, two per chapter: its bandwidth as a part of what a "
                                        "plain copy reaches, on two "
-                                       "GPUs", f"*{origins}; {_median(sum(shown, []))}; "
+                                       "GPUs", f"*{origins}; {_median(sum(measured, []))}; "
                    f"n = {_power(HEADLINE)}; each chapter beside the copy of its own run.*")
 
 
-def figure_by_size(root, page, args):
-    source, _ = _source_and_rest(page, args)
+@shown("figure by_size [FILE]")
+def figure_by_size(root, page, file=None):
+    source = file or _own(page)
     return _figure(root, page, f"by_size_{records.figure_name(source)}",
                    "Lines: bandwidth in percent of what a plain copy or read reaches, against the "
                    "number of elements, for this chapter and the one "
                    "before", caption(_with_previous(root, source)))
 
 
-def _asked_for(kind):
-    def rendered(root, page, args):
-        one = asked.parse(" ".join([kind, *args]), page, root)
-        shown, drawing = traces.shown(root, one), drawings.KINDS[kind]
-        told = [f"*{drawing.caption_of(shown, one.note)}*"] if drawing.says else []
-        return _figure(root, page, one.name, drawing.alt_of(shown), *told)
-    return rendered
+shown("figure error")(lambda root, page: _figure(
+    root, page, "error", "Lines: the error of a sum of n floats, one by one, by a tree, and by a tree a block, each "
+                         "below the most that it can be"))
 
 
-def figure_error(root, page, args):
-    return _figure(root, page, "error", "Lines: the error of a sum of n floats, one by one, by a "
-                                        "tree, and by a tree a block, each below the most that it "
-                                        "can be")
-
-
-def figure_error_speed(root, page, args):
-    alt, titles = error_figure.panels(" ".join(["error_speed", *args]))
-    shown = sum(error_figure.with_errors(root, titles), [])
+@shown("figure error_speed WORDS")
+def figure_error_speed(root, page, words):
+    alt, titles = error_figure.panels(f"error_speed {words}")
+    measured = sum(error_figure.with_errors(root, titles), [])
     note = f"time: n = {_power(HEADLINE)}; error: the worst of all sizes from 2²⁰ on"
     return _figure(root, page, "error_speed", "Points, one a kernel: its worst error against its "
-                                              f"time, {alt}", caption(shown, note))
+                                              f"time, {alt}", caption(measured, note))
 
 
-def figure_counters(root, page, args):
-    shown = records.measured(root, records.main_sources(root))
+@shown("figure counters")
+def figure_counters(root, page):
+    """What the executor counts of each chapter, beside times."""
+    measured = records.measured(root, records.main_sources(root))
     return _figure(root, page, "counters", "Bars, a row a chapter: bytes moved, requests and "
                                            "instructions per element as the executor counts them, "
                                            "and the time per element that was measured",
-                   caption(shown, f"n = {_power(counters_figure.DRAWN)}"))
+                   caption(measured, f"n = {_power(counters_figure.DRAWN)}"))
 
 
-# (kind, name) -> what is called so, joined by an underscore.
-RENDERERS = {tuple(name.split("_", 1)): function for name, function in list(globals().items())
-             if re.match("(table|figure|value)_", name)}
-RENDERERS |= {("figure", kind): _asked_for(kind) for kind in drawings.KINDS}
+def _figure_of(kind, drawing):
+    """One idea, traced: asked.py says how it is asked for."""
+    @shown(f"figure {kind} [WORDS]")
+    def figure(root, page, words=""):
+        one = asked.parse(f"{kind} {words}", page, root)
+        seen = traces.shown(root, one)
+        told = [f"*{drawing.caption_of(seen, one.note)}*"] if drawing.says else []
+        return _figure(root, page, one.name, drawing.alt_of(seen), *told)
+
+
+for _kind, _drawing in drawings.KINDS.items():
+    _figure_of(_kind, _drawing)
 
 
 # ---- What they have in common ------------------------------------------------
@@ -884,44 +836,12 @@ def _table(header, rows, caption="", align=None):
     return [*lines, "", caption] if caption else lines
 
 
-def _gpu(args):
-    """['2^28', 'on', 'tesla-t4'] -> ['2^28'], 'tesla-t4'"""
-    return (args[:-2], args[-1]) if args[-2:-1] == ["on"] else (args, records.REFERENCE_GPU)
-
-
-def _call(root, page, args, usage):
-    """FILE.cu N [SERIES] [on GPU] -> the file's record, and what is said behind it."""
-    words, gpu = _gpu(args)
-    if len(words) < 2 or not words[0].endswith(".cu"):
-        raise ValueError(usage)
-    return records.of_source(root, pages.beside(page, words[0]), gpu), words[1:]
-
-
-def _words(args, usage):
-    """As many as there are capital words in the usage, which is said otherwise."""
-    wanted = re.findall(r"\b[A-Z]+\S*", usage.partition(" [")[0])
-    if len(args) != len(wanted) or any(
-            w == "FILE.cu" and not a.endswith(".cu") for a, w in zip(args, wanted)):
-        raise ValueError(f"write: {usage}")
-    return args
-
-
-def idea(page):
-    """A chapter's idea: the sentence before its command."""
-    paragraphs = page.read_text().split("\n\n") if page.is_file() else []
-    for before, paragraph in itertools.pairwise(paragraphs):
-        if paragraph.startswith("`make chapter"):
-            return prose.sentences(before)[0].replace("|", "\\|")
-    raise ValueError(f"{page.parent.name}/README.md has no sentence before its "
-                     "command to give the idea")
-
-
-def caption(shown, note=None):
+def caption(measured, note=None):
     """Where the numbers come from: GPU, driver, CUDA, date, commit."""
-    text = _origin([record.context for record in shown]) + "; " + _median(shown)
+    text = _origin([record.context for record in measured]) + "; " + _median(measured)
     if note:
         text += "; " + note
-    if any(row.throttled for record in shown for row in record.rows.values()):
+    if any(row.throttled for record in measured for row in record.rows.values()):
         text += "; \\* the GPU throttled meanwhile"
     return f"*{text}.*"
 
@@ -941,8 +861,8 @@ def _origin(contexts):
                       else "commit " + " and ".join(commits)])
 
 
-def _median(shown):
-    calls = {row.calls for record in shown for row in record.rows.values()}
+def _median(measured):
+    calls = {row.calls for record in measured for row in record.rows.values()}
     return f"median of {' or '.join(map(str, sorted(calls)))} calls, L2 cold"
 
 
@@ -950,28 +870,9 @@ def _commit(context):
     return context["commit"] + (" with local changes" if context["dirty"] == "yes" else "")
 
 
-def _source(page):
+def _own(page):
     """The chapter's own file, beside its page."""
     return records.chapters_own(page.parent)
-
-
-def _source_and_rest(page, args):
-    """FILE N... or N... of the chapter's own."""
-    if args and args[0].endswith(".cu"):
-        return pages.beside(page, args[0]), args[1:]
-    return _source(page), args
-
-
-def _sizes(args):
-    if not args:
-        raise ValueError("say for how many elements: 150528 or 2^28")
-    return [parse_size(arg) for arg in args]
-
-
-def _sizes_and_series(args, op):
-    """['6422528', '2^28', 'backward'] -> ['6422528', '2^28'], 'OP backward'"""
-    words = list(itertools.dropwhile(lambda arg: SIZE.fullmatch(arg), args))
-    return args[:len(args) - len(words)], " ".join([op, *words])
 
 
 def _folder(record):
@@ -1006,7 +907,7 @@ def _percent(record, row):
     return f"{record.percent_of_copy(row):.1f} %"
 
 
-def _datasheet(shown):
+def _datasheet(measured):
     """Nothing where the driver does not know the memory's clock."""
-    known = {float(record.context["datasheet_gbps"]) for record in shown} - {0}
+    known = {float(record.context["datasheet_gbps"]) for record in measured} - {0}
     return "".join(f"; datasheet: {gbps:,.0f} GB/s" for gbps in sorted(known))

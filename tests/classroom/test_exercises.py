@@ -1,47 +1,48 @@
-"""Each assignment is what it says: its exercise, hints, bars, questions and bugs."""
+"""Each assignment is what it says: its exercise, hints, bars, questions and bugs; open tasks, too."""
 
 import concurrent.futures
 import difflib
 import math
 import os
 import re
+import subprocess
 
 import pytest
 import wrong
-from harness import patches
-from ladder import counts, mutants
+from harness import counted, patches
+from ladder import counts, mutants, source, together, toolchain
 
 from classroom import assignment, blanks, bugs, predict, workshop
 from classroom.assignment import ROOT, Case, Problem
 
-# A task's exercise has no blanks: test_tasks.py looks at those.
-ASSIGNMENTS = [task for task in assignment.every() if not task.is_open]
-CHAPTERS = [task for task in ASSIGNMENTS if task.name.startswith("chapter")]
+ASSIGNMENTS = assignment.every()
+CHAPTERS = [task for task in ASSIGNMENTS if not task.is_open]
+OPEN = [task for task in ASSIGNMENTS if task.is_open]
+SLOW = sorted(ROOT.glob("tests/classroom/slow/*.cu"))
 NAMES = ("Ada Lovelace", "Charles Babbage")
 CLASS = 300  # Students.
 ASKED = ("chapter03", "chapter08")  # Whose answers are worked out here, which takes long.
 
-each = pytest.mark.parametrize("task", ASSIGNMENTS, ids=lambda task: task.name)
-each_chapter = pytest.mark.parametrize("task", CHAPTERS, ids=lambda task: task.name)
+# Of an open task.
+PARTS = ("{}.h", "{}_test.cpp", "{}_count.cpp", "{}.cu", "{}.exercise.cu", "README.md", assignment.NAME)
+HEADINGS = ["The task", "The contract", "The bars"]
+WORDS = range(100, 201)
+COMMENT = re.compile(r"(?://.*\n)+")
+MISSES = re.compile(r"Misses: (.*)\.")
+SHARED = re.compile(r"^void (check_\w+)\(const Contract<Size>& contract\)", re.M)
+CHAPTER = re.compile(r"^An open task of \[chapter (\d\d)\]", re.M)
+
+each, each_chapter, each_open = (pytest.mark.parametrize("task", tasks, ids=lambda task: task.name)
+                                 for tasks in (ASSIGNMENTS, CHAPTERS, OPEN))
 
 
 def rivals(task):
     """Kernels that do the same, one at a higher cost: the chapter before and the first of its
-    contract, or, of the first itself, its variants and what is slow on purpose. Paths from the root."""
+    contract, or, of the first itself, its variants; and what is slow on purpose."""
     before = [other.solution for other in CHAPTERS if other.op == task.op and other.name < task.name]
-    slow = ROOT.glob(f"tests/classroom/slow/{task.op}.*.cu")
+    slow = [path for path in SLOW if together.op(path) == task.op]
     variants = set(task.folder.glob(f"{task.op}.*.cu")) - {task.exercise}
-    return [path.relative_to(ROOT) for path in dict.fromkeys(before[-1:] + before[:1]) or sorted([*slow, *variants])]
-
-
-@pytest.fixture(scope="module")
-def programs():
-    """Path from the root of a solution or a rival -> its program; all are built by one make."""
-    built = workshop.build([*(task.solution.relative_to(ROOT) for task in ASSIGNMENTS),
-                            *(path for task in CHAPTERS for path in rivals(task))])
-    for path, program in built.items():
-        assert not isinstance(program, str), f"{path} does not compile:\n{program}"
-    return built
+    return [*dict.fromkeys(before[-1:] + before[:1])] or sorted([*slow, *variants])
 
 
 def at_once(function, *columns):
@@ -52,19 +53,48 @@ def at_once(function, *columns):
 @pytest.fixture(scope="module")
 def shipped():
     """Assignment's name -> the run of its exercise, as it is shipped, up to the first failure."""
-    jobs = [(task.exercise, "--dt-abort-after=1") for task in ASSIGNMENTS]
+    jobs = [(task.exercise, mutants.TO_THE_FIRST) for task in ASSIGNMENTS]
     runs = mutants.Workshop(ROOT, "cpu", [], [exercise for exercise, _ in jobs]).runs(jobs)
     return {task.name: runs[job] for task, job in zip(ASSIGNMENTS, jobs)}
 
 
 @pytest.fixture(scope="module")
-def missed(programs):
-    """(assignment's name, its kernel) -> a sentence for each bar that the kernel misses."""
+def programs():
+    """Path of a solution or a rival -> what runs it. A chapter's is there, or will be wanted; those of an
+    open task are built as one."""
     counts.built(ROOT, CHAPTERS[0].solution, ".counts")  # Of all chapters; others need it, too.
-    pairs = [(task, task.solution.relative_to(ROOT)) for task in ASSIGNMENTS]
-    pairs += [(task, path) for task in CHAPTERS for path in rivals(task)]
-    sentences = at_once(lambda task, path: workshop.missed(task.bars, programs[path]), *zip(*pairs))
-    return {(task.name, path): found for (task, path), found in zip(pairs, sentences)}
+    alone = {path.relative_to(ROOT): path for task in CHAPTERS for path in (task.solution, *rivals(task))}
+    built = {alone[path]: program for path, program in workshop.build(alone).items()}
+    with toolchain.alone(ROOT):
+        files = [path for task in OPEN for path in (task.solution, *rivals(task))]
+        built |= together.build(ROOT, "cpu", together.gather(files, together.op), ".run")
+    for path, program in built.items():
+        assert not isinstance(program, str), f"{path} does not compile:\n{program}"
+    return built
+
+
+@pytest.fixture(scope="module")
+def missed(programs, tmp_path_factory):
+    """(assignment's name, its kernel) -> the bars that the kernel misses, and its values."""
+    folder = tmp_path_factory.mktemp("counts")
+
+    def usual(task, path):
+        """What is counted once the checks have passed."""
+        if not task.is_open:
+            return workshop.recorded(programs[path])
+        record = folder / path.name
+        done = subprocess.run([programs[path], f"--record={record}"], cwd=ROOT, text=True, capture_output=True,
+                              env=together.environment(ROOT, path), timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return counted.read(record)
+
+    def missed_by(task, path):
+        cases = usual(task, path)
+        values = [(bar, workshop.counter(programs[path], bar, bar.case, cases)) for bar in task.bars]
+        return [(bar, value) for bar, value in values if not bar.holds(value)]
+
+    pairs = [(task, path) for task in ASSIGNMENTS for path in (task.solution, *rivals(task))]
+    return {(task.name, path): found for (task, path), found in zip(pairs, at_once(missed_by, *zip(*pairs)))}
 
 
 # ---- The exercise -----------------------------------------------------------
@@ -75,7 +105,7 @@ def test_there_is_one_for_each_chapter():
     assert {task.folder.name for task in CHAPTERS} == folders
 
 
-@each
+@each_chapter
 def test_the_exercise_is_the_solution_without_the_blanks(task):
     text, solution = task.exercise.read_text(), task.solution.read_text()
     found, _ = blanks.split(text)
@@ -87,10 +117,19 @@ def test_the_exercise_is_the_solution_without_the_blanks(task):
         assert len(blank.contract.split()) > 12, "a student works from the contract alone"
 
 
+@each_open
+def test_an_open_exercise_holds_no_line_of_the_solution(task):
+    """But for what every file of the contract begins with, and the signatures."""
+    solution, exercise = (source.without_comments(path.read_text()) for path in (task.solution, task.exercise))
+    assert "__global__" in solution and "__global__" not in exercise and "<<<" not in exercise
+    assert sum(bool(line.strip()) for line in solution.splitlines()) <= task.lines
+
+
 @each
 def test_as_shipped_it_fails_and_names_a_check(task, shipped):
     failed = shipped[task.name].failed_cases()
-    assert failed and failed[0].startswith(task.op), shipped[task.name].tail()
+    assert failed and failed[0].startswith(f"{task.op} handles every size" if task.is_open else task.op), \
+        shipped[task.name].tail()
 
 
 # ---- What it is worth, and the hints ----------------------------------------
@@ -98,39 +137,55 @@ def test_as_shipped_it_fails_and_names_a_check(task, shipped):
 
 @each
 def test_points_and_hints(task):
-    assert task.points == 100
-    assert len(set(task.hints)) >= 4
+    assert task.points == 100 and task.bars
+    assert len(set(task.hints)) in ((3, 4) if task.is_open else range(4, 100))
+    assert not task.is_open or (task.correctness, task.safety) == (60, 20)
+    assert all(bar.why.format(value=1, bar=2).endswith(".") for bar in task.bars)
+
+
+@each_chapter
+def test_a_hint_is_in_words(task):
     code = [line.strip() for answer in blanks.answers(task.exercise.read_text(), task.solution.read_text())
             for line in answer.splitlines() if len(line.split()) > 2]
     for hint in task.hints:
-        assert not any(line in hint for line in code), "a hint is in words"
+        assert not any(line in hint for line in code)
 
 
 @each
 def test_the_solution_reaches_every_bar(task, missed):
-    assert missed[task.name, task.solution.relative_to(ROOT)] == []
+    assert missed[task.name, task.solution] == []
 
 
 @each_chapter
 def test_a_chapter_before_misses_a_bar(task, missed):
-    sentences = [sentence for path in rivals(task) for sentence in missed[task.name, path]]
+    sentences = [bar.told(value) for path in rivals(task) for bar, value in missed[task.name, path]]
     assert sentences, f"a kernel in tests/classroom/slow/ has to miss one: {task.op}.*.cu"
     for sentence in sentences:
         assert re.search(r"\d", sentence) and "{" not in sentence
 
 
+@each_open
+def test_what_is_slow_misses_the_bars_that_it_says_and_none_is_missed_by_nothing(task, missed):
+    """What nothing misses would be points for nothing."""
+    found = {path: [bar.counter for bar, _ in missed[task.name, path]] for path in rivals(task)}
+    for path, counters in found.items():
+        comment = COMMENT.match(path.read_text())[0].replace("//", "")
+        assert sorted(counters) == sorted(MISSES.search(" ".join(comment.split()))[1].split(", ")), path.stem
+    assert set(sum(found.values(), [])) == {bar.counter for bar in task.bars}
+
+
 # ---- Questions --------------------------------------------------------------
 
 
-@each
+@each_chapter
 def test_questions_derive_from_the_name(task):
-    assert 3 <= len(task.questions) <= 4 or task not in CHAPTERS
+    assert 3 <= len(task.questions) <= 4
     sheets = [predict.sheet(task, name, "make it") for name in NAMES]
     bodies = [sheet.partition("\n\n")[2] for sheet in sheets]
-    assert bodies[0] != bodies[1] or not task.questions
+    assert bodies[0] != bodies[1]
     assert predict.sheet(task, "ada  lovelace", "make it").partition("\n\n")[2] == bodies[0]
     different = math.prod(len(choices) for question in task.questions for choices in question.draw.values())
-    assert not task.questions or math.comb(CLASS, 2) < different, "in a large class two sheets would be alike"
+    assert math.comb(CLASS, 2) < different, "in a large class two sheets would be alike"
     for which, question in enumerate(task.questions):
         assert "{" not in bodies[0]
         numbers = predict.drawn(task, which, NAMES[0])
@@ -165,7 +220,7 @@ def test_a_counter_that_there_is_not_is_refused(programs):
     task = assignment.find("03")
     bar = assignment.Bar("sectors per request", Case(n=64), 1, "", at_most="1")
     with pytest.raises(Problem, match="nothing is counted as 'sectors per request'; there are launch__grid_size, "):
-        workshop.missed([bar], programs[task.solution.relative_to(ROOT)])
+        workshop.missed([bar], programs[task.solution])
 
 
 # ---- Bugs -------------------------------------------------------------------
@@ -180,9 +235,9 @@ def changed_lines(bug):
             for line in (range(first + 1, last + 1) if first < last else (first, first + 1))}
 
 
-@each
+@each_chapter
 def test_bugs_are_where_and_what_they_are_said_to_be(task):
-    assert len(task.bugs) == 2 or task not in CHAPTERS
+    assert len(task.bugs) == 2
     expected = wrong.read_table((bugs.WRONG / "expected.txt").read_text())
     for bug in task.bugs:
         assert bug.file.startswith(f"{task.op}.")
@@ -196,3 +251,26 @@ def test_bugs_are_where_and_what_they_are_said_to_be(task):
         for line, before in zip(bugs.lines(bug), bug.lines, strict=True):
             shown = text.splitlines()[line - 1]
             assert shown == original[before - 1] and shown.strip() and not shown.lstrip().startswith("//")
+
+
+# ---- Open tasks -------------------------------------------------------------
+
+
+@each_open
+def test_folder_and_page_are_whole(task):
+    assert sorted(path.name for path in task.folder.iterdir()) == sorted(part.format(task.op) for part in PARTS)
+    text = (task.folder / "README.md").read_text()
+    assert re.findall(r"^## (.*)", text, re.M) == HEADINGS
+    assert len(text.split()) in WORDS
+
+
+@each_open
+def test_suite_makes_every_check_that_contracts_share(task):
+    shared = set(SHARED.findall((ROOT / "tests/every_contract.h").read_text()))
+    suite = (task.folder / f"{task.op}_test.cpp").read_text()
+    assert shared and not {check for check in shared if f"{{ {check}(" not in re.sub(r"\s+", " ", suite)}
+
+
+def test_each_chapter_has_one_task_at_most():
+    chapters = [CHAPTER.search((task.folder / "README.md").read_text())[1] for task in OPEN]
+    assert len(chapters) >= 10 and len(set(chapters)) == len(chapters)

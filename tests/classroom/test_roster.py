@@ -105,7 +105,7 @@ def test_never_by_time():
 
 def test_the_command(tmp_path, capsys):
     list(sample_results.written(tmp_path, [hand_in("Ada", load_requests=4), hand_in("Bob", load_requests=4000)]))
-    leaderboard.main([str(tmp_path), "chapter07", "load requests"])
+    leaderboard.main(tmp_path, "chapter07", "load requests")
     assert capsys.readouterr().out.split() == ["1", "Ada", "4", "2", "Bob", "4,000"]
     command = [sys.executable, "-m", "classroom.leaderboard", tmp_path / "none", "chapter07", "load requests"]
     done = built.told(command)

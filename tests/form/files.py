@@ -2,9 +2,8 @@
 
 import functools
 import re
-import subprocess
 
-from harness import contracts, patches
+from harness import built, contracts, patches
 from ladder import together
 
 
@@ -12,10 +11,7 @@ from ladder import together
 def tracked(root):
     """Every file that belongs to the repository, new ones included."""
     if (root / ".git").exists():
-        command = ["git", "-C", root, "ls-files", "-z", *"-c -o --exclude-standard".split()]
-        listing = subprocess.run(command, capture_output=True, text=True, check=True)
-        names = set(listing.stdout.split("\0"))
-        return sorted(root / n for n in names if n and (root / n).is_file())
+        return sorted(built.tracked(root, "-c", "-o", "--exclude-standard"))
     ignored = ("build", "run", ".toolchain", "mine", "results")
     return sorted(p for p in root.rglob("*") if p.is_file() and p.relative_to(root).parts[0] not in ignored)
 

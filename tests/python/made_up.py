@@ -5,9 +5,8 @@ import pathlib
 
 import pytest
 from ladder import tables
-from ladder.figures import asked, plot, traces
+from ladder.figures import plot
 from ladder.measured import records
-from ladder.measured.tie import tie
 import tree
 
 SIZES = (1024, 150_528, 1 << 20, 1 << 26, 1 << 28)
@@ -56,12 +55,6 @@ class MadeUp(tree.Folder):
         change(data)
         write(data_path(self.root, source), data)
 
-    def plant_counted(self, source, program=None):
-        """Beside a .cu file, what make builds of it here: a program that counts what a test wants it to."""
-        counts = tree.drifts_tree("counts")
-        self.write("Makefile", counts["Makefile"])
-        self.write(source.replace(".cu", ".sh"), program or counts["chapters/03_pack/relu.sh"])
-
 
 def benchmark(series, n, gbps, bytes_=8, **more):
     us = 2.5 + bytes_ * n / gbps * 1e-3
@@ -93,62 +86,9 @@ def data_path(root, source, date="2026-01-02", gpu=records.REFERENCE_GPU):
     return root / "plots/data" / gpu / date / records.file_name(source)
 
 
-def add_second_gpu(root, gbps):
-    """A record of each chapter's own file from there."""
-    for source in records.main_sources(root):
-        data = record(root, source, gbps)
-        data["context"] |= {"gpu": "NVIDIA H100 80GB HBM3", "sms": "114", "commit": "abcdef"}
-        write(data_path(root, source, gpu=records.SECOND_GPU), data)
-
-
-def plant_program(root, program, told, gpu=records.REFERENCE_GPU, name="NVIDIA H200"):
-    """What `make NAME` would have written of plots/NAME.cu, which is returned."""
-    source = root / program.source
-    if not source.is_file():
-        source.parent.mkdir(parents=True, exist_ok=True)
-        source.write_text("// measured\n")
-    write(root / "plots/data" / gpu / f"2026-01-02/{program.name}.json", {
-        "context": {"gpu": name, "driver": "580.1", "cuda": "13.0", "date": "2026-01-02",
-                    "commit": "0123456789ab", "dirty": "no",
-                    "tie": tie(root, source.relative_to(root))},
-        program.name: told})
-    return source
-
-
 def write(path, data):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(records.sealed(data) if isinstance(data, dict) else json.dumps(data))
-
-
-def plant_trace(root, source, first=0):
-    """What `make figures` would trace, for figures that the page beside it asks for: 32 floats
-    from byte `first` on, and two steps of two warps."""
-    load = {"title": "made up", "n": 1024, "array": "x", "bytes": 4,
-            "first": {str(k): first + 4 * k for k in range(32)}}
-    steps = {"title": "made up", "n": 1024, "masks": ["ffffffff ffffffff", "55555555 00000000"]}
-    page = source.parent / "README.md"
-    for kind, view in (("lanes", load), ("active", steps)):
-        words = f"{kind} {source.name} 'code'"
-        if words not in page.read_text():
-            page.write_text(f"{page.read_text()}\n<!-- figure {words} -->\n<!-- end -->\n")
-        name = str(source.relative_to(root))
-        write(traces.path_of(root, asked.parse(words, page, root)), {
-            "asked": words, "files": [{"source": name, "tie": tie(root, name), "views": [view]}]})
-
-
-def peer(by, us, n=1 << 28):
-    """One line of peers.json."""
-    return {"op": "relu", "by": by, "n": n, "bytes": 8 * n,
-            "p10_us": us, "p50_us": us, "p90_us": us}
-
-
-def plant_peers(root, times, **sources):
-    """What `make peers` would have written; sources by their path."""
-    context = dict.fromkeys(("cuda", "torch", "triton", "commit"), "x") | {
-        "gpu": "NVIDIA H200", "date": "2026-01-02"} | {"calls": 50}
-    path = root / "plots/data" / records.REFERENCE_GPU / "2026-01-02/peers.json"
-    write(path, {"context": context | {"sources": sources}, "times": times})
-    return path
 
 
 def repository(root):

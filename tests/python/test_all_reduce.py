@@ -7,7 +7,6 @@ import sys
 import pytest
 from ladder.figures import drawings_messages, grows_figure
 from ladder.measured import all_reduce, records
-import made_up
 
 ROWS = [{"devices": d, "bytes": size, "where": where, "us": us * d / 2, "bus_gbps": gbps}
         for d in (2, 4) for where in all_reduce.PLACES
@@ -59,20 +58,3 @@ class TestFigures:
         for text in ("", "ring, step 1: 0->1", "A rank has 3."):
             with pytest.raises(records.RecordError):
                 drawings_messages.read_steps(text)
-
-
-class TestWoven(made_up.MadeUp):
-    def plant(self):
-        return made_up.plant_program(self.root, all_reduce.RECORD,
-                                     {"nccl": 1, "all-reduce": ROWS, "steps": STEPS})
-
-    def test_without_a_record_it_says_so(self):
-        assert "Not measured yet" in self.table("meetings")[0]
-
-    def test_what_was_measured_of_an_earlier_program_says_so(self):
-        self.plant().write_text("int edited;\n")
-        assert "an-earlier-version" in self.table("meetings")[-1]
-
-    def test_what_cannot_be_told(self):
-        self.plant()
-        self.refuses("write: value all_reduce", "value all_reduce speed")

@@ -6,7 +6,7 @@ import io
 import pathlib
 
 import pytest
-import made_up
+import tree
 from ladder.figures import ratios_figure
 from ladder.measured import cases, records
 
@@ -21,13 +21,6 @@ CONTEXT = {"gpu": "NVIDIA H200", "cuda": "13.0", "torch": "2.11", "date": "2026-
 COMPARED = cases.Compared(pathlib.Path("engine.json"), CONTEXT, NAMED, TIMES)
 
 
-def kept(root, times=TIMES):
-    path = root / "plots/data" / records.REFERENCE_GPU / "2026-01-02/engine.json"
-    made_up.write(path, {"context": CONTEXT, "cases": [vars(case) for case in NAMED],
-                         "times": [vars(time) for time in times]})
-    return path
-
-
 class TestTold:
     def test_the_worst_comes_first(self):
         assert COMPARED.slowest_first == [1, 2, 0]
@@ -40,39 +33,12 @@ class TestTold:
         assert "1.10 x CUB" in said.getvalue()
 
 
-class TestKept:
-    def test_is_read_again(self, tmp_path):
-        records.stale.clear()
-        kept(tmp_path)
-        again = cases.newest(tmp_path, "engine")
-        assert (again.cases, again.times) == (NAMED, TIMES)
-        assert "earlier version of plots/engine.py" in records.stale[0]
-
-    def test_what_was_never_run_is_not_measured(self, tmp_path):
-        with pytest.raises(records.Unmeasured, match="run `make engine` there"):
-            cases.newest(tmp_path, "engine")
-
-    def test_a_changed_number_is_seen(self, tmp_path):
-        path = kept(tmp_path)
-        path.write_text(path.read_text().replace("200", "300"))
-        with pytest.raises(records.RecordError):
-            cases.newest(tmp_path, "engine")
-
-    def test_a_case_without_a_time_is_seen(self, tmp_path):
-        kept(tmp_path, TIMES[:-1])
-        with pytest.raises(records.RecordError, match="roof"):
-            cases.newest(tmp_path, "engine")
-
-
-class TestWoven(made_up.MadeUp):
-    @pytest.fixture(autouse=True)
-    def compared(self, in_a_made_up_repository):
-        (self.root / "plots/engine.py").touch()
-        kept(self.root)
-
-    def test_a_word_too_much_is_refused(self):
-        for words in ("median", "beside Thrust", "mean of nothing", "worst of short"):
-            self.refuses("", f"value cases engine {words}")
+def test_a_case_without_a_time_is_seen(monkeypatch):
+    data = records.opened(records.recorded(tree.REPOSITORY, "strided.json"))
+    some = [time for time in data["times"] if time["by"] != data["context"]["roof"]]
+    monkeypatch.setattr(records, "opened", lambda path: data | {"times": some})
+    with pytest.raises(records.RecordError, match=data["context"]["roof"]):
+        cases.newest(tree.REPOSITORY, "strided")
 
 
 class TestDrawn:

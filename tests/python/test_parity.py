@@ -1,14 +1,11 @@
 """ncu's counts and the executor's: what agrees, what may differ, what is told."""
 
-import re
-
 import pytest
-from ladder import tables
-from ladder.measured import parity, parity_data, records
+from ladder.measured import parity, parity_data
 from ladder.measured.parity import ncu
 from ladder.measured.parity_data import METRICS, Launch, Parity
 from ladder.measured.records import RecordError
-from tree import Folder
+from ladder.pages import ROOT
 
 SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 PROGRAM = "tests/parity/global.cu"
@@ -53,34 +50,10 @@ class TestJudging:
                 parity_data.read_exceptions(text)
 
 
-class TestFiles(Folder):
-    @pytest.fixture(autouse=True)
-    def counted(self, tmp_path):
-        self.root = tmp_path
-        self.source = self.write(PROGRAM, "// A kernel.\n")
-        self.recorded = Parity({"gpu": "made up"}, {PROGRAM: [
-            launch({SECTORS: 8}, {SECTORS: 2.5})]})
-        self.path = self.write("parity.json", parity_data.text_of(self.recorded, self.root))
-
-    def test_what_was_written_is_read(self):
-        assert parity_data.load(self.path, self.root).programs == self.recorded.programs
-
-    def test_other_sources_are_noted(self):
-        self.source.write_text("int another;\n")
-        records.stale.clear()
-        parity_data.load(self.path, self.root)
-        assert re.search(f"earlier version of {PROGRAM}.*make parity", records.stale[0])
-
-    def test_a_table_says_that_another_source_was_counted(self):
-        context = dict.fromkeys(("driver", "cuda", "ncu", "commit"), "x") | {
-            "gpu": "NVIDIA H200", "date": "2026-01-02"}
-        self.write(f"plots/data/{records.REFERENCE_GPU}/2026-01-02/parity.json",
-                   parity_data.text_of(Parity(context, self.recorded.programs), self.root))
-        (self.root / "chapters").mkdir()
-        page = self.root / "chapters/page.md"
-        self.source.write_text("int another;\n")
-        lines = tables.render("table", "parity", ["programs"], page)
-        assert "earlier version" in lines[-1]
+class TestFiles:
+    def test_what_is_read_can_be_written(self):
+        for path in parity_data.newest_of_each(ROOT):
+            assert parity_data.text_of(parity_data.load(path, ROOT), ROOT) == path.read_text()
 
     def test_launches_must_match(self):
         other = [launch(kernel="other")]

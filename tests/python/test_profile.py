@@ -139,4 +139,4 @@ class TestProfiling(Folder):
         assert re.search("(?s)ncu ended with status 9:.*a CUDA error", run.stderr)
 
     def test_no_program(self):
-        assert "say which program" in self.run_profile().stderr
+        assert "PROGRAM [BEFORE]" in self.run_profile().stderr

@@ -1,10 +1,9 @@
 """Chapter 10's constants: replaced, counted and timed; refused when stale."""
 
-import pathlib
-
 import pytest
 import made_up
-from ladder.figures import plot
+import tree
+from ladder import tables
 from ladder.measured import records, sweep
 
 SOURCE = """\
@@ -14,20 +13,6 @@ constexpr int kTile = kCoarse * kBlock;
 """
 PATH = "chapters/10_sum_coarsened/sum.cu"
 OWN = sweep.Pair(coarse=16, block=256)
-NUMBERS = {"blocks": 4, "barriers": 32, "warp instructions": 1000,
-           "load requests": 2048, "reduction requests": 4}
-
-# What make's program counts: 4 blocks that pass 8 barriers each.
-PROGRAM = """\
-#!/bin/sh
-{
-  printf 'case\\t1048576\\t0\\nlaunch\\tsum_kernel\\t4\\t256\\n'
-  printf 'row\\tbarriers per block\\tm\\t8\\t8.00\\t\\t1\\n'
-  printf 'row\\twarp instructions\\tm\\t1000\\t1,000\\t\\t1\\n'
-  printf 'row\\tload requests\\tm\\t2048\\t2,048\\t\\t1\\n'
-  printf 'row\\treduction requests\\tm\\t4\\t4\\t\\t1\\n'
-} > "${1#--record=}"
-"""
 
 
 class SweepTest(made_up.MadeUp):
@@ -74,67 +59,24 @@ class TestCopies(SweepTest):
             sweep.of_counts({}, OWN)
 
 
-class TestCounting(SweepTest):
-    @pytest.fixture(autouse=True)
-    def counted(self, in_a_made_up_repository):
-        self.plant_counted(PATH, PROGRAM)
-        tied = {"tie": records.tie_of(self.root, pathlib.Path(PATH))}
-        self.report = {"context": tied, "n": 1 << 20, "pairs": [vars(OWN) | {"counted": NUMBERS}]}
-
-    def coarsening(self):
-        made_up.write(self.root / sweep.COUNTED, self.report)
-        return self.table("coarsening")
-
-    def test_an_earlier_version_of_the_chapter_says_so(self):
-        self.write(PATH, SOURCE + "int edited;\n")
-        assert "earlier version" in self.coarsening()[-1]
-
-    def test_an_executor_that_counts_otherwise_by_now_is_noticed(self):
-        self.report["pairs"][0]["counted"] = NUMBERS | {"warp instructions": 999}
-        with pytest.raises(ValueError, match="what is counted now"):
-            self.coarsening()
-
-    def test_nothing_counted_is_refused(self):
+class TestShown(SweepTest):
+    def test_what_was_never_swept_is_refused(self):
         self.refuses("run `make sweep`", "table coarsening")
+        self.refuses("never swept on nvidia-h200", "table sweep 2^28")
 
+    def test_an_executor_that_counts_otherwise_by_now_is_noticed(self, monkeypatch):
+        root = tree.REPOSITORY
+        found, own = sweep.recorded_counts(root), sweep.chapters_own(root)
+        assert sweep.counted(root) == found
+        monkeypatch.setattr(sweep, "recorded_counts", lambda _: found | {own: found[own] | {"blocks": 1}})
+        with pytest.raises(ValueError, match="what is counted now"):
+            sweep.counted(root)
 
-class TestTiming(SweepTest):
-    @pytest.fixture(autouse=True)
-    def timed(self, in_a_made_up_repository):
-        # Slower than the roof by a share that the factor and the block lessen.
-        self.report = {
-            "context": made_up.record(self.root, self.source, 1)["context"],
-            "pairs": [vars(pair) | {"benchmarks": [
-                made_up.benchmark(series, n, gbps, 4) for n in sweep.SIZES
-                for series, gbps in ((records.READ, 4600),
-                                     ("sum", 4600 / (1 + 64 / pair.coarse / pair.block)))]}
-                      for pair in sweep.PAIRS]}
-
-    def plant(self):
-        folder = f"plots/data/{records.REFERENCE_GPU}/2026-01-02"
-        made_up.write(self.root / folder / sweep.TIMED, self.report)
-
-    def test_an_earlier_version_of_the_chapter_says_so(self):
-        self.plant()
-        self.write(PATH, SOURCE + "int edited;\n")
-        assert "an-earlier-version" in self.table("sweep 2^28")[-1]
-        assert "an-earlier-version" in self.value("fastest 2^28")
-
-    def test_what_cannot_be_told(self):
-        self.refuses("never swept on nvidia-h200", "table sweep")
-        self.plant()
-        self.refuses("were not tried", "value tried 3 256 2^28")
-        self.refuses("write: value tried", "value tried 1 256")
-        self.refuses("run `make latency` there", "table turns")
-
-    def test_the_figure_shows_every_size_of_block(self):
-        self.plant()
-        self.plant_record(bytes_=4)
-        (figure,) = [one for one in plot.figures(self.root) if one.name == "sweep.svg"]
-        text = figure.svg()
-        for block in sweep.BLOCKS:
-            assert f">{block}<" in text
-        assert "reading the array alone takes 236 µs" in text
+    def test_a_pair_that_was_not_tried_is_refused(self):
+        page = tree.REPOSITORY / sweep.source_of(tree.REPOSITORY)
+        for message, *words in ("were not tried", "3", "256", "2^28"), ("write: value tried", "1", "256"):
+            with pytest.raises(ValueError, match=message):
+                tables.render("value", "tried", words, page)
 
 
 class TestMeasuring(SweepTest):

@@ -4,7 +4,7 @@ import ctypes
 import re
 
 import pytest
-from ladder.measured.cases import LARGE
+from ladder.measured.cases import LARGE, recorded
 from ladder.pages import ROOT
 from plots import bn_relu_peers, elementwise, reductions, residual, strided, transposes
 from plots.strided import Case, Operand
@@ -21,6 +21,14 @@ def test_each_case_is_there_once_and_enough_are_large(module, least, large):
     cases = module.cases()
     assert least <= len(cases) == len(set(cases))
     assert sum(case.bytes >= LARGE for case in cases) >= large
+
+
+@pytest.mark.parametrize("module", [elementwise, reductions, strided, residual, transposes])
+def test_as_many_bytes_move_as_when_they_were_timed(module):
+    """A case that is new or gone is none of those; of strided ones, the record names the path, too."""
+    timed = {case.name.partition(": ")[0]: case.bytes for case in recorded(ROOT, module.NAME).cases}
+    now = {case.name: case.bytes for case in module.cases() if case.name in timed}
+    assert now and now == {name: timed[name] for name in now}
 
 
 @pytest.mark.parametrize("module", [reductions, strided])
@@ -76,10 +84,6 @@ class TestElementwise:
             for name in case.what.split():
                 assert f'"{name}"' in peer
 
-    def test_each_array_moves_once(self):
-        assert elementwise.Case("fma", "half", 1000, "aligned").bytes == 8000
-        assert elementwise.Case("relu", "float", 1000, "aligned").bytes == 8000
-
 
 class TestReductions:
     cases = reductions.cases()
@@ -94,11 +98,6 @@ class TestReductions:
             assert case.dims and case.dims == tuple(sorted(set(case.dims)))
             assert case.dims[-1] < len(case.shape)
             assert 1 << 12 <= case.read <= 1 << 29
-
-    def test_elements_and_results_move(self):
-        for what, size, result in (("sum int8", 1, 8), ("argmax bfloat16", 2, 8), ("any float", 4, 1), ("var half", 2, 2)):
-            case = reductions.Case(what, (10, 100), (1,))
-            assert (case.read, case.bytes) == (1000 * size, 1000 * size + 10 * result)
 
     def test_rows_lie_side_by_side(self):
         assert reductions.Case("sum float", (4, 5, 6), (1, 2)).rows
@@ -122,10 +121,6 @@ class TestStrided:
         assert sum(1 not in operand.strides for _, operand in operands) > 10
         assert sum(operand.type != case.type for case, operand in operands) > 40
 
-    def test_what_is_repeated_counts_once(self):
-        row, column = Operand("float32", (0, 1)), Operand("float16", (1, 0))
-        assert Case("add", "float32", (10, 100), (row, column)).bytes == 4 * 1000 + 4 * 100 + 2 * 10
-
     def test_a_view_reaches_to_its_last_element(self):
         assert Operand("float32", (1, 10), 3).elements((4, 5)) == 3 + 3 + 40 + 1
 
@@ -145,11 +140,5 @@ class TestStrided:
         assert [name.lower() for name in counted] == in_cpp
 
 
-class TestResidual:
-    def test_all_shapes_are_timed_in_each_way(self):
-        assert len(residual.cases()) == 11 * 2 * 2 * 2 + 2
-
-    def test_each_array_counts_once(self):
-        assert residual.Case(2, 4, 8, "float", False).bytes == 512 * 28 + 128  # 28.25 per element.
-        assert residual.Case(2, 4, 8, "half", True).bytes == 512 * 14 + 128
-        assert residual.Case(2, 4, 8, "float", only_forward=True).bytes == 512 * 8 + 64
+def test_residual_shapes_are_all_timed_in_each_way():
+    assert len(residual.cases()) == 11 * 2 * 2 * 2 + 2

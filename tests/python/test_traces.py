@@ -1,37 +1,34 @@
-"""Traces: what the executor sees, and figures that follow from nothing else."""
+"""Traces: what the executor sees, and figures of one idea each that follow from nothing else."""
 
+import dataclasses
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
 import pytest
-import made_up
 from ladder import counts
-from ladder.figures import drawings, plot, trace_kinds, traces
-from ladder.figures.asked import View, parse
+from ladder.figures import (
+    asked, bank_figures, budget_figure, drawings, drawings_bits, error_figure, plot, race_figures, trace_kinds, traces)
+from ladder.figures.asked import View
+from ladder.figures.drawing import Printed
+from ladder.figures.trace_kinds import reading
+from ladder.measured import records, sweep
 from ladder.pages import Problem
+
+VIEW = View(code=("code",), titles=("made up",))
 
 
 class TestAsked:
     def parse(self, text):
-        return parse(text, traces.ROOT / "tests/parity/page.md", traces.ROOT)
-
-    def test_views(self):
-        one = self.parse("lanes as it note=\"A; 'b'.\" shared.cu 'a b' 'c' n=2^11 offset=1 \"t 1\" 2 \"u\"; "
-                         "../../chapters/../tests/parity/global.cu 'd' blocks=1..3 array=dy;shared.cu 'e' blocks=0,7")
-        assert (one.kind, one.name, one.note) == ("lanes", "it", "A; 'b'.")
-        assert one.views == [
-    View("tests/parity/shared.cu", ("a b", "c"), ("t 1", "", "", "u"), n=2048, offset=1),
-    View("tests/parity/global.cu", ("d",), blocks=(1, 2, 3), array="dy"),
-    View("tests/parity/shared.cu", ("e",), blocks=(0, 7))]
-        assert self.parse("tree shared.cu 'a'").name == "tree_parity"
+        return asked.parse(text, traces.ROOT / "tests/parity/page.md", traces.ROOT)
 
     def test_what_cannot_be_read(self):
         for text, message in {
                 "lanes gone.cu 'a'": "no file gone.cu beside parity/page.md",
-                "lanes as": "is to be called", "lanes 'a'": "does not begin with its file",
+                "lanes as": "no file as beside", "lanes 'a'": "cannot read", "'a'": "does not begin with the kind",
                 "lanes shared.cu 'a' m=3": "'m=3' of", "lanes shared.cu n=2^11 a": "'a' of .* is no option",
                 "lanes shared.cu 'a' blocks=1-3": "'blocks=1-3' of", "lanes shared.cu 'a": "cannot read",
                 "lanes shared.cu 'a' n=many": "'many' is no size"}.items():
@@ -39,91 +36,135 @@ class TestAsked:
                 self.parse(text)
 
 
-class TestTouched:
-    def sectors(self, bytes_, first):
-        access = trace_kinds.Access("", 1, "x", bytes_, dict(enumerate(first)))
-        touched = access.touched()
-        return {sector: sum(lanes.values()) for sector, lanes in touched.items()}
-
-    def test_sectors_and_the_bytes_wanted_of_each(self):
-        assert self.sectors(4, range(0, 128, 4)) == dict.fromkeys(range(4), 32)
-        assert self.sectors(4, range(4, 132, 4)) == {0: 28, 1: 32, 2: 32, 3: 32, 4: 4}
-        assert len(self.sectors(16, range(0, 512, 16))) == 16
-        assert len(self.sectors(4, range(0, 32 * 256, 256))) == 32
-
-    def test_bytes_that_two_lanes_share_count_once_for_each_lane(self):
-        touched = trace_kinds.Access("", 1, "x", 4, {0: 0, 1: 0}).touched()
-        assert touched == {0: {0: 4, 1: 4}}
+def event(use, *offsets, **more):
+    """Of the lanes from 0 on, at these offsets."""
+    return {"use": use, "warp": 0, "number": 0, "barriers": 0, "blocks": 2, "block": 64, "bytes": 4, "space": "global",
+            "lanes": [{"lane": lane, "allocation": 1, "offset": offset} for lane, offset in enumerate(offsets)]} | more
 
 
-class TestBanks:
-    def access(self, words):
-        return trace_kinds.Access("", 1, "x", 4, {lane: 4 * w for lane, w in enumerate(words)})
-
-    def test_words_of_one_bank_take_turns_and_a_word_that_is_shared_does_not(self):
-        for stride, wavefronts in {0: 1, 1: 1, 2: 2, 3: 1, 8: 8, 32: 32, 33: 1}.items():
-            access = self.access(range(0, 32 * stride, stride) if stride else [7] * 32)
-            assert access.wavefronts() == wavefronts
-        assert self.access([0, 33, 0, 64]).banks() == {0: {0: 0, 2: 0, 3: 64}, 1: {1: 33}}
-
-    def test_wavefronts_are_those_that_the_executor_counts(self):
-        root, line = traces.ROOT, "s[i * read % kElements]"
-        source = root / "tests/parity/shared.cu"
-        program = counts.built(root, source, ".program")
-        with tempfile.TemporaryDirectory() as folder:
-            trace, report = (pathlib.Path(folder) / name for name in ("trace", "report"))
-            place = traces.place_of(source, line)
-            subprocess.run([program], check=True, env=os.environ | {
-                "SIMT_TRACE": str(trace), "SIMT_REPORT": str(report),
-                "SIMT_TRACE_LINE": place, "SIMT_CHECKS": "off"})
-            launches = json.loads(report.read_text())["launches"]
-            seen = {}
-            for event in json.loads(trace.read_text()):
-                if event["space"] == "shared" and event["bytes"] <= trace_kinds.BANK:
-                    seen.setdefault(event["launch"], []).append(
-                        self.access(lane["offset"] // 4 for lane in event["lanes"]).wavefronts())
-        assert len({max(w) for w in seen.values()}) > 3
-        for launch, wavefronts in seen.items():
-            counted = [at["metrics"]["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"]
-                       for at in launches[launch]["lines"] if at["line"] == int(place.split(":")[1])]
-            assert [sum(wavefronts)] == counted
+def race(*uses):
+    return reading()({"title": "made up", "uses": uses})
 
 
-class TestSteps:
-    """Of a block of 64 threads; each store is (barriers, warp, its lanes)."""
+def shuffle(*far):
+    return event("exchange", lanes=[{"lane": k, "value": 1 << k, "with": far[k % len(far)]} for k in range(32)])
 
-    def steps(self, *stores, titles=("made up",)):
-        events = [{"block": 64, "use": use, "barriers": barriers, "warp": warp,
-                   "lanes": [{"lane": lane} for lane in lanes]}
-                  for barriers, warp, lanes in stores for use in ("load", "store")]
-        found = trace_kinds.steps_taken(View(code=("x[i] +=",), titles=titles), events)
-        return traces.READERS["active"](found[0]).masks
 
-    def test_a_step_is_what_happens_between_two_barriers(self):
-        assert self.steps((5, 0, range(32)), (5, 1, range(32)), (7, 0, [0, 2])) == [[0xffffffff, 0xffffffff], [5, 0]]
+@pytest.mark.parametrize("kind, events, message", [
+    ("sides", [event("load", 0, 4)], "no store"),
+    ("vote", [event("load")], "comes to 0 votes"),
+    ("exchange", [shuffle(1), shuffle(2)], "2 exchanges"),
+    ("exchange", [shuffle(1, 2), shuffle(2), shuffle(4)], "differently far"),
+    ("active", [event("store", 0, 0), event("store", 0)], "twice between two barriers"),
+    ("active", [event("load", 0)], "stores nothing"),
+    ("tree", [event("store", 0)], "adds 0 other numbers"),
+    ("tree", [event("load", 4), event("load", 8), event("store", 0)], "adds 2 other numbers"),
+    ("queue", [event("load", 0)], "does not add to one number"),
+    ("queue", [event("atomic", 4), event("atomic", 0)], "does not add to one number"),
+    ("meeting", [event("store", 0), event("store", 0, number=1)], "where all but the last should"),
+    ("banks", [event("load", space="shared")] * 2, "loads 2 times .* has 1 titles"),
+    ("banks", [event("load", space="shared", bytes=8)], "more than one bank's width"),
+    ("lanes", [event("load", space="shared")], "loads 0 times from global memory")])
+def test_what_is_not_of_its_kind_is_refused(kind, events, message):
+    """What is, TestCommitted shows."""
+    with pytest.raises(Problem, match=message):
+        traces.TRACERS[kind](VIEW, events)
 
-    def test_both_sides_of_a_branch_are_one_step(self):
-        assert self.steps((0, 1, [0, 1]), (0, 1, [3])) == [[0, 11]]
 
-    def test_what_has_no_steps_is_refused(self):
-        with pytest.raises(Problem, match="twice between two barriers"):
-            self.steps((0, 0, [0, 1]), (0, 0, [1]))
+def test_a_view_that_does_not_fit_is_refused():
+    with pytest.raises(Problem, match="no square"):
+        trace_kinds.sides(View(code=("code",), titles=("made up",), n=2048), [event("load", 0), event("store", 0)])
+    with pytest.raises(Problem, match="has 2 titles, need one"):
+        trace_kinds.order(View("", ("s[i]",), ("one", "two")), [event("load")])
 
-    def test_a_reduction_in_the_executor(self):
-        """The counts are those of PMPP's exercise: 1,024 threads, and 32 warps
-        that work for ever fewer of them, until the stride exceeds a warp."""
-        warps, threads = [32] * 6 + [16, 8, 4, 2, 1], [1024 >> k for k in range(11)]
-        for name, code, warps in (
-                ("sum_simple", "data[at] +=", warps),
-                ("sum_convergent", "in[t] +=", [32, 16, 8, 4, 2] + [1] * 6)):
-            view = View(f"tests/programs/{name}.cu", (code,), ("made up",))
-            found = trace_kinds.steps_taken(view, traces.events(traces.ROOT, view))
-            masks = traces.READERS["active"](found[0]).masks
-            assert [sum(map(bool, step)) for step in masks] == warps
-            assert [sum(m.bit_count() for m in step) for step in masks] == threads
+
+def test_wavefronts_are_those_that_the_executor_counts():
+    root, line = traces.ROOT, "s[i * read % kElements]"
+    source = root / "tests/parity/shared.cu"
+    program = counts.built(root, source, ".program")
+    with tempfile.TemporaryDirectory() as folder:
+        trace, report = (pathlib.Path(folder) / name for name in ("trace", "report"))
+        place = traces.place_of(source, line)
+        subprocess.run([program], check=True, env=os.environ | {
+            "SIMT_TRACE": str(trace), "SIMT_REPORT": str(report),
+            "SIMT_TRACE_LINE": place, "SIMT_CHECKS": "off"})
+        launches = json.loads(report.read_text())["launches"]
+        seen = {}
+        for event in json.loads(trace.read_text()):
+            if event["space"] == "shared" and event["bytes"] <= trace_kinds.BANK:
+                seen.setdefault(event["launch"], []).append(
+                    trace_kinds.Access("", 1, "x", 4, {lane["lane"]: lane["offset"] for lane in event["lanes"]}).wavefronts())
+    assert len({max(w) for w in seen.values()}) > 3
+    for launch, wavefronts in seen.items():
+        counted = [at["metrics"]["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"]
+                   for at in launches[launch]["lines"] if at["line"] == int(place.split(":")[1])]
+        assert [sum(wavefronts)] == counted
+
+
+class TestOfPrograms:
+    GOOD = "-0.1 becomes 0xae66: 1 01011 1001100110, which is -0.0999755859375\n"
+
+    @pytest.fixture(autouse=True)
+    def in_a_folder(self, tmp_path):
+        self.path = tmp_path / "made_up.expected"
+
+    def printed(self, text):
+        self.path.write_text(text)
+        return Printed(self.path)
+
+    def test_the_bits_of_a_half_are_its_value(self):
+        told = "-0.1", "1010111001100110", "-0.0999755859375"
+        assert drawings_bits.read_half(self.printed(self.GOOD)) == told
+        with pytest.raises(ValueError, match="are not"):
+            drawings_bits.read_half(self.printed(self.GOOD.replace(" 1 01011", " 0 01011")))
+        with pytest.raises(ValueError, match="no half"):
+            drawings_bits.read_half(self.printed("nothing"))
+
+    def test_a_table_of_errors_has_four_columns(self):
+        with pytest.raises(ValueError, match="no table of errors"):
+            error_figure.formulas(self.printed("a\nb\n1 2 3\n1 2 3\n"))
+
+
+class TestDrawn:
+    lost = race(["load", [0, 1]], ["store", [0, 1]])
+    kept = race(["atomic", [1, 0]])
+    in_turn = race(["load", [0]], ["store", [0]], ["load", [1]], ["store", [1]])
+
+    def test_an_update_is_lost_when_both_have_loaded_before(self):
+        assert [race_figures.replay(race)[0]
+                for race in (self.lost, self.kept, self.in_turn)] == [14, 17, 17]
+
+    def test_a_race_that_loses_nothing_is_not_shown_as_one(self):
+        assert "before either has stored" in drawings.KINDS["race"].caption_of([traces.Trace(None, "made up.cu", [self.lost])], "")
+        with pytest.raises(ValueError, match="loses nothing any more"):
+            drawings.of_race([traces.Trace(None, "made up.cu", [self.in_turn])])
+
+    def test_padding_lies_behind_every_32_numbers(self):
+        def access(stride):
+            return trace_kinds.Access("", 1, "x", 4, {lane: 4 * stride * lane for lane in range(32)})
+        assert bank_figures.pads(access(33), 3) == [32, 65]
+        assert bank_figures.pads(access(32), 3) == []
+        assert bank_figures.told(access(32), 32) == "lanes 32 words apart: 32 wavefronts"
+
+    def test_reading_and_the_rest_are_the_time_of_a_block(self):
+        n, pair = budget_figure.N, sweep.Pair(2, 256)
+
+        def row(series, us):
+            return records.Row(series, n, 4 * n, us, us, us, None, None, 50, False, None)
+        record = records.Record(None, {"source": "sum.cu"}, {(r.series, n): r for r in (row("sum", 1024.0),
+                                                                                        row("read", 256.0))})
+        blocks = n // 512
+        assert budget_figure.per_block(record, pair) == (256e3 / blocks, 768e3 / blocks)
 
 
 class TestCommitted:
+    """plot.py sees to it that they are drawn of what was traced."""
+
+    captioned = [one.name for one in traces.wanted(traces.ROOT) if drawings.KINDS[one.kind].says]
+
+    def text(self, name):
+        return (traces.ROOT / f"plots/figures/{name}.svg").read_text()
+
     def test_what_is_committed_is_what_the_executor_sees(self):
         root = traces.ROOT
         of_traces = [one for one in traces.wanted(root) if drawings.KINDS[one.kind].traced]
@@ -137,73 +178,71 @@ class TestCommitted:
         with pytest.raises(Problem, match="0 lines with 'y = x'"):
             traces.place_of(source, "y = x")
 
-    def test_a_view_that_does_not_fit_is_refused(self):
-        load = {"warp": 0, "use": "load", "space": "shared", "bytes": 4, "lanes": []}
-        with pytest.raises(Problem, match="loads 2 times .* has 1 titles"):
-            trace_kinds.banks_loaded(View("", ("s[i]",), ("one",)), [load, load])
-        with pytest.raises(Problem, match="loads 0 times from global memory"):
-            trace_kinds.sectors_loaded(View("", ("s[i]",), ("one",)), [load])
-        with pytest.raises(Problem, match="more than one bank's width"):
-            trace_kinds.banks_loaded(View("", ("s[i]",), ("one",)), [load | {"bytes": 8}])
-        with pytest.raises(Problem, match="has 2 titles, need one"):
-            trace_kinds.order(View("", ("s[i]",), ("one", "two")), [load])
+    @pytest.mark.parametrize("name, words", {
+        "threads": [">i = 256 to 511<", ">24 threads too many"], "rounds": [">12,000,004<", ">+ step<"],
+        "waves": ["31 full waves", "1,088 blocks"], "flight": ["4 waits", "1 wait<"],
+        "half": ["(1 + 614/1024)"], "ballot": ["0xaead6cba"], "butterfly": ["far = 4", ">32 bits<"],
+        "tree_simple": [">stride 4<", ">2 threads add<", ">thread 3<", ">25<"],
+        "memory": ["07: 4,095 floats loaded from global memory, 2,048 stored", "08: 2,048 floats loaded from global memory, 1 "],
+        "conflicts": ["lanes 2 words apart: 2 wavefronts"], "padding": ["lanes 33 words apart: 1 wavefront<"],
+        "lanes_03_pack": ["32 lanes × 4 bytes in 5 sectors", ">fetched with it, not wanted<"],
+        "coalesced": ["32 lanes × 4 bytes in 4 sectors", "32 lanes × 4 bytes in 32 sectors"],
+        "two_sides": ["reads 128 bytes of x in 4 sectors"],
+        "active_06_sum_simple": [">1,024<", ">32<"]}.items())
+    def test_they_show_what_was_traced(self, name, words):
+        for part in words:
+            assert part in self.text(name)
 
-    def test_a_load_without_a_title_is_left_out(self):
-        load = {"warp": 0, "use": "load", "space": "shared", "bytes": 4, "lanes": []}
-        found = trace_kinds.banks_loaded(View("", ("s[i]",), ("", "two")), [load, load])
-        assert [one["title"] for one in found] == ["two"]
+    def test_a_colour_that_is_not_there_has_no_words(self):
+        assert "fetched with it" not in self.text("lanes_07_sum_convergent") and "not fetched" not in self.text("coalesced")
+
+    @pytest.mark.parametrize("name", captioned)
+    def test_nothing_is_drawn_too_small_to_read(self, name):
+        text = self.text(name)
+        assert float(re.search(r'width="([\d.]+)pt"', text)[1]) / 0.75 <= 830
+        for size in re.findall(r"font-size: ([\d.]+)px", text):
+            assert round(float(size) / 0.75, 1) >= 11
+
+    def run_example(self, name):
+        source = traces.ROOT / name
+        program = counts.built(traces.ROOT, source, ".program")
+        return subprocess.run([program], check=True, text=True, capture_output=True,
+                              env=os.environ | {"SIMT_CHECKS": "off", "SIMT_COUNTERS": "off"})
+
+    def test_the_sums_that_are_drawn_are_those_that_the_program_computes(self):
+        one, = (one for one in traces.wanted(traces.ROOT) if one.kind == "race")
+        trace, = traces.shown(traces.ROOT, one)
+        drawn = [race_figures.replay(race)[0] for race in trace.views]
+        assert self.run_example(trace.source).stdout == "{} and {}\n".format(*drawn)
+
+    def test_the_neighbours_add_up_with_and_without_padding(self):
+        assert self.run_example("plots/examples/neighbours.cu").stdout == "1024 and 1024\n"
 
 
-class TestFigures(made_up.MadeUp):
-    @pytest.fixture(autouse=True)
-    def traced(self, in_a_made_up_repository):
-        self.svg = self.root / "plots/figures/lanes_03_pack.svg"
-        made_up.plant_trace(self.root, self.source, 4)
+class TestFound:
+    """What is drawn is what was traced for just this figure, of files as they are."""
 
-    def figure(self, kind, file="relu.cu", code="code"):
-        return self.render("figure", kind, file, f"'{code}'")
+    one = next(one for one in traces.wanted(traces.ROOT) if one.kind == "lanes")
 
-    def test_only_what_was_drawn_from_these_traces_passes(self):
-        self.draw()
-        assert self.check() == "5 passed, 0 failed\n"
-        drawn = self.svg.read_text()
-        assert "32 lanes × 4 bytes in 5 sectors" in drawn
-        assert ">fetched with it, not wanted<" in drawn
-        for kind in ("lanes", "active"):
-            assert f"{kind}_03_pack.svg" in self.figure(kind)[0]
-        drawn_steps = self.svg.with_name("active_03_pack.svg").read_text()
-        for count in (2, 64, 1, 16):  # Warps and threads, of each step.
-            assert f">{count}<" in drawn_steps
+    def refuses(self, message, one):
+        with pytest.raises(ValueError, match=message):
+            traces.shown(traces.ROOT, one)
 
-        made_up.plant_trace(self.root, self.source, 0)
-        assert "lanes_03_pack.svg was drawn from other data" in self.check()
-        self.draw()
-        assert "fetched with it" not in self.svg.read_text()
-
-    def test_a_changed_source_makes_its_trace_stale(self):
-        self.source.write_text("int edited;\n")
-        with pytest.raises(ValueError, match="traced in another version"):
-            self.figure("lanes")
+    def test_a_changed_source_makes_its_trace_stale(self, monkeypatch):
+        monkeypatch.setattr(traces, "tie", lambda *_: "another")
+        self.refuses("traced in another version of chapters/", self.one)
         troubles = []
-        plot.figures(self.root, troubles)
+        plot.figures(traces.ROOT, troubles)
         assert "traced in another version" in troubles[0]
 
-    def test_a_missing_trace_says_what_to_run(self):
-        next((self.root / traces.FOLDER).glob("lanes_*")).unlink()
-        with pytest.raises(ValueError, match="run `make figures`"):
-            self.figure("lanes")
+    def test_a_trace_of_another_directive_is_stale_and_a_missing_one_says_what_to_run(self):
+        self.refuses("for another directive than 'other'", dataclasses.replace(self.one, text="other"))
+        self.refuses("run `make figures`", dataclasses.replace(self.one, name="nothing"))
 
-    def test_a_trace_of_another_directive_is_stale(self):
-        with pytest.raises(ValueError, match="for another directive than"):
-            self.figure("lanes", code="other")
-
-    def test_two_figures_of_a_name_are_refused(self):
-        self.page.write_text(self.page.read_text() + "<!-- figure lanes as active_03_pack relu.cu 'x' -->\n<!-- end -->\n")
-        with pytest.raises(Problem, match="two figures are called active_03_pack"):
-            traces.wanted(self.root)
-
-    def test_a_variant_has_figures_of_its_own(self):
-        variant = self.source.with_name("relu.four.cu")
-        made_up.plant_trace(self.root, variant)
-        self.draw()
-        assert "active_03_pack.four.svg" in self.figure("active", "relu.four.cu")[0]
+    def test_two_figures_of_a_name_are_refused(self, monkeypatch):
+        page = traces.ROOT / "chapters/03_pack/README.md"
+        monkeypatch.setattr(asked.pages, "directives", lambda *_: [
+            (page, f"{kind} as it relu.four.cu 'x'") for kind in ("lanes", "active")])
+        with pytest.raises(Problem, match="two figures are called it"):
+            traces.wanted(traces.ROOT)
+        assert asked.parse("lanes relu.four.cu 'x'", page, traces.ROOT).name == "lanes_03_pack.four"

@@ -1,4 +1,7 @@
-"""Writes every format anew for the results below a folder: after an array job, say."""
+"""Writes every format anew for the results below a folder: after an array job, say.
+
+    python -m classroom.formats FOLDER [ROSTER]
+"""
 
 import pathlib
 import sys
@@ -9,13 +12,10 @@ from classroom import formats, roster
 from classroom.formats import terminal
 
 
-def main(arguments):
-    if len(arguments) not in (1, 2):
-        sys.exit("usage: python -m classroom.formats FOLDER [ROSTER]")
-    folder, *rosters = map(pathlib.Path, arguments)
-    students = roster.read(rosters[0]) if rosters else {}
+def main(folder, students=None):
+    folder, students = pathlib.Path(folder), roster.read(pathlib.Path(students)) if students else {}
     print(terminal.of_results(formats.write_all(formats.below(folder), folder, students)), end="")
 
 
 if __name__ == "__main__":
-    script("formats", main, sys.argv[1:])
+    script("formats", main, *sys.argv[1:])

@@ -21,11 +21,9 @@ from ladder import pages
 from ladder.measured.records import parse_size
 from ladder.pages import Problem
 
-WORD = re.compile(r"""
-    '(?P<code>[^']*)' | "(?P<title>[^"]*)" | (?P<next>;)
-  | (?P<option>[a-z]+)=(?: "(?P<text>[^"]*)" | (?P<value>[^\s;]+) )
-  | (?P<skipped>\d+)(?=[\s;]|$) | (?P<word>[^\s;'"]+)
-""", re.X)
+HEAD = re.compile(r'(?P<kind>\w+)(?: as (?P<name>\w+))?(?: note="(?P<note>[^"]*)")?(?: |$)')
+VIEW = re.compile(r"""(?P<file>[^\s;'"]+)(?P<words>(?: ?(?:'[^']*'|"[^"]*"|[^\s;'"]+))*) ?(?:; ?|$)""")
+WORD = re.compile(r"""'(?P<code>[^']*)'|"(?P<title>[^"]*)"|(?P<option>\w+)=(?P<value>\S+)|(?P<skipped>\d+)(?!\S)|\S+""")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,69 +56,44 @@ class Asked:
 def parse(args, page, root):
     """'threads as NAME FILE.cu ...' -> Asked"""
     text = " ".join(args.split())
-    kind, *words = _words(text)
-    if not kind["word"]:
+    head = HEAD.match(text)
+    if not head:
         raise Problem(f"'{text}' does not begin with the kind of a figure")
-    name = note = ""
-    if words[:1] and words[0]["word"] == "as":
-        name, words = words[1]["word"] if words[1:] else "", words[2:]
-        if not re.fullmatch(r"\w+", name or ""):
-            raise Problem(f"say what '{text}' is to be called: figure KIND as NAME ...")
-    if words[:1] and words[0]["option"] == "note":
-        note, words = words[0]["text"] or "", words[1:]
-    views = [_view(of_view, page, root, text) for of_view in _split(words)]
-    return Asked(kind["word"], name or _name(kind["word"], views, page), views, note, text)
-
-
-def _words(text):
-    found, at = [], 0
+    at, views = head.end(), []
     while at < len(text):
-        word = WORD.match(text, at)
-        if not word:
-            raise Problem(f"cannot read '{text[at:]}' of a figure: FILE 'CODE' n=N \"TITLE\"; ...")
-        found.append(word)
-        at = len(text) - len(text[word.end():].lstrip())
-    return found
+        view = VIEW.match(text, at)
+        if not view:
+            raise Problem(f"cannot read '{text[at:]}' of a figure: a view is FILE 'CODE' n=N \"TITLE\"; ...")
+        views.append(_view(view, page, root, text))
+        at = view.end()
+    return Asked(head["kind"], head["name"] or _name(head["kind"], views, page), views, head["note"] or "", text)
 
 
-def _split(words):
-    """A list for each view."""
-    found = [[]]
-    for word in words:
-        if word["next"]:
-            found.append([])
-        else:
-            found[-1].append(word)
-    return found if words else []
-
-
-def _view(words, page, root, text):
-    if not words or not words[0]["word"]:
-        raise Problem(f"a view of '{text}' does not begin with its file")
-    source = str(pages.beside(page, words[0]["word"]).relative_to(root))
+def _view(view, page, root, text):
+    source = str(pages.beside(page, view["file"]).relative_to(root))
     code, titles, options = [], [], {}
-    for word in words[1:]:
-        if word["option"]:
-            options |= _option(word["option"], word["value"], text)
+    for word in WORD.finditer(view["words"]):
+        if word["code"] is not None:
+            code.append(word["code"])
+        elif word["title"] is not None:
+            titles.append(word["title"])
         elif word["skipped"]:
             titles += [""] * int(word["skipped"])
-        elif word["word"]:
-            raise Problem(f"'{word[0]}' of '{text}' is no option; code stands in '', a title in \"\"")
         else:
-            (titles if word["title"] is not None else code).append(word["title"] or word["code"])
+            options |= _option(word["option"], word["value"] or "", f"'{word[0]}' of '{text}'")
     return View(source, tuple(code), tuple(titles), **options)
 
 
-def _option(name, value, text):
+def _option(name, value, said):
     """One that a View has."""
-    if name in ("n", "offset") and value:
+    if name in ("n", "offset"):
         return {name: parse_size(value)}
-    if name == "array" and value:
+    if name == "array":
         return {name: value}
-    if name == "blocks" and re.fullmatch(r"\d+(?:\.\.\d+|(?:,\d+)*)", value or ""):
+    if name == "blocks" and re.fullmatch(r"\d+(?:\.\.\d+|(?:,\d+)*)", value):
         first, dots, last = value.partition("..")
         return {name: tuple(range(int(first), int(last) + 1) if dots else map(int, value.split(",")))}
-    raise Problem(f"'{name}={value}' of '{text}': write n=2^20, offset=1, blocks=0..3 or array=x")
+    raise Problem(f"{said} is no option: write n=2^20, offset=1, blocks=0..3 or array=x; code stands in '', a title in \"\"")
 
 
 def _name(kind, views, page):

@@ -5,7 +5,6 @@ from ladder.figures.sheet import LARGE, SMALL, Sheet
 from ladder.figures.trace_kinds import BANK, BANKS
 
 CELL = 11
-GRID = BANKS * CELL
 LEFT, RIGHT = 58, 470  # Where the grids begin.
 HEAD, FOOT = 64, 22  # Above a grid and below it.
 

@@ -64,8 +64,8 @@ def panels(args):
 
 def with_errors(root, titles):
     """The records of all files of these contracts, variants too: a list each."""
-    return [records.measured(root, [source for source in records.all_sources(root)
-                                    if records.op_of(source) == op]) for op in titles]
+    sources = sorted(records.all_sources(root), key=lambda source: (source.parent, source.stem))
+    return [records.measured(root, [one for one in sources if records.op_of(one) == op]) for op in titles]
 
 
 def draw_error_speed(families, titles):

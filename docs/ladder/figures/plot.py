@@ -60,8 +60,7 @@ def figures(root, troubles=None):
     """Every figure that the data call for. What is wrong with data is appended to
     `troubles`, so that it hides no other figure's; without such a list it is raised."""
     found = []
-    for kind in (_of_records, _of_traces, _of_counters, _of_errors, _of_the_sweep, _of_cases, _of_all_reduces,
-                 _of_moved):
+    for kind in KINDS:
         try:
             found += kind(root)
         except ValueError as error:
@@ -90,11 +89,23 @@ def _of_traces(root):
         yield Figure(f"{one.name}.svg", traces.shown(root, one), drawings.KINDS[one.kind].draw)
 
 
-def _of_counters(root):
-    if (root / counters_figure.FILE).is_file():
-        measured = records.measured(root, records.main_sources(root))
-        yield Figure("counters.svg", [counters_figure.load(root), *measured],
-                     lambda shown: counters_figure.draw_counters(shown[0], shown[1:], title))
+def _of_names(root):
+    """One of each, where a page asks for it."""
+    def of_sweep():
+        return [sweep.timed(root), budget_figure.counts(root)]
+
+    measured = {
+        "counters": (lambda: [counters_figure.load(root), *records.measured(root, records.main_sources(root))],
+                     lambda shown: counters_figure.draw_counters(shown[0], shown[1:], title)),
+        "error": (lambda: [error_figure.load(root / error_figure.FILE)], lambda shown: error_figure.draw_error(*shown)),
+        "sweep": (lambda: [sweep.timed(root)],
+                  lambda shown: sweep_figure.draw_sweep(*shown, sweep.chapters_own(root))),
+        "budget": (of_sweep, lambda shown: budget_figure.draw_budget(*shown)),
+        "blocks": (of_sweep, lambda shown: budget_figure.draw_blocks(shown[0])),
+        "grows": (lambda: [all_reduce.newest(root)], lambda shown: grows_figure.draw_grows(*shown))}
+    for name in dict.fromkeys(args.split()[0] for _, args in pages.directives(root, "figure", *measured)):
+        shown, draw = measured[name]
+        yield Figure(f"{name}.svg", shown(), draw)
 
 
 def _of_errors(root):
@@ -103,41 +114,20 @@ def _of_errors(root):
         rounded = error_figure.with_errors(root, titles)
         yield Figure("error_speed.svg", sum(rounded, []),
                      lambda _: error_figure.draw_error_speed(rounded, titles))
-    computed = root / error_figure.FILE
-    if computed.is_file():
-        yield Figure("error.svg", [error_figure.load(computed)],
-                     lambda shown: error_figure.draw_error(shown[0]))
-
-
-def _of_the_sweep(root):
-    if sweep.swept(root):
-        own = sweep.chapters_own(root)
-        yield Figure("sweep.svg", [sweep.timed(root)],
-                     lambda shown: sweep_figure.draw_sweep(shown[0], own))
-        if (root / sweep.COUNTED).is_file():
-            both = [sweep.timed(root), budget_figure.counts(root)]
-            yield Figure("budget.svg", both, lambda shown: budget_figure.draw_budget(*shown))
-            yield Figure("blocks.svg", both, lambda shown: budget_figure.draw_blocks(shown[0]))
 
 
 def _of_cases(root):
     for _, name in pages.directives(root, "figure", "ratios"):
-        compared = cases.recorded(root, name.removeprefix("ratios").strip())
-        if compared:
-            yield Figure(f"ratios_{compared.path.stem}.svg", [compared],
-                         lambda shown: ratios_figure.draw_ratios(shown[0]))
-
-
-def _of_all_reduces(root):
-    if records.REFERENCE_GPU in all_reduce.RECORD.gpus(root):
-        yield Figure("grows.svg", [all_reduce.newest(root)],
-                     lambda shown: grows_figure.draw_grows(shown[0]))
+        compared = cases.newest(root, name.removeprefix("ratios").strip())
+        yield Figure(f"ratios_{compared.path.stem}.svg", [compared], lambda shown: ratios_figure.draw_ratios(*shown))
 
 
 def _of_moved(root):
     for op in moved.recorded(root):
-        yield Figure(f"moved_{op}.svg", [moved.newest(root, op)],
-                     lambda shown: moved_figure.draw_moved(shown[0]))
+        yield Figure(f"moved_{op}.svg", [moved.newest(root, op)], lambda shown: moved_figure.draw_moved(*shown))
+
+
+KINDS = (_of_records, _of_traces, _of_names, _of_errors, _of_cases, _of_moved)
 
 
 def draw_ladder(shown, beside):

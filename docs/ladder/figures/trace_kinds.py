@@ -1,10 +1,12 @@
 """What a trace can hold: the bytes and banks that lanes want, who is active, who owns which
-element, what is under way when, and what the lanes of a warp hand each other. traces.py
+element, what is under way when, what the lanes of a warp hand each other; and of a sum who adds what
+to what, where the numbers come from, and what happens to a number that many add to. traces.py
 records these, drawings.py says who draws them."""
 
 import dataclasses
 import itertools
 import math
+import types
 
 from ladder.pages import Problem
 
@@ -61,14 +63,6 @@ class Sides:
 
 
 @dataclasses.dataclass(frozen=True)
-class Steps:
-    """Which threads of a block work at each step: a mask of lanes a warp."""
-    title: str
-    n: int
-    masks: list  # of a step: [mask of warp 0, mask of warp 1, ...]
-
-
-@dataclasses.dataclass(frozen=True)
 class Owners:
     """Which thread of which block takes which element, round by round."""
     n: int
@@ -97,26 +91,14 @@ class Order:
         return sum(bytes_ for use, bytes_ in self.accesses if use == "load")
 
 
-@dataclasses.dataclass(frozen=True)
-class Vote:
-    """What the lanes of a warp put into a vote: a bit of each."""
-    title: str  # What is voted on.
-    n: int
-    word: int
+def reading(**read):
+    """What makes an object of what a tracer below has written down, with some of it read by these functions."""
+    return lambda data: types.SimpleNamespace(**{
+        name: read[name](value) if name in read else value for name, value in data.items()})
 
 
-@dataclasses.dataclass(frozen=True)
-class Meeting:
-    """A launch whose blocks leave a word each, but for the last, which takes them."""
-    n: int
-    blocks: int
-
-
-@dataclasses.dataclass(frozen=True)
-class Exchange:
-    """A butterfly: in each round a lane gets the word of the lane `far` from it."""
-    n: int
-    rounds: list  # (far, the words that the lanes give)
+def words_of(text):
+    return [int(word, 16) for word in text.split()]
 
 
 def sectors_loaded(view, events):
@@ -167,7 +149,8 @@ def read_sides(data):
 
 
 def steps_taken(view, events):
-    """The stores; between two barriers a thread stores once at most."""
+    """Which threads of a block work at each step: a mask of lanes a warp. Of the stores; between two
+    barriers a thread stores once at most."""
     warps = -(-events[0]["block"] // LANES)
     steps = {}
     for event in events:
@@ -231,16 +214,14 @@ def order(view, events):
 
 
 def vote(view, events):
+    """What the lanes of a warp put into it: a bit of each."""
     event, = _expected(view, events, "vote", 1)
     word = sum(one["value"] << one["lane"] for one in event["lanes"])
     return [{"title": view.title, "n": view.n, "word": f"{word:08x}"}]
 
 
-def read_vote(data):
-    return Vote(**data | {"word": int(data["word"], 16)})
-
-
 def exchange(view, events):
+    """A butterfly: in each round a lane gets the word of the lane `far` from it."""
     return _rounds(view, _expected(view, events, "exchange", 3))
 
 
@@ -264,16 +245,12 @@ def _rounds(view, events):
 
 
 def meeting(view, events):
+    """Of a launch whose blocks leave a word each, but for the last, which takes them."""
     leave = sorted({event["number"] for event in events if event["use"] == "store"})
     last = events[0]["blocks"] - 1
     if leave != list(range(last)):
         raise Problem(f"'{view.code[0]}': of {last + 1} blocks {leave} store, where all but the last should")
     return [{"n": view.n, "blocks": last + 1}]
-
-
-def read_exchange(data):
-    return Exchange(**data | {"rounds": [(far, [int(word, 16) for word in words.split()])
-                                         for far, words in data["rounds"]]})
 
 
 def _expected(view, events, use, count):
@@ -288,14 +265,95 @@ def read_access(data):
     return Access(**data | {"first": {int(k): v for k, v in data["first"].items()}})
 
 
-def read_steps(data):
-    masks = [[int(mask, 16) for mask in step.split()] for step in data["masks"]]
-    return Steps(**data | {"masks": masks})
+# ---- Of a sum ----------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Addition:
+    """What a thread does in a step of a tree; where: the number's place in the array."""
+    thread: int
+    where: int
+    partner: int  # The place of what it adds to it.
+
+
+@dataclasses.dataclass(frozen=True)
+class Tree:
+    n: int
+    steps: list  # of a step: [Addition]
+
+    def strides(self):
+        """How far each step's numbers lie apart."""
+        return [step[0].partner - step[0].where for step in self.steps]
+
+
+def _read_tree(data):
+    return Tree(**data | {"steps": [[Addition(*one) for one in step] for step in data["steps"]]})
+
+
+def additions(view, events):
+    """Step by step; a number is where its sum is stored."""
+    steps = {}
+    for store in events:
+        if store["use"] == "store":
+            steps.setdefault(store["barriers"], []).extend(_additions(store, events))
+    return [{"n": view.n, "steps": list(steps.values())}]
+
+
+def _additions(store, events):
+    loads = [event for event in events if event["use"] == "load" and all(
+        event[key] == store[key] for key in ("warp", "barriers"))]
+    for lane in store["lanes"]:
+        loaded = {one["offset"] for load in loads for one in load["lanes"]
+                  if one["lane"] == lane["lane"]} - {lane["offset"]}
+        if len(loaded) != 1:
+            raise Problem(f"a thread adds {len(loaded)} other numbers in a step")
+        yield [_thread(store, lane), lane["offset"] // FLOAT, loaded.pop() // FLOAT]
+
+
+def _thread(event, lane):
+    return event["warp"] * LANES + lane["lane"]
+
+
+def floats_moved(view, events):
+    """How many the first block moves at a line: [barriers before it, global or shared, load or store, floats]."""
+    moved = {}
+    for event in events:
+        key = event["barriers"], event["space"], event["use"]
+        moved[key] = moved.get(key, 0) + len(event["lanes"]) * event["bytes"] // FLOAT
+    return [{"title": view.title, "n": view.n,
+             "moved": [[*key, floats] for key, floats in moved.items()]}]
+
+
+def uses_of_one(view, events):
+    """What the threads of a block do to one number, in order: [load or store or atomic, the threads that do it
+    at once]. That is the number that is written; what else is loaded is not shown."""
+    (shared,) = {(lane["allocation"], lane["offset"]) for event in events
+                 if event["use"] != "load" for lane in event["lanes"]}
+    uses = [[event["use"], [_thread(event, lane) for lane in event["lanes"]
+                            if (lane["allocation"], lane["offset"]) == shared]]
+            for event in events]
+    return [{"title": view.title, "uses": [use for use in uses if use[1]]}]
+
+
+def additions_to_one(view, events):
+    """How often each block adds to one number; all should have been traced."""
+    found = {number: [] for number in range(events[0]["blocks"])}
+    for event in events:
+        if event["use"] == "atomic":
+            found[event["number"]] += event["lanes"]
+    if len({(lane["allocation"], lane["offset"])
+            for lanes in found.values() for lane in lanes}) != 1:
+        raise Problem(f"'{view.code[0]}' does not add to one number")
+    return [{"n": view.n, "additions": [len(lanes) for lanes in found.values()]}]
 
 
 TRACERS = {"lanes": sectors_loaded, "sides": sides, "banks": banks_loaded, "active": steps_taken,
            "owners": owners, "order": order, "vote": vote, "exchange": exchange,
-           "joined": joined, "meeting": meeting}
-READERS = {"lanes": read_access, "sides": read_sides, "banks": read_access, "active": read_steps,
-           "owners": read_owners, "order": lambda data: Order(**data), "vote": read_vote,
-           "exchange": read_exchange, "joined": read_exchange, "meeting": lambda data: Meeting(**data)}
+           "joined": joined, "meeting": meeting, "tree": additions, "traffic": floats_moved, "race": uses_of_one,
+           "queue": additions_to_one}
+ROUNDS = reading(rounds=lambda rounds: [(far, words_of(words)) for far, words in rounds])
+READERS = {"lanes": read_access, "sides": read_sides, "banks": read_access,
+           "active": reading(masks=lambda steps: list(map(words_of, steps))), "owners": read_owners,
+           "order": lambda data: Order(**data), "vote": reading(word=lambda word: int(word, 16)),
+           "exchange": ROUNDS, "joined": ROUNDS, "meeting": reading(), "tree": _read_tree, "traffic": reading(), "race": reading(),
+           "queue": reading()}

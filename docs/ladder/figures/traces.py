@@ -13,16 +13,15 @@ import pathlib
 import tempfile
 
 from ladder import counts, toolchain
-from ladder.figures import asked, drawings, trace_additions, trace_kinds
+from ladder.figures import asked, drawings
 from ladder.figures.drawing import Printed
+from ladder.figures.trace_kinds import READERS, TRACERS
 from ladder.measured import records
 from ladder.measured.tie import tie
 from ladder.pages import ROOT, Problem, script
 
 FOLDER = "plots/data/traces"
 MOST_TRACED = 64  # Accesses of a warp: common/simt/observe/trace.cpp stops there.
-TRACERS = trace_kinds.TRACERS | trace_additions.TRACERS
-READERS = trace_kinds.READERS | trace_additions.READERS
 
 
 @dataclasses.dataclass(frozen=True)

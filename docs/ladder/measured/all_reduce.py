@@ -11,9 +11,11 @@ import dataclasses
 import json
 import math
 import pathlib
+import sys
 
 from ladder.measured import records
-from ladder.measured.program_record import ProgramRecord, script
+from ladder.measured.program_record import ProgramRecord
+from ladder.pages import script
 from ladder.toolchain import said_by
 
 RECORD = ProgramRecord("all_reduce")
@@ -109,4 +111,4 @@ def main(program, *steps):
 
 
 if __name__ == "__main__":
-    script(RECORD.name, __doc__, main, several=True)
+    script(RECORD.name, main, *sys.argv[1:])

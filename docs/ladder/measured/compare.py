@@ -34,21 +34,17 @@ def table(root, mine, n):
     columns = bench.gpus(root, first=mine)
     if not columns:
         raise records.RecordError("plots/data holds no record: run `make bench` on a GPU")
-    sources = [source for folder in records.chapter_folders(root)
-               for source in records.sources(folder)]
     rows = [["part of the copy", *(f"{gpu} (here)" if gpu == mine else gpu for gpu in columns)]]
     rows += [[str(source.relative_to(root / "chapters")),
-              *(cell(root, source, gpu, n) for gpu in columns)] for source in sources]
+              *(cell(root, source, gpu, n) for gpu in columns)] for source in records.all_sources(root)]
     widths = [max(map(len, column)) for column in zip(*rows)]
     return ["  ".join([f"{row[0]:{widths[0]}}",
                        *(f"{text:>{width}}" for text, width in zip(row[1:], widths[1:]))])
             for row in rows]
 
 
-def main(arguments):
-    if len(arguments) > 1:
-        sys.exit(__doc__)
-    n = records.parse_size(arguments[0]) if arguments else records.HEADLINE
+def main(n="2^28"):
+    n = records.parse_size(n)
     mine = bench.this_gpu()
     print("\n".join(table(ROOT, mine, n)))
     if not list(ROOT.glob(f"plots/data/{mine}/*/*.json")):
@@ -57,4 +53,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    script("compare", main, sys.argv[1:])
+    script("compare", main, *sys.argv[1:])

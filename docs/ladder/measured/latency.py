@@ -6,8 +6,10 @@ Runs build/gpu/plots/latency.program; records {name: nanoseconds}.
 """
 
 import json
+import sys
 
-from ladder.measured.program_record import ProgramRecord, script
+from ladder.measured.program_record import ProgramRecord
+from ladder.pages import script
 from ladder.toolchain import said_by
 
 RECORD = ProgramRecord("latency")
@@ -21,4 +23,4 @@ def main(program):
 
 
 if __name__ == "__main__":
-    script(RECORD.name, __doc__, main)
+    script(RECORD.name, main, *sys.argv[1:])

@@ -26,11 +26,9 @@ from ladder.toolchain import said_by
 def programs():
     """Every source that is compared, in order."""
     kernels = sorted(ROOT.glob("tests/parity/*.cu"))
-    chapters = [source for folder in records.chapter_folders(ROOT)
-                for source in records.sources(folder)]
     if not kernels:
         raise RecordError("tests/parity holds no .cu file")
-    return [str(path.relative_to(ROOT)) for path in kernels + chapters]
+    return [str(path.relative_to(ROOT)) for path in kernels + records.all_sources(ROOT)]
 
 
 def binary(backend, program):

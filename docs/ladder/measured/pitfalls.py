@@ -7,9 +7,11 @@ keeps shared memory busy; records {name: {"wrong": number, "right": number}}.
 """
 
 import json
+import sys
 
 from ladder import ncu
-from ladder.measured.program_record import ProgramRecord, script
+from ladder.measured.program_record import ProgramRecord
+from ladder.pages import script
 from ladder.toolchain import said_by
 
 RECORD = ProgramRecord("pitfalls")
@@ -28,4 +30,4 @@ def main(program):
 
 
 if __name__ == "__main__":
-    script(RECORD.name, __doc__, main)
+    script(RECORD.name, main, *sys.argv[1:])

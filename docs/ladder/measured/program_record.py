@@ -5,9 +5,8 @@ import dataclasses
 import datetime
 import pathlib
 import re
-import sys
 
-from ladder import pages, toolchain
+from ladder import toolchain
 from ladder.measured import bench, records, tie
 from ladder.pages import ROOT
 
@@ -60,10 +59,3 @@ def context():
     cuda = toolchain.said_by([toolchain.nvcc(ROOT), "--version"])
     return {"gpu": gpu, "driver": driver, "cuda": re.search(r"release ([\d.]+)", cuda)[1],
             "date": datetime.date.today().isoformat(), "commit": commit, "dirty": dirty}
-
-
-def script(name, usage, measure, several=False):
-    """measure(program), which the one argument names, or several."""
-    if len(sys.argv) < 2 or len(sys.argv) > 2 and not several:
-        sys.exit(usage)
-    pages.script(name, measure, *sys.argv[1:])

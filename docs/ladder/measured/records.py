@@ -121,6 +121,10 @@ class Record:
     def op(self):
         return op_of(pathlib.Path(self.context["source"]))
 
+    def series(self, name=""):
+        """The op's own, or `OP backward` for 'backward'."""
+        return " ".join([self.op, *name.split()])
+
     @property
     def l2_bytes(self):
         return int(self.context["l2_bytes"])
@@ -217,9 +221,8 @@ def sources(folder):
 
 
 def all_sources(root):
-    """The chapters' files, variants behind their chapter's own."""
-    return [source for folder in chapter_folders(root)
-            for source in sorted(sources(folder), key=lambda s: s.stem)]
+    """The chapters' files, variants too."""
+    return [source for folder in chapter_folders(root) for source in sources(folder)]
 
 
 def main_sources(root):

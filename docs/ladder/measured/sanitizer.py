@@ -131,9 +131,7 @@ def who_finds_what(root):
     return ["program", "the executor says", "compute-sanitizer's tools"], rows, caption
 
 
-def main():
-    if len(sys.argv) != 2:
-        raise SystemExit(__doc__)
+def main(path):
     if not shutil.which("compute-sanitizer"):
         raise SystemExit("compute-sanitizer is not on the PATH; it comes with the CUDA Toolkit")
     sources = wrong_sources()
@@ -153,9 +151,9 @@ def main():
             for name in sorted(found)
         },
     }
-    records.write(pathlib.Path(sys.argv[1]), report)
+    records.write(pathlib.Path(path), report)
     print(f"{len(found)} programs under {len(TOOLS)} tools")
 
 
 if __name__ == "__main__":
-    script("sanitizer", main)
+    script("sanitizer", main, *sys.argv[1:])

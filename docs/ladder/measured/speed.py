@@ -84,23 +84,17 @@ def said_by(command, **environment):
 
 
 def simulator():
-    """The Python that has numba, or None."""
+    """The Python that has numba."""
     python = VENV / "bin" / "python"
-    try:
-        said_by([sys.executable, "-m", "venv", VENV])
-        said_by([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", PINS])
-    except Problem as problem:
-        print(f"speed: WITHOUT numba's simulator, for it could not be installed:\n{problem}",
-              file=sys.stderr)
-        return None
+    said_by([sys.executable, "-m", "venv", VENV])
+    said_by([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", PINS])
     return python
 
 
 def measure_times(python):
     commands = {name: ([PROGRAM], environment) for name, environment in OBSERVERS.items()}
     commands |= {name: ([AVX2_PROGRAM], OBSERVERS[observed]) for name, observed in ON_AVX2.items()}
-    if python:
-        commands["numba"] = ([python, SIMULATED], {"NUMBA_ENABLE_CUDASIM": "1"})
+    commands["numba"] = ([python, SIMULATED], {"NUMBA_ENABLE_CUDASIM": "1"})
     times = {name: {} for name in commands}
     for k in range(ROUNDS):
         for name, (command, environment) in commands.items():
@@ -123,11 +117,11 @@ def measure_memory():
 
 def context(python):
     commit, dirty = bench.checkout()
-    numba = python and said_by([python, "-c", "import numba; print(numba.__version__)"])
+    numba = said_by([python, "-c", "import numba; print(numba.__version__)"])
     return {"date": datetime.date.today().isoformat(), "commit": commit, "dirty": dirty,
             "cpu": cpu(), "compiler": said_by(["g++", "--version"]).splitlines()[0],
             "nvcc": said_by([toolchain.nvcc(ROOT), "--version"]).splitlines()[-1],
-            "python": platform.python_version(), "numba": numba and numba.strip(),
+            "python": platform.python_version(), "numba": numba.strip(),
             "source": SOURCE, "tie": tie(ROOT, SOURCE)}
 
 
@@ -161,9 +155,9 @@ def newest(root):
 
 
 def time_table(root):
-    """Header, rows and caption; without numba's columns if it was not there."""
+    """Header, rows and caption."""
     report = newest(root)
-    missing = {*OBSERVERS, *ON_AVX2} - report["times"].keys()
+    missing = {*OBSERVERS, *ON_AVX2, "numba"} - report["times"].keys()
     if missing:
         raise ValueError(f"{DATA} lacks {', '.join(sorted(missing))}: run `make speed` again")
     times = {name: {kernel: Timed(**timed) for kernel, timed in kernels.items()}
@@ -172,18 +166,12 @@ def time_table(root):
     for kernel, everything in times["everything"].items():
         cells = [f"`{kernel}`"]
         cells += [f"{times[name][kernel].best:,.1f}" for name in (*OBSERVERS, *ON_AVX2)]
-        if "numba" in times:
-            simulated = times["numba"][kernel].best
-            cells += [f"{simulated:,.0f}", f"{simulated / everything.best:,.0f} x"]
-        rows.append(cells)
-    header = ["ns a thread", "observers off", *list(OBSERVERS)[1:], *ON_AVX2]
-    if "numba" in times:
-        header += ["numba's simulator", "beside everything"]
+        simulated = times["numba"][kernel].best
+        rows.append([*cells, f"{simulated:,.0f}", f"{simulated / everything.best:,.0f} x"])
+    header = ["ns a thread", "observers off", *list(OBSERVERS)[1:], *ON_AVX2, "numba's simulator", "beside everything"]
     samples = len(next(iter(times["everything"].values())).ns)
-    note = f"CPU time on one core, fastest of {samples}"
-    if "numba" in times:
-        note += "; numba {numba} on Python {python}".format(**report["context"])
-    return header, rows, _caption(report, note)
+    return header, rows, _caption(report, f"CPU time on one core, fastest of {samples}; numba "
+                                          "{numba} on Python {python}".format(**report["context"]))
 
 
 def memory_table(root):
