@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "common/simt/decode/analysis.h"
+#include "common/simt/decode/dominators.h"
 #include "common/simt/decode/written_out.h"
 
 namespace simt {
@@ -102,17 +103,6 @@ bool any_of(const std::vector<Place>& places, const Places& set) {
                      [&](Place p) { return set.contains(p); });
 }
 
-std::vector<uint32_t> successors(const Function& f, uint32_t pc) {
-  const Instruction& ins = f.code[pc];
-  std::vector<uint32_t> next(ins.targets().begin(), ins.targets().end());
-  if (ins.kind == Kind::kBranch) next.push_back(ins.target);
-  const bool leaves = ins.kind == Kind::kBranch || ins.kind == Kind::kTable ||
-                      ins.kind == Kind::kReturn || ins.kind == Kind::kExit;
-  if ((!leaves || ins.guard != kNowhere) && pc + 1 < f.code.size())
-    next.push_back(pc + 1);
-  return next;
-}
-
 // The instructions that come after those of `open`, with themselves, on ways
 // that do not go on behind one for which `ends`.
 template <class Ends>
@@ -130,16 +120,11 @@ std::vector<bool> reach(const Function& f, std::vector<uint32_t> open,
   return seen;
 }
 
-// Does every way from the beginning to `pc` pass `first`?
-bool dominates(const Function& f, uint32_t first, uint32_t pc) {
-  return first == pc ||
-         !reach(f, {0}, [&](uint32_t at) { return at == first; })[pc];
-}
-
 // Where the places of a function get their values.
 class Definitions {
  public:
-  Definitions(const Function& f, const Program& program) : f_(f) {
+  Definitions(const Function& f, const Program& program)
+      : f_(f), dominators_(f) {
     for (uint32_t pc = 0; pc < f.code.size(); ++pc)
       for (Place p : written(f.code[pc])) of_[p].push_back(pc);
     for (const auto& [special, place] : program.specials)
@@ -209,12 +194,16 @@ class Definitions {
         sources, [&](Place p) { return stays(p, loop, depth - 1); });
   }
 
+  bool dominates(uint32_t first, uint32_t pc) const {
+    return dominators_.dominates(first, pc);
+  }
+
   // Is it there whenever control comes to `pc`, and does not change?
   bool settled(Place place, uint32_t pc) const {
     if (place < 0) return true;
     const std::optional<uint32_t> writer = only(place);
     if (!writer || f_.code[*writer].guard != kNowhere) return false;
-    return *writer != pc && dominates(f_, *writer, pc);
+    return *writer != pc && dominates(*writer, pc);
   }
 
   // What there is at `pc`, or a sum of it and a number: not optimised, that is
@@ -320,6 +309,7 @@ class Definitions {
   // thread only computes and loads in between, whichever way it takes.
   bool brings_again(uint32_t first, uint32_t load) const {
     if (first == load) return true;
+    if (!dominates(first, load)) return false;
     std::vector<uint32_t> changes;
     reach(f_, successors(f_, first), [&](uint32_t at) {
       const Instruction& ins = f_.code[at];
@@ -328,8 +318,7 @@ class Definitions {
       changes.push_back(at);
       return true;
     });
-    return dominates(f_, first, load) &&
-           !reach(f_, changes, [&](uint32_t at) { return at == first; })[load];
+    return !reach(f_, changes, [&](uint32_t at) { return at == first; })[load];
   }
 
   // The one that makes it, as addresses are made.
@@ -382,6 +371,7 @@ class Definitions {
   }
 
   const Function& f_;
+  const Dominators dominators_;
   std::map<Place, std::vector<uint32_t>> of_;
   Places differing_;
   using Formula = std::pair<std::vector<std::string>, std::vector<Place>>;
@@ -507,14 +497,15 @@ class Life {
 
 // The smallest loop around `pc`, all that lies between a jump back and where it
 // leads; empty if there is none. Two loops may begin at one place.
-std::set<uint32_t> loop_around(const Function& f, uint32_t pc) {
+std::set<uint32_t> loop_around(const Function& f,
+                               const Definitions& definitions, uint32_t pc) {
   std::vector<std::vector<uint32_t>> before(f.code.size());
   for (uint32_t at = 0; at < f.code.size(); ++at)
     for (uint32_t next : successors(f, at)) before[next].push_back(at);
   std::set<uint32_t> smallest;
   for (uint32_t first = 0; first <= pc; ++first) {
     for (uint32_t last : before[first]) {
-      if (last < first || !dominates(f, first, last)) continue;
+      if (last < first || !definitions.dominates(first, last)) continue;
       std::set<uint32_t> loop = {first};
       std::vector<uint32_t> open = {last};
       while (!open.empty()) {
@@ -533,7 +524,7 @@ std::set<uint32_t> loop_around(const Function& f, uint32_t pc) {
 // Is the load in a loop, always with the same address, that its value may end?
 bool waits(const Function& f, const Definitions& definitions, uint32_t load,
            const Life& life) {
-  const std::set<uint32_t> loop = loop_around(f, load);
+  const std::set<uint32_t> loop = loop_around(f, definitions, load);
   if (!definitions.stays(f.code[load].address().base, loop)) return false;
   for (uint32_t pc : life.decided) {
     if (!loop.contains(pc)) continue;
@@ -826,7 +817,7 @@ class Uses {
       return;
     const Life life(f_, definitions_, pc, true);
     if (life.escapes || life.swapped || life.decided != std::set{end}) return;
-    const std::set<uint32_t> loop = loop_around(f_, pc);
+    const std::set<uint32_t> loop = loop_around(f_, definitions_, pc);
     const bool stays_if_taken = loop.contains(branch.target);
     if (!waits(f_, definitions_, pc, life) ||
         stays_if_taken == loop.contains(end + 1))
