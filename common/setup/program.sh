@@ -223,12 +223,12 @@ if ((${#stand_ins[@]})); then # By a make of its own: it has none of the other's
     "$MAKE" "${stand_ins[@]}" || exit 1
 fi
 # Of the toolkit's own libraries, what needs no GPU: NVRTC, and the tables of cuRAND.
-from_toolkit() { # <library> <what is called of it>
+from_toolkit() { # <library> <what is called of it> <what goes between>
   [[ $BUILD == */cpu && -e $CUDA/lib64/$1 ]] && grep -qE " U $2" <<<"$called" &&
-    linked+=("$CUDA/lib64/$1" "-Wl,-rpath,$(realpath "$CUDA/lib64")")
+    linked+=("${BASH_SOURCE[0]%/*}/$3" "-Wl,-rpath,$(realpath "$CUDA/lib64")")
 }
-from_toolkit libnvrtc.so nvrtc && linked+=("${BASH_SOURCE[0]%/*}/nvrtc.cpp")
-from_toolkit libcurand.so 'curandGet(Direction|Scramble)'
+from_toolkit libnvrtc.so nvrtc nvrtc.cpp && linked+=("$CUDA/lib64/libnvrtc.so")
+from_toolkit libcurand.so 'curandGet(Direction|Scramble)' curand.cpp && linked+=(-ldl)
 readonly PARTS=("${stand_ins[@]}" "$@")
 
 # As nvlink does with device code.

@@ -305,6 +305,11 @@ class TestProgram(tree.Folder):
         status, printed, told = self.run_it()
         assert (status, printed) == (0, "0 2147483648 3221225472 1073741824\n"), told
 
+    def test_nothing_but_the_tables_comes_from_the_toolkits_curand(self):
+        self.write("twice.cpp", "extern \"C\" int curandGetScrambleConstants32(void*), curandCreatePoissonDistribution();\n"
+                                "int main() { return curandGetScrambleConstants32(0) + curandCreatePoissonDistribution(); }\n")
+        self.refuses("uses a call of cuRAND that the executor does not have", "twice.cpp")
+
     def test_a_call_of_the_driver_that_is_missing_says_so_when_it_is_called(self):
         self.write("twice.cpp", "#include <cuda.h>\n"
                                 "int main() { return cuMulticastAddDevice(1, 0) != CUDA_ERROR_NOT_SUPPORTED; }\n")

@@ -528,5 +528,17 @@ int main() {
   check_look_back();
   check_waiting();
   check_backward();
+
+  setenv("SIMT_ORDER", "turns", 1);
+  check_grid();
+  check_last_block();
+  check_look_back();
+  check_waiting();
+  check_lock();
+  check_own_barrier<0>();
+  check_backward();
+  check_table_tennis();
+  check_store_load();
+  check_host();
   return expect::report();
 }

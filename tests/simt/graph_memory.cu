@@ -267,6 +267,28 @@ void refused() {
   ok(cudaGraphDestroy(graph));
 }
 
+// A graph that allocates is another than one that does not, and so no update.
+void no_update() {
+  const Fixture f;
+  cudaGraph_t plain = nullptr, graph = nullptr;
+  cudaGraphNode_t node, freed;
+  ok(cudaGraphCreate(&plain, 0));
+  ok(cudaGraphAddEmptyNode(&node, plain, nullptr, 0));
+  ok(cudaGraphCreate(&graph, 0));
+  cudaMemAllocNodeParams p = parameters(64);
+  ok(cudaGraphAddMemAllocNode(&node, graph, nullptr, 0, &p));
+  ok(cudaGraphAddMemFreeNode(&freed, graph, &node, 1, p.dptr));
+  cudaGraphExec_t executable = nullptr;
+  ok(cudaGraphInstantiate(&executable, plain, 0));
+  cudaGraphExecUpdateResultInfo info = {};
+  equal(cudaGraphExecUpdate(executable, graph, &info),
+        cudaErrorGraphExecUpdateFailure);
+  cudaGetLastError();
+  ok(cudaGraphExecDestroy(executable));
+  ok(cudaGraphDestroy(graph));
+  ok(cudaGraphDestroy(plain));
+}
+
 }  // namespace
 
 int main() {
@@ -276,6 +298,7 @@ int main() {
   freed_by_another();
   freed_on_launch();
   second_stream();
+  no_update();
   refused();
   return expect::report();
 }

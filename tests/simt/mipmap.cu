@@ -96,6 +96,13 @@ __global__ void cubes_kernel(cudaTextureObject_t cubes, float* out) {
       texCubemapLayered<float>(cubes, at.x, at.y, at.z, cube);
 }
 
+// At the edge of a row: the quotient 1.1/2.2 is a float below a half, and stays
+// there; 2.1/2.8 is rounded to three quarters.
+__global__ void edge_kernel(cudaTextureObject_t cube, float* out) {
+  out[0] = texCubemap<float>(cube, -2.2f, -1.0999999f, -0.05f);
+  out[1] = texCubemap<float>(cube, 2.8f, -2.1f, -0.05f);
+}
+
 __global__ void paint_kernel(cudaSurfaceObject_t cube) {
   const int i = threadIdx.x, face = blockIdx.x;
   const float old = surfCubemapread<float>(cube, i % kN * 4, i / kN, face);
@@ -126,6 +133,11 @@ void check_cube() {
   expect::each(read(cudaFilterModePoint, 0), [](int i) { return 4 * i; });
   expect::each(read(cudaFilterModePoint, 0.25f), [](int i) { return 4 * i; });
   expect::each(read(cudaFilterModePoint, 0, 0), [](int i) { return 4 * i; });
+  const Texture nearest(of_array(array), description(cudaFilterModePoint));
+  const auto edges = expect::results<float>(
+      2, [&](float* out) { edge_kernel<<<1, 1>>>(nearest, out); });
+  expect::equal(edges[0], 4 * (kFace + 5 * kN + 3));
+  expect::equal(edges[1], 4 * (7 * kN + 4));
   cudaSurfaceObject_t surface = 0;
   const cudaResourceDesc resource = of_array(array);
   ok(cudaCreateSurfaceObject(&surface, &resource));

@@ -83,7 +83,8 @@ struct Grid {
   uint64_t workspace = 0;   // of a grid-wide barrier; 0: none
   // Counts what may end another block's wait: memory changed, a block ended.
   std::atomic<uint64_t>& changes;
-  double patience = 0;  // SIMT_PATIENCE
+  double patience = 0;       // SIMT_PATIENCE
+  bool takes_turns = false;  // SIMT_ORDER=turns
 
   Grid(const Kernel& kernel, const Program& program, const LaunchShape& shape)
       : kernel(kernel),

@@ -56,10 +56,11 @@ std::string_view order() {
   const char* value = value_of("SIMT_ORDER");
   if (!value) return "";
   const std::string_view order = value;
-  if (order == "backwards" || order == "late") return order;
+  if (order == "backwards" || order == "turns" || order == "late") return order;
   refuse("SIMT_ORDER", value,
-         "it is backwards, and the last block begins first, or late, and "
-         "streams only work when somebody waits for them");
+         "it is backwards, and the last block begins first, turns, and blocks "
+         "take turns where they may talk, or late, and streams only work when "
+         "somebody waits for them");
 }
 
 }  // namespace
@@ -86,6 +87,7 @@ const char* report_path() { return value_of("SIMT_REPORT"); }
 const char* trace_path() { return value_of("SIMT_TRACE"); }
 
 bool backwards() { return order() == "backwards"; }
+bool turns() { return order() == "turns"; }
 bool late() { return order() == "late"; }
 
 bool leaks() {

@@ -17,6 +17,7 @@ int devices();  // SIMT_DEVICES=n, up to that many; else 1
 // told from one (machine/all_cores.h).
 int host_threads();
 bool backwards();  // SIMT_ORDER=backwards: the last block begins first
+bool turns();      // SIMT_ORDER=turns: blocks take turns where they may talk
 bool late();       // SIMT_ORDER=late: streams work when somebody waits for it
 // SIMT_PATIENCE=n, the processor time that a block may take without the end of
 // any of its threads, in seconds and parts of one; 0: any

@@ -46,7 +46,8 @@ std::optional<int64_t> added_number(const Instruction& ins) {
 
 }  // namespace
 
-Definitions::Definitions(const Function& f, const Program& program) : f_(f) {
+Definitions::Definitions(const Function& f, const Program& program)
+    : f_(f), dominators_(f) {
   for (uint32_t pc = 0; pc < f.code.size(); ++pc)
     for (Place p : written(f.code[pc])) of_[p].push_back(pc);
   for (const auto& [special, place] : program.specials)
@@ -114,7 +115,7 @@ bool Definitions::settled(Place place, uint32_t pc) const {
   if (place < 0) return true;
   const std::optional<uint32_t> writer = only(place);
   if (!writer || f_.code[*writer].guard != kNowhere) return false;
-  return *writer != pc && dominates(f_, *writer, pc);
+  return *writer != pc && dominates(*writer, pc);
 }
 
 std::optional<Definitions::Sum> Definitions::settled_sum(Place place,
@@ -208,6 +209,7 @@ std::optional<uint32_t> Definitions::loaded(Place place) const {
 // thread only computes and loads in between, whichever way it takes.
 bool Definitions::brings_again(uint32_t first, uint32_t load) const {
   if (first == load) return true;
+  if (!dominates(first, load)) return false;
   std::vector<uint32_t> changes;
   reach(f_, successors(f_, first), [&](uint32_t at) {
     const Instruction& ins = f_.code[at];
@@ -216,8 +218,7 @@ bool Definitions::brings_again(uint32_t first, uint32_t load) const {
     changes.push_back(at);
     return true;
   });
-  return dominates(f_, first, load) &&
-         !reach(f_, changes, [&](uint32_t at) { return at == first; })[load];
+  return !reach(f_, changes, [&](uint32_t at) { return at == first; })[load];
 }
 
 // The one that makes it, as addresses are made.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/simt/core/program.h"
+#include "common/simt/decode/dominators.h"
 #include "common/simt/decode/few_places.h"
 
 namespace simt {
@@ -36,6 +37,10 @@ class Definitions {
   // computed in each of them.
   bool stays(Place place, const std::set<uint32_t>& loop,
              int depth = kSteps) const;
+
+  bool dominates(uint32_t first, uint32_t pc) const {
+    return dominators_.dominates(first, pc);
+  }
 
   // Is it there whenever control comes to `pc`, and does not change?
   bool settled(Place place, uint32_t pc) const;
@@ -73,6 +78,7 @@ class Definitions {
   const Instruction* pure_writer(Place place) const;
 
   const Function& f_;
+  const Dominators dominators_;
   std::map<Place, std::vector<uint32_t>> of_;
   Places differing_;
   using Formula = std::pair<std::vector<std::string>, std::vector<Place>>;

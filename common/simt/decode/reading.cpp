@@ -48,20 +48,4 @@ std::vector<Place> read(const Instruction& ins) {
   return places;
 }
 
-std::vector<uint32_t> successors(const Function& f, uint32_t pc) {
-  const Instruction& ins = f.code[pc];
-  std::vector<uint32_t> next(ins.targets().begin(), ins.targets().end());
-  if (ins.kind == Kind::kBranch) next.push_back(ins.target);
-  const bool leaves = ins.kind == Kind::kBranch || ins.kind == Kind::kTable ||
-                      ins.kind == Kind::kReturn || ins.kind == Kind::kExit;
-  if ((!leaves || ins.guard != kNowhere) && pc + 1 < f.code.size())
-    next.push_back(pc + 1);
-  return next;
-}
-
-bool dominates(const Function& f, uint32_t first, uint32_t pc) {
-  return first == pc ||
-         !reach(f, {0}, [&](uint32_t at) { return at == first; })[pc];
-}
-
 }  // namespace simt

@@ -1,5 +1,5 @@
 // What the analyses ask of an instruction: what it is, what it reads and
-// writes, and where control goes from it.
+// writes, and what comes after it.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/simt/core/program.h"
+#include "common/simt/decode/dominators.h"
 
 namespace simt {
 
@@ -28,8 +29,6 @@ bool only_reads(const Instruction& ins, const Program& program);
 std::vector<Place> written(const Instruction& ins);
 std::vector<Place> read(const Instruction& ins);
 
-std::vector<uint32_t> successors(const Function& f, uint32_t pc);
-
 // The instructions that come after those of `open`, with themselves, on ways
 // that do not go on behind one for which `ends`.
 template <class Ends>
@@ -46,9 +45,6 @@ std::vector<bool> reach(const Function& f, std::vector<uint32_t> open,
   }
   return seen;
 }
-
-// Does every way from the beginning to `pc` pass `first`?
-bool dominates(const Function& f, uint32_t first, uint32_t pc);
 
 // Which instructions read a place, or are guarded by it.
 class Readers {

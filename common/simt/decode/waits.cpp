@@ -12,14 +12,15 @@ namespace {
 
 // The smallest loop around `pc`, all that lies between a jump back and where it
 // leads; empty if there is none. Two loops may begin at one place.
-std::set<uint32_t> loop_around(const Function& f, uint32_t pc) {
+std::set<uint32_t> loop_around(const Function& f,
+                               const Definitions& definitions, uint32_t pc) {
   std::vector<std::vector<uint32_t>> before(f.code.size());
   for (uint32_t at = 0; at < f.code.size(); ++at)
     for (uint32_t next : successors(f, at)) before[next].push_back(at);
   std::set<uint32_t> smallest;
   for (uint32_t first = 0; first <= pc; ++first) {
     for (uint32_t last : before[first]) {
-      if (last < first || !dominates(f, first, last)) continue;
+      if (last < first || !definitions.dominates(first, last)) continue;
       std::set<uint32_t> loop = {first};
       std::vector<uint32_t> open = {last};
       while (!open.empty()) {
@@ -38,7 +39,7 @@ std::set<uint32_t> loop_around(const Function& f, uint32_t pc) {
 // Is the load in a loop, always with the same address, that its value may end?
 bool waits(const Function& f, const Definitions& definitions, uint32_t load,
            const Life& life) {
-  const std::set<uint32_t> loop = loop_around(f, load);
+  const std::set<uint32_t> loop = loop_around(f, definitions, load);
   if (!definitions.stays(f.code[load].address().base, loop)) return false;
   for (uint32_t pc : life.decided) {
     if (!loop.contains(pc)) continue;
@@ -109,7 +110,7 @@ void find_end(Function& f, const Definitions& definitions, uint32_t pc) {
   const Instruction& branch = f.code[*end];
   const Life life(f, definitions, pc, true);
   if (life.escapes || life.swapped || life.decided != std::set{*end}) return;
-  const std::set<uint32_t> loop = loop_around(f, pc);
+  const std::set<uint32_t> loop = loop_around(f, definitions, pc);
   const bool stays_if_taken = loop.contains(branch.target);
   if (!waits(f, definitions, pc, life) ||
       stays_if_taken == loop.contains(*end + 1))

@@ -100,7 +100,7 @@ class Sampler {
       : reader_(reader), texture_(texture), image_(image) {}
 
   // From a coordinate to texels along an axis.
-  Between between(float coordinate, int axis, bool filters) const {
+  Between between(double coordinate, int axis, bool filters) const {
     const double x = in_texels(coordinate, axis);
     if (!filters) return {static_cast<int64_t>(std::floor(x)), 0};
     const double fixed = std::floor((x - 0.5) * 256 + 0.5);
@@ -110,7 +110,7 @@ class Sampler {
 
   // The same for a filter: where the last texel counts for all that is beside
   // the image, it is one texel and not two of the same value.
-  Between weighed(float coordinate, int axis) const {
+  Between weighed(double coordinate, int axis) const {
     const Between two = between(coordinate, axis, true);
     if (beside(axis) != Texture::kClamp) return two;
     const int64_t last = extent(axis) - 1;
@@ -339,16 +339,17 @@ void require_type(Warp& warp, const Instruction& ins, int lane,
 
 // Where a lane reads: along each axis, and in which layer or face.
 struct Point {
-  float at[3] = {};
+  double at[3] = {};
   int64_t layer = 0;
 };
 
 // The face that a direction meets, and where (CUDA Programming Guide, "Cubemap
-// Textures").
+// Textures"). On an H100 the quotient is a float, and nothing else is rounded.
 Point meet_cube(float x, float y, float z) {
   const float across = std::fabs(x), up = std::fabs(y), along = std::fabs(z);
   const auto at = [](int face, float s, float t, float m) {
-    return Point{{(s / m + 1) / 2, (t / m + 1) / 2}, face};
+    const double right = s / m, down = t / m;
+    return Point{{(right + 1) / 2, (down + 1) / 2}, face};
   };
   if (across >= up && across >= along)
     return x >= 0 ? at(0, -z, -y, across) : at(1, z, -y, across);

@@ -110,7 +110,7 @@ Way way_of(Kernel& kernel, const LaunchShape& shape) {
   if (kernel.runs_alone || !may_take_long(kernel, threads) ||
       shape.cooperative || shape.cluster_blocks() > 1 || shape.others ||
       shape.kin || settings::host_threads() || !settings::checks() ||
-      settings::trace_path() || settings::backwards())
+      settings::trace_path() || settings::backwards() || settings::turns())
     return Way::kAlone;
   if (!kernel.reach) kernel.reach = reach_of(program_of(kernel));
   if (kernel.reach == Reach::kOutside) return Way::kAlone;

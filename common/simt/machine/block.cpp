@@ -81,7 +81,7 @@ bool BlockRun::run() {
     if (!ran) deadlock();
     if (!turn_over_) continue;
     end_turn();
-    if (circles_ || (polls_ && turns_ >= kTurns)) {
+    if (circles_ || grid->takes_turns || (polls_ && turns_ >= kTurns)) {
       lap();
       return false;
     }

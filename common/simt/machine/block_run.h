@@ -45,6 +45,8 @@ struct BlockRun : Block {
     turn_over_ = true;
     (polls ? polls_ : loops_) = true;
   }
+  // It could have gone on, but other blocks are to do something in between.
+  void took_turn() { turn_over_ = true; }
 
   // Opens a barrier if everybody has come: when somebody came, or exited.
   void check_barrier(uint32_t number);

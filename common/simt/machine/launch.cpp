@@ -59,6 +59,7 @@ GridRun::GridRun(Kernel& kernel, const LaunchShape& shape, void** args)
   // Relatives are compared in the order in which they run.
   threads = shape.kin ? 1 : std::max(settings::host_threads(), 1);
   patience = settings::patience();
+  takes_turns = settings::turns();
   multiprocessors = model_multiprocessors();
   if (shape.cooperative) {
     workspace = allocations().allocate(kWorkspace, Memory::kDevice,

@@ -274,7 +274,8 @@ bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
       break;
     case Kind::kPoll:
       ++path.pc;
-      return !polls_in_vain(ins, mask) || give_way(path, true);
+      if (polls_in_vain(ins, mask)) return give_way(path, true);
+      return mask == 0 || !block->grid->takes_turns || take_turn(path);
     case Kind::kBranch: {
       const bool back = ins.target <= path.pc;
       if (ins.guard != kNowhere)
@@ -366,6 +367,13 @@ bool WarpRun::give_way(const Path& path, bool polls) {
   for (Join* join = path.join; join; join = join->parent)
     join->patience -= std::min(join->patience, polls ? kPatienceOfPolls : 1);
   home_.gave_way(polls);
+  return false;
+}
+
+// The same, where it could go on: lanes at a join need not lose patience.
+bool WarpRun::take_turn(const Path& path) {
+  waiting_.emplace_back(path).state = Path::kGaveWay;
+  home_.took_turn();
   return false;
 }
 

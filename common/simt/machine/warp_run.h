@@ -111,6 +111,7 @@ class WarpRun : public Warp {
   void note_awaited(const Instruction& ins, uint32_t mask);
   bool polls_in_vain(const Instruction& ins, uint32_t mask);
   bool give_way(const Path& path, bool polls);
+  bool take_turn(const Path& path);
   bool call_some(Path& path, uint32_t mask, const Instruction& ins);
   void enter(const Path& path);
   void diverge(Path& path, uint32_t taken, uint32_t target, uint32_t join_pc);
