@@ -1,11 +1,9 @@
-"""Who finds what: compute-sanitizer's four tools on the kernels that are wrong.
+"""Who finds what: compute-sanitizer's four tools on the programs that are wrong.
 
     python -m ladder.measured.sanitizer FILE.json
 
-Builds every tests/wrong/programs/*.cu for the GPU at hand and every contract's
-wrong kernel with its suite, runs each under each tool, kernels to the first red
-check, and writes what was found. A file that was run before, and is the same, keeps
-what was found then. Needs a GPU and compute-sanitizer.
+Builds every tests/wrong/programs/*.cu for the GPU at hand, runs each under each tool,
+and writes what was found. Needs a GPU and compute-sanitizer.
 """
 
 import concurrent.futures
@@ -18,14 +16,13 @@ import sys
 
 from ladder.measured import program_record, records
 from ladder.measured.tie import tie
-from harness import patches
 from ladder import toolchain
 from ladder.pages import ROOT, script
 from ladder.toolchain import said_by
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 # Everything ends within seconds but what never ends.
-PATIENCE = 60
+PATIENCE = 40
 SUMMARY = re.compile(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard")
 MESSAGE = re.compile(r"^=========\s+(?:Error: |Warning: )?(.+)$", re.M)
 
@@ -33,13 +30,13 @@ MESSAGE = re.compile(r"^=========\s+(?:Error: |Warning: )?(.+)$", re.M)
 def verdict(tool, command):
     """What `tool` says of a program: its first message, "" if it is silent."""
     try:
-        done = subprocess.run(["compute-sanitizer", "--tool", tool, "--print-limit", "1", *command],
+        done = subprocess.run(["compute-sanitizer", "--tool", tool, "--print-limit", "1", command],
                               cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         return "never ends"
     counts = [int(a or b) for a, b in SUMMARY.findall(done.stdout)]
     if not counts:
-        raise SystemExit(f"{tool} on {command[0]} gave no summary:\n{done.stdout}{done.stderr}")
+        raise SystemExit(f"{tool} on {command} gave no summary:\n{done.stdout}{done.stderr}")
     if not any(counts):
         return ""
     lines = [m for m in MESSAGE.findall(done.stdout)
@@ -47,47 +44,9 @@ def verdict(tool, command):
     return lines[0].strip() if lines else "found"
 
 
-def known(sources):
-    """Name -> what was found of sources that have not changed since."""
-    try:
-        found = newest(ROOT)["programs"]
-    except ValueError:
-        return {}
-    return {name: found[name] for name, path in sources.items()
-            if name in found and found[name]["tie"] == tie_of(path)}
-
-
-def tie_of(path):
-    return tie(ROOT, path.relative_to(ROOT))
-
-
 def wrong_programs(root):
     found = (root / "tests/wrong/programs").glob("*.cu")
     return sorted(path for path in found if not path.name.endswith(".fixed.cu"))
-
-
-def wrong_sources():
-    """Name of each wrong program and kernel -> where it can be compiled."""
-    programs = {path.relative_to(ROOT).as_posix(): path for path in wrong_programs(ROOT)}
-    kernels = {f"{patches.PLACE}/{name}": path for name, path in patches.sources(ROOT).items()}
-    if not programs or not kernels:
-        raise SystemExit("tests/wrong has no programs, or no kernels: nothing to run")
-    return programs | kernels
-
-
-def commands(sources, done):
-    """Name of each wrong source that is not done -> how to run it."""
-    binaries = {}
-    for name, path in sources.items():
-        if name in done:
-            continue
-        ending = ".program" if path.parent.name == "programs" else ".run"
-        target = "build/gpu" / path.relative_to(ROOT).with_suffix(ending)
-        binaries[name] = (
-            [str(target)] + ([] if ending == ".program" else ["--dt-exit", "--dt-abort-after=1"]))
-    if binaries:
-        toolchain.made(ROOT, "gpu", *(command[0] for command in binaries.values()))
-    return binaries
 
 
 # ---- The table in docs/findings.md -------------------------------------------
@@ -131,28 +90,24 @@ def who_finds_what(root):
     return ["program", "the executor says", "compute-sanitizer's tools"], rows, caption
 
 
-def main(path):
+def main(record):
     if not shutil.which("compute-sanitizer"):
         raise SystemExit("compute-sanitizer is not on the PATH; it comes with the CUDA Toolkit")
-    sources = wrong_sources()
-    done = known(sources)
-    found = {name: dict(one) for name, one in done.items()}
-    runs = [(name, tool, command) for name, command in commands(sources, done).items() for tool in TOOLS]
+    programs = [path.relative_to(ROOT) for path in wrong_programs(ROOT)]
+    built = {path: "build/gpu" / path.with_suffix(".program") for path in programs}
+    toolchain.made(ROOT, "gpu", *map(str, built.values()))
     with concurrent.futures.ThreadPoolExecutor(max(1, os.cpu_count() - 2)) as pool:
-        jobs = {pool.submit(verdict, tool, command): (name, tool) for name, tool, command in runs}
-        for job in concurrent.futures.as_completed(jobs):
-            name, tool = jobs[job]
-            found.setdefault(name, {})[tool] = job.result()
+        jobs = {path: {tool: pool.submit(verdict, tool, str(built[path])) for tool in TOOLS} for path in programs}
     version = said_by(["compute-sanitizer", "--version"])
     report = program_record.context() | {
         "tool": "compute-sanitizer " + re.search(r"Version ([\d.]+\d)", version)[1],
         "programs": {
-            name: {"tie": tie_of(sources[name]), **{t: found[name][t] for t in TOOLS}}
-            for name in sorted(found)
+            path.as_posix(): {"tie": tie(ROOT, path), **{tool: job.result() for tool, job in found.items()}}
+            for path, found in jobs.items()
         },
     }
-    records.write(pathlib.Path(path), report)
-    print(f"{len(found)} programs under {len(TOOLS)} tools")
+    records.write(pathlib.Path(record), report)
+    print(f"{len(programs)} programs under {len(TOOLS)} tools")
 
 
 if __name__ == "__main__":
