@@ -63,6 +63,13 @@ class WaitEnds {
 
 }  // namespace
 
+uint64_t flag_of(const Mine& mine, int lane) {
+  const Access& a = mine.access;
+  if (a.space != Space::kShared) return a.address[lane];
+  const uint32_t owner = a.owner ? a.owner->number : mine.block.number;
+  return Releases::in_shared(owner, a.address[lane]);
+}
+
 Flags::Flags(const Grid& grid, AccessTables& tables)
     : grid_(grid),
       log_(tables.log),
@@ -95,11 +102,7 @@ void Flags::synchronise(Mine& mine) {
 void Flags::of_lane(Mine& mine, int lane, bool sees_all, bool reads) {
   const Access& a = mine.access;
   const Time now = log_.now();
-  // Shared memory is another one in each block.
-  const uint32_t owner = a.owner ? a.owner->number : mine.block.number;
-  const uint64_t flag = a.space == Space::kShared
-                            ? Releases::in_shared(owner, a.address[lane])
-                            : a.address[lane];
+  const uint64_t flag = flag_of(mine, lane);
   if (sees_all) releases_.see(flag, a.at<uint8_t>(lane));
   if (reads) {
     const Lesson lesson = lesson_of(mine, lane, flag, sees_all);
@@ -138,11 +141,11 @@ Lesson Flags::waited_for(Mine& mine, int lane, uint64_t flag) {
   std::memcpy(&there, mine.access.at<uint8_t>(lane), mine.ins.element_bytes);
   const WaitEnds ends(mine.warp, function, mine.ins, lane);
   if (ends(there)) {
-    look = {};
+    look = {.met = flag, .met_at = now};
     return releases_.at_end(flag, mine.ins.element_bytes, again ? last.time : 0,
                             now, ends);
   }
-  look = {flag, mine.ins.site, now};
+  look = {flag, mine.ins.site, now, last.met, last.met_at};
   releases_.watch(flag, mine.ins.element_bytes, mine.access.at<uint8_t>(lane),
                   now);
   return releases_.at(flag, now);

@@ -9,6 +9,9 @@
 
 namespace simt {
 
+// What a lane accesses, as a flag: shared memory is another one in each block.
+uint64_t flag_of(const Mine& mine, int lane);
+
 class Flags {
  public:
   Flags(const Grid& grid, AccessTables& tables);

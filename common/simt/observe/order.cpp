@@ -118,6 +118,12 @@ Look& WarpOrder::look_of(int lane) {
   return (*looks)[lane];
 }
 
+bool WarpOrder::has_met(uint64_t flag, Time time) const {
+  return looks && std::ranges::any_of(*looks, [&](const Look& look) {
+           return look.met == flag && look.met_at > time;
+         });
+}
+
 Lesson WarpOrder::lessons(uint32_t mask) const {
   Lesson sum;
   if (!taught) return sum;

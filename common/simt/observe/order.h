@@ -46,11 +46,14 @@ using Clock = std::vector<Time>;
 using Knowledge = std::shared_ptr<const Clock>;  // null: nothing
 Knowledge joined(const Knowledge& one, const Knowledge& two);
 
-// How a lane that waits for a flag has found it last.
+// How a lane that waits for a flag has found it last; and which flag it has
+// waited for before, until when.
 struct Look {
   uint64_t flag = 0;
   uint32_t site = 0;
   Time time = 0;  // 0: it does not wait
+  uint64_t met = 0;
+  Time met_at = 0;  // 0: it never waited
 };
 
 struct WarpOrder {
@@ -86,6 +89,8 @@ struct WarpOrder {
   void fence(Fences& fences, uint32_t mask, Time met, Time now);
   void teach(int lane, const Lesson& lesson);
   Look& look_of(int lane);
+  // Whether a lane has waited for the flag, until after `time`.
+  bool has_met(uint64_t flag, Time time) const;
   Lesson lessons(uint32_t mask) const;  // of all of them
   void learn(uint32_t mask, const Lesson& lesson);
 };

@@ -72,8 +72,9 @@ bool Races::may_meet(const Mine& mine, const Event& event) const {
 // A volatile store after this warp has waited for the other's store: turns that
 // are handed round. Of lanes that read the same, not all are remembered.
 bool Races::waited(const Mine& mine, const Word& word, const Event& event,
-                   Time time) const {
+                   Time time, int lane) const {
   if (mine.ins.strength == Strength::kWeak || !event.stores) return false;
+  if (mine.order.has_met(flag_of(mine, lane), time)) return true;
   for (int k = Word::kLoad; k < Word::kSlots; ++k) {
     const Touch load = word.at(k);
     const Event* e = tables_->log.find(load.time);

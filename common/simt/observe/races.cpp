@@ -145,7 +145,7 @@ void Races::against_word(Mine& mine, const Word& word, uint64_t at,
     if (other.time < mine.horizon || !(other.bytes & touch.bytes)) continue;
     const Event* event = tables_->log.find(other.time);
     if (!event || may_meet(mine, *event)) continue;
-    if (waited(mine, word, *event, other.time) ||
+    if (waited(mine, word, *event, other.time, touch.lane) ||
         counted(mine, word, *event, other.time, touch.lane))
       continue;
     Conflict conflict;

@@ -59,8 +59,8 @@ class Races {
   bool reaches(const Instruction& ins, const Mine& mine,
                const Event& event) const;
   bool may_meet(const Mine& mine, const Event& event) const;
-  bool waited(const Mine& mine, const Word& word, const Event& event,
-              Time time) const;
+  bool waited(const Mine& mine, const Word& word, const Event& event, Time time,
+              int lane) const;
   bool counted(const Mine& mine, const Word& word, const Event& event,
                Time time, int lane) const;
 
