@@ -11,6 +11,9 @@ namespace {
 
 // A run of lanes is remembered as one if it covers half a line.
 constexpr uint32_t kRunBytes = 64;
+// What so many lanes touch here and there is fetched for all of them before the
+// first needs it.
+constexpr int kScattered = 8;
 
 }  // namespace
 
@@ -44,6 +47,9 @@ void Races::check(Mine& mine) {
       a.is_one_place() ? a.mask & (a.mask - 1) & ~std::bit_floor(a.mask)
                        : a.same & a.mask << 1 & (a.same & a.mask) >> 1;
   const uint32_t lanes = a.use == Use::kStore ? a.mask : a.mask & ~like_both;
+  if (std::popcount(lanes & ~a.next) >= kScattered)
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+      mine.shadow.prefetch(a.address[first_lane(rest)]);
   Time lanes_event = 0;
   a.each_span(lanes, a.next, [&](const Access::Span& s) {
     if (s.lanes * a.bytes >= kRunBytes)

@@ -146,6 +146,11 @@ class Shadow {
     }
     return word;
   }
+  // Both will be asked for soon.
+  void prefetch(uint64_t address) {
+    __builtin_prefetch(&lines_[address / kLineBytes & line_mask_]);
+    __builtin_prefetch(&words_[address / kWordBytes & word_mask_]);
+  }
   // Null if nothing is known of it.
   const Word* find_word(uint64_t address) {
     const uint64_t number = address / kWordBytes;
