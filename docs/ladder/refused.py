@@ -15,7 +15,7 @@ NOTHING_SAID = "…"
 def uses(root):
     """What a call that is there refuses -> the files that throw it, in the order of the files."""
     found = collections.defaultdict(list)
-    for path in sorted(root.glob("common/simt/*/*")):
+    for path in sorted((root / "common/simt").rglob("*.*")):
         for thrown in re.findall(r"throw Lacking\{(.*?)\};", path.read_text(), re.S):
             said = sentence(thrown)
             if said.strip(NOTHING_SAID) and path not in found[said]:
