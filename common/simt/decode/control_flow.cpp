@@ -12,6 +12,7 @@
 
 #include "common/simt/decode/analysis.h"
 #include "common/simt/decode/decode.h"
+#include "common/simt/decode/postorder.h"
 
 namespace simt {
 namespace {
@@ -102,21 +103,7 @@ std::vector<int> order_from_end(const Flow& flow) {
   std::vector<std::vector<int>> before(blocks);
   for (int b = 0; b < blocks; ++b)
     for (int s : flow.next[b]) before[s].push_back(b);
-  std::vector<int> order;
-  std::vector<bool> seen(blocks, false);
-  std::vector<std::pair<int, size_t>> stack{{blocks - 1, 0}};
-  seen[blocks - 1] = true;
-  while (!stack.empty()) {
-    auto& [b, k] = stack.back();
-    if (k == before[b].size()) {
-      order.push_back(b);
-      stack.pop_back();
-    } else if (const int p = before[b][k++]; !seen[p]) {
-      seen[p] = true;
-      stack.push_back({p, 0});
-    }
-  }
-  return order;
+  return postorder(before, blocks - 1);
 }
 
 // The immediate post-dominator of each block from which the end can be reached.

@@ -4,30 +4,12 @@
 
 #include <utility>
 
+#include "common/simt/decode/postorder.h"
+
 namespace simt {
 namespace {
 
 constexpr uint32_t kNone = ~0u;
-
-// What can be reached from the beginning, in postorder.
-std::vector<uint32_t> postorder(
-    const std::vector<std::vector<uint32_t>>& next) {
-  std::vector<uint32_t> order;
-  std::vector<bool> seen(next.size());
-  std::vector<std::pair<uint32_t, size_t>> stack{{0, 0}};
-  seen[0] = true;
-  while (!stack.empty()) {
-    auto& [pc, k] = stack.back();
-    if (k == next[pc].size()) {
-      order.push_back(pc);
-      stack.pop_back();
-    } else if (const uint32_t to = next[pc][k++]; !seen[to]) {
-      seen[to] = true;
-      stack.push_back({to, 0});
-    }
-  }
-  return order;
-}
 
 // By ranks in postorder: the immediate dominator of each, of the last itself.
 std::vector<uint32_t> immediate(
@@ -68,7 +50,7 @@ Dominators::Dominators(const Function& f) : spans_(f.code.size()) {
   if (f.code.empty()) return;
   std::vector<std::vector<uint32_t>> next(f.code.size());
   for (uint32_t pc = 0; pc < f.code.size(); ++pc) next[pc] = successors(f, pc);
-  const std::vector<uint32_t> order = postorder(next);
+  const std::vector<uint32_t> order = postorder(next, 0u);
   std::vector<uint32_t> rank(f.code.size(), kNone);
   for (uint32_t k = 0; k < order.size(); ++k) rank[order[k]] = k;
   std::vector<std::vector<uint32_t>> before(order.size());

@@ -158,7 +158,7 @@ void multiply(Warp& warp, const Instruction& ins, uint32_t mask) {
   uint32_t met[kMostElements];
   std::optional<Factors> b;
   // A result in f16 of an addend in f32 is rounded twice.
-  const bool once = m.c.number == Number::kHalf;
+  const bool once = m.c.number == Number::kHalf && m.d.number == Number::kHalf;
   uint32_t d[kMostResults];
   for (int i = 0; i < m.m; ++i) {
     if (!b || m.sparsity)
@@ -170,7 +170,7 @@ void multiply(Warp& warp, const Instruction& ins, uint32_t mask) {
       for (int k = 0; k < count; k += m.together, addend = sum) {
         add_products(a, i * count + k, *b, k * m.n + j, m.n, m.together, addend,
                      sums);
-        floats_of_sums(sums, sum);
+        if (!once) floats_of_sums(sums, sum);
       }
       for (int l = 0; l < kColumns; ++l)
         d[i * m.n + j + l] = m.d.number == Number::kFloat ? sum[l]
