@@ -226,9 +226,9 @@ __global__ void ragged_arrive_kernel(int* out) {
     if (i >= 32) {
       box[i - 32] = 10 * round + i;
       if (i % 2)
-        asm volatile("bar.arrive 3, 64;" ::: "memory");
+        asm volatile("barrier.arrive 3, 64;" ::: "memory");
       else
-        asm volatile("bar.arrive 3, 64;" ::: "memory");
+        asm volatile("barrier.arrive 3, 64;" ::: "memory");
     } else {
       asm volatile("bar.sync 3, 64;" ::: "memory");
       out[32 * round + i] = box[i % 8];

@@ -562,9 +562,14 @@ void check_sizes() {
       cudaOccupancyMaxPotentialClusterSize(&most, ring_kernel, &plain.config));
   expect::equal(most, 0);
   plain.config.dynamicSmemBytes = 0;
+  refused([&] {
+    return cudaOccupancyMaxPotentialClusterSize(&most, own_facts_kernel,
+                                                &plain.config);
+  });
+  plain.config.gridDim = {8, 1, 2};
   expect::ok(cudaOccupancyMaxPotentialClusterSize(&most, own_facts_kernel,
                                                   &plain.config));
-  expect::equal(most, 4);
+  expect::equal(most, 8);
   int possible = 0;
   expect::ok(cudaDeviceGetAttribute(&possible, cudaDevAttrClusterLaunch, 0));
   expect::equal(possible, 1);
@@ -600,11 +605,6 @@ void check_at_once() {
       cudaOccupancyMaxActiveClusters(&clusters, ring_kernel, &larger.config),
       cudaErrorInvalidClusterSize);
   cudaGetLastError();
-  Launch unsaid(16, 32, 1);
-  refused([&] {
-    return cudaOccupancyMaxActiveClusters(&clusters, ring_kernel,
-                                          &unsaid.config);
-  });
 }
 
 }  // namespace

@@ -144,9 +144,23 @@ void contexts() {
   ok(CALL(CtxPushCurrent)(second));
   ok(CALL(MemAlloc)(&memory, 4));
   ok(CALL(CtxSynchronize)());
+#if CUDA_VERSION >= 13000
+  const auto synchronize = reinterpret_cast<decltype(&cuCtxSynchronize_v2)>(
+      driver_calls::found("cuCtxSynchronize", 13000));
+  const auto device_of = reinterpret_cast<decltype(&cuCtxGetDevice_v2)>(
+      driver_calls::found("cuCtxGetDevice", 13000));
+  CUdevice device = -1;
+  ok(synchronize(first));
+  ok(synchronize(nullptr));
+  ok(device_of(&device, first));
+  equal(device, 0);
+#endif
   ok(CALL(CtxDestroy)(second));
   ok(CALL(CtxGetCurrent)(&now));
   is_true(now == first, "the other one was destroyed");
+#if CUDA_VERSION >= 13000
+  equal(synchronize(second), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+#endif
   equal(CALL(CtxCreate)(&second, nullptr, 0x800, 0), CUDA_ERROR_INVALID_VALUE);
   ok(CALL(CtxDestroy)(first));
 }

@@ -6,10 +6,14 @@
 
 namespace driver_calls {
 
-inline void* found(const char* name) {
+// Of what cuda.h declares nothing is younger; and cuCtxSynchronize, which takes
+// nothing there, takes a context from CUDA 13.0 on.
+constexpr unsigned kVersion = CUDART_VERSION < 12090 ? CUDART_VERSION : 12090;
+
+inline void* found(const char* name, unsigned version = kVersion) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult status;
-  expect::ok(cudaGetDriverEntryPointByVersion(name, &function, CUDART_VERSION,
+  expect::ok(cudaGetDriverEntryPointByVersion(name, &function, version,
                                               cudaEnableDefault, &status));
   return function;
 }

@@ -167,6 +167,7 @@ struct alignas(64) Instruction {
   Spread spread = Spread::kWhole;
   uint8_t spread_operands = 0;  // kBits to kMoved: all others decide as a whole
   bool takes_carry : 1 = false, gives_carry : 1 = false;  // CC.CF
+  bool whole_warps : 1 = false;  // bar.arrive: by all of a warp at once
   // No condition, and a branch to the hardware all the same.
   bool jumps : 1 = false;
   uint8_t machine_weight = 1;  // how many instructions ptxas makes of it

@@ -86,12 +86,13 @@ const std::map<std::string, Special>& special_names() {
   return kNames;
 }
 
-// Cooperative groups have theirs at _1.
+// Cooperative groups have theirs at _1; behind them, up to what an H100 keeps
+// for itself, nothing is used.
 const std::map<std::string, uint32_t>& reserved_names() {
   static const std::map<std::string, uint32_t> kNames = {
       {"%reserved_smem_offset_begin", 0},
       {"%reserved_smem_offset_1", 0},
-      {"%reserved_smem_offset_end", Grid::kReservedShared}};
+      {"%reserved_smem_offset_end", 288}};
   return kNames;
 }
 

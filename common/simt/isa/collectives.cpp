@@ -220,6 +220,8 @@ Handler shuffle_handler(const Statement& s) {
 void decode_barrier(const Statement& s, Reader& in, Draft& ins) {
   const bool reduces = s.has("red");
   ins.kind = s.has("arrive") ? Kind::kArrive : Kind::kBarrier;
+  ins.whole_warps =
+      ins.kind == Kind::kArrive && (s.name() == "bar" || s.has("aligned"));
   if (reduces) {
     const bool counts = s.has("popc");
     counts ? in.destination() : in.predicate();

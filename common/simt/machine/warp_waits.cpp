@@ -112,6 +112,13 @@ void WarpRun::arrive_at_barrier(const Path& path, uint32_t mask,
   const uint32_t expected =
       counted ? *lanes<uint32_t>(*this, ins.source(1)) : 0;
   if (counted) check_barrier_count(ins, mask, expected);
+  if (ins.whole_warps && mask != live)
+    fault(*this, ins, first_lane(mask), "bad barrier",
+          std::to_string(lane_count(mask)) + " of the warp's " +
+              std::to_string(lane_count(live)) +
+              " threads come to a bar.arrive, which counts the warp as a "
+              "whole: barrier.arrive without .aligned counts threads",
+          kLaunchFailure);
   observe::arrive(*this, ins, mask, number);
   Barrier& barrier = block->barriers[number];
   home_.awaited |= 1u << number;
@@ -123,8 +130,8 @@ void WarpRun::arrive_at_barrier(const Path& path, uint32_t mask,
   barrier.arrived += lane_count(mask);
   // With a thread count, warps count as a whole: a ragged one stands for 32,
   // once its last lanes are there.
-  if (barrier.expected && (arrived_[number] |= mask) == live) {
-    barrier.arrived += kLanes - lane_count(live);
+  if (barrier.expected && (live & ~(arrived_[number] |= mask)) == 0) {
+    barrier.arrived += kLanes - lane_count(arrived_[number]);
     arrived_[number] = 0;
   }
   if (ins.kind == Kind::kBarrier) {

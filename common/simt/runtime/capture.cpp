@@ -189,6 +189,11 @@ void spoil_capture(cudaStream_t stream) {
   }
 }
 
+void spoil(const CapturePoint& point) {
+  const std::lock_guard lock(mutex());
+  point.capture->valid = false;
+}
+
 bool is_open(const CapturePoint& point) {
   const std::lock_guard lock(mutex());
   return point.capture->valid &&
@@ -248,6 +253,8 @@ void join_capture(cudaStream_t stream,
   require(capture == nullptr || capture == point->capture,
           cudaErrorStreamCaptureMerge, "the event belongs to another capture");
   const std::lock_guard lock(mutex());
+  require(point->capture->valid, cudaErrorInvalidValue,
+          "the event was recorded in a capture that is invalid");
   const Captures& open = captures();
   require(std::find(open.begin(), open.end(), point->capture) != open.end(),
           cudaErrorCapturedEvent,

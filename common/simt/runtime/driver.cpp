@@ -80,6 +80,19 @@ Context* context_of(CUcontext handle) {
   return context;
 }
 
+Context* of_or_current(CUcontext handle) {
+  if (!handle) {
+    Context* const current = current_context();
+    demand(current != nullptr, CUDA_ERROR_INVALID_CONTEXT,
+           "the thread has no context");
+    return current;
+  }
+  auto* const context = reinterpret_cast<Context*>(handle);
+  demand(is_live(context), CUDA_ERROR_CONTEXT_IS_DESTROYED, handle,
+         " is no context, or one that was destroyed");
+  return context;
+}
+
 void require_driver_device(CUdevice device) {
   demand(device >= 0 && device < device_count(), CUDA_ERROR_INVALID_DEVICE,
          "there is no device ", device);
@@ -337,6 +350,15 @@ CUresult cuCtxGetDevice(CUdevice* device) {
   });
 }
 
+#if CUDA_VERSION >= 13000
+CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
+  return drive(Needs::kDriver, [&] {
+    demand(device != nullptr, CUDA_ERROR_INVALID_VALUE, "device is null");
+    *device = of_or_current(context)->device;
+  });
+}
+#endif
+
 CUresult cuCtxGetFlags(unsigned* flags) {
   return drive([&] {
     demand(flags != nullptr, CUDA_ERROR_INVALID_VALUE, "flags is null");
@@ -355,10 +377,7 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned* version) {
 CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
   return drive(Needs::kDriver, [&] {
     demand(id != nullptr, CUDA_ERROR_INVALID_VALUE, "ctxId is null");
-    Context* const asked = context ? context_of(context) : current_context();
-    demand(asked != nullptr, CUDA_ERROR_INVALID_CONTEXT,
-           "the thread has no context");
-    *id = reinterpret_cast<uint64_t>(asked);
+    *id = reinterpret_cast<uint64_t>(of_or_current(context));
   });
 }
 
@@ -369,6 +388,17 @@ CUresult cuCtxResetPersistingL2Cache() {
 CUresult cuCtxSynchronize() {
   return drive([&] { pass(cudaDeviceSynchronize()); });
 }
+#if CUDA_VERSION >= 13000
+CUresult cuCtxSynchronize_v2(CUcontext context) {
+  return drive(Needs::kDriver, [&] {
+    const int before = current_device();
+    enter(of_or_current(context));
+    const cudaError_t error = cudaDeviceSynchronize();
+    set_current_device(before);
+    pass(error);
+  });
+}
+#endif
 
 CUresult cuCtxGetLimit(size_t* value, CUlimit which) {
   return drive(

@@ -32,8 +32,9 @@ CUresult drive(Body body, const char* call = __builtin_FUNCTION()) noexcept;
 // Memory of the calling thread's context: it is freed with it.
 void note_of_context(CUdeviceptr memory);
 
-// The call of that name; null if there is none.
-void* driver_function(std::string_view name);
+// The call of that name as CUDA of that version declares it, 13000 being
+// CUDA 13.0; lacking if there is none.
+void* driver_function(std::string_view name, unsigned version);
 
 // ---- Of driver_modules.cpp --------------------------------------------------
 

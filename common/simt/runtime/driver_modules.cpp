@@ -598,33 +598,80 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {
   });
 }
 
-CUresult cuGetProcAddress(const char* symbol, void** function, int, cuuint64_t,
-                          CUdriverProcAddressQueryResult* status) {
+CUresult cuGetProcAddress(const char* symbol, void** function, int version,
+                          cuuint64_t, CUdriverProcAddressQueryResult* status) {
   return drive(Needs::kNothing, [&] {
     demand(symbol && function, CUDA_ERROR_INVALID_VALUE,
            "symbol or pfn is null");
-    *function = driver_function(symbol);
-    if (status)
-      *status = *function ? CU_GET_PROC_ADDRESS_SUCCESS
-                          : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-    if (!*function)
-      throw Lacking{text(symbol, " among the driver API's calls")};
+    *function = nullptr;
+    if (status) *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    *function = driver_function(symbol, unsigned(version));
+    if (status) *status = CU_GET_PROC_ADDRESS_SUCCESS;
   });
 }
 
 }  // extern "C"
 
 namespace simt {
+namespace {
 
-void* driver_function(std::string_view name) {
+// Calls whose parameters changed with a version of CUDA: `since` then they are
+// what the newest of ours takes, and what the oldest takes `before` then.
+struct Changed {
+  unsigned since, before = 0;
+};
+
+const std::map<std::string_view, Changed>& changed_calls() {
+  static const std::map<std::string_view, Changed> all = {
+#if CUDA_VERSION >= 13000
+    {"cuCtxCreate", {12050, 11040}},
+    {"cuCtxGetDevice", {13000, 13000}},
+    {"cuCtxSynchronize", {13000, 13000}},
+    {"cuGetProcAddress", {12000}},
+    {"cuGraphAddDependencies", {12030}},
+    {"cuGraphAddKernelNode", {12000}},
+    {"cuGraphAddNode", {12030}},
+    {"cuGraphExecKernelNodeSetParams", {12000}},
+    {"cuGraphExecUpdate", {12000}},
+    {"cuGraphGetEdges", {12030}},
+    {"cuGraphInstantiate", {11000}},
+    {"cuGraphKernelNodeGetParams", {12000}},
+    {"cuGraphKernelNodeSetParams", {12000}},
+    {"cuGraphNodeGetDependencies", {12030}},
+    {"cuGraphNodeGetDependentNodes", {12030}},
+    {"cuGraphRemoveDependencies", {12030}},
+    {"cuMemAdvise", {12020}},
+    {"cuMemPrefetchAsync", {12020}},
+    {"cuMemcpy3DBatchAsync", {13000}},
+    {"cuMemcpyBatchAsync", {13000}},
+    {"cuStreamBeginCapture", {10010}},
+    {"cuStreamGetCaptureInfo", {12030}},
+    {"cuStreamGetCtx", {12050}},
+    {"cuStreamUpdateCaptureDependencies", {12030}},
+#endif
+  };
+  return all;
+}
+
+}  // namespace
+
+void* driver_function(std::string_view name, unsigned version) {
   static const auto* const all = [] {
-    auto* const made = new std::map<std::string_view, void (*)()>;
+    auto* const made = new std::multimap<std::string_view, void (*)()>;
     for (const auto* c = simt_driver_calls; c->name; ++c)
-      made->insert_or_assign(c->name, c->call);
+      made->emplace(c->name, c->call);
     return made;
   }();
-  const auto found = all->find(name);
-  return found == all->end() ? nullptr : reinterpret_cast<void*>(found->second);
+  const auto [oldest, end] = all->equal_range(name);
+  if (oldest == end) throw Lacking{text(name, " among the driver API's calls")};
+  const auto changed = changed_calls().find(name);
+  const bool is_old =
+      changed != changed_calls().end() && version < changed->second.since;
+  if (is_old && version >= changed->second.before)
+    throw Lacking{text(name, " as it was in CUDA ", version / 1000, '.',
+                       version % 1000 / 10)};
+  return reinterpret_cast<void*>(is_old ? oldest->second
+                                        : std::prev(end)->second);
 }
 
 }  // namespace simt

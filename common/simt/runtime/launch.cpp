@@ -109,6 +109,11 @@ void require_preferred(const Configuration& c) {
           " do not consist of clusters of ", shape(c.cluster));
 }
 
+unsigned most_in_cluster(const Entry& entry) {
+  return entry.non_portable_cluster[current_device()] ? kMostInCluster
+                                                      : kMostInPortableCluster;
+}
+
 void require_cluster(const Configuration& c, const Entry& entry,
                      const KernelInfo& kernel) {
   const uint64_t blocks = volume(c.cluster);
@@ -117,9 +122,7 @@ void require_cluster(const Configuration& c, const Entry& entry,
   if (blocks == 0) return;
   require(model_device().major >= 9 || blocks == 1, cudaErrorInvalidClusterSize,
           "the device has no clusters of blocks");
-  const unsigned most = entry.non_portable_cluster[current_device()]
-                            ? kMostInCluster
-                            : kMostInPortableCluster;
+  const unsigned most = most_in_cluster(entry);
   require(blocks <= most, cudaErrorInvalidClusterSize, "a cluster of ",
           shape(c.cluster), " has ", blocks, " blocks; at most ", most,
           most == kMostInCluster
@@ -468,6 +471,23 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* count, const void* function,
     say("clusters that fit are counted from threads, blocks, shared memory and "
         "a model of how multiprocessors are grouped; a GPU may fit fewer");
     *count = clusters_at_once(c, kernel);
+  });
+}
+
+// Of a kernel that says how large its clusters are, too, the most possible.
+cudaError_t cudaOccupancyMaxPotentialClusterSize(
+    int* size, const void* function, const cudaLaunchConfig_t* config) {
+  return answer([&] {
+    require(size != nullptr, cudaErrorInvalidValue, "clusterSize is null");
+    Configuration c = configuration_of(config);
+    Entry& entry = find_entry(function);
+    const KernelInfo kernel = info(entry.kernel());
+    choose_cluster(c, kernel);
+    require_cluster(c, entry, kernel);
+    const unsigned most = most_in_cluster(entry);
+    *size = c.dynamic_shared > size_t(dynamic_shared_limit(entry, kernel)) ? 0
+            : kernel.most_in_cluster ? std::min(most, kernel.most_in_cluster)
+                                     : most;
   });
 }
 

@@ -57,16 +57,6 @@ size_t shared_left(const void* function, int blocks, int threads) {
                   each - int(kernel.static_shared));
 }
 
-unsigned most_in_cluster(Entry& entry) {
-  const KernelInfo kernel = info(entry.kernel());
-  const auto& own = kernel.cluster;
-  if (own[0] != 0) return own[0] * own[1] * own[2];
-  const unsigned most = entry.non_portable_cluster[current_device()]
-                            ? kMostInCluster
-                            : kMostInPortableCluster;
-  return kernel.most_in_cluster ? std::min(most, kernel.most_in_cluster) : most;
-}
-
 void set_attribute(const void* function, cudaFuncAttribute which, int value) {
   Entry& entry = find_entry(function);
   const KernelInfo kernel = info(entry.kernel());
@@ -199,20 +189,6 @@ cudaError_t cudaFuncGetParamInfo(const void* function, size_t which,
             "parameter ", which, " of ", program.parameter_sizes.size());
     *offset = program.parameter_offsets[which];
     if (bytes) *bytes = program.parameter_sizes[which];
-  });
-}
-
-cudaError_t cudaOccupancyMaxPotentialClusterSize(
-    int* size, const void* function, const cudaLaunchConfig_t* config) {
-  return answer([&] {
-    require(size != nullptr && config != nullptr, cudaErrorInvalidValue,
-            "clusterSize or launchConfig is null");
-    Entry& entry = find_entry(function);
-    const size_t most_shared =
-        dynamic_shared_limit(entry, info(entry.kernel()));
-    *size = config->dynamicSmemBytes > most_shared
-                ? 0
-                : int(most_in_cluster(entry));
   });
 }
 

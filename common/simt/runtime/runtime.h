@@ -363,6 +363,8 @@ void spoil_capture(cudaStream_t stream);
 // whether that capture goes on.
 struct CapturePoint;
 bool is_open(const CapturePoint& point);
+// That capture is invalid from here on.
+void spoil(const CapturePoint& point);
 std::shared_ptr<const CapturePoint> capture_point(cudaStream_t stream);
 // From here on the stream's work comes after that point, and is captured, too.
 void join_capture(cudaStream_t stream,

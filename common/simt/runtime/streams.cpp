@@ -123,8 +123,22 @@ void wait(cudaStream_t stream, cudaEvent_t handle) {
 }
 
 void require_waitable(const Event& event) {
-  require(event.captured == nullptr, cudaErrorInvalidValue,
-          "the event was last recorded in a stream that was being captured");
+  if (event.captured)
+    refuse(is_open(*event.captured) ? cudaErrorCapturedEvent
+                                    : cudaErrorInvalidValue,
+           {"the event was last recorded in a stream that was being captured"});
+}
+
+// No capture outlives the question whether its work is done.
+void require_real_work(const Event& event) {
+  const auto captured = event.captured;
+  if (captured && is_open(*captured)) {
+    spoil(*captured);
+    refuse(cudaErrorCapturedEvent,
+           {"the event was last recorded in a stream that is being captured; "
+            "the capture is invalid from here on"});
+  }
+  require_waitable(event);
 }
 
 bool is_past(const Event& event) {
@@ -456,10 +470,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return answer([&] {
-    const auto captured = get(event).captured;
-    require(!captured || !is_open(*captured), cudaErrorCapturedEvent,
-            "the event was last recorded in a stream that is being captured");
-    require_waitable(get(event));
+    require_real_work(get(event));
     require_safe();
     if (get(event).task) want(get(event).task);
     require(is_past(get(event)), cudaErrorNotReady, "");
@@ -469,7 +480,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return answer([&] {
-    require_waitable(get(event));
+    require_real_work(get(event));
     require_safe();
     if (get(event).task) await(get(event).task);
     note_awaited(get(event).behind);

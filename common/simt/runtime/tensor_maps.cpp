@@ -147,7 +147,7 @@ TensorMap map_of(const Wanted& w) {
 
 // ---- The driver's functions -------------------------------------------------
 
-cudaError_t find_function(const char* symbol, void** function,
+cudaError_t find_function(const char* symbol, void** function, unsigned version,
                           cudaDriverEntryPointQueryResult* status,
                           const char* call) {
   return answer_always(
@@ -156,9 +156,7 @@ cudaError_t find_function(const char* symbol, void** function,
                 "symbol or funcPtr is null");
         *function = nullptr;
         if (status) *status = cudaDriverEntryPointSymbolNotFound;
-        *function = driver_function(symbol);
-        if (!*function)
-          throw Lacking{text(symbol, " among the driver API's calls")};
+        *function = driver_function(symbol, version);
         if (status) *status = cudaDriverEntryPointSuccess;
       },
       call);
@@ -215,24 +213,26 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* address) {
 cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function,
                                     unsigned long long,
                                     cudaDriverEntryPointQueryResult* status) {
-  return find_function(symbol, function, status, "cudaGetDriverEntryPoint");
+  return find_function(symbol, function, CUDART_VERSION, status,
+                       "cudaGetDriverEntryPoint");
 }
 cudaError_t cudaGetDriverEntryPoint_ptsz(
     const char* symbol, void** function, unsigned long long,
     cudaDriverEntryPointQueryResult* status) {
-  return find_function(symbol, function, status, "cudaGetDriverEntryPoint");
+  return find_function(symbol, function, CUDART_VERSION, status,
+                       "cudaGetDriverEntryPoint");
 }
 
 cudaError_t cudaGetDriverEntryPointByVersion(
-    const char* symbol, void** function, unsigned, unsigned long long,
+    const char* symbol, void** function, unsigned version, unsigned long long,
     cudaDriverEntryPointQueryResult* status) {
-  return find_function(symbol, function, status,
+  return find_function(symbol, function, version, status,
                        "cudaGetDriverEntryPointByVersion");
 }
 cudaError_t cudaGetDriverEntryPointByVersion_ptsz(
-    const char* symbol, void** function, unsigned, unsigned long long,
+    const char* symbol, void** function, unsigned version, unsigned long long,
     cudaDriverEntryPointQueryResult* status) {
-  return find_function(symbol, function, status,
+  return find_function(symbol, function, version, status,
                        "cudaGetDriverEntryPointByVersion");
 }
 
