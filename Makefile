@@ -14,6 +14,8 @@ ifeq ($(filter clean,$(MAKECMDGOALS))$(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
 endif
 SHELL := /bin/bash
+# What tools say is read, and what a shell sorts is compiled in that order.
+export LC_ALL := C.UTF-8
 CXX := $(if $(filter default,$(origin CXX)),g++,$(CXX))
 PYTHON ?= python3
 export PYTHONPATH := docs:common$(PYTHONPATH:%=:%)
@@ -302,7 +304,7 @@ $(eval $(call with_standard,$(FAST),fast,-O3))
 $(eval $(call with_standard,$(QUICK),quick,-Og))
 $(WHOLE:.o=.cpp): $(B)/%/all.cpp: %
 	@mkdir -p $(@D)
-	@printf '#include "%s"\n' $</*.cpp > $@
+	@printf '#include "%s"\n' $(sort $(wildcard $</*.cpp)) > $@
 $(WHOLE) $(CHECKS) $(SHOW): %.o: %.cpp $(B)/settings
 	@echo "g++   $(<:$(B)/%/all.cpp=%)$(far)"
 	$(quietly_compile_cpp)

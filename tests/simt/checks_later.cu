@@ -46,8 +46,8 @@ int main(int argc, char** argv) {
     copy_later(argv[1] == std::string("fresh"));
     return 0;
   }
+  expect::equal(run_self("before").status, 0);
   if (on_executor()) {
-    expect::equal(run_self("before").status, 0);
     const Ended fresh = run_self("fresh");
     expect::equal(fresh.status, 1);
     expect::is_true(

@@ -27,11 +27,19 @@ linked_with() {  # linked_with SOURCE: if its device code is linked, how
   esac
 }
 
+linked_with_library() {  # linked_with_library SOURCE: NCCL is no part of CUDA
+  local library
+  for library in cublas curand; do
+    grep -qE "^#include <$library(_v2)?\.h>" "$1" && echo "-l$library"
+  done
+  grep -q '^#include <nccl\.h>' "$1" && echo "$nccl"
+}
+
 build() {  # build SOURCE: the program, or a log and no program
   local name
   name=$(basename "$1" .cu)
   "$nvcc" -std=c++20 -O3 -lineinfo -arch=native -I. -o "$programs/$name" "$1" \
-    $(linked_with "$1") \
+    $(linked_with "$1") $(linked_with_library "$1") \
     > "$out/$name.log" 2>&1
 }
 
@@ -67,8 +75,10 @@ record() {  # record SOURCE: the answers of an arithmetic program
 shopt -s nullglob
 arithmetic=(tests/simt/arithmetic/*.cu)
 suite=(tests/simt/*.cu tests/simt/linked/*.cu tests/programs/*.cu "${arithmetic[@]}")
-export -f build linked_with
-export nvcc out programs
+nccl=$(common/setup/nccl.sh)
+nccl=${nccl:+-I${nccl% *} ${nccl#* } -Xlinker -rpath=$(dirname "${nccl#* }")}
+export -f build linked_with linked_with_library
+export nccl nvcc out programs
 printf '%s\n' "${suite[@]}" |
   xargs -P "$(nproc)" -I{} bash -c 'build "$1"' _ {}
 
@@ -79,7 +89,7 @@ done
 for source in "${arithmetic[@]}"; do
   record "$source" || { echo "FAIL  $source: not recorded"; ((++failed)); }
 done
-"${PYTHON:-python3}" tests/forms.py --record "$out/forms.h200.txt" ||
+PYTHONPATH=docs:common "${PYTHON:-python3}" tests/forms.py --record "$out/forms.h200.txt" ||
   { echo "FAIL  tests/forms.py: not recorded"; ((++failed)); }
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

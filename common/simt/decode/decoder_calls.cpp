@@ -7,6 +7,7 @@
 #include "common/simt/core/names.h"
 #include "common/simt/decode/decoder.h"
 #include "common/simt/decode/parse.h"
+#include "common/simt/isa/collectives.h"
 #include "common/simt/isa/device_calls.h"
 
 namespace simt {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "common/simt/core/error.h"
+#include "common/simt/core/warp.h"
 
 namespace simt {
 

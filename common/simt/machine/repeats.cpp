@@ -7,6 +7,7 @@
 #include "common/simt/core/digest.h"
 #include "common/simt/core/settings.h"
 #include "common/simt/memory/allocations.h"
+#include "common/simt/observe/overlaps.h"
 
 namespace simt {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "common/simt/core/settings.h"
 #include "common/simt/machine/block_run.h"
+#include "common/simt/memory/allocations.h"
 #include "common/simt/memory/undo.h"
 #include "common/simt/observe/trace.h"
 

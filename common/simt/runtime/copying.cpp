@@ -148,12 +148,6 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
   note_crossing(to, from, width * height);
 }
 
-// Where a slice of a box begins.
-char* slice(const cudaPitchedPtr& of, cudaPos at, size_t z) {
-  return static_cast<char*>(of.ptr) +
-         ((at.z + z) * of.ysize + at.y) * of.pitch + at.x;
-}
-
 // Within its rows and slices, as far as they are told of.
 void require_box(const char* name, const cudaPitchedPtr& of, cudaPos at,
                  cudaExtent box) {

@@ -45,4 +45,10 @@ size_t product_of(size_t one, size_t other);
 // Rows of `width` bytes, `pitch` bytes apart, of which there are some.
 size_t bytes_of_rows(size_t pitch, size_t width, size_t height);
 
+// Where a slice of a box begins.
+inline char* slice(const cudaPitchedPtr& of, cudaPos at, size_t z) {
+  return static_cast<char*>(of.ptr) +
+         ((at.z + z) * of.ysize + at.y) * of.pitch + at.x;
+}
+
 }  // namespace simt
