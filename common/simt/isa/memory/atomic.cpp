@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "common/simt/core/block.h"
+#include "common/simt/core/half.h"
 #include "common/simt/core/lanes.h"
 #include "common/simt/isa/memory/memory.h"
 #include "common/simt/isa/memory/places.h"
@@ -30,34 +31,21 @@ float add(float a, float b, Space space) {
 
 double add(double a, double b, Space) { return a + b; }
 
-// The sum of two 16-bit floats is exact in a double, or so lopsided that the
-// larger one is the rounded sum: one rounding is enough.
-struct Half {
+template <class Format>  // Half or BFloat
+struct Sixteen {
   uint16_t bits;
 };
 
-struct Bfloat {
-  uint16_t bits;
-};
-
-Half add(Half a, Half b, Space) {
-  const double sum = double{std::bit_cast<_Float16>(a.bits)} +
-                     double{std::bit_cast<_Float16>(b.bits)};
-  if (sum != sum) return {0x7fff};
-  return {std::bit_cast<uint16_t>(static_cast<_Float16>(sum))};
+template <class Format>
+float value_of(Sixteen<Format> a) {
+  return Format::widen(a.bits);
 }
 
-Bfloat add(Bfloat a, Bfloat b, Space) {
-  const float sum = std::bit_cast<float>(uint32_t{a.bits} << 16) +
-                    std::bit_cast<float>(uint32_t{b.bits} << 16);
-  if (sum != sum) return {0x7fff};
-  const uint32_t bits = std::bit_cast<uint32_t>(sum);
-  return {static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
-}
-
-float value_of(Half a) { return std::bit_cast<_Float16>(a.bits); }
-float value_of(Bfloat a) {
-  return std::bit_cast<float>(uint32_t{a.bits} << 16);
+// A float has twice their bits and two more: rounding the sum to one and then
+// again gives what rounding it once would.
+template <class Format>
+Sixteen<Format> add(Sixteen<Format> a, Sixteen<Format> b, Space) {
+  return {Format::narrow(value_of(a) + value_of(b))};
 }
 
 // What is no number gives way; -0 is less than 0.
@@ -104,7 +92,7 @@ T combine(Update update, T old, T b, T c, Space space) {
         return old == 0 || old > b ? b : static_cast<T>(old - 1);
     }
   } else {
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Bfloat>)
+    if constexpr (requires { value_of(b); })
       if (update == Update::kMin || update == Update::kMax)
         return lesser(old, b, update == Update::kMax);
     return add(old, b, space);
@@ -214,13 +202,13 @@ Handler atomic_handler(Type type) {
     case 's':
       return type.bytes == 4 ? atomic<int32_t> : atomic<int64_t>;
     case 'h':
-      return atomic<Half>;
+      return atomic<Sixteen<Half>>;
     case 'x':
-      return atomic<Pair<Half>>;
+      return atomic<Pair<Sixteen<Half>>>;
     case 'y':
-      return atomic<Bfloat>;
+      return atomic<Sixteen<BFloat>>;
     case 'z':
-      return atomic<Pair<Bfloat>>;
+      return atomic<Pair<Sixteen<BFloat>>>;
     default:
       break;
   }
@@ -268,8 +256,8 @@ void vector_atomic(Warp& warp, const Instruction& ins, uint32_t mask) {
 
 Handler vector_handler(Type type) {
   if (type.is_float()) return vector_atomic<float>;
-  return type.is('h') || type.is('x') ? vector_atomic<Half>
-                                      : vector_atomic<Bfloat>;
+  return type.is('h') || type.is('x') ? vector_atomic<Sixteen<Half>>
+                                      : vector_atomic<Sixteen<BFloat>>;
 }
 
 void decode_vector(const Statement& s, OperandReader& operands, Draft& ins) {
@@ -304,9 +292,9 @@ AsyncCopy::Reduction reduction_of(Type type) {
     case 's':
       return type.bytes == 4 ? reduce<int32_t> : reduce<int64_t>;
     case 'h':
-      return reduce<Half>;
+      return reduce<Sixteen<Half>>;
     case 'y':
-      return reduce<Bfloat>;
+      return reduce<Sixteen<BFloat>>;
     default:
       return type.bytes == 4 ? reduce<uint32_t> : reduce<uint64_t>;
   }
