@@ -2,6 +2,7 @@
 #include "common/simt/library/library.h"
 
 #include <optional>
+#include <sstream>
 
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/peers.h"
