@@ -15,13 +15,20 @@ struct Ended {
   std::string output;
 };
 
+// As one word of a shell's.
+inline std::string quoted(const std::string& word) {
+  std::string all = "'";
+  for (const char c : word) all += c == '\'' ? "'\\''" : std::string(1, c);
+  return all + '\'';
+}
+
 // Runs this program with one argument, its two outputs joined. A child that
 // is not done after a minute hangs, and ends with status 124.
 inline Ended run_self(const std::string& argument) {
   char path[4096] = {};
   if (readlink("/proc/self/exe", path, sizeof path - 1) < 0) return {-1, ""};
   const std::string command =
-      "timeout 60 '" + std::string(path) + "' '" + argument + "' 2>&1";
+      "timeout 60 " + quoted(path) + ' ' + quoted(argument) + " 2>&1";
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return {-1, ""};
   std::string output;
