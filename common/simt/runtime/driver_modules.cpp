@@ -615,8 +615,9 @@ CUresult cuGetProcAddress(const char* symbol, void** function, int version,
 namespace simt {
 namespace {
 
-// Calls whose parameters changed with a version of CUDA: `since` then they are
-// what the newest of ours takes, and what the oldest takes `before` then.
+// Calls whose parameters changed with a version of CUDA. Our newest is as they
+// are `since` then, our oldest as they were `before` then; what lies between
+// the two is missing.
 struct Changed {
   unsigned since, before = 0;
 };

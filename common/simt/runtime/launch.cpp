@@ -139,6 +139,12 @@ void require_cluster(const Configuration& c, const Entry& entry,
           " cannot be divided into clusters of ", shape(c.cluster));
 }
 
+void settle_cluster(Configuration& c, const Entry& entry,
+                    const KernelInfo& kernel) {
+  choose_cluster(c, kernel);
+  require_cluster(c, entry, kernel);
+}
+
 LaunchShape shape_of(const Configuration& c) {
   LaunchShape shape{{c.grid.x, c.grid.y, c.grid.z},
                     {c.block.x, c.block.y, c.block.z},
@@ -217,8 +223,7 @@ Kernel* checked(Entry& entry, Configuration& c) {
     require_shape("block", c.block, kMaxBlock);
     require_threads(c, facts);
     require_shared(c, entry, facts);
-    choose_cluster(c, facts);
-    require_cluster(c, entry, facts);
+    settle_cluster(c, entry, facts);
     if (c.cooperative) require_resident(c, facts);
   } catch (const Refused& refused) {
     throw Refused{refused.code, text(facts.name, ": ", refused.why)};
@@ -459,8 +464,7 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* count, const void* function,
     Configuration c = configuration_of(config);
     Entry& entry = find_entry(function);
     const KernelInfo kernel = info(entry.kernel());
-    choose_cluster(c, kernel);
-    require_cluster(c, entry, kernel);
+    settle_cluster(c, entry, kernel);
     if (volume(c.block) > uint64_t(kMaxThreads)) {
       *count = 0;
       return;
@@ -482,8 +486,7 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(
     Configuration c = configuration_of(config);
     Entry& entry = find_entry(function);
     const KernelInfo kernel = info(entry.kernel());
-    choose_cluster(c, kernel);
-    require_cluster(c, entry, kernel);
+    settle_cluster(c, entry, kernel);
     const unsigned most = most_in_cluster(entry);
     *size = c.dynamic_shared > size_t(dynamic_shared_limit(entry, kernel)) ? 0
             : kernel.most_in_cluster ? std::min(most, kernel.most_in_cluster)
