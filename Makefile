@@ -227,8 +227,8 @@ SIMTFLAGS := -march=$(or $(MARCH),native) -ffp-contract=off -fno-math-errno \
 # machine that `native` means does. Where the build fails, no older ./run stays.
 MACHINE := $(shell grep -h -m 1 -i -E '^(model name|cpu part|model:)' \
   /proc/cpuinfo /proc/driver/nvidia/gpus/*/information 2>/dev/null)
-SETTINGS := $(NVCC) $(NVFLAGS) $(TARGET) $(CXX) $(CXXFLAGS) $(SIMTFLAGS) $(LDFLAGS) \
-  $(LDLIBS) $(TOOLS) $(MACHINE)
+SETTINGS := $(NVCC) $(NVCC_PREPEND_FLAGS) $(NVFLAGS) $(TARGET) $(NVCC_APPEND_FLAGS) \
+  $(CXX) $(CXXFLAGS) $(SIMTFLAGS) $(LDFLAGS) $(LDLIBS) $(TOOLS) $(MACHINE)
 $(B)/settings: always
 	@$(if $(filter chapter% run,$(GOALS)),rm -f run)
 	@mkdir -p $(@D)
@@ -426,7 +426,7 @@ $(patsubst %.cu,$(B)/%.o,$(filter-out $(AS_IT_IS),$(wildcard tests/any_*/*.cu)))
 endif
 # The grader calls compilers from folders of its own, with a PATH of its own.
 found_at = $(abspath $(shell command -v $1))
-COMPILE_HAND_IN = $(call found_at,$(NVCC)) -std=c++20 -O3 -ccbin $(call found_at,$(CXX)) $(TARGET)
+COMPILE_HAND_IN = $(call found_at,$(NVCC)) -std=c++20 $(HOST) -ccbin $(call found_at,$(CXX)) $(TARGET)
 ifeq ($(BACKEND),gpu)
 # - what a hand-in that is timed is linked with, and the grader's tools for it, a line each
 $(B)/grade/%.parts: $$(call suite,$$*) $(CHECKS) $$(call measure,$$*)

@@ -39,7 +39,7 @@ bool on(const char* name) {
 }
 
 template <typename Number = int>
-std::optional<Number> number(const char* name, const char* of_what, int least,
+std::optional<Number> number(const char* name, const char* what, int least,
                              int most) {
   const char* value = value_of(name);
   if (!value) return std::nullopt;
@@ -48,8 +48,8 @@ std::optional<Number> number(const char* name, const char* of_what, int least,
   const auto [rest, error] = std::from_chars(value, end, n);
   if (error == std::errc() && rest == end && n >= least && n <= most) return n;
   refuse(name, value,
-         std::string("give a number of ") + of_what + " from " +
-             std::to_string(least) + " to " + std::to_string(most));
+         std::string("give ") + what + " from " + std::to_string(least) +
+             " to " + std::to_string(most));
 }
 
 std::string_view order() {
@@ -63,25 +63,40 @@ std::string_view order() {
          "somebody waits for them");
 }
 
+void require_known(std::string_view name) {
+  if (!name.starts_with("SIMT_") ||
+      std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames))
+    return;
+  std::string known;
+  for (const std::string_view other : kNames)
+    known += (known.empty() ? "" : ", ") + std::string(other);
+  throw Error(std::string(name) + " is no setting of the executor; there are " +
+              known);
+}
+
 }  // namespace
 
 bool checks() { return on("SIMT_CHECKS"); }
 bool counters() { return on("SIMT_COUNTERS"); }
 bool ptxas_model() { return on("SIMT_PTXAS"); }
 int devices() {
-  return number("SIMT_DEVICES", "devices", 1, kMostDevices).value_or(1);
+  return number("SIMT_DEVICES", "a number of devices", 1, kMostDevices)
+      .value_or(1);
 }
 int host_threads() {
-  return number("SIMT_THREADS", "host threads", 1, 1024).value_or(0);
+  return number("SIMT_THREADS", "a number of host threads", 1, 1024)
+      .value_or(0);
 }
 std::optional<int> multiprocessors() {
-  return number("SIMT_SMS", "multiprocessors", 1, 1024);
+  return number("SIMT_SMS", "a number of multiprocessors", 1, 1024);
 }
 double patience() {
-  return number<double>("SIMT_PATIENCE", "seconds", 0, 1'000'000).value_or(10);
+  return number<double>("SIMT_PATIENCE", "a number of seconds", 0, 1'000'000)
+      .value_or(10);
 }
 int seconds() {
-  return number("SIMT_SECONDS", "seconds", 0, 1'000'000).value_or(600);
+  return number("SIMT_SECONDS", "a number of seconds", 0, 1'000'000)
+      .value_or(600);
 }
 const char* report_path() { return value_of("SIMT_REPORT"); }
 const char* trace_path() { return value_of("SIMT_TRACE"); }
@@ -109,22 +124,18 @@ std::string trace_line() {
 }
 
 int trace_block() {
-  return number("SIMT_TRACE_BLOCK", "a block", 0, 2'147'483'646).value_or(0);
+  return number("SIMT_TRACE_BLOCK", "the number of a block", 0, 2'147'483'646)
+      .value_or(0);
 }
 
-void require_known() {
-  for (char** one = environ; *one; ++one) {
-    const std::string_view name(*one, std::strcspn(*one, "="));
-    if (!name.starts_with("SIMT_")) continue;
-    if (std::find(std::begin(kNames), std::end(kNames), name) !=
-        std::end(kNames))
-      continue;
-    std::string known;
-    for (const std::string_view other : kNames)
-      known += (known.empty() ? "" : ", ") + std::string(other);
-    throw Error(std::string(name) +
-                " is no setting of the executor; there are " + known);
-  }
+void require_valid() {
+  for (char** one = environ; *one; ++one)
+    require_known({*one, std::strcspn(*one, "=")});
+  for (const auto read : {checks, counters, ptxas_model, backwards, leaks})
+    read();
+  for (const auto read : {devices, host_threads, seconds, trace_block}) read();
+  multiprocessors();
+  patience();
 }
 
 }  // namespace simt::settings

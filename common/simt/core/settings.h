@@ -32,7 +32,8 @@ const char* trace_path();              // SIMT_TRACE=file.json, or null
 std::string trace_line();              // SIMT_TRACE_LINE=relu.cu:28
 int trace_block();                     // SIMT_TRACE_BLOCK=n, 0 if unset
 
-// Throws Error if the environment has a SIMT_ variable that is none of these.
-void require_known();
+// Throws Error if the environment has a SIMT_ variable that is none of these,
+// or a value that its variable cannot have.
+void require_valid();
 
 }  // namespace simt::settings

@@ -79,7 +79,7 @@ __attribute__((constructor(101))) void watch_exit() {
   on_exit(at_exit, nullptr);
   watch_host();
   try {
-    settings::require_known();
+    settings::require_valid();
   } catch (const Error& error) {
     say(error.what());
     _exit(EXIT_FAILURE);
