@@ -222,10 +222,11 @@ if ((${#stand_ins[@]})); then # By a make of its own: it has none of the other's
   MAKEFLAGS=$(sed -E 's/ ?(-j[0-9]*|--jobserver[^ ]*)//g' <<<"${MAKEFLAGS-}") \
     "$MAKE" "${stand_ins[@]}" || exit 1
 fi
-# Of the toolkit's own libraries, what needs no GPU: NVRTC, and the tables of cuRAND.
+# Of the toolkit's own libraries, what needs no GPU: NVRTC, and the tables of cuRAND. NVRTC looks
+# for another library of its own, and an old tag shows it where, too.
 from_toolkit() { # <library> <what is called of it> <what goes between>
   [[ $BUILD == */cpu && -e $CUDA/lib64/$1 ]] && grep -qE " U $2" <<<"$called" &&
-    linked+=("${BASH_SOURCE[0]%/*}/$3" "-Wl,-rpath,$(realpath "$CUDA/lib64")")
+    linked+=("${BASH_SOURCE[0]%/*}/$3" "-Wl,--disable-new-dtags,-rpath,$(realpath "$CUDA/lib64")")
 }
 from_toolkit libnvrtc.so nvrtc nvrtc.cpp && linked+=("$CUDA/lib64/libnvrtc.so")
 from_toolkit libcurand.so 'curandGet(Direction|Scramble)' curand.cpp && linked+=(-ldl)
