@@ -38,6 +38,7 @@ ELSEWHERE = [
     (r"call\b", "calls.cu"),
     (r"(trap|brkpt)\b", "failures/fail.cu"),
     (r"st(\.weak)?\.param\b", "calls.cu"),
+    (r"ld(\.weak)?\.param::func", "driver.cu"),  # A kernel, as here, has none.
     # A policy must be one that createpolicy made; of what it is made, nobody tells.
     (r"(ld|st|atom|red|cp\.async\.c[ag])\.\S*cache_hint|createpolicy|discard", "cache_hints.cu"),
     (r"barrier\.cluster", "cluster.cu"),

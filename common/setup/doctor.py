@@ -21,7 +21,7 @@ VENV_PYTHON = ROOT / ".toolchain" / "venv" / "bin" / "python"
 
 OLDEST_GCC = 11
 OLDEST_CUDA = (12, 0)
-OLDEST_PYTHON, NEWEST_PYTHON = (3, 10), (3, 13)  # Those with pinned packages.
+OLDEST_PYTHON, NEWEST_PYTHON = (3, 10), (3, 14)  # Those with pinned packages.
 OLDEST_DRIVER = {12: "525.60.13", 13: "580.65.06"}  # For each CUDA release.
 OLDEST_GPU = {12: (5, 0), 13: (7, 5)}  # That each CUDA release builds for.
 
@@ -107,7 +107,7 @@ def python(system):
         return Finding("python", f"{text} is too old for the tests", EVERYTHING, fix)
     if version[:2] > NEWEST_PYTHON:
         return Finding("python", f"{text}; the pinned figure packages end with "
-                                 f"{dotted(NEWEST_PYTHON)}: `make PYTHON=python3.13 test`")
+                                 f"{dotted(NEWEST_PYTHON)}: `make PYTHON=python{dotted(NEWEST_PYTHON)} test`")
     return Finding("python", text)
 
 

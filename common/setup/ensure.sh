@@ -18,6 +18,8 @@ readonly PYTHON=${PYTHON:-python3}
 readonly OWN_CUDA=.toolchain/cuda
 readonly VENV=.toolchain/venv
 readonly PINS=common/setup/python.txt
+# What the pages are checked with; then what knows newer compilers and C libraries.
+readonly CUDA_PINS=(common/setup/cuda.txt common/setup/cuda_newer.txt)
 readonly NO_SPACE='No space left on device'
 readonly NO_COMPILER="$CXX is no C++20 compiler: g++ 11 or newer is needed \
 (make CXX=g++-12 takes another)."
@@ -208,10 +210,14 @@ choose_nvcc() {
   local nvcc
   while read -r nvcc; do
     works "$nvcc" && echo "$nvcc" && return
-    say "Set-up passes over $nvcc, which does not compile a small kernel:" >&2
-    grep -m 1 -i 'error' "$SCRATCH/probe.log" >&2 ||
-      tail -n 1 "$SCRATCH/probe.log" >&2
+    pass_over "$nvcc"
   done < <(candidates)
+}
+
+pass_over() {
+  say "Set-up passes over $1, which does not compile a small kernel:" >&2
+  grep -m 1 -i 'error' "$SCRATCH/probe.log" >&2 ||
+    tail -n 1 "$SCRATCH/probe.log" >&2
 }
 
 cuda_root() {
@@ -220,18 +226,32 @@ cuda_root() {
   readlink -f "${top:-$(dirname "$(dirname "$(readlink -f "$1")")")}"
 }
 
+# take_own_cuda <its nvcc>: the one that is in OWN_CUDA, or the first that works.
+take_own_cuda() {
+  local pins
+  for pins in "${CUDA_PINS[@]}"; do
+    cmp -s "$pins" "$OWN_CUDA/cuda.txt" && works "$1" && return
+  done
+  for pins in "${CUDA_PINS[@]}"; do
+    install_cuda "$pins"
+    works "$1" && return
+    pass_over "$(grep -m 1 nvcc "$pins")"
+  done
+  return 1
+}
+
+# install_cuda <pins>
 install_cuda() {
   say "Set-up installs NVIDIA's CUDA compiler and headers, which are not" \
     "here, into $OWN_CUDA (100 MB to fetch, 280 MB on disk):"
-  sed -n 's/^nvidia/    nvidia/p' common/setup/cuda.txt
+  sed -n 's/^nvidia/    nvidia/p' "$1"
   make_venv
   rm -rf "$OWN_CUDA" "$OWN_CUDA.part"
-  pip_install "the CUDA compiler" --target "$OWN_CUDA.part" \
-    -r common/setup/cuda.txt
+  pip_install "the CUDA compiler" --target "$OWN_CUDA.part" -r "$1"
   # A toolkit that was installed the usual way has these names too.
   ln -s lib "$OWN_CUDA.part/nvidia/cu13/lib64"
   ln -s libcudart.so.13 "$OWN_CUDA.part/nvidia/cu13/lib/libcudart.so"
-  cp common/setup/cuda.txt "$OWN_CUDA.part/"
+  cp "$1" "$OWN_CUDA.part/cuda.txt"
   mv "$OWN_CUDA.part" "$OWN_CUDA"
 }
 
@@ -259,11 +279,8 @@ tells where)."
 nvcc that works with $CXX. Leave both unset, and make finds or installs one."
     has_venv || install_packages python3-venv
     nvcc=$OWN_CUDA/nvidia/cu13/bin/nvcc
-    cmp -s common/setup/cuda.txt "$OWN_CUDA/cuda.txt" || install_cuda
-    works "$nvcc" || fail "$(head -n 5 "$SCRATCH/probe.log")
-
-The CUDA compiler in $OWN_CUDA does not work with $CXX. 'make doctor' says \
-more; to install it anew, remove .toolchain and make again."
+    take_own_cuda "$nvcc" || fail "The CUDA compiler in $OWN_CUDA does not \
+work with $CXX. 'make doctor' says more; to install it anew, remove .toolchain and make again."
     root=$OWN_CUDA/nvidia/cu13
   else
     root=$(cuda_root "$nvcc")
@@ -318,7 +335,7 @@ takes another)."
     "runs the checks into $VENV (30 MB to fetch):"
   grep '==' "$PINS" | sed 's/^/    /'
   make_venv
-  pip_install "what draws the figures (for Python 3.10 to 3.13; here is \
+  pip_install "what draws the figures (for Python 3.10 to 3.14; here is \
 $("$PYTHON" --version))" -r "$PINS"
   complete "$VENV/bin/python" || fail "What draws the figures was installed, \
 but does not work: see the end of $LOG. To begin anew: rm -rf .toolchain"

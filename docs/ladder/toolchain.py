@@ -72,6 +72,14 @@ def nvcc(root):
     raise pages.Problem("no nvcc: 'make doctor' says how to get one, or set NVCC to its path")
 
 
+@functools.cache
+def is_pinned(root):
+    """Whether the build uses the release of CUDA that set-up would install first."""
+    pins = (pages.ROOT / "common/setup/cuda.txt").read_text()
+    release = re.search(r"^nvidia-cuda-nvcc==(\d+\.\d+)\.", pins, re.M)[1]
+    return f"release {release}," in said_by([nvcc(root), "--version"])
+
+
 def headers(root):
     """The folder of CUDA's headers. It is not always beside nvcc, so set-up asks nvcc for it."""
     for folder in [*chosen("CUDA", root), *chosen("CUDA", pages.ROOT)]:

@@ -125,7 +125,8 @@ OWN_NVCC = str(doctor.OWN_CUDA / "bin" / "nvcc")
 WELL = [
     ({}, "NVIDIA H200, sm_90"),
     ({"files": {"/proc/version": "Linux"}, "smi": None, "headers": {"doctest/doctest.h"}}, "none"),
-    ({"python_version": (3, 14, 0)}, "PYTHON=python3.13"),
+    ({"python_version": (3, 14, 0)}, "Python 3.14.0"),
+    ({"python_version": (3, 15, 0)}, "PYTHON=python3.14"),
     ({"matplotlib": ""}, "make plots"),
     ({"nccl": ""}, "nvidia-nccl-cu13"),
     ({"cuda": {OWN_NVCC: "13.0"}}, OWN_NVCC),
@@ -148,7 +149,7 @@ def test_no_compiler():
 
 
 def test_the_report_fits_80_columns(capsys):
-    findings, _ = examined(smi=(0, "NVIDIA Z1, 13.0, 999.1\n"), python_version=(3, 14, 0), driver_cuda="12.4",
+    findings, _ = examined(smi=(0, "NVIDIA Z1, 13.0, 999.1\n"), python_version=(3, 15, 0), driver_cuda="12.4",
                            environ={"CUDA": "/nowhere"}, headers=set(), matplotlib="")
     doctor.report(findings)
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80

@@ -176,7 +176,7 @@ void launch(CUfunction function, const Arrays& arrays, CUstream stream) {
 // Functions whose parameters are registers, and arguments that are no .param
 // memory.
 const std::string kRegistersPtx = R"(
-.version 7.0
+.version 8.3
 .target sm_70
 .address_size 64
 
@@ -192,9 +192,9 @@ const std::string kRegistersPtx = R"(
 .func (.param .b32 res) same (.param .b32 in, .reg .u32 %more)
 {
   .reg .b32 %q;
-  ld.param.b32 %q, [in];
+  ld.param::func.b32 %q, [in];
   add.u32 %q, %q, %more;
-  st.param.b32 [res], %q;
+  st.param::func.b32 [res], %q;
   ret;
 }
 

@@ -68,24 +68,25 @@ __device__ uint32_t shared_address(const void* p) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(p));
 }
 
-constexpr int kLoadRowLine = __LINE__ + 5;
+// In one line each: of a statement in several, nvcc 13.0 names the last, and
+// nvcc 13.5 the first.
+#define LOAD_ROW "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+#define MULTIPLY                                                     \
+  "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, " \
+  "{%4,%5}, {%6}, {%7,%7,%7,%7};"
+#define FOUR_OF(d) "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+
+constexpr int kLoadRowLine = __LINE__ + 3;
 __device__ uint32_t load_row(uint32_t address) {
   uint32_t r;
-  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
-               : "=r"(r)
-               : "r"(address)
-               : "memory");
+  asm volatile(LOAD_ROW : "=r"(r) : "r"(address) : "memory");
   return r;
 }
 
-constexpr int kMultiplyLine = __LINE__ + 7;
+constexpr int kMultiplyLine = __LINE__ + 3;
 __device__ float multiply(uint32_t a, uint32_t b) {
   float d[4];
-  asm volatile(
-      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, "
-      "{%4,%5}, {%6}, {%7,%7,%7,%7};"
-      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-      : "r"(a), "r"(a), "r"(b), "f"(0.f));
+  asm volatile(MULTIPLY : FOUR_OF(d) : "r"(a), "r"(a), "r"(b), "f"(0.f));
   return d[0];
 }
 
@@ -539,12 +540,10 @@ __device__ uint32_t mapped(const void* p, uint32_t rank) {
       : "r"(shared_address(p)), "r"(rank));
   return at;
 }
+#define LOAD_FROM_CLUSTER "ld.shared::cluster.b32 %0, [%1];"
 __device__ uint32_t load_from_cluster(uint32_t at) {
   uint32_t value;
-  asm volatile("ld.shared::cluster.b32 %0, [%1];"
-               : "=r"(value)
-               : "r"(at)
-               : "memory");
+  asm volatile(LOAD_FROM_CLUSTER : "=r"(value) : "r"(at) : "memory");
   return value;
 }
 #else
@@ -555,8 +554,8 @@ __device__ uint32_t mapped(const void* p, uint32_t) {
 }
 __device__ uint32_t load_from_cluster(uint32_t) { return 0; }
 #endif
+constexpr int kGoneBlockLine = __LINE__ - 11;
 // In the order in which blocks run the second is done before the first goes on.
-constexpr int kGoneBlockLine = __LINE__ - 13;
 __global__ void CLUSTERS gone_block_kernel(int* p) {
   __shared__ int word;
   if (threadIdx.x == 0) word = 1;
