@@ -585,16 +585,14 @@ __global__ void CLUSTERS wrong_rank_kernel(int* p) {
   meet();
 }
 
-constexpr int kReachLine = __LINE__ + 8;
+constexpr int kReachLine = __LINE__ + 7;
 __global__ void CLUSTERS not_reached_kernel(int* p) {
   __shared__ int word;
   if (threadIdx.x == 0) word = 1;
   meet();
+  const uint32_t at = mapped(&word, blockIdx.x ^ 1);
   uint32_t value;
-  asm volatile("ld.shared.b32 %0, [%1];"
-               : "=r"(value)
-               : "r"(mapped(&word, blockIdx.x ^ 1))
-               : "memory");
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(value) : "r"(at) : "memory");
   p[blockIdx.x] = value;
   meet();
 }
