@@ -134,9 +134,9 @@ class Toolkit:
     architectures: tuple  # (7, 5), (8, 0), ...
 
 
-def toolkit(system):
+def toolkit(system, gcc):
     """The nvcc that set-up would take, and what there is to say of it."""
-    passed_over = []
+    passed_over, another = [], ""
     for nvcc in nvcc_candidates(system):
         answer = system.run(nvcc, "--version")
         version = re.search(r"release (\d+)\.(\d+)", answer[1]) if answer else None
@@ -148,9 +148,13 @@ def toolkit(system):
             passed_over.append(f"{nvcc} is CUDA {dotted(release)}, older than {dotted(OLDEST_CUDA)}")
             continue
         found = Toolkit(nvcc, release, newest_gcc(system, nvcc), architectures(system, nvcc))
-        return found, Finding("toolkit", f"CUDA {dotted(release)} ({nvcc})")
+        if not gcc or not found.newest_gcc or gcc[0] <= found.newest_gcc:
+            return found, Finding("toolkit", f"CUDA {dotted(release)} ({nvcc})")
+        passed_over.append(f"{nvcc} is CUDA {dotted(release)}, which accepts g++ {found.newest_gcc} at most; "
+                           f"here is g++ {gcc[0]}")
+        another = f"; or install g++-{found.newest_gcc} and say `make CXX=g++-{found.newest_gcc} ...`"
     told = "; ".join(passed_over) or "there is no nvcc"
-    fix = "any build (`make chapter01`) installs CUDA 13.0 into .toolchain, without root"
+    fix = f"any build (`make chapter01`) installs CUDA 13 into .toolchain, without root{another}"
     if system.environ.get("NVCC") or system.environ.get("CUDA"):
         fix = "unset NVCC and CUDA, or let them name CUDA 12 or 13"
     return None, Finding("toolkit", told, EVERYTHING, fix)
@@ -180,14 +184,6 @@ def architectures(system, nvcc):
     answer = system.run(nvcc, "--list-gpu-arch")
     found = re.findall(r"compute_(\d+)(\d)\b", answer[1]) if answer else []
     return tuple((int(major), int(minor)) for major, minor in found)
-
-
-def fit_of_compiler(gcc, kit):
-    if kit.newest_gcc and gcc[0] > kit.newest_gcc:
-        fix = f"sudo apt-get install -y g++-{kit.newest_gcc}, then `make CXX=g++-{kit.newest_gcc} ...`"
-        return Finding("compiler for nvcc", f"g++ {gcc[0]} is newer than CUDA "
-                       f"{dotted(kit.version)} accepts (up to {kit.newest_gcc})", EVERYTHING, fix)
-    return Finding("compiler for nvcc", "accepted")
 
 
 # ---- GPU --------------------------------------------------------------------
@@ -298,10 +294,8 @@ def nccl(system, kit):
 def examine(system):
     gcc, found = compiler(system)
     yield found
-    kit, found = toolkit(system)
+    kit, found = toolkit(system, gcc)
     yield found
-    if gcc and kit:
-        yield fit_of_compiler(gcc, kit)
     yield header(system, "doctest/doctest.h", "doctest-dev", EVERYTHING)
     yield python(system)
     yield figures(system)

@@ -87,7 +87,7 @@ WSL_DRIVER = WSL | {"/usr/lib/wsl/lib/libcuda.so.1": ""}
 MISMATCH = "Failed to initialize NVML: Driver/library version mismatch\n"
 FAULTS = [
     ({"gcc": "10.2.1"}, 2, "compiler", "10.2.1", "CXX=g++-11"),
-    ({"gcc": "14.2.0", "newest_gcc": 13}, 2, "compiler for nvcc", "up to 13", "CXX=g++-13"),
+    ({"gcc": "14.2.0", "newest_gcc": 13}, 2, "toolkit", "g++ 13 at most", "CXX=g++-13"),
     ({"headers": {"benchmark/benchmark.h"}}, 2, "doctest/doctest.h", "not found", "install -y doctest-dev"),
     # No benchmark matters to the GPU only.
     ({"headers": {"doctest/doctest.h"}}, 1, "benchmark/benchmark.h", "not found", "install -y libbenchmark-dev"),
@@ -129,7 +129,7 @@ WELL = [
     ({"python_version": (3, 15, 0)}, "PYTHON=python3.14"),
     ({"matplotlib": ""}, "make plots"),
     ({"nccl": ""}, "nvidia-nccl-cu13"),
-    ({"cuda": {OWN_NVCC: "13.0"}}, OWN_NVCC),
+    ({"cuda": {OWN_NVCC: "13.5"}}, OWN_NVCC),
     ({"cuda": {NVCC: "12.8"}}, ""),  # The driver is newer.
     ({"files": SOUND}, ""), ({"files": WSL}, ""), ({"files": WSL_DRIVER | {"/dev/dxg": ""}}, ""),
 ]
