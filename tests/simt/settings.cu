@@ -12,12 +12,13 @@ namespace {
 constexpr const char* kRan = "The program ran.\n";
 constexpr int kRefused = 1;
 
-struct Wrong {
+struct Setting {
   const char *name, *value;
-  const char* told;  // Behind the name and the value.
+  // Behind the name and, unless that is unknown, the value.
+  const char* told = "";
 };
 
-const Wrong kWrong[] = {
+const Setting kWrong[] = {
     {"SIMT_CHECKS", "no", "it is on or off"},
     {"SIMT_COUNTERS", "0", "it is on or off"},
     {"SIMT_DEVICES", "17", "give a number of devices from 1 to 16"},
@@ -35,36 +36,22 @@ const Wrong kWrong[] = {
     {"SIMT_THREAD", "2", " is no setting of the executor; there are"},
 };
 
-const Wrong kRight[] = {
-    {"SIMT_CHECKS", "off", ""},
-    {"SIMT_COUNTERS", "on", ""},
-    {"SIMT_DEVICES", "16", ""},
-    {"SIMT_LEAKS", "0", ""},
-    {"SIMT_ORDER", "late", ""},
-    {"SIMT_PATIENCE", "0.5", ""},
-    {"SIMT_PTXAS", "off", ""},
-    {"SIMT_SECONDS", "0", ""},
-    {"SIMT_SMS", "1024", ""},
-    {"SIMT_THREADS", "2", ""},
-    {"SIMT_TRACE_BLOCK", "3", ""},
-    {"SIMT_THREADS", "", ""},
-    {"SIMT", "2", ""},
+const Setting kRight[] = {
+    {"SIMT_CHECKS", "off"}, {"SIMT_COUNTERS", "on"},   {"SIMT_DEVICES", "16"},
+    {"SIMT_LEAKS", "0"},    {"SIMT_ORDER", "late"},    {"SIMT_PATIENCE", "0.5"},
+    {"SIMT_PTXAS", "off"},  {"SIMT_SECONDS", "0"},     {"SIMT_SMS", "1024"},
+    {"SIMT_THREADS", "2"},  {"SIMT_TRACE_BLOCK", "3"}, {"SIMT_THREADS", ""},
+    {"SIMT", "2"},
 };
 
-Ended run_with(const Wrong& setting) {
-  const char* before = std::getenv(setting.name);
-  const std::string kept = before ? before : "";
+Ended run_with(const Setting& setting) {
   setenv(setting.name, setting.value, 1);
   const Ended run = run_self("child");
-  if (before) {
-    setenv(setting.name, kept.c_str(), 1);
-  } else {
-    unsetenv(setting.name);
-  }
+  unsetenv(setting.name);
   return run;
 }
 
-void check_refused(const Wrong& wrong) {
+void check_refused(const Setting& wrong) {
   const Ended run = run_with(wrong);
   const std::string name = std::string("simt: ") + wrong.name;
   const bool is_known = wrong.told[0] != ' ';
@@ -76,7 +63,7 @@ void check_refused(const Wrong& wrong) {
   expect::is_true(run.output.find(kRan) == run.output.npos, wrong.name);
 }
 
-void check_accepted(const Wrong& right) {
+void check_accepted(const Setting& right) {
   const Ended run = run_with(right);
   expect::equal(run.status, 0);
   expect::equal(run.output, kRan);
@@ -89,8 +76,8 @@ int main(int argc, char**) {
     std::printf("%s", kRan);
     return 0;
   }
-  for (const Wrong& right : kRight) check_accepted(right);
-  for (const Wrong& wrong : kWrong) {
+  for (const Setting& right : kRight) check_accepted(right);
+  for (const Setting& wrong : kWrong) {
     on_executor() ? check_refused(wrong) : check_accepted(wrong);
   }
   return expect::report();
