@@ -5,19 +5,24 @@
 
 namespace simt {
 
+namespace {
+
+auto find_place(auto& registers, Place place) {
+  return std::ranges::find_if(
+      registers, [&](const auto& one) { return one->place == place; });
+}
+
+}  // namespace
+
 const Undefined* UndefinedRegisters::find(Place place) const {
-  for (const auto& one : registers_)
-    if (one->place == place) return one.get();
-  return nullptr;
+  const auto known = find_place(registers_, place);
+  return known == registers_.end() ? nullptr : known->get();
 }
 
 void UndefinedRegisters::set(const Undefined& value) {
   if (value.lanes == 0) return;
-  const auto known =
-      std::find_if(registers_.begin(), registers_.end(),
-                   [&](const auto& one) { return one->place == value.place; });
-  if (known == registers_.end())
-    return void(registers_.push_back(std::make_unique<Undefined>(value)));
+  const auto known = find_place(registers_, value.place);
+  if (known == registers_.end()) return add(value);
   Undefined& mine = **known;
   mine.lanes |= value.lanes;
   for (uint32_t rest = value.lanes; rest; rest &= rest - 1) {
@@ -27,10 +32,29 @@ void UndefinedRegisters::set(const Undefined& value) {
   }
 }
 
+void UndefinedRegisters::add(const Undefined& value) {
+  if (spare_.empty()) spare_.push_back(std::make_unique<Undefined>());
+  registers_.push_back(std::move(spare_.back()));
+  spare_.pop_back();
+  *registers_.back() = value;
+}
+
 void UndefinedRegisters::define(Place place, uint32_t lanes) {
-  std::erase_if(registers_, [&](const auto& one) {
-    return one->place == place && (one->lanes &= ~lanes) == 0;
-  });
+  const auto known = find_place(registers_, place);
+  if (known == registers_.end() || ((*known)->lanes &= ~lanes) != 0) return;
+  spare_.push_back(std::move(*known));
+  registers_.erase(known);
+}
+
+const Copied* Copies::find(uint64_t address) const {
+  const auto word = words_.find(address / kWord);
+  if (word == words_.end()) return nullptr;
+  const Copied& byte = word->second[address % kWord];
+  return byte.bits ? &byte : nullptr;
+}
+
+void Copies::erase(uint64_t begin, uint64_t end) {
+  for (uint64_t at = begin; at < end; at += kWord) words_.erase(at / kWord);
 }
 
 void WarpValues::start() {

@@ -2,9 +2,11 @@
 // from memory that nobody has written, variables without a value, and what was
 // made of both.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "common/simt/core/byte_set.h"
@@ -76,7 +78,11 @@ class UndefinedRegisters {
   void define(Place place, uint32_t lanes);
 
  private:
+  void add(const Undefined& value);
+
   std::vector<std::unique_ptr<Undefined>> registers_;
+  // They come and go: memory for the next ones.
+  std::vector<std::unique_ptr<Undefined>> spare_;
 };
 
 // An undefined value that was stored: the bytes count as unwritten again.
@@ -84,7 +90,25 @@ struct Copied {
   Origin origin;
   uint8_t bits = 0;  // of the byte
 };
-using Copies = std::map<uint64_t, Copied>;  // by address
+
+// By address. They come in whole words mostly: one is looked for once.
+class Copies {
+ public:
+  bool empty() const { return words_.empty(); }
+  // Null: nothing is known of that byte.
+  const Copied* find(uint64_t address) const;
+  void set(uint64_t address, const Copied& byte) {
+    words_[address / kWord][address % kWord] = byte;
+  }
+  // From one end of a word to another's.
+  void erase(uint64_t begin, uint64_t end);
+  void clear() { words_.clear(); }
+
+ private:
+  static constexpr uint64_t kWord = 4;
+
+  std::unordered_map<uint64_t, std::array<Copied, kWord>> words_;
+};
 
 // What a register holds of the result of a wgmma.mma_async that its warp has
 // not waited for.

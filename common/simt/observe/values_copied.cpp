@@ -53,8 +53,9 @@ void Values::end(const AsyncCopy& copy, int lane,
     for (uint32_t k = 0; k < bytes; ++k) {
       if (from.is_written(source + k, 1)) continue;
       to.unwrite(target + k);
-      checks.copies[target + k] = {
-          {source + k, copy.ins->site, thread, 1, false, Space::kGlobal}, 255};
+      checks.copies.set(target + k, {{source + k, copy.ins->site, thread, 1,
+                                      false, Space::kGlobal},
+                                     255});
     }
   });
 }

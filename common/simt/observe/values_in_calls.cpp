@@ -50,9 +50,7 @@ void Values::call(Warp& warp, uint32_t mask, uint32_t begin, uint32_t end) {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
       const uint64_t at = offset(first_lane(rest), row);
       values.stack.erase(at, at + 16);
-      if (values.stack_copies.empty()) continue;
-      values.stack_copies.erase(values.stack_copies.lower_bound(at),
-                                values.stack_copies.lower_bound(at + 16));
+      if (!values.stack_copies.empty()) values.stack_copies.erase(at, at + 16);
     }
 }
 
@@ -72,9 +70,8 @@ void Values::copy_stack(Warp& warp, uint32_t mask, uint32_t from, uint32_t to,
     if (values.stack.contains(source))
       return void(values.stack.insert(target, target + 1));
     values.stack.erase(target, target + 1);
-    const auto copied = values.stack_copies.find(source);
-    if (copied != values.stack_copies.end())
-      values.stack_copies[target] = copied->second;
+    if (const Copied* copied = values.stack_copies.find(source))
+      values.stack_copies.set(target, Copied(*copied));
   };
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);

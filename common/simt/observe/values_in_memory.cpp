@@ -205,7 +205,7 @@ void Values::store_matrix(Warp& warp, const Instruction& ins, const Access& a,
       if (!byte) continue;
       const uint64_t address = a.address[p.from] + p.offset + k;
       memory.unwrite(address);
-      (*memory.copies)[address] = {value->origin[p.lane], byte};
+      memory.copies->set(address, {value->origin[p.lane], byte});
     }
   }
   settle(warp);
@@ -247,7 +247,7 @@ void Values::store_undefined(Warp& warp, const Instruction& ins,
       else if (memory.copies || grid_.threads == 1)
         memory.unwrite(address);
       if (bits && memory.copies)
-        (*memory.copies)[address] = {value->origin[lane], bits};
+        memory.copies->set(address, {value->origin[lane], bits});
     }
   }
 }

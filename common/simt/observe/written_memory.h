@@ -44,9 +44,7 @@ struct WrittenMemory {
     written.erase(address - origin, address - origin + 1);
   }
   const Copied* copied(uint64_t address) const {
-    if (!copies) return nullptr;
-    const auto known = copies->find(address);
-    return known == copies->end() ? nullptr : &known->second;
+    return copies ? copies->find(address) : nullptr;
   }
 };
 
