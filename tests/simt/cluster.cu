@@ -137,6 +137,48 @@ void check_facts() {
               grid, {2, 1, 2}, true);
 }
 
+// ---- Blocks and clusters of the kernel's own size ---------------------------
+
+#ifdef __block_size__
+__global__ void __block_size__((8, 2, 2)) sized_kernel(int* out) {
+  if (threadIdx.x == 1 && threadIdx.y + threadIdx.z == 0)
+    tell(out + block_number() * kFacts);
+}
+
+__global__ void __block_size__((32, 1, 1), (2, 1, 3))
+    sized_clusters_kernel(int* out) {
+  if (threadIdx.x == 1) tell(out + block_number() * kFacts);
+}
+
+void check_sized() {
+  const dim3 grid(4, 3, 2), clusters(2, 3, 1), blocks(4, 3, 3);
+  for (const dim3 block : {dim3(1), dim3(8, 2, 2)})
+    check_facts(
+        expect::results<int>(
+            24 * kFacts, [&](int* out) { sized_kernel<<<grid, block>>>(out); }),
+        grid, {1, 1, 1}, true);
+  for (const int block : {1, 32})
+    check_facts(
+        expect::results<int>(
+            36 * kFacts,
+            [&](int* out) { sized_clusters_kernel<<<clusters, block>>>(out); }),
+        blocks, {2, 1, 3}, true);
+  int* out = nullptr;
+  void* arguments[] = {&out};
+  for (const dim3 block :
+       {dim3(32), dim3(8, 2, 1), dim3(8, 4), dim3(2), dim3(64)})
+    expect::equal(cudaLaunchKernel(sized_kernel, grid, block, arguments),
+                  cudaErrorInvalidValue);
+  expect::equal(Launch(4, 32, 4).of(sized_clusters_kernel, out),
+                cudaErrorInvalidClusterSize);
+  cudaGetLastError();
+  cudaFuncAttributes facts;
+  expect::ok(cudaFuncGetAttributes(&facts, sized_clusters_kernel));
+  expect::equal(facts.maxThreadsPerBlock, 1024);
+  expect::equal(facts.requiredClusterDepth, 3);
+}
+#endif
+
 // ---- Each other's shared memory ---------------------------------------------
 
 // Each block passes what it holds to the next, round and round, through
@@ -611,6 +653,9 @@ void check_at_once() {
 
 int main() {
   check_facts();
+#ifdef __block_size__
+  check_sized();
+#endif
   check_memory();
   check_atomics();
   check_barrier();

@@ -286,6 +286,58 @@ void modules() {
   ok(CALL(ModuleUnload)(module));
 }
 
+// As Triton writes it: a block of 64 and no other, one register in braces, zero
+// before each load; and all threads load what only the first one uses, which
+// stores there.
+const std::string kAsTriton = R"(
+.version 8.7
+.target sm_80
+.address_size 64
+
+.visible .entry next(.param .u64 .ptr .global .align 1 next_param_0)
+.reqntid 64
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<2>;
+$L__func_begin0:
+  ld.param.b64 %rd1, [next_param_0];
+  mov.u32 %r1, %tid.x;
+  setp.eq.b32 %p1, %r1, 0;
+  mov.u32 %r2, 0x0;
+  ld.global.b32 { %r2 }, [ %rd1 + 0 ];
+  add.s32 %r3, %r2, 1;
+  @%p1 st.global.b32 [ %rd1 + 0 ], { %r3 };
+  ret;
+$L__func_end0:
+}
+)";
+
+void own_block() {
+  CUmodule module = nullptr;
+  CUfunction next = nullptr;
+  ok(CALL(ModuleLoadData)(&module, kAsTriton.c_str()));
+  ok(CALL(ModuleGetFunction)(&next, module, "next"));
+  CUdeviceptr number = 0;
+  ok(CALL(MemAlloc)(&number, sizeof(int)));
+  ok(CALL(MemsetD32)(number, 40, 1));
+  void* arguments[] = {&number};
+  const auto with = [&](unsigned x, unsigned y) {
+    return CALL(LaunchKernel)(next, 1, 1, 1, x, y, 1, 0, nullptr, arguments,
+                              nullptr);
+  };
+  ok(with(64, 1));
+  ok(with(1, 1));  // It stands for the kernel's own.
+  for (const unsigned threads : {2, 32, 128})
+    equal(with(threads, 1), CUDA_ERROR_INVALID_VALUE);
+  equal(with(32, 2), CUDA_ERROR_INVALID_VALUE);
+  int got = 0;
+  ok(CALL(MemcpyDtoH)(&got, number, sizeof got));
+  equal(got, 42);
+  ok(CALL(MemFree)(number));
+  ok(CALL(ModuleUnload)(module));
+}
+
 void bad_modules() {
   CUmodule module = nullptr;
   equal(CALL(ModuleLoad)(&module, "no such file.ptx"),
@@ -520,6 +572,7 @@ int main() {
   ok(CALL(CtxCreate)(&context, nullptr, 0, 0));
   modules();
   register_parameters();
+  own_block();
   bad_modules();
   module_file();
   functions();

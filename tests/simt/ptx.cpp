@@ -392,12 +392,18 @@ TEST_CASE("directives are accepted from a list") {
   for (const char* directive :
        {".maxntid 256, 1, 1", ".minnctapersm 2", ".maxnreg 64", ".noreturn",
         ".maxclusterrank 8", ".reqnctapercluster 2, 1, 1", ".explicitcluster",
-        ".explicitcluster .reqnctapercluster 1", ".pragma \"nounroll\";"})
+        ".explicitcluster .reqnctapercluster 1", ".reqntid 8, 2, 4",
+        ".blocksareclusters .reqntid 8 .reqnctapercluster 2",
+        ".pragma \"nounroll\";"})
     CHECK(refusal_of_directive(directive) == "");
   says(refusal_of_directive(".reqnctapercluster 2, 0"), "an empty cluster");
   says(refusal_of_directive(".reqnctapercluster 1, 1, 1, 1"), "three");
-  says(refusal_of_directive(".reqntid 32"), ".reqntid");
-  says(refusal_of_directive(".blocksareclusters"), ".blocksareclusters");
+  says(refusal_of_directive(".reqntid 32, 0"), "an empty block");
+  says(refusal_of_directive(".reqntid 1, 1, 1, 1"), "three");
+  says(refusal_of_directive(".reqntid 32 .maxntid 32"), ".maxntid");
+  says(refusal_of_directive(".maxntid 64 .reqntid 32"), ".maxntid");
+  says(refusal_of_directive(".blocksareclusters"), "without .reqntid");
+  says(refusal_of_directive(".blocksareclusters .reqntid 32"), "without");
   says(refusal_of_directive(".pragma \"magic\";"), "magic");
   says(refusal_of_directive(".maxntid 12abc"), "12abc");
   says(refusal_of_directive(".maxntid 0"), "extent");

@@ -113,10 +113,11 @@ struct FunctionText {
   std::map<size_t, std::vector<Declaration>> declarations;  // by body index
   std::set<size_t> stay_loops;  // where .pragma "nounroll" stands, likewise
   uint32_t max_threads = 0;     // .maxntid, 0 if not given
+  unsigned block[3] = {};       // .reqntid, likewise
   unsigned cluster[3] = {};     // .reqnctapercluster, likewise
+  bool blocks_are_clusters = false;
   bool explicit_cluster = false;
   uint32_t most_in_cluster = 0;  // .maxclusterrank
-  std::string refused;           // Why this kernel cannot run, or empty.
   SourceLine where;
 };
 

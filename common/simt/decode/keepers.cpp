@@ -14,7 +14,6 @@ std::optional<Keeper> Keepers::of(uint32_t load) const {
   std::vector<Place> values = written(f_.code[load]);
   Places seen;
   for (size_t k = 0; k < values.size(); ++k) {
-    if (!definitions_.only(values[k])) return {};
     for (uint32_t pc : readers_.of(values[k])) {
       const Instruction& ins = f_.code[pc];
       if (const auto choice = choice_at(ins, values[k])) {

@@ -32,6 +32,7 @@ const std::map<std::string_view, Linkage> kLinkage = {
     {".extern", Linkage::kExternal}};
 const std::set<std::string_view> kVariableSpaces = {".global", ".const",
                                                     ".shared"};
+const std::set<std::string_view> kTakeOneInBraces = {"ld", "ldu", "st", "mov"};
 const std::set<std::string_view> kBodySpaces = {".reg", ".param", ".local",
                                                 ".shared"};
 
@@ -375,6 +376,7 @@ class Parser {
     f.name = function_ = name();
     f.params = parameters(entry);
     while (!peek().starts_with('{') && peek() != ";") directive(f);
+    require_agreement(f);
     if (accept(";")) return f;
     f.defined = true;
     require_sizes(f);
@@ -424,10 +426,11 @@ class Parser {
     } else if (word == ".maxntid") {
       f.max_threads = extent();
     } else if (word == ".reqntid") {
-      extent();
-      f.refused = "the executor does not hold launches to .reqntid";
+      exact_extent(f.block, "block");
     } else if (word == ".reqnctapercluster") {
-      cluster_extent(f.cluster);
+      exact_extent(f.cluster, "cluster");
+    } else if (word == ".blocksareclusters") {
+      f.blocks_are_clusters = true;
     } else if (word == ".explicitcluster") {
       f.explicit_cluster = true;
     } else if (word == ".maxclusterrank") {
@@ -439,14 +442,20 @@ class Parser {
     }
   }
 
-  void cluster_extent(unsigned (&size)[3]) {
+  void exact_extent(unsigned (&size)[3], const std::string& of_what) {
     int given = 0;
     do {
-      if (given == 3) throw Error("a cluster has three dimensions");
+      if (given == 3) throw Error("a " + of_what + " has three dimensions");
       size[given++] = count(kMostAnything);
     } while (accept(","));
     std::fill(size + given, size + 3, 1u);
-    if (std::count(size, size + 3, 0u)) throw Error("an empty cluster");
+    if (std::count(size, size + 3, 0u)) throw Error("an empty " + of_what);
+  }
+
+  void require_agreement(const FunctionText& f) {
+    if (f.max_threads && f.block[0]) throw Error(".maxntid beside .reqntid");
+    if (f.blocks_are_clusters && !(f.block[0] && f.cluster[0]))
+      throw Error(".blocksareclusters without .reqntid and .reqnctapercluster");
   }
 
   // 256, 1, 1
@@ -481,9 +490,17 @@ class Parser {
       operands(s);
     else
       skip_operands(s);
+    if (kTakeOneInBraces.contains(s.name())) take_out_of_braces(s);
     if (s.name() == "call") return call(f, s);
     if (s.name() == "ret") give_results(f, s);
     f.body.push_back(std::move(s));
+  }
+
+  // ld.global.b32 {%r1}, [%rd1], as Triton writes it.
+  static void take_out_of_braces(Statement& s) {
+    for (Operand& o : s.operands)
+      if (o.list.size() == 1 && !o.in_parentheses)
+        o.text = std::exchange(o.list, {}).front();
   }
 
   // ---- Parameters in registers ----------------------------------------------
@@ -731,7 +748,9 @@ std::vector<std::string> accepted_directives() {
                                   ".entry",
                                   ".func",
                                   ".maxntid",
+                                  ".reqntid",
                                   ".reqnctapercluster",
+                                  ".blocksareclusters",
                                   ".explicitcluster",
                                   ".maxclusterrank",
                                   ".align",

@@ -163,7 +163,9 @@ KernelInfo info(Kernel* kernel) {
   for (const auto& [name, v] : kernel->module->variables)
     if (v.constant) info.const_bytes += v.bytes;
   if (kernel->text->max_threads) info.max_threads = kernel->text->max_threads;
+  std::copy_n(kernel->text->block, 3, info.block);
   std::copy_n(kernel->text->cluster, 3, info.cluster);
+  info.blocks_are_clusters = kernel->text->blocks_are_clusters;
   info.wants_cluster = kernel->text->explicit_cluster;
   info.most_in_cluster = kernel->text->most_in_cluster;
   return info;

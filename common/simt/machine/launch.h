@@ -35,8 +35,10 @@ struct KernelInfo {
   size_t static_shared = 0;
   size_t local_bytes = 0;  // a thread's, as PTX declares them
   size_t const_bytes = 0;
-  unsigned max_threads = 1024;  // .maxntid, or what every device allows
-  unsigned cluster[3] = {};     // __cluster_dims__; 0: the launch decides
+  unsigned max_threads = 1024;       // .maxntid, or what every device allows
+  unsigned block[3] = {};            // __block_size__; 0: the launch decides
+  unsigned cluster[3] = {};          // __cluster_dims__, likewise
+  bool blocks_are_clusters = false;  // a launch tells how many of them
   bool wants_cluster = false;
   unsigned most_in_cluster = 0;  // .maxclusterrank; 0: not given
 };

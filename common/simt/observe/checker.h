@@ -117,6 +117,8 @@ class Checker {
     const Instruction& ins;
     int lane;
     std::string name;
+
+    bool multiplies() const { return ins.statement->name() == "wgmma"; }
   };
   void check_fence(const AsyncCopy& copy);
   bool is_unfenced(const Reader& reader, uint64_t begin, uint64_t end);

@@ -154,7 +154,8 @@ void Checker::check_copy(const AsyncCopy& copy, const Access& a, uint32_t mask,
 // ---- Without a fence -----------------------------------------------------
 
 // Bulk copies and wgmma see what threads have written to shared memory only
-// behind a fence for them. Whose it is is not looked at.
+// behind a fence for them. Whose it is is not looked at. What cp.async has
+// brought, CUTLASS and Triton hand to wgmma without one.
 void Checker::check_fence(const AsyncCopy& copy) {
   bool told = false;
   const int lane = first_lane(copy.from->mask);
@@ -170,10 +171,11 @@ bool Checker::is_unfenced(const Reader& reader, uint64_t begin, uint64_t end) {
   const auto unfenced = [&](Time time) -> const Event* {
     if (time < checks.order.fenced_for_copies) return nullptr;
     const Event* event = races_.log().find(time);
-    const bool by_thread =
-        event && event->block == checks.order.number &&
-        !grid_.program.instruction(event->site).statement->has("bulk");
-    return by_thread ? event : nullptr;
+    if (!event || event->block != checks.order.number) return nullptr;
+    const Statement& by = *grid_.program.instruction(event->site).statement;
+    const bool is_handed_over =
+        by.has("bulk") || (by.name() == "cp" && reader.multiplies());
+    return is_handed_over ? nullptr : event;
   };
   for (uint64_t at = begin; at < end; at += Shadow::kWordBytes) {
     for (Time time : checks.shared.line(at).store)

@@ -1,5 +1,7 @@
 // Launching kernels: the checks CUDA makes, each with the reason it keeps to
 // itself, and what becomes of a kernel that fails.
+#include <algorithm>
+#include <climits>
 #include <vector>
 
 #include "common/simt/core/device.h"
@@ -73,6 +75,24 @@ void require_shared(const Configuration& c, const Entry& entry,
           "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)");
 }
 
+// A kernel that says how large its blocks are is launched with no others; one
+// thread stands for them. It may say that a grid is counted in clusters.
+void choose_block(Configuration& c, const KernelInfo& kernel) {
+  if (kernel.block[0] == 0) return;
+  const dim3 own(kernel.block[0], kernel.block[1], kernel.block[2]);
+  require(volume(c.block) == 1 || shape(c.block) == shape(own),
+          cudaErrorInvalidValue, "a block of ", shape(c.block),
+          ", and the kernel's __block_size__ is ", shape(own));
+  c.block = own;
+  if (!kernel.blocks_are_clusters) return;
+  const auto times = [](unsigned clusters, unsigned blocks) {
+    return unsigned(std::min<uint64_t>(uint64_t{clusters} * blocks, UINT_MAX));
+  };
+  c.grid = {times(c.grid.x, kernel.cluster[0]),
+            times(c.grid.y, kernel.cluster[1]),
+            times(c.grid.z, kernel.cluster[2])};
+}
+
 // Blocks that wait for one another must all be on the device at once.
 void require_resident(const Configuration& c, const KernelInfo& kernel) {
   const uint64_t resident =
@@ -133,8 +153,9 @@ void require_cluster(const Configuration& c, const Entry& entry,
           " blocks; the kernel's __launch_bounds__ allow ",
           kernel.most_in_cluster);
   require_preferred(c);
-  require(c.grid.x % c.cluster.x == 0 && c.grid.y % c.cluster.y == 0 &&
-              c.grid.z % c.cluster.z == 0,
+  require(kernel.blocks_are_clusters ||
+              (c.grid.x % c.cluster.x == 0 && c.grid.y % c.cluster.y == 0 &&
+               c.grid.z % c.cluster.z == 0),
           cudaErrorInvalidClusterSize, "a grid of ", shape(c.grid),
           " cannot be divided into clusters of ", shape(c.cluster));
 }
@@ -219,6 +240,7 @@ Kernel* checked(Entry& entry, Configuration& c) {
   const KernelInfo facts = info(kernel);
   try {
     require_own(c.stream);
+    choose_block(c, facts);
     require_shape("grid", c.grid, kMaxGrid);
     require_shape("block", c.block, kMaxBlock);
     require_threads(c, facts);

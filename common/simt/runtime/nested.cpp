@@ -250,6 +250,10 @@ uint64_t Nest::begin_launch(const Caller& caller, uint64_t function,
   if (kernel == nullptr)
     return refused(cudaErrorInvalidDeviceFunction, "this is no kernel");
   const KernelInfo facts = info(kernel);
+  if (facts.block[0] != 0)
+    throw Error(facts.name +
+                " is launched by a kernel, and says how large its blocks are: "
+                "the executor has no such launches");
   if (facts.cluster[0] != 0 || facts.wants_cluster)
     throw Error(facts.name +
                 " is launched by a kernel, and in clusters: the "
