@@ -42,6 +42,18 @@ __global__ void block_sum_kernel(const float* x, float* y) {
   if (lane == 0) *y = sum;
 }
 
+// Eight lanes add, and four of them ask lanes that take no part: those their
+// mask leaves out, or those that have ended. None of the sums that count do.
+template <bool leave>
+__global__ void few_lanes_kernel(const float* x, float* y) {
+  if (leave && threadIdx.x >= 8) return;
+  if (threadIdx.x < 8) {
+    float sum = x[threadIdx.x];
+    for (int k = 4; k; k /= 2) sum += __shfl_down_sync(0xff, sum, k);
+    if (threadIdx.x == 0) *y = sum;
+  }
+}
+
 __global__ void guarded_kernel(const float* x, float* y, int n) {
   const float value = x[threadIdx.x];
   if (threadIdx.x < n) y[threadIdx.x] = 2 * value;
@@ -110,6 +122,10 @@ void test_idle_lanes() {
   expect::each(results<float>(
                    1, [&](float* y) { block_sum_kernel<<<1, 128>>>(full, y); }),
                [](int) { return 128; });
+  for (const auto kernel : {few_lanes_kernel<false>, few_lanes_kernel<true>})
+    expect::each(
+        results<float>(1, [&](float* y) { kernel<<<1, 32>>>(full, y); }),
+        [](int) { return 8; });
   expect::ok(
       cudaMemcpy(x, ones.data(), 20 * sizeof(float), cudaMemcpyHostToDevice));
   expect::each(results<float>(

@@ -37,6 +37,7 @@ struct Exchange {
   uint32_t b[kLanes], c[kLanes];
   uint32_t predicate = 0;
   uint32_t members = 0;
+  uint32_t unanswered = 0;  // lanes that have asked one which is no member
 };
 
 // What an instruction that a wait may consist of came to.

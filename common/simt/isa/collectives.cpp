@@ -20,30 +20,16 @@ void set_all(Warp& warp, Place place, uint32_t mask, uint32_t value) {
 
 // ---- shfl ----------------------------------------------------------------
 
-// `lane` wants a value from `source`, who must take part. One that never had a
-// thread is forgiven: a ragged last warp asks it and ignores the answer, which
-// is 0 (on an H100, too).
-void require_source(const Warp& warp, const Instruction& ins, int lane,
-                    int source) {
-  if (warp.exchange.members >> source & 1) return;
-  if (!(warp.threads >> source & 1)) return;
-  fault(warp, ins, lane, "missing lane",
-        "lane " + std::to_string(lane) + " shuffles with lane " +
-            std::to_string(source) +
-            (warp.live >> source & 1 ? ", which the mask leaves out"
-                                     : ", which has exited"),
-        kLaunchFailure);
-}
-
 enum Shuffle : uint8_t { kUp, kDown, kButterfly, kIndex };
 
 // PTX ISA, "shfl.sync": c holds a clamp in bits 0-4 and a mask that divides
-// the warp into segments in bits 8-12.
+// the warp into segments in bits 8-12. What comes from a lane that takes no
+// part is undefined; many a warp's idle lanes ask for it, and drop it.
 template <Shuffle how>
 void shuffle(Warp& warp, const Instruction& ins, uint32_t mask) {
   const Exchange& in = warp.exchange;
   uint32_t* to = lanes<uint32_t>(warp, ins.result(0));
-  uint32_t valid = 0;
+  uint32_t valid = 0, unanswered = 0;
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const int lane = first_lane(rest);
     const int b = in.b[lane] & 31, clamp = in.c[lane] & 31;
@@ -62,10 +48,11 @@ void shuffle(Warp& warp, const Instruction& ins, uint32_t mask) {
       in_range = from <= most;
     }
     if (!in_range) from = lane;
-    require_source(warp, ins, lane, from);
     valid |= uint32_t{in_range} << lane;
+    unanswered |= (~in.members >> from & 1) << lane;
     to[lane] = static_cast<uint32_t>(in.a[from]);
   }
+  warp.exchange.unanswered = unanswered;
   write_predicate(warp, ins.result(1), valid, mask);
 }
 

@@ -330,9 +330,10 @@ bool WarpRun::collective(Path& path, uint32_t mask, const Instruction& ins) {
 void WarpRun::run_collective(const Instruction& ins, uint32_t mask,
                              uint32_t here, uint32_t members) {
   exchange.members = here;
-  if (ins.kind == Kind::kCollective)
-    observe::collective(*this, ins, mask, members);
+  const bool exchanges = ins.kind == Kind::kCollective;
+  if (exchanges) observe::collective(*this, ins, mask, members);
   ins.run(*this, ins, mask);
+  if (exchanges && ins.shuffles()) observe::shuffled(*this, ins, mask);
 }
 
 // Completes every collective whose members have all come or gone.

@@ -172,9 +172,13 @@ inline void collective(Warp& warp, const Instruction& ins, uint32_t mask,
   const Observers& o = warp.block->observers;
   if (o.checker) o.checker->collective(warp, ins, mask, members);
   if (o.trace) o.trace->collective(warp, ins, mask);
-  // A lane without a thread has nothing to hand over.
-  const bool ragged = o.checker && warp.threads != kAllLanes && ins.shuffles();
-  if (warp.tainted || ragged) o.checker->values().collective(warp, ins, mask);
+  if (warp.tainted) o.checker->values().collective(warp, ins, mask);
+}
+// After it: a lane that takes no part has handed nothing over.
+inline void shuffled(Warp& warp, const Instruction& ins, uint32_t mask) {
+  Checker* checker = warp.block->observers.checker;
+  if (checker && warp.exchange.unanswered && !warp.tainted)
+    checker->values().collective(warp, ins, mask);
 }
 // Before that: they lay out their operands.
 inline void publish(Warp& warp, const Instruction& ins, uint32_t mask) {

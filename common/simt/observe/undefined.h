@@ -14,8 +14,11 @@
 
 namespace simt {
 
+// Why a lane has nothing to hand over in a shuffle.
+enum class Absent : uint8_t { kNo, kNoThread, kExited, kLeftOut };
+
 // The load that an undefined value comes from; or the shuffle with a lane that
-// has no thread; or who reads a variable first.
+// takes no part; or who reads a variable first.
 struct Origin {
   uint64_t address = 0;  // of the first byte that was missing; or that lane
   uint32_t site = 0;
@@ -26,6 +29,7 @@ struct Origin {
   bool part = false;      // the same, of an object
   bool beside = false;    // other bits of the word have been given a value
   bool variable = false;  // it lay in a register, and had no value
+  Absent absent = Absent::kNo;
 
   // The same of a value that has been computed with.
   Origin computed() const {

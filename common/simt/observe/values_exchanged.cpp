@@ -75,9 +75,13 @@ void Values::vote(Warp& warp, const Instruction& ins, uint32_t mask,
 
 namespace {
 
-Origin no_thread(const Warp& warp, const Instruction& ins, int lane,
+// Of what `lane` gets from one that takes no part.
+Origin of_absent(const Warp& warp, const Instruction& ins, int lane,
                  uint32_t from) {
   Origin origin;
+  origin.absent = !(warp.threads >> from & 1) ? Absent::kNoThread
+                  : !(warp.live >> from & 1)  ? Absent::kExited
+                                              : Absent::kLeftOut;
   origin.address = from;
   origin.site = ins.site;
   origin.thread = static_cast<uint16_t>(warp.index * kLanes + lane);
@@ -107,10 +111,10 @@ void Values::shuffle(Warp& warp, const Instruction& ins, uint32_t mask,
         result.add(l, kAllBits, values.why);
       else if (result.place != ins.result(0))
         continue;
+      else if (!(warp.exchange.members >> from & 1))
+        result.add(l, kAllBits, of_absent(warp, ins, l, from));
       else if (in.lanes >> from & 1)
         result.add(l, in.bits[from], in.origin[from]);
-      else if (!(warp.threads >> from & 1))
-        result.add(l, kAllBits, no_thread(warp, ins, l, from));
     }
   }
   before.restore();

@@ -12,6 +12,19 @@ namespace {
 
 constexpr char kUninitialised[] = "uninitialised read";
 
+// A lane that might have taken part is missed.
+const char* kind_of(const Origin& origin) {
+  return origin.absent <= Absent::kNoThread ? kUninitialised : "missing lane";
+}
+
+std::string text_of_absent(const Origin& origin) {
+  constexpr const char* kWhy[] = {"", "has no thread", "has exited",
+                                  "the mask leaves out"};
+  return "shuffle with lane " + std::to_string(origin.address) + ", which " +
+         kWhy[static_cast<int>(origin.absent)] +
+         ": what it brings is undefined";
+}
+
 }  // namespace
 
 void Values::use(Warp& warp, const Instruction& ins, Place place, uint32_t mask,
@@ -26,24 +39,23 @@ void Values::use(Warp& warp, const Instruction& ins, Place place, uint32_t mask,
 void Values::tell(Warp& warp, const Instruction& ins, int lane,
                   const Origin& origin, const char* matters) {
   if (compares_behind_the_end(grid_.program, origin)) return;
-  if (found_.again(kUninitialised, origin.site)) return;
+  if (found_.again(kind_of(origin), origin.site)) return;
   const Instruction& load = grid_.program.instruction(origin.site);
   const Warp& loader = *warp.block->warps[origin.thread / kLanes];
   const int elements =
       load.kind == Kind::kMatrix ? 1 : std::max<int>(load.result_count, 1);
-  const bool shuffles = load.kind == Kind::kCollective;
+  const bool shuffles = origin.absent != Absent::kNo;
   const std::string what =
       origin.variable ? "a variable is read that has no value yet"
-      : shuffles      ? "shuffle with lane " + std::to_string(origin.address) +
-                       ", which has no thread: what it brings is undefined"
+      : shuffles      ? text_of_absent(origin)
                  : "read of " + std::to_string(load.element_bytes * elements) +
                        " bytes that nobody has written: " +
                        text_of_place(grid_, origin.space, origin.address);
-  Finding f = finding_at(loader, load, origin.thread % kLanes, kUninitialised,
+  Finding f = finding_at(loader, load, origin.thread % kLanes, kind_of(origin),
                          what + ". " + matters + at_place(grid_, ins));
   if (!shuffles && !origin.variable) f.address = origin.address;
   place_other(grid_, f, ins, warp.block->number, warp.index * kLanes + lane);
-  found_.add(kUninitialised, origin.site, std::move(f));
+  found_.add(kind_of(origin), origin.site, std::move(f));
 }
 
 void Values::tell_unwritten(Warp& warp, const Instruction& ins, int lane,

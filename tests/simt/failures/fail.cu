@@ -274,6 +274,15 @@ __global__ void loop_kernel(unsigned* p) {
   p[threadIdx.x] += p[threadIdx.x ^ 1];
 }
 
+constexpr int kBesideLine = __LINE__ + 5;
+__global__ void beside_kernel(int* p) {
+  // Lane 7 asks lane 8, which the mask leaves out.
+  const int lane = threadIdx.x;
+  if (lane < 8) {
+    p[lane] = __shfl_down_sync(0xff, lane, 1);
+  }
+}
+
 // The barrier of a cluster: used out of turn, which is undefined; and with an
 // arrival that hands nothing over.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -824,6 +833,11 @@ const Case cases[] = {
      [](int* p) { loop_kernel<<<1, 32>>>(reinterpret_cast<unsigned*>(p)); },
      kExecutorOnly,
      {"missing lanes", "loop_kernel", line(kLoopLine)}},
+    {"a lane that the mask leaves out",
+     [](int* p) { beside_kernel<<<1, 32>>>(p); },
+     kExecutorOnly,
+     {"missing lane", "lane 8, which the mask leaves out", "beside_kernel",
+      "thread (7,0,0)", line(kBesideLine)}},
     {"endless loop",
      [](int* p) { endless_kernel<<<1, 32>>>(p); },
      kExecutorOnly,
