@@ -795,8 +795,12 @@ const std::vector<FormGroup> kGroups = {
      {
          "tensormap.replace.tile.global_address{.global|.shared::cta}"
          ".b1024.b64 [a], b",
-         "tensormap.replace.tile(.global_dim|.box_dim){.global|.shared::cta}"
-         ".b1024.b32 [a], i, b",
+         "tensormap.replace.tile(.global_dim|.box_dim|.element_stride)"
+         "{.global|.shared::cta}.b1024.b32 [a], i, b",
+         "tensormap.replace.tile.rank{.global|.shared::cta}.b1024.b32 [a], b",
+         "tensormap.replace.tile"
+         "(.elemtype|.interleave_layout|.swizzle_mode|.fill_mode)"
+         "{.global|.shared::cta}.b1024.b32 [a], i",
          "tensormap.replace.tile.global_stride{.global|.shared::cta}"
          ".b1024.b64 [a], i, b",
          "tensormap.cp_fenceproxy.global.shared::cta"

@@ -3,6 +3,8 @@
 #include "common/simt/decode/rewritten.h"
 
 #include <cstddef>
+#include <map>
+#include <string>
 
 #include "common/simt/core/error.h"
 #include "common/simt/core/literals.h"
@@ -23,23 +25,41 @@ Statement without_policy(Statement s) {
   return s;
 }
 
+struct Field {
+  uint64_t begin, bytes;
+  uint64_t count = 1;
+};
+
+Field field_of(const std::string& name) {
+  constexpr uint64_t kMost = TensorMap::kMostDimensions;
+  static const std::map<std::string, Field> kFields = {
+      {"global_address", {offsetof(TensorMap, address), 8}},
+      {"rank", {offsetof(TensorMap, last_dimension), 1}},
+      {"box_dim", {offsetof(TensorMap, box), 4, kMost}},
+      {"global_dim", {offsetof(TensorMap, extent), 4, kMost}},
+      // The first is not told.
+      {"global_stride", {offsetof(TensorMap, stride[1]), 8, kMost - 1}},
+      {"element_stride", {offsetof(TensorMap, step), 1, kMost}},
+      {"elemtype", {offsetof(TensorMap, element), 1}},
+      {"interleave_layout", {offsetof(TensorMap, interleave), 1}},
+      {"swizzle_mode", {offsetof(TensorMap, swizzle_mode), 1}},
+      {"fill_mode", {offsetof(TensorMap, fills_nan), 1}}};
+  return kFields.at(name);
+}
+
 // tensormap.replace as what it is here: the store of a number in a map.
 Statement store_of_field(Statement s) {
+  const Field field = field_of(s.op.at(3));
   uint64_t which = 0;
   if (s.operands.size() > 2) {
     which = parse_literal(s.operands[1].text).value().bits;
     s.operands.erase(s.operands.begin() + 1);
   }
-  const bool strides = s.has("global_stride");  // the first is not told
-  if (which + strides >= TensorMap::kMostDimensions)
-    throw Error("a tensor map has no such field");
-  const uint64_t begin = strides               ? offsetof(TensorMap, stride[1])
-                         : s.has("global_dim") ? offsetof(TensorMap, extent)
-                         : s.has("box_dim")    ? offsetof(TensorMap, box)
-                                               : offsetof(TensorMap, address);
-  const uint64_t bytes = s.op.back() == "b64" ? 8 : 4;
-  s.operands[0].offset += static_cast<int64_t>(begin + which * bytes);
+  if (which >= field.count) throw Error("a tensor map has no such field");
+  s.operands[0].offset +=
+      static_cast<int64_t>(field.begin + which * field.bytes);
   std::erase(s.op, "b1024");
+  s.op.back() = "b" + std::to_string(8 * field.bytes);
   s.op.erase(s.op.begin() + 1, s.op.begin() + 4);  // replace.tile.field
   s.op[0] = "st";
   return s;

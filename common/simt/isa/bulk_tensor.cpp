@@ -11,6 +11,7 @@
 #include "common/simt/isa/memory/atomic.h"
 #include "common/simt/isa/memory/places.h"
 #include "common/simt/memory/tensor_map.h"
+#include "common/simt/observe/observers.h"
 
 namespace simt {
 namespace {
@@ -44,14 +45,32 @@ std::string name_of(Type type) {
 // tensormap.replace stores whatever it is given.
 void require_sound(const Warp& warp, const Instruction& ins, int lane,
                    const TensorMap& map) {
-  constexpr uint32_t kUnit = 16, kMostBox = 256;
+  constexpr uint32_t kUnit = 16, kMostBox = 256, kMostStep = 8;
   bool sound = map.address % kUnit == 0;
-  for (int d = 0; d < map.dimensions; ++d)
-    sound &= map.stride[d] % kUnit == 0 && map.box[d] - 1 < kMostBox;
+  for (int d = 0; d < map.dimensions(); ++d)
+    sound &= map.stride[d] % kUnit == 0 && map.box[d] - 1 < kMostBox &&
+             map.step[d] - 1u < kMostStep;
   if (!sound)
     refuse(warp, ins, lane,
            "tensormap.replace has left a tensor map whose address or strides "
-           "are no multiples of 16, or whose box is not 1 to 256 wide");
+           "are no multiples of 16, whose box is not 1 to 256 wide, or whose "
+           "elements' strides are not 1 to 8");
+}
+
+// What cuTensorMapEncodeTiled refuses, and tensormap.replace lets pass.
+void require_known(const Warp& warp, const Instruction& ins,
+                   const TensorMap& map) {
+  const bool fills =
+      !map.fills_nan || (map.has_type() && map.fills_nan == 1 &&
+                         !map.type().is('u') && !map.type().is('s'));
+  if (map.has_type() && fills && !map.interleave && map.swizzle_mode <= 3 &&
+      map.step[0] == 1 && map.row_bytes() % 16 == 0 &&
+      map.row_bytes() <= map.pitch())
+    return;
+  throw Error(warp.block->grid->program.location(ins.where) + ": " +
+              ins.statement->text +
+              " is given a tensor map that tensormap.replace has made, of an "
+              "element type or a layout that the executor does not have");
 }
 
 // The one that a lane names; the statement says how many dimensions it has.
@@ -65,15 +84,17 @@ TensorMap read_map(Warp& warp, const Instruction& ins, int lane, int which,
            "a tensor map is a parameter (const __grid_constant__), a constant "
            "or in global memory, and this one is none of these");
   std::memcpy(&map, a.at<const uint8_t>(lane), sizeof map);
-  if (map.mark != TensorMap::kMark)
+  if (map.mark != TensorMap::kMark && map.mark != 0)
     refuse(warp, ins, lane,
-           "what it names is no tensor map that cuTensorMapEncodeTiled made");
-  if (map.dimensions != dimensions)
+           "what it names is no tensor map that cuTensorMapEncodeTiled or "
+           "tensormap.replace made");
+  if (map.dimensions() != dimensions)
     refuse(warp, ins, lane,
-           "the tensor map has " + std::to_string(map.dimensions) +
+           "the tensor map has " + std::to_string(map.dimensions()) +
                " dimensions, and the instruction is for " +
                std::to_string(dimensions));
   require_sound(warp, ins, lane, map);
+  require_known(warp, ins, map);
   return map;
 }
 
@@ -97,7 +118,7 @@ Corner read_corner(Warp& warp, const Instruction& ins, int lane,
 std::optional<uint64_t> find_row(const TensorMap& map, const Corner& corner,
                                  uint32_t number) {
   uint64_t offset = 0;
-  for (int d = 1; d < map.dimensions; ++d) {
+  for (int d = 1; d < map.dimensions(); ++d) {
     const int64_t at = corner.at[d] + number % map.count(d) * map.step[d];
     if (at < 0 || at > map.last(d)) return std::nullopt;
     offset += at * map.stride[d];
@@ -128,12 +149,12 @@ std::vector<uint8_t> filler_of(const TensorMap& map) {
 
 TensorBox empty_box(const TensorMap& map) {
   TensorBox box;
-  box.swizzle = map.swizzle;
+  box.swizzle = map.swizzle();
   box.filler = filler_of(map);
   box.rows = map.rows();
   box.row_bytes = map.row_bytes();
   box.pitch = map.pitch();
-  box.rounds = map.rounds;
+  box.rounds = map.rounds();
   return box;
 }
 
@@ -146,20 +167,21 @@ std::shared_ptr<const TensorBox> find_box(Warp& warp, const Instruction& ins,
   int64_t end =
       std::min<int64_t>(map.count(0), map.last(0) + int64_t{1} - corner.at[0]);
   // An H200 writes whole pieces of 16 bytes, if they begin in the tensor.
-  const int64_t piece = kRowAlignment / map.element_bytes;
+  const int64_t piece = kRowAlignment / map.element_bytes();
   if (use != Use::kLoad && end > 0) end = (end + piece - 1) / piece * piece;
   if (first >= end) return box;
-  const auto bytes = static_cast<uint32_t>((end - first) * map.element_bytes);
+  const auto bytes = static_cast<uint32_t>((end - first) * map.element_bytes());
   for (uint32_t row = 0; row < map.rows(); ++row) {
     const auto offset = find_row(map, corner, row);
     if (!offset) continue;
     Access a(operand, bytes, use);
     find_global(
         warp, ins, lane,
-        map.address + *offset + (corner.at[0] + first) * map.element_bytes, a);
+        map.address + *offset + (corner.at[0] + first) * map.element_bytes(),
+        a);
     add_run(*box, {a.address[lane], a.base, bytes,
                    static_cast<uint32_t>(row * map.pitch() +
-                                         first * map.element_bytes)});
+                                         first * map.element_bytes())});
   }
   return box;
 }
@@ -188,8 +210,8 @@ Access shared_box(Warp& warp, const Instruction& ins, int lane, int which,
 Access whole_box(const Address& operand, const TensorMap& map,
                  const Corner& corner, int lane, Use use) {
   Access a(operand, map.rows() * map.row_bytes(), use);
-  uint64_t address = map.address + corner.at[0] * map.element_bytes;
-  for (int d = 1; d < map.dimensions; ++d)
+  uint64_t address = map.address + corner.at[0] * map.element_bytes();
+  for (int d = 1; d < map.dimensions(); ++d)
     address += corner.at[d] * map.stride[d];
   std::fill_n(a.address, kLanes, address);
   a.mask = 1u << lane;
@@ -201,11 +223,11 @@ Access whole_box(const Address& operand, const TensorMap& map,
 // Where a box begins in a row: at 16 bytes of it, or some times as many.
 void require_aligned(const Warp& warp, const Instruction& ins, int lane,
                      const TensorMap& map, const Corner& corner) {
-  if (corner.at[0] * map.element_bytes % kRowAlignment == 0) return;
+  if (corner.at[0] * map.element_bytes() % kRowAlignment == 0) return;
   fault(warp, ins, lane, "illegal instruction",
         "the box begins at element " + std::to_string(corner.at[0]) +
             " of a row, and only every " +
-            std::to_string(kRowAlignment / map.element_bytes) +
+            std::to_string(kRowAlignment / map.element_bytes()) +
             "th may be the first: the first coordinate's bytes are to be a "
             "multiple of 16",
         kIllegalInstruction);
@@ -264,9 +286,9 @@ void require_corner(const Warp& warp, const Instruction& ins, int lane,
 }
 
 // What else the executor does not know of the map's type.
-void require_known(const Warp& warp, const Instruction& ins,
-                   const TensorMap& map) {
-  if (!map.only_loads) return;
+void require_stored(const Warp& warp, const Instruction& ins,
+                    const TensorMap& map) {
+  if (!map.only_loads()) return;
   throw Error(warp.block->grid->program.location(ins.where) + ": " +
               ins.statement->text +
               " is of tf32 or flushed numbers; of these the executor has only "
@@ -281,7 +303,7 @@ void store(Warp& warp, const Instruction& ins, uint32_t mask) {
     const int lane = first_lane(mask);
     const Address& operand = ins.addresses()[0];
     const TensorMap map = read_map(warp, ins, lane, 0, dimensions);
-    require_known(warp, ins, map);
+    require_stored(warp, ins, map);
     if (reduces) require_reduction(warp, ins, lane, map);
     const Corner corner = read_corner(warp, ins, lane, dimensions);
     require_aligned(warp, ins, lane, map, corner);
@@ -292,17 +314,19 @@ void store(Warp& warp, const Instruction& ins, uint32_t mask) {
                {to, from, std::nullopt,
                 find_box(warp, ins, lane, operand, map, corner, use),
                 reduces ? tensor_reduction_of(map.type()) : nullptr,
-                map.element_bytes},
+                map.element_bytes()},
                false);
   }
 }
 
 // ---- The map, changed in shared memory --------------------------------------
 
-// tensormap.cp_fenceproxy: the warp copies a map, each lane its word. The fence
-// is nothing here, as each copy of a tensor reads its map as it is.
+// tensormap.cp_fenceproxy: the warp copies a map, each lane its word, when all
+// have come; Triton relies on that where one lane has changed the map. The
+// fence is nothing here, as each copy of a tensor reads its map as it is.
 void publish(Warp& warp, const Instruction& ins, uint32_t mask) {
   require_all_lanes(warp, ins, mask);
+  observe::lanes_meet(warp, mask);
   constexpr uint32_t kWord = kMapBytes / kLanes;
   uint64_t word[kLanes];
   for (int l = 0; l < kLanes; ++l) word[l] = l * kWord;

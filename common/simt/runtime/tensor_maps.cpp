@@ -1,6 +1,7 @@
 // Tensor maps, and the few calls of the driver's by which programs make them.
 #include <array>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "common/simt/memory/tensor_map.h"
@@ -33,12 +34,12 @@ struct Wanted {
 constexpr uint64_t kMostExtent = 1ull << 32, kStrideEnd = 1ull << 40;
 constexpr uint32_t kMostBox = 256, kMostStep = 8, kUnit = 16;
 
-// As they lie in memory; kind 0: of types that the executor does not have.
-Type element_of(CUtensorMapDataType type) {
-  constexpr Type kTypes[] = {{'u', 1}, {'u', 2}, {'u', 4}, {'s', 4},
-                             {'u', 8}, {'s', 8}, {'h', 2}, {'f', 4},
-                             {'f', 8}, {'y', 2}, {'f', 4}, {'f', 4}};
-  return size_t(type) < std::size(kTypes) ? kTypes[type] : Type{};
+// The number that PTX gives the type; nothing: the executor does not have it.
+std::optional<uint8_t> element_of(CUtensorMapDataType type) {
+  constexpr uint8_t kNumbers[] = {
+      0, 1, 2, 3, 4, 5, 6, 7, 9, 10, TensorMap::kFlushed, TensorMap::kTf32};
+  return size_t(type) < std::size(kNumbers) ? std::optional(kNumbers[type])
+                                            : std::nullopt;
 }
 
 void check_types(const Wanted& w) {
@@ -58,7 +59,8 @@ void check_types(const Wanted& w) {
       w.fill >= 0 &&
           w.fill <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA,
       "oobFill ", int(w.fill), " does not exist");
-  const Type type = element_of(w.type);
+  const auto element = element_of(w.type);
+  const Type type = element ? TensorMap::kTypes[*element] : Type{};
   require_argument(!w.fill || !(type.is('u') || type.is('s')),
                    "oobFill asks for NaN, and the elements are integers");
   require_argument(w.interleave != CU_TENSOR_MAP_INTERLEAVE_32B ||
@@ -120,22 +122,18 @@ TensorMap map_of(const Wanted& w) {
                    "tensorMap = ", w.map, " should be a multiple of 64");
   check_types(w);
   check_shape(w);
-  const Type type = element_of(w.type);
-  if (!type.kind)
+  const auto element = element_of(w.type);
+  if (!element)
     throw Lacking{text("tensors of the type ", int(w.type),
                        ": flushed tf32 and packed numbers are missing")};
-  check_row(w, w.box[0] * type.bytes);
+  check_row(w, w.box[0] * TensorMap::kTypes[*element].bytes);
   require_known(w);
   TensorMap map;
   map.address = reinterpret_cast<uint64_t>(w.address);
-  map.dimensions = static_cast<uint8_t>(w.rank);
-  map.kind = type.kind;
-  map.element_bytes = type.bytes;
-  map.swizzle = static_cast<uint8_t>((1 << w.swizzle) - 1);
-  map.fills_nan = w.fill;
-  map.rounds = w.type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-  // An H200 flushes nothing that it loads.
-  map.only_loads = map.rounds || w.type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ;
+  map.last_dimension = static_cast<uint8_t>(w.rank - 1);
+  map.element = *element;
+  map.swizzle_mode = static_cast<uint8_t>(w.swizzle);
+  map.fills_nan = w.fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
   for (uint32_t d = 0; d < w.rank; ++d) {
     map.extent[d] = static_cast<uint32_t>(w.dim[d]);
     map.box[d] = w.box[d];

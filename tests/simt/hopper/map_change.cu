@@ -1,5 +1,6 @@
 // A tensor map is changed by the kernel, in shared or in global memory, and
 // then names another tensor: CUTLASS's grouped products do so for each group.
+// Or it is made of zeros there, as Triton makes it.
 #include <cuda.h>
 
 #include <cstdint>
@@ -44,6 +45,17 @@ CUtensorMap map_of(float* tensor) {
   REPLACE("box_dim", space, "b32", "0, ", map, "r", kColumns);   \
   REPLACE("box_dim", space, "b32", "1, ", map, "r", kRows)
 
+// What else a map of floats is made of. PTX counts dimensions from zero.
+#define MAKE(space, map, other)                                \
+  CHANGE(space, map, other);                                   \
+  REPLACE("rank", space, "b32", "", map, "r", 1);              \
+  REPLACE("element_stride", space, "b32", "0, ", map, "r", 1); \
+  REPLACE("element_stride", space, "b32", "1, ", map, "r", 1); \
+  REPLACE("elemtype", space, "b32", "", map, "n", 7);          \
+  REPLACE("interleave_layout", space, "b32", "", map, "n", 0); \
+  REPLACE("swizzle_mode", space, "b32", "", map, "n", 0);      \
+  REPLACE("fill_mode", space, "b32", "", map, "n", 0)
+
 __device__ void load_box(const void* map, float* out) {
   alignas(128) __shared__ float box[kBox];
   __shared__ uint64_t barrier;
@@ -82,6 +94,23 @@ __global__ void in_shared(CUtensorMap* map, const float* other, float* out) {
     CHANGE(".shared::cta", at, other);
   }
   __syncwarp();
+  asm volatile(
+      "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release"
+      ".gpu.sync.aligned [%0], [%1], 128;" ::"l"(map),
+      "l"(at)
+      : "memory");
+  load_box(map, out);
+}
+
+// All lanes meet where they copy it.
+__global__ void of_zeros(CUtensorMap* map, const float* other, float* out) {
+  alignas(128) __shared__ uint32_t made[32];
+  made[threadIdx.x] = 0;
+  __syncwarp();
+  const uint64_t at = __cvta_generic_to_shared(made);
+  if (threadIdx.x == 0) {
+    MAKE(".shared::cta", at, other);
+  }
   asm volatile(
       "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release"
       ".gpu.sync.aligned [%0], [%1], 128;" ::"l"(map),
@@ -135,6 +164,7 @@ void check(void (*kernel)(CUtensorMap*, const float*, float*)) {
 
 int main() {
   check(in_shared);
+  check(of_zeros);
   check(in_global);
   check(by_generic_address);
   return expect::report();
