@@ -11,7 +11,6 @@
 #include "common/simt/isa/memory/atomic.h"
 #include "common/simt/isa/memory/places.h"
 #include "common/simt/memory/tensor_map.h"
-#include "common/simt/observe/observers.h"
 
 namespace simt {
 namespace {
@@ -321,12 +320,10 @@ void store(Warp& warp, const Instruction& ins, uint32_t mask) {
 
 // ---- The map, changed in shared memory --------------------------------------
 
-// tensormap.cp_fenceproxy: the warp copies a map, each lane its word, when all
-// have come; Triton relies on that where one lane has changed the map. The
-// fence is nothing here, as each copy of a tensor reads its map as it is.
+// tensormap.cp_fenceproxy: the warp copies a map, each lane its word. The fence
+// is nothing here, as each copy of a tensor reads its map as it is.
 void publish(Warp& warp, const Instruction& ins, uint32_t mask) {
   require_all_lanes(warp, ins, mask);
-  observe::lanes_meet(warp, mask);
   constexpr uint32_t kWord = kMapBytes / kLanes;
   uint64_t word[kLanes];
   for (int l = 0; l < kLanes; ++l) word[l] = l * kWord;

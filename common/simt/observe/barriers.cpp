@@ -18,7 +18,10 @@ std::string count_text(uint64_t n, const char* what) {
 void Checker::collective(Warp& warp, const Instruction& ins, uint32_t mask,
                          uint32_t members) {
   // Shuffles, votes and their kin hand over values and order no memory.
-  if (ins.orders) lanes_meet(warp, members);
+  if (ins.orders) {
+    enter_postponed(*warp.block);
+    warp.block->checks->order.warps[warp.index].meet(members, races_.now());
+  }
   if (!ins.mask_is_active) return;
   if (found_.again("activemask", ins.site)) return;
   Finding f = finding_at(
@@ -30,11 +33,6 @@ void Checker::collective(Warp& warp, const Instruction& ins, uint32_t mask,
       "__ballot_sync(mask, condition)");
   f.note = true;
   found_.add("activemask", ins.site, std::move(f));
-}
-
-void Checker::lanes_meet(Warp& warp, uint32_t members) {
-  enter_postponed(*warp.block);
-  warp.block->checks->order.warps[warp.index].meet(members, races_.now());
 }
 
 void Checker::fence(Warp& warp, const Instruction& ins, uint32_t mask) {

@@ -45,7 +45,6 @@ class Checker {
   // Lanes do something at barriers in shared memory; lanes of `mask` arrive.
   void mbarrier(Warp& warp, const Instruction& ins, const Access& a);
   void hand_over(Warp& warp, const Access& barriers, int lane);
-  void lanes_meet(Warp& warp, uint32_t members);
   void collective(Warp& warp, const Instruction& ins, uint32_t mask,
                   uint32_t members);
   void unknown_conversion(const Warp& warp, const Instruction& ins, int lane,

@@ -141,10 +141,6 @@ inline void follow(Warp& warp, const Instruction& ins, uint32_t mask) {
   checker.follow(warp, ins, mask);
   checker.values().follow(warp, ins, mask);
 }
-inline void lanes_meet(Warp& warp, uint32_t mask) {
-  if (Checker* checker = warp.block->observers.checker)
-    checker->lanes_meet(warp, mask);
-}
 inline void fence(Warp& warp, const Instruction& ins, uint32_t mask) {
   if (Checker* checker = warp.block->observers.checker)
     checker->fence(warp, ins, mask);

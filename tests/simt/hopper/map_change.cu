@@ -102,7 +102,6 @@ __global__ void in_shared(CUtensorMap* map, const float* other, float* out) {
   load_box(map, out);
 }
 
-// All lanes meet where they copy it.
 __global__ void of_zeros(CUtensorMap* map, const float* other, float* out) {
   alignas(128) __shared__ uint32_t made[32];
   made[threadIdx.x] = 0;
@@ -111,6 +110,7 @@ __global__ void of_zeros(CUtensorMap* map, const float* other, float* out) {
   if (threadIdx.x == 0) {
     MAKE(".shared::cta", at, other);
   }
+  __syncwarp();
   asm volatile(
       "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release"
       ".gpu.sync.aligned [%0], [%1], 128;" ::"l"(map),
