@@ -83,7 +83,7 @@ TensorMap read_map(Warp& warp, const Instruction& ins, int lane, int which,
            "a tensor map is a parameter (const __grid_constant__), a constant "
            "or in global memory, and this one is none of these");
   std::memcpy(&map, a.at<const uint8_t>(lane), sizeof map);
-  if (map.mark != TensorMap::kMark && map.mark != 0)
+  if (!map.is_one())
     refuse(warp, ins, lane,
            "what it names is no tensor map that cuTensorMapEncodeTiled or "
            "tensormap.replace made");

@@ -43,6 +43,9 @@ struct TensorMap {
   // What else it does with such elements is not known.
   bool only_loads() const { return rounds() || element == kFlushed; }
 
+  // Mere zeros are none: there is no box.
+  bool is_one() const { return mark == kMark || (mark == 0 && box[0] != 0); }
+
   int dimensions() const { return last_dimension + 1; }
   // As TensorBox says it.
   uint8_t swizzle() const {
