@@ -104,7 +104,7 @@ class Copies {
   void set(uint64_t address, const Copied& byte) {
     words_[address / kWord][address % kWord] = byte;
   }
-  // From one end of a word to another's.
+  // Of whole words: both are multiples of 4.
   void erase(uint64_t begin, uint64_t end);
   void clear() { words_.clear(); }
 

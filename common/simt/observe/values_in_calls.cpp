@@ -70,8 +70,10 @@ void Values::copy_stack(Warp& warp, uint32_t mask, uint32_t from, uint32_t to,
     if (values.stack.contains(source))
       return void(values.stack.insert(target, target + 1));
     values.stack.erase(target, target + 1);
-    if (const Copied* copied = values.stack_copies.find(source))
-      values.stack_copies.set(target, Copied(*copied));
+    if (const Copied* copied = values.stack_copies.find(source)) {
+      const Copied byte = *copied;  // It may move when another is set.
+      values.stack_copies.set(target, byte);
+    }
   };
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
