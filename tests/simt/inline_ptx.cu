@@ -2,6 +2,8 @@
 // registers of their own, all the ways to write a number, the carry flag, and
 // registers of eight bits.
 
+#include <bit>
+
 #include "tests/simt/expect.h"
 
 namespace {
@@ -314,6 +316,40 @@ void check_forms() {
   for (int k = 0; k < 7; ++k) expect::equal(got[k], expected[k]);
 }
 
+// `_` takes what nobody wants: an answer, or an element of one.
+__global__ void dropped_kernel(uint32_t* out) {
+  asm volatile(
+      "atom.global.add.u32 _, [%0], 3;\n"
+      "atom.acquire.gpu.global.max.u32 _, [%0], 5;\n"
+      "atom.global.cas.b32 _, [%0 + 4], 0, 7;\n"
+      "atom.exch.b64 _, [%0 + 8], 0x900000008;\n" ::"l"(out));
+#if __CUDA_ARCH__ >= 900
+  float low;
+  asm volatile("atom.global.v2.f32.add {%0, _}, [%1], {%2, %3};"
+               : "=f"(low)
+               : "l"(out + 4), "f"(1.5f), "f"(2.f));
+  asm volatile("atom.global.v2.f32.add _, [%0], {%1, %2};" ::"l"(out + 4),
+               "f"(low + 1), "f"(2.f));
+  asm volatile("mov.b32 {_, %0}, %1;"
+               : "=h"(*reinterpret_cast<uint16_t*>(out + 6))
+               : "r"(0x12345678));
+#endif
+}
+
+void check_dropped() {
+  const auto got = expect::results<uint32_t>(
+      7, [](uint32_t* out) { dropped_kernel<<<1, 1>>>(out); });
+  const float sums[] = {2.5f, 4.f};
+  const uint32_t expected[] = {5,
+                               7,
+                               8,
+                               9,
+                               std::bit_cast<uint32_t>(sums[0]),
+                               std::bit_cast<uint32_t>(sums[1]),
+                               0x1234};
+  for (int k = 0; k < 7; ++k) expect::equal(got[k], expected[k]);
+}
+
 }  // namespace
 
 int main() {
@@ -326,5 +362,6 @@ int main() {
   check_carry();
   check_bytes();
   check_forms();
+  check_dropped();
   return expect::report();
 }

@@ -8,7 +8,9 @@
 namespace simt {
 
 // An atomic whose result is never read is a reduction: ptxas issues RED, which
-// answers nothing; but not in code that is linked later, with -rdc=true.
+// answers nothing. It issues ATOM all the same where the address may lead to
+// shared memory, of an atomic that acquires, and in code that is linked later,
+// with -rdc=true.
 // Exchange and compare-and-swap have no such form, and no atomic has one of 16
 // bits.
 void find_atomic_forms(Function& function, bool relocatable) {
@@ -29,10 +31,12 @@ void find_atomic_forms(Function& function, bool relocatable) {
                          ins.update == Update::kCompareAndSwap ||
                          std::any_of(ins.results().begin(), ins.results().end(),
                                      [&](Place p) { return read.contains(p); });
-    ins.atomic_form = ins.element_bytes == 2        ? AtomicForm::kLoadFirst
-                      : answers                     ? AtomicForm::kAnswer
-                      : relocatable && op == "atom" ? AtomicForm::kDropped
-                                                    : AtomicForm::kReduction;
+    const bool stays = ins.address().space == Space::kGeneric || ins.acquires ||
+                       (relocatable && op == "atom");
+    ins.atomic_form = ins.element_bytes == 2 ? AtomicForm::kLoadFirst
+                      : answers              ? AtomicForm::kAnswer
+                      : stays                ? AtomicForm::kDropped
+                                             : AtomicForm::kReduction;
     const bool for_all = !ins.for_block && !ins.for_cluster;
     ins.commutes = !answers && for_all && ins.update <= Update::kXor &&
                    !ins.releases && !ins.acquires &&

@@ -114,6 +114,7 @@ class Operands {
                   "that the executor knows");
   }
   bool fits(const Operand& o, const Slot& slot) const {
+    if (slot.name == "d" && o.text == "_") return s_.name() == "atom";
     const bool in_braces = slot.name == "v" || slot.registers;
     const bool image = slot.name == "[t]";
     if (o.address != (slot.name == "[a]" || image) ||
@@ -220,15 +221,24 @@ class Operands {
     return names.size() == (s_.has("v4") ? 4 : least) &&
            (known == 0 || known >= slot.type.bytes);
   }
-  // A lane's part of a matrix.
+  // A lane's part of a matrix; the elements of an atomic, or of a texture.
   bool is_fragment(const std::vector<std::string>& names,
                    const Slot& slot) const {
     const auto fits = [&](const std::string& name) {
       const bool number = slot.name != "d" && parse_literal(name);
       return number || is_register(name, slot);
     };
-    return names.size() == slot.registers &&
-           std::all_of(names.begin(), names.end(), fits);
+    const auto nobody_wants = [&](const std::string& name) {
+      return name == "_" && slot.name == "d" && may_drop_elements();
+    };
+    return names.size() == slot.registers && std::ranges::any_of(names, fits) &&
+           std::ranges::all_of(names, [&](const std::string& name) {
+             return fits(name) || nobody_wants(name);
+           });
+  }
+  bool may_drop_elements() const {
+    const std::string& op = s_.name();
+    return op == "atom" || op == "tex" || op == "tld4";
   }
   bool is_source(const Operand& o, const Slot& slot) const {
     if (const auto number = parse_literal(o.text)) {

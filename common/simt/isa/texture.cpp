@@ -320,6 +320,7 @@ T coordinate(Warp& warp, const Instruction& ins, int k, int lane) {
 }
 
 void write(Warp& warp, const Instruction& ins, int k, int lane, uint32_t bits) {
+  if (ins.result(k) == kNowhere) return;
   lanes<uint32_t>(warp, ins.result(k))[lane] = bits;
 }
 

@@ -201,9 +201,8 @@ int lanes_in_phase(const Access& a) {
   return halved ? 2 * lanes : lanes;
 }
 
-// ncu has no requests of ldmatrix and stmatrix among those of other accesses.
 void count_shared(const Access& a, MemoryCounts& c) {
-  if (!a.matrix || !a.matrix->by_rows) ++c.requests;
+  ++c.requests;
   if (a.dense) {  // Without conflicts, whatever the width.
     c.wavefronts += std::max<int>(1, a.bytes / 4);
     return;
@@ -219,8 +218,19 @@ void count_shared(const Access& a, MemoryCounts& c) {
   }
 }
 
+// ncu has ldmatrix and stmatrix among what the hardware did, and not among the
+// instructions that access shared memory.
+void count_rows(const Access& a, MemoryCounts& c) {
+  MemoryCounts rows;
+  count_shared(a, rows);
+  rows.requests = 0;
+  rows.of_rows = rows.wavefronts;
+  c.add(rows);
+}
+
 // As one with others, if ptxas makes one of them.
 void count_shared(const Instruction& ins, const Access& a, MemoryCounts& c) {
+  if (a.matrix && a.matrix->by_rows) return count_rows(a, c);
   if (ins.joined_bytes == 0) return count_shared(a, c);
   if (ins.joined_bytes == Instruction::kWithAnother) return;
   Access all(a.operand, ins.joined_bytes, a.use);
@@ -239,6 +249,7 @@ void MemoryCounts::add(const MemoryCounts& other) {
   used_bytes += other.used_bytes;
   least_sectors += other.least_sectors;
   wavefronts += other.wavefronts;
+  of_rows += other.of_rows;
   conflicts += other.conflicts;
 }
 

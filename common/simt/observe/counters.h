@@ -25,6 +25,7 @@ struct MemoryCounts {
   uint64_t least_sectors =
       0;                    // global: those that would hold a request's bytes
   uint64_t wavefronts = 0;  // shared: passes through the 32 banks
+  uint64_t of_rows = 0;     // shared: wavefronts of ldmatrix and stmatrix
   uint64_t conflicts = 0;   // shared: those that better addresses would save
 
   void add(const MemoryCounts& other);

@@ -123,7 +123,7 @@ Metrics metrics_of(const Totals& t) {
         c.requests;
     // ncu counts them by instruction, and by hardware.
     m["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_" +
-      std::string(op) + ".sum"] = c.wavefronts;
+      std::string(op) + ".sum"] = c.wavefronts - c.of_rows;
     m["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" + std::string(op) +
       ".sum"] = c.wavefronts;
     m["l1tex__data_bank_conflicts" + end + ".sum"] = c.conflicts;
