@@ -151,8 +151,9 @@ struct alignas(64) Instruction {
   Strength strength = Strength::kWeak;
   bool releases = false;  // fence first: st.release, barrier.cluster.arrive
   bool acquires = false;  // ld.acquire and its kin: load, then fence
-  // A fence or atomic of which other blocks know nothing, or other clusters.
-  bool for_block : 1 = false, for_cluster : 1 = false;
+  // A fence, or what has one, of which other blocks know nothing, or other
+  // clusters; or of which the host is to know, too.
+  bool for_block : 1 = false, for_cluster : 1 = false, for_system : 1 = false;
   bool waits_for_clock : 1 = false;  // in a loop that does nothing else
   bool mask_is_active : 1 = false;   // a collective's mask came from activemask
   bool orders : 1 = false;       // a collective that orders memory: bar.warp

@@ -26,6 +26,7 @@ struct Type {
   bool is(char k) const { return kind == k; }
   bool is_signed() const { return kind == 's'; }
   bool is_float() const { return kind == 'f'; }
+  bool is_integer() const { return is('u') || is('s') || is('b'); }
   bool operator==(const Type&) const = default;
 };
 // "f32", without the dot. Of "u16x2" it is what it fills, 4 bytes.

@@ -67,6 +67,12 @@ bool needs_branch(const Instruction& ins) {
          (op == "st" && !reaches_shared_only(s));
 }
 
+// Between threads: what orders copies, or a tensor map, waits for nothing.
+bool is_fence(const Instruction& ins) {
+  const std::string& op = ins.statement->name();
+  return (op == "membar" || op == "fence") && ins.kind == Kind::kPoll;
+}
+
 bool compares(const Instruction& ins) {
   return ins.statement && ins.statement->name() == "setp";
 }
@@ -140,6 +146,18 @@ void find_jumps(const Function& function, std::vector<Instruction>& code) {
   }
 }
 
+// How many more an order of memory takes. A fence that reaches beyond the block
+// also waits for errors; to acquire is to drop what L1 holds.
+int ordering_instructions(const Instruction& ins) {
+  static const std::set<std::string> accesses = {"ld", "st", "red", "atom"};
+  const int releasing = ins.for_block ? 1 : 3;
+  if (accesses.count(ins.statement->name()))
+    return ins.releases * releasing + ins.acquires;
+  if (!is_fence(ins)) return 0;
+  const bool acquires = !ins.for_block || ins.statement->has("acq_rel");
+  return releasing + acquires - 1;
+}
+
 // How many instructions ptxas makes of one.
 int machine_instructions(const Instruction& ins) {
   if (!ins.statement) return 1;
@@ -148,7 +166,8 @@ int machine_instructions(const Instruction& ins) {
   if (is_jump(ins)) return ins.jumps;
   const Statement& s = *ins.statement;
   if (divides_integers(s)) return kModel.integer_division;
-  return takes_none(s) ? 0 : takes_two(s) ? 2 : 1;
+  if (takes_none(s)) return 0;
+  return (takes_two(s) ? 2 : 1) + ordering_instructions(ins);
 }
 
 // How many instructions ptxas makes of a side.

@@ -262,6 +262,7 @@ void InstructionCounts::add(const InstructionCounts& other) {
   machine_issued += other.machine_issued;
   machine_lanes += other.machine_lanes;
   barriers += other.barriers;
+  system_fences += other.system_fences;
   global.add(other.global);
   shared.add(other.shared);
   words.add(other.words);
@@ -274,6 +275,7 @@ void Counters::access(const Instruction& ins, const Access& access) {
     one.dense = false;
     return this->access(ins, one);
   }
+  if (ins.releases) fence(ins);
   InstructionCounts& c = sites_[ins.site];
   if (access.space == Space::kShared) {
     if (!access.owner) count_shared(ins, access, c.shared);

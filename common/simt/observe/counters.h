@@ -38,6 +38,7 @@ struct InstructionCounts {
   uint64_t predicated = 0;  // branches that ptxas makes none
   uint64_t machine_issued = 0, machine_lanes = 0;  // what they skip here
   uint64_t barriers = 0;                           // warps that came to one
+  uint64_t system_fences = 0;  // by a warp: each sends a store
   MemoryCounts global, shared;
   MemoryCounts words;  // global: loads before atomics of 16 bits
 
@@ -61,6 +62,9 @@ class Counters {
     if (taken != 0 && taken != active) ++c.divergent;
   }
   void barrier(const Instruction& ins) { ++sites_[ins.site].barriers; }
+  void fence(const Instruction& ins) {
+    sites_[ins.site].system_fences += ins.for_system;
+  }
   void access(const Instruction& ins, const Access& access);
   void copy(const AsyncCopy& copy);
 

@@ -25,17 +25,17 @@ inline void branch(const Observers& o, const Instruction& ins, uint32_t active,
                    uint32_t taken) {
   if (o.counters) o.counters->branch(ins, active, taken);
 }
-// In a cluster ptxas cannot know whose shared memory a generic address names,
-// and ncu does not count such an atomic among those of shared memory.
-inline bool is_counted(const Block& block, const Access& access) {
+// ncu does not count an atomic by a generic address among those of shared
+// memory, unless a loop has to make it there, of instructions that say so.
+inline bool is_counted(const Instruction& ins, const Access& access) {
   return access.use != Use::kAtomic || access.space != Space::kShared ||
-         access.operand.space == Space::kShared || block.cluster.empty();
+         access.operand.space == Space::kShared ||
+         !ins.statement->type().is_integer();
 }
 // A load, store or atomic in global or shared memory, about to be done.
 inline void access(Warp& warp, const Instruction& ins, const Access& access) {
   const Observers& o = warp.block->observers;
-  if (o.counters && is_counted(*warp.block, access))
-    o.counters->access(ins, access);
+  if (o.counters && is_counted(ins, access)) o.counters->access(ins, access);
   if (o.checker) o.checker->access(warp, ins, access);
   if (o.trace) o.trace->access(warp, ins, access);
 }
@@ -142,6 +142,7 @@ inline void follow(Warp& warp, const Instruction& ins, uint32_t mask) {
   checker.values().follow(warp, ins, mask);
 }
 inline void fence(Warp& warp, const Instruction& ins, uint32_t mask) {
+  if (Counters* counters = warp.block->observers.counters) counters->fence(ins);
   if (Checker* checker = warp.block->observers.checker)
     checker->fence(warp, ins, mask);
 }

@@ -105,7 +105,10 @@ Metrics metrics_of(const Totals& t) {
   MemoryCounts loads = t.global_load;
   loads.add(t.copies);
   global("ld", loads);
-  global("st", t.global_store);
+  MemoryCounts stores = t.global_store;
+  stores.requests += t.all.system_fences;
+  stores.sectors += t.all.system_fences;
+  global("st", stores);
   global("red", t.global_reduction);
   global("atom", t.global_atomic);
   const auto per_sector = [&](const char* op, const MemoryCounts& c) {

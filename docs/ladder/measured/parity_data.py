@@ -124,9 +124,11 @@ def base(kernel):
 # each time.
 def arbitration(launch, op):
     """Of ncu's wavefronts, those that no address asks for: what the hardware has
-    beyond ncu's count by instruction, provided that the executor agrees with that."""
+    beyond ncu's count by instruction, provided that the executor agrees with that.
+    ldmatrix is in the hardware's count alone, and then nobody can tell."""
     hardware, instructions = (_WAVEFRONTS.format(by, op) for by in (_HARDWARE, _INSTRUCTIONS))
-    if launch.ncu[instructions] != launch.executor[instructions]:
+    ours = launch.executor
+    if not launch.ncu[instructions] == ours[instructions] == ours[hardware]:
         return 0
     return max(0, launch.ncu[hardware] - launch.ncu[instructions])
 

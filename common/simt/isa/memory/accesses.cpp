@@ -255,6 +255,7 @@ void decode_access(const Statement& s, OperandReader& operands, Draft& ins) {
 void decode_scope(const Statement& s, Draft& ins) {
   ins.for_block = s.has("cta");
   ins.for_cluster = s.has("cluster");
+  ins.for_system = s.has("sys");
 }
 
 bool decode_memory(const Statement& s, OperandReader& operands, Draft& ins) {
