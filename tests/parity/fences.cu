@@ -8,18 +8,12 @@ namespace {
 
 constexpr int kThreads = 64;
 
-// By all lanes; then by some of each warp, and by one of the first.
-#define ORDER(name, instruction)                      \
-  __device__ __forceinline__ void name(unsigned* x) { \
-    asm volatile(instruction ::"l"(x) : "memory");    \
-  }                                                   \
-  __global__ void name##_once(unsigned* x) {          \
-    x[threadIdx.x] = 1;                               \
-    name(x + kThreads + threadIdx.x);                 \
-  }                                                   \
-  __global__ void name##_by_some(unsigned* x) {       \
-    if (threadIdx.x % 3 == 0) name(x + threadIdx.x);  \
-    if (threadIdx.x == 5) name(x + 7 * threadIdx.x);  \
+#define ORDER(name, instruction)                                           \
+  __global__ void name(unsigned* x) {                                      \
+    x[threadIdx.x] = 1;                                                    \
+    asm volatile(instruction ::"l"(                                        \
+                     __cvta_generic_to_global(x + kThreads + threadIdx.x)) \
+                 : "memory");                                              \
   }
 
 ORDER(fence_block, "fence.acq_rel.cta; // %0")
@@ -39,28 +33,23 @@ ORDER(load_system,
 ORDER(swap_system,
       "{ .reg .u32 v; atom.acq_rel.sys.global.cas.b32 v, [%0], 0, 3; }")
 
+// A warp without any such lane sends nothing.
+__global__ void fence_by_some(unsigned* x) {
+  if (threadIdx.x % 3 == 0) __threadfence_system();
+  x[threadIdx.x] = 1;
+  if (threadIdx.x == 5) __threadfence_system();
+}
+
 }  // namespace
 
-#define RUN(name)                         \
-  name##_once<<<1, kThreads>>>(x.data()); \
-  name##_by_some<<<1, kThreads>>>(x.data())
-
 int main() {
-  constexpr int kWords = 8 * kThreads;
+  constexpr int kWords = 2 * kThreads;
   const DeviceArray<unsigned> x(kWords);
   CUDA_CHECK(cudaMemset(x.data(), 0, kWords * sizeof(unsigned)));
-  RUN(fence_block);
-  RUN(fence_device);
-  RUN(fence_system);
-  RUN(fence_all);
-  RUN(barrier_system);
-  RUN(release_device);
-  RUN(release_system);
-  RUN(reduce_system);
-  RUN(add_system);
-  RUN(add_acquiring);
-  RUN(add_relaxed);
-  RUN(load_system);
-  RUN(swap_system);
+  for (auto kernel :
+       {fence_block, fence_device, fence_system, fence_all, barrier_system,
+        release_device, release_system, reduce_system, add_system,
+        add_acquiring, add_relaxed, load_system, swap_system, fence_by_some})
+    kernel<<<1, kThreads>>>(x.data());
   CUDA_CHECK(cudaDeviceSynchronize());
 }

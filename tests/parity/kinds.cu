@@ -2,6 +2,8 @@
 // atomics, 128 bits at once, hints, a thread's own memory, constants.
 #include <cuda_runtime.h>
 
+#include <cstdint>
+
 #include "common/harness/device_array.h"
 
 namespace {
@@ -10,17 +12,16 @@ constexpr int kThreads = 64;
 
 // ---- One instruction each ---------------------------------------------------
 
-// By every other thread, each at a place of 16 bytes.
-#define TOUCH(name, instruction)                                    \
-  __global__ void name(uint4* x) {                                  \
-    if (threadIdx.x % 2)                                            \
-      asm volatile(                                                 \
-          "{ .reg .b32 v<4>; .reg .b64 w<2>; .reg .b128 q;"         \
-          ".reg .f32 f<4>; .reg .b16 h<8>; mov.f32 f0, 0f3F800000;" \
-          "mov.b32 v0, 1; mov.b64 w0, 2; mov.b128 q, {w0, w0};"     \
-          "mov.b16 h0, 0;" instruction                              \
-          "}" ::"l"(__cvta_generic_to_global(x + threadIdx.x))      \
-          : "memory");                                              \
+// Each thread at a place of 16 bytes.
+#define TOUCH(name, instruction)                                  \
+  __global__ void name(uint4* x) {                                \
+    asm volatile(                                                 \
+        "{ .reg .b32 v<4>; .reg .b64 w<2>; .reg .b128 q;"         \
+        ".reg .f32 f<4>; .reg .b16 h<8>; mov.f32 f0, 0f3F800000;" \
+        "mov.b32 v0, 1; mov.b64 w0, 2; mov.b128 q, {w0, w0};"     \
+        "mov.b16 h0, 0;" instruction                              \
+        "}" ::"l"(__cvta_generic_to_global(x + threadIdx.x))      \
+        : "memory");                                              \
   }
 
 #define KEEP(load, v) load " st.global.b32 [%0 + 4], " v ";"
@@ -41,8 +42,9 @@ TOUCH(exchange_wide, "atom.global.exch.b128 q, [%0], q;")
 TOUCH(swap_wide, "atom.global.cas.b128 q, [%0], q, q;")
 TOUCH(swap_short, "atom.global.cas.b16 h1, [%0], h0, h0;")
 TOUCH(load_volatile, KEEP("ld.volatile.global.b32 v1, [%0];", "v1"))
-TOUCH(load_relaxed,
-      KEEP("ld.relaxed.sys.global.b64 w1, [%0]; cvt.u32.u64 v1, w1;", "v1"))
+TOUCH(load_relaxed, KEEP("ld.relaxed.sys.global.b64 w1, [%0]; mov.b64 {v1, "
+                         "v2}, w1; xor.b32 v1, v1, v2;",
+                         "v1"))
 TOUCH(load_mmio, KEEP("ld.mmio.relaxed.sys.global.b32 v1, [%0];", "v1"))
 TOUCH(load_once, KEEP("ld.global.nc.L1::no_allocate.b32 v1, [%0];", "v1"))
 TOUCH(load_streaming, KEEP("ld.global.cs.b32 v1, [%0];", "v1"))
@@ -93,6 +95,13 @@ __global__ void by_pointer(unsigned* x, const __grid_constant__ Many many) {
   x[kThreads + threadIdx.x] = from[threadIdx.x ^ 1];
 }
 
+// The same, 8 bytes further.
+__global__ void by_pointer(unsigned* x, uint64_t mask,
+                           const __grid_constant__ Many many) {
+  const unsigned* from = x[3] > 1u << 30 ? x : many.values;
+  x[kThreads + threadIdx.x] = from[threadIdx.x & mask];
+}
+
 void touch(uint4* x) {
   for (auto kernel : {add_two_floats,     add_four_floats,  ask_two_floats,
                       ask_four_floats,    add_eight_halves, add_pair_of_halves,
@@ -118,5 +127,6 @@ int main() {
   look_up<<<1, kThreads>>>(words);
   of_parameters<<<1, kThreads>>>(words, Many{});
   by_pointer<<<1, kThreads>>>(words, Many{});
+  by_pointer<<<1, kThreads>>>(words, uint64_t{kThreads - 1}, Many{});
   CUDA_CHECK(cudaDeviceSynchronize());
 }

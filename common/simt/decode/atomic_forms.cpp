@@ -11,8 +11,8 @@ namespace simt {
 // answers nothing. It issues ATOM all the same where the address may lead to
 // shared memory, of an atomic that acquires, and in code that is linked later,
 // with -rdc=true.
-// Exchange and compare-and-swap have no such form, and no atomic has one of 16
-// bits.
+// Exchange and compare-and-swap have no such form, and none of 16 bits has one,
+// unless it is one of several.
 void find_atomic_forms(Function& function, bool relocatable) {
   static const std::set<std::string> kWhole = {"u32", "s32", "b32",
                                                "u64", "s64", "b64"};
@@ -33,10 +33,11 @@ void find_atomic_forms(Function& function, bool relocatable) {
                                      [&](Place p) { return read.contains(p); });
     const bool stays = ins.address().space == Space::kGeneric || ins.acquires ||
                        (relocatable && op == "atom");
-    ins.atomic_form = ins.element_bytes == 2 ? AtomicForm::kLoadFirst
-                      : answers              ? AtomicForm::kAnswer
-                      : stays                ? AtomicForm::kDropped
-                                             : AtomicForm::kReduction;
+    const bool one = ins.statement->operands.back().list.empty();
+    ins.atomic_form = one && ins.element_bytes == 2 ? AtomicForm::kLoadFirst
+                      : answers                     ? AtomicForm::kAnswer
+                      : stays                       ? AtomicForm::kDropped
+                                                    : AtomicForm::kReduction;
     const bool for_all = !ins.for_block && !ins.for_cluster;
     ins.commutes = !answers && for_all && ins.update <= Update::kXor &&
                    !ins.releases && !ins.acquires &&

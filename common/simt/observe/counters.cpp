@@ -286,6 +286,16 @@ void Counters::access(const Instruction& ins, const Access& access) {
   touch(access);
 }
 
+// Those that a generic address leads to lie in global memory, behind what else
+// the driver hands to a kernel.
+void Counters::parameters(const Instruction& ins, const Access& access) {
+  constexpr uint64_t kFirst = 0x210;
+  if (access.operand.space != Space::kGeneric) return;
+  Access there = access;
+  for (uint64_t& address : there.address) address += kFirst;
+  count_global(there, sites_[ins.site].global);
+}
+
 // The hardware counts what it reads as a load, and nothing of what it writes.
 void Counters::copy(const AsyncCopy& copy) {
   if (!copy.from) return;

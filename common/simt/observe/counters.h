@@ -66,6 +66,8 @@ class Counters {
     sites_[ins.site].system_fences += ins.for_system;
   }
   void access(const Instruction& ins, const Access& access);
+  // Of what was read of a kernel's parameters, by their addresses in them.
+  void parameters(const Instruction& ins, const Access& access);
   void copy(const AsyncCopy& copy);
 
   void add(Counters&& other);

@@ -42,8 +42,10 @@ inline void access(Warp& warp, const Instruction& ins, const Access& access) {
 // The same in a thread's own memory, or where nobody writes.
 inline void private_access(Warp& warp, const Instruction& ins,
                            const Access& access) {
-  if (Checker* checker = warp.block->observers.checker)
-    checker->private_access(warp, ins, access);
+  const Observers& o = warp.block->observers;
+  if (o.counters && access.space == Space::kParam)
+    o.counters->parameters(ins, access);
+  if (o.checker) o.checker->private_access(warp, ins, access);
 }
 // A lane prints by a conversion that is none on a GPU.
 inline void unknown_conversion(Warp& warp, const Instruction& ins, int lane,
