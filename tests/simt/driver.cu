@@ -338,6 +338,55 @@ void own_block() {
   ok(CALL(ModuleUnload)(module));
 }
 
+// A product and the sum that it goes into become one; not for a debugger, as
+// numba and others ask for it in the target.
+const std::string kTarget = "sm_70";
+const std::string kSquarePtx = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+
+.visible .entry square_and_add(.param .u64 numbers)
+{
+  .reg .f32 %f<5>;
+  .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [numbers];
+  ld.global.f32 %f1, [%rd1];
+  ld.global.f32 %f2, [%rd1+4];
+  mul.f32 %f3, %f1, %f1;
+  add.f32 %f4, %f3, %f2;
+  st.global.f32 [%rd1], %f4;
+  ret;
+}
+)";
+
+float square_and_add(const std::string& ptx, float x, float y) {
+  CUmodule module = nullptr;
+  CUfunction kernel = nullptr;
+  ok(CALL(ModuleLoadData)(&module, ptx.c_str()));
+  ok(CALL(ModuleGetFunction)(&kernel, module, "square_and_add"));
+  CUdeviceptr numbers = 0;
+  const float both[] = {x, y};
+  ok(CALL(MemAlloc)(&numbers, sizeof both));
+  ok(CALL(MemcpyHtoD)(numbers, both, sizeof both));
+  void* arguments[] = {&numbers};
+  ok(CALL(LaunchKernel)(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments,
+                        nullptr));
+  float sum = 0;
+  ok(CALL(MemcpyDtoH)(&sum, numbers, sizeof sum));
+  ok(CALL(MemFree)(numbers));
+  ok(CALL(ModuleUnload)(module));
+  return sum;
+}
+
+void for_a_debugger() {
+  const float x = 1 + 0x1p-12f, y = -1 - 0x1p-11f;  // x * x + y is 0x1p-24
+  std::string debug = kSquarePtx;
+  debug.replace(debug.find(kTarget), kTarget.size(), kTarget + ", debug");
+  equal(square_and_add(kSquarePtx, x, y), 0x1p-24f);
+  equal(square_and_add(debug, x, y), 0.f);
+}
+
 void bad_modules() {
   CUmodule module = nullptr;
   equal(CALL(ModuleLoad)(&module, "no such file.ptx"),
@@ -573,6 +622,7 @@ int main() {
   modules();
   register_parameters();
   own_block();
+  for_a_debugger();
   bad_modules();
   module_file();
   functions();

@@ -48,8 +48,7 @@ double decimal(const std::string& text) {
 
 uint64_t Literal::as(int bytes) const {
   if (kind == kSingle && bytes == 8)
-    return std::bit_cast<uint64_t>(
-        double{std::bit_cast<float>(static_cast<uint32_t>(bits))});
+    throw Error("0f begins a number of 32 bits; one of 64 begins with 0d");
   if (kind == kDouble && bytes == 4)
     return std::bit_cast<uint32_t>(
         static_cast<float>(std::bit_cast<double>(bits)));

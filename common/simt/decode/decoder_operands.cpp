@@ -35,7 +35,6 @@ Place Decoder::source(const Operand& o, int bytes) {
   if (const Register* r = find_register(o.text)) return r->place;
   if (const auto number = parse_literal(o.text))
     return fixed_.constant(number->as(bytes), bytes);
-  if (o.text == "WARP_SZ") return fixed_.constant(kLanes, bytes);
   if (o.text[0] == '%') return special(o.text);
   return address_of(o.text, o.offset, bytes);
 }

@@ -9,6 +9,7 @@
 #include "common/simt/core/error.h"
 #include "common/simt/core/literals.h"
 #include "common/simt/core/names.h"
+#include "common/simt/decode/expression.h"
 #include "common/simt/decode/forms.h"
 #include "common/simt/decode/tokens.h"
 
@@ -163,6 +164,7 @@ class Parser {
         throw Error("the executor does not know the target " +
                     std::string(word));
       module_.units[unit_].for_sm_90a |= word == "sm_90a";
+      if (word == "debug") module_.units[unit_].level = 0;
     } while (accept(","));
   }
 
@@ -320,13 +322,13 @@ class Parser {
   }
   Declaration::Initial element(Type type) {
     Declaration::Initial e;
-    const bool minus = accept("-");
-    const std::string text = (minus ? "-" : "") + std::string(peek());
-    if (const auto number = parse_literal(text)) {
-      ++at_;
-      if (number->is_integer() == type.is_float())
-        throw Error(quoted(text) + " is no value of this type");
-      e.value = number->as(type.bytes);
+    if (!at_name()) {
+      const std::string first(peek());
+      const Literal number = constant_expression(tokens_, at_);
+      if (number.is_integer() == type.is_float())
+        throw Error("what begins with " + quoted(first) +
+                    " is no value of this type");
+      e.value = number.as(type.bytes);
       if (accept("(")) {  // a mask: one byte of an address
         e.mask = e.value;
         e.value = 0;
@@ -335,7 +337,6 @@ class Parser {
         expect(")");
       }
     } else {
-      if (minus) throw Error("the negative of " + quoted(peek()));
       e.symbol = symbol(e);
     }
     return e;
@@ -651,7 +652,7 @@ class Parser {
     if (peek() == ";") return;
     do {
       if (!s.operands.empty()) s.text += ',';
-      s.operands.push_back(operand(s.text));
+      s.operands.push_back(operand(s.text, s.name() == "call"));
     } while (accept(","));
     if (s.text[0] == 'v' && selects_parts(s.name()))
       std::ranges::for_each(s.operands, split_selection);
@@ -666,7 +667,7 @@ class Parser {
       s.text += next() == "," ? ", " : tokens_[at_ - 1].text;
   }
 
-  Operand operand(std::string& text) {
+  Operand operand(std::string& text, bool calls) {
     const size_t from = at_;
     Operand o;
     if (accept("[")) {
@@ -675,7 +676,7 @@ class Parser {
       offset(o);
       if (accept(",")) coordinates(o);
       expect("]");
-    } else if (peek() == "{" || peek() == "(") {
+    } else if (peek() == "{" || (peek() == "(" && calls)) {
       const char* close = next() == "{" ? "}" : ")";
       if (!accept(close)) {
         do {
@@ -685,8 +686,10 @@ class Parser {
       }
       o.in_parentheses = *close == ')';
     } else {
-      o.negated = accept("!");
-      if (peek() == "-" && is_name(peek(1))) o.minus = accept("-");
+      if (is_name(peek(1))) {
+        o.negated = accept("!");
+        o.minus = !o.negated && accept("-");
+      }
       o.text = word();
       if (accept("|")) o.second = name();
       offset(o);
@@ -710,19 +713,28 @@ class Parser {
     expect("}");
   }
 
+  bool at_name() const { return is_name(peek()) && peek() != "WARP_SZ"; }
+
   // A name or a number.
   std::string word() {
-    const bool minus = accept("-");
-    if (!minus && is_name(peek())) return known_as(next());
-    std::string number = (minus ? "-" : "") + std::string(next());
-    if (!parse_literal(number)) throw Error(quoted(number) + " is no operand");
-    return number;
+    if (at_name()) return known_as(next());
+    const size_t from = at_;
+    const Literal number = constant_expression(tokens_, at_);
+    if (number.is_integer())
+      return std::to_string(static_cast<int64_t>(number.bits));
+    std::string text;
+    for (size_t k = from; k < at_; ++k) text += tokens_[k].text;
+    return text;
   }
   void offset(Operand& o) {
     while (accept("+")) {
-      const bool minus = accept("-");
-      const auto value = static_cast<int64_t>(count(kMostBytes));
-      o.offset += minus ? -value : value;
+      const Literal number = constant_expression(tokens_, at_);
+      const auto value = static_cast<int64_t>(number.bits);
+      constexpr auto most = static_cast<int64_t>(kMostBytes);
+      if (!number.is_integer() || value < -most || value > most)
+        throw Error("what is added to " + quoted(o.text) +
+                    " is no number of bytes");
+      o.offset += value;
     }
   }
 

@@ -292,7 +292,7 @@ bool is_integer(Type t) { return t.is('u') || t.is('s') || t.is('b'); }
 // Width of the register behind an operand; an immediate is as wide as asked.
 int register_width(Decoding& d, size_t index, int bytes) {
   const int width = d.operands.width(d.operand(index));
-  return width ? width : bytes;
+  return width ? width : std::max(bytes, 2);  // Numbers.
 }
 
 // cvt.rn.f16x2.f32, cvt.rna.tf32.f32
