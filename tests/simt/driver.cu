@@ -383,6 +383,8 @@ void for_a_debugger() {
   const float x = 1 + 0x1p-12f, y = -1 - 0x1p-11f;  // x * x + y is 0x1p-24
   std::string debug = kSquarePtx;
   debug.replace(debug.find(kTarget), kTarget.size(), kTarget + ", debug");
+  debug.insert(debug.find("mul"), ".loc 1 1 0\n");
+  debug += ".file 1 \"x.cu\"\n.section .debug_abbrev\n{\n.b8 0\n}\n";
   equal(square_and_add(kSquarePtx, x, y), 0x1p-24f);
   equal(square_and_add(debug, x, y), 0.f);
 }

@@ -321,7 +321,7 @@ void check_forms() {
 // its object files.
 #define EXPRESSIONS(number)                                                    \
   number("(3+4)*2", 14) number("5-2-1", 2) number("-7/2", -3) number(          \
-      "-16 %% 3", 0) number("2+3<<1", 10) number("-16>>2", -4)                  \
+      "-16 %% 3", 0) number("2+3<<1", 10) number("-16>>2", -4)                 \
       number("-1U>>63", 1) number("1<<65", 2) number("-1>>70", -1) number(     \
           "~0/2", 0x7fffffffffffffff) number("(5|-1)/2", 0)                    \
           number("0xff&~0xf", 0xf0) number("1|2^3&4", 3) number(               \

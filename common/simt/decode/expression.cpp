@@ -21,8 +21,7 @@ struct Number {
   bool negative() const { return is_signed && bits >> 63; }
 };
 
-// From those that bind least to those that bind most; of operators that begin
-// alike, the longer one first.
+// From those that bind least to those that bind most.
 constexpr std::array<std::array<std::string_view, 4>, 10> kOperators = {{
     {"||"},
     {"&&"},
@@ -30,7 +29,7 @@ constexpr std::array<std::array<std::string_view, 4>, 10> kOperators = {{
     {"^"},
     {"&"},
     {"==", "!="},
-    {"<=", ">=", "<", ">"},
+    {"<", ">", "<=", ">="},
     {"<<", ">>"},
     {"+", "-"},
     {"*", "/", "%"},
@@ -107,14 +106,21 @@ class Expression {
     return found;
   }
 
-  // Each token is one character. `a & b` is not the beginning of `a && b`.
+  // Each of its tokens is one character, right behind the last; `a & b` is not
+  // the beginning of `a && b`.
   bool accept_operator(std::string_view op) {
-    for (size_t k = 0; k < op.size(); ++k)
-      if (peek(k) != op.substr(k, 1)) return false;
-    const bool doubles = op == "|" || op == "&" || op == "<" || op == ">";
-    if (doubles && peek(1) == op) return false;
+    std::string_view found = peek();
+    const std::string_view next = peek(1);
+    if (may_be_doubled(found) && next.data() == found.data() + 1 &&
+        (next == found || next == "="))
+      found = {found.data(), 2};
+    if (found != op) return false;
     at_ += op.size();
     return true;
+  }
+  static bool may_be_doubled(std::string_view text) {
+    return text.size() == 1 &&
+           std::string_view("|&<>=!").find(text) != text.npos;
   }
 
   Number binary(size_t level) {
@@ -187,16 +193,17 @@ class Expression {
 }  // namespace
 
 Literal constant_expression(const std::vector<Token>& tokens, size_t& at) {
-  const bool minus = tokens.at(at).text == "-";
-  const size_t last = at + minus;
-  const std::string text =
-      (minus ? "-" : "") + std::string(tokens.at(last).text);
+  std::string text;
+  size_t end = at;
+  do {
+    if (end == tokens.size()) throw Error("a number is missing");
+    text += tokens[end].text;
+  } while (tokens[end++].text == "-");
   const std::optional<Literal> number = parse_literal(text);
-  if (number && !number->is_integer()) {
-    at = last + 1;
-    return *number;
-  }
-  return {Literal::kInteger, Expression(tokens, at).choice().bits};
+  if (!number || number->is_integer())
+    return {Literal::kInteger, Expression(tokens, at).choice().bits};
+  at = end;
+  return *number;
 }
 
 }  // namespace simt
