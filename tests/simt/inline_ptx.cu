@@ -353,13 +353,17 @@ __global__ void short_numbers_kernel(int* out) {
   int wide, low;
   asm volatile("cvt.s32.s8 %0, 255;" : "=r"(wide));
   asm volatile("cvt.u32.u8 %0, 258;" : "=r"(low));
-  out[threadIdx.x] = wide * 1000 + low;
+  uint16_t pair;
+  asm volatile("{ .reg .b8 c; cvt.u8.u32 c, %1; mov.b16 %0, {5, c}; }"
+               : "=h"(pair)
+               : "r"(7));
+  out[threadIdx.x] = wide * 1000 + low + 10000 * pair;
 }
 
 void check_short_numbers() {
   const auto got = expect::results<int>(
       32, [](int* out) { short_numbers_kernel<<<1, 32>>>(out); });
-  for (const int value : got) expect::equal(value, -998);
+  for (const int value : got) expect::equal(value, -998 + 10000 * 0x705);
 }
 
 // `_` takes what nobody wants: an answer, or an element of one.

@@ -1,7 +1,6 @@
 // Keeps each number once.
 #include "common/simt/decode/fixed_values.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "common/simt/core/error.h"
@@ -10,7 +9,6 @@
 namespace simt {
 
 Place FixedValues::constant(uint64_t value, int bytes) {
-  bytes = std::max(bytes, 2);
   const auto [it, fresh] = constants_.try_emplace({value, bytes}, 0);
   if (fresh) it->second = add(bytes, value);
   if (value == 0) program_.zeros.insert(it->second);

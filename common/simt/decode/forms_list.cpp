@@ -120,7 +120,7 @@ const std::vector<FormGroup> kGroups = {
          "slct<type32>.s32 d, a, b, c",
          "slct<type64>.s32 d.b64, a.b64, b.b64, c",
          "slct{.ftz}<type16>.f32 d.b16, a.b16, b.b16, c",
-         "slct{.ftz}<type32>.f32 d, a, b, c",
+         "slct{.ftz}<type32>.f32 d.b32, a.b32, b.b32, c",
          "slct{.ftz}<type64>.f32 d.b64, a.b64, b.b64, c",
      }},
     {"Integers",
