@@ -340,7 +340,6 @@ void own_block() {
 
 // A product and the sum that it goes into become one; not for a debugger, as
 // numba and others ask for it in the target.
-const std::string kTarget = "sm_70";
 const std::string kSquarePtx = R"(
 .version 7.0
 .target sm_70
@@ -382,7 +381,7 @@ float square_and_add(const std::string& ptx, float x, float y) {
 void for_a_debugger() {
   const float x = 1 + 0x1p-12f, y = -1 - 0x1p-11f;  // x * x + y is 0x1p-24
   std::string debug = kSquarePtx;
-  debug.replace(debug.find(kTarget), kTarget.size(), kTarget + ", debug");
+  debug.insert(debug.find("\n.address_size"), ", debug");
   debug.insert(debug.find("mul"), ".loc 1 1 0\n");
   debug += ".file 1 \"x.cu\"\n.section .debug_abbrev\n{\n.b8 0\n}\n";
   equal(square_and_add(kSquarePtx, x, y), 0x1p-24f);

@@ -3,7 +3,7 @@
 // registers of eight bits.
 
 #include <bit>
-#include <iterator>
+#include <vector>
 
 #include "tests/simt/expect.h"
 
@@ -319,33 +319,49 @@ void check_forms() {
 
 // Numbers that ptxas computes, in 64 bits: what it makes of each is known from
 // its object files.
-#define EXPRESSIONS(number)                                                    \
-  number("(3+4)*2", 14) number("5-2-1", 2) number("-7/2", -3) number(          \
-      "-16 %% 3", 0) number("2+3<<1", 10) number("-16>>2", -4)                 \
-      number("-1U>>63", 1) number("1<<65", 2) number("-1>>70", -1) number(     \
-          "~0/2", 0x7fffffffffffffff) number("(5|-1)/2", 0)                    \
-          number("0xff&~0xf", 0xf0) number("1|2^3&4", 3) number(               \
-              "1|6==6", 1) number("-1<0U", 0) number("!1U-1<0", 1)             \
-              number("(1?-1:1U)/2", 0) number("0?1:0?2:3", 3) number(          \
-                  "(.u64)-1/2", 0x7fffffffffffffff) number("(.s64)(-1U)<0", 1) \
-                  number("-9223372036854775808>>1", 0x4000000000000000)        \
-                      number("4>2&&3>=3||0", 1) number("WARP_SZ-33<0", 1)      \
-                          number("WARP_SZ+1", 33) number("- -5", 5)
+#define EXPRESSIONS(number)                              \
+  number("(3+4)*2", 14);                                 \
+  number("5-2-1", 2);                                    \
+  number("-7/2", -3);                                    \
+  number("-16 %% 3", 0);                                 \
+  number("2+3<<1", 10);                                  \
+  number("-16>>2", -4);                                  \
+  number("-1U>>63", 1);                                  \
+  number("1<<65", 2);                                    \
+  number("-1>>70", -1);                                  \
+  number("~0/2", 0x7fffffffffffffff);                    \
+  number("(5|-1)/2", 0);                                 \
+  number("0xff&~0xf", 0xf0);                             \
+  number("1|2^3&4", 3);                                  \
+  number("1|6==6", 1);                                   \
+  number("-1<0U", 0);                                    \
+  number("!1U-1<0", 1);                                  \
+  number("(1?-1:1U)/2", 0);                              \
+  number("0?1:0?2:3", 3);                                \
+  number("(.u64)-1/2", 0x7fffffffffffffff);              \
+  number("(.s64)(-1U)<0", 1);                            \
+  number("-9223372036854775808>>1", 0x4000000000000000); \
+  number("4>2&&3>=3||0", 1);                             \
+  number("WARP_SZ-33<0", 1);                             \
+  number("WARP_SZ+1", 33);                               \
+  number("- -5", 5);
 
 __global__ void expressions_kernel(int64_t* out) {
 #define TO_REGISTER(text, value) \
-  asm volatile("mov.b64 %0, " text ";" : "=l"(*out++));
+  asm volatile("mov.b64 %0, " text ";" : "=l"(*out++))
   EXPRESSIONS(TO_REGISTER)
   asm volatile("st.global.u64 [%0 + 2 * 4 - (1 << 3)], 3 * 7;" ::"l"(out));
 }
 
 void check_expressions() {
-#define ITS_VALUE(text, value) value,
-  const int64_t expected[] = {EXPRESSIONS(ITS_VALUE) 21};
-  const size_t n = std::size(expected);
+  std::vector<int64_t> expected;
+#define ITS_VALUE(text, value) expected.push_back(value)
+  EXPRESSIONS(ITS_VALUE)
+  expected.push_back(3 * 7);
   const auto got = expect::results<int64_t>(
-      n, [](int64_t* out) { expressions_kernel<<<1, 1>>>(out); });
-  for (size_t k = 0; k < n; ++k) expect::equal(got[k], expected[k]);
+      expected.size(), [](int64_t* out) { expressions_kernel<<<1, 1>>>(out); });
+  for (size_t k = 0; k < expected.size(); ++k)
+    expect::equal(got[k], expected[k]);
 }
 
 // A number of 8 bits, which every lane has.

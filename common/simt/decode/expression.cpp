@@ -1,6 +1,7 @@
 // Computes constant expressions as ptxas does: in 64 bits, as in C.
 #include "common/simt/decode/expression.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -77,16 +78,18 @@ class Expression {
       : tokens_(tokens), at_(at) {}
 
   // a ? b : c, which has the type of the one that it takes.
-  Number choice() {
-    if (++depth_ > kDeepest) throw Error("this expression is too deep");
-    const Number value = choose();
-    --depth_;
-    return value;
-  }
+  Number choice() { return deeper(&Expression::choose); }
 
  private:
   // Each level is a few of the host's calls.
   static constexpr int kDeepest = 100;
+
+  Number deeper(Number (Expression::*part)()) {
+    if (++depth_ > kDeepest) throw Error("this expression is too deep");
+    const Number value = (this->*part)();
+    --depth_;
+    return value;
+  }
 
   Number choose() {
     const Number condition = binary(0);
@@ -106,17 +109,17 @@ class Expression {
     return found;
   }
 
-  // Each of its tokens is one character, right behind the last; `a & b` is not
-  // the beginning of `a && b`.
-  bool accept_operator(std::string_view op) {
-    std::string_view found = peek();
+  // One of this level, which may be two characters side by side: `a & b` is
+  // not the beginning of `a && b`. Empty if none stands here.
+  std::string_view accept_operator(size_t level) {
+    std::string_view op = peek();
     const std::string_view next = peek(1);
-    if (may_be_doubled(found) && next.data() == found.data() + 1 &&
-        (next == found || next == "="))
-      found = {found.data(), 2};
-    if (found != op) return false;
+    if (may_be_doubled(op) && next.data() == op.data() + 1 &&
+        (next == op || next == "="))
+      op = {op.data(), 2};
+    if (std::ranges::count(kOperators[level], op) == 0) return {};
     at_ += op.size();
-    return true;
+    return op;
   }
   static bool may_be_doubled(std::string_view text) {
     return text.size() == 1 &&
@@ -126,24 +129,14 @@ class Expression {
   Number binary(size_t level) {
     if (level == kOperators.size()) return unary();
     Number left = binary(level + 1);
-    for (bool more = true; more;) {
-      more = false;
-      for (std::string_view op : kOperators[level])
-        if (!op.empty() && accept_operator(op)) {
-          left = compute(op, left, binary(level + 1));
-          more = true;
-          break;
-        }
+    for (;;) {
+      const std::string_view op = accept_operator(level);
+      if (op.empty()) return left;
+      left = compute(op, left, binary(level + 1));
     }
-    return left;
   }
 
-  Number unary() {
-    if (++depth_ > kDeepest) throw Error("this expression is too deep");
-    const Number value = with_sign();
-    --depth_;
-    return value;
-  }
+  Number unary() { return deeper(&Expression::with_sign); }
 
   Number with_sign() {
     if (accept("+")) return unary();

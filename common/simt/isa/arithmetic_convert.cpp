@@ -287,12 +287,10 @@ Handler integer_to_float(Type to, Type from, const Instruction& i,
   return single ? small_to_float<float> : small_to_float<double>;
 }
 
-bool is_integer(Type t) { return t.is('u') || t.is('s') || t.is('b'); }
-
 // Width of the register behind an operand; an immediate is as wide as asked.
 int register_width(Decoding& d, size_t index, int bytes) {
   const int width = d.operands.width(d.operand(index));
-  return width ? width : std::max(bytes, 2);  // Numbers.
+  return width ? width : bytes;
 }
 
 // cvt.rn.f16x2.f32, cvt.rna.tf32.f32
@@ -362,12 +360,12 @@ void decode_cvt(Decoding& d) {
   // ptxas drops .ftz here: the smallest f16 is far above f32's subnormals.
   if (to.is('h') && from == Type{'f', 4}) ins.modifiers.flush = false;
   d.bind(ins.from_bytes);
-  if (is_integer(to) && is_integer(from)) {
+  if (to.is_integer() && from.is_integer()) {
     if (direct && !ins.modifiers.saturate) ins.run = integer_cast(to, from);
     if (!ins.run) ins.run = integer_to_integer;
-  } else if (is_integer(to)) {
+  } else if (to.is_integer()) {
     ins.run = float_to_integer_of(to, from, direct);
-  } else if (is_integer(from)) {
+  } else if (from.is_integer()) {
     ins.run = integer_to_float(to, from, ins, direct);
   } else {
     ins.run = convert_float(to, from, ins.rounding, ins.modifiers);

@@ -84,6 +84,16 @@ __device__ void load_box(const void* map, float* out) {
   for (int i = threadIdx.x; i < kBox; i += 32) out[i] = box[i];
 }
 
+// The warp, from shared memory, when one lane has changed it there.
+__device__ void bring_back(CUtensorMap* map, uint64_t at) {
+  __syncwarp();
+  asm volatile(
+      "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release"
+      ".gpu.sync.aligned [%0], [%1], 128;" ::"l"(map),
+      "l"(at)
+      : "memory");
+}
+
 // One lane changes the map in shared memory, and the warp brings it back.
 __global__ void in_shared(CUtensorMap* map, const float* other, float* out) {
   alignas(128) __shared__ uint32_t copy[32];
@@ -93,12 +103,7 @@ __global__ void in_shared(CUtensorMap* map, const float* other, float* out) {
   if (threadIdx.x == 0) {
     CHANGE(".shared::cta", at, other);
   }
-  __syncwarp();
-  asm volatile(
-      "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release"
-      ".gpu.sync.aligned [%0], [%1], 128;" ::"l"(map),
-      "l"(at)
-      : "memory");
+  bring_back(map, at);
   load_box(map, out);
 }
 
@@ -110,12 +115,7 @@ __global__ void of_zeros(CUtensorMap* map, const float* other, float* out) {
   if (threadIdx.x == 0) {
     MAKE(".shared::cta", at, other);
   }
-  __syncwarp();
-  asm volatile(
-      "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release"
-      ".gpu.sync.aligned [%0], [%1], 128;" ::"l"(map),
-      "l"(at)
-      : "memory");
+  bring_back(map, at);
   load_box(map, out);
 }
 
