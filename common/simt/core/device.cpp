@@ -85,6 +85,10 @@ constexpr int kLacking[] = {92,  93,  94,  96,  103, 104, 105, 107,
                             133, 134, 135, 136, 137, 138, 139, 140,
                             141, 142, 143, 144, 145, 146, 147};
 
+constexpr int kHopperShared[] = {8, 16, 32, 64, 100, 132, 164, 196, 228};
+constexpr int kAmpereShared[] = {8, 16, 32, 64, 100, 132, 164};
+constexpr int kTuringShared[] = {32, 64};
+
 // Sources: NVIDIA's data sheets and the CUDA programming guide's table of
 // compute capabilities; for A100-40GB and T4 what deviceQuery prints, for H200
 // what one answered (driver 580, CUDA 13.0).
@@ -100,6 +104,7 @@ constexpr ModelDevice kModels[] = {
      .shared_opt_in = 227 * 1024,
      .shared_reserved = 1024,
      .shared_unit = 128,
+     .shared_sizes = kHopperShared,
      .global_bytes = 150109880320,
      .l2_bytes = 60 * 1024 * 1024,
      .clock_khz = 1980000,
@@ -118,6 +123,7 @@ constexpr ModelDevice kModels[] = {
      .shared_opt_in = 163 * 1024,
      .shared_reserved = 1024,
      .shared_unit = 128,
+     .shared_sizes = kAmpereShared,
      .global_bytes = 42405855232,
      .l2_bytes = 40 * 1024 * 1024,
      .clock_khz = 1410000,
@@ -136,6 +142,7 @@ constexpr ModelDevice kModels[] = {
      .shared_opt_in = 64 * 1024,
      .shared_reserved = 0,
      .shared_unit = 256,
+     .shared_sizes = kTuringShared,
      .global_bytes = 15843721216,
      .l2_bytes = 4 * 1024 * 1024,
      .clock_khz = 1590000,

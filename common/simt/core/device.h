@@ -27,6 +27,8 @@ struct ModelDevice {
   int shared_opt_in;    // a block's most, after cudaFuncSetAttribute
   int shared_reserved;  // the driver's own share of each block
   int shared_unit;      // shared memory is handed out in multiples of it
+  // What else of the L1 cache a multiprocessor can make shared memory of, KB.
+  std::span<const int> shared_sizes;
   uint64_t global_bytes;
   int l2_bytes;
   int clock_khz, memory_clock_khz;

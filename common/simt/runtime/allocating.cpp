@@ -64,6 +64,12 @@ void free_in_stream(void* pointer) {
   free(pointer, false, false);
 }
 
+void begin_allocation(void** pointer, size_t bytes) {
+  require_result(pointer);
+  *pointer = nullptr;  // also where it fails
+  if (bytes != 0) require_safe();
+}
+
 void* allocate(size_t bytes, Memory memory, const char* name) {
   return allocate(bytes, memory, name, current_device(), 0);
 }
@@ -90,9 +96,7 @@ extern "C" {
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   return answer([&] {
-    require_safe();
-    require_result(pointer);
-    *pointer = nullptr;  // also where there is no room
+    begin_allocation(pointer, bytes);
     *pointer = allocate(bytes, Memory::kDevice, "cudaMalloc");
   });
 }
@@ -100,25 +104,25 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width,
                             size_t height) {
   return answer([&] {
-    require_safe();
-    require_result(pointer);
     require_result(pitch);
     *pitch = height == 0 ? 0 : pitch_of(width);
-    *pointer = allocate(product_of(*pitch, height), Memory::kDevice,
-                        "cudaMallocPitch");
+    const size_t bytes = product_of(*pitch, height);
+    begin_allocation(pointer, bytes);
+    *pointer = allocate(bytes, Memory::kDevice, "cudaMallocPitch");
   });
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
   return answer([&] {
-    require_safe();
     require_result(pitched);
     const bool empty = extent.height == 0 || extent.depth == 0;
-    const size_t pitch = empty ? 0 : pitch_of(extent.width);
-    const size_t slice = product_of(pitch, extent.height);
-    void* pointer = allocate(product_of(slice, extent.depth), Memory::kDevice,
-                             "cudaMalloc3D");
-    *pitched = {pointer, pitch, extent.width, extent.height};
+    pitched->pitch = empty ? 0 : pitch_of(extent.width);
+    const size_t slice = product_of(pitched->pitch, extent.height);
+    const size_t bytes = product_of(slice, extent.depth);
+    begin_allocation(&pitched->ptr, bytes);
+    pitched->ptr = allocate(bytes, Memory::kDevice, "cudaMalloc3D");
+    pitched->xsize = extent.width;
+    pitched->ysize = extent.height;
   });
 }
 
@@ -131,9 +135,13 @@ cudaError_t cudaFree(void* pointer) {
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return answer([&] {
-    require_stream(stream);
+    require_usable(stream);
     if (pointer == nullptr) return;
     if (is_capturing(stream)) return issue(stream, release_work(pointer));
+    require_safe();
+    const auto found = allocations().find(address_of(pointer));
+    require(!found || found->freed || !found->is_managed(),
+            cudaErrorNotSupported, "managed memory is freed by cudaFree alone");
     const Queue queue = queue_of(stream);
     const auto operation = begin_operation(queue, {"cudaFreeAsync"});
     perform(queue, as_operation(operation, [=] { free_in_stream(pointer); }));
@@ -142,20 +150,18 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
   return answer([&] {
-    require_safe();
-    require_result(pointer);
+    begin_allocation(pointer, bytes);
     *pointer = allocate(bytes, Memory::kPinned, "cudaMallocHost");
   });
 }
 
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   return answer([&] {
-    require_safe();
-    require_result(pointer);
     constexpr unsigned known = cudaHostAllocPortable | cudaHostAllocMapped |
                                cudaHostAllocWriteCombined;
-    require((flags & ~known) == 0, cudaErrorInvalidValue, "unknown flags ",
-            flags);
+    begin_allocation(pointer, bytes);
+    require(bytes == 0 || (flags & ~known) == 0, cudaErrorInvalidValue,
+            "unknown flags ", flags);
     *pointer = allocate(bytes, Memory::kPinned, "cudaHostAlloc");
     keep_host_flags(*pointer, flags);
   });
@@ -165,8 +171,7 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
   return answer([&] {
     require_result(flags);
     const auto found = allocations().find(address_of(pointer));
-    require(found && !found->freed &&
-                (found->adopted || found->memory == Memory::kPinned),
+    require(found && !found->freed && !found->is_device_only(),
             cudaErrorInvalidValue, pointer, " is not pinned, but ",
             allocations().describe(address_of(pointer)));
     const std::lock_guard lock(host_flags().mutex);
@@ -210,6 +215,7 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
 
 cudaError_t cudaHostUnregister(void* pointer) {
   return answer([&] {
+    require_safe();
     const auto found = allocations().find(address_of(pointer));
     require(allocations().disown(address_of(pointer)),
             found || pointer == nullptr ? cudaErrorInvalidValue
@@ -225,7 +231,8 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host,
     require_result(device);
     require(flags == 0, cudaErrorInvalidValue, "flags are ", flags, ", not 0");
     const auto found = allocations().find(address_of(host));
-    require(found && !found->freed && !found->is_device_only(),
+    require(found && !found->freed && !found->is_device_only() &&
+                !found->is_managed(),
             cudaErrorInvalidValue, host, " is not pinned host memory, but ",
             allocations().describe(address_of(host)));
     *device = host;

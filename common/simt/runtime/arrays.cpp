@@ -29,11 +29,14 @@ void require_most(const char* what, size_t size, cudaDeviceAttr most) {
           size, " texels; at most ", limit.value_or(0));
 }
 
-void require_extent(const cudaExtent& e, bool layered) {
+void require_texels(const cudaExtent& e, bool layered) {
   require(e.width != 0 && (layered || e.depth == 0 || e.height != 0),
           cudaErrorInvalidValue, "an array of ", e.width, " x ", e.height,
           " x ", e.depth, " texels");
   require(!layered || e.depth != 0, cudaErrorInvalidValue, "no layers");
+}
+
+void require_size(const cudaExtent& e, bool layered) {
   if (layered)
     require_most("layers", e.depth, cudaDevAttrMaxTexture2DLayeredLayers);
   if (e.depth != 0 && !layered) {
@@ -59,14 +62,24 @@ void require_cube(const cudaExtent& e, bool layered) {
 Array make(const cudaChannelFormatDesc* channels, cudaExtent extent,
            unsigned flags, const char* name = "cudaMallocArray") {
   require(channels != nullptr, cudaErrorInvalidValue, "desc is null");
-  if (flags & ~kOwnFlags) throw Lacking{text("array of the flags ", flags)};
+  constexpr unsigned kKnown = kOwnFlags | cudaArrayColorAttachment |
+                              cudaArraySparse | cudaArrayDeferredMapping;
   const bool layered = flags & cudaArrayLayered;
   const bool cube = flags & cudaArrayCubemap;
-  require_extent(extent, layered || cube);
+  require_texels(extent, layered || cube);
+  require_safe();
   if (cube) require_cube(extent, layered);
   Array array{{}, *channels, extent, flags};
   Image& image = array.image;
   set_channels(image, *channels);
+  require((flags & ~kKnown) == 0, cudaErrorInvalidValue, "unknown flags ",
+          flags);
+  if (flags & ~kOwnFlags) throw Lacking{text("array of the flags ", flags)};
+  require_size(extent, layered || cube);
+  require((flags & cudaArrayTextureGather) == 0 ||
+              (extent.height != 0 && extent.depth == 0),
+          cudaErrorInvalidValue,
+          "texels are gathered in arrays of two dimensions");
   image.width = unsigned(extent.width);
   image.height = unsigned(std::max<size_t>(extent.height, 1));
   image.depth = unsigned(std::max<size_t>(extent.depth, 1));
@@ -143,6 +156,9 @@ void require_box(const Array& array, size_t x_bytes, size_t y, size_t width,
 
 Work to_array(cudaArray_t handle, size_t x, size_t y, const void* from,
               size_t pitch, size_t width, size_t height, cudaMemcpyKind kind) {
+  if (width == 0 || height == 0) return nothing_to_copy();
+  require_rows(pitch, width, height);
+  require_device_side(sides_of(kind).to);
   const Array array = array_of(handle);
   require_box(array, x, y, width, height);
   return copy_2d_work(place(array, x, y), array.image.pitch, from, pitch, width,
@@ -151,6 +167,9 @@ Work to_array(cudaArray_t handle, size_t x, size_t y, const void* from,
 
 Work from_array(void* to, size_t pitch, cudaArray_const_t handle, size_t x,
                 size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
+  if (width == 0 || height == 0) return nothing_to_copy();
+  require_rows(pitch, width, height);
+  require_device_side(sides_of(kind).from);
   const Array array = array_of(handle);
   require_box(array, x, y, width, height);
   return copy_2d_work(to, pitch, place(array, x, y), array.image.pitch, width,
@@ -160,10 +179,14 @@ Work from_array(void* to, size_t pitch, cudaArray_const_t handle, size_t x,
 // Bytes that go on from row to row.
 Work run_to(cudaArray_t handle, size_t x, size_t y, const void* from,
             size_t bytes, cudaMemcpyKind kind) {
+  if (bytes == 0) return nothing_to_copy();
+  require_device_side(sides_of(kind).to);
   return copy_work(place(array_of(handle), x, y), from, bytes, kind);
 }
 Work run_from(void* to, cudaArray_const_t handle, size_t x, size_t y,
               size_t bytes, cudaMemcpyKind kind) {
+  if (bytes == 0) return nothing_to_copy();
+  require_device_side(sides_of(kind).from);
   return copy_work(to, place(array_of(handle), x, y), bytes, kind);
 }
 
@@ -175,12 +198,29 @@ struct End {
   const char* name;
 };
 
-// Makes memory of it; returns the bytes of a texel, or 0 where it was memory.
-size_t open_end(const End& end, const cudaExtent& extent) {
+// The bytes of a texel, or 0 where it is memory.
+size_t texel_of(const End& end) {
   require((end.array == nullptr) != (end.memory.ptr == nullptr),
           cudaErrorInvalidValue, end.name,
           " must be an array or memory, and one of them");
-  if (end.array == nullptr) return 0;
+  return end.array ? array_of(end.array).image.texel_bytes() : 0;
+}
+
+// Whether memory has rows and slices for a box of texels, as far as it tells.
+void require_slices(const End& end, const cudaExtent& extent, size_t texel) {
+  if (end.array) return;
+  const auto& memory = end.memory;
+  require_rows(memory.pitch, extent.width * std::max<size_t>(texel, 1),
+               std::max(extent.height, extent.depth));
+  require(
+      extent.depth <= 1 || memory.ysize == 0 || extent.height <= memory.ysize,
+      cudaErrorInvalidPitchValue, end.name, ": ", extent.height,
+      " rows do not fit slices of ", memory.ysize);
+}
+
+// Makes memory of an array.
+void open_end(const End& end, const cudaExtent& extent) {
+  if (end.array == nullptr) return;
   const Array array = array_of(end.array);
   const Image& image = array.image;
   require(end.at.x <= image.width && extent.width <= image.width - end.at.x &&
@@ -191,7 +231,6 @@ size_t open_end(const End& end, const cudaExtent& extent) {
   end.memory = {reinterpret_cast<void*>(image.address), image.pitch,
                 image.pitch, image.height};
   end.at.x *= image.texel_bytes();
-  return image.texel_bytes();
 }
 
 }  // namespace
@@ -238,9 +277,12 @@ void set_channels(Image& image, const cudaChannelFormatDesc& c) {
 }
 
 cudaMemcpy3DParms without_arrays(cudaMemcpy3DParms p) {
-  const size_t from =
-      open_end({p.srcArray, p.srcPos, p.srcPtr, "src"}, p.extent);
-  const size_t to = open_end({p.dstArray, p.dstPos, p.dstPtr, "dst"}, p.extent);
+  const End source{p.srcArray, p.srcPos, p.srcPtr, "src"};
+  const End target{p.dstArray, p.dstPos, p.dstPtr, "dst"};
+  const size_t from = texel_of(source), to = texel_of(target);
+  for (const End& end : {source, target})
+    require_slices(end, p.extent, std::max(from, to));
+  for (const End& end : {source, target}) open_end(end, p.extent);
   require(from == 0 || to == 0 || from == to, cudaErrorInvalidValue,
           "texels of ", from, " and of ", to, " bytes");
   p.srcArray = p.dstArray = nullptr;
@@ -263,7 +305,6 @@ cudaError_t cudaMallocArray(cudaArray_t* array,
                             const cudaChannelFormatDesc* channels, size_t width,
                             size_t height, unsigned flags) {
   return answer([&] {
-    require_safe();
     require(array != nullptr, cudaErrorInvalidValue, "array is null");
     *array = arrays().create(make(channels, {width, height, 0}, flags));
   });
@@ -273,7 +314,6 @@ cudaError_t cudaMalloc3DArray(cudaArray_t* array,
                               const cudaChannelFormatDesc* channels,
                               cudaExtent extent, unsigned flags) {
   return answer([&] {
-    require_safe();
     require(array != nullptr, cudaErrorInvalidValue, "array is null");
     *array = arrays().create(make(channels, extent, flags));
   });
@@ -282,6 +322,7 @@ cudaError_t cudaMalloc3DArray(cudaArray_t* array,
 cudaError_t cudaFreeArray(cudaArray_t array) {
   return answer([&] {
     if (array == nullptr) return;
+    require_safe();
     require(!array_of(array).is_level, cudaErrorInvalidValue,
             "it is a level of a mipmapped array, which frees it");
     free_array(array);
@@ -293,7 +334,6 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array,
                                      cudaExtent extent, unsigned levels,
                                      unsigned flags) {
   return answer([&] {
-    require_safe();
     require(array != nullptr, cudaErrorInvalidValue, "mipmappedArray is null");
     *array = mipmapped().create(make_levels(channels, extent, levels, flags));
   });
@@ -314,6 +354,7 @@ cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* level,
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array) {
   return answer([&] {
     if (array == nullptr) return;
+    require_safe();
     for (cudaArray_t level : levels_behind(array)) free_array(level);
     mipmapped().destroy(array);
   });

@@ -6,6 +6,7 @@
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/images.h"
 #include "common/simt/runtime/graphs.h"
+#include "common/simt/runtime/ranges.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
@@ -33,6 +34,9 @@ cudaMemcpy3DParms without_arrays(cudaMemcpy3DParms copy);
 // ---- Of allocating.cpp, copying.cpp, pointers.cpp
 // ----------------------------
 
+// The pointer to a result says that there is none yet. No bytes can always be
+// had.
+void begin_allocation(void** pointer, size_t bytes);
 void* allocate(size_t bytes, Memory memory, const char* name);
 void* allocate(size_t bytes, Memory memory, const char* name, int device,
                uint64_t pool);
@@ -40,6 +44,15 @@ void* allocate(size_t bytes, Memory memory, const char* name, int device,
 void note_returned(uint64_t pool, size_t bytes);
 // In the order of a stream, whose work it is.
 void free_in_stream(void* pointer);
+// Whose memory a kind of copy moves.
+struct Sides {
+  Side to, from;
+};
+Sides sides_of(cudaMemcpyKind kind);
+void require_device_side(Side side);
+// A single row needs no pitch.
+void require_rows(size_t pitch, size_t width, size_t height);
+
 Work copy_2d_work(void* to, size_t to_pitch, const void* from,
                   size_t from_pitch, size_t width, size_t height,
                   cudaMemcpyKind kind);

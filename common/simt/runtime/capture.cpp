@@ -76,6 +76,12 @@ void require_no_capture(Breaks breaks, cudaError_t code, const char* why) {
   require(!broken, code, why, "; the capture is invalid from here on");
 }
 
+// A stream, and none that would wait for one that is being captured.
+void require_known(cudaStream_t stream) {
+  require_stream(stream);
+  if (is_legacy(stream)) require_legacy_usable();
+}
+
 // What the capture mode of CUDA's guide forbids this thread.
 bool is_unsafe_in(const Capture& capture) {
   const bool mine = capture.thread == std::this_thread::get_id();
@@ -105,9 +111,9 @@ bool is_joined(const Capture& capture) {
 // In a graph of its own, or behind some nodes of another.
 void begin(cudaStream_t stream, cudaStreamCaptureMode mode,
            cudaGraph_t into = nullptr, const Nodes& after = {}) {
-  require_stream(stream);
   require(mode <= cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue,
           "unknown mode ", int(mode));
+  require_known(stream);
   require(!is_legacy(stream), cudaErrorStreamCaptureUnsupported,
           "the legacy default stream cannot be captured");
   require(!is_capturing(stream), cudaErrorIllegalState,
@@ -133,7 +139,7 @@ cudaGraph_t handle_of(Capture& capture) {
 }
 
 cudaGraph_t end(cudaStream_t stream) {
-  require_stream(stream);
+  require_known(stream);
   const auto capture = capture_of(stream);
   require(capture != nullptr, cudaErrorIllegalState,
           "the stream is not being captured");
@@ -166,18 +172,23 @@ bool is_capturing(cudaStream_t stream) { return capture_of(stream) != nullptr; }
 bool leave_capture(cudaStream_t stream) {
   const auto capture = capture_of(stream);
   const std::lock_guard lock(mutex());
-  return capture && capture->origin != stream && capture->last.erase(stream);
+  if (capture && capture->origin == stream) std::erase(captures(), capture);
+  return capture && capture->last.erase(stream);
+}
+
+void require_usable(cudaStream_t stream) {
+  require_known(stream);
+  const auto capture = capture_of(stream);
+  require(capture == nullptr || capture->valid,
+          cudaErrorStreamCaptureInvalidated, "the capture became invalid");
 }
 
 void issue(cudaStream_t stream, Work work) {
-  require_stream(stream);
-  if (is_legacy(stream)) require_legacy_usable();
+  if (work.is_nothing) return;
+  require_usable(stream);
   const auto capture = capture_of(stream);
   if (capture == nullptr) return do_work(stream, work);
-  require(capture->valid, cudaErrorStreamCaptureInvalidated,
-          "the capture became invalid");
   const std::lock_guard lock(mutex());
-  if (work.is_nothing) return;
   Nodes& last = capture->last[stream];
   last = {add_node(*capture->graph, std::move(work), last)};
 }
@@ -201,8 +212,7 @@ bool is_open(const CapturePoint& point) {
 }
 
 void require_waitable(cudaStream_t stream) {
-  require_stream(stream);
-  if (is_legacy(stream)) require_legacy_usable();
+  require_known(stream);
   require_no_capture([&](const Capture& c) { return c.last.contains(stream); },
                      cudaErrorStreamCaptureUnsupported,
                      "the stream is being captured and does no work");
@@ -276,7 +286,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return answer([&] {
-    if (graph && is_capturing(stream)) *graph = nullptr;
+    if (graph) *graph = nullptr;
     const cudaGraph_t captured = end(stream);
     if (graph) *graph = captured;
   });
@@ -285,9 +295,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
                                   cudaStreamCaptureStatus* status) {
   return answer([&] {
-    require_stream(stream);
     require(status != nullptr, cudaErrorInvalidValue, "pCaptureStatus is null");
-    if (is_legacy(stream)) require_legacy_usable();
+    require_known(stream);
     *status = status_of(capture_of(stream).get());
   });
 }

@@ -24,27 +24,6 @@ bool is_memory_of_host(const void* pointer) {
   return !found || found->memory == Memory::kPinned;
 }
 
-struct Sides {
-  Side to, from;
-};
-
-Sides sides_of(cudaMemcpyKind kind) {
-  switch (kind) {
-    case cudaMemcpyHostToHost:
-      return {Side::kHost, Side::kHost};
-    case cudaMemcpyHostToDevice:
-      return {Side::kDevice, Side::kHost};
-    case cudaMemcpyDeviceToHost:
-      return {Side::kHost, Side::kDevice};
-    case cudaMemcpyDeviceToDevice:
-      return {Side::kDevice, Side::kDevice};
-    case cudaMemcpyDefault:
-      return {Side::kAny, Side::kAny};
-  }
-  throw Refused{cudaErrorInvalidMemcpyDirection,
-                text("kind ", int(kind), " is no cudaMemcpyKind")};
-}
-
 // ---- Copies whose source and target overlap --------------------------------
 
 // Rows of `width` bytes, each `pitch` bytes behind the one before.
@@ -121,11 +100,13 @@ void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
 void require_copy_2d(void* to, size_t to_pitch, const void* from,
                      size_t from_pitch, size_t width, size_t height,
                      cudaMemcpyKind kind) {
-  const Sides sides = sides_of(kind);
-  require(width <= to_pitch && width <= from_pitch, cudaErrorInvalidPitchValue,
-          "rows of ", width, " bytes do not fit pitches of ", to_pitch, " and ",
-          from_pitch);
   if (width == 0 || height == 0) return;
+  for (const size_t pitch : {to_pitch, from_pitch}) {
+    require_rows(pitch, width, height);
+    require(width <= pitch || pitch == 0, cudaErrorInvalidValue, "a row of ",
+            width, " bytes does not fit a pitch of ", pitch);
+  }
+  const Sides sides = sides_of(kind);
   require_range("dst", to, bytes_of_rows(to_pitch, width, height), sides.to);
   require_range("src", from, bytes_of_rows(from_pitch, width, height),
                 sides.from);
@@ -136,6 +117,7 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
              size_t width, size_t height, cudaMemcpyKind kind) {
   require_copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
   if (width == 0 || height == 0) return;
+  if (height == 1) to_pitch = from_pitch = width;  // Nobody looks at them.
   find_overlap({address_of(to), to_pitch, width, height},
                {address_of(from), from_pitch, width, height});
   for (size_t row = 0; row < height; ++row) {
@@ -148,30 +130,39 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
   note_crossing(to, from, width * height);
 }
 
+bool is_empty(cudaExtent box) {
+  return box.width == 0 || box.height == 0 || box.depth == 0;
+}
+
 // Within its rows and slices, as far as they are told of.
 void require_box(const char* name, const cudaPitchedPtr& of, cudaPos at,
                  cudaExtent box) {
   require(box.width > of.pitch || at.x + box.width <= of.pitch,
           cudaErrorInvalidValue, name, ": ", box.width, " bytes from byte ",
           at.x, " on leave rows of ", of.pitch);
-  if (of.ysize == 0) return;
-  const bool too_high = box.depth > 1 && box.height > of.ysize;
-  require(at.y + box.height <= of.ysize,
-          too_high ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue, name,
-          ": ", box.height, " rows from row ", at.y, " on leave slices of ",
-          of.ysize);
+  require(of.ysize == 0 || at.y + box.height <= of.ysize, cudaErrorInvalidValue,
+          name, ": ", box.height, " rows from row ", at.y,
+          " on leave slices of ", of.ysize);
+}
+
+template <class Does>
+void each_slice(const cudaMemcpy3DParms& p, Does does) {
+  for (size_t z = 0; z < p.extent.depth; ++z) {
+    does(slice(p.dstPtr, p.dstPos, z), p.dstPtr.pitch,
+         slice(p.srcPtr, p.srcPos, z), p.srcPtr.pitch, p.extent.width,
+         p.extent.height, p.kind);
+  }
+}
+
+void require_copy_3d(const cudaMemcpy3DParms& p) {
+  require_box("src", p.srcPtr, p.srcPos, p.extent);
+  require_box("dst", p.dstPtr, p.dstPos, p.extent);
+  each_slice(p, require_copy_2d);
 }
 
 void copy_3d(const cudaMemcpy3DParms& p) {
-  const cudaExtent box = p.extent;
-  if (box.width == 0 || box.height == 0 || box.depth == 0) return;
-  require_box("src", p.srcPtr, p.srcPos, box);
-  require_box("dst", p.dstPtr, p.dstPos, box);
-  for (size_t z = 0; z < p.extent.depth; ++z) {
-    copy_2d(slice(p.dstPtr, p.dstPos, z), p.dstPtr.pitch,
-            slice(p.srcPtr, p.srcPos, z), p.srcPtr.pitch, p.extent.width,
-            p.extent.height, p.kind);
-  }
+  require_copy_3d(p);
+  each_slice(p, copy_2d);
 }
 
 // ---- Variables -------------------------------------------------------------
@@ -179,7 +170,6 @@ void copy_3d(const cudaMemcpy3DParms& p) {
 void* symbol_range(const void* symbol, int device, size_t bytes,
                    size_t offset) {
   const DeviceVariable variable = find_symbol(symbol, device);
-  if (bytes == 0) return variable.address;
   require(offset <= variable.bytes && bytes <= variable.bytes - offset,
           cudaErrorInvalidValue, bytes, " bytes at offset ", offset,
           " leave the ", variable.bytes, "-byte variable");
@@ -188,16 +178,16 @@ void* symbol_range(const void* symbol, int device, size_t bytes,
 
 void copy_to_symbol(const void* symbol, int device, const void* from,
                     size_t bytes, size_t offset, cudaMemcpyKind kind) {
-  require(sides_of(kind).to != Side::kHost, cudaErrorInvalidMemcpyDirection,
-          "a variable is device memory");
-  copy(symbol_range(symbol, device, bytes, offset), from, bytes, kind);
+  void* const to = symbol_range(symbol, device, bytes, offset);
+  require_device_side(sides_of(kind).to);
+  copy(to, from, bytes, kind);
 }
 
 void copy_from_symbol(void* to, const void* symbol, int device, size_t bytes,
                       size_t offset, cudaMemcpyKind kind) {
-  require(sides_of(kind).from != Side::kHost, cudaErrorInvalidMemcpyDirection,
-          "a variable is device memory");
-  copy(to, symbol_range(symbol, device, bytes, offset), bytes, kind);
+  const void* const from = symbol_range(symbol, device, bytes, offset);
+  require_device_side(sides_of(kind).from);
+  copy(to, from, bytes, kind);
 }
 
 // ---- Between devices -------------------------------------------------------
@@ -259,13 +249,15 @@ Work copy_of(const void* to, const void* from, std::function<void()> run,
   return work;
 }
 
-Work copy_3d_work(const cudaMemcpy3DParms* given) {
+Work copy_3d_work(const cudaMemcpy3DParms* given, cudaStream_t stream) {
   require(given != nullptr, cudaErrorInvalidValue, "p is null");
+  require_usable(stream);
   return copy_work(*given);
 }
 
 Work peer_work(void* to, int to_device, const void* from, int from_device,
                size_t bytes) {
+  if (bytes == 0) return nothing_to_copy();
   require_home("dst", to, to_device);
   require_home("src", from, from_device);
   return copy_work(to, from, bytes, cudaMemcpyDeviceToDevice);
@@ -273,7 +265,41 @@ Work peer_work(void* to, int to_device, const void* from, int from_device,
 
 }  // namespace
 
+Sides sides_of(cudaMemcpyKind kind) {
+  switch (kind) {
+    case cudaMemcpyHostToHost:
+      return {Side::kHost, Side::kHost};
+    case cudaMemcpyHostToDevice:
+      return {Side::kDevice, Side::kHost};
+    case cudaMemcpyDeviceToHost:
+      return {Side::kHost, Side::kDevice};
+    case cudaMemcpyDeviceToDevice:
+      return {Side::kDevice, Side::kDevice};
+    case cudaMemcpyDefault:
+      return {Side::kAny, Side::kAny};
+  }
+  throw Refused{cudaErrorInvalidMemcpyDirection,
+                text("kind ", int(kind), " is no cudaMemcpyKind")};
+}
+
+void require_device_side(Side side) {
+  require(side != Side::kHost, cudaErrorInvalidMemcpyDirection,
+          "variables and arrays are device memory");
+}
+
+void require_rows(size_t pitch, size_t width, size_t height) {
+  require(height <= 1 || width <= pitch, cudaErrorInvalidPitchValue, "rows of ",
+          width, " bytes do not fit a pitch of ", pitch);
+}
+
+Work nothing_to_copy() {
+  Work work = {cudaGraphNodeTypeMemcpy, [] {}};
+  work.is_nothing = true;
+  return work;
+}
+
 Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  if (bytes != 0) sides_of(kind);
   Work work = copy_of(
       to, from, [=] { copy(to, from, bytes, kind); },
       [=] { require_copy(to, from, bytes, kind); });
@@ -290,6 +316,10 @@ Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
 Work copy_2d_work(void* to, size_t to_pitch, const void* from,
                   size_t from_pitch, size_t width, size_t height,
                   cudaMemcpyKind kind) {
+  if (width == 0 || height == 0) return nothing_to_copy();
+  require_rows(to_pitch, width, height);
+  require_rows(from_pitch, width, height);
+  sides_of(kind);
   return copy_of(
       to, from,
       [=] { copy_2d(to, to_pitch, from, from_pitch, width, height, kind); },
@@ -300,7 +330,9 @@ Work copy_2d_work(void* to, size_t to_pitch, const void* from,
 
 Work to_symbol_work(const void* symbol, const void* from, size_t bytes,
                     size_t offset, cudaMemcpyKind kind) {
+  if (bytes == 0) return nothing_to_copy();
   const int device = current_device();
+  symbol_range(symbol, device, bytes, offset);
   Work work = {
       cudaGraphNodeTypeMemcpy,
       [=] { copy_to_symbol(symbol, device, from, bytes, offset, kind); },
@@ -311,6 +343,8 @@ Work to_symbol_work(const void* symbol, const void* from, size_t bytes,
 
 Work from_symbol_work(void* to, const void* symbol, size_t bytes, size_t offset,
                       cudaMemcpyKind kind) {
+  if (bytes == 0) return nothing_to_copy();
+  symbol_range(symbol, current_device(), bytes, offset);
   const int device = current_device();
   Work work = {
       cudaGraphNodeTypeMemcpy,
@@ -322,9 +356,12 @@ Work from_symbol_work(void* to, const void* symbol, size_t bytes, size_t offset,
 }
 
 Work copy_work(const cudaMemcpy3DParms& given) {
+  if (is_empty(given.extent)) return nothing_to_copy();
+  sides_of(given.kind);
   const cudaMemcpy3DParms plain = without_arrays(given);
-  Work work =
-      copy_of(plain.dstPtr.ptr, plain.srcPtr.ptr, [plain] { copy_3d(plain); });
+  Work work = copy_of(
+      plain.dstPtr.ptr, plain.srcPtr.ptr, [plain] { copy_3d(plain); },
+      [plain] { require_copy_3d(plain); });
   work.description = given;
   return work;
 }
@@ -396,12 +433,12 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol,
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* given) {
-  return answer([&] { run_now(copy_3d_work(given)); });
+  return answer([&] { run_now(copy_3d_work(given, default_stream())); });
 }
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* given,
                               cudaStream_t stream) {
-  return answer([&] { issue(stream, copy_3d_work(given)); });
+  return answer([&] { issue(stream, copy_3d_work(given, stream)); });
 }
 
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from,

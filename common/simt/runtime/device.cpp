@@ -50,6 +50,11 @@ void set_fetch_granularity(size_t bytes) {
   limits()[cudaLimitMaxL2FetchGranularity] = bytes;
 }
 
+size_t most_persisting() {
+  return attribute(model_device(), cudaDevAttrMaxPersistingL2CacheSize)
+      .value_or(0);
+}
+
 // What an H100 makes of a limit: whole units, at least and at most so many.
 size_t settled(cudaLimit which, size_t value) {
   const auto within = [value](size_t least, size_t unit, size_t most) {
@@ -64,6 +69,8 @@ size_t settled(cudaLimit which, size_t value) {
       return within(4 << 20, 64 << 10, model_device().global_bytes);
     case cudaLimitDevRuntimePendingLaunchCount:
       return within(32, 1, SIZE_MAX);
+    case cudaLimitPersistingL2CacheSize:  // A tenth of the most, or several.
+      return within(0, std::max<size_t>(most_persisting() / 10, 1), SIZE_MAX);
     default:
       return value;
   }
@@ -74,16 +81,12 @@ void require_limit(cudaLimit which, size_t value) {
   require(which != cudaLimitStackSize || value < kLocal, cudaErrorInvalidValue,
           "stacks of ", value, " bytes; a thread has ", kLocal,
           " bytes of local memory");
-  const auto l2 =
-      attribute(model_device(), cudaDevAttrMaxPersistingL2CacheSize);
-  require(
-      which != cudaLimitPersistingL2CacheSize || !l2 || value <= size_t(*l2),
-      cudaErrorInvalidValue, value, " bytes in the L2 cache; at most ",
-      l2.value_or(0));
+  require(which != cudaLimitPersistingL2CacheSize || value <= most_persisting(),
+          cudaErrorInvalidValue, value, " bytes in the L2 cache; at most ",
+          most_persisting());
 }
 
-void require_peer(int peer) {
-  require_device(peer);
+void require_other(int peer) {
   require(peer != current, cudaErrorPeerAccessUnsupported, "device ", peer,
           " is the current one, and no peer of its own");
 }
@@ -247,8 +250,9 @@ cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr which,
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return answer([&] {
+    require_device(peer);
     require(flags == 0, cudaErrorInvalidValue, "flags are ", flags, ", not 0");
-    require_peer(peer);
+    require_other(peer);
     // Programs ask without looking, and pass over this.
     require(peers().allow(current, peer), cudaErrorPeerAccessAlreadyEnabled,
             "");
@@ -258,6 +262,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   return answer([&] {
     require_device(peer);
+    require_safe();
     await_device(current);
     require(peers().forbid(current, peer), cudaErrorPeerAccessNotEnabled,
             "device ", current, " may not access device ", peer, " anyway");

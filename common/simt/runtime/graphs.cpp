@@ -199,7 +199,6 @@ std::map<cudaGraphNode_t, TaskPointer> launch_as_tasks(
 
 void launch_graph(const std::shared_ptr<Executable>& executable,
                   cudaStream_t stream) {
-  require_waitable(stream);  // A capture has no launches of graphs.
   const Work work = graph_work(executable);
   const Queue queue = queue_of(stream);
   clear_for_launch(executable->leaves,
@@ -221,13 +220,16 @@ void launch_graph(const std::shared_ptr<Executable>& executable,
 // By what priorities it runs only tunes.
 void instantiate(cudaGraphExec_t* out, cudaGraph_t graph,
                  unsigned long long flags) {
-  if (flags & cudaGraphInstantiateFlagDeviceLaunch) {
-    throw Lacking{"graphs that kernels launch"};
-  }
   constexpr auto kKnown = cudaGraphInstantiateFlagAutoFreeOnLaunch |
+                          cudaGraphInstantiateFlagDeviceLaunch |
                           cudaGraphInstantiateFlagUseNodePriority;
   require((flags & ~kKnown) == 0, cudaErrorInvalidValue, "unknown flags ",
           flags);
+  require_safe();
+  graph_of(graph);
+  if (flags & cudaGraphInstantiateFlagDeviceLaunch) {
+    throw Lacking{"graphs that kernels launch"};
+  }
   require(out != nullptr, cudaErrorInvalidValue, "pGraphExec is null");
   const auto executable = instantiate(*graph_of(graph));
   executable->leaves = left_by(works_of(*executable));
@@ -347,6 +349,9 @@ void add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* after,
           "a node is named twice among those in front of it");
   require_possible(work);
   const auto whole = graph_of(graph);
+  for (const auto& node : before)
+    require(node->graph == whole.get(), cudaErrorInvalidValue,
+            "a node in front of it is of another graph");
   require_first(work, *whole);
   *out = add_node(*whole, std::move(work), std::move(before))->handle;
 }
@@ -689,13 +694,16 @@ cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t executable,
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream) {
   return answer([&] {
+    require_waitable(stream);
     executable_of(executable);
-    require_stream(stream);
   });
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
-  return answer([&] { launch_graph(executable_of(executable), stream); });
+  return answer([&] {
+    require_waitable(stream);  // A capture has no launches of graphs.
+    launch_graph(executable_of(executable), stream);
+  });
 }
 
 }  // extern "C"

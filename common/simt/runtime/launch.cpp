@@ -162,6 +162,9 @@ void require_cluster(const Configuration& c, const Entry& entry,
 
 void settle_cluster(Configuration& c, const Entry& entry,
                     const KernelInfo& kernel) {
+  require(volume(c.cluster) != 0 || shape(c.cluster) == shape({0, 0, 0}),
+          cudaErrorInvalidClusterSize, "a cluster of ", shape(c.cluster),
+          " is empty");
   choose_cluster(c, kernel);
   require_cluster(c, entry, kernel);
 }
@@ -244,8 +247,8 @@ Kernel* checked(Entry& entry, Configuration& c) {
     require_shape("grid", c.grid, kMaxGrid);
     require_shape("block", c.block, kMaxBlock);
     require_threads(c, facts);
-    require_shared(c, entry, facts);
     settle_cluster(c, entry, facts);
+    require_shared(c, entry, facts);
     if (c.cooperative) require_resident(c, facts);
   } catch (const Refused& refused) {
     throw Refused{refused.code, text(facts.name, ": ", refused.why)};
@@ -274,12 +277,19 @@ Work work_of(const void* function, Configuration c, void** arguments) {
   return work;
 }
 
+void require_launchable(const void* function, cudaStream_t stream) {
+  require(function != nullptr, cudaErrorInvalidDeviceFunction,
+          "there is no kernel");
+  require_usable(stream);
+}
+
 cudaError_t launch(const void* function, const Configuration& c,
                    void** arguments, const char* call) {
   const bool unanswered = from_syntax;  // <<<...>>> drops what we return
   from_syntax = false;
   const cudaError_t error = answer(
       [&] {
+        require_launchable(function, c.stream);
         issue(c.stream, work_of(function, c, arguments));
         for (const cudaEvent_t event : c.told) record(event, c.stream);
       },
@@ -361,9 +371,6 @@ void apply(const cudaLaunchAttribute& attribute, Configuration& c) {
       return;
     case cudaLaunchAttributeClusterDimension:
       c.cluster = size_of_cluster(value);
-      require(volume(c.cluster) != 0 || shape(c.cluster) == shape({0, 0, 0}),
-              cudaErrorInvalidClusterSize, "a cluster of ", shape(c.cluster),
-              " is empty");
       return;
     case cudaLaunchAttributeProgrammaticEvent:
       return tell(value.programmaticEvent.event, value.programmaticEvent.flags,
@@ -474,7 +481,12 @@ cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid,
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
                                 const void* function, void** arguments) {
   Configuration c;
-  const cudaError_t error = answer([&] { c = configuration_of(config); });
+  const cudaError_t error = answer([&] {
+    require(config != nullptr, cudaErrorInvalidValue, "config is null");
+    require_launchable(function, config->stream);
+    find_entry(function);
+    c = configuration_of(config);
+  });
   if (error != cudaSuccess) return remember(error);
   return launch(function, c, arguments, "cudaLaunchKernelExC");
 }

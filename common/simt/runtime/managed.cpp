@@ -69,12 +69,16 @@ Range pages_of(const void* pointer, size_t bytes) {
 // `otherwise`: how a call refuses what is no device.
 [[maybe_unused]] int place_of(cudaMemLocation location, cudaError_t otherwise) {
   if (location.type == cudaMemLocationTypeHost) return cudaCpuDeviceId;
-  const bool is_device = location.type == cudaMemLocationTypeDevice;
-  require(is_device && location.id >= 0 && location.id < device_count(),
-          is_device ? otherwise : cudaErrorInvalidValue, "location ",
-          int(location.type), ", ", location.id,
-          " is neither the host nor a device");
+  require(location.id >= 0 && location.id < device_count(), otherwise,
+          "there is no device ", location.id);
   return location.id;
+}
+
+[[maybe_unused]] void require_place(cudaMemLocation location) {
+  require(location.type == cudaMemLocationTypeHost ||
+              location.type == cudaMemLocationTypeDevice,
+          cudaErrorInvalidValue, "location ", int(location.type), ", ",
+          location.id, " is neither the host nor a device");
 }
 
 [[maybe_unused]] bool is_about_a_place(cudaMemoryAdvise what) {
@@ -194,11 +198,10 @@ extern "C" {
 
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
   return answer([&] {
-    require_safe();
-    require(pointer != nullptr, cudaErrorInvalidValue,
-            "the pointer to the result is null");
-    require(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost,
+    require(bytes == 0 || flags == cudaMemAttachGlobal ||
+                flags == cudaMemAttachHost,
             cudaErrorInvalidValue, "unknown flags ", flags);
+    begin_allocation(pointer, bytes);
     *pointer = allocate(bytes, Memory::kManaged, "cudaMallocManaged");
     const auto begin = reinterpret_cast<uint64_t>(*pointer);
     each_advice({begin, begin + bytes},
@@ -235,6 +238,9 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes,
                                  cudaStream_t stream) {
   return answer([&] {
     require(flags == 0, cudaErrorInvalidValue, "unknown flags ", flags);
+    require_place(location);
+    require_waitable(stream);  // No capture has it.
+    require(bytes != 0, cudaErrorInvalidValue, "there is nothing to move");
     prefetch(pointer, bytes, place_of(location, cudaErrorInvalidDevice),
              stream);
   });
@@ -253,9 +259,12 @@ cudaError_t cudaMemPrefetchBatchAsync(void** pointers, size_t* bytes,
     require(!is_legacy(stream), cudaErrorInvalidValue,
             "a batch wants another stream than the legacy one");
     const Entries which(begins, entries, count);
-    for (size_t i = 0; i < count; ++i)
-      prefetch(pointers[i], bytes[i],
-               place_of(places[which.of(i)], cudaErrorInvalidDevice), stream);
+    for (size_t i = 0; i < count; ++i) {
+      const cudaMemLocation& place = places[which.of(i)];
+      require_place(place);
+      prefetch(pointers[i], bytes[i], place_of(place, cudaErrorInvalidDevice),
+               stream);
+    }
   });
 }
 
@@ -290,6 +299,8 @@ cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void** pointers, size_t* bytes,
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes,
                           cudaMemoryAdvise what, cudaMemLocation location) {
   return answer([&] {
+    require_place(location);
+    require_safe();
     if (!is_about_a_place(what)) location.id = 0;  // Nobody looks at it.
     const int place = place_of(location, cudaErrorInvalidValue);
     each_advice(pages_of(pointer, bytes),

@@ -24,6 +24,38 @@ int opt_in_limit(const KernelInfo& kernel) {
   return model_device().shared_opt_in - int(kernel.static_shared);
 }
 
+// Of the L1 cache, how much should be shared memory, in percent: what was said
+// of the function, or else of the device.
+int carveout_of(const Entry& entry) {
+  const int device = current_device();
+  const int own = entry.carveout[device].value_or(cudaSharedmemCarveoutDefault);
+  if (own != cudaSharedmemCarveoutDefault) return own;
+  const cudaFuncCache cache = entry.cache[device] != cudaFuncCachePreferNone
+                                  ? entry.cache[device]
+                                  : device_cache_preference();
+  return cache == cudaFuncCachePreferL1      ? cudaSharedmemCarveoutMaxL1
+         : cache == cudaFuncCachePreferEqual ? 50
+                                             : cudaSharedmemCarveoutMaxShared;
+}
+
+uint64_t shared_of_block(const KernelInfo& kernel, size_t dynamic_shared) {
+  const ModelDevice& device = model_device();
+  return round_up(
+      kernel.static_shared + dynamic_shared + device.shared_reserved,
+      device.shared_unit);
+}
+
+// Bytes that a multiprocessor makes shared memory: a block's at least.
+uint64_t shared_of_multiprocessor(const Entry& entry, uint64_t block) {
+  const ModelDevice& device = model_device();
+  const uint64_t wanted =
+      std::max<uint64_t>(block, uint64_t(carveout_of(entry)) *
+                                    device.shared_per_multiprocessor / 100);
+  for (const int kilobytes : device.shared_sizes)
+    if (uint64_t(kilobytes) * 1024 >= wanted) return kilobytes * 1024;
+  return device.shared_per_multiprocessor;
+}
+
 int occupancy(const void* function, int threads, size_t dynamic_shared) {
   Entry& entry = find_entry(function);
   const KernelInfo kernel = info(entry.kernel());
@@ -32,7 +64,9 @@ int occupancy(const void* function, int threads, size_t dynamic_shared) {
   // Nobody looks at __launch_bounds__ here, as on an H100.
   if (threads > kMaxThreads) return 0;
   if (dynamic_shared > size_t(dynamic_shared_limit(entry, kernel))) return 0;
-  const int blocks = blocks_per_multiprocessor(kernel, threads, dynamic_shared);
+  const int blocks = blocks_per_multiprocessor(
+      kernel, threads, dynamic_shared,
+      shared_of_multiprocessor(entry, shared_of_block(kernel, dynamic_shared)));
   if (uint64_t(blocks) * round_up(threads, kWarpThreads) * kMostRegisters >
       kRegisters) {
     say("occupancy is counted from threads, blocks and shared memory; "
@@ -43,21 +77,36 @@ int occupancy(const void* function, int threads, size_t dynamic_shared) {
 
 // The most that each of so many blocks can have, if they fit at all.
 size_t shared_left(const void* function, int blocks, int threads) {
+  require(function != nullptr, cudaErrorInvalidDeviceFunction,
+          "there is no kernel");
+  require(blocks > 0, cudaErrorInvalidValue, blocks, " blocks");
   const int fitting = occupancy(function, threads, 0);
-  require(blocks > 0 && blocks <= fitting, cudaErrorInvalidValue, blocks,
-          " blocks of ", threads, " threads; at most ", fitting,
-          " fit on a multiprocessor");
+  require(blocks <= fitting, cudaErrorInvalidValue, blocks, " blocks of ",
+          threads, " threads; at most ", fitting, " fit on a multiprocessor");
   const ModelDevice& device = model_device();
   Entry& entry = find_entry(function);
   const KernelInfo kernel = info(entry.kernel());
-  const int each = device.shared_per_multiprocessor / blocks /
-                   device.shared_unit * device.shared_unit;
+  // A single one gets all of it, whatever is preferred.
+  const int all =
+      blocks == 1
+          ? device.shared_per_multiprocessor
+          : int(shared_of_multiprocessor(entry, shared_of_block(kernel, 0)));
+  const int each = all / blocks / device.shared_unit * device.shared_unit;
   // What the system reserves of each is not taken off on an H100 either.
   return std::min(dynamic_shared_limit(entry, kernel),
                   each - int(kernel.static_shared));
 }
 
+void require_settable(cudaFuncAttribute which) {
+  require(which == cudaFuncAttributeMaxDynamicSharedMemorySize ||
+              which == cudaFuncAttributePreferredSharedMemoryCarveout ||
+              (which >= cudaFuncAttributeClusterDimMustBeSet &&
+               which <= cudaFuncAttributeClusterSchedulingPolicyPreference),
+          cudaErrorInvalidValue, "attribute ", int(which), " cannot be set");
+}
+
 void set_attribute(const void* function, cudaFuncAttribute which, int value) {
+  require_settable(which);
   Entry& entry = find_entry(function);
   const KernelInfo kernel = info(entry.kernel());
   switch (which) {
@@ -129,16 +178,20 @@ int dynamic_shared_limit(const Entry& entry, const KernelInfo& kernel) {
 
 int blocks_per_multiprocessor(const KernelInfo& kernel, unsigned threads,
                               size_t dynamic_shared) {
+  return blocks_per_multiprocessor(kernel, threads, dynamic_shared,
+                                   model_device().shared_per_multiprocessor);
+}
+
+int blocks_per_multiprocessor(const KernelInfo& kernel, unsigned threads,
+                              size_t dynamic_shared,
+                              uint64_t shared_of_multiprocessor) {
   const ModelDevice& device = model_device();
-  const uint64_t shared =
-      round_up(kernel.static_shared + dynamic_shared + device.shared_reserved,
-               device.shared_unit);
+  const uint64_t shared = shared_of_block(kernel, dynamic_shared);
   uint64_t blocks = device.blocks_per_multiprocessor;
   blocks = std::min<uint64_t>(blocks, device.threads_per_multiprocessor /
                                           round_up(threads, kWarpThreads));
   if (shared != 0) {
-    blocks =
-        std::min<uint64_t>(blocks, device.shared_per_multiprocessor / shared);
+    blocks = std::min(blocks, shared_of_multiprocessor / shared);
   }
   return int(blocks);
 }
@@ -160,7 +213,10 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute which,
                                  int value) {
-  return answer([&] { set_attribute(function, which, value); });
+  return answer([&] {
+    set_attribute(function, which, value);
+    remember(cudaSuccess);  // As CUDA 13.0 does, whatever the last error was.
+  });
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(

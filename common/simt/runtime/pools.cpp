@@ -83,6 +83,16 @@ cudaError_t about_pools(Body body, const char* call = __builtin_FUNCTION()) {
       call);
 }
 
+// The same for what no capture may see.
+cudaError_t change_pools(Body body, const char* call = __builtin_FUNCTION()) {
+  return about_pools(
+      [&] {
+        require_safe();
+        body();
+      },
+      call);
+}
+
 // The first three are an int, all others 64 bits.
 bool is_int(cudaMemPoolAttr which) {
   return which <= cudaMemPoolReuseAllowInternalDependencies;
@@ -167,8 +177,6 @@ std::shared_ptr<Pool> made_as(const cudaMemPoolProps& given) {
       cudaMemHandleTypePosixFileDescriptor | 8;  // cudaMemHandleTypeFabric
   require((given.handleTypes & ~kShared) == 0, cudaErrorInvalidValue,
           "handles of the type ", int(given.handleTypes));
-  if (given.handleTypes != cudaMemHandleTypeNone)
-    throw Lacking{"memory pool that processes share"};
   if (given.location.type == 2)  // cudaMemLocationTypeHost
     throw Lacking{"memory pool but those of devices' own memory"};
   require(given.allocType == cudaMemAllocationTypePinned, cudaErrorInvalidValue,
@@ -220,11 +228,12 @@ void* take(cudaMemPool_t handle, size_t bytes) {
   return taken;
 }
 
-void allocate_in_stream(void** pointer, size_t bytes, cudaMemPool_t pool,
+void allocate_in_stream(void** pointer, size_t bytes,
+                        std::optional<cudaMemPool_t> pool,
                         cudaStream_t stream) {
   const Queue queue = queue_of(stream);
   void* const taken =
-      take(pool ? pool : of_device(queue.device).current, bytes);
+      take(pool ? *pool : of_device(queue.device).current, bytes);
   *pointer = taken;
   const auto operation = begin_operation(queue, {"cudaMallocAsync"});
   do_operation(operation, [=] {
@@ -232,16 +241,17 @@ void allocate_in_stream(void** pointer, size_t bytes, cudaMemPool_t pool,
   });
 }
 
-// From the stream's device's current pool where `pool` is null.
-void allocate_async(void** pointer, size_t bytes, cudaMemPool_t pool,
-                    cudaStream_t stream) {
+// From the stream's device's current pool where no other is named.
+void allocate_async(void** pointer, size_t bytes,
+                    std::optional<cudaMemPool_t> pool, cudaStream_t stream) {
   require(pointer != nullptr, cudaErrorInvalidValue, "devPtr is null");
-  require_stream(stream);
-  if (pool) get(pool);
+  *pointer = nullptr;  // also where it fails
+  require_usable(stream);
+  if (!is_capturing(stream)) require_safe();
+  if (pool) get(*pool);
   if (is_capturing(stream))
-    issue(stream, allocation_work(bytes, pointer));
-  else
-    allocate_in_stream(pointer, bytes, pool, stream);
+    return issue(stream, allocation_work(bytes, pointer));
+  allocate_in_stream(pointer, bytes, pool, stream);
 }
 
 }  // namespace
@@ -280,12 +290,12 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
-  return about_pools([&] { choose(device, pool); });
+  return change_pools([&] { choose(device, pool); });
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool,
                               const cudaMemPoolProps* given) {
-  return about_pools([&] {
+  return change_pools([&] {
     require(pool != nullptr && given != nullptr, cudaErrorInvalidValue,
             "memPool or poolProps is null");
     *pool = pools().create(made_as(*given));
@@ -294,7 +304,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool,
 
 // What it has given stays, until it is freed.
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-  return about_pools([&] {
+  return change_pools([&] {
     OfDevice& of = of_device(get(pool)->device);
     require(!is_own(pool), cudaErrorInvalidValue,
             "a device's own pool stays as long as the device");
@@ -304,17 +314,17 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes) {
-  return about_pools([&] { release_reserved(*get(pool), bytes); });
+  return change_pools([&] { release_reserved(*get(pool), bytes); });
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which,
                                     void* value) {
-  return about_pools([&] { set_attribute(*get(pool), which, value); });
+  return change_pools([&] { set_attribute(*get(pool), which, value); });
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which,
                                     void* value) {
-  return about_pools([&] { get_attribute(*get(pool), which, value); });
+  return change_pools([&] { get_attribute(*get(pool), which, value); });
 }
 
 #if CUDART_VERSION >= 13000
@@ -374,15 +384,12 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
 // ---- Allocating ------------------------------------------------------------
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-  return about_pools([&] { allocate_async(pointer, bytes, nullptr, stream); });
+  return about_pools([&] { allocate_async(pointer, bytes, {}, stream); });
 }
 
 cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes,
                                     cudaMemPool_t pool, cudaStream_t stream) {
-  return about_pools([&] {
-    get(pool);
-    allocate_async(pointer, bytes, pool, stream);
-  });
+  return about_pools([&] { allocate_async(pointer, bytes, pool, stream); });
 }
 
 }  // extern "C"

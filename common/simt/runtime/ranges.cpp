@@ -21,7 +21,11 @@ void require_range(const char* name, const void* pointer, size_t bytes,
   }
   if (found->freed) refuse("is ", allocations().describe(address));
   if (side == Side::kHost && found->is_device_only()) {
-    refuse("is not host memory, but ", allocations().describe(address));
+    // Addresses are unified: a GPU sees itself where the bytes are.
+    complain("note", text(name, " = ", pointer,
+                          " is not host memory, as the "
+                          "copy's kind says, but ",
+                          allocations().describe(address)));
   }
   if (bytes > found->end - address) {
     refuse("is ", allocations().describe(address), "; ", bytes,

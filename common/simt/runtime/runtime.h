@@ -230,6 +230,9 @@ class Handles {
 
 // Refuses with cudaErrorInvalidResourceHandle what is no stream.
 void require_stream(cudaStream_t stream);
+// Nor one that would wait for a stream that is being captured, or whose capture
+// has become invalid.
+void require_usable(cudaStream_t stream);
 
 // Keeps the nearest priority that there is. A default stream's stays.
 void set_priority(cudaStream_t stream, int priority);
@@ -291,7 +294,7 @@ struct Work {
   bool begins_early = false;
   // A function of the host runs, which may tell its threads.
   bool tells_host = false;
-  // No byte is moved: a capture takes no notice of it.
+  // No byte is moved: nobody takes notice of it.
   bool is_nothing = false;
   // Of a graph: the memory that is allocated, or freed.
   std::shared_ptr<const struct GraphMemory> memory = nullptr;
@@ -382,8 +385,9 @@ struct Entry {
   // cudaFuncSetAttribute's, by device.
   std::array<std::optional<int>, settings::kMostDevices> max_dynamic_shared;
   std::array<bool, settings::kMostDevices> non_portable_cluster = {};
-  // Hints, which are only told.
+  // Hints, which are only told, or change how many blocks fit.
   std::array<std::optional<int>, settings::kMostDevices> carveout = {};
+  std::array<cudaFuncCache, settings::kMostDevices> cache = {};
   std::array<std::optional<int>, settings::kMostDevices> policy = {};
 
   // The current device's: loads the module; throws Refused or Error.
@@ -431,6 +435,10 @@ class TimeLimit {
 
 // How many blocks fit on a multiprocessor, by threads, blocks and shared
 // memory; registers are ptxas's choice and unknown here.
+cudaFuncCache device_cache_preference();
+int blocks_per_multiprocessor(const KernelInfo& kernel, unsigned threads,
+                              size_t dynamic_shared,
+                              uint64_t shared_of_multiprocessor);
 int blocks_per_multiprocessor(const KernelInfo& kernel, unsigned threads,
                               size_t dynamic_shared);
 

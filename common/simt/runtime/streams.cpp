@@ -115,8 +115,7 @@ void wait_for(const Queue& queue, cudaEvent_t handle) {
 }
 
 void wait(cudaStream_t stream, cudaEvent_t handle) {
-  require_stream(stream);
-  if (is_legacy(stream)) require_legacy_usable();
+  require_usable(stream);
   const Event event = get(handle);
   wait_for(queue_of(stream), handle);
   if (event.recorded || event.captured) join_capture(stream, event.captured);
@@ -172,8 +171,7 @@ void require_stream(cudaStream_t stream) { get(stream); }
 
 // In a stream that is being captured an event marks a place, and no time.
 void record(cudaEvent_t handle, cudaStream_t stream) {
-  require_stream(stream);
-  if (is_legacy(stream)) require_legacy_usable();
+  require_usable(stream);
   auto event = get(handle);
   const Queue queue = queue_of(stream);
   require(event.device == queue.device, cudaErrorInvalidResourceHandle,
@@ -278,6 +276,7 @@ void do_now(const Work& work, const Tasks& after) {
 
 // A call without a stream uses the default one, and waits for it.
 void run_now(const Work& work, const Tasks& after) {
+  if (work.is_nothing) return;
   require_waitable(default_stream());
   require_safe();
   do_now(work, after);
@@ -383,6 +382,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   return answer([&] {
     require(flags != nullptr, cudaErrorInvalidValue, "flags is null");
+    require_usable(stream);
     *flags = get(stream).flags;
   });
 }
@@ -390,6 +390,7 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
   return answer([&] {
     require(priority != nullptr, cudaErrorInvalidValue, "priority is null");
+    require_usable(stream);
     *priority = get(stream).priority;
   });
 }
@@ -404,8 +405,10 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
                                 unsigned flags) {
   return answer([&] {
+    require_usable(stream);
     require(flags <= cudaEventWaitExternal, cudaErrorInvalidValue,
             "unknown flags ", flags);
+    get(event);
     if (flags == cudaEventWaitDefault) return wait(stream, event);
     require(is_capturing(stream), cudaErrorIllegalState,
             "external waits belong to streams that are being captured");
@@ -457,6 +460,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
                                      unsigned flags) {
   return answer([&] {
+    require_usable(stream);
+    get(event);
     require(flags <= cudaEventRecordExternal, cudaErrorInvalidValue,
             "unknown flags ", flags);
     if (flags == cudaEventRecordDefault) return record(event, stream);

@@ -59,14 +59,33 @@ void set_memory(Image& image, const void* pointer, uint64_t bytes) {
           kImageAlignment, " bytes from its beginning");
 }
 
-Image image_of(const cudaResourceDesc& d) {
+// Before anybody looks where the texels are. Returns what is known of them.
+Image image_before_memory(const cudaResourceDesc& d) {
   Image image;
   switch (d.resType) {
     case cudaResourceTypeArray:
-      return array_of(d.res.array.array).image;
+      image = array_of(d.res.array.array).image;
+      break;
+    case cudaResourceTypeMipmappedArray:
+      image = levels_of(d.res.mipmap.mipmap).front();
+      break;
+    case cudaResourceTypeLinear:
+      set_channels(image, d.res.linear.desc);
+      break;
+    case cudaResourceTypePitch2D:
+      set_channels(image, d.res.pitch2D.desc);
+      break;
+    default:
+      throw Lacking{"textures of that resource"};
+  }
+  return image;
+}
+
+Image image_of(const cudaResourceDesc& d) {
+  Image image = image_before_memory(d);
+  switch (d.resType) {
     case cudaResourceTypeLinear: {
       const auto& linear = d.res.linear;
-      set_channels(image, linear.desc);
       const uint64_t texels = linear.sizeInBytes / image.texel_bytes();
       require(texels != 0 && texels <= 1u << 28, cudaErrorInvalidValue, texels,
               " texels; at most ", 1u << 28);
@@ -77,7 +96,6 @@ Image image_of(const cudaResourceDesc& d) {
     }
     case cudaResourceTypePitch2D: {
       const auto& rows = d.res.pitch2D;
-      set_channels(image, rows.desc);
       const uint64_t row = rows.width * image.texel_bytes();
       require(rows.width != 0 && rows.height != 0 &&
                   rows.pitchInBytes % kRowAlignment == 0 &&
@@ -93,10 +111,8 @@ Image image_of(const cudaResourceDesc& d) {
       image.dimensions = 2;
       return image;
     }
-    case cudaResourceTypeMipmappedArray:
-      return levels_of(d.res.mipmap.mipmap).front();
     default:
-      throw Lacking{"textures of that resource"};
+      return image;
   }
 }
 
@@ -110,7 +126,17 @@ void set_levels(Texture& t, const cudaResourceDesc& resource,
   t.level_bias = d.mipmapLevelBias;
 }
 
+void require_read_mode(const Image& image, cudaTextureReadMode mode) {
+  require(mode != cudaReadModeNormalizedFloat || image.channel_bytes != 4,
+          cudaErrorInvalidNormSetting,
+          "texels of 32 bits cannot be read as normalised floats");
+}
+
 Texture texture_of(const cudaResourceDesc& resource, const cudaTextureDesc& d) {
+  const Image known = image_before_memory(resource);
+  const bool is_memory = known.address == 0;  // Nobody has looked where yet.
+  if (is_memory) require_read_mode(known, d.readMode);
+  require_safe();
   Texture t;
   t.image = image_of(resource);
   if (d.sRGB) throw Lacking{"textures in sRGB"};
@@ -134,18 +160,19 @@ Texture texture_of(const cudaResourceDesc& resource, const cudaTextureDesc& d) {
       !(t.filters || t.mixes_levels) || !integers || (t.as_floats && !whole),
       cudaErrorInvalidFilterSetting,
       "a linear filter makes floats, and the texels are read as integers");
-  require(d.readMode != cudaReadModeNormalizedFloat || !whole,
-          cudaErrorInvalidNormSetting,
-          "texels of 32 bits cannot be read as normalised floats");
+  require_read_mode(t.image, d.readMode);
   return t;
 }
 
 Texture surface_of(const cudaResourceDesc& resource) {
+  image_before_memory(resource);
+  require_safe();
   require(resource.resType == cudaResourceTypeArray, cudaErrorInvalidValue,
           "a surface is an array's");
   const Array array = array_of(resource.res.array.array);
-  require(array.flags & cudaArraySurfaceLoadStore, cudaErrorInvalidValue,
-          "the array was made without cudaArraySurfaceLoadStore");
+  if ((array.flags & cudaArraySurfaceLoadStore) == 0)
+    say("note: CUDA promises surfaces only of arrays that were made with "
+        "cudaArraySurfaceLoadStore");
   Texture t;
   t.image = array.image;
   t.surface = true;

@@ -21,6 +21,7 @@ std::string bus_id(int device) {
 }
 
 unsigned device_flags = cudaDeviceScheduleAuto;
+constexpr unsigned kUnused = 32;  // CUDA takes it, and forgets it.
 cudaFuncCache cache_preference = cudaFuncCachePreferNone;
 
 void require_flags(unsigned flags) {
@@ -50,7 +51,7 @@ std::map<uint64_t, Attributes>& stream_attributes() {
 }
 
 uint64_t identity(cudaStream_t stream) {
-  require_stream(stream);
+  require_usable(stream);
   if (is_legacy(stream)) return 1;
   const uint64_t handle = reinterpret_cast<uint64_t>(stream);  // 2, or large
   return stream == cudaStreamPerThread ? handle + number_of_thread() : handle;
@@ -82,15 +83,29 @@ void require_window(const cudaAccessPolicyWindow& window) {
           most.value_or(0));
 }
 
+void require_domains(cudaLaunchAttributeID which,
+                     const cudaLaunchAttributeValue& value) {
+  constexpr int kDomains = 4;  // cudaDevAttrMemSyncDomainCount
+  const auto& map = value.memSyncDomainMap;
+  require(which != cudaLaunchAttributeMemSyncDomainMap ||
+              (map.default_ < kDomains && map.remote < kDomains),
+          cudaErrorInvalidValue, "no such domain");
+  require(which != cudaLaunchAttributeMemSyncDomain ||
+              unsigned(value.memSyncDomain) <= cudaLaunchMemSyncDomainRemote,
+          cudaErrorInvalidValue, "no such domain");
+}
+
 void set_stream_attribute(cudaStream_t stream, cudaLaunchAttributeID which,
                           const cudaLaunchAttributeValue& value) {
   require_stream_attribute(which);
+  require_usable(stream);
   if (which == cudaLaunchAttributeAccessPolicyWindow)
     require_window(value.accessPolicyWindow);
   require(which != cudaLaunchAttributeSynchronizationPolicy ||
               (value.syncPolicy >= cudaSyncPolicyAuto &&
                value.syncPolicy <= cudaSyncPolicyBlockingSync),
           cudaErrorInvalidValue, "unknown policy ", int(value.syncPolicy));
+  require_domains(which, value);
   if (which == cudaLaunchAttributePriority)
     return set_priority(stream, value.priority);
   stream_attributes()[identity(stream)][which] = value;
@@ -113,6 +128,9 @@ cudaLaunchAttributeValue stream_attribute(cudaStream_t stream,
 }
 
 }  // namespace
+
+cudaFuncCache device_cache_preference() { return cache_preference; }
+
 }  // namespace simt
 
 using namespace simt;
@@ -135,7 +153,7 @@ cudaError_t cudaProfilerStop() {
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return answer([&] {
     require_flags(flags);
-    device_flags = flags;
+    device_flags = flags & ~kUnused;
   });
 }
 
@@ -175,11 +193,10 @@ cudaError_t cudaSetValidDevices(int* devices, int count) {
 
 cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int device) {
   return answer([&] {
-    require(id != nullptr && bytes > 0, cudaErrorInvalidValue,
-            "there is no room for the answer");
+    require(id != nullptr, cudaErrorInvalidValue, "pciBusId is null");
     require_device(device);
     const std::string answer = bus_id(device);
-    require(size_t(bytes) > answer.size(), cudaErrorInvalidValue,
+    require(bytes > int(answer.size()), cudaErrorInvalidValue,
             "the answer takes ", answer.size() + 1, " bytes");
     std::snprintf(id, bytes, "%s", answer.c_str());
   });
@@ -189,6 +206,11 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
   return answer([&] {
     require(device != nullptr && id != nullptr, cudaErrorInvalidValue,
             "device or pciBusId is null");
+    unsigned part[3];
+    require(std::sscanf(id, "%x:%x:%x", part, part + 1, part + 2) == 3 ||
+                std::sscanf(id, "%x:%x.%x", part, part + 1, part + 2) == 3,
+            cudaErrorInvalidValue, '"', id, "\" is not written as \"",
+            bus_id(0), '"');
     int found = 0;
     while (found < device_count() && bus_id(found) != id) ++found;
     require(found < device_count(), cudaErrorInvalidDevice, '"', id,
@@ -199,6 +221,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
 
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache preference) {
   return answer([&] {
+    require_safe();
     require_preference(preference);
     cache_preference = preference;
   });
@@ -233,8 +256,9 @@ cudaError_t cudaCtxResetPersistingL2Cache() {
 cudaError_t cudaFuncSetCacheConfig(const void* function,
                                    cudaFuncCache preference) {
   return answer([&] {
-    find_entry(function);
+    Entry& entry = find_entry(function);
     require_preference(preference);
+    entry.cache[current_device()] = preference;
   });
 }
 
@@ -260,6 +284,7 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t stream,
                                    cudaLaunchAttributeValue* value) {
   return answer([&] {
     require(value != nullptr, cudaErrorInvalidValue, "value_out is null");
+    require_usable(stream);
     require_stream_attribute(which);
     *value = stream_attribute(stream, which);
   });
@@ -304,6 +329,7 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer,
                                      size_t bytes, unsigned flags) {
   return answer([&] {
     require_waitable(stream);  // No capture has it.
+    require_safe();
     require(flags == cudaMemAttachGlobal || flags == cudaMemAttachHost ||
                 flags == cudaMemAttachSingle,
             cudaErrorInvalidValue, "unknown flags ", flags);
@@ -312,8 +338,9 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer,
     require(found && !found->freed && found->is_managed(),
             cudaErrorInvalidValue, pointer, " is not managed memory, but ",
             allocations().describe(address));
-    require(bytes == 0 || bytes == found->bytes(), cudaErrorInvalidValue, bytes,
-            " bytes are not all of ", found->bytes());
+    require(address == found->begin && (bytes == 0 || bytes == found->bytes()),
+            cudaErrorInvalidValue, bytes, " bytes from ",
+            allocations().describe(address), " on are not all of it");
     require(flags != cudaMemAttachSingle || !is_legacy(stream),
             cudaErrorInvalidValue,
             "memory cannot be attached to the legacy default stream alone");
