@@ -198,24 +198,20 @@ struct End {
   const char* name;
 };
 
-// The bytes of a texel, or 0 where it is memory.
-size_t texel_of(const End& end) {
+// The bytes of a texel, or 0 where it is memory, which has room for a box of
+// those as far as it tells.
+size_t texel_of(const End& end, const cudaExtent& extent) {
   require((end.array == nullptr) != (end.memory.ptr == nullptr),
           cudaErrorInvalidValue, end.name,
           " must be an array or memory, and one of them");
-  return end.array ? array_of(end.array).image.texel_bytes() : 0;
-}
-
-// Whether memory has rows and slices for a box of texels, as far as it tells.
-void require_slices(const End& end, const cudaExtent& extent, size_t texel) {
-  if (end.array) return;
+  if (end.array) return array_of(end.array).image.texel_bytes();
   const auto& memory = end.memory;
-  require_rows(memory.pitch, extent.width * std::max<size_t>(texel, 1),
+  require_rows(memory.pitch, extent.width,
                std::max(extent.height, extent.depth));
-  require(
-      extent.depth <= 1 || memory.ysize == 0 || extent.height <= memory.ysize,
-      cudaErrorInvalidPitchValue, end.name, ": ", extent.height,
-      " rows do not fit slices of ", memory.ysize);
+  require(extent.depth <= 1 || extent.height <= memory.ysize,
+          cudaErrorInvalidPitchValue, end.name, ": ", extent.height,
+          " rows do not fit slices of ", memory.ysize);
+  return 0;
 }
 
 // Makes memory of an array.
@@ -279,9 +275,8 @@ void set_channels(Image& image, const cudaChannelFormatDesc& c) {
 cudaMemcpy3DParms without_arrays(cudaMemcpy3DParms p) {
   const End source{p.srcArray, p.srcPos, p.srcPtr, "src"};
   const End target{p.dstArray, p.dstPos, p.dstPtr, "dst"};
-  const size_t from = texel_of(source), to = texel_of(target);
-  for (const End& end : {source, target})
-    require_slices(end, p.extent, std::max(from, to));
+  const size_t from = texel_of(source, p.extent),
+               to = texel_of(target, p.extent);
   for (const End& end : {source, target}) open_end(end, p.extent);
   require(from == 0 || to == 0 || from == to, cudaErrorInvalidValue,
           "texels of ", from, " and of ", to, " bytes");

@@ -101,11 +101,10 @@ void require_copy_2d(void* to, size_t to_pitch, const void* from,
                      size_t from_pitch, size_t width, size_t height,
                      cudaMemcpyKind kind) {
   if (width == 0 || height == 0) return;
-  for (const size_t pitch : {to_pitch, from_pitch}) {
-    require_rows(pitch, width, height);
-    require(width <= pitch || pitch == 0, cudaErrorInvalidValue, "a row of ",
-            width, " bytes does not fit a pitch of ", pitch);
-  }
+  for (const size_t pitch : {to_pitch, from_pitch})
+    require(width <= pitch || (height == 1 && pitch == 0),
+            cudaErrorInvalidValue, "rows of ", width,
+            " bytes do not fit a pitch of ", pitch);
   const Sides sides = sides_of(kind);
   require_range("dst", to, bytes_of_rows(to_pitch, width, height), sides.to);
   require_range("src", from, bytes_of_rows(from_pitch, width, height),
@@ -251,7 +250,7 @@ Work copy_of(const void* to, const void* from, std::function<void()> run,
 
 Work copy_3d_work(const cudaMemcpy3DParms* given, cudaStream_t stream) {
   require(given != nullptr, cudaErrorInvalidValue, "p is null");
-  require_usable(stream);
+  if (is_empty(given->extent)) require_usable(stream);
   return copy_work(*given);
 }
 

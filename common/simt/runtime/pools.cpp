@@ -249,6 +249,7 @@ void allocate_async(void** pointer, size_t bytes,
   require_usable(stream);
   if (!is_capturing(stream)) require_safe();
   if (pool) get(*pool);
+  if (bytes == 0) return;
   if (is_capturing(stream))
     return issue(stream, allocation_work(bytes, pointer));
   allocate_in_stream(pointer, bytes, pool, stream);
