@@ -236,7 +236,9 @@ Past past_of(const Queue& queue) {
 
 void come_behind(const Queue& queue, const Past& past) {
   const auto lock = overlaps().lock();
-  known_of(queue).past.join(past);
+  Past behind = all_before(queue);
+  behind.join(past);
+  known_of(queue).past = behind;
 }
 
 void note_function(const Queue& queue) {

@@ -42,8 +42,8 @@ void note_touched(const void* begin, size_t bytes, Use use,
 // The same of all that.
 void add_footprint(Footprint footprint);
 
-// Events: what comes before what is issued now in this queue; and that is to
-// come behind.
+// Events: what comes before what is issued now in this queue; and that this,
+// too, is to come before what follows there.
 Past past_of(const Queue& queue);
 void come_behind(const Queue& queue, const Past& past);
 

@@ -108,10 +108,12 @@ void put_behind(cudaEvent_t handle, const Queue& queue, TaskPointer task) {
   events().update(handle, event);
 }
 
+// In the legacy stream it is work as any other: it orders those beside it.
 void wait_for(const Queue& queue, cudaEvent_t handle) {
   const Event event = get(handle);
+  if (!event.recorded) return;
   come_behind(queue, event.behind);
-  if (event.task) perform(queue, [] {}, {event.task});
+  perform(queue, [] {}, event.task ? Tasks{event.task} : Tasks{});
 }
 
 void wait(cudaStream_t stream, cudaEvent_t handle) {
@@ -179,6 +181,7 @@ void record(cudaEvent_t handle, cudaStream_t stream) {
           queue.device, "'s");
   if (!is_capturing(stream)) {
     const Past behind = past_of(queue);
+    come_behind(queue, behind);
     return record_now(handle, behind, perform(queue, [] {}));
   }
   event.captured = capture_point(stream);
