@@ -155,6 +155,20 @@ void by_default_stream() {
   equal(first_of(x), 23);
 }
 
+// An event there is work, too: to record it, or to wait for one that is done.
+void by_event_in_default_stream() {
+  const Stream a(cudaStreamDefault), b(cudaStreamDefault);
+  const Event event;
+  const Ints x;
+  a.fill(x, 1);
+  ok(cudaEventRecord(event, nullptr));
+  b.advance(x, 2, 0);
+  ok(cudaStreamWaitEvent(nullptr, event, 0));
+  a.advance(x, 1, 5);
+  a.wait();
+  equal(first_of(x), 7);
+}
+
 // With --default-stream per-thread.
 void advance_in_own(int* x, int factor, int addend) {
   void* arguments[] = {&x, &factor, &addend};
@@ -743,6 +757,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && asked != "again") return child(asked);
   by_events();
   by_default_stream();
+  by_event_in_default_stream();
   by_own_default_stream();
   own_default_stream_in_graph();
   by_host();
