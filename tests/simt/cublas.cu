@@ -363,8 +363,9 @@ void matrices_and_vectors() {
     const auto y = random_numbers<double>(3 * rows);
     const Array<double> da(a), dx(x), dy(y);
     const double alpha = 1.5, beta = k % 3 ? -1 : 0;
-    fine(cublasDgemv(blas, transposed ? kT : kN, m, n, &alpha, da, lda, dx,
-                     x_step, &beta, dy, y_step));
+    const auto op = transposed ? kT : k & 2 ? CUBLAS_OP_CONJG : kN;
+    fine(cublasDgemv(blas, op, m, n, &alpha, da, lda, dx, x_step, &beta, dy,
+                     y_step));
     const auto got = blas.get(dy);
     for (int i = 0; i < rows; ++i) {
       double sum = 0;

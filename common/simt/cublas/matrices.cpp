@@ -18,13 +18,15 @@ cublasStatus_t gemv(const char* call, cublasHandle_t handle,
   return answer(
       [&] {
         const cublasContext& context = get(handle);
-        require_value(is_operation(op), "operation ", int(op));
+        // Of real numbers that one changes nothing; only gemv takes it.
+        require_value(is_operation(op) || op == CUBLAS_OP_CONJG, "operation ",
+                      int(op));
         if (m <= 0 || n <= 0) return;
         require_leading("lda", lda, m);
         if (y_step == 0) throw Lacking{"results that lie on one another"};
         const Scalar<T> by("alpha", context, alpha);
         const Scalar<T> keep("beta", context, beta);
-        const bool is_transposed = op != CUBLAS_OP_N;
+        const bool is_transposed = op == CUBLAS_OP_T || op == CUBLAS_OP_C;
         const int64_t rows = is_transposed ? n : m, depth = m + n - rows;
         enqueue(call, context.device, context.stream, [=](const Operands& all) {
           const T scale = by.get(all), rest = keep.get(all);
