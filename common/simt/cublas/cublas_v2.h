@@ -40,7 +40,9 @@ typedef enum {
 typedef enum {
   CUBLAS_OP_N = 0,
   CUBLAS_OP_T = 1,
-  CUBLAS_OP_C = 2
+  CUBLAS_OP_C = 2,
+  CUBLAS_OP_HERMITAN = 2,
+  CUBLAS_OP_CONJG = 3
 } cublasOperation_t;
 
 typedef enum {
