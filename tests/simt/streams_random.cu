@@ -16,7 +16,8 @@ namespace {
 using expect::ok;
 
 constexpr int kPage = 1024, kPages = 4, kInts = kPages * kPage;
-constexpr int kArrays = 6;  // 4: pinned, 5: managed
+constexpr int kArrays = 7;  // 4: pinned, 5: managed, 6: now and then there
+constexpr int kPinned = 4, kPooled = 6;
 constexpr int kSteps = 24, kSeeds = 200;
 
 __global__ void triple(int* to, const int* from, int n, int more) {
@@ -113,11 +114,12 @@ struct Work {
 class Machine {
  public:
   explicit Machine(unsigned seed) : random_(seed) {
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < kPinned; ++i)
       ok(cudaMalloc(&arrays_[i], kInts * sizeof(int)));
-    ok(cudaMallocHost(&arrays_[4], kInts * sizeof(int)));
-    ok(cudaMallocManaged(&arrays_[5], kInts * sizeof(int)));
-    for (int* array : arrays_) ok(cudaMemset(array, 0, kInts * sizeof(int)));
+    ok(cudaMallocHost(&arrays_[kPinned], kInts * sizeof(int)));
+    ok(cudaMallocManaged(&arrays_[kPinned + 1], kInts * sizeof(int)));
+    for (int i = 0; i < kPooled; ++i)
+      ok(cudaMemset(arrays_[i], 0, kInts * sizeof(int)));
     ok(cudaDeviceSynchronize());
     streams_[kLegacy] = cudaStreamLegacy;
     streams_[kPerThread] = cudaStreamPerThread;
@@ -143,10 +145,14 @@ class Machine {
 
   bool races() const { return order_.races(); }
 
+  static bool is_of_host(int array) {
+    return array >= kPinned && array < kPooled;
+  }
+
   // Everything is where the model has it.
   bool is_right() const {
     std::vector<int> now(kInts);
-    for (int i = 0; i < kArrays; ++i) {
+    for (int i = 0; i < kPooled; ++i) {
       ok(cudaMemcpy(now.data(), arrays_[i], kInts * sizeof(int),
                     cudaMemcpyDefault));
       if (now != model_[i]) return false;
@@ -158,7 +164,10 @@ class Machine {
   int below(int n) {
     return std::uniform_int_distribution<int>(0, n - 1)(random_);
   }
-  int any_array() { return some_[below(int(some_.size()))]; }
+  int any_array() {
+    const int one = some_[below(int(some_.size()))];
+    return arrays_[one] ? one : below(kPooled);
+  }
 
   // No two write the same: those may meet.
   Work any_work() {
@@ -175,8 +184,8 @@ class Machine {
   int* from(const Work& w) const { return arrays_[w.from] + w.from_at; }
 
   void touch(int who, const Work& w) {
-    if (w.reads()) order_.touch(who, w.from, w.from_at, w.n, false);
-    order_.touch(who, w.to, w.at, w.n, true);
+    if (w.reads()) order_.touch(who, name_of(w.from), w.from_at, w.n, false);
+    order_.touch(who, name_of(w.to), w.at, w.n, true);
   }
 
   // What it leaves in memory.
@@ -195,7 +204,10 @@ class Machine {
     order_.begin(who);
     touch(who, w);
     follow(w);
-    const cudaStream_t stream = streams_[who];
+    queue(streams_[who], w);
+  }
+
+  void queue(cudaStream_t stream, const Work& w) {
     const size_t bytes = w.n * sizeof(int);
     switch (w.what) {
       case What::kTriple:
@@ -218,7 +230,8 @@ class Machine {
     touch(kLegacy, w);
     follow(w);
     ok(cudaMemcpy(to(w), from(w), w.n * sizeof(int), cudaMemcpyDefault));
-    if (std::max(w.to, w.from) >= 4) order_.of(kHost).join(order_.of(kLegacy));
+    if (is_of_host(w.to) || is_of_host(w.from))
+      order_.of(kHost).join(order_.of(kLegacy));
   }
 
   void wait_for_all() {
@@ -251,9 +264,29 @@ class Machine {
     order_.of(kHost).join(recorded_[event]);
   }
 
+  // Each time it is other memory.
+  int name_of(int array) const {
+    return array == kPooled ? array + times_allocated_ : array;
+  }
+
+  void allocate_or_free(int who) {
+    int*& array = arrays_[kPooled];
+    order_.begin(who);
+    if (array == nullptr) {
+      ++times_allocated_;
+      ok(cudaMallocAsync(&array, kInts * sizeof(int), streams_[who]));
+      order_.touch(who, name_of(kPooled), 0, kInts, true);
+      issue(who, {What::kPut, kPooled, kPooled, 0, 0, kInts, 1});
+    } else if (graphs_.empty()) {  // They may know it.
+      order_.touch(who, name_of(kPooled), 0, kInts, true);
+      ok(cudaFreeAsync(array, streams_[who]));
+      array = nullptr;
+    }
+  }
+
   // Memory of the host.
   void visit(Work w, bool writes) {
-    if (w.to < 4) return;
+    if (!is_of_host(w.to)) return;
     ++order_.of(kHost).at[kHost];
     order_.touch(kHost, w.to, w.at, w.n, writes);
     volatile int* const here = to(w);
@@ -322,6 +355,42 @@ class Machine {
     graphs_.push_back(made);
   }
 
+  // One stream after another is drawn into the capture, and they wait for one
+  // another again and again. The first one waits for all in the end.
+  void capture_graph() {
+    Graph made;
+    std::vector<int> who = {kBlocking, kBlocking2, kFree, kFree2, kPerThread};
+    std::shuffle(who.begin(), who.end(), random_);
+    std::vector<std::vector<int>> last(1);  // of each: the nodes behind it
+    const auto let_wait = [&](int one, int other) {
+      cudaEvent_t event;
+      ok(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+      ok(cudaEventRecord(event, streams_[who[other]]));
+      ok(cudaStreamWaitEvent(streams_[who[one]], event, 0));
+      last[one].insert(last[one].end(), last[other].begin(), last[other].end());
+    };
+    ok(cudaStreamBeginCapture(streams_[who[0]], cudaStreamCaptureModeGlobal));
+    for (int i = 2 + below(5); i > 0; --i) {
+      const int count = int(last.size()), one = below(count);
+      if (below(2) && count < 4) {
+        last.emplace_back();
+        let_wait(count, one);
+      } else if (below(2)) {
+        let_wait(one, below(count));
+      }
+      Work w = any_work();
+      w.behind = last[one];
+      queue(streams_[who[one]], w);
+      last[one] = {int(made.nodes.size())};
+      made.nodes.push_back(w);
+    }
+    for (int k = 1; k < int(last.size()); ++k) let_wait(0, k);
+    cudaGraph_t graph;
+    ok(cudaStreamEndCapture(streams_[who[0]], &graph));
+    ok(cudaGraphInstantiate(&made.executable, graph, 0));
+    graphs_.push_back(made);
+  }
+
   void launch(int who, Graph& graph) {
     if (!order_.has_room(int(graph.nodes.size()))) return;
     order_.begin(who);
@@ -343,7 +412,9 @@ class Machine {
   void step() {
     const int who = mine_[below(int(mine_.size()))], event = below(4);
     const Work w = any_work();
-    switch (below(14)) {
+    switch (below(15)) {
+      case 14:
+        return allocate_or_free(who);
       case 0:
         return record(who, event);
       case 1:
@@ -358,7 +429,8 @@ class Machine {
       case 6:
         return visit(w, below(2) == 0);
       case 7:
-        return graphs_.size() < 3 ? make_graph() : void();
+        if (graphs_.size() == 3) return;
+        return below(2) ? make_graph() : capture_graph();
       case 8:
       case 9:
         return graphs_.empty()
@@ -370,7 +442,8 @@ class Machine {
   }
 
   std::mt19937 random_;
-  std::array<int*, kArrays> arrays_;
+  std::array<int*, kArrays> arrays_ = {};
+  int times_allocated_ = 0;
   std::array<std::vector<int>, kArrays> model_ = [] {
     std::array<std::vector<int>, kArrays> all;
     all.fill(std::vector<int>(kInts));
