@@ -113,7 +113,8 @@ void wait_for(const Queue& queue, cudaEvent_t handle) {
   const Event event = get(handle);
   if (!event.recorded) return;
   come_behind(queue, event.behind);
-  perform(queue, [] {}, event.task ? Tasks{event.task} : Tasks{});
+  perform(
+      queue, [] {}, event.task ? Tasks{event.task} : Tasks{});
 }
 
 void wait(cudaStream_t stream, cudaEvent_t handle) {
