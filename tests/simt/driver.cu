@@ -517,6 +517,48 @@ void memory() {
   equal(CALL(MemcpyDtoD)(0, 0, 16), CUDA_ERROR_INVALID_VALUE);
 }
 
+// What an H100 makes of arguments at the edge.
+void edges() {
+  CUdeviceptr address = 8;
+  equal(CALL(MemAlloc)(&address, 0), CUDA_ERROR_INVALID_VALUE);
+  equal(address, CUdeviceptr{0});
+  void* pinned = &address;
+  ok(CALL(MemHostAlloc)(&pinned, 0, 0));
+  is_true(pinned == nullptr, "no bytes, no address");
+  ok(CALL(MemAlloc)(&address, 128));
+  ok(CALL(MemsetD32)(address + 1, 7, 0));
+  equal(CALL(MemsetD32)(address + 1, 7, 1), CUDA_ERROR_INVALID_VALUE);
+  CUDA_MEMCPY2D nothing = {};  // Nobody looks where that should be.
+  ok(CALL(Memcpy2D)(&nothing));
+  CUDA_MEMCPY2D copy = {};
+  copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.dstDevice = address;
+  copy.WidthInBytes = 8;
+  copy.Height = 1;
+  equal(CALL(Memcpy2D)(&copy), CUDA_ERROR_INVALID_VALUE);
+  uint64_t handles = 7;
+  ok(CALL(PointerGetAttribute)(
+      &handles, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, address));
+  equal(handles, uint64_t{0});
+  size_t bytes = 7;
+  equal(CALL(MemGetAddressRange)(nullptr, &bytes,
+                                 reinterpret_cast<CUdeviceptr>(&bytes)),
+        CUDA_ERROR_NOT_FOUND);
+  equal(bytes, size_t{0});
+  ok(CALL(MemFree)(address));
+  equal(CALL(CtxPushCurrent)(nullptr), CUDA_ERROR_INVALID_VALUE);
+  char name[8];
+  equal(CALL(DeviceGetName)(name, 0, 99), CUDA_ERROR_INVALID_DEVICE);
+  CUmodule module;
+  equal(CALL(ModuleLoadData)(
+            &module, ".version 99.0\n.target sm_80\n.address_size 64\n"),
+        CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+  CUarray array;
+  const CUDA_ARRAY_DESCRIPTOR of_no_format = {8, 4, CUarray_format(5), 1};
+  equal(CALL(ArrayCreate)(&array, &of_no_format), CUDA_ERROR_INVALID_VALUE);
+}
+
 void streams() {
   const Arrays arrays;
   CUmodule module = nullptr;
@@ -628,6 +670,7 @@ int main() {
   module_file();
   functions();
   memory();
+  edges();
   streams();
   ok(CALL(CtxDestroy)(context));
   both();

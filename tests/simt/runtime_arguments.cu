@@ -292,6 +292,13 @@ void while_captured() {
   passes([&] { return cudaMallocManaged(&pointer, 4, 77); },
          cudaErrorInvalidValue);
 
+  const auto from_nowhere = [&] {
+    return cudaMemcpyAsync(m.device, nullptr, 4, kAny, captured);
+  };
+  begin();  // It is looked at now, not when the graph runs.
+  equal(from_nowhere(), cudaErrorInvalidValue);
+  cudaStreamEndCapture(captured, nullptr);
+
   begin();  // What is invalid takes nothing more.
   equal(cudaStreamQuery(captured), kUnsafe);
   int priority;

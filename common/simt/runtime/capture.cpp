@@ -188,6 +188,7 @@ void issue(cudaStream_t stream, Work work) {
   require_usable(stream);
   const auto capture = capture_of(stream);
   if (capture == nullptr) return do_work(stream, work);
+  require_possible(work);
   const std::lock_guard lock(mutex());
   Nodes& last = capture->last[stream];
   last = {add_node(*capture->graph, std::move(work), last)};

@@ -219,9 +219,9 @@ CUresult cuDeviceGet(CUdevice* device, int ordinal) {
 
 CUresult cuDeviceGetName(char* name, int bytes, CUdevice device) {
   return drive(Needs::kDriver, [&] {
+    require_driver_device(device);
     demand(name != nullptr && bytes > 0, CUDA_ERROR_INVALID_VALUE,
            "there is no room for a name");
-    require_driver_device(device);
     cudaDeviceProp facts;
     pass(cudaGetDeviceProperties(&facts, device));
     std::strncpy(name, facts.name, bytes - 1);
@@ -309,6 +309,7 @@ CUresult cuCtxDestroy(CUcontext context) {
 
 CUresult cuCtxPushCurrent(CUcontext context) {
   return drive(Needs::kDriver, [&] {
+    demand(context != nullptr, CUDA_ERROR_INVALID_VALUE, "ctx is null");
     stack.push_back(context_of(context));
     enter(stack.back());
   });
@@ -518,6 +519,7 @@ CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
   return drive([&] {
     demand(context != nullptr, CUDA_ERROR_INVALID_VALUE, "pctx is null");
+    require_usable(stream);
     const int device = queue_of(stream).device;
     Context* const current = current_context();
     *context =

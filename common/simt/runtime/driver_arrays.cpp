@@ -39,6 +39,9 @@ cudaChannelFormatDesc channels_of(CUarray_format format, unsigned count) {
     case CU_AD_FORMAT_FLOAT:
       return all(32, cudaChannelFormatKindFloat);
     default:
+      constexpr int kOthers = 0x30;  // of several planes, compressed, ...
+      demand(int(format) >= kOthers, CUDA_ERROR_INVALID_VALUE,
+             "there is no format ", int(format));
       throw Lacking{text("texels of the format ", int(format))};
   }
 }
@@ -149,6 +152,8 @@ struct BoxEnd {
 cudaPitchedPtr memory_of(BoxEnd& at, const cudaExtent& box) {
   switch (at.type) {
     case CU_MEMORYTYPE_ARRAY: {
+      demand(at.array != nullptr, CUDA_ERROR_INVALID_VALUE,
+             "the array is null");
       const Image image = array_of(array_behind(at.array)).image;
       demand(at.x + box.width <= image.pitch &&
                  at.y + box.height <= image.height &&
@@ -160,10 +165,14 @@ cudaPitchedPtr memory_of(BoxEnd& at, const cudaExtent& box) {
     case CU_MEMORYTYPE_DEVICE:
     case CU_MEMORYTYPE_UNIFIED: {
       const size_t pitch = at.pitch ? at.pitch : box.width;
+      demand(at.type != CU_MEMORYTYPE_DEVICE || allocations().find(at.device),
+             CUDA_ERROR_INVALID_VALUE, pointer(at.device), " is ",
+             allocations().describe(at.device));
       void* const first = at.type == CU_MEMORYTYPE_HOST
                               ? const_cast<void*>(at.host)
                               : pointer(at.device);
-      return {first, pitch, pitch, at.height ? at.height : box.height};
+      const size_t rows = box.depth > 1 ? box.height : at.y + box.height;
+      return {first, pitch, pitch, at.height ? at.height : rows};
     }
     default:
       throw Refused{cudaErrorInvalidValue,
@@ -175,13 +184,17 @@ cudaPitchedPtr memory_of(BoxEnd& at, const cudaExtent& box) {
 void copy_box(const cudaExtent& box, BoxEnd from, BoxEnd to,
               const CUstream* stream) {
   cudaMemcpy3DParms p = {};
+  p.extent = box;
+  p.kind = cudaMemcpyDefault;
+  const auto copy = [&] {
+    pass(stream ? cudaMemcpy3DAsync(&p, *stream) : cudaMemcpy3D(&p));
+  };
+  if (box.width == 0 || box.height == 0 || box.depth == 0) return copy();
   p.srcPtr = memory_of(from, box);
   p.srcPos = {from.x, from.y, from.z};
   p.dstPtr = memory_of(to, box);
   p.dstPos = {to.x, to.y, to.z};
-  p.extent = box;
-  p.kind = cudaMemcpyDefault;
-  pass(stream ? cudaMemcpy3DAsync(&p, *stream) : cudaMemcpy3D(&p));
+  copy();
 }
 
 void copy_rows(const CUDA_MEMCPY2D* given, const CUstream* stream) {

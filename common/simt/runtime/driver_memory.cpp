@@ -14,9 +14,11 @@ void* kept(CUdeviceptr* out, void* made) {
   return made;
 }
 
-void require_bytes(const void* out, size_t bytes) {
-  demand(out != nullptr && bytes != 0, CUDA_ERROR_INVALID_VALUE,
-         bytes ? "the pointer to the result is null" : "0 bytes");
+void require_bytes(CUdeviceptr* out, size_t bytes) {
+  demand(out != nullptr, CUDA_ERROR_INVALID_VALUE,
+         "the pointer to the result is null");
+  *out = 0;  // also where it fails
+  demand(bytes != 0, CUDA_ERROR_INVALID_VALUE, "0 bytes");
 }
 
 // Of both APIs they are the same bytes.
@@ -29,6 +31,7 @@ To runtime_type(const From& from) {
 // Rows of elements of 1, 2 or 4 bytes.
 void fill_rows(CUstream stream, CUdeviceptr to, size_t pitch, unsigned value,
                unsigned element, size_t width, size_t height) {
+  if (width == 0 || height == 0) return require_usable(stream);
   demand(to % element == 0, CUDA_ERROR_INVALID_VALUE,
          "dstDevice = ", pointer(to), " is no multiple of ", element);
   cudaMemsetParams p = {};
@@ -38,7 +41,7 @@ void fill_rows(CUstream stream, CUdeviceptr to, size_t pitch, unsigned value,
   p.elementSize = element;
   p.width = width;
   p.height = height;
-  if (width != 0 && height != 0) issue(stream, fill_work(p));
+  issue(stream, fill_work(p));
 }
 
 void tell_of_pointer(void* out, CUpointer_attribute which,
@@ -77,6 +80,16 @@ void tell_of_pointer(void* out, CUpointer_attribute which,
       return;
     case CU_POINTER_ATTRIBUTE_MAPPED:
       *static_cast<unsigned*>(out) = 1;
+      return;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+      *static_cast<uint64_t*>(out) = allocations().find(address)->number;
+      return;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+      *static_cast<uint64_t*>(out) = 0;
+      return;
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:  // so an H100
+      *static_cast<unsigned*>(out) =
+          allocations().find(address)->memory == Memory::kDevice;
       return;
     default:
       constexpr int kMost = 31;  // The last ones of CUDA 13 are smaller.
@@ -131,7 +144,6 @@ CUresult cuMemFree(CUdeviceptr address) {
 
 CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream) {
   return drive([&] {
-    require_bytes(address, bytes);
     pass(cudaMallocAsync(reinterpret_cast<void**>(address), bytes, stream));
   });
 }
@@ -144,7 +156,7 @@ CUresult cuMemAllocHost(void** address, size_t bytes) {
 }
 CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned flags) {
   return drive([&] {
-    require_bytes(address, bytes);
+    demand(flags < 8, CUDA_ERROR_INVALID_VALUE, "unknown flags ", flags);
     pass(cudaHostAlloc(address, bytes, flags));
   });
 }
@@ -232,7 +244,6 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute which,
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes,
                                  CUmemoryPool pool, CUstream stream) {
   return drive([&] {
-    require_bytes(address, bytes);
     pass(cudaMallocFromPoolAsync(reinterpret_cast<void**>(address), bytes, pool,
                                  stream));
   });
@@ -245,6 +256,7 @@ CUresult cuMemGetInfo(size_t* free, size_t* total) {
 CUresult cuMemGetAddressRange(CUdeviceptr* begin, size_t* bytes,
                               CUdeviceptr address) {
   return drive([&] {
+    if (bytes) *bytes = 0;
     const auto found = allocations().find(address);
     demand(found && !found->freed, CUDA_ERROR_NOT_FOUND, pointer(address),
            " is ", allocations().describe(address));

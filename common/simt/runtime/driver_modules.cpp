@@ -162,8 +162,13 @@ CUmodule load_image(const void* image) {
   } else if (begins_with(image, fat::kHeaderMagic)) {
     module->image = copy_of_fat_binary(bytes_of(image));
   } else {
-    demand(std::strstr(text, ".version") != nullptr, CUDA_ERROR_INVALID_IMAGE,
+    const char* const version = std::strstr(text, ".version");
+    demand(version != nullptr, CUDA_ERROR_INVALID_IMAGE,
            "the image is neither PTX nor a fat binary");
+    constexpr int kNewest = 9;
+    const int major = std::atoi(version + std::strlen(".version"));
+    demand(major <= kNewest, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "PTX ", major,
+           "; the newest known is ", kNewest);
     module->image = as_fat_binary({text}, 1);
   }
   module->wrapper.data = bytes_of(module->image.data());
@@ -395,7 +400,8 @@ CUresult cuModuleUnload(CUmodule module) {
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module,
                              const char* name) {
   return drive([&] {
-    demand(function && name, CUDA_ERROR_INVALID_VALUE, "hfunc or name is null");
+    demand(function && name && *name, CUDA_ERROR_INVALID_VALUE,
+           "hfunc or name is null, or name is empty");
     *function = find_function(module, name);
   });
 }
@@ -405,6 +411,9 @@ CUresult cuModuleGetGlobal(CUdeviceptr* address, size_t* bytes, CUmodule module,
   return drive([&] {
     demand(name != nullptr && (address || bytes), CUDA_ERROR_INVALID_VALUE,
            "name is null, or both answers are");
+    if (bytes) *bytes = 0;
+    demand(std::ranges::count(kernels_of(module), name) == 0,
+           CUDA_ERROR_INVALID_VALUE, name, " is a kernel, and no variable");
     const DeviceVariable found = find_global(module, name);
     if (address) *address = reinterpret_cast<CUdeviceptr>(found.address);
     if (bytes) *bytes = found.bytes;
@@ -585,8 +594,10 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block,
                                           CUfunction function,
                                           CUoccupancyB2DSize shared_of,
                                           size_t shared, int limit) {
-  return drive(
-      [&] { suggest_block(grid, block, function, shared_of, shared, limit); });
+  return drive([&] {
+    demand(limit >= 0, CUDA_ERROR_INVALID_VALUE, "blockSizeLimit is ", limit);
+    suggest_block(grid, block, function, shared_of, shared, limit);
+  });
 }
 
 // The handle of a __global__ function of the program's own.
