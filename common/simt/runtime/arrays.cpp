@@ -156,7 +156,7 @@ void require_box(const Array& array, size_t x_bytes, size_t y, size_t width,
 
 Work to_array(cudaArray_t handle, size_t x, size_t y, const void* from,
               size_t pitch, size_t width, size_t height, cudaMemcpyKind kind) {
-  if (width == 0 || height == 0) return nothing_to_copy();
+  if (width == 0 || height == 0) return nothing(cudaGraphNodeTypeMemcpy);
   require_rows(pitch, width, height);
   require_device_side(sides_of(kind).to);
   const Array array = array_of(handle);
@@ -167,7 +167,7 @@ Work to_array(cudaArray_t handle, size_t x, size_t y, const void* from,
 
 Work from_array(void* to, size_t pitch, cudaArray_const_t handle, size_t x,
                 size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
-  if (width == 0 || height == 0) return nothing_to_copy();
+  if (width == 0 || height == 0) return nothing(cudaGraphNodeTypeMemcpy);
   require_rows(pitch, width, height);
   require_device_side(sides_of(kind).from);
   const Array array = array_of(handle);
@@ -179,13 +179,13 @@ Work from_array(void* to, size_t pitch, cudaArray_const_t handle, size_t x,
 // Bytes that go on from row to row.
 Work run_to(cudaArray_t handle, size_t x, size_t y, const void* from,
             size_t bytes, cudaMemcpyKind kind) {
-  if (bytes == 0) return nothing_to_copy();
+  if (bytes == 0) return nothing(cudaGraphNodeTypeMemcpy);
   require_device_side(sides_of(kind).to);
   return copy_work(place(array_of(handle), x, y), from, bytes, kind);
 }
 Work run_from(void* to, cudaArray_const_t handle, size_t x, size_t y,
               size_t bytes, cudaMemcpyKind kind) {
-  if (bytes == 0) return nothing_to_copy();
+  if (bytes == 0) return nothing(cudaGraphNodeTypeMemcpy);
   require_device_side(sides_of(kind).from);
   return copy_work(to, place(array_of(handle), x, y), bytes, kind);
 }

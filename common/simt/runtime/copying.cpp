@@ -129,10 +129,6 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
   note_crossing(to, from, width * height);
 }
 
-bool is_empty(cudaExtent box) {
-  return box.width == 0 || box.height == 0 || box.depth == 0;
-}
-
 // Within its rows and slices, as far as they are told of.
 void require_box(const char* name, const cudaPitchedPtr& of, cudaPos at,
                  cudaExtent box) {
@@ -256,7 +252,7 @@ Work copy_3d_work(const cudaMemcpy3DParms* given, cudaStream_t stream) {
 
 Work peer_work(void* to, int to_device, const void* from, int from_device,
                size_t bytes) {
-  if (bytes == 0) return nothing_to_copy();
+  if (bytes == 0) return nothing(cudaGraphNodeTypeMemcpy);
   require_home("dst", to, to_device);
   require_home("src", from, from_device);
   return copy_work(to, from, bytes, cudaMemcpyDeviceToDevice);
@@ -291,14 +287,8 @@ void require_rows(size_t pitch, size_t width, size_t height) {
           width, " bytes do not fit a pitch of ", pitch);
 }
 
-Work nothing_to_copy() {
-  Work work = {cudaGraphNodeTypeMemcpy, [] {}};
-  work.is_nothing = true;
-  return work;
-}
-
 Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  if (bytes != 0) sides_of(kind);
+  if (bytes != 0) sides_of(kind);  // or it is refused
   Work work = copy_of(
       to, from, [=] { copy(to, from, bytes, kind); },
       [=] { require_copy(to, from, bytes, kind); });
@@ -315,10 +305,10 @@ Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
 Work copy_2d_work(void* to, size_t to_pitch, const void* from,
                   size_t from_pitch, size_t width, size_t height,
                   cudaMemcpyKind kind) {
-  if (width == 0 || height == 0) return nothing_to_copy();
+  if (width == 0 || height == 0) return nothing(cudaGraphNodeTypeMemcpy);
   require_rows(to_pitch, width, height);
   require_rows(from_pitch, width, height);
-  sides_of(kind);
+  sides_of(kind);  // or it is refused
   return copy_of(
       to, from,
       [=] { copy_2d(to, to_pitch, from, from_pitch, width, height, kind); },
@@ -329,7 +319,7 @@ Work copy_2d_work(void* to, size_t to_pitch, const void* from,
 
 Work to_symbol_work(const void* symbol, const void* from, size_t bytes,
                     size_t offset, cudaMemcpyKind kind) {
-  if (bytes == 0) return nothing_to_copy();
+  if (bytes == 0) return nothing(cudaGraphNodeTypeMemcpy);
   const int device = current_device();
   symbol_range(symbol, device, bytes, offset);
   Work work = {
@@ -342,7 +332,7 @@ Work to_symbol_work(const void* symbol, const void* from, size_t bytes,
 
 Work from_symbol_work(void* to, const void* symbol, size_t bytes, size_t offset,
                       cudaMemcpyKind kind) {
-  if (bytes == 0) return nothing_to_copy();
+  if (bytes == 0) return nothing(cudaGraphNodeTypeMemcpy);
   symbol_range(symbol, current_device(), bytes, offset);
   const int device = current_device();
   Work work = {
@@ -355,7 +345,7 @@ Work from_symbol_work(void* to, const void* symbol, size_t bytes, size_t offset,
 }
 
 Work copy_work(const cudaMemcpy3DParms& given) {
-  if (is_empty(given.extent)) return nothing_to_copy();
+  if (is_empty(given.extent)) return nothing(cudaGraphNodeTypeMemcpy);
   sides_of(given.kind);
   const cudaMemcpy3DParms plain = without_arrays(given);
   Work work = copy_of(

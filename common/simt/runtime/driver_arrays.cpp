@@ -189,7 +189,7 @@ void copy_box(const cudaExtent& box, BoxEnd from, BoxEnd to,
   const auto copy = [&] {
     pass(stream ? cudaMemcpy3DAsync(&p, *stream) : cudaMemcpy3D(&p));
   };
-  if (box.width == 0 || box.height == 0 || box.depth == 0) return copy();
+  if (is_empty(box)) return copy();
   p.srcPtr = memory_of(from, box);
   p.srcPos = {from.x, from.y, from.z};
   p.dstPtr = memory_of(to, box);

@@ -74,15 +74,9 @@ void require_reach(cudaStream_t stream, const void* to) {
           "), cudaDeviceEnablePeerAccess(", *home, ", 0) before");
 }
 
-Work nothing_to_fill() {
-  Work work = {cudaGraphNodeTypeMemset, [] {}};
-  work.is_nothing = true;
-  return work;
-}
-
 Work fill_2d_work(cudaStream_t stream, void* to, size_t pitch, int value,
                   size_t width, size_t height) {
-  if (width == 0 || height == 0) return nothing_to_fill();
+  if (width == 0 || height == 0) return nothing(cudaGraphNodeTypeMemset);
   require_reach(stream, to);
   Work work = {
       cudaGraphNodeTypeMemset,

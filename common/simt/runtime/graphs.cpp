@@ -279,6 +279,12 @@ void require_usable_within(const Graph& graph) {
     throw Lacking{"graphs with events within other graphs"};
 }
 
+Work nothing(cudaGraphNodeType type) {
+  Work work = {type, [] {}};
+  work.is_nothing = true;
+  return work;
+}
+
 Work graph_work(std::shared_ptr<Executable> executable) {
   Work work = {cudaGraphNodeTypeGraph, [executable] { run(*executable); }};
   work.tells_host = tells_host(*executable);

@@ -167,7 +167,7 @@ void note_graph_memory_freed(const Allocation& freed);
 
 // A kernel's launch, checked and with copies of its arguments.
 Work kernel_work(const cudaKernelNodeParams& parameters);
-Work nothing_to_copy();  // A copy of no bytes: all else may be wrong.
+Work nothing(cudaGraphNodeType type);  // No bytes: all else may be wrong.
 Work copy_work(const cudaMemcpy3DParms& parameters);
 Work copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
 Work to_symbol_work(const void* symbol, const void* from, size_t bytes,

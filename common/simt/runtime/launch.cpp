@@ -318,7 +318,6 @@ void require_hint(bool holds, const cudaLaunchAttribute& attribute) {
 // after the other. Whether it is one.
 bool is_hint(const cudaLaunchAttribute& attribute) {
   const auto& value = attribute.val;
-  constexpr int kDomains = 4;  // cudaDevAttrMemSyncDomainCount
   switch (attribute.id) {
     case cudaLaunchAttributeIgnore:
     case cudaLaunchAttributePriority:
@@ -328,14 +327,8 @@ bool is_hint(const cudaLaunchAttribute& attribute) {
 #endif
       return true;
     case cudaLaunchAttributeMemSyncDomain:
-      require_hint(value.memSyncDomain == cudaLaunchMemSyncDomainDefault ||
-                       value.memSyncDomain == cudaLaunchMemSyncDomainRemote,
-                   attribute);
-      return true;
     case cudaLaunchAttributeMemSyncDomainMap:
-      require_hint(value.memSyncDomainMap.default_ < kDomains &&
-                       value.memSyncDomainMap.remote < kDomains,
-                   attribute);
+      require_hint(are_domains(attribute.id, value), attribute);
       return true;
     case cudaLaunchAttributeClusterSchedulingPolicyPreference:
       require_hint(unsigned(value.clusterSchedulingPolicyPreference) <=

@@ -433,9 +433,16 @@ class TimeLimit {
   TimeLimit& operator=(const TimeLimit&) = delete;
 };
 
-// How many blocks fit on a multiprocessor, by threads, blocks and shared
-// memory; registers are ptxas's choice and unknown here.
+// What the program has said of L1 cache and shared memory.
 cudaFuncCache device_cache_preference();
+
+// Whether an attribute names domains of memory that there are.
+bool are_domains(cudaLaunchAttributeID which,
+                 const cudaLaunchAttributeValue& value);
+
+// How many blocks fit on a multiprocessor, by threads, blocks and so many bytes
+// of shared memory, or all that there can be; registers are ptxas's choice and
+// unknown here.
 int blocks_per_multiprocessor(const KernelInfo& kernel, unsigned threads,
                               size_t dynamic_shared,
                               uint64_t shared_of_multiprocessor);

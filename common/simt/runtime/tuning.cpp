@@ -83,18 +83,6 @@ void require_window(const cudaAccessPolicyWindow& window) {
           most.value_or(0));
 }
 
-void require_domains(cudaLaunchAttributeID which,
-                     const cudaLaunchAttributeValue& value) {
-  constexpr int kDomains = 4;  // cudaDevAttrMemSyncDomainCount
-  const auto& map = value.memSyncDomainMap;
-  require(which != cudaLaunchAttributeMemSyncDomainMap ||
-              (map.default_ < kDomains && map.remote < kDomains),
-          cudaErrorInvalidValue, "no such domain");
-  require(which != cudaLaunchAttributeMemSyncDomain ||
-              unsigned(value.memSyncDomain) <= cudaLaunchMemSyncDomainRemote,
-          cudaErrorInvalidValue, "no such domain");
-}
-
 void set_stream_attribute(cudaStream_t stream, cudaLaunchAttributeID which,
                           const cudaLaunchAttributeValue& value) {
   require_stream_attribute(which);
@@ -105,7 +93,7 @@ void set_stream_attribute(cudaStream_t stream, cudaLaunchAttributeID which,
               (value.syncPolicy >= cudaSyncPolicyAuto &&
                value.syncPolicy <= cudaSyncPolicyBlockingSync),
           cudaErrorInvalidValue, "unknown policy ", int(value.syncPolicy));
-  require_domains(which, value);
+  require(are_domains(which, value), cudaErrorInvalidValue, "no such domain");
   if (which == cudaLaunchAttributePriority)
     return set_priority(stream, value.priority);
   stream_attributes()[identity(stream)][which] = value;
@@ -130,6 +118,20 @@ cudaLaunchAttributeValue stream_attribute(cudaStream_t stream,
 }  // namespace
 
 cudaFuncCache device_cache_preference() { return cache_preference; }
+
+bool are_domains(cudaLaunchAttributeID which,
+                 const cudaLaunchAttributeValue& value) {
+  constexpr int kDomains = 4;  // cudaDevAttrMemSyncDomainCount
+  const auto& map = value.memSyncDomainMap;
+  switch (which) {
+    case cudaLaunchAttributeMemSyncDomain:
+      return unsigned(value.memSyncDomain) <= cudaLaunchMemSyncDomainRemote;
+    case cudaLaunchAttributeMemSyncDomainMap:
+      return map.default_ < kDomains && map.remote < kDomains;
+    default:
+      return true;
+  }
+}
 
 }  // namespace simt
 
