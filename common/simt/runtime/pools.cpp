@@ -172,6 +172,14 @@ void choose(int device, cudaMemPool_t pool) {
   of_device(device).current = pool;
 }
 
+// CUDA 12.0 and 12.1 have no such limit.
+template <class Properties>
+size_t most_of(const Properties& given) {
+  if constexpr (requires { given.maxSize; })
+    if (given.maxSize) return given.maxSize;
+  return SIZE_MAX;
+}
+
 std::shared_ptr<Pool> made_as(const cudaMemPoolProps& given) {
   constexpr unsigned kShared =
       cudaMemHandleTypePosixFileDescriptor | 8;  // cudaMemHandleTypeFabric
@@ -182,8 +190,7 @@ std::shared_ptr<Pool> made_as(const cudaMemPoolProps& given) {
   require(given.allocType == cudaMemAllocationTypePinned, cudaErrorInvalidValue,
           "allocType should be cudaMemAllocationTypePinned");
   require_device_location(given.location);
-  return std::make_shared<Pool>(
-      Pool{given.location.id, given.maxSize ? given.maxSize : SIZE_MAX});
+  return std::make_shared<Pool>(Pool{given.location.id, most_of(given)});
 }
 
 void set_access(cudaMemPool_t handle, const cudaMemAccessDesc& given) {

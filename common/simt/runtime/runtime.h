@@ -19,6 +19,7 @@
 #include "common/simt/core/error.h"
 #include "common/simt/core/settings.h"
 #include "common/simt/machine/launch.h"
+#include "common/simt/runtime/older_cuda.h"
 #include "common/simt/runtime/tasks.h"
 
 namespace simt {

@@ -43,15 +43,15 @@ std::optional<uint8_t> element_of(CUtensorMapDataType type) {
 }
 
 void check_types(const Wanted& w) {
-  require_argument(
-      w.type >= 0 && w.type <= CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B,
-      "tensorDataType ", int(w.type), " does not exist");
+  // ...16U6_ALIGN16B and ...128B_ATOM_64B, which CUDA 12.6 does not name yet.
+  constexpr int kLastType = 15, kLastSwizzle = 6;
+  require_argument(w.type >= 0 && w.type <= kLastType, "tensorDataType ",
+                   int(w.type), " does not exist");
   require_argument(
       w.interleave >= 0 && w.interleave <= CU_TENSOR_MAP_INTERLEAVE_32B,
       "interleave ", int(w.interleave), " does not exist");
-  require_argument(
-      w.swizzle >= 0 && w.swizzle <= CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B,
-      "swizzle ", int(w.swizzle), " does not exist");
+  require_argument(w.swizzle >= 0 && w.swizzle <= kLastSwizzle, "swizzle ",
+                   int(w.swizzle), " does not exist");
   require_argument(
       w.promotion >= 0 && w.promotion <= CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
       "l2Promotion ", int(w.promotion), " does not exist");
