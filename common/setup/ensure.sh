@@ -126,6 +126,21 @@ works() {
     #error CUDA 12 or newer is needed
     #endif
     __global__ void twice(__half* x) { *x = __hadd(*x, *x); }'
+  # nvcc 12.4 compiles what is left out here. Without a GPU, a newer one is had.
+  [[ $GOAL != cpu ]] || cat >>"$probe.cu" <<<'
+    struct One { __device__ void take(int) const {} };
+    template <class T, int kMany>
+    concept takes = requires(T t, const int (&some)[kMany]) { t.take(some); };
+    template <int kMany, class T> __global__ void all(T t) {
+      const auto each = [&](auto) {
+        if constexpr (kMany > 1 && takes<T, kMany>) {
+          int some[kMany] = {};
+          t.take(some);
+        }
+      };
+      each(1);
+    }
+    template __global__ void all<1>(One);'
   { "$1" -ccbin "$CXX" -std=c++20 -gencode arch=compute_90,code=compute_90 \
     -c "$probe.cu" -o "$probe.o"; } >"$probe.log" 2>&1 && return
   cat "$probe.log" >>"$LOG"
