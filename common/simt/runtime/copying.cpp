@@ -325,8 +325,7 @@ Work to_symbol_work(const void* symbol, const void* from, size_t bytes,
   Work work = {
       cudaGraphNodeTypeMemcpy,
       [=] { copy_to_symbol(symbol, device, from, bytes, offset, kind); },
-      nullptr, is_pageable(from),
-      [=] { symbol_range(symbol, device, bytes, offset); }};
+      nullptr, is_pageable(from)};
   return work;
 }
 
@@ -338,8 +337,7 @@ Work from_symbol_work(void* to, const void* symbol, size_t bytes, size_t offset,
   Work work = {
       cudaGraphNodeTypeMemcpy,
       [=] { copy_from_symbol(to, symbol, device, bytes, offset, kind); },
-      nullptr, is_pageable(to),
-      [=] { symbol_range(symbol, device, bytes, offset); }};
+      nullptr, is_pageable(to)};
   work.is_awaited = is_pageable(to);
   return work;
 }
