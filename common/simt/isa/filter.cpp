@@ -8,6 +8,8 @@
 namespace simt {
 namespace {
 
+constexpr int kAtATime = 4;  // texels that are added
+
 // Of 256ths of 256ths, 256ths.
 int rounded(int product) { return (product + 128) >> 8; }
 
@@ -25,15 +27,46 @@ double round_to_half(double x) {
   return round_away(x, 10);
 }
 
-// What lies more than 14 bits below the largest texel is dropped.
-double unit_of_halves(const float (&texels)[kMixed],
-                      const int (&weights)[kMixed]) {
+// Of four texels. What lies more than so many bits below the largest is
+// dropped.
+double weighted_sum(const float* texels, const int* weights, int bits) {
   float largest = 0;
-  for (int k = 0; k < kMixed; ++k)
+  for (int k = 0; k < kAtATime; ++k)
     if (weights[k] != 0) largest = std::max(largest, std::fabs(texels[k]));
-  return largest > 0 && std::isfinite(largest)
-             ? std::ldexp(1., std::ilogb(largest) - 14)
-             : 0;
+  const double unit = largest > 0 && std::isfinite(largest)
+                          ? std::ldexp(1., std::ilogb(largest) - bits)
+                          : 0;
+  double sum = 0;
+  for (int k = 0; k < kAtATime; ++k) {
+    if (weights[k] == 0) continue;
+    const double x = texels[k];
+    sum += weights[k] * (unit > 0 ? std::trunc(x / unit) * unit : x);
+  }
+  return sum;
+}
+
+// With nine bits behind the leading one; what is no number is 0.
+double cut(double x) {
+  if (std::isnan(x)) return 0;
+  int exponent = 0;
+  const double fraction = std::frexp(x, &exponent);
+  return std::ldexp(std::trunc(std::ldexp(fraction, 10)), exponent - 10);
+}
+
+// Of a step, nearly.
+double length(double x, double y, double z) {
+  double along[3] = {std::fabs(x), std::fabs(y), std::fabs(z)};
+  std::sort(along, along + 3);
+  return along[2] + along[1] * (11. / 32) + along[0] / 4;
+}
+
+// In 256ths, of the first eight bits behind the leading one.
+int logarithm(double x) {
+  int exponent = 0;
+  const int bits = static_cast<int>(std::frexp(x, &exponent) * 512) - 256;
+  const double between = 256 * std::log2(1 + (bits + 0.5) / 256);
+  return 256 * (exponent - 1) +
+         (bits == 0 ? 0 : std::min(static_cast<int>(between + 0.5), 255));
 }
 
 // Along x first, then along y: each weight is split in two, and one part is
@@ -57,13 +90,9 @@ void weigh_corners(int all, const int (&second)[3], int* weights) {
 
 float filter_floats(const float (&texels)[kMixed], const int (&weights)[kMixed],
                     bool halves) {
-  const double unit = halves ? unit_of_halves(texels, weights) : 0;
   double sum = 0;
-  for (int k = 0; k < kMixed; ++k) {
-    if (weights[k] == 0) continue;
-    const double x = texels[k];
-    sum += weights[k] * (unit > 0 ? std::trunc(x / unit) * unit : x);
-  }
+  for (int k = 0; k < kMixed; k += kAtATime)
+    sum += weighted_sum(texels + k, weights + k, halves ? 14 : 27);
   sum /= 256;
   return static_cast<float>(halves ? round_to_half(sum) : round_away(sum, 23));
 }
@@ -84,6 +113,20 @@ float filter_fractions(const int32_t (&texels)[kMixed],
     sum = (257 * sum + 128) >> 8;
   return is_signed ? static_cast<float>(std::max(sum, kLeast)) / 32767.f
                    : static_cast<float>(sum) / 65535.f;
+}
+
+// The longest of the two steps and, a little too short, of their diagonals.
+int level_of_steps(const double (&across)[3], const double (&down)[3]) {
+  constexpr int kFar = 256 << 10;
+  double a[3], b[3];
+  std::transform(across, across + 3, a, cut);
+  std::transform(down, down + 3, b, cut);
+  const double longest =
+      std::max({length(a[0], a[1], a[2]), length(b[0], b[1], b[2]),
+                length(a[0] + b[0], a[1] + b[1], a[2] + b[2]) * (11. / 16),
+                length(a[0] - b[0], a[1] - b[1], a[2] - b[2]) * (11. / 16)});
+  if (longest == 0) return -kFar;
+  return std::isfinite(longest) ? logarithm(longest) : kFar;
 }
 
 }  // namespace simt

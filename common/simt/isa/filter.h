@@ -1,5 +1,5 @@
-// What the filter of an H200's textures makes of the texels around a point, bit
-// for bit. Found from what one answered: tests/simt/texture_bits.cu.
+// What the filter of an H100's textures makes of the texels around a point, bit
+// for bit. Found from what one answered: tests/simt/texture_random.cu.
 #pragma once
 #include <cstdint>
 
@@ -20,5 +20,10 @@ float filter_floats(const float (&texels)[kMixed], const int (&weights)[kMixed],
 // The mean of integers of one or two bytes, as a fraction of the largest.
 float filter_fractions(const int32_t (&texels)[kMixed],
                        const int (&weights)[kMixed], int bytes, bool is_signed);
+
+// The level of a mipmap, in 256ths, for texels that are so far apart along two
+// axes of the screen. A GPU's lengths and logarithms are estimates: 88 of 100
+// levels were an H100's, and none was further away than 2.
+int level_of_steps(const double (&across)[3], const double (&down)[3]);
 
 }  // namespace simt

@@ -51,22 +51,24 @@ uint64_t address_of(const Image& image, Place3 at) {
          at.x * image.texel_bytes();
 }
 
-// A channel as it lies there, made 32 bits wide; half precision as a float.
-uint32_t channel_at(const Image& image, Place3 at, int channel) {
-  if (channel >= image.channels) return 0;
-  const void* from = allocations().look_at(address_of(image, at) +
-                                           channel * image.channel_bytes);
-  uint32_t bits = 0;
-  std::memcpy(&bits, from, image.channel_bytes);
+// A channel's bits, made 32 bits wide; half precision as a float.
+uint32_t widened(const Image& image, uint32_t bits) {
   if (image.kind == 'f')
     return image.channel_bytes == 2 ? std::bit_cast<uint32_t>(Half::widen(
                                           static_cast<uint16_t>(bits)))
                                     : bits;
   const int unused = 32 - 8 * image.channel_bytes;
-  if (image.kind == 's')
-    return static_cast<uint32_t>(static_cast<int32_t>(bits << unused) >>
-                                 unused);
-  return bits;
+  return image.kind == 's' ? static_cast<uint32_t>(
+                                 static_cast<int32_t>(bits << unused) >> unused)
+                           : bits << unused >> unused;
+}
+
+uint32_t channel_at(const Image& image, Place3 at, int channel) {
+  const void* from = allocations().look_at(address_of(image, at) +
+                                           channel * image.channel_bytes);
+  uint32_t bits = 0;
+  std::memcpy(&bits, from, image.channel_bytes);
+  return widened(image, bits);
 }
 
 // An integer of 8 or 16 bits as a fraction of the largest.
@@ -147,17 +149,24 @@ class Sampler {
 
   // A channel of a texel, as a float.
   float value(Place3 at, int channel) const {
-    if (any_border(at)) return texture_.border[channel];
-    if (channel >= image_.channels) return 0;
-    const uint32_t bits = channel_at(image_, at, channel);
-    return image_.kind == 'f' ? std::bit_cast<float>(bits)
-                              : fraction(image_, bits);
+    const uint32_t read = bits(at, channel);
+    return image_.kind == 'f' ? std::bit_cast<float>(read)
+                              : fraction(image_, read);
   }
 
-  // The same, as it lies there.
+  // The same, as it lies there. A border has the channels of the texels.
   uint32_t bits(Place3 at, int channel) const {
-    if (any_border(at)) return static_cast<uint32_t>(texture_.border[channel]);
-    return channel_at(image_, at, channel);
+    if (channel >= image_.channels) return 0;
+    return any_border(at) ? widened(image_, texture_.border[channel])
+                          : channel_at(image_, at, channel);
+  }
+
+  // The same, as a filter gives it that mixes it with nothing.
+  float filtered(Place3 at, int channel) const {
+    Texels one;
+    one.places[0] = at;
+    one.weights[0] = 256;
+    return mean_of(one, *this, channel);
   }
 
   // The weighted mean of up to eight texels.
@@ -176,13 +185,6 @@ class Sampler {
     add_corners(256 - counts, at, layer, texels, 0);
     next.add_corners(counts, at_next, layer, texels, kCorners);
     means_of(texels, next, result);
-  }
-
-  // Whether colours count that lie beside the image.
-  bool has_border(int axes) const {
-    for (int k = 0; k < axes; ++k)
-      if (beside(k) == Texture::kBorder) return true;
-    return false;
   }
 
  private:
@@ -210,11 +212,8 @@ class Sampler {
     for (int k = 0; k < kMixed; ++k)
       if (texels.weights[k])
         (k < kCorners ? *this : second).touch(texels.places[k]);
-    // Only a border has channels that the texels lack.
-    const int channels =
-        has_border(std::max<int>(image_.dimensions, 2)) ? 4 : image_.channels;
     for (int c = 0; c < 4; ++c)
-      result[c] = c < channels
+      result[c] = c < image_.channels
                       ? std::bit_cast<uint32_t>(mean_of(texels, second, c))
                       : 0;
   }
@@ -228,7 +227,7 @@ class Sampler {
       const Sampler& of = k < kCorners ? *this : second;
       if (image_.kind == 'f')
         floats[k] = of.value(at, channel);
-      else if (!any_border(at))
+      else
         integers[k] = static_cast<int32_t>(of.bits(at, channel));
     }
     return image_.kind == 'f'
@@ -247,12 +246,19 @@ class Sampler {
     return turns && !texture_.normalised ? Texture::kClamp : mode;
   }
   // What is far outside stays near enough to be counted; what is no number, or
-  // too small to be a normal one, is 0.
+  // too small to be a normal one, is 0. Of a normalised one, as many bits
+  // behind the point count as an H100 takes.
   double in_texels(double x, int axis) const {
     constexpr double kFar = 1 << 20;
     if (std::isnan(x) || std::fabs(x) < 0x1p-126) x = 0;
     const auto n = static_cast<double>(extent(axis));
     const Texture::Beside mode = beside(axis);
+    if (texture_.normalised) {
+      const double unit = n <= 1 << 13   ? 0x1p-21
+                          : n <= 1 << 16 ? 0x1p-22
+                                         : 0x1p-23;
+      x = std::floor(x / unit) * unit;
+    }
     if (mode == Texture::kWrap || mode == Texture::kMirror) {
       if (std::isinf(x)) x = 0;
       if (std::fabs(x) > kFar) x -= 2 * std::floor(x / 2);
@@ -352,10 +358,10 @@ Point meet_cube(float x, float y, float z) {
     const double right = s / m, down = t / m;
     return Point{{(right + 1) / 2, (down + 1) / 2}, face};
   };
-  if (across >= up && across >= along)
-    return x >= 0 ? at(0, -z, -y, across) : at(1, z, -y, across);
-  if (up >= along) return y >= 0 ? at(2, x, z, up) : at(3, x, -z, up);
-  return z >= 0 ? at(4, x, -y, along) : at(5, -x, -y, along);
+  if (along >= up && along >= across)
+    return z >= 0 ? at(4, x, -y, along) : at(5, -x, -y, along);
+  if (up >= across) return y >= 0 ? at(2, x, z, up) : at(3, x, -z, up);
+  return x >= 0 ? at(0, -z, -y, across) : at(1, z, -y, across);
 }
 
 Point point_of(Warp& warp, const Instruction& ins, int lane, const Image& image,
@@ -386,8 +392,8 @@ void require_one_face(Warp& warp, const Instruction& ins, int lane,
          "a filter does not mix texels of two faces of a cube here");
 }
 
-// Where a lane reads along each axis. To a filter, lines are images of one row,
-// at whose edge it is.
+// Where a lane reads along each axis. To a filter, a line is an image of one
+// row, at whose edge it is; one of several layers is not.
 void find_texels(Warp& warp, const Instruction& ins, int lane,
                  const Texture& texture, const Sampler& sampler,
                  const Image& image, const Point& point, Geometry g,
@@ -399,7 +405,8 @@ void find_texels(Warp& warp, const Instruction& ins, int lane,
       require_one_face(warp, ins, lane, image,
                        sampler.between(point.at[k], k, true));
   }
-  if (g.dimensions == 1 && texture.filters) at[1] = sampler.weighed(0, 1);
+  if (g.dimensions == 1 && !g.layered && texture.filters)
+    at[1] = sampler.weighed(0, 1);
 }
 
 // From one image: that of a texture, or of a level.
@@ -409,7 +416,7 @@ void sample_image(Warp& warp, const Instruction& ins, int lane,
   const Sampler sampler({warp, ins, lane}, texture, image);
   Between at[3];
   find_texels(warp, ins, lane, texture, sampler, image, point, g, at);
-  if (texture.filters && ins.to.is_float())
+  if ((texture.filters || texture.mixes_levels) && ins.to.is_float())
     return sampler.mean(at, point.layer, result);
   int64_t texel[3] = {0, 0, point.layer};
   for (int k = 0; k < g.dimensions; ++k)
@@ -424,26 +431,26 @@ void sample_image(Warp& warp, const Instruction& ins, int lane,
 
 // ---- Levels -----------------------------------------------------------------
 
-// How far the texels are apart that neighbours read, from the derivatives along
-// two axes of the screen; as a power of two.
-float level_of(Warp& warp, const Instruction& ins, int lane,
-               const Texture& texture, Geometry g, int first) {
+// The level for texels as far apart as the derivatives along two axes of the
+// screen say; in 256ths. In three dimensions a GPU reads nearby, and compares.
+int level_of(Warp& warp, const Instruction& ins, int lane,
+             const Texture& texture, Geometry g, int first) {
   const float extent[3] = {float(texture.image.width),
                            float(texture.image.height),
                            float(texture.image.depth)};
   const int given = (ins.source_count - first) / 2;  // with what is left unused
-  double most = 0;
-  for (int side = 0; side < 2; ++side) {
-    double square = 0;
+  double steps[2][3] = {};
+  for (int side = 0; side < 2; ++side)
     for (int k = 0; k < g.dimensions; ++k) {
       const Place place = ins.source(first + side * given + k);
-      const double step = lanes<float>(warp, place)[lane] *
-                          (texture.normalised ? extent[k] : 1.f);
-      square += step * step;
+      float step = lanes<float>(warp, place)[lane];
+      if (g.dimensions == 3) {
+        const float at = coordinate<float>(warp, ins, k, lane);
+        step = at + step - at;
+      }
+      steps[side][k] = step * (texture.normalised ? extent[k] : 1.f);
     }
-    most = std::max(most, square);
-  }
-  return static_cast<float>(std::log2(most) / 2);
+  return level_of_steps(steps[0], steps[1]);
 }
 
 // In 256ths, without what is beyond them.
@@ -452,21 +459,24 @@ int counts_of(float level) {
   return static_cast<int>(std::clamp(level, -kFar, kFar) * 256);
 }
 
-// The level that a lane asks for, in 256ths. Without derivatives and without a
-// number it is the first.
+// The level that a lane asks for, in 256ths. It is the first, whatever the
+// texture's bias, without derivatives and a number, or if that is not one.
 int wanted_level(Warp& warp, const Instruction& ins, int lane,
                  const Texture& texture, Geometry g) {
   const int first = 1 + (g.cube ? 3 : g.dimensions) + g.layered;
   const int more = ins.source_count - first;
-  float level = 0;
-  if (more == 1) level = lanes<float>(warp, ins.source(first))[lane];
-  if (more > 1) level = level_of(warp, ins, lane, texture, g, first);
   const int last = 256 * static_cast<int>(texture.levels.size() - 1);
   const int least = std::min(counts_of(texture.least_level), last);
-  // What is no number is the first level, too.
-  if (std::isnan(level)) return least;
   const int most = std::min(counts_of(texture.most_level), last);
-  const int wanted = counts_of(level) + counts_of(texture.level_bias);
+  int wanted = counts_of(texture.level_bias);
+  if (more == 0) return least;
+  if (more == 1) {
+    const float level = lanes<float>(warp, ins.source(first))[lane];
+    if (std::isnan(level)) return least;
+    wanted += counts_of(level);
+  } else {
+    wanted += level_of(warp, ins, lane, texture, g, first);
+  }
   return std::max({std::min(wanted, most), least, 0});
 }
 
@@ -515,26 +525,6 @@ void require_isotropic(Warp& warp, const Instruction& ins, int lane,
     refuse(warp, ins, lane, "there is no anisotropic filter here");
 }
 
-// What no GPU was asked.
-void require_known_border(Warp& warp, const Instruction& ins, int lane,
-                          const Texture& texture, Geometry g) {
-  const bool mixes = texture.filters || texture.mixes_levels;
-  if (!mixes || !Sampler({warp, ins, lane}, texture, texture.image)
-                     .has_border(std::max(g.dimensions, 2)))
-    return;
-  const bool black =
-      std::all_of(std::begin(texture.border), std::end(texture.border),
-                  [](float x) { return x == 0; });
-  const bool floats =
-      texture.image.kind == 'f' && texture.image.channel_bytes == 4;
-  if (!black && !floats)
-    refuse(warp, ins, lane,
-           "filters mix a border of another colour than 0 only with floats of "
-           "32 bits");
-  if (g.layered && g.dimensions == 1)
-    refuse(warp, ins, lane, "filters do not mix layers of lines with a border");
-}
-
 void sample(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g) {
   each_image(warp, ins, mask, false, [&](const Texture& t, uint32_t same) {
     const int first = first_lane(same);
@@ -543,7 +533,6 @@ void sample(Warp& warp, const Instruction& ins, uint32_t mask, Geometry g) {
              "linear memory is read by tex1Dfetch, and not by this");
     require_geometry(warp, ins, first, t.image, g);
     require_type(warp, ins, first, t);
-    require_known_border(warp, ins, first, t, g);
     require_isotropic(warp, ins, first, t);
     for (; same; same &= same - 1)
       sample_lane(warp, ins, first_lane(same), t, g);
@@ -573,7 +562,8 @@ void fetch(Warp& warp, const Instruction& ins, uint32_t mask) {
   });
 }
 
-// One channel of the four texels that a filter would take.
+// One channel of the four texels that a filter would take, by way of the
+// filter.
 void gather(Warp& warp, const Instruction& ins, uint32_t mask, int channel) {
   constexpr int kX[] = {0, 1, 1, 0}, kY[] = {1, 1, 0, 0};
   each_image(warp, ins, mask, false, [&](const Texture& t, uint32_t same) {
@@ -592,7 +582,7 @@ void gather(Warp& warp, const Instruction& ins, uint32_t mask, int channel) {
         sampler.touch(at);
         write(warp, ins, k, l,
               ins.to.is_float()
-                  ? std::bit_cast<uint32_t>(sampler.value(at, channel))
+                  ? std::bit_cast<uint32_t>(sampler.filtered(at, channel))
                   : sampler.bits(at, channel));
       }
     }

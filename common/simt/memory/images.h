@@ -39,7 +39,7 @@ struct Texture {
   bool filters = false;     // between neighbours
   bool normalised = false;  // coordinates are from 0 to 1
   bool as_floats = false;   // integers are read as floats from 0 or -1 to 1
-  float border[4] = {};
+  uint32_t border[4] = {};  // its colour's bits, as a texel's channels
   // Of a mipmapped array; empty: `image` is all there is.
   std::vector<Image> levels;
   bool mixes_levels = false;  // between neighbours, too

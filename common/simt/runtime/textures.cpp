@@ -1,9 +1,13 @@
 // Texture and surface objects: what a program says of them, checked as CUDA
 // checks it, becomes an image that kernels can ask for by its number.
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <map>
 #include <mutex>
 
 #include "common/simt/core/device.h"
+#include "common/simt/core/half.h"
 #include "common/simt/runtime/arrays.h"
 
 namespace simt {
@@ -132,6 +136,41 @@ void require_read_mode(const Image& image, cudaTextureReadMode mode) {
           "texels of 32 bits cannot be read as normalised floats");
 }
 
+// What is beyond half precision is cut off.
+uint16_t cut_to_half(float x) {
+  constexpr float kMost = 65504, kUnit = 0x1p-24f;
+  if (x == 0 || !std::isfinite(x)) return Half::narrow(x);
+  const float unit = std::max(std::ldexp(1.f, std::ilogb(x) - 10), kUnit);
+  return Half::narrow(std::clamp(std::trunc(x / unit) * unit, -kMost, kMost));
+}
+
+// As a fraction of the largest integer. How a GPU rounds is nowhere told.
+uint32_t fraction_of(const Image& image, float x) {
+  const bool is_signed = image.kind == 's';
+  const auto most =
+      static_cast<float>((1 << (8 * image.channel_bytes - is_signed)) - 1);
+  const float wanted =
+      std::isnan(x) ? 0 : most * std::clamp(x, is_signed ? -1.f : 0.f, 1.f);
+  const float nearest = std::round(wanted);
+  if (std::fabs(wanted - nearest) > 0.25f)
+    throw Lacking{"border whose colour lies between two that texels can have"};
+  return static_cast<uint32_t>(static_cast<int32_t>(nearest));
+}
+
+// A channel of the border's colour, as a texel's. To integers that are read as
+// such, the bits of the float are the colour, and the last ones count.
+uint32_t border_of(const Texture& t, float x) {
+  if (t.as_floats) return fraction_of(t.image, x);
+  return t.image.kind == 'f' && t.image.channel_bytes == 2
+             ? cut_to_half(x)
+             : std::bit_cast<uint32_t>(x);
+}
+
+bool has_border(const cudaTextureDesc& d) {
+  return std::count(d.addressMode, d.addressMode + 3, cudaAddressModeBorder) !=
+         0;
+}
+
 Texture texture_of(const cudaResourceDesc& resource, const cudaTextureDesc& d) {
   const Image known = image_before_memory(resource);
   const bool is_memory = known.address == 0;  // Nobody has looked where yet.
@@ -150,7 +189,8 @@ Texture texture_of(const cudaResourceDesc& resource, const cudaTextureDesc& d) {
   // A direction has no size: of a cube map nothing depends on that.
   t.normalised = d.normalizedCoords != 0 || t.image.cube;
   t.as_floats = integers && d.readMode == cudaReadModeNormalizedFloat;
-  std::copy_n(d.borderColor, 4, t.border);
+  if (has_border(d))
+    for (int k = 0; k < 4; ++k) t.border[k] = border_of(t, d.borderColor[k]);
   if (resource.resType == cudaResourceTypeMipmappedArray)
     set_levels(t, resource, d);
   const bool whole = t.image.channel_bytes == 4;
