@@ -1,75 +1,138 @@
-// Functions that a GPU approximates: ex2, lg2, sin, cos, tanh, rsqrt, and
-// division and roots marked .approx or .full.
-//
-// PTX promises an error bound, not bits. Ours are computed in double and
-// rounded once, closer to the true value than any of those bounds: they may
-// differ from a GPU in the last bits. Special values are PTX's.
+// Functions that a GPU approximates: ex2, lg2, sin, cos, rcp, sqrt, rsqrt and
+// division have an H100's bits, but for logarithms near 1. Those of doubles and
+// halves, and tanh, are computed in double and rounded once: PTX promises an
+// error bound, and they are closer to the true value than that.
 #include <numbers>
 
 #include "common/simt/isa/arithmetic_float.h"
+#include "common/simt/isa/interpolation.h"
 
 namespace simt {
 namespace {
 
-struct Log2 {
-  double operator()(double x) const { return std::log2(x); }
-};
-
-// A GPU makes turns of radians first, in a float that is rounded towards zero:
-// of large numbers little is left, and of the largest nothing (an H100's do
-// so).
-double without_turns(double x) {
-  const double exact = x * double(0.15915494309f);
-  float turns = float(exact);
-  if (std::abs(turns) > std::abs(exact)) turns = std::nextafter(turns, 0.f);
-  return 2 * std::numbers::pi * std::fmod(turns, 1.f);
+// A function is its unit, what the unit is asked (1 where it is not asked) and
+// what its answer means. Else the value is exact.
+bool is_positive(float x) {
+  return (x > 0) & (x <= std::numeric_limits<float>::max());
 }
 
-struct Sine {
-  double operator()(double x) const { return std::sin(without_turns(x)); }
-};
-
-struct Cosine {
-  double operator()(double x) const { return std::cos(without_turns(x)); }
-};
-
 struct ReciprocalRoot {
+  using Unit = RootReciprocalUnit;
+  static float asked(float x) { return is_positive(x) ? x : 1; }
+  static float answer(float x, float found) {
+    const float other = 1 / std::sqrt(x);
+    return is_positive(x) ? found : other;
+  }
   double operator()(double x) const { return 1 / std::sqrt(x); }
 };
 
 struct Reciprocal {
+  using Unit = ReciprocalUnit;
+  static float asked(float x) {
+    return is_positive(std::fabs(x)) ? std::fabs(x) : 1;
+  }
+  static float answer(float x, float found) {
+    const float other = 1 / x, part = std::copysign(found, x);
+    return is_positive(std::fabs(x)) ? part : other;
+  }
   double operator()(double x) const { return 1 / x; }
 };
 
 struct SquareRoot {
-  double operator()(double x) const { return std::sqrt(x); }
+  using Unit = RootUnit;
+  static float asked(float x) { return is_positive(x) ? x : 1; }
+  static float answer(float x, float found) {
+    const float other = std::sqrt(x);
+    return is_positive(x) ? found : other;
+  }
 };
 
-template <class Op>
-float approximate(float x, bool ftz) {
-  const float result = canonical(float(Op{}(ftz ? flush(x) : x)));
-  return ftz ? flush(result) : result;
-}
+// A power that is subnormal is the square of its root.
+template <bool kFlushes>
+struct PowerOfTwo {
+  using Unit = PowerUnit;
+  static constexpr float kFar = 200;
+  static bool is_square(float x) { return !kFlushes && x < -126; }
+  static float asked(float x) {
+    return !(std::fabs(x) < kFar) ? 1 : is_square(x) ? x / 2 : x;
+  }
+  static float answer(float x, float found) {
+    const float infinite = x > 0 ? INFINITY : 0, other = x != x ? x : infinite;
+    const float power = is_square(x) ? found * found : found;
+    return std::fabs(x) < kFar ? power : other;
+  }
+};
 
-// A library call a lane: only for lanes that are on.
+// A GPU makes turns of radians first, in a float that is rounded towards zero.
+template <int kQuarters>
+struct Sine {
+  using Unit = SineUnit<kQuarters>;
+  static constexpr float kMost = std::numeric_limits<float>::max();
+  static float asked(float x) {
+    const double exact = std::fabs(x) * double(0.15915494309f);
+    const auto turns = static_cast<float>(exact);
+    const int32_t above = turns > exact;
+    const auto cut =
+        std::bit_cast<float>(std::bit_cast<int32_t>(turns) - above);
+    return std::fabs(x) <= kMost ? cut : 1;
+  }
+  static float answer(float x, float found) {
+    const float other = x - x;  // NaN
+    const float sine = kQuarters == 0 && std::signbit(x) ? -found : found;
+    return std::fabs(x) <= kMost ? sine : other;
+  }
+};
+
+// For all lanes: a few vector instructions.
 template <class Op>
 void function(Warp& w, const Instruction& i, uint32_t mask) {
   const bool ftz = i.modifiers.flush;
+  const auto* from = lanes<float>(w, i.source(0));
+  float x[kLanes], asked[kLanes], found[kLanes];
+  for (int l = 0; l < kLanes; ++l) {
+    x[l] = ftz ? flush(from[l]) : from[l];
+    asked[l] = Op::asked(x[l]);
+  }
+  interpolate_all<typename Op::Unit, kLanes>(asked, found);
+  map_lanes(
+      mask, lanes<float>(w, i.result(0)),
+      [=](float x, float found) {
+        const float result = canonical(Op::answer(x, found));
+        return ftz ? flush(result) : result;
+      },
+      static_cast<const float*>(x), static_cast<const float*>(found));
+}
+
+void power_of_two(Warp& w, const Instruction& i, uint32_t mask) {
+  i.modifiers.flush ? function<PowerOfTwo<true>>(w, i, mask)
+                    : function<PowerOfTwo<false>>(w, i, mask);
+}
+
+// A subnormal number is scaled before, and its logarithm behind.
+float logarithm(float x) {
+  if (!is_positive(x)) return std::log2(x);
+  if (x < 0x1p-126f) return interpolate_one<LogarithmUnit>(x * 0x1p24f) - 24;
+  return LogarithmUnit::is_near_1(parts_of(x))
+             ? static_cast<float>(std::log2(double{x}))
+             : interpolate_one<LogarithmUnit>(x);
+}
+
+// Lane by lane: only for lanes that are on.
+template <class Op>
+void function_of_one(Warp& w, const Instruction& i, uint32_t mask) {
+  const bool ftz = i.modifiers.flush;
   each_lane(
       mask, lanes<float>(w, i.result(0)),
-      [=](float x) { return approximate<Op>(x, ftz); },
+      [=](float x) {
+        const auto result = static_cast<float>(Op{}(ftz ? flush(x) : x));
+        return ftz ? flush(canonical(result)) : canonical(result);
+      },
       lanes<float>(w, i.source(0)));
 }
 
-// A few vector instructions: for all lanes.
-template <class Op>
-void quick_function(Warp& w, const Instruction& i, uint32_t mask) {
-  const bool ftz = i.modifiers.flush;
-  map_lanes(
-      mask, lanes<float>(w, i.result(0)),
-      [=](float x) { return approximate<Op>(x, ftz); },
-      lanes<float>(w, i.source(0)));
-}
+struct Log2 {
+  float operator()(float x) const { return logarithm(x); }
+};
 
 template <Handler handler>
 void decode_function(Decoding& d) {
@@ -106,26 +169,36 @@ void decode_by_width(Decoding& d) {
   if (d.type.bytes == 8)
     decode_function_of_double<Op>(d);
   else
-    decode_function<quick_function<Op>>(d);
+    decode_function<function<Op>>(d);
 }
 
-// div.full scales its operands; div.approx multiplies by a reciprocal that is
-// flushed to 0 when |b| > 2^126, which PTX documents.
+// A product with the reciprocal. Both operands are scaled where that would be
+// subnormal, by div.full, or would be one of a subnormal number. div.approx
+// takes 0 for a reciprocal that is subnormal, which PTX documents.
 template <bool kFull>
 void divide(Warp& w, const Instruction& i, uint32_t mask) {
   const bool ftz = i.modifiers.flush;
-  map_lanes(
-      mask, lanes<float>(w, i.result(0)),
-      [=](float a, float b) {
-        a = ftz ? flush(a) : a;
-        b = ftz ? flush(b) : b;
-        const bool vanishes = !kFull && std::fabs(b) > 0x1p126f;
-        const float by_zero = a * std::copysign(0.0f, b);
-        const float quotient = canonical(vanishes ? by_zero : a / b);
-        return ftz ? flush(quotient) : quotient;
-      },
-      static_cast<const float*>(lanes<float>(w, i.source(0))),
-      static_cast<const float*>(lanes<float>(w, i.source(1))));
+  const auto* top = lanes<float>(w, i.source(0));
+  const auto* bottom = lanes<float>(w, i.source(1));
+  float a[kLanes], b[kLanes], asked[kLanes], found[kLanes];
+  for (int l = 0; l < kLanes; ++l) {
+    const float above = ftz ? flush(top[l]) : top[l];
+    const float below = ftz ? flush(bottom[l]) : bottom[l];
+    const float size = std::fabs(below);
+    const float scale = size < 0x1p-126f           ? 0x1p24f
+                        : kFull && size > 0x1p126f ? 0.25f
+                                                   : 1;
+    a[l] = above * scale;
+    b[l] = below * scale;
+    asked[l] = Reciprocal::asked(b[l]);
+  }
+  interpolate_all<ReciprocalUnit, kLanes>(asked, found);
+  const auto* reciprocals = static_cast<const float*>(found);
+  map_indices(mask, lanes<float>(w, i.result(0)), [&](int l) {
+    const float reciprocal = flush(Reciprocal::answer(b[l], reciprocals[l]));
+    const float quotient = canonical(a[l] * reciprocal);
+    return ftz ? flush(quotient) : quotient;
+  });
 }
 
 void decode_div(Decoding& d) {
@@ -140,14 +213,14 @@ void decode_div(Decoding& d) {
 const Family& approximate_family() {
   static const Family family = {
       "f",
-      {{"ex2", decode_function<function<Exp2>>},
-       {"lg2", decode_function<function<Log2>>},
-       {"sin", decode_function<function<Sine>>},
-       {"cos", decode_function<function<Cosine>>},
-       {"tanh", decode_function<function<HyperbolicTangent>>},
+      {{"ex2", decode_function<power_of_two>},
+       {"lg2", decode_function<function_of_one<Log2>>},
+       {"sin", decode_function<function<Sine<0>>>},
+       {"cos", decode_function<function<Sine<1>>>},
+       {"tanh", decode_function<function_of_one<HyperbolicTangent>>},
        {"rsqrt", decode_by_width<ReciprocalRoot>},
        {"rcp", decode_by_width<Reciprocal>},
-       {"sqrt", decode_function<quick_function<SquareRoot>>},
+       {"sqrt", decode_function<function<SquareRoot>>},
        {"div", decode_div}}};
   return family;
 }
