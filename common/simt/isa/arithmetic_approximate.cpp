@@ -1,7 +1,6 @@
-// Functions that a GPU approximates: ex2, lg2, sin, cos, rcp, sqrt, rsqrt and
-// division have an H100's bits, but for logarithms near 1. Those of doubles and
-// halves, and tanh, are computed in double and rounded once: PTX promises an
-// error bound, and they are closer to the true value than that.
+// Functions that a GPU approximates: those of floats have an H100's bits. Those
+// of doubles are the nearest number: PTX promises an error bound, and they are
+// closer than that.
 #include <numbers>
 
 #include "common/simt/isa/arithmetic_float.h"
@@ -47,6 +46,20 @@ struct SquareRoot {
   }
 };
 
+// A subnormal number is scaled before, and its logarithm behind.
+struct Logarithm {
+  using Unit = LogarithmUnit;
+  static bool is_scaled(float x) { return x < 0x1p-126f; }
+  static float asked(float x) {
+    const float scaled = is_scaled(x) ? x * 0x1p24f : x;
+    return is_positive(x) ? scaled : 1;
+  }
+  static float answer(float x, float found) {
+    const float other = x == 0 ? -INFINITY : x > 0 ? x : x != x ? x : NAN;
+    return is_positive(x) ? found - (is_scaled(x) ? 24 : 0) : other;
+  }
+};
+
 // A power that is subnormal is the square of its root.
 template <bool kFlushes>
 struct PowerOfTwo {
@@ -83,6 +96,20 @@ struct Sine {
   }
 };
 
+// A small number is its own tangent, and a large one's is 1.
+struct Tangent {
+  using Unit = TangentUnit;
+  static constexpr float kSmall = 0x1p-8f, kLarge = 8;
+  static float asked(float x) {
+    const float size = std::fabs(x);
+    return (size >= kSmall) & (size < kLarge) ? size : 1;
+  }
+  static float answer(float x, float found) {
+    const float size = std::fabs(x), large = size >= kLarge ? 1 : found;
+    return size >= kSmall ? std::copysign(large, x) : x;
+  }
+};
+
 // For all lanes: a few vector instructions.
 template <class Op>
 void function(Warp& w, const Instruction& i, uint32_t mask) {
@@ -107,32 +134,6 @@ void power_of_two(Warp& w, const Instruction& i, uint32_t mask) {
   i.modifiers.flush ? function<PowerOfTwo<true>>(w, i, mask)
                     : function<PowerOfTwo<false>>(w, i, mask);
 }
-
-// A subnormal number is scaled before, and its logarithm behind.
-float logarithm(float x) {
-  if (!is_positive(x)) return std::log2(x);
-  if (x < 0x1p-126f) return interpolate_one<LogarithmUnit>(x * 0x1p24f) - 24;
-  return LogarithmUnit::is_near_1(parts_of(x))
-             ? static_cast<float>(std::log2(double{x}))
-             : interpolate_one<LogarithmUnit>(x);
-}
-
-// Lane by lane: only for lanes that are on.
-template <class Op>
-void function_of_one(Warp& w, const Instruction& i, uint32_t mask) {
-  const bool ftz = i.modifiers.flush;
-  each_lane(
-      mask, lanes<float>(w, i.result(0)),
-      [=](float x) {
-        const auto result = static_cast<float>(Op{}(ftz ? flush(x) : x));
-        return ftz ? flush(canonical(result)) : canonical(result);
-      },
-      lanes<float>(w, i.source(0)));
-}
-
-struct Log2 {
-  float operator()(float x) const { return logarithm(x); }
-};
 
 template <Handler handler>
 void decode_function(Decoding& d) {
@@ -214,10 +215,10 @@ const Family& approximate_family() {
   static const Family family = {
       "f",
       {{"ex2", decode_function<power_of_two>},
-       {"lg2", decode_function<function_of_one<Log2>>},
+       {"lg2", decode_function<function<Logarithm>>},
        {"sin", decode_function<function<Sine<0>>>},
        {"cos", decode_function<function<Sine<1>>>},
-       {"tanh", decode_function<function_of_one<HyperbolicTangent>>},
+       {"tanh", decode_function<function<Tangent>>},
        {"rsqrt", decode_by_width<ReciprocalRoot>},
        {"rcp", decode_by_width<Reciprocal>},
        {"sqrt", decode_function<function<SquareRoot>>},

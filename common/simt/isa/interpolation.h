@@ -114,17 +114,16 @@ struct RootUnit : TwoTables {
   }
 };
 
-// Only of numbers that are not near 1: how the unit finds those is not known.
+// Exact for 1. Near it, 37 bits behind the point count; just below it, half of
+// a GPU's results are the one beside.
 struct LogarithmUnit : Pieces64 {
   static constexpr const Piece* kTable = kLogarithm;
   static constexpr int kMore = kOfLogarithm;
   static Parts parts(float x) { return parts_of(x); }
   static float result(double value, Parts x) {
-    return cut(value * 0x1p-24 + x.exponent);
-  }
-  static bool is_near_1(Parts x) {
-    const int32_t all = x.exponent * kPieces + piece(x);
-    return all == 0 || all == -1;
+    const double all = value + x.exponent * 0x1p24;
+    const float found = cut(std::trunc(all * 0x1p13) * 0x1p-37);
+    return (x.exponent | x.fraction) == 0 ? 0 : found;
   }
 };
 
@@ -164,13 +163,28 @@ struct SineUnit : Pieces64 {
   }
 };
 
-template <class Unit>
-float interpolate_one(float x) {
-  const Parts parts = Unit::parts(x);
-  return Unit::result(interpolate(Unit::kTable[Unit::piece(parts)],
-                                  Unit::place(parts), Unit::kMore),
-                      parts);
-}
+// Hyperbolic, of numbers from 2^-8 to 8. Each octave has a power of two of
+// pieces, whose places are as fine as its results need.
+struct TangentUnit {
+  static constexpr const Piece* kTable = kTangent;
+  static constexpr int kMore = 0, kFirst = -8;
+  static constexpr int32_t kPower[] = {0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 3};
+  static constexpr int32_t kStart[] = {0, 1, 2, 3, 5, 7, 11, 15, 19, 27, 43};
+  static constexpr int32_t kTop[] = {-8, -8, -7, -6, -5, -4,
+                                     -3, -2, -1, -1, -1};
+  static Parts parts(float x) { return parts_of(x); }
+  static int32_t piece(Parts x) {
+    const int octave = x.exponent - kFirst;
+    return kStart[octave] + (x.fraction >> (kMantissa - kPower[octave]));
+  }
+  static int32_t place(Parts x) {
+    const int unused = kMantissa - kPlaceBits - kPower[x.exponent - kFirst];
+    return x.fraction >> unused & (kPlaces - 1);
+  }
+  static float result(double value, Parts x) {
+    return cut(value * power_of_two(kTop[x.exponent - kFirst] - kMantissa));
+  }
+};
 
 // Step by step for all numbers, so that the compiler makes vectors of each.
 template <class Unit, int kCount>
