@@ -42,6 +42,17 @@ auto printable(const T& value) {
   }
 }
 
+// FNV-1a of 32-bit words; every NaN counts as one.
+template <typename Word>
+uint32_t digest(const Word* words, size_t n, uint32_t so_far = 2166136261) {
+  for (size_t k = 0; k < n; ++k) {
+    uint32_t bits;
+    std::memcpy(&bits, &words[k], sizeof bits);
+    so_far = (so_far ^ (words[k] != words[k] ? 0x7fffffff : bits)) * 16777619;
+  }
+  return so_far;
+}
+
 inline void count(bool good) { good ? ++passed : ++failed; }
 
 template <typename Got, typename Expected>

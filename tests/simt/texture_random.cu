@@ -303,26 +303,14 @@ __global__ void fetch_kernel(cudaTextureObject_t t, Kind kind,
   out[threadIdx.x] = fetch<T>(t, kind, wishes[threadIdx.x]);
 }
 
-// FNV-1a of the 32-bit words; every NaN counts as one.
-template <class T>
-uint32_t digest(uint32_t so_far, const std::vector<T>& values) {
-  for (const T& v : values) {
-    const decltype(v.x) words[] = {v.x, v.y, v.z, v.w};
-    for (const auto word : words) {
-      uint32_t bits;
-      std::memcpy(&bits, &word, sizeof bits);
-      so_far = (so_far ^ (word != word ? 0x7fffffff : bits)) * 16777619;
-    }
-  }
-  return so_far;
-}
-
 template <class T>
 uint32_t read(uint32_t so_far, cudaTextureObject_t texture, Kind kind,
               const Wish* wishes) {
-  return digest(so_far, expect::results<T>(kFetches, [&](T* out) {
-                  fetch_kernel<T><<<1, kFetches>>>(texture, kind, wishes, out);
-                }));
+  for (const T& v : expect::results<T>(kFetches, [&](T* out) {
+         fetch_kernel<T><<<1, kFetches>>>(texture, kind, wishes, out);
+       }))
+    so_far = expect::digest(&v.x, 4, so_far);
+  return so_far;
 }
 
 uint32_t digest_of(Kind kind) {
