@@ -73,6 +73,48 @@ void check(const std::vector<float>& x, uint32_t expected) {
   expect::equal(expect::digest(got.data(), got.size()), expected);
 }
 
+// ---- Halves and doubles -----------------------------------------------------
+
+#define HALF(name, op)                          \
+  struct name {                                 \
+    static __device__ uint16_t of(uint16_t x) { \
+      uint16_t y;                               \
+      asm(op " %0, %1;" : "=h"(y) : "h"(x));    \
+      return y;                                 \
+    }                                           \
+  }
+HALF(Ex2Half, "ex2.approx.f16");
+HALF(TanhHalf, "tanh.approx.f16");
+HALF(Ex2BFloat, "ex2.approx.ftz.bf16");
+HALF(TanhBFloat, "tanh.approx.bf16");
+
+// Of all halves.
+template <class Op>
+__global__ void halves_kernel(uint32_t* out) {
+  const int i = blockIdx.x * kBlock + threadIdx.x;
+  out[i] = Op::of(static_cast<uint16_t>(i));
+}
+
+// Upper words of doubles, of all signs and exponents.
+template <bool kRoot>
+__global__ void doubles_kernel(uint32_t* out) {
+  const int i = blockIdx.x * kBlock + threadIdx.x;
+  const double x = __hiloint2double(12345 + i * 65521, 77);
+  double y;
+  if (kRoot)
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  else
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  out[i] = __double2hiint(y) ^ __double2loint(y);
+}
+
+void check_all(void (*kernel)(uint32_t*), uint32_t expected) {
+  constexpr int kAll = 1 << 16;
+  const auto got = expect::results<uint32_t>(
+      kAll, [&](uint32_t* out) { kernel<<<kAll / kBlock, kBlock>>>(out); });
+  expect::equal(expect::digest(got.data(), got.size()), expected);
+}
+
 // The last bit of a logarithm just below 1 may be another here.
 std::vector<float> not_just_below_1(std::vector<float> all) {
   for (float& x : all)
@@ -109,5 +151,11 @@ int main() {
   check<DivFtz>(everywhere, 0xaef0572e);
   check<DivFull>(everywhere, 0x7456e418);
   check<DivFullFtz>(everywhere, 0xf6d258e6);
+  check_all(halves_kernel<Ex2Half>, 0x45c10e7a);
+  check_all(halves_kernel<TanhHalf>, 0xc1cc247d);
+  check_all(halves_kernel<Ex2BFloat>, 0xd4958f8a);
+  check_all(halves_kernel<TanhBFloat>, 0x1ddcd9a9);
+  check_all(doubles_kernel<false>, 0xcbb4e529);
+  check_all(doubles_kernel<true>, 0x87da331b);
   return expect::report();
 }

@@ -86,6 +86,13 @@ struct Half {  // f16: 5 bits of exponent, 10 of mantissa
     return float_of(sign | magnitude);
   }
 
+  // Without the bits that a half does not have; large numbers stay so.
+  static float cut(float x) {
+    const float normal = float_of(bits_of(x) & ~0x1fffu);
+    const float subnormal = std::trunc(x * 0x1p24f) * 0x1p-24f;
+    return x != x ? x : std::fabs(x) < kSmallestNormal ? subnormal : normal;
+  }
+
   // To nearest, ties to even.
   static uint16_t narrow(float x) {
     const uint32_t sign = bits_of(x) >> 16 & 0x8000;
@@ -114,6 +121,10 @@ struct BFloat {  // bf16: the upper half of a float
   static constexpr uint16_t kOne = 0x3f80;
 
   static float widen(uint16_t h) { return float_of(uint32_t{h} << 16); }
+
+  static float cut(float x) {
+    return x != x ? x : float_of(bits_of(x) & ~0xffffu);
+  }
 
   static uint16_t narrow(float x) {
     const uint32_t bits = bits_of(x);

@@ -1,133 +1,26 @@
-// Functions that a GPU approximates: those of floats have an H100's bits. Those
-// of doubles are the nearest number: PTX promises an error bound, and they are
-// closer than that.
-#include <numbers>
-
+// Instructions that a GPU approximates, with an H100's bits. Those of halves
+// are in arithmetic_half.cpp.
+#include "common/simt/isa/approximate.h"
 #include "common/simt/isa/arithmetic_float.h"
-#include "common/simt/isa/interpolation.h"
 
 namespace simt {
 namespace {
-
-// A function is its unit, what the unit is asked (1 where it is not asked) and
-// what its answer means. Else the value is exact.
-bool is_positive(float x) {
-  return (x > 0) & (x <= std::numeric_limits<float>::max());
-}
-
-struct ReciprocalRoot {
-  using Unit = RootReciprocalUnit;
-  static float asked(float x) { return is_positive(x) ? x : 1; }
-  static float answer(float x, float found) {
-    const float other = 1 / std::sqrt(x);
-    return is_positive(x) ? found : other;
-  }
-  double operator()(double x) const { return 1 / std::sqrt(x); }
-};
-
-struct Reciprocal {
-  using Unit = ReciprocalUnit;
-  static float asked(float x) {
-    return is_positive(std::fabs(x)) ? std::fabs(x) : 1;
-  }
-  static float answer(float x, float found) {
-    const float other = 1 / x, part = std::copysign(found, x);
-    return is_positive(std::fabs(x)) ? part : other;
-  }
-  double operator()(double x) const { return 1 / x; }
-};
-
-struct SquareRoot {
-  using Unit = RootUnit;
-  static float asked(float x) { return is_positive(x) ? x : 1; }
-  static float answer(float x, float found) {
-    const float other = std::sqrt(x);
-    return is_positive(x) ? found : other;
-  }
-};
-
-// A subnormal number is scaled before, and its logarithm behind.
-struct Logarithm {
-  using Unit = LogarithmUnit;
-  static bool is_scaled(float x) { return x < 0x1p-126f; }
-  static float asked(float x) {
-    const float scaled = is_scaled(x) ? x * 0x1p24f : x;
-    return is_positive(x) ? scaled : 1;
-  }
-  static float answer(float x, float found) {
-    const float other = x == 0 ? -INFINITY : x > 0 ? x : x != x ? x : NAN;
-    return is_positive(x) ? found - (is_scaled(x) ? 24 : 0) : other;
-  }
-};
-
-// A power that is subnormal is the square of its root.
-template <bool kFlushes>
-struct PowerOfTwo {
-  using Unit = PowerUnit;
-  static constexpr float kFar = 200;
-  static bool is_square(float x) { return !kFlushes && x < -126; }
-  static float asked(float x) {
-    return !(std::fabs(x) < kFar) ? 1 : is_square(x) ? x / 2 : x;
-  }
-  static float answer(float x, float found) {
-    const float infinite = x > 0 ? INFINITY : 0, other = x != x ? x : infinite;
-    const float power = is_square(x) ? found * found : found;
-    return std::fabs(x) < kFar ? power : other;
-  }
-};
-
-// A GPU makes turns of radians first, in a float that is rounded towards zero.
-template <int kQuarters>
-struct Sine {
-  using Unit = SineUnit<kQuarters>;
-  static constexpr float kMost = std::numeric_limits<float>::max();
-  static float asked(float x) {
-    const double exact = std::fabs(x) * double(0.15915494309f);
-    const auto turns = static_cast<float>(exact);
-    const int32_t above = turns > exact;
-    const auto cut =
-        std::bit_cast<float>(std::bit_cast<int32_t>(turns) - above);
-    return std::fabs(x) <= kMost ? cut : 1;
-  }
-  static float answer(float x, float found) {
-    const float other = x - x;  // NaN
-    const float sine = kQuarters == 0 && std::signbit(x) ? -found : found;
-    return std::fabs(x) <= kMost ? sine : other;
-  }
-};
-
-// A small number is its own tangent, and a large one's is 1.
-struct Tangent {
-  using Unit = TangentUnit;
-  static constexpr float kSmall = 0x1p-8f, kLarge = 8;
-  static float asked(float x) {
-    const float size = std::fabs(x);
-    return (size >= kSmall) & (size < kLarge) ? size : 1;
-  }
-  static float answer(float x, float found) {
-    const float size = std::fabs(x), large = size >= kLarge ? 1 : found;
-    return size >= kSmall ? std::copysign(large, x) : x;
-  }
-};
 
 // For all lanes: a few vector instructions.
 template <class Op>
 void function(Warp& w, const Instruction& i, uint32_t mask) {
   const bool ftz = i.modifiers.flush;
   const auto* from = lanes<float>(w, i.source(0));
-  float x[kLanes], asked[kLanes], found[kLanes];
-  for (int l = 0; l < kLanes; ++l) {
-    x[l] = ftz ? flush(from[l]) : from[l];
-    asked[l] = Op::asked(x[l]);
-  }
-  interpolate_all<typename Op::Unit, kLanes>(asked, found);
+  float x[kLanes], found[kLanes];
+  for (int l = 0; l < kLanes; ++l) x[l] = ftz ? flush(from[l]) : from[l];
+  approximate_all<Op, kLanes>(x, found);
   map_lanes(
       mask, lanes<float>(w, i.result(0)),
-      [=](float x, float found) {
-        const float result = canonical(Op::answer(x, found));
-        return ftz ? flush(result) : result;
+      [=](float result) {
+        const float one = canonical(result);
+        return ftz ? flush(one) : one;
       },
-      static_cast<const float*>(x), static_cast<const float*>(found));
+      static_cast<const float*>(found));
 }
 
 void power_of_two(Warp& w, const Instruction& i, uint32_t mask) {
@@ -145,32 +38,53 @@ void decode_function(Decoding& d) {
 
 // rcp.approx.ftz.f64 looks at the upper 32 bits of its operand and writes the
 // upper 32 bits of its result; the lower ones are 0. rsqrt.approx.ftz.f64 is
-// alike. Library code starts Newton's iteration from them.
-template <class Op>
-struct UpperHalf {
-  double operator()(double x) const {
-    constexpr uint64_t kUpper = 0xffffffff00000000;
-    const double result = Op{}(flush(double_of(bits_of(x) & kUpper)));
-    const double upper = flush(double_of(bits_of(result) & kUpper));
-    return x != x || result != result ? double_of(uint64_t{kNaN32} << 32)
-                                      : upper;
+// alike. Library code starts Newton's iteration from them. The float's units
+// find them, from 20 bits behind the point to as many.
+double upper(double x) { return double_of(bits_of(x) >> 32 << 32); }
+double found_in_upper(float mantissa, int exponent) {
+  const double kept = float_of(bits_of(mantissa) & ~7u);
+  return flush(std::ldexp(kept, exponent));
+}
+
+struct ReciprocalOfDouble {
+  double operator()(double whole) const {
+    const double x = flush(upper(whole)), size = std::fabs(x);
+    if (!(size > 0 && std::isfinite(size)))
+      return x != x ? double_of(uint64_t{kNaN32} << 32) : 1 / x;
+    const int exponent = std::ilogb(size);
+    const auto one = static_cast<float>(std::ldexp(size, -exponent));
+    float part;
+    interpolate_all<ReciprocalUnit, 1>(&one, &part);
+    return std::copysign(found_in_upper(part, -exponent), x);
   }
 };
 
-template <class Op>
-void decode_function_of_double(Decoding& d) {
+struct RootReciprocalOfDouble {
+  double operator()(double whole) const {
+    const double x = flush(upper(whole));
+    if (!(x > 0 && std::isfinite(x)))
+      return x < 0 || x != x ? double_of(uint64_t{kNaN32} << 32)
+                             : 1 / std::sqrt(x);
+    const int half = std::ilogb(x) >> 1;
+    const auto one = static_cast<float>(std::ldexp(x, -2 * half));
+    float part;
+    interpolate_all<RootReciprocalUnit, 1>(&one, &part);
+    return found_in_upper(part, -half);
+  }
+};
+
+// Without .ftz a library's code finds the root of a double, all of it.
+struct WholeRootReciprocal {
+  double operator()(double x) const { return 1 / std::sqrt(x); }
+};
+
+template <class OfFloat, class Upper, class Whole>
+void decode_by_width(Decoding& d) {
+  if (d.type.bytes != 8) return decode_function<function<OfFloat>>(d);
   d.take("approx");
   const bool upper = d.take("ftz");
   d.bind(8);
-  d.ins.run = upper ? unary<UpperHalf<Op>, double> : unary<Op, double>;
-}
-
-template <class Op>
-void decode_by_width(Decoding& d) {
-  if (d.type.bytes == 8)
-    decode_function_of_double<Op>(d);
-  else
-    decode_function<function<Op>>(d);
+  d.ins.run = upper ? unary<Upper, double> : unary<Whole, double>;
 }
 
 // A product with the reciprocal. Both operands are scaled where that would be
@@ -219,8 +133,10 @@ const Family& approximate_family() {
        {"sin", decode_function<function<Sine<0>>>},
        {"cos", decode_function<function<Sine<1>>>},
        {"tanh", decode_function<function<Tangent>>},
-       {"rsqrt", decode_by_width<ReciprocalRoot>},
-       {"rcp", decode_by_width<Reciprocal>},
+       {"rsqrt", decode_by_width<ReciprocalRoot, RootReciprocalOfDouble,
+                                 WholeRootReciprocal>},
+       {"rcp",
+        decode_by_width<Reciprocal, ReciprocalOfDouble, ReciprocalOfDouble>},
        {"sqrt", decode_function<function<SquareRoot>>},
        {"div", decode_div}}};
   return family;

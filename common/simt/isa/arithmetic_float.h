@@ -86,19 +86,4 @@ inline T saturate(T x) {
   return positive < 1 ? positive : T(1);
 }
 
-// What f32 and the 16-bit formats approximate.
-struct Exp2 {
-  double operator()(double x) const { return std::exp2(x); }
-};
-
-// Through exp, three times as fast as tanh. Near 0, where the quotient would
-// cancel, two terms of the series are exact to 2^-40.
-struct HyperbolicTangent {
-  double operator()(double x) const {
-    const double series = x * (1 - x * x / 3);
-    const double quotient = 1 - 2 / (std::exp(2 * x) + 1);
-    return std::fabs(x) < 0x1p-10 ? series : quotient;
-  }
-};
-
 }  // namespace simt

@@ -4,6 +4,7 @@
 // at the end. That is the same as rounding once: a float has more than twice
 // the bits of either format and two more, which suffices for + - and *, even
 // where the result is subnormal; fma rounds to odd in between (half.h).
+#include "common/simt/isa/approximate.h"
 #include "common/simt/isa/arithmetic_float.h"
 
 namespace simt {
@@ -137,21 +138,20 @@ void half_ternary(Warp& w, const Instruction& i, uint32_t mask) {
       halves(w, i.source(0)), halves(w, i.source(1)), halves(w, i.source(2)));
 }
 
-// Approximate functions, computed in double: a library call for each value of
-// the lanes that are on.
+// Approximate functions. What a float's unit finds is cut off.
 template <class Format, int kParts, class Op>
 void half_function(Warp& w, const Instruction& i, uint32_t mask) {
+  constexpr int kValues = kParts * kLanes;
   const uint16_t* a = halves(w, i.source(0));
-  uint16_t* d = lanes<uint16_t>(w, i.result(0));
-  const bool ftz = i.modifiers.flush;
-  for (; mask; mask &= mask - 1) {
-    const int first = std::countr_zero(mask) * kParts;
-    for (int k = first; k < first + kParts; ++k) {
-      const float x = Format::widen(a[k]);
-      const float result = Op{}(ftz ? flush_operand<Format>(x) : x);
-      d[k] = finish<Format>(result, i.modifiers);
-    }
+  float x[kValues], found[kValues];
+  for (int k = 0; k < kValues; ++k) {
+    const float whole = Format::widen(a[k]);
+    x[k] = i.modifiers.flush ? flush_operand<Format>(whole) : whole;
   }
+  approximate_all<Op, kValues>(x, found);
+  map_indices<kParts>(mask, lanes<uint16_t>(w, i.result(0)), [&](int k) {
+    return finish<Format>(Format::cut(found[k]), i.modifiers);
+  });
 }
 
 // The handlers of one operation: f16, f16x2, bf16, bf16x2.
@@ -246,8 +246,8 @@ const Family& half_family() {
        {"fma", decode_fma},
        {"neg", decode_sign<kUnary<Negate>>},
        {"abs", decode_sign<kUnary<Absolute>>},
-       {"ex2", decode_function<Exp2>},
-       {"tanh", decode_function<HyperbolicTangent>}}};
+       {"ex2", decode_function<PowerOfTwo<false>>},
+       {"tanh", decode_function<Tangent>}}};
   return family;
 }
 

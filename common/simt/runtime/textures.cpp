@@ -136,14 +136,6 @@ void require_read_mode(const Image& image, cudaTextureReadMode mode) {
           "texels of 32 bits cannot be read as normalised floats");
 }
 
-// What is beyond half precision is cut off.
-uint16_t cut_to_half(float x) {
-  constexpr float kMost = 65504, kUnit = 0x1p-24f;
-  if (x == 0 || !std::isfinite(x)) return Half::narrow(x);
-  const float unit = std::max(std::ldexp(1.f, std::ilogb(x) - 10), kUnit);
-  return Half::narrow(std::clamp(std::trunc(x / unit) * unit, -kMost, kMost));
-}
-
 // As a fraction of the largest integer. How a GPU rounds is nowhere told.
 uint32_t fraction_of(const Image& image, float x) {
   const bool is_signed = image.kind == 's';
@@ -160,9 +152,11 @@ uint32_t fraction_of(const Image& image, float x) {
 // A channel of the border's colour, as a texel's. To integers that are read as
 // such, the bits of the float are the colour, and the last ones count.
 uint32_t border_of(const Texture& t, float x) {
+  constexpr float kMost = 65504;  // of halves
   if (t.as_floats) return fraction_of(t.image, x);
   return t.image.kind == 'f' && t.image.channel_bytes == 2
-             ? cut_to_half(x)
+             ? Half::narrow(
+                   Half::cut(std::isinf(x) ? x : std::clamp(x, -kMost, kMost)))
              : std::bit_cast<uint32_t>(x);
 }
 
