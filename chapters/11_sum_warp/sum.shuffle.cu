@@ -1,4 +1,4 @@
-// Chapter 11, variant: only the tree has changed.
+// Chapter 11, variant: a tree of shuffles below chapter 10's meeting.
 //
 // New:   the block's tree is one of shuffles; blocks still meet in `*out`.
 // Why:   to see what the shuffles gain by themselves.

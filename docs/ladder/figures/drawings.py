@@ -132,7 +132,7 @@ KINDS = {
                   "Pairs of arrays that begin at different addresses, cut into the accesses of "
                   "their threads",
                   "A box is one access, with its thread's number: blue a pack, orange a single "
-                  "element. Dotted lines are addresses that 16 bytes divide.", PRINTED),
+                  "element. Dotted lines are addresses that are multiples of 16.", PRINTED),
     "messages": Kind("", drawings_messages.draw_messages,
                      "Ranks as rows and steps as columns, for a ring and a tree: which parts of its "
                      "vector each rank sends, and to whom",

@@ -9,7 +9,7 @@ from ladder.figures.sheet import WIDTH, Sheet
 from ladder.measured.records import RecordError
 
 LEFT, TITLE, CELL, TALL, GAP = 40, 28, 30, 24, 22
-ALIGNED = 4  # Elements between two addresses that 16 bytes divide.
+ALIGNED = 4  # Elements between two addresses that are multiples of 16.
 TITLES = re.compile(r"x at (\d+), y at (\d+): packs of (\d+) behind (\d+)")
 
 
