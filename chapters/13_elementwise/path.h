@@ -29,9 +29,9 @@ constexpr int pack_of() {
 template <class... T>
 constexpr int kPackSize = std::min({pack_of<T>()...});
 
-// The elements that a thread takes, in packs as wide as there are: as many packs
-// as 16 bytes hold of its operands A, but one at least. All their loads are in
-// flight while it waits.
+// The elements that a thread takes, in packs as wide as there are: as many
+// packs as 16 bytes hold of its operands A, but one at least. All their loads
+// are in flight while it waits.
 template <class... A>
 constexpr int share_of(int pack) {
   return pack * std::max<int>(1, kAccess / (pack * (... + sizeof(A))));

@@ -162,6 +162,7 @@ struct alignas(64) Instruction {
   bool commutes : 1 = false;
   bool read_only : 1 = false;  // ld.nc, tex, suld: of what no thread writes
   bool waits : 1 = false;      // reads until a value comes: Function::waits
+  bool dropped : 1 = false;    // a load, by some lanes: see Function::keepers
   AtomicForm atomic_form = AtomicForm::kAnswer;
   Update update = Update::kAdd;  // atom, red
   bool pure = false;             // computes registers from registers
@@ -172,13 +173,15 @@ struct alignas(64) Instruction {
   // No condition, and a branch to the hardware all the same.
   bool jumps : 1 = false;
   uint8_t machine_weight = 1;  // how many instructions ptxas makes of it
-  // ptxas makes one access of it and others: of so many bytes, which begin so
-  // many before its own. 0: it makes none; or one instruction of it and
-  // another, which is counted for both.
-  uint8_t joined_bytes = 0, joined_before = 0;
-  static constexpr uint8_t kWithAnother = 255;
+  // ptxas makes another access of it, or one of it and others: of so many
+  // bytes, which begin so many before its own; and maybe a second one behind.
+  // 0: it leaves it as it is. kNotMade: it makes one instruction of it and
+  // another, which is counted for both; or none, since nobody needs it.
+  uint8_t made_bytes = 0;
+  int8_t made_before = 0;
+  uint8_t made_again_after = 0;
+  static constexpr uint8_t kNotMade = 255;
   Guess guess = Guess::kNone;
-  bool dropped = false;  // a load, by some lanes: see Function::keepers
 
   union {
     const uint32_t* target_list = nullptr;

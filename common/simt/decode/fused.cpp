@@ -166,7 +166,7 @@ class Products {
       take_in(product, *std::ranges::find(readers, sum, &Reader::pc));
       if (++taken[product] < readers.size()) continue;
       f_.code[product].run = do_nothing;
-      f_.code[product].joined_bytes = Instruction::kWithAnother;
+      f_.code[product].made_bytes = Instruction::kNotMade;
     }
   }
 

@@ -184,10 +184,10 @@ struct Neighbour {
 void mark(const Neighbour& one) {
   if (one.parts.size() == 1) return;
   for (const auto& [ins, offset] : one.parts)
-    ins->joined_bytes = Instruction::kWithAnother;
+    ins->made_bytes = Instruction::kNotMade;
   const auto& [first, offset] = *std::ranges::min_element(one.parts);
-  first->joined_bytes = one.bytes;
-  first->joined_before = static_cast<uint8_t>(offset - one.offset);
+  first->made_bytes = one.bytes;
+  first->made_before = static_cast<int8_t>(offset - one.offset);
 }
 
 // Those of one kind, between which nothing else touches shared memory.
@@ -241,7 +241,7 @@ class Pending {
 
 bool is_plain(const Instruction& ins) {
   return ins.statement && ins.guard == kNowhere && ins.address_count == 1 &&
-         ins.address().space == Space::kShared &&
+         ins.address().space == Space::kShared && ins.made_bytes == 0 &&
          ins.strength == Strength::kWeak && !ins.acquires && !ins.releases;
 }
 bool loads(const Instruction& ins) {

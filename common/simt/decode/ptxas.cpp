@@ -161,13 +161,14 @@ int ordering_instructions(const Instruction& ins) {
 // How many instructions ptxas makes of one.
 int machine_instructions(const Instruction& ins) {
   if (!ins.statement) return 1;
-  if (ins.joined_bytes == Instruction::kWithAnother) return 0;
+  if (ins.made_bytes == Instruction::kNotMade) return 0;
   if (ins.predicated) return ins.skips_if_taken + ins.skips_if_not == 0;
   if (is_jump(ins)) return ins.jumps;
   const Statement& s = *ins.statement;
   if (divides_integers(s)) return kModel.integer_division;
   if (takes_none(s)) return 0;
-  return (takes_two(s) ? 2 : 1) + ordering_instructions(ins);
+  const bool two = takes_two(s) || ins.made_again_after > 0;
+  return (two ? 2 : 1) + ordering_instructions(ins);
 }
 
 // How many instructions ptxas makes of a side.
@@ -216,6 +217,7 @@ void count_machine_sides(std::vector<Instruction>& code) {
 
 void apply_ptxas_model(Function& function, const Program& program) {
   auto& code = function.code;
+  narrow_loads(function);
   join_accesses(function, program);
   find_jumps(function, code);
   find_predicated(function, code);

@@ -53,12 +53,13 @@ constexpr PtxasModel kPtxas13 = {
 std::optional<FunctionText> unroll_loops(const FunctionText& text);
 
 // Fills in Instruction::predicated, with what the branch skips, jumps,
-// machine_weight and joined_bytes, and fuses products with sums. Needs
+// machine_weight and made_bytes, and fuses products with sums. Needs
 // Instruction::reconverge.
 void apply_ptxas_model(Function& function, const Program& program);
 
-// Parts of that: which accesses become one, and which products and sums. The
-// latter needs Instruction::predicated.
+// Parts of that: which loads become narrower, then which accesses become one,
+// and which products and sums. The last needs Instruction::predicated.
+void narrow_loads(Function& function);
 void join_accesses(Function& function, const Program& program);
 void fuse_products(Function& function);
 

@@ -228,17 +228,22 @@ void count_rows(const Access& a, MemoryCounts& c) {
   c.add(rows);
 }
 
-// As one with others, if ptxas makes one of them.
-void count_shared(const Instruction& ins, const Access& a, MemoryCounts& c) {
-  if (a.matrix && a.matrix->by_rows) return count_rows(a, c);
-  if (ins.joined_bytes == 0) return count_shared(a, c);
-  if (ins.joined_bytes == Instruction::kWithAnother) return;
-  Access all(a.operand, ins.joined_bytes, a.use);
-  all.mask = a.mask;
-  for (int l = 0; l < kLanes; ++l)
-    all.address[l] = a.address[l] - ins.joined_before;
-  all.compare_neighbours();
-  count_shared(all, c);
+Access moved(const Access& a, int bytes, int by) {
+  Access there(a.operand, bytes, a.use);
+  there.mask = a.mask;
+  for (int l = 0; l < kLanes; ++l) there.address[l] = a.address[l] + by;
+  there.compare_neighbours();
+  return there;
+}
+
+// What ptxas makes of it: as it is, as one with others, or of what is read.
+template <class Count>
+void count_as_made(const Instruction& ins, const Access& a, MemoryCounts& c,
+                   Count count) {
+  if (ins.made_bytes == 0) return count(a, c);
+  count(moved(a, ins.made_bytes, -ins.made_before), c);
+  if (const int after = ins.made_again_after)
+    count(moved(a, ins.made_bytes, after - ins.made_before), c);
 }
 
 }  // namespace
@@ -275,13 +280,16 @@ void Counters::access(const Instruction& ins, const Access& access) {
     one.dense = false;
     return this->access(ins, one);
   }
+  if (ins.made_bytes == Instruction::kNotMade) return;
   if (ins.releases) fence(ins);
   InstructionCounts& c = sites_[ins.site];
   if (access.space == Space::kShared) {
-    if (!access.owner) count_shared(ins, access, c.shared);
-    return;
+    if (access.owner) return;
+    if (access.matrix && access.matrix->by_rows)
+      return count_rows(access, c.shared);
+    return count_as_made(ins, access, c.shared, count_shared);
   }
-  count_global(access, c.global);
+  count_as_made(ins, access, c.global, count_global);
   if (ins.atomic_form == AtomicForm::kLoadFirst) count_words(access, c.words);
   touch(access);
 }
