@@ -3,13 +3,16 @@
 #include "common/simt/decode/ptxas.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+
+#include "common/simt/decode/reading.h"
 
 namespace simt {
 namespace {
 
 constexpr PtxasModel kModel = kPtxas13;
-constexpr int kTooMany = kModel.most + 1;
+constexpr int kTooLong = 200;  // in instructions of the PTX
 
 bool reaches_shared_only(const Statement& s) {
   return s.has("shared") || s.has("local") || s.has("param");
@@ -29,34 +32,8 @@ bool divides_exactly(const Statement& s) {
   return divides(s) && !s.has("approx") && !s.has("full");
 }
 
-// By a variable: a constant divisor is a multiplication in the PTX already.
-bool divides_integers(const Statement& s) {
-  return divides(s) && (s.has("u32") || s.has("s32"));
-}
-
-bool is_long(const Statement& s) {
-  return s.has("u64") || s.has("s64") || s.has("b64");
-}
-
-// The machine's registers have 32 bits.
-bool takes_two(const Statement& s) {
-  static const std::set<std::string> ops = {"add", "sub", "and", "or",
-                                            "xor", "not", "shr", "setp"};
-  return is_long(s) && ops.count(s.name());
-}
-
-// Parameters are operands from constant memory, registers are renamed, and a
-// shift of an index goes into the addition that makes it an address.
-bool takes_none(const Statement& s) {
-  const std::string& op = s.name();
-  const bool which_thread = s.text.find("%tid") != std::string::npos ||
-                            s.text.find("%ctaid") != std::string::npos;
-  return s.has("param") || op == "cvta" || (op == "mov" && !which_thread) ||
-         (is_long(s) && (op == "cvt" || op == "shl"));
-}
-
-// What ptxas would rather jump over than execute under a predicate: stores to
-// global memory, atomics, fences and divisions, which become many instructions.
+// What ptxas would rather jump over than execute under a predicate: atomics,
+// fences and divisions, which become many instructions.
 bool needs_branch(const Instruction& ins) {
   if (ins.kind != Kind::kPlain && ins.kind != Kind::kPoll) return true;
   if (!ins.statement) return false;
@@ -101,18 +78,75 @@ void walk(Code& code, uint32_t pc, uint32_t end, See see) {
   }
 }
 
-// How many instructions a side has; kTooMany if it needs the branch.
-int length_of_side(const std::vector<Instruction>& code, uint32_t pc,
-                   uint32_t end) {
-  int length = 0, most = kModel.most;
+// Registers that a load from global memory alone writes, and that are read only
+// behind the branch: there the machine would wait for them.
+class LateLoads {
+ public:
+  explicit LateLoads(const Function& f)
+      : readers_(f), once_(f.written_once()) {}
+
+  bool waits(const Instruction& ins, uint32_t branch) const {
+    return std::ranges::any_of(
+        read(ins), [&](Place place) { return comes_late(place, branch); });
+  }
+  void see(const Instruction& ins, uint32_t pc) {
+    if (!loads_global(ins)) return;
+    for (Place place : written(ins))
+      if (once_.contains(place)) loaded_[place] = pc;
+  }
+
+ private:
+  bool comes_late(Place place, uint32_t branch) const {
+    const auto load = loaded_.find(place);
+    return load != loaded_.end() && load->second < branch &&
+           std::ranges::all_of(readers_.of(place), [&](uint32_t reader) {
+             return reader > branch;
+           });
+  }
+
+  const Readers readers_;
+  const std::set<Place> once_;
+  std::map<Place, uint32_t> loaded_;
+};
+
+// One of the two ways on from a branch to where they meet.
+struct Side {
+  int length = 0;      // in instructions of the PTX
+  int machine = 0;     // in the machine's
+  bool waits = false;  // for global memory
+  bool parts = false;  // has what needs a branch
+};
+
+Side side_of(const std::vector<Instruction>& code, const LateLoads& late,
+             uint32_t branch, uint32_t pc, uint32_t end) {
+  Side side;
+  std::set<Place> loaded;  // here, and what is made of it
   walk(code, pc, end, [&](const Instruction& ins, bool ahead) {
-    if (loads_global(ins)) most = std::min(most, kModel.most_with_global_load);
-    if (compares(ins)) most = std::min(most, kModel.most_with_comparison);
-    ++length;
-    if ((!ahead && needs_branch(ins)) || length > most) length = kTooMany;
-    return length < kTooMany;
+    const auto places = read(ins);
+    const bool from_load =
+        loads_global(ins) || std::ranges::any_of(places, [&](Place place) {
+          return loaded.contains(place);
+        });
+    if (from_load)
+      for (Place place : written(ins)) loaded.insert(place);
+    side.waits |= loads_global(ins) || late.waits(ins, branch);
+    side.parts |= (!ahead && needs_branch(ins)) || (from_load && compares(ins));
+    ++side.length;
+    side.machine += ahead ? 0 : ins.machine_weight;
+    return !side.parts && side.length < kTooLong;
   });
-  return length;
+  return side;
+}
+
+bool are_predicated(const Side& a, const Side& b) {
+  const auto fits = [](const Side& side) {
+    const int most = side.waits ? kModel.most_with_global_load : kModel.most;
+    return !side.parts && side.length < kTooLong && side.machine <= most;
+  };
+  const bool waits = a.waits || b.waits;
+  return fits(a) && fits(b) &&
+         a.machine + b.machine <= (waits ? kModel.most_of_both_with_global_load
+                                         : kModel.most_of_both);
 }
 
 bool ends_kernel(const std::vector<Instruction>& code, uint32_t pc) {
@@ -164,11 +198,8 @@ int machine_instructions(const Instruction& ins) {
   if (ins.made_bytes == Instruction::kNotMade) return 0;
   if (ins.predicated) return ins.skips_if_taken + ins.skips_if_not == 0;
   if (is_jump(ins)) return ins.jumps;
-  const Statement& s = *ins.statement;
-  if (divides_integers(s)) return kModel.integer_division;
-  if (takes_none(s)) return 0;
-  const bool two = takes_two(s) || ins.made_again_after > 0;
-  return (two ? 2 : 1) + ordering_instructions(ins);
+  return ins.machine_weight + (ins.made_again_after > 0) +
+         ordering_instructions(ins);
 }
 
 // How many instructions ptxas makes of a side.
@@ -183,6 +214,8 @@ uint8_t machine_side(const std::vector<Instruction>& code, uint32_t pc,
 }
 
 void find_predicated(const Function& function, std::vector<Instruction>& code) {
+  LateLoads late(function);
+  for (uint32_t pc = 0; pc < code.size(); ++pc) late.see(code[pc], pc);
   for (uint32_t pc = 0; pc < code.size(); ++pc) {
     Instruction& ins = code[pc];
     if (ins.statement && ins.statement->left_out) ins.predicated = true;
@@ -192,15 +225,29 @@ void find_predicated(const Function& function, std::vector<Instruction>& code) {
         (ends_kernel(code, ins.target) || ends_kernel(code, pc + 1))) {
       ins.predicated = true;  // @P EXIT
     } else if (ins.reconverge != ~0u) {
-      const int taken = length_of_side(code, ins.target, ins.reconverge);
-      const int other = length_of_side(code, pc + 1, ins.reconverge);
-      if (taken + other > kModel.most) continue;
+      const Side taken = side_of(code, late, pc, ins.target, ins.reconverge);
+      const Side other = side_of(code, late, pc, pc + 1, ins.reconverge);
+      if (!are_predicated(taken, other)) continue;
       ins.predicated = true;
-      ins.skips_if_taken = static_cast<uint8_t>(other);
-      ins.skips_if_not = static_cast<uint8_t>(taken);
+      ins.skips_if_taken = static_cast<uint8_t>(other.length);
+      ins.skips_if_not = static_cast<uint8_t>(taken.length);
       drop_jumps(code, ins.target, ins.reconverge);
       drop_jumps(code, pc + 1, ins.reconverge);
     }
+  }
+}
+
+// Where lanes part, the machine notes where they meet, and waits there.
+void add_meetings(std::vector<Instruction>& code) {
+  std::set<uint32_t> meetings;
+  for (uint32_t pc = 0; pc < code.size(); ++pc) {
+    Instruction& ins = code[pc];
+    if (ins.kind != Kind::kBranch || ins.guard == kNowhere || ins.predicated ||
+        ins.target <= pc || ins.reconverge >= code.size() ||
+        !meetings.insert(ins.reconverge).second)
+      continue;
+    ++ins.machine_weight;
+    ++code[ins.reconverge].machine_weight;
   }
 }
 
@@ -219,13 +266,26 @@ void apply_ptxas_model(Function& function, const Program& program) {
   auto& code = function.code;
   narrow_loads(function);
   join_accesses(function, program);
+  weigh_instructions(function, program);
   find_jumps(function, code);
   find_predicated(function, code);
+  add_meetings(code);
   if (program.module->text.units[function.text->unit].fuses)
     fuse_products(function);
   count_machine_sides(code);
   for (Instruction& ins : code)
     ins.machine_weight = static_cast<uint8_t>(machine_instructions(ins));
+  if (getenv("DBG")) {
+    int sum = 0;
+    for (Instruction& ins : code) {
+      sum += ins.machine_weight;
+      if (getenv("DBG")[0] == '2')
+        fprintf(stderr, "DBG2 %s %d %s\n", function.name.c_str(),
+                ins.machine_weight,
+                ins.statement ? ins.statement->text.c_str() : "-");
+    }
+    fprintf(stderr, "DBG %s %d\n", function.name.c_str(), sum);
+  }
 }
 
 }  // namespace simt

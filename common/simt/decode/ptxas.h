@@ -13,10 +13,10 @@
 namespace simt {
 
 struct PtxasModel {
-  // A side of a branch is predicated up to so many instructions. One that
-  // waits for global memory is jumped over sooner, and one that compares, like
-  // the second half of `a || b`, sooner yet.
-  int most, most_with_global_load, most_with_comparison;
+  // A branch is predicated if each of its sides has at most so many
+  // instructions of the machine, and both together. One that waits for global
+  // memory may have more: the loads can all begin at once.
+  int most, most_with_global_load, most_of_both, most_of_both_with_global_load;
   // A loop that counts to a bound becomes one of four turns if it has at most
   // so many instructions, an access to memory being two of them. Loads are
   // worth longer loops.
@@ -29,25 +29,23 @@ struct PtxasModel {
   } whole_loops[7];
   int most_in_part;
   uint64_t most_turns_known;
-  // What becomes of a division of 32-bit integers by a variable.
-  int integer_division;
 };
 
 // ptxas 13.0 (V13.0.88) for sm_90, fitted to the programs of tests/parity; of
 // these fresh.cu was written afterwards, to try it. What it unrolls was found
 // with small loops of every kind and length.
 constexpr PtxasModel kPtxas13 = {
-    .most = 12,
-    .most_with_global_load = 6,
-    .most_with_comparison = 4,
+    .most = 8,
+    .most_with_global_load = 20,
+    .most_of_both = 12,
+    .most_of_both_with_global_load = 30,
     .most_unrolled = 18,
     .most_unrolled_with_shared_load = 23,
     .most_unrolled_with_global_load = 46,
     .whole_loops =
         {{2, 1451}, {4, 519}, {8, 241}, {16, 68}, {32, 20}, {64, 6}, {128, 2}},
     .most_in_part = 319,
-    .most_turns_known = 65536,
-    .integer_division = 12};
+    .most_turns_known = 65536};
 
 // The function with its loops unrolled; or nothing if none of them is.
 std::optional<FunctionText> unroll_loops(const FunctionText& text);
@@ -60,6 +58,7 @@ void apply_ptxas_model(Function& function, const Program& program);
 // Parts of that: which loads become narrower, then which accesses become one,
 // and which products and sums. The last needs Instruction::predicated.
 void narrow_loads(Function& function);
+void weigh_instructions(Function& function, const Program& program);
 void join_accesses(Function& function, const Program& program);
 void fuse_products(Function& function);
 
