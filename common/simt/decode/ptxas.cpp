@@ -40,8 +40,7 @@ bool needs_branch(const Instruction& ins) {
   const Statement& s = *ins.statement;
   const std::string& op = s.name();
   return op == "atom" || op == "red" || op == "membar" || op == "fence" ||
-         op == "activemask" || checks_operands(s) || divides_exactly(s) ||
-         (op == "st" && !reaches_shared_only(s));
+         op == "activemask" || checks_operands(s) || divides_exactly(s);
 }
 
 // Between threads: what orders copies, or a tensor map, waits for nothing.
@@ -55,8 +54,16 @@ bool compares(const Instruction& ins) {
 }
 
 bool loads_global(const Instruction& ins) {
-  return ins.statement && ins.statement->name() == "ld" &&
-         !reaches_shared_only(*ins.statement) && !ins.statement->has("const");
+  if (!ins.statement) return false;
+  const std::string& op = ins.statement->name();
+  return (op == "cp" && ins.statement->has("async")) ||
+         (op == "ld" && !reaches_shared_only(*ins.statement) &&
+          !ins.statement->has("const"));
+}
+
+bool stores_global(const Instruction& ins) {
+  return ins.statement && ins.statement->name() == "st" &&
+         !reaches_shared_only(*ins.statement);
 }
 
 bool is_jump(const Instruction& ins) {
@@ -111,10 +118,11 @@ class LateLoads {
 
 // One of the two ways on from a branch to where they meet.
 struct Side {
-  int length = 0;      // in instructions of the PTX
-  int machine = 0;     // in the machine's
-  bool waits = false;  // for global memory
-  bool parts = false;  // has what needs a branch
+  int length = 0;       // in instructions of the PTX
+  int machine = 0;      // in the machine's
+  bool waits = false;   // for global memory
+  bool stores = false;  // there
+  bool parts = false;   // has what needs a branch
 };
 
 Side side_of(const std::vector<Instruction>& code, const LateLoads& late,
@@ -130,6 +138,7 @@ Side side_of(const std::vector<Instruction>& code, const LateLoads& late,
     if (from_load)
       for (Place place : written(ins)) loaded.insert(place);
     side.waits |= loads_global(ins) || late.waits(ins, branch);
+    side.stores |= stores_global(ins);
     side.parts |= (!ahead && needs_branch(ins)) || (from_load && compares(ins));
     ++side.length;
     side.machine += ahead ? 0 : ins.machine_weight;
@@ -138,9 +147,12 @@ Side side_of(const std::vector<Instruction>& code, const LateLoads& late,
   return side;
 }
 
-bool are_predicated(const Side& a, const Side& b) {
-  const auto fits = [](const Side& side) {
-    const int most = side.waits ? kModel.most_with_global_load : kModel.most;
+bool are_predicated(const Side& a, const Side& b, bool in_loop) {
+  const auto fits = [&](const Side& side) {
+    if (in_loop && side.stores && side.waits) return false;
+    const int most = side.waits    ? kModel.most_with_global_load
+                     : side.stores ? kModel.most_with_global_store
+                                   : kModel.most;
     return !side.parts && side.length < kTooLong && side.machine <= most;
   };
   const bool waits = a.waits || b.waits;
@@ -215,6 +227,12 @@ uint8_t machine_side(const std::vector<Instruction>& code, uint32_t pc,
 
 void find_predicated(const Function& function, std::vector<Instruction>& code) {
   LateLoads late(function);
+  const auto in_loop = [&](uint32_t pc) {
+    for (uint32_t back = pc + 1; back < code.size(); ++back)
+      if (code[back].kind == Kind::kBranch && code[back].target <= pc)
+        return true;
+    return false;
+  };
   for (uint32_t pc = 0; pc < code.size(); ++pc) late.see(code[pc], pc);
   for (uint32_t pc = 0; pc < code.size(); ++pc) {
     Instruction& ins = code[pc];
@@ -227,7 +245,7 @@ void find_predicated(const Function& function, std::vector<Instruction>& code) {
     } else if (ins.reconverge != ~0u) {
       const Side taken = side_of(code, late, pc, ins.target, ins.reconverge);
       const Side other = side_of(code, late, pc, pc + 1, ins.reconverge);
-      if (!are_predicated(taken, other)) continue;
+      if (!are_predicated(taken, other, in_loop(pc))) continue;
       ins.predicated = true;
       ins.skips_if_taken = static_cast<uint8_t>(other.length);
       ins.skips_if_not = static_cast<uint8_t>(taken.length);
@@ -266,9 +284,10 @@ void apply_ptxas_model(Function& function, const Program& program) {
   auto& code = function.code;
   narrow_loads(function);
   join_accesses(function, program);
-  weigh_instructions(function, program);
   find_jumps(function, code);
+  weigh_instructions(function, program);
   find_predicated(function, code);
+  weigh_instructions(function, program);  // blocks are longer now
   add_meetings(code);
   if (program.module->text.units[function.text->unit].fuses)
     fuse_products(function);

@@ -16,7 +16,8 @@ struct PtxasModel {
   // A branch is predicated if each of its sides has at most so many
   // instructions of the machine, and both together. One that waits for global
   // memory may have more: the loads can all begin at once.
-  int most, most_with_global_load, most_of_both, most_of_both_with_global_load;
+  int most, most_with_global_store, most_with_global_load, most_of_both,
+      most_of_both_with_global_load;
   // A loop that counts to a bound becomes one of four turns if it has at most
   // so many instructions, an access to memory being two of them. Loads are
   // worth longer loops.
@@ -36,6 +37,7 @@ struct PtxasModel {
 // with small loops of every kind and length.
 constexpr PtxasModel kPtxas13 = {
     .most = 8,
+    .most_with_global_store = 7,
     .most_with_global_load = 20,
     .most_of_both = 12,
     .most_of_both_with_global_load = 30,

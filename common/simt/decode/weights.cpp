@@ -120,6 +120,26 @@ bool are_one(const Instruction& first, const Instruction& second) {
   return false;
 }
 
+// In which block of the machine's each one is: a branch that became a predicate
+// ends none.
+std::vector<int> machine_blocks(const std::vector<Instruction>& code) {
+  std::vector<bool> leads(code.size() + 1);
+  for (size_t pc = 0; pc < code.size(); ++pc) {
+    const Instruction& ins = code[pc];
+    const bool goes_on = ins.skips_if_taken + ins.skips_if_not > 0 ||
+                         (ins.guard == kNowhere && !ins.jumps);
+    if (ins.kind == Kind::kBranch && !goes_on)
+      leads[ins.target] = leads[pc + 1] = true;
+    if (ins.kind == Kind::kReturn || ins.kind == Kind::kExit)
+      leads[pc + 1] = true;
+    for (uint32_t target : ins.targets()) leads[target] = leads[pc + 1] = true;
+  }
+  std::vector<int> block(code.size());
+  int now = 0;
+  for (size_t pc = 0; pc < code.size(); ++pc) block[pc] = now += leads[pc];
+  return block;
+}
+
 class Weights {
  public:
   Weights(Function& f, const Program& program)
@@ -127,11 +147,12 @@ class Weights {
         program_(program),
         readers_(f),
         once_(f.written_once()),
-        block_(f.code.size()) {
-    const std::vector<bool> leads = block_starts(f.code);
-    int block = 0;
-    for (size_t pc = 0; pc < f.code.size(); ++pc)
-      block_[pc] = block += leads[pc];
+        block_(machine_blocks(f.code)),
+        in_loop_(f.code.size()) {
+    for (uint32_t pc = 0; pc < f.code.size(); ++pc)
+      if (f.code[pc].kind == Kind::kBranch && f.code[pc].target <= pc)
+        std::fill(in_loop_.begin() + f.code[pc].target,
+                  in_loop_.begin() + pc + 1, true);
   }
 
   void find() {
@@ -160,11 +181,11 @@ class Weights {
     constexpr int kWhereShared = 3;
     auto& code = f_.code;
     code.front().machine_weight += 1;
-    fetch(1, where([](const Instruction& ins) {
-            return std::ranges::any_of(ins.addresses(), [](const Address& a) {
-              return a.space == Space::kGlobal || a.space == Space::kGeneric;
-            });
-          }));
+    fetch_once(where([](const Instruction& ins) {
+      return std::ranges::any_of(ins.addresses(), [](const Address& a) {
+        return a.space == Space::kGlobal || a.space == Space::kGeneric;
+      });
+    }));
     fetch(kWhereShared,
           where([&](const Instruction& ins) { return names_shared(ins); }));
     for (const Instruction& ins : code) {
@@ -191,11 +212,20 @@ class Weights {
   }
 
   // Where it is first used; or if several blocks do, before them.
-  void fetch(int weight, const std::vector<uint32_t>& users) {
+  void fetch_once(const std::vector<uint32_t>& users) {
     if (users.empty()) return;
     const bool here = std::ranges::all_of(
         users, [&](uint32_t pc) { return block_[pc] == block_[users[0]]; });
-    f_.code[here ? users[0] : 0].machine_weight += weight;
+    f_.code[here ? users[0] : 0].machine_weight += 1;
+  }
+  // In each block again; but before the loops.
+  void fetch(int weight, const std::vector<uint32_t>& users) {
+    std::set<int> blocks;
+    for (uint32_t pc : users) {
+      const bool turns = in_loop_[pc];
+      if (blocks.insert(turns ? 0 : block_[pc]).second)
+        f_.code[turns ? 0 : pc].machine_weight += weight;
+    }
   }
 
   bool leaves_early(uint32_t pc) const {
@@ -244,7 +274,8 @@ class Weights {
   const Program& program_;
   const Readers readers_;
   const std::set<Place> once_;
-  std::vector<int> block_;
+  const std::vector<int> block_;
+  std::vector<bool> in_loop_;
   std::set<uint32_t> taken_;  // has one in itself
 };
 
