@@ -7,6 +7,9 @@ namespace simt {
 // Of each instruction, and of the end: does a basic block begin there?
 std::vector<bool> block_starts(const std::vector<Instruction>& code);
 
+// Of each instruction: does a jump back lead over it?
+std::vector<bool> in_loops(const std::vector<Instruction>& code);
+
 // Fills in Instruction::reconverge: the immediate post-dominator of each
 // branch, where the hardware's convergence barriers join its two sides.
 void find_reconvergence(Function& function);

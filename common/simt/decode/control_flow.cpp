@@ -170,6 +170,17 @@ std::vector<bool> block_starts(const std::vector<Instruction>& code) {
   return leads;
 }
 
+std::vector<bool> in_loops(const std::vector<Instruction>& code) {
+  std::vector<bool> turns(code.size());
+  size_t first = code.size();  // that a jump from behind leads to
+  for (size_t pc = code.size(); pc-- > 0;) {
+    if (code[pc].kind == Kind::kBranch && code[pc].target <= pc)
+      first = std::min<size_t>(first, code[pc].target);
+    turns[pc] = first <= pc;
+  }
+  return turns;
+}
+
 void find_reconvergence(Function& function) {
   auto& code = function.code;
   Flow flow = Ways(function).flow();

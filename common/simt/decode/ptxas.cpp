@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "common/simt/decode/analysis.h"
 #include "common/simt/decode/reading.h"
 
 namespace simt {
@@ -85,6 +86,28 @@ void walk(Code& code, uint32_t pc, uint32_t end, See see) {
   }
 }
 
+// How many more an order of memory takes. A fence that reaches beyond the block
+// also waits for errors; to acquire is to drop what L1 holds.
+int ordering_instructions(const Instruction& ins) {
+  static const std::set<std::string> accesses = {"ld", "st", "red", "atom"};
+  const int releasing = ins.for_block ? 1 : 3;
+  if (accesses.count(ins.statement->name()))
+    return ins.releases * releasing + ins.acquires;
+  if (!is_fence(ins)) return 0;
+  const bool acquires = !ins.for_block || ins.statement->has("acq_rel");
+  return releasing + acquires - 1;
+}
+
+// How many instructions ptxas makes of one.
+int machine_instructions(const Instruction& ins) {
+  if (!ins.statement) return 1;
+  if (ins.made_bytes == Instruction::kNotMade) return 0;
+  if (ins.predicated) return ins.skips_if_taken + ins.skips_if_not == 0;
+  if (is_jump(ins)) return ins.jumps;
+  return ins.machine_weight + (ins.made_again_after > 0) +
+         ordering_instructions(ins);
+}
+
 // Registers that a load from global memory alone writes, and that are read only
 // behind the branch: there the machine would wait for them.
 class LateLoads {
@@ -141,12 +164,14 @@ Side side_of(const std::vector<Instruction>& code, const LateLoads& late,
     side.stores |= stores_global(ins);
     side.parts |= (!ahead && needs_branch(ins)) || (from_load && compares(ins));
     ++side.length;
-    side.machine += ahead ? 0 : ins.machine_weight;
+    side.machine += ahead ? 0 : machine_instructions(ins);
     return !side.parts && side.length < kTooLong;
   });
   return side;
 }
 
+// A load and a store in a turn of a loop wait for each other, and for those of
+// the turn before.
 bool are_predicated(const Side& a, const Side& b, bool in_loop) {
   const auto fits = [&](const Side& side) {
     if (in_loop && side.stores && side.waits) return false;
@@ -192,28 +217,6 @@ void find_jumps(const Function& function, std::vector<Instruction>& code) {
   }
 }
 
-// How many more an order of memory takes. A fence that reaches beyond the block
-// also waits for errors; to acquire is to drop what L1 holds.
-int ordering_instructions(const Instruction& ins) {
-  static const std::set<std::string> accesses = {"ld", "st", "red", "atom"};
-  const int releasing = ins.for_block ? 1 : 3;
-  if (accesses.count(ins.statement->name()))
-    return ins.releases * releasing + ins.acquires;
-  if (!is_fence(ins)) return 0;
-  const bool acquires = !ins.for_block || ins.statement->has("acq_rel");
-  return releasing + acquires - 1;
-}
-
-// How many instructions ptxas makes of one.
-int machine_instructions(const Instruction& ins) {
-  if (!ins.statement) return 1;
-  if (ins.made_bytes == Instruction::kNotMade) return 0;
-  if (ins.predicated) return ins.skips_if_taken + ins.skips_if_not == 0;
-  if (is_jump(ins)) return ins.jumps;
-  return ins.machine_weight + (ins.made_again_after > 0) +
-         ordering_instructions(ins);
-}
-
 // How many instructions ptxas makes of a side.
 uint8_t machine_side(const std::vector<Instruction>& code, uint32_t pc,
                      uint32_t end) {
@@ -227,12 +230,7 @@ uint8_t machine_side(const std::vector<Instruction>& code, uint32_t pc,
 
 void find_predicated(const Function& function, std::vector<Instruction>& code) {
   LateLoads late(function);
-  const auto in_loop = [&](uint32_t pc) {
-    for (uint32_t back = pc + 1; back < code.size(); ++back)
-      if (code[back].kind == Kind::kBranch && code[back].target <= pc)
-        return true;
-    return false;
-  };
+  const std::vector<bool> repeated = in_loops(code);
   for (uint32_t pc = 0; pc < code.size(); ++pc) late.see(code[pc], pc);
   for (uint32_t pc = 0; pc < code.size(); ++pc) {
     Instruction& ins = code[pc];
@@ -245,7 +243,7 @@ void find_predicated(const Function& function, std::vector<Instruction>& code) {
     } else if (ins.reconverge != ~0u) {
       const Side taken = side_of(code, late, pc, ins.target, ins.reconverge);
       const Side other = side_of(code, late, pc, pc + 1, ins.reconverge);
-      if (!are_predicated(taken, other, in_loop(pc))) continue;
+      if (!are_predicated(taken, other, repeated[pc])) continue;
       ins.predicated = true;
       ins.skips_if_taken = static_cast<uint8_t>(other.length);
       ins.skips_if_not = static_cast<uint8_t>(taken.length);
@@ -294,17 +292,6 @@ void apply_ptxas_model(Function& function, const Program& program) {
   count_machine_sides(code);
   for (Instruction& ins : code)
     ins.machine_weight = static_cast<uint8_t>(machine_instructions(ins));
-  if (getenv("DBG")) {
-    int sum = 0;
-    for (Instruction& ins : code) {
-      sum += ins.machine_weight;
-      if (getenv("DBG")[0] == '2')
-        fprintf(stderr, "DBG2 %s %d %s\n", function.name.c_str(),
-                ins.machine_weight,
-                ins.statement ? ins.statement->text.c_str() : "-");
-    }
-    fprintf(stderr, "DBG %s %d\n", function.name.c_str(), sum);
-  }
 }
 
 }  // namespace simt

@@ -2,9 +2,10 @@
 // it makes one of. How often the machine does something follows from that, and
 // which branches are short enough to become predicates.
 #include <algorithm>
-#include <map>
+#include <initializer_list>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "common/simt/decode/analysis.h"
 #include "common/simt/decode/ptxas.h"
@@ -13,10 +14,9 @@
 namespace simt {
 namespace {
 
-using Names = std::set<std::string>;
-
-bool is_any(const Instruction& ins, const Names& names) {
-  return ins.statement && names.contains(ins.statement->name());
+bool is_any(const Instruction& ins, std::initializer_list<const char*> names) {
+  return std::ranges::any_of(names,
+                             [&](const char* name) { return is(ins, name); });
 }
 
 bool is_long(const Statement& s) {
@@ -72,9 +72,8 @@ constexpr Price kPrices[] = {
 // shift of an index goes into the addition that makes it an address.
 bool takes_none(const Statement& s) {
   const std::string& op = s.name();
-  const bool special =
-      s.text.find('%', s.text.find(',')) != std::string::npos &&
-      (s.text.find("id") != std::string::npos);
+  const bool special = s.text.find("id.") != std::string::npos ||  // %tid.x
+                       s.text.find("%laneid") != std::string::npos;
   return s.has("param") || op == "cvta" || (op == "mov" && !special) ||
          (is_long(s) && (op == "cvt" || op == "shl"));
 }
@@ -148,12 +147,7 @@ class Weights {
         readers_(f),
         once_(f.written_once()),
         block_(machine_blocks(f.code)),
-        in_loop_(f.code.size()) {
-    for (uint32_t pc = 0; pc < f.code.size(); ++pc)
-      if (f.code[pc].kind == Kind::kBranch && f.code[pc].target <= pc)
-        std::fill(in_loop_.begin() + f.code[pc].target,
-                  in_loop_.begin() + pc + 1, true);
-  }
+        in_loop_(in_loops(f.code)) {}
 
   void find() {
     for (Instruction& ins : f_.code)
@@ -180,7 +174,7 @@ class Weights {
   void add_what_kernels_fetch() {
     constexpr int kWhereShared = 3;
     auto& code = f_.code;
-    code.front().machine_weight += 1;
+    add(0, 1);
     fetch_once(where([](const Instruction& ins) {
       return std::ranges::any_of(ins.addresses(), [](const Address& a) {
         return a.space == Space::kGlobal || a.space == Space::kGeneric;
@@ -199,8 +193,14 @@ class Weights {
 
   // Those that are left go by an exit of their own.
   void leave_before(uint32_t exit) {
-    f_.code[exit - 1].machine_weight += f_.code[exit].machine_weight;
+    add(exit - 1, f_.code[exit].machine_weight);
     f_.code[exit].machine_weight = 0;
+  }
+
+  void add(uint32_t pc, int weight) {
+    constexpr int kMost = UINT8_MAX;
+    uint8_t& known = f_.code[pc].machine_weight;
+    known = static_cast<uint8_t>(std::min(known + weight, kMost));
   }
 
   template <class Is>
@@ -216,7 +216,7 @@ class Weights {
     if (users.empty()) return;
     const bool here = std::ranges::all_of(
         users, [&](uint32_t pc) { return block_[pc] == block_[users[0]]; });
-    f_.code[here ? users[0] : 0].machine_weight += 1;
+    add(here ? users[0] : 0, 1);
   }
   // In each block again; but before the loops.
   void fetch(int weight, const std::vector<uint32_t>& users) {
@@ -224,7 +224,7 @@ class Weights {
     for (uint32_t pc : users) {
       const bool turns = in_loop_[pc];
       if (blocks.insert(turns ? 0 : block_[pc]).second)
-        f_.code[turns ? 0 : pc].machine_weight += weight;
+        add(turns ? 0 : pc, weight);
     }
   }
 
@@ -275,7 +275,7 @@ class Weights {
   const Readers readers_;
   const std::set<Place> once_;
   const std::vector<int> block_;
-  std::vector<bool> in_loop_;
+  const std::vector<bool> in_loop_;
   std::set<uint32_t> taken_;  // has one in itself
 };
 
