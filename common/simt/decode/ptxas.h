@@ -32,9 +32,9 @@ struct PtxasModel {
   uint64_t most_turns_known;
 };
 
-// ptxas 13.0 (V13.0.88) for sm_90. What it unrolls was found with small loops of
-// every kind and length, and what it predicates with single `if`s of every kind
-// and length; then both were tried on the programs of tests/parity.
+// ptxas 13.0 (V13.0.88) for sm_90. What it unrolls was found with small loops
+// of every kind and length, and what it predicates with single `if`s of every
+// kind and length; then both were tried on the programs of tests/parity.
 constexpr PtxasModel kPtxas13 = {
     .most = 8,
     .most_with_global_store = 7,
