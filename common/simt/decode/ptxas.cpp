@@ -1,5 +1,5 @@
-// The model of ptxas, all of it: which branches it writes without a branch,
-// and how many instructions it makes of one.
+// Of the model of ptxas: which branches it writes without a branch, and all its
+// parts in their order.
 #include "common/simt/decode/ptxas.h"
 
 #include <algorithm>
