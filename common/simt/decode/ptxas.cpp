@@ -112,17 +112,17 @@ int machine_instructions(const Instruction& ins) {
 // behind the branch: there the machine would wait for them.
 class LateLoads {
  public:
-  explicit LateLoads(const Function& f)
-      : readers_(f), once_(f.written_once()) {}
+  explicit LateLoads(const Function& f) : readers_(f) {
+    const std::set<Place> once = f.written_once();
+    for (uint32_t pc = 0; pc < f.code.size(); ++pc)
+      if (loads_global(f.code[pc]))
+        for (Place place : written(f.code[pc]))
+          if (once.contains(place)) loaded_[place] = pc;
+  }
 
   bool waits(const Instruction& ins, uint32_t branch) const {
     return std::ranges::any_of(
         read(ins), [&](Place place) { return comes_late(place, branch); });
-  }
-  void see(const Instruction& ins, uint32_t pc) {
-    if (!loads_global(ins)) return;
-    for (Place place : written(ins))
-      if (once_.contains(place)) loaded_[place] = pc;
   }
 
  private:
@@ -135,7 +135,6 @@ class LateLoads {
   }
 
   const Readers readers_;
-  const std::set<Place> once_;
   std::map<Place, uint32_t> loaded_;
 };
 
@@ -229,9 +228,8 @@ uint8_t machine_side(const std::vector<Instruction>& code, uint32_t pc,
 }
 
 void find_predicated(const Function& function, std::vector<Instruction>& code) {
-  LateLoads late(function);
+  const LateLoads late(function);
   const std::vector<bool> repeated = in_loops(code);
-  for (uint32_t pc = 0; pc < code.size(); ++pc) late.see(code[pc], pc);
   for (uint32_t pc = 0; pc < code.size(); ++pc) {
     Instruction& ins = code[pc];
     if (ins.statement && ins.statement->left_out) ins.predicated = true;
@@ -290,8 +288,10 @@ void apply_ptxas_model(Function& function, const Program& program) {
   if (program.module->text.units[function.text->unit].fuses)
     fuse_products(function);
   count_machine_sides(code);
-  for (Instruction& ins : code)
+  for (Instruction& ins : code) {
     ins.machine_weight = static_cast<uint8_t>(machine_instructions(ins));
+    ins.waits_at_meeting = ins.kind == Kind::kBranch;
+  }
 }
 
 }  // namespace simt

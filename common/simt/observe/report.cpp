@@ -74,7 +74,8 @@ struct Totals {
     const int weight = ins.machine_weight;
     machine_issued += weight * c.issued + c.machine_issued;
     machine_lanes += weight * c.lanes + c.machine_lanes;
-    machine_issued += c.divergent;  // each part comes to the meeting by itself
+    // Each part comes to the meeting by itself.
+    if (ins.waits_at_meeting) machine_issued += c.divergent;
     if (ins.jumps) all.branches += c.issued;
     const std::string& op = ins.statement ? ins.statement->name() : "";
     if (op == "atom" || op == "red") {
