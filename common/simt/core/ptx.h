@@ -60,7 +60,10 @@ struct Statement {
   std::vector<Operand> operands;  // None where nobody knows the instruction.
   SourceLine where;
   uint32_t origin = 0;    // Which of ModuleText::origins.
-  bool left_out = false;  // A branch that ptxas sees is never taken.
+  bool left_out = false;  // ptxas sees that it does nothing anybody needs.
+  // A branch around turns left over, which ptxas writes when most others have
+  // become predicates.
+  bool over_turns = false;
 
   const std::string& name() const { return op.front(); }
   bool has(const char* modifier) const;

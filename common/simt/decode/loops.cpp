@@ -47,7 +47,6 @@ bool is_written(const std::vector<Statement>& body, const Loop& loop,
                      [&](const Statement& s) { return writes(s, name); });
 }
 
-// add.s32 %r1, %r1, 4;
 bool adds_constant(const Statement& s, const std::string& name) {
   return s.name() == "add" && s.guard.empty() && s.op.size() == 2 &&
          s.operands.size() == 3 && s.operands[1].text == name &&
@@ -86,13 +85,14 @@ struct Body {
   bool jumps_back = false, calls = false, waits = false;
   bool stores_beside_loads = false;
   int instructions = 0, memory = 0;  // of the machine
-  bool loads_global = false, loads_shared = false;
+  int shared_loads = 0;
+  bool loads_global = false;
 
   int size() const { return instructions + 2 * memory; }
   int most() const {
-    return loads_global   ? kPtxas13.most_unrolled_with_global_load
-           : loads_shared ? kPtxas13.most_unrolled_with_shared_load
-                          : kPtxas13.most_unrolled;
+    return std::max(
+        loads_global ? kPtxas13.most_unrolled_with_global_load : 0,
+        kPtxas13.most_unrolled + kPtxas13.more_for_shared_load * shared_loads);
   }
 };
 
@@ -175,7 +175,7 @@ class Scan {
     ++body_.memory;
     loaded_.insert(space);
     if (space == "shared")
-      body_.loads_shared = true;
+      ++body_.shared_loads;
     else
       body_.loads_global = true;
   }
@@ -269,6 +269,18 @@ uint64_t turns_at_once(int size, uint64_t turns) {
 
 }  // namespace
 
+const std::string& Loop::towards() const {
+  static const std::string up_to = "lt", down_to = "gt";
+  if (!ends_where_equal()) return compares->op[1];
+  return up ? up_to : down_to;
+}
+
+bool is_step(const Statement& s) {
+  return !s.label.empty() || s.scope || s.operands.empty()
+             ? false
+             : adds_constant(s, s.operands[0].text);
+}
+
 Loops::Loops(const FunctionText& text) : text_(text) {
   for (size_t k = 0; k < text.body.size(); ++k)
     if (is_branch(text.body[k]))
@@ -352,11 +364,7 @@ bool Loops::unrolls(Loop& loop) const {
     loop.at_once = turns_at_once(body.size(), loop.turns);
     return loop.at_once > 1;
   }
-  // nvcc has unrolled it already if it takes several steps until both are
-  // equal.
-  if (loop.step > 1 && loop.compares->op[1] == "ne") return false;
-  return !body.waits && is_of_32_bits(*loop.compares) &&
-         body.size() <= body.most();
+  return !body.waits && body.size() <= body.most();
 }
 
 std::optional<Loop> Loops::ending_at(size_t branch) const {

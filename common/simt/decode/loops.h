@@ -19,7 +19,15 @@ struct Loop {
   uint64_t at_once = 4;                 // so many turns become one
 
   bool vanishes() const { return turns == at_once; }
+  bool is_signed() const { return compares->op[2][0] == 's'; }
+  bool is_wide() const { return compares->type().bytes == 8; }
+  bool ends_where_equal() const { return compares->op[1] == "ne"; }
+  // The relation of a counter to the bound that it has not reached.
+  const std::string& towards() const;
 };
+
+// add.s32 %r1, %r1, 4;
+bool is_step(const Statement& s);
 
 // The loops of one function.
 class Loops {

@@ -36,6 +36,7 @@ bool divides_exactly(const Statement& s) {
 // What ptxas would rather jump over than execute under a predicate: atomics,
 // fences and divisions, which become many instructions.
 bool needs_branch(const Instruction& ins) {
+  if (ins.statement && ins.statement->left_out) return false;
   if (ins.kind != Kind::kPlain && ins.kind != Kind::kPoll) return true;
   if (!ins.statement) return false;
   const Statement& s = *ins.statement;
@@ -101,6 +102,7 @@ int ordering_instructions(const Instruction& ins) {
 // How many instructions ptxas makes of one.
 int machine_instructions(const Instruction& ins) {
   if (!ins.statement) return 1;
+  if (ins.statement->left_out) return 0;
   if (ins.made_bytes == Instruction::kNotMade) return 0;
   if (ins.predicated) return ins.skips_if_taken + ins.skips_if_not == 0;
   if (is_jump(ins)) return ins.jumps;
@@ -185,6 +187,11 @@ bool are_predicated(const Side& a, const Side& b, bool in_loop) {
                                          : kModel.most_of_both);
 }
 
+// Around turns that unrolling left over.
+bool fits_over_turns(const Side& side) {
+  return !side.parts && !side.waits && side.machine <= kModel.most_over_turns;
+}
+
 bool ends_kernel(const std::vector<Instruction>& code, uint32_t pc) {
   while (jumps_ahead(code, pc)) pc = code[pc].target;
   const Kind kind = code[pc].kind;
@@ -232,16 +239,19 @@ void find_predicated(const Function& function, std::vector<Instruction>& code) {
   const std::vector<bool> repeated = in_loops(code);
   for (uint32_t pc = 0; pc < code.size(); ++pc) {
     Instruction& ins = code[pc];
+    if (ins.kind != Kind::kBranch || ins.guard == kNowhere) continue;
     if (ins.statement && ins.statement->left_out) ins.predicated = true;
-    if (ins.kind != Kind::kBranch || ins.guard == kNowhere || ins.target <= pc)
-      continue;
+    if (ins.target <= pc) continue;
     if (function.text->entry &&
         (ends_kernel(code, ins.target) || ends_kernel(code, pc + 1))) {
       ins.predicated = true;  // @P EXIT
     } else if (ins.reconverge != ~0u) {
       const Side taken = side_of(code, late, pc, ins.target, ins.reconverge);
       const Side other = side_of(code, late, pc, pc + 1, ins.reconverge);
-      if (!are_predicated(taken, other, repeated[pc])) continue;
+      if (ins.statement->over_turns
+              ? !fits_over_turns(other)
+              : !are_predicated(taken, other, repeated[pc]))
+        continue;
       ins.predicated = true;
       ins.skips_if_taken = static_cast<uint8_t>(other.length);
       ins.skips_if_not = static_cast<uint8_t>(taken.length);

@@ -17,12 +17,11 @@ struct PtxasModel {
   // instructions of the machine, and both together. One that waits for global
   // memory may have more: the loads can all begin at once.
   int most, most_with_global_store, most_with_global_load, most_of_both,
-      most_of_both_with_global_load;
+      most_of_both_with_global_load, most_over_turns;
   // A loop that counts to a bound becomes one of four turns if it has at most
   // so many instructions, an access to memory being two of them. Loads are
   // worth longer loops.
-  int most_unrolled, most_unrolled_with_shared_load,
-      most_unrolled_with_global_load;
+  int most_unrolled, more_for_shared_load, most_unrolled_with_global_load;
   // One whose turns are known disappears: of so many instructions, up to so
   // many turns. A longer one becomes turns of so many instructions.
   struct Whole {
@@ -41,8 +40,9 @@ constexpr PtxasModel kPtxas13 = {
     .most_with_global_load = 20,
     .most_of_both = 12,
     .most_of_both_with_global_load = 30,
+    .most_over_turns = 6,
     .most_unrolled = 18,
-    .most_unrolled_with_shared_load = 23,
+    .more_for_shared_load = 5,
     .most_unrolled_with_global_load = 46,
     .whole_loops =
         {{2, 1451}, {4, 519}, {8, 241}, {16, 68}, {32, 20}, {64, 6}, {128, 2}},

@@ -5,6 +5,7 @@
 //
 // All of it is PTX again, which is decoded as if nvcc had written it.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "common/simt/decode/loops.h"
@@ -15,8 +16,8 @@ namespace {
 
 // Registers of our own: a distance, and whether it allows more turns; whether
 // the loop has made no turn yet, whose condition comes last.
-const std::string kLeft = "%unrolled_left", kMore = "%unrolled_more",
-                  kFresh = "%unrolled_fresh";
+const std::string kLeft = "%unrolled_left", kLeftWide = "%unrolled_left_wide",
+                  kMore = "%unrolled_more", kFresh = "%unrolled_fresh";
 
 Operand operand(const std::string& text) {
   Operand o;
@@ -83,58 +84,117 @@ class Writer {
     s.label = name;
     to_.body.push_back(std::move(s));
   }
-  void branch(const std::string& guard, bool negated, const std::string& to) {
+  Statement& branch(const std::string& guard, bool negated,
+                    const std::string& to) {
     Statement& s = emit("bra", {to});
     s.guard = guard;
     s.guard_negated = negated;
+    return s;
   }
 
-  // Are there so many turns left, whatever comes?
-  void more_than(int turns) {
-    const Statement& compare = *loop_->compares;
-    const std::string &counter = compare.operands[1].text,
-                      &bound = compare.operands[2].text;
-    const bool up = loop_->up;
-    emit("sub.u32", {kLeft, up ? bound : counter, up ? counter : bound});
-    const bool reaches = compare.op[1] == "le" || compare.op[1] == "ge";
-    emit(reaches ? "setp.ge.u32" : "setp.gt.u32",
-         {kMore, kLeft, std::to_string(loop_->step * (turns - 1))});
-    emit("setp." + compare.op[1] + ".and." + compare.op[2],
-         {kMore, counter, bound, kMore});
+  Statement& compare(const std::string& relation,
+                     const std::vector<std::string>& operands) {
+    return emit("setp." + relation + "." + loop_->compares->op[2], operands);
+  }
+  // Are there so many turns left, whatever comes? Within the loop, ptxas knows
+  // what the counter must not reach.
+  void more_than(int turns, bool within) {
+    const std::string bits = loop_->is_wide() ? "64" : "32";
+    const std::string& left = loop_->is_wide() ? kLeftWide : kLeft;
+    const std::string &from = loop_->up ? bound() : counter(),
+                      &to = loop_->up ? counter() : bound();
+    emit("sub.u" + bits, {left, from, to}).left_out = within;
+    const std::string& relation = loop_->compares->op[1];
+    const bool reaches = relation == "le" || relation == "ge";
+    emit((reaches ? "setp.ge.u" : "setp.gt.u") + bits,
+         {kMore, left, std::to_string(loop_->step * (turns - 1))});
+    compare(loop_->towards() + ".and", {kMore, counter(), bound(), kMore})
+        .left_out = !within;
+    if (within) to_.body[to_.body.size() - 2].left_out = true;
   }
   void branch_unless(int turns, const std::string& to) {
-    more_than(turns);
-    branch(kMore, true, to);
+    more_than(turns, false);
+    branch(kMore, true, to).over_turns = true;
+  }
+
+  // Are we on this side of the bound? Whether an unsigned counter begins
+  // beyond it is found out by a turn, and that of a loop that ends where both
+  // are equal goes the whole way round, turn by turn.
+  void begin_beyond(const std::string& name) {
+    if (!loop_->is_signed()) {
+      compare(loop_->towards(), {kMore, counter(), bound()});
+      branch(kMore, false, name + "_before");
+      has_begun();
+      turns(1);
+      label(name + "_before");
+    } else if (loop_->ends_where_equal()) {
+      compare(loop_->towards(), {kMore, counter(), bound()});
+      branch(kMore, true, name + "_round");
+    }
   }
 
   void unroll_unknown(const Loop& loop) {
     const std::string name = from_.body[loop.label].label + "_unrolled";
-    copy(loop.label, loop.label + 1);
+    if (!loop.ends_where_equal()) copy(loop.label, loop.label + 1);
     emit("setp.eq.u32", {kFresh, "0", "0"});
+    begin_beyond(name);
     branch_unless(4, name + "_two");
+    has_begun();
     label(name);
     turns(4);
-    more_than(4);
+    more_than(4, true);
     branch(kMore, false, name);
     label(name + "_two");
     branch_unless(2, name + "_one");
+    has_begun();
     turns(2);
     label(name + "_one");
-    const std::vector<Operand>& operands = loop.compares->operands;
-    emit(loop.compares->op[0] + "." + loop.compares->op[1] + ".or." +
-             loop.compares->op[2],
-         {kMore, operands[1].text, operands[2].text, kFresh});
-    branch(kMore, true, name + "_end");
-    copy(loop.label + 1, loop.branch + 1);
-    // Unless the counter comes round past zero, this turn was the last.
-    to_.body.back().left_out = true;
+    compare(loop.compares->op[1] + ".or", {kMore, counter(), bound(), kFresh});
+    branch(kMore, true, name + "_end").over_turns = true;
+    if (loop.ends_where_equal()) {
+      label(name + "_round");
+      copy(loop.label, loop.label + 1);
+      to_.stay_loops.insert(to_.body.size());
+      copy(loop.label + 1, loop.branch + 1);
+    } else {
+      last_turn();
+    }
     label(name + "_end");
   }
 
+  void has_begun() { emit("setp.ne.u32", {kFresh, "0", "0"}); }
+
   void turns(int count) {
-    emit("setp.ne.u32", {kFresh, "0", "0"});
+    const size_t first = to_.body.size();
     for (int k = 0; k < count; ++k) turn();
+    leave_out_steps(first, count - 1);
   }
+
+  // Unless the counter comes round past zero, there is none behind it.
+  void last_turn() {
+    const size_t first = to_.body.size();
+    copy(loop_->label + 1, loop_->branch + 1);
+    to_.body.back().left_out = true;
+    leave_out_steps(first, 1);
+  }
+
+  // Of the turns from `first` on, nobody asks whether they were the last, and
+  // so many times what counts goes into other instructions.
+  void leave_out_steps(size_t first, int count) {
+    std::map<std::string, int> left;
+    for (size_t k = first; k < to_.body.size(); ++k) {
+      Statement& s = to_.body[k];
+      if (s.label.empty() && !s.scope && s.text == loop_->compares->text)
+        s.left_out = true;
+      if (is_step(s))
+        s.left_out = left.try_emplace(s.text, count).first->second-- > 0;
+    }
+  }
+
+  const std::string& counter() const {
+    return loop_->compares->operands[1].text;
+  }
+  const std::string& bound() const { return loop_->compares->operands[2].text; }
 
   // A turn that another one follows, with labels of its own. Whether it was
   // the last, nobody asks.
@@ -178,11 +238,13 @@ std::optional<FunctionText> unroll_once(const FunctionText& text) {
 }
 
 void declare_own(FunctionText& text) {
-  for (const std::string& name : {kLeft, kMore, kFresh}) {
+  for (const std::string& name : {kLeft, kLeftWide, kMore, kFresh}) {
     Declaration d;
     d.space = "reg";
     d.name = name;
-    d.type = name == kLeft ? Type{'b', 4} : Type{'p', 0};
+    d.type = name == kLeft       ? Type{'b', 4}
+             : name == kLeftWide ? Type{'b', 8}
+                                 : Type{'p', 0};
     text.declarations[0].push_back(d);
   }
 }
