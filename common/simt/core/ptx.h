@@ -49,6 +49,10 @@ struct Operand {
 
 std::vector<std::string> parts_of_op(std::string_view op);
 
+// A branch that unrolling a loop makes: around a turn that comes before all
+// others, or turns that are left over.
+enum class OverTurns : uint8_t { kNone, kFirst, kLast };
+
 struct Statement {
   std::string label;    // Set: only a label, or what .branchtargets lists.
   char scope = 0;       // '{' or '}': only a scope,
@@ -61,9 +65,7 @@ struct Statement {
   SourceLine where;
   uint32_t origin = 0;    // Which of ModuleText::origins.
   bool left_out = false;  // ptxas sees that it does nothing anybody needs.
-  // A branch around turns left over, which ptxas writes when most others have
-  // become predicates.
-  bool over_turns = false;
+  OverTurns over_turns = OverTurns::kNone;
 
   const std::string& name() const { return op.front(); }
   bool has(const char* modifier) const;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/simt/decode/analysis.h"
+#include "common/simt/decode/company.h"
 #include "common/simt/decode/reading.h"
 
 namespace simt {
@@ -55,21 +56,9 @@ bool compares(const Instruction& ins) {
   return ins.statement && ins.statement->name() == "setp";
 }
 
-bool loads_global(const Instruction& ins) {
-  if (!ins.statement) return false;
-  const std::string& op = ins.statement->name();
-  return (op == "cp" && ins.statement->has("async")) ||
-         (op == "ld" && !reaches_shared_only(*ins.statement) &&
-          !ins.statement->has("const"));
-}
-
 bool stores_global(const Instruction& ins) {
   return ins.statement && ins.statement->name() == "st" &&
          !reaches_shared_only(*ins.statement);
-}
-
-bool is_jump(const Instruction& ins) {
-  return ins.kind == Kind::kBranch && ins.guard == kNowhere;
 }
 
 bool jumps_ahead(const std::vector<Instruction>& code, uint32_t pc) {
@@ -142,11 +131,14 @@ class LateLoads {
 
 // One of the two ways on from a branch to where they meet.
 struct Side {
-  int length = 0;       // in instructions of the PTX
-  int machine = 0;      // in the machine's
-  bool waits = false;   // for global memory
-  bool stores = false;  // there
-  bool parts = false;   // has what needs a branch
+  int length = 0;         // in instructions of the PTX
+  int machine = 0;        // in the machine's
+  bool waits = false;     // for global memory
+  bool computes = false;  // with what it has waited for
+  bool stores = false;    // to global memory
+  bool shares = false;    // reads or writes shared memory
+  bool parts = false;     // has what needs a branch
+  std::set<Place> results;
 };
 
 Side side_of(const std::vector<Instruction>& code, const LateLoads& late,
@@ -161,8 +153,11 @@ Side side_of(const std::vector<Instruction>& code, const LateLoads& late,
         });
     if (from_load)
       for (Place place : written(ins)) loaded.insert(place);
+    for (Place place : written(ins)) side.results.insert(place);
     side.waits |= loads_global(ins) || late.waits(ins, branch);
+    side.computes |= from_load && ins.pure && !copies(ins);
     side.stores |= stores_global(ins);
+    side.shares |= is_shared(ins);
     side.parts |= (!ahead && needs_branch(ins)) || (from_load && compares(ins));
     ++side.length;
     side.machine += ahead ? 0 : machine_instructions(ins);
@@ -171,11 +166,8 @@ Side side_of(const std::vector<Instruction>& code, const LateLoads& late,
   return side;
 }
 
-// A load and a store in a turn of a loop wait for each other, and for those of
-// the turn before.
-bool are_predicated(const Side& a, const Side& b, bool in_loop) {
+bool are_short(const Side& a, const Side& b) {
   const auto fits = [&](const Side& side) {
-    if (in_loop && side.stores && side.waits) return false;
     const int most = side.waits    ? kModel.most_with_global_load
                      : side.stores ? kModel.most_with_global_store
                                    : kModel.most;
@@ -187,9 +179,25 @@ bool are_predicated(const Side& a, const Side& b, bool in_loop) {
                                          : kModel.most_of_both);
 }
 
-// Around turns that unrolling left over.
-bool fits_over_turns(const Side& side) {
-  return !side.parts && !side.waits && side.machine <= kModel.most_over_turns;
+// Would a predicate make all lanes wait, and for this alone? That is worth a
+// branch.
+bool wait_alone(const Side& a, const Side& b, uint32_t branch, bool in_loop,
+                Company& company) {
+  if (a.waits == b.waits || a.shares || b.shares) return false;
+  std::set<Place> results = a.results;
+  results.insert(b.results.begin(), b.results.end());
+  const bool computes = a.computes || b.computes;
+  return !company.of(
+      branch, results,
+      computes && !in_loop ? kModel.company_of_computing : kModel.company);
+}
+
+// Around a turn that unrolling made the first, or turns that it left over.
+bool fits_over_turns(OverTurns turns, const Side& side) {
+  const int most = !side.waits                 ? kModel.most_over_turns
+                   : turns == OverTurns::kLast ? 0
+                                               : kModel.most_with_global_load;
+  return !side.parts && side.machine <= most;
 }
 
 bool ends_kernel(const std::vector<Instruction>& code, uint32_t pc) {
@@ -236,8 +244,9 @@ uint8_t machine_side(const std::vector<Instruction>& code, uint32_t pc,
 
 void find_predicated(const Function& function, std::vector<Instruction>& code) {
   const LateLoads late(function);
+  Company company(code);
   const std::vector<bool> repeated = in_loops(code);
-  for (uint32_t pc = 0; pc < code.size(); ++pc) {
+  for (uint32_t pc = code.size(); pc-- > 0;) {
     Instruction& ins = code[pc];
     if (ins.kind != Kind::kBranch || ins.guard == kNowhere) continue;
     if (ins.statement && ins.statement->left_out) ins.predicated = true;
@@ -248,9 +257,11 @@ void find_predicated(const Function& function, std::vector<Instruction>& code) {
     } else if (ins.reconverge != ~0u) {
       const Side taken = side_of(code, late, pc, ins.target, ins.reconverge);
       const Side other = side_of(code, late, pc, pc + 1, ins.reconverge);
-      if (ins.statement->over_turns
-              ? !fits_over_turns(other)
-              : !are_predicated(taken, other, repeated[pc]))
+      const OverTurns turns = ins.statement->over_turns;
+      if (turns != OverTurns::kNone
+              ? !fits_over_turns(turns, other)
+              : !are_short(taken, other) ||
+                    wait_alone(taken, other, pc, repeated[pc], company))
         continue;
       ins.predicated = true;
       ins.skips_if_taken = static_cast<uint8_t>(other.length);
@@ -285,6 +296,22 @@ void count_machine_sides(std::vector<Instruction>& code) {
 }
 
 }  // namespace
+
+bool loads_global(const Instruction& ins) {
+  if (!ins.statement) return false;
+  const std::string& op = ins.statement->name();
+  return (op == "cp" && ins.statement->has("async")) ||
+         (op == "ld" && !reaches_shared_only(*ins.statement) &&
+          !ins.statement->has("const"));
+}
+
+bool is_shared(const Instruction& ins) {
+  return ins.statement && ins.statement->has("shared");
+}
+
+bool is_jump(const Instruction& ins) {
+  return ins.kind == Kind::kBranch && ins.guard == kNowhere;
+}
 
 void apply_ptxas_model(Function& function, const Program& program) {
   auto& code = function.code;

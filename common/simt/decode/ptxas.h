@@ -18,6 +18,8 @@ struct PtxasModel {
   // memory may have more: the loads can all begin at once.
   int most, most_with_global_store, most_with_global_load, most_of_both,
       most_of_both_with_global_load, most_over_turns;
+  // So many instructions behind it are company to a load: see company.h.
+  int company, company_of_computing;
   // A loop that counts to a bound becomes one of four turns if it has at most
   // so many instructions, an access to memory being two of them. Loads are
   // worth longer loops.
@@ -41,6 +43,8 @@ constexpr PtxasModel kPtxas13 = {
     .most_of_both = 12,
     .most_of_both_with_global_load = 30,
     .most_over_turns = 6,
+    .company = 2,
+    .company_of_computing = 1,
     .most_unrolled = 18,
     .more_for_shared_load = 5,
     .most_unrolled_with_global_load = 46,

@@ -114,7 +114,7 @@ class Writer {
   }
   void branch_unless(int turns, const std::string& to) {
     more_than(turns, false);
-    branch(kMore, true, to).over_turns = true;
+    branch(kMore, true, to).over_turns = OverTurns::kLast;
   }
 
   // Are we on this side of the bound? Whether an unsigned counter begins
@@ -123,7 +123,7 @@ class Writer {
   void begin_beyond(const std::string& name) {
     if (!loop_->is_signed()) {
       compare(loop_->towards(), {kMore, counter(), bound()});
-      branch(kMore, false, name + "_before");
+      branch(kMore, false, name + "_before").over_turns = OverTurns::kFirst;
       has_begun();
       turns(1);
       label(name + "_before");
@@ -150,7 +150,7 @@ class Writer {
     turns(2);
     label(name + "_one");
     compare(loop.compares->op[1] + ".or", {kMore, counter(), bound(), kFresh});
-    branch(kMore, true, name + "_end").over_turns = true;
+    branch(kMore, true, name + "_end").over_turns = OverTurns::kLast;
     if (loop.ends_where_equal()) {
       label(name + "_round");
       copy(loop.label, loop.label + 1);
