@@ -1,7 +1,7 @@
 // Built in chapter 02.
 //
-// How many blocks a grid-stride loop needs: one thread an item, but no more
-// than kWaves times what the GPU can hold at once, and never none.
+// How many blocks a grid-stride loop needs: one thread per item, but no
+// more than kWaves times what the GPU can hold at once, and never none.
 #pragma once
 
 #include <algorithm>

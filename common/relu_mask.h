@@ -1,4 +1,4 @@
-// The contract of ReLU for training: forward, it keeps one bit an element;
+// The contract of ReLU for training: forward, it keeps one bit per element;
 // backward, those bits are all it needs.
 //
 //   relu_mask:           y[i] = x[i] > 0 ? x[i] : 0     for 0 <= i < n

@@ -1,4 +1,4 @@
-// Chapter 01: one thread an element.
+// Chapter 01: one thread per element.
 //
 // New:   a kernel, in which each thread works out which element is its own.
 // Why:   no element needs another, so all may be computed at once, and a GPU

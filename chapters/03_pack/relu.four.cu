@@ -1,4 +1,4 @@
-// Chapter 03, a variant: four floats a thread, each with its own access.
+// Chapter 03, a variant: four floats per thread, each with its own access.
 //
 // New:   a thread asks for four floats, one block apart, before it stores any.
 // Why:   it keeps as many bytes in flight as a pack does, by accesses of 4

@@ -1,8 +1,8 @@
-// Chapter 04, a variant: one half a thread.
+// Chapter 04, a variant: one half per thread.
 //
 // New:   a thread moves one half, by accesses of 2 bytes.
 // Why:   to see, beside gelu.cu, what the packs gain.
-// Price: 2 bytes in flight a thread, half of what chapter 01 had, and eight
+// Price: 2 bytes in flight per thread, half of what chapter 01 had, and eight
 //        times the memory instructions and bounds checks of a pack.
 
 #include "common/check.h"

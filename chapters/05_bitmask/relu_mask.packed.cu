@@ -1,9 +1,9 @@
 // Chapter 05, a variant: packs, and words that eight lanes join.
 //
 // New:   a lane makes four bits of a pack, and shuffles join those of eight.
-// Why:   16 bytes in flight a thread, as in chapter 03; a shuffle takes a
+// Why:   16 bytes in flight per thread, as in chapter 03; a shuffle takes a
 //        register of another lane without going through memory.
-// Price: 16-byte addresses, and three shuffles a pack. Misaligned arrays, and
+// Price: 16-byte addresses, and three shuffles per pack. Misaligned arrays, and
 //        the last n % 4 floats, still travel one at a time.
 
 #include "common/check.h"
@@ -13,7 +13,7 @@
 namespace {
 
 constexpr int kBlock = 256, kTile = kBlock * kPack;
-constexpr int kLanes = 32 / kPack;  // So many make a word of the mask.
+constexpr int kLanes = 32 / kPack;  // They make one word of the mask.
 
 // A pack in one access where it is whole, else what there is of it.
 __device__ void copy_pack(float* to, const float* from, bool whole,

@@ -16,7 +16,7 @@
 namespace {
 
 constexpr int kBlock = 1024;
-constexpr int kTile = 2 * kBlock;  // A block adds up so many floats.
+constexpr int kTile = 2 * kBlock;  // Floats that a block adds up.
 static_assert(std::has_single_bit(unsigned{kBlock}));
 
 __global__ void sum_kernel(const float* __restrict__ x,

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kBlock = 256;
 constexpr int kCoarse = 32;  // Numbers that a thread adds up by itself.
-constexpr int kTile = kCoarse * kBlock;  // A block adds up so many floats.
+constexpr int kTile = kCoarse * kBlock;  // Floats that a block adds up.
 static_assert(std::has_single_bit(unsigned{kBlock}));
 
 __global__ void sum_kernel(const float* __restrict__ x, float* __restrict__ out,

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kBlock = 256;
 constexpr int kCoarse = 8;               // Packs that a thread adds up.
-constexpr int kTile = kCoarse * kBlock;  // A block adds up so many packs.
+constexpr int kTile = kCoarse * kBlock;  // Packs that a block adds up.
 static_assert(std::has_single_bit(unsigned{kBlock}));
 
 // The packs begin at x[head].
@@ -53,7 +53,7 @@ int64_t blocks_for(int64_t packs) {
 
 void sum(const float* x, float* out, int64_t n, float*, cudaStream_t stream) {
   const int64_t misaligned = reinterpret_cast<uintptr_t>(x) / sizeof(float);
-  // So many floats it is to the next aligned address.
+  // How many floats lie before the next aligned address.
   const int64_t head = std::min(n, -misaligned & (kPack - 1));
   const int64_t packs = (n - head) / kPack;
   CUDA_CHECK(cudaMemsetAsync(out, 0, sizeof(float), stream));

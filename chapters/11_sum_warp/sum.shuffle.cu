@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kBlock = 512;
 constexpr int kCoarse = 4;               // Packs that a thread adds up.
-constexpr int kTile = kCoarse * kBlock;  // A block adds up so many packs.
+constexpr int kTile = kCoarse * kBlock;  // Packs that a block adds up.
 
 __global__ void sum_kernel(const float* __restrict__ x, float* __restrict__ out,
                            Peeled at, int64_t n) {

@@ -133,8 +133,8 @@ constexpr int kChains = kAcross > 1                               ? kAcross
                         : kAlong > 1 && takes_several<Op, kAlong> ? 1
                                                                   : kAccs;
 
-// So many loads does a thread have under way, alone or in a team: there twice
-// as many of the widest, if its accumulators leave registers for them.
+// How many loads a thread has under way, alone or in a team: there twice as
+// many of the widest, if its accumulators leave registers for them.
 template <class Op, int kAlong, int kAcross>
 constexpr int kAlone = in_flight(sizeof(typename Op::In) * kAlong * kAcross);
 template <class Op, int kAlong, int kAcross>

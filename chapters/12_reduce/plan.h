@@ -13,10 +13,10 @@
 namespace reduction {
 
 constexpr int kMostDims = 8;
-constexpr int kBlock = 512;   // A block has at most so many threads,
+constexpr int kBlock = 512;   // The most threads that a block has,
 constexpr int kEnough = 128;  // and not more without need.
-constexpr int kPerSm = 2;     // So many of the largest fit: registers allow it.
-constexpr int kLine = 8;      // The packs of so many members fill a line.
+constexpr int kPerSm = 2;     // Such blocks on an SM, as registers allow.
+constexpr int kLine = 8;      // Members whose packs fill a line.
 constexpr int kAccs = 4;      // Chains of additions that a thread interleaves.
 
 using Error = const char*;  // A sentence about what is wrong, or nullptr.
@@ -78,13 +78,13 @@ struct Dims {
   }
 };
 
-// A thread has so many loads under way at once.
+// How many loads a thread has under way at once.
 constexpr int in_flight(int load_bytes) {
   return load_bytes < 8 ? 16 : load_bytes < 16 ? 8 : 4;
 }
 
-// So many elements fit into a load, and of so many results does a thread keep
-// the accumulators, which its block exchanges through 32 KB.
+// How many elements fit into a load; and of how many results a thread keeps the
+// accumulators, which its block exchanges through 32 KB.
 constexpr int pack_of(int in_bytes) { return 16 / in_bytes; }
 constexpr int side_of(int in_bytes, int acc_bytes) {
   const int side = std::min({kAccs, pack_of(in_bytes), 64 / acc_bytes});

@@ -13,7 +13,7 @@
 
 namespace tiles {
 
-constexpr int kNarrow = 32;       // So many rows or columns are few.
+constexpr int kNarrow = 32;       // Up to this many rows or columns.
 constexpr int kLogElements = 12;  // A shift is quicker than a division.
 constexpr int kElements = 1 << kLogElements;
 static_assert(kElements == kSide * kSide);

@@ -14,7 +14,7 @@ constexpr int kStrip = 32, kStrips = kSide / kStrip;
 constexpr int kWarps = 8;
 constexpr int kEach = kSide * kSide / (32 * kWarps);  // Elements per thread.
 
-// So many neighbours in a row of a matrix, moved by one access.
+// kPack neighbours in a row of a matrix, moved by one access.
 template <class T, int kPack>
 struct alignas(sizeof(T) * kPack) Pack {
   T v[kPack];
@@ -81,7 +81,7 @@ __device__ int offset_in_sector(const T* p) {
   return reinterpret_cast<uintptr_t>(p) % kSectorBytes / sizeof(T);
 }
 
-// Whether each row of a matrix at p begins at a multiple of so many bytes.
+// Whether each row of a matrix at p begins at a multiple of `bytes`.
 template <class T>
 bool rows_begin_at(int bytes, const T* p, int64_t columns) {
   return reinterpret_cast<uintptr_t>(p) % bytes == 0 &&

@@ -12,8 +12,8 @@
 
 namespace {
 
-constexpr int kTile = 32;  // A block has so many columns of threads,
-constexpr int kRows = 8;   // and so many rows: each is a warp.
+constexpr int kTile = 32;                // Columns of threads in a block,
+constexpr int kRows = 8;                 // and rows: each is a warp.
 constexpr int64_t kMostBlocks = 65'535;  // In a grid's second dimension.
 
 template <class T>

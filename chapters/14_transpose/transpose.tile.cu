@@ -12,7 +12,7 @@
 namespace {
 
 constexpr int kTile = 32;  // A warp moves a row of a tile.
-constexpr int kRows = 8;   // So many of them at once.
+constexpr int kRows = 8;   // Rows that move at once.
 
 // One dimension counts the tiles: no other of a grid has room for as many.
 template <class T>

@@ -14,7 +14,7 @@ namespace strided {
 
 // ---- The kernels ------------------------------------------------------------
 
-// So many blocks at least fit an SM, by their registers.
+// At least this many blocks fit an SM, by their registers.
 template <class Casts, int kWidth>
 constexpr int kPackBlocks = kWidth > 1 && kIsCast<Casts> ? 4 : 6;
 

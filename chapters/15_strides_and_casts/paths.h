@@ -49,7 +49,7 @@ inline void split(const Piece& piece, std::vector<Piece>* pieces) {
 constexpr int kCastWidth = 4;
 constexpr int most_width(int bytes) { return std::min(8, 16 / bytes); }
 
-// So many packs a thread has under way: of 16 bytes in all, at most four.
+// How many packs a thread has under way: 16 bytes in all, at most four packs.
 constexpr int accesses_of(int width, int bytes, bool casts) {
   if (casts) return width == 1 ? 4 : 2;
   return std::clamp(16 / (width * bytes), 1, 4);

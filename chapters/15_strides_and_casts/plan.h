@@ -15,8 +15,8 @@ namespace strided {
 constexpr int kMostDims = 25;
 constexpr int kMostArrays = 8;
 constexpr int kBlock = 256, kWarp = 32;
-constexpr int kTile = 64;      // A tile has so many rows and columns,
-constexpr int kTileFrom = 32;  // and pays from so many on.
+constexpr int kTile = 64;      // Rows, and columns, of a tile,
+constexpr int kTileFrom = 32;  // and how many make it pay.
 
 using Error = const char*;  // A sentence about what is wrong, or nullptr.
 using Strides = std::array<int64_t, kMostArrays>;  // In bytes, per array.
@@ -68,11 +68,11 @@ struct Piece {
   int outputs;
   bool casts, tiles = false, stretches = false;
   int width = 1;
-  int head = 0, tail = 0;  // So many elements are before packs, and behind.
+  int head = 0, tail = 0;  // Elements before the packs, and behind.
   std::array<int, kMostArrays> shift{};    // Bytes by which packs lie too late.
   std::array<bool, kMostArrays> packed{};  // Else they come one by one,
   std::array<bool, kMostArrays> turned{};  // or through a tile.
-  int steps = 1;   // A thread goes on to so many rows with what they share.
+  int steps = 1;   // Rows that a thread does, with what they share.
   Strides step{};  // From one of them to the next.
 
   int64_t count() const {

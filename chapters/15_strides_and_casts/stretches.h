@@ -14,7 +14,7 @@ template <int kArrays>
 struct Stretches {
   char* data[kArrays];
   Types<kArrays> type;
-  uint32_t shift[kArrays];    // By so many bytes an input's packs lie too late.
+  uint32_t shift[kArrays];    // Bytes by which an input's packs lie too late.
   uint32_t head, end, count;  // Where the packs begin and end.
 
   Stretches(const Piece& piece, const Types<kArrays>& types)

@@ -11,7 +11,7 @@ namespace strided {
 constexpr int kLines = kBlock / kTile;  // The threads of a block side by side,
 constexpr int kEach = kTile / kLines;   // and what each has in a tile.
 
-// So many at least fit an SM, by their registers.
+// At least this many blocks fit an SM, by their registers.
 template <class Casts>
 constexpr int kTileBlocks = kIsCast<Casts> ? 3 : 4;
 

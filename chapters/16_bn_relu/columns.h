@@ -6,7 +6,7 @@
 
 namespace batch_norm {
 
-// A thread asks for so many packs of each of two arrays at once. The last of
+// A thread asks for kKept packs of each of two arrays at once. The last of
 // them it keeps, in half of its registers; those before travel twice.
 template <class T>
 using Packs = Pack<T, kWidest<T>>[kKept];

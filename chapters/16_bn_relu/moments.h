@@ -17,7 +17,7 @@ __device__ inline float inverse_deviation(float variance, float epsilon) {
   return 1.f / sqrtf(variance + epsilon);
 }
 
-// Of so many neighbouring lanes. All lanes of the warp come.
+// Of `lanes` neighbouring lanes. All lanes of the warp come.
 __device__ inline float sum_of_lanes(float v, int lanes) {
   for (int far = lanes / 2; far > 0; far /= 2)
     v += __shfl_xor_sync(~0u, v, far);

@@ -11,11 +11,11 @@ namespace batch_norm {
 
 constexpr int kBlock = 256;
 constexpr int kSumPack = 4;        // Elements that a thread loads side by side.
-constexpr int kRound = 4;          // A thread should have so many of them.
+constexpr int kRound = 4;          // How many of them a thread should have.
 constexpr int kShort = 8;          // Of a channel: rounds of a block's threads.
-constexpr int kResident = 4;       // So many blocks are on an SM at once.
+constexpr int kResident = 4;       // Blocks that are on an SM at once.
 constexpr int kMany = 4;           // Packs of a thread, if x is long.
-constexpr int kMostShared = 1024;  // Groups that may share: so many counters.
+constexpr int kMostShared = 1024;  // Groups that may share, a counter each.
 
 // Both layouts are rows of `inner` elements of one channel; channels take
 // turns, and all of them come `outer` times.
@@ -77,7 +77,7 @@ constexpr int parts_of(int64_t groups, int64_t most, int64_t room) {
 }
 
 // As many teams as leave each member a round of loads, unless a block's lanes
-// would no longer read side by side; then so many parts that all SMs work.
+// would no longer read side by side; then parts enough for all SMs to work.
 constexpr Plan make_plan(const Shape& shape, bool aligned, int sms) {
   Plan plan;
   plan.columns = shape.inner == 1;

@@ -126,6 +126,6 @@ def _definition(found, k):
 
 
 def _name(bold):
-    """As in the middle of a sentence: 'Shared memory' begins one, 'SM' does not."""
+    """As in the middle of a sentence: 'Shared memory' begins one, 'SM' and 'BatchNorm' do not."""
     name = " ".join(bold.split())
-    return name if name[1:2].isupper() else name[0].lower() + name[1:]
+    return name if any(map(str.isupper, name.split()[0][1:])) else name[0].lower() + name[1:]

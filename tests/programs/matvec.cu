@@ -1,4 +1,4 @@
-// A matrix times a vector: a block a row, a tree in dynamic shared memory.
+// A matrix times a vector: one block per row, a tree in dynamic shared memory.
 #include <cuda.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// ReLU of halves, two a thread with one instruction, for every half there is.
+// ReLU of halves, two per thread with one instruction, for every half there is.
 #include <cuda_fp16.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Softmax of each row, a block a row: maximum, sum of exponentials, quotient.
+// Softmax of each row, a block per row: maximum, sum of exponentials, quotient.
 #include <cuda.h>
 
 #include <cmath>

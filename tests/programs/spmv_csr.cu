@@ -1,5 +1,5 @@
-// A sparse matrix in compressed rows times a vector: a thread a row, and a
-// warp a row with shuffles.
+// A sparse matrix in compressed rows times a vector: one thread per row,
+// and one warp per row with shuffles.
 #include <cuda.h>
 
 #include <cstdio>

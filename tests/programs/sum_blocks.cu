@@ -2,8 +2,8 @@
 //
 // Every number is 0.1. Adding equal numbers in pairs only doubles them, and a
 // float doubles exactly: no tree makes an error here. Whatever is off comes
-// from the additions to the result, one a block. As all blocks add the same, it
-// does not matter in which order they come, and every GPU prints the same
+// from the additions to the result, one per block. As all blocks add the same,
+// it does not matter in which order they come, and every GPU prints the same
 // digits.
 #include <cmath>
 #include <cstdio>

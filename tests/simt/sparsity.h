@@ -34,8 +34,8 @@ inline uint32_t some_places(const Shape& s, std::mt19937& random) {
   return kOrdered[random() % kOrdered.size()];
 }
 
-// Random metadata of each lane, for 16 rows a warp; and the matrix with what is
-// not stored as zeros.
+// Random metadata of each lane, for 16 rows per warp; and the matrix with what
+// is not stored as zeros.
 struct Spread {
   std::vector<uint32_t> whole, metadata;
 };

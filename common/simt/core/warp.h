@@ -80,7 +80,7 @@ struct Warp {
   Warp& operator=(const Warp&) = delete;
 
   uint8_t* registers = nullptr;  // of the running call
-  uint32_t carry = 0;  // the condition code register CC.CF, a bit a lane
+  uint32_t carry = 0;  // the condition code register CC.CF, a bit per lane
   Block* const block;
   const uint32_t index;     // within its block
   const uint32_t threads;   // the lanes that have a thread

@@ -152,7 +152,7 @@ bool is_one_row(const Access& a, uint32_t mask) {
   return (end - 1) / 4 - begin / 4 < kBanks;
 }
 
-// Each bank delivers one of its words a pass; lanes that want the same word
+// Each bank delivers one of its words per pass; lanes that want the same word
 // share it. So many passes do the lanes of one phase need.
 int passes(const Access& a, uint32_t mask) {
   if (is_one_row(a, mask)) return 1;
@@ -189,7 +189,7 @@ bool neighbours_coincide(const Access& a, int apart) {
   return true;
 }
 
-// Lanes that are served together. 8 bytes a lane take two phases of half a
+// Lanes that are served together. 8 bytes per lane take two phases of half a
 // warp, 16 bytes four of a quarter; a load needs only half of them where each
 // lane wants what its neighbour wants, or its neighbour but one.
 int lanes_in_phase(const Access& a) {

@@ -19,7 +19,7 @@ struct Program;
 
 // What an instruction did to one kind of memory.
 struct MemoryCounts {
-  uint64_t requests = 0;    // one a warp and instruction
+  uint64_t requests = 0;    // one per warp and instruction
   uint64_t sectors = 0;     // global: 32-byte blocks touched
   uint64_t used_bytes = 0;  // global: distinct bytes asked for
   uint64_t least_sectors =
