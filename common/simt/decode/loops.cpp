@@ -359,7 +359,7 @@ bool Loops::unrolls(Loop& loop) const {
     loop.at_once = loop.turns;
     return true;
   }
-  if (!body.straight || body.stores_beside_loads) return false;
+  if (!body.straight) return false;
   if (loop.turns != 0) {
     loop.at_once = turns_at_once(body.size(), loop.turns);
     return loop.at_once > 1;
