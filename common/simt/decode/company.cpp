@@ -34,7 +34,8 @@ bool computes_a_value(const Instruction& ins) {
       ins.statement->has("wide"))
     return false;
   const Type type = ins.statement->type();
-  return type.is_float() || type.bytes < 8 || ins.result(0) == ins.source(0);
+  return type.is_float() || type.bytes < 8 ||
+         (ins.source_count > 0 && ins.result(0) == ins.source(0));
 }
 
 }  // namespace
@@ -77,9 +78,9 @@ bool Company::waits_before(uint32_t branch) {
 
 bool Company::waits_after(uint32_t pc, std::set<Place> results) {
   for (; pc < code_.size(); ++pc) {
-    const Instruction& ins = code_[pc];
     while (is_jump(code_[pc]) && code_[pc].target > pc) pc = code_[pc].target;
-    if (ins.kind == Kind::kBranch &&
+    const Instruction& ins = code_[pc];
+    if (ins.kind == Kind::kBranch && !ins.statement->left_out &&
         !(ins.predicated && ins.skips_if_taken + ins.skips_if_not > 0))
       return false;
     if (ins.kind == Kind::kReturn || ins.kind == Kind::kExit) {

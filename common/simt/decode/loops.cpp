@@ -275,6 +275,14 @@ const std::string& Loop::towards() const {
   return up ? up_to : down_to;
 }
 
+bool is_never_so(const Statement& compare, uint64_t number) {
+  const auto other = parse_literal(compare.operands[2].text);
+  return other && other->is_integer() && compare.op.size() == 3 &&
+         is_any(compare.op[1], {"lt", "le", "gt", "ge", "ne"}) &&
+         is_any(compare.op[2], {"u32", "s32", "u64", "s64"}) &&
+         !holds(compare, number, other->as(8));
+}
+
 bool is_step(const Statement& s) {
   return !s.label.empty() || s.scope || s.operands.empty()
              ? false

@@ -26,6 +26,9 @@ struct Loop {
   const std::string& towards() const;
 };
 
+// Does a comparison of this number with another one always fail?
+bool is_never_so(const Statement& compare, uint64_t number);
+
 // add.s32 %r1, %r1, 4;
 bool is_step(const Statement& s);
 

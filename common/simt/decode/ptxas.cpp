@@ -43,7 +43,8 @@ bool needs_branch(const Instruction& ins) {
   const Statement& s = *ins.statement;
   const std::string& op = s.name();
   return op == "atom" || op == "red" || op == "membar" || op == "fence" ||
-         op == "activemask" || checks_operands(s) || divides_exactly(s);
+         op == "activemask" || checks_operands(s) ||
+         (divides_exactly(s) && ins.machine_weight > kModel.most);
 }
 
 // Between threads: what orders copies, or a tensor map, waits for nothing.
@@ -207,6 +208,19 @@ bool ends_kernel(const std::vector<Instruction>& code, uint32_t pc) {
          code[pc].guard == kNowhere;
 }
 
+// Where the kernel ends, if the way from here leads straight there.
+std::optional<uint32_t> end_behind(const std::vector<Instruction>& code,
+                                   uint32_t pc) {
+  while (!ends_kernel(code, pc)) {
+    const bool ahead = jumps_ahead(code, pc);
+    if (!ahead && code[pc].kind != Kind::kPlain && code[pc].kind != Kind::kPoll)
+      return {};
+    pc = ahead ? code[pc].target : pc + 1;
+  }
+  while (is_jump(code[pc])) pc = code[pc].target;
+  return pc;
+}
+
 // Jumps at the end of a side that is no longer jumped over.
 void drop_jumps(std::vector<Instruction>& code, uint32_t pc, uint32_t end) {
   walk(code, pc, end, [](Instruction& ins, bool ahead) {
@@ -268,6 +282,13 @@ void find_predicated(const Function& function, std::vector<Instruction>& code) {
       ins.skips_if_not = static_cast<uint8_t>(taken.length);
       drop_jumps(code, ins.target, ins.reconverge);
       drop_jumps(code, pc + 1, ins.reconverge);
+    } else if (const auto end = end_behind(code, pc + 1);
+               function.text->entry && end) {
+      const Side leaving = side_of(code, late, pc, pc + 1, *end);
+      if (!are_short(leaving, {}) || leaving.machine > kModel.most_before_exit)
+        continue;
+      ins.predicated = true;
+      ins.skips_if_taken = static_cast<uint8_t>(leaving.length);
     }
   }
 }
@@ -290,6 +311,11 @@ void count_machine_sides(std::vector<Instruction>& code) {
   for (uint32_t pc = 0; pc < code.size(); ++pc) {
     Instruction& ins = code[pc];
     if (ins.skips_if_taken + ins.skips_if_not == 0) continue;
+    if (ins.reconverge == ~0u) {  // One side leaves, by an exit of its own.
+      ins.machine_if_taken =
+          machine_side(code, pc + 1, *end_behind(code, pc + 1)) + 1;
+      continue;
+    }
     ins.machine_if_taken = machine_side(code, pc + 1, ins.reconverge);
     ins.machine_if_not = machine_side(code, ins.target, ins.reconverge);
   }

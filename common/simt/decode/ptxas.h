@@ -17,7 +17,7 @@ struct PtxasModel {
   // instructions of the machine, and both together. One that waits for global
   // memory may have more: the loads can all begin at once.
   int most, most_with_global_store, most_with_global_load, most_of_both,
-      most_of_both_with_global_load, most_over_turns;
+      most_of_both_with_global_load, most_over_turns, most_before_exit;
   // So many instructions behind it are company to a load: see company.h.
   int company, company_of_computing;
   // A loop that counts to a bound becomes one of four turns if it has at most
@@ -43,6 +43,7 @@ constexpr PtxasModel kPtxas13 = {
     .most_of_both = 12,
     .most_of_both_with_global_load = 30,
     .most_over_turns = 6,
+    .most_before_exit = 17,
     .company = 2,
     .company_of_computing = 1,
     .most_unrolled = 18,

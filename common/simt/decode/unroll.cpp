@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "common/simt/core/literals.h"
 #include "common/simt/decode/loops.h"
 #include "common/simt/decode/ptxas.h"
 
@@ -237,6 +238,53 @@ std::optional<FunctionText> unroll_once(const FunctionText& text) {
   return writer.finish();
 }
 
+// Does a register hold at `at` what it was given first? Nothing else has
+// written it yet, and no jump leads back from where something does.
+bool is_as_first_written(const FunctionText& text, const std::string& name,
+                         size_t at) {
+  const auto& body = text.body;
+  std::set<std::string> labels;  // up to here
+  int writers = 0;
+  for (size_t k = 0; k < body.size(); ++k) {
+    const Statement& s = body[k];
+    if (!s.label.empty() && k <= at) labels.insert(s.label);
+    if (!s.label.empty() || s.scope || s.operands.empty()) continue;
+    writers += s.operands[0].text == name && !s.operands[0].address;
+    if (k < at && writers > 1) return false;
+    if (writers > 1 && s.name() == "bra" && labels.contains(s.operands[0].text))
+      return false;
+  }
+  return true;
+}
+
+// Branches that are never taken, since they compare two numbers: nvcc leaves
+// WARP_SZ to ptxas.
+bool leave_out_known_tests(FunctionText& text) {
+  std::map<std::string, uint64_t> numbers;
+  std::map<std::string, Statement*> never;
+  bool changed = false;
+  for (size_t k = 0; k < text.body.size(); ++k) {
+    Statement& s = text.body[k];
+    if (!s.label.empty() || s.scope || s.operands.empty()) continue;
+    const std::string& to = s.operands[0].text;
+    if (s.name() == "mov" && s.operands.size() == 2 && s.guard.empty()) {
+      const auto number = parse_literal(s.operands[1].text);
+      if (number && number->is_integer()) numbers.emplace(to, number->as(8));
+    } else if (s.name() == "setp" && s.operands.size() == 3) {
+      const auto known = numbers.find(s.operands[1].text);
+      if (known != numbers.end() && is_never_so(s, known->second) &&
+          is_as_first_written(text, known->first, k))
+        never[to] = &s;
+      else
+        never.erase(to);
+    } else if (s.name() == "bra" && !s.guard_negated &&
+               never.contains(s.guard)) {
+      s.left_out = never[s.guard]->left_out = changed = true;
+    }
+  }
+  return changed;
+}
+
 void declare_own(FunctionText& text) {
   for (const std::string& name : {kLeft, kLeftWide, kMore, kFresh}) {
     Declaration d;
@@ -252,7 +300,10 @@ void declare_own(FunctionText& text) {
 }  // namespace
 
 std::optional<FunctionText> unroll_loops(const FunctionText& text) {
-  std::optional<FunctionText> unrolled = unroll_once(text);
+  FunctionText known = text;
+  const bool changed = leave_out_known_tests(known);
+  std::optional<FunctionText> unrolled = unroll_once(known);
+  if (!unrolled && changed) return known;
   if (!unrolled) return {};
   // Where an inner loop is gone, the outer one may go, too.
   while (auto further = unroll_once(*unrolled)) unrolled = std::move(further);

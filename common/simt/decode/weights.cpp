@@ -125,7 +125,8 @@ std::vector<int> machine_blocks(const std::vector<Instruction>& code) {
   std::vector<bool> leads(code.size() + 1);
   for (size_t pc = 0; pc < code.size(); ++pc) {
     const Instruction& ins = code[pc];
-    const bool goes_on = ins.skips_if_taken + ins.skips_if_not > 0 ||
+    const bool goes_on = (ins.statement && ins.statement->left_out) ||
+                         ins.skips_if_taken + ins.skips_if_not > 0 ||
                          (ins.guard == kNowhere && !ins.jumps);
     if (ins.kind == Kind::kBranch && !goes_on)
       leads[ins.target] = leads[pc + 1] = true;
@@ -160,6 +161,8 @@ class Weights {
         continue;
       if (is_any(ins, {"mul"}) && ins.statement->has("wide"))
         make_addresses(ins);
+      else if (is_any(ins, {"div", "rem"}))
+        divide_again(ins);
       else if (joins_conditions(ins))
         ins.machine_weight = 0;  // the comparison does it
       else
@@ -259,6 +262,13 @@ class Weights {
     for (uint32_t reader : readers) f_.code[reader].machine_weight = 1;
   }
 
+  // The quotient and the rest of the same numbers are found together.
+  void divide_again(Instruction& ins) {
+    constexpr int kSecond = 4;
+    if (!divided_.emplace(ins.source(0), ins.source(1)).second)
+      ins.machine_weight = std::min<int>(ins.machine_weight, kSecond);
+  }
+
   void join(uint32_t pc) {
     const auto readers = readers_.of(f_.code[pc].result(0));
     if (readers.size() != 1 || block_[readers[0]] != block_[pc] ||
@@ -277,6 +287,7 @@ class Weights {
   const std::vector<int> block_;
   const std::vector<bool> in_loop_;
   std::set<uint32_t> taken_;  // has one in itself
+  std::set<std::pair<Place, Place>> divided_;
 };
 
 }  // namespace
