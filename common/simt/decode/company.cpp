@@ -29,7 +29,7 @@ bool has_effects(const Instruction& ins) {
 }
 
 // Not a condition, nor an address, unless it goes on by a step.
-bool computes_a_value(const Instruction& ins) {
+bool fills_time(const Instruction& ins) {
   if (!ins.pure || ins.machine_weight == 0 || copies(ins) || is(ins, "setp") ||
       ins.statement->has("wide"))
     return false;
@@ -49,10 +49,10 @@ Company::Company(const std::vector<Instruction>& code)
 
 bool Company::of(uint32_t branch, const std::set<Place>& results, int enough) {
   loads_before_ = ends_ = false;
-  computed_ = 0;
+  filled_ = 0;
   return waits_before(branch) ||
          waits_after(code_[branch].reconverge, results) ||
-         computed_ >= enough || (ends_ && loads_before_);
+         filled_ >= enough || (ends_ && loads_before_);
 }
 
 bool Company::may_look_behind(uint32_t pc, uint32_t branch) const {
@@ -88,7 +88,7 @@ bool Company::waits_after(uint32_t pc, std::set<Place> results) {
       return false;
     }
     if (is_shared(ins)) return true;  // whose address takes long, too
-    computed_ += computes_a_value(ins);
+    filled_ += fills_time(ins);
     if (any_of(read(ins), results)) {
       add(results, written(ins));
     } else if (loads_global(ins) || ins.kind == Kind::kCollective) {

@@ -35,7 +35,7 @@ class Company {
   const std::vector<Instruction>& code_;
   std::vector<bool> heads_;  // of loops
   bool loads_before_ = false, ends_ = false;
-  int computed_ = 0;
+  int filled_ = 0;
 };
 
 }  // namespace simt

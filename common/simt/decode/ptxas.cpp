@@ -208,6 +208,13 @@ bool ends_kernel(const std::vector<Instruction>& code, uint32_t pc) {
          code[pc].guard == kNowhere;
 }
 
+bool goes_where_the_next_goes(const std::vector<Instruction>& code,
+                              uint32_t pc) {
+  const Instruction& next = code[pc + 1];
+  return next.kind == Kind::kBranch && next.guard != kNowhere &&
+         next.target == code[pc].target;
+}
+
 // Where the kernel ends, if the way from here leads straight there.
 std::optional<uint32_t> end_behind(const std::vector<Instruction>& code,
                                    uint32_t pc) {
@@ -268,6 +275,8 @@ void find_predicated(const Function& function, std::vector<Instruction>& code) {
     if (function.text->entry &&
         (ends_kernel(code, ins.target) || ends_kernel(code, pc + 1))) {
       ins.predicated = true;  // @P EXIT
+    } else if (goes_where_the_next_goes(code, pc)) {
+      ins.predicated = true;  // one condition for both
     } else if (ins.reconverge != ~0u) {
       const Side taken = side_of(code, late, pc, ins.target, ins.reconverge);
       const Side other = side_of(code, late, pc, pc + 1, ins.reconverge);
@@ -326,7 +335,8 @@ void count_machine_sides(std::vector<Instruction>& code) {
 bool loads_global(const Instruction& ins) {
   if (!ins.statement) return false;
   const std::string& op = ins.statement->name();
-  return (op == "cp" && ins.statement->has("async")) ||
+  return op == "tex" || op == "tld4" || op == "suld" ||
+         (op == "cp" && ins.statement->has("async")) ||
          (op == "ld" && !reaches_shared_only(*ins.statement) &&
           !ins.statement->has("const"));
 }
