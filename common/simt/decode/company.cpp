@@ -42,6 +42,8 @@ bool fills_time(const Instruction& ins) {
 
 Company::Company(const std::vector<Instruction>& code)
     : code_(code), heads_(code.size()) {
+  while (first_shared_ < code.size() && !is_shared(code[first_shared_]))
+    ++first_shared_;
   for (uint32_t pc = 0; pc < code.size(); ++pc)
     if (code[pc].kind == Kind::kBranch && code[pc].target <= pc)
       heads_[code[pc].target] = true;
@@ -51,8 +53,8 @@ bool Company::of(uint32_t branch, const std::set<Place>& results, int enough) {
   loads_before_ = ends_ = false;
   filled_ = 0;
   return waits_before(branch) ||
-         waits_after(code_[branch].reconverge, results) ||
-         filled_ >= enough || (ends_ && loads_before_);
+         waits_after(code_[branch].reconverge, results) || filled_ >= enough ||
+         (ends_ && loads_before_);
 }
 
 bool Company::may_look_behind(uint32_t pc, uint32_t branch) const {
@@ -77,6 +79,7 @@ bool Company::waits_before(uint32_t branch) {
 }
 
 bool Company::waits_after(uint32_t pc, std::set<Place> results) {
+  const uint32_t meeting = pc;
   for (; pc < code_.size(); ++pc) {
     while (is_jump(code_[pc]) && code_[pc].target > pc) pc = code_[pc].target;
     const Instruction& ins = code_[pc];
@@ -87,11 +90,12 @@ bool Company::waits_after(uint32_t pc, std::set<Place> results) {
       ends_ = ins.guard == kNowhere;
       return false;
     }
-    if (is_shared(ins)) return true;  // whose address takes long, too
+    if (is_shared(ins) && first_shared_ >= meeting) return true;
     filled_ += fills_time(ins);
     if (any_of(read(ins), results)) {
       add(results, written(ins));
-    } else if (loads_global(ins) || ins.kind == Kind::kCollective) {
+    } else if (loads_global(ins) || is_shared(ins) ||
+               ins.kind == Kind::kCollective) {
       return true;
     }
   }

@@ -33,7 +33,8 @@ class Company {
   bool waits_after(uint32_t pc, std::set<Place> results);
 
   const std::vector<Instruction>& code_;
-  std::vector<bool> heads_;  // of loops
+  std::vector<bool> heads_;    // of loops
+  uint32_t first_shared_ = 0;  // access: where shared memory is takes long, too
   bool loads_before_ = false, ends_ = false;
   int filled_ = 0;
 };

@@ -53,8 +53,15 @@ bool is_fence(const Instruction& ins) {
   return (op == "membar" || op == "fence") && ins.kind == Kind::kPoll;
 }
 
-bool compares(const Instruction& ins) {
-  return ins.statement && ins.statement->name() == "setp";
+// A condition that has a value without it, too, and so goes on to others.
+bool brings_condition(const Instruction& ins,
+                      const std::vector<Instruction>& code) {
+  if (!is(ins, "setp")) return false;
+  const std::vector<Place> conditions = written(ins);
+  return std::ranges::any_of(code, [&](const Instruction& other) {
+    return is(other, "mov") && other.statement->has("pred") &&
+           std::ranges::count(conditions, written(other)[0]) > 0;
+  });
 }
 
 bool stores_global(const Instruction& ins) {
@@ -139,6 +146,7 @@ struct Side {
   bool stores = false;    // to global memory
   bool shares = false;    // reads or writes shared memory
   bool parts = false;     // has what needs a branch
+  bool jumps = false;     // over other code
   std::set<Place> results;
 };
 
@@ -159,7 +167,9 @@ Side side_of(const std::vector<Instruction>& code, const LateLoads& late,
     side.computes |= from_load && ins.pure && !copies(ins);
     side.stores |= stores_global(ins);
     side.shares |= is_shared(ins);
-    side.parts |= (!ahead && needs_branch(ins)) || (from_load && compares(ins));
+    side.jumps |= ahead && ins.target != &ins - code.data() + 1;
+    side.parts |= (!ahead && needs_branch(ins)) ||
+                  (from_load && brings_condition(ins, code));
     ++side.length;
     side.machine += ahead ? 0 : machine_instructions(ins);
     return !side.parts && side.length < kTooLong;
@@ -184,8 +194,7 @@ bool are_short(const Side& a, const Side& b) {
 // branch.
 bool wait_alone(const Side& a, const Side& b, uint32_t branch, bool in_loop,
                 Company& company) {
-  if (a.waits == b.waits || a.shares || b.shares ||
-      a.machine + b.machine == 1)
+  if (a.waits == b.waits || a.shares || b.shares || a.machine + b.machine == 1)
     return false;
   std::set<Place> results = a.results;
   results.insert(b.results.begin(), b.results.end());
@@ -282,6 +291,7 @@ void find_predicated(const Function& function, std::vector<Instruction>& code) {
     } else if (ins.reconverge != ~0u) {
       const Side taken = side_of(code, late, pc, ins.target, ins.reconverge);
       const Side other = side_of(code, late, pc, pc + 1, ins.reconverge);
+      if (ins.target == ins.reconverge && other.jumps) continue;
       const OverTurns turns = ins.statement->over_turns;
       if (turns != OverTurns::kNone
               ? !fits_over_turns(turns, other)
