@@ -23,38 +23,44 @@ bool meets(const Instruction& ins) {
   return ins.kind == Kind::kBarrier || ins.kind == Kind::kCollective;
 }
 
+// To shared memory a store may wait for what comes behind it.
 bool has_effects(const Instruction& ins) {
-  return meets(ins) || is_store(ins) ||
+  return meets(ins) || (is_store(ins) && !is_shared(ins)) ||
          (ins.statement && ins.statement->is_atomic());
 }
 
-// Not a condition, nor an address, unless it goes on by a step.
+// Of two instructions: an address that is no product and a sum.
+bool is_long_sum(const Instruction& ins) {
+  return is(ins, "add") && ins.machine_weight > 1;
+}
+
+// Not a condition, nor an address, unless that takes two instructions.
 bool fills_time(const Instruction& ins) {
   if (!ins.pure || ins.machine_weight == 0 || copies(ins) || is(ins, "setp") ||
       ins.statement->has("wide"))
     return false;
   const Type type = ins.statement->type();
-  return type.is_float() || type.bytes < 8 ||
-         (ins.source_count > 0 && ins.result(0) == ins.source(0));
+  return type.is_float() || type.bytes < 8 || is_long_sum(ins);
 }
 
 }  // namespace
 
 Company::Company(const std::vector<Instruction>& code)
-    : code_(code), heads_(code.size()) {
+    : code_(code), heads_(code.size()), first_to_(code.size(), kNobody) {
   while (first_shared_ < code.size() && !is_shared(code[first_shared_]))
     ++first_shared_;
-  for (uint32_t pc = 0; pc < code.size(); ++pc)
-    if (code[pc].kind == Kind::kBranch && code[pc].target <= pc)
-      heads_[code[pc].target] = true;
+  for (uint32_t pc = code.size(); pc-- > 0;)
+    if (code[pc].kind == Kind::kBranch) {
+      first_to_[code[pc].target] = pc;
+      if (code[pc].target <= pc) heads_[code[pc].target] = true;
+    }
 }
 
 bool Company::of(uint32_t branch, const std::set<Place>& results, int enough) {
   loads_before_ = ends_ = false;
   filled_ = 0;
-  return waits_before(branch) ||
-         waits_after(code_[branch].reconverge, results) || filled_ >= enough ||
-         (ends_ && loads_before_);
+  return waits_before(branch) || waits_after(branch, results) ||
+         filled_ >= enough || (ends_ && loads_before_);
 }
 
 bool Company::may_look_behind(uint32_t pc, uint32_t branch) const {
@@ -78,10 +84,11 @@ bool Company::waits_before(uint32_t branch) {
   return false;
 }
 
-bool Company::waits_after(uint32_t pc, std::set<Place> results) {
-  const uint32_t meeting = pc;
-  for (; pc < code_.size(); ++pc) {
+bool Company::waits_after(uint32_t branch, std::set<Place> results) {
+  const uint32_t meeting = code_[branch].reconverge;
+  for (uint32_t pc = meeting; pc < code_.size(); ++pc) {
     while (is_jump(code_[pc]) && code_[pc].target > pc) pc = code_[pc].target;
+    if (pc > meeting && first_to_[pc] < branch) return false;
     const Instruction& ins = code_[pc];
     if (ins.kind == Kind::kBranch && !ins.statement->left_out &&
         !(ins.predicated && ins.skips_if_taken + ins.skips_if_not > 0))
@@ -91,7 +98,7 @@ bool Company::waits_after(uint32_t pc, std::set<Place> results) {
       return false;
     }
     if (is_shared(ins) && first_shared_ >= meeting) return true;
-    filled_ += fills_time(ins);
+    filled_ += fills_time(ins) * (is_long_sum(ins) ? 2 : 1);
     if (any_of(read(ins), results)) {
       add(results, written(ins));
     } else if (loads_global(ins) || is_shared(ins) ||

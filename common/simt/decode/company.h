@@ -30,10 +30,12 @@ class Company {
   bool waits_before(uint32_t branch);
   bool may_look_behind(uint32_t pc, uint32_t branch) const;
   // Behind it: what waits, and not for `results`.
-  bool waits_after(uint32_t pc, std::set<Place> results);
+  bool waits_after(uint32_t branch, std::set<Place> results);
 
   const std::vector<Instruction>& code_;
-  std::vector<bool> heads_;    // of loops
+  std::vector<bool> heads_;  // of loops
+  static constexpr uint32_t kNobody = ~0u;
+  std::vector<uint32_t> first_to_;  // the first branch that leads to each
   uint32_t first_shared_ = 0;  // access: where shared memory is takes long, too
   bool loads_before_ = false, ends_ = false;
   int filled_ = 0;

@@ -194,7 +194,7 @@ bool are_short(const Side& a, const Side& b) {
 // branch.
 bool wait_alone(const Side& a, const Side& b, uint32_t branch, bool in_loop,
                 Company& company) {
-  if (a.waits == b.waits || a.shares || b.shares || a.machine + b.machine == 1)
+  if (a.waits == b.waits || a.shares || b.shares)
     return false;
   std::set<Place> results = a.results;
   results.insert(b.results.begin(), b.results.end());
