@@ -150,6 +150,7 @@ class Scan {
   void branch(const Statement& s) {
     const std::string& to = s.operands[0].text;
     if (to == text_.body[loop_.label].label) body_.jumps_back = true;
+    body_.instructions += !s.guard.empty();
     const bool begins = !s.guard.empty() && if_ends_.empty();
     const bool goes_on = s.guard.empty() && !if_ends_.empty() &&
                          text_.body[at_ + 1].label == if_ends_;
@@ -194,13 +195,13 @@ class Scan {
   // Addresses that go on become part of the accesses, and sums of a product
   // are one with it.
   int costs(const Statement& s) const {
-    if (is_any(s.name(), {"mov", "cvta"})) return 0;
-    if (s.name() != "add" || s.operands.size() != 3) return 1;
+    if (s.name() != "add" || s.operands.size() != 3) return price_alone(s);
     const Statement& before = text_.body[at_ - 1];
     const bool completes = is_instruction(before) && !before.operands.empty() &&
                            (before.has("wide") || before.name() == "shl") &&
                            before.operands[0].text == s.operands[2].text;
-    return completes || adds_constant(s, s.operands[0].text) ? 0 : 1;
+    return completes || adds_constant(s, s.operands[0].text) ? 0
+                                                             : price_alone(s);
   }
 
   const FunctionText& text_;

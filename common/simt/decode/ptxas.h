@@ -62,6 +62,9 @@ std::optional<FunctionText> unroll_loops(const FunctionText& text);
 // Instruction::reconverge.
 void apply_ptxas_model(Function& function, const Program& program);
 
+// How many instructions of the machine ptxas makes of one by itself.
+int price_alone(const Statement& s);
+
 // Parts of that: which loads become narrower, then which accesses become one,
 // and which products and sums. The last needs Instruction::predicated.
 void narrow_loads(Function& function);

@@ -78,16 +78,6 @@ bool takes_none(const Statement& s) {
          (is_long(s) && (op == "cvt" || op == "shl"));
 }
 
-int alone(const Statement& s) {
-  if (takes_none(s)) return 0;
-  const auto fits = [&](const Price& price) {
-    return s.name() == price.op && (!price.type || s.has(price.type)) &&
-           (!price.modifier || s.has(price.modifier));
-  };
-  const auto* const price = std::ranges::find_if(kPrices, fits);
-  return price == std::end(kPrices) ? 1 : price->instructions;
-}
-
 bool is_whole_sum(const Instruction& ins) {
   return is_any(ins, {"add", "sub"}) && !is_float(ins) && !ins.takes_carry &&
          !ins.gives_carry;
@@ -153,7 +143,7 @@ class Weights {
   void find() {
     for (Instruction& ins : f_.code)
       ins.machine_weight =
-          ins.statement ? static_cast<uint8_t>(alone(*ins.statement)) : 1;
+          ins.statement ? static_cast<uint8_t>(price_alone(*ins.statement)) : 1;
     for (uint32_t pc = 0; pc < f_.code.size(); ++pc) {
       Instruction& ins = f_.code[pc];
       if (!ins.statement || !ins.pure || ins.result_count != 1 ||
@@ -291,6 +281,16 @@ class Weights {
 };
 
 }  // namespace
+
+int price_alone(const Statement& s) {
+  if (takes_none(s)) return 0;
+  const auto fits = [&](const Price& price) {
+    return s.name() == price.op && (!price.type || s.has(price.type)) &&
+           (!price.modifier || s.has(price.modifier));
+  };
+  const auto* const price = std::ranges::find_if(kPrices, fits);
+  return price == std::end(kPrices) ? 1 : price->instructions;
+}
 
 void weigh_instructions(Function& function, const Program& program) {
   Weights(function, program).find();
