@@ -337,13 +337,15 @@ $(B)/build/fuzz/plain/%.o: NVFLAGS += -G
 $(B)/build/fuzz/literal/%.o: NVFLAGS += -Xptxas -O0
 # For tests/findings.py: as students debug. With -G nvcc leaves -lineinfo out, and warns of it.
 $(foreach d,unoptimised linked/unoptimised hopper/unoptimised,$(B)/build/together/$d/%.o): NVFLAGS += -G -w
-# A folder is newer than the library when a file was added or removed.
+# A folder is newer than the library when a file was added or removed. What is to be ready
+# before main is ready before a program's own objects, which may launch kernels.
 REFUSALS := $(B)/common/simt/refusals
 $(B)/libsimt.a: $(LIBRARY) $(REFUSALS).o
 $(STAND_INS:%=$(B)/lib%.a): $(B)/lib%.a: $(B)/common/simt/%/all.o $(B)/common/simt/library/all.o
 $(B)/lib%.a: $(sort $(dir $(SIMT:$(B)/%=%)))
 	@rm -f $@
 	@ar qcs $@ $(filter %.o,$^)
+	@$(shell $(CXX) -print-prog-name=objcopy) --rename-section .init_array=.init_array.00101 $@
 
 # What the toolkit's headers declare of the runtime and the driver, and none of these defines.
 $(REFUSALS).cpp: common/simt/runtime/refusals.sh $(LIBRARY)

@@ -13,6 +13,12 @@
 namespace simt {
 namespace {
 
+double thread_seconds() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * time.tv_nsec;
+}
+
 // After so many turns others have theirs, if it may be them who are waited for;
 // and the clock is read, unless the turns are long enough to read it each time.
 constexpr uint32_t kTurns = 64;
@@ -61,6 +67,7 @@ bool BlockRun::cluster_ended() const {
 
 bool BlockRun::run() {
   turns_ = 0;
+  if (grid->takes_turns) clock_ = thread_seconds();
   circles_ = polls_ = waits_for_cluster_ = false;
   for (;;) {
     bool ran = false;
@@ -201,19 +208,14 @@ namespace {
 constexpr char kWaitsForHost[] =
     ", and they read memory that the host may change, and the host waits, too";
 
-double thread_seconds() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * time.tv_nsec;
-}
-
 }  // namespace
 
-// Called at the first turn of each run(), and again before others run.
+// Called at the first turn of each run(), and again before others run; where
+// blocks take turns, only at the end of each.
 void BlockRun::lap() {
   const double now = thread_seconds();
   const double before = std::exchange(clock_, now);
-  if (turns_ > 1) add_seconds(now - before);
+  if (turns_ > 1 || grid->takes_turns) add_seconds(now - before);
 }
 
 void BlockRun::add_seconds(double seconds) {

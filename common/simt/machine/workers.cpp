@@ -65,7 +65,9 @@ class Worker {
       } else if (!ended && !begun && stands_still()) {
         wait();
       } else {
-        looks_ = 0;
+        const uint64_t changes = all_.grid_.changes;
+        if (std::exchange(seen_, changes) != changes || ended || begun)
+          looks_ = 0;
         rounds_ = ended || begun ? 0 : rounds_ + 1;
         if (rounds_ > kRounds && others_) others_->pause({});
       }
@@ -213,6 +215,7 @@ class Worker {
   Workers::Share share_;
   size_t batch_ = 1;
   int looks_ = 0, rounds_ = 0;
+  uint64_t seen_ = 0;  // of Grid::changes
 };
 
 Workers::Workers(Grid& grid)

@@ -70,10 +70,18 @@ bool Races::may_meet(const Mine& mine, const Event& event) const {
 }
 
 // A volatile store after this warp has waited for the other's store: turns that
-// are handed round. Of lanes that read the same, not all are remembered.
+// are handed round. Of lanes that read the same, not all are remembered. A
+// plain access to the word itself comes behind what its own lane has waited for
+// there.
 bool Races::waited(const Mine& mine, const Word& word, const Event& event,
                    Time time, int lane) const {
-  if (mine.ins.strength == Strength::kWeak || !event.stores) return false;
+  if (!event.stores) return false;
+  if (mine.ins.strength == Strength::kWeak) {
+    if (strength_of(event) == Strength::kWeak || !mine.order.looks)
+      return false;
+    const Look& look = (*mine.order.looks)[lane];
+    return look.met == flag_of(mine, lane) && look.met_at > time;
+  }
   if (mine.order.has_met(flag_of(mine, lane), time)) return true;
   for (int k = Word::kLoad; k < Word::kSlots; ++k) {
     const Touch load = word.at(k);

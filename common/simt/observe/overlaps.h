@@ -64,13 +64,14 @@ using OperationPointer = std::shared_ptr<Operation>;
 
 // A kernel, a copy, ...: one piece of work in a queue.
 struct Operation : std::enable_shared_from_this<Operation> {
-  std::string what;     // "the copy"; a kernel's name
-  std::string where;    // "stream 2"
-  std::string wait;     // how the host waits for it
-  uint64_t queue = 0;   // within its graph, if it has one
-  uint64_t number = 0;  // in the order of all calls
-  Past before;          // what it comes behind
-  Past past;            //   and itself
+  std::string what;        // "the copy"; a kernel's name
+  std::string where;       // "stream 2"
+  std::string wait;        // how the host waits for it
+  uint64_t queue = 0;      // within its graph, if it has one
+  bool continued = false;  // a node behind it has taken its queue over
+  uint64_t number = 0;     // in the order of all calls
+  Past before;             // what it comes behind
+  Past past;               //   and itself
   bool is_kernel = false;
   OperationPointer graph;           // whose node it is
   bool everything = false;          // not only memory of the host counts

@@ -55,8 +55,8 @@ bool is_live(Context* context) {
   return contexts().live.contains(context);
 }
 
-// Of each thread, the current one last.
-thread_local std::vector<Context*> stack;
+// Of each thread, the current one last. Never destroyed, see launch.cpp.
+thread_local std::vector<Context*>& stack = *new std::vector<Context*>;
 
 // Null if there is none. The runtime uses the primary one of its device, and
 // whoever calls cudaSetDevice leaves the context that was current.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "common/simt/core/conditions.h"
 
@@ -53,14 +54,26 @@ Work work_of(const Parameters* given) {
 // What its steps are while the graph is launched, by their nodes.
 using Operations = std::map<cudaGraphNode_t, OperationPointer>;
 
+// A chain of nodes shares one queue: what an operation comes behind is told by
+// queues, and would grow with the graph. One that begins early comes behind
+// none.
+uint64_t queue_behind(const Executable::Step& step,
+                      const std::vector<OperationPointer>& before,
+                      const Nature& nature) {
+  for (const OperationPointer& one : before)
+    if (!nature.begins_early && !std::exchange(one->continued, true))
+      return one->queue;
+  return reinterpret_cast<uint64_t>(step.node);
+}
+
 OperationPointer begin_step(const Executable::Step& step, Operation* graph,
                             Operations& begun) {
   if (graph == nullptr) return nullptr;
   std::vector<OperationPointer> before;
   for (const cudaGraphNode_t node : step.after) before.push_back(begun[node]);
-  return begun[step.node] =
-             begin_node(*graph, reinterpret_cast<uint64_t>(step.node),
-                        nature_of(step.work), before);
+  const Nature nature = nature_of(step.work);
+  return begun[step.node] = begin_node(
+             *graph, queue_behind(step, before, nature), nature, before);
 }
 
 // One that takes no part still has its place in the order.

@@ -39,7 +39,7 @@ struct Doing {
   Operation* operation = nullptr;
   Footprint footprint;
 };
-thread_local Doing doing;
+thread_local Doing& doing = *new Doing;  // never destroyed, see launch.cpp
 
 // While it lives, this thread does that; then again what it did before.
 class DoingNow {

@@ -35,8 +35,10 @@ struct Configuration {
   std::vector<cudaEvent_t> told = {};  // events that the launch records
 };
 
-// What stands between <<< and >>>, until the stub fetches it.
-thread_local std::vector<Configuration> pushed;
+// What stands between <<< and >>>, until the stub fetches it. Never destroyed:
+// the program's static objects may launch kernels when they end.
+thread_local std::vector<Configuration>& pushed =
+    *new std::vector<Configuration>;
 thread_local bool from_syntax = false;
 
 std::string shape(dim3 d) { return text('(', d.x, ", ", d.y, ", ", d.z, ')'); }

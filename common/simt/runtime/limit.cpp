@@ -21,10 +21,13 @@ timespec to_timespec(double seconds) {
 }
 
 // What a thread of the timer's says; the kernel still runs in others, so that
-// there is no orderly end.
-std::string last_words;
+// there is no orderly end. Never destroyed, see launch.cpp.
+std::string& last_words() {
+  static auto* one = new std::string;
+  return *one;
+}
 void end_process(sigval) {
-  say(last_words);
+  say(last_words());
   std::fflush(stdout);
   _exit(EXIT_FAILURE);
 }
@@ -65,11 +68,12 @@ TimeLimit::TimeLimit(const std::string& kernel) {
   const auto seconds = [](double n) {
     return (std::ostringstream() << n).str();
   };
-  last_words = text("SIMT_SECONDS: kernels have taken ", seconds(limit),
-                    " s of processor time, and ", kernel,
-                    " is not done; give it smaller arrays, or more time, such "
-                    "as SIMT_SECONDS=",
-                    seconds(10 * limit), ", or any with SIMT_SECONDS=0");
+  last_words() =
+      text("SIMT_SECONDS: kernels have taken ", seconds(limit),
+           " s of processor time, and ", kernel,
+           " is not done; give it smaller arrays, or more time, such "
+           "as SIMT_SECONDS=",
+           seconds(10 * limit), ", or any with SIMT_SECONDS=0");
   if (left == 0) left = limit;
   set_timer(left);
 }
