@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -719,6 +720,33 @@ void flags_of_instantiation() {
   cudaGetLastError();
 }
 
+// What a node comes behind must not grow with the graph.
+void long_chain() {
+  constexpr int kNodes = 8000;
+  Fixture f;
+  cudaGraphNode_t last = nullptr;
+  for (int k = 0; k < kNodes; ++k) {
+    cudaKernelNodeParams one = {};
+    int value = 1;
+    void* arguments[] = {&f.x, &value};
+    one.func = reinterpret_cast<void*>(add_kernel);
+    one.gridDim = one.blockDim = dim3(1);
+    one.kernelParams = arguments;
+    ok(cudaGraphAddKernelNode(&last, f.graph, last ? &last : nullptr,
+                              last != nullptr, &one));
+  }
+  cudaGraphExec_t executable = nullptr;
+  ok(cudaGraphInstantiate(&executable, f.graph, 0));
+  const std::clock_t before = std::clock();
+  ok(cudaGraphLaunch(executable, f.stream));
+  ok(cudaStreamSynchronize(f.stream));
+  is_true(std::clock() - before < 3 * CLOCKS_PER_SEC, "three seconds do");
+  int sum = 0;
+  ok(cudaMemcpy(&sum, f.x, sizeof sum, cudaMemcpyDeviceToHost));
+  equal(sum, kNodes);
+  ok(cudaGraphExecDestroy(executable));
+}
+
 }  // namespace
 
 int main() {
@@ -744,5 +772,6 @@ int main() {
   updates_of_parameters();
   flags_of_instantiation();
   attributes_of_nodes();
+  long_chain();
   return expect::report();
 }

@@ -60,8 +60,10 @@ class Multiples {
     if (!ins.statement) return;
     for (Place place : ins.results()) {
       if (place == kNowhere) continue;
-      now_[place] =
+      // First what it is: some compilers look up the left side before.
+      const Value value =
           ins.guard == kNowhere ? result(ins) : Value{kNothingKnown, 0};
+      now_[place] = value;
     }
   }
   void end_block() {

@@ -193,8 +193,12 @@ class Scan {
   }
 
   // Addresses that go on become part of the accesses, and sums of a product
-  // are one with it.
+  // are one with it. A product of two words that goes into no sum has two.
   int costs(const Statement& s) const {
+    const Statement& next = text_.body[at_ + 1];
+    if (s.name() == "mul" && s.has("wide") &&
+        !(is_instruction(next) && next.name() == "add"))
+      return 2;
     if (s.name() != "add" || s.operands.size() != 3) return price_alone(s);
     const Statement& before = text_.body[at_ - 1];
     const bool completes = is_instruction(before) && !before.operands.empty() &&
