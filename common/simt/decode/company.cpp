@@ -46,7 +46,9 @@ bool fills_time(const Instruction& ins) {
 }  // namespace
 
 Company::Company(const std::vector<Instruction>& code)
-    : code_(code), heads_(code.size()), first_to_(code.size(), kNobody) {
+    : code_(code),
+      heads_(code.size() + 1),
+      first_to_(code.size() + 1, kNobody) {
   while (first_shared_ < code.size() && !is_shared(code[first_shared_]))
     ++first_shared_;
   for (uint32_t pc = code.size(); pc-- > 0;)
@@ -90,7 +92,8 @@ bool Company::waits_after(uint32_t branch, std::set<Place> results) {
     while (is_jump(code_[pc]) && code_[pc].target > pc) pc = code_[pc].target;
     if (pc > meeting && first_to_[pc] < branch) return false;
     const Instruction& ins = code_[pc];
-    if (ins.kind == Kind::kBranch && !ins.statement->left_out &&
+    if (ins.kind == Kind::kBranch &&
+        !(ins.statement && ins.statement->left_out) &&
         !(ins.predicated && ins.skips_if_taken + ins.skips_if_not > 0))
       return false;
     if (ins.kind == Kind::kReturn || ins.kind == Kind::kExit) {

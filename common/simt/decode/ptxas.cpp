@@ -194,8 +194,7 @@ bool are_short(const Side& a, const Side& b) {
 // branch.
 bool wait_alone(const Side& a, const Side& b, uint32_t branch, bool in_loop,
                 Company& company) {
-  if (a.waits == b.waits || a.shares || b.shares)
-    return false;
+  if (a.waits == b.waits || a.shares || b.shares) return false;
   std::set<Place> results = a.results;
   results.insert(b.results.begin(), b.results.end());
   const bool computes = a.computes || b.computes;
@@ -292,7 +291,8 @@ void find_predicated(const Function& function, std::vector<Instruction>& code) {
       const Side taken = side_of(code, late, pc, ins.target, ins.reconverge);
       const Side other = side_of(code, late, pc, pc + 1, ins.reconverge);
       if (ins.target == ins.reconverge && other.jumps) continue;
-      const OverTurns turns = ins.statement->over_turns;
+      const OverTurns turns =
+          ins.statement ? ins.statement->over_turns : OverTurns::kNone;
       if (turns != OverTurns::kNone
               ? !fits_over_turns(turns, other)
               : !are_short(taken, other) ||

@@ -15,14 +15,15 @@ namespace simt {
 struct PtxasModel {
   // A branch is predicated if each of its sides has at most so many
   // instructions of the machine, and both together. One that waits for global
-  // memory may have more: the loads can all begin at once.
+  // memory may have more: the loads can all begin at once. Other limits hold
+  // around turns that unrolling leaves over, and in front of an exit.
   int most, most_with_global_store, most_with_global_load, most_of_both,
       most_of_both_with_global_load, most_over_turns, most_before_exit;
   // So many instructions behind it are company to a load: see company.h.
   int company, company_of_computing;
   // A loop that counts to a bound becomes one of four turns if it has at most
   // so many instructions, an access to memory being two of them. Loads are
-  // worth longer loops.
+  // worth longer loops: one from shared memory so many more.
   int most_unrolled, more_for_shared_load, most_unrolled_with_global_load;
   // One whose turns are known disappears: of so many instructions, up to so
   // many turns. A longer one becomes turns of so many instructions.
@@ -34,8 +35,9 @@ struct PtxasModel {
 };
 
 // ptxas 13.0 (V13.0.88) for sm_90. What it unrolls was found with small loops
-// of every kind and length, and what it predicates with single `if`s of every
-// kind and length; then both were tried on the programs of tests/parity.
+// of every kind and length, and what it predicates with `if`s of every kind,
+// length and surroundings; then both were tried on the programs of
+// tests/parity.
 constexpr PtxasModel kPtxas13 = {
     .most = 8,
     .most_with_global_store = 7,
