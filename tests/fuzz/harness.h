@@ -4,7 +4,7 @@
 //   batch          runs every program and prints its number and a hash of all
 //                  that it wrote
 //   batch 17 23    runs these, in this order
-//   batch --bits 17   prints the words that it wrote, one per line
+//   batch --bits 17   prints the words that it wrote, one a line
 //
 // A program that ends with an error is the last to run, as CUDA has it.
 #pragma once
@@ -106,7 +106,7 @@ struct Program {
   u64 seed;
   const void* kernel;
   u32 blocks, threads;
-  u32 results;  // words per thread
+  u32 results;  // words a thread
 };
 
 inline u64 scrambled(u64 x) {

@@ -3,8 +3,8 @@
 //
 //   kernels [elements [kernel]]   2^20 elements and every kernel, if not told
 //
-// Prints one line per kernel: name, threads, nanoseconds of CPU time per
-// thread, one each time; then the arrays' bytes and the most memory used.
+// Prints one line a kernel: name, threads, nanoseconds of CPU time a thread,
+// one each time; then the arrays' bytes and the most memory that was in use.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -180,14 +180,17 @@ class Writer {
   }
 
   // Of the turns from `first` on, nobody asks whether they were the last, and
-  // so many times what counts goes into other instructions.
+  // so many times what counts in each of them goes into other instructions.
   void leave_out_steps(size_t first, int count) {
     std::map<std::string, int> left;
+    std::string if_ends;  // the label behind the `if` that we are in
     for (size_t k = first; k < to_.body.size(); ++k) {
       Statement& s = to_.body[k];
-      if (s.label.empty() && !s.scope && s.text == loop_->compares->text)
-        s.left_out = true;
-      if (is_step(s))
+      if (s.label == if_ends) if_ends.clear();
+      if (s.scope || !s.label.empty()) continue;
+      if (s.text == loop_->compares->text) s.left_out = true;
+      if (s.name() == "bra") if_ends = s.operands[0].text;
+      if (if_ends.empty() && is_step(s))
         s.left_out = left.try_emplace(s.text, count).first->second-- > 0;
     }
   }
