@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "common/simt/core/literals.h"
 #include "common/simt/decode/ptxas.h"
@@ -83,7 +82,6 @@ struct Body {
   bool closed = true;    // nobody jumps into it, and it declares nothing
   bool straight = true;  // but for one `if` behind the other, without stores
   bool jumps_back = false, calls = false, waits = false;
-  bool stores_beside_loads = false;
   int instructions = 0, memory = 0;  // of the machine
   int shared_loads = 0;
   bool loads_global = false;
@@ -111,8 +109,6 @@ class Scan {
       if (at_ < loop_.branch) statement(text_.body[at_]);
     }
     if (depth_ != 0) body_.closed = false;
-    for (const std::string& space : loose_stores_)
-      if (loaded_.contains(space)) body_.stores_beside_loads = true;
     return body_;
   }
 
@@ -166,7 +162,7 @@ class Scan {
     if (is_call(s)) body_.calls = true;
     if (waits(s)) body_.waits = true;
     if (s.name() == "ld") return load(s);
-    if (s.name() == "st") return store(s);
+    if (s.name() == "st") return store();
     body_.instructions += costs(s);
   }
 
@@ -174,22 +170,15 @@ class Scan {
     const std::string space = state_space(s);
     if (space == "param" || space == "const") return;
     ++body_.memory;
-    loaded_.insert(space);
     if (space == "shared")
       ++body_.shared_loads;
     else
       body_.loads_global = true;
   }
 
-  // ptxas leaves a loop alone that loads and stores, unless what it stores to
-  // is an address that goes on by a constant.
-  void store(const Statement& s) {
+  void store() {
     ++body_.memory;
     if (!if_ends_.empty()) body_.straight = false;
-    const std::string& address = s.operands[0].text;
-    const Statement* moves = writer(text_.body, loop_, address);
-    if (!moves || !adds_constant(*moves, address))
-      loose_stores_.insert(state_space(s));
   }
 
   // Addresses that go on become part of the accesses, and sums of a product
@@ -215,7 +204,6 @@ class Scan {
   size_t at_ = 0;
   int depth_ = 0;
   std::string if_ends_;  // The label behind the `if` that we are in.
-  std::set<std::string> loaded_, loose_stores_;
 };
 
 // Is it the comparison of an integer that goes up, or down, to another?
@@ -289,9 +277,8 @@ bool is_never_so(const Statement& compare, uint64_t number) {
 }
 
 bool is_step(const Statement& s) {
-  return !s.label.empty() || s.scope || s.operands.empty()
-             ? false
-             : adds_constant(s, s.operands[0].text);
+  return is_instruction(s) && !s.operands.empty() &&
+         adds_constant(s, s.operands[0].text);
 }
 
 Loops::Loops(const FunctionText& text) : text_(text) {
