@@ -108,6 +108,8 @@ bool BlockRun::stands_still_for_cluster() {
 void BlockRun::end_turn() {
   if (turns_++ % kTurns == 0 || std::exchange(loops_, false)) lap();
   circles_ = circles() && !open_joins(Path::kGaveWay);
+  if (!circles_) return;
+  for (auto& warp : runs) warp->note_circle();
 }
 
 // Tells the other blocks that memory may have changed.

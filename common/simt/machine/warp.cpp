@@ -11,13 +11,16 @@ namespace simt {
 namespace {
 
 // A path may loop for so many of its warp's instructions before it gives way. A
-// poll that finds what it found before counts for many.
+// poll that finds what it found before counts for many; in the next turns of a
+// path that is known to wait, for all of them.
 constexpr uint64_t kTurn = 1 << 16;
 constexpr uint64_t kPoll = kTurn / 64;
-// Lanes at a join wait until a path before it has given way so often: after 4
-// million instructions, or 512 polls in vain.
-constexpr uint32_t kPatience = 64;
-constexpr uint32_t kPatienceOfPolls = 8;
+// Lanes at a join wait until a path before it has looped for 4 million
+// instructions, or polled 512 times in vain.
+constexpr uint32_t kPatienceOfPoll = 1;
+constexpr uint32_t kPatienceOfPolls = kTurn / kPoll * kPatienceOfPoll;
+constexpr uint32_t kPatience = 512 * kPatienceOfPoll;
+constexpr uint32_t kPatienceOfTurn = kPatience / 64;
 
 // 0 to 2: which of three registers, whose first is `x`.
 int axis(Special special, Special x) {
@@ -274,7 +277,7 @@ bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
       break;
     case Kind::kPoll:
       ++path.pc;
-      if (polls_in_vain(ins, mask)) return give_way(path, true);
+      if (polls_in_vain(path, ins, mask)) return give_way(path, true);
       return mask == 0 || !block->grid->takes_turns || take_turn(path);
     case Kind::kBranch: {
       const bool back = ins.target <= path.pc;
@@ -344,7 +347,8 @@ void WarpRun::note_awaited(const Instruction& ins, uint32_t mask) {
 
 // Executes what a wait may consist of; returns whether there has been enough of
 // it.
-bool WarpRun::polls_in_vain(const Instruction& ins, uint32_t mask) {
+bool WarpRun::polls_in_vain(const Path& path, const Instruction& ins,
+                            uint32_t mask) {
   if (mask == 0) return false;
   poll = {};
   ins.run(*this, ins, mask);
@@ -352,10 +356,9 @@ bool WarpRun::polls_in_vain(const Instruction& ins, uint32_t mask) {
   if (poll.slept) return true;
   if (!poll.unchanged) return false;
   uint64_t& before = found_[(ins.site ^ mask * 0x9e3779b9u >> 28) % 16];
-  if (before == poll.outcome)
-    turn_end_ = std::max(turn_end_, issued + kPoll) - kPoll;
-  before = poll.outcome;
-  return issued >= turn_end_;
+  const bool in_vain = std::exchange(before, poll.outcome) == poll.outcome;
+  if (in_vain) turn_end_ = std::max(turn_end_, issued + kPoll) - kPoll;
+  return (in_vain && path.short_turns) || issued >= turn_end_;
 }
 
 // Lets the others have their turn: false, for `path` does not go on.
@@ -364,8 +367,12 @@ bool WarpRun::give_way(const Path& path, bool polls) {
   Path& waiting = waiting_.emplace_back(path);
   waiting.state = Path::kGaveWay;
   waiting.polls = polls;
+  const uint32_t cost = polls && path.short_turns ? kPatienceOfPoll
+                        : polls                   ? kPatienceOfPolls
+                                                  : kPatienceOfTurn;
+  waiting.short_turns -= std::min<uint32_t>(waiting.short_turns, 1);
   for (Join* join = path.join; join; join = join->parent)
-    join->patience -= std::min(join->patience, polls ? kPatienceOfPolls : 1);
+    join->patience -= std::min(join->patience, cost);
   home_.gave_way(polls);
   return false;
 }

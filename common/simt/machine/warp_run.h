@@ -58,9 +58,10 @@ struct Path {
   Frame* frame = nullptr;
   Join* join = nullptr;
   State state = kReady;
-  uint32_t members = 0;  // kAtCollective: the lanes it waits for
-  uint32_t barrier = 0;  // kAtBarrier: its number
-  bool polls = false;    // kGaveWay: it read the same again and again
+  uint32_t members = 0;     // kAtCollective: the lanes it waits for
+  uint32_t barrier = 0;     // kAtBarrier: its number
+  bool polls = false;       // kGaveWay: it read the same again and again
+  uint8_t short_turns = 0;  // so many end with the first poll in vain
 
   bool same_place(const Path& other) const {
     return pc == other.pc && frame == other.frame && join == other.join;
@@ -81,6 +82,9 @@ class WarpRun : public Warp {
   void run();
   // Makes the paths ready that gave way.
   void wake();
+  // Its paths are known to wait: when memory has changed they look again, and
+  // most of them will find that it is not what they wait for.
+  void note_circle();
   // A number for all that decides what the warp does next, but for memory. Of a
   // warp that waits for others it says, unless `whole`, only how far it has
   // come: another number may then be the same state, found by other steps.
@@ -109,7 +113,7 @@ class WarpRun : public Warp {
   void run_path(Path& path);
   bool control(Path& path, uint32_t mask, const Instruction& ins);
   void note_awaited(const Instruction& ins, uint32_t mask);
-  bool polls_in_vain(const Instruction& ins, uint32_t mask);
+  bool polls_in_vain(const Path& path, const Instruction& ins, uint32_t mask);
   bool give_way(const Path& path, bool polls);
   bool take_turn(const Path& path);
   bool call_some(Path& path, uint32_t mask, const Instruction& ins);

@@ -22,6 +22,11 @@ void WarpRun::wake() {
   for (const Path& path : back) resume(path);
 }
 
+void WarpRun::note_circle() {
+  constexpr uint8_t kShortTurns = 8;
+  for (Path& path : waiting_) path.short_turns = kShortTurns;
+}
+
 bool WarpRun::open_joins(Path::State state) {
   bool any = false;
   for (const Path& path : waiting_) {
