@@ -38,19 +38,23 @@ bool is_before_or_behind(const Operation& a, const Operation& b) {
          earlier.past.behind_host_function;
 }
 
-// Also by those with whom they talked.
+// Is it so for `one`, or for any of those with whom it talked?
+template <class Holds>
+bool any_of_talk(const Operation& one, Holds holds) {
+  return holds(one) ||
+         (one.talk && std::ranges::any_of(
+                          one.talk->all, [&](const OperationPointer& other) {
+                            return holds(*other);
+                          }));
+}
+
 bool are_ordered(const Operation& a, const Operation& b) {
-  const auto knows_of_b = [&](const Operation& one) {
-    if (is_before_or_behind(one, b)) return true;
-    return std::any_of(b.talked_with.begin(), b.talked_with.end(),
-                       [&](const OperationPointer& other) {
-                         return is_before_or_behind(one, *other);
-                       });
-  };
-  return knows_of_b(a) ||
-         std::any_of(
-             a.talked_with.begin(), a.talked_with.end(),
-             [&](const OperationPointer& one) { return knows_of_b(*one); });
+  if (a.talk && a.talk == b.talk) return true;
+  return any_of_talk(a, [&](const Operation& mine) {
+    return any_of_talk(b, [&](const Operation& theirs) {
+      return is_before_or_behind(mine, theirs);
+    });
+  });
 }
 
 bool any_writes(const Touched& a, const Touched& b) {
@@ -83,13 +87,22 @@ bool talk(const Operation& a, const Operation& b) {
   return false;
 }
 
-// All that either has talked with, each of them once.
 void join_talks(Operation& a, Operation& b) {
-  std::set<OperationPointer> all(a.talked_with.begin(), a.talked_with.end());
-  all.insert(b.talked_with.begin(), b.talked_with.end());
-  all.insert({a.shared_from_this(), b.shared_from_this()});
-  for (const OperationPointer& one : all)
-    one->talked_with.assign(all.begin(), all.end());
+  for (Operation* one : {&a, &b}) {
+    if (one->talk) continue;
+    one->talk = std::make_shared<Talk>();
+    one->talk->all.push_back(one->shared_from_this());
+  }
+  const bool a_is_larger = a.talk->all.size() >= b.talk->all.size();
+  const std::shared_ptr<Talk> to = a_is_larger ? a.talk : b.talk;
+  const std::shared_ptr<Talk> from = a_is_larger ? b.talk : a.talk;
+  for (const OperationPointer& one : from->all) one->talk = to;
+  std::ranges::move(std::exchange(from->all, {}), std::back_inserter(to->all));
+}
+
+// The members of a talk hold it, and it holds them: a circle.
+void end_talk(const Operation& one) {
+  if (one.talk) one.talk->all.clear();
 }
 
 // Two accesses to the same bytes that must not come in either order.
@@ -381,18 +394,16 @@ void Overlaps::learn(const Past& known) {
     const Operation& root = root_of(one);
     return one.speaks || host_.knows(root.queue, root.number);
   };
-  const auto is_done = [&](const OperationPointer& one) {
-    return is_known(*one) ||
-           std::any_of(one->talked_with.begin(), one->talked_with.end(),
-                       [&](const auto& other) { return is_known(*other); });
-  };
+  // Of those who talked with one another, all or none.
   for (const auto& [queue, all] : recent_)
     for (const OperationPointer& one : all)
-      if (!one->talked_with.empty() && is_done(one)) one->speaks = true;
+      if (one->talk && !one->speaks && any_of_talk(*one, is_known))
+        for (const OperationPointer& other : one->talk->all)
+          other->speaks = true;
   for (auto& [queue, all] : recent_) {
     std::erase_if(all, [&](const OperationPointer& one) {
-      if (!is_done(one)) return false;
-      one->talked_with.clear();  // They know each other: a circle.
+      if (!is_known(*one)) return false;
+      end_talk(*one);
       --recent_count_;
       recent_pages_ -= one->pages;
       return true;
@@ -443,7 +454,7 @@ void Overlaps::give_up() {
   const Lock held = lock();
   gave_up_ = true;
   for (const auto& [queue, all] : recent_)
-    for (const OperationPointer& one : all) one->talked_with.clear();
+    for (const OperationPointer& one : all) end_talk(*one);
   recent_.clear();
   recent_count_ = recent_pages_ = 0;
   closed_pages().open([](const void*) { return true; });

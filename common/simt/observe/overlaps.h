@@ -62,6 +62,11 @@ class Past {
 struct Operation;
 using OperationPointer = std::shared_ptr<Operation>;
 
+// Work that may have handed something over to one another, by flags.
+struct Talk {
+  std::vector<OperationPointer> all;
+};
+
 // A kernel, a copy, ...: one piece of work in a queue.
 struct Operation : std::enable_shared_from_this<Operation> {
   std::string what;        // "the copy"; a kernel's name
@@ -82,8 +87,7 @@ struct Operation : std::enable_shared_from_this<Operation> {
   Footprint footprint;
   size_t pages = 0;                // that this takes
   uint64_t newest_allocation = 0;  // when it ended
-  // Others that it may have handed something over to, by flags.
-  std::vector<OperationPointer> talked_with;
+  std::shared_ptr<Talk> talk;      // null: with nobody
   // A kernel that may begin before the one in front is done: what its threads
   // do before they wait for that one. Null: it begins behind it.
   OperationPointer early;
