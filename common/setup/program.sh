@@ -63,6 +63,12 @@ for flag in "${flags[@]}"; do
     last=
     continue
     ;;
+  -Xlinker | --linker-options)
+    linked+=("-Wl,$flag")
+    last=
+    continue
+    ;;
+  -cudart | --cudart | -maxrregcount | --maxrregcount) flag=$last=$flag last= ;;
   -l | -L) flag=$last$flag last= ;;
   esac
   case $last in -gencode | --generate-code)
@@ -86,17 +92,21 @@ for flag in "${flags[@]}"; do
     -dlto | --dlink-time-opt*)
       fail "FLAGS: leave $flag out; -rdc=true alone links device code as well."
       ;;
-    -ptx | --ptx | -cubin | --cubin | -fatbin | --fatbin | -E | --preprocess)
+    -ptx | --ptx | -cubin | --cubin | -fatbin | --fatbin | -E | --preprocess | -lib | --lib)
       fail "FLAGS: leave $flag out; it makes no program."
       ;;
     # For what only Hopper has: wgmma, setmaxnreg.
     -arch=sm_90a | --gpu-architecture=sm_90a | -gencode=*90a | --generate-code=*90a)
       COMPILE=${COMPILE/"$ARCHITECTURE"/$HOPPER}
       ;;
-    -gencode | --generate-code) ;; # What it says comes next.
-    -arch* | --gpu-architecture* | -gencode* | --generate-code* | -code=* | -cudart*)
+    # What these say comes next.
+    -gencode | --generate-code | -Xlinker | --linker-options) ;;
+    -cudart | --cudart | -maxrregcount | --maxrregcount) ;;
+    -arch* | --gpu-architecture* | -gencode* | --generate-code* | -code*)
       refuse_architecture "$flag"
       ;;
+    -Xlinker=* | --linker-options=*) linked+=("-Wl,${flag#*=}") ;;
+    -cudart=* | --cudart=*) ;; # The runtime is chosen already: the executor, or CUDA's.
     -std=* | --std=*) standard=() own+=("$flag") ;;
     -O* | --optimize*) optimise=() own+=("$flag") ;;
     -G | --device-debug) COMPILE=${COMPILE/-lineinfo/} own+=("$flag") ;;
@@ -106,7 +116,7 @@ for flag in "${flags[@]}"; do
       # Without a GPU they would not help; what is missing then, explain tells.
       [[ $BUILD == */cpu ]] || linked+=("$flag")
       ;;
-    -lineinfo) ;; # Everything is compiled so.
+    -lineinfo | -link | --link) ;; # It is done so anyway.
     -l | -L) ;;   # Which one comes next.
     -l* | -L*) linked+=("$flag") ;;
     *) own+=("$flag") ;;

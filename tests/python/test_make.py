@@ -322,6 +322,10 @@ class TestProgram(tree.Folder):
         said = self.builds(FLAGS="-DN=3 -lineinfo -L /usr/lib -l m -lpthread -maxrregcount=32")
         assert "warning" not in said
 
+    def test_flags_of_two_words_that_nothing_depends_on(self):
+        said = self.builds(FLAGS="-DN=3 -cudart static -maxrregcount 32 -link -Xlinker --as-needed")
+        assert "warning" not in said
+
     def test_flags_that_make_no_sense(self):
         self.write("more.cu", "")
         for flag, why in (("-dlink", "device code is linked by itself"),

@@ -212,6 +212,20 @@ __global__ void grid_kernel(int* values, int* out, int rounds) {
   out[i] = values[n - 1 - i];
 }
 
+// While others come, each block looks at a word that changes with every one.
+void check_full_grid() {
+  constexpr int kBlocks = 1056, kThreads = 32, kN = kBlocks * kThreads;
+  const auto got = expect::results<int>(2 * kN, [](int* values) {
+    int* out = values + kN;
+    int rounds = 5;
+    void* arguments[] = {&values, &out, &rounds};
+    expect::ok(cudaLaunchCooperativeKernel(grid_kernel, kBlocks, kThreads,
+                                           arguments, 0, nullptr));
+  });
+  expect::each(std::vector<int>(got.begin() + kN, got.end()),
+               [](int i) { return (kN - 1 - i + 5 * 97) % kN; });
+}
+
 void check_grid() {
   constexpr int kBlocks = 7, kThreads = 50, kN = kBlocks * kThreads;
   const auto got = expect::results<int>(2 * kN, [](int* values) {
@@ -509,6 +523,7 @@ int main() {
   check_coalesced();
   check_labeled();
   check_grid();
+  check_full_grid();
   check_last_block();
   check_look_back();
   check_waiting();
@@ -524,6 +539,7 @@ int main() {
 
   setenv("SIMT_ORDER", "backwards", 1);
   check_grid();
+  check_full_grid();
   check_last_block();
   check_look_back();
   check_waiting();
@@ -531,6 +547,7 @@ int main() {
 
   setenv("SIMT_ORDER", "turns", 1);
   check_grid();
+  check_full_grid();
   check_last_block();
   check_look_back();
   check_waiting();

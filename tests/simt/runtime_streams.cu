@@ -1,6 +1,8 @@
 // Streams and events: order, handles, callbacks, times.
 
 #include <cstring>
+#include <ctime>
+#include <vector>
 
 #include "tests/simt/expect.h"
 
@@ -204,6 +206,30 @@ void captured_events() {
   ok(cudaStreamDestroy(stream));
 }
 
+__global__ void count_kernel(int* x) { atomicAdd(x, 1); }
+
+// Each may have handed something over to all others, by that word: what is
+// known of that must not grow with their number squared.
+void many_streams_at_one_word() {
+  constexpr int kStreams = 600;
+  int* x = nullptr;
+  ok(cudaMalloc(&x, sizeof(int)));
+  ok(cudaMemset(x, 0, sizeof(int)));
+  ok(cudaDeviceSynchronize());
+  std::vector<cudaStream_t> streams(kStreams);
+  for (cudaStream_t& one : streams)
+    ok(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
+  const std::clock_t before = std::clock();
+  for (cudaStream_t one : streams) count_kernel<<<1, 32, 0, one>>>(x);
+  ok(cudaDeviceSynchronize());
+  is_true(std::clock() - before < 3 * CLOCKS_PER_SEC, "three seconds do");
+  int got = 0;
+  ok(cudaMemcpy(&got, x, sizeof got, cudaMemcpyDeviceToHost));
+  equal(got, 32 * kStreams);
+  for (cudaStream_t one : streams) ok(cudaStreamDestroy(one));
+  ok(cudaFree(x));
+}
+
 }  // namespace
 
 int main() {
@@ -215,5 +241,6 @@ int main() {
   stale_handles();
   places_that_are_missing();
   captured_events();
+  many_streams_at_one_word();
   return expect::report();
 }
