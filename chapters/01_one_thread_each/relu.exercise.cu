@@ -3,8 +3,8 @@
 // New:   a kernel, in which each thread works out which element is its own.
 // Why:   no element needs another, so all may be computed at once, and a GPU
 //        hides the wait for memory by having many threads wait together.
-// Price: a thread is set up, moves one float and ends: little for the memory
-//        to work on while it waits. A longer array needs a larger grid.
+// Price: a thread is set up, moves one float and ends: while it waits, memory
+//        has little to do. A longer array needs a larger grid.
 
 #include "common/check.h"
 #include "common/relu.h"

@@ -14,7 +14,7 @@ namespace {
 constexpr int kBlock = 256;
 constexpr int kPack = 8;
 
-// A __half2 has a copy constructor, and would be copied by itself, 4 bytes at a
+// A __half2 has a copy constructor, and would be copied alone, 4 bytes at a
 // time. Raw ones are plain bits: one access moves the eight halves.
 struct alignas(16) Pack {
   __half2_raw v[kPack / 2];

@@ -17,7 +17,7 @@ constexpr float kCubic = kLinear * 0.044715f;
 
 // x / 2 (1 + tanh(u)), in a form that takes no difference of near equals.
 __device__ float gelu1(float x) {
-  // From here down y is 0 in half; -infinity would come to inf / inf. A NaN is
+  // Below -8 y is 0 in half; -infinity would come to inf / inf. A NaN is
   // not less than -8, so it passes. From fmaxf it would come out as -8.
   if (x < -8.f) x = -8.f;
   const float twice_u = x * (kLinear + kCubic * x * x);

@@ -37,7 +37,7 @@ __global__ void relu_mask_backward_kernel(const float* __restrict__ dy,
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
 
   if (i >= n) return;
-  const float v = dy[i];  // Needed or not: else it would wait for the bit.
+  const float v = dy[i];  // Before the bit is known: both loads overlap.
   const bool was_positive = mask[i / 32] >> (i % 32) & 1;
   dx[i] = was_positive ? v : 0.f;
 }

@@ -39,7 +39,7 @@ __global__ void relu_mask_backward_kernel(const float* __restrict__ dy,
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
 
   if (i >= n) return;
-  const float v = dy[i];  // Needed or not: else it would wait for the bit.
+  const float v = dy[i];  // Before the bit is known: both loads overlap.
   // >>> Your code, at most 3 lines: write v to dx[i] where the mask's bit of
   // element i is 1, and 0 where it is 0, whatever v is.
   (void)v;  // Remove this line.

@@ -54,7 +54,7 @@ __global__ void relu_mask_backward_kernel(const float* __restrict__ dy,
 
   Pack pack = {};
   copy_pack(pack.v, dy + i * kPack, i < packs, n - i * kPack);
-  // Behind the pack: to take the bits out, a thread waits for the word.
+  // After the pack: to take the bits out, a thread waits for the word.
   const uint32_t bits = mask[i / kLanes] >> (threadIdx.x % kLanes * kPack);
   for (int k = 0; k < kPack; ++k) pack.v[k] = bits >> k & 1 ? pack.v[k] : 0.f;
   copy_pack(dx + i * kPack, pack.v, i < packs, n - i * kPack);

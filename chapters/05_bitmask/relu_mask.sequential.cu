@@ -12,7 +12,7 @@
 namespace {
 
 constexpr int kBlock = 256;
-constexpr int kBits = 8;  // Elements a thread.
+constexpr int kBits = 8;  // Elements per thread.
 
 // A NaN is not <= 0, so it passes; -0 is, and becomes +0.
 __device__ float rectify(float x) { return x <= 0.f ? 0.f : x; }

@@ -2,7 +2,7 @@
 //
 // New:   the stride halves, from half the tile down to one, and the threads at
 //        work are always the first `stride`.
-// Why:   a warp then works as a whole or not at all, but in the last five
+// Why:   a warp then works as a whole or not at all, except in the last five
 //        steps; and its lanes' numbers lie side by side.
 // Price: other pairs are added than before, so the last bits differ. It still
 //        overwrites what it sums, in global memory.
