@@ -42,10 +42,10 @@ bool is_before_or_behind(const Operation& a, const Operation& b) {
 template <class Holds>
 bool any_of_talk(const Operation& one, Holds holds) {
   return holds(one) ||
-         (one.talk && std::ranges::any_of(
-                          one.talk->all, [&](const OperationPointer& other) {
-                            return holds(*other);
-                          }));
+         (one.talk && std::ranges::any_of(one.talk->all,
+                                          [&](const OperationPointer& other) {
+                                            return holds(*other);
+                                          }));
 }
 
 bool are_ordered(const Operation& a, const Operation& b) {
