@@ -65,6 +65,7 @@ struct Statement {
   SourceLine where;
   uint32_t origin = 0;    // Which of ModuleText::origins.
   bool left_out = false;  // ptxas sees that it does nothing anybody needs.
+  bool has_gap = false;   // A load; nobody reads all the bytes it brings.
   OverTurns over_turns = OverTurns::kNone;
 
   const std::string& name() const { return op.front(); }

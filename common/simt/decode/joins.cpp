@@ -1,17 +1,19 @@
 // Of the model of ptxas: which accesses to shared memory it makes one of.
 //
-// Neighbours of one basic block, with nothing between them that may change
-// what they mean. Of a pair of words it makes an access of 8 bytes, of two
-// such, or for loads of such a one and a word in the same 16 bytes, one of 16;
-// if it can prove the address to be a multiple of that.
+// Neighbours with nothing between them that may change what they mean: stores
+// of one basic block, and loads that all come behind one of them, without a
+// loop between. Of a pair of words it makes an access of 8 bytes, of two such,
+// or for loads of such a one and a word in the same 16 bytes, one of 16; if it
+// can prove the address to be a multiple of that.
 #include <algorithm>
 #include <bit>
 #include <map>
 #include <set>
+#include <tuple>
 #include <vector>
 
-#include "common/simt/decode/analysis.h"
 #include "common/simt/decode/ptxas.h"
+#include "common/simt/decode/ways_in.h"
 
 namespace simt {
 namespace {
@@ -38,24 +40,26 @@ bool hands_on(const Instruction& ins) {
 class Multiples {
  public:
   Multiples(const Function& function, const Program& program,
-            const std::vector<bool>& leads)
+            const WaysIn& ways)
       : program_(program), zeros_{0, kMostZeros, kMostZeros, 4} {
     if (const uint32_t known = program.least_alignment)
       zeros_[kShared] = static_cast<uint8_t>(std::countr_zero(known));
     for (const Instruction& ins : function.code)
       for (Place place : ins.results())
         if (place != kNowhere) register_of(place);
+    note_ways(function, ways);
     do {
       changed_ = false;
-      for (size_t pc = 0; pc < function.code.size(); ++pc) {
-        if (leads[pc]) end_block();
-        see(function.code[pc]);
+      for (int b = 0; b < ways.blocks(); ++b) {
+        begin_block(b);
+        for (uint32_t pc = ways.begin(b); pc < ways.end(b); ++pc)
+          see(function.code[pc]);
+        end_block();
       }
-      end_block();
     } while (changed_);
   }
 
-  // Call this for each instruction in order, and at the end of a block.
+  // Call this for each instruction in order, and where blocks begin and end.
   void see(const Instruction& ins) {
     if (!ins.statement) return;
     for (Place place : ins.results()) {
@@ -63,13 +67,16 @@ class Multiples {
       // First what it is: some compilers look up the left side before.
       const Value value =
           ins.guard == kNowhere ? result(ins) : Value{kNothingKnown, 0};
-      now_[place] = value;
+      blocks_[block_].now[place] = value;
     }
   }
+  void begin_block(int block) {
+    block_ = block;
+    blocks_[block].now.clear();
+  }
   void end_block() {
-    for (const auto& [place, value] : now_)
+    for (const auto& [place, value] : blocks_[block_].now)
       lower(register_of(place), zeros(value));
-    now_.clear();
   }
 
   Value address(const Instruction& access) {
@@ -95,12 +102,38 @@ class Multiples {
     changed_ = true;
   }
 
+  void note_ways(const Function& function, const WaysIn& ways) {
+    blocks_.resize(ways.blocks());
+    for (int b = 0; b < ways.blocks(); ++b) {
+      if (!ways.way_to(b)) continue;
+      blocks_[b].from = ways.way_to(b)->from;
+      for (int one : ways.way_to(b)->between)
+        for (uint32_t pc = ways.begin(one); pc < ways.end(one); ++pc)
+          for (Place place : function.code[pc].results())
+            blocks_[b].changed.insert(place);
+    }
+  }
+
   Value of(Place place) {
     if (place < kNowhere) return fixed(place);
-    if (const auto known = now_.find(place); known != now_.end())
-      return known->second;
     const auto known = roots_.find(place);
-    return {known == roots_.end() ? kNothingKnown : known->second, 0};
+    if (known == roots_.end()) return {kNothingKnown, 0};
+    for (int b = block_; b >= 0; b = blocks_[b].from) {
+      const auto now = blocks_[b].now.find(place);
+      if (now != blocks_[b].now.end()) return now->second;
+      if (blocks_[b].changed.contains(place))
+        return {root_at(b, place, zeros_[known->second]), 0};
+    }
+    return {known->second, 0};
+  }
+
+  // What it holds at the beginning of a block, if nothing else is known.
+  int root_at(int block, Place place, uint8_t zeros) {
+    const auto [at, is_new] =
+        blocks_[block].roots.try_emplace(place, zeros_.size());
+    if (is_new) zeros_.push_back(zeros);
+    zeros_[at->second] = zeros;
+    return at->second;
   }
 
   // Numbers, addresses; parameters and %tid can be anything.
@@ -170,7 +203,14 @@ class Multiples {
   std::vector<uint8_t> zeros_;  // by root
   std::map<Place, int> roots_;  // of registers, at the beginning of a block
   std::map<const Instruction*, int> of_instruction_;
-  std::map<Place, Value> now_;  // in this block, up to here
+  struct Block {
+    int from = -1;               // through which control has come, if any,
+    std::set<Place> changed;     //   and what may have changed since
+    std::map<Place, Value> now;  // what was written in it, up to here
+    std::map<Place, int> roots;  // of what has changed
+  };
+  std::vector<Block> blocks_;
+  int block_ = 0;
   bool changed_ = false;
 };
 
@@ -179,6 +219,7 @@ struct Neighbour {
   int root;
   int64_t offset;
   uint8_t bytes;
+  bool has_gap;  // of bytes that it does not bring to others
   std::vector<std::pair<Instruction*, int64_t>> parts;  // with their offsets
 };
 
@@ -198,38 +239,69 @@ class Pending {
   void add(const Value& at, Instruction& ins) {
     const int elements = std::max(ins.result_count, ins.source_count);
     const auto bytes = static_cast<uint8_t>(elements * ins.element_bytes);
-    all_.push_back({at.root, at.offset, bytes, {{&ins, at.offset}}});
+    all_.push_back({at.root,
+                    at.offset,
+                    bytes,
+                    ins.statement->has_gap,
+                    {{&ins, at.offset}}});
   }
 
-  void join(const Multiples& multiples, bool loads) {
+  // behind(ins, first): has control come through `first`?
+  template <class Behind>
+  void join(const Multiples& multiples, bool loads, Behind behind) {
     std::ranges::stable_sort(all_, [](const Neighbour& a, const Neighbour& b) {
-      return std::pair(a.root, a.offset) < std::pair(b.root, b.offset);
+      return std::tuple(a.root, a.offset, b.bytes) <
+             std::tuple(b.root, b.offset, a.bytes);
     });
-    join_to(8, multiples, [](const Neighbour& a, const Neighbour& b) {
+    const auto all_behind_one = [&](const Neighbour& a, const Neighbour& b) {
+      Instruction* const first = std::min(*std::ranges::min_element(a.parts),
+                                          *std::ranges::min_element(b.parts))
+                                     .first;
+      const auto is_behind = [&](const auto& part) {
+        return part.first == first || behind(*part.first, *first);
+      };
+      return std::ranges::all_of(a.parts, is_behind) &&
+             std::ranges::all_of(b.parts, is_behind);
+    };
+    const auto brings = [&](const Neighbour& a, const Neighbour& b) {
+      return loads && a.root != kNothingKnown && !a.has_gap &&
+             b.offset + b.bytes <= a.offset + a.bytes && all_behind_one(a, b);
+    };
+    const auto join_to = [&](int bytes, auto fit) {
+      join_if(
+          [&](const Neighbour& a, const Neighbour& b) {
+            const int zeros = multiples.zeros({a.root, 0});
+            return brings(a, b) ||
+                   ((a.offset & -bytes) == (b.offset & -bytes) &&
+                    zeros >= std::countr_zero(unsigned(bytes)) && fit(a, b) &&
+                    all_behind_one(a, b));
+          },
+          bytes);
+    };
+    join_to(8, [&](const Neighbour& a, const Neighbour& b) {
       return a.bytes == 4 && b.bytes == 4 && b.offset == a.offset + 4;
     });
-    join_to(16, multiples, [&](const Neighbour& a, const Neighbour& b) {
+    join_to(16, [&](const Neighbour& a, const Neighbour& b) {
       const bool words = a.bytes == 4 || b.bytes == 4;
       return a.bytes + b.bytes >= 12 && a.bytes < 16 && b.bytes < 16 &&
-             (words ? loads : b.offset == a.offset + 8);
+             a.offset != b.offset && (words ? loads : b.offset == a.offset + 8);
     });
     for (const Neighbour& one : all_) mark(one);
     all_.clear();
   }
 
  private:
-  // Of two that lie in the same `bytes`, one, if they may be.
+  // Of two, one.
   template <class May>
-  void join_to(int bytes, const Multiples& multiples, May may) {
+  void join_if(May may, int bytes) {
     std::vector<Neighbour> joined;
     for (Neighbour& one : all_) {
       Neighbour* const last = joined.empty() ? nullptr : &joined.back();
-      if (last && last->root == one.root && last->offset != one.offset &&
-          (last->offset & -bytes) == (one.offset & -bytes) &&
-          multiples.zeros({one.root, 0}) >= std::countr_zero(unsigned(bytes)) &&
-          may(*last, one)) {
-        last->offset &= -bytes;
-        last->bytes = static_cast<uint8_t>(bytes);
+      if (last && last->root == one.root && may(*last, one)) {
+        if (one.offset + one.bytes > last->offset + last->bytes) {
+          last->offset &= -bytes;
+          last->bytes = static_cast<uint8_t>(bytes);
+        }
         last->parts.insert(last->parts.end(), one.parts.begin(),
                            one.parts.end());
       } else {
@@ -261,10 +333,13 @@ bool has_long_way(const Statement& s) {
          (s.type().is_float() && !s.has("approx") && !s.has("full"));
 }
 
-// May it change shared memory, or order it, or does it end a basic block?
+// May it change shared memory, or order it?
 bool parts_accesses(const Instruction& ins) {
   static const std::set<std::string> kParts = {"membar", "fence", "cp",
                                                "mbarrier"};
+  if (ins.kind == Kind::kBranch || ins.kind == Kind::kTable ||
+      ins.kind == Kind::kExit || ins.kind == Kind::kReturn)
+    return false;
   if (!ins.statement) return true;
   const bool goes_on = ins.kind == Kind::kPlain || ins.kind == Kind::kPoll ||
                        (ins.kind == Kind::kCollective && !ins.orders);
@@ -285,31 +360,54 @@ void join_accesses(Function& function, const Program& program) {
   if (std::ranges::count_if(code, loads) < 2 &&
       std::ranges::count_if(code, stores) < 2)
     return;
-  const std::vector<bool> leads = block_starts(code);
-  Multiples multiples(function, program, leads);
-  Pending loaded, stored;
-  const auto join_all = [&] {
-    loaded.join(multiples, true);
-    stored.join(multiples, false);
+  const WaysIn ways(function);
+  Multiples multiples(function, program, ways);
+  const Dominators dominators(function);
+  const auto behind = [&](const Instruction& ins, const Instruction& first) {
+    return dominators.dominates(static_cast<uint32_t>(&first - code.data()),
+                                static_cast<uint32_t>(&ins - code.data()));
   };
-  for (size_t pc = 0; pc < code.size(); ++pc) {
-    Instruction& ins = code[pc];
-    if (leads[pc]) {
-      join_all();
-      multiples.end_block();
-    }
-    if (loads(ins)) {
-      stored.join(multiples, false);
-      loaded.add(multiples.address(ins), ins);
-    } else if (stores(ins)) {
-      loaded.join(multiples, true);
-      stored.add(multiples.address(ins), ins);
-    } else if (parts_accesses(ins)) {
-      join_all();
-    }
-    multiples.see(ins);
+  // Loads that nothing parts: what begins in one block goes on in others.
+  std::vector<Pending> loaded;
+  std::vector<size_t> at_end(ways.blocks());
+  std::vector<bool> parts(ways.blocks());
+  for (int b = 0; b < ways.blocks(); ++b) {
+    for (uint32_t pc = ways.begin(b); pc < ways.end(b); ++pc)
+      parts[b] = parts[b] || stores(code[pc]) ||
+                 (!loads(code[pc]) && parts_accesses(code[pc]));
   }
-  join_all();
+  for (int b = 0; b < ways.blocks(); ++b) {
+    const auto& way = ways.way_to(b);
+    const bool goes_on =
+        way &&
+        std::ranges::none_of(way->between, [&](int one) { return parts[one]; });
+    size_t now = goes_on ? at_end[way->from] : loaded.size();
+    if (!goes_on) loaded.emplace_back();
+    const auto part_loads = [&] {
+      now = loaded.size();
+      loaded.emplace_back();
+    };
+    Pending stored;
+    multiples.begin_block(b);
+    for (uint32_t pc = ways.begin(b); pc < ways.end(b); ++pc) {
+      Instruction& ins = code[pc];
+      if (loads(ins)) {
+        stored.join(multiples, false, behind);
+        loaded[now].add(multiples.address(ins), ins);
+      } else if (stores(ins)) {
+        part_loads();
+        stored.add(multiples.address(ins), ins);
+      } else if (parts_accesses(ins)) {
+        part_loads();
+        stored.join(multiples, false, behind);
+      }
+      multiples.see(ins);
+    }
+    multiples.end_block();
+    stored.join(multiples, false, behind);
+    at_end[b] = now;
+  }
+  for (Pending& one : loaded) one.join(multiples, true, behind);
 }
 
 }  // namespace simt

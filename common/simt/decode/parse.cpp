@@ -168,19 +168,19 @@ class Parser {
     } while (accept(","));
   }
 
-  // .pragma "used_bytes_mask 0xf0f"; returns whether it was "nounroll".
-  bool pragma() {
-    bool stays_loop = false;
+  // .pragma "used_bytes_mask 0xf0f"; returns the first words.
+  std::set<std::string_view> pragma() {
+    std::set<std::string_view> words;
     do {
       const std::string_view text = next();
       if (!text.starts_with('"')) throw Error(quoted(text) + " is no string");
       const auto word = text.substr(1, text.find_first_of(" \"", 1) - 1);
       if (!kPragmas.contains(word))
         throw Error("the executor does not know .pragma " + std::string(text));
-      stays_loop |= word == "nounroll";
+      words.insert(word);
     } while (accept(","));
     expect(";");
-    return stays_loop;
+    return words;
   }
 
   void define(FunctionText f) {
@@ -472,11 +472,14 @@ class Parser {
   void statement(FunctionText& f) {
     if (kBodySpaces.contains(peek())) return variables(f);
     if (accept(".pragma")) {
-      if (pragma()) f.stay_loops.insert(f.body.size());
+      const std::set<std::string_view> words = pragma();
+      if (words.contains("nounroll")) f.stay_loops.insert(f.body.size());
+      has_gap_ = words.contains("used_bytes_mask");
       return;
     }
     if (peek().starts_with('.')) unknown_directive(peek());
     Statement s;
+    s.has_gap = std::exchange(has_gap_, false);
     s.where = tokens_[at_].where;
     s.origin = tokens_[at_].origin;
     if (peek(1) == ":") return label(f, s);
@@ -746,6 +749,7 @@ class Parser {
   std::vector<Passed> results_;       // its own, in registers
   uint32_t passed_ = 0;
   size_t at_ = 0;
+  bool has_gap_ = false;  // what the next statement loads
 };
 
 }  // namespace
