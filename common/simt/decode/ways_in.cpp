@@ -1,3 +1,4 @@
+// See ways_in.h: dominators, and what lies between.
 #include "common/simt/decode/ways_in.h"
 
 #include <algorithm>
