@@ -193,8 +193,13 @@ cupti uses CUPTI, which watches a GPU; the executor counts by itself, see docs/c
 omp_ uses OpenMP, for which the host's compiler wants FLAGS="-Xcompiler -fopenmp"
 (cuda|cub|thrust|nv)/ includes a header of CCCL that this toolkit does not have
 cu([A-Z]|da(:|$)) uses a call of the CUDA driver API that the executor does not have
-cuda[A-Z] uses a call of the CUDA runtime that the executor does not know
 END
+  if grep -qE '(undefined reference to .|undefined symbol: )cuda[A-Z]' "$1"; then
+    echo "The program uses a call of the CUDA runtime that the executor does not know."
+  elif grep -qE 'identifier "cuda[A-Z]' "$1"; then
+    echo "This CUDA Toolkit has no such name. Is it spelt so, or is it an older one's?
+cudaThreadSynchronize is cudaDeviceSynchronize now, and textures are objects."
+  fi >&2
 }
 
 # compile_one <source> <object>

@@ -218,7 +218,12 @@ bool Definitions::brings_again(uint32_t first, uint32_t load) const {
     changes.push_back(at);
     return true;
   });
-  return !reach(f_, changes, [&](uint32_t at) { return at == first; })[load];
+  bool changed = false;  // All is known then: nobody needs to look further.
+  reach(f_, changes, [&](uint32_t at) {
+    changed = changed || at == load;
+    return changed || at == first;
+  });
+  return !changed;
 }
 
 // The one that makes it, as addresses are made.

@@ -379,7 +379,8 @@ PlacedFault BlockRun::standstill() const {
     return {kLaunchFailure,
             finding(Path::kAtBarrier, "partial barrier",
                     "part of the block waits at a barrier that the others "
-                    "do not come to:")};
+                    "do not come to" +
+                        describe_count() + ":")};
   if (in_warpgroup)
     return {kLaunchFailure,
             finding(Path::kAtBarrier, "missing warps",
@@ -389,6 +390,16 @@ PlacedFault BlockRun::standstill() const {
           finding(Path::kAtCollective, "missing lanes",
                   "a warp collective waits for lanes that its mask names "
                   "and that do not come:")};
+}
+
+// Of a barrier that wants a number of threads, how many there are.
+std::string BlockRun::describe_count() const {
+  for (uint32_t k = 0; k < std::size(barriers); ++k)
+    if (const Barrier& b = barriers[k]; b.expected && b.arrived)
+      return " (barrier " + std::to_string(k) + " wants " +
+             std::to_string(b.expected) + " threads, " +
+             std::to_string(b.arrived) + " have come)";
+  return "";
 }
 
 // All of this block wait at the cluster's barrier, or have ended.

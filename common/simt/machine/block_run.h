@@ -82,6 +82,7 @@ struct BlockRun : Block {
   bool any_waits(Path::State state) const;
   LanesByWarp waiting_lanes(uint32_t barrier) const;
   std::string describe_waiting() const;
+  std::string describe_count() const;
 
   bool turn_over_ = false;  // a path has given way in this round
   bool loops_ = false;      // after a long loop
