@@ -212,31 +212,25 @@ __global__ void grid_kernel(int* values, int* out, int rounds) {
   out[i] = values[n - 1 - i];
 }
 
-// While others come, each block looks at a word that changes with every one.
-void check_full_grid() {
-  constexpr int kBlocks = 1056, kThreads = 32, kN = kBlocks * kThreads;
-  const auto got = expect::results<int>(2 * kN, [](int* values) {
-    int* out = values + kN;
+void check_grid(int blocks, int threads) {
+  const int n = blocks * threads;
+  const auto got = expect::results<int>(2 * n, [&](int* values) {
+    int* out = values + n;
     int rounds = 5;
     void* arguments[] = {&values, &out, &rounds};
-    expect::ok(cudaLaunchCooperativeKernel(grid_kernel, kBlocks, kThreads,
+    expect::ok(cudaLaunchCooperativeKernel(grid_kernel, blocks, threads,
                                            arguments, 0, nullptr));
   });
-  expect::each(std::vector<int>(got.begin() + kN, got.end()),
-               [](int i) { return (kN - 1 - i + 5 * 97) % kN; });
+  expect::each(std::vector<int>(got.begin() + n, got.end()),
+               [&](int i) { return (n - 1 - i + 5 * 97) % n; });
 }
 
-void check_grid() {
-  constexpr int kBlocks = 7, kThreads = 50, kN = kBlocks * kThreads;
-  const auto got = expect::results<int>(2 * kN, [](int* values) {
-    int* out = values + kN;
-    int rounds = 5;
-    void* arguments[] = {&values, &out, &rounds};
-    expect::ok(cudaLaunchCooperativeKernel(grid_kernel, kBlocks, kThreads,
-                                           arguments, 0, nullptr));
-  });
-  expect::each(std::vector<int>(got.begin() + kN, got.end()),
-               [](int i) { return (kN - 1 - i + 5 * 97) % kN; });
+// While others come, each block looks at a word that changes with every one.
+void check_full_grid() {
+  int multiprocessors = 0;
+  expect::ok(cudaDeviceGetAttribute(&multiprocessors,
+                                    cudaDevAttrMultiProcessorCount, 0));
+  check_grid(8 * multiprocessors, 32);
 }
 
 // The last block to finish adds up what all of them left.
@@ -522,7 +516,7 @@ int main() {
   check_nested_tile();
   check_coalesced();
   check_labeled();
-  check_grid();
+  check_grid(7, 50);
   check_full_grid();
   check_last_block();
   check_look_back();
@@ -538,7 +532,7 @@ int main() {
   check_host();
 
   setenv("SIMT_ORDER", "backwards", 1);
-  check_grid();
+  check_grid(7, 50);
   check_full_grid();
   check_last_block();
   check_look_back();
@@ -546,7 +540,7 @@ int main() {
   check_backward();
 
   setenv("SIMT_ORDER", "turns", 1);
-  check_grid();
+  check_grid(7, 50);
   check_full_grid();
   check_last_block();
   check_look_back();

@@ -362,10 +362,11 @@ void join_accesses(Function& function, const Program& program) {
     return;
   const WaysIn ways(function);
   Multiples multiples(function, program, ways);
-  const Dominators dominators(function);
   const auto behind = [&](const Instruction& ins, const Instruction& first) {
-    return dominators.dominates(static_cast<uint32_t>(&first - code.data()),
-                                static_cast<uint32_t>(&ins - code.data()));
+    const auto pc = [&](const Instruction& one) {
+      return static_cast<uint32_t>(&one - code.data());
+    };
+    return ways.dominators().dominates(pc(first), pc(ins));
   };
   // Loads that nothing parts: what begins in one block goes on in others.
   std::vector<Pending> loaded;

@@ -13,7 +13,7 @@ constexpr int kFarthest = 64;  // blocks back that are looked at
 
 }  // namespace
 
-WaysIn::WaysIn(const Function& f) {
+WaysIn::WaysIn(const Function& f) : dominators_(f) {
   const std::vector<bool> leads = block_starts(f.code);
   std::vector<int> block_at(f.code.size());
   for (uint32_t pc = 0; pc < f.code.size(); ++pc) {
@@ -29,14 +29,13 @@ WaysIn::WaysIn(const Function& f) {
       before_[next].push_back(b);
       if (next <= b) loops_.push_back({next, b});
     }
-  const Dominators dominators(f);
   ways_.resize(count);
   for (int b = 1; b < count; ++b) {
     int from = b - 1;
     while (from > b - kFarthest && from > 0 &&
-           !dominators.dominates(begin(from), begin(b)))
+           !dominators_.dominates(begin(from), begin(b)))
       --from;
-    if (dominators.dominates(begin(from), begin(b)) && !before_[b].empty())
+    if (dominators_.dominates(begin(from), begin(b)) && !before_[b].empty())
       ways_[b] = find(b, from);
   }
 }

@@ -24,11 +24,13 @@ class WaysIn {
   uint32_t begin(int block) const { return first_[block]; }
   uint32_t end(int block) const { return first_[block + 1]; }
   const std::optional<Way>& way_to(int block) const { return ways_[block]; }
+  const Dominators& dominators() const { return dominators_; }
 
  private:
   std::optional<Way> find(int block, int from) const;
   bool leaves_loop(int from, int to) const;
 
+  const Dominators dominators_;
   std::vector<uint32_t> first_;  // of each, and of what would come behind
   std::vector<std::vector<int>> before_;
   std::vector<std::pair<int, int>> loops_;  // their first and last blocks

@@ -102,7 +102,9 @@ void join_talks(Operation& a, Operation& b) {
 
 // The members of a talk hold it, and it holds them: a circle.
 void end_talk(const Operation& one) {
-  if (one.talk) one.talk->all.clear();
+  if (!one.talk) return;
+  const std::vector<OperationPointer> all = std::exchange(one.talk->all, {});
+  for (const OperationPointer& each : all) each->talk = nullptr;
 }
 
 // Two accesses to the same bytes that must not come in either order.
