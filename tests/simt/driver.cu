@@ -3,9 +3,11 @@
 // everything with.
 #include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "tests/simt/driver_calls.h"
 
@@ -394,6 +396,36 @@ void bad_modules() {
         CUDA_ERROR_FILE_NOT_FOUND);
   equal(CALL(ModuleLoadData)(&module, "this is no ptx"),
         CUDA_ERROR_INVALID_IMAGE);
+  const auto text = [](const std::string& body, const char* target = "sm_70") {
+    return ".version 7.0\n.target " + std::string(target) +
+           "\n.address_size 64\n.visible .entry x(){ " + body;
+  };
+  const std::pair<std::string, CUresult> texts[] = {
+      {text("ret; }"), CUDA_SUCCESS},
+      {text("ret; }", "sm_90a"), CUDA_SUCCESS},
+      {text("ret; }", "sm_100"), CUDA_ERROR_INVALID_PTX},
+      {text("ret; "), CUDA_ERROR_INVALID_PTX},
+      {text("bra NOWHERE; ret; }"), CUDA_ERROR_INVALID_PTX},
+      {text("mov.u32 %r1, 5; ret; }"), CUDA_ERROR_INVALID_PTX},
+      {text(".reg .b32 %r<2>; bogus.u32 %r1; ret; }"), CUDA_ERROR_INVALID_PTX},
+      {text(".reg .b32 %r<2>; add.q32 %r1,%r1,1; ret; }"),
+       CUDA_ERROR_INVALID_PTX},
+      {text(".reg .b64 %r<2>; mov.u64 %r1, nowhere; ret; }"),
+       CUDA_ERROR_INVALID_PTX},
+      {".version 99.0\n.target sm_90\n.visible .entry x(){ ret; }",
+       CUDA_ERROR_UNSUPPORTED_PTX_VERSION}};
+  for (const auto& [ptx, code] : texts) {
+    char log[1000] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER,
+                              CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+    equal(CALL(ModuleLoadDataEx)(&module, ptx.c_str(), 2, options, values),
+          code);
+    const auto used = reinterpret_cast<size_t>(values[1]);
+    equal(used > 0, code != CUDA_SUCCESS);
+    equal(strlen(log) > 0, code != CUDA_SUCCESS);
+    if (code == CUDA_SUCCESS) ok(CALL(ModuleUnload)(module));
+  }
 }
 
 void module_file() {

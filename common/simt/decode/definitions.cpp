@@ -184,14 +184,22 @@ Place Definitions::first_alike(Place place) const {
     const Origin from = address(ins);
     Formula formula{ins.statement->op, {from.base}};
     formula.first.push_back(std::to_string(from.offset));
-    const Place first = formulas_.try_emplace(formula, place).first->second;
-    return alike_[place] = brings_again(*only(first), *load) ? first : place;
+    Alike& others =
+        formulas_.try_emplace(formula, Alike{place, place}).first->second;
+    // The nearer it is, the sooner they are compared.
+    const bool is_behind = dominates(*only(others.latest), *load);
+    const Place other = is_behind ? others.latest : others.first;
+    if (brings_again(*only(other), *load)) return alike_[place] = other;
+    others.latest = place;
+    return place;
   }
   const Instruction* sum = computation(place);
   if (!sum) return place;
   Formula formula{sum->statement->op, {}};
   for (Place p : sum->sources()) formula.second.push_back(first_alike(p));
-  return alike_[place] = formulas_.try_emplace(formula, place).first->second;
+  const Alike one = {place, place};
+  return alike_[place] =
+             formulas_.try_emplace(formula, one).first->second.first;
 }
 
 // The plain load that brings it. Not optimised, an index is loaded wherever

@@ -82,7 +82,10 @@ class Definitions {
   std::map<Place, std::vector<uint32_t>> of_;
   Places differing_;
   using Formula = std::pair<std::vector<std::string>, std::vector<Place>>;
-  mutable std::map<Formula, Place> formulas_;
+  struct Alike {
+    Place first, latest;
+  };
+  mutable std::map<Formula, Alike> formulas_;
   mutable std::map<Place, Place> alike_;
   mutable std::map<Place, Places> inputs_;
 };

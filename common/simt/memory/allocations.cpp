@@ -144,6 +144,10 @@ std::string describe_window(uint64_t address) {
   return before ? text_of(end - address) + " before " + name : name;
 }
 
+bool is_compilers(const Allocation& a) {
+  return a.is_variable() && a.name[0] == '$';
+}
+
 }  // namespace
 
 std::string name_of(const Allocation& a) {
@@ -445,16 +449,19 @@ std::string Allocations::describe(uint64_t address) const {
                                          : "no memory at all";
 }
 
-// Between allocations: the nearer neighbour is the one that was left.
+// Between allocations: the nearer neighbour is the one that was left. Nobody
+// leaves what the compiler made for itself, printf's formats.
 std::string Allocations::describe_gap(uint64_t address) const {
   std::ostringstream out;
+  const auto is_meant = [&](const auto& one) {
+    return in_arena(one.first) && !is_compilers(one.second);
+  };
   const auto next = blocks_.upper_bound(address);
-  const Block* after =
-      next != blocks_.end() && in_arena(next->first) ? &next->second : nullptr;
-  const Block* before =
-      next != blocks_.begin() && in_arena(std::prev(next)->first)
-          ? &std::prev(next)->second
-          : nullptr;
+  const auto up = std::find_if(next, blocks_.end(), is_meant);
+  const auto down =
+      std::find_if(std::make_reverse_iterator(next), blocks_.rend(), is_meant);
+  const Block* after = up != blocks_.end() ? &up->second : nullptr;
+  const Block* before = down != blocks_.rend() ? &down->second : nullptr;
   if (before && (!after || address - before->end <= after->begin - address)) {
     const uint64_t behind = address - before->end;
     out << (behind == 0 ? "right" : text_of(behind)) << " behind the end of "

@@ -38,8 +38,22 @@ void* driver_function(std::string_view name, unsigned version);
 
 // ---- Of driver_modules.cpp --------------------------------------------------
 
+// Where the program wants to read what is wrong with its PTX, of the options
+// of a load or a link.
+class ErrorLog {
+ public:
+  ErrorLog() = default;
+  ErrorLog(unsigned count, const CUjit_option* options, void** values);
+  void write(const std::string& words) const;
+
+ private:
+  char* text_ = nullptr;
+  size_t bytes_ = 0;
+  void** written_ = nullptr;  // how many bytes of it are used
+};
+
 // PTX, or a fat binary that holds PTX; or a file of such.
-CUmodule load_image(const void* image);
+CUmodule load_image(const void* image, const ErrorLog& log = {});
 CUmodule load_file(const char* name);
 void unload(CUmodule module);
 // What it holds; refuses what is no module, and names that it does not have.

@@ -121,17 +121,41 @@ bool begins_with(const void* image, uint32_t magic) {
   return found == magic;
 }
 
-// Reads it now: what is wrong with it is told by this call.
-CUmodule load(std::unique_ptr<LoadedModule> module) {
-  module->handle = __cudaRegisterFatBinary(&module->wrapper);
-  if (!__cudaInitModule(module->handle)) pass(take_last_error());
-  const std::lock_guard lock(loaded_modules().mutex);
-  loaded_modules().live.insert(module.get());
-  return reinterpret_cast<CUmodule>(module.release());
-}
-
 const uint8_t* bytes_of(const void* image) {
   return static_cast<const uint8_t*>(image);
+}
+
+// What is wrong with it is told by this call: of a text, in all its kernels.
+CUmodule load(std::unique_ptr<LoadedModule> made, bool is_text) {
+  LoadedModule* const module = made.release();  // who registers it keeps it
+  module->wrapper.data = bytes_of(module->image.data());
+  module->handle = __cudaRegisterFatBinary(&module->wrapper);
+  try {
+    if (is_text)
+      read_kernels(module->handle);
+    else
+      kernel_names(module->handle);
+  } catch (const Error& error) {
+    throw Refused{cudaErrorInvalidPtx, error.what()};
+  }
+  const std::lock_guard lock(loaded_modules().mutex);
+  loaded_modules().live.insert(module);
+  return reinterpret_cast<CUmodule>(module);
+}
+
+// PTX of a version and for a GPU that the executor knows.
+void require_text(const char* text) {
+  const char* const version = std::strstr(text, ".version");
+  demand(version != nullptr, CUDA_ERROR_INVALID_IMAGE,
+         "the image is neither PTX nor a fat binary");
+  constexpr int kNewest = 9;
+  const int major = std::atoi(version + std::strlen(".version"));
+  demand(major <= kNewest, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "PTX ", major,
+         "; the newest known is ", kNewest);
+  constexpr uint32_t kHopper = 90;  // Models that are older run it, too.
+  demand(target_of(text) <= kHopper, CUDA_ERROR_INVALID_PTX,
+         "the PTX is for sm_", target_of(text),
+         "; the executor runs what is for sm_", kHopper, " or older");
 }
 
 // All of it: the program may give its memory back.
@@ -141,10 +165,8 @@ std::vector<char> copy_of_fat_binary(const uint8_t* data) {
   return {data, data + header.header_bytes + header.bytes};
 }
 
-}  // namespace
-
 // With or without its wrapper.
-CUmodule load_image(const void* image) {
+CUmodule load_any(const void* image) {
   constexpr uint32_t kElf = 0x464c457f;
   demand(image != nullptr, CUDA_ERROR_INVALID_VALUE, "image is null");
   auto module = std::make_unique<LoadedModule>();
@@ -156,23 +178,44 @@ CUmodule load_image(const void* image) {
   }
   demand(!begins_with(image, kElf), CUDA_ERROR_NO_BINARY_FOR_GPU,
          "the image is machine code (a cubin); the executor runs PTX");
-  if (begins_with(image, fat::kWrapperMagic)) {
-    module->image =
-        copy_of_fat_binary(static_cast<const fat::Wrapper*>(image)->data);
-  } else if (begins_with(image, fat::kHeaderMagic)) {
-    module->image = copy_of_fat_binary(bytes_of(image));
-  } else {
-    const char* const version = std::strstr(text, ".version");
-    demand(version != nullptr, CUDA_ERROR_INVALID_IMAGE,
-           "the image is neither PTX nor a fat binary");
-    constexpr int kNewest = 9;
-    const int major = std::atoi(version + std::strlen(".version"));
-    demand(major <= kNewest, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "PTX ", major,
-           "; the newest known is ", kNewest);
-    module->image = as_fat_binary({text}, 1);
+  const bool is_wrapped = begins_with(image, fat::kWrapperMagic);
+  if (is_wrapped || begins_with(image, fat::kHeaderMagic)) {
+    module->image = copy_of_fat_binary(
+        is_wrapped ? static_cast<const fat::Wrapper*>(image)->data
+                   : bytes_of(image));
+    return load(std::move(module), false);
   }
-  module->wrapper.data = bytes_of(module->image.data());
-  return load(std::move(module));
+  require_text(text);
+  module->image = as_fat_binary({text}, 1);
+  return load(std::move(module), true);
+}
+
+}  // namespace
+
+ErrorLog::ErrorLog(unsigned count, const CUjit_option* options, void** values) {
+  for (unsigned k = 0; k < count; ++k) {
+    if (options[k] == CU_JIT_ERROR_LOG_BUFFER)
+      text_ = static_cast<char*>(values[k]);
+    if (options[k] != CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) continue;
+    bytes_ = reinterpret_cast<size_t>(values[k]);
+    written_ = &values[k];
+  }
+}
+
+void ErrorLog::write(const std::string& words) const {
+  if (text_ == nullptr || bytes_ == 0) return;
+  const size_t used = words.copy(text_, bytes_ - 1);
+  text_[used] = '\0';
+  *written_ = reinterpret_cast<void*>(used);
+}
+
+CUmodule load_image(const void* image, const ErrorLog& log) {
+  try {
+    return load_any(image);
+  } catch (const Refused& refused) {
+    log.write(refused.why);
+    throw;
+  }
 }
 
 CUmodule load_file(const char* name) {
@@ -371,18 +414,19 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   });
 }
 
-// The options are for a compiler that there is none of: how it optimises, and
-// what it says, which is nothing.
+// The options are for a compiler that there is none of, but for where to say
+// what is wrong.
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count,
                             CUjit_option* options, void** values) {
   return drive([&] {
     demand(module != nullptr && (count == 0 || (options && values)),
            CUDA_ERROR_INVALID_VALUE, "module, options or optionValues is null");
+    const ErrorLog log(count, options, values);
     for (unsigned k = 0; k < count; ++k)
       if (options[k] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES ||
           options[k] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
         values[k] = nullptr;  // so many bytes were written
-    *module = load_image(image);
+    *module = load_image(image, log);
   });
 }
 

@@ -34,6 +34,14 @@ State& state() {
   return *one;
 }
 
+std::atomic<uint64_t> host_waited{0};
+std::atomic<bool> kernel_since{false};
+
+void count_wait() {
+  ++host_waited;
+  kernel_since = false;
+}
+
 // What this thread does, and where that went.
 struct Doing {
   Operation* operation = nullptr;
@@ -135,6 +143,7 @@ void let_begin_early(Operation& one, const OperationPointer& front) {
 
 OperationPointer begin_operation(const Queue& queue, const Nature& nature) {
   tell_early();
+  if (nature.is_kernel || nature.has_parts) kernel_since = true;
   const auto lock = overlaps().lock();
   const bool everything =
       nature.has_parts || streams_may_overlap() || kernels_may_begin_early();
@@ -260,12 +269,14 @@ void order_device(int device) {
 }
 
 void note_awaited(const Past& past) {
+  count_wait();
   tell_early();
   const auto lock = overlaps().lock();
   learn(past);
 }
 
 void note_awaited(const Queue& queue) {
+  count_wait();
   tell_early();
   const auto lock = overlaps().lock();
   if (!state().queues.empty())
@@ -273,13 +284,17 @@ void note_awaited(const Queue& queue) {
 }
 
 void note_awaited(int device) {
+  count_wait();
   tell_early();
   const auto lock = overlaps().lock();
   order_device(device);
   learn(Past(state().devices[device]));
 }
 
+Waits host_waits() { return {host_waited, kernel_since}; }
+
 void note_freed(uint64_t begin, uint64_t end) {
+  count_wait();
   tell_early();
   overlaps().forget(begin, end);
 }

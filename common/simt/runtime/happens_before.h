@@ -3,6 +3,7 @@
 // a GPU may do it in any order that these rules allow. Where two orders are
 // allowed and give different results, observe/overlaps.h finds a race.
 #pragma once
+#include <cstdint>
 #include <functional>
 
 #include "common/simt/observe/overlaps.h"
@@ -61,6 +62,13 @@ void order_device(int device);
 void note_awaited(const Past& past);
 void note_awaited(const Queue& queue);
 void note_awaited(int device);
+// How often the host has waited, for whatever it may be; and whether it has
+// given the device a kernel since.
+struct Waits {
+  uint64_t count = 0;
+  bool kernel_since = false;
+};
+Waits host_waits();
 
 // The host is about to free that memory.
 void note_freed(uint64_t begin, uint64_t end);

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "common/simt/decode/link.h"
+#include "common/simt/decode/parse.h"
 #include "common/simt/runtime/driver.h"
 
 namespace simt {
@@ -57,8 +58,7 @@ void list_kernels(CUkernel* kernels, unsigned most, CUlibrary library) {
 struct LinkInput {
   std::vector<std::string> texts;
   std::vector<char> image;  // what came of them
-  char* errors = nullptr;   // where the program wants to read what is wrong
-  size_t error_bytes = 0;
+  ErrorLog log;
 };
 using LinkPointer = std::shared_ptr<LinkInput>;
 
@@ -74,23 +74,16 @@ LinkInput& link_behind(CUlinkState state) {
   return **found;
 }
 
-// Of the options only the place for errors matters: nothing is compiled.
-LinkPointer make_link(unsigned count, const CUjit_option* options,
-                      void* const* values) {
-  auto made = std::make_shared<LinkInput>();
-  for (unsigned k = 0; k < count; ++k) {
-    if (options[k] == CU_JIT_ERROR_LOG_BUFFER)
-      made->errors = static_cast<char*>(values[k]);
-    if (options[k] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
-      made->error_bytes = reinterpret_cast<size_t>(values[k]);
-  }
-  return made;
-}
-
 void add_to_link(LinkInput& link, CUjitInputType type, std::string data) {
   if (type != CU_JIT_INPUT_PTX)
     throw Lacking{"links of anything but PTX; give it the PTX of each part"};
   while (data.ends_with('\0')) data.pop_back();
+  try {
+    parse_ptx(data);
+  } catch (const Error& error) {
+    link.log.write(error.what());
+    throw Refused{cudaErrorInvalidPtx, error.what()};
+  }
   link.texts.push_back(std::move(data));
 }
 
@@ -105,10 +98,7 @@ void complete(LinkInput& link) {
     for (const std::string& text : link.texts) files.push_back({text});
     simt::link(files);
   } catch (const Error& error) {
-    if (link.errors && link.error_bytes) {
-      std::strncpy(link.errors, error.what(), link.error_bytes);
-      link.errors[link.error_bytes - 1] = '\0';
-    }
+    link.log.write(error.what());
     throw Refused{static_cast<cudaError_t>(CUDA_ERROR_INVALID_SOURCE),
                   error.what()};
   }
@@ -225,7 +215,9 @@ CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values,
     demand(state != nullptr && (count == 0 || (options && values)),
            CUDA_ERROR_INVALID_VALUE,
            "stateOut, options or optionValues is null");
-    *state = links().create(make_link(count, options, values));
+    const ErrorLog log(count, options, values);
+    *state =
+        links().create(std::make_shared<LinkInput>(LinkInput{{}, {}, log}));
   });
 }
 

@@ -10,6 +10,7 @@
 
 #include "common/simt/core/device.h"
 #include "common/simt/core/settings.h"
+#include "common/simt/decode/decode.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/runtime/fat_binary.h"
 #include "common/simt/runtime/runtime.h"
@@ -197,6 +198,12 @@ Kernel* Entry::kernel() {
 
 std::vector<std::string> kernel_names(void** handle) {
   return kernel_names(binary_of(handle)->load(current_device()));
+}
+
+void read_kernels(void** handle) {
+  Module* const module = binary_of(handle)->load(current_device());
+  for (const std::string& name : kernel_names(module))
+    program_of(*find_kernel(module, name));
 }
 
 int Entry::ptx_version() const { return binary->ptx_version; }

@@ -398,6 +398,8 @@ struct Entry {
 
 // Of a fat binary, by the handle that it was registered under.
 std::vector<std::string> kernel_names(void** handle);
+// Decodes them all. Throws Error for what the executor cannot run.
+void read_kernels(void** handle);
 
 // The device's kernels and variables are loaded anew, by who next needs them.
 void forget_modules(int device);

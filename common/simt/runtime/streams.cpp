@@ -27,6 +27,7 @@ struct Event {
   std::optional<Clock::time_point> recorded = {};
   TaskPointer task = nullptr;  // or when it is done
   Past behind = {};            // what comes before it
+  Waits waits = {};            // the host's, when it was recorded
   std::shared_ptr<const CapturePoint> captured = nullptr;  // recorded there
 };
 
@@ -90,6 +91,7 @@ void record_now(cudaEvent_t handle, const Past& behind,
                 TaskPointer task = nullptr) {
   Event event = get(handle);
   event.behind = behind;
+  event.waits = host_waits();
   event.recorded = Clock::now();
   event.task = std::move(task);
   event.captured = nullptr;
@@ -147,6 +149,17 @@ bool is_past(const Event& event) {
   return !event.task || event.task->is_done();
 }
 
+// Here all work is done at once; a GPU is still at it.
+void note_if_early(const Event& event) {
+  if (!event.waits.kernel_since || host_waits().count != event.waits.count)
+    return;
+  simt::complain(
+      "note",
+      "cudaEventElapsedTime is asked for an event that nothing has waited "
+      "for: on a GPU it fails with cudaErrorNotReady while the work in "
+      "front of the event is not done. Call cudaEventSynchronize first");
+}
+
 float milliseconds_between(cudaEvent_t start, cudaEvent_t end) {
   for (const cudaEvent_t handle : {start, end}) {
     const Event event = get(handle);
@@ -157,8 +170,10 @@ float milliseconds_between(cudaEvent_t start, cudaEvent_t end) {
     require(event.recorded.has_value(), cudaErrorInvalidResourceHandle,
             "an event was never recorded");
     require(is_past(event), cudaErrorNotReady, "");
-    note_awaited(event.behind);
+    note_if_early(event);
   }
+  for (const cudaEvent_t handle : {start, end})
+    note_awaited(get(handle).behind);
   require(get(start).device == get(end).device, cudaErrorInvalidResourceHandle,
           "the events are of two devices");
   say("cudaEventElapsedTime tells the executor's own time, on this CPU, and no "
