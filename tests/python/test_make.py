@@ -230,6 +230,14 @@ class TestProgram(tree.Folder):
             assert re.search(r"\nwrong_kernel .* race\n", told), told
             assert re.search(r"\nmoved_kernel .* race\n", told), told
 
+    def test_an_event_that_nothing_has_waited_for(self):
+        self.plant("asks_for_time.cu")
+        self.builds("my main.cu")
+        status, _, told = self.run_it()
+        assert status == 0
+        assert "simt: note: cudaEventElapsedTime is asked for an event that nothing" in told
+        assert "note" not in self.run_it("wait")[2]
+
     def test_profile_of_a_program(self):
         self.plant("strided.cu")
         status, said = make("profile", "BACKEND=cpu", f"SRC={self.source}", "PTX=1")

@@ -234,6 +234,13 @@ struct Test {
   bool is_signed = false;
   // All that is done with it; empty: that is not known so exactly.
   std::vector<Comparison> comparisons;
+  // Two of them whose answers are one, by `and` or `or`, to whoever asks.
+  struct Joined {
+    size_t first, second;  // of the comparisons
+    bool both;             // must be so, not only one of them
+    bool not_first, not_second;
+  };
+  std::vector<Joined> joined;
   // What its thread then stores there itself, if it decides so; or kNowhere.
   Place stores = kNowhere;
   // The number of that value, if it is one value in all threads; or 0.

@@ -19,8 +19,9 @@ bool copies(const Instruction& ins) {
          ins.result_count == 1 && ins.source_count == 1;
 }
 bool hands_on_condition(const Instruction& ins) {
-  return ins.pure && (is(ins, "mov") || is(ins, "not")) &&
-         ins.statement->has("pred");
+  return ins.pure && ins.statement->has("pred") &&
+         (is(ins, "mov") || is(ins, "not") || is(ins, "and") || is(ins, "or") ||
+          is(ins, "xor"));
 }
 bool meets_others(Space space) {
   return space != Space::kLocal && space != Space::kParam &&

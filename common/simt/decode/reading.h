@@ -19,7 +19,7 @@ bool is_store(const Instruction& ins);
 bool is_swap(const Instruction& ins);
 // Of a register, or of a kernel's parameter. A mov may also take apart or join.
 bool copies(const Instruction& ins);
-// Of a condition, which may be negated on the way.
+// Of a condition, which may be negated on the way, or joined with another.
 bool hands_on_condition(const Instruction& ins);
 // Memory that other threads may write.
 bool meets_others(Space space);

@@ -1,7 +1,8 @@
 // Finds what a tested word decides, and with what it is compared.
 #include "common/simt/decode/tests.h"
 
-#include "common/simt/decode/reading.h"
+#include <iterator>
+#include <map>
 
 namespace simt {
 namespace {
@@ -71,6 +72,32 @@ std::vector<Comparison> comparisons_of(const Function& f,
     comparison->with = with->place;
     comparison->added = with->added;
     all.push_back(*comparison);
+  }
+  return all;
+}
+
+std::vector<Test::Joined> joined_of(const Function& f, const Readers& readers,
+                                    const Life& life) {
+  std::vector<Test::Joined> all;
+  std::map<uint32_t, std::vector<size_t>> joins;  // and which they join
+  size_t number = 0;
+  for (const uint32_t pc : life.compared) {
+    const auto asking = readers.of(f.code[pc].result(0));
+    if (asking.size() == 1) joins[asking[0]].push_back(number);
+    ++number;
+  }
+  const auto answer = [&](size_t which) {
+    return f.code[*std::next(life.compared.begin(), which)].result(0);
+  };
+  for (const auto& [pc, pair] : joins) {
+    const Instruction& ins = f.code[pc];
+    const bool both = is(ins, "and");
+    if (pair.size() != 2 || !(both || is(ins, "or")) || ins.guard != kNowhere ||
+        ins.source_count != 2)
+      continue;
+    const bool in_turn = ins.source(0) == answer(pair[0]);
+    all.push_back(
+        {pair[!in_turn], pair[in_turn], both, ins.inverts(0), ins.inverts(1)});
   }
   return all;
 }

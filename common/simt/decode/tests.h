@@ -6,6 +6,7 @@
 
 #include "common/simt/decode/definitions.h"
 #include "common/simt/decode/life.h"
+#include "common/simt/decode/reading.h"
 
 namespace simt {
 
@@ -21,6 +22,10 @@ std::optional<Comparison> simple_comparison(const Instruction& ins);
 std::vector<Comparison> comparisons_of(const Function& f,
                                        const Definitions& definitions,
                                        uint32_t load, const Life& life);
+
+// Those of them whose answers are joined: `c != -1 && c != mine`.
+std::vector<Test::Joined> joined_of(const Function& f, const Readers& readers,
+                                    const Life& life);
 
 // What must have been so for the store, if one comparison with a number or a
 // parameter decides.

@@ -98,6 +98,8 @@ class Uses {
     Test& test = f_.tests[f_.code[load].site];
     test.is_signed = f_.code[load].statement->type().is_signed();
     test.comparisons = comparisons_of(f_, definitions_, load, life);
+    if (test.comparisons.size() > 1)
+      test.joined = joined_of(f_, readers_, life);
     const std::optional<uint32_t> store =
         store_of(f_, definitions_, load, life);
     if (!store) return;

@@ -78,6 +78,40 @@ uint64_t bits_there(const Mine& mine, int lane) {
   return bits;
 }
 
+// Answers of a comparison, before a store and after it, as far as they are
+// known.
+struct Answers {
+  std::optional<bool> before, after;
+  bool alike() const { return before && before == after; }
+};
+
+std::optional<bool> joined(bool both, std::optional<bool> a,
+                           std::optional<bool> b) {
+  if (a == !both || b == !both) return !both;
+  if (!a || !b) return {};
+  return both;
+}
+
+Answers joined(const Test::Joined& how, Answers a, Answers b) {
+  const auto turn = [](Answers& one) {
+    if (one.before) one.before = !*one.before;
+    if (one.after) one.after = !*one.after;
+  };
+  if (how.not_first) turn(a);
+  if (how.not_second) turn(b);
+  return {joined(how.both, a.before, b.before),
+          joined(how.both, a.after, b.after)};
+}
+
+// Does all that is asked of a value have the same answer before and after?
+bool are_alike(std::vector<Answers> answers,
+               const std::vector<Test::Joined>& pairs) {
+  for (const Test::Joined& pair : pairs)
+    answers[pair.first] = answers[pair.second] =
+        joined(pair, answers[pair.first], answers[pair.second]);
+  return std::ranges::all_of(answers, &Answers::alike);
+}
+
 // A thread tests a word that another one sets. Does it end the same, whichever
 // comes first: does the test answer alike, or does its thread, too, store what
 // the other one does? `mine` is either of the two.
@@ -101,20 +135,20 @@ bool ends_the_same(const Mine& mine, int lane, const Test& test,
   if (test.comparisons.empty()) return false;
   if (!mine.stores && !tested.asked) return false;
   const int64_t now = mine.stores ? in_register(mine.ins.source(0)) : there;
-  return std::all_of(
-      test.comparisons.begin(), test.comparisons.end(),
-      [&](const Comparison& one) {
-        if (mine.stores && !contains(tested.uniform, one.with)) return false;
-        const uint64_t with =
-            bits_at(mine.warp, lane, one.with, one.bytes) + one.added;
-        const std::optional<bool> before =
-            mine.stores
-                ? answer(one, there, with)
-                : answer_before(one, with, tested,
-                                bits_at(mine.warp, lane, tested.asked->with,
-                                        tested.asked->bytes));
-        return before == answer(one, now, with);
-      });
+  std::vector<Answers> answers;
+  for (const Comparison& one : test.comparisons) {
+    Answers& both = answers.emplace_back();
+    if (mine.stores && !contains(tested.uniform, one.with)) continue;
+    const uint64_t with =
+        bits_at(mine.warp, lane, one.with, one.bytes) + one.added;
+    both.after = answer(one, now, with);
+    both.before =
+        mine.stores ? answer(one, there, with)
+                    : answer_before(one, with, tested,
+                                    bits_at(mine.warp, lane, tested.asked->with,
+                                            tested.asked->bytes));
+  }
+  return are_alike(std::move(answers), test.joined);
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// finds: race
+//
+// Two colours a launch: a neighbour with the second of them is passed over, and
+// one that will get it in a moment is not.
+#include <cuda_runtime.h>
+
+constexpr int kNodes = 512, kNone = -1;
+
+__global__ void give_colour(const int* rank, int* colour, int now) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (colour[i] != kNone) return;
+  bool is_greatest = true;
+  for (int j = i - 3; j <= i + 3; ++j) {
+    if (j < 0 || j >= kNodes || j == i) continue;
+    const int theirs = colour[j];  // <- here
+    if (theirs != kNone && theirs != now) continue;
+    is_greatest = is_greatest && rank[i] > rank[j];
+  }
+  if (is_greatest) colour[i] = now + (i & 1);  // <- other
+}
+
+int main() {
+  int *rank = nullptr, *colour = nullptr;
+  cudaMallocManaged(&rank, kNodes * sizeof *rank);
+  cudaMallocManaged(&colour, kNodes * sizeof *colour);
+  for (int i = 0; i < kNodes; ++i) {
+    rank[i] = i * 193 % kNodes;  // each number once
+    colour[i] = kNone;
+  }
+  for (int now = 0; now < 14; now += 2) {
+    give_colour<<<kNodes / 128, 128>>>(rank, colour, now);
+    cudaDeviceSynchronize();
+  }
+  return cudaGetLastError() != cudaSuccess;
+}
