@@ -245,6 +245,7 @@ struct Test {
   Place stores = kNowhere;
   // The number of that value, if it is one value in all threads; or 0.
   uint32_t uniform_value = 0;
+  uint32_t besides = 0;  // the number of all that it stores then; 0: no more
 };
 // Which lanes keep what a load brings: those for which a predicate, or else the
 // comparison of a place, has this value. The others drop it.
@@ -269,6 +270,7 @@ struct TestedStore {
   std::optional<Comparison> asked;
   bool answer = false;
   uint32_t uniform_value = 0;  // as above: what it stores
+  uint32_t besides = 0;
   // Places that have one value in all threads, and have it here.
   std::vector<Place> uniform;
 };

@@ -150,6 +150,38 @@ Definitions::Origin Definitions::address(const Instruction& access) const {
   return result;
 }
 
+void Definitions::take_apart(Place place, int depth, Parts& parts) const {
+  if (uniform(place)) {
+    parts.same += " " + std::to_string(fixed(place));
+    return;
+  }
+  const Instruction* sum = depth > 0 ? computation(place) : nullptr;
+  if (!sum) {
+    parts.own.insert(first_alike(place));
+    return;
+  }
+  parts.same += " " + sum->statement->name();
+  for (Place p : sum->sources()) take_apart(p, depth - 1, parts);
+}
+
+Definitions::Parts Definitions::parts(Place place) const {
+  Parts parts;
+  take_apart(place, kSteps, parts);
+  return parts;
+}
+
+std::optional<std::string> Definitions::same_store(
+    const Instruction& store, Place value, const Instruction& other) const {
+  if (!uniform(value)) return {};
+  const Parts here = parts(store.address().base);
+  const Parts there = parts(other.address().base);
+  const bool on_one_index =
+      here.own.sorted() == there.own.sorted() && here.own.sorted().size() == 1;
+  if (!here.own.empty() && !on_one_index) return {};
+  return "[" + here.same + " + " + std::to_string(store.address().offset) +
+         "] = " + formula(value);
+}
+
 bool Definitions::moves(const Instruction& ins, const Origin& address) const {
   const Places& inputs = inputs_of(address.base);
   return std::ranges::any_of(ins.results(),

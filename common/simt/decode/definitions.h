@@ -61,6 +61,12 @@ class Definitions {
   };
   Origin address(const Instruction& access) const;
 
+  // What a store stores, `value`, and where, if both are the same for all
+  // threads for which `other` goes to one place: they depend on nothing, or the
+  // address on the one index of that.
+  std::optional<std::string> same_store(const Instruction& store, Place value,
+                                        const Instruction& other) const;
+
   // Does the instruction change what an address was computed from? The address
   // itself may be computed once more: it is the same.
   bool moves(const Instruction& ins, const Origin& address) const;
@@ -69,6 +75,14 @@ class Definitions {
   // So far back is looked.
   static constexpr int kSteps = 8;
 
+  // Of an address: what is added up there, as a text as far as it is the same
+  // in all threads, and the rest.
+  struct Parts {
+    std::string same;
+    Places own;
+  };
+  Parts parts(Place place) const;
+  void take_apart(Place place, int depth, Parts& parts) const;
   const Places& inputs_of(Place place) const;
   Place first_alike(Place place) const;
   std::optional<uint32_t> loaded(Place place) const;

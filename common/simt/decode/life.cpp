@@ -88,11 +88,21 @@ void Life::use(uint32_t pc, const Instruction& ins) {
   }
 }
 
+// Who does not look whether the swap failed has verified nothing.
+bool Life::is_looked_at(const Instruction& swap) const {
+  return std::ranges::any_of(f_.code, [&](const Instruction& ins) {
+    const auto places = read(ins);
+    return std::ranges::any_of(swap.results(), [&](Place p) {
+      return std::ranges::find(places, p) != places.end();
+    });
+  });
+}
+
 bool Life::verified_by(const Instruction& ins, const State& state) const {
   return is_swap(ins) && !state.moved && state.values.contains(ins.source(0)) &&
          !state.values.contains(ins.address().base) &&
          ins.element_bytes == loaded_bytes() &&
-         definitions_.address(ins) == address_;
+         definitions_.address(ins) == address_ && is_looked_at(ins);
 }
 
 // 128 bits are loaded as two halves.

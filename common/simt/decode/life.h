@@ -33,6 +33,7 @@ class Life {
   void arrive(uint32_t pc, const State& state);
   void step(uint32_t pc, State state);
   void use(uint32_t pc, const Instruction& ins);
+  bool is_looked_at(const Instruction& swap) const;
   bool verified_by(const Instruction& ins, const State& state) const;
   int loaded_bytes() const;
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/simt/decode/analysis.h"
+#include "common/simt/decode/consequences.h"
 #include "common/simt/decode/definitions.h"
 #include "common/simt/decode/keepers.h"
 #include "common/simt/decode/life.h"
@@ -105,23 +106,33 @@ class Uses {
     if (!store) return;
     Instruction& to = f_.code[*store];
     const Place value = definitions_.fixed(to.source(0));
-    if (to.from_bytes == f_.code[load].to_bytes &&
-        definitions_.settled(value, load))
-      test.stores = value;
-    test.uniform_value = uniform_value(value);
+    const uint32_t number = uniform_value(value);
+    const std::optional<std::string> besides =
+        Consequences(f_, definitions_, readers_, load, *store).besides();
+    if (besides) {
+      if (to.from_bytes == f_.code[load].to_bytes &&
+          definitions_.settled(value, load))
+        test.stores = value;
+      test.uniform_value = number;
+      test.besides = besides->empty() ? 0 : number_of(*besides);
+    }
     if (f_.tested_stores.contains(to.site)) return;
     TestedStore& tested = f_.tested_stores[to.site];
     tested = asked_by(f_, definitions_, f_.code[load].result(0), life, *store);
-    tested.uniform_value = test.uniform_value;
+    tested.uniform_value = number;
+    tested.besides = test.besides;
     stores_.push_back(*store);
   }
 
   // The number of what is computed in the same way in all threads; or 0.
   uint32_t uniform_value(Place place) {
-    if (!definitions_.uniform(place)) return 0;
+    return definitions_.uniform(place) ? number_of(definitions_.formula(place))
+                                       : 0;
+  }
+
+  uint32_t number_of(const std::string& formula) {
     const auto number = static_cast<uint32_t>(values_.size() + 1);
-    return values_.try_emplace(definitions_.formula(place), number)
-        .first->second;
+    return values_.try_emplace(formula, number).first->second;
   }
 
   // Which numbers that the tests compare with are known at the store.

@@ -117,7 +117,10 @@ bool are_alike(std::vector<Answers> answers,
 // the other one does? `mine` is either of the two.
 bool ends_the_same(const Mine& mine, int lane, const Test& test,
                    const TestedStore& tested) {
-  if (test.uniform_value && test.uniform_value == tested.uniform_value)
+  // Its thread stores nothing that the other one does not.
+  const bool no_more = test.besides == 0 || test.besides == tested.besides;
+  if (no_more && test.uniform_value &&
+      test.uniform_value == tested.uniform_value)
     return true;
   const int size = mine.ins.element_bytes;
   const int width = mine.stores ? mine.ins.from_bytes : mine.ins.to_bytes;
@@ -129,7 +132,7 @@ bool ends_the_same(const Mine& mine, int lane, const Test& test,
     return loaded(bits_at(mine.warp, lane, place, width));
   };
   // What the tester stores, if it does, will be compared with what is there.
-  if (test.stores != kNowhere &&
+  if (no_more && test.stores != kNowhere &&
       (mine.stores || in_register(test.stores) == there))
     return true;
   if (test.comparisons.empty()) return false;
