@@ -495,32 +495,33 @@ make chapter03.four  the same for its variant, <op>.four.cu
 make run SRC=a/OP.mine.cu     the same for any file that fulfils a contract
 make program SRC=a/b.cu       the same for a program with a main of its own;
                      SRC="b.cu c.cpp": of several files. STD=20: in C++20, not
-                     17; FLAGS="-DN=3 -Ia": for nvcc; ARGS="64 x": what ./run
-                     passes on if you give it nothing
+                     17; FLAGS="-DN=3 -Ia": for nvcc; ARGS="64 x": what the
+                     program gets if you call ./run without arguments
 
 make diff03          what chapter 03 changed
 make ptx03           what the compiler made of it
 make profile03       what each of its lines costs; PTX=1: each instruction, too
-make profile SRC=a/b.cu       the same for any file, with a main or without
+make profile SRC=a/b.cu       the same for any file, with or without a main
 
-make start07         put the exercise of chapter 07 into mine/chapter07, for you
+make start07         put the exercise of chapter 07 into mine/chapter07
 make exercise07      build what you made of it, point ./run at it; then ./run
-make hint07          a hint, the next one at every call
-make predict07       questions to answer before you run it, then to be checked
-make bugs07          two wrong kernels, and whether you found their bugs
+make hint07          a hint; each call gives one more
+make predict07       questions to answer before you run it; called again, it
+                     checks your answers
+make bugs07          two wrong kernels; find their bugs
 make watch NN=07     build and run your file whenever you save it
 make progress        which exercises pass
                      MINE=folder: not in mine/; NAME="Ada": whose predictions;
-                     make start TASK=name and the like: a task without a chapter
+                     make start TASK=name and so on: a task without a chapter
 
 make test            run the checks of chapters, pages and the executor
 make test-classroom  grade every sample hand-in: right, slow, wrong, hostile
-make test-all        run every check: six times as long; TURN=n: make test
-                     and a part of the rest, as .ci/run; n even: the classroom
-make test03          run those that concern chapter 03
+make test-all        run every check: six times as long; TURN=n: make test and
+                     a part of the rest, as .ci/run does; n even: the classroom
+make test03          run the checks that concern chapter 03
 make bench           measure every chapter, variant and peer; record the results
-make bench03         measure those of chapter 03
-make compare         your GPU's results beside those recorded; N=2^26: that size
+make bench03         the same for chapter 03
+make compare         your GPU's results beside those recorded; N=2^26: one size
 make peers           time them beside CUB, PyTorch and Triton, in one process
 make sweep           try other constants in a chapter: timed, or counted$(LISTED)
 make parity          compare the executor's counters with Nsight Compute's
@@ -533,16 +534,16 @@ make grade           grade your exercises, as a teacher would
 make grade DIR=hand-ins       all of a class; CHAPTER=07: only that one; ROSTER=
                      a CSV file of names and ids; SEED=n; LIMIT=seconds
                      TIMES=yes: time them on a GPU, too, which gives no points
-make regrade         once more, with the same seeds: what differs?
+make regrade         grade once more, with the same seeds: what differs?
 make handout DIR=../course    a repository of exercises for students;
                      CHAPTERS="03 07": only those; HINTS=no: without hints;
-                     BUGS=yes: with wrong kernels, when the exercises are in
+                     BUGS=yes: with wrong kernels, once the exercises are in
 make formats         write the grades in results/ anew in every format
 make leaderboard NN=07 BY="load requests"    rank those hand-ins by a counter
 make gradescope NN=07         the archive of a Gradescope autograder
-                     docs/teaching.md tells how they are used in a course
+                     docs/teaching.md says how a course uses these
 
-make doctor          what is there, what is missing, and how to mend it
+make doctor          what is installed, what is missing, and how to mend it
 make clean           remove what was built (what was installed stays)
 
 BACKEND=gpu|cpu chooses; unset, it is the GPU where there is one.

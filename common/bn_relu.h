@@ -13,7 +13,7 @@
 //   bn_relu_backward:  the gradients of x, gamma, beta and the addend
 //
 // Without an addend its pointer is null. With ReLU, bit i % 32 of mask[i / 32]
-// is y[i] > 0, where i counts x as it lies in memory, and bits behind the last
+// is y[i] > 0, where i counts x as it lies in memory, and bits after the last
 // element are 0: the mask of relu_mask.h, with mask_words(n) words. Without
 // ReLU nobody needs it, and it may be null. Backward, g = bit ? dy : 0: where
 // the bit is 0, an infinite or NaN dy counts as 0. dx, d_gamma and d_beta are

@@ -1,7 +1,7 @@
 // Built in chapter 10.
 //
 // The packs of an array that may begin at any float: they begin at the first
-// aligned address. Up to three floats stand before them and three behind.
+// aligned address. Up to three floats stand before them and three after.
 #pragma once
 
 #include <algorithm>

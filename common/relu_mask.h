@@ -6,7 +6,7 @@
 //   relu_mask_backward:  dx[i] = that bit ? dy[i] : 0   for 0 <= i < n
 //
 // A NaN in x comes out in y, and its bit is 0; no result in y is -0. The mask
-// has mask_words(n) words, and bits behind the last element are 0. Backward
+// has mask_words(n) words, and bits after the last element are 0. Backward
 // selects: where the bit is 0, dx is +0 even if dy is infinite or NaN;
 // where it is 1, dx is dy, bit for bit.
 //

@@ -190,7 +190,7 @@ double atomic_ns() {
     atomic_kernel<<<static_cast<unsigned>(blocks), 32>>>(sum.data());
     taken += blocks;
   });
-  // 2^24 is the first whole number behind which a float misses one.
+  // 2^24 is the first whole number after which a float misses one.
   if (sum.to_host()[0] != static_cast<float>(taken)) wrong("the atomic sum");
   return ns;
 }

@@ -131,7 +131,7 @@ class Inputs {
  public:
   explicit Inputs(T stray) : stray_(stray) {}
 
-  // Returns where it begins, `offset` elements behind a 256-byte boundary.
+  // Returns where it begins, `offset` elements past a 256-byte boundary.
   int64_t add(const std::vector<T>& values, int64_t offset = 0) {
     const int64_t begin = next_line<T>(host_.size()) + offset;
     host_.resize(begin, stray_);

@@ -111,7 +111,7 @@ std::string shown(const T& v) {
 
 // ---- Calls ------------------------------------------------------------------
 
-// So many elements behind a 256-byte line, the result first.
+// So many elements past a 256-byte line, the result first.
 using Offsets = std::vector<int64_t>;
 
 std::string text(const std::string& what, int64_t n, const Offsets& offsets) {

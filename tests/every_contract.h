@@ -63,7 +63,7 @@ class Memory {
 
 enum class Use { kGiven, kWritten, kLent };
 
-// Device memory of its own, which ends behind the last element of an array that
+// Device memory of its own, which ends after the last element of an array that
 // is only read; words that must stay as they are stand around any other.
 template <class T>
 class Array : public Memory {
@@ -139,8 +139,8 @@ class Array : public Memory {
   const DeviceArray<T> device_;
 };
 
-// How many elements behind a 256-byte boundary the arrays of a call start, in
-// the order in which the call names them; 0 for those behind the last.
+// How many elements past a 256-byte boundary the arrays of a call start, in
+// the order in which the call names them; 0 for those after the last.
 using Offsets = std::vector<int64_t>;
 
 // One call: its arrays, each in memory of its own, and what must be in them

@@ -114,7 +114,7 @@ Halves finite_halves() {
 // Calls of gelu(), each on arrays of its own.
 class Calls {
  public:
-  // x and y start so many halves behind a 256-byte boundary.
+  // x and y start so many halves past a 256-byte boundary.
   void add(const Halves& x, int64_t x_offset = 0, int64_t y_offset = 0) {
     calls_.push_back({x, x_offset, y_offset, x_.add(x, x_offset),
                       y_.add(references(x), y_offset)});
@@ -221,7 +221,7 @@ void check_large(const Halves& period, int64_t n, int64_t offset) {
          line_of(i, period[phase], got));
   });
   each(y.data() + offset + n, kGuards, [&](int64_t, int64_t, __half got) {
-    if (bits_of(got) != 0xffff) FAIL("gelu() wrote behind y[n - 1], n = ", n);
+    if (bits_of(got) != 0xffff) FAIL("gelu() wrote past y[n - 1], n = ", n);
   });
 }
 

@@ -23,7 +23,7 @@ inline Words mask_of(const Floats& x) {
   return mask;
 }
 
-// Of no elements in particular; nothing behind bit n - 1.
+// Of no elements in particular; nothing after bit n - 1.
 inline Words random_mask(int64_t n) {
   static std::mt19937 bits(seed() + 3);
   Words mask = no_bits(n);

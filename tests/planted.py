@@ -89,7 +89,7 @@ def edited(tree, drift):
                 del tree[file]
             continue
         old, new = ("".join(f"{line[1:]}\n" for line in lines if line[0] in kept) for kept in ("-|", "+|"))
-        text = "\n" + tree.get(name, "")  # A line begins behind the end of another.
+        text = "\n" + tree.get(name, "")  # A line begins past the end of another.
         assert not old or text.count("\n" + old) == 1, f"not once in {name}:\n{old}"
         tree[name] = (text.replace("\n" + old, "\n" + new) if old else text + new)[1:]
     return tree

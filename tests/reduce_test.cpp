@@ -23,7 +23,7 @@ struct Case {
   Sizes sizes, strides;
   std::vector<int> dims;
   double parameter = 0;
-  int64_t offset = 0, out_offset = 0;  // In elements, behind 256-byte lines.
+  int64_t offset = 0, out_offset = 0;  // In elements, past 256-byte lines.
   bool wide = false;
 
   std::string op() const { return what.substr(0, what.find(' ')); }

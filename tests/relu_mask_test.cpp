@@ -23,7 +23,7 @@ Floats selected(const Floats& dy, const Words& mask) {
   return dx;
 }
 
-// Of the first n numbers of x; what lies behind them is not the call's.
+// Of the first n numbers of x; what lies after them is not the call's.
 Call forward(const Floats& x, int64_t n, Offsets at = {}) {
   const Floats given(x.begin(), x.begin() + n);
   Floats expected;
@@ -69,7 +69,7 @@ void check_gradients(const Floats& dy, const Words& mask) {
   check_both_ways([&](Offsets at) { return backward(dy, mask, at); });
 }
 
-// Output memory whose every bit is set, and some more behind it.
+// Output memory whose every bit is set, and some more after it.
 template <class T>
 class Poisoned : public DeviceArray<T> {
  public:
@@ -79,7 +79,7 @@ class Poisoned : public DeviceArray<T> {
   void check_guards(const std::string& what) const {
     each(this->data() + n_, kGuards, [&](int64_t, int64_t, T got) {
       if (std::bit_cast<uint32_t>(got) != 0xffffffff) {
-        FAIL(what, " wrote behind its output of ", n_);
+        FAIL(what, " wrote past its output of ", n_);
       }
     });
   }
@@ -187,7 +187,7 @@ TEST_CASE("relu_mask handles more elements than a grid has threads") {
   check_more_than_a_grid(kForward);
 }
 
-// What lies behind the end of x is positive, too: no bit may come from there.
+// What lies past the end of x is positive, too: no bit may come from there.
 TEST_CASE("relu_mask sets a bit for each positive number and no other") {
   for (const int64_t n : kForward.sizes) {
     for (int64_t offset = 0; offset < 4; ++offset) {

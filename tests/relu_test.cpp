@@ -53,7 +53,7 @@ void check_large(const Floats& period, int64_t n, int64_t offset) {
   });
   each(y.data() + offset + n, kGuards, [&](int64_t, int64_t, float got) {
     if (std::bit_cast<uint32_t>(got) != 0xffffffff)
-      FAIL("relu() wrote behind y[n - 1], n = ", n);
+      FAIL("relu() wrote past y[n - 1], n = ", n);
   });
 }
 

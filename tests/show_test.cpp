@@ -102,7 +102,7 @@ TEST_CASE("scattered loads are told apart from both") {
 TEST_CASE("bank conflicts are told in passes") {
   const Row lost =
       row(shared_loads(10, 320, 310), "bank conflicts of shared loads");
-  CHECK(says(lost, "32 passes where 1 would do"));
+  CHECK(says(lost, "32 passes instead of 1"));
   const Row passes =
       row(shared_loads(10, 320, 310), "wavefronts of shared loads");
   CHECK(passes.ideal == 10);
@@ -213,8 +213,8 @@ TEST_CASE("what deserves attention is told in lines of 80 columns") {
       show::explained(row(loads(100, 32), "sectors per load request"));
   CHECK(text ==
         "sectors per load request: 32.00, ideally 4.00\n"
-        "    Each lane touches a sector of its own: 8 times as many as would "
-        "hold the\n    bytes.");
+        "    Each lane touches a sector of its own: 8 times as many sectors as "
+        "the bytes\n    need.");
   CHECK(show::wrapped(std::string(76, 'a') + " b", 4) ==
         "    " + std::string(76, 'a') + "\n    b");
 }

@@ -153,7 +153,7 @@ bool is_same(const unsigned char* a, const unsigned char* b, Type type) {
 struct Shaped {
   Type type = Type::kFloat;
   Sizes sizes, strides;
-  int64_t offset = 0;  // In elements, behind a 256-byte line.
+  int64_t offset = 0;  // In elements, past a 256-byte line.
 
   int bytes() const { return strided::bytes_of(type); }
   int64_t extent() const {
@@ -591,7 +591,7 @@ TEST_CASE("gpu_kernel works in place") {
       c.in_place = true;
       c.arrays[0].offset = c.arrays[1].offset = offset;
       check(c);
-      for (int a = 0; a < 2; ++a)  // With a gap behind each row.
+      for (int a = 0; a < 2; ++a)  // With a gap after each row.
         for (size_t d = 0; d + 1 < c.arrays[a].sizes.size(); ++d)
           c.arrays[a].strides[d] += 5;
       check(c);

@@ -307,7 +307,7 @@ std::vector<int64_t> lengths_from(const std::vector<int64_t>& some, size_t k,
 
 // A call that is recorded in a CUDA graph, which begins and ends on the stream
 // of its first device. On the stream of device `marked` a node of the host's
-// stands before the call, and behind it there is one on each stream.
+// stands before the call, and after it there is one on each stream.
 class Recorded {
  public:
   Recorded(const Call& call, int marked) {
@@ -344,7 +344,7 @@ class Recorded {
     CUDA_CHECK(cudaGraphExecDestroy(work));
   }
 
-  // How many of the nodes behind the call come after the one before it.
+  // How many of the nodes after the call come after the one before it.
   int reached() const {
     std::set<cudaGraphNode_t> inner, after;
     for (const cudaGraphNode_t node : nodes())
@@ -375,7 +375,7 @@ class Recorded {
       events_.push_back(event);
     }
   }
-  // Each behind those that it needs.
+  // Each after those that it needs.
   Nodes nodes() const {
     size_t count = 0;
     CUDA_CHECK(cudaGraphGetNodes(graph_, nullptr, &count));

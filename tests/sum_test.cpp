@@ -85,7 +85,7 @@ std::string text(const Reference& sum, int64_t n) {
 // Calls of sum(), each on memory of its own, among words it has to leave alone.
 class Calls {
  public:
-  // Each starts so many floats behind a 256-byte boundary.
+  // Each starts so many floats past a 256-byte boundary.
   void add(const Floats& values, int64_t x_offset = 0, int64_t out_offset = 0,
            int64_t scratch_offset = 0) {
     const auto n = static_cast<int64_t>(values.size());

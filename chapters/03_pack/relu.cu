@@ -22,7 +22,7 @@ struct alignas(16) Pack {
 // A NaN is not <= 0, so it passes; -0 is, and becomes +0.
 __device__ float rectify(float x) { return x <= 0.f ? 0.f : x; }
 
-// A thread has one pack, or one of the floats behind the last pack.
+// A thread has one pack, or one of the floats after the last pack.
 __global__ void relu_kernel(const float* __restrict__ x, float* __restrict__ y,
                             int64_t packs, int64_t n) {
   const int64_t first = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;

@@ -22,7 +22,7 @@ struct alignas(16) Pack {
 // A NaN is not <= 0, so it passes; -0 is, and becomes +0.
 __device__ float rectify(float x) { return x <= 0.f ? 0.f : x; }
 
-// A thread has one pack, or one of the floats behind the last pack.
+// A thread has one pack, or one of the floats after the last pack.
 __global__ void relu_kernel(const float* __restrict__ x, float* __restrict__ y,
                             int64_t packs, int64_t n) {
   const int64_t first = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -30,7 +30,7 @@ __global__ void relu_kernel(const float* __restrict__ x, float* __restrict__ y,
   // >>> Your code, at most 8 lines: threads 0 to packs - 1 have one pack each.
   // Such a thread reads its pack of x with one 16-byte load, lets rectify()
   // change its four floats, and writes it to y with one store. Each thread
-  // after those has one of the floats that lie behind the last pack, if there
+  // after those has one of the floats that lie after the last pack, if there
   // is one left for it.
   (void)first, (void)rectify;  // Remove this line.
   // <<<

@@ -3,7 +3,7 @@
 // New:   a warp votes, and its 32 answers are one word of a mask in memory.
 // Why:   all that the backward pass has to know of an element is whether it was
 //        positive: a bit tells, where keeping y takes a whole float.
-// Price: every lane of a warp has to vote, those behind the end too, so blocks
+// Price: every lane of a warp has to vote, those past the end too, so blocks
 //        are made of whole warps. As in chapter 01, a thread moves one float.
 
 #include "common/check.h"
@@ -18,7 +18,7 @@ static_assert(kBlock % 32 == 0, "a word of the mask is a whole warp's vote");
 // A NaN is not <= 0, so it passes; -0 is, and becomes +0.
 __device__ float rectify(float x) { return x <= 0.f ? 0.f : x; }
 
-// Lanes behind the end stay for the vote: theirs are the mask's last zeros.
+// Lanes past the end stay for the vote: theirs are the mask's last zeros.
 __global__ void relu_mask_kernel(const float* __restrict__ x,
                                  float* __restrict__ y,
                                  uint32_t* __restrict__ mask, int64_t n) {

@@ -24,7 +24,7 @@ __global__ void sum_kernel(float* x, float* sums, int64_t n) {
 
   // >>> Your code, at most 5 lines: add up the block's tile in steps, so that
   // its sum ends up in the x[i] of thread 0. In a step, a thread adds to its
-  // x[i] the number that lies some distance further on, unless that lies behind
+  // x[i] the number that lies some distance further on, unless that lies past
   // x[n - 1]. The distance is 1 in the first step and doubles with each, up to
   // as many floats as the block has threads. Threads whose index in the block
   // is a multiple of the distance take part. No thread begins a step before

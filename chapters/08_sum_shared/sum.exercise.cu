@@ -26,10 +26,10 @@ __global__ void sum_kernel(const float* __restrict__ x,
 
   // >>> Your code, at most 9 lines: each thread adds its two numbers of x, x[i]
   // and the one kBlock floats further on, and writes the sum to its place in
-  // the shared array `tile`; a number behind x[n - 1] counts as 0. Then the
+  // the shared array `tile`; a number past x[n - 1] counts as 0. Then the
   // block adds up `tile` in steps, as chapter 07 did x, so that its sum ends up
   // in tile[0]. Every thread has to come to every barrier. Thread 0 may read
-  // tile[0] right behind these lines, if it was also the last to write there.
+  // tile[0] right after these lines, if it was also the last to write there.
   (void)i;  // Remove this line.
   // <<<
   if (threadIdx.x == 0) sums[blockIdx.x] = tile[0];

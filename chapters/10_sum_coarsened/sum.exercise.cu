@@ -27,7 +27,7 @@ __global__ void sum_kernel(const float* __restrict__ x, float* __restrict__ out,
   float sum = 0.f;
   // >>> Your code, at most 5 lines: add to `sum` the kCoarse numbers of x that
   // this thread has. The first is x[first], and each further one lies kBlock
-  // floats behind the one before. What lies behind x[n - 1] is left out. No
+  // floats after the one before. What lies past x[n - 1] is left out. No
   // load waits for another.
   (void)first;  // Remove this line.
   // <<<

@@ -4,7 +4,7 @@
 //        begin at the first aligned address, wherever x begins.
 // Why:   to see, beside sum.cu, what wider loads are worth where as many bytes
 //        are in flight without them.
-// Price: up to three numbers before the packs and three behind them, which the
+// Price: up to three numbers before the packs and three after them, which the
 //        first threads add.
 
 #include <algorithm>

@@ -19,8 +19,9 @@ __device__ float take(Word* words, int count) {
   Word mine[kWords];
   for (Word& word : mine) word = {0.f, 1};  // Where none has to come.
   bool all = false;
-  // >>> Your code, at most 7 lines: until all are there, load the words i, i +
-  // 32, ... through Shared, each if i < count, and then look at their marks.
+  // >>> Your code, at most 7 lines: load every 32nd word below `count` through
+  // Shared, from word threadIdx.x on, and then look at the marks of all of
+  // them. Do so again and again, until every mark is set.
   (void)all, (void)kRelaxed;  // Remove this line.
   // <<<
 
@@ -36,11 +37,11 @@ __global__ void __launch_bounds__(kBlock, kPerSm)
   const unsigned last = gridDim.x - 1;
   const float mine = thread_sum<kBlock, kCoarse, kOneTile>(x, at, n);
   float sum = block_sum<kBlock>(mine);
-  // >>> Your code, at most 8 lines: only the first warp goes on, whose lanes
-  // all have the block's sum. In a block before `last`, thread 0 writes it to
-  // the block's word, with a mark of 1. In block `last`, the lanes take the
-  // words, if there are any, and their warp_sum() is added; thread 0 writes
-  // *out; and the lanes clear the words.
+  // >>> Your code, at most 8 lines: only the first warp goes on; all of its
+  // lanes have the block's sum. In a block before `last`, thread 0 writes the
+  // sum to the block's word, with a mark of 1. In block `last`, the lanes take
+  // the words, if there are any, and warp_sum() of what they took is added to
+  // the block's sum; thread 0 writes *out; and the lanes clear the words.
   (void)last, (void)sum, (void)take;  // Remove this line.
   // <<<
 }

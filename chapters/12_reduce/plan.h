@@ -110,7 +110,7 @@ struct Plan {
   Error error = nullptr;
   Places at{};                // For these addresses.
   Dims kept, reduced;         // Counted in loads.
-  int64_t n = 0;              // Elements behind each result.
+  int64_t n = 0;              // Elements that each result is made of.
   int along = 1, across = 1;  // Elements per load: of one result, of several.
   int members = 1, teams = 1, apart = 1;
   int64_t grid_x = 0, grid_y = 1;

@@ -30,7 +30,7 @@ inline Error this_gpu(Gpu* gpu) {
 }
 
 // Plans to reduce the dimensions `dims` of x. The others keep their order in
-// `out`, whose rows lie one behind the other.
+// `out`, whose rows lie one after the other.
 template <class Op>
 Plan plan_for(const typename Op::In* x, const Shape& shape,
               const std::vector<int>& dims, const typename Op::Out* out) {

@@ -54,7 +54,7 @@ __device__ void add_up(const Op& op, const typename Op::In* x, Index n,
   const Index loads = (n - head) / kAlong;
 
   // Some members have one of the elements that lie before the first aligned
-  // load or behind the last. It is asked for before it is needed, too.
+  // load or after the last. It is asked for before it is needed, too.
   const Index lonely = first < head ? first : first + loads * kAlong;
   const bool has_one = kAlong > 1 && lonely < n;
   const In one = has_one ? x[lonely] : In{};

@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(kBlock)
       f, r, path, first,
       Share<A, kWidth, kPacks>(a + path.head, first, path.packs)...);
 
-  // The first threads also take one element each before the packs or behind.
+  // The first threads also take one element each before the packs or after.
   const int64_t packed = path.packs * kWidth;
   if (thread >= n - packed) return;
   const int64_t i = thread < path.head ? thread : thread + packed;

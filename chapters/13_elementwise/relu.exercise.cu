@@ -29,8 +29,8 @@ struct Rectify {
 void relu(const float* x, float* y, int64_t n, cudaStream_t stream) {
   // >>> Your code, at most 1 line: let the engine apply a Rectify to the n
   // elements of x, with results in y and the work on the stream. Keep what it
-  // returns, a sentence or nullptr, as `error`. The order of the arguments is
-  // told at the beginning of elementwise.h.
+  // returns, a sentence or nullptr, as `error`. The beginning of elementwise.h
+  // shows the order of the arguments.
   const char* error = nullptr;  // Remove this line.
   // <<<
   if (!error) return;

@@ -27,13 +27,13 @@ __global__ void transpose_kernel(const T* __restrict__ x, T* __restrict__ y,
   const int64_t left = int64_t{blockIdx.x / tiles_down} * kSide;
 
   // >>> Your code, at most 20 lines: the block fills `tile` from x and, once it
-  // is whole, writes it to y, transposed. A thread's first pack of x begins in
-  // the row and the column of the tile that place<kPack>() tells; its next ones
-  // lie kDown<kPack> rows below each other, to the tile's end. Load all of them
-  // from pack_at<kPack>(x, i) before the first goes into the tile, by
-  // tile.put(). Of y a thread writes as many packs, and place<kPack>() tells
-  // row and column of the transposed tile. tile.template take<kPack>() gives a
-  // pack. Any pack may lie outside of the matrix.
+  // is whole, writes it to y, transposed. place<kPack>() says in which row and
+  // column of the tile a thread's first pack of x begins; each further one lies
+  // kDown<kPack> rows below the one before, down to the tile's end. Load all of
+  // them from pack_at<kPack>(x, i) before the first goes into the tile, by
+  // tile.put(). A thread writes as many packs of y, and place<kPack>() says in
+  // which row and column of the transposed tile. tile.template take<kPack>()
+  // gives a pack. Any pack may lie outside the matrix.
   (void)top, (void)left;  // Remove this line.
   // <<<
 }

@@ -1,6 +1,6 @@
 // Chapter 14, variant: a tile whose rows are one word too long.
 //
-// New:   behind each row of the tile lies a word that nobody uses.
+// New:   after each row of the tile lies a word that nobody uses.
 // Why:   each row then begins one bank further on, and so the words of a column
 //        lie in different banks.
 // Price: one word of shared memory in 33.

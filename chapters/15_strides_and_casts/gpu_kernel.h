@@ -18,7 +18,7 @@ namespace strided {
 template <class Casts, int kWidth>
 constexpr int kPackBlocks = kWidth > 1 && kIsCast<Casts> ? 4 : 6;
 
-// The last block has what is left over before and behind the packs, too.
+// The last block has what is left over before and after the packs, too.
 template <class F, class Casts, int kWidth>
 __global__ void __launch_bounds__(kBlock)
     stretch_kernel(const F f,

@@ -68,7 +68,7 @@ struct Piece {
   int outputs;
   bool casts, tiles = false, stretches = false;
   int width = 1;
-  int head = 0, tail = 0;  // Elements before the packs, and behind.
+  int head = 0, tail = 0;  // Elements before the packs, and after.
   std::array<int, kMostArrays> shift{};    // Bytes by which packs lie too late.
   std::array<bool, kMostArrays> packed{};  // Else they come one by one,
   std::array<bool, kMostArrays> turned{};  // or through a tile.

@@ -1,6 +1,6 @@
 // Chapter 15: packs of arrays that are one stretch of memory each.
 //
-// Element i lies i elements behind an array's first one, so nothing is divided
+// Element i lies i elements after an array's first one, so nothing is divided
 // and a kernel needs few registers. The outputs' packs are aligned; an input's
 // may begin anywhere.
 #pragma once

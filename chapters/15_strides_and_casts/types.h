@@ -86,9 +86,9 @@ constexpr T kLeast = std::numeric_limits<T>::min();
 template <class T>
 constexpr T kMost = std::numeric_limits<T>::max();
 
-// Behind the range of whole numbers is the nearest of them, and NaN is 0;
-// a whole number that is too large loses its upper bits. To 16 bits it goes
-// by float.
+// A float outside the range of To becomes the nearest number of that range, and
+// NaN becomes 0; a whole number that is too large loses its upper bits. A
+// conversion to 16 bits goes by float.
 template <class To, class From>
 __device__ To cast(From v) {
   if constexpr (std::is_same_v<To, From>) {

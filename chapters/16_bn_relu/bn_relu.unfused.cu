@@ -13,7 +13,7 @@ namespace {
 
 using namespace batch_norm;
 
-// What one layer hands to the next lies behind what the sums need.
+// What one layer hands to the next lies after what the sums need.
 int64_t floats_before(const BnRelu& what) {
   return (scratch_floats(what) + 3) / 4 * 4;
 }

@@ -129,7 +129,7 @@ struct Task {
         n(s.n()) {}
 };
 
-// The channel of element i, and of those behind it.
+// The channel of element i, and of those after it.
 class Place {
  public:
   __device__ Place(const Task& task, int64_t i)

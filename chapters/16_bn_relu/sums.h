@@ -43,7 +43,7 @@ __device__ inline bool is_last(unsigned* counter, int parts) {
   return last;
 }
 
-// What the lane that is so far behind this one has.
+// What the lane has that comes `far` lanes after this one.
 template <class Sums>
 __device__ Sums of_lane_behind(const Sums& mine, int far) {
   struct Words {

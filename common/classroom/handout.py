@@ -66,12 +66,20 @@ def that_go_together(everything):
     """As many as possible from the first on; then, for those left out, why."""
     kept, left_out = [], []
     for one in everything:
-        shown_by = next((other for other in kept if gives_away(one, other) or gives_away(other, one)), None)
-        if shown_by:
-            left_out.append(f"{one.name} is left out: its exercise shows what {shown_by.name} asks for. Hand it out later.")
+        clash = next((other for other in kept if gives_away(one, other) or gives_away(other, one)), None)
+        if clash:
+            left_out.append(why_left_out(one, [other.name for other in everything if gives_away(one, other)], clash.name))
         else:
             kept.append(one)
     return kept, left_out
+
+
+def why_left_out(one, shows, clash):
+    if not shows:
+        return f"{one.name} is left out: the exercise of {clash} shows what it asks for. Make a handout without {clash}."
+    asks, in_ = ("asks", "that one is in") if len(shows) == 1 else ("ask", "those are in")
+    return (f"{one.name} is left out: its exercise shows what {' and '.join(shows)} {asks} for. "
+            f"Hand it out when {in_}.")
 
 
 def solution_lines(chosen):

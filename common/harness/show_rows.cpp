@@ -79,16 +79,16 @@ std::string sector_note(double per_request, double ideal) {
   const double times = per_request / ideal;
   if (per_request > 0.9 * kLanes && times > 2)
     return formatted(
-        "Each lane touches a sector of its own: %.3g times as many as would "
-        "hold the bytes.",
+        "Each lane touches a sector of its own: %.3g times as many sectors as "
+        "the bytes need.",
         times);
   if (per_request - ideal < 1.5)
-    return "A warp's bytes reach into one sector more than would hold them: "
+    return "A warp's bytes reach into one sector more than they need: "
            "they do not begin where a sector begins, or do not lie side by "
            "side.";
   return formatted(
       "A warp's bytes lie scattered: they touch %.3g times as many sectors "
-      "as would hold them.",
+      "as they need.",
       times);
 }
 
@@ -121,7 +121,7 @@ std::string conflict_note(double passes, double lost) {
   if (lost < 0.05 * passes) return "";
   return formatted(
       "Lanes want different words of one bank and take turns: "
-      "%.3g passes where 1 would do.",
+      "%.3g passes instead of 1.",
       passes / (passes - lost));
 }
 
@@ -204,11 +204,13 @@ void add_bytes(std::vector<Row>& rows, const Metrics& m) {
        .value = moved,
        .ideal = floor,
        .relevant = moved > 0,
-       .note = moved < 1.1 * floor
-                   ? ""
-                   : formatted("Each sector is asked for %.3g times on "
-                               "average; only a cache can save the rest.",
-                               ratio(moved, floor)),
+       .note =
+           moved < 1.1 * floor
+               ? ""
+               : formatted(
+                     "Each sector is asked for %.3g times on "
+                     "average; only a cache can keep the repeats from memory.",
+                     ratio(moved, floor)),
        .cost = (moved - floor) / kSectorBytes});
 }
 

@@ -516,7 +516,7 @@ def table_all_reduce(root, page, sizes):
 
 
 def _caption_of_meetings(told):
-    return (f"*{_origin([told.context])}; the host's clock over many calls, one behind the other, "
+    return (f"*{_origin([told.context])}; the host's clock over many calls, one after the other, "
             "divided by their number, as in NCCL's own tests.*")
 
 
@@ -734,13 +734,12 @@ def _figure_of_sweep(name, alt, says="", words=""):
 
 
 _figure_of_sweep(
-    "sweep", "Lines, one a size of block: time against the numbers that a thread adds up by itself", words=" FILE")
+    "sweep", "Lines, one per size of block: time against the numbers that a thread adds up by itself", words=" FILE")
 _figure_of_sweep(
     "budget", "Bars, a row per number of floats that a thread adds up by itself: the time per "
               "block, split into reading and the rest",
     "Blue grows with the numbers of a block, orange does not: there is one tree and one place in "
-    "the queue per block. Where blue is long, other blocks read meanwhile, and orange hides behind "
-    "it.")
+    "the queue per block. Where blue is long, other blocks read meanwhile, and hide the orange.")
 _figure_of_sweep(
     "blocks", "Points, one per size of block and coarsening factor: the time of a sum against its "
     "number of blocks",
@@ -773,14 +772,18 @@ def figure_gpus(root, page):
 @shown("figure by_size [FILE]")
 def figure_by_size(root, page, file=None):
     source = file or _own(page)
+    measured = _with_previous(root, source)
+    roof = "read" if measured[-1].sizes(records.READ) else "copy"
+    says = (f"At 100 % the kernel takes exactly as long as a plain {roof} of the same number of bytes, "
+            "timed in the same run. The band around a line holds 40 of the 50 calls.")
     return _figure(root, page, f"by_size_{records.figure_name(source)}",
                    "Lines: bandwidth in percent of what a plain copy or read reaches, against the "
                    "number of elements, for this chapter and the one "
-                   "before", caption(_with_previous(root, source)))
+                   "before", f"*{says}*", "", caption(measured))
 
 
 shown("figure error")(lambda root, page: _figure(
-    root, page, "error", "Lines: the error of a sum of n floats, one by one, by a tree, and by a tree a block, each "
+    root, page, "error", "Lines: the error of a sum of n floats, one by one, by a tree, and by a tree per block, each "
                          "below the most that it can be"))
 
 
@@ -789,7 +792,7 @@ def figure_error_speed(root, page, words):
     alt, titles = error_figure.panels(f"error_speed {words}")
     measured = sum(error_figure.with_errors(root, titles), [])
     note = f"time: n = {_power(HEADLINE)}; error: the worst of all sizes from 2²⁰ on"
-    return _figure(root, page, "error_speed", "Points, one a kernel: its worst error against its "
+    return _figure(root, page, "error_speed", "Points, one per kernel: its worst error against its "
                                               f"time, {alt}", caption(measured, note))
 
 
@@ -797,7 +800,7 @@ def figure_error_speed(root, page, words):
 def figure_counters(root, page):
     """What the executor counts of each chapter, beside times."""
     measured = records.measured(root, records.main_sources(root))
-    return _figure(root, page, "counters", "Bars, a row a chapter: bytes moved, requests and "
+    return _figure(root, page, "counters", "Bars, one row per chapter: bytes moved, requests and "
                                            "instructions per element as the executor counts them, "
                                            "and the time per element that was measured",
                    caption(measured, f"n = {_power(counters_figure.DRAWN)}"))

@@ -1,6 +1,6 @@
 // Chapter 08's sum with the pairs of chapter 06: in shared memory neighbours
 // meet first, and the numbers left lie 2, 4, 8, ... words apart. Its bank
-// conflicts are drawn there, and what one word of padding behind every 32 makes
+// conflicts are drawn there, and what one word of padding after every 32 makes
 // of them.
 #include <cuda_runtime.h>
 

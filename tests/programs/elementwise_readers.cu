@@ -14,7 +14,7 @@ struct Note {
   }
 };
 
-// n elements in arrays that begin so many behind an aligned address.
+// n elements in arrays that begin so many past an aligned address.
 bool show(int64_t n, int64_t x_offset, int64_t y_offset) {
   std::vector<int> numbers(n);
   for (int i = 0; i < n; ++i) numbers[i] = i;

@@ -49,7 +49,7 @@ void print(const char* name, void (*kernel)(float*), int block) {
   const float most = *std::max_element(numbers.begin(), numbers.begin() + n);
   const int own = static_cast<int>(numbers[0]) % static_cast<int>(kBehind);
   printf("%-10s  block of %4d: %4d of %4d numbers%s\n", name, block, own, n,
-         most >= kBehind ? ", and reads behind them" : "");
+         most >= kBehind ? ", and reads past them" : "");
 }
 
 int main() {

@@ -221,9 +221,9 @@ TEST_CASE("operands that wgmma and setmaxnreg do not take are refused") {
             "{%r0, %r1, %r2, %r3}, %l1, !%p1, 1, 1, 0;") == "");
   CHECK(why("256.s32.b1.b1.and.popc" + d + "%l0, %l1, %p1;") == "");
   says(why("16.f32.f16.f16 {%r0, %r1}, %l0, %l1, %p1, 1, 1, 0, 0;"),
-       "of D it has 2 registers, and should 4");
+       "of D it has 2 registers, and should have 4");
   says(why("16.f16.f16.f16" + d + "%l0, %l1, %p1, 1, 1, 0, 0;"),
-       "of D it has 4 registers, and should 2");
+       "of D it has 4 registers, and should have 2");
   says(why("16.f32.f16.f16" + d + "{%r0, %r1}, %l1, %p1, 1, 1, 0;"),
        "of A it has 2 registers");
   says(why("16.f32.f16.f16" + d + "%r0, %l1, %p1, 1, 1, 0, 0;"),
@@ -233,9 +233,9 @@ TEST_CASE("operands that wgmma and setmaxnreg do not take are refused") {
   says(why("16.f32.f16.f16" + d + "%l0, %l1, %p1, 2, 1, 0, 0;"),
        "2 is neither 1 nor -1");
   says(why("8.f32.tf32.tf32" + d + "%l0, %l1, %p1, 1, 1, 0, 0;"),
-       "it has 8 operands, and should 6");
+       "it has 8 operands, and should have 6");
   says(why("32.s32.s8.s8.satfinite" + d + "%l0, %l1, %p1, 1, 1;"),
-       "it has 6 operands, and should 4");
+       "it has 6 operands, and should have 4");
   says(why("32.s32.s8.s8;"), "its operands should be");
   CHECK(refusal("setmaxnreg.inc.sync.aligned.u32 232;", kForHopper) == "");
   for (const char* count : {"20", "260", "100"})

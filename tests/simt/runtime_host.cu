@@ -127,7 +127,7 @@ const struct Case {
      {"the host program touched device memory", "byte 12 of the 400-byte array",
       "cudaMalloc (allocation 1)", "cudaMemcpy"}},
     {"fill", fill_array, kFinding, {"byte 0 of the 400-byte array"}},
-    {"behind", leave_array, kFinding, {"right behind the end of the 400-byte"}},
+    {"behind", leave_array, kFinding, {"just past the end of the 400-byte"}},
     {"freed by free",
      free_array,
      kFinding,

@@ -158,7 +158,7 @@ void many_mistakes() {
   const Ended child = run_self("mistakes");
   equal(child.status, 0);  // the program was told, and may know what to do
   says(child, "is not what cudaMalloc returned", 10);
-  says(child, "there is more wrong with such calls");
+  says(child, "more than these 10 mistakes were made in such calls");
 }
 
 void findings_in_a_loop() {

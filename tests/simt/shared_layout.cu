@@ -1,4 +1,4 @@
-// Where arrays lie in shared memory: one behind the other, each where its type
+// Where arrays lie in shared memory: one after the other, each where its type
 // may begin, not where a wider access could. Those of the file are in its
 // order; a kernel of this file alone has its own behind them, any other before
 // them.

@@ -1,4 +1,4 @@
-// Wrong on purpose: packs begin behind the head, and nobody takes the head.
+// Wrong on purpose: packs begin after the head, and nobody takes the head.
 
 #include "common/check.h"
 #include "common/peel.h"

@@ -63,7 +63,7 @@ def time(result):
 
 
 def points(number):
-    """At most two decimals, and none where there is nothing behind the point."""
+    """At most two decimals, and none where there is nothing after the point."""
     rounded = round(number, 2)
     return int(rounded) if rounded == int(rounded) else rounded
 

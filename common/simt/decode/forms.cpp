@@ -402,7 +402,7 @@ std::string wanted(const std::vector<std::vector<std::string>>& signatures) {
       text += (n ? ", " : " ") + signatures[k][n];
     if (signatures[k].empty()) text += " none";
   }
-  return text + " (docs/ptx.md tells what that means)";
+  return text + " (docs/ptx.md says what that means)";
 }
 
 }  // namespace

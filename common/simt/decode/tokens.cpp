@@ -228,7 +228,7 @@ class Lexer {
       good &=
           read(line.substr(inlined + 10), outer) && is_file(std::get<0>(outer));
     if (!good)
-      throw Error("PTX: '" + std::string(line) + "' tells no line of a file");
+      throw Error("PTX: '" + std::string(line) + "' names no line of a file");
     trace(here, inlined == line.npos ? nullptr : &outer);
     const auto [f, l, c] = here;
     if (l == 0) return;  // The compiler does not say: still the line before.

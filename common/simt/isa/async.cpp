@@ -88,8 +88,8 @@ void read_sizes(Warp& warp, const Instruction& ins, uint32_t mask,
   for (uint32_t rest = mask; rest; rest &= rest - 1)
     if (const int l = first_lane(rest); wanted[l] > all)
       fault(warp, ins, l, "bad copy",
-            "of " + std::to_string(all) + " bytes it takes " +
-                std::to_string(wanted[l]) + " from its source",
+            "it copies " + std::to_string(all) + " bytes, and takes " +
+                std::to_string(wanted[l]) + " of them from its source",
             kLaunchFailure);
 }
 

@@ -27,7 +27,7 @@ void require_one_block(Warp& warp, const Instruction& ins, int lane,
                        const BulkCopy& copy) {
   if (copy.barrier && copy.barrier->owner != copy.to.owner)
     fault(warp, ins, lane, "bad copy",
-          "the mbarrier that it tells lies in another block's shared memory "
+          "the mbarrier that it signals lies in another block's shared memory "
           "than its bytes",
           kLaunchFailure);
   if (copy.to.owner && copy.from && copy.from->space == Space::kShared)
@@ -81,8 +81,8 @@ void begin(Warp& warp, const Instruction& ins, int lane) {
   const uint32_t bytes = lanes<uint32_t>(warp, ins.source(0))[lane];
   if (bytes % kUnit)
     fault(warp, ins, lane, "bad copy",
-          "it copies " + std::to_string(bytes) + " bytes, and should a " +
-              "multiple of 16",
+          "it copies " + std::to_string(bytes) +
+              " bytes, which should be a multiple of 16",
           kLaunchFailure);
   if (bytes == 0) return;
   const bool reduces = ins.element_bytes;

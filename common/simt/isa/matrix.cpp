@@ -122,7 +122,7 @@ void require_all_lanes(Warp& warp, const Instruction& ins, uint32_t mask) {
   fault(warp, ins, first_lane(mask), "missing lane",
         "only the lanes " + hex_mask(mask) + " come to this " +
             ins.statement->name() +
-            ", which takes all 32 lanes of a warp together" +
+            ", which all 32 lanes of a warp execute together" +
             absence(warp, mask),
         kLaunchFailure);
 }

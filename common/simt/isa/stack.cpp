@@ -19,7 +19,7 @@ constexpr uint64_t align_up(uint64_t n, uint64_t to) {
 [[noreturn]] void overflow(Warp& warp, const Instruction& ins, int lane,
                            uint64_t bytes) {
   fault(warp, ins, lane, "stack overflow",
-        "alloca asks for " + std::to_string(bytes) + " bytes behind " +
+        "alloca asks for " + std::to_string(bytes) + " bytes on top of " +
             std::to_string(warp.stack_tops->of[lane]) +
             " that are in use; a thread has " + std::to_string(kStackLimit) +
             " bytes of local memory",

@@ -82,8 +82,8 @@ void read_numbers(const Statement& s, WarpgroupProduct& p) {
   if (is_float(p.a)) wanted += 2;
   if (is_transposable(p.a)) wanted += p.a_in_registers ? 1 : 2;
   if (all != wanted)
-    throw Error("it has " + std::to_string(all) + " operands, and should " +
-                std::to_string(wanted));
+    throw Error("it has " + std::to_string(all) +
+                " operands, and should have " + std::to_string(wanted));
   if (is_float(p.a))
     p.negated = is_one_of(number_in(s, first), 1, -1) !=
                 is_one_of(number_in(s, first + 1), 1, -1);
@@ -138,7 +138,7 @@ void require_registers(const std::vector<std::string>& names, int count,
                        OperandReader& operands, const char* matrix) {
   if (static_cast<int>(names.size()) != count)
     throw Error("of " + std::string(matrix) + " it has " +
-                std::to_string(names.size()) + " registers, and should " +
+                std::to_string(names.size()) + " registers, and should have " +
                 std::to_string(count));
   for (const std::string& name : names)
     if (!operands.is_register(name) || operands.width(named(name)) != 4)

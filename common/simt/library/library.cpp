@@ -87,7 +87,7 @@ void Operands::require_accessible(const Array& array, Access access) const {
   if (!found) refuse(array, begin, "out of bounds", cudaErrorIllegalAddress);
   if (found->is_device_only() && !peers().may_access(device_, found->device))
     refuse(array, begin,
-           text("no access to a peer, for want of cudaDeviceEnablePeerAccess(",
+           text("no access to a peer without cudaDeviceEnablePeerAccess(",
                 found->device, ", 0)"),
            cudaErrorIllegalAddress);
   if (access == kWrite && found->read_only)

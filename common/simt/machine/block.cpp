@@ -231,9 +231,9 @@ void BlockRun::add_seconds(double seconds) {
                    "none of this block's threads has ended in " + allowed +
                        " s of the executor's time" +
                        (meets_host ? kWaitsForHost : "") +
-                       ". That is its own limit, and may be no error of the "
-                       "program. If they only need long, set SIMT_PATIENCE to "
-                       "more than " +
+                       ". That is the executor's own limit; the program may be "
+                       "right. If its threads only need more time, set "
+                       "SIMT_PATIENCE to more than " +
                        allowed + ", or to 0 for no limit:"));
 }
 
@@ -245,12 +245,11 @@ void BlockRun::livelock(uint64_t unbegun) const {
     throw PlacedFault(
         kLaunchFailure,
         finding(Path::kGaveWay, "deadlock",
-                "threads wait at an mbarrier whose phase nobody is left "
-                "to complete:"));
+                "threads wait at an mbarrier, and no thread is left that could "
+                "complete its phase:"));
   std::string what =
-      polls_ ? "every thread that is left waits for memory which nobody changes"
-             : "every thread that is left goes round in a loop that nothing "
-               "will ever end";
+      polls_ ? "every remaining thread waits for memory that no thread changes"
+             : "every remaining thread is in a loop that nothing will ever end";
   if (unbegun)
     what += ", and " + std::to_string(unbegun) +
             " blocks cannot begin before others have ended: there is no room "
@@ -356,7 +355,8 @@ Finding BlockRun::finding(Path::State state, const std::string& kind,
       if (const Path* path = warp->waiting(state);
           path && (path->mask != warp->live) == divided)
         return warp->finding(*path, kind, what + describe_waiting());
-  throw Error("a block stands still and nobody waits: a bug of the executor");
+  throw Error(
+      "no thread of a block goes on, and none waits: a bug of the executor");
 }
 
 PlacedFault BlockRun::standstill() const {

@@ -65,7 +65,7 @@ std::string WarpRun::describe_waiting() const {
     else if (p.polls)
       text += "wait for memory to change";
     else
-      text += "go round in a loop";
+      text += "are in a loop";
     if (!at.empty()) text += " at " + at;
     if (p.state != Path::kAtCollective) continue;
     const uint32_t missing = p.members & live & ~p.mask;

@@ -154,13 +154,13 @@ void WarpRun::check_barrier_count(const Instruction& ins, uint32_t mask,
                                   uint32_t count) const {
   const uint32_t most = block->grid->warps() * kLanes;
   if (count != 0 && count <= most && count % kLanes == 0) return;
-  fault(
-      *this, ins, first_lane(mask), "bad barrier",
-      "it waits for " + std::to_string(count) + " threads" +
-          (count > most ? ", and the block has " +
-                              std::to_string(block->grid->threads_per_block)
-                        : ": that is no multiple of 32, by which threads come"),
-      kLaunchFailure);
+  fault(*this, ins, first_lane(mask), "bad barrier",
+        "it waits for " + std::to_string(count) + " threads" +
+            (count > most ? ", and the block has " +
+                                std::to_string(block->grid->threads_per_block)
+                          : ": barriers count whole warps, so this must be a "
+                            "multiple of 32"),
+        kLaunchFailure);
 }
 
 // The barrier at which `path` waits has opened: bar.red has a result to tell.

@@ -431,8 +431,7 @@ uint64_t Allocations::device_bytes_in_use(int device) const {
 
 std::string Allocations::describe(uint64_t address) const {
   if (address == 0) return "a null pointer";
-  if (address < page_bytes())
-    return text_of(address) + " behind a null pointer";
+  if (address < page_bytes()) return text_of(address) + " past a null pointer";
   if (address & kWindowMask || (address + page_bytes()) & kWindowMask)
     return describe_window(address);
   const std::shared_lock lock(mutex_);
@@ -463,8 +462,8 @@ std::string Allocations::describe_gap(uint64_t address) const {
   const Block* after = up != blocks_.end() ? &up->second : nullptr;
   const Block* before = down != blocks_.rend() ? &down->second : nullptr;
   if (before && (!after || address - before->end <= after->begin - address)) {
-    const uint64_t behind = address - before->end;
-    out << (behind == 0 ? "right" : text_of(behind)) << " behind the end of "
+    const uint64_t past = address - before->end;
+    out << (past == 0 ? "just" : text_of(past)) << " past the end of "
         << name_of(*before) << (before->freed ? ", which was freed" : "");
   } else if (after) {
     out << text_of(after->begin - address) << " before " << name_of(*after)

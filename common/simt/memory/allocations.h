@@ -169,7 +169,7 @@ class Allocations {
   bool is_closed_to_host() const { return distance_ != 0; }
 
   // What `address` is, for people: "byte 40 of the 400-byte array from
-  // cudaMalloc (allocation 3)", "4 bytes behind the end of ...".
+  // cudaMalloc (allocation 3)", "4 bytes past the end of ...".
   std::string describe(uint64_t address) const;
 
   uint64_t newest() const;  // the number of the last one

@@ -16,7 +16,7 @@ void* reserve_zeros(uint64_t bytes) {
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (zeros == MAP_FAILED)
     throw Error(
-        "no room for the checks of memory; SIMT_CHECKS=off runs without");
+        "no room for the checks of memory; SIMT_CHECKS=off runs without them");
   return zeros;
 }
 

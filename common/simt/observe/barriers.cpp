@@ -110,7 +110,7 @@ void Checker::note_different(Warp& warp, const Instruction& ins, uint32_t mask,
   Finding f = finding_at(warp, ins, first_lane(mask), kDifferent, "");
   place_other(grid_, f, first, warp.block->checks->order.number,
               barrier.first_warp * kLanes + barrier.first_lane);
-  f.message = "this barrier is met while thread " + triple(f.other_thread) +
+  f.message = "this barrier is reached while thread " + triple(f.other_thread) +
               " waits at another one, at " +
               grid_.program.location(first.where) +
               ". A barrier must be the same one for all threads of the block";
@@ -175,7 +175,7 @@ void Checker::note_absent(Block& block, const Instruction& ins) {
             count_text(grid_.threads_per_block - block.live, "thread") +
             " that had ended before, this one first. It works, because a "
             "barrier waits only for threads that have not ended; it breaks as "
-            "soon as such a thread is needed behind the barrier, or leaves "
+            "soon as such a thread is needed after the barrier, or leaves "
             "the branch without ending. Let all threads reach it");
     f.note = true;
     return found_.add("barrier without all", 0, std::move(f));

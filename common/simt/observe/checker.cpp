@@ -169,9 +169,8 @@ void Checker::unknown_conversion(const Warp& warp, const Instruction& ins,
   constexpr char kUnknown[] = "unknown conversion";
   if (found_.again(kUnknown, ins.site)) return;
   std::string message = "a GPU's printf does not know " + conversion +
-                        ". It takes one argument less than there are, and "
-                        "prints what lies elsewhere. The argument is an int "
-                        "anyway: use ";
+                        ". It takes the wrong arguments for all that follows. "
+                        "The argument is an int anyway: use ";
   std::erase(conversion, 'h');
   found_.add(kUnknown, ins.site,
              finding_at(warp, ins, lane, kUnknown, message + conversion));

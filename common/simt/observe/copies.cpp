@@ -284,9 +284,9 @@ void Checker::early(const Mine& mine, int lane, const AsyncCopy& copy,
       at_place(grid_, *copy.ins) + ", thread " + triple(f.other_thread) +
       ", not yet waited for. The copy is done " +
       (copy.of == AsyncCopy::Of::kBarrier
-           ? "for those who have waited at the mbarrier that it tells"
-           : "when its thread has waited for it; others need a barrier behind "
-             "that");
+           ? "for threads that have waited at the mbarrier that it signals"
+           : "when its thread has waited for it; other threads need a barrier "
+             "after that");
   found_.add("race", mine.ins.site, copy.ins->site, std::move(f));
 }
 

@@ -10,10 +10,10 @@ constexpr char kBetweenGrids[] = "race between grids";
 
 const char* remedy_between_grids(bool with_parent) {
   return with_parent
-             ? "A child may run as soon as it is launched. It comes behind "
+             ? "A child may run as soon as it is launched. It comes after "
                "what the launching thread did before, and what other threads "
                "of its block did before a __syncthreads() in front of the "
-               "launch. A launch into cudaStreamTailLaunch comes behind all of "
+               "launch. A launch into cudaStreamTailLaunch comes after all of "
                "the parent"
              : "Grids that a kernel launches wait for one another in the same "
                "stream of the same block, or by events";

@@ -151,12 +151,12 @@ std::string remedy_for(const Operation& a, const Operation& b) {
     return (a.is_early ? a : b).what +
            " may begin before the kernel in front of it is done. Call "
            "cudaGridDependencySynchronize() in each thread that needs what "
-           "that one does";
+           "that kernel does";
   if (a.graph && a.graph == b.graph)
     return "Add an edge between the two nodes of the graph: "
            "cudaGraphAddDependencies, or an event where it is captured";
   const std::string wait =
-      "Let one wait for the other: record an event behind the first with "
+      "Let one wait for the other: record an event after the first with "
       "cudaEventRecord, and call cudaStreamWaitEvent for the other's stream";
   if (!a.in_default_stream && !b.in_default_stream) return wait;
   return wait +
@@ -201,7 +201,7 @@ Finding early_of(const Operation& one, const Touched& touched, uint64_t address,
               allocations().describe(address) + ", and " + one.what + " in " +
               one.where + " " + verb_of(touched) +
               " it: nothing has waited for that. Call " + one.wait +
-              " before the host goes there" +
+              " before the host touches it" +
               (one.graph ? ", or add an edge if a node of the graph does" : "");
   return f;
 }

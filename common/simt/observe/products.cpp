@@ -81,9 +81,9 @@ void Checker::check_fences(const AsyncProduct& product) {
   found_.add(
       "race", ins.site, ins.site,
       finding_at(warp, ins, 0, "race",
-                 "wgmma.mma_async may come before what has written its "
-                 "registers: its warp has made no wgmma.fence, and needs "
-                 "one before the first"));
+                 "wgmma.mma_async may run before its registers have been "
+                 "written: its warp has made no wgmma.fence, and needs one "
+                 "before its first wgmma.mma_async"));
 }
 
 // ---- What it reads is overwritten -------------------------------------------
@@ -144,8 +144,8 @@ void Checker::overwritten(const Mine& mine, int lane,
               at_place(grid_, theirs) + " of warp " +
               std::to_string(product.warp->index) +
               " may still read it. It has been read when a warp of that "
-              "warpgroup has come through wgmma.commit_group and "
-              "wgmma.wait_group; others need a barrier behind that";
+              "warpgroup has passed wgmma.commit_group and "
+              "wgmma.wait_group; other threads need a barrier after that";
   found_.add("race", mine.ins.site, theirs.site, std::move(f));
 }
 

@@ -48,21 +48,23 @@ std::string Races::message(const Mine& mine, const Conflict& c,
   if (c.verdict == Verdict::kSameValue)
     return "several threads store the same value at " + place +
            ", and nothing orders them: this one and " + other +
-           ". It does no harm while the values agree";
+           ". It does no harm as long as the values are equal";
   const std::string both = std::string(verb(mine.access.use)) + " of " +
                            std::to_string(mine.access.bytes) +
                            " bytes, and nothing orders it and " + other +
                            ", of " + place + ". ";
   if (c.verdict == Verdict::kSameEnd)
     return both +
-           "The read only tests the word, and decides the same, or has its "
-           "thread write the same, whichever comes first. It does no harm "
-           "while the values agree";
+           "The read only tests the word: whichever comes first, the test "
+           "decides the same, or its thread writes the same. It does no harm "
+           "as long as the values are equal";
   if (c.verdict == Verdict::kGuess)
     return both +
-           "What is read goes into a compare-and-swap, which sees to it that "
-           "it is not too old; but it may also decide that there will be none. "
-           "That does no harm if an old value decides the same";
+           "The value goes into a compare-and-swap, which fails if the value "
+           "is "
+           "old. But the value may also decide that there is no swap. That "
+           "does "
+           "no harm if an old value decides the same";
   return both + remedy(mine, c, event, time);
 }
 
@@ -89,11 +91,12 @@ std::string Races::remedy(const Mine& mine, const Conflict& c,
   const bool both_strong = mine.ins.strength == Strength::kStrong &&
                            strength_of(event) == Strength::kStrong;
   if (is_stale(mine, event))
-    return "Who reads by __ldg(), a const __restrict__ pointer, a texture or a "
-           "surface may find what was there before the kernel began: a kernel "
-           "must not write what it reads so, and no barrier mends that";
+    return "A read by __ldg(), a const __restrict__ pointer, a texture or a "
+           "surface may return what was there before the kernel began: a "
+           "kernel "
+           "must not write what it reads in this way, and no barrier helps";
   if (both_strong && !same_block)
-    return "Other blocks know nothing of what is atomic for a block alone";
+    return "Other blocks see no atomic in what is atomic for a block alone";
   if (!same_block && mine.access.space == Space::kShared)
     return "The cluster's barrier orders its blocks, and so do mbarriers";
   if (mine.order.taught && time < mine.order.read[c.lane].of(event.block) &&
@@ -101,7 +104,7 @@ std::string Races::remedy(const Mine& mine, const Conflict& c,
     return "Who has seen a flag needs a __threadfence(), too, before it reads "
            "what the flag announces";
   if (!same_block)
-    return "Only atomics, flags behind __threadfence() or another launch "
+    return "Only atomics, flags after __threadfence() or another launch "
            "order blocks";
   const std::string order =
       event.warp == mine.warp.index

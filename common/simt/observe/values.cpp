@@ -29,7 +29,7 @@ void Values::follow(Warp& warp, const Instruction& ins, uint32_t mask) {
   if (unsure && !ins.pure)
     use(warp, ins, ins.guard, unsure,
         ins.kind == Kind::kBranch ? "It decides the branch"
-                                  : "It decides what is done");
+                                  : "It decides what is executed");
   follow_operands(warp, ins, mask, ins.pure ? unsure : 0);
   settle(warp);
 }
@@ -42,7 +42,8 @@ void Values::follow_operands(Warp& warp, const Instruction& ins, uint32_t mask,
       use(warp, ins, ins.source(0), mask, "It decides the branch");
       break;
     case Kind::kIndirect:
-      use(warp, ins, ins.source(0), mask, "It decides what is called");
+      use(warp, ins, ins.source(0), mask,
+          "It decides which function is called");
       break;
     case Kind::kBarrier:
     case Kind::kArrive:
@@ -75,7 +76,7 @@ void Values::follow_matrix(Warp& warp, const Instruction& ins, uint32_t mask) {
     use(warp, ins, a.base, mask, "It is an address");
     // Loaded in parts; how far rows are apart is all that a load reads.
     if (ins.result_count == 0) continue;
-    use(warp, ins, ins.source(0), mask, "It says how far rows are apart");
+    use(warp, ins, ins.source(0), mask, "It says how far apart the rows are");
     define_results(warp, ins, mask);
   }
 }

@@ -26,7 +26,7 @@ void Checker::note_visit(Warp& warp, const Instruction& ins, const Access& a) {
               text_of_place(grid_, a.space, a.address[first_lane(a.mask)]) +
               " of block " +
               triple(coordinates(a.owner->number, grid_.shape.grid)) +
-              ", and nothing says that this block has begun. Let all "
+              ", and nothing says that that block has begun. Let all "
               "threads of the cluster meet at its barrier first"));
 }
 
@@ -43,7 +43,7 @@ void Checker::check_visits(const Block& block) {
                        triple(coordinates(block.number, grid_.shape.grid)) +
                        ", which may have ended before: nothing makes it "
                        "wait. Let all threads of the cluster meet at its "
-                       "barrier behind this"));
+                       "barrier after this"));
   }
 }
 

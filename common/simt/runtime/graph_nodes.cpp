@@ -170,7 +170,7 @@ void require_of_node(cudaLaunchAttributeID which) {
       return;
     default:
       throw Refused{cudaErrorInvalidValue,
-                    text("attribute ", int(which), " is none of a node")};
+                    text("attribute ", int(which), " is not one of a node")};
   }
 }
 

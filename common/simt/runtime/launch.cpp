@@ -382,8 +382,8 @@ void apply(const cudaLaunchAttribute& attribute, Configuration& c) {
 #endif
     case cudaLaunchAttributeSynchronizationPolicy:
       throw Refused{cudaErrorInvalidValue,
-                    "cudaLaunchAttributeSynchronizationPolicy is none of a "
-                    "launch"};
+                    "cudaLaunchAttributeSynchronizationPolicy is not an "
+                    "attribute of a launch"};
     default:
       constexpr int kMost = 31;  // The last ones of CUDA 13 are smaller.
       require_hint(attribute.id <= kMost, attribute);

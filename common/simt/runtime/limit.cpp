@@ -73,7 +73,7 @@ TimeLimit::TimeLimit(const std::string& kernel) {
            " s of processor time, and ", kernel,
            " is not done; give it smaller arrays, or more time, such "
            "as SIMT_SECONDS=",
-           seconds(10 * limit), ", or any with SIMT_SECONDS=0");
+           seconds(10 * limit), ", or no limit with SIMT_SECONDS=0");
   if (left == 0) left = limit;
   set_timer(left);
 }

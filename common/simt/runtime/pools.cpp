@@ -102,7 +102,7 @@ uint64_t& attribute(Pool& pool, cudaMemPoolAttr which, const void* value) {
   require(value != nullptr, cudaErrorInvalidValue, "value is null");
   const auto found = pool.attributes.find(which);
   require(found != pool.attributes.end(), cudaErrorInvalidValue, "attribute ",
-          int(which), " is none of a memory pool");
+          int(which), " is not one of a memory pool");
   return found->second;
 }
 

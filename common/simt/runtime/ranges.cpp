@@ -36,7 +36,7 @@ void require_range(const char* name, const void* pointer, size_t bytes,
 void require_writable(const void* pointer) {
   const auto found = allocations().find(address_of(pointer));
   require(!found || !found->read_only, cudaErrorInvalidValue, "dst = ", pointer,
-          " is an input, which stays as it is: ",
+          " is an input, which must stay as it is: ",
           allocations().describe(address_of(pointer)));
 }
 

@@ -231,8 +231,8 @@ void complain(const std::string& by, const std::string& why) {
     std::set<std::string>& said = (*reasons)[call];
     if (said.contains(why)) return;
     if (said.size() == kMost) {
-      say(call + ": there is more wrong with such calls than these " +
-          std::to_string(kMost) + "; the rest is not shown");
+      say(call + ": more than these " + std::to_string(kMost) +
+          " mistakes were made in such calls; the rest is not shown");
       return;
     }
     said.insert(why);

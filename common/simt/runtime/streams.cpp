@@ -176,7 +176,7 @@ float milliseconds_between(cudaEvent_t start, cudaEvent_t end) {
     note_awaited(get(handle).behind);
   require(get(start).device == get(end).device, cudaErrorInvalidResourceHandle,
           "the events are of two devices");
-  say("cudaEventElapsedTime tells the executor's own time, on this CPU, and no "
+  say("cudaEventElapsedTime gives the executor's own time on this CPU, not a "
       "GPU's");
   return std::chrono::duration<float, std::milli>(time_of(get(end)) -
                                                   time_of(get(start)))

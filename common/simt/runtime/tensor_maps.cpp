@@ -104,7 +104,7 @@ uint32_t span_of(CUtensorMapSwizzle swizzle) {
 void check_row(const Wanted& w, uint32_t bytes) {
   if (w.interleave) return;
   require_argument(bytes % kUnit == 0, "a row of the box has ", bytes,
-                   " bytes, and should a multiple of ", kUnit);
+                   " bytes, and should have a multiple of ", kUnit);
   require_argument(
       !w.swizzle || bytes <= span_of(w.swizzle), "a row of the box has ", bytes,
       " bytes, and the swizzle is for at most ", span_of(w.swizzle));

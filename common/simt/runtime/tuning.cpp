@@ -67,7 +67,7 @@ void require_stream_attribute(cudaLaunchAttributeID which) {
       return;
     default:
       throw Refused{cudaErrorInvalidValue,
-                    text("attribute ", int(which), " is none of a stream")};
+                    text("attribute ", int(which), " is not one of a stream")};
   }
 }
 

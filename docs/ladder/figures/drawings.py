@@ -72,10 +72,12 @@ TEAMS = ("A cell is what one thread reads side by side, with the thread's number
 KINDS = {
     "lanes": Kind("lanes", lambda shown: drawings_memory.draw_lanes(views(shown)),
                   "Rows of 32 numbers of the array: what the lanes of the first warp want, and "
-                  "what is fetched with it; traced by the executor, n = {n}"),
+                  "what is fetched with it",
+                  "The number in a blue box is that of the lane that loads it. A sector with any "
+                  "blue in it is fetched as a whole.", "Traced by the executor, n = {n}."),
     "active": Kind("active", lambda shown: active_figure.draw_active(views(shown)),
-                   "Grid, a box a warp of the first block, a row a step: which threads add, and "
-                   "how many warps have work; traced by the executor, n = {n}"),
+                   "A grid: one box per warp of the first block, one row per step; which threads "
+                   "add, and how many warps have work; traced by the executor, n = {n}"),
     "threads": Kind("owners", drawings_threads.draw_threads,
                     "A grid, one of its blocks, and one warp of that: which thread has which "
                     "element", "Each thread has one element, number i."),
@@ -156,7 +158,7 @@ KINDS = {
     "padding": Kind("banks", lambda shown: bank_figures.draw_padding(views(shown)),
                     "Shared memory as rows of 32 words, a column per bank: which words a warp "
                     "wants, without and with padding",
-                    "One unused word behind every 32 numbers moves each row on by one bank.",
+                    "One unused word after every 32 numbers moves each row on by one bank.",
                     "Traced by the executor: loads of the first warp in `{source}`."),
     "race": Kind("race", lambda shown: race_figures.draw_race(views(shown)),
                  "A sum in memory over time, and what two threads do to it, with += and with "

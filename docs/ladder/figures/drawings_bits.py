@@ -29,7 +29,7 @@ def draw_half(shown):
             (0, 1, ["sign", f"{sign}: {'minus' if sign == '1' else 'plus'}"]),
             (1, 6, ["exponent: 5 bits", f"{exponent} is {int(exponent, 2)}",
                     f"less 15: 2 to the power of {minus_sign(power)}"]),
-            (6, 16, ["digits behind the point: 10 bits",
+            (6, 16, ["digits after the point: 10 bits",
                      f"{digits} is {int(digits, 2)} of 1024",
                      f"with the implied 1: 1 + {int(digits, 2)}/1024"])):
         x, right = left + begin * cell, left + end * cell - 3

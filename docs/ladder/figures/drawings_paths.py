@@ -25,7 +25,7 @@ class Cut:
     def title(self):
         where = ", ".join(f"{name} {f'{o} too far' if o else 'aligned'}" for name, o in self.offsets.items())
         packs = f"packs of {self.width}" if self.width > 1 else "one by one"
-        return f"{where}: {packs}" + (f", behind a head of {self.head}" if self.head else "")
+        return f"{where}: {packs}" + (f", after a head of {self.head}" if self.head else "")
 
     def runs(self):
         """(first element, how many, their thread, whether they are a pack) of each access."""

@@ -15,7 +15,7 @@ from ladder.measured.records import RecordError
 FILE = "tests/programs/numerics_error.expected"
 # A column of the table each.
 ORDERS = {"one by one": (ORANGE, "^"),
-          "a tree a block,\nthen one by one": (GREY, "s"), "a tree": (BLUE, "o")}
+          "a tree per block,\nthen one by one": (GREY, "s"), "a tree": (BLUE, "o")}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -47,7 +47,7 @@ QUANTITIES = {
 WORDS = {
     _L1.format("t_requests", "ld"): "load requests",
     _L1.format("t_sectors", "ld"): "sectors of loads",
-    _PER_SECTOR.format("ld"): "bytes used per sector of loads, %",
+    _PER_SECTOR.format("ld"): "loaded bytes that are used, %",
     _L1.format("t_requests", "st"): "store requests",
     _L1.format("t_sectors", "st"): "sectors of stores",
     _L1.format("t_requests", "red"): "reduction requests",

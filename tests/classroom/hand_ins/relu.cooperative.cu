@@ -1,4 +1,4 @@
-// Right: a cooperative launch; each thread does the next one's work behind the
+// Right: a cooperative launch; each thread does the next one's work after the
 // grid's barrier.
 #include <cooperative_groups.h>
 

@@ -1,4 +1,4 @@
-// Wrong: the last block reads and writes behind the arrays' ends.
+// Wrong: the last block reads and writes past the arrays' ends.
 #include "common/check.h"
 #include "common/relu.h"
 

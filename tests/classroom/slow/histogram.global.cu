@@ -16,7 +16,7 @@ struct alignas(16) Pack {
   uint8_t v[kPack];
 };
 
-// An item is a pack, or one of the bytes behind the last pack.
+// An item is a pack, or one of the bytes after the last pack.
 __global__ void histogram_kernel(const uint8_t* __restrict__ x,
                                  uint32_t* __restrict__ counts, int64_t packs,
                                  int64_t n) {

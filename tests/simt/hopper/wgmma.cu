@@ -206,7 +206,7 @@ struct Layout {
   }
 };
 
-// Of 64 to 256 sides, one behind the other, without gaps.
+// Of 64 to 256 sides, one after the other, without gaps.
 Layout along_k(Swizzle swizzle, uint32_t slice = 0, uint32_t begin = 0) {
   Layout l{swizzle, false, slice, 128, 256, begin};
   if (swizzle != kNone) l.stride = 8 * l.row_bytes();

@@ -9,7 +9,7 @@ constexpr int kBlock = 256;
 constexpr uint32_t kAllLanes = 0xffffffff;
 static_assert(kBlock % 32 == 0, "a word of the mask is a whole warp's vote");
 
-// Lanes behind the end stay for the vote: theirs are the mask's last zeros.
+// Lanes past the end stay for the vote: theirs are the mask's last zeros.
 __global__ void leaky_relu_mask_kernel(const float* __restrict__ x,
                                        float* __restrict__ y,
                                        uint32_t* __restrict__ mask, float slope,

@@ -8,7 +8,7 @@
 // both for 0 <= i < n. slope may be any float, also 0, negative or NaN, and a
 // product is what float makes of it: 0 times infinity is NaN. A NaN in x comes
 // out as a NaN, and its bit is 0. The mask has (n + 31) / 32 words, and bits
-// behind the last element are 0.
+// after the last element are 0.
 //
 // All are device arrays that do not overlap; each may start at any of its
 // elements, aligned for packs or not. n may be 0. Nothing is written outside of

@@ -100,7 +100,7 @@ TEST_CASE("leaky_relu_mask never writes to its input") {
   check_inputs_are_read_only(kForward);
 }
 
-// What lies behind the end of x is positive, too: no bit may come from there.
+// What lies past the end of x is positive, too: no bit may come from there.
 TEST_CASE("leaky_relu_mask sets a bit for each positive number and no other") {
   for (const int64_t n : kLengths) {
     check_forward(random(n, 0.5f, 1.f));

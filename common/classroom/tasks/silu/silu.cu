@@ -25,7 +25,7 @@ __device__ __half2 silu2(__half2 x) {
   return __float22half2_rn({silu1(v.x), silu1(v.y)});
 }
 
-// A thread has one pack, or one of the halves behind the last pack.
+// A thread has one pack, or one of the halves after the last pack.
 __global__ void silu_kernel(const __half* __restrict__ x,
                             __half* __restrict__ y, int64_t packs, int64_t n) {
   const int64_t first = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;

@@ -166,7 +166,7 @@ std::string what_allows(const Allocation& of_peer, int device) {
   if (a.operand.space == Space::kConst && found->memory != Memory::kConstant)
     refuse("out of bounds", "no constant memory, but ");
   if (a.use != Use::kLoad && found->read_only)
-    refuse("read only", "an input, which stays as it is: ");
+    refuse("read only", "an input, which must stay as it is: ");
   if (is_of_peer(*found, here) && !may_touch(*found, here))
     report(warp, ins, a, lane, "no peer access", kIllegalAddress,
            ": " + all.describe(from) + ". Kernels of device " +
@@ -316,7 +316,7 @@ void require_variable(Warp& warp, const Instruction& ins, const Access& a,
          ": " +
              (at < nearest->begin
                   ? std::to_string(nearest->begin - at) + " bytes before"
-                  : std::to_string(at - nearest->end) + " bytes behind") +
+                  : std::to_string(at - nearest->end) + " bytes past") +
              " the " + std::to_string(nearest->end - nearest->begin) +
              " bytes of local memory of a function's variables");
 }
