@@ -57,7 +57,8 @@ class TestExecutor:
     @pytest.mark.parametrize("kind, method, without, message", [
         (Order, "meet", None, "missed between lines"),
         (race_statements.Meeting, "text", "", "no race between lines")])
-    def test_without_a_barrier_they_do_not(self, kind, method, without, message, capsys, monkeypatch):
+    def test_a_barrier_that_one_side_forgets_fails(
+            self, kind, method, without, message, capsys, monkeypatch):
         monkeypatch.setattr(kind, method, lambda *_: without)
         failed, said = self.said(capsys)
         assert failed and message in said

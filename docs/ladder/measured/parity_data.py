@@ -281,7 +281,7 @@ def short(number):
 
 
 def tie_of(root, program):
-    """Of all that decides what a program launches: of a chapter's file, plots/<op>_count.cpp, too."""
+    """Of all that decides what a program launches: plots/<op>_count.cpp calls a chapter's file."""
     sources = [program]
     if program.startswith("chapters/"):
         sources.append(f"plots/{records.op_of(pathlib.Path(program))}_count.cpp")
