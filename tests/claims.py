@@ -115,10 +115,10 @@ def judge(part, kernel, path, files):
     return collections.Counter(kernel.opcodes[i] for i in inside)
 
 
-def check_directive(directive, page, compiler, tally):
+def check_directive(directive, page, tally):
     file, kernel_name, parts = parse(directive)
     path = pages.beside(page.path, file)
-    module = compiler.module(path)
+    module = ptx.module(page.root, path)
     kernel = module.kernel(kernel_name)
     for part in parts:
         title = f"{directive.where}: {file} {kernel_name}: {part}"
@@ -237,7 +237,7 @@ def equals(value, claimed):
 
 
 def run(root):
-    tally, compiler = pages.Tally(), ptx.Compiler(root)
+    tally = pages.Tally()
     for page in pages.readable(root, tally.fail):
         check_beside(page, tally)
         check_compared(page, tally)
@@ -246,7 +246,7 @@ def run(root):
                 if directive.word == "count":
                     check_count(directive, page, tally)
                 if directive.word == "ptx":
-                    check_directive(directive, page, compiler, tally)
+                    check_directive(directive, page, tally)
                 if directive.word == "times":
                     check_times(directive, page, tally)
             except Problem as problem:

@@ -20,20 +20,17 @@ class Forms:
 
 @functools.cache
 def accepted(root):
-    said = toolchain.said_by([toolchain.built(root, PROGRAM), "--all"])
-    found = Forms({}, {}, {}, [], [])
-    by_kind = collections.defaultdict(list)
-    for row in said.splitlines():
+    groups, every, others = {}, {}, collections.defaultdict(list)
+    for row in toolchain.said_by([toolchain.built(root, PROGRAM), "--all"]).splitlines():
         kind, _, text = row.partition(" ")
         if kind == "group":
-            lines = found.groups[text] = []
+            lines = groups[text] = []
         elif kind == "line":
             lines.append(text)
-            forms = found.all[text] = []
+            forms = every[text] = []
         elif kind == "form":
             forms.append(text.strip())
         else:
-            by_kind[kind].append(text)
-    found.words = dict(row.split(" ", 1) for row in by_kind["word"])
-    found.specials, found.directives = by_kind["special"], by_kind["directive"]
-    return found
+            others[kind].append(text)
+    words = dict(row.split(" ", 1) for row in others["word"])
+    return Forms(groups, every, words, others["special"], others["directive"])

@@ -180,7 +180,7 @@ class Workshop:
         """Jobs are a source, and options: job -> Run."""
         jobs = sorted(set(jobs))
         with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
-            return dict(zip(jobs, pool.map(lambda job: self._remembered(job[0], job[1:]), jobs)))
+            return dict(zip(jobs, pool.map(lambda job: self.run(job[0], job[1:]), jobs)))
 
     def objections(self, ways, judge):
         """Item -> what `judge` has against it, or None. An item has several ways, which are jobs
@@ -222,8 +222,8 @@ class Workshop:
         each suite that runs some of it. Exercises are few beside them, and run more often."""
         return {*map(self._plant, collect(self.root)), *patches.sources(self.root).values()}
 
-    def _remembered(self, source, options):
-        """A GPU need not do the same again; the executor does."""
+    def run(self, source, options):
+        """Only once, without a GPU: the executor does the same again; a GPU need not."""
         program = self.built[source]
         if isinstance(program, str):
             return Run(False, None, program)
@@ -251,27 +251,18 @@ class Workshop:
         return Run(True, run.returncode, together.plain(run.stdout))
 
 
-class Shown:
-    """What the pages show of each bug."""
-
-    def __init__(self, root):
-        self.workshop = Workshop(root, "cpu", list(collect(root)))
-
-    def lines(self, item):
-        # It is a check, or a finding, most often before the first check that fails.
-        ways = [only(item.red)], [TO_THE_FIRST], []
-        runs = (self._run(item, *way) for way in ways)
-        red = next((run for run in runs if run.turns_red(item.red)), None)
-        if red is None:
-            raise Problem(f"'{item.red}' does not turn red: see what tests/breaks.py says")
-        said = red.first_lines(item.source)
-        name = [] if said[0] == f"FAILED: {item.red}" else [f"Red: *{item.red}*.", ""]
-        return ["<details><summary>The edit, and what <code>./run</code> says</summary>", "",
-                "```diff", *item.edit(), "```", "", *name, "```text", *said, "```", "", "</details>"]
-
-    def _run(self, item, *options):
-        job = (self.workshop.mutants[item], *options)
-        return self.workshop.runs([job])[job]
+def shown(workshop, item):
+    """What a page shows of a bug: the lines of its edit, and of what is said then."""
+    # It is a check, or a finding, most often before the first check that fails.
+    ways = [only(item.red)], [TO_THE_FIRST], []
+    runs = (workshop.run(workshop.mutants[item], options) for options in ways)
+    red = next((run for run in runs if run.turns_red(item.red)), None)
+    if red is None:
+        raise Problem(f"'{item.red}' does not turn red: see what tests/breaks.py says")
+    said = red.first_lines(item.source)
+    name = [] if said[0] == f"FAILED: {item.red}" else [f"Red: *{item.red}*.", ""]
+    return ["<details><summary>The edit, and what <code>./run</code> says</summary>", "",
+            "```diff", *item.edit(), "```", "", *name, "```text", *said, "```", "", "</details>"]
 
 
 @functools.cache

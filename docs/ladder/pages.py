@@ -134,36 +134,36 @@ class Page:
                           "is not rendered as Markdown: put the comment at its end")
 
     def opens_line(self, directive):
-        line_start = self.text.rfind("\n", 0, directive.start) + 1
-        before = self.text[line_start : directive.start]
-        return LINE_START.fullmatch(before) is not None
+        return LINE_START.fullmatch(self._before(directive)) is not None
+
+    def _before(self, directive):
+        """What stands before it in its line."""
+        return self.text[: directive.start].rpartition("\n")[2]
 
     def _closes_line(self, directive):
-        line_end = self.text.find("\n", directive.end)
-        after = self.text[directive.end : line_end if line_end >= 0 else None]
+        after = self.text[directive.end :].partition("\n")[0]
         return re.sub(r"<!--.*?-->", "", after).strip() == ""
 
     def _pair(self):
         """Match every woven directive with the <!-- end --> that follows."""
         blocks, opened = [], None
         for d in self.directives:
-            if d.word == "end" and opened is None:
-                raise Problem(f"{d.where}: this 'end' closes nothing")
-            if opened and d.word != "end":
-                raise Problem(_unclosed(opened))
             if d.word == "end":
+                if opened is None:
+                    raise Problem(f"{d.where}: this 'end' closes nothing")
                 blocks.append(self._block(opened, d))
                 opened = None
+            elif opened:
+                break  # It is not closed where the next one begins.
             elif d.word in WOVEN:
                 opened = d
         if opened:
-            raise Problem(_unclosed(opened))
+            raise Problem(f"{opened.where}: '{opened}' is never closed: add <!-- end --> behind it")
         return blocks
 
     def _block(self, opened, end):
         between = self.text[opened.end : end.start]
-        line_start = self.text.rfind("\n", 0, opened.start) + 1
-        indent = self.text[line_start : opened.start]
+        indent = self._before(opened)
         if opened.word == "value":
             if "\n" in between:
                 raise Problem(f"{opened.where}: keep '{opened}' and its end on one line")
@@ -238,17 +238,16 @@ class Tally:
         self.failed += 1
         print(f"FAIL  {message}")
 
-    def skip(self, message):
+    def skip(self, message, word="skip "):
         self.skipped += 1
-        print(f"skip  {message}")
+        print(f"{word} {message}")
 
     def stale(self, sentence):
         """Recorded of an earlier version: no failure, unless for a release."""
         if os.environ.get("RELEASE"):
             self.fail(sentence)
         else:
-            self.skipped += 1
-            print(f"STALE {sentence}")
+            self.skip(sentence, "STALE")
 
     def close(self, what):
         """The exit status; having checked nothing is a failure."""
@@ -257,10 +256,6 @@ class Tally:
         skipped = f", {self.skipped} skipped" if self.skipped else ""
         print(f"{self.passed} passed, {self.failed} failed{skipped}")
         return 1 if self.failed else 0
-
-
-def _unclosed(d):
-    return f"{d.where}: '{d}' is never closed: add <!-- end --> behind it"
 
 
 def blank(text, start, end, mark=" "):

@@ -58,48 +58,45 @@ class Module:
         return Kernel(found[0])
 
 
-class Compiler:
-    """nvcc and the parser, with a cache in build/claims/: once a file, whatever the claims."""
+@functools.cache
+def module(root, path):
+    """The Module of a source file. What was read of it is kept in build/claims/."""
+    kept = root / f"build/claims/{_key(root, path)}.json"
+    if not kept.is_file():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        compiled = kept.with_suffix(f".{os.getpid()}.ptx")
+        part = kept.with_suffix(f".{os.getpid()}")
+        _compile(root, path, compiled)
+        part.write_text(parsed(compiled))
+        compiled.unlink()
+        part.replace(kept)
+    return Module(kept.read_text())
 
-    def __init__(self, root):
-        self.root = root
-        self.cache = root / "build" / "claims"
-        self.module = functools.cache(self._module)
 
-    def _module(self, path):
-        kept = self.cache / f"{self._key(path)}.json"
-        if not kept.is_file():
-            self.cache.mkdir(parents=True, exist_ok=True)
-            compiled = kept.with_suffix(f".{os.getpid()}.ptx")
-            self._compile(path, compiled)
-            part = kept.with_suffix(f".{os.getpid()}")
-            part.write_text(parsed(compiled))
-            compiled.unlink()
-            part.replace(kept)
-        return Module(kept.read_text())
+def _compile(root, path, compiled):
+    """Of our own tree the build has done so, for ./run."""
+    if root == ROOT:
+        found, = EMBEDDED.findall(counts.built(root, path, ".o").read_bytes())
+        compiled.write_bytes(found)
+        return
+    made = subprocess.run([*_command(root), path, "-o", compiled], capture_output=True, text=True)
+    if made.returncode:
+        raise Problem(f"{path.name} does not compile:\n{made.stderr.strip()}")
 
-    def _compile(self, path, compiled):
-        """Of our own tree the build has done so, for ./run."""
-        if self.root == ROOT:
-            found, = EMBEDDED.findall(counts.built(self.root, path, ".o").read_bytes())
-            compiled.write_bytes(found)
-            return
-        made = subprocess.run([*self._command(), path, "-o", compiled], capture_output=True, text=True)
-        if made.returncode:
-            raise Problem(f"{path.name} does not compile:\n{made.stderr.strip()}")
 
-    def _key(self, path):
-        """A digest of everything that the answer depends on."""
-        headers = [p for p in path.parent.iterdir() if p.suffix in (".h", ".cuh")]
-        headers += (self.root / "common").rglob("*.h")
-        parser = [p for place in PARSER for p in ROOT.glob(place)]
-        digest = hashlib.sha256(" ".join([str(path), *self._command()]).encode())
-        for p in [path, *sorted(headers), *sorted(parser)]:
-            digest.update(p.read_bytes())
-        return digest.hexdigest()[:32]
+def _key(root, path):
+    """A digest of everything that the answer depends on."""
+    headers = [p for p in path.parent.iterdir() if p.suffix in (".h", ".cuh")]
+    headers += (root / "common").rglob("*.h")
+    parser = [p for place in PARSER for p in ROOT.glob(place)]
+    digest = hashlib.sha256(" ".join([str(path), *_command(root)]).encode())
+    for p in [path, *sorted(headers), *sorted(parser)]:
+        digest.update(p.read_bytes())
+    return digest.hexdigest()[:32]
 
-    def _command(self):
-        return [toolchain.nvcc(self.root), *FLAGS, f"-I{self.root}"]
+
+def _command(root):
+    return [toolchain.nvcc(root), *FLAGS, f"-I{root}"]
 
 
 def parsed(path):

@@ -134,7 +134,7 @@ def build(root, backend, groups, kind, folder="", besides=()):
     return built | build_alone(root, backend, alone, kind)
 
 
-def _plan(root, backend, groups, kind, folder=""):
+def _plan(root, backend, groups, kind, folder):
     """What make is to build for that: target -> the files that are in it."""
     joined = {}
     for group in groups:

@@ -73,41 +73,43 @@ def _fenced(language, lines):
     return [f"```{language}", *lines, "```"]
 
 
-class Weaver:
-    def __init__(self, root):
-        self.root = root
-
-    def body(self, page, directive):
-        """The lines that belong between a directive and its end."""
-        args = directive.args.split()
-        if directive.word == "break":
-            return self.mutants.lines(mutants.parse(directive, page))
-        if directive.word in ("code", "diff", "terms"):
-            return {"code": code, "diff": diff, "terms": terms}[directive.word](page, args)
-        if not args:
-            raise Problem(f"say which: {directive.word} NAME [ARGS]")
-        try:
-            lines = tables.render(directive.word, args[0], args[1:], page.path)
-        except ValueError as error:
-            raise Problem(str(error)) from error
-        if not lines or directive.word == "value" and len(lines) != 1:
-            raise Problem(f"tables.py returned {len(lines)} lines")
-        return lines
-
-    @functools.cached_property
-    def mutants(self):
-        return mutants.Shown(self.root)
-
-    def block(self, page, block):
-        """The text that one block should hold."""
-        lines = self.body(page, block.directive)
-        if block.directive.word == "value":
-            return lines[0]
-        indented = [block.indent + line if line else "" for line in lines]
-        return "\n".join(["", *indented, block.indent])
+CUT_OUT = {"code": code, "diff": diff, "terms": terms}
 
 
-def weave(page, weaver):
+def body(page, directive):
+    """The lines that belong between a directive and its end."""
+    args = directive.args.split()
+    if directive.word == "break":
+        return mutants.shown(workshop(page.root), mutants.parse(directive, page))
+    if directive.word in CUT_OUT:
+        return CUT_OUT[directive.word](page, args)
+    if not args:
+        raise Problem(f"say which: {directive.word} NAME [ARGS]")
+    try:
+        lines = tables.render(directive.word, args[0], args[1:], page.path)
+    except ValueError as error:
+        raise Problem(str(error)) from error
+    if not lines or directive.word == "value" and len(lines) != 1:
+        raise Problem(f"tables.py returned {len(lines)} lines")
+    return lines
+
+
+@functools.cache
+def workshop(root):
+    """Has built the bugs of all pages."""
+    return mutants.Workshop(root, "cpu", list(mutants.collect(root)))
+
+
+def woven(page, block):
+    """The text that one block should hold."""
+    lines = body(page, block.directive)
+    if block.directive.word == "value":
+        return lines[0]
+    indented = [block.indent + line if line else "" for line in lines]
+    return "\n".join(["", *indented, block.indent])
+
+
+def weave(page):
     """The page's text as it should be, and what is wrong, block by block.
 
     A block that cannot be woven keeps its text: nothing is lost.
@@ -117,7 +119,7 @@ def weave(page, weaver):
         now = new = page.text[block.start : block.end]
         title = f"{block.directive.where}: '{block.directive}'"
         try:
-            new = weaver.block(page, block)
+            new = woven(page, block)
         except Problem as problem:
             troubles.append((False, f"{title}: {problem}"))
         if new != now:
@@ -152,13 +154,13 @@ def _shown(now, new):
 
 def run(root, check, with_bugs=True):
     """Weave every page below the root; the exit status."""
-    tally, weaver = pages.Tally(), Weaver(root)
+    tally = pages.Tally()
     tables.STALE.clear()
     for page in pages.readable(root, tally.fail):
         if not with_bugs:
             leave_bugs_out(page, tally)
         leave_other_toolkits_out(page, tally)
-        text, troubles = weave(page, weaver)
+        text, troubles = weave(page)
         shown = [message for stale, message in troubles if check or not stale]
         for message in shown:
             tally.fail(message)

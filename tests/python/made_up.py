@@ -6,7 +6,7 @@ import pathlib
 import pytest
 from ladder import tables
 from ladder.figures import plot
-from ladder.measured import records
+from ladder.measured import bench, records
 import tree
 
 SIZES = (1024, 150_528, 1 << 20, 1 << 26, 1 << 28)
@@ -18,8 +18,8 @@ class MadeUp(tree.Folder):
     """Tests of such a repository."""
 
     @pytest.fixture(autouse=True)
-    def in_a_made_up_repository(self, tmp_path, capsys):
-        self.root, self.capsys = repository(tmp_path), capsys
+    def in_a_made_up_repository(self, in_a_folder_of_its_own, capsys):
+        self.root, self.capsys = repository(self.root), capsys
         self.source = self.root / "chapters/03_pack/relu.cu"
         self.page = self.source.parent / "README.md"
 
@@ -48,30 +48,30 @@ class MadeUp(tree.Folder):
         assert status == ("FAIL" in said), said
         return said
 
-    def plant_record(self, gbps=4000, bytes_=8, change=lambda data: None, source=None):
+    def plant_record(self, gbps=4000, change=lambda data: None, source=None):
         """What was measured of the source, once `change` has been made to it."""
         source = source or self.source
-        data = record(self.root, source, gbps, bytes_)
+        data = record(self.root, source, gbps)
         change(data)
         write(data_path(self.root, source), data)
 
 
-def benchmark(series, n, gbps, bytes_=8, **more):
+def benchmark(series, n, gbps, bytes_=8):
     us = 2.5 + bytes_ * n / gbps * 1e-3
     return {"name": f"{series}/n:{n}/iterations:50/manual_time", "n": float(n),
             "bytes": float(bytes_ * n), "p10_us": us * 0.99, "p50_us": us,
             "p90_us": us * 1.01, "warm_p50_us": us * 0.8,
-            "graph_p50_us": us * 0.5, "throttled": 0.0, **more}
+            "graph_p50_us": us * 0.5, "throttled": 0.0}
 
 
-def record(root, source, gbps, bytes_=8):
+def record(root, source, gbps):
     """What `make bench` would have written for `source`."""
     op = records.op_of(source)
     benchmarks = [benchmark("empty kernel", 0, gbps)]
     for n in SIZES:
-        benchmarks += [benchmark("copy", n, 4000, bytes_), benchmark(op, n, gbps, bytes_)]
+        benchmarks += [benchmark("copy", n, 4000), benchmark(op, n, gbps)]
         if n >= 1 << 20:
-            benchmarks.append(benchmark(op + records.MISALIGNED, n, gbps / 2, bytes_))
+            benchmarks.append(benchmark(op + records.MISALIGNED, n, gbps / 2))
     context = dict.fromkeys(records.CONTEXT, "made up") | {
         "gpu": "NVIDIA H200", "driver": "580.1", "cuda": "13.0",
         "clocks_before": "SM 1980 MHz, memory", "sms": "132", "l2_bytes": str(60 << 20), "datasheet_gbps": "4800",
@@ -82,8 +82,14 @@ def record(root, source, gbps, bytes_=8):
     return {"context": context, "benchmarks": benchmarks}
 
 
-def data_path(root, source, date="2026-01-02", gpu=records.REFERENCE_GPU):
-    return root / "plots/data" / gpu / date / records.file_name(source)
+def data_path(root, source, gpu=records.REFERENCE_GPU):
+    return root / "plots/data" / gpu / "2026-01-02" / records.file_name(source)
+
+
+def record_below(root, monkeypatch):
+    """What is measured comes to lie there."""
+    monkeypatch.setattr(bench, "DATA", root / "plots/data")
+    monkeypatch.setattr(bench, "SCRATCH", root / "plots/data/recording.json")
 
 
 def write(path, data):

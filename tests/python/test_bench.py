@@ -18,8 +18,8 @@ exit $(cat status)
 
 class TestBench(Folder):
     @pytest.fixture(autouse=True)
-    def built(self, tmp_path, monkeypatch, capsys):
-        self.root, self.capsys = tmp_path.resolve(), capsys
+    def built(self, in_a_folder_of_its_own, monkeypatch, capsys):
+        self.capsys = capsys
         self.source = pathlib.Path("chapters/03_pack/relu.cu")
         made_up.plant_harness(self.root)
         measured = made_up.record(self.root, self.write(self.source, "// relu\n"), 4000)
@@ -30,10 +30,8 @@ class TestBench(Folder):
         self.write("status", "0")
         self.script("run", BINARY)
 
-        data = self.root / "plots/data"
+        made_up.record_below(self.root, monkeypatch)
         monkeypatch.setattr(bench, "ROOT", self.root)
-        monkeypatch.setattr(bench, "DATA", data)
-        monkeypatch.setattr(bench, "SCRATCH", data / "recording.json")
         monkeypatch.setattr(bench, "this_gpu", lambda: "nvidia-h200")
         monkeypatch.setenv("COMMIT", "abc")
         monkeypatch.chdir(self.root)

@@ -48,7 +48,7 @@ class TestTimes(ClaimTest):
     """Comparisons, judged by made-up records: chapter 03 runs at the copy's speed."""
 
     @pytest.fixture(autouse=True)
-    def measured(self, in_a_folder_of_its_own):
+    def measured(self, in_its_tree):
         made_up.repository(self.root)
 
     def test_comparisons(self):

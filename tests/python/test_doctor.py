@@ -6,8 +6,7 @@ import subprocess
 
 import doctor
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+from ladder.pages import ROOT
 
 NVCC = "/usr/local/cuda/bin/nvcc"
 SMI = "nvidia-smi"

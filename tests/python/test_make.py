@@ -2,15 +2,14 @@
 
 import json
 import os
-import pathlib
 import re
 import shutil
 import subprocess
 
 import pytest
 import tree
+from ladder.pages import ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAMS = ROOT / "tests/python/programs"
 FILES = sorted(f for f in ROOT.glob("chapters/[0-9][0-9]_*/*.cu") if not f.match("*.exercise.cu"))
 NAMES = {f.parent.name[:2] + f.stem.removeprefix(f.name.split(".")[0]) for f in FILES}
@@ -24,6 +23,13 @@ def make(*arguments, stderr=subprocess.STDOUT):
     return done.returncode, done.stdout
 
 
+def made(*arguments):
+    """All that it prints, of what can be made."""
+    status, said = make(*arguments)
+    assert status == 0, said
+    return said
+
+
 class TestMake:
     def assert_refuses(self, arguments, *words):
         status, output = make(*arguments)
@@ -32,8 +38,7 @@ class TestMake:
             assert word in output
 
     def test_alone_prints_what_it_can_do(self):
-        status, output = make()
-        assert status == 0
+        output = made()
         for word in ("make run SRC=", "make doctor", *(f"    chapter{name}" for name in NAMES)):
             assert word in output
         assert max(map(len, output.splitlines())) <= 80
@@ -87,8 +92,7 @@ class TestMake:
     def test_each_file_has_its_targets(self):
         assert FILES
         goals = (f"{goal}{name}" for goal in ("chapter", "ptx") for name in sorted(NAMES))
-        status, output = make("-n", "BACKEND=cpu", *goals)
-        assert status == 0, output
+        made("-n", "BACKEND=cpu", *goals)
 
     def test_a_second_contract_of_a_chapter_is_called_by_its_name(self):
         """Each file is built under its own name, and none twice."""
@@ -98,8 +102,7 @@ class TestMake:
 
     def test_the_first_build_says_that_it_takes_long(self, tmp_path):
         for goal, long in (("chapter01", True), ("ptx01", False)):
-            status, said = make("-n", goal, "BACKEND=cpu", f"B={tmp_path}")
-            assert status == 0, said
+            said = made("-n", goal, "BACKEND=cpu", f"B={tmp_path}")
             assert ("executor: that takes a minute or more.\n" in said) == long, said
             assert said.find("The first build") <= said.find("nvcc")
         assert "a minute" not in make("-n", "chapter01", "BACKEND=cpu")[1]
@@ -109,8 +112,7 @@ class TestMake:
 
     def test_diff(self):
         assert "is the first relu.cu" in make("diff01")[1]
-        status, output = make("diff02")
-        assert status == 0
+        output = made("diff02")
         assert "+// Chapter 02" in output
         assert "-// Chapter 01" in output
 
@@ -151,12 +153,18 @@ class TestProgram(tree.Folder):
         done = subprocess.run([ROOT / "run", *arguments], text=True, capture_output=True, cwd=self.root)
         return done.returncode, done.stdout, done.stderr
 
+    def prints(self, expected, *arguments):
+        """What is told besides, of a run that ends well."""
+        status, printed, told = self.run_it(*arguments)
+        assert (status, printed) == (0, expected), told
+        return told
+
     def test_files_flags_and_arguments(self):
         said = self.builds(FLAGS="-DN=3 -O0", ARGS="64 'two words'")
         assert said.count("nvcc ") == 2, said
         assert "g++" not in said, "the library was built again"
-        assert self.run_it()[:2] == (0, "6 5 201703 [64] [two words]")
-        assert self.run_it("other")[:2] == (0, "6 5 201703 [other]")
+        self.prints("6 5 201703 [64] [two words]")
+        self.prints("6 5 201703 [other]", "other")
 
         self.write("own.h", "#define OWN 7\n")
         said = self.builds(FLAGS="-DN=3 -O0")
@@ -170,7 +178,7 @@ class TestProgram(tree.Folder):
 
         said = self.builds(FLAGS="-DN=4 -rdc=true", STD="20")
         assert said.count("nvcc ") == 2 and "g++" not in said, said
-        assert self.run_it("x")[:2] == (0, "8 7 202002 [x]")
+        self.prints("8 7 202002 [x]", "x")
 
     def test_it_ends_with_one_line_per_kernel(self, monkeypatch):
         self.plant("strided.cu")
@@ -213,12 +221,11 @@ class TestProgram(tree.Folder):
         for flags, expected in (("", "fused"), ("-fmad=false", "apart"), ("-Xptxas -fmad=false", "apart"),
                                 ("-Xptxas -O0", "apart"), ("-Xptxas -O1", "fused"), ("-G", "apart")):
             self.builds("my main.cu", FLAGS=flags)
-            assert self.run_it()[:2] == (0, expected), flags
+            self.prints(expected)
 
     def test_parts_of_a_struct_are_copied_without_optimisation(self):
         suite = ROOT / "tests/simt/undefined.cu"
-        status, said = make("program", "BACKEND=cpu", f"SRC={suite}", f"FLAGS=-G -I{ROOT}", "STD=20")
-        assert status == 0, said
+        made("program", "BACKEND=cpu", f"SRC={suite}", f"FLAGS=-G -I{ROOT}", "STD=20")
         assert self.run_it()[0] == 0
 
     def test_values_are_followed_through_calls_without_optimisation(self):
@@ -250,16 +257,13 @@ class TestProgram(tree.Folder):
         assert "launches" not in listing
 
     def test_profile_of_what_fulfils_a_contract(self):
-        status, said = make("profile", "BACKEND=cpu", "SRC=tests/parity/../../chapters/01_one_thread_each/relu.cu")
-        assert status == 0, said
+        said = made("profile", "BACKEND=cpu", "SRC=tests/parity/../../chapters/01_one_thread_each/relu.cu")
         assert "\nLine by line, n = 1,048,576.\nNo line is far from its ideal.\n" in said
 
     def test_a_main_of_its_own_makes_it_a_program(self):
         source = self.root.parent / "relu.own.cu"
         source.write_text("int main() {}\n")
-        status, said = make("profile", "BACKEND=cpu", f"SRC={source}")
-        assert status == 0, said
-        assert "No kernel was launched" in said
+        assert "No kernel was launched" in made("profile", "BACKEND=cpu", f"SRC={source}")
 
     def test_what_cannot_be_linked_is_explained(self):
         self.write("twice.cpp", 'extern "C" int cufftDestroy(int);\nextern "C" int cuNoSuchCall(void*);\n'
@@ -293,25 +297,23 @@ class TestProgram(tree.Folder):
         self.write("one.cu", "#include <cublas_v2.h>\nint main() { return cublasZgemm(0); }\n")
         self.refuses("uses a call of cuBLAS that the executor does not have", "one.cu")
 
+    def builds_where_there_is(self, library, *sources, **variables):
+        status, said = self.program(*sources, **variables)
+        if status and f"a call of {library} that" in said:
+            pytest.skip(f"this toolkit has no {library}")
+        assert status == 0, said
+
     @pytest.mark.parametrize("wants", ["PTX", "CUBIN"])
     def test_kernels_that_are_compiled_while_the_program_runs(self, wants):
         text = (PROGRAMS / "compiles_as_it_runs.cpp").read_text()
         self.write("twice.cpp", text.replace("WANTED", wants))
-        status, said = self.program("twice.cpp", FLAGS="-lnvrtc -lcuda")
-        if status and "a call of NVRTC that this toolkit does not have" in said:
-            pytest.skip("this toolkit has no NVRTC")
-        assert status == 0, said
-        status, printed, told = self.run_it()
-        assert (status, printed) == (0, "42\n"), told
+        self.builds_where_there_is("NVRTC", "twice.cpp", FLAGS="-lnvrtc -lcuda")
+        self.prints("42\n")
 
     def test_the_tables_of_curand_are_the_toolkits(self):
         self.plant("sobol.cu")
-        status, said = self.program("my main.cu", FLAGS="-lcurand")
-        if status and "a call of cuRAND that the executor does not have" in said:
-            pytest.skip("this toolkit has no cuRAND")
-        assert status == 0, said
-        status, printed, told = self.run_it()
-        assert (status, printed) == (0, "0 2147483648 3221225472 1073741824\n"), told
+        self.builds_where_there_is("cuRAND", "my main.cu", FLAGS="-lcurand")
+        self.prints("0 2147483648 3221225472 1073741824\n")
 
     def test_nothing_but_the_tables_comes_from_the_toolkits_curand(self):
         self.write("twice.cpp", "extern \"C\" int curandGetScrambleConstants32(void*), curandCreatePoissonDistribution();\n"
@@ -326,13 +328,11 @@ class TestProgram(tree.Folder):
         assert status == 1
         assert "cuMulticastAddDevice: the CPU executor has no such call" in told
 
-    def test_flags_that_only_look_like_libraries(self):
-        said = self.builds(FLAGS="-DN=3 -lineinfo -L /usr/lib -l m -lpthread -maxrregcount=32")
-        assert "warning" not in said
-
-    def test_flags_of_two_words_that_nothing_depends_on(self):
-        said = self.builds(FLAGS="-DN=3 -cudart static -maxrregcount 32 -link -Xlinker --as-needed")
-        assert "warning" not in said
+    @pytest.mark.parametrize("flags", [
+        "-lineinfo -L /usr/lib -l m -lpthread -maxrregcount=32",  # That only look like libraries.
+        "-cudart static -maxrregcount 32 -link -Xlinker --as-needed"])  # Of two words.
+    def test_flags_that_nothing_depends_on(self, flags):
+        assert "warning" not in self.builds(FLAGS=f"-DN=3 {flags}")
 
     def test_flags_that_make_no_sense(self):
         self.write("more.cu", "")
@@ -354,9 +354,7 @@ class TestProgram(tree.Folder):
         self.plant("one_part.cu", "one.cu")
         for flag in "-rdc=true", "-dc":
             self.builds("one.cu", "more.cu", FLAGS=flag)
-            status, printed, told = self.run_it()
-            assert (status, printed) == (0, "36 46 ")
-            assert re.search(r"\nkernel +2 ", told), told
+            assert re.search(r"\nkernel +2 ", self.prints("36 46 "))
 
     def test_device_code_that_nobody_defines(self):
         self.write("more.cu", "__device__ int times(int x, int y) { return x * y; }\n")
@@ -369,9 +367,7 @@ class TestProgram(tree.Folder):
     def test_kernels_that_launch_kernels(self):
         self.plant("launches_itself.cu", "one.cu")
         self.builds("one.cu", FLAGS="-rdc=true -lcudadevrt")
-        status, printed, told = self.run_it()
-        assert (status, printed) == (0, "3 2 1 0 ")
-        assert re.search(r"\nkernel +4 ", told), told
+        assert re.search(r"\nkernel +4 ", self.prints("3 2 1 0 "))
         self.refuses("add\nFLAGS=-rdc=true", "one.cu")
 
     def test_a_failed_build_leaves_no_older_run(self):
@@ -388,6 +384,5 @@ class TestProgram(tree.Folder):
 
     def test_a_file_alone_needs_no_quotes(self):
         self.write("my main.cu", "int main() { return 3; }\n")
-        status, said = make("program", "BACKEND=cpu", f"SRC={self.source}")
-        assert status == 0, said
+        made("program", "BACKEND=cpu", f"SRC={self.source}")
         assert self.run_it()[0] == 3

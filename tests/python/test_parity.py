@@ -2,12 +2,12 @@
 
 import pytest
 from ladder.measured import parity, parity_data
-from ladder.measured.parity import ncu
 from ladder.measured.parity_data import METRICS, Launch, Parity
 from ladder.measured.records import RecordError
 from ladder.pages import ROOT
 
 SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+UNIFORM = "smsp__sass_average_branch_targets_threads_uniform.pct"
 PROGRAM = "tests/parity/global.cu"
 CHAPTER = "chapters/03_pack/relu.cu"
 KNOWN = "lanes take turns\n  global.cu copy<float>: sectors\n"
@@ -63,18 +63,12 @@ class TestFiles:
 
 
 class TestNcu:
-    def test_its_csv(self):
-        header = ["ID", "Kernel Name", "Block Size", "Grid Size", *METRICS]
-        row = ["0", "void (anonymous namespace)::copy<(int)4>(float *)",
-               "(32, 1, 1)", "(2, 1, 1)", *["1,024"] * len(METRICS)]
-        text = "==PROF== noise\n" + "\n".join(
-            ",".join(f'"{cell}"' for cell in line)
-            for line in (header, [""] * len(header), row))
-        (one,) = parity.launches_of(ncu.read(text, METRICS))
-        assert (one.kernel, one.grid, one.block) == ("copy<4>", [2, 1, 1], [32, 1, 1])
-        assert one.ncu[SECTORS] == 1024
+    TOLD = "copy<4>", [2, 1, 1], [32, 1, 1]
+
+    def test_a_kernel_without_branches_is_uniform(self):
+        (one,) = parity.launches_of([(*self.TOLD, dict.fromkeys(METRICS, 0))])
+        assert one == Launch(*self.TOLD, dict.fromkeys(METRICS, 0) | {UNIFORM: 100}, {})
 
     def test_a_lacking_metric_is_an_error(self):
         with pytest.raises(RecordError, match=f"no {SECTORS} of copy"):
-            lacking = {m: 1 for m in METRICS if m != SECTORS}
-            parity.launches_of([("copy", [1, 1, 1], [32, 1, 1], lacking)])
+            parity.launches_of([(*self.TOLD, {m: 1 for m in METRICS if m != SECTORS})])

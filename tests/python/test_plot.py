@@ -21,8 +21,8 @@ def drawn(tmp_path_factory):
 
 class TestFigures(made_up.MadeUp):
     @pytest.fixture(autouse=True)
-    def in_a_made_up_repository(self, drawn, tmp_path, capsys):
-        self.root, self.capsys = tmp_path.resolve() / "copy", capsys
+    def in_a_made_up_repository(self, drawn, in_a_folder_of_its_own, capsys):
+        self.root, self.capsys = self.root / "copy", capsys
         shutil.copytree(drawn, self.root)
         self.source = self.root / "chapters/03_pack/relu.cu"
         self.svg = self.root / "plots/figures/by_size_03_pack.svg"
@@ -30,9 +30,6 @@ class TestFigures(made_up.MadeUp):
     def test_one_ladder_and_a_figure_for_each_chapter(self):
         names = sorted(p.name for p in self.svg.parent.iterdir())
         assert names == ["by_size_01_one_thread_each.svg", "by_size_03_pack.svg", "ladder.svg"]
-
-    def test_fresh_figures_pass(self):
-        assert self.check() == "3 passed, 0 failed\n"
 
     def test_same_data_same_bytes(self):
         before = {p: p.read_bytes() for p in self.svg.parent.iterdir()}

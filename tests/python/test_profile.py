@@ -85,8 +85,7 @@ class TestReading:
 
 class TestProfiling(Folder):
     @pytest.fixture(autouse=True)
-    def built(self, tmp_path):
-        self.root = tmp_path
+    def built(self, in_a_folder_of_its_own):
         for chapter in ("02_grid_stride", "03_pack"):
             self.script(f"chapters/{chapter}/relu.profiled",
                         PROGRAM.replace("METRICS", " ".join(METRICS)))
@@ -101,6 +100,11 @@ class TestProfiling(Folder):
             env=os.environ | {"NCU": str(ncu or self.ncu)}, capture_output=True, text=True)
         assert "Traceback" not in run.stderr
         return run
+
+    def refuses(self, message, **more):
+        run = self.run_profile("03_pack", **more)
+        assert run.returncode == 1
+        assert re.search(message, run.stderr)
 
     def test_each_case_of_both_chapters_is_measured_and_shown(self):
         run = self.run_profile("03_pack", "02_grid_stride")
@@ -122,21 +126,15 @@ class TestProfiling(Folder):
         assert max(map(len, run.stdout.split("\nCounted")[1].splitlines())) <= 80
 
     def test_there_is_no_ncu(self):
-        run = self.run_profile("03_pack", ncu="no-such-tool")
-        assert run.returncode == 1
-        assert "there is no ncu" in run.stderr
+        self.refuses("there is no ncu", ncu="no-such-tool")
 
     def test_counters_are_not_permitted(self):
         self.said.write_text("==ERROR== ERR_NVGPUCTRPERM - see the web page\n")
-        run = self.run_profile("03_pack")
-        assert run.returncode == 1
-        assert "NVreg_RestrictProfilingToAdminUsers=0" in run.stderr
+        self.refuses("NVreg_RestrictProfilingToAdminUsers=0")
 
     def test_the_program_fails_under_ncu(self):
         self.script("ncu", f"#!/bin/sh\ncat {self.said}\necho a CUDA error\nexit 9\n")
-        run = self.run_profile("03_pack")
-        assert run.returncode == 1
-        assert re.search("(?s)ncu ended with status 9:.*a CUDA error", run.stderr)
+        self.refuses("(?s)ncu ended with status 9:.*a CUDA error")
 
     def test_no_program(self):
         assert "PROGRAM [BEFORE]" in self.run_profile().stderr

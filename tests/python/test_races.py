@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import race_kernels
 import race_statements
 import races
 from happens_before import NOT_HERE, Order, Shape
@@ -55,12 +54,11 @@ class TestExecutor:
         failed, said = self.said(capsys)
         assert not failed and f"{len(SEEDS)} passed, 0 failed" in said
 
-    def test_a_race_that_is_missed_fails(self, capsys, monkeypatch):
-        monkeypatch.setattr(Order, "meet", lambda *_: None)
+    @pytest.mark.parametrize("kind, method, without, message", [
+        (Order, "meet", None, "missed between lines"),
+        (race_statements.Meeting, "text", "", "no race between lines")])
+    def test_a_barrier_that_one_side_forgets_fails(
+            self, kind, method, without, message, capsys, monkeypatch):
+        monkeypatch.setattr(kind, method, lambda *_: without)
         failed, said = self.said(capsys)
-        assert failed and "missed between lines" in said
-
-    def test_a_race_that_is_none_fails(self, capsys, monkeypatch):
-        monkeypatch.setattr(race_statements.Meeting, "text", lambda *_: "")
-        failed, said = self.said(capsys)
-        assert failed and "no race between lines" in said
+        assert failed and message in said

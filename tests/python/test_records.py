@@ -44,11 +44,6 @@ class TestRecords(made_up.MadeUp):
         records.of_source(self.root, self.source)
         assert re.search("earlier version of chapters/03_pack/relu.cu.*bench03", records.stale[-1])
 
-    def test_refuses_what_was_never_measured(self):
-        self.path.unlink()
-        with refused("never measured on nvidia-h200.*make bench03"):
-            records.of_source(self.root, self.source)
-
     def test_refuses_what_is_no_json(self):
         self.path.write_text(self.path.read_text()[:-10])
         with refused("03_pack.relu.json: .*line \\d+ column"):

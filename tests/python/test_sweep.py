@@ -17,11 +17,9 @@ OWN = sweep.Pair(coarse=16, block=256)
 
 class SweepTest(made_up.MadeUp):
     @pytest.fixture(autouse=True)
-    def in_a_made_up_repository(self, tmp_path, monkeypatch):
-        self.root = tmp_path.resolve()
-        self.source = self.root / PATH
+    def in_a_made_up_repository(self, in_a_folder_of_its_own, monkeypatch):
         made_up.plant_harness(self.root)
-        self.write(PATH, SOURCE)
+        self.source = self.write(PATH, SOURCE)
         self.page = self.source.parent / "README.md"
         self.page.write_text("<!-- figure sweep sum.cu -->\n<!-- end -->\n")
         monkeypatch.setattr(sweep, "ROOT", self.root)
@@ -31,11 +29,6 @@ class TestCopies(SweepTest):
     def test_both_constants_are_replaced_and_nothing_else(self):
         text = sweep.copy_with(sweep.Pair(coarse=2, block=1024))
         assert text == SOURCE.replace("256", "1024").replace("16;", "2;")
-
-    def test_the_chapters_own_pair_is_the_file_itself(self):
-        assert sweep.chapters_own(self.root) == OWN
-        assert OWN in sweep.PAIRS
-        assert sweep.copy_with(OWN) == SOURCE
 
     def test_what_is_swept_is_what_a_page_says(self):
         self.write("chapters/11_other/sum.cu", SOURCE)
@@ -84,9 +77,7 @@ class TestMeasuring(SweepTest):
 
     @pytest.fixture(autouse=True)
     def measured(self, in_a_made_up_repository, monkeypatch):
-        self.data = self.root / "plots/data"
-        monkeypatch.setattr(sweep.bench, "DATA", self.data)
-        monkeypatch.setattr(sweep.bench, "SCRATCH", self.data / "recording.json")
+        made_up.record_below(self.root, monkeypatch)
 
     def plant_program(self, script):
         self.script("build/it.run", f"#!/bin/sh\n{script}\n")
@@ -107,7 +98,7 @@ class TestMeasuring(SweepTest):
         monkeypatch.setattr(sweep.bench, "checkout", lambda: ("89abcdef0123", "no"))
         sweep.time()
         found = sweep.timed(self.root)
-        assert found.path == self.data / "nvidia-h200/2026-01-02/sweep.json"
+        assert found.path == self.root / "plots/data/nvidia-h200/2026-01-02/sweep.json"
         assert found.context["commit"] == "89abcdef0123"
         assert found.records[OWN].row("sum", 1 << 20).us == pytest.approx(rows[1]["p50_us"])
 

@@ -17,6 +17,7 @@ from ladder.figures.drawing import Printed
 from ladder.figures.trace_kinds import reading
 from ladder.measured import records, sweep
 from ladder.pages import Problem
+from tree import Folder
 
 VIEW = View(code=("code",), titles=("made up",))
 
@@ -101,16 +102,11 @@ def test_wavefronts_are_those_that_the_executor_counts():
         assert [sum(wavefronts)] == counted
 
 
-class TestOfPrograms:
+class TestOfPrograms(Folder):
     GOOD = "-0.1 becomes 0xae66: 1 01011 1001100110, which is -0.0999755859375\n"
 
-    @pytest.fixture(autouse=True)
-    def in_a_folder(self, tmp_path):
-        self.path = tmp_path / "made_up.expected"
-
     def printed(self, text):
-        self.path.write_text(text)
-        return Printed(self.path)
+        return Printed(self.write("made_up.expected", text))
 
     def test_the_bits_of_a_half_are_its_value(self):
         told = "-0.1", "1010111001100110", "-0.0999755859375"

@@ -31,25 +31,24 @@ chapters/right.cu:
     -> '}\\n'
 """
 
-    @pytest.fixture(autouse=True)
-    def in_a_folder(self, tmp_path):
-        self.root, self.said = tmp_path, []
-
     def sources(self, patch):
+        """They, and what is said of those that do not fit."""
+        said = []
         self.write("chapters/right.cu", "// Right.\n// It is.\n\n// Adds.\nx + 1;\n  return 'a';\n}\n")
         self.write("tests/wrong/op.own.cu", "whole")
         self.write("tests/wrong/op.more.patch", patch)
-        return patches.sources(self.root, self.said.append)
+        return patches.sources(self.root, said.append), said
 
     def test_they_follow_their_file(self):
-        found = self.sources(self.PATCH)
-        assert list(found) == ["op.more.cu", "op.own.cu"] and not self.said
+        found, said = self.sources(self.PATCH)
+        assert list(found) == ["op.more.cu", "op.own.cu"] and not said
         assert found["op.own.cu"] == self.root / "tests/wrong/op.own.cu"
         assert found["op.more.cu"].read_text() == "// Wrong: it adds\n// too much.\n\n// Adds.\nx + 2;\n}\n"
 
     def test_one_that_no_longer_fits_is_named(self):
-        assert list(self.sources(self.PATCH.replace("x + 1", "x + 3"))) == ["op.own.cu"]
-        assert self.said == ["tests/wrong/op.more.patch: 'x + 3;' occurs 0 times in chapters/right.cu, need exactly 1"]
+        found, said = self.sources(self.PATCH.replace("x + 1", "x + 3"))
+        assert list(found) == ["op.own.cu"]
+        assert said == ["tests/wrong/op.more.patch: 'x + 3;' occurs 0 times in chapters/right.cu, need exactly 1"]
 
 
 @pytest.mark.parametrize("check, finding, run, why", [

@@ -45,6 +45,10 @@ def script(path, text):
 class Folder:
     """A folder of files, self.root, below which tests write."""
 
+    @pytest.fixture(autouse=True)
+    def in_a_folder_of_its_own(self, tmp_path):
+        self.root = tmp_path.resolve()
+
     def write(self, name, text):
         """Returns where that is."""
         path = self.root / name
@@ -88,8 +92,7 @@ class TreeTest(Folder):
     tool = tree = ""
 
     @pytest.fixture(autouse=True)
-    def in_a_folder_of_its_own(self, tmp_path):
-        self.root = tmp_path.resolve()
+    def in_its_tree(self, in_a_folder_of_its_own):
         if self.tree:
             planted.laid_out(drifts_tree(self.tree), self.root)
 

@@ -81,15 +81,11 @@ def launches_of(told):
     for kernel, grid, block, numbers in told:
         if lacking := set(METRICS) - numbers.keys():
             raise RecordError(f"ncu has no {', '.join(sorted(lacking))} of {kernel}")
-        complete(numbers)
+        # A kernel without branches is uniform: ncu prints 0 % there.
+        if numbers["smsp__sass_branch_targets.sum"] == 0:
+            numbers["smsp__sass_average_branch_targets_threads_uniform.pct"] = 100.
         launches.append(Launch(kernel, grid, block, numbers, {}))
     return launches
-
-
-def complete(numbers):
-    """A kernel without branches is uniform: ncu prints 0 % there."""
-    if numbers["smsp__sass_branch_targets.sum"] == 0:
-        numbers["smsp__sass_average_branch_targets_threads_uniform.pct"] = 100.
 
 
 # ---- Both --------------------------------------------------------------------
@@ -108,13 +104,9 @@ def together(program, theirs, ours):
     return joined
 
 
-def context():
-    version = re.search(r"Version (\S+)", said_by(["ncu", "--version"]))[1]
-    return program_record.context() | {"ncu": version, "command": "make parity"}
-
-
 def record_both(wanted):
-    told = context()
+    version = re.search(r"Version (\S+)", said_by(["ncu", "--version"]))[1]
+    told = program_record.context() | {"ncu": version, "command": "make parity"}
     build("gpu", wanted)
     built = build_for_executor(wanted)
     counted = {}

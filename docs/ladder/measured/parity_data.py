@@ -232,10 +232,9 @@ def newest_of_each(root):
 
 def merged(parities):
     """What only a later one has counted, too."""
-    first = parities[0]
     programs = {name: launches for one in reversed(parities)
                 for name, launches in one.programs.items()}
-    return dataclasses.replace(first, programs=programs)
+    return dataclasses.replace(parities[0], programs=programs)
 
 
 def load(path, root):
@@ -281,15 +280,9 @@ def short(number):
     return int(number) if number == int(number) else round(number, 4)
 
 
-def workload(program):
-    """plots/<op>_count.cpp, which calls what a chapter's <op>.cu defines."""
-    source = pathlib.Path(program)
-    if source.parts[0] != "chapters":
-        return None
-    return pathlib.Path("plots") / f"{records.op_of(source)}_count.cpp"
-
-
 def tie_of(root, program):
-    """Of all that decides what a program launches."""
-    work = workload(program)
-    return tie(root, program, *([work] if work else []))
+    """Of all that decides what a program launches: plots/<op>_count.cpp calls a chapter's file."""
+    sources = [program]
+    if program.startswith("chapters/"):
+        sources.append(f"plots/{records.op_of(pathlib.Path(program))}_count.cpp")
+    return tie(root, *sources)
