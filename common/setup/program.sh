@@ -26,10 +26,14 @@ refuse_architecture() {
 or with -arch=sm_90a that for Hopper alone; on one make ARCH=sm_90 chooses."
 }
 
-# words <array> <text>: as a shell splits it, but nothing in it is carried out
+# words <array> <variable>: as a shell splits it, but nothing in it is carried out
 words() {
   local -n into=$1
-  mapfile -t into < <(xargs printf '%s\n' <<<"$2" 2>/dev/null)
+  local split
+  split=$(xargs printf '%s\n' <<<"${!2}" 2>/dev/null) ||
+    fail "$2=${!2}: a quote in it has no partner. If it is
+part of a word, write a backslash before it: $2=\"it\\'s\""
+  mapfile -t into <<<"$split"
   [[ -n ${into[*]} ]] || into=()
 }
 
@@ -37,9 +41,9 @@ words() {
 
 rm -f run # Where nothing is built, no older one stays.
 declare -a sources flags arguments compile link
-if [[ -f $SRC ]]; then sources=("$SRC"); else words sources "$SRC"; fi
-words flags "$FLAGS"
-words arguments "$ARGS"
+if [[ -f $SRC ]]; then sources=("$SRC"); else words sources SRC; fi
+words flags FLAGS
+words arguments ARGS
 
 ((${#sources[@]})) || fail "Say which file: make $GOAL SRC=path/to/file.cu,
 or several: SRC=\"a.cu b.cpp\". A name with spaces among several wants quotes of

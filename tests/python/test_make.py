@@ -159,6 +159,12 @@ class TestProgram(tree.Folder):
         assert (status, printed) == (0, expected), told
         return told
 
+    def test_quotes_in_words(self):
+        self.builds(ARGS=r"it\'s 'two words'", FLAGS="-DN=3")
+        assert self.run_it()[1].endswith("[it's] [two words]")
+        for variable in "ARGS", "FLAGS":
+            self.refuses(f"{variable}=it's me: a quote in it has no partner", **{variable: "it's me"})
+
     def test_files_flags_and_arguments(self):
         said = self.builds(FLAGS="-DN=3 -O0", ARGS="64 'two words'")
         assert said.count("nvcc ") == 2, said
