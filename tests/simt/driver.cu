@@ -397,7 +397,7 @@ void bad_modules() {
   equal(CALL(ModuleLoadData)(&module, "this is no ptx"),
         CUDA_ERROR_INVALID_IMAGE);
   const auto text = [](const std::string& body, const char* target = "sm_70") {
-    return ".version 7.0\n.target " + std::string(target) +
+    return ".version 8.0\n.target " + std::string(target) +
            "\n.address_size 64\n.visible .entry x(){ " + body;
   };
   const std::pair<std::string, CUresult> texts[] = {
