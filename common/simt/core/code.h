@@ -94,11 +94,15 @@ enum class AtomicForm : uint8_t {
 };
 
 // A plain load whose value goes into a compare-and-swap of the same word, and
-// nowhere else: an old value does no harm, it only makes the exchange fail.
+// nowhere else: an old value does no harm, it only makes the exchange fail. Or
+// it decides whether its thread makes the word's minimum with a number (or the
+// maximum), which changes nothing where an old value has decided that.
 enum class Guess : uint8_t {
-  kNone,      // it is not one
-  kVerified,  // all that it leads to is verified
-  kDecides,   // it may also decide that there will be no exchange
+  kNone,       // it is not one
+  kVerified,   // all that it leads to is verified
+  kDecides,    // it may also decide that there will be no exchange
+  kBeforeMin,  // as others make the word smaller
+  kBeforeMax,  // larger
 };
 
 // Where an access goes: what stands in square brackets.

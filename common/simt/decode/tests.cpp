@@ -1,8 +1,11 @@
 // Finds what a tested word decides, and with what it is compared.
 #include "common/simt/decode/tests.h"
 
+#include <algorithm>
 #include <iterator>
 #include <map>
+
+#include "common/simt/decode/consequences.h"
 
 namespace simt {
 namespace {
@@ -23,7 +26,68 @@ bool guards(const Function& f, uint32_t pc, uint32_t store) {
   return leads_to(f, ins, ins.target, store) != leads_to(f, ins, pc + 1, store);
 }
 
+// What must have been asked of the loaded value, `loaded < with`, for the
+// instruction to be done; or kEq.
+Relation asked_for(const Function& f, const Instruction& compare,
+                   const Instruction& decides, Place loaded, uint32_t done) {
+  const bool on_taken = decides.kind != Kind::kBranch ||
+                        leads_to(f, decides, decides.target, done);
+  const bool holds = on_taken != decides.guard_negated;
+  const bool turned = compare.source(1) == loaded;
+  const bool smaller =
+      compare.relation == Relation::kLt || compare.relation == Relation::kLe;
+  const bool larger =
+      compare.relation == Relation::kGt || compare.relation == Relation::kGe;
+  if (!smaller && !larger) return Relation::kEq;
+  return (smaller != turned) == holds ? Relation::kLt : Relation::kGt;
+}
+
+// An atomic minimum or maximum of the loaded word with a number, of whose
+// result nobody takes notice.
+bool is_extreme(const Instruction& ins, const Instruction& load,
+                const Definitions& definitions, const Readers& readers) {
+  if (!(is(ins, "atom") || is(ins, "red")) ||
+      !(ins.statement->has("min") || ins.statement->has("max")) ||
+      ins.source_count != 1 || ins.element_bytes != load.element_bytes ||
+      definitions.address(ins) != definitions.address(load))
+    return false;
+  return std::ranges::all_of(written(ins),
+                             [&](Place p) { return readers.of(p).empty(); });
+}
+
 }  // namespace
+
+Guess guess_before_atomic(const Function& f, const Definitions& definitions,
+                          const Readers& readers, uint32_t load,
+                          const Life& life) {
+  if (life.computed || life.compared.size() != 1 || life.decided.size() != 1)
+    return Guess::kNone;
+  const Instruction& compare = f.code[*life.compared.begin()];
+  const Instruction& decides = f.code[*life.decided.begin()];
+  const Place loaded = f.code[load].result(0);
+  const bool first = compare.source(0) == loaded;
+  if (compare.source(first) == loaded || compare.source(!first) != loaded ||
+      decides.guard != compare.result(0) || compare.source_count != 2)
+    return Guess::kNone;
+  const Type type = compare.statement->type();
+  const Place with = definitions.fixed(compare.source(first));
+  for (uint32_t pc = 0; pc < f.code.size(); ++pc) {
+    const Instruction& ins = f.code[pc];
+    if (!guards(f, *life.decided.begin(), pc) ||
+        !is_extreme(ins, f.code[load], definitions, readers) ||
+        definitions.fixed(ins.source(0)) != with ||
+        ins.statement->type().is_signed() != type.is_signed() ||
+        ins.statement->type().is_float() || type.is_float() ||
+        ins.statement->type().bytes != type.bytes)
+      continue;
+    const bool min = ins.statement->has("min");
+    const Relation larger = min ? Relation::kGt : Relation::kLt;
+    if (asked_for(f, compare, decides, loaded, pc) == larger &&
+        Consequences(f, definitions, readers, load, pc).besides() == "")
+      return min ? Guess::kBeforeMin : Guess::kBeforeMax;
+  }
+  return Guess::kNone;
+}
 
 std::optional<uint32_t> store_of(const Function& f,
                                  const Definitions& definitions, uint32_t load,

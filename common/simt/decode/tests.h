@@ -27,6 +27,11 @@ std::vector<Comparison> comparisons_of(const Function& f,
 std::vector<Test::Joined> joined_of(const Function& f, const Readers& readers,
                                     const Life& life);
 
+// `if (x < *p) atomicMin(p, x)`, and nothing else hangs on what is read there.
+Guess guess_before_atomic(const Function& f, const Definitions& definitions,
+                          const Readers& readers, uint32_t load,
+                          const Life& life);
+
 // What must have been so for the store, if one comparison with a number or a
 // parameter decides.
 TestedStore asked_by(const Function& f, const Definitions& definitions,

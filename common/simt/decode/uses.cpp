@@ -83,7 +83,7 @@ class Uses {
     const bool may_guess =
         std::find(swapped_.begin(), swapped_.end(),
                   definitions_.address(ins)) != swapped_.end();
-    const bool may_test = ins.result_count == 1 && ins.element_bytes <= 4;
+    const bool may_test = ins.result_count == 1 && ins.element_bytes <= 8;
     if (!may_guess &&
         (!may_test || surely_escapes(f_, definitions_, readers_, pc)))
       return;
@@ -92,7 +92,14 @@ class Uses {
     if (life.swapped)
       ins.guess = life.decided.empty() ? Guess::kVerified : Guess::kDecides;
     else if (may_test && !life.decided.empty())
-      add_test(pc, life);
+      find_test(pc, life);
+  }
+
+  void find_test(uint32_t load, const Life& life) {
+    Instruction& ins = f_.code[load];
+    ins.guess = guess_before_atomic(f_, definitions_, readers_, load, life);
+    if (ins.guess == Guess::kNone && ins.element_bytes <= 4)
+      add_test(load, life);
   }
 
   void add_test(uint32_t load, const Life& life) {

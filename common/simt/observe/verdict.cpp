@@ -179,6 +179,20 @@ bool stores_same(const Mine& mine, int lane, int other) {
   return true;
 }
 
+// A load that is a guess, beside an atomic.
+static Verdict of_guess(Guess guess, const Statement& atomic) {
+  switch (guess) {
+    case Guess::kVerified:
+      return Verdict::kFine;
+    case Guess::kBeforeMin:
+      return atomic.has("min") ? Verdict::kFine : Verdict::kRace;
+    case Guess::kBeforeMax:
+      return atomic.has("max") ? Verdict::kFine : Verdict::kRace;
+    default:
+      return Verdict::kGuess;
+  }
+}
+
 Verdict judge(const Program& program, const Mine& mine, const Event& event,
               Time time, int lane, int other) {
   if (mine.stores && event.stores) {
@@ -197,7 +211,7 @@ Verdict judge(const Program& program, const Mine& mine, const Event& event,
   const Instruction& load = mine.stores ? theirs : mine.ins;
   const Instruction& store = mine.stores ? mine.ins : theirs;
   if (load.guess != Guess::kNone && store.strength == Strength::kStrong)
-    return load.guess == Guess::kVerified ? Verdict::kFine : Verdict::kGuess;
+    return of_guess(load.guess, *store.statement);
   if (load.element_bytes != store.element_bytes) return Verdict::kRace;
   const Function& function = program.function_of(load);
   const auto test = function.tests.find(load.site);
