@@ -73,8 +73,8 @@ Guess guess_before_atomic(const Function& f, const Definitions& definitions,
   const Place with = definitions.fixed(compare.source(first));
   for (uint32_t pc = 0; pc < f.code.size(); ++pc) {
     const Instruction& ins = f.code[pc];
-    if (!guards(f, *life.decided.begin(), pc) ||
-        !is_extreme(ins, f.code[load], definitions, readers) ||
+    if (!is_extreme(ins, f.code[load], definitions, readers) ||
+        !guards(f, *life.decided.begin(), pc) ||
         definitions.fixed(ins.source(0)) != with ||
         ins.statement->type().is_signed() != type.is_signed() ||
         ins.statement->type().is_float() || type.is_float() ||
