@@ -61,10 +61,8 @@ std::string Races::message(const Mine& mine, const Conflict& c,
   if (c.verdict == Verdict::kGuess)
     return both +
            "The value goes into a compare-and-swap, which fails if the value "
-           "is "
-           "old. But the value may also decide that there is no swap. That "
-           "does "
-           "no harm if an old value decides the same";
+           "is old. But the value may also decide that there is no swap. That "
+           "does no harm if an old value decides the same";
   return both + remedy(mine, c, event, time);
 }
 
@@ -93,8 +91,8 @@ std::string Races::remedy(const Mine& mine, const Conflict& c,
   if (is_stale(mine, event))
     return "A read by __ldg(), a const __restrict__ pointer, a texture or a "
            "surface may return what was there before the kernel began: a "
-           "kernel "
-           "must not write what it reads in this way, and no barrier helps";
+           "kernel must not write what it reads in this way, and no barrier "
+           "helps";
   if (both_strong && !same_block)
     return "Other blocks see no atomic in what is atomic for a block alone";
   if (!same_block && mine.access.space == Space::kShared)

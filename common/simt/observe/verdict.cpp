@@ -154,6 +154,20 @@ bool ends_the_same(const Mine& mine, int lane, const Test& test,
   return are_alike(std::move(answers), test.joined);
 }
 
+// A load that is a guess, beside an atomic.
+Verdict of_guess(Guess guess, const Statement& atomic) {
+  switch (guess) {
+    case Guess::kVerified:
+      return Verdict::kFine;
+    case Guess::kBeforeMin:
+      return atomic.has("min") ? Verdict::kFine : Verdict::kRace;
+    case Guess::kBeforeMax:
+      return atomic.has("max") ? Verdict::kFine : Verdict::kRace;
+    default:
+      return Verdict::kGuess;
+  }
+}
+
 }  // namespace
 
 bool stores_same(const Mine& mine, int lane, int other) {
@@ -177,20 +191,6 @@ bool stores_same(const Mine& mine, int lane, int other) {
       return false;
   }
   return true;
-}
-
-// A load that is a guess, beside an atomic.
-static Verdict of_guess(Guess guess, const Statement& atomic) {
-  switch (guess) {
-    case Guess::kVerified:
-      return Verdict::kFine;
-    case Guess::kBeforeMin:
-      return atomic.has("min") ? Verdict::kFine : Verdict::kRace;
-    case Guess::kBeforeMax:
-      return atomic.has("max") ? Verdict::kFine : Verdict::kRace;
-    default:
-      return Verdict::kGuess;
-  }
 }
 
 Verdict judge(const Program& program, const Mine& mine, const Event& event,

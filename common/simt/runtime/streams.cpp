@@ -172,6 +172,7 @@ float milliseconds_between(cudaEvent_t start, cudaEvent_t end) {
     require(is_past(event), cudaErrorNotReady, "");
     note_if_early(event);
   }
+  // From here on the host has waited for both.
   for (const cudaEvent_t handle : {start, end})
     note_awaited(get(handle).behind);
   require(get(start).device == get(end).device, cudaErrorInvalidResourceHandle,
