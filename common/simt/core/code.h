@@ -96,7 +96,8 @@ enum class AtomicForm : uint8_t {
 // A plain load whose value goes into a compare-and-swap of the same word, and
 // nowhere else: an old value does no harm, it only makes the exchange fail. Or
 // it decides whether its thread makes the word's minimum with a number (or the
-// maximum), which changes nothing where an old value has decided that.
+// maximum), which changes nothing where an old value has decided that; or
+// whether it tries a compare-and-swap, on whose success all else hangs.
 enum class Guess : uint8_t {
   kNone,       // it is not one
   kVerified,   // all that it leads to is verified

@@ -1,19 +1,22 @@
 // Follows a value to all that is done because of it.
 #include "common/simt/decode/consequences.h"
 
+#include <utility>
+
 #include "common/simt/decode/analysis.h"
 
 namespace simt {
 
 Consequences::Consequences(const Function& f, const Definitions& definitions,
                            const Readers& readers, uint32_t load,
-                           uint32_t store)
+                           uint32_t store, std::vector<bool> excused)
     : f_(f),
       definitions_(definitions),
       readers_(readers),
       store_(store),
       starts_(block_starts(f.code)),
-      decided_(f.code.size()) {
+      decided_(std::move(excused)) {
+  decided_.resize(f.code.size());
   taint(f.code[load]);
   while (!open_.empty() && !own_) {
     const Place value = open_.back();

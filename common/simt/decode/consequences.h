@@ -15,9 +15,11 @@ namespace simt {
 
 class Consequences {
  public:
-  // Of the load, whose thread may store to the same word by `store`.
+  // Of the load, whose thread may store to the same word by `store`. What
+  // `excused` marks hangs on something else: it need not be followed.
   Consequences(const Function& f, const Definitions& definitions,
-               const Readers& readers, uint32_t load, uint32_t store);
+               const Readers& readers, uint32_t load, uint32_t store,
+               std::vector<bool> excused = {});
 
   // What is stored besides, if all of that is the same whoever of those that
   // store to the word stores it: `*found = true`, or `next[v] = 1` beside

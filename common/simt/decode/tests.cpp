@@ -55,6 +55,71 @@ bool is_extreme(const Instruction& ins, const Instruction& load,
                              [&](Place p) { return readers.of(p).empty(); });
 }
 
+// `x == c`, or its opposite: what it compares the place with.
+std::optional<Place> equal_to(const Instruction& compare, Place place) {
+  const bool equality =
+      compare.relation == Relation::kEq || compare.relation == Relation::kNe;
+  if (!is(compare, "setp") || !equality || compare.source_count != 2 ||
+      compare.result(1) != kNowhere)
+    return {};
+  if (compare.source(0) == place) return compare.source(1);
+  if (compare.source(1) == place) return compare.source(0);
+  return {};
+}
+
+// Where a branch (or guard) goes on that has `compare` for its condition: is
+// `pc` reached only if what is compared is equal?
+bool only_if_equal(const Function& f, const Instruction& compare,
+                   uint32_t decides, uint32_t pc) {
+  if (!guards(f, decides, pc)) return false;
+  const Instruction& ins = f.code[decides];
+  const bool on_taken =
+      ins.kind != Kind::kBranch || leads_to(f, ins, ins.target, pc);
+  return (on_taken != ins.guard_negated) == (compare.relation == Relation::kEq);
+}
+
+// What is done only if the compare-and-swap has found what it was to find.
+std::vector<bool> behind_success(const Function& f,
+                                 const Definitions& definitions,
+                                 const Readers& readers, uint32_t swap) {
+  std::vector<bool> behind(f.code.size());
+  const Place found = f.code[swap].result(0);
+  const Place wanted = definitions.fixed(f.code[swap].source(0));
+  for (const uint32_t asked : readers.of(found)) {
+    const Instruction& compare = f.code[asked];
+    const auto with = equal_to(compare, found);
+    if (!with || definitions.fixed(*with) != wanted) continue;
+    for (const uint32_t decides : readers.of(compare.result(0)))
+      for (uint32_t pc = 0; pc < f.code.size(); ++pc)
+        if (f.code[decides].guard == compare.result(0) &&
+            only_if_equal(f, compare, decides, pc))
+          behind[pc] = true;
+  }
+  return behind;
+}
+
+// `*p == c && atomicCAS(p, c, mine) == c`, and all that is done is done because
+// of the swap. An old value makes it fail, or takes the place of its failure.
+bool is_before_swap(const Function& f, const Definitions& definitions,
+                    const Readers& readers, uint32_t load, const Life& life) {
+  const Instruction& compare = f.code[*life.compared.begin()];
+  const uint32_t decides = *life.decided.begin();
+  const auto with = equal_to(compare, f.code[load].result(0));
+  if (!with || f.code[decides].guard != compare.result(0)) return false;
+  for (uint32_t pc = 0; pc < f.code.size(); ++pc) {
+    const Instruction& ins = f.code[pc];
+    if (is_swap(ins) && ins.element_bytes == f.code[load].element_bytes &&
+        definitions.address(ins) == definitions.address(f.code[load]) &&
+        definitions.fixed(ins.source(0)) == definitions.fixed(*with) &&
+        only_if_equal(f, compare, decides, pc) &&
+        Consequences(f, definitions, readers, load, pc,
+                     behind_success(f, definitions, readers, pc))
+                .besides() == "")
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Guess guess_before_atomic(const Function& f, const Definitions& definitions,
@@ -62,6 +127,8 @@ Guess guess_before_atomic(const Function& f, const Definitions& definitions,
                           const Life& life) {
   if (life.computed || life.compared.size() != 1 || life.decided.size() != 1)
     return Guess::kNone;
+  if (is_before_swap(f, definitions, readers, load, life))
+    return Guess::kVerified;
   const Instruction& compare = f.code[*life.compared.begin()];
   const Instruction& decides = f.code[*life.decided.begin()];
   const Place loaded = f.code[load].result(0);
@@ -182,7 +249,7 @@ TestedStore asked_by(const Function& f, const Definitions& definitions,
   // The predicate's value for the store.
   const bool on_taken =
       branch.kind != Kind::kBranch || leads_to(f, branch, branch.target, store);
-  return {asked, on_taken != branch.guard_negated, 0, {}};
+  return {asked, on_taken != branch.guard_negated, 0, 0, {}};
 }
 
 }  // namespace simt

@@ -70,6 +70,8 @@ class Uses {
         find_end(f_, definitions_, pc);
     for (uint32_t pc = 0; pc < f_.code.size(); ++pc)
       if (only_reads(f_.code[pc], program_)) find_end(f_, definitions_, pc);
+    for (uint32_t pc = 0; pc < f_.code.size(); ++pc)
+      if (is_swap(f_.code[pc])) add_swap(pc);
     for (uint32_t pc : stores_) look_up(pc);
   }
 
@@ -129,6 +131,20 @@ class Uses {
     tested.uniform_value = number;
     tested.besides = test.besides;
     stores_.push_back(*store);
+  }
+
+  // A compare-and-swap that stores has found what it asks for.
+  void add_swap(uint32_t pc) {
+    const Instruction& ins = f_.code[pc];
+    const Place wanted = definitions_.fixed(ins.source(0));
+    if (ins.element_bytes > 4 || wanted >= kNowhere ||
+        !definitions_.uniform(wanted))
+      return;
+    TestedStore& tested = f_.tested_stores[ins.site];
+    tested.asked =
+        Comparison{Relation::kEq, uint8_t(ins.element_bytes), false, wanted};
+    tested.answer = true;
+    stores_.push_back(pc);
   }
 
   // The number of what is computed in the same way in all threads; or 0.

@@ -78,6 +78,17 @@ uint64_t bits_there(const Mine& mine, int lane) {
   return bits;
 }
 
+// What a lane's store, or compare-and-swap, leaves where it has found `there`.
+uint64_t left_there(const Mine& mine, int lane, uint64_t there) {
+  const Instruction& ins = mine.ins;
+  if (ins.source_count == 1)
+    return bits_at(mine.warp, lane, ins.source(0), ins.from_bytes);
+  const auto operand = [&](int k) {
+    return bits_at(mine.warp, lane, ins.source(k), ins.element_bytes);
+  };
+  return operand(0) == there ? operand(1) : there;
+}
+
 // Answers of a comparison, before a store and after it, as far as they are
 // known.
 struct Answers {
@@ -137,7 +148,9 @@ bool ends_the_same(const Mine& mine, int lane, const Test& test,
     return true;
   if (test.comparisons.empty()) return false;
   if (!mine.stores && !tested.asked) return false;
-  const int64_t now = mine.stores ? in_register(mine.ins.source(0)) : there;
+  const int64_t now =
+      mine.stores ? loaded(left_there(mine, lane, bits_there(mine, lane)))
+                  : there;
   std::vector<Answers> answers;
   for (const Comparison& one : test.comparisons) {
     Answers& both = answers.emplace_back();
