@@ -193,7 +193,10 @@ Literal constant_expression(const std::vector<Token>& tokens, size_t& at) {
     text += tokens[end].text;
   } while (tokens[end++].text == "-");
   const std::optional<Literal> number = parse_literal(text);
-  if (!number || number->is_integer())
+  // A table has thousands of numbers, and nothing to compute.
+  const bool alone = end < tokens.size() &&
+                     (tokens[end].text == "," || tokens[end].text == "}");
+  if (!number || (number->is_integer() && !alone))
     return {Literal::kInteger, Expression(tokens, at).choice().bits};
   at = end;
   return *number;

@@ -119,6 +119,8 @@ class Lexer {
       emit(end_of_name());  // Most are: nothing longer has to be compared.
       if (c == '$' && at_ < text_.size() && text_[at_] == ':')
         pass(tokens_.back().text);
+    } else if (is_digit(c)) {
+      emit(end_of_number());
     } else if (starts("//")) {
       rest_of_line();
     } else if (starts("/*")) {
@@ -131,8 +133,6 @@ class Lexer {
       section();
     } else if (c == '"') {
       emit(behind("\"", at_ + 1, "this string"));
-    } else if (is_digit(c)) {
-      emit(end_of_number());
     } else if (c == '.') {
       emit(end_of_name());
     } else if (std::isprint(static_cast<unsigned char>(c))) {
