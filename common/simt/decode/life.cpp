@@ -2,6 +2,7 @@
 #include "common/simt/decode/life.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/simt/decode/reading.h"
 
@@ -38,6 +39,8 @@ Life::Life(const Function& f, const Definitions& definitions, uint32_t load,
     open_.erase(pc);
     step(pc, states_[pc]);
   }
+  escapes |=
+      !std::ranges::all_of(stored_, [&](uint32_t pc) { return is_redone(pc); });
 }
 
 bool Life::State::merge(const State& other) {
@@ -66,8 +69,9 @@ void Life::step(uint32_t pc, State state) {
   if (is(ins, "setp") && touched && answered) return;
   if (guarded) decided.insert(pc);
   const bool verifies = touched && verified_by(ins, state);
+  if (verifies) verified_.insert(pc);
   swapped |= verifies;
-  if (touched && !verifies) use(pc, ins);
+  if (touched && !verifies) use(pc, ins, state);
   state.moved |= pc != load_ && definitions_.moves(ins, address_);
   for (Place p : written(ins)) {
     mark(state.values, p, ins, (touched && !verifies) || guarded);
@@ -78,14 +82,70 @@ void Life::step(uint32_t pc, State state) {
   arrive(pc, state);
 }
 
-void Life::use(uint32_t pc, const Instruction& ins) {
-  if (!ins.pure || ins.gives_carry) {
+void Life::use(uint32_t pc, const Instruction& ins, const State& state) {
+  if (may_be_redone(ins, state)) {
+    stored_.insert(pc);
+  } else if (!ins.pure || ins.gives_carry) {
     escapes = true;
   } else if (is(ins, "setp")) {
     compared.insert(pc);
   } else if (!copies(ins) && !hands_on_condition(ins)) {
     computed = true;
   }
+}
+
+// A new node of a list: its `next` is stored before the swap, and again after a
+// swap that failed.
+bool Life::may_be_redone(const Instruction& ins, const State& state) {
+  if (!is_store(ins) || ins.strength != Strength::kWeak ||
+      state.values.contains(ins.address().base))
+    return false;
+  if (!is_swapped_)
+    is_swapped_ = std::ranges::any_of(f_.code, [&](const Instruction& other) {
+      return is_swap(other) && definitions_.address(other) == address_;
+    });
+  return *is_swapped_;
+}
+
+// Is what the store has stored either verified or stored over?
+bool Life::is_redone(uint32_t store) const {
+  return std::ranges::any_of(verified_, [&](uint32_t swap) {
+    const std::vector<uint32_t> failed = after_failure(swap);
+    return !failed.empty() && surely_reaches(successors(f_, store), swap) &&
+           surely_reaches(failed, store);
+  });
+}
+
+// On no way from there does the thread end before.
+bool Life::surely_reaches(std::vector<uint32_t> from, uint32_t to) const {
+  const std::vector<bool> seen =
+      reach(f_, std::move(from), [&](uint32_t pc) { return pc == to; });
+  for (uint32_t pc = 0; pc < seen.size(); ++pc)
+    if (seen[pc] &&
+        (f_.code[pc].kind == Kind::kReturn || f_.code[pc].kind == Kind::kExit))
+      return false;
+  return true;
+}
+
+// Where the thread goes on if the swap has not found what it was to find; none:
+// that is not seen.
+std::vector<uint32_t> Life::after_failure(uint32_t swap) const {
+  const Instruction& ins = f_.code[swap];
+  for (const Instruction& compare : f_.code) {
+    if (!is(compare, "setp") ||
+        equal_to(compare, ins.result(0)) != ins.source(0))
+      continue;
+    for (uint32_t pc = 0; pc < f_.code.size(); ++pc) {
+      const Instruction& branch = f_.code[pc];
+      if (branch.kind != Kind::kBranch || branch.guard != compare.result(0) ||
+          !surely_reaches(successors(f_, swap), pc))
+        continue;
+      const bool taken_if_equal =
+          (compare.relation == Relation::kEq) != branch.guard_negated;
+      return {taken_if_equal ? pc + 1 : branch.target};
+    }
+  }
+  return {};
 }
 
 // Who does not look whether the swap failed has verified nothing.

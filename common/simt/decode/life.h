@@ -1,8 +1,10 @@
 // What becomes of the value of one load, along all ways from it.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <unordered_map>
+#include <vector>
 
 #include "common/simt/decode/definitions.h"
 #include "common/simt/decode/few_places.h"
@@ -32,7 +34,11 @@ class Life {
 
   void arrive(uint32_t pc, const State& state);
   void step(uint32_t pc, State state);
-  void use(uint32_t pc, const Instruction& ins);
+  void use(uint32_t pc, const Instruction& ins, const State& state);
+  bool may_be_redone(const Instruction& ins, const State& state);
+  bool is_redone(uint32_t store) const;
+  bool surely_reaches(std::vector<uint32_t> from, uint32_t to) const;
+  std::vector<uint32_t> after_failure(uint32_t swap) const;
   bool is_looked_at(const Instruction& swap) const;
   bool verified_by(const Instruction& ins, const State& state) const;
   int loaded_bytes() const;
@@ -41,6 +47,9 @@ class Life {
   const Definitions& definitions_;
   const uint32_t load_;
   const Definitions::Origin address_;
+  std::set<uint32_t> verified_;     // compare-and-swaps that do so
+  std::set<uint32_t> stored_;       // stores of it, before that
+  std::optional<bool> is_swapped_;  // Is there one for the word at all?
   std::unordered_map<uint32_t, State> states_;
   std::set<uint32_t> open_;
 };

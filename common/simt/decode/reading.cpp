@@ -23,6 +23,16 @@ bool hands_on_condition(const Instruction& ins) {
          (is(ins, "mov") || is(ins, "not") || is(ins, "and") || is(ins, "or") ||
           is(ins, "xor"));
 }
+std::optional<Place> equal_to(const Instruction& compare, Place place) {
+  const bool equality =
+      compare.relation == Relation::kEq || compare.relation == Relation::kNe;
+  if (!is(compare, "setp") || !equality || compare.source_count != 2 ||
+      compare.result(1) != kNowhere)
+    return {};
+  if (compare.source(0) == place) return compare.source(1);
+  if (compare.source(1) == place) return compare.source(0);
+  return {};
+}
 bool meets_others(Space space) {
   return space != Space::kLocal && space != Space::kParam &&
          space != Space::kConst;

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,8 @@ bool is_swap(const Instruction& ins);
 bool copies(const Instruction& ins);
 // Of a condition, which may be negated on the way, or joined with another.
 bool hands_on_condition(const Instruction& ins);
+// `x == c`, or its opposite: what a comparison compares the place with.
+std::optional<Place> equal_to(const Instruction& compare, Place place);
 // Memory that other threads may write.
 bool meets_others(Space space);
 // An atomic that only reads: it adds nothing, or sets no bit.

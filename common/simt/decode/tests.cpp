@@ -55,18 +55,6 @@ bool is_extreme(const Instruction& ins, const Instruction& load,
                              [&](Place p) { return readers.of(p).empty(); });
 }
 
-// `x == c`, or its opposite: what it compares the place with.
-std::optional<Place> equal_to(const Instruction& compare, Place place) {
-  const bool equality =
-      compare.relation == Relation::kEq || compare.relation == Relation::kNe;
-  if (!is(compare, "setp") || !equality || compare.source_count != 2 ||
-      compare.result(1) != kNowhere)
-    return {};
-  if (compare.source(0) == place) return compare.source(1);
-  if (compare.source(1) == place) return compare.source(0);
-  return {};
-}
-
 // Where a branch (or guard) goes on that has `compare` for its condition: is
 // `pc` reached only if what is compared is equal?
 bool only_if_equal(const Function& f, const Instruction& compare,
