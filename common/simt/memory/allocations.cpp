@@ -409,6 +409,16 @@ bool Allocations::is_written(uint64_t begin, uint64_t bytes) const {
   return written_.contains(at, at + bytes);
 }
 
+std::optional<WrittenBytes::Gap> Allocations::unwritten(uint64_t begin,
+                                                        uint64_t bytes,
+                                                        uint64_t least) const {
+  if (is_written(begin, bytes)) return {};
+  const uint64_t at = begin - arena_begin_;
+  auto gap = written_.gap(at, at + bytes, least);
+  if (gap) *gap = {gap->begin + arena_begin_, gap->end + arena_begin_};
+  return gap;
+}
+
 uint64_t Allocations::newest() const {
   const std::shared_lock lock(mutex_);
   return count_;

@@ -149,6 +149,9 @@ class Allocations {
   void note_copied(uint64_t to, uint64_t from, uint64_t bytes);
   // Whether that is known of all of it, or nothing is kept.
   bool is_written(uint64_t begin, uint64_t bytes) const;
+  // The first so many addresses, or more, of which that is not known.
+  std::optional<WrittenBytes::Gap> unwritten(uint64_t begin, uint64_t bytes,
+                                             uint64_t least) const;
 
   // From an address to the same byte as the executor sees it; 0 outside the
   // arena.

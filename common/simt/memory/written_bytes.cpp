@@ -3,6 +3,8 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "common/simt/core/error.h"
@@ -37,6 +39,23 @@ void WrittenBytes::insert_in(uint64_t page, uint64_t begin, uint64_t end) {
   else
     return;
   if (count >= kPageBytes) drop_bits(page);
+}
+
+std::optional<WrittenBytes::Gap> WrittenBytes::gap(uint64_t begin, uint64_t end,
+                                                   uint64_t least) const {
+  uint64_t from = begin;
+  for (uint64_t at = begin; at < end;) {
+    const uint64_t rest = bits(at / 64) >> at % 64;
+    const uint64_t room = std::min(64 - at % 64, end - at);
+    if (rest & 1) {
+      if (at - from >= least) return Gap{from, at};
+      from = at += std::min<uint64_t>(std::countr_one(rest), room);
+    } else {
+      at += std::min<uint64_t>(std::countr_zero(rest), room);
+    }
+  }
+  if (end - from < least) return {};
+  return Gap{from, end};
 }
 
 void WrittenBytes::erase(uint64_t begin, uint64_t end) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "common/simt/core/byte_set.h"
 
@@ -34,6 +35,11 @@ class WrittenBytes {
     return all;
   }
   bool contains(uint64_t byte) const { return contains(byte, byte + 1); }
+  // The first `least` or more bytes beside each other that nobody has written.
+  struct Gap {
+    uint64_t begin, end;
+  };
+  std::optional<Gap> gap(uint64_t begin, uint64_t end, uint64_t least) const;
   // Of the bytes from 64 * word on, a bit each.
   uint64_t bits(uint64_t word) const {
     // In this order: another thread may fill the rest of the page.

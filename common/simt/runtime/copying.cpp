@@ -65,6 +65,35 @@ void find_overlap(const Rows& to, const Rows& from) {
   tell_findings();
 }
 
+// ---- What nobody has written -----------------------------------------------
+
+// The host will read it, or knows that it will not: it is only a note. Less may
+// be the padding of a struct.
+constexpr size_t kLeastUnwritten = 16;
+
+void find_unwritten(const void* to, const Rows& from) {
+  if (!is_memory_of_host(to) || !settings::checks()) return;
+  std::optional<WrittenBytes::Gap> gap;
+  for (size_t row = 0; row < from.height && !gap; ++row)
+    gap = allocations().unwritten(from.begin + row * from.pitch, from.width,
+                                  kLeastUnwritten);
+  if (!gap) return;
+  Finding f;
+  f.kind = "unwritten copy";
+  f.kernel = "the copy";
+  f.message = text("the host gets ", gap->end - gap->begin,
+                   " bytes that nobody has written, from ",
+                   allocations().describe(gap->begin),
+                   " on. If it looks at them, the grid may be too small, or a "
+                   "cudaMemset() is missing");
+  f.address = gap->begin;
+  f.count = 1;
+  f.note = true;
+  f.names_thread = false;
+  add_findings({f});
+  tell_findings();
+}
+
 // ---- What is done ----------------------------------------------------------
 
 void note_crossing(const void* to, const void* from, size_t bytes) {
@@ -90,8 +119,9 @@ void require_copy(void* to, const void* from, size_t bytes,
 void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   require_copy(to, from, bytes, kind);
   if (bytes == 0) return;
-  find_overlap({address_of(to), bytes, bytes, 1},
-               {address_of(from), bytes, bytes, 1});
+  const Rows source = {address_of(from), bytes, bytes, 1};
+  find_overlap({address_of(to), bytes, bytes, 1}, source);
+  find_unwritten(to, source);
   std::memmove(open(to), open(from), bytes);
   note_moved(to, from, bytes);
   note_crossing(to, from, bytes);
@@ -117,8 +147,9 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
   require_copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
   if (width == 0 || height == 0) return;
   if (height == 1) to_pitch = from_pitch = width;  // Nobody looks at them.
-  find_overlap({address_of(to), to_pitch, width, height},
-               {address_of(from), from_pitch, width, height});
+  const Rows source = {address_of(from), from_pitch, width, height};
+  find_overlap({address_of(to), to_pitch, width, height}, source);
+  find_unwritten(to, source);
   for (size_t row = 0; row < height; ++row) {
     char* const row_to = static_cast<char*>(to) + row * to_pitch;
     const char* const row_from =
