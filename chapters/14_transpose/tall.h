@@ -28,8 +28,11 @@ template <int kIn>
 constexpr int kBlocksPerSm = 32 / kTallWarps<kIn>;
 
 // Tiles side by side share the sectors at the ends of their rows of x. So bands
-// of them are at work together, from left to right and then downwards.
+// of them are at work together, from left to right and then downwards. Up to
+// kLong rows, two columns of tiles are at work at once (on 132 SMs), and a band
+// of one is best: it writes to the fewest rows of y.
 constexpr int kBand = 16;
+constexpr int64_t kLong = 1 << 15;
 struct Bands {
   unsigned down, width;  // Tiles of a band.
 
@@ -99,7 +102,8 @@ void transpose_tall(const T* x, T* y, int64_t rows, int64_t columns,
                     cudaStream_t stream) {
   const int64_t down = (rows + kBefore<T> + kTall<kIn> - 1) / kTall<kIn>;
   const int64_t across = tiles_for(columns);
-  const int64_t bands = (across + kBand - 1) / kBand;
+  const int64_t most = rows > kLong ? kBand : 1;
+  const int64_t bands = (across + most - 1) / most;
   const int64_t width = (across + bands - 1) / bands;
   const auto kernel = tall_kernel<T, kIn>;
   constexpr int kBytes = sizeof(TallTile<T, kIn>);
