@@ -147,15 +147,18 @@ template <Arrival how, bool drops>
 void arrive_at(Warp& warp, const Instruction& ins, const Access& a) {
   const uint32_t* operand =
       ins.source_count ? lanes<uint32_t>(warp, ins.source(0)) : nullptr;
-  if (ins.result(0) != kNowhere)
-    for (uint32_t rest = a.mask; rest; rest &= rest - 1)
-      lanes<uint64_t>(warp, ins.result(0))[first_lane(rest)] =
-          word_at(a, first_lane(rest)).bits();
+  uint64_t* states = ins.result(0) == kNowhere
+                         ? nullptr
+                         : lanes<uint64_t>(warp, ins.result(0));
+  for (uint32_t rest = states ? a.mask : 0; rest; rest &= rest - 1)
+    states[first_lane(rest)] = word_at(a, first_lane(rest)).bits();
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
     const bool expects = how == Arrival::kExpects;
     const uint32_t count = operand && !expects ? operand[l] : 1;
     Word word = word_at(a, l);
+    // If lanes before this one have completed the phase, it is in the next.
+    if (states && Word(states[l]).odd() != word.odd()) states[l] = word.bits();
     require_pending(warp, ins, l, word, count, how != Arrival::kNoComplete);
     if (expects) announce(warp, ins, l, word, operand[l]);
     if (drops && count > word.expected())

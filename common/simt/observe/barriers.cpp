@@ -90,6 +90,11 @@ void Checker::arrive(Warp& warp, const Instruction& ins, uint32_t mask,
   const bool counted = number >= Block::kBarriers || ins.source(1) != kNowhere;
   if (counted) {
     enter_postponed(*warp.block);
+    if (number < Block::kBarriers) {
+      if (block.is_stranger(number, warp.index))
+        note_stranger(warp, ins, mask, number);
+      barrier.coming |= 1u << warp.index;
+    }
     block.come(number, warp.index, races_.now());
   }
   if (!barrier.first) {
@@ -115,6 +120,27 @@ void Checker::note_different(Warp& warp, const Instruction& ins, uint32_t mask,
               grid_.program.location(first.where) +
               ". A barrier must be the same one for all threads of the block";
   found_.add(kDifferent, ins.site, first.site, std::move(f));
+}
+
+// A barrier counts threads, whoever they are.
+void Checker::note_stranger(Warp& warp, const Instruction& ins, uint32_t mask,
+                            uint32_t number) {
+  constexpr char kMixed[] = "mixed barrier";
+  if (found_.again(kMixed, ins.site)) return;
+  const BarrierOrder& barrier = warp.block->checks->order.barriers[number];
+  std::string others;
+  for (uint32_t rest = barrier.came; rest; rest &= rest - 1)
+    others +=
+        (others.empty() ? "" : " and ") + std::to_string(first_lane(rest));
+  found_.add(
+      kMixed, ins.site,
+      finding_at(warp, ins, first_lane(mask), kMixed,
+                 "warp " + std::to_string(warp.index) + " comes to barrier " +
+                     std::to_string(number) + ". Other warps (" + others +
+                     ") have met there, and nothing says that this one comes "
+                     "after that. The barrier counts threads, whoever they "
+                     "are, so it may open for a part of each group. Give each "
+                     "group a barrier with a number of its own"));
 }
 
 void Checker::arrive_relaxed(Warp& warp, uint32_t barrier) {
@@ -149,8 +175,10 @@ void Checker::release_counted(Block& block, uint32_t number,
   BlockOrder& order = block.checks->order;
   const bool of_cluster = number >= Block::kBarriers;
   if (of_cluster) order.known_inits = order.fenced_inits;
+  uint32_t waiting_warps = 0;
   for (uint32_t w = 0; w < order.warps.size(); ++w) {
     if (!waiting[w]) continue;
+    waiting_warps |= 1u << w;
     if (of_cluster) {
       order.go_on(number, w);
     } else {
@@ -158,6 +186,7 @@ void Checker::release_counted(Block& block, uint32_t number,
       order.warps[w].meet(waiting[w], races_.now());
     }
   }
+  if (!of_cluster) order.open(number, waiting_warps, races_.now());
   // Of the cluster's two, those who pass this one later need what it knows.
   BarrierOrder& used = order.barriers[of_cluster ? number ^ 1 : number];
   std::fill(used.known.begin(), used.known.end(), 0);

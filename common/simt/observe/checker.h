@@ -94,6 +94,8 @@ class Checker {
   void note_absent(Block& block, const Instruction& ins);
   void note_different(Warp& warp, const Instruction& ins, uint32_t mask,
                       const BarrierOrder& barrier);
+  void note_stranger(Warp& warp, const Instruction& ins, uint32_t mask,
+                     uint32_t number);
   void release_counted(Block& block, uint32_t barrier,
                        const LanesByWarp& waiting);
 

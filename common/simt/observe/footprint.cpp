@@ -67,11 +67,17 @@ void StoredValue::add(const StoredValue& other) {
     state = State::kMany;
 }
 
+bool is_without_host(const Instruction& ins) {
+  const std::string& op = ins.statement->name();
+  return (op == "atom" || op == "red") && !ins.for_system;
+}
+
 Footprint copy_of(const Footprint& footprint) {
   Footprint copy;
   for (const Touched& one : footprint) {
     copy.push_back({one.use,
                     one.weak,
+                    one.without_host,
                     one.tests,
                     one.early,
                     one.file,
@@ -230,6 +236,7 @@ Footprint Trails::footprint() {
     Touched& one = all.emplace_back();
     one.use = trail->use;
     one.weak = ins.strength == Strength::kWeak && ins.guess == Guess::kNone;
+    one.without_host = one.weak || is_without_host(ins);
     one.tests = is_test(ins);
     one.early = trail->early;
     if (ins.where.line) {

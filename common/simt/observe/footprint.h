@@ -29,7 +29,8 @@ struct StoredValue {
 // All that one instruction, or one call, did to memory.
 struct Touched {
   Use use = Use::kLoad;
-  bool weak = true;    // neither atomic nor volatile: races with all others
+  bool weak = true;  // neither atomic nor volatile: races with all others
+  bool without_host = true;  // weak for the host, at least
   bool tests = false;  // a load that only decides, or a store that it guards
   bool early = false;  // by threads that had not waited for the kernel in front
   std::string file;    // empty: no instruction did it, or nobody knows which
@@ -39,6 +40,10 @@ struct Touched {
   StoredValue value;
 };
 using Footprint = std::vector<Touched>;
+
+// atomicAdd and its kin are atomic for the device alone: the host has to wait.
+// Whoever talks with it takes a volatile access or atomicAdd_system.
+bool is_without_host(const Instruction& ins);
 Footprint copy_of(const Footprint& footprint);
 
 // One host thread's part of it, while a kernel runs.

@@ -229,6 +229,9 @@ void BlockOrder::meet(Time now) {
     w.synced = now;
     w.partly = false;
   }
+  // Who comes to one of them now comes after all that it was open for.
+  if (!across.empty())
+    for (BarrierOrder& b : barriers) b.waited = 0;
   if (!cluster.empty()) meet_in_cluster();
   Lesson sum;
   for (const WarpOrder& w : warps) sum.add(w.lessons(kAllLanes));
@@ -248,6 +251,33 @@ void BlockOrder::come(uint32_t barrier, uint32_t warp, Time now) {
       joined(barriers[barrier].heard, warps[warp].all_heard(kAllLanes));
   if (!cluster.empty())
     raise(barriers[barrier].in_cluster, cluster_clock(warp, now));
+}
+
+void BlockOrder::open(uint32_t barrier, uint32_t waiting, Time now) {
+  BarrierOrder& b = barriers[barrier];
+  b.came = std::exchange(b.coming, 0);
+  b.waited = waiting;
+  b.opened = now;
+}
+
+bool BlockOrder::is_stranger(uint32_t barrier, uint32_t warp) const {
+  const BarrierOrder& b = barriers[barrier];
+  if (!b.waited || b.came >> warp & 1) return false;
+  for (uint32_t rest = b.waited; rest; rest &= rest - 1)
+    if (knows(warp, first_lane(rest), b.opened)) return false;
+  return true;
+}
+
+bool BlockOrder::knows(uint32_t warp, uint32_t other, Time since) const {
+  if (known_across(warp, other) >= since) return true;
+  if (!cluster.empty() &&
+      in_cluster[warp][rank * warps.size() + other] >= since)
+    return true;
+  const WarpOrder& w = warps[warp];
+  const Knowledge heard = w.all_heard(kAllLanes);
+  for (int l = 0; heard && l < kLanes; ++l)
+    if ((*heard)[other * kLanes + l] >= since) return true;
+  return w.lessons(kAllLanes).of(number) >= since;
 }
 
 // One lane's fence counts for its warp: that is all that a barrier tells apart.

@@ -102,7 +102,10 @@ void raise(ClusterClock& clock, const ClusterClock& more);
 struct BarrierOrder {
   const Instruction* first = nullptr;  // who came first, and by what
   uint32_t first_warp = 0, first_lane = 0;
-  bool differs = false;     // another barrier was met at the same time
+  bool differs = false;  // another barrier was met at the same time
+  // Warps that come now, and that came and waited when it last opened.
+  uint32_t coming = 0, came = 0, waited = 0;
+  Time opened = 0;
   std::vector<Time> known;  // by warp: what those who came know
   Lesson lesson;            //   and have learned
   Knowledge heard;          //   and have heard
@@ -193,6 +196,11 @@ struct BlockOrder {
   void meet(Time now);  // at a barrier of all threads
   void come(uint32_t barrier, uint32_t warp, Time now);
   void go(uint32_t barrier, uint32_t warp);
+  // The block's barrier opens for the warps that wait there.
+  void open(uint32_t barrier, uint32_t waiting, Time now);
+  // Might the warp as well have come before the barrier last opened, for
+  // others?
+  bool is_stranger(uint32_t barrier, uint32_t warp) const;
   // The same by a warp that hands over only what its last fence has covered.
   void come_relaxed(uint32_t barrier, uint32_t warp);
   // The same where lanes met when they came, and not when they go.
@@ -221,6 +229,8 @@ struct BlockOrder {
  private:
   ClusterClock cluster_clock(uint32_t warp, Time now) const;
   void meet_in_cluster();
+  // Does the warp know of something that another did at that time or later?
+  bool knows(uint32_t warp, uint32_t other, Time since) const;
 };
 
 // A release is a fence for the one store that it is part of: afterwards the

@@ -28,7 +28,8 @@ void OtherWork::access(const Warp& warp, const Instruction& ins,
   Operation& operation = *grid_.shape.operation;
   if (!meets_host && !operation.everything) return;
   if (meets_host && !operation.meets_host) operation.meets_host = true;
-  if (meets_host && ins.strength != Strength::kWeak) note_flag(a);
+  if (meets_host && ins.strength != Strength::kWeak && !is_without_host(ins))
+    note_flag(a);
   note_parts(warp, ins, a, a.mask & mask);
 }
 

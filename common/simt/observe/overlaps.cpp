@@ -370,7 +370,7 @@ void Overlaps::close_pages(Operation& operation) {
   TouchedBytes written, all;
   bool any = false;
   for (const Touched& touched : operation.footprint) {
-    if (!touched.weak) continue;
+    if (!touched.without_host) continue;
     each_part_of_host(touched.bytes,
                       [&](const Allocation&, uint64_t begin, uint64_t end) {
                         any = true;
@@ -442,7 +442,8 @@ std::vector<Finding> Overlaps::take_early() {
   for (const ClosedPages::Early& early : closed_pages().take_early()) {
     const auto& one = *static_cast<const Operation*>(early.owner.get());
     for (const Touched& touched : one.footprint) {
-      if (!touched.weak || (touched.use == Use::kLoad && !early.writes) ||
+      if (!touched.without_host ||
+          (touched.use == Use::kLoad && !early.writes) ||
           !touched.bytes.contains(early.address, early.address + 1))
         continue;
       findings.push_back(early_of(one, touched, early.address, early.writes));

@@ -24,6 +24,19 @@ const char* noun_of(const Instruction& ins, const Event& event) {
   return writes ? "write" : event.stores ? "atomic" : "read";
 }
 
+// Of `*p += 1`: a line reads and writes by the same pointer.
+bool is_update(const Instruction& one, const Instruction& two) {
+  const auto loads = [](const Instruction& a, const Instruction& b) {
+    return a.statement->name() == "ld" && b.statement->name() == "st";
+  };
+  if (!(loads(one, two) || loads(two, one)) ||
+      one.where.file != two.where.file || one.where.line != two.where.line ||
+      one.where.line == 0)
+    return false;
+  const Address &a = one.address(), &b = two.address();
+  return a.base == b.base && a.offset == b.offset;
+}
+
 }  // namespace
 
 void Races::report(const Mine& mine, const Conflict& c, const Event& event,
@@ -48,7 +61,8 @@ std::string Races::message(const Mine& mine, const Conflict& c,
   if (c.verdict == Verdict::kSameValue)
     return "several threads store the same value at " + place +
            ", and nothing orders them: this one and " + other +
-           ". It does no harm as long as the values are equal";
+           ". It does no harm as long as the values are equal, and none "
+           "depends on what was there before";
   const std::string both = std::string(verb(mine.access.use)) + " of " +
                            std::to_string(mine.access.bytes) +
                            " bytes, and nothing orders it and " + other +
@@ -63,7 +77,13 @@ std::string Races::message(const Mine& mine, const Conflict& c,
            "The value goes into a compare-and-swap, which fails if the value "
            "is old. But the value may also decide that there is no swap. That "
            "does no harm if an old value decides the same";
-  return both + remedy(mine, c, event, time);
+  return both + remedy(mine, c, event, time) +
+         (is_update(mine.ins, instruction(event))
+              ? ". If all threads are to change the word, what one does "
+                "between "
+                "another's read and write is lost: let atomicAdd or its kin do "
+                "both at once"
+              : "");
 }
 
 std::string Races::other_access(const Mine& mine, const Event& event,

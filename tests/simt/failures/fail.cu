@@ -874,7 +874,7 @@ const Case cases[] = {
     {"an empty loop",
      [](int* p) { idle_kernel<<<1, 32>>>(p); },
      kExecutorOnly,
-     {"livelock", "idle_kernel", "The loop is empty", "#20013-D"}},
+     {"livelock", "idle_kernel", "The loop is empty", "volatile", "#20013-D"}},
     {"counting",
      launch_endless<counting_kernel>,
      kExecutorOnly,

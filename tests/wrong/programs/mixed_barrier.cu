@@ -1,0 +1,24 @@
+// finds: mixed barrier, block (0,0,0), thread (64,0,0)
+//
+// Two pairs of warps use one barrier, which opens for any two warps: the first
+// of each pair may meet there.
+#include <cuda_runtime.h>
+
+__device__ void meet(int barrier) {
+  asm volatile("bar.sync %0, 64;" ::"r"(barrier) : "memory");  // <- here
+}
+
+__global__ void reverse_kernel(float* y) {
+  __shared__ float tile[128];
+  const int i = threadIdx.x;
+  tile[i] = i;
+  meet(1);
+  y[i] = tile[i ^ 63];
+}
+
+int main() {
+  float* y = nullptr;
+  cudaMalloc(&y, 128 * sizeof *y);
+  reverse_kernel<<<1, 128>>>(y);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
