@@ -4,10 +4,23 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "common/simt/core/code.h"
 
 namespace simt {
+
+// What would put a race in order, for threads so far apart: the wider of two
+// remedies helps both. One without a reach helps its own race alone.
+struct Remedy {
+  enum Reach : uint8_t { kNone, kLanes, kWarps, kBlocks, kNever };
+  Reach reach = kNone;
+  std::string_view words;  // a literal
+
+  bool is_for_more_than(const Remedy& other) const {
+    return other.reach != kNone && reach > other.reach;
+  }
+};
 
 // Something wrong that a kernel did, with the place where it did it.
 struct Finding {
@@ -21,6 +34,10 @@ struct Finding {
   bool note = false;         // worth knowing, but no error
   uint64_t count = 0;        // how often; 0: once, and it ended the kernel
   uint64_t address = 0;      // in its memory space; 0 where there is none
+  // Of a race: for the two threads that it names, and the widest for all that
+  // race at these lines. The message gets its end when all are known.
+  Remedy remedy, widest;
+  std::string_view besides;  // a literal, said behind the remedy
   // The other access or thread, where there is one.
   bool has_other = false;
   std::string other_file;

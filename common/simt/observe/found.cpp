@@ -2,16 +2,31 @@
 #include "common/simt/observe/found.h"
 
 #include <algorithm>
+#include <cctype>
+#include <string>
+#include <string_view>
 
 #include "common/simt/memory/undo.h"
 
 namespace simt {
+namespace {
+
+void widen_by(const Remedy& remedy, Remedy& widest) {
+  if (remedy.is_for_more_than(widest)) widest = remedy;
+}
+
+}  // namespace
 
 bool Found::again(const char* kind, uint32_t site, uint32_t other) {
   const auto known = seen_.find({kind, site, other});
   if (known == seen_.end()) return false;
   ++known->second.count;
   return true;
+}
+
+void Found::widen(const char* kind, uint32_t site, uint32_t other,
+                  const Remedy& remedy) {
+  widen_by(remedy, seen_.at({kind, site, other}).finding.widest);
 }
 
 void Found::add(const char* kind, uint32_t site, uint32_t other,
@@ -27,6 +42,7 @@ void Found::add(const Found& other) {
     const auto [known, fresh] =
         seen_.try_emplace(key, Seen{seen.finding, number, 0});
     known->second.count += seen.count;
+    widen_by(seen.finding.widest, known->second.finding.widest);
   }
 }
 
@@ -54,12 +70,49 @@ std::vector<Finding> joined_by_lines(const std::vector<Finding>& all) {
                  f.other_file == one.other_file &&
                  f.other_line == one.other_line;
         });
-    if (same == joined.end())
+    if (same == joined.end()) {
       joined.push_back(one);
-    else
+    } else {
       same->count += one.count;
+      widen_by(one.widest, same->widest);
+    }
   }
   return joined;
+}
+
+// Whichever of the two lines came first.
+bool are_between_the_same_lines(const Finding& f, const Finding& g) {
+  const auto here = [](const Finding& a) { return std::pair(a.file, a.line); };
+  const auto there = [](const Finding& a) {
+    return std::pair(a.other_file, a.other_line);
+  };
+  return f.kind == g.kind && f.line != 0 &&
+         ((here(f) == here(g) && there(f) == there(g)) ||
+          (here(f) == there(g) && there(f) == here(g)));
+}
+
+std::string uncapitalised(std::string_view words) {
+  std::string text(words);
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(text[0]));
+  return text;
+}
+
+// The two threads that a race names may be lanes of one warp by chance, where
+// all threads of the block race: __syncwarp() alone would be bad advice then.
+Finding with_remedy(Finding f, const std::vector<Finding>& all) {
+  for (const Finding& g : all)
+    if (are_between_the_same_lines(f, g)) widen_by(g.widest, f.widest);
+  const bool is_wider = f.widest.is_for_more_than(f.remedy);
+  if (is_wider && f.widest.reach != Remedy::kNever) {
+    const bool warps = f.widest.reach == Remedy::kWarps;
+    f.message += std::string(f.remedy.words) + ". But other " +
+                 (warps ? "warps" : "blocks") +
+                 " race here as well: " + uncapitalised(f.widest.words);
+  } else {
+    f.message += f.widest.words;
+  }
+  f.message += f.besides;
+  return f;
 }
 
 // The same as is_explained(), of lines: a line may read several times.
@@ -88,7 +141,7 @@ std::vector<Finding> Found::all() const {
   const std::vector<Finding> joined = joined_by_lines(counted);
   std::vector<Finding> kept;
   for (const Finding& f : joined)
-    if (!is_explained_by(joined, f)) kept.push_back(f);
+    if (!is_explained_by(joined, f)) kept.push_back(with_remedy(f, joined));
   return kept;
 }
 

@@ -20,6 +20,9 @@ class Found {
   // Was it found at these instructions before? Then it is counted once more,
   // and need not be put into words. `kind` is a literal.
   bool again(const char* kind, uint32_t site, uint32_t other = 0);
+  // Found at these instructions before: does this remedy help more threads?
+  void widen(const char* kind, uint32_t site, uint32_t other,
+             const Remedy& remedy);
   void add(const char* kind, uint32_t site, uint32_t other, Finding finding);
   void add(const char* kind, uint32_t site, Finding finding) {
     add(kind, site, 0, std::move(finding));

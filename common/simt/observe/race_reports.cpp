@@ -24,6 +24,10 @@ const char* noun_of(const Instruction& ins, const Event& event) {
   return writes ? "write" : event.stores ? "atomic" : "read";
 }
 
+constexpr std::string_view kUpdate =
+    ". If all threads are to change the word, what one does between another's "
+    "read and write is lost: let atomicAdd or its kin do both at once";
+
 // Of `*p += 1`: a line reads and writes by the same pointer.
 bool is_update(const Instruction& one, const Instruction& two) {
   const auto loads = [](const Instruction& a, const Instruction& b) {
@@ -43,19 +47,26 @@ void Races::report(const Mine& mine, const Conflict& c, const Event& event,
                    Time time) {
   if (has_looked_back(grid_.program, mine, event)) return;
   const char* const kind = kind_of(c.verdict);
-  if (found_.again(kind, mine.ins.site, event.site)) return;
+  const bool is_race = c.verdict == Verdict::kRace;
+  if (found_.again(kind, mine.ins.site, event.site)) {
+    if (is_race)
+      found_.widen(kind, mine.ins.site, event.site,
+                   remedy(mine, c, event, time));
+    return;
+  }
   Finding f = finding_at(mine.warp, mine.ins, c.lane, kind, "");
   place_other(grid_, f, instruction(event), event.block,
               event.warp * kLanes + c.other_lane);
   f.address = c.address;
-  f.note = c.verdict != Verdict::kRace;
-  f.message = message(mine, c, event, time, f);
+  f.note = !is_race;
+  f.message = message(mine, c, event, f);
+  if (is_race) f.remedy = f.widest = remedy(mine, c, event, time);
+  if (is_race && is_update(mine.ins, instruction(event))) f.besides = kUpdate;
   found_.add(kind, mine.ins.site, event.site, std::move(f));
 }
 
 std::string Races::message(const Mine& mine, const Conflict& c,
-                           const Event& event, Time time,
-                           const Finding& finding) const {
+                           const Event& event, const Finding& finding) const {
   const std::string other = other_access(mine, event, finding);
   const std::string place = place_of(mine, c.address);
   if (c.verdict == Verdict::kSameValue)
@@ -77,13 +88,7 @@ std::string Races::message(const Mine& mine, const Conflict& c,
            "The value goes into a compare-and-swap, which fails if the value "
            "is old. But the value may also decide that there is no swap. That "
            "does no harm if an old value decides the same";
-  return both + remedy(mine, c, event, time) +
-         (is_update(mine.ins, instruction(event))
-              ? ". If all threads are to change the word, what one does "
-                "between "
-                "another's read and write is lost: let atomicAdd or its kin do "
-                "both at once"
-              : "");
+  return both;
 }
 
 std::string Races::other_access(const Mine& mine, const Event& event,
@@ -103,34 +108,47 @@ std::string Races::place_of(const Mine& mine, uint64_t address) const {
          triple(coordinates(mine.access.owner->number, grid_.shape.grid));
 }
 
-std::string Races::remedy(const Mine& mine, const Conflict& c,
-                          const Event& event, Time time) const {
+Remedy Races::remedy(const Mine& mine, const Conflict& c, const Event& event,
+                     Time time) const {
   const bool same_block = event.block == mine.block.number;
   const bool both_strong = mine.ins.strength == Strength::kStrong &&
                            strength_of(event) == Strength::kStrong;
   if (is_stale(mine, event))
-    return "A read by __ldg(), a const __restrict__ pointer, a texture or a "
-           "surface may return what was there before the kernel began: a "
-           "kernel must not write what it reads in this way, and no barrier "
-           "helps";
+    return {Remedy::kNever,
+            "A read by __ldg(), a const __restrict__ pointer, a texture or a "
+            "surface may return what was there before the kernel began: a "
+            "kernel must not write what it reads in this way, and no barrier "
+            "helps"};
   if (both_strong && !same_block)
-    return "Other blocks see no atomic in what is atomic for a block alone";
+    return {Remedy::kNone,
+            "Other blocks see no atomic in what is atomic for a block alone"};
   if (!same_block && mine.access.space == Space::kShared)
-    return "The cluster's barrier orders its blocks, and so do mbarriers";
+    return {Remedy::kNone,
+            "The cluster's barrier orders its blocks, and so do mbarriers"};
   if (mine.order.taught && time < mine.order.read[c.lane].of(event.block) &&
       time >= mine.order.learned[c.lane].of(event.block))
-    return "Who has seen a flag needs a __threadfence(), too, before it reads "
-           "what the flag announces";
+    return {Remedy::kNone,
+            "Who has seen a flag needs a __threadfence(), too, before it reads "
+            "what the flag announces"};
   if (!same_block)
-    return "Only atomics, flags after __threadfence() or another launch "
-           "order blocks";
-  const std::string order =
-      event.warp == mine.warp.index
-          ? "Lanes of a warp need __syncwarp() in between, too"
-          : "Threads of a block need __syncthreads() in between";
+    return {Remedy::kBlocks,
+            "Only atomics, flags after __threadfence() or another launch order "
+            "blocks"};
+  return remedy_in_block(mine, event);
+}
+
+Remedy Races::remedy_in_block(const Mine& mine, const Event& event) const {
   const bool alike = mine.ins.statement->is_atomic() ==
                      instruction(event).statement->is_atomic();
-  return alike ? order : order + ", unless both are atomic";
+  if (event.warp == mine.warp.index)
+    return {Remedy::kLanes,
+            alike ? "Lanes of a warp need __syncwarp() in between, too"
+                  : "Lanes of a warp need __syncwarp() in between, too, unless "
+                    "both are atomic"};
+  return {Remedy::kWarps,
+          alike ? "Threads of a block need __syncthreads() in between"
+                : "Threads of a block need __syncthreads() in between, unless "
+                  "both are atomic"};
 }
 
 }  // namespace simt

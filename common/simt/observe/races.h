@@ -77,13 +77,13 @@ class Races {
   void report(const Mine& mine, const Conflict& conflict, const Event& event,
               Time time);
   std::string message(const Mine& mine, const Conflict& conflict,
-                      const Event& event, Time time,
-                      const Finding& finding) const;
+                      const Event& event, const Finding& finding) const;
   std::string other_access(const Mine& mine, const Event& event,
                            const Finding& finding) const;
   std::string place_of(const Mine& mine, uint64_t address) const;
-  std::string remedy(const Mine& mine, const Conflict& conflict,
-                     const Event& event, Time time) const;
+  Remedy remedy(const Mine& mine, const Conflict& conflict, const Event& event,
+                Time time) const;
+  Remedy remedy_in_block(const Mine& mine, const Event& event) const;
 
   const Grid& grid_;
   Found& found_;
