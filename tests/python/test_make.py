@@ -209,6 +209,14 @@ class TestProgram(tree.Folder):
         self.builds("my main.cu")
         assert "No kernel was launched" in self.run_it()[2]
 
+    def test_what_the_host_did_last_is_in_the_kernels_line(self):
+        self.plant("reads_early.cu")
+        self.builds("my main.cu")
+        status, _, told = self.run_it()
+        assert status == 1
+        assert re.search(r"\nfill_kernel .* race with the host\n", told), told
+        assert told.index("simt: race with the host") < told.index("\nkernel "), told
+
     def test_what_is_linked_later_is_counted_as_ptxas_compiles_it(self, monkeypatch):
         """With -rdc=true it keeps an atomic's answer, and does not know where arrays will lie."""
         self.plant("pairs.cu")

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/simt/observe/report.h"
+#include "common/simt/runtime/happens_before.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
@@ -58,6 +59,7 @@ void tell_findings() {
 }
 
 void sum_up_findings() {
+  tell_early();  // What the host did after the last call belongs to the sum.
   const std::vector<RepeatedFinding>& all = all_findings();
   for (const size_t one : told().shown) {
     if (all[one].launches > 1) say(summary(all[one]));

@@ -20,7 +20,6 @@
 #include "common/simt/core/settings.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/observe/overlaps.h"
-#include "common/simt/runtime/happens_before.h"
 
 namespace simt {
 namespace {
@@ -64,7 +63,6 @@ void at_exit(int status, void*) {
     say(text("the program ended, and ", left, left == 1 ? " piece" : " pieces",
              " of work in its streams had not: it never waited for them"));
   }
-  tell_early();
   sum_up_findings();
   report_leaks();
   if (status != 0 || !findings) return;
