@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/simt/core/names.h"
 #include "common/simt/machine/block_run.h"
 #include "common/simt/observe/observers.h"
 
@@ -73,8 +74,10 @@ void WarpRun::call(Path& path, const Function& callee, const Instruction& ins) {
   const uint32_t begin = stack_end, end = begin + callee.stack_bytes;
   if (end > kStackLimit)
     fault(*this, ins, first_lane(path.mask), "stack overflow",
-          "calls nest too deeply: " + callee.name + " needs " +
-              std::to_string(end) + " bytes of local memory",
+          "calls nest too deeply: with one more of " +
+              function_name(callee.name) + " they need " + std::to_string(end) +
+              " bytes of local memory, and a thread has " +
+              std::to_string(kStackLimit) + ". Does the recursion end?",
           kLaunchFailure);
   if (stacks.size() < size_t{end} * kLanes) stacks.resize(size_t{end} * kLanes);
   observe::call(*this, path.mask, begin, end);
