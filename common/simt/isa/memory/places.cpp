@@ -148,6 +148,16 @@ std::string what_allows(const Allocation& of_peer, int device) {
          ", 0)";
 }
 
+// A pointer of the host's was passed on: to an array, by a reference, or to
+// what the host has in place of a device variable.
+std::string what_helps(uint64_t address, uint64_t bytes) {
+  return allocations().is_host_memory(address, bytes)
+             ? ". Kernels cannot reach that. Copy it to an array from "
+               "cudaMalloc, pass objects by value, and ask "
+               "cudaGetSymbolAddress where a __device__ variable lies"
+             : "";
+}
+
 // The allocation that a lane means, which its kernel may touch as it wants to.
 [[gnu::noinline]] Allocation require_allocation(Warp& warp,
                                                 const Instruction& ins,
@@ -157,7 +167,7 @@ std::string what_allows(const Allocation& of_peer, int device) {
   const uint64_t from = a.address[lane];
   const auto refuse = [&](const char* kind, const std::string& why) {
     report(warp, ins, a, lane, kind, kIllegalAddress,
-           ": " + why + all.describe(from));
+           ": " + why + all.describe(from) + what_helps(from, a.bytes));
   };
   const std::optional<Allocation> found = all.find(from);
   if (found && found->freed) refuse("use after free", "");
