@@ -198,7 +198,10 @@ uint64_t Allocations::allocate(uint64_t bytes, Memory memory, const char* name,
   if (counts && bytes > device_bytes_ - of.in_use) return 0;
   if (bytes > arena_end_ - arena_begin_) return 0;
   const bool heap = memory == Memory::kHeap;
-  if (heap && !is_inside(of.heap_in_use, bytes, 0, of.heap_limit)) return 0;
+  if (heap && !is_inside(of.heap_in_use, bytes, 0, of.heap_limit)) {
+    of.heap_was_full = true;
+    return 0;
+  }
   const bool shared = memory == Memory::kManaged || memory == Memory::kPinned;
   // What the host may touch has its pages to itself, and so has a variable,
   // because it may turn out to be managed.

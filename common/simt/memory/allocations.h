@@ -89,6 +89,12 @@ class Allocations {
     of_[device].heap_limit = bytes;
   }
 
+  // The heap's size, if a kernel has asked for more than was left; 0: never.
+  uint64_t exhausted_heap(int device) const {
+    const OfDevice& of = of_[device];
+    return of.heap_was_full ? of.heap_limit.load() : 0;
+  }
+
   // False if no live allocation begins at `address`.
   bool release(uint64_t address);
 
@@ -214,6 +220,7 @@ class Allocations {
   struct OfDevice {
     uint64_t in_use = 0, heap_in_use = 0;
     std::atomic<uint64_t> heap_limit{8 << 20};  // what CUDA begins with
+    std::atomic<bool> heap_was_full{false};
   };
   std::array<OfDevice, settings::kMostDevices> of_;
   uint64_t count_ = 0;

@@ -149,13 +149,18 @@ std::string what_allows(const Allocation& of_peer, int device) {
 }
 
 // A pointer of the host's was passed on: to an array, by a reference, or to
-// what the host has in place of a device variable.
-std::string what_helps(uint64_t address, uint64_t bytes) {
-  return allocations().is_host_memory(address, bytes)
-             ? ". Kernels cannot reach that. Copy it to an array from "
-               "cudaMalloc, pass objects by value, and ask "
-               "cudaGetSymbolAddress where a __device__ variable lies"
-             : "";
+// what the host has in place of a device variable. Or malloc returned none.
+std::string what_helps(uint64_t address, uint64_t bytes, int device) {
+  if (allocations().is_host_memory(address, bytes))
+    return ". Kernels cannot reach that. Copy it to an array from cudaMalloc, "
+           "pass objects by value, and ask cudaGetSymbolAddress where a "
+           "__device__ variable lies";
+  const uint64_t heap = allocations().exhausted_heap(device);
+  if (address != 0 || heap == 0) return "";
+  return ". A malloc or new in a kernel returned one, because the " +
+         std::to_string(heap) +
+         " bytes of the heap were in use: free what is no longer needed, or "
+         "raise cudaLimitMallocHeapSize";
 }
 
 // The allocation that a lane means, which its kernel may touch as it wants to.
@@ -167,7 +172,7 @@ std::string what_helps(uint64_t address, uint64_t bytes) {
   const uint64_t from = a.address[lane];
   const auto refuse = [&](const char* kind, const std::string& why) {
     report(warp, ins, a, lane, kind, kIllegalAddress,
-           ": " + why + all.describe(from) + what_helps(from, a.bytes));
+           ": " + why + all.describe(from) + what_helps(from, a.bytes, here));
   };
   const std::optional<Allocation> found = all.find(from);
   if (found && found->freed) refuse("use after free", "");
