@@ -131,11 +131,14 @@ void announce(Warp& warp, const Instruction& ins, int lane, Word& word,
   word.set_bytes(static_cast<int32_t>(all));
 }
 
+// `together`: what the lanes of its warp that have not arrived yet will count
+// there. To a GPU they are one arrival: seen on an H200, which ends the kernel.
 void require_pending(Warp& warp, const Instruction& ins, int lane, Word word,
-                     uint32_t count, bool may_complete) {
-  if (count != 0 && count + !may_complete <= word.pending()) return;
+                     uint32_t count, uint32_t together, bool may_complete) {
+  if (count != 0 && together + !may_complete <= word.pending()) return;
   fault(warp, ins, lane, "bad barrier",
-        "it arrives " + std::to_string(count) + " times at an mbarrier that " +
+        (together == count ? "it arrives " : "its warp's lanes arrive ") +
+            std::to_string(together) + " times at an mbarrier that " +
             "waits for " + std::to_string(word.pending()) +
             (may_complete ? "" : ", and must not complete its phase"),
         kLaunchFailure);
@@ -147,19 +150,27 @@ template <Arrival how, bool drops>
 void arrive_at(Warp& warp, const Instruction& ins, const Access& a) {
   const uint32_t* operand =
       ins.source_count ? lanes<uint32_t>(warp, ins.source(0)) : nullptr;
-  uint64_t* states = ins.result(0) == kNowhere
-                         ? nullptr
-                         : lanes<uint64_t>(warp, ins.result(0));
-  for (uint32_t rest = states ? a.mask : 0; rest; rest &= rest - 1)
-    states[first_lane(rest)] = word_at(a, first_lane(rest)).bits();
+  const bool expects = how == Arrival::kExpects;
+  const auto count_of = [&](int l) {
+    return operand && !expects ? operand[l] : 1;
+  };
+  const auto count_of_all = [&](uint32_t mask, uint64_t address) {
+    uint32_t count = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+      if (a.address[first_lane(rest)] == address)
+        count += count_of(first_lane(rest));
+    return count;
+  };
+  if (ins.result(0) != kNowhere)
+    for (uint32_t rest = a.mask; rest; rest &= rest - 1)
+      lanes<uint64_t>(warp, ins.result(0))[first_lane(rest)] =
+          word_at(a, first_lane(rest)).bits();
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
-    const bool expects = how == Arrival::kExpects;
-    const uint32_t count = operand && !expects ? operand[l] : 1;
+    const uint32_t count = count_of(l);
     Word word = word_at(a, l);
-    // If lanes before this one have completed the phase, it is in the next.
-    if (states && Word(states[l]).odd() != word.odd()) states[l] = word.bits();
-    require_pending(warp, ins, l, word, count, how != Arrival::kNoComplete);
+    require_pending(warp, ins, l, word, count, count_of_all(rest, a.address[l]),
+                    how != Arrival::kNoComplete);
     if (expects) announce(warp, ins, l, word, operand[l]);
     if (drops && count > word.expected())
       fault(warp, ins, l, "bad barrier",
@@ -218,7 +229,7 @@ void arrive_now(const AsyncArrival& arrival, uint32_t mask) {
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const int l = first_lane(rest);
     Word word = word_at(arrival.at, l);
-    require_pending(warp, *arrival.ins, l, word, 1, true);
+    require_pending(warp, *arrival.ins, l, word, 1, 1, true);
     word.set_pending(word.pending() - 1);
     observe::hand_over(warp, arrival.at, l);
     update(warp, arrival.at, l, word);

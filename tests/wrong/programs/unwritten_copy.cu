@@ -1,4 +1,4 @@
-// finds: note unwritten copy, says the grid may be too small
+// finds: note error, says unwritten copy
 //
 // The division is rounded down, so the last elements have no threads.
 #include <cuda_runtime.h>

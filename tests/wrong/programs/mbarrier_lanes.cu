@@ -1,7 +1,7 @@
-// finds: deadlock, says mbarrier
+// finds: bad barrier, says its warp's lanes arrive 32 times
 //
-// The barrier is for fewer threads than come. The last of them begin its next
-// phase, and wait for others.
+// The barrier is for fewer threads than come. What a warp's lanes do by one
+// instruction is one arrival, which must not go past the end of a phase.
 #include <cuda/barrier>
 
 __global__ void fill_kernel(int* y) {
