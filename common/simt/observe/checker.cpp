@@ -144,6 +144,7 @@ void Checker::enter_postponed(Block& block) {
 void Checker::check_array(Warp& warp, const Instruction& ins, const Access& a) {
   const auto& arrays = grid_.program.shared_arrays;
   const Program::SharedArray& array = arrays[a.operand.array];
+  if (array.dynamic) check_names(warp, ins, a);
   const Extent e = extent(grid_, array);
   if (a.is_within(e.begin, e.end)) return;
   uint32_t outside = 0;
@@ -162,6 +163,26 @@ void Checker::check_array(Warp& warp, const Instruction& ins, const Access& a) {
           text_of_place(grid_, Space::kShared, a.address[lane]));
   f.address = a.address[lane];
   found_.add("array overrun", ins.site, std::move(f));
+}
+
+// All extern __shared__ arrays begin at the same address. That is allowed, and
+// seldom meant.
+void Checker::check_names(Warp& warp, const Instruction& ins, const Access& a) {
+  if (dynamic_array_ < 0) dynamic_array_ = a.operand.array;
+  if (dynamic_array_ == a.operand.array || found_.again("same array", 0))
+    return;
+  const auto name = [&](int array) {
+    return variable_name(grid_.program.shared_arrays[array].name);
+  };
+  const std::string here = name(a.operand.array), other = name(dynamic_array_);
+  Finding f = finding_at(
+      warp, ins, first_lane(a.mask), "same array",
+      "the extern __shared__ arrays " + other + " and " + here +
+          " begin at the same address, so what is stored in one of them is in "
+          "the other. Declare one, and let the second part begin behind the "
+          "first");
+  f.note = true;
+  found_.add("same array", 0, std::move(f));
 }
 
 void Checker::unknown_conversion(const Warp& warp, const Instruction& ins,

@@ -88,6 +88,7 @@ class Checker {
   bool is_reserved(const Access& a) const;
   bool postpones(Warp& warp, const Instruction& ins, const Access& a);
   void enter_postponed(Block& block);
+  void check_names(Warp& warp, const Instruction& ins, const Access& a);
   void check_array(Warp& warp, const Instruction& ins, const Access& a);
 
   // barriers.cpp
@@ -148,6 +149,7 @@ class Checker {
 
   const Grid& grid_;
   Found found_;
+  int dynamic_array_ = -1;  // an extern __shared__ array that was used
   OtherWork other_work_;
   Races races_;
   Values values_;
