@@ -260,9 +260,8 @@ void BlockRun::livelock(uint64_t unbegun) const {
         ". The loop is empty: nvcc takes it that no other thread changes a "
         "plain variable, and reads it once, ahead of the loop. Let the loop "
         "wait for an atomic or a volatile one. (Where a kernel calls a "
-        "function "
-        "of the host's, such as std::min, nvcc warns, #20013-D or #20014-D, "
-        "and may leave an empty loop, too)";
+        "function of the host's, such as std::min, nvcc warns, #20013-D or "
+        "#20014-D, and may leave an empty loop, too)";
   throw PlacedFault(kLaunchFailure,
                     finding(Path::kGaveWay, "livelock", what + ":"));
 }
