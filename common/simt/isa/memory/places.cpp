@@ -148,6 +148,15 @@ std::string what_allows(const Allocation& of_peer, int device) {
          ", 0)";
 }
 
+// Where x[i - 1u] would lie with i = 0, if 0 - 1u were -1: close in front of an
+// array, or in one.
+std::optional<uint64_t> below_zero(uint64_t address, uint64_t bytes) {
+  const uint64_t meant = address - (bytes << 32);
+  for (const uint64_t behind : {uint64_t{0}, bytes, 32 * bytes, 1024 * bytes})
+    if (meant < address && allocations().find(meant + behind)) return meant;
+  return {};
+}
+
 // A pointer of the host's was passed on: to an array, by a reference, or to
 // what the host has in place of a device variable. Or malloc returned none.
 std::string what_helps(uint64_t address, uint64_t bytes, int device) {
@@ -155,6 +164,9 @@ std::string what_helps(uint64_t address, uint64_t bytes, int device) {
     return ". Kernels cannot reach that. Copy it to an array from cudaMalloc, "
            "pass objects by value, and ask cudaGetSymbolAddress where a "
            "__device__ variable lies";
+  if (const auto meant = below_zero(address, bytes))
+    return ". 2^32 elements before that is " + allocations().describe(*meant) +
+           ": an unsigned index below 0 wraps around";
   const uint64_t heap = allocations().exhausted_heap(device);
   if (address != 0 || heap == 0) return "";
   return ". A malloc or new in a kernel returned one, because the " +

@@ -1,0 +1,19 @@
+// finds: nothing
+//
+// The first element is its own left neighbour.
+#include <cuda_runtime.h>
+
+__global__ void differences(const float* x, float* y, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] - x[i == 0 ? 0 : i - 1];
+}
+
+int main() {
+  const unsigned n = 100;
+  float *x = nullptr, *y = nullptr;
+  cudaMalloc(&x, n * sizeof *x);
+  cudaMalloc(&y, n * sizeof *y);
+  cudaMemset(x, 0, n * sizeof *x);
+  differences<<<1, n>>>(x, y, n);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
