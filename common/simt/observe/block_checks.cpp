@@ -36,6 +36,7 @@ void BlockChecks::start(const Block& block, Time now) {
   postponed.clear();
   postpones = block.cluster.empty();
   clashes.clear();
+  stored_by.clear();
   copies.clear();
   front.start(order.warps.size());
   const Grid& grid = *block.grid;

@@ -26,6 +26,10 @@ struct BlockChecks {
   std::vector<uint64_t> busy_bits;
   ByteSet busy;   // of shared memory, too: asynchronous copies are at it
   Copies copies;  // of what nobody has written, there
+  // By which array's name the words of the dynamic part were stored last, in a
+  // kernel that has several; empty in others.
+  static constexpr int16_t kNobody = -1;
+  std::vector<int16_t> stored_by;
   std::vector<WarpValues> values;
   FrontWaits front;
   Clashes clashes;

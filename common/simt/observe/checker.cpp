@@ -15,11 +15,20 @@ namespace {
 // Of a block, in a MiB.
 constexpr size_t kPostponed = 2048;
 
+// More than one of them?
+bool uses_dynamic_arrays(const Program& program) {
+  const auto& used = program.dynamic_shared;
+  return std::ranges::any_of(used, [&](const Program::Address& one) {
+    return one.array != used.front().array;
+  });
+}
+
 }  // namespace
 
 Checker::Checker(const Grid& grid)
     : grid_(grid),
       found_(grid),
+      has_dynamic_arrays_(uses_dynamic_arrays(grid.program)),
       other_work_(grid),
       races_(grid, found_),
       values_(found_, grid) {}
@@ -144,8 +153,8 @@ void Checker::enter_postponed(Block& block) {
 void Checker::check_array(Warp& warp, const Instruction& ins, const Access& a) {
   const auto& arrays = grid_.program.shared_arrays;
   const Program::SharedArray& array = arrays[a.operand.array];
-  if (array.dynamic) check_names(warp, ins, a);
   const Extent e = extent(grid_, array);
+  if (array.dynamic && has_dynamic_arrays_) check_names(warp, ins, a);
   if (a.is_within(e.begin, e.end)) return;
   uint32_t outside = 0;
   for (int l = 0; l < kLanes; ++l)
@@ -165,24 +174,39 @@ void Checker::check_array(Warp& warp, const Instruction& ins, const Access& a) {
   found_.add("array overrun", ins.site, std::move(f));
 }
 
-// All extern __shared__ arrays begin at the same address. That is allowed, and
-// seldom meant.
+// All extern __shared__ arrays begin at the same address. A kernel may use one
+// after the other, but seldom means to read by one name what another stored.
 void Checker::check_names(Warp& warp, const Instruction& ins, const Access& a) {
-  if (dynamic_array_ < 0) dynamic_array_ = a.operand.array;
-  if (dynamic_array_ == a.operand.array || found_.again("same array", 0))
-    return;
+  const Extent dynamic =
+      extent(grid_, grid_.program.shared_arrays[a.operand.array]);
+  if (a.owner || !a.is_within(dynamic.begin, dynamic.end)) return;
+  std::vector<int16_t>& stored_by = warp.block->checks->stored_by;
+  stored_by.resize((dynamic.end - dynamic.begin + 3) / 4, BlockChecks::kNobody);
+  for (uint32_t rest = a.mask; rest; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    int16_t& by = stored_by[(a.address[lane] - dynamic.begin) / 4];
+    if (a.use != Use::kLoad)
+      by = a.operand.array;
+    else if (by != BlockChecks::kNobody && by != a.operand.array)
+      tell_names(warp, ins, lane, by, a.operand.array);
+  }
+}
+
+void Checker::tell_names(Warp& warp, const Instruction& ins, int lane,
+                         int stored, int read) {
+  constexpr char kSame[] = "same array";
+  if (found_.again(kSame, ins.site)) return;
   const auto name = [&](int array) {
     return variable_name(grid_.program.shared_arrays[array].name);
   };
-  const std::string here = name(a.operand.array), other = name(dynamic_array_);
   Finding f = finding_at(
-      warp, ins, first_lane(a.mask), "same array",
-      "the extern __shared__ arrays " + other + " and " + here +
-          " begin at the same address, so what is stored in one of them is in "
-          "the other. Declare one, and let the second part begin behind the "
-          "first");
+      warp, ins, lane, kSame,
+      "it reads by the name " + name(read) + " what was stored by the name " +
+          name(stored) +
+          ": extern __shared__ arrays all begin at the same address. Declare "
+          "one, and let the second part begin behind the first");
   f.note = true;
-  found_.add("same array", 0, std::move(f));
+  found_.add(kSame, ins.site, std::move(f));
 }
 
 void Checker::unknown_conversion(const Warp& warp, const Instruction& ins,

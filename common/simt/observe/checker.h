@@ -89,6 +89,8 @@ class Checker {
   bool postpones(Warp& warp, const Instruction& ins, const Access& a);
   void enter_postponed(Block& block);
   void check_names(Warp& warp, const Instruction& ins, const Access& a);
+  void tell_names(Warp& warp, const Instruction& ins, int lane, int stored,
+                  int read);
   void check_array(Warp& warp, const Instruction& ins, const Access& a);
 
   // barriers.cpp
@@ -149,7 +151,7 @@ class Checker {
 
   const Grid& grid_;
   Found found_;
-  int dynamic_array_ = -1;  // an extern __shared__ array that was used
+  const bool has_dynamic_arrays_;  // of which each begins where the others do
   OtherWork other_work_;
   Races races_;
   Values values_;

@@ -1,4 +1,5 @@
-// finds: note same array, says begin at the same address
+// finds: note same array, says by the name counts what was stored by the name
+// sums
 //
 // Two arrays are declared without a size, and both begin where the block's
 // dynamic shared memory does.
@@ -10,9 +11,10 @@ extern __shared__ float sums[];
 __global__ void both(float* y) {
   const int t = threadIdx.x;
   counts[t] = t;
-  sums[t] = 0.5f * t;  // <- here
+  sums[t] = 0.5f * t;
   __syncthreads();
-  y[t] = counts[blockDim.x - 1 - t] + sums[blockDim.x - 1 - t];
+  y[t] = counts[blockDim.x - 1 - t];  // <- here
+  y[t] += sums[blockDim.x - 1 - t];
 }
 
 int main() {
