@@ -1,6 +1,9 @@
 // What host code may touch, and what a program leaves unfreed. Each case is a
 // run of this program; on a GPU only those that end well are worth running.
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -97,6 +100,18 @@ void leak_and_reset() {
 
 void ask_wrongly() { ask_for_leaks("yes"); }
 
+// One page of the host's, and behind it one that nobody may touch.
+void copy_over_the_end() {
+  const size_t page = sysconf(_SC_PAGESIZE);
+  void* const host = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mprotect(static_cast<char*>(host) + page, page, PROT_NONE);
+  void* device = nullptr;
+  ok(cudaMalloc(&device, 2 * page));
+  ok(cudaMemset(device, 0, 2 * page));
+  cudaMemcpy(host, device, 2 * page, cudaMemcpyDeviceToHost);
+}
+
 // Its destructor runs after main.
 struct Holder {
   int* p = nullptr;
@@ -138,6 +153,10 @@ const struct Case {
      {"byte 0 of the 4-byte variable", "cudaMemcpy"}},
     {"freed", read_freed, kFinding, {"cudaMallocManaged", "was freed"}},
     {"null", read_null, kCrash, {}},
+    {"copy",
+     copy_over_the_end,
+     kFinding,
+     {"a copy fills 8192 bytes of the host's memory", "too small?"}},
     {"leak", leak, 0, {}},
     {"leak, asked for",
      leak_and_ask,

@@ -107,6 +107,12 @@ void note_moved(const void* to, const void* from, size_t bytes) {
   note_touched(to, bytes, Use::kStore);
 }
 
+void move_bytes(void* to, const void* from, size_t bytes) {
+  bytes_copied = {address_of(to), address_of(from), bytes};
+  std::memmove(open(to), open(from), bytes);
+  bytes_copied = {};
+}
+
 void require_copy(void* to, const void* from, size_t bytes,
                   cudaMemcpyKind kind) {
   if (bytes == 0) return;
@@ -122,7 +128,7 @@ void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   const Rows source = {address_of(from), bytes, bytes, 1};
   find_overlap({address_of(to), bytes, bytes, 1}, source);
   find_unwritten(to, source);
-  std::memmove(open(to), open(from), bytes);
+  move_bytes(to, from, bytes);
   note_moved(to, from, bytes);
   note_crossing(to, from, bytes);
 }
@@ -154,7 +160,7 @@ void copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch,
     char* const row_to = static_cast<char*>(to) + row * to_pitch;
     const char* const row_from =
         static_cast<const char*>(from) + row * from_pitch;
-    std::memmove(open(row_to), open(row_from), width);
+    move_bytes(row_to, row_from, width);
     note_moved(row_to, row_from, width);
   }
   note_crossing(to, from, width * height);

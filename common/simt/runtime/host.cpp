@@ -3,6 +3,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "common/simt/memory/allocations.h"
@@ -10,6 +11,9 @@
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
+
+thread_local BytesCopied bytes_copied;
+
 namespace {
 
 struct sigaction before;  // what happened on a fault until now
@@ -51,6 +55,22 @@ bool may_go_on(uint64_t address, bool writes) {
   return found && !found->freed && !found->is_device_only();
 }
 
+// One of the two arrays is the host's, and ends too early. The copy may hold
+// locks, so nothing of ours is asked.
+void complain_of_copy(uint64_t address) {
+  const BytesCopied& all = bytes_copied;
+  const bool writes = address - all.to < all.count;
+  if (!writes && address - all.from >= all.count) return;
+  char line[200];
+  const int length = std::snprintf(
+      line, sizeof line,
+      "simt: a copy %s %zu bytes of the host's memory from %#llx on, and not "
+      "all of them are the program's: is that array too small?\n",
+      writes ? "fills" : "reads", all.count,
+      static_cast<unsigned long long>(writes ? all.to : all.from));
+  if (write(STDERR_FILENO, line, length) == length) _exit(EXIT_FAILURE);
+}
+
 void on_fault(int signal, siginfo_t* fault, void* context) {
   const auto address = reinterpret_cast<uint64_t>(fault->si_addr);
   const bool of_an_access = fault->si_code > 0;
@@ -59,6 +79,7 @@ void on_fault(int signal, siginfo_t* fault, void* context) {
     complain(address);
     _exit(EXIT_FAILURE);
   }
+  if (of_an_access) complain_of_copy(address);
   // Any other fault takes its old course as soon as we return: the access is
   // tried again. A signal that somebody sent must be sent again.
   sigaction(signal, &before, nullptr);

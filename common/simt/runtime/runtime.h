@@ -130,8 +130,13 @@ const char* error_name(cudaError_t code);
 void note_finding();
 
 // From now on host code that touches device memory ends the program with a
-// message that says so.
+// message that says so. So does a fault within what this thread copies.
 void watch_host();
+struct BytesCopied {
+  uint64_t to = 0, from = 0;
+  size_t count = 0;  // 0: it copies nothing just now
+};
+extern thread_local BytesCopied bytes_copied;
 
 // Tells what launches found that was not found before, as far as it is not too
 // much to read; at the end, how often it was found, and how much was not told.
