@@ -15,8 +15,8 @@ namespace {
 // Of a block, in a MiB.
 constexpr size_t kPostponed = 2048;
 
-// More than one of them?
-bool uses_dynamic_arrays(const Program& program) {
+// Arrays of which each begins where the others do.
+bool has_several_dynamic(const Program& program) {
   const auto& used = program.dynamic_shared;
   return std::ranges::any_of(used, [&](const Program::Address& one) {
     return one.array != used.front().array;
@@ -28,7 +28,7 @@ bool uses_dynamic_arrays(const Program& program) {
 Checker::Checker(const Grid& grid)
     : grid_(grid),
       found_(grid),
-      has_dynamic_arrays_(uses_dynamic_arrays(grid.program)),
+      has_several_dynamic_(has_several_dynamic(grid.program)),
       other_work_(grid),
       races_(grid, found_),
       values_(found_, grid) {}
@@ -154,8 +154,10 @@ void Checker::check_array(Warp& warp, const Instruction& ins, const Access& a) {
   const auto& arrays = grid_.program.shared_arrays;
   const Program::SharedArray& array = arrays[a.operand.array];
   const Extent e = extent(grid_, array);
-  if (array.dynamic && has_dynamic_arrays_) check_names(warp, ins, a);
-  if (a.is_within(e.begin, e.end)) return;
+  if (a.is_within(e.begin, e.end)) {
+    if (array.dynamic && has_several_dynamic_) check_names(warp, ins, a, e);
+    return;
+  }
   uint32_t outside = 0;
   for (int l = 0; l < kLanes; ++l)
     outside |=
@@ -176,10 +178,9 @@ void Checker::check_array(Warp& warp, const Instruction& ins, const Access& a) {
 
 // All extern __shared__ arrays begin at the same address. A kernel may use one
 // after the other, but seldom means to read by one name what another stored.
-void Checker::check_names(Warp& warp, const Instruction& ins, const Access& a) {
-  const Extent dynamic =
-      extent(grid_, grid_.program.shared_arrays[a.operand.array]);
-  if (a.owner || !a.is_within(dynamic.begin, dynamic.end)) return;
+void Checker::check_names(Warp& warp, const Instruction& ins, const Access& a,
+                          const Extent& dynamic) {
+  if (a.owner) return;
   std::vector<int16_t>& stored_by = warp.block->checks->stored_by;
   stored_by.resize((dynamic.end - dynamic.begin + 3) / 4, BlockChecks::kNobody);
   for (uint32_t rest = a.mask; rest; rest &= rest - 1) {

@@ -20,6 +20,8 @@
 
 namespace simt {
 
+struct Extent;
+
 // One host thread's checks of a launch.
 class Checker {
  public:
@@ -88,7 +90,8 @@ class Checker {
   bool is_reserved(const Access& a) const;
   bool postpones(Warp& warp, const Instruction& ins, const Access& a);
   void enter_postponed(Block& block);
-  void check_names(Warp& warp, const Instruction& ins, const Access& a);
+  void check_names(Warp& warp, const Instruction& ins, const Access& a,
+                   const Extent& dynamic);
   void tell_names(Warp& warp, const Instruction& ins, int lane, int stored,
                   int read);
   void check_array(Warp& warp, const Instruction& ins, const Access& a);
@@ -151,7 +154,7 @@ class Checker {
 
   const Grid& grid_;
   Found found_;
-  const bool has_dynamic_arrays_;  // of which each begins where the others do
+  const bool has_several_dynamic_;  // extern __shared__ arrays
   OtherWork other_work_;
   Races races_;
   Values values_;
