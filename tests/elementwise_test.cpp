@@ -121,24 +121,34 @@ std::string text(const std::string& what, int64_t n, const Offsets& offsets) {
 }
 
 elementwise::Path path_of(const AnyElementwise& asked) {
-  int64_t path[4];
+  int64_t path[5];
   any_elementwise_path(&asked, path);
-  return {static_cast<int>(path[0]), path[1], path[2], path[3]};
+  return {static_cast<int>(path[0]), path[1], path[2], path[3], path[4] != 0};
 }
 
 // The widest packs, tried out: some head brings all arrays to an address that
-// is a multiple of theirs.
-elementwise::Path best_path(int pack, int64_t n, const Offsets& offsets) {
-  for (int width = pack; width > 1; width /= 2) {
-    for (int head = 0; head < width; ++head) {
-      if (std::any_of(offsets.begin(), offsets.end(),
-                      [&](int64_t o) { return (o + head) % width != 0; }))
-        continue;
-      return {width, std::min<int64_t>(head, n),
-              std::max<int64_t>(n - head, 0) / width, 0};
-    }
+// is a multiple of theirs. Instead of accesses of less than four bytes, packs
+// that fit the result alone, if all are whole words.
+elementwise::Path best_path(int pack, int64_t n, const Offsets& offsets,
+                            const std::vector<int>& bytes) {
+  const auto fit = [&](int width, size_t arrays) {
+    int64_t head = 0;
+    while (head < width &&
+           std::any_of(offsets.begin(), offsets.begin() + arrays,
+                       [&](int64_t o) { return (o + head) % width != 0; }))
+      ++head;
+    return head;
+  };
+  int width = pack;
+  while (fit(width, offsets.size()) == width) width /= 2;
+  const int least = *std::min_element(bytes.begin(), bytes.end());
+  if (width == pack || width * least >= 4 || pack * least < 4) {
+    const int64_t head = std::min(fit(width, offsets.size()), n);
+    return {width, head, (n - head) / width, 0};
   }
-  return {1, 0, n, 0};
+  // Two packs are read of an operand, and both are its own.
+  const int64_t head = std::min(fit(pack, 1) + pack, n);
+  return {pack, head, std::max<int64_t>(n - head - pack, 0) / pack, 0, true};
 }
 
 constexpr unsigned char kGuardByte = 0xa5, kStrayByte = 0x5a;
@@ -254,10 +264,11 @@ class Calls {
     const Asked& asked = asked_[c];
     Offsets offsets = asked.offsets;
     if (asked.in_place >= 0) offsets[asked.in_place + 1] = offsets[0];
-    const elementwise::Path best = best_path(pack, asked.n, offsets);
+    const elementwise::Path best =
+        best_path(pack, asked.n, offsets, {sizeof(R), sizeof(A)...});
     const elementwise::Path path = path_of(call);
     if (path.width == best.width && path.head == best.head &&
-        path.packs == best.packs)
+        path.packs == best.packs && path.shifted == best.shifted)
       return;
     FAIL_CHECK(name(c), ": packs of ", path.width, " behind ", path.head,
                ", and best are ", best.width, " behind ", best.head);
@@ -1003,12 +1014,17 @@ namespace {
 
 using elementwise::Place;
 
-// Of floats at these offsets: one result, then operands.
-elementwise::Path path_of_floats(int64_t n, const Offsets& offsets) {
+// Of elements of so many bytes at these offsets: one result, then operands.
+elementwise::Path path_at(int64_t n, int bytes, const Offsets& offsets) {
   std::vector<Place> places;
   for (const int64_t o : offsets)
-    places.push_back({256 + sizeof(float) * o, sizeof(float), alignof(float)});
-  return elementwise::make_path(4, 4, n, places);
+    places.push_back({256 + uintptr_t(bytes * o), bytes, bytes});
+  const int pack = elementwise::kAccess / bytes;
+  return elementwise::make_path(pack, pack, n, std::span(places).first(1),
+                                std::span(places).subspan(1));
+}
+elementwise::Path path_of_floats(int64_t n, const Offsets& offsets) {
+  return path_at(n, sizeof(float), offsets);
 }
 
 }  // namespace
@@ -1039,24 +1055,28 @@ TEST_CASE("a pack gets a thread, and 256 threads a block") {
   CHECK(path_of_floats(image, {0, 0}).blocks == 147);
   CHECK(path_of_floats(1, {0, 0}).blocks == 1);
   CHECK(path_of_floats(1024, {0, 0}).blocks == 1);
-  CHECK(path_of_floats(1027, {0, 0}).blocks == 1);
   CHECK(path_of_floats(1028, {0, 0}).blocks == 2);
+  // What is in no pack has a block of its own.
+  CHECK(path_of_floats(1023, {0, 0}).blocks == 2);
+  CHECK(path_of_floats(1027, {0, 0}).blocks == 2);
+  CHECK(path_of_floats(1028, {1, 1}).blocks == 2);
   // Narrow packs do not need more threads.
   CHECK(path_of_floats(image, {0, 1}).blocks == 147);
   CHECK(path_of_floats(image, {0, 2}).blocks == 147);
 }
 
 TEST_CASE("packs are as wide as the addresses allow") {
-  for (int64_t r = 0; r < 16; ++r) {
-    for (int64_t a = 0; a < 16; ++a) {
-      for (int64_t b = 0; b < 16; ++b) {
-        for (const int64_t n : {0, 1, 3, 100}) {
-          const auto path = path_of_floats(n, {r, a, b});
-          const auto best = best_path(4, n, {r, a, b});
-          REQUIRE(path.width == best.width);
-          REQUIRE(path.head == best.head);
-          REQUIRE(path.packs == best.packs);
-        }
+  for (const int bytes : {2, 4, 8}) {
+    for (int64_t c = 0; c < 16 * 16 * 16; ++c) {
+      const Offsets offsets{c / 256, c / 16 % 16, c % 16};
+      for (const int64_t n : {0, 1, 3, 20, 100}) {
+        const auto path = path_at(n, bytes, offsets);
+        const auto best =
+            best_path(16 / bytes, n, offsets, {bytes, bytes, bytes});
+        REQUIRE(path.width == best.width);
+        REQUIRE(path.head == best.head);
+        REQUIRE(path.packs == best.packs);
+        REQUIRE(path.shifted == best.shifted);
       }
     }
   }

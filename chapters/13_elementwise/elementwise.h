@@ -51,9 +51,7 @@ struct Results<R*> {
   template <class... A>
   static constexpr int kPack = kPackSize<R, A...>;
 
-  static auto places(R* r, const auto*... a) {
-    return std::array{place_of(r), place_of(a)...};
-  }
+  static auto places(R* r) { return std::array{place_of(r)}; }
 };
 template <class R, class S>
 struct Results<Two<R*, S*>> {
@@ -63,8 +61,8 @@ struct Results<Two<R*, S*>> {
   template <class... A>
   static constexpr int kPack = kPackSize<R, S, A...>;
 
-  static auto places(Two<R*, S*> r, const auto*... a) {
-    return std::array{place_of(r.first), place_of(r.second), place_of(a)...};
+  static auto places(Two<R*, S*> r) {
+    return std::array{place_of(r.first), place_of(r.second)};
   }
 };
 
@@ -96,15 +94,26 @@ __device__ void put(Two<R*, S*> r, int64_t i,
 
 // A thread's packs of one array. They lie a block apart, so that neighbouring
 // threads have neighbouring packs.
-template <class T, int kWidth, int kPacks>
+template <class T, int kWidth, int kPacks, bool kShifted>
 struct Share {
-  Pack<T, kWidth> pack[kPacks];
+  using Packed = Pack<T, kWidth>;
+  Packed pack[kPacks];
 
   __device__ Share(const T* x, int64_t first, int64_t packs) {
-    for (int k = 0; k < kPacks; ++k)
-      if (first + k * kBlock < packs)
-        pack[k] =
-            reinterpret_cast<const Pack<T, kWidth>*>(x)[first + k * kBlock];
+    const unsigned shift =
+        kShifted ? reinterpret_cast<uintptr_t>(x) % sizeof(Packed) : 0;
+    const auto* const from = reinterpret_cast<const Packed*>(
+        reinterpret_cast<const char*>(x) - shift);
+    Packed next[kPacks];
+    for (int k = 0; k < kPacks; ++k) {
+      if (first + k * kBlock < packs) {
+        pack[k] = from[first + k * kBlock];
+        if constexpr (kShifted) next[k] = from[first + k * kBlock + 1];
+      }
+    }
+    if constexpr (kShifted)
+      for (int k = 0; k < kPacks; ++k)
+        pack[k] = shifted(pack[k], next[k], shift);
   }
 };
 
@@ -127,30 +136,31 @@ __device__ void apply(const F& f, Out r, int64_t i,
 }
 
 // All loads are under way before the first one is needed: they are arguments.
-template <bool kPairs, class F, class Out, int kWidth, int kPacks, class... A>
+template <bool kPairs, int kPacks, class F, class Out, class... Shares>
 __device__ void apply_to_share(const F& f, Out r, const Path& path,
-                               int64_t first,
-                               const Share<A, kWidth, kPacks>&... x) {
+                               int64_t first, const Shares&... x) {
   for (int k = 0; k < kPacks; ++k) {
     const int64_t at = first + k * kBlock;
     if (at < path.packs) apply<kPairs>(f, r + path.head, at, x.pack[k]...);
   }
 }
 
-template <int kWidth, int kPacks, bool kPairs, class Factory, class Out,
-          class... A>
+template <int kWidth, int kPacks, bool kShifted, bool kPairs, class Factory,
+          class Out, class... A>
 __global__ void __launch_bounds__(kBlock)
     elementwise_kernel(const Factory make, const Path path, int64_t n, Out r,
                        const A*... a) {
   const auto f = make();
-  const int64_t thread = int64_t{blockIdx.x} * kBlock + threadIdx.x;
-  const int64_t first = int64_t{blockIdx.x} * kBlock * kPacks + threadIdx.x;
-  apply_to_share<kPairs>(
-      f, r, path, first,
-      Share<A, kWidth, kPacks>(a + path.head, first, path.packs)...);
+  const int64_t begin = int64_t{blockIdx.x} * kBlock * kPacks;
+  const int64_t first = begin + threadIdx.x;
+  if (begin < path.packs)
+    return apply_to_share<kPairs, kPacks>(
+        f, r, path, first,
+        Share<A, kWidth, kPacks, kShifted>(a + path.head, first,
+                                           path.packs)...);
 
-  // The first threads also take one element each before the packs or after.
-  const int64_t packed = path.packs * kWidth;
+  // In the last block a thread has an element before the packs or after.
+  const int64_t packed = path.packs * kWidth, thread = threadIdx.x;
   if (thread >= n - packed) return;
   const int64_t i = thread < path.head ? thread : thread + packed;
   apply<false>(f, r, i, Pack<A, 1>{a[i]}...);
@@ -162,8 +172,8 @@ __global__ void __launch_bounds__(kBlock)
 template <class Out, class... A>
 Path path_of(int64_t n, Out r, const A*... a) {
   constexpr int kPack = Results<Out>::template kPack<A...>;
-  return make_path(kPack, share_of<A...>(kPack), n,
-                   Results<Out>::places(r, a...));
+  return make_path(kPack, share_of<A...>(kPack), n, Results<Out>::places(r),
+                   std::array{place_of(a)...});
 }
 
 template <int kWidth, class Factory, class Out, class... A>
@@ -177,8 +187,14 @@ void launch(const Factory& make, const Path& path, int64_t n, Out r,
       takes_pairs<typename Results<Out>::Element, F, A...>();
   constexpr int kPack = Results<Out>::template kPack<A...>;
   constexpr int kPacks = share_of<A...>(kPack) / kWidth;
-  elementwise_kernel<kWidth, kPacks, kPairs>
-      <<<path.blocks, kBlock, 0, stream>>>(make, path, n, r, a...);
+  const auto start = [&](auto shifted) {
+    elementwise_kernel<kWidth, kPacks, decltype(shifted)::value, kPairs>
+        <<<path.blocks, kBlock, 0, stream>>>(make, path, n, r, a...);
+  };
+  constexpr bool kWords = (... && (kWidth * sizeof(A) % kWord == 0));
+  if constexpr (kWidth > 1 && kWidth == kPack && kWords)
+    if (path.shifted) return start(std::true_type{});
+  start(std::false_type{});
 }
 
 template <class Factory, class Out, class... A>

@@ -32,6 +32,27 @@ struct alignas(kWidth == 1 ? alignof(T) : kWidth * sizeof(T)) Pack {
   }
 };
 
+// A pack's bytes that lie in two neighbouring ones, from byte `shift` of the
+// first: by whole words, and then within them.
+template <class P>
+__device__ P shifted(const P& low, const P& high, unsigned shift) {
+  constexpr int kWords = sizeof(P) / 4;
+  unsigned words[2 * kWords];
+  std::memcpy(words, &low, sizeof(P));
+  std::memcpy(words + kWords, &high, sizeof(P));
+#pragma unroll
+  for (int by = kWords / 2; by > 0; by /= 2)
+#pragma unroll
+    for (int w = 0; w < kWords + by; ++w)
+      if (shift & 4 * by) words[w] = words[w + by];
+#pragma unroll
+  for (int w = 0; w < kWords; ++w)
+    words[w] = __funnelshift_r(words[w], words[w + 1], 8 * (shift % 4));
+  P pack;
+  std::memcpy(&pack, words, sizeof(P));
+  return pack;
+}
+
 // ---- Pairs ------------------------------------------------------------------
 
 template <class T>

@@ -13,6 +13,7 @@ using Error = const char*;
 constexpr int kBlock = 256;
 constexpr int kAccess = 16;   // Bytes: the most that one access moves.
 constexpr int kMostPack = 8;  // Elements.
+constexpr int kWord = 4;      // Bytes.
 
 // ---- By type ----------------------------------------------------------------
 
@@ -39,10 +40,12 @@ constexpr int share_of(int pack) {
 
 // ---- By address -------------------------------------------------------------
 
-// First `head` elements, then packs of `width`, then what is left.
+// First `head` elements, then packs of `width`, then what is left. If it is
+// shifted, the elements of a pack may lie in two packs of an operand.
 struct Path {
   int width;
   int64_t head, packs, blocks;
+  bool shifted = false;
 };
 
 // Where an array begins.
@@ -51,19 +54,40 @@ struct Place {
   int bytes, alignment;  // Of an element.
 };
 
-// The widest packs that begin at the same element of every array.
+// Bits in which the position of an array's first element differs from another.
+inline uintptr_t difference(std::span<const Place> places, uintptr_t position) {
+  uintptr_t differ = 0;
+  for (const Place& p : places) differ |= (p.at / p.bytes) ^ position;
+  return differ;
+}
+
+inline int least_bytes(std::span<const Place> places, int least = kAccess) {
+  for (const Place& p : places) least = std::min(least, p.bytes);
+  return least;
+}
+
+// The widest packs that begin at the same element of every array. If an access
+// would be of less than a word, which is slow: packs that suit the results. Of
+// an operand a thread then reads two for one. So those at either end are left
+// out, for which one of the two would not be the operand's.
 inline Path make_path(int pack, int share, int64_t n,
-                      std::span<const Place> places) {
-  const auto element = [](const Place& p) { return p.at / p.bytes; };
-  const uintptr_t first = element(places[0]);
-  uintptr_t differ = 0;  // Bits in which two arrays' elements do.
-  for (const Place& p : places) differ |= element(p) ^ first;
+                      std::span<const Place> results,
+                      std::span<const Place> operands) {
+  const uintptr_t position = results[0].at / results[0].bytes;
+  const uintptr_t results_differ = difference(results, position);
+  const uintptr_t differ = results_differ | difference(operands, position);
+  const int least = least_bytes(results, least_bytes(operands));
   int width = pack;
   while (differ % width != 0) width /= 2;
-  const int64_t head = std::min<int64_t>(n, -first % width);
-  const int64_t packs = (n - head) / width;
+  const bool shifted = width * least < kWord && pack * least >= kWord &&
+                       results_differ % pack == 0;
+  if (shifted) width = pack;
+  const int64_t left_out = shifted ? width : 0;
+  const int64_t head = std::min<int64_t>(n, -position % width + left_out);
+  const int64_t packs = std::max<int64_t>(0, (n - head - left_out) / width);
   const int64_t tile = kBlock * (share / width);  // Packs of a block.
-  return {width, head, packs, std::max<int64_t>(1, (packs + tile - 1) / tile)};
+  const bool others = packs * width < n;  // They have a block of their own.
+  return {width, head, packs, (packs + tile - 1) / tile + others, shifted};
 }
 
 // ---- What is refused --------------------------------------------------------

@@ -18,16 +18,17 @@ namespace strided {
 template <class Casts, int kWidth>
 constexpr int kPackBlocks = kWidth > 1 && kIsCast<Casts> ? 4 : 6;
 
-// The last block has what is left over before and after the packs, too.
+// What is in no pack has a block of its own, the last: a thread that had a
+// pack, too, would wait for memory twice.
 template <class F, class Casts, int kWidth>
 __global__ void __launch_bounds__(kBlock)
     stretch_kernel(const F f,
                    const __grid_constant__ Stretches<BodyOf<F>::kArrays> task) {
   constexpr int kAccesses = BodyOf<F>::template kAccesses<Casts, kWidth>;
-  const uint32_t pack = blockIdx.x * (kBlock * kAccesses) + threadIdx.x;
-  BodyOf<F>::template packs<Casts, kWidth, kAccesses>(
-      f, task, task.head + pack * kWidth, task.end);
-  if (blockIdx.x < gridDim.x - 1) return;
+  const uint32_t begin = task.head + blockIdx.x * (kBlock * kAccesses * kWidth);
+  if (begin < task.end)
+    return BodyOf<F>::template packs<Casts, kWidth, kAccesses>(
+        f, task, begin + threadIdx.x * kWidth, task.end);
   const uint32_t i = threadIdx.x;
   BodyOf<F>::template packs<Casts, 1, 1>(
       f, task, i < task.head ? i : i + (task.end - task.head), task.count);
@@ -38,10 +39,10 @@ __global__ void __launch_bounds__(kBlock, kPackBlocks<Casts, kWidth>)
     pack_kernel(const F f,
                 const __grid_constant__ Task<BodyOf<F>::kArrays> task) {
   constexpr int kAccesses = BodyOf<F>::template kAccesses<Casts, kWidth>;
-  const uint32_t pack = blockIdx.x * (kBlock * kAccesses) + threadIdx.x;
-  BodyOf<F>::template packs<Casts, kWidth, kAccesses>(f, task, pack * kWidth,
-                                                      task.whole);
-  if (kWidth == 1 || blockIdx.x < gridDim.x - 1) return;
+  const uint32_t begin = blockIdx.x * (kBlock * kAccesses * kWidth);
+  if (begin < task.whole)
+    return BodyOf<F>::template packs<Casts, kWidth, kAccesses>(
+        f, task, begin + threadIdx.x * kWidth, task.whole);
   BodyOf<F>::template packs<Casts, 1, 1>(f, task, task.whole + threadIdx.x,
                                          task.count);
 }
@@ -68,8 +69,8 @@ inline Error this_gpu(Gpu* gpu) {
 template <class F, class Casts, int kWidth>
 int64_t blocks_for(const Piece& piece) {
   constexpr int kAccesses = BodyOf<F>::template kAccesses<Casts, kWidth>;
-  const int64_t each = int64_t{kBlock} * kAccesses;
-  return std::max<int64_t>(parts_of(packs_of(piece), each), 1);
+  const int64_t packs = packs_of(piece);
+  return parts_of(packs, kBlock * kAccesses) + (packs * kWidth < piece.count());
 }
 
 template <class F, class Casts, int kWidth, int kArrays>

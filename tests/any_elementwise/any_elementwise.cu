@@ -38,4 +38,5 @@ void any_elementwise_path(const AnyElementwise* asked, int64_t* path) {
   path[1] = taken.head;
   path[2] = taken.packs;
   path[3] = taken.blocks;
+  path[4] = taken.shifted;
 }

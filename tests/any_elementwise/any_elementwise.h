@@ -22,6 +22,7 @@ struct AnyElementwise {
 // What the engine returns, or that there is no such function.
 const char* any_elementwise(const AnyElementwise* asked, cudaStream_t stream);
 
-// The path that this call takes: width, head, packs and blocks.
+// The path that this call takes: width, head, packs, blocks, and whether it is
+// shifted.
 void any_elementwise_path(const AnyElementwise* asked, int64_t* path);
 }
