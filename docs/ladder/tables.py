@@ -16,6 +16,7 @@ Counters come from the executor when they are woven. The rest raises ValueError 
 data are missing or older than the .cu.
 """
 
+import collections
 import itertools
 import os
 import re
@@ -617,9 +618,12 @@ def _parity_programs(root, page):
                      for quantity in parity_data.QUANTITIES]
         rows.append([title, f"{len(launches):,}", *(str(count or "") for count in differing)])
     c = compared.context
+    again = collections.Counter((when["date"], when["commit"]) for when in compared.later.values())
+    later = "".join(f"; {count} programs anew on {date}, commit {commit}"
+                    for (date, commit), count in sorted(again.items()))
     return _table(["launches that differ in", "of", *parity_data.QUANTITIES], rows,
                   f"*{c['gpu']}, driver {c['driver']}, CUDA {c['cuda']}, Nsight Compute "
-                  f"{c['ncu']}, {c['date']}, commit {c['commit']}; empty: none. Branches and lanes "
+                  f"{c['ncu']}, {c['date']}, commit {c['commit']}{later}; empty: none. Branches and lanes "
                   f"may differ by {parity_data.POINTS} of a hundred, in leaving.cu by "
                   f"{100 * parity_data.RELATIVE:.0f} %; all else is exact.*")
 

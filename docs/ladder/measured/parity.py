@@ -104,7 +104,9 @@ def together(program, theirs, ours):
     return joined
 
 
-def record_both(wanted):
+def record_both(only):
+    """Of some programs alone: beside what the newest record of this GPU knows of the others."""
+    wanted = only or programs()
     version = re.search(r"Version (\S+)", said_by(["ncu", "--version"]))[1]
     told = program_record.context() | {"ncu": version, "command": "make parity"}
     build("gpu", wanted)
@@ -114,7 +116,14 @@ def record_both(wanted):
         print(f"{program} ...", flush=True)
         counted[program] = together(program, count_by_ncu(program),
                                     count_by_executor(program, built[program]))
-    return bench.place(told, "parity.json"), Parity(told, counted)
+    path = records.recorded(ROOT, "parity.json", records.gpu_folder(told["gpu"])) if only else None
+    if not path:
+        return bench.place(told, "parity.json"), Parity(told, counted)
+    known = parity_data.load(path, ROOT)
+    when = {"date": told["date"], "commit": told["commit"]}
+    return path, Parity(known.context, known.programs | counted,
+                        {program: tie for program, tie in known.ties.items() if program not in counted},
+                        known.later | dict.fromkeys(counted, when))
 
 
 def count_executor_again(known, wanted):
@@ -124,7 +133,7 @@ def count_executor_again(known, wanted):
     return Parity(known.context, {
         program: together(program, known.programs[program],
                           count_by_executor(program, built[program]))
-        for program in counted}, known.ties)
+        for program in counted}, known.ties, known.later)
 
 
 def judge(parity):
@@ -148,7 +157,7 @@ def main(*only):
                   f"{path.relative_to(ROOT)}.")
             written[path] = count_executor_again(parity_data.load(path, ROOT), programs())
     else:
-        written = dict([record_both(only or programs())])
+        written = dict([record_both(only)])
     for path, parity in written.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(parity_data.text_of(parity, ROOT))

@@ -94,6 +94,7 @@ class Parity:
     context: dict
     programs: dict  # source -> [Launch]
     ties: dict = dataclasses.field(default_factory=dict)  # source -> of what ncu counted
+    later: dict = dataclasses.field(default_factory=dict)  # source -> when, if after the rest
 
 
 @dataclasses.dataclass(frozen=True)
@@ -240,17 +241,19 @@ def merged(parities):
 def load(path, root):
     try:
         data = records.opened(path)
-        metrics, programs, ties = data["metrics"], {}, {}
+        metrics, programs, ties, later = data["metrics"], {}, {}, {}
         for program, one in data["programs"].items():
             programs[program] = [
                 Launch(name, grid, block, dict(zip(metrics, ncu, strict=True)),
                        dict(zip(metrics, ours, strict=True)))
                 for name, grid, block, ncu, ours in one["launches"]]
             ties[program] = one["tie"]
+            if "later" in one:
+                later[program] = one["later"]
             records.note_stale(one["tie"], tie_of(root, program),
                                f"{path.relative_to(root)} is of an earlier version of {program}, "
                                "or of what it includes: `make parity` on a GPU measures it anew")
-        return Parity(data["context"], programs, ties)
+        return Parity(data["context"], programs, ties, later)
     except (OSError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, records.RecordError):
             raise
@@ -266,8 +269,10 @@ def text_of(parity, root):
                         *([short(side[m]) for m in METRICS]
                           for side in (one.ncu, one.executor))])
             for one in launches)
+        later = parity.later.get(program)
         programs.append(f'  {json.dumps(program)}: {{\n   "tie": '
                         f'"{parity.ties.get(program) or tie_of(root, program)}",\n'
+                        + (f'   "later": {json.dumps(later)},\n' if later else "") +
                         f'   "launches": [\n    {lines}]}}')
     text = (f'{{"context": {json.dumps(parity.context, indent=1)},\n'
             f' "metrics": {json.dumps(METRICS, indent=1)},\n'
