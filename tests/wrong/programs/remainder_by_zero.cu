@@ -1,4 +1,4 @@
-// finds: division by zero, block (0,0,0), thread (0,0,0), says It decides the branch
+// finds: division by zero, block (0,0,0), thread (0,0,0), says It decides
 //
 // Every so many steps something is noted; 0 was to say: never.
 #include <cuda_runtime.h>
