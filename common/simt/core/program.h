@@ -181,6 +181,8 @@ struct Kernel {
   std::string name;  // demangled, without its parameters
   std::once_flag decoded;
   std::unique_ptr<Program> program;  // null: nobody has needed it yet
+  std::once_flag assembled;
+  int registers = 0;  // of a thread; 0: nobody has asked, or it is not known
 
   // For machine/all_cores.h.
   std::optional<Reach> reach;  // none: nobody has looked
