@@ -158,7 +158,7 @@ void set_attribute(const void* function, cudaFuncAttribute which, int value) {
 }  // namespace
 
 int limit_by_registers(int blocks, Kernel& kernel, unsigned threads) {
-  const int registers = registers_of(kernel);
+  const int registers = kernel.registers;
   if (registers == 0) return blocks;
   const uint64_t warps = round_up(threads, kWarpThreads) / kWarpThreads;
   const uint64_t fitting = warps_by_registers(registers);

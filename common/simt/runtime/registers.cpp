@@ -100,6 +100,25 @@ int registers_in(const std::string& said, const std::string& kernel) {
   return used == said.npos ? 0 : std::atoi(said.c_str() + used + kUsed.size());
 }
 
+// Other kernels are left out, as nvcc writes them: ptxas would read them first,
+// which takes most of the time where there are many.
+std::string without_others(std::string_view ptx, const std::string& kernel) {
+  constexpr std::string_view kEntry = ".entry ", kEnd = "\n}\n";
+  std::string text;
+  size_t copied = 0;
+  for (size_t at = 0; (at = ptx.find(kEntry, at)) != ptx.npos;) {
+    const size_t line = ptx.rfind('\n', at) + 1;
+    const std::string_view name = ptx.substr(at + kEntry.size());
+    const size_t end = ptx.find(kEnd, at);
+    if (end == ptx.npos) break;
+    at = end + kEnd.size();
+    if (name.starts_with(kernel + "(")) continue;
+    text += ptx.substr(copied, line - copied);
+    copied = at;
+  }
+  return text.append(ptx.substr(copied));
+}
+
 int ask_ptxas(const Kernel& kernel) {
   const std::string& name = kernel.text->name;
   const Unit& unit = kernel.module->text.units[kernel.text->unit];
@@ -114,11 +133,13 @@ int ask_ptxas(const Kernel& kernel) {
                                       "-O" + std::to_string(unit.level)};
   if (!unit.fuses) command.insert(command.end(), {"-fmad", "false"});
   if (kernel.module->relocatable) command.push_back("-c");
-  for (const char* ptxas : {SIMT_PTXAS_PATH, "ptxas"}) {
-    command[0] = ptxas;
-    if (const int found = registers_in(said_by(command, unit.ptx), name))
-      return found;
-  }
+  for (const char* ptxas : {SIMT_PTXAS_PATH, "ptxas"})
+    for (const std::string& ptx :
+         {without_others(unit.ptx, name), std::string(unit.ptx)}) {
+      command[0] = ptxas;
+      if (const int found = registers_in(said_by(command, ptx), name))
+        return found;
+    }
   return 0;
 }
 

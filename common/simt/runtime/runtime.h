@@ -455,7 +455,7 @@ int blocks_per_multiprocessor(const KernelInfo& kernel, unsigned threads,
                               uint64_t shared_of_multiprocessor);
 int blocks_per_multiprocessor(const KernelInfo& kernel, unsigned threads,
                               size_t dynamic_shared);
-// And how many of those by their registers, too, where they are known.
+// And how many of those by their registers, too, if they are known by now.
 int limit_by_registers(int blocks, Kernel& kernel, unsigned threads);
 
 }  // namespace simt
