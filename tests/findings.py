@@ -34,7 +34,7 @@ UNOPTIMISED = frozenset("""
     activemask assertion bad_mask guess launch_pointer local_underrun missing_lane missing_lanes
     not_cooperative race_async race_async_barrier race_async_group race_async_refill race_async_source
     race_atomic_read race_block_atomic race_count race_grid_turns race_mbarrier_init race_own_atomic
-    race_plain_beside_atomic race_polled race_read_only race_reset race_surface race_swap race_texture
+    race_plain_beside_atomic race_polled race_read_only race_reset race_surface race_swap race_swap_short race_texture
     race_zero race_zeros same_level same_level_indirect same_mbarrier shared_overrun trap uninitialised_addend
     uninitialised_address uninitialised_atomic uninitialised_exchange uninitialised_lane
     uninitialised_variable

@@ -129,7 +129,7 @@ std::string failure() {
   if (!first.file.empty())
     out += " at " + short_path(first.file) + ":" + std::to_string(first.line);
   if (wrong.size() > 1)
-    out += " (and " + std::to_string(wrong.size() - 1) + " more: see above)";
+    out += " (and " + std::to_string(wrong.size() - 1) + " more)";
   return out;
 }
 

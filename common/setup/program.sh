@@ -29,12 +29,23 @@ or with -arch=sm_90a that for Hopper alone; on one make ARCH=sm_90 chooses."
 # words <array> <variable>: as a shell splits it, but nothing in it is carried out
 words() {
   local -n into=$1
-  local split
-  split=$(xargs printf '%s\n' <<<"${!2}" 2>/dev/null) ||
-    fail "$2=${!2}: a quote in it has no partner. If it is
+  local rest=${!2} word='' open=''
+  into=()
+  while [[ -n $rest ]]; do
+    if [[ $rest =~ ^[[:space:]]+ ]]; then
+      [[ -z $open ]] || into+=("$word")
+      word='' open=
+    elif [[ $rest =~ ^\'([^\']*)\' || $rest =~ ^\\(.) || $rest =~ ^([^[:space:]\'\"\\]+) ]]; then
+      word+=${BASH_REMATCH[1]} open=yes
+    elif [[ $rest =~ ^\"(([^\"\\]|\\.)*)\" ]]; then
+      word+=$(sed -E 's/\\([\\"$`])/\1/g' <<<"${BASH_REMATCH[1]}") open=yes
+    else
+      fail "$2=${!2}: a quote in it has no partner. If it is
 part of a word, write a backslash before it: $2=\"it\\'s\""
-  mapfile -t into <<<"$split"
-  [[ -n ${into[*]} ]] || into=()
+    fi
+    rest=${rest#"${BASH_REMATCH[0]}"}
+  done
+  [[ -z $open ]] || into+=("$word")
 }
 
 # ---- What was asked for -----------------------------------------------------

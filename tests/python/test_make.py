@@ -162,6 +162,8 @@ class TestProgram(tree.Folder):
     def test_quotes_in_words(self):
         self.builds(ARGS=r"it\'s 'two words'", FLAGS="-DN=3")
         assert self.run_it()[1].endswith("[it's] [two words]")
+        self.builds(ARGS=r"""'"one"' "\"two\" $$words \\"'"'s ''""", FLAGS=r'-DN=3 -DX="\"hi\""')
+        assert self.run_it()[1].endswith(r'''["one"] ["two" $words \"s] []''')
         for variable in "ARGS", "FLAGS":
             self.refuses(f"{variable}=it's me: a quote in it has no partner", **{variable: "it's me"})
 

@@ -208,6 +208,25 @@ void check_lock() {
   expect::equal(got[0], 12);
 }
 
+// All threads of a large block wait for one another, and none ends before all
+// have had their turn: there is a limit of time for that.
+__global__ void tickets_kernel(int* count, int* next, int* serving) {
+  const int mine = atomicAdd(next, 1);
+  while (atomicAdd(serving, 0) != mine) {
+  }
+  __threadfence();
+  *count = *count + 1;
+  __threadfence();
+  atomicAdd(serving, 1);
+  __syncthreads();
+}
+
+void check_tickets() {
+  const auto got = expect::results<int>(
+      3, [](int* out) { tickets_kernel<<<1, 1024>>>(out, out + 1, out + 2); });
+  expect::each(got, [](int) { return 1024; });
+}
+
 // ---- Within a block --------------------------------------------------------
 
 // One warp tells another by a flag in shared memory.
@@ -528,6 +547,7 @@ int main() {
   check_second_of_two();
   check_releases();
   check_lock();
+  check_tickets();
   check_shared_flag();
   check_named();
   check_counting();

@@ -18,6 +18,16 @@ __global__ void __launch_bounds__(64) bounded_kernel(unsigned* count) {
   atomicAdd(count, 1);
 }
 
+// Each thread keeps so many numbers in registers.
+constexpr int kKept = 80;
+__global__ void wide_kernel(float* x) {
+  float kept[kKept];
+  for (int i = 0; i < kKept; ++i) kept[i] = x[i * blockDim.x + threadIdx.x];
+  for (int i = 0; i < kKept; ++i)
+    for (int k = 0; k < kKept; ++k) kept[k] *= kept[(k + 1) % kKept];
+  for (int i = 0; i < kKept; ++i) x[i * blockDim.x + threadIdx.x] = kept[i];
+}
+
 __global__ void shared_kernel(int* out) {
   __shared__ int fixed[1024];  // 4096 bytes
   extern __shared__ int dynamic[];
@@ -343,6 +353,25 @@ void occupancy() {
   equal(grid * block, processors_most * threads);
 }
 
+// Registers are the limit of this one: a quarter of a multiprocessor has 16,384
+// of them, and a warp gets a multiple of 256.
+void occupancy_by_registers() {
+  cudaFuncAttributes few = {}, many = {};
+  ok(cudaFuncGetAttributes(&few, count_kernel));
+  ok(cudaFuncGetAttributes(&many, wide_kernel));
+  is_true(few.numRegs > 0 && few.numRegs <= 32, "few registers");
+  is_true(many.numRegs > kKept && many.numRegs < 256, "many registers");
+  const int warps = 16384 / ((many.numRegs * 32 + 255) / 256 * 256) * 4;
+  equal(few.maxThreadsPerBlock, 1024);
+  equal(many.maxThreadsPerBlock, 32 * warps);
+  for (const int threads : {32, 96, 256, 1024}) {
+    int blocks = -1;
+    ok(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, wide_kernel,
+                                                     threads, 0));
+    equal(blocks, threads / 32 > warps ? 0 : warps / (threads / 32));
+  }
+}
+
 // Static shared memory ends where the dynamic part begins.
 void shared_of_both_kinds() {
   cudaFuncAttributes attributes;
@@ -398,6 +427,7 @@ int main() {
 #endif
   cooperative();
   occupancy();
+  occupancy_by_registers();
   shared_of_both_kinds();
   occupancy_of_bounded();
   shared_left();

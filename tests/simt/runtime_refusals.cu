@@ -33,6 +33,23 @@ __global__ void numbered_kernel(int* x) {
   *x = threadIdx.x + kNumber;
 }
 
+// Two lines before a barrier that is missing, two behind it; and the same once
+// more.
+__global__ void no_barriers_kernel(int* x) {
+  __shared__ int tile[64], sums[64];
+  const int i = threadIdx.x;
+  tile[i] = x[i];
+  sums[i] = x[i] + 1;
+  int sum = tile[63 - i];
+  sum += sums[63 - i];
+  __syncthreads();
+  tile[i] = sum;
+  sums[i] = sum + 1;
+  sum += tile[63 - i];
+  sum *= sums[63 - i];
+  x[i] = sum;
+}
+
 // ---- What the children do --------------------------------------------------
 
 // Tensor maps that a GPU makes.
@@ -117,6 +134,14 @@ int many_places(std::integer_sequence<int, kNumber...>) {
   return cudaDeviceSynchronize() != cudaSuccess;
 }
 
+int no_barriers() {
+  int* x = nullptr;
+  ok(cudaMalloc(&x, 64 * sizeof(int)));
+  ok(cudaMemset(x, 0, 64 * sizeof(int)));
+  no_barriers_kernel<<<1, 64>>>(x);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+
 // ---- What is expected of them ----------------------------------------------
 
 size_t count(const std::string& text, const std::string& part) {
@@ -184,6 +209,14 @@ void findings_at_many_places() {
   says(child, "findings at 10 more places were not shown");
 }
 
+void one_finding_a_barrier() {
+  const Ended child = run_self("barriers");
+  equal(child.status, 1);
+  says(child, "simt: race: ", 2);
+  says(child, "and 1 more pair of lines, which the same barrier would order",
+       2);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -191,6 +224,7 @@ int main(int argc, char** argv) {
   if (task == "lacking") return lacking();
   if (task == "mistakes") return mistakes();
   if (task == "slow") return slow();
+  if (task == "barriers") return no_barriers();
   if (task == "many") {
     return many_places(std::make_integer_sequence<int, kKernels>());
   }
@@ -202,6 +236,7 @@ int main(int argc, char** argv) {
     many_mistakes();
     findings_in_a_loop();
     findings_at_many_places();
+    one_finding_a_barrier();
   } else {
     is_true(true, "there is nothing to refuse");
   }

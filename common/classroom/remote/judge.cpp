@@ -23,6 +23,7 @@
 #include "common/harness/circumstances.h"
 #include "common/harness/show_profile.h"
 #include "common/simt/observe/report.h"
+#include "common/simt/runtime/registers.h"
 
 namespace {
 
@@ -278,6 +279,7 @@ int main(int argc, char** argv) {
     return EXIT_FAILURE;
   }
   std::atexit(write_last_findings);
+  simt::run_no_ptxas();
   try {
     return judge(argc, argv);
   } catch (const remote::Broken& broken) {

@@ -1,5 +1,6 @@
 // A kernel and all it can call, decoded; and the module it comes from.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -181,6 +182,9 @@ struct Kernel {
   std::string name;  // demangled, without its parameters
   std::once_flag decoded;
   std::unique_ptr<Program> program;  // null: nobody has needed it yet
+  std::once_flag assembled;
+  // Of a thread; 0: nobody has asked, or it is not known.
+  std::atomic<int> registers = 0;
 
   // For machine/all_cores.h.
   std::optional<Reach> reach;  // none: nobody has looked

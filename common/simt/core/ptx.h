@@ -144,6 +144,7 @@ using InlinedCalls = std::multimap<std::string, InlinedCall, std::less<>>;
 
 // The text of one source file, as nvcc compiled it.
 struct Unit {
+  std::string_view ptx;     // all of it
   uint32_t first_file = 0;  // its files in ModuleText::files: from here on
   bool for_sm_90a = false;  // and for no other GPU
   int level = 3;            // of ptxas: -O3

@@ -790,6 +790,7 @@ std::vector<std::string> accepted_directives() {
 
 void add_unit(ModuleText& module, std::string_view text, Unit unit) {
   const auto number = static_cast<uint32_t>(module.units.size());
+  unit.ptx = text;
   unit.first_file = static_cast<uint32_t>(module.files.size());
   module.units.push_back(std::move(unit));
   Parser(outline_of(text, module), number, module).run();

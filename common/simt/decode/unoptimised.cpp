@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/simt/core/lanes.h"
 #include "common/simt/core/warp.h"
 #include "common/simt/decode/analysis.h"
 #include "common/simt/isa/arithmetic.h"
@@ -40,6 +41,18 @@ Place passed_by(const Instruction& ins) {
   return brings(ins) ? ins.result(0) : ins.source(0);
 }
 
+// A number of 16 bits is passed in 32, and the lower half is loaded.
+bool brings_half(const Function& f, const Instruction& ins) {
+  return brings(ins) && ins.element_bytes == 2 && ins.result(0) >= 0 &&
+         f.widths.at(ins.result(0)) == 2;
+}
+void take_half(Warp& w, const Instruction& i, uint32_t mask) {
+  map_lanes(
+      mask, lanes<uint16_t>(w, i.result(0)),
+      [](uint32_t whole) { return static_cast<uint16_t>(whole); },
+      lanes<uint32_t>(w, i.source(0)));
+}
+
 // What passes through memory of the function's own, a number or a value of one
 // register, and always as a whole.
 class Passed {
@@ -64,6 +77,7 @@ class Passed {
       return false;
     const Place place = passed_by(ins);
     const uint32_t width = bytes(ins);
+    if (width == 4 && brings_half(f, ins)) return true;
     return ins.element_bytes == width &&
            (place < kNowhere || (place >= 0 && f.widths.at(place) == width));
   }
@@ -145,10 +159,14 @@ void pass_in_registers(Function& function,
     ins.operands = function.keep(operands) + 1;
     ins.result_count = ins.source_count = 1;
     ins.address_count = 0;
+    const bool half = ins.element_bytes < bytes;
     Statement& moves = function.rewritten.emplace_back(*ins.statement);
-    moves.op = {"mov", "b" + std::to_string(8 * bytes)};
+    if (half)
+      moves.op = {"cvt", "u16", "u32"};
+    else
+      moves.op = {"mov", "b" + std::to_string(8 * bytes)};
     ins.statement = &moves;
-    ins.run = copy_handler(static_cast<int>(bytes));
+    ins.run = half ? take_half : copy_handler(static_cast<int>(bytes));
     ins.kind = Kind::kPlain;
     ins.pure = true;
   }

@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "common/simt/isa/arithmetic_decode.h"
+#include "common/simt/observe/observers.h"
 
 namespace simt {
 namespace {
@@ -431,10 +432,31 @@ void decode_sad(Decoding& d) {
   d.ins.run = ternary_by_sign<SumOfDifferences>(d.type);
 }
 
+template <class Op, class T>
+void quotient(Warp& w, const Instruction& i, uint32_t mask) {
+  const uint32_t by_zero =
+      mask & lanes_where([](T b) { return b == 0; }, lanes<T>(w, i.source(1)));
+  binary<Op, T>(w, i, mask);
+  if (by_zero) observe::divided_by_zero(w, i, by_zero);
+}
+
+template <class Op>
+Handler quotient_of(Type t) {
+  switch (t.bytes) {
+    case 2:
+      return t.is_signed() ? quotient<Op, int16_t> : quotient<Op, uint16_t>;
+    case 4:
+      return t.is_signed() ? quotient<Op, int32_t> : quotient<Op, uint32_t>;
+    case 8:
+      return t.is_signed() ? quotient<Op, int64_t> : quotient<Op, uint64_t>;
+  }
+  return nullptr;
+}
+
 template <class Op>
 void decode_quotient(Decoding& d) {
   bind_alike(d, 2);
-  d.ins.run = binary_by_sign<Op>(d.type);
+  d.ins.run = quotient_of<Op>(d.type);
 }
 
 template <class Op>

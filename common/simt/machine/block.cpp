@@ -23,6 +23,11 @@ double thread_seconds() {
 // and the clock is read, unless the turns are long enough to read it each time.
 constexpr uint32_t kTurns = 64;
 
+// If joins had to be opened so many times, threads take something in turn, such
+// as a lock: all but one look for it in vain each time, and had better do so
+// only once.
+constexpr uint32_t kOften = 8;
+
 }  // namespace
 
 BlockRun::BlockRun(Grid& grid, Observers observers) : Block(grid, observers) {
@@ -48,6 +53,7 @@ void BlockRun::start(uint64_t block_number) {
   met_cluster = false;
   quiet = turn_over_ = loops_ = clock_stands = false;
   seconds_ = 0;
+  openings_ = 0;
   copies.clear();
   warpgroups.fill({});
   live = live_then_ = grid->threads_per_block;
@@ -107,8 +113,11 @@ bool BlockRun::stands_still_for_cluster() {
 // Some paths have given way: what is it that they do?
 void BlockRun::end_turn() {
   if (turns_++ % kTurns == 0 || std::exchange(loops_, false)) lap();
-  circles_ = circles() && !open_joins(Path::kGaveWay);
-  if (!circles_) return;
+  if (!(circles_ = circles())) return;
+  if (open_joins(Path::kGaveWay)) {
+    circles_ = false;
+    if (++openings_ < kOften) return;
+  }
   for (auto& warp : runs) warp->note_circle();
 }
 

@@ -95,6 +95,7 @@ struct BlockRun : Block {
   bool waits_for_cluster_ = false;
   int ages_ = 0;  // that have passed since then
   uint64_t past_ = 0, age_ = 0, oldest_ = 0, quiet_turns_ = 0;
+  uint32_t openings_ = 0;  // of joins, for those who go round in circles
   // Processor time since a thread ended.
   double seconds_ = 0, clock_ = 0;
   uint32_t live_then_ = 0;

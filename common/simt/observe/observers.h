@@ -188,6 +188,11 @@ inline void publish(Warp& warp, const Instruction& ins, uint32_t mask) {
   if (warp.tainted)
     warp.block->observers.checker->values().publish(warp, ins, mask);
 }
+// Lanes have divided an integer by zero.
+inline void divided_by_zero(Warp& warp, const Instruction& ins, uint32_t mask) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->values().divided_by_zero(warp, ins, mask);
+}
 // A kernel or a function begins, with these registers.
 inline void begin_frame(Warp& warp, const uint8_t* registers,
                         uint32_t stack_base, const Function& function,

@@ -1,6 +1,6 @@
 // What is undefined in the registers and the memory of a block: what was loaded
-// from memory that nobody has written, variables without a value, and what was
-// made of both.
+// from memory that nobody has written, variables without a value, quotients by
+// zero, and what was made of them.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace simt {
 enum class Absent : uint8_t { kNo, kNoThread, kExited, kLeftOut };
 
 // The load that an undefined value comes from; or the shuffle with a lane that
-// takes no part; or who reads a variable first.
+// takes no part; or who reads a variable first; or the division.
 struct Origin {
   uint64_t address = 0;  // of the first byte that was missing; or that lane
   uint32_t site = 0;
@@ -29,6 +29,7 @@ struct Origin {
   bool part = false;      // the same, of an object
   bool beside = false;    // other bits of the word have been given a value
   bool variable = false;  // it lay in a register, and had no value
+  bool by_zero = false;   // it is what came of a division by zero
   Absent absent = Absent::kNo;
 
   // The same of a value that has been computed with.

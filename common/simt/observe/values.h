@@ -44,6 +44,9 @@ class Values {
   void publish(Warp& warp, const Instruction& ins, uint32_t mask);
   void collective(Warp& warp, const Instruction& ins, uint32_t mask);
 
+  // Lanes have divided an integer by zero: PTX leaves open what comes out.
+  void divided_by_zero(Warp& warp, const Instruction& ins, uint32_t mask);
+
   // Of a register; null: it is defined. And what replaces it in results.
   const Undefined* undefined(const Warp& warp, Place place) const;
   void replace(Warp& warp, const std::vector<Undefined>& results);

@@ -169,6 +169,23 @@ void Values::bit_by_bit(Warp& warp, const Instruction& ins, uint32_t mask,
   }
 }
 
+void Values::divided_by_zero(Warp& warp, const Instruction& ins,
+                             uint32_t mask) {
+  // Where an operand was undefined, that is where to look.
+  mask &= ~registers_of(warp).lanes(ins.result(0));
+  std::vector<Undefined> results = results_of(ins);
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    const int l = first_lane(rest);
+    Origin origin;
+    origin.site = ins.site;
+    origin.thread = static_cast<uint16_t>(warp.index * kLanes + l);
+    origin.by_zero = true;
+    for (Undefined& result : results) result.add(l, kAllBits, origin);
+  }
+  write_results(warp, mask, results);
+  settle(warp);
+}
+
 // ---- Results ---------------------------------------------------------------
 
 std::vector<Undefined> Values::results_of(const Instruction& ins) const {

@@ -14,6 +14,7 @@ constexpr char kUninitialised[] = "uninitialised read";
 
 // A lane that might have taken part is missed.
 const char* kind_of(const Origin& origin) {
+  if (origin.by_zero) return "division by zero";
   return origin.absent <= Absent::kNoThread ? kUninitialised : "missing lane";
 }
 
@@ -23,6 +24,24 @@ std::string text_of_absent(const Origin& origin) {
   return "shuffle with lane " + std::to_string(origin.address) + ", which " +
          kWhy[static_cast<int>(origin.absent)] +
          ": what it brings is undefined";
+}
+
+// Is it memory that nobody has written?
+bool has_address(const Origin& origin) {
+  return origin.absent == Absent::kNo && !origin.variable && !origin.by_zero;
+}
+
+std::string text_of(const Grid& grid, const Origin& origin) {
+  if (origin.variable) return "a variable is read that has no value yet";
+  if (origin.by_zero)
+    return "an integer is divided by 0: what comes of it is undefined";
+  if (origin.absent != Absent::kNo) return text_of_absent(origin);
+  const Instruction& load = grid.program.instruction(origin.site);
+  const int elements =
+      load.kind == Kind::kMatrix ? 1 : std::max<int>(load.result_count, 1);
+  return "read of " + std::to_string(load.element_bytes * elements) +
+         " bytes that nobody has written: " +
+         text_of_place(grid, origin.space, origin.address);
 }
 
 }  // namespace
@@ -42,18 +61,10 @@ void Values::tell(Warp& warp, const Instruction& ins, int lane,
   if (found_.again(kind_of(origin), origin.site)) return;
   const Instruction& load = grid_.program.instruction(origin.site);
   const Warp& loader = *warp.block->warps[origin.thread / kLanes];
-  const int elements =
-      load.kind == Kind::kMatrix ? 1 : std::max<int>(load.result_count, 1);
-  const bool shuffles = origin.absent != Absent::kNo;
-  const std::string what =
-      origin.variable ? "a variable is read that has no value yet"
-      : shuffles      ? text_of_absent(origin)
-                 : "read of " + std::to_string(load.element_bytes * elements) +
-                       " bytes that nobody has written: " +
-                       text_of_place(grid_, origin.space, origin.address);
-  Finding f = finding_at(loader, load, origin.thread % kLanes, kind_of(origin),
-                         what + ". " + matters + at_place(grid_, ins));
-  if (!shuffles && !origin.variable) f.address = origin.address;
+  Finding f = finding_at(
+      loader, load, origin.thread % kLanes, kind_of(origin),
+      text_of(grid_, origin) + ". " + matters + at_place(grid_, ins));
+  if (has_address(origin)) f.address = origin.address;
   place_other(grid_, f, ins, warp.block->number, warp.index * kLanes + lane);
   found_.add(kind_of(origin), origin.site, std::move(f));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/simt/observe/one_barrier.h"
 #include "common/simt/observe/report.h"
 #include "common/simt/runtime/happens_before.h"
 #include "common/simt/runtime/runtime.h"
@@ -17,6 +18,7 @@ struct Told {
   size_t considered = 0;      // of all_findings()
   std::vector<size_t> shown;  // which of them
   size_t limited = 0;         // of those, all that did not end a kernel
+  size_t joined = 0;          // that are told with one of those
 };
 Told& told() {
   static auto* one = new Told;
@@ -40,22 +42,28 @@ void tell_findings() {
   const std::vector<RepeatedFinding>& all = all_findings();
   Told& so_far = told();
   size_t room = std::min(kMostOfLaunch, kMostOfProcess - so_far.limited);
+  bool too_many = false;
+  std::vector<OneBarrier> shown;
   for (size_t& next = so_far.considered; next < all.size(); ++next) {
     const Finding& finding = all[next].first;
     if (!finding.note) note_finding();
     const bool ended_kernel = finding.count == 0;
-    if (!ended_kernel && room == 0) {
-      say(text("there are findings at more places than are shown; ",
-               kWhereAllAre));
-      continue;
+    if (std::ranges::any_of(
+            shown, [&](OneBarrier& one) { return one.takes(finding); })) {
+      ++so_far.joined;
+    } else if (!ended_kernel && room == 0) {
+      too_many = true;
+    } else {
+      room -= !ended_kernel;
+      so_far.limited += !ended_kernel;
+      so_far.shown.push_back(next);
+      shown.emplace_back(finding);
     }
-    if (!ended_kernel) {
-      --room;
-      ++so_far.limited;
-    }
-    so_far.shown.push_back(next);
-    say(finding.text());
   }
+  for (const OneBarrier& one : shown) say(one.text());
+  if (too_many)
+    say(text("there are findings at more places than are shown; ",
+             kWhereAllAre));
 }
 
 void sum_up_findings() {
@@ -64,7 +72,7 @@ void sum_up_findings() {
   for (const size_t one : told().shown) {
     if (all[one].launches > 1) say(summary(all[one]));
   }
-  if (const size_t rest = all.size() - told().shown.size()) {
+  if (const size_t rest = all.size() - told().shown.size() - told().joined) {
     say(text("findings at ", rest, " more places were not shown; ",
              kWhereAllAre));
   }

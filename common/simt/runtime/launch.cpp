@@ -96,10 +96,12 @@ void choose_block(Configuration& c, const KernelInfo& kernel) {
 }
 
 // Blocks that wait for one another must all be on the device at once.
-void require_resident(const Configuration& c, const KernelInfo& kernel) {
+void require_resident(const Configuration& c, Kernel& kernel) {
+  const int fitting = blocks_per_multiprocessor(info(&kernel), volume(c.block),
+                                                c.dynamic_shared);
   const uint64_t resident =
       uint64_t(model_multiprocessors()) *
-      blocks_per_multiprocessor(kernel, volume(c.block), c.dynamic_shared);
+      limit_by_registers(fitting, kernel, volume(c.block));
   require(volume(c.grid) <= resident, cudaErrorCooperativeLaunchTooLarge,
           "a cooperative grid of ", volume(c.grid), " blocks; at most ",
           resident, " fit on the device at once");
@@ -251,7 +253,7 @@ Kernel* checked(Entry& entry, Configuration& c) {
     require_threads(c, facts);
     settle_cluster(c, entry, facts);
     require_shared(c, entry, facts);
-    if (c.cooperative) require_resident(c, facts);
+    if (c.cooperative) require_resident(c, *kernel);
   } catch (const Refused& refused) {
     throw Refused{refused.code, text(facts.name, ": ", refused.why)};
   }

@@ -508,7 +508,7 @@ cudaError_t Nest::attributes(const Caller& caller,
   if (kernel == nullptr)
     return refuse(caller, cudaErrorInvalidValue,
                   "cudaFuncGetAttributes: this is no kernel");
-  attributes = attributes_of(entry_of(*kernel), info(kernel));
+  attributes = attributes_of(entry_of(*kernel), *kernel);
   return cudaSuccess;
 }
 

@@ -1,20 +1,22 @@
 // Functions: their attributes, and how many blocks of them fit on a
 // multiprocessor.
 //
-// Registers are not part of it. ptxas assigns them when it makes machine code,
-// which never happens here. Counts are therefore exact where registers cannot
-// be the limit, and otherwise the most that a GPU could reach; that is said
-// once.
+// Where no ptxas is found, registers are not part of it. Counts are then exact
+// where registers cannot be the limit, and otherwise the most that a GPU could
+// reach; that is said once.
 #include <algorithm>
 
 #include "common/simt/core/device.h"
 #include "common/simt/decode/decode.h"
+#include "common/simt/runtime/registers.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
 namespace {
 
 constexpr unsigned kMostRegisters = 256;  // of a thread, as they are allotted
+// To a warp, in such pieces, of its own quarter of a multiprocessor.
+constexpr unsigned kRegisterUnit = 256, kQuarters = 4;
 
 uint64_t round_up(uint64_t value, uint64_t to) {
   return (value + to - 1) / to * to;
@@ -56,6 +58,12 @@ uint64_t shared_of_multiprocessor(const Entry& entry, uint64_t block) {
   return device.shared_per_multiprocessor;
 }
 
+// How many warps' registers a multiprocessor has.
+uint64_t warps_by_registers(int registers) {
+  const uint64_t of_warp = round_up(registers * kWarpThreads, kRegisterUnit);
+  return kRegisters / kQuarters / of_warp * kQuarters;
+}
+
 int occupancy(const void* function, int threads, size_t dynamic_shared) {
   Entry& entry = find_entry(function);
   const KernelInfo kernel = info(entry.kernel());
@@ -67,10 +75,13 @@ int occupancy(const void* function, int threads, size_t dynamic_shared) {
   const int blocks = blocks_per_multiprocessor(
       kernel, threads, dynamic_shared,
       shared_of_multiprocessor(entry, shared_of_block(kernel, dynamic_shared)));
+  if (registers_of(*entry.kernel()))
+    return limit_by_registers(blocks, *entry.kernel(), threads);
   if (uint64_t(blocks) * round_up(threads, kWarpThreads) * kMostRegisters >
       kRegisters) {
     say("occupancy is counted from threads, blocks and shared memory; "
-        "registers are not known here, so a GPU may fit fewer blocks");
+        "registers are not known here, for no ptxas was found that makes "
+        "machine code of the kernel, so a GPU may fit fewer blocks");
   }
   return blocks;
 }
@@ -146,14 +157,37 @@ void set_attribute(const void* function, cudaFuncAttribute which, int value) {
 
 }  // namespace
 
-cudaFuncAttributes attributes_of(const Entry& entry, const KernelInfo& kernel) {
+int limit_by_registers(int blocks, Kernel& kernel, unsigned threads) {
+  const int registers = kernel.registers;
+  if (registers == 0) return blocks;
+  const uint64_t warps = round_up(threads, kWarpThreads) / kWarpThreads;
+  const uint64_t fitting = warps_by_registers(registers);
+  if (round_up(warps, kQuarters) > fitting) return 0;
+  return int(std::min<uint64_t>(blocks, fitting / warps));
+}
+
+// CUB asks for attributes of a kernel of its own, and only for others.
+static int registers_told_of(Kernel& kernel) {
+  const int registers = registers_of(kernel);
+  if (registers == 0 && !kernel.name.starts_with("cub::"))
+    say("numRegs is 0: how many registers a kernel takes is not known here, "
+        "for no ptxas was found that makes machine code of it");
+  return registers;
+}
+
+cudaFuncAttributes attributes_of(const Entry& entry, Kernel& of) {
+  const KernelInfo kernel = info(&of);
   const ModelDevice& device = model_device();
   cudaFuncAttributes a = {};
   a.sharedSizeBytes = kernel.static_shared;
   a.constSizeBytes = kernel.const_bytes;
   a.localSizeBytes = kernel.local_bytes;
+  a.numRegs = registers_told_of(of);
   a.maxThreadsPerBlock = kernel.max_threads;
-  a.numRegs = 0;  // no kernel has none: it means "not known"
+  if (a.numRegs != 0)
+    a.maxThreadsPerBlock =
+        std::min(a.maxThreadsPerBlock,
+                 int(warps_by_registers(a.numRegs)) * kWarpThreads);
   a.ptxVersion = entry.ptx_version();
   a.binaryVersion = 10 * device.major + device.minor;
   a.maxDynamicSharedSizeBytes = dynamic_shared_limit(entry, kernel);
@@ -207,7 +241,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
   return answer([&] {
     require(attributes != nullptr, cudaErrorInvalidValue, "attr is null");
     Entry& entry = find_entry(function);
-    *attributes = attributes_of(entry, info(entry.kernel()));
+    *attributes = attributes_of(entry, *entry.kernel());
   });
 }
 

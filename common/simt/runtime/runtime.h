@@ -423,7 +423,7 @@ Entry& find_entry(const void* function, cudaError_t otherwise = kNoKernel);
 // That of a kernel which has been loaded.
 Entry& entry_of(const Kernel& kernel);
 
-cudaFuncAttributes attributes_of(const Entry& entry, const KernelInfo& kernel);
+cudaFuncAttributes attributes_of(const Entry& entry, Kernel& of);
 
 // `symbol` is the address of the host's shadow of a device variable.
 DeviceVariable find_symbol(const void* symbol, int device);
@@ -449,12 +449,13 @@ bool are_domains(cudaLaunchAttributeID which,
                  const cudaLaunchAttributeValue& value);
 
 // How many blocks fit on a multiprocessor, by threads, blocks and so many bytes
-// of shared memory, or all that there can be; registers are ptxas's choice and
-// unknown here.
+// of shared memory, or all that there can be.
 int blocks_per_multiprocessor(const KernelInfo& kernel, unsigned threads,
                               size_t dynamic_shared,
                               uint64_t shared_of_multiprocessor);
 int blocks_per_multiprocessor(const KernelInfo& kernel, unsigned threads,
                               size_t dynamic_shared);
+// And how many of those by their registers, too, if they are known by now.
+int limit_by_registers(int blocks, Kernel& kernel, unsigned threads);
 
 }  // namespace simt
