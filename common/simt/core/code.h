@@ -113,6 +113,7 @@ struct Address {
   uint8_t bytes = 8;   // of the register
   int16_t array = -1;  // the shared array it is made of; -1: not known
   int64_t offset = 0;  // of local memory without a base: in the call's frame
+  Place meant = kNowhere;  // the byte that it is the word around, or kNowhere
 };
 
 // What is looked at each time lies in the first 64 bytes: one cache line. Lists

@@ -48,9 +48,13 @@ bool is_of_library(const std::string& function);
 // Fills in Function::unwritten.
 void find_unwritten(Function& function);
 
+// Fills in Address::meant: libcu++ does atomics of one or two bytes on the word
+// around them.
+void find_words_around(Function& function, const Program& program);
+
 // Lets those who read a copy of what never changes read that, and fills in
-// Instruction::step. The last of all: what is found out about a function is
-// found out about the registers that its text names.
+// Instruction::step. After all that is found out about the registers that its
+// text names.
 void leave_out_copies(Function& function);
 
 // Fills in how undefined values spread: Instruction::spread and what follows.

@@ -113,6 +113,7 @@ void Decoder::analyse(int level) {
   find_spread(function);
   find_runs(function);
   leave_out_copies(function);
+  find_words_around(function, program_);
 }
 
 void Decoder::body(const FunctionText& text) {

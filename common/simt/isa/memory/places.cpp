@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "common/simt/core/finding.h"
 #include "common/simt/core/lanes.h"
@@ -424,7 +425,26 @@ void find_global(Warp& warp, const Instruction& ins, int lane, uint64_t address,
   place_global(warp, ins, a);
 }
 
+// The word around a byte: only that is there for the program. Of two bytes, the
+// first stands for both.
+[[gnu::noinline]] void resolve_word(Warp& warp, const Instruction& ins,
+                                    uint32_t mask, Access& a) {
+  Address meant = a.operand;
+  meant.base = std::exchange(meant.meant, kNowhere);
+  Access byte(meant, 1, a.use);
+  resolve(warp, ins, mask, byte);
+  a.mask = byte.mask;
+  a.space = byte.space;
+  a.base = byte.base;
+  a.owner = byte.owner;
+  for (int l = 0; l < kLanes; ++l)
+    a.address[l] = byte.address[l] & ~uint64_t{a.bytes - 1};
+  a.dense = false;
+  a.compare_neighbours();
+}
+
 void resolve(Warp& warp, const Instruction& ins, uint32_t mask, Access& a) {
+  if (a.operand.meant != kNowhere) return resolve_word(warp, ins, mask, a);
   find_places(warp, ins, mask, a.bytes, a);
   if (a.space == Space::kShared || a.space == Space::kGlobal)
     observe::access(warp, ins, a);
