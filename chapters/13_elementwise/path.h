@@ -66,10 +66,10 @@ inline int least_bytes(std::span<const Place> places, int least = kAccess) {
   return least;
 }
 
-// The widest packs that begin at the same element of every array. If an access
-// would be of less than a word, which is slow: packs that suit the results. Of
-// an operand a thread then reads two for one. So those at either end are left
-// out, for which one of the two would not be the operand's.
+// The widest packs that begin at the same element of every array. Where an
+// access would be of less than a word, which is slow, packs suit the results
+// alone: a thread then reads two packs of an operand to get one. At both ends a
+// pack is left out, as one of its two would lie outside the operand.
 inline Path make_path(int pack, int share, int64_t n,
                       std::span<const Place> results,
                       std::span<const Place> operands) {

@@ -263,6 +263,12 @@ void BlockRun::livelock(uint64_t unbegun) const {
     what += ", and " + std::to_string(unbegun) +
             " blocks cannot begin before others have ended: there is no room "
             "for so many at a time";
+  if (grid->shape.cooperative && std::ranges::any_of(runs, [](const auto& w) {
+        return w->waits_for_group();
+      }))
+    what +=
+        ". All threads of all blocks must come to each grid.sync(), also those "
+        "that have nothing to do";
   if (std::any_of(runs.begin(), runs.end(),
                   [](const auto& w) { return w->loops_idly(); }))
     what +=

@@ -43,6 +43,12 @@ bool WarpRun::loops_idly() const {
   });
 }
 
+bool WarpRun::waits_for_group() const {
+  return std::ranges::any_of(waiting_, [](const Path& p) {
+    return p.frame->function->code[p.pc].where.of_groups;
+  });
+}
+
 // "threads (0,0,0) to (15,0,0) of warp 0 wait at the barrier at a.cu:12"
 std::string WarpRun::describe_waiting() const {
   std::string text;

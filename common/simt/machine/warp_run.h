@@ -101,6 +101,8 @@ class WarpRun : public Warp {
   bool only_awaits() const;
   // Whether some go round in a loop that consists of its branch.
   bool loops_idly() const;
+  // Do lanes wait in code of cooperative groups, as in grid.sync()?
+  bool waits_for_group() const;
   void release(uint32_t barrier);
   void open_cluster_barrier();
   std::string describe_waiting() const;
