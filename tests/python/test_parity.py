@@ -55,6 +55,13 @@ class TestFiles:
         for path in parity_data.newest_of_each(ROOT):
             assert parity_data.text_of(parity_data.load(path, ROOT), ROOT) == path.read_text()
 
+    def test_a_program_that_is_counted_alone_replaces_its_own_counts(self):
+        known = Parity({"date": "then"}, {PROGRAM: [launch()], CHAPTER: [launch()]}, {PROGRAM: "a", CHAPTER: "b"})
+        anew, now = [launch({SECTORS: 8})], {"date": "now", "commit": "c"}
+        both = parity.beside(known, {CHAPTER: anew}, now)
+        assert both.programs == {PROGRAM: [launch()], CHAPTER: anew}
+        assert (both.context, both.ties, both.later) == ({"date": "then"}, {PROGRAM: "a"}, {CHAPTER: now})
+
     def test_launches_must_match(self):
         other = [launch(kernel="other")]
         for theirs, ours in (([launch()], []), ([launch()], other)):

@@ -70,9 +70,12 @@ class Lane {
     }
   }
 
-  std::string text(uint64_t address) const {
+  // `why`: what to say, too, if it is none.
+  std::string text(uint64_t address, const char* why = "") const {
+    why_ = why;
     std::string s;
     for (char c; (c = read<char>(address)); ++address) s += c;
+    why_ = "";
     return s;
   }
 
@@ -100,11 +103,13 @@ class Lane {
 
   void require_inside(uint64_t address, uint64_t bytes, uint64_t size,
                       const char* does = "reads") const {
-    if (!is_inside(address & ~kWindowMask, bytes, 0, size))
-      refuse("out of bounds", does,
-             allocations().describe(address) + ", byte " +
-                 std::to_string(address & ~kWindowMask) + " of " +
-                 std::to_string(size));
+    const uint64_t offset = address & ~kWindowMask;
+    if (is_inside(offset, bytes, 0, size)) return;
+    const std::string where = allocations().describe(address);
+    if (offset >> 32) refuse("out of bounds", does, where);
+    refuse("out of bounds", does,
+           where + ", byte " + std::to_string(offset) + " of " +
+               std::to_string(size));
   }
 
   void require_allocated(uint64_t address, uint64_t bytes,
@@ -120,7 +125,7 @@ class Lane {
 
   [[noreturn]] void refuse(const char* kind, const std::string& does,
                            const std::string& what) const {
-    fault(warp_, ins_, lane_, kind, "a call " + does + " " + what,
+    fault(warp_, ins_, lane_, kind, "a call " + does + " " + what + why_,
           kIllegalAddress);
   }
 
@@ -151,6 +156,7 @@ class Lane {
   const Instruction& ins_;
   const int lane_;
   mutable Allocation known_;  // read last
+  mutable const char* why_ = "";
 };
 
 }  // namespace simt

@@ -48,7 +48,11 @@ std::string formatted(const std::string& spec, T value) {
 }
 
 std::string string(const Lane& lane, uint64_t address) {
-  return address ? lane.text(address) : "(null)";
+  constexpr char kWhy[] =
+      ", where printf's %s wants the address of a string. (Conversions that "
+      "the "
+      "device lacks, such as %zu, take no argument: %s may have got theirs)";
+  return address ? lane.text(address, kWhy) : "(null)";
 }
 
 // One conversion, "%-8.3lld": the host's printf does the work, with the

@@ -122,6 +122,7 @@ std::string describe_window(uint64_t address) {
   const uint64_t window = address & kWindowMask;
   const bool before = end != window;
   const char* name = "no memory at all";
+  if (!before && (address - window) >> 32) return name;
   switch (before ? end : window) {
     case 0:
       name = "a null pointer";

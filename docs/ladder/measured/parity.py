@@ -2,7 +2,8 @@
 
     python -m ladder.measured.parity [program...]     `make parity` names none: all
 
-Needs a GPU and Nsight Compute, and writes plots/data/<gpu>/<date>/parity.json.
+Needs a GPU and Nsight Compute, and writes plots/data/<gpu>/<date>/parity.json: of programs that
+are named, beside what the newest such file knows of the others.
 Without a GPU it counts the executor's side of each GPU's newest such file again.
 """
 
@@ -119,11 +120,13 @@ def record_both(only):
     path = records.recorded(ROOT, "parity.json", records.gpu_folder(told["gpu"])) if only else None
     if not path:
         return bench.place(told, "parity.json"), Parity(told, counted)
-    known = parity_data.load(path, ROOT)
-    when = {"date": told["date"], "commit": told["commit"]}
-    return path, Parity(known.context, known.programs | counted,
-                        {program: tie for program, tie in known.ties.items() if program not in counted},
-                        known.later | dict.fromkeys(counted, when))
+    return path, beside(parity_data.load(path, ROOT), counted, {"date": told["date"], "commit": told["commit"]})
+
+
+def beside(known, counted, when):
+    """What is known of the other programs stays, of the commit that it was counted at."""
+    others = {program: tie for program, tie in known.ties.items() if program not in counted}
+    return Parity(known.context, known.programs | counted, others, known.later | dict.fromkeys(counted, when))
 
 
 def count_executor_again(known, wanted):
