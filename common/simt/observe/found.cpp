@@ -98,16 +98,17 @@ std::string uncapitalised(std::string_view words) {
 }
 
 // The two threads that a race names may be lanes of one warp by chance, where
-// all threads of the block race: __syncwarp() alone would be bad advice then.
+// all threads of the block race: __syncwarp() alone would be bad advice then,
+// and where blocks race, nothing that orders a warp is any.
 Finding with_remedy(Finding f, const std::vector<Finding>& all) {
   for (const Finding& g : all)
     if (are_between_the_same_lines(f, g)) widen_by(g.widest, f.widest);
   const bool is_wider = f.widest.is_for_more_than(f.remedy);
   if (is_wider && f.widest.reach != Remedy::kNever) {
     const bool warps = f.widest.reach == Remedy::kWarps;
-    f.message += std::string(f.remedy.words) + ". But other " +
-                 (warps ? "warps" : "blocks") +
-                 " race here as well: " + uncapitalised(f.widest.words);
+    f.message += warps ? std::string(f.remedy.words) + ". But other warps"
+                       : "Beside these two, other blocks";
+    f.message += " race here as well: " + uncapitalised(f.widest.words);
   } else {
     f.message += f.widest.words;
   }

@@ -134,7 +134,7 @@ CUmodule load(std::unique_ptr<LoadedModule> made, bool is_text) {
     if (is_text)
       read_kernels(module->handle);
     else
-      kernel_names(module->handle);
+      kernel_names(module->handle);  // That links it, or says why it cannot.
   } catch (const Error& error) {
     throw Refused{cudaErrorInvalidPtx, error.what()};
   }
