@@ -287,8 +287,8 @@ endif
 QUICK := $(foreach d,core decode runtime library nccl,$(B)/common/simt/$d/all.o)
 FAST := $(filter-out $(QUICK),$(SIMT))
 # It asks the ptxas beside nvcc how many registers a kernel has.
-BESIDE_NVCC := $(dir $(realpath $(shell command -v $(NVCC))))
-$(B)/common/simt/runtime/all.o: private CXXFLAGS += -DSIMT_PTXAS_PATH='"$(BESIDE_NVCC)ptxas"'
+BESIDE_NVCC := $(shell dirname "$$(readlink -f "$$(command -v $(NVCC))")")
+$(B)/common/simt/runtime/all.o: private CXXFLAGS += -DSIMT_PTXAS_PATH='"$(subst ','\'',$(BESIDE_NVCC))/ptxas"'
 # What tells of the executor includes the same headers, and only prints.
 ifeq ($(BACKEND),cpu)
 QUICK += $(CHECKS) $(SHOW) $(patsubst %,$(HARNESS)/%.o,counters show_program unmeasured)
