@@ -50,8 +50,8 @@ std::string formatted(const std::string& spec, T value) {
 std::string string(const Lane& lane, uint64_t address) {
   constexpr char kWhy[] =
       ", where printf's %s wants the address of a string. (Conversions that "
-      "the "
-      "device lacks, such as %zu, take no argument: %s may have got theirs)";
+      "the device lacks, such as %zu, take no argument: %s may have got "
+      "theirs)";
   return address ? lane.text(address, kWhy) : "(null)";
 }
 
