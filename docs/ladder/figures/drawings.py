@@ -6,7 +6,8 @@ A figure is one idea of one page, which says in its directive what is traced for
 
 from ladder.figures import (active_figure, bank_figures, drawings_bits, drawings_memory,
                             drawings_messages, drawings_paths, drawings_teams, drawings_threads,
-                            error_figure, meeting_figures, race_figures, tree_figures)
+                            error_figure, meeting_figures, overlap_figure, race_figures,
+                            tree_figures)
 from ladder.figures.drawing import Kind, chapter, file, views
 from ladder.figures.trace_kinds import SECTOR
 from ladder.measured.records import RecordError
@@ -124,6 +125,12 @@ KINDS = {
                     "Blocks over time: each leaves a word, and the last one waits for all of them",
                     "In which order the words come is an example; the order of the additions does "
                     "not depend on it."),
+    "overlap": Kind("launches", overlap_figure.draw_overlap,
+                    "Four places for blocks over time, twice: a second launch behind the first, "
+                    "with a gap, and one that begins before the first is done",
+                    "A row is a place for one block. Only four are drawn, and how long the blocks "
+                    "take is an example.",
+                    "Blocks as the executor launched them, n = {n}."),
     "teams": Kind("", drawings_teams.draw_rows,
                   "Two matrices, cut into the loads of their threads: one thread for each short "
                   "row, four for each longer one", TEAMS, PRINTED),

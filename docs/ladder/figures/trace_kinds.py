@@ -261,6 +261,11 @@ def _expected(view, events, use, count):
     return found
 
 
+def launches(view, events):
+    """How many blocks the launch has."""
+    return [{"n": view.n, "blocks": events[0]["blocks"]}]
+
+
 def read_access(data):
     return Access(**data | {"first": {int(k): v for k, v in data["first"].items()}})
 
@@ -350,10 +355,10 @@ def additions_to_one(view, events):
 TRACERS = {"lanes": sectors_loaded, "sides": sides, "banks": banks_loaded, "active": steps_taken,
            "owners": owners, "order": order, "vote": vote, "exchange": exchange,
            "joined": joined, "meeting": meeting, "tree": additions, "traffic": floats_moved, "race": uses_of_one,
-           "queue": additions_to_one}
+           "queue": additions_to_one, "launches": launches}
 ROUNDS = reading(rounds=lambda rounds: [(far, words_of(words)) for far, words in rounds])
 READERS = {"lanes": read_access, "sides": read_sides, "banks": read_access,
            "active": reading(masks=lambda steps: list(map(words_of, steps))), "owners": read_owners,
            "order": lambda data: Order(**data), "vote": reading(word=lambda word: int(word, 16)),
            "exchange": ROUNDS, "joined": ROUNDS, "meeting": reading(), "tree": _read_tree, "traffic": reading(), "race": reading(),
-           "queue": reading()}
+           "queue": reading(), "launches": reading()}
