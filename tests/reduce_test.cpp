@@ -486,9 +486,9 @@ struct Bad {
   bool x = true, out = true, scratch = true;
   int64_t x_bytes = 0, scratch_offset = 0, scratch_bytes = 1 << 20;
 
-  void is_refused(const std::string& sentence) const {
+  // What the engine says to it.
+  std::string answer(const Guarded& written) const {
     const DeviceArray<float> in(Floats(1 << 16)), lent(Floats(1 << 18));
-    const Guarded written(64, 0);
     const AnyReduction asked{
         what.c_str(),
         1,
@@ -504,7 +504,11 @@ struct Bad {
     const char* got =
         any_reduce(&asked, scratch ? place : nullptr, scratch_bytes, nullptr);
     CUDA_CHECK(cudaDeviceSynchronize());
-    CHECK(std::string(got ? got : "nothing") == sentence);
+    return got ? got : "nothing";
+  }
+  void is_refused(const std::string& sentence) const {
+    const Guarded written(64, 0);
+    CHECK(answer(written) == sentence);
     for (const unsigned char byte : written.to_host()) REQUIRE(byte == kByte);
   }
 };
@@ -741,6 +745,9 @@ TEST_CASE("reduce refuses what is wrong, in a sentence, and does nothing") {
   Bad columns{.sizes = {40'000, 8}, .strides = {8, 1}, .dims = {0}};
   columns.scratch_offset = 8;  // Four sums leave in one store.
   columns.is_refused("scratch is not aligned for what a block leaves there.");
+  Bad needless;  // Nothing is left there.
+  needless.scratch_offset = 2;
+  CHECK(needless.answer(Guarded(64, 0)) == "nothing");
 }
 
 TEST_CASE("reduce leaves its counters ready for the next call") {
@@ -966,6 +973,10 @@ TEST_CASE("the planner counts in 64 bits where 32 are too few") {
   CHECK_FALSE(wide(1 << 30));
   CHECK(wide(kMany));
   CHECK(wide(-kMany));
+  // x is small, since it is repeated, and its results are many.
+  CHECK(
+      make_plan({{524'289, 2, 4096}, {0, 4096, 1}}, {1}, kFloats, {0, 0}, kH200)
+          .wide);
 }
 
 TEST_CASE("the planner wants a stride for each dimension") {

@@ -362,6 +362,9 @@ TEST_CASE("sum handles every offset") {
   }
   calls.add(whole(200'003), 1, 1, 1);
   calls.add(whole(200'003), 6, 3, 2);
+  // As many packs as a grid's shape may change at, or one fewer.
+  for (const int64_t offset : {0, 1, 3})
+    calls.add(whole((1 << 21) + 4), offset);
   run_and_check(calls);
 }
 

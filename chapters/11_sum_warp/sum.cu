@@ -56,12 +56,13 @@ void sum(const float* x, float* out, int64_t n, float* scratch,
   const Peeled at = peel(x, n);
   const auto lent = reinterpret_cast<uintptr_t>(scratch);
   auto* words = reinterpret_cast<Word*>(lent + lent % sizeof(Word));
-  const int block = block_for(at.packs);
+  const int64_t packs = n / kPack;  // Scratch, too, is lent by n alone.
+  const int block = block_for(packs);
   const auto kernel = block == kBlock ? sum_kernel<kBlock, true>
-                      : tiles_for(at.packs) <= kMostBlocks
+                      : tiles_for(packs) <= kMostBlocks
                           ? sum_kernel<kLongBlock, true>
                           : sum_kernel<kLongBlock, false>;
-  kernel<<<blocks_for(at.packs), block, 0, stream>>>(x, out, at, n, words);
+  kernel<<<blocks_for(packs), block, 0, stream>>>(x, out, at, n, words);
   CUDA_CHECK(cudaGetLastError());
 }
 

@@ -16,7 +16,8 @@ constexpr int kTile = kCoarse * kBlock;  // Packs that a block adds up.
 
 __global__ void sum_kernel(const float* __restrict__ x, float* __restrict__ out,
                            Peeled at, int64_t n) {
-  const float sum = block_sum<kBlock>(thread_sum<kBlock, kCoarse>(x, at, n));
+  const float mine = thread_sum<kBlock, kCoarse, true>(x, at, n);
+  const float sum = block_sum<kBlock>(mine);
   if (threadIdx.x == 0) atomicAdd(out, sum);
 }
 

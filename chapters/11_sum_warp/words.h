@@ -20,7 +20,7 @@ inline int64_t tiles_for(int64_t packs) {
   const int tile = kCoarse * block_for(packs);
   return std::max<int64_t>(1, (packs + tile - 1) / tile);
 }
-// How many depends on the packs alone, so every GPU adds in the same order.
+// How many depends on n alone, so every GPU adds in the same order.
 inline int64_t blocks_for(int64_t packs) {
   return std::min<int64_t>(tiles_for(packs), kMostBlocks);
 }

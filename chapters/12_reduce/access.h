@@ -89,7 +89,8 @@ struct Task {
         reduced(plan.reduced) {}
 };
 
-// The largest power of two that divides the size of what lies side by side.
+// The largest power of two, up to 16, that divides the size of what lies side
+// by side.
 constexpr size_t alignment_of(size_t bytes) {
   return std::min<size_t>(16, bytes & -bytes);
 }
@@ -139,7 +140,7 @@ template <class Op, int kAlong, int kAcross>
 constexpr int kAlone = in_flight(sizeof(typename Op::In) * kAlong * kAcross);
 template <class Op, int kAlong, int kAcross>
 constexpr bool kHasRoom =
-    sizeof(typename Op::In) * kAlong* kAcross == 16 &&
+    sizeof(typename Op::In) * (kAlong * kAcross) == 16 &&
     sizeof(typename Op::Acc) * kChains<Op, kAlong, kAcross> <= 16;
 template <class Op, int kAlong, int kAcross>
 constexpr int kInTeam =

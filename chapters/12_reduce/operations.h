@@ -210,7 +210,7 @@ struct NormInf : Operation<T, Real<T>, R> {
 
 // ---- Truth ------------------------------------------------------------------
 
-// Whether an element is not 0. A NaN is not.
+// Whether an element is not 0. A NaN counts as not 0.
 template <class T>
 struct Any : Operation<T, int, bool> {
   __device__ int identity() const { return 0; }
@@ -241,12 +241,12 @@ struct Spread {
 };
 
 // One instruction, a last bit off; a division takes nine.
-inline __device__ float reciprocal(float count) {
+__device__ inline float reciprocal(float count) {
   float r;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(count));
   return r;
 }
-inline __device__ double reciprocal(double count) { return 1 / count; }
+__device__ inline double reciprocal(double count) { return 1 / count; }
 
 template <class T, class R = Real<T>>
 struct Var : Operation<T, Spread<Real<T>>, R> {

@@ -250,8 +250,8 @@ inline Plan make_plan(const Shape& x, const std::vector<int>& dims,
   }
   // A loop may count a little further than there are elements.
   constexpr int64_t kMost = INT32_MAX - (1 << 24);
-  plan.wide =
-      std::max({plan.n, outer.count, outer.reach() + inner.reach()}) > kMost;
+  plan.wide = std::max({plan.n, outer.count * plan.across,
+                        outer.reach() + inner.reach()}) > kMost;
   return plan;
 }
 

@@ -13,7 +13,8 @@
 namespace reduction {
 
 // Memory for reduce(); its first counter_bytes must be 0 before the first call,
-// and are 0 again after each. Calls at the same time need their own.
+// and are 0 again after each. Calls at the same time need their own. Another
+// plan keeps its counters elsewhere: for it they have to be cleared anew.
 struct Scratch {
   void* data = nullptr;
   int64_t bytes = 0;

@@ -267,7 +267,7 @@ Error reduce(const Op& op, const Plan& plan, const typename Op::In* x,
     return "scratch is a null pointer.";
   if (scratch.bytes < plan.scratch_bytes) return "There is too little scratch.";
   const size_t part = sizeof(typename Op::Acc) * plan.across;
-  if (!is_apart(scratch.data, 0, alignment_of(part)))
+  if (plan.scratch_bytes > 0 && !is_apart(scratch.data, 0, alignment_of(part)))
     return "scratch is not aligned for what a block leaves there.";
   if (plan.wide) {
     launch<int64_t>(op, plan, x, out, scratch, stream);

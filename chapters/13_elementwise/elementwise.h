@@ -108,12 +108,12 @@ struct Share {
     for (int k = 0; k < kPacks; ++k) {
       if (first + k * kBlock < packs) {
         pack[k] = from[first + k * kBlock];
-        if constexpr (kShifted) next[k] = from[first + k * kBlock + 1];
+        if (shift != 0) next[k] = from[first + k * kBlock + 1];
       }
     }
     if constexpr (kShifted)
       for (int k = 0; k < kPacks; ++k)
-        pack[k] = shifted(pack[k], next[k], shift);
+        if (shift != 0) pack[k] = shifted(pack[k], next[k], shift);
   }
 };
 

@@ -130,7 +130,8 @@ struct GeluMul {
 template <UpToFloat T>
 struct GeluMulGradient {
   __device__ Two<T, T> operator()(T d, T x, T y) const {
-    const float v = fminf(from_below(float(x), -16.f), 16.f);
+    const float low = from_below(float(x), -16.f);
+    const float v = low > 16.f ? 16.f : low;  // fminf would drop a NaN.
     const float sigmoid = times_sigmoid<T>(1.f, v * (kLinear + kCubic * v * v));
     const float slope = kLinear + 3.f * kCubic * v * v;
     const float gelu_slope = sigmoid + v * slope * sigmoid * (1.f - sigmoid);
@@ -145,13 +146,11 @@ template <class T>
 constexpr T kLeast = std::numeric_limits<T>::min();
 template <class T>
 constexpr T kMost = std::numeric_limits<T>::max();
-template <class T>
-constexpr double kEnd = 2 * (kMost<T> / 2 + 1.);  // What comes after kMost.
 
 // Towards zero; what is out of range becomes the nearest that To has, NaN 0.
 template <class To, class From>
 __device__ To saturated(From x) {
-  if (x >= From(kEnd<To>)) return kMost<To>;
+  if (x >= From(kMost<To>)) return kMost<To>;
   if (x < From(kLeast<To>)) return kLeast<To>;
   return x == x ? To(x) : To(0);
 }

@@ -25,7 +25,8 @@ struct Narrow {
   int log_few;
 
   __device__ int length() const { return kElements >> log_few; }
-  // One element of padding for each bank that a piece of `few` leaves over.
+  // Each s begins so many banks behind the one before that a warp's pieces fill
+  // them all.
   __device__ int in_tile(int s, int l) const {
     return s * (length() + (kNarrow >> log_few)) + l;
   }

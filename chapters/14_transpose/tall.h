@@ -6,7 +6,6 @@
 // which the tile above reads, too.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "chapters/14_transpose/tile.h"
@@ -52,11 +51,11 @@ __device__ P load_ahead(const P* from) {
     asm("ld.global.nc.L2::256B.v4.b32 {%0, %1, %2, %3}, [%4];"
         : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
         : "l"(from));
-    return reinterpret_cast<const P&>(words);
+    return __builtin_bit_cast(P, words);
   } else if constexpr (sizeof(P) == 4) {
     unsigned word;
     asm("ld.global.nc.L2::256B.b32 %0, [%1];" : "=r"(word) : "l"(from));
-    return reinterpret_cast<const P&>(word);
+    return __builtin_bit_cast(P, word);
   }
 #endif
   return *from;
@@ -95,6 +94,16 @@ __global__ void __launch_bounds__(32 * kTallWarps<kIn>, kBlocksPerSm<kIn>)
     for (int row = lane; row < lane + kTall<kIn>; row += 32)
       if (row >= first && row < last) to[row] = tile.at(row, column);
   }
+}
+
+// Whether a block may have so much shared memory: Turing's has 64 KB at most.
+template <class T, int kIn>
+bool has_room() {
+  int device, most;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(
+      &most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return sizeof(TallTile<T, kIn>) <= static_cast<size_t>(most);
 }
 
 template <class T, int kIn>

@@ -69,11 +69,7 @@ __device__ Place place() {
           warp % kStrips * kStrip + lane % kAcross * kPack};
 }
 template <int kPack>
-constexpr int kDown = kWarps / kStrips* kPack;
-
-__device__ inline bool is_in(int64_t i, int64_t n) {
-  return static_cast<uint64_t>(i) < static_cast<uint64_t>(n);
-}
+constexpr int kDown = (kWarps / kStrips) * kPack;
 
 // How many elements lie between p and the sector's beginning.
 template <class T>

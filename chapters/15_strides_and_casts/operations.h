@@ -24,7 +24,12 @@ struct Rectify {
 // Whole numbers that become too large begin again at the least one.
 template <class T>
 struct Add {
-  __device__ Wide<T> wide(Wide<T> x, Wide<T> y) const { return x + y; }
+  __device__ Wide<T> wide(Wide<T> x, Wide<T> y) const {
+    if constexpr (std::is_integral_v<T>)  // A signed sum may not overflow.
+      return static_cast<T>(uint64_t(x) + uint64_t(y));
+    else
+      return x + y;
+  }
   __device__ T operator()(T x, T y) const {
     return cast<T>(wide(cast<Wide<T>>(x), cast<Wide<T>>(y)));
   }

@@ -4,6 +4,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <algorithm>
 #include <bit>
 #include <type_traits>
 
@@ -98,11 +99,12 @@ __device__ void store(T* to, const Pack<T, kPack>& pack) {
 // 31 bits suffice.
 class Divider {
  public:
-  Divider(int64_t divisor, int64_t most) : divisor_(divisor) {
-    if (most > INT32_MAX || divisor == 0) return;
-    shift_ = std::bit_width(static_cast<uint64_t>(divisor - 1));
-    factor_ = static_cast<unsigned>(((1ull << shift_) - divisor) *
-                                    (1ull << 32) / divisor) +
+  Divider(int64_t divisor, int64_t most)
+      : divisor_(std::max<int64_t>(divisor, 1)) {  // There may be no element.
+    if (most > INT32_MAX) return;
+    shift_ = std::bit_width(static_cast<uint64_t>(divisor_ - 1));
+    factor_ = static_cast<unsigned>(((1ull << shift_) - divisor_) *
+                                    (1ull << 32) / divisor_) +
               1;
   }
   __device__ int64_t divide(int64_t i) const {
@@ -173,7 +175,7 @@ void with_type(Element element, F f) {
 template <class T, class F>
 void with_pack(bool aligned, F f) {
   if (aligned) {
-    f(std::integral_constant<int, 16 / sizeof(T)>{});
+    f(std::integral_constant<int, kWidest<T>>{});
   } else {
     f(std::integral_constant<int, 1>{});
   }

@@ -54,13 +54,27 @@ __global__ void __launch_bounds__(kBlock)
 
 // ---- A call -----------------------------------------------------------------
 
+inline cudaLaunchConfig_t config_with(cudaLaunchAttribute* attribute,
+                                      int64_t grid, int block,
+                                      cudaStream_t stream) {
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(grid);
+  config.blockDim = dim3(block);
+  config.stream = stream;
+  config.attrs = attribute;
+  config.numAttrs = 1;
+  return config;
+}
+
 // So that all blocks are on the GPU at once, and can wait for each other.
 template <class... Parameters, class... Arguments>
 void launch_together(void (*kernel)(Parameters...), int64_t grid, int block,
-                     cudaStream_t stream, Arguments... arguments) {
-  void* pointers[] = {&arguments...};
-  CUDA_CHECK(cudaLaunchCooperativeKernel(kernel, dim3(grid), dim3(block),
-                                         pointers, 0, stream));
+                     cudaStream_t stream, const Arguments&... arguments) {
+  cudaLaunchAttribute together = {};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
+  const auto config = config_with(&together, grid, block, stream);
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
 }
 
 // So that it may begin as soon as there is room, once all blocks of the kernel
@@ -68,19 +82,15 @@ void launch_together(void (*kernel)(Parameters...), int64_t grid, int block,
 // does not know how to wait.
 template <class... Parameters, class... Arguments>
 void launch_early(void (*kernel)(Parameters...), int64_t grid,
-                  cudaStream_t stream, Arguments... arguments) {
+                  cudaStream_t stream, const Arguments&... arguments) {
   cudaFuncAttributes compiled;
   CUDA_CHECK(cudaFuncGetAttributes(&compiled, kernel));
   cudaLaunchAttribute early = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(grid);
-  config.blockDim = dim3(kBlock);
-  config.stream = stream;
-  config.attrs = &early;
+  auto config = config_with(&early, grid, kBlock, stream);
   config.numAttrs = compiled.ptxVersion >= 90;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
 }
 
 // What both directions share.

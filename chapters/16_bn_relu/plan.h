@@ -11,7 +11,7 @@ namespace batch_norm {
 
 constexpr int kBlock = 256;
 constexpr int kSumPack = 4;        // Elements that a thread loads side by side.
-constexpr int kRound = 4;          // How many of them a thread should have.
+constexpr int kRound = 4;          // Packs of that size for each thread.
 constexpr int kShort = 8;          // Of a channel: rounds of a block's threads.
 constexpr int kResident = 4;       // Blocks that are on an SM at once.
 constexpr int kMany = 4;           // Packs of a thread, if x is long.

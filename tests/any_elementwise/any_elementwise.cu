@@ -33,7 +33,9 @@ const char* any_elementwise(const AnyElementwise* asked, cudaStream_t stream) {
 }
 
 void any_elementwise_path(const AnyElementwise* asked, int64_t* path) {
-  const elementwise::Path taken = found(asked->what)->path(*asked);
+  const Member* member = found(asked->what);
+  const elementwise::Path taken =
+      member ? member->path(*asked) : elementwise::Path{};
   path[0] = taken.width;
   path[1] = taken.head;
   path[2] = taken.packs;
