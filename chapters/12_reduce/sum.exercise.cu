@@ -12,7 +12,6 @@
 #include <cstdlib>
 
 #include "chapters/12_reduce/reduce.h"
-#include "common/check.h"
 #include "common/sum.h"
 
 namespace {

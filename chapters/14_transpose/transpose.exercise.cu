@@ -48,7 +48,9 @@ void transpose_any(const T* x, T* y, int64_t rows, int64_t columns,
   if (!rows_begin_at(kPackBytes, x, columns))
     return transpose_tall<T, 1>(x, y, rows, columns, stream);
   if (!rows_begin_at(kSectorBytes, y, rows))
-    return transpose_tall<T, kMost>(x, y, rows, columns, stream);
+    return has_room<T, kMost>()
+               ? transpose_tall<T, kMost>(x, y, rows, columns, stream)
+               : transpose_tall<T, 1>(x, y, rows, columns, stream);
   const int64_t down = tiles_for(rows), grid = down * tiles_for(columns);
   transpose_kernel<T, kMost>
       <<<grid, dim3(32, kWarps), 0, stream>>>(x, y, rows, columns, down);
