@@ -24,6 +24,7 @@ class Arguments {
   template <class T>
   T next() {
     at_ = (at_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    lane_.check_given(at_, sizeof(T));
     const T value = lane_.read<T>(at_);
     at_ += sizeof(T);
     ++count_;
