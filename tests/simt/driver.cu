@@ -412,6 +412,8 @@ void bad_modules() {
        CUDA_ERROR_INVALID_PTX},
       {text(".reg .b64 %r<2>; mov.u64 %r1, nowhere; ret; }"),
        CUDA_ERROR_INVALID_PTX},
+      {text("ret; }\n.const .b8 full[65536];"), CUDA_SUCCESS},
+      {text("ret; }\n.const .b8 more[65537];"), CUDA_ERROR_INVALID_PTX},
       {".version 99.0\n.target sm_90\n.visible .entry x(){ ret; }",
        CUDA_ERROR_UNSUPPORTED_PTX_VERSION}};
   for (const auto& [ptx, code] : texts) {

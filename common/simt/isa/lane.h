@@ -37,6 +37,16 @@ class Lane {
     observe::unknown_conversion(warp_, ins_, lane_, conversion);
   }
 
+  // What printf takes there is none of the arguments that it was given, if it
+  // lies in no function's variables.
+  void check_given(uint64_t address, uint32_t bytes) const {
+    if ((address & kWindowMask) != kLocalWindow) return;
+    const uint64_t at = address & ~kWindowMask;
+    for (auto* one = warp_.variables; one; one = one->caller)
+      if (is_inside(at, bytes, one->begin, one->end)) return;
+    observe::not_given(warp_, ins_, lane_, at, bytes);
+  }
+
   // At a generic address.
   template <class T>
   T read(uint64_t address) const {

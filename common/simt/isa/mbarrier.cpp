@@ -383,7 +383,33 @@ void decode_operation(const Statement& s, OperandReader& operands, Draft& ins) {
   }
 }
 
+std::string counted(uint32_t n, const char* what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+std::string lacking(uint64_t bits) {
+  const Word word(bits);
+  std::string text;
+  if (word.pending()) text = counted(word.pending(), "arrival");
+  if (word.pending() && word.bytes()) text += " and ";
+  if (word.bytes() > 0) text += counted(word.bytes(), "byte");
+  if (word.bytes() < 0)
+    text += "the announcement of " + counted(-word.bytes(), "byte");
+  return text;
+}
+
 }  // namespace
+
+std::string lacking(const Block& block, const uint8_t* registers,
+                    const Instruction& wait, int lane) {
+  const Address& from = wait.address();
+  uint64_t base = 0, bits = 0;
+  if (from.base != kNowhere)
+    std::memcpy(&base, registers + from.base + lane * from.bytes, from.bytes);
+  const uint64_t at = (base + from.offset) & ((1u << kRankShift) - 1);
+  std::memcpy(&bits, block.shared.data() + at, sizeof bits);
+  return lacking(bits);
+}
 
 void bring_bulk(AsyncCopy& copy) { bring_now(copy); }
 

@@ -7,6 +7,7 @@
 #include "common/simt/core/block.h"
 #include "common/simt/core/conditions.h"
 #include "common/simt/core/finding.h"
+#include "common/simt/core/unseen_text.h"
 #include "common/simt/isa/collectives.h"
 #include "common/simt/isa/device_calls.h"
 #include "common/simt/isa/lane.h"
@@ -23,6 +24,7 @@ class Arguments {
   template <class T>
   T next() {
     at_ = (at_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    lane_.check_given(at_, sizeof(T));
     const T value = lane_.read<T>(at_);
     at_ += sizeof(T);
     ++count_;
@@ -113,6 +115,10 @@ std::string convert(const std::string& format, size_t& at, const Lane& lane,
 }
 
 void print(Warp& warp, const Instruction& ins, uint32_t mask) {
+  const Grid& grid = *warp.block->grid;
+  if (!is_text_unseen())
+    note_printed(grid.kernel.name + ", which printed at " +
+                 grid.program.location(ins.where));
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const Lane lane(warp, ins, first_lane(rest));
     const std::string format = lane.text(lane.argument<uint64_t>(0));

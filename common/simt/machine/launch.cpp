@@ -25,6 +25,20 @@ namespace simt {
 namespace {
 
 constexpr uint64_t kWorkspace = 4096;  // bytes, more than any barrier needs
+constexpr uint64_t kMostConstant = 64 << 10;
+
+// As ptxas does, which nvcc does not run to the end here.
+void require_room_for_constants(const std::vector<Declaration>& variables) {
+  uint64_t bytes = 0;
+  for (const Declaration& d : variables)
+    if (d.space == "const")
+      bytes = (bytes + d.align - 1) / d.align * d.align + d.bytes;
+  if (bytes > kMostConstant)
+    throw Error("the __constant__ variables of the program take " +
+                std::to_string(bytes) + " bytes; there are " +
+                std::to_string(kMostConstant) +
+                ". Larger tables belong into global memory");
+}
 
 void initialise(Module& module, const Declaration& d) {
   const Variable& v = module.variables.at(d.name);
@@ -106,6 +120,7 @@ Module* load_module(const std::vector<PtxFile>& ptx, int device,
   auto module = std::make_unique<Module>();
   module->relocatable = relocatable;
   module->text = link(ptx);
+  require_room_for_constants(module->text.variables);
   for (const auto& [name, function] : module->text.functions) {
     module->function_names.push_back(name);
     if (!function.entry || !function.defined) continue;

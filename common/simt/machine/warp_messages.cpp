@@ -1,6 +1,7 @@
 // What is said of a warp: who did what, and who waits where.
 #include <algorithm>
 
+#include "common/simt/isa/mbarrier.h"
 #include "common/simt/machine/block_run.h"
 
 namespace simt {
@@ -73,6 +74,10 @@ std::string WarpRun::describe_waiting() const {
     else
       text += "are in a loop";
     if (!at.empty()) text += " at " + at;
+    if (p.state == Path::kGaveWay && awaits(p))
+      text += ", whose phase lacks " +
+              lacking(*block, p.frame->registers,
+                      p.frame->function->code[p.pc - 1], first);
     if (p.state != Path::kAtCollective) continue;
     const uint32_t missing = p.members & live & ~p.mask;
     if (missing) text += ", lanes " + hex_mask(missing) + " do not come";

@@ -53,6 +53,12 @@ inline void unknown_conversion(Warp& warp, const Instruction& ins, int lane,
   if (Checker* checker = warp.block->observers.checker)
     checker->unknown_conversion(warp, ins, lane, conversion);
 }
+// printf takes an argument that it was not given, from local memory.
+inline void not_given(Warp& warp, const Instruction& ins, int lane,
+                      uint64_t address, uint32_t bytes) {
+  if (Checker* checker = warp.block->observers.checker)
+    checker->values().tell_not_given(warp, ins, lane, address, bytes);
+}
 // A texture is about to be read, somewhere.
 inline void texture(Warp& warp, const Texture& texture) {
   if (Checker* checker = warp.block->observers.checker)

@@ -72,6 +72,9 @@ class Values {
   void read(Warp& warp, const Instruction& ins, int lane, uint64_t address,
             uint32_t bytes);
   void write(Warp& warp, int lane, uint32_t offset, uint32_t bytes);
+  // printf takes an argument that it was not given.
+  void tell_not_given(Warp& warp, const Instruction& ins, int lane,
+                      uint64_t address, uint32_t bytes);
 
  private:
   template <class Set>

@@ -92,16 +92,18 @@ void Values::copy_stack(Warp& warp, uint32_t mask, uint32_t from, uint32_t to,
 
 void Values::read(Warp& warp, const Instruction& ins, int lane,
                   uint64_t address, uint32_t bytes) {
+  const bool prints = ins.statement->text.find("vprintf") != std::string::npos;
   const char* const matters =
-      ins.statement->text.find("vprintf") == std::string::npos
-          ? "It is an argument of the call"
-          : "It is printed";
+      prints ? "It is printed" : "It is an argument of the call";
   const uint64_t plain = address & ~kWindowMask;
   const auto look = [&](const auto& memory, uint64_t at, Space space) {
     for (uint32_t k = 0; k < bytes; ++k) {
       if (memory.is_written(at + k, 1)) continue;
       if (const Copied* copied = memory.copied(at + k))
         return tell(warp, ins, lane, copied->origin, matters);
+      // Text is read byte by byte, and what is printed with it is not.
+      if (prints && bytes > 1)
+        return tell_not_given(warp, ins, lane, plain, bytes);
       return tell_unwritten(warp, ins, lane, space, plain, "read", bytes,
                             matters);
     }
@@ -114,6 +116,14 @@ void Values::read(Warp& warp, const Instruction& ins, int lane,
          Space::kLocal);
   else if (allocations().in_arena(address))
     look(device_memory(allocations()), address, Space::kGlobal);
+}
+
+void Values::tell_not_given(Warp& warp, const Instruction& ins, int lane,
+                            uint64_t address, uint32_t bytes) {
+  tell_unwritten(warp, ins, lane, Space::kLocal, address, "read", bytes,
+                 "It is printed: printf wants more than it was given. Each "
+                 "conversion needs an argument of its own size: %d an int, "
+                 "%lld a long long, %f a double");
 }
 
 void Values::write(Warp& warp, int lane, uint32_t offset, uint32_t bytes) {

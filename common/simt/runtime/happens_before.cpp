@@ -6,6 +6,7 @@
 
 #include "common/simt/core/device.h"
 #include "common/simt/core/settings.h"
+#include "common/simt/core/unseen_text.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/observe/report.h"
 #include "common/simt/runtime/runtime.h"
@@ -39,6 +40,7 @@ std::atomic<bool> kernel_since{false};
 
 void count_wait() {
   ++host_waited;
+  show_text();
   kernel_since = false;
 }
 
@@ -251,6 +253,7 @@ void come_behind(const Queue& queue, const Past& past) {
 }
 
 void note_function(const Queue& queue) {
+  show_text();
   tell_early();
   const auto lock = overlaps().lock();
   learn(all_before(queue));

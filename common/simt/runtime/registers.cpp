@@ -100,18 +100,27 @@ int registers_in(const std::string& said, const std::string& kernel) {
   return used == said.npos ? 0 : std::atoi(said.c_str() + used + kUsed.size());
 }
 
-// Other kernels are left out, as nvcc writes them: ptxas would read them first,
-// which takes most of the time where there are many.
+// Where the braces that follow close; inline assembly may have its own in them.
+size_t end_of_body(std::string_view ptx, size_t at) {
+  for (int depth = 0; (at = ptx.find_first_of("{}", at)) != ptx.npos; ++at) {
+    depth += ptx[at] == '{' ? 1 : -1;
+    if (depth == 0) return at + 1;
+  }
+  return ptx.npos;
+}
+
+// Other kernels are left out: ptxas would read them first, which takes most of
+// the time where there are many.
 std::string without_others(std::string_view ptx, const std::string& kernel) {
-  constexpr std::string_view kEntry = ".entry ", kEnd = "\n}\n";
+  constexpr std::string_view kEntry = ".entry ";
   std::string text;
   size_t copied = 0;
   for (size_t at = 0; (at = ptx.find(kEntry, at)) != ptx.npos;) {
     const size_t line = ptx.rfind('\n', at) + 1;
     const std::string_view name = ptx.substr(at + kEntry.size());
-    const size_t end = ptx.find(kEnd, at);
+    const size_t end = end_of_body(ptx, at);
     if (end == ptx.npos) break;
-    at = end + kEnd.size();
+    at = end;
     if (name.starts_with(kernel + "(")) continue;
     text += ptx.substr(copied, line - copied);
     copied = at;

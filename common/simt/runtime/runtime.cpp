@@ -18,6 +18,7 @@
 #include <set>
 
 #include "common/simt/core/settings.h"
+#include "common/simt/core/unseen_text.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/observe/overlaps.h"
 
@@ -57,6 +58,13 @@ void at_exit(int status, void*) {
   if (launches_unasked > 0 && !findings) {
     say("the program never asked whether its launch succeeded; call "
         "cudaGetLastError() after <<<...>>>");
+    note_finding();
+  }
+  if (const std::string place = unseen_place(); !place.empty() && !findings) {
+    say(text("lost text: the program ended without waiting for ", place,
+             ". A GPU keeps a kernel's text until the host waits, so nobody "
+             "would see it. Call cudaDeviceSynchronize() before the program "
+             "ends"));
     note_finding();
   }
   if (const size_t left = unfinished_tasks(); left > 0 && !findings) {
