@@ -1,9 +1,10 @@
 """Who finds what: compute-sanitizer's four tools on the programs that are wrong.
 
-    python -m ladder.measured.sanitizer FILE.json
+    python -m ladder.measured.sanitizer FILE.json [PROGRAM.cu ...]
 
 Builds every tests/wrong/programs/*.cu for the GPU at hand, runs each under each tool,
-and writes what was found. Needs a GPU and compute-sanitizer.
+and writes what was found; or those that are named, beside what the newest record knows of
+the others. Needs a GPU and compute-sanitizer.
 """
 
 import concurrent.futures
@@ -86,14 +87,29 @@ def who_finds_what(root):
         if not finds:
             raise ValueError(f"{name} does not say '// finds: ...'")
         rows.append([f"`{path.stem}`", finds[1], tools_that_find(root, name, report)])
-    caption = (f"*{report['gpu']}, {report['tool']}, {report['date']}, commit {report['commit']}.*")
+    runs = [report, *(one["later"] for one in report["programs"].values() if "later" in one)]
+    when = " and ".join(dict.fromkeys(f"{run['date']}, commit {run['commit']}" for run in runs))
+    caption = f"*{report['gpu']}, {report['tool']}, {when}.*"
     return ["program", "the executor says", "compute-sanitizer's tools"], rows, caption
 
 
-def main(record):
+def beside(known, report):
+    """What was found later, with what an older record knows of the other programs."""
+    if (known["gpu"], known["tool"]) != (report["gpu"], report["tool"]):
+        raise SystemExit(f"the newest record is of {known['gpu']} and {known['tool']}: name no programs, "
+                         "and all are run")
+    later = {"date": report["date"], "commit": report["commit"]}
+    return known | {"programs": known["programs"] | {
+        name: one | {"later": later} for name, one in report["programs"].items()}}
+
+
+def main(record, *names):
     if not shutil.which("compute-sanitizer"):
         raise SystemExit("compute-sanitizer is not on the PATH; it comes with the CUDA Toolkit")
     programs = [path.relative_to(ROOT) for path in wrong_programs(ROOT)]
+    if unknown := set(names) - set(map(str, programs)):
+        raise SystemExit(f"{', '.join(sorted(unknown))}: no such wrong program")
+    programs = [path for path in programs if not names or str(path) in names]
     built = {path: "build/gpu" / path.with_suffix(".program") for path in programs}
     toolchain.made(ROOT, "gpu", *map(str, built.values()))
     with concurrent.futures.ThreadPoolExecutor(max(1, os.cpu_count() - 2)) as pool:
@@ -106,7 +122,7 @@ def main(record):
             for path, found in jobs.items()
         },
     }
-    records.write(pathlib.Path(record), report)
+    records.write(pathlib.Path(record), beside(newest(ROOT), report) if names else report)
     print(f"{len(programs)} programs under {len(TOOLS)} tools")
 
 
