@@ -104,16 +104,17 @@ struct Share {
         kShifted ? reinterpret_cast<uintptr_t>(x) % sizeof(Packed) : 0;
     const auto* const from = reinterpret_cast<const Packed*>(
         reinterpret_cast<const char*>(x) - shift);
+    const int after = shift != 0;  // Else the next may be a result by now.
     Packed next[kPacks];
     for (int k = 0; k < kPacks; ++k) {
       if (first + k * kBlock < packs) {
         pack[k] = from[first + k * kBlock];
-        if (shift != 0) next[k] = from[first + k * kBlock + 1];
+        if constexpr (kShifted) next[k] = from[first + k * kBlock + after];
       }
     }
     if constexpr (kShifted)
       for (int k = 0; k < kPacks; ++k)
-        if (shift != 0) pack[k] = shifted(pack[k], next[k], shift);
+        pack[k] = shifted(pack[k], next[k], shift);
   }
 };
 
