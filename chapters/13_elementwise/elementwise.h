@@ -107,10 +107,9 @@ struct Share {
     const int after = shift != 0;  // Else the next may be a result by now.
     Packed next[kPacks];
     for (int k = 0; k < kPacks; ++k) {
-      if (first + k * kBlock < packs) {
-        pack[k] = from[first + k * kBlock];
-        if constexpr (kShifted) next[k] = from[first + k * kBlock + after];
-      }
+      if (first + k * kBlock >= packs) continue;
+      pack[k] = from[first + k * kBlock];
+      if constexpr (kShifted) next[k] = from[first + k * kBlock + after];
     }
     if constexpr (kShifted)
       for (int k = 0; k < kPacks; ++k)
