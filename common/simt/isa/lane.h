@@ -40,6 +40,8 @@ class Lane {
   // What printf takes there is none of the arguments that it was given, if it
   // lies in no function's variables.
   void check_given(uint64_t address, uint32_t bytes) const {
+    if (address == 0)  // Of no arguments nvcc makes no list.
+      why_ = ": printf was given no argument for its conversion";
     if ((address & kWindowMask) != kLocalWindow) return;
     const uint64_t at = address & ~kWindowMask;
     for (auto* one = warp_.variables; one; one = one->caller)

@@ -52,6 +52,10 @@ __global__ void null_kernel(int* p, const int* null) {
   if (threadIdx.x == 7) p[0] = *null;
 }
 
+__device__ const char kWantsOne[] = "%d\n";
+constexpr int kNoArgumentLine = __LINE__ + 1;
+__global__ void no_argument_kernel() { printf(kWantsOne); }
+
 constexpr int kMisalignedLine = __LINE__ + 2;
 __global__ void misaligned_kernel(char* p) {
   if (threadIdx.x == 3) *reinterpret_cast<int*>(p + threadIdx.x) = 1;
@@ -735,6 +739,10 @@ const Case cases[] = {
      [](int* p) { null_kernel<<<1, 64>>>(p, nullptr); },
      kAnywhere,
      {"null_kernel", "a null pointer", "thread (7,0,0)", line(kNullLine)}},
+    {"no argument",
+     [](int*) { no_argument_kernel<<<1, 1>>>(); },
+     kExecutorOnly,
+     {"printf was given no argument", line(kNoArgumentLine)}},
     {"misaligned",
      [](int* p) { misaligned_kernel<<<1, 64>>>(reinterpret_cast<char*>(p)); },
      kAnywhere,
