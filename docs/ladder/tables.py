@@ -619,7 +619,7 @@ def _parity_programs(root, page):
         rows.append([title, f"{len(launches):,}", *(str(count or "") for count in differing)])
     c = compared.context
     again = collections.Counter((when["date"], when["commit"]) for when in compared.later.values())
-    later = "".join(f"; {count} programs anew on {date}, commit {commit}"
+    later = "".join(f"; {count} program{'s' * (count > 1)} anew on {date}, commit {commit}"
                     for (date, commit), count in sorted(again.items()))
     return _table(["launches that differ in", "of", *parity_data.QUANTITIES], rows,
                   f"*{c['gpu']}, driver {c['driver']}, CUDA {c['cuda']}, Nsight Compute "
