@@ -4,7 +4,7 @@
 //        what they make together to each of them.
 // Why:   with peer access an address of another device is an address: a load
 //        goes over the link between the two, past the host and its memory.
-// Price: devices that can reach each other, and two events per device: nothing
+// Price: devices that can reach each other, and an event per device: nothing
 //        else keeps one of them from reading what another has not yet written.
 
 #include "chapters/17_sum_all/team.h"

@@ -161,6 +161,7 @@ SumAllJoined joined(const SumAllDevices& devices) try {
 template <class Work>
 SumAllError told(Work work) try {
   const Restored after;
+  cudaGetLastError();  // What failed before this call is not its own.
   work();
   return {};
 } catch (const Trouble& trouble) {

@@ -204,13 +204,13 @@ void add_bytes(std::vector<Row>& rows, const Metrics& m) {
        .value = moved,
        .ideal = floor,
        .relevant = moved > 0,
-       .note =
-           moved < 1.1 * floor
-               ? ""
-               : formatted(
-                     "Each sector is asked for %.3g times on "
-                     "average; only a cache can keep the repeats from memory.",
-                     ratio(moved, floor)),
+       .note = moved < 1.1 * floor
+                   ? ""
+                   : formatted("Each sector is asked for %.3g times on "
+                               "average; unless it is to read once and to "
+                               "write once, only a "
+                               "cache can keep the repeats from memory.",
+                               ratio(moved, floor)),
        .cost = (moved - floor) / kSectorBytes});
 }
 

@@ -11,10 +11,10 @@
 // NaN, or infinities of both signs, give NaN, in their own row alone. Rows of
 // no columns give 0; no rows are legal, too. y is written, not added to; x is
 // never written to. Both are device arrays that do not overlap, and each may
-// start at any float. Any numbers of rows and columns may come: many short
-// rows, or few long ones. All of the work is the GPU's and is queued on
-// `stream`, so that a CUDA graph can record it; nothing waits for it. What a
-// call takes, such as memory, it gives back.
+// start at any float. Many short rows may come, fewer than 2^31, or few long
+// ones. All of the work is the GPU's and is queued on `stream`, so that a CUDA
+// graph can record it; nothing waits for it. What a call takes, such as memory,
+// it gives back.
 #pragma once
 
 #include <cuda_runtime_api.h>
