@@ -7,8 +7,8 @@
 //
 // and the same bits to each. The additions are float's, in an order that
 // depends on the team's devices and on each part's length and address alone, so
-// the same parts there give the same bits in every run. As long as no sum on the way
-// overflows, and with n the longest part,
+// the same parts there give the same bits in every run. As long as no sum on
+// the way overflows, and with n the longest part,
 //
 //   |*out - exact sum| <= (n / 2^19 + 64) * 2^-24 * (the sum of all |x|).
 //
