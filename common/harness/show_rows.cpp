@@ -208,8 +208,8 @@ void add_bytes(std::vector<Row>& rows, const Metrics& m) {
                    ? ""
                    : formatted("Each sector is asked for %.3g times on "
                                "average; unless it is to read once and to "
-                               "write once, only a "
-                               "cache can keep the repeats from memory.",
+                               "write once, only a cache can keep the repeats "
+                               "from memory.",
                                ratio(moved, floor)),
        .cost = (moved - floor) / kSectorBytes});
 }

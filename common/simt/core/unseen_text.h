@@ -1,5 +1,5 @@
-// What kernels have printed since the host last waited. A GPU keeps such text
-// until then, and drops it when the program ends.
+// What kernels have printed since the host last waited. On a GPU such text is
+// lost if the program ends before its kernel does.
 #pragma once
 #include <string>
 
