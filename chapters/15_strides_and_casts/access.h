@@ -164,32 +164,41 @@ __device__ void read_packs(const char* data, int array,
   }
 }
 
-// A pack may go on in the next row, or in the one after that.
+// A pack may go on in the next row, or in the one after that. All loads are
+// under way at once here, too: so where they go is found before.
 template <class T, class A, int kArrays, int kWidth, int kAccesses>
 __device__ void read_singles(const Task<kArrays>& task, const char* data,
                              int array,
                              const Places<kArrays, kWidth, kAccesses>& places,
                              Held<A, kWidth, kAccesses>& v) {
+  uint32_t at[kAccesses][kWidth];
 #pragma unroll
-  for (int k = 0; k < kAccesses; ++k) {
-    uint32_t element[kWidth], at[kWidth];
+  for (int k = 0; k < kAccesses; ++k)
 #pragma unroll
-    for (int e = 0; e < kWidth; ++e) {
-      element[e] = places.first[k] + e;
-      at[e] = places.at[k].of[array] + e * task.stride[0].of[array];
-    }
-    if (task.crosses) {
+    for (int e = 0; e < kWidth; ++e)
+      at[k][e] = places.at[k].of[array] + e * task.stride[0].of[array];
+  if (task.crosses) {
+#pragma unroll
+    for (int k = 0; k < kAccesses; ++k) {
+      uint32_t element[kWidth];
       typename Task<kArrays>::Offsets found[kWidth];
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) element[e] = places.first[k] + e;
       task.find(element, found);
 #pragma unroll
-      for (int e = 0; e < kWidth; ++e) at[e] = found[e].of[array];
-    }
-#pragma unroll
-    for (int e = 0; e < kWidth; ++e) {
-      const auto single = *reinterpret_cast<const Pack<T, 1>*>(data + at[e]);
-      v[k][e] = cast<A>(single.get(0));
+      for (int e = 0; e < kWidth; ++e) at[k][e] = found[e].of[array];
     }
   }
+  Pack<T, 1> singles[kAccesses][kWidth];
+#pragma unroll
+  for (int k = 0; k < kAccesses; ++k)
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e)
+      singles[k][e] = *reinterpret_cast<const Pack<T, 1>*>(data + at[k][e]);
+#pragma unroll
+  for (int k = 0; k < kAccesses; ++k)
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) v[k][e] = cast<A>(singles[k][e].get(0));
 }
 
 // What type the elements have in memory is asked once for all of them.

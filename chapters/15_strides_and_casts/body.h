@@ -66,13 +66,13 @@ struct Body<F, Several<R...>, Several<A...>, std::index_sequence<kOut...>,
     }
   }
 
-  template <class Casts, int kWidth, int kAtOnce>
+  template <class Casts, int kWidth, int kAtOnce, bool kShifted = false>
   static __device__ void packs(const F& f, const Stretches<kArrays>& task,
                                uint32_t first, uint32_t end) {
     if (first >= end) return;
     HeldIn<kWidth, kAtOnce> in;
     HeldOut<kWidth, kAtOnce> out;
-    (read<Casts>(task, kOuts + kIn, first, end, get<kIn>(in)), ...);
+    (read<Casts, kShifted>(task, kOuts + kIn, first, end, get<kIn>(in)), ...);
     compute<kWidth, kAtOnce>(f, in, out);
     (write<Casts>(task, kOut, first, end, get<kOut>(out)), ...);
   }

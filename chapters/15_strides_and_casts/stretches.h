@@ -15,6 +15,7 @@ struct Stretches {
   char* data[kArrays];
   Types<kArrays> type;
   uint32_t shift[kArrays];    // Bytes by which an input's packs lie too late.
+  bool shifted = false;       // Whether any do.
   uint32_t head, end, count;  // Where the packs begin and end.
 
   Stretches(const Piece& piece, const Types<kArrays>& types)
@@ -25,6 +26,7 @@ struct Stretches {
     for (int a = 0; a < kArrays; ++a) {
       data[a] = reinterpret_cast<char*>(piece.at[a]);
       shift[a] = piece.shift[a];
+      shifted |= shift[a] != 0;
     }
   }
 };
@@ -52,28 +54,31 @@ __device__ P shifted(const P& low, const P& high, uint32_t shift) {
 
 // The packs that begin with element i and further on, one per round of the
 // block, as far as they are before `end`. The first one is; it is read again
-// instead of what is not.
-template <class Casts, class A, int kWidth, int kAccesses, int kArrays>
+// instead of what is not. Nothing branches on the shift: all loads of all
+// arrays are under way at once.
+template <class Casts, bool kShifted, class A, int kWidth, int kAccesses,
+          int kArrays>
 __device__ void read(const Stretches<kArrays>& task, int array, uint32_t i,
                      uint32_t end, Held<A, kWidth, kAccesses>& v) {
   as_stored<A>(Casts{}, task.type.of[array], [&](auto tag) {
     using T = typename decltype(tag)::Element;
     using P = Pack<T, kWidth>;
-    const uint32_t shift = kWidth == 1 ? 0 : task.shift[array];
+    const uint32_t shift = kShifted ? task.shift[array] : 0;
     const char* const data = task.data[array] - shift;
+    const uint32_t after = shift != 0 ? sizeof(P) : 0;
     P packs[kAccesses], next[kAccesses];
 #pragma unroll
     for (int k = 0; k < kAccesses; ++k) {
       const uint32_t first = i + k * kBlock * kWidth;
       const uint32_t place = (first < end ? first : i) * sizeof(T);
       packs[k] = *reinterpret_cast<const P*>(data + place);
-      if (shift != 0)
-        next[k] = *reinterpret_cast<const P*>(data + place + sizeof(P));
+      if constexpr (kShifted)
+        next[k] = *reinterpret_cast<const P*>(data + place + after);
     }
-    if constexpr (kWidth > 1 && sizeof(P) % 4 == 0)  // As was planned.
+    if constexpr (kShifted && sizeof(P) % 4 == 0)  // As was planned.
 #pragma unroll
       for (int k = 0; k < kAccesses; ++k)
-        if (shift != 0) packs[k] = shifted(packs[k], next[k], shift);
+        packs[k] = shifted(packs[k], next[k], shift);
 #pragma unroll
     for (int k = 0; k < kAccesses; ++k)
 #pragma unroll
