@@ -26,13 +26,15 @@ __global__ void __launch_bounds__(kBlock)
                    const __grid_constant__ Stretches<BodyOf<F>::kArrays> task) {
   constexpr int kAccesses = BodyOf<F>::template kAccesses<Casts, kWidth>;
   const uint32_t begin = task.head + blockIdx.x * (kBlock * kAccesses * kWidth);
-  const uint32_t first = begin + threadIdx.x * kWidth;
-  if (begin < task.end && task.shifted)
-    return BodyOf<F>::template packs<Casts, kWidth, kAccesses, true>(
-        f, task, first, task.end);
-  if (begin < task.end)
-    return BodyOf<F>::template packs<Casts, kWidth, kAccesses>(f, task, first,
-                                                               task.end);
+  if (begin < task.end) {
+    using B = BodyOf<F>;
+    const uint32_t first = begin + threadIdx.x * kWidth, end = task.end;
+    if (task.shifted)
+      B::template packs<Casts, kWidth, kAccesses, true>(f, task, first, end);
+    else
+      B::template packs<Casts, kWidth, kAccesses>(f, task, first, end);
+    return;
+  }
   const uint32_t i = threadIdx.x;
   BodyOf<F>::template packs<Casts, 1, 1>(
       f, task, i < task.head ? i : i + (task.end - task.head), task.count);

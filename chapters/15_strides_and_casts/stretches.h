@@ -65,15 +65,16 @@ __device__ void read(const Stretches<kArrays>& task, int array, uint32_t i,
     using P = Pack<T, kWidth>;
     const uint32_t shift = kShifted ? task.shift[array] : 0;
     const char* const data = task.data[array] - shift;
-    const uint32_t after = shift != 0 ? sizeof(P) : 0;
     P packs[kAccesses], next[kAccesses];
 #pragma unroll
     for (int k = 0; k < kAccesses; ++k) {
       const uint32_t first = i + k * kBlock * kWidth;
       const uint32_t place = (first < end ? first : i) * sizeof(T);
       packs[k] = *reinterpret_cast<const P*>(data + place);
-      if constexpr (kShifted)
+      if constexpr (kShifted) {  // Its own pack again, if there is no shift.
+        const uint32_t after = shift != 0 ? sizeof(P) : 0;
         next[k] = *reinterpret_cast<const P*>(data + place + after);
+      }
     }
     if constexpr (kShifted && sizeof(P) % 4 == 0)  // As was planned.
 #pragma unroll
