@@ -39,11 +39,17 @@ bool Races::ordered(const Mine& mine, const Event& event, Time time, int lane,
   if (mine.stores ||
       (mine.ins.strength != Strength::kWeak && needs_first(mine, event)))
     learned = std::max(learned, mine.order.read[lane].of(event.block));
-  if (time >= learned) return false;
-  return same_block
-             ? mine.block.released.covers(event.warp, other, time, learned)
+  return handed_over(mine, event, time, other, learned);
+}
+
+// Did who did it, or somebody who knew of it, hand that out until some time?
+bool Races::handed_over(const Mine& mine, const Event& event, Time time,
+                        int other, Time until) const {
+  if (time >= until) return false;
+  return event.block == mine.block.number
+             ? mine.block.released.covers(event.warp, other, time, until)
              : tables_->releases.covers(event.block, event.warp, other, time,
-                                        learned);
+                                        until);
 }
 
 // Is an access of one of two blocks as strong for the other?

@@ -134,8 +134,8 @@ Remedy Races::remedy(const Mine& mine, const Conflict& c, const Event& event,
   if (!same_block && mine.access.space == Space::kShared)
     return {Remedy::kNone,
             "The cluster's barrier orders its blocks, and so do mbarriers"};
-  if (mine.order.taught && time < mine.order.read[c.lane].of(event.block) &&
-      time >= mine.order.learned[c.lane].of(event.block))
+  if (mine.order.taught && handed_over(mine, event, time, c.other_lane,
+                                       mine.order.read[c.lane].of(event.block)))
     return {Remedy::kNone,
             "Who has seen a flag needs a __threadfence(), too, before it reads "
             "what the flag announces"};
