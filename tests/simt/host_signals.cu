@@ -2,6 +2,8 @@
 // the memory that they look at, in the middle of its own work.
 
 #include <atomic>
+#include <chrono>
+#include <string>
 #include <thread>
 
 #include "tests/simt/child.h"
@@ -173,9 +175,31 @@ void check_function_that_calls() {
   ok(cudaGetLastError());
 }
 
+// The host waits for the kernel, which waits for the host: for as long as
+// SIMT_PATIENCE says, by the clock, although both only sleep.
+void wait_in_vain() {
+  const Shared shared(From::kPinned);
+  const Device device;
+  wait_kernel<<<1, 1>>>(shared.flags, device.x, 7);
+  equal(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
+}
+
+void check_wait_in_vain() {
+  if (!on_executor()) return;
+  setenv("SIMT_PATIENCE", "1", 1);
+  const auto begin = std::chrono::steady_clock::now();
+  const Ended ended = run_self("vain");
+  const auto time = std::chrono::steady_clock::now() - begin;
+  unsetenv("SIMT_PATIENCE");
+  is_true(ended.output.find("time limit") != std::string::npos,
+          "the limit is told");
+  is_true(time < std::chrono::seconds(5), "the wait ends in time");
+}
+
 }  // namespace
 
-int main() {
+int main(int count, char**) {
+  if (count > 1) return wait_in_vain(), expect::report();
   for (const From from : {From::kManaged, From::kPinned, From::kRegistered}) {
     check_latch(from);
     check_conversation(from);
@@ -183,5 +207,6 @@ int main() {
   check_other_thread();
   check_streams();
   check_function_that_calls();
+  check_wait_in_vain();
   return expect::report();
 }

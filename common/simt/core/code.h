@@ -305,6 +305,8 @@ struct Function {
     uint32_t reader;  // who reads first: index into `code`
   };
   std::vector<Unwritten> unwritten;
+  // Those of them that begin as a number that nvcc has put there.
+  std::map<Place, uint64_t> begin_as;
   std::vector<Slot> not_followed;  // local memory of such a library
   std::deque<Call> calls;
   std::deque<Statement> rewritten;  // instructions that became others

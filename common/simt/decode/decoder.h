@@ -89,6 +89,7 @@ class Decoder : public OperandReader {
   void go_on();
 
   // decoder_operands.cpp
+  Place without_value(uint64_t bits, int bytes);
   Place special(const std::string& name);
   Place clock_register(Clock clock);
   int array_of(const std::string& name) const;

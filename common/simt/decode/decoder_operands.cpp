@@ -29,14 +29,32 @@ void require_within(const Operand& o, uint64_t bytes, uint64_t all) {
     throw Error("'" + o.text + "' has " + std::to_string(all) + " bytes");
 }
 
+// nvcc puts this number where a variable without a value is added to something.
+// Nobody means to compute with it: whatever comes of that is no number.
+bool stands_for_no_value(const Statement& s, const Operand& o) {
+  const std::string& op = s.name();
+  return (op == "add" || op == "sub" || op == "mul" || op == "fma") &&
+         (o.text == "0f7FC00000" || o.text == "0d7FF8000000000000");
+}
+
 }  // namespace
 
 Place Decoder::source(const Operand& o, int bytes) {
   if (const Register* r = find_register(o.text)) return r->place;
-  if (const auto number = parse_literal(o.text))
-    return fixed_.constant(number->as(bytes), bytes);
+  if (const auto number = parse_literal(o.text)) {
+    const uint64_t bits = number->as(bytes);
+    return context_.statement && stands_for_no_value(*context_.statement, o)
+               ? without_value(bits, bytes)
+               : fixed_.constant(bits, bytes);
+  }
   if (o.text[0] == '%') return special(o.text);
   return address_of(o.text, o.offset, bytes);
+}
+
+Place Decoder::without_value(uint64_t bits, int bytes) {
+  const Place place = new_register({'f', static_cast<uint8_t>(bytes)}).place;
+  context_.function->begin_as[place] = bits;
+  return place;
 }
 
 Place Decoder::destination(const Operand& o) {

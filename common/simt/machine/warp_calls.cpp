@@ -43,6 +43,11 @@ Frame* WarpRun::new_frame(const Function& function, uint32_t stack_base,
   for (const Function::Unwritten& u : function.unwritten)
     std::memset(frame->registers + u.place, 0,
                 u.width ? u.width * kLanes : sizeof(uint32_t));
+  for (const auto& [place, bits] : function.begin_as)
+    for (int l = 0; l < kLanes; ++l) {
+      const uint8_t bytes = function.widths.at(place);
+      std::memcpy(frame->registers + place + l * bytes, &bits, bytes);
+    }
   observe::begin_frame(*this, frame->registers, stack_base, function, mask);
   set_specials(*frame);
   return frame;

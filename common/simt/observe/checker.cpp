@@ -8,6 +8,7 @@
 #include "common/simt/core/names.h"
 #include "common/simt/memory/allocations.h"
 #include "common/simt/observe/places.h"
+#include "common/simt/observe/written_memory.h"
 
 namespace simt {
 namespace {
@@ -62,6 +63,7 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
   if (shared && a.operand.array >= 0) check_array(warp, ins, a);
   if (other_work_.is_asked() && global) [[unlikely]]
     other_work_.access(warp, ins, a, kept(warp, ins));
+  fresh_ = is_fresh(ins, a);
   values_.access(warp, ins, a);
   if (races_.full()) return;
   if (other_work_.loads_apart() && global &&
@@ -88,6 +90,16 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
 void Checker::check_races(Warp& warp, const Instruction& ins, const Access& a) {
   races_.settle_clashes(warp, a);
   check_order(warp, ins, a);
+}
+
+// Of stores that others' volatile loads may meet.
+bool Checker::is_fresh(const Instruction& ins, const Access& a) const {
+  if (ins.strength == Strength::kWeak || a.use != Use::kStore ||
+      a.space != Space::kGlobal)
+    return false;
+  Allocations& all = allocations();
+  return all.in_arena(a.address[first_lane(a.mask)]) &&
+         device_memory(all).missing(a) == a.mask;
 }
 
 // The system's own code goes there, as cooperative groups': its shuffles hand
@@ -119,6 +131,7 @@ void Checker::texel(Warp& warp, const Instruction& ins, int lane,
 void Checker::check_order(Warp& warp, const Instruction& ins, const Access& a) {
   if (postpones(warp, ins, a)) return;
   Mine mine = races_.mine_of(warp, ins, a);
+  mine.fresh = fresh_;
   if (!warp.block->copies.empty() || a.owner) against_copies(mine);
   if (ins.strength != Strength::kWeak) races_.synchronise(mine);
   races_.check(mine);

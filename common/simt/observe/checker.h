@@ -88,6 +88,7 @@ class Checker {
   void check_races(Warp& warp, const Instruction& ins, const Access& a);
   void check_order(Warp& warp, const Instruction& ins, const Access& a);
   bool is_reserved(const Access& a) const;
+  bool is_fresh(const Instruction& ins, const Access& a) const;
   bool postpones(Warp& warp, const Instruction& ins, const Access& a);
   void enter_postponed(Block& block);
   void check_names(Warp& warp, const Instruction& ins, const Access& a,
@@ -155,6 +156,7 @@ class Checker {
   const Grid& grid_;
   Found found_;
   const bool has_several_dynamic_;  // extern __shared__ arrays
+  bool fresh_ = false;  // the access stores where nobody has written
   OtherWork other_work_;
   Races races_;
   Values values_;

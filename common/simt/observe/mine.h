@@ -20,6 +20,7 @@ struct Mine {
   Time horizon;      // what is older is ordered before all of us
   Time first_event;  // of this instruction
   bool stores;
+  bool fresh = false;               // all lanes store where nobody has written
   const AsyncCopy* copy = nullptr;  // it is this one's
   bool enters = true;               // what comes is to be compared with it
 };
@@ -32,6 +33,13 @@ inline Strength strength_of(const Event& event) {
 // and however long ago.
 inline bool is_stale(const Mine& mine, const Event& event) {
   return mine.ins.read_only && event.stores;
+}
+
+// A volatile load of what another block has stored first of all: who comes too
+// early finds not an older value there, but none.
+inline bool needs_first(const Mine& mine, const Event& event) {
+  return event.fresh && mine.access.use == Use::kLoad &&
+         event.block != mine.block.number;
 }
 
 // Of what the block did before a copy ends all is known: it was told when the

@@ -34,15 +34,22 @@ bool Races::ordered(const Mine& mine, const Event& event, Time time, int lane,
     return true;
   if (!mine.order.taught) return false;
   // A store that depends on a flag cannot come before it; a load can, without a
-  // fence in between.
+  // fence in between. No GPU is known to move a volatile one ahead of a flag.
   Time learned = mine.order.learned[lane].of(event.block);
-  if (mine.stores)
+  if (mine.stores ||
+      (mine.ins.strength != Strength::kWeak && needs_first(mine, event)))
     learned = std::max(learned, mine.order.read[lane].of(event.block));
-  if (time >= learned) return false;
-  return same_block
-             ? mine.block.released.covers(event.warp, other, time, learned)
+  return handed_over(mine, event, time, other, learned);
+}
+
+// Did who did it, or somebody who knew of it, hand that out until some time?
+bool Races::handed_over(const Mine& mine, const Event& event, Time time,
+                        int other, Time until) const {
+  if (time >= until) return false;
+  return event.block == mine.block.number
+             ? mine.block.released.covers(event.warp, other, time, until)
              : tables_->releases.covers(event.block, event.warp, other, time,
-                                        learned);
+                                        until);
 }
 
 // Is an access of one of two blocks as strong for the other?
@@ -59,6 +66,7 @@ bool Races::may_meet(const Mine& mine, const Event& event) const {
   const Strength weak = std::min(mine.ins.strength, strength);
   const Strength strong = std::max(mine.ins.strength, strength);
   if (weak == Strength::kWeak) return false;
+  if (needs_first(mine, event)) return false;
   const bool same_block = event.block == mine.block.number;
   if (!same_block && !(reaches(mine.ins, mine, event) &&
                        reaches(instruction(event), mine, event)))

@@ -119,14 +119,23 @@ Remedy Races::remedy(const Mine& mine, const Conflict& c, const Event& event,
             "surface may return what was there before the kernel began: a "
             "kernel must not write what it reads in this way, and no barrier "
             "helps"};
+  if (needs_first(mine, event) && strength_of(event) != Strength::kWeak &&
+      mine.ins.strength != Strength::kWeak)
+    return {Remedy::kNone,
+            mine.ins.waits
+                ? "Nobody had written there before, so it may find anything: a "
+                  "flag needs a value before the kernel begins"
+                : "Nobody had written there before, so it may find nothing. "
+                  "Other blocks see volatile stores in any order: who writes "
+                  "needs a __threadfence() before the flag that announces it"};
   if (both_strong && !same_block)
     return {Remedy::kNone,
             "Other blocks see no atomic in what is atomic for a block alone"};
   if (!same_block && mine.access.space == Space::kShared)
     return {Remedy::kNone,
             "The cluster's barrier orders its blocks, and so do mbarriers"};
-  if (mine.order.taught && time < mine.order.read[c.lane].of(event.block) &&
-      time >= mine.order.learned[c.lane].of(event.block))
+  if (mine.order.taught && handed_over(mine, event, time, c.other_lane,
+                                       mine.order.read[c.lane].of(event.block)))
     return {Remedy::kNone,
             "Who has seen a flag needs a __threadfence(), too, before it reads "
             "what the flag announces"};

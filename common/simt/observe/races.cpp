@@ -151,8 +151,9 @@ void Races::against_word(Mine& mine, const Word& word, uint64_t at,
     if (other.time < mine.horizon || !(other.bytes & touch.bytes)) continue;
     const Event* event = tables_->log.find(other.time);
     if (!event || may_meet(mine, *event)) continue;
-    if (waited(mine, word, *event, other.time, touch.lane) ||
-        counted(mine, word, *event, other.time, touch.lane))
+    if (!needs_first(mine, *event) &&
+        (waited(mine, word, *event, other.time, touch.lane) ||
+         counted(mine, word, *event, other.time, touch.lane)))
       continue;
     Conflict conflict;
     const uint64_t address =

@@ -56,6 +56,8 @@ class Races {
                    const Event& event, Time time, uint8_t bytes);
 
   // ordered.cpp
+  bool handed_over(const Mine& mine, const Event& event, Time time, int other,
+                   Time until) const;
   bool reaches(const Instruction& ins, const Mine& mine,
                const Event& event) const;
   bool may_meet(const Mine& mine, const Event& event) const;

@@ -17,6 +17,7 @@ Event Races::event_of(const Mine& mine, int first, int lanes) const {
   e.stores = mine.stores;
   e.block = mine.block.number;
   e.warp = mine.warp.index;
+  e.fresh = mine.fresh;
   e.site = mine.ins.site;
   return e;
 }

@@ -24,7 +24,8 @@ struct Event {
   uint64_t address : 48, log_bytes : 3, first_lane : 5, more_lanes : 5;
   uint64_t strength : 2, stores : 1;
   uint32_t block;
-  uint32_t warp : 5, site : 27;
+  // Nobody had written where it stores.
+  uint32_t warp : 5, fresh : 1, site : 26;
 
   uint64_t begin() const { return address; }
   uint64_t end() const { return address + ((more_lanes + 1ull) << log_bytes); }

@@ -140,7 +140,7 @@ class Scheduler {
     Lock lock(mutex_);
     task.until_ = Task::Clock::now() + time;
     give_turn(task, changes_, true);
-    take_turn(lock, task);
+    take_turn(lock, task, time.count() ? time : kNap);
     return waiting_hosts_ > 0;
   }
 
@@ -175,8 +175,8 @@ class Scheduler {
   // Everything that follows is called with mutex_ locked.
 
   template <class Done>
-  void wait(Lock& lock, Done done) {
-    while (!done()) changed_.wait_for(lock, kNap);
+  void wait(Lock& lock, Done done, Task::Clock::duration nap = kNap) {
+    while (!done()) changed_.wait_for(lock, nap);
   }
 
   // Behind the last of each queue, that is: it comes behind the others.
@@ -248,8 +248,9 @@ class Scheduler {
     return spinning;
   }
 
-  void take_turn(Lock& lock, Task& task) {
-    wait(lock, [&] { return !turn_is_taken_ && next() == &task; });
+  void take_turn(Lock& lock, Task& task, Task::Clock::duration nap = kNap) {
+    wait(
+        lock, [&] { return !turn_is_taken_ && next() == &task; }, nap);
     turn_is_taken_ = true;
     task.state_ = State::kRuns;
     task.spins_ = false;
