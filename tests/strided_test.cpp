@@ -583,6 +583,19 @@ TEST_CASE("gpu_kernel reads nothing of its neighbours") {
   }
 }
 
+// Of an input that is also the output, a thread reads what is its own, although
+// it reads more of the one that begins late.
+TEST_CASE("gpu_kernel works in place beside an input that begins late") {
+  for (const int64_t n : {37, 4099}) {
+    for (const int64_t offset : {1, 2, 3}) {
+      Case c = plain("add float", {n}, std::vector(3, Type::kFloat));
+      c.in_place = true;
+      c.arrays[2].offset = offset;
+      check(c);
+    }
+  }
+}
+
 TEST_CASE("gpu_kernel works in place") {
   for (const int64_t offset : {0, 1, 3}) {
     for (Case c : {plain("relu float", {1025}, std::vector(2, Type::kFloat)),
