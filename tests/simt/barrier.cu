@@ -243,6 +243,33 @@ void check_ragged_arrive() {
   expect::each(got, [](int i) { return 10 * (i / 32) + 32 + i % 8; });
 }
 
+// Which barrier it is, and for how many threads, only those know who come: the
+// upper halves of two warps; or odd and even lanes, who each have their own.
+__global__ void computed_kernel(int* out) {
+  __shared__ int box[64];
+  const int i = threadIdx.x;
+  out[i] = out[64 + i] = -1;
+  if (i % 32 >= 16) {
+    const int number = out[i] + 5, count = 31 - out[i];
+    box[i] = i;
+    asm volatile("barrier.sync %0, %1;" ::"r"(number), "r"(count) : "memory");
+    out[i] = box[i ^ 32];
+  }
+  __syncthreads();
+  box[i] = 10 * i;
+  const int number = 7 + i % 2;
+  asm volatile("barrier.sync %0, 32;" ::"r"(number) : "memory");
+  out[64 + i] = box[i ^ 32];
+}
+
+void check_computed() {
+  const auto got = expect::results<int>(
+      128, [](int* out) { computed_kernel<<<1, 64>>>(out); });
+  expect::each(got, [](int i) {
+    return i >= 64 ? 10 * (i - 64 ^ 32) : i % 32 >= 16 ? i ^ 32 : -1;
+  });
+}
+
 // bar.red on a named barrier counts the threads that met there.
 __global__ void named_votes_kernel(int* out) {
   const int i = threadIdx.x;
@@ -408,6 +435,7 @@ int main() {
   check_ragged();
   check_arrive();
   check_ragged_arrive();
+  check_computed();
   check_named_votes();
   check_shapes();
   check_shrinking();

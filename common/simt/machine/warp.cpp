@@ -307,12 +307,12 @@ bool WarpRun::control(Path& path, uint32_t mask, const Instruction& ins) {
       exit_lanes(path, mask);
       break;
     case Kind::kBarrier:
-      if (mask) arrive_at_barrier(path, mask, ins);
+      arrive_at_barriers(path, mask, ins);
       path.mask &= ~mask;
       ++path.pc;
       break;
     case Kind::kArrive:
-      if (mask) arrive_at_barrier(path, mask, ins);
+      arrive_at_barriers(path, mask, ins);
       ++path.pc;
       break;
     case Kind::kClusterArrive:

@@ -140,6 +140,8 @@ class WarpRun : public Warp {
   void return_lanes(Path& path, uint32_t mask);
   void hand_back(const Frame& frame, uint32_t mask);
   void copy_stack(uint32_t mask, uint32_t from, uint32_t to, uint32_t bytes);
+  void arrive_at_barriers(const Path& path, uint32_t mask,
+                          const Instruction& ins);
   void arrive_at_barrier(const Path& path, uint32_t mask,
                          const Instruction& ins);
   void pass_barrier(Path& path);

@@ -105,17 +105,34 @@ const Path* WarpRun::waiting(Path::State state) const {
 
 // ---- Barriers ------------------------------------------------------------
 
+// Each lane says itself which barrier it means, and for how many threads.
+void WarpRun::arrive_at_barriers(const Path& path, uint32_t mask,
+                                 const Instruction& ins) {
+  const auto like_first = [&](Place place, uint32_t some) {
+    if (place == kNowhere) return some;
+    const uint32_t* values = lanes<uint32_t>(*this, place);
+    return lanes_with(values[first_lane(some)], values, some);
+  };
+  while (mask) {
+    const uint32_t alike =
+        like_first(ins.source(1), like_first(ins.source(0), mask));
+    arrive_at_barrier(path, alike, ins);
+    mask &= ~alike;
+  }
+}
+
 void WarpRun::arrive_at_barrier(const Path& path, uint32_t mask,
                                 const Instruction& ins) {
   if (lacks(mask)) home_.lanes_went_elsewhere();
-  const uint32_t number = *lanes<uint32_t>(*this, ins.source(0));
+  const int one = first_lane(mask);
+  const uint32_t number = lanes<uint32_t>(*this, ins.source(0))[one];
   if (number >= Block::kBarriers)
-    fault(*this, ins, first_lane(mask), "bad barrier",
+    fault(*this, ins, one, "bad barrier",
           "there are barriers 0 to 15, not " + std::to_string(number),
           kLaunchFailure);
   const bool counted = ins.source(1) != kNowhere;
   const uint32_t expected =
-      counted ? *lanes<uint32_t>(*this, ins.source(1)) : 0;
+      counted ? lanes<uint32_t>(*this, ins.source(1))[one] : 0;
   if (counted) check_barrier_count(ins, mask, expected);
   if (ins.whole_warps && mask != live)
     fault(*this, ins, first_lane(mask), "bad barrier",
