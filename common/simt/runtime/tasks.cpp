@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <future>
 #include <list>
 #include <mutex>
 #include <set>
@@ -23,6 +24,8 @@ constexpr auto kNap = std::chrono::milliseconds(10);
 // And so often until they believe that there is nothing: they cannot look at
 // all threads of the host at the same moment.
 constexpr int kLooks = 5;
+// A function of the host's that takes longer may wait for who has issued it.
+constexpr auto kLongFunction = std::chrono::milliseconds(100);
 // With SIMT_ORDER=late: as long as the host makes calls more often than this.
 constexpr auto kLate = std::chrono::milliseconds(100);
 // And as long as no more is queued: a GPU's queues are not endless either.
@@ -62,7 +65,8 @@ class Scheduler {
     wait(lock, [&] {
       return std::none_of(unfinished_.begin(), unfinished_.end(),
                           [&](const auto& one) {
-                            return one->issuer_ == me && is_active(*one);
+                            return one->issuer_ == me && is_active(*one) &&
+                                   !is_long_outside(*one);
                           });
     });
   }
@@ -148,10 +152,12 @@ class Scheduler {
     {
       const Lock lock(mutex_);
       turn_is_taken_ = false;
+      task.outside_ = Task::Clock::now();
       changed_.notify_all();
     }
     body();
     Lock lock(mutex_);
+    task.outside_.reset();
     task.state_ = State::kReady;
     take_turn(lock, task);
   }
@@ -229,6 +235,10 @@ class Scheduler {
     if (task.state_ == State::kWaits)
       return (has_changed(task) && !task.spins_) || task.is_given_up_;
     return task.state_ == State::kReady || task.state_ == State::kRuns;
+  }
+
+  static bool is_long_outside(const Task& task) {
+    return task.outside_ && Task::Clock::now() - *task.outside_ > kLongFunction;
   }
 
   // Who has waited longest for a turn; those that spin only come if nobody else
@@ -375,6 +385,18 @@ TaskPointer perform(const Queue& queue, std::function<void()> body,
   scheduler().submit(task, after);
   scheduler().leave(*task);
   return task;
+}
+
+// Begun where there are no tasks, it becomes one if it takes long.
+void perform_function(const Queue& queue, std::function<void()> body) {
+  if (!there_are_tasks()) {
+    const auto apart = std::async(std::launch::async, body).share();
+    if (apart.wait_for(kLongFunction) == std::future_status::ready)
+      return apart.get();
+    begin_tasks();
+    body = [apart] { current_task()->without_turn([&] { apart.get(); }); };
+  }
+  perform(queue, std::move(body));
 }
 
 void run_function(const std::function<void()>& function) {
