@@ -145,6 +145,33 @@ void check_streams() {
     ok(cudaStreamDestroy(stream));
 }
 
+__global__ void open_kernel(Flags* flags) { flags->to_kernel = 1; }
+
+// Many streams wait for what a graph does in another one.
+void check_graph_beside() {
+  constexpr int kStreams = 16;
+  const Shared shared(From::kPinned);
+  const Device device;
+  cudaStream_t streams[kStreams + 1];
+  for (cudaStream_t& stream : streams)
+    ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  const cudaStream_t last = streams[kStreams];
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t run = nullptr;
+  ok(cudaStreamBeginCapture(last, cudaStreamCaptureModeGlobal));
+  open_kernel<<<1, 1, 0, last>>>(shared.flags);
+  ok(cudaStreamEndCapture(last, &graph));
+  ok(cudaGraphInstantiate(&run, graph, 0));
+  for (int k = 0; k < kStreams; ++k)
+    wait_kernel<<<1, 1, 0, streams[k]>>>(shared.flags, device.x, 3);
+  ok(cudaGraphLaunch(run, last));
+  ok(cudaDeviceSynchronize());
+  equal(device.value(), 3);
+  ok(cudaGraphExecDestroy(run));
+  ok(cudaGraphDestroy(graph));
+  for (const cudaStream_t stream : streams) ok(cudaStreamDestroy(stream));
+}
+
 // A function in a stream may not touch the device, and may not wait for it.
 void check_function_that_calls() {
   struct Codes {
@@ -176,6 +203,7 @@ void check_function_that_calls() {
 }  // namespace
 
 int main() {
+  check_graph_beside();  // The first node is as new as the first stream.
   for (const From from : {From::kManaged, From::kPinned, From::kRegistered}) {
     check_latch(from);
     check_conversation(from);
