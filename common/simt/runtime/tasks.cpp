@@ -258,8 +258,15 @@ class Scheduler {
     return spinning;
   }
 
+  // Who spins is not kept longer than it has asked for, if nobody else runs: it
+  // counts the time.
   void take_turn(Lock& lock, Task& task) {
-    wait(lock, [&] { return !turn_is_taken_ && next() == &task; });
+    while (turn_is_taken_ || next() != &task) {
+      const auto now = Task::Clock::now();
+      const bool waits = task.spins_ && now < task.until_;
+      changed_.wait_until(
+          lock, waits ? std::min(task.until_, now + kNap) : now + kNap);
+    }
     turn_is_taken_ = true;
     task.state_ = State::kRuns;
     task.spins_ = false;
