@@ -243,31 +243,52 @@ void check_ragged_arrive() {
   expect::each(got, [](int i) { return 10 * (i / 32) + 32 + i % 8; });
 }
 
-// Which barrier it is, and for how many threads, only those know who come: the
-// upper halves of two warps; or odd and even lanes, who each have their own.
+// Which barrier it is, and for how many threads, only the upper half of a warp
+// has computed.
 __global__ void computed_kernel(int* out) {
   __shared__ int box[64];
   const int i = threadIdx.x;
-  out[i] = out[64 + i] = -1;
+  out[i] = -1;
+  box[i] = i;
   if (i % 32 >= 16) {
-    const int number = out[i] + 5, count = 31 - out[i];
-    box[i] = i;
+    const int number = out[i] + 6, count = 63 - out[i];
     asm volatile("barrier.sync %0, %1;" ::"r"(number), "r"(count) : "memory");
-    out[i] = box[i ^ 32];
+  } else {
+    asm volatile("barrier.sync 5, 64;" ::: "memory");
   }
-  __syncthreads();
-  box[i] = 10 * i;
-  const int number = 7 + i % 2;
-  asm volatile("barrier.sync %0, 32;" ::"r"(number) : "memory");
-  out[64 + i] = box[i ^ 32];
+  out[i] = box[i ^ 32];
 }
 
 void check_computed() {
   const auto got = expect::results<int>(
-      128, [](int* out) { computed_kernel<<<1, 64>>>(out); });
-  expect::each(got, [](int i) {
-    return i >= 64 ? 10 * (i - 64 ^ 32) : i % 32 >= 16 ? i ^ 32 : -1;
-  });
+      64, [](int* out) { computed_kernel<<<1, 64>>>(out); });
+  expect::each(got, [](int i) { return i ^ 32; });
+}
+
+// Half a warp waits, and then the other half ends: the warp has come.
+__global__ void leaving_half_kernel(int* out) {
+  __shared__ int box[64];
+  __shared__ volatile bool waits;
+  const int i = threadIdx.x;
+  if (i == 0) waits = false;
+  box[i] = i;
+  out[i] = -1;
+  __syncthreads();
+  if (i >= 16 && i < 32) {
+    while (!waits) {
+    }
+    __nanosleep(1000000);
+    return;
+  }
+  if (i == 0) waits = true;
+  asm volatile("barrier.sync 1, 64;" ::: "memory");
+  out[i] = box[63 - i];
+}
+
+void check_leaving_half() {
+  const auto got = expect::results<int>(
+      64, [](int* out) { leaving_half_kernel<<<1, 64>>>(out); });
+  expect::each(got, [](int i) { return i >= 16 && i < 32 ? -1 : 63 - i; });
 }
 
 // bar.red on a named barrier counts the threads that met there.
@@ -436,6 +457,7 @@ int main() {
   check_arrive();
   check_ragged_arrive();
   check_computed();
+  check_leaving_half();
   check_named_votes();
   check_shapes();
   check_shrinking();
