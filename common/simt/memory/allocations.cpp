@@ -323,6 +323,11 @@ void Allocations::set_mapped(uint64_t begin, uint64_t end,
   ++version_;
 }
 
+void Allocations::release_all(int device) {
+  for (const Allocation& one : unfreed())
+    if (one.device == device) release(one.begin);
+}
+
 void Allocations::make_managed(uint64_t begin) {
   const std::unique_lock lock(mutex_);
   const auto found = blocks_.find(begin);

@@ -115,6 +115,9 @@ class Allocations {
   bool show(uint64_t at, uint64_t shown, uint64_t bytes);
   void set_mapped(uint64_t begin, uint64_t end, std::vector<Allocation> parts);
 
+  // Everything the program got on a device, as if it freed it. Variables stay.
+  void release_all(int device);
+
   // The variable at `begin` is __managed__: the host uses it too.
   void make_managed(uint64_t begin);
 

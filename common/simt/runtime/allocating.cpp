@@ -37,12 +37,6 @@ size_t pitch_of(size_t width) {
   return product_of(units, kAlignment);
 }
 
-// A graph or a pool has it no longer.
-void note_gone(const Allocation& freed) {
-  if (freed.kept) note_graph_memory_freed(freed);
-  if (freed.pool) note_returned(freed.pool, freed.bytes());
-}
-
 // `waits`: for all that its device has to do, which may still use it.
 void free(void* pointer, bool pinned, bool waits) {
   if (pointer == nullptr) return;
@@ -57,7 +51,8 @@ void free(void* pointer, bool pinned, bool waits) {
   require(ours, cudaErrorInvalidValue, pointer, " is not what ",
           pinned ? "cudaMallocHost" : "cudaMalloc", " returned, but ",
           allocations().describe(address));
-  note_gone(*found);
+  if (found->kept) note_graph_memory_freed(*found);
+  if (found->pool) note_returned(found->pool, found->bytes());
 }
 
 }  // namespace
@@ -67,12 +62,6 @@ void free_in_stream(void* pointer) {
     note_touched(pointer, found->end - address_of(pointer), Use::kStore, {},
                  "frees");
   free(pointer, false, false);
-}
-
-void free_all(int device) {
-  for (const Allocation& one : allocations().unfreed())
-    if (one.device == device && allocations().release(one.begin))
-      note_gone(one);
 }
 
 void begin_allocation(void** pointer, size_t bytes) {

@@ -44,8 +44,6 @@ void* allocate(size_t bytes, Memory memory, const char* name, int device,
 void note_returned(uint64_t pool, size_t bytes);
 // In the order of a stream, whose work it is.
 void free_in_stream(void* pointer);
-// Everything the program got on a device, as if it freed it. Variables stay.
-void free_all(int device);
 inline bool is_empty(cudaExtent box) {
   return box.width == 0 || box.height == 0 || box.depth == 0;
 }

@@ -7,7 +7,6 @@
 
 #include "common/simt/memory/allocations.h"
 #include "common/simt/memory/peers.h"
-#include "common/simt/runtime/arrays.h"
 #include "common/simt/runtime/runtime.h"
 
 namespace simt {
@@ -150,7 +149,7 @@ cudaError_t cudaDeviceReset() {
     if (sticky_error()) return set_sticky_error(cudaErrorDevicesUnavailable);
     await_device(current);
     report_leaks(current);
-    free_all(current);
+    allocations().release_all(current);
     forget_modules(current);
     limits() = first_limits();
     allocations().limit_heap(current, limit(cudaLimitMallocHeapSize));
