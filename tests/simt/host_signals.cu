@@ -172,6 +172,33 @@ void check_graph_beside() {
   for (const cudaStream_t stream : streams) ok(cudaStreamDestroy(stream));
 }
 
+// A graph's function waits for what the host does after the launch.
+void check_function_of_graph() {
+  const Shared shared(From::kPinned);
+  const Device device;
+  const auto wait = [](void* flags) {
+    while (static_cast<Flags*>(flags)->to_kernel == 0)
+      std::this_thread::yield();
+  };
+  cudaStream_t stream;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t run = nullptr;
+  ok(cudaStreamCreate(&stream));
+  ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  ok(cudaLaunchHostFunc(stream, wait, shared.flags));
+  add_kernel<<<1, 1, 0, stream>>>(device.x);
+  ok(cudaStreamEndCapture(stream, &graph));
+  ok(cudaGraphInstantiate(&run, graph, 0));
+  ok(cudaGraphLaunch(run, stream));
+  equal(cudaStreamQuery(stream), cudaErrorNotReady);
+  shared.flags->to_kernel = 1;
+  ok(cudaStreamSynchronize(stream));
+  equal(device.value(), 1);
+  ok(cudaGraphExecDestroy(run));
+  ok(cudaGraphDestroy(graph));
+  ok(cudaStreamDestroy(stream));
+}
+
 // A function in a stream may not touch the device, and may not wait for it.
 void check_function_that_calls() {
   struct Codes {
@@ -203,7 +230,8 @@ void check_function_that_calls() {
 }  // namespace
 
 int main() {
-  check_graph_beside();  // The first node is as new as the first stream.
+  check_function_of_graph();
+  check_graph_beside();  // Its node is about as new as its streams.
   for (const From from : {From::kManaged, From::kPinned, From::kRegistered}) {
     check_latch(from);
     check_conversation(from);

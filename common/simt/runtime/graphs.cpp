@@ -226,6 +226,8 @@ void launch_graph(const std::shared_ptr<Executable>& executable,
                    stream);
   come_behind(queue, executable->launched);
   come_behind_events(*executable, queue);
+  // A function may wait for what the host does after this call.
+  if (work.tells_host) begin_tasks();
   std::map<cudaGraphNode_t, TaskPointer> tasks;
   if (there_are_tasks()) {
     tasks = launch_as_tasks(*executable, work, stream);
