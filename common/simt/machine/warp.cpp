@@ -493,7 +493,7 @@ void WarpRun::exit_lanes(Path& path, uint32_t mask) {
   block->live -= lane_count(mask);
   leave(path.join, nullptr, mask);
   leave_cluster_barrier(mask);
-  for (uint32_t k = 0; k < Block::kBarriers; ++k) complete_arrival(k);
+  complete_arrivals();
   path.mask &= ~mask;
   ++path.pc;
   if (path.mask == 0 && path.join) settle(path.join);

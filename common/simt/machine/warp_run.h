@@ -144,6 +144,7 @@ class WarpRun : public Warp {
                          const Instruction& ins);
   uint32_t said_by_all(const Instruction& ins, int source, uint32_t mask);
   void complete_arrival(uint32_t number);
+  void complete_arrivals();
   void pass_barrier(Path& path);
   void meet_warpgroup(const Path& path, uint32_t mask);
   void arrive_in_cluster(uint32_t mask, const Instruction& ins);

@@ -109,8 +109,10 @@ const Path* WarpRun::waiting(Path::State state) const {
 // which they differ.
 uint32_t WarpRun::said_by_all(const Instruction& ins, int source,
                               uint32_t mask) {
-  const uint32_t* said = lanes<uint32_t>(*this, ins.source(source));
+  const Place place = ins.source(source);
+  const uint32_t* said = lanes<uint32_t>(*this, place);
   const uint32_t one = said[first_lane(mask)];
+  if (place < 0) return one;  // A number, or a parameter: all lanes have it.
   if (const uint32_t others = mask & ~lanes_with(one, said, mask))
     fault(*this, ins, first_lane(others), "bad barrier",
           "lanes of a warp come together to barriers of different " +
@@ -169,6 +171,12 @@ void WarpRun::complete_arrival(uint32_t number) {
   if (arrived == 0 || (live & ~arrived) != 0) return;
   block->barriers[number].arrived += kLanes - lane_count(arrived);
   arrived = 0;
+}
+
+void WarpRun::complete_arrivals() {
+  constexpr uint32_t kOfBlock = (1u << Block::kBarriers) - 1;
+  for (uint32_t rest = home_.awaited & kOfBlock; rest; rest &= rest - 1)
+    complete_arrival(first_lane(rest));
 }
 
 // Threads come to a barrier by whole warps, and there are only so many.
