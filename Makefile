@@ -618,7 +618,7 @@ progress:
 export SRC FLAGS ARGS
 build_program = @BUILD='$(B)' NVCC='$(NVCC)' CUDA='$(CUDA)' CXX='$(CXX)' STD='$(or $(STD),$1)' \
   GOAL='$(or $(filter profile,$(GOALS)),program)' COMPILE='$(NVBASE) $(TARGET)' \
-  ARCHITECTURE='$(ARCHITECTURE)' HOPPER='$(HOPPER)' LINK='$(LDFLAGS) $(LDLIBS)' STAND_INS='$(if $(RUNTIME),$(STAND_INS))' MAKE='$(MAKE)' common/setup/program.sh $2
+  ARCHITECTURE='$(ARCHITECTURE)' HOPPER='$(HOPPER)' LINK='$(SANITIZED) $(LDFLAGS) $(LDLIBS)' STAND_INS='$(if $(RUNTIME),$(STAND_INS))' MAKE='$(MAKE)' common/setup/program.sh $2
 WANTED := $(if $(filter run,$(GOALS)),$(call op,$(SRC)))
 run: LDLIBS := $(if $(filter gpu,$(BACKEND)),-lbenchmark) $(LDLIBS)
 run: $(foreach op,$(WANTED),$(call suite,$(op))) $(CHECKS) \

@@ -243,6 +243,54 @@ void check_ragged_arrive() {
   expect::each(got, [](int i) { return 10 * (i / 32) + 32 + i % 8; });
 }
 
+// Which barrier it is, and for how many threads, only the upper half of a warp
+// has computed.
+__global__ void computed_kernel(int* out) {
+  __shared__ int box[64];
+  const int i = threadIdx.x;
+  out[i] = -1;
+  box[i] = i;
+  if (i % 32 >= 16) {
+    const int number = out[i] + 6, count = 63 - out[i];
+    asm volatile("barrier.sync %0, %1;" ::"r"(number), "r"(count) : "memory");
+  } else {
+    asm volatile("barrier.sync 5, 64;" ::: "memory");
+  }
+  out[i] = box[i ^ 32];
+}
+
+void check_computed() {
+  const auto got = expect::results<int>(
+      64, [](int* out) { computed_kernel<<<1, 64>>>(out); });
+  expect::each(got, [](int i) { return i ^ 32; });
+}
+
+// Half a warp waits, and then the other half ends: the warp has come.
+__global__ void leaving_half_kernel(int* out) {
+  __shared__ int box[64];
+  __shared__ volatile bool waits;
+  const int i = threadIdx.x;
+  if (i == 0) waits = false;
+  box[i] = i;
+  out[i] = -1;
+  __syncthreads();
+  if (i >= 16 && i < 32) {
+    while (!waits) {
+    }
+    __nanosleep(1000000);
+    return;
+  }
+  if (i == 0) waits = true;
+  asm volatile("barrier.sync 1, 64;" ::: "memory");
+  out[i] = box[63 - i];
+}
+
+void check_leaving_half() {
+  const auto got = expect::results<int>(
+      64, [](int* out) { leaving_half_kernel<<<1, 64>>>(out); });
+  expect::each(got, [](int i) { return i >= 16 && i < 32 ? -1 : 63 - i; });
+}
+
 // bar.red on a named barrier counts the threads that met there.
 __global__ void named_votes_kernel(int* out) {
   const int i = threadIdx.x;
@@ -408,6 +456,8 @@ int main() {
   check_ragged();
   check_arrive();
   check_ragged_arrive();
+  check_computed();
+  check_leaving_half();
   check_named_votes();
   check_shapes();
   check_shrinking();

@@ -186,7 +186,17 @@ __global__ void machine_registers_kernel(int* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = sensible;
 }
 
+// %nwarpid counts the warps that a multiprocessor has room for.
+__global__ void room_kernel(int* warps) {
+  asm volatile("mov.u32 %0, %%nwarpid;" : "=r"(*warps));
+}
+
 void check_machine_registers() {
+  cudaDeviceProp device = {};
+  expect::ok(cudaGetDeviceProperties(&device, 0));
+  const auto warps =
+      expect::results<int>(1, [](int* out) { room_kernel<<<1, 1>>>(out); });
+  expect::equal(warps[0], device.maxThreadsPerMultiProcessor / 32);
   const auto got = expect::results<int>(
       256, [](int* out) { machine_registers_kernel<<<4, 64>>>(out); });
   expect::each(got, [](int) { return 1; });

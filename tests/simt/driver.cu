@@ -167,6 +167,24 @@ void contexts() {
   ok(CALL(CtxDestroy)(first));
 }
 
+// What one context has freed may be another's when the first is destroyed.
+void memory_of_contexts() {
+  constexpr size_t kBytes = size_t{10} << 30;
+  CUcontext first = nullptr, second = nullptr;
+  CUdeviceptr memory = 0;
+  ok(CALL(CtxCreate)(&first, nullptr, 0, 0));
+  for (int k = 0; k < 2; ++k) {
+    ok(CALL(MemAlloc)(&memory, kBytes));
+    ok(CALL(MemFree)(memory));
+  }
+  ok(CALL(CtxCreate)(&second, nullptr, 0, 0));
+  ok(CALL(MemAlloc)(&memory, kBytes));
+  ok(CALL(CtxDestroy)(first));
+  ok(CALL(MemsetD8)(memory, 1, 16));
+  ok(CALL(MemFree)(memory));
+  ok(CALL(CtxDestroy)(second));
+}
+
 void launch(CUfunction function, const Arrays& arrays, CUstream stream) {
   CUdeviceptr to = arrays.y, from = arrays.x;
   int a = 3, n = kN;
@@ -693,6 +711,7 @@ int main() {
   ok(CALL(Init)(0));
   devices();
   names_of_errors();
+  memory_of_contexts();  // The first that allocates: addresses come again.
   contexts();
   CUcontext context = nullptr;
   ok(CALL(CtxCreate)(&context, nullptr, 0, 0));

@@ -2,8 +2,6 @@
 // the memory that they look at, in the middle of its own work.
 
 #include <atomic>
-#include <chrono>
-#include <string>
 #include <thread>
 
 #include "tests/simt/child.h"
@@ -147,6 +145,60 @@ void check_streams() {
     ok(cudaStreamDestroy(stream));
 }
 
+__global__ void open_kernel(Flags* flags) { flags->to_kernel = 1; }
+
+// Many streams wait for what a graph does in another one.
+void check_graph_beside() {
+  constexpr int kStreams = 16;
+  const Shared shared(From::kPinned);
+  const Device device;
+  cudaStream_t streams[kStreams + 1];
+  for (cudaStream_t& stream : streams)
+    ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  const cudaStream_t last = streams[kStreams];
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t run = nullptr;
+  ok(cudaStreamBeginCapture(last, cudaStreamCaptureModeGlobal));
+  open_kernel<<<1, 1, 0, last>>>(shared.flags);
+  ok(cudaStreamEndCapture(last, &graph));
+  ok(cudaGraphInstantiate(&run, graph, 0));
+  for (int k = 0; k < kStreams; ++k)
+    wait_kernel<<<1, 1, 0, streams[k]>>>(shared.flags, device.x, 3);
+  ok(cudaGraphLaunch(run, last));
+  ok(cudaDeviceSynchronize());
+  equal(device.value(), 3);
+  ok(cudaGraphExecDestroy(run));
+  ok(cudaGraphDestroy(graph));
+  for (const cudaStream_t stream : streams) ok(cudaStreamDestroy(stream));
+}
+
+// A graph's function waits for what the host does after the launch.
+void check_function_of_graph() {
+  const Shared shared(From::kPinned);
+  const Device device;
+  const auto wait = [](void* flags) {
+    while (static_cast<Flags*>(flags)->to_kernel == 0)
+      std::this_thread::yield();
+  };
+  cudaStream_t stream;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t run = nullptr;
+  ok(cudaStreamCreate(&stream));
+  ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  ok(cudaLaunchHostFunc(stream, wait, shared.flags));
+  add_kernel<<<1, 1, 0, stream>>>(device.x);
+  ok(cudaStreamEndCapture(stream, &graph));
+  ok(cudaGraphInstantiate(&run, graph, 0));
+  ok(cudaGraphLaunch(run, stream));
+  equal(cudaStreamQuery(stream), cudaErrorNotReady);
+  shared.flags->to_kernel = 1;
+  ok(cudaStreamSynchronize(stream));
+  equal(device.value(), 1);
+  ok(cudaGraphExecDestroy(run));
+  ok(cudaGraphDestroy(graph));
+  ok(cudaStreamDestroy(stream));
+}
+
 // A function in a stream may not touch the device, and may not wait for it.
 void check_function_that_calls() {
   struct Codes {
@@ -175,31 +227,11 @@ void check_function_that_calls() {
   ok(cudaGetLastError());
 }
 
-// The host waits for the kernel, which waits for the host: for as long as
-// SIMT_PATIENCE says, by the clock, although both only sleep.
-void wait_in_vain() {
-  const Shared shared(From::kPinned);
-  const Device device;
-  wait_kernel<<<1, 1>>>(shared.flags, device.x, 7);
-  equal(cudaDeviceSynchronize(), cudaErrorLaunchTimeout);
-}
-
-void check_wait_in_vain() {
-  if (!on_executor()) return;
-  setenv("SIMT_PATIENCE", "1", 1);
-  const auto begin = std::chrono::steady_clock::now();
-  const Ended ended = run_self("vain");
-  const auto time = std::chrono::steady_clock::now() - begin;
-  unsetenv("SIMT_PATIENCE");
-  is_true(ended.output.find("time limit") != std::string::npos,
-          "the limit is told");
-  is_true(time < std::chrono::seconds(5), "the wait ends in time");
-}
-
 }  // namespace
 
-int main(int count, char**) {
-  if (count > 1) return wait_in_vain(), expect::report();
+int main() {
+  check_function_of_graph();
+  check_graph_beside();  // Its node is about as new as its streams.
   for (const From from : {From::kManaged, From::kPinned, From::kRegistered}) {
     check_latch(from);
     check_conversation(from);
@@ -207,6 +239,5 @@ int main(int count, char**) {
   check_other_thread();
   check_streams();
   check_function_that_calls();
-  check_wait_in_vain();
   return expect::report();
 }

@@ -185,6 +185,16 @@ void switches() {
   ok(cudaMemPoolDestroy(pool));
 }
 
+// Its memory goes with all else that the device has, and is still counted.
+void after_a_reset() {
+  cudaMemPool_t device_own = nullptr;
+  void* x = nullptr;
+  ok(cudaMallocAsync(&x, kBytes, nullptr));
+  ok(cudaDeviceReset());
+  ok(cudaDeviceGetDefaultMemPool(&device_own, 0));
+  equal(used(device_own), kBytes);
+}
+
 }  // namespace
 
 int main() {
@@ -195,5 +205,6 @@ int main() {
   access();
   refused();
   switches();
+  after_a_reset();
   return expect::report();
 }

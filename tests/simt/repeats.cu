@@ -224,6 +224,32 @@ void check_arguments() {
       10);
 }
 
+// A cluster of one block is a cluster, too.
+__global__ void ask_for_cluster(int* y, int n) {
+  int explicitly;
+  asm volatile(
+      "{.reg .pred p; mov.pred p, %%is_explicit_cluster;"
+      " selp.s32 %0, 1, 0, p;}"
+      : "=r"(explicitly));
+  if (place() < n) y[place()] = explicitly;
+}
+
+void check_clusters() {
+  const Array y;
+  cudaLaunchAttribute cluster = {};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {1, 1, 1};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = kBlocks;
+  config.blockDim = kThreads;
+  config.attrs = &cluster;
+  for (const unsigned clusters : {0, 0, 1, 1, 0, 1}) {
+    config.numAttrs = clusters;
+    expect::ok(cudaLaunchKernelEx(&config, ask_for_cluster, y.at(), kCount));
+    expect::each(y.values(), [=](int) { return int(clusters); });
+  }
+}
+
 // Other arrays, where the old ones were.
 void check_new_arrays() {
   for (int value = 1; value <= 3; ++value) {
@@ -458,6 +484,7 @@ int main() {
   check_constant();
   check_kernels();
   check_arguments();
+  check_clusters();
   check_new_arrays();
   check_to_and_fro();
   check_rounds();

@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -26,6 +27,11 @@ __global__ void race_kernel(int* x) { *x = threadIdx.x; }
 
 __global__ void count_kernel(int* x, int n) {
   for (int i = 0; i < n; ++i) *x = *x * 3 + i;
+}
+
+__global__ void wait_kernel(volatile int* flag) {
+  while (*flag == 0) {
+  }
 }
 
 template <int kNumber>
@@ -120,6 +126,16 @@ int slow() {
   return cudaDeviceSynchronize() != cudaSuccess;
 }
 
+// For the host, which waits for it.
+int unanswered() {
+  setenv("SIMT_PATIENCE", "1", 1);
+  int* flag = nullptr;
+  ok(cudaMallocHost(&flag, sizeof *flag));
+  *flag = 0;
+  wait_kernel<<<1, 1>>>(flag);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+
 int same_place(const char* report) {
   setenv("SIMT_REPORT", report, 1);
   int* const x = one_int();
@@ -179,6 +195,17 @@ void time_limit() {
   says(child, "count_kernel is not done");
 }
 
+// Time that is slept through counts as what it was.
+void patience() {
+  const auto begin = std::chrono::steady_clock::now();
+  const Ended child = run_self("unanswered");
+  const std::chrono::duration<double> took =
+      std::chrono::steady_clock::now() - begin;
+  equal(child.status, 1);
+  says(child, "none of this block's threads has ended in 1 s");
+  is_true(took.count() < 5, "a second is not ten");
+}
+
 void many_mistakes() {
   const Ended child = run_self("mistakes");
   equal(child.status, 0);  // the program was told, and may know what to do
@@ -224,6 +251,7 @@ int main(int argc, char** argv) {
   if (task == "lacking") return lacking();
   if (task == "mistakes") return mistakes();
   if (task == "slow") return slow();
+  if (task == "unanswered") return unanswered();
   if (task == "barriers") return no_barriers();
   if (task == "many") {
     return many_places(std::make_integer_sequence<int, kKernels>());
@@ -233,6 +261,7 @@ int main(int argc, char** argv) {
   if (on_executor()) {
     refusals();
     time_limit();
+    patience();
     many_mistakes();
     findings_in_a_loop();
     findings_at_many_places();

@@ -1,7 +1,9 @@
 // Streams and events: order, handles, callbacks, times.
 
+#include <atomic>
 #include <cstring>
 #include <ctime>
+#include <thread>
 #include <vector>
 
 #include "tests/simt/expect.h"
@@ -97,6 +99,33 @@ void callbacks() {
   ok(cudaStreamAddCallback(nullptr, counted, &calls, 0));
   ok(cudaDeviceSynchronize());
   equal(calls, 11);
+}
+
+// A function may wait for what its issuer does after the call. From then on the
+// executor's streams take turns, so this comes last.
+void function_that_waits() {
+  std::atomic<bool> open = false;
+  const auto wait = [](void* data) {
+    while (!*static_cast<std::atomic<bool>*>(data)) std::this_thread::yield();
+  };
+  cudaStream_t stream = nullptr;
+  int* x = nullptr;
+  ok(cudaStreamCreate(&stream));
+  ok(cudaMalloc(&x, sizeof(int)));
+  for (int round = 1; round <= 2; ++round) {
+    open = false;
+    ok(cudaMemsetAsync(x, 0, sizeof(int), stream));
+    ok(cudaLaunchHostFunc(stream, wait, &open));
+    add_kernel<<<1, 1, 0, stream>>>(x, round);
+    equal(cudaStreamQuery(stream), cudaErrorNotReady);
+    open = true;
+    ok(cudaStreamSynchronize(stream));
+    int got = 0;
+    ok(cudaMemcpy(&got, x, sizeof got, cudaMemcpyDeviceToHost));
+    equal(got, round);
+  }
+  ok(cudaFree(x));
+  ok(cudaStreamDestroy(stream));
 }
 
 void timing() {
@@ -242,5 +271,6 @@ int main() {
   places_that_are_missing();
   captured_events();
   many_streams_at_one_word();
+  function_that_waits();
   return expect::report();
 }

@@ -25,7 +25,8 @@ bool is_same(const LaunchShape& a, const LaunchShape& b) {
   return std::ranges::equal(a.grid, b.grid) &&
          std::ranges::equal(a.block, b.block) &&
          a.dynamic_shared == b.dynamic_shared && a.device == b.device &&
-         a.begins_early == b.begins_early;
+         a.begins_early == b.begins_early &&
+         a.explicit_cluster == b.explicit_cluster;
 }
 
 // Whether it was a launch of this kernel with just these arguments.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/simt/core/device.h"
 #include "common/simt/core/lanes.h"
 #include "common/simt/machine/block_run.h"
 #include "common/simt/machine/warp_run.h"
@@ -41,7 +42,6 @@ WarpRun::WarpRun(BlockRun& block, uint32_t index, uint32_t threads)
 // Every special register but the block's own.
 void WarpRun::set_special(Special special, uint32_t* value) {
   const LaunchShape& shape = block->grid->shape;
-  const uint32_t block_threads = block->grid->threads_per_block;
   const uint64_t workspace = block->grid->workspace;
   for (uint32_t l = 0; l < kLanes; ++l) {
     const uint32_t t = index * kLanes + l;
@@ -71,7 +71,7 @@ void WarpRun::set_special(Special special, uint32_t* value) {
         case Special::kWarpId:
           return index;
         case Special::kNwarpId:
-          return (block_threads + kLanes - 1) / kLanes;
+          return model_device().threads_per_multiprocessor / kLanes;
         case Special::kLaneMaskEq:
           return bit;
         case Special::kLaneMaskLt:
@@ -493,6 +493,7 @@ void WarpRun::exit_lanes(Path& path, uint32_t mask) {
   block->live -= lane_count(mask);
   leave(path.join, nullptr, mask);
   leave_cluster_barrier(mask);
+  complete_arrivals();
   path.mask &= ~mask;
   ++path.pc;
   if (path.mask == 0 && path.join) settle(path.join);

@@ -142,6 +142,9 @@ class WarpRun : public Warp {
   void copy_stack(uint32_t mask, uint32_t from, uint32_t to, uint32_t bytes);
   void arrive_at_barrier(const Path& path, uint32_t mask,
                          const Instruction& ins);
+  uint32_t said_by_all(const Instruction& ins, int source, uint32_t mask);
+  void complete_arrival(uint32_t number);
+  void complete_arrivals();
   void pass_barrier(Path& path);
   void meet_warpgroup(const Path& path, uint32_t mask);
   void arrive_in_cluster(uint32_t mask, const Instruction& ins);

@@ -105,17 +105,34 @@ const Path* WarpRun::waiting(Path::State state) const {
 
 // ---- Barriers ------------------------------------------------------------
 
+// What the lanes of `mask` that come together all say. An H200 ends a kernel in
+// which they differ.
+uint32_t WarpRun::said_by_all(const Instruction& ins, int source,
+                              uint32_t mask) {
+  const Place place = ins.source(source);
+  const uint32_t* said = lanes<uint32_t>(*this, place);
+  const uint32_t one = said[first_lane(mask)];
+  if (place < 0) return one;  // A number, or a parameter: all lanes have it.
+  if (const uint32_t others = mask & ~lanes_with(one, said, mask))
+    fault(*this, ins, first_lane(others), "bad barrier",
+          "lanes of a warp come together to barriers of different " +
+              std::string(source ? "sizes" : "numbers") + ", " +
+              std::to_string(one) + " and " +
+              std::to_string(said[first_lane(others)]),
+          kIllegalInstruction);
+  return one;
+}
+
 void WarpRun::arrive_at_barrier(const Path& path, uint32_t mask,
                                 const Instruction& ins) {
   if (lacks(mask)) home_.lanes_went_elsewhere();
-  const uint32_t number = *lanes<uint32_t>(*this, ins.source(0));
+  const uint32_t number = said_by_all(ins, 0, mask);
   if (number >= Block::kBarriers)
     fault(*this, ins, first_lane(mask), "bad barrier",
           "there are barriers 0 to 15, not " + std::to_string(number),
           kLaunchFailure);
   const bool counted = ins.source(1) != kNowhere;
-  const uint32_t expected =
-      counted ? *lanes<uint32_t>(*this, ins.source(1)) : 0;
+  const uint32_t expected = counted ? said_by_all(ins, 1, mask) : 0;
   if (counted) check_barrier_count(ins, mask, expected);
   if (ins.whole_warps && mask != live)
     fault(*this, ins, first_lane(mask), "bad barrier",
@@ -133,11 +150,9 @@ void WarpRun::arrive_at_barrier(const Path& path, uint32_t mask,
     barrier.lanes += lane_count(mask);
   }
   barrier.arrived += lane_count(mask);
-  // With a thread count, warps count as a whole: a ragged one stands for 32,
-  // once its last lanes are there.
-  if (barrier.expected && (live & ~(arrived_[number] |= mask)) == 0) {
-    barrier.arrived += kLanes - lane_count(arrived_[number]);
-    arrived_[number] = 0;
+  if (barrier.expected) {
+    arrived_[number] |= mask;
+    complete_arrival(number);
   }
   if (ins.kind == Kind::kBarrier) {
     Path& waiting = waiting_.emplace_back(path);
@@ -147,6 +162,21 @@ void WarpRun::arrive_at_barrier(const Path& path, uint32_t mask,
   }
   home_.check_barrier(number);
   enter(path);
+}
+
+// With a thread count, warps count as a whole: a ragged one stands for 32, once
+// its last lanes are there, or have ended.
+void WarpRun::complete_arrival(uint32_t number) {
+  uint32_t& arrived = arrived_[number];
+  if (arrived == 0 || (live & ~arrived) != 0) return;
+  block->barriers[number].arrived += kLanes - lane_count(arrived);
+  arrived = 0;
+}
+
+void WarpRun::complete_arrivals() {
+  constexpr uint32_t kOfBlock = (1u << Block::kBarriers) - 1;
+  for (uint32_t rest = home_.awaited & kOfBlock; rest; rest &= rest - 1)
+    complete_arrival(first_lane(rest));
 }
 
 // Threads come to a barrier by whole warps, and there are only so many.
@@ -175,6 +205,7 @@ void WarpRun::pass_barrier(Path& path) {
 }
 
 void WarpRun::release(uint32_t barrier) {
+  if (barrier < Block::kBarriers) arrived_[barrier] = 0;
   const auto waits = [&](const Path& path) {
     return path.state == Path::kAtBarrier && path.barrier == barrier;
   };

@@ -60,7 +60,8 @@ std::optional<WrittenBytes::Gap> WrittenBytes::gap(uint64_t begin, uint64_t end,
 
 void WrittenBytes::erase(uint64_t begin, uint64_t end) {
   each_page(begin, end, [this](uint64_t page, uint64_t from, uint64_t to) {
-    if (counts_[page] != 0) erase_in(page, from, to);
+    if (__atomic_load_n(&counts_[page], __ATOMIC_ACQUIRE) != 0)
+      erase_in(page, from, to);
     return true;
   });
 }

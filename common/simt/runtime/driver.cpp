@@ -24,8 +24,9 @@ struct Context {
   int device = 0;
   unsigned flags = 0;
   bool primary = false;
-  int retained = 0;                 // the primary one: how often
-  std::vector<CUdeviceptr> memory;  // what was allocated in it
+  int retained = 0;  // the primary one: how often
+  // What was allocated in it. Its address may be another's by now.
+  std::vector<Allocation> memory;
 };
 
 // Never destroyed; a handle is a context's address.
@@ -117,12 +118,19 @@ void make_context(CUcontext* out, unsigned flags, CUdevice device) {
   *out = handle_of(made);
 }
 
+void free_memory_of(Context& context) {
+  await_device(context.device);
+  for (const Allocation& one : context.memory) {
+    const auto now = allocations().find(one.begin);
+    if (now && now->number == one.number) allocations().release(one.begin);
+  }
+  context.memory.clear();
+}
+
 void destroy_context(Context* context) {
   demand(!context->primary, CUDA_ERROR_INVALID_CONTEXT,
          "a primary context is released, not destroyed");
-  await_device(context->device);
-  for (const CUdeviceptr address : context->memory)
-    allocations().release(address);
+  free_memory_of(*context);
   {
     const std::lock_guard lock(contexts().mutex);
     contexts().live.erase(context);
@@ -180,7 +188,7 @@ CUresult drive(Body body, const char* call) noexcept {
 void note_of_context(CUdeviceptr memory) {
   Context* const context = current_context();
   const std::lock_guard lock(contexts().mutex);
-  context->memory.push_back(memory);
+  context->memory.push_back(*allocations().find(memory));
 }
 
 }  // namespace simt
@@ -460,10 +468,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
 CUresult cuDevicePrimaryCtxReset(CUdevice device) {
   return drive(Needs::kDriver, [&] {
     require_driver_device(device);
-    await_device(device);
-    for (const CUdeviceptr address : primary_of(device)->memory)
-      allocations().release(address);
-    primary_of(device)->memory.clear();
+    free_memory_of(*primary_of(device));
   });
 }
 

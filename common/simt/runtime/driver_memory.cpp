@@ -120,7 +120,7 @@ CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
 CUresult cuMemAllocPitch(CUdeviceptr* address, size_t* pitch, size_t width,
                          size_t height, unsigned element) {
   return drive([&] {
-    require_bytes(address, width * height);
+    require_bytes(address, product_of(width, height));
     demand(element == 4 || element == 8 || element == 16,
            CUDA_ERROR_INVALID_VALUE, "ElementSizeBytes is not 4, 8 or 16");
     void* made = nullptr;

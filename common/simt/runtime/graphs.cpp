@@ -3,6 +3,7 @@
 #include "common/simt/runtime/graphs.h"
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <utility>
 
@@ -187,6 +188,13 @@ void note_events(const Executable& executable, const Queue& queue,
                     tasks[step.node]);
 }
 
+// No stream's: a node comes behind those that it names, and no others.
+cudaStream_t queue_of_its_own() {
+  static std::atomic<uint64_t> count{0};
+  constexpr uint64_t kFirst = 3;  // Handles are even, or the default streams'.
+  return reinterpret_cast<cudaStream_t>(kFirst + 2 * count++);
+}
+
 // Its nodes as tasks of their own: some may wait for others of the graph. Each
 // comes behind what the stream did before, and the stream goes on behind all.
 std::map<cudaGraphNode_t, TaskPointer> launch_as_tasks(
@@ -199,9 +207,8 @@ std::map<cudaGraphNode_t, TaskPointer> launch_as_tasks(
   for (const Executable::Step& step : executable.steps) {
     Tasks after = {all[0]};
     for (const cudaGraphNode_t node : step.after) after.push_back(done[node]);
-    const auto of_its_own = reinterpret_cast<cudaStream_t>(step.node);
     const OperationPointer operation = begin_step(step, graph.get(), begun);
-    done[step.node] = perform({queue.device, of_its_own, false},
+    done[step.node] = perform({queue.device, queue_of_its_own(), false},
                               as_operation(operation, run_of(step)), after);
     all.push_back(done[step.node]);
   }
@@ -219,6 +226,8 @@ void launch_graph(const std::shared_ptr<Executable>& executable,
                    stream);
   come_behind(queue, executable->launched);
   come_behind_events(*executable, queue);
+  // A function may wait for what the host does after this call.
+  if (work.tells_host) begin_tasks();
   std::map<cudaGraphNode_t, TaskPointer> tasks;
   if (there_are_tasks()) {
     tasks = launch_as_tasks(*executable, work, stream);

@@ -300,6 +300,8 @@ struct Work {
   bool begins_early = false;
   // A function of the host runs, which may tell its threads.
   bool tells_host = false;
+  // It is one of the program's, which may wait for who issues it.
+  bool is_function = false;
   // No byte is moved: nobody takes notice of it.
   bool is_nothing = false;
   // Of a graph: the memory that is allocated, or freed.

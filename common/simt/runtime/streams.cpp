@@ -264,7 +264,7 @@ Work host_work(std::function<void()> function) {
                  Task* const task = current_task();
                  task ? task->without_turn(call) : call();
                }};
-  work.tells_host = true;
+  work.tells_host = work.is_function = true;
   return work;
 }
 
@@ -282,6 +282,8 @@ void do_work(cudaStream_t stream, const Work& work) {
   const auto run = as_operation(operation, work.run);
   if (work.is_pageable)
     perform_now(queue, run);
+  else if (work.is_function)
+    perform_function(queue, run);
   else
     perform(queue, run);
   if (work.is_awaited) note_awaited(queue);

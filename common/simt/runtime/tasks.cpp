@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <future>
 #include <list>
 #include <mutex>
 #include <set>
@@ -23,6 +24,8 @@ constexpr auto kNap = std::chrono::milliseconds(10);
 // And so often until they believe that there is nothing: they cannot look at
 // all threads of the host at the same moment.
 constexpr int kLooks = 5;
+// A function of the host's that takes longer may wait for who has issued it.
+constexpr auto kLongFunction = std::chrono::milliseconds(100);
 // With SIMT_ORDER=late: as long as the host makes calls more often than this.
 constexpr auto kLate = std::chrono::milliseconds(100);
 // And as long as no more is queued: a GPU's queues are not endless either.
@@ -62,7 +65,8 @@ class Scheduler {
     wait(lock, [&] {
       return std::none_of(unfinished_.begin(), unfinished_.end(),
                           [&](const auto& one) {
-                            return one->issuer_ == me && is_active(*one);
+                            return one->issuer_ == me && is_active(*one) &&
+                                   !is_long_outside(*one);
                           });
     });
   }
@@ -140,7 +144,7 @@ class Scheduler {
     Lock lock(mutex_);
     task.until_ = Task::Clock::now() + time;
     give_turn(task, changes_, true);
-    take_turn(lock, task, time.count() ? time : kNap);
+    take_turn(lock, task);
     return waiting_hosts_ > 0;
   }
 
@@ -148,10 +152,12 @@ class Scheduler {
     {
       const Lock lock(mutex_);
       turn_is_taken_ = false;
+      task.outside_ = Task::Clock::now();
       changed_.notify_all();
     }
     body();
     Lock lock(mutex_);
+    task.outside_.reset();
     task.state_ = State::kReady;
     take_turn(lock, task);
   }
@@ -175,8 +181,8 @@ class Scheduler {
   // Everything that follows is called with mutex_ locked.
 
   template <class Done>
-  void wait(Lock& lock, Done done, Task::Clock::duration nap = kNap) {
-    while (!done()) changed_.wait_for(lock, nap);
+  void wait(Lock& lock, Done done) {
+    while (!done()) changed_.wait_for(lock, kNap);
   }
 
   // Behind the last of each queue, that is: it comes behind the others.
@@ -231,6 +237,10 @@ class Scheduler {
     return task.state_ == State::kReady || task.state_ == State::kRuns;
   }
 
+  static bool is_long_outside(const Task& task) {
+    return task.outside_ && Task::Clock::now() - *task.outside_ > kLongFunction;
+  }
+
   // Who has waited longest for a turn; those that spin only come if nobody else
   // has anything to do.
   const Task* next() const {
@@ -248,9 +258,15 @@ class Scheduler {
     return spinning;
   }
 
-  void take_turn(Lock& lock, Task& task, Task::Clock::duration nap = kNap) {
-    wait(
-        lock, [&] { return !turn_is_taken_ && next() == &task; }, nap);
+  // Who spins is not kept longer than it has asked for, if nobody else runs: it
+  // counts the time.
+  void take_turn(Lock& lock, Task& task) {
+    while (turn_is_taken_ || next() != &task) {
+      const auto now = Task::Clock::now();
+      const bool waits = task.spins_ && now < task.until_;
+      changed_.wait_until(
+          lock, waits ? std::min(task.until_, now + kNap) : now + kNap);
+    }
     turn_is_taken_ = true;
     task.state_ = State::kRuns;
     task.spins_ = false;
@@ -376,6 +392,18 @@ TaskPointer perform(const Queue& queue, std::function<void()> body,
   scheduler().submit(task, after);
   scheduler().leave(*task);
   return task;
+}
+
+// Begun where there are no tasks, it becomes one if it takes long.
+void perform_function(const Queue& queue, std::function<void()> body) {
+  if (!there_are_tasks()) {
+    const auto apart = std::async(std::launch::async, body).share();
+    if (apart.wait_for(kLongFunction) == std::future_status::ready)
+      return apart.get();
+    begin_tasks();
+    body = [apart] { current_task()->without_turn([&] { apart.get(); }); };
+  }
+  perform(queue, std::move(body));
 }
 
 void run_function(const std::function<void()>& function) {

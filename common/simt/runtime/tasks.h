@@ -1,6 +1,7 @@
 // Work of streams that was issued and is not done. There is such work where
 // there are several devices, whose kernels and collectives may wait for one
-// another; once a kernel may wait for the host; and with SIMT_ORDER=late.
+// another; once a kernel or a function in a stream may wait for the host; and
+// with SIMT_ORDER=late.
 //
 // One task runs at a time, in a thread of its own, and keeps its turn until it
 // is done or can only wait. The call that issued it returns then, so that the
@@ -17,6 +18,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -67,9 +69,10 @@ class Task final : public Others {
   bool attended_ = true;   // the call that issued it will tell of its error
   std::exception_ptr error_;
   State state_ = State::kIssued;
-  uint64_t since_ = 0;        // waits: `changes` when it looked last
-  bool spins_ = false;        // waits, but may go on by itself
-  Clock::time_point until_;   // after this time
+  uint64_t since_ = 0;       // waits: `changes` when it looked last
+  bool spins_ = false;       // waits, but may go on by itself
+  Clock::time_point until_;  // after this time
+  std::optional<Clock::time_point> outside_ = {};  // without a turn, since then
   bool is_given_up_ = false;  // waits for what will never come
   Clock::time_point end_;
 };
@@ -92,7 +95,11 @@ void begin_tasks();
 // Null where there are no tasks.
 TaskPointer perform(const Queue& queue, std::function<void()> body,
                     const Tasks& after = {});
-// The same, and waits until it is done.
+// The same of a function of the host's, which may wait for what the thread that
+// issues it does next: the call returns when the function has taken long. From
+// then on there are tasks.
+void perform_function(const Queue& queue, std::function<void()> body);
+// Queues it, too, and waits until it is done.
 void perform_now(const Queue& queue, std::function<void()> body,
                  const Tasks& after = {});
 

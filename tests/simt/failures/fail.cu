@@ -287,6 +287,13 @@ __global__ void beside_kernel(int* p) {
   }
 }
 
+// Half of the lanes come to one barrier, half to another, by one instruction.
+constexpr int kMixedNumbersLine = __LINE__ + 3;
+__global__ void mixed_numbers_kernel() {
+  const int number = 3 + threadIdx.x % 2;
+  asm volatile("barrier.sync %0, 32;" ::"r"(number) : "memory");
+}
+
 // The barrier of a cluster: used out of turn, which is undefined; and with an
 // arrival that hands nothing over.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -851,6 +858,11 @@ const Case cases[] = {
      [](int* p) { endless_kernel<<<1, 32>>>(p); },
      kExecutorOnly,
      {"livelock", "endless_kernel", line(kEndlessLine)}},
+    {"two barriers at once",
+     [](int*) { mixed_numbers_kernel<<<1, 64>>>(); },
+     kAnywhere,
+     {"bad barrier", "numbers, 3 and 4", "thread (1,0,0)",
+      line(kMixedNumbersLine)}},
     {"arrives again",
      [](int* p) { arrives_again_kernel<<<1, 32>>>(p); },
      kExecutorOnly,
