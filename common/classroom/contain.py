@@ -9,13 +9,16 @@ the hand-in once for each socket that it was given, and the next when one has en
 import contextlib
 import dataclasses
 import functools
+import itertools
 import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
+import time
 
 from classroom.assignment import ROOT, Problem
 
@@ -154,6 +157,7 @@ def another_user(room, tools, environment):
 
 
 DIES_WITH_GRADER = ["setpriv", "--pdeathsig", "KILL"]  # As bubblewrap does by itself.
+MINE = socket.socket(socket.AF_UNIX)  # Its name says that a grader is at work.
 CONTAINERS = {"bubblewrap": bubblewrap, "unshare": unshare, "user": another_user}
 
 
@@ -202,9 +206,23 @@ def choose(wanted, tools, *private):
         with Room(name, tools, 0, {}) as room:
             said = room.try_out(private)
         if not said:
+            if name == "user":
+                wait_for_other_graders()
             return name
         tried.append(f"  {name}: {said}")
     raise Problem(REMEDY.format(tried="\n".join(tried)))
+
+
+def wait_for_other_graders(name="\0kernel-ladder.grader"):
+    """Each ends what its users have left running, and theirs are the same. The system forgets the
+    name, which is no file's, when its owner ends."""
+    for attempt in itertools.count():
+        with contextlib.suppress(OSError):
+            MINE.bind(name)
+            return
+        if attempt == 0:
+            print("Another grader is at work as these users: waiting until it has ended.", flush=True)
+        time.sleep(1)
 
 
 class Room:

@@ -143,14 +143,16 @@ class Trial:
         # In a session of its own: Ctrl-C ends the grader, and fails no check.
         with subprocess.Popen(command, env=environment, pass_fds=[ours.fileno()], stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as judge:
-            while judge.poll() is None and not self.trouble:
-                self.trouble = self.watch(room) or excess_of(judge.pid, report)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    judge.wait(TICK)
-                self.hears(told, 0)
-                if self.heard.count(b"ended") > number:  # The room may still hold its end, so its judge waits.
-                    ours.shutdown(socket.SHUT_RDWR)
-            judge.kill()
+            try:
+                while judge.poll() is None and not self.trouble:
+                    self.trouble = self.watch(room) or excess_of(judge.pid, report)
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        judge.wait(TICK)
+                    self.hears(told, 0)
+                    if self.heard.count(b"ended") > number:  # The room may still hold its end, so its judge waits.
+                        ours.shutdown(socket.SHUT_RDWR)
+            finally:
+                judge.kill()  # Whatever happened: it would wait for a hand-in for ever, and we for it.
         ours.close()
         return self.take(report)
 

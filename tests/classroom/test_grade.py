@@ -11,8 +11,10 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
+import types
 
 import pytest
 import sample_results
@@ -276,6 +278,27 @@ def test_a_folder_can_be_entered_that_cannot_be_read():
         for mode, may in ((0o755, True), (0o711, True), (0o700, False)):
             os.chmod(folder, mode)
             assert contain.may_enter(contain.FIRST_USER, folder) == may
+
+
+def test_graders_whose_hand_ins_are_the_same_users_wait_for_each_other():
+    name, waits = f"\0{os.getpid()}.grader", "from classroom import contain; contain.wait_for_other_graders({!r}); print('begins')"
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(name)
+        second = subprocess.Popen([sys.executable, "-c", waits.format(name)], stdout=subprocess.PIPE, text=True)
+        assert second.stdout.readline().startswith("Another grader is at work")
+    assert second.communicate(timeout=30)[0] == "begins\n"
+
+
+def test_no_judge_is_waited_for_when_the_grader_fails(monkeypatch, tmp_path):
+    monkeypatch.setattr(trial, "judge_command", lambda *_: (["sh", "-c", "sleep 60"], {"PATH": os.environ["PATH"]}))
+    monkeypatch.setattr(trial.Trial, "watch", lambda *_: 1 / 0)
+    session = types.SimpleNamespace(seed=SEED, limit=LIMIT)
+    tried = trial.Trial(session, grade.HandIn(assignment.find("03"), "ada", tmp_path), b"", 0)
+    ours, theirs = socket.socketpair()
+    begun = time.monotonic()
+    with ours, theirs, pytest.raises(ZeroDivisionError):
+        tried.try_once(None, tmp_path, 0, ours, -1)
+    assert time.monotonic() - begun < 30
 
 
 def test_whom_others_left_no_memory_is_graded_again_alone(monkeypatch, tmp_path):
