@@ -340,6 +340,9 @@ def main(folder):
         time_all(session, timers, results, hand_ins)
     graded_now = [hand_in.folder(results) / NAME for hand_in in hand_ins]
     print(terminal.of_results(formats.write_all(graded_now, results, students)), end="")
+    strangers = {hand_in.student for hand_in in hand_ins} - students.keys()
+    if students and strangers:
+        print(f"Not on the roster: {', '.join(map(text.line, sorted(strangers)))}.")
     print(f"Seed {session.seed}; everything is in {results}.")
 
 

@@ -432,6 +432,15 @@ def test_every_hand_in_gets_its_grade(ending):
     check_nothing_is_left()
 
 
+def test_who_is_not_on_the_roster_is_named(new_class):
+    some = new_class()
+    for student in ("ada", "adda"):
+        (some.hand_ins / student / "chapter03").mkdir(parents=True)
+    roster = some.root / "roster.csv"
+    roster.write_text("folder,name,id\nada,Ada Lovelace,al1815\n")
+    assert "\nNot on the roster: adda.\n" in some.grade(CHAPTER="03", ROSTER=roster)
+
+
 def test_ctrl_c_costs_nobody_points(new_class):
     some = class_of(new_class, ["relu.packs.cu", "relu.templates.cu"])
     assert "Call it again" in some.interrupt_grader()
