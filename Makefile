@@ -491,6 +491,8 @@ $(ENGINES:%=$(B)/any_%.so): $(B)/any_%.so: $$(call parts,$$*,shared/)
 
 .PHONY: always help run program profile test $(NUMBERS:%=test%) bench peers $(TIMED) sweep parity speed compare plots weave doctor clean grade regrade watch progress handout formats leaderboard gradescope test-all test-classroom
 always:
+.DEFAULT:
+	@echo "There is no $@. Called without a goal, make lists what there is." >&2; exit 1
 
 define HELP
 make chapter03       build chapter 03 and point ./run at it; then ./run
@@ -701,7 +703,6 @@ bench peers $(TIMED) $(NUMBERS:%=bench%):
 	@echo "'make plots' redraws the results that are recorded in plots/data."
 endif
 
-# Hand-ins are compiled where nothing else can be seen: CUDA and what is below /usr.
 sweep:
 	@$(PYTHON) -m ladder.measured.sweep $(BACKEND)
 parity:
@@ -727,16 +728,20 @@ grade regrade: export LINK = $(call found_at,$(CXX))
 grade regrade: export JUDGES := $(B)/grade
 grade: export TIMERS := $(B:build/cpu%=build/gpu%)/grade
 grade regrade: export TOOLS := $(realpath $(CUDA))
+# Names of folders and files may hold anything: make exports what it is told, and the shell reads that.
 grade:
-	$(call classroom,$@) '$(or $(DIR),$(MINE),mine)'
+	$(if $(CHAPTERS),$(error Grading takes all chapters, or one: CHAPTER=07))
+	$(call classroom,$@) "$${DIR:-$${MINE:-mine}}"
 regrade:
-	$(call classroom,$@) '$(DIR)'
+	$(call classroom,$@) "$$DIR"
 handout:
-	$(call classroom,$@) '$(or $(DIR),$(error Say where to: make handout DIR=folder CHAPTERS="03 07"))' '$(CHAPTERS)'
+	$(if $(CHAPTER),$(error Say which chapters in one word: CHAPTERS="$(CHAPTER)"))
+	$(if $(DIR),,$(error Say where to: make handout DIR=folder CHAPTERS="03 07"))
+	$(call classroom,$@) "$$DIR" '$(CHAPTERS)'
 formats:
-	$(call classroom,formats) results $(ROSTER)
+	$(call classroom,formats) "$${RESULTS:-results}" $${ROSTER:+"$$ROSTER"}
 leaderboard:
-	$(call classroom,leaderboard) results '$(or $(NN),$(error $(LEADERBOARD)))' '$(or $(BY),$(error $(LEADERBOARD)))'
+	$(call classroom,leaderboard) "$${RESULTS:-results}" '$(or $(NN),$(error $(LEADERBOARD)))' '$(or $(BY),$(error $(LEADERBOARD)))'
 gradescope:
 	$(call classroom,bundle) '$(or $(NN),$(error Say of which chapter: make gradescope NN=07))' build/gradescope-$(NN).zip
 LEADERBOARD := Say of which chapter, and by what counter: make leaderboard NN=07 BY="load requests"

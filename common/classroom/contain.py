@@ -8,13 +8,17 @@ the hand-in once for each socket that it was given, and the next when one has en
 
 import contextlib
 import dataclasses
+import functools
+import itertools
 import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
+import time
 
 from classroom.assignment import ROOT, Problem
 
@@ -22,7 +26,8 @@ from classroom.assignment import ROOT, Problem
 FOLDER, FILE, MEMORY, CPU, PROCESSES = 512 << 20, 256 << 20, 4 << 30, 100, 64
 OUTPUT = 64 << 10  # Bytes that we keep of what it prints,
 MOST_OUTPUT = 64 << 20  # and that it may print.
-LEAST_LEFT = 1 / 16  # Of the machine's memory: below, whoever runs is stopped.
+LEAST_LEFT = 1 / 16  # Of the machine's memory: below, whoever runs is stopped,
+OUT_OF_MEMORY = "This machine ran out of memory while it ran."  # whoever took it.
 FIRST_USER = 61000  # Of those that nobody has; one for each room.
 NO = "no"
 
@@ -41,8 +46,10 @@ others="$said>&-"
 for socket; do others="$others $socket>&-"; done
 exec 2>/dev/null
 for socket; do
-  eval "$RUN 3<&$socket $others" </dev/null 2>&1
-  echo "[It ended with exit status $?.]"
+  eval "$RUN 3<&$socket $others </dev/null 2>&1"
+  status=$?
+  if ((status > 128)) && name=$(kill -l $status); then status="$status: SIG$name"; fi
+  echo "[It ended with exit status $status.]"
   eval "exec $socket>&-"
   $SWEEP
   echo ended >&$said
@@ -65,6 +72,7 @@ mkdir -p "$root/dev" "$root/proc" "$root/old" "$root/room"
 for device in /dev/{null,zero,urandom} $DEVICES; do : > "$root$device"; mount --bind $device "$root$device"; done
 for link in bin lib lib64 sbin; do [[ ! -L /$link ]] || ln -s "$(readlink /$link)" "$root/$link"; done
 mount -t proc proc "$root/proc"
+echo 0 > "$root/proc/sys/user/max_user_namespaces"  # Whoever is root of one can mount what no limit counts.
 cd "$root"
 pivot_root . old
 umount -l old
@@ -109,7 +117,7 @@ def bubblewrap(room, tools, environment):
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv",
                "--proc", "/proc", "--dev", "/dev",
                *(word for device in tools.devices for word in ("--dev-bind", device, device)), "--remount-ro", "/dev",
-               "--perms", "755", "--size", str(FOLDER), "--tmpfs", "/room"]
+               "--perms", "755", "--size", str(FOLDER), "--tmpfs", "/room", *no_more_namespaces()]
     for folder in system_folders(tools):
         command += ["--ro-bind", str(folder), str(folder)]
     for name in ("bin", "lib", "lib64", "sbin"):
@@ -121,6 +129,13 @@ def bubblewrap(room, tools, environment):
         command += ["--setenv", name, value]
     command += ["--remount-ro", "/"]  # Which has no size.
     return [*as_nobody(room, tools), *command, *limits(tools)]
+
+
+@functools.cache
+def no_more_namespaces():
+    """Else a hand-in becomes root of one, and mounts what no limit counts. Bubblewrap can forbid it from 0.8 on."""
+    known = subprocess.run(["bwrap", "--help"], capture_output=True, text=True).stdout
+    return ["--unshare-user", "--disable-userns"] if "--disable-userns" in known else []
 
 
 def only(environment):
@@ -142,11 +157,16 @@ def another_user(room, tools, environment):
 
 
 DIES_WITH_GRADER = ["setpriv", "--pdeathsig", "KILL"]  # As bubblewrap does by itself.
+MINE = socket.socket(socket.AF_UNIX)  # Its name says that a grader is at work.
 CONTAINERS = {"bubblewrap": bubblewrap, "unshare": unshare, "user": another_user}
 
 
 def become(user):
     return ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups"]
+
+
+def may_enter(user, folder):
+    return subprocess.run([*become(user), "test", "-r", folder, "-o", "-x", folder]).returncode == 0
 
 
 def as_nobody(room, tools):
@@ -172,22 +192,37 @@ In a container, start it with --security-opt seccomp=unconfined --security-opt a
 If you trust every hand-in, CONTAINED=no grades without; then each result says so."""
 
 
-def choose(wanted, tools):
-    """The first container that works here, or the one that is wanted."""
+def choose(wanted, tools, *private):
+    """The first container that works here and hides these folders, or the one that is wanted."""
     if wanted == NO:
         return NO
     if wanted and wanted not in CONTAINERS:
         raise Problem(f"CONTAINED={wanted}: it is one of {', '.join(CONTAINERS)} and {NO}")
-    if around := [str(folder) for folder in system_folders(tools) if folder in ROOT.parents]:
-        raise Problem(f"Hand-ins see what is in {around[0]}, this repository too: move it elsewhere")
+    for folder in system_folders(tools):
+        if hidden := [str(path) for path in (ROOT, *private) if folder in path.parents]:
+            raise Problem(f"Hand-ins see what is in {folder}, {hidden[0]} too: move it elsewhere")
     tried = []
     for name in [wanted] if wanted else CONTAINERS:
         with Room(name, tools, 0, {}) as room:
-            said = room.try_out()
+            said = room.try_out(private)
         if not said:
+            if name == "user":
+                wait_for_other_graders()
             return name
         tried.append(f"  {name}: {said}")
     raise Problem(REMEDY.format(tried="\n".join(tried)))
+
+
+def wait_for_other_graders(name="\0kernel-ladder.grader"):
+    """Each ends what its users have left running, and theirs are the same. The system forgets the
+    name, which is no file's, when its owner ends."""
+    for attempt in itertools.count():
+        with contextlib.suppress(OSError):
+            MINE.bind(name)
+            return
+        if attempt == 0:
+            print("Another grader is at work as these users: waiting until it has ended.", flush=True)
+        time.sleep(1)
 
 
 class Room:
@@ -226,13 +261,15 @@ class Room:
             return ["env", *(f"{name}={value}" for name, value in environment.items()), *limits(self.tools, "nproc")]
         return CONTAINERS[self.container](self, self.tools, environment)
 
-    def try_out(self):
-        """Why no hand-in can be compiled in it; '' if one can."""
+    def try_out(self, private=()):
+        """Why no hand-in can be compiled in it, away from these folders; '' if one can."""
         if self.container == "user":
             if os.geteuid() != 0:
                 return "only root can become another user"
-            if subprocess.run([*become(FIRST_USER), "test", "-r", ROOT / "chapters"]).returncode == 0:
+            if may_enter(FIRST_USER, ROOT / "chapters"):
                 return f"it could read the solutions: chmod go-rwx {ROOT}/*"
+            if seen := [str(folder) for folder in private if may_enter(FIRST_USER, folder)]:
+                return f"it could read what it is not to see: chmod go-rwx {' '.join(seen)}"
         asks = " && ".join(f"{command.split()[0]} --version >/dev/null" for command in (self.tools.compile, self.tools.link))
         try:
             done = subprocess.run([*self.command({}), "sh", "-c", f'cd "$HOME" && {asks}'], capture_output=True,
@@ -275,7 +312,7 @@ class Room:
         if self.printed > MOST_OUTPUT:
             return f"It printed more than {MOST_OUTPUT >> 20} MB."
         if memory_left() < LEAST_LEFT:
-            return "This machine ran out of memory while it ran."
+            return OUT_OF_MEMORY
         return ""
 
     def end(self):

@@ -30,7 +30,7 @@ def errors_in(output):
 
 
 def last_words(trial):
-    lines = [line for line in trial.output.splitlines() if line.strip()]
+    lines = [*dict.fromkeys(line for line in trial.output.splitlines() if line.strip())]  # Each try may say the same.
     return "It said:\n" + "\n".join(lines[-MOST_LINES:]) if lines else ""
 
 
@@ -43,7 +43,8 @@ def checks(one, idle, trial):
     undone = [name for name in idle if name not in real]
     for name, share in zip([*real, *undone], shares(one.correctness, len(idle))):
         points = share * (fraction if name in undone else 1) if name in passed else 0
-        yield check(name, CORRECTNESS, points, share, why_failed(seen.get(name), points < share, trial))
+        yield check(name, CORRECTNESS, points, share, why_failed(seen.get(name), points < share, trial),
+                    line_of(seen.get(name, {}).get("found"), trial))
     yield safety(one, fraction, trial)
     right = fraction == 1 and not (trial and trial.findings) and len(passed) == len(idle)
     for bar in one.bars:
@@ -65,10 +66,20 @@ def why_failed(seen, lost, trial):
     if seen is None:
         return "It did not come to this check." if trial else "Nothing was run."
     if seen["state"] == "begun":
-        return f"The program ended within this check. {last_words(trial)}".strip()
+        why = f"The executor says: {told(seen['found'])}" if "found" in seen else last_words(trial)
+        return f"The program ended within this check. {why}".strip()
     if seen["state"] == "passed":
         return UNDONE if lost else ""
     return seen["why"]
+
+
+def told(finding):
+    return f"{finding['finding']} in {finding['kernel']}: {finding['message']}"
+
+
+def line_of(finding, trial):
+    """In the hand-in's source; 0 where that is not to blame."""
+    return finding["line"] if finding and finding["file"].endswith(trial.file_name) else 0
 
 
 def safety(one, fraction, trial):
@@ -76,8 +87,7 @@ def safety(one, fraction, trial):
         return check(NO_FINDING, SAFETY, 0, one.safety, "Nothing was run.")
     if trial.findings:
         first = trial.findings[0]
-        why = f"{first['finding']} in {first['kernel']}: {first['message']}"
-        return check(NO_FINDING, SAFETY, 0, one.safety, why, first["line"])
+        return check(NO_FINDING, SAFETY, 0, one.safety, told(first), line_of(first, trial))
     return check(NO_FINDING, SAFETY, one.safety * fraction, one.safety, "It counts as far as the checks pass.")
 
 

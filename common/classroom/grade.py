@@ -38,7 +38,7 @@ SECONDS = 150  # For a hand-in, its compilation included; LIMIT is another numbe
 MOST_SOURCE = 1 << 20  # Bytes.
 FILES = {".json", ".csv", ".xml", ".md", ".svg", ".png", ".part"}  # What RESULTS may hold beside folders.
 NAME, SESSION = "result.json", "session.json"
-IDLE = {}  # Operation -> idle_checks().
+IDLE = {}  # (operation, seed) -> idle_checks().
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,9 +121,9 @@ def read_source(path):
 
 def idle_checks(one, seed):
     """Check -> whether a function that does nothing passes it."""
-    if one.op not in IDLE:
-        IDLE[one.op] = judge_nobody(one, seed)
-    return IDLE[one.op]
+    if (one.op, seed) not in IDLE:
+        IDLE[one.op, seed] = judge_nobody(one, seed)
+    return IDLE[one.op, seed]
 
 
 def judge_nobody(one, seed):
@@ -151,7 +151,7 @@ def graded(session, hand_in, number):
     idle = idle_checks(hand_in.assignment, session.seed)
     return Result(
         student.name, student.id, hand_in.assignment.name,
-        contain.printable(str(hand_in.path.relative_to(session.hand_ins))),
+        str(hand_in.path.relative_to(session.hand_ins)),
         hashlib.sha256(source).hexdigest() if source else "", status, message,
         tuple(explain.checks(hand_in.assignment, idle, trial if status in (GRADED, STOPPED) else None)),
         session.seed, session.commit, session.compiler, session.executor, session.contained,
@@ -197,7 +197,7 @@ def seed_of(results, hand_ins):
     """The seed of a class stays what it was, so that a grader goes on where it stopped. Of several
     that begin at once, the first one draws it for all."""
     if given := os.environ.get("SEED"):
-        if not given.isdigit() or int(given) >= 1 << 31:
+        if not given.isdecimal() or int(given) >= 1 << 31:
             raise Problem(f"SEED={given}: it is a number below 2^31")
         return int(given)
     with built.alone(ROOT):
@@ -219,11 +219,16 @@ def remembered(results):
         raise Problem(f"{path} cannot be read: {error}. Name the seed, SEED=n, or another folder, RESULTS=") from error
 
 
-def limit():
-    given = os.environ.get("LIMIT") or str(SECONDS)
+def number_of(name, what, usual):
+    """The setting of that name: a number from 1 on."""
+    given = os.environ.get(name) or str(usual)
     if not given.isdecimal() or int(given) == 0:
-        raise Problem(f"LIMIT={given}: it is a number of seconds")
+        raise Problem(f"{name}={given}: it is a number of {what}")
     return int(given)
+
+
+def jobs_at_once():
+    return number_of("JOBS", "hand-ins at once", os.cpu_count())
 
 
 def build_judges(ops):
@@ -246,22 +251,35 @@ def is_done(hand_in, results, session):
     return False
 
 
-def grade_all(session, results, hand_ins):
-    """Results in the order of the hand-ins; each is written as soon as it is there."""
-    jobs = int(os.environ.get("JOBS") or os.cpu_count())
+def in_rooms(jobs, work, hand_ins):
+    """work(hand_in, number of its room) of each, in order, so many at a time."""
     rooms = queue.SimpleQueue()
     for number in range(jobs):
         rooms.put(number)
+
+    def in_one(hand_in):
+        number = rooms.get()
+        try:
+            return work(hand_in, number)
+        finally:
+            rooms.put(number)
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        yield from pool.map(in_one, hand_ins)
+
+
+def grade_all(session, results, hand_ins, jobs):
+    """Each result is written as soon as it is there. Whom the others left no memory is graded once more, alone."""
     told, begun, lock = collections.Counter(), time.monotonic(), threading.Lock()
 
-    def one(hand_in):
+    def one(hand_in, number, alone=False):
+        """The hand-in if it has to be graded alone."""
         path = hand_in.folder(results) / NAME
         if not is_done(hand_in, results, session):
-            number = rooms.get()
-            try:
-                text.write(path, graded(session, hand_in, number).json())
-            finally:
-                rooms.put(number)
+            made = graded(session, hand_in, number)
+            if made.message.startswith(contain.OUT_OF_MEMORY) and not alone:
+                return hand_in
+            text.write(path, made.json())
             told["graded"] += 1
         made = result.load(path)
         with lock:
@@ -269,10 +287,10 @@ def grade_all(session, results, hand_ins):
             rate = 60 * told["graded"] / (time.monotonic() - begun)
             print(f"{told['all']:5} of {len(hand_ins)}  {made.student[:24]:24} {made.assignment:10} "
                   f"{made.points:6.1f} of {made.of:g}  {made.status:12} {rate:5.1f} per minute", flush=True)
-        return made
+        return None
 
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(one, hand_ins))
+    for hand_in in list(filter(None, in_rooms(jobs, one, hand_ins))):
+        one(hand_in, 0, alone=True)
 
 
 def time_all(session, tools, results, hand_ins):
@@ -287,15 +305,16 @@ def time_all(session, tools, results, hand_ins):
             print(f"{made.student[:24]:24} {made.assignment:10} {text.line(text.time(made))}", flush=True)
 
 
-def start(hand_ins, contained, students, seed):
+def start(hand_ins, results, students, seed):
     chosen_tools = tools()
+    contained = contain.choose(os.environ.get("CONTAINED", ""), chosen_tools, hand_ins.resolve(), results.resolve())
     return Session(hand_ins, seed, commit(), compiler(chosen_tools),
-                   digest(ROOT / "common/simt"), contain.choose(contained, chosen_tools), limit(), chosen_tools,
+                   digest(ROOT / "common/simt"), contained, number_of("LIMIT", "seconds", SECONDS), chosen_tools,
                    students)
 
 
 def main(folder):
-    timed = times.wanted()
+    timed, jobs = times.wanted(), jobs_at_once()
     name = os.environ.get("CHAPTER") or os.environ.get("TASK")
     chosen = [assignment.find(name)] if name else assignment.every()
     folder, results = pathlib.Path(folder), pathlib.Path(os.environ.get("RESULTS") or "results")
@@ -306,7 +325,7 @@ def main(folder):
     if not (hand_ins := share_of(hand_ins)):
         print("There are fewer hand-ins than graders: nothing is left for this one.")
         return
-    session = start(folder, os.environ.get("CONTAINED", ""), students, seed_of(results, folder))
+    session = start(folder, results, students, seed_of(results, folder))
     remember(results, session.seed, folder)
     build_judges({hand_in.assignment.op for hand_in in hand_ins})
     chosen = {h.assignment.name: h.assignment for h in hand_ins}.values()
@@ -316,11 +335,14 @@ def main(folder):
         times.try_solutions(session, timers, [HandIn(one, "", one.solution) for one in measured])
     for one in {one.op: one for one in chosen}.values():
         idle_checks(one, session.seed)
-    grade_all(session, results, hand_ins)
+    grade_all(session, results, hand_ins, jobs)
     if timed:
         time_all(session, timers, results, hand_ins)
     graded_now = [hand_in.folder(results) / NAME for hand_in in hand_ins]
     print(terminal.of_results(formats.write_all(graded_now, results, students)), end="")
+    strangers = {hand_in.student for hand_in in hand_ins} - students.keys()
+    if students and strangers:
+        print(f"Not on the roster: {', '.join(map(text.line, sorted(strangers)))}.")
     print(f"Seed {session.seed}; everything is in {results}.")
 
 

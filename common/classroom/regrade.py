@@ -12,7 +12,7 @@ import sys
 
 from harness import script
 
-from classroom import assignment, grade, result
+from classroom import assignment, formats, grade, result
 from classroom.assignment import Problem
 
 MAY_DIFFER = {"student", "id", "seconds", "message", "counters", "checks", "time"}  # Checks are compared one by one.
@@ -32,23 +32,25 @@ def differences(before, now):
             yield f"{name}: {points[0]}, now {points[1]}" + (f" ({why[0]})" if why else "")
 
 
+def again(session, one, number):
+    """What differs now, in lines."""
+    path = session.hand_ins / one.file
+    hand_in = grade.HandIn(assignment.find(one.assignment), pathlib.PurePath(one.file).parts[0], path)
+    session = dataclasses.replace(session, seed=one.seed)
+    return list(differences(one, grade.graded(session, hand_in, number)))
+
+
 def main(moved_to=""):
     results = pathlib.Path(os.environ.get("RESULTS") or "results")
-    folder = pathlib.Path(moved_to or grade.remembered(results).get("hand_ins", ""))
-    if not folder.is_dir() or folder == pathlib.Path():
+    before = [formats.loaded(path) for path in formats.below(results)]
+    folder = moved_to or grade.remembered(results).get("hand_ins", "")
+    if not os.path.isdir(folder):
         raise Problem(f"the hand-ins are not in '{folder}': make regrade DIR=folder says where they are")
-    before = [result.load(path) for path in sorted(results.glob("*/*/result.json"))]
-    if not before:
-        raise Problem(f"{results} holds no result: grade first, by make grade")
-    session = grade.start(folder, os.environ.get("CONTAINED", ""), {}, before[0].seed)
-    hand_ins = [grade.HandIn(assignment.find(one.assignment), pathlib.PurePath(one.file).parts[0], folder / one.file)
-                for one in before]
-    grade.build_judges({hand_in.assignment.op for hand_in in hand_ins})
+    jobs = grade.jobs_at_once()
+    session = grade.start(pathlib.Path(folder), results, {}, before[0].seed)
+    grade.build_judges({assignment.find(one.assignment).op for one in before})
     differ = 0
-    for one, hand_in in zip(before, hand_ins):
-        again = dataclasses.replace(session, seed=one.seed)
-        grade.IDLE.clear()  # It depends on the seed.
-        found = list(differences(one, grade.graded(again, hand_in, 0)))
+    for one, found in zip(before, grade.in_rooms(jobs, lambda one, number: again(session, one, number), before)):
         differ += bool(found)
         print(f"{one.student[:24]:24} {one.assignment:10} {'differs' if found else 'the same'}", flush=True)
         for line in found:

@@ -140,27 +140,32 @@ class Trial:
         report = folder / f"report.{number}"
         command, environment = judge_command(self.one, report, self.session.seed)
         command += [f"--hand-in={ours.fileno()}", f"--dt-first={len(self.checks) + 1}"]
+        # In a session of its own: Ctrl-C ends the grader, and fails no check.
         with subprocess.Popen(command, env=environment, pass_fds=[ours.fileno()], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as judge:
-            while judge.poll() is None and not self.trouble:
-                self.trouble = self.watch(room) or excess_of(judge.pid, report)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    judge.wait(TICK)
-                self.hears(told, 0)
-                if self.heard.count(b"ended") > number:  # The room may still hold its end, so its judge waits.
-                    ours.shutdown(socket.SHUT_RDWR)
-            judge.kill()
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as judge:
+            try:
+                while judge.poll() is None and not self.trouble:
+                    self.trouble = self.watch(room) or excess_of(judge.pid, report)
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        judge.wait(TICK)
+                    self.hears(told, 0)
+                    if self.heard.count(b"ended") > number:  # The room may still hold its end, so its judge waits.
+                        ours.shutdown(socket.SHUT_RDWR)
+            finally:
+                judge.kill()  # Whatever happened: it would wait for a hand-in for ever, and we for it.
         ours.close()
         return self.take(report)
 
     def take(self, report):
         """Adds what a judge wrote; whether it was cut short within a check."""
-        whole, begun = False, len(self.checks)
+        whole, begun, check = False, len(self.checks), {}
         for line in reported(report):
             if "check" in line:
-                self.checks[line["check"]] = line
+                check = self.checks[line["check"]] = line
             elif "finding" in line:
                 self.findings.append(line)
+                if check.get("state") == "begun":  # The last one will have ended it.
+                    check["found"] = line
             elif "counters" in line:
                 self.counts.append(line)
             whole = whole or "whole" in line

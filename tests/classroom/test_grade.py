@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import dataclasses
+import functools
 import os
 import pathlib
 import re
@@ -10,10 +11,13 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
+import types
 
 import pytest
+import sample_results
 import wrong
 
 from harness import patches
@@ -29,6 +33,7 @@ ENDLESS, MADE, NONE = "endless", "made: ", "-"
 SEED, JOBS = 5, 2
 LIMIT = 60  # Seconds, on a busy machine.
 SOON, AT_ONCE = 20, 6  # Those that never end take all seconds, and most of them only wait.
+INTERRUPTIBLE = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)  # In the background, too.
 SUBREAPER = 36  # prctl()'s number: who is orphaned becomes our child.
 RACES = ("relu.copies.cu", "sum.race.cu", "relu.hides_findings.cu")  # Whose points might change from run to run.
 
@@ -116,6 +121,12 @@ class Class:
         else:
             path.write_text(self.filled_in((source or FOLDER / name).read_text()))
 
+    def rename(self, name, student):
+        """The student who handed that in."""
+        here, *below = self.files[name].parts
+        os.rename(self.hand_ins / here, self.hand_ins / os.fsdecode(student))
+        self.files[name] = pathlib.Path(os.fsdecode(student), *below)
+
     def filled_in(self, text):
         """With what it shares with others, and the places that a hostile one would guess."""
         text = text.replace(f'#include "{SHARED.name}"\n', SHARED.read_text().replace("#pragma once\n", ""))
@@ -137,7 +148,8 @@ class Class:
         words = {"BACKEND": "cpu", "DIR": self.hand_ins, "RESULTS": self.results, "JOBS": JOBS} | settings
         return subprocess.Popen(["make", goal, *(f"{name}={value}" for name, value in words.items())],
                                 cwd=assignment.ROOT, env=environment, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+                                preexec_fn=INTERRUPTIBLE)
 
     def grade(self, seed=SEED, goal="grade", **settings):
         """What the grader said."""
@@ -164,6 +176,14 @@ class Class:
         shutil.rmtree(self.rooms)
         return self.written()
 
+    def interrupt_grader(self):
+        """As Ctrl-C does, while it judges: what it said."""
+        grader = self.grader("grade", SEED=SEED, JOBS=1)
+        while grader.poll() is None and not self.is_judging():
+            time.sleep(0.01)
+        os.killpg(grader.pid, signal.SIGINT)
+        return grader.communicate()[0]
+
     def is_judging(self):
         """Whether a hand-in is called just now."""
         with contextlib.suppress(FileNotFoundError):
@@ -177,7 +197,7 @@ class Class:
         made = self.written()
         assert len(made) == len(self.files), "each hand-in has one result, and there are no others"
         by_file = {one.file: one for one in map(result.load, made)}
-        return {name: by_file[contain.printable(str(path))] for name, path in self.files.items()}
+        return {name: by_file[str(path)] for name, path in self.files.items()}
 
 
 class orphans_are_ours:
@@ -240,6 +260,63 @@ def test_a_compiler_that_a_room_does_not_show_is_no_fault_of_a_hand_in(contained
     tools = contain.Tools("/nowhere/nvcc -O3", "g++", ())
     with pytest.raises(assignment.Problem, match="/nowhere/nvcc.* not found"):
         contain.choose(contained, tools)
+
+
+def test_another_user_may_not_enter_what_is_secret(monkeypatch, tmp_path):
+    secret = tmp_path / "results"
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(contain, "may_enter", lambda user, folder: folder == secret)
+    with pytest.raises(assignment.Problem, match=f"chmod go-rwx {secret}"):
+        contain.choose("user", contain.Tools("true", "true", ()), tmp_path, secret)
+    with pytest.raises(assignment.Problem, match="what is in /usr, /usr/course/hand-ins too"):
+        contain.choose("", contain.Tools("true", "true", ()), pathlib.Path("/usr/course/hand-ins"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_folder_can_be_entered_that_cannot_be_read():
+    with tempfile.TemporaryDirectory() as folder:
+        for mode, may in ((0o755, True), (0o711, True), (0o700, False)):
+            os.chmod(folder, mode)
+            assert contain.may_enter(contain.FIRST_USER, folder) == may
+
+
+def test_graders_whose_hand_ins_are_the_same_users_wait_for_each_other():
+    name, waits = f"\0{os.getpid()}.grader", "from classroom import contain; contain.wait_for_other_graders({!r}); print('begins')"
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(name)
+        second = subprocess.Popen([sys.executable, "-c", waits.format(name)], stdout=subprocess.PIPE, text=True)
+        assert second.stdout.readline().startswith("Another grader is at work")
+    assert second.communicate(timeout=30)[0] == "begins\n"
+
+
+def test_no_judge_is_waited_for_when_the_grader_fails(monkeypatch, tmp_path):
+    monkeypatch.setattr(trial, "judge_command", lambda *_: (["sh", "-c", "sleep 60"], {"PATH": os.environ["PATH"]}))
+    monkeypatch.setattr(trial.Trial, "watch", lambda *_: 1 / 0)
+    session = types.SimpleNamespace(seed=SEED, limit=LIMIT)
+    tried = trial.Trial(session, grade.HandIn(assignment.find("03"), "ada", tmp_path), b"", 0)
+    ours, theirs = socket.socketpair()
+    begun = time.monotonic()
+    with ours, theirs, pytest.raises(ZeroDivisionError):
+        tried.try_once(None, tmp_path, 0, ours, -1)
+    assert time.monotonic() - begun < 30
+
+
+def test_whom_others_left_no_memory_is_graded_again_alone(monkeypatch, tmp_path):
+    one, calls = assignment.find("03"), []
+
+    def graded(session, hand_in, number):
+        calls.append(hand_in.student)
+        is_first = calls.count(hand_in.student) == 1
+        stopped = {"greedy": True, "beside": is_first}.get(hand_in.student, False)
+        return dataclasses.replace(sample_results.KIND, student=hand_in.student,
+                                   message=f"{contain.OUT_OF_MEMORY} It said" * stopped)
+
+    monkeypatch.setattr(grade, "graded", graded)
+    hand_ins = [grade.HandIn(one, student, tmp_path) for student in ("beside", "before", "greedy")]
+    grade.grade_all(None, tmp_path, hand_ins, 3)
+    assert sorted(calls[:3]) == ["before", "beside", "greedy"] and calls[3:] == ["beside", "greedy"]
+    assert [result.load(hand_in.folder(tmp_path) / grade.NAME).message for hand_in in hand_ins] == [
+        "", "", f"{contain.OUT_OF_MEMORY} It said"]
 
 
 @pytest.fixture(scope="module")
@@ -355,8 +432,24 @@ def test_every_hand_in_gets_its_grade(ending):
     check_nothing_is_left()
 
 
+def test_who_is_not_on_the_roster_is_named(new_class):
+    some = new_class()
+    for student in ("ada", "adda"):
+        (some.hand_ins / student / "chapter03").mkdir(parents=True)
+    roster = some.root / "roster.csv"
+    roster.write_text("folder,name,id\nada,Ada Lovelace,al1815\n")
+    assert "\nNot on the roster: adda.\n" in some.grade(CHAPTER="03", ROSTER=roster)
+
+
+def test_ctrl_c_costs_nobody_points(new_class):
+    some = class_of(new_class, ["relu.packs.cu", "relu.templates.cu"])
+    assert "Call it again" in some.interrupt_grader()
+    assert [result.load(path).points for path in some.written()] == [100]
+
+
 def test_a_killed_grader_goes_on_and_what_is_graded_can_be_graded_again(new_class):
     some = class_of(new_class, ["relu.constant_table.cu", "relu.ignores_signals.cu"])
+    some.rename("relu.constant_table.cu", STUDENTS["named in Latin-1"])
     before = some.kill_grader_at_the_second()
     assert [result.load(path).status for path in before] == ["graded"]
 

@@ -75,6 +75,23 @@ class TestMake:
         assert f"The disk is full: set-up cannot write in{here}/.toolchain" in said().replace("\n", "")
         assert "nothing is no C++20 compiler: " in said(CXX="nothing")
 
+    def test_what_a_teacher_mistypes(self, tmp_path):
+        (tmp_path / "ada/chapter03").mkdir(parents=True)
+        class_ = f"DIR={tmp_path}"
+        for words, said in (
+                (["grade03"], "There is no grade03."),
+                (["watch07"], "make lists what there is"),
+                (["grade", f"DIR={tmp_path}/it's"], f"grade: DIR={tmp_path}/it's: there is no such folder"),
+                (["grade", class_, "CHAPTERS=03"], "CHAPTER=07"),
+                (["grade", class_, "JOBS=0"], "JOBS=0: it is a number"),
+                (["grade", class_, "SEED=\N{SUPERSCRIPT TWO}"], "it is a number below"),
+                (["grade", class_, "RESULTS=/dev/null"], "/dev/null/session.json cannot be written"),
+                (["regrade", f"RESULTS={tmp_path}"], f"there is no result in {tmp_path}"),
+                (["handout", f"DIR={tmp_path}/new", "CHAPTER=03"], 'CHAPTERS="03"'),
+                (["formats", f"RESULTS={tmp_path}/it's"], f"there is no result in {tmp_path}/it's"),
+                (["leaderboard", "NN=07", "BY=x", f"RESULTS={tmp_path}"], f"there is no result in {tmp_path}")):
+            self.assert_refuses(words, said)
+
     def test_no_such_backend(self):
         self.assert_refuses(["BACKEND=tpu", "chapter01"], "BACKEND=tpu is neither gpu nor cpu")
 

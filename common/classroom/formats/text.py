@@ -10,6 +10,8 @@ import re
 import tempfile
 import unicodedata
 
+from harness import Problem
+
 NAME, MESSAGE = 200, 4000  # The most characters that are kept.
 # What XML, terminals or readers do not survive: controls, half a pair of UTF-16 (so bytes that
 # were not UTF-8 arrive here), non-characters, and marks that turn the direction of writing.
@@ -110,6 +112,13 @@ def wrapped(text, columns):
 def write(path, content):
     """Whole or not at all, whenever we are stopped."""
     data = content if isinstance(content, bytes) else content.encode("utf-8")
+    try:
+        replace(path, data)
+    except OSError as error:
+        raise Problem(f"{path} cannot be written: {error.strerror}") from error
+
+
+def replace(path, data):
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

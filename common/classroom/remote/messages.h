@@ -62,9 +62,10 @@ enum class Kind : uint32_t {
   kCount
 };
 
-// Whether what the host has is copied later, and on which stream.
+// Whether what the host has is copied later, and on which stream. No bool, as
+// a hostile message's bytes may be none.
 struct When {
-  bool queued;
+  uint64_t queued;
   cudaStream_t stream;
 };
 constexpr When kAtOnce = {};
@@ -100,6 +101,7 @@ class Message {
   template <class T>
   T take() {
     static_assert(std::is_trivially_copyable_v<T>);
+    if constexpr (std::is_same_v<T, bool>) return take<char>() != 0;
     T value;
     std::memcpy(&value, take_bytes(sizeof value), sizeof value);
     return value;
