@@ -19,7 +19,6 @@
 #include <memory>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "common/check.h"
@@ -254,40 +253,44 @@ struct Stream {
   cudaStream_t handle = nullptr;
 };
 
+// The CPU executor does work when it is queued, as long as it need not wait.
+inline bool work_is_done_when_queued() {
+  if (!simt::make_read_only) return false;
+  const auto note = [](void* done) {
+    *static_cast<std::atomic<bool>*>(done) = true;
+  };
+  std::atomic<bool> done = false;
+  const Stream stream;
+  CUDA_CHECK(cudaLaunchHostFunc(stream, note, &done));
+  const bool at_once = done;
+  stream.finish();
+  return at_once;
+}
+
 // Holds a stream's work back until it is opened or two seconds have passed.
 class Gate {
  public:
-  explicit Gate(cudaStream_t stream) {
+  explicit Gate(cudaStream_t stream) : holds_(!work_is_done_when_queued()) {
     CUDA_CHECK(cudaLaunchHostFunc(stream, wait, this));
   }
   void open() { opened_.set_value(); }
 
-  // The CPU executor does work when it is queued: nothing can be held back.
-  bool holds() const { return !ran_at_once_; }
+  bool holds() const { return holds_; }
   bool gave_up() const { return gave_up_; }
 
  private:
   static void wait(void* p) {
     auto* gate = static_cast<Gate*>(p);
-    gate->ran_at_once_ = std::this_thread::get_id() == gate->maker_;
-    if (gate->ran_at_once_) return;
+    if (!gate->holds_) return;
     gate->gave_up_ = gate->open_.wait_for(std::chrono::seconds(2)) ==
                      std::future_status::timeout;
   }
 
-  const std::thread::id maker_ = std::this_thread::get_id();
-  std::atomic<bool> ran_at_once_ = false, gave_up_ = false;
+  const bool holds_;
+  std::atomic<bool> gave_up_ = false;
   std::promise<void> opened_;
   std::future<void> open_ = opened_.get_future();
 };
-
-inline bool work_is_done_when_queued() {
-  const Stream stream;
-  Gate gate(stream);
-  gate.open();
-  stream.finish();
-  return !gate.holds();
-}
 
 // Checks that only one of the two can make say so, and count as skipped.
 inline bool is_left_to_a_gpu() {

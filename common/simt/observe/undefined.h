@@ -60,6 +60,11 @@ struct Undefined {
     lanes |= 1u << lane;
     bits[lane] |= more;
   }
+  // Where bit `top` is undefined, those above are: copies of a sign.
+  void extend(int top) {
+    for (uint64_t& lane : bits)
+      if (lane >> top & 1) lane |= kAllBits << top;
+  }
   // Null if the lane's are defined.
   const Origin* origin_of(int lane) const {
     return lanes >> lane & 1 ? &origin[lane] : nullptr;

@@ -60,6 +60,8 @@ void Values::taint(Warp& warp, const Instruction& ins, const Access& a,
     value.width = width(ins, value.place);
     for (uint32_t rest = mask; rest; rest &= rest - 1)
       taint_lane(warp, ins, a, first_lane(rest), k, memory, value);
+    if (ins.statement->type().is_signed())
+      value.extend(8 * ins.element_bytes - 1);
     registers_of(warp).set(value);
   }
   settle(warp);
@@ -147,9 +149,6 @@ void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
   }
   origin.padding |= is_padding(ins, begin, memory);
   origin.part |= is_part(warp, ins, a, lane, memory);
-  if (const int top = 8 * ins.element_bytes - 1;
-      ins.statement->type().is_signed() && bits >> top & 1)
-    bits |= kAllBits << top;
   value.add(lane, bits, origin);
 }
 
