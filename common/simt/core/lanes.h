@@ -44,6 +44,11 @@ constexpr std::array<uint32_t, kLanes> kLaneBit = [] {
   return bit;
 }();
 
+// A number of so many bytes, in every lane of a register.
+inline void spread_value(uint8_t* to, int bytes, uint64_t value) {
+  for (int l = 0; l < kLanes; ++l) std::memcpy(to + l * bytes, &value, bytes);
+}
+
 // to[l] = from[l] for the lanes in `mask`.
 template <class T>
 inline void blend_lanes(T* to, const T* from, uint32_t mask) {

@@ -8,6 +8,7 @@
 
 #include "common/simt/core/device.h"
 #include "common/simt/core/error.h"
+#include "common/simt/core/lanes.h"
 #include "common/simt/core/names.h"
 #include "common/simt/core/settings.h"
 #include "common/simt/decode/decode.h"
@@ -89,10 +90,6 @@ GridRun::GridRun(Kernel& kernel, const LaunchShape& shape, void** args)
   for (size_t k = 0; k < program.parameter_offsets.size(); ++k)
     std::memcpy(parameters.data() + program.parameter_offsets[k], args[k],
                 program.parameter_sizes[k]);
-  const auto spread = [&](Place at, int bytes, uint64_t value) {
-    for (int l = 0; l < kLanes; ++l)
-      std::memcpy(registers + at + l * bytes, &value, bytes);
-  };
   for (const Program::Parameter& p : program.parameters) {
     uint64_t value = 0;
     std::memcpy(&value, parameters.data() + p.offset, p.bytes);
@@ -101,12 +98,12 @@ GridRun::GridRun(Kernel& kernel, const LaunchShape& shape, void** args)
       value = static_cast<uint64_t>(static_cast<int64_t>(value << unused) >>
                                     unused);
     }
-    spread(p.at, p.register_bytes, value);
+    spread_value(registers + p.at, p.register_bytes, value);
   }
   for (const Program::Address& a : program.dynamic_shared)
-    spread(a.at, a.bytes, dynamic_shared_begin() + a.offset);
+    spread_value(registers + a.at, a.bytes, dynamic_shared_begin() + a.offset);
   for (const Program::Address& a : program.reserved_shared)
-    spread(a.at, a.bytes, reserved_begin() + a.offset);
+    spread_value(registers + a.at, a.bytes, reserved_begin() + a.offset);
 }
 
 GridRun::~GridRun() {

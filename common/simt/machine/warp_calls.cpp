@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/simt/core/lanes.h"
 #include "common/simt/core/names.h"
 #include "common/simt/machine/block_run.h"
 #include "common/simt/observe/observers.h"
@@ -44,10 +45,7 @@ Frame* WarpRun::new_frame(const Function& function, uint32_t stack_base,
     std::memset(frame->registers + u.place, 0,
                 u.width ? u.width * kLanes : sizeof(uint32_t));
   for (const auto& [place, bits] : function.begin_as)
-    for (int l = 0; l < kLanes; ++l) {
-      const uint8_t bytes = function.widths.at(place);
-      std::memcpy(frame->registers + place + l * bytes, &bits, bytes);
-    }
+    spread_value(frame->registers + place, function.widths.at(place), bits);
   observe::begin_frame(*this, frame->registers, stack_base, function, mask);
   set_specials(*frame);
   return frame;

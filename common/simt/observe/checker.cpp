@@ -63,7 +63,7 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
   if (shared && a.operand.array >= 0) check_array(warp, ins, a);
   if (other_work_.is_asked() && global) [[unlikely]]
     other_work_.access(warp, ins, a, kept(warp, ins));
-  fresh_ = is_fresh(ins, a);
+  const bool fresh = is_fresh(ins, a);  // Before it is written.
   values_.access(warp, ins, a);
   if (races_.full()) return;
   if (other_work_.loads_apart() && global &&
@@ -73,7 +73,7 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
   if (ins.dropped)
     check_kept(warp, ins, a);
   else
-    check_races(warp, ins, a);
+    check_races(warp, ins, a, fresh);
   if (grid_.shape.kin && global) check_kin(warp, ins, a);
   if (shared && a.owner) note_visit(warp, ins, a);
 }
@@ -84,12 +84,13 @@ void Checker::access(Warp& warp, const Instruction& ins, const Access& a) {
   Access some = a;
   some.mask &= kept(warp, ins);
   some.dense &= some.mask == kAllLanes;
-  if (some.mask) check_races(warp, ins, some);
+  if (some.mask) check_races(warp, ins, some, false);
 }
 
-void Checker::check_races(Warp& warp, const Instruction& ins, const Access& a) {
+void Checker::check_races(Warp& warp, const Instruction& ins, const Access& a,
+                          bool fresh) {
   races_.settle_clashes(warp, a);
-  check_order(warp, ins, a);
+  check_order(warp, ins, a, fresh);
 }
 
 // Of stores that others' volatile loads may meet.
@@ -125,13 +126,15 @@ void Checker::texel(Warp& warp, const Instruction& ins, int lane,
   a.mask = 1u << lane;
   a.address[lane] = address;
   a.staged = written ? written - lane * kMatrixBytes : nullptr;
-  check_order(warp, ins, a);
+  check_order(warp, ins, a, false);
 }
 
-void Checker::check_order(Warp& warp, const Instruction& ins, const Access& a) {
+// `fresh`: a store where nobody had written.
+void Checker::check_order(Warp& warp, const Instruction& ins, const Access& a,
+                          bool fresh) {
   if (postpones(warp, ins, a)) return;
   Mine mine = races_.mine_of(warp, ins, a);
-  mine.fresh = fresh_;
+  mine.fresh = fresh;
   if (!warp.block->copies.empty() || a.owner) against_copies(mine);
   if (ins.strength != Strength::kWeak) races_.synchronise(mine);
   races_.check(mine);

@@ -85,8 +85,10 @@ class Checker {
   // checker.cpp
   uint32_t kept(Warp& warp, const Instruction& ins) const;
   void check_kept(Warp& warp, const Instruction& ins, const Access& a);
-  void check_races(Warp& warp, const Instruction& ins, const Access& a);
-  void check_order(Warp& warp, const Instruction& ins, const Access& a);
+  void check_races(Warp& warp, const Instruction& ins, const Access& a,
+                   bool fresh);
+  void check_order(Warp& warp, const Instruction& ins, const Access& a,
+                   bool fresh);
   bool is_reserved(const Access& a) const;
   bool is_fresh(const Instruction& ins, const Access& a) const;
   bool postpones(Warp& warp, const Instruction& ins, const Access& a);
@@ -156,7 +158,6 @@ class Checker {
   const Grid& grid_;
   Found found_;
   const bool has_several_dynamic_;  // extern __shared__ arrays
-  bool fresh_ = false;  // the access stores where nobody has written
   OtherWork other_work_;
   Races races_;
   Values values_;
