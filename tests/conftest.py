@@ -40,21 +40,19 @@ PLACES = (CHAPTERS, TASKS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
 ENGINES = tuple(f"tests/{path.name.removeprefix('any_')}_test.cpp" for path in sorted(ROOT.glob("tests/any_*")))
 
 # `make test` leaves these to `make test-all`: minutes, for what few changes concern. Every second
-# commit's .ci/run has the whole classroom, but for the wrong kernels, which take as long as all else
-# there; the others' have a part of the rest, in turns. TURN says which.
+# commit's .ci/run has the whole classroom; the others' have a part of the rest, in turns. TURN says which.
 GRADED = "tests/classroom/*.py"
 LEFT = (
     GRADED, "tests/architectures.py", "tests/breaks.py", "tests/counters.py", *ENGINES, "tests/findings.py",
     "tests/wrong.py", "tests/drifts/*.txt", "tests/programs/*.cu",
     "tests/python/*.py", "tests/simt/cublas.cu", "tests/simt/curand.cu",
 )
-GRADE, WRONG_KERNELS = "tests/classroom/test_grade.py", "test_wrong_kernels"
 PLANTED = "tests/breaks.py"  # Needs the programs that the pages' outputs need.
 ARCHITECTURES, WRONG_ENGINES = "tests/architectures.py", "tests/python/test_wrong_engines.py"
 WRONG = sorted(path.stem for path in ROOT.glob("tests/wrong/engines/*.txt"))
 ALONE = (  # Each a turn: a file, and which part of it, if not all.
     (PLANTED, ()), ("tests/wrong.py", ()), (ARCHITECTURES, ("chapters",)), (ARCHITECTURES, ("common", "plots")),
-    (WRONG_ENGINES, WRONG[::2]), (WRONG_ENGINES, WRONG[1::2]), (GRADE, ("must[0]",)), (GRADE, ("must[1]",)),
+    (WRONG_ENGINES, WRONG[::2]), (WRONG_ENGINES, WRONG[1::2]),
 )
 SHARES = 4  # Of what is left besides.
 TURNS = len(ALONE) + SHARES
@@ -79,7 +77,8 @@ SCRIPTS = {f"tests/{name}.py": () for name in (
     "tests/fuzz/races.py": ("check", "1-400"),
 }
 LONGEST = (  # Begin first.
-    "tests/classroom/test_grade.py", "tests/classroom/test_exercises.py", "docs/ladder/weave.py",
+    "tests/classroom/test_wrong_kernels.py", "tests/classroom/test_grade.py", "tests/classroom/test_exercises.py",
+    "docs/ladder/weave.py",
     "tests/wrong.py", "tests/architectures.py", "tests/counters.py", "tests/claims.py",
     "tests/drifts/layout.txt", "tests/fuzz/fuzz.py", "tests/breaks.py", *reversed(ENGINES),
     "tests/python/test_show.py", "tests/classroom/test_student.py", "tests/forms.py", "tests/findings.py",
@@ -400,8 +399,6 @@ def has_its_turn(path, left):
 
 def is_of_part(item):
     """Of the file whose turn it is, the tests that are named; a script is told, and looks for itself."""
-    if TURN == CLASSROOM and item.name.startswith(WRONG_KERNELS):
-        return False
     return item.path != ROOT / FILE or not PART or isinstance(item, Item) or any(word in item.name for word in PART)
 
 

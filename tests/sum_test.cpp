@@ -31,9 +31,10 @@ const float kPoison = std::bit_cast<float>(0xffffffff);
 constexpr float kGrain = 0x1p-24f;
 
 // Whole numbers but 0, so that one more or one less is noticed. Up to 1.8
-// million of them can be added in any order without rounding.
-Floats whole(int64_t n) {
-  Floats values = random(n, 1.f, 17.f);
+// million of them can be added in any order without rounding, of those below 8
+// twice as many.
+Floats whole(int64_t n, float below = 17) {
+  Floats values = random(n, 1.f, below);
   for (float& v : values) v = std::floor(v);
   return values;
 }
@@ -371,8 +372,8 @@ TEST_CASE("sum handles every offset") {
   calls.add(whole(200'003), 1, 1, 1);
   calls.add(whole(200'003), 6, 3, 2);
   // As many packs as a grid's shape may change at, or one fewer.
-  for (const int64_t offset : {0, 1, 3})
-    calls.add(whole((1 << 21) + 4), offset);
+  for (const int64_t offset : {0, 1})
+    calls.add(whole((1 << 21) + 4, 8), offset);
   run_and_check(calls);
 }
 

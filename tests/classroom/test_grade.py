@@ -1,14 +1,8 @@
-"""Hand-ins get the grades that they must, and hurt nobody: hand_ins/expected.txt. So do all of tests/wrong."""
+"""Hand-ins get the grades that they must, and hurt nobody: hand_ins/expected.txt."""
 
-import contextlib
-import ctypes
 import dataclasses
-import functools
 import os
 import pathlib
-import re
-import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -19,22 +13,16 @@ import types
 import pytest
 import sample_results
 import wrong
-
-from harness import patches
+from graded_class import FILES, FOLDER, MADE, SEED, STUDENTS, contained, grade_of, judges, lost, new_class  # noqa: F401
 from ladder import pages
 
-from classroom import assignment, contain, explain, grade, result, trial
-from classroom.result import CORRECTNESS, EFFICIENCY, SAFETY
+from classroom import assignment, contain, grade, result, trial
+from classroom.result import SAFETY
 
-FOLDER = pathlib.Path(__file__).resolve().parent / "hand_ins"
-SHARED = FOLDER / "speak.h"
 GRADES = ("full", "right", "slow", "wrong", "none")
-ENDLESS, MADE, NONE = "endless", "made: ", "-"
-SEED, JOBS = 5, 2
+ENDLESS, NONE = "endless", "-"
 LIMIT = 60  # Seconds, on a busy machine.
-SOON, AT_ONCE = 20, 6  # Those that never end take all seconds, and most of them only wait.
-INTERRUPTIBLE = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)  # In the background, too.
-SUBREAPER = 36  # prctl()'s number: who is orphaned becomes our child.
+SOON, AT_ONCE = 12, 6  # Those that never end take all seconds, and most of them only wait.
 RACES = ("relu.copies.cu", "sum.race.cu", "relu.hides_findings.cu")  # Whose points might change from run to run.
 
 
@@ -60,189 +48,6 @@ def read_table(text):
 
 
 TABLE = read_table((FOLDER / "expected.txt").read_text())
-
-
-# ---- What git cannot hold -----------------------------------------------------
-
-
-def latin_1(source):
-    source.write_bytes("// Schön.\n".encode("latin-1") + (FOLDER / "relu.packs.cu").read_bytes())
-
-
-def linked_folder(source):
-    elsewhere = source.parent.with_name("elsewhere")
-    source.parent.rename(elsewhere)
-    shutil.copy(FOLDER / "relu.packs.cu", elsewhere / source.name)
-    source.parent.symlink_to(elsewhere)
-
-
-FILES = {
-    "an empty file": lambda source: source.touch(),
-    "a folder named so": lambda source: source.mkdir(),
-    "nothing": lambda source: None,
-    "a link to the solution": lambda source: source.symlink_to(assignment.find("03").solution),
-    "a link to nothing": lambda source: source.symlink_to("/nowhere"),
-    "a folder that is a link": linked_folder,
-    "a pipe": os.mkfifo,
-    "50 MB of source": lambda source: source.write_bytes(b"int i;\n" * (50 << 20 >> 3)),
-    "noise": lambda source: source.write_bytes(bytes(range(256)) * 16),
-    "Latin-1 in a comment": latin_1,
-}
-STUDENTS = {
-    "named $(touch x)": b"$(touch x)",
-    "named a; rm -rf b": b"a; rm -rf b",
-    "named with a new line": b"a\nb",
-    "named -rf": b"-rf",
-    "named in Latin-1": "Jürgen".encode("latin-1"),
-    "named session.json": b"session.json",
-    "named to move a cursor": b"\x1b[2J\x07",
-}
-
-
-# ---- A class of hand-ins ------------------------------------------------------
-
-
-class Class:
-    """A folder of hand-ins, graded in one run: name -> its result."""
-
-    def __init__(self, root):
-        self.root, self.hand_ins, self.results = root, root / "hand_ins", root / "results"
-        self.port = 0  # Of somebody who listens.
-        self.files = {}  # Name -> the hand-in, relative to the folder.
-
-    def add(self, name, one, source=None):
-        """A file of `source`, or of what the table calls by that name."""
-        student = os.fsdecode(STUDENTS.get(name.removeprefix(MADE), name.removeprefix(MADE).removesuffix(".cu")))
-        path = self.hand_ins / student / one.name / f"{one.op}.cu"
-        path.parent.mkdir(parents=True)
-        self.files[name] = path.relative_to(self.hand_ins)
-        if name.startswith(MADE):
-            FILES.get(name.removeprefix(MADE), FILES["an empty file"])(path)
-        else:
-            path.write_text(self.filled_in((source or FOLDER / name).read_text()))
-
-    def rename(self, name, student):
-        """The student who handed that in."""
-        here, *below = self.files[name].parts
-        os.rename(self.hand_ins / here, self.hand_ins / os.fsdecode(student))
-        self.files[name] = pathlib.Path(os.fsdecode(student), *below)
-
-    def filled_in(self, text):
-        """With what it shares with others, and the places that a hostile one would guess."""
-        text = text.replace(f'#include "{SHARED.name}"\n', SHARED.read_text().replace("#pragma once\n", ""))
-        for word, value in (("ROOT", assignment.ROOT), ("RESULTS", self.results), ("HAND_INS", self.hand_ins),
-                            ("PORT", self.port)):
-            text = text.replace(f"@{word}@", str(value))
-        return text
-
-    @property
-    def rooms(self):
-        return self.root / "rooms"
-
-    def grader(self, goal, **settings):
-        """It, at work."""
-        self.rooms.mkdir(exist_ok=True)
-        environment = os.environ | {"TMPDIR": str(self.rooms)}
-        for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
-            environment.pop(name, None)
-        words = {"BACKEND": "cpu", "DIR": self.hand_ins, "RESULTS": self.results, "JOBS": JOBS} | settings
-        return subprocess.Popen(["make", goal, *(f"{name}={value}" for name, value in words.items())],
-                                cwd=assignment.ROOT, env=environment, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-                                preexec_fn=INTERRUPTIBLE)
-
-    def grade(self, seed=SEED, goal="grade", **settings):
-        """What the grader said."""
-        with orphans_are_ours():
-            grader = self.grader(goal, SEED=seed, **settings)
-            said, _ = grader.communicate()
-            left = outliving()
-        assert grader.returncode == 0, said
-        assert not left, f"processes outlive the grader: {[named(pid) for pid in left]}"
-        assert not list(self.rooms.iterdir()), "rooms are left"
-        return said
-
-    def kill_grader_at_the_second(self):
-        """What was graded by then: file -> when it was written."""
-        with orphans_are_ours():
-            grader = self.grader("grade", SEED=SEED, JOBS=1)
-            while grader.poll() is None and not (self.written() and self.is_judging()):
-                time.sleep(0.05)
-            time.sleep(1)  # Until the call has come to the hand-in.
-            os.killpg(grader.pid, signal.SIGKILL)
-            grader.communicate()
-            left = outliving()
-        assert not left, f"processes outlive the grader: {[named(pid) for pid in left]}"
-        shutil.rmtree(self.rooms)
-        return self.written()
-
-    def interrupt_grader(self):
-        """As Ctrl-C does, while it judges: what it said."""
-        grader = self.grader("grade", SEED=SEED, JOBS=1)
-        while grader.poll() is None and not self.is_judging():
-            time.sleep(0.01)
-        os.killpg(grader.pid, signal.SIGINT)
-        return grader.communicate()[0]
-
-    def is_judging(self):
-        """Whether a hand-in is called just now."""
-        with contextlib.suppress(FileNotFoundError):
-            return any('"begun"' in report.read_text() for report in self.rooms.glob("trial.*/report.*"))
-        return False
-
-    def written(self):
-        return {path: path.stat().st_mtime_ns for path in self.results.glob(f"*/*/{grade.NAME}")}
-
-    def results_by_name(self):
-        made = self.written()
-        assert len(made) == len(self.files), "each hand-in has one result, and there are no others"
-        by_file = {one.file: one for one in map(result.load, made)}
-        return {name: by_file[str(path)] for name, path in self.files.items()}
-
-
-class orphans_are_ours:
-    """Whoever outlives its parent can be found among our children."""
-
-    def __enter__(self):
-        ctypes.CDLL(None).prctl(SUBREAPER, 1)
-
-    def __exit__(self, *_):
-        ctypes.CDLL(None).prctl(SUBREAPER, 0)
-
-
-def outliving():
-    """Processes of ours that do not end; what has ended is reaped."""
-    deadline = time.monotonic() + 5
-    while True:
-        for pid in children():
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
-        if not (left := children()) or time.monotonic() > deadline:
-            return left
-        time.sleep(0.1)
-
-
-def children():
-    return list(contain.descendants(os.getpid()))[1:]
-
-
-def named(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except OSError:
-        return ""
-
-
-@pytest.fixture(scope="module")
-def contained():
-    """The container that works here; without one nothing hostile is run."""
-    tools = contain.Tools("true", "true", ())
-    for name in ("bubblewrap", "unshare"):
-        with contain.Room(name, tools, 0, {}) as room:
-            if not room.try_out():
-                return name
-    print("\nNo hand-in is graded: neither bubblewrap nor unshare works here.", flush=True)
-    pytest.skip("neither bubblewrap nor unshare works here")
 
 
 def test_compilers_are_seen_wherever_they_lie(contained):
@@ -319,27 +124,6 @@ def test_whom_others_left_no_memory_is_graded_again_alone(monkeypatch, tmp_path)
         "", "", f"{contain.OUT_OF_MEMORY} It said"]
 
 
-@pytest.fixture(scope="module")
-def judges(contained):
-    """Of every assignment; built while nobody else builds."""
-    grade.build_judges({one.op for one in assignment.every()})
-
-
-@pytest.fixture(scope="module")
-def new_class(judges):
-    """Classes, in folders that whoever root becomes can enter."""
-    made = []
-
-    def make():
-        made.append(pathlib.Path(tempfile.mkdtemp(prefix="class.")))
-        made[-1].chmod(0o755)
-        return Class(made[-1])
-
-    yield make
-    for folder in made:
-        shutil.rmtree(folder)
-
-
 def class_of(new_class, names, port=0):
     some = new_class()
     some.port = port
@@ -349,17 +133,6 @@ def class_of(new_class, names, port=0):
 
 
 # ---- What is asked of results -------------------------------------------------
-
-
-def lost(made):
-    return [check for check in made.checks if check.points < check.of]
-
-
-def grade_of(made):
-    """The best that fits, and all others that do."""
-    is_right = all(check.kind == EFFICIENCY for check in lost(made))
-    return {"full": not lost(made), "right": is_right, "slow": is_right and bool(lost(made)),
-            "wrong": not is_right, "none": made.points == 0}
 
 
 def trouble_with(name, made):
@@ -510,50 +283,3 @@ def test_points_do_not_depend_on_the_seed_nor_on_the_run(new_class, ending):
     assert points(names, SEED + 1) == {name: first[name] for name in names}
     again = [*names[:3], *RACES]
     assert points(again, SEED) == {name: first[name] for name in again}
-
-
-# ---- tests/wrong ----------------------------------------------------------------
-
-
-def rejected(made):
-    """The contract's checks that failed by themselves."""
-    return [check for check in lost(made) if check.kind == CORRECTNESS and check.why != explain.UNDONE and
-            check.name != explain.COUNTED]
-
-
-# Their host does what no hand-in's can: they end sooner.
-HOST_WORKS = {"relu.host_function.cu", "relu.on_the_host.cu", "reverse.host_function.cu"}
-
-
-def asked_for(op, source, headers):
-    """The last assignment of the contract that may include what the source does; not each can be handed in."""
-    included = set(map(pathlib.Path, re.findall(r'^#include "(.+)"$', source.read_text(), re.M)))
-    return next((one for one, may in headers if one.op == op and included <= may), None)
-
-
-def misjudged(name, expected, made):
-    if name in HOST_WORKS:
-        return f"{name}: its host does the work" if grade_of(made)["right"] else None
-    if expected.check == wrong.RIGHT:
-        return None if grade_of(made)["right"] else f"{name}: it keeps its contract, and was rejected"
-    first = next((check.name for check in rejected(made)), wrong.NO_CHECK)
-    if grade_of(made)["right"] or first != expected.check.removeprefix(wrong.EXECUTOR):
-        return f"{name}: {made.points:g} points, rejected by '{first}', not by '{expected.check}'"
-    return None
-
-
-@pytest.mark.parametrize("half", [0, 1])  # Each has a turn of its own in .ci/run.
-def test_wrong_kernels_lose_points_where_they_must(new_class, half):
-    table = {name: expected for name, expected in wrong.read_table((wrong.FOLDER / "expected.txt").read_text()).items()
-             if expected.finding != "passes"}
-    some = new_class()
-    sources = patches.sources(pages.ROOT, pytest.fail)
-    headers = [(one, trial.headers_of(one)) for one in reversed(assignment.every())]
-    asked = {name: one for name in table if (one := asked_for(name.split(".")[0], sources[name], headers))}
-    names = [*asked][half::2]
-    for name in names:
-        some.add(name, asked[name], sources[name])
-    some.grade()
-    graded = some.results_by_name()
-    trouble = [misjudged(name, table[name], graded[name]) for name in names]
-    assert not any(trouble), "\n".join(filter(None, trouble))

@@ -33,9 +33,9 @@ def test_turns_run_all_that_is_left_and_every_second_the_classroom(monkeypatch):
             assert chosen == classroom
         else:
             turns.update(chosen)
-    assert turns.keys() == set(left) - classroom | {ROOT / runner.GRADE}
+    assert turns.keys() == set(left) - classroom
     assert {path for path, count in turns.items() if count > 1} == {
-        ROOT / runner.ARCHITECTURES, ROOT / runner.WRONG_ENGINES, ROOT / runner.GRADE}
+        ROOT / runner.ARCHITECTURES, ROOT / runner.WRONG_ENGINES}
     assert sorted(parts(runner.ARCHITECTURES)) == sorted({place.split("/")[0] for place in architectures.PLACES})
     assert sorted(parts(runner.WRONG_ENGINES)) == runner.WRONG
 

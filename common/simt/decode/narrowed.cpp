@@ -42,11 +42,17 @@ class Needs {
       : f_(f), readers_(f), dropped_(f.code.size()) {
     for (bool changed = true; std::exchange(changed, false);)
       for (size_t pc = f.code.size(); pc-- > 0;)
-        if (!dropped_[pc] && may_go(f.code[pc]) && !is_read(f.code[pc]))
+        if (!dropped_[pc] && may_go(f.code[pc]) && !any_is_read(f.code[pc]))
           dropped_[pc] = changed = true;
   }
   bool drops(size_t pc) const { return dropped_[pc]; }
 
+  // Thousands may read a pointer: the first of them answers.
+  bool is_read(Place place) const {
+    return place != kNowhere &&
+           std::ranges::any_of(readers_.of(place),
+                               [&](uint32_t pc) { return !dropped_[pc]; });
+  }
   std::vector<const Instruction*> readers(Place place) const {
     std::vector<const Instruction*> all;
     if (place == kNowhere) return all;
@@ -61,9 +67,9 @@ class Needs {
            (ins.pure || may_shrink(ins) ||
             (ins.kind == Kind::kCollective && ins.shuffles()));
   }
-  bool is_read(const Instruction& ins) const {
-    return std::ranges::any_of(
-        ins.results(), [&](Place place) { return !readers(place).empty(); });
+  bool any_is_read(const Instruction& ins) const {
+    return std::ranges::any_of(ins.results(),
+                               [&](Place place) { return is_read(place); });
   }
 
   const Function& f_;
@@ -82,7 +88,7 @@ void add_taken(const Needs& needs, const Instruction& reader, Place place,
   if (is(reader, "mov") && reader.result_count > 1) {
     const int bytes = piece.bytes / reader.result_count;
     for (int k = 0; k < reader.result_count; ++k)
-      if (!needs.readers(reader.result(k)).empty())
+      if (needs.is_read(reader.result(k)))
         to.push_back({piece.begin + k * bytes, bytes});
   } else if (is_store(reader) && reader.source_count == 1 &&
              !goes_by(reader, place)) {

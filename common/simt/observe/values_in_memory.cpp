@@ -136,17 +136,18 @@ void Values::taint_lane(Warp& warp, const Instruction& ins, const Access& a,
                         Undefined& value) {
   const uint64_t begin =
       a.address[lane] + uint64_t(element) * ins.element_bytes;
-  uint64_t bits = 0;
-  Origin origin;
+  uint64_t bits = 0, first = 0;    // The first byte that is missing,
+  const Copied* copied = nullptr;  // and what it is a copy of.
   for (int k = ins.element_bytes; k-- > 0;) {
-    const uint64_t address = begin + k;
-    if (memory.is_written(address, 1)) continue;
-    const Copied* copied = memory.copied(address);
+    if (memory.is_written(begin + k, 1)) continue;
+    first = begin + k;
+    copied = memory.copied(first);
     bits |= uint64_t{copied ? copied->bits : uint8_t{255}} << 8 * (k % 8);
-    origin =
-        copied ? copied->origin : unwritten_at(warp, ins, a, lane, address);
-    if (!copied || origin.moved) origin.moved = ins.element_bytes;
   }
+  if (!bits) return;
+  Origin origin =
+      copied ? copied->origin : unwritten_at(warp, ins, a, lane, first);
+  if (!copied || origin.moved) origin.moved = ins.element_bytes;
   origin.padding |= is_padding(ins, begin, memory);
   origin.part |= is_part(warp, ins, a, lane, memory);
   value.add(lane, bits, origin);
