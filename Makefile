@@ -268,13 +268,13 @@ $(HARNESS)/%/all.cpp:
 	@printf '#include "%s"\n' $^ > $@
 
 # The executor. Its folders are small beside what they include, so each is
-# compiled in one go; but for isa, whose files give their instructions the same
-# names: there only isa/memory is. Others' headers are read once for all. What
-# runs once a launch is compiled fast, what runs once an instruction runs fast.
-FOLDERS := $(filter-out common/simt/isa,$(patsubst %/,%,$(wildcard common/simt/*/))) \
-  common/simt/isa/memory
+# compiled in one go; but for arithmetic, whose files give their instructions
+# the same names. Others' headers are read once for all. What runs once a launch
+# is compiled fast, what runs once an instruction runs fast.
+ARITHMETIC := common/simt/isa/arithmetic
+FOLDERS := $(filter-out $(ARITHMETIC),$(patsubst %/,%,$(wildcard common/simt/*/ common/simt/isa/*/)))
 WHOLE := $(FOLDERS:%=$(B)/%/all.o)
-SIMT := $(WHOLE) $(patsubst %.cpp,$(B)/%.o,$(wildcard common/simt/isa/*.cpp))
+SIMT := $(WHOLE) $(patsubst %.cpp,$(B)/%.o,$(wildcard $(ARITHMETIC)/*.cpp))
 STAND_IN := $(patsubst %,$(B)/common/simt/%/all.o,library $(STAND_INS))
 LIBRARY := $(filter-out $(STAND_IN),$(SIMT))
 MISSING := $(filter-out $(wildcard $(LIBRARY)),$(LIBRARY))

@@ -193,9 +193,10 @@ struct alignas(64) Instruction {
 
   union {
     const uint32_t* target_list = nullptr;
-    const Matrix* matrix;  // kMatrix: shapes and types (isa/matrix.h)
-    const WarpgroupProduct* product;  // wgmma.mma_async (isa/warpgroup.cpp)
-    const Video* video;  // vadd and its kin (isa/arithmetic_video.cpp)
+    const Matrix* matrix;  // kMatrix: shapes and types (isa/matrix/matrix.h)
+    const WarpgroupProduct*
+        product;         // wgmma.mma_async (isa/matrix/warpgroup.cpp)
+    const Video* video;  // vadd and its kin (isa/arithmetic/video.cpp)
   };
   struct Call* call = nullptr;
   const Statement* statement = nullptr;

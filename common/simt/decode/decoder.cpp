@@ -11,14 +11,14 @@
 #include "common/simt/decode/parse.h"
 #include "common/simt/decode/ptxas.h"
 #include "common/simt/decode/rewritten.h"
-#include "common/simt/isa/async.h"
+#include "common/simt/isa/async/async.h"
+#include "common/simt/isa/async/mbarrier.h"
 #include "common/simt/isa/collectives.h"
-#include "common/simt/isa/matrix.h"
-#include "common/simt/isa/mbarrier.h"
+#include "common/simt/isa/matrix/matrix.h"
+#include "common/simt/isa/matrix/warpgroup.h"
 #include "common/simt/isa/memory/memory.h"
 #include "common/simt/isa/stack.h"
 #include "common/simt/isa/texture.h"
-#include "common/simt/isa/warpgroup.h"
 
 namespace simt {
 namespace {

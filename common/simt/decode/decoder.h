@@ -12,7 +12,7 @@
 #include "common/simt/decode/scopes.h"
 #include "common/simt/decode/special.h"
 #include "common/simt/decode/user_lines.h"
-#include "common/simt/isa/arithmetic.h"
+#include "common/simt/isa/arithmetic/arithmetic.h"
 
 namespace simt {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/simt/isa/arithmetic.h"
+#include "common/simt/isa/arithmetic/arithmetic.h"
 
 namespace simt {
 

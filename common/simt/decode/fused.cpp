@@ -17,7 +17,7 @@
 
 #include "common/simt/decode/analysis.h"
 #include "common/simt/decode/ptxas.h"
-#include "common/simt/isa/arithmetic.h"
+#include "common/simt/isa/arithmetic/arithmetic.h"
 
 namespace simt {
 namespace {

@@ -14,7 +14,7 @@
 #include "common/simt/core/lanes.h"
 #include "common/simt/core/warp.h"
 #include "common/simt/decode/analysis.h"
-#include "common/simt/isa/arithmetic.h"
+#include "common/simt/isa/arithmetic/arithmetic.h"
 
 namespace simt {
 namespace {

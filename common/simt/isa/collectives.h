@@ -1,7 +1,7 @@
 // What the lanes of a warp or block do together: shuffles, votes, matches,
 // reductions, barriers; and the calls that the "system" answers.
 #pragma once
-#include "common/simt/isa/arithmetic.h"
+#include "common/simt/isa/arithmetic/arithmetic.h"
 
 namespace simt {
 

@@ -1,6 +1,6 @@
 // Local memory that a thread asks for while it runs.
 #pragma once
-#include "common/simt/isa/arithmetic.h"
+#include "common/simt/isa/arithmetic/arithmetic.h"
 
 namespace simt {
 

@@ -90,7 +90,7 @@ struct Between {
 };
 
 // Who reads.
-struct Reader {
+struct ImageReader {
   Warp& warp;
   const Instruction& ins;
   int lane;
@@ -98,7 +98,7 @@ struct Reader {
 
 class Sampler {
  public:
-  Sampler(const Reader& reader, const Texture& texture, const Image& image)
+  Sampler(const ImageReader& reader, const Texture& texture, const Image& image)
       : reader_(reader), texture_(texture), image_(image) {}
 
   // From a coordinate to texels along an axis.
@@ -268,7 +268,7 @@ class Sampler {
     return std::clamp(x, -kFar, kFar);
   }
 
-  const Reader reader_;
+  const ImageReader reader_;
   const Texture& texture_;
   const Image& image_;
 };
@@ -486,7 +486,7 @@ void filter_levels(Warp& warp, const Instruction& ins, int lane,
                    int level, uint32_t (&result)[4]) {
   const Image& near = texture.levels.at(level / 256);
   const Image& far = texture.levels.at(level / 256 + 1);
-  const Reader reader{warp, ins, lane};
+  const ImageReader reader{warp, ins, lane};
   const Sampler first(reader, texture, near), second(reader, texture, far);
   Between at[3], at_next[3];
   find_texels(warp, ins, lane, texture, first, near, point, g, at);

@@ -1,7 +1,7 @@
 // Textures and surfaces: images that are read by coordinates, between texels
 // too, and surfaces that are read and written texel by texel.
 #pragma once
-#include "common/simt/isa/arithmetic.h"
+#include "common/simt/isa/arithmetic/arithmetic.h"
 
 namespace simt {
 

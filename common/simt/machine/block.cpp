@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/simt/core/error.h"
-#include "common/simt/isa/async.h"
+#include "common/simt/isa/async/async.h"
 #include "common/simt/machine/block_run.h"
 #include "common/simt/observe/observers.h"
 

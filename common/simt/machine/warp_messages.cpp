@@ -1,7 +1,7 @@
 // What is said of a warp: who did what, and who waits where.
 #include <algorithm>
 
-#include "common/simt/isa/mbarrier.h"
+#include "common/simt/isa/async/mbarrier.h"
 #include "common/simt/machine/block_run.h"
 
 namespace simt {

@@ -4,7 +4,7 @@
 
 #include "common/simt/core/access.h"
 #include "common/simt/core/async.h"
-#include "common/simt/isa/arithmetic.h"
+#include "common/simt/isa/arithmetic/arithmetic.h"
 
 namespace simt {
 

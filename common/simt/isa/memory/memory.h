@@ -1,7 +1,7 @@
 // Loads, stores, atomics, address spaces, fences: which handler runs them.
 #pragma once
 #include "common/simt/core/program.h"
-#include "common/simt/isa/arithmetic.h"
+#include "common/simt/isa/arithmetic/arithmetic.h"
 
 namespace simt {
 
