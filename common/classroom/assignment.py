@@ -25,6 +25,13 @@ def as_text(number):
 
 
 @dataclasses.dataclass(frozen=True)
+class Points:
+    """Of what is no bar."""
+    correctness: float
+    safety: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Case:
     """A call on n elements, in arrays that begin `offset` elements past an aligned address."""
     n: int
@@ -153,6 +160,13 @@ def range_of(table):
     return numbers
 
 
+def bug_of(table):
+    bug = of(Bug, table)
+    if bug.finding not in bug.choices:
+        raise Problem(f"bug: '{bug.finding}' is none of its choices: {', '.join(bug.choices)}")
+    return bug
+
+
 @functools.cache
 def read(folder):
     """The assignment of a chapter's or a task's folder."""
@@ -162,11 +176,11 @@ def read(folder):
         known = {"op", "lines", "hints", "points", "bar", "question", "bug"}
         if unknown := sorted(data.keys() - known):
             raise Problem(f"there is no '{unknown[0]}'; it takes {', '.join(sorted(known))}")
-        points = data["points"]
+        points = of(Points, data["points"])
         return Assignment(
-            folder, data["op"], data["lines"], tuple(data["hints"]), points["correctness"], points["safety"],
+            folder, data["op"], data["lines"], tuple(data["hints"]), points.correctness, points.safety,
             tuple(map(bar_of, data.get("bar", []))),
-            tuple(map(question_of, data.get("question", []))), tuple(of(Bug, b) for b in data.get("bug", [])))
+            tuple(map(question_of, data.get("question", []))), tuple(map(bug_of, data.get("bug", []))))
     except FileNotFoundError:
         raise Problem(f"{path.relative_to(ROOT)} is missing: there is no assignment in that folder") from None
     except KeyError as error:

@@ -60,8 +60,9 @@ void print_footer() {
       "\n'ideal' is the same work with whole sectors, without bank conflicts "
       "and without\nidle threads. NCU=1 ./run adds what Nsight Compute calls "
       "each counter.\n"
-      "* counted in PTX: ptxas, which makes machine code of it, still turns "
-      "short\n  branches into predicates, and joins and moves instructions.");
+      "* from PTX: a model predicts which branches and how many instructions "
+      "ptxas,\n  which makes machine code of it, writes; warp instructions are "
+      "those of PTX.");
 }
 
 show::Counts count(const std::string& name, const std::vector<Case>& cases) {

@@ -45,7 +45,7 @@ struct Row {
   Form form = kCount;
   double value = 0;
   std::optional<double> ideal = {};
-  bool of_ptx = false;    // counted in PTX, before ptxas makes machine code
+  bool of_ptx = false;    // from PTX, without the machine code
   bool relevant = true;   // false: the kernel has nothing of the kind
   std::string note = {};  // one sentence, where the value is far from the ideal
   double cost = 0;  // sectors, passes or warp instructions the ideal would save

@@ -88,7 +88,7 @@ void print_kernels(std::FILE* out) {
   for (const Kernel& kernel : kernels()) print_kernel(kernel, out);
   std::fprintf(out,
                "requests: of global memory; sectors: per request; conflicts: "
-               "in the banks of\nshared memory; lanes: active per PTX "
+               "in the banks of\nshared memory; lanes: active per "
                "instruction, of 32.\n");
   if (simt::launch_count() > reports.size())
     std::fprintf(out, "These are the first %s of %s launches.\n",

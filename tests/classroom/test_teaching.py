@@ -53,17 +53,29 @@ def test_every_word_of_an_assignment_is_explained():
     assert explained == {(field.name, kind) for kind, of in kinds.items() for field in dataclasses.fields(of)}
     case = next(cells for cells in rows("word | in ") if cells[0] == "`case`")
     assert {field.name for field in dataclasses.fields(assignment.Case)} <= set(words(case[2]))
-    with pytest.raises(assignment.Problem) as problem:
-        refused_word()
-    known = str(problem.value).partition("it takes ")[2].split(", ")
+    known = refused("none = 1\n").partition("it takes ")[2].split(", ")
     assert {word for cells in rows("word | what") for word in words(cells[0])} == set(known)
 
 
-def refused_word():
+def refused(text):
+    """Why such an assignment is refused."""
     folder = ROOT / "build/refused"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / assignment.NAME).write_text("none = 1\n")
-    assignment.read(folder)
+    (folder / assignment.NAME).write_text(text)
+    with pytest.raises(assignment.Problem) as problem:
+        assignment.read.__wrapped__(folder)
+    return str(problem.value)
+
+
+@pytest.mark.parametrize("right, wrong, told", [
+    ("safety = 10", "safety = 10\nefficiency = 30", "points: there is no 'efficiency'"),
+    ("offset = 0", "ofset = 0", "case: there is no 'ofset'"),
+    ('at_most = "4"', 'at_most = "4 +"', "'4 +' has no result"),
+    ('finding = "race"', 'finding = "rase"', "bug: 'rase' is none of its choices"),
+])
+def test_a_slip_is_refused(right, wrong, told):
+    sample, = blocks("toml")
+    assert told in refused(sample.replace(right, wrong))
 
 
 def test_every_file_that_is_written_is_listed():

@@ -21,6 +21,7 @@ struct Setting {
 const Setting kWrong[] = {
     {"SIMT_CHECKS", "no", "it is on or off"},
     {"SIMT_COUNTERS", "0", "it is on or off"},
+    {"SIMT_DEVICE", "h100", "it is one of h200, a100, t4"},
     {"SIMT_DEVICES", "17", "give a number of devices from 1 to 16"},
     {"SIMT_LEAKS", "on", "it is 1, to list memory"},
     {"SIMT_ORDER", "back", "it is backwards"},
@@ -37,11 +38,13 @@ const Setting kWrong[] = {
 };
 
 const Setting kRight[] = {
-    {"SIMT_CHECKS", "off"}, {"SIMT_COUNTERS", "on"},   {"SIMT_DEVICES", "16"},
-    {"SIMT_LEAKS", "0"},    {"SIMT_ORDER", "late"},    {"SIMT_PATIENCE", "0.5"},
-    {"SIMT_PTXAS", "off"},  {"SIMT_SECONDS", "0"},     {"SIMT_SMS", "1024"},
-    {"SIMT_THREADS", "2"},  {"SIMT_TRACE_BLOCK", "3"}, {"SIMT_THREADS", ""},
-    {"SIMT", "2"},
+    {"SIMT_CHECKS", "off"},   {"SIMT_COUNTERS", "on"},
+    {"SIMT_DEVICE", "t4"},    {"SIMT_DEVICES", "16"},
+    {"SIMT_LEAKS", "0"},      {"SIMT_ORDER", "late"},
+    {"SIMT_PATIENCE", "0.5"}, {"SIMT_PTXAS", "off"},
+    {"SIMT_SECONDS", "0"},    {"SIMT_SMS", "1024"},
+    {"SIMT_THREADS", "2"},    {"SIMT_TRACE_BLOCK", "3"},
+    {"SIMT_THREADS", ""},     {"SIMT", "2"},
 };
 
 Ended run_with(const Setting& setting) {

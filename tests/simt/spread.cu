@@ -2,9 +2,14 @@
 // blocks meet in memory, it takes them back and begins anew. So whatever a
 // kernel adds to what was there, it adds once.
 
+#include <time.h>
+
 #include <cassert>
+#include <cstdlib>
+#include <thread>
 #include <vector>
 
+#include "tests/simt/child.h"
 #include "tests/simt/expect.h"
 
 namespace {
@@ -185,10 +190,32 @@ __global__ void take_steps(int* x, int n) {
   for (int k = 0; k < 5; ++k) x[place()] += steps[values[k] % 2](values[k]);
 }
 
+double seconds(clockid_t clock) {
+  timespec time;
+  clock_gettime(clock, &time);
+  return time.tv_sec + 1e-9 * time.tv_nsec;
+}
+
+// Processor time of all threads but this one.
+double seconds_of_others() {
+  return seconds(CLOCK_PROCESS_CPUTIME_ID) - seconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+bool may_spread() {
+  return on_executor() && !std::getenv("SIMT_THREADS") &&
+         std::thread::hardware_concurrency() > 1;
+}
+
 void check_stacks() {
+  double others = 0;
+  const auto got = after([&](int* x) {
+    others -= seconds_of_others();
+    launch(take_steps, x, kCount);
+    others += seconds_of_others();
+  });
   // up: 5, 7 and 9; down: of 1 and 3, whose next are below 0.
-  const auto got = after([](int* x) { launch(take_steps, x, kCount); });
   expect::each(got, [](int i) { return 7 * i - 3 + 5 + 7 + 9 + 3 + 3; });
+  expect::is_true(!may_spread() || others > 1e-3, "another core takes blocks");
 }
 
 // Blocks that meet by atomics.

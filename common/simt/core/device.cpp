@@ -160,7 +160,7 @@ const ModelDevice& find_model() {
     if (model.key == wanted) return model;
     known += std::string(known.empty() ? "" : ", ") + model.key;
   }
-  std::fprintf(stderr, "simt: SIMT_DEVICE=%s is not one of the devices: %s\n",
+  std::fprintf(stderr, "simt: SIMT_DEVICE=%s: it is one of %s\n",
                wanted.c_str(), known.c_str());
   // Not exit(): this may run before main, or while the program is ending.
   std::_Exit(1);

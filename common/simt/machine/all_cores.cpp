@@ -31,9 +31,9 @@ bool is_in_shared(const Instruction& ins) {
 
 // A call by a pointer leads to a function of the program. A failed assertion
 // ends the launch, which is then run once more.
-bool stays_inside(const Call* call) {
+bool stays_inside(const Call& call) {
   static const Handler kAssertion = system_call("__assertfail");
-  return call && (!call->system || call->system == kAssertion);
+  return !call.system || call.system == kAssertion;
 }
 
 Reach reach_of(const Instruction& ins) {
@@ -45,6 +45,8 @@ Reach reach_of(const Instruction& ins) {
       "prefetch", "prefetchu", "trap",      "wmma",         "tex",
       "tld4",     "mma",       "ldmatrix",  "stmatrix",     "movmatrix"};
   if (!ins.statement) return Reach::kPlain;  // the end of a function
+  if (ins.call)
+    return stays_inside(*ins.call) ? Reach::kPlain : Reach::kOutside;
   const std::string& op = ins.statement->name();
   switch (ins.kind) {
     case Kind::kBranch:
@@ -55,8 +57,6 @@ Reach reach_of(const Instruction& ins) {
     case Kind::kArrive:
     case Kind::kCollective:
       return Reach::kPlain;
-    case Kind::kCall:
-      return stays_inside(ins.call) ? Reach::kPlain : Reach::kOutside;
     case Kind::kPlain:
     case Kind::kMatrix:
     case Kind::kPoll:

@@ -17,6 +17,7 @@
 #include <iostream>
 #include <set>
 
+#include "common/simt/core/device.h"
 #include "common/simt/core/settings.h"
 #include "common/simt/core/unseen_text.h"
 #include "common/simt/memory/allocations.h"
@@ -86,6 +87,7 @@ __attribute__((constructor(101))) void watch_exit() {
   watch_host();
   try {
     settings::require_valid();
+    model_device();  // Ends the program if it has another name.
   } catch (const Error& error) {
     say(error.what());
     _exit(EXIT_FAILURE);
