@@ -172,8 +172,8 @@ std::string what_helps(uint64_t address, uint64_t bytes, int device) {
   if (address != 0 || heap == 0) return "";
   return ". A malloc or new in a kernel returned one, because the " +
          std::to_string(heap) +
-         " bytes of the heap were in use, or it asked for more: free what is no "
-         "longer needed, or raise cudaLimitMallocHeapSize";
+         " bytes of the heap were in use, or it asked for more: free what is "
+         "no longer needed, or raise cudaLimitMallocHeapSize";
 }
 
 // The allocation that a lane means, which its kernel may touch as it wants to.
