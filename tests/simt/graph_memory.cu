@@ -131,7 +131,12 @@ void by_hand() {
   ok(cudaGraphLaunch(executable, f.stream));
   ok(cudaGraphLaunch(executable, f.stream));
   expect::each(f.sums(), [](int i) { return 2 * (7 + i); });
+  cudaGraphExec_t second = nullptr;  // At its place, while the first one lives.
+  equal(cudaGraphInstantiate(&second, graph, 0), cudaErrorNotSupported);
+  cudaGetLastError();
   ok(cudaGraphExecDestroy(executable));
+  ok(cudaGraphInstantiate(&second, graph, 0));
+  ok(cudaGraphExecDestroy(second));
   ok(cudaGraphDestroy(graph));
 }
 

@@ -248,15 +248,19 @@ void instantiate(cudaGraphExec_t* out, cudaGraph_t graph,
   require((flags & ~kKnown) == 0, cudaErrorInvalidValue, "unknown flags ",
           flags);
   require_safe();
-  graph_of(graph);
+  const auto plan = graph_of(graph);
   if (flags & cudaGraphInstantiateFlagDeviceLaunch) {
     throw Lacking{"graphs that kernels launch"};
   }
   require(out != nullptr, cudaErrorInvalidValue, "pGraphExec is null");
-  const auto executable = instantiate(*graph_of(graph));
+  require(!executables().find(plan->executable), cudaErrorNotSupported,
+          "a graph that allocates or frees memory is instantiated once at a "
+          "time: call cudaGraphExecDestroy for the other one before");
+  const auto executable = instantiate(*plan);
   executable->leaves = left_by(works_of(*executable));
   executable->flags = flags;
   *out = executables().create(executable);
+  if (uses_memory(*executable)) plan->executable = *out;
 }
 
 // ---- Edges -----------------------------------------------------------------

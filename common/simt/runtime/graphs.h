@@ -50,6 +50,7 @@ struct Graph {
   Nodes nodes;  // in the order in which they were added
   std::vector<std::shared_ptr<UserObject>> objects;  // one for each reference
   std::vector<Condition> conditions;
+  cudaGraphExec_t executable = nullptr;  // the last one that uses memory
 };
 
 // Which of a node's graphs runs, as a number says: the first where it is not 0,
