@@ -272,7 +272,7 @@ __device__ void pass_time(int& rounds, volatile int* memory) {
 
 struct Counted {
   int lock, counter, rounds;
-  int memory[64];
+  int memory[2][64];  // a word for each thread
 };
 
 // The lanes leave the loop one by one, and the critical section is behind it:
@@ -281,7 +281,7 @@ template <While how>
 __global__ void behind_lock_kernel(Counted* c) {
   int rounds = 0;
   while (atomicCAS(&c->lock, 0, 1) != 0)
-    pass_time<how>(rounds, c->memory + threadIdx.x);
+    pass_time<how>(rounds, c->memory[blockIdx.x] + threadIdx.x);
   __threadfence();
   volatile int* counter = &c->counter;
   *counter = *counter + 1;
@@ -296,7 +296,8 @@ __global__ void ticket_kernel(Counted* c) {
   int rounds = 0;
   const int mine = atomicAdd(&c->lock, 1);
   volatile int* served = &c->counter;
-  while (*served != mine) pass_time<how>(rounds, c->memory + threadIdx.x);
+  while (*served != mine)
+    pass_time<how>(rounds, c->memory[blockIdx.x] + threadIdx.x);
   __threadfence();
   *served = mine + 1;
   atomicAdd(&c->rounds, rounds);
@@ -309,7 +310,7 @@ __global__ void try_lock_kernel(Counted* c) {
   int rounds = 0;
   for (;;) {
     if (atomicCAS(&c->lock, 0, 1) == 0) break;
-    pass_time<how>(rounds, c->memory + threadIdx.x);
+    pass_time<how>(rounds, c->memory[blockIdx.x] + threadIdx.x);
     if (threadIdx.x % 2 == 0) {
       if (atomicCAS(&c->lock, 0, 1) == 0) break;
     }

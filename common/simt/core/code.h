@@ -167,8 +167,10 @@ struct alignas(64) Instruction {
   // An atomic: blocks may make theirs in any order.
   bool commutes : 1 = false;
   bool read_only : 1 = false;  // ld.nc, tex, suld: of what no thread writes
-  bool waits : 1 = false;      // reads until a value comes: Function::waits
-  bool dropped : 1 = false;    // a load, by some lanes: see Function::keepers
+  // A store, not weak, of what was made of a load of the same word.
+  bool updates : 1 = false;
+  bool waits : 1 = false;    // reads until a value comes: Function::waits
+  bool dropped : 1 = false;  // a load, by some lanes: see Function::keepers
   // A branch of the machine: the parts of a warp wait for each other behind it.
   bool waits_at_meeting : 1 = false;
   AtomicForm atomic_form = AtomicForm::kAnswer;

@@ -1,6 +1,7 @@
 // What becomes of the values that loads bring, as far as a look at the code can
 // tell: which loads wait for a value to change, which are guesses that a
-// compare-and-swap verifies, which only test a word, which lanes drop it.
+// compare-and-swap verifies, which only test a word, which lanes drop it; and
+// which stores change what was loaded.
 //
 // What is not certain counts as an ordinary load.
 #include <algorithm>
@@ -73,9 +74,30 @@ class Uses {
     for (uint32_t pc = 0; pc < f_.code.size(); ++pc)
       if (is_swap(f_.code[pc])) add_swap(pc);
     for (uint32_t pc : stores_) look_up(pc);
+    for (Instruction& ins : f_.code)
+      if (is_store(ins) && ins.strength != Strength::kWeak)
+        ins.updates = is_made_of_old(ins);
   }
 
  private:
+  // Does a store depend on what was loaded of the word before?
+  bool is_made_of_old(const Instruction& store) const {
+    const Definitions::Origin word = definitions_.address(store);
+    std::vector<Place> values = read(store);
+    Places seen;
+    while (!values.empty()) {
+      const Place value = values.back();
+      values.pop_back();
+      const std::optional<uint32_t> from = definitions_.only(value);
+      if (!from || !seen.insert(value)) continue;
+      const Instruction& ins = f_.code[*from];
+      if (is_load(ins) && definitions_.address(ins) == word) return true;
+      if (ins.pure)
+        for (Place p : read(ins)) values.push_back(p);
+    }
+    return false;
+  }
+
   void find_use(uint32_t pc) {
     Instruction& ins = f_.code[pc];
     if (const auto keeper = keepers_.of(pc)) {

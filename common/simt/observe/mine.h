@@ -42,6 +42,12 @@ inline bool needs_first(const Mine& mine, const Event& event) {
          event.block != mine.block.number;
 }
 
+// Two stores of what was made of the old value: if both loaded it first, what
+// one has made of it is lost.
+inline bool loses(const Instruction& mine, const Instruction& theirs) {
+  return mine.updates && theirs.updates;
+}
+
 // Of what the block did before a copy ends all is known: it was told when the
 // copy began, or when somebody touched the bytes since.
 inline bool told(const Mine& mine, const Event& event, Time time) {

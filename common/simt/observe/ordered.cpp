@@ -39,6 +39,8 @@ bool Races::ordered(const Mine& mine, const Event& event, Time time, int lane,
   if (mine.stores ||
       (mine.ins.strength != Strength::kWeak && needs_first(mine, event)))
     learned = std::max(learned, mine.order.read[lane].of(event.block));
+  // Who has learned from a flag since knows what it had been set to before.
+  if (time < learned && loses(mine.ins, instruction(event))) return true;
   return handed_over(mine, event, time, other, learned);
 }
 
@@ -66,7 +68,8 @@ bool Races::may_meet(const Mine& mine, const Event& event) const {
   const Strength weak = std::min(mine.ins.strength, strength);
   const Strength strong = std::max(mine.ins.strength, strength);
   if (weak == Strength::kWeak) return false;
-  if (needs_first(mine, event)) return false;
+  if (needs_first(mine, event) || loses(mine.ins, instruction(event)))
+    return false;
   const bool same_block = event.block == mine.block.number;
   if (!same_block && !(reaches(mine.ins, mine, event) &&
                        reaches(instruction(event), mine, event)))
@@ -78,7 +81,8 @@ bool Races::may_meet(const Mine& mine, const Event& event) const {
 }
 
 // A volatile store after this warp has waited for the other's store: turns that
-// are handed round. Of lanes that read the same, not all are remembered. A
+// are handed round. A load that waits for nothing is not enough where the store
+// is made of it. Of lanes that read the same, not all are remembered. A
 // plain access to the word itself comes behind what its own lane has waited for
 // there.
 bool Races::waited(const Mine& mine, const Word& word, const Event& event,
@@ -95,7 +99,8 @@ bool Races::waited(const Mine& mine, const Word& word, const Event& event,
     const Touch load = word.at(k);
     const Event* e = tables_->log.find(load.time);
     if (load.time > time && e && e->block == mine.block.number &&
-        e->warp == mine.warp.index && strength_of(*e) == Strength::kStrong)
+        e->warp == mine.warp.index && strength_of(*e) == Strength::kStrong &&
+        (!mine.ins.updates || instruction(*e).waits))
       return true;
   }
   return false;

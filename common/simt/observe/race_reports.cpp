@@ -61,7 +61,9 @@ void Races::report(const Mine& mine, const Conflict& c, const Event& event,
   f.note = !is_race;
   f.message = message(mine, c, event, f);
   if (is_race) f.remedy = f.widest = remedy(mine, c, event, time);
-  if (is_race && is_update(mine.ins, instruction(event))) f.besides = kUpdate;
+  if (is_race && (loses(mine.ins, instruction(event)) ||
+                  is_update(mine.ins, instruction(event))))
+    f.besides = kUpdate;
   found_.add(kind, mine.ins.site, event.site, std::move(f));
 }
 
@@ -128,7 +130,7 @@ Remedy Races::remedy(const Mine& mine, const Conflict& c, const Event& event,
                 : "Nobody had written there before, so it may find nothing. "
                   "Other blocks see volatile stores in any order: who writes "
                   "needs a __threadfence() before the flag that announces it"};
-  if (both_strong && !same_block)
+  if (both_strong && !same_block && !loses(mine.ins, instruction(event)))
     return {Remedy::kNone,
             "Other blocks see no atomic in what is atomic for a block alone"};
   if (!same_block && mine.access.space == Space::kShared)

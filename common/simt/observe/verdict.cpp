@@ -211,6 +211,7 @@ Verdict judge(const Program& program, const Mine& mine, const Event& event,
   if (mine.stores && event.stores) {
     const bool at_once = time >= mine.first_event;
     if (mine.access.use != Use::kStore ||
+        loses(mine.ins, program.instruction(event.site)) ||
         strength_of(event) == Strength::kStrong ||
         !stores_same(mine, lane, at_once ? other : -1))
       return Verdict::kRace;
