@@ -40,8 +40,10 @@ PLACES = (CHAPTERS, TASKS, CHECKS, EXECUTOR, WITHIN, PROGRAMS)
 ENGINES = tuple(f"tests/{path.name.removeprefix('any_')}_test.cpp" for path in sorted(ROOT.glob("tests/any_*")))
 
 # `make test` leaves these to `make test-all`: minutes, for what few changes concern. Every second
-# commit's .ci/run has the whole classroom; the others' have a part of the rest, in turns. TURN says which.
+# commit's .ci/run has the whole classroom, and leaves out the executor's own suites: so it ends well
+# within 15 minutes. The others' have a part of the rest, in turns. TURN says which.
 GRADED = "tests/classroom/*.py"
+OF_THE_EXECUTOR = ("tests/simt/**/*.c*", "tests/simt/*.c*", "tests/fuzz/*.py", "tests/forms.py")
 LEFT = (
     GRADED, "tests/architectures.py", "tests/breaks.py", "tests/counters.py", *ENGINES, "tests/findings.py",
     "tests/wrong.py", "tests/drifts/*.txt", "tests/programs/*.cu",
@@ -347,7 +349,8 @@ class Reporter:
         if SHORT:
             print(f"Left to make test-all, besides the bugs that pages plant: {', '.join(LEFT)}.")
         if TURN is not None:
-            part = "the classroom" if TURN == CLASSROOM else f"part {TURN} of {TURNS} of the rest"
+            part = ("the classroom, without the executor's own suites" if TURN == CLASSROOM
+                    else f"part {TURN} of {TURNS} of the rest")
             print(f"Of what make test leaves, this was {part}; make test-all runs it all.")
         print(f"The whole log is {LOG.relative_to(ROOT)}.\n{self.total}")
 
@@ -387,6 +390,8 @@ def pytest_collection_modifyitems(items):
 
 def has_its_turn(path, left):
     """Of what is left to make test-all, where that comes in turns. Neighbours take about as long."""
+    if TURN == CLASSROOM and is_one_of(OF_THE_EXECUTOR, path):
+        return False
     if path not in left or TURN is None:
         return not (SHORT and path in left)
     if TURN == CLASSROOM:

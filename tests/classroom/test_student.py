@@ -174,7 +174,7 @@ class TestStudent:
             self.wait_for(said, "Stuck?")
             self.fill_in()
             self.wait_for(said, "14 checks passed")
-            self.wait_for(said, "turns short")  # The table's last lines.
+            self.wait_for(said, "those of PTX")  # The table's last lines.
             time.sleep(2 * student.POLL)
             watching.send_signal(signal.SIGINT)
             assert watching.wait(60) == 0, said.read_text()  # On a busy machine it was late after 10 s.

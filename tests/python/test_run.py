@@ -29,6 +29,8 @@ def test_turns_run_all_that_is_left_and_every_second_the_classroom(monkeypatch):
     for number in range(2 * runner.TURNS):
         monkeypatch.setattr(runner, "TURN", runner.turn_of(number))
         chosen = {path for path in left if runner.has_its_turn(path, left)}
+        of_executor = {path for path in ROOT.glob("tests/simt/*.cu") if path not in left}
+        assert all(runner.has_its_turn(path, left) != (number % 2 == 0) for path in of_executor)
         if number % 2 == 0:
             assert chosen == classroom
         else:
