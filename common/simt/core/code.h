@@ -195,10 +195,9 @@ struct alignas(64) Instruction {
 
   union {
     const uint32_t* target_list = nullptr;
-    const Matrix* matrix;  // kMatrix: shapes and types (isa/matrix/matrix.h)
-    const WarpgroupProduct*
-        product;         // wgmma.mma_async (isa/matrix/warpgroup.cpp)
-    const Video* video;  // vadd and its kin (isa/arithmetic/video.cpp)
+    const Matrix* matrix;             // kMatrix: shapes and types (isa/matrix)
+    const WarpgroupProduct* product;  // wgmma.mma_async (isa/matrix)
+    const Video* video;               // vadd and its kin (isa/arithmetic)
   };
   struct Call* call = nullptr;
   const Statement* statement = nullptr;
