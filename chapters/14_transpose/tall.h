@@ -19,8 +19,8 @@ template <int kIn>
 constexpr int kTall = kIn == 1 ? 128 : 256;
 template <class T>
 constexpr int kBefore = kSectorBytes / sizeof(T);
-template <class T, int kIn>
-using TallTile = Tile<T, kBefore<T> + kTall<kIn>>;
+template <class T, int kIn>  // It is emptied by single rows, and needs no gaps.
+using TallTile = Tile<T, kBefore<T> + kTall<kIn>, 0>;
 template <int kIn>
 constexpr int kTallWarps = kTall<kIn> / 16;
 template <int kIn>
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(32 * kTallWarps<kIn>, kBlocksPerSm<kIn>)
   const int width = min(int64_t{kSide}, columns - left);
 
   const Place in = place<kIn>();
-  constexpr int kStep = kTallWarps<kIn> / kStrips * kIn;
+  constexpr int kStep = kDown<kIn, kTallWarps<kIn>>;
   constexpr int kLoads = (kRows + kStep - 1) / kStep;
   Pack<T, kIn> pack[kLoads];
   const int64_t begin = (top + in.row) * columns + left + in.column;
@@ -86,13 +86,14 @@ __global__ void __launch_bounds__(32 * kTallWarps<kIn>, kBlocksPerSm<kIn>)
       pack[k] = load_ahead(pack_at<kIn>(x, begin + k * kStep * columns));
   }
   for (int k = 0; k < kLoads; ++k)
-    tile.put(in.row + k * kStep, in.column, pack[k]);
+    if (const int row = in.row + k * kStep; row < kRows)
+      tile.put(row, in.column, pack[k]);
   __syncthreads();
   for (int column = threadIdx.y; column < width; column += kTallWarps<kIn>) {
     T* const to = y + (left + column) * rows + top;
     const int lane = kBefore<T> - offset_in_sector(to) + threadIdx.x;
     for (int row = lane; row < lane + kTall<kIn>; row += 32)
-      if (row >= first && row < last) to[row] = tile.at(row, column);
+      if (row >= first && row < last) to[row] = *tile.at(row, column);
   }
 }
 

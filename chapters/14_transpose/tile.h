@@ -1,8 +1,8 @@
 // Chapter 14: a tile in shared memory, and which lane moves which part of it.
 //
-// A tile is kSide x kSide elements, in strips of 32 columns. A block of
-// dim3(32, kWarps) threads fills it and empties it, a pack per thread at a
-// time. If the elements are floats, no two lanes of a warp meet in a bank.
+// A tile is kSide x kSide elements. A block of dim3(32, kWarps) threads fills
+// it and empties it, a pack per thread at a time. If the elements are floats,
+// no two lanes of a warp meet in a bank.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 namespace tiles {
 
 constexpr int kSide = 64;
-constexpr int kStrip = 32, kStrips = kSide / kStrip;
 constexpr int kWarps = 8;
 constexpr int kEach = kSide * kSide / (32 * kWarps);  // Elements per thread.
 
@@ -34,22 +33,27 @@ constexpr int kPackBytes = 16, kSectorBytes = 32;
 template <class T>
 constexpr int kPackOf = kPackBytes / sizeof(T);
 
-// One more word in a strip's row: then a column's words lie in different banks.
-template <class T, int kRows>
+// A row is three elements longer than the tile is wide. Two more are left out
+// after 32 columns and kBelow after 32 rows: there floats would come back to
+// the banks of the first 32. No pack lies across such a gap.
+template <class T, int kRows, int kBelow = 2>
 struct Tile {
-  T strip[kStrips][kRows][kStrip + 1];
+  static constexpr int kPitch = kSide + 3;
+  T kept[kRows * kPitch + kRows / 32 * kBelow];
 
-  __device__ T& at(int r, int c) { return strip[c / kStrip][r][c % kStrip]; }
+  __device__ T* at(int r, int c) {
+    return &kept[r * kPitch + c + c / 32 * 2 + r / 32 * kBelow];
+  }
 
   // Neighbours in a row go in, and neighbours in a column come out.
   template <int kPack>
   __device__ void put(int r, int c, const Pack<T, kPack>& pack) {
-    for (int e = 0; e < kPack && r < kRows; ++e) at(r, c + e) = pack.v[e];
+    for (int e = 0; e < kPack; ++e) at(r, c)[e] = pack.v[e];
   }
   template <int kPack>
   __device__ Pack<T, kPack> take(int r, int c) {
     Pack<T, kPack> pack;
-    for (int e = 0; e < kPack; ++e) pack.v[e] = at(r + e, c);
+    for (int e = 0; e < kPack; ++e) pack.v[e] = at(r, c)[e * kPitch];
     return pack;
   }
 };
@@ -58,18 +62,17 @@ struct Place {
   int row, column;
 };
 
-// Where a thread's first pack begins in the tile, or in the tile transposed. A
-// warp has kPack neighbouring rows of a strip, each of 32 / kPack packs. The
-// thread's next pack lies kDown rows below.
+// Where a thread's first pack begins in the tile, or in the tile transposed:
+// consecutive threads have consecutive packs of a row. The thread's next pack
+// lies kDown rows below.
 template <int kPack>
 __device__ Place place() {
-  constexpr int kAcross = kStrip / kPack;
-  const int warp = threadIdx.y, lane = threadIdx.x;
-  return {warp / kStrips * kPack + lane / kAcross,
-          warp % kStrips * kStrip + lane % kAcross * kPack};
+  constexpr int kAcross = kSide / kPack;
+  const int thread = threadIdx.y * 32 + threadIdx.x;
+  return {thread / kAcross, thread % kAcross * kPack};
 }
-template <int kPack>
-constexpr int kDown = (kWarps / kStrips) * kPack;
+template <int kPack, int kBlockWarps = kWarps>
+constexpr int kDown = kBlockWarps * 32 * kPack / kSide;
 
 // How many elements lie between p and the sector's beginning.
 template <class T>

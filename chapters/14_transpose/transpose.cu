@@ -3,7 +3,7 @@
 // New:   a thread has several packs of 16 bytes under way, in rows of x and of
 //        y alike.
 // Why:   bytes in flight, as in chapter 03. The padding keeps packs apart, too,
-//        as a warp takes four short rows of them and not one long one.
+//        with a gap where lanes would come back to the same banks.
 // Price: other tiles for a narrow matrix, and where rows cannot be cut into
 //        packs.
 

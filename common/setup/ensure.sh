@@ -170,7 +170,8 @@ sudo is here to install them:
 Run that (or what installs the same on this system), then make again."
 
   say "Set-up installs system packages with apt: $*"
-  local apt=("${AS_ROOT[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q)
+  # A fresh system may be updating itself: wait for its lock.
+  local apt=("${AS_ROOT[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
   { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "$@"; } \
     >>"$LOG" 2>&1 && return
   tail -n 5 "$LOG" >&2
