@@ -33,9 +33,9 @@ constexpr int kPackBytes = 16, kSectorBytes = 32;
 template <class T>
 constexpr int kPackOf = kPackBytes / sizeof(T);
 
-// A row is three elements longer than the tile is wide. Two more are left out
-// after 32 columns and kBelow after 32 rows: there floats would come back to
-// the banks of the first 32. No pack lies across such a gap.
+// A row is three elements longer than the tile is wide: two are left out after
+// 32 columns, one after 64. kBelow are left out after 32 rows. There floats
+// would come back to the banks of the first 32. No pack lies across a gap.
 template <class T, int kRows, int kBelow = 2>
 struct Tile {
   static constexpr int kPitch = kSide + 3;
