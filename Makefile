@@ -540,6 +540,7 @@ make grade DIR=hand-ins       all of a class; CHAPTER=07: only that one; ROSTER=
                      a CSV file of names and ids; SEED=n; LIMIT=seconds
                      TIMES=yes: time them on a GPU, too, which gives no points
 make regrade         grade once more, with the same seeds: what differs?
+                     STUDENT=ada CHAPTER=07: only that one, shown in full
 make handout DIR=../course    a repository of exercises for students;
                      CHAPTERS="03 07": only those; HINTS=no: without hints;
                      BUGS=yes: with wrong kernels, once the exercises are in

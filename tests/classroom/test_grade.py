@@ -14,9 +14,10 @@ import pytest
 import sample_results
 import wrong
 from graded_class import FILES, FOLDER, MADE, SEED, STUDENTS, contained, grade_of, judges, lost, new_class  # noqa: F401
+from harness import built
 from ladder import pages
 
-from classroom import assignment, contain, grade, result, trial
+from classroom import assignment, contain, explain, grade, result, trial, workshop
 from classroom.result import SAFETY
 
 GRADES = ("full", "right", "slow", "wrong", "none")
@@ -124,6 +125,26 @@ def test_whom_others_left_no_memory_is_graded_again_alone(monkeypatch, tmp_path)
         "", "", f"{contain.OUT_OF_MEMORY} It said"]
 
 
+def test_a_bar_names_what_is_counted(judges):
+    one = assignment.find("03")
+    bar = dataclasses.replace(one.bars[0], counter="lode requests")
+    with pytest.raises(assignment.Problem, match="nothing is counted as 'lode requests'; there are .*, load requests, "):
+        grade.idle_checks(dataclasses.replace(one, bars=(bar,)), SEED)
+
+
+@pytest.mark.parametrize("kernel, launches, points, why", [
+    ("", ["a"], 5, ""), ("", ["a", "b"], 5, ""), ("b", ["a", "b<4>"], 5, ""),
+    ("", [], 0, "A kernel is launched 0 times"), ("b", ["a"], 0, "b is launched 0 times in this call; one launch counts."),
+    ("b", ["b<4>", "b<8>"], 0, "b is launched 2 times"),
+])
+def test_a_bar_looks_at_launches(kernel, launches, points, why):
+    bar = assignment.Bar("requests", assignment.Case(9), 5, "{value}", at_most="9", kernel=kernel)
+    call = {"n": 9, "offset": 0, "counters": {"requests": 9}, "lines": []}
+    counts = [*(call | {"launch": launch} for launch in launches), call]
+    made = explain.efficiency(bar, types.SimpleNamespace(counts=counts, file_name=""))
+    assert made.points == points and made.why.startswith(why)
+
+
 def class_of(new_class, names, port=0):
     some = new_class()
     some.port = port
@@ -205,13 +226,34 @@ def test_every_hand_in_gets_its_grade(ending):
     check_nothing_is_left()
 
 
-def test_who_is_not_on_the_roster_is_named(new_class):
+def test_the_seed_of_a_grade_draws_the_same_again(new_class):
+    """In the sandbox, for one hand-in; and outside of it, for whoever looks closer."""
+    some = class_of(new_class, ["relu.copies.cu", "relu.packs.cu"])
+    some.grade()
+    why = [check.why for check in some.results_by_name()["relu.copies.cu"].checks if " wrong\n" in check.why]
+    said = some.grade(SEED + 1, "regrade", STUDENT="relu.copies", CHAPTER="03")
+    assert "1 of 1 are what they were." in said and "relu.packs" not in said
+    planted = workshop.plant("relu", (FOLDER / "relu.copies.cu").read_text())
+    program, = workshop.build([planted]).values()
+    closer = built.told([program, "--dt-reporters=console"], env=os.environ | {"CHECK_SEED": str(SEED)}).stdout
+    assert len(why) > 10
+    for line in why[0].splitlines() + why[-2].splitlines():
+        assert line.strip() in said and line.strip() in closer, line
+
+
+def test_who_is_not_on_the_roster_is_named_and_what_is_not_read(new_class):
     some = new_class()
-    for student in ("ada", "adda"):
-        (some.hand_ins / student / "chapter03").mkdir(parents=True)
+    for folder in ("ada/chapter03", "adda/chapter03", "bob/chapter3"):
+        (some.hand_ins / folder).mkdir(parents=True)
     roster = some.root / "roster.csv"
     roster.write_text("folder,name,id\nada,Ada Lovelace,al1815\n")
-    assert "\nNot on the roster: adda.\n" in some.grade(CHAPTER="03", ROSTER=roster)
+    said = some.grade(ROSTER=roster)
+    assert "\nNot on the roster: adda.\nNothing that is asked for is in: bob.\n" in said
+    (some.hand_ins / "chapter03").mkdir()
+    with pytest.raises(AssertionError, match="holds chapter03, as one student's folder does, and a student, ada,"):
+        some.grade()
+    with pytest.raises(AssertionError, match="CHAPTER=03 and TASK=dot are two"):
+        some.grade(CHAPTER="03", TASK="dot")
 
 
 def test_ctrl_c_costs_nobody_points(new_class):
@@ -253,7 +295,7 @@ def test_what_never_ends_is_ended(new_class):
 def test_unshare_contains_as_well(new_class):
     some = class_of(new_class, [f"relu.{what}.cu" for what in (
         "packs", "looks_around", "forges_results", "kills", "daemon", "traces", "fills_disk", "reads_the_solution",
-        "right_with_daemons")])
+        "right_with_daemons", "system_v")])
     some.grade(CONTAINED="unshare")
     graded = some.results_by_name()
     check_all(graded)
