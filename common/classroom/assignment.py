@@ -202,6 +202,12 @@ def filled_in(path):
         raise Problem(f"{path} cannot be read: {error}") from error
 
 
+def only(words, table, path):
+    """Else a misspelt word would be an answer that nobody reads."""
+    if unknown := [word for word in table if word not in words] if isinstance(table, dict) else [table]:
+        raise Problem(f"{path}: there is no '{unknown[0]}'; it takes {', '.join(words)}")
+
+
 def bar_of(table):
     return of(Bar, table, case=of(Case, table.get("case", {})))
 

@@ -162,7 +162,7 @@ def graded(session, hand_in, number):
         trial = Trial(session, hand_in, source, number)
         trial.run()
         status, message = explain.outcome(trial)
-    folder = contain.printable(hand_in.student.replace("\n", " "))
+    folder = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in hand_in.student)  # No two alike.
     student = session.students.get(hand_in.student, roster.Student(folder, folder, folder))
     idle = idle_checks(hand_in.assignment, session.seed)
     return Result(

@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 import sample_results
 
-from classroom import formats, roster
+from classroom import formats, result, roster
 from classroom.assignment import Problem
 from classroom.formats import (
     autolab, classroom50, everything, figure, gradescope, junit, markdown, tables, terminal, text)
@@ -202,10 +202,10 @@ def test_summary():
 
 
 def test_canvas():
-    rows = parsed(tables.canvas(CLEAN, {"al1815": "A"}))
+    rows = parsed(tables.canvas([(one.student, one) for one in CLEAN], {}))
     assert rows[0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "chapter03", "chapter07"]
     assert rows[1] == ["Points Possible", "", "", "", "", "70", "100"]
-    assert rows[2] == ["Ada Lovelace", "", "al1815", "al1815", "A", "70", "82.5"]
+    assert rows[2] == ["Ada Lovelace", "", "al1815", "al1815", "", "70", "82.5"]
     assert all(len(row) == len(rows[0]) for row in rows)
     assert all(map(no_formula, itertools.chain(*rows)))
     # Canvas takes any line with these words for what assignments are worth.
@@ -250,16 +250,19 @@ def test_everything():
 
 def test_write_all(tmp_path):
     paths = list(sample_results.written(tmp_path))
-    results = formats.write_all(paths, tmp_path, {"ada": roster.Student("ada", "Ada", "al1815", "A")})
+    students = {"hand_in_000": roster.Student("hand_in_000", "Ada", "al1815", "A")}
+    results = formats.write_all(paths, tmp_path, students)
+    assert results[0].student == result.load(paths[0]).student == "Ada"
     assert len(results) == len(paths) == len(sample_results.ALL)
     assert {path.name for path in tmp_path.iterdir() if path.is_file()} == set(formats.OF_THE_CLASS)
     for path in paths:
         validate(strictly(path.with_name("gradescope.json").read_text()), "gradescope")
         validate(strictly(path.with_name("autolab.json").read_text()), "autolab")
-    assert ",A," in (tmp_path / "canvas.csv").read_text()
+    rows = parsed((tmp_path / "canvas.csv").read_text())
+    assert [row[:5] for row in rows[2:]] == [["Ada", "", "al1815", "al1815", "A"]], "one of another folder, with her id, is not she"
     assert sum(path.stat().st_size for path in tmp_path.iterdir() if path.is_file()) < 2_000_000
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
-    formats.write_all(formats.below(tmp_path), tmp_path, {"ada": roster.Student("ada", "Ada", "al1815", "A")})
+    formats.write_all(formats.below(tmp_path), tmp_path, students)
     assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
 
 
@@ -269,6 +272,12 @@ def test_a_broken_result_is_named(tmp_path, broken):
     path.write_text(broken)
     with pytest.raises(Problem, match=r"hand_in_000/chapter07/result.json is no result of ours"):
         formats.write_all([path], tmp_path)
+
+
+def test_no_two_students_share_a_folder_and_none_is_a_file():
+    names = ["ada", "ada_", "a.json", "a.json_", "a.json__", "session.json"]
+    folders = [*map(result.folder_of, names)]
+    assert len({*folders}) == len(names) and folders[:2] == names[:2] and "session.json" not in folders
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
