@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import functools
 import math
+import os
 import pathlib
 import re
 import typing
@@ -29,6 +30,13 @@ Texts, Numbers = tuple[str, ...], tuple[int, ...]
 # What each word may hold. No number is below 0.
 TOLD = {str: "a text in quotes", float: "a number from 0 on", int: "a whole number from 0 on", dict: "a table",
         Texts: "a list of texts in quotes", Numbers: "a list of whole numbers"}
+
+
+def is_yes(setting, usual="no"):
+    given = os.environ.get(setting) or usual
+    if given not in ("yes", "no"):
+        raise Problem(f"{setting}={given}: it is yes or no")
+    return given == "yes"
 
 
 def as_text(number):

@@ -14,11 +14,12 @@ import time
 from harness import KEEPS_FREED_MEMORY
 
 from classroom import contain, handout
-from classroom.assignment import ROOT
+from classroom.assignment import ROOT, Problem
 
 BUILD = pathlib.Path(os.environ.get("JUDGES", "build/cpu/grade"))  # Elsewhere with MARCH=.
 SECONDS_ON_GPU = 20  # Of processor time, for all kernels of a try.
 TRIES = 16  # A process that ends within a check gets another for the checks behind it.
+NO_REPORT = 3  # A judge's exit status.
 MOST_REPORT = 64 << 20
 TICK = 0.25  # Seconds between two looks at what a hand-in takes.
 
@@ -154,6 +155,8 @@ class Trial:
             finally:
                 judge.kill()  # Whatever happened: it would wait for a hand-in for ever, and we for it.
         ours.close()
+        if judge.returncode == NO_REPORT:
+            raise Problem(f"the judge cannot write below {folder.parent}: is the disk full? Make room, and grade on")
         return self.take(report)
 
     def take(self, report):

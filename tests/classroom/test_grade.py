@@ -4,6 +4,7 @@ import dataclasses
 import os
 import pathlib
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -105,6 +106,20 @@ def test_no_judge_is_waited_for_when_the_grader_fails(monkeypatch, tmp_path):
     with ours, theirs, pytest.raises(ZeroDivisionError):
         tried.try_once(None, tmp_path, 0, ours, -1)
     assert time.monotonic() - begun < 30
+
+
+def test_a_full_disk_costs_nobody_points(judges, tmp_path):
+    (tmp_path / "report.0").symlink_to("/dev/full")
+    session = types.SimpleNamespace(seed=SEED, limit=LIMIT)
+    tried = trial.Trial(session, grade.HandIn(assignment.find("03"), "ada", tmp_path), b"", 0)
+    tried.deadline, room = time.monotonic() + LIMIT, types.SimpleNamespace(excess=lambda: "")
+    ours, theirs = socket.socketpair()
+    told, say = os.pipe()
+    os.close(say)
+    theirs.send(struct.pack("II", 0, 0))  # It is ready.
+    with ours, theirs, pytest.raises(assignment.Problem, match="is the disk full?"):
+        tried.try_once(room, tmp_path, 0, ours, told)
+    os.close(told)
 
 
 def test_whom_others_left_no_memory_is_graded_again_alone(monkeypatch, tmp_path):
