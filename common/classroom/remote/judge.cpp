@@ -5,7 +5,8 @@
 //
 // Without a hand-in every function of the contract does nothing. Exit status: 0
 // when the report is whole, 1 when a CUDA error or the hand-in's end cut it
-// short: the check that began last then has no end. 3 when it cannot be written.
+// short: the check that began last then has no end. 3 when it cannot be
+// written.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "common/classroom/remote/judge.h"
 
@@ -205,8 +206,8 @@ void write_counters() {
   write("{\"counters\": " + counters(nothing) + "}");
 }
 
-// Among the others: what looks well in a counted call has to be right there. Behind
-// the others, which so draw the numbers that they draw without it.
+// Among the others: what looks well in a counted call has to be right there.
+// Behind the others, which so draw the numbers that they draw without it.
 TEST_CASE("the calls that are counted give right results" *
           doctest::test_suite("counted")) {
   const char* const setting = "SIMT_COUNTERS";
